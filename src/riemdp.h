@@ -1,0 +1,122 @@
+/* Ground floor: status codes, the host's services, small mathematics.
+ *
+ * Kernels return a status and never raise: R errors are made in ffi.c from the one table below, which R reads as
+ * well (riemdp_statuses), so that class names and messages exist once. */
+#ifndef RIEMDP_H
+#define RIEMDP_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* name, class suffix, what must be, how to mend it */
+#define RIEMDP_STATUSES(X)                                                                                             \
+    X(OK, "none", "", "")                                                                                              \
+    X(NOT_FINITE, "not_finite", "must hold finite numbers only (no NA, NaN or Inf)",                                   \
+      "Remove or impute such records first.")                                                                          \
+    X(OFF_MANIFOLD, "off_manifold", "must lie on the manifold within tolerance",                                       \
+      "mf_project() moves a record to the manifold; mf_is_point() finds the ones that are off.")                       \
+    X(NOT_SYMMETRIC, "not_symmetric", "must be a symmetric matrix", "Symmetrise it: (x + t(x)) / 2.")                  \
+    X(NOT_POSITIVE, "not_positive_definite", "must be a positive definite matrix",                                     \
+      "mf_project() lifts small eigenvalues to the floor given to spd().")                                             \
+    X(NOT_TANGENT, "not_tangent", "must be tangent to the manifold at its base point",                                 \
+      "mf_project_tangent() removes the normal part.")                                                                 \
+    X(ZERO_SIZE, "zero_size", "must have landmarks that don't all coincide", "Remove configurations of size zero.")    \
+    X(CUT_LOCUS, "cut_locus", "must not lie at or beyond the cut locus of its base point, where log is not defined",   \
+      "Move the base point closer to the data, or leave such records out.")                                            \
+    X(DOMAIN_EXCEEDED, "domain", "must be a tangent vector for which exp stays inside the manifold",                   \
+      "Shorten the tangent vector: this manifold is not complete.")                                                    \
+    X(NO_CONVERGENCE, "no_convergence", "could not be reached: the iteration did not converge",                        \
+      "The points may be at or near the cut locus of each other.")                                                     \
+    X(UNSUPPORTED, "unsupported", "is not available on this manifold", "mf_facts() lists what the manifold offers.")   \
+    X(BAD_MANIFOLD, "manifold", "must be a manifold object as its constructor made it",                                \
+      "Make it again with its constructor, e.g. sphere(2).")                                                           \
+    X(BAD_CALLBACK, "callback", "must be a function that returns finite numbers of the right type and length",         \
+      "See ?manifold_custom for the shapes that each function must return.")                                           \
+    X(RANDOMNESS, "randomness", "could not be obtained: the operating system gave no random bytes",                    \
+      "Nothing was released. Try again.")                                                                              \
+    X(LINALG, "linalg", "could not be factored", "The matrix may be too ill-conditioned.")
+
+enum status {
+#define X(name, class, must, mend) STATUS_##name,
+    RIEMDP_STATUSES(X)
+#undef X
+        STATUS_COUNT
+};
+
+/* What the lower storeys may ask of the one above. Neither call need return: nothing below owns more than the
+ * caller's workspace. `tick` sees public counts only. */
+struct host {
+    void (*tick)(struct host *host, double done, double of);
+    void (*fail)(struct host *host, int status);
+};
+
+static inline void host_tick(struct host *host, double done, double of)
+{
+    if (host && host->tick)
+        host->tick(host, done, of);
+}
+
+#define RIEMDP_PI 3.141592653589793238462643383280
+#define RIEMDP_SQRT2 1.414213562373095048801688724210
+#define RIEMDP_EPS 2.220446049250313e-16
+
+/* relative tolerance of point and tangent checks */
+#define RIEMDP_TOL 1e-8
+
+static inline double square(double x)
+{
+    return x * x;
+}
+
+/* sin(x)/x */
+static inline double sinc(double x)
+{
+    return fabs(x) < 1e-4 ? 1 - x * x / 6 : sin(x) / x;
+}
+
+/* sinh(x)/x */
+static inline double sinhc(double x)
+{
+    return fabs(x) < 1e-4 ? 1 + x * x / 6 : sinh(x) / x;
+}
+
+/* log(sin(x)/x), 0 <= x < pi */
+static inline double log_sinc(double x)
+{
+    double y = x * x;
+    return y < 1e-4 ? -y * (1.0 / 6 + y * (1.0 / 180 + y / 2835)) : log(sin(x) / x);
+}
+
+/* log(sinh(x)/x) without overflow */
+static inline double log_sinhc(double x)
+{
+    double y = x * x;
+    x = fabs(x);
+    if (y < 1e-4)
+        return y * (1.0 / 6 - y * (1.0 / 180 - y / 2835));
+    return x < 20 ? log(sinh(x) / x) : x - log(2 * x);
+}
+
+static inline double dot(size_t n, const double *x, const double *y)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += x[i] * y[i];
+    return s;
+}
+
+static inline double norm2(size_t n, const double *x)
+{
+    return sqrt(dot(n, x, x));
+}
+
+static inline int all_finite(size_t n, const double *x)
+{
+    double s = 0;
+    for (size_t i = 0; i < n; i++)
+        s += 0 * x[i];
+    return s == 0;
+}
+
+#endif

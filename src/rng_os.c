@@ -1,0 +1,36 @@
+/* The operating system's randomness, and nothing else. */
+#include <stddef.h>
+
+#if defined(_WIN32)
+#include <windows.h>
+#include <bcrypt.h>
+int rng_system_bytes(void *out, size_t n)
+{
+    return BCryptGenRandom(NULL, (unsigned char *)out, (unsigned long)n, BCRYPT_USE_SYSTEM_PREFERRED_RNG) != 0;
+}
+#elif defined(__linux__)
+#include <errno.h>
+#include <sys/random.h>
+int rng_system_bytes(void *out, size_t n)
+{
+    unsigned char *p = out;
+    while (n > 0) {
+        ssize_t got = getrandom(p, n > 256 ? 256 : n, 0); /* up to 256 bytes are never interrupted nor cut short */
+        if (got < 0) {
+            if (errno == EINTR)
+                continue;
+            return 1;
+        }
+        p += got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+#else
+#include <stdlib.h>
+int rng_system_bytes(void *out, size_t n)
+{
+    arc4random_buf(out, n);
+    return 0;
+}
+#endif
