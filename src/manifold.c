@@ -1,0 +1,379 @@
+/* Generic defaults behind the manifold table: each works on any geometry that has exp, log, inner and projections. */
+#include "manifold.h"
+#include "linalg.h"
+
+enum { LOG_SUM_BATCH = 32 };
+
+static struct points one(const double *x)
+{
+    return (struct points){x, 0};
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* front part of the workspace, for the generics; the operations get what follows */
+static size_t generic_work(manifold_t m)
+{
+    size_t frame = m->ops->coords ? 0 : (m->dim + 2) * m->ambient + m->dim;
+    size_t batch = m->ops->log_sum ? 0 : LOG_SUM_BATCH * (m->ambient + 1);
+    return larger(8 * m->ambient + 2 * m->dim + 8, batch) + frame;
+}
+
+size_t manifold_work(manifold_t m)
+{
+    return generic_work(m) + m->ops->work(m);
+}
+
+size_t manifold_numeric_work(manifold_t m)
+{
+    size_t numeric = m->ops->log_density && m->ops->jacobi ? 0 : (2 * m->dim + 8) * m->dim + 12 * m->ambient;
+    return manifold_work(m) + numeric;
+}
+
+int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    if (m->ops->dist)
+        return m->ops->dist(m, out, p, q, begin, end, work);
+    double *v = work, *rest = work + m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        int status = m->ops->log(m, v, one(at(p, i)), one(at(q, i)), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = m->ops->inner(m, out + i, one(at(p, i)), one(v), one(v), 0, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        out[i] = sqrt(out[i] > 0 ? out[i] : 0);
+    }
+    return STATUS_OK;
+}
+
+/* Frame at p by Gram-Schmidt (twice) on the projected axes, in their order: a function of p alone. */
+static int gram_schmidt(manifold_t m, const double *p, double *frame, double *work)
+{
+    size_t n = m->ambient, found = 0;
+    double *axis = work, *rest = work + n;
+    for (size_t j = 0; j < n && found < m->dim; j++) {
+        double *e = frame + found * n, before, after, t;
+        for (size_t i = 0; i < n; i++)
+            axis[i] = i == j;
+        int status = m->ops->project_tangent(m, e, one(p), one(axis), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = m->ops->inner(m, &before, one(p), one(e), one(e), 0, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (int pass = 0; pass < 2; pass++)
+            for (size_t k = 0; k < found; k++) {
+                status = m->ops->inner(m, &t, one(p), one(frame + k * n), one(e), 0, 1, rest);
+                if (status != STATUS_OK)
+                    return status;
+                for (size_t i = 0; i < n; i++)
+                    e[i] -= t * frame[k * n + i];
+            }
+        status = m->ops->inner(m, &after, one(p), one(e), one(e), 0, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        if (!(after > 1e-12 * before) || !(before > 0))
+            continue;
+        t = 1 / sqrt(after);
+        for (size_t i = 0; i < n; i++)
+            e[i] *= t;
+        found++;
+    }
+    return found == m->dim ? STATUS_OK : STATUS_LINALG;
+}
+
+int manifold_coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    if (m->ops->coords)
+        return m->ops->coords(m, out, p, v, begin, end, work);
+    size_t n = m->ambient;
+    double *frame = work, *row = frame + m->dim * n, *rest = row + m->dim;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? gram_schmidt(m, at(p, i), frame, rest) : STATUS_OK;
+        for (size_t j = 0; j < m->dim && status == STATUS_OK; j++)
+            status = m->ops->inner(m, row + j, one(at(p, i)), one(frame + j * n), one(at(v, i)), 0, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < m->dim; j++)
+            out[i * m->dim + j] = row[j];
+    }
+    return STATUS_OK;
+}
+
+int manifold_from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                         double *work)
+{
+    if (m->ops->from_coords)
+        return m->ops->from_coords(m, out, p, a, begin, end, work);
+    size_t n = m->ambient;
+    double *frame = work, *row = frame + m->dim * n, *rest = row + n;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? gram_schmidt(m, at(p, i), frame, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        for (size_t r = 0; r < n; r++) {
+            row[r] = 0;
+            for (size_t j = 0; j < m->dim; j++)
+                row[r] += frame[j * n + r] * at(a, i)[j];
+        }
+        for (size_t r = 0; r < n; r++)
+            out[i * n + r] = row[r];
+    }
+    return STATUS_OK;
+}
+
+int manifold_carry(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                   size_t end, double *work)
+{
+    double *a = work, *rest = work + m->dim;
+    for (size_t i = begin; i < end; i++) {
+        int status = manifold_coords(m, a, one(at(p, i)), one(at(v, i)), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_from_coords(m, out + i * m->ambient, one(at(q, i)), one(a), 0, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static int norm_at(manifold_t m, const double *p, const double *v, double *out, double *rest)
+{
+    int status = m->ops->inner(m, out, one(p), one(v), one(v), 0, 1, rest);
+    *out = sqrt(*out > 0 ? *out : 0);
+    return status;
+}
+
+/* One rung carries v from a to b through the midpoint of the geodesic: reflect exp_a(v) there and read it off at b. Exact on
+ * symmetric spaces; third order in the rung elsewhere (Guigui and Pennec 2022, doi:10.1007/s10208-021-09515-x). */
+int manifold_pole_ladder(manifold_t m, double *out, const double *p, const double *q, const double *v, int rungs,
+                         double *work)
+{
+    size_t n = m->ambient;
+    double *a = work, *b = a + n, *mid = b + n, *u = mid + n, *t = u + n, *s = t + n, *geo = s + n, *rest = geo + n;
+    double length, norm, scale;
+    int status = m->ops->log(m, geo, one(p), one(q), 0, 1, rest);
+    if (status == STATUS_OK)
+        status = norm_at(m, p, geo, &length, rest);
+    if (status == STATUS_OK)
+        status = norm_at(m, p, v, &norm, rest);
+    if (status != STATUS_OK)
+        return status;
+    /* a vector as short as the rung keeps the order two; its length comes back at the end */
+    scale = norm > 0 ? 0.1 / (norm * rungs) : 0;
+    for (size_t j = 0; j < n; j++) {
+        a[j] = p[j];
+        u[j] = scale * v[j];
+    }
+    for (int r = 1; r <= rungs && status == STATUS_OK; r++) {
+        for (size_t j = 0; j < n; j++)
+            t[j] = geo[j] * r / rungs;
+        status = m->ops->exp(m, b, one(p), one(t), 0, 1, rest);
+        for (size_t j = 0; j < n; j++)
+            t[j] = geo[j] * (r - 0.5) / rungs;
+        if (status == STATUS_OK)
+            status = m->ops->exp(m, mid, one(p), one(t), 0, 1, rest);
+        if (r == rungs)
+            for (size_t j = 0; j < n; j++)
+                b[j] = q[j];
+        if (status == STATUS_OK)
+            status = m->ops->exp(m, t, one(a), one(u), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = m->ops->log(m, s, one(mid), one(t), 0, 1, rest);
+        for (size_t j = 0; j < n; j++)
+            s[j] = -s[j];
+        if (status == STATUS_OK)
+            status = m->ops->exp(m, t, one(mid), one(s), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = m->ops->log(m, u, one(b), one(t), 0, 1, rest);
+        for (size_t j = 0; j < n; j++) {
+            u[j] = -u[j];
+            a[j] = b[j];
+        }
+    }
+    if (status == STATUS_OK)
+        status = norm_at(m, q, u, &length, rest);
+    for (size_t j = 0; j < n && status == STATUS_OK; j++)
+        out[j] = length > 0 ? u[j] * norm / length : 0;
+    return status;
+}
+
+int manifold_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                       size_t end, double *work)
+{
+    if (m->ops->transport)
+        return m->ops->transport(m, out, p, q, v, begin, end, work);
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        double *o = out + i * n;
+        int status;
+        if (m->flags & MANIFOLD_SYMMETRIC) {
+            status = manifold_pole_ladder(m, o, at(p, i), at(q, i), at(v, i), 1, work);
+        } else {
+            /* the error is even in the rung: one Richardson step */
+            double *coarse = work, *fine = work + n, *rest = fine + n;
+            status = manifold_pole_ladder(m, coarse, at(p, i), at(q, i), at(v, i), 16, rest);
+            if (status == STATUS_OK)
+                status = manifold_pole_ladder(m, fine, at(p, i), at(q, i), at(v, i), 32, rest);
+            for (size_t j = 0; j < n && status == STATUS_OK; j++)
+                o[j] = (4 * fine[j] - coarse[j]) / 3;
+        }
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* column j of d exp_p at x v in the frames of p and q: fourth-order central difference of coords_q(log_q(exp(...))).
+ * `moved` says how the geodesic moves with the frame vector: its velocity (0) or its foot, v carried along (1). */
+static int exp_derivative(manifold_t m, double *column, const double *p, const double *v, double x, const double *q,
+                          size_t j, int moved, double *work)
+{
+    static const double offset[4] = {2, 1, -1, -2}, weight[4] = {-1, 8, -8, 1};
+    const double h = 1e-3;
+    size_t n = m->ambient, d = m->dim;
+    double *a = work, *c = a + d, *e = c + d, *foot = e + n, *u = foot + n, *end = u + n, *rest = end + n;
+    int status = STATUS_OK;
+    for (size_t i = 0; i < d; i++) {
+        a[i] = i == j;
+        column[i] = 0;
+    }
+    status = manifold_from_coords(m, e, one(p), one(a), 0, 1, rest);
+    for (int k = 0; k < 4 && status == STATUS_OK; k++) {
+        double t = offset[k] * h;
+        if (moved) {
+            for (size_t i = 0; i < n; i++)
+                u[i] = t * e[i];
+            status = m->ops->exp(m, foot, one(p), one(u), 0, 1, rest);
+            if (status == STATUS_OK)
+                status = manifold_transport(m, u, one(p), one(foot), one(v), 0, 1, rest);
+            for (size_t i = 0; i < n; i++)
+                u[i] *= x;
+        } else {
+            for (size_t i = 0; i < n; i++) {
+                foot[i] = p[i];
+                u[i] = x * (v[i] + t * e[i]);
+            }
+        }
+        if (status == STATUS_OK)
+            status = m->ops->exp(m, end, one(foot), one(u), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = m->ops->log(m, u, one(q), one(end), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_coords(m, c, one(q), one(u), 0, 1, rest);
+        for (size_t i = 0; i < d && status == STATUS_OK; i++)
+            column[i] += weight[k] * c[i] / (12 * h);
+    }
+    return status;
+}
+
+int manifold_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                         double *work)
+{
+    if (m->ops->log_density)
+        return m->ops->log_density(m, out, p, v, begin, end, work);
+    size_t d = m->dim, n = m->ambient;
+    double *mat = work, *q = mat + d * d, *pivot = q + n, *rest = pivot + d;
+    for (size_t i = begin; i < end; i++) {
+        int status = m->ops->exp(m, q, one(at(p, i)), one(at(v, i)), 0, 1, rest);
+        for (size_t j = 0; j < d && status == STATUS_OK; j++) {
+            host_tick(m->host, 0, 0);
+            status = exp_derivative(m, mat + j * d, at(p, i), at(v, i), 1, q, j, 0, rest);
+        }
+        if (status == STATUS_OK)
+            status = la_log_abs_det(d, mat, out + i, pivot);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+int manifold_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                    struct points u, size_t begin, size_t end, double *work)
+{
+    if (m->ops->jacobi)
+        return m->ops->jacobi(m, out_p, out_v, p, v, x, u, begin, end, work);
+    size_t d = m->dim, n = m->ambient;
+    double *column = work, *eps = column + d, *a = eps + d, *q = a + 2 * d, *t = q + n, *rest = t + n;
+    for (size_t i = begin; i < end; i++) {
+        const double *base = at(p, i), *speed = at(v, i);
+        double s = *at(x, i);
+        for (size_t j = 0; j < n; j++)
+            t[j] = s * speed[j];
+        int status = m->ops->exp(m, q, one(base), one(t), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_transport(m, t, one(base), one(q), one(at(u, i)), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_coords(m, eps, one(q), one(t), 0, 1, rest);
+        for (size_t j = 0; j < 2 * d && status == STATUS_OK; j++) {
+            host_tick(m->host, 0, 0);
+            status = exp_derivative(m, column, base, speed, s, q, j % d, j < d, rest);
+            a[j] = dot(d, column, eps);
+        }
+        if (status == STATUS_OK)
+            status = manifold_from_coords(m, out_p + i * n, one(base), one(a), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_from_coords(m, out_v + i * n, one(base), one(a + d), 0, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                     size_t begin, size_t end, double *work)
+{
+    if (m->ops->log_sum)
+        return m->ops->log_sum(m, sum, sum_sq, p, x, w, begin, end, work);
+    size_t n = m->ambient;
+    double *v = work, *sq = v + LOG_SUM_BATCH * n, *rest = sq + LOG_SUM_BATCH;
+    for (size_t b = begin; b < end; b += LOG_SUM_BATCH) {
+        size_t count = end - b < LOG_SUM_BATCH ? end - b : LOG_SUM_BATCH;
+        struct points slice = {at(x, b), x.stride}, logs = {v, n};
+        int status = m->ops->log(m, v, one(p), slice, 0, count, rest);
+        if (status == STATUS_OK)
+            status = m->ops->inner(m, sq, one(p), logs, logs, 0, count, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t i = 0; i < count; i++) {
+            double wi = w ? w[b + i] : 1;
+            for (size_t j = 0; j < n; j++)
+                sum[j] += wi * v[i * n + j];
+            *sum_sq += wi * sq[i];
+        }
+    }
+    return STATUS_OK;
+}
+
+void manifold_ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work)
+{
+    *k_max = m->k_max;
+    *inj = m->inj;
+    if (m->ops->ball_bounds)
+        m->ops->ball_bounds(m, centre, radius, k_max, inj, work);
+}
+
+void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,
+                      size_t end, double *work)
+{
+    size_t n = m->ambient;
+    double *v = work, *o = v + n, *rest = o + n;
+    for (size_t i = begin; i < end; i++) {
+        const double *y = at(x, i), *from = centre;
+        double d = 0;
+        if (m->ops->check_point(m, one(y), 0, 1, rest) == STATUS_OK &&
+            m->ops->log(m, v, one(centre), one(y), 0, 1, rest) == STATUS_OK && all_finite(n, v) &&
+            m->ops->inner(m, &d, one(centre), one(v), one(v), 0, 1, rest) == STATUS_OK && d >= 0 && d < INFINITY) {
+            d = sqrt(d);
+            from = y;
+            if (d > radius) {
+                for (size_t j = 0; j < n; j++)
+                    v[j] *= radius / d;
+                from = m->ops->exp(m, o, one(centre), one(v), 0, 1, rest) == STATUS_OK && all_finite(n, o) ? o : centre;
+            }
+        }
+        for (size_t j = 0; j < n; j++)
+            out[i * n + j] = from[j];
+    }
+}

@@ -1,0 +1,138 @@
+/* The manifold table: the one interface between a geometry and everything that works over any geometry.
+ *
+ * A point is `ambient` doubles in a row (matrices by columns, complex numbers as pairs). Every operation is a batch
+ * over the records begin <= i < end; one point is a batch of one. Output record i may be input record i where both have
+ * the same stride; nothing else overlaps. Operations allocate nothing, see no SEXP and raise nothing; on a status other
+ * than OK the output of the range is unspecified. */
+#ifndef RIEMDP_MANIFOLD_H
+#define RIEMDP_MANIFOLD_H
+
+#include "riemdp.h"
+
+/* stride == record length: many records; stride == 0: one record for all, its factor made once a call */
+struct points {
+    const double *x;
+    size_t stride;
+};
+
+static inline const double *at(struct points p, size_t i)
+{
+    return p.x + p.stride * i;
+}
+
+/* true where the factor of a base point has to be made: at the first record, and at each where bases differ */
+static inline int fresh(struct points p, size_t i, size_t begin)
+{
+    return i == begin || p.stride;
+}
+
+enum manifold_flag {
+    MANIFOLD_CALLS_R = 1,     /* operations call R: main thread only, R may jump out of them */
+    MANIFOLD_HOMOGENEOUS = 2, /* isometries carry any point to any other: noise normalisers are the same everywhere */
+    MANIFOLD_TWO_POINT = 4,   /* and any direction to any other: densities depend on distance only */
+    MANIFOLD_SYMMETRIC = 8,   /* Jacobi factors in closed form, one pole-ladder rung is exact */
+    MANIFOLD_SCALED_ENTRY = 16, /* raw records are brought to the manifold on entry (Kendall) */
+    MANIFOLD_EMBEDDED = 32      /* the projected arithmetic mean of records is a sensible start for a mean */
+};
+
+struct manifold {
+    const struct manifold_ops *ops;
+    struct host *host;
+    size_t ambient, dim, rows, cols; /* rows x cols matrices; rows = 0: vectors; cols = 0: complex vectors of `rows` */
+    double k_min, k_max;             /* bounds of sectional curvature */
+    double inj;                      /* injectivity radius (a lower bound), 0 where it depends on the point */
+    double rho_max;                  /* diameter or Inf */
+    unsigned flags;
+    int param[2];    /* d; k; (n, p) */
+    double floor;    /* relative eigenvalue floor of `project` (SPD) */
+    void *context;   /* a user's own manifold: what ffi_custom.c needs */
+};
+
+typedef const struct manifold *manifold_t;
+
+struct manifold_ops {
+    const char *name;
+
+    /* identity: checks parameters (they may come from a tampered file), fills the data above */
+    int (*init)(struct manifold *m);
+    size_t (*work)(manifold_t m); /* doubles of workspace, enough for every operation below */
+
+    /* required */
+    int (*check_point)(manifold_t m, struct points x, size_t begin, size_t end, double *work);
+    int (*check_tangent)(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work);
+    int (*project)(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work);
+    int (*project_tangent)(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                           double *work);
+    int (*exp)(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
+    int (*log)(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
+    int (*inner)(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
+                 double *work);
+
+    /* optional, with a generic default in manifold.c */
+    int (*coords)(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
+    int (*from_coords)(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                       double *work);
+    int (*dist)(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
+    int (*transport)(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                     size_t end, double *work);
+    int (*log_density)(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                       double *work);
+    int (*jacobi)(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                  struct points u, size_t begin, size_t end, double *work);
+    int (*log_sum)(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                   size_t begin, size_t end, double *work);
+
+    /* bounds that hold on a whole ball, where those of the manifold don't say enough (inj = 0 or k_max = Inf); a radius
+     * for which the ball isn't inside the manifold gives inj = 0 */
+    void (*ball_bounds)(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
+
+    /* optional, none without */
+    void (*origin)(manifold_t m, double *out);
+    int (*to_origin)(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                     double *work);
+    int (*from_origin)(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                       double *work);
+    /* log-concave upper bound of the area of the geodesic sphere at radius rho (up to a constant): log and slope */
+    void (*radial)(manifold_t m, double rho, double *log_area, double *slope);
+    /* log of true over bound at the orthonormal coordinates a of a tangent vector of length rho; 0 where exact */
+    double (*radial_accept)(manifold_t m, const double *a, double rho, double *work);
+};
+
+/* Operation or generic: what every caller uses. Arguments as in the table; `work` has manifold_work() doubles. */
+size_t manifold_work(manifold_t m);
+size_t manifold_numeric_work(manifold_t m); /* for log_density and jacobi, which may be found numerically */
+int manifold_coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                    double *work);
+int manifold_from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                         double *work);
+int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
+int manifold_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                       size_t end, double *work);
+/* isometry of tangent spaces that matches the frames of `coords` */
+int manifold_carry(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                   size_t end, double *work);
+/* parallel transport by `rungs` steps of the pole ladder, for checks and for manifolds without a closed form */
+int manifold_pole_ladder(manifold_t m, double *out, const double *p, const double *q, const double *v, int rungs,
+                         double *work);
+int manifold_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                         double *work);
+/* Adjoint Jacobi factors along s -> exp_p(s v) at s = x, for u at p: out_p gets C*u, out_v gets (x S)*u, where
+ * d exp_p(x v) = PT(C dp + x S dv). On symmetric spaces C and S are self-adjoint. `x` has one double a record. */
+int manifold_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                    struct points u, size_t begin, size_t end, double *work);
+/* adds sum_i w_i log_p x_i to `sum` and sum_i w_i d(p, x_i)^2 to `sum_sq`; w may be NULL (all one) */
+int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                     size_t begin, size_t end, double *work);
+/* Total: what is no point, or has no log at the centre, becomes the centre; what lies outside moves to the nearest point
+ * of the ball. Never fails. */
+void manifold_ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
+void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,
+                      size_t end, double *work);
+
+/* the compile-time registry (manifold_registry.c) */
+const struct manifold_ops *manifold_lookup(const char *name);
+extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_spd_affine, manifold_spd_bures,
+    manifold_spd_logeuclidean, manifold_hyperboloid, manifold_ball, manifold_stiefel_euclidean,
+    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_custom;
+
+#endif

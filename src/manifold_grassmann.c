@@ -1,0 +1,514 @@
+/* Grassmann manifold of p-dimensional subspaces of R^n, metric tr(U'V) of horizontal vectors. A point is stored as any
+ * orthonormal basis W of its subspace, an n x p matrix: two bases of one subspace are the same point. Tangent vectors
+ * at W are the n x p matrices U with W'U = 0.
+ *
+ * exp, log and parallel transport (Edelman, Arias and Smith 1998, doi:10.1137/S0895479895290954; Bendokat, Zimmermann
+ * and Absil 2024, doi:10.1007/s10444-023-10090-8) hold even functions of the singular values of U, so the eigenvectors
+ * of U'U suffice. Checks and projection are those of the Stiefel manifold. */
+#include "linalg.h"
+#include "manifold.h"
+
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static int init(struct manifold *m)
+{
+    int n = m->param[0], p = m->param[1], r = p < n - p ? p : n - p;
+    if (p < 1 || p >= n || (double)n * p > 1e7)
+        return STATUS_BAD_MANIFOLD;
+    m->rows = (size_t)n;
+    m->cols = (size_t)p;
+    m->ambient = m->rows * m->cols;
+    m->dim = m->cols * (m->rows - m->cols);
+    /* Wong 1968, doi:10.1073/pnas.60.1.75; r = 1 is real projective space */
+    m->k_min = r == 1 && m->dim > 1 ? 1 : 0;
+    m->k_max = m->dim == 1 ? 0 : r == 1 ? 1 : 2;
+    m->inj = RIEMDP_PI / 2;
+    m->rho_max = RIEMDP_PI / 2 * sqrt(r);
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | (r == 1 ? MANIFOLD_TWO_POINT : 0);
+    return STATUS_OK;
+}
+
+static size_t work_size(manifold_t m)
+{
+    size_t n = m->rows, p = m->cols, own = most(la_qr_work(n, p), la_svd_work(n, p));
+    own = 8 * n * p + 12 * p * p + 4 * p + most(own, la_symeig_work(p));
+    return most(own, manifold_stiefel_euclidean.work(m));
+}
+
+static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
+{
+    return manifold_stiefel_euclidean.check_point(m, x, begin, end, work);
+}
+
+static int check_tangent(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    size_t n = m->rows, k = m->cols;
+    for (size_t i = begin; i < end; i++) {
+        const double *w = at(p, i), *u = at(v, i);
+        if (!all_finite(n * k, u))
+            return STATUS_NOT_FINITE;
+        la_mul('T', 'N', k, k, n, w, n, u, n, work, k);
+        if (!(norm2(k * k, work) <= RIEMDP_TOL * (1 + norm2(n * k, u))))
+            return STATUS_NOT_TANGENT;
+    }
+    return STATUS_OK;
+}
+
+static int project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
+{
+    return manifold_stiefel_euclidean.project(m, out, x, begin, end, work);
+}
+
+/* out = scale v + w a by rows, a being p x p; out may be v or w; p doubles of work */
+static void add_product(size_t n, size_t p, double *out, double scale, const double *v, const double *w,
+                        const double *a, double *work)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < p; j++)
+            work[j] = w[i + j * n];
+        for (size_t j = 0; j < p; j++)
+            out[i + j * n] = scale * v[i + j * n] + dot(p, work, a + j * p);
+    }
+}
+
+/* out = v - w w'v; p * p + p doubles of work */
+static void to_horizontal(size_t n, size_t p, double *out, const double *w, const double *v, double *work)
+{
+    la_mul('T', 'N', p, p, n, w, n, v, n, work, p);
+    for (size_t j = 0; j < p * p; j++)
+        work[j] = -work[j];
+    add_product(n, p, out, 1, v, w, work, work + p * p);
+}
+
+static int project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                           double *work)
+{
+    for (size_t i = begin; i < end; i++) {
+        if (!all_finite(m->ambient, at(v, i)))
+            return STATUS_NOT_FINITE;
+        to_horizontal(m->rows, m->cols, out + i * m->ambient, at(p, i), at(v, i), work);
+    }
+    return STATUS_OK;
+}
+
+static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
+                 double *work)
+{
+    (void)p, (void)work;
+    for (size_t i = begin; i < end; i++)
+        out[i] = dot(m->ambient, at(u, i), at(v, i));
+    return STATUS_OK;
+}
+
+/* u'u = V diag(s^2) V': V and s, ascending */
+static int spectrum(size_t n, size_t p, const double *u, double *v, double *s, int vectors, double *work)
+{
+    la_mul('T', 'N', p, p, n, u, n, u, n, v, p);
+    int status = la_symeig(p, v, s, vectors, work);
+    for (size_t j = 0; j < p; j++)
+        s[j] = sqrt(s[j] > 0 ? s[j] : 0);
+    return status;
+}
+
+/* exp_W(U) = W V cos(s) V' + U V sinc(s) V', as an increment over W and with one Newton step to the polar factor */
+static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    size_t n = m->rows, k = m->cols, kk = k * k;
+    double *vec = work, *a = vec + kk, *b = a + kk, *s = b + kk, *f = s + k, *t = f + k, *rest = t + n * k;
+    for (size_t i = begin; i < end; i++) {
+        const double *w = at(p, i), *u = at(v, i);
+        double *o = out + i * n * k;
+        int status = spectrum(n, k, u, vec, s, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < k; j++)
+            f[j] = -2 * square(sin(0.5 * s[j]));
+        la_spectral(k, vec, f, a, rest);
+        for (size_t j = 0; j < k; j++)
+            f[j] = sinc(s[j]);
+        la_spectral(k, vec, f, b, rest);
+        la_mul('N', 'N', n, k, k, u, n, b, k, t, n);
+        add_product(n, k, t, 1, t, w, a, f);
+        for (size_t j = 0; j < n * k; j++)
+            o[j] = w[j] + t[j];
+        la_mul('T', 'N', k, k, n, o, n, o, n, a, k);
+        for (size_t j = 0; j < kk; j++)
+            a[j] *= -0.5;
+        for (size_t j = 0; j < k; j++)
+            a[j * (k + 1)] += 0.5;
+        add_product(n, k, o, 1, o, o, a, f);
+    }
+    return STATUS_OK;
+}
+
+/* adds -a b to the unevaluated sum *high + *low: the product with its rounding error (Dekker 1971,
+ * doi:10.1007/BF01397083), then the sum with its own */
+static inline void subtract_product(double a, double b, double *high, double *low)
+{
+    double x = a * b, error;
+#ifdef FP_FAST_FMA
+    error = fma(a, b, -x);
+#else
+    double c = 134217729 * a, ah = c - (c - a), al = a - ah, d = 134217729 * b, bh = d - (d - b), bl = b - bh;
+    error = ((ah * bh - x) + ah * bl + al * bh) + al * bl;
+#endif
+    double sum = *high - x, t = sum - *high;
+    *low += (*high - (sum - t)) - (x + t) - error;
+    *high = sum;
+}
+
+/* m = w'y and the horizontal part k = y - w m of y. Where that is small, y - w m is summed in twice the precision and
+ * the error of m itself removed by a second projection: subspaces 1e-9 apart keep their digits in any bases. */
+static int gap(size_t n, size_t p, const double *w, const double *y, double *m, double *k, double *work)
+{
+    if (!all_finite(n * p, y))
+        return STATUS_NOT_FINITE;
+    la_mul('T', 'N', p, p, n, w, n, y, n, m, p);
+    for (size_t j = 0; j < p * p; j++)
+        work[j] = -m[j];
+    add_product(n, p, k, 1, y, w, work, work + p * p);
+    if (norm2(n * p, k) > 0.01)
+        return STATUS_OK;
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < n; i++) {
+            double high = y[i + j * n], low = 0;
+            for (size_t h = 0; h < p; h++)
+                subtract_product(w[i + h * n], m[h + j * p], &high, &low);
+            k[i + j * n] = high + low;
+        }
+    to_horizontal(n, p, k, w, k, work);
+    return STATUS_OK;
+}
+
+/* t/(sin(t) cos(t)) at the cosine c of an angle t in [0, pi/2); a smooth function of c */
+static double stretch(double c)
+{
+    double x = c < 1 ? 1 - c : 0;
+    return (x < 1e-8 ? 1 + x / 3 : 2 * asin(sqrt(0.5 * x)) / sqrt(x * (2 - x))) / c;
+}
+
+/* With m = P cos(t) Z': log = k Z t/sin(t) P' = k (Z stretch(cos t) Z') m'. Small cosines need the singular value
+ * decomposition of m, others get by with the eigenvectors of m'm. */
+static int log_one(size_t n, size_t p, double *out, const double *w, const double *y, double *work)
+{
+    size_t pp = p * p;
+    double *m = work, *a = m + pp, *b = a + pp, *c = b + pp, *d = c + p, *k = d + pp, *rest = k + n * p;
+    int status = gap(n, p, w, y, m, k, rest);
+    if (status == STATUS_OK)
+        status = spectrum(p, p, m, a, c, 1, rest);
+    if (status != STATUS_OK)
+        return status;
+    if (c[0] > 0.3) {
+        for (size_t j = 0; j < p; j++)
+            c[j] = stretch(c[j]);
+        la_spectral(p, a, c, b, rest);
+        la_mul('N', 'T', p, p, p, b, p, m, p, d, p);
+    } else {
+        status = la_svd(p, p, m, a, c, b, rest);
+        if (status != STATUS_OK)
+            return status;
+        if (c[p - 1] < 1e-10)
+            return STATUS_CUT_LOCUS;
+        for (size_t j = 0; j < p; j++) {
+            double t = stretch(c[j]) * c[j];
+            for (size_t i = 0; i < p; i++)
+                b[j + i * p] *= t;
+        }
+        la_mul('T', 'T', p, p, p, b, p, a, p, d, p);
+    }
+    la_mul('N', 'N', n, p, p, k, n, d, p, out, n);
+    return STATUS_OK;
+}
+
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    int status = STATUS_OK;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++)
+        status = log_one(m->rows, m->cols, out + i * m->ambient, at(p, i), at(q, i), work);
+    return status;
+}
+
+/* Norm of the principal angles: from the sines alone where no angle is large, else by atan2 of sines (ascending) and
+ * cosines (descending), either of which keeps its digits where the other has none. */
+static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t n = m->rows, l = m->cols, ll = l * l;
+    double *a = work, *b = a + ll, *s = b + ll, *c = s + l, *k = c + l, *rest = k + n * l;
+    for (size_t i = begin; i < end; i++) {
+        int status = gap(n, l, at(p, i), at(q, i), a, k, rest);
+        if (status == STATUS_OK)
+            status = spectrum(n, l, k, b, s, 0, rest);
+        if (status != STATUS_OK)
+            return status;
+        if (s[l - 1] < 0.9) {
+            for (size_t j = 0; j < l; j++)
+                s[j] = asin(s[j]);
+        } else {
+            status = la_svd(l, l, a, NULL, c, NULL, rest);
+            if (status != STATUS_OK)
+                return status;
+            for (size_t j = 0; j < l; j++)
+                s[j] = atan2(s[j], c[j]);
+        }
+        out[i] = norm2(l, s);
+    }
+    return STATUS_OK;
+}
+
+/* Along U, a vector D becomes D - W sinc(s) U'D - U (1 - cos s)/s^2 U'D (functions of U'U as above) over the basis that
+ * the geodesic brings along; `turn` takes that basis to the stored one. */
+static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                     size_t end, double *work)
+{
+    size_t n = m->rows, k = m->cols, nk = n * k, kk = k * k;
+    double *u = work, *a = u + nk, *b = a + kk, *turn = b + kk, *t = turn + kk, *f = t + kk, *d = f + kk + 2 * k;
+    double *rest = d + nk;
+    for (size_t i = begin; i < end; i++) {
+        const double *w = at(p, i), *y = at(q, i);
+        if (fresh(p, i, begin) || fresh(q, i, begin)) {
+            double *vec = d, *s = f, *g = f + k;
+            int status = log_one(n, k, u, w, y, a);
+            if (status == STATUS_OK)
+                status = spectrum(n, k, u, vec, s, 1, rest);
+            if (status != STATUS_OK)
+                return status;
+            /* turn = cos(s) W'Y + sinc(s) U'Y */
+            for (size_t j = 0; j < k; j++)
+                g[j] = cos(s[j]);
+            la_spectral(k, vec, g, b, rest);
+            la_mul('T', 'N', k, k, n, w, n, y, n, t, k);
+            la_mul_square('N', 'N', k, b, t, turn);
+            for (size_t j = 0; j < k; j++)
+                g[j] = sinc(s[j]);
+            la_spectral(k, vec, g, a, rest);
+            la_mul('T', 'N', k, k, n, u, n, y, n, t, k);
+            la_mul_square('N', 'N', k, a, t, b);
+            for (size_t j = 0; j < kk; j++) {
+                turn[j] += b[j];
+                a[j] = -a[j];
+            }
+            for (size_t j = 0; j < k; j++)
+                g[j] = -0.5 * square(sinc(0.5 * s[j]));
+            la_spectral(k, vec, g, b, rest);
+        }
+        const double *e = at(v, i);
+        la_mul('T', 'N', k, k, n, u, n, e, n, t, k);
+        la_mul_square('N', 'N', k, a, t, f);
+        add_product(n, k, d, 1, e, w, f, rest);
+        la_mul_square('N', 'N', k, b, t, f);
+        add_product(n, k, d, 1, d, u, f, rest);
+        add_product(n, k, d, 0, d, d, turn, rest);
+        to_horizontal(n, k, out + i * nk, y, d, rest);
+    }
+    return STATUS_OK;
+}
+
+/* The Householder factor H of W takes U to [0; B]: B, by columns, are the coordinates. */
+static int factor(manifold_t m, double *h, const double *w, double *work)
+{
+    double *tau = h + m->ambient;
+    for (size_t j = 0; j < m->ambient; j++)
+        h[j] = w[j];
+    return la_qr(m->rows, m->cols, h, tau, work);
+}
+
+static int to_coords(manifold_t m, double *out, const double *h, const double *u, double *z, double *work)
+{
+    size_t n = m->rows, k = m->cols, l = n - k;
+    for (size_t j = 0; j < n * k; j++)
+        z[j] = u[j];
+    int status = la_qr_apply('T', n, k, k, h, h + n * k, z, work);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < l; i++)
+            out[i + j * l] = z[k + i + j * n];
+    return status;
+}
+
+static int from_frame(manifold_t m, double *out, const double *h, const double *b, double *z, double *work)
+{
+    size_t n = m->rows, k = m->cols, l = n - k;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < n; i++)
+            z[i + j * n] = i < k ? 0 : b[i - k + j * l];
+    int status = la_qr_apply('N', n, k, k, h, h + n * k, z, work);
+    for (size_t j = 0; j < n * k; j++)
+        out[j] = z[j];
+    return status;
+}
+
+static int coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    double *h = work, *z = h + m->ambient + m->cols, *rest = z + m->ambient;
+    int status = STATUS_OK;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+        if (fresh(p, i, begin))
+            status = factor(m, h, at(p, i), rest);
+        if (status == STATUS_OK)
+            status = to_coords(m, out + i * m->dim, h, at(v, i), z, rest);
+    }
+    return status;
+}
+
+static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                       double *work)
+{
+    double *h = work, *z = h + m->ambient + m->cols, *rest = z + m->ambient;
+    int status = STATUS_OK;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+        if (fresh(p, i, begin))
+            status = factor(m, h, at(p, i), rest);
+        if (status == STATUS_OK)
+            status = from_frame(m, out + i * m->ambient, h, at(a, i), z, rest);
+    }
+    return status;
+}
+
+/* log |sin(x)/x|; -Inf at multiples of pi */
+static double log_abs_sinc(double x)
+{
+    x = fabs(x);
+    return x < 1 ? log_sinc(x) : log(fabs(sin(x) / x));
+}
+
+/* Eigenvalues of the curvature operator are (s_i - s_j)^2, (s_i + s_j)^2 and |n - 2p| times s_j^2. */
+static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                       double *work)
+{
+    size_t n = m->rows, k = m->cols, l = n - k, r = k < l ? k : l;
+    double *a = work, *s = a + k * k, *rest = s + k, more = (double)(k < l ? l - k : k - l);
+    (void)p;
+    for (size_t i = begin; i < end; i++) {
+        int status = spectrum(n, k, at(v, i), a, s, 0, rest);
+        if (status != STATUS_OK)
+            return status;
+        double sum = 0;
+        for (size_t j = k - r; j < k; j++) { /* the others are zero */
+            for (size_t h = k - r; h < j; h++)
+                sum += log_abs_sinc(s[j] - s[h]) + log_abs_sinc(s[j] + s[h]);
+            if (more > 0)
+                sum += more * log_abs_sinc(s[j]);
+        }
+        out[i] = sum;
+    }
+    return STATUS_OK;
+}
+
+/* to = f(curvature operator of B) e for B = L diag(s) R' (l x k), f(lambda) = cos(sqrt(lambda) x) or, with `sine`,
+ * x sinc(sqrt(lambda) x). Its eigenspaces are the symmetric and the antisymmetric part of L'eR and what lies outside L
+ * or R. `work` 3 l * k doubles */
+static void curvature_apply(size_t l, size_t k, const double *left, const double *s, const double *rt, int sine,
+                            double x, const double *e, double *to, double *work)
+{
+    size_t r = l < k ? l : k;
+    double *le = work, *mid = le + l * k, *out = mid + l * k;
+#define FACTOR(t) (sine ? x * sinc((t) * x) : cos((t) * x))
+    la_mul('T', 'N', r, k, l, left, l, e, l, le, r);
+    la_mul('N', 'T', r, r, k, le, r, rt, r, mid, r);
+    for (size_t j = 0; j < l * k; j++)
+        out[j] = e[j];
+    if (l > k) {
+        /* (e - L L'e) R f(s) R' */
+        la_mul('N', 'N', l, k, r, left, l, le, r, to, l);
+        for (size_t j = 0; j < l * k; j++)
+            out[j] -= to[j];
+        la_mul('N', 'T', l, k, k, out, l, rt, k, to, l);
+        for (size_t j = 0; j < k; j++)
+            for (size_t i = 0; i < l; i++)
+                to[i + j * l] *= FACTOR(s[j]);
+        la_mul('N', 'N', l, k, k, to, l, rt, k, out, l);
+    } else {
+        /* L f(s) (L'e - L'e R R') */
+        la_mul('N', 'N', r, k, r, mid, r, rt, r, to, r);
+        for (size_t j = 0; j < k; j++)
+            for (size_t i = 0; i < r; i++)
+                to[i + j * r] = FACTOR(s[i]) * (le[i + j * r] - to[i + j * r]);
+        la_mul('N', 'N', l, k, r, left, l, to, r, out, l);
+    }
+    for (size_t j = 0; j < r; j++) {
+        mid[j + j * r] *= FACTOR(0);
+        for (size_t i = 0; i < j; i++) {
+            double even = 0.5 * FACTOR(s[i] - s[j]) * (mid[i + j * r] + mid[j + i * r]);
+            double odd = 0.5 * FACTOR(s[i] + s[j]) * (mid[i + j * r] - mid[j + i * r]);
+            mid[i + j * r] = even + odd;
+            mid[j + i * r] = even - odd;
+        }
+    }
+#undef FACTOR
+    la_mul('N', 'N', r, k, r, mid, r, rt, r, le, r);
+    la_mul('N', 'N', l, k, r, left, l, le, r, to, l);
+    for (size_t j = 0; j < l * k; j++)
+        to[j] += out[j];
+}
+
+static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                  struct points u, size_t begin, size_t end, double *work)
+{
+    size_t n = m->rows, k = m->cols, l = n - k, r = k < l ? k : l, lk = l * k;
+    double *h = work, *z = h + n * k + k, *left = z + n * k, *s = left + l * r, *rt = s + r, *e = rt + r * k;
+    double *to = e + lk, *rest = to + lk;
+    for (size_t i = begin; i < end; i++) {
+        int status = STATUS_OK;
+        if (fresh(p, i, begin))
+            status = factor(m, h, at(p, i), rest);
+        if (status == STATUS_OK && (fresh(p, i, begin) || fresh(v, i, begin))) {
+            status = to_coords(m, e, h, at(v, i), z, rest);
+            if (status == STATUS_OK)
+                status = la_svd(l, k, e, left, s, rt, rest);
+        }
+        if (status == STATUS_OK)
+            status = to_coords(m, e, h, at(u, i), z, rest);
+        if (status != STATUS_OK)
+            return status;
+        double t = *at(x, i);
+        curvature_apply(l, k, left, s, rt, 0, t, e, to, rest);
+        status = from_frame(m, out_p + i * n * k, h, to, z, rest);
+        curvature_apply(l, k, left, s, rt, 1, t, e, to, rest);
+        if (status == STATUS_OK)
+            status = from_frame(m, out_v + i * n * k, h, to, z, rest);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static void origin(manifold_t m, double *out)
+{
+    manifold_stiefel_euclidean.origin(m, out);
+}
+
+static int to_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                     double *work)
+{
+    return manifold_stiefel_euclidean.to_origin(m, out, base, x, begin, end, work);
+}
+
+static int from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                       double *work)
+{
+    return manifold_stiefel_euclidean.from_origin(m, out, base, x, begin, end, work);
+}
+
+const struct manifold_ops manifold_grassmann = {
+    .name = "grassmann",
+    .init = init,
+    .work = work_size,
+    .check_point = check_point,
+    .check_tangent = check_tangent,
+    .project = project,
+    .project_tangent = project_tangent,
+    .exp = exp_map,
+    .log = log_map,
+    .inner = inner,
+    .coords = coords,
+    .from_coords = from_coords,
+    .dist = dist,
+    .transport = transport,
+    .log_density = log_density,
+    .jacobi = jacobi,
+    .origin = origin,
+    .to_origin = to_origin,
+    .from_origin = from_origin,
+};

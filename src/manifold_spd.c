@@ -1,0 +1,101 @@
+/* Shared by the three SPD metrics. */
+#include "manifold_spd.h"
+
+int spd_init(struct manifold *m)
+{
+    if (m->param[0] < 1 || !(m->floor >= 0 && m->floor < 1))
+        return STATUS_BAD_MANIFOLD;
+    m->rows = m->cols = (size_t)m->param[0];
+    m->ambient = m->rows * m->rows;
+    m->dim = m->rows * (m->rows + 1) / 2;
+    return STATUS_OK;
+}
+
+static int check_symmetric(size_t k, const double *x)
+{
+    double big = 0, off = 0;
+    if (!all_finite(k * k, x))
+        return STATUS_NOT_FINITE;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = j; i < k; i++) {
+            if (fabs(x[i + j * k]) > big)
+                big = fabs(x[i + j * k]);
+            if (fabs(x[i + j * k] - x[j + i * k]) > off)
+                off = fabs(x[i + j * k] - x[j + i * k]);
+        }
+    return off > RIEMDP_TOL * big ? STATUS_NOT_SYMMETRIC : STATUS_OK;
+}
+
+int spd_check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
+{
+    for (size_t i = begin; i < end; i++) {
+        int status = check_symmetric(m->rows, at(x, i));
+        if (status == STATUS_OK)
+            status = la_chol(m->rows, at(x, i), work);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+int spd_check_tangent(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    (void)p, (void)work;
+    for (size_t i = begin; i < end; i++) {
+        int status = check_symmetric(m->rows, at(v, i));
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* The symmetric part, its eigenvalues lifted to floor times the largest; unchanged where none is below. */
+int spd_project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *w = v + n, *t = w + k, *rest = t + n;
+    for (size_t i = begin; i < end; i++) {
+        double *o = out + i * n;
+        for (size_t j = 0; j < n; j++) {
+            o[j] = at(x, i)[j];
+            if (!(fabs(o[j]) < INFINITY))
+                return STATUS_NOT_FINITE;
+        }
+        la_symmetrize(k, o);
+        for (size_t j = 0; j < n; j++)
+            v[j] = o[j];
+        int status = la_symeig(k, v, w, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        double least = m->floor * w[k - 1];
+        if (!(w[k - 1] > 0) || (w[0] <= 0 && least <= 0))
+            return STATUS_NOT_POSITIVE;
+        if (w[0] < least) {
+            for (size_t j = 0; j < k && w[j] < least; j++)
+                w[j] = least;
+            la_spectral(k, v, w, o, t);
+        }
+    }
+    return STATUS_OK;
+}
+
+int spd_project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                        double *work)
+{
+    (void)p, (void)work;
+    for (size_t i = begin; i < end; i++) {
+        double *o = out + i * m->ambient;
+        for (size_t j = 0; j < m->ambient; j++)
+            o[j] = at(v, i)[j];
+        if (!all_finite(m->ambient, o))
+            return STATUS_NOT_FINITE;
+        la_symmetrize(m->rows, o);
+    }
+    return STATUS_OK;
+}
+
+void spd_origin(manifold_t m, double *out)
+{
+    for (size_t j = 0; j < m->ambient; j++)
+        out[j] = j % (m->rows + 1) == 0;
+}

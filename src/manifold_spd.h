@@ -1,0 +1,35 @@
+/* What the three metrics on symmetric positive definite k x k matrices share: checks, projection, and orthonormal
+ * coordinates of symmetric matrices (diagonal entries and sqrt(2) times the lower ones, by columns). */
+#ifndef RIEMDP_MANIFOLD_SPD_H
+#define RIEMDP_MANIFOLD_SPD_H
+
+#include "linalg.h"
+#include "manifold.h"
+
+int spd_init(struct manifold *m);
+int spd_check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work);
+int spd_check_tangent(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work);
+int spd_project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work);
+int spd_project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                        double *work);
+void spd_origin(manifold_t m, double *out);
+
+static inline void sym_to_coords(size_t k, const double *s, double *a)
+{
+    for (size_t j = 0; j < k; j++) {
+        *a++ = s[j + j * k];
+        for (size_t i = j + 1; i < k; i++)
+            *a++ = RIEMDP_SQRT2 * s[i + j * k];
+    }
+}
+
+static inline void sym_from_coords(size_t k, const double *a, double *s)
+{
+    for (size_t j = 0; j < k; j++) {
+        s[j + j * k] = *a++;
+        for (size_t i = j + 1; i < k; i++)
+            s[i + j * k] = s[j + i * k] = *a++ / RIEMDP_SQRT2;
+    }
+}
+
+#endif

@@ -1,0 +1,385 @@
+/* SPD matrices with the Bures-Wasserstein metric 1/2 tr(L_P[U] V), P L + L P = U: the distance of centred Gaussians in
+ * optimal transport (Bhatia, Jain and Lim 2019, doi:10.1016/j.exmath.2018.01.002). Curvature >= 0 and unbounded towards
+ * singular matrices; not complete. With P = A A', U = S P + P S lifts to S A in the flat space of square matrices. */
+#include "manifold_spd.h"
+
+static int init(struct manifold *m)
+{
+    int status = spd_init(m);
+    m->k_min = 0;
+    m->k_max = m->rows > 1 ? INFINITY : 0;
+    m->inj = 0; /* depends on the point: the square root of the smallest eigenvalue */
+    m->rho_max = INFINITY;
+    m->flags = MANIFOLD_EMBEDDED;
+    return status;
+}
+
+static size_t work_size(manifold_t m)
+{
+    size_t eig = la_symeig_work(m->rows), polar = la_polar_work(m->rows);
+    return 24 * m->ambient + 4 * m->rows + (eig > polar ? eig : polar);
+}
+
+static int spectrum(size_t k, const double *x, double *v, double *w, double *rest)
+{
+    for (size_t j = 0; j < k * k; j++)
+        v[j] = x[j];
+    int status = la_symeig(k, v, w, 1, rest);
+    if (status == STATUS_OK && !(w[0] > 0))
+        status = STATUS_NOT_POSITIVE;
+    return status;
+}
+
+/* S = L_P[U] in the eigenbasis of P */
+static void lyapunov(size_t k, const double *v, const double *w, const double *u, double *s, double *rest)
+{
+    la_to_basis(k, v, u, s, rest);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            s[i + j * k] /= w[i] + w[j];
+}
+
+/* (I + S) diag(w) (I + S) in the eigenbasis, back in the given one; fails where I + S isn't positive definite.
+ * rest: 2 k^2 */
+static int push(size_t k, const double *v, const double *w, double *s, double *out, double *rest)
+{
+    double *t = rest, *b = t + k * k;
+    for (size_t j = 0; j < k; j++)
+        s[j + j * k] += 1;
+    if (la_chol(k, s, t) != STATUS_OK)
+        return STATUS_DOMAIN_EXCEEDED;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            s[i + j * k] *= sqrt(w[j]);
+    la_mul_square('N', 'N', k, v, s, b);
+    la_mul_square('N', 'T', k, b, b, out);
+    la_symmetrize(k, out);
+    return STATUS_OK;
+}
+
+static int exp_map(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *w = s + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        lyapunov(k, v, w, at(u, i), s, rest);
+        status = push(k, v, w, s, out + i * n, rest);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+/* X = T - I for the optimal transport T of P to Q, in the eigenbasis (v, w) of P. Near coincidence by the Riccati
+ * equation X W + W X + X W X = Q - P as a fixed point, which keeps all digits; else from the factors, T A = C polar(C'A)
+ * with P = A A', Q = C C'. rest: 3 k^2 + polar work */
+static int transport_map(size_t k, const double *p, const double *q, const double *v, const double *w, double *x,
+                         double *rest)
+{
+    size_t n = k * k;
+    double *e = rest, *t = e + n, *more = t + n, big = 0;
+    for (size_t j = 0; j < n; j++)
+        e[j] = q[j] - p[j];
+    la_mirror_lower(k, e);
+    la_to_basis(k, v, e, e, t);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            x[i + j * k] = e[i + j * k] / (w[i] + w[j]);
+            if (fabs(x[i + j * k]) > big)
+                big = fabs(x[i + j * k]);
+        }
+    if (big * (double)k < 0.2) {
+        for (int step = 0; step < 60; step++) {
+            double change = 0;
+            for (size_t j = 0; j < k; j++)
+                for (size_t i = 0; i < k; i++)
+                    t[i + j * k] = x[i + j * k] * w[j];
+            la_mul_square('N', 'N', k, t, x, more);
+            for (size_t j = 0; j < k; j++)
+                for (size_t i = 0; i < k; i++) {
+                    double y = (e[i + j * k] - 0.5 * (more[i + j * k] + more[j + i * k])) / (w[i] + w[j]);
+                    if (fabs(y - x[i + j * k]) > change)
+                        change = fabs(y - x[i + j * k]);
+                    t[i + j * k] = y;
+                }
+            for (size_t j = 0; j < n; j++)
+                x[j] = t[j];
+            if (change <= 1e-17 * big)
+                return STATUS_OK;
+            if (!(change < 10 * big))
+                break;
+        }
+        /* slow: the factors below settle it, unless rounding alone kept the last digit moving */
+        if (big * (double)k < 0.02)
+            return STATUS_OK;
+    }
+    double *c = e;
+    int status = la_chol(k, q, c);
+    if (status != STATUS_OK)
+        return status;
+    la_mul_square('T', 'N', k, c, v, t); /* C'V sqrt(w) */
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            t[i + j * k] *= sqrt(w[j]);
+    status = la_polar(k, t, x, more);
+    if (status != STATUS_OK)
+        return status;
+    la_mul_square('N', 'N', k, c, x, t);
+    la_mul_square('T', 'N', k, v, t, x);
+    /* of each pair the entry that was divided by the larger eigenvalue keeps more digits */
+    for (size_t j = 0; j < k; j++) {
+        for (size_t i = 0; i <= j; i++)
+            x[j + i * k] = x[i + j * k] /= sqrt(w[j]);
+        x[j + j * k] -= 1;
+    }
+    return STATUS_OK;
+}
+
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *x = v + n, *w = x + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK)
+            status = transport_map(k, at(p, i), at(q, i), v, w, x, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t c = 0; c < k; c++)
+            for (size_t r = 0; r < k; r++)
+                x[r + c * k] *= w[r] + w[c];
+        la_from_basis(k, v, x, out + i * n, rest);
+    }
+    return STATUS_OK;
+}
+
+static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *x = v + n, *w = x + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK)
+            status = transport_map(k, at(p, i), at(q, i), v, w, x, rest);
+        if (status != STATUS_OK)
+            return status;
+        double sum = 0; /* tr(X W X) */
+        for (size_t c = 0; c < k; c++)
+            sum += w[c] * dot(k, x + c * k, x + c * k);
+        out[i] = sqrt(sum);
+    }
+    return STATUS_OK;
+}
+
+static int inner(manifold_t m, double *out, struct points p, struct points a, struct points b, size_t begin, size_t end,
+                 double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *t = s + n, *w = t + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        lyapunov(k, v, w, at(a, i), s, rest);
+        la_to_basis(k, v, at(b, i), t, rest);
+        out[i] = 0.5 * dot(n, s, t);
+    }
+    return STATUS_OK;
+}
+
+static int coords(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *w = s + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        la_to_basis(k, v, at(u, i), s, rest);
+        for (size_t c = 0; c < k; c++)
+            for (size_t r = 0; r < k; r++)
+                s[r + c * k] /= sqrt(2 * (w[r] + w[c]));
+        sym_to_coords(k, s, out + i * m->dim);
+    }
+    return STATUS_OK;
+}
+
+static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                       double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *w = s + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        sym_from_coords(k, at(a, i), s);
+        for (size_t c = 0; c < k; c++)
+            for (size_t r = 0; r < k; r++)
+                s[r + c * k] *= sqrt(2 * (w[r] + w[c]));
+        la_from_basis(k, v, s, out + i * n, rest);
+    }
+    return STATUS_OK;
+}
+
+/* Parallel transport: the horizontal lift S(t) A(t) of the field keeps D_t of it vertical, which gives
+ * S' = K W^-1 - S Y with Y = X (I + t X)^-1, W(t) = (I + t X) W (I + t X) and K skew from K W^-1 + W^-1 K = S Y - Y S.
+ * In the eigenbasis of X (values x), where M = W(0). rest: 4 k^2 + k + eig work */
+static int transport_slope(size_t k, const double *mat, const double *x, double t, const double *s, double *ds,
+                           double *rest)
+{
+    size_t n = k * k;
+    double *q = rest, *c = q + n, *tmp = c + n, *w = tmp + n, *more = w + k;
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            double yi = x[i] / (1 + t * x[i]), yj = x[j] / (1 + t * x[j]);
+            q[i + j * k] = (1 + t * x[i]) * mat[i + j * k] * (1 + t * x[j]);
+            c[i + j * k] = s[i + j * k] * (yj - yi);
+        }
+    int status = la_symeig(k, q, w, 1, more);
+    if (status != STATUS_OK)
+        return status;
+    la_mul_square('N', 'N', k, c, q, tmp);
+    la_mul_square('T', 'N', k, q, tmp, c);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            c[i + j * k] *= w[i] / (w[i] + w[j]);
+    la_mul_square('N', 'N', k, q, c, tmp);
+    la_mul_square('N', 'T', k, tmp, q, ds);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            ds[i + j * k] -= s[i + j * k] * (x[j] / (1 + t * x[j]));
+    la_symmetrize(k, ds);
+    return STATUS_OK;
+}
+
+/* Dormand and Prince 1980 (doi:10.1016/0771-050X(80)90013-3), step by the error estimate. rest: 9 k^2 + slope's */
+static int transport_ode(size_t k, const double *mat, const double *x, double *s, double *rest)
+{
+    static const double a[7][6] = {{0},
+                                   {1.0 / 5},
+                                   {3.0 / 40, 9.0 / 40},
+                                   {44.0 / 45, -56.0 / 15, 32.0 / 9},
+                                   {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+                                   {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+                                   {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
+    static const double c[7] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
+    static const double e[7] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+    size_t n = k * k;
+    double *slope = rest, *y = slope + 7 * n, *more = y + n, t = 0, h = 0.05, size = norm2(n, s);
+    for (int steps = 0; t < 1 && size > 0; steps++) {
+        if (steps > 20000)
+            return STATUS_NO_CONVERGENCE;
+        if (t + h > 1)
+            h = 1 - t;
+        for (int stage = 0; stage < 7; stage++) {
+            for (size_t j = 0; j < n; j++) {
+                y[j] = s[j];
+                for (int b = 0; b < stage; b++)
+                    y[j] += h * a[stage][b] * slope[(size_t)b * n + j];
+            }
+            int status = transport_slope(k, mat, x, t + c[stage] * h, y, slope + (size_t)stage * n, more);
+            if (status != STATUS_OK)
+                return status;
+        }
+        double error = 0;
+        for (size_t j = 0; j < n; j++) {
+            double d = 0;
+            for (int b = 0; b < 7; b++)
+                d += e[b] * slope[(size_t)b * n + j];
+            error += square(h * d);
+        }
+        error = sqrt(error) / (1e-13 * size);
+        if (error <= 1 || h < 1e-6) {
+            t += h;
+            for (size_t j = 0; j < n; j++)
+                s[j] = y[j];
+        }
+        double grow = 0.9 * pow(error + 1e-10, -0.2);
+        h *= grow > 4 ? 4 : grow < 0.2 ? 0.2 : grow;
+    }
+    return STATUS_OK;
+}
+
+static int transport(manifold_t m, double *out, struct points p, struct points q, struct points u, size_t begin,
+                     size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *x = v + n, *s = x + n, *mat = s + n, *tmp = mat + n, *w = tmp + n, *f = w + k, *rest = f + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK)
+            status = transport_map(k, at(p, i), at(q, i), v, w, x, rest);
+        if (status != STATUS_OK)
+            return status;
+        lyapunov(k, v, w, at(u, i), s, rest);
+        double before = 0, after = 0;
+        for (size_t c = 0; c < k; c++)
+            before += w[c] * dot(k, s + c * k, s + c * k);
+        status = la_symeig(k, x, f, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        la_to_basis(k, x, s, s, rest);
+        for (size_t c = 0; c < k; c++) /* M = V' diag(w) V in the basis of X */
+            for (size_t r = 0; r < k; r++)
+                tmp[r + c * k] = r == c ? w[r] : 0;
+        la_to_basis(k, x, tmp, mat, rest);
+        status = transport_ode(k, mat, f, s, rest);
+        if (status != STATUS_OK)
+            return status;
+        /* U = S Q + Q S at the far end, where Q = (I + X) W (I + X) */
+        for (size_t c = 0; c < k; c++)
+            for (size_t r = 0; r < k; r++)
+                mat[r + c * k] *= (1 + f[r]) * (1 + f[c]);
+        la_mul_square('N', 'N', k, s, mat, tmp);
+        for (size_t c = 0; c < k; c++)
+            after += dot(k, s + c * k, tmp + c * k);
+        double scale = after > 0 ? sqrt(before / after) : 0; /* what the integration left of the norm's drift */
+        for (size_t c = 0; c < k; c++)
+            for (size_t r = 0; r < k; r++)
+                mat[r + c * k] = scale * (tmp[r + c * k] + tmp[c + r * k]);
+        la_from_basis(k, x, mat, mat, rest);
+        la_from_basis(k, v, mat, out + i * n, rest);
+    }
+    return STATUS_OK;
+}
+
+/* Curvature is at most 3/(l_1 + l_2) with the two smallest eigenvalues (Massart, Hendrickx and Absil 2019,
+ * doi:10.1007/978-3-030-26980-7_77), the injectivity radius sqrt(l_1); over a ball the square roots of eigenvalues move by
+ * at most its radius (Mirsky). */
+static void ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work)
+{
+    size_t k = m->rows;
+    double *v = work, *w = v + m->ambient, *rest = w + k;
+    *inj = 0;
+    if (spectrum(k, centre, v, w, rest) != STATUS_OK)
+        return;
+    double least = sqrt(w[0]) - radius;
+    *inj = least > 0 ? least : 0;
+    if (k > 1) {
+        double two = sqrt(w[0] + w[1]) - radius;
+        *k_max = two > 0 ? 3 / square(two) : INFINITY;
+    }
+}
+
+const struct manifold_ops manifold_spd_bures = {
+    .name = "spd_bures",
+    .init = init,
+    .work = work_size,
+    .check_point = spd_check_point,
+    .check_tangent = spd_check_tangent,
+    .project = spd_project,
+    .project_tangent = spd_project_tangent,
+    .exp = exp_map,
+    .log = log_map,
+    .inner = inner,
+    .coords = coords,
+    .from_coords = from_coords,
+    .dist = dist,
+    .transport = transport,
+    .ball_bounds = ball_bounds,
+    .origin = spd_origin,
+};

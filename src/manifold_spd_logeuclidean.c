@@ -1,0 +1,277 @@
+/* SPD matrices with the log-Euclidean metric <D log U, D log V>: flat, isometric to the symmetric matrices by the matrix
+ * logarithm (Arsigny et al. 2007, doi:10.1137/050637996). Derivatives of log and exp are divided differences in the
+ * eigenbasis (Daleckii and Krein). */
+#include "manifold_spd.h"
+
+static int init(struct manifold *m)
+{
+    int status = spd_init(m);
+    m->k_min = m->k_max = 0;
+    m->inj = m->rho_max = INFINITY;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED;
+    return status;
+}
+
+static size_t work_size(manifold_t m)
+{
+    return 6 * m->ambient + 4 * m->rows + la_symeig_work(m->rows);
+}
+
+/* logarithmic mean (a - b)/(log a - log b) */
+static double log_mean(double a, double b)
+{
+    return sqrt(a) * sqrt(b) * sinhc(0.5 * log(a / b));
+}
+
+static int spectrum(size_t k, const double *x, double *v, double *w, double *rest)
+{
+    for (size_t j = 0; j < k * k; j++)
+        v[j] = x[j];
+    int status = la_symeig(k, v, w, 1, rest);
+    if (status == STATUS_OK && !(w[0] > 0))
+        status = STATUS_NOT_POSITIVE;
+    return status;
+}
+
+/* S = D log_P [U] (or its inverse) through the spectrum (v, w) of P */
+static void dlog(size_t k, const double *v, const double *w, const double *u, double *s, int inverse, double *rest)
+{
+    la_to_basis(k, v, u, s, rest);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++) {
+            double f = log_mean(w[i], w[j]);
+            s[i + j * k] = inverse ? s[i + j * k] * f : s[i + j * k] / f;
+        }
+    la_from_basis(k, v, s, s, rest);
+}
+
+/* log Q - log P from both spectra: the finite-difference form of Daleckii and Krein, V (F o V'(Q - P) Y) Y', which keeps
+ * all digits of a small difference */
+static void log_difference(size_t k, const double *p, const double *q, const double *v, const double *w, const double *y,
+                           const double *z, double *out, double *rest)
+{
+    for (size_t j = 0; j < k * k; j++)
+        out[j] = q[j] - p[j];
+    la_mirror_lower(k, out);
+    la_mul_square('N', 'N', k, out, y, rest);
+    la_mul_square('T', 'N', k, v, rest, out);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            out[i + j * k] /= log_mean(w[i], z[j]);
+    la_mul_square('N', 'N', k, v, out, rest);
+    la_mul_square('N', 'T', k, rest, y, out);
+    la_symmetrize(k, out);
+}
+
+static int exp_map(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *t = s + n, *g = t + n, *w = g + n, *f = w + k, *rest = f + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = STATUS_OK;
+        if (fresh(p, i, begin)) {
+            status = spectrum(k, at(p, i), v, w, rest);
+            if (status != STATUS_OK)
+                return status;
+            for (size_t j = 0; j < k; j++)
+                f[j] = log(w[j]);
+            la_spectral(k, v, f, g, t);
+        }
+        dlog(k, v, w, at(u, i), s, 0, t);
+        for (size_t j = 0; j < n; j++)
+            s[j] += g[j];
+        status = la_symeig(k, s, f, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        if (!(fabs(f[0]) < 700 && fabs(f[k - 1]) < 700))
+            return STATUS_DOMAIN_EXCEEDED; /* exp would overflow */
+        for (size_t j = 0; j < k; j++)
+            f[j] = exp(f[j]);
+        la_spectral(k, s, f, out + i * n, t);
+    }
+    return STATUS_OK;
+}
+
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK)
+            status = spectrum(k, at(q, i), y, z, rest);
+        if (status != STATUS_OK)
+            return status;
+        log_difference(k, at(p, i), at(q, i), v, w, y, z, s, t);
+        dlog(k, v, w, s, out + i * n, 1, t);
+    }
+    return STATUS_OK;
+}
+
+static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK)
+            status = spectrum(k, at(q, i), y, z, rest);
+        if (status != STATUS_OK)
+            return status;
+        log_difference(k, at(p, i), at(q, i), v, w, y, z, s, t);
+        out[i] = norm2(n, s);
+    }
+    return STATUS_OK;
+}
+
+static int inner(manifold_t m, double *out, struct points p, struct points a, struct points b, size_t begin, size_t end,
+                 double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *t = s + n, *r = t + n, *w = r + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        dlog(k, v, w, at(a, i), s, 0, r);
+        dlog(k, v, w, at(b, i), t, 0, r);
+        out[i] = dot(n, s, t);
+    }
+    return STATUS_OK;
+}
+
+static int transport(manifold_t m, double *out, struct points p, struct points q, struct points u, size_t begin,
+                     size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *y = v + n, *s = y + n, *t = s + n, *w = t + n, *z = w + k, *rest = z + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK && fresh(q, i, begin))
+            status = spectrum(k, at(q, i), y, z, rest);
+        if (status != STATUS_OK)
+            return status;
+        dlog(k, v, w, at(u, i), s, 0, t);
+        dlog(k, y, z, s, out + i * n, 1, t);
+    }
+    return STATUS_OK;
+}
+
+static int coords(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *t = s + n, *w = t + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        dlog(k, v, w, at(u, i), s, 0, t);
+        sym_to_coords(k, s, out + i * m->dim);
+    }
+    return STATUS_OK;
+}
+
+static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                       double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *t = s + n, *w = t + n, *rest = w + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status != STATUS_OK)
+            return status;
+        sym_from_coords(k, at(a, i), s);
+        dlog(k, v, w, s, out + i * n, 1, t);
+    }
+    return STATUS_OK;
+}
+
+static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                       double *work)
+{
+    return manifold_euclidean.log_density(m, out, p, v, begin, end, work);
+}
+
+static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                  struct points u, size_t begin, size_t end, double *work)
+{
+    (void)p, (void)v, (void)work;
+    for (size_t i = begin; i < end; i++)
+        for (size_t j = 0; j < m->ambient; j++) {
+            double t = at(u, i)[j];
+            out_p[i * m->ambient + j] = t;
+            out_v[i * m->ambient + j] = *at(x, i) * t;
+        }
+    return STATUS_OK;
+}
+
+/* the group law exp(log X -+ log base) */
+static int shift(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end, double *work,
+                 double sign)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *s = v + n, *t = s + n, *g = t + n, *w = g + n, *rest = w + k;
+    int status = spectrum(k, base, v, w, rest);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t j = 0; j < k; j++)
+        w[j] = log(w[j]);
+    la_spectral(k, v, w, g, t);
+    for (size_t i = begin; i < end; i++) {
+        status = spectrum(k, at(x, i), v, w, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < k; j++)
+            w[j] = log(w[j]);
+        la_spectral(k, v, w, s, t);
+        for (size_t j = 0; j < n; j++)
+            s[j] += sign * g[j];
+        status = la_symeig(k, s, w, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < k; j++)
+            w[j] = exp(w[j]);
+        la_spectral(k, s, w, out + i * n, t);
+    }
+    return STATUS_OK;
+}
+
+static int to_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                     double *work)
+{
+    return shift(m, out, base, x, begin, end, work, -1);
+}
+
+static int from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                       double *work)
+{
+    return shift(m, out, base, x, begin, end, work, 1);
+}
+
+static void radial(manifold_t m, double rho, double *log_area, double *slope)
+{
+    manifold_euclidean.radial(m, rho, log_area, slope);
+}
+
+const struct manifold_ops manifold_spd_logeuclidean = {
+    .name = "spd_logeuclidean",
+    .init = init,
+    .work = work_size,
+    .check_point = spd_check_point,
+    .check_tangent = spd_check_tangent,
+    .project = spd_project,
+    .project_tangent = spd_project_tangent,
+    .exp = exp_map,
+    .log = log_map,
+    .inner = inner,
+    .coords = coords,
+    .from_coords = from_coords,
+    .dist = dist,
+    .transport = transport,
+    .log_density = log_density,
+    .jacobi = jacobi,
+    .origin = spd_origin,
+    .to_origin = to_origin,
+    .from_origin = from_origin,
+    .radial = radial,
+};

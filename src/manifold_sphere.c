@@ -1,0 +1,304 @@
+/* Unit sphere S^d in R^{d+1}, curvature 1. Distances by atan2 of chords, logs by a difference that keeps its digits near
+ * coincidence; frames by the Householder reflection that takes the base point to the nearer pole. */
+#include "manifold.h"
+
+static int init(struct manifold *m)
+{
+    if (m->param[0] < 1)
+        return STATUS_BAD_MANIFOLD;
+    m->dim = (size_t)m->param[0];
+    m->ambient = m->dim + 1;
+    /* a circle is flat; its injectivity radius is what bounds a ball there */
+    m->k_min = m->k_max = m->dim == 1 ? 0 : 1;
+    m->inj = m->rho_max = RIEMDP_PI;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED;
+    return STATUS_OK;
+}
+
+static size_t work_size(manifold_t m)
+{
+    return m->ambient;
+}
+
+static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    for (size_t i = begin; i < end; i++) {
+        double s = dot(m->ambient, at(x, i), at(x, i));
+        if (!(s < INFINITY))
+            return STATUS_NOT_FINITE;
+        if (fabs(s - 1) > 2 * RIEMDP_TOL)
+            return STATUS_OFF_MANIFOLD;
+    }
+    return STATUS_OK;
+}
+
+static int check_tangent(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    for (size_t i = begin; i < end; i++) {
+        double s = dot(m->ambient, at(v, i), at(v, i)), t = dot(m->ambient, at(p, i), at(v, i));
+        if (!(s < INFINITY))
+            return STATUS_NOT_FINITE;
+        if (fabs(t) > RIEMDP_TOL * (1 + sqrt(s)))
+            return STATUS_NOT_TANGENT;
+    }
+    return STATUS_OK;
+}
+
+static void rescale(size_t n, double *x)
+{
+    double s = 1 / norm2(n, x);
+    for (size_t j = 0; j < n; j++)
+        x[j] *= s;
+}
+
+static int project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        double big = 0, *o = out + i * n;
+        for (size_t j = 0; j < n; j++) {
+            o[j] = at(x, i)[j];
+            if (!(fabs(o[j]) < INFINITY))
+                return STATUS_NOT_FINITE;
+            if (fabs(o[j]) > big)
+                big = fabs(o[j]);
+        }
+        if (big == 0)
+            return STATUS_OFF_MANIFOLD;
+        for (size_t j = 0; j < n; j++)
+            o[j] /= big;
+        rescale(n, o);
+    }
+    return STATUS_OK;
+}
+
+static int project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                           double *work)
+{
+    (void)work;
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = at(p, i), *u = at(v, i);
+        double t = dot(n, x, u) / dot(n, x, x);
+        if (!(fabs(t) < INFINITY))
+            return STATUS_NOT_FINITE;
+        for (size_t j = 0; j < n; j++)
+            out[i * n + j] = u[j] - t * x[j];
+    }
+    return STATUS_OK;
+}
+
+static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = at(p, i), *u = at(v, i);
+        double *o = out + i * n, t = norm2(n, u), c = cos(t), s = sinc(t);
+        for (size_t j = 0; j < n; j++)
+            o[j] = c * x[j] + s * u[j];
+        rescale(n, o);
+    }
+    return STATUS_OK;
+}
+
+/* squared chord |y - x|^2 and |x + y|^2 */
+static double angle(size_t n, const double *x, const double *y, double *chord_sq)
+{
+    double a = 0, b = 0;
+    for (size_t j = 0; j < n; j++) {
+        a += square(y[j] - x[j]);
+        b += square(y[j] + x[j]);
+    }
+    *chord_sq = a;
+    return 2 * atan2(sqrt(a), sqrt(b));
+}
+
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = at(p, i), *y = at(q, i);
+        double *o = work, chord_sq, d = angle(n, x, y, &chord_sq), s = 0, xx = 0;
+        if (RIEMDP_PI - d < 1e-8)
+            return STATUS_CUT_LOCUS;
+        /* the tangential part of y - x: what rounding left of |x| = |y| goes with the normal part */
+        for (size_t j = 0; j < n; j++) {
+            o[j] = y[j] - x[j];
+            s += o[j] * x[j];
+            xx += x[j] * x[j];
+        }
+        for (size_t j = 0; j < n; j++)
+            o[j] -= s / xx * x[j];
+        s = norm2(n, o);
+        s = s > 0 ? d / s : 0;
+        for (size_t j = 0; j < n; j++)
+            out[i * n + j] = s * o[j];
+    }
+    return STATUS_OK;
+}
+
+static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
+                 double *work)
+{
+    (void)p, (void)work;
+    for (size_t i = begin; i < end; i++)
+        out[i] = dot(m->ambient, at(u, i), at(v, i));
+    return STATUS_OK;
+}
+
+static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    double chord_sq;
+    for (size_t i = begin; i < end; i++)
+        out[i] = angle(m->ambient, at(p, i), at(q, i), &chord_sq);
+    return STATUS_OK;
+}
+
+static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
+                     size_t end, double *work)
+{
+    (void)work;
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = at(p, i), *y = at(q, i), *u = at(v, i);
+        double s = 0; /* 1 + x'y = |x + y|^2 / 2 */
+        for (size_t j = 0; j < n; j++)
+            s += square(x[j] + y[j]);
+        if (s < 1e-16)
+            return STATUS_CUT_LOCUS;
+        s = 2 * dot(n, y, u) / s;
+        for (size_t j = 0; j < n; j++)
+            out[i * n + j] = u[j] - s * (x[j] + y[j]);
+    }
+    return STATUS_OK;
+}
+
+/* H = I - h h'/(1 + |w_1|), h = w + sign(w_1) e_1, takes w to -sign(w_1) e_1; the frame is H e_2, ..., H e_{d+1} */
+static int coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    size_t n = m->ambient, d = m->dim;
+    for (size_t i = begin; i < end; i++) {
+        const double *w = at(p, i), *u = at(v, i);
+        double sign = w[0] < 0 ? -1 : 1, t = (dot(n, w, u) + sign * u[0]) / (1 + fabs(w[0]));
+        for (size_t j = 0; j < d; j++)
+            out[i * d + j] = u[j + 1] - t * w[j + 1];
+    }
+    return STATUS_OK;
+}
+
+static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
+                       double *work)
+{
+    (void)work;
+    size_t n = m->ambient, d = m->dim;
+    for (size_t i = begin; i < end; i++) {
+        const double *w = at(p, i), *z = at(a, i);
+        double *o = out + i * n, sign = w[0] < 0 ? -1 : 1, t = dot(d, w + 1, z) / (1 + fabs(w[0]));
+        for (size_t j = d; j > 0; j--)
+            o[j] = z[j - 1] - t * w[j];
+        o[0] = -t * (w[0] + sign);
+    }
+    return STATUS_OK;
+}
+
+static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                       double *work)
+{
+    (void)p, (void)work;
+    for (size_t i = begin; i < end; i++) {
+        double t = norm2(m->ambient, at(v, i));
+        out[i] = m->dim == 1 ? 0 : (double)(m->dim - 1) * (t < 1 ? log_sinc(t) : log(fabs(sin(t) / t)));
+    }
+    return STATUS_OK;
+}
+
+static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                  struct points u, size_t begin, size_t end, double *work)
+{
+    (void)p, (void)work;
+    size_t n = m->ambient;
+    for (size_t i = begin; i < end; i++) {
+        const double *w = at(v, i), *e = at(u, i);
+        double vv = dot(n, w, w), s = *at(x, i), t = s * sqrt(vv), c = cos(t), b = s * sinc(t);
+        double along = vv > 0 ? dot(n, w, e) / vv : 0;
+        for (size_t j = 0; j < n; j++) {
+            double a = along * w[j], r = e[j] - a;
+            out_p[i * n + j] = a + c * r;
+            out_v[i * n + j] = s * a + b * r;
+        }
+    }
+    return STATUS_OK;
+}
+
+static void origin(manifold_t m, double *out)
+{
+    for (size_t j = 0; j < m->ambient; j++)
+        out[j] = j == 0;
+}
+
+/* the same reflection, followed by the sign that takes the base to e_1 itself; it is its own inverse up to that sign */
+static void reflect(size_t n, double *out, const double *w, const double *x, int back)
+{
+    double sign = w[0] < 0 ? -1 : 1, first = back ? -sign * x[0] : x[0], t = w[0] * first + sign * first;
+    for (size_t j = 1; j < n; j++)
+        t += w[j] * x[j];
+    t /= 1 + fabs(w[0]);
+    double o0 = first - t * (w[0] + sign);
+    for (size_t j = 1; j < n; j++)
+        out[j] = x[j] - t * w[j];
+    out[0] = back ? o0 : -sign * o0;
+}
+
+static int to_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                     double *work)
+{
+    (void)work;
+    for (size_t i = begin; i < end; i++)
+        reflect(m->ambient, out + i * m->ambient, base, at(x, i), 0);
+    return STATUS_OK;
+}
+
+static int from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
+                       double *work)
+{
+    (void)work;
+    for (size_t i = begin; i < end; i++)
+        reflect(m->ambient, out + i * m->ambient, base, at(x, i), 1);
+    return STATUS_OK;
+}
+
+static void radial(manifold_t m, double rho, double *log_area, double *slope)
+{
+    double d = (double)m->dim;
+    *log_area = m->dim == 1 ? 0 : (d - 1) * log(sin(rho));
+    *slope = m->dim == 1 ? 0 : (d - 1) / tan(rho);
+}
+
+const struct manifold_ops manifold_sphere = {
+    .name = "sphere",
+    .init = init,
+    .work = work_size,
+    .check_point = check_point,
+    .check_tangent = check_tangent,
+    .project = project,
+    .project_tangent = project_tangent,
+    .exp = exp_map,
+    .log = log_map,
+    .inner = inner,
+    .coords = coords,
+    .from_coords = from_coords,
+    .dist = dist,
+    .transport = transport,
+    .log_density = log_density,
+    .jacobi = jacobi,
+    .origin = origin,
+    .to_origin = to_origin,
+    .from_origin = from_origin,
+    .radial = radial,
+};
