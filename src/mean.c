@@ -1,0 +1,261 @@
+#include "mean.h"
+
+static struct points one(const double *x)
+{
+    return (struct points){x, 0};
+}
+
+/* what the objective of a mean or median needs beyond the point */
+struct pass {
+    manifold_t m;
+    const struct source *x;
+    const double *w;
+    double total;
+    int median, forgiving;
+    double *block, *carry, *logs, *work; /* block and carry: ambient + 1 each; logs: ambient */
+};
+
+/* adds y to the compensated sum (s, c), Neumaier 1974, doi:10.1002/zamm.19740540106 */
+static void add(size_t n, double *s, double *c, const double *y)
+{
+    for (size_t j = 0; j < n; j++) {
+        double t = s[j] + y[j];
+        c[j] += fabs(s[j]) >= fabs(y[j]) ? (s[j] - t) + y[j] : (y[j] - t) + s[j];
+        s[j] = t;
+    }
+}
+
+/* one record at a time: what has no log counts as being at p (forgiving), and unit vectors for the median */
+static int slow_block(const struct pass *c, const double *p, struct points x, const double *w, size_t count)
+{
+    manifold_t m = c->m;
+    for (size_t i = 0; i < count; i++) {
+        double sq, wi = w ? w[i] : 1;
+        int status = m->ops->log(m, c->logs, one(p), one(at(x, i)), 0, 1, c->work);
+        if (status == STATUS_OK)
+            status = m->ops->inner(m, &sq, one(p), one(c->logs), one(c->logs), 0, 1, c->work);
+        if (c->forgiving && (status != STATUS_OK || !all_finite(m->ambient, c->logs) || !(sq < INFINITY)))
+            continue;
+        if (status != STATUS_OK)
+            return status;
+        if (c->median) {
+            double d = sqrt(sq > 0 ? sq : 0);
+            c->block[m->ambient] += wi * d;
+            wi = d > 0 ? wi / d : 0;
+        } else {
+            c->block[m->ambient] += wi * sq;
+        }
+        for (size_t j = 0; j < m->ambient; j++)
+            c->block[j] += wi * c->logs[j];
+    }
+    return STATUS_OK;
+}
+
+/* mean: value sum w d^2 / 2W and gradient -sum w log / W; median: sum w d / W */
+static int pass_eval(const struct objective *f, const double *p, double *grad, double *value)
+{
+    const struct pass *c = f->data;
+    manifold_t m = c->m;
+    size_t n = m->ambient;
+    double sum = 0, sum_carry = 0;
+    for (size_t j = 0; j < n; j++)
+        grad[j] = c->carry[j] = 0;
+    for (size_t begin = 0; begin < c->x->n; begin += c->x->block) {
+        size_t end = begin + c->x->block < c->x->n ? begin + c->x->block : c->x->n;
+        struct points x = c->x->get(c->x, begin, end);
+        const double *w = c->w ? c->w + begin : NULL;
+        int status = STATUS_NO_CONVERGENCE;
+        for (size_t j = 0; j <= n; j++)
+            c->block[j] = 0;
+        if (!c->median)
+            status = manifold_log_sum(m, c->block, c->block + n, p, x, w, 0, end - begin, c->work);
+        if (c->median || (c->forgiving && (status != STATUS_OK || !all_finite(n + 1, c->block)))) {
+            for (size_t j = 0; j <= n; j++)
+                c->block[j] = 0;
+            status = slow_block(c, p, x, w, end - begin);
+        }
+        if (status != STATUS_OK)
+            return status;
+        add(n, grad, c->carry, c->block);
+        add(1, &sum, &sum_carry, c->block + n);
+        host_tick(m->host, 0, 0);
+    }
+    for (size_t j = 0; j < n; j++)
+        grad[j] = -(grad[j] + c->carry[j]) / c->total;
+    *value = (sum + sum_carry) / c->total * (c->median ? 1 : 0.5);
+    return all_finite(n, grad) ? STATUS_OK : STATUS_NO_CONVERGENCE;
+}
+
+size_t mean_work(manifold_t m, int memory)
+{
+    return 6 * m->ambient + 4 + manifold_work(m) + solver_work(m, memory);
+}
+
+static struct pass make_pass(manifold_t m, const struct source *x, const double *w, int median, int forgiving,
+                             double *work)
+{
+    struct pass c = {m, x, w, 0, median, forgiving, work, NULL, NULL, NULL};
+    c.carry = c.block + m->ambient + 1;
+    c.logs = c.carry + m->ambient + 1;
+    c.work = c.logs + m->ambient;
+    if (w)
+        for (size_t i = 0; i < x->n; i++)
+            c.total += w[i];
+    else
+        c.total = (double)x->n;
+    return c;
+}
+
+/* Rounding floor of the gradient, seen rather than guessed: how much it changes when p moves by less than the tolerance. */
+static double measure_floor(manifold_t m, const struct objective *f, const double *p, double *work)
+{
+    size_t n = m->ambient;
+    double *g = work, *h = g + n, *q = h + n, *rest = q + n, value, floor = 0, sq;
+    if (f->eval(f, p, g, &value) != STATUS_OK)
+        return 0;
+    for (int k = 0; k < 3; k++) {
+        for (size_t j = 0; j < n; j++)
+            h[j] = (j + (size_t)k) % 3 == 0 ? p[j] : (j + (size_t)k) % 3 == 1 ? -0.5 * p[j] : 0.25 * p[j];
+        if (m->ops->project_tangent(m, h, one(p), one(h), 0, 1, rest) != STATUS_OK ||
+            m->ops->inner(m, &sq, one(p), one(h), one(h), 0, 1, rest) != STATUS_OK || !(sq > 0))
+            continue;
+        for (size_t j = 0; j < n; j++)
+            h[j] *= 1e-11 / sqrt(sq);
+        if (m->ops->exp(m, q, one(p), one(h), 0, 1, rest) != STATUS_OK || f->eval(f, q, h, &value) != STATUS_OK)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            h[j] -= g[j];
+        if (m->ops->project_tangent(m, h, one(p), one(h), 0, 1, rest) == STATUS_OK &&
+            m->ops->inner(m, &sq, one(p), one(h), one(h), 0, 1, rest) == STATUS_OK && sqrt(sq) > floor)
+            floor = sqrt(sq);
+    }
+    return 4 * floor;
+}
+
+/* The median may sit on a record: there the gradient of the others must not exceed the record's weight (Vardi and Zhang 2000,
+ * doi:10.1073/pnas.97.4.1423). Moves p to the best such record if there is one. */
+static int median_at_record(struct pass *c, double *p, double *gradient_norm, double *work)
+{
+    manifold_t m = c->m;
+    size_t n = m->ambient;
+    double *nearest = work, *g = nearest + n, *rest = g + n, best = INFINITY, value, sq;
+    size_t where = 0;
+    for (size_t begin = 0; begin < c->x->n; begin += c->x->block) {
+        size_t end = begin + c->x->block < c->x->n ? begin + c->x->block : c->x->n;
+        struct points x = c->x->get(c->x, begin, end);
+        for (size_t i = 0; i < end - begin; i++) {
+            double d;
+            if ((c->w && c->w[begin + i] == 0) || manifold_dist(m, &d, one(p), one(at(x, i)), 0, 1, rest) != STATUS_OK)
+                continue;
+            if (d < best) {
+                best = d;
+                where = begin + i;
+                for (size_t j = 0; j < n; j++)
+                    nearest[j] = at(x, i)[j];
+            }
+        }
+    }
+    if (!(best < INFINITY))
+        return 0;
+    struct objective f = {pass_eval, c};
+    double weight = (c->w ? c->w[where] : 1) / c->total;
+    if (f.eval(&f, nearest, g, &value) != STATUS_OK || m->ops->inner(m, &sq, one(nearest), one(g), one(g), 0, 1, rest) != 0)
+        return 0;
+    if (sqrt(sq) > weight * (1 + 1e-12))
+        return 0;
+    for (size_t j = 0; j < n; j++)
+        p[j] = nearest[j];
+    *gradient_norm = 0;
+    return 1;
+}
+
+int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
+{
+    struct pass c = make_pass(m, x, w, fit->median, 0, work);
+    double *rest = work + 4 * m->ambient + 2 + manifold_work(m);
+    struct objective f = {pass_eval, &c};
+    struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory};
+    int status = solver_run(m, &f, p, &s, rest);
+    if (status != STATUS_OK)
+        return status;
+    fit->iterations = s.iterations;
+    fit->gradient_norm = s.gradient_norm;
+    fit->converged = s.converged;
+    fit->variance = 2 * s.value;
+    fit->gradient_floor = 0;
+    if (fit->median) {
+        fit->variance = s.value;
+        if (!fit->converged && median_at_record(&c, p, &fit->gradient_norm, rest))
+            fit->converged = 1;
+    }
+    if (!fit->converged) {
+        fit->gradient_floor = measure_floor(m, &f, p, rest);
+        fit->converged = fit->gradient_norm <= fit->gradient_floor;
+    }
+    return STATUS_OK;
+}
+
+/* d(p_j, m) <= q^j r and |grad| <= zeta q^j r, all steps inside the ball: inst/proofs/mean-solver.md */
+void mean_ball_steps(double k_min, double k_max, double radius, double tol, double *step, double *count)
+{
+    double rho = radius * sqrt(k_max > 0 ? k_max : 0), far = radius * sqrt(k_min < 0 ? -k_min : 0);
+    double zeta = far > 1e-4 ? far / tanh(far) : 1 + far * far / 3;
+    double a = rho > 1e-4 ? rho / tan(rho) : 1 - rho * rho / 3, h = rho > 1e-4 ? 2 * rho / tan(2 * rho) : 1 - 4 * rho * rho / 3;
+    h = 0.75 + 0.25 * h;
+    double t = a / zeta, s = 2 / (zeta * (zeta + h));
+    if (s < t)
+        t = s;
+    t *= 1 - 1e-12;
+    double q = sqrt(square(1 - t * h) + (zeta - 1) * square(t * h)) * (1 + 1e-9) + 1e-9; /* rounded up */
+    *step = t;
+    *count = q < 1 ? ceil(log(zeta * radius / tol) / -log(q)) : INFINITY;
+    if (!(*count >= 1))
+        *count = 1;
+}
+
+static double in_ball_norm(manifold_t m, const double *p, const double *g, double *rest)
+{
+    double sq = INFINITY;
+    if (m->ops->inner(m, &sq, one(p), one(g), one(g), 0, 1, rest) != STATUS_OK || !(sq >= 0))
+        return INFINITY;
+    return sqrt(sq);
+}
+
+void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
+                  double tol, double *p, double *gradient_norm, double *work)
+{
+    enum { MEMORY = 5, FAST = 60 };
+    size_t n = m->ambient;
+    struct pass c = make_pass(m, x, NULL, 0, 1, work);
+    double *g = work + 4 * n + 2 + manifold_work(m), *q = g + n, *rest = q + n, value;
+    struct objective f = {pass_eval, &c};
+    struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY};
+    for (size_t j = 0; j < n; j++)
+        p[j] = centre[j];
+    /* fast steps first; what they find counts only if it lies in the ball and its gradient is small there */
+    if (solver_run(m, &f, p, &s, rest) == STATUS_OK && all_finite(n, p)) {
+        manifold_to_ball(m, p, centre, radius, one(p), 0, 1, rest);
+        if (f.eval(&f, p, g, &value) == STATUS_OK) {
+            *gradient_norm = in_ball_norm(m, p, g, rest);
+            if (*gradient_norm <= tol)
+                return;
+        }
+    }
+    double step, count;
+    mean_ball_steps(k_min, k_max, radius, 0.5 * tol, &step, &count);
+    for (size_t j = 0; j < n; j++)
+        p[j] = centre[j];
+    *gradient_norm = INFINITY;
+    for (double t = 0; t <= count; t++) {
+        if (f.eval(&f, p, g, &value) != STATUS_OK)
+            return;
+        *gradient_norm = in_ball_norm(m, p, g, rest);
+        if (*gradient_norm <= 0.5 * tol)
+            return;
+        for (size_t j = 0; j < n; j++)
+            g[j] *= -step;
+        if (m->ops->exp(m, q, one(p), one(g), 0, 1, rest) != STATUS_OK)
+            return;
+        manifold_to_ball(m, p, centre, radius, one(q), 0, 1, rest);
+    }
+}

@@ -1,0 +1,28 @@
+/* Frechet means and medians over any manifold: plain, and the private release's mean in a public ball. */
+#ifndef RIEMDP_MEAN_H
+#define RIEMDP_MEAN_H
+
+#include "solver.h"
+#include "source.h"
+
+struct mean_fit {
+    /* in */
+    double tol;
+    int max_iter, memory, median;
+    /* out */
+    double gradient_norm, gradient_floor, variance;
+    int iterations, converged;
+};
+
+size_t mean_work(manifold_t m, int memory);
+/* start in, mean out; w (may be NULL) are weights, not all zero */
+int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work);
+
+/* Projected gradient steps that provably reach a gradient of `tol` (inst/proofs/mean-solver.md): their length and number. */
+void mean_ball_steps(double k_min, double k_max, double radius, double tol, double *step, double *count);
+/* Mean of records that lie in the ball around `centre`; never fails. *gradient_norm at the point returned, which lies
+ * in the ball. */
+void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
+                  double tol, double *p, double *gradient_norm, double *work);
+
+#endif

@@ -1,0 +1,44 @@
+/* Riemannian Laplace law (Hajri et al. 2016, doi:10.3390/e18030098; Reimherr, Bharath and Soto 2021), exactly: the radius from
+ * the log-concave bound of the sphere's area times exp(-rho/sigma), the direction uniform, both kept with probability true
+ * area over bound. Proof: inst/proofs/laplace.md. */
+#include "mechanism.h"
+
+static void radial_law(const void *data, double rho, double *value, double *slope)
+{
+    const struct laplace *law = data;
+    law->m->ops->radial(law->m, rho, value, slope);
+    *value -= rho / law->sigma;
+    *slope -= 1 / law->sigma;
+}
+
+int laplace_make(struct laplace *law, manifold_t m, double sigma)
+{
+    if (!m->ops->radial || !(m->flags & MANIFOLD_HOMOGENEOUS))
+        return STATUS_UNSUPPORTED;
+    law->m = m;
+    law->sigma = sigma;
+    law->radial = (struct logconcave){radial_law, law, 0, m->rho_max};
+    return hull_make(&law->hull, &law->radial, sigma * (double)m->dim);
+}
+
+void laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
+{
+    manifold_t m = law->m;
+    for (;;) {
+        host_tick(m->host, 0, 0);
+        double rho = hull_draw(&law->hull, rng, m->host);
+        rng_direction(rng, m->dim, coords);
+        for (size_t j = 0; j < m->dim; j++)
+            coords[j] *= rho;
+        if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))
+            return;
+    }
+}
+
+void knorm_draw(size_t d, double sigma, struct rng *rng, double *z)
+{
+    double r = sigma * rng_gamma(rng, (double)d);
+    rng_direction(rng, d, z);
+    for (size_t j = 0; j < d; j++)
+        z[j] *= r;
+}

@@ -1,0 +1,26 @@
+/* Minimisation of a smooth function on a manifold by limited-memory quasi-Newton steps with a safeguard. */
+#ifndef RIEMDP_SOLVER_H
+#define RIEMDP_SOLVER_H
+
+#include "manifold.h"
+
+struct objective {
+    /* value and gradient (a tangent vector) at p; a status other than OK makes the step shorter */
+    int (*eval)(const struct objective *f, const double *p, double *grad, double *value);
+    const void *data;
+};
+
+struct solver {
+    double tol;     /* gradient norm at which to stop */
+    int max_iter;   /* most accepted steps */
+    int memory;     /* pairs kept; 0: plain gradient steps */
+    /* results */
+    double gradient_norm, value;
+    int iterations, evaluations, converged;
+};
+
+size_t solver_work(manifold_t m, int memory);
+/* p: start in, minimiser out */
+int solver_run(manifold_t m, const struct objective *f, double *p, struct solver *s, double *work);
+
+#endif
