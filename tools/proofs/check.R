@@ -1,0 +1,212 @@
+# Numerical companion of inst/proofs/*.md: base R only, no package needed, under a minute.
+#   Rscript tools/proofs/check.R
+# Nothing in the proofs rests on this script. It looks for mistakes: every inequality on a grid, every statement
+# on random and on extremal data. A line that starts with FAIL makes the exit status 1.
+
+set.seed(1)
+failed <- FALSE
+check <- function(name, ok, figure = NULL) {
+  if (!isTRUE(ok)) failed <<- TRUE
+  cat(sprintf("%-4s %s%s\n", if (isTRUE(ok)) "ok" else "FAIL", name,
+              if (is.null(figure)) "" else paste0("  [", paste(format(figure, digits = 6), collapse = ", "), "]")))
+}
+
+# ---- scalar functions -------------------------------------------------------------------------------------------
+a_fun <- function(s) ifelse(abs(s) < 1e-2, 1 - s^2 / 3 - s^4 / 45 - 2 * s^6 / 945, s / tan(s))
+b_fun <- function(s) ifelse(abs(s) < 1e-2, 1 + s^2 / 6 + 7 * s^4 / 360 + 31 * s^6 / 15120, s / sin(s))
+coth_fun <- function(s) ifelse(abs(s) < 1e-2, 1 + s^2 / 3 - s^4 / 45, s / tanh(s))
+F_fun <- function(c) asinh(sqrt(c)) / sqrt(c * (1 + c))
+Delta <- function(r, n) 2 * tan(r) / n * F_fun(r * tan(r) / (3 * n))            # curvature 1
+Delta0 <- function(r, n, kappa) if (kappa > 0) Delta(r * sqrt(kappa), n) / sqrt(kappa) else 2 * r / n
+S_fun <- function(r) {                                                        # curvature 1, by bisection
+  g <- function(c) {
+    d <- acos(cos(r)^2 - c * sin(r)^2)
+    sin(r)^2 * (sin(d) - d * cos(d)) / (d * sin(d)^2) - c / (1 - c^2)
+  }
+  c <- uniroot(g, c(0, 1 - 1e-9), tol = 1e-14)$root
+  2 * b_fun(acos(cos(r)^2 - c * sin(r)^2)) * sin(r) * sqrt(1 - c^2)
+}
+
+# ---- mean-sensitivity.md: inequalities on a grid ------------------------------------------------------------------
+s <- seq(1e-3, pi / 2 - 1e-3, length.out = 4000)
+q <- a_fun(s) * (1 - a_fun(s)) / s^2
+check("q <= 1/3 - 4s^2/45 - 4s^4/315", all(q <= 1 / 3 - 4 * s^2 / 45 - 4 * s^4 / 315 + 1e-9))
+h <- (s - sin(s) * cos(s)) / (sin(s) - s * cos(s))
+check("h = -a'/b' decreases", all(diff(h[s > .02]) < 0))
+y <- (1 - a_fun(s)) / sin(s)^2
+k <- s <= pi / 3
+check("y (3 - 3D/2) <= 1 up to pi/3", all((y * (3 - 1.5 * sin(s)^2))[k] <= 1 + 1e-9))
+
+grid <- expand.grid(r = seq(.02, pi / 4 - 1e-4, length.out = 300), f = seq(0, 1, length.out = 300))
+r <- grid$r; t <- grid$f * r; A <- sin(r)^2; T <- sin(t)^2
+ds <- acos(cos(r) * cos(t)); d0 <- acos(pmin(1, cos(r) / cos(t)))
+den <- cos(r) * T + b_fun(ds) * cos(t) * A
+R <- b_fun(ds) * sin(r) * sqrt(1 + T * A * (1 - a_fun(ds))^2 / den^2)
+check("R_t <= a(d0) tan r", all(R <= a_fun(d0) * tan(r) + 1e-12), max((R / (a_fun(d0) * tan(r)))[grid$f > 0]))
+i <- grid$f > .05 & r > .1
+slack <- (1 - b_fun(t) * R / (a_fun(d0) * tan(r))) / (r^2 * t^2)
+check("b(t) R_t <= a(d0) tan r", all(b_fun(t) * R <= a_fun(d0) * tan(r) + 1e-12), min(slack[i]))
+check("r b(t)^2 <= a(d0) tan r", all(r * b_fun(t)^2 <= a_fun(d0) * tan(r) + 1e-12))
+yy <- (1 - a_fun(ds)) / sin(ds)^2
+psi <- (1 - A) * yy^2 / (1 - A * yy)^2
+eps2 <- T * A * (1 - a_fun(ds))^2 / den^2
+check("eps_t^2 = T A psi", all(abs(eps2 - T * A * psi) < 1e-12))
+check("psi <= 8/(7 - 3T)^2", all(psi <= 8 / (7 - 3 * T)^2 + 1e-9))
+cubic <- (1 + T / 2 + T^2 / 3) * (168 + 164 * T - 228 * T^2) / 945
+check("8/(7 - 3T)^2 <= the polynomial", all(8 / (7 - 3 * T)^2 <= cubic), min(cubic - 8 / (7 - 3 * T)^2))
+for (rr in c(.2, .5, .78)) for (f in c(.3, .7, .99)) {
+  tt <- f * rr; c0 <- cos(rr) / cos(tt); dd0 <- acos(c0); aa <- a_fun(dd0); qq <- aa * (1 - aa) / dd0^2
+  d <- seq(1e-3, 2 * rr, length.out = 2000)
+  g <- qq * a_fun(d) + (1 - qq) * c0 * b_fun(d)
+  if (any(g < aa - 1e-10)) check("Lemma A's g has its minimum at d0", FALSE)
+}
+check("Lemma A's g has its minimum at d0", TRUE)
+check("integral of 1/(1 + 4cs(1-s))", abs(integrate(function(s) 1 / (1 + 4 * .3 * s * (1 - s)), 0, 1)$value - F_fun(.3)) < 1e-8)
+cat("     n Delta/2r at pi/8, n = 2, 5, 10, 1e6:", format(sapply(c(2, 5, 10, 1e6), function(n) n * Delta(pi / 8, n) / (pi / 4)), digits = 5),
+    "; at .78:", format(1e6 * Delta(.78, 1e6) / 1.56, digits = 5), "\n")
+cat("     S/2r at .2, pi/8, .6, .78:", format(sapply(c(.2, pi / 8, .6, .78), function(r) S_fun(r) / (2 * r)), digits = 5), "\n")
+
+# ---- manifolds: a point is a vector -------------------------------------------------------------------------------
+sphere <- list(k_min = 1, k_max = 1, dim = 2, o = c(1, 0, 0),
+  dist = function(p, q) 2 * atan2(sqrt(sum((p - q)^2)), sqrt(sum((p + q)^2))),
+  log = function(p, q) { v <- q - sum(p * q) * p; m <- sqrt(sum(v^2)); if (m < 1e-15) 0 * p else v / m * atan2(m, sum(p * q)) },
+  exp = function(p, v) { m <- sqrt(sum(v^2)); x <- cos(m) * p + (if (m < 1e-15) v else sin(m) / m * v); x / sqrt(sum(x^2)) },
+  inner = function(p, u, v) sum(u * v), from = function(a) c(0, a))
+lor <- function(x, y) sum(x[-1] * y[-1]) - x[1] * y[1]
+hyper <- list(k_min = -1, k_max = -1, dim = 2, o = c(1, 0, 0),
+  dist = function(p, q) 2 * asinh(sqrt(max(0, lor(p - q, p - q))) / 2),
+  log = function(p, q) { d <- 2 * asinh(sqrt(max(0, lor(p - q, p - q))) / 2)
+    (if (d < 1e-8) 1 else d / sinh(d)) * ((q - p) - 2 * sinh(d / 2)^2 * p) },
+  exp = function(p, v) { m <- sqrt(max(0, lor(v, v))); x <- cosh(m) * p + (if (m < 1e-15) 1 else sinh(m) / m) * v
+    x[1] <- sqrt(1 + sum(x[-1]^2)); x },
+  inner = function(p, u, v) lor(u, v), from = function(a) c(0, a))
+product <- list(k_min = -1, k_max = 1, dim = 4, o = c(1, 0, 0, 1, 0, 0),
+  dist = function(p, q) sqrt(sphere$dist(p[1:3], q[1:3])^2 + hyper$dist(p[4:6], q[4:6])^2),
+  log = function(p, q) c(sphere$log(p[1:3], q[1:3]), hyper$log(p[4:6], q[4:6])),
+  exp = function(p, v) c(sphere$exp(p[1:3], v[1:3]), hyper$exp(p[4:6], v[4:6])),
+  inner = function(p, u, v) sum(u[1:3] * v[1:3]) + lor(u[4:6], v[4:6]), from = function(a) c(0, a[1:2], 0, a[3:4]))
+sym_fun <- function(X, f) { e <- eigen((X + t(X)) / 2, symmetric = TRUE); e$vectors %*% (f(e$values) * t(e$vectors)) }
+spd <- function(k) {
+  mat <- function(x) matrix(x, k)
+  list(k_min = -1 / 2, k_max = 0, dim = k * (k + 1) / 2, o = c(diag(k)),
+    dist = function(p, q) { L <- t(chol(mat(p))); W <- forwardsolve(L, t(forwardsolve(L, mat(q))))
+      sqrt(sum(log(eigen((W + t(W)) / 2, symmetric = TRUE, only.values = TRUE)$values)^2)) },
+    log = function(p, q) { L <- t(chol(mat(p))); W <- forwardsolve(L, t(forwardsolve(L, mat(q)))); c(L %*% sym_fun(W, log) %*% t(L)) },
+    exp = function(p, v) { L <- t(chol(mat(p))); W <- forwardsolve(L, t(forwardsolve(L, mat(v)))); c(L %*% sym_fun(W, exp) %*% t(L)) },
+    inner = function(p, u, v) { P <- solve(mat(p)); sum(diag(P %*% mat(u) %*% P %*% mat(v))) },
+    from = function(a) { S <- matrix(0, k, k); S[lower.tri(S)] <- a[-(1:k)] / sqrt(2); S <- S + t(S); diag(S) <- a[1:k]; c(S) })
+}
+flat <- list(k_min = 0, k_max = 0, dim = 2, o = c(0, 0), dist = function(p, q) sqrt(sum((p - q)^2)), log = function(p, q) q - p,
+  exp = function(p, v) p + v, inner = function(p, u, v) sum(u * v), from = identity)
+norm_at <- function(M, p, v) sqrt(max(0, M$inner(p, v, v)))
+in_ball <- function(M, r, boundary = FALSE) { a <- rnorm(M$dim); M$exp(M$o, M$from(a / sqrt(sum(a^2)) * r * if (boundary) 1 else runif(1)^(1 / 2))) }
+mean_log <- function(M, p, X, w = rep(1 / ncol(X), ncol(X))) drop(sapply(seq_len(ncol(X)), function(i) M$log(p, X[, i])) %*% w)
+
+# ---- mean-solver.md -------------------------------------------------------------------------------------------------
+solver <- function(r, k_min, k_max, tau) {
+  rho <- r * sqrt(max(0, k_max)); kr <- r * sqrt(max(0, -k_min))
+  zeta <- coth_fun(kr); a1 <- if (k_max > 0) a_fun(rho) else 1; h <- if (k_max > 0) (3 + a_fun(2 * rho)) / 4 else 1
+  t <- min(a1 / zeta, 2 / (zeta * (zeta + h)))
+  q <- sqrt((1 - t * h)^2 + (zeta - 1) * t^2 * h^2)
+  steps <- if (zeta * r <= tau) 0 else if (q == 0) 1 else ceiling(log(zeta * r / tau) / -log(q))
+  list(t = t, q = q, h = h, L = zeta, steps = steps)
+}
+solve_mean <- function(M, X, r, tau = 1e-12) {
+  s <- solver(r, M$k_min, M$k_max, tau); p <- M$o
+  for (i in seq_len(s$steps)) p <- M$exp(p, s$t * mean_log(M, p, X))
+  p
+}
+cases <- list(list("S2, pi/8", sphere, pi / 8), list("S2, .78", sphere, .78), list("H2, 1", hyper, 1), list("H2, 3", hyper, 3),
+              list("SPD(2), 1.5", spd(2), 1.5), list("SPD(3), 1.5", spd(3), 1.5), list("S2 x H2, .7", product, .7), list("flat, 2", flat, 2))
+for (cs in cases) {
+  M <- cs[[2]]; r <- cs[[3]]; tau <- 1e-9; s <- solver(r, M$k_min, M$k_max, tau); worst <- 0; out <- 0; grad <- 0
+  for (rep in 1:12) {
+    n <- sample(c(1, 2, 3, 8), 1)
+    X <- sapply(seq_len(n), function(i) in_ball(M, r, rep %% 2 == 0))
+    if (rep %% 3 == 0 && n > 1) X[, -1] <- X[, 1]                       # one cluster and one outlier
+    m <- solve_mean(M, X, r); p <- M$o; tr <- M$dist(p, m)
+    for (i in seq_len(s$steps)) {
+      p <- M$exp(p, s$t * mean_log(M, p, X)); d <- M$dist(p, m)
+      if (tr > 1e-5) worst <- max(worst, d / tr)
+      out <- max(out, M$dist(M$o, p) - r); tr <- d
+    }
+    grad <- max(grad, norm_at(M, p, mean_log(M, p, X)))
+  }
+  check(sprintf("solver %-12s t = %.4f, q = %.4f, T = %d; worst ratio seen, gradient at the end", cs[[1]], s$t, s$q, as.integer(s$steps)),
+        worst <= s$q + 1e-6 && out < 1e-9 && grad <= tau, c(worst, grad))
+}
+
+cat("     T(r, k_min, k_max) at tau = 1e-10:\n")
+for (z in list(c(2, 0, 0), c(pi / 8, 1, 1), c(.6, 1, 1), c(.78, 1, 1), c(pi / 8 * .999, 1, 4), c(.5, 0, 2), c(1, -1, -1), c(3, -1, -1), c(1.5, -.5, 0), c(.7, -.5, 1))) {
+  w <- solver(z[1], z[2], z[3], 1e-10)
+  cat(sprintf("     r = %.4f, K in [%.1f, %.1f]: t = %.4f, h' = %.4f, zeta = %.4f, q = %.4f, T = %d\n", z[1], z[2], z[3], w$t, w$h, w$L, w$q, as.integer(w$steps)))
+}
+# the radial projection can increase distances to the ball's points: real projective plane, r = .78, a point .05 outside
+rp <- function(p, q) acos(min(1, abs(sum(p * q))))
+at <- function(phi) c(cos(phi), sin(phi))
+check("projection on RP^2: distance before, after", rp(at(-.78), at(.83)) < rp(at(-.78), at(.78)), c(rp(at(-.78), at(.83)), rp(at(-.78), at(.78))))
+
+# ---- mean-sensitivity.md: random and extremal neighbours --------------------------------------------------------------
+for (cs in cases[c(1, 2, 3, 5, 7)]) {
+  M <- cs[[2]]; r <- cs[[3]]; best <- 0; wrapped <- 0
+  for (rep in 1:60) {
+    n <- sample(c(2, 3, 5, 9), 1)
+    X <- sapply(seq_len(n), function(i) in_ball(M, r, TRUE)); Y <- X; Y[, 1] <- in_ball(M, r, TRUE)
+    if (rep %% 2 == 0) {                                                # the moved record crosses the ball
+      v <- M$log(M$o, X[, 1]); Y[, 1] <- M$exp(M$o, -v)
+      if (rep %% 4 == 0 && n > 2) for (i in 2:n) X[, i] <- Y[, i] <- M$exp(M$o, (-1)^i * M$log(M$o, X[, 2]))
+    }
+    m1 <- solve_mean(M, X, r, 1e-11); m2 <- solve_mean(M, Y, r, 1e-11); D <- Delta0(r, n, M$k_max)
+    best <- max(best, M$dist(m1, m2) / D)
+    wrapped <- max(wrapped, norm_at(M, M$o, M$log(M$o, m1) - M$log(M$o, m2)) / D)
+  }
+  check(sprintf("mean %-12s largest move / Delta, largest wrapped move / Delta", cs[[1]]), max(best, wrapped) <= 1 + 1e-8, c(best, wrapped))
+}
+ext <- sapply(c(11, 101, 1001), function(n) {
+  X <- cbind(sphere$exp(sphere$o, c(0, 0, pi / 8)), sphere$exp(sphere$o, c(0, pi / 8, 0)), sphere$exp(sphere$o, c(0, -pi / 8, 0)))
+  w <- c(1 / n, (n - 1) / (2 * n), (n - 1) / (2 * n)); p <- sphere$o
+  for (i in 1:60) p <- sphere$exp(p, mean_log(sphere, p, X, w))
+  2 * sphere$dist(p, sphere$o) / Delta(pi / 8, n)
+})
+check("extremal data on S2, pi/8, n = 11, 101, 1001: move / Delta", all(ext <= 1) && ext[3] > .9995, ext)
+
+# ---- gradient-sensitivity.md --------------------------------------------------------------------------------------------
+for (r in c(.3, .6, .78)) {
+  top <- 0
+  for (rep in 1:4000) {
+    m <- in_ball(sphere, r, rep %% 2 == 0); x <- in_ball(sphere, r, TRUE); z <- in_ball(sphere, r, TRUE)
+    top <- max(top, sqrt(sum((sphere$log(m, x) - sphere$log(m, z))^2)))
+  }
+  check(sprintf("S at r = %.2f: largest seen / S", r), top <= S_fun(r) * (1 + 1e-12), top / S_fun(r))
+}
+
+# ---- laplace.md -----------------------------------------------------------------------------------------------------------
+sinhc <- function(x) ifelse(abs(x) < 1e-6, 1 + x^2 / 6, sinh(x) / x)
+bad <- 0
+for (rep in 1:20000) {
+  k <- sample(2:8, 1); v <- rnorm(k) * rexp(1, .5); g <- abs(outer(v, v, "-"))[lower.tri(diag(k))] / 2
+  bad <- max(bad, sum(log(sinhc(g))) - k * (k - 1) / 2 * log(sinhc(sqrt(sum(v^2) / (2 * (k - 1))))))
+}
+check("SPD area element <= its bound (largest log ratio)", bad <= 1e-10, bad)
+sinc <- function(x) ifelse(abs(x) < 1e-6, 1 - x^2 / 6, sin(x) / x)
+bad <- 0
+for (rep in 1:20000) {
+  rr <- sample(2:4, 1); mm <- 2 * rr + sample(0:3, 1); s <- runif(rr, 0, pi / 2); up <- lower.tri(diag(rr)); N <- rr * (mm - rr) - rr
+  J <- sum(log(sinc((outer(s, s, "-"))[up]))) + sum(log(sinc((outer(s, s, "+"))[up]))) + (mm - 2 * rr) * sum(log(sinc(s)))
+  bad <- max(bad, J - N * log(sinc(sqrt(sum(s^2) * (mm - 2) / N))))
+}
+check("Grassmann area element <= its bound (largest log ratio)", bad <= 1e-10, bad)
+# SPD(2) = R x H^2(-1/2): mean radius of the two-stage sampler against quadrature
+sigma <- .3; N <- 2e5
+dens <- function(x) x^2 * exp(-x / sigma) * sinhc(x / sqrt(2)); rho_grid <- seq(0, 12, length.out = 20001)
+cdf <- cumsum(dens(rho_grid)); rho <- approx(cdf / max(cdf), rho_grid, runif(N), rule = 2)$y
+a <- matrix(rnorm(3 * N), 3); a <- sweep(a, 2, rho / sqrt(colSums(a^2)), "*")
+gap <- sqrt(2 * a[1, ]^2 + 2 * a[2, ]^2)                                       # v1 - v2, orthonormal coordinates
+keep <- runif(N) < sinhc(gap / 2) / sinhc(rho / sqrt(2))
+radial <- function(p) integrate(function(x) sapply(x, function(z) z^(2 + p) * exp(-z / sigma) *
+  integrate(function(u) sinhc(z * sqrt(1 - u^2) / sqrt(2)), 0, 1)$value), 0, 12)$value
+exact <- radial(1) / radial(0)
+check("two-stage sampler on SPD(2): mean radius, quadrature, acceptance", abs(mean(rho[keep]) - exact) < 5 * sd(rho[keep]) / sqrt(sum(keep)),
+      c(mean(rho[keep]), exact, mean(keep)))
+
+if (failed) quit(status = 1)
