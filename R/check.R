@@ -1,0 +1,66 @@
+# Checks of arguments at R level: class, range, budget. Numbers in records are checked in C.
+
+check_manifold <- function(M) {
+  if (!inherits(M, "manifold")) {
+    abort_riemdp("manifold", "`M` must be a manifold, e.g. sphere(2) or spd(3).")
+  }
+  M
+}
+
+check_count <- function(x, name, least = 1, most = 1e6) {
+  if (!is.numeric(x) || length(x) != 1 || is.na(x) || x != round(x) || x < least || x > most) {
+    abort_riemdp("argument", sprintf("`%s` must be one whole number from %g to %g.", name, least, most))
+  }
+  as.integer(x)
+}
+
+check_number <- function(x, name, positive = FALSE, least = -Inf, most = Inf) {
+  ok <- is.numeric(x) && length(x) == 1 && !is.na(x) && is.finite(x) && x >= least && x <= most && (!positive || x > 0)
+  if (!ok) {
+    range <- if (positive) "positive and finite" else if (is.finite(least) || is.finite(most)) {
+      sprintf("between %g and %g", least, most)
+    } else {
+      "finite"
+    }
+    abort_riemdp("argument", sprintf("`%s` must be one number, %s.", name, range))
+  }
+  as.double(x)
+}
+
+check_choice <- function(x, name, choices) {
+  if (identical(x, choices)) {
+    return(choices[1])
+  }
+  if (!is.character(x) || length(x) != 1 || is.na(x) || !x %in% choices) {
+    abort_riemdp("argument", sprintf("`%s` must be one of %s.", name, paste(dQuote(choices, FALSE), collapse = ", ")))
+  }
+  x
+}
+
+check_dots_empty <- function(...) {
+  if (...length() > 0) {
+    named <- names(list(...))
+    named <- named[nzchar(named)]
+    abort_riemdp("argument", paste0(
+      "arguments after `radius` must be given by name",
+      if (length(named)) paste0("; unknown: ", paste0("`", named, "`", collapse = ", ")), "."
+    ))
+  }
+}
+
+# used by C for arguments that are data frames
+data_frame_matrix <- function(x) {
+  columns <- unclass(x)
+  if (length(columns) == 1 && inherits(columns[[1]], "mf_points")) {
+    return(columns[[1]])
+  }
+  numeric <- vapply(columns, function(column) {
+    is.null(dim(column)) && (is.numeric(column) || (is.logical(column) && all(is.na(column))))
+  }, logical(1))
+  if (!all(numeric)) {
+    abort_riemdp("shape", "a data frame of records must have numeric columns only.")
+  }
+  out <- matrix(as.double(unlist(columns, use.names = FALSE)), nrow = length(attr(x, "row.names")))
+  dimnames(out) <- list(NULL, names(x))
+  out
+}

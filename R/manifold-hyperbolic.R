@@ -1,0 +1,35 @@
+#' Hyperbolic space
+#'
+#' \eqn{H^d} of curvature -1 in one of two models.
+#'
+#' * `"hyperboloid"`: points x in \eqn{R^{d+1}} with \eqn{\langle x, x\rangle_L = -x_1^2 + x_2^2 + \dots = -1},
+#'   \eqn{x_1 > 0}. \eqn{d = 2\,\mathrm{asinh}(\sqrt{\langle x - y, x - y\rangle_L}/2)},
+#'   \eqn{\exp_x u = \cosh|u|\,x + \sinh|u|\,u/|u|}, transport
+#'   \eqn{u + \langle y, u\rangle_L/(1 - \langle x, y\rangle_L)\,(x + y)}. [mf_project()] keeps \eqn{x_2, \dots, x_{d+1}}.
+#' * `"ball"`, Poincare's: points x in \eqn{R^d} with |x| < 1 and metric \eqn{4\langle u, v\rangle/(1 - |x|^2)^2};
+#'   \eqn{d = 2\,\mathrm{asinh}(|x - y|/\sqrt{(1 - |x|^2)(1 - |y|^2)})}; exp, log and transport by Ungar's gyrovectors.
+#'
+#' Records are rows of a matrix. Volume density of exp: \eqn{(\sinh|v|/|v|)^{d-1}}. Random points of [mf_random()] are exp of a
+#' Gaussian tangent vector at the apex (the centre of the ball).
+#'
+#' @param d dimension, 1 or more.
+#' @param model `"hyperboloid"` (d + 1 coordinates) or `"ball"` (d coordinates).
+#' @return A manifold object.
+#' @references Ungar, A. A. (2008). *Analytic Hyperbolic Geometry and Albert Einstein's Special Theory of Relativity*. World
+#'   Scientific. \doi{10.1142/6625}
+#'
+#' Nickel, M. and Kiela, D. (2018). Learning continuous hierarchies in the Lorentz model of hyperbolic geometry. *Proceedings
+#' of Machine Learning Research* 80, 3779-3788.
+#' @examples
+#' mf_dist(hyperbolic(2, "ball"), c(0, 0), c(0.5, 0))
+#' mf_dist(hyperbolic(2), c(1, 0, 0), c(cosh(1), sinh(1), 0))
+#' @export
+hyperbolic <- function(d, model = c("hyperboloid", "ball")) {
+  model <- check_choice(model, "model", c("hyperboloid", "ball"))
+  new_manifold(model, check_count(d, "d"), "mf_hyperbolic", model = model)
+}
+
+#' @export
+manifold_label.mf_hyperbolic <- function(M) {
+  sprintf("hyperbolic space H^%d, %s", M$param, if (M$name == "ball") "Poincare ball" else "hyperboloid")
+}

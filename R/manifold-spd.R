@@ -1,0 +1,53 @@
+#' Symmetric positive definite matrices
+#'
+#' The k x k symmetric positive definite matrices with one of three metrics. Records are k x k x n arrays.
+#'
+#' * `"affine"`, affine-invariant: \eqn{\langle U, V\rangle_P = \mathrm{tr}(P^{-1} U P^{-1} V)}. Complete, curvature in
+#'   \eqn{[-1/2, 0]}, invariant under \eqn{X \mapsto A X A'}. With the Cholesky factor \eqn{P = LL'}:
+#'   \eqn{\exp_P U = L \exp(L^{-1} U L^{-T}) L'}, and \eqn{d(P, Q)} is the root of the sum of squared
+#'   logarithms of the eigenvalues of \eqn{L^{-1} Q L^{-T}}, taken as `log1p` of those of \eqn{L^{-1}(Q - P)L^{-T}}.
+#' * `"bures"`, Bures-Wasserstein: \eqn{\langle U, V\rangle_P = \frac12 \mathrm{tr}(\mathcal{L}_P[U] V)} with
+#'   \eqn{P\mathcal{L} + \mathcal{L}P = U}; \eqn{d^2 = \mathrm{tr} P + \mathrm{tr} Q - 2\,\mathrm{tr}(P^{1/2} Q
+#'   P^{1/2})^{1/2}}. Curvature at least 0 and unbounded towards singular matrices, not complete:
+#'   \eqn{\exp_P U = (I + \mathcal{L}) P (I + \mathcal{L})} needs \eqn{I + \mathcal{L}} positive definite. Parallel transport
+#'   integrates its differential equation to 1e-13.
+#' * `"logeuclidean"`: \eqn{\langle U, V\rangle_P = \langle D\log_P U, D\log_P V\rangle}, flat;
+#'   \eqn{d(P, Q) = |\log P - \log Q|_F}.
+#'
+#' Symmetric results are exactly symmetric. Of a matrix that is symmetric within the tolerance 1e-8 the lower triangle is
+#' used. [mf_project()] takes the symmetric part and lifts eigenvalues below `floor` times the largest to that value.
+#' Random points of [mf_random()] are \eqn{\exp_I} of a Gaussian tangent vector under the affine-invariant metric (for all
+#' three metrics).
+#'
+#' @param k number of rows, 1 or more.
+#' @param metric `"affine"`, `"bures"` or `"logeuclidean"`.
+#' @param floor relative eigenvalue floor of [mf_project()], at least 0 and below 1.
+#' @return A manifold object.
+#' @references
+#' Pennec, X., Fillard, P. and Ayache, N. (2006). A Riemannian framework for tensor computing. *International Journal of
+#' Computer Vision* 66, 41-66. \doi{10.1007/s11263-005-3222-z}
+#'
+#' Bhatia, R., Jain, T. and Lim, Y. (2019). On the Bures-Wasserstein distance between positive definite matrices.
+#' *Expositiones Mathematicae* 37, 165-191. \doi{10.1016/j.exmath.2018.01.002}
+#'
+#' Arsigny, V., Fillard, P., Pennec, X. and Ayache, N. (2007). Geometric means in a novel vector space structure on symmetric
+#' positive-definite matrices. *SIAM Journal on Matrix Analysis and Applications* 29, 328-347. \doi{10.1137/050637996}
+#' @examples
+#' P <- diag(2)
+#' Q <- matrix(c(2, .5, .5, 1), 2)
+#' mf_dist(spd(2), P, Q)
+#' mf_dist(spd(2, "bures"), P, Q)
+#' mf_dist(spd(2, "logeuclidean"), P, Q)
+#' mf_project(spd(2, floor = 1e-6), matrix(1, 2, 2))
+#' @export
+spd <- function(k, metric = c("affine", "bures", "logeuclidean"), floor = 1e-10) {
+  metric <- check_choice(metric, "metric", c("affine", "bures", "logeuclidean"))
+  floor <- check_number(floor, "floor", least = 0, most = 1 - 1e-15)
+  new_manifold(paste0("spd_", metric), check_count(k, "k", most = 5000), "mf_spd", metric = metric, floor = floor)
+}
+
+#' @export
+manifold_label.mf_spd <- function(M) {
+  metric <- c(spd_affine = "affine-invariant", spd_bures = "Bures-Wasserstein", spd_logeuclidean = "log-Euclidean")
+  sprintf("%d x %d positive definite matrices, %s metric", M$param, M$param, metric[[M$name]])
+}

@@ -1,0 +1,24 @@
+#' Unit sphere
+#'
+#' The sphere \eqn{S^d} of unit vectors in \eqn{R^{d+1}} with the metric of the surrounding space: curvature 1 (a circle,
+#' d = 1, is flat), injectivity radius \eqn{\pi}. Records are rows of an n x (d + 1) matrix.
+#'
+#' Formulas: \eqn{\exp_p v = \cos|v|\, p + \sin|v|\, v/|v|};
+#' \eqn{d(p, q) = 2\,\mathrm{atan2}(|p - q|, |p + q|)}, accurate for near and for nearly opposite points;
+#' \eqn{\log_p q} is \eqn{(q - p) + |q - p|^2 p/2} scaled to that length, undefined at \eqn{q = -p};
+#' parallel transport \eqn{u - (q'u)/(1 + p'q)\,(p + q)}; volume density of exp \eqn{(\sin|v|/|v|)^{d-1}}.
+#' Random points of [mf_random()] are uniform.
+#'
+#' @param d dimension of the sphere, 1 or more; points have d + 1 coordinates.
+#' @return A manifold object.
+#' @references Mardia, K. V. and Jupp, P. E. (1999). *Directional Statistics*. Wiley. \doi{10.1002/9780470316979}
+#' @examples
+#' M <- sphere(2)
+#' north <- c(0, 0, 1)
+#' v <- mf_log(M, north, c(1, 0, 0))
+#' mf_exp(M, north, v / 2)
+#' @export
+sphere <- function(d) new_manifold("sphere", check_count(d, "d"), "mf_sphere")
+
+#' @export
+manifold_label.mf_sphere <- function(M) sprintf("sphere S^%d in R^%d", M$param, M$param + 1L)

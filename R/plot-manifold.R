@@ -1,0 +1,284 @@
+# Pictures in base graphics. One function a manifold knows how to lay out points in the plane; everything else builds on it.
+
+# Okabe and Ito's palette: told apart by colour-blind readers and in grey
+COLOURS <- c(record = "grey45", mean = "#0072B2", release = "#D55E00", ball = "#009E73", center = "#000000")
+
+# list(xy =, frame = function(add)): plane coordinates and a backdrop. `center` is where a globe looks from, or the base of a
+# tangent chart.
+layout_points <- function(M, x, center) {
+  if (M$name == "sphere" && M$param == 2) {
+    turn <- globe_view(center)
+    return(list(xy = (x %*% t(turn))[, 1:2, drop = FALSE], depth = drop(x %*% turn[3, ]), frame = globe_frame(turn),
+                xlab = "", ylab = ""))
+  }
+  if (M$name == "ball" && M$param == 2) {
+    return(list(xy = x, frame = disc_frame, xlab = "", ylab = ""))
+  }
+  if (M$name == "hyperboloid" && M$param == 2) {
+    return(list(xy = x[, -1, drop = FALSE] / (1 + x[, 1]), frame = disc_frame, xlab = "", ylab = ""))
+  }
+  if (M$name == "euclidean") {
+    xy <- if (M$param == 1) cbind(as.vector(x), 0) else x[, 1:2, drop = FALSE]
+    return(list(xy = xy, frame = NULL, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2"))
+  }
+  a <- mf_coords(M, center, mf_log(M, center, x))
+  a <- matrix(a, ncol = mf_facts(M)$dimension)
+  list(xy = if (ncol(a) == 1) cbind(a, 0) else a[, 1:2, drop = FALSE], frame = NULL,
+       xlab = "tangent coordinate 1 at the centre", ylab = if (ncol(a) == 1) "" else "tangent coordinate 2 at the centre")
+}
+
+# rotation whose third row is the viewing direction, north up
+globe_view <- function(center) {
+  z <- center / sqrt(sum(center^2))
+  up <- if (abs(z[3]) > 0.99) c(0, 1, 0) else c(0, 0, 1)
+  y <- up - sum(up * z) * z
+  y <- y / sqrt(sum(y^2))
+  x <- c(y[2] * z[3] - y[3] * z[2], y[3] * z[1] - y[1] * z[3], y[1] * z[2] - y[2] * z[1])
+  rbind(x, y, z)
+}
+
+globe_frame <- function(turn) {
+  force(turn)
+  function() {
+    t <- seq(0, 2 * pi, length.out = 361)
+    graphics::lines(cos(t), sin(t), col = "grey60")
+    draw <- function(p) {
+      q <- p %*% t(turn)
+      q[q[, 3] < 0, ] <- NA
+      graphics::lines(q[, 1], q[, 2], col = "grey85")
+    }
+    for (lat in seq(-75, 75, 15) * pi / 180) draw(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))
+    for (long in seq(0, 345, 15) * pi / 180) draw(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))
+  }
+}
+
+disc_frame <- function() {
+  t <- seq(0, 2 * pi, length.out = 361)
+  graphics::lines(cos(t), sin(t), col = "grey60")
+}
+
+# points of the geodesic circle around center in the plane of the first two frame vectors
+circle_points <- function(M, center, radius, m = 181) {
+  d <- mf_facts(M)$dimension
+  t <- seq(0, 2 * pi, length.out = m)
+  a <- matrix(0, m, d)
+  a[, 1] <- radius * cos(t)
+  if (d > 1) a[, 2] <- radius * sin(t)
+  tryCatch(mf_exp(M, center, mf_from_coords(M, center, if (d == 1) as.vector(a) else a)), riemdp_error = function(e) NULL)
+}
+
+plain_shape <- function(M, x) if (inherits(x, "mf_points")) as.array(x) else x
+
+# outlines of landmarks: list of k x 2 matrices, turned towards `to`
+as_outlines <- function(M, x, to = NULL) {
+  z <- matrix(mf_project(M, x_complex(M, x)), M$param)
+  to <- if (is.null(to)) z[, 1] else mf_project(M, as.vector(x_complex(M, to)))
+  lapply(seq_len(ncol(z)), function(i) {
+    s <- sum(Conj(z[, i]) * to)
+    y <- z[, i] * s / max(Mod(s), 1e-300)
+    cbind(Re(y), Im(y))
+  })
+}
+
+x_complex <- function(M, x) {
+  if (is.complex(x)) {
+    return(x)
+  }
+  k <- M$param
+  planar <- array(x, c(k, 2, length(x) / (2 * k)))
+  matrix(complex(real = planar[, 1, ], imaginary = planar[, 2, ]), k)
+}
+
+# boundary of {u: u' P^-1 u = 1} for the leading two variables of an SPD matrix
+ellipse_points <- function(P, m = 181) {
+  t <- seq(0, 2 * pi, length.out = m)
+  two <- if (nrow(P) == 1) diag(2) * P[1] else P[1:2, 1:2]
+  cbind(cos(t), sin(t)) %*% chol(two)
+}
+
+spd_correlations <- function(P) stats::cov2cor(P)
+
+#' Pictures of points, means and releases
+#'
+#' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a globe seen from
+#' the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()], ellipses of the first two
+#' variables for [spd()] (an image of all standard deviations and correlations for a release with more than two), the plane for [euclidean()], the first two
+#' tangent coordinates at the centre elsewhere.
+#'
+#' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to it.
+#' Records are drawn only where the caller hands them over (`records =` of the method for means).
+#'
+#' @param x an object.
+#' @param records records to draw behind a (non-private) mean.
+#' @param center point to look from; default: the mean, the release's public centre, or the first point.
+#' @param main title.
+#' @param ... further arguments of [graphics::plot.default()].
+#' @return `x`, invisibly.
+#' @examples
+#' r <- dp_mean(wishart_spd[, , 1:200], spd(2), epsilon = 1, center = diag(2), radius = 1.5)
+#' plot(r)
+#' plot(mf_points(mf_random(sphere(2), 50), sphere(2)))
+#' @name plot.dp_release
+NULL
+
+# an empty plane with equal units; titles are sentences, so they are small
+blank <- function(x, y, main, axes = TRUE, xlab = "", ylab = "", ...) {
+  given <- list(...)
+  do.call(graphics::plot.default, c(
+    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab, ylab = ylab,
+         main = main),
+    if (is.null(given$cex.main)) list(cex.main = 0.85), given
+  ))
+}
+
+open_plane <- function(at, main, ...) {
+  limits <- if (identical(at$frame, disc_frame) || !is.null(at$depth)) list(c(-1, 1), c(-1, 1)) else {
+    r <- apply(at$all, 2, range, na.rm = TRUE)
+    pad <- max(diff(r), 1e-9) * 0.05
+    list(r[, 1] + c(-pad, pad), r[, 2] + c(-pad, pad))
+  }
+  bare <- identical(at$frame, disc_frame) || !is.null(at$depth)
+  blank(limits[[1]], limits[[2]], main, axes = !bare, xlab = at$xlab, ylab = at$ylab, ...)
+  if (is.function(at$frame)) at$frame()
+}
+
+# layers: list of list(x =, type = "points"/"line", col, pch, cex)
+plot_layers <- function(M, layers, center, main, legend, ...) {
+  placed <- lapply(layers, function(l) {
+    x <- plain_shape(M, l$x)
+    facts <- mf_facts(M)
+    if (facts$rows == 0 && is.null(dim(x))) x <- matrix(x, ncol = facts$ambient)
+    c(l, list(at = layout_points(M, x, center)))
+  })
+  at <- placed[[1]]$at
+  at$all <- do.call(rbind, lapply(placed, function(l) l$at$xy))
+  open_plane(at, main, ...)
+  for (l in placed) {
+    xy <- l$at$xy
+    if (!is.null(l$at$depth)) xy[l$at$depth < 0, ] <- NA
+    if (l$type == "line") graphics::lines(xy, col = l$col, lwd = 2, lty = l$lty %||% 1) else {
+      graphics::points(xy, col = l$col, pch = l$pch, cex = l$cex %||% 1)
+    }
+  }
+  if (length(legend)) {
+    shown <- Filter(function(l) !is.null(l$label), layers)
+    graphics::legend("topright", vapply(shown, `[[`, "", "label"), col = vapply(shown, `[[`, "", "col"), bty = "n",
+                     pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
+                     lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
+  }
+}
+
+plot_outlines <- function(outlines, cols, lwds, main, legend, ...) {
+  all <- do.call(rbind, outlines)
+  blank(all[, 1], all[, 2], main, axes = FALSE, ...)
+  for (i in seq_along(outlines)) {
+    o <- outlines[[i]]
+    graphics::lines(rbind(o, o[1, ]), col = cols[i], lwd = lwds[i])
+    if (lwds[i] > 1) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
+  }
+  if (length(legend)) graphics::legend("topright", legend$label, col = legend$col, lwd = 2, bty = "n")
+}
+
+plot_ellipses <- function(matrices, cols, lwds, main, legend, ...) {
+  shapes <- lapply(matrices, ellipse_points)
+  all <- do.call(rbind, shapes)
+  blank(all[, 1], all[, 2], main, xlab = "variable 1", ylab = "variable 2", ...)
+  for (i in seq_along(shapes)) graphics::lines(shapes[[i]], col = cols[i], lwd = lwds[i])
+  if (length(legend)) graphics::legend("topright", legend$label, col = legend$col, lwd = 2, bty = "n")
+}
+
+plot_correlations <- function(P, main) {
+  k <- nrow(P)
+  r <- spd_correlations(P)
+  names <- rownames(P) %||% paste("variable", seq_len(k))
+  ramp <- grDevices::colorRampPalette(c("#D55E00", "white", "#0072B2"))(101)
+  graphics::image(seq_len(k), seq_len(k), t(r[k:1, , drop = FALSE]), zlim = c(-1, 1), col = ramp, axes = FALSE, xlab = "",
+                  ylab = "", main = main, asp = 1, cex.main = 0.85)
+  graphics::axis(1, seq_len(k), names, tick = FALSE)
+  graphics::axis(2, seq_len(k), rev(names), tick = FALSE, las = 1)
+  text <- ifelse(diag(k) == 1, sprintf("sd %.3g", sqrt(diag(P))), sprintf("%.2f", r))
+  graphics::text(col(r), k + 1 - row(r), text, col = ifelse(abs(r) > 0.6, "white", "black"))
+}
+
+#' @rdname plot.dp_release
+#' @export
+plot.mf_points <- function(x, center = NULL, main = "", ...) {
+  M <- attr(x, "manifold")
+  x <- x[!is.na(x)]
+  if (length(x) == 0) {
+    abort_riemdp("shape", "there is no point to draw.")
+  }
+  plain <- as.array(x)
+  if (M$name == "kendall") {
+    o <- as_outlines(M, plain, center)
+    plot_outlines(o, rep(COLOURS[["record"]], length(o)), rep(1, length(o)), main, NULL, ...)
+  } else if (inherits(M, "mf_spd")) {
+    plot_ellipses(lapply(seq_len(dim(plain)[3]), function(i) matrix(plain[, , i], M$param)),
+                  rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
+  } else {
+    center <- center %||% as_single(x[1])
+    plot_layers(M, list(list(x = plain, type = "points", col = COLOURS[["record"]], pch = 20)), center, main, NULL, ...)
+  }
+  invisible(x)
+}
+
+# one point in its plain single shape
+as_single <- function(x) {
+  M <- attr(x, "manifold")
+  facts <- mf_facts(M)
+  x <- as.array(x[1])
+  if (facts$cols > 0) matrix(x, facts$rows) else as.vector(x)
+}
+
+#' @rdname plot.dp_release
+#' @export
+plot.frechet_mean <- function(x, records = NULL, main = "", ...) {
+  M <- x$manifold
+  label <- if (x$median) "median" else "mean"
+  if (M$name == "kendall") {
+    o <- as_outlines(M, x$mean)
+    behind <- if (is.null(records)) list() else as_outlines(M, plain_shape(M, records), x$mean)
+    plot_outlines(c(behind, o), c(rep(COLOURS[["record"]], length(behind)), COLOURS[["mean"]]),
+                  c(rep(1, length(behind)), 3), main, list(label = label, col = COLOURS[["mean"]]), ...)
+  } else if (inherits(M, "mf_spd")) {
+    behind <- if (is.null(records)) list() else {
+      records <- array(plain_shape(M, records), c(M$param, M$param, .Call(riemdp_count, M, records)))
+      lapply(seq_len(dim(records)[3]), function(i) matrix(records[, , i], M$param))
+    }
+    plot_ellipses(c(behind, list(x$mean)), c(rep(COLOURS[["record"]], length(behind)), COLOURS[["mean"]]),
+                  c(rep(1, length(behind)), 3), main, list(label = label, col = COLOURS[["mean"]]), ...)
+  } else {
+    layers <- list(list(x = x$mean, type = "points", col = COLOURS[["mean"]], pch = 17, cex = 1.5, label = label))
+    if (!is.null(records)) {
+      layers <- c(list(list(x = records, type = "points", col = COLOURS[["record"]], pch = 20)), layers)
+    }
+    plot_layers(M, layers, x$mean, main, TRUE, ...)
+  }
+  invisible(x)
+}
+
+#' @rdname plot.dp_release
+#' @export
+plot.dp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  M <- x$manifold
+  both <- list(label = c("public centre", "private mean"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
+  if (M$name == "kendall") {
+    o <- c(as_outlines(M, x$center), as_outlines(M, x$value, x$center))
+    plot_outlines(o, both$col, c(1, 3), main, both, ...)
+  } else if (inherits(M, "mf_spd") && M$param > 2) {
+    plot_correlations(x$value, main)
+  } else if (inherits(M, "mf_spd")) {
+    plot_ellipses(list(matrix(x$center, M$param), matrix(x$value, M$param)), both$col, c(1, 3), main, both, ...)
+  } else {
+    edge <- circle_points(M, x$center, x$radius)
+    layers <- list(
+      list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"),
+      list(x = x$value, type = "points", col = COLOURS[["release"]], pch = 17, cex = 1.5, label = "private mean")
+    )
+    if (!is.null(edge)) {
+      layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
+    }
+    plot_layers(M, layers, x$center, main, TRUE, ...)
+  }
+  invisible(x)
+}

@@ -1,0 +1,79 @@
+# A release holds the noisy value and public facts: never data, a non-private estimate, or an environment.
+
+new_release <- function(value, kind, ..., guarantee) {
+  structure(c(list(value = value), list(...), list(guarantee = guarantee)), class = c(kind, "dp_release"))
+}
+
+#' Private releases
+#'
+#' What [dp_mean()] returns, and what can be done with it. `print()` says what was released and what is promised, in one line a
+#' reviewer can quote; `summary()` is a one-row data frame; `explain()` names theorem, constants and assumptions; `plot()`
+#' draws the released point in its public ball (see [plot.dp_release()]). Everything done with a release afterwards keeps its
+#' guarantee.
+#'
+#' @param x,object a release.
+#' @param ... not used.
+#' @return `summary()`: a data frame with one row. `print()`, `explain()`: the release, invisibly. `format()`: character.
+#' @examples
+#' x <- cbind(quakes$long, quakes$lat)
+#' r <- dp_mean(x, euclidean(2), epsilon = 1, center = c(175, -20), radius = 15)
+#' r
+#' summary(r)
+#' explain(r)
+#' @name dp_release
+NULL
+
+#' @rdname dp_release
+#' @export
+format.dp_release <- function(x, ...) {
+  c(
+    sprintf("Private mean of %d records on %s", as.integer(x$n), manifold_label(x$manifold)),
+    paste0("  ", format(x$guarantee)),
+    sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
+    sprintf("  expected error %.4g%s", x$expected_error,
+            if (x$expected_error > x$radius) ": LARGER than the public radius, the release says less than the bounds do" else
+              sprintf(", %.2g %% of the radius", 100 * x$expected_error / x$radius))
+  )
+}
+
+#' @rdname dp_release
+#' @export
+print.dp_release <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  print(x$value)
+  invisible(x)
+}
+
+#' @rdname dp_release
+#' @export
+summary.dp_release <- function(object, ...) {
+  g <- object$guarantee
+  data.frame(
+    manifold = manifold_label(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
+    epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+    radius = object$radius, sensitivity = object$sensitivity, scale = object$scale,
+    expected_error = object$expected_error
+  )
+}
+
+#' @export
+generics::explain
+
+#' @rdname dp_release
+#' @export
+explain.dp_release <- function(x, ...) {
+  g <- x$guarantee
+  cat(format(g), "\n\n", sep = "")
+  cat(strwrap(sprintf(
+    "Sensitivity: replacing one of the n = %d records moves the Frechet mean by at most %.6g, by the bound %s. The solver's error adds %.3g.",
+    as.integer(x$n), x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+  cat(strwrap(switch(x$mechanism,
+    laplace = sprintf("Noise: density proportional to exp(-d/scale) around the mean, scale = (sensitivity + solver error)/epsilon = %.6g. The manifold is homogeneous, so the normalising constant is the same everywhere and cancels (proofs/laplace.md).", x$scale),
+    wrapped = sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, and exp maps it back (proofs/laplace.md).", x$scale)
+  ), exdent = 2), sep = "\n")
+  cat(strwrap("Records outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut locus of the centre, count as the centre. Their number is not part of the release.", exdent = 2), sep = "\n")
+  cat(strwrap("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
+              exdent = 2), sep = "\n")
+  if (g$label == "none") cat(strwrap(paste0("No guarantee, because: ", g$reason, ".")), sep = "\n")
+  invisible(x)
+}

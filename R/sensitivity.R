@@ -1,0 +1,105 @@
+# Bounds from the public radius and curvature, each with its theorem. Rounded outwards.
+
+outwards <- function(x) x * (1 + 1e-12)
+
+# curvature bounds and injectivity radius that hold on the ball
+ball_facts <- function(M, radius, center = NULL) {
+  facts <- mf_facts(M)
+  k_max <- facts$k_max
+  inj <- facts$injectivity_radius
+  if (M$name == "spd_bures") {
+    if (is.null(center)) {
+      abort_riemdp("argument", "on this manifold the sensitivity depends on `center`: give it.")
+    }
+    bounds <- .Call(riemdp_ball_bounds, M, center, radius)
+    k_max <- bounds[1]
+    inj <- bounds[2]
+  }
+  list(k_min = facts$k_min, k_max = k_max, injectivity_radius = inj)
+}
+
+# largest radius that the theorems allow
+radius_limit <- function(facts) {
+  if (facts$k_max > 0) {
+    min(facts$injectivity_radius, pi / (2 * sqrt(facts$k_max))) / 2
+  } else {
+    facts$injectivity_radius / 2
+  }
+}
+
+check_radius <- function(M, radius, center = NULL) {
+  radius <- check_number(radius, "radius", positive = TRUE)
+  facts <- ball_facts(M, radius, center)
+  limit <- radius_limit(facts)
+  if (!(radius < limit)) {
+    abort_riemdp("radius", sprintf(
+      "`radius` is %.4g, but must be below %.4g on this manifold: %s. %s", radius, limit,
+      if (facts$k_max > 0) {
+        sprintf("half of min(injectivity radius, pi/(2 sqrt(K))) with K = %.4g and injectivity radius %.4g", facts$k_max,
+                facts$injectivity_radius)
+      } else {
+        "half of the injectivity radius"
+      },
+      "Larger balls may hold data whose mean isn't unique; records outside a smaller ball are moved to its edge."
+    ))
+  }
+  c(facts, list(radius = radius))
+}
+
+# s cot(s)
+cot_factor <- function(s) ifelse(s < 1e-4, 1 - s^2 / 3, s / tan(s))
+
+#' Sensitivity of the Frechet mean
+#'
+#' How far, at most, the Frechet mean of n records in a ball can move when one record is replaced.
+#'
+#' For curvature at most 0 it is 2r/n. For curvature at most \eqn{\kappa > 0}, with \eqn{\rho = r\sqrt\kappa}, it is
+#' \deqn{\Delta = \frac{2\tan\rho}{n\sqrt\kappa}F,\quad F = \frac{\mathrm{asinh}\sqrt c}{\sqrt{c(1 + c)}},\quad
+#' c = \frac{\rho\tan\rho}{3n},}
+#' attained on spheres as n grows. No lower bound of the curvature is needed. The ball must have a radius below half of
+#' \eqn{\min(\mathrm{inj}, \pi/(2\sqrt\kappa))}: \eqn{\pi/4} on spheres, \eqn{\pi/8} on planar shapes. Proof: the file
+#' `proofs/mean-sensitivity.md` of the installed package.
+#'
+#' @param M a manifold.
+#' @param n number of records.
+#' @param radius radius of the ball that holds them.
+#' @param center its centre; needed only where curvature depends on the point (Bures-Wasserstein).
+#' @param calibration `"proven"`, or `"paper"` for the larger constant 2r(2 - h)/(nh), h = 2\eqn{\rho} cot(2\eqn{\rho}), of Reimherr,
+#'   Bharath and Soto (2021).
+#' @return The sensitivity, one number in the units of the metric, with attribute `theorem`.
+#' @references Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in
+#'   Neural Information Processing Systems* 34.
+#' @examples
+#' mean_sensitivity(sphere(2), n = 50, radius = pi / 8)
+#' mean_sensitivity(spd(3), n = 50, radius = 1.5)
+#' @export
+mean_sensitivity <- function(M, n, radius, center = NULL, calibration = c("proven", "paper")) {
+  check_manifold(M)
+  n <- check_number(n, "n", least = 1)
+  calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
+  facts <- check_radius(M, radius, center)
+  mean_sensitivity_at(n, facts, calibration)
+}
+
+mean_sensitivity_at <- function(n, facts, calibration) {
+  r <- facts$radius
+  if (facts$k_max <= 0) {
+    return(structure(outwards(2 * r / n), theorem = "2r/n (curvature at most 0)"))
+  }
+  root <- sqrt(facts$k_max)
+  rho <- r * root
+  if (calibration == "paper") {
+    h <- cot_factor(2 * rho)
+    return(structure(2 * r * (2 - h) / (n * h), theorem = "2r(2 - h)/(nh), Reimherr, Bharath and Soto 2021, Theorem 2"))
+  }
+  c <- rho * tan(rho) / (3 * n)
+  f <- if (c < 1e-6) 1 - 2 * c / 3 + 8 * c^2 / 15 else asinh(sqrt(c)) / sqrt(c * (1 + c))
+  structure(outwards(2 * tan(rho) / (n * root) * f), theorem = "2 tan(r sqrt K)/(n sqrt K) F, proofs/mean-sensitivity.md")
+}
+
+# what the solver's error adds: the mean is known to a gradient of at most tau
+solver_error <- function(facts, tau, wrapped) {
+  rho <- facts$radius * sqrt(max(facts$k_max, 0))
+  h <- if (rho > 0) cot_factor(2 * rho) else 1
+  outwards(2 * tau / h * if (wrapped && rho > 0) rho / sin(rho) else 1)
+}

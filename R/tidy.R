@@ -1,0 +1,45 @@
+#' Tidy summaries
+#'
+#' `glance()` gives one row about a fit or release, `tidy()` one row for each stored number of its point.
+#'
+#' @param x a [frechet_mean()] or a release of [dp_mean()].
+#' @param ... not used.
+#' @return A data frame.
+#' @examples
+#' glance(frechet_mean(wishart_spd[, , 1:50], spd(2)))
+#' tidy(frechet_mean(wishart_spd[, , 1:50], spd(2)))
+#' @importFrom generics tidy glance
+#' @name tidy.riemdp
+NULL
+
+#' @export
+generics::tidy
+#' @export
+generics::glance
+
+tidy_point <- function(point) {
+  if (is.complex(point)) {
+    return(data.frame(row = rep(seq_along(point), 2), part = rep(c("re", "im"), each = length(point)),
+                      estimate = c(Re(point), Im(point))))
+  }
+  if (is.matrix(point)) {
+    return(data.frame(row = as.vector(row(point)), col = as.vector(col(point)), estimate = as.vector(point)))
+  }
+  data.frame(row = seq_along(point), estimate = as.vector(point))
+}
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.frechet_mean <- function(x, ...) tidy_point(x$mean)
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.dp_release <- function(x, ...) tidy_point(x$value)
+
+#' @rdname tidy.riemdp
+#' @export
+glance.frechet_mean <- function(x, ...) summary(x)
+
+#' @rdname tidy.riemdp
+#' @export
+glance.dp_release <- function(x, ...) summary(x)

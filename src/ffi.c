@@ -1,0 +1,670 @@
+#include "ffi.h"
+
+#include <R_ext/Random.h>
+#include <R_ext/Utils.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- statuses, errors ---------------------------------------------------------------------------------------------- */
+
+struct status_text {
+    const char *name, *suffix, *must, *mend;
+};
+
+static const struct status_text status_texts[] = {
+#define X(name, suffix, must, mend) {#name, suffix, must, mend},
+    RIEMDP_STATUSES(X)
+#undef X
+};
+
+SEXP riemdp_statuses(void)
+{
+    SEXP out = PROTECT(Rf_allocMatrix(STRSXP, STATUS_COUNT, 4));
+    for (int i = 0; i < STATUS_COUNT; i++) {
+        SET_STRING_ELT(out, i, Rf_mkChar(status_texts[i].name));
+        SET_STRING_ELT(out, i + STATUS_COUNT, Rf_mkChar(status_texts[i].suffix));
+        SET_STRING_ELT(out, i + 2 * STATUS_COUNT, Rf_mkChar(status_texts[i].must));
+        SET_STRING_ELT(out, i + 3 * STATUS_COUNT, Rf_mkChar(status_texts[i].mend));
+    }
+    UNPROTECT(1);
+    return out;
+}
+
+static SEXP package_namespace(void)
+{
+    SEXP name = PROTECT(Rf_mkString("riemdp"));
+    SEXP ns = R_FindNamespace(name);
+    UNPROTECT(1);
+    return ns;
+}
+
+void ffi_abort_text(const char *class_suffix, const char *text)
+{
+    SEXP ns = PROTECT(package_namespace());
+    SEXP suffix = PROTECT(Rf_mkString(class_suffix)), message = PROTECT(Rf_mkString(text));
+    SEXP expr = PROTECT(Rf_lang3(Rf_install("abort_riemdp"), suffix, message));
+    Rf_eval(expr, ns);
+    Rf_error("riemdp: %s", text); /* not reached */
+}
+
+void ffi_abort(struct call *c, int status, const char *label, double index)
+{
+    char text[1024];
+    const struct status_text *s = status_texts + status;
+    (void)c;
+    if (index >= 0)
+        snprintf(text, sizeof text, "`%s` %s (record %.0f). %s", label, s->must, index + 1, s->mend);
+    else
+        snprintf(text, sizeof text, "`%s` %s. %s", label, s->must, s->mend);
+    ffi_abort_text(s->suffix, text);
+}
+
+/* ---- host: interrupts and progress --------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void progress_call(const char *name, double done, double of)
+{
+    SEXP ns = PROTECT(package_namespace());
+    SEXP a = PROTECT(Rf_ScalarReal(done)), b = PROTECT(Rf_ScalarReal(of));
+    SEXP expr = PROTECT(Rf_lang3(Rf_install(name), a, b));
+    Rf_eval(expr, ns);
+    UNPROTECT(4);
+}
+
+static void tick(struct host *base, double done, double of)
+{
+    struct ffi_host *host = (struct ffi_host *)base;
+    double t = now();
+    if (t - host->checked < 0.005)
+        return;
+    host->checked = t;
+    R_CheckUserInterrupt();
+    if (host->progress && t - host->started > 2 && t - host->drawn > 0.2) {
+        host->drawn = t;
+        host->shown = 1;
+        progress_call("progress_show", done, of);
+    }
+}
+
+static void fail(struct host *base, int status)
+{
+    (void)base;
+    ffi_abort(NULL, status, "randomness", -1);
+}
+
+/* ---- one call ------------------------------------------------------------------------------------------------------ */
+
+struct run {
+    SEXP (*body)(struct call *c, void *data);
+    void *data;
+    SEXP manifold;
+    struct call call;
+};
+
+static SEXP run_body(void *data)
+{
+    struct run *r = data;
+    ffi_manifold_read(&r->call, r->manifold);
+    return r->body(&r->call, r->data);
+}
+
+static void run_cleanup(void *data)
+{
+    struct run *r = data;
+    if (r->call.host.shown) {
+        r->call.host.shown = 0;
+        progress_call("progress_hide", 0, 0);
+    }
+}
+
+enum { KEEP_MOST = 24 };
+
+SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold, int quiet)
+{
+    struct run r = {body, data, manifold, {.keep = R_NilValue}};
+    r.call.host.base = (struct host){tick, fail};
+    r.call.host.started = r.call.host.checked = now();
+    r.call.host.progress = 1;
+    r.call.quiet = quiet;
+    r.call.keep = PROTECT(Rf_allocVector(VECSXP, KEEP_MOST));
+    SEXP out = R_ExecWithCleanup(run_body, &r, run_cleanup, &r);
+    UNPROTECT(1);
+    return out;
+}
+
+struct rng_run {
+    SEXP (*body)(struct call *c, struct rng *rng, void *data);
+    void *data;
+    SEXP manifold;
+    int quiet;
+    struct rng rng;
+    int simulate;
+};
+
+static SEXP rng_inner(struct call *c, void *data)
+{
+    struct rng_run *r = data;
+    rng_start(&r->rng, r->simulate ? RNG_R : RNG_SYSTEM, &c->host.base);
+    return r->body(c, &r->rng, r->data);
+}
+
+static SEXP rng_body(void *data)
+{
+    struct rng_run *r = data;
+    return ffi_run(rng_inner, r, r->manifold, r->quiet);
+}
+
+static void rng_cleanup(void *data)
+{
+    struct rng_run *r = data;
+    rng_wipe(&r->rng);
+    if (r->simulate)
+        PutRNGstate(); /* also after an error or interrupt: nothing is drawn twice */
+}
+
+SEXP ffi_with_rng(SEXP (*body)(struct call *c, struct rng *rng, void *data), void *data, SEXP manifold, int simulate,
+                  int quiet)
+{
+    struct rng_run r = {.body = body, .data = data, .manifold = manifold, .quiet = quiet, .simulate = simulate};
+    rng_wipe(&r.rng);
+    if (simulate)
+        GetRNGstate();
+    return R_ExecWithCleanup(rng_body, &r, rng_cleanup, &r);
+}
+
+SEXP ffi_keep(struct call *c, SEXP x)
+{
+    if (c->kept >= KEEP_MOST)
+        ffi_abort_text("internal", "too many objects in one call");
+    SET_VECTOR_ELT(c->keep, c->kept++, x);
+    return x;
+}
+
+double *ffi_doubles(size_t n)
+{
+    return (double *)R_alloc(n + 1, sizeof(double));
+}
+
+SEXP ffi_list_get(SEXP list, const char *name)
+{
+    if (TYPEOF(list) != VECSXP)
+        return R_NilValue;
+    SEXP names = Rf_getAttrib(list, R_NamesSymbol);
+    if (TYPEOF(names) != STRSXP)
+        return R_NilValue;
+    for (R_xlen_t i = 0; i < XLENGTH(list) && i < XLENGTH(names); i++)
+        if (strcmp(CHAR(STRING_ELT(names, i)), name) == 0)
+            return VECTOR_ELT(list, i);
+    return R_NilValue;
+}
+
+double ffi_number(SEXP x, const char *label)
+{
+    char text[256];
+    double v = NAN;
+    if (TYPEOF(x) == REALSXP && XLENGTH(x) == 1)
+        v = REAL(x)[0];
+    else if ((TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP) && XLENGTH(x) == 1 && INTEGER(x)[0] != NA_INTEGER)
+        v = INTEGER(x)[0];
+    if (isnan(v)) {
+        snprintf(text, sizeof text, "`%s` must be one number, not missing.", label);
+        ffi_abort_text("argument", text);
+    }
+    return v;
+}
+
+/* The object may come from a tampered file: everything is checked, and init() derives all the rest. */
+void ffi_manifold_read(struct call *c, SEXP manifold)
+{
+    struct manifold *m = &c->m;
+    SEXP name = ffi_list_get(manifold, "name"), param = ffi_list_get(manifold, "param");
+    memset(m, 0, sizeof *m);
+    m->host = &c->host.base;
+    if (!Rf_inherits(manifold, "manifold") || TYPEOF(name) != STRSXP || XLENGTH(name) != 1 ||
+        (TYPEOF(param) != INTSXP && TYPEOF(param) != REALSXP) || XLENGTH(param) < 1 || XLENGTH(param) > 2)
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    m->ops = manifold_lookup(CHAR(STRING_ELT(name, 0)));
+    if (!m->ops)
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    for (R_xlen_t i = 0; i < XLENGTH(param); i++) {
+        double v = TYPEOF(param) == REALSXP ? REAL(param)[i]
+                   : INTEGER(param)[i] == NA_INTEGER ? NAN
+                                                     : INTEGER(param)[i];
+        if (!(v >= 1 && v <= 1e6) || v != floor(v))
+            ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+        m->param[i] = (int)v;
+    }
+    SEXP floor_value = ffi_list_get(manifold, "floor");
+    m->floor = floor_value == R_NilValue ? 0 : ffi_number(floor_value, "floor");
+    if (strcmp(m->ops->name, "custom") == 0)
+        ffi_custom_attach(c, manifold);
+    int status = m->ops->init(m);
+    if (status == STATUS_OK && !((double)m->ambient * (double)(m->dim + 1) < 1e15 && m->ambient <= (size_t)1e8))
+        status = STATUS_BAD_MANIFOLD;
+    if (status != STATUS_OK)
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+}
+
+/* ---- arguments ----------------------------------------------------------------------------------------------------- */
+
+static void abort_shape(struct call *c, const char *label, enum kind kind)
+{
+    char text[512], shape[256];
+    const struct manifold *m = &c->m;
+    if (kind == KIND_SCALAR)
+        snprintf(shape, sizeof shape, "a numeric vector with one number for each record");
+    else if (kind == KIND_COORDS)
+        snprintf(shape, sizeof shape, "a numeric vector of length %zu or a matrix with %zu columns", m->dim, m->dim);
+    else if (m->rows && !m->cols)
+        snprintf(shape, sizeof shape,
+                 "a complex vector of length %zu, a complex %zu x n matrix, a %zu x 2 matrix or a %zu x 2 x n array",
+                 m->rows, m->rows, m->rows, m->rows);
+    else if (m->rows)
+        snprintf(shape, sizeof shape, "a numeric %zu x %zu matrix or a %zu x %zu x n array", m->rows, m->cols, m->rows,
+                 m->cols);
+    else
+        snprintf(shape, sizeof shape, "a numeric vector of length %zu or a matrix with %zu columns", m->ambient,
+                 m->ambient);
+    snprintf(text, sizeof text, "`%s` must be %s%s.", label, shape,
+             kind == KIND_POINT || kind == KIND_TANGENT ? " (or mf_points of this manifold)" : "");
+    ffi_abort_text("shape", text);
+}
+
+static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
+{
+    if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame")) {
+        SEXP ns = PROTECT(package_namespace());
+        SEXP expr = PROTECT(Rf_lang2(Rf_install("data_frame_matrix"), x));
+        x = ffi_keep(c, Rf_eval(expr, ns));
+        UNPROTECT(2);
+    }
+    int landmarks = c->m.rows && !c->m.cols && (kind == KIND_POINT || kind == KIND_TANGENT);
+    switch (TYPEOF(x)) {
+    case REALSXP:
+        return x;
+    case CPLXSXP:
+        if (landmarks)
+            return x;
+        break;
+    case INTSXP:
+        if (Rf_inherits(x, "factor"))
+            break;
+        return ffi_keep(c, Rf_coerceVector(x, REALSXP));
+    case LGLSXP: { /* a column of NA is logical */
+        for (R_xlen_t i = 0; i < XLENGTH(x); i++)
+            if (LOGICAL(x)[i] != NA_LOGICAL)
+                abort_shape(c, label, kind);
+        return ffi_keep(c, Rf_coerceVector(x, REALSXP));
+    }
+    default:
+        break;
+    }
+    abort_shape(c, label, kind);
+    return R_NilValue;
+}
+
+/* mf_points: row numbers into an n x ambient matrix. The rows that they name; shared where that is all of them in order. */
+static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kind)
+{
+    SEXP rows = Rf_getAttrib(x, Rf_install("rows")), dim = Rf_getAttrib(rows, R_DimSymbol);
+    if (TYPEOF(x) != INTSXP || TYPEOF(rows) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 ||
+        (size_t)INTEGER(dim)[1] != c->m.ambient)
+        abort_shape(c, label, kind);
+    int stored = INTEGER(dim)[0], same = XLENGTH(x) == stored;
+    R_xlen_t n = XLENGTH(x);
+    for (R_xlen_t i = 0; i < n; i++) {
+        int k = INTEGER(x)[i];
+        if (k != NA_INTEGER && (k < 1 || k > stored))
+            abort_shape(c, label, kind);
+        same = same && k == i + 1;
+    }
+    if (same)
+        return rows;
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, (int)c->m.ambient));
+    for (size_t j = 0; j < c->m.ambient; j++)
+        for (R_xlen_t i = 0; i < n; i++) {
+            int k = INTEGER(x)[i];
+            REAL(out)[(size_t)i + j * (size_t)n] = k == NA_INTEGER ? NA_REAL : REAL(rows)[(size_t)(k - 1) + j * (size_t)stored];
+        }
+    return out;
+}
+
+struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
+{
+    const struct manifold *m = &c->m;
+    struct arg a = {.label = label, .kind = kind, .layout = LAYOUT_RECORDS, .many = 1};
+    if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame"))
+        x = as_plain(c, x, label, kind);
+    if (Rf_inherits(x, "mf_points") && (kind == KIND_POINT || kind == KIND_TANGENT)) {
+        SEXP rows = points_rows(c, x, label, kind);
+        a.x = x;
+        a.length = m->ambient;
+        a.n = (size_t)XLENGTH(x);
+        a.layout = LAYOUT_ROWS;
+        a.data = REAL(rows);
+        a.buffer = ffi_doubles(ffi_block(c) * a.length);
+        return a;
+    }
+    x = as_plain(c, x, label, kind);
+    SEXP dims = Rf_getAttrib(x, R_DimSymbol);
+    R_xlen_t length = XLENGTH(x);
+    int nd = dims == R_NilValue ? 0 : (int)XLENGTH(dims), d[3] = {0, 0, 0};
+    for (int i = 0; i < nd && i < 3; i++)
+        d[i] = INTEGER(dims)[i];
+    a.x = x;
+    if (kind == KIND_SCALAR || kind == KIND_COORDS || !m->rows) {
+        a.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
+        if (TYPEOF(x) == CPLXSXP)
+            abort_shape(c, label, kind);
+        if (nd <= 1 && a.length == 1) {
+            a.n = (size_t)length;
+            a.many = length != 1;
+        } else if (nd <= 1 && (size_t)length == a.length) {
+            a.n = 1;
+            a.many = 0;
+        } else if (nd == 2 && (size_t)d[1] == a.length) {
+            a.n = (size_t)d[0];
+            a.layout = a.length == 1 ? LAYOUT_RECORDS : LAYOUT_ROWS;
+        } else {
+            abort_shape(c, label, kind);
+        }
+    } else if (m->cols) {
+        a.length = m->ambient;
+        if (nd == 2 && (size_t)d[0] == m->rows && (size_t)d[1] == m->cols) {
+            a.n = 1;
+            a.many = 0;
+        } else if (nd == 3 && (size_t)d[0] == m->rows && (size_t)d[1] == m->cols) {
+            a.n = (size_t)d[2];
+        } else if (nd <= 1 && m->ambient == 1) {
+            a.n = (size_t)length;
+            a.many = length != 1;
+        } else if (m->cols == 1 && nd <= 1 && (size_t)length == m->rows) { /* x[, , i] dropped its dimensions */
+            a.n = 1;
+            a.many = 0;
+        } else if (m->cols == 1 && nd == 2 && (size_t)d[0] == m->rows) {
+            a.n = (size_t)d[1];
+        } else {
+            abort_shape(c, label, kind);
+        }
+    } else {
+        a.length = m->ambient;
+        if (TYPEOF(x) == CPLXSXP) {
+            if (nd <= 1 && (size_t)length == m->rows) {
+                a.n = 1;
+                a.many = 0;
+            } else if (nd == 2 && (size_t)d[0] == m->rows) {
+                a.n = (size_t)d[1];
+            } else {
+                abort_shape(c, label, kind);
+            }
+        } else {
+            a.layout = LAYOUT_PLANAR;
+            if (nd == 2 && (size_t)d[0] == m->rows && d[1] == 2) {
+                a.n = 1;
+                a.many = 0;
+            } else if (nd == 3 && (size_t)d[0] == m->rows && d[1] == 2) {
+                a.n = (size_t)d[2];
+            } else {
+                abort_shape(c, label, kind);
+            }
+        }
+    }
+    a.data = TYPEOF(x) == CPLXSXP ? (const double *)COMPLEX(x) : REAL(x);
+    if (!a.many && kind != KIND_COORDS && kind != KIND_SCALAR && a.layout == LAYOUT_ROWS)
+        a.layout = LAYOUT_RECORDS;
+    if (a.layout != LAYOUT_RECORDS || (kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY)))
+        a.buffer = ffi_doubles((a.many ? ffi_block(c) : 1) * a.length);
+    return a;
+}
+
+size_t ffi_common_length(struct arg *args, size_t count)
+{
+    char text[256];
+    size_t n = 1, many = 0;
+    const char *who = NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!args[i].many)
+            continue;
+        if (many && args[i].n != n) {
+            snprintf(text, sizeof text, "`%s` has %zu records and `%s` %zu: give as many, or one.", who, n, args[i].label,
+                     args[i].n);
+            ffi_abort_text("shape", text);
+        }
+        if (!many) {
+            n = args[i].n;
+            who = args[i].label;
+        }
+        many = 1;
+    }
+    return n;
+}
+
+size_t ffi_block(const struct call *c)
+{
+    size_t doubles = c->m.ambient > c->m.dim ? c->m.ambient : c->m.dim, block = 4096 / (doubles ? doubles : 1);
+    return block < 1 ? 1 : block > 512 ? 512 : block;
+}
+
+static void pack(const struct arg *a, size_t begin, size_t end, double *out)
+{
+    size_t len = a->length;
+    if (a->layout == LAYOUT_ROWS) {
+        for (size_t j = 0; j < len; j++) {
+            const double *column = a->data + j * a->n;
+            for (size_t i = begin; i < end; i++)
+                out[(i - begin) * len + j] = column[i];
+        }
+    } else if (a->layout == LAYOUT_PLANAR) {
+        size_t k = len / 2;
+        for (size_t i = begin; i < end; i++)
+            for (size_t j = 0; j < k; j++) {
+                out[(i - begin) * len + 2 * j] = a->data[i * len + j];
+                out[(i - begin) * len + 2 * j + 1] = a->data[i * len + k + j];
+            }
+    } else {
+        memcpy(out, a->data + begin * len, (end - begin) * len * sizeof *out);
+    }
+}
+
+struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work)
+{
+    manifold_t m = &c->m;
+    if (!a->many) {
+        begin = 0;
+        end = 1;
+    }
+    size_t stride = a->many ? a->length : 0;
+    if (!a->buffer)
+        return (struct points){a->data + begin * a->length, stride};
+    pack(a, begin, end, a->buffer);
+    if (a->kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY)) {
+        struct points x = {a->buffer, a->length};
+        if (m->ops->project(m, a->buffer, x, 0, end - begin, work) != STATUS_OK) {
+            pack(a, begin, end, a->buffer);
+            for (size_t i = 0; i < end - begin; i++) {
+                int status = m->ops->project(m, a->buffer, x, i, i + 1, work);
+                if (status == STATUS_OK)
+                    continue;
+                if (!forgiving)
+                    ffi_abort(c, status, a->label, a->many ? (double)(begin + i) : -1);
+                for (size_t j = 0; j < a->length; j++)
+                    a->buffer[i * a->length + j] = NAN;
+            }
+        }
+    }
+    return (struct points){a->buffer, stride};
+}
+
+static int check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
+                       double *work)
+{
+    if (kind == KIND_POINT)
+        return m->ops->check_point(m, x, from, to, work);
+    if (kind == KIND_TANGENT)
+        return m->ops->check_tangent(m, p, x, from, to, work);
+    size_t len = kind == KIND_COORDS ? m->dim : 1;
+    for (size_t i = from; i < to; i++)
+        if (!all_finite(len, at(x, i)))
+            return STATUS_NOT_FINITE;
+    return STATUS_OK;
+}
+
+void ffi_check_block(struct call *c, struct arg *a, struct points x, struct arg *base, struct points p, size_t begin,
+                     size_t end, double *work)
+{
+    manifold_t m = &c->m;
+    int recycled = !a->many && !(a->kind == KIND_TANGENT && base && base->many);
+    if (recycled && begin > 0)
+        return;
+    size_t count = recycled ? 1 : end - begin;
+    if (check_range(m, a->kind, x, p, 0, count, work) == STATUS_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        int status = check_range(m, a->kind, x, p, i, i + 1, work);
+        if (status != STATUS_OK)
+            ffi_abort(c, status, a->label, a->many ? (double)(begin + i) : -1);
+    }
+}
+
+struct source_data {
+    struct call *c;
+    struct arg *a;
+    int forgiving;
+    double *work;
+};
+
+static struct points source_get(const struct source *source, size_t begin, size_t end)
+{
+    const struct source_data *s = source->data;
+    return ffi_block_points(s->c, s->a, begin, end, s->forgiving, s->work);
+}
+
+struct source ffi_source(struct call *c, struct arg *a, int forgiving, double *work)
+{
+    struct source_data *s = (struct source_data *)R_alloc(1, sizeof *s);
+    *s = (struct source_data){c, a, forgiving, work};
+    return (struct source){a->n, ffi_block(c), source_get, s, NULL};
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------- */
+
+static SEXP with_dim(SEXP x, int count, size_t d0, size_t d1, size_t d2)
+{
+    SEXP dim = PROTECT(Rf_allocVector(INTSXP, count));
+    size_t d[3] = {d0, d1, d2};
+    for (int i = 0; i < count; i++)
+        INTEGER(dim)[i] = (int)d[i];
+    Rf_setAttrib(x, R_DimSymbol, dim);
+    UNPROTECT(1);
+    return x;
+}
+
+static struct result points_result(struct call *c, struct result r, const struct arg *shape)
+{
+    SEXP rows = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)r.n, (int)r.length));
+    r.x = ffi_keep(c, Rf_allocVector(INTSXP, (R_xlen_t)r.n));
+    for (size_t i = 0; i < r.n; i++)
+        INTEGER(r.x)[i] = (int)i + 1;
+    Rf_setAttrib(r.x, Rf_install("rows"), rows);
+    Rf_setAttrib(r.x, Rf_install("manifold"), Rf_getAttrib(shape->x, Rf_install("manifold")));
+    int tangent = r.kind == KIND_TANGENT;
+    SEXP cls = PROTECT(Rf_allocVector(STRSXP, tangent ? 2 : 1));
+    if (tangent)
+        SET_STRING_ELT(cls, 0, Rf_mkChar("mf_tangents"));
+    SET_STRING_ELT(cls, tangent, Rf_mkChar("mf_points"));
+    Rf_setAttrib(r.x, R_ClassSymbol, cls);
+    UNPROTECT(1);
+    r.data = REAL(rows);
+    r.layout = LAYOUT_ROWS;
+    r.buffer = ffi_doubles(ffi_block(c) * r.length);
+    return r;
+}
+
+struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape, size_t n, int many)
+{
+    const struct manifold *m = &c->m;
+    struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n};
+    r.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
+    int like = shape && (shape->kind == KIND_POINT || shape->kind == KIND_TANGENT) && (kind == KIND_POINT || kind == KIND_TANGENT);
+    int landmarks = kind != KIND_SCALAR && kind != KIND_COORDS && m->rows && !m->cols;
+    int complex_out = landmarks && !(like && TYPEOF(shape->x) == REALSXP);
+    size_t total = n * r.length;
+    if (like && shape->many && Rf_inherits(shape->x, "mf_points"))
+        return points_result(c, r, shape);
+    r.x = ffi_keep(c, Rf_allocVector(complex_out ? CPLXSXP : REALSXP, (R_xlen_t)(complex_out ? total / 2 : total)));
+    r.data = complex_out ? (double *)COMPLEX(r.x) : REAL(r.x);
+    if (like && (shape->many || !many)) {
+        if (shape->many && shape->layout == LAYOUT_ROWS)
+            r.layout = LAYOUT_ROWS;
+        else if (shape->layout == LAYOUT_PLANAR)
+            r.layout = LAYOUT_PLANAR;
+        Rf_setAttrib(r.x, R_DimSymbol, Rf_getAttrib(shape->x, R_DimSymbol));
+        Rf_setAttrib(r.x, R_DimNamesSymbol, Rf_getAttrib(shape->x, R_DimNamesSymbol));
+    } else if (kind == KIND_SCALAR) {
+        /* a plain vector */
+    } else if (landmarks) {
+        if (like && TYPEOF(shape->x) == REALSXP) { /* single k x 2 stretched to many */
+            r.layout = LAYOUT_PLANAR;
+            with_dim(r.x, many ? 3 : 2, m->rows, 2, n);
+        } else if (many) {
+            with_dim(r.x, 2, m->rows, n, 0);
+        }
+    } else if (m->cols && kind != KIND_COORDS) {
+        with_dim(r.x, many ? 3 : 2, m->rows, m->cols, n);
+    } else if (many && r.length > 1) {
+        with_dim(r.x, 2, n, r.length, 0);
+        r.layout = LAYOUT_ROWS;
+    }
+    if (r.layout != LAYOUT_RECORDS)
+        r.buffer = ffi_doubles((many ? ffi_block(c) : 1) * r.length);
+    return r;
+}
+
+double *ffi_result_block(struct result *r, size_t begin)
+{
+    return r->buffer ? r->buffer : r->data + begin * r->length;
+}
+
+void ffi_result_done(struct result *r, size_t begin, size_t end)
+{
+    size_t len = r->length;
+    if (!r->buffer)
+        return;
+    if (r->layout == LAYOUT_ROWS) {
+        for (size_t j = 0; j < len; j++) {
+            double *column = r->data + j * r->n;
+            for (size_t i = begin; i < end; i++)
+                column[i] = r->buffer[(i - begin) * len + j];
+        }
+    } else {
+        size_t k = len / 2;
+        for (size_t i = begin; i < end; i++)
+            for (size_t j = 0; j < k; j++) {
+                r->data[i * len + j] = r->buffer[(i - begin) * len + 2 * j];
+                r->data[i * len + k + j] = r->buffer[(i - begin) * len + 2 * j + 1];
+            }
+    }
+}
+
+SEXP ffi_single(struct call *c, const struct arg *like, const double *p)
+{
+    const struct manifold *m = &c->m;
+    if (like->layout == LAYOUT_PLANAR) {
+        SEXP y = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)m->rows, 2));
+        for (size_t j = 0; j < m->rows; j++) {
+            REAL(y)[j] = p[2 * j];
+            REAL(y)[m->rows + j] = p[2 * j + 1];
+        }
+        return y;
+    }
+    struct result r = ffi_result(c, KIND_POINT, NULL, 1, 0);
+    memcpy(r.data, p, m->ambient * sizeof *p);
+    return r.x;
+}

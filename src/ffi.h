@@ -1,0 +1,93 @@
+/* Between R and the kernels: reading manifolds and records of every accepted shape, making results in the same shape,
+ * errors, interrupts and progress. Only ffi_*.c and init.c see SEXP. */
+#ifndef RIEMDP_FFI_H
+#define RIEMDP_FFI_H
+
+#include <Rinternals.h>
+
+#include "rng.h"
+#include "source.h"
+
+enum layout {
+    LAYOUT_RECORDS, /* one record after the other: k x k x n arrays, complex k x n */
+    LAYOUT_ROWS,    /* rows are records: n x m matrices, mf_points */
+    LAYOUT_PLANAR   /* k x 2 x n landmarks: all first coordinates of a record, then all second ones */
+};
+
+enum kind { KIND_POINT, KIND_TANGENT, KIND_COORDS, KIND_SCALAR };
+
+struct ffi_host {
+    struct host base;
+    double started, checked, drawn;
+    int progress, shown;
+};
+
+/* One .Call: its manifold, its host, and a list that protects what it made. */
+struct call {
+    struct ffi_host host;
+    struct manifold m;
+    SEXP keep;
+    int kept;
+    int quiet; /* private callers: callbacks that fail are statuses, never R errors */
+};
+
+/* An argument of points, tangents, coordinates or scalars. */
+struct arg {
+    const char *label;
+    enum kind kind;
+    enum layout layout;
+    SEXP x;             /* as given: results copy its shape */
+    const double *data;
+    size_t n, length;   /* records, doubles a record */
+    int many;           /* 0: a single point, recycled */
+    double *buffer;     /* packed block, where the layout or the manifold needs one */
+};
+
+SEXP ffi_keep(struct call *c, SEXP x);
+/* runs body(data) with a fresh call object and cleans up (progress) however it ends */
+SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold, int quiet);
+/* classed R error from the table of statuses; index < 0: no record to name */
+void ffi_abort(struct call *c, int status, const char *label, double index) __attribute__((noreturn));
+void ffi_abort_text(const char *class_suffix, const char *text) __attribute__((noreturn));
+
+SEXP ffi_list_get(SEXP list, const char *name); /* R_NilValue if absent */
+double ffi_number(SEXP x, const char *label);
+double *ffi_doubles(size_t n); /* R_alloc */
+
+void ffi_manifold_read(struct call *c, SEXP manifold);
+void ffi_custom_attach(struct call *c, SEXP manifold); /* ffi_custom.c */
+
+/* reads the shape; raises on a wrong one */
+struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind);
+size_t ffi_common_length(struct arg *args, size_t count);
+size_t ffi_block(const struct call *c);
+/* Records begin <= i < end, numbered from 0 in the result. Raises on raw landmarks of size zero unless `forgiving`,
+ * in which case such a record is NaN. */
+struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work);
+/* raises for the first record that is no point (or not tangent at `base`) */
+void ffi_check_block(struct call *c, struct arg *a, struct points x, struct arg *base, struct points p, size_t begin,
+                     size_t end, double *work);
+struct source ffi_source(struct call *c, struct arg *a, int forgiving, double *work);
+
+struct result {
+    SEXP x;
+    enum kind kind;
+    enum layout layout;
+    double *data;
+    size_t n, length;
+    double *buffer;
+};
+
+/* like the argument `shape` where it is of a shape for `kind`, else the manifold's own shape */
+struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape, size_t n, int many);
+double *ffi_result_block(struct result *r, size_t begin); /* where the kernel writes records begin, ... */
+void ffi_result_done(struct result *r, size_t begin, size_t end);
+
+/* one point in its plain single shape; landmarks as k x 2 where `like` came so */
+SEXP ffi_single(struct call *c, const struct arg *like, const double *p);
+
+/* runs `draw` with a random source; wipes it (or saves R's state) however the call ends */
+SEXP ffi_with_rng(SEXP (*body)(struct call *c, struct rng *rng, void *data), void *data, SEXP manifold, int simulate,
+                  int quiet);
+
+#endif

@@ -1,0 +1,381 @@
+/* Geometry for R: one driver over a table of operations. Each operation says what it takes and gives; the driver reads
+ * shapes, checks points and tangents, runs the batch block by block, and names the first bad record. */
+#include "ffi.h"
+
+#include <R_ext/Utils.h>
+
+enum { ARGS_MOST = 4 };
+
+struct operation {
+    const char *name;
+    int count;
+    enum kind in[ARGS_MOST], out;
+    const char *label[ARGS_MOST];
+    int checked;  /* 0: the operation itself takes anything (projections) */
+    int culprit;  /* the argument named when the operation fails */
+    int numeric;  /* needs manifold_numeric_work */
+    int (*run)(manifold_t m, double *out, const struct points *in, size_t begin, size_t end, double *work);
+};
+
+struct geometry {
+    const struct operation *op;
+    SEXP *x;
+};
+
+static SEXP geometry_body(struct call *c, void *data)
+{
+    const struct geometry *g = data;
+    const struct operation *op = g->op;
+    manifold_t m = &c->m;
+    struct arg a[ARGS_MOST];
+    struct points in[ARGS_MOST];
+    for (int i = 0; i < op->count; i++)
+        a[i] = ffi_arg(c, g->x[i], op->label[i], op->in[i]);
+    size_t n = ffi_common_length(a, (size_t)op->count), block = ffi_block(c);
+    int many = 0;
+    const struct arg *shape = NULL;
+    for (int i = 0; i < op->count; i++) {
+        if (a[i].many && !many)
+            shape = a + i;
+        many |= a[i].many;
+    }
+    if (!shape)
+        shape = a;
+    if (many && shape->kind == KIND_COORDS)
+        shape = NULL;
+    if (op->name[0] == 'f' && op->out == KIND_TANGENT) /* from_coords keeps the shape of its base */
+        shape = a[0].many || !many ? a : NULL;
+    struct result r = ffi_result(c, op->out, shape, n, many);
+    double *work = ffi_doubles(op->numeric ? manifold_numeric_work(m) : manifold_work(m));
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        for (int i = 0; i < op->count; i++) {
+            if (begin == 0 || a[i].many)
+                in[i] = ffi_block_points(c, a + i, begin, end, op->checked ? 0 : 0, work);
+            if (op->checked)
+                ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
+            else if (op->in[i] == KIND_POINT && i == 0 && op->count > 1)
+                ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
+        }
+        double *out = ffi_result_block(&r, begin);
+        if (op->run(m, out, in, 0, end - begin, work) != STATUS_OK) {
+            /* again, record by record, to name the first that fails */
+            for (size_t i = 0; i < end - begin; i++) {
+                struct points single[ARGS_MOST];
+                for (int k = 0; k < op->count; k++)
+                    single[k] = (struct points){at(in[k], i), 0};
+                int status = op->run(m, out, single, 0, 1, work);
+                if (status != STATUS_OK)
+                    ffi_abort(c, status, op->label[op->culprit], many ? (double)(begin + i) : -1);
+            }
+            ffi_abort(c, STATUS_NO_CONVERGENCE, op->label[op->culprit], -1);
+        }
+        ffi_result_done(&r, begin, end);
+        host_tick(m->host, (double)end, (double)n);
+    }
+    return r.x;
+}
+
+#define RUN(name) \
+    static int run_##name(manifold_t m, double *out, const struct points *in, size_t begin, size_t end, double *work)
+
+RUN(project) { return m->ops->project(m, out, in[0], begin, end, work); }
+RUN(project_tangent) { return m->ops->project_tangent(m, out, in[0], in[1], begin, end, work); }
+RUN(exp) { return m->ops->exp(m, out, in[0], in[1], begin, end, work); }
+RUN(log) { return m->ops->log(m, out, in[0], in[1], begin, end, work); }
+RUN(dist) { return manifold_dist(m, out, in[0], in[1], begin, end, work); }
+RUN(inner) { return m->ops->inner(m, out, in[0], in[1], in[2], begin, end, work); }
+RUN(transport) { return manifold_transport(m, out, in[0], in[1], in[2], begin, end, work); }
+RUN(carry) { return manifold_carry(m, out, in[0], in[1], in[2], begin, end, work); }
+RUN(coords) { return manifold_coords(m, out, in[0], in[1], begin, end, work); }
+RUN(from_coords) { return manifold_from_coords(m, out, in[0], in[1], begin, end, work); }
+RUN(log_density) { return manifold_log_density(m, out, in[0], in[1], begin, end, work); }
+
+RUN(norm)
+{
+    int status = m->ops->inner(m, out, in[0], in[1], in[1], begin, end, work);
+    for (size_t i = begin; i < end && status == STATUS_OK; i++)
+        out[i] = sqrt(out[i] > 0 ? out[i] : 0);
+    return status;
+}
+
+RUN(pole)
+{
+    for (size_t i = begin; i < end; i++) {
+        int status = manifold_pole_ladder(m, out + i * m->ambient, at(in[0], i), at(in[1], i), at(in[2], i),
+                                          (int)*at(in[3], i), work);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+#define P KIND_POINT
+#define T KIND_TANGENT
+static const struct operation op_project = {"project", 1, {P}, P, {"x"}, 0, 0, 0, run_project};
+static const struct operation op_project_tangent = {"project_tangent", 2, {P, T}, T, {"p", "v"}, 0, 1, 0,
+                                                    run_project_tangent};
+static const struct operation op_exp = {"exp", 2, {P, T}, P, {"p", "v"}, 1, 1, 0, run_exp};
+static const struct operation op_log = {"log", 2, {P, P}, T, {"p", "q"}, 1, 1, 0, run_log};
+static const struct operation op_dist = {"dist", 2, {P, P}, KIND_SCALAR, {"p", "q"}, 1, 1, 0, run_dist};
+static const struct operation op_inner = {"inner", 3, {P, T, T}, KIND_SCALAR, {"p", "u", "v"}, 1, 1, 0, run_inner};
+static const struct operation op_norm = {"norm", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 0, run_norm};
+static const struct operation op_transport = {"transport", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, run_transport};
+static const struct operation op_carry = {"carry", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, run_carry};
+static const struct operation op_pole = {"pole", 4, {P, P, T, KIND_SCALAR}, T, {"p", "q", "v", "rungs"}, 1, 1, 0,
+                                         run_pole};
+static const struct operation op_coords = {"coords", 2, {P, T}, KIND_COORDS, {"p", "v"}, 1, 1, 0, run_coords};
+static const struct operation op_from_coords = {"from_coords", 2, {P, KIND_COORDS}, T, {"p", "a"}, 1, 1, 0,
+                                                run_from_coords};
+static const struct operation op_log_density = {"log_density", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 1,
+                                                run_log_density};
+#undef P
+#undef T
+
+#define ENTRY1(name)                                                                                                   \
+    SEXP riemdp_##name(SEXP m, SEXP a)                                                                                 \
+    {                                                                                                                  \
+        SEXP x[] = {a};                                                                                                \
+        return ffi_run(geometry_body, &(struct geometry){&op_##name, x}, m, 0);                                        \
+    }
+#define ENTRY2(name)                                                                                                   \
+    SEXP riemdp_##name(SEXP m, SEXP a, SEXP b)                                                                         \
+    {                                                                                                                  \
+        SEXP x[] = {a, b};                                                                                             \
+        return ffi_run(geometry_body, &(struct geometry){&op_##name, x}, m, 0);                                        \
+    }
+#define ENTRY3(name)                                                                                                   \
+    SEXP riemdp_##name(SEXP m, SEXP a, SEXP b, SEXP d)                                                                 \
+    {                                                                                                                  \
+        SEXP x[] = {a, b, d};                                                                                          \
+        return ffi_run(geometry_body, &(struct geometry){&op_##name, x}, m, 0);                                        \
+    }
+#define ENTRY4(name)                                                                                                   \
+    SEXP riemdp_##name(SEXP m, SEXP a, SEXP b, SEXP d, SEXP e)                                                         \
+    {                                                                                                                  \
+        SEXP x[] = {a, b, d, e};                                                                                       \
+        return ffi_run(geometry_body, &(struct geometry){&op_##name, x}, m, 0);                                        \
+    }
+
+ENTRY1(project)
+ENTRY2(project_tangent)
+ENTRY2(exp)
+ENTRY2(log)
+ENTRY2(dist)
+ENTRY3(inner)
+ENTRY2(norm)
+ENTRY3(transport)
+ENTRY3(carry)
+ENTRY4(pole)
+ENTRY2(coords)
+ENTRY2(from_coords)
+ENTRY2(log_density)
+
+/* ---- entries of another form --------------------------------------------------------------------------------------- */
+
+static SEXP check_body(struct call *c, void *data)
+{
+    struct arg a = ffi_arg(c, *(SEXP *)data, "x", KIND_POINT);
+    double *work = ffi_doubles(manifold_work(&c->m));
+    size_t block = ffi_block(c);
+    for (size_t begin = 0; begin < a.n; begin += block) {
+        size_t end = begin + block < a.n ? begin + block : a.n;
+        struct points x = ffi_block_points(c, &a, begin, end, 0, work);
+        ffi_check_block(c, &a, x, NULL, x, begin, end, work);
+        host_tick(c->m.host, (double)end, (double)a.n);
+    }
+    return R_NilValue;
+}
+
+SEXP riemdp_check(SEXP m, SEXP x)
+{
+    return ffi_run(check_body, &x, m, 0);
+}
+
+static SEXP is_point_body(struct call *c, void *data)
+{
+    struct arg a = ffi_arg(c, *(SEXP *)data, "x", KIND_POINT);
+    double *work = ffi_doubles(manifold_work(&c->m));
+    size_t block = ffi_block(c);
+    SEXP out = ffi_keep(c, Rf_allocVector(LGLSXP, (R_xlen_t)a.n));
+    for (size_t begin = 0; begin < a.n; begin += block) {
+        size_t end = begin + block < a.n ? begin + block : a.n;
+        struct points x = ffi_block_points(c, &a, begin, end, 1, work);
+        for (size_t i = 0; i < end - begin; i++)
+            LOGICAL(out)[begin + i] = c->m.ops->check_point(&c->m, x, i, i + 1, work) == STATUS_OK;
+        host_tick(c->m.host, (double)end, (double)a.n);
+    }
+    return out;
+}
+
+SEXP riemdp_is_point(SEXP m, SEXP x)
+{
+    return ffi_run(is_point_body, &x, m, 0);
+}
+
+/* number of records, from the shape alone: their numbers aren't looked at */
+static SEXP count_body(struct call *c, void *data)
+{
+    return ffi_keep(c, Rf_ScalarReal((double)ffi_arg(c, *(SEXP *)data, "x", KIND_POINT).n));
+}
+
+SEXP riemdp_count(SEXP m, SEXP x)
+{
+    return ffi_run(count_body, &x, m, 0);
+}
+
+/* list(p =, v =): adjoint Jacobi factors */
+static SEXP jacobi_body(struct call *c, void *data)
+{
+    SEXP *x = data;
+    manifold_t m = &c->m;
+    struct arg a[4] = {ffi_arg(c, x[0], "p", KIND_POINT), ffi_arg(c, x[1], "v", KIND_TANGENT),
+                       ffi_arg(c, x[2], "x", KIND_SCALAR), ffi_arg(c, x[3], "u", KIND_TANGENT)};
+    size_t n = ffi_common_length(a, 4), block = ffi_block(c);
+    int many = 0;
+    const struct arg *shape = NULL;
+    struct points in[4];
+    for (int i = 0; i < 4; i++) {
+        if (a[i].many && !shape && i != 2)
+            shape = a + i;
+        many |= a[i].many;
+    }
+    if (!shape)
+        shape = a;
+    struct result p = ffi_result(c, KIND_TANGENT, shape, n, many), v = ffi_result(c, KIND_TANGENT, shape, n, many);
+    double *work = ffi_doubles(manifold_numeric_work(m));
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        for (int i = 0; i < 4; i++) {
+            in[i] = ffi_block_points(c, a + i, begin, end, 0, work);
+            ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
+        }
+        for (size_t i = 0; i < end - begin; i++) {
+            int status = manifold_jacobi(m, ffi_result_block(&p, begin), ffi_result_block(&v, begin), in[0], in[1], in[2],
+                                         in[3], i, i + 1, work);
+            if (status != STATUS_OK)
+                ffi_abort(c, status, "v", many ? (double)(begin + i) : -1);
+        }
+        ffi_result_done(&p, begin, end);
+        ffi_result_done(&v, begin, end);
+        host_tick(m->host, (double)end, (double)n);
+    }
+    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, 2)), names = ffi_keep(c, Rf_allocVector(STRSXP, 2));
+    SET_VECTOR_ELT(out, 0, p.x);
+    SET_VECTOR_ELT(out, 1, v.x);
+    SET_STRING_ELT(names, 0, Rf_mkChar("p"));
+    SET_STRING_ELT(names, 1, Rf_mkChar("v"));
+    Rf_setAttrib(out, R_NamesSymbol, names);
+    return out;
+}
+
+SEXP riemdp_jacobi(SEXP m, SEXP p, SEXP v, SEXP x, SEXP u)
+{
+    SEXP a[] = {p, v, x, u};
+    return ffi_run(jacobi_body, a, m, 0);
+}
+
+/* lower triangle by columns, as a `dist` holds it */
+static SEXP dist_matrix_body(struct call *c, void *data)
+{
+    manifold_t m = &c->m;
+    struct arg a = ffi_arg(c, *(SEXP *)data, "x", KIND_POINT);
+    size_t n = a.n, block = ffi_block(c);
+    double *work = ffi_doubles(manifold_work(m)), *base = ffi_doubles(m->ambient);
+    if (n > 1 && (double)n * (double)(n - 1) / 2 > 1e9)
+        ffi_abort_text("shape", "`x` has too many records for a matrix of all distances.");
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, n > 1 ? (R_xlen_t)(n * (n - 1) / 2) : 0));
+    double *d = REAL(out);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points x = ffi_block_points(c, &a, begin, end, 0, work);
+        ffi_check_block(c, &a, x, NULL, x, begin, end, work);
+    }
+    for (size_t j = 0; j + 1 < n; j++) {
+        struct points p = ffi_block_points(c, &a, j, j + 1, 0, work);
+        for (size_t i = 0; i < m->ambient; i++)
+            base[i] = p.x[i];
+        for (size_t begin = j + 1; begin < n; begin += block) {
+            size_t end = begin + block < n ? begin + block : n;
+            struct points x = ffi_block_points(c, &a, begin, end, 0, work);
+            if (manifold_dist(m, d + (begin - j - 1), (struct points){base, 0}, x, 0, end - begin, work) != STATUS_OK)
+                for (size_t i = 0; i < end - begin; i++) {
+                    int status = manifold_dist(m, d + (begin - j - 1) + i, (struct points){base, 0},
+                                               (struct points){at(x, i), 0}, 0, 1, work);
+                    if (status != STATUS_OK)
+                        ffi_abort(c, status, "x", (double)(begin + i));
+                }
+            host_tick(m->host, (double)j, (double)n);
+        }
+        d += n - j - 1;
+    }
+    return out;
+}
+
+SEXP riemdp_dist_matrix(SEXP m, SEXP x)
+{
+    return ffi_run(dist_matrix_body, &x, m, 0);
+}
+
+/* facts that init() derived, for constructors and mf_facts() */
+static SEXP facts_body(struct call *c, void *data)
+{
+    const struct manifold *m = &c->m;
+    (void)data;
+    static const char *names[] = {"ambient", "dimension", "rows", "cols", "k_min", "k_max", "injectivity_radius",
+                                  "diameter", "homogeneous", "two_point_homogeneous", "symmetric", "has_laplace"};
+    const double values[] = {(double)m->ambient, (double)m->dim, (double)m->rows, (double)m->cols, m->k_min, m->k_max,
+                             m->inj, m->rho_max};
+    enum { NUMBERS = 8, COUNT = 12 };
+    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
+    const int flags[] = {(m->flags & MANIFOLD_HOMOGENEOUS) != 0, (m->flags & MANIFOLD_TWO_POINT) != 0,
+                         (m->flags & MANIFOLD_SYMMETRIC) != 0, m->ops->radial != NULL};
+    for (int i = 0; i < COUNT; i++) {
+        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
+        SET_VECTOR_ELT(out, i, i < NUMBERS ? Rf_ScalarReal(values[i]) : Rf_ScalarLogical(flags[i - NUMBERS]));
+    }
+    Rf_setAttrib(out, R_NamesSymbol, nm);
+    return out;
+}
+
+SEXP riemdp_facts(SEXP m)
+{
+    return ffi_run(facts_body, NULL, m, 0);
+}
+
+/* c(k_max, inj) over a ball */
+static SEXP ball_bounds_body(struct call *c, void *data)
+{
+    SEXP *x = data;
+    struct arg centre = ffi_arg(c, x[0], "center", KIND_POINT);
+    double *work = ffi_doubles(manifold_work(&c->m));
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 2));
+    manifold_ball_bounds(&c->m, p.x, ffi_number(x[1], "radius"), REAL(out), REAL(out) + 1, work);
+    return out;
+}
+
+SEXP riemdp_ball_bounds(SEXP m, SEXP centre, SEXP radius)
+{
+    SEXP x[] = {centre, radius};
+    return ffi_run(ball_bounds_body, x, m, 0);
+}
+
+static SEXP origin_body(struct call *c, void *data)
+{
+    (void)data;
+    if (!c->m.ops->origin)
+        ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
+    struct result r = ffi_result(c, KIND_POINT, NULL, 1, 0);
+    c->m.ops->origin(&c->m, ffi_result_block(&r, 0));
+    ffi_result_done(&r, 0, 1);
+    return r.x;
+}
+
+SEXP riemdp_origin(SEXP m)
+{
+    return ffi_run(origin_body, NULL, m, 0);
+}

@@ -1,0 +1,252 @@
+/* Private means and noise for R. What depends on records stays in this call: only the noisy point leaves it. */
+#include "ffi.h"
+#include "mean.h"
+#include "mechanism.h"
+
+enum law { LAW_LAPLACE = 1, LAW_WRAPPED = 2 };
+
+static int read_law(SEXP law)
+{
+    double v = ffi_number(law, "law");
+    if (v != LAW_LAPLACE && v != LAW_WRAPPED)
+        ffi_abort_text("argument", "`law` must be 1 (Laplace) or 2 (wrapped).");
+    return (int)v;
+}
+
+static double read_positive(SEXP x, const char *label)
+{
+    double v = ffi_number(x, label);
+    if (!(v > 0 && v < INFINITY))
+        ffi_abort_text("argument", "a scale or radius must be positive and finite.");
+    return v;
+}
+
+/* exp, total: a vector beyond the domain of exp (incomplete manifolds) is halved until it is inside. A function of the noisy
+ * vector alone, so post-processing. */
+static void exp_total(manifold_t m, double *out, const double *p, double *v, double *work)
+{
+    for (int k = 0; k < 200; k++) {
+        if (m->ops->exp(m, out, (struct points){p, 0}, (struct points){v, 0}, 0, 1, work) == STATUS_OK &&
+            all_finite(m->ambient, out))
+            return;
+        for (size_t j = 0; j < m->ambient; j++)
+            v[j] *= 0.5;
+    }
+    for (size_t j = 0; j < m->ambient; j++)
+        out[j] = p[j];
+}
+
+/* one draw around `centre`, in orthonormal coordinates there */
+static void draw(manifold_t m, int law, const struct laplace *laplace, double sigma, struct rng *rng, double *coords,
+                 double *work)
+{
+    if (law == LAW_LAPLACE)
+        laplace_draw(laplace, rng, coords, work);
+    else
+        knorm_draw(m->dim, sigma, rng, coords);
+}
+
+struct release_args {
+    SEXP x, centre;
+    double radius, k_min, k_max, sigma, tol;
+    int law;
+};
+
+static SEXP release_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct release_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT), centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    size_t n = x.n, dim = m->ambient, block = ffi_block(c);
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim);
+    double *p = ffi_doubles(dim), *a = ffi_doubles(m->dim), *v = ffi_doubles(dim), gradient;
+    struct laplace laplace;
+    if (n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    /* `center` is public: it may be checked aloud */
+    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+    if (in->law == LAW_LAPLACE && laplace_make(&laplace, m, in->sigma) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+
+    /* Records into the ball, and the ball to the reference point, where all conditions are bounded by the radius. From here
+     * on nothing may fail: what has no log counts as the centre. */
+    int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    double *ball = ffi_doubles(n * dim);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &x, begin, end, 1, work);
+        double *to = ball + begin * dim;
+        manifold_to_ball(m, to, m0.x, in->radius, y, 0, end - begin, work);
+        if (carried)
+            for (size_t i = 0; i < end - begin; i++) {
+                struct points r = {to + i * dim, 0};
+                if (m->ops->to_origin(m, to + i * dim, m0.x, r, 0, 1, work) != STATUS_OK || !all_finite(dim, to + i * dim))
+                    m->ops->origin(m, to + i * dim);
+            }
+        host_tick(m->host, 0, 0);
+    }
+    if (carried)
+        m->ops->origin(m, o);
+    else
+        for (size_t j = 0; j < dim; j++)
+            o[j] = m0.x[j];
+    if (carried) /* rounding of the isometry: back into the ball */
+        for (size_t i = 0; i < n; i++)
+            manifold_to_ball(m, ball + i * dim, o, in->radius, (struct points){ball + i * dim, 0}, 0, 1, work);
+    struct arg inside = {.label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = ball, .n = n, .length = dim,
+                         .many = 1};
+    struct source source = ffi_source(c, &inside, 1, work);
+    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient, ffi_doubles(mean_work(m, 5)));
+
+    struct points base = {p, 0};
+    if (in->law == LAW_WRAPPED) {
+        /* log at the public centre, noise there */
+        double *z = ffi_doubles(m->dim);
+        if (m->ops->log(m, v, (struct points){o, 0}, base, 0, 1, work) != STATUS_OK ||
+            manifold_coords(m, z, (struct points){o, 0}, (struct points){v, 0}, 0, 1, work) != STATUS_OK ||
+            !all_finite(m->dim, z))
+            for (size_t j = 0; j < m->dim; j++)
+                z[j] = 0;
+        draw(m, in->law, &laplace, in->sigma, rng, a, work);
+        for (size_t j = 0; j < m->dim; j++)
+            a[j] += z[j];
+        base.x = o;
+    } else {
+        draw(m, in->law, &laplace, in->sigma, rng, a, work);
+    }
+    double *q = ffi_doubles(dim);
+    if (manifold_from_coords(m, v, base, (struct points){a, 0}, 0, 1, work) != STATUS_OK)
+        for (size_t j = 0; j < dim; j++)
+            v[j] = 0;
+    exp_total(m, q, base.x, v, work);
+    if (carried && m->ops->from_origin(m, v, m0.x, (struct points){q, 0}, 0, 1, work) == STATUS_OK)
+        q = v;
+    else if (carried)
+        for (size_t j = 0; j < dim; j++)
+            q[j] = m0.x[j];
+    return ffi_single(c, &x, q);
+}
+
+SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP law, SEXP sigma, SEXP tol,
+                         SEXP simulate)
+{
+    if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != 2 || isnan(REAL(bounds)[0]) || isnan(REAL(bounds)[1]))
+        ffi_abort_text("argument", "`bounds` must be two numbers, the least and the largest curvature.");
+    struct release_args args = {x, centre, read_positive(radius, "radius"), REAL(bounds)[0], REAL(bounds)[1],
+                                read_positive(sigma, "sigma"), read_positive(tol, "tol"), read_law(law)};
+    return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* n draws of the noise law around a public centre */
+struct noise_args {
+    SEXP centre;
+    double n, sigma;
+    int law;
+};
+
+static SEXP noise_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct noise_args *in = data;
+    manifold_t m = &c->m;
+    struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->dim), *v = ffi_doubles(m->ambient);
+    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
+    struct laplace laplace;
+    if (in->law == LAW_LAPLACE && laplace_make(&laplace, m, in->sigma) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    size_t n = (size_t)in->n, block = ffi_block(c);
+    struct result r = ffi_result(c, KIND_POINT, NULL, n, 1);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        double *out = ffi_result_block(&r, begin);
+        for (size_t i = 0; i < end - begin; i++) {
+            draw(m, in->law, &laplace, in->sigma, rng, a, work);
+            int status = manifold_from_coords(m, v, p, (struct points){a, 0}, 0, 1, work);
+            if (status != STATUS_OK)
+                ffi_abort(c, status, "center", -1);
+            exp_total(m, out + i * m->ambient, p.x, v, work);
+        }
+        ffi_result_done(&r, begin, end);
+        host_tick(m->host, (double)end, (double)n);
+    }
+    return r.x;
+}
+
+SEXP riemdp_noise(SEXP m, SEXP centre, SEXP n, SEXP law, SEXP sigma, SEXP simulate)
+{
+    double count = ffi_number(n, "n");
+    if (!(count >= 0 && count <= 1e8) || count != floor(count))
+        ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
+    struct noise_args args = {centre, count, read_positive(sigma, "sigma"), read_law(law)};
+    return ffi_with_rng(noise_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+/* n radii of the Laplace law, without the points */
+static SEXP radii_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct noise_args *in = data;
+    manifold_t m = &c->m;
+    struct laplace laplace;
+    double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->dim);
+    if (laplace_make(&laplace, m, in->sigma) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)in->n));
+    for (size_t i = 0; i < (size_t)in->n; i++) {
+        laplace_draw(&laplace, rng, a, work);
+        REAL(out)[i] = norm2(m->dim, a);
+        host_tick(m->host, (double)i, in->n);
+    }
+    return out;
+}
+
+SEXP riemdp_laplace_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
+{
+    double count = ffi_number(n, "n");
+    if (!(count >= 0 && count <= 1e8) || count != floor(count))
+        ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
+    struct noise_args args = {R_NilValue, count, read_positive(sigma, "sigma"), LAW_LAPLACE};
+    return ffi_with_rng(radii_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+/* Log area of geodesic spheres (the log-concave bound where it isn't exact) at radii rho; attribute "exact". */
+static SEXP radial_body(struct call *c, void *data)
+{
+    SEXP rho = *(SEXP *)data;
+    manifold_t m = &c->m;
+    if (!m->ops->radial)
+        ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
+    if (TYPEOF(rho) != REALSXP)
+        ffi_abort_text("argument", "`rho` must be numeric.");
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, XLENGTH(rho)));
+    for (R_xlen_t i = 0; i < XLENGTH(rho); i++) {
+        double slope, r = REAL(rho)[i];
+        REAL(out)[i] = -INFINITY;
+        if (r > 0 && r < m->rho_max)
+            m->ops->radial(m, r, REAL(out) + i, &slope);
+    }
+    Rf_setAttrib(out, Rf_install("exact"), Rf_ScalarLogical(m->ops->radial_accept == NULL));
+    return out;
+}
+
+SEXP riemdp_radial(SEXP m, SEXP rho)
+{
+    return ffi_run(radial_body, &rho, m, 0);
+}
+
+/* one word of system randomness as a number in (0, 1): lets tests see that forked workers differ */
+static SEXP system_uniform_body(struct call *c, struct rng *rng, void *data)
+{
+    (void)data;
+    return ffi_keep(c, Rf_ScalarReal(rng_uniform(rng)));
+}
+
+SEXP riemdp_system_uniform(SEXP m)
+{
+    return ffi_with_rng(system_uniform_body, NULL, m, 0, 0);
+}

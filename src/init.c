@@ -1,0 +1,53 @@
+/* Registration, nothing else. */
+#include <R_ext/Rdynload.h>
+#include <R_ext/Visibility.h>
+#include <Rinternals.h>
+
+#define ENTRIES(X)                                                                                                     \
+    X(ball_bounds, 3)                                                                                                  \
+    X(ball_steps, 4)                                                                                                   \
+    X(carry, 4)                                                                                                        \
+    X(check, 2)                                                                                                        \
+    X(coords, 3)                                                                                                       \
+    X(count, 2)                                                                                                        \
+    X(dist, 3)                                                                                                         \
+    X(dist_matrix, 2)                                                                                                  \
+    X(exp, 3)                                                                                                          \
+    X(facts, 1)                                                                                                        \
+    X(from_coords, 3)                                                                                                  \
+    X(inner, 4)                                                                                                        \
+    X(is_point, 2)                                                                                                     \
+    X(jacobi, 5)                                                                                                       \
+    X(laplace_radii, 4)                                                                                                \
+    X(log, 3)                                                                                                          \
+    X(log_density, 3)                                                                                                  \
+    X(mean, 8)                                                                                                         \
+    X(noise, 6)                                                                                                        \
+    X(norm, 3)                                                                                                         \
+    X(origin, 1)                                                                                                       \
+    X(pole, 5)                                                                                                         \
+    X(project, 2)                                                                                                      \
+    X(project_tangent, 3)                                                                                              \
+    X(radial, 2)                                                                                                       \
+    X(release_mean, 9)                                                                                                 \
+    X(statuses, 0)                                                                                                     \
+    X(system_uniform, 1)                                                                                               \
+    X(transport, 4)
+
+/* the routines take SEXP arguments only; their number is what R checks */
+#define X(name, count) extern SEXP riemdp_##name();
+ENTRIES(X)
+#undef X
+
+static const R_CallMethodDef entries[] = {
+#define X(name, count) {"riemdp_" #name, (DL_FUNC)riemdp_##name, count},
+    ENTRIES(X)
+#undef X
+    {NULL, NULL, 0}};
+
+attribute_visible void R_init_riemdp(DllInfo *dll)
+{
+    R_registerRoutines(dll, NULL, entries, NULL, NULL);
+    R_useDynamicSymbols(dll, FALSE);
+    R_forceSymbols(dll, TRUE);
+}
