@@ -1,0 +1,4 @@
+library(testthat)
+library(riemdp)
+
+test_check("riemdp")

@@ -1,0 +1,103 @@
+# Every law on every manifold. A new manifold is one line in `all_manifolds()`.
+
+quick <- function() nzchar(Sys.getenv("RIEMDP_QUICK"))
+
+# the sphere again, written in R through manifold_custom()
+custom_sphere <- function(d) {
+  n2 <- function(v) sqrt(rowSums(v^2))
+  manifold_custom(d, d + 1,
+    exp = function(p, v) {
+      t <- n2(v)
+      cos(t) * p + ifelse(t > 0, sin(t) / pmax(t, 1e-300), 1) * v
+    },
+    log = function(p, q) {
+      v <- q - rowSums(p * q) * p
+      s <- n2(v)
+      ifelse(s > 0, 2 * atan2(n2(q - p), n2(q + p)) / pmax(s, 1e-300), 1) * v
+    },
+    project = function(x) x / n2(x),
+    project_tangent = function(p, v) v - rowSums(p * v) * p,
+    random = function(n) {
+      x <- matrix(rnorm(n * (d + 1)), n)
+      x / n2(x)
+    },
+    k_min = 1, k_max = 1, injectivity_radius = pi, symmetric = TRUE, label = "custom sphere"
+  )
+}
+
+custom_torus <- function(d) {
+  wrap <- function(a) (a + pi) %% (2 * pi) - pi
+  manifold_custom(d, d, exp = function(p, v) wrap(p + v), log = function(p, q) wrap(q - p), project = wrap,
+                  random = function(n) matrix(runif(n * d, -pi, pi), n), k_min = 0, k_max = 0,
+                  injectivity_radius = pi, symmetric = TRUE, label = "flat torus")
+}
+
+# name, manifold, how far two points may be apart so that log is safely defined
+all_manifolds <- function() {
+  list(
+    list(M = euclidean(1), reach = 3), list(M = euclidean(4), reach = 3),
+    list(M = sphere(1), reach = 2.5), list(M = sphere(2), reach = 2.5), list(M = sphere(9), reach = 2.5),
+    list(M = sphere(100), reach = 2.5),
+    list(M = hyperbolic(1), reach = 3), list(M = hyperbolic(2), reach = 3), list(M = hyperbolic(6), reach = 3),
+    list(M = hyperbolic(1, "ball"), reach = 3), list(M = hyperbolic(2, "ball"), reach = 3),
+    list(M = hyperbolic(6, "ball"), reach = 3),
+    list(M = spd(1), reach = 2), list(M = spd(2), reach = 2), list(M = spd(3), reach = 2), list(M = spd(5), reach = 2),
+    list(M = spd(24), reach = 2),
+    list(M = spd(1, "bures"), reach = 0.3), list(M = spd(2, "bures"), reach = 0.3), list(M = spd(4, "bures"), reach = 0.3),
+    list(M = spd(1, "logeuclidean"), reach = 2), list(M = spd(2, "logeuclidean"), reach = 2),
+    list(M = spd(4, "logeuclidean"), reach = 2),
+    list(M = stiefel(3, 1), reach = 2), list(M = stiefel(4, 2), reach = 1.5), list(M = stiefel(3, 2), reach = 1.5),
+    list(M = stiefel(3, 3), reach = 1.5), list(M = stiefel(8, 3), reach = 1.5),
+    list(M = stiefel(3, 1, "canonical"), reach = 2), list(M = stiefel(4, 2, "canonical"), reach = 1.5),
+    list(M = stiefel(3, 2, "canonical"), reach = 1.5), list(M = stiefel(3, 3, "canonical"), reach = 1.5),
+    list(M = stiefel(8, 3, "canonical"), reach = 1.5),
+    list(M = grassmann(2, 1), reach = 1.2), list(M = grassmann(3, 2), reach = 1.2), list(M = grassmann(4, 2), reach = 1.2),
+    list(M = grassmann(7, 3), reach = 1.2), list(M = grassmann(5, 4), reach = 1.2),
+    list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
+    list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5)
+  )
+}
+
+label_of <- function(M) riemdp:::manifold_label(M)
+
+# n points of M at distance at most `reach` from each other's base, with their bases
+law_pairs <- function(case, n, seed = 11) {
+  set.seed(seed)
+  M <- case$M
+  d <- mf_facts(M)$dimension
+  p <- if (M$name == "custom") mf_random(M, n) else mf_random(M, n, sd = 0.4)
+  v <- unit_tangents(M, p, n)
+  length <- case$reach * runif(n)^0.5
+  v <- scale_records(M, v, length)
+  list(p = p, v = v, q = mf_exp(M, p, v), length = length, n = n, d = d)
+}
+
+unit_tangents <- function(M, p, n) {
+  v <- mf_random_tangent(M, p, n)
+  scale_records(M, v, 1 / mf_norm(M, p, v))
+}
+
+# multiply record i by s[i], in any plain shape
+scale_records <- function(M, v, s) {
+  facts <- mf_facts(M)
+  if (facts$rows == 0) {
+    if (is.null(dim(v))) v * s else v * as.vector(s)
+  } else {
+    d <- dim(v)
+    array(as.vector(v) * rep(s, each = length(v) / length(s)), d)
+  }
+}
+
+record <- function(M, x, i) {
+  facts <- mf_facts(M)
+  if (facts$rows > 0 && facts$cols == 0) x[, i] else if (facts$rows > 0) x[, , i] else if (is.null(dim(x))) x[i] else x[i, ]
+}
+
+gap <- function(a, b) max(abs(a - b))
+
+# evaluates under an elapsed time limit that ends with the expression
+with_time_limit <- function(seconds, expr) {
+  setTimeLimit(elapsed = seconds, transient = TRUE)
+  on.exit(setTimeLimit(elapsed = Inf))
+  expr
+}

@@ -1,0 +1,123 @@
+# Bad input to plain functions: a classed error that says what must be, never a record.
+
+expect_classed <- function(expr, class) {
+  e <- expect_error(expr, class = paste0("riemdp_error_", class))
+  expect_s3_class(e, "riemdp_error")
+  expect_null(conditionCall(e))
+  expect_no_match(conditionMessage(e), "7123")
+  invisible(e)
+}
+
+marker <- 0.7123456
+
+test_that("wrong shapes", {
+  M <- sphere(2)
+  expect_classed(mf_dist(M, c(1, 0), c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, matrix(marker, 2, 4), c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, "a", c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, list(1, 2, 3), c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, NULL, c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, c(1 + 1i, 0, 0), c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, diag(3), diag(3)[1:2, ]), "shape")
+  expect_classed(mf_dist(M, data.frame(a = "x", b = 1, c = 1), c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(M, factor(1:3), c(1, 0, 0)), "shape")
+  expect_classed(mf_dist(spd(2), diag(3), diag(2)), "shape")
+  expect_classed(mf_dist(spd(2), array(marker, c(2, 3, 4)), diag(2)), "shape")
+  expect_classed(mf_dist(kendall(4), diag(4), diag(4)), "shape")
+  expect_classed(mf_from_coords(M, c(1, 0, 0), 1:3), "shape")
+  expect_classed(mf_jacobi(M, c(1, 0, 0), c(0, 1, 0), c(1, 2), diag(3)), "shape")
+  expect_match(conditionMessage(expect_classed(mf_dist(M, diag(3), rbind(diag(3), 1)), "shape")), "`p` has 3 records")
+})
+
+test_that("numbers that aren't points", {
+  expect_classed(mf_dist(sphere(2), c(marker, NA, 0), c(1, 0, 0)), "not_finite")
+  expect_classed(mf_dist(sphere(2), c(NaN, 1, 0), c(1, 0, 0)), "not_finite")
+  expect_classed(mf_dist(sphere(2), c(Inf, 1, 0), c(1, 0, 0)), "not_finite")
+  expect_classed(mf_dist(sphere(2), c(marker, 1, 0), c(1, 0, 0)), "off_manifold")
+  expect_classed(mf_dist(sphere(2), c(1, 1e-3, 0), c(1, 0, 0)), "off_manifold")
+  expect_silent(mf_dist(sphere(2), c(1, 1e-9, 0), c(1, 0, 0)))
+  expect_classed(mf_dist(spd(2), matrix(c(1, marker, 0, 1), 2), diag(2)), "not_symmetric")
+  expect_classed(mf_dist(spd(2), diag(c(1, -1)), diag(2)), "not_positive_definite")
+  expect_classed(mf_dist(spd(2), diag(c(1, 0)), diag(2)), "not_positive_definite")
+  expect_classed(mf_dist(hyperbolic(2), c(1, 1, 1), c(1, 0, 0)), "off_manifold")
+  expect_classed(mf_dist(hyperbolic(2), c(-1, 0, 0), c(1, 0, 0)), "off_manifold")
+  expect_classed(mf_dist(hyperbolic(2, "ball"), c(1, 0), c(0, 0)), "off_manifold")
+  expect_classed(mf_dist(stiefel(3, 2), matrix(marker, 3, 2), diag(3)[, 1:2]), "off_manifold")
+  expect_classed(mf_dist(kendall(3), c(1i, 1i, 1i), c(0, 1, 1i)), "zero_size")
+  expect_classed(mf_exp(sphere(2), c(1, 0, 0), c(1, 0, 0)), "not_tangent")
+  expect_classed(mf_norm(spd(2), diag(2), matrix(c(1, 2, 3, 4), 2)), "not_symmetric")
+  e <- expect_classed(mf_dist(sphere(2), rbind(diag(3), marker), c(1, 0, 0)), "off_manifold")
+  expect_match(conditionMessage(e), "record 4", fixed = TRUE)
+})
+
+test_that("cut loci and domains", {
+  expect_classed(mf_log(sphere(2), c(1, 0, 0), c(-1, 0, 0)), "cut_locus")
+  expect_equal(mf_dist(sphere(2), c(1, 0, 0), c(-1, 0, 0)), pi)
+  expect_classed(mf_log(grassmann(4, 2), diag(4)[, 1:2], diag(4)[, 3:4]), "cut_locus")
+  expect_equal(mf_dist(grassmann(4, 2), diag(4)[, 1:2], diag(4)[, 3:4]), pi / sqrt(2))
+  expect_classed(mf_log(stiefel(3, 3), diag(3), diag(c(1, 1, -1))), "cut_locus")
+  expect_classed(mf_exp(spd(2, "bures"), diag(2), -3 * diag(2)), "domain")
+  x <- kendall(3)
+  base <- as.vector(mf_project(x, c(0, 1, 1i)))
+  v <- mf_from_coords(x, base, c(1, 0))
+  opposite <- as.vector(v / sqrt(sum(Mod(v)^2)))
+  expect_classed(mf_log(x, base, opposite), "cut_locus")
+  expect_equal(mf_dist(x, base, opposite), pi / 2)
+})
+
+test_that("means of nothing, of one and with wrong weights", {
+  expect_classed(frechet_mean(matrix(0, 0, 3), sphere(2)), "shape")
+  expect_classed(frechet_mean(array(0, c(2, 2, 0)), spd(2)), "shape")
+  expect_equal(frechet_mean(c(0, 0, 1), sphere(2))$mean, c(0, 0, 1))
+  expect_equal(frechet_mean(rbind(c(0, 0, 1)), sphere(2))$variance, 0)
+  expect_classed(frechet_mean(diag(3), sphere(2), weights = c(1, -1, 1)), "argument")
+  expect_classed(frechet_mean(diag(3), sphere(2), weights = c(0, 0, 0)), "argument")
+  expect_classed(frechet_mean(diag(3), sphere(2), weights = 1:2), "argument")
+  expect_classed(frechet_mean(diag(3), sphere(2), weights = c(1, NA, 1)), "argument")
+  expect_classed(frechet_mean(diag(3), sphere(2), tol = 0), "argument")
+  expect_length(mf_dist(sphere(2), matrix(0, 0, 3), c(0, 0, 1)), 0)
+  expect_equal(attr(mf_dist_matrix(sphere(2), c(0, 0, 1)), "Size"), 1L)
+  expect_equal(dim(mf_log(sphere(2), c(0, 0, 1), matrix(0, 0, 3))), c(0L, 3L))
+})
+
+test_that("integer and data-frame input", {
+  expect_equal(mf_dist(euclidean(2), 1:2, c(1, 2)), 0)
+  expect_equal(mf_dist(sphere(2), c(1L, 0L, 0L), c(0, 1, 0)), pi / 2)
+  expect_equal(dim(mf_log(euclidean(2), c(0, 0), data.frame(a = 1:3, b = 4:6))), c(3L, 2L))
+})
+
+test_that("tampered manifolds and constructors out of range", {
+  expect_classed(sphere(0), "argument")
+  expect_classed(sphere(1.5), "argument")
+  expect_classed(sphere(NA), "argument")
+  expect_classed(sphere("a"), "argument")
+  expect_classed(spd(2, "affin"), "argument")
+  expect_classed(spd(2, floor = 2), "argument")
+  expect_classed(stiefel(2, 3), "argument")
+  expect_classed(grassmann(2, 2), "argument")
+  expect_classed(kendall(2), "argument")
+  expect_classed(manifold_custom(3, 2, identity, identity), "argument")
+  expect_classed(manifold_custom(2, 2, identity, 3), "argument")
+  for (tamper in list(
+    function(M) { M$param <- -1L; M }, function(M) { M$param <- NA_integer_; M }, function(M) { M$param <- 1e9; M },
+    function(M) { M$name <- "nowhere"; M }, function(M) { M$name <- NULL; M }, function(M) { M$param <- "2"; M },
+    function(M) { M$param <- 2.5; M }, function(M) structure(list(), class = "manifold")
+  )) {
+    expect_classed(mf_dist(tamper(sphere(2)), c(1, 0, 0), c(0, 1, 0)), "manifold")
+  }
+  expect_classed(mf_facts(3), "manifold")
+  M <- custom_sphere(2)
+  M$functions$inner <- NULL
+  expect_classed(mf_norm(M, c(1, 0, 0), c(0, 1, 0)), "manifold")
+  M <- custom_sphere(2)
+  M$functions$log <- function(p, q) "no"
+  expect_classed(mf_log(M, c(1, 0, 0), c(0, 1, 0)), "callback")
+  M$functions$log <- function(p, q) stop("mine")
+  expect_error(mf_log(M, c(1, 0, 0), c(0, 1, 0)), "mine")
+})
+
+test_that("the table of errors lists them", {
+  table <- riemdp_errors()
+  expect_true(all(startsWith(table$class, "riemdp_error_")))
+  expect_true(all(nzchar(table$must)), all(nzchar(table$mend)))
+})

@@ -1,0 +1,168 @@
+# One shared set of laws. Tolerances are absolute for quantities of order one.
+
+for (case in all_manifolds()) {
+  local({
+    M <- case$M
+    name <- label_of(M)
+    n <- if (M$name == "custom") 5 else 12
+    loose <- if (grepl("stiefel", M$name)) 1e-9 else 1e-10
+
+    test_that(paste("exp and log are inverse, distances are norms:", name), {
+      s <- law_pairs(case, n)
+      expect_true(all(mf_is_point(M, s$q)))
+      u <- mf_log(M, s$p, s$q)
+      expect_lt(gap(u, s$v), loose * 10)
+      expect_lt(gap(mf_dist(M, s$p, mf_exp(M, s$p, u)), s$length), loose)
+      expect_lt(gap(mf_dist(M, s$p, s$q), s$length), loose)
+      expect_lt(gap(mf_norm(M, s$p, u), mf_dist(M, s$p, s$q)), loose)
+      expect_lt(gap(mf_dist(M, s$p, s$q), mf_dist(M, s$q, s$p)), loose)
+      expect_equal(mf_norm(M, s$p, s$v)^2, mf_inner(M, s$p, s$v, s$v), tolerance = 1e-12)
+    })
+
+    test_that(paste("triangle inequality and zero distance:", name), {
+      s <- law_pairs(list(M = M, reach = case$reach / 2), n)
+      r <- mf_exp(M, s$p, scale_records(M, unit_tangents(M, s$p, n), case$reach / 2 * runif(n)))
+      slack <- mf_dist(M, s$p, s$q) + mf_dist(M, s$p, r) - mf_dist(M, s$q, r)
+      expect_gt(min(slack), -1e-9)
+      expect_lt(max(mf_dist(M, s$p, s$p)), 1e-15)
+      tiny <- mf_exp(M, s$p, scale_records(M, s$v, 1e-15 / s$length))
+      expect_true(all(is.finite(mf_dist(M, s$p, tiny))))
+      expect_false(anyNA(mf_log(M, s$p, tiny)))
+    })
+
+    test_that(paste("transport is isometric, inverse, keeps the geodesic and agrees with the ladder:", name), {
+      s <- law_pairs(case, n)
+      u <- mf_random_tangent(M, s$p, n)
+      w <- mf_random_tangent(M, s$p, n)
+      tu <- mf_transport(M, s$p, s$q, u)
+      tw <- mf_transport(M, s$p, s$q, w)
+      parallel <- if (M$name == "custom") 1e-7 else 1e-8
+      expect_lt(gap(mf_inner(M, s$q, tu, tw), mf_inner(M, s$p, u, w)), parallel)
+      expect_lt(gap(mf_transport(M, s$q, s$p, tu), u), parallel)
+      along <- mf_transport(M, s$p, s$q, s$v)
+      expect_lt(gap(along, -mf_log(M, s$q, s$p)), parallel)
+      iso <- mf_transport(M, s$p, s$q, u, method = "isometric")
+      isow <- mf_transport(M, s$p, s$q, w, method = "isometric")
+      expect_lt(gap(mf_inner(M, s$q, iso, isow), mf_inner(M, s$p, u, w)), 1e-9)
+      if (mf_facts(M)$symmetric) {
+        expect_lt(gap(mf_transport(M, s$p, s$q, u, method = "pole"), tu), 1e-7)
+      } else {
+        near <- mf_exp(M, s$p, scale_records(M, s$v, 0.3))
+        exact <- mf_transport(M, s$p, near, u)
+        one <- gap(mf_transport(M, s$p, near, u, method = "pole", rungs = 20), exact)
+        two <- gap(mf_transport(M, s$p, near, u, method = "pole", rungs = 40), exact)
+        expect_lt(two, 5e-4)
+        if (one > 1e-7) expect_lt(two, one / 3) # second order in the rung
+      }
+    })
+
+    test_that(paste("coordinates are orthonormal and inverse:", name), {
+      s <- law_pairs(case, n)
+      u <- mf_random_tangent(M, s$p, n)
+      w <- mf_random_tangent(M, s$p, n)
+      a <- matrix(mf_coords(M, s$p, u), n)
+      b <- matrix(mf_coords(M, s$p, w), n)
+      expect_equal(dim(a), c(n, s$d))
+      expect_lt(gap(rowSums(a * b), mf_inner(M, s$p, u, w)), 1e-9)
+      expect_lt(gap(mf_from_coords(M, s$p, if (s$d == 1) as.vector(a) else a), u), 1e-9)
+      expect_lt(gap(mf_project_tangent(M, s$p, u), u), 1e-10)
+    })
+
+    test_that(paste("exp along a line is a geodesic:", name), {
+      s <- law_pairs(case, n)
+      h <- 1e-3
+      t <- 0.6
+      at <- lapply(c(t - h, t, t + h), function(f) mf_exp(M, s$p, scale_records(M, s$v, rep(f, n))))
+      back <- mf_log(M, at[[2]], at[[1]])
+      forth <- mf_log(M, at[[2]], at[[3]])
+      # no acceleration: the two velocities are opposite
+      expect_lt(max(mf_norm(M, at[[2]], back + forth)), 1e-8 * (1 + case$reach))
+      expect_lt(gap(mf_dist(M, at[[1]], at[[3]]), 2 * h * s$length), 1e-9)
+    })
+
+    small <- mf_facts(M)$dimension <= 30 # differences along every axis are slow beyond
+    if (small) test_that(paste("volume density agrees with a finite-difference determinant:", name), {
+      s <- law_pairs(case, 2)
+      for (i in 1:2) {
+        p <- record(M, s$p, i)
+        a <- as.vector(mf_coords(M, p, record(M, s$v, i)))
+        q <- mf_exp(M, p, mf_from_coords(M, p, a))
+        h <- 1e-4
+        J <- vapply(seq_len(s$d), function(j) {
+          e <- replace(numeric(s$d), j, h)
+          one <- mf_coords(M, q, mf_log(M, q, mf_exp(M, p, mf_from_coords(M, p, a + e))))
+          two <- mf_coords(M, q, mf_log(M, q, mf_exp(M, p, mf_from_coords(M, p, a - e))))
+          as.vector(one - two) / (2 * h)
+        }, numeric(s$d))
+        expect_lt(abs(mf_log_density(M, p, mf_from_coords(M, p, a)) -
+                        as.numeric(determinant(matrix(J, s$d))$modulus)), 2e-6 * s$d)
+      }
+    })
+
+    if (small) test_that(paste("Jacobi factors are adjoint derivatives of exp:", name), {
+      s <- law_pairs(list(M = M, reach = min(case$reach, 1.2)), 1, seed = 5)
+      p <- record(M, s$p, 1)
+      v <- record(M, s$v, 1)
+      x <- 0.7
+      u <- mf_random_tangent(M, p, 1)
+      u <- record(M, u, 1)
+      f <- mf_jacobi(M, p, v, x, u)
+      q <- mf_exp(M, p, x * v)
+      pu <- mf_transport(M, p, q, u)
+      w <- record(M, mf_random_tangent(M, p, 1), 1)
+      h <- 1e-4
+      end <- function(t, moved) {
+        if (moved) {
+          foot <- mf_exp(M, p, t * w)
+          mf_exp(M, foot, x * mf_transport(M, p, foot, v))
+        } else {
+          mf_exp(M, p, x * (v + t * w))
+        }
+      }
+      for (moved in c(TRUE, FALSE)) {
+        dq <- (mf_log(M, q, end(h, moved)) - mf_log(M, q, end(-h, moved))) / (2 * h)
+        expect_lt(abs(mf_inner(M, q, dq, pu) - mf_inner(M, p, w, if (moved) f$p else f$v)), 2e-6)
+      }
+    })
+
+    test_that(paste("batches equal single calls, either side may be one:", name), {
+      s <- law_pairs(case, 4)
+      all <- mf_log(M, s$p, s$q)
+      for (i in 1:4) {
+        expect_identical(as.vector(mf_log(M, record(M, s$p, i), record(M, s$q, i))), as.vector(record(M, all, i)))
+        expect_identical(mf_dist(M, record(M, s$p, i), record(M, s$q, i)), mf_dist(M, s$p, s$q)[i])
+      }
+      first <- record(M, s$p, 1)
+      near <- mf_exp(M, first, scale_records(M, unit_tangents(M, first, 4), case$reach * (1:4) / 5))
+      many <- mf_log(M, first, near)
+      expect_identical(as.vector(record(M, many, 3)), as.vector(mf_log(M, first, record(M, near, 3))))
+      expect_lt(gap(as.matrix(mf_dist_matrix(M, near))[2, 4], mf_dist(M, record(M, near, 2), record(M, near, 4))), 1e-12)
+    })
+
+    test_that(paste("mf_points gives the same answers:", name), {
+      s <- law_pairs(case, 4)
+      P <- mf_points(s$p, M)
+      Q <- mf_points(s$q, M)
+      expect_length(P, 4)
+      expect_lt(gap(mf_dist(M, P, Q), mf_dist(M, s$p, s$q)), 1e-14)
+      expect_s3_class(mf_exp(M, P, mf_log(M, P, Q)), "mf_points")
+      expect_lt(max(mf_dist(M, mf_exp(M, P, mf_log(M, P, Q)), Q)), 1e-8)
+      expect_lt(gap(as.vector(as.array(P)), as.vector(s$p)), 1e-15)
+    })
+  })
+}
+
+test_that("the sphere written in R equals the C sphere", {
+  C <- sphere(2)
+  R <- custom_sphere(2)
+  set.seed(3)
+  p <- mf_random(C, 20)
+  q <- mf_random(C, 20)
+  expect_lt(gap(mf_dist(R, p, q), mf_dist(C, p, q)), 1e-14)
+  expect_lt(gap(mf_log(R, p, q), mf_log(C, p, q)), 1e-13)
+  v <- mf_log(C, p, q)
+  expect_lt(gap(mf_transport(R, p, q, v), mf_transport(C, p, q, v)), 1e-7)
+  expect_lt(gap(mf_log_density(R, p, v / 2), mf_log_density(C, p, v / 2)), 1e-8)
+  near <- mf_exp(C, c(0, 0, 1), mf_random_tangent(C, c(0, 0, 1), 30, 0.4))
+  expect_lt(gap(frechet_mean(near, R)$mean, frechet_mean(near, C)$mean), 1e-9)
+})

@@ -1,0 +1,69 @@
+test_that("noise ignores set.seed() and follows with_simulation()", {
+  M <- sphere(2)
+  draw <- function() laplace_noise(M, c(0, 0, 1), 0.1)
+  set.seed(1)
+  a <- draw()
+  set.seed(1)
+  expect_false(identical(a, draw()))
+  expect_identical(with_simulation(1, draw()), with_simulation(1, draw()))
+  expect_false(identical(with_simulation(1, draw()), with_simulation(2, draw())))
+})
+
+test_that("with_simulation() restores the generator, nests, and ends on errors", {
+  set.seed(42, kind = "Wichmann-Hill")
+  before <- .Random.seed
+  inner <- outer <- NULL
+  with_simulation(3, {
+    outer <- runif(1)
+    inner <- with_simulation(4, runif(1))
+    after <- runif(1)
+  })
+  expect_identical(.Random.seed, before)
+  expect_identical(RNGkind()[1], "Wichmann-Hill")
+  expect_identical(with_simulation(3, runif(2)), c(outer, after))
+  expect_error(with_simulation(3, stop("no")), "no")
+  expect_identical(.Random.seed, before)
+  expect_identical(guarantee(dp_mean(1:3 + 0, euclidean(1), 1, 0, 5))$label, "pure")
+  set.seed(1, kind = "default")
+  rm(".Random.seed", envir = globalenv())
+  with_simulation(3, runif(1))
+  expect_false(exists(".Random.seed", envir = globalenv(), inherits = FALSE))
+  # private calls leave the generator alone
+  set.seed(9)
+  before <- .Random.seed
+  dp_mean(1:3 + 0, euclidean(1), 1, 0, 5)
+  expect_identical(.Random.seed, before)
+})
+
+test_that("forked workers never share a draw", {
+  skip_on_os("windows")
+  draws <- parallel::mclapply(1:8, function(i) laplace_noise(euclidean(1), 0, 1, 3), mc.cores = 2)
+  expect_length(unique(unlist(draws)), 24)
+  serial <- replicate(5, .Call(riemdp:::riemdp_system_uniform, euclidean(1)))
+  expect_length(unique(serial), 5)
+})
+
+test_that("an interrupted simulation replays nothing", {
+  state <- function() get(".Random.seed", envir = globalenv())
+  with_simulation(1, {
+    before <- state()
+    try(with_time_limit(0.05, laplace_noise(sphere(50), c(1, rep(0, 50)), 0.1, 1e6)), silent = TRUE)
+    expect_false(identical(state(), before))
+  })
+})
+
+test_that("time limits end samplers and solvers", {
+  # each call would take many seconds; the bound is far above .2 s because machines are busy
+  slow <- list(
+    quote(laplace_noise(sphere(50), c(1, rep(0, 50)), 0.1, 5e6)),
+    quote(mf_dist_matrix(spd(11), big)),
+    quote(frechet_mean(big, spd(11), tol = 1e-300, method = "gradient", max_iter = 1e6)),
+    quote(dp_mean(big[, , rep(1:3000, 10)], spd(11), 1, diag(11), 40, mechanism = "wrapped"))
+  )
+  set.seed(1)
+  big <- mf_random(spd(11), 3000, sd = 0.3)
+  for (call in slow) {
+    t <- system.time(try(with_time_limit(0.3, eval(call)), silent = TRUE))[["elapsed"]]
+    expect_lt(t, 3)
+  }
+})
