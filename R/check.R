@@ -55,7 +55,7 @@ data_frame_matrix <- function(x) {
     return(columns[[1]])
   }
   numeric <- vapply(columns, function(column) {
-    is.null(dim(column)) && (is.numeric(column) || (is.logical(column) && all(is.na(column))))
+    is.null(dim(column)) && !is.factor(column) && (is.numeric(column) || is.logical(column))
   }, logical(1))
   if (!all(numeric)) {
     abort_riemdp("shape", "a data frame of records must have numeric columns only.")

@@ -69,3 +69,45 @@ print.dp_guarantee <- function(x, ...) {
   cat(sprintf("  sampler: %s; randomness: %s; numerics: %s\n", x$sampler, x$rng, x$numerics))
   invisible(x)
 }
+
+#' Summary and picture of a guarantee
+#'
+#' `plot()` draws the trade-off curve: the smallest type II error of any test that tells neighbouring data sets apart, against its
+#' type I error (Wasserman and Zhou 2010; Dong, Roth and Su 2022). The diagonal is perfect privacy, the axes are none.
+#'
+#' @param x,object a guarantee.
+#' @param main title.
+#' @param ... further arguments of [graphics::plot.default()].
+#' @return `summary()`: a data frame with one row. `plot()`: the guarantee, invisibly.
+#' @references
+#' Wasserman, L. and Zhou, S. (2010). A statistical framework for differential privacy. *Journal of the American Statistical
+#' Association* 105, 375-389. \doi{10.1198/jasa.2009.tm08651}
+#'
+#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B* 84, 3-37.
+#' \doi{10.1111/rssb.12454}
+#' @examples
+#' g <- guarantee(dp_mean(c(1.2, 0.7, 3.1), euclidean(1), epsilon = 1, center = 0, radius = 5))
+#' summary(g)
+#' plot(g)
+#' @name plot.dp_guarantee
+NULL
+
+#' @rdname plot.dp_guarantee
+#' @export
+summary.dp_guarantee <- function(object, ...) {
+  as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "adjacency", "sampler",
+                                  "rng", "numerics", "reason")])
+}
+
+#' @rdname plot.dp_guarantee
+#' @export
+plot.dp_guarantee <- function(x, main = format(x, ascii = TRUE), ...) {
+  alpha <- seq(0, 1, length.out = 401)
+  beta <- if (x$label == "none") 0 * alpha else {
+    pmax(0, 1 - x$delta - exp(x$epsilon) * alpha, exp(-x$epsilon) * (1 - x$delta - alpha))
+  }
+  blank(alpha, c(0, 1), main, xlab = "type I error", ylab = "smallest type II error", ...)
+  graphics::abline(1, -1, lty = 3, col = "grey50")
+  graphics::lines(alpha, beta, lwd = 2, col = COLOURS[["release"]])
+  invisible(x)
+}

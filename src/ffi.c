@@ -297,12 +297,8 @@ static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
         if (Rf_inherits(x, "factor"))
             break;
         return ffi_keep(c, Rf_coerceVector(x, REALSXP));
-    case LGLSXP: { /* a column of NA is logical */
-        for (R_xlen_t i = 0; i < XLENGTH(x); i++)
-            if (LOGICAL(x)[i] != NA_LOGICAL)
-                abort_shape(c, label, kind);
+    case LGLSXP: /* a column of NA is logical */
         return ffi_keep(c, Rf_coerceVector(x, REALSXP));
-    }
     default:
         break;
     }

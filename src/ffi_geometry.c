@@ -2,7 +2,7 @@
  * shapes, checks points and tangents, runs the batch block by block, and names the first bad record. */
 #include "ffi.h"
 
-#include <R_ext/Utils.h>
+#include <string.h>
 
 enum { ARGS_MOST = 4 };
 
@@ -51,10 +51,8 @@ static SEXP geometry_body(struct call *c, void *data)
         size_t end = begin + block < n ? begin + block : n;
         for (int i = 0; i < op->count; i++) {
             if (begin == 0 || a[i].many)
-                in[i] = ffi_block_points(c, a + i, begin, end, op->checked ? 0 : 0, work);
-            if (op->checked)
-                ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
-            else if (op->in[i] == KIND_POINT && i == 0 && op->count > 1)
+                in[i] = ffi_block_points(c, a + i, begin, end, 0, work);
+            if (op->checked || (op->in[i] == KIND_POINT && op->count > 1)) /* the base of a projection is checked too */
                 ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
         }
         double *out = ffi_result_block(&r, begin);
@@ -131,6 +129,59 @@ static const struct operation op_log_density = {"log_density", 2, {P, T}, KIND_S
                                                 run_log_density};
 #undef P
 #undef T
+
+/* Tests the aliasing contract: the operation called `name` with its output written over a copy of argument `over`. */
+static SEXP aliased_body(struct call *c, void *data)
+{
+    static const struct operation *const all[] = {&op_project, &op_project_tangent, &op_exp,  &op_log,
+                                                  &op_transport, &op_carry, &op_coords, &op_from_coords};
+    SEXP *x = data;
+    const struct operation *op = NULL;
+    if (TYPEOF(x[0]) != STRSXP || XLENGTH(x[0]) != 1 || TYPEOF(x[1]) != VECSXP)
+        ffi_abort_text("argument", "`name` must be one string and `args` a list.");
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (strcmp(all[i]->name, CHAR(STRING_ELT(x[0], 0))) == 0)
+            op = all[i];
+    double over = ffi_number(x[2], "over");
+    if (!op || XLENGTH(x[1]) != op->count || !(over >= 1 && over <= op->count))
+        ffi_abort_text("argument", "no such operation, or the wrong number of arguments.");
+    struct arg a[ARGS_MOST];
+    struct points in[ARGS_MOST];
+    size_t k = (size_t)over - 1, n;
+    for (int i = 0; i < op->count; i++)
+        a[i] = ffi_arg(c, VECTOR_ELT(x[1], i), op->label[i], op->in[i]);
+    n = ffi_common_length(a, (size_t)op->count);
+    double *work = ffi_doubles(manifold_work(&c->m));
+    if (n > ffi_block(c))
+        n = ffi_block(c);
+    for (int i = 0; i < op->count; i++) {
+        size_t count = a[i].many ? n : 1;
+        struct points p = ffi_block_points(c, a + i, 0, count, 0, work);
+        double *copy = ffi_doubles(count * a[i].length);
+        for (size_t j = 0; j < count * a[i].length; j++)
+            copy[j] = p.x[j];
+        in[i] = (struct points){copy, p.stride};
+        ffi_check_block(c, a + i, in[i], a, in[0], 0, n, work);
+    }
+    struct result r = ffi_result(c, op->out, NULL, n, 1);
+    if (!in[k].stride || in[k].stride != r.length)
+        ffi_abort_text("argument", "only an argument with as many records and the same stride can be written over.");
+    double *out = (double *)in[k].x;
+    int status = op->run(&c->m, out, in, 0, n, work);
+    if (status != STATUS_OK)
+        ffi_abort(c, status, op->label[op->culprit], -1);
+    double *to = ffi_result_block(&r, 0);
+    for (size_t j = 0; j < n * r.length; j++)
+        to[j] = out[j];
+    ffi_result_done(&r, 0, n);
+    return r.x;
+}
+
+SEXP riemdp_aliased(SEXP m, SEXP name, SEXP args, SEXP over)
+{
+    SEXP x[] = {name, args, over};
+    return ffi_run(aliased_body, x, m, 0);
+}
 
 #define ENTRY1(name)                                                                                                   \
     SEXP riemdp_##name(SEXP m, SEXP a)                                                                                 \
@@ -290,6 +341,7 @@ static SEXP dist_matrix_body(struct call *c, void *data)
         size_t end = begin + block < n ? begin + block : n;
         struct points x = ffi_block_points(c, &a, begin, end, 0, work);
         ffi_check_block(c, &a, x, NULL, x, begin, end, work);
+        host_tick(m->host, 0, (double)n);
     }
     for (size_t j = 0; j + 1 < n; j++) {
         struct points p = ffi_block_points(c, &a, j, j + 1, 0, work);

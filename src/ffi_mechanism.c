@@ -93,9 +93,10 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     else
         for (size_t j = 0; j < dim; j++)
             o[j] = m0.x[j];
-    if (carried) /* rounding of the isometry: back into the ball */
-        for (size_t i = 0; i < n; i++)
-            manifold_to_ball(m, ball + i * dim, o, in->radius, (struct points){ball + i * dim, 0}, 0, 1, work);
+    for (size_t i = 0; i < n && carried; i++) { /* rounding of the isometry: back into the ball */
+        manifold_to_ball(m, ball + i * dim, o, in->radius, (struct points){ball + i * dim, 0}, 0, 1, work);
+        host_tick(m->host, 0, 0);
+    }
     struct arg inside = {.label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = ball, .n = n, .length = dim,
                          .many = 1};
     struct source source = ffi_source(c, &inside, 1, work);

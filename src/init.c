@@ -4,6 +4,7 @@
 #include <Rinternals.h>
 
 #define ENTRIES(X)                                                                                                     \
+    X(aliased, 4)                                                                                                      \
     X(ball_bounds, 3)                                                                                                  \
     X(ball_steps, 4)                                                                                                   \
     X(carry, 4)                                                                                                        \

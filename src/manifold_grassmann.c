@@ -135,6 +135,8 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
         for (size_t j = 0; j < n * k; j++)
             o[j] = w[j] + t[j];
         la_mul('T', 'N', k, k, n, o, n, o, n, a, k);
+        if (!all_finite(kk, a))
+            return STATUS_NOT_FINITE;
         for (size_t j = 0; j < kk; j++)
             a[j] *= -0.5;
         for (size_t j = 0; j < k; j++)

@@ -82,10 +82,13 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
         double t = lorentz(n, x, u);
         if (!(fabs(t) < INFINITY))
             return STATUS_NOT_FINITE;
-        double *o = out + i * n;
-        for (size_t j = 1; j < n; j++)
-            o[j] = u[j] + t * x[j];
-        o[0] = dot(n - 1, o + 1, x + 1) / x[0];
+        double *o = out + i * n, x0 = x[0], s = 0;
+        for (size_t j = 1; j < n; j++) {
+            double xj = x[j];
+            o[j] = u[j] + t * xj;
+            s += o[j] * xj;
+        }
+        o[0] = s / x0;
     }
     return STATUS_OK;
 }

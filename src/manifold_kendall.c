@@ -128,20 +128,19 @@ static int project(manifold_t m, double *out, struct points x, size_t begin, siz
 static int project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                            double *work)
 {
-    (void)work;
     size_t k = m->rows;
     for (size_t i = begin; i < end; i++) {
-        double re, im, *o = out + i * m->ambient;
+        double re, im;
         const double *u = at(v, i);
         mean_of(k, u, &re, &im);
         if (!(fabs(re) + fabs(im) < INFINITY))
             return STATUS_NOT_FINITE;
         for (size_t j = 0; j < k; j++) {
-            o[2 * j] = u[2 * j] - re;
-            o[2 * j + 1] = u[2 * j + 1] - im;
+            work[2 * j] = u[2 * j] - re;
+            work[2 * j + 1] = u[2 * j + 1] - im;
         }
-        la_cdot(k, at(p, i), o, &re, &im);
-        subtract(k, o, o, at(p, i), re, im);
+        la_cdot(k, at(p, i), work, &re, &im);
+        subtract(k, out + i * m->ambient, work, at(p, i), re, im);
     }
     return STATUS_OK;
 }

@@ -44,7 +44,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
 
 /* Eigenvalues of L^-1 Y L^-T by one-sided Jacobi rotations of the rows of L^-1 L_Y (Hestenes 1958): small eigenvalues keep
  * their digits where the two points are far apart. v: eigenvectors, f: their logarithms. */
-static int log_spectrum_far(size_t k, const double *l, const double *y, double *v, double *f, double *work)
+static int log_spectrum_far(manifold_t m, size_t k, const double *l, const double *y, double *v, double *f, double *work)
 {
     double *b = work, *c = b + k * k;
     int status = la_chol(k, y, b);
@@ -58,6 +58,7 @@ static int log_spectrum_far(size_t k, const double *l, const double *y, double *
         }
     for (int sweep = 0; sweep < 60; sweep++) {
         int rotated = 0;
+        host_tick(m->host, 0, 0);
         for (size_t i = 0; i + 1 < k; i++)
             for (size_t j = i + 1; j < k; j++) {
                 double *x = c + i * k, *z = c + j * k, a = dot(k, x, x), d = dot(k, z, z), g = dot(k, x, z);
@@ -86,7 +87,7 @@ static int log_spectrum_far(size_t k, const double *l, const double *y, double *
 
 /* logarithms f of the eigenvalues of L^-1 Y L^-T (and eigenvectors v): by log1p of the whitened difference Y - P, which keeps
  * the distance of near points. work: 2 k^2 + la_symeig_work */
-static int log_spectrum(size_t k, const double *l, const double *p, const double *y, double *v, double *f, int vectors,
+static int log_spectrum(manifold_t m, size_t k, const double *l, const double *p, const double *y, double *v, double *f, int vectors,
                         double *work)
 {
     for (size_t j = 0; j < k * k; j++)
@@ -96,7 +97,7 @@ static int log_spectrum(size_t k, const double *l, const double *p, const double
     if (status != STATUS_OK)
         return status;
     if (!(f[0] > -0.999) || (1 + f[k - 1]) > 1e4 * (1 + f[0]))
-        return log_spectrum_far(k, l, y, v, f, work);
+        return log_spectrum_far(m, k, l, y, v, f, work);
     for (size_t j = 0; j < k; j++)
         f[j] = log1p(f[j]);
     return STATUS_OK;
@@ -109,7 +110,7 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     for (size_t i = begin; i < end; i++) {
         int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
         if (status == STATUS_OK)
-            status = log_spectrum(k, l, at(p, i), at(q, i), v, f, 1, rest);
+            status = log_spectrum(m, k, l, at(p, i), at(q, i), v, f, 1, rest);
         if (status != STATUS_OK)
             return status;
         la_spectral(k, v, f, s, rest);
@@ -125,7 +126,7 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
     for (size_t i = begin; i < end; i++) {
         int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
         if (status == STATUS_OK)
-            status = log_spectrum(k, l, at(p, i), at(q, i), v, f, 0, rest);
+            status = log_spectrum(m, k, l, at(p, i), at(q, i), v, f, 0, rest);
         if (status != STATUS_OK)
             return status;
         out[i] = norm2(k, f);
@@ -161,7 +162,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
     for (size_t i = begin; i < end; i++) {
         int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
         if (status == STATUS_OK)
-            status = log_spectrum(k, l, at(p, i), at(q, i), v, f, 1, rest);
+            status = log_spectrum(m, k, l, at(p, i), at(q, i), v, f, 1, rest);
         if (status != STATUS_OK)
             return status;
         for (size_t j = 0; j < k; j++)

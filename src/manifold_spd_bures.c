@@ -257,7 +257,7 @@ static int transport_slope(size_t k, const double *mat, const double *x, double 
 }
 
 /* Dormand and Prince 1980 (doi:10.1016/0771-050X(80)90013-3), step by the error estimate. rest: 9 k^2 + slope's */
-static int transport_ode(size_t k, const double *mat, const double *x, double *s, double *rest)
+static int transport_ode(manifold_t m, size_t k, const double *mat, const double *x, double *s, double *rest)
 {
     static const double a[7][6] = {{0},
                                    {1.0 / 5},
@@ -271,6 +271,7 @@ static int transport_ode(size_t k, const double *mat, const double *x, double *s
     size_t n = k * k;
     double *slope = rest, *y = slope + 7 * n, *more = y + n, t = 0, h = 0.05, size = norm2(n, s);
     for (int steps = 0; t < 1 && size > 0; steps++) {
+        host_tick(m->host, 0, 0);
         if (steps > 20000)
             return STATUS_NO_CONVERGENCE;
         if (t + h > 1)
@@ -327,7 +328,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             for (size_t r = 0; r < k; r++)
                 tmp[r + c * k] = r == c ? w[r] : 0;
         la_to_basis(k, x, tmp, mat, rest);
-        status = transport_ode(k, mat, f, s, rest);
+        status = transport_ode(m, k, mat, f, s, rest);
         if (status != STATUS_OK)
             return status;
         /* U = S Q + Q S at the far end, where Q = (I + X) W (I + X) */

@@ -532,8 +532,8 @@ static int iterate(struct frame *f, double tol)
         double left = length * fmin(1, fmax(0.01, length / before));
         if (left <= tol * norm || (length <= 1e-13 * norm && length > 0.5 * before)) {
             unpack(f, f->here, f->t);
-            /* a difference that is normal to the manifold stops the iteration, too */
-            return norm2(f->q * f->p, f->now) < 0.1 ? STATUS_OK : STATUS_CUT_LOCUS;
+            /* at the end: a difference that is normal to the manifold stops the iteration, too */
+            return tol > 1e-6 || norm2(f->q * f->p, f->now) < 0.1 ? STATUS_OK : STATUS_CUT_LOCUS;
         }
         before = length;
         status = shoot(f, f->next);

@@ -101,3 +101,66 @@ with_time_limit <- function(seconds, expr) {
   on.exit(setTimeLimit(elapsed = Inf))
   expr
 }
+
+# a random isometry of M that maps records of any plain shape (one or many), or NULL
+isometry <- function(M) {
+  set.seed(33)
+  facts <- mf_facts(M)
+  rotation <- function(n) qr.Q(qr(matrix(rnorm(n * n), n)))
+  rows <- function(f) function(x) if (is.null(dim(x))) as.vector(f(matrix(x, ncol = facts$ambient))) else f(x)
+  matrices <- function(f) function(x) {
+    y <- apply(array(x, c(facts$rows, facts$cols, length(x) / facts$ambient)), 3, f)
+    array(y, if (length(x) == facts$ambient) c(facts$rows, facts$cols) else dim(x))
+  }
+  symmetric <- function(x) (x + t(x)) / 2
+  switch(M$name,
+    euclidean = {
+      q <- rotation(facts$ambient)
+      shift <- rnorm(facts$ambient)
+      rows(function(x) sweep(x %*% q, 2, shift, "+"))
+    },
+    sphere = {
+      q <- rotation(facts$ambient)
+      rows(function(x) x %*% q)
+    },
+    hyperboloid = {
+      d <- facts$dimension
+      boost <- diag(d + 1)
+      boost[1:2, 1:2] <- matrix(c(cosh(0.7), sinh(0.7), sinh(0.7), cosh(0.7)), 2)
+      turn <- diag(d + 1)
+      turn[-1, -1] <- rotation(d)
+      rows(function(x) x %*% turn %*% boost)
+    },
+    ball = {
+      # through the hyperboloid and back
+      d <- facts$dimension
+      lorentz <- isometry(hyperbolic(d))
+      rows(function(x) {
+        s <- rowSums(x^2)
+        y <- lorentz(cbind((1 + s) / (1 - s), 2 * x / (1 - s)))
+        y[, -1, drop = FALSE] / (1 + y[, 1])
+      })
+    },
+    spd_affine = {
+      a <- matrix(rnorm(facts$ambient), facts$rows) + 2 * diag(facts$rows)
+      matrices(function(x) symmetric(a %*% x %*% t(a)))
+    },
+    spd_bures = , spd_logeuclidean = {
+      q <- rotation(facts$rows)
+      matrices(function(x) symmetric(q %*% x %*% t(q)))
+    },
+    stiefel_euclidean = , stiefel_canonical = , grassmann = {
+      q <- rotation(facts$rows)
+      r <- rotation(facts$cols)
+      matrices(function(x) q %*% x %*% r)
+    },
+    kendall = {
+      order <- sample(facts$rows)
+      function(x) {
+        z <- matrix(x, facts$rows)
+        y <- t(t(z[order, , drop = FALSE]) * (1 + seq_len(ncol(z)) / 3) * exp(1i * seq_len(ncol(z)))) + (2 - 1i)
+        if (is.null(dim(x))) as.vector(y) else y
+      }
+    }
+  )
+}

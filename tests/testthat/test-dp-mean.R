@@ -181,6 +181,8 @@ test_that("labels promise only what is proven", {
     expect_match(format(none), "NOT PRIVATE")
   }
   expect_identical(guarantee(release())$rng, "operating system")
+  expect_identical(summary(g)$label, "pure")
+  expect_identical(nrow(summary(paper)), 1L)
 })
 
 test_that("a release holds no record, no estimate and no environment", {

@@ -139,6 +139,37 @@ for (case in all_manifolds()) {
       expect_lt(gap(as.matrix(mf_dist_matrix(M, near))[2, 4], mf_dist(M, record(M, near, 2), record(M, near, 4))), 1e-12)
     })
 
+    test_that(paste("output may be written over an input:", name), {
+      s <- law_pairs(case, 4)
+      aliased <- function(name, args, over) .Call(riemdp:::riemdp_aliased, M, name, args, over)
+      u <- mf_random_tangent(M, s$p, 4)
+      same <- function(got, want) expect_identical(as.vector(got), as.vector(want))
+      v <- mf_log(M, s$p, s$q)
+      same(aliased("exp", list(s$p, v), 1), mf_exp(M, s$p, v))
+      same(aliased("exp", list(s$p, v), 2), mf_exp(M, s$p, v))
+      for (over in 1:2) same(aliased("log", list(s$p, s$q), over), v)
+      for (over in 1:3) same(aliased("transport", list(s$p, s$q, u), over), mf_transport(M, s$p, s$q, u))
+      for (over in 1:3) {
+        same(aliased("carry", list(s$p, s$q, u), over), mf_transport(M, s$p, s$q, u, method = "isometric"))
+      }
+      for (over in 1:2) same(aliased("project_tangent", list(s$p, u), over), mf_project_tangent(M, s$p, u))
+      same(aliased("project", list(s$p), 1), mf_project(M, s$p))
+    })
+
+    move <- isometry(M)
+    if (!is.null(move)) test_that(paste("invariant under isometries:", name), {
+      s <- law_pairs(case, n)
+      p <- move(s$p)
+      q <- move(s$q)
+      expect_lt(gap(mf_dist(M, p, q), s$length), 1e-9)
+      # the geodesic's mid-point goes along
+      mid <- mf_exp(M, s$p, scale_records(M, s$v, rep(0.5, n)))
+      expect_lt(max(mf_dist(M, move(mid), mf_exp(M, p, scale_records(M, mf_log(M, p, q), rep(0.5, n))))), 1e-8)
+      base <- record(M, s$p, 1)
+      x <- mf_exp(M, base, scale_records(M, unit_tangents(M, base, 6), rep(case$reach / 3, 6)))
+      expect_lt(max(mf_dist(M, move(frechet_mean(x, M)$mean), frechet_mean(move(x), M)$mean)), 1e-7)
+    })
+
     test_that(paste("mf_points gives the same answers:", name), {
       s <- law_pairs(case, 4)
       P <- mf_points(s$p, M)
@@ -165,4 +196,41 @@ test_that("the sphere written in R equals the C sphere", {
   expect_lt(gap(mf_log_density(R, p, v / 2), mf_log_density(C, p, v / 2)), 1e-8)
   near <- mf_exp(C, c(0, 0, 1), mf_random_tangent(C, c(0, 0, 1), 30, 0.4))
   expect_lt(gap(frechet_mean(near, R)$mean, frechet_mean(near, C)$mean), 1e-9)
+})
+
+test_that("large matrices and shapes: the laws at k = 100", {
+  set.seed(8)
+  for (metric in c("affine", "bures", "logeuclidean")) {
+    M <- spd(100, metric)
+    p <- mf_random(M, 2, sd = 0.05)
+    d <- mf_dist(M, p[, , 1], p[, , 2])
+    v <- mf_log(M, p[, , 1], p[, , 2])
+    expect_lt(abs(mf_norm(M, p[, , 1], v) - d) / d, 1e-10)
+    expect_lt(mf_dist(M, mf_exp(M, p[, , 1], v), p[, , 2]) / d, 1e-9)
+    expect_identical(v, t(v))
+    a <- mf_coords(M, p[, , 1], v)
+    expect_lt(abs(sqrt(sum(a^2)) - d) / d, 1e-10)
+  }
+  for (M in list(stiefel(100, 10), stiefel(100, 10, "canonical"), grassmann(100, 10))) {
+    p <- mf_random(M, 1)[, , 1]
+    v <- mf_random_tangent(M, p, 1)[, , 1]
+    v <- v / mf_norm(M, p, v)
+    expect_lt(gap(mf_log(M, p, mf_exp(M, p, v)), v), 1e-8)
+  }
+  M <- kendall(100)
+  x <- mf_random(M, 2)
+  expect_lt(mf_dist(M, mf_exp(M, x[, 1], mf_log(M, x[, 1], x[, 2])), x[, 2]), 1e-9)
+})
+
+test_that("matrices of condition 1e12", {
+  # exactly representable factors: P = D A D with A well conditioned, so that the distance is known
+  a <- matrix(c(1, 0.5, 0.5, 1), 2)
+  b <- matrix(c(1, -0.25, -0.25, 0.75), 2)
+  s <- diag(c(2^20, 2^-20))
+  for (k in 1:2) {
+    d <- mf_dist(spd(2), s %*% a %*% s, s %*% b %*% s)
+    expect_lt(abs(d - mf_dist(spd(2), a, b)), 1e-9)
+    expect_lt(mf_dist(spd(2), mf_exp(spd(2), s %*% a %*% s, mf_log(spd(2), s %*% a %*% s, s %*% b %*% s)), s %*% b %*% s), 1e-9)
+    s <- s[2:1, 2:1]
+  }
 })
