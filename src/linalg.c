@@ -9,7 +9,41 @@
 #endif
 #include <string.h>
 
-enum { SMALL_MUL = 24, SMALL_EIG = 20, BLOCK = 32 };
+/* Sizes up to which own loops are used: beyond, an optimised BLAS may win, and reference BLAS hardly loses. */
+enum { SMALL_MUL = 128, SMALL_EIG = 64, BLOCK = 32 };
+
+RIEMDP_HOT static void mul_plain(char tb, size_t m, size_t n, size_t k, const double *restrict a, size_t lda,
+                                 const double *restrict b, size_t ldb, double *restrict c, size_t ldc)
+{
+    for (size_t j = 0; j < n; j++) {
+        double *cj = c + j * ldc;
+        for (size_t i = 0; i < m; i++)
+            cj[i] = 0;
+        for (size_t l = 0; l < k; l++) {
+            const double *al = a + l * lda;
+            double t = tb == 'T' ? b[j + l * ldb] : b[l + j * ldb];
+            for (size_t i = 0; i < m; i++)
+                cj[i] += al[i] * t;
+        }
+    }
+}
+
+RIEMDP_HOT static void mul_transposed(char tb, size_t m, size_t n, size_t k, const double *restrict a, size_t lda,
+                                      const double *restrict b, size_t ldb, double *restrict c, size_t ldc)
+{
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < m; i++) {
+            const double *ai = a + i * lda;
+            double s = 0;
+            if (tb == 'T')
+                for (size_t l = 0; l < k; l++)
+                    s += ai[l] * b[j + l * ldb];
+            else
+                for (size_t l = 0; l < k; l++)
+                    s += ai[l] * b[l + j * ldb];
+            c[i + j * ldc] = s;
+        }
+}
 
 void la_mul(char ta, char tb, size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b, size_t ldb,
             double *c, size_t ldc)
@@ -26,25 +60,10 @@ void la_mul(char ta, char tb, size_t m, size_t n, size_t k, const double *a, siz
         F77_CALL(dgemm)(&ta, &tb, &im, &in, &ik, &one, a, &ia, b, &ib, &zero, c, &ic FCONE FCONE);
         return;
     }
-    for (size_t j = 0; j < n; j++) {
-        double *cj = c + j * ldc;
-        if (ta == 'T') {
-            for (size_t i = 0; i < m; i++) {
-                double s = 0;
-                for (size_t l = 0; l < k; l++)
-                    s += a[l + i * lda] * (tb == 'T' ? b[j + l * ldb] : b[l + j * ldb]);
-                cj[i] = s;
-            }
-        } else {
-            for (size_t i = 0; i < m; i++)
-                cj[i] = 0;
-            for (size_t l = 0; l < k; l++) {
-                double t = tb == 'T' ? b[j + l * ldb] : b[l + j * ldb];
-                for (size_t i = 0; i < m; i++)
-                    cj[i] += a[i + l * lda] * t;
-            }
-        }
-    }
+    if (ta == 'T')
+        mul_transposed(tb, m, n, k, a, lda, b, ldb, c, ldc);
+    else
+        mul_plain(tb, m, n, k, a, lda, b, ldb, c, ldc);
 }
 
 void la_mul_square(char ta, char tb, size_t n, const double *a, const double *b, double *c)
@@ -66,7 +85,7 @@ void la_symmetrize(size_t n, double *a)
             a[i + j * n] = a[j + i * n] = 0.5 * (a[i + j * n] + a[j + i * n]);
 }
 
-int la_chol(size_t n, const double *a, double *l)
+RIEMDP_HOT int la_chol(size_t n, const double *a, double *l)
 {
     for (size_t j = 0; j < n; j++) {
         for (size_t i = j; i < n; i++) {
@@ -90,15 +109,8 @@ int la_chol(size_t n, const double *a, double *l)
     return STATUS_OK;
 }
 
-void la_solve_lower(char trans, size_t n, size_t m, const double *l, double *b)
+RIEMDP_HOT static void solve_lower_small(char trans, size_t n, size_t m, const double *restrict l, double *restrict b)
 {
-    if (n > SMALL_MUL) {
-        int in = (int)n, im = (int)m;
-        double one = 1;
-        if (m > 0)
-            F77_CALL(dtrsm)("L", "L", &trans, "N", &in, &im, &one, l, &in, b, &in FCONE FCONE FCONE FCONE);
-        return;
-    }
     for (size_t c = 0; c < m; c++) {
         double *x = b + c * n;
         if (trans == 'T') {
@@ -118,31 +130,81 @@ void la_solve_lower(char trans, size_t n, size_t m, const double *l, double *b)
     }
 }
 
-void la_whiten(size_t n, const double *l, const double *a, double *s, double *work)
+void la_solve_lower(char trans, size_t n, size_t m, const double *l, double *b)
 {
-    /* B = L^-1 A, then S' = L^-1 B' with the lower triangle kept */
+    if (n <= SMALL_MUL) {
+        solve_lower_small(trans, n, m, l, b);
+    } else {
+        int in = (int)n, im = (int)m;
+        double one = 1;
+        if (m > 0)
+            F77_CALL(dtrsm)("L", "L", &trans, "N", &in, &im, &one, l, &in, b, &in FCONE FCONE FCONE FCONE);
+    }
+}
+
+/* B = L^-1 A, then the lower triangle of S from S L' = B, column by column. Row j of the first step needs only what
+ * the second will read: columns 0, ..., i of row i. */
+RIEMDP_HOT void la_whiten(size_t n, const double *l, const double *a, double *s, double *work)
+{
+    double *restrict b = work;
+    for (size_t j = 0; j < n; j++) {
+        double *bj = b + j * n;
+        for (size_t i = 0; i < j; i++)
+            bj[i] = a[j + i * n];
+        for (size_t i = j; i < n; i++)
+            bj[i] = a[i + j * n];
+        for (size_t k = 0; k < n; k++) {
+            const double *lk = l + k * n;
+            double t = bj[k] /= lk[k];
+            for (size_t i = k + 1; i < n; i++)
+                bj[i] -= lk[i] * t;
+        }
+    }
+    for (size_t j = 0; j < n; j++) {
+        double *restrict sj = b + j * n;
+        for (size_t k = 0; k < j; k++) {
+            const double *sk = b + k * n;
+            double t = l[j + k * n];
+            for (size_t i = j; i < n; i++)
+                sj[i] -= t * sk[i];
+        }
+        double d = 1 / l[j + j * n];
+        for (size_t i = j; i < n; i++)
+            sj[i] *= d;
+    }
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++)
-            work[i + j * n] = i >= j ? a[i + j * n] : a[j + i * n];
-    la_solve_lower('N', n, n, l, work);
-    for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < n; i++)
-            s[i + j * n] = work[j + i * n];
-    la_solve_lower('N', n, n, l, s);
-    la_symmetrize(n, s);
+        for (size_t i = j; i < n; i++)
+            s[i + j * n] = s[j + i * n] = b[i + j * n];
+}
+
+/* the lower triangle of A B' for a product that is symmetric, mirrored */
+RIEMDP_HOT static void symmetric_product(size_t n, const double *restrict a, const double *restrict b,
+                                         double *restrict c)
+{
+    for (size_t j = 0; j < n; j++) {
+        double *cj = c + j * n;
+        for (size_t i = j; i < n; i++)
+            cj[i] = 0;
+        for (size_t k = 0; k < n; k++) {
+            const double *ak = a + k * n;
+            double t = b[j + k * n];
+            for (size_t i = j; i < n; i++)
+                cj[i] += ak[i] * t;
+        }
+    }
+    la_mirror_lower(n, c);
 }
 
 void la_unwhiten(size_t n, const double *l, const double *s, double *a, double *work)
 {
     la_mul_square('N', 'N', n, l, s, work);
-    la_mul_square('N', 'T', n, work, l, a);
-    la_symmetrize(n, a);
+    symmetric_product(n, work, l, a);
 }
 
 /* Householder reduction to tridiagonal form (diagonal d, subdiagonal e) and, with vectors, the product of the
  * reflections in a; then QL with implicit shifts. Martin, Reinsch and Wilkinson 1968, doi:10.1007/BF02161360;
  * Dubrulle, Martin and Wilkinson 1968, doi:10.1007/BF02165404. */
-static void tridiagonalize(size_t n, double *a, double *d, double *e, int vectors)
+RIEMDP_HOT static void tridiagonalize(size_t n, double *a, double *d, double *e, int vectors)
 {
     for (size_t j = 0; j < n; j++)
         d[j] = a[n - 1 + j * n];
@@ -230,7 +292,7 @@ static void tridiagonalize(size_t n, double *a, double *d, double *e, int vector
     e[0] = 0;
 }
 
-static int ql_implicit(size_t n, double *a, double *d, double *e, int vectors)
+RIEMDP_HOT static int ql_implicit(size_t n, double *a, double *d, double *e)
 {
     for (size_t i = 1; i < n; i++)
         e[i - 1] = e[i];
@@ -248,7 +310,7 @@ static int ql_implicit(size_t n, double *a, double *d, double *e, int vectors)
             do {
                 if (++iter > 60)
                     return STATUS_LINALG;
-                double g = d[l], p = (d[l + 1] - g) / (2 * e[l]), r = hypot(p, 1);
+                double g = d[l], p = (d[l + 1] - g) / (2 * e[l]), r = sqrt(p * p + 1);
                 if (p < 0)
                     r = -r;
                 d[l] = e[l] / (p + r);
@@ -265,19 +327,17 @@ static int ql_implicit(size_t n, double *a, double *d, double *e, int vectors)
                     s2 = s;
                     g = c * e[i];
                     h = c * p;
-                    r = hypot(p, e[i]);
+                    r = sqrt(p * p + e[i] * e[i]);
                     e[i + 1] = s * r;
                     s = e[i] / r;
                     c = p / r;
                     p = c * d[i] - s * g;
                     d[i + 1] = h + s * (c * g + s * d[i]);
-                    if (vectors) {
-                        double *vi = a + i * n, *vj = vi + n;
-                        for (size_t k = 0; k < n; k++) {
-                            double x = vj[k], y = vi[k];
-                            vj[k] = s * y + c * x;
-                            vi[k] = c * y - s * x;
-                        }
+                    double *restrict vi = a + i * n, *restrict vj = vi + n;
+                    for (size_t k = 0; k < n; k++) {
+                        double x = vj[k], y = vi[k];
+                        vj[k] = s * y + c * x;
+                        vi[k] = c * y - s * x;
                     }
                 }
                 p = -s * s2 * c3 * el1 * e[l] / dl1;
@@ -295,15 +355,56 @@ static int ql_implicit(size_t n, double *a, double *d, double *e, int vectors)
             double t = d[j];
             d[j] = d[j - 1];
             d[j - 1] = t;
-            if (vectors)
-                for (size_t k = 0; k < n; k++) {
-                    t = a[k + j * n];
-                    a[k + j * n] = a[k + (j - 1) * n];
-                    a[k + (j - 1) * n] = t;
-                }
+            for (size_t k = 0; k < n; k++) {
+                t = a[k + j * n];
+                a[k + j * n] = a[k + (j - 1) * n];
+                a[k + (j - 1) * n] = t;
+            }
             j--;
         }
     }
+    return STATUS_OK;
+}
+
+/* Eigenvalues alone by the square-root-free variant of Pal, Walker and Kahan (Parlett 1998, doi:10.1137/1.9781611971163,
+ * section 8.15): e holds squares of the off-diagonal. */
+RIEMDP_HOT static int ql_values(size_t n, double *d, double *e)
+{
+    for (size_t i = 1; i < n; i++)
+        e[i - 1] = e[i] * e[i];
+    e[n - 1] = 0;
+    for (size_t l = 0; l < n; l++) {
+        for (int iter = 0;; iter++) {
+            size_t m = l;
+            while (m < n - 1 && e[m] > RIEMDP_EPS * RIEMDP_EPS * (fabs(d[m] * d[m + 1]) + RIEMDP_EPS))
+                m++;
+            if (m == l)
+                break;
+            if (iter > 80)
+                return STATUS_LINALG;
+            double root = sqrt(e[l]), shift = (d[l + 1] - d[l]) / (2 * root);
+            shift = d[l] - root / (shift + (shift < 0 ? -1 : 1) * sqrt(shift * shift + 1));
+            double c = 1, s = 0, gamma = d[m] - shift, p = gamma * gamma;
+            for (size_t i = m; i-- > l;) {
+                double b = e[i], r = p + b, old = c, previous = gamma;
+                if (i + 1 != m)
+                    e[i + 1] = s * r;
+                c = p / r;
+                s = b / r;
+                gamma = c * (d[i] - shift) - s * previous;
+                d[i + 1] = previous + (d[i] - gamma);
+                p = c != 0 ? gamma * gamma / c : old * b;
+            }
+            e[l] = s * p;
+            d[l] = shift + gamma;
+        }
+    }
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && d[j - 1] > d[j]; j--) {
+            double t = d[j];
+            d[j] = d[j - 1];
+            d[j - 1] = t;
+        }
     return STATUS_OK;
 }
 
@@ -322,9 +423,23 @@ int la_symeig(size_t n, double *a, double *w, int vectors, double *work)
         return STATUS_OK;
     }
     if (n <= SMALL_EIG) {
-        la_mirror_lower(n, a);
+        /* scaled by a power of two to size one: no overflow in the squares below */
+        double big = 0;
+        int exponent;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++)
+                if (fabs(a[i + j * n]) > big)
+                    big = fabs(a[i + j * n]);
+        frexp(big, &exponent);
+        double down = big > 0 ? ldexp(1, exponent > 1000 ? -1000 : exponent < -1000 ? 1000 : -exponent) : 1;
+        for (size_t j = 0; j < n; j++)
+            for (size_t i = j; i < n; i++)
+                a[i + j * n] = a[j + i * n] = a[i + j * n] * down;
         tridiagonalize(n, a, w, work, vectors);
-        return ql_implicit(n, a, w, work, vectors);
+        int status = vectors ? ql_implicit(n, a, w, work) : ql_values(n, w, work);
+        for (size_t j = 0; j < n; j++)
+            w[j] /= down;
+        return status;
     }
     int in = (int)n, lwork = (int)((BLOCK + 3) * n), info = 0;
     F77_CALL(dsyev)(vectors ? "V" : "N", "L", &in, a, &in, w, work, &lwork, &info FCONE FCONE);
@@ -336,8 +451,7 @@ void la_spectral(size_t n, const double *v, const double *f, double *a, double *
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < n; i++)
             work[i + j * n] = v[i + j * n] * f[j];
-    la_mul_square('N', 'T', n, work, v, a);
-    la_symmetrize(n, a);
+    symmetric_product(n, work, v, a);
 }
 
 void la_to_basis(size_t n, const double *v, const double *a, double *b, double *work)
@@ -350,8 +464,7 @@ void la_to_basis(size_t n, const double *v, const double *a, double *b, double *
 void la_from_basis(size_t n, const double *v, const double *b, double *a, double *work)
 {
     la_mul_square('N', 'N', n, v, b, work);
-    la_mul_square('N', 'T', n, work, v, a);
-    la_symmetrize(n, a);
+    symmetric_product(n, work, v, a);
 }
 
 size_t la_svd_work(size_t m, size_t n)

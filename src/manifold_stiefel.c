@@ -253,6 +253,8 @@ static int inner(manifold_t m, double *out, struct points p, struct points u, st
 static int factor(struct frame *f, const double *w)
 {
     size_t n = f->n, p = f->p;
+    if (!all_finite(n * p, w))
+        return STATUS_NOT_FINITE;
     for (size_t j = 0; j < n * p; j++)
         f->h[j] = w[j];
     int status = la_qr(n, p, f->h, f->tau, f->rest);
@@ -421,7 +423,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
 
 /* Parallel transport in the moving frame [W Q] exp(sX), exp(s(1 - c)A): the coordinates (a, b) obey the linear equation
  *     a' = -(c - 1/2) [A, a] + skew(R'b),  b' = c/2 (b A - R a),
- * from the normal projection (Euclidean) and the Christoffel function of Edelman, Arias and Smith (canonical metric). */
+ * from the normal projection (Euclidean) and the Christoffel function of Edelman, Arias and Smith (canonical). */
 static void transport_rate(struct frame *f, const double *y, double *to)
 {
     size_t p = f->p, q = f->q, r = f->r;
@@ -616,10 +618,10 @@ static int solve(struct frame *f)
 static int reach(struct frame *f, const double *w, const double *y, int make)
 {
     int status = make ? factor(f, w) : STATUS_OK;
+    if (!all_finite(f->n * f->p, y))
+        return STATUS_NOT_FINITE;
     for (size_t j = 0; j < f->n * f->p; j++)
         f->z[j] = y[j] - w[j];
-    if (!all_finite(f->n * f->p, f->z))
-        return STATUS_NOT_FINITE;
     if (status == STATUS_OK)
         status = to_frame(f, f->z, f->z);
     if (status == STATUS_OK)

@@ -57,6 +57,13 @@ static inline void host_tick(struct host *host, double done, double of)
         host->tick(host, done, of);
 }
 
+/* inner loops of small matrices: vectorised where the compiler needs to be told */
+#if defined(__GNUC__) && !defined(__clang__)
+#define RIEMDP_HOT __attribute__((optimize("O3", "no-math-errno")))
+#else
+#define RIEMDP_HOT
+#endif
+
 #define RIEMDP_PI 3.141592653589793238462643383280
 #define RIEMDP_SQRT2 1.414213562373095048801688724210
 #define RIEMDP_EPS 2.220446049250313e-16
