@@ -444,8 +444,10 @@ size_t ffi_common_length(struct arg *args, size_t count)
 
 size_t ffi_block(const struct call *c)
 {
+    /* some 32 KB; long vectors in rows, which are cheap to work on, 64 records: whole cache lines of each column */
     size_t doubles = c->m.ambient > c->m.dim ? c->m.ambient : c->m.dim, block = 4096 / (doubles ? doubles : 1);
-    return block < 1 ? 1 : block > 512 ? 512 : block;
+    size_t least = c->m.rows || doubles > 16384 ? 1 : 64;
+    return block < least ? least : block > 512 ? 512 : block;
 }
 
 static void pack(const struct arg *a, size_t begin, size_t end, double *out)

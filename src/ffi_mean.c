@@ -73,9 +73,9 @@ static SEXP mean_body(struct call *c, void *data)
     if (status != STATUS_OK)
         ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE, in->median ? "median" : "mean",
                   -1);
-    /* largest distance of a record: decides uniqueness */
+    /* largest distance of a record: decides uniqueness where curvature or the injectivity radius don't */
     double far = 0;
-    for (size_t begin = 0; begin < n; begin += block) {
+    for (size_t begin = 0; begin < n && (m->k_max > 0 || m->inj < INFINITY); begin += block) {
         size_t end = begin + block < n ? begin + block : n;
         struct points y = ffi_block_points(c, &x, begin, end, 0, check);
         for (size_t i = 0; i < end - begin; i++) {

@@ -67,6 +67,23 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
+RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p, struct points x,
+                              const double *w, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    for (size_t i = begin; i < end; i++) {
+        const double *restrict y = at(x, i);
+        double s = 0, wi = w ? w[i] : 1;
+        for (size_t j = 0; j < m->dim; j++) {
+            double t = y[j] - p[j];
+            sum[j] += wi * t;
+            s += t * t;
+        }
+        *sum_sq += wi * s;
+    }
+    return STATUS_OK;
+}
+
 static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
                  double *work)
 {
@@ -165,6 +182,7 @@ const struct manifold_ops manifold_euclidean = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .log_sum = log_sum,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

@@ -32,12 +32,13 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
             return status;
         if (!(w[k - 1] - w[0] < 700 && fabs(w[0]) < 700 && fabs(w[k - 1]) < 700))
             return STATUS_DOMAIN_EXCEEDED; /* exp would overflow */
-        for (size_t j = 0; j < k; j++)
+        for (size_t j = 0; j < k; j++) {
+            double root = exp(0.5 * w[j]);
             for (size_t a = 0; a < k; a++)
-                s[a + j * k] *= exp(0.5 * w[j]);
+                s[a + j * k] *= root;
+        }
         la_mul_square('N', 'N', k, l, s, t);
-        la_mul_square('N', 'T', k, t, t, out + i * n);
-        la_symmetrize(k, out + i * n);
+        la_gram(k, t, out + i * n);
     }
     return STATUS_OK;
 }
@@ -116,6 +117,34 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
         la_spectral(k, v, f, s, rest);
         la_unwhiten(k, l, s, out + i * n, rest);
     }
+    return STATUS_OK;
+}
+
+/* Sums stay in the Cholesky frame: one way back for the whole range, and no second whitening for the norms. */
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                   size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *l = work, *v = l + n, *total = v + n, *f = total + n, *rest = f + k;
+    int status = la_chol(k, p, l);
+    for (size_t j = 0; j < n; j++)
+        total[j] = 0;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+        double wi = w ? w[i] : 1;
+        status = log_spectrum(m, k, l, p, at(x, i), v, f, 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        *sum_sq += wi * dot(k, f, f);
+        for (size_t j = 0; j < k; j++)
+            f[j] *= wi;
+        la_add_spectral(k, v, f, total);
+    }
+    if (status != STATUS_OK)
+        return status;
+    la_mirror_lower(k, total);
+    la_unwhiten(k, l, total, v, rest);
+    for (size_t j = 0; j < n; j++)
+        sum[j] += v[j];
     return STATUS_OK;
 }
 
@@ -325,6 +354,7 @@ const struct manifold_ops manifold_spd_affine = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .log_sum = log_sum,
     .origin = spd_origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

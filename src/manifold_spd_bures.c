@@ -156,6 +156,36 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
+/* sums of X in the eigenbasis of p, where log = X W + W X and d^2 = tr(X W X) */
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points q, const double *weight,
+                   size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *x = v + n, *total = x + n, *w = total + n, *rest = w + k;
+    int status = spectrum(k, p, v, w, rest);
+    for (size_t j = 0; j < n; j++)
+        total[j] = 0;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+        double wi = weight ? weight[i] : 1;
+        status = transport_map(k, p, at(q, i), v, w, x, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t c = 0; c < k; c++)
+            *sum_sq += wi * w[c] * dot(k, x + c * k, x + c * k);
+        for (size_t j = 0; j < n; j++)
+            total[j] += wi * x[j];
+    }
+    if (status != STATUS_OK)
+        return status;
+    for (size_t c = 0; c < k; c++)
+        for (size_t r = 0; r < k; r++)
+            total[r + c * k] *= w[r] + w[c];
+    la_from_basis(k, v, total, x, rest);
+    for (size_t j = 0; j < n; j++)
+        sum[j] += x[j];
+    return STATUS_OK;
+}
+
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
@@ -381,6 +411,7 @@ const struct manifold_ops manifold_spd_bures = {
     .from_coords = from_coords,
     .dist = dist,
     .transport = transport,
+    .log_sum = log_sum,
     .ball_bounds = ball_bounds,
     .origin = spd_origin,
 };

@@ -108,6 +108,32 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *weight,
+                   size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *y = v + n, *s = y + n, *t = s + n, *total = t + n, *w = total + n, *z = w + k, *rest = z + k;
+    int status = spectrum(k, p, v, w, rest);
+    for (size_t j = 0; j < n; j++)
+        total[j] = 0;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
+        double wi = weight ? weight[i] : 1;
+        status = spectrum(k, at(x, i), y, z, rest);
+        if (status != STATUS_OK)
+            return status;
+        log_difference(k, p, at(x, i), v, w, y, z, s, t);
+        *sum_sq += wi * dot(n, s, s);
+        for (size_t j = 0; j < n; j++)
+            total[j] += wi * s[j];
+    }
+    if (status != STATUS_OK)
+        return status;
+    dlog(k, v, w, total, s, 1, t);
+    for (size_t j = 0; j < n; j++)
+        sum[j] += s[j];
+    return STATUS_OK;
+}
+
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
@@ -270,6 +296,7 @@ const struct manifold_ops manifold_spd_logeuclidean = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .log_sum = log_sum,
     .origin = spd_origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

@@ -141,6 +141,36 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
+/* The tangential part of y - p is y minus a multiple of p: sums of y with the factor d/|tangential part|, p taken off once. */
+RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p, struct points x,
+                              const double *w, size_t begin, size_t end, double *work)
+{
+    (void)work;
+    size_t n = m->ambient;
+    double along = 0, pp = dot(n, p, p);
+    for (size_t i = begin; i < end; i++) {
+        const double *restrict y = at(x, i);
+        double chord = 0, anti = 0, s = 0, wi = w ? w[i] : 1;
+        for (size_t j = 0; j < n; j++) {
+            double a = y[j] - p[j], b = y[j] + p[j];
+            chord += a * a;
+            anti += b * b;
+            s += a * p[j];
+        }
+        double d = 2 * atan2(sqrt(chord), sqrt(anti));
+        if (RIEMDP_PI - d < 1e-8)
+            return STATUS_CUT_LOCUS;
+        double tangential = chord - s * s / pp, f = tangential > 0 ? wi * d / sqrt(tangential) : 0;
+        *sum_sq += wi * d * d;
+        along += f * (1 + s / pp);
+        for (size_t j = 0; j < n; j++)
+            sum[j] += f * y[j];
+    }
+    for (size_t j = 0; j < n; j++)
+        sum[j] -= along * p[j];
+    return STATUS_OK;
+}
+
 static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
                  double *work)
 {
@@ -297,6 +327,7 @@ const struct manifold_ops manifold_sphere = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .log_sum = log_sum,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,
