@@ -14,7 +14,7 @@ static SEXP mean_body(struct call *c, void *data)
     manifold_t m = &c->m;
     struct arg x = ffi_arg(c, in->x, "x", KIND_POINT);
     size_t n = x.n, block = ffi_block(c), dim = m->ambient;
-    double *check = ffi_doubles(manifold_work(m)), *p = ffi_doubles(dim), *sum = ffi_doubles(dim);
+    double *check = ffi_doubles(manifold_work(m)), *p = ffi_doubles(dim);
     const double *w = NULL;
     if (n == 0)
         ffi_abort_text("shape", "`x` must hold at least one record.");
@@ -31,21 +31,22 @@ static SEXP mean_body(struct call *c, void *data)
         if (!(total > 0))
             ffi_abort_text("argument", "`weights` must not all be zero.");
     }
-    for (size_t j = 0; j < dim; j++)
-        p[j] = sum[j] = 0;
+    double *acc = ffi_doubles(2 * dim), total = 0;
+    int start_status = in->start == R_NilValue ? STATUS_OK : STATUS_UNSUPPORTED;
+    for (size_t j = 0; j < 2 * dim; j++)
+        acc[j] = 0;
     for (size_t begin = 0; begin < n; begin += block) {
         size_t end = begin + block < n ? begin + block : n;
         struct points y = ffi_block_points(c, &x, begin, end, 0, check);
         ffi_check_block(c, &x, y, NULL, y, begin, end, check);
-        for (size_t i = 0; i < end - begin; i++)
-            for (size_t j = 0; j < dim; j++)
-                sum[j] += (w ? w[begin + i] : 1) * at(y, i)[j];
-        if (begin == 0) {
-            size_t first = 0;
-            while (w && first + 1 < end && w[first] == 0)
-                first++;
-            for (size_t j = 0; j < dim; j++)
-                p[j] = at(y, first)[j];
+        if (start_status == STATUS_OK)
+            start_status = manifold_start_add(m, acc, y, w ? w + begin : NULL, 0, end - begin, check);
+        for (size_t i = 0; i < end - begin; i++) {
+            double wi = w ? w[begin + i] : 1;
+            if (total == 0 && wi > 0) /* the first record that counts, in case there is no better start */
+                for (size_t j = 0; j < dim; j++)
+                    p[j] = at(y, i)[j];
+            total += wi;
         }
         host_tick(m->host, 0, 0);
     }
@@ -57,14 +58,9 @@ static SEXP mean_body(struct call *c, void *data)
         ffi_check_block(c, &start, s, NULL, s, 0, 1, check);
         for (size_t j = 0; j < dim; j++)
             p[j] = s.x[j];
-    } else if (m->flags & MANIFOLD_EMBEDDED) {
-        double *q = ffi_doubles(dim), total = 0;
-        for (size_t i = 0; i < n; i++)
-            total += w ? w[i] : 1;
-        for (size_t j = 0; j < dim; j++)
-            sum[j] /= total;
-        if (m->ops->project(m, q, (struct points){sum, 0}, 0, 1, check) == STATUS_OK && norm2(dim, sum) > 1e-8 * norm2(dim, q) &&
-            m->ops->check_point(m, (struct points){q, 0}, 0, 1, check) == STATUS_OK)
+    } else if (start_status == STATUS_OK) {
+        double *q = ffi_doubles(dim);
+        if (manifold_start_end(m, q, acc, total, check) == STATUS_OK)
             p = q;
     }
     struct source source = ffi_source(c, &x, 0, check);

@@ -195,10 +195,55 @@ RIEMDP_HOT static void symmetric_product(size_t n, const double *restrict a, con
     la_mirror_lower(n, c);
 }
 
-void la_unwhiten(size_t n, const double *l, const double *s, double *a, double *work)
+/* both products skip what is zero in L */
+RIEMDP_HOT void la_unwhiten(size_t n, const double *l, const double *s, double *a, double *work)
 {
-    la_mul_square('N', 'N', n, l, s, work);
-    symmetric_product(n, work, l, a);
+    double *restrict b = work;
+    for (size_t j = 0; j < n; j++) {
+        double *bj = b + j * n;
+        for (size_t i = 0; i < n; i++)
+            bj[i] = 0;
+        for (size_t k = 0; k < n; k++) {
+            double t = s[k + j * n];
+            const double *lk = l + k * n;
+            for (size_t i = k; i < n; i++)
+                bj[i] += lk[i] * t;
+        }
+    }
+    for (size_t j = 0; j < n; j++) {
+        double *restrict aj = a + j * n;
+        for (size_t i = j; i < n; i++)
+            aj[i] = 0;
+        for (size_t k = 0; k <= j; k++) {
+            double t = l[j + k * n];
+            const double *bk = b + k * n;
+            for (size_t i = j; i < n; i++)
+                aj[i] += bk[i] * t;
+        }
+    }
+    la_mirror_lower(n, a);
+}
+
+RIEMDP_HOT void la_inverse_from_chol(size_t n, const double *l, double *a, double *work)
+{
+    double *restrict r = work; /* R = L^-1, lower triangular */
+    for (size_t j = 0; j < n; j++) {
+        double *rj = r + j * n;
+        for (size_t i = 0; i < n; i++)
+            rj[i] = i == j;
+        for (size_t k = j; k < n; k++) {
+            double t = rj[k] /= l[k + k * n];
+            for (size_t i = k + 1; i < n; i++)
+                rj[i] -= l[i + k * n] * t;
+        }
+    }
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = j; i < n; i++) {
+            double s = 0;
+            for (size_t k = i; k < n; k++)
+                s += r[k + i * n] * r[k + j * n];
+            a[i + j * n] = a[j + i * n] = s;
+        }
 }
 
 /* Householder reduction to tridiagonal form (diagonal d, subdiagonal e) and, with vectors, the product of the

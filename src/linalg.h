@@ -20,6 +20,8 @@ int la_chol(size_t n, const double *a, double *l);
 void la_whiten(size_t n, const double *l, const double *a, double *s, double *work);
 /* A = L S L', exactly symmetric; a may be s; `work` n * n doubles */
 void la_unwhiten(size_t n, const double *l, const double *s, double *a, double *work);
+/* (L L')^-1, exactly symmetric; `work` n * n doubles */
+void la_inverse_from_chol(size_t n, const double *l, double *a, double *work);
 /* X = L^-1 B (n x m) in place, or L^-T B with trans = 'T' */
 void la_solve_lower(char trans, size_t n, size_t m, const double *l, double *b);
 

@@ -346,6 +346,35 @@ int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p,
     return STATUS_OK;
 }
 
+int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work)
+{
+    if (m->ops->start_add)
+        return m->ops->start_add(m, acc, x, w, begin, end, work);
+    if (!(m->flags & MANIFOLD_EMBEDDED))
+        return STATUS_UNSUPPORTED;
+    for (size_t i = begin; i < end; i++) {
+        double wi = w ? w[i] : 1;
+        for (size_t j = 0; j < m->ambient; j++)
+            acc[j] += wi * at(x, i)[j];
+    }
+    return STATUS_OK;
+}
+
+int manifold_start_end(manifold_t m, double *out, double *acc, double total, double *work)
+{
+    int status = STATUS_OK;
+    if (m->ops->start_end) {
+        status = m->ops->start_end(m, out, acc, total, work);
+    } else {
+        for (size_t j = 0; j < m->ambient; j++)
+            acc[j] /= total;
+        status = m->ops->project(m, out, one(acc), 0, 1, work);
+        if (status == STATUS_OK && norm2(m->ambient, acc) < 1e-8 * norm2(m->ambient, out))
+            status = STATUS_NO_CONVERGENCE; /* opposite records cancel: the direction is rounding */
+    }
+    return status == STATUS_OK ? m->ops->check_point(m, one(out), 0, 1, work) : status;
+}
+
 void manifold_ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work)
 {
     *k_max = m->k_max;

@@ -82,6 +82,11 @@ struct manifold_ops {
     int (*log_sum)(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work);
 
+    /* A start for a mean that beats the projected arithmetic mean: accumulates over records (acc: 2 * ambient doubles, zero at
+     * first), then makes the point from the sums and the total weight. */
+    int (*start_add)(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work);
+    int (*start_end)(manifold_t m, double *out, double *acc, double total, double *work);
+
     /* bounds that hold on a whole ball, where those of the manifold don't say enough (inj = 0 or k_max = Inf); a radius
      * for which the ball isn't inside the manifold gives inj = 0 */
     void (*ball_bounds)(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
@@ -125,6 +130,9 @@ int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p,
                      size_t begin, size_t end, double *work);
 /* Total: what is no point, or has no log at the centre, becomes the centre; what lies outside moves to the nearest point
  * of the ball. Never fails. */
+/* start of a mean; STATUS_UNSUPPORTED where only a record will do */
+int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work);
+int manifold_start_end(manifold_t m, double *out, double *acc, double total, double *work);
 void manifold_ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
 void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,
                       size_t end, double *work);

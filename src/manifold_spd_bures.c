@@ -74,8 +74,8 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points u, 
 }
 
 /* X = T - I for the optimal transport T of P to Q, in the eigenbasis (v, w) of P. Near coincidence by the Riccati
- * equation X W + W X + X W X = Q - P as a fixed point, which keeps all digits; else from the factors, T A = C polar(C'A)
- * with P = A A', Q = C C'. rest: 3 k^2 + polar work */
+ * equation X W + W X + X W X = Q - P as a fixed point, which keeps all digits; else by a square root, and for ill-conditioned
+ * pairs from the factors, T A = C polar(C'A) with P = A A', Q = C C'. rest: 3 k^2 + polar work */
 static int transport_map(size_t k, const double *p, const double *q, const double *v, const double *w, double *x,
                          double *rest)
 {
@@ -115,6 +115,25 @@ static int transport_map(size_t k, const double *p, const double *q, const doubl
         /* slow: the factors below settle it, unless rounding alone kept the last digit moving */
         if (big * (double)k < 0.02)
             return STATUS_OK;
+    }
+    /* Well-conditioned pairs through B = W^1/2 Q W^1/2 in the eigenbasis: T = W^-1/2 B^1/2 W^-1/2 */
+    for (size_t j = 0; j < n; j++)
+        e[j] = q[j];
+    la_mirror_lower(k, e);
+    la_to_basis(k, v, e, e, t);
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = 0; i < k; i++)
+            e[i + j * k] *= sqrt(w[i] * w[j]);
+    if (la_symeig(k, e, t, 1, more) == STATUS_OK && t[0] > 1e-5 * t[k - 1] && w[0] > 1e-5 * w[k - 1]) {
+        for (size_t j = 0; j < k; j++)
+            t[j] = sqrt(t[j]);
+        la_spectral(k, e, t, x, more);
+        for (size_t j = 0; j < k; j++) {
+            for (size_t i = 0; i < k; i++)
+                x[i + j * k] /= sqrt(w[i] * w[j]);
+            x[j + j * k] -= 1;
+        }
+        return STATUS_OK;
     }
     double *c = e;
     int status = la_chol(k, q, c);

@@ -105,36 +105,40 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
     return STATUS_OK;
 }
 
-/* squared chord |y - x|^2 and |x + y|^2 */
-static double angle(size_t n, const double *x, const double *y, double *chord_sq)
+/* 2 atan(|y - x|/|y + x|): right for near and for nearly opposite points */
+static inline double angle(size_t n, const double *x, const double *y)
 {
     double a = 0, b = 0;
     for (size_t j = 0; j < n; j++) {
         a += square(y[j] - x[j]);
         b += square(y[j] + x[j]);
     }
-    *chord_sq = a;
-    return 2 * atan2(sqrt(a), sqrt(b));
+    return 2 * atan(sqrt(a / b));
 }
 
-static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+/* The tangential part of y - x (what rounding left of |x| = |y| goes with the normal part), scaled to the angle */
+RIEMDP_HOT static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end,
+                              double *work)
 {
     size_t n = m->ambient;
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *y = at(q, i);
-        double *o = work, chord_sq, d = angle(n, x, y, &chord_sq), s = 0, xx = 0;
-        if (RIEMDP_PI - d < 1e-8)
-            return STATUS_CUT_LOCUS;
-        /* the tangential part of y - x: what rounding left of |x| = |y| goes with the normal part */
+        double *restrict o = work, s = 0, xx = 0, t = 0;
         for (size_t j = 0; j < n; j++) {
             o[j] = y[j] - x[j];
             s += o[j] * x[j];
             xx += x[j] * x[j];
         }
-        for (size_t j = 0; j < n; j++)
-            o[j] -= s / xx * x[j];
-        s = norm2(n, o);
-        s = s > 0 ? d / s : 0;
+        s /= xx;
+        for (size_t j = 0; j < n; j++) {
+            o[j] -= s * x[j];
+            t += o[j] * o[j];
+        }
+        t = sqrt(t);
+        double d = atan2(t, 1 + s); /* x'y = 1 + s */
+        if (RIEMDP_PI - d < 1e-8)
+            return STATUS_CUT_LOCUS;
+        s = t > 0 ? d / t : 0;
         for (size_t j = 0; j < n; j++)
             out[i * n + j] = s * o[j];
     }
@@ -183,9 +187,8 @@ static int inner(manifold_t m, double *out, struct points p, struct points u, st
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     (void)work;
-    double chord_sq;
     for (size_t i = begin; i < end; i++)
-        out[i] = angle(m->ambient, at(p, i), at(q, i), &chord_sq);
+        out[i] = angle(m->ambient, at(p, i), at(q, i));
     return STATUS_OK;
 }
 

@@ -169,12 +169,35 @@ static int median_at_record(struct pass *c, double *p, double *gradient_norm, do
     return 1;
 }
 
+/* 1 over the mean eigenvalue of the Hessian of the mean squared distance: its trace is d + 2 mean log|det d exp| to second
+ * order in the spread (both are Ricci terms), seen at a few records evenly spaced. */
+static double first_step(manifold_t m, const struct source *x, const double *p, double *work)
+{
+    enum { LOOKED_AT = 16 };
+    double *v = work, *rest = v + m->ambient, sum = 0, one_density;
+    size_t seen = 0, stride = x->n / LOOKED_AT + 1;
+    if (!m->ops->log_density || m->dim < 2)
+        return 1;
+    for (size_t i = 0; i < x->n; i += stride) {
+        struct points y = x->get(x, i, i + 1);
+        if (m->ops->log(m, v, one(p), y, 0, 1, rest) == STATUS_OK &&
+            m->ops->log_density(m, &one_density, one(p), one(v), 0, 1, rest) == STATUS_OK && fabs(one_density) < INFINITY) {
+            sum += one_density;
+            seen++;
+        }
+    }
+    double mean = seen ? 1 + 2 * sum / (double)seen / (double)m->dim : 1;
+    return mean > 0.5 ? 1 / mean : 2;
+}
+
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
 {
     struct pass c = make_pass(m, x, w, fit->median, 0, work);
     double *rest = work + 4 * m->ambient + 2 + manifold_work(m);
     struct objective f = {pass_eval, &c};
-    struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory};
+    struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory, .scale = 1};
+    if (!fit->median && fit->memory > 0)
+        s.scale = first_step(m, x, p, rest);
     int status = solver_run(m, &f, p, &s, rest);
     if (status != STATUS_OK)
         return status;
@@ -229,7 +252,7 @@ void mean_in_ball(manifold_t m, const struct source *x, const double *centre, do
     struct pass c = make_pass(m, x, NULL, 0, 1, work);
     double *g = work + 4 * n + 2 + manifold_work(m), *q = g + n, *rest = q + n, value;
     struct objective f = {pass_eval, &c};
-    struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY};
+    struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY, .scale = 1};
     for (size_t j = 0; j < n; j++)
         p[j] = centre[j];
     /* fast steps first; what they find counts only if it lies in the ball and its gradient is small there */

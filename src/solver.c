@@ -68,6 +68,9 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
             if (inner(m, p, yk, yk, &yy, rest) == STATUS_OK && yy > 0)
                 for (size_t j = 0; j < n; j++)
                     d[j] /= rho[kept - 1] * yy;
+        } else {
+            for (size_t j = 0; j < n; j++)
+                d[j] *= s->scale;
         }
         for (size_t k = 0; k < kept; k++) {
             const double *sk = pairs + 2 * k * n, *yk = sk + n;
