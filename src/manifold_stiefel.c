@@ -106,7 +106,7 @@ static int init_data(struct manifold *m, double c)
         m->flags |= MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC;
         return STATUS_OK;
     }
-    /* Euclidean: Zimmermann and Stoye, arXiv 2405.02268 (curvature), 2403.01879 (injectivity radius); canonical:
+    /* Euclidean: Zimmermann and Stoye, arXiv 2403.01879 (curvature), 2405.02268 (injectivity radius); canonical:
      * Rentmeesters 2013, thesis, UCLouvain; Stoye et al. 2025, arXiv 2511.01563 (a lower bound) */
     m->k_min = c == 2 ? -0.5 : 0;
     m->k_max = c == 2 ? 1 : 1.25;

@@ -26,7 +26,8 @@ test_that("Wishart matrices are truncated where the papers say", {
 
 test_that("real shapes of the shapes package are read as they come", {
   skip_if_not_installed("shapes")
-  Sys.setenv(RGL_USE_NULL = "TRUE")
+  old <- options(rgl.useNULL = TRUE) # rgl, which shapes loads, would look for a display
+  on.exit(options(old))
   e <- new.env()
   utils::data("schizophrenia.dat", package = "shapes", envir = e)
   fit <- frechet_mean(e$schizophrenia.dat, kendall(13))

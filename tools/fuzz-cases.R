@@ -1,0 +1,189 @@
+# Small valid arguments for every exported function, every S3 method and every .Call entry. tools/fuzz breaks them,
+# tools/gctorture uses them as they are. What is missing here stops both, so that no new function is forgotten.
+
+namespace <- asNamespace("riemdp")
+entries <- getDLLRegisteredRoutines("riemdp")$.Call
+
+# the manifolds of the tests, as far as they are small
+small_manifolds <- function() {
+  helper <- new.env()
+  for (f in list.files("tests/testthat", "^helper.*[.]R$", full.names = TRUE)) sys.source(f, helper)
+  Filter(function(case) mf_facts(case$M)$ambient <= 16, helper$all_manifolds())
+}
+
+# Points, tangent vectors, coordinates: list(M, p, q, x, v, u, a, t, one, n). `many` says whether p holds many records;
+# `form` is "plain", "points" (mf_points) or "frame" (a data frame).
+make_context <- function(case, many, form, n = 4L) {
+  M <- case$M
+  d <- mf_facts(M)$dimension
+  one <- if (M$name == "custom") M$functions$random(1)[1, ] else single(M, mf_random(M, 1, sd = 0.4))
+  length <- 0.4 * min(case$reach, 1)
+  near <- function(count) {
+    v <- mf_from_coords(M, one, if (d == 1) runif(count, -length, length) else
+      matrix(runif(count * d, -1, 1) * length / sqrt(d), count))
+    mf_exp(M, one, v)
+  }
+  x <- near(n)
+  p <- if (many) near(n) else one
+  count <- if (many) n else sample(c(1L, n), 1)
+  tangents <- function() {
+    a <- if (d == 1 || count == 1) runif(count * d, -0.3, 0.3) / d else matrix(runif(count * d, -0.3, 0.3) / d, count)
+    if (count == 1) a <- as.vector(a)
+    list(a = a, v = mf_from_coords(M, p, a))
+  }
+  one_tangent <- tangents()
+  out <- list(M = M, p = p, q = if (many && runif(1) < 0.5) one else near(n), x = x, v = one_tangent$v, u = tangents()$v,
+              a = one_tangent$a, t = runif(count), one = one, n = n)
+  if (form == "points") {
+    for (i in c("q", "x", if (many) "p")) {
+      if (length(out[[i]]) > length(one)) out[[i]] <- mf_points(out[[i]], M)
+    }
+  } else if (form == "frame" && is.matrix(x) && mf_facts(M)$rows == 0) {
+    out$x <- as.data.frame(x)
+    if (is.matrix(out$q)) out$q <- as.data.frame(out$q)
+  }
+  list2env(out, parent = emptyenv())
+}
+
+single <- function(M, x) {
+  facts <- mf_facts(M)
+  if (facts$rows > 0 && facts$cols > 0) matrix(x[seq_len(facts$ambient)], facts$rows) else as.vector(x)
+}
+
+make_pool <- function() {
+  pool <- list()
+  for (case in small_manifolds()) {
+    for (many in c(FALSE, TRUE)) {
+      for (form in c("plain", "points", "frame")) pool[[length(pool) + 1]] <- make_context(case, many, form)
+    }
+  }
+  pool
+}
+
+pick <- function(...) sample(c(...), 1)
+
+# made once a context: they are slow
+keep <- function(k, name, value) {
+  if (is.null(k[[name]])) k[[name]] <- value
+  k[[name]]
+}
+
+# Kinds of arguments. RECORDS are those whose numbers no message may tell.
+RECORDS <- c("p", "q", "x", "v", "u", "a", "t", "pv", "weights")
+kinds <- list(
+  M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
+  u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
+  weights = function(k) if (runif(1) < 0.5) runif(k$n),
+  start = function(k) if (runif(1) < 0.5) k$one,
+  count = function(k) as.double(sample(5, 1)), whole = function(k) as.double(sample(2:4, 1)),
+  tol = function(k) pick(1e-10, 1e-6), iterations = function(k) pick(20, 100), memory = function(k) pick(0, 6),
+  number = function(k) runif(1), positive = function(k) runif(1) + 0.1, small = function(k) runif(1) * 0.2 + 0.05,
+  radius = function(k) pick(0.05, 0.2, 0.35), sigma = function(k) pick(0.02, 0.1), flag = function(k) pick(TRUE, FALSE),
+  yes = function(k) TRUE, zero = function(k) 0, seed = function(k) 1, law = function(k) pick(1, 2),
+  bounds = function(k) with(mf_facts(k$M), c(max(k_min, -1), min(k_max, 1))), rho = function(k) runif(3),
+  epsilon = function(k) pick(0.5, 1, 10), any = function(k) pick(1, NA, "a"),
+  method = function(k) pick("lbfgs", "gradient"), transport = function(k) pick("parallel", "isometric", "pole"),
+  mechanism = function(k) pick("auto", "laplace", "wrapped"), law_name = function(k) pick("laplace", "wrapped"),
+  calibration = function(k) pick("proven", "paper"), invalid = function(k) pick("error", "center"),
+  metric_spd = function(k) pick("affine", "bures", "logeuclidean"), metric_stiefel = function(k) pick("euclidean", "canonical"),
+  model = function(k) pick("hyperboloid", "ball"), label = function(k) "a label",
+  exp = function(k) function(p, v) p + v, log = function(k) function(p, q) q - p,
+  inner = function(k) function(p, u, v) rowSums(u * v), project = function(k) function(x) x,
+  project_tangent = function(k) function(p, v) v, transport_function = function(k) function(p, q, v) v,
+  check = function(k) function(x) rep(TRUE, nrow(x)), random = function(k) function(n) matrix(0, n, 2),
+  two = function(k) 2, minus = function(k) -1,
+  operation = function(k) pick("exp", "coords", "project_tangent"), pv = function(k) list(k$p, k$v),
+  fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
+  release = function(k) keep(k, "release", dp_mean(k$x, k$M, 1, k$one, 0.1, mechanism = "wrapped")),
+  guarantee = function(k) guarantee(kinds$release(k)), points = function(k) mf_points(k$x, k$M),
+  points_summary = function(k) summary(mf_points(k$x, k$M)),
+  model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
+)
+
+# one string a target: "argument=kind", or the kind alone where both have one name
+arguments <- c(
+  riemdp_aliased = "M name=operation args=pv over=count",
+  riemdp_ball_bounds = "M centre=one radius", riemdp_ball_steps = "k_min=minus k_max=number radius=small tol",
+  riemdp_carry = "M p q v", riemdp_check = "M x", riemdp_coords = "M p v", riemdp_count = "M x", riemdp_dist = "M p q",
+  riemdp_dist_matrix = "M x", riemdp_exp = "M p v", riemdp_facts = "M", riemdp_from_coords = "M p a",
+  riemdp_inner = "M p u v", riemdp_is_point = "M x", riemdp_jacobi = "M p v x=t u",
+  riemdp_laplace_radii = "M n=count sigma simulate=flag", riemdp_log = "M p q", riemdp_log_density = "M p v",
+  riemdp_mean = "M x weights start tol max_iter=iterations memory median=flag",
+  riemdp_noise = "M centre=one n=count law sigma simulate=flag", riemdp_norm = "M p v", riemdp_origin = "M",
+  riemdp_pole = "M p q v rungs=count", riemdp_project = "M x", riemdp_project_tangent = "M p v",
+  riemdp_radial = "M rho",
+  riemdp_release_mean = "M x centre=one radius bounds law sigma tol simulate=flag", riemdp_statuses = "",
+  riemdp_system_uniform = "M", riemdp_transport = "M p q v",
+
+  dp_mean = "x M epsilon center=one radius delta=zero mechanism calibration invalid", euclidean = "d=whole",
+  expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release",
+  frechet_mean = "x M weights tol method start max_iter=iterations",
+  frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
+  glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model",
+  kendall = "k=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
+  manifold_custom = paste("dim=two ambient=two exp log inner project project_tangent transport=transport_function check",
+                          "random k_min=minus k_max=number injectivity_radius=positive symmetric=flag label"),
+  mean_sensitivity = "M n=count radius center=one calibration", mf_check = "M x", mf_coords = "M p v",
+  mf_dist = "M p q", mf_dist_matrix = "M x", mf_exp = "M p v", mf_facts = "M", mf_from_coords = "M p a",
+  mf_inner = "M p u v", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",
+  mf_norm = "M p v", mf_points = "x M", mf_project = "M x", mf_project_tangent = "M p v",
+  mf_random = "M n=count sd=positive", mf_random_tangent = "M p=one n=whole sd=positive",
+  mf_transport = "M p q v method=transport rungs=count", riemdp_errors = "", spd = "k=whole metric=metric_spd floor=tol",
+  sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
+  with_simulation = "seed expr=any"
+)
+
+# methods of exported and of base generics: by the class they are for
+classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
+             dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary")
+
+all_methods <- function() {
+  table <- getNamespaceInfo("riemdp", "S3methods")
+  exports <- getNamespaceExports("riemdp")
+  internal <- vapply(table[, 1], function(g) exists(g, namespace, inherits = FALSE) && !g %in% exports, NA)
+  table <- table[!internal, , drop = FALSE]
+  unknown <- setdiff(table[, 2], names(classes))
+  if (length(unknown)) stop("tools/fuzz-cases.R: no objects of class ", paste(unknown, collapse = ", "), call. = FALSE)
+  stats::setNames(classes[table[, 2]], table[, 3])
+}
+
+parse_arguments <- function(text) {
+  words <- strsplit(text, " ", fixed = TRUE)[[1]]
+  pairs <- strsplit(words, "=", fixed = TRUE)
+  stats::setNames(vapply(pairs, function(w) w[length(w)], ""), vapply(pairs, `[`, "", 1))
+}
+
+# list(name, type, run = function(args), kinds, optional)
+all_targets <- function() {
+  exports <- sort(getNamespaceExports("riemdp"))
+  exports <- exports[vapply(exports, function(e) is.function(get(e, asNamespace("riemdp"))), NA)]
+  unknown <- setdiff(c(exports, names(entries)), names(arguments))
+  if (length(unknown)) {
+    stop("tools/fuzz-cases.R has no arguments for ", paste(unknown, collapse = ", "), ": add a line each.", call. = FALSE)
+  }
+  entry <- lapply(stats::setNames(nm = names(entries)), function(name) {
+    list(name = name, type = "entry", kinds = parse_arguments(arguments[[name]]), optional = character(),
+         run = function(args) do.call(.Call, c(list(entries[[name]]), unname(args)), quote = TRUE))
+  })
+  export <- lapply(stats::setNames(nm = exports), function(name) {
+    f <- get(name, namespace)
+    has_default <- vapply(formals(f), function(v) !identical(v, quote(expr = )), NA)
+    list(name = name, type = if (identical(environment(f), namespace)) "export" else "reexport",
+         kinds = parse_arguments(arguments[[name]]), optional = names(formals(f))[has_default],
+         run = function(args) do.call(f, args, quote = TRUE))
+  })
+  methods <- all_methods()
+  method <- lapply(stats::setNames(nm = names(methods)), function(name) {
+    f <- get(name, namespace)
+    list(name = name, type = "method", kinds = c(object = methods[[name]]), optional = character(),
+         run = function(args) do.call(f, unname(args), quote = TRUE))
+  })
+  c(entry, export, method)
+}
+
+valid_arguments <- function(target, pool) {
+  context <- pool[[sample(length(pool), 1)]]
+  args <- lapply(target$kinds, function(kind) kinds[[kind]](context))
+  drop <- names(args) %in% target$optional & runif(length(args)) < 0.5
+  args[!drop]
+}
