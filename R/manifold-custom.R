@@ -35,6 +35,18 @@
 #'   exp = function(p, v) wrap(p + v), log = function(p, q) wrap(q - p), project = wrap,
 #'   k_min = 0, k_max = 0, injectivity_radius = pi, symmetric = TRUE, label = "flat torus")
 #' mf_dist(torus, c(3, 0), c(-3, 0))
+#'
+#' # the sphere, written by hand
+#' size <- function(v) sqrt(rowSums(v^2))
+#' ball <- manifold_custom(2, 3,
+#'   exp = function(p, v) cos(size(v)) * p + ifelse(size(v) > 0, sin(size(v)) / size(v), 1) * v,
+#'   log = function(p, q) {
+#'     v <- q - rowSums(p * q) * p
+#'     ifelse(size(v) > 0, atan2(size(v), rowSums(p * q)) / size(v), 1) * v
+#'   },
+#'   project = function(x) x / size(x), project_tangent = function(p, v) v - rowSums(p * v) * p,
+#'   k_min = 1, k_max = 1, injectivity_radius = pi, symmetric = TRUE, label = "my sphere")
+#' frechet_mean(diag(3), ball)$mean - frechet_mean(diag(3), sphere(2))$mean
 #' @export
 manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL, project_tangent = NULL, transport = NULL,
                             check = NULL, random = NULL, k_min = -Inf, k_max = Inf, injectivity_radius = 0,

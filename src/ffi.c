@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* ---- statuses, errors ---------------------------------------------------------------------------------------------- */
 
@@ -81,6 +84,10 @@ static void progress_call(const char *name, double done, double of)
 static void tick(struct host *base, double done, double of)
 {
     struct ffi_host *host = (struct ffi_host *)base;
+#ifdef _OPENMP
+    if (omp_in_parallel()) /* R is for the main thread, and no jump may leave a parallel region */
+        return;
+#endif
     double t = now();
     if (t - host->checked < 0.005)
         return;
@@ -220,6 +227,26 @@ double ffi_number(SEXP x, const char *label)
     return v;
 }
 
+/* option riemdp.threads; one by default, and where the compiler has no OpenMP */
+static int threads_wanted(void)
+{
+    enum { MOST = 64 };
+#ifdef _OPENMP
+    SEXP x = Rf_GetOption1(Rf_install("riemdp.threads"));
+    double n = TYPEOF(x) == INTSXP && XLENGTH(x) == 1   ? (INTEGER(x)[0] == NA_INTEGER ? 1 : INTEGER(x)[0])
+               : TYPEOF(x) == REALSXP && XLENGTH(x) == 1 ? REAL(x)[0]
+                                                         : 1;
+    if (!(n >= 2))
+        return 1;
+    SEXP ns = PROTECT(package_namespace()), expr = PROTECT(Rf_lang1(Rf_install("threads_allowed")));
+    int allowed = Rf_asLogical(Rf_eval(expr, ns)) == 1;
+    UNPROTECT(2);
+    return !allowed ? 1 : n <= MOST ? (int)n : (int)MOST;
+#else
+    return MOST > 0;
+#endif
+}
+
 /* The object may come from a tampered file: everything is checked, and init() derives all the rest. */
 void ffi_manifold_read(struct call *c, SEXP manifold)
 {
@@ -250,6 +277,7 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
         status = STATUS_BAD_MANIFOLD;
     if (status != STATUS_OK)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    c->threads = m->flags & MANIFOLD_CALLS_R ? 1 : threads_wanted();
 }
 
 /* ---- arguments ----------------------------------------------------------------------------------------------------- */
@@ -345,7 +373,8 @@ struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
         a.n = (size_t)XLENGTH(x);
         a.layout = LAYOUT_ROWS;
         a.data = REAL(rows);
-        a.buffer = ffi_doubles(ffi_block(c) * a.length);
+        a.lane_size = ffi_block(c) * a.length;
+        a.buffer = ffi_doubles((size_t)c->threads * a.lane_size);
         return a;
     }
     x = as_plain(c, x, label, kind);
@@ -415,8 +444,10 @@ struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
     a.data = TYPEOF(x) == CPLXSXP ? (const double *)COMPLEX(x) : REAL(x);
     if (!a.many && kind != KIND_COORDS && kind != KIND_SCALAR && a.layout == LAYOUT_ROWS)
         a.layout = LAYOUT_RECORDS;
-    if (a.layout != LAYOUT_RECORDS || (kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY)))
-        a.buffer = ffi_doubles((a.many ? ffi_block(c) : 1) * a.length);
+    if (a.layout != LAYOUT_RECORDS || (kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY))) {
+        a.lane_size = (a.many ? ffi_block(c) : 1) * a.length;
+        a.buffer = ffi_doubles((a.many ? (size_t)c->threads : 1) * a.lane_size);
+    }
     return a;
 }
 
@@ -471,37 +502,54 @@ static void pack(const struct arg *a, size_t begin, size_t end, double *out)
     }
 }
 
-struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work)
+int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
+                   struct points *out, size_t *bad)
 {
     manifold_t m = &c->m;
+    size_t stride = a->many ? a->length : 0;
     if (!a->many) {
         begin = 0;
         end = 1;
+        lane = 0;
     }
-    size_t stride = a->many ? a->length : 0;
-    if (!a->buffer)
-        return (struct points){a->data + begin * a->length, stride};
-    pack(a, begin, end, a->buffer);
-    if (a->kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY)) {
-        struct points x = {a->buffer, a->length};
-        if (m->ops->project(m, a->buffer, x, 0, end - begin, work) != STATUS_OK) {
-            pack(a, begin, end, a->buffer);
-            for (size_t i = 0; i < end - begin; i++) {
-                int status = m->ops->project(m, a->buffer, x, i, i + 1, work);
-                if (status == STATUS_OK)
-                    continue;
-                if (!forgiving)
-                    ffi_abort(c, status, a->label, a->many ? (double)(begin + i) : -1);
-                for (size_t j = 0; j < a->length; j++)
-                    a->buffer[i * a->length + j] = NAN;
+    if (!a->buffer) {
+        *out = (struct points){a->data + begin * a->length, stride};
+        return STATUS_OK;
+    }
+    double *buffer = a->buffer + (size_t)lane * a->lane_size;
+    *out = (struct points){buffer, stride};
+    pack(a, begin, end, buffer);
+    if (a->kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY))
+        for (size_t i = 0; i < end - begin; i++) {
+            int status = m->ops->project(m, buffer, (struct points){buffer, a->length}, i, i + 1, work);
+            if (status != STATUS_OK) {
+                *bad = begin + i;
+                return status;
             }
         }
-    }
-    return (struct points){a->buffer, stride};
+    return STATUS_OK;
 }
 
-static int check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
-                       double *work)
+struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work)
+{
+    struct points out;
+    size_t bad = 0;
+    int status = ffi_read_block(c, a, 0, begin, end, work, &out, &bad);
+    if (status == STATUS_OK)
+        return out;
+    if (!forgiving)
+        ffi_abort(c, status, a->label, a->many ? (double)bad : -1);
+    /* record by record: what can't be brought to the manifold is NaN */
+    manifold_t m = &c->m;
+    pack(a, a->many ? begin : 0, a->many ? end : 1, a->buffer);
+    for (size_t i = 0; i < (a->many ? end - begin : 1); i++)
+        if (m->ops->project(m, a->buffer, (struct points){a->buffer, a->length}, i, i + 1, work) != STATUS_OK)
+            for (size_t j = 0; j < a->length; j++)
+                a->buffer[i * a->length + j] = NAN;
+    return out;
+}
+
+int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to, double *work)
 {
     if (kind == KIND_POINT)
         return m->ops->check_point(m, x, from, to, work);
@@ -522,10 +570,10 @@ void ffi_check_block(struct call *c, struct arg *a, struct points x, struct arg 
     if (recycled && begin > 0)
         return;
     size_t count = recycled ? 1 : end - begin;
-    if (check_range(m, a->kind, x, p, 0, count, work) == STATUS_OK)
+    if (ffi_check_range(m, a->kind, x, p, 0, count, work) == STATUS_OK)
         return;
     for (size_t i = 0; i < count; i++) {
-        int status = check_range(m, a->kind, x, p, i, i + 1, work);
+        int status = ffi_check_range(m, a->kind, x, p, i, i + 1, work);
         if (status != STATUS_OK)
             ffi_abort(c, status, a->label, a->many ? (double)(begin + i) : -1);
     }
@@ -544,11 +592,18 @@ static struct points source_get(const struct source *source, size_t begin, size_
     return ffi_block_points(s->c, s->a, begin, end, s->forgiving, s->work);
 }
 
+static int source_read(const struct source *source, int lane, size_t begin, size_t end, double *work, struct points *out)
+{
+    const struct source_data *s = source->data;
+    size_t bad;
+    return ffi_read_block(s->c, s->a, lane, begin, end, work, out, &bad);
+}
+
 struct source ffi_source(struct call *c, struct arg *a, int forgiving, double *work)
 {
     struct source_data *s = (struct source_data *)R_alloc(1, sizeof *s);
     *s = (struct source_data){c, a, forgiving, work};
-    return (struct source){a->n, ffi_block(c), source_get, s, NULL};
+    return (struct source){a->n, ffi_block(c), c->threads, source_get, source_read, s};
 }
 
 /* ---- results ------------------------------------------------------------------------------------------------------- */
@@ -581,7 +636,8 @@ static struct result points_result(struct call *c, struct result r, const struct
     UNPROTECT(1);
     r.data = REAL(rows);
     r.layout = LAYOUT_ROWS;
-    r.buffer = ffi_doubles(ffi_block(c) * r.length);
+    r.lane_size = ffi_block(c) * r.length;
+    r.buffer = ffi_doubles((size_t)c->threads * r.lane_size);
     return r;
 }
 
@@ -620,33 +676,36 @@ struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape
         with_dim(r.x, 2, n, r.length, 0);
         r.layout = LAYOUT_ROWS;
     }
-    if (r.layout != LAYOUT_RECORDS)
-        r.buffer = ffi_doubles((many ? ffi_block(c) : 1) * r.length);
+    if (r.layout != LAYOUT_RECORDS) {
+        r.lane_size = (many ? ffi_block(c) : 1) * r.length;
+        r.buffer = ffi_doubles((size_t)c->threads * r.lane_size);
+    }
     return r;
 }
 
-double *ffi_result_block(struct result *r, size_t begin)
+double *ffi_result_block(struct result *r, int lane, size_t begin)
 {
-    return r->buffer ? r->buffer : r->data + begin * r->length;
+    return r->buffer ? r->buffer + (size_t)lane * r->lane_size : r->data + begin * r->length;
 }
 
-void ffi_result_done(struct result *r, size_t begin, size_t end)
+void ffi_result_done(struct result *r, int lane, size_t begin, size_t end)
 {
     size_t len = r->length;
     if (!r->buffer)
         return;
+    const double *from = r->buffer + (size_t)lane * r->lane_size;
     if (r->layout == LAYOUT_ROWS) {
         for (size_t j = 0; j < len; j++) {
             double *column = r->data + j * r->n;
             for (size_t i = begin; i < end; i++)
-                column[i] = r->buffer[(i - begin) * len + j];
+                column[i] = from[(i - begin) * len + j];
         }
     } else {
         size_t k = len / 2;
         for (size_t i = begin; i < end; i++)
             for (size_t j = 0; j < k; j++) {
-                r->data[i * len + j] = r->buffer[(i - begin) * len + 2 * j];
-                r->data[i * len + k + j] = r->buffer[(i - begin) * len + 2 * j + 1];
+                r->data[i * len + j] = from[(i - begin) * len + 2 * j];
+                r->data[i * len + k + j] = from[(i - begin) * len + 2 * j + 1];
             }
     }
 }

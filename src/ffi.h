@@ -29,6 +29,7 @@ struct call {
     SEXP keep;
     int kept;
     int quiet; /* private callers: callbacks that fail are statuses, never R errors */
+    int threads; /* lanes that may work at once; 1 where operations call R */
 };
 
 /* An argument of points, tangents, coordinates or scalars. */
@@ -40,7 +41,8 @@ struct arg {
     const double *data;
     size_t n, length;   /* records, doubles a record */
     int many;           /* 0: a single point, recycled */
-    double *buffer;     /* packed block, where the layout or the manifold needs one */
+    double *buffer;     /* packed blocks, one a lane, where the layout or the manifold needs them */
+    size_t lane_size;   /* doubles of one lane's block */
 };
 
 SEXP ffi_keep(struct call *c, SEXP x);
@@ -61,6 +63,10 @@ void ffi_custom_attach(struct call *c, SEXP manifold); /* ffi_custom.c */
 struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind);
 size_t ffi_common_length(struct arg *args, size_t count);
 size_t ffi_block(const struct call *c);
+/* The same without raising and without R, for any lane: a status, and the first bad record in *bad. */
+int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
+                   struct points *out, size_t *bad);
+int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to, double *work);
 /* Records begin <= i < end, numbered from 0 in the result. Raises on raw landmarks of size zero unless `forgiving`,
  * in which case such a record is NaN. */
 struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work);
@@ -76,12 +82,13 @@ struct result {
     double *data;
     size_t n, length;
     double *buffer;
+    size_t lane_size;
 };
 
 /* like the argument `shape` where it is of a shape for `kind`, else the manifold's own shape */
 struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape, size_t n, int many);
-double *ffi_result_block(struct result *r, size_t begin); /* where the kernel writes records begin, ... */
-void ffi_result_done(struct result *r, size_t begin, size_t end);
+double *ffi_result_block(struct result *r, int lane, size_t begin); /* where the kernel writes records begin, ... */
+void ffi_result_done(struct result *r, int lane, size_t begin, size_t end);
 
 /* one point in its plain single shape; landmarks as k x 2 where `like` came so */
 SEXP ffi_single(struct call *c, const struct arg *like, const double *p);

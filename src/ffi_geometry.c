@@ -3,6 +3,9 @@
 #include "ffi.h"
 
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 enum { ARGS_MOST = 4 };
 
@@ -22,13 +25,60 @@ struct geometry {
     SEXP *x;
 };
 
+/* One block on one lane: read, check, run. No R in here. `fixed` holds the recycled arguments, read and checked already. */
+static int run_block(const struct call *c, const struct operation *op, const struct arg *a, const struct points *fixed,
+                     struct result *r, int lane, size_t begin, size_t end, double *work)
+{
+    manifold_t m = &c->m;
+    struct points in[ARGS_MOST];
+    size_t bad;
+    for (int i = 0; i < op->count; i++) {
+        int status = STATUS_OK;
+        in[i] = fixed[i];
+        if (a[i].many)
+            status = ffi_read_block(c, a + i, lane, begin, end, work, in + i, &bad);
+        int checked = op->checked || (op->in[i] == KIND_POINT && op->count > 1); /* bases of projections too */
+        int varies = a[i].many || (op->in[i] == KIND_TANGENT && a[0].many);
+        if (status == STATUS_OK && checked && varies)
+            status = ffi_check_range(m, op->in[i], in[i], in[0], 0, end - begin, work);
+        if (status != STATUS_OK)
+            return status;
+    }
+    int status = op->run(m, ffi_result_block(r, lane, begin), in, 0, end - begin, work);
+    if (status == STATUS_OK)
+        ffi_result_done(r, lane, begin, end);
+    return status;
+}
+
+/* a block that failed: again, on the main thread and record by record, to raise for the first bad one */
+static void name_culprit(struct call *c, const struct operation *op, struct arg *a, int many, size_t begin, size_t end,
+                         double *out, double *work)
+{
+    struct points in[ARGS_MOST];
+    for (int i = 0; i < op->count; i++) {
+        in[i] = ffi_block_points(c, a + i, begin, end, 0, work);
+        if (op->checked || (op->in[i] == KIND_POINT && op->count > 1))
+            ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
+    }
+    for (size_t i = 0; i < end - begin; i++) {
+        struct points single[ARGS_MOST];
+        for (int k = 0; k < op->count; k++)
+            single[k] = (struct points){at(in[k], i), 0};
+        int status = op->run(&c->m, out, single, 0, 1, work);
+        if (status != STATUS_OK)
+            ffi_abort(c, status, op->label[op->culprit], many ? (double)(begin + i) : -1);
+    }
+    ffi_abort(c, STATUS_NO_CONVERGENCE, op->label[op->culprit], -1);
+}
+
 static SEXP geometry_body(struct call *c, void *data)
 {
+    enum { BLOCKS_A_LANE = 4 };
     const struct geometry *g = data;
     const struct operation *op = g->op;
     manifold_t m = &c->m;
     struct arg a[ARGS_MOST];
-    struct points in[ARGS_MOST];
+    struct points fixed[ARGS_MOST] = {{NULL, 0}};
     for (int i = 0; i < op->count; i++)
         a[i] = ffi_arg(c, g->x[i], op->label[i], op->in[i]);
     size_t n = ffi_common_length(a, (size_t)op->count), block = ffi_block(c);
@@ -46,30 +96,43 @@ static SEXP geometry_body(struct call *c, void *data)
     if (op->name[0] == 'f' && op->out == KIND_TANGENT) /* from_coords keeps the shape of its base */
         shape = a[0].many || !many ? a : NULL;
     struct result r = ffi_result(c, op->out, shape, n, many);
-    double *work = ffi_doubles(op->numeric ? manifold_numeric_work(m) : manifold_work(m));
-    for (size_t begin = 0; begin < n; begin += block) {
-        size_t end = begin + block < n ? begin + block : n;
-        for (int i = 0; i < op->count; i++) {
-            if (begin == 0 || a[i].many)
-                in[i] = ffi_block_points(c, a + i, begin, end, 0, work);
-            if (op->checked || (op->in[i] == KIND_POINT && op->count > 1)) /* the base of a projection is checked too */
-                ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
+    size_t work_size = op->numeric ? manifold_numeric_work(m) : manifold_work(m);
+    int lanes = n > block ? c->threads : 1;
+    double *work = ffi_doubles((size_t)lanes * work_size);
+    for (int i = 0; i < op->count && n > 0; i++)
+        if (!a[i].many) {
+            fixed[i] = ffi_block_points(c, a + i, 0, 1, 0, work);
+            if ((op->checked || (op->in[i] == KIND_POINT && op->count > 1)) && !(op->in[i] == KIND_TANGENT && a[0].many))
+                ffi_check_block(c, a + i, fixed[i], a, fixed[0], 0, 1, work);
         }
-        double *out = ffi_result_block(&r, begin);
-        if (op->run(m, out, in, 0, end - begin, work) != STATUS_OK) {
-            /* again, record by record, to name the first that fails */
-            for (size_t i = 0; i < end - begin; i++) {
-                struct points single[ARGS_MOST];
-                for (int k = 0; k < op->count; k++)
-                    single[k] = (struct points){at(in[k], i), 0};
-                int status = op->run(m, out, single, 0, 1, work);
-                if (status != STATUS_OK)
-                    ffi_abort(c, status, op->label[op->culprit], many ? (double)(begin + i) : -1);
+    /* rounds of blocks; interrupts and progress in between */
+    size_t round = block * (lanes > 1 ? BLOCKS_A_LANE * (size_t)lanes : 1);
+    for (size_t start = 0; start < n; start += round) {
+        size_t stop = start + round < n ? start + round : n;
+        long blocks = (long)((stop - start + block - 1) / block), failed = blocks;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1)
+#endif
+        for (long k = 0; k < blocks; k++) {
+#ifdef _OPENMP
+            int lane = lanes > 1 ? omp_get_thread_num() : 0;
+#else
+            int lane = 0;
+#endif
+            size_t begin = start + (size_t)k * block, end = begin + block < stop ? begin + block : stop;
+            if (run_block(c, op, a, fixed, &r, lane, begin, end, work + (size_t)lane * work_size) != STATUS_OK) {
+#ifdef _OPENMP
+#pragma omp critical
+#endif
+                if (k < failed)
+                    failed = k;
             }
-            ffi_abort(c, STATUS_NO_CONVERGENCE, op->label[op->culprit], -1);
         }
-        ffi_result_done(&r, begin, end);
-        host_tick(m->host, (double)end, (double)n);
+        if (failed < blocks) {
+            size_t begin = start + (size_t)failed * block, end = begin + block < stop ? begin + block : stop;
+            name_culprit(c, op, a, many, begin, end, ffi_result_block(&r, 0, begin), work);
+        }
+        host_tick(m->host, (double)stop, (double)n);
     }
     return r.x;
 }
@@ -170,10 +233,10 @@ static SEXP aliased_body(struct call *c, void *data)
     int status = op->run(&c->m, out, in, 0, n, work);
     if (status != STATUS_OK)
         ffi_abort(c, status, op->label[op->culprit], -1);
-    double *to = ffi_result_block(&r, 0);
+    double *to = ffi_result_block(&r, 0, 0);
     for (size_t j = 0; j < n * r.length; j++)
         to[j] = out[j];
-    ffi_result_done(&r, 0, n);
+    ffi_result_done(&r, 0, 0, n);
     return r.x;
 }
 
@@ -302,13 +365,13 @@ static SEXP jacobi_body(struct call *c, void *data)
             ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
         }
         for (size_t i = 0; i < end - begin; i++) {
-            int status = manifold_jacobi(m, ffi_result_block(&p, begin), ffi_result_block(&v, begin), in[0], in[1], in[2],
+            int status = manifold_jacobi(m, ffi_result_block(&p, 0, begin), ffi_result_block(&v, 0, begin), in[0], in[1], in[2],
                                          in[3], i, i + 1, work);
             if (status != STATUS_OK)
                 ffi_abort(c, status, "v", many ? (double)(begin + i) : -1);
         }
-        ffi_result_done(&p, begin, end);
-        ffi_result_done(&v, begin, end);
+        ffi_result_done(&p, 0, begin, end);
+        ffi_result_done(&v, 0, begin, end);
         host_tick(m->host, (double)end, (double)n);
     }
     SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, 2)), names = ffi_keep(c, Rf_allocVector(STRSXP, 2));
@@ -422,8 +485,8 @@ static SEXP origin_body(struct call *c, void *data)
     if (!c->m.ops->origin)
         ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
     struct result r = ffi_result(c, KIND_POINT, NULL, 1, 0);
-    c->m.ops->origin(&c->m, ffi_result_block(&r, 0));
-    ffi_result_done(&r, 0, 1);
+    c->m.ops->origin(&c->m, ffi_result_block(&r, 0, 0));
+    ffi_result_done(&r, 0, 0, 1);
     return r.x;
 }
 

@@ -65,7 +65,7 @@ static SEXP mean_body(struct call *c, void *data)
     }
     struct source source = ffi_source(c, &x, 0, check);
     struct mean_fit fit = {.tol = in->tol, .max_iter = in->max_iter, .memory = in->memory, .median = in->median};
-    int status = mean_run(m, &source, w, p, &fit, ffi_doubles(mean_work(m, in->memory)));
+    int status = mean_run(m, &source, w, p, &fit, ffi_doubles(mean_work(m, &source, in->memory)));
     if (status != STATUS_OK)
         ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE, in->median ? "median" : "mean",
                   -1);

@@ -100,7 +100,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     struct arg inside = {.label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = ball, .n = n, .length = dim,
                          .many = 1};
     struct source source = ffi_source(c, &inside, 1, work);
-    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient, ffi_doubles(mean_work(m, 5)));
+    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient, ffi_doubles(mean_work(m, &source, 5)));
 
     struct points base = {p, 0};
     if (in->law == LAW_WRAPPED) {
@@ -165,7 +165,7 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
     struct result r = ffi_result(c, KIND_POINT, NULL, n, 1);
     for (size_t begin = 0; begin < n; begin += block) {
         size_t end = begin + block < n ? begin + block : n;
-        double *out = ffi_result_block(&r, begin);
+        double *out = ffi_result_block(&r, 0, begin);
         for (size_t i = 0; i < end - begin; i++) {
             draw(m, in->law, &laplace, in->sigma, rng, a, work);
             int status = manifold_from_coords(m, v, p, (struct points){a, 0}, 0, 1, work);
@@ -173,7 +173,7 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
                 ffi_abort(c, status, "center", -1);
             exp_total(m, out + i * m->ambient, p.x, v, work);
         }
-        ffi_result_done(&r, begin, end);
+        ffi_result_done(&r, 0, begin, end);
         host_tick(m->host, (double)end, (double)n);
     }
     return r.x;

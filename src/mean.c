@@ -1,5 +1,9 @@
 #include "mean.h"
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 static struct points one(const double *x)
 {
     return (struct points){x, 0};
@@ -12,8 +16,18 @@ struct pass {
     const double *w;
     double total;
     int median, forgiving;
-    double *block, *carry, *logs, *work; /* block and carry: ambient + 1 each; logs: ambient */
+    double *carry;   /* ambient */
+    double *slot;    /* sums of the blocks of one round, ambient + 1 each */
+    double *lane;    /* one after the other: a logarithm, workspace */
+    size_t lane_size;
 };
+
+/* Blocks in one round: several a lane, since threads that wait for each other cost more than they bring. */
+static size_t slots_of(const struct source *x)
+{
+    enum { BLOCKS_A_LANE = 16 };
+    return x->lanes > 1 ? BLOCKS_A_LANE * (size_t)x->lanes : 1;
+}
 
 /* adds y to the compensated sum (s, c), Neumaier 1974, doi:10.1002/zamm.19740540106 */
 static void add(size_t n, double *s, double *c, const double *y)
@@ -26,58 +40,96 @@ static void add(size_t n, double *s, double *c, const double *y)
 }
 
 /* one record at a time: what has no log counts as being at p (forgiving), and unit vectors for the median */
-static int slow_block(const struct pass *c, const double *p, struct points x, const double *w, size_t count)
+static int slow_block(const struct pass *c, const double *p, struct points x, const double *w, size_t count, double *sums,
+                      double *log, double *work)
 {
     manifold_t m = c->m;
     for (size_t i = 0; i < count; i++) {
         double sq, wi = w ? w[i] : 1;
-        int status = m->ops->log(m, c->logs, one(p), one(at(x, i)), 0, 1, c->work);
+        int status = m->ops->log(m, log, one(p), one(at(x, i)), 0, 1, work);
         if (status == STATUS_OK)
-            status = m->ops->inner(m, &sq, one(p), one(c->logs), one(c->logs), 0, 1, c->work);
-        if (c->forgiving && (status != STATUS_OK || !all_finite(m->ambient, c->logs) || !(sq < INFINITY)))
+            status = m->ops->inner(m, &sq, one(p), one(log), one(log), 0, 1, work);
+        if (c->forgiving && (status != STATUS_OK || !all_finite(m->ambient, log) || !(sq < INFINITY)))
             continue;
         if (status != STATUS_OK)
             return status;
         if (c->median) {
             double d = sqrt(sq > 0 ? sq : 0);
-            c->block[m->ambient] += wi * d;
+            sums[m->ambient] += wi * d;
             wi = d > 0 ? wi / d : 0;
         } else {
-            c->block[m->ambient] += wi * sq;
+            sums[m->ambient] += wi * sq;
         }
         for (size_t j = 0; j < m->ambient; j++)
-            c->block[j] += wi * c->logs[j];
+            sums[j] += wi * log[j];
     }
     return STATUS_OK;
 }
 
-/* mean: value sum w d^2 / 2W and gradient -sum w log / W; median: sum w d / W */
+/* sums of one block on one lane */
+static int pass_block(const struct pass *c, const double *p, size_t slot, int lane, size_t begin, size_t end)
+{
+    manifold_t m = c->m;
+    size_t n = m->ambient;
+    double *sums = c->slot + slot * (n + 1), *log = c->lane + (size_t)lane * c->lane_size, *work = log + n;
+    const double *w = c->w ? c->w + begin : NULL;
+    struct points x;
+    for (size_t j = 0; j <= n; j++)
+        sums[j] = 0;
+    int status = c->x->read(c->x, lane, begin, end, work, &x);
+    if (status != STATUS_OK)
+        return status;
+    if (!c->median)
+        status = manifold_log_sum(m, sums, sums + n, p, x, w, 0, end - begin, work);
+    if (c->median || (c->forgiving && (status != STATUS_OK || !all_finite(n + 1, sums)))) {
+        for (size_t j = 0; j <= n; j++)
+            sums[j] = 0;
+        status = slow_block(c, p, x, w, end - begin, sums, log, work);
+    }
+    return status;
+}
+
+/* Mean: value sum w d^2 / 2W and gradient -sum w log / W; median: sum w d / W. Blocks are summed in their order, so the
+ * result doesn't depend on the number of lanes. */
 static int pass_eval(const struct objective *f, const double *p, double *grad, double *value)
 {
     const struct pass *c = f->data;
     manifold_t m = c->m;
-    size_t n = m->ambient;
+    size_t n = m->ambient, block = c->x->block;
+    int lanes = c->x->n > block ? c->x->lanes : 1;
+    size_t slots = slots_of(c->x);
     double sum = 0, sum_carry = 0;
     for (size_t j = 0; j < n; j++)
         grad[j] = c->carry[j] = 0;
-    for (size_t begin = 0; begin < c->x->n; begin += c->x->block) {
-        size_t end = begin + c->x->block < c->x->n ? begin + c->x->block : c->x->n;
-        struct points x = c->x->get(c->x, begin, end);
-        const double *w = c->w ? c->w + begin : NULL;
-        int status = STATUS_NO_CONVERGENCE;
-        for (size_t j = 0; j <= n; j++)
-            c->block[j] = 0;
-        if (!c->median)
-            status = manifold_log_sum(m, c->block, c->block + n, p, x, w, 0, end - begin, c->work);
-        if (c->median || (c->forgiving && (status != STATUS_OK || !all_finite(n + 1, c->block)))) {
-            for (size_t j = 0; j <= n; j++)
-                c->block[j] = 0;
-            status = slow_block(c, p, x, w, end - begin);
+    for (size_t start = 0; start < c->x->n; start += slots * block) {
+        size_t stop = start + slots * block < c->x->n ? start + slots * block : c->x->n;
+        long blocks = (long)((stop - start + block - 1) / block);
+        int bad = STATUS_OK;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1 && blocks > 1)
+#endif
+        for (long k = 0; k < blocks; k++) {
+            size_t begin = start + (size_t)k * block, end = begin + block < stop ? begin + block : stop;
+#ifdef _OPENMP
+            int lane = omp_get_thread_num();
+#else
+            int lane = 0;
+#endif
+            int status = pass_block(c, p, (size_t)k, lane, begin, end);
+            if (status != STATUS_OK) {
+#ifdef _OPENMP
+#pragma omp critical
+#endif
+                bad = status;
+            }
         }
-        if (status != STATUS_OK)
-            return status;
-        add(n, grad, c->carry, c->block);
-        add(1, &sum, &sum_carry, c->block + n);
+        if (bad != STATUS_OK)
+            return bad;
+        for (long k = 0; k < blocks; k++) {
+            const double *sums = c->slot + (size_t)k * (n + 1);
+            add(n, grad, c->carry, sums);
+            add(1, &sum, &sum_carry, sums + n);
+        }
         host_tick(m->host, 0, 0);
     }
     for (size_t j = 0; j < n; j++)
@@ -86,18 +138,22 @@ static int pass_eval(const struct objective *f, const double *p, double *grad, d
     return all_finite(n, grad) ? STATUS_OK : STATUS_NO_CONVERGENCE;
 }
 
-size_t mean_work(manifold_t m, int memory)
+/* workspace of the passes themselves: what follows is the solver's */
+static size_t pass_work(manifold_t m, const struct source *x)
 {
-    return 6 * m->ambient + 4 + manifold_work(m) + solver_work(m, memory);
+    return m->ambient + slots_of(x) * (m->ambient + 1) + (size_t)x->lanes * (m->ambient + manifold_work(m));
+}
+
+size_t mean_work(manifold_t m, const struct source *x, int memory)
+{
+    return pass_work(m, x) + 4 * m->ambient + solver_work(m, memory);
 }
 
 static struct pass make_pass(manifold_t m, const struct source *x, const double *w, int median, int forgiving,
                              double *work)
 {
-    struct pass c = {m, x, w, 0, median, forgiving, work, NULL, NULL, NULL};
-    c.carry = c.block + m->ambient + 1;
-    c.logs = c.carry + m->ambient + 1;
-    c.work = c.logs + m->ambient;
+    struct pass c = {m, x, w, 0, median, forgiving, work, work + m->ambient, NULL, m->ambient + manifold_work(m)};
+    c.lane = c.slot + slots_of(x) * (m->ambient + 1);
     if (w)
         for (size_t i = 0; i < x->n; i++)
             c.total += w[i];
@@ -193,7 +249,7 @@ static double first_step(manifold_t m, const struct source *x, const double *p, 
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
 {
     struct pass c = make_pass(m, x, w, fit->median, 0, work);
-    double *rest = work + 4 * m->ambient + 2 + manifold_work(m);
+    double *rest = work + pass_work(m, x);
     struct objective f = {pass_eval, &c};
     struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory, .scale = 1};
     if (!fit->median && fit->memory > 0)
@@ -250,7 +306,7 @@ void mean_in_ball(manifold_t m, const struct source *x, const double *centre, do
     enum { MEMORY = 5, FAST = 60 };
     size_t n = m->ambient;
     struct pass c = make_pass(m, x, NULL, 0, 1, work);
-    double *g = work + 4 * n + 2 + manifold_work(m), *q = g + n, *rest = q + n, value;
+    double *g = work + pass_work(m, x), *q = g + n, *rest = q + n, value;
     struct objective f = {pass_eval, &c};
     struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY, .scale = 1};
     for (size_t j = 0; j < n; j++)

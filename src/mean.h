@@ -14,7 +14,7 @@ struct mean_fit {
     int iterations, converged;
 };
 
-size_t mean_work(manifold_t m, int memory);
+size_t mean_work(manifold_t m, const struct source *x, int memory);
 /* start in, mean out; w (may be NULL) are weights, not all zero */
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work);
 

@@ -164,3 +164,8 @@ isometry <- function(M) {
     }
   )
 }
+
+record_range <- function(M, x, i) {
+  facts <- mf_facts(M)
+  if (facts$rows > 0 && facts$cols == 0) x[, i] else if (facts$rows > 0) x[, , i, drop = FALSE] else x[i, , drop = FALSE]
+}
