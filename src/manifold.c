@@ -346,6 +346,25 @@ int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p,
     return STATUS_OK;
 }
 
+int manifold_ambient_inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin,
+                           size_t end, double *work)
+{
+    (void)p, (void)work;
+    for (size_t i = begin; i < end; i++)
+        out[i] = dot(m->ambient, at(u, i), at(v, i));
+    return STATUS_OK;
+}
+
+void manifold_constant_jacobi(size_t n, double along, const double *v, const double *e, double c, double s, double b,
+                              double *out_p, double *out_v)
+{
+    for (size_t j = 0; j < n; j++) {
+        double a = along * v[j], r = e[j] - a;
+        out_p[j] = a + c * r;
+        out_v[j] = s * a + b * r;
+    }
+}
+
 int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work)
 {
     if (m->ops->start_add)

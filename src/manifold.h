@@ -137,6 +137,13 @@ void manifold_ball_bounds(manifold_t m, const double *centre, double radius, dou
 void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,
                       size_t end, double *work);
 
+/* Pieces that tables share. The ambient inner product, for metrics that are the surrounding space's: */
+int manifold_ambient_inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin,
+                           size_t end, double *work);
+/* Jacobi factors where curvature is constant: e = a v + r with r normal to v gives out_p = a v + c r, out_v = s a v + b r */
+void manifold_constant_jacobi(size_t n, double along, const double *v, const double *e, double c, double s, double b,
+                              double *out_p, double *out_v);
+
 /* the compile-time registry (manifold_registry.c) */
 const struct manifold_ops *manifold_lookup(const char *name);
 extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_spd_affine, manifold_spd_bures,

@@ -217,11 +217,11 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
         const double *w = at(v, i), *e = at(u, i);
         double vv = dot(n, w, w), s = *at(x, i), t = s * 2 * sqrt(vv) / gap(n, at(p, i)), c = cosh(t), b = s * sinhc(t);
         double along = vv > 0 ? dot(n, w, e) / vv : 0;
-        for (size_t j = 0; j < n; j++) {
-            double a = n == 1 ? e[j] : along * w[j], r = e[j] - a;
-            out_p[i * n + j] = a + c * r;
-            out_v[i * n + j] = s * a + b * r;
+        if (n == 1) { /* a line is flat */
+            c = 1;
+            b = s;
         }
+        manifold_constant_jacobi(n, along, w, e, c, s, b, out_p + i * n, out_v + i * n);
     }
     return STATUS_OK;
 }

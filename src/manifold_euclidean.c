@@ -84,15 +84,6 @@ RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq
     return STATUS_OK;
 }
 
-static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
-                 double *work)
-{
-    (void)p, (void)work;
-    for (size_t i = begin; i < end; i++)
-        out[i] = dot(m->dim, at(u, i), at(v, i));
-    return STATUS_OK;
-}
-
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     (void)work;
@@ -175,7 +166,7 @@ const struct manifold_ops manifold_euclidean = {
     .project_tangent = project_tangent,
     .exp = exp_map,
     .log = log_map,
-    .inner = inner,
+    .inner = manifold_ambient_inner,
     .coords = coords,
     .from_coords = coords,
     .dist = dist,

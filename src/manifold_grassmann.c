@@ -94,15 +94,6 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     return STATUS_OK;
 }
 
-static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
-                 double *work)
-{
-    (void)p, (void)work;
-    for (size_t i = begin; i < end; i++)
-        out[i] = dot(m->ambient, at(u, i), at(v, i));
-    return STATUS_OK;
-}
-
 /* u'u = V diag(s^2) V': V and s, ascending */
 static int spectrum(size_t n, size_t p, const double *u, double *v, double *s, int vectors, double *work)
 {
@@ -503,7 +494,7 @@ const struct manifold_ops manifold_grassmann = {
     .project_tangent = project_tangent,
     .exp = exp_map,
     .log = log_map,
-    .inner = inner,
+    .inner = manifold_ambient_inner,
     .coords = coords,
     .from_coords = from_coords,
     .dist = dist,

@@ -239,11 +239,7 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
             c = 1;
             b = s;
         }
-        for (size_t j = 0; j < n; j++) {
-            double a = along * w[j], r = e[j] - a;
-            out_p[i * n + j] = a + c * r;
-            out_v[i * n + j] = s * a + b * r;
-        }
+        manifold_constant_jacobi(n, along, w, e, c, s, b, out_p + i * n, out_v + i * n);
     }
     return STATUS_OK;
 }

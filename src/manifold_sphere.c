@@ -175,15 +175,6 @@ RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq
     return STATUS_OK;
 }
 
-static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
-                 double *work)
-{
-    (void)p, (void)work;
-    for (size_t i = begin; i < end; i++)
-        out[i] = dot(m->ambient, at(u, i), at(v, i));
-    return STATUS_OK;
-}
-
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     (void)work;
@@ -260,11 +251,7 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
         const double *w = at(v, i), *e = at(u, i);
         double vv = dot(n, w, w), s = *at(x, i), t = s * sqrt(vv), c = cos(t), b = s * sinc(t);
         double along = vv > 0 ? dot(n, w, e) / vv : 0;
-        for (size_t j = 0; j < n; j++) {
-            double a = along * w[j], r = e[j] - a;
-            out_p[i * n + j] = a + c * r;
-            out_v[i * n + j] = s * a + b * r;
-        }
+        manifold_constant_jacobi(n, along, w, e, c, s, b, out_p + i * n, out_v + i * n);
     }
     return STATUS_OK;
 }
@@ -323,7 +310,7 @@ const struct manifold_ops manifold_sphere = {
     .project_tangent = project_tangent,
     .exp = exp_map,
     .log = log_map,
-    .inner = inner,
+    .inner = manifold_ambient_inner,
     .coords = coords,
     .from_coords = from_coords,
     .dist = dist,

@@ -7,26 +7,7 @@
  * (Edelman, Arias and Smith 1998, doi:10.1137/S0895479895290954; Zimmermann and Hueper 2022, doi:10.1137/21M1425426).
  * H, the Householder factor of W, takes W to [I; 0] and tangent vectors to [A; B]; a second one takes B to R. Points
  * are kept as increments over W, so that near ones keep their digits. */
-#include "linalg.h"
-#include "manifold.h"
-
-/* log: steps a level, steps kept, halvings of the way; log_density: the largest determinant it makes */
-enum { LOG_STEPS = 200, LOG_DEPTH = 30, LOG_LEVELS = 8, DENSITY_MOST = 1500 };
-
-/* Views into the workspace. Reduced tangent vectors and increments are q x p matrices: A over R. */
-struct frame {
-    size_t n, p, r, q, size; /* q = p + r; size: degrees of freedom of a reduced tangent vector */
-    double c;
-    double *h, *tau, *sign;           /* factor of the base; H diag(sign, 1) begins with W */
-    double *z;                        /* n x p: coordinates in that frame */
-    double *b, *btau, *low;           /* (n - p) x p: the lower part, its factor where n - p > p; scratch */
-    double *t;                        /* reduced tangent vector */
-    double *x, *e, *f;                /* X, exp(X) - I (q x q), exp((1 - c) A) - I (p x p) */
-    double *goal, *now, *res, *u, *v; /* q x p each */
-    double *kept;                     /* goals of the levels above */
-    double *here, *next, *step;       /* vectors of the iteration */
-    double *rest;
-};
+#include "manifold_stiefel.h"
 
 static double metric(manifold_t m)
 {
@@ -39,7 +20,7 @@ static size_t most(size_t a, size_t b)
 }
 
 /* lays the views out; returns the number of doubles; with work == NULL only counts */
-static size_t lay_out(manifold_t m, struct frame *f, double *work)
+size_t stiefel_lay_out(manifold_t m, struct stiefel_frame *f, double *work)
 {
     size_t n = (size_t)m->param[0], p = (size_t)m->param[1], r = p < n - p ? p : n - p, q = p + r;
     f->n = n;
@@ -48,6 +29,7 @@ static size_t lay_out(manifold_t m, struct frame *f, double *work)
     f->q = q;
     f->size = p * (p - 1) / 2 + r * p;
     f->c = metric(m);
+    f->host = m->host;
     size_t used = 0;
 #define TAKE(view, count) (f->view = work ? work + used : NULL, used += (count))
     TAKE(h, n * p);
@@ -85,8 +67,8 @@ static size_t lay_out(manifold_t m, struct frame *f, double *work)
 
 static size_t work_size(manifold_t m)
 {
-    struct frame f;
-    return lay_out(m, &f, NULL);
+    struct stiefel_frame f;
+    return stiefel_lay_out(m, &f, NULL);
 }
 
 static int init_data(struct manifold *m, double c)
@@ -250,7 +232,7 @@ static int inner(manifold_t m, double *out, struct points p, struct points u, st
     return STATUS_OK;
 }
 
-static int factor(struct frame *f, const double *w)
+int stiefel_factor(struct stiefel_frame *f, const double *w)
 {
     size_t n = f->n, p = f->p;
     if (!all_finite(n * p, w))
@@ -264,7 +246,7 @@ static int factor(struct frame *f, const double *w)
 }
 
 /* z = (H diag(sign, 1))' v: the first p rows are W'v */
-static int to_frame(struct frame *f, const double *v, double *z)
+int stiefel_to_frame(struct stiefel_frame *f, const double *v, double *z)
 {
     size_t n = f->n, p = f->p;
     if (z != v)
@@ -277,7 +259,7 @@ static int to_frame(struct frame *f, const double *v, double *z)
     return status;
 }
 
-static int from_frame(struct frame *f, double *z)
+static int from_frame(struct stiefel_frame *f, double *z)
 {
     size_t n = f->n, p = f->p;
     for (size_t j = 0; j < p; j++)
@@ -287,7 +269,7 @@ static int from_frame(struct frame *f, double *z)
 }
 
 /* makes the factor of the lower part of z where it has more than p rows, and leaves z's reduction in `to` */
-static int reduce(struct frame *f, const double *z, double *to)
+int stiefel_reduce(struct stiefel_frame *f, const double *z, double *to)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
     for (size_t j = 0; j < p; j++) {
@@ -304,7 +286,7 @@ static int reduce(struct frame *f, const double *z, double *to)
 }
 
 /* z = the vector of the frame whose reduction is `from` */
-static int expand(struct frame *f, const double *from, double *z)
+static int expand(struct stiefel_frame *f, const double *from, double *z)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
     if (l <= p) {
@@ -327,7 +309,7 @@ static int expand(struct frame *f, const double *from, double *z)
 }
 
 /* X of a reduced tangent vector */
-static void lift(struct frame *f, const double *t, double *x)
+void stiefel_lift(struct stiefel_frame *f, const double *t, double *x)
 {
     size_t p = f->p, q = f->q;
     for (size_t j = 0; j < q; j++)
@@ -340,10 +322,10 @@ static void lift(struct frame *f, const double *t, double *x)
 }
 
 /* exp(X) - I and exp((1 - c) A) - I for the reduced tangent vector t */
-static int geodesic(struct frame *f)
+int stiefel_geodesic(struct stiefel_frame *f)
 {
     size_t p = f->p, q = f->q;
-    lift(f, f->t, f->x);
+    stiefel_lift(f, f->t, f->x);
     int status = la_expm1(q, f->x, f->e, f->rest);
     if (f->c == 1 || status != STATUS_OK)
         return status;
@@ -354,7 +336,7 @@ static int geodesic(struct frame *f)
 }
 
 /* v = y exp((1 - c) A) for a k x p matrix y (leading dimension k), in place; `work` k * p doubles */
-static void turn(struct frame *f, size_t k, double *y, double *work)
+static void turn(struct stiefel_frame *f, size_t k, double *y, double *work)
 {
     if (f->c == 1)
         return;
@@ -364,7 +346,7 @@ static void turn(struct frame *f, size_t k, double *y, double *work)
 }
 
 /* increment of the geodesic over [I; 0] */
-static void advance(struct frame *f, double *to)
+void stiefel_advance(struct stiefel_frame *f, double *to)
 {
     size_t p = f->p, q = f->q;
     for (size_t j = 0; j < q * p; j++)
@@ -376,7 +358,7 @@ static void advance(struct frame *f, double *to)
                 to[i + j * q] += f->f[i + j * p];
 }
 
-static void skew_top(size_t q, size_t p, double *t)
+void stiefel_skew_top(size_t q, size_t p, double *t)
 {
     for (size_t j = 0; j < p; j++) {
         t[j + j * q] = 0;
@@ -390,8 +372,8 @@ static void skew_top(size_t q, size_t p, double *t)
 
 static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
     size_t np = m->ambient;
     int status = STATUS_OK;
     for (size_t i = begin; i < end && status == STATUS_OK; i++) {
@@ -400,17 +382,17 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
         if (!all_finite(np, at(v, i)))
             return STATUS_NOT_FINITE;
         if (fresh(p, i, begin))
-            status = factor(&f, w);
+            status = stiefel_factor(&f, w);
         if (status == STATUS_OK)
-            status = to_frame(&f, at(v, i), f.z);
+            status = stiefel_to_frame(&f, at(v, i), f.z);
         if (status == STATUS_OK)
-            status = reduce(&f, f.z, f.t);
-        skew_top(f.q, f.p, f.t);
+            status = stiefel_reduce(&f, f.z, f.t);
+        stiefel_skew_top(f.q, f.p, f.t);
         if (status == STATUS_OK)
-            status = geodesic(&f);
+            status = stiefel_geodesic(&f);
         if (status != STATUS_OK)
             return status;
-        advance(&f, f.now);
+        stiefel_advance(&f, f.now);
         status = expand(&f, f.now, f.z);
         if (status == STATUS_OK)
             status = from_frame(&f, f.z);
@@ -424,7 +406,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
 /* Parallel transport in the moving frame [W Q] exp(sX), exp(s(1 - c)A): the coordinates (a, b) obey the linear equation
  *     a' = -(c - 1/2) [A, a] + skew(R'b),  b' = c/2 (b A - R a),
  * from the normal projection (Euclidean) and the Christoffel function of Edelman, Arias and Smith (canonical). */
-static void transport_rate(struct frame *f, const double *y, double *to)
+static void transport_rate(struct stiefel_frame *f, const double *y, double *to)
 {
     size_t p = f->p, q = f->q, r = f->r;
     double k = f->c - 0.5, h = 0.5 * f->c, *ab = f->x, *rb = ab + p * p, *ra = rb + p * p, *ba = ra + r * p;
@@ -441,7 +423,7 @@ static void transport_rate(struct frame *f, const double *y, double *to)
 }
 
 /* y = exp(s rate) y by Taylor's series in steps of norm <= 2; uses x, u, v */
-static void transport_flow(struct frame *f, double s, double tol, double *y)
+void stiefel_transport_flow(struct stiefel_frame *f, double s, double tol, double *y)
 {
     size_t qp = f->q * f->p;
     double norm = 2 * fabs(s) * norm2(qp, f->t), size = norm2(qp, y);
@@ -465,7 +447,7 @@ static void transport_flow(struct frame *f, double s, double tol, double *y)
 }
 
 /* A reduced tangent vector as a vector of its `size` coordinates, in which the metric is the dot product. */
-static void pack(struct frame *f, const double *t, double *to)
+void stiefel_pack(struct stiefel_frame *f, const double *t, double *to)
 {
     double s = sqrt(f->c);
     for (size_t j = 0; j < f->p; j++) {
@@ -476,7 +458,7 @@ static void pack(struct frame *f, const double *t, double *to)
     }
 }
 
-static void unpack(struct frame *f, const double *from, double *t)
+void stiefel_unpack(struct stiefel_frame *f, const double *from, double *t)
 {
     double s = 1 / sqrt(f->c);
     for (size_t j = 0; j < f->p; j++) {
@@ -490,149 +472,25 @@ static void unpack(struct frame *f, const double *from, double *t)
     }
 }
 
-/* What the tangent vector `here` misses of the goal: the tangential part of the difference at the end of its geodesic,
- * carried back to the base. */
-static int shoot(struct frame *f, double *to)
-{
-    size_t p = f->p, q = f->q;
-    unpack(f, f->here, f->t);
-    int status = geodesic(f);
-    if (status != STATUS_OK)
-        return status;
-    advance(f, f->now);
-    for (size_t j = 0; j < q * p; j++)
-        f->now[j] = f->goal[j] - f->now[j];
-    la_mul('T', 'N', q, p, q, f->e, q, f->now, q, f->res, q);
-    for (size_t j = 0; j < q * p; j++)
-        f->res[j] += f->now[j];
-    if (f->c != 1) {
-        la_mul('N', 'T', q, p, p, f->res, q, f->f, p, f->u, q);
-        for (size_t j = 0; j < q * p; j++)
-            f->res[j] += f->u[j];
-    }
-    skew_top(q, p, f->res);
-    transport_flow(f, -1, 1e-2, f->res);
-    pack(f, f->res, to);
-    return STATUS_OK;
-}
-
-/* Broyden's method in Kelley's form (1995, doi:10.1137/1.9781611970944, 7.3) on shoot(), whose derivative is near -I */
-static int iterate(struct frame *f, double tol)
-{
-    size_t size = f->size, k = 0;
-    double before = 0, limit = 4 * RIEMDP_PI * sqrt(f->c * (double)f->p); /* no minimal geodesic is so long */
-    pack(f, f->t, f->here);
-    int status = shoot(f, f->step);
-    for (int count = 0; count < LOG_STEPS && status == STATUS_OK; count++) {
-        double *s = f->step + k * size, sq = dot(size, s, s), length = sqrt(sq), norm;
-        for (size_t j = 0; j < size; j++)
-            f->here[j] += s[j];
-        norm = norm2(size, f->here);
-        if (!(norm < limit))
-            return STATUS_CUT_LOCUS;
-        /* what is left after this step, at the rate seen; or no progress any more but for rounding */
-        double left = length * fmin(1, fmax(0.01, length / before));
-        if (left <= tol * norm || (length <= 1e-13 * norm && length > 0.5 * before)) {
-            unpack(f, f->here, f->t);
-            /* at the end: a difference that is normal to the manifold stops the iteration, too */
-            return tol > 1e-6 || norm2(f->q * f->p, f->now) < 0.1 ? STATUS_OK : STATUS_CUT_LOCUS;
-        }
-        before = length;
-        status = shoot(f, f->next);
-        if (k == LOG_DEPTH) {
-            k = 0;
-            for (size_t j = 0; j < size; j++)
-                f->step[j] = f->next[j];
-            continue;
-        }
-        for (size_t i = 0; i < k; i++) {
-            double *si = f->step + i * size, *sn = si + size, a = dot(size, si, f->next) / dot(size, si, si);
-            for (size_t j = 0; j < size; j++)
-                f->next[j] += a * sn[j];
-        }
-        double scale = 1 - dot(size, s, f->next) / sq;
-        scale = fabs(scale) > 0.1 ? 1 / scale : 1;
-        k++;
-        for (size_t j = 0; j < size; j++)
-            f->step[k * size + j] = scale * f->next[j];
-    }
-    return status == STATUS_OK ? STATUS_CUT_LOCUS : status;
-}
-
-/* keeps the goal and replaces it by the midpoint of the chord, brought back to the manifold */
-static int halve(struct frame *f, double *keep)
-{
-    size_t p = f->p, q = f->q;
-    double *a = f->rest, *left = a + q * p, *s = left + q * p, *vt = s + p, *more = vt + p * p;
-    for (size_t j = 0; j < q * p; j++)
-        a[j] = keep[j] = f->goal[j];
-    for (size_t j = 0; j < p; j++)
-        a[j * (q + 1)] += 2;
-    int status = la_svd(q, p, a, left, s, vt, more);
-    if (status == STATUS_OK && s[p - 1] < 1e-6) /* Wx = -Yx for some x */
-        status = STATUS_CUT_LOCUS;
-    if (status != STATUS_OK)
-        return status;
-    la_mul('N', 'N', q, p, p, left, q, vt, p, f->goal, q);
-    for (size_t j = 0; j < p; j++)
-        f->goal[j * (q + 1)] -= 1;
-    return STATUS_OK;
-}
-
-/* Reduced logarithm of the goal. Far goals are approached by way of the midpoint, the midpoint's midpoint, ...: twice
- * the logarithm of the midpoint is a start from which the iteration found every point inside the injectivity radius
- * that was tried. A result within that radius is the logarithm; a longer one need not be the shortest geodesic. */
-static int solve(struct frame *f)
-{
-    size_t p = f->p, q = f->q;
-    int status = STATUS_OK, levels = 0;
-    if (f->r == 0) {
-        for (size_t j = 0; j < p * p; j++)
-            f->now[j] = f->goal[j];
-        return la_log1p_orthogonal(p, f->now, f->t, f->rest);
-    }
-    if (p == 1) {
-        f->t[0] = 0;
-        f->t[1] = atan2(f->goal[1], 1 + f->goal[0]);
-        return RIEMDP_PI - fabs(f->t[1]) < 1e-8 ? STATUS_CUT_LOCUS : STATUS_OK;
-    }
-    while (levels < LOG_LEVELS && norm2(q * p, f->goal) > 1 && status == STATUS_OK)
-        status = halve(f, f->kept + levels++ * q * p);
-    for (size_t j = 0; j < q * p; j++)
-        f->t[j] = f->goal[j];
-    skew_top(q, p, f->t);
-    while (status == STATUS_OK) {
-        status = iterate(f, levels ? 1e-2 : 4e-16);
-        if (levels == 0)
-            break;
-        levels--;
-        for (size_t j = 0; j < q * p; j++) {
-            f->goal[j] = f->kept[levels * q * p + j];
-            f->t[j] *= 2;
-        }
-    }
-    return status;
-}
-
 /* frame of p and reduced logarithm of q */
-static int reach(struct frame *f, const double *w, const double *y, int make)
+static int reach(struct stiefel_frame *f, const double *w, const double *y, int make)
 {
-    int status = make ? factor(f, w) : STATUS_OK;
+    int status = make ? stiefel_factor(f, w) : STATUS_OK;
     if (!all_finite(f->n * f->p, y))
         return STATUS_NOT_FINITE;
     for (size_t j = 0; j < f->n * f->p; j++)
         f->z[j] = y[j] - w[j];
     if (status == STATUS_OK)
-        status = to_frame(f, f->z, f->z);
+        status = stiefel_to_frame(f, f->z, f->z);
     if (status == STATUS_OK)
-        status = reduce(f, f->z, f->goal);
-    return status == STATUS_OK ? solve(f) : status;
+        status = stiefel_reduce(f, f->z, f->goal);
+    return status == STATUS_OK ? stiefel_solve(f) : status;
 }
 
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
     for (size_t i = begin; i < end; i++) {
         int status = reach(&f, at(p, i), at(q, i), fresh(p, i, begin));
         if (status == STATUS_OK)
@@ -647,13 +505,13 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
 
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
     for (size_t i = begin; i < end; i++) {
         int status = reach(&f, at(p, i), at(q, i), fresh(p, i, begin));
         if (status != STATUS_OK)
             return status;
-        pack(&f, f.t, f.here);
+        stiefel_pack(&f, f.t, f.here);
         out[i] = norm2(f.size, f.here);
     }
     return STATUS_OK;
@@ -661,7 +519,7 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
 
 /* From the frame of the base to A over the first r rows of the lower part in the basis of its factor, which is left in
  * `low`; and back. */
-static int split(struct frame *f, const double *z, double *to)
+static int split(struct stiefel_frame *f, const double *z, double *to)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
     for (size_t j = 0; j < p; j++) {
@@ -677,7 +535,7 @@ static int split(struct frame *f, const double *z, double *to)
     return status;
 }
 
-static int join(struct frame *f, const double *from, double *z)
+static int join(struct stiefel_frame *f, const double *from, double *z)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
     for (size_t j = 0; j < p; j++)
@@ -698,15 +556,15 @@ static int join(struct frame *f, const double *from, double *z)
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
     size_t n = f.n, k = f.p, l = n - k, qk = f.q * k;
     for (size_t i = begin; i < end; i++) {
         int status = STATUS_OK;
         if (fresh(p, i, begin) || fresh(q, i, begin)) {
             status = reach(&f, at(p, i), at(q, i), fresh(p, i, begin));
             if (status == STATUS_OK)
-                status = geodesic(&f);
+                status = stiefel_geodesic(&f);
             if (f.c == 1 && l > k && status == STATUS_OK) {
                 for (size_t j = 0; j < k; j++)
                     for (size_t h = 0; h < k; h++)
@@ -715,13 +573,13 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             }
         }
         if (status == STATUS_OK)
-            status = to_frame(&f, at(v, i), f.z);
+            status = stiefel_to_frame(&f, at(v, i), f.z);
         if (status == STATUS_OK)
             status = split(&f, f.z, f.res);
         if (status != STATUS_OK)
             return status;
-        skew_top(f.q, k, f.res);
-        transport_flow(&f, 1, 1e-17, f.res);
+        stiefel_skew_top(f.q, k, f.res);
+        stiefel_transport_flow(&f, 1, 1e-17, f.res);
         la_mul('N', 'N', f.q, k, f.q, f.e, f.q, f.res, f.q, f.now, f.q);
         for (size_t j = 0; j < qk; j++)
             f.now[j] += f.res[j];
@@ -745,13 +603,13 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 /* sqrt(c) times the entries of A below the diagonal by columns, then B by columns */
 static int coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
     double s = sqrt(f.c);
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? factor(&f, at(p, i)) : STATUS_OK;
+        int status = fresh(p, i, begin) ? stiefel_factor(&f, at(p, i)) : STATUS_OK;
         if (status == STATUS_OK)
-            status = to_frame(&f, at(v, i), f.z);
+            status = stiefel_to_frame(&f, at(v, i), f.z);
         if (status != STATUS_OK)
             return status;
         double *o = out + i * m->dim;
@@ -768,11 +626,11 @@ static int coords(manifold_t m, double *out, struct points p, struct points v, s
 static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
                        double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
     double s = 1 / sqrt(f.c);
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? factor(&f, at(p, i)) : STATUS_OK;
+        int status = fresh(p, i, begin) ? stiefel_factor(&f, at(p, i)) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         const double *from = at(a, i);
@@ -796,149 +654,6 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
     return STATUS_OK;
 }
 
-/* d = integral of exp(-sX) d exp(sX) over 0 <= s <= 1, for skew n x n matrices: Taylor's series to s = 2^-levels, where
- * `e` is exp(2^-levels X) - I, then doubling; 3 n * n doubles of work */
-static void drift(size_t n, const double *x, int levels, const double *e, double *d, double *work)
-{
-    size_t nn = n * n;
-    double *term = work, *t = term + nn, *now = t + nn, h = ldexp(1, -levels);
-    for (size_t j = 0; j < nn; j++) {
-        d[j] *= h;
-        term[j] = d[j];
-        now[j] = e[j];
-    }
-    for (int k = 2; k < 20; k++) {
-        double size = 0;
-        la_mul_square('N', 'N', n, x, term, t);
-        for (size_t j = 0; j < n; j++)
-            for (size_t i = 0; i < n; i++) {
-                double a = -h / k * (t[i + j * n] - t[j + i * n]);
-                term[i + j * n] = a;
-                d[i + j * n] += a;
-                size += fabs(a);
-            }
-        if (size < 1e-18 * h)
-            break;
-    }
-    for (int k = 0; k < levels; k++) {
-        /* d + exp(-hX) d exp(hX) */
-        la_mul_square('N', 'N', n, d, now, t);
-        for (size_t j = 0; j < nn; j++)
-            t[j] += d[j];
-        la_mul_square('T', 'N', n, now, t, term);
-        for (size_t j = 0; j < nn; j++)
-            d[j] += t[j] + term[j];
-        la_mul_square('N', 'N', n, now, now, t);
-        for (size_t j = 0; j < nn; j++)
-            now[j] = 2 * now[j] + t[j];
-    }
-}
-
-/* phi(X) = integral of exp(sX) over 0 <= s <= 1, in the same way */
-static void phi(size_t n, const double *x, int levels, const double *e, double *d, double *work)
-{
-    size_t nn = n * n;
-    double *term = work, *t = term + nn, *now = t + nn, h = ldexp(1, -levels);
-    for (size_t j = 0; j < nn; j++) {
-        d[j] = term[j] = 0;
-        now[j] = e[j];
-    }
-    for (size_t j = 0; j < n; j++)
-        d[j * (n + 1)] = term[j * (n + 1)] = h;
-    for (int k = 2; k < 20; k++) {
-        la_mul_square('N', 'N', n, x, term, t);
-        for (size_t j = 0; j < nn; j++) {
-            term[j] = h / k * t[j];
-            d[j] += term[j];
-        }
-    }
-    for (int k = 0; k < levels; k++) {
-        la_mul_square('N', 'N', n, d, now, t);
-        for (size_t j = 0; j < nn; j++)
-            d[j] = 2 * d[j] + t[j];
-        la_mul_square('N', 'N', n, now, now, t);
-        for (size_t j = 0; j < nn; j++)
-            now[j] = 2 * now[j] + t[j];
-    }
-}
-
-/* Derivative of exp in the moving frame, column by column: of exp(X) by the integral above, of exp((1 - c) A) likewise.
- * The n - p - r rows outside the span of R have one p x p block in common, from phi(X) = (exp(X) - I) X^-1. */
-static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
-                       double *work)
-{
-    struct frame f;
-    lay_out(m, &f, work);
-    size_t k = f.p, q = f.q, qq = q * q, size = f.size;
-    double *jac = f.rest, *coord = jac + size * size, *x = coord + size, *e = x + qq, *g = e + qq, *d = g + k * k;
-    double *a = d + qq, *more = a + k * k;
-    if (size > DENSITY_MOST)
-        return STATUS_UNSUPPORTED;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? factor(&f, at(p, i)) : STATUS_OK;
-        if (status == STATUS_OK)
-            status = to_frame(&f, at(v, i), f.z);
-        if (status == STATUS_OK)
-            status = reduce(&f, f.z, f.t);
-        if (status != STATUS_OK)
-            return status;
-        skew_top(q, k, f.t);
-        lift(&f, f.t, x);
-        int levels = 0;
-        double norm = 2 * norm2(qq, x);
-        if (!(norm < INFINITY))
-            return STATUS_NOT_FINITE;
-        while (ldexp(norm, -levels) > 1)
-            levels++;
-        double h = ldexp(1, -levels);
-        for (size_t j = 0; j < qq; j++)
-            d[j] = h * x[j];
-        status = la_expm1(q, d, e, more);
-        for (size_t j = 0; j < k; j++)
-            for (size_t l = 0; l < k; l++)
-                a[l + j * k] = h * f.t[l + j * q];
-        if (status == STATUS_OK)
-            status = la_expm1(k, a, g, more);
-        for (size_t col = 0; col < size && status == STATUS_OK; col++) {
-            for (size_t j = 0; j < size; j++)
-                coord[j] = j == col;
-            unpack(&f, coord, f.u);
-            lift(&f, f.u, d);
-            drift(q, x, levels, e, d, more);
-            for (size_t j = 0; j < k; j++)
-                for (size_t l = 0; l < q; l++)
-                    f.res[l + j * q] = d[l + j * q];
-            if (f.c != 1) {
-                /* (1 - c) A instead of X: for c = 2 the same integral, as both signs change */
-                for (size_t j = 0; j < k; j++)
-                    for (size_t l = 0; l < k; l++) {
-                        a[l + j * k] = f.u[l + j * q];
-                        f.v[l + j * k] = f.t[l + j * q];
-                    }
-                drift(k, f.v, levels, g, a, more);
-                for (size_t j = 0; j < k; j++)
-                    for (size_t l = 0; l < k; l++)
-                        f.res[l + j * q] += (1 - f.c) * a[l + j * k];
-            }
-            pack(&f, f.res, jac + col * size);
-        }
-        if (status == STATUS_OK)
-            status = la_log_abs_det(size, jac, out + i, coord);
-        if (status == STATUS_OK && f.n > 2 * k) {
-            double rows = (double)(f.n - 2 * k), one = 0;
-            phi(q, x, levels, e, d, more);
-            for (size_t j = 0; j < k; j++)
-                for (size_t l = 0; l < k; l++)
-                    a[l + j * k] = d[l + j * q];
-            status = la_log_abs_det(k, a, &one, more);
-            out[i] += rows * one;
-        }
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
-}
-
 static void origin(manifold_t m, double *out)
 {
     for (size_t k = 0; k < m->cols; k++)
@@ -949,20 +664,20 @@ static void origin(manifold_t m, double *out)
 static int to_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                      double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
-    int status = factor(&f, base);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
+    int status = stiefel_factor(&f, base);
     for (size_t i = begin; i < end && status == STATUS_OK; i++)
-        status = to_frame(&f, at(x, i), out + i * m->ambient);
+        status = stiefel_to_frame(&f, at(x, i), out + i * m->ambient);
     return status;
 }
 
 static int from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                        double *work)
 {
-    struct frame f;
-    lay_out(m, &f, work);
-    int status = factor(&f, base);
+    struct stiefel_frame f;
+    stiefel_lay_out(m, &f, work);
+    int status = stiefel_factor(&f, base);
     for (size_t i = begin; i < end && status == STATUS_OK; i++) {
         for (size_t j = 0; j < m->ambient; j++)
             out[i * m->ambient + j] = at(x, i)[j];
@@ -984,7 +699,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     .from_coords = from_coords,                                                                                        \
     .dist = dist,                                                                                                      \
     .transport = transport,                                                                                            \
-    .log_density = log_density,                                                                                        \
+    .log_density = stiefel_log_density,                                                                                        \
     .origin = origin,                                                                                                  \
     .to_origin = to_origin,                                                                                            \
     .from_origin = from_origin
