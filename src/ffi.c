@@ -233,7 +233,7 @@ static int threads_wanted(void)
     enum { MOST = 64 };
 #ifdef _OPENMP
     SEXP x = Rf_GetOption1(Rf_install("riemdp.threads"));
-    double n = TYPEOF(x) == INTSXP && XLENGTH(x) == 1   ? (INTEGER(x)[0] == NA_INTEGER ? 1 : INTEGER(x)[0])
+    double n = TYPEOF(x) == INTSXP && XLENGTH(x) == 1    ? (INTEGER(x)[0] == NA_INTEGER ? 1 : INTEGER(x)[0])
                : TYPEOF(x) == REALSXP && XLENGTH(x) == 1 ? REAL(x)[0]
                                                          : 1;
     if (!(n >= 2))
@@ -261,7 +261,7 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
     if (!m->ops)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     for (R_xlen_t i = 0; i < XLENGTH(param); i++) {
-        double v = TYPEOF(param) == REALSXP ? REAL(param)[i]
+        double v = TYPEOF(param) == REALSXP          ? REAL(param)[i]
                    : INTEGER(param)[i] == NA_INTEGER ? NAN
                                                      : INTEGER(param)[i];
         if (!(v >= 1 && v <= 1e6) || v != floor(v))
@@ -355,7 +355,8 @@ static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kin
     for (size_t j = 0; j < c->m.ambient; j++)
         for (R_xlen_t i = 0; i < n; i++) {
             int k = INTEGER(x)[i];
-            REAL(out)[(size_t)i + j * (size_t)n] = k == NA_INTEGER ? NA_REAL : REAL(rows)[(size_t)(k - 1) + j * (size_t)stored];
+            const double *column = REAL(rows) + j * (size_t)stored;
+            REAL(out)[(size_t)i + j * (size_t)n] = k == NA_INTEGER ? NA_REAL : column[k - 1];
         }
     return out;
 }
@@ -460,8 +461,8 @@ size_t ffi_common_length(struct arg *args, size_t count)
         if (!args[i].many)
             continue;
         if (many && args[i].n != n) {
-            snprintf(text, sizeof text, "`%s` has %zu records and `%s` %zu: give as many, or one.", who, n, args[i].label,
-                     args[i].n);
+            snprintf(text, sizeof text, "`%s` has %zu records and `%s` %zu: give as many, or one.", who, n,
+                     args[i].label, args[i].n);
             ffi_abort_text("shape", text);
         }
         if (!many) {
@@ -549,7 +550,8 @@ struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size
     return out;
 }
 
-int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to, double *work)
+int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
+                    double *work)
 {
     if (kind == KIND_POINT)
         return m->ops->check_point(m, x, from, to, work);
@@ -592,7 +594,8 @@ static struct points source_get(const struct source *source, size_t begin, size_
     return ffi_block_points(s->c, s->a, begin, end, s->forgiving, s->work);
 }
 
-static int source_read(const struct source *source, int lane, size_t begin, size_t end, double *work, struct points *out)
+static int source_read(const struct source *source, int lane, size_t begin, size_t end, double *work,
+                       struct points *out)
 {
     const struct source_data *s = source->data;
     size_t bad;
@@ -646,7 +649,8 @@ struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape
     const struct manifold *m = &c->m;
     struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n};
     r.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
-    int like = shape && (shape->kind == KIND_POINT || shape->kind == KIND_TANGENT) && (kind == KIND_POINT || kind == KIND_TANGENT);
+    int like = shape && (shape->kind == KIND_POINT || shape->kind == KIND_TANGENT) &&
+               (kind == KIND_POINT || kind == KIND_TANGENT);
     int landmarks = kind != KIND_SCALAR && kind != KIND_COORDS && m->rows && !m->cols;
     int complex_out = landmarks && !(like && TYPEOF(shape->x) == REALSXP);
     size_t total = n * r.length;

@@ -28,7 +28,7 @@ struct call {
     struct manifold m;
     SEXP keep;
     int kept;
-    int quiet; /* private callers: callbacks that fail are statuses, never R errors */
+    int quiet;   /* private callers: callbacks that fail are statuses, never R errors */
     int threads; /* lanes that may work at once; 1 where operations call R */
 };
 
@@ -37,12 +37,12 @@ struct arg {
     const char *label;
     enum kind kind;
     enum layout layout;
-    SEXP x;             /* as given: results copy its shape */
+    SEXP x; /* as given: results copy its shape */
     const double *data;
-    size_t n, length;   /* records, doubles a record */
-    int many;           /* 0: a single point, recycled */
-    double *buffer;     /* packed blocks, one a lane, where the layout or the manifold needs them */
-    size_t lane_size;   /* doubles of one lane's block */
+    size_t n, length; /* records, doubles a record */
+    int many;         /* 0: a single point, recycled */
+    double *buffer;   /* packed blocks, one a lane, where the layout or the manifold needs them */
+    size_t lane_size; /* doubles of one lane's block */
 };
 
 SEXP ffi_keep(struct call *c, SEXP x);
@@ -66,7 +66,8 @@ size_t ffi_block(const struct call *c);
 /* The same without raising and without R, for any lane: a status, and the first bad record in *bad. */
 int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
                    struct points *out, size_t *bad);
-int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to, double *work);
+int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
+                    double *work);
 /* Records begin <= i < end, numbered from 0 in the result. Raises on raw landmarks of size zero unless `forgiving`,
  * in which case such a record is NaN. */
 struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work);

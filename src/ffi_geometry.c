@@ -14,9 +14,9 @@ struct operation {
     int count;
     enum kind in[ARGS_MOST], out;
     const char *label[ARGS_MOST];
-    int checked;  /* 0: the operation itself takes anything (projections) */
-    int culprit;  /* the argument named when the operation fails */
-    int numeric;  /* needs manifold_numeric_work */
+    int checked; /* 0: the operation itself takes anything (projections) */
+    int culprit; /* the argument named when the operation fails */
+    int numeric; /* needs manifold_numeric_work */
     int (*run)(manifold_t m, double *out, const struct points *in, size_t begin, size_t end, double *work);
 };
 
@@ -102,7 +102,8 @@ static SEXP geometry_body(struct call *c, void *data)
     for (int i = 0; i < op->count && n > 0; i++)
         if (!a[i].many) {
             fixed[i] = ffi_block_points(c, a + i, 0, 1, 0, work);
-            if ((op->checked || (op->in[i] == KIND_POINT && op->count > 1)) && !(op->in[i] == KIND_TANGENT && a[0].many))
+            if ((op->checked || (op->in[i] == KIND_POINT && op->count > 1)) &&
+                !(op->in[i] == KIND_TANGENT && a[0].many))
                 ffi_check_block(c, a + i, fixed[i], a, fixed[0], 0, 1, work);
         }
     /* rounds of blocks; interrupts and progress in between */
@@ -137,20 +138,53 @@ static SEXP geometry_body(struct call *c, void *data)
     return r.x;
 }
 
-#define RUN(name) \
+#define RUN(name)                                                                                                      \
     static int run_##name(manifold_t m, double *out, const struct points *in, size_t begin, size_t end, double *work)
 
-RUN(project) { return m->ops->project(m, out, in[0], begin, end, work); }
-RUN(project_tangent) { return m->ops->project_tangent(m, out, in[0], in[1], begin, end, work); }
-RUN(exp) { return m->ops->exp(m, out, in[0], in[1], begin, end, work); }
-RUN(log) { return m->ops->log(m, out, in[0], in[1], begin, end, work); }
-RUN(dist) { return manifold_dist(m, out, in[0], in[1], begin, end, work); }
-RUN(inner) { return m->ops->inner(m, out, in[0], in[1], in[2], begin, end, work); }
-RUN(transport) { return manifold_transport(m, out, in[0], in[1], in[2], begin, end, work); }
-RUN(carry) { return manifold_carry(m, out, in[0], in[1], in[2], begin, end, work); }
-RUN(coords) { return manifold_coords(m, out, in[0], in[1], begin, end, work); }
-RUN(from_coords) { return manifold_from_coords(m, out, in[0], in[1], begin, end, work); }
-RUN(log_density) { return manifold_log_density(m, out, in[0], in[1], begin, end, work); }
+RUN(project)
+{
+    return m->ops->project(m, out, in[0], begin, end, work);
+}
+RUN(project_tangent)
+{
+    return m->ops->project_tangent(m, out, in[0], in[1], begin, end, work);
+}
+RUN(exp)
+{
+    return m->ops->exp(m, out, in[0], in[1], begin, end, work);
+}
+RUN(log)
+{
+    return m->ops->log(m, out, in[0], in[1], begin, end, work);
+}
+RUN(dist)
+{
+    return manifold_dist(m, out, in[0], in[1], begin, end, work);
+}
+RUN(inner)
+{
+    return m->ops->inner(m, out, in[0], in[1], in[2], begin, end, work);
+}
+RUN(transport)
+{
+    return manifold_transport(m, out, in[0], in[1], in[2], begin, end, work);
+}
+RUN(carry)
+{
+    return manifold_carry(m, out, in[0], in[1], in[2], begin, end, work);
+}
+RUN(coords)
+{
+    return manifold_coords(m, out, in[0], in[1], begin, end, work);
+}
+RUN(from_coords)
+{
+    return manifold_from_coords(m, out, in[0], in[1], begin, end, work);
+}
+RUN(log_density)
+{
+    return manifold_log_density(m, out, in[0], in[1], begin, end, work);
+}
 
 RUN(norm)
 {
@@ -174,7 +208,7 @@ RUN(pole)
 #define P KIND_POINT
 #define T KIND_TANGENT
 static const struct operation op_project = {"project", 1, {P}, P, {"x"}, 0, 0, 0, run_project};
-static const struct operation op_project_tangent = {"project_tangent", 2, {P, T}, T, {"p", "v"}, 0, 1, 0,
+static const struct operation op_project_tangent = {"project_tangent",  2, {P, T}, T, {"p", "v"}, 0, 1, 0,
                                                     run_project_tangent};
 static const struct operation op_exp = {"exp", 2, {P, T}, P, {"p", "v"}, 1, 1, 0, run_exp};
 static const struct operation op_log = {"log", 2, {P, P}, T, {"p", "q"}, 1, 1, 0, run_log};
@@ -183,12 +217,12 @@ static const struct operation op_inner = {"inner", 3, {P, T, T}, KIND_SCALAR, {"
 static const struct operation op_norm = {"norm", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 0, run_norm};
 static const struct operation op_transport = {"transport", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, run_transport};
 static const struct operation op_carry = {"carry", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, run_carry};
-static const struct operation op_pole = {"pole", 4, {P, P, T, KIND_SCALAR}, T, {"p", "q", "v", "rungs"}, 1, 1, 0,
-                                         run_pole};
+static const struct operation op_pole = {"pole", 4,       {P, P, T, KIND_SCALAR}, T, {"p", "q", "v", "rungs"}, 1, 1,
+                                         0,      run_pole};
 static const struct operation op_coords = {"coords", 2, {P, T}, KIND_COORDS, {"p", "v"}, 1, 1, 0, run_coords};
-static const struct operation op_from_coords = {"from_coords", 2, {P, KIND_COORDS}, T, {"p", "a"}, 1, 1, 0,
+static const struct operation op_from_coords = {"from_coords",  2, {P, KIND_COORDS}, T, {"p", "a"}, 1, 1, 0,
                                                 run_from_coords};
-static const struct operation op_log_density = {"log_density", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 1,
+static const struct operation op_log_density = {"log_density",  2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 1,
                                                 run_log_density};
 #undef P
 #undef T
@@ -196,8 +230,8 @@ static const struct operation op_log_density = {"log_density", 2, {P, T}, KIND_S
 /* Tests the aliasing contract: the operation called `name` with its output written over a copy of argument `over`. */
 static SEXP aliased_body(struct call *c, void *data)
 {
-    static const struct operation *const all[] = {&op_project, &op_project_tangent, &op_exp,  &op_log,
-                                                  &op_transport, &op_carry, &op_coords, &op_from_coords};
+    static const struct operation *const all[] = {&op_project,   &op_project_tangent, &op_exp,    &op_log,
+                                                  &op_transport, &op_carry,           &op_coords, &op_from_coords};
     SEXP *x = data;
     const struct operation *op = NULL;
     if (TYPEOF(x[0]) != STRSXP || XLENGTH(x[0]) != 1 || TYPEOF(x[1]) != VECSXP)
@@ -365,8 +399,8 @@ static SEXP jacobi_body(struct call *c, void *data)
             ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
         }
         for (size_t i = 0; i < end - begin; i++) {
-            int status = manifold_jacobi(m, ffi_result_block(&p, 0, begin), ffi_result_block(&v, 0, begin), in[0], in[1], in[2],
-                                         in[3], i, i + 1, work);
+            int status = manifold_jacobi(m, ffi_result_block(&p, 0, begin), ffi_result_block(&v, 0, begin), in[0],
+                                         in[1], in[2], in[3], i, i + 1, work);
             if (status != STATUS_OK)
                 ffi_abort(c, status, "v", many ? (double)(begin + i) : -1);
         }
@@ -437,10 +471,11 @@ static SEXP facts_body(struct call *c, void *data)
 {
     const struct manifold *m = &c->m;
     (void)data;
-    static const char *names[] = {"ambient", "dimension", "rows", "cols", "k_min", "k_max", "injectivity_radius",
-                                  "diameter", "homogeneous", "two_point_homogeneous", "symmetric", "has_laplace"};
-    const double values[] = {(double)m->ambient, (double)m->dim, (double)m->rows, (double)m->cols, m->k_min, m->k_max,
-                             m->inj, m->rho_max};
+    static const char *names[] = {"ambient",   "dimension",          "rows",     "cols",        "k_min",
+                                  "k_max",     "injectivity_radius", "diameter", "homogeneous", "two_point_homogeneous",
+                                  "symmetric", "has_laplace"};
+    const double values[] = {(double)m->ambient, (double)m->dim, (double)m->rows, (double)m->cols,
+                             m->k_min,           m->k_max,       m->inj,          m->rho_max};
     enum { NUMBERS = 8, COUNT = 12 };
     SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
     const int flags[] = {(m->flags & MANIFOLD_HOMOGENEOUS) != 0, (m->flags & MANIFOLD_TWO_POINT) != 0,

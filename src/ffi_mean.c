@@ -67,8 +67,8 @@ static SEXP mean_body(struct call *c, void *data)
     struct mean_fit fit = {.tol = in->tol, .max_iter = in->max_iter, .memory = in->memory, .median = in->median};
     int status = mean_run(m, &source, w, p, &fit, ffi_doubles(mean_work(m, &source, in->memory)));
     if (status != STATUS_OK)
-        ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE, in->median ? "median" : "mean",
-                  -1);
+        ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE,
+                  in->median ? "median" : "mean", -1);
     /* largest distance of a record: decides uniqueness where curvature or the injectivity radius don't */
     double far = 0;
     for (size_t begin = 0; begin < n && (m->k_max > 0 || m->inj < INFINITY); begin += block) {
@@ -84,8 +84,8 @@ static SEXP mean_body(struct call *c, void *data)
         host_tick(m->host, 0, 0);
     }
     SEXP mean = ffi_single(c, &x, p);
-    static const char *names[] = {"mean", "gradient_norm", "gradient_floor", "iterations", "converged", "variance",
-                                  "farthest"};
+    static const char *names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
+                                  "converged", "variance",      "farthest"};
     enum { COUNT = 7 };
     SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
     for (int i = 0; i < COUNT; i++)

@@ -83,7 +83,8 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         if (carried)
             for (size_t i = 0; i < end - begin; i++) {
                 struct points r = {to + i * dim, 0};
-                if (m->ops->to_origin(m, to + i * dim, m0.x, r, 0, 1, work) != STATUS_OK || !all_finite(dim, to + i * dim))
+                if (m->ops->to_origin(m, to + i * dim, m0.x, r, 0, 1, work) != STATUS_OK ||
+                    !all_finite(dim, to + i * dim))
                     m->ops->origin(m, to + i * dim);
             }
         host_tick(m->host, 0, 0);
@@ -97,10 +98,11 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         manifold_to_ball(m, ball + i * dim, o, in->radius, (struct points){ball + i * dim, 0}, 0, 1, work);
         host_tick(m->host, 0, 0);
     }
-    struct arg inside = {.label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = ball, .n = n, .length = dim,
-                         .many = 1};
+    struct arg inside = {
+        .label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = ball, .n = n, .length = dim, .many = 1};
     struct source source = ffi_source(c, &inside, 1, work);
-    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient, ffi_doubles(mean_work(m, &source, 5)));
+    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                 ffi_doubles(mean_work(m, &source, 5)));
 
     struct points base = {p, 0};
     if (in->law == LAW_WRAPPED) {
@@ -136,8 +138,14 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
 {
     if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != 2 || isnan(REAL(bounds)[0]) || isnan(REAL(bounds)[1]))
         ffi_abort_text("argument", "`bounds` must be two numbers, the least and the largest curvature.");
-    struct release_args args = {x, centre, read_positive(radius, "radius"), REAL(bounds)[0], REAL(bounds)[1],
-                                read_positive(sigma, "sigma"), read_positive(tol, "tol"), read_law(law)};
+    struct release_args args = {x,
+                                centre,
+                                read_positive(radius, "radius"),
+                                REAL(bounds)[0],
+                                REAL(bounds)[1],
+                                read_positive(sigma, "sigma"),
+                                read_positive(tol, "tol"),
+                                read_law(law)};
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 

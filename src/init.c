@@ -44,7 +44,7 @@ static const R_CallMethodDef entries[] = {
 #define X(name, count) {"riemdp_" #name, (DL_FUNC)riemdp_##name, count},
     ENTRIES(X)
 #undef X
-    {NULL, NULL, 0}};
+        {NULL, NULL, 0}};
 
 attribute_visible void R_init_riemdp(DllInfo *dll)
 {

@@ -546,8 +546,9 @@ int la_svd(size_t m, size_t n, double *a, double *u, double *s, double *vt, doub
         return STATUS_OK;
     const char *job = u ? "S" : "N";
     double none;
-    F77_CALL(dgesvd)(job, job, &im, &in, a, &im, s, u ? u : &none, u ? &im : &one, u ? vt : &none, u ? &ir : &one, work,
-                     &lwork, &info FCONE FCONE);
+    F77_CALL(dgesvd)
+    (job, job, &im, &in, a, &im, s, u ? u : &none, u ? &im : &one, u ? vt : &none, u ? &ir : &one, work, &lwork,
+     &info FCONE FCONE);
     return info ? STATUS_LINALG : STATUS_OK;
 }
 

@@ -365,7 +365,8 @@ void manifold_constant_jacobi(size_t n, double along, const double *v, const dou
     }
 }
 
-int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work)
+int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end,
+                       double *work)
 {
     if (m->ops->start_add)
         return m->ops->start_add(m, acc, x, w, begin, end, work);

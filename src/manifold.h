@@ -27,10 +27,10 @@ static inline int fresh(struct points p, size_t i, size_t begin)
 }
 
 enum manifold_flag {
-    MANIFOLD_CALLS_R = 1,     /* operations call R: main thread only, R may jump out of them */
-    MANIFOLD_HOMOGENEOUS = 2, /* isometries carry any point to any other: noise normalisers are the same everywhere */
-    MANIFOLD_TWO_POINT = 4,   /* and any direction to any other: densities depend on distance only */
-    MANIFOLD_SYMMETRIC = 8,   /* Jacobi factors in closed form, one pole-ladder rung is exact */
+    MANIFOLD_CALLS_R = 1,       /* operations call R: main thread only, R may jump out of them */
+    MANIFOLD_HOMOGENEOUS = 2,   /* isometries carry any point to any other: noise normalisers are the same everywhere */
+    MANIFOLD_TWO_POINT = 4,     /* and any direction to any other: densities depend on distance only */
+    MANIFOLD_SYMMETRIC = 8,     /* Jacobi factors in closed form, one pole-ladder rung is exact */
     MANIFOLD_SCALED_ENTRY = 16, /* raw records are brought to the manifold on entry (Kendall) */
     MANIFOLD_EMBEDDED = 32      /* the projected arithmetic mean of records is a sensible start for a mean */
 };
@@ -43,9 +43,9 @@ struct manifold {
     double inj;                      /* injectivity radius (a lower bound), 0 where it depends on the point */
     double rho_max;                  /* diameter or Inf */
     unsigned flags;
-    int param[2];    /* d; k; (n, p) */
-    double floor;    /* relative eigenvalue floor of `project` (SPD) */
-    void *context;   /* a user's own manifold: what ffi_custom.c needs */
+    int param[2];  /* d; k; (n, p) */
+    double floor;  /* relative eigenvalue floor of `project` (SPD) */
+    void *context; /* a user's own manifold: what ffi_custom.c needs */
 };
 
 typedef const struct manifold *manifold_t;
@@ -84,7 +84,8 @@ struct manifold_ops {
 
     /* A start for a mean that beats the projected arithmetic mean: accumulates over records (acc: 2 * ambient doubles, zero at
      * first), then makes the point from the sums and the total weight. */
-    int (*start_add)(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work);
+    int (*start_add)(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end,
+                     double *work);
     int (*start_end)(manifold_t m, double *out, double *acc, double total, double *work);
 
     /* bounds that hold on a whole ball, where those of the manifold don't say enough (inj = 0 or k_max = Inf); a radius
@@ -131,7 +132,8 @@ int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p,
 /* Total: what is no point, or has no log at the centre, becomes the centre; what lies outside moves to the nearest point
  * of the ball. Never fails. */
 /* start of a mean; STATUS_UNSUPPORTED where only a record will do */
-int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work);
+int manifold_start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end,
+                       double *work);
 int manifold_start_end(manifold_t m, double *out, double *acc, double total, double *work);
 void manifold_ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
 void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,

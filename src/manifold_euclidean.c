@@ -67,8 +67,8 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
-RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p, struct points x,
-                              const double *w, size_t begin, size_t end, double *work)
+RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p,
+                              struct points x, const double *w, size_t begin, size_t end, double *work)
 {
     (void)work;
     for (size_t i = begin; i < end; i++) {

@@ -397,7 +397,7 @@ static void curvature_apply(size_t l, size_t k, const double *left, const double
 {
     size_t r = l < k ? l : k;
     double *le = work, *mid = le + l * k, *out = mid + l * k;
-#define FACTOR(t) (sine ? x * sinc((t) * x) : cos((t) * x))
+#define FACTOR(t) (sine ? x * sinc((t)*x) : cos((t)*x))
     la_mul('T', 'N', r, k, l, left, l, e, l, le, r);
     la_mul('N', 'T', r, r, k, le, r, rt, r, mid, r);
     for (size_t j = 0; j < l * k; j++)

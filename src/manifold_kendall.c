@@ -380,8 +380,8 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
         re = vv > 0 ? re / vv : 0;
         im = vv > 0 ? im / vv : 0;
         for (size_t j = 0; j < k; j++) {
-            double a0 = re * w[2 * j], a1 = re * w[2 * j + 1];    /* along v */
-            double j0 = -im * w[2 * j + 1], j1 = im * w[2 * j];   /* along iv */
+            double a0 = re * w[2 * j], a1 = re * w[2 * j + 1];  /* along v */
+            double j0 = -im * w[2 * j + 1], j1 = im * w[2 * j]; /* along iv */
             double r0 = e[2 * j] - a0 - j0, r1 = e[2 * j + 1] - a1 - j1;
             double *op = out_p + i * m->ambient + 2 * j, *ov = out_v + i * m->ambient + 2 * j;
             op[0] = a0 + c2 * j0 + c1 * r0;

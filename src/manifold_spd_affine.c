@@ -45,7 +45,8 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
 
 /* Eigenvalues of L^-1 Y L^-T by one-sided Jacobi rotations of the rows of L^-1 L_Y (Hestenes 1958): small eigenvalues keep
  * their digits where the two points are far apart. v: eigenvectors, f: their logarithms. */
-static int log_spectrum_far(manifold_t m, size_t k, const double *l, const double *y, double *v, double *f, double *work)
+static int log_spectrum_far(manifold_t m, size_t k, const double *l, const double *y, double *v, double *f,
+                            double *work)
 {
     double *b = work, *c = b + k * k;
     int status = la_chol(k, y, b);
@@ -66,7 +67,8 @@ static int log_spectrum_far(manifold_t m, size_t k, const double *l, const doubl
                 if (fabs(g) <= RIEMDP_EPS * sqrt(a) * sqrt(d))
                     continue;
                 rotated = 1;
-                double h = (d - a) / (2 * g), t = (h < 0 ? -1 : 1) / (fabs(h) + hypot(1, h)), q = 1 / hypot(1, t), r = q * t;
+                double h = (d - a) / (2 * g), t = (h < 0 ? -1 : 1) / (fabs(h) + hypot(1, h)), q = 1 / hypot(1, t),
+                       r = q * t;
                 for (size_t e = 0; e < k; e++) {
                     double xe = x[e], ve = v[e + i * k];
                     x[e] = q * xe - r * z[e];
@@ -88,8 +90,8 @@ static int log_spectrum_far(manifold_t m, size_t k, const double *l, const doubl
 
 /* logarithms f of the eigenvalues of L^-1 Y L^-T (and eigenvectors v): by log1p of the whitened difference Y - P, which keeps
  * the distance of near points. work: 2 k^2 + la_symeig_work */
-static int log_spectrum(manifold_t m, size_t k, const double *l, const double *p, const double *y, double *v, double *f, int vectors,
-                        double *work)
+static int log_spectrum(manifold_t m, size_t k, const double *l, const double *p, const double *y, double *v, double *f,
+                        int vectors, double *work)
 {
     for (size_t j = 0; j < k * k; j++)
         v[j] = y[j] - p[j];
@@ -149,7 +151,8 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
 }
 
 /* The geometric mean of the arithmetic and the harmonic mean: agrees with the Frechet mean to third order in the spread. */
-static int start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end, double *work)
+static int start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end,
+                     double *work)
 {
     size_t k = m->rows, n = m->ambient;
     double *l = work, *v = l + n, *rest = v + n;

@@ -47,8 +47,8 @@ static void dlog(size_t k, const double *v, const double *w, const double *u, do
 
 /* log Q - log P from both spectra: the finite-difference form of Daleckii and Krein, V (F o V'(Q - P) Y) Y', which keeps
  * all digits of a small difference */
-static void log_difference(size_t k, const double *p, const double *q, const double *v, const double *w, const double *y,
-                           const double *z, double *out, double *rest)
+static void log_difference(size_t k, const double *p, const double *q, const double *v, const double *w,
+                           const double *y, const double *z, double *out, double *rest)
 {
     for (size_t j = 0; j < k * k; j++)
         out[j] = q[j] - p[j];

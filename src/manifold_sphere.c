@@ -146,8 +146,8 @@ RIEMDP_HOT static int log_map(manifold_t m, double *out, struct points p, struct
 }
 
 /* The tangential part of y - p is y minus a multiple of p: sums of y with the factor d/|tangential part|, p taken off once. */
-RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p, struct points x,
-                              const double *w, size_t begin, size_t end, double *work)
+RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p,
+                              struct points x, const double *w, size_t begin, size_t end, double *work)
 {
     (void)work;
     size_t n = m->ambient;

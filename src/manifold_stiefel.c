@@ -687,22 +687,10 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
 }
 
 #define STIEFEL_OPERATIONS                                                                                             \
-    .work = work_size,                                                                                                 \
-    .check_point = check_point,                                                                                        \
-    .check_tangent = check_tangent,                                                                                    \
-    .project = project,                                                                                                \
-    .project_tangent = project_tangent,                                                                                \
-    .exp = exp_map,                                                                                                    \
-    .log = log_map,                                                                                                    \
-    .inner = inner,                                                                                                    \
-    .coords = coords,                                                                                                  \
-    .from_coords = from_coords,                                                                                        \
-    .dist = dist,                                                                                                      \
-    .transport = transport,                                                                                            \
-    .log_density = stiefel_log_density,                                                                                        \
-    .origin = origin,                                                                                                  \
-    .to_origin = to_origin,                                                                                            \
-    .from_origin = from_origin
+    .work = work_size, .check_point = check_point, .check_tangent = check_tangent, .project = project,                 \
+    .project_tangent = project_tangent, .exp = exp_map, .log = log_map, .inner = inner, .coords = coords,              \
+    .from_coords = from_coords, .dist = dist, .transport = transport, .log_density = stiefel_log_density,              \
+    .origin = origin, .to_origin = to_origin, .from_origin = from_origin
 
 const struct manifold_ops manifold_stiefel_euclidean = {
     .name = "stiefel_euclidean",

@@ -36,6 +36,7 @@ void stiefel_transport_flow(struct stiefel_frame *f, double s, double tol, doubl
 void stiefel_pack(struct stiefel_frame *f, const double *t, double *to);
 void stiefel_unpack(struct stiefel_frame *f, const double *from, double *t);
 int stiefel_solve(struct stiefel_frame *f);
-int stiefel_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
+int stiefel_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                        double *work);
 
 #endif

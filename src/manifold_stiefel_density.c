@@ -70,7 +70,7 @@ static void phi(size_t n, const double *x, int levels, const double *e, double *
 /* Derivative of exp in the moving frame, column by column: of exp(X) by the integral above, of exp((1 - c) A) likewise.
  * The n - p - r rows outside the span of R have one p x p block in common, from phi(X) = (exp(X) - I) X^-1. */
 int stiefel_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
-                       double *work)
+                        double *work)
 {
     struct stiefel_frame f;
     stiefel_lay_out(m, &f, work);

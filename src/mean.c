@@ -16,9 +16,9 @@ struct pass {
     const double *w;
     double total;
     int median, forgiving;
-    double *carry;   /* ambient */
-    double *slot;    /* sums of the blocks of one round, ambient + 1 each */
-    double *lane;    /* one after the other: a logarithm, workspace */
+    double *carry; /* ambient */
+    double *slot;  /* sums of the blocks of one round, ambient + 1 each */
+    double *lane;  /* one after the other: a logarithm, workspace */
     size_t lane_size;
 };
 
@@ -40,8 +40,8 @@ static void add(size_t n, double *s, double *c, const double *y)
 }
 
 /* one record at a time: what has no log counts as being at p (forgiving), and unit vectors for the median */
-static int slow_block(const struct pass *c, const double *p, struct points x, const double *w, size_t count, double *sums,
-                      double *log, double *work)
+static int slow_block(const struct pass *c, const double *p, struct points x, const double *w, size_t count,
+                      double *sums, double *log, double *work)
 {
     manifold_t m = c->m;
     for (size_t i = 0; i < count; i++) {
@@ -215,7 +215,8 @@ static int median_at_record(struct pass *c, double *p, double *gradient_norm, do
         return 0;
     struct objective f = {pass_eval, c};
     double weight = (c->w ? c->w[where] : 1) / c->total;
-    if (f.eval(&f, nearest, g, &value) != STATUS_OK || m->ops->inner(m, &sq, one(nearest), one(g), one(g), 0, 1, rest) != 0)
+    if (f.eval(&f, nearest, g, &value) != STATUS_OK ||
+        m->ops->inner(m, &sq, one(nearest), one(g), one(g), 0, 1, rest) != 0)
         return 0;
     if (sqrt(sq) > weight * (1 + 1e-12))
         return 0;
@@ -237,7 +238,8 @@ static double first_step(manifold_t m, const struct source *x, const double *p, 
     for (size_t i = 0; i < x->n; i += stride) {
         struct points y = x->get(x, i, i + 1);
         if (m->ops->log(m, v, one(p), y, 0, 1, rest) == STATUS_OK &&
-            m->ops->log_density(m, &one_density, one(p), one(v), 0, 1, rest) == STATUS_OK && fabs(one_density) < INFINITY) {
+            m->ops->log_density(m, &one_density, one(p), one(v), 0, 1, rest) == STATUS_OK &&
+            fabs(one_density) < INFINITY) {
             sum += one_density;
             seen++;
         }
@@ -279,7 +281,8 @@ void mean_ball_steps(double k_min, double k_max, double radius, double tol, doub
 {
     double rho = radius * sqrt(k_max > 0 ? k_max : 0), far = radius * sqrt(k_min < 0 ? -k_min : 0);
     double zeta = far > 1e-4 ? far / tanh(far) : 1 + far * far / 3;
-    double a = rho > 1e-4 ? rho / tan(rho) : 1 - rho * rho / 3, h = rho > 1e-4 ? 2 * rho / tan(2 * rho) : 1 - 4 * rho * rho / 3;
+    double a = rho > 1e-4 ? rho / tan(rho) : 1 - rho * rho / 3,
+           h = rho > 1e-4 ? 2 * rho / tan(2 * rho) : 1 - 4 * rho * rho / 3;
     h = 0.75 + 0.25 * h;
     double t = a / zeta, s = 2 / (zeta * (zeta + h));
     if (s < t)

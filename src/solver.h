@@ -11,10 +11,10 @@ struct objective {
 };
 
 struct solver {
-    double tol;     /* gradient norm at which to stop */
-    int max_iter;   /* most accepted steps */
-    int memory;     /* pairs kept; 0: plain gradient steps */
-    double scale;   /* length of the first step along the gradient: about 1 over the Hessian's mean eigenvalue */
+    double tol;   /* gradient norm at which to stop */
+    int max_iter; /* most accepted steps */
+    int memory;   /* pairs kept; 0: plain gradient steps */
+    double scale; /* length of the first step along the gradient: about 1 over the Hessian's mean eigenvalue */
     /* results */
     double gradient_norm, value;
     int iterations, evaluations, converged;
