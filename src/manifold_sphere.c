@@ -2,6 +2,8 @@
  * coincidence; frames by the Householder reflection that takes the base point to the nearer pole. */
 #include "manifold.h"
 
+/* The loops of the ordinary sphere run over three coordinates: functions ..._n are compiled once for that number. */
+
 static int init(struct manifold *m)
 {
     if (m->param[0] < 1)
@@ -20,17 +22,22 @@ static size_t work_size(manifold_t m)
     return m->ambient;
 }
 
-static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
+static inline int check_point_n(const size_t n, struct points x, size_t begin, size_t end, double *work)
 {
     (void)work;
     for (size_t i = begin; i < end; i++) {
-        double s = dot(m->ambient, at(x, i), at(x, i));
+        double s = dot(n, at(x, i), at(x, i));
         if (!(s < INFINITY))
             return STATUS_NOT_FINITE;
         if (fabs(s - 1) > 2 * RIEMDP_TOL)
             return STATUS_OFF_MANIFOLD;
     }
     return STATUS_OK;
+}
+
+static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
+{
+    return m->ambient == 3 ? check_point_n(3, x, begin, end, work) : check_point_n(m->ambient, x, begin, end, work);
 }
 
 static int check_tangent(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work)
@@ -91,10 +98,10 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     return STATUS_OK;
 }
 
-static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+static inline int exp_map_n(const size_t n, double *out, struct points p, struct points v, size_t begin, size_t end,
+                            double *work)
 {
     (void)work;
-    size_t n = m->ambient;
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *u = at(v, i);
         double *o = out + i * n, t = norm2(n, u), c = cos(t), s = sinc(t);
@@ -103,6 +110,12 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
         rescale(n, o);
     }
     return STATUS_OK;
+}
+
+static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    return m->ambient == 3 ? exp_map_n(3, out, p, v, begin, end, work)
+                           : exp_map_n(m->ambient, out, p, v, begin, end, work);
 }
 
 /* 2 atan(|y - x|/|y + x|): right for near and for nearly opposite points */
@@ -117,10 +130,10 @@ static inline double angle(size_t n, const double *x, const double *y)
 }
 
 /* The tangential part of y - x (what rounding left of |x| = |y| goes with the normal part), scaled to the angle */
-RIEMDP_HOT static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end,
-                              double *work)
+static inline int log_map_n(const size_t n, double *out, struct points p, struct points q, size_t begin, size_t end,
+                            double *work)
 {
-    size_t n = m->ambient;
+    (void)work;
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *y = at(q, i);
         double *restrict o = work, s = 0, xx = 0, t = 0;
@@ -143,6 +156,12 @@ RIEMDP_HOT static int log_map(manifold_t m, double *out, struct points p, struct
             out[i * n + j] = s * o[j];
     }
     return STATUS_OK;
+}
+
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    return m->ambient == 3 ? log_map_n(3, out, p, q, begin, end, work)
+                           : log_map_n(m->ambient, out, p, q, begin, end, work);
 }
 
 /* The tangential part of y - p is y minus a multiple of p: sums of y with the factor d/|tangential part|, p taken off once. */
@@ -175,12 +194,18 @@ RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq
     return STATUS_OK;
 }
 
-static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+static inline int dist_n(const size_t n, double *out, struct points p, struct points q, size_t begin, size_t end,
+                         double *work)
 {
     (void)work;
     for (size_t i = begin; i < end; i++)
-        out[i] = angle(m->ambient, at(p, i), at(q, i));
+        out[i] = angle(n, at(p, i), at(q, i));
     return STATUS_OK;
+}
+
+static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    return m->ambient == 3 ? dist_n(3, out, p, q, begin, end, work) : dist_n(m->ambient, out, p, q, begin, end, work);
 }
 
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
