@@ -8,14 +8,14 @@ check_manifold <- function(M) {
 }
 
 check_count <- function(x, name, least = 1, most = 1e6) {
-  if (!is.numeric(x) || length(x) != 1 || is.na(x) || x != round(x) || x < least || x > most) {
+  if (!is.numeric(x) || is.object(x) || length(x) != 1 || is.na(x) || x != round(x) || x < least || x > most) {
     abort_riemdp("argument", sprintf("`%s` must be one whole number from %g to %g.", name, least, most))
   }
   as.integer(x)
 }
 
 check_number <- function(x, name, positive = FALSE, least = -Inf, most = Inf) {
-  ok <- is.numeric(x) && length(x) == 1 && !is.na(x) && is.finite(x) && x >= least && x <= most && (!positive || x > 0)
+  ok <- is.numeric(x) && !is.object(x) && length(x) == 1 && !is.na(x) && is.finite(x) && x >= least && x <= most && (!positive || x > 0)
   if (!ok) {
     range <- if (positive) "positive and finite" else if (is.finite(least) || is.finite(most)) {
       sprintf("between %g and %g", least, most)
@@ -31,7 +31,7 @@ check_choice <- function(x, name, choices) {
   if (identical(x, choices)) {
     return(choices[1])
   }
-  if (!is.character(x) || length(x) != 1 || is.na(x) || !x %in% choices) {
+  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !x %in% choices) {
     abort_riemdp("argument", sprintf("`%s` must be one of %s.", name, paste(dQuote(choices, FALSE), collapse = ", ")))
   }
   x
@@ -48,19 +48,20 @@ check_dots_empty <- function(...) {
   }
 }
 
-# used by C for arguments that are data frames
+# used by C for arguments that are data frames; these may be broken ones
 data_frame_matrix <- function(x) {
   columns <- unclass(x)
+  n <- .row_names_info(x, 2L)
   if (length(columns) == 1 && inherits(columns[[1]], "mf_points")) {
     return(columns[[1]])
   }
   numeric <- vapply(columns, function(column) {
-    is.null(dim(column)) && !is.factor(column) && (is.numeric(column) || is.logical(column))
+    is.null(dim(column)) && !is.object(column) && (is.numeric(column) || is.logical(column)) && length(column) == n
   }, logical(1))
   if (!all(numeric)) {
-    abort_riemdp("shape", "a data frame of records must have numeric columns only.")
+    abort_riemdp("shape", "a data frame of records must have numeric columns only, all of one length.")
   }
-  out <- matrix(as.double(unlist(columns, use.names = FALSE)), nrow = length(attr(x, "row.names")))
-  dimnames(out) <- list(NULL, names(x))
+  out <- matrix(as.double(unlist(columns, use.names = FALSE)), nrow = n, ncol = length(columns))
+  if (length(names(x)) == ncol(out)) colnames(out) <- names(x)
   out
 }

@@ -4,7 +4,7 @@
 abort_riemdp <- function(suffix, message) {
   stop(structure(
     class = c(paste0("riemdp_error_", suffix), "riemdp_error", "error", "condition"),
-    list(message = message, call = NULL)
+    list(message = paste(message, collapse = " "), call = NULL)
   ))
 }
 

@@ -179,4 +179,4 @@ mf_log_density <- function(M, p, v) .Call(riemdp_log_density, M, p, v)
 #' @examples
 #' mf_jacobi(sphere(2), c(0, 0, 1), c(1, 0, 0), 0.5, c(0, 1, 0))
 #' @export
-mf_jacobi <- function(M, p, v, x, u) .Call(riemdp_jacobi, M, p, v, as.double(x), u)
+mf_jacobi <- function(M, p, v, x, u) .Call(riemdp_jacobi, M, p, v, x, u)

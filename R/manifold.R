@@ -40,12 +40,17 @@ format.manifold <- function(x, ...) {
   }
   inj <- if (facts$injectivity_radius == 0) "depends on the point" else number(facts$injectivity_radius)
   c(
-    sprintf("<manifold> %s", manifold_label(x)),
+    sprintf("<manifold> %s", label_manifold(x)),
     sprintf("  dimension %d, curvature %s, injectivity radius %s", as.integer(facts$dimension), curvature, inj)
   )
 }
 
-# one line that names a manifold
+# One line that names a manifold, also one that somebody has tampered with.
+label_manifold <- function(M) {
+  text <- tryCatch(manifold_label(M), error = function(e) NULL, warning = function(w) NULL)
+  if (is.character(text) && length(text) == 1 && !is.na(text)) text else "a manifold"
+}
+
 manifold_label <- function(M) UseMethod("manifold_label")
 #' @export
 manifold_label.default <- function(M) M$name

@@ -106,7 +106,7 @@ provably_unique <- function(M, farthest) {
 #' @export
 print.frechet_mean <- function(x, ...) {
   cat(sprintf("Frechet %s of %d records on %s (not private)\n", if (x$median) "median" else "mean", as.integer(x$n),
-              manifold_label(x$manifold)))
+              label_manifold(x$manifold)))
   cat(sprintf("  %s: %d iterations, gradient norm %.2g%s\n",
               if (x$converged) "converged" else "NOT converged", x$iterations, x$gradient_norm,
               if (x$gradient_floor > 0) sprintf(" (rounding floor %.2g)", x$gradient_floor) else ""))
@@ -119,7 +119,7 @@ print.frechet_mean <- function(x, ...) {
 #' @export
 summary.frechet_mean <- function(object, ...) {
   data.frame(
-    manifold = manifold_label(object$manifold), n = object$n, variance = object$variance, iterations = object$iterations,
+    manifold = label_manifold(object$manifold), n = object$n, variance = object$variance, iterations = object$iterations,
     gradient_norm = object$gradient_norm, gradient_floor = object$gradient_floor, converged = object$converged,
     unique = object$unique
   )

@@ -18,7 +18,7 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
   if (!facts$has_laplace || !facts$homogeneous) {
     abort_riemdp("unsupported", sprintf(
       "the Laplace mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use mechanism = \"wrapped\".",
-      manifold_label(M)
+      label_manifold(M)
     ))
   }
   if (!laplace_exists(M, sigma)) {

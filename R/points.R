@@ -174,7 +174,7 @@ as.character.mf_points <- function(x, ...) format(x, ...)
 print.mf_points <- function(x, n = 6, ...) {
   cat(sprintf("<mf_points> %d %s on %s\n", length(x),
               if (inherits(x, "mf_tangents")) "tangent vectors" else if (length(x) == 1) "point" else "points",
-              manifold_label(attr(x, "manifold"))))
+              label_manifold(attr(x, "manifold"))))
   shown <- min(n, length(x))
   if (shown > 0) cat(paste0("  ", format(x[seq_len(shown)])), sep = "\n")
   if (length(x) > shown) cat(sprintf("  ... and %d more\n", length(x) - shown))
@@ -189,7 +189,7 @@ summary.mf_points <- function(object, ...) {
 
 #' @export
 print.summary.mf_points <- function(x, ...) {
-  cat(sprintf("%d records on %s, %d missing\n", x$n, manifold_label(x$manifold), x$missing))
+  cat(sprintf("%d records on %s, %d missing\n", x$n, label_manifold(x$manifold), x$missing))
   invisible(x)
 }
 
@@ -198,7 +198,7 @@ format.summary.mf_points <- function(x, ...) c(n = as.character(x$n), missing = 
 
 #' @export
 str.mf_points <- function(object, ...) {
-  cat(sprintf(" mf_points [1:%d] on %s\n", length(object), manifold_label(attr(object, "manifold"))))
+  cat(sprintf(" mf_points [1:%d] on %s\n", length(object), label_manifold(attr(object, "manifold"))))
 }
 
 #' @export

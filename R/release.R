@@ -27,7 +27,7 @@ NULL
 #' @export
 format.dp_release <- function(x, ...) {
   c(
-    sprintf("Private mean of %d records on %s", as.integer(x$n), manifold_label(x$manifold)),
+    sprintf("Private mean of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
     paste0("  ", format(x$guarantee)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     sprintf("  expected error %.4g%s", x$expected_error,
@@ -49,7 +49,7 @@ print.dp_release <- function(x, ...) {
 summary.dp_release <- function(object, ...) {
   g <- object$guarantee
   data.frame(
-    manifold = manifold_label(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
+    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
     epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
     radius = object$radius, sensitivity = object$sensitivity, scale = object$scale,
     expected_error = object$expected_error
