@@ -96,6 +96,7 @@ public_point <- function(M, center) {
     }
     center <- center$value
   }
+  if (is.data.frame(center)) center <- data_frame_matrix(center)
   mf_check(M, center)
   if (inherits(center, "mf_points")) {
     center <- as.array(center)
@@ -113,7 +114,7 @@ public_point <- function(M, center) {
   if (facts$rows > 0) {
     matrix(as.double(center), facts$rows)
   } else {
-    as.double(if (is.data.frame(center)) unlist(center) else center)
+    as.double(center)
   }
 }
 

@@ -38,6 +38,11 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 guarantee <- function(r) UseMethod("guarantee")
 
 #' @export
+guarantee.default <- function(r) {
+  abort_riemdp("argument", "`r` must be a private release, e.g. of dp_mean().")
+}
+
+#' @export
 guarantee.dp_release <- function(r) r$guarantee
 
 symbol <- function(which, ascii = FALSE) {

@@ -79,7 +79,14 @@ as.array.mf_points <- function(x, ...) {
 }
 
 #' @export
-as.matrix.mf_points <- function(x, ...) attr(x, "rows")[as.integer(unclass(x)), , drop = FALSE]
+as.matrix.mf_points <- function(x, ...) {
+  rows <- attr(x, "rows")
+  i <- unclass(x)
+  if (!is.integer(i) || !is.matrix(rows) || !is.double(rows) || any(i < 1 | i > nrow(rows), na.rm = TRUE)) {
+    abort_riemdp("shape", "points must be as mf_points() makes them.")
+  }
+  rows[as.integer(i), , drop = FALSE]
+}
 
 #' @export
 `[.mf_points` <- function(x, i, ...) {
@@ -233,6 +240,9 @@ mf_random <- function(M, n, sd = 1) {
   n <- check_count(n, "n", least = 0, most = 1e8)
   sd <- check_number(sd, "sd", positive = TRUE)
   facts <- mf_facts(M)
+  if (n * facts$ambient > .Machine$integer.max) {
+    abort_riemdp("argument", "`n` is too large: so many points don't fit into one array.")
+  }
   if (inherits(M, "mf_custom")) {
     if (is.null(M$functions$random)) {
       abort_riemdp("unsupported", "this manifold has no law of random points: give manifold_custom() a `random` function.")

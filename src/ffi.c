@@ -258,7 +258,7 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
         (TYPEOF(param) != INTSXP && TYPEOF(param) != REALSXP) || XLENGTH(param) < 1 || XLENGTH(param) > 2)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     m->ops = manifold_lookup(CHAR(STRING_ELT(name, 0)));
-    if (!m->ops)
+    if (!m->ops || XLENGTH(param) != (m->ops->parameters ? m->ops->parameters : 1))
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     for (R_xlen_t i = 0; i < XLENGTH(param); i++) {
         double v = TYPEOF(param) == REALSXP          ? REAL(param)[i]
@@ -335,11 +335,27 @@ static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
 }
 
 /* mf_points: row numbers into an n x ambient matrix. The rows that they name; shared where that is all of them in order. */
+/* whether points stored for manifold `other` are points of m: the same set in the same storage, whatever the metric */
+static int same_set(const struct manifold *m, SEXP other)
+{
+    SEXP name = ffi_list_get(other, "name"), param = ffi_list_get(other, "param");
+    if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1 || TYPEOF(param) != INTSXP)
+        return 0;
+    const char *a = m->ops->name, *b = CHAR(STRING_ELT(name, 0));
+    size_t family = strcspn(a, "_"); /* spd_affine, spd_bures, ... */
+    if (strncmp(a, b, family) != 0 || (b[family] != '\0' && b[family] != '_'))
+        return 0;
+    for (R_xlen_t i = 0; i < XLENGTH(param) && i < 2; i++)
+        if (INTEGER(param)[i] != m->param[i])
+            return 0;
+    return 1;
+}
+
 static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kind)
 {
     SEXP rows = Rf_getAttrib(x, Rf_install("rows")), dim = Rf_getAttrib(rows, R_DimSymbol);
-    if (TYPEOF(x) != INTSXP || TYPEOF(rows) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 ||
-        (size_t)INTEGER(dim)[1] != c->m.ambient)
+    if (TYPEOF(x) != INTSXP || !same_set(&c->m, Rf_getAttrib(x, Rf_install("manifold"))) || TYPEOF(rows) != REALSXP ||
+        TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || (size_t)INTEGER(dim)[1] != c->m.ambient)
         abort_shape(c, label, kind);
     int stored = INTEGER(dim)[0], same = XLENGTH(x) == stored;
     R_xlen_t n = XLENGTH(x);
@@ -452,26 +468,28 @@ struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
     return a;
 }
 
+/* Number of records that the arguments have in common. One record in the shape of many (a matrix of one row, mf_points of
+ * length one) is recycled beside more. */
 size_t ffi_common_length(struct arg *args, size_t count)
 {
     char text[256];
-    size_t n = 1, many = 0;
-    const char *who = NULL;
+    const struct arg *most = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (args[i].many && (!most || (most->n == 1 && args[i].n != 1)))
+            most = args + i;
+    if (!most)
+        return 1;
     for (size_t i = 0; i < count; i++) {
-        if (!args[i].many)
+        if (!args[i].many || args[i].n == most->n)
             continue;
-        if (many && args[i].n != n) {
-            snprintf(text, sizeof text, "`%s` has %zu records and `%s` %zu: give as many, or one.", who, n,
-                     args[i].label, args[i].n);
+        if (args[i].n != 1) {
+            snprintf(text, sizeof text, "`%s` has %zu records and `%s` %zu: give as many, or one.", most->label,
+                     most->n, args[i].label, args[i].n);
             ffi_abort_text("shape", text);
         }
-        if (!many) {
-            n = args[i].n;
-            who = args[i].label;
-        }
-        many = 1;
+        args[i].many = 0;
     }
-    return n;
+    return most->n;
 }
 
 size_t ffi_block(const struct call *c)

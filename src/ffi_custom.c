@@ -195,6 +195,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 
 const struct manifold_ops manifold_custom = {
     .name = "custom",
+    .parameters = 2,
     .init = init,
     .work = work_size,
     .check_point = check_point,

@@ -197,8 +197,11 @@ RUN(norm)
 RUN(pole)
 {
     for (size_t i = begin; i < end; i++) {
-        int status = manifold_pole_ladder(m, out + i * m->ambient, at(in[0], i), at(in[1], i), at(in[2], i),
-                                          (int)*at(in[3], i), work);
+        double rungs = *at(in[3], i);
+        if (!(rungs >= 1 && rungs <= 1e5))
+            return STATUS_OUT_OF_RANGE;
+        int status =
+            manifold_pole_ladder(m, out + i * m->ambient, at(in[0], i), at(in[1], i), at(in[2], i), (int)rungs, work);
         if (status != STATUS_OK)
             return status;
     }

@@ -146,6 +146,8 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
                                 read_positive(sigma, "sigma"),
                                 read_positive(tol, "tol"),
                                 read_law(law)};
+    if (!(args.tol >= 1e-14))
+        ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 

@@ -167,6 +167,7 @@ int manifold_pole_ladder(manifold_t m, double *out, const double *p, const doubl
         u[j] = scale * v[j];
     }
     for (int r = 1; r <= rungs && status == STATUS_OK; r++) {
+        host_tick(m->host, 0, 0);
         for (size_t j = 0; j < n; j++)
             t[j] = geo[j] * r / rungs;
         status = m->ops->exp(m, b, one(p), one(t), 0, 1, rest);

@@ -52,6 +52,7 @@ typedef const struct manifold *manifold_t;
 
 struct manifold_ops {
     const char *name;
+    int parameters; /* 2 for (n, p) and (dimension, ambient); 0 stands for 1 */
 
     /* identity: checks parameters (they may come from a tampered file), fills the data above */
     int (*init)(struct manifold *m);

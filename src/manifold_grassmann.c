@@ -486,6 +486,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
 
 const struct manifold_ops manifold_grassmann = {
     .name = "grassmann",
+    .parameters = 2,
     .init = init,
     .work = work_size,
     .check_point = check_point,

@@ -321,7 +321,7 @@ static int transport_ode(manifold_t m, size_t k, const double *mat, const double
     double *slope = rest, *y = slope + 7 * n, *more = y + n, t = 0, h = 0.05, size = norm2(n, s);
     for (int steps = 0; t < 1 && size > 0; steps++) {
         host_tick(m->host, 0, 0);
-        if (steps > 20000)
+        if (steps > 2000)
             return STATUS_NO_CONVERGENCE;
         if (t + h > 1)
             h = 1 - t;
@@ -343,6 +343,8 @@ static int transport_ode(manifold_t m, size_t k, const double *mat, const double
             error += square(h * d);
         }
         error = sqrt(error) / (1e-13 * size);
+        if (!(error < INFINITY))
+            return STATUS_NO_CONVERGENCE;
         if (error <= 1 || h < 1e-6) {
             t += h;
             for (size_t j = 0; j < n; j++)

@@ -694,12 +694,14 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
 
 const struct manifold_ops manifold_stiefel_euclidean = {
     .name = "stiefel_euclidean",
+    .parameters = 2,
     .init = init_euclidean,
     STIEFEL_OPERATIONS,
 };
 
 const struct manifold_ops manifold_stiefel_canonical = {
     .name = "stiefel_canonical",
+    .parameters = 2,
     .init = init_canonical,
     STIEFEL_OPERATIONS,
 };

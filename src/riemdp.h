@@ -33,6 +33,7 @@
       "Make it again with its constructor, e.g. sphere(2).")                                                           \
     X(BAD_CALLBACK, "callback", "must be a function that returns finite numbers of the right type and length",         \
       "See ?manifold_custom for the shapes that each function must return.")                                           \
+    X(OUT_OF_RANGE, "argument", "comes with a number out of its range", "See the help page for its range.")            \
     X(RANDOMNESS, "randomness", "could not be obtained: the operating system gave no random bytes",                    \
       "Nothing was released. Try again.")                                                                              \
     X(LINALG, "linalg", "could not be factored", "The matrix may be too ill-conditioned.")

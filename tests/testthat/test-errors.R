@@ -121,3 +121,21 @@ test_that("the table of errors lists them", {
   expect_true(all(startsWith(table$class, "riemdp_error_")))
   expect_true(all(nzchar(table$must)), all(nzchar(table$mend)))
 })
+
+test_that("broken objects of all kinds give classed errors", {
+  expect_classed(mf_is_point(sphere(1), structure(list(a = 1:3, b = 1:2), class = "data.frame", row.names = 1:3)), "shape")
+  expect_classed(mf_check(euclidean(1), structure(list(a = 1), class = "data.frame")), "shape")
+  expect_classed(mf_jacobi(sphere(2), c(1, 0, 0), c(0, 1, 0), sum, c(0, 1, 0)), "shape")
+  expect_classed(dp_mean(array(diag(2), c(2, 2, 2)), spd(2, "logeuclidean"), 1, as.data.frame(diag(3)), 1), "shape")
+  M <- hyperbolic(2, "ball")
+  M$param <- c(2L, 3L)
+  expect_classed(mf_facts(M), "manifold")
+  M <- stiefel(4, 2)
+  M$name <- "grassmann"
+  expect_classed(laplace_noise(M, diag(4)[, 1:2], 0.1), "unsupported")
+  expect_classed(sphere(structure(1, class = "mf_points")), "argument")
+  expect_classed(is.na(structure(1, class = "mf_points")), "shape")
+  expect_classed(guarantee(1), "argument")
+  expect_classed(mf_random(sphere(100), 1e8), "argument")
+  expect_error(.Call(riemdp:::riemdp_pole, sphere(2), c(1, 0, 0), c(0, 1, 0), c(0, 1, 0), 2^31), class = "riemdp_error_argument")
+})

@@ -24,6 +24,18 @@ test_that("points live in data frames, subset, merge, rbind and model.frame", {
   expect_length(as.data.frame(y)[[1]], 6)
 })
 
+test_that("one point beside many is recycled, and points of another set are refused", {
+  M <- sphere(2)
+  x <- mf_points(diag(3), M)
+  expect_equal(mf_dist(M, x[1], x), c(0, pi / 2, pi / 2))
+  expect_equal(mf_dist(M, x, rbind(c(1, 0, 0))), c(0, pi / 2, pi / 2))
+  expect_length(mf_log(M, x[1], x[2:3]), 2)
+  expect_error(mf_dist(euclidean(3), x, c(0, 0, 1)), class = "riemdp_error_shape")
+  expect_error(mf_dist(hyperbolic(3, "ball"), x, c(0, 0, 0)), class = "riemdp_error_shape")
+  y <- mf_points(wishart_spd[, , 1:2], spd(2))
+  expect_length(mf_dist(spd(2, "bures"), y, diag(2)), 2) # the same set, another metric
+})
+
 test_that("vector operations keep class and manifold", {
   M <- sphere(2)
   x <- mf_points(diag(3), M)
