@@ -73,7 +73,7 @@ mf_project_tangent <- function(M, p, v) .Call(riemdp_project_tangent, M, p, v)
 #'   differential equation on Bures-Wasserstein and Stiefel manifolds, by the pole ladder on [manifold_custom()] without its
 #'   own. `"isometric"`: the isometry that matches the orthonormal frames of [mf_coords()], cheap everywhere and not parallel.
 #'   `"pole"`: the pole ladder with `rungs` steps.
-#' @param rungs number of rungs, for `"pole"`; exact with one on symmetric spaces, of second order in 1/rungs elsewhere.
+#' @param rungs number of rungs, 1 to 10,000, for `"pole"`; exact with one on symmetric spaces, of second order in 1/rungs elsewhere.
 #' @return Tangent vectors at `q`, of the shape of the argument with many records.
 #' @references Guigui, N. and Pennec, X. (2022). Numerical accuracy of ladder schemes for parallel transport on manifolds.
 #'   *Foundations of Computational Mathematics* 22, 757-790. \doi{10.1007/s10208-021-09515-x}
@@ -86,7 +86,7 @@ mf_transport <- function(M, p, q, v, method = c("parallel", "isometric", "pole")
   switch(method,
     parallel = .Call(riemdp_transport, M, p, q, v),
     isometric = .Call(riemdp_carry, M, p, q, v),
-    pole = .Call(riemdp_pole, M, p, q, v, as.double(check_count(rungs, "rungs", most = 1e5)))
+    pole = .Call(riemdp_pole, M, p, q, v, as.double(check_count(rungs, "rungs", most = 1e4)))
   )
 }
 

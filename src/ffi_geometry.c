@@ -198,7 +198,7 @@ RUN(pole)
 {
     for (size_t i = begin; i < end; i++) {
         double rungs = *at(in[3], i);
-        if (!(rungs >= 1 && rungs <= 1e5))
+        if (!(rungs >= 1 && rungs <= 1e4))
             return STATUS_OUT_OF_RANGE;
         int status =
             manifold_pole_ladder(m, out + i * m->ambient, at(in[0], i), at(in[1], i), at(in[2], i), (int)rungs, work);
