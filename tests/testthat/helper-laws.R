@@ -34,7 +34,7 @@ custom_torus <- function(d) {
 
 # name, manifold, how far two points may be apart so that log is safely defined
 all_manifolds <- function() {
-  list(
+  cases <- list(
     list(M = euclidean(1), reach = 3), list(M = euclidean(4), reach = 3),
     list(M = sphere(1), reach = 2.5), list(M = sphere(2), reach = 2.5), list(M = sphere(9), reach = 2.5),
     list(M = sphere(100), reach = 2.5),
@@ -56,6 +56,9 @@ all_manifolds <- function() {
     list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
     list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5)
   )
+  # under valgrind and the like: small sizes only, which take every path
+  if (quick()) cases <- Filter(function(case) mf_facts(case$M)$dimension <= 6, cases)
+  cases
 }
 
 label_of <- function(M) riemdp:::manifold_label(M)

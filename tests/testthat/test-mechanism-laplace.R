@@ -1,7 +1,7 @@
 # Laws of noise. Every Kolmogorov-Smirnov test below uses a false-alarm rate of 1e-6 (all together below 1e-4 by the union
 # bound); with 1e5 draws a scale that is 5 % off gives a distance of .02 or more, well above the bound .0085.
 
-draws <- function() if (quick()) 20000 else 1e5
+draws <- function() if (quick()) 5000 else 1e5
 
 ks_bound <- function(n, alpha = 1e-6) sqrt(log(2 / alpha) / (2 * n))
 

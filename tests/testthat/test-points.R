@@ -86,7 +86,7 @@ test_that("random points follow set.seed() and are points", {
 
 test_that("random points on compact manifolds are uniform", {
   set.seed(6)
-  n <- 20000
+  n <- if (quick()) 2000 else 20000
   x <- mf_random(sphere(2), n)
   expect_lt(stats::ks.test(x[, 1], "punif", -1, 1)$statistic, sqrt(log(2e6) / (2 * n)))
   z <- mf_random(kendall(3), n) # CP^1: cos(2 d) is uniform
