@@ -99,7 +99,8 @@ test_that("directions are uniform: each orthonormal coordinate is symmetric and 
     for (j in seq_len(d)) {
       expect_lt(abs(mean(a[, j] > 0) - 0.5), 2.5 / sqrt(n))
       share <- (a[, j] / rho)^2
-      expect_lt(abs(mean(share) - 1 / d), if (M$name == "spd_affine") 0.01 else 5 * stats::sd(share) / sqrt(n))
+      # on positive definite matrices volume depends on the direction a little
+      expect_lt(abs(mean(share) - 1 / d), 5 * stats::sd(share) / sqrt(n) + if (M$name == "spd_affine") 0.01 else 0)
     }
   }
 })
