@@ -1,0 +1,158 @@
+"""Answers the bench's requests with geomstats: a file request-N of key=value lines in, a file reply-N out.
+
+CPU time is taken here, around the call alone, in a process that lives as long as the bench, so neither start-up nor the
+transfer of data counts.
+"""
+
+import logging
+import os
+import sys
+import time
+
+import numpy as np
+
+logging.disable(logging.CRITICAL)
+
+import geomstats  # noqa: E402
+from geomstats.geometry.grassmannian import Grassmannian  # noqa: E402
+from geomstats.geometry.hyperboloid import Hyperboloid  # noqa: E402
+from geomstats.geometry.hypersphere import Hypersphere  # noqa: E402
+from geomstats.geometry.pre_shape import PreShapeSpace  # noqa: E402
+from geomstats.geometry.spd_matrices import SPDAffineMetric, SPDBuresWassersteinMetric, SPDMatrices  # noqa: E402
+from geomstats.geometry.stiefel import Stiefel  # noqa: E402
+from geomstats.learning.frechet_mean import FrechetMean  # noqa: E402
+
+directory = sys.argv[1]
+arrays = {}
+
+
+def load(name, shape):
+    """Array written by R; R's last index runs slowest, as numpy's first does."""
+    if name not in arrays:
+        arrays[name] = np.fromfile(os.path.join(directory, name), dtype=np.float64).reshape(shape)
+    return arrays[name]
+
+
+def space_of(kind, a, b):
+    if kind in ("spd_affine", "spd_bures"):
+        space = SPDMatrices(a, equip=False)
+        space.equip_with_metric(SPDAffineMetric if kind == "spd_affine" else SPDBuresWassersteinMetric)
+        return space
+    if kind == "sphere":
+        return Hypersphere(a - 1)
+    if kind == "hyperboloid":  # a is the ball's number of coordinates
+        return Hyperboloid(a)
+    if kind == "grassmann":
+        return Grassmannian(a, b)
+    if kind == "stiefel":
+        return Stiefel(a, b)
+    if kind == "kendall":
+        space = PreShapeSpace(a, 2)
+        space.equip_with_group_action("rotations")
+        space.equip_with_quotient()
+        return space
+    raise ValueError(kind)
+
+
+def prepare(request):
+    kind, a, b = request["kind"], int(request["a"]), int(request["b"])
+    names = request["files"].split(",")
+    if kind.startswith("spd"):
+        shape = (-1, a, a)
+    elif kind == "sphere":
+        shape = (-1, a)
+    elif kind == "hyperboloid":
+        shape = (-1, a + 1)
+    elif kind == "kendall":
+        shape = (-1, a, 2)
+    elif kind == "grassmann":
+        shape = (-1, a, a)
+    else:
+        shape = (-1, b, a)
+    data = [load(name, shape) for name in names]
+    if kind == "stiefel":
+        data = [np.ascontiguousarray(np.swapaxes(x, 1, 2)) for x in data]
+    return space_of(kind, a, b), data
+
+
+def call_of(request):
+    space, data = prepare(request)
+    work = request["work"]
+    if work == "mean":
+        epsilon, max_iter = float(request["epsilon"]), int(request["max_iter"])
+        method = request["method"]
+
+        def mean():
+            x = data[0]
+            target = space
+            if request["kind"] == "kendall":
+                x = space.projection(x)  # raw landmarks: centred and scaled, as riemdp does inside
+                target = space.quotient
+            estimator = FrechetMean(target, method=method)
+            estimator.set(epsilon=epsilon, max_iter=max_iter)
+            return estimator.fit(x).estimate_
+
+        return mean
+    metric = space.metric
+    if work == "pairs":
+        x = data[0]
+        return lambda: np.concatenate([metric.dist(x[i], x[i + 1 :]) for i in range(len(x) - 1)])
+    if work == "log":
+        return lambda: metric.log(data[1], data[0])
+    if work == "exp":
+        return lambda: metric.exp(data[1], data[0])
+    if work == "dist":
+        return lambda: metric.dist(data[0], data[1])
+    if work == "transport":
+        return lambda: metric.parallel_transport(data[2], data[0], end_point=data[1])
+    raise ValueError(work)
+
+
+calls = {}
+
+
+def answer(request):
+    key = tuple(sorted((k, v) for k, v in request.items() if k not in ("inner", "out")))
+    if key not in calls:
+        calls.clear()
+        calls[key] = call_of(request)
+    call = calls[key]
+    start = time.process_time()
+    for _ in range(int(request["inner"])):
+        out = call()
+    seconds = time.process_time() - start
+    np.ascontiguousarray(np.real(out), dtype=np.float64).tofile(os.path.join(directory, request["out"]))
+    return f"{seconds:.9f}"
+
+
+def main():
+    parent = os.getppid()
+    with open(os.path.join(directory, "ready.part"), "w") as file:
+        file.write(geomstats.__version__)
+    os.rename(os.path.join(directory, "ready.part"), os.path.join(directory, "ready"))
+    number = 1
+    while os.path.isdir(directory) and os.getppid() == parent:
+        path = os.path.join(directory, f"request-{number}")
+        if not os.path.exists(path):
+            time.sleep(0.003)
+            continue
+        with open(path) as file:
+            request = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
+        if request.get("work") == "quit":
+            return
+        if request.get("work") == "forget":
+            arrays.clear()
+            calls.clear()
+            reply = "0"
+        else:
+            try:
+                reply = answer(request)
+            except Exception as error:  # the row says so, the bench goes on
+                reply = "error " + repr(error).replace("\n", " ")[:300]
+        with open(os.path.join(directory, "reply.part"), "w") as file:
+            file.write(reply + "\n")
+        os.rename(os.path.join(directory, "reply.part"), os.path.join(directory, f"reply-{number}"))
+        number += 1
+
+
+main()

@@ -1,0 +1,148 @@
+# The data of every benchmark: functions of n and a seed, nothing else. Each returns records in riemdp's plain shapes.
+# The generator is R's default (Mersenne Twister, inversion), pinned, so that a seed means the same records everywhere.
+
+with_seed <- function(seed, expr) {
+  old <- RNGkind("Mersenne-Twister", "Inversion", "Rejection")
+  on.exit(RNGkind(old[1], old[2], old[3]))
+  set.seed(seed)
+  expr
+}
+
+random_orthonormal <- function(n, p = n) qr.Q(qr(matrix(rnorm(n * p), n)))[, seq_len(p), drop = FALSE]
+
+# A root and exponential of symmetric matrices by R's own eigen(): no package under test makes its own data
+symmetric_function <- function(x, f) {
+  e <- eigen(x, symmetric = TRUE)
+  out <- e$vectors %*% (f(e$values) * t(e$vectors))
+  (out + t(out)) / 2
+}
+
+# SPD(k): M^(1/2) exp(S) M^(1/2), M = Q diag(geometric .3 to 3) Q', S the symmetric part of spread times a Gaussian
+# matrix
+data_spd <- function(n, k, spread, seed) {
+  with_seed(seed, {
+    q <- random_orthonormal(k)
+    root <- q %*% (sqrt(exp(seq(log(0.3), log(3), length.out = k))) * t(q))
+    x <- array(0, c(k, k, n))
+    for (i in seq_len(n)) {
+      g <- matrix(rnorm(k * k, sd = spread), k)
+      y <- root %*% symmetric_function((g + t(g)) / 2, exp) %*% root
+      x[, , i] <- (y + t(y)) / 2
+    }
+    x
+  })
+}
+
+# The spreads that go with k in the tables; for other k one that keeps the norm of S near that of SPD(11)
+spd_spread <- function(k) switch(as.character(k), "2" = 0.6, "11" = 0.4, "50" = 0.2, min(0.6, 4.4 / (k + 1)))
+
+# Sphere in d + 1 coordinates: exp at a random mean of a tangent normal, sd r / sqrt(d) a coordinate, length cut at 1.4
+data_sphere <- function(n, d, r, seed) {
+  with_seed(seed, {
+    mean <- rnorm(d + 1)
+    mean <- mean / sqrt(sum(mean^2))
+    basis <- qr.Q(qr(cbind(mean, diag(d + 1)[, seq_len(d)])))[, -1, drop = FALSE]
+    v <- matrix(rnorm(n * d, sd = r / sqrt(d)), n) %*% t(basis)
+    length <- sqrt(rowSums(v^2))
+    cut <- pmin(length, 1.4)
+    x <- outer(cos(cut), mean) + v * (sin(cut) / length)
+    x / sqrt(rowSums(x^2))
+  })
+}
+
+# Kendall: 50 landmarks on (1 + .3 cos 3t)(1.5 cos t, sin t), noise .15 a coordinate, random turn, scale on [.5, 2],
+# shift sd 3
+data_kendall <- function(n, k = 50, seed) {
+  with_seed(seed, {
+    t <- 2 * pi * (seq_len(k) - 1) / k
+    outline <- (1 + 0.3 * cos(3 * t)) * complex(real = 1.5 * cos(t), imaginary = sin(t))
+    noise <- matrix(complex(real = rnorm(k * n, sd = 0.15), imaginary = rnorm(k * n, sd = 0.15)), k)
+    turn <- exp(1i * runif(n, 0, 2 * pi)) * runif(n, 0.5, 2)
+    shift <- complex(real = rnorm(n, sd = 3), imaginary = rnorm(n, sd = 3))
+    (outline + noise) * rep(turn, each = k) + rep(shift, each = k)
+  })
+}
+
+# Grassmann(n, p): exp at a random base of horizontal normal noise
+data_grassmann <- function(records, n = 50, p = 5, sd = 0.07, seed) {
+  with_seed(seed, {
+    w <- random_orthonormal(n, p)
+    x <- array(0, c(n, p, records))
+    for (i in seq_len(records)) {
+      u <- matrix(rnorm(n * p, sd = sd), n)
+      s <- svd(u - w %*% crossprod(w, u))
+      x[, , i] <- w %*% s$v %*% (cos(s$d) * t(s$v)) + s$u %*% (sin(s$d) * t(s$v))
+    }
+    x
+  })
+}
+
+# Stiefel(n, p): polar factor of base + .06 G
+data_stiefel <- function(records, n = 50, p = 5, sd = 0.06, seed) {
+  with_seed(seed, {
+    w <- random_orthonormal(n, p)
+    x <- array(0, c(n, p, records))
+    for (i in seq_len(records)) {
+      s <- svd(w + matrix(rnorm(n * p, sd = sd), n))
+      x[, , i] <- tcrossprod(s$u, s$v)
+    }
+    x
+  })
+}
+
+# Ungar's addition in Poincare's ball, row by row; a may be one point
+mobius_add <- function(a, b) {
+  if (!is.matrix(a)) a <- matrix(a, nrow(b), length(a), byrow = TRUE)
+  ab <- rowSums(a * b)
+  aa <- rowSums(a^2)
+  bb <- rowSums(b^2)
+  ((1 + 2 * ab + bb) * a + (1 - aa) * b) / (1 + 2 * ab + aa * bb)
+}
+
+# Hyperbolic: exp at the ball's centre of a tangent normal (.35 a coordinate of the ball), then translated by `at`
+data_ball <- function(n, seed, at = c(0.3, -0.2, 0.1, 0.25, -0.1)) {
+  with_seed(seed, {
+    v <- matrix(rnorm(n * length(at), sd = 0.35), n)
+    length <- sqrt(rowSums(v^2))
+    mobius_add(at, v * (tanh(length) / length))
+  })
+}
+
+# The same points on the hyperboloid
+ball_to_hyperboloid <- function(x) {
+  s <- 1 - rowSums(x^2)
+  cbind((2 - s) / s, 2 * x / s)
+}
+
+hyperboloid_to_ball <- function(x) x[, -1, drop = FALSE] / (1 + x[, 1])
+
+# Geodesic regression on the sphere: p = e1, v = (0, .9, .6), x uniform on [0, 1], normal noise .1 in the tangent plane
+data_regression_sphere <- function(n, seed) {
+  with_seed(seed, {
+    v <- c(0, 0.9, 0.6)
+    speed <- sqrt(sum(v^2))
+    x <- runif(n)
+    line <- outer(cos(speed * x), c(1, 0, 0)) + outer(sin(speed * x), v / speed)
+    g <- matrix(rnorm(3 * n, sd = 0.1), n)
+    u <- g - rowSums(g * line) * line
+    length <- sqrt(rowSums(u^2))
+    y <- cos(length) * line + u * (sin(length) / length)
+    list(x = x, y = y / sqrt(rowSums(y^2)))
+  })
+}
+
+# Geodesic regression on SPD(2): p = I, v = (.5, .2; .2, -.3), x uniform on [0, 1], symmetric noise of spread .15
+data_regression_spd <- function(n, seed) {
+  with_seed(seed, {
+    v <- matrix(c(0.5, 0.2, 0.2, -0.3), 2)
+    x <- runif(n)
+    y <- array(0, c(2, 2, n))
+    for (i in seq_len(n)) {
+      root <- symmetric_function(x[i] * v / 2, exp)
+      g <- matrix(rnorm(4, sd = 0.15), 2)
+      z <- root %*% symmetric_function((g + t(g)) / 2, exp) %*% root
+      y[, , i] <- (z + t(z)) / 2
+    }
+    list(x = x, y = y)
+  })
+}
