@@ -58,11 +58,11 @@ batch_row <- function(work, kind, label, M, data, floor) {
 spd_data <- function(k) function(n) data_spd(n, k, spd_spread(k), seed)
 o <- oracle_of
 rows <- list(
-  mean_row("mean_spd2", "mean SPD(2), n = 1,000", "spd_affine", 1000, 100, 300, spd_data(2), spd(2), o$spd_affine,
+  mean_row("mean_spd2", "mean SPD(2), n = 1,000", "spd_affine", 1000, 100, 1000, spd_data(2), spd(2), o$spd_affine,
            NA, 3),
-  mean_row("mean_spd11_1000", "mean SPD(11), n = 1,000", "spd_affine", 1000, 60, 300, spd_data(11), spd(11),
+  mean_row("mean_spd11_1000", "mean SPD(11), n = 1,000", "spd_affine", 1000, 60, 1000, spd_data(11), spd(11),
            o$spd_affine, 0.016, 3),
-  mean_row("mean_spd11", "mean SPD(11), n = 10,000", "spd_affine", 10000, 120, 300, spd_data(11), spd(11), o$spd_affine,
+  mean_row("mean_spd11", "mean SPD(11), n = 10,000", "spd_affine", 10000, 120, 1000, spd_data(11), spd(11), o$spd_affine,
            0.16, 3),
   mean_row("mean_spd50", "mean SPD(50), n = 200", "spd_affine", 200, 6, 30, spd_data(50), spd(50), o$spd_affine,
            0.3, 1.5),
@@ -79,7 +79,7 @@ rows <- list(
            oracle_stiefel(stiefel(50, 5, "canonical"), 1), 0.04, 3),
   mean_row("mean_stiefel_euclidean", "mean Stiefel(50, 5) Euclidean, n = 200", "stiefel_euclidean", 200, 5, 20,
            function(n) data_stiefel(n, seed = seed), stiefel(50, 5), oracle_stiefel(stiefel(50, 5), 2), 0.04, NA),
-  mean_row("mean_bures", "mean Bures-Wasserstein SPD(11), n = 1,000", "spd_bures", 1000, 50, 300, spd_data(11),
+  mean_row("mean_bures", "mean Bures-Wasserstein SPD(11), n = 1,000", "spd_bures", 1000, 50, 1000, spd_data(11),
            spd(11, "bures"), o$spd_bures, 0.015, 3),
   mean_row("mean_hyperbolic", "mean hyperbolic d = 5, n = 1,000", "ball", 1000, 100, 1000,
            function(n) data_ball(n, seed), hyperbolic(5, "ball"), o$ball, 0.0005, 3),
