@@ -96,8 +96,6 @@ ellipse_points <- function(P, m = 181) {
   cbind(cos(t), sin(t)) %*% chol(two)
 }
 
-spd_correlations <- function(P) stats::cov2cor(P)
-
 #' Pictures of points, means and releases
 #'
 #' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a globe seen from
@@ -189,7 +187,7 @@ plot_ellipses <- function(matrices, cols, lwds, main, legend, ...) {
 
 plot_correlations <- function(P, main) {
   k <- nrow(P)
-  r <- spd_correlations(P)
+  r <- stats::cov2cor(P)
   names <- rownames(P) %||% paste("variable", seq_len(k))
   ramp <- grDevices::colorRampPalette(c("#D55E00", "white", "#0072B2"))(101)
   graphics::image(seq_len(k), seq_len(k), t(r[k:1, , drop = FALSE]), zlim = c(-1, 1), col = ramp, axes = FALSE, xlab = "",

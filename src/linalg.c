@@ -587,15 +587,6 @@ int la_qr_apply(char trans, size_t m, size_t n, size_t k, const double *a, const
     return info ? STATUS_LINALG : STATUS_OK;
 }
 
-int la_qr_columns(size_t m, size_t n, size_t k, double *a, const double *tau, double *work)
-{
-    int im = (int)m, ik = (int)k, ir = (int)(m < n ? m : n), lwork = (int)la_qr_work(m, k), info = 0;
-    if (ir > ik)
-        ir = ik;
-    F77_CALL(dorgqr)(&im, &ik, &ir, a, &im, tau, work, &lwork, &info);
-    return info ? STATUS_LINALG : STATUS_OK;
-}
-
 int la_solve(size_t n, size_t m, double *a, double *b, double *work)
 {
     for (size_t k = 0; k < n; k++) {

@@ -46,12 +46,10 @@ int la_svd(size_t m, size_t n, double *a, double *u, double *s, double *vt, doub
 size_t la_polar_work(size_t n);
 int la_polar(size_t n, double *a, double *q, double *work);
 
-/* Householder QR of an m x n matrix in place (LAPACK's form) with its n-vector tau, then Q' B or Q B (B is m x k) and
- * the first k columns of Q. */
+/* Householder QR of an m x n matrix in place (LAPACK's form) with its n-vector tau, then Q' B or Q B (B is m x k). */
 size_t la_qr_work(size_t m, size_t n);
 int la_qr(size_t m, size_t n, double *a, double *tau, double *work);
 int la_qr_apply(char trans, size_t m, size_t n, size_t k, const double *a, const double *tau, double *b, double *work);
-int la_qr_columns(size_t m, size_t n, size_t k, double *a, const double *tau, double *work);
 
 /* expm(A) - I for any square matrix, relatively accurate for small A; out may not be a */
 size_t la_expm1_work(size_t n);

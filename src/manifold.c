@@ -4,11 +4,6 @@
 
 enum { LOG_SUM_BATCH = 32 };
 
-static struct points one(const double *x)
-{
-    return (struct points){x, 0};
-}
-
 static size_t larger(size_t a, size_t b)
 {
     return a > b ? a : b;

@@ -20,6 +20,11 @@ static inline const double *at(struct points p, size_t i)
     return p.x + p.stride * i;
 }
 
+static inline struct points one(const double *x)
+{
+    return (struct points){x, 0};
+}
+
 /* true where the factor of a base point has to be made: at the first record, and at each where bases differ */
 static inline int fresh(struct points p, size_t i, size_t begin)
 {

@@ -118,10 +118,10 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
 {
     (void)p, (void)v, (void)work;
     for (size_t i = begin; i < end; i++)
-        for (size_t j = 0; j < m->dim; j++) {
+        for (size_t j = 0; j < m->ambient; j++) {
             double t = at(u, i)[j];
-            out_p[i * m->dim + j] = t;
-            out_v[i * m->dim + j] = *at(x, i) * t;
+            out_p[i * m->ambient + j] = t;
+            out_v[i * m->ambient + j] = *at(x, i) * t;
         }
     return STATUS_OK;
 }

@@ -221,14 +221,7 @@ static int log_density(manifold_t m, double *out, struct points p, struct points
 static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                   struct points u, size_t begin, size_t end, double *work)
 {
-    (void)p, (void)v, (void)work;
-    for (size_t i = begin; i < end; i++)
-        for (size_t j = 0; j < m->ambient; j++) {
-            double t = at(u, i)[j];
-            out_p[i * m->ambient + j] = t;
-            out_v[i * m->ambient + j] = *at(x, i) * t;
-        }
-    return STATUS_OK;
+    return manifold_euclidean.jacobi(m, out_p, out_v, p, v, x, u, begin, end, work);
 }
 
 /* the group law exp(log X -+ log base) */

@@ -4,11 +4,6 @@
 #include <omp.h>
 #endif
 
-static struct points one(const double *x)
-{
-    return (struct points){x, 0};
-}
-
 /* what the objective of a mean or median needs beyond the point */
 struct pass {
     manifold_t m;

@@ -56,13 +56,6 @@ double rng_uniform(struct rng *rng)
     return system_uniform(rng);
 }
 
-double rng_exponential(struct rng *rng)
-{
-    if (rng->source == RNG_R)
-        return exp_rand();
-    return -log(system_uniform(rng));
-}
-
 /* Marsaglia's polar method; one of the pair is dropped, so that no state is kept */
 double rng_normal(struct rng *rng)
 {

@@ -21,7 +21,6 @@ void rng_start(struct rng *rng, enum rng_source source, struct host *host);
 void rng_wipe(struct rng *rng);
 double rng_uniform(struct rng *rng); /* open interval (0, 1) */
 double rng_normal(struct rng *rng);
-double rng_exponential(struct rng *rng);
 double rng_gamma(struct rng *rng, double shape); /* unit scale */
 /* uniform on the unit sphere of R^n */
 void rng_direction(struct rng *rng, size_t n, double *out);

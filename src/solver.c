@@ -4,11 +4,6 @@
 
 enum { BACKTRACKS = 40, PATIENCE = 4 };
 
-static struct points one(const double *x)
-{
-    return (struct points){x, 0};
-}
-
 size_t solver_work(manifold_t m, int memory)
 {
     size_t pairs = 2 * (size_t)memory;
