@@ -27,6 +27,13 @@ check_number <- function(x, name, positive = FALSE, least = -Inf, most = Inf) {
   as.double(x)
 }
 
+# delta: a probability below 1
+check_delta <- function(x) {
+  x <- check_number(x, "delta", least = 0, most = 1)
+  if (x >= 1) abort_riemdp("argument", "`delta` must be below 1.")
+  x
+}
+
 check_choice <- function(x, name, choices) {
   if (identical(x, choices)) {
     return(choices[1])

@@ -16,7 +16,7 @@ SOLVER_TOLERANCE <- 1e-10
 #'   \eqn{\sigma = \Delta/\epsilon}.
 #' * `"wrapped"`: noise with density proportional to \eqn{\exp(-|z|/\sigma)} added to the mean's logarithm at `center`,
 #'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel, Grassmann).
-#' * `"auto"`: of the two, the one with the smaller [expected_error()], which depends on public quantities only.
+#' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
 #' \eqn{\Delta} is the [mean_sensitivity()] plus what the solver's error adds. Samplers are exact.
 #'
@@ -28,19 +28,29 @@ SOLVER_TOLERANCE <- 1e-10
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]); their number is public.
 #' @param M a manifold.
-#' @param epsilon privacy budget, positive.
+#' @param epsilon privacy budget, positive; or `NULL` where `sigma` is given.
 #' @param center the ball's public centre, one point.
 #' @param radius its public radius, in the units of the metric; below \eqn{\pi/4} on spheres, \eqn{\pi/8} on planar shapes, in
 #'   general below half of \eqn{\min(\mathrm{inj}, \pi/(2\sqrt\kappa))} for curvature up to \eqn{\kappa > 0}.
 #' @param ... nothing; later arguments must be named.
-#' @param delta 0: both mechanisms are pure.
-#' @param mechanism `"auto"`, `"laplace"` or `"wrapped"`.
+#' @param delta from 0 to below 1: the probability that mechanisms with Gaussian noise or a cap on trials may use. Pure mechanisms
+#'   don't need it.
+#' @param mechanism `"auto"` or one of the mechanisms above.
+#' @param sigma the scale of the noise by hand, for experts and tests, instead of `epsilon`; needs a `mechanism` by name. The
+#'   release then states the epsilon that it implies.
 #' @param calibration `"proven"`, or `"paper"` for the constants of Reimherr, Bharath and Soto (2021), labelled not private
-#'   (Laplace only).
+#'   (where they have any).
 #' @param invalid `"error"` or `"center"`, what to do with records that are no points.
+#' @param timing `"ordinary"`, or `"constant"` for rejection samplers whose number of trials depends on records: a fixed number of
+#'   trials, each fully evaluated.
+#' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by integer
+#'   arithmetic on a lattice, safe against attacks on floating-point numbers.
+#' @param max_trials cap on the trials of a rejection sampler, a public number.
+#' @param options a list of arguments that only one mechanism has; see there.
 #' @return An object of class `dp_mean` and [dp_release]: `value` (the released point, in the shape of a single record),
 #'   `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error`,
-#'   `calibration`, `chosen` (why this mechanism), `guarantee` (see [guarantee()]).
+#'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why
+#'   this mechanism), `guarantee` (see [guarantee()]).
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
@@ -57,34 +67,57 @@ SOLVER_TOLERANCE <- 1e-10
 #' fiji <- drop(direction(-20 * pi / 180, pi))
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4)
 #' @export
-dp_mean <- function(x, M, epsilon, center, radius, ..., delta = 0, mechanism = c("auto", "laplace", "wrapped"),
-                    calibration = c("proven", "paper"), invalid = c("error", "center")) {
+dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto", sigma = NULL,
+                    calibration = c("proven", "paper"), invalid = c("error", "center"), timing = c("ordinary", "constant"),
+                    numerics = c("real", "lattice"), max_trials = 1e6, options = list()) {
   check_dots_empty(...)
   check_manifold(M)
-  missing_one <- c("epsilon", "center", "radius")[c(missing(epsilon), missing(center), missing(radius))]
-  if (length(missing_one)) {
-    abort_riemdp("argument", sprintf("`%s` is public and has no default: give it.", missing_one[1]))
-  }
-  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
-  delta <- check_number(delta, "delta", least = 0, most = 1)
-  mechanism <- check_choice(mechanism, "mechanism", c("auto", "laplace", "wrapped"))
-  calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
+  missing_one <- c("center", "radius")[c(missing(center), missing(radius))]
+  if (length(missing_one)) abort_no_default(missing_one[1])
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
-  if (delta != 0) {
-    abort_riemdp("argument", "`delta` must be 0: the Laplace and the wrapped mechanism are pure.")
-  }
-  center <- public_point(M, center)
-  n <- record_count(M, x)
-  plan <- plan_mean(M, n, epsilon, center, radius, mechanism, calibration)
+  ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics,
+                  max_trials, options)
+  plan <- plan_mean(M, ask)
   if (invalid == "error") mf_check(M, x)
-  value <- .Call(riemdp_release_mean, M, x, center, plan$facts$radius, c(plan$facts$k_min, plan$facts$k_max),
-                 LAW[[plan$mechanism]], plan$scale, SOLVER_TOLERANCE, in_simulation())
+  value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
   new_release(
     value, "dp_mean",
-    manifold = M, mechanism = plan$mechanism, n = n, center = center, radius = plan$facts$radius,
-    sensitivity = as.numeric(plan$sensitivity), theorem = attr(plan$sensitivity, "theorem"),
-    solver_error = plan$solver_error, scale = plan$scale, expected_error = plan$expected_error,
-    calibration = calibration, chosen = plan$chosen, guarantee = plan$guarantee
+    manifold = M, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
+    sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
+    expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration,
+    chosen = plan$chosen, details = plan$details, guarantee = plan$guarantee
+  )
+}
+
+abort_no_default <- function(name) abort_riemdp("argument", sprintf("`%s` is public and has no default: give it.", name))
+
+# What is asked for, checked: public quantities only.
+mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
+                     options) {
+  if (is.null(epsilon) && is.null(sigma)) abort_no_default("epsilon")
+  if (!is.null(epsilon) && !is.null(sigma)) {
+    abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
+  }
+  mechanism <- check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms())))
+  if (!is.null(sigma) && mechanism == "auto") {
+    abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
+  }
+  if (!is.list(options) || is.object(options) || (length(options) && (is.null(names(options)) || any(!nzchar(names(options)))))) {
+    abort_riemdp("argument", "`options` must be a list with names.")
+  }
+  unknown <- setdiff(names(options), if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options)
+  if (length(unknown)) {
+    abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
+  }
+  center <- public_point(M, center)
+  list(
+    n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
+    delta = check_delta(delta), sigma = if (!is.null(sigma)) check_number(sigma, "sigma", positive = TRUE),
+    center = center, ball = check_radius(M, radius, center), mechanism = mechanism,
+    calibration = check_choice(calibration, "calibration", c("proven", "paper")),
+    timing = check_choice(timing, "timing", c("ordinary", "constant")),
+    numerics = check_choice(numerics, "numerics", c("real", "lattice")),
+    max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options
   )
 }
 
@@ -127,59 +160,27 @@ record_count <- function(M, x) {
 }
 
 # everything that is decided before records are touched
-plan_mean <- function(M, n, epsilon, center, radius, mechanism, calibration) {
-  facts <- check_radius(M, radius, center)
-  if (facts$k_min == -Inf) {
+plan_mean <- function(M, ask) {
+  if (ask$ball$k_min == -Inf) {
     abort_riemdp("unsupported", "a private mean needs a finite lower bound of the curvature, `k_min`.")
   }
-  sensitivity <- mean_sensitivity_at(n, facts, calibration)
-  option <- function(mechanism) {
-    extra <- solver_error(facts, SOLVER_TOLERANCE, mechanism == "wrapped")
-    list(mechanism = mechanism, solver_error = extra, scale = outwards((as.numeric(sensitivity) + extra) / epsilon))
-  }
-  has_laplace <- mf_facts(M)$has_laplace && mf_facts(M)$homogeneous
-  error_of <- function(o) {
-    # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
-    if (inherits(M, "mf_custom")) {
-      return(mf_facts(M)$dimension * o$scale)
-    }
-    expected_error(M, o$scale, o$mechanism, center, facts$radius)
-  }
-  if (mechanism == "auto") {
-    wrapped <- option("wrapped")
-    laplace <- option("laplace")
-    if (calibration == "paper") {
-      plan <- laplace
-      plan$chosen <- "the only mechanism that the papers calibrate"
-    } else if (!has_laplace || !laplace_exists(M, laplace$scale)) {
-      plan <- wrapped
-      plan$chosen <- if (has_laplace) "the Laplace law does not exist at this scale" else "no exact Laplace law on this manifold"
-    } else {
-      errors <- c(laplace = error_of(laplace), wrapped = error_of(wrapped))
-      # simulated errors carry some noise: the wrapped mechanism has to be clearly better
-      plan <- if (errors[["laplace"]] <= 1.02 * errors[["wrapped"]]) laplace else wrapped
-      plan$chosen <- sprintf("smaller expected error: laplace %.4g, wrapped %.4g", errors[[1]], errors[[2]])
-    }
+  if (ask$mechanism == "auto") {
+    plan <- plan_auto(M, ask)
   } else {
-    plan <- option(mechanism)
+    plan <- plan_one(M, ask, ask$mechanism)
     plan$chosen <- "asked for"
   }
-  if (plan$mechanism == "laplace") check_laplace(M, plan$scale, n, epsilon, facts$radius)
-  if (plan$mechanism == "wrapped" && calibration == "paper") {
-    abort_riemdp("argument", "`calibration = \"paper\"` exists for mechanism = \"laplace\" only.")
-  }
-  reasons <- c(
-    if (calibration == "paper") "a paper's calibration, kept for comparison",
-    if (in_simulation()) "seeded simulation: the noise can be drawn again",
-    if (inherits(M, "mf_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
-  )
+  g <- plan$guarantee
   plan$guarantee <- new_guarantee(
-    epsilon, 0, reasons,
-    sampler = "exact", rng = if (in_simulation()) "simulation" else "operating system", numerics = "real-valued",
-    assumptions = "center and radius are public; the number of records is public"
+    g$epsilon, g$delta,
+    c(
+      g$reasons,
+      if (in_simulation()) "seeded simulation: the noise can be drawn again",
+      if (inherits(M, "mf_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
+    ),
+    sampler = g$sampler, rng = if (in_simulation()) "simulation" else "operating system",
+    numerics = if (ask$numerics == "lattice") "lattice" else "real-valued",
+    assumptions = c("center and radius are public; the number of records is public", g$assumptions)
   )
-  plan$expected_error <- error_of(plan)
-  plan$facts <- facts
-  plan$sensitivity <- sensitivity
   plan
 }

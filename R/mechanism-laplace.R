@@ -1,6 +1,41 @@
-# Existence and expected error of the noise laws, from public quantities.
+# The Laplace mechanism, and existence and expected error of the noise laws, from public quantities.
 
 LAW <- c(laplace = 1, wrapped = 2)
+
+has_laplace <- function(M) {
+  facts <- mf_facts(M)
+  facts$has_laplace && facts$homogeneous
+}
+
+no_laplace <- function(M) {
+  sprintf("the Laplace mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use mechanism = \"wrapped\".",
+          label_manifold(M))
+}
+
+mechanism_laplace <- list(
+  name = "laplace",
+  auto = TRUE,
+  unsupported = function(M, ask) if (!has_laplace(M)) no_laplace(M),
+  plan = function(M, ask) {
+    bounds <- mean_bounds(ask, wrapped = FALSE)
+    law <- pure_scale(ask, bounds$total)
+    check_laplace(M, law$scale, ask$n, law$epsilon, ask$ball$radius)
+    c(bounds, list(
+      scale = law$scale, acceptance = NA_real_,
+      expected_error = expected_error(M, law$scale, "laplace"),
+      guarantee = list(epsilon = law$epsilon, delta = 0, reasons = paper_reason(ask), sampler = "exact")
+    ))
+  },
+  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["laplace"]]),
+  words = function(r) {
+    sprintf("Noise: density proportional to exp(-d/scale) around the mean, scale = (sensitivity + solver error)/epsilon = %.6g. The manifold is homogeneous, so the normalising constant is the same everywhere and cancels (proofs/laplace.md).", r$scale)
+  }
+)
+
+release_mean <- function(M, x, plan, ask, law) {
+  .Call(riemdp_release_mean, M, x, ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale,
+        SOLVER_TOLERANCE, in_simulation())
+}
 
 # rate at which the volume of balls grows: the law with density exp(-d/sigma) exists only if 1/sigma exceeds it
 volume_growth <- function(M) {
@@ -14,13 +49,7 @@ volume_growth <- function(M) {
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)
 
 check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
-  facts <- mf_facts(M)
-  if (!facts$has_laplace || !facts$homogeneous) {
-    abort_riemdp("unsupported", sprintf(
-      "the Laplace mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use mechanism = \"wrapped\".",
-      label_manifold(M)
-    ))
-  }
+  if (!has_laplace(M)) abort_riemdp("unsupported", no_laplace(M))
   if (!laplace_exists(M, sigma)) {
     factor <- 2 * volume_growth(M) * sigma
     abort_riemdp("existence", paste0(
@@ -126,19 +155,4 @@ radial_mean <- function(M, sigma, power = 1) {
     }, numeric(1)))
   }
   part(function(rho) rho^power) / part(function(rho) 1)
-}
-
-wrapped_error <- function(M, sigma, center, radius, draws = 4000) {
-  d <- mf_facts(M)$dimension
-  noise <- matrix(stats::rnorm(draws * d), draws)
-  noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
-  edge <- mf_from_coords(M, center, c(radius, rep(0, d - 1)))
-  error_at <- function(z, target) {
-    v <- mf_from_coords(M, center, sweep(noise, 2, z, "+"))
-    # vectors beyond the domain of exp (incomplete manifolds) are left out: the release would shorten them
-    reached <- tryCatch(mf_dist(M, mf_exp(M, center, v), target), riemdp_error = function(e) NULL)
-    if (is.null(reached)) NA_real_ else mean(reached)
-  }
-  out <- c(error_at(rep(0, d), center), error_at(c(radius, rep(0, d - 1)), mf_exp(M, center, edge)))
-  if (all(is.na(out))) d * sigma else max(out, na.rm = TRUE)
 }

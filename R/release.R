@@ -67,10 +67,7 @@ explain.dp_release <- function(x, ...) {
   cat(strwrap(sprintf(
     "Sensitivity: replacing one of the n = %d records moves the Frechet mean by at most %.6g, by the bound %s. The solver's error adds %.3g.",
     as.integer(x$n), x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
-  cat(strwrap(switch(x$mechanism,
-    laplace = sprintf("Noise: density proportional to exp(-d/scale) around the mean, scale = (sensitivity + solver error)/epsilon = %.6g. The manifold is homogeneous, so the normalising constant is the same everywhere and cancels (proofs/laplace.md).", x$scale),
-    wrapped = sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, and exp maps it back (proofs/laplace.md).", x$scale)
-  ), exdent = 2), sep = "\n")
+  cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
   cat(strwrap("Records outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut locus of the centre, count as the centre. Their number is not part of the release.", exdent = 2), sep = "\n")
   cat(strwrap("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
               exdent = 2), sep = "\n")

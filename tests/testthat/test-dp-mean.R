@@ -201,7 +201,7 @@ test_that("a release holds no record, no estimate and no environment", {
   expect_identical(environments, 0)
   numbers <- unlist(rapply(unclass(r), as.numeric, classes = "numeric", how = "list"))
   hidden <- c(as.vector(x)[x != 1], as.vector(frechet_mean(x, spd(2))$mean))
-  expect_false(any(vapply(hidden, function(h) any(abs(numbers - h) < 1e-9), logical(1))))
+  expect_false(any(vapply(hidden, function(h) any(abs(numbers - h) < 1e-9, na.rm = TRUE), logical(1))))
   text <- paste(capture.output(print(r), print(summary(r)), explain(r), print(guarantee(r))), collapse = "\n")
   for (h in formatC(hidden[1:20], digits = 6)) expect_no_match(text, trimws(h), fixed = TRUE)
 })
@@ -218,7 +218,10 @@ test_that("public mistakes are classed errors", {
   expect_error(dp_mean(x, M, 1, diag(2)), class = "riemdp_error_argument")
   expect_error(dp_mean(x, M, 1, diag(2), 1, 5), class = "riemdp_error_argument")
   expect_error(dp_mean(x, M, 1, diag(2), 1, mechansim = "laplace"), class = "riemdp_error_argument")
-  expect_error(dp_mean(x, M, 1, diag(2), 1, delta = 0.1), class = "riemdp_error_argument")
+  expect_error(dp_mean(x, M, 1, diag(2), 1, delta = 1), class = "riemdp_error_argument")
+  expect_error(dp_mean(x, M, 1, diag(2), 1, sigma = 0.1, mechanism = "laplace"), class = "riemdp_error_argument")
+  expect_error(dp_mean(x, M, center = diag(2), radius = 1, sigma = 0.1), class = "riemdp_error_argument")
+  expect_error(dp_mean(x, M, 1, diag(2), 1, options = list(spread = 1)), class = "riemdp_error_argument")
   expect_error(dp_mean(x, M, 1, diag(c(1, -1)), 1), class = "riemdp_error_not_positive_definite")
   expect_error(dp_mean(x, M, 1, frechet_mean(x, M), 1), class = "riemdp_error_argument")
   expect_error(dp_mean(x, M, 1, diag(3), 1), class = "riemdp_error_shape")
@@ -244,5 +247,16 @@ test_that("auto says which mechanism and why, from public quantities", {
   expect_match(r$chosen, "laplace")
   r <- dp_mean(wishart_spd[, , 1:3], spd(2), 1, diag(2), 1.5)
   expect_identical(r$mechanism, "wrapped")
-  expect_match(r$chosen, "does not exist")
+  expect_match(r$chosen, "laplace (existence)", fixed = TRUE)
+})
+
+test_that("a scale set by hand implies its epsilon", {
+  x <- wishart_spd[, , 1:50]
+  for (mechanism in c("laplace", "wrapped")) {
+    plain <- dp_mean(x, spd(2), 0.7, diag(2), 1.5, mechanism = mechanism)
+    hand <- dp_mean(x, spd(2), center = diag(2), radius = 1.5, mechanism = mechanism, sigma = plain$scale)
+    expect_equal(guarantee(hand)$epsilon, 0.7, tolerance = 1e-9)
+    expect_gte(guarantee(hand)$epsilon, 0.7)
+    expect_identical(hand$scale, plain$scale)
+  }
 })

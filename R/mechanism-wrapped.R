@@ -1,0 +1,39 @@
+# The wrapped mechanism: noise in the tangent space at the public centre.
+
+mechanism_wrapped <- list(
+  name = "wrapped",
+  auto = TRUE,
+  unsupported = function(M, ask) {
+    if (ask$calibration == "paper") "`calibration = \"paper\"` doesn't exist for mechanism = \"wrapped\"."
+  },
+  plan = function(M, ask) {
+    bounds <- mean_bounds(ask, wrapped = TRUE)
+    law <- pure_scale(ask, bounds$total)
+    c(bounds, list(
+      scale = law$scale, acceptance = 1,
+      # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
+      expected_error = if (inherits(M, "mf_custom")) mf_facts(M)$dimension * law$scale else
+        expected_error(M, law$scale, "wrapped", ask$center, ask$ball$radius),
+      guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact")
+    ))
+  },
+  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["wrapped"]]),
+  words = function(r) {
+    sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, and exp maps it back (proofs/laplace.md).", r$scale)
+  }
+)
+
+wrapped_error <- function(M, sigma, center, radius, draws = 4000) {
+  d <- mf_facts(M)$dimension
+  noise <- matrix(stats::rnorm(draws * d), draws)
+  noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
+  edge <- mf_from_coords(M, center, c(radius, rep(0, d - 1)))
+  error_at <- function(z, target) {
+    v <- mf_from_coords(M, center, sweep(noise, 2, z, "+"))
+    # vectors beyond the domain of exp (incomplete manifolds) are left out: the release would shorten them
+    reached <- tryCatch(mf_dist(M, mf_exp(M, center, v), target), riemdp_error = function(e) NULL)
+    if (is.null(reached)) NA_real_ else mean(reached)
+  }
+  out <- c(error_at(rep(0, d), center), error_at(c(radius, rep(0, d - 1)), mf_exp(M, center, edge)))
+  if (all(is.na(out))) d * sigma else max(out, na.rm = TRUE)
+}

@@ -1,0 +1,84 @@
+# The mechanisms of dp_mean(): one list each, in R/mechanism-<name>.R. What it must hold:
+#   name          as in `mechanism =`
+#   auto          TRUE where mechanism = "auto" may choose it: proven, exact, and with the Frechet mean as its target
+#   unsupported   function(M, ask): NULL, or one sentence on why it can't be served here
+#   plan          function(M, ask): all that is decided before records are touched, a list with
+#                   scale, sensitivity, theorem, solver_error, expected_error, acceptance (of the sampler, NA where it is 1 or unknown),
+#                   guarantee: list(epsilon, delta, reasons, sampler); reasons, where there are any, make the label "none"
+#                 and what `release` needs besides
+#   release       function(M, x, plan, ask): the released point, in the plain shape of one record
+#   words         function(r): sentences for explain() on the noise and why it protects
+#   needs_delta   TRUE where delta = 0 can't be served
+#   options       names of arguments of its own in `options =`
+# `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a scale set by
+# hand), timing, numerics, max_trials, options. `plan` sees nothing else, and what it raises depends on nothing else.
+
+mean_mechanisms <- function() {
+  list(laplace = mechanism_laplace, wrapped = mechanism_wrapped)
+}
+
+# numbers that every proven mechanism for the Frechet mean starts from
+mean_bounds <- function(ask, wrapped) {
+  sensitivity <- mean_sensitivity_at(ask$n, ask$ball, ask$calibration)
+  extra <- solver_error(ask$ball, SOLVER_TOLERANCE, wrapped)
+  list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
+       total = as.numeric(sensitivity) + extra)
+}
+
+# The scale for which `loss * total / scale` is epsilon, or with a scale set by hand the epsilon that it implies
+pure_scale <- function(ask, total, loss = 1) {
+  if (is.null(ask$sigma)) {
+    list(scale = outwards(loss * total / ask$epsilon), epsilon = ask$epsilon)
+  } else {
+    list(scale = ask$sigma, epsilon = outwards(loss * total / ask$sigma))
+  }
+}
+
+paper_reason <- function(ask) {
+  if (ask$calibration == "paper") "a paper's calibration, kept for comparison"
+}
+
+# plan of one mechanism, by name; classed errors from public facts
+plan_one <- function(M, ask, name) {
+  mechanism <- mean_mechanisms()[[name]]
+  why <- mechanism$unsupported(M, ask)
+  if (!is.null(why)) abort_riemdp("unsupported", why)
+  if (ask$delta == 0 && isTRUE(mechanism$needs_delta)) {
+    abort_riemdp("unsupported", sprintf("mechanism = \"%s\" needs `delta` > 0.", name))
+  }
+  plan <- mechanism$plan(M, ask)
+  plan$mechanism <- name
+  plan
+}
+
+# Every mechanism that can serve the ask: list of plans, with `why` for those that can't
+plan_all <- function(M, ask, names = names(mean_mechanisms())) {
+  out <- lapply(names, function(name) {
+    tryCatch(plan_one(M, ask, name), riemdp_error = function(e) {
+      list(mechanism = name, why = conditionMessage(e), kind = sub("^riemdp_error_", "", class(e)[1]))
+    })
+  })
+  stats::setNames(out, names)
+}
+
+# mechanism = "auto": the smallest expected error among proven ones. Simulated errors carry some noise, so a later one has to be
+# clearly better than an earlier one.
+plan_auto <- function(M, ask) {
+  candidates <- Filter(function(m) isTRUE(m$auto), mean_mechanisms())
+  plans <- plan_all(M, ask, names(candidates))
+  able <- Filter(function(p) is.null(p$why), plans)
+  unable <- Filter(function(p) !is.null(p$why), plans)
+  if (length(able) == 0) abort_riemdp("unsupported", unable[[1]]$why)
+  best <- 1
+  for (i in seq_along(able)[-1]) {
+    if (able[[i]]$expected_error < able[[best]]$expected_error / 1.02) best <- i
+  }
+  plan <- able[[best]]
+  errors <- vapply(able, function(p) p$expected_error, numeric(1))
+  kinds <- vapply(unable, function(p) p$kind, character(1))
+  plan$chosen <- paste0(
+    "smallest expected error: ", paste(sprintf("%s %.4g", names(able), errors), collapse = ", "),
+    if (length(unable)) paste0("; not available here: ", paste(sprintf("%s (%s)", names(unable), kinds), collapse = ", "))
+  )
+  plan
+}
