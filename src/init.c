@@ -33,7 +33,8 @@
     X(release_mean, 9)                                                                                                 \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \
-    X(transport, 4)
+    X(transport, 4)                                                                                                       \
+    X(wide, 4)
 
 /* the routines take SEXP arguments only; their number is what R checks */
 #define X(name, count) extern SEXP riemdp_##name();

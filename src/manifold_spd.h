@@ -3,7 +3,7 @@
 #ifndef RIEMDP_MANIFOLD_SPD_H
 #define RIEMDP_MANIFOLD_SPD_H
 
-#include "linalg.h"
+#include "linalg_wide.h"
 #include "manifold.h"
 
 int spd_init(struct manifold *m);
@@ -30,6 +30,23 @@ static inline void sym_from_coords(size_t k, const double *a, double *s)
         for (size_t i = j + 1; i < k; i++)
             s[i + j * k] = s[j + i * k] = *a++ / RIEMDP_SQRT2;
     }
+}
+
+/* Records i, i + 1, ... of a batch as one group of WIDE, the last repeated where the batch ends: how many there are. */
+static inline size_t spd_group(struct points p, size_t i, size_t end, const double **x)
+{
+    size_t count = end - i < WIDE ? end - i : WIDE;
+    for (size_t k = 0; k < WIDE; k++)
+        x[k] = at(p, i + (k < count ? k : count - 1));
+    return count;
+}
+
+static inline void spd_store(size_t k, double *out, size_t i, size_t count, const wide *a)
+{
+    double *to[WIDE];
+    for (size_t j = 0; j < count; j++)
+        to[j] = out + (i + j) * k * k;
+    wide_store(k, count, a, to);
 }
 
 #endif

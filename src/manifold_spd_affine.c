@@ -15,30 +15,78 @@ static int init(struct manifold *m)
 
 static size_t work_size(manifold_t m)
 {
-    return 9 * m->ambient + 2 * m->rows + la_symeig_work(m->rows);
+    size_t n = m->ambient, k = m->rows;
+    size_t groups = WIDE * (6 * n + 2 * k + wide_work(k) + 1), scalar = 9 * n + 2 * k + la_symeig_work(k);
+    return groups + scalar;
+}
+
+/* what the operations on groups of matrices need, in the caller's workspace */
+struct groups {
+    const struct wide_kernels *kernels;
+    wide *l, *r, *v, *f, *s, *t, *g, *rest;
+    double *scalar;
+};
+
+static struct groups make_groups(manifold_t m, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    struct groups c = {.kernels = wide_kernels(k), .l = wide_align(work)};
+    c.r = c.l + n;
+    c.v = c.r + k;
+    c.f = c.v + n;
+    c.s = c.f + k;
+    c.t = c.s + n;
+    c.g = c.t + n;
+    c.rest = c.g + n;
+    c.scalar = (double *)(c.rest + wide_work(k));
+    return c;
+}
+
+/* Cholesky factors of base points, made once where the base is one for all */
+static int base_factor(const struct groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
+{
+    const double *x[WIDE];
+    if (!fresh(p, i, begin))
+        return STATUS_OK;
+    size_t count = spd_group(p, i, end, x);
+    wide_load(k, x, c->l);
+    return c->kernels->chol(k, count, c->l, c->l, c->r, c->rest);
+}
+
+/* S = L^-1 U L^-T of tangent vectors */
+static void whiten_group(const struct groups *c, size_t k, struct points u, size_t i, size_t end, wide *s)
+{
+    const double *x[WIDE];
+    size_t count = spd_group(u, i, end, x);
+    wide_load(k, x, s);
+    c->kernels->whiten(k, count, c->l, c->r, s, s, c->rest);
 }
 
 static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *l = work, *s = l + n, *t = s + n, *w = t + n, *rest = w + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
+    size_t k = m->rows;
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_factor(&c, k, p, i, begin, end);
         if (status != STATUS_OK)
             return status;
-        la_whiten(k, l, at(v, i), s, t);
-        status = la_symeig(k, s, w, 1, rest);
+        whiten_group(&c, k, v, i, end, c.v);
+        status = c.kernels->symeig(k, count, c.v, c.f, 1, c.rest);
         if (status != STATUS_OK)
             return status;
-        if (!(w[k - 1] - w[0] < 700 && fabs(w[0]) < 700 && fabs(w[k - 1]) < 700))
-            return STATUS_DOMAIN_EXCEEDED; /* exp would overflow */
         for (size_t j = 0; j < k; j++) {
-            double root = exp(0.5 * w[j]);
+            for (size_t a = 0; a < count; a++) {
+                if (!(fabs(c.f[j][a]) < 700))
+                    return STATUS_DOMAIN_EXCEEDED; /* exp would overflow */
+                c.f[j][a] = exp(0.5 * c.f[j][a]);
+            }
             for (size_t a = 0; a < k; a++)
-                s[a + j * k] *= root;
+                c.v[a + j * k] *= c.f[j];
         }
-        la_mul_square('N', 'N', k, l, s, t);
-        la_gram(k, t, out + i * n);
+        c.kernels->mul(k, count, c.l, c.v, c.t, c.rest);
+        c.kernels->symmetric_product(k, count, c.t, c.t, c.s, c.rest);
+        spd_store(k, out, i, count, c.s);
     }
     return STATUS_OK;
 }
@@ -88,36 +136,56 @@ static int log_spectrum_far(manifold_t m, size_t k, const double *l, const doubl
     return STATUS_OK;
 }
 
-/* logarithms f of the eigenvalues of L^-1 Y L^-T (and eigenvectors v): by log1p of the whitened difference Y - P, which keeps
- * the distance of near points. work: 2 k^2 + la_symeig_work */
-static int log_spectrum(manifold_t m, size_t k, const double *l, const double *p, const double *y, double *v, double *f,
-                        int vectors, double *work)
+/* Logarithms f of the eigenvalues of L^-1 Y L^-T (and eigenvectors v), in no order: by log1p of the whitened difference Y - P,
+ * which keeps the distance of near points. */
+static int log_spectrum(manifold_t m, const struct groups *c, struct points p, struct points q, size_t i, size_t end,
+                        int vectors)
 {
-    for (size_t j = 0; j < k * k; j++)
-        v[j] = y[j] - p[j];
-    la_whiten(k, l, v, v, work);
-    int status = la_symeig(k, v, f, vectors, work);
+    size_t k = m->rows, n = m->ambient;
+    const double *base[WIDE], *y[WIDE];
+    size_t count = spd_group(q, i, end, y);
+    spd_group(p, i, end, base);
+    wide_load_difference(k, y, base, c->v);
+    c->kernels->whiten(k, count, c->l, c->r, c->v, c->v, c->rest);
+    int status = c->kernels->symeig(k, count, c->v, c->f, vectors, c->rest);
     if (status != STATUS_OK)
         return status;
-    if (!(f[0] > -0.999) || (1 + f[k - 1]) > 1e4 * (1 + f[0]))
-        return log_spectrum_far(m, k, l, y, v, f, work);
-    for (size_t j = 0; j < k; j++)
-        f[j] = log1p(f[j]);
+    for (size_t a = 0; a < count; a++) {
+        double low = c->f[0][a], high = low;
+        for (size_t j = 1; j < k; j++) {
+            low = c->f[j][a] < low ? c->f[j][a] : low;
+            high = c->f[j][a] > high ? c->f[j][a] : high;
+        }
+        if (!(low > -0.999) || 1 + high > 1e4 * (1 + low)) {
+            double *l = c->scalar, *v = l + n, *f = v + n, *rest = f + k;
+            wide_take(n, a, c->l, l);
+            status = log_spectrum_far(m, k, l, y[a], v, f, rest);
+            if (status != STATUS_OK)
+                return status;
+            wide_put(n, a, v, c->v);
+            wide_put(k, a, f, c->f);
+            continue;
+        }
+        for (size_t j = 0; j < k; j++)
+            c->f[j][a] = log1p(c->f[j][a]);
+    }
     return STATUS_OK;
 }
 
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *l = work, *v = l + n, *s = v + n, *f = s + n, *rest = f + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
+    size_t k = m->rows;
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_factor(&c, k, p, i, begin, end);
         if (status == STATUS_OK)
-            status = log_spectrum(m, k, l, at(p, i), at(q, i), v, f, 1, rest);
+            status = log_spectrum(m, &c, p, q, i, end, 1);
         if (status != STATUS_OK)
             return status;
-        la_spectral(k, v, f, s, rest);
-        la_unwhiten(k, l, s, out + i * n, rest);
+        c.kernels->spectral(k, count, c.v, c.f, c.s, c.rest);
+        c.kernels->unwhiten(k, count, c.l, c.s, c.s, c.rest);
+        spd_store(k, out, i, count, c.s);
     }
     return STATUS_OK;
 }
@@ -127,26 +195,48 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
                    size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *l = work, *v = l + n, *total = v + n, *f = total + n, *rest = f + k;
-    int status = la_chol(k, p, l);
+    struct groups c = make_groups(m, work);
+    wide *total = c.g, squares = {0};
+    if (begin >= end)
+        return STATUS_OK;
+    int status = base_factor(&c, k, one(p), begin, begin, end);
     for (size_t j = 0; j < n; j++)
-        total[j] = 0;
-    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
-        double wi = w ? w[i] : 1;
-        status = log_spectrum(m, k, l, p, at(x, i), v, f, 1, rest);
+        total[j] = (wide){0};
+    for (size_t i = begin; i < end && status == STATUS_OK; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        wide weight = {0};
+        for (size_t a = 0; a < count; a++)
+            weight[a] = w ? w[i + a] : 1;
+        status = log_spectrum(m, &c, one(p), x, i, end, 1);
         if (status != STATUS_OK)
             return status;
-        *sum_sq += wi * dot(k, f, f);
+        for (size_t j = 0; j < k; j++) {
+            wide f = c.f[j];
+            c.f[j] = f * weight;
+            squares += f * c.f[j];
+        }
+        c.kernels->spectral(k, count, c.v, c.f, c.s, c.rest);
         for (size_t j = 0; j < k; j++)
-            f[j] *= wi;
-        la_add_spectral(k, v, f, total);
+            for (size_t a = j; a < k; a++)
+                total[a + j * k] += c.s[a + j * k];
     }
     if (status != STATUS_OK)
         return status;
-    la_mirror_lower(k, total);
-    la_unwhiten(k, l, total, v, rest);
+    double *l = c.scalar, *s = l + n, *rest = s + n;
+    for (size_t a = 0; a < WIDE && a < end - begin; a++)
+        *sum_sq += squares[a];
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = j; i < k; i++) {
+            double t = 0;
+            for (size_t a = 0; a < WIDE && a < end - begin; a++)
+                t += total[i + j * k][a];
+            s[i + j * k] = t;
+        }
+    wide_take(n, 0, c.l, l);
+    la_mirror_lower(k, s);
+    la_unwhiten(k, l, s, s, rest);
     for (size_t j = 0; j < n; j++)
-        sum[j] += v[j];
+        sum[j] += s[j];
     return STATUS_OK;
 }
 
@@ -155,16 +245,21 @@ static int start_add(manifold_t m, double *acc, struct points x, const double *w
                      double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *l = work, *v = l + n, *rest = v + n;
-    for (size_t i = begin; i < end; i++) {
-        double wi = w ? w[i] : 1;
-        int status = la_chol(k, at(x, i), l);
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_factor(&c, k, x, i, begin, end);
         if (status != STATUS_OK)
             return status;
-        la_inverse_from_chol(k, l, v, rest);
-        for (size_t j = 0; j < n; j++) {
-            acc[j] += wi * at(x, i)[j];
-            acc[n + j] += wi * v[j];
+        c.kernels->inverse(k, count, c.l, c.r, c.s, c.rest);
+        for (size_t a = 0; a < count; a++) {
+            double wi = w ? w[i + a] : 1;
+            const double *xi = at(x, i + a);
+            for (size_t j = 0; j < n; j++)
+                acc[j] += wi * xi[j];
+            for (size_t j = 0; j < k; j++)
+                for (size_t e = j; e < k; e++)
+                    acc[n + e + j * k] += wi * c.s[e + j * k][a];
         }
     }
     return STATUS_OK;
@@ -178,6 +273,7 @@ static int start_end(manifold_t m, double *out, double *acc, double total, doubl
         acc[j] /= total;
         acc[n + j] /= total;
     }
+    la_mirror_lower(k, acc + n);
     int status = la_chol(k, acc + n, v);
     if (status != STATUS_OK)
         return status;
@@ -194,15 +290,20 @@ static int start_end(manifold_t m, double *out, double *acc, double total, doubl
 
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *l = work, *v = l + n, *f = v + n, *rest = f + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
+    size_t k = m->rows;
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_factor(&c, k, p, i, begin, end);
         if (status == STATUS_OK)
-            status = log_spectrum(m, k, l, at(p, i), at(q, i), v, f, 0, rest);
+            status = log_spectrum(m, &c, p, q, i, end, 0);
         if (status != STATUS_OK)
             return status;
-        out[i] = norm2(k, f);
+        wide squares = {0};
+        for (size_t j = 0; j < k; j++)
+            squares += c.f[j] * c.f[j];
+        for (size_t a = 0; a < count; a++)
+            out[i + a] = sqrt(squares[a]);
     }
     return STATUS_OK;
 }
@@ -230,20 +331,27 @@ static int inner(manifold_t m, double *out, struct points p, struct points u, st
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points u, size_t begin,
                      size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *l = work, *v = l + n, *g = v + n, *s = g + n, *f = s + n, *rest = f + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
+    size_t k = m->rows;
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_factor(&c, k, p, i, begin, end);
         if (status == STATUS_OK)
-            status = log_spectrum(m, k, l, at(p, i), at(q, i), v, f, 1, rest);
+            status = log_spectrum(m, &c, p, q, i, end, 1);
         if (status != STATUS_OK)
             return status;
         for (size_t j = 0; j < k; j++)
-            f[j] = exp(0.5 * f[j]);
-        la_spectral(k, v, f, g, rest);
-        la_whiten(k, l, at(u, i), s, rest);
-        la_from_basis(k, g, s, s, rest); /* G S G' with G = (L^-1 Y L^-T)^(1/2) */
-        la_unwhiten(k, l, s, out + i * n, rest);
+            for (size_t a = 0; a < count; a++)
+                c.f[j][a] = exp(0.5 * c.f[j][a]);
+        c.kernels->spectral(k, count, c.v, c.f, c.g, c.rest);
+        whiten_group(&c, k, u, i, end, c.s);
+        wide_mirror(k, c.g);
+        wide_mirror(k, c.s);
+        /* G S G with G = (L^-1 Y L^-T)^(1/2) */
+        c.kernels->mul(k, count, c.g, c.s, c.t, c.rest);
+        c.kernels->symmetric_product(k, count, c.t, c.g, c.s, c.rest);
+        c.kernels->unwhiten(k, count, c.l, c.s, c.s, c.rest);
+        spd_store(k, out, i, count, c.s);
     }
     return STATUS_OK;
 }

@@ -113,7 +113,7 @@ arguments <- c(
   riemdp_pole = "M p q v rungs=count", riemdp_project = "M x", riemdp_project_tangent = "M p v",
   riemdp_radial = "M rho",
   riemdp_release_mean = "M x centre=one radius bounds law sigma tol simulate=flag", riemdp_statuses = "",
-  riemdp_system_uniform = "M", riemdp_transport = "M p q v",
+  riemdp_system_uniform = "M", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
   dp_mean = "x M epsilon center=one radius delta=zero mechanism calibration invalid", euclidean = "d=whole",
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release",
