@@ -499,19 +499,6 @@ void la_spectral(size_t n, const double *v, const double *f, double *a, double *
     symmetric_product(n, work, v, a);
 }
 
-RIEMDP_HOT void la_add_spectral(size_t n, const double *v, const double *f, double *a)
-{
-    for (size_t k = 0; k < n; k++) {
-        const double *vk = v + k * n;
-        for (size_t j = 0; j < n; j++) {
-            double t = vk[j] * f[k];
-            double *restrict aj = a + j * n;
-            for (size_t i = j; i < n; i++)
-                aj[i] += vk[i] * t;
-        }
-    }
-}
-
 void la_gram(size_t n, const double *b, double *a)
 {
     symmetric_product(n, b, b, a);

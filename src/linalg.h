@@ -31,8 +31,6 @@ size_t la_symeig_work(size_t n);
 int la_symeig(size_t n, double *a, double *w, int vectors, double *work);
 /* A = V diag(f) V', exactly symmetric; `work` n * n doubles */
 void la_spectral(size_t n, const double *v, const double *f, double *a, double *work);
-/* adds V diag(f) V' to the lower triangle of a */
-void la_add_spectral(size_t n, const double *v, const double *f, double *a);
 /* A = B B', exactly symmetric; a may not be b */
 void la_gram(size_t n, const double *b, double *a);
 /* B = V' A V and A = V B V' for symmetric arguments (exactly symmetric results); `work` n * n doubles; may alias */

@@ -16,8 +16,9 @@ static int init(struct manifold *m)
 
 static size_t work_size(manifold_t m)
 {
-    size_t eig = la_symeig_work(m->rows), polar = la_polar_work(m->rows);
-    return 24 * m->ambient + 4 * m->rows + (eig > polar ? eig : polar);
+    size_t n = m->ambient, k = m->rows, eig = la_symeig_work(k), polar = la_polar_work(k);
+    size_t groups = WIDE * (5 * n + 3 * k + wide_work(k) + 1);
+    return groups + 24 * n + 4 * k + (eig > polar ? eig : polar);
 }
 
 static int spectrum(size_t k, const double *x, double *v, double *w, double *rest)
@@ -73,6 +74,23 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points u, 
     return STATUS_OK;
 }
 
+/* eigenvalues, in any order, from which roots and quotients keep their digits */
+static int well_conditioned(size_t k, const double *w)
+{
+    double low = w[0], high = w[0];
+    for (size_t j = 1; j < k; j++) {
+        low = w[j] < low ? w[j] : low;
+        high = w[j] > high ? w[j] : high;
+    }
+    return low > 1e-5 * high;
+}
+
+/* so near that the fixed point below is the better way: the largest entry of its first step */
+static int is_near(size_t k, double big)
+{
+    return big * (double)k < 0.2;
+}
+
 /* X = T - I for the optimal transport T of P to Q, in the eigenbasis (v, w) of P. Near coincidence by the Riccati
  * equation X W + W X + X W X = Q - P as a fixed point, which keeps all digits; else by a square root, and for ill-conditioned
  * pairs from the factors, T A = C polar(C'A) with P = A A', Q = C C'. rest: 3 k^2 + polar work */
@@ -91,7 +109,7 @@ static int transport_map(size_t k, const double *p, const double *q, const doubl
             if (fabs(x[i + j * k]) > big)
                 big = fabs(x[i + j * k]);
         }
-    if (big * (double)k < 0.2) {
+    if (is_near(k, big)) {
         for (int step = 0; step < 60; step++) {
             double change = 0;
             for (size_t j = 0; j < k; j++)
@@ -124,7 +142,7 @@ static int transport_map(size_t k, const double *p, const double *q, const doubl
     for (size_t j = 0; j < k; j++)
         for (size_t i = 0; i < k; i++)
             e[i + j * k] *= sqrt(w[i] * w[j]);
-    if (la_symeig(k, e, t, 1, more) == STATUS_OK && t[0] > 1e-5 * t[k - 1] && w[0] > 1e-5 * w[k - 1]) {
+    if (la_symeig(k, e, t, 1, more) == STATUS_OK && well_conditioned(k, t) && well_conditioned(k, w)) {
         for (size_t j = 0; j < k; j++)
             t[j] = sqrt(t[j]);
         la_spectral(k, e, t, x, more);
@@ -157,49 +175,173 @@ static int transport_map(size_t k, const double *p, const double *q, const doubl
     return STATUS_OK;
 }
 
-static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+/* what the operations on groups of matrices need, in the caller's workspace */
+struct groups {
+    const struct wide_kernels *kernels;
+    wide *v, *w, *x, *s, *t, *f, *root, *rest;
+    double *scalar;
+};
+
+static struct groups make_groups(manifold_t m, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *v = work, *x = v + n, *w = x + n, *rest = w + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
-        if (status == STATUS_OK)
-            status = transport_map(k, at(p, i), at(q, i), v, w, x, rest);
-        if (status != STATUS_OK)
-            return status;
-        for (size_t c = 0; c < k; c++)
-            for (size_t r = 0; r < k; r++)
-                x[r + c * k] *= w[r] + w[c];
-        la_from_basis(k, v, x, out + i * n, rest);
+    struct groups c = {.kernels = wide_kernels(k), .v = wide_align(work)};
+    c.w = c.v + n;
+    c.root = c.w + k;
+    c.f = c.root + k;
+    c.x = c.f + k;
+    c.s = c.x + n;
+    c.t = c.s + n;
+    c.rest = c.t + n;
+    c.scalar = (double *)(c.rest + wide_work(k));
+    return c;
+}
+
+/* spectra of base points and roots of their eigenvalues, made once where the base is one for all */
+static int base_spectrum(const struct groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
+{
+    const double *x[WIDE];
+    if (!fresh(p, i, begin))
+        return STATUS_OK;
+    size_t count = spd_group(p, i, end, x);
+    wide_load(k, x, c->v);
+    int status = c->kernels->symeig(k, count, c->v, c->w, 1, c->rest);
+    for (size_t j = 0; j < k && status == STATUS_OK; j++)
+        for (size_t a = 0; a < WIDE; a++) {
+            if (a < count && !(c->w[j][a] > 0))
+                return STATUS_NOT_POSITIVE;
+            c->root[j][a] = sqrt(c->w[j][a]);
+        }
+    return status;
+}
+
+/* transport_map() of a group by the square root; matrices that are too near or too ill-conditioned for it go one by one */
+static int transport_group(const struct groups *c, size_t k, struct points p, struct points q, size_t i, size_t end)
+{
+    const double *base[WIDE], *y[WIDE];
+    size_t count = spd_group(q, i, end, y), n = k * k;
+    spd_group(p, i, end, base);
+    double big[WIDE] = {0};
+    wide_load(k, y, c->x);
+    wide_mirror(k, c->x);
+    c->kernels->mul(k, count, c->x, c->v, c->t, c->rest);
+    c->kernels->mul_transposed(k, count, c->v, c->t, c->s, c->rest);
+    for (size_t j = 0; j < k; j++)
+        for (size_t r = j; r < k; r++) {
+            wide e = c->s[r + j * k], first = e;
+            if (r == j)
+                first -= c->w[j];
+            first /= c->w[r] + c->w[j];
+            for (size_t a = 0; a < count; a++)
+                big[a] = fabs(first[a]) > big[a] ? fabs(first[a]) : big[a];
+            c->s[r + j * k] = e * c->root[r] * c->root[j];
+        }
+    int near = 0;
+    for (size_t a = 0; a < count; a++)
+        near += is_near(k, big[a]);
+    int status = STATUS_LINALG;
+    if (near < (int)count) {
+        status = c->kernels->symeig(k, count, c->s, c->f, 1, c->rest);
+        if (status == STATUS_OK) {
+            for (size_t j = 0; j < k; j++)
+                for (size_t a = 0; a < count; a++)
+                    c->t[j][a] = sqrt(c->f[j][a]);
+            c->kernels->spectral(k, count, c->s, c->t, c->x, c->rest);
+            for (size_t j = 0; j < k; j++) {
+                for (size_t r = j; r < k; r++)
+                    c->x[r + j * k] /= c->root[r] * c->root[j];
+                c->x[j + j * k] -= 1;
+            }
+            wide_mirror(k, c->x);
+        }
+    }
+    double *v = c->scalar, *x = v + n, *w = x + n, *rest = w + k;
+    for (size_t a = 0; a < count; a++) {
+        int fast = status == STATUS_OK && !is_near(k, big[a]);
+        if (fast) {
+            wide_take(k, a, c->f, w);
+            fast = well_conditioned(k, w);
+        }
+        wide_take(k, a, c->w, w);
+        if (fast && well_conditioned(k, w))
+            continue;
+        wide_take(n, a, c->v, v);
+        int one_status = transport_map(k, base[a], y[a], v, w, x, rest);
+        if (one_status != STATUS_OK)
+            return one_status;
+        wide_put(n, a, x, c->x);
     }
     return STATUS_OK;
 }
 
-/* sums of X in the eigenbasis of p, where log = X W + W X and d^2 = tr(X W X) */
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows;
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_spectrum(&c, k, p, i, begin, end);
+        if (status == STATUS_OK)
+            status = transport_group(&c, k, p, q, i, end);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < k; j++)
+            for (size_t r = 0; r < k; r++)
+                c.x[r + j * k] *= c.w[r] + c.w[j];
+        c.kernels->mul(k, count, c.v, c.x, c.t, c.rest);
+        c.kernels->symmetric_product(k, count, c.t, c.v, c.s, c.rest);
+        spd_store(k, out, i, count, c.s);
+    }
+    return STATUS_OK;
+}
+
+/* d^2 = tr(X W X) of every matrix of a group */
+static void square_norms(const struct groups *c, size_t k, wide *squares)
+{
+    *squares = (wide){0};
+    for (size_t j = 0; j < k; j++) {
+        wide t = {0};
+        for (size_t r = 0; r < k; r++)
+            t += c->x[r + j * k] * c->x[r + j * k];
+        *squares += c->w[j] * t;
+    }
+}
+
+/* sums of X in the eigenbasis of p, where log = X W + W X */
 static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points q, const double *weight,
                    size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    double *v = work, *x = v + n, *total = x + n, *w = total + n, *rest = w + k;
-    int status = spectrum(k, p, v, w, rest);
+    struct groups c = make_groups(m, work);
+    double *total = c.scalar, *v = total + n, *w = v + n, *x = w + k;
+    c.scalar = x + n;
+    if (begin >= end)
+        return STATUS_OK;
+    int status = base_spectrum(&c, k, one(p), begin, begin, end);
     for (size_t j = 0; j < n; j++)
         total[j] = 0;
-    for (size_t i = begin; i < end && status == STATUS_OK; i++) {
-        double wi = weight ? weight[i] : 1;
-        status = transport_map(k, p, at(q, i), v, w, x, rest);
+    for (size_t i = begin; i < end && status == STATUS_OK; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        status = transport_group(&c, k, one(p), q, i, end);
         if (status != STATUS_OK)
             return status;
-        for (size_t c = 0; c < k; c++)
-            *sum_sq += wi * w[c] * dot(k, x + c * k, x + c * k);
-        for (size_t j = 0; j < n; j++)
-            total[j] += wi * x[j];
+        wide squares;
+        square_norms(&c, k, &squares);
+        for (size_t a = 0; a < count; a++) {
+            double wi = weight ? weight[i + a] : 1;
+            *sum_sq += wi * squares[a];
+            for (size_t j = 0; j < n; j++)
+                total[j] += wi * c.x[j][a];
+        }
     }
     if (status != STATUS_OK)
         return status;
-    for (size_t c = 0; c < k; c++)
+    wide_take(n, 0, c.v, v);
+    wide_take(k, 0, c.w, w);
+    for (size_t j = 0; j < k; j++)
         for (size_t r = 0; r < k; r++)
-            total[r + c * k] *= w[r] + w[c];
-    la_from_basis(k, v, total, x, rest);
+            total[r + j * k] *= w[r] + w[j];
+    la_from_basis(k, v, total, x, c.scalar);
     for (size_t j = 0; j < n; j++)
         sum[j] += x[j];
     return STATUS_OK;
@@ -207,18 +349,19 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
 
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *v = work, *x = v + n, *w = x + n, *rest = w + k;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+    size_t k = m->rows;
+    struct groups c = make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        int status = base_spectrum(&c, k, p, i, begin, end);
         if (status == STATUS_OK)
-            status = transport_map(k, at(p, i), at(q, i), v, w, x, rest);
+            status = transport_group(&c, k, p, q, i, end);
         if (status != STATUS_OK)
             return status;
-        double sum = 0; /* tr(X W X) */
-        for (size_t c = 0; c < k; c++)
-            sum += w[c] * dot(k, x + c * k, x + c * k);
-        out[i] = sqrt(sum);
+        wide squares;
+        square_norms(&c, k, &squares);
+        for (size_t a = 0; a < count; a++)
+            out[i + a] = sqrt(squares[a]);
     }
     return STATUS_OK;
 }
