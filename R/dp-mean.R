@@ -80,6 +80,10 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
   plan <- plan_mean(M, ask)
   if (invalid == "error") mf_check(M, x)
   value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
+  if (inherits(value, "staged_value")) { # what later stages decided from earlier releases
+    plan[names(value)] <- unclass(value)
+    value <- value$value
+  }
   new_release(
     value, "dp_mean",
     manifold = M, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,

@@ -180,3 +180,22 @@ mf_log_density <- function(M, p, v) .Call(riemdp_log_density, M, p, v)
 #' mf_jacobi(sphere(2), c(0, 0, 1), c(1, 0, 0), 0.5, c(0, 1, 0))
 #' @export
 mf_jacobi <- function(M, p, v, x, u) .Call(riemdp_jacobi, M, p, v, x, u)
+
+#' Records moved into a ball
+#'
+#' What lies outside the geodesic ball around `center` moves to its nearest point, along the geodesic to the centre; what is no
+#' point of the manifold, or has no logarithm at the centre (the cut locus), becomes the centre. A total function of each record
+#' by itself, as [dp_mean()] applies it: it never fails on account of a record.
+#'
+#' @param M a manifold.
+#' @param x records, in any shape that functions on `M` accept.
+#' @param center one point.
+#' @param radius positive, in the units of the metric.
+#' @return The records in the shape they came in.
+#' @examples
+#' mf_to_ball(sphere(2), rbind(c(0, 0, 1), c(1, 0, 0), c(NA, 0, 0)), center = c(0, 0, 1), radius = 0.5)
+#' @export
+mf_to_ball <- function(M, x, center, radius) {
+  check_manifold(M)
+  .Call(riemdp_to_ball, M, x, center, check_number(radius, "radius", positive = TRUE))
+}

@@ -27,6 +27,12 @@ mechanism_laplace <- list(
     ))
   },
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["laplace"]]),
+  region = function(r, level) {
+    d <- mf_facts(r$manifold)$dimension
+    top <- r$scale / (1 - volume_growth(r$manifold) * r$scale) * (d + 12 * sqrt(d) + 60 - 2 * log1p(-level))
+    q <- radial_quantile(r$manifold, function(rho) rho / r$scale, level, top)
+    list(radius = q + r$solver_error, basis = "the noise's law")
+  },
   words = function(r) {
     sprintf("Noise: density proportional to exp(-d/scale) around the mean, scale = (sensitivity + solver error)/epsilon = %.6g. The manifold is homogeneous, so the normalising constant is the same everywhere and cancels (proofs/laplace.md).", r$scale)
   }

@@ -18,6 +18,9 @@ mechanism_wrapped <- list(
     ))
   },
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["wrapped"]]),
+  region = function(r, level) {
+    wrapped_region(r, stats::qgamma(level, mf_facts(r$manifold)$dimension, scale = r$scale))
+  },
   words = function(r) {
     sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, and exp maps it back (proofs/laplace.md).", r$scale)
   }

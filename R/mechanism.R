@@ -6,15 +6,18 @@
 #                   scale, sensitivity, theorem, solver_error, expected_error, acceptance (of the sampler, NA where it is 1 or unknown),
 #                   guarantee: list(epsilon, delta, reasons, sampler); reasons, where there are any, make the label "none"
 #                 and what `release` needs besides
-#   release       function(M, x, plan, ask): the released point, in the plain shape of one record
+#   release       function(M, x, plan, ask): the released point, in the plain shape of one record; or, where later stages depend on
+#                 earlier releases, a `staged_value`: a list with `value` and the entries of the plan that they settled
 #   words         function(r): sentences for explain() on the noise and why it protects
+#   region        function(r, level): list(radius, basis), how far the release may be from the non-private estimate; from the
+#                 release and public quantities (NULL where no bound is known)
 #   needs_delta   TRUE where delta = 0 can't be served
 #   options       names of arguments of its own in `options =`
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a scale set by
 # hand), timing, numerics, max_trials, options. `plan` sees nothing else, and what it raises depends on nothing else.
 
 mean_mechanisms <- function() {
-  list(laplace = mechanism_laplace, wrapped = mechanism_wrapped)
+  list(laplace = mechanism_laplace, wrapped = mechanism_wrapped, adaptive = mechanism_adaptive)
 }
 
 # numbers that every proven mechanism for the Frechet mean starts from

@@ -31,9 +31,11 @@
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
     X(release_mean, 9)                                                                                                 \
+    X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \
-    X(transport, 4)                                                                                                       \
+    X(to_ball, 4)                                                                                                      \
+    X(transport, 4)                                                                                                    \
     X(wide, 4)
 
 /* the routines take SEXP arguments only; their number is what R checks */

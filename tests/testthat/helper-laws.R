@@ -172,3 +172,6 @@ record_range <- function(M, x, i) {
   facts <- mf_facts(M)
   if (facts$rows > 0 && facts$cols == 0) x[, i] else if (facts$rows > 0) x[, , i, drop = FALSE] else x[i, , drop = FALSE]
 }
+
+# points of a geodesic of the hyperbolic plane through the origin
+hyperbolic_line <- function(t) cbind(cosh(t), sinh(t), 0)

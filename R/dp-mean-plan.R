@@ -1,0 +1,129 @@
+#' What a private mean would cost, before any data are touched
+#'
+#' Puts every mechanism of [dp_mean()] beside each other, from public quantities only: the scale of its noise, the expected error,
+#' the sampler's acceptance, the label that a release would carry. `plot()` draws the expected error against the number of
+#' records and against epsilon.
+#'
+#' @param M a manifold.
+#' @param n number of records.
+#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials as in [dp_mean()].
+#' @param ... nothing; later arguments must be named.
+#' @param mechanism `"auto"` for all of them, or the names of some.
+#' @param spread a public guess of the records' standard deviation in one tangent coordinate around their mean. Only the error of
+#'   `"adaptive"` depends on it: it is then simulated (20 data sets with a fixed seed, their mean half-way from the centre to the
+#'   edge); without a guess that error is `NA`.
+#' @return A data frame of class `dp_mean_plan` with one row for each mechanism, best first: `mechanism`, `label`, `epsilon`,
+#'   `delta`, `scale`, `sensitivity`, `expected_error`, `relative_error` (of the public radius), `acceptance`, `chosen` (what
+#'   `mechanism = "auto"` would take) and `note` (why one can't be served, or what its target is).
+#' @seealso [dp_mean()], [expected_error()]
+#' @examples
+#' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, center = c(0, 0, 1), radius = 0.4)
+#' plan
+#' \donttest{plot(plan)}
+#' @export
+dp_mean_plan <- function(M, n, epsilon, center, radius, ..., delta = 0, mechanism = "auto", spread = NULL,
+                         calibration = c("proven", "paper"), timing = c("ordinary", "constant"),
+                         numerics = c("real", "lattice"), max_trials = 1e6) {
+  check_dots_empty(...)
+  check_manifold(M)
+  missing_one <- c("epsilon", "center", "radius")[c(missing(epsilon), missing(center), missing(radius))]
+  if (length(missing_one)) abort_no_default(missing_one[1])
+  n <- check_count(n, "n", most = .Machine$integer.max)
+  known <- names(mean_mechanisms())
+  wanted <- if (identical(mechanism, "auto")) known else unique(vapply(as.list(mechanism), check_choice, "", name = "mechanism", choices = known))
+  if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
+  ask <- mean_ask(M, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials, list())
+  rows <- lapply(plan_all(M, ask, wanted), plan_row, M = M, ask = ask, spread = spread)
+  table <- do.call(rbind, rows)
+  best <- tryCatch(plan_mean(M, ask)$mechanism, riemdp_error = function(e) NA_character_)
+  table$chosen <- !is.na(best) & table$mechanism == best
+  table <- table[order(!is.na(table$expected_error), -table$expected_error, decreasing = TRUE), ]
+  row.names(table) <- NULL
+  structure(table, class = c("dp_mean_plan", "data.frame"), ask = ask, manifold = M, wanted = wanted, spread = spread)
+}
+
+plan_row <- function(plan, M, ask, spread) {
+  if (!is.null(plan$why)) {
+    return(data.frame(mechanism = plan$mechanism, label = NA_character_, epsilon = NA_real_, delta = NA_real_, scale = NA_real_,
+                      sensitivity = NA_real_, expected_error = NA_real_, relative_error = NA_real_, acceptance = NA_real_,
+                      chosen = FALSE, note = plan$why))
+  }
+  g <- plan$guarantee
+  error <- plan$expected_error
+  if (plan$mechanism == "adaptive" && !is.null(spread)) error <- adaptive_error(M, ask, plan, spread)
+  data.frame(
+    mechanism = plan$mechanism, label = if (length(g$reasons)) "none" else if (g$delta > 0) "approx" else "pure",
+    epsilon = g$epsilon, delta = g$delta, scale = plan$scale, sensitivity = plan$sensitivity, expected_error = error,
+    relative_error = error / ask$ball$radius, acceptance = plan$acceptance, chosen = FALSE,
+    note = if (is.null(plan$target)) "" else paste("target:", plan$target)
+  )
+}
+
+# Mean error of the adaptive mechanism on simulated data: tangent normals around a point half-way to the edge of the public ball
+adaptive_error <- function(M, ask, plan, spread, draws = 20) {
+  d <- mf_facts(M)$dimension
+  target <- public_point(M, mf_exp(M, ask$center, mf_from_coords(M, ask$center, c(ask$ball$radius / 2, rep(0, d - 1)))))
+  with_simulation(1, mean(vapply(seq_len(draws), function(i) {
+    a <- matrix(stats::rnorm(ask$n * d, sd = spread), ask$n)
+    long <- sqrt(rowSums(a^2))
+    limit <- min(mf_facts(M)$injectivity_radius, 4 * ask$ball$radius) * 0.99
+    a <- a * pmin(1, limit / long)
+    x <- mf_exp(M, target, mf_from_coords(M, target, a))
+    inside <- .Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius)
+    mf_dist(M, mean_mechanisms()$adaptive$release(M, x, plan, ask)$value, frechet_mean(inside, M)$mean)
+  }, numeric(1))))
+}
+
+#' @export
+print.dp_mean_plan <- function(x, ...) {
+  ask <- attr(x, "ask")
+  M <- attr(x, "manifold")
+  cat(sprintf("Private mean of %d records on %s, public ball of radius %.4g, %s = %g%s\n", as.integer(ask$n), label_manifold(M),
+              ask$ball$radius, symbol("epsilon"), ask$epsilon,
+              if (ask$delta > 0) sprintf(", %s = %g", symbol("delta"), ask$delta) else ""))
+  shown <- data.frame(
+    mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label, scale = signif(x$scale, 3),
+    `expected error` = signif(x$expected_error, 3), `of radius` = sprintf("%.2g %%", 100 * x$relative_error),
+    acceptance = signif(x$acceptance, 2), check.names = FALSE
+  )
+  able <- !is.na(x$scale)
+  shown$`of radius`[is.na(x$relative_error)] <- ""
+  print(format(shown[able, ], na.encode = FALSE), row.names = FALSE, na.print = "")
+  for (i in which(nzchar(x$note))) {
+    cat(strwrap(paste0(x$mechanism[i], ": ", x$note[i]), indent = 2, exdent = 4), sep = "\n")
+  }
+  invisible(x)
+}
+
+#' @rdname dp_mean_plan
+#' @param x a plan.
+#' @param against `"n"`, `"epsilon"` or both.
+#' @param points number of grid points from a tenth to ten times the plan's value.
+#' @export
+plot.dp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
+  against <- match.arg(against, several.ok = TRUE)
+  points <- check_count(points, "points", least = 2, most = 200)
+  ask <- attr(x, "ask")
+  M <- attr(x, "manifold")
+  drawn <- x$mechanism[!is.na(x$expected_error) & x$mechanism != "adaptive"]
+  if (length(drawn) == 0) abort_riemdp("unsupported", "no mechanism of this plan has a known expected error.")
+  old <- graphics::par(mfrow = c(1, length(against)), mar = c(4.5, 4.5, 2, 1))
+  on.exit(graphics::par(old))
+  for (what in against) {
+    grid <- ask[[what]] * 10^seq(-1, 1, length.out = points)
+    if (what == "n") grid <- unique(pmax(1, round(grid)))
+    errors <- vapply(grid, function(value) {
+      here <- ask
+      here[[what]] <- value
+      vapply(plan_all(M, here, drawn), function(p) if (is.null(p$why)) p$expected_error else NA_real_, numeric(1))
+    }, numeric(length(drawn)))
+    errors <- matrix(errors, length(drawn))
+    colours <- grDevices::hcl.colors(length(drawn), "Dark 3")
+    graphics::matplot(grid, t(errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, col = colours,
+                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error", ...)
+    graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
+    graphics::abline(v = ask[[what]], lty = 3, col = "grey80")
+    graphics::legend("topright", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
+  }
+  invisible(x)
+}

@@ -1,0 +1,108 @@
+# Regions for the non-private estimate, from the release and public quantities: post-processing, no budget.
+
+#' Region for the non-private mean
+#'
+#' How far the released point may be from the non-private mean of the records (moved to the public ball): the error that privacy
+#' adds. It doesn't cover the sampling error of the records themselves. Made from the release and public bounds alone, it costs
+#' no budget.
+#'
+#' * `"laplace"`, `"gaussian"`: the noise's law is public; the region is the geodesic ball around the released point whose radius
+#'   is that law's quantile.
+#' * `"wrapped"` and other noise in the tangent space at the public centre: the quantile of the noise's length there, turned
+#'   into a geodesic radius by how much exp can stretch on the ball that holds both.
+#' * mechanisms whose law depends on the records (`"kng"`, truncated laws): from the public ball and a bound of the law's tail.
+#'
+#' The region never exceeds what the public ball says by itself: the mean lies within `radius` of `center`.
+#'
+#' @param object,r a release of [dp_mean()].
+#' @param parm not used.
+#' @param level coverage, between 0 and 1.
+#' @param ... not used.
+#' @return `confint()`: an object of class `dp_region`, a list with `center` (the released point), `radius` (geodesic), `level`,
+#'   `manifold` and `basis` (what the radius rests on). `dp_uncertainty()`: a data frame with a row for each of `levels`:
+#'   `level`, `radius`.
+#' @param levels coverages for the table.
+#' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations. *ICDM
+#'   Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
+#' @examples
+#' x <- wishart_spd[, , 1:200]
+#' r <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
+#' confint(r)
+#' dp_uncertainty(r)
+#' @importFrom stats confint
+#' @export
+confint.dp_mean <- function(object, parm, level = 0.95, ...) {
+  level <- check_number(level, "level", least = 0, most = 1)
+  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  region <- mean_mechanisms()[[object$mechanism]]$region
+  found <- if (is.null(region)) NULL else region(object, level)
+  reach <- ball_reach(object)
+  if (is.null(found) || !(found$radius < reach)) {
+    found <- list(radius = reach, basis = if (is.null(found)) {
+      "the public ball alone: no bound of the noise's tail is known for this mechanism"
+    } else {
+      "the public ball, which says more than the noise's law"
+    })
+  }
+  structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold, basis = found$basis),
+            class = "dp_region")
+}
+
+#' @rdname confint.dp_mean
+#' @export
+dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
+  if (!inherits(r, "dp_mean")) abort_riemdp("argument", "`r` must be a release of dp_mean().")
+  if (!is.numeric(levels) || is.object(levels) || length(levels) == 0 || anyNA(levels) || any(levels <= 0 | levels >= 1)) {
+    abort_riemdp("argument", "`levels` must be numbers between 0 and 1.")
+  }
+  data.frame(level = levels, radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1)))
+}
+
+#' @export
+format.dp_region <- function(x, ...) {
+  sprintf("%g %% region for the non-private mean on %s: within %.4g of the released point (%s)", 100 * x$level,
+          label_manifold(x$manifold), x$radius, x$basis)
+}
+
+#' @export
+print.dp_region <- function(x, ...) {
+  cat(strwrap(format(x), exdent = 2), sep = "\n")
+  invisible(x)
+}
+
+# the farthest that a point of the public ball can be from the released one
+ball_reach <- function(r) {
+  apart <- tryCatch(mf_dist(r$manifold, r$center, r$value), riemdp_error = function(e) mf_facts(r$manifold)$diameter)
+  min(mf_facts(r$manifold)$diameter, apart + r$radius)
+}
+
+# Largest factor by which exp at a point stretches lengths within `reach` of it, for curvature at least k_min
+exp_stretch <- function(k_min, reach) {
+  s <- reach * sqrt(max(0, -k_min))
+  if (s < 1e-4) 1 + s^2 / 6 else sinh(s) / s
+}
+
+# Geodesic radius around the release of a region for the mean, where noise was added in the tangent space at the public centre
+# and has length at most q with the wanted probability. Both ends of the segment lie within `reach` of the origin there; exp
+# stretches it by no more than the comparison with the least curvature says, up to the first conjugate point (Rauch). NULL beyond,
+# and on manifolds that aren't complete, where the release may have been shortened.
+wrapped_region <- function(r, q) {
+  facts <- mf_facts(r$manifold)
+  reach <- r$radius + q
+  if (!is.finite(facts$k_max) || !is.finite(facts$k_min)) return(NULL)
+  if (facts$k_max > 0 && reach >= pi / sqrt(facts$k_max)) return(NULL)
+  list(radius = (q + r$solver_error) * exp_stretch(facts$k_min, reach),
+       basis = "the noise's law at the public centre, and how much exp can stretch")
+}
+
+# Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid, rounded up.
+# Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over area grows with rho (SPD
+# matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is largest where all are equal).
+radial_quantile <- function(M, energy, level, top) {
+  top <- min(top, mf_facts(M)$diameter)
+  rho <- seq(0, top, length.out = 20001)[-1]
+  log_density <- as.numeric(.Call(riemdp_radial, M, rho)) - energy(rho)
+  mass <- cumsum(exp(log_density - max(log_density)))
+  mass <- mass / mass[length(mass)]
+  rho[min(length(rho), which(mass >= level)[1] + 1)]
+}

@@ -1,0 +1,107 @@
+/* The public ball for R: records moved into it, and a private radius for it. */
+#include "ffi.h"
+
+struct ball_args {
+    SEXP x, centre;
+    double radius;
+};
+
+static SEXP to_ball_body(struct call *c, void *data)
+{
+    const struct ball_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT), centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    size_t n = x.n, block = ffi_block(c);
+    double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient);
+    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+    for (size_t j = 0; j < m->ambient; j++)
+        p[j] = m0.x[j];
+    struct result r = ffi_result(c, KIND_POINT, &x, n, x.many);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &x, begin, end, 1, work);
+        manifold_to_ball(m, ffi_result_block(&r, 0, begin), p, in->radius, y, 0, end - begin, work);
+        ffi_result_done(&r, 0, begin, end);
+        host_tick(m->host, (double)end, (double)n);
+    }
+    return r.x;
+}
+
+SEXP riemdp_to_ball(SEXP m, SEXP x, SEXP centre, SEXP radius)
+{
+    struct ball_args args = {x, centre, ffi_number(radius, "radius")};
+    if (!(args.radius > 0 && args.radius < INFINITY))
+        ffi_abort_text("argument", "`radius` must be positive and finite.");
+    return ffi_run(to_ball_body, &args, m, 0);
+}
+
+/* ---- a private radius: the exponential mechanism over a public grid; only the index that was drawn leaves the call ------ */
+
+struct radius_args {
+    SEXP x, centre, radii;
+    double fraction, epsilon;
+};
+
+/* Scores -|#{i: d(x_i, centre) <= r_j} - fraction n| move by at most 1 when a record is replaced, so weights
+ * exp(epsilon score/2) are epsilon-DP (McSherry and Talwar 2007, doi:10.1109/FOCS.2007.66). A record without a distance
+ * counts as lying at the centre. */
+static SEXP radius_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct radius_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT), centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    size_t n = x.n, grid = (size_t)XLENGTH(in->radii), block = ffi_block(c);
+    if (n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *count = ffi_doubles(grid);
+    const double *radii = REAL(in->radii);
+    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+    for (size_t j = 0; j < m->ambient; j++)
+        p[j] = m0.x[j];
+    for (size_t j = 0; j < grid; j++)
+        count[j] = 0;
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &x, begin, end, 1, work);
+        for (size_t i = 0; i < end - begin; i++) {
+            double d = 0;
+            if (m->ops->check_point(m, one(at(y, i)), 0, 1, work) != STATUS_OK ||
+                manifold_dist(m, &d, one(p), one(at(y, i)), 0, 1, work) != STATUS_OK || !(d >= 0))
+                d = 0;
+            for (size_t j = 0; j < grid; j++)
+                count[j] += d <= radii[j];
+        }
+        host_tick(m->host, 0, 0);
+    }
+    double total = 0, best = -INFINITY;
+    for (size_t j = 0; j < grid; j++) {
+        count[j] = -0.5 * in->epsilon * fabs(count[j] - in->fraction * (double)n);
+        best = count[j] > best ? count[j] : best;
+    }
+    for (size_t j = 0; j < grid; j++)
+        total += count[j] = exp(count[j] - best);
+    double u = rng_uniform(rng) * total;
+    size_t j = 0;
+    while (j + 1 < grid && u > count[j])
+        u -= count[j++];
+    return ffi_keep(c, Rf_ScalarReal((double)j + 1));
+}
+
+SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP fraction, SEXP epsilon, SEXP simulate)
+{
+    struct radius_args args = {x, centre, radii, ffi_number(fraction, "fraction"), ffi_number(epsilon, "epsilon")};
+    if (TYPEOF(radii) != REALSXP || XLENGTH(radii) < 1 || XLENGTH(radii) > 10000)
+        ffi_abort_text("argument", "`radii` must be 1 to 10000 numbers.");
+    for (R_xlen_t j = 0; j < XLENGTH(radii); j++)
+        if (!(REAL(radii)[j] > 0 && REAL(radii)[j] < INFINITY))
+            ffi_abort_text("argument", "`radii` must be positive and finite.");
+    if (!(args.fraction >= 0 && args.fraction <= 1) || !(args.epsilon > 0 && args.epsilon < INFINITY))
+        ffi_abort_text("argument", "`fraction` must be from 0 to 1, `epsilon` positive and finite.");
+    return ffi_with_rng(radius_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
