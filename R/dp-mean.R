@@ -83,6 +83,7 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
   if (inherits(value, "staged_value")) { # what later stages decided from earlier releases
     plan[names(value)] <- unclass(value)
     value <- value$value
+    plan$expected_error <- mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask)
   }
   new_release(
     value, "dp_mean",

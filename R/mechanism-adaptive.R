@@ -32,7 +32,7 @@ mechanism_adaptive <- list(
     last <- adaptive_stage(M, ask, shares[["mean"]], ask$center, ask$ball$radius)
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,
-      acceptance = NA_real_, expected_error = NA_real_, shares = shares, fraction = fraction, rough = rough,
+      acceptance = NA_real_, shares = shares, fraction = fraction, rough = rough,
       target = "the Frechet mean of the records moved into the released ball",
       details = list(shares = shares, fraction = fraction),
       guarantee = list(
@@ -40,6 +40,10 @@ mechanism_adaptive <- list(
         assumptions = "three stages, each private, their budgets added"
       )
     )
+  },
+  error = function(M, plan, ask) {
+    # known once the first two stages are released; before, only by simulation for a public guess of the spread
+    if (is.null(plan$last)) NA_real_ else mean_mechanisms()[[plan$last$mechanism]]$error(M, plan$last, plan$last$ask)
   },
   release = function(M, x, plan, ask) {
     pick <- function(stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
@@ -51,7 +55,7 @@ mechanism_adaptive <- list(
     structure(list(
       value = pick(last),
       details = c(plan$details, list(released_center = center, released_radius = chosen, last = last$mechanism)),
-      scale = last$scale, expected_error = last$expected_error, sensitivity = last$sensitivity, theorem = last$theorem,
+      last = last, expected_error = NULL, scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem,
       solver_error = last$solver_error
     ), class = "staged_value")
   },
@@ -70,14 +74,15 @@ adaptive_shares <- function(shares) {
   stats::setNames(shares / sum(shares) * (1 - 1e-15), names(ADAPTIVE_SHARES))
 }
 
-# One stage: the best pure mechanism of one stage on a ball that is public by then
+# One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ
 adaptive_stage <- function(M, ask, share, center, radius) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0
   ask$options <- list()
   ask$center <- center
   ask$ball <- check_radius(M, radius, center)
-  stage <- plan_auto(M, ask)
+  stage <- tryCatch(plan_one(M, ask, "laplace", error = FALSE),
+                    riemdp_error = function(e) plan_one(M, ask, "wrapped", error = FALSE))
   stage$ask <- ask
   stage
 }

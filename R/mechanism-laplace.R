@@ -22,10 +22,10 @@ mechanism_laplace <- list(
     check_laplace(M, law$scale, ask$n, law$epsilon, ask$ball$radius)
     c(bounds, list(
       scale = law$scale, acceptance = NA_real_,
-      expected_error = expected_error(M, law$scale, "laplace"),
       guarantee = list(epsilon = law$epsilon, delta = 0, reasons = paper_reason(ask), sampler = "exact")
     ))
   },
+  error = function(M, plan, ask) expected_error(M, plan$scale, "laplace"),
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["laplace"]]),
   region = function(r, level) {
     d <- mf_facts(r$manifold)$dimension

@@ -11,11 +11,13 @@ mechanism_wrapped <- list(
     law <- pure_scale(ask, bounds$total)
     c(bounds, list(
       scale = law$scale, acceptance = 1,
-      # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
-      expected_error = if (inherits(M, "mf_custom")) mf_facts(M)$dimension * law$scale else
-        expected_error(M, law$scale, "wrapped", ask$center, ask$ball$radius),
       guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact")
     ))
+  },
+  error = function(M, plan, ask) {
+    # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
+    if (inherits(M, "mf_custom")) return(mf_facts(M)$dimension * plan$scale)
+    expected_error(M, plan$scale, "wrapped", ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["wrapped"]]),
   region = function(r, level) {

@@ -3,9 +3,10 @@
 #   auto          TRUE where mechanism = "auto" may choose it: proven, exact, and with the Frechet mean as its target
 #   unsupported   function(M, ask): NULL, or one sentence on why it can't be served here
 #   plan          function(M, ask): all that is decided before records are touched, a list with
-#                   scale, sensitivity, theorem, solver_error, expected_error, acceptance (of the sampler, NA where it is 1 or unknown),
+#                   scale, sensitivity, theorem, solver_error, acceptance (of the sampler, NA where unknown),
 #                   guarantee: list(epsilon, delta, reasons, sampler); reasons, where there are any, make the label "none"
 #                 and what `release` needs besides
+#   error         function(M, plan, ask): the expected error, a number or NA; asked for only where it is needed
 #   release       function(M, x, plan, ask): the released point, in the plain shape of one record; or, where later stages depend on
 #                 earlier releases, a `staged_value`: a list with `value` and the entries of the plan that they settled
 #   words         function(r): sentences for explain() on the noise and why it protects
@@ -42,7 +43,7 @@ paper_reason <- function(ask) {
 }
 
 # plan of one mechanism, by name; classed errors from public facts
-plan_one <- function(M, ask, name) {
+plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
   why <- mechanism$unsupported(M, ask)
   if (!is.null(why)) abort_riemdp("unsupported", why)
@@ -51,6 +52,7 @@ plan_one <- function(M, ask, name) {
   }
   plan <- mechanism$plan(M, ask)
   plan$mechanism <- name
+  if (error && is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask)
   plan
 }
 
