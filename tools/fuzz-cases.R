@@ -105,6 +105,7 @@ kinds <- list(
   chain_from = function(k) pick("spread", "center", "mean"), position = function(k) pick("index", "arclength"),
   landmarks = function(k) if (k$M$name == "kendall") k$x else complex(real = runif(9), imaginary = runif(9)),
   template = function(k) if (k$M$name == "kendall") k$one else complex(real = runif(9), imaginary = runif(9)),
+  region = function(k) confint(kinds$release(k)), mean_plan = function(k) keep(k, "plan", dp_mean_plan(k$M, 50, 1, k$one, 0.1)),
   chain = function(k) keep(k, "chain", nonprivate_chain(k$x, k$M, 0.1, k$one, 0.1, chains = 2, iterations = 4, burn_in = 1)),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
@@ -157,7 +158,7 @@ arguments <- c(
 # methods of exported and of base generics: by the class they are for
 classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
-             nonprivate_chain = "chain")
+             nonprivate_chain = "chain", dp_region = "region", dp_mean_plan = "mean_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")
