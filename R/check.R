@@ -44,6 +44,14 @@ check_choice <- function(x, name, choices) {
   x
 }
 
+check_flag <- function(x, name, default = FALSE) {
+  if (is.null(x)) return(default)
+  if (!is.logical(x) || is.object(x) || length(x) != 1 || is.na(x)) {
+    abort_riemdp("argument", sprintf("`%s` must be TRUE or FALSE.", name))
+  }
+  as.vector(x)
+}
+
 check_dots_empty <- function(...) {
   if (...length() > 0) {
     named <- names(list(...))

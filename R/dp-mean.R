@@ -16,6 +16,7 @@ SOLVER_TOLERANCE <- 1e-10
 #'   \eqn{\sigma = \Delta/\epsilon}.
 #' * `"wrapped"`: noise with density proportional to \eqn{\exp(-|z|/\sigma)} added to the mean's logarithm at `center`,
 #'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel, Grassmann).
+#' * `"euclidean"`, `"pointwise"`, `"chain"`: what the papers compare with and sample by; see [baselines].
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
 #' \eqn{\Delta} is the [mean_sensitivity()] plus what the solver's error adds. Samplers are exact.

@@ -31,8 +31,10 @@ format.dp_release <- function(x, ...) {
     paste0("  ", format(x$guarantee)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     sprintf("  expected error %.4g%s", x$expected_error,
+            if (is.na(x$expected_error)) " (not known in advance)" else
             if (x$expected_error > x$radius) ": LARGER than the public radius, the release says less than the bounds do" else
-              sprintf(", %.2g %% of the radius", 100 * x$expected_error / x$radius))
+              sprintf(", %.2g %% of the radius", 100 * x$expected_error / x$radius)),
+    if (length(x$post_processed)) paste0("  post-processed: ", x$post_processed)
   )
 }
 
@@ -64,13 +66,20 @@ generics::explain
 explain.dp_release <- function(x, ...) {
   g <- x$guarantee
   cat(format(g), "\n\n", sep = "")
-  cat(strwrap(sprintf(
-    "Sensitivity: replacing one of the n = %d records moves the Frechet mean by at most %.6g, by the bound %s. The solver's error adds %.3g.",
-    as.integer(x$n), x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+  moved <- if (!is.null(x$details$moved)) x$details$moved else if (is.null(x$target)) "Frechet mean" else sub(",.*", "", x$target)
+  if (!is.na(x$sensitivity)) {
+    cat(strwrap(sprintf(
+      "Sensitivity: replacing one of the n = %d records moves the %s by at most %.6g, by the bound %s. The solver's error adds %.3g.",
+      as.integer(x$n), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+  }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
   cat(strwrap("Records outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut locus of the centre, count as the centre. Their number is not part of the release.", exdent = 2), sep = "\n")
   cat(strwrap("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
               exdent = 2), sep = "\n")
+  if (length(x$post_processed)) {
+    cat(strwrap(paste0("Post-processed: ", paste(x$post_processed, collapse = "; "), ". A function of the release and of public settings: the guarantee is that of the release."),
+                exdent = 2), sep = "\n")
+  }
   if (g$label == "none") cat(strwrap(paste0("No guarantee, because: ", g$reason, ".")), sep = "\n")
   invisible(x)
 }

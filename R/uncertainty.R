@@ -34,6 +34,7 @@
 confint.dp_mean <- function(object, parm, level = 0.95, ...) {
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  if (!is.null(object$released)) object$value <- object$released # smoothing moves the value, not what is known of the noise
   region <- mean_mechanisms()[[object$mechanism]]$region
   found <- if (is.null(region)) NULL else region(object, level)
   reach <- ball_reach(object)

@@ -5,14 +5,17 @@
 
 #define ENTRIES(X)                                                                                                     \
     X(aliased, 4)                                                                                                      \
+    X(ambient_noise, 9)                                                                                                \
     X(ball_bounds, 3)                                                                                                  \
     X(ball_steps, 4)                                                                                                   \
     X(carry, 4)                                                                                                        \
+    X(chain, 15)                                                                                                       \
     X(check, 2)                                                                                                        \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
     X(dist, 3)                                                                                                         \
     X(dist_matrix, 2)                                                                                                  \
+    X(euclidean_mean, 11)                                                                                              \
     X(exp, 3)                                                                                                          \
     X(facts, 1)                                                                                                        \
     X(from_coords, 3)                                                                                                  \
@@ -26,6 +29,7 @@
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
     X(origin, 1)                                                                                                       \
+    X(pointwise_mean, 10)                                                                                              \
     X(pole, 5)                                                                                                         \
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \

@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("p", "q", "x", "v", "u", "a", "t", "pv", "weights")
+RECORDS <- c("p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -83,7 +83,8 @@ kinds <- list(
   bounds = function(k) with(mf_facts(k$M), c(max(k_min, -1), min(k_max, 1))), rho = function(k) runif(3),
   epsilon = function(k) pick(0.5, 1, 10), any = function(k) pick(1, NA, "a"),
   method = function(k) pick("lbfgs", "gradient"), transport = function(k) pick("parallel", "isometric", "pole"),
-  mechanism = function(k) pick("auto", "laplace", "wrapped"), law_name = function(k) pick("laplace", "wrapped"),
+  mechanism = function(k) pick("auto", "laplace", "wrapped", "euclidean", "pointwise", "chain"),
+  law_name = function(k) pick("laplace", "wrapped"),
   calibration = function(k) pick("proven", "paper"), invalid = function(k) pick("error", "center"),
   metric_spd = function(k) pick("affine", "bures", "logeuclidean"), metric_stiefel = function(k) pick("euclidean", "canonical"),
   model = function(k) pick("hyperboloid", "ball"), label = function(k) "a label",
@@ -97,12 +98,26 @@ kinds <- list(
   release = function(k) keep(k, "release", dp_mean(k$x, k$M, 1, k$one, 0.1, mechanism = "wrapped")),
   guarantee = function(k) guarantee(kinds$release(k)), points = function(k) mf_points(k$x, k$M),
   points_summary = function(k) summary(mf_points(k$x, k$M)),
+  norm = function(k) pick(1, 2, 3), counts = function(k) as.double(c(sample(5, 2), 1)),
+  chain_start = function(k) pick(list(NULL, TRUE, k$one))[[1]],
+  scales = function(k) if (runif(1) < 0.5) double() else runif(mf_facts(k$M)$ambient) + 0.01,
+  chain_target = function(k) pick("kng", "laplace"), proposal = function(k) pick("isotropic", "published"),
+  chain_from = function(k) pick("spread", "center", "mean"), position = function(k) pick("index", "arclength"),
+  landmarks = function(k) if (k$M$name == "kendall") k$x else complex(real = runif(9), imaginary = runif(9)),
+  template = function(k) if (k$M$name == "kendall") k$one else complex(real = runif(9), imaginary = runif(9)),
+  region = function(k) confint(kinds$release(k)), mean_plan = function(k) keep(k, "plan", dp_mean_plan(k$M, 50, 1, k$one, 0.1)),
+  chain = function(k) keep(k, "chain", nonprivate_chain(k$x, k$M, 0.1, k$one, 0.1, chains = 2, iterations = 4, burn_in = 1)),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
 # one string a target: "argument=kind", or the kind alone where both have one name
 arguments <- c(
   riemdp_aliased = "M name=operation args=pv over=count",
+  riemdp_ambient_noise = "M at=one centre=one n=count norm sigma radius project=flag simulate=flag",
+  riemdp_chain = paste("M x centre=one radius bounds start=chain_start target=law proposal=law redraw=flag sigma step=small",
+                       "counts truncate=flag tol simulate=flag"),
+  riemdp_euclidean_mean = "M x centre=one radius bounds target=law norm sigma into_ball=flag tol simulate=flag",
+  riemdp_pointwise_mean = "M x centre=one radius bounds aligned=flag scale=scales factor=small tol simulate=flag",
   riemdp_ball_bounds = "M centre=one radius", riemdp_ball_steps = "k_min=minus k_max=number radius=small tol",
   riemdp_carry = "M p q v", riemdp_check = "M x", riemdp_coords = "M p v", riemdp_count = "M x", riemdp_dist = "M p q",
   riemdp_dist_matrix = "M x", riemdp_exp = "M p v", riemdp_facts = "M", riemdp_from_coords = "M p a",
@@ -116,6 +131,10 @@ arguments <- c(
   riemdp_release_mean = "M x centre=one radius bounds law sigma tol simulate=flag", riemdp_statuses = "",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
+  align_shapes = "x=landmarks template=template scale=flag",
+  nonprivate_chain = paste("x M sigma center=one radius target=chain_target proposal redraw=flag truncate=flag chains=seed",
+                           "iterations=count burn_in=count thin=seed step=small start=chain_from"),
+  smooth_outline = "x=landmarks bandwidth=radius closed=flag position",
   dp_mean = "x M epsilon center=one radius delta=zero mechanism calibration invalid",
   dp_mean_plan = "M n=count epsilon center=one radius", dp_uncertainty = "r=release", confint.dp_mean = "object=release",
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
@@ -138,7 +157,8 @@ arguments <- c(
 
 # methods of exported and of base generics: by the class they are for
 classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
-             dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary")
+             dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
+             nonprivate_chain = "chain", dp_region = "region", dp_mean_plan = "mean_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")
@@ -172,7 +192,9 @@ all_targets <- function() {
     f <- get(name, namespace)
     has_default <- vapply(formals(f), function(v) !identical(v, quote(expr = )), NA)
     list(name = name, type = if (identical(environment(f), namespace)) "export" else "reexport",
-         kinds = parse_arguments(arguments[[name]]), optional = names(formals(f))[has_default],
+         # the lengths of chains are given always: their defaults are slow where operations are R functions
+         kinds = parse_arguments(arguments[[name]]),
+         optional = setdiff(names(formals(f))[has_default], c("chains", "iterations", "burn_in")),
          run = function(args) do.call(f, args, quote = TRUE))
   })
   methods <- all_methods()
