@@ -34,6 +34,17 @@
 confint.dp_mean <- function(object, parm, level = 0.95, ...) {
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  as_made(mean_region(object, level))
+}
+
+# a release that was tampered with, or comes from a broken file, is told so
+as_made <- function(expr) {
+  tryCatch(expr, riemdp_error = stop, error = function(e) {
+    abort_riemdp("argument", "the release must be as dp_mean() made it: parts of it are missing or of another kind.")
+  })
+}
+
+mean_region <- function(object, level) {
   if (!is.null(object$released)) object$value <- object$released # smoothing moves the value, not what is known of the noise
   region <- mean_mechanisms()[[object$mechanism]]$region
   found <- if (is.null(region)) NULL else region(object, level)
