@@ -16,6 +16,12 @@ SOLVER_TOLERANCE <- 1e-10
 #'   \eqn{\sigma = \Delta/\epsilon}.
 #' * `"wrapped"`: noise with density proportional to \eqn{\exp(-|z|/\sigma)} added to the mean's logarithm at `center`,
 #'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel, Grassmann).
+#' * `"gaussian"`: a draw around the mean with density proportional to \eqn{\exp(-d^2/(2\sigma^2))}, where `"laplace"` is
+#'   available; needs `delta` > 0. See [privacy_profile()].
+#' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs `delta` > 0.
+#' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in `"wrapped"` or
+#'   `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its target is **not** the
+#'   Frechet mean on curved spaces: a start or a baseline.
 #' * `"euclidean"`, `"pointwise"`, `"chain"`: what the papers compare with and sample by; see [baselines].
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
@@ -47,7 +53,10 @@ SOLVER_TOLERANCE <- 1e-10
 #' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by integer
 #'   arithmetic on a lattice, safe against attacks on floating-point numbers.
 #' @param max_trials cap on the trials of a rejection sampler, a public number.
-#' @param options a list of arguments that only one mechanism has; see there.
+#' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`, for
+#'   \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`); `report_mu = TRUE`, to
+#'   have the implied \eqn{\mu} computed (about a second; on flat spaces and for wrapped noise it is always there). `noise` for
+#'   `"tangent"`.
 #' @return An object of class `dp_mean` and [dp_release]: `value` (the released point, in the shape of a single record),
 #'   `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error`,
 #'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why
@@ -100,7 +109,7 @@ abort_no_default <- function(name) abort_riemdp("argument", sprintf("`%s` is pub
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
                      options) {
-  if (is.null(epsilon) && is.null(sigma)) abort_no_default("epsilon")
+  if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) abort_no_default("epsilon")
   if (!is.null(epsilon) && !is.null(sigma)) {
     abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
   }
@@ -186,7 +195,8 @@ plan_mean <- function(M, ask) {
     ),
     sampler = g$sampler, rng = if (in_simulation()) "simulation" else "operating system",
     numerics = if (ask$numerics == "lattice") "lattice" else "real-valued",
-    assumptions = c("center and radius are public; the number of records is public", g$assumptions)
+    assumptions = c("center and radius are public; the number of records is public", g$assumptions),
+    mu = g$mu, mu_slack = if (is.null(g$mu_slack)) 0 else g$mu_slack
   )
   plan
 }

@@ -1,6 +1,7 @@
 # What a release promises. The label is decided here and nowhere else.
 
-new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjacency = "replace-one", assumptions = NULL) {
+new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjacency = "replace-one", assumptions = NULL,
+                          mu = NULL, mu_slack = 0) {
   label <- if (length(reasons)) "none" else if (delta > 0) "approx" else "pure"
   structure(list(
     label = label,
@@ -8,6 +9,8 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
     delta = if (label == "none") 1 else delta,
     nominal_epsilon = epsilon,
     nominal_delta = delta,
+    mu = if (label == "none") Inf else if (is.null(mu)) NA_real_ else mu,
+    mu_slack = mu_slack,
     adjacency = adjacency,
     reason = if (length(reasons)) paste(reasons, collapse = "; ") else NA_character_,
     assumptions = assumptions,
@@ -25,6 +28,8 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 #'   (\eqn{(\epsilon, \delta)}), `"approx-sampler"` or `"none"` (no guarantee);
 #' * `epsilon`, `delta`: what holds; `Inf` and 1 for `"none"`, so that no script trusts it;
 #' * `nominal_epsilon`, `nominal_delta`: what was asked for;
+#' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`), up to
+#'   `mu_slack` in delta;
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
 #' * `reason`: for `"none"`, why; `NA` otherwise;
 #' * `assumptions`: what the proof rests on beyond the public bounds;
@@ -47,7 +52,7 @@ guarantee.dp_release <- function(r) r$guarantee
 
 symbol <- function(which, ascii = FALSE) {
   if (!ascii && isTRUE(l10n_info()[["UTF-8"]])) {
-    c(epsilon = "\u03b5", delta = "\u03b4", sigma = "\u03c3")[[which]]
+    c(epsilon = "\u03b5", delta = "\u03b4", sigma = "\u03c3", mu = "\u03bc")[[which]]
   } else {
     which
   }
@@ -70,6 +75,10 @@ format.dp_guarantee <- function(x, ascii = FALSE, ...) {
 print.dp_guarantee <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   cat(sprintf("  adjacency: %s (the number of records is public)\n", x$adjacency))
+  if (x$label != "none" && is.finite(x$mu)) {
+    cat(sprintf("  also %s-GDP, %s = %s%s\n", symbol("mu"), symbol("mu"), format(x$mu),
+                if (x$mu_slack > 0) sprintf(", up to %g in %s", x$mu_slack, symbol("delta")) else ""))
+  }
   if (!is.null(x$assumptions)) cat(paste0("  assumes: ", x$assumptions, "\n"), sep = "")
   cat(sprintf("  sampler: %s; randomness: %s; numerics: %s\n", x$sampler, x$rng, x$numerics))
   invisible(x)
@@ -100,7 +109,7 @@ NULL
 #' @rdname plot.dp_guarantee
 #' @export
 summary.dp_guarantee <- function(object, ...) {
-  as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "adjacency", "sampler",
+  as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "mu", "adjacency", "sampler",
                                   "rng", "numerics", "reason")])
 }
 

@@ -1,6 +1,8 @@
 # The Laplace mechanism, and existence and expected error of the noise laws, from public quantities.
 
-LAW <- c(laplace = 1, wrapped = 2)
+# numbers of the laws in src/ffi_mechanism.c
+LAW <- c(laplace = 1, wrapped = 2, gaussian = 3, wrapped_gaussian = 4, tangent = 5, tangent_gaussian = 6)
+NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
 
 has_laplace <- function(M) {
   facts <- mf_facts(M)
@@ -81,84 +83,67 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   \eqn{d - 1} on hyperbolic space and \eqn{\frac12\sqrt{k(k^2 - 1)/3}} for k x k matrices with the affine-invariant
 #'   metric; twice that is asked for.
 #' * `"wrapped"`: \eqn{\exp_c} of a tangent vector with density proportional to \eqn{\exp(-|z|/\sigma)}.
+#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every scale.
+#' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
 #'
 #' @param M a manifold.
 #' @param center the point around which to draw.
 #' @param sigma scale, positive, in the units of the metric.
 #' @param n number of draws.
-#' @param mechanism `"laplace"` or `"wrapped"`.
+#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"` or `"wrapped_gaussian"`.
 #' @return n points in the plain shape of the manifold.
 #' @references Hajri, H., Ilea, I., Said, S., Bombrun, L. and Berthoumieu, Y. (2016). Riemannian Laplace distribution on the
 #'   space of symmetric positive definite matrices. *Entropy* 18, 98. \doi{10.3390/e18030098}
+#'
+#' Said, S., Bombrun, L., Berthoumieu, Y. and Manton, J. H. (2017). Riemannian Gaussian distributions on the space of symmetric
+#' positive definite matrices. *IEEE Transactions on Information Theory* 63, 2153-2170. \doi{10.1109/TIT.2017.2653803}
 #' @examples
 #' x <- laplace_noise(sphere(2), c(0, 0, 1), sigma = 0.05, n = 100)
 #' mean(mf_dist(sphere(2), c(0, 0, 1), x))  # about 2 sigma
 #' @export
-laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wrapped")) {
+laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian")) {
   check_manifold(M)
-  mechanism <- check_choice(mechanism, "mechanism", c("laplace", "wrapped"))
+  mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   n <- check_count(n, "n", least = 0, most = 1e8)
   if (mechanism == "laplace") check_laplace(M, sigma)
+  if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
   .Call(riemdp_noise, M, center, n, LAW[[mechanism]], sigma, in_simulation())
 }
 
 #' Expected error of a mechanism
 #'
-#' Mean geodesic distance between the released and the non-private mean, from public quantities only.
+#' Mean geodesic distance between the release and the quantity it protects, from public quantities only.
 #'
-#' For `"laplace"` the mean radius of the law: by quadrature where the area of geodesic spheres is known (sphere, hyperbolic,
-#' planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive definite matrices with the affine-invariant
-#' metric (relative standard error below .5 %). For `"wrapped"` the mean of \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the
-#' noise w, the larger of z = 0 and z at the edge of the ball (4,000 simulated draws with a fixed seed; for z = 0 on flat
-#' spaces exactly \eqn{d\sigma}).
+#' For `"laplace"` and `"gaussian"` the mean radius of the law: by quadrature where the area of geodesic spheres is known (sphere,
+#' hyperbolic, planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive definite matrices with the
+#' affine-invariant metric (relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of
+#' \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w, the larger of z = 0 and z at the edge of the ball: in closed form on
+#' flat spaces, by quadrature over the noise's length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated
+#' draws with a fixed seed elsewhere.
 #'
 #' @param M a manifold.
 #' @param sigma scale of the law, positive.
-#' @param mechanism `"laplace"` or `"wrapped"`.
-#' @param center,radius the public ball; needed for `"wrapped"` on curved manifolds.
+#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"` or `"wrapped_gaussian"`.
+#' @param center,radius the public ball; needed for wrapped laws on curved manifolds.
 #' @return One number in the units of the metric.
 #' @examples
 #' expected_error(sphere(2), 0.0166)
+#' expected_error(sphere(2), 0.07, "gaussian")
 #' @export
-expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped"), center = NULL, radius = NULL) {
+expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian"), center = NULL,
+                           radius = NULL) {
   check_manifold(M)
-  mechanism <- check_choice(mechanism, "mechanism", c("laplace", "wrapped"))
+  mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
   sigma <- check_number(sigma, "sigma", positive = TRUE)
-  facts <- mf_facts(M)
-  if (mechanism == "laplace") {
-    check_laplace(M, sigma)
-    if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) {
-      return(radial_mean(M, sigma))
-    }
-    return(mean(with_simulation(1, .Call(riemdp_laplace_radii, M, 20000, sigma, TRUE))))
+  if (mechanism == "laplace") check_laplace(M, sigma)
+  if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+  if (mechanism %in% c("wrapped", "wrapped_gaussian")) {
+    return(wrapped_noise_error(M, sigma, if (mechanism == "wrapped") "knorm" else "gaussian", center, radius))
   }
-  if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
-    return(facts$dimension * sigma)
+  if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) {
+    return(radial_mean(M, sigma, law = mechanism))
   }
-  if (is.null(center) || is.null(radius)) {
-    abort_riemdp("argument", "the wrapped mechanism's error depends on `center` and `radius`: give both.")
-  }
-  with_simulation(1, wrapped_error(M, sigma, center, check_number(radius, "radius", positive = TRUE)))
-}
-
-radial_mean <- function(M, sigma, power = 1) {
-  upper <- mf_facts(M)$diameter
-  d <- mf_facts(M)$dimension
-  log_density <- function(rho) as.numeric(.Call(riemdp_radial, M, rho)) - rho / sigma
-  # beyond 1/sigma minus the growth of volume the tail is Gamma-like: far enough out for any d
-  top <- min(upper, sigma / (1 - volume_growth(M) * sigma) * (d + 12 * sqrt(d) + 60))
-  grid <- seq(0, top, length.out = 4001)[-1]
-  values <- log_density(grid)
-  peak <- grid[which.max(values)]
-  shift <- max(values)
-  part <- function(g) {
-    f <- function(rho) g(rho) * exp(log_density(rho) - shift)
-    live <- range(grid[values > shift - 45])
-    breaks <- sort(unique(c(max(0, live[1] - top / 4000), peak, min(top, live[2] + top / 4000))))
-    sum(vapply(seq_len(length(breaks) - 1), function(i) {
-      stats::integrate(f, breaks[i], breaks[i + 1], rel.tol = 1e-10, subdivisions = 1000, stop.on.error = FALSE)$value
-    }, numeric(1)))
-  }
-  part(function(rho) rho^power) / part(function(rho) 1)
+  entry <- if (mechanism == "laplace") riemdp_laplace_radii else riemdp_gaussian_radii
+  mean(with_simulation(1, .Call(entry, M, 20000, sigma, TRUE)))
 }

@@ -28,10 +28,11 @@ mechanism_wrapped <- list(
   }
 )
 
-wrapped_error <- function(M, sigma, center, radius, draws = 4000) {
+# the mean that expected_error() describes, by simulation; call it in with_simulation()
+wrapped_error <- function(M, sigma, center, radius, draws = 4000, law = "knorm") {
   d <- mf_facts(M)$dimension
-  noise <- matrix(stats::rnorm(draws * d), draws)
-  noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
+  noise <- sigma * matrix(stats::rnorm(draws * d), draws)
+  if (law == "knorm") noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
   edge <- mf_from_coords(M, center, c(radius, rep(0, d - 1)))
   error_at <- function(z, target) {
     v <- mf_from_coords(M, center, sweep(noise, 2, z, "+"))
@@ -40,5 +41,5 @@ wrapped_error <- function(M, sigma, center, radius, draws = 4000) {
     if (is.null(reached)) NA_real_ else mean(reached)
   }
   out <- c(error_at(rep(0, d), center), error_at(c(radius, rep(0, d - 1)), mf_exp(M, center, edge)))
-  if (all(is.na(out))) d * sigma else max(out, na.rm = TRUE)
+  if (all(is.na(out))) noise_mean_length(d, sigma, law) else max(out, na.rm = TRUE)
 }

@@ -4,7 +4,8 @@
 #   unsupported   function(M, ask): NULL, or one sentence on why it can't be served here
 #   plan          function(M, ask): all that is decided before records are touched, a list with
 #                   scale, sensitivity, theorem, solver_error, acceptance (of the sampler, NA where unknown),
-#                   guarantee: list(epsilon, delta, reasons, sampler); reasons, where there are any, make the label "none"
+#                   guarantee: list(epsilon, delta, reasons, sampler, and mu, mu_slack where known); reasons, where there are any,
+#                 make the label "none"
 #                 and what `release` needs besides
 #   error         function(M, plan, ask): the expected error, a number or NA; asked for only where it is needed
 #   release       function(M, x, plan, ask): the released point, in the plain shape of one record; or, where later stages depend on
@@ -18,8 +19,11 @@
 # hand), timing, numerics, max_trials, options. `plan` sees nothing else, and what it raises depends on nothing else.
 
 mean_mechanisms <- function() {
-  list(laplace = mechanism_laplace, wrapped = mechanism_wrapped, adaptive = mechanism_adaptive, euclidean = mechanism_euclidean,
-       pointwise = mechanism_pointwise, chain = mechanism_chain)
+  list(
+    laplace = mechanism_laplace, wrapped = mechanism_wrapped, gaussian = mechanism_gaussian,
+    wrapped_gaussian = mechanism_wrapped_gaussian, tangent = mechanism_tangent, adaptive = mechanism_adaptive,
+    euclidean = mechanism_euclidean, pointwise = mechanism_pointwise, chain = mechanism_chain
+  )
 }
 
 # numbers that every proven mechanism for the Frechet mean starts from

@@ -29,6 +29,7 @@ format.dp_release <- function(x, ...) {
   c(
     sprintf("Private mean of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
     paste0("  ", format(x$guarantee)),
+    if (!is.null(x$target)) paste0("  target: ", x$target),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     sprintf("  expected error %.4g%s", x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else

@@ -3,14 +3,41 @@
 #include "mean.h"
 #include "mechanism.h"
 
-enum law { LAW_LAPLACE = 1, LAW_WRAPPED = 2 };
+/* The tangent mean takes the noise of the wrapped laws; it is a law of releases only. */
+enum law {
+    LAW_LAPLACE = 1,
+    LAW_WRAPPED = 2,
+    LAW_GAUSSIAN = 3,
+    LAW_WRAPPED_GAUSSIAN = 4,
+    LAW_TANGENT = 5,
+    LAW_TANGENT_GAUSSIAN = 6
+};
 
-static int read_law(SEXP law)
+static int read_law(SEXP law, int last)
 {
     double v = ffi_number(law, "law");
-    if (v != LAW_LAPLACE && v != LAW_WRAPPED)
-        ffi_abort_text("argument", "`law` must be 1 (Laplace) or 2 (wrapped).");
+    if (!(v >= LAW_LAPLACE && v <= last) || v != floor(v))
+        ffi_abort_text("argument", "`law` must be the number of a noise law.");
     return (int)v;
+}
+
+/* a law that is made once a call */
+struct noise {
+    int law;
+    double sigma;
+    struct laplace laplace;
+    struct gaussian gaussian;
+};
+
+static int noise_make(struct noise *noise, manifold_t m, int law, double sigma)
+{
+    noise->law = law;
+    noise->sigma = sigma;
+    if (law == LAW_LAPLACE)
+        return laplace_make(&noise->laplace, m, sigma);
+    if (law == LAW_GAUSSIAN)
+        return gaussian_make(&noise->gaussian, m, sigma);
+    return STATUS_OK;
 }
 
 static double read_positive(SEXP x, const char *label)
@@ -36,14 +63,43 @@ static void exp_total(manifold_t m, double *out, const double *p, double *v, dou
         out[j] = p[j];
 }
 
-/* one draw around `centre`, in orthonormal coordinates there */
-static void draw(manifold_t m, int law, const struct laplace *laplace, double sigma, struct rng *rng, double *coords,
-                 double *work)
+/* one draw around a base point, in orthonormal coordinates there */
+static void draw(manifold_t m, const struct noise *noise, struct rng *rng, double *coords, double *work)
 {
-    if (law == LAW_LAPLACE)
-        laplace_draw(laplace, rng, coords, work);
-    else
-        knorm_draw(m->dim, sigma, rng, coords);
+    switch (noise->law) {
+    case LAW_LAPLACE:
+        laplace_draw(&noise->laplace, rng, coords, work);
+        break;
+    case LAW_GAUSSIAN:
+        gaussian_draw(&noise->gaussian, rng, coords, work);
+        break;
+    case LAW_WRAPPED_GAUSSIAN:
+    case LAW_TANGENT_GAUSSIAN:
+        normal_draw(m->dim, noise->sigma, rng, coords);
+        break;
+    default:
+        knorm_draw(m->dim, noise->sigma, rng, coords);
+    }
+}
+
+/* Mean of the logarithms at o, in orthonormal coordinates; total: what has no log counts as o. */
+static void tangent_mean(manifold_t m, const double *ball, size_t n, const double *o, double *z, double *v, double *a,
+                         double *work)
+{
+    struct points base = {o, 0};
+    for (size_t j = 0; j < m->dim; j++)
+        z[j] = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct points y = {ball + i * m->ambient, 0};
+        if (m->ops->log(m, v, base, y, 0, 1, work) == STATUS_OK &&
+            manifold_coords(m, a, base, (struct points){v, 0}, 0, 1, work) == STATUS_OK && all_finite(m->dim, a))
+            for (size_t j = 0; j < m->dim; j++)
+                z[j] += (a[j] - z[j]) / (double)(i + 1);
+        else
+            for (size_t j = 0; j < m->dim; j++)
+                z[j] -= z[j] / (double)(i + 1);
+        host_tick(m->host, 0, 0);
+    }
 }
 
 struct release_args {
@@ -60,7 +116,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     size_t n = x.n, dim = m->ambient, block = ffi_block(c);
     double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim);
     double *p = ffi_doubles(dim), *a = ffi_doubles(m->dim), *v = ffi_doubles(dim), gradient;
-    struct laplace laplace;
+    struct noise noise;
     if (n == 0)
         ffi_abort_text("shape", "`x` must hold at least one record.");
     if (centre.n != 1)
@@ -68,7 +124,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     /* `center` is public: it may be checked aloud */
     struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
     ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
-    if (in->law == LAW_LAPLACE && laplace_make(&laplace, m, in->sigma) != STATUS_OK)
+    if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
 
     /* Records into the ball, and the ball to the reference point, where all conditions are bounded by the radius. From here
@@ -98,28 +154,35 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         manifold_to_ball(m, ball + i * dim, o, in->radius, (struct points){ball + i * dim, 0}, 0, 1, work);
         host_tick(m->host, 0, 0);
     }
-    struct arg inside = {
-        .label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = ball, .n = n, .length = dim, .many = 1};
-    struct source source = ffi_source(c, &inside, 1, work);
-    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
-                 ffi_doubles(mean_work(m, &source, 5)));
-
-    struct points base = {p, 0};
-    if (in->law == LAW_WRAPPED) {
-        /* log at the public centre, noise there */
-        double *z = ffi_doubles(m->dim);
-        if (m->ops->log(m, v, (struct points){o, 0}, base, 0, 1, work) != STATUS_OK ||
-            manifold_coords(m, z, (struct points){o, 0}, (struct points){v, 0}, 0, 1, work) != STATUS_OK ||
-            !all_finite(m->dim, z))
+    struct points base = {o, 0};
+    double *z = ffi_doubles(m->dim);
+    if (in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN) {
+        tangent_mean(m, ball, n, o, z, v, a, work);
+    } else {
+        struct arg inside = {.label = "x",
+                             .kind = KIND_TANGENT,
+                             .layout = LAYOUT_RECORDS,
+                             .data = ball,
+                             .n = n,
+                             .length = dim,
+                             .many = 1};
+        struct source source = ffi_source(c, &inside, 1, work);
+        mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                     ffi_doubles(mean_work(m, &source, 5)));
+        if (in->law == LAW_LAPLACE || in->law == LAW_GAUSSIAN) { /* noise at the mean itself */
+            base.x = p;
             for (size_t j = 0; j < m->dim; j++)
                 z[j] = 0;
-        draw(m, in->law, &laplace, in->sigma, rng, a, work);
-        for (size_t j = 0; j < m->dim; j++)
-            a[j] += z[j];
-        base.x = o;
-    } else {
-        draw(m, in->law, &laplace, in->sigma, rng, a, work);
+        } else if (m->ops->log(m, v, base, (struct points){p, 0}, 0, 1, work) != STATUS_OK ||
+                   manifold_coords(m, z, base, (struct points){v, 0}, 0, 1, work) != STATUS_OK ||
+                   !all_finite(m->dim, z)) {
+            for (size_t j = 0; j < m->dim; j++)
+                z[j] = 0;
+        }
     }
+    draw(m, &noise, rng, a, work);
+    for (size_t j = 0; j < m->dim; j++)
+        a[j] += z[j];
     double *q = ffi_doubles(dim);
     if (manifold_from_coords(m, v, base, (struct points){a, 0}, 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++)
@@ -145,7 +208,7 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
                                 REAL(bounds)[1],
                                 read_positive(sigma, "sigma"),
                                 read_positive(tol, "tol"),
-                                read_law(law)};
+                                read_law(law, LAW_TANGENT_GAUSSIAN)};
     if (!(args.tol >= 1e-14))
         ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
@@ -168,8 +231,8 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
     double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->dim), *v = ffi_doubles(m->ambient);
     struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
     ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
-    struct laplace laplace;
-    if (in->law == LAW_LAPLACE && laplace_make(&laplace, m, in->sigma) != STATUS_OK)
+    struct noise noise;
+    if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     size_t n = (size_t)in->n, block = ffi_block(c);
     struct result r = ffi_result(c, KIND_POINT, NULL, n, 1);
@@ -177,7 +240,7 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
         size_t end = begin + block < n ? begin + block : n;
         double *out = ffi_result_block(&r, 0, begin);
         for (size_t i = 0; i < end - begin; i++) {
-            draw(m, in->law, &laplace, in->sigma, rng, a, work);
+            draw(m, &noise, rng, a, work);
             int status = manifold_from_coords(m, v, p, (struct points){a, 0}, 0, 1, work);
             if (status != STATUS_OK)
                 ffi_abort(c, status, "center", -1);
@@ -194,35 +257,45 @@ SEXP riemdp_noise(SEXP m, SEXP centre, SEXP n, SEXP law, SEXP sigma, SEXP simula
     double count = ffi_number(n, "n");
     if (!(count >= 0 && count <= 1e8) || count != floor(count))
         ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
-    struct noise_args args = {centre, count, read_positive(sigma, "sigma"), read_law(law)};
+    struct noise_args args = {centre, count, read_positive(sigma, "sigma"), read_law(law, LAW_WRAPPED_GAUSSIAN)};
     return ffi_with_rng(noise_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
-/* n radii of the Laplace law, without the points */
+/* n radii of a law on the manifold, without the points */
 static SEXP radii_body(struct call *c, struct rng *rng, void *data)
 {
     const struct noise_args *in = data;
     manifold_t m = &c->m;
-    struct laplace laplace;
+    struct noise noise;
     double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->dim);
-    if (laplace_make(&laplace, m, in->sigma) != STATUS_OK)
+    if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)in->n));
     for (size_t i = 0; i < (size_t)in->n; i++) {
-        laplace_draw(&laplace, rng, a, work);
+        draw(m, &noise, rng, a, work);
         REAL(out)[i] = norm2(m->dim, a);
         host_tick(m->host, (double)i, in->n);
     }
     return out;
 }
 
-SEXP riemdp_laplace_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
+static SEXP radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate, int law)
 {
     double count = ffi_number(n, "n");
     if (!(count >= 0 && count <= 1e8) || count != floor(count))
         ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
-    struct noise_args args = {R_NilValue, count, read_positive(sigma, "sigma"), LAW_LAPLACE};
+    struct noise_args args = {R_NilValue, count, read_positive(sigma, "sigma"), law};
     return ffi_with_rng(radii_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+SEXP riemdp_laplace_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
+{
+    return radii(m, n, sigma, simulate, LAW_LAPLACE);
+}
+
+SEXP riemdp_gaussian_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
+{
+    return radii(m, n, sigma, simulate, LAW_GAUSSIAN);
 }
 
 /* Log area of geodesic spheres (the log-concave bound where it isn't exact) at radii rho; attribute "exact". */

@@ -19,6 +19,7 @@
     X(exp, 3)                                                                                                          \
     X(facts, 1)                                                                                                        \
     X(from_coords, 3)                                                                                                  \
+    X(gaussian_radii, 4)                                                                                               \
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \

@@ -209,4 +209,35 @@ exact <- radial(1) / radial(0)
 check("two-stage sampler on SPD(2): mean radius, quadrature, acceptance", abs(mean(rho[keep]) - exact) < 5 * sd(rho[keep]) / sqrt(sum(keep)),
       c(mean(rho[keep]), exact, mean(keep)))
 
+# ---- gaussian.md ----------------------------------------------------------------------------------------------------------
+# Lemma 3: J/beta decreases along every ray
+bad <- -Inf
+for (rep in 1:5000) {
+  k <- sample(2:8, 1); v <- rnorm(k); v <- v / sqrt(sum(v^2)); t <- sort(rexp(2, .2))
+  ratio <- function(t) sum(log(sinhc(t * abs(outer(v, v, "-"))[lower.tri(diag(k))] / 2))) - k * (k - 1) / 2 * log(sinhc(t / sqrt(2 * (k - 1))))
+  bad <- max(bad, ratio(t[2]) - ratio(t[1]))
+}
+check("SPD area over its bound decreases along rays (largest rise)", bad <= 1e-10, bad)
+# Theorem 2: on the far side of q the geodesic symmetry at q brings points nearer to p, on CP^2
+herm <- function(x, y) sum(Conj(x) * y)
+bad <- -Inf
+for (rep in 1:20000) {
+  u <- function() { x <- complex(real = rnorm(3), imaginary = rnorm(3)); x / sqrt(sum(Mod(x)^2)) }
+  q <- u(); h <- function() { x <- u(); x <- x - q * herm(q, x); x / sqrt(sum(Mod(x)^2)) }
+  w <- h(); x <- h(); rho <- runif(1, 0, pi / 2); far <- runif(1, 0, pi / 2)
+  if (Re(herm(w, x)) < 0) x <- -x
+  p <- cos(far) * q - sin(far) * w
+  to <- function(x) acos(min(1, Mod(herm(p, cos(rho) * q + sin(rho) * x))))
+  bad <- max(bad, to(-x) - to(x))
+}
+check("CP^2: symmetry at q brings the far side nearer to p (largest rise)", bad <= 1e-7, bad)
+# the inclusion behind the bound on CP^n: real angle alone gives at least the distance
+bad <- -Inf
+for (rep in 1:20000) {
+  z <- complex(modulus = sqrt(runif(1)), argument = runif(1, 0, 2 * pi)); rho <- runif(1, 0, pi / 2); far <- runif(1, 0, pi / 2)
+  a <- cos(rho) * cos(far); b <- sin(rho) * sin(far)
+  bad <- max(bad, (a + b * Re(z)) - Mod(a + b * z))
+}
+check("CP^n: |a + bz| >= a + b Re z", bad <= 1e-15, bad)
+
 if (failed) quit(status = 1)

@@ -1,0 +1,540 @@
+# Privacy profile of the Riemannian Gaussian law: delta as a function of epsilon for two centres at a given distance, as upper
+# bounds of integrals over the radius. Why they are bounds: proofs/gaussian.md. Every integral is a sum over cells; in a cell the
+# radial density lies between log-linear interpolation and that times exp(curvature), the angular probability within its
+# chord plus or minus h^2/8 times a bound of its second derivative. Those bounds come from interval arithmetic.
+
+# ---- flat space: the exact condition (Balle and Wang 2018, Theorem 8) ---------------------------------------------------------
+
+# delta of N(0, 1) against N(mu, 1)
+gaussian_delta <- function(mu, epsilon) {
+  a <- stats::pnorm(mu / 2 - epsilon / mu, log.p = TRUE)
+  b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
+  # rounding: the two logarithms are good to some 1e-14 of themselves
+  out <- exp(a) * -expm1(pmin(b - a, 0))
+  pmin(1, out + 1e-13 * (1 + abs(a)) * exp(a))
+}
+
+# x, moved in growing steps until ok(x): where a root's last digits don't decide
+step_until <- function(x, step, ok) {
+  while (!ok(x)) {
+    x <- x + step
+    step <- 2 * step
+  }
+  x
+}
+
+# largest mu for which the condition holds, rounded down
+gaussian_mu <- function(epsilon, delta) {
+  f <- function(log_mu) log(gaussian_delta(exp(log_mu), epsilon)) - log(delta)
+  lower <- log(epsilon + 1e-3) - log(50)
+  while (f(lower) > 0) lower <- lower - 2
+  upper <- lower + 2
+  while (f(upper) < 0) upper <- upper + 2
+  root <- stats::uniroot(f, c(lower, upper), tol = 1e-13)$root
+  exp(step_until(root, -1e-12, function(x) gaussian_delta(exp(x), epsilon) <= delta))
+}
+
+# smallest epsilon that mu-GDP implies at delta, rounded up
+gdp_epsilon <- function(mu, delta) {
+  if (gaussian_delta(mu, 0) <= delta) {
+    return(0)
+  }
+  f <- function(epsilon) log(gaussian_delta(mu, epsilon)) - log(delta)
+  upper <- mu^2 + mu + 1
+  while (f(upper) > 0) upper <- 2 * upper
+  root <- stats::uniroot(f, c(0, upper), tol = 1e-13 * (1 + upper))$root
+  step_until(root, 1e-12 * root + 1e-15, function(x) gaussian_delta(mu, x) <= delta)
+}
+
+# ---- interval arithmetic on vectors: list(lo, hi). Rounding of doubles is covered by the margin ROUNDING at the end -----------
+
+iv <- function(lo, hi = lo) list(lo = lo, hi = hi)
+iv_ends <- function(a, b) list(lo = pmin(a, b), hi = pmax(a, b)) # range of a monotone function from its ends
+iv_sub <- function(x, y) iv(x$lo - y$hi, x$hi - y$lo)
+iv_mul <- function(x, y) {
+  a <- x$lo * y$lo
+  b <- x$lo * y$hi
+  c <- x$hi * y$lo
+  d <- x$hi * y$hi
+  iv(pmin(a, b, c, d), pmax(a, b, c, d))
+}
+iv_scale <- function(x, s) if (s >= 0) iv(x$lo * s, x$hi * s) else iv(x$hi * s, x$lo * s)
+iv_square <- function(x) {
+  a <- x$lo^2
+  b <- x$hi^2
+  iv(ifelse(x$lo <= 0 & x$hi >= 0, 0, pmin(a, b)), pmax(a, b))
+}
+iv_meet <- function(x, lo, hi) iv(pmax(x$lo, lo), pmin(x$hi, hi))
+
+# ---- geometry of the comparison space: curvature k = 1 or -1 -----------------------------------------------------------------
+
+sn <- function(k, x) if (k > 0) sin(x) else sinh(x)
+cs <- function(k, x) if (k > 0) cos(x) else cosh(x)
+snc <- function(k, x) ifelse(abs(x) < 1e-4, 1 - k * x^2 / 6, sn(k, x) / x)
+# (cs - snc)/x^2
+csq <- function(k, x) ifelse(abs(x) < 1e-2, -k / 3 + x^2 / 30 - k * x^4 / 840, (cs(k, x) - snc(k, x)) / x^2)
+
+# range of sn over [a, b] in [0, pi]
+iv_sn <- function(k, a, b) {
+  out <- iv_ends(sn(k, a), sn(k, b))
+  if (k > 0) out$hi[a < pi / 2 & b > pi / 2] <- 1
+  out
+}
+
+# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of SPD's bounding law
+# rho^(k - 1) sinh(c rho)^pairs.
+profile_space <- function(M) {
+  facts <- mf_facts(M)
+  if (!facts$has_laplace || !facts$homogeneous) {
+    return(NULL)
+  }
+  d <- facts$dimension
+  if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
+    return(list(kind = "flat", d = d))
+  }
+  switch(M$name,
+    sphere = if (d == 1) list(kind = "circle", d = 1) else list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
+    hyperboloid = , ball = if (d == 1) list(kind = "flat", d = 1) else
+      list(kind = "curved", k = -1, d = d, top = Inf, unit = 1, cp = FALSE),
+    # CP^1 is the sphere of radius 1/2
+    kendall = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
+      list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
+    spd_affine = if (d == 1) list(kind = "flat", d = 1) else {
+      k <- facts$rows
+      list(kind = "bound", d = d, plain = k - 1, pairs = k * (k - 1) / 2, rate = 1 / sqrt(2 * (k - 1)), top = Inf, unit = 1)
+    },
+    NULL
+  )
+}
+
+# log of the radial density (up to a constant), its slope, and on cells a bound of minus its second derivative and of its size
+radial_law <- function(space, sigma) {
+  if (space$kind == "bound") {
+    c <- space$rate
+    log_sinh <- function(x) x + log(-expm1(-2 * x)) - log(2)
+    return(list(
+      log = function(x) ifelse(x > 0, space$plain * log(x) + space$pairs * log_sinh(c * x), -Inf) - x^2 / (2 * sigma^2),
+      slope = function(x) space$plain / x + space$pairs * c / tanh(c * x) - x / sigma^2,
+      bend = function(a, b) space$plain / a^2 + space$pairs * c^2 / sinh(pmin(c * a, 300))^2 + 1 / sigma^2,
+      most = function(a, b) space$plain * log(b) + space$pairs * log_sinh(c * b) - a^2 / (2 * sigma^2)
+    ))
+  }
+  k <- space$k
+  power <- space$d - 1
+  log_sn <- function(x) if (k > 0) log(pmax(sin(x), 0)) else x + log(-expm1(-2 * x)) - log(2)
+  log_cs <- function(x) if (space$cp) log(pmax(cos(x), 0)) else 0
+  list(
+    log = function(x) power * log_sn(x) + log_cs(x) - x^2 / (2 * sigma^2),
+    slope = function(x) power / (if (k > 0) tan(x) else tanh(x)) - (if (space$cp) tan(x) else 0) - x / sigma^2,
+    bend = function(a, b) {
+      power / pmin(sn(k, a), sn(k, b))^2 + (if (space$cp) 1 / pmax(cos(b), 0)^2 else 0) + 1 / sigma^2
+    },
+    most = function(a, b) power * log(iv_sn(k, a, b)$hi) + log_cs(a) - a^2 / (2 * sigma^2)
+  )
+}
+
+# where a concave function changes the sign of its slope, in (lo, hi); `hi` may be Inf
+concave_mode <- function(slope, hi, start) {
+  if (!is.finite(hi)) {
+    hi <- start
+    while (slope(hi) > 0) hi <- 2 * hi
+  }
+  lo <- hi * 1e-300
+  for (i in 1:200) {
+    mid <- (lo + hi) / 2
+    if (is.nan(slope(mid)) || slope(mid) <= 0) hi <- mid else lo <- mid
+  }
+  (lo + hi) / 2
+}
+
+# where a decreasing log density has dropped by `drop` below its value at `from`
+drop_point <- function(f, from, top, drop) {
+  target <- f(from) - drop
+  step <- from / 4 + 1e-12
+  if (!is.finite(top)) {
+    top <- from + step
+    while (f(top) > target) {
+      step <- 2 * step
+      top <- from + step
+    }
+  } else if (f(top) > target) {
+    return(top)
+  }
+  lo <- from
+  for (i in 1:80) {
+    mid <- (lo + top) / 2
+    if (f(mid) > target) lo <- mid else top <- mid
+  }
+  top
+}
+
+# integrals over [0, 1] of exp(s u) and u exp(s u)
+exp_moments <- function(s) {
+  small <- abs(s) < 1e-2
+  list(ifelse(abs(s) < 1e-9, 1 + s / 2, expm1(s) / s),
+       ifelse(small, 1 / 2 + s / 3 + s^2 / 8 + s^3 / 30 + s^4 / 144 + s^5 / 840, (exp(s) * (s - 1) + 1) / s^2))
+}
+
+# Lower and upper bound of the integral of g psi over a mesh: psi at the nodes; `bend` bounds |psi''| on the cells in the direction
+# that matters, `range` holds psi on the cells.
+cell_sums <- function(law, shift, x, psi, bend, range) {
+  n <- length(x)
+  a <- x[-n]
+  b <- x[-1]
+  h <- b - a
+  value <- law$log(x) - shift
+  ga <- exp(value[-n])
+  gb <- exp(value[-1])
+  curve <- h^2 / 8 * law$bend(a, b)
+  smooth <- ga > 0 & gb > 0 & is.finite(curve) & curve < 0.2
+  crude <- h * exp(law$most(a, b) - shift)
+  s <- ifelse(smooth, value[-1] - value[-n], 0)
+  m <- exp_moments(s)
+  mass_lo <- ifelse(smooth, h * ga * m[[1]], 0)
+  mass_hi <- ifelse(smooth, pmin(exp(curve) * mass_lo, crude), crude)
+  chord <- h * ga * (psi[-n] * m[[1]] + (psi[-1] - psi[-n]) * m[[2]])
+  off <- ifelse(is.finite(bend), h^2 / 8 * bend, Inf)
+  top <- ifelse(smooth & is.finite(off), exp(curve) * chord + mass_hi * off, Inf)
+  bottom <- ifelse(smooth & is.finite(off), chord - mass_hi * off, -Inf)
+  list(lo = sum(pmax(bottom, mass_lo * range$lo, 0)), hi = sum(pmin(top, mass_hi * range$hi)))
+}
+
+ROUNDING <- 1e-10
+CELLS <- 2000
+
+# small mu: the two tails nearly cancel; high dimension: the angular law is steep. Both want smaller cells for the same excess.
+profile_cells <- function(space, sigma, far) {
+  2 * ceiling(CELLS / 2 * min(4, max(1, sqrt(0.05 * sigma / far)) * max(1, (space$d / 50)^0.25)))
+}
+
+# Bounds of the normaliser, and what every epsilon needs of the law.
+profile_setup <- function(space, sigma, cells) {
+  law <- radial_law(space, sigma)
+  mode <- concave_mode(law$slope, space$top, sigma * sqrt(space$d))
+  shift <- law$log(mode)
+  lo <- drop_point(function(x) law$log(mode - x), 0, mode, 80)
+  lo <- mode - lo
+  hi <- drop_point(law$log, mode, space$top, 80)
+  x <- seq(lo, hi, length.out = cells + 1)
+  if (lo < mode * 1e-6) x[1] <- 0
+  if (space$kind != "bound" && space$k > 0 && space$top - hi < 1e-9) x[cells + 1] <- space$top
+  one <- rep(1, cells + 1)
+  z <- cell_sums(law, shift, x, one, rep(0, cells), iv(one[-1]))
+  beyond <- if (hi < space$top) exp(law$log(hi) - shift) / -law$slope(hi) else 0
+  list(law = law, mode = mode, shift = shift, lo = z$lo, hi = z$hi + x[1] * exp(law$log(lo) - shift) + beyond)
+}
+
+# nodes between from and to, dense near `from`, where the angular probability starts like a power
+graded <- function(from, to, cells) from + (to - from) * seq(0, 1, length.out = cells + 1)^2
+
+# Upper (t > 0: P(L > t)) or lower (t < 0: P(L < t)) bound of the probability that the privacy loss of centre p against q, at
+# distance `far`, lies beyond t; law of p, unnormalised.
+tail_sums <- function(space, set, sigma, far, t, cells) {
+  k <- space$k
+  law <- set$law
+  top <- space$top
+  above <- t >= 0
+  two <- 2 * sigma^2 * t
+  edge <- (two - far^2) / (2 * far) # P(L > t | rho) = 0 up to here; where negative, 1 up to its absolute value
+  start <- if (above) abs(edge) else (far^2 - two) / (2 * far)
+  if (k > 0) {
+    round <- 2 * pi - far
+    # beyond these the sphere's far side leaves nothing (above), or everything (below)
+    if (above) {
+      end <- min(top, (round^2 - two) / (2 * round))
+      if (top^2 > two) end <- min(end, sqrt(top^2 - two)) else end <- -1
+    } else {
+      end <- top
+    }
+  } else {
+    end <- Inf
+  }
+  whole <- 0
+  tiny <- 1e-8 * sigma # keeps the mesh off 0, where the cosine has no value
+  if (above && (edge < 0 || start < tiny)) { # the loss exceeds t on the whole ball of radius |edge|; a tiny one counts in full
+    start <- max(start, tiny)
+    to <- min(start, top)
+    x <- seq(0, to, length.out = cells + 1)
+    one <- rep(1, cells + 1)
+    whole <- cell_sums(law, set$shift, x, one, rep(0, cells), iv(one[-1]))$hi
+  }
+  if (start >= end || start >= top) {
+    return(whole)
+  }
+  from <- max(start, set$mode)
+  if (from >= end) from <- (start + end) / 2
+  stop_at <- min(end, drop_point(law$log, max(from, set$mode * (1 + 1e-12)), top, 80))
+  if (stop_at <= start) stop_at <- end
+  beyond <- if (above && stop_at < end) exp(law$log(stop_at) - set$shift) / -law$slope(stop_at) else 0
+  x <- graded(start, stop_at, cells)
+  n <- length(x)
+  a <- x[-n]
+  b <- x[-1]
+  far_sn <- sn(k, far)
+  far_cs <- cs(k, far)
+  far_tn <- sn(k, far / 2) / cs(k, far / 2)
+  D <- sqrt(pmax(x^2 + two, 0))
+  Da <- D[-n]
+  Db <- D[-1]
+  half <- sigma^2 * t / (D + x) # (D - rho)/2
+  cosine <- far_tn * cs(k, x) / sn(k, x) - 2 * sn(k, (D + x) / 2) * sn(k, half) / (sn(k, x) * far_sn)
+  p <- (space$d - 1) / 2
+  up <- function(c) stats::pbeta((1 + pmin(pmax(c, -1), 1)) / 2, p, p)
+  down <- function(c) stats::pbeta((1 - pmin(pmax(c, -1), 1)) / 2, p, p)
+
+  # enclosures on the cells: of the ingredients, then c, c', c''
+  rho <- iv(a, b)
+  SN <- iv_sn(k, a, b)
+  over_sn <- iv(1 / SN$hi, 1 / SN$lo)
+  CS <- iv_ends(cs(k, a), cs(k, b))
+  COT <- iv_ends(cs(k, a) / sn(k, a), cs(k, b) / sn(k, b))
+  SNC <- iv_ends(snc(k, Da), snc(k, Db))
+  Q <- iv_ends(csq(k, Da), csq(k, Db))
+  mean_sn <- iv_sn(k, (Da + a) / 2, (Db + b) / 2)
+  half_sn <- iv_ends(sn(k, half[-n]), sn(k, half[-1]))
+  C <- iv_sub(iv_scale(COT, far_tn), iv_scale(iv_mul(iv_mul(mean_sn, half_sn), over_sn), 2 / far_sn))
+  As <- iv_scale(iv_sub(iv(far_cs), iv_mul(iv_mul(rho, SNC), over_sn)), 1 / far_sn)
+  B <- iv_scale(iv_mul(iv_sub(iv_sub(iv_scale(CS, far_cs), SNC), iv_mul(iv_square(rho), Q)), over_sn), 1 / far_sn)
+  h <- b - a
+  ca <- cosine[-n]
+  cb <- cosine[-1]
+  slope <- iv_sub(As, iv_mul(C, COT))
+  for (round in 1:2) {
+    second <- iv_sub(B, iv_scale(iv_mul(COT, slope), 2))
+    second <- iv_sub(second, iv_scale(C, -k))
+    size <- pmax(abs(second$lo), abs(second$hi))
+    slope <- iv_meet(slope, (cb - ca) / h - h * size, (cb - ca) / h + h * size)
+    C <- iv_meet(C, pmin(ca, cb) - h^2 / 8 * size, pmax(ca, cb) + h^2 / 8 * size)
+  }
+  # second derivative of F(c(rho)), F' proportional to (1 - c^2)^m
+  m <- (space$d - 3) / 2
+  log_kappa <- -lbeta(1 / 2, p)
+  square <- iv_square(C)
+  inside <- square$hi < 1
+  y <- iv(pmax(1 - square$hi, 0), pmax(1 - square$lo, 0))
+  power <- function(m) iv_ends(exp(log_kappa + m * log(y$lo)), exp(log_kappa + m * log(y$hi)))
+  bend <- iv_mul(power(m), second)
+  if (m != 0) bend <- iv_sub(bend, iv_scale(iv_mul(iv_mul(C, power(m - 1)), iv_square(slope)), 2 * m))
+  bend <- ifelse(inside & is.finite(bend$lo), pmax(-bend$lo, 0), Inf)
+  if (above) {
+    whole + beyond + cell_sums(law, set$shift, x, up(cosine), bend, iv(up(C$lo), up(C$hi)))$hi
+  } else {
+    cell_sums(law, set$shift, x, down(cosine), bend, iv(down(C$hi), down(C$lo)))$lo
+  }
+}
+
+curved_delta <- function(space, sigma, far, epsilon, cells) {
+  sigma <- sigma * space$unit
+  far <- far * space$unit
+  set <- profile_setup(space, sigma, cells)
+  vapply(epsilon, function(e) {
+    # the loss is (d2 - d1)(d2 + d1)/(2 sigma^2), d2 - d1 <= far, d1 + d2 <= 2 pi - far on spheres and pi on shapes
+    if (space$k > 0 && e * 2 * sigma^2 >= far * (2 * space$top - (if (space$cp) 0 else far))) {
+      return(0)
+    }
+    plus <- tail_sums(space, set, sigma, far, e, cells) / set$lo
+    minus <- if (e > 0) tail_sums(space, set, sigma, far, -e, cells) / set$hi else
+      tail_sums(space, set, sigma, far, -1e-300, cells) / set$hi
+    min(1, plus - exp(e) * minus + ROUNDING * (plus + exp(e) * minus))
+  }, numeric(1))
+}
+
+# Any homogeneous space whose radial law is known or bounded: the loss is at most far (2 rho + far)/(2 sigma^2).
+bounded_delta <- function(space, sigma, far, epsilon, cells) {
+  set <- profile_setup(space, sigma, cells)
+  law <- set$law
+  vapply(epsilon, function(e) {
+    start <- max(0, (2 * sigma^2 * e - far^2) / (2 * far))
+    stop_at <- drop_point(law$log, max(start, set$mode) * (1 + 1e-12), Inf, 80)
+    x <- seq(start, stop_at, length.out = cells + 1)
+    kept <- function(x) -expm1(pmin(e - far * (2 * x + far) / (2 * sigma^2), 0))
+    psi <- kept(x)
+    n <- cells + 1
+    bend <- (far / sigma^2)^2 * (1 - psi[-n])
+    total <- cell_sums(law, set$shift, x, psi, bend, iv(psi[-n], psi[-1]))$hi
+    beyond <- exp(law$log(stop_at) - set$shift) / -law$slope(stop_at)
+    min(1, (total + beyond) / set$lo * (1 + ROUNDING))
+  }, numeric(1))
+}
+
+# Circle of length 2 pi: the set where the loss exceeds epsilon is one arc.
+circle_delta <- function(sigma, far, epsilon) {
+  round <- 2 * pi - far
+  total <- 2 * stats::pnorm(pi / sigma) - 1
+  vapply(epsilon, function(e) {
+    if (2 * sigma^2 * e >= far * round) {
+      return(0)
+    }
+    from <- sigma^2 * e / round - round / 2 # loss increases up to far - pi, then decreases
+    to <- far / 2 - sigma^2 * e / far
+    p <- stats::pnorm(to / sigma) - stats::pnorm(from / sigma)
+    # q's distance: far - x on the right of its antipode, 2 pi - far + x on the left
+    q <- stats::pnorm((to - far) / sigma) - stats::pnorm(-pi / sigma) +
+      stats::pnorm((from + 2 * pi - far) / sigma, lower.tail = FALSE) - stats::pnorm(pi / sigma, lower.tail = FALSE)
+    min(1, max(0, (p - exp(e) * q) / total) + 1e-14 * (stats::pnorm(to / sigma) + exp(e) * q) / total)
+  }, numeric(1))
+}
+
+profile_delta <- function(space, sigma, far, epsilon, cells = profile_cells(space, sigma, far)) {
+  switch(space$kind,
+    flat = gaussian_delta(far / sigma, epsilon),
+    circle = circle_delta(sigma, far, epsilon),
+    curved = curved_delta(space, sigma, far, epsilon, cells),
+    bound = bounded_delta(space, sigma, far, epsilon, cells)
+  )
+}
+
+# ---- calibration ---------------------------------------------------------------------------------------------------------------
+
+# Smallest scale found for which delta(epsilon) <= delta at distance `far`, or NA. The bound itself is checked at the result, so
+# nothing rests on its being monotone in the scale; where volume grows exponentially it isn't.
+gaussian_scale <- function(space, far, epsilon, delta) {
+  flat <- outwards(far / gaussian_mu(epsilon, delta))
+  if (space$kind == "flat") {
+    return(flat)
+  }
+  if (radial_far(space, flat)) {
+    return(NA_real_)
+  }
+  f <- function(log_sigma) log(max(profile_delta(space, exp(log_sigma), far, epsilon), 1e-300)) - log(delta)
+  upper <- log(flat)
+  steps <- 0
+  if (f(upper) > 0) {
+    repeat {
+      lower <- upper
+      upper <- upper + 0.1
+      steps <- steps + 1
+      if (steps > 200 || radial_far(space, exp(upper))) {
+        return(NA_real_)
+      }
+      if (f(upper) <= 0) break
+    }
+  } else {
+    lower <- upper
+    repeat {
+      upper <- lower
+      lower <- lower - 0.1
+      steps <- steps + 1
+      if (steps > 200) break
+      if (f(lower) > 0) break
+    }
+  }
+  root <- stats::uniroot(f, c(lower, upper), tol = 1e-7, extendInt = "no")$root
+  exp(step_until(root, 1e-7, function(x) f(x) <= 0))
+}
+
+# the law reaches so far that volume growth rules it: a larger scale brings nothing
+radial_far <- function(space, sigma) {
+  space$kind %in% c("curved", "bound") && !is.finite(space$top) &&
+    concave_mode(radial_law(space, sigma)$slope, Inf, sigma * sqrt(space$d)) > 15
+}
+
+# smallest epsilon found for which delta(epsilon) <= delta
+gaussian_epsilon <- function(space, sigma, far, delta) {
+  if (space$kind == "flat") {
+    return(gdp_epsilon(far / sigma, delta))
+  }
+  f <- function(e) log(max(profile_delta(space, sigma, far, e), 1e-300)) - log(delta)
+  if (f(0) <= 0) {
+    return(0)
+  }
+  upper <- gdp_epsilon(far / sigma, delta) + 0.01
+  while (f(upper) > 0) {
+    upper <- 1.5 * upper
+    if (upper > 500) {
+      return(Inf)
+    }
+  }
+  root <- stats::uniroot(f, c(0, upper), tol = 1e-7 * upper)$root
+  step_until(root, 1e-6 * root + 1e-12, function(x) f(x) <= 0)
+}
+
+# Smallest mu found for which delta(epsilon) <= delta_mu(epsilon) + GDP_SLACK for every epsilon >= 0. Both sides are convex in
+# exp(epsilon): above nodes, chords bound the left side, and the least distance to the right side has a closed form. Beyond the last
+# node the left side is below GDP_SLACK.
+GDP_SLACK <- 1e-15
+
+gaussian_gdp <- function(space, sigma, far) {
+  if (space$kind == "flat") {
+    return(outwards(far / sigma))
+  }
+  mu0 <- far / sigma
+  if (mu0 > 12) {
+    return(Inf)
+  }
+  first <- gaussian_delta(mu0, 0)
+  # nodes: delta falls by 10 % from one to the next where mu is mostly decided, by a third in the tail
+  falls <- c(0.1 * 1:25, 2.5 + 0.4 * seq_len(max(2, ceiling(2.5 * log(first / GDP_SLACK) - 6))))
+  at <- c(0, vapply(first * exp(-falls), function(delta) gdp_epsilon(mu0, delta), 0))
+  step <- at[length(at)] - at[length(at) - 1]
+  cells <- profile_cells(space, sigma, far) / 2 # many epsilons: some .1 % of mu for half the time
+  delta <- profile_delta(space, sigma, far, at, cells)
+  while (delta[length(delta)] > GDP_SLACK) {
+    if (at[length(at)] > 600) {
+      return(Inf)
+    }
+    more <- at[length(at)] + step * 1:5
+    step <- 2 * step
+    at <- c(at, more)
+    delta <- c(delta, profile_delta(space, sigma, far, more, cells))
+  }
+  keep <- seq_len(which(delta <= GDP_SLACK)[1])
+  at <- at[keep]
+  delta <- rev(cummax(rev(delta[keep]))) # the true one decreases: so may its bound
+  x <- exp(at)
+  n <- length(at)
+  if (n == 1) {
+    return(0)
+  }
+  slope <- diff(delta) / diff(x)
+  covers <- function(mu) {
+    touch <- -mu * (stats::qnorm(pmin(pmax(-slope, 1e-300), 1)) + mu / 2)
+    touch <- pmin(pmax(touch, at[-n]), at[-1])
+    all(vapply(seq_len(n - 1), function(i) gaussian_delta_below(mu, touch[i]), 0) + GDP_SLACK >=
+          delta[-n] + slope * (exp(touch) - x[-n]))
+  }
+  lower <- 0
+  upper <- mu0
+  while (!covers(upper)) {
+    lower <- upper
+    upper <- upper * 1.2
+    if (upper > 30) {
+      return(Inf)
+    }
+  }
+  for (i in 1:30) {
+    mid <- (lower + upper) / 2
+    if (covers(mid)) upper <- mid else lower <- mid
+  }
+  upper
+}
+
+# delta of N(0, 1) against N(mu, 1), rounded down
+gaussian_delta_below <- function(mu, epsilon) {
+  a <- stats::pnorm(mu / 2 - epsilon / mu, log.p = TRUE)
+  b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
+  max(0, exp(a) * (-expm1(min(b - a, 0)) - 1e-12 * (1 + abs(a))))
+}
+
+# Scale for mu-GDP, or NA
+gaussian_scale_gdp <- function(space, far, mu) {
+  sigma <- outwards(far / mu)
+  if (space$kind == "flat") {
+    return(sigma)
+  }
+  best <- NA_real_
+  for (i in 1:12) {
+    if (radial_far(space, sigma)) break
+    now <- gaussian_gdp(space, sigma, far)
+    if (!is.finite(now)) {
+      sigma <- sigma * 2
+      next
+    }
+    if (now <= mu) {
+      best <- sigma
+      if (now > mu * 0.998) break
+    }
+    sigma <- sigma * max(now / mu, 0.2) * (1 + 5e-4)
+  }
+  best
+}

@@ -1,0 +1,72 @@
+# The tangent mean: mean of the records' logarithms at the public centre. It moves by at most 2r/n on every manifold, but is not
+# the
+# Frechet mean: a start or a baseline, which "auto" doesn't choose.
+
+mechanism_tangent <- list(
+  name = "tangent",
+  auto = FALSE,
+  options = c("noise", "mu", "report_mu"),
+  unsupported = function(M, ask) gaussian_unsupported(ask, "tangent"),
+  plan = function(M, ask) {
+    noise <- ask$options$noise
+    if (!is.null(noise)) noise <- check_choice(noise, "options$noise", c("knorm", "gaussian"))
+    if (identical(noise, "gaussian") && ask$delta == 0) {
+      abort_riemdp("argument", "`options = list(noise = \"gaussian\")` needs `delta` > 0.")
+    }
+    if (is.null(noise) && !is.null(ask$options$mu)) noise <- "gaussian"
+    if (is.null(noise) && !is.null(ask$sigma)) noise <- if (ask$delta > 0) "gaussian" else "knorm"
+    if (!identical(noise, "gaussian") && !is.null(ask$options$mu)) {
+      abort_riemdp("argument", "`options$mu` is for Gaussian noise only.")
+    }
+    total <- outwards(2 * ask$ball$radius / ask$n)
+    d <- mf_facts(M)$dimension
+    law_of <- function(noise) {
+      if (noise == "gaussian") {
+        return(gaussian_law(ask, FLAT_SPACE, total))
+      }
+      law <- pure_scale(ask, total)
+      list(scale = law$scale, guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
+    }
+    if (is.null(noise)) {
+      # both lengths are closed forms of public quantities
+      noise <- if (ask$delta > 0 && noise_mean_length(d, law_of("gaussian")$scale, "gaussian") <
+                     noise_mean_length(d, law_of("knorm")$scale, "knorm")) "gaussian" else "knorm"
+    }
+    law <- law_of(noise)
+    flat <- mf_facts(M)
+    flat <- flat$k_min == 0 && flat$k_max == 0 && flat$injectivity_radius == Inf
+    c(list(sensitivity = total, theorem = "2r/n, proofs/gaussian.md", solver_error = 0, total = total), law, list(
+      acceptance = 1, details = list(noise = noise, moved = "mean tangent vector"),
+      target = if (flat) "the mean of the records' logarithms at the centre: on this flat space the Frechet mean" else
+        "exp of the mean of the records' logarithms at the centre: NOT the Frechet mean"
+    ))
+  },
+  error = function(M, plan, ask) { # to its own target
+    noise <- plan$details$noise
+    if (inherits(M, "mf_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, noise))
+    wrapped_noise_error(M, plan$scale, noise, ask$center, ask$ball$radius)
+  },
+  release = function(M, x, plan, ask) {
+    release_mean(M, x, plan, ask, LAW[[if (plan$details$noise == "gaussian") "tangent_gaussian" else "tangent"]])
+  },
+  region = function(r, level) {
+    found <- wrapped_region(r, noise_length_quantile(r, r$details$noise, level))
+    if (!is.null(found)) {
+      found$basis <- paste0(found$basis, "; for exp of the mean logarithm, on curved spaces not the Frechet mean")
+    }
+    found
+  },
+  words = function(r) {
+    paste0(
+      "Each record's logarithm at the public centre is no longer than the radius, so their mean moves by at most 2r/n. ",
+      "To it is added a vector ",
+      if (r$details$noise == "gaussian") {
+        sprintf("of independent normals with standard deviation %.6g, by the exact condition for Gaussian noise (Balle and Wang 2018)",
+                r$scale)
+      } else {
+        sprintf("with density proportional to exp(-|z|/scale), scale = sensitivity/epsilon = %.6g", r$scale)
+      },
+      "; exp maps it back (proofs/gaussian.md). The expected error is the distance to the target named above; on curved spaces the target itself differs from the Frechet mean by an amount that the guarantee says nothing about."
+    )
+  }
+)

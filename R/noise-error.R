@@ -1,0 +1,134 @@
+# Expected errors by quadrature: of laws on the manifold over the radius, of wrapped laws over radius and angles.
+
+# nodes and weights of Gauss-Legendre quadrature on [0, 1] (Golub and Welsch 1969, doi:10.1090/S0025-5718-69-99647-1)
+gauss_legendre <- function(m) {
+  j <- seq_len(m - 1)
+  jacobi <- matrix(0, m, m)
+  jacobi[cbind(j, j + 1)] <- jacobi[cbind(j + 1, j)] <- j / sqrt(4 * j^2 - 1)
+  e <- eigen(jacobi, symmetric = TRUE)
+  list(x = (e$values + 1) / 2, w = e$vectors[1, ]^2)
+}
+
+LEGENDRE <- list(length = gauss_legendre(80), angle = gauss_legendre(40), phase = gauss_legendre(20))
+
+gauss_density <- function(rule, from, to, log_density) {
+  x <- from + (to - from) * rule$x
+  value <- log_density(x)
+  w <- rule$w * exp(value - max(value))
+  list(x = x, w = w / sum(w))
+}
+
+# length of the noise vector in R^d
+noise_length <- function(d, sigma, law) {
+  if (law == "gaussian") {
+    center <- sigma * sqrt(d)
+    gauss_density(LEGENDRE$length, max(0, center - 9 * sigma), center + 9 * sigma,
+                  function(r) (d - 1) * log(r) - r^2 / (2 * sigma^2))
+  } else {
+    gauss_density(LEGENDRE$length, max(0, sigma * (d - 9 * sqrt(d) - 5)), sigma * (d + 10 * sqrt(d) + 25),
+                  function(r) (d - 1) * log(r) - r / sigma)
+  }
+}
+
+noise_mean_length <- function(d, sigma, law) {
+  if (law == "gaussian") sigma * sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2)) else d * sigma
+}
+
+# cosine of the angle between a uniform direction of R^d and a fixed one
+noise_cosine <- function(d, rule = LEGENDRE$angle) {
+  if (d == 1) {
+    return(list(x = c(1, -1), w = c(0.5, 0.5)))
+  }
+  reach <- min(pi / 2, 12 / sqrt(d))
+  rule <- gauss_density(rule, pi / 2 - reach, pi / 2 + reach, function(t) (d - 2) * log(sin(t)))
+  list(x = cos(rule$x), w = rule$w)
+}
+
+# Mean distance of exp(z + w) from exp(z), |z| = r, w the noise; NULL where there is no formula. Distances by half-angle
+# formulas, which keep their digits for small noise.
+wrapped_quadrature <- function(M, sigma, r, law) {
+  facts <- mf_facts(M)
+  d <- facts$dimension
+  k <- switch(M$name, sphere = , kendall = 1, hyperboloid = , ball = -1, 0)
+  if (k == 0) {
+    return(NULL)
+  }
+  rho <- noise_length(d, sigma, law)
+  u <- noise_cosine(d)
+  g <- expand.grid(i = seq_along(rho$x), j = seq_along(u$x))
+  s <- rho$x[g$i]
+  c <- u$x[g$j]
+  w <- rho$w[g$i] * u$w[g$j]
+  v1 <- r + s * c
+  across <- s^2 * (1 - c^2)
+  R <- sqrt(v1^2 + across)
+  # 1 - cos of the angle between z + w and z
+  turn <- ifelse(R == 0, 0, ifelse(v1 > 0, across / (R * (R + v1)), (R - v1) / R))
+  shift <- ifelse(R + r > 0, (s^2 + 2 * r * s * c) / (R + r), 0)
+  h <- sn(k, shift / 2)^2 + sn(k, R) * sn(k, r) * turn / 2 # sn(dist/2)^2
+  if (k < 0) {
+    return(sum(w * 2 * asinh(sqrt(pmax(h, 0)))))
+  }
+  h <- pmin(pmax(h, 0), 1)
+  if (M$name == "sphere") {
+    return(sum(w * 2 * asin(sqrt(h))))
+  }
+  # planar shapes: the component along i z turns the phase only
+  phase <- if (d == 2) list(x = 1, w = 1) else noise_cosine(d - 1, LEGENDRE$phase)
+  total <- 0
+  for (j in seq_along(phase$x)) {
+    v2 <- sqrt(across) * phase$x[j]
+    lost <- sin(r)^2 * (sin(R) / pmax(R, 1e-300) * v2)^2
+    total <- total + phase$w[j] * sum(w * asin(sqrt(pmin(pmax(4 * h * (1 - h) - lost, 0), 1))))
+  }
+  total
+}
+
+# Mean distance between the release and its target, noise in the tangent space at the public centre: the larger of a target at
+# the centre and one at the edge of the ball.
+wrapped_noise_error <- function(M, sigma, law, center, radius) {
+  facts <- mf_facts(M)
+  if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
+    return(noise_mean_length(facts$dimension, sigma, law))
+  }
+  if (is.null(center) || is.null(radius)) {
+    abort_riemdp("argument", "the wrapped mechanism's error depends on `center` and `radius`: give both.")
+  }
+  radius <- check_number(radius, "radius", positive = TRUE)
+  at_edge <- wrapped_quadrature(M, sigma, radius, law)
+  if (!is.null(at_edge)) {
+    return(max(at_edge, wrapped_quadrature(M, sigma, 0, law)))
+  }
+  with_simulation(1, wrapped_error(M, sigma, center, radius, law = law))
+}
+
+# mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to nothing
+# beyond `top`
+radial_mean <- function(M, sigma, power = 1, law = "laplace") {
+  facts <- mf_facts(M)
+  d <- facts$dimension
+  growth <- volume_growth(M)
+  if (law == "laplace") {
+    penalty <- function(rho) rho / sigma
+    # beyond 1/sigma minus the growth of volume the tail is Gamma-like: far enough out for any d
+    top <- sigma / (1 - growth * sigma) * (d + 12 * sqrt(d) + 60)
+  } else {
+    penalty <- function(rho) rho^2 / (2 * sigma^2)
+    top <- growth * sigma^2 + sigma * (sqrt(d) + 14)
+  }
+  top <- min(facts$diameter, top)
+  log_density <- function(rho) as.numeric(.Call(riemdp_radial, M, rho)) - penalty(rho)
+  grid <- seq(0, top, length.out = 4001)[-1]
+  values <- log_density(grid)
+  peak <- grid[which.max(values)]
+  shift <- max(values)
+  part <- function(g) {
+    f <- function(rho) g(rho) * exp(log_density(rho) - shift)
+    live <- range(grid[values > shift - 45])
+    breaks <- sort(unique(c(max(0, live[1] - top / 4000), peak, min(top, live[2] + top / 4000))))
+    sum(vapply(seq_len(length(breaks) - 1), function(i) {
+      stats::integrate(f, breaks[i], breaks[i + 1], rel.tol = 1e-10, subdivisions = 1000, stop.on.error = FALSE)$value
+    }, numeric(1)))
+  }
+  part(function(rho) rho^power) / part(function(rho) 1)
+}

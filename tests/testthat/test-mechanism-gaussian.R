@@ -1,0 +1,362 @@
+# Kolmogorov-Smirnov tests at a false-alarm rate of 1e-6 each, all else (moments, signs, hockey-stick
+# estimates) at 5.5 standard errors (4e-8 each): 44 of the first and some 140 of the second, all together below 6e-5. With 1e5 draws a scale that is 5 % off gives a distance above .02, the bound is .0085.
+
+draws <- function() if (quick()) 5000 else 1e5
+# under valgrind and the like one case stands for all where everything is in R
+some <- function(cases) if (quick()) cases[1] else cases
+
+# distribution function of a radial density by the trapezoidal rule
+law_of <- function(log_density, top, m = 8000) {
+  x <- seq(0, top, length.out = m + 1)
+  l <- log_density(x)
+  f <- exp(l - max(l[is.finite(l)]))
+  f[!is.finite(l)] <- 0
+  area <- cumsum(c(0, diff(x) * (f[-1] + f[-length(f)]) / 2))
+  moment <- function(k) sum(diff(x) * ((x^k * f)[-1] + (x^k * f)[-length(f)]) / 2) / area[length(area)]
+  list(cdf = stats::approxfun(x, area / area[length(area)], rule = 2), mean = moment(1), square = moment(2))
+}
+
+expect_radii <- function(rho, law) {
+  n <- length(rho)
+  u <- sort(law$cdf(rho))
+  expect_lt(max(u - (seq_len(n) - 1) / n, seq_len(n) / n - u), sqrt(log(2e6) / (2 * n)))
+  expect_lt(abs(mean(rho) - law$mean), 5.5 * stats::sd(rho) / sqrt(n))
+  expect_lt(abs(mean(rho^2) - law$square), 5.5 * stats::sd(rho^2) / sqrt(n))
+}
+
+radii <- function(M, sigma, seed = 1) with_simulation(seed, .Call(riemdp:::riemdp_gaussian_radii, M, draws(), sigma, TRUE))
+
+# radial laws, written here from the volume elements and not from the package
+sphere_law <- function(d, s) law_of(function(r) (d - 1) * log(pmax(sin(r), 0)) - r^2 / (2 * s^2), min(pi, s * (sqrt(d) + 12)))
+hyperbolic_law <- function(d, s) {
+  law_of(function(r) (d - 1) * (r + log1p(-exp(-2 * r))) - r^2 / (2 * s^2), (d - 1) * s^2 + s * (sqrt(d) + 12))
+}
+shape_law <- function(k, s) {
+  law_of(function(r) (2 * k - 5) * log(sin(r)) + log(pmax(cos(r), 0)) - r^2 / (2 * s^2),
+         min(pi / 2, s * (sqrt(2 * k) + 12)), 20000)
+}
+flat_law <- function(d, s) law_of(function(r) (d - 1) * log(r) - r^2 / (2 * s^2), s * (sqrt(d) + 12))
+spd2_law <- function(s) {
+  phi <- (seq_len(400) - 0.5) / 400 * 2 * pi
+  gap <- abs(cos(phi) - sin(phi))
+  law_of(function(r) vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2))), 0) - r^2 / (2 * s^2), s^2 + 14 * s, 3000)
+}
+
+test_that("radii follow the law on spheres, hyperbolic space, shapes, positive definite matrices and flat spaces", {
+  for (d in c(1, 2, 10)) for (s in c(0.02, 0.3, 2)) expect_radii(radii(sphere(d), s, d), sphere_law(d, s))
+  for (d in c(2, 5)) {
+    expect_radii(radii(hyperbolic(d), 0.7), hyperbolic_law(d, 0.7))
+    expect_radii(radii(hyperbolic(d, "ball"), 0.05), hyperbolic_law(d, 0.05))
+  }
+  for (k in c(3, 10)) for (s in c(0.01, 0.3)) expect_radii(radii(kendall(k), s, k), shape_law(k, s))
+  for (s in c(0.1, 0.8)) expect_radii(radii(spd(2), s), spd2_law(s))
+  expect_radii(radii(spd(3, "logeuclidean"), 0.1), flat_law(6, 0.1))
+  expect_radii(radii(euclidean(4), 2), flat_law(4, 2))
+})
+
+test_that("points lie at the right distance in uniform directions; wrapped noise is normal", {
+  n <- draws() / 5
+  for (M in list(sphere(4), hyperbolic(3), kendall(5), spd(2, "logeuclidean"))) {
+    p <- record(M, with_simulation(3, mf_random(M, 1)), 1)
+    d <- mf_facts(M)$dimension
+    a <- mf_coords(M, p, mf_log(M, p, with_simulation(2, laplace_noise(M, p, 0.05, n, "gaussian"))))
+    share <- a^2 / rowSums(a^2)
+    w <- mf_coords(M, p, mf_log(M, p, with_simulation(4, laplace_noise(M, p, 0.05, n, "wrapped_gaussian")))) / 0.05
+    for (j in seq_len(d)) {
+      expect_lt(abs(mean(a[, j] > 0) - 0.5), 2.75 / sqrt(n))
+      expect_lt(abs(mean(share[, j]) - 1 / d), 5.5 * stats::sd(share[, j]) / sqrt(n))
+      expect_gt(stats::ks.test(w[, j], "pnorm")$p.value, 1e-6)
+    }
+  }
+})
+
+# (f_p - exp(eps) f_q)_+ by integration over radius and angle, with another formula for the distance than the package's
+direct_delta <- function(k, d, s, far, eps, m = if (quick()) 500 else 1500) {
+  top <- min(if (k > 0) pi else Inf, s * (sqrt(d) + 9) + (k < 0) * (d - 1) * s^2)
+  r <- (seq_len(m) - 0.5) / m * top
+  t <- (seq_len(m) - 0.5) / m * pi
+  w <- sin(t)^(d - 2)
+  g <- (if (k > 0) sin(r) else sinh(r))^(d - 1) * exp(-r^2 / (2 * s^2))
+  g <- g / sum(g)
+  total <- 0 * eps
+  for (i in which(g > 1e-20)) {
+    d2 <- if (k > 0) acos(pmin(1, cos(r[i]) * cos(far) + sin(r[i]) * sin(far) * cos(t))) else
+      acosh(pmax(1, cosh(r[i]) * cosh(far) - sinh(r[i]) * sinh(far) * cos(t)))
+    loss <- (d2^2 - r[i]^2) / (2 * s^2)
+    for (j in seq_along(eps)) total[j] <- total[j] + g[i] * sum(w * pmax(0, -expm1(pmin(0, eps[j] - loss)))) / sum(w)
+  }
+  total
+}
+
+test_that("delta on spheres and hyperbolic space: an upper bound that is close to direct integration", {
+  eps <- c(0, 0.3, 1)
+  cases <- list(list(sphere(2), 1, 0.1, 0.03), list(sphere(3), 1, 0.5, 0.3), list(sphere(10), 1, 0.3, 0.1),
+                list(sphere(5), 1, 1, 2.5), list(sphere(3), 1, 0.05, 0.15), list(hyperbolic(2), -1, 0.3, 0.1),
+                list(hyperbolic(5), -1, 0.4, 0.2))
+  for (case in some(cases)) {
+    M <- case[[1]]
+    delta <- privacy_profile(M, case[[3]], case[[4]], eps)
+    direct <- direct_delta(case[[2]], mf_facts(M)$dimension, case[[3]], case[[4]], eps)
+    # the midpoint rule is good to some 1e-4 here, the bound to .2 %
+    expect_true(all(delta / direct > 1 - 5e-4 & delta / direct < 1.003))
+  }
+})
+
+test_that("more cells bring the bound down, never below a finer one's limit", {
+  space <- riemdp:::profile_space(sphere(3))
+  delta <- vapply(c(100, 400, 1600, 6400), function(m) riemdp:::profile_delta(space, 0.2, 0.05, 0.8, m), 0)
+  expect_true(all(diff(delta) < 0))
+  # second order: four times the cells, a sixteenth of the excess
+  excess <- delta[1:3] - delta[4]
+  expect_lt(excess[3] / excess[2], 1 / 8)
+})
+
+# mean of (1 - exp(eps - loss))_+ over exact draws
+stick <- function(M, s, far, eps) {
+  d <- mf_facts(M)$dimension
+  p <- record(M, with_simulation(5, mf_random(M, 1)), 1)
+  q <- mf_exp(M, p, mf_from_coords(M, p, c(far, rep(0, d - 1))))
+  x <- with_simulation(6, laplace_noise(M, p, s, draws(), "gaussian"))
+  loss <- (mf_dist(M, q, x)^2 - mf_dist(M, p, x)^2) / (2 * s^2)
+  vapply(eps, function(e) {
+    v <- pmax(0, -expm1(pmin(0, e - loss)))
+    c(mean(v), stats::sd(v) / sqrt(length(v)))
+  }, numeric(2))
+}
+
+test_that("delta against draws on every kind of space", {
+  eps <- c(0, 0.4)
+  # the largest excess that the proofs' bounds leave: shapes lose some per cent, positive definite matrices a factor
+  cases <- list(list(sphere(2), 0.2, 0.1, 0.005), list(sphere(1), 1, 0.5, 0), list(hyperbolic(3, "ball"), 0.3, 0.1, 0.005),
+                list(kendall(3), 0.3, 0.2, 0.005), list(kendall(4), 0.1, 0.03, 0.05), list(kendall(10), 0.1, 0.1, 0.05),
+                list(euclidean(3), 1, 0.4, 0), list(spd(2), 0.3, 0.1, 20), list(spd(2, "logeuclidean"), 0.3, 0.1, 0))
+  for (case in cases) {
+    delta <- privacy_profile(case[[1]], case[[2]], case[[3]], eps)
+    seen <- stick(case[[1]], case[[2]], case[[3]], eps)
+    expect_true(all(delta > seen[1, ] - 5.5 * seen[2, ]))
+    expect_true(all(delta < seen[1, ] * (1 + case[[4]]) + 5.5 * seen[2, ]))
+  }
+})
+
+test_that("every direction on positive definite matrices is covered", {
+  M <- spd(2)
+  x <- with_simulation(7, laplace_noise(M, diag(2), 0.3, draws(), "gaussian"))
+  delta <- privacy_profile(M, 0.3, 0.1, 0.4)
+  for (v in list(diag(2) / sqrt(2), diag(c(1, 0)), diag(c(1, -1)) / sqrt(2), matrix(c(0, 1, 1, 0), 2) / sqrt(2))) {
+    loss <- (mf_dist(M, mf_exp(M, diag(2), 0.1 * v), x)^2 - mf_dist(M, diag(2), x)^2) / (2 * 0.3^2)
+    expect_lt(mean(pmax(0, -expm1(pmin(0, 0.4 - loss)))), delta)
+  }
+})
+
+test_that("small scales: the profile of flat space", {
+  for (M in list(sphere(2), hyperbolic(3), kendall(10))) {
+    delta <- privacy_profile(M, 1e-3, 3e-4, c(0, 0.5, 1))
+    flat <- riemdp:::gaussian_delta(0.3, c(0, 0.5, 1))
+    expect_true(all(abs(delta / flat - 1) < 3e-3))
+  }
+  # and the condition itself, by its two-sided form
+  mu <- 0.3
+  expect_equal(riemdp:::gaussian_delta(mu, 1), pnorm(mu / 2 - 1 / mu) - exp(1) * pnorm(-mu / 2 - 1 / mu), tolerance = 1e-10)
+})
+
+test_that("circle: against one-dimensional integration", {
+  s <- 1.3
+  far <- 0.9
+  d <- function(x, c) pmin(abs(x - c), 2 * pi - abs(x - c))
+  x <- seq(-pi, pi, length.out = 400001)[-1]
+  f <- exp(-d(x, 0)^2 / (2 * s^2))
+  g <- exp(-d(x, far)^2 / (2 * s^2))
+  for (e in c(0, 0.2, 0.8, 1.5)) {
+    direct <- sum(pmax(0, f - exp(e) * g)) / sum(f)
+    expect_equal(privacy_profile(sphere(1), s, far, e), direct, tolerance = 1e-6)
+  }
+  # beyond the largest loss there is nothing
+  expect_identical(privacy_profile(sphere(1), s, far, far * (2 * pi - far) / (2 * s^2) + 1e-9), 0)
+})
+
+test_that("delta grows with the distance of the centres and falls with epsilon", {
+  for (M in some(list(sphere(2), sphere(6), hyperbolic(3), kendall(6), sphere(1)))) {
+    delta <- vapply(seq(0.05, 0.6, by = 0.05), function(far) privacy_profile(M, 0.4, far, 0.3), 0)
+    expect_true(all(diff(delta) > 0))
+    expect_true(all(diff(privacy_profile(M, 0.4, 0.3, seq(0, 4, by = 0.25))) <= 0))
+  }
+})
+
+test_that("calibrations round-trip", {
+  for (M in some(list(sphere(2), sphere(1), hyperbolic(2), kendall(5), spd(2), euclidean(2)))) {
+    space <- riemdp:::profile_space(M)
+    for (delta in c(1e-3, 1e-8)) {
+      s <- riemdp:::gaussian_scale(space, 0.04, 0.7, delta)
+      at <- riemdp:::profile_delta(space, s, 0.04, 0.7)
+      expect_lte(at, delta)
+      expect_gt(at, delta * (1 - 1e-4))
+      expect_equal(riemdp:::gaussian_epsilon(space, s, 0.04, delta), 0.7, tolerance = 1e-4)
+    }
+  }
+  # Balle and Wang's condition: mu for (1, 1e-6), from the condition itself
+  mu <- riemdp:::gaussian_mu(1, 1e-6)
+  expect_equal(pnorm(mu / 2 - 1 / mu) - exp(1) * pnorm(-mu / 2 - 1 / mu), 1e-6, tolerance = 1e-8)
+})
+
+test_that("mu covers the whole trade-off", {
+  for (case in some(list(list(sphere(1), 1.5, 1), list(hyperbolic(2), 0.5, 0.2)))) {
+    mu <- gdp_parameter(case[[1]], case[[2]], case[[3]])
+    eps <- seq(0.013, 4, length.out = 40)
+    delta <- privacy_profile(case[[1]], case[[2]], case[[3]], eps)
+    # the profile is itself .2 % above the truth, mu covers the truth: delta grows some 30 times as fast as mu in the tail
+    expect_true(all(delta <= riemdp:::gaussian_delta(mu, eps) * 1.002 + 1e-15))
+    # and some epsilon needs nearly all of it
+    eps <- seq(0, 8, length.out = 81)
+    lower <- riemdp:::gaussian_delta(mu * 0.99, eps)
+    expect_true(any(privacy_profile(case[[1]], case[[2]], case[[3]], eps) > lower & lower > 1e-15))
+  }
+  expect_equal(gdp_parameter(euclidean(3), 2, 0.5), 0.25)
+  space <- riemdp:::profile_space(if (quick()) sphere(1) else sphere(3))
+  s <- riemdp:::gaussian_scale_gdp(space, 0.1, 0.5)
+  mu <- riemdp:::gaussian_gdp(space, s, 0.1)
+  expect_true(mu <= 0.5 && mu > 0.495)
+})
+
+test_that("expected errors agree with simulation", {
+  for (case in list(list(sphere(2), 0.3), list(hyperbolic(5), 0.3), list(kendall(10), 0.05), list(euclidean(3), 1))) {
+    rho <- radii(case[[1]], case[[2]])
+    expect_lt(abs(expected_error(case[[1]], case[[2]], "gaussian") - mean(rho)), 5.5 * stats::sd(rho) / sqrt(length(rho)))
+  }
+  expect_equal(expected_error(sphere(10), 0.3, "gaussian"), sphere_law(10, 0.3)$mean, tolerance = 1e-6)
+  expect_equal(expected_error(spd(2), 0.5, "gaussian"), spd2_law(0.5)$mean, tolerance = 0.02)
+  # wrapped laws: quadrature against draws, at the centre and at the edge
+  n <- draws() / 5
+  for (M in some(list(kendall(4), sphere(1), sphere(2), sphere(9), hyperbolic(2), hyperbolic(4, "ball"), kendall(3), kendall(8)))) {
+    d <- mf_facts(M)$dimension
+    p <- record(M, with_simulation(3, mf_random(M, 1)), 1)
+    for (law in c("gaussian", "knorm")) for (r in c(0, 0.3)) {
+      sigma <- if (law == "gaussian") 0.25 else 0.25 / sqrt(d)
+      z <- with_simulation(8, matrix(stats::rnorm(n * d), n))
+      if (law == "knorm") z <- z / sqrt(rowSums(z^2)) * with_simulation(9, stats::rgamma(n, d))
+      z <- sigma * z
+      z[, 1] <- z[, 1] + r
+      if (d == 1) z <- as.vector(z)
+      target <- mf_exp(M, p, mf_from_coords(M, p, c(r, rep(0, d - 1))))
+      seen <- mf_dist(M, target, mf_exp(M, p, mf_from_coords(M, p, z)))
+      expect_lt(abs(riemdp:::wrapped_quadrature(M, sigma, r, law) - mean(seen)), 5.5 * stats::sd(seen) / sqrt(n))
+    }
+  }
+  # small noise: nearly flat, to all digits that curvature leaves
+  expect_equal(expected_error(sphere(4), 1e-7, "wrapped_gaussian", c(1, 0, 0, 0, 0), 1e-3),
+               1e-7 * sqrt(2) * gamma(2.5) / gamma(2), tolerance = 1e-6)
+  expect_equal(expected_error(euclidean(3), 0.5, "wrapped_gaussian"), 0.5 * sqrt(8 / pi))
+})
+
+directions <- function(n) mf_project(sphere(2), with_simulation(1, cbind(stats::rnorm(n, 0, 0.2), stats::rnorm(n, 0, 0.2), 1)))
+
+test_that("releases: labels, epsilon, delta and mu", {
+  x <- directions(200)
+  center <- c(0, 0, 1)
+  ask <- function(...) dp_mean(x, sphere(2), center = center, radius = 0.5, ...)
+  for (m in c("gaussian", "wrapped_gaussian")) {
+    g <- guarantee(ask(epsilon = 1, delta = 1e-6, mechanism = m))
+    expect_identical(g$label, "approx")
+    expect_identical(c(g$epsilon, g$delta), c(1, 1e-6))
+    expect_error(ask(epsilon = 1, mechanism = m), class = "riemdp_error_unsupported")
+    expect_error(ask(epsilon = 1, delta = 1e-6, mechanism = m, calibration = "paper"), class = "riemdp_error_unsupported")
+    expect_error(ask(epsilon = 1, delta = 1e-6, mechanism = m, numerics = "lattice"), class = "riemdp_error_unsupported")
+    expect_error(ask(epsilon = 1, delta = 1e-6, mechanism = m, options = list(mu = 1)), class = "riemdp_error_argument")
+    r <- ask(delta = 1e-6, mechanism = m, options = list(mu = 0.5))
+    expect_identical(guarantee(r)$label, "approx")
+    expect_equal(guarantee(r)$mu, 0.5)
+    # epsilon from the profile is at most what mu alone implies
+    expect_lte(guarantee(r)$epsilon, riemdp:::gdp_epsilon(0.5, 1e-6) * (1 + 1e-9))
+    by_hand <- guarantee(ask(sigma = r$scale, delta = 1e-6, mechanism = m))
+    expect_equal(by_hand$epsilon, guarantee(r)$epsilon, tolerance = 1e-6)
+    expect_identical(guarantee(with_simulation(1, ask(epsilon = 1, delta = 1e-6, mechanism = m)))$mu, Inf)
+  }
+  g <- guarantee(ask(epsilon = 1, delta = 1e-6, mechanism = "gaussian", options = list(report_mu = TRUE)))
+  expect_gt(g$mu, 0.2)
+  expect_output(print(g), "GDP")
+  expect_output(explain(ask(epsilon = 1, delta = 1e-6, mechanism = "gaussian")), "with\\s+proven\\s+error")
+  # "auto" may take Gaussian noise where delta is large and dimension high
+  big <- with_simulation(2, mf_project(sphere(60), cbind(3, matrix(stats::rnorm(50 * 60, 0, 0.05), 50))))
+  r <- dp_mean(big, sphere(60), 1, c(1, rep(0, 60)), 0.3, delta = 1e-4)
+  expect_match(r$mechanism, "gaussian")
+})
+
+test_that("the law of the released point", {
+  # all records at the centre: the released point's distance from it is the noise
+  n <- if (quick()) 100 else 1500
+  x <- matrix(rep(c(0, 0, 1), 30), 30, byrow = TRUE)
+  for (m in c("gaussian", "wrapped_gaussian", "tangent")) {
+    ask <- riemdp:::mean_ask(sphere(2), 30, NULL, c(0, 0, 1), 0.3, 1e-6, m, 0.2, "proven", "ordinary", "real", 1e6, list())
+    mechanism <- riemdp:::mean_mechanisms()[[m]]
+    plan <- mechanism$plan(sphere(2), ask)
+    rho <- with_simulation(11, vapply(seq_len(n), function(i) {
+      mf_dist(sphere(2), c(0, 0, 1), mechanism$release(sphere(2), x, plan, ask))
+    }, 0))
+    law <- if (m == "gaussian") sphere_law(2, 0.2) else flat_law(2, 0.2)
+    u <- sort(law$cdf(rho))
+    expect_lt(max(abs(u - (seq_len(n) - 0.5) / n)), sqrt(log(2e6) / (2 * n)))
+  }
+})
+
+test_that("tangent mean: its target, its sensitivity and its words", {
+  x <- directions(40)
+  M <- sphere(2)
+  center <- c(0, 0, 1)
+  target <- mf_exp(M, center, colMeans(mf_log(M, center, x)))
+  ask <- function(...) dp_mean(x, M, center = center, radius = 0.7, mechanism = "tangent", ...)
+  # hardly any noise: the target, which is not the Frechet mean
+  expect_lt(mf_dist(M, ask(sigma = 1e-12)$value, target), 1e-10)
+  expect_lt(mf_dist(M, ask(sigma = 1e-12, delta = 1e-6)$value, target), 1e-10)
+  expect_gt(mf_dist(M, frechet_mean(x, M)$mean, target), 1e-5)
+  r <- ask(epsilon = 1)
+  expect_equal(r$sensitivity, 2 * 0.7 / 40)
+  expect_equal(r$scale, 2 * 0.7 / 40)
+  expect_identical(guarantee(r)$label, "pure")
+  expect_match(r$target, "NOT the Frechet mean")
+  expect_output(print(r), "NOT the Frechet mean")
+  expect_output(explain(r), "mean\\s+tangent\\s+vector")
+  # records outside the ball are moved to it, one by one: one record can't move the target further than 2r/n
+  far <- x
+  far[1, ] <- c(sin(2), 0, cos(2))
+  moved <- ask(sigma = 1e-12)$value
+  there <- dp_mean(far, M, center = center, radius = 0.7, mechanism = "tangent", sigma = 1e-12)$value
+  expect_lte(mf_norm(M, center, mf_log(M, center, moved) - mf_log(M, center, there)), 2 * 0.7 / 40 + 1e-9)
+  g <- ask(epsilon = 1, delta = 1e-6, options = list(noise = "gaussian"))
+  expect_identical(guarantee(g)$label, "approx")
+  expect_equal(g$scale, 2 * 0.7 / 40 / riemdp:::gaussian_mu(1, 1e-6), tolerance = 1e-9)
+  expect_error(ask(epsilon = 1, options = list(noise = "gaussian")), class = "riemdp_error_argument")
+  # "auto" never takes it: its target differs
+  expect_false(grepl("tangent", dp_mean(x, M, 1, center, 0.7)$chosen))
+  # log-Euclidean: the target is the Frechet mean
+  s <- with_simulation(3, mf_random(spd(2, "logeuclidean"), 30, sd = 0.2))
+  r <- dp_mean(s, spd(2, "logeuclidean"), sigma = 1e-12, center = diag(2), radius = 5, mechanism = "tangent")
+  expect_lt(mf_dist(spd(2, "logeuclidean"), r$value, frechet_mean(s, spd(2, "logeuclidean"))$mean), 1e-9)
+  expect_no_match(r$target, "NOT")
+})
+
+test_that("regions are quantiles of the noise", {
+  x <- directions(100)
+  ask <- function(M, x, center, ...) dp_mean(x, M, sigma = 0.05, center = center, radius = 0.5, delta = 1e-6, ...)
+  law <- sphere_law(2, 0.05)
+  r <- ask(sphere(2), x, c(0, 0, 1), mechanism = "gaussian")
+  expect_equal(law$cdf(confint(r, level = 0.9)$radius), 0.9, tolerance = 1e-3)
+  r <- ask(sphere(2), x, c(0, 0, 1), mechanism = "wrapped_gaussian")
+  expect_equal(confint(r, level = 0.9)$radius, 0.05 * sqrt(qchisq(0.9, 2)), tolerance = 1e-6)
+  r <- ask(euclidean(2), matrix(0, 5, 2), c(0, 0), mechanism = "tangent")
+  expect_equal(confint(r, level = 0.9)$radius, 0.05 * sqrt(qchisq(0.9, 2)), tolerance = 1e-6)
+  r <- ask(euclidean(2), matrix(0, 5, 2), c(0, 0), mechanism = "tangent", options = list(noise = "knorm"))
+  expect_equal(confint(r, level = 0.9)$radius, qgamma(0.9, 2, scale = 0.05), tolerance = 1e-6)
+  r <- ask(spd(2), array(diag(2), c(2, 2, 50)), diag(2), mechanism = "gaussian")
+  at <- spd2_law(0.05)$cdf(confint(r, level = 0.9)$radius)
+  expect_true(at > 0.9 && at < 0.905)
+})
+
+test_that("what can't be served is refused from public facts", {
+  expect_error(laplace_noise(stiefel(3, 2), diag(3)[, 1:2], 0.1, mechanism = "gaussian"), class = "riemdp_error_unsupported")
+  expect_error(privacy_profile(grassmann(4, 2), 0.1, 0.1, 1), class = "riemdp_error_unsupported")
+  expect_error(privacy_profile(sphere(2), 0.1, 4, 1), class = "riemdp_error_argument")
+  expect_error(privacy_profile(sphere(2), 0.1, 0.1, -1), class = "riemdp_error_argument")
+  # volume grows so fast that no scale protects
+  x <- with_simulation(1, mf_random(hyperbolic(8), 2, sd = 0.1))
+  expect_error(dp_mean(x, hyperbolic(8), 0.1, c(1, rep(0, 8)), 2, delta = 1e-9, mechanism = "gaussian"),
+               class = "riemdp_error_existence")
+})
