@@ -8,6 +8,7 @@
  * H, the Householder factor of W, takes W to [I; 0] and tangent vectors to [A; B]; a second one takes B to R. Points
  * are kept as increments over W, so that near ones keep their digits. */
 #include "manifold_stiefel.h"
+#include "tall.h"
 
 static double metric(manifold_t m)
 {
@@ -120,7 +121,7 @@ static int check_point(manifold_t m, struct points x, size_t begin, size_t end, 
         const double *w = at(x, i);
         if (!all_finite(n * p, w))
             return STATUS_NOT_FINITE;
-        la_mul('T', 'N', p, p, n, w, n, w, n, work, p);
+        tall_gram(n, p, w, work);
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < p; j++)
                 if (!(fabs(work[j + k * p] - (j == k)) <= 2 * RIEMDP_TOL))
@@ -136,7 +137,7 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
         const double *w = at(p, i), *u = at(v, i);
         if (!all_finite(n * k, u))
             return STATUS_NOT_FINITE;
-        la_mul('T', 'N', k, k, n, w, n, u, n, work, k);
+        tall_cross(n, k, w, u, work);
         la_symmetrize(k, work);
         if (!(norm2(k * k, work) <= RIEMDP_TOL * (1 + norm2(n * k, u))))
             return STATUS_NOT_TANGENT;
@@ -148,7 +149,7 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
 static void polish(size_t n, size_t p, double *y, double *work)
 {
     double *g = work, *row = work + p * p;
-    la_mul('T', 'N', p, p, n, y, n, y, n, g, p);
+    tall_gram(n, p, y, g);
     for (size_t j = 0; j < p * p; j++)
         g[j] *= -0.5;
     for (size_t j = 0; j < p; j++)
@@ -191,7 +192,7 @@ static int project(manifold_t m, double *out, struct points x, size_t begin, siz
 /* out = v - w sym(w'v); out may be v */
 static int to_tangent(size_t n, size_t p, double *out, const double *w, const double *v, double *work)
 {
-    la_mul('T', 'N', p, p, n, w, n, v, n, work, p);
+    tall_cross(n, p, w, v, work);
     la_symmetrize(p, work);
     if (!all_finite(p * p, work))
         return STATUS_NOT_FINITE;
@@ -223,8 +224,8 @@ static int inner(manifold_t m, double *out, struct points p, struct points u, st
         const double *w = at(p, i), *x = at(u, i), *y = at(v, i);
         double s = dot(np, x, y);
         if (metric(m) == 1) {
-            la_mul('T', 'N', k, k, n, w, n, x, n, a, k);
-            la_mul('T', 'N', k, k, n, w, n, y, n, b, k);
+            tall_cross(n, k, w, x, a);
+            tall_cross(n, k, w, y, b);
             s -= 0.5 * dot(k * k, a, b);
         }
         out[i] = s;
