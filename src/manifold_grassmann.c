@@ -231,29 +231,27 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
 
 /* Gauss and Legendre's rule with 16 and 32 points for t/(sin(t) cos(t)) = integral of 1/(1 - x (1 - u^2)) over 0 <= u <= 1,
  * x = sin(t)^2: 1 - u^2 and weights of its positive half. Relative errors are below 1e-15 up to x = .36 and .75. */
-static const double rule_16[2][8] = {
-    {0.021085789837648906, 0.10777802578620214, 0.2506826214525967, 0.4293641798378278, 0.6182289466028844,
-     0.79022063138449, 0.9206994401885134, 0.9909726229743528},
-    {0.027152459411754096, 0.062253523938647894, 0.09515851168249279, 0.12462897125553388, 0.14959598881657674,
-     0.16915651939500254, 0.18260341504492358, 0.1894506104550685},
+static const double rule_16[2 * 8] = {
+    0.021085789837648906, 0.10777802578620214,  0.2506826214525967,  0.4293641798378278,
+    0.6182289466028844,   0.79022063138449,     0.9206994401885134,  0.9909726229743528,
+    0.027152459411754096, 0.062253523938647894, 0.09515851168249279, 0.12462897125553388,
+    0.14959598881657674,  0.16915651939500254,  0.18260341504492358, 0.1894506104550685,
 };
-static const double rule_32[2][16] = {
-    {0.0054647898490581505, 0.028569948309451382, 0.06923379019370692, 0.12595062917469732, 0.19660838572620853,
-     0.2785746567422398, 0.36879549794436883, 0.46390934499698033, 0.5603723000909735, 0.6545901886909173,
-     0.7430524823244975, 0.822463102103085, 0.889863230819307, 0.9427415582664145, 0.979127852316419,
-     0.9976663694358017},
-    {0.007018610009470096, 0.01627439473090567, 0.02539206530926206, 0.03427386291302143, 0.04283589802222668,
-     0.050998059262376175, 0.058684093478535544, 0.06582222277636185, 0.0723457941088485, 0.07819389578707031,
-     0.08331192422694675, 0.08765209300440381, 0.09117387869576389, 0.09384439908080457, 0.09563872007927486,
-     0.0965400885147278},
+static const double rule_32[2 * 16] = {
+    0.0054647898490581505, 0.028569948309451382, 0.06923379019370692,  0.12595062917469732, 0.19660838572620853,
+    0.2785746567422398,    0.36879549794436883,  0.46390934499698033,  0.5603723000909735,  0.6545901886909173,
+    0.7430524823244975,    0.822463102103085,    0.889863230819307,    0.9427415582664145,  0.979127852316419,
+    0.9976663694358017,    0.007018610009470096, 0.01627439473090567,  0.02539206530926206, 0.03427386291302143,
+    0.04283589802222668,   0.050998059262376175, 0.058684093478535544, 0.06582222277636185, 0.0723457941088485,
+    0.07819389578707031,   0.08331192422694675,  0.08765209300440381,  0.09117387869576389, 0.09384439908080457,
+    0.09563872007927486,   0.0965400885147278,
 };
 
 /* out = sum of weight (I - node S)^-1 for symmetric S: four nodes at a time, inverted by sweeping every pivot (Goodnight 1979,
  * doi:10.1080/00031305.1979.10482685), which leaves minus the inverse. `work` 4 p (p + 1) doubles */
-RIEMDP_SIMD static void sum_inverses(size_t p, const double *s, const double *node, const double *weight, size_t nodes,
-                                     double *out, double *work)
+RIEMDP_INLINE void sum_inverses_p(const size_t p, const double *s, const double *node, const double *weight,
+                                  size_t nodes, double *out, simd_four *a, simd_four *row)
 {
-    simd_four *a = (simd_four *)work, *row = a + p * p;
     for (size_t j = 0; j < p * p; j++)
         out[j] = 0;
     for (size_t g = 0; g < nodes; g += 4) {
@@ -284,7 +282,51 @@ RIEMDP_SIMD static void sum_inverses(size_t p, const double *s, const double *no
                 out[i + j * p] -= (t[0] + t[2]) + (t[1] + t[3]);
             }
     }
-    la_mirror_lower(p, out);
+}
+
+/* D = F C' and the trace of D'S D, F being the sum of inverses */
+RIEMDP_INLINE double stretch_p(const size_t p, const double *s, const double *c, const double *rule, size_t nodes,
+                               double *d, double *f, simd_four *a, simd_four *row)
+{
+    double trace = 0;
+    sum_inverses_p(p, s, rule, rule + nodes, nodes, f, a, row);
+    for (size_t j = 1; j < p; j++)
+        for (size_t i = 0; i < j; i++)
+            f[i + j * p] = f[j + i * p];
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < p; i++) {
+            double t = 0;
+            for (size_t h = 0; h < p; h++)
+                t += f[h + i * p] * c[j + h * p];
+            d[i + j * p] = t;
+        }
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < p; i++) {
+            double t = 0;
+            for (size_t h = 0; h < p; h++)
+                t += s[h + i * p] * d[h + j * p];
+            trace += t * d[i + j * p];
+        }
+    return trace;
+}
+
+/* small sizes unrolled */
+RIEMDP_SIMD static double stretch_all(size_t p, const double *s, const double *c, const double *rule, size_t nodes,
+                                      double *d, double *f, double *work)
+{
+    simd_four a[25], row[5];
+    switch (p) {
+    case 2:
+        return stretch_p(2, s, c, rule, nodes, d, f, a, row);
+    case 3:
+        return stretch_p(3, s, c, rule, nodes, d, f, a, row);
+    case 4:
+        return stretch_p(4, s, c, rule, nodes, d, f, a, row);
+    case 5:
+        return stretch_p(5, s, c, rule, nodes, d, f, a, row);
+    default:
+        return stretch_p(p, s, c, rule, nodes, d, f, (simd_four *)work, (simd_four *)work + p * p);
+    }
 }
 
 /* Sums of logarithms k D with D = (k'k's function t/(sin(t) cos(t))) m', by the rule above where no angle is large, and one by
@@ -314,13 +356,8 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
                 sum[j] += wi * gap_of[j];
             continue;
         }
-        if (most < 0.36)
-            sum_inverses(k, s, rule_16[0], rule_16[1], 8, f, rest);
-        else
-            sum_inverses(k, s, rule_32[0], rule_32[1], 16, f, rest);
-        la_mul('N', 'T', k, k, k, f, k, c, k, d, k);
-        la_mul_square('N', 'N', k, s, d, f);
-        *sum_sq += wi * dot(kk, d, f);
+        *sum_sq += wi * (most < 0.36 ? stretch_all(k, s, c, rule_16, 8, d, f, rest)
+                                     : stretch_all(k, s, c, rule_32, 16, d, f, rest));
         for (size_t j = 0; j < kk; j++)
             d[j] *= wi;
         tall_add(n, k, sum, gap_of, d, sum);
