@@ -25,6 +25,7 @@
 
 /* Four doubles: one register or two. Compilers' own vectors say what automatic vectorisation of sums would only guess. */
 typedef double simd_four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double simd_two __attribute__((vector_size(16), aligned(8), may_alias));
 #define SIMD_LOAD(x) (*(const simd_four *)(x))
 
 /* the total of eight partial sums */
