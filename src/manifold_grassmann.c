@@ -181,54 +181,6 @@ static int gap(size_t n, size_t p, const double *w, const double *y, double *m, 
     return STATUS_OK;
 }
 
-/* t/(sin(t) cos(t)) at the cosine c of an angle t in [0, pi/2); a smooth function of c */
-static double stretch(double c)
-{
-    double x = c < 1 ? 1 - c : 0;
-    return (x < 1e-8 ? 1 + x / 3 : 2 * asin(sqrt(0.5 * x)) / sqrt(x * (2 - x))) / c;
-}
-
-/* With m = P cos(t) Z': log = k Z t/sin(t) P' = k (Z stretch(cos t) Z') m'. Small cosines need the singular value
- * decomposition of m, others get by with the eigenvectors of m'm. */
-static int log_one(size_t n, size_t p, double *out, const double *w, const double *y, double *work)
-{
-    size_t pp = p * p;
-    double *m = work, *a = m + pp, *b = a + pp, *c = b + pp, *d = c + p, *k = d + pp, *rest = k + n * p;
-    int status = gap(n, p, w, y, m, k, rest);
-    if (status == STATUS_OK)
-        status = spectrum(p, p, m, a, c, 1, rest);
-    if (status != STATUS_OK)
-        return status;
-    if (c[0] > 0.3) {
-        for (size_t j = 0; j < p; j++)
-            c[j] = stretch(c[j]);
-        la_spectral(p, a, c, b, rest);
-        la_mul('N', 'T', p, p, p, b, p, m, p, d, p);
-    } else {
-        status = la_svd(p, p, m, a, c, b, rest);
-        if (status != STATUS_OK)
-            return status;
-        if (c[p - 1] < 1e-10)
-            return STATUS_CUT_LOCUS;
-        for (size_t j = 0; j < p; j++) {
-            double t = stretch(c[j]) * c[j];
-            for (size_t i = 0; i < p; i++)
-                b[j + i * p] *= t;
-        }
-        la_mul('T', 'T', p, p, p, b, p, a, p, d, p);
-    }
-    la_mul('N', 'N', n, p, p, k, n, d, p, out, n);
-    return STATUS_OK;
-}
-
-static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
-{
-    int status = STATUS_OK;
-    for (size_t i = begin; i < end && status == STATUS_OK; i++)
-        status = log_one(m->rows, m->cols, out + i * m->ambient, at(p, i), at(q, i), work);
-    return status;
-}
-
 /* Gauss and Legendre's rule with 16 and 32 points for t/(sin(t) cos(t)) = integral of 1/(1 - x (1 - u^2)) over 0 <= u <= 1,
  * x = sin(t)^2: 1 - u^2 and weights of its positive half. Relative errors are below 1e-15 up to x = .36 and .75. */
 static const double rule_16[2 * 8] = {
@@ -329,38 +281,103 @@ RIEMDP_SIMD static double stretch_all(size_t p, const double *s, const double *c
     }
 }
 
+/* t/(sin(t) cos(t)) at the cosine c of an angle t in [0, pi/2); a smooth function of c */
+static double stretch(double c)
+{
+    double x = c < 1 ? 1 - c : 0;
+    return (x < 1e-8 ? 1 + x / 3 : 2 * asin(sqrt(0.5 * x)) / sqrt(x * (2 - x))) / c;
+}
+
+/* the function above of k'k times m', and |log|^2, where no angle is large; 0 where one is */
+static int stretch_near(size_t n, size_t p, const double *m, const double *k, double *d, double *sq, double *work)
+{
+    double *s = work, *f = s + p * p, *rest = f + p * p;
+    tall_gram(n, p, k, s);
+    double most = norm2(p * p, s);
+    if (!(most < 0.75))
+        return 0;
+    *sq = most < 0.36 ? stretch_all(p, s, m, rule_16, 8, d, f, rest) : stretch_all(p, s, m, rule_32, 16, d, f, rest);
+    return 1;
+}
+
+/* With m = P cos(t) Z': log = k Z t/sin(t) P' = k (Z stretch(cos t) Z') m'. Small cosines need the singular value
+ * decomposition of m, others get by with the eigenvectors of m'm. */
+static int log_one(size_t n, size_t p, double *out, const double *w, const double *y, double *work)
+{
+    size_t pp = p * p;
+    double *m = work, *a = m + pp, *b = a + pp, *c = b + pp, *d = c + p, *k = d + pp, *rest = k + n * p;
+    double sq;
+    int status = gap(n, p, w, y, m, k, rest);
+    if (status == STATUS_OK && stretch_near(n, p, m, k, d, &sq, rest)) {
+        la_mul('N', 'N', n, p, p, k, n, d, p, out, n);
+        return STATUS_OK;
+    }
+    if (status == STATUS_OK)
+        status = spectrum(p, p, m, a, c, 1, rest);
+    if (status != STATUS_OK)
+        return status;
+    if (c[0] > 0.3) {
+        for (size_t j = 0; j < p; j++)
+            c[j] = stretch(c[j]);
+        la_spectral(p, a, c, b, rest);
+        la_mul('N', 'T', p, p, p, b, p, m, p, d, p);
+    } else {
+        status = la_svd(p, p, m, a, c, b, rest);
+        if (status != STATUS_OK)
+            return status;
+        if (c[p - 1] < 1e-10)
+            return STATUS_CUT_LOCUS;
+        for (size_t j = 0; j < p; j++) {
+            double t = stretch(c[j]) * c[j];
+            for (size_t i = 0; i < p; i++)
+                b[j + i * p] *= t;
+        }
+        la_mul('T', 'T', p, p, p, b, p, a, p, d, p);
+    }
+    la_mul('N', 'N', n, p, p, k, n, d, p, out, n);
+    return STATUS_OK;
+}
+
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
+{
+    int status = STATUS_OK;
+    for (size_t i = begin; i < end && status == STATUS_OK; i++)
+        status = log_one(m->rows, m->cols, out + i * m->ambient, at(p, i), at(q, i), work);
+    return status;
+}
+
+RIEMDP_SIMD static double dot_of(size_t n, const double *x)
+{
+    return simd_dot(n, x, x);
+}
+
 /* Sums of logarithms k D with D = (k'k's function t/(sin(t) cos(t))) m', by the rule above where no angle is large, and one by
  * one where one is or where all are so small that k takes more care. */
 static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work)
 {
     size_t n = m->rows, k = m->cols, kk = k * k, nk = n * k;
-    double *c = work, *s = c + kk, *f = s + kk, *d = f + kk, *gap_of = d + kk, *rest = gap_of + nk;
+    double *c = work, *d = c + kk, *k_of = d + kk, *rest = k_of + nk;
     for (size_t i = begin; i < end; i++) {
         const double *y = at(x, i);
-        double wi = w ? w[i] : 1, size = 0;
+        double wi = w ? w[i] : 1, sq;
         tall_cross(n, k, p, y, c);
         for (size_t j = 0; j < kk; j++)
             d[j] = -c[j];
-        tall_add(n, k, y, p, d, gap_of);
-        tall_gram(n, k, gap_of, s);
-        for (size_t j = 0; j < k; j++)
-            size += s[j + j * k];
-        double most = norm2(kk, s);
-        if (!(size > 1e-4 && most < 0.75)) {
-            int status = log_one(n, k, gap_of, p, y, rest);
+        tall_add(n, k, y, p, d, k_of);
+        if (!(dot_of(nk, k_of) > 1e-4 && stretch_near(n, k, c, k_of, d, &sq, rest))) {
+            int status = log_one(n, k, k_of, p, y, rest);
             if (status != STATUS_OK)
                 return status;
-            *sum_sq += wi * dot(nk, gap_of, gap_of);
+            *sum_sq += wi * dot_of(nk, k_of);
             for (size_t j = 0; j < nk; j++)
-                sum[j] += wi * gap_of[j];
+                sum[j] += wi * k_of[j];
             continue;
         }
-        *sum_sq += wi * (most < 0.36 ? stretch_all(k, s, c, rule_16, 8, d, f, rest)
-                                     : stretch_all(k, s, c, rule_32, 16, d, f, rest));
+        *sum_sq += wi * sq;
         for (size_t j = 0; j < kk; j++)
             d[j] *= wi;
-        tall_add(n, k, sum, gap_of, d, sum);
+        tall_add(n, k, sum, k_of, d, sum);
     }
     return STATUS_OK;
 }
