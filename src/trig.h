@@ -39,7 +39,7 @@ RIEMDP_INLINE void trig_sincos(double x, double *sine, double *cosine)
 {
     const double magic = 6755399441055744.0; /* 1.5 * 2^52: integers stand in the last bits */
     double shifted = x * 0.6366197723675814 + magic, k = shifted - magic;
-    int64_t bits;
+    uint64_t bits;
     memcpy(&bits, &shifted, sizeof bits);
     double r = ((x - k * 1.5707963267341256) - k * 6.077100506303966e-11) - k * 2.0222662487959506e-21, w = r * r;
     double s = 1.5918115263265974e-10, c = -1.1382623647474604e-11;
