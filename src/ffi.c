@@ -536,6 +536,10 @@ int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t b
         *out = (struct points){a->data + begin * a->length, stride};
         return STATUS_OK;
     }
+    if (a->ready) {
+        *out = (struct points){a->ready + begin * a->length, stride};
+        return STATUS_OK;
+    }
     double *buffer = a->buffer + (size_t)lane * a->lane_size;
     *out = (struct points){buffer, stride};
     pack(a, begin, end, buffer);
@@ -548,6 +552,23 @@ int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t b
             }
         }
     return STATUS_OK;
+}
+
+void ffi_pack_all(const struct call *c, struct arg *a, double *work)
+{
+    enum { MOST = 1 << 17 }; /* doubles: 1 MB */
+    size_t block = ffi_block(c), bad;
+    if (!a->buffer || !a->many || a->ready || a->n > MOST / a->length)
+        return;
+    double *all = ffi_doubles(a->n * a->length);
+    for (size_t begin = 0; begin < a->n; begin += block) {
+        size_t end = begin + block < a->n ? begin + block : a->n;
+        struct points x;
+        if (ffi_read_block(c, a, 0, begin, end, work, &x, &bad) != STATUS_OK)
+            return; /* left to those who name bad records */
+        memcpy(all + begin * a->length, x.x, (end - begin) * a->length * sizeof *all);
+    }
+    a->ready = all;
 }
 
 struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work)
@@ -623,6 +644,7 @@ static int source_read(const struct source *source, int lane, size_t begin, size
 
 struct source ffi_source(struct call *c, struct arg *a, int forgiving, double *work)
 {
+    ffi_pack_all(c, a, work);
     struct source_data *s = (struct source_data *)R_alloc(1, sizeof *s);
     *s = (struct source_data){c, a, forgiving, work};
     return (struct source){a->n, ffi_block(c), c->threads, source_get, source_read, s};

@@ -39,10 +39,11 @@ struct arg {
     enum layout layout;
     SEXP x; /* as given: results copy its shape */
     const double *data;
-    size_t n, length; /* records, doubles a record */
-    int many;         /* 0: a single point, recycled */
-    double *buffer;   /* packed blocks, one a lane, where the layout or the manifold needs them */
-    size_t lane_size; /* doubles of one lane's block */
+    size_t n, length;    /* records, doubles a record */
+    int many;            /* 0: a single point, recycled */
+    double *buffer;      /* packed blocks, one a lane, where the layout or the manifold needs them */
+    size_t lane_size;    /* doubles of one lane's block */
+    const double *ready; /* all records packed (ffi_pack_all), or NULL */
 };
 
 SEXP ffi_keep(struct call *c, SEXP x);
@@ -66,6 +67,8 @@ size_t ffi_block(const struct call *c);
 /* The same without raising and without R, for any lane: a status, and the first bad record in *bad. */
 int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
                    struct points *out, size_t *bad);
+/* Packs all records where that needs little memory, for algorithms that pass over them again and again. */
+void ffi_pack_all(const struct call *c, struct arg *a, double *work);
 int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
                     double *work);
 /* Records begin <= i < end, numbered from 0 in the result. Raises on raw landmarks of size zero unless `forgiving`,

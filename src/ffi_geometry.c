@@ -17,6 +17,7 @@ struct operation {
     int checked; /* 0: the operation itself takes anything (projections) */
     int culprit; /* the argument named when the operation fails */
     int numeric; /* needs manifold_numeric_work */
+    enum strided_operation strided;
     int (*run)(manifold_t m, double *out, const struct points *in, size_t begin, size_t end, double *work);
 };
 
@@ -25,6 +26,28 @@ struct geometry {
     SEXP *x;
 };
 
+/* One block where it lies, without packing: not all tables and layouts offer it. */
+static int run_strided(const struct call *c, const struct operation *op, const struct arg *a,
+                       const struct points *fixed, struct result *r, size_t begin, size_t end)
+{
+    struct strided in[ARGS_MOST];
+    for (int i = 0; i < op->count; i++) {
+        if (!a[i].many)
+            in[i] = (struct strided){fixed[i].x, 0, 1};
+        else if (a[i].layout == LAYOUT_ROWS)
+            in[i] = (struct strided){a[i].data + begin, 1, a[i].n};
+        else if (!a[i].buffer)
+            in[i] = (struct strided){a[i].data + begin * a[i].length, a[i].length, 1};
+        else
+            return STATUS_UNSUPPORTED;
+    }
+    int rows = r->layout == LAYOUT_ROWS;
+    if (!rows && r->buffer)
+        return STATUS_UNSUPPORTED;
+    return c->m.ops->strided(&c->m, op->strided, r->data + begin * (rows ? 1 : r->length), rows ? 1 : r->length,
+                             rows ? r->n : 1, in, end - begin);
+}
+
 /* One block on one lane: read, check, run. No R in here. `fixed` holds the recycled arguments, read and checked already. */
 static int run_block(const struct call *c, const struct operation *op, const struct arg *a, const struct points *fixed,
                      struct result *r, int lane, size_t begin, size_t end, double *work)
@@ -32,6 +55,8 @@ static int run_block(const struct call *c, const struct operation *op, const str
     manifold_t m = &c->m;
     struct points in[ARGS_MOST];
     size_t bad;
+    if (op->strided && m->ops->strided && run_strided(c, op, a, fixed, r, begin, end) == STATUS_OK)
+        return STATUS_OK;
     for (int i = 0; i < op->count; i++) {
         int status = STATUS_OK;
         in[i] = fixed[i];
@@ -107,7 +132,7 @@ static SEXP geometry_body(struct call *c, void *data)
                 ffi_check_block(c, a + i, fixed[i], a, fixed[0], 0, 1, work);
         }
     /* rounds of blocks; interrupts and progress in between */
-    size_t round = block * (lanes > 1 ? BLOCKS_A_LANE * (size_t)lanes : 1);
+    size_t round = block * (lanes > 1 || (op->strided && m->ops->strided) ? BLOCKS_A_LANE * (size_t)lanes : 1);
     for (size_t start = 0; start < n; start += round) {
         size_t stop = start + round < n ? start + round : n;
         long blocks = (long)((stop - start + block - 1) / block), failed = blocks;
@@ -210,23 +235,26 @@ RUN(pole)
 
 #define P KIND_POINT
 #define T KIND_TANGENT
-static const struct operation op_project = {"project", 1, {P}, P, {"x"}, 0, 0, 0, run_project};
-static const struct operation op_project_tangent = {"project_tangent",  2, {P, T}, T, {"p", "v"}, 0, 1, 0,
+static const struct operation op_project = {"project", 1, {P}, P, {"x"}, 0, 0, 0, STRIDED_NONE, run_project};
+static const struct operation op_project_tangent = {"project_tangent",  2, {P, T}, T, {"p", "v"}, 0, 1, 0, STRIDED_NONE,
                                                     run_project_tangent};
-static const struct operation op_exp = {"exp", 2, {P, T}, P, {"p", "v"}, 1, 1, 0, run_exp};
-static const struct operation op_log = {"log", 2, {P, P}, T, {"p", "q"}, 1, 1, 0, run_log};
-static const struct operation op_dist = {"dist", 2, {P, P}, KIND_SCALAR, {"p", "q"}, 1, 1, 0, run_dist};
-static const struct operation op_inner = {"inner", 3, {P, T, T}, KIND_SCALAR, {"p", "u", "v"}, 1, 1, 0, run_inner};
-static const struct operation op_norm = {"norm", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 0, run_norm};
-static const struct operation op_transport = {"transport", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, run_transport};
-static const struct operation op_carry = {"carry", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, run_carry};
-static const struct operation op_pole = {"pole", 4,       {P, P, T, KIND_SCALAR}, T, {"p", "q", "v", "rungs"}, 1, 1,
-                                         0,      run_pole};
-static const struct operation op_coords = {"coords", 2, {P, T}, KIND_COORDS, {"p", "v"}, 1, 1, 0, run_coords};
-static const struct operation op_from_coords = {"from_coords",  2, {P, KIND_COORDS}, T, {"p", "a"}, 1, 1, 0,
-                                                run_from_coords};
-static const struct operation op_log_density = {"log_density",  2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 1,
-                                                run_log_density};
+static const struct operation op_exp = {"exp", 2, {P, T}, P, {"p", "v"}, 1, 1, 0, STRIDED_EXP, run_exp};
+static const struct operation op_log = {"log", 2, {P, P}, T, {"p", "q"}, 1, 1, 0, STRIDED_LOG, run_log};
+static const struct operation op_dist = {"dist", 2, {P, P}, KIND_SCALAR, {"p", "q"}, 1, 1, 0, STRIDED_DIST, run_dist};
+static const struct operation op_inner = {"inner", 3, {P, T, T}, KIND_SCALAR,  {"p", "u", "v"},
+                                          1,       1, 0,         STRIDED_NONE, run_inner};
+static const struct operation op_norm = {"norm", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 0, STRIDED_NONE, run_norm};
+static const struct operation op_transport = {
+    "transport", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, STRIDED_TRANSPORT, run_transport};
+static const struct operation op_carry = {"carry", 3, {P, P, T}, T, {"p", "q", "v"}, 1, 1, 0, STRIDED_NONE, run_carry};
+static const struct operation op_pole = {"pole", 4, {P, P, T, KIND_SCALAR}, T,       {"p", "q", "v", "rungs"}, 1,
+                                         1,      0, STRIDED_NONE,           run_pole};
+static const struct operation op_coords = {"coords", 2, {P, T}, KIND_COORDS,  {"p", "v"},
+                                           1,        1, 0,      STRIDED_NONE, run_coords};
+static const struct operation op_from_coords = {
+    "from_coords", 2, {P, KIND_COORDS}, T, {"p", "a"}, 1, 1, 0, STRIDED_NONE, run_from_coords};
+static const struct operation op_log_density = {
+    "log_density", 2, {P, T}, KIND_SCALAR, {"p", "v"}, 1, 1, 1, STRIDED_NONE, run_log_density};
 #undef P
 #undef T
 

@@ -32,6 +32,7 @@ static SEXP mean_body(struct call *c, void *data)
             ffi_abort_text("argument", "`weights` must not all be zero.");
     }
     double *acc = ffi_doubles(2 * dim), total = 0;
+    ffi_pack_all(c, &x, check);
     int start_status = in->start == R_NilValue ? STATUS_OK : STATUS_UNSUPPORTED;
     for (size_t j = 0; j < 2 * dim; j++)
         acc[j] = 0;

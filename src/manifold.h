@@ -25,6 +25,14 @@ static inline struct points one(const double *x)
     return (struct points){x, 0};
 }
 
+/* coordinate j of record i is x[i * record + j * coordinate]; record == 0: one for all */
+struct strided {
+    const double *x;
+    size_t record, coordinate;
+};
+
+enum strided_operation { STRIDED_NONE, STRIDED_EXP, STRIDED_LOG, STRIDED_DIST, STRIDED_TRANSPORT };
+
 /* true where the factor of a base point has to be made: at the first record, and at each where bases differ */
 static inline int fresh(struct points p, size_t i, size_t begin)
 {
@@ -87,6 +95,12 @@ struct manifold_ops {
                   struct points u, size_t begin, size_t end, double *work);
     int (*log_sum)(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work);
+
+    /* An operation and the checks of its arguments in one pass over n records, wherever their numbers lie; `record` and
+     * `coordinate` say where those of the output go, and it overlaps no input. Any other status than OK: do it the ordinary
+     * way, which will name what is wrong. The same bits as the ordinary way gives. */
+    int (*strided)(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
+                   const struct strided *in, size_t n);
 
     /* A start for a mean that beats the projected arithmetic mean: accumulates over records (acc: 2 * ambient doubles, zero at
      * first), then makes the point from the sums and the total weight. */

@@ -7,6 +7,8 @@
  * of U'U suffice. Checks and projection are those of the Stiefel manifold. */
 #include "linalg.h"
 #include "manifold.h"
+#include "simd.h"
+#include "tall.h"
 
 static size_t most(size_t a, size_t b)
 {
@@ -34,7 +36,7 @@ static int init(struct manifold *m)
 static size_t work_size(manifold_t m)
 {
     size_t n = m->rows, p = m->cols, own = most(la_qr_work(n, p), la_svd_work(n, p));
-    own = 8 * n * p + 12 * p * p + 4 * p + most(own, la_symeig_work(p));
+    own = 8 * n * p + 12 * p * p + 4 * p + most(most(own, la_symeig_work(p)), 4 * p * p + 4 * p);
     return most(own, manifold_stiefel_euclidean.work(m));
 }
 
@@ -50,7 +52,7 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
         const double *w = at(p, i), *u = at(v, i);
         if (!all_finite(n * k, u))
             return STATUS_NOT_FINITE;
-        la_mul('T', 'N', k, k, n, w, n, u, n, work, k);
+        tall_cross(n, k, w, u, work);
         if (!(norm2(k * k, work) <= RIEMDP_TOL * (1 + norm2(n * k, u))))
             return STATUS_NOT_TANGENT;
     }
@@ -74,13 +76,13 @@ static void add_product(size_t n, size_t p, double *out, double scale, const dou
     }
 }
 
-/* out = v - w w'v; p * p + p doubles of work */
+/* out = v - w w'v; out may be v but not w; p * p doubles of work */
 static void to_horizontal(size_t n, size_t p, double *out, const double *w, const double *v, double *work)
 {
-    la_mul('T', 'N', p, p, n, w, n, v, n, work, p);
+    tall_cross(n, p, w, v, work);
     for (size_t j = 0; j < p * p; j++)
         work[j] = -work[j];
-    add_product(n, p, out, 1, v, w, work, work + p * p);
+    tall_add(n, p, v, w, work, out);
 }
 
 static int project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
@@ -89,7 +91,10 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     for (size_t i = begin; i < end; i++) {
         if (!all_finite(m->ambient, at(v, i)))
             return STATUS_NOT_FINITE;
-        to_horizontal(m->rows, m->cols, out + i * m->ambient, at(p, i), at(v, i), work);
+        double *o = out + i * m->ambient, *made = work + m->cols * m->cols;
+        to_horizontal(m->rows, m->cols, made, at(p, i), at(v, i), work);
+        for (size_t j = 0; j < m->ambient; j++)
+            o[j] = made[j];
     }
     return STATUS_OK;
 }
@@ -97,7 +102,7 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
 /* u'u = V diag(s^2) V': V and s, ascending */
 static int spectrum(size_t n, size_t p, const double *u, double *v, double *s, int vectors, double *work)
 {
-    la_mul('T', 'N', p, p, n, u, n, u, n, v, p);
+    tall_gram(n, p, u, v);
     int status = la_symeig(p, v, s, vectors, work);
     for (size_t j = 0; j < p; j++)
         s[j] = sqrt(s[j] > 0 ? s[j] : 0);
@@ -159,10 +164,10 @@ static int gap(size_t n, size_t p, const double *w, const double *y, double *m, 
 {
     if (!all_finite(n * p, y))
         return STATUS_NOT_FINITE;
-    la_mul('T', 'N', p, p, n, w, n, y, n, m, p);
+    tall_cross(n, p, w, y, m);
     for (size_t j = 0; j < p * p; j++)
         work[j] = -m[j];
-    add_product(n, p, k, 1, y, w, work, work + p * p);
+    tall_add(n, p, y, w, work, k);
     if (norm2(n * p, k) > 0.01)
         return STATUS_OK;
     for (size_t j = 0; j < p; j++)
@@ -176,11 +181,123 @@ static int gap(size_t n, size_t p, const double *w, const double *y, double *m, 
     return STATUS_OK;
 }
 
+/* Gauss and Legendre's rule with 16 and 32 points for t/(sin(t) cos(t)) = integral of 1/(1 - x (1 - u^2)) over 0 <= u <= 1,
+ * x = sin(t)^2: 1 - u^2 and weights of its positive half. Relative errors are below 1e-15 up to x = .36 and .75. */
+static const double rule_16[2 * 8] = {
+    0.021085789837648906, 0.10777802578620214,  0.2506826214525967,  0.4293641798378278,
+    0.6182289466028844,   0.79022063138449,     0.9206994401885134,  0.9909726229743528,
+    0.027152459411754096, 0.062253523938647894, 0.09515851168249279, 0.12462897125553388,
+    0.14959598881657674,  0.16915651939500254,  0.18260341504492358, 0.1894506104550685,
+};
+static const double rule_32[2 * 16] = {
+    0.0054647898490581505, 0.028569948309451382, 0.06923379019370692,  0.12595062917469732, 0.19660838572620853,
+    0.2785746567422398,    0.36879549794436883,  0.46390934499698033,  0.5603723000909735,  0.6545901886909173,
+    0.7430524823244975,    0.822463102103085,    0.889863230819307,    0.9427415582664145,  0.979127852316419,
+    0.9976663694358017,    0.007018610009470096, 0.01627439473090567,  0.02539206530926206, 0.03427386291302143,
+    0.04283589802222668,   0.050998059262376175, 0.058684093478535544, 0.06582222277636185, 0.0723457941088485,
+    0.07819389578707031,   0.08331192422694675,  0.08765209300440381,  0.09117387869576389, 0.09384439908080457,
+    0.09563872007927486,   0.0965400885147278,
+};
+
+/* out = sum of weight (I - node S)^-1 for symmetric S: four nodes at a time, inverted by sweeping every pivot (Goodnight 1979,
+ * doi:10.1080/00031305.1979.10482685), which leaves minus the inverse. `work` 4 p (p + 1) doubles */
+RIEMDP_INLINE void sum_inverses_p(const size_t p, const double *s, const double *node, const double *weight,
+                                  size_t nodes, double *out, simd_four *a, simd_four *row)
+{
+    for (size_t j = 0; j < p * p; j++)
+        out[j] = 0;
+    for (size_t g = 0; g < nodes; g += 4) {
+        simd_four c = SIMD_LOAD(node + g), w = SIMD_LOAD(weight + g);
+        for (size_t j = 0; j < p; j++)
+            for (size_t i = j; i < p; i++)
+                a[i + j * p] = (i == j) - c * s[i + j * p];
+        for (size_t k = 0; k < p; k++) {
+            simd_four d = 1 / a[k + k * p];
+            for (size_t i = 0; i < p; i++)
+                row[i] = i < k ? a[k + i * p] : a[i + k * p];
+            for (size_t j = 0; j < p; j++) {
+                if (j == k)
+                    continue;
+                simd_four t = d * row[j];
+                for (size_t i = j; i < p; i++)
+                    a[i + j * p] -= t * row[i];
+                if (j < k)
+                    a[k + j * p] = t;
+            }
+            for (size_t i = k + 1; i < p; i++)
+                a[i + k * p] = d * row[i];
+            a[k + k * p] = -d;
+        }
+        for (size_t j = 0; j < p; j++)
+            for (size_t i = j; i < p; i++) {
+                simd_four t = w * a[i + j * p];
+                out[i + j * p] -= (t[0] + t[2]) + (t[1] + t[3]);
+            }
+    }
+}
+
+/* D = F C' and the trace of D'S D, F being the sum of inverses */
+RIEMDP_INLINE double stretch_p(const size_t p, const double *s, const double *c, const double *rule, size_t nodes,
+                               double *d, double *f, simd_four *a, simd_four *row)
+{
+    double trace = 0;
+    sum_inverses_p(p, s, rule, rule + nodes, nodes, f, a, row);
+    for (size_t j = 1; j < p; j++)
+        for (size_t i = 0; i < j; i++)
+            f[i + j * p] = f[j + i * p];
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < p; i++) {
+            double t = 0;
+            for (size_t h = 0; h < p; h++)
+                t += f[h + i * p] * c[j + h * p];
+            d[i + j * p] = t;
+        }
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < p; i++) {
+            double t = 0;
+            for (size_t h = 0; h < p; h++)
+                t += s[h + i * p] * d[h + j * p];
+            trace += t * d[i + j * p];
+        }
+    return trace;
+}
+
+/* small sizes unrolled */
+RIEMDP_SIMD static double stretch_all(size_t p, const double *s, const double *c, const double *rule, size_t nodes,
+                                      double *d, double *f, double *work)
+{
+    simd_four a[25], row[5];
+    switch (p) {
+    case 2:
+        return stretch_p(2, s, c, rule, nodes, d, f, a, row);
+    case 3:
+        return stretch_p(3, s, c, rule, nodes, d, f, a, row);
+    case 4:
+        return stretch_p(4, s, c, rule, nodes, d, f, a, row);
+    case 5:
+        return stretch_p(5, s, c, rule, nodes, d, f, a, row);
+    default:
+        return stretch_p(p, s, c, rule, nodes, d, f, (simd_four *)work, (simd_four *)work + p * p);
+    }
+}
+
 /* t/(sin(t) cos(t)) at the cosine c of an angle t in [0, pi/2); a smooth function of c */
 static double stretch(double c)
 {
     double x = c < 1 ? 1 - c : 0;
     return (x < 1e-8 ? 1 + x / 3 : 2 * asin(sqrt(0.5 * x)) / sqrt(x * (2 - x))) / c;
+}
+
+/* the function above of k'k times m', and |log|^2, where no angle is large; 0 where one is */
+static int stretch_near(size_t n, size_t p, const double *m, const double *k, double *d, double *sq, double *work)
+{
+    double *s = work, *f = s + p * p, *rest = f + p * p;
+    tall_gram(n, p, k, s);
+    double most = norm2(p * p, s);
+    if (!(most < 0.75))
+        return 0;
+    *sq = most < 0.36 ? stretch_all(p, s, m, rule_16, 8, d, f, rest) : stretch_all(p, s, m, rule_32, 16, d, f, rest);
+    return 1;
 }
 
 /* With m = P cos(t) Z': log = k Z t/sin(t) P' = k (Z stretch(cos t) Z') m'. Small cosines need the singular value
@@ -189,7 +306,12 @@ static int log_one(size_t n, size_t p, double *out, const double *w, const doubl
 {
     size_t pp = p * p;
     double *m = work, *a = m + pp, *b = a + pp, *c = b + pp, *d = c + p, *k = d + pp, *rest = k + n * p;
+    double sq;
     int status = gap(n, p, w, y, m, k, rest);
+    if (status == STATUS_OK && stretch_near(n, p, m, k, d, &sq, rest)) {
+        la_mul('N', 'N', n, p, p, k, n, d, p, out, n);
+        return STATUS_OK;
+    }
     if (status == STATUS_OK)
         status = spectrum(p, p, m, a, c, 1, rest);
     if (status != STATUS_OK)
@@ -222,6 +344,69 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     for (size_t i = begin; i < end && status == STATUS_OK; i++)
         status = log_one(m->rows, m->cols, out + i * m->ambient, at(p, i), at(q, i), work);
     return status;
+}
+
+RIEMDP_SIMD static double dot_of(size_t n, const double *x)
+{
+    return simd_dot(n, x, x);
+}
+
+/* Sums of logarithms k D with D = (k'k's function t/(sin(t) cos(t))) m', by the rule above where no angle is large, and one by
+ * one where one is or where all are so small that k takes more care. */
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                   size_t begin, size_t end, double *work)
+{
+    size_t n = m->rows, k = m->cols, kk = k * k, nk = n * k;
+    double *c = work, *d = c + kk, *k_of = d + kk, *rest = k_of + nk;
+    for (size_t i = begin; i < end; i++) {
+        const double *y = at(x, i);
+        double wi = w ? w[i] : 1, sq;
+        tall_cross(n, k, p, y, c);
+        for (size_t j = 0; j < kk; j++)
+            d[j] = -c[j];
+        tall_add(n, k, y, p, d, k_of);
+        if (!(dot_of(nk, k_of) > 1e-4 && stretch_near(n, k, c, k_of, d, &sq, rest))) {
+            int status = log_one(n, k, k_of, p, y, rest);
+            if (status != STATUS_OK)
+                return status;
+            *sum_sq += wi * dot_of(nk, k_of);
+            for (size_t j = 0; j < nk; j++)
+                sum[j] += wi * k_of[j];
+            continue;
+        }
+        *sum_sq += wi * sq;
+        for (size_t j = 0; j < kk; j++)
+            d[j] *= wi;
+        tall_add(n, k, sum, k_of, d, sum);
+    }
+    return STATUS_OK;
+}
+
+/* Start of a mean: the mean projector applied to the first record, a step of the power method. acc: the sum, that record */
+static int start_add(manifold_t m, double *acc, struct points x, const double *w, size_t begin, size_t end,
+                     double *work)
+{
+    size_t n = m->rows, k = m->cols, nk = n * k;
+    double *first = acc + nk;
+    for (size_t i = begin; i < end; i++) {
+        double wi = w ? w[i] : 1;
+        if (wi == 0)
+            continue;
+        if (dot(nk, first, first) == 0)
+            for (size_t j = 0; j < nk; j++)
+                first[j] = at(x, i)[j];
+        tall_cross(n, k, at(x, i), first, work);
+        for (size_t j = 0; j < k * k; j++)
+            work[j] *= wi;
+        tall_add(n, k, acc, at(x, i), work, acc);
+    }
+    return STATUS_OK;
+}
+
+static int start_end(manifold_t m, double *out, double *acc, double total, double *work)
+{
+    (void)total;
+    return project(m, out, (struct points){acc, 0}, 0, 1, work);
 }
 
 /* Norm of the principal angles: from the sines alone where no angle is large, else by atan2 of sines (ascending) and
@@ -272,12 +457,12 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             for (size_t j = 0; j < k; j++)
                 g[j] = cos(s[j]);
             la_spectral(k, vec, g, b, rest);
-            la_mul('T', 'N', k, k, n, w, n, y, n, t, k);
+            tall_cross(n, k, w, y, t);
             la_mul_square('N', 'N', k, b, t, turn);
             for (size_t j = 0; j < k; j++)
                 g[j] = sinc(s[j]);
             la_spectral(k, vec, g, a, rest);
-            la_mul('T', 'N', k, k, n, u, n, y, n, t, k);
+            tall_cross(n, k, u, y, t);
             la_mul_square('N', 'N', k, a, t, b);
             for (size_t j = 0; j < kk; j++) {
                 turn[j] += b[j];
@@ -288,13 +473,15 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             la_spectral(k, vec, g, b, rest);
         }
         const double *e = at(v, i);
-        la_mul('T', 'N', k, k, n, u, n, e, n, t, k);
+        tall_cross(n, k, u, e, t);
         la_mul_square('N', 'N', k, a, t, f);
-        add_product(n, k, d, 1, e, w, f, rest);
+        tall_add(n, k, e, w, f, d);
         la_mul_square('N', 'N', k, b, t, f);
-        add_product(n, k, d, 1, d, u, f, rest);
+        tall_add(n, k, d, u, f, d);
         add_product(n, k, d, 0, d, d, turn, rest);
-        to_horizontal(n, k, out + i * nk, y, d, rest);
+        to_horizontal(n, k, d, y, d, rest);
+        for (size_t j = 0; j < nk; j++)
+            out[i * nk + j] = d[j];
     }
     return STATUS_OK;
 }
@@ -502,6 +689,9 @@ const struct manifold_ops manifold_grassmann = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .log_sum = log_sum,
+    .start_add = start_add,
+    .start_end = start_end,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

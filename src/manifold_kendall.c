@@ -3,6 +3,7 @@
  * raw landmarks are centred and scaled on entry. Tangents are horizontal: sum v = 0 and x* v = 0. */
 #include "manifold.h"
 #include "linalg.h"
+#include "simd.h"
 
 static int init(struct manifold *m)
 {
@@ -23,19 +24,53 @@ static size_t work_size(manifold_t m)
     return 3 * m->ambient;
 }
 
-static void mean_of(size_t k, const double *x, double *re, double *im)
+/* sum of k complex numbers over k */
+RIEMDP_SIMD static void mean_of(size_t k, const double *x, double *re, double *im)
 {
-    double a = 0, b = 0;
-    for (size_t j = 0; j < k; j++) {
-        a += x[2 * j];
-        b += x[2 * j + 1];
+    simd_four s[2] = {{0}, {0}};
+    size_t j = 0;
+    for (; j + 8 <= 2 * k; j += 8) {
+        s[0] += SIMD_LOAD(x + j);
+        s[1] += SIMD_LOAD(x + j + 4);
+    }
+    s[0] += s[1];
+    double a = s[0][0] + s[0][2], b = s[0][1] + s[0][3];
+    for (; j < 2 * k; j += 2) {
+        a += x[j];
+        b += x[j + 1];
     }
     *re = a / (double)k;
     *im = b / (double)k;
 }
 
+RIEMDP_SIMD static double dot_of(size_t n, const double *x, const double *y)
+{
+    return simd_dot(n, x, y);
+}
+
+/* x*y */
+RIEMDP_SIMD static void hermitian(size_t k, const double *x, const double *y, double *re, double *im)
+{
+    simd_four s[2] = {{0}, {0}}, t[2] = {{0}, {0}};
+    size_t j = 0;
+    for (; j + 8 <= 2 * k; j += 8)
+        for (size_t h = 0; h < 2; h++) {
+            simd_four u = SIMD_LOAD(x + j + 4 * h), v = SIMD_LOAD(y + j + 4 * h);
+            s[h] += u * v;
+            t[h] += u * (simd_four){v[1], v[0], v[3], v[2]};
+        }
+    t[0] += t[1];
+    double a = 0, b = 0;
+    for (; j < 2 * k; j += 2) {
+        a += x[j] * y[j] + x[j + 1] * y[j + 1];
+        b += x[j] * y[j + 1] - x[j + 1] * y[j];
+    }
+    *re = simd_total(s) + a;
+    *im = ((t[0][0] - t[0][1]) + (t[0][2] - t[0][3])) + b;
+}
+
 /* o = u - c x with complex c; o may be u */
-static void subtract(size_t k, double *o, const double *u, const double *x, double re, double im)
+RIEMDP_SIMD static void subtract(size_t k, double *o, const double *u, const double *x, double re, double im)
 {
     for (size_t j = 0; j < k; j++) {
         double a = x[2 * j], b = x[2 * j + 1];
@@ -45,7 +80,7 @@ static void subtract(size_t k, double *o, const double *u, const double *x, doub
 }
 
 /* o = c u; o may be u */
-static void rotate(size_t k, double *o, const double *u, double re, double im)
+RIEMDP_SIMD static void rotate(size_t k, double *o, const double *u, double re, double im)
 {
     for (size_t j = 0; j < k; j++) {
         double a = u[2 * j], b = u[2 * j + 1];
@@ -58,7 +93,7 @@ static int check_point(manifold_t m, struct points x, size_t begin, size_t end, 
 {
     (void)work;
     for (size_t i = begin; i < end; i++) {
-        double re, im, s = dot(m->ambient, at(x, i), at(x, i));
+        double re, im, s = dot_of(m->ambient, at(x, i), at(x, i));
         mean_of(m->rows, at(x, i), &re, &im);
         if (!(s < INFINITY))
             return STATUS_NOT_FINITE;
@@ -84,7 +119,7 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
 }
 
 /* Centred and scaled to size one; what already is so to the last digits stays as it is. */
-static int project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
+RIEMDP_SIMD static int project(manifold_t m, double *out, struct points x, size_t begin, size_t end, double *work)
 {
     (void)work;
     size_t k = m->rows, n = m->ambient;
@@ -92,35 +127,33 @@ static int project(manifold_t m, double *out, struct points x, size_t begin, siz
         const double *u = at(x, i);
         double *o = out + i * n, re, im, big = 0;
         mean_of(k, u, &re, &im);
-        double s = dot(n, u, u);
+        double s = dot_of(n, u, u);
         if (fabs(s - 1) < 4e-15 && hypot(re, im) < 1e-15) {
             for (size_t j = 0; j < n; j++)
                 o[j] = u[j];
             continue;
         }
-        for (size_t j = 0; j < n; j++) {
-            if (!(fabs(u[j]) < INFINITY))
-                return STATUS_NOT_FINITE;
-            if (fabs(u[j]) > big)
-                big = fabs(u[j]);
-        }
+        if (!(s < INFINITY) && !all_finite(n, u))
+            return STATUS_NOT_FINITE;
+        for (size_t h = 0; h < n; h++)
+            big = fabs(u[h]) > big ? fabs(u[h]) : big;
         if (big == 0)
             return STATUS_ZERO_SIZE;
-        for (size_t j = 0; j < n; j++)
-            o[j] = u[j] / big;
+        for (size_t h = 0; h < n; h++)
+            o[h] = u[h] / big;
         /* twice: the first mean carries the rounding of a large shift */
         for (int pass = 0; pass < 2; pass++) {
             mean_of(k, o, &re, &im);
-            for (size_t j = 0; j < k; j++) {
-                o[2 * j] -= re;
-                o[2 * j + 1] -= im;
+            for (size_t h = 0; h < n; h += 2) {
+                o[h] -= re;
+                o[h + 1] -= im;
             }
         }
-        s = norm2(n, o);
+        s = sqrt(dot_of(n, o, o));
         if (!(s > 1e-12)) /* relative to the largest coordinate: nothing but rounding is left */
             return STATUS_ZERO_SIZE;
-        for (size_t j = 0; j < n; j++)
-            o[j] /= s;
+        for (size_t h = 0; h < n; h++)
+            o[h] /= s;
     }
     return STATUS_OK;
 }
@@ -164,14 +197,14 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
  * subtraction is done in extended precision: what is left is as small as the distance. Returns the distance. */
 static double horizontal(size_t k, double *h, const double *x, const double *y, double *re, double *im)
 {
-    double a, b, xx = dot(2 * k, x, x);
-    la_cdot(k, x, y, &a, &b);
+    double a, b, xx = dot_of(2 * k, x, x);
+    hermitian(k, x, y, &a, &b);
     *re = a;
     *im = b;
     a /= xx;
     b /= xx;
     subtract(k, h, y, x, a, b);
-    double s = norm2(2 * k, h), modulus = hypot(*re, *im);
+    double s = sqrt(dot_of(2 * k, h, h)), modulus = hypot(*re, *im);
     if (s < 1e-3 * modulus) {
         for (size_t j = 0; j < k; j++) {
             long double u = x[2 * j], v = x[2 * j + 1];
@@ -186,7 +219,7 @@ static double horizontal(size_t k, double *h, const double *x, const double *y, 
         }
         la_cdot(k, x, h, &c, &d);
         subtract(k, h, h, x, c / xx, d / xx);
-        s = norm2(2 * k, h);
+        s = sqrt(dot_of(2 * k, h, h));
     }
     return atan2(s * sqrt(xx), modulus);
 }
@@ -195,7 +228,8 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
 {
     size_t k = m->rows;
     for (size_t i = begin; i < end; i++) {
-        double re, im, d = horizontal(k, work, at(p, i), at(q, i), &re, &im), s = norm2(2 * k, work), r = hypot(re, im);
+        double re, im, d = horizontal(k, work, at(p, i), at(q, i), &re, &im), s = sqrt(dot_of(2 * k, work, work)),
+                       r = hypot(re, im);
         if (RIEMDP_PI / 2 - d < 1e-8)
             return STATUS_CUT_LOCUS;
         s = s > 0 ? d / (s * r) : 0;
@@ -204,26 +238,61 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
-/* Near the mean the horizontal part of a single record may be small, but sums of records don't need its last digits: plain
- * arithmetic, the base taken off once. */
-RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq, const double *restrict p,
-                              struct points x, const double *w, size_t begin, size_t end, double *work)
+/* x'y, (ix)'y and y'y in one pass over y */
+RIEMDP_SIMD static void products(size_t n, const double *x, const double *ix, const double *y, double *re, double *im,
+                                 double *yy)
 {
-    size_t k = m->rows;
-    double along_re = 0, along_im = 0, pp = dot(2 * k, p, p);
-    for (size_t i = begin; i < end; i++) {
-        const double *restrict y = at(x, i);
-        double re = 0, im = 0, yy = 0, wi = w ? w[i] : 1, c, s, d, f;
-        for (size_t j = 0; j < 2 * k; j += 2) {
-            re += p[j] * y[j] + p[j + 1] * y[j + 1];
-            im += p[j] * y[j + 1] - p[j + 1] * y[j];
-            yy += y[j] * y[j] + y[j + 1] * y[j + 1];
+    simd_four s[2] = {{0}, {0}}, t[2] = {{0}, {0}}, u[2] = {{0}, {0}};
+    size_t j = 0;
+    double a = 0, b = 0, c = 0;
+    for (; j + 8 <= n; j += 8)
+        for (size_t h = 0; h < 2; h++) {
+            simd_four z = SIMD_LOAD(y + j + 4 * h);
+            s[h] += SIMD_LOAD(x + j + 4 * h) * z;
+            t[h] += SIMD_LOAD(ix + j + 4 * h) * z;
+            u[h] += z * z;
         }
-        double r = hypot(re, im), rest = yy - r * r / pp;
+    for (; j < n; j++) {
+        a += x[j] * y[j];
+        b += ix[j] * y[j];
+        c += y[j] * y[j];
+    }
+    *re = simd_total(s) + a;
+    *im = simd_total(t) + b;
+    *yy = simd_total(u) + c;
+}
+
+/* adds the real multiples c y and s y */
+RIEMDP_SIMD static void add_multiples(size_t n, double *restrict a, double *restrict b, const double *restrict y,
+                                      double c, double s)
+{
+    for (size_t j = 0; j < n; j++) {
+        a[j] += c * y[j];
+        b[j] += s * y[j];
+    }
+}
+
+/* Near the mean the horizontal part of a single record may be small, but sums of records don't need its last digits: plain
+ * arithmetic, the base taken off once. Complex multiples c + is are summed as two real ones. */
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                   size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double along_re = 0, along_im = 0, pp = dot_of(n, p, p), *ip = work + n, *turned = ip + n;
+    for (size_t j = 0; j < n; j += 2) {
+        ip[j] = -p[j + 1];
+        ip[j + 1] = p[j];
+        turned[j] = turned[j + 1] = 0;
+    }
+    for (size_t i = begin; i < end; i++) {
+        const double *y = at(x, i);
+        double re, im, yy, wi = w ? w[i] : 1, c, s, d, f;
+        products(n, p, ip, y, &re, &im, &yy);
+        double r = sqrt(re * re + im * im), rest = yy - r * r / pp;
         if (rest < 1e-6 * yy) { /* too close for the difference of squares */
             double a, b;
             d = horizontal(k, work, p, y, &a, &b);
-            s = norm2(2 * k, work);
+            s = sqrt(dot_of(n, work, work));
         } else {
             s = sqrt(rest);
             d = atan2(s * sqrt(pp), r);
@@ -236,10 +305,11 @@ RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq
         *sum_sq += wi * d * d;
         along_re += c * re - s * im;
         along_im += c * im + s * re;
-        for (size_t j = 0; j < 2 * k; j += 2) {
-            sum[j] += c * y[j] - s * y[j + 1];
-            sum[j + 1] += c * y[j + 1] + s * y[j];
-        }
+        add_multiples(n, sum, turned, y, c, s);
+    }
+    for (size_t j = 0; j < n; j += 2) {
+        sum[j] -= turned[j + 1];
+        sum[j + 1] += turned[j];
     }
     subtract(k, sum, sum, p, along_re / pp, along_im / pp);
     return STATUS_OK;

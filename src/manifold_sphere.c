@@ -1,8 +1,7 @@
 /* Unit sphere S^d in R^{d+1}, curvature 1. Distances by atan2 of chords, logs by a difference that keeps its digits near
  * coincidence; frames by the Householder reflection that takes the base point to the nearer pole. */
 #include "manifold.h"
-
-/* The loops of the ordinary sphere run over three coordinates: functions ..._n are compiled once for that number. */
+#include "trig.h"
 
 static int init(struct manifold *m)
 {
@@ -22,9 +21,10 @@ static size_t work_size(manifold_t m)
     return m->ambient;
 }
 
-static inline int check_point_n(const size_t n, struct points x, size_t begin, size_t end, double *work)
+static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
 {
     (void)work;
+    size_t n = m->ambient;
     for (size_t i = begin; i < end; i++) {
         double s = dot(n, at(x, i), at(x, i));
         if (!(s < INFINITY))
@@ -33,11 +33,6 @@ static inline int check_point_n(const size_t n, struct points x, size_t begin, s
             return STATUS_OFF_MANIFOLD;
     }
     return STATUS_OK;
-}
-
-static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
-{
-    return m->ambient == 3 ? check_point_n(3, x, begin, end, work) : check_point_n(m->ambient, x, begin, end, work);
 }
 
 static int check_tangent(manifold_t m, struct points p, struct points v, size_t begin, size_t end, double *work)
@@ -98,10 +93,227 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     return STATUS_OK;
 }
 
-static inline int exp_map_n(const size_t n, double *out, struct points p, struct points v, size_t begin, size_t end,
-                            double *work)
+enum { CHUNK = 128 };
+
+/* ---- three coordinates ---------------------------------------------------------------------------------------------
+ * The ordinary sphere: loops over columns of records, where they are stored so, or over small blocks turned into columns. */
+
+struct columns {
+    const double *x[3];
+};
+
+RIEMDP_SIMD static size_t count_off(size_t n, struct columns p)
+{
+    const double *a = p.x[0], *b = p.x[1], *c = p.x[2];
+    long off = 0;
+    for (size_t i = 0; i < n; i++)
+        off += !(fabs(a[i] * a[i] + b[i] * b[i] + c[i] * c[i] - 1) <= 2 * RIEMDP_TOL);
+    return (size_t)off;
+}
+
+RIEMDP_SIMD static size_t count_not_tangent(size_t n, struct columns p, struct columns v)
+{
+    const double *a = p.x[0], *b = p.x[1], *c = p.x[2], *d = v.x[0], *e = v.x[1], *f = v.x[2];
+    double size[CHUNK];
+    long off = 0;
+    for (size_t i = 0; i < n; i++)
+        size[i] = d[i] * d[i] + e[i] * e[i] + f[i] * f[i];
+    simd_sqrt(n, size);
+    for (size_t i = 0; i < n; i++)
+        off += !(fabs(a[i] * d[i] + b[i] * e[i] + c[i] * f[i]) <= RIEMDP_TOL * (1 + size[i])) | !(size[i] < INFINITY);
+    return (size_t)off;
+}
+
+/* the number of vectors too long for the fast sine: theirs are made one by one */
+RIEMDP_SIMD static size_t exp_three(size_t n, struct columns p, struct columns v, double *restrict o0,
+                                    double *restrict o1, double *restrict o2)
+{
+    const double *a = p.x[0], *b = p.x[1], *c = p.x[2], *d = v.x[0], *e = v.x[1], *f = v.x[2];
+    double size[CHUNK];
+    long far = 0;
+    for (size_t i = 0; i < n; i++)
+        size[i] = d[i] * d[i] + e[i] * e[i] + f[i] * f[i];
+    simd_sqrt(n, size);
+    for (size_t i = 0; i < n; i++) {
+        double t = size[i], s, k;
+        trig_sincos(t, &s, &k);
+        far += !(t <= TRIG_MOST);
+        s = t > 0 ? s / t : 1;
+        double x = k * a[i] + s * d[i], y = k * b[i] + s * e[i], z = k * c[i] + s * f[i];
+        o0[i] = x;
+        o1[i] = y;
+        o2[i] = z;
+        size[i] = x * x + y * y + z * z;
+    }
+    simd_sqrt(n, size);
+    for (size_t i = 0; i < n; i++) {
+        double r = 1 / size[i];
+        o0[i] *= r;
+        o1[i] *= r;
+        o2[i] *= r;
+    }
+    return (size_t)far;
+}
+
+static void exp_far(size_t n, struct columns p, struct columns v, double *const o[3])
+{
+    for (size_t i = 0; i < n; i++) {
+        const double u[3] = {v.x[0][i], v.x[1][i], v.x[2][i]};
+        double t = norm2(3, u), c = cos(t), s = sin(t) / t, x[3];
+        if (t <= TRIG_MOST)
+            continue;
+        for (size_t j = 0; j < 3; j++)
+            x[j] = c * p.x[j][i] + s * u[j];
+        rescale(3, x);
+        for (size_t j = 0; j < 3; j++)
+            o[j][i] = x[j];
+    }
+}
+
+/* The tangential part of y - x (what rounding left of |x| = |y| goes with the normal part), scaled to the angle. Returns the
+ * number of records at the cut locus. */
+RIEMDP_SIMD static size_t log_three(size_t n, struct columns p, struct columns q, double *restrict o0,
+                                    double *restrict o1, double *restrict o2)
+{
+    const double *a = p.x[0], *b = p.x[1], *c = p.x[2], *d = q.x[0], *e = q.x[1], *f = q.x[2];
+    double size[CHUNK], along[CHUNK];
+    long far = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = d[i] - a[i], y = e[i] - b[i], z = f[i] - c[i];
+        double s = (x * a[i] + y * b[i] + z * c[i]) / (a[i] * a[i] + b[i] * b[i] + c[i] * c[i]);
+        x -= s * a[i];
+        y -= s * b[i];
+        z -= s * c[i];
+        size[i] = x * x + y * y + z * z;
+        along[i] = 1 + s; /* x'y */
+        o0[i] = x;
+        o1[i] = y;
+        o2[i] = z;
+    }
+    simd_sqrt(n, size);
+    for (size_t i = 0; i < n; i++) {
+        double t = size[i], angle = trig_angle(t, along[i]), s = t > 0 ? angle / t : 0;
+        far += RIEMDP_PI - angle < 1e-8;
+        o0[i] *= s;
+        o1[i] *= s;
+        o2[i] *= s;
+    }
+    return (size_t)far;
+}
+
+RIEMDP_SIMD static void dist_three(size_t n, struct columns p, struct columns q, double *restrict out)
+{
+    const double *a = p.x[0], *b = p.x[1], *c = p.x[2], *d = q.x[0], *e = q.x[1], *f = q.x[2];
+    double ratio[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        double x = d[i] - a[i], y = e[i] - b[i], z = f[i] - c[i], u = d[i] + a[i], v = e[i] + b[i], w = f[i] + c[i];
+        ratio[i] = (x * x + y * y + z * z) / (u * u + v * v + w * w);
+    }
+    simd_sqrt(n, ratio);
+    for (size_t i = 0; i < n; i++)
+        out[i] = 2 * trig_angle(ratio[i], 1);
+}
+
+/* returns the number of opposite points */
+RIEMDP_SIMD static size_t transport_three(size_t n, struct columns p, struct columns q, struct columns v,
+                                          double *restrict o0, double *restrict o1, double *restrict o2)
+{
+    const double *a = p.x[0], *b = p.x[1], *c = p.x[2], *d = q.x[0], *e = q.x[1], *f = q.x[2];
+    const double *g = v.x[0], *h = v.x[1], *k = v.x[2];
+    long far = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = a[i] + d[i], y = b[i] + e[i], z = c[i] + f[i], s = x * x + y * y + z * z; /* 2 (1 + x'y) */
+        far += s < 1e-16;
+        s = 2 * (d[i] * g[i] + e[i] * h[i] + f[i] * k[i]) / s;
+        o0[i] = g[i] - s * x;
+        o1[i] = h[i] - s * y;
+        o2[i] = k[i] - s * z;
+    }
+    return (size_t)far;
+}
+
+static struct columns read_columns(struct strided a, size_t begin, size_t n, double *buffer)
+{
+    struct columns to;
+    const double *x = a.x + begin * a.record;
+    if (a.record == 1) {
+        for (size_t j = 0; j < 3; j++)
+            to.x[j] = x + j * a.coordinate;
+        return to;
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < 3; j++)
+            buffer[i + j * CHUNK] = x[i * a.record + j * a.coordinate];
+    for (size_t j = 0; j < 3; j++)
+        to.x[j] = buffer + j * CHUNK;
+    return to;
+}
+
+/* All outputs of a chunk are written after its inputs are read, unless both are columns. */
+static int run_three(enum strided_operation op, double *out, size_t record, size_t coordinate, const struct strided *in,
+                     int check, size_t n)
+{
+    double buffer[3][3 * CHUNK], made[3 * CHUNK];
+    struct columns a[3];
+    int inputs = op == STRIDED_TRANSPORT ? 3 : 2;
+    for (size_t begin = 0; begin < n; begin += CHUNK) {
+        size_t count = n - begin < CHUNK ? n - begin : CHUNK, bad = 0;
+        for (int k = 0; k < inputs; k++)
+            if (begin == 0 || in[k].record > 0)
+                a[k] = read_columns(in[k], begin, in[k].record ? count : n < CHUNK ? n : CHUNK, buffer[k]);
+        double *o[3];
+        for (size_t j = 0; j < 3; j++)
+            o[j] = record == 1 ? out + begin + j * coordinate : made + j * CHUNK;
+        if (check) {
+            bad = count_off(count, a[0]);
+            bad += op == STRIDED_EXP ? count_not_tangent(count, a[0], a[1]) : count_off(count, a[1]);
+            if (op == STRIDED_TRANSPORT)
+                bad += count_not_tangent(count, a[0], a[2]);
+            if (bad)
+                return STATUS_OFF_MANIFOLD;
+        }
+        if (op == STRIDED_EXP) {
+            if (exp_three(count, a[0], a[1], o[0], o[1], o[2]))
+                exp_far(count, a[0], a[1], o);
+        } else if (op == STRIDED_LOG) {
+            bad = log_three(count, a[0], a[1], o[0], o[1], o[2]);
+        } else if (op == STRIDED_DIST) {
+            dist_three(count, a[0], a[1], out + begin);
+        } else {
+            bad = transport_three(count, a[0], a[1], a[2], o[0], o[1], o[2]);
+        }
+        if (bad)
+            return STATUS_CUT_LOCUS;
+        if (record != 1 && op != STRIDED_DIST)
+            for (size_t i = 0; i < count; i++)
+                for (size_t j = 0; j < 3; j++)
+                    out[(begin + i) * record + j * coordinate] = made[i + j * CHUNK];
+    }
+    return STATUS_OK;
+}
+
+static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
+                   const struct strided *in, size_t n)
+{
+    return m->ambient == 3 ? run_three(op, out, record, coordinate, in, 1, n) : STATUS_UNSUPPORTED;
+}
+
+static int three(enum strided_operation op, double *out, struct points a, struct points b, struct points c,
+                 size_t begin, size_t end)
+{
+    const struct strided in[3] = {
+        {at(a, begin), a.stride, 1}, {at(b, begin), b.stride, 1}, {at(c, begin), c.stride, 1}};
+    return run_three(op, out + begin * (op == STRIDED_DIST ? 1 : 3), 3, 1, in, 0, end - begin);
+}
+
+/* ---- any number of coordinates ------------------------------------------------------------------------------------- */
+
+static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
     (void)work;
+    size_t n = m->ambient;
+    if (n == 3)
+        return three(STRIDED_EXP, out, p, v, p, begin, end);
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *u = at(v, i);
         double *o = out + i * n, t = norm2(n, u), c = cos(t), s = sinc(t);
@@ -110,12 +322,6 @@ static inline int exp_map_n(const size_t n, double *out, struct points p, struct
         rescale(n, o);
     }
     return STATUS_OK;
-}
-
-static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
-{
-    return m->ambient == 3 ? exp_map_n(3, out, p, v, begin, end, work)
-                           : exp_map_n(m->ambient, out, p, v, begin, end, work);
 }
 
 /* 2 atan(|y - x|/|y + x|): right for near and for nearly opposite points */
@@ -130,10 +336,11 @@ static inline double angle(size_t n, const double *x, const double *y)
 }
 
 /* The tangential part of y - x (what rounding left of |x| = |y| goes with the normal part), scaled to the angle */
-static inline int log_map_n(const size_t n, double *out, struct points p, struct points q, size_t begin, size_t end,
-                            double *work)
+static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    (void)work;
+    size_t n = m->ambient;
+    if (n == 3)
+        return three(STRIDED_LOG, out, p, q, p, begin, end);
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *y = at(q, i);
         double *restrict o = work, s = 0, xx = 0, t = 0;
@@ -156,12 +363,6 @@ static inline int log_map_n(const size_t n, double *out, struct points p, struct
             out[i * n + j] = s * o[j];
     }
     return STATUS_OK;
-}
-
-static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
-{
-    return m->ambient == 3 ? log_map_n(3, out, p, q, begin, end, work)
-                           : log_map_n(m->ambient, out, p, q, begin, end, work);
 }
 
 /* The tangential part of y - p is y minus a multiple of p: sums of y with the factor d/|tangential part|, p taken off once. */
@@ -194,18 +395,14 @@ RIEMDP_HOT static int log_sum(manifold_t m, double *restrict sum, double *sum_sq
     return STATUS_OK;
 }
 
-static inline int dist_n(const size_t n, double *out, struct points p, struct points q, size_t begin, size_t end,
-                         double *work)
-{
-    (void)work;
-    for (size_t i = begin; i < end; i++)
-        out[i] = angle(n, at(p, i), at(q, i));
-    return STATUS_OK;
-}
-
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    return m->ambient == 3 ? dist_n(3, out, p, q, begin, end, work) : dist_n(m->ambient, out, p, q, begin, end, work);
+    (void)work;
+    if (m->ambient == 3)
+        return three(STRIDED_DIST, out, p, q, p, begin, end);
+    for (size_t i = begin; i < end; i++)
+        out[i] = angle(m->ambient, at(p, i), at(q, i));
+    return STATUS_OK;
 }
 
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
@@ -213,6 +410,8 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 {
     (void)work;
     size_t n = m->ambient;
+    if (n == 3)
+        return three(STRIDED_TRANSPORT, out, p, q, v, begin, end);
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *y = at(q, i), *u = at(v, i);
         double s = 0; /* 1 + x'y = |x + y|^2 / 2 */
@@ -343,6 +542,7 @@ const struct manifold_ops manifold_sphere = {
     .log_density = log_density,
     .jacobi = jacobi,
     .log_sum = log_sum,
+    .strided = strided,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

@@ -8,6 +8,8 @@
  * H, the Householder factor of W, takes W to [I; 0] and tangent vectors to [A; B]; a second one takes B to R. Points
  * are kept as increments over W, so that near ones keep their digits. */
 #include "manifold_stiefel.h"
+#include "simd.h"
+#include "tall.h"
 
 static double metric(manifold_t m)
 {
@@ -29,6 +31,7 @@ size_t stiefel_lay_out(manifold_t m, struct stiefel_frame *f, double *work)
     f->q = q;
     f->size = p * (p - 1) / 2 + r * p;
     f->c = metric(m);
+    f->tol = 4e-16;
     f->host = m->host;
     size_t used = 0;
 #define TAKE(view, count) (f->view = work ? work + used : NULL, used += (count))
@@ -54,7 +57,7 @@ size_t stiefel_lay_out(manifold_t m, struct stiefel_frame *f, double *work)
         TAKE(kept, LOG_LEVELS * q * p);
         TAKE(step, (LOG_DEPTH + 1) * f->size);
     }
-    size_t rest = most(la_qr_work(n, p), la_expm1_work(q));
+    size_t rest = most(la_qr_work(n, p), most(la_expm1_work(q), 6 * q * q));
     rest = most(rest, n * p + p + p * p + la_svd_work(n, p));
     rest = most(rest, 2 * q * p + p + p * p + la_svd_work(q, p));
     rest = most(rest, la_log1p_orthogonal_work(p));
@@ -68,7 +71,7 @@ size_t stiefel_lay_out(manifold_t m, struct stiefel_frame *f, double *work)
 static size_t work_size(manifold_t m)
 {
     struct stiefel_frame f;
-    return stiefel_lay_out(m, &f, NULL);
+    return stiefel_lay_out(m, &f, NULL) + m->ambient; /* log_sum: a sum */
 }
 
 static int init_data(struct manifold *m, double c)
@@ -120,7 +123,7 @@ static int check_point(manifold_t m, struct points x, size_t begin, size_t end, 
         const double *w = at(x, i);
         if (!all_finite(n * p, w))
             return STATUS_NOT_FINITE;
-        la_mul('T', 'N', p, p, n, w, n, w, n, work, p);
+        tall_gram(n, p, w, work);
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < p; j++)
                 if (!(fabs(work[j + k * p] - (j == k)) <= 2 * RIEMDP_TOL))
@@ -136,7 +139,7 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
         const double *w = at(p, i), *u = at(v, i);
         if (!all_finite(n * k, u))
             return STATUS_NOT_FINITE;
-        la_mul('T', 'N', k, k, n, w, n, u, n, work, k);
+        tall_cross(n, k, w, u, work);
         la_symmetrize(k, work);
         if (!(norm2(k * k, work) <= RIEMDP_TOL * (1 + norm2(n * k, u))))
             return STATUS_NOT_TANGENT;
@@ -148,7 +151,7 @@ static int check_tangent(manifold_t m, struct points p, struct points v, size_t 
 static void polish(size_t n, size_t p, double *y, double *work)
 {
     double *g = work, *row = work + p * p;
-    la_mul('T', 'N', p, p, n, y, n, y, n, g, p);
+    tall_gram(n, p, y, g);
     for (size_t j = 0; j < p * p; j++)
         g[j] *= -0.5;
     for (size_t j = 0; j < p; j++)
@@ -191,7 +194,7 @@ static int project(manifold_t m, double *out, struct points x, size_t begin, siz
 /* out = v - w sym(w'v); out may be v */
 static int to_tangent(size_t n, size_t p, double *out, const double *w, const double *v, double *work)
 {
-    la_mul('T', 'N', p, p, n, w, n, v, n, work, p);
+    tall_cross(n, p, w, v, work);
     la_symmetrize(p, work);
     if (!all_finite(p * p, work))
         return STATUS_NOT_FINITE;
@@ -223,8 +226,8 @@ static int inner(manifold_t m, double *out, struct points p, struct points u, st
         const double *w = at(p, i), *x = at(u, i), *y = at(v, i);
         double s = dot(np, x, y);
         if (metric(m) == 1) {
-            la_mul('T', 'N', k, k, n, w, n, x, n, a, k);
-            la_mul('T', 'N', k, k, n, w, n, y, n, b, k);
+            tall_cross(n, k, w, x, a);
+            tall_cross(n, k, w, y, b);
             s -= 0.5 * dot(k * k, a, b);
         }
         out[i] = s;
@@ -321,18 +324,91 @@ void stiefel_lift(struct stiefel_frame *f, const double *t, double *x)
         }
 }
 
+/* out = Y + sum of c_j X^j over 1 <= j <= 4, and c_0 on the diagonal; powers are one after the other */
+RIEMDP_SIMD static void add_powers(size_t n, const double *c, const double *powers, const double *y, double *out)
+{
+    size_t nn = n * n;
+    const double *x = powers, *x2 = x + nn, *x3 = x2 + nn, *x4 = x3 + nn;
+    for (size_t i = 0; i < nn; i++)
+        out[i] = y[i] + (((c[4] * x4[i] + c[3] * x3[i]) + c[2] * x2[i]) + c[1] * x[i]);
+    for (size_t i = 0; i < n; i++)
+        out[i * (n + 1)] += c[0];
+}
+
+/* expm(X) - I for skew-symmetric X, relatively accurate for small X: Taylor's series of 20 terms in blocks of four (Paterson
+ * and Stockmeyer 1973, doi:10.1137/0202007) at a norm <= 1, where normal matrices lose nothing, then expm1(2X) = E (E + 2 I).
+ * 6 n * n doubles of work */
+static int expm1_skew(size_t n, const double *x, double *out, double *work)
+{
+    /* 1/k! */
+    static const double c[21] = {
+        0,
+        1,
+        0.5,
+        0.16666666666666666,
+        0.041666666666666664,
+        0.008333333333333333,
+        0.001388888888888889,
+        0.0001984126984126984,
+        2.48015873015873e-05,
+        2.7557319223985893e-06,
+        2.755731922398589e-07,
+        2.505210838544172e-08,
+        2.08767569878681e-09,
+        1.6059043836821613e-10,
+        1.1470745597729725e-11,
+        7.647163731819816e-13,
+        4.779477332387385e-14,
+        2.8114572543455206e-15,
+        1.5619206968586225e-16,
+        8.22063524662433e-18,
+        4.110317623312165e-19,
+    };
+    size_t nn = n * n;
+    double *powers = work, *t = powers + 4 * nn, *u = t + nn;
+    double norm = norm2(nn, x) / RIEMDP_SQRT2; /* eigenvalues come in pairs */
+    int s = 0;
+    if (!(norm < INFINITY))
+        return STATUS_NOT_FINITE;
+    while (norm > 1) {
+        norm *= 0.5;
+        s++;
+    }
+    double h = ldexp(1, -s);
+    for (size_t i = 0; i < nn; i++) {
+        powers[i] = h * x[i];
+        t[i] = 0;
+    }
+    tall_mul(n, n, n, powers, n, powers, n, powers + nn, n);
+    tall_mul(n, n, n, powers, n, powers + nn, n, powers + 2 * nn, n);
+    tall_mul(n, n, n, powers + nn, n, powers + nn, n, powers + 3 * nn, n);
+    add_powers(n, c + 16, powers, t, out);
+    for (int k = 12; k >= 0; k -= 4) {
+        /* the term of X^(k + 4) is in `out` already */
+        const double d[5] = {c[k], c[k + 1], c[k + 2], c[k + 3], 0};
+        tall_mul(n, n, n, out, n, powers + 3 * nn, n, t, n);
+        add_powers(n, d, powers, t, out);
+    }
+    while (s-- > 0) {
+        tall_mul(n, n, n, out, n, out, n, u, n);
+        for (size_t i = 0; i < nn; i++)
+            out[i] = 2 * out[i] + u[i];
+    }
+    return STATUS_OK;
+}
+
 /* exp(X) - I and exp((1 - c) A) - I for the reduced tangent vector t */
 int stiefel_geodesic(struct stiefel_frame *f)
 {
     size_t p = f->p, q = f->q;
     stiefel_lift(f, f->t, f->x);
-    int status = la_expm1(q, f->x, f->e, f->rest);
+    int status = expm1_skew(q, f->x, f->e, f->rest);
     if (f->c == 1 || status != STATUS_OK)
         return status;
     for (size_t j = 0; j < p; j++)
         for (size_t i = 0; i < p; i++)
             f->u[i + j * p] = (1 - f->c) * f->t[i + j * q];
-    return la_expm1(p, f->u, f->f, f->rest);
+    return expm1_skew(p, f->u, f->f, f->rest);
 }
 
 /* v = y exp((1 - c) A) for a k x p matrix y (leading dimension k), in place; `work` k * p doubles */
@@ -340,7 +416,7 @@ static void turn(struct stiefel_frame *f, size_t k, double *y, double *work)
 {
     if (f->c == 1)
         return;
-    la_mul('N', 'N', k, f->p, f->p, y, k, f->f, f->p, work, k);
+    tall_mul(k, f->p, f->p, y, k, f->f, f->p, work, k);
     for (size_t j = 0; j < k * f->p; j++)
         y[j] += work[j];
 }
@@ -410,10 +486,10 @@ static void transport_rate(struct stiefel_frame *f, const double *y, double *to)
 {
     size_t p = f->p, q = f->q, r = f->r;
     double k = f->c - 0.5, h = 0.5 * f->c, *ab = f->x, *rb = ab + p * p, *ra = rb + p * p, *ba = ra + r * p;
-    la_mul('N', 'N', p, p, p, f->t, q, y, q, ab, p);
-    la_mul('T', 'N', p, p, r, f->t + p, q, y + p, q, rb, p);
-    la_mul('N', 'N', r, p, p, f->t + p, q, y, q, ra, r);
-    la_mul('N', 'N', r, p, p, y + p, q, f->t, q, ba, r);
+    tall_mul(p, p, p, f->t, q, y, q, ab, p);
+    tall_mul(p, p, r, f->rest, p, y + p, q, rb, p);
+    tall_mul(r, p, p, f->t + p, q, y, q, ra, r);
+    tall_mul(r, p, p, y + p, q, f->t, q, ba, r);
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < p; i++)
             to[i + j * q] = 0.5 * (rb[i + j * p] - rb[j + i * p]) - k * (ab[i + j * p] - ab[j + i * p]);
@@ -422,7 +498,7 @@ static void transport_rate(struct stiefel_frame *f, const double *y, double *to)
     }
 }
 
-/* y = exp(s rate) y by Taylor's series in steps of norm <= 2; uses x, u, v */
+/* y = exp(s rate) y by Taylor's series in steps of norm <= 2; uses x, u, v and the rest, which holds R' */
 void stiefel_transport_flow(struct stiefel_frame *f, double s, double tol, double *y)
 {
     size_t qp = f->q * f->p;
@@ -430,6 +506,9 @@ void stiefel_transport_flow(struct stiefel_frame *f, double s, double tol, doubl
     if (!(norm < 1e6) || size == 0)
         return;
     double steps = ceil(norm / 2);
+    for (size_t j = 0; j < f->p; j++)
+        for (size_t i = 0; i < f->r; i++)
+            f->rest[j + i * f->p] = f->t[f->p + i + j * f->q];
     for (double done = 0; done < steps; done++) {
         for (size_t j = 0; j < qp; j++)
             f->u[j] = y[j];
@@ -501,6 +580,33 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
             return status;
     }
     return STATUS_OK;
+}
+
+/* Sums in the frame of the base. The last two digits of single logarithms are not waited for. */
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                   size_t begin, size_t end, double *work)
+{
+    struct stiefel_frame f;
+    double *total = work + stiefel_lay_out(m, &f, work);
+    f.tol = 1e-14;
+    for (size_t j = 0; j < m->ambient; j++)
+        total[j] = 0;
+    for (size_t i = begin; i < end; i++) {
+        double wi = w ? w[i] : 1;
+        int status = reach(&f, p, at(x, i), i == begin);
+        if (status == STATUS_OK)
+            status = expand(&f, f.t, f.z);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < m->ambient; j++)
+            total[j] += wi * f.z[j];
+        stiefel_pack(&f, f.t, f.here);
+        *sum_sq += wi * dot(f.size, f.here, f.here);
+    }
+    int status = end > begin ? from_frame(&f, total) : STATUS_OK;
+    for (size_t j = 0; j < m->ambient; j++)
+        sum[j] += total[j];
+    return status;
 }
 
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
@@ -690,7 +796,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     .work = work_size, .check_point = check_point, .check_tangent = check_tangent, .project = project,                 \
     .project_tangent = project_tangent, .exp = exp_map, .log = log_map, .inner = inner, .coords = coords,              \
     .from_coords = from_coords, .dist = dist, .transport = transport, .log_density = stiefel_log_density,              \
-    .origin = origin, .to_origin = to_origin, .from_origin = from_origin
+    .log_sum = log_sum, .origin = origin, .to_origin = to_origin, .from_origin = from_origin
 
 const struct manifold_ops manifold_stiefel_euclidean = {
     .name = "stiefel_euclidean",

@@ -11,7 +11,7 @@ enum { LOG_STEPS = 200, LOG_DEPTH = 30, LOG_LEVELS = 8, DENSITY_MOST = 1500 };
 /* Views into the workspace. Reduced tangent vectors and increments are q x p matrices: A over R. */
 struct stiefel_frame {
     size_t n, p, r, q, size; /* q = p + r; size: degrees of freedom of a reduced tangent vector */
-    double c;
+    double c, tol;
     struct host *host;
     double *h, *tau, *sign;           /* factor of the base; H diag(sign, 1) begins with W */
     double *z;                        /* n x p: coordinates in that frame */

@@ -1,5 +1,6 @@
 /* Logarithm on the Stiefel manifold: shooting in the reduced frame. */
 #include "manifold_stiefel.h"
+#include "tall.h"
 
 /* What the tangent vector `here` misses of the goal: the tangential part of the difference at the end of its geodesic,
  * carried back to the base. */
@@ -13,7 +14,10 @@ static int shoot(struct stiefel_frame *f, double *to)
     stiefel_advance(f, f->now);
     for (size_t j = 0; j < q * p; j++)
         f->now[j] = f->goal[j] - f->now[j];
-    la_mul('T', 'N', q, p, q, f->e, q, f->now, q, f->res, q);
+    for (size_t j = 0; j < q; j++)
+        for (size_t i = 0; i < q; i++)
+            f->x[j + i * q] = f->e[i + j * q];
+    tall_mul(q, p, q, f->x, q, f->now, q, f->res, q);
     for (size_t j = 0; j < q * p; j++)
         f->res[j] += f->now[j];
     if (f->c != 1) {
@@ -114,7 +118,7 @@ int stiefel_solve(struct stiefel_frame *f)
         f->t[j] = f->goal[j];
     stiefel_skew_top(q, p, f->t);
     while (status == STATUS_OK) {
-        status = iterate(f, levels ? 1e-2 : 4e-16);
+        status = iterate(f, levels ? 1e-2 : f->tol);
         if (levels == 0)
             break;
         levels--;
