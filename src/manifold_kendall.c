@@ -193,8 +193,17 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
     return STATUS_OK;
 }
 
+/* y - a u - b v with the rounding errors of products and sums (Ogita, Rump and Oishi 2005, doi:10.1137/030601818) */
+static double residual(double y, double a, double u, double b, double v)
+{
+    double p = a * u, q = b * v, ep = fma(a, u, -p), eq = fma(b, v, -q);
+    double s = y - p, t = s - y, es = (y - (s - t)) - (p + t);
+    double r = s - q, w = r - s, er = (s - (r - w)) - (q + w);
+    return r + (es + er - ep - eq);
+}
+
 /* h = y - x (x* y) / (x* x), the part of y that is horizontal at x, up to phase; |s| = |x* y|. Near coincidence the
- * subtraction is done in extended precision: what is left is as small as the distance. Returns the distance. */
+ * subtraction is done in twice the precision: what is left is as small as the distance. Returns the distance. */
 static double horizontal(size_t k, double *h, const double *x, const double *y, double *re, double *im)
 {
     double a, b, xx = dot_of(2 * k, x, x);
@@ -207,9 +216,9 @@ static double horizontal(size_t k, double *h, const double *x, const double *y, 
     double s = sqrt(dot_of(2 * k, h, h)), modulus = hypot(*re, *im);
     if (s < 1e-3 * modulus) {
         for (size_t j = 0; j < k; j++) {
-            long double u = x[2 * j], v = x[2 * j + 1];
-            h[2 * j] = (double)(y[2 * j] - (a * u - b * v));
-            h[2 * j + 1] = (double)(y[2 * j + 1] - (a * v + b * u));
+            double u = x[2 * j], v = x[2 * j + 1];
+            h[2 * j] = residual(y[2 * j], a, u, -b, v);
+            h[2 * j + 1] = residual(y[2 * j + 1], a, v, b, u);
         }
         double c, d;
         mean_of(k, h, &c, &d); /* rounding of the centring */
