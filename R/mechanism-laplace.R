@@ -138,6 +138,14 @@ expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussi
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   if (mechanism == "laplace") check_laplace(M, sigma)
   if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+  out <- tryCatch(law_error(M, sigma, mechanism, center, radius), riemdp_error = stop, error = function(e) NaN)
+  if (!is.finite(out)) {
+    abort_riemdp("existence", "the expected error can't be told: `sigma` is too small or too large for doubles on this manifold.")
+  }
+  out
+}
+
+law_error <- function(M, sigma, mechanism, center, radius) {
   if (mechanism %in% c("wrapped", "wrapped_gaussian")) {
     return(wrapped_noise_error(M, sigma, if (mechanism == "wrapped") "knorm" else "gaussian", center, radius))
   }
