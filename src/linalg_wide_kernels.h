@@ -247,8 +247,9 @@ TARGET static int KERNEL(ql_vectors)(size_t n, wide *v, wide *d, wide *e)
 
 /* One sweep of the square-root-free variant of Pal, Walker and Kahan (as in linalg.c), in step. A gamma that vanishes makes not-a-
  * number of all that follows. */
-TARGET static void KERNEL(sweep)(size_t n, size_t l, wide_mask live, const wide *floor, wide *d, wide *e)
+TARGET static void KERNEL(sweep)(size_t n, size_t l, const wide_mask *which, const wide *floor, wide *d, wide *e)
 {
+    wide_mask live = *which;
     wide tiny = *floor, zero = {0}, unit = (wide){0} + 1, root = SELECT(live, e[l], unit);
     ROOT(root);
     wide shift = (d[l + 1] - d[l]) / (2 * root), r = shift * shift + 1;
@@ -273,8 +274,9 @@ TARGET static void KERNEL(sweep)(size_t n, size_t l, wide_mask live, const wide 
 }
 
 /* the same with the limits that it needs where a gamma vanishes */
-TARGET static void KERNEL(careful_sweep)(size_t n, size_t l, wide_mask live, wide *d, wide *e)
+TARGET static void KERNEL(careful_sweep)(size_t n, size_t l, const wide_mask *which, wide *d, wide *e)
 {
+    wide_mask live = *which;
     wide unit = (wide){0} + 1, zero = {0}, root = SELECT(live, e[l], unit);
     ROOT(root);
     wide shift = (d[l + 1] - d[l]) / (2 * root), r = shift * shift + 1;
@@ -322,13 +324,13 @@ TARGET static int KERNEL(ql_values)(size_t n, wide *d, wide *e, wide *work)
                 d0[i] = d[i];
                 e0[i] = e[i];
             }
-            KERNEL(sweep)(n, l, live, &tiny, d, e);
+            KERNEL(sweep)(n, l, &live, &tiny, d, e);
             if (ANY((wide_mask)(d[l] != d[l]) | (wide_mask)(e[l] != e[l]))) {
                 for (size_t i = l; i < n; i++) {
                     d[i] = d0[i];
                     e[i] = e0[i];
                 }
-                KERNEL(careful_sweep)(n, l, live, d, e);
+                KERNEL(careful_sweep)(n, l, &live, d, e);
             }
         }
     return STATUS_OK;

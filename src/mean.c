@@ -92,6 +92,7 @@ static int pass_eval(const struct objective *f, const double *p, double *grad, d
     manifold_t m = c->m;
     size_t n = m->ambient, block = c->x->block;
     int lanes = c->x->n > block ? c->x->lanes : 1;
+    (void)lanes; /* without OpenMP */
     size_t slots = slots_of(c->x);
     double sum = 0, sum_carry = 0;
     for (size_t j = 0; j < n; j++)
