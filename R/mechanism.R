@@ -139,3 +139,20 @@ plan_auto <- function(M, ask) {
 #' explain(r)
 #' @name baselines
 NULL
+
+# where each mechanism comes from, for explain()
+mechanism_sources <- function(name) {
+  reimherr <- "Reimherr, Bharath and Soto (2021), Differential privacy over Riemannian manifolds, NeurIPS 34"
+  switch(name,
+    laplace = c(reimherr, "Hajri et al. (2016), doi:10.3390/e18030098"),
+    wrapped = c("Dwork, McSherry, Nissim and Smith (2006), doi:10.1007/11681878_14", "proofs/laplace.md, proofs/mean-sensitivity.md"),
+    kng = , laplace_truncated = c("Reimherr and Awan (2019), KNG: the K-norm gradient mechanism, NeurIPS 32",
+                                  "Soto, Bharath, Reimherr and Slavkovic (2022), Shape and structure preserving differential privacy, NeurIPS 35"),
+    gaussian = c("Jiang, Chang, Liu, Ding, Kong and Jiang (2023), Gaussian differential privacy on Riemannian manifolds, NeurIPS 36",
+                 "Dong, Roth and Su (2022), doi:10.1111/rssb.12454"),
+    wrapped_gaussian = "Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, ICML",
+    adaptive = c("McSherry and Talwar (2007), doi:10.1109/FOCS.2007.66", "Dwork et al. (2006), doi:10.1007/11681878_14"),
+    euclidean = , pointwise = , chain = reimherr,
+    character()
+  )
+}
