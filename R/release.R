@@ -75,7 +75,8 @@ explain.dp_release <- function(x, ...) {
   }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
   cat(strwrap("Records outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut locus of the centre, count as the centre. Their number is not part of the release.", exdent = 2), sep = "\n")
-  cat(strwrap("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
+  cat(strwrap(paste0("Not protected: the time that the call takes",
+                     if (g$numerics == "lattice") "." else "; the rounding of doubles (the proof is about real numbers)."),
               exdent = 2), sep = "\n")
   if (length(x$post_processed)) {
     cat(strwrap(paste0("Post-processed: ", paste(x$post_processed, collapse = "; "), ". A function of the release and of public settings: the guarantee is that of the release."),
