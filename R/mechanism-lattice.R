@@ -54,7 +54,7 @@ lattice_bounds <- function(M, ball, n) {
   bits <- min(floor(62 - 1e-9 - log2(3 * r * n)), floor(51 - log2(r)))
   unit <- 2^-bits
   if (model == "flat") {
-    return(list(numbers = c(r, 1, 1, bits, 0, 1), error = 4 * UNIT_ROUNDOFF * r + 2^-1000, model = model, steps = 1))
+    return(list(numbers = c(r, 1, 1, bits, 0, 1), error = 4 * UNIT_ROUNDOFF * r, model = model, steps = 1))
   }
   k <- if (model == "spd") facts$rows else 1
   if (k > 128 || d > 1e6) {
@@ -66,7 +66,7 @@ lattice_bounds <- function(M, ball, n) {
   # the step and its contraction, with room for perturbed steps: proofs/mean-solver.md
   root <- sqrt(max(ball$k_max, 0))
   rho <- r * root
-  wide <- r * (1 + 1e-6)
+  wide <- r * (1 + 1e-4)
   far <- wide * sqrt(max(-ball$k_min, 0))
   zeta <- if (far > 1e-4) far / tanh(far) else 1 + far^2 / 3
   a <- cot_factor(rho)
@@ -81,7 +81,7 @@ lattice_bounds <- function(M, ball, n) {
   # the step, the way back into the ball, and its rounding
   stretch <- sinhc_r(2 * r * sqrt(max(-ball$k_min, 0)))
   eta <- 2 * one + (10 * (d + 8) * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
-  if (!(eta <= 5e-7 * r / steps && eta / (1 - q) <= 1e-6 * r)) {
+  if (!(eta <= 5e-5 * r / steps && eta / (1 - q) <= 1e-4 * r)) {
     return(no("has no useful bound of the rounding errors for a ball of this radius: choose a smaller `radius`."))
   }
   spread <- if (rho > 0) rho / sin(rho) else 1
@@ -130,7 +130,7 @@ mechanism_lattice <- list(
   options = c("law", "k"),
   unsupported = function(M, ask) lattice_bounds(M, ask$ball, ask$n)$why,
   plan = function(M, ask) {
-    law <- check_choice(if (is.null(ask$options$law)) "l2" else ask$options$law, "law", names(LATTICE_LAW))
+    law <- check_choice(if (is.null(ask$options[["law"]])) "l2" else ask$options[["law"]], "law", names(LATTICE_LAW))
     if (law == "gaussian" && !(ask$delta > 0)) {
       abort_riemdp("argument", "the discrete Gaussian needs `delta` > 0.")
     }
@@ -149,10 +149,10 @@ mechanism_lattice <- list(
     # The default step: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
     aim <- min(if (is.null(ask$sigma)) real / ask$epsilon else ask$sigma, real / sqrt(d)) / 2^10
     finest <- floor(51 - log2(r))
-    k <- if (is.null(ask$options$k)) {
+    k <- if (is.null(ask$options[["k"]])) {
       max(-150, min(150, finest, ceiling(-log2(aim))))
     } else {
-      check_count(ask$options$k, "k", -150, min(150, finest))
+      check_count(ask$options[["k"]], "k", -150, min(150, finest))
     }
     step <- 2^-k
     shift <- outwards(real / step + sqrt(d)) # Euclidean, in lattice steps
@@ -176,6 +176,19 @@ mechanism_lattice <- list(
   },
   release = function(M, x, plan, ask) {
     .Call(riemdp_release_lattice, M, x, ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio, in_simulation())
+  },
+  region = function(r, level) {
+    w <- r$details
+    d <- mf_facts(r$manifold)$dimension
+    s <- w$lattice_scale
+    # Length of the noise in steps, bounded by that of continuous noise (proofs/lattice.md, section 2), and half a step a coordinate for
+    # the rounding of the mean
+    q <- switch(w$law,
+      l2 = s * stats::qgamma((1 - level) * exp(-sqrt(d) / (2 * s)), d, lower.tail = FALSE) + sqrt(d) / 2,
+      laplace = s * min(stats::qgamma(level, d), -sqrt(d) * log1p(-level^(1 / d))),
+      gaussian = s * sqrt(stats::qchisq(level, d)) + sqrt(d)
+    )
+    wrapped_region(r, (q + sqrt(d) / 2) * w$step + w$error_bound)
   },
   words = function(r) {
     w <- r$details
@@ -255,7 +268,7 @@ lattice_expected_error <- function(M, law, scale, ask) {
 #'
 #' The first two are the samplers of Canonne, Kamath and Steinke. The third draws a point with density
 #' \eqn{\exp(-\|x\|/\mathrm{scale})} on \eqn{R^d}, its digits as they are needed, rounds it, and keeps the result with a probability
-#' that makes up for rounding, about \eqn{\exp(-\sqrt d/(2\,\mathrm{scale}))}.
+#' that makes up for rounding, on average at least \eqn{\exp(-\sqrt d/(2\,\mathrm{scale}))}.
 #'
 #' @param n number of draws.
 #' @param scale positive; for `discrete_l2_noise()` at least \eqn{\sqrt{d}/20}. Scales (and squared sigmas) are used as

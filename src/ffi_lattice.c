@@ -165,6 +165,8 @@ static SEXP release_lattice(struct call *c, struct rng *rng, const struct releas
     /* Each record by itself to coordinates at the centre, so that neighbours stay neighbours; from here on nothing fails. */
     size_t size = lattice_point_size(&mean);
     double *y = ffi_doubles(n * size), *rest = ffi_doubles(lattice_mean_work(&mean)), *o = ffi_doubles(dim);
+    SEXP coords = in->noisy ? R_NilValue : ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)n));
+    double *shown = in->noisy ? NULL : REAL(coords);
     for (size_t begin = 0; begin < n; begin += block) {
         size_t end = begin + block < n ? begin + block : n;
         struct points from = ffi_block_points(c, &x, begin, end, 1, work);
@@ -175,6 +177,8 @@ static SEXP release_lattice(struct call *c, struct rng *rng, const struct releas
                 for (size_t j = 0; j < d; j++)
                     a[j] = 0;
             lattice_clip(&mean, a);
+            for (size_t j = 0; j < d && shown; j++)
+                shown[(begin + i) * d + j] = a[j];
             lattice_embed(&mean, a, y + (begin + i) * size, rest);
         }
         host_tick(m->host, 0, 0);
@@ -185,6 +189,7 @@ static SEXP release_lattice(struct call *c, struct rng *rng, const struct releas
         SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)d));
         for (size_t j = 0; j < d; j++)
             REAL(out)[j] = a[j];
+        Rf_setAttrib(out, Rf_install("records"), coords);
         return out;
     }
 
@@ -221,7 +226,8 @@ SEXP riemdp_release_lattice(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP law,
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
-/* The coordinates before rounding and noise, to compare with other computations: not private */
+/* The coordinates before rounding and noise, and (attribute "records", by columns) what the records were moved to: to compare
+ * with other computations, not private */
 static SEXP nonprivate_body(struct call *c, void *data)
 {
     return release_lattice(c, NULL, data);

@@ -4,6 +4,10 @@
 
 #include <string.h>
 
+#ifdef __FAST_MATH__
+#error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math"
+#endif
+
 enum lattice_model lattice_model(manifold_t m)
 {
     const char *name = m->ops->name;

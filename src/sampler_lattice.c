@@ -579,7 +579,7 @@ static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z
 
 /* x has density proportional to exp(-|x|/scale) on R^d: radius scale times a sum of d exponentials, uniform direction. z is x
  * rounded, kept if |z| + sqrt(d)/2 <= |x| + scale e_0: since |x - z| <= sqrt(d)/2 that has probability
- * exp(-(|z| + sqrt(d)/2 - |x|)/scale), and the density cancels. Numbers are intervals of 64, 128, ... bits until all is decided. */
+ * exp(-(|z| + sqrt(d)/2 - |x|)/scale), and the density cancels; at least exp(-sqrt(d)/(2 scale)) of all are kept. Numbers are intervals of 64, 128, ... bits until all is decided. */
 uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work)
 {
     struct deviate *e = work, *g = work + d + 1;
