@@ -142,7 +142,7 @@ mechanism_lattice <- list(
     real <- as.numeric(sensitivity) + 2 * bounds$error
     if (!(2 * bounds$error <= as.numeric(sensitivity))) {
       abort_riemdp("unsupported", sprintf(
-        "numerics = \"lattice\": the proven bound of rounding errors, %.3g, is no longer small against the sensitivity, %.3g. A smaller `radius` would do.",
+        "numerics = \"lattice\": the proven bound of rounding errors, %.3g, exceeds half the sensitivity %.3g: choose a smaller `radius`.",
         bounds$error, as.numeric(sensitivity)
       ))
     }
@@ -160,13 +160,13 @@ mechanism_lattice <- list(
     scale <- noise$scale * step
     list(
       scale = scale, sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"),
-      solver_error = shift * step - as.numeric(sensitivity), acceptance = if (law == "l2") exp(-sqrt(d) / (2 * noise$scale)) else 1,
-      expected_error = lattice_expected_error(M, law, scale, ask),
+      solver_error = shift * step - as.numeric(sensitivity),
+      acceptance = if (law == "l2") exp(-sqrt(d) / (2 * noise$scale)) else 1,
       guarantee = list(
         epsilon = noise$epsilon, delta = noise$delta, reasons = NULL, sampler = "exact",
         assumptions = c(
           "the coordinates computed for one record don't depend on the others",
-          if (bounds$model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asinh, atan2 to 64 units in the last place"
+          if (bounds$model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asinh, atan2 to 32 units in the last place"
         )
       ),
       law = law, numbers = c(bounds$numbers, k), ratio = noise$ratio,
@@ -174,15 +174,17 @@ mechanism_lattice <- list(
                      lattice_scale = noise$scale, zcdp = noise$rho)
     )
   },
+  error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
   release = function(M, x, plan, ask) {
-    .Call(riemdp_release_lattice, M, x, ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio, in_simulation())
+    .Call(riemdp_release_lattice, M, x, ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio,
+          in_simulation())
   },
   region = function(r, level) {
     w <- r$details
     d <- mf_facts(r$manifold)$dimension
     s <- w$lattice_scale
-    # Length of the noise in steps, bounded by that of continuous noise (proofs/lattice.md, section 2), and half a step a coordinate for
-    # the rounding of the mean
+    # Length of the noise in steps, bounded by that of continuous noise (proofs/lattice.md, section 2), and half a step a
+    # coordinate for the rounding of the mean
     q <- switch(w$law,
       l2 = s * stats::qgamma((1 - level) * exp(-sqrt(d) / (2 * s)), d, lower.tail = FALSE) + sqrt(d) / 2,
       laplace = s * min(stats::qgamma(level, d), -sqrt(d) * log1p(-level^(1 / d))),
@@ -263,12 +265,13 @@ lattice_expected_error <- function(M, law, scale, ask) {
 #'   \eqn{\Delta}, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.
 #' * `discrete_gaussian_noise()`: proportional to \eqn{\exp(-z^2/(2\sigma^2))}; \eqn{\Delta^2/(2\sigma^2)}-zCDP. Its privacy is
 #'   that of zCDP or of its own loss distribution, not that of the continuous Gaussian.
-#' * `discrete_l2_noise()`: vectors with probability proportional to \eqn{\exp(-\|z\|/\mathrm{scale})}, Euclidean norm. On integer
-#'   vectors that move by at most \eqn{\Delta} in that norm, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.
+#' * `discrete_l2_noise()`: vectors with probability proportional to \eqn{\exp(-\|z\|/\mathrm{scale})}, Euclidean norm. On
+#'   integer vectors that move by at most \eqn{\Delta} in that norm, scale \eqn{\Delta/\epsilon} gives
+#'   \eqn{\epsilon}-differential privacy.
 #'
 #' The first two are the samplers of Canonne, Kamath and Steinke. The third draws a point with density
-#' \eqn{\exp(-\|x\|/\mathrm{scale})} on \eqn{R^d}, its digits as they are needed, rounds it, and keeps the result with a probability
-#' that makes up for rounding, on average at least \eqn{\exp(-\sqrt d/(2\,\mathrm{scale}))}.
+#' \eqn{\exp(-\|x\|/\mathrm{scale})} on \eqn{R^d}, its digits as they are needed, rounds it, and keeps the result with a
+#' probability that makes up for rounding, on average at least \eqn{\exp(-\sqrt d/(2\,\mathrm{scale}))}.
 #'
 #' @param n number of draws.
 #' @param scale positive; for `discrete_l2_noise()` at least \eqn{\sqrt{d}/20}. Scales (and squared sigmas) are used as

@@ -485,13 +485,15 @@ static void big_deviate(struct bits *bits, struct big *out, struct deviate *x, i
     big_trim(out);
 }
 
-/* floor(sqrt(q) + 1)/2, rounded down, where q = floor(4 x^2): the integer next to x >= 0 */
-static uint64_t nearest(struct big *q)
+/* q = floor(4 x^2) becomes the integer next to x >= 0: floor((floor(2 x) + 1)/2) */
+static void nearest(struct big *q)
 {
     if (big_bits(q) <= 63)
-        return (root64(big_low(q)) + 1) / 2;
-    big_root(q);
-    return big_bits(q) > 63 ? (uint64_t)LATTICE_MOST : (big_low(q) + 1) / 2;
+        big_set(q, root64(big_low(q)));
+    else
+        big_root(q);
+    big_add_small(q, 1);
+    big_halve(q);
 }
 
 /* What is decided with so many digits: 1 (accepted, z is filled), 0 (refused) or -1 (more digits are needed). e: the d
@@ -499,8 +501,8 @@ static uint64_t nearest(struct big *q)
 static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *e, struct deviate *g,
                      int digits)
 {
-    struct big sum, sum_more, low, high, square_low, square_high, num, num_more, t;
-    sum.n = low.n = high.n = 0;
+    struct big sum, sum_more, low, high, square, near, near_more, num, num_more, norm, t;
+    sum.n = low.n = high.n = norm.n = 0;
     for (size_t i = 0; i < d; i++) {
         big_deviate(bits, &t, e + i, digits);
         big_add(&sum, &t);
@@ -532,24 +534,24 @@ static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z
     big_multiply_small(&num_more, 2);
     big_multiply_small(&num_more, scale.num);
     big_square(&num_more);
-    struct big norm;
-    norm.n = 0;
     for (size_t j = 0; j < d; j++) {
         big_deviate(bits, &t, g + j, digits);
-        big_multiply(&square_low, &t, &t);
-        big_multiply(&square_high, &square_low, &num);
-        big_divide(&square_high, &high);
-        uint64_t a = nearest(&square_high);
+        big_multiply(&square, &t, &t);
+        big_multiply(&near, &square, &num);
+        big_divide(&near, &high);
+        nearest(&near);
         big_add_small(&t, 1);
-        big_multiply(&square_low, &t, &t);
-        big_multiply(&square_high, &square_low, &num_more);
-        big_divide(&square_high, &low);
-        if (nearest(&square_high) != a)
+        big_multiply(&square, &t, &t);
+        big_multiply(&near_more, &square, &num_more);
+        big_divide(&near_more, &low);
+        nearest(&near_more);
+        if (big_compare(&near, &near_more) != 0)
             return -1;
-        z[j] = g[j].negative ? -(int64_t)a : (int64_t)a;
-        big_set(&t, a);
-        big_square(&t);
-        big_add(&norm, &t);
+        z[j] = big_bits(&near) > 62 ? LATTICE_MOST : (int64_t)big_low(&near);
+        if (g[j].negative)
+            z[j] = -z[j];
+        big_square(&near);
+        big_add(&norm, &near);
     }
     /* sqrt(4 |z|^2) + sqrt(d) <= 2 scale (E + e_0) */
     big_shift_left(&norm, 2 + 64 * digits);

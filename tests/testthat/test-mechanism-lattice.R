@@ -167,7 +167,8 @@ test_that("the price of the lattice is small, public, and follows what is asked"
     # what it promises is what its own numbers give
     expect_gte(p$ratio[1] / p$ratio[2], p$details$lattice_sensitivity)
     expect_gte(p$details$lattice_sensitivity, (p$sensitivity + 2 * p$details$error_bound) / p$details$step + sqrt(d))
-    expect_gte(plan(case, law = "laplace")$details$lattice_scale, sqrt(d) * plan(case, law = "laplace")$details$lattice_sensitivity)
+    l <- plan(case, law = "laplace")$details
+    expect_gte(l$lattice_scale, sqrt(d) * l$lattice_sensitivity)
     g <- plan(case, law = "gaussian", delta = 1e-6)
     expect_lte(riemdp:::zcdp_delta(g$details$lattice_sensitivity^2 / (2 * g$ratio[1] / g$ratio[2]), 1), 1e-6 * (1 + 1e-9))
   }
@@ -191,7 +192,8 @@ test_that("regions cover the mean as often as they say", {
     r <- dp_mean(x, M, 1, c(1, 0, 0), 1, delta = 1e-5, mechanism = "wrapped", numerics = "lattice", options = list(law = law))
     region <- confint(r, level = 0.9)
     expect_lt(region$radius, 4 * r$expected_error)
-    ask <- list(n = 40, epsilon = 1, delta = 1e-5, center = c(1, 0, 0), ball = riemdp:::check_radius(M, 1), options = list(law = law))
+    ask <- list(n = 40, epsilon = 1, delta = 1e-5, center = c(1, 0, 0), ball = riemdp:::check_radius(M, 1),
+                options = list(law = law))
     plan <- riemdp:::mechanism_lattice$plan(M, ask)
     covered <- with_simulation(3, replicate(releases, {
       one <- r
@@ -205,7 +207,8 @@ test_that("regions cover the mean as often as they say", {
 test_that("what can't be served is refused from public facts, with what would do", {
   refuse <- function(class, M, center, radius, ..., options = list(), numerics = "lattice") {
     x <- mf_exp(M, center, mf_from_coords(M, center, matrix(0.01, 3, mf_facts(M)$dimension)))
-    expect_error(dp_mean(x, M, 1, center, radius, ..., options = options, numerics = numerics), class = paste0("riemdp_error_", class))
+    expect_error(dp_mean(x, M, 1, center, radius, ..., options = options, numerics = numerics),
+                 class = paste0("riemdp_error_", class))
   }
   e <- refuse("unsupported", stiefel(4, 2), diag(4)[, 1:2], 0.5, mechanism = "wrapped")
   expect_match(conditionMessage(e), "spheres, hyperbolic")

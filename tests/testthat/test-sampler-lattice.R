@@ -149,7 +149,9 @@ test_that("discrete Gaussians are priced by zCDP: above their exact delta, which
     q <- exp(-(z - shift)^2 / (2 * sigma^2))
     sum(pmax(0, p - exp(epsilon) * q)) / sum(p)
   }
-  gaussian_delta <- function(mu, epsilon) stats::pnorm(mu / 2 - epsilon / mu) - exp(epsilon) * stats::pnorm(-mu / 2 - epsilon / mu)
+  gaussian_delta <- function(mu, epsilon) {
+    stats::pnorm(mu / 2 - epsilon / mu) - exp(epsilon) * stats::pnorm(-mu / 2 - epsilon / mu)
+  }
   worst <- 0
   for (sigma in c(1, 2, 5)) for (shift in 1:3) for (epsilon in c(0.1, 0.5, 1, 2, 4, 6)) {
     delta <- exact_delta(sigma, shift, epsilon)
@@ -177,8 +179,8 @@ test_that("no floating-point number between bits and noise", {
   text <- gsub("(?s)/[*].*?[*]/", "", text, perl = TRUE)
   used <- unique(regmatches(text, gregexpr("[A-Za-z_][A-Za-z_0-9]*", text))[[1]])
   expect_true(all(c("uint64_t", "rng_bits") %in% used))
-  expect_length(intersect(used, c("double", "float", "sqrt", "exp", "log", "log1p", "pow", "floor", "ldexp", "fabs", "rng_uniform",
-                                  "rng_normal", "rng_gamma", "rng_direction", "unif_rand")), 0)
+  expect_length(intersect(used, c("double", "float", "sqrt", "exp", "log", "log1p", "pow", "floor", "ldexp", "fabs",
+                                  "rng_uniform", "rng_normal", "rng_gamma", "rng_direction", "unif_rand")), 0)
   expect_no_match(text, "[0-9][.][0-9]|[0-9][.]?[eE][-+]?[0-9]")
 })
 
