@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Frechet means with 40 digits in the model spaces of inst/proofs/lattice.md, from normal coordinates at the centre.
+"""Frechet means with some 40 digits in the model spaces of inst/proofs/lattice.md, from normal coordinates at the centre.
 
 Writes tests/testthat/reference/lattice_mean.json. Records are multiples of 2^-30 within the ball, so they are exact doubles;
 half of the data sets have most records on the boundary. Needs mpmath.
