@@ -27,6 +27,16 @@ SOLVER_TOLERANCE <- 1e-10
 #'
 #' \eqn{\Delta} is the [mean_sensitivity()] plus what the solver's error adds. Samplers are exact.
 #'
+#' @section Lattice mode:
+#' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). With
+#' `numerics = "lattice"` the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise is added, drawn
+#' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The sensitivity grows by
+#' twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together some .1 % with the default k,
+#' which follows from public numbers. `options = list(law = , k = )` sets the law, `"l2"` (default), `"laplace"` (one for each
+#' coordinate) or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. On flat manifolds, spheres, hyperbolic
+#' space, planar shapes and positive definite matrices with the affine-invariant metric; elsewhere no bound of rounding errors is
+#' proven and lattice mode is refused. Proof: the file `proofs/lattice.md` of the installed package.
+#'
 #' @section Failures don't speak:
 #' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the curator, who
 #' may see the records) records that are no points of the manifold are reported by number before anything is drawn; this check
@@ -51,7 +61,7 @@ SOLVER_TOLERANCE <- 1e-10
 #' @param timing `"ordinary"`, or `"constant"` for rejection samplers whose number of trials depends on records: a fixed number of
 #'   trials, each fully evaluated.
 #' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by integer
-#'   arithmetic on a lattice, safe against attacks on floating-point numbers.
+#'   arithmetic on a lattice, safe against attacks on floating-point numbers (see below; `"wrapped"` only).
 #' @param max_trials cap on the trials of a rejection sampler, a public number.
 #' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`, for
 #'   \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`); `report_mu = TRUE`, to
@@ -65,6 +75,9 @@ SOLVER_TOLERANCE <- 1e-10
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
 #'
+#' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012 ACM
+#' Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
+#'
 #' Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in private data analysis. *Theory of
 #' Cryptography*, 265-284. \doi{10.1007/11681878_14}
 #' @seealso [guarantee()], [mean_sensitivity()], [expected_error()], [with_simulation()]
@@ -76,6 +89,7 @@ SOLVER_TOLERANCE <- 1e-10
 #' x <- direction(quakes$lat * pi / 180, quakes$long * pi / 180)
 #' fiji <- drop(direction(-20 * pi / 180, pi))
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4)
+#' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, numerics = "lattice")
 #' @export
 dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto", sigma = NULL,
                     calibration = c("proven", "paper"), invalid = c("error", "center"), timing = c("ordinary", "constant"),

@@ -14,6 +14,7 @@
 #   region        function(r, level): list(radius, basis), how far the release may be from the non-private estimate; from the
 #                 release and public quantities (NULL where no bound is known)
 #   needs_delta   TRUE where delta = 0 can't be served
+#   lattice       TRUE where numerics = "lattice" is served
 #   options       names of arguments of its own in `options =`
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a scale set by
 # hand), timing, numerics, max_trials, options. `plan` sees nothing else, and what it raises depends on nothing else.
@@ -50,7 +51,11 @@ paper_reason <- function(ask) {
 # plan of one mechanism, by name; classed errors from public facts
 plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
-  why <- mechanism$unsupported(M, ask)
+  why <- if (ask$numerics == "lattice" && !isTRUE(mechanism$lattice)) {
+    sprintf("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or numerics = \"real\".", name)
+  } else {
+    mechanism$unsupported(M, ask)
+  }
   if (!is.null(why)) abort_riemdp("unsupported", why)
   if (ask$delta == 0 && isTRUE(mechanism$needs_delta)) {
     abort_riemdp("unsupported", sprintf("mechanism = \"%s\" needs `delta` > 0.", name))

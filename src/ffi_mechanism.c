@@ -50,7 +50,7 @@ static double read_positive(SEXP x, const char *label)
 
 /* exp, total: a vector beyond the domain of exp (incomplete manifolds) is halved until it is inside. A function of the noisy
  * vector alone, so post-processing. */
-static void exp_total(manifold_t m, double *out, const double *p, double *v, double *work)
+void ffi_exp_total(manifold_t m, double *out, const double *p, double *v, double *work)
 {
     for (int k = 0; k < 200; k++) {
         if (m->ops->exp(m, out, (struct points){p, 0}, (struct points){v, 0}, 0, 1, work) == STATUS_OK &&
@@ -187,7 +187,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     if (manifold_from_coords(m, v, base, (struct points){a, 0}, 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++)
             v[j] = 0;
-    exp_total(m, q, base.x, v, work);
+    ffi_exp_total(m, q, base.x, v, work);
     if (carried && m->ops->from_origin(m, v, m0.x, (struct points){q, 0}, 0, 1, work) == STATUS_OK)
         q = v;
     else if (carried)
@@ -244,7 +244,7 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
             int status = manifold_from_coords(m, v, p, (struct points){a, 0}, 0, 1, work);
             if (status != STATUS_OK)
                 ffi_abort(c, status, "center", -1);
-            exp_total(m, out + i * m->ambient, p.x, v, work);
+            ffi_exp_total(m, out + i * m->ambient, p.x, v, work);
         }
         ffi_result_done(&r, 0, begin, end);
         host_tick(m->host, (double)end, (double)n);

@@ -24,6 +24,9 @@
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \
     X(laplace_radii, 4)                                                                                                \
+    X(lattice_mean_nonprivate, 4)                                                                                      \
+    X(lattice_model, 1)                                                                                                \
+    X(lattice_noise, 5)                                                                                                \
     X(log, 3)                                                                                                          \
     X(log_density, 3)                                                                                                  \
     X(mean, 8)                                                                                                         \
@@ -35,6 +38,7 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
+    X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
     X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \

@@ -49,6 +49,17 @@ static double system_uniform(struct rng *rng)
     return ldexp((double)(mantissa >> 11) * 0x1p-53, -exponent);
 }
 
+/* R's generator gives 16 good bits a draw whatever its kind */
+uint64_t rng_bits(struct rng *rng)
+{
+    if (rng->source == RNG_SYSTEM)
+        return next_word(rng);
+    uint64_t x = 0;
+    for (int i = 0; i < 4; i++)
+        x = x << 16 | (uint64_t)(unif_rand() * 65536);
+    return x;
+}
+
 double rng_uniform(struct rng *rng)
 {
     if (rng->source == RNG_R)

@@ -19,6 +19,7 @@ int rng_system_bytes(void *out, size_t n); /* rng_os.c: 0 on success */
 
 void rng_start(struct rng *rng, enum rng_source source, struct host *host);
 void rng_wipe(struct rng *rng);
+uint64_t rng_bits(struct rng *rng);  /* 64 random bits */
 double rng_uniform(struct rng *rng); /* open interval (0, 1) */
 double rng_normal(struct rng *rng);
 double rng_gamma(struct rng *rng, double shape); /* unit scale */

@@ -240,4 +240,26 @@ for (rep in 1:20000) {
 }
 check("CP^n: |a + bz| >= a + b Re z", bad <= 1e-15, bad)
 
+# ---- lattice.md -----------------------------------------------------------------------------------------------------------
+for (s in c(.5, 1, 4)) {
+  z1 <- -400:400
+  check("l2 law, d = 1: lattice sum >= integral", sum(exp(-abs(z1) / s)) >= 2 * s, sum(exp(-abs(z1) / s)) / (2 * s))
+  g <- expand.grid(-150:150, -150:150)
+  w <- sum(exp(-sqrt(g[, 1]^2 + g[, 2]^2) / s)) / (2 * pi * s^2)
+  check("l2 law, d = 2: lattice sum >= integral", w >= 1 - 1e-12, w)
+}
+for (r in c(.3, 1, 2, 3)) {
+  b <- tanh(1.001 * r / 2); tau <- 2 * b / (1 + b^2); l <- seq(-2 * r, 2 * r, length.out = 401); y <- tanh(l / 2) / tau
+  for (J in c(5, 20, 80)) {
+    j <- 0:(J - 1)
+    series <- colSums(4 * b^(2 * j + 1) / (2 * j + 1) * cos(outer(2 * j + 1, acos(y))))
+    rest <- 4 * b^(2 * J + 1) / ((2 * J + 1) * (1 - b^2))
+    check("2 atanh series and its remainder", max(abs(series - l)) <= rest + 1e-12, c(max(abs(series - l)), rest))
+  }
+  check("room for the spectrum", tanh(1.001 * r) - tanh(r) >= .0009 * r / cosh(1.001 * r)^2)
+}
+check("Taylor remainder of degree 14 at 1/2", exp(.5) - sum(.5^(0:14) / factorial(0:14)) < 2.6e-17 + 2^-52)
+j <- 0:4000
+for (b in c(.1, .7, .99)) check("sum of (j + 2) b^2j <= 2/(1 - b^2)^2", sum((j + 2) * b^(2 * j)) <= 2 / (1 - b^2)^2)
+
 if (failed) quit(status = 1)

@@ -1,0 +1,327 @@
+# Lattice mode of the wrapped mechanism: proven bounds of rounding errors, discrete noise by integer arithmetic, its accounting.
+# The theorems, and where each constant comes from: inst/proofs/lattice.md.
+
+LATTICE_LAW <- c(l2 = 1, laplace = 2, gaussian = 3)
+
+# ---- rounding errors --------------------------------------------------------------------------------------------------------
+
+UNIT_ROUNDOFF <- 2^-53
+
+# Distance between the computed and the exact gradient step, at most, in the model spaces; `unit` is what sums are rounded to.
+lattice_step_error <- function(model, d, r, unit, k, base, terms) {
+  u <- UNIT_ROUNDOFF
+  quant <- sqrt(d) * unit
+  switch(model,
+    sphere = (20 * d + 2000) * u + quant,
+    planar = (40 * d + 4000) * u + quant,
+    hyperbolic = {
+      embed <- function(R) cosh(R) * (R * d + 2 * R + 100) * u
+      carry <- function(R) exp(r) * (embed(R) + cosh(R) * (r * d + 3 * r + 2 * d + 200) * u)
+      logs <- 2.1 * r * (1.1 * d + 80) * u
+      1.01 * (sinhc_r(2 * r) * (carry(r) + logs + quant + 8 * r * u) + carry(2 * r) + sinhc_r(r) * logs)
+    },
+    spd = {
+      power <- max(1, 8 * r)
+      exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * R) * u
+      half <- 1.001 * r
+      logs <- (22 * (k + 4) * k * (1 + exp(2 * half)) * cosh(half)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) +
+                 2 * half * sqrt(k) * (3 * terms + 80) + 8 * sqrt(k) * cosh(half)^2) * u +
+        4 * sqrt(k) * base^(2 * terms + 1) / ((2 * terms + 1) * (1 - base^2))
+      there <- 1.02 * exp(4 * r) * (2.02 * exps(r / 2) + 1.01 * exps(r) + 2.1 * k^2.5 * u)
+      back <- 1.02 * exp(4 * r) * (2.02 * exps(r / 2) + 1.01 * exps(2 * r) + 2.1 * k^2.5 * u)
+      c <- sqrt(0.5)
+      1.01 * (sinhc_r(2 * c * r) * (there + logs + quant + 8 * r * u) + back + sinhc_r(c * r) * logs)
+    }
+  )
+}
+
+sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
+
+# What the kernel needs and the bound of its error, or `why` it can't be had: from public quantities.
+lattice_bounds <- function(M, ball, n) {
+  model <- .Call(riemdp_lattice_model, M)
+  facts <- mf_facts(M)
+  d <- facts$dimension
+  r <- ball$radius
+  no <- function(...) list(why = paste0("numerics = \"lattice\" ", ...))
+  if (model == "none") {
+    return(no("needs a proven bound of the mean's rounding errors, and there is none on this manifold (there is on flat ones, ",
+              "spheres, hyperbolic space, planar shapes, and positive definite matrices with the affine-invariant metric)."))
+  }
+  if (!(r >= 2^-100 && r <= 2^100)) {
+    return(no("needs a radius between 2^-100 and 2^100."))
+  }
+  bits <- min(floor(62 - 1e-9 - log2(3 * r * n)), floor(51 - log2(r)))
+  unit <- 2^-bits
+  if (model == "flat") {
+    return(list(numbers = c(r, 1, 1, bits, 0, 1), error = 4 * UNIT_ROUNDOFF * r, model = model, steps = 1))
+  }
+  k <- if (model == "spd") facts$rows else 1
+  if (k > 128 || d > 1e6) {
+    return(no("is limited to matrices of 128 rows and 1,000,000 coordinates."))
+  }
+  # positive definite matrices: series whose last term is below 1e-13 of the radius
+  base <- tanh(1.001 * r / 2)
+  terms <- if (model == "spd") ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))) else 1
+  # the step and its contraction, with room for perturbed steps: proofs/mean-solver.md
+  root <- sqrt(max(ball$k_max, 0))
+  rho <- r * root
+  wide <- r * (1 + 1e-4)
+  far <- wide * sqrt(max(-ball$k_min, 0))
+  zeta <- if (far > 1e-4) far / tanh(far) else 1 + far^2 / 3
+  a <- cot_factor(rho)
+  h <- 1 - 0.25 * (1 - cot_factor(2 * rho)) * (wide / r)^2
+  step <- min(a / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)
+  q <- sqrt((1 - step * h)^2 + (zeta - 1) * (step * h)^2) * (1 + 1e-9) + 1e-9
+  steps <- if (q < 1) ceiling(log(1e-12) / log(q)) else Inf
+  if (!(steps <= 2000 && terms <= 5000)) {
+    return(no(sprintf("would need %.3g steps for a ball of this radius: choose a smaller `radius`.", max(steps, terms))))
+  }
+  one <- lattice_step_error(model, d, r, unit, k, base, terms)
+  # the step, the way back into the ball, and its rounding
+  stretch <- sinhc_r(2 * r * sqrt(max(-ball$k_min, 0)))
+  eta <- 2 * one + (10 * (d + 8) * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
+  if (!(eta <= 5e-5 * r / steps && eta / (1 - q) <= 1e-4 * r)) {
+    return(no("has no useful bound of the rounding errors for a ball of this radius: choose a smaller `radius`."))
+  }
+  spread <- if (rho > 0) rho / sin(rho) else 1
+  list(numbers = c(r, step, steps, bits, if (model == "spd") base else 0, terms),
+       error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps)
+}
+
+# ---- accounting of the discrete Gaussian -------------------------------------------------------------------------------------
+
+# delta for which rho-zCDP gives (epsilon, delta): every alpha gives a bound (Canonne, Kamath and Steinke 2020, Corollary 13)
+zcdp_delta <- function(rho, epsilon) {
+  log_delta <- function(t) {
+    alpha <- 1 + exp(t)
+    (alpha - 1) * (alpha * rho - epsilon) - t + alpha * log1p(-1 / alpha)
+  }
+  t <- seq(-10, 40, by = 0.25)
+  start <- t[which.min(log_delta(t))]
+  min(1, exp(stats::optimize(log_delta, start + c(-0.5, 0.5), tol = 1e-10)$objective))
+}
+
+zcdp_epsilon <- function(rho, delta) {
+  top <- rho + 2 * sqrt(rho * log(1 / delta)) # always enough (Bun and Steinke 2016)
+  root <- bisect(function(epsilon) zcdp_delta(rho, epsilon) <= delta, 0, top)
+  outwards(root)
+}
+
+# the largest rho that still gives (epsilon, delta)
+zcdp_rho <- function(epsilon, delta) {
+  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, 1 / (sqrt(epsilon + log(1 / delta)) - sqrt(log(1 / delta)))^2)
+  1 / outwards(low)
+}
+
+# the least number in (low, high] with ok(number), for a condition that once true stays so; ok(high) is known
+bisect <- function(ok, low, high) {
+  for (i in 1:200) {
+    middle <- (low + high) / 2
+    if (middle <= low || middle >= high) break
+    if (ok(middle)) high <- middle else low <- middle
+  }
+  high
+}
+
+# ---- the mechanism: what R/mechanism-wrapped.R calls for numerics = "lattice" ------------------------------------------------
+
+mechanism_lattice <- list(
+  options = c("law", "k"),
+  unsupported = function(M, ask) lattice_bounds(M, ask$ball, ask$n)$why,
+  plan = function(M, ask) {
+    law <- check_choice(if (is.null(ask$options[["law"]])) "l2" else ask$options[["law"]], "law", names(LATTICE_LAW))
+    if (law == "gaussian" && !(ask$delta > 0)) {
+      abort_riemdp("argument", "the discrete Gaussian needs `delta` > 0.")
+    }
+    bounds <- lattice_bounds(M, ask$ball, ask$n)
+    if (!is.null(bounds$why)) abort_riemdp("unsupported", bounds$why)
+    d <- mf_facts(M)$dimension
+    r <- ask$ball$radius
+    sensitivity <- mean_sensitivity_at(ask$n, ask$ball, "proven")
+    real <- as.numeric(sensitivity) + 2 * bounds$error
+    if (!(2 * bounds$error <= as.numeric(sensitivity))) {
+      abort_riemdp("unsupported", sprintf(
+        "numerics = \"lattice\": the proven bound of rounding errors, %.3g, exceeds half the sensitivity %.3g: choose a smaller `radius`.",
+        bounds$error, as.numeric(sensitivity)
+      ))
+    }
+    # The default step: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
+    aim <- min(if (is.null(ask$sigma)) real / ask$epsilon else ask$sigma, real / sqrt(d)) / 2^10
+    finest <- floor(51 - log2(r))
+    k <- if (is.null(ask$options[["k"]])) {
+      max(-150, min(150, finest, ceiling(-log2(aim))))
+    } else {
+      check_count(ask$options[["k"]], "k", -150, min(150, finest))
+    }
+    step <- 2^-k
+    shift <- outwards(real / step + sqrt(d)) # Euclidean, in lattice steps
+    noise <- lattice_scale(law, shift, d, ask, step)
+    scale <- noise$scale * step
+    list(
+      scale = scale, sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"),
+      solver_error = shift * step - as.numeric(sensitivity),
+      acceptance = if (law == "l2") exp(-sqrt(d) / (2 * noise$scale)) else 1,
+      guarantee = list(
+        epsilon = noise$epsilon, delta = noise$delta, reasons = NULL, sampler = "exact",
+        assumptions = c(
+          "the coordinates computed for one record don't depend on the others",
+          if (bounds$model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asinh, atan2 to 32 units in the last place"
+        )
+      ),
+      law = law, numbers = c(bounds$numbers, k), ratio = noise$ratio,
+      details = list(law = law, k = k, step = step, error_bound = bounds$error, lattice_sensitivity = shift,
+                     lattice_scale = noise$scale, zcdp = noise$rho)
+    )
+  },
+  error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
+  release = function(M, x, plan, ask) {
+    .Call(riemdp_release_lattice, M, x, ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio,
+          in_simulation())
+  },
+  region = function(r, level) {
+    w <- r$details
+    d <- mf_facts(r$manifold)$dimension
+    s <- w$lattice_scale
+    # Length of the noise in steps, bounded by that of continuous noise (proofs/lattice.md, section 2), and half a step a
+    # coordinate for the rounding of the mean
+    q <- switch(w$law,
+      l2 = s * stats::qgamma((1 - level) * exp(-sqrt(d) / (2 * s)), d, lower.tail = FALSE) + sqrt(d) / 2,
+      laplace = s * min(stats::qgamma(level, d), -sqrt(d) * log1p(-level^(1 / d))),
+      gaussian = s * sqrt(stats::qchisq(level, d)) + sqrt(d)
+    )
+    wrapped_region(r, (q + sqrt(d) / 2) * w$step + w$error_bound)
+  },
+  words = function(r) {
+    w <- r$details
+    noise <- switch(w$law,
+      l2 = sprintf("a point z of the lattice with probability proportional to exp(-|z|/s), s = %.6g steps,", w$lattice_scale),
+      laplace = sprintf("discrete Laplace noise of scale %.6g steps in each coordinate", w$lattice_scale),
+      gaussian = sprintf("discrete Gaussian noise with sigma = %.6g steps in each coordinate, accounted as zCDP with rho = %.4g,",
+                         w$lattice_scale, w$zcdp)
+    )
+    sprintf("Noise: the mean's coordinates at the public centre are rounded to multiples of 2^%d. Replacing one record moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md).", -w$k, w$lattice_sensitivity, w$error_bound, noise)
+  }
+)
+
+# scale in lattice steps as a fraction, rounded so that the promise holds, and the promise
+lattice_scale <- function(law, shift, d, ask, step) {
+  epsilon <- ask$epsilon
+  delta <- if (law == "gaussian") ask$delta else 0
+  by_hand <- !is.null(ask$sigma)
+  rho <- NULL
+  if (law == "gaussian") {
+    rho <- if (by_hand) NULL else zcdp_rho(epsilon, delta)
+    ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)
+    rho <- outwards(shift^2 / (2 * ratio[1] / ratio[2]))
+    if (by_hand) epsilon <- zcdp_epsilon(rho, delta)
+    scale <- sqrt(ratio[1] / ratio[2])
+  } else {
+    move <- if (law == "l2") shift else outwards(sqrt(d) * shift)
+    ratio <- as_ratio(if (by_hand) ask$sigma / step else outwards(move / epsilon), if (by_hand) floor else ceiling)
+    scale <- ratio[1] / ratio[2]
+    if (by_hand) epsilon <- outwards(move / scale)
+    if (law == "l2" && 20 * scale < sqrt(d)) {
+      abort_riemdp("unsupported", sprintf(paste0(
+        "the l2 law with scale %.3g lattice steps would keep fewer than 1 in 20,000 trials in dimension %d: use a larger `k` ",
+        "or options = list(law = \"laplace\")."
+      ), scale, d))
+    }
+  }
+  list(scale = scale, ratio = ratio, epsilon = epsilon, delta = delta, rho = rho)
+}
+
+# A positive number as whole numerator and denominator, exactly a power of two; `whole` says which way to round
+as_ratio <- function(x, whole = round) {
+  bits <- max(0, min(31, 52 - ceiling(log2(x))))
+  num <- whole(x * 2^bits)
+  if (!(num >= 1 && num <= 2^62)) {
+    abort_riemdp("argument", sprintf("a scale of %.3g lattice steps is out of range: `k` of another size would do.", x))
+  }
+  c(num, 2^bits)
+}
+
+lattice_expected_error <- function(M, law, scale, ask) {
+  d <- mf_facts(M)$dimension
+  if (law == "l2") {
+    return(expected_error(M, scale, "wrapped", ask$center, ask$ball$radius))
+  }
+  with_simulation(1, {
+    noise <- matrix(if (law == "gaussian") stats::rnorm(4000 * d, sd = scale) else
+      stats::rexp(4000 * d, 1 / scale) * sample(c(-1, 1), 4000 * d, TRUE), 4000)
+    tangent_error(M, noise, ask$center, ask$ball$radius)
+  })
+}
+
+# ---- noise for users ---------------------------------------------------------------------------------------------------------
+
+#' Exact discrete noise
+#'
+#' Draws on the integers whose probabilities are exactly those of the law, by integer arithmetic on random bits: no rounding of
+#' floating-point numbers tells which value was perturbed (Mironov 2012). Randomness is the operating system's, so
+#' [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
+#'
+#' * `discrete_laplace_noise()`: probability proportional to \eqn{\exp(-|z|/\mathrm{scale})}. On an integer that moves by at most
+#'   \eqn{\Delta}, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.
+#' * `discrete_gaussian_noise()`: proportional to \eqn{\exp(-z^2/(2\sigma^2))}; \eqn{\Delta^2/(2\sigma^2)}-zCDP. Its privacy is
+#'   that of zCDP or of its own loss distribution, not that of the continuous Gaussian.
+#' * `discrete_l2_noise()`: vectors with probability proportional to \eqn{\exp(-\|z\|/\mathrm{scale})}, Euclidean norm. On
+#'   integer vectors that move by at most \eqn{\Delta} in that norm, scale \eqn{\Delta/\epsilon} gives
+#'   \eqn{\epsilon}-differential privacy.
+#'
+#' The first two are the samplers of Canonne, Kamath and Steinke. The third draws a point with density
+#' \eqn{\exp(-\|x\|/\mathrm{scale})} on \eqn{R^d}, its digits as they are needed, rounds it, and keeps the result with a
+#' probability that makes up for rounding, on average at least \eqn{\exp(-\sqrt d/(2\,\mathrm{scale}))}.
+#'
+#' @param n number of draws.
+#' @param scale positive; for `discrete_l2_noise()` at least \eqn{\sqrt{d}/20}. Scales (and squared sigmas) are used as
+#'   fractions, to 52 binary digits or to multiples of \eqn{2^{-31}}, whichever is coarser.
+#' @param sigma positive, at most 2^30.
+#' @param dim number of coordinates.
+#' @return Whole numbers as doubles: a vector of length n, or a matrix with n rows and `dim` columns.
+#' @references
+#' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The Discrete Gaussian for Differential Privacy. *Advances in Neural
+#' Information Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
+#'
+#' Karney, C. F. F. (2016). Sampling Exactly from the Normal Distribution. *ACM Transactions on Mathematical Software* 42,
+#' 3. \doi{10.1145/2710016}
+#'
+#' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012 ACM
+#' Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
+#' @seealso [dp_mean()] with `numerics = "lattice"`
+#' @examples
+#' table(discrete_laplace_noise(1000, scale = 1))
+#' var(discrete_gaussian_noise(1000, sigma = 3))
+#' z <- discrete_l2_noise(1000, dim = 3, scale = 20)
+#' mean(sqrt(rowSums(z^2)))  # about 3 * 20
+#' @name discrete_noise
+NULL
+
+#' @rdname discrete_noise
+#' @export
+discrete_laplace_noise <- function(n, scale) {
+  scale <- check_number(scale, "scale", least = 2^-20, most = 2^53)
+  discrete_draws("laplace", n, 1L, scale)[, 1]
+}
+
+#' @rdname discrete_noise
+#' @export
+discrete_gaussian_noise <- function(n, sigma) {
+  sigma <- check_number(sigma, "sigma", least = 2^-10, most = 2^30)
+  discrete_draws("gaussian", n, 1L, sigma^2)[, 1]
+}
+
+#' @rdname discrete_noise
+#' @export
+discrete_l2_noise <- function(n, dim, scale) {
+  dim <- check_count(dim, "dim", most = 1e4)
+  scale <- check_number(scale, "scale", least = sqrt(dim) / 20, most = 2^53)
+  discrete_draws("l2", n, dim, scale)
+}
+
+discrete_draws <- function(law, n, d, scale) {
+  n <- check_count(n, "n", least = 0, most = 1e8)
+  z <- .Call(riemdp_lattice_noise, euclidean(d), n, LATTICE_LAW[[law]], as_ratio(scale), in_simulation())
+  attr(z, "trials") <- NULL
+  z
+}

@@ -1,0 +1,600 @@
+#include "sampler_lattice.h"
+
+/* ---- natural numbers of up to 2048 bits, digits of 32 bits, lowest first -------------------------------------------- */
+
+enum { LIMBS = 64 };
+
+struct big {
+    int n; /* digits in use; the highest isn't zero */
+    uint32_t w[LIMBS];
+};
+
+static void big_trim(struct big *a)
+{
+    while (a->n > 0 && a->w[a->n - 1] == 0)
+        a->n--;
+}
+
+static void big_set(struct big *a, uint64_t x)
+{
+    a->w[0] = (uint32_t)x;
+    a->w[1] = (uint32_t)(x >> 32);
+    a->n = 2;
+    big_trim(a);
+}
+
+static void big_copy(struct big *a, const struct big *b)
+{
+    a->n = b->n;
+    for (int i = 0; i < b->n; i++)
+        a->w[i] = b->w[i];
+}
+
+/* the low 64 bits */
+static uint64_t big_low(const struct big *a)
+{
+    return (a->n > 0 ? a->w[0] : 0) | (uint64_t)(a->n > 1 ? a->w[1] : 0) << 32;
+}
+
+static int big_bits(const struct big *a)
+{
+    int bits = 32 * a->n;
+    if (a->n > 0)
+        for (uint32_t top = a->w[a->n - 1]; !(top >> 31); top <<= 1)
+            bits--;
+    return bits;
+}
+
+static int big_compare(const struct big *a, const struct big *b)
+{
+    if (a->n != b->n)
+        return a->n < b->n ? -1 : 1;
+    for (int i = a->n; i-- > 0;)
+        if (a->w[i] != b->w[i])
+            return a->w[i] < b->w[i] ? -1 : 1;
+    return 0;
+}
+
+static void big_add(struct big *a, const struct big *b)
+{
+    uint64_t carry = 0;
+    int n = a->n > b->n ? a->n : b->n;
+    for (int i = 0; i < n; i++) {
+        carry += (uint64_t)(i < a->n ? a->w[i] : 0) + (i < b->n ? b->w[i] : 0);
+        a->w[i] = (uint32_t)carry;
+        carry >>= 32;
+    }
+    a->n = n;
+    if (carry)
+        a->w[a->n++] = (uint32_t)carry;
+}
+
+static void big_add_small(struct big *a, uint64_t x)
+{
+    struct big b;
+    big_set(&b, x);
+    big_add(a, &b);
+}
+
+/* a -= b, where a >= b */
+static void big_subtract(struct big *a, const struct big *b)
+{
+    uint64_t borrow = 0;
+    for (int i = 0; i < a->n; i++) {
+        uint64_t t = (uint64_t)a->w[i] - (i < b->n ? b->w[i] : 0) - borrow;
+        a->w[i] = (uint32_t)t;
+        borrow = t >> 63;
+    }
+    big_trim(a);
+}
+
+/* out is neither a nor b */
+static void big_multiply(struct big *out, const struct big *a, const struct big *b)
+{
+    out->n = a->n + b->n;
+    for (int i = 0; i < out->n; i++)
+        out->w[i] = 0;
+    for (int i = 0; i < a->n; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < b->n; j++) {
+            carry += (uint64_t)a->w[i] * b->w[j] + out->w[i + j];
+            out->w[i + j] = (uint32_t)carry;
+            carry >>= 32;
+        }
+        out->w[i + b->n] = (uint32_t)carry;
+    }
+    big_trim(out);
+}
+
+static void big_multiply_small(struct big *a, uint64_t x)
+{
+    struct big b, c;
+    big_set(&b, x);
+    big_multiply(&c, a, &b);
+    big_copy(a, &c);
+}
+
+static void big_square(struct big *a)
+{
+    struct big c;
+    big_multiply(&c, a, a);
+    big_copy(a, &c);
+}
+
+static void big_shift_left(struct big *a, int bits)
+{
+    int digits = bits / 32;
+    bits %= 32;
+    if (a->n == 0)
+        return;
+    a->w[a->n] = 0;
+    for (int i = a->n; i >= 0; i--)
+        a->w[i + digits] = a->w[i] << bits | (bits && i > 0 ? a->w[i - 1] >> (32 - bits) : 0);
+    for (int i = 0; i < digits; i++)
+        a->w[i] = 0;
+    a->n += digits + 1;
+    big_trim(a);
+}
+
+static void big_halve(struct big *a)
+{
+    for (int i = 0; i < a->n; i++)
+        a->w[i] = a->w[i] >> 1 | (i + 1 < a->n ? a->w[i + 1] << 31 : 0);
+    big_trim(a);
+}
+
+/* a becomes floor(a/b), b > 0 */
+static void big_divide(struct big *a, const struct big *b)
+{
+    struct big shifted, quotient;
+    int shift = big_bits(a) - big_bits(b);
+    quotient.n = 0;
+    if (shift >= 0) {
+        big_copy(&shifted, b);
+        big_shift_left(&shifted, shift);
+        for (; shift >= 0; shift--) {
+            big_shift_left(&quotient, 1);
+            if (big_compare(a, &shifted) >= 0) {
+                big_subtract(a, &shifted);
+                big_add_small(&quotient, 1);
+            }
+            big_halve(&shifted);
+        }
+    }
+    big_copy(a, &quotient);
+}
+
+/* a becomes floor(sqrt(a)), one binary digit at a time */
+static void big_root(struct big *a)
+{
+    struct big root, bit, sum;
+    int bits = big_bits(a);
+    root.n = 0;
+    big_set(&bit, 1);
+    big_shift_left(&bit, bits > 0 ? (bits - 1) & ~1 : 0);
+    while (bit.n > 0) {
+        big_copy(&sum, &root);
+        big_add(&sum, &bit);
+        big_halve(&root);
+        if (big_compare(a, &sum) >= 0) {
+            big_subtract(a, &sum);
+            big_add(&root, &bit);
+        }
+        big_halve(&bit);
+        big_halve(&bit);
+    }
+    big_copy(a, &root);
+}
+
+static uint64_t root64(uint64_t a)
+{
+    uint64_t root = 0;
+    for (uint64_t bit = UINT64_C(1) << 62; bit; bit >>= 2) {
+        uint64_t sum = root + bit;
+        root >>= 1;
+        if (a >= sum) {
+            a -= sum;
+            root += bit;
+        }
+    }
+    return root;
+}
+
+/* ---- bits ----------------------------------------------------------------------------------------------------------- */
+
+void bits_start(struct bits *bits, struct rng *rng)
+{
+    bits->rng = rng;
+    bits->pool = 0;
+    bits->left = 0;
+}
+
+void bits_wipe(struct bits *bits)
+{
+    volatile uint64_t *pool = &bits->pool;
+    *pool = 0;
+    bits->left = 0;
+}
+
+static uint32_t take(struct bits *bits, int count)
+{
+    if (bits->left < count) {
+        bits->pool = rng_bits(bits->rng);
+        bits->left = 64;
+        host_tick(bits->rng->host, 0, 0);
+    }
+    uint32_t out = (uint32_t)(bits->pool & ((UINT64_C(1) << count) - 1));
+    bits->pool >>= count;
+    bits->left -= count;
+    return out;
+}
+
+/* uniform on 0, ..., most - 1; most below 2^63 */
+static uint64_t uniform_below(struct bits *bits, uint64_t most)
+{
+    uint64_t mask = most - 1, x;
+    for (int shift = 1; shift < 64; shift *= 2)
+        mask |= mask >> shift;
+    do {
+        x = take(bits, 32);
+        if (mask >> 32)
+            x |= (uint64_t)take(bits, 32) << 32;
+        x &= mask;
+    } while (x >= most);
+    return x;
+}
+
+/* ---- Bernoulli ------------------------------------------------------------------------------------------------------- */
+
+/* True with probability num/den <= 1: a uniform number's binary digits against those of the fraction, as they come. Two
+ * digits on average. */
+static int bernoulli(struct bits *bits, uint64_t num, uint64_t den)
+{
+    if (num >= den)
+        return 1;
+    while (num > 0) {
+        num <<= 1;
+        uint32_t digit = num >= den, random = take(bits, 1);
+        if (digit)
+            num -= den;
+        if (random != digit)
+            return random < digit;
+    }
+    return 0;
+}
+
+static int bernoulli_big(struct bits *bits, struct big *num, const struct big *den)
+{
+    if (big_compare(num, den) >= 0)
+        return 1;
+    while (num->n > 0) {
+        big_shift_left(num, 1);
+        uint32_t digit = big_compare(num, den) >= 0, random = take(bits, 1);
+        if (digit)
+            big_subtract(num, den);
+        if (random != digit)
+            return random < digit;
+    }
+    return 0;
+}
+
+/* Canonne, Kamath and Steinke 2020, Algorithm 1; a trial with probability x/k is one with x and one with 1/k */
+int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den)
+{
+    for (; num > den; num -= den)
+        if (!bernoulli_exp(bits, 1, 1))
+            return 0;
+    uint64_t k = 1;
+    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))
+        k++;
+    return k & 1;
+}
+
+static int bernoulli_exp_big(struct bits *bits, struct big *num, const struct big *den)
+{
+    struct big x;
+    uint64_t k = 1;
+    while (big_compare(num, den) > 0) {
+        if (!bernoulli_exp(bits, 1, 1))
+            return 0;
+        big_subtract(num, den);
+    }
+    for (;;) {
+        big_copy(&x, num);
+        if (!bernoulli_big(bits, &x, den) || !bernoulli(bits, 1, k))
+            return k & 1;
+        k++;
+    }
+}
+
+/* ---- discrete Laplace and Gaussian ----------------------------------------------------------------------------------- */
+
+/* their Algorithm 2 */
+int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale)
+{
+    struct big x, den;
+    big_set(&den, scale.den);
+    for (;;) {
+        uint64_t u = uniform_below(bits, scale.num), v = 0;
+        if (!bernoulli_exp(bits, u, scale.num))
+            continue;
+        while (bernoulli_exp(bits, 1, 1))
+            v++;
+        if (scale.den == 1 && v < 2) {
+            u += v * scale.num;
+        } else {
+            big_set(&x, v);
+            big_multiply_small(&x, scale.num);
+            big_add_small(&x, u);
+            big_divide(&x, &den);
+            u = big_bits(&x) > 62 ? (uint64_t)LATTICE_MOST : big_low(&x);
+        }
+        if (u > (uint64_t)LATTICE_MOST)
+            u = (uint64_t)LATTICE_MOST;
+        int negative = (int)take(bits, 1);
+        if (negative && u == 0)
+            continue;
+        return negative ? -(int64_t)u : (int64_t)u;
+    }
+}
+
+/* their Algorithm 3: discrete Laplace of scale t = floor(sigma) + 1, kept with probability
+ * exp(-(|y| - variance/t)^2/(2 variance)) */
+int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance)
+{
+    struct ratio t = {root64(variance.num / variance.den) + 1, 1};
+    struct big gamma, p, den;
+    big_set(&p, variance.num);
+    big_set(&den, 2 * variance.num);
+    big_multiply_small(&den, variance.den);
+    big_multiply_small(&den, t.num);
+    big_multiply_small(&den, t.num);
+    for (;;) {
+        int64_t y = discrete_laplace_draw(bits, t);
+        big_set(&gamma, (uint64_t)(y < 0 ? -y : y));
+        big_multiply_small(&gamma, t.num);
+        big_multiply_small(&gamma, variance.den);
+        if (big_compare(&gamma, &p) >= 0) {
+            big_subtract(&gamma, &p);
+        } else {
+            struct big rest;
+            big_copy(&rest, &p);
+            big_subtract(&rest, &gamma);
+            big_copy(&gamma, &rest);
+        }
+        big_square(&gamma);
+        if (bernoulli_exp_big(bits, &gamma, &den))
+            return y;
+    }
+}
+
+/* ---- exponential and normal numbers whose digits are drawn when asked for -------------------------------------------- */
+
+static void fresh(struct deviate *x)
+{
+    x->whole = 0;
+    x->known = x->negative = 0;
+}
+
+static uint32_t digit(struct bits *bits, struct deviate *x, int i)
+{
+    while (x->known <= i)
+        x->digit[x->known++] = take(bits, 32);
+    return x->digit[i];
+}
+
+/* Fractions compared. Equal in all 256 bits, an event of probability 2^-256, counts as not less. */
+static int less(struct bits *bits, struct deviate *x, struct deviate *y)
+{
+    for (int i = 0; i < DEVIATE_DIGITS; i++) {
+        uint32_t a = digit(bits, x, i), b = digit(bits, y, i);
+        if (a != b)
+            return a < b;
+    }
+    return 0;
+}
+
+/* von Neumann 1951: the length of a decreasing run that starts at the uniform number x is even with probability exp(-x) */
+static void exponential(struct bits *bits, struct deviate *x)
+{
+    struct deviate run[2];
+    uint64_t whole = 0;
+    for (;; whole++) {
+        int length = 0;
+        struct deviate *last = x;
+        fresh(x);
+        for (;;) {
+            struct deviate *next = run + (length & 1);
+            fresh(next);
+            if (!less(bits, next, last))
+                break;
+            last = next;
+            length++;
+        }
+        if (!(length & 1)) {
+            x->whole = whole;
+            return;
+        }
+    }
+}
+
+/* r < (2 k + x)/(2 k + 2): the sign of (2 k + 2) r - 2 k - x, digit by digit */
+static int below_slope(struct bits *bits, int64_t k, struct deviate *r, struct deviate *x)
+{
+    int64_t gap = -2 * k, factor = 2 * k + 2;
+    for (int i = 0; i < DEVIATE_DIGITS; i++) {
+        gap = gap * (INT64_C(1) << 32) + factor * (int64_t)digit(bits, r, i) - (int64_t)digit(bits, x, i);
+        /* what follows adds more than -1 and less than `factor` */
+        if (gap >= 1)
+            return 0;
+        if (gap <= -factor)
+            return 1;
+    }
+    return 0;
+}
+
+/* exp(-x (2 k + x)/(2 k + 2)), step N4 of Karney's algorithm */
+static int normal_tail(struct bits *bits, int64_t k, struct deviate *x)
+{
+    struct deviate run[2], slope;
+    struct deviate *last = x;
+    for (int length = 0;; length++) {
+        struct deviate *next = run + (length & 1);
+        fresh(next);
+        if (!less(bits, next, last))
+            return !(length & 1);
+        fresh(&slope);
+        if (!below_slope(bits, k, &slope, x))
+            return !(length & 1);
+        last = next;
+    }
+}
+
+/* standard normal: Karney 2016, doi:10.1145/2710016, Algorithm N */
+static void normal(struct bits *bits, struct deviate *x)
+{
+    for (;;) {
+        int64_t k = 0, kept = 1;
+        while (bernoulli_exp(bits, 1, 2))
+            k++;
+        if (k > (INT64_C(1) << 26)) /* probability exp(-2^25) */
+            continue;
+        for (int64_t i = 0; i < k * (k - 1) && kept; i++)
+            kept = bernoulli_exp(bits, 1, 2);
+        fresh(x);
+        for (int64_t i = 0; i <= k && kept; i++)
+            kept = normal_tail(bits, k, x);
+        if (!kept)
+            continue;
+        x->whole = (uint64_t)k;
+        x->negative = (int)take(bits, 1);
+        return;
+    }
+}
+
+/* ---- the l2 law ------------------------------------------------------------------------------------------------------ */
+
+/* floor(x 2^(32 digits)) */
+static void big_deviate(struct bits *bits, struct big *out, struct deviate *x, int digits)
+{
+    out->n = digits + 2;
+    for (int i = 0; i < digits; i++)
+        out->w[digits - 1 - i] = digit(bits, x, i);
+    out->w[digits] = (uint32_t)x->whole;
+    out->w[digits + 1] = (uint32_t)(x->whole >> 32);
+    big_trim(out);
+}
+
+/* q = floor(4 x^2) becomes the integer next to x >= 0: floor((floor(2 x) + 1)/2) */
+static void nearest(struct big *q)
+{
+    if (big_bits(q) <= 63)
+        big_set(q, root64(big_low(q)));
+    else
+        big_root(q);
+    big_add_small(q, 1);
+    big_halve(q);
+}
+
+/* What is decided with so many digits: 1 (accepted, z is filled), 0 (refused) or -1 (more digits are needed). e: the d
+ * exponentials of the radius, then the one of the test; g: the normals of the direction. */
+static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *e, struct deviate *g,
+                     int digits)
+{
+    struct big sum, sum_more, low, high, square, near, near_more, num, num_more, norm, t;
+    sum.n = low.n = high.n = norm.n = 0;
+    for (size_t i = 0; i < d; i++) {
+        big_deviate(bits, &t, e + i, digits);
+        big_add(&sum, &t);
+    }
+    for (size_t j = 0; j < d; j++) {
+        big_deviate(bits, &t, g + j, digits);
+        big_multiply(&num, &t, &t);
+        big_add(&low, &num);
+        big_add_small(&t, 1);
+        big_multiply(&num, &t, &t);
+        big_add(&high, &num);
+    }
+    if (low.n == 0)
+        return -1;
+    /* x_j^2 = (num/den)^2 E^2 g_j^2/sum g^2; the units of the g cancel, those of E go to the denominator */
+    big_multiply_small(&low, scale.den);
+    big_multiply_small(&low, scale.den);
+    big_multiply_small(&high, scale.den);
+    big_multiply_small(&high, scale.den);
+    big_shift_left(&low, 64 * digits);
+    big_shift_left(&high, 64 * digits);
+    big_copy(&num, &sum);
+    big_multiply_small(&num, 2);
+    big_multiply_small(&num, scale.num);
+    big_square(&num);
+    big_copy(&sum_more, &sum);
+    big_add_small(&sum_more, d);
+    big_copy(&num_more, &sum_more);
+    big_multiply_small(&num_more, 2);
+    big_multiply_small(&num_more, scale.num);
+    big_square(&num_more);
+    for (size_t j = 0; j < d; j++) {
+        big_deviate(bits, &t, g + j, digits);
+        big_multiply(&square, &t, &t);
+        big_multiply(&near, &square, &num);
+        big_divide(&near, &high);
+        nearest(&near);
+        big_add_small(&t, 1);
+        big_multiply(&square, &t, &t);
+        big_multiply(&near_more, &square, &num_more);
+        big_divide(&near_more, &low);
+        nearest(&near_more);
+        if (big_compare(&near, &near_more) != 0)
+            return -1;
+        z[j] = big_bits(&near) > 62 ? LATTICE_MOST : (int64_t)big_low(&near);
+        if (g[j].negative)
+            z[j] = -z[j];
+        big_square(&near);
+        big_add(&norm, &near);
+    }
+    /* sqrt(4 |z|^2) + sqrt(d) <= 2 scale (E + e_0) */
+    big_shift_left(&norm, 2 + 64 * digits);
+    big_root(&norm);
+    big_set(&t, d);
+    big_shift_left(&t, 64 * digits);
+    big_root(&t);
+    big_add(&norm, &t);
+    big_copy(&t, &norm);
+    big_add_small(&t, 2);
+    big_multiply_small(&norm, scale.den);
+    big_multiply_small(&t, scale.den);
+    big_deviate(bits, &low, e + d, digits);
+    big_add(&sum, &low);
+    big_copy(&sum_more, &sum);
+    big_add_small(&sum_more, d + 1);
+    big_multiply_small(&sum, 2);
+    big_multiply_small(&sum, scale.num);
+    big_multiply_small(&sum_more, 2);
+    big_multiply_small(&sum_more, scale.num);
+    if (big_compare(&t, &sum) <= 0)
+        return 1;
+    if (big_compare(&norm, &sum_more) > 0)
+        return 0;
+    return -1;
+}
+
+/* x has density proportional to exp(-|x|/scale) on R^d: radius scale times a sum of d exponentials, uniform direction. z is x
+ * rounded, kept if |z| + sqrt(d)/2 <= |x| + scale e_0: since |x - z| <= sqrt(d)/2 that has probability
+ * exp(-(|z| + sqrt(d)/2 - |x|)/scale), and the density cancels; at least exp(-sqrt(d)/(2 scale)) of all are kept. Numbers are intervals of 64, 128, ... bits until all is decided. */
+uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work)
+{
+    struct deviate *e = work, *g = work + d + 1;
+    for (uint64_t trials = 1;; trials++) {
+        int kept = -1;
+        for (size_t i = 0; i <= d; i++)
+            exponential(bits, e + i);
+        for (size_t j = 0; j < d; j++)
+            normal(bits, g + j);
+        /* undecided after 256 bits, with probability below 2^-150: drawn again */
+        for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
+            kept = l2_decide(bits, d, scale, z, e, g, digits);
+        if (kept == 1)
+            return trials;
+    }
+}

@@ -1,0 +1,45 @@
+/* Exact noise on the integers, by integer arithmetic on random bits: discrete Laplace and discrete Gaussian (Canonne, Kamath
+ * and Steinke 2020, doi:10.48550/arXiv.2004.00010) and the l2 law on Z^d, probability proportional to exp(-|z|/scale) with
+ * the Euclidean norm (inst/proofs/lattice.md). No floating-point number lies between the bits and the noise. */
+#ifndef RIEMDP_SAMPLER_LATTICE_H
+#define RIEMDP_SAMPLER_LATTICE_H
+
+#include "rng.h"
+
+/* a positive rational: num below 2^62, den below 2^32 */
+struct ratio {
+    uint64_t num, den;
+};
+
+/* random bits by the piece */
+struct bits {
+    struct rng *rng;
+    uint64_t pool;
+    int left;
+};
+
+enum { DEVIATE_DIGITS = 8 };
+
+/* whole + 0.digits in base 2^32, of which `known` are drawn so far; the others are independent and uniform */
+struct deviate {
+    uint64_t whole;
+    uint32_t digit[DEVIATE_DIGITS];
+    int known, negative;
+};
+
+/* what doesn't fit is this with its sign: far beyond all that a release lets through */
+#define LATTICE_MOST (INT64_C(1) << 62)
+
+void bits_start(struct bits *bits, struct rng *rng);
+void bits_wipe(struct bits *bits);
+
+/* true with probability exp(-num/den); den below 2^63 */
+int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den);
+/* P(z) proportional to exp(-|z|/scale) */
+int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale);
+/* P(z) proportional to exp(-z^2/(2 variance)) */
+int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance);
+/* P(z) proportional to exp(-|z|/scale) on Z^d; `work` has 2 d + 1 deviates. Returns the number of trials. */
+uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work);
+
+#endif

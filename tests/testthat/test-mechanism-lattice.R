@@ -1,0 +1,225 @@
+# a public centre and radius on every model in which rounding errors are bounded
+lattice_cases <- function() {
+  list(
+    list(M = euclidean(3), center = c(0, 0, 0), radius = 1), list(M = sphere(1), center = c(1, 0), radius = 0.7),
+    list(M = sphere(2), center = c(0.6, 0, 0.8), radius = 0.7), list(M = hyperbolic(2), center = c(sqrt(2), 1, 0), radius = 1),
+    list(M = hyperbolic(3, "ball"), center = c(0.1, 0, 0), radius = 1), list(M = spd(2), center = diag(c(1, 3)), radius = 1),
+    list(M = spd(3), center = diag(3), radius = 1.5), list(M = spd(3, "logeuclidean"), center = diag(3), radius = 1),
+    list(M = kendall(5), center = as.vector(mf_project(kendall(5), c(0, 1, 2i, 1 + 1i, -1))), radius = 0.35)
+  )
+}
+
+bounds_of <- function(case, n) riemdp:::lattice_bounds(case$M, riemdp:::check_radius(case$M, case$radius, case$center), n)
+
+coords_mean <- function(case, x, n) {
+  .Call(riemdp:::riemdp_lattice_mean_nonprivate, case$M, x, case$center, c(bounds_of(case, n)$numbers, 10))
+}
+
+in_ball <- function(case, n, seed = 3, edge = FALSE) {
+  set.seed(seed)
+  mf_exp(case$M, case$center, scale_records(case$M, unit_tangents(case$M, case$center, n),
+                                            case$radius * if (edge) rep(1.1, n) else runif(n)^0.3))
+}
+
+single_origin <- function(M) riemdp:::public_point(M, .Call(riemdp:::riemdp_origin, M))
+
+test_that("coordinates keep their error bound against 40 digits", {
+  skip_if_not_installed("jsonlite")
+  reference <- jsonlite::fromJSON(test_path("reference", "lattice_mean.json"), simplifyDataFrame = FALSE)
+  expect_length(reference, 22)
+  for (ref in reference) {
+    d <- ref$d
+    M <- switch(ref$model, sphere = sphere(d), hyperbolic = hyperbolic(d), kendall = kendall(d / 2 + 2),
+                spd = spd((sqrt(8 * d + 1) - 1) / 2))
+    case <- list(M = M, center = single_origin(M), radius = ref$radius)
+    x <- mf_exp(M, case$center, mf_from_coords(M, case$center, ref$records))
+    n <- nrow(ref$records)
+    a <- coords_mean(case, x, n)
+    moved <- sqrt(rowSums((t(attr(a, "records")) - ref$records)^2))
+    expect_lt(max(moved), 1e-13)
+    # the bound, and what the way from coordinates to records and back has cost (the mean is 1.2-Lipschitz in each record's n-th)
+    expect_lt(sqrt(sum((a - ref$mean)^2)), bounds_of(case, n)$error + 1.2 * mean(moved))
+    expect_lt(bounds_of(case, n)$error, 1e-7)
+  }
+})
+
+test_that("the mean is the Frechet mean of the records moved to the ball", {
+  for (case in lattice_cases()) {
+    x <- in_ball(case, 40)
+    m <- frechet_mean(x, case$M, tol = 1e-12)
+    z <- mf_coords(case$M, case$center, mf_log(case$M, case$center, m$mean))
+    expect_lt(gap(as.vector(coords_mean(case, x, 40)), as.vector(z)), 1e-10)
+    # far records count as the edge, invalid ones as the centre
+    out <- attr(coords_mean(case, in_ball(case, 10, edge = TRUE), 10), "records")
+    expect_lt(max(abs(sqrt(colSums(out^2)) / case$radius - 1)), 1e-9)
+    expect_true(all(sqrt(colSums(out^2)) <= case$radius))
+  }
+})
+
+test_that("neighbours' lattice points differ by no more than the sensitivity", {
+  trials <- if (quick()) 3 else 12
+  for (case in lattice_cases()) {
+    ratio <- 0
+    for (i in seq_len(trials)) {
+      n <- c(1, 2, 5)[i %% 3 + 1]
+      x <- in_ball(case, n + 1, seed = 50 + i, edge = i %% 2 == 0)
+      pick <- function(rows) {
+        f <- mf_facts(case$M)
+        if (f$rows > 0 && f$cols == 0) x[, rows, drop = FALSE] else if (f$rows > 0) x[, , rows, drop = FALSE] else
+          x[rows, , drop = FALSE]
+      }
+      ask <- list(n = n, epsilon = 1, delta = 0, center = case$center, calibration = "proven", options = list(),
+                  ball = riemdp:::check_radius(case$M, case$radius, case$center))
+      plan <- riemdp:::mechanism_lattice$plan(case$M, ask)
+      step <- plan$details$step
+      one <- round(coords_mean(case, pick(seq_len(n)), n) / step)
+      two <- round(coords_mean(case, pick(c(seq_len(n - 1), n + 1)), n) / step)
+      ratio <- max(ratio, sqrt(sum((one - two)^2)) / plan$details$lattice_sensitivity)
+    }
+    expect_lte(ratio, 1)
+    expect_gt(ratio, 0.5)
+  }
+})
+
+test_that("releases lie on the image of the lattice and say what they are", {
+  for (case in lattice_cases()) {
+    x <- in_ball(case, 30)
+    for (law in c("l2", "laplace", "gaussian")) {
+      r <- dp_mean(x, case$M, 8, case$center, case$radius, delta = if (law == "gaussian") 1e-6 else 0, mechanism = "wrapped",
+                   numerics = "lattice", options = list(law = law))
+      expect_true(mf_is_point(case$M, r$value))
+      z <- mf_coords(case$M, case$center, mf_log(case$M, case$center, r$value)) / r$details$step
+      # where noise wraps around a compact manifold the logarithm is another one
+      if (sqrt(sum((z * r$details$step)^2)) < 1.2) expect_lt(gap(z, round(z)), 1e-4)
+      g <- guarantee(r)
+      expect_identical(g$label, if (law == "gaussian") "approx" else "pure")
+      expect_identical(g$numerics, "lattice")
+      expect_identical(g$epsilon, 8)
+      expect_no_match(format(g), "real-number model")
+      expect_output(explain(r), "integer\\s+arithmetic")
+    }
+  }
+  expect_match(format(guarantee(dp_mean(1:5 / 5, euclidean(1), 1, 0, 1, mechanism = "wrapped"))), "real-number model")
+  r <- with_simulation(1, dp_mean(1:5 / 5, euclidean(1), 1, 0, 1, numerics = "lattice"))
+  expect_identical(guarantee(r)$label, "none")
+  expect_identical(r$mechanism, "wrapped")
+})
+
+test_that("the order of records changes nothing, not even a bit", {
+  for (case in lattice_cases()) {
+    x <- in_ball(case, 20)
+    f <- mf_facts(case$M)
+    back <- if (f$rows > 0 && f$cols == 0) x[, 20:1] else if (f$rows > 0) x[, , 20:1] else x[20:1, , drop = FALSE]
+    release <- function(x) {
+      with_simulation(5, dp_mean(x, case$M, 1, case$center, case$radius, mechanism = "wrapped", numerics = "lattice"))$value
+    }
+    expect_identical(release(x), release(back))
+  }
+})
+
+test_that("a release is a total function of the records", {
+  for (case in lattice_cases()) {
+    release <- function(x) {
+      dp_mean(x, case$M, 1, case$center, case$radius, mechanism = "wrapped", numerics = "lattice", invalid = "center")
+    }
+    x <- in_ball(case, 6)
+    for (value in c(NA, 0, NaN, Inf, 1e300, 1e-300)) {
+      y <- x
+      y[seq_along(y) %% 3 == 1] <- value
+      expect_true(mf_is_point(case$M, release(y)$value))
+    }
+    y[] <- NA
+    expect_true(mf_is_point(case$M, release(y)$value))
+  }
+})
+
+test_that("noise of whole releases has the promised scale", {
+  releases <- if (quick()) 300 else 6000
+  x <- matrix(c(0.2, 0.1, -0.3, 0.4), 2)
+  truth <- colMeans(x)
+  for (law in c("l2", "laplace", "gaussian")) {
+    r <- dp_mean(x, euclidean(2), 1, c(0, 0), 1, delta = 1e-5, mechanism = "wrapped", numerics = "lattice",
+                 options = list(law = law))
+    ask <- list(n = 2, epsilon = 1, delta = 1e-5, center = c(0, 0), ball = riemdp:::check_radius(euclidean(2), 1),
+                options = list(law = law))
+    plan <- riemdp:::mechanism_lattice$plan(euclidean(2), ask)
+    expect_identical(plan$scale, r$scale)
+    e <- with_simulation(2, replicate(releases, riemdp:::mechanism_lattice$release(euclidean(2), x, plan, ask) - truth))
+    second <- switch(law, l2 = 3, laplace = 2, gaussian = 1) * r$scale^2 # of one coordinate
+    expect_lt(abs(mean(e^2) / second - 1), 5 * stats::sd(colSums(e^2)) / (2 * second) / sqrt(releases))
+    expect_equal(r$expected_error, mean(sqrt(colSums(e^2))), tolerance = if (quick()) 0.3 else 0.06)
+  }
+})
+
+test_that("the price of the lattice is small, public, and follows what is asked", {
+  plan <- function(case, ..., n = 50, epsilon = 1, delta = 0, sigma = NULL) {
+    ask <- list(n = n, epsilon = if (is.null(sigma)) epsilon, delta = delta, sigma = sigma, center = case$center,
+                calibration = "proven", options = list(...), ball = riemdp:::check_radius(case$M, case$radius, case$center))
+    riemdp:::mechanism_lattice$plan(case$M, ask)
+  }
+  for (case in lattice_cases()) {
+    p <- plan(case)
+    d <- mf_facts(case$M)$dimension
+    expect_lt(p$scale / p$sensitivity, 1.002)
+    expect_gt(p$scale, p$sensitivity)
+    expect_gte(p$details$lattice_scale, 1024)
+    expect_gt(p$acceptance, 0.99)
+    # what it promises is what its own numbers give
+    expect_gte(p$ratio[1] / p$ratio[2], p$details$lattice_sensitivity)
+    expect_gte(p$details$lattice_sensitivity, (p$sensitivity + 2 * p$details$error_bound) / p$details$step + sqrt(d))
+    l <- plan(case, law = "laplace")$details
+    expect_gte(l$lattice_scale, sqrt(d) * l$lattice_sensitivity)
+    g <- plan(case, law = "gaussian", delta = 1e-6)
+    expect_lte(riemdp:::zcdp_delta(g$details$lattice_sensitivity^2 / (2 * g$ratio[1] / g$ratio[2]), 1), 1e-6 * (1 + 1e-9))
+  }
+  flat <- lattice_cases()[[1]]
+  expect_identical(plan(flat, k = 4)$details$step, 2^-4)
+  expect_gt(plan(flat, k = 4)$scale, 1.5 * plan(flat)$scale)
+  by_hand <- plan(flat, sigma = 0.04)
+  expect_equal(by_hand$guarantee$epsilon, 1, tolerance = 0.002)
+  expect_gt(by_hand$guarantee$epsilon, by_hand$sensitivity / 0.04)
+  again <- plan(flat, sigma = plan(flat, law = "gaussian", delta = 1e-6)$scale, law = "gaussian", delta = 1e-6)
+  expect_equal(again$guarantee$epsilon, 1, tolerance = 0.002)
+})
+
+test_that("regions cover the mean as often as they say", {
+  # coverage below 90 % by 5 standard errors would fail; 5 regions: false alarms below 1e-5
+  releases <- if (quick()) 200 else 1500
+  M <- hyperbolic(2)
+  x <- in_ball(list(M = M, center = c(1, 0, 0), radius = 1), 40)
+  truth <- frechet_mean(x, M, tol = 1e-12)$mean
+  for (law in c("l2", "laplace", "gaussian")) {
+    r <- dp_mean(x, M, 1, c(1, 0, 0), 1, delta = 1e-5, mechanism = "wrapped", numerics = "lattice", options = list(law = law))
+    region <- confint(r, level = 0.9)
+    expect_lt(region$radius, 4 * r$expected_error)
+    ask <- list(n = 40, epsilon = 1, delta = 1e-5, center = c(1, 0, 0), ball = riemdp:::check_radius(M, 1),
+                options = list(law = law))
+    plan <- riemdp:::mechanism_lattice$plan(M, ask)
+    covered <- with_simulation(3, replicate(releases, {
+      one <- r
+      one$value <- riemdp:::mechanism_lattice$release(M, x, plan, ask)
+      mf_dist(M, one$value, truth) <= confint(one, level = 0.9)$radius
+    }))
+    expect_gt(mean(covered), 0.9 - 5 * sqrt(0.09 / releases))
+  }
+})
+
+test_that("what can't be served is refused from public facts, with what would do", {
+  refuse <- function(class, M, center, radius, ..., options = list(), numerics = "lattice") {
+    x <- mf_exp(M, center, mf_from_coords(M, center, matrix(0.01, 3, mf_facts(M)$dimension)))
+    expect_error(dp_mean(x, M, 1, center, radius, ..., options = options, numerics = numerics),
+                 class = paste0("riemdp_error_", class))
+  }
+  e <- refuse("unsupported", stiefel(4, 2), diag(4)[, 1:2], 0.5, mechanism = "wrapped")
+  expect_match(conditionMessage(e), "spheres, hyperbolic")
+  refuse("unsupported", custom_sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped")
+  refuse("unsupported", spd(2, "bures"), diag(2), 0.2, mechanism = "wrapped")
+  refuse("unsupported", spd(3), diag(3), 9, mechanism = "wrapped")
+  refuse("unsupported", hyperbolic(2), c(1, 0, 0), 20, mechanism = "wrapped")
+  refuse("unsupported", sphere(2), c(0, 0, 1), 1e-12, mechanism = "wrapped")
+  refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "laplace")
+  refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(law = "gaussian"))
+  refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(law = "cauchy"))
+  refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(k = 1.5))
+  refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(k = 4), numerics = "real")
+})

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""Frechet means with some 40 digits in the model spaces of inst/proofs/lattice.md, from normal coordinates at the centre.
+
+Writes tests/testthat/reference/lattice_mean.json. Records are multiples of 2^-30 within the ball, so they are exact doubles;
+half of the data sets have most records on the boundary. Needs mpmath.
+    /usr/bin/python3 tools/oracle/lattice.py
+"""
+import json
+import random
+from mpmath import mp, mpf, mpc, matrix, sqrt, cos, sin, cosh, sinh, asinh, atan2, eigsy, exp, log, eye, nstr
+
+mp.dps = 50
+
+
+def norm(v):
+    return sqrt(sum(abs(x) ** 2 for x in v))
+
+
+class Round:
+    """unit sphere of R^(d+1), or of C^(d/2+1) modulo phase"""
+
+    def __init__(self, planar):
+        self.planar = planar
+
+    def vector(self, c):
+        return [mpc(c[i], c[i + 1]) for i in range(0, len(c), 2)] if self.planar else list(c)
+
+    def embed(self, c):
+        v = self.vector(c)
+        s = norm(v)
+        return [cos(s)] + [x * (sin(s) / s if s else 1) for x in v]
+
+    def log(self, p, y):
+        ip = sum(x.conjugate() * z for x, z in zip(p, y))
+        y = [z * ip.conjugate() / abs(ip) for z in y]
+        h = [z - abs(ip) * x for x, z in zip(p, y)]
+        s = norm(h)
+        t = atan2(s, abs(ip))
+        return [x * (t / s if s else 1) for x in h]
+
+    def exp(self, p, v):
+        s = norm(v)
+        return [cos(s) * x + (sin(s) / s if s else 1) * z for x, z in zip(p, v)]
+
+    def coords(self, p):
+        o = [mpf(1)] + [mpf(0)] * (len(p) - 1)
+        v = self.log(o, p)[1:]
+        return [w for x in v for w in (x.real, x.imag)] if self.planar else v
+
+
+class Hyperbolic:
+    def inner(self, x, y):
+        return sum(a * b for a, b in zip(x[1:], y[1:])) - x[0] * y[0]
+
+    def embed(self, c):
+        s = norm(c)
+        return [cosh(s)] + [x * (sinh(s) / s if s else 1) for x in c]
+
+    def log(self, p, y):
+        i = self.inner(p, y)
+        h = [z + i * x for x, z in zip(p, y)]
+        s = sqrt(abs(self.inner(h, h)))
+        return [x * (asinh(s) / s if s else 1) for x in h]
+
+    def exp(self, p, v):
+        s = sqrt(abs(self.inner(v, v)))
+        return [cosh(s) * x + (sinh(s) / s if s else 1) * z for x, z in zip(p, v)]
+
+    def coords(self, p):
+        o = [mpf(1)] + [mpf(0)] * (len(p) - 1)
+        return self.log(o, p)[1:]
+
+
+def spectral(a, f):
+    w, v = eigsy(a)
+    n = a.rows
+    d = matrix(n, n)
+    for i in range(n):
+        d[i, i] = f(w[i])
+    return v * d * v.T
+
+
+class Spd:
+    def __init__(self, k):
+        self.k = k
+
+    def sym(self, c):
+        a, i = matrix(self.k, self.k), 0
+        for col in range(self.k):
+            a[col, col] = c[i]
+            i += 1
+            for row in range(col + 1, self.k):
+                a[row, col] = a[col, row] = c[i] / sqrt(mpf(2))
+                i += 1
+        return a
+
+    def unsym(self, a):
+        out = []
+        for col in range(self.k):
+            out.append(a[col, col])
+            out += [sqrt(mpf(2)) * a[row, col] for row in range(col + 1, self.k)]
+        return out
+
+    def embed(self, c):
+        return spectral(self.sym(c), exp)
+
+    def coords(self, p):
+        return self.unsym(spectral(p, log))
+
+    def mean_step(self, p, ys, t):
+        h, hi = spectral(p, sqrt), spectral(p, lambda x: 1 / sqrt(x))
+        g = matrix(self.k, self.k)
+        for y in ys:
+            g += spectral(hi * y * hi, log)
+        g = g * (t / len(ys))
+        return h * spectral(g, exp) * h, max(abs(x) for x in g)
+
+
+def mean(space, records, t):
+    ys = [space.embed(c) for c in records]
+    p = space.embed([mpf(0)] * len(records[0]))
+    for _ in range(2000):
+        if isinstance(space, Spd):
+            p, size = space.mean_step(p, ys, t)
+        else:
+            g = [sum(x) * t / len(ys) for x in zip(*[space.log(p, y) for y in ys])]
+            p, size = space.exp(p, g), norm(g)
+        if size < mpf(10) ** -42:
+            return space.coords(p)
+    raise RuntimeError("no convergence")
+
+
+def records(rng, n, d, r, edge):
+    out = []
+    for i in range(n):
+        v = [rng.gauss(0, 1) for _ in range(d)]
+        if edge and i % 4:  # two clusters at the boundary
+            v = [6.0 if j == (i % 2) else x for j, x in enumerate(v)]
+        s = sum(x * x for x in v) ** 0.5
+        f = r * (0.9999 if edge else rng.random() ** (1 / d)) / s
+        out.append([int(f * x * 2**30) / 2**30 for x in v])
+    return out
+
+
+def main():
+    rng = random.Random(20)
+    cases = []
+    for name, space, d, radii, t in [
+        ("sphere", Round(False), 2, [0.3, 0.78], 0.8), ("sphere", Round(False), 9, [0.7], 0.8),
+        ("hyperbolic", Hyperbolic(), 2, [0.5, 2.5], 0.2), ("hyperbolic", Hyperbolic(), 5, [1.0], 0.5),
+        ("kendall", Round(True), 2, [0.39], 0.8), ("kendall", Round(True), 6, [0.35], 0.8),
+        ("spd", Spd(2), 3, [0.5, 2.0], 0.5), ("spd", Spd(3), 6, [1.5], 0.5),
+    ]:
+        for r in radii:
+            for edge in (False, True):
+                x = records(rng, 8, d, r, edge)
+                m = mean(space, [[mpf(c) for c in row] for row in x], mpf(t))
+                cases.append({"model": name, "d": d, "radius": r, "records": x, "mean": [float(nstr(c, 25)) for c in m]})
+    with open("tests/testthat/reference/lattice_mean.json", "w") as f:
+        json.dump(cases, f, indent=None, separators=(",", ":"))
+        f.write("\n")
+
+
+if __name__ == "__main__":
+    main()
