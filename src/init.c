@@ -23,6 +23,10 @@
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \
+    X(kng_acceptance_nonprivate, 9)                                                                                    \
+    X(kng_domination_nonprivate, 7)                                                                                    \
+    X(kng_least_acceptance, 5)                                                                                         \
+    X(kng_nonprivate, 11)                                                                                              \
     X(laplace_radii, 4)                                                                                                \
     X(log, 3)                                                                                                          \
     X(log_density, 3)                                                                                                  \
@@ -35,6 +39,7 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
+    X(release_kng, 9)                                                                                                  \
     X(release_mean, 9)                                                                                                 \
     X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \
