@@ -132,7 +132,7 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                           .envelope = in->envelope,
                           .constant = in->trials > 0};
     out->k.gradient = gradient < INFINITY ? gradient : 2 * in->radius;
-    kng_make(&out->k, ffi_doubles(kng_work(m)), work);
+    kng_make(&out->k, ffi_doubles(kng_work(m, n)), work);
 }
 
 /* a point that doesn't depend on the records: what a capped sampler returns if no trial succeeds */
@@ -325,7 +325,7 @@ static SEXP least_body(struct call *c, void *data)
     manifold_t m = &c->m;
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
-    return number(c, kng_least_acceptance(m, in->radius, in->sigma, in->tol, in->law, ffi_doubles(kng_work(m)),
+    return number(c, kng_least_acceptance(m, in->radius, in->sigma, in->tol, in->law, ffi_doubles(kng_work(m, 0)),
                                           ffi_doubles(manifold_work(m))));
 }
 

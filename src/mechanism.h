@@ -67,6 +67,7 @@ struct kng {
     struct kng_bins bins, other;
     double *coarse, *excess, *line;             /* edges of coarse cells, e and the slope's integral in each */
     double *angle_mass, *angle_top, *angle_low; /* the polar angle's law: bounds, log mass below, lower mass */
+    double *far, *bends, bend_top;              /* distances of the records; chords of a function of curvature */
     double *axis, *matrix, *root, *coords, *v,
         *sum; /* direction of `centre`, eigenvectors, eigenvalues of A, scratch */
     /* counts for tests; never part of a release */
@@ -75,7 +76,7 @@ struct kng {
 
 /* 0 where the law can't be served: a space without bounds, a radius or scale out of range (public facts) */
 int kng_supported(manifold_t m, double radius);
-size_t kng_work(manifold_t m);
+size_t kng_work(manifold_t m, size_t n);
 /* work: kng_work doubles that `k` keeps, scratch: manifold_work */
 void kng_make(struct kng *k, double *work, double *scratch);
 /* one trial; 1 if y (inside the ball) was accepted */

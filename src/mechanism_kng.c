@@ -4,8 +4,9 @@
 #include "mechanism.h"
 
 enum {
-    COARSE = 96,      /* cells of the radius in which e is constant */
-    DISTANCES = 64,   /* cells of the records' distances from the mean */
+    COARSE = 96,    /* cells of the radius in which e is constant */
+    DISTANCES = 32, /* cells of the records' distances from the mean */
+    CHORDS = 128,
     MOST_BINS = 4096, /* of an envelope */
     PUBLIC_BINS = 1024,
     MOST_ANGLES = 1024,
@@ -45,35 +46,66 @@ static double bend_hyperbolic(double s)
     return (s * (1 + 2 * c * c) - 3 * sine * c) / (square(sine) * square(sine) * sine) * (1 + 1e-9);
 }
 
-/* max over 0 <= p <= 1 of (1 - p^2)(a + b p) */
-static double cubic_top(double a, double b)
+/* max over from <= p <= to of (1 - p^2)(a + b p), where 0 <= from <= to <= 1 and a, b >= 0 */
+static double cubic_top(double a, double b, double from, double to)
 {
-    if (!(b > 0))
-        return a;
-    double p = b / (a + sqrt(a * a + 3 * b * b));
+    double p = b > 0 ? b / (a + sqrt(a * a + 3 * b * b)) : 0;
+    p = fmin(fmax(p, from), to);
     return (1 - p * p) * (a + b * p);
+}
+
+/* bend as a function of v = 1 - cos s: convex, so that chords lie above it */
+static double bend_chord(const struct kng *k, double v)
+{
+    double t = fmin(v / k->bend_top, 1) * CHORDS;
+    size_t j = t < CHORDS ? (size_t)t : CHORDS - 1;
+    return k->bends[j] + (t - (double)j) * (k->bends[j + 1] - k->bends[j]);
+}
+
+static void make_bends(struct kng *k)
+{
+    if (!(k->curvature > 0))
+        return;
+    k->bend_top = 2 * square(sin(sqrt(k->curvature) * k->radius));
+    for (size_t j = 0; j <= CHORDS; j++)
+        k->bends[j] = bend(2 * asin(sqrt(0.5 * k->bend_top * (double)j / CHORDS)));
 }
 
 /* Bound of what the quadratic model's radial derivative exceeds the true one by, at radius rho, for records at distances
  * between lo and hi (proofs/kng.md, Theorem 2). It increases with rho. */
 static double excess(const struct kng *k, double rho, double lo, double hi)
 {
-    if (k->curvature == 0)
-        return 0;
-    double q = sqrt(fabs(k->curvature)), s = q * rho, a = q * lo, b = q * hi, half = square(sin(0.5 * s));
-    double cube = s * s * s / 6, across, along;
-    if (k->curvature > 0) {
-        double far = fmin(2 * q * k->radius, b + s), g = bend(far), sine = sin(b), one = cos(a);
-        if (k->space == KNG_COMPLEX && cos(b) < g * sine * sine)
-            one = 0.5 * (1 + cos(a));
-        across = one * (s < 1e-2 ? cube : s - sin(s));
-        along = 2 * sine * half;
-        return g * sine * sine * cubic_top(across, along) / q;
+    double q = sqrt(fabs(k->curvature)), s = q * rho, a = q * lo, b = q * hi;
+    if (k->curvature < 0) {
+        double sine = sinh(b), across = cosh(b) * (s < 1e-2 ? s * s * s / 6 * (1 + s * s) : sinh(s) - s);
+        return bend_hyperbolic(a) * sine * sine * cubic_top(across, 2 * sine * square(sinh(0.5 * s)), 0, 1) / q;
     }
-    double sine = sinh(b);
-    across = cosh(b) * (s < 1e-2 ? cube * (1 + s * s) : sinh(s) - s);
-    along = 2 * sine * square(sinh(0.5 * s));
-    return bend_hyperbolic(a) * sine * sine * cubic_top(across, along) / q;
+    /* halves of the way, cells of |p| */
+    int halves = k->m->dim < 10 ? 1 : 2, cells = k->m->dim < 10 ? 4 : 8;
+    double sine = sin(b), one = cos(a), most = k->space == KNG_COMPLEX ? 0.5 * (1 + one) : one, start = 1 - cos(b);
+    double across[2], along[2], rise[2], lean[2], top = 0, first = bend_chord(k, start);
+    for (int h = 0; h < halves; h++) {
+        double to = h + 1 < halves ? 0.5 * s : s, from = h > 0 ? 0.5 * s : 0;
+        across[h] = to < 1e-2 ? (to * to * to - from * from * from * (1 - from * from / 20)) / 6
+                              : (to - sin(to)) - (from - sin(from));
+        rise[h] = 2 * square(sin(0.5 * to));
+        along[h] = sine * (rise[h] - (h > 0 ? rise[0] : 0));
+        lean[h] = sine * sin(to);
+    }
+    for (int c = 0; c < cells; c++) {
+        double from = (double)c / cells, to = (c + 1.0) / cells, x = 0, y = 0, steepest = 0;
+        for (int h = 0; h < halves; h++) {
+            double w = 0.5 * (first + bend_chord(k, start + most * rise[h] + to * lean[h]));
+            steepest = fmax(steepest, w);
+            x += w * across[h];
+            y += w * along[h];
+        }
+        if (k->space == KNG_COMPLEX && cos(b) < steepest * sine * sine)
+            top = fmax(top, cubic_top(most * x, y, from, to));
+        else
+            top = fmax(top, cubic_top(one * x, y, from, to));
+    }
+    return top * sine * sine / q;
 }
 
 /* ---- area of geodesic spheres and directions that stay in the ball --------------------------------------------------- */
@@ -295,7 +327,7 @@ static double level_anisotropic(const struct kng *k, double from, double to)
 static void look_at_records(struct kng *k, double *scratch)
 {
     manifold_t m = k->m;
-    size_t d = m->dim, count[DISTANCES];
+    size_t d = m->dim, count[DISTANCES], cells = d < 10 ? DISTANCES / 2 : DISTANCES;
     int with_matrix = k->space != KNG_GENERAL && k->curvature != 0 && d > 1 && d <= MOST_DIM;
     double top = 2 * k->radius, lowest = 0, sum = 0, far = 0;
     k->least = k->trace = 1;
@@ -317,7 +349,10 @@ static void look_at_records(struct kng *k, double *scratch)
             int known;
             if (i % GRADIENT_BLOCK == 0)
                 host_tick(m->host, 0, 0);
-            if (with_matrix && pass == 0) {
+            if (pass == 1) {
+                s = k->far[i];
+                known = 1;
+            } else if (with_matrix) {
                 known = m->ops->log(m, k->v, one(k->base), x, 0, 1, scratch) == STATUS_OK &&
                         manifold_coords(m, k->coords, one(k->base), one(k->v), 0, 1, scratch) == STATUS_OK &&
                         all_finite(d, k->coords);
@@ -327,6 +362,7 @@ static void look_at_records(struct kng *k, double *scratch)
             }
             s = known ? fmin(s, top) : 0;
             if (pass == 0) {
+                k->far[i] = s;
                 far = fmax(far, s);
                 double a = cot_factor(k->space == KNG_COMPLEX ? 1 : k->curvature, s);
                 double a4 = k->space == KNG_COMPLEX ? cot_factor(4, s) : a;
@@ -347,8 +383,8 @@ static void look_at_records(struct kng *k, double *scratch)
                     }
                 }
             } else {
-                double c = far > 0 ? ceil(s / far * DISTANCES) - 1 : 0;
-                count[c < 0 ? 0 : c >= DISTANCES ? DISTANCES - 1 : (size_t)c]++;
+                double c = far > 0 ? ceil(s / far * (double)cells) - 1 : 0;
+                count[c < 0 ? 0 : c >= (double)cells ? cells - 1 : (size_t)c]++;
             }
         }
     }
@@ -357,8 +393,8 @@ static void look_at_records(struct kng *k, double *scratch)
     far *= 1 + 1e-12;
     for (size_t c = 0; c < COARSE; c++) {
         double e = 0, slope = 0, end = k->coarse[c + 1];
-        for (size_t j = 0; j < DISTANCES; j++) {
-            double lo = far * (double)j / DISTANCES, hi = far * (j + 1.0) / DISTANCES;
+        for (size_t j = 0; j < cells; j++) {
+            double lo = far * (double)j / (double)cells, hi = far * (double)(j + 1) / (double)cells;
             if (count[j] == 0)
                 continue;
             if (k->space == KNG_GENERAL)
@@ -547,14 +583,17 @@ static size_t matrix_work(manifold_t m)
     return m->dim <= MOST_DIM ? m->dim * m->dim + la_symeig_work(m->dim) : 0;
 }
 
-size_t kng_work(manifold_t m)
+size_t kng_work(manifold_t m, size_t n)
 {
-    return 10 * MOST_BINS + 2 + 3 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim + 2 * m->ambient + matrix_work(m);
+    return n + CHORDS + 1 + 10 * MOST_BINS + 2 + 3 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
+           2 * m->ambient + matrix_work(m);
 }
 
 static void take_all(struct kng *k, double *work)
 {
     manifold_t m = k->m;
+    k->far = take(&work, k->n);
+    k->bends = take(&work, CHORDS + 1);
     take_bins(&k->bins, &work);
     take_bins(&k->other, &work);
     k->coarse = take(&work, COARSE + 1);
@@ -587,10 +626,12 @@ static void make_axis(struct kng *k, double *scratch)
 
 void kng_make(struct kng *k, double *work, double *scratch)
 {
+    manifold_t m = k->m;
     take_all(k, work);
     read_space(k);
     make_axis(k, scratch);
     make_angles(k);
+    make_bends(k);
     k->trials = k->clamped = 0;
     k->shrink = k->stretch = 1;
     k->root[0] = 0;
@@ -608,7 +649,10 @@ void kng_make(struct kng *k, double *work, double *scratch)
         refine(k, b, 0, 0, MOST_BINS);
     }
     accumulate(b);
-    /* the envelope with the smaller mass accepts more often; which one it is has no say in the output's law */
+    /* The envelope with the smaller mass accepts more often; which one it is has no say in the output's law. Most radii are
+     * about dim * sigma, so a nearly isotropic Hessian has nothing to give. */
+    if (k->envelope == 0 && (double)m->dim * (k->trace - k->least) < 0.02)
+        return;
     if (k->kind == KNG_ISOTROPIC && k->envelope != KNG_ISOTROPIC && k->law == KNG_GRADIENT && k->root[0] > 0 &&
         make_anisotropic(k) && (k->envelope == KNG_ANISOTROPIC || k->other.log_total < b->log_total))
         k->kind = KNG_ANISOTROPIC;
