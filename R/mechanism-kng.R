@@ -8,8 +8,8 @@ KNG_MANIFOLDS <- c("euclidean", "sphere", "hyperboloid", "ball", "spd_affine", "
 kng_unsupported <- function(M, ask, name) {
   if (!M$name %in% KNG_MANIFOLDS) {
     sprintf("mechanism = \"%s\" has no exact sampler on %s. Use mechanism = \"wrapped\".", name, label_manifold(M))
-  } else if (ask$ball$k_min < 0 && ask$ball$radius >= 150) {
-    sprintf("mechanism = \"%s\" needs a radius below 150 where curvature is negative.", name)
+  } else if (ask$ball$k_min < 0 && ask$ball$radius >= 12) {
+    sprintf("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points further apart.", name)
   } else if (ask$numerics == "lattice") {
     sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
   } else if (ask$timing == "constant" && ask$delta == 0) {
@@ -28,7 +28,7 @@ kng_trials <- function(M, ask, name, scale, epsilon) {
   log_factor <- epsilon + log1p(exp(-epsilon))
   trials <- max(1, ceiling((log(ask$delta) - 1e-9 - log_factor) / log1p(-least)))
   steps <- .Call(riemdp_ball_steps, ask$ball$k_min, ask$ball$k_max, ask$ball$radius, 0.5 * SOLVER_TOLERANCE)[2]
-  if (!(trials <= ask$max_trials)) {
+  if (!(trials <= min(ask$max_trials, 1e8))) {
     abort_riemdp("unsupported", sprintf(
       "`timing = \"constant\"` would take %.3g trials here (each succeeds with a probability that is proven to be at least %.3g), more than `max_trials` = %.3g. A smaller radius, a larger `delta` or timing = \"ordinary\" would do.",
       trials, least, ask$max_trials
@@ -98,12 +98,15 @@ kng_acceptance <- function(M, ask, scale, name, records = 40) {
     a <- a / sqrt(rowSums(a^2)) * ask$ball$radius * stats::runif(records)^(1 / d)
     x <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
     .Call(riemdp_kng_acceptance_nonprivate, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], scale, SOLVER_TOLERANCE,
-          trials, TRUE)
+          FALSE, trials, TRUE)
   })
 }
 
 kng_plan <- function(M, ask, name, bounds, loss) {
   law <- pure_scale(ask, bounds$total, loss)
+  if (law$scale < max(1e-11, 1e-11 * ask$ball$radius)) {
+    abort_riemdp("unsupported", sprintf("the scale would be %.3g: doubles don't hold noise that small. A smaller epsilon would do.", law$scale))
+  }
   cap <- kng_trials(M, ask, name, law$scale, law$epsilon)
   constant <- ask$timing == "constant"
   c(bounds, list(
@@ -116,9 +119,8 @@ kng_plan <- function(M, ask, name, bounds, loss) {
 }
 
 kng_release <- function(M, x, plan, ask, name) {
-  # the solver only guides the sampler: its error has no say in the law, and small scales want a small one
-  tol <- if (plan$trials > 0) SOLVER_TOLERANCE else max(1e-14, min(1e-11, 1e-3 * plan$scale))
-  .Call(riemdp_release_kng, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], plan$scale, tol, plan$trials, in_simulation())
+  .Call(riemdp_release_kng, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], plan$scale, SOLVER_TOLERANCE, plan$trials,
+        in_simulation())
 }
 
 kng_timing_words <- function(r) {
@@ -132,6 +134,7 @@ kng_timing_words <- function(r) {
 mechanism_kng <- list(
   name = "kng",
   auto = TRUE,
+  moves = "the gradient of the energy, wherever in the ball it is taken,",
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
     sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)

@@ -22,7 +22,7 @@ static void read_args(struct kng_args *in, SEXP radius, SEXP law, SEXP sigma, SE
 {
     in->radius = read_range(radius, "radius", 1e-12, 1e6, 0);
     in->law = (int)read_range(law, "law", KNG_GRADIENT, KNG_DISTANCE, 1);
-    in->sigma = read_range(sigma, "sigma", 1e-12 * in->radius, 1e12, 0);
+    in->sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * in->radius), 1e12, 0);
     in->tol = read_range(tol, "tol", 1e-14, 1, 0);
 }
 
@@ -114,7 +114,9 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                              .length = dim,
                              .many = 1};
         struct source source = ffi_source(c, &inside, 1, work);
-        mean_in_ball(m, &source, o, in->radius, m->k_min, m->k_max, in->tol, p, &gradient,
+        /* the law doesn't depend on how well the mean is known, but the acceptance falls where the error exceeds sigma */
+        double tol = fmax(1e-14, fmin(in->tol, 1e-3 * in->sigma));
+        mean_in_ball(m, &source, o, in->radius, m->k_min, m->k_max, tol, p, &gradient,
                      ffi_doubles(mean_work(m, &source, 5)));
     }
     out->scratch = work;
@@ -190,7 +192,7 @@ SEXP riemdp_release_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP
 {
     struct kng_args args = {.x = x, .centre = centre};
     read_args(&args, radius, law, sigma, tol);
-    args.trials = read_range(trials, "trials", 0, 1e9, 1);
+    args.trials = read_range(trials, "trials", 0, 1e8, 1);
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
@@ -253,7 +255,7 @@ SEXP riemdp_kng_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, S
 {
     struct kng_args args = {.x = x, .centre = centre};
     read_args(&args, radius, law, sigma, tol);
-    args.trials = read_range(trials, "trials", 0, 1e9, 1);
+    args.trials = read_range(trials, "trials", 0, 1e8, 1);
     args.draws = read_range(draws, "draws", 0, 1e8, 1);
     args.envelope = (int)read_range(envelope, "envelope", 0, KNG_SLOPE, 1);
     return ffi_with_rng(draws_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
@@ -275,10 +277,11 @@ static SEXP trials_body(struct call *c, struct rng *rng, void *data)
 }
 
 SEXP riemdp_kng_acceptance_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol,
-                                      SEXP draws, SEXP simulate)
+                                      SEXP capped, SEXP draws, SEXP simulate)
 {
     struct kng_args args = {.x = x, .centre = centre};
     read_args(&args, radius, law, sigma, tol);
+    args.trials = read_range(capped, "capped", 0, 1, 1);
     args.draws = read_range(draws, "draws", 1, 1e8, 1);
     return ffi_with_rng(trials_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
@@ -312,9 +315,9 @@ SEXP riemdp_kng_domination_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, 
 {
     struct kng_args args = {.x = x, .centre = centre, .law = KNG_GRADIENT, .envelope = KNG_ANISOTROPIC};
     args.radius = read_range(radius, "radius", 1e-12, 1e6, 0);
-    args.sigma = read_range(sigma, "sigma", 1e-12 * args.radius, 1e12, 0);
+    args.sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * args.radius), 1e12, 0);
     args.tol = 1e-13;
-    args.draws = read_range(draws, "draws", 1, 1e9, 1);
+    args.draws = read_range(draws, "draws", 1, 1e8, 1);
     return ffi_with_rng(domination_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 

@@ -23,7 +23,7 @@
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \
-    X(kng_acceptance_nonprivate, 9)                                                                                    \
+    X(kng_acceptance_nonprivate, 10)                                                                                   \
     X(kng_domination_nonprivate, 7)                                                                                    \
     X(kng_least_acceptance, 5)                                                                                         \
     X(kng_nonprivate, 11)                                                                                              \

@@ -8,7 +8,7 @@ enum {
     DISTANCES = 32, /* cells of the records' distances from the mean */
     CHORDS = 128,
     MOST_BINS = 4096, /* of an envelope */
-    PUBLIC_BINS = 1024,
+    PUBLIC_BINS = 2048,
     MOST_ANGLES = 1024,
     MOST_STRATA = 128,
     MOST_DIM = 256, /* above it the Hessian is bounded without its matrix */
@@ -455,6 +455,7 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
 /* Bins are halved where what a bin adds to the envelope's mass, about mass times range of its log, is large. */
 static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, size_t most)
 {
+    double enough = uncapped ? 5e-6 : 5e-5;
     for (int round = 0; round < 40; round++) {
         double peak = -INFINITY, total = 0;
         size_t extra = 0;
@@ -470,7 +471,7 @@ static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int
             range += i + 1 < b->count && b->log_cap[i + 1] > -INFINITY ? b->log_cap[i] - b->log_cap[i + 1]
                      : b->log_cap[i] < 0                               ? 2
                                                                        : 0;
-            int halve = b->count + extra < most && exp(b->mass[i] - peak) / total * fmin(range, 2) > 5e-5 &&
+            int halve = b->count + extra < most && exp(b->mass[i] - peak) / total * fmin(range, 2) > enough &&
                         b->edge[i + 1] - b->edge[i] > 1e-14 * b->edge[i + 1];
             b->mass[i] = halve;
             extra += (size_t)halve;
@@ -510,7 +511,7 @@ static void public_bins(struct kng *k, struct kng_bins *b)
     b->count = COARSE;
     for (size_t j = 0; j <= COARSE; j++)
         b->edge[j] = k->reach * (j < COARSE ? square((double)j / COARSE) * ((double)j / COARSE) : 1);
-    refine(k, b, 0, 1, k->space == KNG_COMPLEX ? PUBLIC_BINS / 4 : PUBLIC_BINS);
+    refine(k, b, 0, 1, k->space == KNG_COMPLEX ? PUBLIC_BINS / 8 : PUBLIC_BINS);
 }
 
 /* A = sqrt(2cH - c^2), 0 < c < 2 least eigenvalue: |Av| <= v'Hv for |v| = 1 */
@@ -549,7 +550,7 @@ int kng_supported(manifold_t m, double radius)
     if (m->k_max > 0)
         limit = fmin(limit, RIEMDP_PI / (4 * sqrt(m->k_max)));
     if (m->k_min < 0)
-        limit = fmin(limit, 150); /* hyperbolic sines of twice that are still numbers */
+        limit = fmin(limit, 12); /* further out doubles lose the digits of what exp and log cancel, as e^2r */
     return found && radius > 0 && radius < limit;
 }
 
@@ -914,7 +915,7 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
     double extra = law == KNG_DISTANCE ? 0 : k->gradient;
     /* cells of the tilt: within each, the ball is compared with balls of a slightly smaller and larger radius */
     for (double from = 0; from < radius;) {
-        double half = fmin(0.02 * (radius - from) + 0.02 * sigma, 0.01 * radius), log_top = -INFINITY,
+        double half = fmin(0.01 * (radius - from + sigma), 0.01 * radius), log_top = -INFINITY,
                log_low = -INFINITY;
         double to = fmin(from + 2 * half, radius), tilt = 0.5 * (from + to);
         half = 0.5 * (to - from) * (1 + 1e-9);
