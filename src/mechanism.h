@@ -65,7 +65,7 @@ struct kng {
     double shrink, stretch, log_det;      /* smallest and largest eigenvalue of A, log det A */
     int kind, cells;
     struct kng_bins bins, other;
-    double *coarse, *excess, *line;             /* edges of coarse cells, e and the slope's integral in each */
+    double *coarse, *excess, *line, *lean;      /* edges of coarse cells; in each e, the slope's integral, the slope */
     double *angle_mass, *angle_top, *angle_low; /* the polar angle's law: bounds, log mass below, lower mass */
     double *far, *bends, bend_top;              /* distances of the records; chords of a function of curvature */
     double *axis, *matrix, *root, *coords, *v,

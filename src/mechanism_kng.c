@@ -12,7 +12,8 @@ enum {
     MOST_ANGLES = 1024,
     MOST_STRATA = 128,
     MOST_DIM = 256, /* above it the Hessian is bounded without its matrix */
-    GRADIENT_BLOCK = 256
+    GRADIENT_BLOCK = 256,
+    HESSIAN_WORK = 1000000000
 };
 
 /* ---- functions of curvature ---------------------------------------------------------------------------------------- */
@@ -62,17 +63,42 @@ static double bend_chord(const struct kng *k, double v)
     return k->bends[j] + (t - (double)j) * (k->bends[j + 1] - k->bends[j]);
 }
 
+/* |third derivative| of half the squared distance D from a point along a unit geodesic, in symmetric spaces of curvature between
+ * 0 and k (proofs/kng.md, Theorem 4): increases with D */
+static double third_derivative(double curvature, double distance)
+{
+    enum { TERMS = 40, PARTS = 64 };
+    double s = sqrt(curvature) * distance, big = s * s, mu = 1 - cot_factor(1, s), turn = 0, top = 0;
+    double first = s * sin(s) * sin(s) * sin(s) * bend(s);
+    for (int j = 1; j <= TERMS; j++) {
+        double c = square(j * RIEMDP_PI), nu = big / (c - big);
+        turn += nu * (2 + 4 * nu + 8 * mu + 4 * nu * mu) / c;
+    }
+    turn = big * (turn + mu / 3 + 1e-5 * big);
+    for (int i = 0; i < PARTS; i++) {
+        double low = (double)i / PARTS, high = (i + 1.0) / PARTS;
+        top = fmax(top, square(high) * (sqrt(1 - square(low)) * first + high * turn));
+    }
+    return top / distance * (1 + 1e-9);
+}
+
 static void make_bends(struct kng *k)
 {
     if (!(k->curvature > 0))
         return;
+    if (k->space == KNG_GENERAL) {
+        for (size_t j = 0; j <= CHORDS; j++)
+            k->bends[j] = third_derivative(k->curvature, 2 * k->radius * (double)(j + 1) / CHORDS);
+        k->bends[CHORDS] = k->bends[CHORDS - 1]; /* distances end at twice the radius */
+        return;
+    }
     k->bend_top = 2 * square(sin(sqrt(k->curvature) * k->radius));
     for (size_t j = 0; j <= CHORDS; j++)
         k->bends[j] = bend(2 * asin(sqrt(0.5 * k->bend_top * (double)j / CHORDS)));
 }
 
 /* Bound of what the quadratic model's radial derivative exceeds the true one by, at radius rho, for records at distances
- * between lo and hi (proofs/kng.md, Theorem 2). It increases with rho. */
+ * between lo and hi (proofs/kng.md, Theorem 3). It increases with rho. */
 static double excess(const struct kng *k, double rho, double lo, double hi)
 {
     double q = sqrt(fabs(k->curvature)), s = q * rho, a = q * lo, b = q * hi;
@@ -106,6 +132,19 @@ static double excess(const struct kng *k, double rho, double lo, double hi)
             top = fmax(top, cubic_top(one * x, y, from, to));
     }
     return top * sine * sine / q;
+}
+
+/* The same from a bound of the third derivative, in parts of the way; distances up to `hi` */
+static double excess_general(const struct kng *k, double rho, double hi)
+{
+    enum { PARTS = 4 };
+    double sum = 0;
+    for (int i = 0; i < PARTS; i++) {
+        double from = rho * i / PARTS, to = rho * (i + 1) / PARTS;
+        double cell = fmin((hi + to) / (2 * k->radius) * CHORDS, CHORDS);
+        sum += k->bends[(size_t)cell] * 0.5 * (square(rho - from) - square(rho - to));
+    }
+    return sum;
 }
 
 /* ---- area of geodesic spheres and directions that stay in the ball --------------------------------------------------- */
@@ -307,10 +346,9 @@ static double level_at(const struct kng *k, double rho, size_t cell)
     if (k->law == KNG_DISTANCE)
         return rho;
     if (k->kind != KNG_SLOPE && !k->constant) {
-        if (k->space == KNG_GENERAL && k->curvature > 0)
-            better = k->line[cell] + k->excess[cell] * (rho - k->coarse[cell]);
-        else
-            better = k->least * rho - k->excess[cell];
+        better = k->least * rho - k->excess[cell];
+        if (k->space == KNG_GENERAL)
+            better = fmax(better, k->line[cell] + k->lean[cell] * (rho - k->coarse[cell]));
         low = fmax(low, better);
     }
     return low - k->gradient;
@@ -328,7 +366,10 @@ static void look_at_records(struct kng *k, double *scratch)
 {
     manifold_t m = k->m;
     size_t d = m->dim, count[DISTANCES], cells = d < 10 ? DISTANCES / 2 : DISTANCES;
-    int with_matrix = k->space != KNG_GENERAL && k->curvature != 0 && d > 1 && d <= MOST_DIM;
+    int with_matrix = k->curvature != 0 && d > 1 && d <= MOST_DIM;
+    if (k->space == KNG_GENERAL) /* each record costs the Hessian's columns one by one */
+        with_matrix =
+            with_matrix && m->ops->add_hessian && (double)k->n * (double)(d * d) * (double)m->cols < HESSIAN_WORK;
     double top = 2 * k->radius, lowest = 0, sum = 0, far = 0;
     k->least = k->trace = 1;
     for (size_t j = 0; j < DISTANCES; j++)
@@ -336,7 +377,7 @@ static void look_at_records(struct kng *k, double *scratch)
     for (size_t j = 0; j <= COARSE; j++)
         k->coarse[j] = k->reach * (j < COARSE ? square((double)j / COARSE) * ((double)j / COARSE) : 1);
     for (size_t j = 0; j < COARSE; j++)
-        k->excess[j] = k->line[j] = 0;
+        k->excess[j] = k->line[j] = k->lean[j] = 0;
     if (k->curvature == 0 || k->constant || k->law == KNG_DISTANCE || (k->space == KNG_GENERAL && k->curvature < 0))
         return;
     for (size_t j = 0; j < d * d && with_matrix; j++)
@@ -368,7 +409,9 @@ static void look_at_records(struct kng *k, double *scratch)
                 double a4 = k->space == KNG_COMPLEX ? cot_factor(4, s) : a;
                 sum += a;
                 lowest += k->curvature > 0 ? fmin(a, a4) : 1;
-                if (with_matrix && s > 0) {
+                if (with_matrix && k->space == KNG_GENERAL) {
+                    with_matrix = known && m->ops->add_hessian(m, k->matrix, k->coords, scratch) == STATUS_OK;
+                } else if (with_matrix && s > 0) {
                     double f = (1 - a) / (s * s), g = k->space == KNG_COMPLEX ? (a - a4) / (s * s) : 0;
                     const double *c = k->coords;
                     for (size_t p = 0; p < d; p++) {
@@ -397,25 +440,23 @@ static void look_at_records(struct kng *k, double *scratch)
             double lo = far * (double)j / (double)cells, hi = far * (double)(j + 1) / (double)cells;
             if (count[j] == 0)
                 continue;
-            if (k->space == KNG_GENERAL)
+            if (k->space == KNG_GENERAL) {
                 slope += (double)count[j] * cot_factor(k->curvature, fmin(hi + end, top));
-            else
+                e += (double)count[j] * excess_general(k, end, hi);
+            } else {
                 e += (double)count[j] * excess(k, end, lo, hi);
+            }
         }
-        if (k->space == KNG_GENERAL) { /* `line` holds the integral of the slope, `excess` the slope */
-            k->excess[c] = slope / n;
-            if (c + 1 < COARSE)
-                k->line[c + 1] = k->line[c] + k->excess[c] * (end - k->coarse[c]);
-        } else {
-            k->excess[c] = e / n * (1 + 1e-9);
-        }
+        k->excess[c] = e / n * (1 + 1e-9);
+        k->lean[c] = slope / n;
+        k->line[c + 1] = k->line[c] + k->lean[c] * (end - k->coarse[c]);
     }
     if (!with_matrix)
         return;
     k->trace = 0;
     for (size_t p = 0; p < d; p++) {
         for (size_t q = p; q < d; q++) { /* the upper part by rows is the lower one by columns */
-            double value = k->matrix[p * d + q] / n + (p == q ? sum / n : 0);
+            double value = k->matrix[p * d + q] / n + (p == q && k->space != KNG_GENERAL ? sum / n : 0);
             k->matrix[p * d + q] = value;
         }
         k->trace += k->matrix[p * d + p] / (double)d;
@@ -586,7 +627,7 @@ static size_t matrix_work(manifold_t m)
 
 size_t kng_work(manifold_t m, size_t n)
 {
-    return n + CHORDS + 1 + 10 * MOST_BINS + 2 + 3 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
+    return n + CHORDS + 1 + 10 * MOST_BINS + 2 + 4 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
            2 * m->ambient + matrix_work(m);
 }
 
@@ -600,6 +641,7 @@ static void take_all(struct kng *k, double *work)
     k->coarse = take(&work, COARSE + 1);
     k->excess = take(&work, COARSE + 1);
     k->line = take(&work, COARSE + 1);
+    k->lean = take(&work, COARSE + 1);
     k->angle_mass = take(&work, MOST_ANGLES + 1);
     k->angle_top = take(&work, MOST_ANGLES + 1);
     k->angle_low = take(&work, MOST_ANGLES + 1);
@@ -915,8 +957,7 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
     double extra = law == KNG_DISTANCE ? 0 : k->gradient;
     /* cells of the tilt: within each, the ball is compared with balls of a slightly smaller and larger radius */
     for (double from = 0; from < radius;) {
-        double half = fmin(0.01 * (radius - from + sigma), 0.01 * radius), log_top = -INFINITY,
-               log_low = -INFINITY;
+        double half = fmin(0.01 * (radius - from + sigma), 0.01 * radius), log_top = -INFINITY, log_low = -INFINITY;
         double to = fmin(from + 2 * half, radius), tilt = 0.5 * (from + to);
         half = 0.5 * (to - from) * (1 + 1e-9);
         host_tick(m->host, 0, 0);

@@ -166,6 +166,13 @@ test_that("acceptance rates on workloads", {
     sigma <- 2 * as.numeric(gradient_sensitivity(sphere(50), n_epsilon, pi / 8))
     expect_gt(1000 / kng_draws(sphere(50), x, origin_of(sphere(50)), pi / 8, sigma, 1000)$trials, 0.9)
   }
+  # Grassmann: the Hessian and the bound of the third derivative at work (the slope alone accepts .69, .30)
+  for (case in list(list(4, 2, 0.9), list(7, 3, 0.85), list(5, 3, 0.85))) {
+    M <- grassmann(case[[1]], case[[2]])
+    x <- ball_records(M, 100, 0.5, 1, power = 0.5)
+    sigma <- 2 * as.numeric(gradient_sensitivity(M, 400, 0.5))
+    expect_gt(1000 / kng_draws(M, x, origin_of(M), 0.5, sigma, 1000)$trials, case[[3]])
+  }
   skip_if(quick())
   t <- seq(0, 2 * pi, length.out = 51)[-1]
   outline <- (1 + 0.3 * cos(3 * t)) * complex(real = 1.5 * cos(t), imaginary = sin(t))

@@ -301,6 +301,30 @@ for (rep in 1:3000) {
   bad <- max(bad, -F - sinh(d)^2 * slope * max((1 - q^2) * (cosh(d) * (sinh(s) - s) + q * sinh(d) * (cosh(s) - 1))))
 }
 check("-F <= E on the hyperbolic plane", bad < 1e-9, bad)
+# third derivatives on Gr(4, 2), random directions and rank-one ones, against Theorem 4
+grass_dist <- function(W, Y) {
+  q <- svd(crossprod(W, Y))
+  Z <- Y %*% q$v %*% t(q$u)
+  sqrt(sum(asin(pmin(1, svd(Z - W %*% crossprod(W, Z))$d))^2))
+}
+grass_exp <- function(W, U) { z <- svd(U); W %*% z$v %*% (cos(z$d) * t(z$v)) + z$u %*% (sin(z$d) * t(z$v)) }
+third <- function(D) {
+  L <- 2 * D^2; s <- sqrt(L); a <- a_fun(s); mu <- 1 - a; c <- (1:400)^2 * pi^2; nu <- L / (c - L)
+  f1 <- s * sin(s)^3 * bend(s); f2 <- sum((2 * nu + 4 * nu^2 + 8 * nu * mu + 4 * nu^2 * mu) / c) + mu / 3
+  S <- seq(0, 1, .01); max(S^2 * (sqrt(1 - S^2) * f1 + S * L * f2)) / D
+}
+W <- diag(4)[, 1:2]; worst <- 0
+for (rep in 1:3000) {
+  tangent <- function() {
+    U <- rbind(matrix(0, 2, 2), matrix(rnorm(4), 2))
+    if (rep %% 3 == 0) { z <- svd(U); U <- z$u[, 1] %o% z$v[, 1] }
+    U / sqrt(sum(U^2))
+  }
+  D <- runif(1, .2, 1); Y <- grass_exp(W, D * tangent()); U <- tangent(); e <- .02
+  phi <- function(t) grass_dist(grass_exp(W, t * U), Y)^2 / 2
+  worst <- max(worst, abs((phi(2 * e) - 2 * phi(e) + 2 * phi(-e) - phi(-2 * e)) / (2 * e^3)) / third(D + 2 * e))
+}
+check("third derivative on Gr(4, 2): largest seen over the bound", worst <= 1 && worst > .1, worst)
 # privacy by quadrature on S^2: all data at the edge, one record moved across; loss over epsilon at 2 Delta and at Delta
 loss <- sapply(c(2, 1), function(f) {
   n <- 20; r <- pi / 8; sigma <- f * S_fun(r) / n
@@ -312,7 +336,7 @@ loss <- sapply(c(2, 1), function(f) {
   w <- sin(grid$t); max(abs((a - log(sum(w * exp(a)))) - (b - log(sum(w * exp(b))))))
 })
 check("loss/epsilon with 2 Delta/epsilon below 1, with Delta/epsilon above", loss[1] < 1 && loss[2] > 1, loss)
-# the cap: worst case of Theorem 4 on two points
+# the cap: worst case of Theorem 5 on two points
 f <- .01; K <- c(.5, .5) ; P <- (1 - f) * K + f * c(1, 0)
 check("capped sampler: excess over e^eps at most (1 + e^eps) f", P[1] - exp(0) * .5 <= 2 * f)
 
