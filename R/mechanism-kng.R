@@ -83,23 +83,51 @@ kng_expected_error <- function(M, ask, scale, name) {
   integral(1) / integral(0)
 }
 
-# Share of trials that succeed for public records, spread evenly over the ball with a fixed seed; NA where that would take long
+# Share of trials that succeed for public records, spread evenly over the ball with a fixed seed: "auto" leaves alone what would take
+# long
 kng_acceptance <- function(M, ask, scale, name, records = 40) {
   facts <- mf_facts(M)
   d <- facts$dimension
   records <- min(records, ask$n)
   cost <- records * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
   trials <- min(200, floor(1e8 / cost))
-  if (trials < 20) {
-    return(NA_real_)
-  }
-  with_simulation(1, {
+  share <- if (trials < 20) 0 else with_simulation(1, {
     a <- matrix(stats::rnorm(records * d), records)
     a <- a / sqrt(rowSums(a^2)) * ask$ball$radius * stats::runif(records)^(1 / d)
     x <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
     .Call(riemdp_kng_acceptance_nonprivate, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], scale, SOLVER_TOLERANCE,
           FALSE, trials, TRUE)
   })
+  if (share == 0) {
+    abort_riemdp("unsupported", sprintf(
+      "mechanism = \"%s\" would take long here: %s. Ask for it by name to have it nevertheless.", name,
+      if (trials < 20) "each trial is slow" else "for records spread over the ball none of 200 trials succeeded"
+    ))
+  }
+  share
+}
+
+# Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at most the left
+# integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
+kng_region <- function(r, level, name) {
+  facts <- mf_facts(r$manifold)
+  top <- 2 * r$radius
+  k <- facts$k_min
+  flat <- name == "laplace_truncated"
+  low <- if (flat || facts$k_max <= 0) 1 else cot_factor(top * sqrt(facts$k_max))
+  high <- if (flat || k >= 0) 1 else top * sqrt(-k) / tanh(top * sqrt(-k))
+  rho <- top * (0:20000 / 20000)^2
+  s <- rho * sqrt(abs(k))
+  log_area <- (facts$dimension - 1) * (if (k > 0) log(sin(s)) else if (k < 0) s + log(-expm1(-2 * s)) else log(rho))
+  if (facts$dimension == 1) log_area[] <- 0
+  from <- seq_len(20000)
+  left <- log_area[from + 1] - low * rho[from] / r$scale
+  right <- log_area[from] - high * rho[from + 1] / r$scale
+  peak <- max(right, left)
+  tail <- rev(cumsum(rev(exp(left - peak) * diff(rho)))) # from rho[i] on
+  head <- c(0, cumsum(exp(right - peak) * diff(rho)))[from]
+  enough <- which(tail <= (1 - level) * head)
+  list(radius = if (length(enough)) rho[enough[1]] + r$solver_error else Inf, basis = "a bound of the law's tail for any records")
 }
 
 kng_plan <- function(M, ask, name, bounds, loss) {
@@ -111,9 +139,9 @@ kng_plan <- function(M, ask, name, bounds, loss) {
   constant <- ask$timing == "constant"
   c(bounds, list(
     scale = law$scale, trials = cap$trials,
-    expected_error = kng_expected_error(M, ask, law$scale, name),
-    acceptance = if (constant) cap$acceptance else if (ask$mechanism == name) kng_acceptance(M, ask, law$scale, name) else NA_real_,
-    details = if (constant) list(trials = cap$trials),
+    acceptance = if (constant) cap$acceptance else if (ask$mechanism == "auto") kng_acceptance(M, ask, law$scale, name) else NA_real_,
+    details = c(if (name == "kng") list(moved = "gradient of the energy, anywhere in the ball,"),
+                if (constant) list(trials = cap$trials)),
     guarantee = list(epsilon = law$epsilon, delta = cap$delta, reasons = paper_reason(ask), sampler = "exact")
   ))
 }
@@ -134,7 +162,6 @@ kng_timing_words <- function(r) {
 mechanism_kng <- list(
   name = "kng",
   auto = TRUE,
-  moves = "the gradient of the energy, wherever in the ball it is taken,",
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
     sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
@@ -142,7 +169,9 @@ mechanism_kng <- list(
                    total = as.numeric(sensitivity))
     kng_plan(M, ask, "kng", bounds, if (ask$calibration == "paper") 1 else 2)
   },
+  error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "kng"),
   release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "kng"),
+  region = function(r, level) kng_region(r, level, "kng"),
   words = function(r) {
     c(
       sprintf("Noise: density proportional to exp(-|grad U|/scale) on the public ball, U the energy that the mean minimises; scale = %s of grad U/epsilon = %.6g. %s (proofs/kng.md).",
@@ -164,7 +193,9 @@ mechanism_laplace_truncated <- list(
     }
   },
   plan = function(M, ask) kng_plan(M, ask, "laplace_truncated", mean_bounds(ask, wrapped = FALSE), 2),
+  error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "laplace_truncated"),
   release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "laplace_truncated"),
+  region = function(r, level) kng_region(r, level, "laplace_truncated"),
   words = function(r) {
     c(
       sprintf("Noise: density proportional to exp(-d/scale) around the mean, on the public ball only; scale = 2 x (sensitivity + solver error)/epsilon = %.6g: the normalising constant depends on where in the ball the mean lies and takes the second half of epsilon (proofs/kng.md).", r$scale),

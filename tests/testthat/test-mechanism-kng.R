@@ -280,7 +280,8 @@ test_that("plans: labels, delta, scales by hand, refusals from public quantities
   expect_identical(guarantee(r)$label, "pure")
   expect_equal(r$scale, 2 * as.numeric(gradient_sensitivity(M, 50, pi / 8)), tolerance = 1e-9)
   expect_identical(r$solver_error, 0)
-  expect_gt(r$acceptance, 0.9)
+  expect_true(is.na(r$acceptance))
+  expect_gt(riemdp:::kng_acceptance(M, list(n = 50, center = o, ball = list(radius = pi / 8)), r$scale, "kng"), 0.9)
   expect_equal(guarantee(release(sigma = r$scale))$epsilon, 1, tolerance = 1e-9)
   paper <- release(epsilon = 1, calibration = "paper")
   expect_identical(guarantee(paper)$label, "none")
@@ -300,6 +301,24 @@ test_that("plans: labels, delta, scales by hand, refusals from public quantities
   expect_equal(truncated$scale, 2 * (as.numeric(mean_sensitivity(M, 50, pi / 8)) + truncated$solver_error), tolerance = 1e-9)
   expect_error(release(epsilon = 1, mechanism = "laplace_truncated", calibration = "paper"), class = "riemdp_error_unsupported")
   for (q in list(r, capped, paper, truncated)) expect_output(explain(q), "proofs/kng.md")
+})
+
+test_that("regions cover the mean as often as they say, and auto leaves alone what would take long", {
+  for (case in list(list(sphere(2), pi / 8, 100), list(hyperbolic(2), 1, 200), list(spd(2), 1, 200), list(euclidean(2), 1, 50))) {
+    M <- case[[1]]
+    x <- ball_records(M, case[[3]], case[[2]], 1)
+    for (name in c("kng", "laplace_truncated")) {
+      r <- with_simulation(1, dp_mean(x, M, 1, center = origin_of(M), radius = case[[2]], mechanism = name))
+      q <- confint(r, level = 0.9)
+      expect_match(q$basis, "tail")
+      out <- kng_draws(M, x, origin_of(M), case[[2]], r$scale, 2000, law = riemdp:::KNG_LAW[[name]])
+      expect_gt(mean(mf_dist(M, out$mean, out$draws) <= q$radius), 0.9 - 5 * sqrt(0.09 / 2000))
+      expect_lt(q$radius, case[[2]])
+    }
+  }
+  ask <- list(n = 1000, epsilon = 1, delta = 0, center = origin_of(hyperbolic(5)), sigma = NULL, timing = "ordinary", mechanism = "auto",
+              calibration = "proven", numerics = "real", max_trials = 1e6, ball = riemdp:::check_radius(hyperbolic(5), 10))
+  expect_error(riemdp:::mechanism_kng$plan(hyperbolic(5), ask), "take long", class = "riemdp_error_unsupported")
 })
 
 test_that("the gradient's sensitivity is that of the reference, and no pair of logarithms exceeds it", {
