@@ -23,9 +23,18 @@ SOLVER_TOLERANCE <- 1e-10
 #'   `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its target is **not** the
 #'   Frechet mean on curved spaces: a start or a baseline.
 #' * `"euclidean"`, `"pointwise"`, `"chain"`: what the papers compare with and sample by; see [baselines].
+#' * `"kng"`: the K-norm gradient mechanism, density proportional to \eqn{\exp(-|\nabla U|/\sigma)} on the ball, U the energy that the
+#'   mean minimises, \eqn{\sigma = 2\Delta/\epsilon} with the [gradient_sensitivity()]; on the manifolds of `"laplace"` and on
+#'   Grassmann manifolds.
+#' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same manifolds.
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
-#' \eqn{\Delta} is the [mean_sensitivity()] plus what the solver's error adds. Samplers are exact.
+#' For `"kng"` and `"laplace_truncated"` the number of a sampler's trials depends on the records, and so does the time that the
+#' call takes. With `timing = "constant"` the sampler makes a fixed number of trials, each in full, and returns a point drawn
+#' without looking at the records if none succeeds; `delta` pays for that, by a proven bound of the acceptance. Where that number
+#' would exceed `max_trials`, which depends on public quantities only, this is refused.
+#'
+#' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus what the solver's error adds. Samplers are exact.
 #'
 #' @section Lattice mode:
 #' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). With
@@ -77,6 +86,11 @@ SOLVER_TOLERANCE <- 1e-10
 #'
 #' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012 ACM
 #' Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
+#'
+#' Reimherr, M. and Awan, J. (2019). KNG: the K-norm gradient mechanism. *Advances in Neural Information Processing Systems* 32.
+#'
+#' Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential privacy. *Advances in
+#' Neural Information Processing Systems* 35.
 #'
 #' Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in private data analysis. *Theory of
 #' Cryptography*, 265-284. \doi{10.1007/11681878_14}

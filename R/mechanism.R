@@ -21,7 +21,8 @@
 
 mean_mechanisms <- function() {
   list(
-    laplace = mechanism_laplace, wrapped = mechanism_wrapped, gaussian = mechanism_gaussian,
+    laplace = mechanism_laplace, wrapped = mechanism_wrapped, kng = mechanism_kng,
+    laplace_truncated = mechanism_laplace_truncated, gaussian = mechanism_gaussian,
     wrapped_gaussian = mechanism_wrapped_gaussian, tangent = mechanism_tangent, adaptive = mechanism_adaptive,
     euclidean = mechanism_euclidean, pointwise = mechanism_pointwise, chain = mechanism_chain
   )

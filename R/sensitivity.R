@@ -97,6 +97,63 @@ mean_sensitivity_at <- function(n, facts, calibration) {
   structure(outwards(2 * tan(rho) / (n * root) * f), theorem = "2 tan(r sqrt K)/(n sqrt K) F, proofs/mean-sensitivity.md")
 }
 
+#' Sensitivity of the gradient of the Frechet energy
+#'
+#' How much, at most, the gradient of \eqn{U(m) = \frac1{2n}\sum_i d(m, x_i)^2} changes at any point m of a ball when one of n
+#' records in it is replaced. The K-norm gradient mechanism rests on it.
+#'
+#' For curvature at most 0 it is 2r/n. For curvature at most \eqn{\kappa > 0} it is \eqn{S_\kappa(r)/n}, the value on the sphere of
+#' that curvature, where it is attained: with \eqn{\rho = r\sqrt\kappa},
+#' \deqn{S_\kappa(r) = \frac{2\sin\rho}{\sqrt\kappa}\max_{0\le c\le 1}\frac{d_c}{\sin d_c}\sqrt{1 - c^2},\quad
+#' \cos d_c = \cos^2\rho - c\sin^2\rho.}
+#' Proof: the file `proofs/gradient-sensitivity.md` of the installed package. The radius is bounded as for [mean_sensitivity()].
+#'
+#' @inheritParams mean_sensitivity
+#' @param calibration `"proven"`, or `"paper"` for the larger constant 2r(2 - h)/n, h = 2\eqn{\rho} cot(2\eqn{\rho}), of Soto and
+#'   others (2022).
+#' @return The sensitivity, one number in the units of the metric, with attribute `theorem`.
+#' @references Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential privacy.
+#'   *Advances in Neural Information Processing Systems* 35.
+#' @examples
+#' gradient_sensitivity(sphere(2), n = 50, radius = pi / 8)
+#' @export
+gradient_sensitivity <- function(M, n, radius, center = NULL, calibration = c("proven", "paper")) {
+  check_manifold(M)
+  n <- check_number(n, "n", least = 1)
+  calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
+  facts <- check_radius(M, radius, center)
+  gradient_sensitivity_at(n, facts, calibration)
+}
+
+gradient_sensitivity_at <- function(n, facts, calibration) {
+  r <- facts$radius
+  if (facts$k_max <= 0) {
+    return(structure(outwards(2 * r / n), theorem = "2r/n (curvature at most 0)"))
+  }
+  root <- sqrt(facts$k_max)
+  rho <- r * root
+  if (calibration == "paper") {
+    return(structure(2 * r * (2 - cot_factor(2 * rho)) / n, theorem = "2r(2 - h)/n, Soto and others 2022, Theorem 2"))
+  }
+  distance <- function(c) 2 * asin(sin(rho) * sqrt((1 + c) / 2)) # cos d = cos^2 rho - c sin^2 rho
+  # log of the maximand is concave: bisection on the sign of its slope
+  slope <- function(c) {
+    d <- distance(c)
+    sin(rho)^2 * (if (d < 1e-2) 1 / 3 + 7 * d^2 / 90 else (sin(d) - d * cos(d)) / (d * sin(d)^2)) - c / (1 - c^2)
+  }
+  lower <- 0
+  upper <- 1
+  for (k in 1:60) {
+    middle <- (lower + upper) / 2
+    if (slope(middle) > 0) lower <- middle else upper <- middle
+  }
+  d <- distance(lower)
+  s <- 2 * sin(rho) / root * (if (d < 1e-4) 1 + d^2 / 6 else d / sin(d)) * sqrt(1 - lower^2)
+  # a value near the maximum is below it, by no more than |slope| times the interval in relative terms
+  s <- s * exp(abs(slope(lower)) * (upper - lower))
+  structure(outwards(s / n), theorem = "S(r sqrt K)/(n sqrt K), proofs/gradient-sensitivity.md")
+}
+
 # what the solver's error adds: the mean is known to a gradient of at most tau
 solver_error <- function(facts, tau, wrapped) {
   rho <- facts$radius * sqrt(max(facts$k_max, 0))

@@ -23,6 +23,10 @@
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \
+    X(kng_acceptance_nonprivate, 10)                                                                                   \
+    X(kng_domination_nonprivate, 7)                                                                                    \
+    X(kng_least_acceptance, 5)                                                                                         \
+    X(kng_nonprivate, 11)                                                                                              \
     X(laplace_radii, 4)                                                                                                \
     X(lattice_mean_nonprivate, 4)                                                                                      \
     X(lattice_model, 1)                                                                                                \
@@ -38,6 +42,7 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
+    X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
     X(release_radius, 7)                                                                                               \

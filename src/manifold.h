@@ -120,6 +120,9 @@ struct manifold_ops {
                        double *work);
     /* log-concave upper bound of the area of the geodesic sphere at radius rho (up to a constant): log and slope */
     void (*radial)(manifold_t m, double rho, double *log_area, double *slope);
+    /* Adds the Hessian at p of half the squared distance to a point q to the lower triangle of `matrix` (dim x dim), in the frame
+     * of `coords`; log_coords: coordinates of log_p q. Where it isn't a closed form of curvature. */
+    int (*add_hessian)(manifold_t m, double *matrix, const double *log_coords, double *work);
     /* log of true over bound at the orthonormal coordinates a of a tangent vector of length rho; 0 where exact */
     double (*radial_accept)(manifold_t m, const double *a, double rho, double *work);
 };

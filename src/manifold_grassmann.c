@@ -576,15 +576,24 @@ static int log_density(manifold_t m, double *out, struct points p, struct points
     return STATUS_OK;
 }
 
-/* to = f(curvature operator of B) e for B = L diag(s) R' (l x k), f(lambda) = cos(sqrt(lambda) x) or, with `sine`,
- * x sinc(sqrt(lambda) x). Its eigenspaces are the symmetric and the antisymmetric part of L'eR and what lies outside L
+enum spectral { COSINE, SINE, COTANGENT };
+
+/* f(t^2), see curvature_apply */
+static double factor_of(enum spectral f, double t, double x)
+{
+    if (f == COTANGENT)
+        return fabs(t) < 1e-4 ? 1 - t * t / 3 : t / tan(t);
+    return f == SINE ? x * sinc(t * x) : cos(t * x);
+}
+
+/* to = f(curvature operator of B) e for B = L diag(s) R' (l x k), f(lambda) = cos(sqrt(lambda) x), x sinc(sqrt(lambda) x)
+ * or sqrt(lambda) cot(sqrt(lambda)). Its eigenspaces are the symmetric and the antisymmetric part of L'eR and what lies outside L
  * or R. `work` 3 l * k doubles */
-static void curvature_apply(size_t l, size_t k, const double *left, const double *s, const double *rt, int sine,
+static void curvature_apply(size_t l, size_t k, const double *left, const double *s, const double *rt, enum spectral f,
                             double x, const double *e, double *to, double *work)
 {
     size_t r = l < k ? l : k;
     double *le = work, *mid = le + l * k, *out = mid + l * k;
-#define FACTOR(t) (sine ? x * sinc((t)*x) : cos((t)*x))
     la_mul('T', 'N', r, k, l, left, l, e, l, le, r);
     la_mul('N', 'T', r, r, k, le, r, rt, r, mid, r);
     for (size_t j = 0; j < l * k; j++)
@@ -597,26 +606,25 @@ static void curvature_apply(size_t l, size_t k, const double *left, const double
         la_mul('N', 'T', l, k, k, out, l, rt, k, to, l);
         for (size_t j = 0; j < k; j++)
             for (size_t i = 0; i < l; i++)
-                to[i + j * l] *= FACTOR(s[j]);
+                to[i + j * l] *= factor_of(f, s[j], x);
         la_mul('N', 'N', l, k, k, to, l, rt, k, out, l);
     } else {
         /* L f(s) (L'e - L'e R R') */
         la_mul('N', 'N', r, k, r, mid, r, rt, r, to, r);
         for (size_t j = 0; j < k; j++)
             for (size_t i = 0; i < r; i++)
-                to[i + j * r] = FACTOR(s[i]) * (le[i + j * r] - to[i + j * r]);
+                to[i + j * r] = factor_of(f, s[i], x) * (le[i + j * r] - to[i + j * r]);
         la_mul('N', 'N', l, k, r, left, l, to, r, out, l);
     }
     for (size_t j = 0; j < r; j++) {
-        mid[j + j * r] *= FACTOR(0);
+        mid[j + j * r] *= factor_of(f, 0, x);
         for (size_t i = 0; i < j; i++) {
-            double even = 0.5 * FACTOR(s[i] - s[j]) * (mid[i + j * r] + mid[j + i * r]);
-            double odd = 0.5 * FACTOR(s[i] + s[j]) * (mid[i + j * r] - mid[j + i * r]);
+            double even = 0.5 * factor_of(f, s[i] - s[j], x) * (mid[i + j * r] + mid[j + i * r]);
+            double odd = 0.5 * factor_of(f, s[i] + s[j], x) * (mid[i + j * r] - mid[j + i * r]);
             mid[i + j * r] = even + odd;
             mid[j + i * r] = even - odd;
         }
     }
-#undef FACTOR
     la_mul('N', 'N', r, k, r, mid, r, rt, r, le, r);
     la_mul('N', 'N', l, k, r, left, l, le, r, to, l);
     for (size_t j = 0; j < l * k; j++)
@@ -643,15 +651,33 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
         if (status != STATUS_OK)
             return status;
         double t = *at(x, i);
-        curvature_apply(l, k, left, s, rt, 0, t, e, to, rest);
+        curvature_apply(l, k, left, s, rt, COSINE, t, e, to, rest);
         status = from_frame(m, out_p + i * n * k, h, to, z, rest);
-        curvature_apply(l, k, left, s, rt, 1, t, e, to, rest);
+        curvature_apply(l, k, left, s, rt, SINE, t, e, to, rest);
         if (status == STATUS_OK)
             status = from_frame(m, out_v + i * n * k, h, to, z, rest);
         if (status != STATUS_OK)
             return status;
     }
     return STATUS_OK;
+}
+
+/* sqrt(R_v) cot(sqrt(R_v)) for the curvature operator R_v of v (the gradient's Jacobi equation on a symmetric space) */
+static int add_hessian(manifold_t m, double *matrix, const double *coords, double *work)
+{
+    size_t n = m->rows, k = m->cols, l = n - k, r = k < l ? k : l, d = l * k;
+    double *left = work, *s = left + l * r, *rt = s + r, *e = rt + r * k, *to = e + d, *rest = to + d;
+    for (size_t j = 0; j < d; j++)
+        e[j] = coords[j];
+    int status = la_svd(l, k, e, left, s, rt, rest);
+    for (size_t j = 0; j < d && status == STATUS_OK; j++) {
+        for (size_t i = 0; i < d; i++)
+            e[i] = i == j;
+        curvature_apply(l, k, left, s, rt, COTANGENT, 1, e, to, rest);
+        for (size_t i = j; i < d; i++)
+            matrix[i + j * d] += to[i];
+    }
+    return status;
 }
 
 static void origin(manifold_t m, double *out)
@@ -692,6 +718,7 @@ const struct manifold_ops manifold_grassmann = {
     .log_sum = log_sum,
     .start_add = start_add,
     .start_end = start_end,
+    .add_hessian = add_hessian,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

@@ -35,4 +35,58 @@ void gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, 
 /* d independent normals */
 void normal_draw(size_t d, double sigma, struct rng *rng, double *z);
 
+/* Laws with density proportional to exp(-f(x)/sigma) on a ball: f = |grad U| for the Frechet energy U of n records (the K-norm
+ * gradient mechanism), or the distance to their mean (Laplace truncated). Drawn exactly, by rejection from bins of
+ * the distance to the mean: inst/proofs/kng.md. */
+enum kng_law { KNG_GRADIENT = 1, KNG_DISTANCE = 2 };
+enum kng_space { KNG_CONSTANT, KNG_COMPLEX, KNG_GENERAL }; /* constant curvature, CP^n, other symmetric spaces */
+enum kng_kind { KNG_ISOTROPIC = 1, KNG_ANISOTROPIC = 2, KNG_SLOPE = 3 };
+
+/* A step function in the radius (or in |A v|) that lies above the law: bins with their bounds, and cumulative masses. */
+struct kng_bins {
+    size_t count;
+    double *edge, *mass, *level, *log_area, *log_cap; /* level: a lower bound of the exponent's f */
+    double log_total;
+};
+
+struct kng {
+    /* in */
+    manifold_t m;
+    const double *x, *centre, *base; /* n records in the ball around `centre`, and their mean (near it will do) */
+    size_t n;
+    double radius, sigma;
+    double gradient;   /* bound of |grad U| at `base` */
+    int law, envelope; /* envelope: 0, or a kind that the caller insists on */
+    int constant;      /* public bins, public slope, no trial cut short */
+    /* made by kng_make */
+    enum kng_space space;
+    double curvature, slope, tilt, reach; /* tilt: distance of `base` from `centre`; reach: largest radius */
+    double least, trace;                  /* of the Hessian at `base`: smallest eigenvalue (a bound), mean eigenvalue */
+    double shrink, stretch, log_det;      /* smallest and largest eigenvalue of A, log det A */
+    int kind, cells;
+    struct kng_bins bins, other;
+    double *coarse, *excess, *line, *lean;      /* edges of coarse cells; in each e, the slope's integral, the slope */
+    double *angle_mass, *angle_top, *angle_low; /* the polar angle's law: bounds, log mass below, lower mass */
+    double *far, *bends, bend_top;              /* distances of the records; chords of a function of curvature */
+    double *axis, *matrix, *root, *coords, *v,
+        *sum; /* direction of `centre`, eigenvectors, eigenvalues of A, scratch */
+    /* counts for tests; never part of a release */
+    double trials, clamped;
+};
+
+/* 0 where the law can't be served: a space without bounds, a radius or scale out of range (public facts) */
+int kng_supported(manifold_t m, double radius);
+size_t kng_work(manifold_t m, size_t n);
+/* work: kng_work doubles that `k` keeps, scratch: manifold_work */
+void kng_make(struct kng *k, double *work, double *scratch);
+/* one trial; 1 if y (inside the ball) was accepted */
+int kng_trial(struct kng *k, struct rng *rng, double *y, double *scratch);
+void kng_draw(struct kng *k, struct rng *rng, double *y, double *scratch);
+/* |grad U| at y, Inf where it can't be had; and the lower bounds at y that the three envelopes rest on */
+double kng_gradient_norm(const struct kng *k, const double *y, double *scratch);
+void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);
+/* A lower bound, for any records in the ball, of the probability that a trial with `constant` succeeds. */
+double kng_least_acceptance(manifold_t m, double radius, double sigma, double gradient, int law, double *work,
+                            double *scratch);
+
 #endif

@@ -166,6 +166,13 @@ static int run(manifold_t m, int op, double *out, double *out2, const struct poi
             must(!(*out > 1e-9), m, op, "the bounding area is below the true one");
         }
         return STATUS_OK;
+    case 23:
+        *length = o->add_hessian ? d * d : 0;
+        if (dry || !o->add_hessian)
+            return STATUS_OK;
+        for (size_t j = 0; j < d * d; j++)
+            out[j] = 0;
+        return o->add_hessian(m, out, x[3].x, work);
     default:
         *length = 0;
         return STATUS_OK;
@@ -204,7 +211,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t len[MOST], count[MOST];
     struct points in[MOST];
     for (int i = 0; i < MOST; i++) {
-        len[i] = i == 3 && (op == 8 || op == 22) ? m.dim : m.ambient;
+        len[i] = i == 3 && (op == 8 || op >= 22) ? m.dim : m.ambient;
         count[i] = (plan >> (3 + i) & 1) ? 1 : n;
         if (i == 0 && op == 19)
             count[i] = 1;

@@ -261,5 +261,104 @@ for (r in c(.3, 1, 2, 3)) {
 check("Taylor remainder of degree 14 at 1/2", exp(.5) - sum(.5^(0:14) / factorial(0:14)) < 2.6e-17 + 2^-52)
 j <- 0:4000
 for (b in c(.1, .7, .99)) check("sum of (j + 2) b^2j <= 2/(1 - b^2)^2", sum((j + 2) * b^(2 * j)) <= 2 / (1 - b^2)^2)
+# ---- kng.md ---------------------------------------------------------------------------------------------------------------
+g_fun <- function(D) ifelse(D < 1e-2, 1 / 3 + 2 / 15 * D^2, (1 - a_fun(D)) / sin(D)^2)
+bend <- function(D) ifelse(D < .1, 4 / 15 + 6 / 35 * D^2 + .062 * D^4, (D * (1 + 2 * cos(D)^2) - 3 * sin(D) * cos(D)) / sin(D)^5)
+V <- seq(0, 1, length.out = 500); bV <- bend(acos(1 - V))
+check("beta'' = its integral", max(abs(bV[c(50, 200, 500)] - sapply(V[c(50, 200, 500)], function(v)
+  integrate(function(x) 2 * (2 * x * (1 - x))^2 / (1 - 2 * x * (1 - x) * v)^3, 0, 1)$value))) < 1e-6)
+check("beta'' is increasing and convex", all(diff(bV) > 0) && all(diff(diff(bV[V > .02])) > 0))
+check("3 beta' <= 2 (2 - V) beta''", all(3 * g_fun(acos(1 - V)) <= 2 * (2 - V) * bV + 1e-9))
+# phi'' on CP^2 against differences of the distance
+cdist <- function(x, y) { s <- sum(Conj(x) * y); atan2(sqrt(sum(Mod(y - x * s)^2)), Mod(s)) }
+gap <- 0; excess <- -Inf
+rho_max <- pi / 4 * .999
+E_sphere <- function(R, d, complex, parts = 1, cells = 4) {
+  most <- if (complex) (1 + cos(d)) / 2 else cos(d); V0 <- 1 - cos(d); top <- 0
+  cap <- function(v) bend(acos(1 - pmin(v, 1 - cos(2 * rho_max))))
+  for (i in seq_len(cells)) {
+    p1 <- i / cells; x <- y <- G <- 0
+    for (h in seq_len(parts)) {
+      s0 <- R * (h - 1) / parts; s1 <- R * h / parts
+      w <- (cap(V0) + cap(V0 + most * (1 - cos(s1)) + p1 * sin(d) * sin(s1))) / 2; G <- max(G, w)
+      x <- x + w * ((s1 - sin(s1)) - (s0 - sin(s0))); y <- y + w * sin(d) * (cos(s0) - cos(s1))
+    }
+    one <- if (complex && cos(d) < G * sin(d)^2) most else cos(d)
+    p <- seq((i - 1) / cells, p1, length.out = 50)
+    top <- max(top, (1 - p^2) * (one * x + y * p))
+  }
+  sin(d)^2 * top
+}
+for (rep in 1:4000) {
+  x <- c(1, 0, 0) + 0i
+  y <- c(0, complex(real = rnorm(2), imaginary = rnorm(2) * (rep %% 4 > 0))); y <- y / sqrt(sum(Mod(y)^2))
+  u <- if (rep %% 3 == 0) y * exp(1i * runif(1, 0, 2 * pi)) else { z <- c(0, complex(real = rnorm(2), imaginary = rnorm(2))); z / sqrt(sum(Mod(z)^2)) }
+  d <- runif(1, .02, rho_max); s <- runif(1, .02, rho_max); xi <- cos(d) * x + sin(d) * y
+  phi <- function(t) cdist(cos(t) * x + sin(t) * u, xi)^2 / 2
+  w <- sum(Conj(y) * u); p <- Re(w); m2 <- Mod(w)^2; D <- cdist(cos(s) * x + sin(s) * u, xi)
+  if (D > rho_max || D < .02) next
+  k0 <- sin(d)^2 * (1 - m2); b2 <- 2 * D / sin(2 * D); T <- sin(2 * d)^2 * (1 - p^2) - 2 * k0 * (cos(2 * d) - cos(2 * D))
+  gap <- max(gap, abs((phi(s + 1e-3) - 2 * phi(s) + phi(s - 1e-3)) / 1e-6 - (1 + b2 * k0 - g_fun(2 * D) * T)))
+  dphi <- function(t) (phi(t + 1e-5) - phi(t - 1e-5)) / 2e-5
+  model <- p^2 + (m2 - p^2) * a_fun(2 * d) + (1 - m2) * a_fun(d)
+  excess <- max(excess, -(dphi(s) + d * p - s * model) - E_sphere(2 * s, 2 * d, TRUE) / 2)
+}
+check("phi'' on CP^2, formula and differences", gap < 1e-4, gap)
+check("-F <= E on CP^2", excess < 1e-8, excess)
+ratio <- sapply(c(.2, .6), function(R) sapply(c(.2, .6), function(d) {
+  best <- max(sapply(seq(-1, 1, .02), function(p) (1 - p^2) * sin(d)^2 *
+    integrate(function(s) g_fun(acos(cos(s) * cos(d) + sin(s) * sin(d) * p)) - g_fun(d), 0, R)$value))
+  c(E_sphere(R, d, FALSE), E_sphere(R, d, FALSE, 2, 8)) / best
+}))
+check("E over the largest -F on S^2 (coarse and fine)", all(ratio >= 1 - 1e-6) && all(ratio < 1.35), range(ratio))
+# hyperbolic plane
+bad <- 0
+for (rep in 1:3000) {
+  d <- runif(1, .05, 3); s <- runif(1, .05, 3); p <- runif(1, -1, 1)
+  D <- function(t) acosh(pmax(1, cosh(t) * cosh(d) - sinh(t) * sinh(d) * p))
+  gh <- function(z) ifelse(z < 1e-2, 1 / 3 - 2 / 15 * z^2, (coth_fun(z) - 1) / sinh(z)^2)
+  F <- sinh(d)^2 * (1 - p^2) * integrate(function(t) gh(D(t)) - gh(d), 0, s)$value
+  q <- seq(0, 1, .01); slope <- if (d < .1) 4 / 15 else (d * (1 + 2 * cosh(d)^2) - 3 * sinh(d) * cosh(d)) / sinh(d)^5
+  bad <- max(bad, -F - sinh(d)^2 * slope * max((1 - q^2) * (cosh(d) * (sinh(s) - s) + q * sinh(d) * (cosh(s) - 1))))
+}
+check("-F <= E on the hyperbolic plane", bad < 1e-9, bad)
+# third derivatives on Gr(4, 2), random directions and rank-one ones, against Theorem 4
+grass_dist <- function(W, Y) {
+  q <- svd(crossprod(W, Y))
+  Z <- Y %*% q$v %*% t(q$u)
+  sqrt(sum(asin(pmin(1, svd(Z - W %*% crossprod(W, Z))$d))^2))
+}
+grass_exp <- function(W, U) { z <- svd(U); W %*% z$v %*% (cos(z$d) * t(z$v)) + z$u %*% (sin(z$d) * t(z$v)) }
+third <- function(D) {
+  L <- 2 * D^2; s <- sqrt(L); a <- a_fun(s); mu <- 1 - a; c <- (1:400)^2 * pi^2; nu <- L / (c - L)
+  f1 <- s * sin(s)^3 * bend(s); f2 <- sum((2 * nu + 4 * nu^2 + 8 * nu * mu + 4 * nu^2 * mu) / c) + mu / 3
+  S <- seq(0, 1, .01); max(S^2 * (sqrt(1 - S^2) * f1 + S * L * f2)) / D
+}
+W <- diag(4)[, 1:2]; worst <- 0
+for (rep in 1:3000) {
+  tangent <- function() {
+    U <- rbind(matrix(0, 2, 2), matrix(rnorm(4), 2))
+    if (rep %% 3 == 0) { z <- svd(U); U <- z$u[, 1] %o% z$v[, 1] }
+    U / sqrt(sum(U^2))
+  }
+  D <- runif(1, .2, 1); Y <- grass_exp(W, D * tangent()); U <- tangent(); e <- .02
+  phi <- function(t) grass_dist(grass_exp(W, t * U), Y)^2 / 2
+  worst <- max(worst, abs((phi(2 * e) - 2 * phi(e) + 2 * phi(-e) - phi(-2 * e)) / (2 * e^3)) / third(D + 2 * e))
+}
+check("third derivative on Gr(4, 2): largest seen over the bound", worst <= 1 && worst > .1, worst)
+# privacy by quadrature on S^2: all data at the edge, one record moved across; loss over epsilon at 2 Delta and at Delta
+loss <- sapply(c(2, 1), function(f) {
+  n <- 20; r <- pi / 8; sigma <- f * S_fun(r) / n
+  grid <- expand.grid(t = (1:120 - .5) / 120 * r, f = (1:120 - .5) / 120 * 2 * pi)
+  P <- cbind(cos(grid$t), sin(grid$t) * cos(grid$f), sin(grid$t) * sin(grid$f))
+  logs <- function(x) { c <- drop(P %*% x); v <- -c * P; v <- sweep(v, 2, x, "+"); v * (acos(pmin(1, c)) / sqrt(pmax(1e-300, rowSums(v^2)))) }
+  e1 <- logs(c(cos(r), sin(r), 0)); e2 <- logs(c(cos(r), -sin(r), 0))
+  N <- function(v) sqrt(rowSums(v^2)); a <- -N(e1) / sigma; b <- -N(((n - 1) * e1 + e2) / n) / sigma
+  w <- sin(grid$t); max(abs((a - log(sum(w * exp(a)))) - (b - log(sum(w * exp(b))))))
+})
+check("loss/epsilon with 2 Delta/epsilon below 1, with Delta/epsilon above", loss[1] < 1 && loss[2] > 1, loss)
+# the cap: worst case of Theorem 5 on two points
+f <- .01; K <- c(.5, .5) ; P <- (1 - f) * K + f * c(1, 0)
+check("capped sampler: excess over e^eps at most (1 + e^eps) f", P[1] - exp(0) * .5 <= 2 * f)
 
 if (failed) quit(status = 1)

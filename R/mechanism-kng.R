@@ -1,0 +1,205 @@
+# The K-norm gradient mechanism: density proportional to exp(-|grad U|/scale) on the public ball, drawn exactly; and the Laplace law
+# truncated to the ball, which the same sampler serves. Proofs: inst/proofs/kng.md.
+
+KNG_LAW <- c(kng = 1, laplace_truncated = 2)
+KNG_MANIFOLDS <- c("euclidean", "sphere", "hyperboloid", "ball", "spd_affine", "spd_logeuclidean", "kendall", "grassmann")
+
+# a sentence of public facts on why the sampler can't serve, or NULL
+kng_unsupported <- function(M, ask, name) {
+  if (!M$name %in% KNG_MANIFOLDS) {
+    sprintf("mechanism = \"%s\" has no exact sampler on %s. Use mechanism = \"wrapped\".", name, label_manifold(M))
+  } else if (ask$ball$k_min < 0 && ask$ball$radius >= 12) {
+    sprintf("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points further apart.", name)
+  } else if (ask$numerics == "lattice") {
+    sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
+  } else if (ask$timing == "constant" && ask$delta == 0) {
+    "`timing = \"constant\"` caps the number of trials, which needs `delta` > 0."
+  }
+}
+
+# The number of trials after which none has succeeded with probability at most delta/(1 + e^epsilon), by the proven lower bound of
+# the acceptance; list(trials, delta, acceptance).
+kng_trials <- function(M, ask, name, scale, epsilon) {
+  if (ask$timing == "ordinary") {
+    return(list(trials = 0, delta = 0))
+  }
+  least <- .Call(riemdp_kng_least_acceptance, M, ask$ball$radius, KNG_LAW[[name]], scale, SOLVER_TOLERANCE)
+  # log(1 + e^epsilon) without overflow
+  log_factor <- epsilon + log1p(exp(-epsilon))
+  trials <- max(1, ceiling((log(ask$delta) - 1e-9 - log_factor) / log1p(-least)))
+  steps <- .Call(riemdp_ball_steps, ask$ball$k_min, ask$ball$k_max, ask$ball$radius, 0.5 * SOLVER_TOLERANCE)[2]
+  if (!(trials <= min(ask$max_trials, 1e8))) {
+    abort_riemdp("unsupported", sprintf(
+      "`timing = \"constant\"` would take %.3g trials here (each succeeds with a probability that is proven to be at least %.3g), more than `max_trials` = %.3g. A smaller radius, a larger `delta` or timing = \"ordinary\" would do.",
+      trials, least, ask$max_trials
+    ))
+  }
+  if (!(steps <= 1e5)) {
+    abort_riemdp("unsupported", sprintf(
+      "`timing = \"constant\"` would take %.3g steps of the solver at this radius. A smaller radius or timing = \"ordinary\" would do.", steps
+    ))
+  }
+  list(trials = trials, delta = min(1, outwards(exp(log_factor + trials * log1p(-least)))), acceptance = least)
+}
+
+# mean sectional curvature
+mean_curvature <- function(M) {
+  d <- mf_facts(M)$dimension
+  if (d < 2) {
+    return(0)
+  }
+  switch(M$name,
+    sphere = 1, hyperboloid = , ball = -1,
+    kendall = (4 + (d - 2)) / (d - 1),
+    grassmann = (M$param[1] - 2) / (d - 1),
+    spd_affine = -M$param / (4 * d),
+    0
+  )
+}
+
+# Mean distance to the Frechet mean for records spread evenly over the ball: the law's radius on the ball in the space of constant
+# curvature that has the same mean curvature; the exponent's slope is the mean eigenvalue of the energy's Hessian.
+kng_expected_error <- function(M, ask, scale, name) {
+  d <- mf_facts(M)$dimension
+  r <- ask$ball$radius
+  k <- mean_curvature(M)
+  far <- r * sqrt(d / (d + 2)) * sqrt(abs(k))
+  across <- if (k > 0) cot_factor(far) else if (k < 0) far / tanh(far) else 1
+  slope <- if (name == "kng") (1 + (d - 1) * across) / d else 1
+  log_area <- function(rho) {
+    s <- sqrt(abs(k)) * rho
+    log(rho) + (if (k > 0) log(sin(s) / s) else if (k < 0) s + log(-expm1(-2 * s) / (2 * s)) else 0)
+  }
+  log_density <- function(rho) (d - 1) * log_area(rho) - slope * rho / scale
+  peak <- stats::optimize(log_density, c(0, r) + c(1e-9, 0) * r, maximum = TRUE, tol = 1e-9 * r)$maximum
+  top <- log_density(peak)
+  width <- scale * sqrt(d) / slope
+  cuts <- sort(unique(pmin(pmax(c(0, peak + c(-8, -4, -2, -1, 0, 1, 2, 4, 8, 16, 40) * width, r), 0), r)))
+  integral <- function(power) {
+    sum(mapply(function(from, to) {
+      stats::integrate(function(rho) rho^power * exp(log_density(rho) - top), from, to, rel.tol = 1e-6, stop.on.error = FALSE)$value
+    }, cuts[-length(cuts)], cuts[-1]))
+  }
+  integral(1) / integral(0)
+}
+
+# Share of trials that succeed for public records, spread evenly over the ball with a fixed seed: "auto" leaves alone what would take
+# long
+kng_acceptance <- function(M, ask, scale, name, records = 40) {
+  facts <- mf_facts(M)
+  d <- facts$dimension
+  records <- min(records, ask$n)
+  cost <- records * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
+  trials <- min(200, floor(1e8 / cost))
+  share <- if (trials < 20) 0 else with_simulation(1, {
+    a <- matrix(stats::rnorm(records * d), records)
+    a <- a / sqrt(rowSums(a^2)) * ask$ball$radius * stats::runif(records)^(1 / d)
+    x <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
+    .Call(riemdp_kng_acceptance_nonprivate, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], scale, SOLVER_TOLERANCE,
+          FALSE, trials, TRUE)
+  })
+  if (share == 0) {
+    abort_riemdp("unsupported", sprintf(
+      "mechanism = \"%s\" would take long here: %s. Ask for it by name to have it nevertheless.", name,
+      if (trials < 20) "each trial is slow" else "for records spread over the ball none of 200 trials succeeded"
+    ))
+  }
+  share
+}
+
+# Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at most the left
+# integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
+kng_region <- function(r, level, name) {
+  facts <- mf_facts(r$manifold)
+  top <- 2 * r$radius
+  k <- facts$k_min
+  flat <- name == "laplace_truncated"
+  low <- if (flat || facts$k_max <= 0) 1 else cot_factor(top * sqrt(facts$k_max))
+  high <- if (flat || k >= 0) 1 else top * sqrt(-k) / tanh(top * sqrt(-k))
+  rho <- top * (0:20000 / 20000)^2
+  s <- rho * sqrt(abs(k))
+  log_area <- (facts$dimension - 1) * (if (k > 0) log(sin(s)) else if (k < 0) s + log(-expm1(-2 * s)) else log(rho))
+  if (facts$dimension == 1) log_area[] <- 0
+  from <- seq_len(20000)
+  left <- log_area[from + 1] - low * rho[from] / r$scale
+  right <- log_area[from] - high * rho[from + 1] / r$scale
+  peak <- max(right, left)
+  tail <- rev(cumsum(rev(exp(left - peak) * diff(rho)))) # from rho[i] on
+  head <- c(0, cumsum(exp(right - peak) * diff(rho)))[from]
+  enough <- which(tail <= (1 - level) * head)
+  list(radius = if (length(enough)) rho[enough[1]] + r$solver_error else Inf, basis = "a bound of the law's tail for any records")
+}
+
+kng_plan <- function(M, ask, name, bounds, loss) {
+  law <- pure_scale(ask, bounds$total, loss)
+  if (law$scale < max(1e-11, 1e-11 * ask$ball$radius)) {
+    abort_riemdp("unsupported", sprintf("the scale would be %.3g: doubles don't hold noise that small. A smaller epsilon would do.", law$scale))
+  }
+  cap <- kng_trials(M, ask, name, law$scale, law$epsilon)
+  constant <- ask$timing == "constant"
+  c(bounds, list(
+    scale = law$scale, trials = cap$trials,
+    acceptance = if (constant) cap$acceptance else if (ask$mechanism == "auto") kng_acceptance(M, ask, law$scale, name) else NA_real_,
+    details = c(if (name == "kng") list(moved = "gradient of the energy, anywhere in the ball,"),
+                if (constant) list(trials = cap$trials)),
+    guarantee = list(epsilon = law$epsilon, delta = cap$delta, reasons = paper_reason(ask), sampler = "exact")
+  ))
+}
+
+kng_release <- function(M, x, plan, ask, name) {
+  .Call(riemdp_release_kng, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], plan$scale, SOLVER_TOLERANCE, plan$trials,
+        in_simulation())
+}
+
+kng_timing_words <- function(r) {
+  if (is.null(r$details$trials)) {
+    "The sampler's number of trials depends on the records: who sees the run time learns something that the guarantee doesn't cover."
+  } else {
+    sprintf("A fixed number of %.0f trials, each evaluated in full; each succeeds with probability %.3g or more for any records (proven), so all fail with a probability that delta pays for.", r$details$trials, r$acceptance)
+  }
+}
+
+mechanism_kng <- list(
+  name = "kng",
+  auto = TRUE,
+  unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
+  plan = function(M, ask) {
+    sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
+    bounds <- list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = 0,
+                   total = as.numeric(sensitivity))
+    kng_plan(M, ask, "kng", bounds, if (ask$calibration == "paper") 1 else 2)
+  },
+  error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "kng"),
+  release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "kng"),
+  region = function(r, level) kng_region(r, level, "kng"),
+  words = function(r) {
+    c(
+      sprintf("Noise: density proportional to exp(-|grad U|/scale) on the public ball, U the energy that the mean minimises; scale = %s of grad U/epsilon = %.6g. %s (proofs/kng.md).",
+              if (r$calibration == "paper") "sensitivity" else "2 x sensitivity", r$scale,
+              "The normalising constant depends on the records and takes the second half of epsilon; the solver's error changes the speed of the sampler, not its law"),
+      kng_timing_words(r)
+    )
+  }
+)
+
+mechanism_laplace_truncated <- list(
+  name = "laplace_truncated",
+  auto = TRUE,
+  unsupported = function(M, ask) {
+    if (ask$calibration == "paper") {
+      "`calibration = \"paper\"` doesn't exist for mechanism = \"laplace_truncated\"."
+    } else {
+      kng_unsupported(M, ask, "laplace_truncated")
+    }
+  },
+  plan = function(M, ask) kng_plan(M, ask, "laplace_truncated", mean_bounds(ask, wrapped = FALSE), 2),
+  error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "laplace_truncated"),
+  release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "laplace_truncated"),
+  region = function(r, level) kng_region(r, level, "laplace_truncated"),
+  words = function(r) {
+    c(
+      sprintf("Noise: density proportional to exp(-d/scale) around the mean, on the public ball only; scale = 2 x (sensitivity + solver error)/epsilon = %.6g: the normalising constant depends on where in the ball the mean lies and takes the second half of epsilon (proofs/kng.md).", r$scale),
+      kng_timing_words(r)
+    )
+  }
+)

@@ -1,0 +1,340 @@
+/* The K-norm gradient mechanism and the truncated Laplace law for R. What depends on records stays in this call; entries whose
+ * name says nonprivate are for tests and tools. */
+#include "ffi.h"
+#include "mean.h"
+#include "mechanism.h"
+
+struct kng_args {
+    SEXP x, centre, y;
+    double radius, sigma, tol, trials, draws;
+    int law, envelope;
+};
+
+static double read_range(SEXP x, const char *label, double least, double most, int whole)
+{
+    double v = ffi_number(x, label);
+    if (!(v >= least && v <= most) || (whole && v != floor(v)))
+        ffi_abort_text("argument", "a radius, scale, tolerance, count or choice is out of its range.");
+    return v;
+}
+
+static void read_args(struct kng_args *in, SEXP radius, SEXP law, SEXP sigma, SEXP tol)
+{
+    in->radius = read_range(radius, "radius", 1e-12, 1e6, 0);
+    in->law = (int)read_range(law, "law", KNG_GRADIENT, KNG_DISTANCE, 1);
+    in->sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * in->radius), 1e12, 0);
+    in->tol = read_range(tol, "tol", 1e-14, 1, 0);
+}
+
+/* The sampler of one data set. From here on nothing may fail: what has no log at the centre counts as the centre. */
+struct prepared {
+    struct kng k;
+    const double *m0; /* the public centre as given; the sampler works with the ball carried to the reference point */
+    double *scratch, *uniform;
+    int carried;
+};
+
+/* public number of fixed steps, none left out */
+static void mean_fixed(manifold_t m, const double *x, size_t n, const double *o, double radius, double tol, double *p,
+                       double *work)
+{
+    double step, count, sq, *g = work, *q = g + m->ambient, *rest = q + m->ambient;
+    mean_ball_steps(m->k_min, m->k_max, radius, 0.5 * tol, &step, &count);
+    if (!(count <= 1e6))
+        count = 1e6;
+    for (size_t j = 0; j < m->ambient; j++)
+        p[j] = o[j];
+    for (double t = 0; t < count; t++) {
+        for (size_t j = 0; j < m->ambient; j++)
+            g[j] = 0;
+        for (size_t begin = 0; begin < n; begin += 256) {
+            host_tick(m->host, 0, 0);
+            sq = 0;
+            if (manifold_log_sum(m, g, &sq, p, (struct points){x, m->ambient}, NULL, begin,
+                                 begin + 256 < n ? begin + 256 : n, rest) != STATUS_OK)
+                return;
+        }
+        for (size_t j = 0; j < m->ambient; j++)
+            g[j] *= step / (double)n;
+        if (m->ops->exp(m, q, one(p), one(g), 0, 1, rest) != STATUS_OK)
+            return;
+        manifold_to_ball(m, p, o, radius, one(q), 0, 1, rest);
+    }
+}
+
+static void prepare(struct call *c, const struct kng_args *in, struct arg *x, struct prepared *out)
+{
+    manifold_t m = &c->m;
+    struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    *x = ffi_arg(c, in->x, "x", KIND_POINT);
+    size_t n = x->n, dim = m->ambient, block = ffi_block(c);
+    if (n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    if (!kng_supported(m, in->radius))
+        ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), *m0 = ffi_doubles(dim);
+    struct points given = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, given, NULL, given, 0, 1, work);
+    for (size_t j = 0; j < dim; j++)
+        m0[j] = given.x[j];
+
+    int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    double *ball = ffi_doubles(n * dim);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, x, begin, end, 1, work);
+        double *to = ball + begin * dim;
+        manifold_to_ball(m, to, m0, in->radius, y, 0, end - begin, work);
+        for (size_t i = 0; i < end - begin && carried; i++)
+            if (m->ops->to_origin(m, to + i * dim, m0, one(to + i * dim), 0, 1, work) != STATUS_OK ||
+                !all_finite(dim, to + i * dim))
+                m->ops->origin(m, to + i * dim);
+        host_tick(m->host, 0, 0);
+    }
+    if (carried)
+        m->ops->origin(m, o);
+    else
+        for (size_t j = 0; j < dim; j++)
+            o[j] = m0[j];
+    for (size_t i = 0; i < n && carried; i++) { /* rounding of the isometry: back into the ball */
+        manifold_to_ball(m, ball + i * dim, o, in->radius, one(ball + i * dim), 0, 1, work);
+        host_tick(m->host, 0, 0);
+    }
+    double gradient = in->tol;
+    if (in->trials > 0) {
+        mean_fixed(m, ball, n, o, in->radius, in->tol, p, ffi_doubles(2 * dim + manifold_work(m)));
+    } else {
+        struct arg inside = {.label = "x",
+                             .kind = KIND_TANGENT,
+                             .layout = LAYOUT_RECORDS,
+                             .data = ball,
+                             .n = n,
+                             .length = dim,
+                             .many = 1};
+        struct source source = ffi_source(c, &inside, 1, work);
+        /* the law doesn't depend on how well the mean is known, but the acceptance falls where the error exceeds sigma */
+        double tol = fmax(1e-14, fmin(in->tol, 1e-3 * in->sigma));
+        mean_in_ball(m, &source, o, in->radius, m->k_min, m->k_max, tol, p, &gradient,
+                     ffi_doubles(mean_work(m, &source, 5)));
+    }
+    out->scratch = work;
+    out->carried = carried;
+    out->m0 = m0;
+    out->uniform = ffi_doubles(dim);
+    out->k = (struct kng){.m = m,
+                          .x = ball,
+                          .centre = o,
+                          .base = p,
+                          .n = n,
+                          .radius = in->radius,
+                          .sigma = in->sigma,
+                          .law = in->law,
+                          .envelope = in->envelope,
+                          .constant = in->trials > 0};
+    out->k.gradient = gradient < INFINITY ? gradient : 2 * in->radius;
+    kng_make(&out->k, ffi_doubles(kng_work(m, n)), work);
+}
+
+/* a point that doesn't depend on the records: what a capped sampler returns if no trial succeeds */
+static void public_draw(struct prepared *s, struct rng *rng, double *y)
+{
+    manifold_t m = s->k.m;
+    double r = s->k.radius * pow(rng_uniform(rng), 1 / (double)m->dim), *a = s->k.coords;
+    rng_direction(rng, m->dim, a);
+    for (size_t j = 0; j < m->dim; j++)
+        a[j] *= r;
+    if (manifold_from_coords(m, s->k.v, one(s->k.centre), one(a), 0, 1, s->scratch) != STATUS_OK ||
+        m->ops->exp(m, y, one(s->k.centre), one(s->k.v), 0, 1, s->scratch) != STATUS_OK || !all_finite(m->ambient, y))
+        for (size_t j = 0; j < m->ambient; j++)
+            y[j] = s->k.centre[j];
+}
+
+/* A draw, carried back to where the records are. trials > 0: that many, each in full, the first success counts. */
+static void draw(struct prepared *s, const struct kng_args *in, struct rng *rng, double *y)
+{
+    manifold_t m = s->k.m;
+    size_t dim = m->ambient;
+    double *kept = s->uniform, *to = s->carried ? kept : y;
+    if (in->trials > 0) {
+        int found = 0;
+        public_draw(s, rng, kept);
+        for (double t = 0; t < in->trials; t++) {
+            int take = kng_trial(&s->k, rng, y, s->scratch) && !found;
+            const double *from = take ? y : kept;
+            found = found || take;
+            for (size_t j = 0; j < dim; j++)
+                kept[j] = from[j];
+        }
+        for (size_t j = 0; j < dim && !s->carried; j++)
+            y[j] = kept[j];
+    } else {
+        kng_draw(&s->k, rng, to, s->scratch);
+    }
+    if (s->carried && m->ops->from_origin(m, y, s->m0, one(kept), 0, 1, s->scratch) != STATUS_OK)
+        for (size_t j = 0; j < dim; j++)
+            y[j] = s->m0[j];
+}
+
+static SEXP release_body(struct call *c, struct rng *rng, void *data)
+{
+    struct prepared s;
+    struct arg x;
+    prepare(c, data, &x, &s);
+    double *y = ffi_doubles(c->m.ambient);
+    draw(&s, data, rng, y);
+    return ffi_single(c, &x, y);
+}
+
+SEXP riemdp_release_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol, SEXP trials,
+                        SEXP simulate)
+{
+    struct kng_args args = {.x = x, .centre = centre};
+    read_args(&args, radius, law, sigma, tol);
+    args.trials = read_range(trials, "trials", 0, 1e8, 1);
+    return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+static SEXP named_list(struct call *c, const char *const *names, SEXP *values, int n)
+{
+    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, n)), labels = ffi_keep(c, Rf_allocVector(STRSXP, n));
+    for (int i = 0; i < n; i++) {
+        SET_VECTOR_ELT(out, i, values[i]);
+        SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+    }
+    Rf_setAttrib(out, R_NamesSymbol, labels);
+    return out;
+}
+
+static SEXP number(struct call *c, double v)
+{
+    return ffi_keep(c, Rf_ScalarReal(v));
+}
+
+/* Many draws for one data set, with counts of trials and of failed dominations, and what the envelope rests on. */
+static SEXP draws_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct kng_args *in = data;
+    manifold_t m = &c->m;
+    struct prepared s;
+    struct arg x;
+    prepare(c, in, &x, &s);
+    size_t n = (size_t)in->draws, dim = m->ambient, block = ffi_block(c);
+    double *mean = ffi_doubles(dim);
+    struct result r = ffi_result(c, KIND_POINT, NULL, n, 1);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        double *out = ffi_result_block(&r, 0, begin);
+        for (size_t i = 0; i < end - begin; i++) {
+            draw(&s, in, rng, out + i * dim);
+            host_tick(m->host, (double)(begin + i), (double)n);
+        }
+        ffi_result_done(&r, 0, begin, end);
+    }
+    for (size_t j = 0; j < dim; j++)
+        mean[j] = s.k.base[j];
+    if (s.carried)
+        m->ops->from_origin(m, mean, s.m0, one(s.k.base), 0, 1, s.scratch);
+    static const char *const names[] = {"draws",    "mean",     "trials", "clamped",
+                                        "envelope", "gradient", "least",  "log_mass"};
+    const struct kng_bins *b = s.k.kind == KNG_ANISOTROPIC ? &s.k.other : &s.k.bins;
+    SEXP values[] = {r.x,
+                     ffi_single(c, &x, mean),
+                     number(c, s.k.trials),
+                     number(c, s.k.clamped),
+                     number(c, s.k.kind),
+                     number(c, s.k.gradient),
+                     number(c, s.k.least),
+                     number(c, b->log_total)};
+    return named_list(c, names, values, 8);
+}
+
+SEXP riemdp_kng_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol, SEXP trials,
+                           SEXP draws, SEXP envelope, SEXP simulate)
+{
+    struct kng_args args = {.x = x, .centre = centre};
+    read_args(&args, radius, law, sigma, tol);
+    args.trials = read_range(trials, "trials", 0, 1e8, 1);
+    args.draws = read_range(draws, "draws", 0, 1e8, 1);
+    args.envelope = (int)read_range(envelope, "envelope", 0, KNG_SLOPE, 1);
+    return ffi_with_rng(draws_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+/* Trials, whether accepted or not, for so many: share that succeeds (a plan's simulation on public records) */
+static SEXP trials_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct kng_args *in = data;
+    struct prepared s;
+    struct arg x;
+    prepare(c, in, &x, &s);
+    double accepted = 0, *y = ffi_doubles(c->m.ambient);
+    for (double t = 0; t < in->draws; t++) {
+        accepted += kng_trial(&s.k, rng, y, s.scratch);
+        host_tick(c->m.host, t, in->draws);
+    }
+    return number(c, accepted / in->draws);
+}
+
+SEXP riemdp_kng_acceptance_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol,
+                                      SEXP capped, SEXP draws, SEXP simulate)
+{
+    struct kng_args args = {.x = x, .centre = centre};
+    read_args(&args, radius, law, sigma, tol);
+    args.trials = read_range(capped, "capped", 0, 1, 1);
+    args.draws = read_range(draws, "draws", 1, 1e8, 1);
+    return ffi_with_rng(trials_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+/* Largest excess of each lower bound over |grad U|, relative to the radius, at `draws` random points of the ball; a bound holds
+ * where it is at most rounding. */
+static SEXP domination_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct kng_args *in = data;
+    struct prepared s;
+    struct arg x;
+    prepare(c, in, &x, &s);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 4));
+    double *y = ffi_doubles(c->m.ambient), f[5], *worst = REAL(out);
+    for (int j = 0; j < 4; j++)
+        worst[j] = -INFINITY;
+    worst[3] = 0;
+    for (double t = 0; t < in->draws; t++) {
+        public_draw(&s, rng, y);
+        kng_bounds(&s.k, y, f, s.scratch);
+        for (int j = 2; j < 5; j++)
+            if (f[j] - f[0] > worst[j - 2] * in->radius)
+                worst[j - 2] = (f[j] - f[0]) / in->radius;
+        worst[3] += f[1] > 0 && (f[2] > f[0] + 1e-12 || f[3] > f[0] + 1e-12 || f[4] > f[0] + 1e-12);
+        host_tick(c->m.host, t, in->draws);
+    }
+    return out;
+}
+
+SEXP riemdp_kng_domination_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP sigma, SEXP draws, SEXP simulate)
+{
+    struct kng_args args = {.x = x, .centre = centre, .law = KNG_GRADIENT, .envelope = KNG_ANISOTROPIC};
+    args.radius = read_range(radius, "radius", 1e-12, 1e6, 0);
+    args.sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * args.radius), 1e12, 0);
+    args.tol = 1e-13;
+    args.draws = read_range(draws, "draws", 1, 1e8, 1);
+    return ffi_with_rng(domination_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+/* public lower bound of the acceptance with a capped number of trials */
+static SEXP least_body(struct call *c, void *data)
+{
+    const struct kng_args *in = data;
+    manifold_t m = &c->m;
+    if (!kng_supported(m, in->radius))
+        ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
+    return number(c, kng_least_acceptance(m, in->radius, in->sigma, in->tol, in->law, ffi_doubles(kng_work(m, 0)),
+                                          ffi_doubles(manifold_work(m))));
+}
+
+SEXP riemdp_kng_least_acceptance(SEXP m, SEXP radius, SEXP law, SEXP sigma, SEXP tol)
+{
+    struct kng_args args = {.draws = 0};
+    read_args(&args, radius, law, sigma, tol);
+    return ffi_run(least_body, &args, m, 0);
+}
