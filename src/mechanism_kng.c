@@ -211,15 +211,25 @@ static double cap_angle(double k, double tilt, double r, double rho)
     return a < b ? 2 * asin(sqrt(a / b)) : RIEMDP_PI;
 }
 
-/* phase up to which |cos t cos rho + sin t sin rho z| >= cos r holds for |z| = s, over pi */
-static double arc(const struct kng *k, double tilt, double r, double rho, double s)
+/* what the phases at one radius share */
+struct rim {
+    double a, b, gap, edge;
+};
+
+static struct rim make_rim(double tilt, double r, double rho)
 {
-    (void)k;
-    double a = cos(tilt) * cos(rho), b = sin(tilt) * sin(rho);
-    double above = 2 * sin(0.5 * (r + tilt - rho)) * sin(0.5 * (r - tilt + rho)) - b * (1 - s); /* a + bs - cos r */
+    double a = cos(tilt) * cos(rho);
+    return (struct rim){a, sin(tilt) * sin(rho), 2 * sin(0.5 * (r + tilt - rho)) * sin(0.5 * (r - tilt + rho)),
+                        a + cos(r)};
+}
+
+/* phase up to which |cos t cos rho + sin t sin rho z| >= cos r holds for |z| = s, over pi */
+static double arc(const struct rim *m, double s)
+{
+    double above = m->gap - m->b * (1 - s); /* a + bs - cos r */
     if (!(above > 0))
         return 0;
-    double half = above * (a + b * s + cos(r)) / (4 * a * b * s); /* sin^2 of half the phase */
+    double half = above * (m->edge + m->b * s) / (4 * m->a * m->b * s); /* sin^2 of half the phase */
     return half < 1 ? 2 / RIEMDP_PI * asin(sqrt(half)) : 1;
 }
 
@@ -294,9 +304,10 @@ static double log_cap_at(const struct kng *k, double tilt, double r, double rho)
         return 0;
     if (!(rho < r + tilt))
         return -INFINITY;
-    double sum = 0, left = arc(k, tilt, r, rho, 1e-300), peak = -INFINITY;
+    struct rim rim = make_rim(tilt, r, rho);
+    double sum = 0, left = arc(&rim, 1e-300), peak = -INFINITY;
     for (int j = 0; j < k->cells; j++) {
-        double right = arc(k, tilt, r, rho, (j + 1.0) / k->cells), top = fmax(left, right);
+        double right = arc(&rim, (j + 1.0) / k->cells), top = fmax(left, right);
         left = right;
         if (!(top > 0))
             continue;
@@ -755,11 +766,13 @@ static double draw_direction(struct kng *k, struct rng *rng, double rho, double 
     }
     normal_direction(k, rng, other);
     if (k->space == KNG_COMPLEX) {
-        double r = k->radius, t = k->tilt, total = log_cap_at(k, t, r, rho), left = arc(k, t, r, rho, 1e-300), sum = 0;
+        double r = k->radius, t = k->tilt, total = log_cap_at(k, t, r, rho), sum = 0;
+        struct rim rim = make_rim(t, r, rho);
+        double left = arc(&rim, 1e-300);
         double arc_of = 1;
         int inside = rho <= r - t, j = k->cells - 1, found = 0;
         for (int i = 0; i < k->cells; i++) {
-            double right = arc(k, t, r, rho, (i + 1.0) / k->cells), top = inside ? 1 : fmax(left, right);
+            double right = arc(&rim, (i + 1.0) / k->cells), top = inside ? 1 : fmax(left, right);
             left = right;
             sum += top > 0 ? exp(k->angle_mass[i] + log(top) - total) : 0;
             if (!found && u <= sum) {
@@ -922,12 +935,13 @@ static double log_cap_low(const struct kng *k, double tilt, double r, double rho
         return -INFINITY;
     if (k->space == KNG_COMPLEX) {
         double sum = 0, a = cos(tilt) * cos(rho), b = sin(tilt) * sin(rho), gap = a * a - square(cos(r));
-        double lowest = gap > 0 && b > 0 ? sqrt(gap) / b : -1, left = arc(k, tilt, r, rho, 1e-300);
+        struct rim rim = make_rim(tilt, r, rho);
+        double lowest = gap > 0 && b > 0 ? sqrt(gap) / b : -1, left = arc(&rim, 1e-300);
         for (int j = 0; j < k->cells; j++) {
-            double s0 = (double)j / k->cells, s1 = (j + 1.0) / k->cells, right = arc(k, tilt, r, rho, s1);
+            double s0 = (double)j / k->cells, s1 = (j + 1.0) / k->cells, right = arc(&rim, s1);
             double low = fmin(left, right);
             if (lowest > s0 && lowest < s1)
-                low = fmin(low, arc(k, tilt, r, rho, lowest));
+                low = fmin(low, arc(&rim, lowest));
             left = right;
             sum += exp(k->angle_mass[j]) * low;
         }
