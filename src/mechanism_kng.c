@@ -491,7 +491,14 @@ static void look_at_records(struct kng *k, double *scratch)
 
 /* ---- bins ---------------------------------------------------------------------------------------------------------------- */
 
-/* bounds and log masses (in `mass`) of the bins whose edges are there */
+/* all bins are to be filled */
+static void empty(struct kng_bins *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        b->mass[i] = NAN;
+}
+
+/* bounds and log masses (in `mass`) of the bins whose edges are there and that have none */
 static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped)
 {
     double d = (double)k->m->dim;
@@ -499,6 +506,8 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
         double from = b->edge[i], to = b->edge[i + 1];
         if (i % 256 == 0)
             host_tick(k->m->host, 0, 0);
+        if (!isnan(b->mass[i]))
+            continue;
         if (anisotropic) {
             double rho = k->curvature > 0 ? from / k->stretch : fmin(to / k->shrink, k->reach);
             b->log_area[i] = (d - 1) * log(to) + (rho > 0 ? log_area(k, rho) - (d - 1) * log(rho) : 0);
@@ -517,6 +526,7 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
 static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, size_t most)
 {
     double enough = uncapped ? 5e-6 : 5e-5;
+    empty(b);
     for (int round = 0; round < 40; round++) {
         double peak = -INFINITY, total = 0;
         size_t extra = 0;
@@ -525,7 +535,6 @@ static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int
             peak = fmax(peak, b->mass[i]);
         for (size_t i = 0; i < b->count; i++)
             total += exp(b->mass[i] - peak);
-        /* marks of what to halve replace the masses, from the left: each needs its right neighbour only */
         for (size_t i = 0; i < b->count; i++) {
             double range = (b->edge[i + 1] - b->edge[i]) / k->sigma;
             range += i > 0 ? b->log_area[i] - b->log_area[i - 1] : 2;
@@ -534,18 +543,23 @@ static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int
                                                                        : 0;
             int halve = b->count + extra < most && exp(b->mass[i] - peak) / total * fmin(range, 2) > enough &&
                         b->edge[i + 1] - b->edge[i] > 1e-14 * b->edge[i + 1];
-            b->mass[i] = halve;
+            b->halve[i] = halve;
             extra += (size_t)halve;
         }
         if (extra == 0)
             break;
         for (size_t i = b->count, j = b->count + extra; i-- > 0;) {
-            b->edge[j] = b->edge[i + 1];
-            if (b->mass[i] > 0) {
-                b->edge[j - 1] = 0.5 * (b->edge[i] + b->edge[i + 1]);
+            j--;
+            b->edge[j + 1] = b->edge[i + 1];
+            b->log_area[j] = b->log_area[i];
+            b->level[j] = b->level[i];
+            b->log_cap[j] = b->log_cap[i];
+            b->mass[j] = b->mass[i];
+            if (b->halve[i] > 0) {
+                b->mass[j] = b->mass[j - 1] = NAN;
+                b->edge[j] = 0.5 * (b->edge[i] + b->edge[i + 1]);
                 j--;
             }
-            j--;
         }
         b->count += extra;
     }
@@ -638,6 +652,7 @@ static void take_bins(struct kng_bins *b, double **work)
     b->level = take(work, MOST_BINS);
     b->log_area = take(work, MOST_BINS);
     b->log_cap = take(work, MOST_BINS);
+    b->halve = take(work, MOST_BINS);
 }
 
 static size_t matrix_work(manifold_t m)
@@ -648,7 +663,7 @@ static size_t matrix_work(manifold_t m)
 
 size_t kng_work(manifold_t m, size_t n)
 {
-    return n + CHORDS + 1 + 10 * MOST_BINS + 2 + 4 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
+    return n + CHORDS + 1 + 12 * MOST_BINS + 2 + 4 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
            2 * m->ambient + matrix_work(m);
 }
 
@@ -705,6 +720,7 @@ void kng_make(struct kng *k, double *work, double *scratch)
     struct kng_bins *b = &k->bins;
     if (k->constant) {
         public_bins(k, b);
+        empty(b);
         fill(k, b, 0, 0);
     } else {
         b->count = COARSE;
