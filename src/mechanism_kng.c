@@ -342,13 +342,15 @@ static double log_cap_top(const struct kng *k, double from, double to)
 
 static size_t coarse_cell(const struct kng *k, double rho)
 {
-    double c = floor(COARSE * cbrt(rho / k->reach));
-    size_t j = c < 0 ? 0 : c >= COARSE ? COARSE - 1 : (size_t)c;
-    while (j > 0 && rho < k->coarse[j])
-        j--;
-    while (j + 1 < COARSE && rho >= k->coarse[j + 1])
-        j++;
-    return j;
+    size_t low = 0, high = COARSE - 1;
+    while (low < high) { /* the last cell that starts at or below rho */
+        size_t mid = (low + high + 1) / 2;
+        if (k->coarse[mid] <= rho)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
 }
 
 /* at most |grad U| for radii in [rho, end of the coarse cell] */
@@ -525,7 +527,7 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
 /* Bins are halved where what a bin adds to the envelope's mass, about mass times range of its log, is large. */
 static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, size_t most)
 {
-    double enough = uncapped ? 5e-6 : 5e-5;
+    double enough = uncapped ? 5e-6 : 1e-4;
     empty(b);
     for (int round = 0; round < 40; round++) {
         double peak = -INFINITY, total = 0;
