@@ -113,7 +113,7 @@ is_sqlite <- function(con) inherits(con, "SQLiteConnection")
 # A connection for one operation. Files and functions give a fresh one each time: none is shared with a forked process, and none
 # can have been closed.
 ledger_connect <- function(ledger) {
-  con <- switch(ledger$kind,
+  switch(ledger$kind,
     file = {
       need_database(TRUE)
       if (!isTRUE(ledger$creating) && !file.exists(ledger$path)) {
@@ -140,12 +140,6 @@ ledger_connect <- function(ledger) {
       con
     }
   )
-  if (is_sqlite(con)) {
-    # waits for other processes; a commit is on the disk before it counts (RSQLite's own default doesn't wait for the disk)
-    RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE)
-    DBI::dbExecute(con, "PRAGMA synchronous = EXTRA")
-  }
-  con
 }
 
 LEDGER_PATIENCE <- 60000L # milliseconds
@@ -166,6 +160,11 @@ ledger_work <- function(ledger, work, write = TRUE) {
   tryCatch(
     {
       con <- ledger_connect(ledger)
+      if (is_sqlite(con)) {
+        # waits for other processes; a commit is on the disk before it counts (RSQLite's own default doesn't wait for the disk)
+        RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE)
+        DBI::dbExecute(con, "PRAGMA synchronous = EXTRA")
+      }
       if (write) {
         # SQLite: the right to write first, so that waiting can't end in a deadlock
         if (is_sqlite(con)) DBI::dbExecute(con, "BEGIN IMMEDIATE") else DBI::dbBegin(con)

@@ -10,7 +10,7 @@ storm_worker <- function(place, file, count, cost) {
   ledger <- dp_ledger(place)
   for (i in seq_len(count)) {
     entry <- tryCatch(ledger_spend(ledger, event_pure(cost), "storm")$entry, riemdp_error_budget = function(e) 0L)
-    cat(entry, "\n", file = file, append = TRUE)
+    cat(paste0(entry, "\n"), file = file, append = TRUE) # one write: half a line could run into the next worker's
   }
   file.create(paste0(file, ".done"))
 }
