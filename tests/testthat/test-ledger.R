@@ -210,6 +210,11 @@ test_that("events enter in the rule's unit", {
   b <- dp_ledger(NULL, 2, 1e-5)
   expect_error(ledger_spend(b, event_gaussian(10)), class = "riemdp_error_unpriced") # at which delta?
   expect_error(ledger_spend(b, event_approx(0.1, 2e-5)), class = "riemdp_error_budget")
+  # one call is a plan: priced as a whole by the best accountant, here tighter than its steps one by one
+  plan <- event_compose(event_gaussian(20), times = 8)
+  whole <- ledger_spend(b, plan, delta = 4e-6)$cost
+  expect_equal(whole, c(epsilon = as.numeric(dp_epsilon(plan, 4e-6)), delta = 4e-6))
+  expect_lt(whole[["epsilon"]], 0.6 * 8 * dp_epsilon(event_gaussian(20), 5e-7))
 
   r <- dp_ledger(NULL, 2, 1e-5, "rdp", orders = c(12, 20, 80), adjacency = "add-remove")
   step <- event_poisson(0.01, event_gaussian(2))
@@ -457,7 +462,7 @@ test_that("processes that share a ledger and are killed at random never overspen
   on.exit(unlink(folder, recursive = TRUE))
   set.seed(1)
   # tools/ledger-stress: 8 processes with 200 releases each
-  found <- ledger_storm(file.path(folder, "ledger.sqlite"), 3, if (quick()) 6 else 15, folder, mean_life = 0.5)
+  found <- ledger_storm(file.path(folder, "ledger.sqlite"), 3, if (quick()) 5 else 10, folder, mean_life = 0.4)
   expect_identical(storm_faults(found), NULL)
   expect_identical(found$spent, found$budget)
   # the check can fail
