@@ -462,7 +462,7 @@ ledger_history <- function(ledger) {
   if (any(lengths(costs) != length(units)) || anyNA(unlist(costs))) {
     abort_riemdp("ledger", "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
   }
-  costs <- matrix(unlist(costs), length(units))
+  costs <- matrix(as.double(unlist(costs)), length(units))
   rows$part[rows$part == ""] <- NA_character_
   costs <- as.data.frame(t(costs))
   names(costs) <- units
