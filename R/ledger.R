@@ -295,9 +295,16 @@ check_data_sets <- function(x) {
 }
 
 check_ledger <- function(ledger) {
-  if (!inherits(ledger, "dp_ledger") || !is.list(ledger)) {
-    abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
-  }
+  word <- function(x) is.character(x) && !is.object(x) && length(x) == 1 && !is.na(x)
+  numbers <- function(x, count) is.double(x) && !is.object(x) && length(x) == count && !anyNA(x)
+  ok <- inherits(ledger, "dp_ledger") && is.list(ledger)
+  l <- if (ok) unclass(ledger)
+  ok <- ok && word(l$uid) && word(l$rule) && l$rule %in% names(RULE_WORDS) && word(l$adjacency) && l$adjacency %in% ADJACENCIES &&
+    numbers(l$epsilon, 1) && numbers(l$delta, 1) && numbers(l$reserve, 1) && numbers(l$orders, length(l$orders)) &&
+    numbers(l$limits, if (l$rule == "rdp") length(l$orders) + 1 else 2) && word(l$kind) &&
+    switch(l$kind, memory = is.integer(l$pid), file = word(l$path), connection = inherits(l$connection, "DBIConnection"),
+           `function` = is.function(l$open), FALSE)
+  if (!ok) abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
   ledger
 }
 
@@ -451,7 +458,11 @@ ledger_history <- function(ledger) {
   check_ledger(ledger)
   rows <- store_history(ledger)
   units <- rule_units(ledger)
-  costs <- matrix(vapply(strsplit(rows$cost, " ", fixed = TRUE), as.numeric, numeric(length(units))), length(units))
+  costs <- lapply(strsplit(rows$cost, " ", fixed = TRUE), function(words) suppressWarnings(as.numeric(words)))
+  if (any(lengths(costs) != length(units)) || anyNA(unlist(costs))) {
+    abort_riemdp("ledger", "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
+  }
+  costs <- matrix(as.double(unlist(costs)), length(units))
   rows$part[rows$part == ""] <- NA_character_
   costs <- as.data.frame(t(costs))
   names(costs) <- units

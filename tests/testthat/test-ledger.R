@@ -305,6 +305,14 @@ test_that("bad input is a classed error, and nothing is spent", {
   richer <- ledger
   richer$limits <- c(100, 0)
   expect_error(ledger_spend(richer, event_pure(2)), class = "riemdp_error_ledger")
+  for (field in names(unclass(ledger))) {
+    for (bad in list(NULL, NA, list(), function() 1, 1:3)) {
+      bent <- ledger
+      bent[[field]] <- bad
+      expect_error(ledger_spend(bent, event_pure(0.1)), class = "riemdp_error")
+      if (!field %in% c("epsilon", "delta", "reserve", "orders")) expect_error(summary(bent), class = "riemdp_error")
+    }
+  }
   expect_identical(spent(ledger), 0)
   expect_identical(nrow(ledger_history(ledger)), 0L)
 })
