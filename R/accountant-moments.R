@@ -50,16 +50,16 @@ moments_delta <- function(event, epsilon, conversion = "best", conditions = TRUE
 #' the full gradient (clipped at `C0`) and the rest for one sampled gradient (clipped at `C1`).
 #'
 #' `accountant = "moments"` is the paper's bound. It isn't proven with the paper's constant, and it holds only where the sampled
-#' step's variance is at least 12 C1^2 and for small orders; `conditions = FALSE` leaves these conditions out, as the paper's
-#' Figure 2 does. Every other accountant takes the same steps as events ([dp_event]).
+#' step's variance is at least 12 C1^2 and for small orders; `conditions = FALSE` leaves these conditions out. Every other
+#' accountant takes the same steps as events ([dp_event]); the paper's Figure 2 is of the kind `"rdp"`.
 #'
 #' @param n number of records.
 #' @param epochs,steps numbers of epochs and of steps in each.
 #' @param C0,C1 clipping lengths, positive.
 #' @param sigma total noise, positive.
 #' @param delta above 0, below 1.
-#' @param alpha share of the variance for the full gradient, or `NULL` for the best one, which is in closed form without
-#'   conditions: 1/(1 + sqrt(14) C1/C0).
+#' @param alpha share of the variance for the full gradient, or `NULL` for the best one: for `"moments"` without conditions
+#'   1/(1 + sqrt(14) C1/C0), else by search.
 #' @param accountant `"moments"`, or another of [dp_epsilon()].
 #' @param conversion how a moments bound becomes epsilon: see [dp_epsilon()].
 #' @param conditions whether the moments bound is held to the conditions of its claim.
@@ -68,8 +68,8 @@ moments_delta <- function(event, epsilon, conversion = "best", conditions = TRUE
 #'   Machine Learning Research. Wang, Balle and Kasiviswanathan (2019), \url{https://proceedings.mlr.press/v89/wang19b.html}.
 #' @examples
 #' # Figure 2 at sigma = 0.05: the usual split, and the better one
-#' variance_reduced_epsilon(1e5, 50, 1e4, C0 = 0.1, C1 = 0.01, sigma = 0.05, delta = 1e-6, alpha = 0.5, conditions = FALSE)
-#' variance_reduced_epsilon(1e5, 50, 1e4, C0 = 0.1, C1 = 0.01, sigma = 0.05, delta = 1e-6, conditions = FALSE)
+#' variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01, sigma = 0.05, delta = 1e-6, alpha = 0.5, accountant = "rdp")
+#' variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01, sigma = 0.05, delta = 1e-6, accountant = "rdp")
 #' @export
 variance_reduced_epsilon <- function(n, epochs, steps, C0, C1, sigma, delta, alpha = NULL, accountant = "moments",
                                      conversion = "best", conditions = TRUE) {
@@ -99,6 +99,7 @@ variance_reduced_epsilon <- function(n, epochs, steps, C0, C1, sigma, delta, alp
       f <- function(a) tryCatch(as.double(price(a)), riemdp_error_unpriced = function(e) 1e10)
       alpha <- stats::optimize(f, c(0, most), tol = 1e-4)$minimum
     }
+    if (accountant != "moments") alpha <- stats::optimize(function(a) as.double(price(a)), c(0.01, 0.99), tol = 0.01)$minimum
   } else {
     alpha <- check_number(alpha, "alpha", least = 0, most = 1)
     if (alpha == 0 || alpha == 1) abort_riemdp("argument", "`alpha` must be above 0 and below 1.")

@@ -12,15 +12,16 @@ SHUFFLE_ATOMS <- 20000
 
 # ---- sources ------------------------------------------------------------------------------------------------------------------
 # list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold, unit): `fold` means
-# that only losses above 0 are meant and the rest is their mirror image; atoms are origin plus multiples of `unit` if that isn't NULL.
+# that only losses above 0 are meant and the rest is their mirror image; atoms are
+# origin plus multiples of `unit` if that isn't NULL. Of `infinite`, which may hold what was truncated, `certain` is real.
 
-pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL, origin = 0) {
-  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin)
+pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL, origin = 0, certain = 0) {
+  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin, certain = certain)
 }
 
 atoms_pure <- function(epsilon, delta = 0) {
   pld_source(loss = c(-epsilon, epsilon), mass = (1 - delta) * c(stats::plogis(-epsilon), stats::plogis(epsilon)), infinite = delta,
-             unit = if (epsilon > 0) epsilon)
+             certain = delta, unit = if (epsilon > 0) epsilon)
 }
 
 # Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The noise's law
@@ -87,7 +88,8 @@ pld_part <- function(event, direction, upper = TRUE) {
       # the amplified curve and its mirror image at once (Dong, Roth and Su 2022, Theorem 9): above 0 that of "leave"
       source <- sampled_source(event$children[[1]], p$q, "leave", upper, inner = "both")
       source$fold <- TRUE
-      source$unit <- NULL
+      positive <- source$loss[source$loss > 0]
+      source$unit <- if (is.null(source$pair) && length(positive) == 1) positive
       source$origin <- 0
       source
     },
@@ -140,7 +142,7 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
       if (q < 1) {
         source$loss <- c(source$loss, -log1p(-q))
         source$mass <- c(source$mass, source$infinite)
-        source$infinite <- 0
+        source$infinite <- source$certain <- 0
       }
     }
   } else {
@@ -149,8 +151,9 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
     source$loss <- mixed
     # what Q holds where P doesn't, and rounding: at most the rest, at the lowest loss
     source$infinite <- q * source$infinite
+    source$certain <- q * source$certain
     rest <- 1 - sum(source$mass) - source$infinite
-    if (rest > 1e-12 && upper && q < 1) {
+    if (is.null(source$pair) && rest > 1e-12 && upper && q < 1) {
       source$loss <- c(source$loss, log1p(-q))
       source$mass <- c(source$mass, rest)
     }
@@ -292,13 +295,18 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     scores <- vapply(logs, f, 0)
     i <- which.min(scores)
     best <- stats::optimize(f, logs[c(max(1, i - 1), min(length(logs), i + 1))], tol = 1e-3)
-    theta <- exp(best$minimum)
+    if (best$objective > scores[i]) best <- list(minimum = logs[i], objective = scores[i])
+    # the smallest tilt that is nearly as good: where losses are bounded the best one is at infinity
+    enough <- best$objective + if (is.null(epsilon)) 1e-3 * abs(best$objective) else 0.05
+    near <- c(logs, best$minimum)[c(scores, best$objective) <= enough]
+    theta <- exp(min(near))
     aim <- moments(theta)
-    sd <- sqrt(max(aim[2], 1e-300))
+    widest <- max(vapply(atoms, function(a) max(abs(a$loss)), 0))
+    sd <- max(sqrt(max(aim[2], 0)), 1e-6 * widest * sqrt(steps), 1e-12)
     target <- if (is.null(epsilon)) best$objective else epsilon
     if (is.null(epsilon) && target <= 0) theta <- 1e-3
     log_delta <- if (is.null(delta)) best$objective else log(delta)
-    tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 16))
+    tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 10))
   }
   # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
   list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, atoms = atoms, K = K,
@@ -318,9 +326,9 @@ grid_step <- function(plan, for_delta) {
   theta <- plan$theta
   # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by
   # steps h^2 (theta + 1)/12
-  slack <- if (for_delta) plan$tol / theta else plan$tol * max(abs(plan$target), 1e-3 * plan$sd)
-  h <- sqrt(12 * slack / (plan$steps * (theta + 1)))
-  min(h, plan$sd / (if (plan$steps <= 100) 64 else 16), 1)
+  tol <- plan$tol / if (plan$steps <= 100) 16 else 1
+  slack <- if (for_delta) tol / theta else tol * max(abs(plan$target), 1e-3 * plan$sd)
+  min(sqrt(12 * slack / (plan$steps * (theta + 1))), 0.25 / (theta + 1))
 }
 
 # ---- on the grid --------------------------------------------------------------------------------------------------------------
@@ -435,7 +443,7 @@ grid_below <- function(source, h, tail, offset = NULL) {
   first <- floor(loss[1] / h) - 1
   bins <- ceiling(loss[length(loss)] / h) - first + 1
   check_bins(bins)
-  list(first = first, mass = .Call(riemdp_pld_merge, loss, mass, c(h, first, bins, down)), infinite = 0, offset = offset)
+  list(first = first, mass = .Call(riemdp_pld_merge, loss, mass, c(h, first, bins, down)), infinite = source$certain, offset = offset)
 }
 
 # ---- composition --------------------------------------------------------------------------------------------------------------
@@ -450,11 +458,11 @@ pld_compose <- function(sources, times, plan, upper, h) {
   window <- tilted_window(plan, log_eta)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
-  if (width / h > PLD_POINTS) h <- width / PLD_POINTS
+  h <- max(h, width / PLD_POINTS, spread_of(sources, plan$tail) / PLD_POINTS)
   units <- unlist(lapply(sources, `[[`, "unit"))
   origin <- if (upper) 0 else NULL
   if (length(units) == 1 && length(sources) == 1) {
-    h <- units / max(1, ceiling(units / h))
+    h <- if (is.null(sources[[1]]$pair)) units else units / max(1, ceiling(units / h)) # atoms alone: nothing is rounded
     origin <- sources[[1]]$origin
   }
   n <- stats::nextn(max(64, ceiling(width / h)), c(2, 3, 5))
@@ -504,6 +512,13 @@ pld_compose <- function(sources, times, plan, upper, h) {
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
 
+# the widest range of losses of one step
+spread_of <- function(sources, tail) {
+  max(vapply(sources, function(source) {
+    diff(range(source$loss, if (!is.null(source$pair)) smooth_loss(source$pair, smooth_range(source$pair, tail))))
+  }, 0))
+}
+
 # masses at first, first + 1, ... modulo n
 wrap <- function(w, first, n) {
   out <- double(n)
@@ -532,7 +547,8 @@ pld_profile <- function(d, upper, center) {
   beyond <- if (upper) exp(pmin(d$log_out_high + d$log_scale - d$theta * d$high, 0)) else
     exp(pmin(logs_add(d$log_out_high, d$log_out_low) + d$log_scale - d$theta * loss[keep], 700))
   delta <- scale * inner * (1 + if (upper) 1e-9 else -1e-9)
-  delta <- if (upper) delta + beyond + d$infinite else delta - beyond
+  delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
+  delta[!is.finite(delta)] <- if (upper) 1 else 0
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
 }
 

@@ -99,22 +99,60 @@ shuffle_delta_of <- function(n, epsilon0, epsilon) {
   min(1, sum(stats::dbinom(clones, n - 1, p) * (pmax(gain, 0) + 1e-15)) * (1 + 1e-9) + 2 * tiny)
 }
 
-single_shuffle <- function(event) {
-  parts <- event_parts(event)
-  if (length(parts) != 1 || parts[[1]]$times != 1 || parts[[1]]$event$type != "shuffle") {
-    unpriced(event, "the shuffle bound", "it is for one shuffle alone")
+# ---- one step alone: its privacy profile in closed form -----------------------------------------------------------------------
+
+# delta at epsilon >= 0; for samples the step's own at log(1 + (e^epsilon - 1)/q), q times (Balle, Barthe and Gaboardi 2018)
+single_delta_of <- function(event, epsilon) {
+  p <- event$parameters
+  out <- switch(event$type,
+    gaussian = , gdp = {
+      mu <- gdp_price(event)
+      if (mu == 0) 0 else gaussian_delta(mu, epsilon)
+    },
+    pure = response_delta(p$epsilon, epsilon),
+    approx = p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon),
+    laplace = max(0, -expm1((epsilon - 1 / p$scale) / 2)) * (1 + 1e-15),
+    discrete_gaussian = {
+      a <- atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension)
+      sum(a$mass * -expm1(pmin(0, epsilon - a$loss))) * (1 + 1e-13) + a$infinite
+    },
+    shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon),
+    sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),
+    poisson = {
+      leave <- p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q))
+      # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon
+      rest <- 1 - exp(epsilon) * (1 - p$q)
+      enter <- if (rest > 0) rest * single_delta_of(event$children[[1]], epsilon + log(p$q) - log(rest)) else 0
+      max(leave, enter)
+    },
+    compose = if (length(event$children) == 1 && p$times == 1) single_delta_of(event$children[[1]], epsilon) else NULL,
+    NULL
+  )
+  if (is.null(out)) unpriced(event, "the profile of a single step", "it is no single step with a closed form")
+  min(1, out)
+}
+
+response_delta <- function(epsilon0, epsilon) {
+  if (epsilon >= epsilon0) 0 else stats::plogis(epsilon0) * -expm1(epsilon - epsilon0) * (1 + 1e-15)
+}
+
+# rounded down: a smaller epsilon has the larger delta
+above_sample <- function(epsilon, q) {
+  (if (epsilon < 600) log1p(expm1(epsilon) / q) else epsilon - log(q)) * (1 - 4e-16)
+}
+
+single_delta <- function(event, epsilon) list(value = single_delta_of(event, epsilon))
+
+single_epsilon <- function(event, delta) {
+  f <- function(epsilon) single_delta_of(event, epsilon)
+  pure <- basic_price(event)
+  if (!is.null(pure) && pure[2] == 0) {
+    if (delta == 0) return(list(value = pure[1]))
+    return(list(value = falling_root(f, delta, pure[1])))
   }
-  e <- parts[[1]]$event
-  list(n = e$parameters$n, epsilon = e$children[[1]]$parameters$epsilon)
-}
-
-shuffle_epsilon <- function(event, delta) {
-  s <- single_shuffle(event)
-  if (delta == 0) return(list(value = s$epsilon))
-  list(value = falling_root(function(epsilon) shuffle_delta_of(s$n, s$epsilon, epsilon), delta, s$epsilon))
-}
-
-shuffle_delta <- function(event, epsilon) {
-  s <- single_shuffle(event)
-  list(value = shuffle_delta_of(s$n, s$epsilon, epsilon))
+  need_delta(event, delta, "single")
+  most <- 1
+  while (f(most) > delta && most < 1e6) most <- 2 * most
+  if (f(most) > delta) unpriced(event, "the profile of a single step", "part of its delta stays at any epsilon")
+  list(value = falling_root(f, delta, most))
 }

@@ -4,8 +4,8 @@
 ACCOUNTANT_TABLE <- list(
   gdp = list(epsilon = "gdp_accountant_epsilon", delta = "gdp_accountant_delta", sound = TRUE, converts = FALSE),
   pure = list(epsilon = "pure_epsilon", delta = "pure_delta", sound = TRUE, converts = FALSE),
+  single = list(epsilon = "single_epsilon", delta = "single_delta", sound = TRUE, converts = FALSE),
   optimal = list(epsilon = "optimal_epsilon", delta = "optimal_delta", sound = TRUE, converts = FALSE),
-  shuffle = list(epsilon = "shuffle_epsilon", delta = "shuffle_delta", sound = TRUE, converts = FALSE),
   zcdp = list(epsilon = "zcdp_accountant_epsilon", delta = "zcdp_accountant_delta", sound = TRUE, converts = TRUE),
   rdp = list(epsilon = "rdp_epsilon", delta = "rdp_delta", sound = TRUE, converts = TRUE),
   pld = list(epsilon = "pld_epsilon", delta = "pld_delta", sound = TRUE, converts = FALSE),
@@ -29,7 +29,7 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 #' | `"pure"` | (epsilon, delta) steps | sums |
 #' | `"optimal"` | equal (epsilon, delta) steps | exact composition of these numbers (Kairouz, Oh and Viswanath) |
 #' | `"advanced"` | pure steps | Dwork, Rothblum and Vadhan; for comparison |
-#' | `"shuffle"` | one shuffle | Feldman, McMillan and Talwar, summed exactly |
+#' | `"single"` | one step, sampled or not; one shuffle | its privacy profile in closed form |
 #' | `"zcdp"` | Gaussian, discrete Gaussian, pure, zCDP | sum of rho |
 #' | `"rdp"` | the same, and Poisson samples, samples without replacement, tables | sum at the best order |
 #' | `"gdp"` | Gaussian steps | exact |
@@ -43,7 +43,7 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 #' @param event an event ([dp_event]).
 #' @param delta from 0 (pure steps only) to below 1.
 #' @param epsilon at least 0.
-#' @param accountant one of `"auto"`, `"pure"`, `"optimal"`, `"advanced"`, `"shuffle"`, `"zcdp"`, `"rdp"`, `"gdp"`, `"clt"`,
+#' @param accountant one of `"auto"`, `"pure"`, `"optimal"`, `"advanced"`, `"single"`, `"zcdp"`, `"rdp"`, `"gdp"`, `"clt"`,
 #'   `"moments"`, `"pld"`.
 #' @param conversion how a Renyi bound becomes (epsilon, delta): `"best"`, `"asoodeh"` (Asoodeh et al. 2020, which is optimal at
 #'   its order), `"balle"` (Balle et al. 2020; Canonne, Kamath and Steinke 2020), `"mironov"` (Mironov 2017), and for `"zcdp"`
@@ -110,7 +110,7 @@ ask_accountants <- function(event, given, wanted, accountant, conversion) {
     })
     if (!is.null(found) && (is.null(best) || as.double(found) < as.double(best))) best <- found
     # nothing is below an exact price
-    if (!is.null(found) && name == "gdp") break
+    if (!is.null(found) && name %in% c("gdp", "single")) break
   }
   if (is.null(best)) {
     abort_riemdp("unpriced", paste("no accountant prices this event at this", if (wanted == "epsilon") "delta:" else "epsilon:",

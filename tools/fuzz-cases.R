@@ -121,8 +121,25 @@ kinds <- list(
   no_path = function(k) NULL, rule = function(k) pick("basic", "zcdp"), delta = function(k) 1e-6, note = function(k) "a note",
   data_sets = function(k) pick(list("default", c("default", "more"), list(default = c("a", "b"))))[[1]],
   ledger_event = function(k) pick(list(event_pure(0.1), event_pure(0.2)))[[1]],
+  event = function(k) pick_event(), step_event = function(k) list(event_gaussian(1), event_laplace(2), event_pure(0.5))[[sample(3, 1)]],
+  pure_event = function(k) event_pure(0.3), share = function(k) pick(0.01, 0.3), delta_small = function(k) pick(1e-9, 1e-5, 0.1),
+  accountant = function(k) sample(riemdp:::ACCOUNTANTS, 1), conversion = function(k) sample(riemdp:::RDP_CONVERSIONS, 1),
+  unit = function(k) pick("basic", "zcdp", "rdp", "gdp"), orders = function(k) c(1.5, 2, 8), rdp_values = function(k) c(0.1, 0.2, 0.5),
+  keys_kind = function(k) pick("public", "private"), adjacency = function(k) pick("replace-one", "add-remove"),
+  make_event = function(k) list(event_gaussian, function(s) event_compose(event_gaussian(s), times = 3))[[sample(2, 1)]],
+  price = function(k) dp_epsilon(event_gaussian(1), 1e-5), tradeoff = function(k) dp_tradeoff(event_gaussian(1), c(0.1, 0.5)),
+  accountants_table = function(k) dp_accountants(event_gaussian(1), 1e-5),
+  pld_pair = function(k) c(pick(0, 1), runif(1, 0.2, 2), pick(1, 0.1), pick(0, 1), -1, 1),
+  pld_grid = function(k) c(0.01, -50, 100, sample(0:4, 1)), merge_grid = function(k) c(0.1, -10, 20, pick(0, 1)),
+  losses = function(k) seq(-0.9, 0.9, 0.3), masses = function(k) rep(1 / 7, 7),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
+
+pick_event <- function() {
+  list(event_gaussian(1), event_pure(0.3), event_compose(event_poisson(0.01, event_gaussian(1)), times = 10),
+       event_sample(0.1, event_laplace(1)), event_zcdp(0.1), event_parallel(event_pure(1), event_pure(0.5)),
+       event_custom("stated", mu = 0.5), event_shuffle(100, event_pure(0.5)), event_discrete_gaussian(3))[[sample(9, 1)]]
+}
 
 # one string a target: "argument=kind", or the kind alone where both have one name
 arguments <- c(
@@ -154,6 +171,18 @@ arguments <- c(
   riemdp_release_mean = "M x centre=one radius bounds law=law_any sigma tol simulate=flag", riemdp_statuses = "",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
+  riemdp_pld_cells = "pair=pld_pair grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
+
+  event_pure = "epsilon adjacency", event_laplace = "scale=positive adjacency", event_gaussian = "noise_multiplier=positive adjacency",
+  event_discrete_gaussian = "sigma=positive sensitivity=positive dimension=seed adjacency", event_gdp = "mu=positive adjacency",
+  event_zcdp = "rho=positive adjacency", event_rdp = "orders epsilons=rdp_values adjacency",
+  event_approx = "epsilon delta=delta_small adjacency", event_custom = "label epsilon delta=delta_small",
+  event_poisson = "q=share event=step_event", event_sample = "q=share event=step_event", event_shuffle = "n=whole event=pure_event",
+  event_compose = "a=event times=count", event_parallel = "a=step_event b=step_event keys=keys_kind", check_event = "event",
+  event_price = "event unit orders delta=delta_small", dp_epsilon = "event delta=delta_small accountant conversion",
+  dp_delta = "event epsilon accountant conversion", dp_bounds = "event delta=delta_small", dp_tradeoff = "event",
+  dp_accountants = "event delta=delta_small", dp_calibrate = "make=make_event epsilon delta=delta_small",
+  variance_reduced_epsilon = "n=count epochs=count steps=count C0=positive C1=small sigma=positive delta=delta_small accountant conversion conditions=flag",
   align_shapes = "x=landmarks template=template scale=flag",
   nonprivate_chain = paste("x M sigma center=one radius target=chain_target proposal redraw=flag truncate=flag chains=seed",
                            "iterations=count burn_in=count thin=seed step=small start=chain_from"),
@@ -186,7 +215,8 @@ arguments <- c(
 # methods of exported and of base generics: by the class they are for
 classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
-             dp_ledger = "ledger", nonprivate_chain = "chain", dp_region = "region", dp_mean_plan = "mean_plan")
+             dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
+             dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")

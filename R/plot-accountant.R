@@ -1,0 +1,99 @@
+# Pictures of prices.
+
+ACCOUNTANT_COLOURS <- c(pld = "#0072B2", rdp = "#D55E00", zcdp = "#009E73", gdp = "#CC79A7", optimal = "#56B4E9", pure = "#000000",
+                        single = "#F0E442", advanced = "#E69F00", clt = "grey60", moments = "grey30")
+
+# `ask` may find an event beyond an accountant; such points are left out
+tolerant <- function(x, ask) {
+  vapply(x, function(v) tryCatch(as.double(ask(v)), riemdp_error_unpriced = function(e) NA_real_), 0)
+}
+
+priced_by <- function(event, delta, names = SOUND) {
+  names[!is.na(vapply(names, function(name) tolerant(delta, function(d) dp_epsilon(event, d, name)), 0))]
+}
+
+draw_lines <- function(x, lines, log, xlab, ylab, main) {
+  y <- unlist(lines)
+  y <- y[is.finite(y) & (y > 0 | !grepl("y", log))]
+  if (!length(y)) abort_riemdp("unpriced", "no accountant prices this event here.")
+  plot(range(x), range(y), type = "n", log = log, xlab = xlab, ylab = ylab, main = main)
+  for (name in names(lines)) {
+    v <- lines[[name]]
+    ok <- is.finite(v) & (v > 0 | !grepl("y", log))
+    graphics::lines(x[ok], v[ok], col = ACCOUNTANT_COLOURS[[name]], lwd = 2, lty = if (name %in% SOUND) 1 else 2)
+  }
+  if (length(lines) > 1) {
+    graphics::legend("topleft", names(lines), col = ACCOUNTANT_COLOURS[names(lines)], lwd = 2,
+                     lty = ifelse(names(lines) %in% SOUND, 1, 2), bty = "n")
+  }
+}
+
+#' Pictures of what events cost
+#'
+#' @param x an event, or what [dp_tradeoff()] or [dp_accountants()] returned.
+#' @param what `"delta"`: epsilon against delta; `"tradeoff"`: the trade-off curve; `"steps"`: epsilon against the number of times
+#'   that the event happens; `"accountants"`: accountants side by side.
+#' @param delta the delta of `"steps"` and `"accountants"`; the deltas of `"delta"`, where `NULL` is 1e-12 to 1e-2.
+#' @param accountants which ones; `NULL` for the best one (`"delta"`), or all proven ones that apply (`"steps"`).
+#' @param times numbers of repetitions for `"steps"`.
+#' @param main title.
+#' @param ... passed to [graphics::plot.default()] by the method for trade-off curves.
+#' @return What was drawn, a data frame, invisibly.
+#' @examples
+#' step <- event_poisson(0.01, event_gaussian(1))
+#' plot(step, "steps", delta = 1e-5, times = c(10, 100, 1000))
+#' plot(dp_tradeoff(event_compose(step, times = 1000)))
+#' @name plot_accountant
+NULL
+
+#' @rdname plot_accountant
+#' @export
+plot.dp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL, accountants = NULL,
+                          times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), main = describe_event(x), ...) {
+  x <- check_event(x)
+  what <- check_choice(what, "what", c("delta", "tradeoff", "steps", "accountants"))
+  if (what == "tradeoff") return(invisible(plot(dp_tradeoff(x), main = main, ...)))
+  if (what == "delta") {
+    deltas <- if (is.null(delta)) 10^seq(-12, -2, length.out = 21) else vapply(delta, check_delta, 0)
+    names <- if (is.null(accountants)) as.character(attr(dp_epsilon(x, deltas[1]), "accountant")) else
+      vapply(accountants, check_choice, "", "accountants", ACCOUNTANTS[-1])
+    lines <- lapply(stats::setNames(nm = names), function(name) tolerant(deltas, function(d) dp_epsilon(x, d, name)))
+    draw_lines(deltas, lines, "x", expression(delta), expression(epsilon), main)
+    return(invisible(data.frame(delta = deltas, lines)))
+  }
+  delta <- check_delta(if (is.null(delta)) 1e-6 else delta)
+  if (what == "accountants") {
+    out <- dp_accountants(x, delta)
+    plot(out, main = main)
+    return(invisible(out))
+  }
+  times <- vapply(times, check_times, 0)
+  names <- if (is.null(accountants)) setdiff(priced_by(event_compose(x, times = 2), delta), "single") else
+    vapply(accountants, check_choice, "", "accountants", ACCOUNTANTS[-1])
+  lines <- lapply(stats::setNames(nm = names), function(name) {
+    tolerant(times, function(k) dp_epsilon(event_compose(x, times = k), delta, name))
+  })
+  draw_lines(times, lines, "xy", "times", expression(epsilon), main)
+  invisible(data.frame(times = times, lines))
+}
+
+#' @rdname plot_accountant
+#' @export
+plot.dp_tradeoff <- function(x, main = attr(x, "label"), ...) {
+  plot(x$alpha, x$beta, type = "l", lwd = 2, col = ACCOUNTANT_COLOURS[["pld"]], xlim = 0:1, ylim = 0:1,
+       xlab = "type I error", ylab = "type II error, at least", main = main, ...)
+  graphics::abline(1, -1, lty = 3, col = "grey50")
+  invisible(x)
+}
+
+#' @rdname plot_accountant
+#' @export
+plot.dp_accountants <- function(x, main = "Accountants", ...) {
+  shown <- x[is.finite(x$epsilon), , drop = FALSE]
+  if (!nrow(shown)) abort_riemdp("unpriced", "no accountant prices this event.")
+  shown <- shown[order(-shown$epsilon), , drop = FALSE]
+  graphics::barplot(shown$epsilon, names.arg = paste0(shown$accountant, ifelse(shown$proven, "", "*")), horiz = TRUE, las = 1,
+                    xlab = expression(epsilon), main = main, sub = if (!all(shown$proven)) "* no proven bound",
+                    col = ACCOUNTANT_COLOURS[shown$accountant])
+  invisible(x)
+}
