@@ -48,6 +48,7 @@
     X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \
+    X(tangent_noise, 8)                                                                                                \
     X(to_ball, 4)                                                                                                      \
     X(transport, 4)                                                                                                    \
     X(wide, 4)

@@ -96,6 +96,8 @@ kinds <- list(
   project_tangent = function(k) function(p, v) v, transport_function = function(k) function(p, q, v) v,
   check = function(k) function(x) rep(TRUE, nrow(x)), random = function(k) function(n) matrix(0, n, 2),
   two = function(k) 2, minus = function(k) -1,
+  tangent_law = function(k) pick(1, 2), tangent_way = function(k) pick(1, 2, 3, 4), tangent_law_name = function(k) "gaussian",
+  tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick(1, 2, 3), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
   lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20)),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
@@ -144,6 +146,7 @@ arguments <- c(
   riemdp_release_radius = "M x centre=one radii=rho fraction=small epsilon simulate=flag",
   riemdp_release_kng = "M x centre=one radius law sigma tol trials=count simulate=flag",
   riemdp_release_mean = "M x centre=one radius bounds law=law_any sigma tol simulate=flag", riemdp_statuses = "",
+  riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
   align_shapes = "x=landmarks template=template scale=flag",
@@ -170,6 +173,7 @@ arguments <- c(
   mf_random = "M n=count sd=positive", mf_random_tangent = "M p=one n=whole sd=positive",
   mf_transport = "M p q v method=transport rungs=count", privacy_profile = "M sigma distance epsilon=epsilons",
   riemdp_errors = "", spd = "k=whole metric=metric_spd floor=tol",
+  tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
   with_simulation = "seed expr=any"
 )
