@@ -36,6 +36,8 @@
     X(mean, 8)                                                                                                         \
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
+    X(objective_nonprivate, 7)                                                                                         \
+    X(optimize, 11)                                                                                                    \
     X(origin, 1)                                                                                                       \
     X(pointwise_mean, 10)                                                                                              \
     X(pole, 5)                                                                                                         \
@@ -45,6 +47,7 @@
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
+    X(release_optimum, 11)                                                                                             \
     X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \
