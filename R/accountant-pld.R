@@ -12,10 +12,10 @@ SHUFFLE_ATOMS <- 20000
 
 # ---- sources ------------------------------------------------------------------------------------------------------------------
 # list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold, unit): `fold` means
-# that only losses above 0 are meant and the rest is their mirror image; atoms are multiples of `unit` if that isn't NULL.
+# that only losses above 0 are meant and the rest is their mirror image; atoms are origin plus multiples of `unit` if that isn't NULL.
 
-pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL) {
-  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit)
+pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL, origin = 0) {
+  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin)
 }
 
 atoms_pure <- function(epsilon, delta = 0) {
@@ -88,6 +88,7 @@ pld_part <- function(event, direction, upper = TRUE) {
       source <- sampled_source(event$children[[1]], p$q, "leave", upper, inner = "both")
       source$fold <- TRUE
       source$unit <- NULL
+      source$origin <- 0
       source
     },
     parallel = {
@@ -120,7 +121,7 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
       # atoms of Q: losses of P against Q are e with mass e^-e/2 and -e with mass 1/2
       out <- pld_source(pair = c(1, e, q, 1), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
       out$loss <- -log_mix(out$loss, q)
-      return(out)
+      return(align_atoms(out))
     }
     laplace_source(e, q, 0)
   } else {
@@ -132,7 +133,6 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
     d <- pld_distribution(single, inner, upper)
     source <- pld_source(loss = d$loss, mass = d$mass, infinite = d$infinite)
   }
-  source$unit <- NULL
   if (enter) {
     # the step's own entering pair (A, B): A against (1 - q) A + q B
     source$loss <- -log_mix(-source$loss, q)
@@ -150,10 +150,21 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
     # what Q holds where P doesn't, and rounding: at most the rest, at the lowest loss
     source$infinite <- q * source$infinite
     rest <- 1 - sum(source$mass) - source$infinite
-    if (rest > 0 && upper && q < 1) {
+    if (rest > 1e-12 && upper && q < 1) {
       source$loss <- c(source$loss, log1p(-q))
       source$mass <- c(source$mass, rest)
     }
+  }
+  align_atoms(source)
+}
+
+# two atoms lie on a grid of their own
+align_atoms <- function(source) {
+  source$unit <- NULL
+  if (length(source$loss) == 2) {
+    source$unit <- abs(diff(source$loss))
+    source$origin <- min(source$loss)
+    if (source$unit == 0) source$unit <- NULL
   }
   source
 }
@@ -314,8 +325,8 @@ grid_step <- function(plan, for_delta) {
 
 # ---- on the grid --------------------------------------------------------------------------------------------------------------
 
-# list(first, mass, infinite): masses at first h, (first + 1) h, ...; from above
-grid_above <- function(source, h, tail) {
+# list(first, mass, infinite, offset): masses at offset + first h, offset + (first + 1) h, ...; from above
+grid_above <- function(source, h, tail, offset = 0) {
   lo <- hi <- NULL
   smooth <- NULL
   infinite <- source$infinite
@@ -323,6 +334,7 @@ grid_above <- function(source, h, tail) {
   if (!is.null(source$pair)) {
     range <- smooth_range(source$pair, tail)
     ends <- range(smooth_loss(source$pair, range))
+    if (offset != 0) offset <- 0 # atoms beside a smooth part lie where they do
     first <- floor(ends[1] / h)
     if (source$fold) first <- 0
     bins <- max(1, ceiling(ends[2] / h) - first)
@@ -341,6 +353,7 @@ grid_above <- function(source, h, tail) {
     loss <- loss[loss > 0]
   }
   if (length(loss)) {
+    loss <- loss - offset
     at <- loss / h
     near <- abs(at - round(at)) < 1e-9 & round(at) >= at # no lower than it is
     below <- ifelse(near, round(at), floor(at))
@@ -365,7 +378,7 @@ grid_above <- function(source, h, tail) {
     out <- c(rev(mirror), max(0, 1 - sum(positive, mirror) - infinite), positive)
     lo <- -length(positive)
   }
-  list(first = lo, mass = out, infinite = infinite)
+  list(first = lo, mass = out, infinite = infinite, offset = offset)
 }
 
 check_bins <- function(bins) {
@@ -377,7 +390,7 @@ check_bins <- function(bins) {
 CELL_PARTS <- 4
 
 # the same from below; infinite losses are left out
-grid_below <- function(source, h, tail) {
+grid_below <- function(source, h, tail, offset = NULL) {
   loss <- source$loss
   mass <- source$mass
   tails <- 0
@@ -405,10 +418,24 @@ grid_below <- function(source, h, tail) {
   loss <- loss[keep]
   mass <- mass[keep]
   o <- order(loss, method = "radix")
-  first <- floor(loss[o[1]] / h) - 1
-  bins <- ceiling(loss[o[length(o)]] / h) - first + 1
+  loss <- loss[o]
+  mass <- mass[o]
+  # groups start at the end where the law may be steep: sampled losses are bounded on one side
+  down <- !is.null(source$pair) && source$pair[4] == 1
+  if (is.null(offset)) {
+    group <- if (down) loss > loss[length(loss)] - h else loss < loss[1] + h
+    offset <- if (source$fold) 0 else sum(mass[group] * loss[group]) / sum(mass[group])
+    if (!source$fold) {
+      center <- offset
+      offset <- center - log(sum(mass[group] * exp(center - loss[group])) / sum(mass[group]))
+    }
+  }
+  offset <- offset - h * round(offset / h)
+  loss <- loss - offset
+  first <- floor(loss[1] / h) - 1
+  bins <- ceiling(loss[length(loss)] / h) - first + 1
   check_bins(bins)
-  list(first = first, mass = .Call(riemdp_pld_merge, loss[o], mass[o], c(h, first, bins, 0)), infinite = 0)
+  list(first = first, mass = .Call(riemdp_pld_merge, loss, mass, c(h, first, bins, down)), infinite = 0, offset = offset)
 }
 
 # ---- composition --------------------------------------------------------------------------------------------------------------
@@ -425,7 +452,11 @@ pld_compose <- function(sources, times, plan, upper, h) {
   width <- max(window$high, plan$target) - low + 4 * h
   if (width / h > PLD_POINTS) h <- width / PLD_POINTS
   units <- unlist(lapply(sources, `[[`, "unit"))
-  if (length(units) == 1 && length(sources) == 1) h <- units / max(1, ceiling(units / h))
+  origin <- if (upper) 0 else NULL
+  if (length(units) == 1 && length(sources) == 1) {
+    h <- units / max(1, ceiling(units / h))
+    origin <- sources[[1]]$origin
+  }
   n <- stats::nextn(max(64, ceiling(width / h)), c(2, 3, 5))
   if (n > 2 * PLD_POINTS) {
     abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
@@ -435,10 +466,11 @@ pld_compose <- function(sources, times, plan, upper, h) {
   total <- NULL
   log_scale <- log_high <- log_low <- 0
   log_finite <- 0
-  relative <- 0
+  relative <- log_most <- shift <- 0
   for (i in seq_along(sources)) {
-    g <- if (upper) grid_above(sources[[i]], h, plan$tail) else grid_below(sources[[i]], h, plan$tail)
-    at <- (g$first + seq_along(g$mass) - 1)
+    g <- if (upper) grid_above(sources[[i]], h, plan$tail, origin) else grid_below(sources[[i]], h, plan$tail, origin)
+    at <- g$offset / h + g$first + seq_along(g$mass) - 1
+    shift <- shift + times[i] * g$offset
     l <- log(g$mass) + theta * h * at # log 0 = -Inf is meant
     top <- max(l)
     w <- exp(l - top)
@@ -453,23 +485,23 @@ pld_compose <- function(sources, times, plan, upper, h) {
     z <- stats::fft(wrap(w, g$first, n))[seq_len(half)]
     size <- Mod(z)
     relative <- relative + times[i] * (fft_error(n) / pmax(size, 1e-300) + 8 * .Machine$double.eps)
+    log_most <- log_most + times[i] * log(size + fft_error(n))
     power <- if (times[i] == 1) list(log(size), Arg(z)) else list(times[i] * log(size), times[i] * Arg(z))
     total <- if (is.null(total)) power else list(total[[1]] + power[[1]], total[[2]] + power[[2]])
   }
   size <- exp(total[[1]])
-  # of frequencies below rounding nothing is known but their size
-  wrong <- ifelse(relative < 0.1, size * relative * 1.1, 2 * pmax(size, exp(pmin(0, log(relative) * 10))))
-  wrong[!is.finite(wrong)] <- 1
+  # of frequencies below rounding only the size is known
+  wrong <- ifelse(relative < 0.1, size * relative * 1.1, size + exp(pmin(log_most, 0)))
   z <- complex(modulus = size, argument = total[[2]])
   z[size == 0] <- 0
   full <- c(z, Conj(rev(z[seq_len(n - half) + 1])))
   mass <- Re(stats::fft(full, inverse = TRUE)) / n
   error <- 2 * sum(wrong) / n + fft_error(n) * 2 * sum(size) / n
-  first <- floor(low / h)
-  list(h = h, first = first, mass = mass[(first + seq_len(n) - 1) %% n + 1], error = error, log_scale = log_scale, theta = theta,
-       infinite = -expm1(log_finite), high = (first + n) * h, low = first * h,
-       log_out_high = log_high - window$high_tilt * (first + n) * h,
-       log_out_low = log_low + window$low_tilt * first * h)
+  first <- floor((low - shift) / h)
+  low <- shift + first * h
+  list(h = h, loss = low + h * (seq_len(n) - 1), mass = mass[(first + seq_len(n) - 1) %% n + 1], error = error,
+       log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
+       log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
 
 # masses at first, first + 1, ... modulo n
@@ -488,7 +520,7 @@ wrap <- function(w, first, n) {
 
 # delta at the grid's own losses, from above or below, as far as it is of use: list(loss, delta)
 pld_profile <- function(d, upper, center) {
-  loss <- (d$first + seq_along(d$mass) - 1) * d$h
+  loss <- d$loss
   keep <- loss >= center - 200
   x <- loss[keep] - center
   mass <- d$mass[keep] + if (upper) d$error else -d$error
@@ -506,27 +538,14 @@ pld_profile <- function(d, upper, center) {
 
 logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
 
-# epsilon at delta on a falling curve that is linear in e^epsilon between grid points; NA where the window doesn't hold it
+# epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta, since far
+# below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above delta, or all is.
 profile_epsilon <- function(profile, delta, upper) {
-  ok <- profile$delta <= delta
-  n <- length(ok)
-  if (upper) {
-    # from the right: beyond the last crossing
-    last <- max(c(0, which(!ok)))
-    if (last == n) return(NA)
-    if (last == 0) return(profile$loss[1])
-    i <- last
-  } else {
-    first <- min(c(n + 1, which(ok)))
-    if (first == 1) return(NA)
-    if (first > n) return(profile$loss[n])
-    i <- first - 1
-  }
-  l <- profile$loss[i]
-  h <- profile$loss[i + 1] - l
-  fall <- profile$delta[i] - profile$delta[i + 1]
-  if (fall <= 0) return(l + if (upper) h else 0)
-  share <- (profile$delta[i] - delta) / fall
+  last <- max(c(0, which(profile$delta > delta)))
+  if (last == 0 || last == length(profile$delta)) return(if (upper && last == 0) profile$loss[1] else NA)
+  l <- profile$loss[last]
+  h <- profile$loss[last + 1] - l
+  share <- (profile$delta[last] - delta) / (profile$delta[last] - profile$delta[last + 1])
   l + log1p(share * expm1(h))
 }
 
@@ -578,6 +597,10 @@ pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") el
 
 # one bound for one direction; `step` overrides the grid
 pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL) {
+  if (!is.null(epsilon) && plan$log_delta < -680) { # Chernoff's bound leaves nothing
+    infinite <- -expm1(sum(parts$times * log1p(-vapply(parts$sources, `[[`, 0, "infinite"))))
+    return(list(value = if (upper) 1e-290 + infinite else 0, h = NA))
+  }
   h <- if (is.null(step)) grid_step(plan, is.null(delta)) else step
   d <- pld_compose(parts$sources, parts$times, plan, upper, h)
   profile <- pld_profile(d, upper, plan$target)
@@ -631,10 +654,15 @@ pld_distribution <- function(event, direction, upper) {
   plan$sd <- sqrt(aim[2])
   plan$target <- aim[1]
   d <- pld_compose(parts$sources, parts$times, plan, upper, plan$sd / 500)
-  loss <- (d$first + seq_along(d$mass) - 1) * d$h
+  loss <- d$loss
   mass <- pmax(0, if (upper) d$mass + d$error else d$mass - d$error)
   scale <- exp(d$log_scale)
-  out <- if (upper) min(1, exp(d$log_out_high)) else 0
+  out <- min(1, exp(logs_add(d$log_out_high, d$log_out_low)))
+  if (!upper) { # what was wrapped round may have landed at the top
+    over <- pmax(0, cumsum(rev(mass)) - out)
+    mass <- rev(pmin(rev(mass), over))
+    out <- 0
+  }
   list(loss = loss, mass = scale * mass, infinite = min(1, d$infinite + out))
 }
 

@@ -127,47 +127,80 @@ void pld_merge_cells(const struct pld_pair *p, double h, double first, size_t bi
     }
 }
 
-void pld_merge(size_t n, const double *loss, const double *mass, double h, double first, size_t bins, double *out,
-               struct host *host)
+/* Outcomes still to be merged, from one end. */
+struct queue {
+    const double *loss, *mass;
+    size_t i, n; /* i of n are gone */
+    int down;
+    double left; /* of the next one */
+};
+
+static size_t next_index(const struct queue *s)
 {
-    const double snap = 1e-9, reach = 0.75; /* in steps */
-    size_t i = 0;
-    double left = n ? mass[0] : 0; /* of outcome i */
+    return s->down ? s->n - 1 - s->i : s->i;
+}
+
+static void advance(struct queue *s)
+{
+    if (++s->i < s->n)
+        s->left = s->mass[next_index(s)];
+}
+
+/* how far the next outcome lies beyond the point l, in the queue's direction */
+static double beyond(const struct queue *s, double l)
+{
+    double x = s->loss[next_index(s)] - l;
+    return s->down ? -x : x;
+}
+
+#define SNAP 1e-9 /* in steps: outcomes as near as this count as lying on the point */
+#define REACH 0.9
+
+/* A group around l: all outcomes before l, and as many after it as balance them, sum of mass (1 - e^(l - loss)) = 0, so that the
+ * merged outcome's loss is l. before and after: mass and weight of the two sides. */
+static void take_group(struct queue *s, double l, double h, double before[2], double after[2])
+{
+    before[0] = before[1] = after[0] = after[1] = 0;
+    for (; s->i < s->n && beyond(s, l) <= SNAP * h; advance(s)) {
+        if (-beyond(s, l) > SNAP * h)
+            before[1] += s->left * fabs(expm1(l - s->loss[next_index(s)]));
+        before[0] += s->left;
+    }
+    while (s->i < s->n && beyond(s, l) <= REACH * h && after[1] < before[1]) {
+        double gain = s->left * fabs(expm1(l - s->loss[next_index(s)]));
+        if (after[1] + gain <= before[1]) {
+            after[1] += gain;
+            after[0] += s->left;
+            advance(s);
+        } else {
+            double share = (before[1] - after[1]) / gain;
+            after[0] += share * s->left;
+            s->left *= 1 - share;
+            after[1] = before[1];
+        }
+    }
+}
+
+void pld_merge(size_t n, const double *loss, const double *mass, double h, double first, size_t bins, int down,
+               double *out, struct host *host)
+{
+    struct queue s = {loss, mass, 0, n, down, 0};
     for (size_t j = 0; j <= bins; j++)
         out[j] = 0;
     if (n == 0)
         return;
-    /* a half step of outcomes goes to the point below, so that later groups lie around theirs */
-    double start = (first + 0.5) * h;
-    for (; i < n && loss[i] < start; left = ++i < n ? mass[i] : 0)
-        out[0] += left;
-    for (size_t j = 1; j <= bins && i < n; j++) {
-        double l = (first + (double)j) * h, low = 0, low_mass = 0, high = 0, high_mass = 0;
-        if (j % 4096 == 0)
-            host_tick(host, (double)j, (double)bins);
-        for (; i < n && loss[i] <= l + snap * h; left = ++i < n ? mass[i] : 0) {
-            double x = loss[i] - l;
-            low += fabs(x) <= snap * h ? 0 : left * expm1(-x);
-            low_mass += left;
-        }
-        while (i < n && loss[i] <= l + reach * h && high < low) {
-            double gain = left * -expm1(l - loss[i]);
-            if (high + gain <= low) {
-                high += gain;
-                high_mass += left;
-                left = ++i < n ? mass[i] : 0;
-            } else {
-                double share = (low - high) / gain;
-                high_mass += share * left;
-                left *= 1 - share;
-                high = low;
-            }
-        }
-        /* what can't be balanced is moved down to the next point */
-        double down = low > high ? low_mass * (1 - high / low) : 0;
-        out[j - 1] += down;
-        out[j] += low_mass - down + high_mass;
+    s.left = mass[next_index(&s)];
+    for (size_t k = 0; k < bins && s.i < n; k++) {
+        size_t j = down ? bins - k : k + 1;
+        double l = (first + (double)j) * h, before[2], after[2];
+        if (k % 4096 == 0)
+            host_tick(host, (double)k, (double)bins);
+        take_group(&s, l, h, before, after);
+        /* what can't be balanced from above is moved down to the next point; from below it may stay as it is */
+        double lower = !down && before[1] > after[1] ? before[0] * (1 - after[1] / before[1]) : 0;
+        out[j - 1] += lower;
+        out[j] += before[0] - lower + after[0];
     }
-    for (; i < n; left = ++i < n ? mass[i] : 0)
-        out[bins] += left;
+    for (; s.i < n; advance(&s))
+        out[down ? 0 : bins] += s.left;
 }

@@ -24,8 +24,9 @@ void pld_connect(const struct pld_pair *pair, double h, double first, size_t bin
 void pld_merge_cells(const struct pld_pair *pair, double h, double first, size_t bins, size_t parts, double *loss,
                      double *mass, struct host *host);
 /* n outcomes sorted by loss, merged into the grid points first, ..., first + bins so that the loss of every merged outcome is at
- * most the mean of what went in; first h is below all losses. */
-void pld_merge(size_t n, const double *loss, const double *mass, double h, double first, size_t bins, double *out,
-               struct host *host);
+ * most that of all that went in together; first h is below all losses. Groups are made from the lowest loss up or, with `down`,
+ * from the highest down: at the first end nothing is lost. */
+void pld_merge(size_t n, const double *loss, const double *mass, double h, double first, size_t bins, int down,
+               double *out, struct host *host);
 
 #endif

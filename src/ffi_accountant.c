@@ -26,7 +26,7 @@ static struct pld_pair read_pair(SEXP x)
     return p;
 }
 
-/* c(step, first, bins, parts) */
+/* c(step, first, bins, parts); for merging c(step, first, bins, down) */
 static const double *read_grid(SEXP x)
 {
     const double *v = numbers(x, 4, "`grid` must hold four numbers.");
@@ -65,7 +65,7 @@ static SEXP merge_body(struct call *c, void *data)
               (i == 0 || loss[i - 1] <= loss[i])))
             ffi_abort_text("argument", "`loss` must be sorted and above the grid's first point, `mass` non-negative.");
     SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)bins + 1));
-    pld_merge(n, loss, mass, grid[0], grid[1], bins, REAL(out), &c->host.base);
+    pld_merge(n, loss, mass, grid[0], grid[1], bins, grid[3] == 1, REAL(out), &c->host.base);
     return out;
 }
 
