@@ -111,14 +111,15 @@ static void fail(struct host *base, int status)
 struct run {
     SEXP (*body)(struct call *c, void *data);
     void *data;
-    SEXP manifold;
+    SEXP manifold; /* NULL: the call is about no manifold */
     struct call call;
 };
 
 static SEXP run_body(void *data)
 {
     struct run *r = data;
-    ffi_manifold_read(&r->call, r->manifold);
+    if (r->manifold)
+        ffi_manifold_read(&r->call, r->manifold);
     return r->body(&r->call, r->data);
 }
 

@@ -47,7 +47,8 @@ struct arg {
 };
 
 SEXP ffi_keep(struct call *c, SEXP x);
-/* runs body(data) with a fresh call object and cleans up (progress) however it ends */
+/* runs body(data) with a fresh call object and cleans up (progress) however it ends; a manifold of NULL (not R's) stands for
+ * calls that need none */
 SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold, int quiet);
 /* classed R error from the table of statuses; index < 0: no record to name */
 void ffi_abort(struct call *c, int status, const char *label, double index) __attribute__((noreturn));

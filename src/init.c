@@ -40,6 +40,8 @@
     X(optimize, 11)                                                                                                    \
     X(origin, 1)                                                                                                       \
     X(pointwise_mean, 10)                                                                                              \
+    X(pld_cells, 2)                                                                                                    \
+    X(pld_merge, 3)                                                                                                    \
     X(pole, 5)                                                                                                         \
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \

@@ -1,0 +1,677 @@
+# Privacy-loss distributions. Each composed part is a source of losses; it is put on a grid so that the hockey-stick divergence
+# is bounded from above (connect the dots: Doroshenko et al. 2022) or from below (merged outcomes: post-processing), parts are
+# convolved by FFT, and what truncation, wrap-around and rounding can do is added or taken off.
+#
+# Before the transform every law is tilted by e^(theta loss) with theta at the saddle point of the question: rounding is then
+# relative to the delta that is asked for and not to 1, so that delta = 1e-12 after a million steps keeps its digits, and the
+# window is a few standard deviations around the answer.
+
+PLD_POINTS <- 2^22
+PLD_STEPS <- 1e9
+SHUFFLE_ATOMS <- 20000
+
+# ---- sources ------------------------------------------------------------------------------------------------------------------
+# list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold, unit): `fold` means
+# that only losses above 0 are meant and the rest is their mirror image; atoms are origin plus multiples of `unit` if that isn't NULL.
+
+pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL, origin = 0) {
+  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin)
+}
+
+atoms_pure <- function(epsilon, delta = 0) {
+  pld_source(loss = c(-epsilon, epsilon), mass = (1 - delta) * c(stats::plogis(-epsilon), stats::plogis(epsilon)), infinite = delta,
+             unit = if (epsilon > 0) epsilon)
+}
+
+# Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The noise's law
+# is log-concave, so the largest move is the worst one.
+atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
+  if (dimension > 1) {
+    abort_riemdp("unpriced", paste("a discrete Gaussian in several dimensions has no privacy-loss distribution here: the worst",
+                                   "direction isn't known. zCDP and Renyi DP price it."))
+  }
+  move <- ceiling(sensitivity)
+  reach <- ceiling(sigma * 38)
+  if (reach + move > 2e6) abort_riemdp("unpriced", "a discrete Gaussian that wide is priced by zCDP or Renyi DP.")
+  x <- seq(-reach, reach) # noise of the first law, around `move`
+  log_mass <- -x^2 / (2 * sigma^2)
+  mass <- exp(log_mass) / sum(exp(log_mass))
+  # log f(x)/f(x + move), where x is the noise
+  loss <- (2 * x * move + move^2) / (2 * sigma^2)
+  keep <- mass > 0
+  pld_source(loss = loss[keep], mass = mass[keep], infinite = 1e-300, unit = move / (2 * sigma^2))
+}
+
+# Feldman, McMillan and Talwar (2021), Theorem 3.2: with C ~ Bin(n - 1, e^-epsilon), A ~ Bin(C, 1/2) and one coin for the record,
+# the pair (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
+atoms_shuffle <- function(n, epsilon) {
+  if (n > SHUFFLE_ATOMS) abort_riemdp("unpriced", sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
+  p <- exp(-epsilon)
+  s <- stats::plogis(epsilon)
+  tiny <- 1e-30
+  counts <- stats::qbinom(tiny, n - 1, p):stats::qbinom(tiny, n - 1, p, lower.tail = FALSE)
+  parts <- lapply(counts, function(count) {
+    a <- max(0, stats::qbinom(tiny, count, 0.5)):min(count + 1, stats::qbinom(tiny, count, 0.5, lower.tail = FALSE) + 1)
+    up <- stats::dbinom(a - 1, count, 0.5)
+    stay <- stats::dbinom(a, count, 0.5)
+    weight <- stats::dbinom(count, n - 1, p)
+    first <- s * up + (1 - s) * stay
+    second <- (1 - s) * up + s * stay
+    cbind(log(first / second), weight * first)
+  })
+  atoms <- do.call(rbind, parts)
+  atoms <- atoms[is.finite(atoms[, 1]) & atoms[, 2] > 0, , drop = FALSE]
+  pld_source(loss = atoms[, 1], mass = atoms[, 2], infinite = max(0, 2 * tiny * (length(counts) + 1)))
+}
+
+# Source of one part. `direction`: "leave" (the first data set holds the record), "enter", or "both" for replaced records, whose
+# pairs are their own mirror images.
+pld_part <- function(event, direction, upper = TRUE) {
+  p <- event$parameters
+  switch(event$type,
+    pure = atoms_pure(p$epsilon),
+    approx = atoms_pure(p$epsilon, p$delta),
+    gaussian = pld_source(pair = c(0, 1 / p$noise_multiplier, 1, 0)),
+    gdp = if (p$mu > 0) pld_source(pair = c(0, p$mu, 1, 0)) else atoms_pure(0),
+    laplace = laplace_source(1 / p$scale, 1, 0),
+    discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
+    shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
+    custom = {
+      best <- Filter(function(claim) claim$type %in% c("approx", "gdp"), event$children)
+      if (!length(best)) unpriced(event, "privacy-loss distributions")
+      pld_part(best[[1]], direction, upper)
+    },
+    poisson = sampled_source(event$children[[1]], p$q, direction, upper),
+    sample = {
+      if (p$q == 1) return(pld_part(event$children[[1]], "both", upper))
+      # the amplified curve and its mirror image at once (Dong, Roth and Su 2022, Theorem 9): above 0 that of "leave"
+      source <- sampled_source(event$children[[1]], p$q, "leave", upper, inner = "both")
+      source$fold <- TRUE
+      source$unit <- NULL
+      source$origin <- 0
+      source
+    },
+    parallel = {
+      inner <- dearest(event)
+      if (p$keys == "private") inner <- new_event("compose", event$adjacency, list(times = 2), list(inner))
+      pld_part(inner, direction, upper)
+    },
+    compose = {
+      # a composition inside something else: its own distribution, as atoms
+      d <- pld_distribution(event, direction, upper)
+      pld_source(loss = d$loss, mass = d$mass, infinite = d$infinite)
+    },
+    unpriced(event, "privacy-loss distributions", "only a bound of its Renyi divergence is known")
+  )
+}
+
+laplace_source <- function(e, q, enter) {
+  pld_source(pair = c(1, e, q, enter), loss = c(-e, e), mass = c(exp(-e) / 2, 1 / 2), unit = if (q == 1) e)
+}
+
+# (1 - q) Q + q P against Q, or Q against it, for the pair (P, Q) of a step
+sampled_source <- function(step, q, direction, upper, inner = direction) {
+  enter <- direction == "enter"
+  # P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own
+  mu <- gaussian_step(step)
+  if (!is.null(mu)) return(if (mu > 0) pld_source(pair = c(0, mu, q, enter)) else atoms_pure(0))
+  source <- if (step$type == "laplace") {
+    e <- 1 / step$parameters$scale
+    if (enter) {
+      # atoms of Q: losses of P against Q are e with mass e^-e/2 and -e with mass 1/2
+      out <- pld_source(pair = c(1, e, q, 1), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
+      out$loss <- -log_mix(out$loss, q)
+      return(align_atoms(out))
+    }
+    laplace_source(e, q, 0)
+  } else {
+    pld_part(step, inner, upper)
+  }
+  if (source$fold || (!is.null(source$pair) && step$type != "laplace")) {
+    # a sample of a sampled step: by its own grid
+    single <- new_event("compose", step$adjacency, list(times = 1), list(step))
+    d <- pld_distribution(single, inner, upper)
+    source <- pld_source(loss = d$loss, mass = d$mass, infinite = d$infinite)
+  }
+  if (enter) {
+    # the step's own entering pair (A, B): A against (1 - q) A + q B
+    source$loss <- -log_mix(-source$loss, q)
+    if (source$infinite > 0) {
+      if (q < 1) {
+        source$loss <- c(source$loss, -log1p(-q))
+        source$mass <- c(source$mass, source$infinite)
+        source$infinite <- 0
+      }
+    }
+  } else {
+    mixed <- log_mix(source$loss, q)
+    source$mass <- source$mass * exp(mixed - source$loss)
+    source$loss <- mixed
+    # what Q holds where P doesn't, and rounding: at most the rest, at the lowest loss
+    source$infinite <- q * source$infinite
+    rest <- 1 - sum(source$mass) - source$infinite
+    if (rest > 1e-12 && upper && q < 1) {
+      source$loss <- c(source$loss, log1p(-q))
+      source$mass <- c(source$mass, rest)
+    }
+  }
+  align_atoms(source)
+}
+
+# two atoms lie on a grid of their own
+align_atoms <- function(source) {
+  source$unit <- NULL
+  if (length(source$loss) == 2) {
+    source$unit <- abs(diff(source$loss))
+    source$origin <- min(source$loss)
+    if (source$unit == 0) source$unit <- NULL
+  }
+  source
+}
+
+# log(1 - q + q e^x)
+log_mix <- function(x, q) {
+  ifelse(x > 500, x + log(q) + log1p((1 - q) / q * exp(-pmax(x, 500))), log1p(q * expm1(pmin(x, 500))))
+}
+
+# among parallel parts of one kind the one that dominates; there is no general rule
+dearest <- function(event) {
+  children <- event$children
+  keys <- vapply(children, event_key, "")
+  if (length(unique(keys)) == 1) return(children[[1]])
+  mus <- lapply(children, gaussian_step)
+  if (!any(vapply(mus, is.null, NA))) return(children[[which.max(unlist(mus))]])
+  pure <- lapply(children, basic_price)
+  if (!any(vapply(pure, is.null, NA))) {
+    worst <- Reduce(pmax, pure)
+    return(new_event("approx", event$adjacency, list(epsilon = worst[1], delta = worst[2])))
+  }
+  same <- unique(vapply(children, `[[`, "", "type"))
+  if (length(same) == 1 && same %in% c("poisson", "sample")) {
+    inner <- lapply(children, function(child) child$children[[1]])
+    mus <- lapply(inner, gaussian_step)
+    if (!any(vapply(mus, is.null, NA))) {
+      # the larger share of the larger step dominates all of them
+      q <- max(vapply(children, function(child) child$parameters$q, 0))
+      return(new_event(same, event$adjacency, list(q = q), list(new_event("gdp", "either", list(mu = max(unlist(mus)))))))
+    }
+  }
+  unpriced(event, "privacy-loss distributions", "its parts are of different kinds")
+}
+
+# ---- the smooth part's range --------------------------------------------------------------------------------------------------
+
+# z outside leaves at most `tail` to either side of either law
+smooth_range <- function(pair, tail) {
+  if (pair[1] == 1) return(c(-pair[2], pair[2]))
+  c <- -stats::qnorm(tail)
+  c(-c, pair[2] + c)
+}
+
+smooth_loss <- function(pair, z) {
+  x <- if (pair[1] == 0) pair[2] * z - pair[2]^2 / 2 else z
+  mixed <- if (pair[3] == 1) x else log_mix(x, pair[3])
+  if (pair[4] == 1) -mixed else mixed
+}
+
+smooth_density <- function(pair, z) {
+  q <- pair[3]
+  if (pair[1] == 0) {
+    second <- stats::dnorm(z)
+    first <- stats::dnorm(z - pair[2])
+  } else {
+    second <- exp(-(z + pair[2]) / 2) / 4
+    first <- exp((z - pair[2]) / 2) / 4
+  }
+  if (pair[4] == 1) second else (1 - q) * second + q * first
+}
+
+# mass beyond the range, of the side where the loss is large and where it is small
+smooth_tails <- function(pair, range) {
+  if (pair[1] == 1) return(c(high = 0, low = 0))
+  q <- pair[3]
+  if (pair[4] == 1) {
+    return(c(high = stats::pnorm(range[1]), low = stats::pnorm(-range[2])))
+  }
+  c(high = (1 - q) * stats::pnorm(-range[2]) + q * stats::pnorm(pair[2] - range[2]),
+    low = (1 - q) * stats::pnorm(range[1]) + q * stats::pnorm(range[1] - pair[2]))
+}
+
+# ---- a plan: theta, step and window -------------------------------------------------------------------------------------------
+
+# the source as few atoms, for planning
+plan_atoms <- function(source, tail) {
+  loss <- source$loss
+  mass <- source$mass
+  if (!is.null(source$pair)) {
+    range <- smooth_range(source$pair, tail)
+    z <- seq(range[1], range[2], length.out = max(400, min(5000, ceiling(diff(range) / 0.05))))
+    loss <- c(loss, smooth_loss(source$pair, z))
+    mass <- c(mass, smooth_density(source$pair, z) * (z[2] - z[1]))
+  }
+  if (source$fold) {
+    keep <- loss > 0
+    loss <- loss[keep]
+    mass <- mass[keep]
+    mirror <- mass * exp(-loss)
+    loss <- c(-loss, 0, loss)
+    mass <- c(mirror, max(0, 1 - sum(mass, mirror)), mass)
+  }
+  keep <- mass > 0
+  list(loss = loss[keep], log_mass = log(mass[keep]), infinite = source$infinite)
+}
+
+log_moment <- function(atoms, theta) log_sum(atoms$log_mass + theta * atoms$loss)
+
+# mean and variance of the tilted law
+tilted <- function(atoms, theta) {
+  l <- atoms$log_mass + theta * atoms$loss
+  w <- exp(l - max(l))
+  w <- w / sum(w)
+  mean <- sum(w * atoms$loss)
+  c(mean, sum(w * (atoms$loss - mean)^2))
+}
+
+# `delta` or `epsilon` is the question
+pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
+  steps <- sum(times)
+  if (steps > PLD_STEPS) {
+    abort_riemdp("unpriced", sprintf("more than %g steps are beyond what the transform's rounding allows.", PLD_STEPS))
+  }
+  tail <- 1e-30 / steps
+  for (round in 1:2) {
+    atoms <- lapply(sources, plan_atoms, tail)
+    K <- function(theta) sum(times * vapply(atoms, log_moment, 0, theta))
+    moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
+    logs <- seq(log(1e-3), log(1e7), length.out = 47)
+    if (is.null(epsilon)) {
+      f <- function(s) (K(exp(s)) - log(delta)) / exp(s)
+    } else {
+      f <- function(s) K(exp(s)) - exp(s) * epsilon
+    }
+    scores <- vapply(logs, f, 0)
+    i <- which.min(scores)
+    best <- stats::optimize(f, logs[c(max(1, i - 1), min(length(logs), i + 1))], tol = 1e-3)
+    theta <- exp(best$minimum)
+    aim <- moments(theta)
+    sd <- sqrt(max(aim[2], 1e-300))
+    target <- if (is.null(epsilon)) best$objective else epsilon
+    if (is.null(epsilon) && target <= 0) theta <- 1e-3
+    log_delta <- if (is.null(delta)) best$objective else log(delta)
+    tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 16))
+  }
+  # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
+  list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, atoms = atoms, K = K,
+       steps = steps, tol = tol)
+}
+
+# how far the tilted sum may lie outside with log probability below log_eta: c(low, high) and the tilts that show it
+tilted_window <- function(plan, log_eta) {
+  s <- 2^seq(-3, 6, 0.5) * sqrt(-2 * log_eta) / plan$sd / 4
+  k0 <- plan$K(plan$theta)
+  high <- (vapply(s, function(v) plan$K(plan$theta + v), 0) - k0 - log_eta) / s
+  low <- -(vapply(s, function(v) plan$K(plan$theta - v), 0) - k0 - log_eta) / s
+  list(high = min(high), high_tilt = s[which.min(high)], low = max(low), low_tilt = s[which.max(low)])
+}
+
+grid_step <- function(plan, for_delta) {
+  theta <- plan$theta
+  # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by
+  # steps h^2 (theta + 1)/12
+  slack <- if (for_delta) plan$tol / theta else plan$tol * max(abs(plan$target), 1e-3 * plan$sd)
+  h <- sqrt(12 * slack / (plan$steps * (theta + 1)))
+  min(h, plan$sd / 16, 1)
+}
+
+# ---- on the grid --------------------------------------------------------------------------------------------------------------
+
+# list(first, mass, infinite, offset): masses at offset + first h, offset + (first + 1) h, ...; from above
+grid_above <- function(source, h, tail, offset = 0) {
+  lo <- hi <- NULL
+  smooth <- NULL
+  infinite <- source$infinite
+  low_mass <- 0
+  if (!is.null(source$pair)) {
+    range <- smooth_range(source$pair, tail)
+    ends <- range(smooth_loss(source$pair, range))
+    if (offset != 0) offset <- 0 # atoms beside a smooth part lie where they do
+    first <- floor(ends[1] / h)
+    if (source$fold) first <- 0
+    bins <- max(1, ceiling(ends[2] / h) - first)
+    check_bins(bins)
+    smooth <- .Call(riemdp_pld_cells, c(source$pair, range), c(h, first, bins, 0))
+    tails <- smooth_tails(source$pair, range)
+    infinite <- infinite + tails[["high"]]
+    smooth[1] <- smooth[1] + if (source$fold) 0 else tails[["low"]]
+    lo <- first
+    hi <- first + bins
+  }
+  loss <- source$loss
+  mass <- source$mass
+  if (source$fold) {
+    mass <- mass[loss > 0]
+    loss <- loss[loss > 0]
+  }
+  if (length(loss)) {
+    loss <- loss - offset
+    at <- loss / h
+    near <- abs(at - round(at)) < 1e-9 & round(at) >= at # no lower than it is
+    below <- ifelse(near, round(at), floor(at))
+    share <- ifelse(near, 0, pmin(1, expm1(below * h - loss) / expm1(-h)))
+    lo <- min(lo, below)
+    hi <- max(hi, below + 1)
+  }
+  check_bins(hi - lo)
+  out <- double(hi - lo + 1)
+  if (!is.null(smooth)) out[first - lo + seq_along(smooth)] <- smooth
+  if (length(loss)) {
+    index <- c(below, below + 1) - lo + 1
+    sums <- rowsum(c(mass * (1 - share), mass * share), index)
+    i <- as.integer(rownames(sums))
+    out[i] <- out[i] + sums[, 1]
+  }
+  if (source$fold) {
+    # lo is 0 or above
+    if (lo > 0) out <- c(double(lo), out)
+    positive <- out[-1]
+    mirror <- positive * exp(-h * seq_along(positive))
+    out <- c(rev(mirror), max(0, 1 - sum(positive, mirror) - infinite), positive)
+    lo <- -length(positive)
+  }
+  list(first = lo, mass = out, infinite = infinite, offset = offset)
+}
+
+check_bins <- function(bins) {
+  if (!is.finite(bins) || bins > 4e7) {
+    abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
+  }
+}
+
+CELL_PARTS <- 4
+
+# the same from below; infinite losses are left out
+grid_below <- function(source, h, tail, offset = NULL) {
+  loss <- source$loss
+  mass <- source$mass
+  tails <- 0
+  if (!is.null(source$pair)) {
+    range <- smooth_range(source$pair, tail)
+    ends <- range(smooth_loss(source$pair, range))
+    first <- if (source$fold) 0 else floor(ends[1] / h)
+    bins <- max(1, ceiling(ends[2] / h) - first)
+    check_bins(bins * CELL_PARTS)
+    cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(h, first, bins, CELL_PARTS))
+    loss <- c(loss, cells[, 1])
+    mass <- c(mass, cells[, 2])
+    tails <- smooth_tails(source$pair, range)[["high"]]
+  }
+  if (source$fold) {
+    keep <- loss > 0
+    mass <- mass[keep]
+    loss <- loss[keep]
+    mirror <- mass * exp(-loss)
+    rest <- 1 - sum(mass, mirror) - 2 * (tails + source$infinite) - 1e-14
+    loss <- c(loss, -loss, 0)
+    mass <- c(mass, mirror, max(0, rest))
+  }
+  keep <- mass > 0
+  loss <- loss[keep]
+  mass <- mass[keep]
+  o <- order(loss, method = "radix")
+  loss <- loss[o]
+  mass <- mass[o]
+  # groups start at the end where the law may be steep: sampled losses are bounded on one side
+  down <- !is.null(source$pair) && source$pair[4] == 1
+  if (is.null(offset)) {
+    group <- if (down) loss > loss[length(loss)] - h else loss < loss[1] + h
+    offset <- if (source$fold) 0 else sum(mass[group] * loss[group]) / sum(mass[group])
+    if (!source$fold) {
+      center <- offset
+      offset <- center - log(sum(mass[group] * exp(center - loss[group])) / sum(mass[group]))
+    }
+  }
+  offset <- offset - h * round(offset / h)
+  loss <- loss - offset
+  first <- floor(loss[1] / h) - 1
+  bins <- ceiling(loss[length(loss)] / h) - first + 1
+  check_bins(bins)
+  list(first = first, mass = .Call(riemdp_pld_merge, loss, mass, c(h, first, bins, down)), infinite = 0, offset = offset)
+}
+
+# ---- composition --------------------------------------------------------------------------------------------------------------
+
+# absolute error of one transform of masses that sum to 1
+fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
+
+# Composed law in a window: list(h, first, mass (tilted), error (each mass's rounding), log_scale (of the untilted mass at loss 0),
+# infinite, out_high, out_low (probability of the tilted law beyond)).
+pld_compose <- function(sources, times, plan, upper, h) {
+  log_eta <- -36
+  window <- tilted_window(plan, log_eta)
+  low <- min(window$low, plan$target) - 2 * h
+  width <- max(window$high, plan$target) - low + 4 * h
+  if (width / h > PLD_POINTS) h <- width / PLD_POINTS
+  units <- unlist(lapply(sources, `[[`, "unit"))
+  origin <- if (upper) 0 else NULL
+  if (length(units) == 1 && length(sources) == 1) {
+    h <- units / max(1, ceiling(units / h))
+    origin <- sources[[1]]$origin
+  }
+  n <- stats::nextn(max(64, ceiling(width / h)), c(2, 3, 5))
+  if (n > 2 * PLD_POINTS) {
+    abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
+  }
+  theta <- plan$theta
+  half <- n %/% 2 + 1
+  total <- NULL
+  log_scale <- log_high <- log_low <- 0
+  log_finite <- 0
+  relative <- log_most <- shift <- 0
+  for (i in seq_along(sources)) {
+    g <- if (upper) grid_above(sources[[i]], h, plan$tail, origin) else grid_below(sources[[i]], h, plan$tail, origin)
+    at <- g$offset / h + g$first + seq_along(g$mass) - 1
+    shift <- shift + times[i] * g$offset
+    l <- log(g$mass) + theta * h * at # log 0 = -Inf is meant
+    top <- max(l)
+    w <- exp(l - top)
+    size <- sum(w)
+    moment <- top + log(size)
+    shifted <- function(s) log_sum(l + s * h * at) - moment
+    log_high <- log_high + times[i] * shifted(window$high_tilt)
+    log_low <- log_low + times[i] * shifted(-window$low_tilt)
+    log_scale <- log_scale + times[i] * moment
+    log_finite <- log_finite + times[i] * log1p(-g$infinite)
+    w <- w / size
+    z <- stats::fft(wrap(w, g$first, n))[seq_len(half)]
+    size <- Mod(z)
+    relative <- relative + times[i] * (fft_error(n) / pmax(size, 1e-300) + 8 * .Machine$double.eps)
+    log_most <- log_most + times[i] * log(size + fft_error(n))
+    power <- if (times[i] == 1) list(log(size), Arg(z)) else list(times[i] * log(size), times[i] * Arg(z))
+    total <- if (is.null(total)) power else list(total[[1]] + power[[1]], total[[2]] + power[[2]])
+  }
+  size <- exp(total[[1]])
+  # of frequencies below rounding only the size is known
+  wrong <- ifelse(relative < 0.1, size * relative * 1.1, size + exp(pmin(log_most, 0)))
+  z <- complex(modulus = size, argument = total[[2]])
+  z[size == 0] <- 0
+  full <- c(z, Conj(rev(z[seq_len(n - half) + 1])))
+  mass <- Re(stats::fft(full, inverse = TRUE)) / n
+  error <- 2 * sum(wrong) / n + fft_error(n) * 2 * sum(size) / n
+  first <- floor((low - shift) / h)
+  low <- shift + first * h
+  list(h = h, loss = low + h * (seq_len(n) - 1), mass = mass[(first + seq_len(n) - 1) %% n + 1], error = error,
+       log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
+       log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
+}
+
+# masses at first, first + 1, ... modulo n
+wrap <- function(w, first, n) {
+  out <- double(n)
+  start <- first %% n
+  m <- length(w)
+  if (start + m <= n) {
+    out[start + seq_len(m)] <- w
+    return(out)
+  }
+  padded <- c(double(start), w)
+  padded <- c(padded, double((-length(padded)) %% n))
+  rowSums(matrix(padded, n))
+}
+
+# delta at the grid's own losses, from above or below, as far as it is of use: list(loss, delta)
+pld_profile <- function(d, upper, center) {
+  loss <- d$loss
+  keep <- loss >= center - 200
+  x <- loss[keep] - center
+  mass <- d$mass[keep] + if (upper) d$error else -d$error
+  log_scale <- d$log_scale - d$theta * center
+  w <- mass * exp(-d$theta * x)
+  after <- function(v) rev(cumsum(rev(v))) - v
+  inner <- after(w) - exp(x) * after(w * exp(-x))
+  scale <- exp(pmin(log_scale, 700))
+  beyond <- if (upper) exp(pmin(d$log_out_high + d$log_scale - d$theta * d$high, 0)) else
+    exp(pmin(logs_add(d$log_out_high, d$log_out_low) + d$log_scale - d$theta * loss[keep], 700))
+  delta <- scale * inner * (1 + if (upper) 1e-9 else -1e-9)
+  delta <- if (upper) delta + beyond + d$infinite else delta - beyond
+  list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
+}
+
+logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
+
+# epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta, since far
+# below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above delta, or all is.
+profile_epsilon <- function(profile, delta, upper) {
+  last <- max(c(0, which(profile$delta > delta)))
+  if (last == 0 || last == length(profile$delta)) return(if (upper && last == 0) profile$loss[1] else NA)
+  l <- profile$loss[last]
+  h <- profile$loss[last + 1] - l
+  share <- (profile$delta[last] - delta) / (profile$delta[last] - profile$delta[last + 1])
+  l + log1p(share * expm1(h))
+}
+
+profile_delta <- function(profile, epsilon) {
+  i <- findInterval(epsilon, profile$loss)
+  n <- length(profile$loss)
+  if (i == 0 || i >= n) return(NA)
+  h <- profile$loss[i + 1] - profile$loss[i]
+  share <- expm1(epsilon - profile$loss[i]) / expm1(h)
+  (1 - share) * profile$delta[i] + share * profile$delta[i + 1]
+}
+
+# ---- questions ----------------------------------------------------------------------------------------------------------------
+
+has_poisson <- function(event) {
+  (event$type == "poisson" && event$parameters$q < 1) || any(vapply(event$children, has_poisson, NA))
+}
+
+# list(sources, times) for a direction
+pld_sources <- function(event, direction, upper) {
+  parts <- event_parts(event)
+  parts <- do.call(c, lapply(parts, function(part) { # a whole sample, or parallel parts, may be composed themselves
+    while (part$event$type %in% c("poisson", "sample") && part$event$parameters$q == 1) part$event <- part$event$children[[1]]
+    if (part$event$type == "parallel") {
+      inner <- dearest(part$event)
+      twice <- if (part$event$parameters$keys == "private") 2 else 1
+      if (twice == 2 && has_poisson(inner)) unpriced(part$event, "privacy-loss distributions", "a record leaves one sampled part and enters another")
+      return(event_parts(inner, part$times * twice))
+    }
+    if (part$event$type == "compose") event_parts(part$event, part$times) else list(part)
+  }))
+  times <- vapply(parts, `[[`, 0, "times")
+  # Gaussians compose to one
+  mus <- lapply(parts, function(part) if (part$event$type %in% c("gaussian", "gdp")) gaussian_step(part$event))
+  flat <- !vapply(mus, is.null, NA)
+  sources <- lapply(parts[!flat], function(part) pld_part(part$event, direction, upper))
+  times <- times[!flat]
+  if (any(flat)) {
+    mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, "times") * unlist(mus[flat])^2))
+    if (mu > 0 || !length(sources)) {
+      sources <- c(sources, list(if (mu > 0) pld_source(pair = c(0, mu, 1, 0)) else atoms_pure(0)))
+      times <- c(times, 1)
+    }
+  }
+  list(sources = sources, times = times)
+}
+
+pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") else "both"
+
+# one bound for one direction; `step` overrides the grid
+pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL) {
+  if (!is.null(epsilon) && plan$log_delta < -680) { # Chernoff's bound leaves nothing
+    infinite <- -expm1(sum(parts$times * log1p(-vapply(parts$sources, `[[`, 0, "infinite"))))
+    return(list(value = if (upper) 1e-290 + infinite else 0, h = NA))
+  }
+  h <- if (is.null(step)) grid_step(plan, is.null(delta)) else step
+  d <- pld_compose(parts$sources, parts$times, plan, upper, h)
+  profile <- pld_profile(d, upper, plan$target)
+  slack <- 1e-9 * d$h * plan$steps # atoms that were taken for grid points
+  if (is.null(epsilon)) {
+    value <- profile_epsilon(profile, delta, upper)
+    if (is.na(value)) {
+      # above: infinite losses alone may exceed delta; below: smaller than the window shows
+      value <- if (upper) Inf else 0
+    }
+    value <- if (upper) value + slack else value - slack
+    list(value = max(0, value), h = d$h)
+  } else {
+    value <- profile_delta(profile, epsilon + if (upper) -slack else slack)
+    if (is.na(value)) value <- if (upper) 1 else 0
+    list(value = value, h = d$h)
+  }
+}
+
+# bound of epsilon (delta) from the plan's moments, to skip the direction that can't matter
+plan_bound <- function(plan, delta = NULL, epsilon = NULL) {
+  a <- plan$theta + 1
+  v <- plan$K(plan$theta) / plan$theta
+  extra <- sum(vapply(plan$atoms, `[[`, 0, "infinite"))
+  if (extra > 0) return(Inf)
+  if (is.null(epsilon)) epsilon_balle(a, v, delta * (1 - 1e-6)) * (1 + 1e-6) + 1e-9 else delta_balle(a, v, epsilon) * (1 + 1e-5)
+}
+
+pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL) {
+  tries <- lapply(pld_directions(event), function(direction) {
+    parts <- pld_sources(event, direction, upper)
+    plan <- pld_plan(parts$sources, parts$times, delta, epsilon, tol)
+    list(parts = parts, plan = plan, bound = plan_bound(plan, delta, epsilon))
+  })
+  tries <- tries[order(-vapply(tries, `[[`, 0, "bound"))]
+  best <- list(value = 0, h = NA)
+  for (i in seq_along(tries)) {
+    if (i > 1 && tries[[i]]$bound <= best$value) next
+    a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
+    if (a$value >= best$value) best <- a
+  }
+  best
+}
+
+# the whole distribution on a grid, for steps inside a sample: untilted, with mass below the window moved up
+pld_distribution <- function(event, direction, upper) {
+  parts <- pld_sources(event, direction, upper)
+  plan <- pld_plan(parts$sources, parts$times, delta = 1e-10)
+  plan$theta <- 0
+  aim <- colSums(parts$times * t(vapply(plan$atoms, tilted, double(2), 0)))
+  plan$sd <- sqrt(aim[2])
+  plan$target <- aim[1]
+  d <- pld_compose(parts$sources, parts$times, plan, upper, plan$sd / 500)
+  loss <- d$loss
+  mass <- pmax(0, if (upper) d$mass + d$error else d$mass - d$error)
+  scale <- exp(d$log_scale)
+  out <- min(1, exp(logs_add(d$log_out_high, d$log_out_low)))
+  if (!upper) { # what was wrapped round may have landed at the top
+    over <- pmax(0, cumsum(rev(mass)) - out)
+    mass <- rev(pmin(rev(mass), over))
+    out <- 0
+  }
+  list(loss = loss, mass = scale * mass, infinite = min(1, d$infinite + out))
+}
+
+pld_epsilon <- function(event, delta) {
+  need_delta(event, delta, "pld")
+  pld_bound(event, TRUE, delta = delta)
+}
+pld_delta <- function(event, epsilon) {
+  a <- pld_bound(event, TRUE, epsilon = epsilon)
+  a$value <- min(1, a$value)
+  a
+}

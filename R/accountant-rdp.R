@@ -1,0 +1,317 @@
+# Renyi DP. Everything is kept as (alpha - 1) times the divergence, log E_Q[(P/Q)^alpha], which is convex in alpha and 0 at 1: so
+# between whole orders linear interpolation is an upper bound. Sums are taken of P/Q - 1 rather than P/Q: nothing cancels, so
+# that q = 1e-6 and a million steps keep their digits.
+
+# relative allowance for rounding, on every value
+RDP_ROUNDING <- 1e-12
+
+# Renyi divergence bound of an event at orders above 1
+rdp_value <- function(event, orders) {
+  p <- event$parameters
+  switch(event$type,
+    gaussian = orders / (2 * p$noise_multiplier^2),
+    gdp = orders * p$mu^2 / 2,
+    discrete_gaussian = orders * (p$sensitivity / p$sigma)^2 / 2,
+    zcdp = orders * p$rho,
+    pure = rdp_pure(p$epsilon, orders),
+    laplace = rdp_laplace(p$scale, orders),
+    approx = if (p$delta == 0) rdp_pure(p$epsilon, orders) else unpriced(event, "Renyi DP", "its delta is above 0"),
+    rdp = rdp_between(p$orders, p$epsilons, orders),
+    custom = {
+      found <- best_claim(event, function(claim) rdp_value(claim, orders))
+      if (!length(found)) unpriced(event, "Renyi DP")
+      Reduce(pmin, found)
+    },
+    compose = sum_parts(event, function(child) rdp_value(child, orders)),
+    parallel = parallel_price(event, function(child) rdp_value(child, orders)),
+    poisson = rdp_poisson(event, orders),
+    sample = rdp_sample(event, orders),
+    shuffle = rdp_pure(event$children[[1]]$parameters$epsilon, orders),
+    unpriced(event, "Renyi DP")
+  )
+}
+
+log_cosh <- function(x) abs(x) + log1p(exp(-2 * abs(x))) - log(2)
+
+# randomised response, the dearest epsilon-DP step: cosh((alpha - 1/2) epsilon)/cosh(epsilon/2), here as
+# 1 + 2 sinh(alpha epsilon/2) sinh((alpha - 1) epsilon/2)/cosh(epsilon/2) where that is small
+rdp_pure <- function(epsilon, orders) {
+  if (epsilon == 0) return(0 * orders)
+  small <- orders * epsilon < 1
+  a <- pmin(orders * epsilon, 1) / 2
+  b <- pmin((orders - 1) * epsilon, 1) / 2
+  value <- ifelse(small, log1p(2 * sinh(a) * sinh(b) / cosh(min(epsilon, 1) / 2)),
+                  log_cosh((orders - 0.5) * epsilon) - log_cosh(epsilon / 2))
+  pmin(epsilon, value / (orders - 1))
+}
+
+# Mironov (2017), Table II, in terms that don't cancel
+rdp_laplace <- function(scale, orders) {
+  e <- 1 / scale
+  a <- orders
+  m <- 2 * a - 1
+  large <- (a - 1) * e > 1
+  x <- (a - 1) * e
+  exact <- x + log(a / m + (a - 1) / m * exp(-m * e))
+  # a/m e^x + (a - 1)/m e^(-a e) - 1
+  near <- log1p((a * expm1(ifelse(large, 0, x)) + (a - 1) * expm1(-a * e)) / m)
+  pmin(e, pmax(ifelse(large, exact, near), 0) * (1 + RDP_ROUNDING) / (a - 1) + 4e-16 * pmin(e, 1) * (a / (a - 1)))
+}
+
+# from a table of orders: divergences grow with the order, (alpha - 1) times them is convex
+rdp_between <- function(known, values, orders) {
+  g <- (known - 1) * values
+  out <- rep(Inf, length(orders))
+  below <- orders <= known[1]
+  out[below] <- values[1]
+  inside <- !below & orders <= known[length(known)]
+  if (any(inside)) out[inside] <- stats::approx(known, g, orders[inside], ties = "ordered")$y / (orders[inside] - 1)
+  above <- findInterval(orders[inside], known, left.open = TRUE) + 1
+  out[inside] <- pmin(out[inside], values[above])
+  out * (1 + RDP_ROUNDING)
+}
+
+# ---- sampled steps ------------------------------------------------------------------------------------------------------------
+
+# mu of a step that is made of Gaussians, else NULL
+gaussian_step <- function(event) tryCatch(gdp_price(event), riemdp_error_unpriced = function(e) NULL)
+
+# steps whose dominating pair is one law and its mirror image: for them the loss of leaving dominates that of entering
+mirrored <- function(event) {
+  switch(event$type, pure = , laplace = , gaussian = , gdp = , discrete_gaussian = TRUE,
+         compose = all(vapply(event$children, mirrored, NA)), approx = event$parameters$delta == 0, FALSE)
+}
+
+# Mironov, Talwar and Zhang (2019), Theorem 5: for mirrored pairs leaving is the worse direction.
+rdp_poisson <- function(event, orders) {
+  q <- event$parameters$q
+  step <- event$children[[1]]
+  if (q == 1) return(rdp_value(step, orders))
+  if (step$type == "poisson") { # a sample of a sample
+    return(rdp_poisson(new_event("poisson", event$adjacency, list(q = q * step$parameters$q), step$children), orders))
+  }
+  mu <- gaussian_step(step)
+  if (!is.null(mu)) {
+    return(vapply(orders, function(alpha) rdp_poisson_gaussian(q, mu, alpha), 0))
+  }
+  if (!mirrored(step)) {
+    pure <- basic_price(event)
+    if (!is.null(pure) && pure[2] == 0) return(rdp_pure(pure[1], orders))
+    unpriced(event, "Renyi DP", "no theorem for Poisson samples of such a step is used here")
+  }
+  whole_orders(orders, function(alpha, g) poisson_sum(q, alpha, g), step)
+}
+
+# log of sum over k of choose(alpha, k) (1 - q)^(alpha - k) q^k exp(g_k), where g_0 = g_1 = 0 and the weights sum to 1
+poisson_sum <- function(q, alpha, g) {
+  k <- 2:alpha
+  log_terms <- lchoose(alpha, k) + (alpha - k) * log1p(-q) + k * log(q) + log_expm1(g[k])
+  log1p_exp(log_sum(log_terms))
+}
+
+log_expm1 <- function(x) ifelse(x > 30, x, log(expm1(pmin(x, 30))))
+log1p_exp <- function(x) ifelse(x > 30, x + exp(-pmax(x, 30)), log1p(exp(pmin(x, 30))))
+log_sum <- function(x) {
+  top <- max(x)
+  if (!is.finite(top)) return(top)
+  top + log(sum(exp(x - top)))
+}
+
+WHOLE_MOST <- 1100 # a sum over all lower orders costs as much as the order
+
+# divergences at any order from f(alpha, g) at whole ones; g_k = (k - 1) times the step's own divergence at k
+whole_orders <- function(orders, f, step) {
+  out <- rep(Inf, length(orders))
+  use <- orders <= WHOLE_MOST
+  if (!any(use)) return(out)
+  lower <- floor(orders[use])
+  upper <- ceiling(orders[use])
+  needed <- sort(unique(c(lower, upper)))
+  g <- c(0, (seq_len(max(needed, 2) - 1)) * rdp_value(step, seq(2, max(needed, 2))))
+  value <- vapply(needed, function(alpha) if (alpha == 1) 0 else f(alpha, g), 0) * (1 + RDP_ROUNDING)
+  at <- function(alpha) value[match(alpha, needed)]
+  share <- orders[use] - lower
+  out[use] <- ((1 - share) * at(lower) + share * at(upper)) / (orders[use] - 1)
+  # divergences grow with the order: the next whole order bounds as well, and serves where the sum at the lower one is 0/0
+  next_one <- pmax(upper, 2)
+  out[use] <- pmin(out[use], ifelse(next_one %in% needed, at(next_one) / (next_one - 1), Inf))
+  out
+}
+
+# log E[(1 + y)^alpha], y = q(exp((2 z mu - mu^2)/2) - 1), z standard normal, by the trapezoidal rule on y's second-order rest
+# (1 + y)^alpha - 1 - alpha y, which is never negative and has the same integral less 1. The integrand is analytic for
+# |Im z| < pi/mu; the step makes the rule's error e^-70 of the integral over the strip's edge.
+rdp_poisson_gaussian <- function(q, mu, alpha) {
+  if (mu == 0) return(0)
+  whole <- alpha * mu^2 / 2 # never more than the step itself
+  if (alpha > 1e5 || alpha * mu > 1e4) return(whole)
+  strip <- min(0.99 * pi / mu, 4)
+  h <- 2 * pi * strip / 78
+  reach <- 13
+  z <- seq(-reach, alpha * mu + reach, by = h)
+  if (length(z) > 2e6) return(whole)
+  loss <- mu * z - mu^2 / 2
+  log_y <- log(q) + loss
+  y <- q * expm1(pmin(loss, 690))
+  log1p_y <- ifelse(log_y > 600, log_y, log1p(y))
+  big <- alpha * log1p_y - z^2 / 2
+  scale <- max(0, big)
+  rest <- ifelse(abs(alpha * y) < 1e-3 & abs(y) < 1e-3,
+                 y^2 * (1 + (alpha - 2) * y / 3 * (1 + (alpha - 3) * y / 4 * (1 + (alpha - 4) * y / 5 * (1 + (alpha - 5) * y / 6)))) *
+                   alpha * (alpha - 1) / 2 * exp(-z^2 / 2 - scale),
+                 ifelse(alpha * log1p_y < 600,
+                        (expm1(pmin(alpha * log1p_y, 600)) - alpha * pmin(y, 1e200)) * exp(-z^2 / 2 - scale),
+                        exp(big - scale)))
+  total <- log(sum(rest) * h / sqrt(2 * pi)) + scale
+  min(whole, log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1))
+}
+
+# Wang, Balle and Kasiviswanathan (2019), Theorem 9 (whole orders)
+rdp_sample <- function(event, orders) {
+  q <- event$parameters$q
+  step <- event$children[[1]]
+  if (q == 1) return(rdp_value(step, orders))
+  pure <- basic_price(step)
+  top <- if (!is.null(pure) && pure[2] == 0) pure[1] else Inf
+  sampled <- whole_orders(orders, function(alpha, g) sample_sum(q, alpha, g, top), step)
+  direct <- rdp_value(step, orders) # a sample never costs more than the whole
+  if (is.finite(top)) direct <- pmin(direct, rdp_pure(sampled_epsilon(top, q), orders))
+  pmin(sampled, direct)
+}
+
+sample_sum <- function(q, alpha, g, top) {
+  bounded <- function(j) pmin(log(2), j * log_expm1(top))
+  second <- 2 * log(q) + lchoose(alpha, 2) + min(log(4) + log_expm1(g[2]), g[2] + bounded(2))
+  j <- if (alpha > 2) 3:alpha
+  rest <- if (alpha > 2) j * log(q) + lchoose(alpha, j) + g[j] + bounded(j)
+  log1p_exp(log_sum(c(second, rest)))
+}
+
+# ---- from a Renyi bound to (epsilon, delta) -----------------------------------------------------------------------------------
+
+# Mironov (2017), Proposition 3
+epsilon_mironov <- function(alpha, value, delta) value - log(delta) / (alpha - 1)
+# Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12
+epsilon_balle <- function(alpha, value, delta) value + log1p(-1 / alpha) - (log(delta) + log(alpha)) / (alpha - 1)
+delta_balle <- function(alpha, value, epsilon) {
+  exp((alpha - 1) * (value - epsilon + log1p(-1 / alpha)) - log(alpha))
+}
+delta_mironov <- function(alpha, value, epsilon) exp((alpha - 1) * (value - epsilon))
+
+# Asoodeh et al. (2020), Theorem 3: the least divergence among pairs of coins that breaks (epsilon, delta). With p the one coin
+# and (p - delta) e^-epsilon the other the divergence is convex in p; a bound below its minimum implies (epsilon, delta).
+least_divergence <- function(alpha, epsilon, delta) {
+  f <- function(p) {
+    a <- alpha * log(p) + (1 - alpha) * log(p - delta)
+    b <- alpha * log1p(-p) + (1 - alpha) * (epsilon + log1p((delta - p) * exp(-epsilon)))
+    top <- pmax(a, b)
+    top + log(exp(a - top) + exp(b - top))
+  }
+  # the minimum over p = delta + (1 - delta) w, w on the logit scale
+  g <- function(t) {
+    w <- stats::plogis(t)
+    p <- delta + (1 - delta) * w
+    a <- alpha * log(p) + (1 - alpha) * log((1 - delta) * w)
+    b <- alpha * (log1p(-delta) + stats::plogis(-t, log.p = TRUE)) + (1 - alpha) * (epsilon + log1p(-(1 - delta) * w * exp(-epsilon)))
+    top <- max(a, b)
+    top + log(exp(a - top) + exp(b - top))
+  }
+  # log of a convex function of p: one dip
+  from <- log(delta) - log1p(-delta) - 5
+  best <- stats::optimize(g, c(from - 40, 40), tol = 1e-10)
+  near <- stats::optimize(g, best$minimum + c(-1, 1), tol = 1e-12)
+  epsilon + min(best$objective, near$objective) / (alpha - 1)
+}
+
+epsilon_asoodeh <- function(alpha, value, delta) {
+  # the bound grows with epsilon; the closed form is an upper end
+  upper <- max(epsilon_balle(alpha, value, delta), 0)
+  miss <- function(epsilon) least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - 1e-15
+  if (miss(0) >= 0) return(0)
+  if (upper == 0 || miss(upper) <= 0) return(upper)
+  root <- stats::uniroot(miss, c(0, upper), tol = 1e-12 * upper)$root
+  root + 1e-10 * upper
+}
+
+delta_asoodeh <- function(alpha, value, epsilon) {
+  upper <- min(1 - 1e-12, delta_balle(alpha, value, epsilon))
+  if (upper < 1e-300) return(upper)
+  miss <- function(log_delta) least_divergence(alpha, epsilon, exp(log_delta)) - value * (1 + 1e-10) - 1e-15
+  if (miss(log(upper)) <= 0) return(upper)
+  lower <- log(upper) - 1
+  while (miss(lower) > 0 && lower > -700) lower <- lower - 2
+  if (miss(lower) > 0) return(exp(lower))
+  root <- stats::uniroot(miss, c(lower, log(upper)), tol = 1e-12)$root
+  min(upper, exp(root + 1e-9))
+}
+
+RDP_CONVERSIONS <- c("best", "asoodeh", "balle", "mironov")
+
+# The order with the least `convert(order, value)`: a walk by factors from 1 + 8 up and down until it grows twice, then a search
+# between the neighbours. Any order gives a valid bound, so the search can only lose a little.
+best_order <- function(value, convert, orders = NULL) {
+  score <- function(a) {
+    v <- value(a)
+    s <- convert(a, v)
+    ifelse(is.finite(v) & !is.na(s), s, Inf)
+  }
+  if (!is.null(orders)) {
+    s <- score(orders)
+    i <- which.min(s)
+    if (!is.finite(s[i])) return(NULL)
+    return(list(order = orders[i], value = value(orders[i]), score = s[i]))
+  }
+  walk <- function(k, step) {
+    best <- Inf
+    worse <- 0
+    tried <- scores <- double()
+    while (worse < 2 && abs(k) <= 20) {
+      s <- score(1 + 2^k)
+      tried <- c(tried, k)
+      scores <- c(scores, s)
+      if (s < best) {
+        best <- s
+        worse <- 0
+      } else if (is.finite(best) || step > 0) {
+        worse <- worse + 1
+      }
+      k <- k + step
+    }
+    list(tried = tried, scores = scores)
+  }
+  down <- walk(3, -1)
+  up <- walk(4, 1)
+  tried <- c(rev(down$tried), up$tried)
+  scores <- c(rev(down$scores), up$scores)
+  i <- which.min(scores)
+  if (!is.finite(scores[i])) return(NULL)
+  f <- function(k) min(score(1 + 2^k), 1e300)
+  near <- stats::optimize(f, tried[i] + c(-1, 1), tol = 2e-3)
+  k <- if (near$objective < scores[i]) near$minimum else tried[i]
+  # sums over whole orders have their corners there
+  candidates <- c(1 + 2^k, max(2, round(1 + 2^k)))
+  s <- c(min(near$objective, scores[i]), score(candidates[2]))
+  a <- candidates[which.min(s)]
+  list(order = a, value = value(a), score = min(s))
+}
+
+rdp_epsilon <- function(event, delta, conversion = "best", orders = NULL) {
+  need_delta(event, delta, "rdp")
+  value <- function(orders) rdp_value(event, orders)
+  closed <- if (conversion == "mironov") epsilon_mironov else epsilon_balle
+  best <- best_order(value, function(a, v) pmax(closed(a, v, delta), 0), orders)
+  if (is.null(best)) return(list(value = Inf))
+  out <- best$score
+  if (conversion %in% c("best", "asoodeh")) out <- min(out, epsilon_asoodeh(best$order, best$value, delta))
+  list(value = out, order = best$order)
+}
+
+rdp_delta <- function(event, epsilon, conversion = "best", orders = NULL) {
+  value <- function(orders) rdp_value(event, orders)
+  closed <- if (conversion == "mironov") delta_mironov else delta_balle
+  best <- best_order(value, function(a, v) closed(a, v, epsilon), orders)
+  if (is.null(best)) return(list(value = 1))
+  out <- best$score
+  if (conversion %in% c("best", "asoodeh")) out <- min(out, delta_asoodeh(best$order, best$value, epsilon))
+  list(value = min(1, out * (1 + 1e-12)), order = best$order)
+}

@@ -1,0 +1,160 @@
+# What one event adds to a running sum: the units of a ledger. Bounds that hold whatever came before, so no privacy-loss
+# distributions here except for a whole event that is turned into one (epsilon, delta).
+
+unpriced <- function(event, unit, why = NULL) {
+  abort_riemdp("unpriced", sprintf("an event of type %s has no price in %s%s.", dQuote(event$type, FALSE), unit,
+                                   if (is.null(why)) "" else paste0(": ", why)))
+}
+
+#' The price of an event in a unit that adds up
+#'
+#' @param event an event ([dp_event]).
+#' @param unit `"basic"`: `c(epsilon, delta)`; `"zcdp"`: rho of zero-concentrated DP; `"rdp"`: Renyi divergence at each of
+#'   `orders`; `"gdp"`: mu of Gaussian DP, for Gaussian steps only.
+#' @param orders orders above 1, for `"rdp"`.
+#' @param delta for `"basic"`, and needed there where the event has no pure or stated (epsilon, delta) price: the whole event is
+#'   then turned into its epsilon at this delta by the best accountant.
+#' @return `c(epsilon =, delta =)`, or a number, or one number an order (`Inf` where no finite bound is known).
+#' @section Errors: `riemdp_error_unpriced` where the unit can't hold the event: never a price of zero.
+#' @details Basic: pure parts count as they are; sampling takes epsilon to log(1 + q(e^epsilon - 1)) and delta to q delta.
+#'   zCDP: Gaussian 1/(2 sigma^2), also for the discrete one (sensitivity over sigma, squared, half), epsilon-DP epsilon tanh(epsilon/2), which is exact and
+#'   at most epsilon^2/2. Sampled Gaussians have no price in zCDP or GDP.
+#' @references Bun and Steinke (2016), \doi{10.1007/978-3-662-53641-4_24}. Mironov (2017), \doi{10.1109/CSF.2017.11}. Dong, Roth
+#'   and Su (2022), \doi{10.1111/rssb.12454}.
+#' @examples
+#' event_price(event_compose(event_pure(0.1), event_laplace(5), times = 3), "basic")
+#' event_price(event_gaussian(2), "zcdp")
+#' event_price(event_poisson(0.01, event_gaussian(1)), "rdp", orders = c(2, 8))
+#' @export
+event_price <- function(event, unit = c("basic", "zcdp", "rdp", "gdp"), orders = NULL, delta = NULL) {
+  event <- check_event(event)
+  unit <- check_choice(unit, "unit", c("basic", "zcdp", "rdp", "gdp"))
+  switch(unit,
+    basic = {
+      price <- basic_price(event)
+      if (is.null(price)) {
+        if (is.null(delta)) unpriced(event, "basic", "give `delta`, at which the event's epsilon is then taken")
+        delta <- check_delta(delta)
+        price <- c(as.double(dp_epsilon(event, delta)), delta)
+      }
+      stats::setNames(as.double(price), c("epsilon", "delta"))
+    },
+    zcdp = zcdp_price(event),
+    rdp = rdp_value(event, check_orders(orders)),
+    gdp = gdp_price(event)
+  )
+}
+
+check_orders <- function(orders) {
+  if (!is.numeric(orders) || is.object(orders) || !length(orders) || anyNA(orders) || any(orders <= 1 | !is.finite(orders))) {
+    abort_riemdp("argument", "`orders` must be finite numbers above 1.")
+  }
+  as.double(orders)
+}
+
+# sum over the composed parts; the parts' own prices by `price(part)`
+sum_parts <- function(event, price) {
+  total <- 0
+  for (child in event$children) total <- total + price(child)
+  total * event$parameters$times
+}
+
+# parallel parts: the dearest, twice where a record's private value chooses
+parallel_price <- function(event, price) {
+  worst <- Reduce(pmax, lapply(event$children, price))
+  if (event$parameters$keys == "private") 2 * worst else worst
+}
+
+# the best of a custom event's bounds that the unit can hold
+best_claim <- function(event, price) {
+  found <- Filter(Negate(is.null), lapply(event$children, function(claim) {
+    tryCatch(price(claim), riemdp_error_unpriced = function(e) NULL)
+  }))
+  found
+}
+
+# c(epsilon, delta) that holds without a choice of delta, or NULL
+basic_price <- function(event) {
+  p <- event$parameters
+  both <- function(children, join) {
+    prices <- lapply(children, basic_price)
+    if (any(vapply(prices, is.null, NA))) NULL else Reduce(join, prices)
+  }
+  switch(event$type,
+    pure = c(p$epsilon, 0),
+    laplace = c(1 / p$scale, 0),
+    approx = c(p$epsilon, p$delta),
+    custom = {
+      stated <- Filter(function(claim) claim$type == "approx", event$children)
+      if (length(stated)) c(stated[[1]]$parameters$epsilon, stated[[1]]$parameters$delta)
+    },
+    poisson = , sample = {
+      inner <- basic_price(event$children[[1]])
+      if (!is.null(inner)) c(sampled_epsilon(inner[1], p$q), p$q * inner[2])
+    },
+    shuffle = basic_price(event$children[[1]]),
+    compose = {
+      inner <- both(event$children, `+`)
+      if (!is.null(inner)) p$times * inner
+    },
+    parallel = {
+      inner <- both(event$children, pmax)
+      if (is.null(inner)) NULL else if (p$keys == "private") c(2 * inner[1], private_delta(inner)) else inner
+    },
+    NULL
+  )
+}
+
+# log(1 + q(e^epsilon - 1)), also where e^epsilon overflows
+sampled_epsilon <- function(epsilon, q) {
+  ifelse(epsilon < 700, log1p(q * expm1(pmin(epsilon, 700))), epsilon + log(q))
+}
+
+# two (epsilon, delta) steps, both taken by one replaced record
+private_delta <- function(inner) min(1, 2 * inner[2])
+
+zcdp_price <- function(event) {
+  p <- event$parameters
+  switch(event$type,
+    gaussian = 0.5 / p$noise_multiplier^2,
+    gdp = p$mu^2 / 2,
+    discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2,
+    zcdp = p$rho,
+    pure = p$epsilon * tanh(p$epsilon / 2),
+    laplace = tanh(0.5 / p$scale) / p$scale,
+    approx = if (p$delta == 0) p$epsilon * tanh(p$epsilon / 2) else unpriced(event, "zCDP", "its delta is above 0"),
+    custom = {
+      found <- best_claim(event, zcdp_price)
+      if (!length(found)) unpriced(event, "zCDP")
+      min(unlist(found))
+    },
+    compose = sum_parts(event, zcdp_price),
+    parallel = parallel_price(event, zcdp_price),
+    poisson = , sample = , shuffle = {
+      # pure steps stay pure when sampled; a whole sample is the step itself
+      if (identical(p$q, 1) && event$type != "shuffle") return(zcdp_price(event$children[[1]]))
+      pure <- basic_price(event)
+      if (is.null(pure) || pure[2] > 0) unpriced(event, "zCDP", "sampled Gaussian noise is not concentrated this way")
+      pure[1] * tanh(pure[1] / 2)
+    },
+    unpriced(event, "zCDP")
+  )
+}
+
+gdp_price <- function(event) {
+  p <- event$parameters
+  switch(event$type,
+    gaussian = 1 / p$noise_multiplier,
+    gdp = p$mu,
+    custom = {
+      found <- best_claim(event, gdp_price)
+      if (!length(found)) unpriced(event, "GDP")
+      min(unlist(found))
+    },
+    compose = sqrt(sum_parts(event, function(child) gdp_price(child)^2)),
+    parallel = sqrt(parallel_price(event, function(child) gdp_price(child)^2)),
+    poisson = , sample = if (p$q == 1) gdp_price(event$children[[1]]) else
+      unpriced(event, "GDP", "sampled Gaussian noise is no Gaussian; the central limit form is an estimate"),
+    unpriced(event, "GDP", if (event$type == "discrete_gaussian") "a discrete Gaussian is no Gaussian" else "Gaussian steps only")
+  )
+}

@@ -1,0 +1,375 @@
+# What happened, apart from what it costs: events are plain data (they survive saveRDS() and a trip to a worker). Accountants
+# (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
+
+EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom", "shuffle",
+                 "poisson", "sample", "compose", "parallel")
+ADJACENCIES <- c("replace-one", "add-remove")
+TIMES_MOST <- 1e12
+
+#' Events: what was done to the data
+#'
+#' An event describes a noisy step apart from its price. [dp_epsilon()] and [dp_delta()] price events, [dp_calibrate()] finds
+#' the noise for a wanted price. Noise multipliers are the noise's scale over the sensitivity under the event's adjacency.
+#'
+#' Adjacency says which data sets are neighbours: one record replaced by another, or one record more or less. It belongs to the
+#' event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` is about data sets
+#' that differ by one record more or less (`"add-remove"`), `event_sample()` and `event_shuffle()` about a replaced record
+#' (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means different noise.
+#'
+#' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind.
+#' * `event_laplace(scale)`: Laplace noise on one number, `scale` over sensitivity. For other Laplace laws use `event_pure()`.
+#' * `event_gaussian(noise_multiplier)`: Gaussian noise, standard deviation over the Euclidean sensitivity.
+#' * `event_discrete_gaussian(sigma, sensitivity, dimension)`: discrete Gaussian noise on a lattice, both numbers in lattice
+#'   steps. It is never priced as a Gaussian: its delta is up to 2.5 times as large at `sigma = 1`.
+#' * `event_gdp(mu)`, `event_zcdp(rho)`, `event_rdp(orders, epsilons)`, `event_approx(epsilon, delta)`: steps of which only such
+#'   a bound is known. Between the given orders the bound is interpolated by convexity, beyond the largest it is infinite.
+#' * `event_custom(label, ..., assumed = TRUE)`: one or more of these bounds, stated by the user and not proven here; every
+#'   price that rests on it says `assumed`.
+#' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public number.
+#' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement.
+#' * `event_shuffle(n, event)`: `n` reports of an epsilon-DP local randomiser, in random order. Only for `event_pure()`: there
+#'   the theorem holds (Feldman, McMillan and Talwar 2021).
+#' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but the
+#'   events are fixed beforehand.
+#' * `event_parallel(..., keys)`: each on its own part of the data. With `keys = "public"` a record's part doesn't depend on its
+#'   private values. With `keys = "private"` it does: a replaced record leaves one part and enters another, so the cost is that
+#'   of two, the parts' sizes are private as well, and the parts' events must hold for one record more or less.
+#'
+#' @param epsilon,delta,rho,mu privacy parameters, non-negative and finite; `delta` below 1.
+#' @param scale,noise_multiplier,sigma noise, positive and finite.
+#' @param sensitivity positive, in lattice steps.
+#' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP alone.
+#' @param orders,epsilons numeric vectors of one length: orders above 1 (increasing) and the Renyi divergence bounds there.
+#' @param label one string.
+#' @param assumed must be `TRUE`: that the bound is taken on trust.
+#' @param q probability or share, above 0 and at most 1.
+#' @param n number of reports, a whole number of at least 2.
+#' @param event,... events.
+#' @param times a whole number of at least 1.
+#' @param keys `"public"` or `"private"`.
+#' @param adjacency `"replace-one"`, `"add-remove"`, or `NULL` for open.
+#' @return A `dp_event`: a list with `type`, `adjacency` (one of the two, or `"either"`), `parameters` and `children`.
+#' @section Errors:
+#' `riemdp_error_argument` for numbers out of range, `riemdp_error_adjacency` where adjacencies are mixed, `riemdp_error_event`
+#' for an object that is no event.
+#' @references Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}. Canonne, Kamath
+#'   and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
+#' @examples
+#' step <- event_poisson(0.01, event_gaussian(1))
+#' event_compose(step, times = 1000)
+#' event_compose(event_pure(0.1), event_gaussian(5), adjacency = "replace-one")
+#' @name dp_event
+NULL
+
+new_event <- function(type, adjacency, parameters = list(), children = list()) {
+  structure(list(type = type, adjacency = adjacency, parameters = parameters, children = children), class = "dp_event")
+}
+
+open_adjacency <- function(adjacency) {
+  if (is.null(adjacency)) return("either")
+  check_choice(adjacency, "adjacency", c(ADJACENCIES, "either"))
+}
+
+#' @rdname dp_event
+#' @export
+event_pure <- function(epsilon, adjacency = NULL) {
+  new_event("pure", open_adjacency(adjacency), list(epsilon = check_number(epsilon, "epsilon", least = 0)))
+}
+
+#' @rdname dp_event
+#' @export
+event_laplace <- function(scale, adjacency = NULL) {
+  new_event("laplace", open_adjacency(adjacency), list(scale = check_number(scale, "scale", positive = TRUE)))
+}
+
+#' @rdname dp_event
+#' @export
+event_gaussian <- function(noise_multiplier, adjacency = NULL) {
+  new_event("gaussian", open_adjacency(adjacency),
+            list(noise_multiplier = check_number(noise_multiplier, "noise_multiplier", positive = TRUE)))
+}
+
+#' @rdname dp_event
+#' @export
+event_discrete_gaussian <- function(sigma, sensitivity = 1, dimension = 1, adjacency = NULL) {
+  new_event("discrete_gaussian", open_adjacency(adjacency), list(
+    sigma = check_number(sigma, "sigma", positive = TRUE),
+    sensitivity = check_number(sensitivity, "sensitivity", positive = TRUE),
+    dimension = as.double(check_count(dimension, "dimension"))
+  ))
+}
+
+#' @rdname dp_event
+#' @export
+event_gdp <- function(mu, adjacency = NULL) {
+  new_event("gdp", open_adjacency(adjacency), list(mu = check_number(mu, "mu", least = 0)))
+}
+
+#' @rdname dp_event
+#' @export
+event_zcdp <- function(rho, adjacency = NULL) {
+  new_event("zcdp", open_adjacency(adjacency), list(rho = check_number(rho, "rho", least = 0)))
+}
+
+check_rdp_curve <- function(orders, epsilons) {
+  plain <- function(x) is.numeric(x) && !is.object(x) && is.null(dim(x)) && length(x) > 0 && !anyNA(x) && all(is.finite(x))
+  if (!plain(orders) || any(orders <= 1) || is.unsorted(orders, strictly = TRUE)) {
+    abort_riemdp("argument", "`orders` must be increasing finite numbers above 1.")
+  }
+  if (!plain(epsilons) || length(epsilons) != length(orders) || any(epsilons < 0)) {
+    abort_riemdp("argument", "`epsilons` must be finite numbers of at least 0, one for each order.")
+  }
+  list(orders = as.double(orders), epsilons = as.double(epsilons))
+}
+
+#' @rdname dp_event
+#' @export
+event_rdp <- function(orders, epsilons, adjacency = NULL) {
+  new_event("rdp", open_adjacency(adjacency), check_rdp_curve(orders, epsilons))
+}
+
+#' @rdname dp_event
+#' @export
+event_approx <- function(epsilon, delta, adjacency = NULL) {
+  new_event("approx", open_adjacency(adjacency),
+            list(epsilon = check_number(epsilon, "epsilon", least = 0), delta = check_delta(delta)))
+}
+
+#' @rdname dp_event
+#' @export
+event_custom <- function(label, epsilon = NULL, delta = 0, rho = NULL, mu = NULL, orders = NULL, epsilons = NULL,
+                         assumed = TRUE, adjacency = NULL) {
+  if (!is.character(label) || is.object(label) || length(label) != 1 || is.na(label)) {
+    abort_riemdp("argument", "`label` must be one string.")
+  }
+  if (!identical(assumed, TRUE)) {
+    abort_riemdp("argument", "`assumed` must be TRUE: nothing here proves the bound of a custom event.")
+  }
+  adjacency <- open_adjacency(adjacency)
+  claims <- c(
+    if (!is.null(epsilon)) list(event_approx(epsilon, delta, adjacency)),
+    if (!is.null(rho)) list(event_zcdp(rho, adjacency)),
+    if (!is.null(mu)) list(event_gdp(mu, adjacency)),
+    if (!is.null(orders) || !is.null(epsilons)) list(event_rdp(orders, epsilons, adjacency))
+  )
+  if (!length(claims)) {
+    abort_riemdp("argument", "a custom event needs a bound: `epsilon` (and `delta`), `rho`, `mu`, or `orders` and `epsilons`.")
+  }
+  new_event("custom", adjacency, list(label = as.vector(label), assumed = TRUE), claims)
+}
+
+# the adjacency of events that stand together
+join_adjacency <- function(adjacencies) {
+  fixed <- setdiff(unique(adjacencies), "either")
+  if (length(fixed) > 1) {
+    abort_riemdp("adjacency", paste(
+      "events about a replaced record can't be combined with events about one record more or less: their noise multipliers",
+      "and prices mean different things. Restate all of them under one adjacency."))
+  }
+  if (length(fixed)) fixed else "either"
+}
+
+# fixes the adjacency of a combined event to what the caller or the theorem asks for
+set_adjacency <- function(found, wanted, what) {
+  if (wanted == "either") return(found)
+  if (!found %in% c("either", wanted)) {
+    abort_riemdp("adjacency", sprintf("%s is about %s neighbours, but an event in it is about %s ones.", what, wanted, found))
+  }
+  wanted
+}
+
+check_share <- function(q) {
+  q <- check_number(q, "q", least = 0, most = 1)
+  if (q == 0) abort_riemdp("argument", "`q` must be above 0.")
+  q
+}
+
+#' @rdname dp_event
+#' @export
+event_poisson <- function(q, event) {
+  q <- check_share(q)
+  event <- check_event(event)
+  new_event("poisson", set_adjacency(event$adjacency, "add-remove", "Poisson sampling"), list(q = q), list(event))
+}
+
+#' @rdname dp_event
+#' @export
+event_sample <- function(q, event) {
+  q <- check_share(q)
+  event <- check_event(event)
+  new_event("sample", set_adjacency(event$adjacency, "replace-one", "sampling without replacement"), list(q = q), list(event))
+}
+
+#' @rdname dp_event
+#' @export
+event_shuffle <- function(n, event) {
+  n <- as.double(check_count(n, "n", least = 2, most = 1e9))
+  event <- check_event(event)
+  if (event$type != "pure") {
+    abort_riemdp("unsupported", "`event` must be event_pure(): shuffling has a theorem for local randomisers that are epsilon-DP.")
+  }
+  new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), list(n = n), list(event))
+}
+
+# events given one by one or as a list
+gather_events <- function(...) {
+  children <- list(...)
+  if (length(children) == 1 && is.list(children[[1]]) && !inherits(children[[1]], "dp_event") && !is.object(children[[1]])) {
+    children <- children[[1]]
+  }
+  if (!length(children)) abort_riemdp("event", "at least one event is needed.")
+  unname(lapply(children, check_event))
+}
+
+check_times <- function(times) {
+  times <- check_number(times, "times", least = 1, most = TIMES_MOST)
+  if (times != round(times)) abort_riemdp("argument", sprintf("`times` must be a whole number from 1 to %g.", TIMES_MOST))
+  as.double(times)
+}
+
+#' @rdname dp_event
+#' @export
+event_compose <- function(..., times = 1, adjacency = NULL) {
+  times <- check_times(times)
+  children <- gather_events(...)
+  found <- join_adjacency(vapply(children, `[[`, "", "adjacency"))
+  new_event("compose", set_adjacency(found, open_adjacency(adjacency), "the composition"), list(times = times), children)
+}
+
+#' @rdname dp_event
+#' @export
+event_parallel <- function(..., keys = "public", adjacency = NULL) {
+  keys <- check_choice(keys, "keys", c("public", "private"))
+  children <- gather_events(...)
+  found <- join_adjacency(vapply(children, `[[`, "", "adjacency"))
+  adjacency <- open_adjacency(adjacency)
+  if (keys == "public") {
+    return(new_event("parallel", set_adjacency(found, adjacency, "the composition"), list(keys = keys), children))
+  }
+  # a replaced record changes the sizes of two parts
+  set_adjacency(found, "add-remove", "a part chosen by private values")
+  new_event("parallel", set_adjacency("replace-one", adjacency, "parallel composition over private keys"),
+            list(keys = keys), children)
+}
+
+#' Checks that an object is an event as its constructor makes it
+#'
+#' For events that come from a file. Every number is checked again, and the adjacencies of everything inside.
+#'
+#' @param event an object.
+#' @return The event, made anew.
+#' @section Errors: `riemdp_error_event` and those of the constructors ([dp_event]).
+#' @examples
+#' check_event(event_gaussian(2))
+#' @export
+check_event <- function(event) check_event_at(event, 1)
+
+check_event_at <- function(event, depth) {
+  broken <- function() abort_riemdp("event", "an event must be as its constructor makes it, e.g. event_gaussian(1).")
+  if (!inherits(event, "dp_event") || !is.list(event) || depth > 50) broken()
+  parts <- unclass(event)
+  if (!identical(names(parts), c("type", "adjacency", "parameters", "children"))) broken()
+  p <- parts$parameters
+  children <- parts$children
+  if (!is.character(parts$type) || length(parts$type) != 1 || !parts$type %in% EVENT_TYPES || !is.list(p) || is.object(p) ||
+        !is.list(children) || is.object(children) || !is.character(parts$adjacency) || length(parts$adjacency) != 1 ||
+        !parts$adjacency %in% c(ADJACENCIES, "either")) {
+    broken()
+  }
+  adjacency <- parts$adjacency
+  inner <- lapply(unname(children), check_event_at, depth + 1)
+  # atomic parts have no children, and wrappers one: else something was added by hand
+  count <- switch(parts$type, poisson = , sample = , shuffle = 1, compose = , parallel = , custom = NA, 0)
+  if (if (is.na(count)) !length(inner) else length(inner) != count) broken()
+  made <- switch(parts$type,
+    pure = event_pure(p$epsilon, adjacency), laplace = event_laplace(p$scale, adjacency),
+    gaussian = event_gaussian(p$noise_multiplier, adjacency),
+    discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
+    gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency), rdp = event_rdp(p$orders, p$epsilons, adjacency),
+    approx = event_approx(p$epsilon, p$delta, adjacency),
+    custom = {
+      known <- vapply(inner, `[[`, "", "type") %in% c("approx", "zcdp", "gdp", "rdp")
+      if (!all(known) || !identical(p$assumed, TRUE) || !is.character(p$label) || length(p$label) != 1) broken()
+      new_event("custom", adjacency, list(label = p$label, assumed = TRUE), inner)
+    },
+    poisson = bare(event_poisson, p$q, inner), sample = bare(event_sample, p$q, inner),
+    shuffle = bare(event_shuffle, p$n, inner),
+    compose = event_compose(inner, times = p$times, adjacency = adjacency),
+    parallel = event_parallel(inner, keys = p$keys, adjacency = adjacency)
+  )
+  if (!identical(made$adjacency, adjacency)) broken()
+  made
+}
+
+bare <- function(constructor, number, inner) constructor(number, inner[[1]])
+
+# ---- printing -----------------------------------------------------------------------------------------------------------------
+
+describe_event <- function(e) {
+  p <- e$parameters
+  inside <- vapply(e$children, describe_event, "")
+  number <- function(x) sprintf("%.6g", x)
+  switch(e$type,
+    pure = sprintf("pure(epsilon = %s)", number(p$epsilon)),
+    laplace = sprintf("Laplace(scale = %s)", number(p$scale)),
+    gaussian = sprintf("Gaussian(noise multiplier = %s)", number(p$noise_multiplier)),
+    discrete_gaussian = sprintf("discrete Gaussian(sigma = %s, sensitivity = %s, dimension = %s)", number(p$sigma),
+                                number(p$sensitivity), number(p$dimension)),
+    gdp = sprintf("GDP(mu = %s)", number(p$mu)),
+    zcdp = sprintf("zCDP(rho = %s)", number(p$rho)),
+    rdp = sprintf("RDP(%d orders from %s to %s)", length(p$orders), number(p$orders[1]), number(p$orders[length(p$orders)])),
+    approx = sprintf("approximate(epsilon = %s, delta = %s)", number(p$epsilon), number(p$delta)),
+    custom = sprintf("custom(%s, assumed: %s)", p$label, paste(inside, collapse = ", ")),
+    poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
+    sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
+    shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
+    compose = {
+      text <- if (length(inside) > 6) c(inside[1:5], sprintf("and %d more", length(inside) - 5L)) else inside
+      text <- paste(text, collapse = " + ")
+      if (p$times == 1) text else sprintf("%s x %s", format(p$times, big.mark = ",", scientific = FALSE),
+                                          if (length(inside) > 1) paste0("(", text, ")") else text)
+    },
+    parallel = sprintf("parallel over %s keys(%s)", p$keys, paste(inside, collapse = ", "))
+  )
+}
+
+#' @rdname dp_event
+#' @param x an event.
+#' @export
+format.dp_event <- function(x, ...) {
+  x <- check_event(x)
+  paste0(describe_event(x), switch(x$adjacency, either = " [adjacency open]", sprintf(" [%s]", x$adjacency)))
+}
+
+#' @rdname dp_event
+#' @export
+print.dp_event <- function(x, ...) {
+  cat("Event: ", format(x), "\n", sep = "")
+  invisible(x)
+}
+
+# ---- reading ------------------------------------------------------------------------------------------------------------------
+
+# The composed parts as list(event, times), equal ones counted together
+event_parts <- function(event, times = 1) {
+  parts <- collect_parts(event, times)
+  keys <- vapply(parts, function(part) event_key(part$event), "")
+  lapply(unname(split(parts, factor(keys, unique(keys)))), function(same) {
+    list(event = same[[1]]$event, times = sum(vapply(same, `[[`, 0, "times")))
+  })
+}
+
+collect_parts <- function(event, times) {
+  if (event$type != "compose") {
+    return(list(list(event = event, times = times)))
+  }
+  do.call(c, lapply(event$children, collect_parts, times * event$parameters$times))
+}
+
+# equal keys: equal events, whatever their stated adjacency
+event_key <- function(e) {
+  paste0(e$type, "{", paste(vapply(e$parameters, function(p) paste(if (is.numeric(p)) sprintf("%a", p) else p, collapse = ","), ""),
+                            collapse = ";"), "}(", paste(vapply(e$children, event_key, ""), collapse = "|"), ")")
+}
+
+event_assumed <- function(e) e$type == "custom" || any(vapply(e$children, event_assumed, NA))
