@@ -187,7 +187,7 @@ storage_columns <- function(facts, g, count, many) {
     if (!is.complex(g) || length(g) != facts$rows * count) {
       return(NULL)
     }
-    return(matrix(rbind(Re(g), Im(g)), ncol = count))
+    return(matrix(rbind(as.vector(Re(g)), as.vector(Im(g))), ncol = count))
   }
   if (!is.numeric(g) || length(g) != facts$ambient * count) {
     return(NULL)

@@ -34,7 +34,8 @@ static void call_user(void *context, double *grads, double *losses, const double
         const double *column = ok ? REAL(out) + i * (u->ambient + 1) : NULL;
         for (size_t j = 0; j < u->ambient; j++)
             grads[i * u->ambient + j] = ok ? column[j] : NAN;
-        losses[i] = ok ? column[u->ambient] : NAN;
+        if (losses)
+            losses[i] = ok ? column[u->ambient] : NAN;
     }
     UNPROTECT(4);
 }

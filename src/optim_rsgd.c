@@ -9,7 +9,7 @@ size_t optim_gradient_work(const struct optim *o)
     size_t pieces = problem_work(o->problem), noise = n + tangent_noise_work(o->m, 1),
            carry = manifold_work(o->m) + o->m->dim + 2 * n;
     pieces = pieces > noise ? pieces : noise;
-    return 2 * block * n + block + (pieces > carry ? pieces : carry);
+    return 2 * block * n + (pieces > carry ? pieces : carry);
 }
 
 /* sum of the clipped gradients of the records `which` */
@@ -18,12 +18,12 @@ static void clipped_sum(struct optim *o, double *sum, const double *p, double cl
 {
     manifold_t m = o->m;
     size_t n = m->ambient, block = o->problem->block;
-    double *g = work, *losses = g + 2 * block * n, *rest = losses + block;
+    double *g = work, *rest = g + 2 * block * n;
     for (size_t j = 0; j < n; j++)
         sum[j] = 0;
     for (size_t begin = 0; begin < count; begin += block) {
         size_t some = count - begin < block ? count - begin : block;
-        problem_gradients(o->problem, g, losses, p, which + begin, some, rest);
+        problem_gradients(o->problem, g, NULL, p, which + begin, some, rest);
         optim_clip(m, g, p, some, clip, rest);
         for (size_t i = 0; i < some; i++)
             for (size_t j = 0; j < n; j++)

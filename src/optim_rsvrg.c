@@ -10,13 +10,13 @@ int optim_reduced_gradient(struct optim *o, double *v, const double *p, const do
     manifold_t m = o->m;
     const size_t *which;
     size_t n = m->ambient, block = o->problem->block, count = optim_draw_batch(o, step, &which);
-    double *g = work, *h = g + block * n, *losses = h + block * n, *rest = losses + block;
+    double *g = work, *h = g + block * n, *rest = h + block * n;
     for (size_t j = 0; j < n; j++)
         v[j] = 0;
     for (size_t begin = 0; begin < count; begin += block) {
         size_t some = count - begin < block ? count - begin : block;
-        problem_gradients(o->problem, g, losses, p, which + begin, some, rest);
-        problem_gradients(o->problem, h, losses, snapshot, which + begin, some, rest);
+        problem_gradients(o->problem, g, NULL, p, which + begin, some, rest);
+        problem_gradients(o->problem, h, NULL, snapshot, which + begin, some, rest);
         if (o->paper) {
             optim_clip(m, g, p, some, o->clip, rest);
             optim_clip(m, h, snapshot, some, o->clip, rest);

@@ -13,7 +13,7 @@ static int single(const struct problem *q, double *grad, double *loss, const dou
     int status = STATUS_NOT_FINITE;
     if (all_finite(q->length, x))
         status = q->ops->gradient(q, grad, loss, p, one(x), 1, work);
-    if (status == STATUS_OK && !(all_finite(q->m->ambient, grad) && all_finite(1, loss)))
+    if (status == STATUS_OK && !(all_finite(q->m->ambient, grad) && (!loss || all_finite(1, loss))))
         status = STATUS_NOT_FINITE;
     return status;
 }
@@ -29,15 +29,16 @@ static int own(const struct problem *q, double *grads, double *losses, const dou
             x[i * len + j] = q->x[which[i] * len + j];
     if (all_finite(count * len, x) &&
         q->ops->gradient(q, grads, losses, p, (struct points){x, len}, count, rest) == STATUS_OK &&
-        all_finite(count * n, grads) && all_finite(count, losses))
+        all_finite(count * n, grads) && (!losses || all_finite(count, losses)))
         return STATUS_OK;
     int first = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        int status = single(q, grads + i * n, losses + i, p, x + i * len, rest);
+        int status = single(q, grads + i * n, losses ? losses + i : NULL, p, x + i * len, rest);
         if (status == STATUS_OK)
             continue;
         first = first == STATUS_OK ? status : first;
-        losses[i] = 0;
+        if (losses)
+            losses[i] = 0;
         for (size_t j = 0; j < n; j++)
             grads[i * n + j] = 0;
     }
@@ -57,7 +58,7 @@ int problem_gradients(const struct problem *q, double *grads, double *losses, co
         double *g = grads + i * n;
         int ok = all_finite(n, g) && m->ops->project_tangent(m, g, one(p), one(g), 0, 1, work) == STATUS_OK &&
                  all_finite(n, g);
-        if (!all_finite(1, losses + i)) {
+        if (losses && !all_finite(1, losses + i)) {
             losses[i] = 0;
             first = STATUS_BAD_CALLBACK;
         }

@@ -24,14 +24,14 @@ struct problem {
     const double *x; /* n records of `length` doubles; what isn't valid holds a NaN */
     size_t n, length, block;
     double threshold; /* Huber */
-    /* A user's own: gradients and losses of records which[0], ... at p; what failed is NaN. */
+    /* A user's own: gradients and losses of records which[0], ... at p; what failed is NaN; losses may be NULL. */
     void (*call)(void *context, double *grads, double *losses, const double *p, const size_t *which, size_t count);
     void *context;
 };
 
 size_t problem_work(const struct problem *q);
 /* Gradients and losses of count <= block records; total: where a record's gradient can't be had, is not finite or not a tangent
- * vector, it is 0. The status of the first such record, for those who may speak about it. `losses` may not be NULL. */
+ * vector, it is 0. The status of the first such record, for those who may speak about it. `losses` may be NULL. */
 int problem_gradients(const struct problem *q, double *grads, double *losses, const double *p, const size_t *which,
                       size_t count, double *work);
 

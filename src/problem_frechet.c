@@ -4,8 +4,7 @@
 
 static size_t work_size(manifold_t m, size_t block)
 {
-    (void)block;
-    return manifold_work(m);
+    return block + manifold_work(m);
 }
 
 static int logs(manifold_t m, double *grads, double *squares, const double *p, struct points x, size_t count,
@@ -19,10 +18,11 @@ static int logs(manifold_t m, double *grads, double *squares, const double *p, s
 static int frechet(const struct problem *q, double *grads, double *losses, const double *p, struct points x,
                    size_t count, double *work)
 {
-    int status = logs(q->m, grads, losses, p, x, count, work);
+    int status =
+        losses ? logs(q->m, grads, losses, p, x, count, work) : q->m->ops->log(q->m, grads, one(p), x, 0, count, work);
     for (size_t j = 0; j < count * q->m->ambient; j++)
         grads[j] = -grads[j];
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && losses; i++)
         losses[i] *= 0.5;
     return status;
 }
@@ -31,10 +31,11 @@ static int huber(const struct problem *q, double *grads, double *losses, const d
                  double *work)
 {
     size_t n = q->m->ambient;
-    int status = logs(q->m, grads, losses, p, x, count, work);
+    double *squares = losses ? losses : work;
+    int status = logs(q->m, grads, squares, p, x, count, work + q->block);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        double d = sqrt(losses[i] > 0 ? losses[i] : 0), t = q->threshold, scale = d > t ? t / d : 1;
-        losses[i] = d > t ? t * (d - 0.5 * t) : 0.5 * d * d;
+        double d = sqrt(squares[i] > 0 ? squares[i] : 0), t = q->threshold, scale = d > t ? t / d : 1;
+        squares[i] = d > t ? t * (d - 0.5 * t) : 0.5 * d * d;
         for (size_t j = 0; j < n; j++)
             grads[i * n + j] *= -scale;
     }

@@ -22,7 +22,8 @@ static int gradient(const struct problem *q, double *grads, double *losses, cons
             s[c] = dot(n, p + c * n, z);
             total += s[c] * s[c];
         }
-        losses[i] = -total;
+        if (losses)
+            losses[i] = -total;
         for (size_t c = 0; c < k; c++)
             for (size_t j = 0; j < n; j++)
                 g[j + c * n] = -2 * z[j] * s[c];
