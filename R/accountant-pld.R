@@ -320,7 +320,7 @@ grid_step <- function(plan, for_delta) {
   # steps h^2 (theta + 1)/12
   slack <- if (for_delta) plan$tol / theta else plan$tol * max(abs(plan$target), 1e-3 * plan$sd)
   h <- sqrt(12 * slack / (plan$steps * (theta + 1)))
-  min(h, plan$sd / 16, 1)
+  min(h, plan$sd / (if (plan$steps <= 100) 64 else 16), 1)
 }
 
 # ---- on the grid --------------------------------------------------------------------------------------------------------------
@@ -540,7 +540,7 @@ logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
 
 # epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta, since far
 # below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above delta, or all is.
-profile_epsilon <- function(profile, delta, upper) {
+grid_epsilon <- function(profile, delta, upper) {
   last <- max(c(0, which(profile$delta > delta)))
   if (last == 0 || last == length(profile$delta)) return(if (upper && last == 0) profile$loss[1] else NA)
   l <- profile$loss[last]
@@ -549,7 +549,7 @@ profile_epsilon <- function(profile, delta, upper) {
   l + log1p(share * expm1(h))
 }
 
-profile_delta <- function(profile, epsilon) {
+grid_delta <- function(profile, epsilon) {
   i <- findInterval(epsilon, profile$loss)
   n <- length(profile$loss)
   if (i == 0 || i >= n) return(NA)
@@ -606,7 +606,7 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
   profile <- pld_profile(d, upper, plan$target)
   slack <- 1e-9 * d$h * plan$steps # atoms that were taken for grid points
   if (is.null(epsilon)) {
-    value <- profile_epsilon(profile, delta, upper)
+    value <- grid_epsilon(profile, delta, upper)
     if (is.na(value)) {
       # above: infinite losses alone may exceed delta; below: smaller than the window shows
       value <- if (upper) Inf else 0
@@ -614,7 +614,7 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
     value <- if (upper) value + slack else value - slack
     list(value = max(0, value), h = d$h)
   } else {
-    value <- profile_delta(profile, epsilon + if (upper) -slack else slack)
+    value <- grid_delta(profile, epsilon + if (upper) -slack else slack)
     if (is.na(value)) value <- if (upper) 1 else 0
     list(value = value, h = d$h)
   }

@@ -201,12 +201,6 @@ delta_mironov <- function(alpha, value, epsilon) exp((alpha - 1) * (value - epsi
 # Asoodeh et al. (2020), Theorem 3: the least divergence among pairs of coins that breaks (epsilon, delta). With p the one coin
 # and (p - delta) e^-epsilon the other the divergence is convex in p; a bound below its minimum implies (epsilon, delta).
 least_divergence <- function(alpha, epsilon, delta) {
-  f <- function(p) {
-    a <- alpha * log(p) + (1 - alpha) * log(p - delta)
-    b <- alpha * log1p(-p) + (1 - alpha) * (epsilon + log1p((delta - p) * exp(-epsilon)))
-    top <- pmax(a, b)
-    top + log(exp(a - top) + exp(b - top))
-  }
   # the minimum over p = delta + (1 - delta) w, w on the logit scale
   g <- function(t) {
     w <- stats::plogis(t)
@@ -295,23 +289,30 @@ best_order <- function(value, convert, orders = NULL) {
   list(order = a, value = value(a), score = min(s))
 }
 
-rdp_epsilon <- function(event, delta, conversion = "best", orders = NULL) {
-  need_delta(event, delta, "rdp")
-  value <- function(orders) rdp_value(event, orders)
+# from a curve of divergences to epsilon or delta
+curve_epsilon <- function(value, delta, conversion = "best", orders = NULL) {
   closed <- if (conversion == "mironov") epsilon_mironov else epsilon_balle
   best <- best_order(value, function(a, v) pmax(closed(a, v, delta), 0), orders)
   if (is.null(best)) return(list(value = Inf))
   out <- best$score
   if (conversion %in% c("best", "asoodeh")) out <- min(out, epsilon_asoodeh(best$order, best$value, delta))
-  list(value = out, order = best$order)
+  list(value = out * (1 + 1e-14), order = best$order)
 }
 
-rdp_delta <- function(event, epsilon, conversion = "best", orders = NULL) {
-  value <- function(orders) rdp_value(event, orders)
+curve_delta <- function(value, epsilon, conversion = "best", orders = NULL) {
   closed <- if (conversion == "mironov") delta_mironov else delta_balle
   best <- best_order(value, function(a, v) closed(a, v, epsilon), orders)
   if (is.null(best)) return(list(value = 1))
   out <- best$score
   if (conversion %in% c("best", "asoodeh")) out <- min(out, delta_asoodeh(best$order, best$value, epsilon))
   list(value = min(1, out * (1 + 1e-12)), order = best$order)
+}
+
+rdp_epsilon <- function(event, delta, conversion = "best", orders = NULL) {
+  need_delta(event, delta, "rdp")
+  curve_epsilon(function(orders) rdp_value(event, orders), delta, conversion, orders)
+}
+
+rdp_delta <- function(event, epsilon, conversion = "best", orders = NULL) {
+  curve_delta(function(orders) rdp_value(event, orders), epsilon, conversion, orders)
 }

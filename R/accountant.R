@@ -1,3 +1,373 @@
+# One door to all accountants: dp_epsilon() and what is made of it.
+
+# name -> functions of (event, delta or epsilon); `sound`: an upper bound whatever the event, so "auto" may take it
+ACCOUNTANT_TABLE <- list(
+  gdp = list(epsilon = "gdp_accountant_epsilon", delta = "gdp_accountant_delta", sound = TRUE, converts = FALSE),
+  pure = list(epsilon = "pure_epsilon", delta = "pure_delta", sound = TRUE, converts = FALSE),
+  optimal = list(epsilon = "optimal_epsilon", delta = "optimal_delta", sound = TRUE, converts = FALSE),
+  shuffle = list(epsilon = "shuffle_epsilon", delta = "shuffle_delta", sound = TRUE, converts = FALSE),
+  zcdp = list(epsilon = "zcdp_accountant_epsilon", delta = "zcdp_accountant_delta", sound = TRUE, converts = TRUE),
+  rdp = list(epsilon = "rdp_epsilon", delta = "rdp_delta", sound = TRUE, converts = TRUE),
+  pld = list(epsilon = "pld_epsilon", delta = "pld_delta", sound = TRUE, converts = FALSE),
+  advanced = list(epsilon = "advanced_epsilon", delta = NA, sound = FALSE, converts = FALSE),
+  moments = list(epsilon = "moments_epsilon", delta = "moments_delta", sound = FALSE, converts = TRUE),
+  clt = list(epsilon = "clt_epsilon", delta = "clt_delta", sound = FALSE, converts = FALSE)
+)
+ACCOUNTANTS <- c("auto", names(ACCOUNTANT_TABLE))
+SOUND <- names(Filter(function(a) a$sound, ACCOUNTANT_TABLE))
+NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
+           moments = "a published bound whose constant is not proven")
+
+#' What events cost
+#'
+#' `dp_epsilon()` gives an epsilon at which the event is (epsilon, delta)-DP, `dp_delta()` a delta for a given epsilon. Both are
+#' upper bounds: rounding, truncation and grids are accounted for on the safe side. The price is for a plan whose events were all
+#' fixed before the first draw; events chosen after earlier results add up in a ledger by [event_price()].
+#'
+#' | accountant | prices | by |
+#' |---|---|---|
+#' | `"pure"` | (epsilon, delta) steps | sums |
+#' | `"optimal"` | equal (epsilon, delta) steps | exact composition of these numbers (Kairouz, Oh and Viswanath) |
+#' | `"advanced"` | pure steps | Dwork, Rothblum and Vadhan; for comparison |
+#' | `"shuffle"` | one shuffle | Feldman, McMillan and Talwar, summed exactly |
+#' | `"zcdp"` | Gaussian, discrete Gaussian, pure, zCDP | sum of rho |
+#' | `"rdp"` | the same, and Poisson samples, samples without replacement, tables | sum at the best order |
+#' | `"gdp"` | Gaussian steps | exact |
+#' | `"clt"` | sampled Gaussian steps | central limit theorem: an **estimate**, no bound |
+#' | `"moments"` | Gaussian steps, samples without replacement | Utpala et al., Claims 3 and 4: constant not proven |
+#' | `"pld"` | all but zCDP and RDP bounds | privacy-loss distributions, convolved by FFT |
+#'
+#' `"auto"` takes the smallest of those that are proven bounds and apply. An event that an accountant can't price is an error,
+#' never free.
+#'
+#' @param event an event ([dp_event]).
+#' @param delta from 0 (pure steps only) to below 1.
+#' @param epsilon at least 0.
+#' @param accountant one of `"auto"`, `"pure"`, `"optimal"`, `"advanced"`, `"shuffle"`, `"zcdp"`, `"rdp"`, `"gdp"`, `"clt"`,
+#'   `"moments"`, `"pld"`.
+#' @param conversion how a Renyi bound becomes (epsilon, delta): `"best"`, `"asoodeh"` (Asoodeh et al. 2020, which is optimal at
+#'   its order), `"balle"` (Balle et al. 2020; Canonne, Kamath and Steinke 2020), `"mironov"` (Mironov 2017), and for `"zcdp"`
+#'   also `"bun-steinke"` (Bun and Steinke 2016).
+#' @return A number of class `dp_price` that names its accountant: attributes `accountant`, `assumed` (whether a custom event's
+#'   bound was taken on trust), `proven` (`FALSE` for `"clt"` and `"moments"`), and where there is one the Renyi `order` or `mu`.
+#'   Arithmetic gives plain numbers. Closed forms exceed the exact value by at most 1e-10 of it, `"pld"` usually by 1e-4.
+#' @section Errors: `riemdp_error_unpriced`, `riemdp_error_event`, `riemdp_error_adjacency`, `riemdp_error_argument`.
+#' @references Balle and Wang (2018), \url{https://proceedings.mlr.press/v80/balle18a.html}. Kairouz, Oh and Viswanath (2017),
+#'   \doi{10.1109/TIT.2017.2685505}. Mironov, Talwar and Zhang (2019), \doi{10.48550/arXiv.1908.10530}. Wang, Balle and
+#'   Kasiviswanathan (2019), \url{https://proceedings.mlr.press/v89/wang19b.html}. Asoodeh et al. (2020),
+#'   \doi{10.1109/ISIT44484.2020.9174015}. Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022),
+#'   \doi{10.56553/popets-2022-0122}. Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
+#' @examples
+#' training <- event_compose(event_poisson(0.01, event_gaussian(1)), times = 10000)
+#' dp_epsilon(training, 1e-6)
+#' dp_epsilon(training, 1e-6, accountant = "rdp")
+#' dp_delta(event_gaussian(1), epsilon = 1)
+#' dp_epsilon(event_compose(event_pure(0.1), times = 100), delta = 1e-6)
+#' @export
+dp_epsilon <- function(event, delta, accountant = "auto", conversion = "best") {
+  event <- check_event(event)
+  delta <- check_delta(delta)
+  ask_accountants(event, delta, "epsilon", accountant, conversion)
+}
+
+#' @rdname dp_epsilon
+#' @export
+dp_delta <- function(event, epsilon, accountant = "auto", conversion = "best") {
+  event <- check_event(event)
+  epsilon <- check_number(epsilon, "epsilon", least = 0)
+  ask_accountants(event, epsilon, "delta", accountant, conversion)
+}
+
+# `given` is delta where epsilon is wanted, and the other way round
+ask_accountants <- function(event, given, wanted, accountant, conversion) {
+  accountant <- check_choice(accountant, "accountant", ACCOUNTANTS)
+  conversion <- check_choice(conversion, "conversion", ZCDP_CONVERSIONS)
+  if (conversion == "bun-steinke" && accountant != "zcdp") {
+    abort_riemdp("argument", "`conversion` \"bun-steinke\" is for `accountant` \"zcdp\".")
+  }
+  event <- top_level(event)
+  if (event$type == "parallel" && event$parameters$keys == "public") {
+    # each record is in one part: the dearest part at this very question
+    each <- lapply(event$children, function(child) ask_accountants(child, given, wanted, accountant, conversion))
+    out <- each[[which.max(vapply(each, as.double, 0))]]
+    attr(out, "assumed") <- event_assumed(event)
+    return(out)
+  }
+  one <- function(name) {
+    entry <- ACCOUNTANT_TABLE[[name]]
+    if (is.na(entry[[wanted]])) unpriced(event, dQuote(name, FALSE), sprintf("it gives no %s", wanted))
+    f <- get(entry[[wanted]], mode = "function")
+    found <- if (entry$converts) f(event, given, conversion) else f(event, given)
+    new_price(found$value, wanted, name, event, found)
+  }
+  if (accountant != "auto") return(one(accountant))
+  refusals <- character()
+  best <- NULL
+  for (name in SOUND) {
+    found <- tryCatch(one(name), riemdp_error_unpriced = function(e) {
+      refusals[[name]] <<- conditionMessage(e)
+      NULL
+    })
+    if (!is.null(found) && (is.null(best) || as.double(found) < as.double(best))) best <- found
+    # nothing is below an exact price
+    if (!is.null(found) && name == "gdp") break
+  }
+  if (is.null(best)) {
+    abort_riemdp("unpriced", paste("no accountant prices this event at this", if (wanted == "epsilon") "delta:" else "epsilon:",
+                                   refusals[[length(refusals)]]))
+  }
+  best
+}
+
+# an event that stands for one other
+top_level <- function(event) {
+  while ((event$type == "compose" && length(event$children) == 1 && event$parameters$times == 1) ||
+           (event$type %in% c("poisson", "sample") && event$parameters$q == 1)) {
+    event <- event$children[[1]]
+  }
+  event
+}
+
 need_delta <- function(event, delta, accountant) {
-  if (delta <= 0) unpriced(event, accountant, "only pure steps have an epsilon at delta = 0")
+  if (delta <= 0) unpriced(event, dQuote(accountant, FALSE), "at delta = 0 only pure steps have an epsilon")
+}
+
+new_price <- function(value, quantity, accountant, event, found = list()) {
+  structure(as.double(value), quantity = quantity, accountant = accountant, assumed = event_assumed(event),
+            proven = accountant %in% c(SOUND, "advanced"), order = found$order, mu = found$mu, class = "dp_price")
+}
+
+#' @rdname dp_epsilon
+#' @param x a price.
+#' @param ... not used.
+#' @export
+format.dp_price <- function(x, ...) {
+  quantity <- attr(x, "quantity")
+  accountant <- attr(x, "accountant")
+  sprintf("%s = %.6g by %s%s%s", quantity, as.double(x), accountant,
+          if (accountant %in% names(NOTES)) sprintf(" (%s)", NOTES[[accountant]]) else "",
+          if (isTRUE(attr(x, "assumed"))) " (rests on an assumed bound)" else "")
+}
+
+#' @rdname dp_epsilon
+#' @export
+print.dp_price <- function(x, ...) {
+  cat(format(x), "\n", sep = "")
+  invisible(x)
+}
+
+#' @export
+Ops.dp_price <- function(e1, e2) {
+  plain <- function(e) if (inherits(e, "dp_price")) as.double(e) else e
+  if (missing(e2)) get(.Generic, mode = "function")(plain(e1)) else get(.Generic, mode = "function")(plain(e1), plain(e2))
+}
+
+#' @export
+Math.dp_price <- function(x, ...) get(.Generic, mode = "function")(as.double(x), ...)
+
+#' Lower and upper bounds of epsilon
+#'
+#' Privacy-loss distributions rounded both ways: the true epsilon of the events' dominating pairs lies between. The grid is
+#' refined until the two are within `tol` of each other, as far as memory allows; for mixtures of several lattice laws the lower
+#' bound may stay looser.
+#'
+#' @inheritParams dp_epsilon
+#' @param delta above 0, below 1.
+#' @param tol relative distance wanted.
+#' @return `c(lower =, upper =)`.
+#' @examples
+#' dp_bounds(event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000), 1e-5)
+#' @export
+dp_bounds <- function(event, delta, tol = 5e-4) {
+  event <- top_level(check_event(event))
+  delta <- check_delta(delta)
+  tol <- check_number(tol, "tol", positive = TRUE)
+  need_delta(event, delta, "pld")
+  if (event$type == "parallel" && event$parameters$keys == "public") {
+    each <- vapply(event$children, dp_bounds, double(2), delta, tol)
+    return(apply(each, 1, max))
+  }
+  grid <- min(1e-4, tol / 4)
+  best <- c(lower = 0, upper = Inf)
+  for (round in 1:4) {
+    pair <- c(pld_bound(event, FALSE, delta = delta, tol = grid)$value, pld_bound(event, TRUE, delta = delta, tol = grid)$value)
+    best <- c(lower = max(best[[1]], pair[1]), upper = min(best[[2]], pair[2]))
+    if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]])) break
+    grid <- grid / 8
+  }
+  best
+}
+
+#' Trade-off curve of an event
+#'
+#' The smallest type II error of a test between neighbouring data sets at each type I error, from below: no attack does better.
+#'
+#' @inheritParams dp_epsilon
+#' @param alpha type I errors, from 0 to 1.
+#' @return A data frame of class `dp_tradeoff` with `alpha` and `beta`, for `plot()`.
+#' @references Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
+#' @examples
+#' dp_tradeoff(event_gaussian(1), alpha = c(0.05, 0.5))
+#' @export
+dp_tradeoff <- function(event, alpha = seq(0, 1, 0.005)) {
+  event <- check_event(event)
+  if (!is.numeric(alpha) || is.object(alpha) || !length(alpha) || anyNA(alpha) || any(alpha < 0 | alpha > 1)) {
+    abort_riemdp("argument", "`alpha` must be numbers from 0 to 1.")
+  }
+  curve <- whole_profile(event)
+  # every (epsilon, delta) bounds the curve by two lines (Dong, Roth and Su 2022, Proposition 2.5)
+  beta <- vapply(alpha, function(a) {
+    max(0, 1 - curve$delta - exp(curve$epsilon) * a, exp(-curve$epsilon) * (1 - curve$delta - a))
+  }, 0)
+  structure(data.frame(alpha = alpha, beta = beta), class = c("dp_tradeoff", "data.frame"), label = describe_event(event))
+}
+
+# delta at many epsilons, from above
+whole_profile <- function(event) {
+  mu <- gaussian_step(event)
+  if (!is.null(mu)) {
+    epsilon <- seq(0, max(mu^2 / 2 + 9 * mu, 1e-3), length.out = 2000)
+    return(list(epsilon = epsilon, delta = if (mu == 0) 0 * epsilon else gaussian_delta(mu, epsilon)))
+  }
+  curves <- tryCatch(lapply(pld_directions(event), function(direction) {
+    d <- pld_distribution(event, direction, TRUE)
+    d <- list(loss = d$loss, mass = d$mass, error = 0, theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)
+    p <- pld_profile(d, TRUE, 0)
+    keep <- p$loss >= 0
+    list(epsilon = p$loss[keep], delta = p$delta[keep])
+  }), riemdp_error_unpriced = function(e) NULL)
+  if (is.null(curves)) {
+    epsilon <- c(seq(0, 3, 0.1), seq(3.5, 20, 0.5))
+    return(list(epsilon = epsilon, delta = vapply(epsilon, function(e) {
+      tryCatch(as.double(dp_delta(event, e)), riemdp_error_unpriced = function(e) 1)
+    }, 0)))
+  }
+  epsilon <- sort(unique(unlist(lapply(curves, `[[`, "epsilon"))))
+  if (length(epsilon) > 4000) epsilon <- epsilon[unique(round(seq(1, length(epsilon), length.out = 4000)))]
+  delta <- Reduce(pmax, lapply(curves, function(curve) {
+    # a falling curve: the last value at or before is an upper bound
+    i <- findInterval(epsilon, curve$epsilon)
+    c(1, curve$delta)[i + 1]
+  }))
+  list(epsilon = epsilon, delta = delta)
+}
+
+#' All accountants side by side
+#'
+#' @inheritParams dp_epsilon
+#' @return A data frame of class `dp_accountants`, one row an accountant: `accountant`, `epsilon` (`NA` where it doesn't apply),
+#'   `proven`, `note`. It has a `plot()` method.
+#' @examples
+#' dp_accountants(event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000), 1e-5)
+#' @export
+dp_accountants <- function(event, delta) {
+  event <- check_event(event)
+  delta <- check_delta(delta)
+  names <- names(ACCOUNTANT_TABLE)
+  rows <- lapply(names, function(name) {
+    tryCatch(list(as.double(dp_epsilon(event, delta, name)), ""), riemdp_error_unpriced = function(e) list(NA_real_, conditionMessage(e)))
+  })
+  note <- vapply(rows, `[[`, "", 2)
+  known <- note == "" & names %in% names(NOTES)
+  note[known] <- NOTES[names[known]]
+  structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1), proven = names %in% c(SOUND, "advanced"), note = note),
+            class = c("dp_accountants", "data.frame"))
+}
+
+#' Find the noise for a wanted price
+#'
+#' The smallest `sigma` for which the event costs at most `epsilon` at `delta`, rounded up: the returned value has been priced
+#' and fits. The price must fall as `sigma` grows.
+#'
+#' @param make a function of `sigma` that returns an event.
+#' @param epsilon positive.
+#' @inheritParams dp_epsilon
+#' @param tol relative distance from the smallest `sigma`; by default 1e-12 where the accountant is a closed form and 1e-5 else.
+#' @return A number of class `dp_price` with attributes `accountant`, `epsilon` (the price at it) and `tol`.
+#' @section Errors: `riemdp_error_calibration` where no `sigma` between 1e-6 and 1e9 fits, or all do; errors of `make` and of
+#'   [dp_epsilon()].
+#' @examples
+#' dp_calibrate(event_gaussian, epsilon = 1, delta = 1e-5)
+#' dp_calibrate(function(sigma) event_compose(event_poisson(0.01, event_gaussian(sigma)), times = 1000), 1, 1e-5)
+#' @export
+dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) {
+  if (!is.function(make)) abort_riemdp("argument", "`make` must be a function of sigma that returns an event.")
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  delta <- check_delta(delta)
+  accountant <- check_choice(accountant, "accountant", ACCOUNTANTS)
+  # far from the answer prices may be beyond an accountant: that is dear
+  price <- function(sigma, name) {
+    tryCatch(as.double(dp_epsilon(make(sigma), delta, name)), riemdp_error_unpriced = function(e) Inf)
+  }
+  # the cheap accountants first; they leave a bracket for the dear one
+  first <- top_level(check_event(make(1)))
+  closed <- if (accountant == "auto") !is.null(gaussian_step(first)) else accountant %in% c("gdp", "pure", "zcdp", "advanced")
+  quick <- if (accountant != "auto") accountant else if (closed) "gdp" else "rdp"
+  if (accountant == "auto" && !closed && is.infinite(price(1, "rdp"))) quick <- "auto"
+  if (quick == "pld") quick <- if (is.finite(price(1, "rdp"))) "rdp" else "pld"
+  if (is.null(tol)) tol <- if (closed) 1e-13 else 1e-5
+  tol <- check_number(tol, "tol", positive = TRUE, most = 0.1)
+  sigma <- bracket_sigma(function(s) price(s, quick), epsilon)
+  final <- if (closed && accountant == "auto") "gdp" else accountant
+  if (final != quick) {
+    # the same, from a start that is near
+    start <- find_sigma(function(s) price(s, quick), sigma, epsilon, 1e-2)
+    sigma <- bracket_sigma(function(s) price(s, final), epsilon, start, 1.1)
+  }
+  found <- find_sigma(function(s) price(s, final), sigma, epsilon, tol)
+  structure(found, quantity = "sigma", accountant = attr(dp_epsilon(make(found), delta, final), "accountant"),
+            epsilon = as.double(dp_epsilon(make(found), delta, final)), tol = tol, class = "dp_price")
+}
+
+# c(too small, large enough)
+bracket_sigma <- function(price, epsilon, start = 1, factor = 4) {
+  none <- function() abort_riemdp("calibration", "no sigma between 1e-6 and 1e9 gives this epsilon at this delta.")
+  s <- start
+  if (price(s) <= epsilon) {
+    while (price(s / factor) <= epsilon) {
+      s <- s / factor
+      if (s < 1e-6) none()
+      factor <- min(factor^1.5, 64)
+    }
+    return(c(s / factor, s))
+  }
+  while (price(s * factor) > epsilon) {
+    s <- s * factor
+    if (s > 1e9) none()
+    factor <- min(factor^1.5, 64)
+  }
+  c(s, s * factor)
+}
+
+# regula falsi (Illinois) on logarithms, then a step up until the price fits
+find_sigma <- function(price, range, epsilon, tol) {
+  f <- function(x) {
+    p <- price(exp(x))
+    if (is.finite(p)) log(max(p, 1e-300)) - log(epsilon) else 50
+  }
+  lo <- log(range[1])
+  hi <- log(range[2])
+  f_lo <- f(lo)
+  f_hi <- f(hi)
+  side <- 0
+  for (i in 1:200) {
+    if (hi - lo <= tol || f_hi == 0) break
+    share <- if (i %% 12 == 0) 0.5 else f_lo / (f_lo - f_hi)
+    # a little to either side of the root, so that the bracket closes from both
+    share <- min(max(share, 0.3 * tol / (hi - lo)), 1 - 0.3 * tol / (hi - lo))
+    x <- lo + share * (hi - lo)
+    y <- f(x)
+    if (y <= 0) {
+      hi <- x
+      f_hi <- y
+      if (side == 1) f_lo <- f_lo / 2
+      side <- 1
+    } else {
+      lo <- x
+      f_lo <- y
+      if (side == -1) f_hi <- f_hi / 2
+      side <- -1
+    }
+  }
+  exp(step_until(hi, tol / 4, function(x) price(exp(x)) <= epsilon))
 }

@@ -34,7 +34,8 @@ format.dp_release <- function(x, ...) {
     sprintf("  expected error %.4g%s", x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else
             if (x$expected_error > x$radius) ": LARGER than the public radius, the release says less than the bounds do" else
-              sprintf(", %.2g %% of the radius", 100 * x$expected_error / x$radius)),
+              sprintf(", %.2g %% of the radius%s", 100 * x$expected_error / x$radius,
+                      if (x$expected_error > 0.5 * x$radius) ": the release says LITTLE MORE than the bounds do" else "")),
     if (length(x$post_processed)) paste0("  post-processed: ", x$post_processed)
   )
 }

@@ -372,17 +372,18 @@ TARGET static int KERNEL(symeig)(size_t n, size_t count, wide *a, wide *w, int v
     return status;
 }
 
-TARGET static void KERNEL(symmetric_product)(size_t n, size_t count, const wide *a, const wide *b, wide *c, wide *work)
+/* c[i + j n] = sum over k of a[i ai + k ak] b[j bj + k bk], two rows at once; from the diagonal down where `lower` */
+TARGET static inline __attribute__((always_inline)) void
+KERNEL(product)(size_t n, const wide *a, size_t ai, size_t ak, const wide *b, size_t bj, size_t bk, int lower, wide *c)
 {
-    (void)count, (void)work;
     for (size_t j = 0; j < n; j++) {
-        size_t i = j;
+        size_t i = lower ? j : 0;
         for (; i + 1 < n; i += 2) {
             wide s = {0}, t = {0};
             for (size_t k = 0; k < n; k++) {
-                wide bk = b[j + k * n];
-                s += a[i + k * n] * bk;
-                t += a[i + 1 + k * n] * bk;
+                wide e = b[j * bj + k * bk];
+                s += a[i * ai + k * ak] * e;
+                t += a[(i + 1) * ai + k * ak] * e;
             }
             c[i + j * n] = s;
             c[i + 1 + j * n] = t;
@@ -390,10 +391,16 @@ TARGET static void KERNEL(symmetric_product)(size_t n, size_t count, const wide 
         for (; i < n; i++) {
             wide s = {0};
             for (size_t k = 0; k < n; k++)
-                s += a[i + k * n] * b[j + k * n];
+                s += a[i * ai + k * ak] * b[j * bj + k * bk];
             c[i + j * n] = s;
         }
     }
+}
+
+TARGET static void KERNEL(symmetric_product)(size_t n, size_t count, const wide *a, const wide *b, wide *c, wide *work)
+{
+    (void)count, (void)work;
+    KERNEL(product)(n, a, 1, n, b, 1, n, 1, c);
 }
 
 TARGET static void KERNEL(spectral)(size_t n, size_t count, const wide *v, const wide *f, wide *a, wide *work)
@@ -407,49 +414,13 @@ TARGET static void KERNEL(spectral)(size_t n, size_t count, const wide *v, const
 TARGET static void KERNEL(mul)(size_t n, size_t count, const wide *a, const wide *b, wide *c, wide *work)
 {
     (void)count, (void)work;
-    for (size_t j = 0; j < n; j++) {
-        size_t i = 0;
-        for (; i + 1 < n; i += 2) {
-            wide s = {0}, t = {0};
-            for (size_t k = 0; k < n; k++) {
-                wide bk = b[k + j * n];
-                s += a[i + k * n] * bk;
-                t += a[i + 1 + k * n] * bk;
-            }
-            c[i + j * n] = s;
-            c[i + 1 + j * n] = t;
-        }
-        for (; i < n; i++) {
-            wide s = {0};
-            for (size_t k = 0; k < n; k++)
-                s += a[i + k * n] * b[k + j * n];
-            c[i + j * n] = s;
-        }
-    }
+    KERNEL(product)(n, a, 1, n, b, n, 1, 0, c);
 }
 
 TARGET static void KERNEL(mul_transposed)(size_t n, size_t count, const wide *a, const wide *b, wide *c, wide *work)
 {
     (void)count, (void)work;
-    for (size_t j = 0; j < n; j++) {
-        size_t i = 0;
-        for (; i + 1 < n; i += 2) {
-            wide s = {0}, t = {0};
-            for (size_t k = 0; k < n; k++) {
-                wide bk = b[k + j * n];
-                s += a[k + i * n] * bk;
-                t += a[k + (i + 1) * n] * bk;
-            }
-            c[i + j * n] = s;
-            c[i + 1 + j * n] = t;
-        }
-        for (; i < n; i++) {
-            wide s = {0};
-            for (size_t k = 0; k < n; k++)
-                s += a[k + i * n] * b[k + j * n];
-            c[i + j * n] = s;
-        }
-    }
+    KERNEL(product)(n, a, n, 1, b, n, 1, 0, c);
 }
 
 static const struct wide_kernels KERNEL(kernels) = {

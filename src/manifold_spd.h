@@ -49,4 +49,33 @@ static inline void spd_store(size_t k, double *out, size_t i, size_t count, cons
     wide_store(k, count, a, to);
 }
 
+/* What operations on groups need, in the caller's workspace: `base` and `scale` belong to the base points (a Cholesky factor and
+ * its reciprocals, or eigenvectors and eigenvalues), `root` to either; the rest is free. */
+struct spd_groups {
+    const struct wide_kernels *kernels;
+    wide *base, *scale, *root, *v, *f, *s, *t, *g, *rest;
+    double *scalar; /* what is left, for one matrix */
+};
+
+static inline size_t spd_groups_work(manifold_t m)
+{
+    return WIDE * (5 * m->ambient + 3 * m->rows + wide_work(m->rows) + 1);
+}
+
+static inline struct spd_groups spd_make_groups(manifold_t m, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    struct spd_groups c = {.kernels = wide_kernels(k), .base = wide_align(work)};
+    c.v = c.base + n;
+    c.s = c.v + n;
+    c.t = c.s + n;
+    c.g = c.t + n;
+    c.scale = c.g + n;
+    c.root = c.scale + k;
+    c.f = c.root + k;
+    c.rest = c.f + k;
+    c.scalar = (double *)(c.rest + wide_work(k));
+    return c;
+}
+
 #endif

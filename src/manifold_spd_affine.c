@@ -16,56 +16,33 @@ static int init(struct manifold *m)
 static size_t work_size(manifold_t m)
 {
     size_t n = m->ambient, k = m->rows;
-    size_t groups = WIDE * (6 * n + 2 * k + wide_work(k) + 1), scalar = 9 * n + 2 * k + la_symeig_work(k);
-    return groups + scalar;
-}
-
-/* what the operations on groups of matrices need, in the caller's workspace */
-struct groups {
-    const struct wide_kernels *kernels;
-    wide *l, *r, *v, *f, *s, *t, *g, *rest;
-    double *scalar;
-};
-
-static struct groups make_groups(manifold_t m, double *work)
-{
-    size_t k = m->rows, n = m->ambient;
-    struct groups c = {.kernels = wide_kernels(k), .l = wide_align(work)};
-    c.r = c.l + n;
-    c.v = c.r + k;
-    c.f = c.v + n;
-    c.s = c.f + k;
-    c.t = c.s + n;
-    c.g = c.t + n;
-    c.rest = c.g + n;
-    c.scalar = (double *)(c.rest + wide_work(k));
-    return c;
+    return spd_groups_work(m) + 9 * n + 2 * k + la_symeig_work(k);
 }
 
 /* Cholesky factors of base points, made once where the base is one for all */
-static int base_factor(const struct groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
+static int base_factor(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
 {
     const double *x[WIDE];
     if (!fresh(p, i, begin))
         return STATUS_OK;
     size_t count = spd_group(p, i, end, x);
-    wide_load(k, x, c->l);
-    return c->kernels->chol(k, count, c->l, c->l, c->r, c->rest);
+    wide_load(k, x, c->base);
+    return c->kernels->chol(k, count, c->base, c->base, c->scale, c->rest);
 }
 
 /* S = L^-1 U L^-T of tangent vectors */
-static void whiten_group(const struct groups *c, size_t k, struct points u, size_t i, size_t end, wide *s)
+static void whiten_group(const struct spd_groups *c, size_t k, struct points u, size_t i, size_t end, wide *s)
 {
     const double *x[WIDE];
     size_t count = spd_group(u, i, end, x);
     wide_load(k, x, s);
-    c->kernels->whiten(k, count, c->l, c->r, s, s, c->rest);
+    c->kernels->whiten(k, count, c->base, c->scale, s, s, c->rest);
 }
 
 static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_factor(&c, k, p, i, begin, end);
@@ -84,7 +61,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
             for (size_t a = 0; a < k; a++)
                 c.v[a + j * k] *= c.f[j];
         }
-        c.kernels->mul(k, count, c.l, c.v, c.t, c.rest);
+        c.kernels->mul(k, count, c.base, c.v, c.t, c.rest);
         c.kernels->symmetric_product(k, count, c.t, c.t, c.s, c.rest);
         spd_store(k, out, i, count, c.s);
     }
@@ -138,15 +115,15 @@ static int log_spectrum_far(manifold_t m, size_t k, const double *l, const doubl
 
 /* Logarithms f of the eigenvalues of L^-1 Y L^-T (and eigenvectors v), in no order: by log1p of the whitened difference Y - P,
  * which keeps the distance of near points. */
-static int log_spectrum(manifold_t m, const struct groups *c, struct points p, struct points q, size_t i, size_t end,
-                        int vectors)
+static int log_spectrum(manifold_t m, const struct spd_groups *c, struct points p, struct points q, size_t i,
+                        size_t end, int vectors)
 {
     size_t k = m->rows, n = m->ambient;
     const double *base[WIDE], *y[WIDE];
     size_t count = spd_group(q, i, end, y);
     spd_group(p, i, end, base);
     wide_load_difference(k, y, base, c->v);
-    c->kernels->whiten(k, count, c->l, c->r, c->v, c->v, c->rest);
+    c->kernels->whiten(k, count, c->base, c->scale, c->v, c->v, c->rest);
     int status = c->kernels->symeig(k, count, c->v, c->f, vectors, c->rest);
     if (status != STATUS_OK)
         return status;
@@ -158,7 +135,7 @@ static int log_spectrum(manifold_t m, const struct groups *c, struct points p, s
         }
         if (!(low > -0.999) || 1 + high > 1e4 * (1 + low)) {
             double *l = c->scalar, *v = l + n, *f = v + n, *rest = f + k;
-            wide_take(n, a, c->l, l);
+            wide_take(n, a, c->base, l);
             status = log_spectrum_far(m, k, l, y[a], v, f, rest);
             if (status != STATUS_OK)
                 return status;
@@ -175,7 +152,7 @@ static int log_spectrum(manifold_t m, const struct groups *c, struct points p, s
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_factor(&c, k, p, i, begin, end);
@@ -184,7 +161,7 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
         if (status != STATUS_OK)
             return status;
         c.kernels->spectral(k, count, c.v, c.f, c.s, c.rest);
-        c.kernels->unwhiten(k, count, c.l, c.s, c.s, c.rest);
+        c.kernels->unwhiten(k, count, c.base, c.s, c.s, c.rest);
         spd_store(k, out, i, count, c.s);
     }
     return STATUS_OK;
@@ -195,7 +172,7 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
                    size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     wide *total = c.g, squares = {0};
     if (begin >= end)
         return STATUS_OK;
@@ -232,7 +209,7 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
                 t += total[i + j * k][a];
             s[i + j * k] = t;
         }
-    wide_take(n, 0, c.l, l);
+    wide_take(n, 0, c.base, l);
     la_mirror_lower(k, s);
     la_unwhiten(k, l, s, s, rest);
     for (size_t j = 0; j < n; j++)
@@ -245,13 +222,13 @@ static int start_add(manifold_t m, double *acc, struct points x, const double *w
                      double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_factor(&c, k, x, i, begin, end);
         if (status != STATUS_OK)
             return status;
-        c.kernels->inverse(k, count, c.l, c.r, c.s, c.rest);
+        c.kernels->inverse(k, count, c.base, c.scale, c.s, c.rest);
         for (size_t a = 0; a < count; a++) {
             double wi = w ? w[i + a] : 1;
             const double *xi = at(x, i + a);
@@ -291,7 +268,7 @@ static int start_end(manifold_t m, double *out, double *acc, double total, doubl
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_factor(&c, k, p, i, begin, end);
@@ -332,7 +309,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
                      size_t end, double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_factor(&c, k, p, i, begin, end);
@@ -350,7 +327,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
         /* G S G with G = (L^-1 Y L^-T)^(1/2) */
         c.kernels->mul(k, count, c.g, c.s, c.t, c.rest);
         c.kernels->symmetric_product(k, count, c.t, c.g, c.s, c.rest);
-        c.kernels->unwhiten(k, count, c.l, c.s, c.s, c.rest);
+        c.kernels->unwhiten(k, count, c.base, c.s, c.s, c.rest);
         spd_store(k, out, i, count, c.s);
     }
     return STATUS_OK;

@@ -17,8 +17,7 @@ static int init(struct manifold *m)
 static size_t work_size(manifold_t m)
 {
     size_t n = m->ambient, k = m->rows, eig = la_symeig_work(k), polar = la_polar_work(k);
-    size_t groups = WIDE * (5 * n + 3 * k + wide_work(k) + 1);
-    return groups + 24 * n + 4 * k + (eig > polar ? eig : polar);
+    return spd_groups_work(m) + 24 * n + 4 * k + (eig > polar ? eig : polar);
 }
 
 static int spectrum(size_t k, const double *x, double *v, double *w, double *rest)
@@ -175,63 +174,41 @@ static int transport_map(size_t k, const double *p, const double *q, const doubl
     return STATUS_OK;
 }
 
-/* what the operations on groups of matrices need, in the caller's workspace */
-struct groups {
-    const struct wide_kernels *kernels;
-    wide *v, *w, *x, *s, *t, *f, *root, *rest;
-    double *scalar;
-};
-
-static struct groups make_groups(manifold_t m, double *work)
-{
-    size_t k = m->rows, n = m->ambient;
-    struct groups c = {.kernels = wide_kernels(k), .v = wide_align(work)};
-    c.w = c.v + n;
-    c.root = c.w + k;
-    c.f = c.root + k;
-    c.x = c.f + k;
-    c.s = c.x + n;
-    c.t = c.s + n;
-    c.rest = c.t + n;
-    c.scalar = (double *)(c.rest + wide_work(k));
-    return c;
-}
-
 /* spectra of base points and roots of their eigenvalues, made once where the base is one for all */
-static int base_spectrum(const struct groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
+static int base_spectrum(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
 {
     const double *x[WIDE];
     if (!fresh(p, i, begin))
         return STATUS_OK;
     size_t count = spd_group(p, i, end, x);
-    wide_load(k, x, c->v);
-    int status = c->kernels->symeig(k, count, c->v, c->w, 1, c->rest);
+    wide_load(k, x, c->base);
+    int status = c->kernels->symeig(k, count, c->base, c->scale, 1, c->rest);
     for (size_t j = 0; j < k && status == STATUS_OK; j++)
         for (size_t a = 0; a < WIDE; a++) {
-            if (a < count && !(c->w[j][a] > 0))
+            if (a < count && !(c->scale[j][a] > 0))
                 return STATUS_NOT_POSITIVE;
-            c->root[j][a] = sqrt(c->w[j][a]);
+            c->root[j][a] = sqrt(c->scale[j][a]);
         }
     return status;
 }
 
 /* transport_map() of a group by the square root; matrices that are too near or too ill-conditioned for it go one by one */
-static int transport_group(const struct groups *c, size_t k, struct points p, struct points q, size_t i, size_t end)
+static int transport_group(const struct spd_groups *c, size_t k, struct points p, struct points q, size_t i, size_t end)
 {
     const double *base[WIDE], *y[WIDE];
     size_t count = spd_group(q, i, end, y), n = k * k;
     spd_group(p, i, end, base);
     double big[WIDE] = {0};
-    wide_load(k, y, c->x);
-    wide_mirror(k, c->x);
-    c->kernels->mul(k, count, c->x, c->v, c->t, c->rest);
-    c->kernels->mul_transposed(k, count, c->v, c->t, c->s, c->rest);
+    wide_load(k, y, c->v);
+    wide_mirror(k, c->v);
+    c->kernels->mul(k, count, c->v, c->base, c->t, c->rest);
+    c->kernels->mul_transposed(k, count, c->base, c->t, c->s, c->rest);
     for (size_t j = 0; j < k; j++)
         for (size_t r = j; r < k; r++) {
             wide e = c->s[r + j * k], first = e;
             if (r == j)
-                first -= c->w[j];
-            first /= c->w[r] + c->w[j];
+                first -= c->scale[j];
+            first /= c->scale[r] + c->scale[j];
             for (size_t a = 0; a < count; a++)
                 big[a] = fabs(first[a]) > big[a] ? fabs(first[a]) : big[a];
             c->s[r + j * k] = e * c->root[r] * c->root[j];
@@ -246,13 +223,13 @@ static int transport_group(const struct groups *c, size_t k, struct points p, st
             for (size_t j = 0; j < k; j++)
                 for (size_t a = 0; a < count; a++)
                     c->t[j][a] = sqrt(c->f[j][a]);
-            c->kernels->spectral(k, count, c->s, c->t, c->x, c->rest);
+            c->kernels->spectral(k, count, c->s, c->t, c->v, c->rest);
             for (size_t j = 0; j < k; j++) {
                 for (size_t r = j; r < k; r++)
-                    c->x[r + j * k] /= c->root[r] * c->root[j];
-                c->x[j + j * k] -= 1;
+                    c->v[r + j * k] /= c->root[r] * c->root[j];
+                c->v[j + j * k] -= 1;
             }
-            wide_mirror(k, c->x);
+            wide_mirror(k, c->v);
         }
     }
     double *v = c->scalar, *x = v + n, *w = x + n, *rest = w + k;
@@ -262,14 +239,14 @@ static int transport_group(const struct groups *c, size_t k, struct points p, st
             wide_take(k, a, c->f, w);
             fast = well_conditioned(k, w);
         }
-        wide_take(k, a, c->w, w);
+        wide_take(k, a, c->scale, w);
         if (fast && well_conditioned(k, w))
             continue;
-        wide_take(n, a, c->v, v);
+        wide_take(n, a, c->base, v);
         int one_status = transport_map(k, base[a], y[a], v, w, x, rest);
         if (one_status != STATUS_OK)
             return one_status;
-        wide_put(n, a, x, c->x);
+        wide_put(n, a, x, c->v);
     }
     return STATUS_OK;
 }
@@ -277,7 +254,7 @@ static int transport_group(const struct groups *c, size_t k, struct points p, st
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_spectrum(&c, k, p, i, begin, end);
@@ -287,23 +264,23 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
             return status;
         for (size_t j = 0; j < k; j++)
             for (size_t r = 0; r < k; r++)
-                c.x[r + j * k] *= c.w[r] + c.w[j];
-        c.kernels->mul(k, count, c.v, c.x, c.t, c.rest);
-        c.kernels->symmetric_product(k, count, c.t, c.v, c.s, c.rest);
+                c.v[r + j * k] *= c.scale[r] + c.scale[j];
+        c.kernels->mul(k, count, c.base, c.v, c.t, c.rest);
+        c.kernels->symmetric_product(k, count, c.t, c.base, c.s, c.rest);
         spd_store(k, out, i, count, c.s);
     }
     return STATUS_OK;
 }
 
 /* d^2 = tr(X W X) of every matrix of a group */
-static void square_norms(const struct groups *c, size_t k, wide *squares)
+static void square_norms(const struct spd_groups *c, size_t k, wide *squares)
 {
     *squares = (wide){0};
     for (size_t j = 0; j < k; j++) {
         wide t = {0};
         for (size_t r = 0; r < k; r++)
-            t += c->x[r + j * k] * c->x[r + j * k];
-        *squares += c->w[j] * t;
+            t += c->v[r + j * k] * c->v[r + j * k];
+        *squares += c->scale[j] * t;
     }
 }
 
@@ -312,7 +289,7 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
                    size_t begin, size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     double *total = c.scalar, *v = total + n, *w = v + n, *x = w + k;
     c.scalar = x + n;
     if (begin >= end)
@@ -331,13 +308,13 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
             double wi = weight ? weight[i + a] : 1;
             *sum_sq += wi * squares[a];
             for (size_t j = 0; j < n; j++)
-                total[j] += wi * c.x[j][a];
+                total[j] += wi * c.v[j][a];
         }
     }
     if (status != STATUS_OK)
         return status;
-    wide_take(n, 0, c.v, v);
-    wide_take(k, 0, c.w, w);
+    wide_take(n, 0, c.base, v);
+    wide_take(k, 0, c.scale, w);
     for (size_t j = 0; j < k; j++)
         for (size_t r = 0; r < k; r++)
             total[r + j * k] *= w[r] + w[j];
@@ -350,7 +327,7 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         int status = base_spectrum(&c, k, p, i, begin, end);

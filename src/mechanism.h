@@ -5,6 +5,10 @@
 #include "manifold.h"
 #include "sampler_logconcave.h"
 
+/* A radius from a hull that bounds area times the law, a uniform direction, both kept with probability true area over bound: one
+ * tangent vector at a base point, in orthonormal coordinates (m->dim); work: manifold_work */
+void radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
+
 /* density proportional to exp(-d(x, centre)/sigma) with respect to the volume */
 struct laplace {
     manifold_t m;
@@ -14,7 +18,6 @@ struct laplace {
 };
 
 int laplace_make(struct laplace *law, manifold_t m, double sigma);
-/* one tangent vector at a base point, in orthonormal coordinates (m->dim); work: manifold_work */
 void laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
 
 /* l2 K-norm noise in R^d: density proportional to exp(-|z|/sigma) */

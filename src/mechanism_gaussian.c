@@ -24,16 +24,7 @@ int gaussian_make(struct gaussian *law, manifold_t m, double sigma)
 
 void gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work)
 {
-    manifold_t m = law->m;
-    for (;;) {
-        host_tick(m->host, 0, 0);
-        double rho = hull_draw(&law->hull, rng, m->host);
-        rng_direction(rng, m->dim, coords);
-        for (size_t j = 0; j < m->dim; j++)
-            coords[j] *= rho;
-        if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))
-            return;
-    }
+    radial_draw(law->m, &law->hull, rng, coords, work);
 }
 
 void normal_draw(size_t d, double sigma, struct rng *rng, double *z)

@@ -2,6 +2,7 @@
  * means, on a ball, exactly. The proofs of what is used here, with the same letters, are in inst/proofs/kng.md. */
 #include "linalg.h"
 #include "mechanism.h"
+#include "simd.h"
 
 enum {
     COARSE = 96,    /* cells of the radius in which e is constant */
@@ -372,6 +373,16 @@ static double level_anisotropic(const struct kng *k, double from, double to)
     return fmax(k->slope * from / k->stretch, from - e) - k->gradient;
 }
 
+/* adds f c c' to an upper triangle by rows */
+RIEMDP_SIMD static void add_outer(size_t d, double f, const double *restrict c, double *restrict upper)
+{
+    for (size_t p = 0; p < d; p++) {
+        double t = f * c[p], *row = upper + p * d;
+        for (size_t q = p; q < d; q++)
+            row[q] += t * c[q];
+    }
+}
+
 /* distances of the records from the mean, by cells; the Hessian there where there is a matrix for it */
 static void look_at_records(struct kng *k, double *scratch)
 {
@@ -391,7 +402,8 @@ static void look_at_records(struct kng *k, double *scratch)
         k->excess[j] = k->line[j] = k->lean[j] = 0;
     if (k->curvature == 0 || k->constant || k->law == KNG_DISTANCE || (k->space == KNG_GENERAL && k->curvature < 0))
         return;
-    for (size_t j = 0; j < d * d && with_matrix; j++)
+    double *turned = k->matrix + d * d; /* sums for i times the logarithms */
+    for (size_t j = 0; j < 2 * d * d && with_matrix; j++)
         k->matrix[j] = 0;
     /* two passes: the cells end at the largest distance */
     for (int pass = 0; pass < 2; pass++) {
@@ -424,17 +436,9 @@ static void look_at_records(struct kng *k, double *scratch)
                     with_matrix = known && m->ops->add_hessian(m, k->matrix, k->coords, scratch) == STATUS_OK;
                 } else if (with_matrix && s > 0) {
                     double f = (1 - a) / (s * s), g = k->space == KNG_COMPLEX ? (a - a4) / (s * s) : 0;
-                    const double *c = k->coords;
-                    for (size_t p = 0; p < d; p++) {
-                        double *row = k->matrix + p * d;
-                        for (size_t q = p; q < d; q++)
-                            row[q] += f * c[p] * c[q];
-                        if (g != 0) { /* i c: (-c_1, c_0), (-c_3, c_2), ... */
-                            double jp = p % 2 ? c[p - 1] : -c[p + 1];
-                            for (size_t q = p; q < d; q++)
-                                row[q] -= g * jp * (q % 2 ? c[q - 1] : -c[q + 1]);
-                        }
-                    }
+                    add_outer(d, f, k->coords, k->matrix);
+                    if (g != 0)
+                        add_outer(d, g, k->coords, turned);
                 }
             } else {
                 double c = far > 0 ? ceil(s / far * (double)cells) - 1 : 0;
@@ -467,6 +471,11 @@ static void look_at_records(struct kng *k, double *scratch)
     k->trace = 0;
     for (size_t p = 0; p < d; p++) {
         for (size_t q = p; q < d; q++) { /* the upper part by rows is the lower one by columns */
+            /* i c = (-c_1, c_0, -c_3, c_2, ...): its products are those of neighbours, with the sign of p + q */
+            size_t a = p ^ 1, b = q ^ 1;
+            double along = k->space != KNG_COMPLEX ? 0 : (p + q) % 2 ? -1 : 1;
+            if (along != 0)
+                k->matrix[p * d + q] -= along * (a < b ? turned[a * d + b] : turned[b * d + a]);
             double value = k->matrix[p * d + q] / n + (p == q && k->space != KNG_GENERAL ? sum / n : 0);
             k->matrix[p * d + q] = value;
         }
@@ -633,7 +642,8 @@ static void take_bins(struct kng_bins *b, double **work)
 
 static size_t matrix_work(manifold_t m)
 {
-    return m->dim <= MOST_DIM ? m->dim * m->dim + la_symeig_work(m->dim) : 0;
+    size_t square = m->dim * m->dim, eig = la_symeig_work(m->dim);
+    return m->dim <= MOST_DIM ? square + (square > eig ? square : eig) : 0;
 }
 
 size_t kng_work(manifold_t m, size_t n)

@@ -21,18 +21,22 @@ int laplace_make(struct laplace *law, manifold_t m, double sigma)
     return hull_make(&law->hull, &law->radial, sigma * (double)m->dim);
 }
 
-void laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
+void radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work)
 {
-    manifold_t m = law->m;
     for (;;) {
         host_tick(m->host, 0, 0);
-        double rho = hull_draw(&law->hull, rng, m->host);
+        double rho = hull_draw(hull, rng, m->host);
         rng_direction(rng, m->dim, coords);
         for (size_t j = 0; j < m->dim; j++)
             coords[j] *= rho;
         if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))
             return;
     }
+}
+
+void laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
+{
+    radial_draw(law->m, &law->hull, rng, coords, work);
 }
 
 void knorm_draw(size_t d, double sigma, struct rng *rng, double *z)

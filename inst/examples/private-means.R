@@ -65,3 +65,5 @@ cat("What a private mean cannot do: 30 shapes at epsilon = 1\n\n")
 earlier <- frechet_mean(callosa[, , 1:30], kendall(50))$mean
 few <- dp_mean(callosa[, , 31:60], kendall(50), epsilon = 1, center = earlier, radius = 0.35)
 cat(format(few), sep = "\n")
+cat("\nThe same by noise that isn't confined to the ball:\n")
+cat(format(dp_mean(callosa[, , 31:60], kendall(50), 1, earlier, 0.35, mechanism = "laplace"))[3:4], sep = "\n")
