@@ -228,31 +228,6 @@ gaussian_total <- function(ask, z, split) {
   if (!is.null(square)) sqrt(square) * (1 + 1e-12)
 }
 
-event_epsilon <- function(event, delta) {
-  value <- function(orders) rdp_value(event, orders)
-  best <- best_order(value, function(a, v) pmax(epsilon_balle(a, v, delta), 0))
-  if (is.null(best)) Inf else best$score
-}
-
-# Smallest noise multiplier, to a relative 1e-4, whose price is at most epsilon.
-least_multiplier <- function(price, epsilon) {
-  low <- high <- 1
-  while (price(high) > epsilon) {
-    high <- 2 * high
-    if (high > 1e9) abort_riemdp("existence", "no noise multiplier up to 1e9 keeps this budget.")
-  }
-  low <- high / 2
-  while (price(low) <= epsilon && low > 1e-3) {
-    high <- low
-    low <- low / 2
-  }
-  while (high / low > 1 + 1e-4) {
-    middle <- sqrt(low * high)
-    if (price(middle) <= epsilon) high <- middle else low <- middle
-  }
-  high
-}
-
 plan_optimum <- function(ask) {
   split <- if (is.null(ask$split)) max(1, 1 / (ask$share * sqrt(max(ask$inner, 1)))) else ask$split
   sensitivity <- if (ask$sampling == "poisson") ask$clip[2] / ask$batch else 2 * ask$clip[2] / ask$batch
@@ -265,13 +240,13 @@ plan_optimum <- function(ask) {
     z <- if (!is.null(one)) {
       one / gaussian_mu(ask$epsilon, ask$delta)
     } else {
-      least_multiplier(function(z) event_epsilon(optimum_event(ask, z, split), ask$delta), ask$epsilon)
+      as.double(dp_calibrate(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta))
     }
   }
   mu <- gaussian_total(ask, z, split)
   epsilon <- ask$epsilon
   if (is.null(epsilon)) {
-    epsilon <- if (!is.null(mu)) gdp_epsilon(mu, ask$delta) else event_epsilon(optimum_event(ask, z, split), ask$delta)
+    epsilon <- if (!is.null(mu)) gdp_epsilon(mu, ask$delta) else as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
   }
   list(
     multiplier = z, sd = z * sensitivity, snapshot_sd = if (ask$inner > 0) z * split * 2 * ask$clip[1] / ask$n else 0, mu = mu,
