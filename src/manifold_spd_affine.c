@@ -351,7 +351,7 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
                        double *work)
 {
     size_t k = m->rows;
-    struct groups c = make_groups(m, work);
+    struct spd_groups c = spd_make_groups(m, work);
     for (size_t i = begin; i < end; i += WIDE) {
         size_t count = end - i < WIDE ? end - i : WIDE;
         const double *x[WIDE];
@@ -365,7 +365,7 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
             for (size_t r = j + 1; r < k; r++, e++)
                 c.s[r + j * k] = (wide){x[0][e], x[1][e], x[2][e], x[3][e]} / RIEMDP_SQRT2;
         }
-        c.kernels->unwhiten(k, count, c.l, c.s, c.t, c.rest);
+        c.kernels->unwhiten(k, count, c.base, c.s, c.t, c.rest);
         spd_store(k, out, i, count, c.t);
     }
     return STATUS_OK;
