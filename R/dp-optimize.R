@@ -138,15 +138,15 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
     if (batch > n) bad("`batch` must not exceed the number of records.")
     if (batch == n && sampling == "without-replacement") sampling <- "full"
   }
-  inner <- if (method != "rsvrg") 0 else if (is.null(inner)) ceiling(n / 10) else check_count(inner, "inner", most = 1e9)
+  inner <- if (method != "rsvrg") 0 else if (is.null(inner)) ceiling(n / 10) else check_count(inner, "inner", most = 1e8)
   epoch <- switch(method, rgd = 1, rsvrg = inner, if (poisson) 1 / rate else if (sampling == "disjoint") n %/% batch else n / batch)
   if (!is.null(steps) && !is.null(epochs)) bad("give one of `steps` and `epochs`.")
   if (!is.null(steps)) {
-    steps <- check_count(steps, "steps", most = 1e9)
+    steps <- check_count(steps, "steps", most = 1e8)
     if (method == "rsvrg" && steps %% inner) bad("`steps` of \"rsvrg\" must be a multiple of `inner`.")
   } else {
     epochs <- if (is.null(epochs)) c(rgd = 30, rsgd = 1, rsvrg = 2)[[method]] else check_number(epochs, "epochs", positive = TRUE)
-    steps <- check_count(max(1, ceiling(epochs * epoch - 1e-9)), "steps", most = 1e9)
+    steps <- check_count(max(1, ceiling(epochs * epoch - 1e-9)), "steps", most = 1e8)
     if (method == "rsvrg") steps <- inner * max(1, ceiling(epochs))
   }
   M <- problem$manifold

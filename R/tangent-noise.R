@@ -49,7 +49,7 @@ tangent_noise <- function(M, p, n = 1, sd = 1, method = c("isometric", "basis", 
   method <- check_choice(method, "method", names(TANGENT_METHOD))
   law <- check_choice(law, "law", names(TANGENT_LAW))
   sd <- check_number(sd, "sd", positive = TRUE)
-  steps <- check_count(steps, "steps", most = 1e9)
+  steps <- check_count(steps, "steps", most = 1e8)
   count <- .Call(riemdp_count, M, p)
   n <- if (missing(n) && count > 1) count else check_count(n, "n", least = 0, most = 1e8)
   .Call(riemdp_tangent_noise, M, p, n, sd, TANGENT_LAW[[law]], TANGENT_METHOD[[method]], steps, in_simulation())

@@ -361,8 +361,8 @@ SEXP riemdp_release_optimum(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP f
         ffi_abort_text("argument", "`numbers` and `lr` must be numeric, of the right lengths.");
     const double *x = args.number = REAL(numbers);
     int ok = counts(x[NUMBER_SAMPLING], OPTIM_FULL, OPTIM_DISJOINT) &&
-             counts(x[NUMBER_OUTPUT], OPTIM_LAST, OPTIM_RANDOM) && counts(x[NUMBER_STEPS], 1, 1e9) &&
-             counts(x[NUMBER_BATCH], 1, 1e9) && counts(x[NUMBER_INNER], 0, 1e9) && counts(x[NUMBER_RESTARTS], 1, 1e4) &&
+             counts(x[NUMBER_OUTPUT], OPTIM_LAST, OPTIM_RANDOM) && counts(x[NUMBER_STEPS], 1, 1e8) &&
+             counts(x[NUMBER_BATCH], 1, 1e9) && counts(x[NUMBER_INNER], 0, 1e8) && counts(x[NUMBER_RESTARTS], 1, 1e4) &&
              x[NUMBER_RATE] > 0 && x[NUMBER_RATE] <= 1;
     for (int i = NUMBER_DIVISOR; i < NUMBERS; i++)
         ok = ok && x[i] >= 0 && x[i] < INFINITY;

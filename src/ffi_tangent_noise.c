@@ -75,8 +75,8 @@ SEXP riemdp_tangent_noise(SEXP m, SEXP p, SEXP n, SEXP sd, SEXP law, SEXP method
         ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
     if (!(args.sd > 0 && args.sd < INFINITY))
         ffi_abort_text("argument", "`sd` must be positive and finite.");
-    if (!(args.steps >= 1 && args.steps <= 1e9))
-        ffi_abort_text("argument", "`steps` must be a count from 1 to 1e9.");
+    if (!(args.steps >= 1 && args.steps <= 1e8))
+        ffi_abort_text("argument", "`steps` must be a count from 1 to 1e8.");
     if (!(l == TANGENT_GAUSSIAN || l == TANGENT_LAPLACE) || !(k >= 1 && k <= TANGENT_CHAIN) || k != floor(k))
         ffi_abort_text("argument", "`law` and `method` must be numbers of a law and a method.");
     args.law = (int)l;

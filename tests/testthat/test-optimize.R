@@ -247,7 +247,7 @@ test_that("batches are uniform and Poisson", {
   expect_equal(length(pairs), 10)
   expect_gt(stats::chisq.test(pairs)$p.value, 1e-6)
   y <- draws(sampling = 3, rate = 0.3, divisor = 1, steps = 1)
-  expect_gt(stats::chisq.test(table(factor(rowSums(y), 0:5)), p = stats::dbinom(0:5, 5, 0.3))$p.value, 1e-6)
+  expect_gt(suppressWarnings(stats::chisq.test(table(factor(rowSums(y), 0:5)), p = stats::dbinom(0:5, 5, 0.3)))$p.value, 1e-6)
   expect_lt(max(abs(colMeans(y) - 0.3)) / sqrt(0.21 / n), 5)
 })
 
@@ -292,13 +292,12 @@ test_that("noise is calibrated to the budget", {
     expect_equal(r$sd, ref[[format(epsilon, nsmall = 1)]]$RGD_T20, tolerance = 1e-5)
     expect_equal(guarantee(r)$mu, sqrt(20) / r$noise_multiplier)
   }
-  # an accountant that isn't the tightest may only add noise
-  r <- ask(1, method = "rsgd", batch = 1, steps = 5000)
-  expect_gt(r$sd, 0.999 * ref[["1.0"]]$RSGD_b1_T5000)
-  expect_lt(r$sd, 1.6 * ref[["1.0"]]$RSGD_b1_T5000)
+  # the noise of the reference costs the reference's epsilon
+  r <- dp_optimize(problem_huber(spd(2), 1), x, noise_multiplier = ref[["1.0"]]$RSGD_b1_T5000 / 2, delta = 1e-6, start = diag(2),
+                   method = "rsgd", batch = 1, steps = 5000)
+  expect_equal(guarantee(r)$epsilon, 1, tolerance = 1e-3)
   r <- ask(1, method = "rsgd", sampling = "poisson", rate = 0.02, batch = 100, steps = 200)
-  expect_gt(r$sd, 0.999 * ref[["1.0"]]$RSGD_poisson_sigma)
-  expect_lt(r$sd, 1.6 * ref[["1.0"]]$RSGD_poisson_sigma)
+  expect_equal(r$sd, ref[["1.0"]]$RSGD_poisson_sigma, tolerance = 1e-3)
   expect_equal(guarantee(r)$adjacency, "add-remove")
   # one pass over disjoint batches costs one Gaussian, two passes two
   one <- ask(1, method = "rsgd", sampling = "disjoint", batch = 50)
