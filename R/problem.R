@@ -81,6 +81,7 @@ problem_huber <- function(M, threshold) {
 #' @export
 problem_pca <- function(M) {
   check_manifold(M)
+  mf_facts(M) # a tampered one ends here
   if (!M$name %in% c("sphere", "grassmann", "stiefel_euclidean", "stiefel_canonical")) {
     abort_riemdp("unsupported", "principal components are points of a sphere, a Grassmann or a Stiefel manifold.")
   }
