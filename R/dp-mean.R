@@ -76,10 +76,14 @@ SOLVER_TOLERANCE <- 1e-10
 #'   \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`); `report_mu = TRUE`, to
 #'   have the implied \eqn{\mu} computed (about a second; on flat spaces and for wrapped noise it is always there). `noise` for
 #'   `"tangent"`.
+#' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for none. A release
+#'   that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
+#' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
 #' @return An object of class `dp_mean` and [dp_release]: `value` (the released point, in the shape of a single record),
 #'   `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error`,
 #'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why
-#'   this mechanism), `guarantee` (see [guarantee()]).
+#'   this mechanism), `guarantee` (see [guarantee()]), `budget` (a list: the `event` for whoever keeps account by other means, and with
+#'   a ledger `rule`, `entry`, `data_set`, `part` and `cost`).
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
@@ -94,7 +98,7 @@ SOLVER_TOLERANCE <- 1e-10
 #'
 #' Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in private data analysis. *Theory of
 #' Cryptography*, 265-284. \doi{10.1007/11681878_14}
-#' @seealso [guarantee()], [mean_sensitivity()], [expected_error()], [with_simulation()]
+#' @seealso [dp_ledger()], [guarantee()], [mean_sensitivity()], [expected_error()], [with_simulation()]
 #' @examples
 #' # epicentres near Fiji as directions; the centre is 20 S, 180 E, a round figure from the map
 #' direction <- function(lat, long) {
@@ -107,9 +111,11 @@ SOLVER_TOLERANCE <- 1e-10
 #' @export
 dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto", sigma = NULL,
                     calibration = c("proven", "paper"), invalid = c("error", "center"), timing = c("ordinary", "constant"),
-                    numerics = c("real", "lattice"), max_trials = 1e6, options = list()) {
+                    numerics = c("real", "lattice"), max_trials = 1e6, options = list(), ledger = NULL, data_set = "default",
+                    part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
+  if (!is.null(ledger)) check_ledger(ledger)
   missing_one <- c("center", "radius")[c(missing(center), missing(radius))]
   if (length(missing_one)) abort_no_default(missing_one[1])
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
@@ -117,6 +123,8 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
                   max_trials, options)
   plan <- plan_mean(M, ask)
   if (invalid == "error") mf_check(M, x)
+  event <- release_event(plan$guarantee, plan$details, mf_facts(M)$dimension)
+  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
   value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
   if (inherits(value, "staged_value")) { # what later stages decided from earlier releases
     plan[names(value)] <- unclass(value)
@@ -128,7 +136,7 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
     manifold = M, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
     sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
     expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration,
-    chosen = plan$chosen, details = plan$details, guarantee = plan$guarantee
+    chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
   )
 }
 

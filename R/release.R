@@ -36,6 +36,7 @@ format.dp_release <- function(x, ...) {
             if (x$expected_error > x$radius) ": LARGER than the public radius, the release says less than the bounds do" else
               sprintf(", %.2g %% of the radius%s", 100 * x$expected_error / x$radius,
                       if (x$expected_error > 0.5 * x$radius) ": the release says LITTLE MORE than the bounds do" else "")),
+    if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget)),
     if (length(x$post_processed)) paste0("  post-processed: ", x$post_processed)
   )
 }

@@ -48,7 +48,7 @@ enum kng_kind { KNG_ISOTROPIC = 1, KNG_ANISOTROPIC = 2, KNG_SLOPE = 3 };
 /* A step function in the radius (or in |A v|) that lies above the law: bins with their bounds, and cumulative masses. */
 struct kng_bins {
     size_t count;
-    double *edge, *mass, *level, *log_area, *log_cap; /* level: a lower bound of the exponent's f */
+    double *edge, *mass, *level, *log_area, *log_cap, *halve; /* level: a lower bound of the exponent's f */
     double log_total;
 };
 

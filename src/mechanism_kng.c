@@ -342,13 +342,15 @@ static double log_cap_top(const struct kng *k, double from, double to)
 
 static size_t coarse_cell(const struct kng *k, double rho)
 {
-    double c = floor(COARSE * cbrt(rho / k->reach));
-    size_t j = c < 0 ? 0 : c >= COARSE ? COARSE - 1 : (size_t)c;
-    while (j > 0 && rho < k->coarse[j])
-        j--;
-    while (j + 1 < COARSE && rho >= k->coarse[j + 1])
-        j++;
-    return j;
+    size_t low = 0, high = COARSE - 1;
+    while (low < high) { /* the last cell that starts at or below rho */
+        size_t mid = (low + high + 1) / 2;
+        if (k->coarse[mid] <= rho)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    return low;
 }
 
 /* at most |grad U| for radii in [rho, end of the coarse cell] */
@@ -491,7 +493,14 @@ static void look_at_records(struct kng *k, double *scratch)
 
 /* ---- bins ---------------------------------------------------------------------------------------------------------------- */
 
-/* bounds and log masses (in `mass`) of the bins whose edges are there */
+/* all bins are to be filled */
+static void empty(struct kng_bins *b)
+{
+    for (size_t i = 0; i < b->count; i++)
+        b->mass[i] = NAN;
+}
+
+/* bounds and log masses (in `mass`) of the bins whose edges are there and that have none */
 static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped)
 {
     double d = (double)k->m->dim;
@@ -499,6 +508,8 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
         double from = b->edge[i], to = b->edge[i + 1];
         if (i % 256 == 0)
             host_tick(k->m->host, 0, 0);
+        if (!isnan(b->mass[i]))
+            continue;
         if (anisotropic) {
             double rho = k->curvature > 0 ? from / k->stretch : fmin(to / k->shrink, k->reach);
             b->log_area[i] = (d - 1) * log(to) + (rho > 0 ? log_area(k, rho) - (d - 1) * log(rho) : 0);
@@ -516,7 +527,8 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
 /* Bins are halved where what a bin adds to the envelope's mass, about mass times range of its log, is large. */
 static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, size_t most)
 {
-    double enough = uncapped ? 5e-6 : 5e-5;
+    double enough = uncapped ? 5e-6 : 1e-4;
+    empty(b);
     for (int round = 0; round < 40; round++) {
         double peak = -INFINITY, total = 0;
         size_t extra = 0;
@@ -525,7 +537,6 @@ static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int
             peak = fmax(peak, b->mass[i]);
         for (size_t i = 0; i < b->count; i++)
             total += exp(b->mass[i] - peak);
-        /* marks of what to halve replace the masses, from the left: each needs its right neighbour only */
         for (size_t i = 0; i < b->count; i++) {
             double range = (b->edge[i + 1] - b->edge[i]) / k->sigma;
             range += i > 0 ? b->log_area[i] - b->log_area[i - 1] : 2;
@@ -534,18 +545,23 @@ static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int
                                                                        : 0;
             int halve = b->count + extra < most && exp(b->mass[i] - peak) / total * fmin(range, 2) > enough &&
                         b->edge[i + 1] - b->edge[i] > 1e-14 * b->edge[i + 1];
-            b->mass[i] = halve;
+            b->halve[i] = halve;
             extra += (size_t)halve;
         }
         if (extra == 0)
             break;
         for (size_t i = b->count, j = b->count + extra; i-- > 0;) {
-            b->edge[j] = b->edge[i + 1];
-            if (b->mass[i] > 0) {
-                b->edge[j - 1] = 0.5 * (b->edge[i] + b->edge[i + 1]);
+            j--;
+            b->edge[j + 1] = b->edge[i + 1];
+            b->log_area[j] = b->log_area[i];
+            b->level[j] = b->level[i];
+            b->log_cap[j] = b->log_cap[i];
+            b->mass[j] = b->mass[i];
+            if (b->halve[i] > 0) {
+                b->mass[j] = b->mass[j - 1] = NAN;
+                b->edge[j] = 0.5 * (b->edge[i] + b->edge[i + 1]);
                 j--;
             }
-            j--;
         }
         b->count += extra;
     }
@@ -638,6 +654,7 @@ static void take_bins(struct kng_bins *b, double **work)
     b->level = take(work, MOST_BINS);
     b->log_area = take(work, MOST_BINS);
     b->log_cap = take(work, MOST_BINS);
+    b->halve = take(work, MOST_BINS);
 }
 
 static size_t matrix_work(manifold_t m)
@@ -648,7 +665,7 @@ static size_t matrix_work(manifold_t m)
 
 size_t kng_work(manifold_t m, size_t n)
 {
-    return n + CHORDS + 1 + 10 * MOST_BINS + 2 + 4 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
+    return n + CHORDS + 1 + 12 * MOST_BINS + 2 + 4 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
            2 * m->ambient + matrix_work(m);
 }
 
@@ -705,6 +722,7 @@ void kng_make(struct kng *k, double *work, double *scratch)
     struct kng_bins *b = &k->bins;
     if (k->constant) {
         public_bins(k, b);
+        empty(b);
         fill(k, b, 0, 0);
     } else {
         b->count = COARSE;

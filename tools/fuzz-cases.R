@@ -123,6 +123,14 @@ kinds <- list(
   template = function(k) if (k$M$name == "kendall") k$one else complex(real = runif(9), imaginary = runif(9)),
   region = function(k) confint(kinds$release(k)), mean_plan = function(k) keep(k, "plan", dp_mean_plan(k$M, 50, 1, k$one, 0.1)),
   chain = function(k) keep(k, "chain", nonprivate_chain(k$x, k$M, 0.1, k$one, 0.1, chains = 2, iterations = 4, burn_in = 1)),
+  ledger = function(k) {
+    ledger <- dp_ledger(NULL, 50, 1e-5, pick("basic", "zcdp", "rdp"))
+    ledger_spend(ledger, event_pure(0.1))
+    ledger
+  },
+  no_path = function(k) NULL, rule = function(k) pick("basic", "zcdp"), delta = function(k) 1e-6, note = function(k) "a note",
+  data_sets = function(k) pick(list("default", c("default", "more"), list(default = c("a", "b"))))[[1]],
+  ledger_event = function(k) pick(list(event_pure(0.1), event_pure(0.2)))[[1]],
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
@@ -166,7 +174,8 @@ arguments <- c(
   nonprivate_chain = paste("x M sigma center=one radius target=chain_target proposal redraw=flag truncate=flag chains=seed",
                            "iterations=count burn_in=count thin=seed step=small start=chain_from"),
   smooth_outline = "x=landmarks bandwidth=radius closed=flag position",
-  dp_mean = "x M epsilon center=one radius delta=zero mechanism calibration invalid",
+  dp_mean = "x M epsilon center=one radius delta=zero mechanism calibration invalid ledger",
+  dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note",
   dp_mean_plan = "M n=count epsilon center=one radius", dp_uncertainty = "r=release", confint.dp_mean = "object=release",
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
   discrete_gaussian_noise = "n=count sigma=wide", discrete_l2_noise = "n=count dim scale=wide",
@@ -199,7 +208,7 @@ arguments <- c(
 # methods of exported and of base generics: by the class they are for
 classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
-             nonprivate_chain = "chain", dp_region = "region", dp_mean_plan = "mean_plan", riemannian_optimum = "optimum",
+             dp_ledger = "ledger", nonprivate_chain = "chain", dp_region = "region", dp_mean_plan = "mean_plan", riemannian_optimum = "optimum",
              riemdp_problem = "problem", dp_optimize = "private_optimum")
 
 all_methods <- function() {

@@ -17,6 +17,6 @@ test_that("a bar is drawn where it is wanted, and never fails", {
 test_that("a long call shows a bar and takes it away, also when it is ended early", {
   old <- options(riemdp.progress = TRUE)
   on.exit(options(old))
-  try(with_time_limit(2.6, suppressMessages(laplace_noise(sphere(50), c(1, rep(0, 50)), 0.1, 2e7))), silent = TRUE)
+  try(with_time_limit(2.6, suppressMessages(laplace_noise(spd(3), diag(3), 0.05, 3e6))), silent = TRUE)
   expect_null(riemdp:::progress$bar)
 })

@@ -1,0 +1,613 @@
+# The ledger is a privacy filter: it says, before a release, whether the budget still covers it, although what is asked may depend on
+# everything released before. So each rule is a sum that is proven for that (proofs/ledger.md), and none is a privacy-loss distribution.
+
+# Sums may exceed their limits by this share: what typing a tenth as a double costs, so that ten releases of .1 use up a budget of 1
+LEDGER_ROUNDING <- 2^-50
+
+# ---- rules --------------------------------------------------------------------------------------------------------------
+
+RULE_WORDS <- c(
+  basic = "epsilons are added, and deltas",
+  zcdp = "rhos (zero-concentrated differential privacy) are added",
+  rdp = "Renyi divergences at fixed orders are added",
+  gdp = "squares of mu (Gaussian differential privacy) are added"
+)
+
+RULE_NAMES <- c(basic = "basic composition", zcdp = "zCDP", rdp = "Renyi DP", gdp = "Gaussian DP")
+
+# Largest Renyi divergence of order alpha that gives (epsilon, delta): Canonne, Kamath and Steinke (2020), Proposition 12, solved for the
+# divergence. Negative where even none would not do.
+renyi_limit <- function(alpha, epsilon, delta) {
+  epsilon + (log(delta) + log(alpha)) / (alpha - 1) - log1p(-1 / alpha)
+}
+
+# The order that shows most Gaussian noise to be (epsilon, delta): a sound choice whatever it is
+ledger_order <- function(epsilon, delta) {
+  f <- function(t) renyi_limit(1 + exp(t), epsilon, delta) / (1 + exp(t))
+  t <- seq(-10, 40, by = 0.25)
+  start <- t[which.max(f(t))]
+  1 + exp(stats::optimize(f, start + c(-0.5, 0.5), maximum = TRUE)$maximum)
+}
+
+# names and limits of a ledger's sums; the last is always delta
+rule_units <- function(meta) {
+  c(switch(meta$rule, basic = "epsilon", zcdp = "rho", rdp = sprintf("divergence (order %g)", meta$orders), gdp = "mu^2"), "delta")
+}
+
+rule_limits <- function(rule, epsilon, delta, reserve, orders) {
+  main <- delta * (1 - reserve)
+  inwards <- function(x) x * (1 - 1e-12)
+  switch(rule,
+    basic = c(epsilon, delta),
+    zcdp = c(inwards(zcdp_rho(epsilon, main)), delta * reserve),
+    rdp = c(inwards(renyi_limit(orders, epsilon, main / length(orders))), delta * reserve),
+    gdp = c(inwards(gaussian_mu(epsilon, main)^2), delta * reserve)
+  )
+}
+
+# What can't be paid is entered as four times the limit: it fails now, and for an order of a grid ever after
+bounded_cost <- function(limits, cost) {
+  main <- seq_len(length(limits) - 1)
+  cost[main] <- pmin(cost[main], 4 * limits[main])
+  cost
+}
+
+# total: sums in twice double precision. Delta has to hold, and one of the others: with a grid of orders each has its own delta.
+within_limits <- function(limits, total) {
+  ok <- (total[1, ] - limits) + total[2, ] <= limits * LEDGER_ROUNDING
+  last <- length(limits)
+  ok[last] && any(ok[-last])
+}
+
+# The filter. `state`: sums of one data set; `cost`: what is asked. New state, or NULL where the budget doesn't cover it.
+filter_step <- function(limits, state, cost, part) {
+  cost <- bounded_cost(limits, cost)
+  if (part) {
+    state$part <- sums_add(state$part, cost)
+    state$largest <- sums_max(state$largest, state$part)
+    total <- sums_add(state$spent, state$part)
+  } else {
+    state$spent <- sums_add(state$spent, cost)
+    total <- sums_add(state$spent, state$largest)
+  }
+  if (within_limits(limits, total)) state
+}
+
+# what never changes, and objects know as well as the store
+LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits")
+
+# ---- making and opening ---------------------------------------------------------------------------------------------------------
+
+#' A ledger for the privacy budget
+#'
+#' Each private release tells a little about the people in the data, and these bits add up. A ledger holds a **budget** for a data
+#' set, says no to a release that would exceed it, and remembers what was released. Every `dp_*()` function takes one as `ledger =`:
+#' the price is then taken from the ledger *before* noise is drawn, so that no error, crash or killed process gives it back.
+#'
+#' @section How to begin:
+#' Decide on the budget before you look at any result: `epsilon`, and `delta` well below one over the number of people. Keep
+#' the ledger in a file beside the data; everyone who works with the data gives that file's path. If you don't know which rule
+#' to take: `"basic"` for a handful of releases, `"zcdp"` for more than ten or so, or for Gaussian noise.
+#'
+#' Make one ledger for the people that it protects: two ledgers for the same data are two budgets, and the data then have the sum
+#' of both. Don't restore an older copy of the file: the releases that it has forgotten still count.
+#'
+#' @section Rules:
+#' What the next release asks for may depend on what earlier ones showed. The rule is fixed when the ledger is made, and each is proven
+#' for that case:
+#' * `"basic"`: epsilons are added, and deltas. No `delta` needed for mechanisms that need none.
+#' * `"zcdp"`: a release of pure epsilon or with Gaussian noise has a \eqn{\rho} (zero-concentrated differential privacy); these are
+#'   added. Many small releases cost far less than by `"basic"`.
+#' * `"rdp"`: the Renyi divergence at one order, or at a grid of `orders` with `delta` divided among them. For subsampled
+#'   Gaussian noise, as in optimisation.
+#' * `"gdp"`: squares of \eqn{\mu} are added; normal noise only, for which nothing is lost.
+#'
+#' What is left is told in the rule's unit, since "epsilon spent so far" is no guarantee while choices are still to be made. Numerical
+#' composition of privacy-loss distributions is exact for plans fixed in advance, and wrong as a running rule: an analyst who
+#' chooses by the results gets up to 1.475 times the delta with two releases already. One `dp_*()` call may be priced that
+#' way, for it is a plan; between calls the rule's sum holds.
+#'
+#' Releases that have a delta of their own under `"zcdp"` or `"rdp"` (such as Gaussian noise on a curved manifold) use up
+#' `reserve`, a share of `delta` kept for them; the rest turns the sum into (epsilon, delta).
+#'
+#' @section Data sets and parts:
+#' Each data set named in `data_sets` has the whole budget to itself. A person who is in two of them can lose both. If the records of a
+#' data set fall into parts by something public and fixed, such as the hospital or the year, a release on one part costs that part
+#' only, and the data set as a whole loses the largest of its parts (replacing a record must not move it to another part; a part
+#' chosen by a person's own private value is none). There is one division into parts for each data set: parts must not overlap.
+#'
+#' @section Safety:
+#' A release is entered and checked in one transaction, which is on the disk before the noise is drawn. Processes that share a file
+#' wait for each other; several can't spend the same budget. Sums are kept in twice double precision, and checking takes the same time for
+#' the millionth release as for the first. A ledger in memory, `dp_ledger(NULL, ...)`, is for short scripts: it ends with
+#' the R session, and refuses to work in a forked or other process.
+#'
+#' The file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry` and `riemdp_token`. Don't
+#' put it on a network drive whose locks don't work; a database server is the answer there: give a function that
+#' returns a new DBI connection, `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`. A connection itself
+#' is taken too, for this process only. Whoever may write to the file or database may change it: keep it with the curator.
+#'
+#' @param path the ledger's file, made if there is none; or a function that returns a new DBI connection, or a DBI connection; or
+#'   `NULL` for a ledger in memory.
+#' @param epsilon,delta the budget of each data set: `epsilon` positive, `delta` from 0 to below 1. May be left out for a ledger that is
+#'   there; must agree with it if given.
+#' @param rule `"basic"`, `"zcdp"`, `"rdp"` or `"gdp"`.
+#' @param ... nothing; later arguments must be named.
+#' @param data_sets names of data sets; or a list with the parts of each, e.g. `list(survey = NULL, trial = c("north", "south"))`.
+#'   `"default"` if not given. A ledger that is there gets those that it hasn't yet.
+#' @param orders for `"rdp"`: orders above 1, at most 64. If not given, one that suits Gaussian noise.
+#' @param reserve for `"zcdp"` and `"rdp"`: share of `delta`, from 0 to below 1, for releases that have a delta of their own; .1 if not
+#'   given.
+#' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions protect), or by one
+#'   record more or less. Events of the other kind are refused: the same noise means another price.
+#' @return An object of class `dp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for each data set, part
+#'   and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`; `as.data.frame()` is
+#'   [ledger_history()].
+#' @references
+#' Rogers, R., Roth, A., Ullman, J. and Vadhan, S. (2016). Privacy odometers and filters: pay-as-you-go composition. *Advances in
+#' Neural Information Processing Systems* 29. \doi{10.48550/arXiv.1605.08294}
+#'
+#' Feldman, V. and Zrnic, T. (2021). Individual privacy accounting via a Renyi filter. *Advances in Neural Information Processing Systems*
+#' 34. \doi{10.48550/arXiv.2008.11193}
+#'
+#' Whitehouse, J., Ramdas, A., Rogers, R. and Wu, Z. S. (2023). Fully-adaptive composition in differential privacy.
+#' *International Conference on Machine Learning*. \doi{10.48550/arXiv.2203.05481}
+#'
+#' Smith, A. and Thakurta, A. (2022). Fully adaptive composition for Gaussian differential privacy. \doi{10.48550/arXiv.2210.17520}
+#'
+#' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The discrete Gaussian for differential privacy. *Advances in Neural Information
+#' Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
+#' @seealso [ledger_spend()], [ledger_history()], [dp_mean()]
+#' @examples
+#' budget <- dp_ledger(NULL, epsilon = 1) # in memory; give a path to keep it
+#' x <- cbind(quakes$long, quakes$lat)
+#' dp_mean(x, euclidean(2), epsilon = 0.6, center = c(175, -20), radius = 15, ledger = budget)
+#' budget
+#' # more than is left: refused, and nothing is released
+#' tryCatch(dp_mean(x, euclidean(2), epsilon = 0.6, center = c(175, -20), radius = 15, ledger = budget),
+#'          riemdp_error_budget = function(e) conditionMessage(e))
+#' summary(budget)
+#' ledger_history(budget)
+#' @export
+dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rdp", "gdp"), ..., data_sets = NULL, orders = NULL,
+                      reserve = NULL, adjacency = c("replace-one", "add-remove")) {
+  check_dots_empty(...)
+  asked <- list(
+    epsilon = if (!missing(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
+    delta = if (!missing(delta)) check_delta(delta),
+    rule = if (!missing(rule)) check_choice(rule, "rule", names(RULE_WORDS)),
+    orders = if (!is.null(orders)) check_ledger_orders(orders),
+    reserve = if (!is.null(reserve)) check_number(reserve, "reserve", least = 0, most = 1),
+    adjacency = if (!missing(adjacency)) check_choice(adjacency, "adjacency", ADJACENCIES)
+  )
+  if (identical(asked$reserve, 1)) abort_riemdp("argument", "`reserve` must be below 1.")
+  if (!is.null(data_sets)) data_sets <- check_data_sets(data_sets)
+  ledger <- ledger_place(path)
+  found <- if (!is_memory(ledger) && !isTRUE(ledger$creating)) store_meta(ledger)
+  if (is.null(found)) {
+    meta <- new_meta(asked)
+    if (is_memory(ledger)) {
+      memory_create(meta)
+      found <- meta
+    } else {
+      found <- database_create(ledger, meta)
+    }
+    if (is.null(data_sets) && identical(found$uid, meta$uid)) data_sets <- list(default = character())
+  }
+  check_same_ledger(found, asked)
+  ledger$creating <- NULL
+  ledger[LEDGER_FACTS] <- found[LEDGER_FACTS]
+  if (!is.null(data_sets)) store_declare(ledger, data_sets)
+  ledger
+}
+
+# the object, without what only the store knows
+ledger_place <- function(path) {
+  ledger <- if (is.null(path) || identical(path, ":memory:")) {
+    list(kind = "memory", pid = Sys.getpid())
+  } else if (is.character(path) && !is.object(path) && length(path) == 1 && !is.na(path) && nzchar(path)) {
+    need_database(TRUE)
+    directory <- dirname(path.expand(path))
+    if (!dir.exists(directory)) abort_riemdp("ledger", "the directory of the ledger's file doesn't exist.")
+    if (dir.exists(path.expand(path))) abort_riemdp("ledger", "`path` is a directory: give the path of a file.")
+    file <- file.path(normalizePath(directory, winslash = "/"), basename(path.expand(path)))
+    list(kind = "file", path = file, creating = !file.exists(file) || file.size(file) == 0)
+  } else if (inherits(path, "DBIConnection")) {
+    need_database(FALSE)
+    list(kind = "connection", connection = path, pid = Sys.getpid())
+  } else if (is.function(path)) {
+    need_database(FALSE)
+    list(kind = "function", open = path)
+  } else {
+    abort_riemdp("argument", "`path` must be the path of a file, a DBI connection, a function that returns one, or NULL.")
+  }
+  structure(ledger, class = "dp_ledger")
+}
+
+new_meta <- function(asked) {
+  if (is.null(asked$epsilon)) abort_riemdp("argument", "there is no ledger yet: give `epsilon`, the budget that it shall keep.")
+  rule <- if (is.null(asked$rule)) "basic" else asked$rule
+  delta <- if (is.null(asked$delta)) 0 else asked$delta
+  if (rule != "basic" && delta == 0) {
+    abort_riemdp("argument", sprintf("rule = \"%s\" needs `delta` > 0: without a delta only \"basic\" holds.", rule))
+  }
+  keeps <- rule %in% c("zcdp", "rdp")
+  if (!keeps && !is.null(asked$reserve) && asked$reserve > 0) {
+    abort_riemdp("argument", sprintf("rule = \"%s\" has no `reserve`.", rule))
+  }
+  if (rule != "rdp" && !is.null(asked$orders)) abort_riemdp("argument", "`orders` are for rule = \"rdp\".")
+  reserve <- if (!keeps) 0 else if (is.null(asked$reserve)) 0.1 else asked$reserve
+  orders <- if (rule != "rdp") numeric() else if (is.null(asked$orders)) {
+    max(2, round(ledger_order(asked$epsilon, delta * (1 - reserve))))
+  } else {
+    asked$orders
+  }
+  limits <- rule_limits(rule, asked$epsilon, delta, reserve, orders)
+  units <- length(limits) - 1
+  if (!all(is.finite(limits)) || any(limits[seq_len(units)] <= 0)) {
+    abort_riemdp("argument", if (rule == "rdp") {
+      sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.",
+              orders[which.min(limits[seq_len(units)])])
+    } else {
+      "the budget is out of the range of doubles."
+    })
+  }
+  list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta, adjacency = if (is.null(asked$adjacency)) "replace-one" else asked$adjacency, reserve = reserve,
+       orders = orders, limits = limits, made_at = utc_now())
+}
+
+check_same_ledger <- function(found, asked) {
+  for (name in names(asked)) {
+    if (!is.null(asked[[name]]) && !identical(as.vector(asked[[name]]), as.vector(found[[name]]))) {
+      abort_riemdp("ledger", sprintf(
+        "the ledger was made with %s = %s, which can't be changed: leave `%s` out, or make another ledger for other data.",
+        name, if (is.character(found[[name]])) dQuote(found[[name]], FALSE) else paste(format(found[[name]], digits = 15), collapse = ", "), name
+      ))
+    }
+  }
+}
+
+check_ledger_orders <- function(x) {
+  ok <- is.numeric(x) && !is.object(x) && length(x) >= 1 && length(x) <= 64 && all(is.finite(x)) && all(x > 1) && all(x <= 1e6)
+  if (!ok) abort_riemdp("argument", "`orders` must be 1 to 64 numbers above 1, none above 1e6.")
+  sort(unique(as.double(x)))
+}
+
+check_name <- function(x, name) {
+  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > 200) {
+    abort_riemdp("argument", sprintf("`%s` must be one string of 1 to 200 characters.", name))
+  }
+  enc2utf8(as.vector(x))
+}
+
+check_data_sets <- function(x) {
+  if (is.character(x)) x <- stats::setNames(rep(list(NULL), length(x)), x)
+  if (!is.list(x) || is.object(x) || !length(x) || is.null(names(x)) || anyDuplicated(names(x))) {
+    abort_riemdp("argument", "`data_sets` must be different names, or a list with different names that holds the parts of each.")
+  }
+  names(x) <- vapply(names(x), check_name, "", name = "data_sets")
+  lapply(x, function(parts) {
+    if (!is.null(parts) && (!is.character(parts) || is.object(parts) || length(parts) > 1e4 || anyDuplicated(parts))) {
+      abort_riemdp("argument", "the parts in `data_sets` must be different strings, at most 10,000.")
+    }
+    vapply(as.vector(parts), check_name, "", name = "data_sets", USE.NAMES = FALSE)
+  })
+}
+
+check_ledger <- function(ledger) {
+  word <- function(x) is.character(x) && !is.object(x) && length(x) == 1 && !is.na(x)
+  numbers <- function(x, count) is.double(x) && !is.object(x) && length(x) == count && !anyNA(x)
+  ok <- inherits(ledger, "dp_ledger") && is.list(ledger)
+  l <- if (ok) unclass(ledger)
+  ok <- ok && word(l$uid) && word(l$rule) && l$rule %in% names(RULE_WORDS) && word(l$adjacency) && l$adjacency %in% ADJACENCIES &&
+    numbers(l$epsilon, 1) && numbers(l$delta, 1) && numbers(l$reserve, 1) && numbers(l$orders, length(l$orders)) &&
+    numbers(l$limits, if (l$rule == "rdp") length(l$orders) + 1 else 2) && word(l$kind) &&
+    switch(l$kind, memory = is.integer(l$pid), file = word(l$path), connection = inherits(l$connection, "DBIConnection"),
+           `function` = is.function(l$open), FALSE)
+  if (!ok) abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
+  ledger
+}
+
+# ---- spending -----------------------------------------------------------------------------------------------------------
+
+# What an event costs by a ledger's rule: one number for each of its sums. `delta`: under "basic" the delta at which an event that has
+# an epsilon only together with one is priced. An (epsilon, delta) event is epsilon-DP but for a part of mass delta, so under "zcdp" and
+# "rdp" it costs what epsilon does, and delta.
+ledger_cost <- function(meta, event, delta = NULL) {
+  event <- check_event(event)
+  set_adjacency(event$adjacency, meta$adjacency, "the ledger")
+  if (meta$rule == "basic") return(unname(event_price(event, "basic", delta = delta)))
+  if (!is.null(delta)) abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
+  if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))
+  price <- function(e) {
+    tryCatch(event_price(e, meta$rule, orders = if (meta$rule == "rdp") meta$orders), riemdp_error_unpriced = function(e) Inf)
+  }
+  whole <- price(event)
+  if (any(is.finite(whole))) return(c(whole, 0))
+  total <- numeric(length(meta$orders) + 1 + (meta$rule == "zcdp"))
+  for (part in event_parts(event)) {
+    one <- price(part$event)
+    failure <- 0
+    if (!any(is.finite(one))) {
+      both <- basic_price(part$event)
+      if (is.null(both)) event_price(part$event, meta$rule, orders = if (meta$rule == "rdp") meta$orders) # says why there is none
+      if (is.null(both)) unpriced(part$event, RULE_NAMES[[meta$rule]])
+      one <- price(event_pure(both[1]))
+      failure <- both[2]
+    }
+    total <- total + part$times * c(one, failure)
+  }
+  total
+}
+
+#' Spend from a ledger
+#'
+#' `ledger_spend()` enters a release before it is made: it takes its price off the budget, or raises an error of class
+#' `riemdp_error_budget` and changes nothing. `dp_*()` functions with `ledger =` do this by themselves; call it for releases made by
+#' other means. `ledger_history()` lists what was entered.
+#'
+#' @param ledger a ledger, see [dp_ledger()].
+#' @param event what the release does with the data, e.g. `event_pure(0.1)`: an event, made before anything is drawn.
+#' @param what a note for the history. It is kept in the ledger: nothing from the records should be in it.
+#' @param ... nothing; later arguments must be named.
+#' @param data_set name of the data set.
+#' @param part name of one of its parts (see [dp_ledger()]), if the release touches no record of another; `NULL` for all.
+#' @param delta for `rule = "basic"` and events that have an epsilon only at some delta, such as Gaussian noise: that delta.
+#' @return `ledger_spend()`: invisibly a list with `entry` (its number), `data_set`, `part`, `event`, `cost` and `left` (in the rule's
+#'   units). `ledger_history()`: a data frame with one row for each entry, `data_set`, `entry`, `part` (`NA` for all), `what`,
+#'   `event`, a column for each of the rule's units with the cost, and `made_at` (UTC).
+#' @seealso [dp_ledger()]
+#' @examples
+#' budget <- dp_ledger(NULL, epsilon = 1, delta = 1e-6, rule = "zcdp")
+#' ledger_spend(budget, event_pure(0.1), "median of another package")
+#' ledger_spend(budget, event_gaussian(20))
+#' ledger_history(budget)
+#' plot(budget)
+#' @export
+ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", part = NULL, delta = NULL) {
+  check_dots_empty(...)
+  check_ledger(ledger)
+  if (!is.null(delta)) delta <- check_delta(delta)
+  if (!identical(what, "")) what <- check_name(what, "what")
+  spend_cost(ledger, ledger_cost(ledger, event, delta), paste(format(event), collapse = " "), what, data_set, part)
+}
+
+spend_cost <- function(ledger, cost, event, what, data_set, part) {
+  data_set <- check_name(data_set, "data_set")
+  part <- if (is.null(part)) "" else check_name(part, "part")
+  after <- NULL
+  number <- store_spend(ledger, data_set, part, list(what = what, event = event, cost = paste(sprintf("%.17g", cost), collapse = " ")),
+    function(meta, state) {
+      if (!identical(meta[LEDGER_FACTS], unclass(ledger)[LEDGER_FACTS])) { # else the price may be in another unit
+        abort_riemdp("ledger", "the ledger object was changed: open the ledger again with dp_ledger(). Nothing is released.")
+      }
+      limits <- meta$limits
+      if (length(cost) != length(limits) || !is.numeric(cost) || anyNA(cost) || any(cost < 0)) {
+        abort_riemdp("argument", "this event has no price by the ledger's rule.")
+      }
+      next_state <- filter_step(limits, state, cost, nzchar(part))
+      if (is.null(next_state)) abort_budget(meta, state, cost, data_set, part)
+      after <<- sums_left(limits, next_state, nzchar(part))
+      next_state
+    })
+  names(after) <- names(cost) <- rule_units(ledger)
+  invisible(list(entry = number, data_set = data_set, part = if (nzchar(part)) part, event = event, cost = cost, left = after))
+}
+
+# ---- releases of dp_*() functions -----------------------------------------------------------------------------------------------
+
+# What a release does to the data, from its guarantee: the event that a ledger prices. NULL where nothing is promised.
+release_event <- function(g, details = NULL, dimension = NULL) {
+  if (g$label == "none") return(NULL)
+  if (!is.null(details$zcdp)) {
+    event_discrete_gaussian(details$lattice_scale, details$lattice_sensitivity, dimension, adjacency = g$adjacency)
+  } else if (is.finite(g$mu) && g$mu > 0 && g$mu_slack == 0) {
+    event_gaussian(1 / g$mu, adjacency = g$adjacency)
+  } else if (g$delta > 0) {
+    event_approx(g$epsilon, g$delta, adjacency = g$adjacency)
+  } else {
+    event_pure(g$epsilon, adjacency = g$adjacency)
+  }
+}
+
+# Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is public.
+spend_release <- function(ledger, g, event, what, data_set, part) {
+  if (is.null(ledger)) return(list(event = event))
+  if (g$rng == "simulation") return(list(note = "a simulation: nothing was taken from the ledger"))
+  if (g$label == "none") {
+    abort_riemdp("ledger", sprintf(
+      "a release that is labelled NOT PRIVATE (%s) has no price and can't be entered in a ledger. Nothing is released.", g$reason
+    ))
+  }
+  # by "basic" the epsilon and delta that the release states, not those that another accountant finds for its noise
+  priced <- if (ledger$rule == "basic" && g$delta > 0) event_approx(g$epsilon, g$delta, adjacency = g$adjacency) else event
+  entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part)
+  list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part, cost = entry$cost)
+}
+
+format_budget <- function(b) {
+  if (!is.null(b$note)) return(b$note)
+  if (!is.null(b$entry)) {
+    cost <- b$cost[b$cost > 0]
+    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)", as.integer(b$entry), b$data_set,
+                   if (is.null(b$part)) "" else sprintf(", part \"%s\",", b$part),
+                   paste(names(cost), sprintf("%.4g", cost), collapse = ", "), b$rule))
+  }
+  if (!is.null(b$event)) paste0("in no ledger; it costs ", format(b$event))
+}
+
+sums_left <- function(limits, state, part) {
+  total <- sums_add(state$spent, if (part) state$part else state$largest)
+  pmax(0, (limits - total[1, ]) - total[2, ])
+}
+
+abort_budget <- function(meta, state, cost, data_set, part) {
+  units <- rule_units(meta)
+  left <- sums_left(meta$limits, state, nzchar(part))
+  shown <- cost > 0 | seq_along(cost) == 1
+  abort_riemdp("budget", paste0(
+    sprintf("the budget of data set \"%s\"%s doesn't cover this: it costs ", data_set, if (nzchar(part)) sprintf(", part \"%s\",", part) else ""),
+    paste(sprintf("%s %.6g, left %.6g", units[shown], cost[shown], left[shown]), collapse = "; "),
+    ". Nothing was spent and nothing is released."
+  ))
+}
+
+#' @rdname ledger_spend
+#' @export
+ledger_history <- function(ledger) {
+  check_ledger(ledger)
+  rows <- store_history(ledger)
+  units <- rule_units(ledger)
+  costs <- lapply(strsplit(rows$cost, " ", fixed = TRUE), function(words) suppressWarnings(as.numeric(words)))
+  if (any(lengths(costs) != length(units)) || anyNA(unlist(costs))) {
+    abort_riemdp("ledger", "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
+  }
+  costs <- matrix(as.double(unlist(costs)), length(units))
+  rows$part[rows$part == ""] <- NA_character_
+  costs <- as.data.frame(t(costs))
+  names(costs) <- units
+  cbind(rows[c("data_set", "entry", "part", "what", "event")], costs, rows["made_at"])
+}
+
+#' @rdname ledger_spend
+#' @param x a ledger.
+#' @param row.names,optional not used.
+#' @export
+as.data.frame.dp_ledger <- function(x, row.names = NULL, optional = FALSE, ...) ledger_history(x)
+
+# ---- what is left ---------------------------------------------------------------------------------------------------------------
+
+# rows of the store as one list per account, with what is left
+ledger_accounts <- function(ledger) {
+  rows <- store_accounts(ledger)
+  whole <- which(rows$part == "")
+  lapply(seq_along(rows$part), function(i) {
+    root <- whole[rows$data_set[whole] == rows$data_set[i]]
+    part <- nzchar(rows$part[i])
+    state <- list(spent = rows$spent[[root]], largest = rows$largest[[root]], part = if (part) rows$spent[[i]])
+    total <- sums_add(state$spent, if (part) state$part else state$largest)
+    list(data_set = rows$data_set[i], part = rows$part[i], releases = rows$count[i], state = state,
+         spent = total[1, ], left = sums_left(rows$meta$limits, state, part))
+  })
+}
+
+#' @rdname dp_ledger
+#' @param object,x a ledger.
+#' @export
+summary.dp_ledger <- function(object, ...) {
+  check_ledger(object)
+  units <- rule_units(object)
+  do.call(rbind, lapply(ledger_accounts(object), function(a) {
+    data.frame(data_set = a$data_set, part = if (nzchar(a$part)) a$part else NA_character_, unit = units, limit = object$limits,
+               spent = a$spent, left = a$left, share_left = ifelse(object$limits > 0, a$left / object$limits, NA),
+               releases = a$releases)
+  }))
+}
+
+# largest single release that is still covered: epsilon of a pure one, or under "gdp" mu
+largest_release <- function(ledger, account) {
+  fits <- function(size) {
+    event <- if (ledger$rule == "gdp") event_gdp(size) else event_pure(size)
+    !is.null(filter_step(ledger$limits, account$state, ledger_cost(ledger, event), nzchar(account$part)))
+  }
+  if (ledger$rule == "basic") return(account$left[1])
+  top <- 1e-6
+  if (!fits(top)) return(0)
+  while (top < 1e6 && fits(top)) top <- 2 * top
+  low <- top / 2
+  for (i in 1:30) {
+    mid <- (low + top) / 2
+    if (fits(mid)) low <- mid else top <- mid
+  }
+  low
+}
+
+#' @rdname dp_ledger
+#' @export
+format.dp_ledger <- function(x, ...) {
+  check_ledger(x)
+  units <- rule_units(x)
+  e <- symbol("epsilon")
+  lines <- vapply(ledger_accounts(x), function(a) {
+    room <- largest_release(x, a)
+    best <- which.max(a$left[-length(units)] / x$limits[-length(units)])
+    shown <- c(best, if (x$limits[length(units)] > 0) length(units))
+    sprintf(
+      "%s: %s%s; %s",
+      if (nzchar(a$part)) sprintf("    part \"%s\"", a$part) else sprintf("  data set \"%s\"", a$data_set),
+      if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
+      paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], a$left[shown], x$limits[shown]), collapse = ", ")),
+      if (room <= 0) "nothing more can be released" else if (x$rule == "gdp") {
+        sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room)
+      } else {
+        sprintf("enough for one pure release with %s = %.4g", e, room)
+      }
+    )
+  }, "")
+  place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")
+  c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e, format(x$epsilon),
+            symbol("delta"), format(x$delta)),
+    sprintf("  rule %s: %s; neighbours: %s", x$rule, RULE_WORDS[[x$rule]], x$adjacency),
+    if (length(lines)) lines else "  no data set yet")
+}
+
+#' @rdname dp_ledger
+#' @export
+print.dp_ledger <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  invisible(x)
+}
+
+#' Picture of what is left in a ledger
+#'
+#' The share of the budget that is left after each release, for each data set. Where a data set has parts, it is what its most used part
+#' leaves.
+#'
+#' @param x a ledger.
+#' @param data_set names of data sets; all of them by default.
+#' @param main title.
+#' @param ... further arguments of [graphics::plot.default()].
+#' @return The ledger, invisibly.
+#' @examples
+#' budget <- dp_ledger(NULL, epsilon = 1)
+#' for (i in 1:5) ledger_spend(budget, event_pure(0.15))
+#' plot(budget)
+#' @export
+plot.dp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
+  check_ledger(x)
+  history <- ledger_history(x)
+  known <- unique(vapply(ledger_accounts(x), `[[`, "", "data_set"))
+  sets <- if (is.null(data_set)) known else vapply(as.list(data_set), check_choice, "", name = "data_set", choices = known)
+  if (!length(sets)) abort_riemdp("argument", "the ledger has no data set yet.")
+  curves <- lapply(sets, function(set) share_left(x, history[history$data_set == set, , drop = FALSE]))
+  longest <- max(lengths(curves))
+  colours <- grDevices::hcl.colors(length(sets), "Dark 3")
+  if (is.null(main)) main <- sprintf("Privacy budget left, rule %s", x$rule)
+  arguments <- list(...)
+  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left", cex.main = 0.85)
+  do.call(graphics::plot.default, c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
+  graphics::abline(h = 0, col = "grey60")
+  for (i in seq_along(sets)) {
+    graphics::lines(seq_along(curves[[i]]) - 1, curves[[i]], type = "s", col = colours[i], lwd = 2)
+  }
+  if (length(sets) > 1) graphics::legend("topright", sets, col = colours, lwd = 2, bty = "n", cex = 0.8)
+  invisible(x)
+}
+
+# after 0, 1, ... entries: the least of what delta and the best of the other sums leave
+share_left <- function(ledger, history) {
+  units <- rule_units(ledger)
+  limits <- ledger$limits
+  used <- vapply(seq_along(units), function(j) {
+    if (limits[j] == 0) return(rep(0, nrow(history) + 1))
+    cost <- pmin(history[[units[j]]], 4 * limits[j])
+    spent <- cumsum(ifelse(is.na(history$part), cost, 0))
+    top <- rep(0, nrow(history))
+    for (part in unique(history$part[!is.na(history$part)])) top <- pmax(top, cumsum(ifelse(history$part %in% part, cost, 0)))
+    c(0, spent + top) / limits[j]
+  }, numeric(nrow(history) + 1))
+  used <- matrix(used, nrow(history) + 1)
+  last <- length(units)
+  main <- do.call(pmin, lapply(seq_len(last - 1), function(j) used[, j]))
+  pmax(0, 1 - pmax(main, used[, last]))
+}

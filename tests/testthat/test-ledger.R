@@ -1,0 +1,571 @@
+inner <- asNamespace("riemdp")
+
+ledger_file <- function() tempfile("ledger", fileext = ".sqlite") # goes with the session's directory
+spent <- function(ledger, unit = 1) summary(ledger)$spent[unit]
+
+# ---- sums and limits ----------------------------------------------------------------------------------------------------
+
+test_that("running sums lose nothing", {
+  add <- inner$sums_add
+  # the decimals' doubles, added exactly: a sum in doubles alone is off by 1e-16 after ten steps, by 1e-11 after a million
+  s <- matrix(0, 2, 1)
+  for (i in 1:20000) s <- add(s, 0.1)
+  exact <- 20000 * c(3602879701896397) # in units of 2^-55
+  hi <- s[1, 1] * 2^55
+  expect_identical(hi + s[2, 1] * 2^55 - exact, 0)
+  expect_identical(s[2, 1] != 0 || s[1, 1] == 2000, TRUE)
+  # tiny ones aren't swallowed by a large one
+  s <- add(matrix(0, 2, 1), 1)
+  for (i in 1:1000) s <- add(s, 2^-60)
+  expect_identical(s[2, 1] + (s[1, 1] - 1), 1000 * 2^-60)
+  x <- c(0.1, 1 / 3, 5e-324, 1.7e308, 0, -2^-1040)
+  expect_identical(inner$unhex(inner$hex(x)), x)
+  for (bad in c("", "abc", "NaN", "Inf", "0x1p0 NA")) expect_error(inner$unhex(bad), class = "riemdp_error_ledger")
+})
+
+test_that("equal shares use a budget up, and one more is refused", {
+  for (parts in c(3, 7, 10, 49)) {
+    ledger <- dp_ledger(NULL, 1)
+    for (i in seq_len(parts)) ledger_spend(ledger, event_pure(1 / parts))
+    expect_error(ledger_spend(ledger, event_pure(1e-12)), class = "riemdp_error_budget")
+  }
+})
+
+test_that("limits are sound, and no smaller than the simple formulas", {
+  for (epsilon in c(0.1, 1, 8)) {
+    for (delta in c(1e-9, 1e-5, 0.01)) {
+      main <- 0.9 * delta
+      rho <- dp_ledger(NULL, epsilon, delta, "zcdp")$limits
+      log_delta <- function(alpha) (alpha - 1) * (alpha * rho[1] - epsilon) + alpha * log1p(-1 / alpha) - log(alpha - 1)
+      expect_lte(exp(optimize(log_delta, c(1.001, 2e4), tol = 1e-9)$objective), main * (1 + 1e-9))
+      expect_gt(rho[1], (sqrt(epsilon + log(1 / main)) - sqrt(log(1 / main)))^2)
+      expect_equal(rho[2], 0.1 * delta)
+      mu2 <- dp_ledger(NULL, epsilon, delta, "gdp")$limits[1]
+      mu <- sqrt(mu2)
+      expect_equal(pnorm(mu / 2 - epsilon / mu) - exp(epsilon) * pnorm(-mu / 2 - epsilon / mu), delta, tolerance = 1e-8)
+      expect_lte(pnorm(mu / 2 - epsilon / mu) - exp(epsilon) * pnorm(-mu / 2 - epsilon / mu), delta)
+      one <- dp_ledger(NULL, epsilon, delta, "rdp")
+      orders <- one$orders * c(1, 1.5, 3, 100)
+      grid <- dp_ledger(NULL, epsilon, delta, "rdp", orders = orders)$limits
+      back <- grid[1:4] + log1p(-1 / orders) - (log(main / 4) + log(orders)) / (orders - 1)
+      expect_equal(back, rep(epsilon, 4), tolerance = 1e-9)
+      expect_true(all(back <= epsilon))
+      # the order chosen serves Gaussian noise about as well as zcdp does
+      expect_gt(one$limits[1] / one$orders, 0.93 * rho[1])
+      expect_lt(one$limits[1] / one$orders, rho[1] * (1 + 1e-9))
+    }
+  }
+})
+
+# ---- analysts who choose by the answers -------------------------------------------------------------------------------------
+
+# Exact worst case over all analysts who take up to `depth` steps of two sizes, each chosen by the answers before it, and end with the
+# largest event that still passes. `step(size)`: list(loss, p): an answer that moves the loss by +loss with probability p (under the
+# first of two neighbours), else by -loss. `finals(used)`: for each kind of last event the function of a = epsilon - loss so far that
+# gives its hockey-stick divergence at a. `admits(used)`: are these steps (counts of each size) within the budget?
+worst_delta <- function(epsilon, steps, admits, finals, depth) {
+  known <- new.env()
+  last <- new.env()
+  value <- function(used, loss) {
+    key <- sprintf("%d %d %.9f", used[1], used[2], loss)
+    if (!is.null(known[[key]])) return(known[[key]])
+    pair <- paste(used, collapse = " ")
+    if (is.null(last[[pair]])) last[[pair]] <- finals(used)
+    best <- max(0, vapply(last[[pair]], function(f) f(epsilon - loss), 0))
+    if (sum(used) < depth) {
+      for (i in 1:2) {
+        more <- used + (1:2 == i)
+        if (!admits(more)) next
+        s <- steps[[i]]
+        best <- max(best, s$p * value(more, loss + s$loss) + (1 - s$p) * value(more, loss - s$loss))
+      }
+    }
+    known[[key]] <- best
+    best
+  }
+  value(c(0, 0), 0)
+}
+
+response <- function(e) list(loss = e, p = 1 / (1 + exp(-e)))
+bit_of_gaussian <- function(mu) list(loss = pnorm(mu / 2, log.p = TRUE) - pnorm(-mu / 2, log.p = TRUE), p = pnorm(mu / 2))
+# hockey-stick divergences at a, of any sign: sup over events of P - e^a Q
+stick_response <- function(e) {
+  function(a) {
+    p <- 1 / (1 + exp(-e))
+    max(0, p - exp(a) * (1 - p)) + max(0, (1 - p) - exp(a) * p)
+  }
+}
+stick_gaussian <- function(mu) {
+  function(a) if (mu == 0) max(0, 1 - exp(a)) else pnorm(mu / 2 - a / mu) - exp(a + pnorm(-mu / 2 - a / mu, log.p = TRUE))
+}
+with_leak <- function(d, stick) function(a) d + (1 - d) * stick(a) # with probability d all is revealed
+
+# the largest number that `fits`, by bisection
+largest <- function(fits, top = 4) {
+  if (!fits(1e-9)) return(0)
+  low <- 0
+  for (i in 1:45) {
+    mid <- (low + top) / 2
+    if (fits(mid)) low <- mid else top <- mid
+  }
+  low
+}
+
+sizes <- c(0.1, 0.2)
+
+# the ledger's own filter: its sums after these events, or NULL
+ledger_after <- function(ledger, events, state = list(spent = zero, largest = zero)) {
+  zero <- inner$sums_zero(length(ledger$limits))
+  for (e in events) {
+    state <- inner$filter_step(ledger$limits, state, inner$ledger_cost(ledger, e), FALSE)
+    if (is.null(state)) break
+  }
+  state
+}
+
+attack_ledger <- function(rule, epsilon, delta, depth, ...) {
+  ledger <- dp_ledger(NULL, epsilon, delta, rule, ...)
+  step_event <- if (rule == "gdp") function(mu) event_gaussian(1 / mu) else event_pure
+  before <- function(used) ledger_after(ledger, rep(lapply(sizes, step_event), used))
+  room <- if (rule == "gdp") 0 else ledger$limits[length(ledger$limits)]
+  finals <- function(used) {
+    state <- before(used)
+    if (room > 0) state <- ledger_after(ledger, list(event_approx(0, room)), state)
+    reach <- function(make) largest(function(x) !is.null(ledger_after(ledger, list(make(x)), state)))
+    mu <- if (rule == "basic") 0 else reach(function(mu) event_gaussian(1 / mu))
+    c(
+      list(with_leak(room, stick_gaussian(mu))),
+      if (rule != "gdp") list(with_leak(room, stick_response(reach(event_pure))))
+    )
+  }
+  worst_delta(epsilon, lapply(sizes, if (rule == "gdp") bit_of_gaussian else response),
+              function(used) !is.null(before(used)), finals, depth)
+}
+
+test_that("no analyst who chooses by the answers gets more than the ledger's delta", {
+  depth <- if (quick()) 3 else 4
+  for (budget in list(c(1, 0.01), c(0.5, 1e-4))) {
+    found <- c(
+      basic = attack_ledger("basic", budget[1], budget[2], depth),
+      zcdp = attack_ledger("zcdp", budget[1], budget[2], depth),
+      zcdp_full = attack_ledger("zcdp", budget[1], budget[2], depth, reserve = 0),
+      rdp = attack_ledger("rdp", budget[1], budget[2], depth),
+      grid = attack_ledger("rdp", budget[1], budget[2], depth, orders = dp_ledger(NULL, budget[1], budget[2], "rdp")$orders * c(1, 2, 5)),
+      gdp = attack_ledger("gdp", budget[1], budget[2], depth)
+    ) / budget[2]
+    expect_true(all(found <= 1 + 1e-9), label = paste(names(found), format(found), collapse = ", "))
+    # the attacks are worth something: basic and gdp are used up, the others within a small factor
+    expect_gt(found[["basic"]], 0.999)
+    expect_gt(found[["gdp"]], 0.999)
+    expect_true(all(found > 0.1), label = paste(names(found), format(found), collapse = ", "))
+  }
+})
+
+test_that("the same analysts break a running rule of privacy-loss distributions", {
+  epsilon <- 1
+  delta <- 0.01
+  # delta of the composition as if it had been planned: what a running rule compares with its limit
+  planned <- function(used, stick) {
+    total <- 0
+    for (up in 0:used[1]) {
+      for (more in 0:used[2]) {
+        p <- dbinom(up, used[1], response(sizes[1])$p) * dbinom(more, used[2], response(sizes[2])$p)
+        total <- total + p * stick(epsilon - sizes[1] * (2 * up - used[1]) - sizes[2] * (2 * more - used[2]))
+      }
+    }
+    total
+  }
+  finals <- function(used) {
+    reach <- function(make, top) make(largest(function(x) planned(used, make(x)) <= delta, top))
+    list(reach(stick_response, 4), reach(stick_gaussian, 4), reach(function(d) with_leak(d, stick_response(0)), 0.5))
+  }
+  admits <- function(used) planned(used, stick_response(0)) <= delta
+  # two steps: a response of .1, then a response or a leak
+  two <- worst_delta(epsilon, lapply(sizes, response), function(used) admits(used) && used[2] == 0, finals, 1) / delta
+  expect_equal(two, 1 + 1 / (1 + exp(0.1)), tolerance = 1e-6) # 1.475
+  many <- worst_delta(epsilon, lapply(sizes, response), admits, finals, if (quick()) 3 else 6) / delta
+  expect_gt(many, 1.6)
+})
+
+# ---- what enters -------------------------------------------------------------------------------------------------------
+
+test_that("events enter in the rule's unit", {
+  z <- dp_ledger(NULL, 2, 1e-5, "zcdp")
+  expect_equal(ledger_spend(z, event_gaussian(10))$cost, c(rho = 0.005, delta = 0))
+  expect_equal(ledger_spend(z, event_pure(0.2))$cost[["rho"]], 0.2 * tanh(0.1))
+  # an (epsilon, delta) release takes its delta from the reserve; also within a composition
+  both <- ledger_spend(z, event_compose(event_approx(0.1, 1e-7), event_gaussian(10), times = 2))$cost
+  expect_equal(both, c(rho = 2 * (0.1 * tanh(0.05) + 0.005), delta = 2e-7))
+  expect_error(ledger_spend(z, event_approx(0.01, 1e-6)), class = "riemdp_error_budget") # the reserve holds 8e-7 more
+  expect_error(ledger_spend(z, event_poisson(0.1, event_gaussian(1))), class = "riemdp_error_adjacency")
+  expect_error(ledger_spend(z, event_sample(0.1, event_gaussian(1))), class = "riemdp_error_unpriced")
+  expect_error(ledger_spend(z, event_gaussian(10), delta = 1e-6), class = "riemdp_error_argument")
+  expect_equal(spent(z), sum(ledger_history(z)$rho))
+
+  g <- dp_ledger(NULL, 2, 1e-5, "gdp")
+  expect_equal(ledger_spend(g, event_gaussian(10))$cost[["mu^2"]], 0.01)
+  for (event in list(event_pure(0.1), event_discrete_gaussian(10), event_approx(0.1, 1e-9))) {
+    expect_error(ledger_spend(g, event), class = "riemdp_error_unpriced")
+  }
+  b <- dp_ledger(NULL, 2, 1e-5)
+  expect_error(ledger_spend(b, event_gaussian(10)), class = "riemdp_error_unpriced") # at which delta?
+  expect_error(ledger_spend(b, event_approx(0.1, 2e-5)), class = "riemdp_error_budget")
+  # one call is a plan: priced as a whole by the best accountant, here tighter than its steps one by one
+  plan <- event_compose(event_gaussian(20), times = 8)
+  whole <- ledger_spend(b, plan, delta = 4e-6)$cost
+  expect_equal(whole, c(epsilon = as.numeric(dp_epsilon(plan, 4e-6)), delta = 4e-6))
+  expect_lt(whole[["epsilon"]], 0.6 * 8 * dp_epsilon(event_gaussian(20), 5e-7))
+
+  r <- dp_ledger(NULL, 2, 1e-5, "rdp", orders = c(12, 20, 80), adjacency = "add-remove")
+  step <- event_poisson(0.01, event_gaussian(2))
+  expect_equal(unname(ledger_spend(r, event_compose(step, times = 100))$cost),
+               c(100 * event_price(step, "rdp", orders = c(12, 20, 80)), 0))
+  expect_error(ledger_spend(r, event_pure(0.1, adjacency = "replace-one")), class = "riemdp_error_adjacency")
+  # an order at which nothing is known is lost for good, and the others go on
+  ledger_spend(r, event_rdp(c(12, 20), c(0.01, 0.05)))
+  left <- summary(r)$left
+  expect_identical(left[3], 0)
+  expect_true(all(left[1:2] > 0))
+  ledger_spend(r, event_pure(0.01))
+})
+
+test_that("parts cost what the dearest costs, and the whole comes on top", {
+  for (place in if (requireNamespace("RSQLite", quietly = TRUE)) list(NULL, ledger_file()) else list(NULL)) {
+    ledger <- dp_ledger(place, 1, data_sets = list(trial = c("north", "south"), survey = NULL))
+    left <- function(set, part = NULL) {
+      s <- summary(ledger)
+      s$left[s$data_set == set & s$unit == "epsilon" & (if (is.null(part)) is.na(s$part) else s$part %in% part)]
+    }
+    ledger_spend(ledger, event_pure(0.5), data_set = "trial", part = "north")
+    ledger_spend(ledger, event_pure(0.25), data_set = "trial", part = "south")
+    expect_identical(c(left("trial"), left("trial", "north"), left("trial", "south"), left("survey")), c(0.5, 0.5, 0.75, 1))
+    ledger_spend(ledger, event_pure(0.25), data_set = "trial")
+    expect_identical(c(left("trial"), left("trial", "north"), left("trial", "south"), left("survey")), c(0.25, 0.25, 0.5, 1))
+    expect_error(ledger_spend(ledger, event_pure(0.3), data_set = "trial"), class = "riemdp_error_budget")
+    expect_error(ledger_spend(ledger, event_pure(0.3), data_set = "trial", part = "north"), class = "riemdp_error_budget")
+    ledger_spend(ledger, event_pure(0.5), data_set = "trial", part = "south")
+    expect_identical(c(left("trial"), left("trial", "north"), left("trial", "south")), c(0, 0.25, 0))
+    ledger_spend(ledger, event_pure(0.25), data_set = "trial", part = "north")
+    expect_error(ledger_spend(ledger, event_pure(0.001), data_set = "trial"), class = "riemdp_error_budget")
+    ledger_spend(ledger, event_pure(1), data_set = "survey")
+    # a slip of the pen is no new budget
+    expect_error(ledger_spend(ledger, event_pure(0.1), data_set = "tiral"), class = "riemdp_error_argument")
+    expect_error(ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = "East"), class = "riemdp_error_argument")
+    expect_error(ledger_spend(ledger, event_pure(0.1)), class = "riemdp_error_argument")
+    h <- ledger_history(ledger)
+    expect_identical(h$entry[h$data_set == "trial"], 1:5)
+    expect_identical(h$part[h$data_set == "trial"], c("north", "south", NA, "south", "north"))
+    expect_identical(as.data.frame(ledger), h)
+    # brute force: what each record lost
+    expect_equal(1 - left("trial"), sum(h$epsilon[is.na(h$part) & h$data_set == "trial"]) + max(tapply(h$epsilon, h$part, sum)))
+  }
+})
+
+# ---- what is refused -----------------------------------------------------------------------------------------------------
+
+test_that("bad input is a classed error, and nothing is spent", {
+  for (bad in list(-1, 0, Inf, NaN, NA, "1", c(1, 2), NULL, TRUE)) {
+    expect_error(dp_ledger(NULL, bad), class = "riemdp_error_argument")
+  }
+  for (bad in list(-1e-9, 1, 2, Inf, NaN, "a", c(0, 0))) {
+    expect_error(dp_ledger(NULL, 1, bad), class = "riemdp_error_argument")
+  }
+  argument <- function(...) expect_error(dp_ledger(...), class = "riemdp_error_argument")
+  argument(NULL, 1, 0, "zcdp")
+  argument(NULL, 1, 1e-6, "pld")
+  argument(NULL, 1, 1e-6, "rdp", orders = 1)
+  argument(NULL, 1, 1e-6, "rdp", orders = c(2, NaN))
+  argument(NULL, 1, 1e-6, "rdp", orders = 1.5) # nothing left at that order
+  argument(NULL, 1, 1e-6, "zcdp", orders = 4)
+  argument(NULL, 1, 1e-6, "zcdp", reserve = 1)
+  argument(NULL, 1, 1e-6, "gdp", reserve = 0.1)
+  argument(NULL, 1, data_sets = c("a", "a"))
+  argument(NULL, 1, data_sets = list(a = c("x", "x")))
+  argument(NULL, 1, data_sets = "")
+  argument(NULL)
+  argument(1, 1)
+  argument("", 1)
+  argument(NULL, 1, 0, "basic", "more")
+  expect_error(dp_ledger(file.path(tempdir(), "nowhere", "x"), 1), class = "riemdp_error_ledger")
+
+  ledger <- dp_ledger(NULL, 1)
+  for (event in list(1, NULL, "event_pure(1)", list(type = "pure"), structure(list(), class = "dp_event"))) {
+    expect_error(ledger_spend(ledger, event), class = "riemdp_error")
+  }
+  expect_error(ledger_spend(ledger, event_pure(0.1), what = 1), class = "riemdp_error_argument")
+  expect_error(ledger_spend(ledger, event_pure(0.1), data_set = NA_character_), class = "riemdp_error_argument")
+  expect_error(ledger_spend(ledger, event_pure(0.1), part = ""), class = "riemdp_error_argument")
+  expect_error(ledger_spend(ledger, event_pure(0.1), delta = -1), class = "riemdp_error_argument")
+  expect_error(ledger_spend(ledger, event_pure(0.1), "a note", "default"), class = "riemdp_error_argument")
+  expect_error(ledger_spend(list(), event_pure(0.1)), class = "riemdp_error_argument")
+  bent <- event_pure(0.1)
+  bent$parameters$epsilon <- -5
+  expect_error(ledger_spend(ledger, bent), class = "riemdp_error")
+  # an object that was changed by hand
+  richer <- ledger
+  richer$limits <- c(100, 0)
+  expect_error(ledger_spend(richer, event_pure(2)), class = "riemdp_error_ledger")
+  for (field in names(unclass(ledger))) {
+    for (bad in list(NULL, NA, list(), function() 1, 1:3)) {
+      bent <- ledger
+      bent[[field]] <- bad
+      expect_error(ledger_spend(bent, event_pure(0.1)), class = "riemdp_error")
+      if (!field %in% c("epsilon", "delta", "reserve", "orders")) expect_error(summary(bent), class = "riemdp_error")
+    }
+  }
+  expect_identical(spent(ledger), 0)
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+})
+
+test_that("a ledger in memory is one ledger, in one process", {
+  ledger <- dp_ledger(NULL, 1)
+  copy <- unserialize(serialize(ledger, NULL))
+  ledger_spend(ledger, event_pure(0.7))
+  expect_error(ledger_spend(copy, event_pure(0.7)), class = "riemdp_error_budget")
+  expect_error(ledger_spend(dp_ledger(NULL, 1, data_sets = "other"), event_pure(0.1)), class = "riemdp_error_argument")
+  skip_on_os("windows")
+  child <- parallel::mccollect(parallel::mcparallel(
+    class(tryCatch(ledger_spend(ledger, event_pure(0.1)), error = identity))[1]
+  ))[[1]]
+  expect_identical(child, "riemdp_error_ledger")
+  expect_identical(spent(ledger), 0.7)
+})
+
+# ---- files and databases -------------------------------------------------------------------------------------------------
+
+test_that("a file keeps the ledger, whoever opens it", {
+  skip_without_sqlite()
+  file <- ledger_file()
+  first <- dp_ledger(file, 1, 1e-6, "zcdp", data_sets = c("default", "more"))
+  ledger_spend(first, event_pure(0.1), "one; with 'quotes', ?marks and \"others\"")
+  again <- dp_ledger(file)
+  expect_identical(unclass(again)[inner$LEDGER_FACTS], unclass(first)[inner$LEDGER_FACTS])
+  expect_identical(dp_ledger(file, 1, 1e-6, "zcdp", reserve = 0.1)$uid, first$uid)
+  expect_identical(spent(again), 0.1 * tanh(0.05))
+  expect_identical(ledger_history(again)$what, "one; with 'quotes', ?marks and \"others\"")
+  expect_identical(unserialize(serialize(again, NULL)), again)
+  for (other in list(list(epsilon = 2), list(delta = 1e-5), list(rule = "basic"), list(rule = "rdp"), list(reserve = 0),
+                     list(adjacency = "add-remove"), list(orders = 3))) {
+    expect_error(do.call(dp_ledger, c(list(file), other)), class = "riemdp_error_ledger")
+  }
+  # further data sets; those that are there keep what they spent
+  dp_ledger(file, data_sets = list(default = NULL, third = c("a", "b")))
+  expect_identical(unique(summary(again)$data_set), c("default", "more", "third"))
+  expect_identical(spent(again), 0.1 * tanh(0.05))
+  # the same numbers as in memory
+  memory <- dp_ledger(NULL, 1, 1e-6, "zcdp")
+  for (ledger in list(memory, first)) ledger_spend(ledger, event_gaussian(30))
+  ledger_spend(memory, event_pure(0.1))
+  expect_equal(spent(memory), spent(first), tolerance = 1e-15)
+})
+
+test_that("broken files and connections are classed errors, and nothing is lost", {
+  skip_without_sqlite()
+  file <- ledger_file()
+  ledger <- dp_ledger(file, 1)
+  ledger_spend(ledger, event_pure(0.25))
+  refused <- function(l, e = event_pure(0.1)) expect_error(ledger_spend(l, e), class = "riemdp_error_ledger")
+
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  through <- dp_ledger(con)
+  ledger_spend(through, event_pure(0.25))
+  DBI::dbBegin(con) # a rollback of the user's would give budget back
+  refused(through)
+  DBI::dbRollback(con)
+  DBI::dbDisconnect(con)
+  refused(through)
+  expect_error(summary(through), class = "riemdp_error_ledger")
+  expect_error(dp_ledger(con), class = "riemdp_error_ledger")
+
+  frozen <- DBI::dbConnect(RSQLite::SQLite(), file, flags = RSQLite::SQLITE_RO)
+  reader <- dp_ledger(frozen)
+  expect_identical(spent(reader), 0.5) # reading is allowed
+  refused(reader)
+  DBI::dbDisconnect(frozen)
+  refused(dp_ledger(function() DBI::dbConnect(RSQLite::SQLite(), file, flags = RSQLite::SQLITE_RO)))
+  expect_error(dp_ledger(function() 1), class = "riemdp_error_ledger")
+  expect_error(dp_ledger(function() stop("no server")), "no server", class = "riemdp_error_ledger")
+  expect_identical(spent(ledger), 0.5)
+
+  # sums that are no numbers stop everything
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  kept <- DBI::dbGetQuery(con, "SELECT spent FROM riemdp_account")$spent
+  for (bad in c("", "NaN", "0x1p0", "-", "0x0p+0 0x0p+0 0x0p+0 Inf")) {
+    DBI::dbExecute(con, "UPDATE riemdp_account SET spent = ?", params = list(bad))
+    refused(ledger)
+  }
+  DBI::dbExecute(con, "UPDATE riemdp_account SET spent = ?", params = list(kept))
+  DBI::dbExecute(con, "UPDATE riemdp_ledger SET uid = 'another'")
+  refused(ledger)
+  DBI::dbDisconnect(con)
+
+  unlink(file)
+  refused(ledger)
+  expect_false(file.exists(file))
+  writeLines(rep("this is no database at all", 100), file)
+  expect_error(dp_ledger(file, 1), class = "riemdp_error_ledger")
+  expect_identical(readLines(file, 1), "this is no database at all")
+})
+
+test_that("a release costs the same after a million", {
+  skip_without_sqlite()
+  file <- ledger_file()
+  dp_ledger(file, 1)
+  con <- DBI::dbConnect(RSQLite::SQLite(), file)
+  on.exit(DBI::dbDisconnect(con), add = TRUE)
+  values <- list(data_set = "a", part = "b", spent = "c", largest = "d", version = 1L, entry = 1L, what = "e", event = "f", cost = "g",
+                 at = "h", token = "i")
+  for (sql in inner$LEDGER_STATEMENTS) {
+    names <- unique(sub("?", "", regmatches(sql, gregexpr("[?][a-z_]+", sql))[[1]], fixed = TRUE))
+    if (length(names)) sql <- DBI::sqlInterpolate(con, sql, .dots = values[names])
+    plan <- DBI::dbGetQuery(con, paste("EXPLAIN QUERY PLAN", sql))$detail
+    expect_false(any(grepl("SCAN", plan)), label = sql)
+  }
+})
+
+test_that("a process killed anywhere gives nothing back", {
+  skip_without_sqlite()
+  skip_on_os(c("windows", "mac"))
+  file <- ledger_file()
+  ledger <- dp_ledger(file, 1)
+  ledger_spend(ledger, event_pure(0.5))
+  die <- function(...) {
+    tools::pskill(Sys.getpid(), tools::SIGKILL)
+    Sys.sleep(60)
+  }
+  crash <- function(expr) suppressWarnings(parallel::mccollect(parallel::mcparallel(expr, silent = TRUE)))
+  # locked and read, nothing written
+  crash(inner$store_spend(ledger, "default", "", list(what = "", event = "", cost = "0.1 0"), die))
+  expect_identical(spent(ledger), 0.5)
+  # the sum is written, the entry isn't
+  crash({
+    unlockBinding("utc_now", inner)
+    assign("utc_now", die, envir = inner)
+    ledger_spend(ledger, event_pure(0.25))
+  })
+  expect_identical(spent(ledger), 0.5)
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  # all is written, the commit isn't
+  crash(inner$ledger_work(ledger, function(run, ask, con) {
+    run("UPDATE riemdp_account SET spent = ''")
+    die()
+  }))
+  expect_identical(spent(ledger), 0.5)
+  # committed, and killed before the noise: the price is paid
+  crash({
+    ledger_spend(ledger, event_pure(0.25))
+    die()
+  })
+  expect_identical(spent(ledger), 0.75)
+  expect_identical(nrow(ledger_history(ledger)), 2L)
+  expect_error(ledger_spend(ledger, event_pure(0.5)), class = "riemdp_error_budget")
+  ledger_spend(ledger, event_pure(0.25))
+})
+
+test_that("processes that share a ledger and are killed at random never overspend", {
+  skip_without_sqlite()
+  skip_on_os(c("windows", "mac"))
+  folder <- tempfile("storm")
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  set.seed(1)
+  # tools/ledger-stress: 8 processes with 200 releases each
+  found <- ledger_storm(file.path(folder, "ledger.sqlite"), 3, if (quick()) 5 else 10, folder, mean_life = 0.4)
+  expect_identical(storm_faults(found), NULL)
+  expect_identical(found$spent, found$budget)
+  # the check can fail
+  expect_length(storm_faults(modifyList(found, list(spent = found$budget + 1))), 3)
+})
+
+test_that("a checkpoint's token is good once", {
+  places <- c(list(NULL), if (requireNamespace("RSQLite", quietly = TRUE)) list(ledger_file()))
+  for (place in places) {
+    ledger <- dp_ledger(place, 1)
+    one <- inner$ledger_token(ledger, "checkpoint")
+    two <- inner$ledger_token(ledger, "checkpoint")
+    expect_match(c(one, two), "^[0-9a-f]{32}$")
+    expect_false(one == two)
+    expect_true(inner$ledger_use_token(ledger, one))
+    expect_error(inner$ledger_use_token(ledger, one), class = "riemdp_error_ledger")
+    expect_error(inner$ledger_use_token(ledger, "0"), class = "riemdp_error_ledger")
+    expect_error(inner$ledger_use_token(ledger, NA), class = "riemdp_error_argument")
+    expect_true(inner$ledger_use_token(ledger, two))
+  }
+})
+
+# ---- releases --------------------------------------------------------------------------------------------------------------
+
+test_that("dp_mean() spends before it draws, and says so", {
+  M <- sphere(2)
+  x <- mf_random(M, 40)
+  at <- c(0, 0, 1)
+  mean <- function(..., epsilon = 0.4, ledger) dp_mean(x, M, epsilon, at, 0.4, ..., ledger = ledger)
+  ledger <- dp_ledger(NULL, 1)
+  r <- mean(mechanism = "wrapped", ledger = ledger)
+  expect_identical(r$budget$cost, c(epsilon = 0.4, delta = 0))
+  expect_output(print(r), "entry 1 of data set \"default\" in the ledger, epsilon 0.4")
+  mean(mechanism = "adaptive", ledger = ledger)
+  expect_error(mean(mechanism = "wrapped", ledger = ledger), class = "riemdp_error_budget")
+  expect_equal(summary(ledger)$left[1], 0.2)
+  expect_identical(ledger_history(ledger)$what, c("dp_mean wrapped", "dp_mean adaptive"))
+  # refused before anything is drawn, and free
+  expect_error(mean(mechanism = "laplace", calibration = "paper", epsilon = 0.1, ledger = ledger), class = "riemdp_error_ledger")
+  expect_error(dp_mean(rbind(x, 1:3), M, 0.1, at, 0.4, ledger = ledger), class = "riemdp_error")
+  expect_error(mean(epsilon = 0.1, data_set = "other", ledger = ledger), class = "riemdp_error_argument")
+  expect_error(mean(epsilon = 0.1, ledger = "ledger.sqlite"), class = "riemdp_error_argument")
+  # a simulation is free and says so, without a ledger the price is told
+  s <- with_simulation(1, mean(epsilon = 5, mechanism = "wrapped", ledger = ledger))
+  expect_output(print(s), "nothing was taken from the ledger")
+  expect_output(print(mean(mechanism = "wrapped", ledger = NULL)), "in no ledger; it costs pure")
+  expect_equal(summary(ledger)$left[1], 0.2)
+  expect_null(mean(mechanism = "laplace", calibration = "paper", ledger = NULL)$budget$event)
+})
+
+test_that("each law of dp_mean() enters as what it is", {
+  M <- sphere(2)
+  x <- mf_random(M, 40)
+  at <- c(0, 0, 1)
+  zcdp <- dp_ledger(NULL, 5, 1e-4, "zcdp", data_sets = list(trial = c("a", "b")))
+  basic <- dp_ledger(NULL, 5, 1e-4, data_sets = list(trial = c("a", "b")))
+  run <- function(ledger, ...) dp_mean(x, M, 0.3, at, 0.4, delta = 1e-7, ..., ledger = ledger, data_set = "trial", part = "b")
+  r <- run(zcdp, mechanism = "wrapped_gaussian")
+  expect_equal(r$budget$cost[["rho"]], r$guarantee$mu^2 / 2)
+  expect_identical(unname(run(basic, mechanism = "wrapped_gaussian")$budget$cost), c(0.3, 1e-7)) # what it states, to the bit
+  r <- run(zcdp, mechanism = "gaussian") # curved: known as (epsilon, delta) only
+  expect_equal(unname(r$budget$cost), c(0.3 * tanh(0.15), 1e-7))
+  r <- run(zcdp, mechanism = "wrapped", numerics = "lattice", options = list(law = "gaussian"))
+  expect_equal(r$budget$cost[["rho"]], r$details$zcdp, tolerance = 1e-9)
+  expect_identical(r$budget$event$type, "discrete_gaussian")
+  expect_identical(run(zcdp, mechanism = "laplace")$budget$event$type, "pure")
+  gdp <- dp_ledger(NULL, 5, 1e-4, "gdp")
+  r <- dp_mean(x, M, 0.3, at, 0.4, delta = 1e-7, mechanism = "wrapped_gaussian", ledger = gdp)
+  expect_equal(r$budget$cost[["mu^2"]], r$guarantee$mu^2)
+  expect_error(dp_mean(x, M, 0.3, at, 0.4, delta = 1e-7, mechanism = "gaussian", ledger = gdp), class = "riemdp_error_unpriced")
+  expect_error(dp_mean(x, M, 0.3, at, 0.4, mechanism = "laplace", ledger = dp_ledger(NULL, 1, adjacency = "add-remove")),
+               class = "riemdp_error_adjacency")
+})
+
+test_that("ledgers print, and draw what is left", {
+  ledger <- dp_ledger(NULL, 1, 1e-6, "zcdp", data_sets = list(default = NULL, trial = c("a", "b")))
+  expect_output(print(ledger), "0 releases, left rho 0.02413 of 0.02413")
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_identical(plot(ledger), ledger)
+  ledger_spend(ledger, event_pure(0.1))
+  ledger_spend(ledger, event_pure(0.1), data_set = "trial", part = "a")
+  ledger_spend(ledger, event_pure(0.05), data_set = "trial", part = "b")
+  expect_output(print(ledger), "part \"b\"")
+  # what print() calls enough is enough, and little more isn't
+  text <- grep("default", format(ledger), value = TRUE)
+  room <- as.numeric(sub(".* = ", "", text))
+  expect_error(ledger_spend(ledger, event_pure(room * 1.001)), class = "riemdp_error_budget")
+  ledger_spend(ledger, event_pure(room * 0.999))
+  plot(ledger)
+  curve <- inner$share_left(ledger, subset(ledger_history(ledger), data_set == "trial"))
+  expect_equal(curve[-1], rep(1 - 0.1 * tanh(0.05) / ledger$limits[1], 2))
+  expect_equal(min(curve), summary(ledger)$share_left[summary(ledger)$data_set == "trial"][1])
+  expect_error(plot(ledger, data_set = "none"), class = "riemdp_error_argument")
+  full <- dp_ledger(NULL, 1)
+  ledger_spend(full, event_pure(1))
+  expect_output(print(full), "nothing more can be released")
+})
