@@ -50,10 +50,11 @@ OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
 #' @param center,radius public ball to which iterates are brought back, if given.
 #' @param noise_multiplier noise over sensitivity by hand, instead of `epsilon`.
 #' @param calibration `"proven"`, or `"paper"` for the moment bounds of Utpala and others (2023), labelled not private.
+#' @param ledger,data_set,part a privacy budget to take the run's price from before its first draw, as in [dp_mean()].
 #' @return An object of class `dp_optimize` and [dp_release]: `value`, `manifold`, `mechanism` (the method), `problem` (its kind), `n`,
 #'   `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of the noise on a step's mean gradient, in
 #'   each orthonormal coordinate), `event`, `trace` (a data frame: step, step size, length of the noisy gradient; at most some thousand rows),
-#'   `calibration`, `chosen`, `guarantee`.
+#'   `calibration`, `chosen`, `budget`, `guarantee`.
 #' @references
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
 #' sampling and variance reduction. *Transactions on Machine Learning Research*.
@@ -74,22 +75,27 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
                         clip = NULL, lr = NULL, steps = NULL, epochs = NULL, batch = NULL,
                         sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL, split = NULL,
                         restarts = 1, output = c("last", "average", "random"), center = NULL, radius = NULL,
-                        noise_multiplier = NULL, calibration = c("proven", "paper")) {
+                        noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default",
+                        part = NULL) {
   check_no_more(...)
   check_problem(problem)
+  if (!is.null(ledger)) check_ledger(ledger)
   if (missing(delta)) abort_no_default("delta")
   input <- problem_call(problem, data, private = TRUE)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner, split,
                      restarts, output, center, radius, noise_multiplier, calibration)
-  run_optimum(problem, input, ask, plan_optimum(ask))
+  run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_optimize", data_set, part))
 }
 
 check_no_more <- function(...) {
   if (...length() > 0) abort_riemdp("argument", "an argument is not known, or must be given by its name.")
 }
 
-run_optimum <- function(problem, input, ask, plan) {
+# `account`: the ledger, what is entered there, data set and part
+run_optimum <- function(problem, input, ask, plan, account) {
   M <- problem$manifold
+  guarantee <- optimum_guarantee(problem, ask, plan)
+  budget <- spend_release(account[[1]], guarantee, plan$event, paste(account[[2]], ask$method), account[[3]], account[[4]])
   numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps, ask$batch, ask$rate, ask$batch, ask$clip[2],
                plan$sd, ask$inner, ask$clip[1], plan$snapshot_sd, ask$calibration == "paper", ask$restarts,
                if (is.null(ask$radius)) 0 else ask$radius)
@@ -103,7 +109,7 @@ run_optimum <- function(problem, input, ask, plan) {
     batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts, clip = ask$clip, noise_multiplier = plan$multiplier,
     sd = plan$sd, event = plan$event, output = ask$output, center = ask$center, radius = ask$radius,
     trace = trace[!is.na(trace$step), ], calibration = ask$calibration, chosen = ask$chosen,
-    guarantee = optimum_guarantee(problem, ask, plan)
+    budget = budget, guarantee = guarantee
   )
 }
 

@@ -17,7 +17,7 @@
 #' @param lr step sizes.
 #' @param steps number of steps; `NULL` with `epochs` or a stochastic `method`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
-#' @param method,batch,sampling,output,noise_multiplier,calibration as in [dp_optimize()].
+#' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
 #' @return An object of class `dp_pca`, `dp_optimize` and [dp_release], as of [dp_optimize()], with `loadings`: a matrix with q orthonormal
 #'   columns that span the subspace. The order and the signs of the columns mean nothing.
 #' @references
@@ -31,8 +31,9 @@
 dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
                    method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
                    sampling = c("without-replacement", "poisson", "disjoint"), output = c("last", "average", "random"),
-                   noise_multiplier = NULL, calibration = c("proven", "paper")) {
+                   noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
+  if (!is.null(ledger)) check_ledger(ledger)
   if (missing(bound)) abort_no_default("bound")
   if (missing(delta)) abort_no_default("delta")
   bound <- check_number(bound, "bound", positive = TRUE)
@@ -51,7 +52,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   input <- problem_call(problem, data, private = TRUE)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL, NULL, 1,
                      output, NULL, NULL, noise_multiplier, calibration)
-  r <- run_optimum(problem, input, ask, plan_optimum(ask))
+  r <- run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_pca", data_set, part))
   r$loadings <- matrix(r$value, d, dimnames = list(colnames(data), NULL))
   class(r) <- c("dp_pca", class(r))
   r

@@ -359,7 +359,7 @@ test_that("failures of records are silent and count as gradient 0", {
 test_that("a release holds noisy and public quantities only", {
   x <- spread(spd(2), 500)
   fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "sd",
-              "event", "output", "center", "radius", "trace", "calibration", "chosen", "guarantee")
+              "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee")
   own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2))
   for (P in list(problem_frechet(spd(2)), own)) {
     r <- dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.5, steps = 5)
@@ -460,4 +460,16 @@ test_that("private principal components approach the plain ones", {
   expect_gt(abs(sum(r$loadings * v[, 1])), 0.99)
   expect_error(dp_pca(z, epsilon = 1, delta = 1e-6), class = "riemdp_error_argument")
   expect_error(dp_pca(z, q = 6, epsilon = 1, delta = 1e-6, bound = 1), class = "riemdp_error_argument")
+})
+
+test_that("a run takes its price from a ledger before it draws, and none comes back", {
+  x <- spread(spd(2), 100)
+  P <- problem_huber(spd(2), 1)
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  r <- dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger)
+  expect_false(is.null(r$budget$entry))
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger), class = "riemdp_error")
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), lr = 1e9, ledger = ledger), class = "riemdp_error_diverged")
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger), class = "riemdp_error")
 })
