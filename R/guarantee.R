@@ -74,7 +74,8 @@ format.dp_guarantee <- function(x, ascii = FALSE, ...) {
 #' @export
 print.dp_guarantee <- function(x, ...) {
   cat(format(x), "\n", sep = "")
-  cat(sprintf("  adjacency: %s (the number of records is public)\n", x$adjacency))
+  cat(sprintf("  adjacency: %s (the number of records is %s)\n", x$adjacency,
+              if (x$adjacency == "add-remove") "private" else "public"))
   if (x$label != "none" && is.finite(x$mu)) {
     cat(sprintf("  also %s-GDP, %s = %s%s\n", symbol("mu"), symbol("mu"), format(x$mu),
                 if (x$mu_slack > 0) sprintf(", up to %g in %s", x$mu_slack, symbol("delta")) else ""))

@@ -36,6 +36,8 @@
     X(mean, 8)                                                                                                         \
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
+    X(objective_nonprivate, 7)                                                                                         \
+    X(optimize, 11)                                                                                                    \
     X(origin, 1)                                                                                                       \
     X(pointwise_mean, 10)                                                                                              \
     X(pld_cells, 2)                                                                                                    \
@@ -47,9 +49,11 @@
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
+    X(release_optimum, 11)                                                                                             \
     X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \
+    X(tangent_noise, 8)                                                                                                \
     X(to_ball, 4)                                                                                                      \
     X(transport, 4)                                                                                                    \
     X(wide, 4)

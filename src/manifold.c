@@ -45,7 +45,7 @@ int manifold_dist(manifold_t m, double *out, struct points p, struct points q, s
 }
 
 /* Frame at p by Gram-Schmidt (twice) on the projected axes, in their order: a function of p alone. */
-static int gram_schmidt(manifold_t m, const double *p, double *frame, double *work)
+int manifold_gram_schmidt(manifold_t m, const double *p, double *frame, double *work)
 {
     size_t n = m->ambient, found = 0;
     double *axis = work, *rest = work + n;
@@ -86,7 +86,7 @@ int manifold_coords(manifold_t m, double *out, struct points p, struct points v,
     size_t n = m->ambient;
     double *frame = work, *row = frame + m->dim * n, *rest = row + m->dim;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? gram_schmidt(m, at(p, i), frame, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? manifold_gram_schmidt(m, at(p, i), frame, rest) : STATUS_OK;
         for (size_t j = 0; j < m->dim && status == STATUS_OK; j++)
             status = m->ops->inner(m, row + j, one(at(p, i)), one(frame + j * n), one(at(v, i)), 0, 1, rest);
         if (status != STATUS_OK)
@@ -105,7 +105,7 @@ int manifold_from_coords(manifold_t m, double *out, struct points p, struct poin
     size_t n = m->ambient;
     double *frame = work, *row = frame + m->dim * n, *rest = row + n;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? gram_schmidt(m, at(p, i), frame, rest) : STATUS_OK;
+        int status = fresh(p, i, begin) ? manifold_gram_schmidt(m, at(p, i), frame, rest) : STATUS_OK;
         if (status != STATUS_OK)
             return status;
         for (size_t r = 0; r < n; r++) {

@@ -137,6 +137,8 @@ int manifold_from_coords(manifold_t m, double *out, struct points p, struct poin
 int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
 int manifold_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                        size_t end, double *work);
+/* orthonormal frame at p from projected axes: dim rows of `ambient` doubles */
+int manifold_gram_schmidt(manifold_t m, const double *p, double *frame, double *work);
 /* isometry of tangent spaces that matches the frames of `coords` */
 int manifold_carry(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                    size_t end, double *work);

@@ -350,14 +350,23 @@ static int coords(manifold_t m, double *out, struct points p, struct points v, s
 static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
                        double *work)
 {
-    size_t k = m->rows, n = m->ambient;
-    double *l = work, *s = l + n, *rest = s + n;
-    for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? la_chol(k, at(p, i), l) : STATUS_OK;
+    size_t k = m->rows;
+    struct spd_groups c = spd_make_groups(m, work);
+    for (size_t i = begin; i < end; i += WIDE) {
+        size_t count = end - i < WIDE ? end - i : WIDE;
+        const double *x[WIDE];
+        int status = base_factor(&c, k, p, i, begin, end);
         if (status != STATUS_OK)
             return status;
-        sym_from_coords(k, at(a, i), s);
-        la_unwhiten(k, l, s, out + i * n, rest);
+        spd_group(a, i, end, x);
+        for (size_t j = 0, e = 0; j < k; j++) {
+            c.s[j + j * k] = (wide){x[0][e], x[1][e], x[2][e], x[3][e]};
+            e++;
+            for (size_t r = j + 1; r < k; r++, e++)
+                c.s[r + j * k] = (wide){x[0][e], x[1][e], x[2][e], x[3][e]} / RIEMDP_SQRT2;
+        }
+        c.kernels->unwhiten(k, count, c.base, c.s, c.t, c.rest);
+        spd_store(k, out, i, count, c.t);
     }
     return STATUS_OK;
 }

@@ -1,4 +1,5 @@
 #include "rng.h"
+#include "rng_ziggurat.h"
 
 #include <R_ext/Random.h>
 
@@ -17,7 +18,7 @@ void rng_wipe(struct rng *rng)
     rng->left = 0;
 }
 
-static uint64_t next_word(struct rng *rng)
+static inline uint64_t next_word(struct rng *rng)
 {
     if (rng->left == 0) {
         if (rng_system_bytes(rng->word, sizeof rng->word) != 0)
@@ -67,18 +68,74 @@ double rng_uniform(struct rng *rng)
     return system_uniform(rng);
 }
 
-/* Marsaglia's polar method; one of the pair is dropped, so that no state is kept */
+/* Uniform in (0, 1) with full relative precision from the 55 upper bits of a word: where they are small, a further word follows
+ * them. */
+static double long_fraction(struct rng *rng, uint64_t bits)
+{
+    if (bits >> 42)
+        return ((double)bits + 0.5) * 0x1p-55;
+    return (double)bits * 0x1p-55 + (double)((next_word(rng) >> 11) + 0.5) * 0x1p-108;
+}
+
+/* What one word couldn't decide: edges of layers, and the tail. */
+static double ziggurat_slow(struct rng *rng, uint64_t word)
+{
+    for (;; word = next_word(rng)) {
+        size_t layer = word & 255;
+        double sign = word & 256 ? -1 : 1, x = long_fraction(rng, word >> 9) * ziggurat_edge[layer];
+        if (x < ziggurat_edge[layer + 1])
+            return sign * x;
+        if (layer == 0) { /* Marsaglia 1964: the tail beyond r */
+            double y;
+            do {
+                x = -log(system_uniform(rng)) / ziggurat_tail;
+                y = -log(system_uniform(rng));
+            } while (2 * y < x * x);
+            return sign * (ziggurat_tail + x);
+        }
+        double low = ziggurat_height[layer], high = ziggurat_height[layer + 1];
+        if (low + system_uniform(rng) * (high - low) < exp(-0.5 * x * x))
+            return sign * x;
+    }
+}
+
+/* Ziggurat (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08) on whole words: 8 bits choose the layer, one the sign, the
+ * others the place, so that none is used twice (Doornik 2005). No state is kept. */
+static inline double system_normal(struct rng *rng)
+{
+    uint64_t word = next_word(rng), bits = word >> 9;
+    size_t layer = word & 255;
+    double x = ((double)bits + 0.5) * 0x1p-55 * ziggurat_edge[layer];
+    if (x < ziggurat_edge[layer + 1] && bits >> 42)
+        return word & 256 ? -x : x;
+    return ziggurat_slow(rng, word);
+}
+
 double rng_normal(struct rng *rng)
 {
     if (rng->source == RNG_R)
         return norm_rand();
-    double u, v, s;
-    do {
-        u = 2 * system_uniform(rng) - 1;
-        v = 2 * system_uniform(rng) - 1;
-        s = u * u + v * v;
-    } while (s >= 1 || s == 0);
-    return u * sqrt(-2 * log(s) / s);
+    return system_normal(rng);
+}
+
+void rng_normals(struct rng *rng, size_t n, double sd, double *out)
+{
+    if (rng->source == RNG_R)
+        for (size_t i = 0; i < n; i++)
+            out[i] = sd * norm_rand();
+    else
+        for (size_t i = 0; i < n; i++)
+            out[i] = sd * system_normal(rng);
+}
+
+/* uniform on 0, ..., n - 1, without bias; n < 2^53 */
+size_t rng_below(struct rng *rng, size_t n)
+{
+    uint64_t most = UINT64_MAX - UINT64_MAX % n, x;
+    do
+        x = rng_bits(rng);
+    while (x >= most);
+    return (size_t)(x % n);
 }
 
 /* Marsaglia and Tsang 2000, doi:10.1145/358407.358414 */

@@ -22,7 +22,9 @@ void rng_wipe(struct rng *rng);
 uint64_t rng_bits(struct rng *rng);  /* 64 random bits */
 double rng_uniform(struct rng *rng); /* open interval (0, 1) */
 double rng_normal(struct rng *rng);
-double rng_gamma(struct rng *rng, double shape); /* unit scale */
+void rng_normals(struct rng *rng, size_t n, double sd, double *out); /* n normals times sd */
+size_t rng_below(struct rng *rng, size_t n);                         /* uniform on 0, ..., n - 1 */
+double rng_gamma(struct rng *rng, double shape);                     /* unit scale */
 /* uniform on the unit sphere of R^n */
 void rng_direction(struct rng *rng, size_t n, double *out);
 

@@ -15,8 +15,8 @@ int rng_system_bytes(void *out, size_t n)
 {
     unsigned char *p = out;
     while (n > 0) {
-        ssize_t got = getrandom(p, n > 256 ? 256 : n, 0); /* up to 256 bytes are never interrupted nor cut short */
-        if (got < 0) {
+        ssize_t got = getrandom(p, n, 0);
+        if (got < 0) { /* a signal may cut long requests short */
             if (errno == EINTR)
                 continue;
             return 1;

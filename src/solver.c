@@ -24,6 +24,42 @@ static int move(manifold_t m, const double *p, const double *q, double *v, size_
     return m->ops->project_tangent(m, v, one(q), many, 0, count, work);
 }
 
+/* d = -H g by the two-loop recursion over the pairs kept */
+static int quasi_newton(manifold_t m, const double *p, const double *g, double *d, const double *pairs,
+                        const double *rho, double *alpha, size_t kept, double scale, double *rest)
+{
+    size_t n = m->ambient;
+    for (size_t j = 0; j < n; j++)
+        d[j] = -g[j];
+    for (size_t k = kept; k-- > 0;) {
+        const double *sk = pairs + 2 * k * n, *yk = sk + n;
+        if (inner(m, p, sk, d, &alpha[k], rest) != STATUS_OK)
+            return STATUS_NO_CONVERGENCE;
+        alpha[k] *= rho[k];
+        for (size_t j = 0; j < n; j++)
+            d[j] -= alpha[k] * yk[j];
+    }
+    if (kept > 0) {
+        const double *sk = pairs + 2 * (kept - 1) * n, *yk = sk + n;
+        double yy;
+        if (inner(m, p, yk, yk, &yy, rest) == STATUS_OK && yy > 0)
+            for (size_t j = 0; j < n; j++)
+                d[j] /= rho[kept - 1] * yy;
+    } else {
+        for (size_t j = 0; j < n; j++)
+            d[j] *= scale;
+    }
+    for (size_t k = 0; k < kept; k++) {
+        const double *sk = pairs + 2 * k * n, *yk = sk + n;
+        double b;
+        if (inner(m, p, yk, d, &b, rest) != STATUS_OK)
+            return STATUS_NO_CONVERGENCE;
+        for (size_t j = 0; j < n; j++)
+            d[j] += (alpha[k] - rho[k] * b) * sk[j];
+    }
+    return STATUS_OK;
+}
+
 int solver_run(manifold_t m, const struct objective *f, double *p, struct solver *s, double *work)
 {
     size_t n = m->ambient, memory = (size_t)s->memory, kept = 0;
@@ -46,42 +82,27 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
         s->converged = s->gradient_norm <= s->tol;
         if (s->converged || s->iterations >= s->max_iter || stalled >= PATIENCE)
             return STATUS_OK;
-        /* two-loop recursion */
-        for (size_t j = 0; j < n; j++)
-            d[j] = -g[j];
-        for (size_t k = kept; k-- > 0;) {
-            const double *sk = pairs + 2 * k * n, *yk = sk + n;
-            if (inner(m, p, sk, d, &alpha[k], rest) != STATUS_OK)
+        if (s->conjugate && kept > 0) { /* the pair's room holds the last direction and gradient, both moved to p */
+            const double *last = pairs, *before = pairs + n;
+            double top, bottom;
+            for (size_t j = 0; j < n; j++)
+                y[j] = g[j] - before[j];
+            if (inner(m, p, g, y, &top, rest) != STATUS_OK || inner(m, p, before, before, &bottom, rest) != STATUS_OK)
                 return STATUS_NO_CONVERGENCE;
-            alpha[k] *= rho[k];
+            double beta = bottom > 0 && top > 0 ? top / bottom : 0;
             for (size_t j = 0; j < n; j++)
-                d[j] -= alpha[k] * yk[j];
-        }
-        if (kept > 0) {
-            const double *sk = pairs + 2 * (kept - 1) * n, *yk = sk + n;
-            double yy;
-            if (inner(m, p, yk, yk, &yy, rest) == STATUS_OK && yy > 0)
-                for (size_t j = 0; j < n; j++)
-                    d[j] /= rho[kept - 1] * yy;
-        } else {
-            for (size_t j = 0; j < n; j++)
-                d[j] *= s->scale;
-        }
-        for (size_t k = 0; k < kept; k++) {
-            const double *sk = pairs + 2 * k * n, *yk = sk + n;
-            double b;
-            if (inner(m, p, yk, d, &b, rest) != STATUS_OK)
-                return STATUS_NO_CONVERGENCE;
-            for (size_t j = 0; j < n; j++)
-                d[j] += (alpha[k] - rho[k] * b) * sk[j];
+                d[j] = s->scale * (beta * last[j] - g[j]);
+        } else if (quasi_newton(m, p, g, d, pairs, rho, alpha, kept, s->scale, rest) != STATUS_OK) {
+            return STATUS_NO_CONVERGENCE;
         }
         if (inner(m, p, g, d, &slope, rest) != STATUS_OK)
             return STATUS_NO_CONVERGENCE;
         if (!(slope < 0)) {
             kept = 0;
+            double scale = s->adaptive ? s->scale : 1;
             for (size_t j = 0; j < n; j++)
-                d[j] = -g[j];
-            slope = -gg;
+                d[j] = -scale * g[j];
+            slope = -scale * gg;
         }
         /* Backtracking on the value; close to the solution, where its rounding hides any descent, the gradient decides. */
         int accepted = 0;
@@ -117,7 +138,23 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
             continue;
         }
         s->iterations++;
-        if (memory > 0) {
+        double scale = s->scale;
+        if (s->adaptive) { /* the next step tried is where the slope along this one would have vanished */
+            double end, factor = 2;
+            for (size_t j = 0; j < n; j++)
+                y[j] = step[j];
+            if (move(m, p, q, y, 1, rest) == STATUS_OK && inner(m, q, g_new, y, &end, rest) == STATUS_OK &&
+                end > t * slope)
+                factor = t * slope / (t * slope - end);
+            s->scale *= t * (factor < 0.1 ? 0.1 : factor > 10 ? 10 : factor);
+        }
+        if (s->conjugate) {
+            for (size_t j = 0; j < n; j++) {
+                pairs[j] = step[j] / (t * scale);
+                pairs[j + n] = g[j];
+            }
+            kept = move(m, p, q, pairs, 2, rest) == STATUS_OK;
+        } else if (memory > 0) {
             if (kept == memory) {
                 for (size_t j = 0; j < 2 * (memory - 1) * n; j++)
                     pairs[j] = pairs[j + 2 * n];

@@ -1,4 +1,4 @@
-/* Minimisation of a smooth function on a manifold by limited-memory quasi-Newton steps with a safeguard. */
+/* Minimisation of a smooth function on a manifold by limited-memory quasi-Newton or conjugate gradient steps with a safeguard. */
 #ifndef RIEMDP_SOLVER_H
 #define RIEMDP_SOLVER_H
 
@@ -11,10 +11,12 @@ struct objective {
 };
 
 struct solver {
-    double tol;   /* gradient norm at which to stop */
-    int max_iter; /* most accepted steps */
-    int memory;   /* pairs kept; 0: plain gradient steps */
-    double scale; /* length of the first step along the gradient: about 1 over the Hessian's mean eigenvalue */
+    double tol;    /* gradient norm at which to stop */
+    int max_iter;  /* most accepted steps */
+    int memory;    /* pairs kept; 0: plain gradient steps */
+    int conjugate; /* conjugate directions (Polak and Ribiere, kept at least 0); needs memory >= 1 for its room */
+    int adaptive;  /* gradient and conjugate steps: each says how long the next one should be */
+    double scale;  /* length of the first step along the gradient: about 1 over the Hessian's mean eigenvalue */
     /* results */
     double gradient_norm, value;
     int iterations, evaluations, converged;

@@ -96,6 +96,16 @@ kinds <- list(
   project_tangent = function(k) function(p, v) v, transport_function = function(k) function(p, q, v) v,
   check = function(k) function(x) rep(TRUE, nrow(x)), random = function(k) function(n) matrix(0, n, 2),
   two = function(k) 2, minus = function(k) -1,
+  problem_kind = function(k) pick(1, 2, 4), n = function(k) as.double(k$n), one_pair = function(k) pick(1, 3),
+  callback = function(k) function(p, which) matrix(0.1, length(p) + 1, length(which)),
+  optim_numbers = function(k) as.double(c(pick(1, 2, 3, 4), pick(1, 2, 3), 4, 2, 0.5, 3, 0.5, 0.05, pick(0, 0, 2), 1, 0.1, pick(0, 1), 2, 0.3)),
+  loss = function(k) function(w, z) 1, own_gradient = function(k) function(w, z) 0 * w, sphere = function(k) sphere(2),
+  problem = function(k) if (runif(1) < 0.5) problem_frechet(k$M) else problem_huber(k$M, 0.5),
+  solver = function(k) pick("lbfgs", "conjugate", "gradient"), table = function(k) matrix(runif(12), 4),
+  optimum = function(k) keep(k, "optimum", riemannian_optimize(problem_frechet(k$M), k$x, k$one, tol = 1e-4)),
+  private_optimum = function(k) keep(k, "private_optimum", dp_optimize(problem_huber(k$M, 0.5), k$x, 1, 1e-6, start = k$one, steps = 2, lr = 0.1)),
+  tangent_law = function(k) pick(1, 2), tangent_way = function(k) pick(1, 2, 3, 4), tangent_law_name = function(k) "gaussian",
+  tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick(1, 2, 3), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
   lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20)),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
@@ -169,6 +179,12 @@ arguments <- c(
   riemdp_release_radius = "M x centre=one radii=rho fraction=small epsilon simulate=flag",
   riemdp_release_kng = "M x centre=one radius law sigma tol trials=count simulate=flag",
   riemdp_release_mean = "M x centre=one radius bounds law=law_any sigma tol simulate=flag", riemdp_statuses = "",
+  riemdp_objective_nonprivate = "M data=x kind=problem_kind threshold=positive fun=callback n p=one",
+  riemdp_optimize = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one tol max_iter=count memory=one_pair",
+                          "conjugate=flag"),
+  riemdp_release_optimum = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one centre=one numbers=optim_numbers",
+                                 "lr=small simulate=flag"),
+  riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
   riemdp_pld_cells = "pair=pld_pair grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
@@ -208,6 +224,12 @@ arguments <- c(
   mf_random = "M n=count sd=positive", mf_random_tangent = "M p=one n=whole sd=positive",
   mf_transport = "M p q v method=transport rungs=count", privacy_profile = "M sigma distance epsilon=epsilons",
   riemdp_errors = "", spd = "k=whole metric=metric_spd floor=tol",
+  problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
+  problem_pca = "M=sphere", problem_facts = "problem radius",
+  riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
+  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count",
+  dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
+  tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
   with_simulation = "seed expr=any"
 )
@@ -216,7 +238,8 @@ arguments <- c(
 classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
-             dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan")
+             dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
+             riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")

@@ -1,0 +1,59 @@
+#' Private principal components
+#'
+#' Releases the leading q-dimensional subspace of the second-moment matrix \eqn{\frac1n\sum z_iz_i^\top} of records with (epsilon,
+#' delta)-differential privacy, by noisy gradient steps on the sphere (q = 1) or the Grassmann manifold, see [dp_optimize()]. Rows are not
+#' centred: subtract a public centre first.
+#'
+#' Rows longer than `bound` are shortened to it, one by one; a row with a missing or infinite number counts with gradient 0. A record's
+#' gradient is then no longer than `bound`^2, to which it is clipped. The start is a fixed subspace. The step that suits is about 1/(2 L), L
+#' the largest eigenvalue, which is private: `lr` is a guess from what is public, by default 1/`bound`^2, and on data whose variance is
+#' spread over many directions a larger one, or more steps, does better.
+#'
+#' @param data numeric matrix or data frame, rows are records.
+#' @param q dimension of the subspace, below the number of columns.
+#' @param epsilon,delta privacy budget, as in [dp_optimize()].
+#' @param bound public bound of the length of a row.
+#' @param ... nothing; later arguments must be named.
+#' @param lr step sizes.
+#' @param steps number of steps; `NULL` with `epochs` or a stochastic `method`.
+#' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
+#' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
+#' @return An object of class `dp_pca`, `dp_optimize` and [dp_release], as of [dp_optimize()], with `loadings`: a matrix with q orthonormal
+#'   columns that span the subspace. The order and the signs of the columns mean nothing.
+#' @references
+#' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
+#' sampling and variance reduction. *Transactions on Machine Learning Research*.
+#' <https://openreview.net/forum?id=paguBNtqiO>
+#' @examples
+#' x <- scale(as.matrix(iris[, 1:4]), center = c(6, 3, 4, 1), scale = FALSE) # a public centre
+#' dp_pca(x, q = 1, epsilon = 2, delta = 1e-6, bound = 4)
+#' @export
+dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
+                   method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
+                   sampling = c("without-replacement", "poisson", "disjoint"), output = c("last", "average", "random"),
+                   noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default", part = NULL) {
+  check_no_more(...)
+  if (!is.null(ledger)) check_ledger(ledger)
+  if (missing(bound)) abort_no_default("bound")
+  if (missing(delta)) abort_no_default("delta")
+  bound <- check_number(bound, "bound", positive = TRUE)
+  data <- pca_rows(data)
+  d <- ncol(data)
+  if (d < 2) abort_riemdp("shape", "`data` must have at least two columns.")
+  q <- check_count(q, "q", most = d - 1)
+  length <- sqrt(rowSums(data^2))
+  data <- data * ifelse(length > bound, bound / length, 1)
+  M <- if (q == 1) sphere(d - 1) else grassmann(d, q)
+  # any fixed subspace would do that is not likely to be orthogonal to what is looked for
+  start <- if (q == 1) rep(1, d) / sqrt(d) else qr.Q(qr(outer(seq_len(d) - 0.5, seq_len(q) - 1, function(i, j) cos(pi * i * j / d))))
+  if (is.null(clip)) clip <- bound^2
+  if (is.null(lr)) lr <- 1 / bound^2
+  problem <- problem_pca(M)
+  input <- problem_call(problem, data, private = TRUE)
+  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL, NULL, 1,
+                     output, NULL, NULL, noise_multiplier, calibration)
+  r <- run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_pca", data_set, part))
+  r$loadings <- matrix(r$value, d, dimnames = list(colnames(data), NULL))
+  class(r) <- c("dp_pca", class(r))
+  r
+}

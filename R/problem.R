@@ -1,0 +1,243 @@
+# Problems of optimisation: plain data, and functions where they are the user's own.
+
+PROBLEM_KIND <- c(frechet = 1, huber = 2, pca = 3, callback = 4)
+
+new_problem <- function(kind, M, ..., threshold = 1) {
+  structure(list(kind = kind, manifold = M, threshold = threshold, ...), class = "riemdp_problem")
+}
+
+#' Optimisation problems on manifolds
+#'
+#' A problem is a loss f(w; z) of a point w of a manifold and one record z; what is minimised is the mean loss of n records.
+#' Gradients are given record by record, so that private optimisers can clip each.
+#'
+#' * `problem_frechet(M)`: half the squared distance, gradient \eqn{-\log_w z}; the minimiser is the Frechet mean. With
+#'   `M = hyperbolic(d, "ball")` it is the mean of Poincare embeddings. Records are points of M.
+#' * `problem_huber(M, threshold)`: Huber's function of the distance, \eqn{d^2/2} up to the threshold t and \eqn{t(d - t/2)} beyond: a
+#'   robust mean, whose gradients are never longer than t. Records are points of M.
+#' * `problem_pca(M)`: \eqn{-|W^\top z|^2}: the leading eigenvector of the second-moment matrix on `sphere(m - 1)`, its leading
+#'   subspace on `grassmann(m, q)` (and a frame of it on `stiefel(m, q)`). Gradient \eqn{-2(I - WW^\top)zz^\top W}, at most
+#'   \eqn{|z|^2} long. Records are rows of a numeric matrix with m columns.
+#' * `problem(loss, gradient, M)`: a user's own. `gradient(w, z)` returns the Riemannian gradient at w in w's shape (a gradient in the
+#'   surrounding space is projected, which is right where the metric is the surrounding space's), `loss(w, z)` one number; `NULL`
+#'   where it isn't needed: [dp_optimize()] needs no loss, [riemannian_optimize()] needs both. `data` may be anything that
+#'   has records: a vector, a list, a matrix or data frame (rows), a k x k x n array, `NULL` for a function of w alone. `z` is one record
+#'   (an element, a row as a vector or a one-row data frame, a matrix).
+#'   With `batched = TRUE`, z holds many records in the form of `data`, and the functions return many: losses as a vector, gradients as
+#'   rows (vectors), k x k x b arrays (matrices) or complex k x b matrices (shapes). That rows don't mix, so that each is a function of
+#'   its own record, is assumed.
+#'
+#' In a private run each call is caught: where a callback fails, or returns a wrong shape or a number that isn't finite, that
+#' record's gradient is 0, and nothing tells so. A batch that fails is repeated record by record.
+#'
+#' @param M a manifold.
+#' @param threshold positive, in the units of the metric.
+#' @param loss,gradient functions of a point and a record (or many), see above.
+#' @param batched whether they take many records at once.
+#' @return A list of class `riemdp_problem`. `problem_facts()`: a list with `clip`, the largest length of a record's gradient for records and
+#'   iterates in a ball of radius `radius` (for `problem_pca()`: records of length up to `radius`); `smoothness`, a bound of the loss's second
+#'   derivative along geodesics there; both `NA` where nothing is known.
+#' @references
+#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural Information
+#' Processing Systems* 30.
+#'
+#' Huber, P. J. (1964). Robust estimation of a location parameter. *Annals of Mathematical Statistics* 35, 73-101.
+#' \doi{10.1214/aoms/1177703732}
+#'
+#' Edelman, A., Arias, T. A. and Smith, S. T. (1998). The geometry of algorithms with orthogonality constraints. *SIAM Journal on
+#' Matrix Analysis and Applications* 20, 303-353. \doi{10.1137/S0895479895290954}
+#' @seealso [riemannian_optimize()], [dp_optimize()]
+#' @examples
+#' problem_facts(problem_frechet(spd(2)), radius = 1)
+#' # least squares on a sphere: loss (y - <w, x>)^2 of records (x, y)
+#' own <- problem(
+#'   loss = function(w, z) (z[4] - sum(w * z[1:3]))^2,
+#'   gradient = function(w, z) -2 * (z[4] - sum(w * z[1:3])) * z[1:3],
+#'   M = sphere(2)
+#' )
+#' x <- cbind(diag(3), c(0.9, 0.1, 0.2))
+#' riemannian_optimize(own, x, start = c(0, 0, 1))$value
+#' @export
+problem <- function(loss, gradient, M, batched = FALSE) {
+  check_manifold(M)
+  if (!is.null(loss) && !is.function(loss)) abort_riemdp("argument", "`loss` must be a function of a point and a record, or NULL.")
+  if (!is.function(gradient)) abort_riemdp("argument", "`gradient` must be a function of a point and a record.")
+  new_problem("callback", M, loss = loss, gradient = gradient, batched = check_flag(batched, "batched"))
+}
+
+#' @rdname problem
+#' @export
+problem_frechet <- function(M) new_problem("frechet", check_manifold(M))
+
+#' @rdname problem
+#' @export
+problem_huber <- function(M, threshold) {
+  check_manifold(M)
+  if (missing(threshold)) abort_no_default("threshold")
+  new_problem("huber", M, threshold = check_number(threshold, "threshold", positive = TRUE))
+}
+
+#' @rdname problem
+#' @export
+problem_pca <- function(M) {
+  check_manifold(M)
+  mf_facts(M) # a tampered one ends here
+  if (!M$name %in% c("sphere", "grassmann", "stiefel_euclidean", "stiefel_canonical")) {
+    abort_riemdp("unsupported", "principal components are points of a sphere, a Grassmann or a Stiefel manifold.")
+  }
+  new_problem("pca", M)
+}
+
+#' @rdname problem
+#' @param problem a problem.
+#' @param radius radius of the ball that holds records and iterates; for `problem_pca()` the largest length of a record.
+#' @export
+problem_facts <- function(problem, radius) {
+  check_problem(problem)
+  radius <- check_number(radius, "radius", positive = TRUE)
+  facts <- mf_facts(problem$manifold)
+  far <- 2 * radius * sqrt(max(-facts$k_min, 0)) # distances in the ball are up to 2 radius
+  bend <- if (far > 1e-4) far / tanh(far) else 1
+  switch(problem$kind,
+    frechet = list(clip = 2 * radius, smoothness = bend),
+    huber = list(clip = min(problem$threshold, 2 * radius), smoothness = bend),
+    pca = list(clip = radius^2, smoothness = 2 * radius^2),
+    list(clip = NA_real_, smoothness = NA_real_)
+  )
+}
+
+check_problem <- function(problem) {
+  ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is.character(problem$kind) && length(problem$kind) == 1 &&
+    problem$kind %in% names(PROBLEM_KIND) && inherits(problem$manifold, "manifold")
+  if (!ok) abort_riemdp("argument", "`problem` must be an optimisation problem, e.g. problem_frechet(spd(2)).")
+  problem
+}
+
+#' @export
+print.riemdp_problem <- function(x, ...) {
+  cat(sprintf("<problem> %s on %s\n", x$kind, label_manifold(x$manifold)))
+  invisible(x)
+}
+
+# What C is given: kind, threshold, data, callback and number of records. `private` callbacks never fail aloud.
+problem_call <- function(problem, data, private) {
+  kind <- PROBLEM_KIND[[problem$kind]]
+  M <- problem$manifold
+  if (problem$kind != "callback") {
+    if (problem$kind == "pca") data <- pca_rows(data)
+    n <- if (problem$kind == "pca") nrow(data) else .Call(riemdp_count, M, data)
+    if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
+    return(list(kind = kind, threshold = as.double(problem$threshold), data = data, fun = NULL, n = as.double(n)))
+  }
+  n <- own_count(data)
+  list(kind = kind, threshold = 1, data = NULL, fun = own_function(problem, data, n, private), n = as.double(n))
+}
+
+pca_rows <- function(data) {
+  if (is.data.frame(data)) data <- data_frame_matrix(data)
+  if (!is.matrix(data) || !is.numeric(data) || is.object(data)) {
+    abort_riemdp("shape", "`data` must be a numeric matrix whose rows are records.")
+  }
+  storage.mode(data) <- "double"
+  data
+}
+
+# ---- a user's own data and callbacks -------------------------------------------------------------------------------------
+
+own_count <- function(data) {
+  if (is.null(data)) {
+    return(1L)
+  }
+  d <- dim(data)
+  n <- if (is.null(d)) length(data) else if (is.data.frame(data) || length(d) == 2) d[1] else d[length(d)]
+  if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
+  n
+}
+
+# records `which` of any container; a single one by itself unless `many`
+own_records <- function(data, which, many) {
+  d <- dim(data)
+  if (is.null(d)) {
+    return(if (!many && is.list(data) && !is.object(data)) data[[which]] else data[which])
+  }
+  if (is.data.frame(data)) {
+    return(data[which, , drop = FALSE])
+  }
+  if (length(d) == 2) {
+    return(data[which, , drop = !many])
+  }
+  if (length(d) == 3) {
+    return(if (many) data[, , which, drop = FALSE] else matrix(data[, , which], d[1]))
+  }
+  abort_riemdp("shape", "`data` must be a vector, list, data frame, matrix or array of at most three dimensions.")
+}
+
+plain_point <- function(facts, x) {
+  if (facts$rows > 0 && facts$cols > 0) {
+    matrix(x, facts$rows)
+  } else if (facts$rows > 0) {
+    complex(real = x[c(TRUE, FALSE)], imaginary = x[c(FALSE, TRUE)])
+  } else {
+    x
+  }
+}
+
+# gradients -> ambient x count doubles, or NULL for a wrong shape
+storage_columns <- function(facts, g, count, many) {
+  if (facts$rows > 0 && facts$cols == 0) {
+    if (!is.complex(g) || length(g) != facts$rows * count) {
+      return(NULL)
+    }
+    return(matrix(rbind(as.vector(Re(g)), as.vector(Im(g))), ncol = count))
+  }
+  if (!is.numeric(g) || length(g) != facts$ambient * count) {
+    return(NULL)
+  }
+  by_rows <- many && facts$rows == 0
+  if (by_rows && facts$ambient > 1 && !identical(as.integer(dim(g)), as.integer(c(count, facts$ambient)))) {
+    return(NULL)
+  }
+  if (many && facts$rows > 0 && !identical(as.integer(dim(g)), as.integer(c(facts$rows, facts$cols, count)))) {
+    return(NULL)
+  }
+  if (by_rows) t(matrix(as.double(g), count)) else matrix(as.double(g), ncol = count)
+}
+
+own_function <- function(problem, data, n, private) {
+  facts <- mf_facts(problem$manifold)
+  gradient <- problem$gradient
+  loss <- if (private) NULL else problem$loss
+  batched <- problem$batched && !is.null(data)
+  ask <- function(f, w, which, many) {
+    if (is.null(data)) f(w) else f(w, own_records(data, which, many))
+  }
+  # (ambient + 1) x count
+  some <- function(w, which, many) {
+    count <- length(which)
+    g <- storage_columns(facts, ask(gradient, w, which, many), count, many)
+    if (is.null(g)) stop("wrong shape")
+    l <- if (is.null(loss)) rep(0, count) else ask(loss, w, which, many)
+    if (!is.numeric(l) || length(l) != count) stop("wrong shape")
+    rbind(g, as.double(l))
+  }
+  failed <- matrix(NaN, facts$ambient + 1, 1)
+  alone <- function(w, i) {
+    if (private) quietly(some(w, i, batched), failed) else some(w, i, batched)
+  }
+  function(p, which) {
+    w <- plain_point(facts, p)
+    if (batched) {
+      out <- if (private) quietly(some(w, which, TRUE), NULL) else some(w, which, TRUE)
+      if (!is.null(out)) {
+        return(out)
+      }
+    }
+    out <- vapply(which, function(i) alone(w, i)[, 1], double(facts$ambient + 1))
+    matrix(out, facts$ambient + 1)
+  }
+}
+
+# value of expr, or `otherwise`; nothing that a callback says is passed on
+quietly <- function(expr, otherwise) {
+  tryCatch(suppressWarnings(suppressMessages(expr)), error = function(e) otherwise)
+}

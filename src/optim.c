@@ -1,0 +1,177 @@
+#include "optim.h"
+#include "tangent_noise.h"
+
+size_t optim_work(const struct optim *o)
+{
+    size_t n = o->m->ambient, gradient = optim_gradient_work(o);
+    size_t ball = 2 * n + manifold_work(o->m);
+    return 8 * n + (gradient > ball ? gradient : ball);
+}
+
+void optim_start(struct optim *o)
+{
+    for (size_t i = 0; i < o->problem->n; i++)
+        o->which[i] = i;
+}
+
+/* The first `batch` entries of a shuffle are a uniform subset, in whatever order the earlier steps left the indices. */
+size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which)
+{
+    size_t n = o->problem->n, *w = o->which;
+    *which = w;
+    switch (o->sampling) {
+    case OPTIM_FULL:
+        return n;
+    case OPTIM_DISJOINT: {
+        size_t batches = n / o->batch;
+        *which = w + step % batches * o->batch;
+        return o->batch;
+    }
+    case OPTIM_POISSON: {
+        size_t count = 0;
+        if (o->rate >= 1)
+            return n;
+        /* gaps between chosen records are geometric */
+        for (double i = -1, scale = 1 / log1p(-o->rate);;) {
+            i += 1 + floor(log(rng_uniform(o->rng)) * scale);
+            if (!(i < (double)n))
+                return count;
+            w[count++] = (size_t)i;
+        }
+    }
+    default:
+        for (size_t i = 0; i < o->batch; i++) {
+            size_t j = i + rng_below(o->rng, n - i), t = w[i];
+            w[i] = w[j];
+            w[j] = t;
+        }
+        return o->batch;
+    }
+}
+
+void optim_clip(manifold_t m, double *v, const double *p, size_t count, double clip, double *work)
+{
+    size_t n = m->ambient;
+    for (size_t i = 0; i < count; i++) {
+        double *g = v + i * n, sq = NAN, scale = 0;
+        if (m->ops->inner(m, &sq, one(p), one(g), one(g), 0, 1, work) == STATUS_OK && sq >= 0) {
+            double length = sqrt(sq);
+            scale = length <= clip ? 1 : clip / length;
+        }
+        if (scale != 1)
+            for (size_t j = 0; j < n; j++)
+                g[j] = scale > 0 ? scale * g[j] : 0;
+    }
+}
+
+int optim_add_noise(struct optim *o, double *v, const double *p, double sd, double *work)
+{
+    manifold_t m = o->m;
+    double *z = work, *rest = z + m->ambient;
+    if (!(sd > 0))
+        return STATUS_OK;
+    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, sd, o->rng, 0, 1, rest);
+    for (size_t j = 0; j < m->ambient; j++)
+        v[j] += z[j];
+    return status;
+}
+
+void optim_carry(manifold_t m, double *v, const double *p, const double *q, size_t count, double *work)
+{
+    size_t n = m->ambient;
+    for (size_t i = 0; i < count; i++) {
+        double *u = v + i * n;
+        int status = STATUS_UNSUPPORTED;
+        if (m->ops->transport && (m->flags & MANIFOLD_SYMMETRIC))
+            status = m->ops->transport(m, u, one(p), one(q), one(u), 0, 1, work);
+        if (status != STATUS_OK || !all_finite(n, u))
+            status = manifold_carry(m, u, one(p), one(q), one(u), 0, 1, work);
+        if (status != STATUS_OK || !all_finite(n, u))
+            for (size_t j = 0; j < n; j++)
+                u[j] = 0;
+    }
+}
+
+/* exp of the step, back onto the manifold where rounding has led off it, and into the public ball */
+static int advance(struct optim *o, double *p, const double *v, double lr, double *work)
+{
+    manifold_t m = o->m;
+    size_t n = m->ambient;
+    double *u = work, *q = u + n, *rest = q + n;
+    for (size_t j = 0; j < n; j++)
+        u[j] = -lr * v[j];
+    int status = m->ops->exp(m, q, one(p), one(u), 0, 1, rest);
+    if (status == STATUS_OK && all_finite(n, q) && m->ops->check_point(m, one(q), 0, 1, rest) != STATUS_OK)
+        status = m->ops->project(m, q, one(q), 0, 1, rest);
+    if (status != STATUS_OK || !all_finite(n, q) || m->ops->check_point(m, one(q), 0, 1, rest) != STATUS_OK)
+        return STATUS_DOMAIN_EXCEEDED;
+    if (o->centre)
+        manifold_to_ball(m, p, o->centre, o->radius, one(q), 0, 1, rest);
+    else
+        for (size_t j = 0; j < n; j++)
+            p[j] = q[j];
+    return STATUS_OK;
+}
+
+static void note(struct optim *o, size_t step, double lr, const double *p, const double *v, double *work)
+{
+    double sq = 0;
+    if (o->trace_used >= o->trace_room || step % o->trace_every)
+        return;
+    double *row = o->trace + o->trace_used++;
+    o->m->ops->inner(o->m, &sq, one(p), one(v), one(v), 0, 1, work);
+    row[0] = (double)(o->done + 1);
+    row[o->trace_room] = lr;
+    row[2 * o->trace_room] = sqrt(sq > 0 ? sq : 0);
+}
+
+int optim_run(struct optim *o, double *p, double *work)
+{
+    manifold_t m = o->m;
+    size_t n = m->ambient;
+    double *v = work, *mean = v + n, *chosen = mean + n, *snapshot = chosen + n, *r = snapshot + n, *u = r + n,
+           *rest = u + n;
+    size_t pick = o->output == OPTIM_RANDOM ? rng_below(o->rng, o->steps) : o->steps;
+    for (size_t j = 0; j < n; j++)
+        mean[j] = chosen[j] = p[j];
+    optim_start(o);
+    for (size_t t = 0; t < o->steps; t++) {
+        double lr = o->lr[o->lr_count == 1 ? 0 : t];
+        int status = STATUS_OK;
+        if (o->inner && t % o->inner == 0) {
+            for (size_t j = 0; j < n; j++)
+                snapshot[j] = p[j];
+            status = optim_snapshot(o, r, p, rest);
+        }
+        if (t == pick) /* option II: uniformly among the iterates before each step */
+            for (size_t j = 0; j < n; j++)
+                chosen[j] = p[j];
+        if (status == STATUS_OK)
+            status =
+                o->inner ? optim_reduced_gradient(o, v, p, snapshot, r, t, rest) : optim_gradient(o, v, p, t, rest);
+        if (status != STATUS_OK)
+            return STATUS_DOMAIN_EXCEEDED; /* noise can't be had at a point that has left the manifold */
+        note(o, t, lr, p, v, rest);
+        status = advance(o, p, v, lr, rest);
+        if (status != STATUS_OK)
+            return status;
+        if (o->output == OPTIM_AVERAGE) {
+            if (t == 0) {
+                for (size_t j = 0; j < n; j++)
+                    mean[j] = p[j];
+            } else if (m->ops->log(m, v, one(mean), one(p), 0, 1, rest) == STATUS_OK && all_finite(n, v)) {
+                for (size_t j = 0; j < n; j++)
+                    v[j] /= (double)(t + 1);
+                if (m->ops->exp(m, u, one(mean), one(v), 0, 1, rest) == STATUS_OK && all_finite(n, u))
+                    for (size_t j = 0; j < n; j++)
+                        mean[j] = u[j];
+            }
+        }
+        o->done++;
+        host_tick(m->host, o->done, o->total);
+    }
+    const double *out = o->output == OPTIM_RANDOM ? chosen : o->output == OPTIM_AVERAGE ? mean : p;
+    for (size_t j = 0; j < n && out != p; j++)
+        p[j] = out[j];
+    return STATUS_OK;
+}

@@ -1,0 +1,52 @@
+/* Optimisers with clipped gradients and tangent Gaussian noise. What leaves them is a function of the noisy sums, of public
+ * settings and of random numbers. */
+#ifndef RIEMDP_OPTIM_H
+#define RIEMDP_OPTIM_H
+
+#include "problem.h"
+#include "rng.h"
+
+enum optim_sampling { OPTIM_FULL = 1, OPTIM_WITHOUT = 2, OPTIM_POISSON = 3, OPTIM_DISJOINT = 4 };
+enum optim_output { OPTIM_LAST = 1, OPTIM_AVERAGE = 2, OPTIM_RANDOM = 3 };
+
+struct optim {
+    manifold_t m;
+    const struct problem *problem;
+    struct rng *rng;
+    int sampling, output;
+    size_t steps, batch;  /* steps of one run; records of a batch */
+    double rate, divisor; /* Poisson: share, and the public number by which the sum is divided */
+    double clip, sd;      /* clipping norm; noise on the mean gradient of a batch */
+    size_t inner;         /* variance reduction: steps an epoch (steps is a multiple), 0: none */
+    double snapshot_clip, snapshot_sd;
+    int paper;        /* both gradients clipped apart, noise in the steps only: Algorithm 11 as published */
+    const double *lr; /* step sizes, `lr_count` of them: 1 or steps */
+    size_t lr_count;
+    const double *centre; /* public ball of the iterates, or NULL */
+    double radius;
+    size_t *which; /* n indices */
+    double *trace; /* trace_room rows (step, step size, length of the noisy gradient), every trace_every steps */
+    size_t trace_room, trace_every, trace_used;
+    double done, total; /* for progress */
+};
+
+size_t optim_work(const struct optim *o);
+/* p: public start in, output out. STATUS_DOMAIN_EXCEEDED where the (public) iterate left the manifold. */
+int optim_run(struct optim *o, double *p, double *work);
+
+/* pieces (optim.c) */
+void optim_start(struct optim *o);
+size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which);
+/* scales each of count tangent vectors at p to length at most `clip`; what has no length becomes 0 */
+void optim_clip(manifold_t m, double *v, const double *p, size_t count, double clip, double *work);
+int optim_add_noise(struct optim *o, double *v, const double *p, double sd, double *work);
+/* transport where it is closed form, else the isometry of frames; total */
+void optim_carry(manifold_t m, double *v, const double *p, const double *q, size_t count, double *work);
+/* optim_rsgd.c, optim_rsvrg.c: the noisy gradient of one step */
+int optim_gradient(struct optim *o, double *v, const double *p, size_t step, double *work);
+int optim_snapshot(struct optim *o, double *r, const double *p, double *work);
+int optim_reduced_gradient(struct optim *o, double *v, const double *p, const double *snapshot, const double *r,
+                           size_t step, double *work);
+size_t optim_gradient_work(const struct optim *o);
+
+#endif

@@ -1,0 +1,42 @@
+/* One step's gradient of DP-RSVRG (Utpala, Han, Jawanpuria and Mishra 2023, Algorithm 11, sign and transport corrected):
+ * mean over the batch of grad f(w; z) - PT grad f(w~; z), plus PT r, where r is the released gradient at the snapshot w~. The
+ * difference is clipped for each record at C1, so replacing a record moves the mean by at most 2 C1/b. As published both gradients are
+ * clipped apart (4 C1/b) and r is without noise, which the steps have instead. */
+#include "optim.h"
+
+int optim_reduced_gradient(struct optim *o, double *v, const double *p, const double *snapshot, const double *r,
+                           size_t step, double *work)
+{
+    manifold_t m = o->m;
+    const size_t *which;
+    size_t n = m->ambient, block = o->problem->block, count = optim_draw_batch(o, step, &which);
+    double *g = work, *h = g + block * n, *rest = h + block * n;
+    for (size_t j = 0; j < n; j++)
+        v[j] = 0;
+    for (size_t begin = 0; begin < count; begin += block) {
+        size_t some = count - begin < block ? count - begin : block;
+        problem_gradients(o->problem, g, NULL, p, which + begin, some, rest);
+        problem_gradients(o->problem, h, NULL, snapshot, which + begin, some, rest);
+        if (o->paper) {
+            optim_clip(m, g, p, some, o->clip, rest);
+            optim_clip(m, h, snapshot, some, o->clip, rest);
+        }
+        optim_carry(m, h, snapshot, p, some, rest);
+        for (size_t j = 0; j < some * n; j++)
+            g[j] -= h[j];
+        if (!o->paper)
+            optim_clip(m, g, p, some, o->clip, rest);
+        for (size_t i = 0; i < some; i++)
+            for (size_t j = 0; j < n; j++)
+                v[j] += g[i * n + j];
+        host_tick(m->host, o->done, o->total);
+    }
+    for (size_t j = 0; j < n; j++) {
+        v[j] /= (double)count;
+        h[j] = r[j];
+    }
+    optim_carry(m, h, snapshot, p, 1, rest);
+    for (size_t j = 0; j < n; j++)
+        v[j] += h[j];
+    return optim_add_noise(o, v, p, o->sd, rest);
+}

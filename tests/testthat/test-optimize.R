@@ -1,0 +1,475 @@
+# Random numbers with fixed seeds throughout. Bounds of 5 standard errors, some 60 of them: a false alarm less than once in 1e4 choices
+# of seeds.
+
+spread <- function(M, n, sd = 0.3, seed = 1) {
+  set.seed(seed)
+  M <- if (M$name == "custom") return(mf_random(M, n)) else M
+  p <- record(M, mf_random(M, 2, sd = 0.5), 1)
+  d <- mf_facts(M)$dimension
+  mf_exp(M, p, mf_from_coords(M, p, matrix(rnorm(n * d, sd = sd / sqrt(d)), n)))
+}
+
+reference <- function() jsonlite::fromJSON(test_path("reference", "optimiser_utility.json"))
+
+# the reference's data: a linear congruential generator and Box-Muller
+lcg_normals <- function(seed, n) {
+  s <- seed
+  u <- numeric(n)
+  for (i in seq_len(n)) {
+    s <- (16807 * s) %% 2147483647
+    u[i] <- s / 2147483647
+  }
+  r <- sqrt(-2 * log(u[c(TRUE, FALSE)]))
+  angle <- 2 * pi * u[c(FALSE, TRUE)]
+  as.vector(rbind(r * cos(angle), r * sin(angle)))
+}
+
+reference_spd <- function() {
+  g <- matrix(lcg_normals(12345, 50000), 10)
+  s <- array(0, c(4, 4, 5000))
+  k <- 0
+  for (i in 1:4) for (j in i:4) {
+    k <- k + 1
+    s[i, j, ] <- s[j, i, ] <- 0.3 * g[k, ] / if (i == j) 1 else sqrt(2)
+  }
+  a <- diag(sqrt(1:4))
+  array(apply(mf_exp(spd(4), diag(4), s), 3, function(e) a %*% e %*% a), c(4, 4, 5000))
+}
+
+reference_sphere <- function() {
+  z <- t(matrix(lcg_normals(54321, 1e5), 20))
+  z[, 1] <- 2 * z[, 1]
+  z / sqrt(rowSums(z^2))
+}
+
+loss_at <- function(problem, data, p) riemdp:::nonprivate_objective(problem, data, p)$loss
+
+# one run in C with every number by hand
+raw_run <- function(M, data, kind, start, ..., lr, n) {
+  x <- utils::modifyList(list(sampling = 1, output = 1, steps = 1, batch = 1, rate = 1, divisor = 1, clip = 1, sd = 0, inner = 0,
+                              snapshot_clip = 1, snapshot_sd = 0, paper = 0, restarts = 1, radius = 0), list(...))
+  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, as.double(unlist(x)), lr, riemdp:::in_simulation())$value
+}
+
+test_that("gradients are those of the losses", {
+  # central differences of the loss along geodesics, in every direction of a frame
+  slope <- function(P, data, p) {
+    M <- P$manifold
+    d <- mf_facts(M)$dimension
+    h <- 1e-5
+    vapply(seq_len(d), function(j) {
+      e <- mf_from_coords(M, p, as.double(seq_len(d) == j))
+      (loss_at(P, data, mf_exp(M, p, h * e)) - loss_at(P, data, mf_exp(M, p, -h * e))) / (2 * h)
+    }, 0)
+  }
+  for (M in list(sphere(3), spd(3), spd(2, "bures"), hyperbolic(3, "ball"), hyperbolic(2), grassmann(4, 2), stiefel(4, 2), kendall(4))) {
+    x <- spread(M, 12)
+    p <- record(M, spread(M, 3, seed = 1), 2)
+    for (P in list(problem_frechet(M), problem_huber(M, 0.25))) {
+      g <- riemdp:::nonprivate_objective(P, x, p)$gradient
+      expect_lt(max(abs(as.vector(mf_coords(M, p, g)) - slope(P, x, p))), 1e-7, label = label_of(M))
+    }
+  }
+  set.seed(4)
+  z <- matrix(rnorm(60), 12)
+  for (M in list(sphere(4), grassmann(5, 2), stiefel(5, 2), stiefel(5, 3, "canonical"))) {
+    p <- record(M, mf_random(M, 2), 1)
+    g <- riemdp:::nonprivate_objective(problem_pca(M), z, p)$gradient
+    expect_lt(max(abs(as.vector(mf_coords(M, p, g)) - slope(problem_pca(M), z, p))), 1e-7, label = label_of(M))
+  }
+})
+
+test_that("gradients stay within the clip bounds that problem_facts() tells", {
+  for (M in list(sphere(2), spd(2), hyperbolic(2))) {
+    x <- spread(M, 50, sd = 1)
+    center <- record(M, x, 1)
+    x <- mf_to_ball(M, x, center, 0.4)
+    facts <- problem_facts(problem_frechet(M), 0.4)
+    expect_lte(max(mf_dist_matrix(M, x)), facts$clip * (1 + 1e-9))
+    expect_equal(problem_facts(problem_huber(M, 0.1), 0.4)$clip, 0.1)
+  }
+  # the second derivative of half the squared distance at distance 2r on the hyperbolic plane, by differences
+  M <- hyperbolic(2)
+  r <- 0.7
+  z <- matrix(c(cosh(2 * r), sinh(2 * r), 0), 1)
+  f <- function(t) mf_dist(M, c(cosh(t), 0, sinh(t)), z)^2 / 2
+  expect_equal((f(1e-4) - 2 * f(0) + f(-1e-4)) / 1e-8, problem_facts(problem_frechet(M), r)$smoothness, tolerance = 1e-5)
+  z <- matrix(rnorm(15), 5)
+  z <- z / sqrt(rowSums(z^2)) * 2
+  w <- c(1, 1, 1) / sqrt(3)
+  g <- apply(z, 1, function(x) sqrt(sum(riemdp:::nonprivate_objective(problem_pca(sphere(2)), matrix(x, 1), w)$gradient^2)))
+  expect_lte(max(g), problem_facts(problem_pca(sphere(2)), 2)$clip)
+})
+
+test_that("plain solvers agree with frechet_mean() and with singular vectors", {
+  for (M in list(sphere(3), spd(3), hyperbolic(3, "ball"), grassmann(4, 2), kendall(4), spd(2, "bures"))) {
+    x <- spread(M, 40)
+    mean <- frechet_mean(x, M)$mean
+    for (method in c("lbfgs", "conjugate", "gradient")) {
+      fit <- riemannian_optimize(problem_frechet(M), x, start = record(M, x, 1), method = method)
+      expect_lt(mf_dist(M, fit$value, mean), 1e-8, label = paste(label_of(M), method))
+      expect_true(fit$converged)
+    }
+  }
+  set.seed(2)
+  z <- matrix(rnorm(600), 100) %*% diag(c(3, 2.5, 1, 1, 0.5, 0.2))
+  v <- svd(z)$v
+  for (method in c("lbfgs", "conjugate", "gradient")) {
+    w <- riemannian_optimize(problem_pca(sphere(5)), z, start = rep(1, 6) / sqrt(6), method = method)$value
+    expect_lt(min(max(abs(w - v[, 1])), max(abs(w + v[, 1]))), 1e-8)
+    for (M in list(grassmann(6, 2), stiefel(6, 2), stiefel(6, 2, "canonical"))) {
+      w <- riemannian_optimize(problem_pca(M), z, start = diag(6)[, 3:4] + 0 * 1, method = method, max_iter = 3000)
+      # a coordinate subspace is a saddle only if the data have no correlations
+      expect_lt(gap(tcrossprod(w$value), tcrossprod(v[, 1:2])), 1e-7, label = paste(label_of(M), method))
+    }
+  }
+})
+
+test_that("the reference's minima are found", {
+  ref <- reference()
+  fit <- riemannian_optimize(problem_frechet(spd(4)), reference_spd(), start = diag(4))
+  expect_lt(gap(fit$value, ref$spd$W_star), 1e-8)
+  expect_lt(abs(2 * fit$loss - ref$spd$F_star), 1e-12)
+  fit <- riemannian_optimize(problem_pca(sphere(19)), reference_sphere(), start = rep(1, 20) / sqrt(20))
+  expect_lt(gap(fit$value, ref$sph$W_star), 1e-7)
+  expect_lt(abs(fit$loss - ref$sph$F_star), 1e-12)
+})
+
+test_that("Huber's mean is the Frechet mean for large thresholds and near the median for small ones", {
+  M <- spd(2)
+  x <- spread(M, 60, sd = 0.6)
+  x[, , 1] <- diag(c(1e6, 1e-6))
+  start <- record(M, x, 2)
+  expect_lt(mf_dist(M, riemannian_optimize(problem_huber(M, 100), x, start = start)$value, frechet_mean(x, M)$mean), 1e-8)
+  robust <- riemannian_optimize(problem_huber(M, 1e-3), x, start = start, tol = 1e-7)$value
+  expect_lt(mf_dist(M, robust, frechet_median(x, M)$mean), 1e-2)
+  expect_gt(mf_dist(M, frechet_mean(x, M)$mean, frechet_mean(x[, , -1], M)$mean), 0.1)
+})
+
+test_that("a user's own problem gives what the built-in one gives", {
+  M <- sphere(2)
+  x <- spread(M, 30)
+  one <- problem(function(w, z) mf_dist(M, w, z)^2 / 2, function(w, z) -mf_log(M, w, z), M)
+  many <- problem(function(w, z) mf_dist(M, w, z)^2 / 2, function(w, z) -mf_log(M, w, z), M, batched = TRUE)
+  want <- riemannian_optimize(problem_frechet(M), x, start = x[1, ])$value
+  expect_equal(riemannian_optimize(one, x, start = x[1, ])$value, want, tolerance = 1e-9)
+  expect_equal(riemannian_optimize(many, x, start = x[1, ])$value, want, tolerance = 1e-9)
+  rows <- lapply(seq_len(30), function(i) x[i, ])
+  expect_equal(riemannian_optimize(one, rows, start = x[1, ])$value, want, tolerance = 1e-9)
+  private <- function(P, data = x) with_simulation(5, dp_optimize(P, data, 1, 1e-6, start = x[1, ], clip = 0.3, lr = 1))$value
+  expect_equal(private(one), private(problem_frechet(M)), tolerance = 1e-12)
+  expect_equal(private(many), private(problem_frechet(M)), tolerance = 1e-12)
+  # matrices and shapes
+  for (M in list(spd(2), kendall(4))) {
+    x <- spread(M, 20)
+    own <- problem(function(w, z) mf_dist(M, w, z)^2 / 2, function(w, z) -mf_log(M, w, z), M, batched = TRUE)
+    data <- if (M$name == "kendall") seq_len(20) else x
+    if (M$name == "kendall") {
+      own <- problem(function(w, i) mf_dist(M, w, x[, i])^2 / 2, function(w, i) -mf_log(M, w, x[, i]), M, batched = TRUE)
+    }
+    start <- record(M, x, 1)
+    expect_lt(mf_dist(M, riemannian_optimize(own, data, start = start)$value, frechet_mean(x, M)$mean), 1e-8)
+  }
+  # no data: a function of the point
+  f <- problem(function(w) -w[3], function(w) c(0, 0, -1), sphere(2))
+  expect_equal(riemannian_optimize(f, start = c(1, 0, 0))$value, c(0, 0, 1), tolerance = 1e-9)
+})
+
+test_that("one step is the mean of clipped gradients, computed by hand", {
+  M <- spd(2)
+  x <- spread(M, 25, sd = 1)
+  p <- diag(2)
+  logs <- mf_log(M, p, x)
+  length <- mf_norm(M, p, logs)
+  clip <- stats::median(length)
+  mean <- apply(scale_records(M, logs, pmin(1, clip / length)), 1:2, mean)
+  got <- raw_run(M, x, 1, p, clip = clip, lr = 0.7, n = 25)
+  expect_lt(mf_dist(M, got, mf_exp(M, p, 0.7 * mean)), 1e-12)
+  # a Poisson batch with everybody, divided by a public number
+  got <- raw_run(M, x, 1, p, sampling = 3, divisor = 40, clip = clip, lr = 0.7, n = 25)
+  expect_lt(mf_dist(M, got, mf_exp(M, p, 0.7 * mean * 25 / 40)), 1e-12)
+  # disjoint batches: the second step sees the second batch only
+  first <- raw_run(M, x, 1, p, sampling = 4, batch = 10, clip = 1e9, lr = 1, n = 25)
+  expect_lt(mf_dist(M, first, mf_exp(M, p, apply(logs[, , 1:10], 1:2, mean))), 1e-12)
+  second <- raw_run(M, x, 1, p, sampling = 4, batch = 10, steps = 2, clip = 1e9, lr = 1, n = 25)
+  expect_lt(mf_dist(M, second, mf_exp(M, first, apply(mf_log(M, first, x[, , 11:20]), 1:2, mean))), 1e-11)
+  # variance reduction without noise and clipping, with all records, is gradient descent
+  plain <- raw_run(M, x, 1, p, steps = 6, clip = 1e9, lr = 0.4, n = 25)
+  for (paper in 0:1) {
+    reduced <- raw_run(M, x, 1, p, steps = 6, batch = 25, inner = 3, clip = 1e9, snapshot_clip = 1e9, paper = paper, lr = 0.4, n = 25)
+    expect_lt(mf_dist(M, reduced, plain), 1e-11)
+  }
+  # and with batches it is close to it: the corrections cancel what batches add
+  with_simulation(1, near <- raw_run(M, x, 1, p, sampling = 2, steps = 40, batch = 1, inner = 5, clip = 1e9, snapshot_clip = 1e9, lr = 0.4, n = 25))
+  expect_lt(mf_dist(M, near, frechet_mean(x, M)$mean), 1e-6)
+})
+
+test_that("noise has the standard deviation that the sensitivity and the multiplier say", {
+  # all records at the start: gradients vanish, and one step shows the noise alone. 3000 draws of 3 coordinates: a
+  # 5 % wrong constant moves the variance by 10 %, more than 6 standard errors of 1.5 %
+  M <- spd(2)
+  p <- matrix(c(2, 0.5, 0.5, 1), 2)
+  x <- array(p, c(2, 2, 20))
+  n <- if (quick()) 400 else 3000
+  shares <- function(...) {
+    r <- dp_optimize(problem_frechet(M), x, noise_multiplier = 3, delta = 1e-6, start = p, clip = 0.5, lr = 0.01, ...)
+    r$sd
+  }
+  expect_equal(shares(steps = 1), 3 * 2 * 0.5 / 20)
+  expect_equal(shares(steps = 1, method = "rsgd", batch = 4), 3 * 2 * 0.5 / 4)
+  expect_equal(shares(steps = 1, method = "rsgd", sampling = "disjoint", batch = 5), 3 * 2 * 0.5 / 5)
+  expect_equal(shares(steps = 1, method = "rsgd", sampling = "poisson", batch = 4, rate = 0.2), 3 * 0.5 / 4)
+  expect_equal(shares(steps = 1, method = "rsvrg", inner = 1, batch = 4, split = 2), 3 * 2 * 0.5 / 4)
+  spread_of <- function(...) {
+    y <- with_simulation(7, vapply(seq_len(n), function(i) as.vector(raw_run(M, x, 1, p, ..., lr = 0.01, n = 20)), double(4)))
+    mean(mf_norm(M, p, mf_log(M, p, array(y, c(2, 2, n))))^2) / 3 / 0.01^2
+  }
+  expect_var <- function(got, want) expect_lt(abs(got / want - 1), 5 * sqrt(2 / (3 * n)))
+  expect_var(spread_of(sd = 0.15), 0.15^2)
+  expect_var(spread_of(sampling = 2, batch = 4, sd = 0.75), 0.75^2)
+  expect_var(spread_of(sampling = 4, batch = 5, sd = 0.6), 0.6^2)
+  expect_var(spread_of(sampling = 3, rate = 0.2, divisor = 4, sd = 0.375), 0.375^2)
+  # variance reduction: the snapshot's noise is drawn once and stays through its epoch, the steps' is fresh
+  expect_var(spread_of(sampling = 2, batch = 4, inner = 1, sd = 0.5, snapshot_sd = 0.3), 0.5^2 + 0.3^2)
+  expect_var(spread_of(sampling = 2, batch = 4, steps = 4, inner = 4, sd = 0, snapshot_sd = 0.3), (4 * 0.3)^2)
+  expect_var(spread_of(sampling = 2, batch = 4, steps = 4, inner = 4, sd = 0.3, snapshot_sd = 0), 4 * 0.3^2)
+})
+
+test_that("batches are uniform and Poisson", {
+  # Euclidean line, records 1e4^i apart in nothing but name: one step of length one shows which records were drawn
+  M <- euclidean(5)
+  x <- diag(5)
+  n <- 2000
+  draws <- function(...) with_simulation(3, t(vapply(seq_len(n), function(i) raw_run(M, x, 1, rep(0, 5), ..., clip = 9, lr = 1, n = 5), double(5))))
+  y <- draws(sampling = 2, batch = 2, steps = 1) * 2
+  expect_true(all(rowSums(y) == 2))
+  pairs <- table(apply(y, 1, function(r) paste(which(r == 1), collapse = " ")))
+  expect_equal(length(pairs), 10)
+  expect_gt(stats::chisq.test(pairs)$p.value, 1e-6)
+  y <- draws(sampling = 3, rate = 0.3, divisor = 1, steps = 1)
+  expect_gt(suppressWarnings(stats::chisq.test(table(factor(rowSums(y), 0:5)), p = stats::dbinom(0:5, 5, 0.3)))$p.value, 1e-6)
+  expect_lt(max(abs(colMeans(y) - 0.3)) / sqrt(0.21 / n), 5)
+})
+
+test_that("the reference's utilities are reached", {
+  # means over k runs against means over many: 5 standard errors
+  ref <- reference()
+  k <- if (quick()) 3 else 12
+  z <- list(spd = reference_spd(), sph = reference_sphere())
+  cases <- list(
+    spd = list(problem = problem_frechet(spd(4)), kind = 1, start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.001, 0.1, 0.004)),
+    sph = list(problem = problem_pca(sphere(19)), kind = 3, start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 0.003, 0.5, 0.003))
+  )
+  sd <- ref$calibration[["1.0"]]
+  runs <- list(
+    `RGD eps=1` = list(steps = 20, sd = sd$RGD_T20),
+    `RSGD_b1 eps=1` = list(sampling = 2, batch = 1, steps = 5000, sd = sd$RSGD_b1_T5000),
+    `RSGD_poisson eps=1` = list(sampling = 3, rate = 0.02, divisor = 100, steps = 200, sd = sd$RSGD_poisson_sigma),
+    `RSVRG eps=1` = list(sampling = 2, batch = 1, steps = 1000, inner = 500, paper = 1, sd = sd$RSVRG_S2_m500_sigma)
+  )
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    for (j in seq_along(runs)) {
+      settings <- runs[[j]]
+      settings$sd <- settings$sd * case$clip
+      fixed <- list(M = case$problem$manifold, data = z[[name]], kind = case$kind, start = case$start, clip = case$clip,
+                    snapshot_clip = case$clip, lr = case$lr[j], n = 5000)
+      excess <- with_simulation(j, vapply(seq_len(k), function(i) {
+        case$factor * loss_at(case$problem, z[[name]], do.call(raw_run, c(fixed, settings))) - ref[[name]]$F_star
+      }, 0))
+      target <- ref[[name]]$targets[[names(runs)[j]]]
+      expect_lt(abs(mean(excess) - target$mean) / (target$sd / sqrt(k)), 5, label = paste(name, names(runs)[j]))
+    }
+  }
+})
+
+test_that("noise is calibrated to the budget", {
+  ref <- reference()$calibration
+  x <- array(diag(2), c(2, 2, 5000))
+  ask <- function(epsilon, ...) dp_optimize(problem_huber(spd(2), 1), x, epsilon, 1e-6, ..., start = diag(2))
+  for (epsilon in c(0.5, 1, 2)) {
+    r <- ask(epsilon, steps = 20)
+    expect_equal(r$sd, ref[[format(epsilon, nsmall = 1)]]$RGD_T20, tolerance = 1e-5)
+    expect_equal(guarantee(r)$mu, sqrt(20) / r$noise_multiplier)
+  }
+  # the noise of the reference costs the reference's epsilon
+  r <- dp_optimize(problem_huber(spd(2), 1), x, noise_multiplier = ref[["1.0"]]$RSGD_b1_T5000 / 2, delta = 1e-6, start = diag(2),
+                   method = "rsgd", batch = 1, steps = 5000)
+  expect_equal(guarantee(r)$epsilon, 1, tolerance = 1e-3)
+  r <- ask(1, method = "rsgd", sampling = "poisson", rate = 0.02, batch = 100, steps = 200)
+  expect_equal(r$sd, ref[["1.0"]]$RSGD_poisson_sigma, tolerance = 1e-3)
+  expect_equal(guarantee(r)$adjacency, "add-remove")
+  # one pass over disjoint batches costs one Gaussian, two passes two
+  one <- ask(1, method = "rsgd", sampling = "disjoint", batch = 50)
+  expect_equal(one$noise_multiplier, 1 / riemdp:::gaussian_mu(1, 1e-6))
+  expect_equal(ask(1, method = "rsgd", sampling = "disjoint", batch = 50, epochs = 2)$noise_multiplier, sqrt(2) * one$noise_multiplier)
+  # a multiplier by hand implies its epsilon
+  again <- dp_optimize(problem_huber(spd(2), 1), x, noise_multiplier = one$noise_multiplier, delta = 1e-6, start = diag(2), steps = 1)
+  expect_equal(guarantee(again)$epsilon, 1, tolerance = 1e-6)
+  # restarts multiply the events
+  expect_equal(ask(1, steps = 5, restarts = 4)$noise_multiplier, ask(1, steps = 20)$noise_multiplier)
+})
+
+test_that("the paper's calibration is equation (3), and is labelled not private", {
+  x <- array(diag(2), c(2, 2, 1000))
+  ask <- function(...) dp_optimize(problem_huber(spd(2), 1), x, 0.5, 1e-6, ..., start = diag(2), calibration = "paper")
+  r <- ask(method = "rsvrg", inner = 50, epochs = 2, batch = 1)
+  # K(l) at the sd returned, and min over l of (K + log 1/delta)/l
+  implied <- stats::optimize(function(l) (100 * l * (l + 1) * (sqrt(2) + sqrt(28))^2 / (1e6 * r$sd^2) + log(1e6)) / l, c(0.01, 1e4))$objective
+  expect_equal(implied, 0.5, tolerance = 1e-6)
+  expect_equal(guarantee(r)$label, "none")
+  expect_error(ask(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 5), class = "riemdp_error_argument")
+})
+
+test_that("failures of records are silent and count as gradient 0", {
+  M <- sphere(2)
+  x <- spread(M, 20)
+  p <- x[1, ]
+  broken <- x
+  broken[3, ] <- NA
+  broken[4, ] <- 5
+  broken[5, ] <- -p # the cut locus of the start
+  zeroed <- x
+  zeroed[3:5, ] <- rep(p, each = 3) # gradient 0 at the start
+  one <- function(x) raw_run(M, x, 1, p, clip = 1, lr = 1, n = 20)
+  expect_silent(a <- one(broken))
+  expect_equal(a, one(zeroed), tolerance = 1e-14)
+  # callbacks
+  run <- function(gradient, batched = FALSE) {
+    with_simulation(2, dp_optimize(problem(NULL, gradient, M, batched), x, 1, 1e-6, clip = 0.2, lr = 1, start = p, steps = 3))$value
+  }
+  good <- function(w, z) -mf_log(M, w, z)
+  bad <- x[7, 1]
+  zero <- run(function(w, z) if (z[1] == bad) 0 * z else good(w, z))
+  expect_silent(a <- run(function(w, z) if (z[1] == bad) stop("record 7 is secret") else good(w, z)))
+  expect_identical(a, zero)
+  expect_identical(run(function(w, z) if (z[1] == bad) c(NA, 1, 1) else good(w, z)), zero)
+  expect_identical(run(function(w, z) if (z[1] == bad) 1:2 else good(w, z)), zero)
+  expect_identical(run(function(w, z) if (z[1] == bad) "a" else good(w, z)), zero)
+  expect_silent(a <- run(function(w, z) {
+    if (z[1] == bad) warning("secret")
+    message("secret")
+    good(w, z)
+  }))
+  expect_equal(run(function(w, z) if (any(z[, 1] == bad)) stop("secret") else good(w, z), batched = TRUE), zero, tolerance = 1e-14)
+  # a normal part is dropped
+  expect_equal(run(function(w, z) good(w, z) + 3 * w), run(good), tolerance = 1e-12)
+})
+
+test_that("a release holds noisy and public quantities only", {
+  x <- spread(spd(2), 500)
+  fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "sd",
+              "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee")
+  own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2))
+  for (P in list(problem_frechet(spd(2)), own)) {
+    r <- dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.5, steps = 5)
+    expect_true(all(names(r) %in% fields))
+    found <- rapply(unclass(r), function(f) is.function(f) || is.environment(f), how = "unlist")
+    expect_false(any(found))
+    expect_lt(length(serialize(r, NULL)), 20000)
+  }
+  expect_equal(guarantee(r)$label, "approx")
+  expect_equal(guarantee(with_simulation(1, dp_optimize(P, x, 1, 1e-6, start = diag(2), clip = 1, lr = 0.5, steps = 5)))$label, "none")
+  # Poisson: the number of records is private
+  r <- dp_optimize(problem_frechet(spd(2)), x, 1, 1e-6, start = diag(2), method = "rsgd", sampling = "poisson", rate = 0.1, batch = 50, clip = 1)
+  expect_true(is.na(r$n))
+  expect_false(any(grepl("500", capture.output(print(r), explain(r), print(summary(r))))))
+  # the trace: lengths of noisy gradients; two runs differ
+  expect_named(r$trace, c("step", "lr", "gradient_norm"))
+  expect_equal(r$trace$step, 1:10)
+  expect_lte(nrow(dp_optimize(problem_huber(spd(2), 1), x, 1, 1e-6, start = diag(2), method = "rsgd", batch = 1, steps = 5000)$trace), 1001)
+  r <- dp_optimize(problem_huber(spd(2), 1), x, 1, 1e-6, start = diag(2), steps = 4, restarts = 3, output = "random", lr = function(t) 1 / t)
+  expect_equal(r$trace$step, 1:12)
+  expect_equal(r$trace$lr, rep(1 / 1:4, 3))
+})
+
+test_that("the public ball holds the iterates, and averages are intrinsic", {
+  x <- spread(spd(2), 300)
+  r <- dp_optimize(problem_frechet(spd(2)), x, 0.05, 1e-6, center = diag(2), radius = 0.2, steps = 10)
+  expect_lte(mf_dist(spd(2), r$value, diag(2)), 0.2 + 1e-9)
+  # on the Euclidean line the average is the arithmetic one: start 0, records at 1, step .5: iterates 1/2, 3/4, 7/8
+  expect_equal(raw_run(euclidean(1), rep(1, 4), 1, 0, steps = 3, output = 2, clip = 9, lr = 0.5, n = 4), (1 / 2 + 3 / 4 + 7 / 8) / 3)
+  picks <- with_simulation(1, replicate(300, raw_run(euclidean(1), rep(1, 4), 1, 0, steps = 3, output = 3, clip = 9, lr = 0.5, n = 4)))
+  expect_gt(stats::chisq.test(table(factor(picks, c(0, 1 / 2, 3 / 4))))$p.value, 1e-6)
+})
+
+test_that("wrong settings end in clear errors before anything is drawn", {
+  x <- spread(spd(2), 50)
+  P <- problem_frechet(spd(2))
+  expect_bad <- function(..., class = "riemdp_error_argument") {
+    args <- utils::modifyList(list(problem = P, data = x, epsilon = 1, delta = 1e-6, start = diag(2), clip = 1), list(...))
+    expect_error(do.call(dp_optimize, args), class = class)
+  }
+  expect_bad(clip = 0)
+  expect_bad(clip = -1)
+  expect_bad(clip = c(1, 2))
+  expect_bad(clip = NULL)
+  expect_bad(method = "rsgd", batch = 51)
+  expect_bad(method = "rsgd", sampling = "poisson", batch = 5)
+  expect_bad(method = "rsgd", batch = 5, rate = 0.1)
+  expect_bad(method = "rgd", batch = 5)
+  expect_bad(method = "rsvrg", sampling = "poisson", rate = 0.1, batch = 5)
+  expect_bad(delta = 0)
+  expect_bad(epsilon = NULL)
+  expect_bad(noise_multiplier = 1)
+  expect_bad(steps = 5, epochs = 2)
+  expect_bad(lr = -1)
+  expect_bad(lr = c(1, 2))
+  expect_bad(start = NULL)
+  expect_bad(start = frechet_mean(x, spd(2)))
+  expect_bad(radius = 1)
+  expect_bad(stps = 1)
+  expect_bad(problem = 1)
+  expect_bad(data = 1:3, class = "riemdp_error_shape")
+  expect_bad(lr = 1e9, class = "riemdp_error_diverged")
+  expect_error(problem_pca(spd(2)), class = "riemdp_error_unsupported")
+  expect_error(problem_huber(spd(2), 0), class = "riemdp_error_argument")
+  expect_error(riemannian_optimize(P, x, start = diag(3)), class = "riemdp_error_shape")
+  expect_error(riemannian_optimize(problem(NULL, identity, spd(2)), x, start = diag(2)), class = "riemdp_error_argument")
+  expect_error(riemannian_optimize(problem(function(w, z) stop("mine"), function(w, z) z, spd(2)), x, start = diag(2)), "mine")
+})
+
+test_that("callbacks that stop or are interrupted leave nothing behind", {
+  M <- sphere(2)
+  x <- spread(M, 10)
+  interrupt <- problem(NULL, function(w, z) {
+    signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    -mf_log(M, w, z)
+  }, M)
+  out <- tryCatch(dp_optimize(interrupt, x, 1, 1e-6, start = x[1, ], clip = 1, lr = 0.1), interrupt = function(c) "interrupted")
+  expect_identical(out, "interrupted")
+  expect_s3_class(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = x[1, ], clip = 1), "dp_release")
+})
+
+test_that("private principal components approach the plain ones", {
+  set.seed(6)
+  z <- matrix(rnorm(24000), 4000) %*% diag(c(3, 2.5, 0.6, 0.5, 0.4, 0.3))
+  colnames(z) <- letters[1:6]
+  v <- svd(z)$v
+  r <- dp_pca(z, q = 2, epsilon = 20, delta = 1e-6, bound = 8, lr = 0.05, steps = 40)
+  expect_equal(crossprod(r$loadings), diag(2), tolerance = 1e-9)
+  expect_equal(rownames(r$loadings), letters[1:6])
+  expect_lt(sqrt(sum((tcrossprod(r$loadings) - tcrossprod(v[, 1:2]))^2)), 0.1)
+  r <- dp_pca(as.data.frame(z), epsilon = 20, delta = 1e-6, bound = 8, lr = 0.05, steps = 40)
+  expect_gt(abs(sum(r$loadings * v[, 1])), 0.99)
+  expect_s3_class(r, "dp_release")
+  # rows beyond the bound and missing ones are no error and have no more say than others
+  z[1, ] <- 1e12
+  z[2, 1] <- NA
+  expect_silent(r <- dp_pca(z, epsilon = 20, delta = 1e-6, bound = 8, lr = 0.05, steps = 40))
+  expect_gt(abs(sum(r$loadings * v[, 1])), 0.99)
+  expect_error(dp_pca(z, epsilon = 1, delta = 1e-6), class = "riemdp_error_argument")
+  expect_error(dp_pca(z, q = 6, epsilon = 1, delta = 1e-6, bound = 1), class = "riemdp_error_argument")
+})
+
+test_that("a run takes its price from a ledger before it draws, and none comes back", {
+  x <- spread(spd(2), 100)
+  P <- problem_huber(spd(2), 1)
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  r <- dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger)
+  expect_false(is.null(r$budget$entry))
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger), class = "riemdp_error")
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), lr = 1e9, ledger = ledger), class = "riemdp_error_diverged")
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger), class = "riemdp_error")
+})
