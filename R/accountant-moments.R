@@ -68,8 +68,10 @@ moments_delta <- function(event, epsilon, conversion = "best", conditions = TRUE
 #'   Machine Learning Research. Wang, Balle and Kasiviswanathan (2019), \url{https://proceedings.mlr.press/v89/wang19b.html}.
 #' @examples
 #' # Figure 2 at sigma = 0.05: the usual split, and the better one
-#' variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01, sigma = 0.05, delta = 1e-6, alpha = 0.5, accountant = "rdp")
-#' variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01, sigma = 0.05, delta = 1e-6, accountant = "rdp")
+#' variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01,
+#'                          sigma = 0.05, delta = 1e-6, alpha = 0.5, accountant = "rdp")
+#' variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01,
+#'                          sigma = 0.05, delta = 1e-6, accountant = "rdp")
 #' @export
 variance_reduced_epsilon <- function(n, epochs, steps, C0, C1, sigma, delta, alpha = NULL, accountant = "moments",
                                      conversion = "best", conditions = TRUE) {

@@ -288,7 +288,8 @@ dp_accountants <- function(event, delta) {
 #'   [dp_epsilon()].
 #' @examples
 #' dp_calibrate(event_gaussian, epsilon = 1, delta = 1e-5)
-#' dp_calibrate(function(sigma) event_compose(event_poisson(0.01, event_gaussian(sigma)), times = 1000), 1, 1e-5)
+#' steps <- function(sigma) event_compose(event_poisson(0.01, event_gaussian(sigma)), times = 1000)
+#' dp_calibrate(steps, 1, 1e-5)
 #' @export
 dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) {
   if (!is.function(make)) abort_riemdp("argument", "`make` must be a function of sigma that returns an event.")

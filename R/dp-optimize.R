@@ -67,7 +67,8 @@ OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
 #' \doi{10.1111/rssb.12454}
 #' @seealso [dp_pca()], [dp_mean()] (more accurate for Frechet means in a public ball), [riemannian_optimize()], [tangent_noise()]
 #' @examples
-#' r <- dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2))
+#' r <- dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd, epsilon = 1,
+#'                  delta = 1e-6, start = diag(2))
 #' r
 #' plot(r)
 #' @export

@@ -164,7 +164,7 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' dp_mean(x, euclidean(2), epsilon = 0.6, center = c(175, -20), radius = 15, ledger = budget)
 #' budget
 #' # more than is left: refused, and nothing is released
-#' tryCatch(dp_mean(x, euclidean(2), epsilon = 0.6, center = c(175, -20), radius = 15, ledger = budget),
+#' tryCatch(dp_mean(x, euclidean(2), 0.6, center = c(175, -20), radius = 15, ledger = budget),
 #'          riemdp_error_budget = function(e) conditionMessage(e))
 #' summary(budget)
 #' ledger_history(budget)

@@ -152,6 +152,12 @@ law_error <- function(M, sigma, mechanism, center, radius) {
   if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) {
     return(radial_mean(M, sigma, law = mechanism))
   }
-  entry <- if (mechanism == "laplace") riemdp_laplace_radii else riemdp_gaussian_radii
-  mean(with_simulation(1, .Call(entry, M, 20000, sigma, TRUE)))
+  radii <- function() {
+    if (mechanism == "laplace") {
+      .Call(riemdp_laplace_radii, M, 20000, sigma, TRUE)
+    } else {
+      .Call(riemdp_gaussian_radii, M, 20000, sigma, TRUE)
+    }
+  }
+  mean(with_simulation(1, radii()))
 }

@@ -140,7 +140,8 @@ plan_auto <- function(M, ask) {
 #' *Advances in Neural Information Processing Systems* 35, 24693-24705. \doi{10.48550/arXiv.2209.12667}
 #' @examples
 #' x <- wishart_spd[, , 1:100]
-#' dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "euclidean", options = list(into_ball = TRUE))
+#' dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "euclidean",
+#'         options = list(into_ball = TRUE))
 #' r <- dp_mean(callosa[, , -1], kendall(50), 1, callosa[, , 1], 0.3, mechanism = "pointwise")
 #' explain(r)
 #' @name baselines
