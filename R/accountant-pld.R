@@ -282,10 +282,11 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
   }
   tail <- 1e-30 / steps
   low <- 1e-6 / steps
-  for (round in 1:2) {
+  for (round in 1:4) {
     atoms <- lapply(sources, plan_atoms, tail, low)
     K <- function(theta) sum(times * vapply(atoms, log_moment, 0, theta))
     moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
+    if (round == 4) break # the atoms of the final truncation
     logs <- seq(log(1e-3), log(1e7), length.out = 47)
     if (is.null(epsilon)) {
       f <- function(s) (K(exp(s)) - log(delta)) / exp(s)
@@ -305,7 +306,8 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     sd <- max(sqrt(max(aim[2], 0)), 1e-6 * widest * sqrt(steps), 1e-12)
     target <- if (is.null(epsilon)) best$objective else epsilon
     if (is.null(epsilon) && target <= 0) theta <- 1e-3
-    log_delta <- if (is.null(delta)) best$objective else log(delta)
+    # the bound is above delta by about sqrt(2 pi) sd theta (theta + 1)
+    log_delta <- if (is.null(delta)) best$objective - log(max(1, 2.5 * sd * theta * (theta + 1))) else log(delta)
     tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 10))
   }
   # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
@@ -327,7 +329,7 @@ grid_step <- function(plan, for_delta) {
   # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by
   # steps h^2 (theta + 1)/12
   tol <- plan$tol / if (plan$steps <= 100) 16 else 1
-  slack <- if (for_delta) tol / theta else tol * max(abs(plan$target), 1e-3 * plan$sd)
+  slack <- if (for_delta) tol * min(1 / theta, plan$sd) else tol * max(abs(plan$target), 1e-3 * plan$sd)
   min(sqrt(12 * slack / (plan$steps * (theta + 1))), 0.25 / (theta + 1))
 }
 
@@ -461,13 +463,15 @@ pld_compose <- function(sources, times, plan, upper, h) {
   log_eta <- -36
   units <- unlist(lapply(sources, `[[`, "unit"))
   alone <- length(units) == 1 && length(sources) == 1
+  h <- common_step(units, h)
   exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / units)
   window <- tilted_window(plan, log_eta)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
-  h <- max(h, width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
+  least <- max(width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
+  h <- max(h, least)
   origin <- if (upper) 0 else NULL
   if (alone) {
     h <- if (exact) units else units / max(1, ceiling(units / h))
@@ -519,6 +523,16 @@ pld_compose <- function(sources, times, plan, upper, h) {
   list(h = h, loss = low + h * (seq_len(n) - 1), mass = mass[(first + seq_len(n) - 1) %% n + 1], error = error,
        log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
+}
+
+# a step near h of which all units are multiples, so that no atom has to be moved; h itself where there is none
+common_step <- function(units, h) {
+  if (length(units) < 2) return(h)
+  m <- seq_len(min(1e5, ceiling(30 * max(units) / h)))
+  step <- max(units) / m
+  fits <- Reduce(`&`, lapply(units, function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
+  fine <- which(fits & step <= 1.5 * h)
+  if (length(fine)) step[fine[1]] else h
 }
 
 # the widest range of losses of one step
