@@ -204,11 +204,10 @@ dearest <- function(event) {
 
 # ---- the smooth part's range --------------------------------------------------------------------------------------------------
 
-# z outside leaves at most `tail` to either side of either law
-smooth_range <- function(pair, tail) {
+# z outside leaves at most `tail` where the loss is large, and `low` where it is small: that side may be cut more roughly
+smooth_range <- function(pair, tail, low = tail) {
   if (pair[1] == 1) return(c(-pair[2], pair[2]))
-  c <- -stats::qnorm(tail)
-  c(-c, pair[2] + c)
+  if (pair[4] == 1) c(stats::qnorm(tail), -stats::qnorm(low)) else c(stats::qnorm(low), pair[2] - stats::qnorm(tail))
 }
 
 smooth_loss <- function(pair, z) {
@@ -243,11 +242,11 @@ smooth_tails <- function(pair, range) {
 # ---- a plan: theta, step and window -------------------------------------------------------------------------------------------
 
 # the source as few atoms, for planning
-plan_atoms <- function(source, tail) {
+plan_atoms <- function(source, tail, low) {
   loss <- source$loss
   mass <- source$mass
   if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail)
+    range <- smooth_range(source$pair, tail, low)
     z <- seq(range[1], range[2], length.out = max(400, min(5000, ceiling(diff(range) / 0.05))))
     loss <- c(loss, smooth_loss(source$pair, z))
     mass <- c(mass, smooth_density(source$pair, z) * (z[2] - z[1]))
@@ -275,17 +274,19 @@ tilted <- function(atoms, theta) {
   c(mean, sum(w * (atoms$loss - mean)^2))
 }
 
-# `delta` or `epsilon` is the question
+# `delta` or `epsilon` is the question; with both, the tilt is for epsilon and the truncation for delta
 pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
   steps <- sum(times)
   if (steps > PLD_STEPS) {
     abort_riemdp("unpriced", sprintf("more than %g steps are beyond what the transform's rounding allows.", PLD_STEPS))
   }
   tail <- 1e-30 / steps
-  for (round in 1:2) {
-    atoms <- lapply(sources, plan_atoms, tail)
+  low <- 1e-6 / steps
+  for (round in 1:4) {
+    atoms <- lapply(sources, plan_atoms, tail, low)
     K <- function(theta) sum(times * vapply(atoms, log_moment, 0, theta))
     moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
+    if (round == 4) break # the atoms of the final truncation
     logs <- seq(log(1e-3), log(1e7), length.out = 47)
     if (is.null(epsilon)) {
       f <- function(s) (K(exp(s)) - log(delta)) / exp(s)
@@ -297,7 +298,7 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     best <- stats::optimize(f, logs[c(max(1, i - 1), min(length(logs), i + 1))], tol = 1e-3)
     if (best$objective > scores[i]) best <- list(minimum = logs[i], objective = scores[i])
     # the smallest tilt that is nearly as good: where losses are bounded the best one is at infinity
-    enough <- best$objective + if (is.null(epsilon)) 1e-3 * abs(best$objective) else 0.05
+    enough <- best$objective + if (is.null(epsilon)) 0.02 * abs(best$objective) else 0.05
     near <- c(logs, best$minimum)[c(scores, best$objective) <= enough]
     theta <- exp(min(near))
     aim <- moments(theta)
@@ -305,11 +306,12 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     sd <- max(sqrt(max(aim[2], 0)), 1e-6 * widest * sqrt(steps), 1e-12)
     target <- if (is.null(epsilon)) best$objective else epsilon
     if (is.null(epsilon) && target <= 0) theta <- 1e-3
-    log_delta <- if (is.null(delta)) best$objective else log(delta)
+    # the bound is above delta by about sqrt(2 pi) sd theta (theta + 1)
+    log_delta <- if (is.null(delta)) best$objective - log(max(1, 2.5 * sd * theta * (theta + 1))) else log(delta)
     tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 10))
   }
   # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
-  list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, atoms = atoms, K = K,
+  list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, low = low, atoms = atoms, K = K,
        steps = steps, tol = tol)
 }
 
@@ -327,20 +329,19 @@ grid_step <- function(plan, for_delta) {
   # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by
   # steps h^2 (theta + 1)/12
   tol <- plan$tol / if (plan$steps <= 100) 16 else 1
-  slack <- if (for_delta) tol / theta else tol * max(abs(plan$target), 1e-3 * plan$sd)
+  slack <- if (for_delta) tol * min(1 / theta, plan$sd) else tol * max(abs(plan$target), 1e-3 * plan$sd)
   min(sqrt(12 * slack / (plan$steps * (theta + 1))), 0.25 / (theta + 1))
 }
 
 # ---- on the grid --------------------------------------------------------------------------------------------------------------
 
 # list(first, mass, infinite, offset): masses at offset + first h, offset + (first + 1) h, ...; from above
-grid_above <- function(source, h, tail, offset = 0) {
+grid_above <- function(source, h, tail, low, offset = 0) {
   lo <- hi <- NULL
   smooth <- NULL
   infinite <- source$infinite
-  low_mass <- 0
   if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail)
+    range <- smooth_range(source$pair, tail, low)
     ends <- range(smooth_loss(source$pair, range))
     if (offset != 0) offset <- 0 # atoms beside a smooth part lie where they do
     first <- floor(ends[1] / h)
@@ -398,12 +399,12 @@ check_bins <- function(bins) {
 CELL_PARTS <- 4
 
 # the same from below; infinite losses are left out
-grid_below <- function(source, h, tail, offset = NULL) {
+grid_below <- function(source, h, tail, low, offset = NULL) {
   loss <- source$loss
   mass <- source$mass
   tails <- 0
   if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail)
+    range <- smooth_range(source$pair, tail, low)
     ends <- range(smooth_loss(source$pair, range))
     first <- if (source$fold) 0 else floor(ends[1] / h)
     bins <- max(1, ceiling(ends[2] / h) - first)
@@ -430,20 +431,25 @@ grid_below <- function(source, h, tail, offset = NULL) {
   mass <- mass[o]
   # groups start at the end where the law may be steep: sampled losses are bounded on one side
   down <- !is.null(source$pair) && source$pair[4] == 1
-  if (is.null(offset)) {
-    group <- if (down) loss > loss[length(loss)] - h else loss < loss[1] + h
-    offset <- if (source$fold) 0 else sum(mass[group] * loss[group]) / sum(mass[group])
-    if (!source$fold) {
-      center <- offset
-      offset <- center - log(sum(mass[group] * exp(center - loss[group])) / sum(mass[group]))
-    }
-  }
+  if (is.null(offset)) offset <- if (source$fold) 0 else first_group(loss, mass, h, down)
   offset <- offset - h * round(offset / h)
   loss <- loss - offset
   first <- floor(loss[1] / h) - 1
   bins <- ceiling(loss[length(loss)] / h) - first + 1
   check_bins(bins)
   list(first = first, mass = .Call(riemdp_pld_merge, loss, mass, c(h, first, bins, down)), infinite = source$certain, offset = offset)
+}
+
+# Loss of the first merged outcome, which lies half a step before its own end: later groups then are half a step wide to either
+# side as well, where the law is smooth. The grid goes through it.
+first_group <- function(loss, mass, h, down) {
+  n <- length(loss)
+  i <- if (down) rev(which(loss > loss[n] - 4 * h)) else which(loss < loss[1] + 4 * h)
+  x <- loss[i] - loss[i[1]]
+  merged <- -log(cumsum(mass[i] * exp(-x)) / cumsum(mass[i]))
+  half <- which(abs(x - merged) >= 0.5 * h)
+  k <- if (length(half)) half[1] else max(which(abs(x) <= 0.85 * h))
+  loss[i[1]] + merged[k]
 }
 
 # ---- composition --------------------------------------------------------------------------------------------------------------
@@ -455,14 +461,20 @@ fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
 # infinite, out_high, out_low (probability of the tilted law beyond)).
 pld_compose <- function(sources, times, plan, upper, h) {
   log_eta <- -36
+  units <- unlist(lapply(sources, `[[`, "unit"))
+  alone <- length(units) == 1 && length(sources) == 1
+  h <- common_step(units, h)
+  exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
+  # the tilt blows up rounding by e^(theta h) from point to point
+  if (exact) plan$theta <- min(plan$theta, 5 / units)
   window <- tilted_window(plan, log_eta)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
-  h <- max(h, width / PLD_POINTS, spread_of(sources, plan$tail) / PLD_POINTS)
-  units <- unlist(lapply(sources, `[[`, "unit"))
+  least <- max(width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
+  h <- max(h, least)
   origin <- if (upper) 0 else NULL
-  if (length(units) == 1 && length(sources) == 1) {
-    h <- if (is.null(sources[[1]]$pair)) units else units / max(1, ceiling(units / h)) # atoms alone: nothing is rounded
+  if (alone) {
+    h <- if (exact) units else units / max(1, ceiling(units / h))
     origin <- sources[[1]]$origin
   }
   n <- stats::nextn(max(64, ceiling(width / h)), c(2, 3, 5))
@@ -476,7 +488,8 @@ pld_compose <- function(sources, times, plan, upper, h) {
   log_finite <- 0
   relative <- log_most <- shift <- 0
   for (i in seq_along(sources)) {
-    g <- if (upper) grid_above(sources[[i]], h, plan$tail, origin) else grid_below(sources[[i]], h, plan$tail, origin)
+    g <- if (upper) grid_above(sources[[i]], h, plan$tail, plan$low, origin) else
+      grid_below(sources[[i]], h, plan$tail, plan$low, origin)
     at <- g$offset / h + g$first + seq_along(g$mass) - 1
     shift <- shift + times[i] * g$offset
     l <- log(g$mass) + theta * h * at # log 0 = -Inf is meant
@@ -512,10 +525,20 @@ pld_compose <- function(sources, times, plan, upper, h) {
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
 
+# a step near h of which all units are multiples, so that no atom has to be moved; h itself where there is none
+common_step <- function(units, h) {
+  if (length(units) < 2) return(h)
+  m <- seq_len(min(1e5, ceiling(30 * max(units) / h)))
+  step <- max(units) / m
+  fits <- Reduce(`&`, lapply(units, function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
+  fine <- which(fits & step <= 1.5 * h)
+  if (length(fine)) step[fine[1]] else h
+}
+
 # the widest range of losses of one step
-spread_of <- function(sources, tail) {
+spread_of <- function(sources, tail, low) {
   max(vapply(sources, function(source) {
-    diff(range(source$loss, if (!is.null(source$pair)) smooth_loss(source$pair, smooth_range(source$pair, tail))))
+    diff(range(source$loss, if (!is.null(source$pair)) smooth_loss(source$pair, smooth_range(source$pair, tail, low))))
   }, 0))
 }
 
@@ -656,6 +679,14 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
   for (i in seq_along(tries)) {
     if (i > 1 && tries[[i]]$bound <= best$value) next
     a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
+    for (round in 1:3) {
+      # rare large losses: the moments' answer, and the grid made for it, are far from the true one
+      plan <- tries[[i]]$plan
+      if (is.null(delta) || !is.finite(a$value) || a$value <= 0 || a$value > 0.7 * plan$target) break
+      tries[[i]]$plan <- pld_plan(tries[[i]]$parts$sources, tries[[i]]$parts$times, delta, a$value, tol)
+      again <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
+      if (upper == (again$value < a$value)) a <- again
+    }
     if (a$value >= best$value) best <- a
   }
   best

@@ -189,11 +189,20 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
   }
   grid <- min(1e-4, tol / 4)
   best <- c(lower = 0, upper = Inf)
-  for (round in 1:4) {
-    pair <- c(pld_bound(event, FALSE, delta = delta, tol = grid)$value, pld_bound(event, TRUE, delta = delta, tol = grid)$value)
-    best <- c(lower = max(best[[1]], pair[1]), upper = min(best[[2]], pair[2]))
+  gap <- Inf
+  refine <- 1 / 8
+  for (round in 1:5) {
+    best <- c(lower = max(best[[1]], pld_bound(event, FALSE, delta = delta, tol = grid)$value),
+              upper = min(best[[2]], pld_bound(event, TRUE, delta = delta, tol = grid)$value))
     if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]])) break
-    grid <- grid / 8
+    if (best[[2]] - best[[1]] > 0.7 * gap) {
+      # where rounding decides, finer grids don't help; a coarser one may
+      if (refine > 1) break
+      refine <- 64
+      grid <- min(1e-4, tol / 4)
+    }
+    gap <- best[[2]] - best[[1]]
+    grid <- grid * refine
   }
   best
 }
