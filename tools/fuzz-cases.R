@@ -107,7 +107,7 @@ kinds <- list(
   tangent_law = function(k) pick(1, 2), tangent_way = function(k) pick(1, 2, 3, 4), tangent_law_name = function(k) "gaussian",
   tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick(1, 2, 3), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
-  lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20)),
+  lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20), pick(0, 1)),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
   operation = function(k) pick("exp", "coords", "project_tangent"), pv = function(k) list(k$p, k$v),
   fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
