@@ -131,7 +131,8 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
   if (inherits(value, "staged_value")) { # what later stages decided from earlier releases
     plan[names(value)] <- unclass(value)
     value <- value$value
-    plan$expected_error <- mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask)
+    # the budget is spent: what can't be told is no reason to keep the release back
+    plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask), riemdp_error = function(e) NA_real_)
   }
   new_release(
     value, "dp_mean",
@@ -179,6 +180,10 @@ public_point <- function(M, center) {
   if (inherits(center, "frechet_mean") || inherits(center, "dp_release")) {
     if (inherits(center, "frechet_mean")) {
       abort_riemdp("argument", "`center` must be public: a non-private Frechet mean of records is not.")
+    }
+    # (in a simulation nothing is promised, and every release is so labelled)
+    if (identical(center$guarantee$label, "none") && !in_simulation()) {
+      abort_riemdp("argument", "`center` must be public: a release that is labelled NOT PRIVATE is not.")
     }
     center <- center$value
   }

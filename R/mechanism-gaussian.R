@@ -35,6 +35,12 @@ gaussian_law <- function(ask, space, total) {
     scale <- gaussian_scale_gdp(space, total, wanted$mu)
   } else if (!is.null(ask$sigma)) {
     scale <- ask$sigma
+    # beyond what doubles hold of the law: neither its profile nor its draws would be right
+    if (radial_far(space, scale)) {
+      abort_riemdp("existence", sprintf(
+        "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", scale
+      ))
+    }
   } else {
     scale <- gaussian_scale(space, total, epsilon, ask$delta)
   }

@@ -129,25 +129,32 @@ zcdp_delta <- function(rho, epsilon) {
     alpha <- 1 + exp(t)
     (alpha - 1) * (alpha * rho - epsilon) - t + alpha * log1p(-1 / alpha)
   }
-  t <- seq(-10, 40, by = 0.25)
+  t <- seq(-10, 100, by = 0.25)
   start <- t[which.min(log_delta(t))]
   min(1, exp(stats::optimize(log_delta, start + c(-0.5, 0.5), tol = 1e-10)$objective))
 }
 
 zcdp_epsilon <- function(rho, delta) {
-  top <- rho + 2 * sqrt(rho * log(1 / delta)) # always enough (Bun and Steinke 2016)
+  top <- rho + 2 * sqrt(rho * log(1 / delta)) # enough but for rounding (Bun and Steinke 2016)
   root <- bisect(function(epsilon) zcdp_delta(rho, epsilon) <= delta, 0, top)
   outwards(root)
 }
 
 # the largest rho that still gives (epsilon, delta)
 zcdp_rho <- function(epsilon, delta) {
-  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, 1 / (sqrt(epsilon + log(1 / delta)) - sqrt(log(1 / delta)))^2)
+  # the same condition solved for rho, without cancellation for small epsilon
+  enough <- ((sqrt(epsilon - log(delta)) + sqrt(-log(delta))) / epsilon)^2
+  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, enough)
   1 / outwards(low)
 }
 
-# the least number in (low, high] with ok(number), for a condition that once true stays so; ok(high) is known
+# the least number above `low` with ok(number), for a condition that once true stays so; `high` is a guess of where it is
 bisect <- function(ok, low, high) {
+  for (i in 1:1000) {
+    if (ok(high)) break
+    low <- high
+    high <- 2 * high
+  }
   for (i in 1:200) {
     middle <- (low + high) / 2
     if (middle <= low || middle >= high) break

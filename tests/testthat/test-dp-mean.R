@@ -328,3 +328,15 @@ test_that("the untruncated Laplace mechanism has the error that it should on S^2
   scale <- riemdp:::outwards(mean_sensitivity(sphere(2), 50, pi / 8))
   expect_equal(expected_error(sphere(2), as.numeric(scale)), 0.0331, tolerance = 0.01)
 })
+
+test_that("a release without a guarantee is no public centre", {
+  x <- cbind(c(0.1, -0.2, 0.3), c(0, 0.2, 0.1))
+  paper <- dp_mean(x, euclidean(2), 1, c(0, 0), 1, mechanism = "euclidean", calibration = "paper")
+  expect_identical(guarantee(paper)$label, "none")
+  expect_error(dp_mean(x, euclidean(2), 1, paper, 1), "NOT PRIVATE", class = "riemdp_error_argument")
+  seeded <- with_simulation(1, dp_mean(x, euclidean(2), 1, c(0, 0), 1))
+  expect_error(dp_mean(x, euclidean(2), 1, seeded, 1), class = "riemdp_error_argument")
+  expect_true(mf_is_point(euclidean(2), with_simulation(2, dp_mean(x, euclidean(2), 1, seeded, 1))$value))
+  good <- dp_mean(x, euclidean(2), 1, c(0, 0), 1)
+  expect_true(mf_is_point(euclidean(2), dp_mean(x, euclidean(2), 1, good, 1)$value))
+})
