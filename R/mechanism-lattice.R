@@ -93,7 +93,7 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
   if (model == "grassmann") {
     range <- subspace_range(r)
     terms <- ceiling(max(1, log(1e-13 * r * (1 - range$top / 2)) / log(range$top / 2)))
-    if (!(4.1 * subspace_off(k, facts$cols) <= range$room)) terms <- Inf
+    if (!(5.1 * subspace_off(k, facts$cols) <= range$room)) terms <- Inf
   }
   # the step and its contraction, with room for perturbed steps: proofs/mean-solver.md
   root <- sqrt(max(ball$k_max, 0))
