@@ -263,7 +263,7 @@ j <- 0:4000
 for (b in c(.1, .7, .99)) check("sum of (j + 2) b^2j <= 2/(1 - b^2)^2", sum((j + 2) * b^(2 * j)) <= 2 / (1 - b^2)^2)
 
 # subspaces: the logarithm without eigenvalues, and its Lipschitz constant on all matrices near orthonormal ones
-subspace_beta <- function(v, terms = 400) {
+subspace_beta <- function(v, terms = 1500) {
   out <- diag(nrow(v))
   for (j in terms:1) out <- diag(nrow(v)) + j / (2 * j + 1) * v %*% out
   out
