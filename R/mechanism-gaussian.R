@@ -27,6 +27,15 @@ check_gaussian_options <- function(ask) {
   list(mu = mu, report = isTRUE(report))
 }
 
+# beyond what doubles hold of the law neither its profile nor its draws would be right
+check_gaussian_reach <- function(space, sigma) {
+  if (radial_far(space, sigma)) {
+    abort_riemdp("existence", sprintf(
+      "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", sigma
+    ))
+  }
+}
+
 # Scale, epsilon and mu of Gaussian noise for centres at distance `total` in `space`
 gaussian_law <- function(ask, space, total) {
   wanted <- check_gaussian_options(ask)
@@ -35,12 +44,7 @@ gaussian_law <- function(ask, space, total) {
     scale <- gaussian_scale_gdp(space, total, wanted$mu)
   } else if (!is.null(ask$sigma)) {
     scale <- ask$sigma
-    # beyond what doubles hold of the law: neither its profile nor its draws would be right
-    if (radial_far(space, scale)) {
-      abort_riemdp("existence", sprintf(
-        "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", scale
-      ))
-    }
+    check_gaussian_reach(space, scale)
   } else {
     scale <- gaussian_scale(space, total, epsilon, ask$delta)
   }

@@ -107,7 +107,10 @@ laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wra
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   n <- check_count(n, "n", least = 0, most = 1e8)
   if (mechanism == "laplace") check_laplace(M, sigma)
-  if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+  if (mechanism == "gaussian") {
+    if (!has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+    check_gaussian_reach(profile_space(M), sigma)
+  }
   .Call(riemdp_noise, M, center, n, LAW[[mechanism]], sigma, in_simulation())
 }
 

@@ -370,7 +370,10 @@ test_that("a scale by hand that doubles can't serve is refused from public facts
   for (case in list(list(M = hyperbolic(2), center = c(1, 0, 0)), list(M = spd(3), center = diag(3)))) {
     x <- mf_exp(case$M, case$center, mf_from_coords(case$M, case$center, matrix(0.1, 5, mf_facts(case$M)$dimension)))
     ask <- function(sigma) dp_mean(x, case$M, center = case$center, radius = 1, mechanism = "gaussian", sigma = sigma, delta = 1e-6)
-    for (sigma in c(10, 30, 1000, 1e8)) expect_error(ask(sigma), class = "riemdp_error_existence")
+    for (sigma in c(10, 30, 1000, 1e8)) {
+      expect_error(ask(sigma), class = "riemdp_error_existence")
+      expect_error(laplace_noise(case$M, case$center, sigma, 2, "gaussian"), class = "riemdp_error_existence")
+    }
     expect_true(is.finite(guarantee(ask(1.5))$epsilon))
   }
 })
