@@ -18,6 +18,7 @@
 #' @param newdata a data frame with the predictors.
 #' @param interval `"none"`, or `"noise"` for bands of the noise that privacy adds.
 #' @param level coverage, between 0 and 1.
+#' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or `"extend"` the line.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
 #' @param data a data frame with the predictors.
@@ -66,14 +67,15 @@ formula.dp_lm <- function(x, ...) x$formula
 #' @rdname predict.dp_lm
 #' @importFrom stats predict
 #' @export
-predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95, ...) {
+predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95, outside = c("move", "extend"), ...) {
   whole_release(object)
   if (missing(newdata)) {
     abort_riemdp("argument", "a private fit holds no records: give `newdata`, a data frame with the predictors.")
   }
   interval <- check_choice(interval, "interval", c("none", "noise"))
   level <- check_level(level)
-  design <- new_design(object, newdata)
+  outside <- check_choice(outside, "outside", c("move", "extend"))
+  design <- new_design(object, newdata, outside == "move")
   made_by_dp_lm({
     value <- as_matrix_value(object)
     fit <- design %*% value
@@ -88,14 +90,14 @@ predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level 
   })
 }
 
-new_design <- function(object, newdata) {
+new_design <- function(object, newdata, clip) {
   if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
   n <- .row_names_info(newdata, 2L)
   env <- rowwise_functions(baseenv())
   values <- lapply(stats::setNames(nm = names(object$spec$predictors)), function(name) {
     evaluate_variable(object$spec$predictors[[name]], name, newdata, env, n, "newdata")
   })
-  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip = FALSE)))
+  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip)))
 }
 
 check_level <- function(level) {
@@ -107,7 +109,7 @@ check_level <- function(level) {
 #' @rdname predict.dp_lm
 #' @importFrom stats fitted
 #' @export
-fitted.dp_lm <- function(object, data, ...) {
+fitted.dp_lm <- function(object, data, ...) { # of rows that the caller holds
   if (missing(data)) {
     abort_riemdp("argument", "a private fit holds no records: fitted values need `data`. They are functions of the released coefficients and of your predictors.")
   }
