@@ -10,7 +10,8 @@
 
 linear_methods <- function() {
   list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
-       adassp = linear_adassp, output = linear_output, paper = linear_paper)
+       adassp = linear_adassp, output = linear_output,
+       kng = linear_kng, paper = linear_paper)
 }
 
 # Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay finite
@@ -274,6 +275,60 @@ linear_output <- list(
     rule <- r$details$rule
     c(sprintf("Output perturbation: noise is added to the minimiser of Huber's loss (tau = %.4g) with a ridge of at least %.4g, which moves by at most 2 tau sqrt(t) in the ridge's metric.",
               rule$tau, min(rule$ridge)), "Section 6 of proofs/linear-regression.md.")
+  }
+)
+
+# ---- K-norm gradient mechanism ------------------------------------------------------------------------------------------------
+
+# The sampler accepts at least about exp(-n epsilon/4), whatever the records are; where records contradict the bounds no more is known. So a
+# public limit keeps its time bounded.
+KNG_COEFFICIENTS <- 3
+KNG_BUDGET <- 60
+
+# tau and the ridge by the model; the noise is as large as objective perturbation's at half of epsilon
+kng_rule <- function(ask) {
+  key <- paste(c("kng", format(c(ask$n, ask$epsilon, ask$d, ask$q), digits = 17)), collapse = " ")
+  remember(key, function() {
+    d <- ask$d
+    q <- ask$q
+    make <- function(par) {
+      tau <- exp(par[2])
+      ridge <- exp(par[1]) * c(1, rep(1, d))
+      list(tau = tau, g = huber_loss(), ridge = ridge, e1 = ask$epsilon / 2, rate = ask$epsilon / (4 * tau), n = ask$n, d = d, q = q,
+           norm = "max", loss = "huber", radius = 4 * sqrt(q * sum(ridge)))
+    }
+    best <- stats::optim(c(0, 0), function(par) {
+      if (abs(par[2] - log(sqrt(q))) > 3 || par[1] < log(0.1) || par[1] > 50) return(1e6)
+      rule <- make(par)
+      min(1e6, perturbation_error(rule$n, d, q, rule$g, rule$tau, rule$e1, rule$ridge, "max", nominal_prior(d), nominal_errors(q, "gamma")))
+    }, control = list(maxit = 200))
+    make(best$par)
+  })
+}
+
+linear_kng <- list(
+  auto = FALSE, # its time depends on the records
+  unsupported = function(ask) {
+    if ((ask$d + 1) * ask$q > KNG_COEFFICIENTS) {
+      sprintf("method = \"kng\" is for at most %d coefficients: its sampler rejects too often beyond.", KNG_COEFFICIENTS)
+    } else if (ask$n * ask$epsilon > KNG_BUDGET) {
+      sprintf("method = \"kng\" is for n epsilon up to %g: beyond, no public bound keeps its sampler's time in hand.", KNG_BUDGET)
+    }
+  },
+  plan = function(ask) {
+    rule <- kng_rule(ask)
+    list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) {
+    rule <- plan$rule
+    ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
+    .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(1e-6, NEWTON_STEPS, rule$d + 1),
+          c(outwards_down(rule$rate), rule$radius), in_simulation())
+  },
+  words = function(r) {
+    rule <- r$details$rule
+    c(sprintf("K-norm gradient mechanism: density proportional to exp(-N(gradient)/sigma) on the public ball |B| <= %.4g in the ridge's metric (ridge %.4g), N the largest row of the gradient of Huber's loss with tau = %.4g, sigma = 4 tau/epsilon; drawn by rejection.",
+              rule$radius, rule$ridge[1], rule$tau), "Section 7 of proofs/linear-regression.md.")
   }
 )
 

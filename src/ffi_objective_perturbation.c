@@ -270,3 +270,48 @@ SEXP riemdp_exponential_choice(SEXP score, SEXP epsilon, SEXP simulate)
     struct choice_args args = {score, number_in(epsilon, "epsilon", 0, 1e6, "`epsilon` must be from 0 to 1e6.")};
     return ffi_with_rng(choice_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
 }
+
+/* draw: rate and radius */
+static SEXP kng_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct fit_args *in = data;
+    struct perturbed o = {.host = &c->host.base};
+    double eta;
+    size_t newton;
+    read_fit(&o, in, &eta, &newton);
+    size_t m = o.p * o.q;
+    if (o.own || m > 6)
+        ffi_abort_text("argument", "The gradient mechanism is for at most six coefficients of common features.");
+    if (!is_doubles(in->draw, 2) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
+        !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY))
+        ffi_abort_text("argument", "`draw` must be a rate and a radius, both positive.");
+    for (size_t k = 0; k < o.p; k++)
+        for (size_t j = 1; j < o.q; j++)
+            if (o.ridge[k * o.q + j] != o.ridge[k * o.q])
+                ffi_abort_text("argument", "`ridge` must be the same for all responses.");
+    for (size_t k = 0; k <= o.loss.knots; k++)
+        if (fabs(o.loss.g[k] - fmin(1, o.loss.step * (double)k)) > 1e-9)
+            ffi_abort_text("argument", "The loss must be Huber's.");
+    double *noise = ffi_doubles(m), *work = ffi_doubles(clipped_kng_work(&o)), length = 0;
+    memset(noise, 0, m * sizeof *noise);
+    o.noise = noise;
+    SEXP b = coefficients(c, &o);
+    memcpy(REAL(b), o.centre, m * sizeof(double));
+    perturbed_minimise(&o, eta, newton, REAL(b), work); /* where it gets to doesn't matter for the law */
+    for (size_t k = 0; k < m; k++)
+        length += o.ridge[k] * square(REAL(b)[k] - o.centre[k]);
+    double radius = REAL(in->draw)[1], shrink = fmin(1, radius / fmax(sqrt(length), 1e-300));
+    for (size_t k = 0; k < m; k++)
+        REAL(b)[k] = o.centre[k] + shrink * (REAL(b)[k] - o.centre[k]);
+    if (clipped_kng(&o, REAL(in->draw)[0], radius, rng, REAL(b), work) != STATUS_OK)
+        ffi_abort(c, STATUS_LINALG, "ridge",
+                  -1); /* ridge plus a positive matrix: factored unless the numbers overflow */
+    return b;
+}
+
+SEXP riemdp_release_clipped_kng(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP numbers, SEXP draw,
+                                SEXP simulate)
+{
+    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, numbers, draw};
+    return ffi_with_rng(kng_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}

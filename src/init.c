@@ -50,6 +50,7 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
+    X(release_clipped_kng, 8)                                                                                          \
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \

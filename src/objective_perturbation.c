@@ -1,5 +1,6 @@
 #include "objective_perturbation.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "linalg.h"
@@ -262,5 +263,131 @@ int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double ra
                 b[k * q + j] += s * work[j];
         }
     }
+    return STATUS_OK;
+}
+
+/* ---- K-norm gradient mechanism of the clipped gradient --------------------------------------------------------------- */
+
+enum { KNG_BINS = 512 };
+
+size_t clipped_kng_work(const struct perturbed *o)
+{
+    return 2 * o->n + 2 * KNG_BINS + 2 * o->p * o->p + 4 * o->p * o->q + o->p + perturbed_work(o);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* H = ridge + sum_i F_i'F_i = G (x) I is the Hessian where no residual exceeds tau. In the coordinates |v|^2 = <B - b, B - b>_H a
+ * record's prediction moves by at most f_i |v|, f_i^2 = x_i'G^-1 x_i, so up to |v| = (tau - |e_i|)/f_i its curvature is whole. Along a
+ * ray the slope of J rises at least by 1 - sum of f_i^2 over the records past that point, and never by less than the ridge gives. */
+int clipped_kng(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *work)
+{
+    size_t n = o->n, p = o->p, q = o->q, m = p * q;
+    double *far = work, *edge = far + 2 * n, *mass = edge + KNG_BINS, *l = mass + KNG_BINS, *inverse = l + p * p,
+           *g = inverse + p * p, *v = g + m, *at = v + m, *spare = at + m, *x = spare + m, *rest = x + p;
+    memset(l, 0, p * p * sizeof *l);
+    double least = INFINITY;
+    for (size_t k = 0; k < p; k++) {
+        l[k * p + k] = o->ridge[k * q];
+        least = fmin(least, o->ridge[k * q]);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < p; k++)
+            for (size_t h = k; h < p; h++)
+                l[k * p + h] += o->x[i * p + k] * o->x[i * p + h];
+    if (la_chol(p, l, l) != STATUS_OK)
+        return STATUS_LINALG;
+    la_inverse_from_chol(p, l, inverse, rest);
+    double gauge = 0, from = 0;
+    for (size_t k = 0; k < p * p; k++)
+        gauge += fabs(inverse[k]);
+    gauge = sqrt(gauge) * (1 + 1e-12); /* sum_k |delta_k| <= gauge for every direction delta of length 1 in H */
+    for (size_t i = 0; i < n; i++) {
+        double e = 0, f = 0;
+        for (size_t j = 0; j < q; j++) {
+            double r = o->y[i * q + j];
+            for (size_t k = 0; k < p; k++)
+                r -= o->x[i * p + k] * b[k * q + j];
+            e = hypot(e, r);
+        }
+        memcpy(x, o->x + i * p, p * sizeof *x);
+        la_solve_lower('N', p, 1, l, x);
+        f = norm2(p, x);
+        far[2 * i] = f > 0 ? fmax(0, (o->loss.tau - e) / f) * (1 - 1e-12) : INFINITY;
+        far[2 * i + 1] = f * f * (1 + 1e-12);
+    }
+    qsort(far, n, 2 * sizeof *far, by_first);
+    /* the ridge's share of H is at least 1/(1 + largest generalised eigenvalue of the rest) */
+    double whole = 0;
+    for (size_t i = 0; i < n; i++)
+        whole += dot(p, o->x + i * p, o->x + i * p);
+    double floor_slope = 1 / (1 + whole / least) * (1 - 1e-12);
+    perturbed_gradient(o, b, g, NULL, rest);
+    double start = 0;
+    for (size_t j = 0; j < q; j++) {
+        for (size_t k = 0; k < p; k++)
+            x[k] = g[k * q + j];
+        la_solve_lower('N', p, 1, l, x);
+        start += dot(p, x, x);
+    }
+    start = sqrt(start) * (1 + 1e-9);
+    for (size_t k = 0; k < m; k++)
+        from += o->ridge[k] * square(b[k] - o->centre[k]);
+    double reach = (radius + sqrt(from)) * sqrt(1 + whole / least);
+    /* bins of the radius, finest near 0; the rise of the slope up to each one's left end */
+    double total = 0, rise = 0, slope = 1, left = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < KNG_BINS; i++) {
+        double right = i + 1 < KNG_BINS ? reach * pow(1e-9, 1 - (double)(i + 1) / KNG_BINS) : reach;
+        edge[i] = right;
+        double level = exp(-rate * fmax(0, rise - start) / gauge);
+        mass[i] = level * (pow(right / reach, (double)m) - pow(left / reach, (double)m));
+        total += mass[i];
+        double s = left;
+        while (next < n && far[2 * next] < right) {
+            rise += fmax(slope, floor_slope) * fmax(0, far[2 * next] - s);
+            s = fmax(s, far[2 * next]);
+            slope -= far[2 * next + 1];
+            next++;
+        }
+        rise += fmax(slope, floor_slope) * (right - s);
+        left = right;
+    }
+    memcpy(spare, b, m * sizeof *b);
+    for (double trial = 0;; trial++) {
+        double u = rng_uniform(rng) * total;
+        size_t bin = 0;
+        while (bin < KNG_BINS - 1 && (u -= mass[bin]) >= 0)
+            bin++;
+        double lo = bin ? pow(edge[bin - 1] / reach, (double)m) : 0, hi = pow(edge[bin] / reach, (double)m);
+        double level = mass[bin] / (hi - lo);
+        double rho = reach * pow(lo + (hi - lo) * rng_uniform(rng), 1 / (double)m);
+        rng_direction(rng, m, v);
+        double length = 0;
+        for (size_t j = 0; j < q; j++) { /* delta = L^-T v, response by response */
+            for (size_t k = 0; k < p; k++)
+                x[k] = v[k * q + j];
+            la_solve_lower('T', p, 1, l, x);
+            for (size_t k = 0; k < p; k++)
+                at[k * q + j] = spare[k * q + j] + rho * x[k];
+        }
+        for (size_t k = 0; k < m; k++)
+            length += o->ridge[k] * square(at[k] - o->centre[k]);
+        double toss = rng_uniform(rng);
+        host_tick(o->host, 0, 1);
+        if (!(length <= radius * radius))
+            continue;
+        perturbed_gradient(o, at, g, NULL, rest);
+        double norm = 0;
+        for (size_t k = 0; k < p; k++)
+            norm = fmax(norm, norm2(q, g + k * q));
+        if (log(toss) + log(level) <= -rate * norm)
+            break;
+    }
+    memcpy(b, at, m * sizeof *b);
     return STATUS_OK;
 }

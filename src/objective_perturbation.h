@@ -54,6 +54,12 @@ enum { PERTURBATION_FEATURES = 16 }; /* beyond it the vertices are too many; the
 int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng, double *b,
                       double *work);
 
+/* Draws B of density prop. to exp(-rate max_k |grad J_k|), noise 0, on |B - centre|_ridge <= radius, for common features and
+ * Huber's g; `b` holds any point of the ball on entry, the nearer to the minimiser the faster, and the draw on return. The ridge must be the
+ * same for all responses. Rejection from a radial envelope, exact wherever b was. */
+size_t clipped_kng_work(const struct perturbed *o);
+int clipped_kng(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *work);
+
 /* the norm max_k |b_k| with blocks of `size[k]` numbers, one after the other */
 int block_draw(size_t blocks, const double *size, double rate, struct rng *rng, double *b);
 
