@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks")
+RECORDS <- c("lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -142,6 +142,16 @@ kinds <- list(
   pld_pair = function(k) c(pick(0, 1), runif(1, 0.2, 2), pick(1, 0.1), pick(0, 1), -1, 1),
   pld_grid = function(k) c(0.01, -50, 100, sample(0:4, 1)), merge_grid = function(k) c(0.1, -10, 20, pick(0, 1)),
   losses = function(k) seq(-0.9, 0.9, 0.3), masses = function(k) rep(1 / 7, 7),
+  lm_step = function(k) 0.04, lm_knots = function(k) 200, lm_x = function(k) rbind(1, seq(-1, 1, length.out = 6)),
+  lm_y = function(k) matrix(seq(-1, 2, length.out = 12), 2), lm_ridge = function(k) matrix(1, 2, 2), lm_centre = function(k) matrix(0.1, 2, 2),
+  lm_loss = function(k) list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07)), lm_numbers = function(k) c(1e-8, pick(0, 20), 2),
+  lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) c(0.1, 3),
+  lm_draw = function(k) c(pick(1, 2, 3), 0.5, 100, pick(0, 1)), lm_formula = function(k) cbind(y, z) ~ x,
+  lm_data = function(k) data.frame(x = c(runif(9), NA), y = rnorm(10), z = rnorm(10)),
+  lm_bounds = function(k) list(x = c(0, 1), y = c(center = 0, scale = 1), z = c(-3, 3)),
+  lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output"),
+  lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
+  lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
@@ -187,6 +197,12 @@ arguments <- c(
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
+  riemdp_shared_loss = "k=positive e1=small q=count t=small step=lm_step knots=lm_knots",
+  riemdp_perturbed_fit_nonprivate = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss numbers=lm_numbers",
+  riemdp_release_perturbed = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss numbers=lm_numbers draw=lm_draw simulate=flag",
+  riemdp_release_clipped_kng = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber numbers=lm_numbers draw=lm_kng simulate=flag",
+  riemdp_perturbation_noise = "p=count q=count n=count norm=law rate=positive simulate=flag",
+  riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
   riemdp_pld_cells = "pair=pld_pair grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
 
   event_pure = "epsilon adjacency", event_laplace = "scale=positive adjacency", event_gaussian = "noise_multiplier=positive adjacency",
@@ -227,6 +243,8 @@ arguments <- c(
   problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
   problem_pca = "M=sphere", problem_facts = "problem radius",
   riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
+  dp_lm = "formula=lm_formula data=lm_data epsilon bounds=lm_bounds method=lm_method r_squared=small",
+  dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.dp_lm = "object=lm_release",
   dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
@@ -239,7 +257,8 @@ classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
-             riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum")
+             riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
+             dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")
