@@ -46,6 +46,9 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
+    X(regression, 7)                                                                                                   \
+    X(regression_gradient, 7)                                                                                          \
+    X(regression_records, 6)                                                                                           \
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
