@@ -154,7 +154,8 @@ logLik.geodesic_regression <- function(object, ...) {
   need_squared(object, "the log-likelihood")
   d <- mf_facts(object$manifold)$dimension
   n <- nobs.geodesic_regression(object)
-  w <- object$weights[object$weights > 0]
+  w <- object$weights
+  w <- if (is.null(w)) 1 else w[w > 0]
   variance <- deviance.geodesic_regression(object) / (n * d)
   structure(-n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * sum(log(w)), df = d * (1 + length(object$inner$scale)) + 1, nobs = n,
             class = "logLik")

@@ -53,7 +53,7 @@ LOSSES <- c("squared", "huber", "lad")
 #' @param cutoff for the Huber loss: distance at which it turns linear, in the units of the metric.
 #' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or `"mean"`.
 #' @param start `list(p =, v =)` to start from, in the form of `coef()` at this `origin`.
-#' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature, else 8.
+#' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature, else 16.
 #' @param tol gradient norm at which to stop.
 #' @param max_iter most steps.
 #' @return An object of class `geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot `p` and

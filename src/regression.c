@@ -509,7 +509,7 @@ static int is_tight(manifold_t m, const struct regression_data *d, const double 
 
 /* ---- the fit ------------------------------------------------------------------------------------------------------- */
 
-enum { EXPLORE_RECORDS = 256, EXPLORE_STEPS = 12, FULL_STARTS = 3, STARTS_MOST = 32, STARTS_USUAL = 8 };
+enum { EXPLORE_RECORDS = 256, EXPLORE_STEPS = 12, FULL_STARTS = 3, STARTS_MOST = 32, STARTS_USUAL = 16 };
 
 size_t regression_run_work(const struct regression *r, const struct regression_data *d, int memory)
 {
@@ -632,9 +632,11 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
             if (many > 1) {
                 c.pass.d = &few;
                 c.s.max_iter = EXPLORE_STEPS;
-                struct regression_fit probe = *fit;
+                struct regression_fit probe = {0};
                 if (run_stage(&c, state, fit->tol, EXPLORE_STEPS, &probe) != STATUS_OK)
                     continue;
+                fit->iterations += probe.iterations;
+                fit->evaluations += probe.evaluations;
                 value = probe.value;
             } else {
                 value = 0;
@@ -671,7 +673,6 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
     status = STATUS_CUT_LOCUS;
     for (int t = 0; t < found; t++) {
         struct regression_fit now = *fit;
-        now.iterations = now.evaluations = 0;
         for (size_t j = 0; j < size; j++)
             state[j] = kept[(size_t)t * size + j];
         if (model.loss == REGRESSION_LAD && !given) {
@@ -683,6 +684,8 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
         }
         int one_status = model.loss == REGRESSION_LAD ? run_lad(&c, &model, state, other, &now)
                                                       : run_stage(&c, state, fit->tol, fit->max_iter, &now);
+        fit->iterations = now.iterations;
+        fit->evaluations = now.evaluations;
         if (one_status != STATUS_OK) {
             if (!done)
                 status = one_status;
@@ -700,10 +703,13 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
     }
     if (!done)
         return status;
+    top.iterations = fit->iterations;
+    top.evaluations = fit->evaluations;
     *fit = top;
     if (!fit->converged) {
-        model.smoothing = fit->smoothing;
-        fit->gradient_floor = solver_floor(&c.bundle, &c.f, best, rest);
+        /* unit vectors of residuals as short as the smoothing are rounded to this */
+        fit->gradient_floor =
+            fit->smoothing > 0 ? 16 * RIEMDP_EPS / fit->smoothing : solver_floor(&c.bundle, &c.f, best, rest);
         fit->converged = fit->gradient_norm <= fit->gradient_floor;
     }
     for (size_t j = 0; j < size; j++)
