@@ -79,7 +79,13 @@ pad_points <- function(object, points) {
   points[keep]
 }
 
-as_given <- function(object, points) if (object$points) points else as.array(points)
+as_given <- function(object, points) {
+  if (object$points) {
+    return(points)
+  }
+  plain <- as.array(points)
+  if (identical(dim(plain), c(length(points), 1L))) as.vector(plain) else plain # records on the line
+}
 
 #' @rdname regression-methods
 #' @export

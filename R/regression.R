@@ -183,14 +183,14 @@ regression_frame <- function(formula, M, data, call, env) {
     response <- eval(formula[[2]], data, scope)
     plain <- !inherits(response, "mf_points")
     points <- response_points(response, M)
-    full <- stats::formula(terms)
+    full <- stats::formula(terms) # what `.` stands for is written out
     full[[2]] <- quote(.response)
     environment(full) <- scope
     data <- if (is.data.frame(data) && nrow(data) == length(points)) {
       data$.response <- points
       data
     } else {
-      c(as.list(data), list(.response = points))
+      list2env(c(as.list(data), list(.response = points)), parent = scope)
     }
     ask <- call[c(1, match(c("subset", "weights", "na.action"), names(call), 0))]
     ask[[1]] <- quote(stats::model.frame)
