@@ -41,7 +41,7 @@ plot_curve <- function(fit, n, main, ...) {
   line <- curve_of(fit, n)
   if (M$name == "euclidean" && M$param == 1 && !is.null(line)) {
     graphics::plot.default(x, as.matrix(records), pch = 20, col = COLOURS[["record"]], xlab = colnames(x), ylab = response_name(fit),
-                           main = main, ...)
+                           main = main, cex.main = 0.85, ...)
     graphics::lines(line$x, as.matrix(line$points), col = COLOURS[["mean"]], lwd = 2)
     return(NULL)
   }
@@ -64,23 +64,30 @@ curve_middle <- function(fit, x) {
   as_single(curve_points(fit, matrix(apply(x, 2, function(a) mean(range(a))), 1)))
 }
 
-# Ellipses set along the predictor, at the same scale in both directions of their own: records above each other in grey, the
-# fitted ones at even steps.
+# Ellipses set along the predictor: records in grey, fitted ones at even steps. With several predictors a few records, in their
+# order, and their fitted values.
 plot_ellipses_along <- function(fit, x, records, main, ...) {
   steps <- 7
   k <- fit$manifold$param
   line <- curve_of(fit, steps)
-  at <- if (is.null(line)) seq_len(nrow(x)) else x[, 1]
+  if (is.null(line)) {
+    few <- unique(round(seq(1, nrow(x), length.out = min(nrow(x), 2 * steps))))
+    x <- x[few, , drop = FALSE]
+    records <- records[few]
+    fit$fitted.values <- fit$fitted.values[few]
+  }
+  at <- if (is.null(line)) few else x[, 1]
   goal <- if (is.null(line)) at else line$x
   fitted <- as.array(if (is.null(line)) fit$fitted.values else line$points)
   given <- as.array(records)
   shape <- function(a, i) ellipse_points(matrix(a[, , i], k))
   outlines <- c(lapply(seq_along(at), function(i) shape(given, i)), lapply(seq_along(goal), function(i) shape(fitted, i)))
   size <- stats::quantile(vapply(outlines, function(o) max(abs(o)), 0), 0.9)
-  wide <- max(diff(range(at)), 1e-300) / (2.2 * steps) / size
+  across <- if (is.null(line)) length(few) else steps
+  wide <- max(diff(range(at)), 1e-300) / (2.2 * across) / size
   graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * steps),
-                         ylim = c(-1, 1) * max(vapply(outlines, function(o) max(abs(o[, 2])), 0)),
-                         xlab = if (is.null(line)) "record" else colnames(x), ylab = if (k > 1) "variable 2" else "", main = main, ...)
+                         ylim = c(-1, 1.2) * max(vapply(outlines, function(o) max(abs(o[, 2])), 0)),
+                         xlab = if (is.null(line)) "record" else colnames(x), ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
   draw <- function(o, centre, col, lwd) graphics::lines(centre + wide * o[, 1], o[, 2], col = col, lwd = lwd)
   pale <- grDevices::adjustcolor(COLOURS[["record"]], min(1, 12 / length(at) + 0.15))
   for (i in seq_along(at)) draw(outlines[[i]], at[i], pale, 1)
@@ -115,10 +122,10 @@ plot_residuals <- function(fit, main, ...) {
   on.exit(graphics::par(old))
   bound <- fit$sigma * sqrt(stats::qchisq(0.95, d))
   graphics::plot.default(at, size, ylim = c(0, max(size, bound, na.rm = TRUE)), pch = 20, col = COLOURS[["record"]],
-                         xlab = if (ncol(x) == 1) colnames(x) else "record", ylab = "distance from the prediction", main = main, ...)
+                         xlab = if (ncol(x) == 1) colnames(x) else "record", ylab = "distance from the prediction", main = main, cex.main = 0.85, ...)
   if (is.finite(bound)) {
     graphics::abline(h = bound, lty = 2, col = COLOURS[["mean"]])
-    graphics::mtext(".95 quantile of the normal model", side = 3, adj = 1, cex = 0.7, col = COLOURS[["mean"]])
+    graphics::mtext(".95 quantile of the normal model", side = 3, adj = 1, line = 0.2, cex = 0.7, col = COLOURS[["mean"]])
   }
   scaled <- sort((size / fit$sigma)^2)
   if (all(is.finite(scaled))) {

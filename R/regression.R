@@ -24,8 +24,8 @@ LOSSES <- c("squared", "huber", "lad")
 #'
 #' For the Huber loss, `cutoff = NULL` takes 1.345 times a robust scale: the median distance over
 #' \eqn{\sqrt{\chi^2_{d, .5}}}, d being the manifold's dimension, so that both hold for the same fit. The lad loss has no
-#' gradient where the curve meets a record. It is smoothed, \eqn{\sqrt{d^2 + s^2} - s}, with s falling to 1e-9 of the mean
-#' distance; where the minimiser turns out to be smooth the last steps are taken without. `smoothing` in the result says which.
+#' gradient where the curve meets a record. Where that happens
+#' it is smoothed, \eqn{\sqrt{d^2 + s^2} - s}, with s falling to 1e-9; `smoothing` in the result is the last s, or 0.
 #'
 #' @section Predictors and origin:
 #' The right side of the formula is that of [lm()]: factors, interactions, transformations. The foot point takes the place of the
@@ -40,7 +40,7 @@ LOSSES <- c("squared", "huber", "lad")
 #' @section Errors:
 #' `riemdp_error_design` where predictors and constant are linearly dependent (one distinct x, more parameters than records);
 #' `riemdp_error_cut_locus` where from no start all responses have a logarithm at their predictions (opposite points);
-#' `riemdp_error_domain` where an incomplete manifold ends before the curve reaches the `origin`.
+#' `riemdp_error_domain` where the curve ends, or its numbers overflow, before it reaches an `origin` that was given.
 #'
 #' @param formula a formula with points on the left: [mf_points()], a column of that class in `data`, or records in any shape that
 #'   functions on `M` accept. Right side as in [lm()].
@@ -51,9 +51,11 @@ LOSSES <- c("squared", "huber", "lad")
 #' @param weights numbers, not negative, one a record: weights of the losses.
 #' @param subset,na.action as in [lm()].
 #' @param cutoff for the Huber loss: distance at which it turns linear, in the units of the metric.
-#' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or `"mean"`.
+#' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or `"mean"`. Default:
+#'   0; with one predictor the mean, and a warning, where the curve can't be followed as far as 0.
 #' @param start `list(p =, v =)` to start from, in the form of `coef()` at this `origin`.
-#' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature, else 16.
+#' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature, else 16
+#'   (6 on manifolds of your own).
 #' @param tol gradient norm at which to stop.
 #' @param max_iter most steps.
 #' @return An object of class `geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot `p` and
@@ -80,7 +82,7 @@ LOSSES <- c("squared", "huber", "lad")
 #' months <- data.frame(year = 1991.5 + tapply(seq_len(nrow(returns)), block, mean) / 260)
 #' covariances <- vapply(split(as.data.frame(returns), block), cov, matrix(0, 2, 2))
 #' months$covariance <- mf_points(unname(covariances), spd(2))
-#' fit <- geodesic_regression(covariance ~ year, spd(2), months)
+#' fit <- geodesic_regression(covariance ~ year, spd(2), months, origin = 1995)
 #' fit
 #' summary(fit)
 #' predict(fit, data.frame(year = c(1992, 1998)))
@@ -93,28 +95,30 @@ LOSSES <- c("squared", "huber", "lad")
 #' coef(geodesic_regression(y ~ x, sphere(2), loss = "huber"))
 #'
 #' if (requireNamespace("shapes", quietly = TRUE)) { # growth of rat skulls
-#'   rats <- shapes::rats
-#'   landmarks <- mf_points(complex_landmarks <- rats$x[, 1, ] + 1i * rats$x[, 2, ], kendall(8))
-#'   growth <- geodesic_regression(landmarks ~ log(age), kendall(8), list(age = rats$time))
+#'   utils::data("rats", package = "shapes", envir = environment())
+#'   growth <- geodesic_regression(x ~ log(time), kendall(8), rats)
 #'   growth$r.squared
 #'   plot(growth)
 #' }
 #'
-#' if (requireNamespace("dplyr", quietly = TRUE)) { # the track of a storm; its records are times
-#'   storm <- subset(dplyr::storms, name == "Joyce" & year == 2000)
-#'   turn <- pi / 180
-#'   track <- with(storm, cbind(cos(lat * turn) * cos(long * turn), cos(lat * turn) * sin(long * turn), sin(lat * turn)))
-#'   geodesic_regression(track ~ hours, sphere(2), list(hours = 6 * seq_len(nrow(track)), track = track))
+#' if (nzchar(system.file(package = "dplyr"))) { # the track of a storm; its records are times
+#'   utils::data("storms", package = "dplyr", envir = environment())
+#'   storm <- subset(storms, name == "Joyce" & year == 2000)
+#'   lat <- storm$lat * pi / 180
+#'   long <- storm$long * pi / 180
+#'   track <- cbind(cos(lat) * cos(long), cos(lat) * sin(long), sin(lat))
+#'   fit <- geodesic_regression(track ~ hours, sphere(2), list(hours = 6 * seq_along(lat)))
+#'   plot(fit)
 #' }
 #'
-#' if (requireNamespace("DirichletReg", quietly = TRUE)) { # compositions as square roots on the sphere
-#'   lake <- DirichletReg::ArcticLake
-#'   lake <- data.frame(depth = lake$depth, root = I(sqrt(as.matrix(lake[, 1:3]) / rowSums(lake[, 1:3]))))
-#'   geodesic_regression(mf_points(unclass(root), sphere(2)) ~ log(depth), sphere(2), lake)
+#' if (nzchar(system.file(package = "DirichletReg"))) { # compositions: square roots on the sphere
+#'   utils::data("ArcticLake", package = "DirichletReg", envir = environment())
+#'   root <- mf_project(sphere(2), sqrt(as.matrix(ArcticLake[, 1:3])))
+#'   geodesic_regression(root ~ log(depth), sphere(2), ArcticLake)
 #' }
 #' @export
 geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "lad"), ..., weights, subset, na.action,
-                                cutoff = NULL, origin = 0, start = NULL, starts = NULL, tol = 1e-10, max_iter = 1000) {
+                                cutoff = NULL, origin = NULL, start = NULL, starts = NULL, tol = 1e-10, max_iter = 1000) {
   call <- match.call()
   check_manifold(M)
   if (...length() > 0) abort_riemdp("argument", "there is an argument that geodesic_regression() does not have.")
@@ -133,7 +137,7 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   w <- design$weights
   counts <- if (is.null(w)) rep(TRUE, nrow(x)) else w > 0
   check_design(x[counts, , drop = FALSE])
-  inner <- inner_predictors(x, w, check_origin(origin, x, w))
+  inner <- inner_predictors(x, w, check_origin(origin %||% 0, x, w))
   given <- check_start(start, M, inner)
   d <- mf_facts(M)$dimension
   fit <- if (loss == "huber" && is.null(cutoff)) {
@@ -144,12 +148,13 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   null <- fit_regression(M, design$y, matrix(0, nrow(x), 0), w, loss, fit$cutoff, NULL, tol, max_iter, starts)
   foot <- new_points(fit$p, M)
   vectors <- new_points(fit$v, M, tangent = TRUE)
+  outer <- outer_coefficients(M, foot, vectors, inner, colnames(x), !is.null(origin))
   out <- list(
-    coefficients = outer_coefficients(M, foot, vectors, inner, colnames(x)), fitted.values = NULL, residuals = NULL,
+    coefficients = outer[c("p", "v")], fitted.values = NULL, residuals = NULL,
     r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_, value = fit$value, null_value = null$value,
     sigma = NULL, loss = loss, cutoff = fit$cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm,
     gradient_floor = fit$gradient_floor, smoothing = fit$smoothing, iterations = fit$iterations,
-    evaluations = fit$evaluations, starts = fit$starts, weights = w, origin = inner$origin, manifold = M, call = call,
+    evaluations = fit$evaluations, starts = fit$starts, weights = w, origin = outer$origin, manifold = M, call = call,
     terms = frame$terms, xlevels = stats::.getXlevels(frame$terms, frame$model), contrasts = attr(design$full, "contrasts"),
     na.action = attr(frame$model, "na.action"), model = frame$model, points = frame$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
@@ -370,21 +375,26 @@ behind_many <- function(M, p) {
   if (facts$rows == 0) matrix(p, 1) else if (facts$cols == 0) matrix(p, ncol = 1) else array(p, c(dim(as.matrix(p)), 1))
 }
 
-outer_coefficients <- function(M, foot, vectors, inner, names) {
+outer_coefficients <- function(M, foot, vectors, inner, names, asked) {
   p <- as_single(foot)
   v <- new_points(as.matrix(vectors) / inner$scale, M, tangent = TRUE)
-  if (length(v) == 1 && inner$origin != inner$shift) {
-    moved <- tryCatch(along(M, p, v, inner$origin - inner$shift), riemdp_error_domain = function(e) {
-      abort_riemdp("domain", paste("the curve must not leave the manifold before it reaches the `origin`: give an origin among",
-                                   "the data, e.g. origin = \"mean\"."))
-    })
-    p <- moved$p
-    v <- moved$v
-    if (!all(is.finite(as.matrix(v))) || !all(is.finite(c(Re(p), Im(p))))) {
-      abort_riemdp("domain", "the curve must not overflow before it reaches the `origin`: give one among the data, e.g. \"mean\".")
+  origin <- inner$origin
+  if (length(v) == 1 && origin != inner$shift) {
+    moved <- tryCatch(along(M, p, v, origin - inner$shift), riemdp_error = function(e) NULL)
+    if (!is.null(moved) && all(is.finite(c(Re(moved$p), Im(moved$p)))) && all(is.finite(as.matrix(moved$v)))) {
+      p <- moved$p
+      v <- moved$v
+    } else if (asked) {
+      abort_riemdp("domain", paste("the curve must stay in the manifold, and its numbers finite, until it reaches the `origin`: give an",
+                                   "origin among the data, e.g. origin = \"mean\"."))
+    } else {
+      origin <- inner$shift
+      warning(structure(class = c("riemdp_warning_origin", "warning", "condition"), list(
+        message = paste("the curve can't be followed as far as 0: the foot point is at the predictor's mean. Give an `origin` to",
+                        "choose where."), call = NULL)))
     }
   }
-  list(p = p, v = plain_vectors(v, names))
+  list(p = p, v = plain_vectors(v, names), origin = origin)
 }
 
 # one tangent vector in its single shape, several in the shape of many with names

@@ -14,6 +14,7 @@ struct regression_call {
     struct regression r;
     struct regression_data d;
     struct arg y;
+    double *work; /* of the manifold */
 };
 
 static const double *numbers_of(SEXP x, R_xlen_t count)
@@ -38,12 +39,12 @@ static struct regression model_of(manifold_t m, size_t q, const double *a)
     return r;
 }
 
-static void read_records(struct call *c, const struct regression_args *in, struct regression_call *out, int forgiving,
-                         double *work)
+static void read_records(struct call *c, const struct regression_args *in, struct regression_call *out, int forgiving)
 {
     manifold_t m = &c->m;
     size_t block = ffi_block(c), ambient = m->ambient;
-    out->y = ffi_arg(c, in->y, "y", KIND_POINT);
+    out->y = ffi_arg(c, in->y, "y", KIND_POINT); /* shapes first: a tampered manifold may ask for any room */
+    double *work = out->work = ffi_doubles(manifold_work(m));
     size_t n = out->y.n;
     if (n == 0)
         ffi_abort_text("shape", "`y` must hold at least one record.");
@@ -134,14 +135,14 @@ static SEXP gradient_body(struct call *c, void *data)
 {
     const struct regression_args *in = data;
     manifold_t m = &c->m;
-    double *work = ffi_doubles(manifold_work(m)), value;
+    double value;
     struct regression_call k;
     struct arg foot;
-    read_records(c, in, &k, 0, work);
+    read_records(c, in, &k, 0);
     size_t q = k.d.x.stride, n = m->ambient;
     k.r = model_of(m, q, in->numbers);
     double *state = ffi_doubles((1 + q) * n), *grad = ffi_doubles((1 + q) * n);
-    read_state(c, in, q, state, &foot, work);
+    read_state(c, in, q, state, &foot, k.work);
     int status = regression_energy(&k.r, &k.d, state, state + n, &value, grad, grad + n,
                                    ffi_doubles(regression_energy_work(&k.r)));
     if (status != STATUS_OK)
@@ -166,15 +167,14 @@ static SEXP records_body(struct call *c, void *data)
     const struct regression_args *in = data;
     manifold_t m = &c->m;
     int total = in->numbers[4] != 0;
-    double *work = ffi_doubles(manifold_work(m));
     struct regression_call k;
     struct arg foot;
-    read_records(c, in, &k, total, work);
+    read_records(c, in, &k, total);
     size_t q = k.d.x.stride, n = m->ambient, row = (1 + q) * m->dim, records = k.d.n;
     k.r = model_of(m, q, in->numbers);
     k.r.total = total;
     double *state = ffi_doubles((1 + q) * n);
-    read_state(c, in, q, state, &foot, work);
+    read_state(c, in, q, state, &foot, k.work);
     if ((double)records * (double)row > 1e9)
         ffi_abort_text("argument", "so many gradients don't fit into one matrix.");
     static const char *names[] = {"value", "distance", "gradient"};
@@ -193,7 +193,7 @@ static SEXP records_body(struct call *c, void *data)
         struct points x = {at(k.d.x, begin), q}, y = {at(k.d.y, begin), n};
         int status = regression_block(&k.r, state, state + n, x, y, count, one_block, rest);
         if (status == STATUS_OK)
-            status = regression_coords(&k.r, state, x, grad_p, grad_w, count, rows, work);
+            status = regression_coords(&k.r, state, x, grad_p, grad_w, count, rows, k.work);
         if (status != STATUS_OK)
             ffi_abort(c, status, "y", -1);
         for (size_t i = 0; i < count; i++)
@@ -219,16 +219,15 @@ static SEXP fit_body(struct call *c, void *data)
 {
     struct fit_args *in = data;
     manifold_t m = &c->m;
-    double *work = ffi_doubles(manifold_work(m));
     struct regression_call k;
     struct arg foot;
     int given = in->base.p != R_NilValue;
-    read_records(c, &in->base, &k, 0, work);
+    read_records(c, &in->base, &k, 0);
     size_t q = k.d.x.stride, n = m->ambient;
     k.r = model_of(m, q, in->base.numbers);
     double *state = ffi_doubles((1 + q) * n);
     if (given)
-        read_state(c, &in->base, q, state, &foot, work);
+        read_state(c, &in->base, q, state, &foot, k.work);
     struct regression_fit *fit = &in->fit;
     int status = regression_run(&k.r, &k.d, state, state + n, given, fit,
                                 ffi_doubles(regression_run_work(&k.r, &k.d, fit->memory)));

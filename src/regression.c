@@ -509,7 +509,14 @@ static int is_tight(manifold_t m, const struct regression_data *d, const double 
 
 /* ---- the fit ------------------------------------------------------------------------------------------------------- */
 
-enum { EXPLORE_RECORDS = 256, EXPLORE_STEPS = 12, FULL_STARTS = 3, STARTS_MOST = 32, STARTS_USUAL = 16 };
+enum {
+    EXPLORE_RECORDS = 256,
+    EXPLORE_STEPS = 12,
+    FULL_STARTS = 3,
+    STARTS_MOST = 32,
+    STARTS_USUAL = 16,
+    STARTS_SLOW = 6
+};
 
 size_t regression_run_work(const struct regression *r, const struct regression_data *d, int memory)
 {
@@ -543,41 +550,43 @@ static int run_stage(struct runner *c, double *state, double tol, int max_iter, 
     return status;
 }
 
-/* LAD: the smoothing shrinks step by step, each fit starting from the last; at the end none, kept if that converges. */
-static int run_lad(struct runner *c, struct regression *r, double *state, double *best, struct regression_fit *fit)
+/* LAD, smoothed at a tenth of the mean distance: near enough to the minimum to compare starts by it. The value is the loss's own. */
+static int coarse_lad(struct runner *c, struct regression *r, double *state, double *scratch,
+                      struct regression_fit *fit)
 {
-    size_t size = c->bundle.ambient;
-    struct regression_fit last = *fit;
-    int status = STATUS_OK;
-    double typical, least = 1e-9;
+    double typical;
     r->smoothing = 0;
-    status = c->f.eval(&c->f, state, best, &typical);
+    int status = c->f.eval(&c->f, state, scratch, &typical);
     if (status != STATUS_OK)
         return status;
-    for (r->smoothing = typical > 1e-6 ? typical : 1e-6; status == STATUS_OK;) {
-        status = run_stage(c, state, fit->tol, fit->max_iter, fit);
-        if (r->smoothing <= least * (1 + typical))
-            break;
-        r->smoothing *= 0.1;
-    }
-    if (status != STATUS_OK)
-        return status;
+    r->smoothing = typical > 1e-6 ? 0.1 * typical : 1e-6;
     fit->smoothing = r->smoothing;
-    for (size_t c2 = 0; c2 < size; c2++)
-        best[c2] = state[c2];
-    last = *fit;
+    status = run_stage(c, state, 0.01 * fit->tol + 1e-4, fit->max_iter, fit);
     r->smoothing = 0;
-    if (run_stage(c, state, fit->tol, fit->max_iter, fit) == STATUS_OK && fit->converged) {
-        fit->smoothing = 0;
+    return status == STATUS_OK ? c->f.eval(&c->f, state, scratch, &fit->value) : status;
+}
+
+/* From there: without smoothing, which ends it where the curve meets no record; else with a smoothing that shrinks step by step. */
+static int fine_lad(struct runner *c, struct regression *r, double *state, double *best, struct regression_fit *fit)
+{
+    enum { TRIAL = 60 };
+    size_t size = c->bundle.ambient;
+    double start = fit->smoothing, least = 1e-9 * (1 + fit->value), tol = fit->tol;
+    int most = fit->max_iter, status = STATUS_OK;
+    for (size_t i = 0; i < size; i++)
+        best[i] = state[i];
+    r->smoothing = fit->smoothing = 0;
+    if (run_stage(c, state, tol, most < TRIAL ? most : TRIAL, fit) == STATUS_OK && fit->converged)
         return STATUS_OK;
+    for (size_t i = 0; i < size; i++)
+        state[i] = best[i];
+    for (r->smoothing = start; status == STATUS_OK; r->smoothing *= 0.1) {
+        fit->smoothing = r->smoothing;
+        status = run_stage(c, state, tol, most, fit);
+        if (r->smoothing <= least)
+            break;
     }
-    for (size_t c2 = 0; c2 < size; c2++)
-        state[c2] = best[c2];
-    r->smoothing = last.smoothing;
-    last.iterations = fit->iterations;
-    last.evaluations = fit->evaluations;
-    *fit = last;
-    return STATUS_OK;
+    return status;
 }
 
 int regression_run(const struct regression *r, const struct regression_data *d, double *p, double *v, int given,
@@ -608,7 +617,7 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
         struct regression_data few = *d;
         find_mean(r, d, mean, rest);
         if (many <= 0)
-            many = is_tight(m, d, mean, rest) ? 1 : STARTS_USUAL;
+            many = is_tight(m, d, mean, rest) ? 1 : m->flags & MANIFOLD_CALLS_R ? STARTS_SLOW : STARTS_USUAL;
         if (many > STARTS_MOST)
             many = STARTS_MOST;
         if (many > 1 && sample < d->n) {
@@ -682,7 +691,7 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
             if (squared != STATUS_OK)
                 continue;
         }
-        int one_status = model.loss == REGRESSION_LAD ? run_lad(&c, &model, state, other, &now)
+        int one_status = model.loss == REGRESSION_LAD ? coarse_lad(&c, &model, state, other, &now)
                                                       : run_stage(&c, state, fit->tol, fit->max_iter, &now);
         fit->iterations = now.iterations;
         fit->evaluations = now.evaluations;
@@ -706,6 +715,11 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
     top.iterations = fit->iterations;
     top.evaluations = fit->evaluations;
     *fit = top;
+    if (model.loss == REGRESSION_LAD) {
+        status = fine_lad(&c, &model, best, other, fit);
+        if (status != STATUS_OK)
+            return status;
+    }
     if (!fit->converged) {
         /* unit vectors of residuals as short as the smoothing are rounded to this */
         fit->gradient_floor =

@@ -377,6 +377,10 @@ test_that("bad designs and data are classed errors or have a stated meaning", {
   expect_equal(drop(coef(geodesic_regression(b ~ I(1:8), B))$p), 4, tolerance = 1e-7)
   fails("domain", geodesic_regression(b ~ I(1:8), B, origin = -3))
   expect_equal(drop(coef(geodesic_regression(b ~ I(1:8), B, origin = "mean"))$p), 6.5^2, tolerance = 1e-7)
+  # the default origin gives way
+  year <- 2000 + 1:8
+  expect_warning(late <- geodesic_regression(b ~ year, B), class = "riemdp_warning_origin")
+  expect_equal(late$origin, 2004.5)
   # arguments
   fails("argument", geodesic_regression(y ~ x - 1, M, s))
   fails("argument", geodesic_regression(~x, M, s))
