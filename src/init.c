@@ -51,6 +51,9 @@
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
     X(release_clipped_kng, 8)                                                                                          \
+    X(regression, 7)                                                                                                   \
+    X(regression_gradient, 7)                                                                                          \
+    X(regression_records, 6)                                                                                           \
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \

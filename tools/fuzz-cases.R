@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks")
+RECORDS <- c("lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -152,6 +152,17 @@ kinds <- list(
   lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output"),
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
   lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
+  velocity = function(k) mf_from_coords(k$M, k$one, rep(0.1, mf_facts(k$M)$dimension)),
+  times = function(k) as.double(seq_len(k$n)) / k$n,
+  regression_numbers = function(k) c(sample(3, 1), 0.1, 0, Inf, 1e-6, 30, pick(0, 5), pick(0, 1, 3)),
+  loss_numbers = function(k) c(sample(3, 1), 0.1, pick(0, 0.01), pick(Inf, 0.1)),
+  record_numbers = function(k) c(sample(3, 1), 0.1, pick(0, 0.01), pick(Inf, 0.1), pick(0, 1)),
+  curve = function(k) if (runif(1) < 0.7) y ~ t else list(y ~ 1, y ~ t + u, y ~ poly(t, 2))[[sample(3, 1)]],
+  curve_data = function(k) list(y = k$x, t = as.double(seq_len(k$n)), u = c(1, 0, 0, 1)),
+  loss_name = function(k) pick("squared", "huber", "lad"), origin = function(k) list(0, 2, "mean")[[sample(3, 1)]],
+  omit = function(k) na.omit,
+  curve_fit = function(k) keep(k, "curve_fit", geodesic_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), starts = 1, tol = 1e-6)),
+  curve_summary = function(k) keep(k, "curve_summary", summary(kinds$curve_fit(k))),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
@@ -177,6 +188,9 @@ arguments <- c(
   riemdp_kng_domination_nonprivate = "M x centre=one radius sigma draws=count simulate=flag",
   riemdp_kng_least_acceptance = "M radius law sigma tol",
   riemdp_kng_nonprivate = "M x centre=one radius law sigma tol trials=count draws=count envelope=flag simulate=flag",
+  riemdp_regression = "M y=x x=times weights p=no_path v=no_path numbers=regression_numbers",
+  riemdp_regression_gradient = "M p=one v=velocity x=times y=x weights numbers=loss_numbers",
+  riemdp_regression_records = "M p=one v=velocity x=times y=x numbers=record_numbers",
   riemdp_gaussian_radii = "M n=count sigma simulate=flag", riemdp_laplace_radii = "M n=count sigma simulate=flag",
   riemdp_log = "M p q", riemdp_log_density = "M p v",
   riemdp_lattice_mean_nonprivate = "M x centre=one numbers=lattice_numbers", riemdp_lattice_model = "M",
@@ -228,6 +242,8 @@ arguments <- c(
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release",
   frechet_mean = "x M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
+  geodesic_regression = "formula=curve M data=curve_data loss=loss_name weights=no_path subset=no_path na.action=omit cutoff=no_path origin tol max_iter=iterations",
+  geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
   glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model",
   kendall = "k=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
@@ -253,7 +269,7 @@ arguments <- c(
 )
 
 # methods of exported and of base generics: by the class they are for
-classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
+classes <- c(geodesic_regression = "curve_fit", summary.geodesic_regression = "curve_summary", mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
