@@ -21,6 +21,8 @@
     X(exponential_choice, 3)                                                                                           \
     X(facts, 1)                                                                                                        \
     X(from_coords, 3)                                                                                                  \
+    X(gauss_newton_frame, 3)                                                                                           \
+    X(gauss_newton_records_nonprivate, 9)                                                                              \
     X(gaussian_radii, 4)                                                                                               \
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
@@ -50,10 +52,10 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
-    X(release_clipped_kng, 8)                                                                                          \
     X(regression, 7)                                                                                                   \
     X(regression_gradient, 7)                                                                                          \
     X(regression_records, 6)                                                                                           \
+    X(release_clipped_kng, 8)                                                                                          \
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \

@@ -152,6 +152,12 @@ kinds <- list(
   lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output"),
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
   lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
+  t_row = function(k) matrix(as.double(seq_len(k$n)) / k$n - 0.5, 1), turn = function(k) diag(mf_facts(k$M)$dimension),
+  lambda = function(k) rep(pick(0, 1, -1), mf_facts(k$M)$dimension), half = function(k) c(0, 1), curve_method = function(k) pick("auto", "newton", "tangent", "gradient"),
+  curve_release = function(k) keep(k, "curve_release", dp_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), epsilon = 1, center = k$one,
+                                                                    radius = 0.1, speed = 1, residual_bound = 0.1, x_range = c(0, 9))),
+  curve_band = function(k) confint(kinds$curve_release(k)),
+  curve_plan = function(k) keep(k, "curve_plan", dp_regression_plan(k$M, 50, 1, k$one, 0.1, 1, 0.1, 0.5)),
   velocity = function(k) mf_from_coords(k$M, k$one, rep(0.1, mf_facts(k$M)$dimension)),
   times = function(k) as.double(seq_len(k$n)) / k$n,
   regression_numbers = function(k) c(sample(3, 1), 0.1, 0, Inf, 1e-6, 30, pick(0, 5), pick(0, 1, 3)),
@@ -211,6 +217,8 @@ arguments <- c(
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
+  riemdp_gauss_newton_frame = "M p=one v=velocity",
+  riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
   riemdp_shared_loss = "k=positive e1=small q=count t=small step=lm_step knots=lm_knots",
   riemdp_perturbed_fit_nonprivate = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss numbers=lm_numbers",
   riemdp_release_perturbed = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss numbers=lm_numbers draw=lm_draw simulate=flag",
@@ -242,6 +250,9 @@ arguments <- c(
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release",
   frechet_mean = "x M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
+  dp_regression = "formula=curve M data=curve_data epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method",
+  dp_regression_plan = "M n=count epsilon center=one radius=small speed=positive residual_bound=positive x_half=positive delta=delta_small",
+  confint.dp_regression = "object=curve_release", predict.dp_regression = "object=curve_release newdata=curve_data",
   geodesic_regression = "formula=curve M data=curve_data loss=loss_name weights=no_path subset=no_path na.action=omit cutoff=no_path origin tol max_iter=iterations",
   geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
@@ -269,7 +280,8 @@ arguments <- c(
 )
 
 # methods of exported and of base generics: by the class they are for
-classes <- c(geodesic_regression = "curve_fit", summary.geodesic_regression = "curve_summary", mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
+classes <- c(dp_regression = "curve_release", dp_regression_plan = "curve_plan", dp_band = "curve_band",
+             geodesic_regression = "curve_fit", summary.geodesic_regression = "curve_summary", mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
