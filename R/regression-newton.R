@@ -39,19 +39,15 @@ newton_ridge_factor <- function(lambda, reach, share) {
 
 # ---- the plan ---------------------------------------------------------------------------------------------------------------
 
-# Largest t, however large epsilon is: with smaller ridges the noise that pays for the solver's error would grow
-NEWTON_LEVERAGE <- 100
-
 newton_patterns <- list(1, c(0.4, 0.6), c(0.25, 0.75), c(0.15, 0.85), c(0.1, 0.2, 0.7), c(0.06, 0.14, 0.8), c(0.04, 0.12, 0.84))
 
 # Constants of a step with `epsilon` of its own; q the manifold's dimension, k predictors. m = 2 n epsilon/q.
 newton_start <- function(n, epsilon, q, predictors, bound, share, first) {
-  solver <- SOLVER_SHARE * epsilon
+  solver <- solver_share(n) * epsilon
   core <- epsilon - solver
   m <- 2 * n * epsilon / q
   e1 <- (if (first) 0.7 else 0.75) * core
-  k <- core - e1 / 2
-  found <- existing_loss(k, e1, q, min(if (first) 0.7 else 0.75, NEWTON_LEVERAGE / expm1(k / q)))
+  found <- existing_loss(core - e1 / 2, e1, q, if (first) 0.7 else 0.75)
   if (is.null(found)) return(NULL)
   tau <- bound * (if (first) clamp(1.1 * (40 / m)^0.3, 0.8, 1.33) else 0.5 * clamp(sqrt(60 / m), 1, 2))
   if (!first) share <- c(0.2, rep(0.8 / predictors, predictors))
@@ -67,7 +63,7 @@ newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL) {
   constants <- function(par) {
     part <- stats::plogis(par[1:3])
     e1 <- part[1] * core
-    t <- min(NEWTON_LEVERAGE, part[2] * expm1((core - e1 / 2) / q))
+    t <- leverage(part[2], core - e1 / 2, q)
     tau <- exp(par[4])
     g <- if (t > 1e-300) shared_loss(core - e1 / 2, e1, q, t)
     if (is.null(g)) return(NULL)
