@@ -139,6 +139,7 @@ test_that("bad input is refused by class, and no message shows a record", {
   bad("unsupported", fit(mpg ~ wt + offset(hp)))
   bad("unsupported", fit(mpg ~ wt:hp, bounds = c(cars_bounds, list(hp = c(50, 350)))))
   bad("argument", fit(mpg ~ nowhere, bounds = list(mpg = c(0, 40), nowhere = c(0, 1))))
+  bad("shape", fit(mpg ~ kind, data = cbind(mtcars["mpg"], kind = "a"), bounds = list(mpg = c(0, 40), kind = c(0, 1))))
   bad("argument", fit(~wt))
   bad("argument", fit("mpg"))
   bad("argument", fit(data = list(mpg = 1, wt = 2)))
