@@ -286,7 +286,7 @@ test_that("the gradient mechanism draws from its density", {
   x <- rbind(rep(1, n))
   ask <- riemdp:::linear_ask(n, 0, 1, 2, 0, "kng", 0.3, "auto")
   rule <- riemdp:::kng_rule(ask)
-  draws <- if (quick()) 500 else 3000
+  draws <- if (quick()) 300 else 1500
   b <- with_simulation(1, replicate(draws, riemdp:::linear_kng$release(x, y, list(rule = rule), ask)))
   radius <- rule$radius / sqrt(rule$ridge[1])
   at <- seq(-radius, radius, length.out = 20001)
