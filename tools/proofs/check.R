@@ -399,4 +399,71 @@ check("loss/epsilon with 2 Delta/epsilon below 1, with Delta/epsilon above", los
 f <- .01; K <- c(.5, .5) ; P <- (1 - f) * K + f * c(1, 0)
 check("capped sampler: excess over e^eps at most (1 + e^eps) f", P[1] - exp(0) * .5 <= 2 * f)
 
+# ---- linear-regression.md -------------------------------------------------------------------------------------------
+# the table of g, written again
+shared_table <- function(k, e1, q, t, h = .04, top = 200) {
+  g <- 0; before <- 1
+  for (i in seq_len(top)) {
+    a <- if (i > 1) g[i] / (h * (i - 1)) else 1
+    ahead <- min(1, g[i] + before * h)
+    before <- max(0, min((exp(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) - 1) / t, a, 1, (1 - g[i]) / h))
+    g[i + 1] <- g[i] + before * h
+  }
+  g
+}
+q <- 4; e1 <- 1.6; k <- 2 - e1 / 2; t <- .22247
+g <- shared_table(k, e1, q, t)
+z <- .04 * (0:200)
+spent <- e1 * g[-1] / 2 + (q - 1) * log1p(t * c(1, (g / z)[2:200])) + log1p(t * diff(g) / .04)
+check("shared accounting: every interval of g meets (S)", all(spent <= k - 1e-12), max(spent) / k)
+# determinants: det(M + H)/det(M + H') <= (1 + t psi')(1 + t psi/r)^(q-1), unequal ridges, own features
+worst <- replicate(2000, {
+  q <- sample(4, 1); p <- sample(3, 1)
+  L <- exp(runif(p, -1, 1))
+  t <- sum(1 / L)
+  rec <- function() {
+    x <- c(1, runif(p - 1, -1, 1)); e <- rnorm(q) * 3; r <- sqrt(sum(e^2))
+    across <- runif(1); slope <- runif(1, 0, across)
+    P <- across * diag(q) + (slope - across) * tcrossprod(e) / r^2
+    list(H = kronecker(tcrossprod(x), P), bound = log1p(t * slope) + (q - 1) * log1p(t * across))
+  }
+  M <- kronecker(diag(L, p), diag(q)) + if (runif(1) < .5) 0 else rec()$H
+  a <- rec(); b <- rec()
+  ld <- function(A) as.numeric(determinant(A)$modulus)
+  ld(M + a$H) - ld(M + b$H) - a$bound
+})
+check("determinants of replaced records", max(worst) <= 1e-10, max(worst))
+# vertex noise: (1, u) as a convex combination of vertices, and the second moments of both laws
+u <- c(.3, -.7, .1)
+v <- as.matrix(expand.grid(c(-1, 1), c(-1, 1), c(-1, 1)))
+w <- apply(1 + t(t(v) * u), 1, prod) / 8
+check("(1, u) is a convex combination of vertices", all(w >= 0) && abs(sum(w) - 1) < 1e-12 && max(abs(colSums(w * v) - u)) < 1e-12)
+q <- 3; d <- 1; m <- q * (d + 1)
+draw <- function(n, k) { y <- matrix(rnorm(n * k), n); y / sqrt(rowSums(y^2)) }
+n <- 2e5
+w1 <- draw(n, q) * rgamma(n, q); w2 <- draw(n, q) * rgamma(n, q)
+check("vertex noise: E|b_k|^2 = 2^d q (q + 1)", abs(mean(rowSums((w1 - w2)^2)) / (2 * q * (q + 1)) - 1) < .02)
+b <- rgamma(n, m + 1) * runif(n)^(1 / q)
+check("max norm: E|b_k|^2 = (m + 1)(m + 2) q/(q + 2)", abs(mean(b^2) / ((m + 1) * (m + 2) * q / (q + 2)) - 1) < .02)
+# output perturbation: the ridged Huber minimiser moves by at most 2 tau sqrt(t) in the ridge's metric
+moves <- replicate(300, {
+  n <- sample(1:6, 1); tau <- 1; L <- exp(runif(2, -2, 1)); t <- sum(1 / L)
+  x <- cbind(1, runif(n + 1, -1, 1)); y <- rnorm(n + 1, sd = 5)
+  fit <- function(rows) {
+    B <- c(0, 0)
+    for (i in 1:500) {
+      e <- y[rows] - x[rows, , drop = FALSE] %*% B
+      gr <- -colSums(x[rows, , drop = FALSE] * pmax(-tau, pmin(tau, as.vector(e)))) + L * B
+      B <- B - gr / (max(L) + 2 * n)
+    }
+    B
+  }
+  D <- fit(seq_len(n)) - fit(c(seq_len(n - 1), n + 1))
+  sqrt(sum(L * D^2)) / (2 * tau * sqrt(t))
+})
+check("output perturbation: sensitivity", max(moves) <= 1 + 1e-6, max(moves))
+# adassp: |x x' - z z'|_F <= sqrt 2 b^2
+far <- replicate(5000, { x <- c(1, runif(2, -1, 1)); z <- c(1, runif(2, -1, 1)); sqrt(sum((tcrossprod(x) - tcrossprod(z))^2)) / (sqrt(2) * 3) })
+check("second moments: sensitivity in the Frobenius norm", max(far) <= 1, max(far))
+
 if (failed) quit(status = 1)
