@@ -141,19 +141,23 @@ ellipse_points <- function(P, m = 181) {
 #' @name plot.dp_release
 NULL
 
-# an empty plane with equal units; titles are sentences, so they are small
+# an empty plane with equal units; titles are sentences, so they are small, and smaller still where they wouldn't fit
 blank <- function(x, y, main, axes = TRUE, xlab = "", ylab = "", ...) {
   given <- list(...)
+  small <- given$cex.main
+  given$cex.main <- NULL
   do.call(graphics::plot.default, c(
-    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab, ylab = ylab,
-         main = main),
-    if (is.null(given$cex.main)) list(cex.main = 0.85), given
+    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab, ylab = ylab), given
   ))
+  wide <- max(0, graphics::strwidth(main, "inches", cex = 1, font = 2)) # strwidth() has par("cex") in it
+  middle <- mean(graphics::par("plt")[1:2]) # titles are centred over the plane
+  room <- 1.95 * min(middle, 1 - middle) * graphics::par("fin")[1]
+  graphics::title(main, cex.main = small %||% min(0.85, room / max(wide, 1e-6)))
 }
 
-open_plane <- function(M, center, at, main, ...) {
+open_plane <- function(M, center, at, main, legend, ...) {
   behind <- backdrop(M, center)
-  limits <- if (length(behind)) list(c(-1, 1), c(-1, 1)) else {
+  limits <- if (length(behind)) list(c(-1, 1), c(if (legend) -1.15 else -1, 1)) else {
     r <- apply(at$all, 2, range, na.rm = TRUE)
     pad <- max(diff(r), 1e-9) * 0.05
     list(r[, 1] + c(-pad, pad), r[, 2] + c(-pad, pad))
@@ -169,7 +173,7 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
   })
   at <- placed[[1]]$at
   at$all <- do.call(rbind, lapply(placed, function(l) l$at$xy))
-  open_plane(M, center, at, main, ...)
+  open_plane(M, center, at, main, length(legend) > 0, ...)
   for (l in placed) {
     xy <- l$at$xy
     if (!is.null(l$at$depth)) xy[l$at$depth < 0, ] <- NA
@@ -179,8 +183,11 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
   }
   if (length(legend)) {
     shown <- Filter(function(l) !is.null(l$label), layers)
-    graphics::legend("topright", vapply(shown, `[[`, "", "label"), col = vapply(shown, `[[`, "", "col"), bty = "n",
-                     pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
+    labels <- vapply(shown, `[[`, "", "label")
+    bare <- length(backdrop(M, center)) > 0 # then there is room below
+    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare, cex = if (bare) 0.8 else 1, xpd = NA, bty = "n",
+                     text.width = graphics::strwidth(labels, cex = if (bare) 0.8 else 1)[if (bare) seq_along(labels) else which.max(nchar(labels))],
+                     col = vapply(shown, `[[`, "", "col"), pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
                      lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
   }
 }
@@ -190,14 +197,14 @@ plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
   all <- do.call(rbind, curves)
   ellipses <- M$name != "kendall"
   span <- range(all[, 2])
-  if (length(legend)) span[2] <- span[2] + 0.12 * length(legend$label) * diff(span) # room above the curves
+  if (length(legend)) span[2] <- span[2] + 0.15 * diff(span) # room above the curves
   blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "", ylab = if (ellipses) "variable 2" else "", ...)
   for (i in seq_along(curves)) {
     o <- curves[[i]]
     graphics::lines(rbind(o, o[1, ]), col = cols[i], lwd = lwds[i])
     if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
   }
-  if (length(legend)) graphics::legend("topright", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n")
+  if (length(legend)) graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE)
 }
 
 # outlines coloured from first to last landmark
