@@ -7,7 +7,7 @@ job <- start_job()
 
 M <- kendall(50)
 epsilon <- 1
-releases <- if (job$quick) 12 else 200
+releases <- if (job$quick) 12 else 60
 mean_shape <- frechet_mean(callosa, M)$mean
 # the paper's ball: around the mean, up to the farthest record; both from the records
 bounds <- list(center = mean_shape, radius = max(mf_dist(M, callosa, mean_shape)) * (1 + 1e-9))

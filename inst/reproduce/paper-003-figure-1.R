@@ -4,7 +4,7 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value =
 source(file.path(here, "common.R"))
 job <- start_job()
 
-replicates <- if (job$quick) 150 else 2000
+replicates <- if (job$quick) 150 else 1500
 copies <- 8 # releases of one data set, averaged: the standard error is one over data sets
 pairs <- if (job$quick) 60 else 1000
 sizes <- list(spd = if (job$quick) c(20, 40, 100) else c(20, 30, 40, 60, 80, 100, 150, 200),
