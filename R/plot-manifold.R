@@ -118,10 +118,10 @@ ellipse_points <- function(P, m = 181) {
 #' Pictures of points, means and releases
 #'
 #' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a globe seen from
-#' the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()]
-#' (points: coloured from the first landmark, dark, to the last, light), ellipses of the first two
-#' variables for [spd()] (an image of all standard deviations and correlations for a release with more than two), the plane for [euclidean()], the first two
-#' tangent coordinates at the centre elsewhere.
+#' the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()] (points: coloured from the first
+#' landmark, dark, to the last, light), ellipses of the first two variables for [spd()] (an image of all standard deviations and
+#' correlations for a release with more than two), the plane for [euclidean()], the first two tangent coordinates at the centre
+#' elsewhere.
 #'
 #' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to it.
 #' Records are drawn only where the caller hands them over (`records =` of the method for means).
@@ -185,9 +185,11 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
     shown <- Filter(function(l) !is.null(l$label), layers)
     labels <- vapply(shown, `[[`, "", "label")
     bare <- length(backdrop(M, center)) > 0 # then there is room below
-    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare, cex = if (bare) 0.8 else 1, xpd = NA, bty = "n",
-                     text.width = graphics::strwidth(labels, cex = if (bare) 0.8 else 1)[if (bare) seq_along(labels) else which.max(nchar(labels))],
-                     col = vapply(shown, `[[`, "", "col"), pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
+    size <- if (bare) 0.8 else 1
+    wide <- graphics::strwidth(labels, cex = size)
+    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare, cex = size, xpd = NA, bty = "n",
+                     text.width = if (bare) wide else max(wide), col = vapply(shown, `[[`, "", "col"),
+                     pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
                      lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
   }
 }
@@ -198,13 +200,16 @@ plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
   ellipses <- M$name != "kendall"
   span <- range(all[, 2])
   if (length(legend)) span[2] <- span[2] + 0.15 * diff(span) # room above the curves
-  blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "", ylab = if (ellipses) "variable 2" else "", ...)
+  blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "",
+        ylab = if (ellipses) "variable 2" else "", ...)
   for (i in seq_along(curves)) {
     o <- curves[[i]]
     graphics::lines(rbind(o, o[1, ]), col = cols[i], lwd = lwds[i])
     if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
   }
-  if (length(legend)) graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE)
+  if (length(legend)) {
+    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE)
+  }
 }
 
 # outlines coloured from first to last landmark

@@ -8,16 +8,16 @@ need_ggplot2 <- function() {
 
 #' A look for pictures, and the colours in it
 #'
-#' `theme_riemdp()` is a theme for 'ggplot2': white ground, thin grid, legend below. `riemdp_colours()` gives the colours of Okabe and
-#' Ito, which colour-blind readers can tell apart, in an order in which neighbours also differ in grey.
+#' `theme_riemdp()` is a theme for 'ggplot2': white ground, thin grid, legend below. `riemdp_colours()` gives the colours of Okabe
+#' and Ito, which colour-blind readers can tell apart, in an order in which neighbours also differ in grey.
 #'
 #' @param base_size size of the text in points.
 #' @param bare `TRUE`: without axes and grid, for shapes and globes.
 #' @param n number of colours, 1 to 8; or for `landmarks = TRUE` any number.
 #' @param landmarks `TRUE`: a sequence from dark to light, for landmarks in order along an outline.
 #' @return `theme_riemdp()`: a 'ggplot2' theme. `riemdp_colours()`: character, colours as `#RRGGBB`.
-#' @references Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to colorblind
-#'   people. Jikei Medical School and University of Tokyo.
+#' @references Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
+#'   colorblind people. Jikei Medical School and University of Tokyo.
 #' @seealso [autoplot.dp_release]
 #' @examples
 #' barplot(1:8, col = riemdp_colours(8))
@@ -87,7 +87,8 @@ gg_plane <- function(M, center) {
 ROLES <- data.frame(
   row.names = c("public ball", "public centre", "private mean", "mean", "median", "record"),
   colour = COLOURS[c("ball", "center", "release", "mean", "mean", "record")],
-  shape = c(NA, 3, 17, 17, 17, 16), size = c(1, 2.5, 3.5, 3.5, 3.5, 1.3), width = c(0.7, 0.5, 1.1, 1.1, 1.1, 0.3), line = c(2, 0, 0, 0, 0, 0)
+  shape = c(NA, 3, 17, 17, 17, 16), size = c(1, 2.5, 3.5, 3.5, 3.5, 1.3),
+  width = c(0.7, 0.5, 1.1, 1.1, 1.1, 0.3), line = c(2, 0, 0, 0, 0, 0)
 )
 
 role_colours <- function(roles) {
@@ -133,9 +134,11 @@ gg_points <- function(M, layers, center) {
     data <- data.frame(x = xy[, 1], y = xy[, 2], role = factor(l$label, roles))
     look <- ROLES[l$label, ]
     plot <- plot + if (is.na(look$shape)) {
-      ggplot2::geom_path(by_name(x = "x", y = "y", colour = "role"), data, linetype = look$line, linewidth = look$width, na.rm = TRUE)
+      ggplot2::geom_path(by_name(x = "x", y = "y", colour = "role"), data, linetype = look$line, linewidth = look$width,
+                         na.rm = TRUE)
     } else {
-      ggplot2::geom_point(by_name(x = "x", y = "y", colour = "role"), data, shape = look$shape, size = look$size, stroke = 1, na.rm = TRUE)
+      ggplot2::geom_point(by_name(x = "x", y = "y", colour = "role"), data, shape = look$shape, size = look$size, stroke = 1,
+                          na.rm = TRUE)
     }
   }
   look <- ROLES[roles, ]
@@ -146,8 +149,8 @@ gg_points <- function(M, layers, center) {
 
 #' Pictures by 'ggplot2'
 #'
-#' Methods of `ggplot2::autoplot()` for points ([mf_points()]), Frechet means, private releases and plans: the pictures of [plot.dp_release],
-#' to which layers, titles and themes can be added. `plot()` needs no other package.
+#' Methods of `ggplot2::autoplot()` for points ([mf_points()]), Frechet means, private releases and plans: the pictures of
+#' [plot.dp_release], to which layers, titles and themes can be added. `plot()` needs no other package.
 #'
 #' @param object points, a Frechet mean, a release or a plan.
 #' @param records records to draw behind a (non-private) mean.
@@ -179,7 +182,8 @@ autoplot.mf_points <- function(object, center = NULL, panels = FALSE, labels = N
   if (M$name == "kendall") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
   if (inherits(M, "mf_spd")) {
     curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], M$param)))
-    plot <- gg_curves(curves, rep("record", length(x)), FALSE, "variable 1", "variable 2") + ggplot2::theme(legend.position = "none")
+    plot <- gg_curves(curves, rep("record", length(x)), FALSE, "variable 1", "variable 2") +
+      ggplot2::theme(legend.position = "none")
     if (panels) {
       plot$data$panel <- factor(plot$data$group, labels = labels %||% as.character(seq_along(x)))
       plot <- plot + ggplot2::facet_wrap(stats::as.formula("~ panel"))
@@ -261,8 +265,10 @@ autoplot.dp_mean_plan <- function(object, against = c("n", "epsilon"), points = 
     ggplot2::geom_vline(by_name(xintercept = "value"), here, linetype = 3, colour = "grey70") +
     ggplot2::geom_line(linewidth = 0.7) + ggplot2::geom_point(size = 2) +
     ggplot2::scale_x_log10() + ggplot2::scale_y_log10() +
-    ggplot2::scale_colour_manual(values = colours) + ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 3, 4, 8, 1, 2, 0, 5), ways)) +
+    ggplot2::scale_colour_manual(values = colours) +
+    ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 3, 4, 8, 1, 2, 0, 5), ways)) +
     ggplot2::facet_wrap(stats::as.formula("~ what"), scales = "free_x", strip.position = "bottom") +
-    ggplot2::labs(x = NULL, y = "expected error", subtitle = "Dotted: the public radius, and what the plan is for") + theme_riemdp() +
+    ggplot2::labs(x = NULL, y = "expected error", subtitle = "Dotted: the public radius, and what the plan is for") +
+    theme_riemdp() +
     ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
 }
