@@ -276,6 +276,7 @@ arguments <- c(
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
+  theme_riemdp = "base_size=positive bare=flag", riemdp_colours = "n=count landmarks=flag",
   with_simulation = "seed expr=any"
 )
 
