@@ -5,8 +5,8 @@ TANGENT_METHOD <- c(isometric = 1, basis = 2, `gram-schmidt` = 3, chain = 4)
 #'
 #' Draws tangent vectors at p that are isotropic in the metric: in any orthonormal coordinates at p, independent normals with
 #' standard deviation `sd` (`law = "gaussian"`), or the law with density proportional to \eqn{\exp(-|v|_p/\mathrm{sd})}
-#' (`law = "laplace"`, the K-norm law of the metric's ball). Randomness comes from the operating system, as in every private
-#' function, and from R's generator inside [with_simulation()].
+#' (`law = "laplace"`, the K-norm law of the metric's ball). Randomness is that of every private function,
+#' ChaCha20 under a key that the operating system gives each call, and R's generator inside [with_simulation()].
 #'
 #' An isometry of tangent spaces keeps the law, so normals at a reference point, where the tangent space is a coordinate space, are
 #' carried to p. What costs least is drawn:

@@ -159,7 +159,7 @@ struct rng_run {
 static SEXP rng_inner(struct call *c, void *data)
 {
     struct rng_run *r = data;
-    rng_start(&r->rng, r->simulate ? RNG_R : RNG_SYSTEM, &c->host.base);
+    rng_start(&r->rng, r->simulate ? RNG_R : RNG_STREAM, &c->host.base);
     return r->body(c, &r->rng, r->data);
 }
 
