@@ -150,3 +150,17 @@ test_that("set.seed() has no say outside simulations, and simulations repeat", {
   expect_false(identical(a, tangent_noise(sphere(2), c(0, 0, 1), 1)))
   expect_identical(with_simulation(1, tangent_noise(sphere(2), c(0, 0, 1), 5)), with_simulation(1, tangent_noise(sphere(2), c(0, 0, 1), 5)))
 })
+
+test_that("long draws can be interrupted, in each method, and leave nothing behind", {
+  ended <- function(expr) {
+    start <- proc.time()[["elapsed"]]
+    expect_error(with_time_limit(0.2, expr), "time limit")
+    expect_lt(proc.time()[["elapsed"]] - start, 30)
+  }
+  M <- custom_sphere(60)
+  ended(tangent_noise(spd(3), diag(3), 1, 0.1, method = "chain", steps = 1e8))
+  ended(tangent_noise(spd(70), diag(70), 1, 0.1, method = "gram-schmidt"))
+  ended(tangent_noise(M, c(1, rep(0, 60)), 2e4, 0.1))
+  # the next call works, and has a key of its own
+  expect_true(all(is.finite(tangent_noise(spd(2), diag(2), 10, 0.1))))
+})
