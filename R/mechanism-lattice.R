@@ -319,8 +319,8 @@ lattice_expected_error <- function(M, law, scale, ask) {
 #' Exact discrete noise
 #'
 #' Draws on the integers whose probabilities are exactly those of the law, by integer arithmetic on random bits: no rounding of
-#' floating-point numbers tells which value was perturbed (Mironov 2012). Randomness is the operating system's, so
-#' [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
+#' floating-point numbers tells which value was perturbed (Mironov 2012). Every bit comes from the operating system,
+#' so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
 #'
 #' * `discrete_laplace_noise()`: probability proportional to \eqn{\exp(-|z|/\mathrm{scale})}. On an integer that moves by at most
 #'   \eqn{\Delta}, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.

@@ -11,6 +11,7 @@ library(riemdp)
 source(file.path(bench, "workloads.R"))
 source(file.path(bench, "oracle.R"))
 source(file.path(bench, "peers.R"))
+source(file.path(bench, "noise.R"))
 
 python <- if (quick) NULL else find_geomstats()
 if (!is.null(python) && start_geomstats(python, bench, scratch)) {
@@ -530,10 +531,12 @@ private_lines <- if (!is.null(private)) c(
   }, "")
 )
 
+noise_lines <- if (length(only) == 0 || "noise" %in% only) noise_bench()
+
 version_of <- function(p) paste(p, as.character(utils::packageVersion(p)))
 
 if (!save_results) {
-  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines))
+  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines, "", noise_lines))
 } else {
   say("cost against n and k")
   costs <- cost()
@@ -580,6 +583,9 @@ if (!save_results) {
     "## Private releases", "",
     "The K-norm gradient mechanism, drawn exactly, beside the papers' Markov chains run in C to the burn-in that each paper prints.", "",
     private_lines, "",
+    "## Tangent noise", "",
+    "N(0, .01) at one base point, from the secure stream; seconds a draw. The papers' own figures are drawn by `inst/reproduce/paper-002-noise.R`.", "",
+    noise_lines, "",
     "## Memory", "", memory_lines, "",
     "## Cost against n and k", "", "Fitted exponents; the curves:", "", "![cost](cost.png)", "", slope_lines
   ), file.path(bench, "results.md"))

@@ -11,6 +11,7 @@
     X(block_noise, 3)                                                                                                  \
     X(carry, 4)                                                                                                        \
     X(chain, 15)                                                                                                       \
+    X(chacha, 4)                                                                                                       \
     X(check, 2)                                                                                                        \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
@@ -64,6 +65,7 @@
     X(release_radius, 7)                                                                                               \
     X(shared_loss, 6)                                                                                                  \
     X(statuses, 0)                                                                                                     \
+    X(stream, 2)                                                                                                       \
     X(system_uniform, 1)                                                                                               \
     X(tangent_noise, 8)                                                                                                \
     X(to_ball, 4)                                                                                                      \

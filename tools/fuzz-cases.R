@@ -108,6 +108,8 @@ kinds <- list(
   tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick(1, 2, 3), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
   lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20), pick(0, 1)),
+  key_bytes = function(k) as.raw(sample(0:255, 32, TRUE)), nonce_bytes = function(k) as.raw(sample(0:255, 12, TRUE)),
+  secret_bytes = function(k) as.raw(sample(0:255, 44, TRUE)), lane_set = function(k) pick(0, 1),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
   operation = function(k) pick("exp", "coords", "project_tangent"), pv = function(k) list(k$p, k$v),
   fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
@@ -215,6 +217,7 @@ arguments <- c(
   riemdp_release_optimum = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one centre=one numbers=optim_numbers",
                                  "lr=small simulate=flag"),
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
+  riemdp_chacha = "key=key_bytes nonce=nonce_bytes counter=count set=lane_set", riemdp_stream = "secret=secret_bytes n=count",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
   riemdp_gauss_newton_frame = "M p=one v=velocity",
