@@ -49,7 +49,7 @@
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
-    X(release_optimum, 11)                                                                                             \
+    X(release_optimum, 12)                                                                                             \
     X(release_radius, 7)                                                                                               \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \

@@ -98,7 +98,11 @@ kinds <- list(
   two = function(k) 2, minus = function(k) -1,
   problem_kind = function(k) pick(1, 2, 4), n = function(k) as.double(k$n), one_pair = function(k) pick(1, 3),
   callback = function(k) function(p, which) matrix(0.1, length(p) + 1, length(which)),
-  optim_numbers = function(k) as.double(c(pick(1, 2, 3, 4), pick(1, 2, 3), 4, 2, 0.5, 3, 0.5, 0.05, pick(0, 0, 2), 1, 0.1, pick(0, 1), 2, 0.3)),
+  optim_numbers = function(k) as.double(c(pick(1, 2, 3, 4), pick(1, 2, 3), 4, 2, 0.5, 3, 0.5, 0.05, pick(0, 0, 2), 1, 0.1, pick(0, 1), 2, 0.3, pick(1, 3, 8))),
+  optim_state = function(k) {
+    p <- mf_facts(k$M)
+    if (runif(1) < 0.5) NULL else c(0, pick(0, 1), 2, rep(if (p$rows == 0) as.double(k$one) else rep(0, p$ambient), 3), double(2 * p$ambient))
+  },
   loss = function(k) function(w, z) 1, own_gradient = function(k) function(w, z) 0 * w, sphere = function(k) sphere(2),
   problem = function(k) if (runif(1) < 0.5) problem_frechet(k$M) else problem_huber(k$M, 0.5),
   solver = function(k) pick("lbfgs", "conjugate", "gradient"), table = function(k) matrix(runif(12), 4),
@@ -183,7 +187,7 @@ arguments <- c(
   riemdp_optimize = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one tol max_iter=count memory=one_pair",
                           "conjugate=flag"),
   riemdp_release_optimum = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one centre=one numbers=optim_numbers",
-                                 "lr=small simulate=flag"),
+                                 "lr=small state=optim_state simulate=flag"),
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 

@@ -47,8 +47,9 @@ loss_at <- function(problem, data, p) riemdp:::nonprivate_objective(problem, dat
 # one run in C with every number by hand
 raw_run <- function(M, data, kind, start, ..., lr, n) {
   x <- utils::modifyList(list(sampling = 1, output = 1, steps = 1, batch = 1, rate = 1, divisor = 1, clip = 1, sd = 0, inner = 0,
-                              snapshot_clip = 1, snapshot_sd = 0, paper = 0, restarts = 1, radius = 0), list(...))
-  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, as.double(unlist(x)), lr, riemdp:::in_simulation())$value
+                              snapshot_clip = 1, snapshot_sd = 0, paper = 0, restarts = 1, radius = 0, until = 1e12), list(...))
+  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, as.double(unlist(x)), lr, NULL,
+        riemdp:::in_simulation())$value
 }
 
 test_that("gradients are those of the losses", {
@@ -358,8 +359,8 @@ test_that("failures of records are silent and count as gradient 0", {
 
 test_that("a release holds noisy and public quantities only", {
   x <- spread(spd(2), 500)
-  fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "sd",
-              "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee")
+  fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "split", "sd",
+              "snapshot_sd", "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee")
   own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2))
   for (P in list(problem_frechet(spd(2)), own)) {
     r <- dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.5, steps = 5)
@@ -472,4 +473,117 @@ test_that("a run takes its price from a ledger before it draws, and none comes b
   ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
   expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), lr = 1e9, ledger = ledger), class = "riemdp_error_diverged")
   expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger), class = "riemdp_error")
+})
+
+interrupt_at <- function(M, call, from = new.env()) {
+  from$calls <- 0
+  problem(NULL, function(w, z) {
+    from$calls <- from$calls + 1
+    if (from$calls == call) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    -mf_log(M, w, z)
+  }, M, batched = TRUE)
+}
+
+test_that("an interrupted run goes on from its checkpoint, once, and is paid for once", {
+  M <- spd(2)
+  x <- spread(M, 40)
+  P <- interrupt_at(M, 60)
+  file <- tempfile(fileext = ".rds")
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  run <- function(P, ...) dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = file, ...)
+  expect_identical(tryCatch(run(P, steps = 100), interrupt = function(e) "interrupted"), "interrupted")
+  expect_true(file.exists(file))
+  spent <- summary(ledger)$spent
+  # noisy and public numbers only: no record, no function, no generator's state
+  saved <- readRDS(file)
+  found <- rapply(unclass(saved), function(f) is.function(f) || is.environment(f), how = "unlist")
+  expect_false(any(found))
+  expect_lt(length(serialize(saved, NULL)), 20000)
+  expect_equal(saved$state[1:2], c(0, 55))
+  copy <- tempfile(fileext = ".rds")
+  file.copy(file, copy)
+  # what doesn't belong to it uses nothing up
+  expect_error(dp_resume(file, problem_frechet(M), x, ledger), class = "riemdp_error_argument")
+  expect_error(dp_resume(file, P, x[, , -1], ledger), class = "riemdp_error_argument")
+  expect_error(dp_resume(file, P, x, dp_ledger(epsilon = 1)), class = "riemdp_error_ledger")
+  expect_error(with_simulation(1, dp_resume(file, P, x, ledger)), class = "riemdp_error_argument")
+  expect_error(dp_resume(tempfile(), P, x, ledger), class = "riemdp_error_argument")
+  damaged <- tempfile(fileext = ".rds")
+  saveRDS(1, damaged)
+  expect_error(dp_resume(damaged, P, x, ledger), class = "riemdp_error_argument")
+  # a new run doesn't write over it
+  expect_error(run(P, steps = 100), class = "riemdp_error_argument")
+  r <- dp_resume(file, P, x, ledger)
+  expect_s3_class(r, "dp_optimize")
+  expect_equal(r$trace$step, 1:100)
+  expect_equal(guarantee(r)$epsilon, 0.7)
+  expect_identical(summary(ledger)$spent, spent)
+  expect_equal(nrow(ledger_history(ledger)), 1)
+  expect_false(file.exists(file))
+  expect_error(dp_resume(copy, P, x, ledger), class = "riemdp_error_ledger")
+})
+
+test_that("a checkpoint is over once its run has ended or was resumed, whatever copies there are", {
+  M <- spd(2)
+  x <- spread(M, 40)
+  ledger <- dp_ledger(epsilon = 5, delta = 1e-5, rule = "basic")
+  file <- tempfile(fileext = ".rds")
+  copies <- character()
+  keep <- new.env()
+  keep$calls <- 0
+  P <- problem(NULL, function(w, z) { # copies the file while the run goes on
+    keep$calls <- keep$calls + 1
+    if (keep$calls %% 30 == 0 && file.exists(file)) {
+      copies <<- c(copies, tempfile(fileext = ".rds"))
+      file.copy(file, copies[length(copies)])
+    }
+    -mf_log(M, w, z)
+  }, M, batched = TRUE)
+  r <- dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 100, ledger = ledger, checkpoint = file)
+  expect_length(copies, 3)
+  expect_false(file.exists(file))
+  for (copy in copies) expect_error(dp_resume(copy, P, x, ledger), class = "riemdp_error_ledger")
+  # a run that diverges is over too
+  expect_error(dp_optimize(problem_frechet(M), x, 0.7, 1e-6, start = diag(2), clip = 1, lr = function(t) if (t > 50) 1e9 else 0.1, steps = 100,
+                           ledger = ledger, checkpoint = file), class = "riemdp_error_diverged")
+  expect_false(file.exists(file))
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, checkpoint = file), class = "riemdp_error_argument")
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = 3), class = "riemdp_error_argument")
+})
+
+test_that("a run in parts draws what a run in one piece draws", {
+  M <- spd(2)
+  x <- spread(M, 30)
+  P <- problem_frechet(M)
+  settings <- list(
+    list(steps = 23, output = "average"), list(steps = 24, restarts = 3, output = "random"),
+    list(method = "rsgd", sampling = "disjoint", batch = 7, steps = 25), list(method = "rsgd", sampling = "poisson", rate = 0.3, batch = 9, steps = 21),
+    list(method = "rsvrg", inner = 7, batch = 30, steps = 21, output = "average")
+  )
+  for (s in settings) {
+    run <- function(...) with_simulation(4, do.call(dp_optimize, c(list(P, x, 1, 1e-6, start = diag(2), clip = 0.7, lr = 0.2), s, list(...))))
+    poisson <- identical(s$sampling, "poisson")
+    ledger <- dp_ledger(epsilon = 5, delta = 1e-5, rule = "basic", adjacency = if (poisson) "add-remove" else "replace-one")
+    whole <- run()
+    parts <- run(ledger = ledger, checkpoint = tempfile())
+    expect_equal(parts$value, whole$value, tolerance = 1e-14)
+    expect_equal(parts$trace$gradient_norm, whole$trace$gradient_norm)
+  }
+})
+
+test_that("states that were changed by hand are refused", {
+  M <- sphere(2)
+  x <- spread(M, 5)
+  x0 <- x[1, ]
+  go <- function(state, inner = 0) {
+    numbers <- c(1, 1, 4, 5, 1, 5, 1, 0.1, inner, 1, 0.1, 0, 2, 0, 8)
+    .Call(riemdp:::riemdp_release_optimum, M, x, 1, 1, NULL, 5, x0, NULL, numbers, 0.1, state, FALSE)
+  }
+  good <- c(1, 2, 4, rep(x0, 3), 0, 0, 0, 0, 0, 0)
+  expect_length(go(good)$value, 3)
+  for (bad in list(good[-1], replace(good, 1, 2), replace(good, 2, 4), replace(good, 2, 1.5), replace(good, 3, 9), replace(good, 4, 7),
+                   replace(good, 5, NaN), as.character(good), list())) {
+    expect_error(go(bad), class = "riemdp_error_argument")
+  }
+  expect_error(go(good, inner = 2), class = "riemdp_error_argument") # no snapshot
 })
