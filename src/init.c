@@ -13,6 +13,7 @@
     X(check, 2)                                                                                                        \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
+    X(covariance_descriptors, 3)                                                                                       \
     X(dist, 3)                                                                                                         \
     X(dist_matrix, 2)                                                                                                  \
     X(euclidean_mean, 11)                                                                                              \
@@ -42,6 +43,7 @@
     X(pointwise_mean, 10)                                                                                              \
     X(pld_cells, 2)                                                                                                    \
     X(pld_merge, 3)                                                                                                    \
+    X(poincare_embedding, 4)                                                                                           \
     X(pole, 5)                                                                                                         \
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \

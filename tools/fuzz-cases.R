@@ -103,6 +103,14 @@ kinds <- list(
     p <- mf_facts(k$M)
     if (runif(1) < 0.5) NULL else c(0, pick(0, 1), 2, rep(if (p$rows == 0) as.double(k$one) else rep(0, p$ambient), 3), double(2 * p$ambient))
   },
+  colour_images = function(k) array(runif(5 * 6 * 3 * 2), c(5, 6, 3, 2)), colour_image = function(k) array(runif(5 * 6 * 3), c(5, 6, 3)),
+  grey_images = function(k) array(runif(24), c(2, 3, 4)), shares = function(k) c(0.3, 0.6, 0.1), pixels = function(k) pick(5, 6),
+  ball = function(k) hyperbolic(2, "ball"), edges = function(k) rbind(c(1, 2), c(2, 3)), ball_points = function(k) matrix(runif(6) / 2, 3),
+  embedding_numbers = function(k) c(3, pick(0, 2), 2, pick(0, 1), 0.1, 0.1), wordnet = function(k) keep(k, "wordnet", small_wordnet()),
+  wordnet_root = function(k) "mammal.n.01", wordnet_leaf = function(k) pick("cat.n.01", character()),
+  embedding = function(k) keep(k, "embedding", poincare_embedding(rbind(c(1, 2), c(2, 3)), 2, epochs = 2)),
+  budget = function(k) dp_ledger(NULL, 50, 1e-5), checkpoint_file = function(k) tempfile(fileext = ".rds"),
+  paused_file = function(k) pause(k)$file, paused_problem = function(k) pause(k)$problem, paused_ledger = function(k) pause(k)$ledger,
   loss = function(k) function(w, z) 1, own_gradient = function(k) function(w, z) 0 * w, sphere = function(k) sphere(2),
   problem = function(k) if (runif(1) < 0.5) problem_frechet(k$M) else problem_huber(k$M, 0.5),
   solver = function(k) pick("lbfgs", "conjugate", "gradient"), table = function(k) matrix(runif(12), 4),
@@ -148,6 +156,31 @@ kinds <- list(
   losses = function(k) seq(-0.9, 0.9, 0.3), masses = function(k) rep(1 / 7, 7),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
+
+# an interrupted run
+pause <- function(k) {
+  keep(k, "pause", {
+    calls <- 0
+    out <- list(file = tempfile(fileext = ".rds"), ledger = dp_ledger(NULL, 50, 1e-5), problem = problem(NULL, function(w, z) {
+      calls <<- calls + 1
+      if (calls == 15) signalCondition(structure(class = c("interrupt", "condition"), list()))
+      stop("none")
+    }, k$M, batched = TRUE))
+    data <- if (is.data.frame(k$x)) as.matrix(k$x) else if (inherits(k$x, "mf_points")) seq_along(k$x) else k$x
+    tryCatch(dp_optimize(out$problem, data, 1, 1e-6, start = k$one, clip = 1, lr = 0.1, steps = 20, ledger = out$ledger,
+                         checkpoint = out$file), interrupt = function(e) NULL, riemdp_error = function(e) NULL)
+    out
+  })
+}
+
+# a dictionary of two synsets
+small_wordnet <- function() {
+  path <- tempfile("wordnet")
+  dir.create(path)
+  writeLines(c("00000200 05 n 01 mammal 0 000 | gloss", "00000300 05 n 01 cat 0 001 @ 00000200 n 0000 | gloss"), file.path(path, "data.noun"))
+  writeLines(c("cat n 1 1 @ 1 0 00000300", "mammal n 1 1 @ 1 0 00000200"), file.path(path, "index.noun"))
+  path
+}
 
 pick_event <- function() {
   list(event_gaussian(1), event_pure(0.3), event_compose(event_poisson(0.01, event_gaussian(1)), times = 10),
@@ -231,7 +264,14 @@ arguments <- c(
   problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
   problem_pca = "M=sphere", problem_facts = "problem radius",
   riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
-  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count",
+  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count ledger=budget checkpoint=checkpoint_file",
+  dp_resume = "checkpoint=paused_file problem=paused_problem data=x ledger=paused_ledger",
+  covariance_descriptors = "images=colour_images eta=small weights=shares", image_tiles = "image=colour_image size=whole channels=two",
+  images_to_sphere = "images=grey_images", simulate_tissue = "n=count size=pixels", simulate_digits = "n=count size=pixels",
+  read_wordnet_mammals = "path=wordnet root=wordnet_root drop=wordnet_leaf",
+  poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
+  riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
+  riemdp_poincare_embedding = "M=ball edges start=ball_points numbers=embedding_numbers",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
@@ -243,7 +283,8 @@ classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
-             riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum")
+             riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
+             poincare_embedding = "embedding")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")
