@@ -136,6 +136,52 @@ test_that("the reference's minima are found", {
   expect_lt(abs(fit$loss - ref$sph$F_star), 1e-12)
 })
 
+test_that("plain solvers agree with pymanopt's answers", {
+  ref <- jsonlite::fromJSON(test_path("reference", "pymanopt.json"))
+  rows <- function(seed, n, d) t(matrix(lcg_normals(seed, n * d), d))
+  g <- rows(101, 60, 6)
+  s <- array(0, c(3, 3, 60))
+  k <- 0
+  for (i in 1:3) for (j in i:3) {
+    k <- k + 1
+    s[i, j, ] <- s[j, i, ] <- 0.5 * g[, k] / if (i == j) 1 else sqrt(2)
+  }
+  a <- diag(sqrt(1:3))
+  spds <- array(apply(mf_exp(spd(3), diag(3), s), 3, function(e) a %*% e %*% a), c(3, 3, 60))
+  z <- rows(202, 200, 6) %*% diag(c(3, 2.5, 1, 1, 0.5, 0.2))
+  b <- 0.3 * rows(303, 30, 3)
+  b <- b / (1 + sqrt(rowSums(b^2)))
+  x <- 0.3 * rows(404, 40, 3)
+  x[, 1] <- x[, 1] + 1
+  x <- x / sqrt(rowSums(x^2))
+  # a user's own: Brockett's cost, whose minimum on the Stiefel manifold is unique up to signs
+  N <- diag(2:1)
+  brockett <- problem(function(w, z) -sum((z %*% w)^2 %*% N), function(w, z) -2 * z %o% as.vector(z %*% w) %*% N, stiefel(6, 2))
+  w0 <- qr.Q(qr(outer(1:6 - 0.5, 0:1, function(i, j) cos(pi * i * j / 6))))
+  signed <- function(w) w %*% diag(sign(w[cbind(max.col(t(abs(w))), seq_len(ncol(w)))]))
+  cases <- list(
+    spd_mean = list(problem_frechet(spd(3)), spds, diag(3), identity),
+    sphere_mean = list(problem_frechet(sphere(2)), x, x[1, ], identity),
+    ball_mean = list(problem_frechet(hyperbolic(3, "ball")), b, b[1, ], identity),
+    sphere_pca = list(problem_pca(sphere(5)), z, rep(1, 6) / sqrt(6), function(w) w * sign(w[1]) * sign(ref$sphere_pca$value[1])),
+    grassmann_pca = list(problem_pca(grassmann(6, 2)), z, w0, tcrossprod),
+    stiefel_brockett = list(brockett, z, w0, signed)
+  )
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    methods <- if (name == "stiefel_brockett") "lbfgs" else c("lbfgs", "conjugate", "gradient")
+    for (method in methods) {
+      fit <- riemannian_optimize(case[[1]], case[[2]], start = case[[3]], method = method, tol = 1e-10, max_iter = 5000)
+      expect_lt(max(abs(case[[4]](fit$value) - ref[[name]]$value)), 1e-8, label = paste(name, method))
+      expect_lt(abs(fit$loss - ref[[name]]$loss), 1e-12 * max(1, abs(ref[[name]]$loss)), label = paste(name, method))
+    }
+  }
+  for (name in c("spd_mean", "sphere_mean", "ball_mean")) {
+    mean <- frechet_mean(cases[[name]][[2]], cases[[name]][[1]]$manifold)$mean
+    expect_lt(max(abs(mean - ref[[name]]$value)), 1e-8, label = name)
+  }
+})
+
 test_that("Huber's mean is the Frechet mean for large thresholds and near the median for small ones", {
   M <- spd(2)
   x <- spread(M, 60, sd = 0.6)
@@ -258,11 +304,12 @@ test_that("the reference's utilities are reached", {
   k <- if (quick()) 3 else 12
   z <- list(spd = reference_spd(), sph = reference_sphere())
   cases <- list(
-    spd = list(problem = problem_frechet(spd(4)), kind = 1, start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.001, 0.1, 0.004)),
-    sph = list(problem = problem_pca(sphere(19)), kind = 3, start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 0.003, 0.5, 0.003))
+    spd = list(problem = problem_frechet(spd(4)), kind = 1, start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.5, 0.001, 0.1, 0.004)),
+    sph = list(problem = problem_pca(sphere(19)), kind = 3, start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 2, 0.003, 0.5, 0.003))
   )
   sd <- ref$calibration[["1.0"]]
   runs <- list(
+    `RGD eps=0.5` = list(steps = 20, sd = ref$calibration[["0.5"]]$RGD_T20),
     `RGD eps=1` = list(steps = 20, sd = sd$RGD_T20),
     `RSGD_b1 eps=1` = list(sampling = 2, batch = 1, steps = 5000, sd = sd$RSGD_b1_T5000),
     `RSGD_poisson eps=1` = list(sampling = 3, rate = 0.02, divisor = 100, steps = 200, sd = sd$RSGD_poisson_sigma),
@@ -270,6 +317,7 @@ test_that("the reference's utilities are reached", {
   )
   for (name in names(cases)) {
     case <- cases[[name]]
+    expect_setequal(names(runs), names(ref[[name]]$targets)) # all of them
     for (j in seq_along(runs)) {
       settings <- runs[[j]]
       settings$sd <- settings$sd * case$clip
