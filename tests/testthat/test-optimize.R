@@ -635,3 +635,115 @@ test_that("states that were changed by hand are refused", {
   }
   expect_error(go(good, inner = 2), class = "riemdp_error_argument") # no snapshot
 })
+
+test_that("metric learning as a user's own problem finds the geometric mean of the two kinds of pairs", {
+  set.seed(9)
+  z <- cbind(matrix(rnorm(120), 60) %*% diag(c(1, 0.3)), rep(1:0, 30))
+  z[z[, 3] == 0, 1:2] <- z[z[, 3] == 0, 2:1]
+  metric <- problem(function(w, z) if (z[3] == 1) sum(z[1:2] * (w %*% z[1:2])) else sum(z[1:2] * solve(w, z[1:2])),
+                    function(w, z) if (z[3] == 1) tcrossprod(w %*% z[1:2]) else -tcrossprod(z[1:2]), spd(2))
+  # Zadeh, Hosseini and Sra (2016): the W with W A W = B
+  A <- crossprod(z[z[, 3] == 1, 1:2])
+  B <- crossprod(z[z[, 3] == 0, 1:2])
+  w <- riemannian_optimize(metric, z, start = diag(2))$value
+  expect_lt(gap(w %*% A %*% w, B), 1e-7)
+  expect_lt(gap(mf_exp(spd(2), solve(A), 0.5 * mf_log(spd(2), solve(A), B)), w), 1e-7) # the midpoint of A^-1 and B
+  r <- with_simulation(1, dp_optimize(metric, z[rep(1:60, 50), ], 5, 1e-6, start = diag(2), clip = 3, lr = 1, steps = 12))
+  expect_lt(mf_dist(spd(2), r$value, w), 0.1)
+  frame <- as.data.frame(z)
+  one_row <- problem(metric$loss, function(w, z) metric$gradient(w, as.numeric(z)), spd(2))
+  same <- with_simulation(1, dp_optimize(one_row, frame[rep(1:60, 50), ], 5, 1e-6, start = diag(2), clip = 3, lr = 1, steps = 1))
+  first <- with_simulation(1, dp_optimize(metric, z[rep(1:60, 50), ], 5, 1e-6, start = diag(2), clip = 3, lr = 1, steps = 1))
+  expect_equal(same$value, first$value)
+})
+
+test_that("variance reduction is priced as its events say, and the split is the one of least noise", {
+  x <- spread(spd(2), 2000)
+  run <- function(...) dp_optimize(problem_frechet(spd(2)), x, 1, 1e-6, start = diag(2), radius = 2, center = diag(2), method = "rsvrg", ...)
+  r <- run(batch = 40, inner = 50, epochs = 2, clip = c(1, 0.4))
+  z <- r$noise_multiplier
+  expect_equal(c(r$snapshot_sd, r$sd), c(z * r$split * 2 * 1 / 2000, z * 2 * 0.4 / 40))
+  # guarantees: S Gaussians for the snapshots, S m samples for the steps
+  by_hand <- event_compose(event_compose(event_gaussian(z * r$split), times = 2), event_compose(event_sample(40 / 2000, event_gaussian(z)), times = 100))
+  expect_equal(as.double(dp_epsilon(by_hand, 1e-6)), 1, tolerance = 1e-3)
+  expect_lte(as.double(dp_epsilon(r$event, 1e-6)), 1)
+  # smaller and larger splits have more noise: what stays for an epoch in full, what is fresh by a/(2 - a)
+  a <- min(1, 1 * 1) # lr = 1/smoothness
+  noise <- function(r) r$snapshot_sd^2 + a / (2 - a) * r$sd^2
+  for (factor in c(0.4, 2.5)) expect_gt(noise(run(batch = 40, inner = 50, epochs = 2, clip = c(1, 0.4), split = factor * r$split)), noise(r))
+  # where few steps are sampled from, the normal limit that steers the split is close
+  for (q in c(0.02, 1)) for (square in c(1e-4, 0.01)) {
+    z <- riemdp:::step_multiplier(q, square)
+    event <- event_compose(event_sample(q, event_gaussian(z)), times = 200)
+    expect_equal(riemdp:::gdp_epsilon(sqrt(200 * square), 1e-6), as.double(dp_epsilon(event, 1e-6)), tolerance = if (z > 1) 0.05 else 0.3)
+  }
+})
+
+test_that("noise of sampled steps is the least that keeps the budget", {
+  make <- function(q, times) function(z) event_compose(event_sample(q, event_gaussian(z)), times = times)
+  for (case in list(list(0.02, 300, 0.5), list(1 / 2000, 2000, 1), list(0.3, 40, 4))) {
+    f <- make(case[[1]], case[[2]])
+    z <- riemdp:::calibrate_steps(f, case[[3]], 1e-6)
+    expect_lte(as.double(dp_epsilon(f(z), 1e-6)), case[[3]])
+    expect_gt(as.double(dp_epsilon(f(z * (1 - 1e-3)), 1e-6)), case[[3]])
+  }
+  # a price that can't be had by this way falls back to dp_calibrate()
+  expect_equal(riemdp:::calibrate_steps(function(z) event_gaussian(z), 1, 1e-6), as.double(dp_calibrate(event_gaussian, 1, 1e-6)), tolerance = 1e-3)
+})
+
+test_that("\"auto\" decides by public quantities and says why", {
+  x <- spread(spd(2), 400)
+  P <- problem_frechet(spd(2))
+  run <- function(...) dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 1, clip = 1, ...)
+  expect_equal(run()$mechanism, "rgd")
+  expect_equal(run(epochs = 30)$mechanism, "rgd")
+  few <- run(epochs = 1)
+  expect_equal(few$mechanism, "rsgd")
+  expect_equal(few$steps, riemdp:::steps_needed(P, 1))
+  expect_match(few$chosen, "passes")
+  expect_equal(run(batch = 10, epochs = 1)$batch, 10)
+  expect_equal(run(steps = 2)$mechanism, "rgd")
+  # the records have no say
+  expect_identical(dp_optimize(P, x[, , rep(1, 400)], 1, 1e-6, center = diag(2), radius = 1, clip = 1, epochs = 1)$chosen, few$chosen)
+  expect_output(explain(few), "passes")
+})
+
+test_that("interrupted and refused runs leave a ledger as the rules say", {
+  M <- spd(2)
+  x <- spread(M, 60)
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  # interrupted without a checkpoint: spent
+  out <- tryCatch(dp_optimize(interrupt_at(M, 3), x, 0.6, 1e-6, start = diag(2), clip = 1, lr = 0.1, ledger = ledger), interrupt = function(e) "interrupted")
+  expect_identical(out, "interrupted")
+  expect_equal(summary(ledger)$spent[1], 0.6)
+  # Poisson sampling protects against one record more or less; a ledger for replaced records refuses it before anything is drawn
+  calls <- 0
+  counting <- problem(NULL, function(w, z) {
+    calls <<- calls + 1
+    0 * w
+  }, M)
+  expect_error(dp_optimize(counting, x, 0.1, 1e-6, start = diag(2), clip = 1, lr = 0.1, method = "rsgd", sampling = "poisson", rate = 0.1, batch = 6,
+                           ledger = ledger), class = "riemdp_error_adjacency")
+  expect_error(dp_optimize(counting, x, 0.6, 1e-6, start = diag(2), clip = 1, lr = 0.1, ledger = ledger), class = "riemdp_error_budget")
+  expect_equal(calls, 0)
+  expect_equal(summary(ledger)$spent[1], 0.6)
+  # a diverging step size is judged on the iterate, with the budget spent and said so
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  expect_error(dp_optimize(problem_frechet(M), x, 0.6, 1e-6, start = diag(2), clip = 1, lr = 1e6, ledger = ledger), "public.*whole budget is spent",
+               class = "riemdp_error_diverged")
+  expect_equal(summary(ledger)$spent[1], 0.6)
+  # in a public ball nothing can diverge
+  r <- dp_optimize(problem_frechet(M), x, 0.3, 1e-6, center = diag(2), radius = 1, clip = 1, lr = 50, ledger = ledger)
+  expect_lte(mf_dist(M, r$value, diag(2)), 1 + 1e-9)
+})
+
+test_that("step sizes may depend on the number of steps, and those of principal components fall", {
+  x <- images_to_sphere(simulate_digits(30, 4))
+  r <- dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1, steps = 5)
+  expect_equal(r$trace$lr, 8 * (1 / 32)^(0:4 / 4))
+  expect_equal(nrow(dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1)$trace), 20)
+  r <- dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t, steps) t / steps)
+  expect_equal(r$trace$lr, 1:3 / 3)
+  expect_error(dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t) stop("no")),
+               class = "riemdp_error_argument")
+})
