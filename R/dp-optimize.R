@@ -64,8 +64,8 @@ OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
 #'   [dp_resume()]; needs a `ledger`.
 #' @return An object of class `dp_optimize` and [dp_release]: `value`, `manifold`, `mechanism` (the method), `problem` (its kind), `n`,
 #'   `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of the noise on a step's mean gradient, in
-#'   each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`, `event`, `trace` (a data frame: step, step size, length of the noisy gradient; at most some thousand rows),
-#'   `calibration`, `chosen`, `budget`, `guarantee`.
+#'   each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`, `event`, `trace` (a data frame: step, step size,
+#'   length of the noisy gradient; at most some thousand rows), `calibration`, `chosen`, `budget`, `guarantee`.
 #' @references
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
 #' sampling and variance reduction. *Transactions on Machine Learning Research*.
@@ -76,7 +76,8 @@ OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
 #'
 #' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B* 84, 3-37.
 #' \doi{10.1111/rssb.12454}
-#' @seealso [dp_resume()], [dp_pca()], [dp_mean()] (more accurate for Frechet means in a public ball), [riemannian_optimize()], [tangent_noise()]
+#' @seealso [dp_resume()], [dp_pca()], [dp_mean()] (more accurate for Frechet means in a public ball), [riemannian_optimize()],
+#'   [tangent_noise()]
 #' @examples
 #' r <- dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd, epsilon = 1,
 #'                  delta = 1e-6, start = diag(2))
@@ -210,7 +211,8 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   }
   clip <- vapply(rep_len(clip, 2), check_number, 0, "clip", positive = TRUE)
   if (is.null(lr)) {
-    lr <- switch(problem$kind, pca = falling_steps(mf_facts(M)$ambient, sqrt(clip[1])), callback = bad("`lr` has no default for a user's problem: give it."),
+    lr <- switch(problem$kind, pca = falling_steps(mf_facts(M)$ambient, sqrt(clip[1])),
+                 callback = bad("`lr` has no default for a user's problem: give it."),
                  if (!is.null(facts)) 1 / facts$smoothness else if (mf_facts(M)$k_min >= 0) 1 else 0.5)
   }
   calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
@@ -222,12 +224,13 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   restarts <- check_count(restarts, "restarts", most = 1e4)
   lr <- step_sizes(lr, steps)
   # for steps of variance reduction: step size times curvature, as far as that is known
-  contraction <- if (is.null(facts)) 1 / sqrt(max(inner, 1)) else lr[length(lr)] * facts$smoothness
+  contraction <- if (is.null(facts) || is.na(facts$smoothness)) 1 / sqrt(max(inner, 1)) else lr[length(lr)] * facts$smoothness
   list(
     n = if (poisson) NA_real_ else n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = delta, method = method, chosen = chosen, sampling = sampling, batch = batch, rate = if (poisson) rate else 1,
     share = if (poisson) rate else batch / n, inner = inner, steps = steps, restarts = restarts, start = start, center = center,
-    radius = radius, clip = clip, lr = lr, contraction = min(1, max(contraction, 1 / max(inner, 1))), split = if (!is.null(split)) check_number(split, "split", positive = TRUE),
+    radius = radius, clip = clip, lr = lr, contraction = min(1, max(contraction, 1 / max(inner, 1))),
+    split = if (!is.null(split)) check_number(split, "split", positive = TRUE),
     output = check_choice(output, "output", c("last", "average", "random")),
     noise_multiplier = if (!is.null(noise_multiplier)) check_number(noise_multiplier, "noise_multiplier", positive = TRUE),
     calibration = calibration, adjacency = if (poisson) "add-remove" else "replace-one"
@@ -240,7 +243,8 @@ step_sizes <- function(lr, steps) {
     lr <- tryCatch(vapply(seq_len(steps), function(t) as.double(if (both) lr(t, steps) else lr(t)), 0), error = function(e) NULL)
   }
   if (!is.numeric(lr) || is.object(lr) || !length(lr) %in% c(1, steps) || anyNA(lr) || any(lr <= 0) || any(lr == Inf)) {
-    abort_riemdp("argument", "`lr` must be one positive number, one for each step, or a function of the step's number (and of how many there are).")
+    abort_riemdp("argument", paste("`lr` must be one positive number, one for each step, or a function of the step's number (and of",
+                                   "how many there are)."))
   }
   as.double(lr)
 }

@@ -68,7 +68,9 @@ read_edges <- function(edges) {
     if (ncol(edges) != 2) bad("`edges` must have two columns.")
     edges <- if (all(vapply(edges, is.numeric, NA))) data_frame_matrix(edges) else as.matrix(edges)
   }
-  if (!is.matrix(edges) || is.object(edges) || ncol(edges) != 2 || nrow(edges) < 1) bad("`edges` must have two columns, and a row for each edge.")
+  if (!is.matrix(edges) || is.object(edges) || ncol(edges) != 2 || nrow(edges) < 1) {
+    bad("`edges` must have two columns, and a row for each edge.")
+  }
   if (anyNA(edges)) abort_riemdp("argument", "`edges` must have no missing nodes.")
   named <- is.character(edges)
   if (named) {

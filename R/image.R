@@ -131,13 +131,13 @@ images_to_sphere <- function(images) {
 #' `simulate_tissue()`: colour images of a stained section. A pixel's colour is a convex combination of three public colours: pale
 #' background (.93, .90, .93), a pink (.86, .62, .76) and a violet (.45, .32, .62). The share of pink is the normal distribution
 #' function of a smooth Gaussian field \eqn{m_1 + .8 F_1}, the violet's that of \eqn{m_2 + 1.1 F_2} (it covers the pink); every image
-#' has its own \eqn{m_1 \sim N(0, 1)}, \eqn{m_2 \sim N(-1.2, .6^2)} and brightness, a factor \eqn{e^{.08 z}}. A field is white noise averaged over a square window
-#' of 5 (\eqn{F_1}) or 3 pixels (\eqn{F_2}), twice, and scaled to unit variance. Every channel gets normal noise of
+#' has its own \eqn{m_1 \sim N(0, 1)}, \eqn{m_2 \sim N(-1.2, .6^2)} and brightness, a factor \eqn{e^{.08 z}}. A field is white noise
+#' averaged over a square window of 5 (\eqn{F_1}) or 3 pixels (\eqn{F_2}), twice, and scaled to unit variance. Every channel gets normal noise of
 #' standard deviation .02, and is cut to 0 to 1.
 #'
 #' `simulate_digits()`: the digit 0 in grey. The pixel at distance \eqn{d} (in units of the image's half width) from a tilted
-#' ellipse has \eqn{e^{-d^2/(2 t^2)}}, with the distance to first order. Half axes are \eqn{.62 e^{.12 z_1}} up and \eqn{.42 e^{.2 z_2}} across, the tilt
-#' \eqn{.2 + .25 z_3} radians, the centre \eqn{.05 (z_4, z_5)}, \eqn{t = .11 e^{.25 z_6}}; the \eqn{z_j} are standard normals restricted to
+#' ellipse has \eqn{e^{-d^2/(2 t^2)}}, with the distance to first order. Half axes are \eqn{.62 e^{.12 z_1}} up and
+#' \eqn{.42 e^{.2 z_2}} across, the tilt \eqn{.2 + .25 z_3} radians, the centre \eqn{.05 (z_4, z_5)}, \eqn{t = .11 e^{.25 z_6}}; the \eqn{z_j} are standard normals restricted to
 #' \eqn{\pm 2.5}. Values below .05 are 0.
 #'
 #' @param n number of images. The paper's sets have 10,704 and 10,356 sections, 6,903 and 7,877 digits (a 0 and a 1 each).

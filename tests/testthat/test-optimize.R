@@ -599,6 +599,24 @@ test_that("a checkpoint is over once its run has ended or was resumed, whatever 
   expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = 3), class = "riemdp_error_argument")
 })
 
+test_that("a checkpoint is resumed with a ledger that is opened again", {
+  skip_if_not_installed("RSQLite")
+  M <- spd(2)
+  x <- spread(M, 20)
+  path <- tempfile(fileext = ".ledger")
+  file <- tempfile(fileext = ".rds")
+  ledger <- dp_ledger(path, epsilon = 1, delta = 1e-5, rule = "zcdp")
+  P <- interrupt_at(M, 30)
+  tryCatch(dp_optimize(P, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 40, ledger = ledger, checkpoint = file), interrupt = identity)
+  copy <- tempfile(fileext = ".rds")
+  file.copy(file, copy)
+  again <- dp_ledger(path)
+  spent <- summary(again)$spent
+  expect_s3_class(dp_resume(file, P, x, again), "dp_optimize")
+  expect_identical(summary(again)$spent, spent)
+  expect_error(dp_resume(copy, P, x, dp_ledger(path)), class = "riemdp_error_ledger")
+})
+
 test_that("a run in parts draws what a run in one piece draws", {
   M <- spd(2)
   x <- spread(M, 30)
@@ -671,6 +689,10 @@ test_that("variance reduction is priced as its events say, and the split is the 
   a <- min(1, 1 * 1) # lr = 1/smoothness
   noise <- function(r) r$snapshot_sd^2 + a / (2 - a) * r$sd^2
   for (factor in c(0.4, 2.5)) expect_gt(noise(run(batch = 40, inner = 50, epochs = 2, clip = c(1, 0.4), split = factor * r$split)), noise(r))
+  # a user's own problem has no known curvature
+  own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2), batched = TRUE)
+  r <- dp_optimize(own, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.2, method = "rsvrg", batch = 40, inner = 20, epochs = 1)
+  expect_true(is.finite(r$split) && r$split > 0)
   # where few steps are sampled from, the normal limit that steers the split is close
   for (q in c(0.02, 1)) for (square in c(1e-4, 0.01)) {
     z <- riemdp:::step_multiplier(q, square)
