@@ -37,10 +37,11 @@ save_checkpoint <- function(run, path, ledger, old) {
   token <- ledger_token(ledger, "checkpoint of dp_optimize")
   partial <- paste0(path, ".part")
   run$value <- NULL
-  # strings say what it is before anything of it is trusted
-  saveRDS(c(list(what = "riemdp checkpoint", format = 1L, ledger = ledger$uid, token = token), run), partial)
+  unwritten <- function(...) abort_riemdp("argument", "the file at `checkpoint` can't be written. The run is over, its budget is spent.")
+  state <- c(list(what = "riemdp checkpoint", format = 1L, ledger = ledger$uid, token = token), run)
+  tryCatch(suppressWarnings(saveRDS(state, partial)), error = unwritten)
   if (!is.null(old)) ledger_use_token(ledger, old)
-  if (!file.rename(partial, path)) abort_riemdp("argument", "the file at `checkpoint` can't be written.")
+  if (!suppressWarnings(file.rename(partial, path))) unwritten()
   token
 }
 

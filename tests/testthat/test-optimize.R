@@ -599,6 +599,19 @@ test_that("a checkpoint is over once its run has ended or was resumed, whatever 
   expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = 3), class = "riemdp_error_argument")
 })
 
+test_that("a checkpoint that can't be written ends the run in a clear error", {
+  x <- spread(spd(2), 20)
+  directory <- tempfile()
+  dir.create(directory)
+  file <- file.path(directory, "state.rds")
+  gone <- problem(NULL, function(w, z) {
+    unlink(directory, recursive = TRUE)
+    0 * w
+  }, spd(2))
+  expect_error(dp_optimize(gone, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 40, ledger = dp_ledger(epsilon = 1, delta = 1e-5),
+                           checkpoint = file), "can't be written", class = "riemdp_error_argument")
+})
+
 test_that("a checkpoint is resumed with a ledger that is opened again", {
   skip_if_not_installed("RSQLite")
   M <- spd(2)
