@@ -27,7 +27,7 @@ epsilons <- if (full) c(0.1, 0.3, 0.5) else 0.5
 delta <- 1e-6
 runs <- if (full) 5 else 2
 marks <- 8
-tried <- if (full) 14 else 10 # settings of each method: drawn from a grid
+tried <- if (full) 18 else 10 # settings of each method: drawn from a grid
 tune_records <- 1000 # tuning has the noise of the whole data, on so many records of others
 internal <- function(name) get(name, asNamespace("riemdp")) # iterates within a run are no part of a release
 
@@ -75,8 +75,8 @@ grid_of <- function(case, method, calibration, n) {
   batches <- if (method == "rgd") NA else if (calibration == "paper") 1 else c(1, ceiling(n / 100))
   g <- switch(method,
     rgd = expand.grid(batch = NA, length = if (full) c(8, 20) else 10, clip = case$clip, ratio = 1, lr = c(0.03, 0.1, 0.3, 1, 3)),
-    rsgd = expand.grid(batch = batches, length = if (full) c(1, 3) else 1, clip = case$clip, ratio = 1, lr = 3 * 10^(-(1:6) / 2)),
-    rsvrg = expand.grid(batch = batches, length = if (full) c(2, 5) else 2, clip = case$clip, ratio = c(1, 0.1), lr = 3 * 10^(-(1:6) / 2))
+    rsgd = expand.grid(batch = batches, length = if (full) c(1, 3) else 1, clip = case$clip, ratio = 1, lr = 3 * 10^(-(1:8) / 2)),
+    rsvrg = expand.grid(batch = batches, length = if (full) c(2, 5) else 2, clip = case$clip, ratio = c(1, 0.1), lr = 3 * 10^(-(1:8) / 2))
   )
   g$lr <- g$lr * case$lr
   # a step with one record moves too far by more than a tenth
