@@ -41,10 +41,12 @@ SOLVER_TOLERANCE <- 1e-10
 #' `numerics = "lattice"` the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise is added, drawn
 #' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The sensitivity grows by
 #' twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together some .1 % with the default k,
-#' which follows from public numbers. `options = list(law = , k = )` sets the law, `"l2"` (default), `"laplace"` (one for each
-#' coordinate) or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. On flat manifolds, spheres, hyperbolic
-#' space, planar shapes and positive definite matrices with the affine-invariant metric; elsewhere no bound of rounding errors is
-#' proven and lattice mode is refused. Proof: the file `proofs/lattice.md` of the installed package.
+#' which follows from public numbers. `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for
+#' each coordinate) or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. `"wrapped_gaussian"` is the same as
+#' law = "gaussian". On flat manifolds, spheres, hyperbolic space, planar shapes, Grassmann manifolds and positive definite matrices
+#' with the affine-invariant metric; elsewhere no bound of rounding errors is proven and lattice mode is refused. The target of
+#' `"tangent"` is a mean of numbers, so that it has a lattice mode on every manifold of the package, with `"l2"` noise for
+#' `noise = "knorm"`. Proof: the file `proofs/lattice.md` of the installed package.
 #'
 #' @section Failures don't speak:
 #' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the curator, who
@@ -70,7 +72,7 @@ SOLVER_TOLERANCE <- 1e-10
 #' @param timing `"ordinary"`, or `"constant"` for rejection samplers whose number of trials depends on records: a fixed number of
 #'   trials, each fully evaluated.
 #' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by integer
-#'   arithmetic on a lattice, safe against attacks on floating-point numbers (see below; `"wrapped"` only).
+#'   arithmetic on a lattice, safe against attacks on floating-point numbers (see below; wrapped mechanisms and `"tangent"`).
 #' @param max_trials cap on the trials of a rejection sampler, a public number.
 #' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`, for
 #'   \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`); `report_mu = TRUE`, to
@@ -129,7 +131,8 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
   if (inherits(value, "staged_value")) { # what later stages decided from earlier releases
     plan[names(value)] <- unclass(value)
     value <- value$value
-    plan$expected_error <- mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask)
+    # the budget is spent: what can't be told is no reason to keep the release back
+    plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask), riemdp_error = function(e) NA_real_)
   }
   new_release(
     value, "dp_mean",
@@ -177,6 +180,10 @@ public_point <- function(M, center) {
   if (inherits(center, "frechet_mean") || inherits(center, "dp_release")) {
     if (inherits(center, "frechet_mean")) {
       abort_riemdp("argument", "`center` must be public: a non-private Frechet mean of records is not.")
+    }
+    # (in a simulation nothing is promised, and every release is so labelled)
+    if (identical(center$guarantee$label, "none") && !in_simulation()) {
+      abort_riemdp("argument", "`center` must be public: a release that is labelled NOT PRIVATE is not.")
     }
     center <- center$value
   }

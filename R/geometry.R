@@ -165,8 +165,8 @@ mf_log_density <- function(M, p, v) .Call(riemdp_log_density, M, p, v)
 #' The adjoints of the derivatives of \eqn{(p, v) \mapsto \exp_p(xv)}: with parallel transport along the geodesic,
 #' \eqn{d\exp_p(xv) = PT(C\,dp + xS\,dv)}, and `mf_jacobi()` gives \eqn{C^*u} and \eqn{xS^*u}. These are the factors of
 #' geodesic regression, where u is a residual carried back to p. On symmetric spaces C and S are self-adjoint and in closed
-#' form (cosines and sines of \eqn{x\sqrt\lambda}, \eqn{\lambda} the eigenvalues of the curvature operator along v);
-#' elsewhere they are found by differences.
+#' form (cosines and sines of \eqn{x\sqrt\lambda}, \eqn{\lambda} the eigenvalues of the curvature operator along v), and so
+#' are the adjoints on Stiefel manifolds and in the Bures-Wasserstein metric; on manifolds of your own they are found by differences.
 #'
 #' @param M a manifold.
 #' @param p points.

@@ -11,8 +11,6 @@ no_gaussian <- function(M) {
 gaussian_unsupported <- function(ask, name) {
   if (ask$calibration == "paper") {
     sprintf("`calibration = \"paper\"` doesn't exist for mechanism = \"%s\".", name)
-  } else if (ask$numerics == "lattice") {
-    sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
   }
 }
 
@@ -29,6 +27,15 @@ check_gaussian_options <- function(ask) {
   list(mu = mu, report = isTRUE(report))
 }
 
+# beyond what doubles hold of the law neither its profile nor its draws would be right
+check_gaussian_reach <- function(space, sigma) {
+  if (radial_far(space, sigma)) {
+    abort_riemdp("existence", sprintf(
+      "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", sigma
+    ))
+  }
+}
+
 # Scale, epsilon and mu of Gaussian noise for centres at distance `total` in `space`
 gaussian_law <- function(ask, space, total) {
   wanted <- check_gaussian_options(ask)
@@ -37,6 +44,7 @@ gaussian_law <- function(ask, space, total) {
     scale <- gaussian_scale_gdp(space, total, wanted$mu)
   } else if (!is.null(ask$sigma)) {
     scale <- ask$sigma
+    check_gaussian_reach(space, scale)
   } else {
     scale <- gaussian_scale(space, total, epsilon, ask$delta)
   }
@@ -90,13 +98,19 @@ mechanism_gaussian <- list(
   }
 )
 
+# In lattice mode R/mechanism-lattice.R does the work, with the discrete Gaussian.
 mechanism_wrapped_gaussian <- list(
   name = "wrapped_gaussian",
   auto = TRUE,
+  lattice = TRUE,
   needs_delta = TRUE,
-  options = c("mu", "report_mu"),
-  unsupported = function(M, ask) gaussian_unsupported(ask, "wrapped_gaussian"),
+  options = c("mu", "report_mu", "k"),
+  unsupported = function(M, ask) {
+    c(gaussian_unsupported(ask, "wrapped_gaussian"), lattice_option(ask, "k"),
+      if (ask$numerics == "lattice") mechanism_lattice$unsupported(M, ask))[1]
+  },
   plan = function(M, ask) {
+    if (ask$numerics == "lattice") return(mechanism_lattice$plan(M, with_law(ask, "gaussian")))
     bounds <- mean_bounds(ask, wrapped = TRUE)
     c(bounds, gaussian_law(ask, FLAT_SPACE, bounds$total), list(acceptance = 1))
   },
@@ -105,9 +119,16 @@ mechanism_wrapped_gaussian <- list(
     if (inherits(M, "mf_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, "gaussian"))
     expected_error(M, plan$scale, "wrapped_gaussian", ask$center, ask$ball$radius)
   },
-  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["wrapped_gaussian"]]),
-  region = function(r, level) wrapped_region(r, noise_length_quantile(r, "gaussian", level)),
+  release = function(M, x, plan, ask) {
+    if (ask$numerics == "lattice") mechanism_lattice$release(M, x, plan, ask) else
+      release_mean(M, x, plan, ask, LAW[["wrapped_gaussian"]])
+  },
+  region = function(r, level) {
+    if (r$guarantee$numerics == "lattice") mechanism_lattice$region(r, level) else
+      wrapped_region(r, noise_length_quantile(r, "gaussian", level))
+  },
   words = function(r) {
+    if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
     sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector of independent normals with standard deviation %.6g is added, by the exact condition for Gaussian noise (Balle and Wang 2018), and exp maps it back (proofs/gaussian.md).", r$scale)
   }
 )

@@ -83,7 +83,7 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   \eqn{d - 1} on hyperbolic space and \eqn{\frac12\sqrt{k(k^2 - 1)/3}} for k x k matrices with the affine-invariant
 #'   metric; twice that is asked for.
 #' * `"wrapped"`: \eqn{\exp_c} of a tangent vector with density proportional to \eqn{\exp(-|z|/\sigma)}.
-#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every scale.
+#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every scale that doubles hold.
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
 #'
 #' @param M a manifold.
@@ -107,7 +107,10 @@ laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wra
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   n <- check_count(n, "n", least = 0, most = 1e8)
   if (mechanism == "laplace") check_laplace(M, sigma)
-  if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+  if (mechanism == "gaussian") {
+    if (!has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+    check_gaussian_reach(profile_space(M), sigma)
+  }
   .Call(riemdp_noise, M, center, n, LAW[[mechanism]], sigma, in_simulation())
 }
 

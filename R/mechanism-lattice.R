@@ -8,7 +8,7 @@ LATTICE_LAW <- c(l2 = 1, laplace = 2, gaussian = 3)
 UNIT_ROUNDOFF <- 2^-53
 
 # Distance between the computed and the exact gradient step, at most, in the model spaces; `unit` is what sums are rounded to.
-lattice_step_error <- function(model, d, r, unit, k, base, terms) {
+lattice_step_error <- function(model, d, r, unit, k, base, terms, p = 0) {
   u <- UNIT_ROUNDOFF
   quant <- sqrt(d) * unit
   switch(model,
@@ -31,22 +31,48 @@ lattice_step_error <- function(model, d, r, unit, k, base, terms) {
       back <- 1.02 * exp(4 * r) * (2.02 * exps(r / 2) + 1.01 * exps(2 * r) + 2.1 * k^2.5 * u)
       c <- sqrt(0.5)
       1.01 * (sinhc_r(2 * c * r) * (there + logs + quant + 8 * r * u) + back + sinhc_r(c * r) * logs)
+    },
+    grassmann = {
+      range <- subspace_range(r)
+      off <- subspace_off(k, p)
+      angle <- acos(1 - range$top)
+      h <- angle / sin(angle)
+      g <- (1 - angle / tan(angle)) / sin(angle)^2
+      sum <- 1 / (1 - range$top / 2)
+      logs <- 1.02 * (g * (1.1 * p^2 + 2.1 * sqrt(p)) + sum^2 * (0.6 * p^2 + 2.6 * sqrt(p)) + 1.7 * p^2 * h) * u +
+        sqrt(p) * sum * (range$top / 2)^(terms + 1)
+      lipschitz <- 1.03 * (angle / 2 / sin(angle / 2) + h + 2 * g)
+      1.01 * (2 * (lipschitz * off + logs) + quant + 8 * r * u)
     }
   )
+}
+
+# Subspaces within 2r of the centre: 1 - cos of twice a principal angle, with room for errors
+subspace_range <- function(r) {
+  top <- 1 - cos(4 * r)
+  room <- 1e-3 * (2 - top)
+  list(top = top + room, room = room)
+}
+
+# error of a carried basis: p columns in n rows
+subspace_off <- function(n, p) {
+  l <- n - p
+  (10 * p^1.5 + 30 * sqrt(p) + 3 * l + 3 * p^2 + 8 * p^1.5 + 30 * sqrt(p) + 3 * l * sqrt(p)) * UNIT_ROUNDOFF
 }
 
 sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
 
 # What the kernel needs and the bound of its error, or `why` it can't be had: from public quantities.
-lattice_bounds <- function(M, ball, n) {
-  model <- .Call(riemdp_lattice_model, M)
+lattice_bounds <- function(M, ball, n, target = "frechet") {
+  model <- if (target == "tangent" && !inherits(M, "mf_custom")) "flat" else .Call(riemdp_lattice_model, M)
   facts <- mf_facts(M)
   d <- facts$dimension
   r <- ball$radius
   no <- function(...) list(why = paste0("numerics = \"lattice\" ", ...))
   if (model == "none") {
     return(no("needs a proven bound of the mean's rounding errors, and there is none on this manifold (there is on flat ones, ",
-              "spheres, hyperbolic space, planar shapes, and positive definite matrices with the affine-invariant metric)."))
+              "spheres, hyperbolic space, planar shapes, Grassmann manifolds, and positive definite matrices with the affine-invariant ",
+              "metric; everywhere for mechanism = \"tangent\")."))
   }
   if (!(r >= 2^-100 && r <= 2^100)) {
     return(no("needs a radius between 2^-100 and 2^100."))
@@ -54,15 +80,21 @@ lattice_bounds <- function(M, ball, n) {
   bits <- min(floor(62 - 1e-9 - log2(3 * r * n)), floor(51 - log2(r)))
   unit <- 2^-bits
   if (model == "flat") {
-    return(list(numbers = c(r, 1, 1, bits, 0, 1), error = 4 * UNIT_ROUNDOFF * r, model = model, steps = 1))
+    return(list(numbers = c(r, 1, 1, bits, 0, 1), error = 4 * UNIT_ROUNDOFF * r, model = model, steps = 1,
+                tangent = target == "tangent"))
   }
-  k <- if (model == "spd") facts$rows else 1
+  k <- if (model %in% c("spd", "grassmann")) facts$rows else 1
   if (k > 128 || d > 1e6) {
     return(no("is limited to matrices of 128 rows and 1,000,000 coordinates."))
   }
   # positive definite matrices: series whose last term is below 1e-13 of the radius
   base <- tanh(1.001 * r / 2)
   terms <- if (model == "spd") ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))) else 1
+  if (model == "grassmann") {
+    range <- subspace_range(r)
+    terms <- ceiling(max(1, log(1e-13 * r * (1 - range$top / 2)) / log(range$top / 2)))
+    if (!(5.1 * subspace_off(k, facts$cols) <= range$room)) terms <- Inf
+  }
   # the step and its contraction, with room for perturbed steps: proofs/mean-solver.md
   root <- sqrt(max(ball$k_max, 0))
   rho <- r * root
@@ -77,7 +109,7 @@ lattice_bounds <- function(M, ball, n) {
   if (!(steps <= 2000 && terms <= 5000)) {
     return(no(sprintf("would need %.3g steps for a ball of this radius: choose a smaller `radius`.", max(steps, terms))))
   }
-  one <- lattice_step_error(model, d, r, unit, k, base, terms)
+  one <- lattice_step_error(model, d, r, unit, k, base, terms, facts$cols)
   # the step, the way back into the ball, and its rounding
   stretch <- sinhc_r(2 * r * sqrt(max(-ball$k_min, 0)))
   eta <- 2 * one + (10 * (d + 8) * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
@@ -86,7 +118,7 @@ lattice_bounds <- function(M, ball, n) {
   }
   spread <- if (rho > 0) rho / sin(rho) else 1
   list(numbers = c(r, step, steps, bits, if (model == "spd") base else 0, terms),
-       error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps)
+       error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps, tangent = FALSE)
 }
 
 # ---- accounting of the discrete Gaussian -------------------------------------------------------------------------------------
@@ -97,25 +129,32 @@ zcdp_delta <- function(rho, epsilon) {
     alpha <- 1 + exp(t)
     (alpha - 1) * (alpha * rho - epsilon) - t + alpha * log1p(-1 / alpha)
   }
-  t <- seq(-10, 40, by = 0.25)
+  t <- seq(-10, 100, by = 0.25)
   start <- t[which.min(log_delta(t))]
   min(1, exp(stats::optimize(log_delta, start + c(-0.5, 0.5), tol = 1e-10)$objective))
 }
 
 zcdp_epsilon <- function(rho, delta) {
-  top <- rho + 2 * sqrt(rho * log(1 / delta)) # always enough (Bun and Steinke 2016)
+  top <- rho + 2 * sqrt(rho * log(1 / delta)) # enough but for rounding (Bun and Steinke 2016)
   root <- bisect(function(epsilon) zcdp_delta(rho, epsilon) <= delta, 0, top)
   outwards(root)
 }
 
 # the largest rho that still gives (epsilon, delta)
 zcdp_rho <- function(epsilon, delta) {
-  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, 1 / (sqrt(epsilon + log(1 / delta)) - sqrt(log(1 / delta)))^2)
+  # the same condition solved for rho, without cancellation for small epsilon
+  enough <- ((sqrt(epsilon - log(delta)) + sqrt(-log(delta))) / epsilon)^2
+  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, enough)
   1 / outwards(low)
 }
 
-# the least number in (low, high] with ok(number), for a condition that once true stays so; ok(high) is known
+# the least number above `low` with ok(number), for a condition that once true stays so; `high` is a guess of where it is
 bisect <- function(ok, low, high) {
+  for (i in 1:1000) {
+    if (ok(high)) break
+    low <- high
+    high <- 2 * high
+  }
   for (i in 1:200) {
     middle <- (low + high) / 2
     if (middle <= low || middle >= high) break
@@ -124,21 +163,26 @@ bisect <- function(ok, low, high) {
   high
 }
 
-# ---- the mechanism: what R/mechanism-wrapped.R calls for numerics = "lattice" ------------------------------------------------
+# ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" ----------------------------
 
+# target: "frechet", or "tangent" for the mean of the records' coordinates
 mechanism_lattice <- list(
   options = c("law", "k"),
-  unsupported = function(M, ask) lattice_bounds(M, ask$ball, ask$n)$why,
-  plan = function(M, ask) {
+  unsupported = function(M, ask, target = "frechet") lattice_bounds(M, ask$ball, ask$n, target)$why,
+  plan = function(M, ask, target = "frechet") {
     law <- check_choice(if (is.null(ask$options[["law"]])) "l2" else ask$options[["law"]], "law", names(LATTICE_LAW))
     if (law == "gaussian" && !(ask$delta > 0)) {
       abort_riemdp("argument", "the discrete Gaussian needs `delta` > 0.")
     }
-    bounds <- lattice_bounds(M, ask$ball, ask$n)
+    bounds <- lattice_bounds(M, ask$ball, ask$n, target)
     if (!is.null(bounds$why)) abort_riemdp("unsupported", bounds$why)
     d <- mf_facts(M)$dimension
     r <- ask$ball$radius
-    sensitivity <- mean_sensitivity_at(ask$n, ask$ball, "proven")
+    sensitivity <- if (target == "tangent") {
+      structure(outwards(2 * r / ask$n), theorem = "2r/n, proofs/gaussian.md")
+    } else {
+      mean_sensitivity_at(ask$n, ask$ball, "proven")
+    }
     real <- as.numeric(sensitivity) + 2 * bounds$error
     if (!(2 * bounds$error <= as.numeric(sensitivity))) {
       abort_riemdp("unsupported", sprintf(
@@ -169,7 +213,7 @@ mechanism_lattice <- list(
           if (bounds$model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asinh, atan2 to 32 units in the last place"
         )
       ),
-      law = law, numbers = c(bounds$numbers, k), ratio = noise$ratio,
+      law = law, numbers = c(bounds$numbers, k, bounds$tangent), ratio = noise$ratio,
       details = list(law = law, k = k, step = step, error_bound = bounds$error, lattice_sensitivity = shift,
                      lattice_scale = noise$scale, zcdp = noise$rho)
     )
@@ -200,9 +244,26 @@ mechanism_lattice <- list(
       gaussian = sprintf("discrete Gaussian noise with sigma = %.6g steps in each coordinate, accounted as zCDP with rho = %.4g,",
                          w$lattice_scale, w$zcdp)
     )
-    sprintf("Noise: the mean's coordinates at the public centre are rounded to multiples of 2^%d. Replacing one record moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md).", -w$k, w$lattice_sensitivity, w$error_bound, noise)
+    sprintf("Noise: the mean's coordinates at the public centre%s are rounded to multiples of 2^%d. Replacing one record moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md).", if (r$mechanism == "tangent") " (of the records' logarithms there)" else "", -w$k, w$lattice_sensitivity, w$error_bound, noise)
   }
 )
+
+# an option that only lattice mode has, given without it
+lattice_option <- function(ask, names) {
+  if (ask$numerics != "lattice" && any(names %in% names(ask$options))) {
+    sprintf("the option%s for numerics = \"lattice\".",
+            if (length(names) > 1) paste0("s ", paste0("`", names, "`", collapse = " and "), " are") else paste0(" `", names, "` is"))
+  }
+}
+
+# the ask of a mechanism whose law its name or another option says
+with_law <- function(ask, law) {
+  if (!is.null(ask$options[["mu"]]) || !is.null(ask$options[["report_mu"]])) {
+    abort_riemdp("argument", "`mu` belongs to numerics = \"real\": discrete Gaussian noise is no Gaussian, and is accounted as zCDP.")
+  }
+  ask$options <- c(list(law = law), ask$options[names(ask$options) == "k"])
+  ask
+}
 
 # scale in lattice steps as a fraction, rounded so that the promise holds, and the promise
 lattice_scale <- function(law, shift, d, ask, step) {

@@ -1,14 +1,18 @@
 # The tangent mean: mean of the records' logarithms at the public centre. It moves by at most 2r/n on every manifold, but is not
-# the
-# Frechet mean: a start or a baseline, which "auto" doesn't choose.
+# the Frechet mean: a start or a baseline, which "auto" doesn't choose. No equation is solved, so lattice mode needs no bound of
+# a solver's rounding errors and is there on every manifold.
 
 mechanism_tangent <- list(
   name = "tangent",
   auto = FALSE,
-  options = c("noise", "mu", "report_mu"),
-  unsupported = function(M, ask) gaussian_unsupported(ask, "tangent"),
+  lattice = TRUE,
+  options = c("noise", "mu", "report_mu", "k"),
+  unsupported = function(M, ask) {
+    c(gaussian_unsupported(ask, "tangent"), lattice_option(ask, "k"),
+      if (ask$numerics == "lattice") mechanism_lattice$unsupported(M, ask, "tangent"))[1]
+  },
   plan = function(M, ask) {
-    noise <- ask$options$noise
+    noise <- ask$options[["noise"]]
     if (!is.null(noise)) noise <- check_choice(noise, "options$noise", c("knorm", "gaussian"))
     if (identical(noise, "gaussian") && ask$delta == 0) {
       abort_riemdp("argument", "`options = list(noise = \"gaussian\")` needs `delta` > 0.")
@@ -21,6 +25,9 @@ mechanism_tangent <- list(
     total <- outwards(2 * ask$ball$radius / ask$n)
     d <- mf_facts(M)$dimension
     law_of <- function(noise) {
+      if (ask$numerics == "lattice") {
+        return(mechanism_lattice$plan(M, with_law(ask, if (noise == "gaussian") "gaussian" else "l2"), "tangent"))
+      }
       if (noise == "gaussian") {
         return(gaussian_law(ask, FLAT_SPACE, total))
       }
@@ -35,8 +42,14 @@ mechanism_tangent <- list(
     law <- law_of(noise)
     flat <- mf_facts(M)
     flat <- flat$k_min == 0 && flat$k_max == 0 && flat$injectivity_radius == Inf
-    c(list(sensitivity = total, theorem = "2r/n, proofs/gaussian.md", solver_error = 0, total = total), law, list(
-      acceptance = 1, details = list(noise = noise, moved = "mean tangent vector"),
+    said <- list(noise = noise, moved = "mean tangent vector")
+    if (ask$numerics == "lattice") {
+      law$details <- c(law$details, said)
+    } else {
+      law <- c(list(sensitivity = total, theorem = "2r/n, proofs/gaussian.md", solver_error = 0, total = total), law,
+               list(acceptance = 1, details = said))
+    }
+    c(law, list(
       target = if (flat) "the mean of the records' logarithms at the centre: on this flat space the Frechet mean" else
         "exp of the mean of the records' logarithms at the centre: NOT the Frechet mean"
     ))
@@ -47,16 +60,19 @@ mechanism_tangent <- list(
     wrapped_noise_error(M, plan$scale, noise, ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) {
+    if (ask$numerics == "lattice") return(mechanism_lattice$release(M, x, plan, ask))
     release_mean(M, x, plan, ask, LAW[[if (plan$details$noise == "gaussian") "tangent_gaussian" else "tangent"]])
   },
   region = function(r, level) {
-    found <- wrapped_region(r, noise_length_quantile(r, r$details$noise, level))
+    found <- if (r$guarantee$numerics == "lattice") mechanism_lattice$region(r, level) else
+      wrapped_region(r, noise_length_quantile(r, r$details$noise, level))
     if (!is.null(found)) {
       found$basis <- paste0(found$basis, "; for exp of the mean logarithm, on curved spaces not the Frechet mean")
     }
     found
   },
   words = function(r) {
+    if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
     paste0(
       "Each record's logarithm at the public centre is no longer than the radius, so their mean moves by at most 2r/n. ",
       "To it is added a vector ",

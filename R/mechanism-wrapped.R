@@ -10,8 +10,8 @@ mechanism_wrapped <- list(
       "`calibration = \"paper\"` doesn't exist for mechanism = \"wrapped\"."
     } else if (ask$numerics == "lattice") {
       mechanism_lattice$unsupported(M, ask)
-    } else if (any(mechanism_lattice$options %in% names(ask$options))) {
-      "the options `law` and `k` are for numerics = \"lattice\"."
+    } else {
+      lattice_option(ask, mechanism_lattice$options)
     }
   },
   plan = function(M, ask) {

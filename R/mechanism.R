@@ -53,7 +53,7 @@ paper_reason <- function(ask) {
 plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
   why <- if (ask$numerics == "lattice" && !isTRUE(mechanism$lattice)) {
-    sprintf("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or numerics = \"real\".", name)
+    sprintf("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or \"wrapped_gaussian\", or numerics = \"real\".", name)
   } else {
     mechanism$unsupported(M, ask)
   }

@@ -1,7 +1,9 @@
-# One vector class of points: an integer vector of row numbers into its attribute "rows", an n x ambient double matrix, with
+# One vector class of points: an integer vector that names rows of its attribute "rows", an n x ambient double matrix, with
 # attribute "manifold". An integer of the right length is what data frames, rbind() and the C code of model.frame() take as a
-# column, and any code that subsets the integers and keeps the attributes stays right. Our own methods always drop the rows that
-# are not referred to. Tangent vectors that belong to such points have class c("mf_tangents", "mf_points").
+# column, and any code that subsets the integers and keeps the attributes stays right. So does code that puts the attributes of
+# the whole column on our own subset of it, as model.frame() does after `na.action`: a subset keeps its integers, drops the rows
+# that are not referred to, and says in the attribute "id" of "rows" which integers (increasing) the rest answers to; without
+# that they are row numbers. Tangent vectors that belong to such points have class c("mf_tangents", "mf_points").
 
 #' Points as a vector
 #'
@@ -81,11 +83,26 @@ as.array.mf_points <- function(x, ...) {
 #' @export
 as.matrix.mf_points <- function(x, ...) {
   rows <- attr(x, "rows")
+  i <- row_numbers(x)
+  attr(rows, "id") <- NULL
+  rows[i, , drop = FALSE]
+}
+
+row_numbers <- function(x) {
+  rows <- attr(x, "rows")
   i <- unclass(x)
-  if (!is.integer(i) || !is.matrix(rows) || !is.double(rows) || any(i < 1 | i > nrow(rows), na.rm = TRUE)) {
+  ok <- is.integer(i) && is.matrix(rows) && is.double(rows)
+  id <- attr(rows, "id")
+  if (ok && !is.null(id)) {
+    ok <- is.integer(id) && length(id) == nrow(rows) && !anyNA(id) && !is.unsorted(id, strictly = TRUE)
+    found <- if (ok) match(i, id, incomparables = NA)
+    ok <- ok && !any(is.na(found) & !is.na(i))
+    i <- found
+  }
+  if (!ok || any(i < 1 | i > nrow(rows), na.rm = TRUE)) {
     abort_riemdp("shape", "points must be as mf_points() makes them.")
   }
-  rows[as.integer(i), , drop = FALSE]
+  as.integer(i)
 }
 
 #' @export
@@ -93,7 +110,16 @@ as.matrix.mf_points <- function(x, ...) {
   if (missing(i)) {
     return(x)
   }
-  new_points(as.matrix(x)[i, , drop = FALSE], attr(x, "manifold"), inherits(x, "mf_tangents"))
+  named <- as.vector(unclass(x))[i]
+  rows <- as.matrix(x)[i, , drop = FALSE]
+  out <- new_points(rows, attr(x, "manifold"), inherits(x, "mf_tangents"))
+  if (!identical(named, seq_along(named))) {
+    id <- sort(unique(named))
+    kept <- rows[match(id, named), , drop = FALSE]
+    attr(kept, "id") <- id
+    out <- structure(named, rows = kept, manifold = attr(x, "manifold"), class = class(out))
+  }
+  out
 }
 
 #' @export

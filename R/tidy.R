@@ -1,8 +1,9 @@
 #' Tidy summaries
 #'
-#' `glance()` gives one row about a fit or release, `tidy()` one row for each stored number of its point.
+#' `glance()` gives one row about a fit or release, `tidy()` one row for each stored number of its point (of foot and vectors for
+#' a regression).
 #'
-#' @param x a [frechet_mean()] or a release of [dp_mean()].
+#' @param x a [frechet_mean()], a [geodesic_regression()] or a release of [dp_mean()].
 #' @param ... not used.
 #' @return A data frame.
 #' @examples

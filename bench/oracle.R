@@ -216,3 +216,59 @@ batch_oracle <- list(
     transport = function(p, q, v) v - sum(q * v) / (1 + sum(p * q)) * (p + q)
   )
 )
+
+# Geodesic regression with one predictor on the sphere or on planar shapes. An answer is the line where x is 0 and 1, two vectors of
+# ambient numbers one after the other. Energy in plain R, its gradient by fourth-order differences, and Newton steps from riemdp's
+# answer, where directions that don't move the points (scale, phase) are left out of the Hessian's inverse.
+regression_oracle <- function(kind, d) {
+  y <- if (kind == "sphere") t(d$y) else preshape(d$y)
+  split_answer <- function(a) {
+    half <- length(a) / 2
+    two <- list(a[seq_len(half)], a[half + seq_len(half)])
+    if (kind == "sphere") lapply(two, function(p) p / sqrt(sum(p^2))) else {
+      lapply(two, function(p) drop(preshape(complex(real = p[seq_len(half / 2)], imaginary = p[half / 2 + seq_len(half / 2)]))))
+    }
+  }
+  curve <- function(a, x) {
+    two <- split_answer(a)
+    c <- sum(Conj(two[[1]]) * two[[2]])
+    if (kind == "kendall") two[[2]] <- two[[2]] * Conj(c) / Mod(c)
+    c <- if (kind == "kendall") Mod(c) else c
+    v <- two[[2]] - c * two[[1]]
+    r <- sqrt(sum(Mod(v)^2))
+    t <- atan2(r, c)
+    outer(two[[1]], cos(x * t)) + outer(v / r, sin(x * t))
+  }
+  distance <- function(p, q) {
+    c <- colSums(Conj(p) * q)
+    r <- sqrt(colSums(Mod(q - p * rep(c, each = nrow(p)))^2))
+    atan2(r, if (kind == "kendall") Mod(c) else c)
+  }
+  energy <- function(a) mean(distance(curve(a, d$x), y)^2) / 2
+  gradient <- function(a, h = 1e-3) {
+    vapply(seq_along(a), function(j) {
+      e <- function(t) energy(replace(a, j, a[j] + t * h))
+      (8 * (e(1) - e(-1)) - (e(2) - e(-2))) / (12 * h)
+    }, 0)
+  }
+  size <- function(g) sqrt(sum(g^2))
+  list(
+    gradient = function(a) size(gradient(a)),
+    error = function(a, b) max(distance(curve(a, c(0, 1)), curve(b, c(0, 1)))),
+    polish = function(a, steps = 3) {
+      best <- list(point = a, gradient = size(gradient(a)))
+      for (i in seq_len(steps)) {
+        g <- gradient(a)
+        h <- 1e-4
+        H <- vapply(seq_along(a), function(j) (gradient(replace(a, j, a[j] + h)) - gradient(replace(a, j, a[j] - h))) / (2 * h), a)
+        e <- eigen((H + t(H)) / 2, symmetric = TRUE)
+        keep <- abs(e$values) > 1e-6 * max(abs(e$values))
+        a <- a - drop(e$vectors[, keep] %*% (crossprod(e$vectors[, keep], g) / e$values[keep]))
+        now <- size(gradient(a))
+        if (now >= best$gradient) break
+        best <- list(point = a, gradient = now)
+      }
+      best
+    }
+  )
+}

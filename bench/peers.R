@@ -151,23 +151,29 @@ geodregr_mean <- function(name, native, shape) {
   })
 }
 
+geodregr_regression <- function(name, native, shape) {
+  list(settings = geodregr_settings, quick = "p_tol 1e-05", make = function(d, setting) {
+    y <- native(d$y)
+    x <- d$x - mean(d$x)
+    arguments <- setting$arguments
+    local_entry(function() suppressWarnings(do.call(GeodRegr::geo_reg, c(list(name, x, y, "l2"), arguments))), function(a) {
+      # the fitted line where x is 0 and 1
+      v <- drop(a$V)
+      speed <- sqrt(sum(Mod(v)^2))
+      t <- (0:1 - mean(d$x)) * speed
+      shape(outer(drop(a$p), cos(t)) + outer(v / speed, sin(t)))
+    })
+  })
+}
+
 if (have("GeodRegr")) {
   peers$GeodRegr <- list(
     mean_sphere = c(geodregr_mean("sphere", t, drop), most_coordinates = 100), # minutes with 784 coordinates
     mean_kendall = geodregr_mean("kendall", preshape, drop),
     mean_ball = geodregr_mean("hyperbolic", function(x) t(ball_to_hyperboloid(x)),
                               function(a) drop(hyperboloid_to_ball(matrix(a, 1)))),
-    regression_sphere = list(settings = geodregr_settings, quick = "p_tol 1e-05", make = function(d, setting) {
-      y <- t(d$y)
-      x <- d$x - mean(d$x)
-      arguments <- setting$arguments
-      local_entry(function() suppressWarnings(do.call(GeodRegr::geo_reg, c(list("sphere", x, y, "l2"), arguments))),
-                  function(a) {
-        # the fitted line where x is 0 and 1
-        at <- function(t) oracle_of$sphere$exp(drop(a$p), drop(a$V) * (t - mean(d$x)))
-        c(at(0), at(1))
-      })
-    })
+    regression_sphere = geodregr_regression("sphere", t, function(p) c(p)),
+    regression_kendall = geodregr_regression("kendall", preshape, function(p) c(rbind(Re(p), Im(p))))
   )
 }
 

@@ -131,6 +131,20 @@ data_regression_sphere <- function(n, seed) {
   })
 }
 
+# Geodesic regression on planar shapes: the outline of data_kendall() turning into another one, x uniform on [0, 1], noise .05 a
+# coordinate, random turn, scale and shift
+data_regression_kendall <- function(n, k = 8, seed) {
+  with_seed(seed, {
+    t <- 2 * pi * (seq_len(k) - 1) / k
+    x <- runif(n)
+    one <- (1 + 0.3 * cos(3 * t)) * complex(real = 1.5 * cos(t), imaginary = sin(t))
+    two <- complex(real = cos(t), imaginary = 1.2 * sin(t)) + 0.2 * sin(2 * t)
+    z <- outer(one, 1 - x) + outer(two, x) + complex(real = rnorm(k * n, sd = 0.05), imaginary = rnorm(k * n, sd = 0.05))
+    z <- z * rep(exp(1i * runif(n, 0, 2 * pi)) * runif(n, 0.5, 2), each = k)
+    list(x = x, y = z + rep(complex(real = rnorm(n, sd = 3), imaginary = rnorm(n, sd = 3)), each = k))
+  })
+}
+
 # Geodesic regression on SPD(2): p = I, v = (.5, .2; .2, -.3), x uniform on [0, 1], symmetric noise of spread .15
 data_regression_spd <- function(n, seed) {
   with_seed(seed, {

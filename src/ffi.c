@@ -352,6 +352,22 @@ static int same_set(const struct manifold *m, SEXP other)
     return 1;
 }
 
+/* number of the row that integer k names, 0 if none */
+static int row_named(SEXP id, int stored, int k)
+{
+    if (id == R_NilValue)
+        return k >= 1 && k <= stored ? k : 0;
+    int low = 0, high = stored;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (INTEGER(id)[middle] < k)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < stored && INTEGER(id)[low] == k ? low + 1 : 0;
+}
+
 static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kind)
 {
     SEXP rows = Rf_getAttrib(x, Rf_install("rows")), dim = Rf_getAttrib(rows, R_DimSymbol);
@@ -360,21 +376,24 @@ static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kin
         abort_shape(c, label, kind);
     int stored = INTEGER(dim)[0], same = XLENGTH(x) == stored;
     R_xlen_t n = XLENGTH(x);
+    SEXP id =
+        Rf_getAttrib(rows, Rf_install("id")); /* the integers, increasing, that rows answer to; NULL: row numbers */
+    if (id != R_NilValue && (TYPEOF(id) != INTSXP || XLENGTH(id) != stored))
+        abort_shape(c, label, kind);
     for (R_xlen_t i = 0; i < n; i++) {
         int k = INTEGER(x)[i];
-        if (k != NA_INTEGER && (k < 1 || k > stored))
+        if (k != NA_INTEGER && !(k = row_named(id, stored, k)))
             abort_shape(c, label, kind);
         same = same && k == i + 1;
     }
     if (same)
         return rows;
     SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, (int)c->m.ambient));
-    for (size_t j = 0; j < c->m.ambient; j++)
-        for (R_xlen_t i = 0; i < n; i++) {
-            int k = INTEGER(x)[i];
-            const double *column = REAL(rows) + j * (size_t)stored;
-            REAL(out)[(size_t)i + j * (size_t)n] = k == NA_INTEGER ? NA_REAL : column[k - 1];
-        }
+    for (R_xlen_t i = 0; i < n; i++) {
+        int k = INTEGER(x)[i], row = k == NA_INTEGER ? 0 : row_named(id, stored, k);
+        for (size_t j = 0; j < c->m.ambient; j++)
+            REAL(out)[(size_t)i + j * (size_t)n] = row ? REAL(rows)[(size_t)(row - 1) + j * (size_t)stored] : NA_REAL;
+    }
     return out;
 }
 

@@ -98,8 +98,8 @@ void ffi_result_done(struct result *r, int lane, size_t begin, size_t end);
 /* one point in its plain single shape; landmarks as k x 2 where `like` came so */
 SEXP ffi_single(struct call *c, const struct arg *like, const double *p);
 
-/* exp that can't fail: a vector beyond its domain is halved until it is inside (v is overwritten) */
-void ffi_exp_total(manifold_t m, double *out, const double *p, double *v, double *work);
+/* exp that can't fail: a vector beyond its domain is halved until it is inside (v is overwritten); `otherwise` is a public point */
+void ffi_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work);
 
 /* runs `draw` with a random source; wipes it (or saves R's state) however the call ends */
 SEXP ffi_with_rng(SEXP (*body)(struct call *c, struct rng *rng, void *data), void *data, SEXP manifold, int simulate,

@@ -100,7 +100,7 @@ SEXP riemdp_lattice_noise(SEXP m, SEXP n, SEXP law, SEXP scale, SEXP simulate)
 static SEXP model_body(struct call *c, void *data)
 {
     (void)data;
-    static const char *const name[] = {"none", "flat", "sphere", "hyperbolic", "planar", "spd"};
+    static const char *const name[] = {"none", "flat", "sphere", "hyperbolic", "planar", "spd", "grassmann"};
     return ffi_keep(c, Rf_mkString(name[lattice_model(&c->m)]));
 }
 
@@ -109,9 +109,12 @@ SEXP riemdp_lattice_model(SEXP m)
     return ffi_run(model_body, NULL, m, 0);
 }
 
+enum { NUMBERS = 8 };
+
 struct release_args {
     SEXP x, centre;
-    double number[7]; /* radius, step, steps, bits, base, terms, k */
+    double number
+        [NUMBERS]; /* radius, step, steps, bits, base, terms, k, target: 0 the Frechet mean, 1 the mean of the coordinates */
     int law;
     struct ratio scale;
     int noisy;
@@ -119,16 +122,16 @@ struct release_args {
 
 static void read_numbers(SEXP numbers, double *out)
 {
-    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != 7)
-        ffi_abort_text("argument", "`numbers` must be seven numbers.");
-    for (int i = 0; i < 7; i++)
+    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != NUMBERS)
+        ffi_abort_text("argument", "`numbers` must be eight numbers.");
+    for (int i = 0; i < NUMBERS; i++)
         out[i] = REAL(numbers)[i];
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < NUMBERS; i++)
         if (!(fabs(out[i]) < INFINITY) || ((i == 2 || i == 3 || i >= 5) && out[i] != floor(out[i])))
             ffi_abort_text("argument", "`numbers` must be finite, and counts whole.");
     if (!(out[0] >= 0x1p-100 && out[0] <= 0x1p100) || !(out[1] > 0 && out[1] <= 1) || !(out[2] >= 1 && out[2] <= 1e6) ||
         !(out[3] >= -100 && out[3] <= 160) || !(out[4] >= 0 && out[4] < 1) || !(out[5] >= 1 && out[5] <= 1e5) ||
-        !(out[6] >= -150 && out[6] <= 150))
+        !(out[6] >= -150 && out[6] <= 150) || !(out[7] == 0 || out[7] == 1))
         ffi_abort_text("argument", "one of `numbers` is out of its range.");
 }
 
@@ -144,9 +147,14 @@ static SEXP release_lattice(struct call *c, struct rng *rng, const struct releas
         ffi_abort_text("shape", "`center` must be one point.");
     struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
     ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
-    struct lattice_mean mean = {.model = lattice_model(m),
+    enum lattice_model model = lattice_model(m);
+    if (in->number[7] == 1 && !(m->flags & MANIFOLD_CALLS_R))
+        model = LATTICE_FLAT; /* the mean of the coordinates themselves, on every manifold */
+    int matrices = model == LATTICE_SPD || model == LATTICE_GRASSMANN;
+    struct lattice_mean mean = {.model = model,
                                 .dim = d,
-                                .rows = lattice_model(m) == LATTICE_SPD ? m->rows : 0,
+                                .rows = matrices ? m->rows : 0,
+                                .cols = model == LATTICE_GRASSMANN ? m->cols : 0,
                                 .radius = in->number[0],
                                 .step = in->number[1],
                                 .steps = (int)in->number[2],
@@ -210,7 +218,7 @@ static SEXP release_lattice(struct call *c, struct rng *rng, const struct releas
     if (manifold_from_coords(m, v, m0, one(a), 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++)
             v[j] = 0;
-    ffi_exp_total(m, o, m0.x, v, work);
+    ffi_exp_total(m, o, m0.x, v, m0.x, work);
     return ffi_single(c, &x, o);
 }
 

@@ -8,6 +8,7 @@
     X(ambient_noise, 9)                                                                                                \
     X(ball_bounds, 3)                                                                                                  \
     X(ball_steps, 4)                                                                                                   \
+    X(block_noise, 3)                                                                                                  \
     X(carry, 4)                                                                                                        \
     X(chain, 15)                                                                                                       \
     X(check, 2)                                                                                                        \
@@ -18,6 +19,7 @@
     X(dist_matrix, 2)                                                                                                  \
     X(euclidean_mean, 11)                                                                                              \
     X(exp, 3)                                                                                                          \
+    X(exponential_choice, 3)                                                                                           \
     X(facts, 1)                                                                                                        \
     X(from_coords, 3)                                                                                                  \
     X(gaussian_radii, 4)                                                                                               \
@@ -40,19 +42,27 @@
     X(objective_nonprivate, 7)                                                                                         \
     X(optimize, 11)                                                                                                    \
     X(origin, 1)                                                                                                       \
-    X(pointwise_mean, 10)                                                                                              \
+    X(perturbation_noise, 6)                                                                                           \
+    X(perturbed_fit_nonprivate, 7)                                                                                     \
     X(pld_cells, 2)                                                                                                    \
     X(pld_merge, 3)                                                                                                    \
     X(poincare_embedding, 4)                                                                                           \
+    X(pointwise_mean, 10)                                                                                              \
     X(pole, 5)                                                                                                         \
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
+    X(release_clipped_kng, 8)                                                                                          \
+    X(regression, 7)                                                                                                   \
+    X(regression_gradient, 7)                                                                                          \
+    X(regression_records, 6)                                                                                           \
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
     X(release_optimum, 12)                                                                                             \
+    X(release_perturbed, 8)                                                                                            \
     X(release_radius, 7)                                                                                               \
+    X(shared_loss, 6)                                                                                                  \
     X(statuses, 0)                                                                                                     \
     X(system_uniform, 1)                                                                                               \
     X(tangent_noise, 8)                                                                                                \

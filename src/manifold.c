@@ -24,8 +24,9 @@ size_t manifold_work(manifold_t m)
 
 size_t manifold_numeric_work(manifold_t m)
 {
-    size_t numeric = m->ops->log_density && m->ops->jacobi ? 0 : (2 * m->dim + 8) * m->dim + 12 * m->ambient;
-    return manifold_work(m) + numeric;
+    size_t density = m->ops->log_density ? 0 : (2 * m->dim + 8) * m->dim + 12 * m->ambient;
+    size_t jacobi = m->ops->jacobi ? 0 : 3 * m->ambient + manifold_exp_adjoint_work(m, 1, 1);
+    return larger(manifold_work(m) + density, jacobi);
 }
 
 int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
@@ -221,15 +222,14 @@ int manifold_transport(manifold_t m, double *out, struct points p, struct points
     return STATUS_OK;
 }
 
-/* column j of d exp_p at x v in the frames of p and q: fourth-order central difference of coords_q(log_q(exp(...))).
- * `moved` says how the geodesic moves with the frame vector: its velocity (0) or its foot, v carried along (1). */
-static int exp_derivative(manifold_t m, double *column, const double *p, const double *v, double x, const double *q,
-                          size_t j, int moved, double *work)
+/* column j of d exp_p at v in the frames of p and q: fourth-order central difference of coords_q(log_q(exp(...))) */
+static int exp_derivative(manifold_t m, double *column, const double *p, const double *v, const double *q, size_t j,
+                          double *work)
 {
     static const double offset[4] = {2, 1, -1, -2}, weight[4] = {-1, 8, -8, 1};
     const double h = 1e-3;
     size_t n = m->ambient, d = m->dim;
-    double *a = work, *c = a + d, *e = c + d, *foot = e + n, *u = foot + n, *end = u + n, *rest = end + n;
+    double *a = work, *c = a + d, *e = c + d, *u = e + n, *end = u + n, *rest = end + n;
     int status = STATUS_OK;
     for (size_t i = 0; i < d; i++) {
         a[i] = i == j;
@@ -238,22 +238,9 @@ static int exp_derivative(manifold_t m, double *column, const double *p, const d
     status = manifold_from_coords(m, e, one(p), one(a), 0, 1, rest);
     for (int k = 0; k < 4 && status == STATUS_OK; k++) {
         double t = offset[k] * h;
-        if (moved) {
-            for (size_t i = 0; i < n; i++)
-                u[i] = t * e[i];
-            status = m->ops->exp(m, foot, one(p), one(u), 0, 1, rest);
-            if (status == STATUS_OK)
-                status = manifold_transport(m, u, one(p), one(foot), one(v), 0, 1, rest);
-            for (size_t i = 0; i < n; i++)
-                u[i] *= x;
-        } else {
-            for (size_t i = 0; i < n; i++) {
-                foot[i] = p[i];
-                u[i] = x * (v[i] + t * e[i]);
-            }
-        }
-        if (status == STATUS_OK)
-            status = m->ops->exp(m, end, one(foot), one(u), 0, 1, rest);
+        for (size_t i = 0; i < n; i++)
+            u[i] = v[i] + t * e[i];
+        status = m->ops->exp(m, end, one(p), one(u), 0, 1, rest);
         if (status == STATUS_OK)
             status = m->ops->log(m, u, one(q), one(end), 0, 1, rest);
         if (status == STATUS_OK)
@@ -275,7 +262,7 @@ int manifold_log_density(manifold_t m, double *out, struct points p, struct poin
         int status = m->ops->exp(m, q, one(at(p, i)), one(at(v, i)), 0, 1, rest);
         for (size_t j = 0; j < d && status == STATUS_OK; j++) {
             host_tick(m->host, 0, 0);
-            status = exp_derivative(m, mat + j * d, at(p, i), at(v, i), 1, q, j, 0, rest);
+            status = exp_derivative(m, mat + j * d, at(p, i), at(v, i), q, j, rest);
         }
         if (status == STATUS_OK)
             status = la_log_abs_det(d, mat, out + i, pivot);
@@ -285,36 +272,38 @@ int manifold_log_density(manifold_t m, double *out, struct points p, struct poin
     return STATUS_OK;
 }
 
+/* From the adjoints of exp at (p, x v), where no closed form is at hand. */
+static int jacobi_by_adjoint(manifold_t m, double *out_p, double *out_v, struct points p, struct points v,
+                             struct points x, struct points u, size_t begin, size_t end, double *work)
+{
+    static const double whole = 1;
+    size_t n = m->ambient;
+    double *w = work, *y = w + n, *e = y + n, *rest = e + n;
+    for (size_t i = begin; i < end; i++) {
+        const double *base = at(p, i);
+        double s = *at(x, i), *ov = out_v + i * n;
+        for (size_t j = 0; j < n; j++)
+            w[j] = s * at(v, i)[j];
+        int status = m->ops->exp(m, y, one(base), one(w), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_transport(m, e, one(base), one(y), one(at(u, i)), 0, 1, rest);
+        if (status == STATUS_OK)
+            status =
+                manifold_exp_adjoint(m, out_p + i * n, ov, base, w, 1, one(&whole), one(w), one(y), one(e), 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < n; j++)
+            ov[j] *= s;
+    }
+    return STATUS_OK;
+}
+
 int manifold_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                     struct points u, size_t begin, size_t end, double *work)
 {
     if (m->ops->jacobi)
         return m->ops->jacobi(m, out_p, out_v, p, v, x, u, begin, end, work);
-    size_t d = m->dim, n = m->ambient;
-    double *column = work, *eps = column + d, *a = eps + d, *q = a + 2 * d, *t = q + n, *rest = t + n;
-    for (size_t i = begin; i < end; i++) {
-        const double *base = at(p, i), *speed = at(v, i);
-        double s = *at(x, i);
-        for (size_t j = 0; j < n; j++)
-            t[j] = s * speed[j];
-        int status = m->ops->exp(m, q, one(base), one(t), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = manifold_transport(m, t, one(base), one(q), one(at(u, i)), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = manifold_coords(m, eps, one(q), one(t), 0, 1, rest);
-        for (size_t j = 0; j < 2 * d && status == STATUS_OK; j++) {
-            host_tick(m->host, 0, 0);
-            status = exp_derivative(m, column, base, speed, s, q, j % d, j < d, rest);
-            a[j] = dot(d, column, eps);
-        }
-        if (status == STATUS_OK)
-            status = manifold_from_coords(m, out_p + i * n, one(base), one(a), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = manifold_from_coords(m, out_v + i * n, one(base), one(a + d), 0, 1, rest);
-        if (status != STATUS_OK)
-            return status;
-    }
-    return STATUS_OK;
+    return jacobi_by_adjoint(m, out_p, out_v, p, v, x, u, begin, end, work);
 }
 
 int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,

@@ -93,6 +93,11 @@ struct manifold_ops {
                        double *work);
     int (*jacobi)(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                   struct points u, size_t begin, size_t end, double *work);
+    /* Adjoints of the derivatives of exp at (p, w), y = exp_p(w) given: for e tangent at y, <e, d_p exp u> = <out_p, u> where p
+     * moves along u and w with it in parallel, and <e, d_w exp u> = <out_w, u>. Where no transport in closed form makes it of
+     * `jacobi`. */
+    int (*exp_adjoint)(manifold_t m, double *out_p, double *out_w, struct points p, struct points w, struct points y,
+                       struct points e, size_t begin, size_t end, double *work);
     int (*log_sum)(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work);
 
@@ -151,6 +156,17 @@ int manifold_log_density(manifold_t m, double *out, struct points p, struct poin
  * d exp_p(x v) = PT(C dp + x S dv). On symmetric spaces C and S are self-adjoint. `x` has one double a record. */
 int manifold_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                     struct points u, size_t begin, size_t end, double *work);
+/* u at exp_p(v) back to p along the geodesic itself, which is not the shortest one where v is long; 2 * ambient more doubles */
+int manifold_transport_back(manifold_t m, double *out, const double *p, const double *v, const double *y,
+                            const double *u, double *work);
+/* exp_adjoint for `count` records y_i = exp_p(w_i), w_i = sum_j x_ij v_j with q vectors v (x: q doubles a record): in closed
+ * form, by transport and `jacobi`, or by differences (relative error some 1e-12) */
+size_t manifold_exp_adjoint_work(manifold_t m, size_t q, size_t count);
+int manifold_exp_adjoint(manifold_t m, double *out_p, double *out_w, const double *p, const double *v, size_t q,
+                         struct points x, struct points w, struct points y, struct points e, size_t count,
+                         double *work);
+/* v from p to the near point q, parallel up to third order in their distance: all that derivatives and steps of a solver need */
+int manifold_transport_near(manifold_t m, double *out, const double *p, const double *q, const double *v, double *work);
 /* adds sum_i w_i log_p x_i to `sum` and sum_i w_i d(p, x_i)^2 to `sum_sq`; w may be NULL (all one) */
 int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                      size_t begin, size_t end, double *work);

@@ -119,17 +119,23 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
 }
 
 /* Chord <d, d>, d = y - x, corrected for what rounding left of <x, x> + 1: with s = x + y, points scaled to the sheet have the
- * squared chord <d, d> + (<d, s>/2)^2 */
+ * squared chord <d, d> + (<d, s>/2)^2. Where its terms are larger than those of cosh d = -<x, y>, as for points far from each
+ * other, that is taken: the chord's digits are gone at a distance of 36 from the apex. */
 static double distance(size_t n, const double *x, const double *y)
 {
-    double dd = -square(y[0] - x[0]), ds = -(y[0] - x[0]) * (x[0] + y[0]);
+    double time = square(y[0] - x[0]), dd = 0, ds = -(y[0] - x[0]) * (x[0] + y[0]);
     for (size_t j = 1; j < n; j++) {
         dd += square(y[j] - x[j]);
         ds += (y[j] - x[j]) * (x[j] + y[j]);
     }
+    if (!(time + dd <= x[0] * y[0])) {
+        double c = -lorentz(n, x, y);
+        return c <= 1 ? 0 : acosh(c);
+    }
+    dd -= time;
     if (fabs(dd) < 1e-6)
         dd += 0.25 * ds * ds;
-    return dd > 0 ? 2 * asinh(0.5 * sqrt(dd)) : 0;
+    return dd <= 0 ? 0 : 2 * asinh(0.5 * sqrt(dd));
 }
 
 /* (y - x) + <x, y - x> x, scaled to the distance: differences first, so that near points keep their digits far from the apex */

@@ -519,6 +519,52 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
     return STATUS_OK;
 }
 
+/* With X = L_p[w]: exp is (I + X) p (I + X), and the connection is D_U V = dV(U) - (A p B + B p A), A = L_p[U], B = L_p[V] (its
+ * geodesics are p + t w + t^2 X p X), so that w + A p X + X p A is what w becomes in parallel where p moves by A p + p A. The
+ * adjoints with G = L_y[e]/2, the covector of e: d_w: 2 S, S = p (I + X) G + G (I + X) p; d_p: 2 (p H + H p - p T X - X T p),
+ * H = (I + X) G (I + X), T = L_p[S]. All in the eigenbasis of p. */
+static int exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points p, struct points u, struct points y,
+                       struct points e, size_t begin, size_t end, double *work)
+{
+    size_t k = m->rows, n = m->ambient;
+    double *v = work, *x = v + n, *g = x + n, *s = g + n, *h = s + n, *t = h + n, *z = t + n;
+    double *w = z + n, *wy = w + k, *rest = wy + k;
+    for (size_t i = begin; i < end; i++) {
+        int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
+        if (status == STATUS_OK)
+            status = spectrum(k, at(y, i), z, wy, rest);
+        if (status != STATUS_OK)
+            return status;
+        lyapunov(k, z, wy, at(e, i), g, rest);
+        la_from_basis(k, z, g, g, rest);
+        la_to_basis(k, v, g, g, rest);
+        for (size_t j = 0; j < n; j++)
+            g[j] *= 0.5;
+        lyapunov(k, v, w, at(u, i), x, rest);
+        for (size_t j = 0; j < k; j++)
+            x[j * (k + 1)] += 1;
+        la_mul_square('N', 'N', k, x, g, z);
+        la_mul_square('N', 'N', k, z, x, h);
+        for (size_t j = 0; j < k; j++) {
+            x[j * (k + 1)] -= 1;
+            for (size_t r = 0; r < k; r++) {
+                s[r + j * k] = w[r] * z[r + j * k] + z[j + r * k] * w[j];
+                t[r + j * k] = s[r + j * k] / (w[r] + w[j]);
+            }
+        }
+        la_mul_square('N', 'N', k, t, x, z);
+        for (size_t j = 0; j < k; j++)
+            for (size_t r = 0; r < k; r++) {
+                t[r + j * k] = w[r] * (h[r + j * k] + h[j + r * k]) + w[j] * (h[r + j * k] + h[j + r * k]) -
+                               2 * w[r] * z[r + j * k] - 2 * w[j] * z[j + r * k];
+                s[r + j * k] *= 2;
+            }
+        la_from_basis(k, v, t, out_p + i * n, rest);
+        la_from_basis(k, v, s, out_w + i * n, rest);
+    }
+    return STATUS_OK;
+}
+
 /* Curvature is at most 3/(l_1 + l_2) with the two smallest eigenvalues (Massart, Hendrickx and Absil 2019,
  * doi:10.1007/978-3-030-26980-7_77), the injectivity radius sqrt(l_1); over a ball the square roots of eigenvalues move by
  * at most its radius (Mirsky). */
@@ -552,6 +598,7 @@ const struct manifold_ops manifold_spd_bures = {
     .from_coords = from_coords,
     .dist = dist,
     .transport = transport,
+    .exp_adjoint = exp_adjoint,
     .log_sum = log_sum,
     .ball_bounds = ball_bounds,
     .origin = spd_origin,

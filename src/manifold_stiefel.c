@@ -63,6 +63,7 @@ size_t stiefel_lay_out(manifold_t m, struct stiefel_frame *f, double *work)
     rest = most(rest, la_log1p_orthogonal_work(p));
     if (f->size <= DENSITY_MOST)
         rest = most(rest, f->size * f->size + f->size + 3 * q * q + 2 * p * p + la_expm1_work(q));
+    rest = most(rest, stiefel_adjoint_work(f));
     TAKE(rest, rest);
 #undef TAKE
     return used;
@@ -262,7 +263,7 @@ int stiefel_to_frame(struct stiefel_frame *f, const double *v, double *z)
     return status;
 }
 
-static int from_frame(struct stiefel_frame *f, double *z)
+int stiefel_from_frame(struct stiefel_frame *f, double *z)
 {
     size_t n = f->n, p = f->p;
     for (size_t j = 0; j < p; j++)
@@ -471,7 +472,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
         stiefel_advance(&f, f.now);
         status = expand(&f, f.now, f.z);
         if (status == STATUS_OK)
-            status = from_frame(&f, f.z);
+            status = stiefel_from_frame(&f, f.z);
         for (size_t j = 0; j < np; j++)
             o[j] = w[j] + f.z[j];
         polish(f.n, f.p, o, f.rest);
@@ -575,7 +576,7 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
         if (status == STATUS_OK)
             status = expand(&f, f.t, out + i * m->ambient);
         if (status == STATUS_OK)
-            status = from_frame(&f, out + i * m->ambient);
+            status = stiefel_from_frame(&f, out + i * m->ambient);
         if (status != STATUS_OK)
             return status;
     }
@@ -603,7 +604,7 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
         stiefel_pack(&f, f.t, f.here);
         *sum_sq += wi * dot(f.size, f.here, f.here);
     }
-    int status = end > begin ? from_frame(&f, total) : STATUS_OK;
+    int status = end > begin ? stiefel_from_frame(&f, total) : STATUS_OK;
     for (size_t j = 0; j < m->ambient; j++)
         sum[j] += total[j];
     return status;
@@ -625,7 +626,7 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
 
 /* From the frame of the base to A over the first r rows of the lower part in the basis of its factor, which is left in
  * `low`; and back. */
-static int split(struct stiefel_frame *f, const double *z, double *to)
+int stiefel_split(struct stiefel_frame *f, const double *z, double *to)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
     for (size_t j = 0; j < p; j++) {
@@ -641,7 +642,7 @@ static int split(struct stiefel_frame *f, const double *z, double *to)
     return status;
 }
 
-static int join(struct stiefel_frame *f, const double *from, double *z)
+int stiefel_join(struct stiefel_frame *f, const double *from, double *z)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
     for (size_t j = 0; j < p; j++)
@@ -681,7 +682,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
         if (status == STATUS_OK)
             status = stiefel_to_frame(&f, at(v, i), f.z);
         if (status == STATUS_OK)
-            status = split(&f, f.z, f.res);
+            status = stiefel_split(&f, f.z, f.res);
         if (status != STATUS_OK)
             return status;
         stiefel_skew_top(f.q, k, f.res);
@@ -695,9 +696,9 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
             for (size_t j = 0; j < l * k; j++)
                 f.low[j] += f.z[j];
         }
-        status = join(&f, f.now, f.z);
+        status = stiefel_join(&f, f.now, f.z);
         if (status == STATUS_OK)
-            status = from_frame(&f, f.z);
+            status = stiefel_from_frame(&f, f.z);
         if (status == STATUS_OK)
             status = to_tangent(n, k, out + i * m->ambient, at(q, i), f.z, f.rest);
         if (status != STATUS_OK)
@@ -751,7 +752,7 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
         for (size_t k = 0; k < f.p; k++)
             for (size_t j = f.p; j < f.n; j++)
                 f.z[j + k * f.n] = *from++;
-        status = from_frame(&f, f.z);
+        status = stiefel_from_frame(&f, f.z);
         if (status != STATUS_OK)
             return status;
         for (size_t j = 0; j < m->ambient; j++)
@@ -787,7 +788,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     for (size_t i = begin; i < end && status == STATUS_OK; i++) {
         for (size_t j = 0; j < m->ambient; j++)
             out[i * m->ambient + j] = at(x, i)[j];
-        status = from_frame(&f, out + i * m->ambient);
+        status = stiefel_from_frame(&f, out + i * m->ambient);
     }
     return status;
 }
@@ -796,7 +797,8 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
     .work = work_size, .check_point = check_point, .check_tangent = check_tangent, .project = project,                 \
     .project_tangent = project_tangent, .exp = exp_map, .log = log_map, .inner = inner, .coords = coords,              \
     .from_coords = from_coords, .dist = dist, .transport = transport, .log_density = stiefel_log_density,              \
-    .log_sum = log_sum, .origin = origin, .to_origin = to_origin, .from_origin = from_origin
+    .exp_adjoint = stiefel_exp_adjoint, .log_sum = log_sum, .origin = origin, .to_origin = to_origin,                  \
+    .from_origin = from_origin
 
 const struct manifold_ops manifold_stiefel_euclidean = {
     .name = "stiefel_euclidean",

@@ -28,6 +28,9 @@ size_t stiefel_lay_out(manifold_t m, struct stiefel_frame *f, double *work);
 int stiefel_factor(struct stiefel_frame *f, const double *w);
 int stiefel_to_frame(struct stiefel_frame *f, const double *v, double *z);
 int stiefel_reduce(struct stiefel_frame *f, const double *z, double *to);
+int stiefel_from_frame(struct stiefel_frame *f, double *z);
+int stiefel_split(struct stiefel_frame *f, const double *z, double *to); /* the rest of the lower rows stays in `low` */
+int stiefel_join(struct stiefel_frame *f, const double *from, double *z);
 void stiefel_lift(struct stiefel_frame *f, const double *t, double *x);
 int stiefel_geodesic(struct stiefel_frame *f);
 void stiefel_advance(struct stiefel_frame *f, double *to);
@@ -36,6 +39,9 @@ void stiefel_transport_flow(struct stiefel_frame *f, double s, double tol, doubl
 void stiefel_pack(struct stiefel_frame *f, const double *t, double *to);
 void stiefel_unpack(struct stiefel_frame *f, const double *from, double *t);
 int stiefel_solve(struct stiefel_frame *f);
+size_t stiefel_adjoint_work(const struct stiefel_frame *f);
+int stiefel_exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points p, struct points w, struct points y,
+                        struct points e, size_t begin, size_t end, double *work);
 int stiefel_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                         double *work);
 

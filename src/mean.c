@@ -158,32 +158,6 @@ static struct pass make_pass(manifold_t m, const struct source *x, const double 
     return c;
 }
 
-/* Rounding floor of the gradient, seen rather than guessed: how much it changes when p moves by less than the tolerance. */
-static double measure_floor(manifold_t m, const struct objective *f, const double *p, double *work)
-{
-    size_t n = m->ambient;
-    double *g = work, *h = g + n, *q = h + n, *rest = q + n, value, floor = 0, sq;
-    if (f->eval(f, p, g, &value) != STATUS_OK)
-        return 0;
-    for (int k = 0; k < 3; k++) {
-        for (size_t j = 0; j < n; j++)
-            h[j] = (j + (size_t)k) % 3 == 0 ? p[j] : (j + (size_t)k) % 3 == 1 ? -0.5 * p[j] : 0.25 * p[j];
-        if (m->ops->project_tangent(m, h, one(p), one(h), 0, 1, rest) != STATUS_OK ||
-            m->ops->inner(m, &sq, one(p), one(h), one(h), 0, 1, rest) != STATUS_OK || !(sq > 0))
-            continue;
-        for (size_t j = 0; j < n; j++)
-            h[j] *= 1e-11 / sqrt(sq);
-        if (m->ops->exp(m, q, one(p), one(h), 0, 1, rest) != STATUS_OK || f->eval(f, q, h, &value) != STATUS_OK)
-            continue;
-        for (size_t j = 0; j < n; j++)
-            h[j] -= g[j];
-        if (m->ops->project_tangent(m, h, one(p), one(h), 0, 1, rest) == STATUS_OK &&
-            m->ops->inner(m, &sq, one(p), one(h), one(h), 0, 1, rest) == STATUS_OK && sqrt(sq) > floor)
-            floor = sqrt(sq);
-    }
-    return 4 * floor;
-}
-
 /* The median may sit on a record: there the gradient of the others must not exceed the record's weight (Vardi and Zhang 2000,
  * doi:10.1073/pnas.97.4.1423). Moves p to the best such record if there is one. */
 static int median_at_record(struct pass *c, double *p, double *gradient_norm, double *work)
@@ -266,7 +240,7 @@ int mean_run(manifold_t m, const struct source *x, const double *w, double *p, s
             fit->converged = 1;
     }
     if (!fit->converged) {
-        fit->gradient_floor = measure_floor(m, &f, p, rest);
+        fit->gradient_floor = solver_floor(m, &f, p, rest);
         fit->converged = fit->gradient_norm <= fit->gradient_floor;
     }
     return STATUS_OK;

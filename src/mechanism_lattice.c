@@ -23,6 +23,8 @@ enum lattice_model lattice_model(manifold_t m)
         return LATTICE_PLANAR;
     if (strcmp(name, "spd_affine") == 0)
         return LATTICE_SPD;
+    if (strcmp(name, "grassmann") == 0)
+        return LATTICE_GRASSMANN;
     return LATTICE_NONE;
 }
 
@@ -36,15 +38,22 @@ size_t lattice_point_size(const struct lattice_mean *c)
         return c->dim + 2;
     case LATTICE_SPD:
         return c->rows * c->rows;
+    case LATTICE_GRASSMANN:
+        return c->rows * c->cols;
     default:
         return c->dim;
     }
 }
 
+static size_t isometry_size(const struct lattice_mean *c)
+{
+    return 2 * (c->dim + 4) + 2 * lattice_point_size(c) + 2 * c->cols * c->cols;
+}
+
 size_t lattice_mean_work(const struct lattice_mean *c)
 {
     /* isometry, two points, two coordinate vectors, and scratch of the matrix functions */
-    return 2 * (c->dim + 4) + 4 * lattice_point_size(c) + 2 * c->dim + 6 * c->rows * c->rows;
+    return isometry_size(c) + 2 * lattice_point_size(c) + 2 * c->dim + 6 * c->rows * c->rows;
 }
 
 void lattice_clip(const struct lattice_mean *c, double *a)
@@ -214,6 +223,96 @@ static void congruence(size_t k, const double *h, const double *y, double *out, 
     la_symmetrize(k, out);
 }
 
+/* ---- subspaces: p columns in R^n, the centre spanned by the first p axes; power series only ----------------------------- */
+
+enum series { SERIES_COS, SERIES_SINC, SERIES_VERSINE, SERIES_LOG };
+
+/* cos(sqrt x), sinc(sqrt x), (1 - cos(sqrt x))/x, or s/sin(s) with x = 1 - cos(s), at a symmetric matrix: Horner's rule */
+static void matrix_series(enum series kind, int terms, size_t p, const double *x, double *out, double *work)
+{
+    size_t n = p * p;
+    for (size_t j = 0; j < n; j++)
+        out[j] = j % (p + 1) == 0;
+    for (int i = terms; i > 0; i--) {
+        double f = kind == SERIES_COS    ? -1.0 / (2 * i * (2 * i - 1))
+                   : kind == SERIES_SINC ? -1.0 / (2 * i * (2 * i + 1))
+                   : kind == SERIES_LOG  ? i / (2.0 * i + 1)
+                                         : -1.0 / ((2 * i + 1) * (2 * i + 2));
+        la_mul_square('N', 'N', p, x, out, work);
+        for (size_t j = 0; j < n; j++)
+            out[j] = f * work[j] + (j % (p + 1) == 0);
+    }
+    for (size_t j = 0; j < n && kind == SERIES_VERSINE; j++)
+        out[j] *= 0.5;
+}
+
+enum { SUBSPACE_TERMS = 13 }; /* (pi/2)^28/28! < 2e-24 */
+
+/* B'B */
+static void gram(size_t l, size_t p, const double *b, double *out)
+{
+    la_mul('T', 'N', p, p, l, b, l, b, l, out, p);
+    la_symmetrize(p, out);
+}
+
+/* the basis (cos(sqrt B'B), B sinc(sqrt B'B)), one block after the other */
+static void subspace_exp(const struct lattice_mean *c, const double *b, double *y, double *work)
+{
+    size_t p = c->cols, l = c->rows - p, n = p * p;
+    double *x = work, *f = x + n, *t = f + n;
+    gram(l, p, b, x);
+    matrix_series(SERIES_COS, SUBSPACE_TERMS, p, x, y, t);
+    matrix_series(SERIES_SINC, SUBSPACE_TERMS, p, x, f, t);
+    la_mul('N', 'N', l, p, p, b, l, f, p, y + n, l);
+}
+
+/* cos, sinc and versine of the target's coordinates, and those */
+static void make_subspace_turn(const struct lattice_mean *c, const double *b, double *turn, double *work)
+{
+    size_t p = c->cols, l = c->rows - p, n = p * p;
+    double *x = work, *t = x + n;
+    gram(l, p, b, x);
+    for (int kind = SERIES_COS; kind <= SERIES_VERSINE; kind++)
+        matrix_series((enum series)kind, SUBSPACE_TERMS, p, x, turn + (size_t)kind * n, t);
+    for (size_t j = 0; j < l * p; j++)
+        turn[3 * n + j] = b[j];
+}
+
+/* Carries the target A to the centre, or back with sign -1: Y_1' = C Y_1 + sign D W, Y_2' = Y_2 - A (sign D Y_1 + K W), W = A'Y_2 */
+static void turn_subspace(const struct lattice_mean *c, const double *turn, int back, const double *y, double *out,
+                          double *work)
+{
+    size_t p = c->cols, l = c->rows - p, n = p * p;
+    const double *a = turn + 3 * n, *y2 = y + n;
+    double sign = back ? -1 : 1, *w = work, *t = w + n, *s = t + n;
+    la_mul('T', 'N', p, p, l, a, l, y2, l, w, p);
+    la_mul_square('N', 'N', p, turn, y, out);
+    la_mul_square('N', 'N', p, turn + n, w, t);
+    for (size_t j = 0; j < n; j++)
+        out[j] += sign * t[j];
+    la_mul_square('N', 'N', p, turn + n, y, t);
+    la_mul_square('N', 'N', p, turn + 2 * n, w, s);
+    for (size_t j = 0; j < n; j++)
+        t[j] = sign * t[j] + s[j];
+    la_mul('N', 'N', l, p, p, a, l, t, p, out + n, l);
+    for (size_t j = 0; j < l * p; j++)
+        out[n + j] = y2[j] - out[n + j];
+}
+
+/* Y_2 Y_1' h(Y_1 Y_1') for an orthonormal basis, h(cos^2 t) = 2t/sin 2t */
+static void subspace_log(const struct lattice_mean *c, const double *y, double *a, double *work)
+{
+    size_t p = c->cols, l = c->rows - p, n = p * p;
+    double *x = work, *h = x + n, *t = h + n, *q = t + n;
+    la_mul_square('N', 'T', p, y, y, x);
+    la_symmetrize(p, x);
+    for (size_t j = 0; j < n; j++)
+        x[j] = 2 * ((j % (p + 1) == 0) - x[j]);
+    matrix_series(SERIES_LOG, c->terms, p, x, h, t);
+    la_mul('N', 'T', l, p, p, y + n, l, y, p, q, l);
+    la_mul('N', 'N', l, p, p, q, l, h, p, a, l);
+}
+
 /* ---- the mean --------------------------------------------------------------------------------------------------------- */
 
 void lattice_embed(const struct lattice_mean *c, const double *a, double *y, double *work)
@@ -236,6 +335,9 @@ void lattice_embed(const struct lattice_mean *c, const double *a, double *y, dou
     case LATTICE_SPD:
         matrix_exp(c, 1, a, y, work);
         return;
+    case LATTICE_GRASSMANN:
+        subspace_exp(c, a, y, work);
+        return;
     default:
         for (size_t j = 0; j < c->dim; j++)
             y[j] = a[j];
@@ -248,6 +350,8 @@ static void make_isometry(const struct lattice_mean *c, const double *a, double 
     if (c->model == LATTICE_SPD) {
         matrix_exp(c, -0.5, a, isometry, work);
         matrix_exp(c, 0.5, a, isometry + c->rows * c->rows, work);
+    } else if (c->model == LATTICE_GRASSMANN) {
+        make_subspace_turn(c, a, isometry, work);
     } else {
         make_turn(c, a, isometry);
     }
@@ -260,6 +364,11 @@ static void carried_log(const struct lattice_mean *c, const double *isometry, in
     if (c->model == LATTICE_SPD) {
         congruence(c->rows, isometry + (back ? c->rows * c->rows : 0), y, out, work);
         matrix_log(c, out, a, work);
+        return;
+    }
+    if (c->model == LATTICE_GRASSMANN) {
+        turn_subspace(c, isometry, back, y, out, work);
+        subspace_log(c, out, a, work);
         return;
     }
     if (c->model == LATTICE_PLANAR)
@@ -282,7 +391,7 @@ void lattice_mean_run(const struct lattice_mean *c, size_t n, const double *y, d
                       struct host *host, double *work)
 {
     size_t d = c->dim, size = lattice_point_size(c);
-    double *isometry = work, *out = isometry + 2 * (d + 4) + 2 * size, *from = out + size, *v = from + size,
+    double *isometry = work, *out = isometry + isometry_size(c), *from = out + size, *v = from + size,
            *rest = v + 2 * d;
     int flat = c->model == LATTICE_FLAT;
     for (size_t j = 0; j < d; j++)

@@ -7,17 +7,25 @@
 #include "manifold.h"
 
 /* model spaces in which bounds are proven; they see normal coordinates only */
-enum lattice_model { LATTICE_NONE, LATTICE_FLAT, LATTICE_SPHERE, LATTICE_HYPERBOLIC, LATTICE_PLANAR, LATTICE_SPD };
+enum lattice_model {
+    LATTICE_NONE,
+    LATTICE_FLAT,
+    LATTICE_SPHERE,
+    LATTICE_HYPERBOLIC,
+    LATTICE_PLANAR,
+    LATTICE_SPD,
+    LATTICE_GRASSMANN
+};
 
 struct lattice_mean {
     enum lattice_model model;
-    size_t dim, rows;
+    size_t dim, rows, cols; /* rows, cols of matrices: k, k, or n, p of subspaces */
     double radius;
     double step; /* of the gradient, and their number */
     int steps;
     int bits;    /* sums are whole multiples of 2^-bits */
     double base; /* series of the matrix logarithm: tanh(r'/4), r' the radius of its spectrum, and its terms */
-    int terms;
+    int terms;   /* of that, or of the series of subspaces' logarithms */
 };
 
 enum lattice_model lattice_model(manifold_t m);

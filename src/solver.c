@@ -213,3 +213,34 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
         value = value_new;
     }
 }
+
+size_t solver_floor_work(manifold_t m)
+{
+    return 3 * m->ambient + manifold_work(m);
+}
+
+/* Rounding floor of the gradient, seen rather than guessed: how much it changes when p moves by less than the tolerance. */
+double solver_floor(manifold_t m, const struct objective *f, const double *p, double *work)
+{
+    size_t n = m->ambient;
+    double *g = work, *h = g + n, *q = h + n, *rest = q + n, value, floor = 0, sq;
+    if (f->eval(f, p, g, &value) != STATUS_OK)
+        return 0;
+    for (int k = 0; k < 3; k++) {
+        for (size_t j = 0; j < n; j++)
+            h[j] = (j + (size_t)k) % 3 == 0 ? p[j] : (j + (size_t)k) % 3 == 1 ? -0.5 * p[j] : 0.25 * p[j];
+        if (m->ops->project_tangent(m, h, one(p), one(h), 0, 1, rest) != STATUS_OK ||
+            m->ops->inner(m, &sq, one(p), one(h), one(h), 0, 1, rest) != STATUS_OK || !(sq > 0))
+            continue;
+        for (size_t j = 0; j < n; j++)
+            h[j] *= 1e-11 / sqrt(sq);
+        if (m->ops->exp(m, q, one(p), one(h), 0, 1, rest) != STATUS_OK || f->eval(f, q, h, &value) != STATUS_OK)
+            continue;
+        for (size_t j = 0; j < n; j++)
+            h[j] -= g[j];
+        if (m->ops->project_tangent(m, h, one(p), one(h), 0, 1, rest) == STATUS_OK &&
+            m->ops->inner(m, &sq, one(p), one(h), one(h), 0, 1, rest) == STATUS_OK && sqrt(sq) > floor)
+            floor = sqrt(sq);
+    }
+    return 4 * floor;
+}

@@ -26,4 +26,8 @@ size_t solver_work(manifold_t m, int memory);
 /* p: start in, minimiser out */
 int solver_run(manifold_t m, const struct objective *f, double *p, struct solver *s, double *work);
 
+/* rounding floor of the gradient's norm at p */
+size_t solver_floor_work(manifold_t m);
+double solver_floor(manifold_t m, const struct objective *f, const double *p, double *work);
+
 #endif

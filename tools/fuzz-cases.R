@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks")
+RECORDS <- c("lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -119,7 +119,7 @@ kinds <- list(
   tangent_law = function(k) pick(1, 2), tangent_way = function(k) pick(1, 2, 3, 4), tangent_law_name = function(k) "gaussian",
   tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick(1, 2, 3), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
-  lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20)),
+  lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20), pick(0, 1)),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
   operation = function(k) pick("exp", "coords", "project_tangent"), pv = function(k) list(k$p, k$v),
   fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
@@ -154,6 +154,27 @@ kinds <- list(
   pld_pair = function(k) c(pick(0, 1), runif(1, 0.2, 2), pick(1, 0.1), pick(0, 1), -1, 1),
   pld_grid = function(k) c(0.01, -50, 100, sample(0:4, 1)), merge_grid = function(k) c(0.1, -10, 20, pick(0, 1)),
   losses = function(k) seq(-0.9, 0.9, 0.3), masses = function(k) rep(1 / 7, 7),
+  lm_step = function(k) 0.04, lm_knots = function(k) 200, lm_x = function(k) rbind(1, seq(-1, 1, length.out = 6)),
+  lm_y = function(k) matrix(seq(-1, 2, length.out = 12), 2), lm_ridge = function(k) matrix(1, 2, 2), lm_centre = function(k) matrix(0.1, 2, 2),
+  lm_loss = function(k) list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07)), lm_numbers = function(k) c(1e-8, pick(0, 20), 2),
+  lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) c(0.1, 3),
+  lm_draw = function(k) c(pick(1, 2, 3), 0.5, 100, pick(0, 1)), lm_formula = function(k) cbind(y, z) ~ x,
+  lm_data = function(k) data.frame(x = c(runif(9), NA), y = rnorm(10), z = rnorm(10)),
+  lm_bounds = function(k) list(x = c(0, 1), y = c(center = 0, scale = 1), z = c(-3, 3)),
+  lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output"),
+  lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
+  lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
+  velocity = function(k) mf_from_coords(k$M, k$one, rep(0.1, mf_facts(k$M)$dimension)),
+  times = function(k) as.double(seq_len(k$n)) / k$n,
+  regression_numbers = function(k) c(sample(3, 1), 0.1, 0, Inf, 1e-6, 30, pick(0, 5), pick(0, 1, 3)),
+  loss_numbers = function(k) c(sample(3, 1), 0.1, pick(0, 0.01), pick(Inf, 0.1)),
+  record_numbers = function(k) c(sample(3, 1), 0.1, pick(0, 0.01), pick(Inf, 0.1), pick(0, 1)),
+  curve = function(k) if (runif(1) < 0.7) y ~ t else list(y ~ 1, y ~ t + u, y ~ poly(t, 2))[[sample(3, 1)]],
+  curve_data = function(k) list(y = k$x, t = as.double(seq_len(k$n)), u = c(1, 0, 0, 1)),
+  loss_name = function(k) pick("squared", "huber", "lad"), origin = function(k) list(0, 2, "mean")[[sample(3, 1)]],
+  omit = function(k) na.omit,
+  curve_fit = function(k) keep(k, "curve_fit", geodesic_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), starts = 1, tol = 1e-6)),
+  curve_summary = function(k) keep(k, "curve_summary", summary(kinds$curve_fit(k))),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
@@ -204,6 +225,9 @@ arguments <- c(
   riemdp_kng_domination_nonprivate = "M x centre=one radius sigma draws=count simulate=flag",
   riemdp_kng_least_acceptance = "M radius law sigma tol",
   riemdp_kng_nonprivate = "M x centre=one radius law sigma tol trials=count draws=count envelope=flag simulate=flag",
+  riemdp_regression = "M y=x x=times weights p=no_path v=no_path numbers=regression_numbers",
+  riemdp_regression_gradient = "M p=one v=velocity x=times y=x weights numbers=loss_numbers",
+  riemdp_regression_records = "M p=one v=velocity x=times y=x numbers=record_numbers",
   riemdp_gaussian_radii = "M n=count sigma simulate=flag", riemdp_laplace_radii = "M n=count sigma simulate=flag",
   riemdp_log = "M p q", riemdp_log_density = "M p v",
   riemdp_lattice_mean_nonprivate = "M x centre=one numbers=lattice_numbers", riemdp_lattice_model = "M",
@@ -224,6 +248,12 @@ arguments <- c(
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
+  riemdp_shared_loss = "k=positive e1=small q=count t=small step=lm_step knots=lm_knots",
+  riemdp_perturbed_fit_nonprivate = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss numbers=lm_numbers",
+  riemdp_release_perturbed = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss numbers=lm_numbers draw=lm_draw simulate=flag",
+  riemdp_release_clipped_kng = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber numbers=lm_numbers draw=lm_kng simulate=flag",
+  riemdp_perturbation_noise = "p=count q=count n=count norm=law rate=positive simulate=flag",
+  riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
   riemdp_pld_cells = "pair=pld_pair grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
 
   event_pure = "epsilon adjacency", event_laplace = "scale=positive adjacency", event_gaussian = "noise_multiplier=positive adjacency",
@@ -249,6 +279,8 @@ arguments <- c(
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release",
   frechet_mean = "x M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
+  geodesic_regression = "formula=curve M data=curve_data loss=loss_name weights=no_path subset=no_path na.action=omit cutoff=no_path origin tol max_iter=iterations",
+  geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
   glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model",
   kendall = "k=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
@@ -272,6 +304,8 @@ arguments <- c(
   poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
   riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
   riemdp_poincare_embedding = "M=ball edges start=ball_points numbers=embedding_numbers",
+  dp_lm = "formula=lm_formula data=lm_data epsilon bounds=lm_bounds method=lm_method r_squared=small",
+  dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.dp_lm = "object=lm_release",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
@@ -279,12 +313,13 @@ arguments <- c(
 )
 
 # methods of exported and of base generics: by the class they are for
-classes <- c(mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
+classes <- c(geodesic_regression = "curve_fit", summary.geodesic_regression = "curve_summary", mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
              dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
              riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
-             poincare_embedding = "embedding")
+             poincare_embedding = "embedding",
+             dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")

@@ -328,3 +328,61 @@ test_that("the untruncated Laplace mechanism has the error that it should on S^2
   scale <- riemdp:::outwards(mean_sensitivity(sphere(2), 50, pi / 8))
   expect_equal(expected_error(sphere(2), as.numeric(scale)), 0.0331, tolerance = 0.01)
 })
+
+test_that("a release without a guarantee is no public centre", {
+  x <- cbind(c(0.1, -0.2, 0.3), c(0, 0.2, 0.1))
+  paper <- dp_mean(x, euclidean(2), 1, c(0, 0), 1, mechanism = "euclidean", calibration = "paper")
+  expect_identical(guarantee(paper)$label, "none")
+  expect_error(dp_mean(x, euclidean(2), 1, paper, 1), "NOT PRIVATE", class = "riemdp_error_argument")
+  seeded <- with_simulation(1, dp_mean(x, euclidean(2), 1, c(0, 0), 1))
+  expect_error(dp_mean(x, euclidean(2), 1, seeded, 1), class = "riemdp_error_argument")
+  expect_true(mf_is_point(euclidean(2), with_simulation(2, dp_mean(x, euclidean(2), 1, seeded, 1))$value))
+  good <- dp_mean(x, euclidean(2), 1, c(0, 0), 1)
+  expect_true(mf_is_point(euclidean(2), dp_mean(x, euclidean(2), 1, good, 1)$value))
+})
+
+test_that("records however far away move a release by no more than the sensitivity", {
+  # noise of 1e-9, so that the mean shows; a record at distance 38 once moved it seven times the bound on the hyperboloid
+  set.seed(9)
+  trials <- if (quick()) 30 else 200
+  far_point <- function(scale) {
+    u <- stats::rnorm(2)
+    u <- u / sqrt(sum(u^2)) * scale
+    c(sqrt(1 + sum(u^2)), u)
+  }
+  far_matrix <- function(k) {
+    q <- qr.Q(qr(matrix(stats::rnorm(k^2), k)))
+    x <- q %*% (10^(stats::runif(1, -150, 150) + stats::runif(k, 0, 14)) * t(q))
+    (x + t(x)) / 2
+  }
+  cases <- list(
+    list(M = euclidean(3), center = c(0, 0, 0), radius = 2, far = function() 10^stats::runif(3, -300, 300) * c(1, -1, 1)),
+    list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1, far = function() far_point(10^stats::runif(1, 15, 18))),
+    list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1, far = function() far_point(10^stats::runif(1, 0, 153))),
+    list(M = hyperbolic(2), center = c(cosh(9), sinh(9), 0), radius = 1, far = function() far_point(10^stats::runif(1, 3, 150))),
+    list(M = hyperbolic(2, "ball"), center = c(0.1, 0), radius = 1,
+         far = function() far_point(1)[-1] / sqrt(2) * (1 - 10^stats::runif(1, -17, 0))),
+    list(M = spd(2), center = diag(2), radius = 1, far = function() far_matrix(2)),
+    list(M = spd(2, "logeuclidean"), center = diag(2), radius = 1, far = function() far_matrix(2)),
+    list(M = spd(2, "bures"), center = diag(2), radius = 0.3, far = function() far_matrix(2)),
+    list(M = grassmann(4, 2), center = diag(4)[, 1:2], radius = 0.55,
+         far = function() qr.Q(qr(diag(4)[, 3:4] + 1e-9 * matrix(stats::rnorm(8), 4))))
+  )
+  for (case in cases) {
+    d <- mf_facts(case$M)$dimension
+    a <- matrix(stats::rnorm(5 * d), 5)
+    a <- a / sqrt(rowSums(a^2)) * case$radius * 0.5 + 0.3 * case$radius / sqrt(d)
+    x <- mf_exp(case$M, case$center, mf_from_coords(case$M, case$center, a))
+    release <- function(x) {
+      with_simulation(3, dp_mean(x, case$M, center = case$center, radius = case$radius, mechanism = "wrapped", sigma = 1e-9,
+                                 invalid = "center"))$value
+    }
+    before <- release(x)
+    moved <- vapply(seq_len(trials), function(i) {
+      z <- x
+      if (length(dim(x)) == 3) z[, , 1] <- case$far() else z[1, ] <- case$far()
+      mf_dist(case$M, before, release(z))
+    }, numeric(1))
+    expect_lte(max(moved), mean_sensitivity(case$M, 5, case$radius, case$center) + 1e-7)
+  }
+})

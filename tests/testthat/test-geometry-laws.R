@@ -234,3 +234,17 @@ test_that("matrices of condition 1e12", {
     s <- s[2:1, 2:1]
   }
 })
+
+test_that("distances on the hyperboloid hold as far as its points do", {
+  M <- hyperbolic(2)
+  for (t in c(1e-8, 1, 18, 30, 36, 37, 50, 100, 300, 350)) {
+    far <- mf_exp(M, c(1, 0, 0), c(0, 0.6 * t, 0.8 * t))
+    expect_equal(mf_dist(M, c(1, 0, 0), far), t, tolerance = 1e-13)
+    expect_equal(mf_dist(M, far, c(1, 0, 0)), t, tolerance = 1e-13)
+    expect_equal(as.vector(mf_log(M, c(1, 0, 0), far)), c(0, 0.6 * t, 0.8 * t), tolerance = 1e-12)
+  }
+  # two points far out and near each other: the chord
+  x <- mf_exp(M, c(1, 0, 0), c(0, 8, 0))
+  v <- mf_from_coords(M, x, c(1e-6, -2e-6))
+  expect_equal(mf_dist(M, x, mf_exp(M, x, v)), sqrt(5) * 1e-6, tolerance = 1e-3)
+})

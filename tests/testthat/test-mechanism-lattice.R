@@ -5,6 +5,7 @@ lattice_cases <- function() {
     list(M = sphere(2), center = c(0.6, 0, 0.8), radius = 0.7), list(M = hyperbolic(2), center = c(sqrt(2), 1, 0), radius = 1),
     list(M = hyperbolic(3, "ball"), center = c(0.1, 0, 0), radius = 1), list(M = spd(2), center = diag(c(1, 3)), radius = 1),
     list(M = spd(3), center = diag(3), radius = 1.5), list(M = spd(3, "logeuclidean"), center = diag(3), radius = 1),
+    list(M = grassmann(5, 2), center = diag(5)[, 2:3], radius = 0.5), list(M = grassmann(3, 2), center = diag(3)[, 1:2], radius = 0.6),
     list(M = kendall(5), center = as.vector(mf_project(kendall(5), c(0, 1, 2i, 1 + 1i, -1))), radius = 0.35)
   )
 }
@@ -12,7 +13,7 @@ lattice_cases <- function() {
 bounds_of <- function(case, n) riemdp:::lattice_bounds(case$M, riemdp:::check_radius(case$M, case$radius, case$center), n)
 
 coords_mean <- function(case, x, n) {
-  .Call(riemdp:::riemdp_lattice_mean_nonprivate, case$M, x, case$center, c(bounds_of(case, n)$numbers, 10))
+  .Call(riemdp:::riemdp_lattice_mean_nonprivate, case$M, x, case$center, c(bounds_of(case, n)$numbers, 10, 0))
 }
 
 in_ball <- function(case, n, seed = 3, edge = FALSE) {
@@ -26,12 +27,14 @@ single_origin <- function(M) riemdp:::public_point(M, .Call(riemdp:::riemdp_orig
 test_that("coordinates keep their error bound against 40 digits", {
   skip_if_not_installed("jsonlite")
   reference <- jsonlite::fromJSON(test_path("reference", "lattice_mean.json"), simplifyDataFrame = FALSE)
-  expect_length(reference, 22)
+  expect_length(reference, 30)
   for (ref in reference) {
     d <- ref$d
-    M <- switch(ref$model, sphere = sphere(d), hyperbolic = hyperbolic(d), kendall = kendall(d / 2 + 2),
+    word <- strsplit(ref$model, " ")[[1]]
+    M <- switch(word[1], grassmann = grassmann(as.numeric(word[2]), as.numeric(word[3])), sphere = sphere(d), hyperbolic = hyperbolic(d), kendall = kendall(d / 2 + 2),
                 spd = spd((sqrt(8 * d + 1) - 1) / 2))
-    case <- list(M = M, center = single_origin(M), radius = ref$radius)
+    center <- if (word[1] == "grassmann") diag(mf_facts(M)$rows)[, seq_len(mf_facts(M)$cols), drop = FALSE] else single_origin(M)
+    case <- list(M = M, center = center, radius = ref$radius)
     x <- mf_exp(M, case$center, mf_from_coords(M, case$center, ref$records))
     n <- nrow(ref$records)
     a <- coords_mean(case, x, n)
@@ -103,6 +106,67 @@ test_that("releases lie on the image of the lattice and say what they are", {
   r <- with_simulation(1, dp_mean(1:5 / 5, euclidean(1), 1, 0, 1, numerics = "lattice"))
   expect_identical(guarantee(r)$label, "none")
   expect_identical(r$mechanism, "wrapped")
+})
+
+test_that("one record is its own mean to within the bound, a million are", {
+  for (case in lattice_cases()) {
+    x <- in_ball(case, 1, edge = TRUE)
+    a <- coords_mean(case, x, 1)
+    expect_lte(sqrt(sum((as.vector(a) - attr(a, "records"))^2)), bounds_of(case, 1)$error)
+  }
+  # two places on a geodesic through the centre, half a million records each: the mean is half-way
+  n <- if (quick()) 1e4 else 1e6
+  case <- lattice_cases()[[3]]
+  x <- mf_exp(case$M, case$center, mf_from_coords(case$M, case$center, rbind(c(0.6, 0.1), c(-0.3, -0.05))))
+  a <- coords_mean(case, x[rep(1:2, n / 2), ], n)
+  ends <- attr(a, "records")[, 1:2]
+  expect_lte(sqrt(sum((as.vector(a) - rowMeans(ends))^2)), bounds_of(case, n)$error)
+})
+
+test_that("the other wrapped mechanisms have a lattice mode", {
+  cases <- c(lattice_cases(), list(
+    list(M = stiefel(4, 2), center = diag(4)[, 1:2], radius = 0.5), list(M = spd(2, "bures"), center = diag(2), radius = 0.2)
+  ))
+  for (case in cases) {
+    x <- in_ball(case, 30)
+    release <- function(...) dp_mean(x, case$M, 4, case$center, case$radius, ..., numerics = "lattice")
+    pure <- release(mechanism = "tangent")
+    normal <- release(mechanism = "tangent", delta = 1e-6, options = list(noise = "gaussian", k = 18))
+    expect_identical(c(guarantee(pure)$label, guarantee(normal)$label), c("pure", "approx"))
+    expect_identical(guarantee(pure)$delta, 0)
+    expect_match(pure$target, "logarithms")
+    expect_equal(pure$sensitivity, 2 * case$radius / 30, tolerance = 1e-9)
+    expect_identical(normal$details$step, 2^-18)
+    expect_no_match(format(guarantee(pure)), "real-number model")
+    expect_identical(normal$budget$event$type, "discrete_gaussian")
+    for (r in list(pure, normal)) {
+      expect_true(mf_is_point(case$M, r$value))
+      expect_output(explain(r), "of the\\s+records'\\s+logarithms")
+      z <- mf_coords(case$M, case$center, mf_log(case$M, case$center, r$value)) / r$details$step
+      if (sqrt(sum((z * r$details$step)^2)) < 0.8 && case$M$name != "spd_bures") expect_lt(gap(z, round(z)), 1e-4)
+    }
+    # by another name what law = "gaussian" is
+    if (is.null(bounds_of(case, 30)$why)) {
+      by_name <- with_simulation(4, release(mechanism = "wrapped_gaussian", delta = 1e-6))
+      by_law <- with_simulation(4, release(mechanism = "wrapped", delta = 1e-6, options = list(law = "gaussian")))
+      expect_identical(by_name$value, by_law$value)
+      expect_identical(by_name$details, by_law$details)
+      expect_identical(by_name$mechanism, "wrapped_gaussian")
+      expect_output(explain(by_name), "discrete\\s+Gaussian")
+      expect_true(is.finite(confint(by_name)$radius))
+    }
+  }
+})
+
+test_that("the tangent mean is the mean of the records' coordinates, to the last bits", {
+  set.seed(8)
+  for (case in list(list(M = stiefel(4, 2), center = diag(4)[, 1:2], radius = 0.5), lattice_cases()[[3]])) {
+    x <- in_ball(case, 25)
+    numbers <- riemdp:::lattice_bounds(case$M, riemdp:::check_radius(case$M, case$radius, case$center), 25, "tangent")
+    a <- .Call(riemdp:::riemdp_lattice_mean_nonprivate, case$M, x, case$center, c(numbers$numbers, 10, 1))
+    expect_lte(sqrt(sum((as.vector(a) - rowMeans(attr(a, "records")))^2)), numbers$error + 1e-16)
+    expect_lt(numbers$error, 1e-15)
+  }
 })
 
 test_that("the order of records changes nothing, not even a bit", {
@@ -213,6 +277,15 @@ test_that("what can't be served is refused from public facts, with what would do
   e <- refuse("unsupported", stiefel(4, 2), diag(4)[, 1:2], 0.5, mechanism = "wrapped")
   expect_match(conditionMessage(e), "spheres, hyperbolic")
   refuse("unsupported", custom_sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped")
+  refuse("unsupported", custom_sphere(2), c(0, 0, 1), 0.5, mechanism = "tangent")
+  refuse("unsupported", grassmann(5, 1), diag(5)[, 1, drop = FALSE], 0.785, mechanism = "wrapped")
+  refuse("unsupported", grassmann(5, 2), diag(5)[, 1:2], 1e-12, mechanism = "wrapped")
+  refuse("unsupported", grassmann(130, 2), diag(130)[, 1:2], 0.5, mechanism = "wrapped")
+  refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "tangent", options = list(k = 4), numerics = "real")
+  refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, delta = 1e-6, mechanism = "wrapped_gaussian", options = list(k = 4),
+         numerics = "real")
+  refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped_gaussian")
+  refuse("argument", sphere(2), c(0, 0, 1), 0.5, delta = 1e-6, mechanism = "wrapped_gaussian", options = list(report_mu = TRUE))
   refuse("unsupported", spd(2, "bures"), diag(2), 0.2, mechanism = "wrapped")
   refuse("unsupported", spd(3), diag(3), 9, mechanism = "wrapped")
   refuse("unsupported", hyperbolic(2), c(1, 0, 0), 20, mechanism = "wrapped")
@@ -222,4 +295,16 @@ test_that("what can't be served is refused from public facts, with what would do
   refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(law = "cauchy"))
   refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(k = 1.5))
   refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(k = 4), numerics = "real")
+})
+
+test_that("zCDP figures keep their delta at the ends of the range", {
+  # the scale for small epsilon was once found by a difference that cancels
+  for (epsilon in 10^seq(-16, 3, by = 1)) {
+    for (delta in c(0.99, 0.1, 1e-6, 1e-100, 1e-300)) {
+      rho <- riemdp:::zcdp_rho(epsilon, delta)
+      expect_lte(riemdp:::zcdp_delta(rho, epsilon), delta * (1 + 1e-9))
+      expect_lte(riemdp:::zcdp_epsilon(rho, delta), epsilon * (1 + 1e-9))
+      expect_lte(riemdp:::zcdp_delta(rho, riemdp:::zcdp_epsilon(rho, delta)), delta * (1 + 1e-9))
+    }
+  }
 })

@@ -108,3 +108,33 @@ test_that("projection mends what is off, with the floor that is set", {
   expect_equal(mf_project(sphere(1), c(3e200, 4e200)), c(0.6, 0.8))
   expect_error(mf_project(kendall(3), c(1, 1, 1) + 0i), class = "riemdp_error_zero_size")
 })
+
+test_that("model.frame() keeps responses beside their predictors where records are left out", {
+  M <- sphere(2)
+  set.seed(6)
+  d <- data.frame(id = as.double(1:9))
+  d$y <- mf_points(mf_random(M, 9), M)
+  whole <- as.matrix(d$y)
+  d$id[3] <- NA
+  d$y[5] <- NA
+  for (action in list(na.omit, na.exclude)) {
+    f <- model.frame(y ~ id, d, na.action = action)
+    expect_identical(f$id, c(1, 2, 4, 6:9))
+    expect_identical(as.matrix(f$y), whole[f$id, ])
+    expect_identical(mf_dist(M, f$y, whole[f$id, ]), numeric(7))
+  }
+  f <- model.frame(y ~ id, d, subset = id > 1.5, na.action = na.omit)
+  expect_identical(as.matrix(f$y), whole[f$id, ])
+  # subsets of subsets, repeated, reversed and missing records
+  x <- d$y[c(8, 2, 2, NA, 9)]
+  expect_identical(as.matrix(x), whole[c(8, 2, 2, NA, 9), ])
+  expect_identical(as.matrix(rev(x)[2:4]), whole[c(NA, 2, 2), ])
+  expect_identical(as.matrix(c(x, x[1])), whole[c(8, 2, 2, NA, 9, 8), ])
+  expect_identical(nrow(attr(x[1:3], "rows")), 2L)
+  x[2] <- whole[1, ]
+  expect_identical(as.matrix(x)[1:3, ], whole[c(8, 1, 2), ])
+  broken <- d$y[4:6]
+  attr(attr(broken, "rows"), "id") <- c(9L, 1L, 2L)
+  expect_error(as.matrix(broken), class = "riemdp_error_shape")
+  expect_error(mf_dist(M, broken, c(1, 0, 0)), class = "riemdp_error")
+})

@@ -7,7 +7,7 @@ half of the data sets have most records on the boundary. Needs mpmath.
 """
 import json
 import random
-from mpmath import mp, mpf, mpc, matrix, sqrt, cos, sin, cosh, sinh, asinh, atan2, eigsy, exp, log, eye, nstr
+from mpmath import mp, mpf, mpc, matrix, sqrt, cos, sin, cosh, sinh, asinh, atan, atan2, eigsy, exp, log, eye, nstr
 
 mp.dps = 50
 
@@ -116,11 +116,53 @@ class Spd:
         return h * spectral(g, exp) * h, max(abs(x) for x in g)
 
 
+class Grassmann:
+    """bases; logarithms by tangents of principal angles"""
+
+    def __init__(self, n, p):
+        self.n, self.p = n, p
+
+    def root(self, a, f):
+        return spectral(a, lambda x: f(sqrt(abs(x))) if abs(x) > mpf(10) ** -60 else mpf(1))
+
+    def exp(self, w, v):
+        s = v.T * v
+        return w * self.root(s, cos) + v * self.root(s, lambda t: sin(t) / t)
+
+    def log(self, w, y):
+        m = y * (w.T * y) ** -1 - w
+        return m * self.root(m.T * m, lambda t: atan(t) / t)
+
+    def origin(self):
+        w = matrix(self.n, self.p)
+        for i in range(self.p):
+            w[i, i] = 1
+        return w
+
+    def embed(self, c):
+        v, l = matrix(self.n, self.p), self.n - self.p
+        for j in range(self.p):
+            for i in range(l):
+                v[self.p + i, j] = c[i + j * l]
+        return self.exp(self.origin(), v)
+
+    def coords(self, y):
+        v = self.log(self.origin(), y)
+        return [v[i, j] for j in range(self.p) for i in range(self.p, self.n)]
+
+    def mean_step(self, w, ys, t):
+        g = matrix(self.n, self.p)
+        for y in ys:
+            g += self.log(w, y)
+        g = g * (t / len(ys))
+        return self.exp(w, g), max(abs(x) for x in g)
+
+
 def mean(space, records, t):
     ys = [space.embed(c) for c in records]
     p = space.embed([mpf(0)] * len(records[0]))
     for _ in range(2000):
-        if isinstance(space, Spd):
+        if isinstance(space, (Spd, Grassmann)):
             p, size = space.mean_step(p, ys, t)
         else:
             g = [sum(x) * t / len(ys) for x in zip(*[space.log(p, y) for y in ys])]
@@ -150,6 +192,8 @@ def main():
         ("hyperbolic", Hyperbolic(), 2, [0.5, 2.5], 0.2), ("hyperbolic", Hyperbolic(), 5, [1.0], 0.5),
         ("kendall", Round(True), 2, [0.39], 0.8), ("kendall", Round(True), 6, [0.35], 0.8),
         ("spd", Spd(2), 3, [0.5, 2.0], 0.5), ("spd", Spd(3), 6, [1.5], 0.5),
+        ("grassmann 4 2", Grassmann(4, 2), 4, [0.1, 0.55], 0.8), ("grassmann 6 2", Grassmann(6, 2), 8, [0.5], 0.8),
+        ("grassmann 4 1", Grassmann(4, 1), 3, [0.7], 0.8),
     ]:
         for r in radii:
             for edge in (False, True):

@@ -261,6 +261,44 @@ for (r in c(.3, 1, 2, 3)) {
 check("Taylor remainder of degree 14 at 1/2", exp(.5) - sum(.5^(0:14) / factorial(0:14)) < 2.6e-17 + 2^-52)
 j <- 0:4000
 for (b in c(.1, .7, .99)) check("sum of (j + 2) b^2j <= 2/(1 - b^2)^2", sum((j + 2) * b^(2 * j)) <= 2 / (1 - b^2)^2)
+
+# subspaces: the logarithm without eigenvalues, and its Lipschitz constant on all matrices near orthonormal ones
+subspace_beta <- function(v, terms = 1500) {
+  out <- diag(nrow(v))
+  for (j in terms:1) out <- diag(nrow(v)) + j / (2 * j + 1) * v %*% out
+  out
+}
+subspace_log <- function(y, p) {
+  top <- y[1:p, , drop = FALSE]
+  y[-(1:p), , drop = FALSE] %*% t(top) %*% subspace_beta(2 * (diag(p) - tcrossprod(top)))
+}
+local({
+  gap <- 0
+  steep <- 0
+  for (case in list(c(4, 2, 0.55), c(7, 3, 0.5), c(5, 4, 0.7), c(6, 1, 0.7))) {
+    n <- case[1]
+    p <- case[2]
+    far <- 2 * case[3]
+    angle <- acos(1 - (1 - cos(2 * far)) - 1e-3 * (1 + cos(2 * far)))
+    bound <- angle / 2 / sin(angle / 2) + angle / sin(angle) + 2 * (1 - angle / tan(angle)) / sin(angle)^2
+    for (i in 1:200) {
+      b <- matrix(rnorm((n - p) * p), n - p)
+      if (i %% 2) b <- outer(b[, 1], rnorm(p)) # one principal angle, the largest
+      b <- b * far / sqrt(sum(b^2))
+      z <- svd(b, nu = min(dim(b)), nv = p)
+      full <- c(z$d, numeric(p))[1:p]
+      y <- rbind(z$v %*% (cos(full) * t(z$v)), z$u %*% (sin(z$d) * t(z$v)[seq_along(z$d), , drop = FALSE]))
+      y <- y %*% qr.Q(qr(matrix(rnorm(p^2), p)))
+      gap <- max(gap, abs(subspace_log(y, p) - b))
+      e <- matrix(rnorm(n * p), n)
+      e <- e / sqrt(sum(e^2)) * 1e-6
+      steep <- max(steep, sqrt(sum((subspace_log(y + e, p) - subspace_log(y - e, p))^2)) / 2e-6 / bound)
+    }
+  }
+  check("subspaces: logarithm by products and a power series", gap < 1e-10, gap)
+  check("subspaces: Lipschitz constant over its bound", steep <= 1, steep)
+})
+
 # ---- kng.md ---------------------------------------------------------------------------------------------------------------
 g_fun <- function(D) ifelse(D < 1e-2, 1 / 3 + 2 / 15 * D^2, (1 - a_fun(D)) / sin(D)^2)
 bend <- function(D) ifelse(D < .1, 4 / 15 + 6 / 35 * D^2 + .062 * D^4, (D * (1 + 2 * cos(D)^2) - 3 * sin(D) * cos(D)) / sin(D)^5)

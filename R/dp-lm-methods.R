@@ -1,0 +1,365 @@
+# The methods of dp_lm(): one list each. What it must hold:
+#   auto         TRUE where method = "auto" may choose it: proven
+#   unsupported  function(ask): NULL, or one sentence on why it can't be served here
+#   plan         function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean squared
+#                error per response over least squares in units of the responses' public variances; `guarantee`: list(epsilon, delta,
+#                mu, reasons, assumptions); `clip` FALSE where features stay as they are; `reach`, to which responses are moved
+#   release      function(x, y, plan, ask): coefficients on public scales, q x (d + 1); or list(b, details) with what else was released
+#   words        function(r): sentences for explain()
+# `ask` holds public quantities only: n, d, q, epsilon, delta, rule, r_squared.
+
+linear_methods <- function() {
+  list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
+       adassp = linear_adassp, output = linear_output,
+       kng = linear_kng, paper = linear_paper)
+}
+
+# Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay finite
+REACH <- 1e6
+
+pure <- function(ask, ...) list(epsilon = ask$epsilon, delta = 0, ...)
+
+# Public guess of R^2: nominal signal and errors of total variance 1; the shares of intercept and slopes are those of nominal_prior()
+guess <- function(ask) {
+  prior <- nominal_prior(ask$d)
+  if (ask$d > 0) prior[2] <- ask$r_squared / (ask$d * NOMINAL_MOMENT)
+  list(prior = prior, sd = sqrt(1 - ask$r_squared), constant = 0.15 + ask$r_squared)
+}
+
+no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the computer's numbers."
+
+# What perturbation_error() says of a rule at the guess: with errors of another size everything scales, tau and the prior in units of them
+guessed_error <- function(rule, ask, share = 1) {
+  g <- guess(ask)
+  perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau / g$sd, rule$e1, rule$ridge, rule$norm, g$prior / g$sd^2,
+                     nominal_errors(rule$q, "gamma")) * g$sd^2
+}
+
+linear_objective <- list(
+  auto = TRUE,
+  unsupported = function(ask) if (is.null(perturbation_rule(ask$n, ask$epsilon, ask$d, ask$q, ask$rule))) no_loss,
+  plan = function(ask) {
+    rule <- perturbation_rule(ask$n, ask$epsilon, ask$d, ask$q, ask$rule)
+    list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
+  words = function(r) perturbation_words(r$details$rule, r$epsilon)
+)
+
+linear_huber <- list(
+  auto = FALSE, # never better than "objective": to compare
+  unsupported = function(ask) NULL,
+  plan = function(ask) {
+    rule <- perturbation_rule(ask$n, ask$epsilon, ask$d, ask$q, loss = "huber")
+    list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
+  words = function(r) perturbation_words(r$details$rule, r$epsilon)
+)
+
+perturbation_words <- function(rule, epsilon) {
+  c(sprintf("Objective perturbation: the released coefficients minimise the sum of a Huber-like loss of the residuals (gradients no longer than tau = %.4g public standard deviations), a ridge (%.4g for the intercept%s) and a random linear term of rate %.4g (%s), drawn from a public law.",
+            rule$tau, rule$ridge[1], if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "", rule$rate,
+            if (rule$norm == "vertex") "a sum over the vertices of the predictors' range" else "largest coefficient row"),
+    if (rule$loss == "shared") "Where a record's gradient is large its curvature may be small: both share one budget." else
+      "Gradient and curvature have budgets of their own (plain accounting, to compare).",
+    sprintf("%.3g of epsilon pays for the solver's error, which a little noise of its own covers.", rule$solver),
+    "Theorem 1 of proofs/linear-regression.md.")
+}
+
+# ---- re-centring ------------------------------------------------------------------------------------------------------------
+
+SCALE_GRID <- 2^((-20:6) / 2)
+FIRST_SHARES <- c(0.04, 0.06, 0.1, 0.15, 0.25)
+
+# Shares of epsilon for the first fit, the scale and the last fit; the quantile that the scale aims at. The first fit gets the least with
+# which the model's error is at most .05; where counts are blurred a quantile far from both ends is safe.
+recentring_shares <- function(ask) {
+  error <- vapply(FIRST_SHARES, function(share) {
+    rule <- perturbation_rule(ask$n, share * ask$epsilon, ask$d, ask$q, "closed")
+    if (is.null(rule)) Inf else rule$error
+  }, 0)
+  enough <- which(error <= 0.05)
+  first <- if (length(enough)) enough[1] else length(FIRST_SHARES)
+  scale <- clamp(60 / (ask$n * ask$epsilon), 0.03, 0.1)
+  list(first = FIRST_SHARES[first], scale = scale, last = (1 - FIRST_SHARES[first] - scale) * (1 - 1e-15), error = error[first],
+       fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9))
+}
+
+# the scale of residuals by the exponential mechanism; rows with missing cells count as outside
+release_scale <- function(x, y, b, epsilon, fraction) {
+  size <- sqrt(colSums((y - b %*% x)^2))
+  size[x[1, ] == 0] <- Inf
+  limit <- SCALE_GRID * sqrt(stats::qchisq(fraction, nrow(y)))
+  score <- -abs(vapply(limit, function(l) sum(size <= l), 0) - fraction * ncol(y))
+  SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon, in_simulation())]
+}
+
+# below this released scale a further round is worth its price
+FURTHER_SCALE <- 0.1
+
+linear_recentred <- list(
+  auto = TRUE,
+  unsupported = function(ask) {
+    for (share in c(recentring_shares(ask)$first, recentring_shares(ask)$last * 0.45)) {
+      if (is.null(perturbation_rule(ask$n, share * ask$epsilon, ask$d, ask$q, "closed"))) return(no_loss)
+    }
+  },
+  plan = function(ask) {
+    share <- recentring_shares(ask)
+    first <- perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, ask$rule)
+    last <- perturbation_rule(ask$n, share$last * ask$epsilon, ask$d, ask$q, ask$rule)
+    # the last fit's errors are as large as the residuals of the first; its coefficients are the first one's errors
+    rough <- guessed_error(first, ask)
+    g <- guess(ask)
+    size <- g$sd^2 + rough
+    error <- size * perturbation_error(ask$n, ask$d, ask$q, last$g, last$tau, last$e1, last$ridge, last$norm,
+                                       rough / size * c(0.5, if (ask$d > 0) 0.5 / (ask$d * NOMINAL_MOMENT)),
+                                       nominal_errors(ask$q, "gamma"))
+    # a scale that is off by the square root of 2, and skewed laws, cost about as much again: on the wines, whose sugar is skewed, the
+    # excess is 1.5 times that of "objective" where this model without its factor says .6
+    list(share = share, rule = last, first = first, error = 2 * error, guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) {
+    b <- release_perturbed(x, y, plan$first)
+    scale <- release_scale(x, y, b, plan$share$scale * ask$epsilon, plan$share$fraction)
+    released <- scale
+    rule <- plan$rule
+    if (scale <= FURTHER_SCALE) { # decided by a release; the last fit's budget goes to two fits and a scale
+      left <- plan$share$last * ask$epsilon
+      rule <- perturbation_rule(ask$n, 0.45 * left, ask$d, ask$q, "closed")
+      b <- b + scale * release_perturbed(x, (y - b %*% x) / scale, rule)
+      scale <- release_scale(x, y / scale, b / scale, 0.1 * left * (1 - 1e-15), plan$share$fraction) * scale
+      released <- c(released, scale)
+    }
+    list(b = b + scale * release_perturbed(x, limit_rows((y - b %*% x) / scale), rule), details = list(scales = released))
+  },
+  words = function(r) {
+    share <- r$details$share
+    c(sprintf("Stages, their budgets added: a rough fit (%.3g of epsilon); the residuals' scale by the exponential mechanism on a public grid (%.3g; released: %s public standard deviations)%s; a fit of the residuals divided by the last scale (the rest), whose shrinkage is towards the fit before.",
+              share$first, share$scale, paste(signif(r$details$scales, 4), collapse = ", "),
+              if (length(r$details$scales) > 1) "; since that scale is small, a further fit and scale out of what was left" else ""),
+      "Later stages are chosen by earlier releases and public numbers only.", perturbation_words(r$details$rule, r$epsilon)[2],
+      "Sections 2 and 3 of proofs/linear-regression.md.")
+  }
+)
+
+# residuals so large that doubles would overflow are moved to REACH, per record
+limit_rows <- function(y) {
+  size <- sqrt(colSums(y^2))
+  y * rep(pmin(1, REACH / pmax(size, 1e-300)), each = nrow(y))
+}
+
+# ---- noisy statistics -------------------------------------------------------------------------------------------------------
+
+# Public clip of |y|: found over the settings of inst/reproduce/linear-regression.R, as the ridge in units of the noise
+STATISTICS_CLIP <- 2.5
+
+statistics_bias <- function(ask, reach) {
+  errors <- nominal_errors(ask$q, "gamma")
+  shrink <- pmin(1, reach / pmax(errors$r, 1e-300))
+  c(shift = mean(shrink * errors$first), slope = 1 - mean(shrink))
+}
+
+# the model for B = (nS + ridge + N1)^-1 (S_xy + N2): sd of the numbers of N1 and N2
+statistics_error <- function(ask, ridge, sd_xx, sd_xy, reach) {
+  g <- guess(ask)
+  bias <- statistics_bias(ask, reach)
+  moment <- c(1, rep(NOMINAL_MOMENT, ask$d))
+  prior <- c(g$prior[1], rep(g$prior[2], ask$d))
+  a <- ask$n * moment + ridge
+  sum(moment * ((ridge / a)^2 * prior + (sd_xy^2 + sd_xx^2 * sum(prior)) / a^2)) + bias[["shift"]]^2 + bias[["slope"]]^2 * sum(moment * prior)
+}
+
+linear_statistics <- list(
+  auto = TRUE,
+  unsupported = function(ask) NULL,
+  plan = function(ask) {
+    sd <- statistics_sd(ask$d, ask$q, ask$epsilon)
+    reach <- STATISTICS_CLIP * sqrt(ask$q)
+    ridge <- sd[["one"]]
+    list(reach = reach, ridge = ridge, error = statistics_error(ask, ridge, 2 * sd[["one"]], 2 * reach * sd[["block"]], reach),
+         guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) {
+    s <- release_statistics(x, y, ask$epsilon, plan$reach, ask$n)
+    list(b = solve_statistics(s, plan$ridge), details = list(moments = s))
+  },
+  words = function(r) {
+    c(sprintf("The sums of x x' and x y' are released with K-norm noise, the norm being the largest change of any of them over its public width; responses are moved to %.3g public standard deviations. The coefficients solve the normal equations with ridge %.4g, which is post-processing.",
+              r$details$reach, r$details$ridge), "Section 4 of proofs/linear-regression.md.")
+  }
+)
+
+linear_adassp <- list(
+  auto = TRUE,
+  unsupported = function(ask) if (ask$delta == 0) "method = \"adassp\" needs `delta` > 0.",
+  plan = function(ask) {
+    mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-12)
+    if (!(is.finite(mu) && mu > 0)) abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
+    share <- sqrt(c(value = 0.1, xx = 0.35, xy = 0.55)) * mu
+    b2 <- ask$d + 1
+    reach <- STATISTICS_CLIP * sqrt(ask$q)
+    sd <- outwards(c(value = b2, xx = sqrt(2) * b2, xy = 2 * sqrt(b2) * reach) / share)
+    # Wang (2018): the ridge makes up for what the noise in X'X may take from its smallest eigenvalue; p = .05
+    lift <- sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05))
+    ridge <- max(0, lift - max(0, ask$n * if (ask$d > 0) NOMINAL_MOMENT else 1))
+    list(mu = mu, reach = reach, sd = sd, lift = lift, error = statistics_error(ask, ridge, sd[["xx"]], sd[["xy"]], reach),
+         guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = mu))
+  },
+  release = function(x, y, plan, ask) {
+    normals <- function(p, q, sd) matrix(.Call(riemdp_perturbation_noise, p, q, 1, 4, 1 / sd, in_simulation()), q)
+    d <- ask$d
+    plain <- moment_matrices(x, y)
+    value <- min(eigen(plain$xx, symmetric = TRUE, only.values = TRUE)$values) + normals(1, 1, plan$sd[["value"]])[1]
+    value <- max(0, value - plan$sd[["value"]] * stats::qnorm(0.95))
+    z <- normals(d + 1, d + 1, plan$sd[["xx"]])
+    s <- list(xx = plain$xx + (z + t(z)) / 2, xy = t(t(plain$xy) + normals(d + 1, ask$q, plan$sd[["xy"]])))
+    s$xx[1, 1] <- ask$n
+    ridge <- max(0, plan$lift - value)
+    list(b = solve_statistics(s, ridge), details = list(moments = s, ridge = ridge))
+  },
+  words = function(r) {
+    c(sprintf("AdaSSP: the smallest eigenvalue of X'X, X'X and X'Y are released with normal noise (together %.4g-GDP); the ridge %.4g follows from the first. Responses are moved to %.3g public standard deviations.",
+              r$details$mu, r$details$ridge, r$details$reach), "Section 5 of proofs/linear-regression.md.")
+  }
+)
+
+# ---- output perturbation ----------------------------------------------------------------------------------------------------
+
+# t, its split and tau by the model: noise of length Gamma(m, 2 tau sqrt(t)/epsilon) in the ridge's metric
+output_rule <- function(ask) {
+  key <- paste(c("output", format(c(ask$n, ask$epsilon, ask$d, ask$q), digits = 17)), collapse = " ")
+  remember(key, function() {
+    solver <- solver_share(ask$n) * ask$epsilon
+    core <- ask$epsilon - solver
+    d <- ask$d
+    q <- ask$q
+    errors <- nominal_errors(q, "gamma")
+    make <- function(par) {
+      t <- min(exp(par[1]), LEVERAGE_MOST)
+      tau <- exp(par[2])
+      list(t = t, tau = tau, g = huber_loss(), ridge = shared_ridge(t, if (d > 0) stats::plogis(par[3]) else 1, d),
+           rate = core / (2 * tau * sqrt(t)), solver = solver, n = ask$n, d = d, q = q, norm = "length", loss = "huber", e1 = core)
+    }
+    best <- stats::optim(c(-log(ask$n), 0, 0), function(par) {
+      if (abs(par[2] - log(sqrt(q))) > 3 || abs(par[1]) > 50) return(1e6)
+      min(1e6, output_error(make(par), errors, nominal_prior(d)))
+    }, control = list(maxit = 300))
+    make(best$par)
+  })
+}
+
+output_error <- function(rule, errors, prior) {
+  m <- rule$q * (rule$d + 1)
+  moment <- c(1, rep(NOMINAL_MOMENT, rule$d))
+  # the loss's own error without noise, and noise of variance (m + 1)/rate^2 in each number
+  perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau, Inf, rule$ridge, "max", prior, errors) +
+    (m + 1) / rule$rate^2 * sum(moment / rule$ridge)
+}
+
+linear_output <- list(
+  auto = TRUE,
+  unsupported = function(ask) NULL,
+  plan = function(ask) {
+    rule <- output_rule(ask)
+    g <- guess(ask)
+    scaled <- rule
+    scaled$tau <- rule$tau / g$sd
+    scaled$rate <- rule$rate * g$sd
+    errors <- nominal_errors(ask$q, "gamma")
+    list(rule = rule, error = output_error(scaled, errors, g$prior / g$sd^2) * g$sd^2, guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule, output = TRUE),
+  words = function(r) {
+    rule <- r$details$rule
+    c(sprintf("Output perturbation: noise is added to the minimiser of Huber's loss (tau = %.4g) with a ridge of at least %.4g, which moves by at most 2 tau sqrt(t) in the ridge's metric.",
+              rule$tau, min(rule$ridge)), "Section 6 of proofs/linear-regression.md.")
+  }
+)
+
+# ---- K-norm gradient mechanism ------------------------------------------------------------------------------------------------
+
+# The sampler accepts at least about exp(-n epsilon/4), whatever the records are; where records contradict the bounds no more is known. So a
+# public limit keeps its time bounded.
+KNG_COEFFICIENTS <- 3
+KNG_BUDGET <- 60
+
+# tau and the ridge by the model; the noise is as large as objective perturbation's at half of epsilon
+kng_rule <- function(ask) {
+  key <- paste(c("kng", format(c(ask$n, ask$epsilon, ask$d, ask$q), digits = 17)), collapse = " ")
+  remember(key, function() {
+    d <- ask$d
+    q <- ask$q
+    make <- function(par) {
+      tau <- exp(par[2])
+      ridge <- exp(par[1]) * c(1, rep(1, d))
+      list(tau = tau, g = huber_loss(), ridge = ridge, e1 = ask$epsilon / 2, rate = ask$epsilon / (4 * tau), n = ask$n, d = d, q = q,
+           norm = "max", loss = "huber", radius = 4 * sqrt(q * sum(ridge)))
+    }
+    best <- stats::optim(c(0, 0), function(par) {
+      if (abs(par[2] - log(sqrt(q))) > 3 || par[1] < log(0.1) || par[1] > 50) return(1e6)
+      rule <- make(par)
+      min(1e6, perturbation_error(rule$n, d, q, rule$g, rule$tau, rule$e1, rule$ridge, "max", nominal_prior(d), nominal_errors(q, "gamma")))
+    }, control = list(maxit = 200))
+    make(best$par)
+  })
+}
+
+linear_kng <- list(
+  auto = FALSE, # its time depends on the records
+  unsupported = function(ask) {
+    if ((ask$d + 1) * ask$q > KNG_COEFFICIENTS) {
+      sprintf("method = \"kng\" is for at most %d coefficients: its sampler rejects too often beyond.", KNG_COEFFICIENTS)
+    } else if (ask$n * ask$epsilon > KNG_BUDGET) {
+      sprintf("method = \"kng\" is for n epsilon up to %g: beyond, no public bound keeps its sampler's time in hand.", KNG_BUDGET)
+    }
+  },
+  plan = function(ask) {
+    rule <- kng_rule(ask)
+    list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
+  },
+  release = function(x, y, plan, ask) {
+    rule <- plan$rule
+    ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
+    .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(1e-6, NEWTON_STEPS, rule$d + 1),
+          c(outwards_down(rule$rate), rule$radius), in_simulation())
+  },
+  words = function(r) {
+    rule <- r$details$rule
+    c(sprintf("K-norm gradient mechanism: density proportional to exp(-N(gradient)/sigma) on the public ball |B| <= %.4g in the ridge's metric (ridge %.4g), N the largest row of the gradient of Huber's loss with tau = %.4g, sigma = 4 tau/epsilon; drawn by rejection.",
+              rule$radius, rule$ridge[1], rule$tau), "Section 7 of proofs/linear-regression.md.")
+  }
+)
+
+# ---- as published -------------------------------------------------------------------------------------------------------------
+
+# Kulkarni and Soto (2025): footpoint and shooting vector one after the other by KNG of the squared loss, epsilon/2 each, sigma = 2 tau/(n
+# epsilon), tau the largest residual. In flat space both are the least-squares value plus noise of density exp(-|z|/sigma).
+linear_paper <- list(
+  auto = FALSE,
+  unsupported = function(ask) if (ask$d != 1) "method = \"paper\" is for one predictor.",
+  plan = function(ask) {
+    list(error = NA_real_, clip = FALSE, guarantee = pure(ask, reasons = c(
+      "the published mechanism: tau is the largest residual of the records, the non-private slope steers the intercept's draw, and sigma lacks its factor 2",
+      "the gradient of the squared loss has no bounded sensitivity")))
+  },
+  release = function(x, y, plan, ask) {
+    keep <- x[1, ] == 1
+    if (sum(keep) < 3) return(matrix(0, ask$q, 2))
+    u <- x[2, keep]
+    y <- y[, keep, drop = FALSE]
+    spread <- mean(u^2)
+    if (!(spread > 0) || stats::var(u) == 0) return(matrix(0, ask$q, 2))
+    b <- t(qr.coef(qr(cbind(1, u)), t(y)))
+    tau <- max(sqrt(colSums((y - b %*% rbind(1, u))^2)))
+    if (!(tau > 0)) return(b)
+    rate <- sum(keep) * ask$epsilon / 2 / (2 * tau)
+    draw <- function() drop(.Call(riemdp_perturbation_noise, 1, ask$q, 1, 3, rate, in_simulation()))
+    b[, 1] <- b[, 1] + draw() # exp(-|p - p^|/sigma) at the fitted slope
+    b[, 2] <- drop((y - b[, 1]) %*% u) / (spread * length(u)) + draw() / spread
+    dimnames(b) <- NULL
+    b
+  },
+  words = function(r) "The mechanism of Kulkarni and Soto (2025), for reproduction. Its bounds don't hold."
+)

@@ -1,0 +1,323 @@
+# Methods of released linear models. All are functions of the release and of what the caller gives: post-processing.
+
+#' Released linear models
+#'
+#' What can be done with a release of [dp_lm()]. There are no fitted values and residuals in it, since those are functions of
+#' records: `predict(r, newdata)` makes predictions wherever they are wanted, and `fitted(r, data)` is the same for rows that you hold.
+#'
+#' @section Uncertainty:
+#' `confint()`, the standard errors of `summary()` and `tidy()`, and bands of `predict()` are about the noise that privacy adds, from public numbers
+#' and the release alone; they cost no budget and don't cover the records' own sampling error.
+#' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and only
+#'   linearised; for objective perturbation it passes through the records' curvature, for which the public model stands in.
+#' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and ridge without noise by
+#'   no more than the noise's length in the ridge's metric, whatever the records are (proof: the ridge bounds the curvature from below). Wide,
+#'   and certain. The target is shrunk as the release is.
+#'
+#' @param object,x a release of [dp_lm()].
+#' @param newdata a data frame with the predictors.
+#' @param interval `"none"`, or `"noise"` for bands of the noise that privacy adds.
+#' @param level coverage, between 0 and 1.
+#' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or `"extend"` the line.
+#' @param parm names or numbers of coefficients; all by default.
+#' @param type `"nominal"` or `"bound"`, see below.
+#' @param data a data frame with the predictors.
+#' @param ... not used, or graphical parameters.
+#' @return `coef()`: as `object$value`. `predict()`: a vector, or a matrix with a column for each response; with `interval` an array with
+#'   `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a matrix with a row for each coefficient.
+#'   `summary()`: a list of class `summary.dp_lm` with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`,
+#'   `std.error`. `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
+#' @examples
+#' fit <- dp_lm(mpg ~ wt, mtcars, epsilon = 4, bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 6)))
+#' summary(fit)
+#' confint(fit)
+#' predict(fit, data.frame(wt = c(2, 4)), interval = "noise")
+#' plot(fit)
+#' @name predict.dp_lm
+NULL
+
+as_matrix_value <- function(object) {
+  value <- object$value
+  if (is.matrix(value)) value else matrix(value, ncol = 1, dimnames = list(names(value), names(object$spec$responses)))
+}
+
+whole_release <- function(object) {
+  ok <- is.list(object$spec) && is.list(object$bounds) && is.list(object$columns) && is.numeric(object$value) && is.list(object$details)
+  if (!ok) abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+  object
+}
+
+made_by_dp_lm <- function(expr) {
+  tryCatch(expr, riemdp_error = stop, error = function(e) {
+    abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+  })
+}
+
+#' @export
+coef.dp_lm <- function(object, ...) object$value
+
+#' @rdname predict.dp_lm
+#' @importFrom stats nobs
+#' @export
+nobs.dp_lm <- function(object, ...) object$n
+
+#' @export
+formula.dp_lm <- function(x, ...) x$formula
+
+#' @rdname predict.dp_lm
+#' @importFrom stats predict
+#' @export
+predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95, outside = c("move", "extend"), ...) {
+  whole_release(object)
+  if (missing(newdata)) {
+    abort_riemdp("argument", "a private fit holds no records: give `newdata`, a data frame with the predictors.")
+  }
+  interval <- check_choice(interval, "interval", c("none", "noise"))
+  level <- check_level(level)
+  outside <- check_choice(outside, "outside", c("move", "extend"))
+  design <- new_design(object, newdata, outside == "move")
+  made_by_dp_lm({
+    value <- as_matrix_value(object)
+    fit <- design %*% value
+    rownames(fit) <- NULL
+    if (interval == "none") return(if (is.matrix(object$value)) fit else fit[, 1])
+    cov <- noise_covariance(object)
+    width <- vapply(seq_len(ncol(value)), function(j) {
+      stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% cov[[j]]) * design))
+    }, numeric(nrow(design)))
+    out <- array(c(fit, fit - width, fit + width), c(dim(fit), 3), list(NULL, colnames(fit), c("fit", "lower", "upper")))
+    if (is.matrix(object$value)) out else matrix(out, nrow(fit), dimnames = list(NULL, c("fit", "lower", "upper")))
+  })
+}
+
+new_design <- function(object, newdata, clip) {
+  if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
+  n <- .row_names_info(newdata, 2L)
+  env <- rowwise_functions(baseenv())
+  values <- lapply(stats::setNames(nm = names(object$spec$predictors)), function(name) {
+    evaluate_variable(object$spec$predictors[[name]], name, newdata, env, n, "newdata")
+  })
+  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip)))
+}
+
+check_level <- function(level) {
+  level <- check_number(level, "level", least = 0, most = 1)
+  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  level
+}
+
+#' @rdname predict.dp_lm
+#' @importFrom stats fitted
+#' @export
+fitted.dp_lm <- function(object, data, ...) { # of rows that the caller holds
+  if (missing(data)) {
+    abort_riemdp("argument", "a private fit holds no records: fitted values need `data`. They are functions of the released coefficients and of your predictors.")
+  }
+  predict(object, data)
+}
+
+#' @importFrom stats residuals
+#' @export
+residuals.dp_lm <- function(object, ...) {
+  abort_riemdp("unsupported", "residuals are functions of the records: a private fit has none, and publishing them would not be private.")
+}
+
+# ---- uncertainty ----------------------------------------------------------------------------------------------------------
+
+# Covariance matrices of the noise in coefficients on public scales, one a response
+scaled_covariance <- function(object) {
+  details <- object$details
+  d <- length(object$columns)
+  q <- ncol(as_matrix_value(object))
+  moment <- c(1, rep(NOMINAL_MOMENT, d))
+  if (!is.null(details$moments)) { # linearised: (S + N1 + ridge) B = S_xy + N2
+    a <- details$moments$xx + diag(details$ridge, d + 1)
+    inverse <- tryCatch(solve(a), error = function(e) matrix(NA_real_, d + 1, d + 1))
+    b <- object$scaled_coefficients
+    sd <- if (object$method == "adassp") details$sd[c("xx", "xy")] else {
+      s <- statistics_sd(d, q, object$epsilon)
+      c(2 * s[["one"]], 2 * details$reach * s[["block"]])
+    }
+    return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
+  }
+  rule <- details$rule
+  if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
+  if (object$method == "output") {
+    variance <- (q * (d + 1) + 1) / rule$rate^2 / rule$ridge
+  } else {
+    loss <- loss_at(rule$g, rule$tau, nominal_errors(q, "gamma")$r)
+    kappa <- mean(loss$slope + (q - 1) * loss$across) / q
+    variance <- noise_second_moment(rule$norm, d, q) / q / rule$rate^2 / (rule$n * kappa * moment + rule$ridge)^2
+    if (!is.null(details$scales)) variance <- variance * details$scales[length(details$scales)]^2
+  }
+  rep(list(diag(variance, d + 1)), q)
+}
+
+noise_covariance <- function(object) {
+  t <- back_transform(object$columns)
+  Map(function(cov, scale) scale^2 * t %*% cov %*% t(t), scaled_covariance(object), object$bounds$y["scale", ])
+}
+
+standard_errors <- function(object) {
+  se <- vapply(noise_covariance(object), function(cov) sqrt(pmax(0, diag(cov))), numeric(length(object$columns) + 1))
+  matrix(se, length(object$columns) + 1)
+}
+
+# |B - B^|_L <= |b|_{L^-1}: a quantile of that length, from 20,000 draws of the public law, taken one in a thousand too high
+perturbation_length <- function(rule, level) {
+  d <- rule$d
+  q <- rule$q
+  draws <- remember(paste(c("draws", rule$norm, d, q), collapse = " "), function() {
+    .Call(riemdp_perturbation_noise, d + 1, q, 20000, NOISE_NORM[[rule$norm]], 1, FALSE)
+  })
+  size <- sqrt(colSums(matrix(draws^2 / rep(rep(rule$ridge, each = q), 20000), q * (d + 1))))
+  sort(size)[min(20000, ceiling(20000 * (level + 0.001 + 3 * sqrt(level * (1 - level) / 20000))))] / rule$rate
+}
+
+#' @rdname predict.dp_lm
+#' @export
+confint.dp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"), ...) {
+  whole_release(object)
+  level <- check_level(level)
+  type <- check_choice(type, "type", c("nominal", "bound"))
+  if (type == "bound" && !object$method %in% c("objective", "huber")) {
+    abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\" and \"huber\".")
+  }
+  out <- made_by_dp_lm({
+    value <- as_matrix_value(object)
+    width <- if (type == "nominal") stats::qnorm((1 + level) / 2) * standard_errors(object) else {
+      rule <- object$details$rule
+      t <- back_transform(object$columns)
+      perturbation_length(rule, level) * outer(sqrt(drop(t^2 %*% (1 / rule$ridge))), object$bounds$y["scale", ])
+    }
+    name <- if (ncol(value) == 1) rownames(value) else paste(rep(colnames(value), each = nrow(value)), rownames(value), sep = ":")
+    side <- (1 - level) / 2
+    matrix(c(value - width, value + width), ncol = 2, dimnames = list(name, sprintf("%.4g %%", 100 * c(side, 1 - side))))
+  })
+  if (missing(parm)) return(out)
+  ok <- (is.character(parm) && all(parm %in% rownames(out))) || (is.numeric(parm) && all(parm %in% seq_len(nrow(out))))
+  if (!ok) abort_riemdp("argument", "`parm` must be names or numbers of coefficients.")
+  out[parm, , drop = FALSE]
+}
+
+# ---- summaries ------------------------------------------------------------------------------------------------------------
+
+#' @rdname predict.dp_lm
+#' @export
+tidy.dp_lm <- function(x, ...) {
+  whole_release(x)
+  made_by_dp_lm({
+    value <- as_matrix_value(x)
+    data.frame(response = rep(colnames(value), each = nrow(value)), term = rep(rownames(value), ncol(value)), estimate = as.vector(value),
+               std.error = as.vector(standard_errors(x)))
+  })
+}
+
+#' @rdname predict.dp_lm
+#' @export
+glance.dp_lm <- function(x, ...) {
+  whole_release(x)
+  g <- x$guarantee
+  data.frame(method = x$method, nobs = x$n, predictors = length(x$columns), responses = length(x$spec$responses), label = g$label,
+             epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+             expected_error = x$expected_error)
+}
+
+#' @rdname predict.dp_lm
+#' @export
+summary.dp_lm <- function(object, ...) {
+  structure(list(release = object, coefficients = tidy(object)), class = "summary.dp_lm")
+}
+
+#' @export
+print.summary.dp_lm <- function(x, ...) {
+  cat(format(x$release), sep = "\n")
+  cat("\nCoefficients; std.error is that of the noise which privacy adds, by the public model:\n")
+  print(x$coefficients, row.names = FALSE)
+  invisible(x)
+}
+
+#' @export
+format.dp_lm <- function(x, ...) {
+  whole_release(x)
+  made_by_dp_lm(c(
+    sprintf("Private linear regression of %.0f records: %s", x$n, paste(deparse(x$formula, 500L), collapse = " ")),
+    paste0("  ", format(x$guarantee)),
+    sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
+            if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)
+              sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error) else
+                " squared public standard deviations per response"),
+    if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
+  ))
+}
+
+#' @export
+print.dp_lm <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  print(x$value)
+  invisible(x)
+}
+
+#' @export
+explain.dp_lm <- function(x, ...) {
+  whole_release(x)
+  g <- x$guarantee
+  cat(format(g), "\n\n", sep = "")
+  lines <- made_by_dp_lm(c(
+    linear_methods()[[x$method]]$words(x),
+    paste0("Why this method: ", x$chosen, "."),
+    "Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing or infinite cell counts with a fixed contribution. The number of such rows is not part of the release.",
+    if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
+    "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
+    if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
+    if (x$method == "adassp") "Source: Wang (2018), doi:10.48550/arXiv.1803.02596." else
+      if (x$method == "statistics") "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831." else
+        if (x$method == "paper") "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304." else
+          "Sources: Chaudhuri, Monteleoni and Sarwate (2011); Kifer, Smith and Thakurta (2012)."
+  ))
+  for (line in lines) cat(strwrap(line, exdent = 2), sep = "\n")
+  invisible(x)
+}
+
+#' @rdname predict.dp_lm
+#' @export
+plot.dp_lm <- function(x, level = 0.95, ...) {
+  whole_release(x)
+  level <- check_level(level)
+  numeric <- length(x$columns) == 1 && !is.null(x$bounds$x[[1]]$range)
+  if (!numeric) {
+    table <- made_by_dp_lm(cbind(tidy(x), confint(x, level = level)))
+    at <- rev(seq_len(nrow(table)))
+    limits <- range(0, table$estimate, table[[5]], table[[6]], finite = TRUE)
+    graphics::plot(limits, range(at), type = "n", yaxt = "n", xlab = "released coefficient, and what noise may have added", ylab = "",
+                   bty = "n", main = paste(deparse(x$formula, 500L), collapse = " "))
+    graphics::axis(2, at, rownames(table), las = 1, tick = FALSE, cex.axis = 0.8)
+    graphics::abline(v = 0, lty = 3, col = "grey50")
+    graphics::segments(table[[5]], at, table[[6]], at, col = COLOURS[["release"]])
+    graphics::points(table$estimate, at, pch = 19, col = COLOURS[["release"]])
+    return(invisible(x))
+  }
+  # over the public range; a variable that is a call is drawn on its own scale
+  u <- seq(x$bounds$x[[1]]$range[1], x$bounds$x[[1]]$range[2], length.out = 101)
+  made_by_dp_lm({
+    design <- cbind(1, u)
+    value <- as_matrix_value(x)
+    cov <- noise_covariance(x)
+    width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)), numeric(101))
+    fit <- design %*% value
+    q <- ncol(value)
+    old <- graphics::par(mfrow = grDevices::n2mfrow(q))
+    on.exit(graphics::par(old))
+    for (j in seq_len(q)) {
+      low <- fit[, j] - width[, j]
+      high <- fit[, j] + width[, j]
+      graphics::plot(range(u), range(fit[, j], low, high, finite = TRUE), type = "n", xlab = names(x$spec$predictors)[1],
+                     ylab = colnames(value)[j], bty = "n", ...)
+      if (all(is.finite(width[, j]))) {
+        graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA, col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))
+      }
+      graphics::lines(u, fit[, j], col = COLOURS[["release"]], lwd = 2)
+    }
+  })
+  invisible(x)
+}

@@ -1,0 +1,48 @@
+# Linear regression from noisy sufficient statistics: sums over records of u, u u' (without the constant 1, whose sum is n), and x y',
+# x = (1, u), every |u_k| <= 1, |y| <= reach. Pure by K-norm noise (Awan and Slavkovic 2021), approximate by AdaSSP (Wang 2018).
+
+# Widths of the statistics' differences between two records: u_k in [-1, 1], u_k^2 in [0, 1], u_j u_k in [-1, 1], x_k y in a ball
+statistic_widths <- function(d) {
+  square <- if (d > 0) outer(seq_len(d), seq_len(d), `==`)
+  list(u = rep(2, d), uu = if (d > 0) ifelse(square, 1, 2)[lower.tri(square, TRUE)] else numeric(), xy = rep(2, d + 1))
+}
+
+moment_matrices <- function(x, y) list(xx = tcrossprod(x), xy = tcrossprod(x, y))
+
+# a symmetric matrix from its lower triangle
+from_lower <- function(values, d) {
+  a <- matrix(0, d, d)
+  a[lower.tri(a, TRUE)] <- values
+  a + t(a) - diag(diag(a), d)
+}
+
+# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy (q numbers)
+release_statistics <- function(x, y, epsilon, reach, n) {
+  d <- nrow(x) - 1
+  q <- nrow(y)
+  width <- statistic_widths(d)
+  sizes <- c(rep(1, d + d * (d + 1) / 2), rep(q, d + 1))
+  z <- .Call(riemdp_block_noise, as.double(sizes), outwards_down(epsilon), in_simulation())
+  plain <- moment_matrices(x, y)
+  k <- d + d * (d + 1) / 2
+  noise <- z[seq_len(k)] * c(width$u, width$uu)
+  xx <- matrix(n, 1, 1)
+  if (d > 0) {
+    first <- plain$xx[1, -1] + noise[seq_len(d)]
+    xx <- rbind(c(n, first), cbind(first, plain$xx[-1, -1] + from_lower(noise[-seq_len(d)], d)))
+  }
+  dimnames(xx) <- NULL
+  list(xx = xx, xy = plain$xy + 2 * reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
+}
+
+# standard deviation of one number's noise before its width
+statistics_sd <- function(d, q, epsilon) {
+  m <- d + d * (d + 1) / 2 + q * (d + 1)
+  sqrt((m + 1) * (m + 2)) / epsilon * c(one = sqrt(1 / 3), block = sqrt(1 / (q + 2)))
+}
+
+solve_statistics <- function(s, ridge) {
+  e <- eigen(s$xx + diag(ridge, nrow(s$xx)), symmetric = TRUE)
+  value <- pmax(e$values, max(ridge, 1e-8 * abs(e$values[1]), 1e-300))
+  t(e$vectors %*% (crossprod(e$vectors, s$xy) / value)) # q x (d + 1)
+}

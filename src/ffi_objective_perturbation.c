@@ -1,0 +1,317 @@
+#include <string.h>
+
+#include "ffi.h"
+#include "objective_perturbation.h"
+
+static int is_doubles(SEXP x, R_xlen_t least)
+{
+    return TYPEOF(x) == REALSXP && XLENGTH(x) >= least;
+}
+
+static double number_in(SEXP x, const char *label, double least, double most, const char *text)
+{
+    double value = ffi_number(x, label);
+    if (!(value >= least && value <= most))
+        ffi_abort_text("argument", text);
+    return value;
+}
+
+SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP step, SEXP knots)
+{
+    double budget = number_in(k, "k", 0, 1e6, "`k` must be between 0 and 1e6.");
+    double share = number_in(e1, "e1", 0, 1e6, "`e1` must be between 0 and 1e6.");
+    double responses = number_in(q, "q", 1, 1e6, "`q` must be between 1 and 1e6.");
+    double leverage = number_in(t, "t", 1e-300, 1e300, "`t` must be positive and finite.");
+    double width = number_in(step, "step", 1e-6, 1e3, "`step` must be between 1e-6 and 1000.");
+    size_t n = (size_t)number_in(knots, "knots", 1, 1e6, "`knots` must be between 1 and 1e6.");
+    SEXP g = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n + 1));
+    int status = shared_loss(budget, share, responses, leverage, width, n, REAL(g));
+    UNPROTECT(1);
+    return status == STATUS_OK ? g : R_NilValue;
+}
+
+/* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); numbers: eta, newton, reach */
+struct fit_args {
+    SEXP x, y, ridge, centre, noise, loss, numbers, draw;
+};
+
+static void read_fit(struct perturbed *o, const struct fit_args *in, double *eta, size_t *newton)
+{
+    if (!is_doubles(in->x, 1) || !is_doubles(in->y, 1) || !is_doubles(in->ridge, 1) || !is_doubles(in->centre, 1))
+        ffi_abort_text("argument", "`x`, `y`, `ridge` and `centre` must be numeric.");
+    SEXP dim = Rf_getAttrib(in->ridge, R_DimSymbol), of_y = Rf_getAttrib(in->y, R_DimSymbol);
+    if (TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || TYPEOF(of_y) != INTSXP || XLENGTH(of_y) != 2)
+        ffi_abort_text("shape", "`ridge` and `y` must be matrices with a row for each response.");
+    o->q = (size_t)INTEGER(dim)[0];
+    o->p = (size_t)INTEGER(dim)[1];
+    o->n = (size_t)INTEGER(of_y)[1];
+    R_xlen_t m = (R_xlen_t)(o->p * o->q), common = (R_xlen_t)(o->p * o->n);
+    o->own = XLENGTH(in->x) != common;
+    if (o->p * o->q > 1000)
+        ffi_abort_text("argument", "There may be at most 1000 coefficients.");
+    if (o->n < 1 || (size_t)INTEGER(of_y)[0] != o->q || XLENGTH(in->centre) != m ||
+        (o->own && XLENGTH(in->x) != common * (R_xlen_t)o->q))
+        ffi_abort_text("shape", "`x`, `y`, `ridge` and `centre` must fit each other.");
+    o->x = REAL(in->x);
+    o->y = REAL(in->y);
+    o->ridge = REAL(in->ridge);
+    o->centre = REAL(in->centre);
+    if (!all_finite((size_t)XLENGTH(in->x), o->x) || !all_finite((size_t)XLENGTH(in->y), o->y) ||
+        !all_finite((size_t)m, o->ridge) || !all_finite((size_t)m, o->centre))
+        ffi_abort_text("argument", "Numbers must be finite.");
+    for (R_xlen_t i = 0; i < m; i++)
+        if (!(o->ridge[i] > 0))
+            ffi_abort_text("argument", "`ridge` must be positive.");
+    if (TYPEOF(in->loss) != VECSXP)
+        ffi_abort_text("argument", "`loss` must be a list.");
+    SEXP g = ffi_list_get(in->loss, "g");
+    if (!is_doubles(g, 2) || !all_finite((size_t)XLENGTH(g), REAL(g)))
+        ffi_abort_text("argument", "The loss's `g` must be finite numbers.");
+    o->loss.tau = number_in(ffi_list_get(in->loss, "tau"), "tau", 1e-100, 1e100, "`tau` must be positive.");
+    o->loss.step =
+        number_in(ffi_list_get(in->loss, "step"), "step", 1e-6, 1e3, "`step` must be between 1e-6 and 1000.");
+    o->loss.g = REAL(g);
+    o->loss.knots = (size_t)XLENGTH(g) - 1;
+    for (size_t i = 0; i < o->loss.knots; i++)
+        if (!(o->loss.g[0] == 0 && o->loss.g[i + 1] >= o->loss.g[i] &&
+              o->loss.g[i + 1] - o->loss.g[i] <= o->loss.step * (1 + 1e-9)))
+            ffi_abort_text("argument", "The loss's `g` must start at 0 and rise with slopes from 0 to 1.");
+    if (!is_doubles(in->numbers, 3))
+        ffi_abort_text("argument", "`numbers` must be three numbers.");
+    const double *number = REAL(in->numbers);
+    if (!(number[0] > 0 && number[0] < INFINITY) || !(number[1] >= 0 && number[1] <= 1e4) ||
+        !(number[2] > 0 && number[2] < INFINITY))
+        ffi_abort_text("argument", "`numbers` must be the tolerance, a count of steps and the features' reach.");
+    *eta = number[0];
+    *newton = (size_t)number[1];
+    o->reach = number[2];
+}
+
+static SEXP coefficients(struct call *c, const struct perturbed *o)
+{
+    return ffi_keep(c, Rf_allocMatrix(REALSXP, (int)o->q, (int)o->p));
+}
+
+/* The minimiser for a noise vector that is given: list(coefficients, gradient at them, TRUE where eta was reached) */
+static SEXP fit_body(struct call *c, void *data)
+{
+    const struct fit_args *in = data;
+    struct perturbed o = {.host = &c->host.base};
+    double eta;
+    size_t newton;
+    read_fit(&o, in, &eta, &newton);
+    size_t m = o.p * o.q;
+    if (!is_doubles(in->noise, 1) || (size_t)XLENGTH(in->noise) != m || !all_finite(m, REAL(in->noise)))
+        ffi_abort_text("shape", "`noise` must be finite, of the shape of `ridge`.");
+    o.noise = REAL(in->noise);
+    double *work = ffi_doubles(perturbed_work(&o));
+    SEXP b = coefficients(c, &o), gradient = coefficients(c, &o);
+    memcpy(REAL(b), o.centre, m * sizeof(double));
+    int status = perturbed_minimise(&o, eta, newton, REAL(b), work);
+    perturbed_gradient(&o, REAL(b), REAL(gradient), NULL, work);
+    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, 3));
+    SET_VECTOR_ELT(out, 0, b);
+    SET_VECTOR_ELT(out, 1, gradient);
+    SET_VECTOR_ELT(out, 2, Rf_ScalarLogical(status == STATUS_OK));
+    return out;
+}
+
+SEXP riemdp_perturbed_fit_nonprivate(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP noise, SEXP loss, SEXP numbers)
+{
+    struct fit_args args = {x, y, ridge, centre, noise, loss, numbers, R_NilValue};
+    return ffi_run(fit_body, &args, NULL, 1);
+}
+
+static enum perturbation_norm read_norm(double x)
+{
+    if (!(x == NORM_VERTEX || x == NORM_MAX || x == NORM_LENGTH || x == NORM_SQUARE))
+        ffi_abort_text("argument", "The norm must be 1 (vertices), 2 (largest block), 3 (length) or 4 (normal).");
+    return (enum perturbation_norm)x;
+}
+
+static void draw_noise(struct call *c, enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng,
+                       double *b, double *work)
+{
+    if (perturbation_draw(norm, p, q, rate, rng, b, work) != STATUS_OK)
+        ffi_abort(c, STATUS_OUT_OF_RANGE, "rate", -1);
+}
+
+/* draw: norm, rate, rate of the noise that pays for the solver's error, and whether b is added to the minimiser (output
+ * perturbation) instead of tilting the objective */
+static SEXP release_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct fit_args *in = data;
+    struct perturbed o = {.host = &c->host.base};
+    double eta;
+    size_t newton;
+    read_fit(&o, in, &eta, &newton);
+    size_t m = o.p * o.q;
+    if (!is_doubles(in->draw, 4))
+        ffi_abort_text("argument", "`draw` must be four numbers.");
+    const double *number = REAL(in->draw);
+    enum perturbation_norm norm = read_norm(number[0]);
+    double *noise = ffi_doubles(m), *extra = ffi_doubles(m), *work = ffi_doubles(perturbed_work(&o));
+    SEXP b = coefficients(c, &o);
+    draw_noise(c, norm, o.p, o.q, number[1], rng, noise, work);
+    draw_noise(c, NORM_LENGTH, o.p, o.q, number[2], rng, extra, work);
+    if (number[3] != 0) {
+        for (size_t k = 0; k < m; k++) { /* in the ridge's metric */
+            extra[k] += noise[k] / sqrt(o.ridge[k]);
+            noise[k] = 0;
+        }
+    }
+    o.noise = noise;
+    memcpy(REAL(b), o.centre, m * sizeof(double));
+    perturbed_minimise(&o, eta, newton, REAL(b), work); /* eta is within reach of rounding: the tests see to it */
+    for (size_t k = 0; k < m; k++)
+        REAL(b)[k] += extra[k];
+    return b;
+}
+
+SEXP riemdp_release_perturbed(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP numbers, SEXP draw,
+                              SEXP simulate)
+{
+    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, numbers, draw};
+    return ffi_with_rng(release_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* n draws, q x p x n, of the noise alone */
+struct draw_args {
+    double p, q, n, rate;
+    enum perturbation_norm norm;
+};
+
+static SEXP noise_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct draw_args *in = data;
+    size_t p = (size_t)in->p, q = (size_t)in->q;
+    SEXP out = ffi_keep(c, Rf_alloc3DArray(REALSXP, (int)q, (int)p, (int)in->n));
+    double *work = ffi_doubles(q);
+    for (size_t i = 0; i < (size_t)in->n; i++) {
+        draw_noise(c, in->norm, p, q, in->rate, rng, REAL(out) + i * p * q, work);
+        host_tick(&c->host.base, (double)i, in->n);
+    }
+    return out;
+}
+
+SEXP riemdp_perturbation_noise(SEXP p, SEXP q, SEXP n, SEXP norm, SEXP rate, SEXP simulate)
+{
+    struct draw_args args = {number_in(p, "p", 1, 1000, "`p` must be between 1 and 1000."),
+                             number_in(q, "q", 1, 1000, "`q` must be between 1 and 1000."),
+                             number_in(n, "n", 0, 1e6, "`n` must be between 0 and 1e6."),
+                             number_in(rate, "rate", 1e-300, 1e300, "`rate` must be positive."),
+                             read_norm(ffi_number(norm, "norm"))};
+    if (args.p * args.q * args.n > 1e8 || args.p != floor(args.p) || args.q != floor(args.q))
+        ffi_abort_text("argument", "`p`, `q` and `n` must be whole, and at most 1e8 numbers drawn.");
+    return ffi_with_rng(noise_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 0);
+}
+
+/* one draw for blocks of the given sizes */
+struct block_args {
+    SEXP sizes;
+    double rate, total;
+};
+
+static SEXP block_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct block_args *in = data;
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)in->total));
+    if (block_draw((size_t)XLENGTH(in->sizes), REAL(in->sizes), in->rate, rng, REAL(out)) != STATUS_OK)
+        ffi_abort(c, STATUS_OUT_OF_RANGE, "rate", -1);
+    return out;
+}
+
+SEXP riemdp_block_noise(SEXP sizes, SEXP rate, SEXP simulate)
+{
+    if (!is_doubles(sizes, 1))
+        ffi_abort_text("argument", "`sizes` must be numeric.");
+    struct block_args args = {sizes, number_in(rate, "rate", 1e-300, 1e300, "`rate` must be positive."), 0};
+    for (R_xlen_t k = 0; k < XLENGTH(sizes); k++) {
+        double size = REAL(sizes)[k];
+        if (!(size >= 1 && size <= 1e6) || size != floor(size))
+            ffi_abort_text("argument", "`sizes` must be whole numbers from 1 to 1e6.");
+        args.total += size;
+    }
+    if (args.total > 1e7)
+        ffi_abort_text("argument", "`sizes` must add up to at most 1e7.");
+    return ffi_with_rng(block_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* Exponential mechanism over finitely many choices whose scores have sensitivity 1: the number (from 1) of the one drawn */
+struct choice_args {
+    SEXP score;
+    double epsilon;
+};
+
+static SEXP choice_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct choice_args *in = data;
+    const double *score = REAL(in->score);
+    R_xlen_t n = XLENGTH(in->score), pick = 0;
+    double best = -INFINITY, total = 0;
+    (void)c;
+    for (R_xlen_t i = 0; i < n; i++)
+        best = fmax(best, score[i]);
+    for (R_xlen_t i = 0; i < n; i++)
+        total += exp(in->epsilon * (score[i] - best) / 2);
+    double u = rng_uniform(rng) * total;
+    for (; pick < n - 1; pick++) {
+        u -= exp(in->epsilon * (score[pick] - best) / 2);
+        if (u < 0)
+            break;
+    }
+    return Rf_ScalarReal((double)pick + 1);
+}
+
+SEXP riemdp_exponential_choice(SEXP score, SEXP epsilon, SEXP simulate)
+{
+    if (!is_doubles(score, 1) || !all_finite((size_t)XLENGTH(score), REAL(score)))
+        ffi_abort_text("argument", "`score` must be finite numbers.");
+    struct choice_args args = {score, number_in(epsilon, "epsilon", 0, 1e6, "`epsilon` must be from 0 to 1e6.")};
+    return ffi_with_rng(choice_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* draw: rate and radius */
+static SEXP kng_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct fit_args *in = data;
+    struct perturbed o = {.host = &c->host.base};
+    double eta;
+    size_t newton;
+    read_fit(&o, in, &eta, &newton);
+    size_t m = o.p * o.q;
+    if (o.own || m > 6)
+        ffi_abort_text("argument", "The gradient mechanism is for at most six coefficients of common features.");
+    if (!is_doubles(in->draw, 2) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
+        !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY))
+        ffi_abort_text("argument", "`draw` must be a rate and a radius, both positive.");
+    for (size_t k = 0; k < o.p; k++)
+        for (size_t j = 1; j < o.q; j++)
+            if (o.ridge[k * o.q + j] != o.ridge[k * o.q])
+                ffi_abort_text("argument", "`ridge` must be the same for all responses.");
+    for (size_t k = 0; k <= o.loss.knots; k++)
+        if (fabs(o.loss.g[k] - fmin(1, o.loss.step * (double)k)) > 1e-9)
+            ffi_abort_text("argument", "The loss must be Huber's.");
+    double *noise = ffi_doubles(m), *work = ffi_doubles(clipped_kng_work(&o)), length = 0;
+    memset(noise, 0, m * sizeof *noise);
+    o.noise = noise;
+    SEXP b = coefficients(c, &o);
+    memcpy(REAL(b), o.centre, m * sizeof(double));
+    perturbed_minimise(&o, eta, newton, REAL(b), work); /* where it gets to doesn't matter for the law */
+    for (size_t k = 0; k < m; k++)
+        length += o.ridge[k] * square(REAL(b)[k] - o.centre[k]);
+    double radius = REAL(in->draw)[1], shrink = fmin(1, radius / fmax(sqrt(length), 1e-300));
+    for (size_t k = 0; k < m; k++)
+        REAL(b)[k] = o.centre[k] + shrink * (REAL(b)[k] - o.centre[k]);
+    if (clipped_kng(&o, REAL(in->draw)[0], radius, rng, REAL(b), work) != STATUS_OK)
+        ffi_abort(c, STATUS_LINALG, "ridge",
+                  -1); /* ridge plus a positive matrix: factored unless the numbers overflow */
+    return b;
+}
+
+SEXP riemdp_release_clipped_kng(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP numbers, SEXP draw,
+                                SEXP simulate)
+{
+    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, numbers, draw};
+    return ffi_with_rng(kng_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}

@@ -1,0 +1,180 @@
+/* Derivatives of the exponential map, turned around: what gradients of geodesic regression are made of (Fletcher 2013,
+ * doi:10.1007/s11263-012-0591-y). */
+#include "manifold.h"
+
+/* One geodesic in pieces no longer than this share of the injectivity radius: transport takes the shortest way between points. */
+#define PIECE 0.6
+
+enum { OFFSETS = 4 };
+static const double offset[OFFSETS] = {2, 1, -1, -2}, weight[OFFSETS] = {-1, 8, -8, 1};
+static const double spacing = 1e-3; /* fourth-order differences: errors of 1e-12 by truncation and by rounding */
+
+static double reach(manifold_t m)
+{
+    return m->inj > 0 && m->inj < INFINITY ? PIECE * m->inj : INFINITY;
+}
+
+int manifold_transport_back(manifold_t m, double *out, const double *p, const double *v, const double *y,
+                            const double *u, double *work)
+{
+    enum { MOST = 10000 };
+    size_t n = m->ambient;
+    double *a = work, *t = a + n, *rest = t + n, sq = 0, far = reach(m);
+    int status = far < INFINITY ? m->ops->inner(m, &sq, one(p), one(v), one(v), 0, 1, rest) : STATUS_OK;
+    double pieces = status == STATUS_OK && far < INFINITY ? ceil(sqrt(sq > 0 ? sq : 0) / far) : 1;
+    if (status != STATUS_OK)
+        return status;
+    if (!(pieces <= MOST))
+        return STATUS_OUT_OF_RANGE;
+    if (pieces <= 1)
+        return manifold_transport(m, out, one(y), one(p), one(u), 0, 1, rest);
+    for (size_t j = 0; j < n; j++) {
+        a[j] = y[j];
+        out[j] = u[j];
+    }
+    for (double k = pieces - 1; k >= 0 && status == STATUS_OK; k--) {
+        for (size_t j = 0; j < n; j++)
+            t[j] = v[j] * k / pieces;
+        if (k > 0)
+            status = m->ops->exp(m, t, one(p), one(t), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_transport(m, out, one(a), one(k > 0 ? t : p), one(out), 0, 1, rest);
+        for (size_t j = 0; j < n; j++)
+            a[j] = t[j];
+    }
+    return status;
+}
+
+int manifold_transport_near(manifold_t m, double *out, const double *p, const double *q, const double *v, double *work)
+{
+    size_t n = m->ambient;
+    int own = m->ops->transport && !(m->flags & MANIFOLD_CALLS_R), same = 1;
+    if (own)
+        return m->ops->transport(m, out, one(p), one(q), one(v), 0, 1, work);
+    for (size_t j = 0; j < n; j++)
+        same = same && p[j] == q[j];
+    if (same) {
+        for (size_t j = 0; j < n; j++)
+            out[j] = v[j];
+        return STATUS_OK;
+    }
+    double *to = work;
+    int status = manifold_pole_ladder(m, to, p, q, v, 1, work + n);
+    for (size_t j = 0; j < n && status == STATUS_OK; j++)
+        out[j] = to[j];
+    return status;
+}
+
+size_t manifold_exp_adjoint_work(manifold_t m, size_t q, size_t count)
+{
+    size_t n = m->ambient, d = m->dim;
+    if (m->ops->exp_adjoint)
+        return manifold_work(m);
+    if (m->ops->jacobi)
+        return count * (n + 1) + 2 * n + manifold_work(m); /* vectors and lengths; a way back in pieces */
+    return d * n + (q + 3) * n + 2 * count * (n + d + 1) + n + manifold_work(m);
+}
+
+/* transport back to p, then the factors of the symmetric space */
+static int by_jacobi(manifold_t m, double *out_p, double *out_w, const double *p, const double *v, size_t q,
+                     struct points x, struct points w, struct points y, struct points e, size_t count, double *work)
+{
+    size_t n = m->ambient;
+    double *u = work, *t = u + count * n, *rest = t + count, far = reach(m), longest = 0;
+    static const double whole = 1;
+    int status = STATUS_OK;
+    if (far < INFINITY) {
+        status = m->ops->inner(m, t, one(p), w, w, 0, count, rest);
+        for (size_t i = 0; i < count && status == STATUS_OK; i++)
+            longest = t[i] > longest ? t[i] : longest;
+    }
+    if (status == STATUS_OK && sqrt(longest) <= far)
+        status = manifold_transport(m, u, y, one(p), e, 0, count, rest);
+    else
+        for (size_t i = 0; i < count && status == STATUS_OK; i++)
+            status = manifold_transport_back(m, u + i * n, p, at(w, i), at(y, i), at(e, i), rest);
+    struct points back = {u, n};
+    if (status != STATUS_OK)
+        return status;
+    if (q != 1)
+        return m->ops->jacobi(m, out_p, out_w, one(p), w, one(&whole), back, 0, count, rest);
+    /* one velocity for all, whose factor is made once; its factor holds x as well */
+    status = m->ops->jacobi(m, out_p, out_w, one(p), one(v), x, back, 0, count, rest);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        double s = *at(x, i);
+        for (size_t j = 0; j < n; j++)
+            out_w[i * n + j] = fabs(s) > 1e-290 ? out_w[i * n + j] / s : u[i * n + j];
+    }
+    return status;
+}
+
+/* By differences in each direction of a frame at p, over all records at once: for manifolds whose operations are R functions a
+ * few calls, however many records. */
+static int by_differences(manifold_t m, double *out_p, double *out_w, const double *p, const double *v, size_t q,
+                          struct points x, struct points w, struct points y, struct points e, size_t count,
+                          double *work)
+{
+    size_t n = m->ambient, d = m->dim;
+    double *frame = work, *foot = frame + d * n, *vt = foot + n, *wt = vt + q * n, *end = wt + count * n;
+    double *a = end + count * n, *sq = a + 2 * count * d, *s = sq + count, *rest = s + count + n;
+    struct points moved = {wt, n}, ends = {end, n};
+    int status = manifold_gram_schmidt(m, p, frame, rest);
+    for (size_t i = 0; i < 2 * count * d; i++)
+        a[i] = 0;
+    for (size_t j = 0; j < 2 * d && status == STATUS_OK; j++) {
+        const double *u = frame + (j % d) * n;
+        host_tick(m->host, 0, 0);
+        for (int k = 0; k < OFFSETS && status == STATUS_OK; k++) {
+            double t = offset[k] * spacing;
+            for (size_t i = 0; i < n; i++)
+                foot[i] = p[i];
+            if (j < d) { /* the foot moves, the velocities with it */
+                for (size_t i = 0; i < n; i++)
+                    vt[i] = t * u[i];
+                status = m->ops->exp(m, foot, one(p), one(vt), 0, 1, rest);
+                for (size_t r = 0; r < q && status == STATUS_OK; r++)
+                    status = manifold_transport_near(m, vt + r * n, p, foot, v + r * n, rest);
+                for (size_t i = 0; i < count; i++)
+                    for (size_t c = 0; c < n; c++) {
+                        double sum = 0;
+                        for (size_t r = 0; r < q; r++)
+                            sum += at(x, i)[r] * vt[r * n + c];
+                        wt[i * n + c] = sum;
+                    }
+            } else {
+                for (size_t i = 0; i < count; i++)
+                    for (size_t c = 0; c < n; c++)
+                        wt[i * n + c] = at(w, i)[c] + t * u[c];
+            }
+            if (status == STATUS_OK)
+                status = m->ops->exp(m, end, one(foot), moved, 0, count, rest);
+            if (status == STATUS_OK)
+                status = m->ops->log(m, wt, y, ends, 0, count, rest);
+            if (status == STATUS_OK)
+                status = m->ops->inner(m, s, y, moved, e, 0, count, rest);
+            for (size_t i = 0; i < count && status == STATUS_OK; i++)
+                a[((j >= d) * count + i) * d + j % d] += weight[k] * s[i] / (12 * spacing);
+        }
+    }
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        for (size_t c = 0; c < n; c++) {
+            double sum_p = 0, sum_w = 0;
+            for (size_t j = 0; j < d; j++) {
+                sum_p += a[i * d + j] * frame[j * n + c];
+                sum_w += a[(count + i) * d + j] * frame[j * n + c];
+            }
+            out_p[i * n + c] = sum_p;
+            out_w[i * n + c] = sum_w;
+        }
+    return status;
+}
+
+int manifold_exp_adjoint(manifold_t m, double *out_p, double *out_w, const double *p, const double *v, size_t q,
+                         struct points x, struct points w, struct points y, struct points e, size_t count, double *work)
+{
+    if (m->ops->exp_adjoint)
+        return m->ops->exp_adjoint(m, out_p, out_w, one(p), w, y, e, 0, count, work);
+    if (m->ops->jacobi)
+        return by_jacobi(m, out_p, out_w, p, v, q, x, w, y, e, count, work);
+    return by_differences(m, out_p, out_w, p, v, q, x, w, y, e, count, work);
+}

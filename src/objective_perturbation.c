@@ -1,0 +1,393 @@
+#include "objective_perturbation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "linalg.h"
+
+void radial_psi(const struct radial_loss *loss, double r, double *psi, double *slope)
+{
+    double z = r / (loss->tau * loss->step);
+    if (!(z < (double)loss->knots)) {
+        *psi = loss->tau * loss->g[loss->knots];
+        *slope = 0;
+        return;
+    }
+    size_t i = (size_t)z;
+    double rise = loss->g[i + 1] - loss->g[i];
+    *psi = loss->tau * (loss->g[i] + rise * (z - (double)i));
+    *slope = rise / loss->step;
+}
+
+int shared_loss(double k, double e1, double q, double t, double step, size_t knots, double *g)
+{
+    if (!(q * log1p(t) <= k))
+        return STATUS_OUT_OF_RANGE;
+    double before = 1;
+    g[0] = 0;
+    for (size_t i = 0; i < knots; i++) {
+        double a = i ? g[i] / (step * (double)i) : 1;
+        double ahead = fmin(1, g[i] + before * step);
+        double slope = expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;
+        slope = fmax(0, fmin(fmin(slope, a), fmin(1, (1 - g[i]) / step)));
+        g[i + 1] = g[i] + slope * step;
+        before = slope;
+    }
+    /* on each interval the worst of the three terms apart, beyond the last knot as well */
+    for (size_t i = 0; i <= knots; i++) {
+        double a = i ? g[i] / (step * (double)i) : 1;
+        double slope = i < knots ? (g[i + 1] - g[i]) / step : 0, u = i < knots ? g[i + 1] : g[i];
+        if (!(e1 * u / 2 + (q - 1) * log1p(t * a) + log1p(t * slope) <= k - 1e-12) ||
+            !(slope >= 0 && slope <= 1 + 1e-12) || !(u <= 1 + 1e-12))
+            return STATUS_OUT_OF_RANGE;
+    }
+    return STATUS_OK;
+}
+
+/* s + c += v (Neumaier) */
+static void add(double *s, double *c, double v)
+{
+    double t = *s + v;
+    *c += fabs(*s) >= fabs(v) ? (*s - t) + v : (v - t) + *s;
+    *s = t;
+}
+
+static double feature(const struct perturbed *o, size_t i, size_t k, size_t j)
+{
+    return o->own ? o->x[(i * o->p + k) * o->q + j] : o->x[i * o->p + k];
+}
+
+/* work: residual, psi (q each), carry (p q) */
+void perturbed_gradient(const struct perturbed *o, const double *b, double *gradient, double *hessian, double *work)
+{
+    size_t p = o->p, q = o->q, m = p * q;
+    double *e = work, *psi = e + q, *carry = psi + q;
+    memset(gradient, 0, m * sizeof *gradient);
+    memset(carry, 0, m * sizeof *carry);
+    if (hessian)
+        memset(hessian, 0, m * m * sizeof *hessian);
+    for (size_t i = 0; i < o->n; i++) {
+        double r = 0, size, slope;
+        for (size_t j = 0; j < q; j++) {
+            e[j] = o->y[i * q + j];
+            for (size_t k = 0; k < p; k++)
+                e[j] -= feature(o, i, k, j) * b[k * q + j];
+            r = hypot(r, e[j]);
+        }
+        radial_psi(&o->loss, r, &size, &slope);
+        double across = r > 0 ? size / r : slope;
+        for (size_t j = 0; j < q; j++)
+            psi[j] = across * e[j];
+        for (size_t k = 0; k < p; k++)
+            for (size_t j = 0; j < q; j++)
+                add(gradient + k * q + j, carry + k * q + j, -feature(o, i, k, j) * psi[j]);
+        if (!hessian)
+            continue;
+        /* F' (across I + (slope - across) e e'/r^2) F, lower triangle */
+        double radial = r > 0 ? (slope - across) / r / r : 0;
+        for (size_t k = 0; k < p; k++)
+            for (size_t j = 0; j < q; j++) {
+                double f = feature(o, i, k, j);
+                if (f == 0)
+                    continue;
+                double *column = hessian + (k * q + j) * m;
+                for (size_t l = k; l < p; l++) {
+                    double *block = column + l * q;
+                    if (!o->own) {
+                        double c = f * radial * e[j] * o->x[i * p + l];
+                        for (size_t h = 0; h < q; h++)
+                            block[h] += c * e[h];
+                    } else {
+                        for (size_t h = 0; h < q; h++)
+                            block[h] += f * radial * e[j] * e[h] * feature(o, i, l, h);
+                    }
+                    block[j] += f * across * feature(o, i, l, j);
+                }
+            }
+        if (i % 4096 == 4095)
+            host_tick(o->host, 0, 1);
+    }
+    for (size_t k = 0; k < m; k++) {
+        add(gradient + k, carry + k, o->ridge[k] * (b[k] - o->centre[k]));
+        add(gradient + k, carry + k, o->noise[k]);
+        gradient[k] += carry[k];
+    }
+}
+
+size_t perturbed_work(const struct perturbed *o)
+{
+    size_t m = o->p * o->q;
+    return 2 * m * m + 7 * m + 2 * o->q;
+}
+
+/* One damped step from b with gradient g: the direction's first point where the directional derivative has risen to between -.9
+ * times its start and 0; such a point exists since that derivative is continuous, does not fall, and ends above 0. Every such
+ * step lowers J by a fixed share. b and g are overwritten. */
+static void damped_step(const struct perturbed *o, const double *d, double *b, double *g, double *trial, double *work)
+{
+    size_t m = o->p * o->q;
+    double start = dot(m, g, d), low = 0, high = 0, alpha = 1;
+    for (int i = 0; i < 100; i++) {
+        for (size_t k = 0; k < m; k++)
+            trial[k] = b[k] + alpha * d[k];
+        perturbed_gradient(o, trial, g, NULL, work);
+        double slope = dot(m, g, d);
+        if (slope <= 0 && slope >= 0.9 * start)
+            break;
+        if (slope > 0)
+            high = alpha;
+        else
+            low = alpha;
+        alpha = high > 0 ? 0.5 * (low + high) : 2 * alpha;
+        if (high > 0 && alpha == low)
+            break;
+    }
+    memcpy(b, trial, m * sizeof *b);
+}
+
+/* Nesterov's method for strong convexity mu and smoothness l: after k steps |grad|^2 <= 2 (l/mu) |grad_0|^2 (1 - sqrt(mu/l))^k */
+static int accelerated(const struct perturbed *o, double eta, double *b, double *g, double *work)
+{
+    size_t m = o->p * o->q;
+    double *before = work, *ahead = before + m, mu = INFINITY, l = 0;
+    work = ahead + m;
+    for (size_t k = 0; k < m; k++) {
+        mu = fmin(mu, o->ridge[k]);
+        l = fmax(l, o->ridge[k]);
+    }
+    l += (double)o->n * o->reach;
+    double root = sqrt(mu / l), momentum = (1 - root) / (1 + root);
+    perturbed_gradient(o, b, g, NULL, work);
+    double steps = ceil(log(fmax(4, 4 * l / mu * square(norm2(m, g) / eta))) / root) + 2;
+    memcpy(before, b, m * sizeof *b);
+    for (double k = 0; k < steps && norm2(m, g) > eta; k++) {
+        for (size_t i = 0; i < m; i++)
+            ahead[i] = b[i] + momentum * (b[i] - before[i]);
+        memcpy(before, b, m * sizeof *b);
+        perturbed_gradient(o, ahead, g, NULL, work);
+        for (size_t i = 0; i < m; i++)
+            b[i] = ahead[i] - g[i] / l;
+        perturbed_gradient(o, b, g, NULL, work);
+        host_tick(o->host, k, steps);
+    }
+    return norm2(m, g) <= eta ? STATUS_OK : STATUS_NO_CONVERGENCE;
+}
+
+int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work)
+{
+    size_t m = o->p * o->q;
+    double *h = work, *l = h + m * m, *g = l + m * m, *d = g + m, *trial = d + m, *rest = trial + m;
+    double best = INFINITY;
+    for (size_t step = 0; step < newton; step++) {
+        perturbed_gradient(o, b, g, h, rest);
+        double size = norm2(m, g);
+        if (size <= eta)
+            return STATUS_OK;
+        best = fmin(best, size);
+        for (size_t k = 0; k < m; k++) {
+            h[k * m + k] += o->ridge[k];
+            d[k] = -g[k];
+        }
+        if (la_chol(m, h, l) != STATUS_OK)
+            break;
+        la_solve_lower('N', m, 1, l, d);
+        la_solve_lower('T', m, 1, l, d);
+        for (size_t k = 0; k < m; k++)
+            trial[k] = b[k] + d[k];
+        perturbed_gradient(o, trial, h, NULL, rest);
+        if (norm2(m, h) <= 0.5 * best)
+            memcpy(b, trial, m * sizeof *b);
+        else
+            damped_step(o, d, b, g, trial, rest);
+        host_tick(o->host, (double)step, (double)newton);
+    }
+    return accelerated(o, eta, b, g, d);
+}
+
+/* a Gamma radius of one more than the dimension times a uniform point of the unit ball, a product of balls */
+int block_draw(size_t blocks, const double *size, double rate, struct rng *rng, double *b)
+{
+    double m = 0;
+    for (size_t k = 0; k < blocks; k++)
+        m += size[k];
+    if (!(rate > 0))
+        return STATUS_OUT_OF_RANGE;
+    double r = rng_gamma(rng, m + 1) / rate;
+    for (size_t k = 0; k < blocks; k++) {
+        size_t q = (size_t)size[k];
+        rng_direction(rng, q, b);
+        double s = r * pow(rng_uniform(rng), 1 / size[k]);
+        for (size_t j = 0; j < q; j++)
+            b[j] *= s;
+        b += q;
+    }
+    return STATUS_OK;
+}
+
+int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng, double *b,
+                      double *work)
+{
+    size_t m = p * q;
+    if (!(rate > 0) || p < 1 || q < 1)
+        return STATUS_OUT_OF_RANGE;
+    if (norm == NORM_LENGTH) {
+        rng_direction(rng, m, b);
+        double r = rng_gamma(rng, (double)m) / rate;
+        for (size_t k = 0; k < m; k++)
+            b[k] *= r;
+        return STATUS_OK;
+    }
+    if (norm == NORM_SQUARE) {
+        rng_normals(rng, m, 1 / rate, b);
+        return STATUS_OK;
+    }
+    if (norm == NORM_MAX) {
+        double r = rng_gamma(rng, (double)m + 1) / rate;
+        for (size_t k = 0; k < p; k++) {
+            rng_direction(rng, q, b + k * q);
+            double s = r * pow(rng_uniform(rng), 1 / (double)q);
+            for (size_t j = 0; j < q; j++)
+                b[k * q + j] *= s;
+        }
+        return STATUS_OK;
+    }
+    if (p > PERTURBATION_FEATURES)
+        return STATUS_OUT_OF_RANGE;
+    memset(b, 0, m * sizeof *b);
+    for (size_t v = 0; v < (size_t)1 << (p - 1); v++) {
+        rng_direction(rng, q, work);
+        double r = rng_gamma(rng, (double)q) / rate;
+        for (size_t k = 0; k < p; k++) {
+            double s = k > 0 && (v >> (k - 1) & 1) ? -r : r;
+            for (size_t j = 0; j < q; j++)
+                b[k * q + j] += s * work[j];
+        }
+    }
+    return STATUS_OK;
+}
+
+/* ---- K-norm gradient mechanism of the clipped gradient --------------------------------------------------------------- */
+
+enum { KNG_BINS = 512 };
+
+size_t clipped_kng_work(const struct perturbed *o)
+{
+    return 2 * o->n + 2 * KNG_BINS + 2 * o->p * o->p + 4 * o->p * o->q + o->p + perturbed_work(o);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* H = ridge + sum_i F_i'F_i = G (x) I is the Hessian where no residual exceeds tau. In the coordinates |v|^2 = <B - b, B - b>_H a
+ * record's prediction moves by at most f_i |v|, f_i^2 = x_i'G^-1 x_i, so up to |v| = (tau - |e_i|)/f_i its curvature is whole. Along a
+ * ray the slope of J rises at least by 1 - sum of f_i^2 over the records past that point, and never by less than the ridge gives. */
+int clipped_kng(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *work)
+{
+    size_t n = o->n, p = o->p, q = o->q, m = p * q;
+    double *far = work, *edge = far + 2 * n, *mass = edge + KNG_BINS, *l = mass + KNG_BINS, *inverse = l + p * p,
+           *g = inverse + p * p, *v = g + m, *at = v + m, *spare = at + m, *x = spare + m, *rest = x + p;
+    memset(l, 0, p * p * sizeof *l);
+    double least = INFINITY;
+    for (size_t k = 0; k < p; k++) {
+        l[k * p + k] = o->ridge[k * q];
+        least = fmin(least, o->ridge[k * q]);
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < p; k++)
+            for (size_t h = k; h < p; h++)
+                l[k * p + h] += o->x[i * p + k] * o->x[i * p + h];
+    if (la_chol(p, l, l) != STATUS_OK)
+        return STATUS_LINALG;
+    la_inverse_from_chol(p, l, inverse, rest);
+    double gauge = 0, from = 0;
+    for (size_t k = 0; k < p * p; k++)
+        gauge += fabs(inverse[k]);
+    gauge = sqrt(gauge) * (1 + 1e-12); /* sum_k |delta_k| <= gauge for every direction delta of length 1 in H */
+    for (size_t i = 0; i < n; i++) {
+        double e = 0, f = 0;
+        for (size_t j = 0; j < q; j++) {
+            double r = o->y[i * q + j];
+            for (size_t k = 0; k < p; k++)
+                r -= o->x[i * p + k] * b[k * q + j];
+            e = hypot(e, r);
+        }
+        memcpy(x, o->x + i * p, p * sizeof *x);
+        la_solve_lower('N', p, 1, l, x);
+        f = norm2(p, x);
+        far[2 * i] = f > 0 ? fmax(0, (o->loss.tau - e) / f) * (1 - 1e-12) : INFINITY;
+        far[2 * i + 1] = f * f * (1 + 1e-12);
+    }
+    qsort(far, n, 2 * sizeof *far, by_first);
+    /* the ridge's share of H is at least 1/(1 + largest generalised eigenvalue of the rest) */
+    double whole = 0;
+    for (size_t i = 0; i < n; i++)
+        whole += dot(p, o->x + i * p, o->x + i * p);
+    double floor_slope = 1 / (1 + whole / least) * (1 - 1e-12);
+    perturbed_gradient(o, b, g, NULL, rest);
+    double start = 0;
+    for (size_t j = 0; j < q; j++) {
+        for (size_t k = 0; k < p; k++)
+            x[k] = g[k * q + j];
+        la_solve_lower('N', p, 1, l, x);
+        start += dot(p, x, x);
+    }
+    start = sqrt(start) * (1 + 1e-9);
+    for (size_t k = 0; k < m; k++)
+        from += o->ridge[k] * square(b[k] - o->centre[k]);
+    double reach = (radius + sqrt(from)) * sqrt(1 + whole / least);
+    /* bins of the radius, finest near 0; the rise of the slope up to each one's left end */
+    double total = 0, rise = 0, slope = 1, left = 0;
+    size_t next = 0;
+    for (size_t i = 0; i < KNG_BINS; i++) {
+        double right = i + 1 < KNG_BINS ? reach * pow(1e-9, 1 - (double)(i + 1) / KNG_BINS) : reach;
+        edge[i] = right;
+        double level = exp(-rate * fmax(0, rise - start) / gauge);
+        mass[i] = level * (pow(right / reach, (double)m) - pow(left / reach, (double)m));
+        total += mass[i];
+        double s = left;
+        while (next < n && far[2 * next] < right) {
+            rise += fmax(slope, floor_slope) * fmax(0, far[2 * next] - s);
+            s = fmax(s, far[2 * next]);
+            slope -= far[2 * next + 1];
+            next++;
+        }
+        rise += fmax(slope, floor_slope) * (right - s);
+        left = right;
+    }
+    memcpy(spare, b, m * sizeof *b);
+    for (double trial = 0;; trial++) {
+        double u = rng_uniform(rng) * total;
+        size_t bin = 0;
+        while (bin < KNG_BINS - 1 && (u -= mass[bin]) >= 0)
+            bin++;
+        double lo = bin ? pow(edge[bin - 1] / reach, (double)m) : 0, hi = pow(edge[bin] / reach, (double)m);
+        double level = mass[bin] / (hi - lo);
+        double rho = reach * pow(lo + (hi - lo) * rng_uniform(rng), 1 / (double)m);
+        rng_direction(rng, m, v);
+        double length = 0;
+        for (size_t j = 0; j < q; j++) { /* delta = L^-T v, response by response */
+            for (size_t k = 0; k < p; k++)
+                x[k] = v[k * q + j];
+            la_solve_lower('T', p, 1, l, x);
+            for (size_t k = 0; k < p; k++)
+                at[k * q + j] = spare[k * q + j] + rho * x[k];
+        }
+        for (size_t k = 0; k < m; k++)
+            length += o->ridge[k] * square(at[k] - o->centre[k]);
+        double toss = rng_uniform(rng);
+        host_tick(o->host, 0, 1);
+        if (!(length <= radius * radius))
+            continue;
+        perturbed_gradient(o, at, g, NULL, rest);
+        double norm = 0;
+        for (size_t k = 0; k < p; k++)
+            norm = fmax(norm, norm2(q, g + k * q));
+        if (log(toss) + log(level) <= -rate * norm)
+            break;
+    }
+    memcpy(b, at, m * sizeof *b);
+    return STATUS_OK;
+}

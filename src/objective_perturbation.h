@@ -1,0 +1,66 @@
+/* Linear regression with q responses by objective perturbation (inst/proofs/linear-regression.md): the minimiser of
+ *
+ *   J(B) = sum_i rho(|y_i - F_i B|) + 1/2 sum_kj ridge_kj (B_kj - centre_kj)^2 + <noise, B>,   (F_i B)_j = sum_k F_ikj B_kj,
+ *
+ * with rho' = psi(r) = tau g(r / tau), g piecewise linear on equidistant knots from 0 and constant after the last.
+ * Arrays are record by record, within a record feature by feature, within a feature response by response: y[i q + j],
+ * B[k q + j]. Features are common to all responses (x[i p + k]) or their own (x[(i p + k) q + j], as those of Jacobi fields
+ * in a frame are). A record that counts as missing has features 0. */
+#ifndef RIEMDP_OBJECTIVE_PERTURBATION_H
+#define RIEMDP_OBJECTIVE_PERTURBATION_H
+
+#include "rng.h"
+
+struct radial_loss {
+    double tau, step;
+    size_t knots; /* intervals: g has knots + 1 values, g[0] = 0 */
+    const double *g;
+};
+
+struct perturbed {
+    size_t n, p, q;
+    const double *x, *y;
+    int own; /* features of their own for each response */
+    const double *ridge, *centre, *noise;
+    struct radial_loss loss;
+    double reach; /* no record's features are longer than its root: sum_k F_ikj^2 <= reach for every j */
+    struct host *host;
+};
+
+/* psi(r) and its slope (the right one at a knot) */
+void radial_psi(const struct radial_loss *loss, double r, double *psi, double *slope);
+
+/* The largest g for objective perturbation with shared accounting: e1 u/2 + (q - 1) log(1 + t g(z)/z) + log(1 + t g'(z)) <= k,
+ * u = g. Writes knots + 1 values; STATUS_OUT_OF_RANGE where there is none or the check of the result fails. */
+int shared_loss(double k, double e1, double q, double t, double step, size_t knots, double *g);
+
+/* From b (in and out, p q doubles) to |grad J| <= eta: damped Newton, and Nesterov's method where that should not get there in
+ * `newton` steps, whose number of steps is proven. STATUS_NO_CONVERGENCE only where rounding forbids eta. */
+size_t perturbed_work(const struct perturbed *o);
+int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work);
+/* grad J (compensated sums) and, unless NULL, the (generalised) Hessian without the ridge: p q x p q */
+void perturbed_gradient(const struct perturbed *o, const double *b, double *gradient, double *hessian, double *work);
+
+/* b of density prop. to exp(-rate N(b)); p features of q responses */
+enum perturbation_norm {
+    NORM_VERTEX =
+        1,    /* sum over the 2^(p-1) vertices v of {1} x {-1, 1}^(p-1) of w_v (x) v, w_v of density exp(-rate |w_v|) */
+    NORM_MAX, /* N = max_k |b_k| */
+    NORM_LENGTH, /* N = |b| */
+    NORM_SQUARE  /* N = rate |b|^2 / 2: normals of standard deviation 1/rate, for Gaussian mechanisms */
+};
+enum { PERTURBATION_FEATURES = 16 }; /* beyond it the vertices are too many; the other norm is better long before */
+/* `work`: q doubles; STATUS_OUT_OF_RANGE for a rate that isn't positive, or too many vertices */
+int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng, double *b,
+                      double *work);
+
+/* Draws B of density prop. to exp(-rate max_k |grad J_k|), noise 0, on |B - centre|_ridge <= radius, for common features and
+ * Huber's g; `b` holds any point of the ball on entry, the nearer to the minimiser the faster, and the draw on return. The ridge must be the
+ * same for all responses. Rejection from a radial envelope, exact wherever b was. */
+size_t clipped_kng_work(const struct perturbed *o);
+int clipped_kng(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *work);
+
+/* the norm max_k |b_k| with blocks of `size[k]` numbers, one after the other */
+int block_draw(size_t blocks, const double *size, double rate, struct rng *rng, double *b);
+
+#endif

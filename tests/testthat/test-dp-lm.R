@@ -1,0 +1,316 @@
+# dp_lm(): formula and bounds, methods, what the object holds, bad input, ledger.
+
+wine_names <- c("fixed_acidity", "density", "pH", "residual_sugar")
+z_scores <- function(v) (v - mean(v)) / sqrt(mean((v - mean(v))^2))
+
+wine_rows <- function(n) cbind(data.frame(alcohol = red_wine$alcohol[1:n]), lapply(red_wine[1:n, wine_names], z_scores))
+
+wine_bounds <- c(list(alcohol = c(8, 14)), sapply(wine_names, function(name) c(center = 0, scale = 1), simplify = FALSE))
+
+wine_formula <- cbind(fixed_acidity, density, pH, residual_sugar) ~ alcohol
+
+wine_errors <- function(n, draws, ..., seed = 1) {
+  z <- wine_rows(n)
+  y <- as.matrix(z[wine_names])
+  with_simulation(seed, vapply(seq_len(draws), function(i) {
+    mean((y - predict(dp_lm(wine_formula, z, 2, bounds = wine_bounds, ...), z))^2)
+  }, 0))
+}
+
+cars_bounds <- list(wt = c(1, 6), mpg = c(center = 20, scale = 6))
+
+test_that("the wines: the errors that the public rule is to have", {
+  skip_if(quick())
+  plain <- function(n, x) mean(stats::residuals(stats::lm(as.matrix(wine_rows(n)[wine_names]) ~ x))^2)
+  expect_equal(plain(100, red_wine$alcohol[1:100]), 0.87359, tolerance = 1e-5)
+  expect_equal(plain(1599, red_wine$alcohol), 0.92649, tolerance = 1e-5)
+  expect_equal(plain(1599, pmin(14, red_wine$alcohol)), 0.92598, tolerance = 1e-5) # alcohol moved into its range
+  small <- wine_errors(100, 2500)
+  expect_lt(mean(small), 0.9825) # .9787 measured over 9,000 draws; standard error .0008, so 1e-5
+  large <- wine_errors(1599, 150)
+  expect_lt(mean(large), 0.9279) # .92756; standard error 6e-5
+  # plain Huber is worse by more than their difference's standard error times 4.5
+  huber <- wine_errors(100, 1500, method = "huber")
+  expect_gt(mean(huber), mean(small) + 0.005)
+})
+
+test_that("the published mechanism is reproduced, and labelled not private", {
+  z <- as.data.frame(lapply(red_wine[1:100, ], z_scores))
+  bounds <- wine_bounds
+  bounds$alcohol <- c(-1, 1) # a scale only: the published mechanism moves nothing
+  y <- as.matrix(z[wine_names])
+  release <- function() dp_lm(wine_formula, z, 2, bounds = bounds, method = "paper")
+  expect_identical(guarantee(release())$label, "none")
+  expect_match(guarantee(release())$reason, "published")
+  draws <- if (quick()) 100 else 600
+  error <- with_simulation(2, vapply(seq_len(draws), function(i) mean((y - cbind(1, z$alcohol) %*% coef(release()))^2), 0))
+  expect_lt(abs(mean(error) - 1.048), 5 * stats::sd(error) / sqrt(draws)) # 1.048 over 5,000 draws
+  if (!quick()) expect_lt(abs(stats::median(error) - 1.016), 0.025)
+})
+
+test_that("coefficients are on the variables' scales", {
+  set.seed(1)
+  n <- 20000
+  data <- data.frame(u = stats::runif(n, 10, 30), kind = sample(c("a", "b", "c"), n, TRUE), flag = sample(c(TRUE, FALSE), n, TRUE))
+  data$y <- 3 + 0.5 * data$u + 2 * (data$kind == "b") - 4 * data$flag + stats::rnorm(n, sd = 0.5)
+  data$z <- -data$y
+  bounds <- list(u = c(10, 30), kind = c("a", "b", "c"), flag = c("FALSE", "TRUE"), y = c(center = 12, scale = 3), z = c(-30, 6))
+  for (method in c("objective", "recentred", "huber", "statistics", "adassp")) {
+    fit <- dp_lm(cbind(y, z) ~ u + kind + flag, data, 20, if (method == "adassp") 1e-6 else 0, bounds, method = method)
+    want <- coef(stats::lm(cbind(y, z) ~ u + kind + flag, data))
+    expect_identical(dimnames(coef(fit)), dimnames(want))
+    expect_lt(max(abs(coef(fit) - want) / c(1, 0.05, 0.3, 0.3, 0.3)), if (method %in% c("objective", "recentred")) 0.2 else 2)
+  }
+  # an interaction and a function of a variable, by their own columns
+  fit <- dp_lm(y ~ log(u) * flag, data, 20, bounds = list(`log(u)` = log(c(10, 30)), flag = c("FALSE", "TRUE"), y = bounds$y))
+  want <- coef(stats::lm(y ~ log(u) * flag, data))
+  expect_identical(names(coef(fit)), names(want))
+  at <- data[1:50, ]
+  expect_lt(max(abs(predict(fit, at) - stats::predict(stats::lm(y ~ log(u) * flag, data), at))), 0.5)
+  # the intercept alone
+  expect_equal(unname(coef(dp_lm(y ~ 1, data, 50, bounds = bounds["y"]))), mean(data$y), tolerance = 0.05)
+})
+
+test_that("a row with anything missing counts with a fixed contribution, and n stays", {
+  data <- mtcars[c("mpg", "wt")]
+  broken <- data
+  broken$mpg[3] <- NA
+  broken$wt[7] <- NaN
+  broken$wt[9] <- Inf
+  broken$mpg[9] <- -Inf
+  spec <- riemdp:::linear_terms(mpg ~ wt, data)
+  public <- riemdp:::linear_bounds(spec, cars_bounds)
+  columns <- riemdp:::linear_columns(spec, public)
+  records <- riemdp:::linear_records(columns, public, riemdp:::linear_values(spec, broken, globalenv()))
+  expect_identical(records$x[, c(3, 7, 9)], matrix(0, 2, 3))
+  expect_identical(records$y[, c(3, 7, 9)], rep(0, 3))
+  expect_true(all(abs(records$x) <= 1))
+  for (method in c("objective", "recentred", "statistics", "output", "kng")) {
+    fit <- dp_lm(mpg ~ wt, broken, 1, bounds = cars_bounds, method = method)
+    expect_identical(nobs(fit), 32)
+    expect_true(all(is.finite(coef(fit))))
+  }
+  # predictors outside their range are moved to its end, responses to their limit
+  data$wt[1] <- 1e9
+  data$mpg[2] <- -1e300
+  records <- riemdp:::linear_records(columns, public, riemdp:::linear_values(spec, data, globalenv()), reach = 4)
+  expect_equal(records$x[2, 1], 1)
+  expect_equal(records$y[1, 2], -4)
+})
+
+test_that("any data of the right shape give a release", {
+  bounds <- list(x = c(0, 1), y = c(-1, 1))
+  for (x in list(c(1, NA), rep(0.5, 5), c(NA, NA, NA), c(Inf, -Inf), 1, c(1e308, -1e308), c(NaN, 2))) {
+    data <- data.frame(x = as.double(x), y = seq_along(x) * 1e200)
+    for (method in c("auto", "objective", "recentred", "huber", "statistics", "adassp", "output", "kng", "paper")) {
+      fit <- dp_lm(y ~ x, data, 0.5, if (method == "adassp") 1e-5 else 0, bounds, method = method)
+      expect_true(all(is.finite(coef(fit))) || method == "paper")
+    }
+  }
+  # more parameters than records
+  wide <- as.data.frame(matrix(0.5, 3, 6))
+  fit <- dp_lm(V1 ~ ., wide, 1, bounds = sapply(names(wide), function(v) c(0, 1), simplify = FALSE))
+  expect_length(coef(fit), 6)
+  expect_output(print(fit), "LITTLE MORE")
+})
+
+test_that("bad input is refused by class, and no message shows a record", {
+  bad <- function(class, expr) expect_error(expr, class = paste0("riemdp_error_", class))
+  fit <- function(formula = mpg ~ wt, data = mtcars, epsilon = 1, bounds = cars_bounds, ...) dp_lm(formula, data, epsilon, bounds = bounds, ...)
+  for (epsilon in list(0, -1, NA, NaN, Inf, "1", c(1, 2))) bad("argument", fit(epsilon = epsilon))
+  for (delta in list(-0.1, 1, NA)) bad("argument", fit(delta = delta))
+  bad("unsupported", fit(method = "adassp"))
+  bad("argument", fit(method = "none such"))
+  bad("argument", fit(bounds = cars_bounds["wt"]))
+  bad("argument", fit(bounds = c(cars_bounds, list(cyl = c(4, 8)))))
+  bad("argument", fit(bounds = list(wt = c(6, 1), mpg = c(0, 40))))
+  bad("argument", fit(bounds = list(wt = c(1, Inf), mpg = c(0, 40))))
+  bad("argument", fit(bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 0))))
+  bad("argument", fit(bounds = list(wt = c(1, 6), mpg = 20)))
+  bad("unsupported", fit(mpg ~ scale(wt), bounds = list(`scale(wt)` = c(-2, 2), mpg = c(0, 40))))
+  bad("unsupported", fit(mpg ~ poly(wt, 2)))
+  bad("unsupported", fit(mpg ~ wt - 1))
+  bad("unsupported", fit(mpg ~ wt + offset(hp)))
+  bad("unsupported", fit(mpg ~ wt:hp, bounds = c(cars_bounds, list(hp = c(50, 350)))))
+  bad("argument", fit(mpg ~ nowhere, bounds = list(mpg = c(0, 40), nowhere = c(0, 1))))
+  bad("argument", fit(~wt))
+  bad("argument", fit("mpg"))
+  bad("argument", fit(data = list(mpg = 1, wt = 2)))
+  bad("shape", fit(data = mtcars[0, ]))
+  bad("argument", fit(r_squared = 1))
+  bad("argument", fit(extra = 1))
+  bad("argument", dp_lm(mpg ~ wt, mtcars, 1))
+  bad("unsupported", fit(mpg ~ wt + hp, bounds = c(cars_bounds, list(hp = c(50, 350))), method = "paper"))
+  bad("unsupported", fit(mpg ~ factor(cyl) * factor(gear), method = "kng",
+                         bounds = list(mpg = c(0, 40), `factor(cyl)` = c("4", "6", "8"), `factor(gear)` = c("3", "4", "5"))))
+  secret <- data.frame(y = c(31337.25, 1), x = I(list(1, 2)))
+  message <- tryCatch(dp_lm(y ~ x, secret, 1, bounds = list(x = c(0, 1), y = c(0, 1))), error = conditionMessage)
+  expect_false(grepl("31337", message))
+  # a function of the caller under the name of a base function isn't used
+  sqrt <- function(x) x - mean(x)
+  expect_equal(predict(with_simulation(3, dp_lm(mpg ~ sqrt(wt), mtcars, 1e3, bounds = list(`sqrt(wt)` = c(1, 2.5), mpg = c(0, 40)))),
+                       data.frame(wt = 4)), stats::predict(stats::lm(mpg ~ base::sqrt(wt), mtcars), data.frame(wt = 4)),
+               tolerance = 0.1, ignore_attr = TRUE)
+})
+
+test_that("labels promise what is proven and no more", {
+  bad_kng <- function(data) expect_error(dp_lm(mpg ~ wt, data, 2, bounds = cars_bounds, method = "kng"), class = "riemdp_error_unsupported")
+  bad_kng(rbind(mtcars, mtcars))
+  for (method in c("auto", "objective", "recentred", "huber", "statistics", "output", "kng")) {
+    g <- guarantee(dp_lm(mpg ~ wt, mtcars, 1.5, bounds = cars_bounds, method = method))
+    expect_identical(g[c("label", "epsilon", "delta", "adjacency")],
+                     structure(list(label = "pure", epsilon = 1.5, delta = 0, adjacency = "replace-one"), class = "dp_guarantee")[1:4])
+  }
+  g <- guarantee(dp_lm(mpg ~ wt, mtcars, 1.5, 1e-5, cars_bounds, method = "adassp"))
+  expect_identical(g$label, "approx")
+  expect_lte(riemdp:::gdp_epsilon(g$mu, 1e-5), 1.5)
+  expect_identical(guarantee(dp_lm(mpg ~ wt, mtcars, 1, bounds = "sample"))$label, "none")
+  expect_identical(guarantee(with_simulation(1, dp_lm(mpg ~ wt, mtcars, 1, bounds = cars_bounds)))$label, "none")
+  scaled <- mtcars
+  scaled$wt <- scale(scaled$wt)[, 1]
+  attr(scaled$wt, "scaled:center") <- 3.2
+  g <- guarantee(dp_lm(mpg ~ wt, scaled, 1, bounds = list(wt = c(-3, 3), mpg = c(0, 40))))
+  expect_match(g$assumptions, "scaled rows", all = FALSE)
+})
+
+test_that("the object holds no record and no environment", {
+  secret <- 31337.0625
+  data <- data.frame(y = c(secret, 1:99), x = c(secret / 7, 1:99))
+  hidden <- new.env()
+  hidden$table <- data
+  formula <- y ~ x
+  environment(formula) <- hidden
+  holds <- function(bytes, value) {
+    pattern <- writeBin(value, raw(), endian = "big")
+    first <- which(bytes == pattern[1])
+    any(vapply(first, function(i) i + 7 <= length(bytes) && identical(bytes[i:(i + 7)], pattern), NA))
+  }
+  for (method in c("objective", "recentred", "statistics", "adassp", "output", "kng")) {
+    fit <- dp_lm(formula, data, 0.5, if (method == "adassp") 1e-5 else 0, list(x = c(0, 100), y = c(0, 100)), method = method)
+    bytes <- serialize(list(fit, summary(fit)), NULL, ascii = FALSE, xdr = TRUE)
+    expect_false(holds(bytes, secret) || holds(bytes, secret / 7))
+    expect_true(holds(bytes, unname(coef(fit))[1])) # the search can find
+    expect_lt(length(bytes), 60000)
+    expect_false(any(grepl("hidden|table", rawToChar(bytes[bytes != 0]), useBytes = TRUE)))
+    # nothing has a place for each record
+    long <- unlist(rapply(unclass(fit), length, how = "unlist"))
+    expect_false(any(long == nrow(data)))
+  }
+  expect_error(residuals(fit), class = "riemdp_error_unsupported")
+  expect_error(fitted(fit), class = "riemdp_error_argument")
+  expect_error(predict(fit), class = "riemdp_error_argument")
+})
+
+test_that("it behaves as a fitted model does", {
+  fit <- dp_lm(cbind(mpg, qsec) ~ wt, mtcars, 2, bounds = c(cars_bounds, list(qsec = c(14, 24))))
+  again <- unserialize(serialize(fit, NULL))
+  expect_identical(predict(again, mtcars), predict(fit, mtcars))
+  expect_identical(fitted(fit, mtcars), predict(fit, mtcars))
+  expect_equal(predict(fit, data.frame(wt = 3)), matrix(c(1, 3) %*% coef(fit), 1, dimnames = list(NULL, c("mpg", "qsec"))))
+  expect_identical(predict(fit, data.frame(wt = 9)), predict(fit, data.frame(wt = 6)))
+  expect_equal(predict(fit, data.frame(wt = 9), outside = "extend")[1, ], drop(c(1, 9) %*% coef(fit)))
+  band <- predict(fit, mtcars, interval = "noise")
+  expect_identical(dim(band), c(32L, 2L, 3L))
+  expect_true(all(band[, , "lower"] < band[, , "fit"]))
+  expect_identical(dim(confint(fit)), c(4L, 2L))
+  expect_true(all(confint(fit, type = "bound")[, 1] < confint(fit)[, 1]))
+  expect_identical(nrow(tidy(fit)), 4L)
+  expect_identical(nrow(glance(fit)), 1L)
+  expect_equal(formula(fit), cbind(mpg, qsec) ~ wt, ignore_attr = TRUE)
+  expect_output(print(fit), "Private linear regression of 32 records")
+  expect_output(print(summary(fit)), "std.error")
+  expect_output(explain(fit), "linear-regression.md")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(fit), fit)
+  two <- dp_lm(mpg ~ wt + hp, mtcars, 2, bounds = c(cars_bounds, list(hp = c(50, 350))))
+  expect_identical(plot(two), two)
+  plan <- dp_lm_plan(100, 1, epsilon = 1, delta = 1e-6)
+  expect_output(print(plan), "Chosen")
+  expect_identical(plot(plan), plan)
+  expect_identical(sum(plan$chosen), 1L)
+})
+
+test_that("intervals cover what they are about", {
+  set.seed(4)
+  n <- 300
+  data <- data.frame(x = stats::runif(n, -1, 1))
+  data$y <- 0.3 + data$x + stats::rnorm(n) * 0.7
+  bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
+  draws <- if (quick()) 60 else 400
+  # the same loss and ridge without noise
+  rule <- riemdp:::perturbation_rule(n, 1, 1, 1)
+  target <- .Call(riemdp:::riemdp_perturbed_fit_nonprivate, rbind(1, data$x), rbind(data$y), rbind(rule$ridge), 0 * rbind(rule$ridge),
+                  0 * rbind(rule$ridge), riemdp:::kernel_loss(rule), c(1e-10, 60, 2))[[1]]
+  covered <- function(method, target, type, epsilon = 1) {
+    with_simulation(5, mean(vapply(seq_len(draws), function(i) {
+      fit <- dp_lm(y ~ x, data, epsilon, bounds = bounds, method = method)
+      ci <- confint(fit, level = 0.9, type = type)
+      mean(ci[, 1] <= target & target <= ci[, 2])
+    }, 0)))
+  }
+  expect_gte(covered("objective", drop(target), "bound"), 0.9 - 4 * sqrt(0.09 / draws))
+  # nominal: the law of the noise is right and only linearised
+  expect_gt(covered("statistics", coef(stats::lm(y ~ x, data)), "nominal", 10), 0.8)
+  expect_gt(covered("objective", drop(target), "nominal"), 0.8)
+})
+
+test_that("a high R-squared is what re-centring is for", {
+  skip_if(quick())
+  set.seed(6)
+  n <- 1000
+  x <- stats::runif(n, -1, 1)
+  data <- data.frame(x = x, y = 0.2 + sqrt(3 * 0.95) * x + stats::rnorm(n) * sqrt(0.05))
+  bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
+  want <- stats::fitted(stats::lm(y ~ x, data))
+  excess <- function(...) with_simulation(7, mean(vapply(1:80, function(i) {
+    mean((predict(dp_lm(y ~ x, data, 1, bounds = bounds, ...), data) - want)^2)
+  }, 0)))
+  expect_lt(excess(method = "recentred"), excess(method = "objective") / 5)
+  fit <- dp_lm(y ~ x, data, 1, bounds = bounds, r_squared = 0.95)
+  expect_identical(fit$method, "recentred")
+})
+
+test_that("the gradient mechanism draws from its density", {
+  set.seed(8)
+  n <- 30
+  y <- rbind(stats::rnorm(n) + 0.5)
+  y[1] <- 40
+  x <- rbind(rep(1, n))
+  ask <- riemdp:::linear_ask(n, 0, 1, 2, 0, "kng", 0.3, "auto")
+  rule <- riemdp:::kng_rule(ask)
+  draws <- if (quick()) 500 else 3000
+  b <- with_simulation(1, replicate(draws, riemdp:::linear_kng$release(x, y, list(rule = rule), ask)))
+  radius <- rule$radius / sqrt(rule$ridge[1])
+  at <- seq(-radius, radius, length.out = 20001)
+  size <- vapply(at, function(z) abs(sum(pmax(-rule$tau, pmin(rule$tau, y - z))) - rule$ridge[1] * z), 0)
+  mass <- cumsum(exp(-rule$rate * size))
+  expect_gt(stats::ks.test(b, stats::approxfun(at, mass / mass[length(mass)]))$p.value, 1e-5)
+  # two coefficients, on the boundary of a small ball too
+  x <- rbind(1, stats::runif(n, -1, 1))
+  y <- rbind(2 + x[2, ] + stats::rnorm(n))
+  call <- function(radius) .Call(riemdp:::riemdp_release_clipped_kng, x, y, rbind(c(2, 2)), rbind(c(0, 0)),
+                                 riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())), c(1e-6, 60, 2), c(0.4, radius), TRUE)
+  for (radius in c(2, 20)) {
+    b <- with_simulation(9, replicate(draws, call(radius)))
+    side <- radius / sqrt(2)
+    grid <- expand.grid(a = seq(-side, side, length.out = 301), b = seq(-side, side, length.out = 301))
+    grid <- as.matrix(grid[grid$a^2 + grid$b^2 <= side^2, ])
+    e <- rep(1, nrow(grid)) %*% y - grid %*% x
+    g <- pmax(pmin(e, 1), -1) %*% t(x) - 2 * grid
+    w <- exp(-0.4 * pmax(abs(g[, 1]), abs(g[, 2])))
+    w <- w / sum(w)
+    want <- colSums(w * grid)
+    sd <- sqrt(colSums(w * grid^2) - want^2)
+    expect_lt(max(abs(apply(b, 2, mean) - want) / sd), 5.5 / sqrt(draws) + 0.01)
+    expect_lt(max(abs(apply(b, 2, stats::sd) / sd - 1)), 8 / sqrt(draws) + 0.01)
+  }
+})
+
+test_that("the ledger is charged once, before the draw", {
+  ledger <- dp_ledger(NULL, 1, 0)
+  fit <- dp_lm(mpg ~ wt, mtcars, 0.6, bounds = cars_bounds, ledger = ledger)
+  expect_equal(fit$budget$cost[["epsilon"]], 0.6)
+  expect_error(dp_lm(mpg ~ wt, mtcars, 0.6, bounds = cars_bounds, ledger = ledger), class = "riemdp_error")
+  expect_error(dp_lm(mpg ~ wt, mtcars, 0.1, bounds = cars_bounds, method = "paper", ledger = ledger), class = "riemdp_error_ledger")
+})
