@@ -5,17 +5,20 @@
 #' centred: subtract a public centre first.
 #'
 #' Rows longer than `bound` are shortened to it, one by one; a row with a missing or infinite number counts with gradient 0. A record's
-#' gradient is then no longer than `bound`^2, to which it is clipped. The start is a fixed subspace. The step that suits is about 1/(2 L), L
-#' the largest eigenvalue, which is private: `lr` is a guess from what is public, by default 1/`bound`^2, and on data whose variance is
-#' spread over many directions a larger one, or more steps, does better.
+#' gradient is then no longer than `bound`^2, to which it is clipped. The start is a fixed subspace.
+#'
+#' The step that suits is about 1/(2 L), L the largest eigenvalue, which is private and anything up to `bound`^2. So step sizes fall
+#' from 8/`bound`^2 (from m/`bound`^2 where there are only m < 8 columns) to 1/(4 `bound`^2) by a constant factor: the early ones suit
+#' data whose variance is spread over many directions, the late ones data with one large eigenvalue, and small last steps let in
+#' less noise. On digits, on flowers and on simulated spectra this came closer than any constant step size.
 #'
 #' @param data numeric matrix or data frame, rows are records.
 #' @param q dimension of the subspace, below the number of columns.
 #' @param epsilon,delta privacy budget, as in [dp_optimize()].
 #' @param bound public bound of the length of a row.
 #' @param ... nothing; later arguments must be named.
-#' @param lr step sizes.
-#' @param steps number of steps; `NULL` with `epochs` or a stochastic `method`.
+#' @param lr step sizes, as in [dp_optimize()]; `NULL` for those above.
+#' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
 #' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
 #' @return An object of class `dp_pca`, `dp_optimize` and [dp_release], as of [dp_optimize()], with `loadings`: a matrix with q orthonormal
@@ -47,7 +50,8 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   # any fixed subspace would do that is not likely to be orthogonal to what is looked for
   start <- if (q == 1) rep(1, d) / sqrt(d) else qr.Q(qr(outer(seq_len(d) - 0.5, seq_len(q) - 1, function(i, j) cos(pi * i * j / d))))
   if (is.null(clip)) clip <- bound^2
-  if (is.null(lr)) lr <- 1 / bound^2
+  if (is.null(lr)) lr <- falling_steps(d, bound)
+  if (is.null(steps) && (identical(method, "rgd") || length(method) > 1 || identical(method, "auto")) && is.null(batch)) steps <- 20
   problem <- problem_pca(M)
   input <- problem_call(problem, data, private = TRUE)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL, NULL, 1,
@@ -56,4 +60,10 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   r$loadings <- matrix(r$value, d, dimnames = list(colnames(data), NULL))
   class(r) <- c("dp_pca", class(r))
   r
+}
+
+# step sizes for eigenvalues up to bound^2 of unknown size
+falling_steps <- function(d, bound) {
+  high <- min(d, 8)
+  function(t, steps) high * (0.25 / high)^((t - 1) / max(1, steps - 1)) / bound^2
 }

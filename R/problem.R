@@ -108,7 +108,11 @@ problem_facts <- function(problem, radius) {
 
 check_problem <- function(problem) {
   ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is.character(problem$kind) && length(problem$kind) == 1 &&
-    problem$kind %in% names(PROBLEM_KIND) && inherits(problem$manifold, "manifold")
+    problem$kind %in% names(PROBLEM_KIND) && inherits(problem$manifold, "manifold") &&
+    is.double(problem$threshold) && !is.object(problem$threshold) && length(problem$threshold) == 1 && isTRUE(problem$threshold > 0) &&
+    is.null(dim(problem$threshold)) &&
+    (problem$kind != "callback" || is.function(problem$gradient) && (is.null(problem$loss) || is.function(problem$loss)) &&
+       (identical(problem$batched, TRUE) || identical(problem$batched, FALSE)))
   if (!ok) abort_riemdp("argument", "`problem` must be an optimisation problem, e.g. problem_frechet(spd(2)).")
   problem
 }

@@ -280,14 +280,37 @@ enum {
     NUMBER_PAPER,
     NUMBER_RESTARTS,
     NUMBER_RADIUS,
+    NUMBER_UNTIL,
     NUMBERS
 };
 
 struct private_args {
     struct problem_args problem;
-    SEXP centre, lr;
+    SEXP centre, lr, state;
     const double *number;
 };
+
+/* a state of earlier steps, which may come from a file that somebody changed */
+static void read_state(struct call *c, const struct optim *o, double *state, SEXP given, double restarts, double *work)
+{
+    manifold_t m = &c->m;
+    size_t n = m->ambient, size = optim_state_size(m);
+    int ok = TYPEOF(given) == REALSXP && (size_t)XLENGTH(given) == size && all_finite(size, REAL(given));
+    if (ok) {
+        memcpy(state, REAL(given), size * sizeof *state);
+        double run = state[OPTIM_STATE_RUN], step = state[OPTIM_STATE_STEP], pick = state[OPTIM_STATE_PICK];
+        ok = run >= 0 && run < restarts && run == floor(run) && step >= 0 && step < (double)o->steps &&
+             step == floor(step) && pick >= 0 && pick <= (double)o->steps && pick == floor(pick);
+    }
+    const double *p = state + OPTIM_STATE_HEAD;
+    /* iterate, average and chosen one are points once a step is done; snapshot and gradient where there are any */
+    size_t points = ok && state[OPTIM_STATE_STEP] == 0 ? 1 : o->inner ? 4 : 3;
+    ok = ok && m->ops->check_point(m, (struct points){p, n}, 0, points, work) == STATUS_OK;
+    if (ok && points == 4)
+        ok = m->ops->check_tangent(m, one(p + 3 * n), one(p + 4 * n), 0, 1, work) == STATUS_OK;
+    if (!ok)
+        ffi_abort_text("argument", "the state of a checkpoint is damaged, or belongs to another run.");
+}
 
 static SEXP private_body(struct call *c, struct rng *rng, void *data)
 {
@@ -327,6 +350,11 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
         ffi_abort_text("argument", "`batch` must not exceed the number of records.");
     if (o.lr_count != 1 && o.lr_count != o.steps)
         ffi_abort_text("argument", "`lr` must be one number or one for each step.");
+    SEXP state = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)optim_state_size(m)));
+    if (in->state == R_NilValue)
+        optim_begin(&o, REAL(state), p);
+    else
+        read_state(c, &o, REAL(state), in->state, (double)restarts, work);
     o.which = (size_t *)R_alloc(q.n, sizeof(size_t));
     o.total = (double)o.steps * (double)restarts;
     o.trace_every = (size_t)ceil(o.total / ROOM);
@@ -335,16 +363,15 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     o.trace = REAL(trace);
     for (size_t j = 0; j < 3 * o.trace_room; j++)
         o.trace[j] = NA_REAL;
-    double *space = ffi_doubles(optim_work(&o));
-    for (size_t k = 0; k < restarts; k++)
-        if (optim_run(&o, p, space) != STATUS_OK)
-            ffi_abort_text("diverged",
-                           "the iterate, which is public, has left the manifold or the range of doubles: `lr` is "
-                           "too large. The whole budget is spent.");
-    static const char *const names[] = {"value", "trace"};
-    SEXP list = named_list(c, 2, names);
-    SET_VECTOR_ELT(list, 0, single_point(c, p));
+    if (optim_run(&o, REAL(state), fmin(number[NUMBER_UNTIL], o.total), ffi_doubles(optim_work(&o))) != STATUS_OK)
+        ffi_abort_text("diverged",
+                       "the iterate, which is public, has left the manifold or the range of doubles: `lr` is too "
+                       "large. The whole budget is spent.");
+    static const char *const names[] = {"value", "trace", "state"};
+    SEXP list = named_list(c, 3, names);
+    SET_VECTOR_ELT(list, 0, single_point(c, REAL(state) + OPTIM_STATE_HEAD));
     SET_VECTOR_ELT(list, 1, trace);
+    SET_VECTOR_ELT(list, 2, state);
     return list;
 }
 
@@ -354,16 +381,16 @@ static int counts(double x, double least, double most)
 }
 
 SEXP riemdp_release_optimum(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP start, SEXP centre,
-                            SEXP numbers, SEXP lr, SEXP simulate)
+                            SEXP numbers, SEXP lr, SEXP state, SEXP simulate)
 {
-    struct private_args args = {read_problem_args(data, kind, threshold, fun, n, start), centre, lr, NULL};
+    struct private_args args = {read_problem_args(data, kind, threshold, fun, n, start), centre, lr, state, NULL};
     if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != NUMBERS || TYPEOF(lr) != REALSXP || XLENGTH(lr) < 1)
         ffi_abort_text("argument", "`numbers` and `lr` must be numeric, of the right lengths.");
     const double *x = args.number = REAL(numbers);
     int ok = counts(x[NUMBER_SAMPLING], OPTIM_FULL, OPTIM_DISJOINT) &&
              counts(x[NUMBER_OUTPUT], OPTIM_LAST, OPTIM_RANDOM) && counts(x[NUMBER_STEPS], 1, 1e8) &&
              counts(x[NUMBER_BATCH], 1, 1e9) && counts(x[NUMBER_INNER], 0, 1e8) && counts(x[NUMBER_RESTARTS], 1, 1e4) &&
-             x[NUMBER_RATE] > 0 && x[NUMBER_RATE] <= 1;
+             counts(x[NUMBER_UNTIL], 1, 1e12) && x[NUMBER_RATE] > 0 && x[NUMBER_RATE] <= 1;
     for (int i = NUMBER_DIVISOR; i < NUMBERS; i++)
         ok = ok && x[i] >= 0 && x[i] < INFINITY;
     ok = ok && x[NUMBER_DIVISOR] > 0 && x[NUMBER_CLIP] > 0 && x[NUMBER_SNAPSHOT_CLIP] > 0;

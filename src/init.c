@@ -15,6 +15,7 @@
     X(check, 2)                                                                                                        \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
+    X(covariance_descriptors, 3)                                                                                       \
     X(dist, 3)                                                                                                         \
     X(dist_matrix, 2)                                                                                                  \
     X(euclidean_mean, 11)                                                                                              \
@@ -48,6 +49,7 @@
     X(perturbed_fit_nonprivate, 7)                                                                                     \
     X(pld_cells, 2)                                                                                                    \
     X(pld_merge, 3)                                                                                                    \
+    X(poincare_embedding, 4)                                                                                           \
     X(pointwise_mean, 10)                                                                                              \
     X(pole, 5)                                                                                                         \
     X(project, 2)                                                                                                      \
@@ -60,7 +62,7 @@
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
-    X(release_optimum, 11)                                                                                             \
+    X(release_optimum, 12)                                                                                             \
     X(release_perturbed, 8)                                                                                            \
     X(release_radius, 7)                                                                                               \
     X(shared_loss, 6)                                                                                                  \

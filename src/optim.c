@@ -7,7 +7,7 @@ size_t optim_work(const struct optim *o)
 {
     size_t n = o->m->ambient, gradient = optim_gradient_work(o);
     size_t ball = 2 * n + manifold_work(o->m);
-    return 8 * n + (gradient > ball ? gradient : ball);
+    return 4 * n + (gradient > ball ? gradient : ball);
 }
 
 void optim_start(struct optim *o)
@@ -138,25 +138,62 @@ static void note(struct optim *o, size_t step, double lr, const double *p, const
     row[2 * o->trace_room] = sqrt(sq > 0 ? sq : 0);
 }
 
-int optim_run(struct optim *o, double *p, double *work)
+size_t optim_state_size(manifold_t m)
+{
+    return OPTIM_STATE_HEAD + 5 * m->ambient;
+}
+
+void optim_begin(const struct optim *o, double *state, const double *start)
+{
+    size_t n = o->m->ambient;
+    for (size_t j = 0; j < optim_state_size(o->m); j++)
+        state[j] = 0;
+    for (size_t j = 0; j < n; j++)
+        state[OPTIM_STATE_HEAD + j] = start[j];
+}
+
+/* the mean of the first t + 1 iterates from that of t; where it can't be had it stays */
+static void average(manifold_t m, double *mean, const double *p, size_t t, double *v, double *u, double *work)
+{
+    size_t n = m->ambient;
+    if (t == 0) {
+        for (size_t j = 0; j < n; j++)
+            mean[j] = p[j];
+        return;
+    }
+    if (m->ops->log(m, v, one(mean), one(p), 0, 1, work) != STATUS_OK || !all_finite(n, v))
+        return;
+    for (size_t j = 0; j < n; j++)
+        v[j] /= (double)(t + 1);
+    if (m->ops->exp(m, u, one(mean), one(v), 0, 1, work) == STATUS_OK && all_finite(n, u))
+        for (size_t j = 0; j < n; j++)
+            mean[j] = u[j];
+}
+
+int optim_run(struct optim *o, double *state, double until, double *work)
 {
     manifold_t m = o->m;
     size_t n = m->ambient;
-    double *v = work, *mean = v + n, *chosen = mean + n, *snapshot = chosen + n, *r = snapshot + n, *u = r + n,
-           *rest = u + n;
-    size_t pick = o->output == OPTIM_RANDOM ? rng_below(o->rng, o->steps) : o->steps;
-    for (size_t j = 0; j < n; j++)
-        mean[j] = chosen[j] = p[j];
+    double *p = state + OPTIM_STATE_HEAD, *mean = p + n, *chosen = mean + n, *snapshot = chosen + n, *r = snapshot + n;
+    double *v = work, *u = v + n, *rest = u + n;
     optim_start(o);
-    for (size_t t = 0; t < o->steps; t++) {
+    for (o->done = state[OPTIM_STATE_RUN] * (double)o->steps + state[OPTIM_STATE_STEP]; o->done < until;) {
+        size_t t = (size_t)state[OPTIM_STATE_STEP];
         double lr = o->lr[o->lr_count == 1 ? 0 : t];
         int status = STATUS_OK;
+        if (t == 0) {
+            optim_start(o);
+            state[OPTIM_STATE_PICK] =
+                o->output == OPTIM_RANDOM ? (double)rng_below(o->rng, o->steps) : (double)o->steps;
+            for (size_t j = 0; j < n; j++)
+                mean[j] = chosen[j] = p[j];
+        }
         if (o->inner && t % o->inner == 0) {
             for (size_t j = 0; j < n; j++)
                 snapshot[j] = p[j];
             status = optim_snapshot(o, r, p, rest);
         }
-        if (t == pick) /* option II: uniformly among the iterates before each step */
+        if (t == (size_t)state[OPTIM_STATE_PICK]) /* option II: uniformly among the iterates before each step */
             for (size_t j = 0; j < n; j++)
                 chosen[j] = p[j];
         if (status == STATUS_OK)
@@ -168,23 +205,18 @@ int optim_run(struct optim *o, double *p, double *work)
         status = advance(o, p, v, lr, rest);
         if (status != STATUS_OK)
             return status;
-        if (o->output == OPTIM_AVERAGE) {
-            if (t == 0) {
-                for (size_t j = 0; j < n; j++)
-                    mean[j] = p[j];
-            } else if (m->ops->log(m, v, one(mean), one(p), 0, 1, rest) == STATUS_OK && all_finite(n, v)) {
-                for (size_t j = 0; j < n; j++)
-                    v[j] /= (double)(t + 1);
-                if (m->ops->exp(m, u, one(mean), one(v), 0, 1, rest) == STATUS_OK && all_finite(n, u))
-                    for (size_t j = 0; j < n; j++)
-                        mean[j] = u[j];
-            }
-        }
+        if (o->output == OPTIM_AVERAGE)
+            average(m, mean, p, t, v, u, rest);
         o->done++;
+        if (++t == o->steps) {
+            const double *out = o->output == OPTIM_RANDOM ? chosen : o->output == OPTIM_AVERAGE ? mean : p;
+            for (size_t j = 0; j < n && out != p; j++)
+                p[j] = out[j];
+            state[OPTIM_STATE_RUN]++;
+            t = 0;
+        }
+        state[OPTIM_STATE_STEP] = (double)t;
         host_tick(m->host, o->done, o->total);
     }
-    const double *out = o->output == OPTIM_RANDOM ? chosen : o->output == OPTIM_AVERAGE ? mean : p;
-    for (size_t j = 0; j < n && out != p; j++)
-        p[j] = out[j];
     return STATUS_OK;
 }

@@ -31,8 +31,14 @@ struct optim {
 };
 
 size_t optim_work(const struct optim *o);
-/* p: public start in, output out. STATUS_DOMAIN_EXCEEDED where the (public) iterate left the manifold. */
-int optim_run(struct optim *o, double *p, double *work);
+/* What goes on from step to step, for checkpoints too: releases and public numbers, no index of a record. Runs that are over, steps of
+ * this one, the step whose iterate option II takes; then the iterate (at the end: the output), average, chosen one, snapshot and its
+ * released gradient. */
+enum { OPTIM_STATE_RUN, OPTIM_STATE_STEP, OPTIM_STATE_PICK, OPTIM_STATE_HEAD };
+size_t optim_state_size(manifold_t m);
+void optim_begin(const struct optim *o, double *state, const double *start);
+/* goes on until so many steps of all runs are done. STATUS_DOMAIN_EXCEEDED where the (public) iterate left the manifold. */
+int optim_run(struct optim *o, double *state, double until, double *work);
 
 /* pieces (optim.c) */
 void optim_start(struct optim *o);

@@ -2,7 +2,7 @@
  * transport where that is closed form, by tangent projection elsewhere: near the solution steps vanish and both agree. */
 #include "solver.h"
 
-enum { BACKTRACKS = 40, PATIENCE = 4 };
+enum { BACKTRACKS = 40, PATIENCE = 4, PATIENCE_ADAPTIVE = 60 };
 
 size_t solver_work(manifold_t m, int memory)
 {
@@ -60,14 +60,31 @@ static int quasi_newton(manifold_t m, const double *p, const double *g, double *
     return STATUS_OK;
 }
 
+/* Whether a step whose change of value is rounding may be taken, by the slope at its end (Hager and Zhang 2005,
+ * doi:10.1137/030601880, approximate Wolfe conditions); else *t becomes the length at which that slope would have vanished. */
+static int by_slope(manifold_t m, const double *p, const double *q, const double *g_new, const double *step,
+                    double slope, double *t, double *y, double *rest)
+{
+    double end, start = *t * slope;
+    for (size_t j = 0; j < m->ambient; j++)
+        y[j] = step[j];
+    if (move(m, p, q, y, 1, rest) != STATUS_OK || inner(m, q, g_new, y, &end, rest) != STATUS_OK)
+        end = -2 * start;
+    if (end >= 0.9 * start && end <= -0.8 * start)
+        return 1;
+    double factor = end > start ? start / (start - end) : 4;
+    *t *= factor < 0.1 ? 0.1 : factor > 4 ? 4 : factor;
+    return 0;
+}
+
 int solver_run(manifold_t m, const struct objective *f, double *p, struct solver *s, double *work)
 {
     size_t n = m->ambient, memory = (size_t)s->memory, kept = 0;
     double *pairs = work; /* s_1, y_1, s_2, y_2, ... oldest first */
     double *rho = pairs + 2 * memory * n, *alpha = rho + memory;
     double *g = alpha + memory, *g_new = g + n, *d = g_new + n, *q = d + n, *step = q + n, *y = step + n, *rest = y + n;
-    double value, value_new, gg, slope, t;
-    int stalled = 0;
+    double value, value_new, gg, slope, t, best;
+    int stalled = 0, patience = s->adaptive ? PATIENCE_ADAPTIVE : PATIENCE;
 
     s->iterations = s->evaluations = s->converged = 0;
     int status = f->eval(f, p, g, &value);
@@ -76,11 +93,12 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
     if (status != STATUS_OK)
         return status;
     s->evaluations = 1;
+    best = gg;
     for (;;) {
         s->gradient_norm = sqrt(gg > 0 ? gg : 0);
         s->value = value;
         s->converged = s->gradient_norm <= s->tol;
-        if (s->converged || s->iterations >= s->max_iter || stalled >= PATIENCE)
+        if (s->converged || s->iterations >= s->max_iter || stalled >= patience)
             return STATUS_OK;
         if (s->conjugate && kept > 0) { /* the pair's room holds the last direction and gradient, both moved to p */
             const double *last = pairs, *before = pairs + n;
@@ -118,8 +136,10 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
             }
             if (status == STATUS_OK)
                 status = inner(m, q, g_new, g_new, &gg_new, rest);
-            if (status == STATUS_OK && (value_new <= value + 1e-4 * t * slope + slack ||
-                                        (value_new <= value + 1e-9 * fabs(value) && gg_new < 0.8 * gg))) {
+            if (status == STATUS_OK && s->adaptive && fabs(value_new - value) <= 1e-11 * fabs(value)) {
+                accepted = by_slope(m, p, q, g_new, step, slope, &t, y, rest);
+            } else if (status == STATUS_OK && (value_new <= value + 1e-4 * t * slope + slack ||
+                                               (value_new <= value + 1e-9 * fabs(value) && gg_new < 0.8 * gg))) {
                 accepted = 1;
             } else {
                 double next = 0.5 * t;
@@ -179,7 +199,8 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
         }
         if (value_new < value - slack)
             stalled = 0;
-        else if (gg_new < 0.25 * gg)
+        else if (gg_new <
+                 (s->conjugate ? 0.9 * best : 0.25 * gg)) /* such steps may lengthen the gradient for a while */
             stalled = 0;
         else
             stalled++;
@@ -188,6 +209,7 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
             g[j] = g_new[j];
         }
         gg = gg_new;
+        best = gg < best ? gg : best;
         value = value_new;
     }
 }

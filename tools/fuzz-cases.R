@@ -98,7 +98,19 @@ kinds <- list(
   two = function(k) 2, minus = function(k) -1,
   problem_kind = function(k) pick(1, 2, 4), n = function(k) as.double(k$n), one_pair = function(k) pick(1, 3),
   callback = function(k) function(p, which) matrix(0.1, length(p) + 1, length(which)),
-  optim_numbers = function(k) as.double(c(pick(1, 2, 3, 4), pick(1, 2, 3), 4, 2, 0.5, 3, 0.5, 0.05, pick(0, 0, 2), 1, 0.1, pick(0, 1), 2, 0.3)),
+  optim_numbers = function(k) as.double(c(pick(1, 2, 3, 4), pick(1, 2, 3), 4, 2, 0.5, 3, 0.5, 0.05, pick(0, 0, 2), 1, 0.1, pick(0, 1), 2, 0.3, pick(1, 3, 8))),
+  optim_state = function(k) {
+    p <- mf_facts(k$M)
+    if (runif(1) < 0.5) NULL else c(0, pick(0, 1), 2, rep(if (p$rows == 0) as.double(k$one) else rep(0, p$ambient), 3), double(2 * p$ambient))
+  },
+  colour_images = function(k) array(runif(5 * 6 * 3 * 2), c(5, 6, 3, 2)), colour_image = function(k) array(runif(5 * 6 * 3), c(5, 6, 3)),
+  grey_images = function(k) array(runif(24), c(2, 3, 4)), shares = function(k) c(0.3, 0.6, 0.1), pixels = function(k) pick(5, 6),
+  ball = function(k) hyperbolic(2, "ball"), edges = function(k) rbind(c(1, 2), c(2, 3)), ball_points = function(k) matrix(runif(6) / 2, 3),
+  embedding_numbers = function(k) c(3, pick(0, 2), 2, pick(0, 1), 0.1, 0.1), wordnet = function(k) keep(k, "wordnet", small_wordnet()),
+  wordnet_root = function(k) "mammal.n.01", wordnet_leaf = function(k) pick("cat.n.01", character()),
+  embedding = function(k) keep(k, "embedding", poincare_embedding(rbind(c(1, 2), c(2, 3)), 2, epochs = 2)),
+  budget = function(k) dp_ledger(NULL, 50, 1e-5), checkpoint_file = function(k) tempfile(fileext = ".rds"),
+  paused_file = function(k) pause(k)$file, paused_problem = function(k) pause(k)$problem, paused_ledger = function(k) pause(k)$ledger,
   loss = function(k) function(w, z) 1, own_gradient = function(k) function(w, z) 0 * w, sphere = function(k) sphere(2),
   problem = function(k) if (runif(1) < 0.5) problem_frechet(k$M) else problem_huber(k$M, 0.5),
   solver = function(k) pick("lbfgs", "conjugate", "gradient"), table = function(k) matrix(runif(12), 4),
@@ -174,6 +186,31 @@ kinds <- list(
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
+# an interrupted run
+pause <- function(k) {
+  keep(k, "pause", {
+    calls <- 0
+    out <- list(file = tempfile(fileext = ".rds"), ledger = dp_ledger(NULL, 50, 1e-5), problem = problem(NULL, function(w, z) {
+      calls <<- calls + 1
+      if (calls == 15) signalCondition(structure(class = c("interrupt", "condition"), list()))
+      stop("none")
+    }, k$M, batched = TRUE))
+    data <- if (is.data.frame(k$x)) as.matrix(k$x) else if (inherits(k$x, "mf_points")) seq_along(k$x) else k$x
+    tryCatch(dp_optimize(out$problem, data, 1, 1e-6, start = k$one, clip = 1, lr = 0.1, steps = 20, ledger = out$ledger,
+                         checkpoint = out$file), interrupt = function(e) NULL, riemdp_error = function(e) NULL)
+    out
+  })
+}
+
+# a dictionary of two synsets
+small_wordnet <- function() {
+  path <- tempfile("wordnet")
+  dir.create(path)
+  writeLines(c("00000200 05 n 01 mammal 0 000 | gloss", "00000300 05 n 01 cat 0 001 @ 00000200 n 0000 | gloss"), file.path(path, "data.noun"))
+  writeLines(c("cat n 1 1 @ 1 0 00000300", "mammal n 1 1 @ 1 0 00000200"), file.path(path, "index.noun"))
+  path
+}
+
 pick_event <- function() {
   list(event_gaussian(1), event_pure(0.3), event_compose(event_poisson(0.01, event_gaussian(1)), times = 10),
        event_sample(0.1, event_laplace(1)), event_zcdp(0.1), event_parallel(event_pure(1), event_pure(0.5)),
@@ -215,7 +252,7 @@ arguments <- c(
   riemdp_optimize = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one tol max_iter=count memory=one_pair",
                           "conjugate=flag"),
   riemdp_release_optimum = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one centre=one numbers=optim_numbers",
-                                 "lr=small simulate=flag"),
+                                 "lr=small state=optim_state simulate=flag"),
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_chacha = "key=key_bytes nonce=nonce_bytes counter=count set=lane_set", riemdp_stream = "secret=secret_bytes n=count",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
@@ -273,9 +310,16 @@ arguments <- c(
   problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
   problem_pca = "M=sphere", problem_facts = "problem radius",
   riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
+  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count ledger=budget checkpoint=checkpoint_file",
+  dp_resume = "checkpoint=paused_file problem=paused_problem data=x ledger=paused_ledger",
+  covariance_descriptors = "images=colour_images eta=small weights=shares", image_tiles = "image=colour_image size=whole channels=two",
+  images_to_sphere = "images=grey_images", simulate_tissue = "n=count size=pixels", simulate_digits = "n=count size=pixels",
+  read_wordnet_mammals = "path=wordnet root=wordnet_root drop=wordnet_leaf",
+  poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
+  riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
+  riemdp_poincare_embedding = "M=ball edges start=ball_points numbers=embedding_numbers",
   dp_lm = "formula=lm_formula data=lm_data epsilon bounds=lm_bounds method=lm_method r_squared=small",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.dp_lm = "object=lm_release",
-  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
@@ -290,6 +334,7 @@ classes <- c(dp_regression = "curve_release", dp_regression_plan = "curve_plan",
              dp_ledger = "ledger", nonprivate_chain = "chain", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
              riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
+             poincare_embedding = "embedding",
              dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
 
 all_methods <- function() {

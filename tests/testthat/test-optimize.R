@@ -47,8 +47,9 @@ loss_at <- function(problem, data, p) riemdp:::nonprivate_objective(problem, dat
 # one run in C with every number by hand
 raw_run <- function(M, data, kind, start, ..., lr, n) {
   x <- utils::modifyList(list(sampling = 1, output = 1, steps = 1, batch = 1, rate = 1, divisor = 1, clip = 1, sd = 0, inner = 0,
-                              snapshot_clip = 1, snapshot_sd = 0, paper = 0, restarts = 1, radius = 0), list(...))
-  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, as.double(unlist(x)), lr, riemdp:::in_simulation())$value
+                              snapshot_clip = 1, snapshot_sd = 0, paper = 0, restarts = 1, radius = 0, until = 1e12), list(...))
+  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, as.double(unlist(x)), lr, NULL,
+        riemdp:::in_simulation())$value
 }
 
 test_that("gradients are those of the losses", {
@@ -133,6 +134,52 @@ test_that("the reference's minima are found", {
   fit <- riemannian_optimize(problem_pca(sphere(19)), reference_sphere(), start = rep(1, 20) / sqrt(20))
   expect_lt(gap(fit$value, ref$sph$W_star), 1e-7)
   expect_lt(abs(fit$loss - ref$sph$F_star), 1e-12)
+})
+
+test_that("plain solvers agree with pymanopt's answers", {
+  ref <- jsonlite::fromJSON(test_path("reference", "pymanopt.json"))
+  rows <- function(seed, n, d) t(matrix(lcg_normals(seed, n * d), d))
+  g <- rows(101, 60, 6)
+  s <- array(0, c(3, 3, 60))
+  k <- 0
+  for (i in 1:3) for (j in i:3) {
+    k <- k + 1
+    s[i, j, ] <- s[j, i, ] <- 0.5 * g[, k] / if (i == j) 1 else sqrt(2)
+  }
+  a <- diag(sqrt(1:3))
+  spds <- array(apply(mf_exp(spd(3), diag(3), s), 3, function(e) a %*% e %*% a), c(3, 3, 60))
+  z <- rows(202, 200, 6) %*% diag(c(3, 2.5, 1, 1, 0.5, 0.2))
+  b <- 0.3 * rows(303, 30, 3)
+  b <- b / (1 + sqrt(rowSums(b^2)))
+  x <- 0.3 * rows(404, 40, 3)
+  x[, 1] <- x[, 1] + 1
+  x <- x / sqrt(rowSums(x^2))
+  # a user's own: Brockett's cost, whose minimum on the Stiefel manifold is unique up to signs
+  N <- diag(2:1)
+  brockett <- problem(function(w, z) -sum((z %*% w)^2 %*% N), function(w, z) -2 * z %o% as.vector(z %*% w) %*% N, stiefel(6, 2))
+  w0 <- qr.Q(qr(outer(1:6 - 0.5, 0:1, function(i, j) cos(pi * i * j / 6))))
+  signed <- function(w) w %*% diag(sign(w[cbind(max.col(t(abs(w))), seq_len(ncol(w)))]))
+  cases <- list(
+    spd_mean = list(problem_frechet(spd(3)), spds, diag(3), identity),
+    sphere_mean = list(problem_frechet(sphere(2)), x, x[1, ], identity),
+    ball_mean = list(problem_frechet(hyperbolic(3, "ball")), b, b[1, ], identity),
+    sphere_pca = list(problem_pca(sphere(5)), z, rep(1, 6) / sqrt(6), function(w) w * sign(w[1]) * sign(ref$sphere_pca$value[1])),
+    grassmann_pca = list(problem_pca(grassmann(6, 2)), z, w0, tcrossprod),
+    stiefel_brockett = list(brockett, z, w0, signed)
+  )
+  for (name in names(cases)) {
+    case <- cases[[name]]
+    methods <- if (name == "stiefel_brockett") "lbfgs" else c("lbfgs", "conjugate", "gradient")
+    for (method in methods) {
+      fit <- riemannian_optimize(case[[1]], case[[2]], start = case[[3]], method = method, tol = 1e-10, max_iter = 5000)
+      expect_lt(max(abs(case[[4]](fit$value) - ref[[name]]$value)), 1e-8, label = paste(name, method))
+      expect_lt(abs(fit$loss - ref[[name]]$loss), 1e-12 * max(1, abs(ref[[name]]$loss)), label = paste(name, method))
+    }
+  }
+  for (name in c("spd_mean", "sphere_mean", "ball_mean")) {
+    mean <- frechet_mean(cases[[name]][[2]], cases[[name]][[1]]$manifold)$mean
+    expect_lt(max(abs(mean - ref[[name]]$value)), 1e-8, label = name)
+  }
 })
 
 test_that("Huber's mean is the Frechet mean for large thresholds and near the median for small ones", {
@@ -257,11 +304,12 @@ test_that("the reference's utilities are reached", {
   k <- if (quick()) 3 else 12
   z <- list(spd = reference_spd(), sph = reference_sphere())
   cases <- list(
-    spd = list(problem = problem_frechet(spd(4)), kind = 1, start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.001, 0.1, 0.004)),
-    sph = list(problem = problem_pca(sphere(19)), kind = 3, start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 0.003, 0.5, 0.003))
+    spd = list(problem = problem_frechet(spd(4)), kind = 1, start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.5, 0.001, 0.1, 0.004)),
+    sph = list(problem = problem_pca(sphere(19)), kind = 3, start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 2, 0.003, 0.5, 0.003))
   )
   sd <- ref$calibration[["1.0"]]
   runs <- list(
+    `RGD eps=0.5` = list(steps = 20, sd = ref$calibration[["0.5"]]$RGD_T20),
     `RGD eps=1` = list(steps = 20, sd = sd$RGD_T20),
     `RSGD_b1 eps=1` = list(sampling = 2, batch = 1, steps = 5000, sd = sd$RSGD_b1_T5000),
     `RSGD_poisson eps=1` = list(sampling = 3, rate = 0.02, divisor = 100, steps = 200, sd = sd$RSGD_poisson_sigma),
@@ -269,6 +317,7 @@ test_that("the reference's utilities are reached", {
   )
   for (name in names(cases)) {
     case <- cases[[name]]
+    expect_setequal(names(runs), names(ref[[name]]$targets)) # all of them
     for (j in seq_along(runs)) {
       settings <- runs[[j]]
       settings$sd <- settings$sd * case$clip
@@ -358,8 +407,8 @@ test_that("failures of records are silent and count as gradient 0", {
 
 test_that("a release holds noisy and public quantities only", {
   x <- spread(spd(2), 500)
-  fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "sd",
-              "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee")
+  fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "split", "sd",
+              "snapshot_sd", "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee")
   own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2))
   for (P in list(problem_frechet(spd(2)), own)) {
     r <- dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.5, steps = 5)
@@ -472,4 +521,264 @@ test_that("a run takes its price from a ledger before it draws, and none comes b
   ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
   expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), lr = 1e9, ledger = ledger), class = "riemdp_error_diverged")
   expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), ledger = ledger), class = "riemdp_error")
+})
+
+interrupt_at <- function(M, call, from = new.env()) {
+  from$calls <- 0
+  problem(NULL, function(w, z) {
+    from$calls <- from$calls + 1
+    if (from$calls == call) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+    -mf_log(M, w, z)
+  }, M, batched = TRUE)
+}
+
+test_that("an interrupted run goes on from its checkpoint, once, and is paid for once", {
+  M <- spd(2)
+  x <- spread(M, 40)
+  P <- interrupt_at(M, 60)
+  file <- tempfile(fileext = ".rds")
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  run <- function(P, ...) dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = file, ...)
+  expect_identical(tryCatch(run(P, steps = 100), interrupt = function(e) "interrupted"), "interrupted")
+  expect_true(file.exists(file))
+  spent <- summary(ledger)$spent
+  # noisy and public numbers only: no record, no function, no generator's state
+  saved <- readRDS(file)
+  found <- rapply(unclass(saved), function(f) is.function(f) || is.environment(f), how = "unlist")
+  expect_false(any(found))
+  expect_lt(length(serialize(saved, NULL)), 20000)
+  expect_equal(saved$state[1:2], c(0, 55))
+  copy <- tempfile(fileext = ".rds")
+  file.copy(file, copy)
+  # what doesn't belong to it uses nothing up
+  expect_error(dp_resume(file, problem_frechet(M), x, ledger), class = "riemdp_error_argument")
+  expect_error(dp_resume(file, P, x[, , -1], ledger), class = "riemdp_error_argument")
+  expect_error(dp_resume(file, P, x, dp_ledger(epsilon = 1)), class = "riemdp_error_ledger")
+  expect_error(with_simulation(1, dp_resume(file, P, x, ledger)), class = "riemdp_error_argument")
+  expect_error(dp_resume(tempfile(), P, x, ledger), class = "riemdp_error_argument")
+  damaged <- tempfile(fileext = ".rds")
+  saveRDS(1, damaged)
+  expect_error(dp_resume(damaged, P, x, ledger), class = "riemdp_error_argument")
+  # a new run doesn't write over it
+  expect_error(run(P, steps = 100), class = "riemdp_error_argument")
+  r <- dp_resume(file, P, x, ledger)
+  expect_s3_class(r, "dp_optimize")
+  expect_equal(r$trace$step, 1:100)
+  expect_equal(guarantee(r)$epsilon, 0.7)
+  expect_identical(summary(ledger)$spent, spent)
+  expect_equal(nrow(ledger_history(ledger)), 1)
+  expect_false(file.exists(file))
+  expect_error(dp_resume(copy, P, x, ledger), class = "riemdp_error_ledger")
+})
+
+test_that("a checkpoint is over once its run has ended or was resumed, whatever copies there are", {
+  M <- spd(2)
+  x <- spread(M, 40)
+  ledger <- dp_ledger(epsilon = 5, delta = 1e-5, rule = "basic")
+  file <- tempfile(fileext = ".rds")
+  copies <- character()
+  keep <- new.env()
+  keep$calls <- 0
+  P <- problem(NULL, function(w, z) { # copies the file while the run goes on
+    keep$calls <- keep$calls + 1
+    if (keep$calls %% 30 == 0 && file.exists(file)) {
+      copies <<- c(copies, tempfile(fileext = ".rds"))
+      file.copy(file, copies[length(copies)])
+    }
+    -mf_log(M, w, z)
+  }, M, batched = TRUE)
+  r <- dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 100, ledger = ledger, checkpoint = file)
+  expect_length(copies, 3)
+  expect_false(file.exists(file))
+  for (copy in copies) expect_error(dp_resume(copy, P, x, ledger), class = "riemdp_error_ledger")
+  # a run that diverges is over too
+  expect_error(dp_optimize(problem_frechet(M), x, 0.7, 1e-6, start = diag(2), clip = 1, lr = function(t) if (t > 50) 1e9 else 0.1, steps = 100,
+                           ledger = ledger, checkpoint = file), class = "riemdp_error_diverged")
+  expect_false(file.exists(file))
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, checkpoint = file), class = "riemdp_error_argument")
+  expect_error(dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = 3), class = "riemdp_error_argument")
+})
+
+test_that("a checkpoint that can't be written ends the run in a clear error", {
+  x <- spread(spd(2), 20)
+  directory <- tempfile()
+  dir.create(directory)
+  file <- file.path(directory, "state.rds")
+  gone <- problem(NULL, function(w, z) {
+    unlink(directory, recursive = TRUE)
+    0 * w
+  }, spd(2))
+  expect_error(dp_optimize(gone, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 40, ledger = dp_ledger(epsilon = 1, delta = 1e-5),
+                           checkpoint = file), "can't be written", class = "riemdp_error_argument")
+})
+
+test_that("a checkpoint is resumed with a ledger that is opened again", {
+  skip_if_not_installed("RSQLite")
+  M <- spd(2)
+  x <- spread(M, 20)
+  path <- tempfile(fileext = ".ledger")
+  file <- tempfile(fileext = ".rds")
+  ledger <- dp_ledger(path, epsilon = 1, delta = 1e-5, rule = "zcdp")
+  P <- interrupt_at(M, 30)
+  tryCatch(dp_optimize(P, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 40, ledger = ledger, checkpoint = file), interrupt = identity)
+  copy <- tempfile(fileext = ".rds")
+  file.copy(file, copy)
+  again <- dp_ledger(path)
+  spent <- summary(again)$spent
+  expect_s3_class(dp_resume(file, P, x, again), "dp_optimize")
+  expect_identical(summary(again)$spent, spent)
+  expect_error(dp_resume(copy, P, x, dp_ledger(path)), class = "riemdp_error_ledger")
+})
+
+test_that("a run in parts draws what a run in one piece draws", {
+  M <- spd(2)
+  x <- spread(M, 30)
+  P <- problem_frechet(M)
+  settings <- list(
+    list(steps = 23, output = "average"), list(steps = 24, restarts = 3, output = "random"),
+    list(method = "rsgd", sampling = "disjoint", batch = 7, steps = 25), list(method = "rsgd", sampling = "poisson", rate = 0.3, batch = 9, steps = 21),
+    list(method = "rsvrg", inner = 7, batch = 30, steps = 21, output = "average")
+  )
+  for (s in settings) {
+    run <- function(...) with_simulation(4, do.call(dp_optimize, c(list(P, x, 1, 1e-6, start = diag(2), clip = 0.7, lr = 0.2), s, list(...))))
+    poisson <- identical(s$sampling, "poisson")
+    ledger <- dp_ledger(epsilon = 5, delta = 1e-5, rule = "basic", adjacency = if (poisson) "add-remove" else "replace-one")
+    whole <- run()
+    parts <- run(ledger = ledger, checkpoint = tempfile())
+    expect_equal(parts$value, whole$value, tolerance = 1e-14)
+    expect_equal(parts$trace$gradient_norm, whole$trace$gradient_norm)
+  }
+})
+
+test_that("states that were changed by hand are refused", {
+  M <- sphere(2)
+  x <- spread(M, 5)
+  x0 <- x[1, ]
+  go <- function(state, inner = 0) {
+    numbers <- c(1, 1, 4, 5, 1, 5, 1, 0.1, inner, 1, 0.1, 0, 2, 0, 8)
+    .Call(riemdp:::riemdp_release_optimum, M, x, 1, 1, NULL, 5, x0, NULL, numbers, 0.1, state, FALSE)
+  }
+  good <- c(1, 2, 4, rep(x0, 3), 0, 0, 0, 0, 0, 0)
+  expect_length(go(good)$value, 3)
+  for (bad in list(good[-1], replace(good, 1, 2), replace(good, 2, 4), replace(good, 2, 1.5), replace(good, 3, 9), replace(good, 4, 7),
+                   replace(good, 5, NaN), as.character(good), list())) {
+    expect_error(go(bad), class = "riemdp_error_argument")
+  }
+  expect_error(go(good, inner = 2), class = "riemdp_error_argument") # no snapshot
+})
+
+test_that("metric learning as a user's own problem finds the geometric mean of the two kinds of pairs", {
+  set.seed(9)
+  z <- cbind(matrix(rnorm(120), 60) %*% diag(c(1, 0.3)), rep(1:0, 30))
+  z[z[, 3] == 0, 1:2] <- z[z[, 3] == 0, 2:1]
+  metric <- problem(function(w, z) if (z[3] == 1) sum(z[1:2] * (w %*% z[1:2])) else sum(z[1:2] * solve(w, z[1:2])),
+                    function(w, z) if (z[3] == 1) tcrossprod(w %*% z[1:2]) else -tcrossprod(z[1:2]), spd(2))
+  # Zadeh, Hosseini and Sra (2016): the W with W A W = B
+  A <- crossprod(z[z[, 3] == 1, 1:2])
+  B <- crossprod(z[z[, 3] == 0, 1:2])
+  w <- riemannian_optimize(metric, z, start = diag(2))$value
+  expect_lt(gap(w %*% A %*% w, B), 1e-7)
+  expect_lt(gap(mf_exp(spd(2), solve(A), 0.5 * mf_log(spd(2), solve(A), B)), w), 1e-7) # the midpoint of A^-1 and B
+  r <- with_simulation(1, dp_optimize(metric, z[rep(1:60, 50), ], 5, 1e-6, start = diag(2), clip = 3, lr = 1, steps = 12))
+  expect_lt(mf_dist(spd(2), r$value, w), 0.1)
+  frame <- as.data.frame(z)
+  one_row <- problem(metric$loss, function(w, z) metric$gradient(w, as.numeric(z)), spd(2))
+  same <- with_simulation(1, dp_optimize(one_row, frame[rep(1:60, 50), ], 5, 1e-6, start = diag(2), clip = 3, lr = 1, steps = 1))
+  first <- with_simulation(1, dp_optimize(metric, z[rep(1:60, 50), ], 5, 1e-6, start = diag(2), clip = 3, lr = 1, steps = 1))
+  expect_equal(same$value, first$value)
+})
+
+test_that("variance reduction is priced as its events say, and the split is the one of least noise", {
+  x <- spread(spd(2), 2000)
+  run <- function(...) dp_optimize(problem_frechet(spd(2)), x, 1, 1e-6, start = diag(2), radius = 2, center = diag(2), method = "rsvrg", ...)
+  r <- run(batch = 40, inner = 50, epochs = 2, clip = c(1, 0.4))
+  z <- r$noise_multiplier
+  expect_equal(c(r$snapshot_sd, r$sd), c(z * r$split * 2 * 1 / 2000, z * 2 * 0.4 / 40))
+  # guarantees: S Gaussians for the snapshots, S m samples for the steps
+  by_hand <- event_compose(event_compose(event_gaussian(z * r$split), times = 2), event_compose(event_sample(40 / 2000, event_gaussian(z)), times = 100))
+  expect_equal(as.double(dp_epsilon(by_hand, 1e-6)), 1, tolerance = 1e-3)
+  expect_lte(as.double(dp_epsilon(r$event, 1e-6)), 1)
+  # smaller and larger splits have more noise: what stays for an epoch in full, what is fresh by a/(2 - a)
+  a <- min(1, 1 * 1) # lr = 1/smoothness
+  noise <- function(r) r$snapshot_sd^2 + a / (2 - a) * r$sd^2
+  for (factor in c(0.4, 2.5)) expect_gt(noise(run(batch = 40, inner = 50, epochs = 2, clip = c(1, 0.4), split = factor * r$split)), noise(r))
+  # a user's own problem has no known curvature
+  own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2), batched = TRUE)
+  r <- dp_optimize(own, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.2, method = "rsvrg", batch = 40, inner = 20, epochs = 1)
+  expect_true(is.finite(r$split) && r$split > 0)
+  # where few steps are sampled from, the normal limit that steers the split is close
+  for (q in c(0.02, 1)) for (square in c(1e-4, 0.01)) {
+    z <- riemdp:::step_multiplier(q, square)
+    event <- event_compose(event_sample(q, event_gaussian(z)), times = 200)
+    expect_equal(riemdp:::gdp_epsilon(sqrt(200 * square), 1e-6), as.double(dp_epsilon(event, 1e-6)), tolerance = if (z > 1) 0.05 else 0.3)
+  }
+})
+
+test_that("noise of sampled steps is the least that keeps the budget", {
+  make <- function(q, times) function(z) event_compose(event_sample(q, event_gaussian(z)), times = times)
+  for (case in list(list(0.02, 300, 0.5), list(1 / 2000, 2000, 1), list(0.3, 40, 4))) {
+    f <- make(case[[1]], case[[2]])
+    z <- riemdp:::calibrate_steps(f, case[[3]], 1e-6)
+    expect_lte(as.double(dp_epsilon(f(z), 1e-6)), case[[3]])
+    expect_gt(as.double(dp_epsilon(f(z * (1 - 1e-3)), 1e-6)), case[[3]])
+  }
+  # a price that can't be had by this way falls back to dp_calibrate()
+  expect_equal(riemdp:::calibrate_steps(function(z) event_gaussian(z), 1, 1e-6), as.double(dp_calibrate(event_gaussian, 1, 1e-6)), tolerance = 1e-3)
+})
+
+test_that("\"auto\" decides by public quantities and says why", {
+  x <- spread(spd(2), 400)
+  P <- problem_frechet(spd(2))
+  run <- function(...) dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 1, clip = 1, ...)
+  expect_equal(run()$mechanism, "rgd")
+  expect_equal(run(epochs = 30)$mechanism, "rgd")
+  few <- run(epochs = 1)
+  expect_equal(few$mechanism, "rsgd")
+  expect_equal(few$steps, riemdp:::steps_needed(P, 1))
+  expect_match(few$chosen, "passes")
+  expect_equal(run(batch = 10, epochs = 1)$batch, 10)
+  expect_equal(run(steps = 2)$mechanism, "rgd")
+  # the records have no say
+  expect_identical(dp_optimize(P, x[, , rep(1, 400)], 1, 1e-6, center = diag(2), radius = 1, clip = 1, epochs = 1)$chosen, few$chosen)
+  expect_output(explain(few), "passes")
+})
+
+test_that("interrupted and refused runs leave a ledger as the rules say", {
+  M <- spd(2)
+  x <- spread(M, 60)
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  # interrupted without a checkpoint: spent
+  out <- tryCatch(dp_optimize(interrupt_at(M, 3), x, 0.6, 1e-6, start = diag(2), clip = 1, lr = 0.1, ledger = ledger), interrupt = function(e) "interrupted")
+  expect_identical(out, "interrupted")
+  expect_equal(summary(ledger)$spent[1], 0.6)
+  # Poisson sampling protects against one record more or less; a ledger for replaced records refuses it before anything is drawn
+  calls <- 0
+  counting <- problem(NULL, function(w, z) {
+    calls <<- calls + 1
+    0 * w
+  }, M)
+  expect_error(dp_optimize(counting, x, 0.1, 1e-6, start = diag(2), clip = 1, lr = 0.1, method = "rsgd", sampling = "poisson", rate = 0.1, batch = 6,
+                           ledger = ledger), class = "riemdp_error_adjacency")
+  expect_error(dp_optimize(counting, x, 0.6, 1e-6, start = diag(2), clip = 1, lr = 0.1, ledger = ledger), class = "riemdp_error_budget")
+  expect_equal(calls, 0)
+  expect_equal(summary(ledger)$spent[1], 0.6)
+  # a diverging step size is judged on the iterate, with the budget spent and said so
+  ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
+  expect_error(dp_optimize(problem_frechet(M), x, 0.6, 1e-6, start = diag(2), clip = 1, lr = 1e6, ledger = ledger), "public.*whole budget is spent",
+               class = "riemdp_error_diverged")
+  expect_equal(summary(ledger)$spent[1], 0.6)
+  # in a public ball nothing can diverge
+  r <- dp_optimize(problem_frechet(M), x, 0.3, 1e-6, center = diag(2), radius = 1, clip = 1, lr = 50, ledger = ledger)
+  expect_lte(mf_dist(M, r$value, diag(2)), 1 + 1e-9)
+})
+
+test_that("step sizes may depend on the number of steps, and those of principal components fall", {
+  x <- images_to_sphere(simulate_digits(30, 4))
+  r <- dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1, steps = 5)
+  expect_equal(r$trace$lr, 8 * (1 / 32)^(0:4 / 4))
+  expect_equal(nrow(dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1)$trace), 20)
+  r <- dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t, steps) t / steps)
+  expect_equal(r$trace$lr, 1:3 / 3)
+  expect_error(dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t) stop("no")),
+               class = "riemdp_error_argument")
 })
