@@ -34,16 +34,9 @@ gaussian_mu <- function(epsilon, delta) {
   exp(step_until(root, -1e-12, function(x) gaussian_delta(exp(x), epsilon) <= delta))
 }
 
-# smallest epsilon that mu-GDP implies at delta, rounded up
+# smallest epsilon that mu-GDP implies at delta, rounded up; the concentrated bound is always enough
 gdp_epsilon <- function(mu, delta) {
-  if (gaussian_delta(mu, 0) <= delta) {
-    return(0)
-  }
-  f <- function(epsilon) log(gaussian_delta(mu, epsilon)) - log(delta)
-  upper <- mu^2 + mu + 1
-  while (f(upper) > 0) upper <- 2 * upper
-  root <- stats::uniroot(f, c(0, upper), tol = 1e-13 * (1 + upper))$root
-  step_until(root, 1e-12 * root + 1e-15, function(x) gaussian_delta(mu, x) <= delta)
+  falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
 }
 
 # ---- interval arithmetic on vectors: list(lo, hi). Rounding of doubles is covered by the margin ROUNDING at the end -----------

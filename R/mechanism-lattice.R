@@ -89,41 +89,6 @@ lattice_bounds <- function(M, ball, n) {
        error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps)
 }
 
-# ---- accounting of the discrete Gaussian -------------------------------------------------------------------------------------
-
-# delta for which rho-zCDP gives (epsilon, delta): every alpha gives a bound (Canonne, Kamath and Steinke 2020, Corollary 13)
-zcdp_delta <- function(rho, epsilon) {
-  log_delta <- function(t) {
-    alpha <- 1 + exp(t)
-    (alpha - 1) * (alpha * rho - epsilon) - t + alpha * log1p(-1 / alpha)
-  }
-  t <- seq(-10, 40, by = 0.25)
-  start <- t[which.min(log_delta(t))]
-  min(1, exp(stats::optimize(log_delta, start + c(-0.5, 0.5), tol = 1e-10)$objective))
-}
-
-zcdp_epsilon <- function(rho, delta) {
-  top <- rho + 2 * sqrt(rho * log(1 / delta)) # always enough (Bun and Steinke 2016)
-  root <- bisect(function(epsilon) zcdp_delta(rho, epsilon) <= delta, 0, top)
-  outwards(root)
-}
-
-# the largest rho that still gives (epsilon, delta)
-zcdp_rho <- function(epsilon, delta) {
-  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, 1 / (sqrt(epsilon + log(1 / delta)) - sqrt(log(1 / delta)))^2)
-  1 / outwards(low)
-}
-
-# the least number in (low, high] with ok(number), for a condition that once true stays so; ok(high) is known
-bisect <- function(ok, low, high) {
-  for (i in 1:200) {
-    middle <- (low + high) / 2
-    if (middle <= low || middle >= high) break
-    if (ok(middle)) high <- middle else low <- middle
-  }
-  high
-}
-
 # ---- the mechanism: what R/mechanism-wrapped.R calls for numerics = "lattice" ------------------------------------------------
 
 mechanism_lattice <- list(
@@ -214,7 +179,7 @@ lattice_scale <- function(law, shift, d, ask, step) {
     rho <- if (by_hand) NULL else zcdp_rho(epsilon, delta)
     ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)
     rho <- outwards(shift^2 / (2 * ratio[1] / ratio[2]))
-    if (by_hand) epsilon <- zcdp_epsilon(rho, delta)
+    if (by_hand) epsilon <- outwards(rho_epsilon(rho, delta, "balle")$value)
     scale <- sqrt(ratio[1] / ratio[2])
   } else {
     move <- if (law == "l2") shift else outwards(sqrt(d) * shift)
