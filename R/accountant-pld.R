@@ -472,7 +472,8 @@ pld_compose <- function(sources, times, plan, upper, h) {
   log_eta <- -36
   units <- unlist(lapply(sources, `[[`, "unit"))
   alone <- length(units) == 1 && length(sources) == 1
-  h <- common_step(units, h)
+  common <- common_step(units, h)
+  if (!is.null(common)) h <- common
   exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / units)
@@ -480,13 +481,19 @@ pld_compose <- function(sources, times, plan, upper, h) {
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
   least <- max(width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
-  h <- max(h, least)
+  if (h < least) {
+    h <- least
+    common <- NULL
+  }
   origin <- if (upper) 0 else NULL
   if (alone) {
     h <- if (exact) units else units / max(1, ceiling(units / h))
     origin <- sources[[1]]$origin
   }
-  n <- stats::nextn(max(64, ceiling(width / h)), c(2, 3, 5))
+  # powers of two only: R's transform is far less accurate with other factors
+  free <- !alone && is.null(common)
+  n <- 2^ceiling(log2(max(64, width / h)) - if (free) 0.25 else 0)
+  if (free) h <- max(width / n, least)
   if (n > 2 * PLD_POINTS) {
     abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
   }
@@ -534,14 +541,14 @@ pld_compose <- function(sources, times, plan, upper, h) {
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
 
-# a step near h of which all units are multiples, so that no atom has to be moved; h itself where there is none
+# a step near h of which all units are multiples, so that no atom has to be moved; NULL where there is none
 common_step <- function(units, h) {
-  if (length(units) < 2) return(h)
+  if (length(units) < 2) return(NULL)
   m <- seq_len(min(1e5, ceiling(30 * max(units) / h)))
   step <- max(units) / m
   fits <- Reduce(`&`, lapply(units, function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
   fine <- which(fits & step <= 1.5 * h)
-  if (length(fine)) step[fine[1]] else h
+  if (length(fine)) step[fine[1]]
 }
 
 # the widest range of losses of one step

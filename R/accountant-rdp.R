@@ -220,26 +220,32 @@ least_divergence <- function(alpha, epsilon, delta) {
   epsilon + min(best$objective, near$objective) / (alpha - 1)
 }
 
+# rounding of the least divergence
+divergence_slack <- function(alpha, epsilon, delta) 2e-15 * (alpha + 1) / (alpha - 1) * (1 - log(delta) + epsilon)
+
 epsilon_asoodeh <- function(alpha, value, delta) {
   # the bound grows with epsilon; the closed form is an upper end
   upper <- max(epsilon_balle(alpha, value, delta), 0)
-  miss <- function(epsilon) least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - 1e-15
+  miss <- function(epsilon) least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - divergence_slack(alpha, epsilon, delta)
   if (miss(0) >= 0) return(0)
   if (upper == 0 || miss(upper) <= 0) return(upper)
   root <- stats::uniroot(miss, c(0, upper), tol = 1e-12 * upper)$root
-  root + 1e-10 * upper
+  min(upper, step_until(root, 1e-12 * upper, function(x) x >= upper || miss(x) >= 0))
 }
 
 delta_asoodeh <- function(alpha, value, epsilon) {
   upper <- min(1 - 1e-12, delta_balle(alpha, value, epsilon))
   if (upper < 1e-300) return(upper)
-  miss <- function(log_delta) least_divergence(alpha, epsilon, exp(log_delta)) - value * (1 + 1e-10) - 1e-15
+  miss <- function(log_delta) {
+    delta <- exp(log_delta)
+    least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - divergence_slack(alpha, epsilon, delta)
+  }
   if (miss(log(upper)) <= 0) return(upper)
   lower <- log(upper) - 1
   while (miss(lower) > 0 && lower > -700) lower <- lower - 2
   if (miss(lower) > 0) return(exp(lower))
   root <- stats::uniroot(miss, c(lower, log(upper)), tol = 1e-12)$root
-  min(upper, exp(root + 1e-9))
+  min(upper, exp(step_until(root, 1e-11, function(x) x >= log(upper) || miss(x) >= 0) + 1e-14))
 }
 
 RDP_CONVERSIONS <- c("best", "asoodeh", "balle", "mironov")
