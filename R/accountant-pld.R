@@ -324,8 +324,9 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
 }
 
 # how far the tilted sum may lie outside with log probability below log_eta: c(low, high) and the tilts that show it
-tilted_window <- function(plan, log_eta) {
+tilted_window <- function(plan, log_eta, h) {
   s <- 2^seq(-3, 6, 0.5) * sqrt(-2 * log_eta) / plan$sd / 4
+  s <- s[s * h <= 1 | seq_along(s) == 1] # beyond, the grid moves losses by more than the bound's room
   k0 <- plan$K(plan$theta)
   high <- (vapply(s, function(v) plan$K(plan$theta + v), 0) - k0 - log_eta) / s
   low <- -(vapply(s, function(v) plan$K(plan$theta - v), 0) - k0 - log_eta) / s
@@ -477,7 +478,7 @@ pld_compose <- function(sources, times, plan, upper, h) {
   exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / units)
-  window <- tilted_window(plan, log_eta)
+  window <- tilted_window(plan, log_eta, h)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
   least <- max(width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
