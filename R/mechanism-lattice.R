@@ -164,6 +164,7 @@ bisect <- function(ok, low, high) {
 }
 
 # ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" ----------------------------
+# ---- the mechanism: what R/mechanism-wrapped.R calls for numerics = "lattice" ------------------------------------------------
 
 # target: "frechet", or "tangent" for the mean of the records' coordinates
 mechanism_lattice <- list(
@@ -275,7 +276,7 @@ lattice_scale <- function(law, shift, d, ask, step) {
     rho <- if (by_hand) NULL else zcdp_rho(epsilon, delta)
     ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)
     rho <- outwards(shift^2 / (2 * ratio[1] / ratio[2]))
-    if (by_hand) epsilon <- zcdp_epsilon(rho, delta)
+    if (by_hand) epsilon <- outwards(rho_epsilon(rho, delta, "balle")$value)
     scale <- sqrt(ratio[1] / ratio[2])
   } else {
     move <- if (law == "l2") shift else outwards(sqrt(d) * shift)

@@ -465,5 +465,80 @@ check("output perturbation: sensitivity", max(moves) <= 1 + 1e-6, max(moves))
 # adassp: |x x' - z z'|_F <= sqrt 2 b^2
 far <- replicate(5000, { x <- c(1, runif(2, -1, 1)); z <- c(1, runif(2, -1, 1)); sqrt(sum((tcrossprod(x) - tcrossprod(z))^2)) / (sqrt(2) * 3) })
 check("second moments: sensitivity in the Frobenius norm", max(far) <= 1, max(far))
+# ---- accounting.md ------------------------------------------------------------------------------------------------
+g <- expand.grid(r = exp(seq(.01, 12, length.out = 120)), q = c(1e-6, 1e-3, .05, .3, .7, .99), alpha = c(1.0001, 1.3, 2, 7.7, 40))
+# logarithms of u^alpha - u^(1 - alpha) for u > 1, and of minus r times the same at w(1/r) < 1
+up <- log1p(g$q * (g$r - 1)); down <- -log1p(g$q * (1 / g$r - 1)); a <- g$alpha - .5
+left <- up / 2 + a * up + log(-expm1(-2 * a * up))
+right <- log(g$r) - down / 2 + a * down + log(-expm1(-2 * a * down))
+check("mirrored pairs: leaving dominates entering, pointwise", all(left >= right - 1e-9), min(left - right))
+e <- .7; alpha <- 1 + exp(seq(-9, 6, .1))
+slope <- (log(cosh((alpha - .5) * e)) - log(cosh(e / 2))) / (alpha * (alpha - 1))
+check("zCDP of a pure step: e tanh(e/2)", all(slope <= e * tanh(e / 2) * (1 + 1e-8)), max(slope) / (e * tanh(e / 2)))
+
+profile_of <- function(loss, mass, e) vapply(e, function(x) sum(mass * pmax(0, -expm1(x - loss))), 0)
+worst_up <- worst_down <- worst_two <- 0
+for (i in 1:300) {
+  P <- rexp(12); P <- P / sum(P); Q <- rexp(12); Q <- Q / sum(Q); loss <- log(P / Q); h <- runif(1, .02, 1)
+  low <- floor(loss / h); share <- expm1(low * h - loss) / expm1(-h)
+  dots <- list(loss = c(low, low + 1) * h, mass = c(P * (1 - share), P * share))
+  e <- seq(-3, 3, .05)
+  worst_up <- min(worst_up, profile_of(dots$loss, dots$mass, e) - profile_of(loss, P, e))
+  groups <- split(1:12, sample(4, 12, replace = TRUE))
+  pm <- vapply(groups, function(k) sum(P[k]), 0); qm <- vapply(groups, function(k) sum(Q[k]), 0)
+  worst_down <- max(worst_down, profile_of(log(pm / qm), pm, e) - profile_of(loss, P, e))
+  two <- function(l, m) list(loss = as.vector(outer(l, l, "+")), mass = as.vector(outer(m, m)))
+  A <- two(dots$loss, dots$mass); B <- two(loss, P)
+  worst_two <- min(worst_two, profile_of(A$loss, A$mass, e) - profile_of(B$loss, B$mass, e))
+check("connected dots dominate, merged outcomes are dominated, also twice", worst_up > -1e-12 && worst_down < 1e-12 && worst_two > -1e-12,
+      c(worst_up, worst_down, worst_two))
+
+# the folded law of a sample without replacement: total 1 under both, symmetric, and equal to the convex hull of f_q and its inverse
+q <- .2; e0 <- 1.1; p1 <- plogis(e0)
+top <- log(1 - q + q * exp(e0)); mass <- (1 - q) * (1 - p1) + q * p1
+fold <- list(loss = c(top, -top, 0), mass = c(mass, mass * exp(-top), 1 - mass * (1 + exp(-top))))
+e <- seq(0, 2, .01)
+check("folded law: Q has mass 1", abs(sum(fold$mass * exp(-fold$loss)) - 1) < 1e-12)
+check("folded law: delta(-e) = 1 - e^-e (1 - delta(e))",
+      max(abs(profile_of(fold$loss, fold$mass, -e) - (1 - exp(-e) * (1 - profile_of(fold$loss, fold$mass, e))))) < 1e-12)
+alpha_grid <- seq(0, 1, .001)
+f <- function(x) pmax(0, 1 - exp(e0) * x, exp(-e0) * (1 - x))
+f_q <- q * f(alpha_grid) + (1 - q) * (1 - alpha_grid)
+ee <- seq(-3, 3, .002); d <- profile_of(fold$loss, fold$mass, ee)
+tradeoff <- vapply(alpha_grid, function(x) max(0, 1 - d - exp(ee) * x), 0)
+at <- seq(0, 1, .05)
+back <- vapply(at, function(y) alpha_grid[which(tradeoff <= y + 1e-9)[1]], 0) # the inverse
+check("folded law: below f_q and its own inverse",
+      all(tradeoff <= f_q + 1e-9) && max(abs(back - tradeoff[match(round(at, 3), round(alpha_grid, 3))])) < 3e-3)
+
+# Kairouz, Oh and Viswanath by enumeration of three responses with a part that tells all
+e0 <- .4; d0 <- .01; p <- plogis(e0); law <- list(P = c((1 - d0) * c(p, 1 - p), d0, 0), Q = c((1 - d0) * c(1 - p, p), 0, d0))
+P3 <- as.vector(outer(outer(law$P, law$P), law$P)); Q3 <- as.vector(outer(outer(law$Q, law$Q), law$Q))
+e <- c(0, .3, .9, 1.1)
+brute <- vapply(e, function(x) sum(pmax(0, P3 - exp(x) * Q3)), 0)
+kov <- vapply(e, function(x) 1 - (1 - d0)^3 + (1 - d0)^3 * sum(dbinom(0:3, 3, p) * pmax(0, 1 - exp(x - (2 * 0:3 - 3) * e0))), 0)
+check("optimal composition against enumeration", max(abs(brute - kov)) < 1e-12)
+
+# R's fft of geometric sequences
+fft_miss <- function(n, r) {
+  x <- r^(0:(n - 1)); x <- x / sum(x)
+  k <- 0:(n - 1)
+  exact <- (1 - r) / complex(real = (1 - r) + 2 * r * sinpi(k / n)^2, imaginary = r * sinpi(2 * k / n))
+  max(Mod(fft(x) - exact)) / (16 * 2^-53 * log2(n + 1))
+two <- max(vapply(2^c(6, 10, 14, 18, 20), function(n) max(fft_miss(n, .5), fft_miss(n, .99), fft_miss(n, 1 - 3 / n)), 0))
+check("fft with powers of two within the margin", two < .1, two)
+check("and with threes and fives not (a note)", fft_miss(390625, 1 - 3 / 390625) > 1, fft_miss(390625, 1 - 3 / 390625))
+node <- sqrt((c(35 - 2 * sqrt(70), 35 + 2 * sqrt(70))) / 63); node <- c(-node[2:1], 0, node)
+weight <- c(322 - 13 * sqrt(70), 322 + 13 * sqrt(70)) / 900; weight <- c(weight, 128 / 225, rev(weight))
+z <- seq(-40, 40, 1); half <- .01
+miss <- vapply(z, function(x) { # relative to e^(-x^2/2), with the exponent's own part divided out
+  t <- x + half * node
+  quad <- sum(half * weight * exp(-(t^2 - x^2) / 2))
+  fine <- (0:2000) / 2000 * 2 * half - half
+  v <- exp(-((x + fine)^2 - x^2) / 2)
+  simpson <- sum(v * c(1, rep(c(4, 2), 999), 4, 1)) * (fine[2] - fine[1]) / 3
+  abs(quad / simpson - 1)
+}, 0)
+check("five nodes on pieces of .02: below 1e-12 of the integral", max(miss) < 1e-12, max(miss))
 
 if (failed) quit(status = 1)
