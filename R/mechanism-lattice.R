@@ -121,50 +121,7 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
        error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps, tangent = FALSE)
 }
 
-# ---- accounting of the discrete Gaussian -------------------------------------------------------------------------------------
-
-# delta for which rho-zCDP gives (epsilon, delta): every alpha gives a bound (Canonne, Kamath and Steinke 2020, Corollary 13)
-zcdp_delta <- function(rho, epsilon) {
-  log_delta <- function(t) {
-    alpha <- 1 + exp(t)
-    (alpha - 1) * (alpha * rho - epsilon) - t + alpha * log1p(-1 / alpha)
-  }
-  t <- seq(-10, 100, by = 0.25)
-  start <- t[which.min(log_delta(t))]
-  min(1, exp(stats::optimize(log_delta, start + c(-0.5, 0.5), tol = 1e-10)$objective))
-}
-
-zcdp_epsilon <- function(rho, delta) {
-  top <- rho + 2 * sqrt(rho * log(1 / delta)) # enough but for rounding (Bun and Steinke 2016)
-  root <- bisect(function(epsilon) zcdp_delta(rho, epsilon) <= delta, 0, top)
-  outwards(root)
-}
-
-# the largest rho that still gives (epsilon, delta)
-zcdp_rho <- function(epsilon, delta) {
-  # the same condition solved for rho, without cancellation for small epsilon
-  enough <- ((sqrt(epsilon - log(delta)) + sqrt(-log(delta))) / epsilon)^2
-  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, enough)
-  1 / outwards(low)
-}
-
-# the least number above `low` with ok(number), for a condition that once true stays so; `high` is a guess of where it is
-bisect <- function(ok, low, high) {
-  for (i in 1:1000) {
-    if (ok(high)) break
-    low <- high
-    high <- 2 * high
-  }
-  for (i in 1:200) {
-    middle <- (low + high) / 2
-    if (middle <= low || middle >= high) break
-    if (ok(middle)) high <- middle else low <- middle
-  }
-  high
-}
-
 # ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" ----------------------------
-# ---- the mechanism: what R/mechanism-wrapped.R calls for numerics = "lattice" ------------------------------------------------
 
 # target: "frechet", or "tangent" for the mean of the records' coordinates
 mechanism_lattice <- list(

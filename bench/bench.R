@@ -539,8 +539,7 @@ noise_lines <- if (length(only) == 0 || "noise" %in% only) noise_bench()
 version_of <- function(p) paste(p, as.character(utils::packageVersion(p)))
 
 if (!save_results) {
-  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines, "", noise_lines))
-  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines, "", accounting_lines(accounting)))
+  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines, "", noise_lines, "", accounting_lines(accounting)))
 } else {
   say("cost against n and k")
   costs <- cost()

@@ -300,12 +300,12 @@ test_that("what can't be served is refused from public facts, with what would do
 
 test_that("zCDP figures keep their delta at the ends of the range", {
   # the scale for small epsilon was once found by a difference that cancels
+  zcdp_delta <- function(rho, epsilon) as.double(dp_delta(event_zcdp(rho), epsilon, "zcdp", "balle"))
   for (epsilon in 10^seq(-16, 3, by = 1)) {
     for (delta in c(0.99, 0.1, 1e-6, 1e-100, 1e-300)) {
       rho <- riemdp:::zcdp_rho(epsilon, delta)
-      expect_lte(riemdp:::zcdp_delta(rho, epsilon), delta * (1 + 1e-9))
-      expect_lte(riemdp:::zcdp_epsilon(rho, delta), epsilon * (1 + 1e-9))
-      expect_lte(riemdp:::zcdp_delta(rho, riemdp:::zcdp_epsilon(rho, delta)), delta * (1 + 1e-9))
+      expect_gt(rho, 0)
+      expect_lte(zcdp_delta(rho, epsilon), delta * (1 + 1e-9))
     }
   }
 })

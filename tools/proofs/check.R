@@ -465,6 +465,7 @@ check("output perturbation: sensitivity", max(moves) <= 1 + 1e-6, max(moves))
 # adassp: |x x' - z z'|_F <= sqrt 2 b^2
 far <- replicate(5000, { x <- c(1, runif(2, -1, 1)); z <- c(1, runif(2, -1, 1)); sqrt(sum((tcrossprod(x) - tcrossprod(z))^2)) / (sqrt(2) * 3) })
 check("second moments: sensitivity in the Frobenius norm", max(far) <= 1, max(far))
+
 # ---- accounting.md ------------------------------------------------------------------------------------------------
 g <- expand.grid(r = exp(seq(.01, 12, length.out = 120)), q = c(1e-6, 1e-3, .05, .3, .7, .99), alpha = c(1.0001, 1.3, 2, 7.7, 40))
 # logarithms of u^alpha - u^(1 - alpha) for u > 1, and of minus r times the same at w(1/r) < 1
@@ -490,6 +491,7 @@ for (i in 1:300) {
   two <- function(l, m) list(loss = as.vector(outer(l, l, "+")), mass = as.vector(outer(m, m)))
   A <- two(dots$loss, dots$mass); B <- two(loss, P)
   worst_two <- min(worst_two, profile_of(A$loss, A$mass, e) - profile_of(B$loss, B$mass, e))
+}
 check("connected dots dominate, merged outcomes are dominated, also twice", worst_up > -1e-12 && worst_down < 1e-12 && worst_two > -1e-12,
       c(worst_up, worst_down, worst_two))
 
@@ -525,6 +527,7 @@ fft_miss <- function(n, r) {
   k <- 0:(n - 1)
   exact <- (1 - r) / complex(real = (1 - r) + 2 * r * sinpi(k / n)^2, imaginary = r * sinpi(2 * k / n))
   max(Mod(fft(x) - exact)) / (16 * 2^-53 * log2(n + 1))
+}
 two <- max(vapply(2^c(6, 10, 14, 18, 20), function(n) max(fft_miss(n, .5), fft_miss(n, .99), fft_miss(n, 1 - 3 / n)), 0))
 check("fft with powers of two within the margin", two < .1, two)
 check("and with threes and fives not (a note)", fft_miss(390625, 1 - 3 / 390625) > 1, fft_miss(390625, 1 - 3 / 390625))
