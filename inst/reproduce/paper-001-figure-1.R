@@ -6,7 +6,7 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value =
 source(file.path(here, "common.R"))
 job <- start_job()
 
-replicates <- list(sphere = if (job$quick) 250 else 4000, spd = if (job$quick) 20 else 1000)
+replicates <- list(sphere = if (job$quick) 250 else 4000, spd = if (job$quick) 100 else 1000)
 sizes <- list(sphere = if (job$quick) c(10, 50, 150) else c(10, 20, 30, 50, 75, 100, 150, 200),
               spd = if (job$quick) c(20, 60) else c(20, 30, 40, 60, 80, 100, 150))
 spaces <- list(
