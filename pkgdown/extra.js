@@ -41,7 +41,10 @@
           return title.indexOf(word) >= 0 ? sum + 5 : text.indexOf(word) >= 0 ? sum + 1 : -1;
         }, 0);
         return { page: page, score: score };
-      }).filter(function (hit) { return hit.score > 0; }).sort(function (a, b) { return b.score - a.score; }).slice(0, 12)
+      }).filter(function (hit) { return hit.score > 0; }).sort(function (a, b) { return b.score - a.score; })
+        .filter(function (hit, i, all) { // the best place of each page
+          return all.findIndex(function (other) { return other.page.path === hit.page.path; }) === i;
+        }).slice(0, 12)
         .forEach(function (hit) {
           var link = document.createElement("a");
           link.className = "list-group-item list-group-item-action";

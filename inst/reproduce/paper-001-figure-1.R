@@ -23,8 +23,8 @@ errors <- function(name, n, laws, times) {
     center <- frechet_mean(x, space$M)$mean
     flat <- space$flat(center)
     vapply(laws, function(law) {
-      if (law$kind == "flat" || law$kind == "projected") {
-        y <- flat + euclidean_laplace(1, 3, law$scale)
+      if (law$kind %in% c("flat", "frobenius", "projected")) {
+        y <- flat + euclidean_laplace(1, 3, law$scale) * (if (law$kind == "frobenius") c(1, sqrt(0.5), 1) else 1)
         if (law$kind == "projected") y <- y / sqrt(sum(y^2))
       } else {
         y <- switch(law$kind,
@@ -59,8 +59,7 @@ laws <- function(name, n) {
     list("KNG, paper" = list(kind = "wide", scale = 2 * gradient), "Laplace, paper" = list(kind = "laplace", scale = mean_bound),
          "surrounding space, paper" = list(kind = "flat", scale = 2 * expm1(r) / n),
          "KNG, honest" = list(kind = "kng", scale = 2 * gradient), "Laplace, honest" = list(kind = "laplace", scale = mean_bound),
-         # isotropic in the Frobenius norm is a little less than this in the entries on and below the diagonal
-         "surrounding space, honest" = list(kind = "flat", scale = exp(r) * 2 * r / n))
+         "surrounding space, honest" = list(kind = "frobenius", scale = exp(r) * 2 * r / n))
   }
 }
 
