@@ -5,12 +5,7 @@ gdp_accountant_epsilon <- function(event, delta) {
   mu <- gdp_price(event)
   if (mu == 0) return(list(value = 0, mu = 0))
   need_delta(event, delta, "gdp")
-  list(value = mu_epsilon(mu, delta), mu = mu)
-}
-
-mu_epsilon <- function(mu, delta) {
-  # the concentrated bound is always enough
-  falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
+  list(value = gdp_epsilon(mu, delta), mu = mu)
 }
 
 gdp_accountant_delta <- function(event, epsilon) {
@@ -35,7 +30,7 @@ clt_mu <- function(event) {
 clt_epsilon <- function(event, delta) {
   need_delta(event, delta, "clt")
   mu <- clt_mu(event)
-  list(value = mu_epsilon(mu, delta), mu = mu)
+  list(value = gdp_epsilon(mu, delta), mu = mu)
 }
 
 clt_delta <- function(event, epsilon) {

@@ -9,6 +9,10 @@
 PLD_POINTS <- 2^22
 PLD_STEPS <- 1e9
 SHUFFLE_ATOMS <- 20000
+# relative error of delta, at all and for each step: rounding of masses and of their tilted sums (proofs/accounting.md, section 6)
+PLD_ROUNDING <- c(1e-9, 5e-13)
+# error of a loss, in grid steps: atoms that are taken for grid points, rounding of the grid itself
+PLD_SLACK <- 1e-9
 
 # ---- sources ------------------------------------------------------------------------------------------------------------------
 # list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold, unit): `fold` means
@@ -153,9 +157,13 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
     source$infinite <- q * source$infinite
     source$certain <- q * source$certain
     rest <- 1 - sum(source$mass) - source$infinite
-    if (is.null(source$pair) && rest > 1e-12 && upper && q < 1) {
-      source$loss <- c(source$loss, log1p(-q))
-      source$mass <- c(source$mass, rest)
+    if (is.null(source$pair) && rest > 0 && upper && q < 1) {
+      if (rest > 1e-12) {
+        source$loss <- c(source$loss, log1p(-q))
+        source$mass <- c(source$mass, rest)
+      } else {
+        source$mass <- source$mass * (1 + 2 * rest) # higher losses take it
+      }
     }
   }
   align_atoms(source)
@@ -316,8 +324,9 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
 }
 
 # how far the tilted sum may lie outside with log probability below log_eta: c(low, high) and the tilts that show it
-tilted_window <- function(plan, log_eta) {
+tilted_window <- function(plan, log_eta, h) {
   s <- 2^seq(-3, 6, 0.5) * sqrt(-2 * log_eta) / plan$sd / 4
+  s <- s[s * h <= 1 | seq_along(s) == 1] # beyond, the grid moves losses by more than the bound's room
   k0 <- plan$K(plan$theta)
   high <- (vapply(s, function(v) plan$K(plan$theta + v), 0) - k0 - log_eta) / s
   low <- -(vapply(s, function(v) plan$K(plan$theta - v), 0) - k0 - log_eta) / s
@@ -351,7 +360,8 @@ grid_above <- function(source, h, tail, low, offset = 0) {
     smooth <- .Call(riemdp_pld_cells, c(source$pair, range), c(h, first, bins, 0))
     tails <- smooth_tails(source$pair, range)
     infinite <- infinite + tails[["high"]]
-    smooth[1] <- smooth[1] + if (source$fold) 0 else tails[["low"]]
+    # up to the first point that lies above all of it
+    smooth[2] <- smooth[2] + if (source$fold) 0 else tails[["low"]]
     lo <- first
     hi <- first + bins
   }
@@ -463,21 +473,28 @@ pld_compose <- function(sources, times, plan, upper, h) {
   log_eta <- -36
   units <- unlist(lapply(sources, `[[`, "unit"))
   alone <- length(units) == 1 && length(sources) == 1
-  h <- common_step(units, h)
+  common <- common_step(units, h)
+  if (!is.null(common)) h <- common
   exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / units)
-  window <- tilted_window(plan, log_eta)
+  window <- tilted_window(plan, log_eta, h)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
   least <- max(width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
-  h <- max(h, least)
+  if (h < least) {
+    h <- least
+    common <- NULL
+  }
   origin <- if (upper) 0 else NULL
   if (alone) {
     h <- if (exact) units else units / max(1, ceiling(units / h))
     origin <- sources[[1]]$origin
   }
-  n <- stats::nextn(max(64, ceiling(width / h)), c(2, 3, 5))
+  # powers of two only: R's transform is far less accurate with other factors
+  free <- !alone && is.null(common)
+  n <- 2^ceiling(log2(max(64, width / h)) - if (free) 0.25 else 0)
+  if (free) h <- max(width / n, least)
   if (n > 2 * PLD_POINTS) {
     abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
   }
@@ -521,18 +538,18 @@ pld_compose <- function(sources, times, plan, upper, h) {
   first <- floor((low - shift) / h)
   low <- shift + first * h
   list(h = h, loss = low + h * (seq_len(n) - 1), mass = mass[(first + seq_len(n) - 1) %% n + 1], error = error,
-       log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
+       rounding = PLD_ROUNDING[1] + PLD_ROUNDING[2] * plan$steps, log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
 
-# a step near h of which all units are multiples, so that no atom has to be moved; h itself where there is none
+# a step near h of which all units are multiples, so that no atom has to be moved; NULL where there is none
 common_step <- function(units, h) {
-  if (length(units) < 2) return(h)
+  if (length(units) < 2) return(NULL)
   m <- seq_len(min(1e5, ceiling(30 * max(units) / h)))
   step <- max(units) / m
   fits <- Reduce(`&`, lapply(units, function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
   fine <- which(fits & step <= 1.5 * h)
-  if (length(fine)) step[fine[1]] else h
+  if (length(fine)) step[fine[1]]
 }
 
 # the widest range of losses of one step
@@ -561,15 +578,16 @@ pld_profile <- function(d, upper, center) {
   loss <- d$loss
   keep <- loss >= center - 200
   x <- loss[keep] - center
-  mass <- d$mass[keep] + if (upper) d$error else -d$error
+  mass <- if (upper) d$mass[keep] + d$error else pmax(0, d$mass[keep] - d$error)
   log_scale <- d$log_scale - d$theta * center
-  w <- mass * exp(-d$theta * x)
-  after <- function(v) rev(cumsum(rev(v))) - v
-  inner <- after(w) - exp(x) * after(w * exp(-x))
+  # sum of w (1 - e^(loss - theirs)) over what lies above, from the top down by sums without cancellation
+  w <- rev(mass * exp(-d$theta * x))
+  above <- c(0, cumsum(w)[-length(w)])
+  inner <- rev(as.vector(stats::filter(-expm1(-d$h) * above, exp(-d$h), "recursive")))
   scale <- exp(pmin(log_scale, 700))
   beyond <- if (upper) exp(pmin(d$log_out_high + d$log_scale - d$theta * d$high, 0)) else
     exp(pmin(logs_add(d$log_out_high, d$log_out_low) + d$log_scale - d$theta * loss[keep], 700))
-  delta <- scale * inner * (1 + if (upper) 1e-9 else -1e-9)
+  delta <- scale * inner * (1 + if (upper) d$rounding else -d$rounding)
   delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
   delta[!is.finite(delta)] <- if (upper) 1 else 0
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
@@ -643,7 +661,7 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
   h <- if (is.null(step)) grid_step(plan, is.null(delta)) else step
   d <- pld_compose(parts$sources, parts$times, plan, upper, h)
   profile <- pld_profile(d, upper, plan$target)
-  slack <- 1e-9 * d$h * plan$steps # atoms that were taken for grid points
+  slack <- PLD_SLACK * d$h * plan$steps
   if (is.null(epsilon)) {
     value <- grid_epsilon(profile, delta, upper)
     if (is.na(value)) {
@@ -703,14 +721,16 @@ pld_distribution <- function(event, direction, upper) {
   d <- pld_compose(parts$sources, parts$times, plan, upper, plan$sd / 500)
   loss <- d$loss
   mass <- pmax(0, if (upper) d$mass + d$error else d$mass - d$error)
-  scale <- exp(d$log_scale)
+  scale <- exp(d$log_scale) * (1 + if (upper) d$rounding else -d$rounding)
+  slack <- PLD_SLACK * d$h * plan$steps
+  loss <- loss + if (upper) slack else -slack
   out <- min(1, exp(logs_add(d$log_out_high, d$log_out_low)))
   if (!upper) { # what was wrapped round may have landed at the top
     over <- pmax(0, cumsum(rev(mass)) - out)
     mass <- rev(pmin(rev(mass), over))
     out <- 0
   }
-  list(loss = loss, mass = scale * mass, infinite = min(1, d$infinite + out))
+  list(h = d$h, loss = loss, mass = scale * mass, infinite = min(1, d$infinite + out))
 }
 
 pld_epsilon <- function(event, delta) {

@@ -50,7 +50,9 @@ optimal_delta_of <- function(step, epsilon) {
     inner <- sum(stats::dbinom(j, k, stats::plogis(e)) * -expm1(pmin(0, epsilon - (2 * j - k) * e))) + beyond
   }
   finite <- k * log1p(-step$delta)
-  min(1, -expm1(finite) + exp(finite) * inner * (1 + 1e-13 * log2(k + 2)))
+  # binomial weights are good to some 1e-13, and worse by what rounding the mean and the losses does far from the mean
+  rounding <- 1e-13 * log2(k + 2) + if (e == 0) 0 else 1e-15 * (spread + epsilon / e)
+  min(1, -expm1(finite) + exp(finite) * inner * (1 + rounding))
 }
 
 optimal_epsilon <- function(event, delta) {
@@ -111,7 +113,7 @@ single_delta_of <- function(event, epsilon) {
     },
     pure = response_delta(p$epsilon, epsilon),
     approx = p$delta + (1 - p$delta) * response_delta(p$epsilon, epsilon),
-    laplace = max(0, -expm1((epsilon - 1 / p$scale) / 2)) * (1 + 1e-15),
+    laplace = max(0, -expm1((epsilon - (1 + 4e-16) / p$scale) / 2)) * (1 + 1e-15),
     discrete_gaussian = {
       a <- atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension)
       sum(a$mass * -expm1(pmin(0, epsilon - a$loss))) * (1 + 1e-13) + a$infinite

@@ -37,12 +37,12 @@ log_cosh <- function(x) abs(x) + log1p(exp(-2 * abs(x))) - log(2)
 # 1 + 2 sinh(alpha epsilon/2) sinh((alpha - 1) epsilon/2)/cosh(epsilon/2) where that is small
 rdp_pure <- function(epsilon, orders) {
   if (epsilon == 0) return(0 * orders)
-  small <- orders * epsilon < 1
-  a <- pmin(orders * epsilon, 1) / 2
-  b <- pmin((orders - 1) * epsilon, 1) / 2
-  value <- ifelse(small, log1p(2 * sinh(a) * sinh(b) / cosh(min(epsilon, 1) / 2)),
+  small <- (orders - 1) * epsilon < 1 & epsilon < 100
+  a <- ifelse(small, orders * epsilon, 1) / 2
+  b <- ifelse(small, (orders - 1) * epsilon, 1) / 2
+  value <- ifelse(small, log1p(2 * sinh(a) * sinh(b) / cosh(min(epsilon, 100) / 2)),
                   log_cosh((orders - 0.5) * epsilon) - log_cosh(epsilon / 2))
-  pmin(epsilon, value / (orders - 1))
+  pmin(epsilon, value * (1 + RDP_ROUNDING) / (orders - 1))
 }
 
 # Mironov (2017), Table II, in terms that don't cancel
@@ -139,7 +139,8 @@ whole_orders <- function(orders, f, step) {
 }
 
 # log E[(1 + y)^alpha], y = q(exp((2 z mu - mu^2)/2) - 1), z standard normal, by the trapezoidal rule on y's second-order rest
-# (1 + y)^alpha - 1 - alpha y, which is never negative and has the same integral less 1. The integrand is analytic for
+# (1 + y)^alpha - 1 - alpha y = (1 + y) ((1 + y)^(alpha - 1) - 1) - (alpha - 1) y, which is never negative and has the same
+# integral less 1; the second form loses nothing at orders near 1. The integrand is analytic for
 # |Im z| < pi/mu; the step makes the rule's error e^-70 of the integral over the strip's edge.
 rdp_poisson_gaussian <- function(q, mu, alpha) {
   if (mu == 0) return(0)
@@ -160,7 +161,7 @@ rdp_poisson_gaussian <- function(q, mu, alpha) {
                  y^2 * (1 + (alpha - 2) * y / 3 * (1 + (alpha - 3) * y / 4 * (1 + (alpha - 4) * y / 5 * (1 + (alpha - 5) * y / 6)))) *
                    alpha * (alpha - 1) / 2 * exp(-z^2 / 2 - scale),
                  ifelse(alpha * log1p_y < 600,
-                        (expm1(pmin(alpha * log1p_y, 600)) - alpha * pmin(y, 1e200)) * exp(-z^2 / 2 - scale),
+                        ((1 + y) * expm1(pmin((alpha - 1) * log1p_y, 600)) - (alpha - 1) * y) * exp(-z^2 / 2 - scale),
                         exp(big - scale)))
   total <- log(sum(rest) * h / sqrt(2 * pi)) + scale
   min(whole, log1p_exp(total) * (1 + RDP_ROUNDING) / (alpha - 1))
@@ -193,10 +194,12 @@ sample_sum <- function(q, alpha, g, top) {
 epsilon_mironov <- function(alpha, value, delta) value - log(delta) / (alpha - 1)
 # Balle et al. (2020), Theorem 21; Canonne, Kamath and Steinke (2020), Proposition 12
 epsilon_balle <- function(alpha, value, delta) value + log1p(-1 / alpha) - (log(delta) + log(alpha)) / (alpha - 1)
-delta_balle <- function(alpha, value, epsilon) {
-  exp((alpha - 1) * (value - epsilon + log1p(-1 / alpha)) - log(alpha))
-}
-delta_mironov <- function(alpha, value, epsilon) exp((alpha - 1) * (value - epsilon))
+log_delta_balle <- function(alpha, value, epsilon) (alpha - 1) * (value - epsilon + log1p(-1 / alpha)) - log(alpha)
+log_delta_mironov <- function(alpha, value, epsilon) (alpha - 1) * (value - epsilon)
+delta_balle <- function(alpha, value, epsilon) exp(log_delta_balle(alpha, value, epsilon))
+delta_mironov <- function(alpha, value, epsilon) exp(log_delta_mironov(alpha, value, epsilon))
+# the largest divergence at an order that gives (epsilon, delta); negative where even none would not do
+renyi_limit <- function(alpha, epsilon, delta) epsilon - epsilon_balle(alpha, 0, delta)
 
 # Asoodeh et al. (2020), Theorem 3: the least divergence among pairs of coins that breaks (epsilon, delta). With p the one coin
 # and (p - delta) e^-epsilon the other the divergence is convex in p; a bound below its minimum implies (epsilon, delta).
@@ -217,26 +220,32 @@ least_divergence <- function(alpha, epsilon, delta) {
   epsilon + min(best$objective, near$objective) / (alpha - 1)
 }
 
+# rounding of the least divergence
+divergence_slack <- function(alpha, epsilon, delta) 2e-15 * (alpha + 1) / (alpha - 1) * (1 - log(delta) + epsilon)
+
 epsilon_asoodeh <- function(alpha, value, delta) {
   # the bound grows with epsilon; the closed form is an upper end
   upper <- max(epsilon_balle(alpha, value, delta), 0)
-  miss <- function(epsilon) least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - 1e-15
+  miss <- function(epsilon) least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - divergence_slack(alpha, epsilon, delta)
   if (miss(0) >= 0) return(0)
   if (upper == 0 || miss(upper) <= 0) return(upper)
   root <- stats::uniroot(miss, c(0, upper), tol = 1e-12 * upper)$root
-  root + 1e-10 * upper
+  min(upper, step_until(root, 1e-12 * upper, function(x) x >= upper || miss(x) >= 0))
 }
 
 delta_asoodeh <- function(alpha, value, epsilon) {
   upper <- min(1 - 1e-12, delta_balle(alpha, value, epsilon))
   if (upper < 1e-300) return(upper)
-  miss <- function(log_delta) least_divergence(alpha, epsilon, exp(log_delta)) - value * (1 + 1e-10) - 1e-15
+  miss <- function(log_delta) {
+    delta <- exp(log_delta)
+    least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - divergence_slack(alpha, epsilon, delta)
+  }
   if (miss(log(upper)) <= 0) return(upper)
   lower <- log(upper) - 1
   while (miss(lower) > 0 && lower > -700) lower <- lower - 2
   if (miss(lower) > 0) return(exp(lower))
   root <- stats::uniroot(miss, c(lower, log(upper)), tol = 1e-12)$root
-  min(upper, exp(root + 1e-9))
+  min(upper, exp(step_until(root, 1e-11, function(x) x >= log(upper) || miss(x) >= 0) + 1e-14))
 }
 
 RDP_CONVERSIONS <- c("best", "asoodeh", "balle", "mironov")

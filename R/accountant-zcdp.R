@@ -11,7 +11,9 @@ rho_epsilon <- function(rho, delta, conversion = "best") {
   if (rho == 0) return(list(value = 0))
   # Bun and Steinke (2016), Proposition 1.3
   if (conversion == "bun-steinke") return(list(value = rho + 2 * sqrt(-rho * log(delta))))
-  out <- curve_epsilon(function(orders) rho * orders, delta, conversion)
+  closed <- if (conversion == "mironov") epsilon_mironov else epsilon_balle
+  order <- dip_order(function(alpha) closed(alpha, alpha * rho, delta))
+  out <- curve_epsilon(function(orders) rho * orders, delta, conversion, order)
   if (conversion == "best") out$value <- min(out$value, rho + 2 * sqrt(-rho * log(delta)))
   out
 }
@@ -20,5 +22,22 @@ zcdp_accountant_delta <- function(event, epsilon, conversion = "best") {
   rho <- zcdp_price(event)
   if (rho == 0) return(list(value = 0))
   if (conversion == "bun-steinke") return(list(value = if (epsilon <= rho) 1 else exp(-(epsilon - rho)^2 / (4 * rho))))
-  curve_delta(function(orders) rho * orders, epsilon, conversion)
+  closed <- if (conversion == "mironov") log_delta_mironov else log_delta_balle
+  order <- dip_order(function(alpha) closed(alpha, alpha * rho, epsilon))
+  curve_delta(function(orders) rho * orders, epsilon, conversion, order)
+}
+
+# the order at which most Gaussian noise passes for (epsilon, delta), and the rho of that noise, rounded down
+zcdp_order <- function(epsilon, delta) dip_order(function(alpha) -renyi_limit(alpha, epsilon, delta) / alpha)
+zcdp_rho <- function(epsilon, delta) {
+  order <- zcdp_order(epsilon, delta)
+  renyi_limit(order, epsilon, delta) / order * (1 - 1e-12)
+}
+
+# The order with the least score. Every order gives a valid bound, so the search can only lose a little.
+dip_order <- function(score) {
+  f <- function(t) score(1 + exp(t))
+  t <- seq(-15, 40, by = 0.25)
+  start <- t[which.min(f(t))]
+  1 + exp(stats::optimize(f, start + c(-0.5, 0.5), tol = 1e-10)$minimum)
 }

@@ -240,7 +240,7 @@ whole_profile <- function(event) {
   }
   curves <- tryCatch(lapply(pld_directions(event), function(direction) {
     d <- pld_distribution(event, direction, TRUE)
-    d <- list(loss = d$loss, mass = d$mass, error = 0, theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)
+    d <- list(h = d$h, loss = d$loss, mass = d$mass, error = 0, rounding = PLD_ROUNDING[1], theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)
     p <- pld_profile(d, TRUE, 0)
     keep <- p$loss >= 0
     list(epsilon = p$loss[keep], delta = p$delta[keep])

@@ -115,6 +115,19 @@
 #' summary(distance)
 "callosa"
 
+#' Template of a corpus callosum
+#'
+#' The outline from which [callosa] are simulated, all factors 0: 50 landmarks in the same order. No individual, real or simulated, went
+#' into it, so it can stand for the template of an atlas, a public centre of [dp_mean()]. All shapes of [callosa] lie within .22 of it.
+#'
+#' @format A 50 × 2 matrix: landmark, coordinate (`"x"`, `"y"`, in mm), centred.
+#' @source The generator of [callosa]; the script is `data-raw/callosa.R` in the package's sources.
+#' @seealso [callosa]
+#' @examples
+#' plot(mf_points(array(callosum_template, c(50, 2, 1)), kendall(50)))
+#' max(mf_dist(kendall(50), callosa, callosum_template))
+"callosum_template"
+
 #' Truncated Wishart matrices
 #'
 #' A sample of 1,000 symmetric positive definite 2 × 2 matrices, all within 1.5 of the identity in the

@@ -25,8 +25,8 @@
 #' * `"statistics"`: sums of squares and products with K-norm noise, then a ridge regression. Pure.
 #' * `"adassp"`: the same with normal noise and a ridge chosen by a private eigenvalue (Wang 2018); needs `delta` > 0.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
-#' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a ridge; a
-#'   rejection sampler, so few coefficients only. Pure.
+#' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a ridge; by
+#'   rejection, so for at most three coefficients and n epsilon up to 60. Pure.
 #' * `"paper"`: the mechanism of Kulkarni and Soto (2025) as published; never labelled private.
 #' * `"auto"`: the least expected error at the public numbers, see [dp_lm_plan()], which also says why.
 #'
@@ -89,6 +89,11 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (!from_sample) public <- linear_bounds(spec, bounds)
   values <- linear_values(spec, data, env)
   if (from_sample) public <- sample_bounds(spec, values)
+  for (i in seq_along(values$x)) {
+    if (!is.null(public$x[[i]]$range) && !is.numeric(values$x[[i]]) && !is.logical(values$x[[i]])) {
+      abort_riemdp("shape", sprintf("`bounds` gives a range for `%s`, which is no number: give its levels.", names(spec$predictors)[i]))
+    }
+  }
   columns <- linear_columns(spec, public)
   ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule)
   plan <- plan_linear(ask)

@@ -104,26 +104,38 @@ plot.dp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
   against <- match.arg(against, several.ok = TRUE)
   points <- check_count(points, "points", least = 2, most = 200)
   ask <- attr(x, "ask")
-  M <- attr(x, "manifold")
-  drawn <- x$mechanism[!is.na(x$expected_error) & x$mechanism != "adaptive"]
-  if (length(drawn) == 0) abort_riemdp("unsupported", "no mechanism of this plan has a known expected error.")
+  drawn <- plan_drawn(x)
   old <- graphics::par(mfrow = c(1, length(against)), mar = c(4.5, 4.5, 2, 1))
   on.exit(graphics::par(old))
   for (what in against) {
-    grid <- ask[[what]] * 10^seq(-1, 1, length.out = points)
-    if (what == "n") grid <- unique(pmax(1, round(grid)))
-    errors <- vapply(grid, function(value) {
-      here <- ask
-      here[[what]] <- value
-      vapply(plan_all(M, here, drawn), function(p) if (is.null(p$why)) p$expected_error else NA_real_, numeric(1))
-    }, numeric(length(drawn)))
-    errors <- matrix(errors, length(drawn))
-    colours <- grDevices::hcl.colors(length(drawn), "Dark 3")
-    graphics::matplot(grid, t(errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, col = colours,
+    e <- plan_errors(x, what, points)
+    colours <- rep_len(riemdp_colours(7), length(drawn))
+    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5, col = colours,
                       xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error", ...)
     graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
     graphics::abline(v = ask[[what]], lty = 3, col = "grey80")
     graphics::legend("topright", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
   }
   invisible(x)
+}
+
+# mechanisms whose error is known without a guess of the records' spread
+plan_drawn <- function(x) {
+  drawn <- x$mechanism[!is.na(x$expected_error) & x$mechanism != "adaptive"]
+  if (length(drawn) == 0) abort_riemdp("unsupported", "no mechanism of this plan has a known expected error.")
+  drawn
+}
+
+# their expected errors (rows) from a tenth to ten times the plan's n or epsilon (columns)
+plan_errors <- function(x, what, points) {
+  drawn <- plan_drawn(x)
+  ask <- attr(x, "ask")
+  grid <- ask[[what]] * 10^seq(-1, 1, length.out = points)
+  if (what == "n") grid <- unique(pmax(1, round(grid)))
+  errors <- vapply(grid, function(value) {
+    here <- ask
+    here[[what]] <- value
+    vapply(plan_all(attr(x, "manifold"), here, drawn), function(p) if (is.null(p$why)) p$expected_error else NA_real_, numeric(1))
+  }, numeric(length(drawn)))
+  list(grid = grid, errors = matrix(errors, length(drawn), dimnames = list(drawn, NULL)))
 }

@@ -9,9 +9,9 @@
 gaussian_delta <- function(mu, epsilon) {
   a <- stats::pnorm(mu / 2 - epsilon / mu, log.p = TRUE)
   b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
-  # rounding: the two logarithms are good to some 1e-14 of themselves
+  # rounding: the two logarithms are good to some 1e-14 of themselves; for huge mu the second to u (mu/2 + epsilon/mu)^2
   out <- exp(a) * -expm1(pmin(b - a, 0))
-  pmin(1, out + 1e-13 * (1 + abs(a)) * exp(a))
+  pmin(1, out + 1e-13 * (1 + abs(a)) * exp(a) + 1e-15 * (mu / 2 + epsilon / mu) * stats::dnorm(mu / 2 - epsilon / mu))
 }
 
 # x, moved in growing steps until ok(x): where a root's last digits don't decide
@@ -34,16 +34,9 @@ gaussian_mu <- function(epsilon, delta) {
   exp(step_until(root, -1e-12, function(x) gaussian_delta(exp(x), epsilon) <= delta))
 }
 
-# smallest epsilon that mu-GDP implies at delta, rounded up
+# smallest epsilon that mu-GDP implies at delta, rounded up; the concentrated bound is always enough
 gdp_epsilon <- function(mu, delta) {
-  if (gaussian_delta(mu, 0) <= delta) {
-    return(0)
-  }
-  f <- function(epsilon) log(gaussian_delta(mu, epsilon)) - log(delta)
-  upper <- mu^2 + mu + 1
-  while (f(upper) > 0) upper <- 2 * upper
-  root <- stats::uniroot(f, c(0, upper), tol = 1e-13 * (1 + upper))$root
-  step_until(root, 1e-12 * root + 1e-15, function(x) gaussian_delta(mu, x) <= delta)
+  falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
 }
 
 # ---- interval arithmetic on vectors: list(lo, hi). Rounding of doubles is covered by the margin ROUNDING at the end -----------

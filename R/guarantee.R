@@ -33,7 +33,8 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
 #' * `reason`: for `"none"`, why; `NA` otherwise;
 #' * `assumptions`: what the proof rests on beyond the public bounds;
-#' * `sampler` (`"exact"`), `rng` (`"operating system"` or `"simulation"`), `numerics` (`"real-valued"`: the proof is about real
+#' * `sampler` (`"exact"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20 under a key that it gives each
+#'   call; or `"simulation"`), `numerics` (`"real-valued"`: the proof is about real
 #'   numbers, the computation uses doubles; `"lattice"`: it is about what the computer does).
 #' @examples
 #' r <- dp_mean(wishart_spd[, , 1:200], spd(2), epsilon = 1, center = diag(2), radius = 1.5)

@@ -15,20 +15,6 @@ RULE_WORDS <- c(
 
 RULE_NAMES <- c(basic = "basic composition", zcdp = "zCDP", rdp = "Renyi DP", gdp = "Gaussian DP")
 
-# Largest Renyi divergence of order alpha that gives (epsilon, delta): Canonne, Kamath and Steinke (2020), Proposition 12, solved for the
-# divergence. Negative where even none would not do.
-renyi_limit <- function(alpha, epsilon, delta) {
-  epsilon + (log(delta) + log(alpha)) / (alpha - 1) - log1p(-1 / alpha)
-}
-
-# The order that shows most Gaussian noise to be (epsilon, delta): a sound choice whatever it is
-ledger_order <- function(epsilon, delta) {
-  f <- function(t) renyi_limit(1 + exp(t), epsilon, delta) / (1 + exp(t))
-  t <- seq(-10, 40, by = 0.25)
-  start <- t[which.max(f(t))]
-  1 + exp(stats::optimize(f, start + c(-0.5, 0.5), maximum = TRUE)$maximum)
-}
-
 # names and limits of a ledger's sums; the last is always delta
 rule_units <- function(meta) {
   c(switch(meta$rule, basic = "epsilon", zcdp = "rho", rdp = sprintf("divergence (order %g)", meta$orders), gdp = "mu^2"), "delta")
@@ -39,7 +25,7 @@ rule_limits <- function(rule, epsilon, delta, reserve, orders) {
   inwards <- function(x) x * (1 - 1e-12)
   switch(rule,
     basic = c(epsilon, delta),
-    zcdp = c(inwards(zcdp_rho(epsilon, main)), delta * reserve),
+    zcdp = c(zcdp_rho(epsilon, main), delta * reserve),
     rdp = c(inwards(renyi_limit(orders, epsilon, main / length(orders))), delta * reserve),
     gdp = c(inwards(gaussian_mu(epsilon, main)^2), delta * reserve)
   )
@@ -238,7 +224,7 @@ new_meta <- function(asked) {
   if (rule != "rdp" && !is.null(asked$orders)) abort_riemdp("argument", "`orders` are for rule = \"rdp\".")
   reserve <- if (!keeps) 0 else if (is.null(asked$reserve)) 0.1 else asked$reserve
   orders <- if (rule != "rdp") numeric() else if (is.null(asked$orders)) {
-    max(2, round(ledger_order(asked$epsilon, delta * (1 - reserve))))
+    max(2, round(zcdp_order(asked$epsilon, delta * (1 - reserve))))
   } else {
     asked$orders
   }

@@ -97,17 +97,17 @@ linear_bounds <- function(spec, bounds) {
   if (length(lacking)) {
     abort_riemdp("argument", sprintf("`bounds` lacks `%s`: the range of every variable is public and has no default.", lacking[1]))
   }
-  two <- function(v) is.numeric(v) && !is.object(v) && length(v) == 2 && all(is.finite(v))
+  two <- function(v) is.numeric(v) && !is.object(v) && is.null(dim(v)) && length(v) == 2 && all(is.finite(v))
   x <- lapply(stats::setNames(nm = names(spec$predictors)), function(name) {
     b <- bounds[[name]]
-    if (is.character(b) && !is.object(b) && length(b) >= 2 && !anyNA(b) && !anyDuplicated(b)) return(list(levels = b))
+    if (is.character(b) && !is.object(b) && is.null(dim(b)) && length(b) >= 2 && !anyNA(b) && !anyDuplicated(b)) return(list(levels = b))
     if (two(b) && b[1] < b[2] && is.finite(b[2] - b[1])) return(list(range = as.double(b)))
     abort_riemdp("argument", sprintf("the bounds of `%s` must be two finite numbers, the smaller first, or at least two levels.", name))
   })
   y <- vapply(names(spec$responses), function(name) {
     b <- bounds[[name]]
     at <- names(b)
-    if (is.numeric(b) && !is.object(b) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) &&
+    if (is.numeric(b) && !is.object(b) && is.null(dim(b)) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) &&
         !anyDuplicated(at) && all(is.finite(b)) && b[["scale"]] > 0) {
       limit <- if ("limit" %in% at) b[["limit"]] else Inf
       if (limit > 0) return(c(b[["center"]], b[["scale"]], limit))
@@ -231,6 +231,7 @@ linear_records <- function(columns, bounds, values, clip = TRUE, reach = Inf) {
   if (clip) {
     limit <- bounds$y["limit", ] / bounds$y["scale", ]
     y[] <- pmin(limit, pmax(-limit, y))
+    y[] <- pmin(1e100, pmax(-1e100, y)) # squares stay finite
     length <- sqrt(colSums(y^2))
     y <- y * rep(ifelse(!is.na(length) & length > reach, reach / length, 1), each = nrow(y))
     y[!is.finite(y)] <- NA # scales near the ends of doubles

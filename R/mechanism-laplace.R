@@ -74,8 +74,8 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 
 #' Draws of a private mechanism's noise law
 #'
-#' The noise of [dp_mean()] around a known point, for studies of the mechanism. Randomness is the operating system's, so
-#' [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
+#' The noise of [dp_mean()] around a known point, for studies of the mechanism. Randomness is that of private releases (see
+#' [with_simulation()]), so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
 #'
 #' * `"laplace"`: density proportional to \eqn{\exp(-d(x, c)/\sigma)} with respect to the Riemannian volume, drawn exactly: a
 #'   radius from a log-concave bound of the area of geodesic spheres by tangent rejection, a uniform direction, both kept with

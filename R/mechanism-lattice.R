@@ -121,48 +121,6 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
        error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps, tangent = FALSE)
 }
 
-# ---- accounting of the discrete Gaussian -------------------------------------------------------------------------------------
-
-# delta for which rho-zCDP gives (epsilon, delta): every alpha gives a bound (Canonne, Kamath and Steinke 2020, Corollary 13)
-zcdp_delta <- function(rho, epsilon) {
-  log_delta <- function(t) {
-    alpha <- 1 + exp(t)
-    (alpha - 1) * (alpha * rho - epsilon) - t + alpha * log1p(-1 / alpha)
-  }
-  t <- seq(-10, 100, by = 0.25)
-  start <- t[which.min(log_delta(t))]
-  min(1, exp(stats::optimize(log_delta, start + c(-0.5, 0.5), tol = 1e-10)$objective))
-}
-
-zcdp_epsilon <- function(rho, delta) {
-  top <- rho + 2 * sqrt(rho * log(1 / delta)) # enough but for rounding (Bun and Steinke 2016)
-  root <- bisect(function(epsilon) zcdp_delta(rho, epsilon) <= delta, 0, top)
-  outwards(root)
-}
-
-# the largest rho that still gives (epsilon, delta)
-zcdp_rho <- function(epsilon, delta) {
-  # the same condition solved for rho, without cancellation for small epsilon
-  enough <- ((sqrt(epsilon - log(delta)) + sqrt(-log(delta))) / epsilon)^2
-  low <- bisect(function(s) zcdp_delta(1 / s, epsilon) <= delta, 0, enough)
-  1 / outwards(low)
-}
-
-# the least number above `low` with ok(number), for a condition that once true stays so; `high` is a guess of where it is
-bisect <- function(ok, low, high) {
-  for (i in 1:1000) {
-    if (ok(high)) break
-    low <- high
-    high <- 2 * high
-  }
-  for (i in 1:200) {
-    middle <- (low + high) / 2
-    if (middle <= low || middle >= high) break
-    if (ok(middle)) high <- middle else low <- middle
-  }
-  high
-}
-
 # ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" ----------------------------
 
 # target: "frechet", or "tangent" for the mean of the records' coordinates
@@ -275,7 +233,7 @@ lattice_scale <- function(law, shift, d, ask, step) {
     rho <- if (by_hand) NULL else zcdp_rho(epsilon, delta)
     ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)
     rho <- outwards(shift^2 / (2 * ratio[1] / ratio[2]))
-    if (by_hand) epsilon <- zcdp_epsilon(rho, delta)
+    if (by_hand) epsilon <- outwards(rho_epsilon(rho, delta, "balle")$value)
     scale <- sqrt(ratio[1] / ratio[2])
   } else {
     move <- if (law == "l2") shift else outwards(sqrt(d) * shift)
@@ -319,8 +277,8 @@ lattice_expected_error <- function(M, law, scale, ask) {
 #' Exact discrete noise
 #'
 #' Draws on the integers whose probabilities are exactly those of the law, by integer arithmetic on random bits: no rounding of
-#' floating-point numbers tells which value was perturbed (Mironov 2012). Randomness is the operating system's, so
-#' [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
+#' floating-point numbers tells which value was perturbed (Mironov 2012). Every bit comes from the operating system,
+#' so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
 #'
 #' * `discrete_laplace_noise()`: probability proportional to \eqn{\exp(-|z|/\mathrm{scale})}. On an integer that moves by at most
 #'   \eqn{\Delta}, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.

@@ -133,7 +133,7 @@ perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", 
       tau <- exp(par[4])
       if (loss == "huber") {
         e1 <- part[1] * core
-        t <- leverage(1, core - e1, q)
+        t <- leverage(1, (core - e1) * (1 - 1e-12), q)
         return(list(e1 = e1, t = t, g = huber_loss(), tau = tau, ridge = shared_ridge(t, if (d > 0) part[3] else 1, d)))
       }
       e1 <- part[1] * core

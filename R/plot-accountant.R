@@ -16,7 +16,7 @@ draw_lines <- function(x, lines, log, xlab, ylab, main) {
   y <- unlist(lines)
   y <- y[is.finite(y) & (y > 0 | !grepl("y", log))]
   if (!length(y)) abort_riemdp("unpriced", "no accountant prices this event here.")
-  plot(range(x), range(y), type = "n", log = log, xlab = xlab, ylab = ylab, main = main)
+  plot(range(x), range(y), type = "n", log = log, xlab = xlab, ylab = ylab, main = main, cex.main = 0.9)
   for (name in names(lines)) {
     v <- lines[[name]]
     ok <- is.finite(v) & (v > 0 | !grepl("y", log))
@@ -28,6 +28,9 @@ draw_lines <- function(x, lines, log, xlab, ylab, main) {
   }
 }
 
+# a long description on several lines
+event_title <- function(text) paste(strwrap(text, 40), collapse = "\n")
+
 #' Pictures of what events cost
 #'
 #' @param x an event, or what [dp_tradeoff()] or [dp_accountants()] returned.
@@ -36,7 +39,7 @@ draw_lines <- function(x, lines, log, xlab, ylab, main) {
 #' @param delta the delta of `"steps"` and `"accountants"`; the deltas of `"delta"`, where `NULL` is 1e-12 to 1e-2.
 #' @param accountants which ones; `NULL` for the best one (`"delta"`), or all proven ones that apply (`"steps"`).
 #' @param times numbers of repetitions for `"steps"`.
-#' @param main title.
+#' @param main title; the event's description if not given.
 #' @param ... passed to [graphics::plot.default()] by the method for trade-off curves.
 #' @return What was drawn, a data frame, invisibly.
 #' @examples
@@ -49,8 +52,9 @@ NULL
 #' @rdname plot_accountant
 #' @export
 plot.dp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL, accountants = NULL,
-                          times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), main = describe_event(x), ...) {
+                          times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), main = NULL, ...) {
   x <- check_event(x)
+  if (is.null(main)) main <- event_title(describe_event(x))
   what <- check_choice(what, "what", c("delta", "tradeoff", "steps", "accountants"))
   if (what == "tradeoff") return(invisible(plot(dp_tradeoff(x), main = main, ...)))
   if (what == "delta") {
@@ -79,9 +83,9 @@ plot.dp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants
 
 #' @rdname plot_accountant
 #' @export
-plot.dp_tradeoff <- function(x, main = attr(x, "label"), ...) {
+plot.dp_tradeoff <- function(x, main = event_title(attr(x, "label")), ...) {
   plot(x$alpha, x$beta, type = "l", lwd = 2, col = ACCOUNTANT_COLOURS[["pld"]], xlim = 0:1, ylim = 0:1,
-       xlab = "type I error", ylab = "type II error, at least", main = main, ...)
+       xlab = "type I error", ylab = "type II error, at least", main = main, cex.main = 0.9, ...)
   graphics::abline(1, -1, lty = 3, col = "grey50")
   invisible(x)
 }
@@ -92,6 +96,8 @@ plot.dp_accountants <- function(x, main = "Accountants", ...) {
   shown <- x[is.finite(x$epsilon), , drop = FALSE]
   if (!nrow(shown)) abort_riemdp("unpriced", "no accountant prices this event.")
   shown <- shown[order(-shown$epsilon), , drop = FALSE]
+  old <- graphics::par(mar = pmax(graphics::par("mar"), c(0, 6, 0, 0)))
+  on.exit(graphics::par(old))
   graphics::barplot(shown$epsilon, names.arg = paste0(shown$accountant, ifelse(shown$proven, "", "*")), horiz = TRUE, las = 1,
                     xlab = expression(epsilon), main = main, sub = if (!all(shown$proven)) "* no proven bound",
                     col = ACCOUNTANT_COLOURS[shown$accountant])

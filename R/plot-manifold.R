@@ -3,27 +3,27 @@
 # Okabe and Ito's palette: told apart by colour-blind readers and in grey
 COLOURS <- c(record = "grey45", mean = "#0072B2", release = "#D55E00", ball = "#009E73", center = "#000000")
 
-# list(xy =, frame = function(add)): plane coordinates and a backdrop. `center` is where a globe looks from, or the base of a
-# tangent chart.
+# list(xy =, depth =, xlab =, ylab =): plane coordinates, on a globe those behind it with depth < 0. `center` is where a globe looks
+# from, or the base of a tangent chart.
 layout_points <- function(M, x, center) {
   if (M$name == "sphere" && M$param == 2) {
     turn <- globe_view(center)
-    return(list(xy = (x %*% t(turn))[, 1:2, drop = FALSE], depth = drop(x %*% turn[3, ]), frame = globe_frame(turn),
-                xlab = "", ylab = ""))
+    return(list(xy = (x %*% t(turn))[, 1:2, drop = FALSE], depth = drop(x %*% turn[3, ]), xlab = "",
+                ylab = ""))
   }
   if (M$name == "ball" && M$param == 2) {
-    return(list(xy = x, frame = disc_frame, xlab = "", ylab = ""))
+    return(list(xy = x, xlab = "", ylab = ""))
   }
   if (M$name == "hyperboloid" && M$param == 2) {
-    return(list(xy = x[, -1, drop = FALSE] / (1 + x[, 1]), frame = disc_frame, xlab = "", ylab = ""))
+    return(list(xy = x[, -1, drop = FALSE] / (1 + x[, 1]), xlab = "", ylab = ""))
   }
   if (M$name == "euclidean") {
     xy <- if (M$param == 1) cbind(as.vector(x), 0) else x[, 1:2, drop = FALSE]
-    return(list(xy = xy, frame = NULL, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2"))
+    return(list(xy = xy, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2"))
   }
   a <- mf_coords(M, center, mf_log(M, center, x))
   a <- matrix(a, ncol = mf_facts(M)$dimension)
-  list(xy = if (ncol(a) == 1) cbind(a, 0) else a[, 1:2, drop = FALSE], frame = NULL,
+  list(xy = if (ncol(a) == 1) cbind(a, 0) else a[, 1:2, drop = FALSE],
        xlab = "tangent coordinate 1 at the centre", ylab = if (ncol(a) == 1) "" else "tangent coordinate 2 at the centre")
 }
 
@@ -37,24 +37,20 @@ globe_view <- function(center) {
   rbind(x, y, z)
 }
 
-globe_frame <- function(turn) {
-  force(turn)
-  function() {
-    t <- seq(0, 2 * pi, length.out = 361)
-    graphics::lines(cos(t), sin(t), col = "grey60")
-    draw <- function(p) {
-      q <- p %*% t(turn)
-      q[q[, 3] < 0, ] <- NA
-      graphics::lines(q[, 1], q[, 2], col = "grey85")
-    }
-    for (lat in seq(-75, 75, 15) * pi / 180) draw(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))
-    for (long in seq(0, 345, 15) * pi / 180) draw(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))
-  }
-}
-
-disc_frame <- function() {
+# lines behind points, list of list(kind =, xy =): the edge of globe or disc, and the globe's grid where it can be seen
+backdrop <- function(M, center) {
   t <- seq(0, 2 * pi, length.out = 361)
-  graphics::lines(cos(t), sin(t), col = "grey60")
+  edge <- list(list(kind = "edge", xy = cbind(cos(t), sin(t))))
+  if (M$name %in% c("ball", "hyperboloid") && M$param == 2) return(edge)
+  if (M$name != "sphere" || M$param != 2) return(list())
+  turn <- globe_view(center)
+  seen <- function(p) {
+    q <- p %*% t(turn)
+    q[q[, 3] < 0, ] <- NA
+    list(kind = "grid", xy = q[, 1:2])
+  }
+  c(lapply(seq(-75, 75, 15) * pi / 180, function(lat) seen(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))),
+    lapply(seq(0, 165, 15) * pi / 180, function(long) seen(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))), edge)
 }
 
 # points of the geodesic circle around center in the plane of the first two frame vectors
@@ -68,6 +64,29 @@ circle_points <- function(M, center, radius, m = 181) {
 }
 
 plain_shape <- function(M, x) if (inherits(x, "mf_points")) as.array(x) else x
+
+# points as drawing functions want them: one row a record where that is the plain shape
+as_rows <- function(M, x) {
+  x <- plain_shape(M, x)
+  facts <- mf_facts(M)
+  if (facts$rows == 0 && is.null(dim(x))) matrix(x, ncol = facts$ambient) else x
+}
+
+# what can be drawn of a vector of points
+drawable <- function(x) {
+  x <- x[!is.na(x)]
+  if (length(x) == 0) abort_riemdp("shape", "there is no point to draw.")
+  x
+}
+
+# outlines of shapes, turned towards `to`, or ellipses of matrices; none for NULL
+closed_curves <- function(M, x, to = NULL) {
+  if (is.null(x)) return(list())
+  x <- plain_shape(M, x)
+  if (M$name == "kendall") return(as_outlines(M, x, to))
+  x <- array(x, c(M$param, M$param, .Call(riemdp_count, M, x)))
+  lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], M$param)))
+}
 
 # outlines of landmarks: list of k x 2 matrices, turned towards `to`
 as_outlines <- function(M, x, to = NULL) {
@@ -99,9 +118,10 @@ ellipse_points <- function(P, m = 181) {
 #' Pictures of points, means and releases
 #'
 #' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a globe seen from
-#' the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()], ellipses of the first two
-#' variables for [spd()] (an image of all standard deviations and correlations for a release with more than two), the plane for [euclidean()], the first two
-#' tangent coordinates at the centre elsewhere.
+#' the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()] (points: coloured from the first
+#' landmark, dark, to the last, light), ellipses of the first two variables for [spd()] (an image of all standard deviations and
+#' correlations for a release with more than two), the plane for [euclidean()], the first two tangent coordinates at the centre
+#' elsewhere.
 #'
 #' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to it.
 #' Records are drawn only where the caller hands them over (`records =` of the method for means).
@@ -110,8 +130,10 @@ ellipse_points <- function(P, m = 181) {
 #' @param records records to draw behind a (non-private) mean.
 #' @param center point to look from; default: the mean, the release's public centre, or the first point.
 #' @param main title.
+#' @param panels for shapes: one panel for each, not all in one.
 #' @param ... further arguments of [graphics::plot.default()].
 #' @return `x`, invisibly.
+#' @seealso [autoplot.dp_release] for the same by 'ggplot2'.
 #' @examples
 #' r <- dp_mean(wishart_spd[, , 1:200], spd(2), epsilon = 1, center = diag(2), radius = 1.5)
 #' plot(r)
@@ -119,38 +141,39 @@ ellipse_points <- function(P, m = 181) {
 #' @name plot.dp_release
 NULL
 
-# an empty plane with equal units; titles are sentences, so they are small
+# an empty plane with equal units; titles are sentences, so they are small, and smaller still where they wouldn't fit
 blank <- function(x, y, main, axes = TRUE, xlab = "", ylab = "", ...) {
   given <- list(...)
+  small <- given$cex.main
+  given$cex.main <- NULL
   do.call(graphics::plot.default, c(
-    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab, ylab = ylab,
-         main = main),
-    if (is.null(given$cex.main)) list(cex.main = 0.85), given
+    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab, ylab = ylab), given
   ))
+  wide <- max(0, graphics::strwidth(main, "inches", cex = 1, font = 2)) # strwidth() has par("cex") in it
+  middle <- mean(graphics::par("plt")[1:2]) # titles are centred over the plane
+  room <- 1.95 * min(middle, 1 - middle) * graphics::par("fin")[1]
+  graphics::title(main, cex.main = small %||% min(0.85, room / max(wide, 1e-6)))
 }
 
-open_plane <- function(at, main, ...) {
-  limits <- if (identical(at$frame, disc_frame) || !is.null(at$depth)) list(c(-1, 1), c(-1, 1)) else {
+open_plane <- function(M, center, at, main, legend, ...) {
+  behind <- backdrop(M, center)
+  limits <- if (length(behind)) list(c(-1, 1), c(if (legend) -1.15 else -1, 1)) else {
     r <- apply(at$all, 2, range, na.rm = TRUE)
     pad <- max(diff(r), 1e-9) * 0.05
     list(r[, 1] + c(-pad, pad), r[, 2] + c(-pad, pad))
   }
-  bare <- identical(at$frame, disc_frame) || !is.null(at$depth)
-  blank(limits[[1]], limits[[2]], main, axes = !bare, xlab = at$xlab, ylab = at$ylab, ...)
-  if (is.function(at$frame)) at$frame()
+  blank(limits[[1]], limits[[2]], main, axes = !length(behind), xlab = at$xlab, ylab = at$ylab, ...)
+  for (l in behind) graphics::lines(l$xy, col = if (l$kind == "edge") "grey60" else "grey85")
 }
 
 # layers: list of list(x =, type = "points"/"line", col, pch, cex)
 plot_layers <- function(M, layers, center, main, legend, ...) {
   placed <- lapply(layers, function(l) {
-    x <- plain_shape(M, l$x)
-    facts <- mf_facts(M)
-    if (facts$rows == 0 && is.null(dim(x))) x <- matrix(x, ncol = facts$ambient)
-    c(l, list(at = layout_points(M, x, center)))
+    c(l, list(at = layout_points(M, as_rows(M, l$x), center)))
   })
   at <- placed[[1]]$at
   at$all <- do.call(rbind, lapply(placed, function(l) l$at$xy))
-  open_plane(at, main, ...)
+  open_plane(M, center, at, main, length(legend) > 0, ...)
   for (l in placed) {
     xy <- l$at$xy
     if (!is.null(l$at$depth)) xy[l$at$depth < 0, ] <- NA
@@ -160,29 +183,51 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
   }
   if (length(legend)) {
     shown <- Filter(function(l) !is.null(l$label), layers)
-    graphics::legend("topright", vapply(shown, `[[`, "", "label"), col = vapply(shown, `[[`, "", "col"), bty = "n",
+    labels <- vapply(shown, `[[`, "", "label")
+    bare <- length(backdrop(M, center)) > 0 # then there is room below
+    size <- if (bare) 0.8 else 1
+    wide <- graphics::strwidth(labels, cex = size)
+    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare, cex = size, xpd = NA, bty = "n",
+                     text.width = if (bare) wide else max(wide), col = vapply(shown, `[[`, "", "col"),
                      pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
                      lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
   }
 }
 
-plot_outlines <- function(outlines, cols, lwds, main, legend, ...) {
-  all <- do.call(rbind, outlines)
-  blank(all[, 1], all[, 2], main, axes = FALSE, ...)
-  for (i in seq_along(outlines)) {
-    o <- outlines[[i]]
+# closed curves in one plane: outlines of shapes without axes, ellipses with
+plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
+  all <- do.call(rbind, curves)
+  ellipses <- M$name != "kendall"
+  span <- range(all[, 2])
+  if (length(legend)) span[2] <- span[2] + 0.15 * diff(span) # room above the curves
+  blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "",
+        ylab = if (ellipses) "variable 2" else "", ...)
+  for (i in seq_along(curves)) {
+    o <- curves[[i]]
     graphics::lines(rbind(o, o[1, ]), col = cols[i], lwd = lwds[i])
-    if (lwds[i] > 1) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
+    if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
   }
-  if (length(legend)) graphics::legend("topright", legend$label, col = legend$col, lwd = 2, bty = "n")
+  if (length(legend)) {
+    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE)
+  }
 }
 
-plot_ellipses <- function(matrices, cols, lwds, main, legend, ...) {
-  shapes <- lapply(matrices, ellipse_points)
-  all <- do.call(rbind, shapes)
-  blank(all[, 1], all[, 2], main, xlab = "variable 1", ylab = "variable 2", ...)
-  for (i in seq_along(shapes)) graphics::lines(shapes[[i]], col = cols[i], lwd = lwds[i])
-  if (length(legend)) graphics::legend("topright", legend$label, col = legend$col, lwd = 2, bty = "n")
+# outlines coloured from first to last landmark
+plot_parametrised <- function(outlines, panels, main, ...) {
+  k <- nrow(outlines[[1]])
+  colours <- riemdp_colours(k, TRUE)
+  all <- do.call(rbind, outlines)
+  if (panels) {
+    wide <- ceiling(sqrt(length(outlines)))
+    old <- graphics::par(mfrow = c(ceiling(length(outlines) / wide), wide), mar = c(0.5, 0.5, 1.5, 0.5))
+    on.exit(graphics::par(old))
+  }
+  for (i in seq_along(outlines)) {
+    if (panels || i == 1) blank(all[, 1], all[, 2], main, axes = FALSE, ...)
+    o <- outlines[[i]]
+    to <- o[c(2:k, 1), , drop = FALSE]
+    graphics::segments(o[, 1], o[, 2], to[, 1], to[, 2], col = colours, lwd = if (panels || length(outlines) == 1) 3 else 1)
+  }
 }
 
 plot_correlations <- function(P, main) {
@@ -200,19 +245,15 @@ plot_correlations <- function(P, main) {
 
 #' @rdname plot.dp_release
 #' @export
-plot.mf_points <- function(x, center = NULL, main = "", ...) {
+plot.mf_points <- function(x, center = NULL, main = "", panels = FALSE, ...) {
+  panels <- check_flag(panels, "panels")
   M <- attr(x, "manifold")
-  x <- x[!is.na(x)]
-  if (length(x) == 0) {
-    abort_riemdp("shape", "there is no point to draw.")
-  }
+  x <- drawable(x)
   plain <- as.array(x)
   if (M$name == "kendall") {
-    o <- as_outlines(M, plain, center)
-    plot_outlines(o, rep(COLOURS[["record"]], length(o)), rep(1, length(o)), main, NULL, ...)
+    plot_parametrised(as_outlines(M, plain, center), panels, main, ...)
   } else if (inherits(M, "mf_spd")) {
-    plot_ellipses(lapply(seq_len(dim(plain)[3]), function(i) matrix(plain[, , i], M$param)),
-                  rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
+    plot_curves(M, closed_curves(M, plain), rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
   } else {
     center <- center %||% as_single(x[1])
     plot_layers(M, list(list(x = plain, type = "points", col = COLOURS[["record"]], pch = 20)), center, main, NULL, ...)
@@ -233,18 +274,11 @@ as_single <- function(x) {
 plot.frechet_mean <- function(x, records = NULL, main = "", ...) {
   M <- x$manifold
   label <- if (x$median) "median" else "mean"
-  if (M$name == "kendall") {
-    o <- as_outlines(M, x$mean)
-    behind <- if (is.null(records)) list() else as_outlines(M, plain_shape(M, records), x$mean)
-    plot_outlines(c(behind, o), c(rep(COLOURS[["record"]], length(behind)), COLOURS[["mean"]]),
-                  c(rep(1, length(behind)), 3), main, list(label = label, col = COLOURS[["mean"]]), ...)
-  } else if (inherits(M, "mf_spd")) {
-    behind <- if (is.null(records)) list() else {
-      records <- array(plain_shape(M, records), c(M$param, M$param, .Call(riemdp_count, M, records)))
-      lapply(seq_len(dim(records)[3]), function(i) matrix(records[, , i], M$param))
-    }
-    plot_ellipses(c(behind, list(x$mean)), c(rep(COLOURS[["record"]], length(behind)), COLOURS[["mean"]]),
-                  c(rep(1, length(behind)), 3), main, list(label = label, col = COLOURS[["mean"]]), ...)
+  if (M$name == "kendall" || inherits(M, "mf_spd")) {
+    curves <- c(closed_curves(M, records, x$mean), closed_curves(M, x$mean))
+    behind <- length(curves) - 1
+    plot_curves(M, curves, c(rep(COLOURS[["record"]], behind), COLOURS[["mean"]]), c(rep(1, behind), 3), main,
+                list(label = label, col = COLOURS[["mean"]]), ...)
   } else {
     layers <- list(list(x = x$mean, type = "points", col = COLOURS[["mean"]], pch = 17, cex = 1.5, label = label))
     if (!is.null(records)) {
@@ -260,13 +294,10 @@ plot.frechet_mean <- function(x, records = NULL, main = "", ...) {
 plot.dp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
   M <- x$manifold
   both <- list(label = c("public centre", "private mean"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
-  if (M$name == "kendall") {
-    o <- c(as_outlines(M, x$center), as_outlines(M, x$value, x$center))
-    plot_outlines(o, both$col, c(1, 3), main, both, ...)
-  } else if (inherits(M, "mf_spd") && M$param > 2) {
+  if (inherits(M, "mf_spd") && M$param > 2) {
     plot_correlations(x$value, main)
-  } else if (inherits(M, "mf_spd")) {
-    plot_ellipses(list(matrix(x$center, M$param), matrix(x$value, M$param)), both$col, c(1, 3), main, both, ...)
+  } else if (M$name == "kendall" || inherits(M, "mf_spd")) {
+    plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both, ...)
   } else {
     edge <- circle_points(M, x$center, x$radius)
     layers <- list(

@@ -5,8 +5,10 @@ ramp_colours <- function(n) grDevices::hcl.colors(max(n, 2), "Viridis")[seq_len(
 
 #' @rdname regression-methods
 #' @param which `"curve"`: records and fitted geodesic (a globe for the sphere, Poincare's disc, outlines for planar shapes,
-#'   ellipses along the predictor for positive definite matrices, the plane, else two tangent coordinates); with several predictors
-#'   the fitted points. `"residuals"`: distances against the predictor (or the order of records), with the .95 quantile of the normal
+#'   ellipses along the predictor for positive definite matrices, the plane, else two tangent coordinates); with several
+#'   predictors
+#'   the fitted points. `"residuals"`: distances against the predictor (or the order of records), with the .95 quantile of the
+#'   normal
 #'   model, and the squared distances against their chi-squared quantiles.
 #' @param n points drawn along the curve.
 #' @param main title.
@@ -40,8 +42,8 @@ plot_curve <- function(fit, n, main, ...) {
   }
   line <- curve_of(fit, n)
   if (M$name == "euclidean" && M$param == 1 && !is.null(line)) {
-    graphics::plot.default(x, as.matrix(records), pch = 20, col = COLOURS[["record"]], xlab = colnames(x), ylab = response_name(fit),
-                           main = main, cex.main = 0.85, ...)
+    graphics::plot.default(x, as.matrix(records), pch = 20, col = COLOURS[["record"]], xlab = colnames(x),
+                           ylab = response_name(fit), main = main, cex.main = 0.85, ...)
     graphics::lines(line$x, as.matrix(line$points), col = COLOURS[["mean"]], lwd = 2)
     return(NULL)
   }
@@ -87,12 +89,14 @@ plot_ellipses_along <- function(fit, x, records, main, ...) {
   wide <- max(diff(range(at)), 1e-300) / (2.2 * across) / size
   graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * steps),
                          ylim = c(-1, 1.2) * max(vapply(outlines, function(o) max(abs(o[, 2])), 0)),
-                         xlab = if (is.null(line)) "record" else colnames(x), ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
+                         xlab = if (is.null(line)) "record" else colnames(x), ylab = if (k > 1) "variable 2" else "", main = main,
+                         cex.main = 0.85, ...)
   draw <- function(o, centre, col, lwd) graphics::lines(centre + wide * o[, 1], o[, 2], col = col, lwd = lwd)
   pale <- grDevices::adjustcolor(COLOURS[["record"]], min(1, 12 / length(at) + 0.15))
   for (i in seq_along(at)) draw(outlines[[i]], at[i], pale, 1)
   for (i in seq_along(goal)) draw(outlines[[length(at) + i]], goal[i], COLOURS[["mean"]], 2.5)
-  graphics::legend("topright", c("records", "fitted"), col = c(COLOURS[["record"]], COLOURS[["mean"]]), lwd = c(1, 2.5), bty = "n")
+  graphics::legend("topright", c("records", "fitted"), col = c(COLOURS[["record"]], COLOURS[["mean"]]), lwd = c(1, 2.5),
+                   bty = "n")
 }
 
 plot_outlines_along <- function(fit, x, records, main, ...) {
@@ -122,7 +126,8 @@ plot_residuals <- function(fit, main, ...) {
   on.exit(graphics::par(old))
   bound <- fit$sigma * sqrt(stats::qchisq(0.95, d))
   graphics::plot.default(at, size, ylim = c(0, max(size, bound, na.rm = TRUE)), pch = 20, col = COLOURS[["record"]],
-                         xlab = if (ncol(x) == 1) colnames(x) else "record", ylab = "distance from the prediction", main = main, cex.main = 0.85, ...)
+                         xlab = if (ncol(x) == 1) colnames(x) else "record", ylab = "distance from the prediction", main = main,
+                         cex.main = 0.85, ...)
   if (is.finite(bound)) {
     graphics::abline(h = bound, lty = 2, col = COLOURS[["mean"]])
     graphics::mtext(".95 quantile of the normal model", side = 3, adj = 1, line = 0.2, cex = 0.7, col = COLOURS[["mean"]])
@@ -130,8 +135,9 @@ plot_residuals <- function(fit, main, ...) {
   scaled <- sort((size / fit$sigma)^2)
   if (all(is.finite(scaled))) {
     q <- stats::qchisq(stats::ppoints(length(scaled)), d)
-    graphics::plot.default(q, scaled, pch = 20, col = COLOURS[["record"]], xlab = sprintf("chi-squared quantiles (%d)", as.integer(d)),
-                           ylab = "squared distance / variance", main = "")
+    graphics::plot.default(q, scaled, pch = 20, col = COLOURS[["record"]],
+                           xlab = sprintf("chi-squared quantiles (%d)", as.integer(d)), ylab = "squared distance / variance",
+                           main = "")
     graphics::abline(0, 1, col = COLOURS[["mean"]])
   }
 }

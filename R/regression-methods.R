@@ -3,7 +3,8 @@
 #' Methods for geodesic regressions
 #'
 #' @param object,x a fit of [geodesic_regression()].
-#' @param type of residuals: `"distance"` from the prediction; `"tangent"`, the logarithm of the response at its prediction, in the
+#' @param type of residuals: `"distance"` from the prediction; `"tangent"`, the logarithm of the response at its prediction, in
+#'   the
 #'   shape of the response; `"coords"`, the same carried to the foot point at the predictors' mean and written in orthonormal
 #'   coordinates, one row a record.
 #' @param newdata a data frame with new predictors; default: those of the fit.
@@ -24,7 +25,8 @@
 #' @examples
 #' x <- (1:20) / 20
 #' set.seed(1)
-#' y <- mf_exp(hyperbolic(2), c(1, 0, 0), outer(x, c(0, 1, 0.5)) + cbind(0, rnorm(20, sd = 0.1), rnorm(20, sd = 0.1)))
+#' v <- outer(x, c(0, 1, 0.5)) + cbind(0, matrix(rnorm(40, sd = 0.1), 20))
+#' y <- mf_exp(hyperbolic(2), c(1, 0, 0), v)
 #' fit <- geodesic_regression(y ~ x, hyperbolic(2))
 #' summary(fit)
 #' glance(fit)
@@ -39,9 +41,11 @@ print.geodesic_regression <- function(x, digits = 4, ...) {
   cat("  call: ", paste(trimws(deparse(x$call, width.cutoff = 500L)), collapse = " "), "\n", sep = "")
   cat(sprintf("  %s: %d steps, gradient norm %.2g%s\n", if (x$converged) "converged" else "NOT converged", x$iterations,
               x$gradient_norm, if (x$gradient_floor > 0) sprintf(" (rounding floor %.2g)", x$gradient_floor) else ""))
-  cat(sprintf("  %d records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n", nobs.geodesic_regression(x),
+  cat(sprintf("  %d records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n",
+              nobs.geodesic_regression(x),
               x$loss, digits, x$r.squared, digits, x$sigma))
-  cat("foot point", if (any(x$origin != 0)) sprintf(" (at %s)", paste(format(x$origin, digits = digits), collapse = ", ")), "\n", sep = "")
+  where <- if (any(x$origin != 0)) sprintf(" (at %s)", paste(format(x$origin, digits = digits), collapse = ", "))
+  cat("foot point", where, "\n", sep = "")
   print(x$coefficients$p, digits = digits)
   cat(if (length(x$inner$scale) > 1) "shooting vectors" else "shooting vector", "\n")
   print(x$coefficients$v, digits = digits)
@@ -163,8 +167,8 @@ logLik.geodesic_regression <- function(object, ...) {
   w <- object$weights
   w <- if (is.null(w)) 1 else w[w > 0]
   variance <- deviance.geodesic_regression(object) / (n * d)
-  structure(-n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * sum(log(w)), df = d * (1 + length(object$inner$scale)) + 1, nobs = n,
-            class = "logLik")
+  structure(-n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * sum(log(w)), nobs = n,
+            df = d * (1 + length(object$inner$scale)) + 1, class = "logLik")
 }
 
 need_squared <- function(object, what) {
@@ -183,7 +187,8 @@ linearise <- function(object) {
   w <- new_points(z %*% as.matrix(object$inner$vectors), M, tangent = TRUE)
   J <- array(0, c(d, n, d * (1 + ncol(x)))) # direction of the residual, record, parameter
   for (j in seq_len(d)) {
-    e <- new_points(as.matrix(mf_from_coords(M, mf_points(behind_many(M, foot), M), matrix(as.double(seq_len(d) == j), 1))), M, tangent = TRUE)
+    axis <- matrix(as.double(seq_len(d) == j), 1)
+    e <- new_points(as.matrix(mf_from_coords(M, mf_points(behind_many(M, foot), M), axis)), M, tangent = TRUE)
     f <- mf_jacobi(M, foot, w, rep(1, n), e[rep(1, n)])
     a <- matrix(mf_coords(M, foot, f$p), n)
     b <- matrix(mf_coords(M, foot, f$v), n)
@@ -264,8 +269,8 @@ print.summary.geodesic_regression <- function(x, digits = 4, ...) {
   print(x$residuals, digits = digits)
   cat("\npredictors (speed |v| in units of the metric; Wald test of v = 0):\n")
   print(x$speeds, digits = digits)
-  cat(sprintf("\n%d records, R squared %.*g, residual standard deviation %.*g a coordinate on %g degrees of freedom\n", x$n, digits,
-              x$r.squared, digits, x$sigma, x$df.residual))
+  cat(sprintf("\n%d records, R squared %.*g, residual standard deviation %.*g a coordinate on %g degrees of freedom\n", x$n,
+              digits, x$r.squared, digits, x$sigma, x$df.residual))
   if (!is.null(x$cutoff)) cat(sprintf("the Huber loss turns linear at %.*g\n", digits, x$cutoff))
   if (length(x$na.action)) cat(sprintf("%d records with missing values left out\n", length(x$na.action)))
   cat(sprintf("%s from %d start%s: gradient norm %.2g%s\n", if (x$converged) "converged" else "NOT converged", x$starts,
@@ -292,8 +297,9 @@ glance.geodesic_regression <- function(x, ...) {
   squared <- x$loss == "squared"
   likelihood <- if (squared) logLik.geodesic_regression(x)
   data.frame(
-    manifold = label_manifold(x$manifold), loss = x$loss, nobs = nobs.geodesic_regression(x), r.squared = x$r.squared, sigma = x$sigma,
-    df.residual = x$df.residual, deviance = deviance.geodesic_regression(x), logLik = if (squared) as.numeric(likelihood) else NA_real_,
+    manifold = label_manifold(x$manifold), loss = x$loss, nobs = nobs.geodesic_regression(x), r.squared = x$r.squared,
+    sigma = x$sigma, df.residual = x$df.residual, deviance = deviance.geodesic_regression(x),
+    logLik = if (squared) as.numeric(likelihood) else NA_real_,
     AIC = if (squared) stats::AIC(likelihood) else NA_real_, BIC = if (squared) stats::BIC(likelihood) else NA_real_,
     converged = x$converged, gradient_norm = x$gradient_norm, iterations = x$iterations
   )

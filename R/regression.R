@@ -34,7 +34,8 @@ LOSSES <- c("squared", "huber", "lad")
 #' data (or centre the predictors) unless zero means something.
 #'
 #' @section Missing values:
-#' Records with a missing predictor, response or weight are treated as `na.action` says, as in [lm()]. A response is missing if any
+#' Records with a missing predictor, response or weight are treated as `na.action` says, as in [lm()]. A response is missing if
+#' any
 #' of its numbers is `NA`.
 #'
 #' @section Errors:
@@ -51,24 +52,28 @@ LOSSES <- c("squared", "huber", "lad")
 #' @param weights numbers, not negative, one a record: weights of the losses.
 #' @param subset,na.action as in [lm()].
 #' @param cutoff for the Huber loss: distance at which it turns linear, in the units of the metric.
-#' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or `"mean"`. Default:
+#' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or `"mean"`.
+#'   Default:
 #'   0; with one predictor the mean, and a warning, where the curve can't be followed as far as 0.
 #' @param start `list(p =, v =)` to start from, in the form of `coef()` at this `origin`.
 #' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature, else 16
 #'   (6 on manifolds of your own).
 #' @param tol gradient norm at which to stop.
 #' @param max_iter most steps.
-#' @return An object of class `geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot `p` and
+#' @return An object of class `geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot
+#'   `p` and
 #'   the vectors `v`: one tangent vector in its plain shape, or several in the shape of many), [fitted()], [residuals()],
 #'   [predict()], [plot()], [update()], [nobs()], [deviance()], [logLik()], [vcov()], [hatvalues()], [tidy()], [glance()] and
-#'   [augment()] methods. Components: `coefficients`, `fitted.values`, `residuals` (distances), `r.squared` (Fletcher 2013: one less
+#'   [augment()] methods. Components: `coefficients`, `fitted.values`, `residuals` (distances), `r.squared` (Fletcher 2013: one
+#'   less
 #'   the loss over that of the best constant), `value` (mean loss), `sigma` (residual standard deviation a coordinate),
 #'   `cutoff`, `converged`, `gradient_norm`, `gradient_floor`, `smoothing`, `iterations`, `evaluations`, `starts`.
 #' @references
 #' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International Journal of
 #' Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
 #'
-#' Kim, H. J. and others (2014). Multivariate general linear models (MGLM) on Riemannian manifolds with applications to statistical
+#' Kim, H. J. and others (2014). Multivariate general linear models (MGLM) on Riemannian manifolds with applications to
+#' statistical
 #' analysis of diffusion weighted images. *CVPR 2014*, 2705-2712. \doi{10.1109/CVPR.2014.352}
 #'
 #' Shin, H.-Y. and Oh, H.-S. (2022). Robust geodesic regression. *International Journal of Computer Vision* 130, 478-503.
@@ -320,9 +325,9 @@ fit_self_scaled <- function(M, y, z, w, counts, given, tol, max_iter, starts, d)
   fit <- fit_regression(M, y, z, w, "squared", NULL, given, 1e-6, max_iter, starts)
   cutoff <- NULL
   for (round in 1:200) {
-    inner <- list(manifold = M, inner = list(foot = as_single(new_points(fit$p, M)), vectors = new_points(fit$v, M, tangent = TRUE),
-                                             shift = 0, scale = 1))
-    size <- mf_dist(M, curve_points(inner, z), y)[counts]
+    now <- list(p = as_single(new_points(fit$p, M)), v = new_points(fit$v, M, tangent = TRUE))
+    curve <- list(manifold = M, inner = list(foot = now$p, vectors = now$v, shift = 0, scale = 1))
+    size <- mf_dist(M, curve_points(curve, z), y)[counts]
     new <- 1.345 * stats::median(size) / sqrt(stats::qchisq(0.5, d))
     if (new < 1e-14) { # the curve goes through more than half of the records
       new <- 1e-14
@@ -330,8 +335,7 @@ fit_self_scaled <- function(M, y, z, w, counts, given, tol, max_iter, starts, d)
     if (!is.null(cutoff) && abs(new - cutoff) <= 1e-11 * cutoff) break
     cutoff <- new
     last <- fit
-    fit <- fit_regression(M, y, z, w, "huber", cutoff, list(p = as_single(new_points(fit$p, M)), v = new_points(fit$v, M, tangent = TRUE)),
-                          tol, max_iter, 1)
+    fit <- fit_regression(M, y, z, w, "huber", cutoff, now, tol, max_iter, 1)
     fit$iterations <- fit$iterations + last$iterations
     fit$evaluations <- fit$evaluations + last$evaluations
     fit$starts <- last$starts
@@ -385,8 +389,8 @@ outer_coefficients <- function(M, foot, vectors, inner, names, asked) {
       p <- moved$p
       v <- moved$v
     } else if (asked) {
-      abort_riemdp("domain", paste("the curve must stay in the manifold, and its numbers finite, until it reaches the `origin`: give an",
-                                   "origin among the data, e.g. origin = \"mean\"."))
+      abort_riemdp("domain", paste("the curve must stay in the manifold, and its numbers finite, until it reaches the `origin`:",
+                                   "give an origin among the data, e.g. origin = \"mean\"."))
     } else {
       origin <- inner$shift
       warning(structure(class = c("riemdp_warning_origin", "warning", "condition"), list(
@@ -458,7 +462,8 @@ storage_rows_tangent <- function(v, M) {
 #'
 #' The derivative with respect to p moves the vectors along in parallel. With \eqn{\varepsilon_i} the residual logarithm at the
 #' prediction, the gradients are \eqn{-\frac1n\sum_i (d_p\exp)^*\varepsilon_i} and
-#' \eqn{-\frac1n\sum_i x_{ij} (d_w\exp)^*\varepsilon_i}, \eqn{w = \sum_j x_{ij} v_j}; see [mf_jacobi()] for the factors. They hold beyond
+#' \eqn{-\frac1n\sum_i x_{ij} (d_w\exp)^*\varepsilon_i}, \eqn{w = \sum_j x_{ij} v_j}; see [mf_jacobi()] for the factors. They
+#' hold beyond
 #' conjugate points and for geodesics that are not the shortest.
 #'
 #' @param M a manifold.
@@ -483,7 +488,8 @@ geodesic_gradient <- function(M, p, v, x, y, loss = c("squared", "huber", "lad")
   if (!is.numeric(x) || is.object(x)) abort_riemdp("shape", "`x` must be numbers: one, or one row of a matrix, for each record.")
   storage.mode(x) <- "double"
   g <- .Call(riemdp_regression_gradient, M, p, v, x, y, check_weights(weights), c(match(loss, LOSSES), cutoff, 0, Inf))
-  out <- list(p = tangent_like(new_points(g$p, M, tangent = TRUE), p, M), v = tangent_like(new_points(g$v, M, tangent = TRUE), v, M))
+  vectors <- function(rows) new_points(rows, M, tangent = TRUE)
+  out <- list(p = tangent_like(vectors(g$p), p, M), v = tangent_like(vectors(g$v), v, M))
   attr(out, "value") <- g$value
   out
 }

@@ -5,8 +5,8 @@ TANGENT_METHOD <- c(isometric = 1, basis = 2, `gram-schmidt` = 3, chain = 4)
 #'
 #' Draws tangent vectors at p that are isotropic in the metric: in any orthonormal coordinates at p, independent normals with
 #' standard deviation `sd` (`law = "gaussian"`), or the law with density proportional to \eqn{\exp(-|v|_p/\mathrm{sd})}
-#' (`law = "laplace"`, the K-norm law of the metric's ball). Randomness comes from the operating system, as in every private
-#' function, and from R's generator inside [with_simulation()].
+#' (`law = "laplace"`, the K-norm law of the metric's ball). Randomness is that of every private function,
+#' ChaCha20 under a key that the operating system gives each call, and R's generator inside [with_simulation()].
 #'
 #' An isometry of tangent spaces keeps the law, so normals at a reference point, where the tangent space is a coordinate space, are
 #' carried to p. What costs least is drawn:
@@ -20,11 +20,11 @@ TANGENT_METHOD <- c(isometric = 1, basis = 2, `gram-schmidt` = 3, chain = 4)
 #'
 #' The other methods are what the papers compare with, Gaussian only: `"basis"` stores the analytic orthonormal basis, of
 #' \eqn{d} vectors, and sums it up for each draw; `"gram-schmidt"` makes that basis from projected axes; `"chain"` runs a random walk
-#' Metropolis chain of `steps` steps from 0 for each draw and has no certificate.
+#' Metropolis chain of `steps` steps from 0 for each draw and has no certificate. Bases of more than 5e7 numbers are refused.
 #'
 #' @param M a manifold.
 #' @param p a base point, or many: then one draw at each.
-#' @param n number of draws at one base point, a whole number up to 1e8.
+#' @param n number of draws at one base point, a whole number from 0 to 1e8; with many base points their number, or left out.
 #' @param sd scale, positive, in the units of the metric.
 #' @param method `"isometric"`, `"basis"`, `"gram-schmidt"` or `"chain"`.
 #' @param law `"gaussian"` or `"laplace"`.

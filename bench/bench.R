@@ -11,8 +11,10 @@ library(riemdp)
 source(file.path(bench, "workloads.R"))
 source(file.path(bench, "oracle.R"))
 source(file.path(bench, "peers.R"))
+source(file.path(bench, "noise.R"))
+source(file.path(bench, "accounting.R"))
 
-python <- if (quick) NULL else find_geomstats()
+python <- if (quick) NULL else find_python("geomstats")
 if (!is.null(python) && start_geomstats(python, bench, scratch)) {
   peers <- add_geomstats(peers)
 } else {
@@ -339,6 +341,8 @@ private_releases <- function() {
 }
 private <- if (length(only) == 0 || "private" %in% only) private_releases()
 
+accounting <- if (length(only) == 0 || "accounting" %in% only) time_accounting(bench, scratch, quick)
+
 # ---- memory ----------------------------------------------------------------------------------------------------------
 
 memory_cases <- list(
@@ -530,10 +534,12 @@ private_lines <- if (!is.null(private)) c(
   }, "")
 )
 
+noise_lines <- if (length(only) == 0 || "noise" %in% only) noise_bench()
+
 version_of <- function(p) paste(p, as.character(utils::packageVersion(p)))
 
 if (!save_results) {
-  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines))
+  writeLines(c("", table_lines(), "", one_point_lines, "", private_lines, "", noise_lines, "", accounting_lines(accounting)))
 } else {
   say("cost against n and k")
   costs <- cost()
@@ -580,9 +586,13 @@ if (!save_results) {
     "## Private releases", "",
     "The K-norm gradient mechanism, drawn exactly, beside the papers' Markov chains run in C to the burn-in that each paper prints.", "",
     private_lines, "",
+    "## Tangent noise", "",
+    "N(0, .01) at one base point, from the secure stream; seconds a draw. The papers' own figures are drawn by `inst/reproduce/paper-002-noise.R`.", "",
+    noise_lines, "",
+    "## Accounting", "", accounting_lines(accounting), "",
     "## Memory", "", memory_lines, "",
     "## Cost against n and k", "", "Fitted exponents; the curves:", "", "![cost](cost.png)", "", slope_lines
   ), file.path(bench, "results.md"))
-  write.csv(do.call(rbind, timings), file.path(bench, "results.csv"), row.names = FALSE)
+  write.csv(do.call(rbind, c(timings, list(accounting$timings))), file.path(bench, "results.csv"), row.names = FALSE)
   writeLines(c("", readLines(file.path(bench, "results.md"))))
 }

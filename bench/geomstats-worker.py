@@ -1,8 +1,4 @@
-"""Answers the bench's requests with geomstats: a file request-N of key=value lines in, a file reply-N out.
-
-CPU time is taken here, around the call alone, in a process that lives as long as the bench, so neither start-up nor the
-transfer of data counts.
-"""
+"""Answers the bench's requests (worker.py) with geomstats. CPU time is taken around the call alone."""
 
 import logging
 import os
@@ -21,6 +17,8 @@ from geomstats.geometry.pre_shape import PreShapeSpace  # noqa: E402
 from geomstats.geometry.spd_matrices import SPDAffineMetric, SPDBuresWassersteinMetric, SPDMatrices  # noqa: E402
 from geomstats.geometry.stiefel import Stiefel  # noqa: E402
 from geomstats.learning.frechet_mean import FrechetMean  # noqa: E402
+
+from worker import serve  # noqa: E402
 
 directory = sys.argv[1]
 arrays = {}
@@ -125,34 +123,9 @@ def answer(request):
     return f"{seconds:.9f}"
 
 
-def main():
-    parent = os.getppid()
-    with open(os.path.join(directory, "ready.part"), "w") as file:
-        file.write(geomstats.__version__)
-    os.rename(os.path.join(directory, "ready.part"), os.path.join(directory, "ready"))
-    number = 1
-    while os.path.isdir(directory) and os.getppid() == parent:
-        path = os.path.join(directory, f"request-{number}")
-        if not os.path.exists(path):
-            time.sleep(0.003)
-            continue
-        with open(path) as file:
-            request = dict(line.rstrip("\n").split("=", 1) for line in file if "=" in line)
-        if request.get("work") == "quit":
-            return
-        if request.get("work") == "forget":
-            arrays.clear()
-            calls.clear()
-            reply = "0"
-        else:
-            try:
-                reply = answer(request)
-            except Exception as error:  # the row says so, the bench goes on
-                reply = "error " + repr(error).replace("\n", " ")[:300]
-        with open(os.path.join(directory, "reply.part"), "w") as file:
-            file.write(reply + "\n")
-        os.rename(os.path.join(directory, "reply.part"), os.path.join(directory, f"reply-{number}"))
-        number += 1
+def forget():
+    arrays.clear()
+    calls.clear()
 
 
-main()
+serve(directory, geomstats.__version__, answer, forget)

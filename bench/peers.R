@@ -200,54 +200,63 @@ if (have("shapes")) {
   )
 }
 
-# ---- geomstats -------------------------------------------------------------------------------------------------------
-# FrechetMean(method).set(epsilon, max_iter): steps along the mean logarithm from the first record until the squared
-# norm of the step is below epsilon times the dimension ("default"), or below epsilon squared ("adaptive").
+# ---- peers in Python -------------------------------------------------------------------------------------------------
+# A worker is a process that answers requests through files of its directory: worker.py.
 
-find_geomstats <- function() {
+find_python <- function(module) {
   candidates <- c(Sys.getenv("RIEMDP_BENCH_PYTHON"), "python3")
   for (python in candidates[nzchar(candidates)]) {
     if (!nzchar(Sys.which(python))) next
-    status <- suppressWarnings(system2(python, c("-c", shQuote("import geomstats")), stdout = FALSE, stderr = FALSE))
+    status <- suppressWarnings(system2(python, c("-c", shQuote(paste("import", module))), stdout = FALSE, stderr = FALSE))
     if (status == 0) return(python)
   }
   NULL
 }
 
-geomstats <- new.env()
-
-start_geomstats <- function(python, bench, scratch) {
-  geomstats$directory <- file.path(scratch, "geomstats")
-  geomstats$number <- 0
-  geomstats$arrays <- 0
-  dir.create(geomstats$directory)
-  log <- file.path(geomstats$directory, "log")
+start_worker <- function(worker, python, script, directory) {
+  worker$directory <- directory
+  worker$number <- 0
+  dir.create(directory)
+  log <- file.path(directory, "log")
   # the worker ends with the shell that runs it, which ends with this process's request to quit or with the directory
-  system2(python, c(shQuote(file.path(bench, "geomstats-worker.py")), shQuote(geomstats$directory)), wait = FALSE,
-          stdout = log, stderr = log)
-  ready <- file.path(geomstats$directory, "ready")
+  system2(python, c(shQuote(script), shQuote(directory)), wait = FALSE, stdout = log, stderr = log)
+  ready <- file.path(directory, "ready")
   for (i in 1:1200) {
     if (file.exists(ready)) break
     Sys.sleep(0.05)
   }
   if (!file.exists(ready)) return(FALSE)
-  geomstats$version <- readLines(ready, warn = FALSE)
+  worker$version <- readLines(ready, warn = FALSE)
   TRUE
 }
 
-ask_geomstats <- function(...) {
+# numbers of the reply
+ask_worker <- function(to, ...) {
   request <- list(...)
-  geomstats$number <- geomstats$number + 1
-  path <- function(stem) file.path(geomstats$directory, paste0(stem, "-", geomstats$number))
+  to$number <- to$number + 1
+  path <- function(stem) file.path(to$directory, paste0(stem, "-", to$number))
   writeLines(paste0(names(request), "=", vapply(request, format, "", digits = 15, scientific = NA)), path("part"))
   file.rename(path("part"), path("request"))
   if (identical(request$work, "quit")) return(invisible(0))
   while (!file.exists(path("reply"))) Sys.sleep(0.003)
   reply <- readLines(path("reply"))
   unlink(c(path("reply"), path("request")))
-  if (startsWith(reply, "error")) stop("geomstats: ", reply)
-  as.double(reply)
+  if (startsWith(reply, "error")) stop(request$work, ": ", reply)
+  as.double(strsplit(reply, " ")[[1]])
 }
+
+# ---- geomstats -------------------------------------------------------------------------------------------------------
+# FrechetMean(method).set(epsilon, max_iter): steps along the mean logarithm from the first record until the squared
+# norm of the step is below epsilon times the dimension ("default"), or below epsilon squared ("adaptive").
+
+geomstats <- new.env()
+
+start_geomstats <- function(python, bench, scratch) {
+  geomstats$arrays <- 0
+  start_worker(geomstats, python, file.path(bench, "geomstats-worker.py"), file.path(scratch, "geomstats"))
+}
+
+ask_geomstats <- function(...) ask_worker(geomstats, ...)
 
 geomstats_file <- function(x) {
   geomstats$arrays <- geomstats$arrays + 1

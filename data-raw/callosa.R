@@ -152,3 +152,9 @@ message(sprintf("distance to the Procrustes mean: median %.4f, maximum %.4f", me
 message(sprintf("maximum to the Frechet mean %.4f, to the template %.4f", max(to_frechet), max(to_template)))
 
 save(callosa, file = "data/callosa.rda", version = 2, compress = "xz")
+
+# The template in mm, centred: a public centre, since no simulated individual went into it.
+z <- place_landmarks(callosum_outline(), landmarks)
+z <- z - mean(z)
+callosum_template <- round(cbind(x = Re(z), y = Im(z)), 2)
+save(callosum_template, file = "data/callosum_template.rda", version = 2, compress = "xz")

@@ -159,7 +159,7 @@ struct rng_run {
 static SEXP rng_inner(struct call *c, void *data)
 {
     struct rng_run *r = data;
-    rng_start(&r->rng, r->simulate ? RNG_R : RNG_SYSTEM, &c->host.base);
+    rng_start(&r->rng, r->simulate ? RNG_R : RNG_STREAM, &c->host.base);
     return r->body(c, &r->rng, r->data);
 }
 
@@ -760,11 +760,18 @@ void ffi_result_done(struct result *r, int lane, size_t begin, size_t end)
         return;
     const double *from = r->buffer + (size_t)lane * r->lane_size;
     if (r->layout == LAYOUT_ROWS) {
-        for (size_t j = 0; j < len; j++) {
-            double *column = r->data + j * r->n;
+        enum { COLUMNS = 8 }; /* a cache line of each record at a time */
+        size_t j = 0, n = r->n;
+        for (; j + COLUMNS <= len; j += COLUMNS)
+            for (size_t i = begin; i < end; i++) {
+                const double *x = from + (i - begin) * len + j;
+                double *to = r->data + j * n + i;
+                for (size_t c = 0; c < COLUMNS; c++)
+                    to[c * n] = x[c];
+            }
+        for (; j < len; j++)
             for (size_t i = begin; i < end; i++)
-                column[i] = from[(i - begin) * len + j];
-        }
+                r->data[j * n + i] = from[(i - begin) * len + j];
     } else {
         size_t k = len / 2;
         for (size_t i = begin; i < end; i++)

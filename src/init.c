@@ -11,6 +11,7 @@
     X(block_noise, 3)                                                                                                  \
     X(carry, 4)                                                                                                        \
     X(chain, 15)                                                                                                       \
+    X(chacha, 4)                                                                                                       \
     X(check, 2)                                                                                                        \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
@@ -22,6 +23,8 @@
     X(exponential_choice, 3)                                                                                           \
     X(facts, 1)                                                                                                        \
     X(from_coords, 3)                                                                                                  \
+    X(gauss_newton_frame, 3)                                                                                           \
+    X(gauss_newton_records_nonprivate, 9)                                                                              \
     X(gaussian_radii, 4)                                                                                               \
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
@@ -52,10 +55,10 @@
     X(project, 2)                                                                                                      \
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
-    X(release_clipped_kng, 8)                                                                                          \
     X(regression, 7)                                                                                                   \
     X(regression_gradient, 7)                                                                                          \
     X(regression_records, 6)                                                                                           \
+    X(release_clipped_kng, 8)                                                                                          \
     X(release_kng, 9)                                                                                                  \
     X(release_lattice, 7)                                                                                              \
     X(release_mean, 9)                                                                                                 \
@@ -64,6 +67,7 @@
     X(release_radius, 7)                                                                                               \
     X(shared_loss, 6)                                                                                                  \
     X(statuses, 0)                                                                                                     \
+    X(stream, 2)                                                                                                       \
     X(system_uniform, 1)                                                                                               \
     X(tangent_noise, 8)                                                                                                \
     X(to_ball, 4)                                                                                                      \

@@ -52,6 +52,7 @@ int manifold_gram_schmidt(manifold_t m, const double *p, double *frame, double *
     double *axis = work, *rest = work + n;
     for (size_t j = 0; j < n && found < m->dim; j++) {
         double *e = frame + found * n, before, after, t;
+        host_tick(m->host, 0, 0);
         for (size_t i = 0; i < n; i++)
             axis[i] = i == j;
         int status = m->ops->project_tangent(m, e, one(p), one(axis), 0, 1, rest);

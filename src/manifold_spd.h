@@ -49,6 +49,13 @@ static inline void spd_store(size_t k, double *out, size_t i, size_t count, cons
     wide_store(k, count, a, to);
 }
 
+/* number `which` of a group alone, to record i */
+static inline void spd_store_one(size_t k, double *out, size_t i, const wide *a, size_t which)
+{
+    double *to = out + i * k * k;
+    wide_store(k, 1, (const wide *)((const double *)a + which), &to);
+}
+
 /* What operations on groups need, in the caller's workspace: `base` and `scale` belong to the base points (a Cholesky factor and
  * its reciprocals, or eigenvectors and eigenvalues), `root` to either; the rest is free. */
 struct spd_groups {

@@ -440,18 +440,20 @@ static int coords(manifold_t m, double *out, struct points p, struct points v, s
     return STATUS_OK;
 }
 
+RIEMDP_SIMD static void off_pole(size_t d, double *o, const double *w, const double *z)
+{
+    double sign = w[0] < 0 ? -1 : 1, t = simd_dot(d, w + 1, z) / (1 + fabs(w[0]));
+    for (size_t j = d; j > 0; j--)
+        o[j] = z[j - 1] - t * w[j];
+    o[0] = -t * (w[0] + sign);
+}
+
 static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
                        double *work)
 {
     (void)work;
-    size_t n = m->ambient, d = m->dim;
-    for (size_t i = begin; i < end; i++) {
-        const double *w = at(p, i), *z = at(a, i);
-        double *o = out + i * n, sign = w[0] < 0 ? -1 : 1, t = dot(d, w + 1, z) / (1 + fabs(w[0]));
-        for (size_t j = d; j > 0; j--)
-            o[j] = z[j - 1] - t * w[j];
-        o[0] = -t * (w[0] + sign);
-    }
+    for (size_t i = begin; i < end; i++)
+        off_pole(m->dim, out + i * m->ambient, at(p, i), at(a, i));
     return STATUS_OK;
 }
 

@@ -159,6 +159,8 @@ static int accelerated(const struct perturbed *o, double eta, double *b, double 
     double root = sqrt(mu / l), momentum = (1 - root) / (1 + root);
     perturbed_gradient(o, b, g, NULL, work);
     double steps = ceil(log(fmax(4, 4 * l / mu * square(norm2(m, g) / eta))) / root) + 2;
+    if (!(steps <= SLOW_STEPS))
+        return norm2(m, g) <= eta ? STATUS_OK : STATUS_NO_CONVERGENCE;
     memcpy(before, b, m * sizeof *b);
     for (double k = 0; k < steps && norm2(m, g) > eta; k++) {
         for (size_t i = 0; i < m; i++)

@@ -36,6 +36,7 @@ int shared_loss(double k, double e1, double q, double t, double step, size_t kno
 
 /* From b (in and out, p q doubles) to |grad J| <= eta: damped Newton, and Nesterov's method where that should not get there in
  * `newton` steps, whose number of steps is proven. STATUS_NO_CONVERGENCE only where rounding forbids eta. */
+enum { SLOW_STEPS = 2000000 }; /* refused beyond: ridges of 1e-2 and a million records are well below */
 size_t perturbed_work(const struct perturbed *o);
 int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work);
 /* grad J (compensated sums) and, unless NULL, the (generalised) Hessian without the ridge: p q x p q */

@@ -1,6 +1,8 @@
 #include "optim.h"
 #include "tangent_noise.h"
 
+enum { CLIP_BATCH = 32 };
+
 size_t optim_work(const struct optim *o)
 {
     size_t n = o->m->ambient, gradient = optim_gradient_work(o);
@@ -52,15 +54,24 @@ size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which)
 void optim_clip(manifold_t m, double *v, const double *p, size_t count, double clip, double *work)
 {
     size_t n = m->ambient;
-    for (size_t i = 0; i < count; i++) {
-        double *g = v + i * n, sq = NAN, scale = 0;
-        if (m->ops->inner(m, &sq, one(p), one(g), one(g), 0, 1, work) == STATUS_OK && sq >= 0) {
-            double length = sqrt(sq);
-            scale = length <= clip ? 1 : clip / length;
+    double sq[CLIP_BATCH];
+    for (size_t begin = 0; begin < count; begin += CLIP_BATCH) {
+        size_t some = count - begin < CLIP_BATCH ? count - begin : CLIP_BATCH;
+        double *batch = v + begin * n;
+        struct points u = {batch, n};
+        int together = m->ops->inner(m, sq, one(p), u, u, 0, some, work) == STATUS_OK;
+        for (size_t i = 0; i < some; i++) {
+            double *g = batch + i * n, scale = 0;
+            if (!together && m->ops->inner(m, sq + i, one(p), one(g), one(g), 0, 1, work) != STATUS_OK)
+                sq[i] = NAN;
+            if (sq[i] >= 0) {
+                double length = sqrt(sq[i]);
+                scale = length <= clip ? 1 : clip / length;
+            }
+            if (scale != 1)
+                for (size_t j = 0; j < n; j++)
+                    g[j] = scale > 0 ? scale * g[j] : 0;
         }
-        if (scale != 1)
-            for (size_t j = 0; j < n; j++)
-                g[j] = scale > 0 ? scale * g[j] : 0;
     }
 }
 
@@ -101,9 +112,11 @@ static int advance(struct optim *o, double *p, const double *v, double lr, doubl
     for (size_t j = 0; j < n; j++)
         u[j] = -lr * v[j];
     int status = m->ops->exp(m, q, one(p), one(u), 0, 1, rest);
-    if (status == STATUS_OK && all_finite(n, q) && m->ops->check_point(m, one(q), 0, 1, rest) != STATUS_OK)
-        status = m->ops->project(m, q, one(q), 0, 1, rest);
-    if (status != STATUS_OK || !all_finite(n, q) || m->ops->check_point(m, one(q), 0, 1, rest) != STATUS_OK)
+    if (status != STATUS_OK || !all_finite(n, q))
+        return STATUS_DOMAIN_EXCEEDED;
+    if (m->ops->check_point(m, one(q), 0, 1, rest) != STATUS_OK &&
+        (m->ops->project(m, q, one(q), 0, 1, rest) != STATUS_OK || !all_finite(n, q) ||
+         m->ops->check_point(m, one(q), 0, 1, rest) != STATUS_OK))
         return STATUS_DOMAIN_EXCEEDED;
     if (o->centre)
         manifold_to_ball(m, p, o->centre, o->radius, one(q), 0, 1, rest);

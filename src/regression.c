@@ -31,7 +31,7 @@ static void loss_at(const struct regression *r, double d, double *value, double 
         *weight = r->clip / d;
 }
 
-/* all records at once; any failure fails all */
+/* All records at once; any failure fails all. Total residuals trust no response. */
 static int block_whole(const struct regression *r, const double *p, const double *v, struct points x, struct points y,
                        size_t count, struct regression_records out, double *work)
 {
@@ -48,7 +48,9 @@ static int block_whole(const struct regression *r, const double *p, const double
                 w[i * n + c] += t * v[j * n + c];
         }
     }
-    int status = m->ops->exp(m, end, one(p), ws, 0, count, rest);
+    int status = r->total ? m->ops->check_point(m, y, 0, count, rest) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = m->ops->exp(m, end, one(p), ws, 0, count, rest);
     if (status == STATUS_OK)
         status = m->ops->log(m, e, ends, y, 0, count, rest);
     if (status == STATUS_OK)

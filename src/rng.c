@@ -2,29 +2,75 @@
 #include "rng_ziggurat.h"
 
 #include <R_ext/Random.h>
+#include <string.h>
+
+/* The barrier says that the zeros are read: a compiler may not drop them, though the memory dies. */
+static void wipe(void *x, size_t n)
+{
+    memset(x, 0, n);
+    __asm__ volatile("" : : "r"(x) : "memory");
+}
+
+/* clears what the block function left on the stack */
+static __attribute__((noinline)) void wipe_stack(void)
+{
+    char below[2048];
+    wipe(below, sizeof below);
+}
 
 void rng_start(struct rng *rng, enum rng_source source, struct host *host)
 {
     rng->source = source;
     rng->host = host;
     rng->left = 0;
+    rng->keyed = 0;
 }
 
 void rng_wipe(struct rng *rng)
 {
-    volatile uint64_t *w = rng->word; /* volatile: the compiler may not drop stores to memory that dies */
-    for (size_t i = 0; i < RNG_WORDS; i++)
-        w[i] = 0;
+    wipe(rng->word, sizeof rng->word);
+    wipe(rng->secret, sizeof rng->secret);
     rng->left = 0;
+    rng->keyed = 0;
+}
+
+void rng_use_system(struct rng *rng)
+{
+    if (rng->source != RNG_STREAM)
+        return;
+    rng_wipe(rng);
+    rng->source = RNG_SYSTEM;
+}
+
+/* Fast key erasure (Bernstein 2017): each block of output begins with the next key, which takes the old one's place at once; so
+ * nothing in memory leads back to numbers that were used. */
+static __attribute__((noinline)) void refill(struct rng *rng)
+{
+    int stream = rng->source == RNG_STREAM, failed = 0;
+    if (!stream)
+        failed = rng_system_bytes(rng->word, sizeof rng->word);
+    else if (!rng->keyed)
+        failed = rng_system_bytes(rng->secret, sizeof rng->secret);
+    if (failed)
+        rng->host->fail(rng->host, STATUS_RANDOMNESS); /* doesn't return */
+    rng->left = RNG_WORDS;
+    if (!stream)
+        return;
+    chacha_blocks *blocks = chacha();
+    uint32_t *out = (uint32_t *)rng->word;
+    for (uint32_t i = 0; i < sizeof rng->word / (CHACHA_OUT * sizeof *out); i++)
+        blocks(out + i * CHACHA_OUT, rng->secret, rng->secret + CHACHA_KEY, i * CHACHA_LANES);
+    wipe_stack();
+    rng->keyed = 1;
+    rng->left -= CHACHA_KEY / 2;
+    memcpy(rng->secret, rng->word + rng->left, CHACHA_KEY * sizeof *out);
+    wipe(rng->word + rng->left, CHACHA_KEY * sizeof *out);
 }
 
 static inline uint64_t next_word(struct rng *rng)
 {
-    if (rng->left == 0) {
-        if (rng_system_bytes(rng->word, sizeof rng->word) != 0)
-            rng->host->fail(rng->host, STATUS_RANDOMNESS); /* doesn't return */
-        rng->left = RNG_WORDS;
-    }
+    if (rng->left == 0)
+        refill(rng);
     uint64_t x = rng->word[--rng->left];
     rng->word[rng->left] = 0; /* what was used can't be read back */
     return x;
@@ -53,7 +99,7 @@ static double system_uniform(struct rng *rng)
 /* R's generator gives 16 good bits a draw whatever its kind */
 uint64_t rng_bits(struct rng *rng)
 {
-    if (rng->source == RNG_SYSTEM)
+    if (rng->source != RNG_R)
         return next_word(rng);
     uint64_t x = 0;
     for (int i = 0; i < 4; i++)
@@ -77,7 +123,7 @@ static double long_fraction(struct rng *rng, uint64_t bits)
     return (double)bits * 0x1p-55 + (double)((next_word(rng) >> 11) + 0.5) * 0x1p-108;
 }
 
-/* What one word couldn't decide: edges of layers, and the tail. */
+/* What one word couldn't decide: edges of layers, the tail, numbers near 0. */
 static double ziggurat_slow(struct rng *rng, uint64_t word)
 {
     for (;; word = next_word(rng)) {
@@ -100,15 +146,28 @@ static double ziggurat_slow(struct rng *rng, uint64_t word)
 }
 
 /* Ziggurat (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08) on whole words: 8 bits choose the layer, one the sign, the
- * others the place, so that none is used twice (Doornik 2005). No state is kept. */
-static inline double system_normal(struct rng *rng)
+ * others the place, so that none is used twice (Doornik 2005). True where the word alone decides. No branch: signs are random, and a
+ * processor can't foretell them. */
+static inline int ziggurat_fast(uint64_t word, double *out)
 {
-    uint64_t word = next_word(rng), bits = word >> 9;
+    union {
+        double x;
+        uint64_t bits;
+    } u;
+    uint64_t bits = word >> 9;
     size_t layer = word & 255;
-    double x = ((double)bits + 0.5) * 0x1p-55 * ziggurat_edge[layer];
-    if (x < ziggurat_edge[layer + 1] && bits >> 42)
-        return word & 256 ? -x : x;
-    return ziggurat_slow(rng, word);
+    u.x = ((double)(int64_t)bits + 0.5) * 0x1p-55 * ziggurat_edge[layer];
+    int decided = (u.x < ziggurat_edge[layer + 1]) & (bits >> 42 != 0);
+    u.bits |= (word & 256) << 55;
+    *out = u.x;
+    return decided;
+}
+
+static double system_normal(struct rng *rng)
+{
+    double x;
+    uint64_t word = next_word(rng);
+    return ziggurat_fast(word, &x) ? x : ziggurat_slow(rng, word);
 }
 
 double rng_normal(struct rng *rng)
@@ -118,14 +177,41 @@ double rng_normal(struct rng *rng)
     return system_normal(rng);
 }
 
+/* At most CHUNK words that are there; the ones that don't decide are looked at again afterwards, with words that follow. */
+static size_t some_normals(struct rng *rng, size_t n, double sd, double *out)
+{
+    enum { CHUNK = 128 };
+    uint64_t again[CHUNK];
+    unsigned char where[CHUNK];
+    if (rng->left == 0)
+        refill(rng);
+    size_t count = n < rng->left ? n : rng->left, open = 0;
+    count = count < CHUNK ? count : CHUNK;
+    uint64_t *word = rng->word + (rng->left -= count);
+    for (size_t i = 0; i < count; i++) {
+        double x;
+        uint64_t w = word[i];
+        again[open] = w;
+        where[open] = (unsigned char)i;
+        open += !ziggurat_fast(w, &x);
+        out[i] = sd * x;
+        word[i] = 0;
+    }
+    for (size_t k = 0; k < open; k++)
+        out[where[k]] = sd * ziggurat_slow(rng, again[k]);
+    wipe(again, (open + 1 < CHUNK ? open + 1 : CHUNK) * sizeof *again);
+    return count;
+}
+
 void rng_normals(struct rng *rng, size_t n, double sd, double *out)
 {
-    if (rng->source == RNG_R)
+    if (rng->source == RNG_R) {
         for (size_t i = 0; i < n; i++)
             out[i] = sd * norm_rand();
-    else
-        for (size_t i = 0; i < n; i++)
-            out[i] = sd * system_normal(rng);
+        return;
+    }
+    for (size_t done = 0; done < n;)
+        done += some_normals(rng, n - done, sd, out + done);
 }
 
 /* uniform on 0, ..., n - 1, without bias; n < 2^53 */

@@ -1,17 +1,25 @@
-/* Random numbers from one of two sources: the operating system (every private release) or R's generator (simulations and
- * mf_random). A struct rng lives in one .Call and is wiped at its end; nothing outlives the call. */
+/* Random numbers from one of three sources. A struct rng lives in one .Call and is wiped at its end: nothing outlives the call, so no
+ * two processes can share what comes of a fork.
+ *
+ * RNG_STREAM   every private release but the lattice's: ChaCha20 with fast key erasure, under a key of 256 bits and a nonce of 96 that
+ *              the operating system gives each call anew (inst/proofs/randomness.md)
+ * RNG_SYSTEM   the operating system's own bits, one by one: lattice mode
+ * RNG_R        R's generator: simulations and mf_random */
 #ifndef RIEMDP_RNG_H
 #define RIEMDP_RNG_H
 
 #include "riemdp.h"
+#include "rng_chacha.h"
 
-enum rng_source { RNG_SYSTEM, RNG_R };
+enum rng_source { RNG_STREAM, RNG_SYSTEM, RNG_R };
 enum { RNG_WORDS = 512 };
 
 struct rng {
     enum rng_source source;
     struct host *host;
     size_t left;
+    int keyed;
+    uint32_t secret[CHACHA_KEY + CHACHA_NONCE];
     uint64_t word[RNG_WORDS];
 };
 
@@ -19,8 +27,9 @@ int rng_system_bytes(void *out, size_t n); /* rng_os.c: 0 on success */
 
 void rng_start(struct rng *rng, enum rng_source source, struct host *host);
 void rng_wipe(struct rng *rng);
-uint64_t rng_bits(struct rng *rng);  /* 64 random bits */
-double rng_uniform(struct rng *rng); /* open interval (0, 1) */
+void rng_use_system(struct rng *rng); /* no stream from now on, but the operating system's bits; R's generator stays */
+uint64_t rng_bits(struct rng *rng);   /* 64 random bits */
+double rng_uniform(struct rng *rng);  /* open interval (0, 1) */
 double rng_normal(struct rng *rng);
 void rng_normals(struct rng *rng, size_t n, double sd, double *out); /* n normals times sd */
 size_t rng_below(struct rng *rng, size_t n);                         /* uniform on 0, ..., n - 1 */

@@ -204,6 +204,7 @@ static uint64_t root64(uint64_t a)
 
 void bits_start(struct bits *bits, struct rng *rng)
 {
+    rng_use_system(rng);
     bits->rng = rng;
     bits->pool = 0;
     bits->left = 0;

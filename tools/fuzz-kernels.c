@@ -3,6 +3,7 @@
  * beyond it; inputs must stay as they are, and an output written over an input must be the same. */
 #include "../src/linalg.h"
 #include "../src/manifold_registry.c"
+#include "../src/regression.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -99,7 +100,7 @@ static void must(int ok, manifold_t m, int op, const char *what)
     abort();
 }
 
-enum { MOST = 4, OPS = 24 };
+enum { MOST = 4, OPS = 26 };
 
 struct input {
     struct points p[MOST];
@@ -173,6 +174,23 @@ static int run(manifold_t m, int op, double *out, double *out2, const struct poi
         for (size_t j = 0; j < d * d; j++)
             out[j] = 0;
         return o->add_hessian(m, out, x[3].x, work);
+    case 24: /* both adjoints of exp, from numbers that need not fit together */
+        *length = o->exp_adjoint ? a : 0;
+        if (dry || !o->exp_adjoint)
+            return STATUS_UNSUPPORTED;
+        return o->exp_adjoint(m, out, out2, x[0], x[1], x[2], x[3], 0, n, work);
+    case 25: { /* a record's gradient as a total function: finite, whatever comes */
+        struct regression r = {
+            .m = m, .q = 1, .loss = REGRESSION_HUBER, .cutoff = 0.5, .clip = fabs(t) > 0 ? fabs(t) : 1, .total = 1};
+        struct regression_records records = {NULL, NULL, out, out2};
+        *length = a;
+        if (dry)
+            return STATUS_OK;
+        must(regression_block(&r, x[0].x, x[1].x, one(&t), x[2], 1, records, work) == STATUS_OK, m, op,
+             "a total residual failed");
+        must(all_finite(a, out) && all_finite(a, out2), m, op, "a total residual is not finite");
+        return STATUS_OK;
+    }
     default:
         *length = 0;
         return STATUS_OK;
@@ -206,12 +224,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
 
     /* x[0], x[2]: points; x[1], x[3]: tangent vectors at x[0] (or x[3]: coordinates) */
-    size_t work_size = op == 10 || op == 11 ? manifold_numeric_work(&m) : manifold_work(&m);
+    struct regression one_predictor = {.m = &m, .q = 1};
+    size_t work_size = op == 10 || op == 11 ? manifold_numeric_work(&m)
+                       : op == 25           ? regression_block_work(&one_predictor, 1)
+                                            : manifold_work(&m);
     double *work = make(NULL, work_size), *x[MOST];
     size_t len[MOST], count[MOST];
     struct points in[MOST];
     for (int i = 0; i < MOST; i++) {
-        len[i] = i == 3 && (op == 8 || op >= 22) ? m.dim : m.ambient;
+        len[i] = i == 3 && (op == 8 || op == 22 || op == 23) ? m.dim : m.ambient;
         count[i] = (plan >> (3 + i) & 1) ? 1 : n;
         if (i == 0 && op == 19)
             count[i] = 1;

@@ -301,6 +301,30 @@ test_that("paper 002: descent's noise, and its moments against the conditions of
   expect_error(variance_reduced_epsilon(1e5, 10, 100, 0.1, 0.1, 0.3, 1e-6), class = "riemdp_error_unpriced")
 })
 
+test_that("paper 002: what its noise is worth", {
+  script <- system.file("reproduce", "paper-002-accounting.R", package = "riemdp")
+  expect_true(nzchar(script))
+  paper <- new.env()
+  sys.source(script, paper)
+  sigma <- function(method, epsilon) paper$paper_002_sigma(method, 10704, epsilon, 1e-6)
+  # full gradients: a third more noise than needed
+  expect_equal(sigma("DP-RGD", 0.1), 0.03111, tolerance = 2e-4)
+  for (case in list(c(0.1, 0.02145), c(0.5, 0.00476))) {
+    row <- paper$paper_002_row("DP-RGD", 10704, case[1])
+    expect_equal(row$sigma_pld, case[2], tolerance = 1e-3)
+    expect_gt(row$sigma_rdp, row$sigma_pld)
+    expect_lt(row$epsilon_upper, 0.75 * case[1])
+  }
+  # single records at the paper's noise: nothing like the nominal epsilon, whatever the accountant
+  truth <- function(method, epsilon) {
+    riemdp:::pld_bound(paper$paper_002_event(method, 10704, sigma(method, epsilon)), FALSE, delta = 1e-6)$value
+  }
+  expect_gt(truth("DP-RSGD", 0.3), 11.6)
+  expect_gt(truth("DP-RSGD", 0.5), 65)
+  expect_equal(truth("DP-RSVRG", 0.3), 22.3, tolerance = 2e-3)
+  expect_equal(truth("DP-RSVRG", 0.5), 101.6, tolerance = 2e-3)
+})
+
 test_that("side by side, curves and pictures", {
   e <- event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000)
   side <- dp_accountants(e, 1e-5)

@@ -16,6 +16,8 @@ test_that("callosa lie within the ball that planar shapes allow", {
   m <- frechet_mean(callosa, M)
   expect_lt(max(mf_dist(M, callosa, m$mean)), pi / 8)
   expect_true(m$unique)
+  expect_identical(dim(callosum_template), c(50L, 2L))
+  expect_lt(max(mf_dist(M, callosa, callosum_template)), 0.22)
 })
 
 test_that("Wishart matrices are truncated where the papers say", {

@@ -45,7 +45,7 @@ plain <- function(u, q) matrix(rep(c(1, u), each = q), q)
 
 # The largest loss over neighbours of one common record, found by a direct search: the differing records' predictors and residuals,
 # a common record, and B. Residuals are parametrised rather than responses, since both are free.
-search_loss <- function(rule, q, log_noise, features = plain, starts = 12, common = TRUE) {
+search_loss <- function(rule, q, log_noise, features = plain, starts = 8, common = TRUE) {
   direction <- function(v) v / sqrt(sum(v^2))
   loss <- function(par) {
     B <- matrix(par[1:(2 * q)] * 10, q)
@@ -69,7 +69,7 @@ search_loss <- function(rule, q, log_noise, features = plain, starts = 12, commo
     z <- stats::runif(1, 0, 1.5)
     B <- matrix(outer(w, c(1, end)), q) * stats::runif(1, 2, 8) * sample(c(-1, 1), 1)
     par <- c(B, end, z * w, end, -stats::runif(1, 3, 30) * w, if (common) c(0, 40 * direction(stats::rnorm(q))))
-    fit <- stats::optim(par, loss, method = "Nelder-Mead", control = list(fnscale = -1, maxit = if (quick()) 300 else 800))
+    fit <- stats::optim(par, loss, method = "Nelder-Mead", control = list(fnscale = -1, maxit = if (quick()) 300 else 500))
     best <- max(best, fit$value)
   }
   best
@@ -81,7 +81,7 @@ test_that("the privacy loss stays below epsilon and comes close to it", {
     rule <- rule_of(100, 1, 1, q, "closed")
     core <- rule$epsilon - rule$solver
     for (law in c("vertex", "max")) {
-      found <- search_loss(rule, q, switch(law, vertex = log_vertex, max = log_max)(rule$rate), starts = if (quick()) 3 else 8)
+      found <- search_loss(rule, q, switch(law, vertex = log_vertex, max = log_max)(rule$rate), starts = if (quick()) 3 else 5)
       expect_lte(found, core * (1 + 1e-9))
       expect_gte(found, 0.9 * core)
     }

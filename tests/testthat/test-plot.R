@@ -35,3 +35,15 @@ test_that("the picture of a release depends on the release alone", {
   saved <- unserialize(serialize(r, NULL))
   expect_identical(clean(drawn(plot(saved))), clean(drawn(plot(r))))
 })
+
+test_that("shapes have panels, and outlines the colours of their landmarks", {
+  x <- mf_points(callosa[, , 1:4], kendall(50))
+  pages <- function(text) sum(grepl("/Type /Page\\b[^s]", text))
+  one <- drawn(plot(x))
+  four <- drawn(plot(x, panels = TRUE))
+  expect_equal(pages(one), 1)
+  expect_equal(pages(four), 1)
+  colours <- unique(grep(" (SCN|RG)$", one, value = TRUE))
+  expect_gte(length(colours), 50)
+  expect_error(plot(x, panels = NA), class = "riemdp_error_argument")
+})

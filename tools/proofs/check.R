@@ -399,4 +399,149 @@ check("loss/epsilon with 2 Delta/epsilon below 1, with Delta/epsilon above", los
 f <- .01; K <- c(.5, .5) ; P <- (1 - f) * K + f * c(1, 0)
 check("capped sampler: excess over e^eps at most (1 + e^eps) f", P[1] - exp(0) * .5 <= 2 * f)
 
+# ---- linear-regression.md -------------------------------------------------------------------------------------------
+# the table of g, written again
+shared_table <- function(k, e1, q, t, h = .04, top = 200) {
+  g <- 0; before <- 1
+  for (i in seq_len(top)) {
+    a <- if (i > 1) g[i] / (h * (i - 1)) else 1
+    ahead <- min(1, g[i] + before * h)
+    before <- max(0, min((exp(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) - 1) / t, a, 1, (1 - g[i]) / h))
+    g[i + 1] <- g[i] + before * h
+  }
+  g
+}
+q <- 4; e1 <- 1.6; k <- 2 - e1 / 2; t <- .22247
+g <- shared_table(k, e1, q, t)
+z <- .04 * (0:200)
+spent <- e1 * g[-1] / 2 + (q - 1) * log1p(t * c(1, (g / z)[2:200])) + log1p(t * diff(g) / .04)
+check("shared accounting: every interval of g meets (S)", all(spent <= k - 1e-12), max(spent) / k)
+# determinants: det(M + H)/det(M + H') <= (1 + t psi')(1 + t psi/r)^(q-1), unequal ridges, own features
+worst <- replicate(2000, {
+  q <- sample(4, 1); p <- sample(3, 1)
+  L <- exp(runif(p, -1, 1))
+  t <- sum(1 / L)
+  rec <- function() {
+    x <- c(1, runif(p - 1, -1, 1)); e <- rnorm(q) * 3; r <- sqrt(sum(e^2))
+    across <- runif(1); slope <- runif(1, 0, across)
+    P <- across * diag(q) + (slope - across) * tcrossprod(e) / r^2
+    list(H = kronecker(tcrossprod(x), P), bound = log1p(t * slope) + (q - 1) * log1p(t * across))
+  }
+  M <- kronecker(diag(L, p), diag(q)) + if (runif(1) < .5) 0 else rec()$H
+  a <- rec(); b <- rec()
+  ld <- function(A) as.numeric(determinant(A)$modulus)
+  ld(M + a$H) - ld(M + b$H) - a$bound
+})
+check("determinants of replaced records", max(worst) <= 1e-10, max(worst))
+# vertex noise: (1, u) as a convex combination of vertices, and the second moments of both laws
+u <- c(.3, -.7, .1)
+v <- as.matrix(expand.grid(c(-1, 1), c(-1, 1), c(-1, 1)))
+w <- apply(1 + t(t(v) * u), 1, prod) / 8
+check("(1, u) is a convex combination of vertices", all(w >= 0) && abs(sum(w) - 1) < 1e-12 && max(abs(colSums(w * v) - u)) < 1e-12)
+q <- 3; d <- 1; m <- q * (d + 1)
+draw <- function(n, k) { y <- matrix(rnorm(n * k), n); y / sqrt(rowSums(y^2)) }
+n <- 2e5
+w1 <- draw(n, q) * rgamma(n, q); w2 <- draw(n, q) * rgamma(n, q)
+check("vertex noise: E|b_k|^2 = 2^d q (q + 1)", abs(mean(rowSums((w1 - w2)^2)) / (2 * q * (q + 1)) - 1) < .02)
+b <- rgamma(n, m + 1) * runif(n)^(1 / q)
+check("max norm: E|b_k|^2 = (m + 1)(m + 2) q/(q + 2)", abs(mean(b^2) / ((m + 1) * (m + 2) * q / (q + 2)) - 1) < .02)
+# output perturbation: the ridged Huber minimiser moves by at most 2 tau sqrt(t) in the ridge's metric
+moves <- replicate(300, {
+  n <- sample(1:6, 1); tau <- 1; L <- exp(runif(2, -2, 1)); t <- sum(1 / L)
+  x <- cbind(1, runif(n + 1, -1, 1)); y <- rnorm(n + 1, sd = 5)
+  fit <- function(rows) {
+    B <- c(0, 0)
+    for (i in 1:500) {
+      e <- y[rows] - x[rows, , drop = FALSE] %*% B
+      gr <- -colSums(x[rows, , drop = FALSE] * pmax(-tau, pmin(tau, as.vector(e)))) + L * B
+      B <- B - gr / (max(L) + 2 * n)
+    }
+    B
+  }
+  D <- fit(seq_len(n)) - fit(c(seq_len(n - 1), n + 1))
+  sqrt(sum(L * D^2)) / (2 * tau * sqrt(t))
+})
+check("output perturbation: sensitivity", max(moves) <= 1 + 1e-6, max(moves))
+# adassp: |x x' - z z'|_F <= sqrt 2 b^2
+far <- replicate(5000, { x <- c(1, runif(2, -1, 1)); z <- c(1, runif(2, -1, 1)); sqrt(sum((tcrossprod(x) - tcrossprod(z))^2)) / (sqrt(2) * 3) })
+check("second moments: sensitivity in the Frobenius norm", max(far) <= 1, max(far))
+
+# ---- accounting.md ------------------------------------------------------------------------------------------------
+g <- expand.grid(r = exp(seq(.01, 12, length.out = 120)), q = c(1e-6, 1e-3, .05, .3, .7, .99), alpha = c(1.0001, 1.3, 2, 7.7, 40))
+# logarithms of u^alpha - u^(1 - alpha) for u > 1, and of minus r times the same at w(1/r) < 1
+up <- log1p(g$q * (g$r - 1)); down <- -log1p(g$q * (1 / g$r - 1)); a <- g$alpha - .5
+left <- up / 2 + a * up + log(-expm1(-2 * a * up))
+right <- log(g$r) - down / 2 + a * down + log(-expm1(-2 * a * down))
+check("mirrored pairs: leaving dominates entering, pointwise", all(left >= right - 1e-9), min(left - right))
+e <- .7; alpha <- 1 + exp(seq(-9, 6, .1))
+slope <- (log(cosh((alpha - .5) * e)) - log(cosh(e / 2))) / (alpha * (alpha - 1))
+check("zCDP of a pure step: e tanh(e/2)", all(slope <= e * tanh(e / 2) * (1 + 1e-8)), max(slope) / (e * tanh(e / 2)))
+
+profile_of <- function(loss, mass, e) vapply(e, function(x) sum(mass * pmax(0, -expm1(x - loss))), 0)
+worst_up <- worst_down <- worst_two <- 0
+for (i in 1:300) {
+  P <- rexp(12); P <- P / sum(P); Q <- rexp(12); Q <- Q / sum(Q); loss <- log(P / Q); h <- runif(1, .02, 1)
+  low <- floor(loss / h); share <- expm1(low * h - loss) / expm1(-h)
+  dots <- list(loss = c(low, low + 1) * h, mass = c(P * (1 - share), P * share))
+  e <- seq(-3, 3, .05)
+  worst_up <- min(worst_up, profile_of(dots$loss, dots$mass, e) - profile_of(loss, P, e))
+  groups <- split(1:12, sample(4, 12, replace = TRUE))
+  pm <- vapply(groups, function(k) sum(P[k]), 0); qm <- vapply(groups, function(k) sum(Q[k]), 0)
+  worst_down <- max(worst_down, profile_of(log(pm / qm), pm, e) - profile_of(loss, P, e))
+  two <- function(l, m) list(loss = as.vector(outer(l, l, "+")), mass = as.vector(outer(m, m)))
+  A <- two(dots$loss, dots$mass); B <- two(loss, P)
+  worst_two <- min(worst_two, profile_of(A$loss, A$mass, e) - profile_of(B$loss, B$mass, e))
+}
+check("connected dots dominate, merged outcomes are dominated, also twice", worst_up > -1e-12 && worst_down < 1e-12 && worst_two > -1e-12,
+      c(worst_up, worst_down, worst_two))
+
+# the folded law of a sample without replacement: total 1 under both, symmetric, and equal to the convex hull of f_q and its inverse
+q <- .2; e0 <- 1.1; p1 <- plogis(e0)
+top <- log(1 - q + q * exp(e0)); mass <- (1 - q) * (1 - p1) + q * p1
+fold <- list(loss = c(top, -top, 0), mass = c(mass, mass * exp(-top), 1 - mass * (1 + exp(-top))))
+e <- seq(0, 2, .01)
+check("folded law: Q has mass 1", abs(sum(fold$mass * exp(-fold$loss)) - 1) < 1e-12)
+check("folded law: delta(-e) = 1 - e^-e (1 - delta(e))",
+      max(abs(profile_of(fold$loss, fold$mass, -e) - (1 - exp(-e) * (1 - profile_of(fold$loss, fold$mass, e))))) < 1e-12)
+alpha_grid <- seq(0, 1, .001)
+f <- function(x) pmax(0, 1 - exp(e0) * x, exp(-e0) * (1 - x))
+f_q <- q * f(alpha_grid) + (1 - q) * (1 - alpha_grid)
+ee <- seq(-3, 3, .002); d <- profile_of(fold$loss, fold$mass, ee)
+tradeoff <- vapply(alpha_grid, function(x) max(0, 1 - d - exp(ee) * x), 0)
+at <- seq(0, 1, .05)
+back <- vapply(at, function(y) alpha_grid[which(tradeoff <= y + 1e-9)[1]], 0) # the inverse
+check("folded law: below f_q and its own inverse",
+      all(tradeoff <= f_q + 1e-9) && max(abs(back - tradeoff[match(round(at, 3), round(alpha_grid, 3))])) < 3e-3)
+
+# Kairouz, Oh and Viswanath by enumeration of three responses with a part that tells all
+e0 <- .4; d0 <- .01; p <- plogis(e0); law <- list(P = c((1 - d0) * c(p, 1 - p), d0, 0), Q = c((1 - d0) * c(1 - p, p), 0, d0))
+P3 <- as.vector(outer(outer(law$P, law$P), law$P)); Q3 <- as.vector(outer(outer(law$Q, law$Q), law$Q))
+e <- c(0, .3, .9, 1.1)
+brute <- vapply(e, function(x) sum(pmax(0, P3 - exp(x) * Q3)), 0)
+kov <- vapply(e, function(x) 1 - (1 - d0)^3 + (1 - d0)^3 * sum(dbinom(0:3, 3, p) * pmax(0, 1 - exp(x - (2 * 0:3 - 3) * e0))), 0)
+check("optimal composition against enumeration", max(abs(brute - kov)) < 1e-12)
+
+# R's fft of geometric sequences
+fft_miss <- function(n, r) {
+  x <- r^(0:(n - 1)); x <- x / sum(x)
+  k <- 0:(n - 1)
+  exact <- (1 - r) / complex(real = (1 - r) + 2 * r * sinpi(k / n)^2, imaginary = r * sinpi(2 * k / n))
+  max(Mod(fft(x) - exact)) / (16 * 2^-53 * log2(n + 1))
+}
+two <- max(vapply(2^c(6, 10, 14, 18, 20), function(n) max(fft_miss(n, .5), fft_miss(n, .99), fft_miss(n, 1 - 3 / n)), 0))
+check("fft with powers of two within the margin", two < .1, two)
+check("and with threes and fives not (a note)", fft_miss(390625, 1 - 3 / 390625) > 1, fft_miss(390625, 1 - 3 / 390625))
+node <- sqrt((c(35 - 2 * sqrt(70), 35 + 2 * sqrt(70))) / 63); node <- c(-node[2:1], 0, node)
+weight <- c(322 - 13 * sqrt(70), 322 + 13 * sqrt(70)) / 900; weight <- c(weight, 128 / 225, rev(weight))
+z <- seq(-40, 40, 1); half <- .01
+miss <- vapply(z, function(x) { # relative to e^(-x^2/2), with the exponent's own part divided out
+  t <- x + half * node
+  quad <- sum(half * weight * exp(-(t^2 - x^2) / 2))
+  fine <- (0:2000) / 2000 * 2 * half - half
+  v <- exp(-((x + fine)^2 - x^2) / 2)
+  simpson <- sum(v * c(1, rep(c(4, 2), 999), 4, 1)) * (fine[2] - fine[1]) / 3
+  abs(quad / simpson - 1)
+}, 0)
+check("five nodes on pieces of .02: below 1e-12 of the integral", max(miss) < 1e-12, max(miss))
+
 if (failed) quit(status = 1)

@@ -1,0 +1,61 @@
+# Noisy steps along clipped gradients, Gaussian noise: for delta > 0. All steps have the same noise multiplier.
+
+# |F'psi| <= this times |psi| for every record, F the features on the public domain
+gradient_gauge <- function(M, ask) {
+  k_min <- mf_facts(M)$k_min
+  if (ask$k > 1 || k_min >= 0 || !is.finite(k_min)) return(sqrt(1 + ask$k))
+  a <- sqrt(-k_min) * ask$speed * ask$reach
+  sqrt(cosh(a)^2 + (sinh(a) / a)^2) * (1 + 1e-12)
+}
+
+# Second moments of foot point and vectors after `steps` steps, with each step's clipping length and step sizes
+gradient_steps <- function(M, ask, steps, mu) {
+  moment <- c(1, rep(1 / 3, ask$k))
+  left <- c(ask$radius^2, (ask$speed * ask$reach)^2) / 4
+  gauge <- gradient_gauge(M, ask)
+  out <- list()
+  for (i in seq_len(steps)) {
+    tau <- 1.5 * sqrt(ask$residual_bound^2 / 4 + sum(left * moment))
+    sd <- sqrt(steps) / mu * 2 * tau * gauge
+    pull <- 0.9 * ask$n * moment
+    size <- pull * left / (pull^2 * left + ask$q * sd^2)
+    left <- (1 - size * pull)^2 * left + size^2 * ask$q * sd^2
+    out <- c(out, list(list(tau = tau, sd = sd, size = size)))
+    left <- left + sum(left * moment)^2 / 2 # curvature
+  }
+  list(steps = out, spread = left, error = sqrt(sum(left * moment)))
+}
+
+mechanism_regression_gradient <- list(
+  name = "gradient",
+  needs_delta = TRUE,
+  plan = function(M, ask) {
+    mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-12)
+    tried <- lapply(c(1:6, 8, 10, 15), function(steps) gradient_steps(M, ask, steps, mu))
+    best <- tried[[which.min(vapply(tried, function(t) t$error, 0))]]
+    list(steps = best$steps, expected_error = 1.2 * best$error, spread = 1.44 * best$spread,
+         details = list(shares = rep(1 / length(best$steps), length(best$steps)), constant = constant_error(ask), mu = mu),
+         guarantee = list(epsilon = ask$epsilon, delta = ask$delta, reasons = NULL, mu = mu))
+  },
+  release = function(M, x, y, plan, ask) {
+    state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
+    legs <- regression_legs(M, ask)
+    d <- ask$q * (1 + ask$k)
+    for (step in plan$steps) {
+      v <- tangent_vectors(M, state$p, state$v)
+      frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
+      data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, v, x, y, frame[[1]], frame[[2]], ask$reach, legs)
+      length <- sqrt(colSums(data[[2]]^2))
+      psi <- data[[2]] * rep(pmin(1, step$tau / pmax(length, 1e-300)), each = ask$q)
+      psi[!is.finite(psi)] <- 0
+      total <- vapply(seq_len(1 + ask$k), function(j) rowSums(matrix(data[[1]][, j, ], ask$q) * psi), numeric(ask$q))
+      noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd, in_simulation())
+      theta <- frame[[1]] %*% ((matrix(total, ask$q) + matrix(noise, ask$q)) * rep(step$size, each = ask$q))
+      state <- regression_move(M, state$p, state$v, theta[, 1], theta[, -1, drop = FALSE] / rep(ask$reach, each = ask$q), ask)
+    }
+    regression_value(M, state)
+  },
+  words = function(r) {
+    sprintf("%d steps along the sum of clipped gradients of single records, with Gaussian noise; together they are %.6g-GDP (exact composition of Gaussians).", length(r$details$shares), r$details$mu)
+  }
+)

@@ -1,0 +1,167 @@
+# dp_regression() as its users see it. Statistical checks are means over seeded releases with bounds several standard errors away.
+
+M <- sphere(2)
+north <- c(0, 0, 1)
+sphere_data <- function(n, seed = 1, speed = 0.87, sd = sqrt(0.001)) {
+  with_simulation(seed, {
+    x <- seq(0, 1, length.out = n)
+    y <- mf_exp(M, c(sin(0.1), 0, cos(0.1)), outer(x - 0.5, speed * c(0.8 * cos(0.1), 0.6, -0.8 * sin(0.1))))
+    list(x = x, y = mf_project(M, y + stats::rnorm(3 * n, sd = sd)))
+  })
+}
+release <- function(d, ..., epsilon = 2) {
+  dp_regression(y ~ x, M, d, epsilon = epsilon, center = north, radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1), ...)
+}
+curve_gap <- function(a, b, at = data.frame(x = seq(0, 1, 0.05))) sqrt(mean(mf_dist(M, predict(a, at), predict(b, at))^2))
+
+test_that("releases are labelled, priced and close to the plain curve", {
+  d <- sphere_data(200)
+  plain <- geodesic_regression(y ~ x, M, d)
+  r <- release(d)
+  expect_s3_class(r, c("dp_regression", "dp_release"), exact = TRUE)
+  expect_identical(guarantee(r)$label, "pure")
+  expect_identical(guarantee(r)$epsilon, 2)
+  expect_identical(r$mechanism, "newton")
+  # seen: .0045 on average, .0055 predicted
+  errors <- with_simulation(2, vapply(1:40, function(i) curve_gap(release(d), plain), 0))
+  expect_lt(mean(errors), r$expected_error)
+  expect_gt(mean(errors), 0.3 * r$expected_error)
+  expect_identical(guarantee(with_simulation(1, release(d)))$label, "none")
+  g <- release(d, delta = 1e-6, method = "gradient")
+  expect_identical(guarantee(g)$label, "approx")
+  expect_lte(as.double(dp_epsilon(g$budget$event, 1e-6)), 2 * (1 + 1e-9))
+  expect_identical(release(d, method = "tangent")$mechanism, "tangent")
+  expect_identical(length(release(d, method = "tangent")$details$shares), 1L)
+})
+
+test_that("the price is taken before anything is drawn", {
+  d <- sphere_data(50)
+  ledger <- dp_ledger(epsilon = 3)
+  r <- release(d, ledger = ledger)
+  expect_identical(r$budget$cost[["epsilon"]], 2)
+  expect_error(release(d, ledger = ledger), class = "riemdp_error")
+})
+
+test_that("every record counts for itself: missing ones, no points, predictors out of range", {
+  d <- sphere_data(60)
+  one <- function(d, ...) with_simulation(5, release(d, ...))$value
+  base <- one(d)
+  wide <- d
+  wide$x[60] <- 1e6
+  expect_identical(one(wide), base)
+  gone <- d
+  gone$y[7, 2] <- NA
+  lost <- d
+  lost$x[7] <- NA
+  strange <- d
+  strange$y[7, ] <- c(3, 3, 3)
+  expect_identical(one(gone), one(lost))
+  expect_identical(one(strange, invalid = "ignore"), one(gone))
+  expect_error(one(strange), class = "riemdp_error")
+  none <- d
+  none$y[] <- NA
+  expect_identical(names(one(none, invalid = "ignore")), c("p", "v"))
+  expect_identical(with_simulation(5, release(gone))$n, 60)
+  # one distinct x, two records, all records opposite: still a release
+  flat <- d
+  flat$x[] <- 0.3
+  expect_true(all(is.finite(unlist(one(flat)))))
+  few <- list(x = d$x[1:2], y = d$y[1:2, ])
+  expect_true(all(is.finite(unlist(one(few)))))
+  far <- d
+  far$y <- -far$y
+  expect_true(all(is.finite(unlist(one(far)))))
+})
+
+test_that("every manifold has a curve, several predictors and factors too", {
+  with_simulation(3, {
+    for (M in list(hyperbolic(2), hyperbolic(2, "ball"), spd(2), spd(2, "bures"), spd(2, "logeuclidean"), grassmann(4, 2), stiefel(4, 2), kendall(4),
+                   euclidean(1), euclidean(3), sphere(1))) {
+      q <- mf_facts(M)$dimension
+      center <- if (M$name == "kendall") exp(2i * pi * (1:4) / 4) else .Call(riemdp:::riemdp_origin, M)
+      x <- stats::runif(40)
+      a <- outer(x - 0.5, rep(0.6 / sqrt(q), q)) + stats::rnorm(40 * q, sd = 0.02)
+      y <- mf_exp(M, center, mf_from_coords(M, center, a))
+      r <- dp_regression(y ~ x, M, epsilon = 50, center = center, radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1))
+      ends <- mf_exp(M, center, mf_from_coords(M, center, outer(c(-0.5, 0.5), rep(0.6 / sqrt(q), q))))
+      expect_true(all(mf_dist(M, predict(r, data.frame(x = c(0, 1))), ends) < 0.05), label = M$name)
+      expect_lte(mf_dist(M, center, r$value$p), 0.4 + 1e-9)
+    }
+    d <- data.frame(a = stats::runif(100), b = stats::runif(100, 2, 4), g = sample(c("u", "v"), 100, TRUE))
+    d$y <- mf_points(mf_exp(spd(2), diag(2), mf_from_coords(spd(2), diag(2), cbind(d$a - 0.5, 0.3 * (d$b - 3), 0.1 * (d$g == "v")))), spd(2))
+    r <- dp_regression(y ~ a + b + g, spd(2), d, epsilon = 100, center = diag(2), radius = 1, speed = 2, residual_bound = 0.2,
+                       x_range = list(a = c(0, 1), b = c(2, 4), g = c("u", "v")))
+    expect_identical(r$columns$name, c("a", "b", "gv"))
+    expect_equal(dim(r$value$v)[3], 3)
+    expect_equal(mf_dist(spd(2), predict(r, d[1:5, ]), d$y[1:5]), numeric(5), tolerance = 0.2)
+  })
+})
+
+test_that("bounds are public numbers, terms functions of one row", {
+  d <- sphere_data(30)
+  ask <- function(...) do.call(dp_regression, utils::modifyList(list(formula = y ~ x, M = M, data = d, epsilon = 1, center = north, radius = 0.3,
+                                                                 speed = 1, residual_bound = 0.1, x_range = c(0, 1)), list(...)))
+  for (bad in list(list(epsilon = 0), list(epsilon = NaN), list(epsilon = Inf), list(radius = -1), list(radius = 4), list(speed = 0),
+                   list(speed = c(1, 1)), list(residual_bound = 0), list(x_range = c(1, 0)), list(x_range = 1), list(x_range = list(z = c(0, 1))),
+                   list(method = "best"), list(method = "gradient"), list(delta = -1), list(data = 3), list(formula = y ~ z),
+                   list(formula = y ~ scale(x)), list(formula = y ~ poly(x, 2)), list(formula = ~x), list(formula = y ~ x - 1),
+                   list(formula = q ~ x), list(formula = y ~ 1), list(center = c(0, 0, 2)), list(ledger = 3), list(x = d$x[1:3]))) {
+    expect_error(do.call(ask, bad), class = "riemdp_error")
+  }
+  expect_error(dp_regression(y ~ x, M, d, epsilon = 1, center = north, radius = 0.3, speed = 1, x_range = c(0, 1)), "residual_bound",
+               class = "riemdp_error")
+  expect_error(ask(center = frechet_mean(d$y, M)), class = "riemdp_error")
+})
+
+test_that("a release holds no record, no estimate and no environment, and says what it promises", {
+  d <- sphere_data(40)
+  d$y[3, ] <- c(0.6, 0, 0.8)
+  plain <- geodesic_regression(y ~ x, M, d)
+  r <- release(d)
+  numbers <- unlist(rapply(unclass(r), as.double, classes = c("numeric", "integer"), how = "unlist"))
+  numbers <- numbers[is.finite(numbers)]
+  for (bad in c(d$y[5, 1], d$y[40, 3], unlist(coef(plain)))) expect_false(any(abs(numbers - bad) < 1e-12 & abs(bad) > 1e-6))
+  expect_lt(length(serialize(r, NULL)), 20000)
+  expect_identical(environmentName(environment(formula(r))), "R_GlobalEnv")
+  out <- paste(utils::capture.output(print(r), explain(r)), collapse = " ")
+  expect_match(out, "40 records")
+  expect_match(out, "DP")
+  expect_match(out, "expected distance")
+  expect_identical(nrow(summary(r)), 1L)
+  expect_identical(nobs(r), 40)
+  expect_identical(coef(r), r$value)
+  expect_equal(drop(as.array(predict(r, data.frame(x = 0.5)))), as.double(r$value$p), tolerance = 1e-12)
+  expect_error(predict(r, data.frame(z = 1)), class = "riemdp_error")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(r), r)
+})
+
+test_that("plans tell errors before data are touched", {
+  plan <- function(n, ...) dp_regression_plan(M, n, 2, north, pi / 8, 1.5, 0.1, 0.5, ...)
+  p <- plan(c(20, 100, 500))
+  newton <- p[p$method == "newton", ]
+  expect_true(all(diff(newton$expected_error) < 0))
+  expect_true(all(newton$expected_error <= p$expected_error[p$method == "tangent"]))
+  expect_true("gradient" %in% plan(100, delta = 1e-6)$method)
+  expect_error(plan("a"), class = "riemdp_error")
+  expect_error(plan(0), class = "riemdp_error")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(p), p)
+  # shares add up to the budget
+  steps <- riemdp:::newton_plan(200, 2, 2, 1, pi / 8, 1.5, 0.1, 0.5)
+  expect_lte(sum(vapply(steps$steps, function(s) s$epsilon, 0)), 2 * (1 + 1e-12))
+})
+
+test_that("bands hold the non-private curve about as often as they say", {
+  d <- sphere_data(100)
+  plain <- predict(geodesic_regression(y ~ x, M, d), data.frame(x = seq(0, 1, length.out = 51)))
+  held <- with_simulation(7, vapply(1:40, function(i) {
+    band <- confint(release(d))
+    mean(mf_dist(M, band$curve, plain) <= band$radius)
+  }, 0))
+  expect_gt(mean(held), 0.85) # seen: .96
+  expect_s3_class(confint(release(d)), "dp_band")
+  expect_error(confint(release(d), level = 1), class = "riemdp_error")
+})

@@ -1,0 +1,160 @@
+# Private Gauss-Newton steps: features against differences of the prediction, constants against searches, the loss of a step by exact
+# density ratios. Seeds are fixed; nothing here is a statistical test except where a rate is given.
+
+step_constants <- function(q, epsilon = 1, bound = 0.1, first = TRUE) {
+  riemdp:::newton_rule(100, epsilon, q, 1, bound, c(0.4, 0.6), first)
+}
+
+# F as in the kernel for eigenvalues lambda at x, reach 1
+features <- function(lambda, x) {
+  angle <- sqrt(abs(lambda)) * x
+  bend <- ifelse(lambda < 0, cosh(angle), cos(angle))
+  swing <- ifelse(abs(angle) < 1e-9, 1, ifelse(lambda < 0, sinh(angle), sin(angle)) / pmax(abs(angle), 1e-9) * sign(angle + (angle == 0)))
+  rbind(bend, swing * x)
+}
+
+psi_at <- function(rule, r) {
+  z <- r / (rule$tau * riemdp:::LOSS_STEP)
+  i <- min(floor(z), riemdp:::LOSS_KNOTS)
+  rise <- c(diff(rule$g), 0)[i + 1]
+  list(psi = rule$tau * (rule$g[i + 1] + rise * (z - i)), slope = rise / riemdp:::LOSS_STEP)
+}
+
+gauge <- function(b) (sqrt(sum((b[1, ] + b[2, ])^2)) + sqrt(sum((b[1, ] - b[2, ])^2))) / 2
+
+# log density ratio of two records alone against each other at the coefficients where the ratio of the noise's densities is largest:
+# N(F'w - F_'w_) for the noise, exact determinants
+step_loss <- function(par, lambda, rule, c, grow, q) {
+  record <- function(par) {
+    x <- sin(par[1])
+    direction <- par[3:(2 + q)]
+    direction <- direction / sqrt(sum(direction^2))
+    r <- exp(par[2]) * rule$tau
+    at <- psi_at(rule, r)
+    f <- features(lambda, x)
+    curved <- at$psi / r * (diag(q) - direction %o% direction) + at$slope * direction %o% direction
+    full <- cbind(diag(f[1, ], q), diag(f[2, ], q)) # F as a q x 2q matrix
+    list(shift = f * rep(at$psi * direction, each = 2), hessian = t(full) %*% curved %*% full)
+  }
+  one <- record(par[seq_len(q + 2)])
+  two <- record(par[q + 2 + seq_len(q + 2)])
+  ridge <- diag(rep(rule$ridge * grow, each = q))
+  log_det <- function(h) as.double(determinant(ridge + h)$modulus)
+  rule$rate / c * gauge(two$shift - one$shift) + log_det(one$hessian) - log_det(two$hessian)
+}
+
+worst_loss <- function(lambda, rule, c, grow, tries) {
+  q <- length(lambda)
+  best <- -Inf
+  for (i in seq_len(tries)) {
+    fit <- stats::optim(c(stats::runif(1, -2, 2), stats::rnorm(1), stats::rnorm(q), stats::runif(1, -2, 2), stats::rnorm(1), stats::rnorm(q)),
+                        function(par) -step_loss(par, lambda, rule, c, grow, q), control = list(maxit = 3000))
+    best <- max(best, -fit$value)
+  }
+  best
+}
+
+test_that("a step loses at most its epsilon and nearly all of it; without the gauge it loses more", {
+  with_simulation(1, {
+    for (lambda in list(0, c(0, 0), c(0, 1), c(0, 4), c(0, -1), c(0, -4))) {
+      rule <- step_constants(length(lambda))
+      rule$norm <- "vertex"
+      c <- riemdp:::newton_gauge(lambda, 1, "vertex")
+      grow <- riemdp:::newton_ridge_factor(lambda, 1, rule$share)
+      loss <- worst_loss(lambda, rule, c, grow, if (quick()) 4 else 12)
+      expect_lte(loss, rule$epsilon - rule$solver + 1e-9)
+      if (all(lambda == 0)) expect_gte(loss, 0.9)
+    }
+    # a speed of 3 on the sphere
+    rule <- step_constants(2)
+    c <- riemdp:::newton_gauge(c(0, 9), 1, "vertex")
+    expect_gt(c, 1.05)
+    with <- worst_loss(c(0, 9), rule, c, 1, if (quick()) 6 else 20)
+    expect_lte(with, rule$epsilon)
+    expect_gt(worst_loss(c(0, 9), rule, 1, 1, if (quick()) 6 else 20), with + 0.01)
+  })
+})
+
+test_that("the gauge bounds the norm of every record's gradient and isn't wide of the mark", {
+  with_simulation(2, {
+    for (lambda in list(c(0, 1), c(0, 9), c(0, 1, 4), c(0, -1), c(0, -0.25, -4), c(0, 100))) {
+      bound <- riemdp:::newton_gauge(lambda, 1, "vertex")
+      q <- length(lambda)
+      seen <- 0
+      for (i in seq_len(20000)) {
+        w <- stats::rnorm(q) * stats::rexp(q)
+        w <- w / sqrt(sum(w^2))
+        seen <- max(seen, gauge(features(lambda, stats::runif(1, -1, 1)) * rep(w, each = 2)))
+      }
+      expect_lte(seen, bound)
+      expect_gte(seen, 0.97 * bound)
+      if (all(lambda >= 0)) expect_lte(bound, 1.2)
+    }
+    expect_identical(riemdp:::newton_gauge(c(0, 4), 1, "max"), 1)
+    expect_equal(riemdp:::newton_gauge(c(0, -4), 0.5, "max"), cosh(1))
+    expect_identical(riemdp:::newton_gauge(c(0, 4), c(1, 1), "vertex"), 1)
+  })
+})
+
+test_that("ridges keep the leverage of every record at or below t", {
+  for (lambda in list(c(0, 4), c(0, -4), c(-1, -9))) for (first in c(TRUE, FALSE)) {
+    rule <- step_constants(2, first = first)
+    ridge <- rule$ridge * riemdp:::newton_ridge_factor(lambda, 1, rule$share)
+    leverage <- max(vapply(seq(-1, 1, 0.01), function(x) max(colSums(features(lambda, x)^2 / ridge)), 0))
+    expect_lte(leverage, rule$t * (1 + 1e-9))
+    expect_gte(leverage, 0.5 * rule$t)
+  }
+})
+
+test_that("features are the derivative of the prediction on symmetric spaces", {
+  with_simulation(3, {
+    for (M in list(sphere(2), sphere(5), hyperbolic(3), spd(3), spd(2, "logeuclidean"), grassmann(5, 2), kendall(5), euclidean(2))) {
+      q <- mf_facts(M)$dimension
+      p <- riemdp:::public_point(M, mf_random(M, 1))
+      a <- 0.4 * stats::rnorm(q) / sqrt(q)
+      frame <- .Call(riemdp:::riemdp_gauss_newton_frame, M, p, mf_from_coords(M, p, a))
+      expect_equal(crossprod(frame[[1]]), diag(q), tolerance = 1e-10)
+      x <- 0.9
+      at <- function(dp, dv) { # a point near, in coordinates at p of the moved curve's foot
+        foot <- riemdp:::public_point(M, mf_exp(M, p, mf_from_coords(M, p, dp)))
+        v <- mf_transport(M, p, foot, mf_from_coords(M, p, a + dv))
+        riemdp:::public_point(M, mf_exp(M, foot, x * v))
+      }
+      records <- function(y) .Call(riemdp:::riemdp_gauss_newton_records_nonprivate, M, p, mf_from_coords(M, p, a), matrix(x), y, frame[[1]],
+                                   frame[[2]], 1, 1)
+      step <- 1e-5
+      for (part in 1:2) for (j in seq_len(q)) {
+        move <- frame[[1]][, j] * step
+        zero <- numeric(q)
+        plus <- if (part == 1) at(move, zero) else at(zero, move)
+        minus <- if (part == 1) at(-move, zero) else at(zero, -move)
+        f <- records(plus)
+        slope <- drop(f[[2]] - records(minus)[[2]]) / (2 * step)
+        expected <- numeric(q)
+        expected[j] <- f[[1]][j, part, 1]
+        expect_equal(slope, expected, tolerance = 1e-5, label = paste(M$name, part, j))
+      }
+    }
+  })
+})
+
+test_that("a record alone decides its own features and residual; what is missing or no point has none", {
+  M <- sphere(2)
+  p <- c(0, 0, 1)
+  v <- c(0.5, 0, 0)
+  y <- rbind(c(0, 0, 1), c(0.6, 0, 0.8), c(NA, 0, 1), c(5, 5, 5), c(0, 0, -1), c(Inf, 0, 0), c(0, 0.6, 0.8), c(0, 0.6, 0.8))
+  x <- c(0, 1, 1, 1, 0, 1, NA, 7)
+  frame <- .Call(riemdp:::riemdp_gauss_newton_frame, M, p, v)
+  all <- .Call(riemdp:::riemdp_gauss_newton_records_nonprivate, M, p, v, matrix(x, 1), y, frame[[1]], frame[[2]], 1, 1)
+  for (i in seq_along(x)) {
+    one <- .Call(riemdp:::riemdp_gauss_newton_records_nonprivate, M, p, v, matrix(x[i]), y[i, ], frame[[1]], frame[[2]], 1, 1)
+    expect_identical(one[[1]][, , 1], all[[1]][, , i])
+    expect_identical(one[[2]][, 1], all[[2]][, i])
+  }
+  expect_true(all(all[[1]][, , 3:7] == 0))
+  expect_true(all(all[[2]][, 3:7] == 0))
+  expect_true(all(is.finite(unlist(all))))
+  # beyond its range a predictor counts as the end of the range
+  edge <- .Call(riemdp:::riemdp_gauss_newton_records_nonprivate, M, p, v, matrix(1), y[8, ], frame[[1]], frame[[2]], 1, 1)
+  expect_identical(edge[[2]][, 1], all[[2]][, 8])
+})

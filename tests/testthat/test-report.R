@@ -1,0 +1,44 @@
+# The report template drafts and renders, from a release alone; the citation names every paper
+
+pages <- function(params = list()) {
+  directory <- tempfile()
+  dir.create(directory)
+  on.exit(unlink(directory, recursive = TRUE))
+  file <- rmarkdown::draft(file.path(directory, "report.Rmd"), "dp_release_report", "riemdp", edit = FALSE)
+  out <- rmarkdown::render(file, params = params, quiet = TRUE, envir = new.env())
+  html <- paste(readLines(out, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
+  # scripts, styles and pictures aside
+  gsub("<script.*?</script>|<style.*?</style>|data:[a-z/+-]+;base64,[^\"']*", "", html)
+}
+
+test_that("the template renders as it comes", {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available("1.14"))
+  html <- pages()
+  expect_match(html, "This is a demonstration", fixed = TRUE)
+  expect_match(html, "adjacency: replace-one", fixed = TRUE)
+  expect_match(html, "releases", fixed = TRUE) # the ledger's table
+})
+
+test_that("a saved release is reported with its guarantee, and nothing of its records", {
+  skip_if_not_installed("rmarkdown")
+  skip_if_not(rmarkdown::pandoc_available("1.14"))
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  x <- matrix(c(123.4567, 98.7654), 50, 2, byrow = TRUE)
+  saveRDS(dp_mean(x, euclidean(2), epsilon = 0.37, center = c(0, 0), radius = 20), file)
+  html <- pages(list(release = file))
+  expect_match(html, "0.37", fixed = TRUE)
+  expect_no_match(html, "This is a demonstration", fixed = TRUE)
+  expect_no_match(html, "123.4567", fixed = TRUE)
+  expect_match(html, "No ledger was given", fixed = TRUE)
+  saveRDS(with_simulation(1, dp_mean(x, euclidean(2), epsilon = 0.37, center = c(0, 0), radius = 20)), file)
+  expect_match(pages(list(release = file)), "No privacy is promised", fixed = TRUE)
+})
+
+test_that("each citation leads to its paper", {
+  cited <- utils::citation("riemdp")
+  expect_equal(unlist(lapply(unclass(cited), function(e) attr(e, "key"))),
+               c("riemdp", "reimherr2021", "soto2022", "utpala2023", "han2022", "kulkarni2025"))
+  for (e in unclass(cited)[-1]) expect_true(!is.null(e$doi) || !is.null(e$url))
+})
