@@ -65,7 +65,7 @@ value <- table$value[table$quantity == "distance to the plain curve"][main]
 save_picture(job, {
   colours <- grDevices::hcl.colors(length(spaces), "Dark 3")
   graphics::par(mar = c(4.2, 4.2, 1, 1))
-  graphics::plot(settings$n[main], value, log = "xy", type = "n", xlab = "records", ylab = "distance to the plain curve, epsilon = 2")
+  graphics::plot(settings$n[main], value, log = "xy", type = "n", ylim = range(value, 0.3), xlab = "records", ylab = "distance to the plain curve, epsilon = 2")
   for (k in seq_along(spaces)) {
     part <- main[settings$space[main] == names(spaces)[k]]
     graphics::lines(settings$n[part], value[part], type = "b", pch = 14 + k, col = colours[k], lwd = 2)

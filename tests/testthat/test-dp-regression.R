@@ -135,6 +135,12 @@ test_that("a release holds no record, no estimate and no environment, and says w
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   expect_identical(plot(r), r)
+  for (M in list(spd(2), hyperbolic(2), kendall(5), euclidean(3))) {
+    o <- if (M$name == "kendall") exp(2i * pi * (1:5) / 5) else .Call(riemdp:::riemdp_origin, M)
+    y <- mf_exp(M, o, mf_from_coords(M, o, outer(d$x - 0.5, rep(0.2, mf_facts(M)$dimension))))
+    r <- dp_regression(y ~ x, M, list(x = d$x, y = y), epsilon = 5, center = o, radius = 0.3, speed = 1, residual_bound = 0.1, x_range = c(0, 1))
+    expect_identical(plot(r), r)
+  }
 })
 
 test_that("plans tell errors before data are touched", {
@@ -161,7 +167,7 @@ test_that("bands hold the non-private curve about as often as they say", {
     band <- confint(release(d))
     mean(mf_dist(M, band$curve, plain) <= band$radius)
   }, 0))
-  expect_gt(mean(held), 0.85) # seen: .96
+  expect_gt(mean(held), 0.85) # seen: .98
   expect_s3_class(confint(release(d)), "dp_band")
   expect_error(confint(release(d), level = 1), class = "riemdp_error")
 })
