@@ -686,10 +686,11 @@ plan_bound <- function(plan, delta = NULL, epsilon = NULL) {
   if (is.null(epsilon)) epsilon_balle(a, v, delta * (1 - 1e-6)) * (1 + 1e-6) + 1e-9 else delta_balle(a, v, epsilon) * (1 + 1e-5)
 }
 
-pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL) {
+# `near`: an epsilon near the answer for `delta`, if one is known
+pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL) {
   tries <- lapply(pld_directions(event), function(direction) {
     parts <- pld_sources(event, direction, upper)
-    plan <- pld_plan(parts$sources, parts$times, delta, epsilon, tol)
+    plan <- pld_plan(parts$sources, parts$times, delta, if (is.null(near)) epsilon else near, tol)
     list(parts = parts, plan = plan, bound = plan_bound(plan, delta, epsilon))
   })
   tries <- tries[order(-vapply(tries, `[[`, 0, "bound"))]
@@ -697,10 +698,10 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
   for (i in seq_along(tries)) {
     if (i > 1 && tries[[i]]$bound <= best$value) next
     a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
-    for (round in 1:3) {
-      # rare large losses: the moments' answer, and the grid made for it, are far from the true one
+    for (round in 1:4) {
+      # bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one
       plan <- tries[[i]]$plan
-      if (is.null(delta) || !is.finite(a$value) || a$value <= 0 || a$value > 0.7 * plan$target) break
+      if (is.null(delta) || !is.null(near) || !is.finite(a$value) || a$value <= 0 || a$value > 0.9 * plan$target) break
       tries[[i]]$plan <- pld_plan(tries[[i]]$parts$sources, tries[[i]]$parts$times, delta, a$value, tol)
       again <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
       if (upper == (again$value < a$value)) a <- again
