@@ -295,7 +295,7 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     K <- function(theta) sum(times * vapply(atoms, log_moment, 0, theta))
     moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
     if (round == 4) break # the atoms of the final truncation
-    logs <- seq(log(1e-3), log(1e7), length.out = 47)
+    logs <- if (round == 1) seq(log(1e-3), log(1e7), length.out = 47) else log(theta) + seq(-1.5, 1.5, by = 0.5)
     if (is.null(epsilon)) {
       f <- function(s) (K(exp(s)) - log(delta)) / exp(s)
     } else {
@@ -529,7 +529,9 @@ pld_compose <- function(sources, times, plan, upper, h) {
   }
   size <- exp(total[[1]])
   # of frequencies below rounding only the size is known
-  wrong <- ifelse(relative < 0.1, size * relative * 1.1, size + exp(pmin(log_most, 0)))
+  rough <- which(relative >= 0.1)
+  wrong <- size * relative * 1.1
+  wrong[rough] <- size[rough] + exp(pmin(log_most[rough], 0))
   z <- complex(modulus = size, argument = total[[2]])
   z[size == 0] <- 0
   full <- c(z, Conj(rev(z[seq_len(n - half) + 1])))
@@ -537,7 +539,7 @@ pld_compose <- function(sources, times, plan, upper, h) {
   error <- 2 * sum(wrong) / n + fft_error(n) * 2 * sum(size) / n
   first <- floor((low - shift) / h)
   low <- shift + first * h
-  list(h = h, loss = low + h * (seq_len(n) - 1), mass = mass[(first + seq_len(n) - 1) %% n + 1], error = error,
+  list(h = h, loss = low + h * (seq_len(n) - 1), mass = if (first %% n == 0) mass else mass[c((first %% n + 1):n, seq_len(first %% n))], error = error,
        rounding = PLD_ROUNDING[1] + PLD_ROUNDING[2] * plan$steps, log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
@@ -576,7 +578,7 @@ wrap <- function(w, first, n) {
 # delta at the grid's own losses, from above or below, as far as it is of use: list(loss, delta)
 pld_profile <- function(d, upper, center) {
   loss <- d$loss
-  keep <- loss >= center - 200
+  keep <- if (loss[1] >= center - 200) TRUE else loss >= center - 200
   x <- loss[keep] - center
   mass <- if (upper) d$mass[keep] + d$error else pmax(0, d$mass[keep] - d$error)
   log_scale <- d$log_scale - d$theta * center
@@ -686,10 +688,11 @@ plan_bound <- function(plan, delta = NULL, epsilon = NULL) {
   if (is.null(epsilon)) epsilon_balle(a, v, delta * (1 - 1e-6)) * (1 + 1e-6) + 1e-9 else delta_balle(a, v, epsilon) * (1 + 1e-5)
 }
 
-pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL) {
+# `near`: an epsilon near the answer for `delta`, if one is known
+pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL) {
   tries <- lapply(pld_directions(event), function(direction) {
     parts <- pld_sources(event, direction, upper)
-    plan <- pld_plan(parts$sources, parts$times, delta, epsilon, tol)
+    plan <- pld_plan(parts$sources, parts$times, delta, if (is.null(near)) epsilon else near, tol)
     list(parts = parts, plan = plan, bound = plan_bound(plan, delta, epsilon))
   })
   tries <- tries[order(-vapply(tries, `[[`, 0, "bound"))]
@@ -697,11 +700,12 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
   for (i in seq_along(tries)) {
     if (i > 1 && tries[[i]]$bound <= best$value) next
     a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
-    for (round in 1:3) {
-      # rare large losses: the moments' answer, and the grid made for it, are far from the true one
+    for (round in 1:4) {
+      # bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one
       plan <- tries[[i]]$plan
-      if (is.null(delta) || !is.finite(a$value) || a$value <= 0 || a$value > 0.7 * plan$target) break
+      if (is.null(delta) || !is.null(near) || !is.finite(a$value) || a$value <= 0 || a$value > 0.9 * plan$target) break
       tries[[i]]$plan <- pld_plan(tries[[i]]$parts$sources, tries[[i]]$parts$times, delta, a$value, tol)
+      if (abs(log(tries[[i]]$plan$theta / plan$theta)) < 0.3 && grid_step(tries[[i]]$plan, FALSE) > 0.7 * grid_step(plan, FALSE)) break
       again <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
       if (upper == (again$value < a$value)) a <- again
     }

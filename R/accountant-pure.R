@@ -65,6 +65,7 @@ optimal_delta <- function(event, epsilon) list(value = optimal_delta_of(equal_st
 
 # smallest epsilon up to `most` (where f(most) <= delta) with f(epsilon) <= delta, rounded up; f falls
 falling_root <- function(f, delta, most) {
+  if (!is.finite(most)) return(Inf) # beyond doubles
   if (f(0) <= delta) return(0)
   if (most == 0 || delta == 0) return(most)
   lower <- 0

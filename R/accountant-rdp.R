@@ -314,7 +314,8 @@ curve_delta <- function(value, epsilon, conversion = "best", orders = NULL) {
   if (is.null(best)) return(list(value = 1))
   out <- best$score
   if (conversion %in% c("best", "asoodeh")) out <- min(out, delta_asoodeh(best$order, best$value, epsilon))
-  list(value = min(1, out * (1 + 1e-12)), order = best$order)
+  # what is too small for doubles isn't nothing
+  list(value = min(1, out * (1 + 1e-12) + 1e-307), order = best$order)
 }
 
 rdp_epsilon <- function(event, delta, conversion = "best", orders = NULL) {

@@ -192,8 +192,9 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
   gap <- Inf
   refine <- 1 / 8
   for (round in 1:5) {
-    best <- c(lower = max(best[[1]], pld_bound(event, FALSE, delta = delta, tol = grid)$value),
-              upper = min(best[[2]], pld_bound(event, TRUE, delta = delta, tol = grid)$value))
+    upper <- min(best[[2]], pld_bound(event, TRUE, delta = delta, tol = grid)$value)
+    near <- if (is.finite(upper) && upper > 0) upper
+    best <- c(lower = max(best[[1]], pld_bound(event, FALSE, delta = delta, tol = grid, near = near)$value), upper = upper)
     if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]])) break
     if (best[[2]] - best[[1]] > 0.7 * gap) {
       # where rounding decides, finer grids don't help; a coarser one may
@@ -238,6 +239,7 @@ whole_profile <- function(event) {
     epsilon <- seq(0, max(mu^2 / 2 + 9 * mu, 1e-3), length.out = 2000)
     return(list(epsilon = epsilon, delta = if (mu == 0) 0 * epsilon else gaussian_delta(mu, epsilon)))
   }
+  if (identical(basic_price(event), c(0, 0))) return(list(epsilon = 0, delta = 0))
   curves <- tryCatch(lapply(pld_directions(event), function(direction) {
     d <- pld_distribution(event, direction, TRUE)
     d <- list(h = d$h, loss = d$loss, mass = d$mass, error = 0, rounding = PLD_ROUNDING[1], theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)

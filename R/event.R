@@ -40,7 +40,7 @@ TIMES_MOST <- 1e12
 #' @param sensitivity positive, in lattice steps.
 #' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP alone.
 #' @param orders,epsilons numeric vectors of one length: orders above 1 (increasing) and the Renyi divergence bounds there.
-#' @param label one string.
+#' @param label one string of 1 to 200 characters.
 #' @param assumed must be `TRUE`: that the bound is taken on trust.
 #' @param q probability or share, above 0 and at most 1.
 #' @param n number of reports, a whole number of at least 2.
@@ -139,9 +139,7 @@ event_approx <- function(epsilon, delta, adjacency = NULL) {
 #' @export
 event_custom <- function(label, epsilon = NULL, delta = 0, rho = NULL, mu = NULL, orders = NULL, epsilons = NULL,
                          assumed = TRUE, adjacency = NULL) {
-  if (!is.character(label) || is.object(label) || length(label) != 1 || is.na(label)) {
-    abort_riemdp("argument", "`label` must be one string.")
-  }
+  label <- check_name(label, "label")
   if (!identical(assumed, TRUE)) {
     abort_riemdp("argument", "`assumed` must be TRUE: nothing here proves the bound of a custom event.")
   }
@@ -155,7 +153,7 @@ event_custom <- function(label, epsilon = NULL, delta = 0, rho = NULL, mu = NULL
   if (!length(claims)) {
     abort_riemdp("argument", "a custom event needs a bound: `epsilon` (and `delta`), `rho`, `mu`, or `orders` and `epsilons`.")
   }
-  new_event("custom", adjacency, list(label = as.vector(label), assumed = TRUE), claims)
+  new_event("custom", adjacency, list(label = label, assumed = TRUE), claims)
 }
 
 # the adjacency of events that stand together
@@ -186,25 +184,30 @@ check_share <- function(q) {
 
 #' @rdname dp_event
 #' @export
-event_poisson <- function(q, event) {
+event_poisson <- function(q, event) poisson_of(q, check_event(event))
+
+# The makers of events that hold others: these have been checked, and checking them again at every level would double the work
+# each time.
+poisson_of <- function(q, event) {
   q <- check_share(q)
-  event <- check_event(event)
   new_event("poisson", set_adjacency(event$adjacency, "add-remove", "Poisson sampling"), list(q = q), list(event))
 }
 
 #' @rdname dp_event
 #' @export
-event_sample <- function(q, event) {
+event_sample <- function(q, event) sample_of(q, check_event(event))
+
+sample_of <- function(q, event) {
   q <- check_share(q)
-  event <- check_event(event)
   new_event("sample", set_adjacency(event$adjacency, "replace-one", "sampling without replacement"), list(q = q), list(event))
 }
 
 #' @rdname dp_event
 #' @export
-event_shuffle <- function(n, event) {
+event_shuffle <- function(n, event) shuffle_of(n, check_event(event))
+
+shuffle_of <- function(n, event) {
   n <- as.double(check_count(n, "n", least = 2, most = 1e9))
-  event <- check_event(event)
   if (event$type != "pure") {
     abort_riemdp("unsupported", "`event` must be event_pure(): shuffling has a theorem for local randomisers that are epsilon-DP.")
   }
@@ -229,18 +232,20 @@ check_times <- function(times) {
 
 #' @rdname dp_event
 #' @export
-event_compose <- function(..., times = 1, adjacency = NULL) {
+event_compose <- function(..., times = 1, adjacency = NULL) compose_of(gather_events(...), times, adjacency)
+
+compose_of <- function(children, times, adjacency) {
   times <- check_times(times)
-  children <- gather_events(...)
   found <- join_adjacency(vapply(children, `[[`, "", "adjacency"))
   new_event("compose", set_adjacency(found, open_adjacency(adjacency), "the composition"), list(times = times), children)
 }
 
 #' @rdname dp_event
 #' @export
-event_parallel <- function(..., keys = "public", adjacency = NULL) {
+event_parallel <- function(..., keys = "public", adjacency = NULL) parallel_of(gather_events(...), keys, adjacency)
+
+parallel_of <- function(children, keys, adjacency) {
   keys <- check_choice(keys, "keys", c("public", "private"))
-  children <- gather_events(...)
   found <- join_adjacency(vapply(children, `[[`, "", "adjacency"))
   adjacency <- open_adjacency(adjacency)
   if (keys == "public") {
@@ -290,18 +295,14 @@ check_event_at <- function(event, depth) {
     custom = {
       known <- vapply(inner, `[[`, "", "type") %in% c("approx", "zcdp", "gdp", "rdp")
       if (!all(known) || !identical(p$assumed, TRUE) || !is.character(p$label) || length(p$label) != 1) broken()
-      new_event("custom", adjacency, list(label = p$label, assumed = TRUE), inner)
+      new_event("custom", adjacency, list(label = check_name(p$label, "label"), assumed = TRUE), inner)
     },
-    poisson = bare(event_poisson, p$q, inner), sample = bare(event_sample, p$q, inner),
-    shuffle = bare(event_shuffle, p$n, inner),
-    compose = event_compose(inner, times = p$times, adjacency = adjacency),
-    parallel = event_parallel(inner, keys = p$keys, adjacency = adjacency)
+    poisson = poisson_of(p$q, inner[[1]]), sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
+    compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
   if (!identical(made$adjacency, adjacency)) broken()
   made
 }
-
-bare <- function(constructor, number, inner) constructor(number, inner[[1]])
 
 # ---- printing -----------------------------------------------------------------------------------------------------------------
 
@@ -319,7 +320,7 @@ describe_event <- function(e) {
     zcdp = sprintf("zCDP(rho = %s)", number(p$rho)),
     rdp = sprintf("RDP(%d orders from %s to %s)", length(p$orders), number(p$orders[1]), number(p$orders[length(p$orders)])),
     approx = sprintf("approximate(epsilon = %s, delta = %s)", number(p$epsilon), number(p$delta)),
-    custom = sprintf("custom(%s, assumed: %s)", p$label, paste(inside, collapse = ", ")),
+    custom = sprintf("custom(%s, assumed: %s)", encodeString(p$label), paste(inside, collapse = ", ")),
     poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
     sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
     shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),

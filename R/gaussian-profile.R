@@ -11,7 +11,7 @@ gaussian_delta <- function(mu, epsilon) {
   b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
   # rounding: the two logarithms are good to some 1e-14 of themselves; for huge mu the second to u (mu/2 + epsilon/mu)^2
   out <- exp(a) * -expm1(pmin(b - a, 0))
-  pmin(1, out + 1e-13 * (1 + abs(a)) * exp(a) + 1e-15 * (mu / 2 + epsilon / mu) * stats::dnorm(mu / 2 - epsilon / mu))
+  pmin(1, 1e-307 + out + 1e-13 * (1 + abs(a)) * exp(a) + 1e-15 * (mu / 2 + epsilon / mu) * stats::dnorm(mu / 2 - epsilon / mu))
 }
 
 # x, moved in growing steps until ok(x): where a root's last digits don't decide

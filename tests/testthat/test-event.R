@@ -26,6 +26,15 @@ test_that("events are plain data that survive a file, and broken ones are refuse
   tamper(function(x) { x$children[[1]]$adjacency <- "replace-one"; x })
 })
 
+test_that("events in events in events are checked once a level", {
+  e <- event_pure(0.1)
+  for (i in 1:45) e <- event_compose(e, times = 1)
+  expect_identical(check_event(e), e) # doubling at each level would last for years
+  expect_equal(as.double(dp_epsilon(e, 0)), 0.1)
+  expect_error(for (i in 1:10) e <- event_compose(e), class = "riemdp_error_event")
+  expect_output(print(event_custom("two\nlines", rho = 1)), "two\\nlines", fixed = TRUE)
+})
+
 test_that("bad parameters are classed errors", {
   for (bad in list(-1, Inf, NaN, NA_real_, "a", c(1, 2), NULL, TRUE)) {
     for (make in list(event_pure, event_laplace, event_gaussian, event_discrete_gaussian, event_zcdp, event_gdp)) {
