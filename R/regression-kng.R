@@ -1,5 +1,5 @@
 # The K-norm gradient mechanism for foot point and vector at once, one predictor, drawn exactly by rejection from the uniform law on the
-# public domain (inst/proofs/regression.md, section 4). Beside it what paper 004 published, for study only.
+# public domain (inst/proofs/regression.md, section 4).
 
 # logarithm of the expected number of trials at most, beyond which the draw would take long
 KNG_LOG_TRIALS <- log(1e5)
@@ -107,7 +107,7 @@ mechanism_regression_kng <- list(
       new <- kng_candidates(M, ask, 256)
       for (i in seq_along(new$level)) {
         at <- kng_norm(M, new$a[i, ], new$b[i, ], x, y, lost, rule, ask)
-        if (at$norm <= rule$scale * new$level[i]) {
+        if (isTRUE(at$norm <= rule$scale * new$level[i])) {
           return(regression_value(M, list(p = public_point(M, at$p), v = matrix(at$v))))
         }
       }
