@@ -1,8 +1,8 @@
 # Private geodesic regression: what is asked for, the plan from public numbers alone, the release and its object. The mechanisms are
-# lists in R/regression-*.R: name, needs_delta, unsupported(M, ask), plan(M, ask), release(M, x, y, plan, ask), words(r), sources.
+# lists in R/regression-*.R: name, needs_delta, auto (FALSE: only by name), plan(M, ask), release(M, x, y, plan, ask), words(r).
 
 regression_mechanisms <- function() {
-  all <- list(mechanism_newton, mechanism_regression_tangent, mechanism_regression_gradient)
+  all <- list(mechanism_newton, mechanism_regression_tangent, mechanism_regression_gradient, mechanism_regression_kng)
   stats::setNames(all, vapply(all, function(m) m$name, ""))
 }
 
@@ -22,7 +22,11 @@ regression_mechanisms <- function() {
 #'   \eqn{\epsilon}-differential privacy on every manifold with exp and log, without conditions on curvature.
 #' * `"tangent"`: its first step alone, from the centre.
 #' * `"gradient"`: noisy steps along clipped gradients, with Gaussian noise; needs `delta` > 0.
-#' * `"auto"`: the one with the least expected error by a public model, see [dp_regression_plan()].
+#' * `"kng"`: the K-norm gradient mechanism for p and v at once, on the public domain: density \eqn{\exp(-N/\sigma)}, N the larger of the
+#'   mean clipped gradients with respect to p and v, each over the largest one record can have. For one predictor on spheres, hyperbolic
+#'   spaces, positive definite matrices (affine-invariant, log-Euclidean), planar shapes, Grassmann manifolds and Euclidean space. Drawn
+#'   exactly by rejection, which can be had only up to \eqn{n\epsilon} of about 42; its error isn't predicted, so it has to be asked for.
+#' * `"auto"`: of the others the one with the least expected error by a public model, see [dp_regression_plan()].
 #'
 #' With one predictor on a symmetric space (spheres, hyperbolic spaces, positive definite matrices with the affine-invariant or
 #' log-Euclidean metric, Grassmann manifolds, planar shapes, Euclidean space) steps use the Jacobi fields along the released
@@ -55,7 +59,7 @@ regression_mechanisms <- function() {
 #' @param ledger,data_set,part as in [dp_mean()].
 #' @return An object of class `dp_regression` and [dp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
 #'   `radius`, `speed`, `residual_bound`, `columns` (name, middle and half width of each predictor), `expected_error` (root mean squared
-#'   distance to the non-private curve over the ranges by the public model), `details` (shares of the steps), `chosen`, `guarantee`,
+#'   distance to the non-private curve over the ranges by the public model; `NA` for `"kng"`), `details` (shares of the steps), `chosen`, `guarantee`,
 #'   `budget`. There are `coef()`, `predict()`, `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()` and
 #'   [dp_uncertainty()] methods. It holds no record.
 #' @references
@@ -183,9 +187,14 @@ regression_legs <- function(M, ask) {
   min(1000, max(1, ceiling(2 * sum(ask$speed * ask$reach) / inj)))
 }
 
+# methods whose error is predicted
+automatic_regressions <- function() {
+  names(Filter(function(m) !isFALSE(m$auto), regression_mechanisms()))
+}
+
 plan_regression <- function(M, ask) {
   names <- if (ask$method == "auto") {
-    Filter(function(name) ask$delta > 0 || !isTRUE(regression_mechanisms()[[name]]$needs_delta), names(regression_mechanisms()))
+    Filter(function(name) ask$delta > 0 || !isTRUE(regression_mechanisms()[[name]]$needs_delta), automatic_regressions())
   } else ask$method
   plans <- list()
   for (name in names) {
@@ -201,7 +210,7 @@ plan_regression <- function(M, ask) {
   if (!length(plans)) {
     abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
   }
-  plan <- plans[[which.min(vapply(plans, function(p) p$expected_error, 0))]]
+  plan <- if (length(plans) == 1) plans[[1]] else plans[[which.min(vapply(plans, function(p) p$expected_error, 0))]]
   plan$chosen <- if (ask$method == "auto") "the least expected error by the public model" else "asked for"
   g <- plan$guarantee
   plan$guarantee <- new_guarantee(
@@ -247,7 +256,7 @@ dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bo
   rows <- list()
   for (e in epsilon) for (m in n) {
     ask <- regression_ask(M, check_count(m, "n", most = 1e12), e, center, radius, speed, residual_bound, columns, delta, "auto")
-    for (name in names(regression_mechanisms())) {
+    for (name in automatic_regressions()) {
       mechanism <- regression_mechanisms()[[name]]
       if (isTRUE(mechanism$needs_delta) && ask$delta == 0) next
       plan <- mechanism$plan(M, ask)
@@ -328,7 +337,8 @@ format.dp_regression <- function(x, ...) {
                                               x$columns$middle + x$columns$half), collapse = ", ")),
     sprintf("  method %s, %d step%s; foot point within %.4g of the public centre, speed at most %s", x$mechanism,
             length(x$details$shares), if (length(x$details$shares) > 1) "s" else "", x$radius, paste(format(x$speed, digits = 4), collapse = ", ")),
-    sprintf("  expected distance to the non-private curve %.4g%s", x$expected_error,
+    if (is.na(x$expected_error)) "  expected distance to the non-private curve: no model for this method" else
+      sprintf("  expected distance to the non-private curve %.4g%s", x$expected_error,
             if (x$expected_error > x$details$constant) ": NO BETTER than a curve that stays at the public centre" else ""),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   )
@@ -443,6 +453,9 @@ curve_of_state <- function(M, value, x) {
 confint.dp_regression <- function(object, parm, level = 0.95, newdata = NULL, ...) {
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  if (is.null(object$spread)) {
+    abort_riemdp("unsupported", sprintf("there is no error model for method = \"%s\", so no band.", object$mechanism))
+  }
   as_made({
     x <- regression_predictors(object, newdata)
     q <- mf_facts(object$manifold)$dimension
@@ -496,7 +509,7 @@ plot.dp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), leve
                    list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"))
     if (!is.null(edge)) {
       layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
-      if (!is.null(level)) layers <- c(layers, band_layers(x, level))
+      if (!is.null(level) && !is.null(x$spread)) layers <- c(layers, band_layers(x, level))
     }
     plot_layers(M, layers, x$center, main, TRUE, ...)
   }

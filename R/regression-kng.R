@@ -1,0 +1,120 @@
+# The K-norm gradient mechanism for foot point and vector at once, one predictor, drawn exactly by rejection from the uniform law on the
+# public domain (inst/proofs/regression.md, section 4).
+
+# logarithm of the expected number of trials at most, beyond which the draw would take long
+KNG_LOG_TRIALS <- log(1e5)
+
+# Largest lengths of the gradients with respect to p and v of a residual of length 1, at speed |v| and predictors within `reach`
+kng_factors <- function(k_min, speed, reach) {
+  if (k_min >= 0) return(c(1, reach))
+  a <- sqrt(-k_min) * speed * reach
+  c(cosh(a), reach * (if (a < 1e-4) 1 + a^2 / 6 else sinh(a) / a)) * (1 + 1e-12)
+}
+
+# Constants of the law, of public numbers alone. The ridge's pull, at the edge of the domain, is as long as one unit of the exponent, or a
+# clipped residual where that is less: it costs trials at most a factor e, and no privacy.
+kng_rule <- function(M, ask) {
+  tau <- ask$residual_bound
+  scale <- 2 * (2 * tau / ask$n) / ask$epsilon
+  ridge <- min(tau, scale)
+  list(tau = tau, scale = scale, ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale,
+       k_min = mf_facts(M)$k_min)
+}
+
+# Mean gradients with respect to p and v, in orthonormal coordinates at p (2 x q). A record's gradients are cut to their bounds once more,
+# so that the sensitivity holds for the numbers in the computer.
+kng_pull <- function(M, p, v, speed, x, y, lost, rule, reach) {
+  g <- .Call(riemdp_regression_records, M, p, v, x, y, c(2, rule$tau, 0, rule$tau, 1))$gradient
+  g[lost, ] <- 0
+  g[!is.finite(g)] <- 0
+  q <- ncol(g) / 2
+  most <- rule$tau * kng_factors(rule$k_min, speed, reach)
+  foot <- g[, seq_len(q), drop = FALSE]
+  vector <- g[, q + seq_len(q), drop = FALSE]
+  rbind(colMeans(foot * pmin(1, most[1] / pmax(sqrt(rowSums(foot^2)), 1e-300))),
+        colMeans(vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300))))
+}
+
+# N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm)
+kng_norm <- function(M, a, b, x, y, lost, rule, ask) {
+  p <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
+  v <- mf_from_coords(M, p, b)
+  speed <- sqrt(sum(b^2))
+  pull <- kng_pull(M, p, v, speed, x, y, lost, rule, ask$reach)
+  pull[1, ] <- pull[1, ] - rule$ridge[1] * drop(mf_coords(M, p, mf_log(M, p, ask$center)))
+  pull[2, ] <- pull[2, ] + rule$ridge[2] * b
+  list(p = p, v = b, norm = max(sqrt(rowSums(pull^2)) / kng_factors(rule$k_min, speed, ask$reach)))
+}
+
+# bounds of the logarithm of exp's volume density in the ball, at the centre: c(least, most)
+kng_volume <- function(M, ask) {
+  facts <- mf_facts(M)
+  if (ask$q == 1) return(c(0, 0))
+  s <- sqrt(pmax(c(facts$k_max, -facts$k_min), 0)) * ask$radius
+  (ask$q - 1) * c(if (s[1] > 0) log(max(sin(min(s[1], pi)), 1e-300) / s[1]) else 0,
+                  if (s[2] > 1e-4) s[2] + log(-expm1(-2 * s[2]) / (2 * s[2])) else s[2]^2 / 6)
+}
+
+# `count` draws each of: a uniform point of the ball as coordinates at its centre, which is kept with probability volume over bound;
+# a uniform vector; an exponential
+kng_candidates <- function(M, ask, count) {
+  q <- ask$q
+  z <- .Call(riemdp_noise, euclidean(2 * q + 4), rep(0, 2 * q + 4), count, LAW[["wrapped_gaussian"]], 1, in_simulation())
+  u <- stats::pnorm(z[, 2 * q + 1:4, drop = FALSE])
+  even <- function(cols, radius, u) {
+    d <- z[, cols, drop = FALSE]
+    d / sqrt(rowSums(d^2)) * radius * u^(1 / q)
+  }
+  a <- even(seq_len(q), ask$radius, u[, 1])
+  b <- even(q + seq_len(q), ask$speed, u[, 2])
+  top <- kng_volume(M, ask)[2]
+  volume <- if (q > 1) mf_log_density(M, ask$center, mf_from_coords(M, ask$center, a)) else rep(0, count)
+  keep <- log(u[, 3]) <= volume - top
+  list(a = a[keep, , drop = FALSE], b = b[keep, , drop = FALSE], level = -stats::pnorm(z[keep, 2 * q + 4], log.p = TRUE))
+}
+
+mechanism_regression_kng <- list(
+  name = "kng",
+  auto = FALSE, # no model of its error
+  needs_delta = FALSE,
+  plan = function(M, ask) {
+    if (!M$name %in% KNG_MANIFOLDS) {
+      abort_riemdp("unsupported", sprintf("method = \"kng\" needs a symmetric space with known curvature, which %s isn't here. Use method = \"newton\".",
+                                          label_manifold(M)))
+    }
+    if (ask$k != 1) abort_riemdp("unsupported", "method = \"kng\" takes one predictor. Use method = \"newton\".")
+    rule <- kng_rule(M, ask)
+    if (!(rule$log_trials <= KNG_LOG_TRIALS)) {
+      abort_riemdp("unsupported", sprintf(
+        "method = \"kng\" draws by rejection, which may take exp(%.3g) trials at n = %g and epsilon = %g: only n * epsilon up to about %d can be had. Use method = \"newton\".",
+        rule$log_trials, ask$n, ask$epsilon, as.integer(4 * (KNG_LOG_TRIALS - 1))
+      ))
+    }
+    if (diff(kng_volume(M, ask)) > KNG_LOG_TRIALS) {
+      abort_riemdp("unsupported", sprintf("method = \"kng\" has no fast way to draw uniform points from a ball of radius %.4g on %s. Use method = \"newton\".",
+                                          ask$radius, label_manifold(M)))
+    }
+    list(steps = list(rule), expected_error = NA_real_, spread = NULL, details = list(shares = 1, constant = constant_error(ask), scale = rule$scale),
+         guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL))
+  },
+  release = function(M, x, y, plan, ask) {
+    rule <- plan$steps[[1]]
+    rule$scale <- outwards(rule$scale)
+    x <- clamp(x[1, ], -ask$reach, ask$reach)
+    lost <- is.na(x)
+    x[lost] <- 0
+    repeat {
+      new <- kng_candidates(M, ask, 256)
+      for (i in seq_along(new$level)) {
+        at <- kng_norm(M, new$a[i, ], new$b[i, ], x, y, lost, rule, ask)
+        if (isTRUE(at$norm <= rule$scale * new$level[i])) {
+          return(regression_value(M, list(p = public_point(M, at$p), v = matrix(at$v))))
+        }
+      }
+    }
+  },
+  words = function(r) {
+    sprintf("The K-norm gradient mechanism: density proportional to exp(-N/scale) on the public domain of foot points and vectors, N the larger of the lengths of the mean clipped gradients, each over the largest that a record can have, scale = %.6g = 2/epsilon times how far a record can move N. Drawn exactly, by rejection from the uniform law; the number of trials depends on the records.",
+            r$details$scale)
+  }
+)

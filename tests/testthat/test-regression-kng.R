@@ -1,0 +1,176 @@
+# The K-norm gradient mechanism for curves: sensitivity by search, law and privacy loss by quadrature, and the published calibration, which
+# the same searches catch. Seeds are fixed. The one statistical test compares 8 means of draws with quadrature at 5 standard errors:
+# false alarms below 1e-5.
+
+kng_ask <- function(M, n, epsilon = 2, tau = 0.1, radius = 0.4, speed = 1.5, reach = 0.5, center = NULL) {
+  q <- mf_facts(M)$dimension
+  center <- center %||% switch(M$name, sphere = c(rep(0, q), 1), spd_affine = diag(2), hyperboloid = c(1, rep(0, q)), rep(0, q))
+  list(n = n, q = q, k = 1, epsilon = epsilon, delta = 0, center = center, radius = radius, speed = speed, residual_bound = tau,
+       reach = reach, method = "kng")
+}
+`%||%` <- function(a, b) if (is.null(a)) b else a
+
+# the two gradients, over their bounds, that one record has: residual e (coordinates at the prediction) at x on the curve (p, v). Before the
+# cut that makes sure of the bounds, which thus can be missed.
+record_pull <- function(M, p, b, x, e, rule, reach) {
+  v <- mf_from_coords(M, p, b)
+  at <- if (x == 0) p else mf_exp(M, p, mf_from_coords(M, p, x * b))
+  y <- mf_exp(M, at, mf_from_coords(M, at, e))
+  speed <- sqrt(sum(b^2))
+  g <- .Call(riemdp:::riemdp_regression_records, M, p, v, x, y, c(2, rule$tau, 0, rule$tau, 1))$gradient
+  matrix(g, 2, byrow = TRUE) / riemdp:::kng_factors(rule$k_min, speed, reach)
+}
+
+# N of two data sets that differ in a record differs at most by the larger of these over n
+largest_move <- function(M, tries, residual = 3, speed = 1.5) {
+  ask <- kng_ask(M, 1, speed = speed)
+  rule <- riemdp:::kng_rule(M, ask)
+  q <- ask$q
+  value <- function(par) {
+    b <- par[seq_len(q)]
+    b <- b * speed / max(speed, sqrt(sum(b^2)))
+    x <- ask$reach * sin(par[q + 1:2])
+    e <- matrix(residual * rule$tau * tanh(par[-seq_len(q + 2)]), 2, byrow = TRUE)
+    moved <- record_pull(M, ask$center, b, x[1], e[1, ], rule, ask$reach) - record_pull(M, ask$center, b, x[2], e[2, ], rule, ask$reach)
+    max(sqrt(rowSums(moved^2))) / (2 * rule$tau)
+  }
+  max(vapply(seq_len(tries), function(i) {
+    -stats::optim(stats::rnorm(3 * q + 2), function(par) -value(par), control = list(maxit = 400))$value
+  }, 0))
+}
+
+test_that("no replaced record moves the gradients by more than 2 tau/n, and some do by .99 of it", {
+  with_simulation(1, {
+    tries <- if (quick()) 2 else 4
+    for (M in list(euclidean(1), euclidean(2), sphere(1), sphere(2), sphere(3))) {
+      most <- largest_move(M, tries)
+      expect_lte(most, 1 + 1e-9)
+      expect_gte(most, 0.99)
+    }
+    # long way around, and curvature below 0
+    expect_lte(largest_move(sphere(2), tries, residual = 20, speed = 9), 1 + 1e-9)
+    for (M in list(hyperbolic(2), spd(2))) expect_lte(largest_move(M, tries), 1 + 1e-9)
+  })
+})
+
+test_that("factors are those of Jacobi fields", {
+  expect_identical(riemdp:::kng_factors(0, 3, 0.5), c(1, 0.5))
+  f <- riemdp:::kng_factors(-1, 2, 0.5)
+  # across the geodesic, on the hyperbolic plane
+  p <- c(1, 0, 0)
+  ask <- kng_ask(hyperbolic(2), 1)
+  rule <- riemdp:::kng_rule(hyperbolic(2), ask)
+  v <- mf_from_coords(hyperbolic(2), p, c(2, 0))
+  at <- mf_exp(hyperbolic(2), p, 0.5 * v)
+  y <- mf_exp(hyperbolic(2), at, 0.05 * c(0, 0, 1))
+  raw <- .Call(riemdp:::riemdp_regression_records, hyperbolic(2), p, v, 0.5, y, c(2, rule$tau, 0, rule$tau, 1))$gradient
+  expect_equal(c(sqrt(sum(raw[1:2]^2)), sqrt(sum(raw[3:4]^2))), 0.05 * f, tolerance = 1e-9)
+})
+
+# N on a grid of (p, v) for data on the line or the circle
+grid_norms <- function(M, ask, x, y, cells) {
+  rule <- riemdp:::kng_rule(M, ask)
+  middle <- (seq_len(cells) - 0.5) / cells * 2 - 1
+  g <- expand.grid(a = middle * ask$radius, b = middle * ask$speed)
+  g$norm <- vapply(seq_len(nrow(g)), function(i) riemdp:::kng_norm(M, g$a[i], g$b[i], x, y, is.na(x), rule, ask)$norm, 0)
+  g$density <- exp(-g$norm / rule$scale)
+  g$density <- g$density / sum(g$density)
+  g
+}
+
+test_that("the norm is what it says, and draws follow its law", {
+  M <- euclidean(1)
+  n <- 8
+  ask <- kng_ask(M, n)
+  x <- seq(-0.5, 0.5, length.out = n)
+  y <- 0.15 + 0.8 * x + 0.05 * (-1)^(1:n)
+  g <- grid_norms(M, ask, x, y, if (quick()) 31 else 61)
+  # written out anew: Huber's psi, predictors in [-1/2, 1/2], ridges that pull by min(tau, scale) at the edges
+  scale <- 4 * 0.1 / n / 2
+  pull <- min(0.1, scale)
+  again <- vapply(seq_len(nrow(g)), function(i) {
+    psi <- pmax(-0.1, pmin(0.1, g$a[i] + x * g$b[i] - y))
+    max(abs(mean(psi) + pull * g$a[i] / 0.4), abs(mean(x * psi) + pull * 0.5 * g$b[i] / 1.5) / 0.5)
+  }, 0)
+  expect_equal(g$norm, again, tolerance = 1e-10)
+  draws <- if (quick()) 300 else 3000
+  out <- with_simulation(3, {
+    plan <- riemdp:::mechanism_regression_kng$plan(M, ask)
+    t(vapply(seq_len(draws), function(i) unlist(riemdp:::mechanism_regression_kng$release(M, matrix(x, 1), matrix(y), plan, ask)), c(0, 0)))
+  })
+  tests <- list(function(p, v) p, function(p, v) v, function(p, v) p^2, function(p, v) v^2, function(p, v) p * v, function(p, v) abs(p - 0.15),
+                function(p, v) abs(v - 0.8), function(p, v) as.double(p > 0.2))
+  for (f in tests) {
+    seen <- f(out[, 1], out[, 2])
+    expect_lt(abs(mean(seen) - sum(g$density * f(g$a, g$b))), 5 * stats::sd(seen) / sqrt(draws) + 0.002)
+  }
+})
+
+test_that("candidates are uniform on curved balls", {
+  with_simulation(4, for (M in list(sphere(2), hyperbolic(2))) {
+    radius <- 1.2
+    ask <- kng_ask(M, 1, radius = radius)
+    a <- do.call(rbind, lapply(1:(if (quick()) 4 else 60), function(i) riemdp:::kng_candidates(M, ask, 256)$a))
+    rho <- sqrt(rowSums(a^2))
+    area <- function(r) if (M$name == "sphere") 1 - cos(r) else cosh(r) - 1
+    expect_gt(stats::ks.test(area(rho) / area(radius), "punif")$p.value, 1e-6)
+  })
+})
+
+test_that("the privacy loss stays within epsilon on the line and the circle", {
+  with_simulation(5, for (M in list(euclidean(1), sphere(1))) {
+    n <- 4
+    ask <- kng_ask(M, n, epsilon = 1)
+    cells <- if (quick()) 15 else 31
+    angle <- function(t) if (M$name == "sphere") cbind(sin(t), cos(t)) else matrix(t)
+    worst <- 0
+    for (pair in 1:(if (quick()) 3 else 12)) {
+      x <- stats::runif(n, -0.5, 0.5)
+      t <- 0.1 + 0.9 * x + stats::rnorm(n, sd = 0.1)
+      other <- list(x = x, t = t)
+      x[n] <- 0.5
+      other$x[n] <- sample(c(-0.5, 0.5), 1)
+      t[n] <- 1.5
+      other$t[n] <- -1.5
+      loss <- log(grid_norms(M, ask, x, angle(t), cells)$density) - log(grid_norms(M, ask, other$x, angle(other$t), cells)$density)
+      worst <- max(worst, abs(loss))
+    }
+    expect_lte(worst, 1 + 1e-9)
+    expect_gte(worst, 0.4)
+  })
+})
+
+test_that("it is asked for by name, where it can be drawn, and labelled", {
+  M <- sphere(2)
+  x <- seq(0, 1, length.out = 12)
+  y <- mf_exp(M, c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
+  ask <- function(...) do.call(dp_regression, utils::modifyList(
+    list(formula = y ~ x, M = M, data = list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1), method = "kng"), list(...)))
+  r <- ask()
+  expect_identical(guarantee(r)$label, "pure")
+  expect_true(is.na(r$expected_error))
+  expect_lte(mf_dist(M, r$value$p, c(0, 0, 1)), 0.4 + 1e-9)
+  expect_lte(mf_norm(M, r$value$p, r$value$v), 1.5 + 1e-9)
+  expect_output(print(r), "no model")
+  expect_output(explain(r), "K-norm gradient")
+  expect_error(confint(r), class = "riemdp_error_unsupported")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(r), r)
+  expect_identical(ask(method = "auto")$mechanism, "newton")
+  expect_error(ask(epsilon = 10), "n = 12 and epsilon = 10", class = "riemdp_error_unsupported")
+  expect_error(ask(radius = 3.1415), NA) # the whole sphere
+  expect_error(dp_regression(y ~ x + z, M, list(x = x, y = y, z = x^2), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1,
+                             x_range = list(x = c(0, 1), z = c(0, 1)), method = "kng"), "one predictor", class = "riemdp_error_unsupported")
+  for (other in list(stiefel(4, 2), spd(2, "bures"), sphere(60))) {
+    p <- if (other$name == "sphere") c(rep(0, 60), 1) else if (other$name == "stiefel") rbind(diag(2), 0, 0) else diag(2)
+    expect_error(riemdp:::mechanism_regression_kng$plan(other, kng_ask(other, 5, radius = 1.5, center = p)), class = "riemdp_error_unsupported")
+  }
+  # missing cells and wild records count for themselves
+  lost <- list(x = c(NA, x[-1]), y = y)
+  bad <- list(x = x, y = rbind(NA, y[-1, ]))
+  one <- function(d) with_simulation(8, ask(data = d, invalid = "ignore")$value)
+  expect_identical(one(lost), one(bad))
+  far <- list(x = x, y = -y)
+  expect_true(all(is.finite(unlist(one(far)))))
+})
