@@ -28,7 +28,8 @@
 #'   `summary()`: a list of class `summary.dp_lm` with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`,
 #'   `std.error`. `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
 #' @examples
-#' fit <- dp_lm(mpg ~ wt, mtcars, epsilon = 4, bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 6)))
+#' fit <- dp_lm(mpg ~ wt, mtcars, epsilon = 4,
+#'              bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 6)))
 #' summary(fit)
 #' confint(fit)
 #' predict(fit, data.frame(wt = c(2, 4)), interval = "noise")

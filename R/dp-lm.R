@@ -69,7 +69,8 @@
 #' @seealso [predict.dp_lm()], [dp_lm_plan()], [dp_ledger()], [guarantee()]
 #' @examples
 #' # ranges by what wines are like, not by these wines
-#' bounds <- list(alcohol = c(8, 14), density = c(center = 0.997, scale = 0.002), pH = c(center = 3.3, scale = 0.15))
+#' bounds <- list(alcohol = c(8, 14), density = c(center = 0.997, scale = 0.002),
+#'                pH = c(center = 3.3, scale = 0.15))
 #' fit <- dp_lm(cbind(density, pH) ~ alcohol, red_wine, epsilon = 1, bounds = bounds)
 #' fit
 #' predict(fit, data.frame(alcohol = c(9, 12)))

@@ -2,7 +2,7 @@
 
 #' Methods for geodesic regressions
 #'
-#' @param object,x a fit of [geodesic_regression()].
+#' @param object,x,model a fit of [geodesic_regression()].
 #' @param type of residuals: `"distance"` from the prediction; `"tangent"`, the logarithm of the response at its prediction, in
 #'   the
 #'   shape of the response; `"coords"`, the same carried to the foot point at the predictors' mean and written in orthonormal

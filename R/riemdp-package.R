@@ -19,4 +19,6 @@
 #' @keywords internal
 #' @useDynLib riemdp, .registration = TRUE
 #' @importFrom generics explain
+#' @importFrom stats coef confint deviance df.residual fitted formula hatvalues logLik model.frame model.matrix nobs predict
+#' @importFrom stats residuals update vcov weights
 "_PACKAGE"

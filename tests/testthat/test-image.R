@@ -120,9 +120,10 @@ test_that("the stained section of scikit-image gives 324 tiles", {
 })
 
 test_that("the digits of 'RnavGraphImageData' become points", {
-  skip_if_not_installed("RnavGraphImageData")
+  images <- "RnavGraphImageData"
+  skip_if_not_installed(images)
   env <- new.env()
-  utils::data("digits", package = "RnavGraphImageData", envir = env)
+  utils::data("digits", package = images, envir = env)
   x <- images_to_sphere(t(as.matrix(env$digits[, 1:50])))
   expect_equal(dim(x), c(50, 256))
   expect_true(all(mf_is_point(sphere(255), x)))
