@@ -32,6 +32,8 @@ mechanism_regression_gradient <- list(
   plan = function(M, ask) {
     mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-12)
     tried <- lapply(c(1:6, 8, 10, 15), function(steps) gradient_steps(M, ask, steps, mu))
+    tried <- Filter(function(t) is.finite(t$error), tried)
+    if (!length(tried)) return(NULL) # bounds beyond what doubles hold
     best <- tried[[which.min(vapply(tried, function(t) t$error, 0))]]
     list(steps = best$steps, expected_error = 1.2 * best$error, spread = 1.44 * best$spread,
          details = list(shares = rep(1 / length(best$steps), length(best$steps)), constant = constant_error(ask), mu = mu),

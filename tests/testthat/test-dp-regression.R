@@ -103,7 +103,8 @@ test_that("bounds are public numbers, terms functions of one row", {
                                                                  speed = 1, residual_bound = 0.1, x_range = c(0, 1)), list(...)))
   for (bad in list(list(epsilon = 0), list(epsilon = NaN), list(epsilon = Inf), list(radius = -1), list(radius = 4), list(speed = 0),
                    list(speed = c(1, 1)), list(residual_bound = 0), list(x_range = c(1, 0)), list(x_range = 1), list(x_range = list(z = c(0, 1))),
-                   list(method = "best"), list(method = "gradient"), list(delta = -1), list(data = 3), list(formula = y ~ z),
+                   list(method = "best"), list(method = "gradient"),
+                   list(method = "gradient", delta = 1e-6, residual_bound = 1e300), list(delta = -1), list(data = 3), list(formula = y ~ z),
                    list(formula = y ~ scale(x)), list(formula = y ~ poly(x, 2)), list(formula = ~x), list(formula = y ~ x - 1),
                    list(formula = q ~ x), list(formula = y ~ 1), list(center = c(0, 0, 2)), list(ledger = 3), list(x = d$x[1:3]))) {
     expect_error(do.call(ask, bad), class = "riemdp_error")

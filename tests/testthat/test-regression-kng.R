@@ -160,6 +160,9 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   expect_identical(ask(method = "auto")$mechanism, "newton")
   expect_error(ask(epsilon = 10), "n = 12 and epsilon = 10", class = "riemdp_error_unsupported")
   expect_error(ask(radius = 3.1415), NA) # the whole sphere
+  for (wild in list(list(residual_bound = 1e300), list(residual_bound = 1e-300), list(speed = 1e300), list(x_range = c(0, 1e300)), list(x_range = c(0, 1e-300)))) {
+    expect_error(do.call(ask, wild), class = "riemdp_error_unsupported")
+  }
   expect_error(dp_regression(y ~ x + z, M, list(x = x, y = y, z = x^2), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1,
                              x_range = list(x = c(0, 1), z = c(0, 1)), method = "kng"), "one predictor", class = "riemdp_error_unsupported")
   for (other in list(stiefel(4, 2), spd(2, "bures"), sphere(60))) {
