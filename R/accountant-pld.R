@@ -309,6 +309,9 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     enough <- best$objective + if (is.null(epsilon)) 0.02 * abs(best$objective) else 0.05
     near <- c(logs, best$minimum)[c(scores, best$objective) <= enough]
     theta <- exp(min(near))
+    # near the largest loss a greater tilt tells apart what the wanted accuracy of epsilon doesn't
+    goal <- if (is.null(epsilon)) best$objective else epsilon
+    if (!is.null(delta) && goal > 0) theta <- min(theta, 1 / (min(tol, 1e-5) * goal))
     aim <- moments(theta)
     widest <- max(vapply(atoms, function(a) max(abs(a$loss)), 0))
     sd <- max(sqrt(max(aim[2], 0)), 1e-6 * widest * sqrt(steps), 1e-12)

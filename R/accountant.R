@@ -295,8 +295,8 @@ dp_accountants <- function(event, delta) {
 #' @inheritParams dp_epsilon
 #' @param tol relative distance from the smallest `sigma`; by default 1e-12 where the accountant is a closed form and 1e-5 else.
 #' @return A number of class `dp_price` with attributes `accountant`, `epsilon` (the price at it) and `tol`.
-#' @section Errors: `riemdp_error_calibration` where no `sigma` between 1e-6 and 1e9 fits, or all do; errors of `make` and of
-#'   [dp_epsilon()].
+#' @section Errors: `riemdp_error_calibration` where no `sigma` between 1e-6 and 1e9 fits, or all do; `riemdp_error_argument` where
+#'   `make` fails; errors of [dp_epsilon()].
 #' @examples
 #' dp_calibrate(event_gaussian, epsilon = 1, delta = 1e-5)
 #' steps <- function(sigma) event_compose(event_poisson(0.01, event_gaussian(sigma)), times = 1000)
@@ -304,6 +304,13 @@ dp_accountants <- function(event, delta) {
 #' @export
 dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) {
   if (!is.function(make)) abort_riemdp("argument", "`make` must be a function of sigma that returns an event.")
+  user <- make
+  make <- function(sigma) {
+    tryCatch(user(sigma), error = function(e) {
+      if (inherits(e, "riemdp_error")) stop(e)
+      abort_riemdp("argument", paste("`make` failed:", conditionMessage(e)))
+    })
+  }
   epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
   delta <- check_delta(delta)
   accountant <- check_choice(accountant, "accountant", ACCOUNTANTS)

@@ -327,6 +327,7 @@ test_that("calibration is tight and on the safe side", {
   }
   expect_error(dp_calibrate(function(s) event_gaussian(1), 1, 1e-5), class = "riemdp_error_calibration")
   expect_error(dp_calibrate(1, 1, 1e-5), class = "riemdp_error_argument")
+  expect_error(dp_calibrate(function(s) stop("mine"), 1, 1e-5), "mine", class = "riemdp_error_argument")
 })
 
 test_that("paper 002: descent's noise, and its moments against the conditions of its claim", {
