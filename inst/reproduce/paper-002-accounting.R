@@ -59,5 +59,7 @@ if (sys.nframe() == 0) {
   table <- paper_002_table()
   print(format(table, digits = 4))
   file <- commandArgs(TRUE)
-  if (length(file)) utils::write.csv(format(table, digits = 6), file[1], row.names = FALSE, quote = FALSE)
+  numbers <- vapply(table, is.double, NA)
+  table[numbers] <- lapply(table[numbers], signif, 6)
+  if (length(file)) utils::write.csv(table, file[1], row.names = FALSE, quote = FALSE)
 }
