@@ -13,7 +13,7 @@ kng_factors <- function(k_min, speed, reach) {
 
 # Constants of the law, of public numbers alone. The ridge's pull, at the edge of the domain, is as long as one unit of the exponent, or a
 # clipped residual where that is less: it costs trials at most a factor e, and no privacy.
-kng_rule <- function(M, ask) {
+curve_kng_rule <- function(M, ask) {
   tau <- ask$residual_bound
   scale <- 2 * (2 * tau / ask$n) / ask$epsilon
   ridge <- min(tau, scale)
@@ -87,7 +87,7 @@ mechanism_regression_kng <- list(
     if (any(sizes < 1e-60 | sizes > 1e60) || !(sqrt(max(-mf_facts(M)$k_min, 0)) * ask$speed * ask$reach <= 100)) {
       abort_riemdp("unsupported", "method = \"kng\" can't compute with bounds that small or large: squares must fit into doubles.")
     }
-    rule <- kng_rule(M, ask)
+    rule <- curve_kng_rule(M, ask)
     if (!(rule$log_trials <= KNG_LOG_TRIALS)) {
       abort_riemdp("unsupported", sprintf(
         "method = \"kng\" draws by rejection, which may take exp(%.3g) trials at n = %g and epsilon = %g: only n * epsilon up to about %d can be had. Use method = \"newton\".",

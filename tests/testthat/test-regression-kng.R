@@ -24,7 +24,7 @@ record_pull <- function(M, p, b, x, e, rule, reach) {
 # N of two data sets that differ in a record differs at most by the larger of these over n
 largest_move <- function(M, tries, residual = 3, speed = 1.5) {
   ask <- kng_ask(M, 1, speed = speed)
-  rule <- riemdp:::kng_rule(M, ask)
+  rule <- riemdp:::curve_kng_rule(M, ask)
   q <- ask$q
   value <- function(par) {
     b <- par[seq_len(q)]
@@ -59,7 +59,7 @@ test_that("factors are those of Jacobi fields", {
   # across the geodesic, on the hyperbolic plane
   p <- c(1, 0, 0)
   ask <- kng_ask(hyperbolic(2), 1)
-  rule <- riemdp:::kng_rule(hyperbolic(2), ask)
+  rule <- riemdp:::curve_kng_rule(hyperbolic(2), ask)
   v <- mf_from_coords(hyperbolic(2), p, c(2, 0))
   at <- mf_exp(hyperbolic(2), p, 0.5 * v)
   y <- mf_exp(hyperbolic(2), at, 0.05 * c(0, 0, 1))
@@ -69,7 +69,7 @@ test_that("factors are those of Jacobi fields", {
 
 # N on a grid of (p, v) for data on the line or the circle
 grid_norms <- function(M, ask, x, y, cells) {
-  rule <- riemdp:::kng_rule(M, ask)
+  rule <- riemdp:::curve_kng_rule(M, ask)
   middle <- (seq_len(cells) - 0.5) / cells * 2 - 1
   g <- expand.grid(a = middle * ask$radius, b = middle * ask$speed)
   g$norm <- vapply(seq_len(nrow(g)), function(i) riemdp:::kng_norm(M, g$a[i], g$b[i], x, y, is.na(x), rule, ask)$norm, 0)
