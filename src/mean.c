@@ -218,6 +218,40 @@ static double first_step(manifold_t m, const struct source *x, const double *p, 
     return mean > 0.5 ? 1 / mean : 2;
 }
 
+/* Where logarithms are rounded hard (matrices of condition 1e12) the value's noise hides a descent long before the gradient's
+ * does. There the fixed point of m -> exp(mean log), a contraction near the mean, is followed by the gradient alone; the
+ * best point seen is kept. */
+static void polish(manifold_t m, const struct objective *f, double *p, double scale, struct mean_fit *fit, double *work)
+{
+    enum { STEPS = 40, PATIENCE = 6 };
+    size_t n = m->ambient;
+    double *at_p = work, *q = at_p + n, *g = q + n, *rest = g + n, value, sq;
+    if (f->eval(f, p, g, &value) != STATUS_OK)
+        return;
+    for (size_t j = 0; j < n; j++)
+        at_p[j] = p[j];
+    int room = fit->max_iter - fit->iterations, steps = room < STEPS ? room : STEPS;
+    for (int k = 0, stalled = 0; k < steps && stalled < PATIENCE && !fit->converged; k++) {
+        for (size_t j = 0; j < n; j++)
+            g[j] *= -scale;
+        if (m->ops->exp(m, q, one(at_p), one(g), 0, 1, rest) != STATUS_OK || f->eval(f, q, g, &value) != STATUS_OK ||
+            m->ops->inner(m, &sq, one(q), one(g), one(g), 0, 1, rest) != STATUS_OK || !(sq >= 0))
+            return;
+        for (size_t j = 0; j < n; j++)
+            at_p[j] = q[j];
+        fit->iterations++;
+        stalled++;
+        if (sqrt(sq) < fit->gradient_norm) {
+            stalled = sqrt(sq) < 0.5 * fit->gradient_norm ? 0 : stalled;
+            for (size_t j = 0; j < n; j++)
+                p[j] = q[j];
+            fit->gradient_norm = sqrt(sq);
+            fit->variance = 2 * value;
+            fit->converged = fit->gradient_norm <= fit->tol;
+        }
+    }
+}
+
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
 {
     struct pass c = make_pass(m, x, w, fit->median, 0, work);
@@ -239,6 +273,8 @@ int mean_run(manifold_t m, const struct source *x, const double *w, double *p, s
         if (!fit->converged && median_at_record(&c, p, &fit->gradient_norm, rest))
             fit->converged = 1;
     }
+    if (!fit->converged && !fit->median)
+        polish(m, &f, p, s.scale, fit, rest);
     if (!fit->converged) {
         fit->gradient_floor = solver_floor(m, &f, p, rest);
         fit->converged = fit->gradient_norm <= fit->gradient_floor;
