@@ -1,25 +1,10 @@
 /* Tangent noise one draw at a time inside C, as optimisers take it: built by noise.R beside copies of the package's kernels. */
-#include "manifold_registry.c"
+#include "kernels-alone.h"
 #include "tangent_noise.h"
 
 #include <R.h>
 #include <string.h>
 #include <time.h>
-
-/* a user's manifold needs the package */
-static int refuse(struct manifold *m)
-{
-    (void)m;
-    return STATUS_BAD_MANIFOLD;
-}
-const struct manifold_ops manifold_custom = {.name = "custom", .init = refuse};
-
-static void tick(struct host *host, double done, double of)
-{
-    (void)host;
-    (void)done;
-    (void)of;
-}
 
 static void fail(struct host *host, int status)
 {

@@ -12,8 +12,9 @@ noise_single <- function() {
   dir.create(folder)
   kernels <- c("manifold*.c", "linalg*.c", "tall.c", "rng*.c", "tangent_noise.c", "mechanism_laplace.c", "sampler_logconcave.c")
   sources <- c(Sys.glob(file.path(bench, "..", "src", kernels)), file.path(bench, "noise-single.c"))
-  file.copy(c(sources, Sys.glob(file.path(bench, "..", "src", "*.h"))), folder)
-  compiled <- setdiff(basename(sources), "manifold_registry.c") # noise-single.c includes the registry
+  headers <- c(Sys.glob(file.path(bench, "..", "src", "*.h")), file.path(bench, "..", "tools", "kernels-alone.h"))
+  file.copy(c(sources, headers), folder)
+  compiled <- setdiff(basename(sources), "manifold_registry.c") # kernels-alone.h includes the registry
   old <- setwd(folder)
   on.exit(setwd(old))
   writeLines(c("PKG_CPPFLAGS = -DR_NO_REMAP", "PKG_LIBS = $(LAPACK_LIBS) $(BLAS_LIBS) $(FLIBS)"), "Makevars")
