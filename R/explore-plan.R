@@ -68,7 +68,7 @@ explore_picture <- function(space, study, radius) {
 }
 
 # records lighter than elsewhere, so that releases stand out
-EXPLORE_COLOURS <- c(record = "grey75", release = "#D55E00", mean = "#0072B2", ball = "#009E73")
+EXPLORE_COLOURS <- c(record = "#BFBFBF", release = "#D55E00", mean = "#0072B2", ball = "#009E73")
 
 explore_colours <- function(mechanisms) stats::setNames(rep_len(riemdp_colours(7), length(mechanisms)), mechanisms)
 
