@@ -114,7 +114,7 @@ plot.dp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
                       xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error", ...)
     graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
     graphics::abline(v = ask[[what]], lty = 3, col = "grey80")
-    graphics::legend("topright", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
+    graphics::legend("bottomleft", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
   }
   invisible(x)
 }

@@ -289,7 +289,7 @@ arguments <- c(
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
   discrete_gaussian_noise = "n=count sigma=wide", discrete_l2_noise = "n=count dim scale=wide",
   discrete_laplace_noise = "n=count scale=wide",
-  expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release",
+  expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release", explore_plan = "",
   frechet_mean = "x M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
   dp_regression = "formula=curve M data=curve_data epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method",

@@ -398,3 +398,13 @@ test_that("side by side, curves and pictures", {
   expect_identical(sqrt(x), 1)
   expect_true(x == 1)
 })
+
+test_that("a Renyi price grows with the number of steps where divergences explode beyond some order", {
+  price <- function(epochs) {
+    step <- event_compose(event_gaussian(17677.67), event_compose(event_sample(1e-5, event_gaussian(0.8838835)), times = 1e4))
+    as.double(dp_epsilon(event_compose(step, times = epochs), 1e-6, "rdp"))
+  }
+  prices <- vapply(c(1, 2, 3, 4, 5, 10), price, 0)
+  expect_true(all(diff(prices) > 0)) # .505, .553, .584, .282, ... with the other conversion's order alone
+  expect_lt(prices[3], 0.28)
+})

@@ -1,0 +1,246 @@
+# A page with sliders over dp_mean_plan(), by 'shiny', which is only suggested.
+
+# What can be chosen: space, public centre, largest radius offered (below what the mechanisms allow) and the one to begin with.
+# `blob` is a shape of 20 landmarks that belongs to nobody.
+explore_spaces <- function() {
+  t <- 2 * pi * seq_len(20) / 20
+  blob <- complex(real = 2 * cos(t), imaginary = sin(t) + 0.4 * cos(2 * t))
+  list(
+    sphere = list(label = "directions (sphere)", M = sphere(2), center = c(0, 0, 1), limit = 0.78, radius = 0.4),
+    spd = list(label = "2 x 2 covariance matrices", M = spd(2), center = diag(2), limit = 3, radius = 1.5),
+    hyperbolic = list(label = "hierarchies (hyperbolic plane)", M = hyperbolic(2, "ball"), center = c(0, 0), limit = 2, radius = 1),
+    kendall = list(label = "outlines of 20 landmarks", M = kendall(20), center = blob, limit = 0.39, radius = 0.25),
+    euclidean = list(label = "points of the plane", M = euclidean(2), center = c(0, 0), limit = 5, radius = 1)
+  )
+}
+
+# n simulated records in the public ball: normal around a point a third of the radius from the centre
+explore_records <- function(space, n, radius) {
+  d <- mf_facts(space$M)$dimension
+  a <- matrix(stats::rnorm(n * d), n) * radius / (3 * sqrt(d))
+  a[, 1] <- a[, 1] + radius / 3
+  a <- a * pmin(1, 0.999 * radius / sqrt(rowSums(a^2)))
+  mf_exp(space$M, space$center, mf_from_coords(space$M, space$center, a))
+}
+
+# list(x, mean, releases): a study with `count` releases of the same records; mechanisms without a plan raise as dp_mean() does
+explore_study <- function(space, n, epsilon, radius, delta, mechanism, count, seed) {
+  with_simulation(seed, {
+    x <- explore_records(space, n, radius)
+    one <- function(i) dp_mean(x, space$M, epsilon, space$center, radius, delta = delta, mechanism = mechanism)
+    list(x = x, mean = frechet_mean(x, space$M)$mean, releases = lapply(seq_len(count), one))
+  })
+}
+
+some_records <- function(M, x, most) {
+  n <- .Call(riemdp_count, M, x)
+  keep <- seq_len(min(n, most))
+  if (is.complex(x)) x[, keep, drop = FALSE] else if (length(dim(x)) == 3) x[, , keep, drop = FALSE] else x[keep, , drop = FALSE]
+}
+
+# without a legend, which the page writes below
+explore_picture <- function(space, study, radius) {
+  M <- space$M
+  center <- space$center
+  values <- lapply(study$releases, `[[`, "value")
+  x <- some_records(M, study$x, 400)
+  old <- graphics::par(mar = c(0, 0, 0, 0))
+  on.exit(graphics::par(old))
+  if (M$name == "kendall" || inherits(M, "mf_spd")) {
+    curves <- c(closed_curves(M, some_records(M, x, 40), center), do.call(c, lapply(values, function(v) closed_curves(M, v, center))),
+                closed_curves(M, study$mean, center))
+    roles <- rep(c("record", "release", "mean"), c(length(curves) - length(values) - 1, length(values), 1))
+    all <- do.call(rbind, curves)
+    graphics::plot.default(range(all[, 1]), range(all[, 2]), type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "")
+    for (i in seq_along(curves)) {
+      graphics::lines(rbind(curves[[i]], curves[[i]][1, ]), col = EXPLORE_COLOURS[[roles[i]]], lwd = c(record = 0.8, release = 1.6, mean = 3)[[roles[i]]])
+    }
+    return(invisible())
+  }
+  place <- function(x) layout_points(M, as_rows(M, x), center)$xy
+  edge <- place(circle_points(M, center, radius))
+  graphics::plot.default(edge * 1.03, type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "")
+  for (l in backdrop(M, center)) graphics::lines(l$xy, col = "grey85")
+  graphics::lines(edge, col = COLOURS[["ball"]], lwd = 2, lty = 2)
+  graphics::points(place(x), pch = 20, cex = 0.7, col = EXPLORE_COLOURS[["record"]])
+  graphics::points(place(study$mean), pch = 19, cex = 1.6, col = COLOURS[["mean"]])
+  graphics::points(place(do.call(rbind, values)), pch = 2, lwd = 2, cex = 1.3, col = COLOURS[["release"]])
+}
+
+# records lighter than elsewhere, so that releases stand out
+EXPLORE_COLOURS <- c(record = "#BFBFBF", release = "#D55E00", mean = "#0072B2", ball = "#009E73")
+
+explore_colours <- function(mechanisms) stats::setNames(rep_len(riemdp_colours(7), length(mechanisms)), mechanisms)
+
+explore_curves <- function(plan, against) {
+  ask <- attr(plan, "ask")
+  colours <- explore_colours(plan_drawn(plan))
+  old <- graphics::par(mfrow = c(1, length(against)), mar = c(4, 5, 0.5, 1), mgp = c(2.4, 0.7, 0), las = 1)
+  on.exit(graphics::par(old))
+  for (what in against) {
+    e <- plan_errors(plan, what, 9)
+    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(colours), lty = 1, lwd = 1.6, col = colours,
+                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "")
+    graphics::title(ylab = "expected error", line = 3.8)
+    graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
+    graphics::abline(v = ask[[what]], lty = 3, col = "grey50")
+  }
+}
+
+# coloured names below a picture
+explore_key <- function(colours) {
+  shiny::p(class = "key", lapply(names(colours), function(name) {
+    shiny::span(shiny::span(style = paste0("background:", colours[[name]])), name)
+  }))
+}
+
+# the call that would make this release of real records
+explore_code <- function(name, n, epsilon, radius, delta, mechanism) {
+  space <- c(sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")", kendall = "kendall(20)", euclidean = "euclidean(2)")[[name]]
+  number <- function(v) format(signif(v, 3), scientific = FALSE, drop0trailing = TRUE)
+  paste0("# `x`: ", format(n, scientific = FALSE), " records\n# `center`: a public point\n",
+         "dp_mean(x, ", space, ",\n        epsilon = ", number(epsilon), ",\n        center = center,\n        radius = ", number(radius),
+         if (delta > 0) paste0(",\n        delta = ", format(delta)), if (mechanism != "auto") paste0(",\n        mechanism = \"", mechanism, "\""), ")")
+}
+
+explore_table <- function(plan) {
+  able <- !is.na(plan$scale)
+  told <- function(v, digits = 3) ifelse(is.na(v), "", format(signif(v, digits), digits = digits, trim = TRUE))
+  data.frame(mechanism = paste0(ifelse(plan$chosen, "\u25b6 ", ""), plan$mechanism), label = plan$label, `expected error` = told(plan$expected_error),
+             `of the radius` = ifelse(is.na(plan$relative_error), "", sprintf("%.2g %%", 100 * plan$relative_error)),
+             `noise scale` = told(plan$scale), check.names = FALSE)[able, ]
+}
+
+# sliders in powers of ten: they hold logarithms and show numbers
+EXPLORE_SCRIPT <- "
+$(document).on('shiny:sessioninitialized', function() {
+  ['log_n', 'log_epsilon'].forEach(function(id) {
+    $('#' + id).data('ionRangeSlider').update({
+      prettify_enabled: true,
+      prettify: function(v) { return Number(Math.pow(10, v).toPrecision(2)).toLocaleString('en'); }
+    });
+  });
+});"
+
+explore_ui <- function() {
+  spaces <- explore_spaces()
+  first <- spaces[[1]]
+  mechanisms <- setdiff(names(mean_mechanisms()), "chain")
+  shiny::fluidPage(
+    title = "riemdp: what would a private mean cost?", lang = "en",
+    shiny::tags$head(
+      shiny::tags$meta(name = "viewport", content = "width=device-width, initial-scale=1"), shiny::tags$script(shiny::HTML(EXPLORE_SCRIPT)),
+      shiny::tags$style(shiny::HTML("body { max-width: 75em; margin: auto; } table { font-variant-numeric: tabular-nums; } .told { font-size: 120%; }
+                         .shiny-output-error-validation { color: #a33c00; } .scroll { overflow-x: auto; }
+                         .key > span { white-space: nowrap; margin-right: 1.2em; display: inline-block; }
+                         .key > span > span { display: inline-block; width: 1em; height: .7em; margin-right: .4em; }"))
+    ),
+    shiny::h2("What would a private mean cost?"),
+    shiny::p("From public quantities alone. The records of the picture are simulated, and so is the noise: nothing here is private, or has to be."),
+    shiny::sidebarLayout(
+      shiny::sidebarPanel(
+        width = 4,
+        shiny::selectInput("space", "records", stats::setNames(names(spaces), vapply(spaces, `[[`, "", "label"))),
+        shiny::sliderInput("log_n", "number of records, n", 1, 5, log10(200), step = 0.05, ticks = FALSE),
+        shiny::sliderInput("log_epsilon", "privacy budget, epsilon", -1.5, 1.5, 0, step = 0.05, ticks = FALSE),
+        shiny::sliderInput("radius", "radius of the public ball, r", 0.01, first$limit, first$radius, step = 0.01, ticks = FALSE),
+        shiny::selectInput("delta", "delta", c("0 (pure)" = "0", "1e-6" = "1e-6", "1e-9" = "1e-9")),
+        shiny::selectInput("mechanism", "mechanism of the picture", c("least expected error" = "auto", stats::setNames(nm = mechanisms))),
+        shiny::sliderInput("count", "releases in the picture", 1, 20, 5, step = 1, ticks = FALSE),
+        shiny::actionButton("again", "draw again")
+      ),
+      shiny::mainPanel(
+        width = 8,
+        shiny::div(class = "told", shiny::textOutput("told")),
+        shiny::plotOutput("picture", height = "420px"),
+        shiny::uiOutput("key"),
+        shiny::h4("Expected error of each mechanism"),
+        shiny::div(class = "scroll", shiny::tableOutput("table")),
+        shiny::plotOutput("curves", height = "320px"),
+        shiny::uiOutput("curves_key"),
+        shiny::h4("The call"),
+        shiny::verbatimTextOutput("code")
+      )
+    )
+  )
+}
+
+explore_server <- function(input, output, session) {
+  spaces <- explore_spaces()
+  shiny::observeEvent(input$space, {
+    space <- spaces[[input$space]]
+    shiny::updateSliderInput(session, "radius", value = space$radius, max = space$limit)
+  })
+  wanted <- shiny::reactive({
+    shiny::req(input$space, input$log_n, input$log_epsilon, input$radius)
+    space <- spaces[[input$space]]
+    # until the slider has followed the space, its value may lie beyond
+    list(space = space, n = round(signif(10^input$log_n, 2)), epsilon = signif(10^input$log_epsilon, 2), radius = min(input$radius, space$limit),
+         delta = as.numeric(input$delta), mechanism = input$mechanism)
+  })
+  settled <- shiny::debounce(wanted, 250)
+  # what can't be had is said in the place of the output
+  tell <- function(expr) tryCatch(expr, riemdp_error = function(e) shiny::validate(shiny::need(FALSE, conditionMessage(e))))
+  plan <- shiny::reactive({
+    w <- settled()
+    tell(dp_mean_plan(w$space$M, w$n, w$epsilon, w$space$center, w$radius, delta = w$delta))
+  })
+  output$told <- shiny::renderText({
+    w <- settled()
+    p <- plan()
+    best <- p[p$chosen, ]
+    shiny::validate(shiny::need(nrow(best) == 1, "No mechanism is available here: take more records, a larger epsilon or a smaller radius."))
+    sprintf("%s, n = %s, epsilon = %g: expected error %.2g, %.2g %% of the radius (%s).%s", w$space$label, format(w$n, big.mark = ",", scientific = FALSE),
+            w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
+            if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
+  })
+  output$table <- shiny::renderTable(explore_table(plan()), na = "")
+  output$curves <- shiny::renderPlot({
+    wide <- isTRUE(session$clientData$output_curves_width > 500)
+    tell(explore_curves(plan(), if (wide) c("n", "epsilon") else "n"))
+  }, res = 90, alt = "Expected error of each mechanism against the number of records, and where there is room against epsilon.")
+  output$curves_key <- shiny::renderUI(tell(shiny::tagList(
+    explore_key(explore_colours(plan_drawn(plan()))), shiny::p("Dotted: the public radius, and what the sliders say.")
+  )))
+  output$key <- shiny::renderUI({
+    ball <- settled()$space$M$name %in% c("sphere", "ball", "euclidean")
+    explore_key(stats::setNames(EXPLORE_COLOURS[c("record", "mean", "release", if (ball) "ball")],
+                                c("simulated records", "their mean, not private", "private means", if (ball) "public ball")))
+  })
+  output$picture <- shiny::renderPlot({
+    w <- settled()
+    tell({
+      study <- explore_study(w$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism, input$count, 1 + as.integer(input$again))
+      explore_picture(w$space, study, w$radius)
+    })
+  }, res = 90, alt = "Simulated records in grey, their mean in blue, private means in orange.")
+  output$code <- shiny::renderText({
+    w <- settled()
+    explore_code(input$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism)
+  })
+}
+
+#' Explore the cost of a private mean with sliders
+#'
+#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on five spaces. It shows the expected error
+#' of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, a picture of private means of simulated records, and the call that
+#' would make such a release. Nothing on it comes from real records.
+#'
+#' @return A 'shiny' application (class `shiny.appobj`), which runs when it is printed. An error of class `riemdp_error_unsupported` where
+#'   the package 'shiny' is missing.
+#' @seealso [dp_mean_plan()], [dp_mean()]
+#' @examples
+#' if (interactive()) {
+#'   explore_plan()
+#' }
+#' if (requireNamespace("shiny", quietly = TRUE)) {
+#'   page <- explore_plan() # not printed: nothing runs
+#'   class(page)
+#' }
+#' @export
+explore_plan <- function() {
+  if (!requireNamespace("shiny", quietly = TRUE)) {
+    abort_riemdp("unsupported", "this page needs the package 'shiny': install.packages(\"shiny\"). dp_mean_plan() works without it.")
+  }
+  shiny::shinyApp(explore_ui(), explore_server)
+}

@@ -1,0 +1,91 @@
+# The page of explore_plan(): its server without a browser. Nothing here is a statistical test.
+
+server <- function() riemdp:::explore_server
+
+choose <- function(session, ...) {
+  given <- list(space = "sphere", log_n = log10(200), log_epsilon = 0, radius = 0.4, delta = "0", mechanism = "auto", count = 3,
+                again = structure(0L, class = c("shinyActionButtonValue", "integer")))
+  do.call(session$setInputs, utils::modifyList(given, list(...)))
+  session$elapse(500) # sliders come to rest
+}
+
+test_that("the page shows what dp_mean_plan() finds", {
+  skip_if_not_installed("shiny")
+  shiny::testServer(server(), {
+    choose(session)
+    want <- dp_mean_plan(sphere(2), 200, 1, c(0, 0, 1), 0.4)
+    expect_equal(plan()$expected_error, want$expected_error)
+    expect_equal(plan()$mechanism, want$mechanism)
+    best <- want[want$chosen, ]
+    expect_match(output$told, sprintf("expected error %.2g", best$expected_error), fixed = TRUE)
+    expect_match(output$told, best$mechanism, fixed = TRUE)
+    for (m in want$mechanism[!is.na(want$scale)]) expect_match(output$table, m, fixed = TRUE)
+    expect_no_match(output$table, "gaussian", fixed = TRUE) # needs a delta
+    expect_match(output$code, "dp_mean(x, sphere(2),\n        epsilon = 1,\n        center = center,\n        radius = 0.4)", fixed = TRUE)
+    for (m in want$mechanism[!is.na(want$expected_error)]) expect_match(output$curves_key$html, m, fixed = TRUE)
+    expect_match(output$key$html, "public ball", fixed = TRUE)
+    choose(session, delta = "1e-6", log_n = 3, log_epsilon = log10(0.5), radius = 0.2, mechanism = "gaussian")
+    expect_match(output$table, "gaussian", fixed = TRUE)
+    expect_equal(attr(plan(), "ask")$n, 1000)
+    expect_equal(attr(plan(), "ask")$epsilon, 0.5)
+    expect_match(output$code, "mechanism = \"gaussian\"", fixed = TRUE)
+    expect_match(output$code, "delta = 1e-06", fixed = TRUE)
+  })
+})
+
+test_that("every space draws, with any number of releases", {
+  skip_if_not_installed("shiny")
+  spaces <- riemdp:::explore_spaces()
+  for (name in names(spaces)) {
+    shiny::testServer(server(), {
+      choose(session, space = name, radius = spaces[[name]]$radius, count = if (name == "spd") 1 else 3)
+      expect_true(file.exists(output$picture$src) || startsWith(output$picture$src, "data:image/png"))
+      expect_match(output$picture$alt, "orange", fixed = TRUE)
+      expect_true(nzchar(output$curves$src))
+      expect_match(output$told, spaces[[name]]$label, fixed = TRUE)
+    })
+  }
+})
+
+test_that("the code shown is one that runs, and its radius is allowed", {
+  for (name in names(riemdp:::explore_spaces())) {
+    space <- riemdp:::explore_spaces()[[name]]
+    # at the end of the slider
+    x <- with_simulation(1, riemdp:::explore_records(space, 100, space$limit))
+    expect_true(all(mf_dist(space$M, space$center, x) <= space$limit))
+    code <- riemdp:::explore_code(name, 100, 5, space$limit, 0, "auto")
+    r <- eval(parse(text = code), list2env(list(x = x, center = space$center), parent = globalenv()))
+    expect_s3_class(r, "dp_mean")
+    expect_identical(r$manifold, space$M)
+  }
+})
+
+test_that("what can't be had is said, not raised", {
+  skip_if_not_installed("shiny")
+  shiny::testServer(server(), {
+    # the volume grows too fast for Laplace noise here, but not for the chosen mechanism
+    choose(session, space = "spd", log_n = 1, log_epsilon = -1.5, radius = 3, mechanism = "laplace")
+    expect_error(output$picture, class = "shiny.silent.error")
+    expect_true(nzchar(output$table))
+    expect_match(output$told, "of the radius (kng)", fixed = TRUE) # the truncated law
+    # a slider that hasn't followed the space yet
+    choose(session, space = "kendall", radius = 3)
+    expect_equal(attr(plan(), "ask")$ball$radius, 0.39)
+  })
+})
+
+test_that("a picture can be drawn again, and is the same for the same click", {
+  space <- riemdp:::explore_spaces()$sphere
+  study <- function(seed) riemdp:::explore_study(space, 50, 1, 0.4, 0, "auto", 2, seed)
+  expect_identical(study(1)$releases[[1]]$value, study(1)$releases[[1]]$value)
+  expect_false(identical(study(1)$releases[[1]]$value, study(2)$releases[[1]]$value))
+  expect_identical(guarantee(study(1)$releases[[1]])$label, "none") # simulated
+})
+
+test_that("the page is an application", {
+  skip_if_not_installed("shiny")
+  page <- explore_plan()
+  expect_s3_class(page, "shiny.appobj")
+  html <- as.character(riemdp:::explore_ui())
+  for (id in c("space", "log_n", "log_epsilon", "radius", "delta", "mechanism", "count", "again")) expect_match(html, sprintf("id=\"%s\"", id), fixed = TRUE)
+})
