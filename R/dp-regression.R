@@ -58,6 +58,8 @@ regression_mechanisms <- function() {
 #' @param ... nothing; later arguments must be named.
 #' @param delta from 0 to below 1; needed by `"gradient"`, not used by pure methods.
 #' @param method `"auto"` or one of the methods above.
+#' @param loss of `"kng"`: `"huber"`, quadratic up to `residual_bound`, or `"lad"`, least absolute deviations, whose gradients all have
+#'   length 1 and which doesn't use `residual_bound`. The other methods make their own.
 #' @param invalid `"error"` or `"ignore"`: what to do with responses that are no points.
 #' @param ledger,data_set,part as in [dp_mean()].
 #' @return An object of class `dp_regression` and [dp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
@@ -87,7 +89,7 @@ regression_mechanisms <- function() {
 #' predict(r, data.frame(x = c(0, 0.5, 1)))
 #' @export
 dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ..., delta = 0,
-                          method = "auto", invalid = c("error", "ignore"), ledger = NULL, data_set = "default", part = NULL) {
+                          method = "auto", loss = c("huber", "lad"), invalid = c("error", "ignore"), ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
@@ -99,7 +101,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   y <- private_response(formula, data, env)
   n <- record_count(M, y)
   spec <- private_predictors(formula, data, x_range)
-  ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method)
+  ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss)
   plan <- plan_regression(M, ask)
   x <- private_columns(spec, data, environment(formula) %||% env, n)
   if (invalid == "error") y <- response_points(y, M)
@@ -161,7 +163,7 @@ strip_columns <- function(columns) {
 }
 
 # What is asked for, checked: public quantities only
-regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method) {
+regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method, loss = "huber") {
   center <- public_point(M, center)
   radius <- check_number(radius, "radius", positive = TRUE)
   limit <- mf_facts(M)$injectivity_radius
@@ -172,11 +174,14 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   if (!is.numeric(speed) || is.object(speed) || !length(speed) %in% c(1, k) || !all(is.finite(speed)) || any(speed <= 0)) {
     abort_riemdp("argument", "`speed` must be one positive number, or one for each column of the model.")
   }
+  method <- check_choice(method, "method", c("auto", names(regression_mechanisms())))
+  loss <- check_choice(loss, "loss", c("huber", "lad"))
+  if (loss == "lad" && method != "kng") abort_riemdp("unsupported", "loss = \"lad\" is for method = \"kng\".")
   list(
     n = n, q = mf_facts(M)$dimension, k = k, epsilon = check_number(epsilon, "epsilon", positive = TRUE), delta = check_delta(delta),
     center = center, radius = radius, speed = rep_len(as.double(speed), k),
     residual_bound = check_number(residual_bound, "residual_bound", positive = TRUE),
-    reach = vapply(columns, `[[`, 0, "half"), method = check_choice(method, "method", c("auto", names(regression_mechanisms())))
+    reach = vapply(columns, `[[`, 0, "half"), method = method, loss = loss
   )
 }
 
