@@ -166,9 +166,9 @@ perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", 
   })
 }
 
-# Gradient norm to which the solver goes: above what sums of n rounded terms and of noise of the rule's scale can't resolve. Responses don't
-# enter: beyond 8 tau psi depends on the direction alone.
-solver_tolerance <- function(rule) max(1e-10, 2^-48 * (rule$n * (1 + rule$tau) + 10 * rule$q * (rule$d + 1) / rule$rate))
+# Gradient norm to which the solver goes: above what sums of n rounded terms of size 1 + `size` and noise of so many coefficients at `rate`
+# can't resolve
+solver_tolerance <- function(n, size, coefficients, rate) max(1e-10, 2^-48 * (n * (1 + size) + 10 * coefficients / rate))
 
 kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g))
 
@@ -176,7 +176,7 @@ kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.doub
 # ridge's metric, instead of tilting the objective.
 release_perturbed <- function(x, y, rule, centre = matrix(0, rule$q, rule$d + 1), output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
-  eta <- solver_tolerance(rule)
+  eta <- solver_tolerance(rule$n, rule$tau, rule$q * (rule$d + 1), rule$rate) # responses don't enter: beyond 8 tau psi is their direction
   rate <- outwards_down(rule$solver * min(rule$ridge) / (2 * eta))
   .Call(riemdp_release_perturbed, x, y, ridge, centre, kernel_loss(rule), c(eta, NEWTON_STEPS, rule$d + 1),
         c(NOISE_NORM[[rule$norm]], outwards_down(rule$rate), rate, output), in_simulation())

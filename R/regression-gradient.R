@@ -40,22 +40,11 @@ mechanism_regression_gradient <- list(
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, reasons = NULL, mu = mu))
   },
   release = function(M, x, y, plan, ask) {
-    state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
-    legs <- regression_legs(M, ask)
     d <- ask$q * (1 + ask$k)
-    for (step in plan$steps) {
-      v <- tangent_vectors(M, state$p, state$v)
-      frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
-      data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, v, x, y, frame[[1]], frame[[2]], ask$reach, legs)
-      length <- sqrt(colSums(data[[2]]^2))
-      psi <- data[[2]] * rep(pmin(1, step$tau / pmax(length, 1e-300)), each = ask$q)
-      psi[!is.finite(psi)] <- 0
-      total <- vapply(seq_len(1 + ask$k), function(j) rowSums(matrix(data[[1]][, j, ], ask$q) * psi), numeric(ask$q))
+    regression_steps(M, x, y, plan$steps, ask, function(records, step) {
       noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd, in_simulation())
-      theta <- frame[[1]] %*% ((matrix(total, ask$q) + matrix(noise, ask$q)) * rep(step$size, each = ask$q))
-      state <- regression_move(M, state$p, state$v, theta[, 1], theta[, -1, drop = FALSE] / rep(ask$reach, each = ask$q), ask)
-    }
-    regression_value(M, state)
+      (clipped_gradient(records, step$tau) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
+    })
   },
   words = function(r) {
     sprintf("%d steps along the sum of clipped gradients of single records, with Gaussian noise; together they are %.6g-GDP (exact composition of Gaussians).", length(r$details$shares), r$details$mu)

@@ -11,20 +11,22 @@ kng_factors <- function(k_min, speed, reach) {
   c(cosh(a), reach * (if (a < 1e-4) 1 + a^2 / 6 else sinh(a) / a)) * (1 + 1e-12)
 }
 
-# Constants of the law, of public numbers alone. The ridge's pull, at the edge of the domain, is as long as one unit of the exponent, or a
-# clipped residual where that is less: it costs trials at most a factor e, and no privacy.
+# Constants of the law, of public numbers alone. Gradients of the least absolute deviations have length 1 whatever the residual. The ridge's
+# pull, at the edge of the domain, is as long as one unit of the exponent, or a clipped residual where that is less: it costs trials at most
+# a factor e, and no privacy.
 curve_kng_rule <- function(M, ask) {
-  tau <- ask$residual_bound
+  lad <- identical(ask$loss, "lad")
+  tau <- if (lad) 1 else ask$residual_bound
   scale <- 2 * (2 * tau / ask$n) / ask$epsilon
   ridge <- min(tau, scale)
-  list(tau = tau, scale = scale, ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale,
+  list(tau = tau, loss = c(if (lad) 3 else 2, tau, 0, tau, 1), scale = scale, ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale,
        k_min = mf_facts(M)$k_min)
 }
 
 # Mean gradients with respect to p and v, in orthonormal coordinates at p (2 x q). A record's gradients are cut to their bounds once more,
 # so that the sensitivity holds for the numbers in the computer.
 kng_pull <- function(M, p, v, speed, x, y, lost, rule, reach) {
-  g <- .Call(riemdp_regression_records, M, p, v, x, y, c(2, rule$tau, 0, rule$tau, 1))$gradient
+  g <- .Call(riemdp_regression_records, M, p, v, x, y, rule$loss)$gradient
   g[lost, ] <- 0
   g[!is.finite(g)] <- 0
   q <- ncol(g) / 2
@@ -98,7 +100,8 @@ mechanism_regression_kng <- list(
       abort_riemdp("unsupported", sprintf("method = \"kng\" has no fast way to draw uniform points from a ball of radius %.4g on %s. Use method = \"newton\".",
                                           ask$radius, label_manifold(M)))
     }
-    list(steps = list(rule), expected_error = NA_real_, spread = NULL, details = list(shares = 1, constant = constant_error(ask), scale = rule$scale),
+    list(steps = list(rule), expected_error = NA_real_, spread = NULL,
+         details = list(shares = 1, constant = constant_error(ask), scale = rule$scale, loss = ask$loss),
          guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL))
   },
   release = function(M, x, y, plan, ask) {
@@ -118,7 +121,7 @@ mechanism_regression_kng <- list(
     }
   },
   words = function(r) {
-    sprintf("The K-norm gradient mechanism: density proportional to exp(-N/scale) on the public domain of foot points and vectors, N the larger of the lengths of the mean clipped gradients, each over the largest that a record can have, scale = %.6g = 2/epsilon times how far a record can move N. Drawn exactly, by rejection from the uniform law; the number of trials depends on the records.",
-            r$details$scale)
+    sprintf("The K-norm gradient mechanism: density proportional to exp(-N/scale) on the public domain of foot points and vectors, N the larger of the lengths of the mean %s gradients, each over the largest that a record can have, scale = %.6g = 2/epsilon times how far a record can move N. Drawn exactly, by rejection from the uniform law; the number of trials depends on the records.",
+            if (identical(r$details$loss, "lad")) "unit (least absolute deviations)" else "clipped", r$details$scale)
   }
 )

@@ -39,7 +39,17 @@ newton_ridge_factor <- function(lambda, reach, share) {
 
 # ---- the plan ---------------------------------------------------------------------------------------------------------------
 
+# beyond this budget steps don't change: the noise is nothing beside the records' own
+NEWTON_EPSILON <- 1000
+
+# Shares of epsilon by step
 newton_patterns <- list(1, c(0.4, 0.6), c(0.25, 0.75), c(0.1, 0.2, 0.7), c(0.06, 0.14, 0.8), c(0.04, 0.12, 0.84))
+
+# Nominal records: predictors uniform, errors normal, 95 % of them within the bound. `lengths` are quantiles of the length of a standard normal
+# vector, sd that of a coordinate, `moment` the mean squares of (1, x/reach).
+newton_model <- function(q, k, bound) {
+  list(q = q, k = k, sd = bound / sqrt(stats::qchisq(0.95, q)), moment = c(1, rep(1 / 3, k)), lengths = sqrt(stats::qchisq((seq_len(60) - 0.5) / 60, q)))
+}
 
 # Constants of a step with `epsilon` of its own; q the manifold's dimension, k predictors. m = 2 n epsilon/q.
 newton_start <- function(n, epsilon, q, predictors, bound, share, first) {
@@ -56,7 +66,7 @@ newton_start <- function(n, epsilon, q, predictors, bound, share, first) {
        epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))
 }
 
-newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL) {
+newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, model = newton_model(q, k, bound)) {
   start <- newton_start(n, epsilon, q, k, bound, share, first)
   if (is.null(start) || is.null(prior)) return(start)
   core <- epsilon - start$solver
@@ -74,57 +84,105 @@ newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL) {
   judge <- function(par) {
     if (exp(par[4]) < low * bound || exp(par[4]) > 3 * bound) return(1e6)
     rule <- constants(par)
-    if (is.null(rule)) 1e6 else log(sum(newton_error(rule, prior, bound) * c(1, rep(1 / 3, k))))
+    if (is.null(rule)) 1e6 else log(sum(newton_error(rule, prior, model) * model$moment))
   }
-  from <- c(stats::qlogis(start$e1 / core), stats::qlogis(min(0.95, start$t / expm1((core - start$e1 / 2) / q))), stats::qlogis(clamp(start$share[1], 0.02, 0.98)), log(start$tau))
+  part <- c(start$e1 / core, start$t / leverage(1, core - start$e1 / 2, q), start$share[1])
+  from <- c(stats::qlogis(clamp(part, 0.02, 0.98)), log(start$tau))
   fit <- stats::optim(from, judge, control = list(maxit = 100, reltol = 1e-3))
-  if (fit$value < judge(from)) constants(fit$par) else start
+  if (fit$value < log(sum(newton_error(start, prior, model) * model$moment))) constants(fit$par) else start
 }
 
+KNOT_MIDDLES <- LOSS_STEP * (seq_len(LOSS_KNOTS) - 0.5)
+
 # Expected squared distance to the non-private curve after a step from prior second moments (foot point, then reach times vectors), in
-# total over coordinates: c(foot point, vectors). Predictors are nominally uniform, errors normal with a root mean square of half the
-# bound.
-newton_error <- function(rule, prior, bound) {
-  k <- rule$k
-  q <- rule$q
-  n <- rule$n
-  moment <- c(1, rep(1 / 3, k))
-  sd <- 0.5 * bound / sqrt(q)
-  nominal <- nominal_errors(q, "normal")$r
-  nominal <- nominal[seq(1, length(nominal), by = 7)]
-  v <- noise_second_moment(rule$norm, k, q) / rule$rate^2
+# total over coordinates: c(foot point, vectors).
+newton_error <- function(rule, prior, model) {
+  q <- model$q
+  pull <- rule$n * model$moment
+  rise <- diff(rule$g)
+  curved <- rise / LOSS_STEP + (q - 1) * (rule$g[-1] - rise / 2) / KNOT_MIDDLES # trace of psi's derivative between knots
+  curved <- c(curved, curved[LOSS_KNOTS])
+  kappa_at <- function(sd) sum(curved[pmin.int(sd * model$lengths / (rule$tau * LOSS_STEP), LOSS_KNOTS) + 1]) / (q * length(model$lengths))
+  v <- noise_second_moment(rule$norm, model$k, q) / rule$rate^2
+  spread <- mean(loss_at(rule$g, rule$tau, model$sd * model$lengths)$psi^2) / q
   after <- 0
   for (i in 1:6) { # the loss is as curved as it is at residuals of the perturbed fit, which hold its error too
-    loss <- loss_at(rule$g, rule$tau, sqrt(sd^2 + sum(after * moment) / q) * nominal)
-    kappa <- mean(loss$slope + (q - 1) * loss$across) / q
-    spread <- mean(loss_at(rule$g, rule$tau, sd * nominal)$psi^2) / q
-    s <- n * kappa * moment / (n * kappa * moment + rule$ridge)
-    after <- (1 - s)^2 * (prior + q * sd^2 / (n * moment)) + v / (n * kappa * moment + rule$ridge)^2 +
-      s^2 * max(0, spread / kappa^2 - sd^2) * q / (n * moment)
+    kappa <- kappa_at(sqrt(model$sd^2 + sum(after * model$moment) / q))
+    s <- kappa * pull / (kappa * pull + rule$ridge)
+    before <- after
+    after <- (1 - s)^2 * (prior + q * model$sd^2 / pull) + v / (kappa * pull + rule$ridge)^2 +
+      s^2 * max(0, spread / kappa^2 - model$sd^2) * q / pull
+    if (sum(abs(after - before)) <= 0.01 * sum(after)) break
   }
   after
 }
 
-newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns = newton_patterns) {
-  key <- paste(c("newton", format(c(n, epsilon, q, k, radius, speed, bound, reach), digits = 17), length(patterns)), collapse = " ")
+# What a step leaves because geodesics bend, however many the records: of the size of curvature times the cubed distance before. The constant
+# is that of a single step on the sphere and in the hyperbolic plane, .0014 from a distance of .27.
+left_by_bending <- function(prior, model, bend) {
+  0.005 * bend^2 * sum(prior * model$moment)^3 * c(0.5, rep(1.5 / model$k, model$k))
+}
+
+# A step along the sum of clipped gradients with the noise on it: all of epsilon goes into the noise, none into a ridge, but its length rests
+# on nominal moments of residuals and predictors, which may be off by these shares. Good for many dimensions.
+MOMENT_DOUBT <- c(0.15, 0.5)
+
+noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k, bound)) {
+  norm <- best_norm(k, q)
+  pull <- n * model$moment
+  doubt <- MOMENT_DOUBT[c(1, rep(2, k))]
+  width <- sqrt(model$sd^2 + sum(prior * model$moment) / q)
+  best <- NULL
+  for (tau in bound * exp(seq(log(0.35), log(3), length.out = 18))) {
+    slope <- function(sd) {
+      r <- sd * model$lengths
+      mean(ifelse(r < tau, q, (q - 1) * tau / r)) / q
+    }
+    kappa <- slope(width)
+    spread <- mean(pmin(tau, model$sd * model$lengths)^2) / q
+    v <- noise_second_moment(norm, k, q) * (2 * tau / epsilon)^2 + pull * q * max(0, spread - (slope(model$sd) * model$sd)^2)
+    size <- kappa * pull * prior / ((1 + doubt^2) * (kappa * pull)^2 * prior + v)
+    after <- ((1 - size * kappa * pull)^2 + (doubt * size * kappa * pull)^2) * prior + size^2 * v
+    if (is.null(best) || sum(after * model$moment) < sum(best$after * model$moment)) best <- list(tau = tau, size = size, after = after)
+  }
+  c(best, list(noisy = TRUE, norm = norm, rate = epsilon / (2 * best$tau), epsilon = epsilon, n = n, q = q, k = k))
+}
+
+# The plan with the least expected error: shares of epsilon from `patterns`, by objective perturbation throughout (`noisy` FALSE) or with
+# a last step along the noisy gradient (TRUE). Constants of steps are optimised for patterns that are near the best without it.
+newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns = newton_patterns, noisy = c(FALSE, TRUE),
+                        bend = 1) {
+  key <- paste(c("newton", format(c(n, epsilon, q, k, radius, speed, bound, reach, bend), digits = 17), unlist(patterns), lengths(patterns), noisy), collapse = " ")
   remember(key, function() {
     share <- c(radius, speed * reach)
     share <- share / sum(share)
-    moment <- c(1, rep(1 / 3, k))
-    of_pattern <- function(pattern) {
+    epsilon <- min(epsilon, NEWTON_EPSILON)
+    model <- newton_model(q, k, bound)
+    of_pattern <- function(pattern, best, last) {
       prior <- c(radius^2, (speed * reach)^2) / 4
       steps <- list()
       for (i in seq_along(pattern)) {
-        rule <- newton_rule(n, pattern[i] * epsilon, q, k, bound, share, i == 1, prior)
-        if (is.null(rule)) return(NULL)
-        after <- newton_error(rule, prior, bound)
-        total <- sum(after * moment)
+        if (last && i == length(pattern)) {
+          rule <- noisy_rule(n, pattern[i] * epsilon, q, k, bound, prior, model)
+          after <- rule$after
+        } else {
+          rule <- if (best) newton_rule(n, pattern[i] * epsilon, q, k, bound, share, i == 1, prior, model) else
+            newton_start(n, pattern[i] * epsilon, q, k, bound, share, i == 1)
+          if (is.null(rule)) return(NULL)
+          after <- newton_error(rule, prior, model)
+        }
+        after <- after + left_by_bending(prior, model, bend)
+        total <- sum(after * model$moment)
         steps <- c(steps, list(rule))
         prior <- 2 * after + total^2 / 2
       }
-      list(steps = steps, shares = pattern, spread = after, error = sqrt(total))
+      list(pattern = pattern, last = last, steps = steps, spread = after, error = sqrt(total))
     }
-    plans <- Filter(Negate(is.null), lapply(patterns, of_pattern))
+    rough <- do.call(c, lapply(noisy, function(last) lapply(patterns, of_pattern, best = FALSE, last = last)))
+    rough <- Filter(Negate(is.null), rough)
+    error <- vapply(rough, `[[`, 0, "error")
+    rough <- utils::head(rough[order(error)], 4)
+    plans <- lapply(rough, function(p) of_pattern(p$pattern, TRUE, p$last))
     if (length(plans)) plans[[which.min(vapply(plans, function(p) p$error, 0))]]
   })
 }
@@ -139,25 +197,26 @@ newton_mechanism <- function(name, patterns) {
     name = name,
     needs_delta = FALSE,
     plan = function(M, ask) {
-      plan <- newton_plan(ask$n, ask$epsilon, ask$q, ask$k, ask$radius, ask$speed, ask$residual_bound, ask$reach, patterns)
+      facts <- mf_facts(M)
+      bend <- max(abs(c(facts$k_min, facts$k_max)))
+      plan <- newton_plan(ask$n, ask$epsilon, ask$q, ask$k, ask$radius, ask$speed, ask$residual_bound, ask$reach, patterns,
+                          if (isTRUE(facts$k_min >= 0)) c(FALSE, TRUE) else FALSE, if (is.finite(bend)) bend else 1)
       if (is.null(plan)) return(NULL)
       margin <- newton_margin(ask)
       list(steps = plan$steps, expected_error = margin * plan$error, spread = margin^2 * plan$spread,
-           details = list(shares = plan$shares, constant = constant_error(ask)),
+           details = list(shares = plan$pattern, noisy = plan$last, constant = constant_error(ask)),
            guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL))
     },
     release = function(M, x, y, plan, ask) {
-      state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
-      legs <- regression_legs(M, ask)
-      for (rule in plan$steps) {
-        theta <- newton_step(M, x, y, state$p, tangent_vectors(M, state$p, state$v), rule, ask$reach, legs)
-        state <- regression_move(M, state$p, state$v, theta[, 1], theta[, -1, drop = FALSE] / rep(ask$reach, each = ask$q), ask)
-      }
-      regression_value(M, state)
+      regression_steps(M, x, y, plan$steps, ask, function(records, rule) {
+        (if (isTRUE(rule$noisy)) noisy_step else newton_step)(records, rule, ask$reach)
+      })
     },
     words = function(r) {
-      sprintf("Gauss-Newton steps with shares %s of epsilon, whose sum is epsilon. Each is a linear regression of residuals carried back to the last released foot point, released by objective perturbation: the loss is bounded so that gradient and curvature of a single record cannot both be large, and a random linear term is added (theorem 1 of proofs/linear-regression.md). Given what was released before, all constants are public.",
-              paste(format(r$details$shares), collapse = ", "))
+      paste0(sprintf("Gauss-Newton steps with shares %s of epsilon, whose sum is epsilon. Each is a linear regression of residuals carried back to the last released foot point, released by objective perturbation: the loss is bounded so that gradient and curvature of a single record cannot both be large, and a random linear term is added (theorem 1 of proofs/linear-regression.md).",
+                     paste(format(r$details$shares), collapse = ", ")),
+             if (isTRUE(r$details$noisy)) " The last one follows the sum of the records' clipped gradients with noise of the same law on it.",
+             " Given what was released before, all constants are public.")
     }
   )
 }
@@ -166,25 +225,28 @@ mechanism_newton <- newton_mechanism("newton", newton_patterns)
 mechanism_regression_tangent <- newton_mechanism("tangent", newton_patterns[1])
 
 # ---- one step -----------------------------------------------------------------------------------------------------------------
+# Coordinates in the records' frame, q x (1 + k): dp, then reach times dv
 
-newton_step <- function(M, x, y, p, v, rule, reach, legs) {
+newton_step <- function(records, rule, reach) {
   k <- length(reach)
   q <- rule$q
-  frame <- .Call(riemdp_gauss_newton_frame, M, p, v)
-  lambda <- frame[[2]]
+  lambda <- records$lambda
   gauge <- newton_gauge(lambda, reach, rule$norm)
   grow <- newton_ridge_factor(lambda, reach, rule$share)
-  data <- .Call(riemdp_gauss_newton_records_nonprivate, M, p, v, x, y, frame[[1]], lambda, reach, legs)
+  y <- records$responses
   most <- 100 * rule$tau + 10 # beyond it a residual says no more: moved there, record by record
-  length <- sqrt(colSums(data[[2]]^2))
-  data[[2]] <- data[[2]] * rep(pmin(1, most / length), each = q)
-  data[[2]][!is.finite(data[[2]])] <- 0
+  y <- y * rep(pmin(1, most / sqrt(colSums(y^2))), each = q)
+  y[!is.finite(y)] <- 0
   ridge <- matrix(rep(rule$ridge * grow, each = q), q)
-  top <- if (min(lambda) < 0 && k == 1) cosh(sqrt(-min(lambda)) * reach)^2 else 1
+  top <- if (min(lambda) < 0 && k == 1) cosh(sqrt(-min(lambda)) * reach)^2 else 1 # of squared features
   rate <- outwards_down(rule$rate / gauge)
-  eta <- max(1e-10, 2^-46 * (rule$n * (1 + rule$tau + most) + 10 * (k + 1) * q / rate)) * sqrt(top)
-  release <- .Call(riemdp_release_perturbed, data[[1]], data[[2]], ridge, matrix(0, q, k + 1),
-                   list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g)), c(eta, NEWTON_STEPS, (k + 1) * top),
-                   c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * eta)), 0), in_simulation())
-  frame[[1]] %*% release # coordinates in the manifold's own frame: dp, then reach times dv
+  eta <- solver_tolerance(rule$n, rule$tau + most, q * (k + 1), rate) * sqrt(top)
+  .Call(riemdp_release_perturbed, records$features, y, ridge, matrix(0, q, k + 1), kernel_loss(rule), c(eta, NEWTON_STEPS, (k + 1) * top),
+        c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * eta)), 0), in_simulation())
+}
+
+noisy_step <- function(records, rule, reach) {
+  rate <- outwards_down(rule$rate / newton_gauge(records$lambda, reach, rule$norm))
+  noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, NOISE_NORM[[rule$norm]], rate, in_simulation())
+  (clipped_gradient(records, rule$tau) + noise[, , 1]) * rep(rule$size, each = rule$q)
 }

@@ -217,7 +217,7 @@ test_that("the public tolerance is within reach of rounding for a million record
   x <- rbind(1, stats::runif(n, -1, 1))
   y <- rbind(3 * x[2, ] + stats::rnorm(n))
   rule <- rule_of(n, 1, 1, 1, "closed")
-  fit <- shared_fit(x, y, rule, matrix(c(5, -3), 1), eta = riemdp:::solver_tolerance(rule) / 10)
+  fit <- shared_fit(x, y, rule, matrix(c(5, -3), 1), eta = riemdp:::solver_tolerance(rule$n, rule$tau, length(rule$ridge), rule$rate) / 10)
   expect_true(fit[[3]])
 })
 

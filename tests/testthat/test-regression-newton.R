@@ -158,3 +158,68 @@ test_that("a record alone decides its own features and residual; what is missing
   edge <- .Call(riemdp:::riemdp_gauss_newton_records_nonprivate, M, p, v, matrix(1), y[8, ], frame[[1]], frame[[2]], 1, 1)
   expect_identical(edge[[2]][, 1], all[[2]][, 8])
 })
+
+test_that("a last step along the gradient is the clipped sum with noise of its rate, and loses its epsilon at most", {
+  with_simulation(4, {
+    for (lambda in list(0, c(0, 0), c(0, 1), c(0, 9))) {
+      q <- length(lambda)
+      rule <- riemdp:::noisy_rule(50, 1, q, 1, 0.1, c(0.1, 0.1))
+      c <- riemdp:::newton_gauge(lambda, 1, "vertex")
+      expect_identical(rule$rate, 1 / (2 * rule$tau))
+      psi <- function(par) rule$tau * par / max(1, sqrt(sum(par^2)))
+      shift <- function(par) features(lambda, sin(par[1])) * rep(psi(par[-1]), each = 2)
+      loss <- function(par) rule$rate / c * gauge(shift(par[seq_len(q + 1)]) - shift(par[q + 1 + seq_len(q + 1)]))
+      worst <- max(vapply(1:6, function(i) {
+        -stats::optim(stats::rnorm(2 * q + 2, sd = 2), function(par) -loss(par), control = list(maxit = 2000))$value
+      }, 0))
+      expect_lte(worst, 1 + 1e-12)
+      expect_gte(worst, if (any(lambda > 4)) 0.9 else 0.97)
+    }
+  })
+  # three records: the sum by hand, the noise drawn again
+  rule <- riemdp:::noisy_rule(3, 1, 2, 1, 0.1, c(0.1, 0.1))
+  e <- cbind(c(0.01, 0), c(3, 4), c(0, 0))
+  f <- array(c(1, 1, 0.5, 0.5, 0.9, 1, -1, -0.8, 0, 0, 0, 0), c(2, 2, 3))
+  psi <- cbind(e[, 1], e[, 2] / 5 * rule$tau, 0)
+  expect_true(rule$tau > 0.01)
+  by_hand <- sapply(1:2, function(k) rowSums(f[, k, ] * psi))
+  records <- list(features = f, responses = e, lambda = c(0, 1))
+  theta <- with_simulation(5, riemdp:::noisy_step(records, rule, 0.5))
+  rate <- rule$rate / riemdp:::newton_gauge(c(0, 1), 0.5, rule$norm) * (1 - 1e-14)
+  noise <- with_simulation(5, .Call(riemdp:::riemdp_perturbation_noise, 2, 2, 1, riemdp:::NOISE_NORM[[rule$norm]], rate, TRUE))[, , 1]
+  expect_equal(theta, (by_hand + noise) * rep(rule$size, each = 2), tolerance = 1e-12)
+})
+
+test_that("plans exist for any budget that a loss exists for, and say so where none does", {
+  plan <- function(epsilon, n = 20, M = sphere(2), center = c(0, 0, 1)) {
+    dp_regression_plan(M, n, epsilon, center, radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_half = 0.5)
+  }
+  errors <- vapply(10^c(-6, -2, 0, 2, 3, 5, 8, 300), function(e) plan(e)$expected_error[1], 0)
+  expect_true(all(is.finite(errors) & errors > 0))
+  expect_false(is.unsorted(-errors))
+  expect_identical(errors[7], errors[8])
+  for (M in list(euclidean(1), euclidean(30))) for (e in c(1e-8, 1e5)) {
+    expect_true(all(is.finite(plan(e, 1e6, M, numeric(mf_facts(M)$dimension))$expected_error)))
+  }
+  d <- with_simulation(6, {
+    x <- stats::runif(30)
+    list(x = x, y = mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0))))
+  })
+  for (e in c(1e-7, 1e5, 1e9)) {
+    r <- dp_regression(y ~ x, sphere(2), d, epsilon = e, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+    expect_identical(guarantee(r)$epsilon, e)
+    expect_true(all(is.finite(unlist(r$value))))
+  }
+  # without noise to speak of it is the plain curve
+  ends <- mf_exp(sphere(2), c(0, 0, 1), outer(c(-0.5, 0.5), c(0.8, 0.2, 0)))
+  expect_lt(max(mf_dist(sphere(2), predict(r, data.frame(x = c(0, 1))), ends)), 1e-3)
+})
+
+test_that("the last step along the gradient is for many dimensions and no negative curvature", {
+  plan <- function(M, center, n) riemdp:::plan_regression(M, list(
+    n = n, q = mf_facts(M)$dimension, k = 1, epsilon = 2, delta = 0, center = center, radius = 0.3, speed = 0.75, residual_bound = 0.1, reach = 0.5,
+    method = "newton"))$details$noisy
+  expect_true(plan(kendall(10), exp(2i * pi * (1:10) / 10), 50))
+  expect_false(plan(sphere(2), c(0, 0, 1), 200))
+  expect_false(plan(hyperbolic(10), c(1, numeric(10)), 50))
+})
