@@ -157,7 +157,7 @@ test_that("grids never lose: discretised pairs bound the exact profile of a step
         for (direction in directions) {
           source <- riemdp:::pld_part(step, direction, upper)
           g <- if (upper) riemdp:::grid_above(source, h, 1e-20, 1e-16) else riemdp:::grid_below(source, h, 1e-20, 1e-16)
-          l <- g$offset + h * (g$first + seq_along(g$mass) - 1)
+          l <- g$offset + h * g$at
           expect_gte(min(g$mass), 0)
           best <- max(best, sum(g$mass * pmax(0, -expm1(epsilon - l))) + if (upper) g$infinite else 0)
         }
