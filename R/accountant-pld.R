@@ -331,7 +331,7 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
   }
   # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
   list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, low = low, atoms = atoms, K = K,
-       steps = steps, tol = tol)
+       steps = steps, tol = tol, known = !is.null(epsilon))
 }
 
 # The window outside of which less than e^-14 of the answer lies: c(low, high), and the tilts that show it. From above what lies
@@ -363,6 +363,45 @@ tilted_window <- function(plan, upper, h) {
     if (max(first[1], image) < high[1]) high <- c(max(first[1], image), first[2])
   }
   list(high = high[1], high_tilt = high[2], low = low[1], low_tilt = low[2])
+}
+
+# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them: then only sums
+# with at least one loss above `cut` are composed, and the rest is bounded. The plan with the tilt that keeps the window narrow; as
+# it is where the bulk alone reaches the target, or rounding is small.
+with_jumps <- function(plan, times) {
+  k0 <- plan$K(plan$theta)
+  excess <- k0 - plan$theta * plan$target - plan$log_delta
+  if (log(plan$steps * 1e-13) + excess < -14) return(plan)
+  v <- max(plan$theta, 1 / plan$target) * 2^(-1:10)
+  for (cut in plan$target * c(0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.025)) {
+    bulk <- 0
+    for (i in seq_along(times)) {
+      a <- plan$atoms[[i]]
+      keep <- a$loss <= cut
+      if (!any(keep)) return(plan)
+      bulk <- bulk + times[i] * log_moment(list(loss = a$loss[keep], log_mass = a$log_mass[keep]), v)
+    }
+    if (min(bulk - v * plan$target) > plan$log_delta - 16) next
+    best <- NULL
+    for (share in c(1, 0.7, 0.5, 0.35, 0.25)) {
+      try <- plan
+      try$theta <- share * plan$theta
+      aim <- jumps <- 0
+      for (i in seq_along(times)) {
+        a <- plan$atoms[[i]]
+        aim <- aim + times[i] * tilted(a, try$theta)[2]
+        jumps <- jumps + times[i] * sum(exp(a$log_mass + try$theta * a$loss - log_moment(a, try$theta))[a$loss > cut])
+      }
+      if (jumps > 0.1) next # nothing gained
+      try$sd <- max(sqrt(max(aim, 0)), 1e-12)
+      window <- tilted_window(try, TRUE, 0)
+      try$cut <- cut
+      try$width <- max(window$high, plan$target) - min(window$low, plan$target)
+      if (is.null(best) || try$width < 0.8 * best$width) best <- try
+    }
+    return(if (is.null(best)) plan else best)
+  }
+  plan
 }
 
 grid_step <- function(plan, for_delta) {
@@ -509,7 +548,6 @@ grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, thet
   }
   # groups start at the end where the law may be steep: sampled losses are bounded on one side
   down <- !is.null(source$pair) && source$pair[4] == 1
-  fixed <- !is.null(offset) || source$fold || length(atoms$loss)
   if (is.null(offset)) {
     offset <- if (source$fold) 0 else if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else {
       o <- order(loss, method = "radix")
@@ -524,17 +562,6 @@ grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, thet
     o <- order(loss, method = "radix")
     o <- o[keep[o]]
     merged <- merge_groups(loss[o], mass[o], h, offset, down)
-    if (!fixed && merged$lost > h^2 / 8) {
-      # groups that don't fit together: other places of the grid, odd to the cells' parts
-      for (place in offset + h * c(1, 3, 5, 7, 9, 11, 13, 15) / (4 * CELL_PARTS)) {
-        other <- merge_groups(loss[o], mass[o], h, place, down)
-        if (other$lost < merged$lost) {
-          merged <- other
-          offset <- place
-        }
-        if (merged$lost <= h^2 / 8) break
-      }
-    }
     at <- merged$at
     out <- merged$mass
   }
@@ -584,15 +611,14 @@ slip_bound <- function(slips, times, h, theta, log_odds) {
   list(by = min(by, most) + 2 * PLD_SLACK * h * sum(times), log_odds = log_odds)
 }
 
-# sorted outcomes on the grid through `offset`; `lost` of their mean
+# sorted outcomes on the grid through `offset`
 merge_groups <- function(loss, mass, h, offset, down) {
   l <- loss - offset
   first <- floor(l[1] / h) - 1
   bins <- ceiling(l[length(l)] / h) - first + 1
   if (!is.finite(bins) || bins > 4e7) spread_too_far()
   out <- .Call(riemdp_pld_merge, l, mass, c(h, first, bins, down))
-  at <- first + 0:bins
-  list(at = at, mass = out, lost = sum(mass * l) - h * sum(out * at))
+  list(at = first + 0:bins, mass = out)
 }
 
 # Loss of the first merged outcome, which lies half a step before its own end: later groups then are half a step wide to either
@@ -651,6 +677,11 @@ pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
   log_finite <- 0
   relative <- log_most <- shift <- 0
   slips <- list()
+  jumps <- !is.null(plan$cut)
+  lifts <- complex(half)
+  wrong_lifts <- log_all <- double(half)
+  bulk_tilts <- if (jumps) max(theta, 1 / plan$target) * 2^(-1:10)
+  bulk_moment <- 0
   for (i in seq_along(sources)) {
     g <- if (upper) grid_above(sources[[i]], h, plan$tail, plan$low, origin) else
       grid_below(sources[[i]], h, plan$tail, plan$low, origin, couple, theta)
@@ -668,8 +699,19 @@ pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
     log_scale <- log_scale + times[i] * moment
     log_finite <- log_finite + times[i] * log1p(-g$infinite)
     w <- w / size
-    z <- stats::fft(wrap(w, g$at, n))[seq_len(half)]
+    jump <- if (jumps) h * at > plan$cut else FALSE
+    bulk <- !jump
+    z <- stats::fft(wrap(w[bulk], g$at[bulk], n))[seq_len(half)]
     size <- Mod(z)
+    if (jumps) {
+      bulk_moment <- bulk_moment + times[i] * if (any(bulk)) log_moment(list(loss = h * at[bulk], log_mass = log(g$mass[bulk])), bulk_tilts) else -Inf
+      x <- if (any(jump)) stats::fft(wrap(w[jump], g$at[jump], n))[seq_len(half)] / z else complex(half)
+      far <- Mod(x)
+      lifts <- lifts + times[i] * complex(real = 0.5 * log1p(pmax(2 * Re(x) + far^2, -0.999)), imaginary = atan2(Im(x), 1 + Re(x)))
+      wrong_lifts <- wrong_lifts + times[i] * (2.2 * fft_error(n) * (sum(w[jump]) + far) / size + 8 * .Machine$double.eps * far)
+      wrong_lifts[!(far < 0.5)] <- Inf
+      log_all <- log_all + times[i] * log(size * (1 + far) + 2 * fft_error(n))
+    }
     relative <- relative + times[i] * (fft_error(n) / pmax(size, 1e-300) + 8 * .Machine$double.eps)
     log_most <- log_most + times[i] * log(size + fft_error(n))
     power <- if (times[i] == 1) list(log(size), Arg(z)) else list(times[i] * log(size), times[i] * Arg(z))
@@ -682,6 +724,16 @@ pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
   wrong[rough] <- size[rough] + exp(pmin(log_most[rough], 0))
   z <- complex(modulus = size, argument = total[[2]])
   z[size == 0] <- 0
+  if (jumps) {
+    # B ((1 + J/B)^times - 1) of bulk B and jumps J
+    lift <- complex(real = expm1(Re(lifts)) * cos(Im(lifts)) - 2 * sin(Im(lifts) / 2)^2, imaginary = exp(Re(lifts)) * sin(Im(lifts)))
+    wrong <- size * (Mod(lift) * (1.1 * relative + 16 * .Machine$double.eps) + 1.2 * exp(Re(lifts)) * wrong_lifts)
+    z <- z * lift
+    rough <- which(!(relative < 0.1 & wrong_lifts < 0.1 & is.finite(wrong)))
+    wrong[rough] <- 2 * exp(pmin(log_all[rough], 0.5))
+    z[rough] <- 0
+    size <- Mod(z)
+  }
   full <- c(z, Conj(rev(z[seq_len(n - half) + 1])))
   mass <- Re(stats::fft(full, inverse = TRUE)) / n
   error <- 2 * sum(wrong) / n + fft_error(n) * 2 * sum(size) / n
@@ -691,7 +743,7 @@ pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
   low <- shift + first * h
   list(h = h, loss = low + h * (seq_len(n) - 1), mass = if (first %% n == 0) mass else mass[c((first %% n + 1):n, seq_len(first %% n))], error = error,
        rounding = PLD_ROUNDING[1] + PLD_ROUNDING[2] * plan$steps, log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h, slip = slip,
-       range = spread_of(sources, plan$tail, plan$low),
+       range = spread_of(sources, plan$tail, plan$low), bulk = if (jumps) list(tilts = bulk_tilts, moment = bulk_moment),
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
 }
 
@@ -750,6 +802,10 @@ pld_profile <- function(d, upper, center) {
   if (!upper && d$slip$log_odds > -Inf) {
     c <- if (d$theta > 0) d$theta * log(d$theta) - (1 + d$theta) * log1p(d$theta) else 0
     beyond <- beyond + exp(pmin(c + d$slip$log_odds + d$log_scale - d$theta * loss[keep], 700)) * (1 + d$rounding)
+  }
+  if (upper && !is.null(d$bulk)) { # what was left out: Chernoff's bound, one tilt for all
+    best <- which.min(d$bulk$moment - d$bulk$tilts * center)
+    beyond <- beyond + exp(pmin(d$bulk$moment[best] - d$bulk$tilts[best] * loss[keep], 0)) * (1 + d$rounding)
   }
   delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
   delta[!is.finite(delta)] <- if (upper) 1 else 0
@@ -825,6 +881,7 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
     return(list(value = if (upper) 1e-290 + infinite else 0, h = NA))
   }
   h <- if (!is.null(step)) step else if (couple) couple_step(parts, plan, is.null(delta)) else grid_step(plan, is.null(delta))
+  if (plan$known && plan$target > 0) plan <- with_jumps(plan, parts$times)
   d <- pld_compose(parts$sources, parts$times, plan, upper, h, couple)
   profile <- pld_profile(d, upper, plan$target)
   slack <- pld_slack(d, plan$steps) + if (upper) 0 else d$slip$by
