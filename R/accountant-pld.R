@@ -271,7 +271,11 @@ plan_atoms <- function(source, tail, low) {
   list(loss = loss[keep], log_mass = log(mass[keep]), infinite = source$infinite)
 }
 
-log_moment <- function(atoms, theta) log_sum(atoms$log_mass + theta * atoms$loss)
+log_moment <- function(atoms, theta) {
+  l <- atoms$log_mass + outer(atoms$loss, theta)
+  top <- apply(l, 2, max)
+  top + log(colSums(exp(l - rep(top, each = nrow(l)))))
+}
 
 # mean and variance of the tilted law
 tilted <- function(atoms, theta) {
@@ -292,7 +296,11 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
   low <- 1e-6 / steps
   for (round in 1:4) {
     atoms <- lapply(sources, plan_atoms, tail, low)
-    K <- function(theta) sum(times * vapply(atoms, log_moment, 0, theta))
+    K <- function(theta) { # of several theta at once
+      out <- 0
+      for (i in seq_along(atoms)) out <- out + times[i] * log_moment(atoms[[i]], theta)
+      out
+    }
     moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
     if (round == 4) break # the atoms of the final truncation
     logs <- if (round == 1) seq(log(1e-3), log(1e7), length.out = 47) else log(theta) + seq(-1.5, 1.5, by = 0.5)
@@ -301,7 +309,7 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     } else {
       f <- function(s) K(exp(s)) - exp(s) * epsilon
     }
-    scores <- vapply(logs, f, 0)
+    scores <- f(logs)
     i <- which.min(scores)
     best <- stats::optimize(f, logs[c(max(1, i - 1), min(length(logs), i + 1))], tol = 1e-3)
     if (best$objective > scores[i]) best <- list(minimum = logs[i], objective = scores[i])
@@ -318,22 +326,82 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     target <- if (is.null(epsilon)) best$objective else epsilon
     if (is.null(epsilon) && target <= 0) theta <- 1e-3
     # the bound is above delta by about sqrt(2 pi) sd theta (theta + 1)
-    log_delta <- if (is.null(delta)) best$objective - log(max(1, 2.5 * sd * theta * (theta + 1))) else log(delta)
+    log_delta <- if (is.null(delta)) best$objective - plan_excess(list(sd = sd, theta = theta)) else log(delta)
     tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 10))
   }
   # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
   list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, low = low, atoms = atoms, K = K,
-       steps = steps, tol = tol)
+       steps = steps, tol = tol, known = !is.null(epsilon))
 }
 
-# how far the tilted sum may lie outside with log probability below log_eta: c(low, high) and the tilts that show it
-tilted_window <- function(plan, log_eta, h) {
-  s <- 2^seq(-3, 6, 0.5) * sqrt(-2 * log_eta) / plan$sd / 4
-  s <- s[s * h <= 1 | seq_along(s) == 1] # beyond, the grid moves losses by more than the bound's room
+# The window outside of which less than e^-14 of the answer lies: c(low, high), and the tilts that show it. From above what lies
+# beyond weighs e^(-theta loss) only, or its image's weight where that is above the target; from below all of it is taken off at
+# its largest weight.
+tilted_window <- function(plan, upper, h) {
   k0 <- plan$K(plan$theta)
-  high <- (vapply(s, function(v) plan$K(plan$theta + v), 0) - k0 - log_eta) / s
-  low <- -(vapply(s, function(v) plan$K(plan$theta - v), 0) - k0 - log_eta) / s
-  list(high = min(high), high_tilt = s[which.min(high)], low = max(low), low_tilt = s[which.max(low)])
+  room <- 14 + max(plan_excess(plan), k0 - plan$theta * plan$target - plan$log_delta)
+  s <- 2^seq(-3, 6, 0.5) * sqrt(2 * room) / plan$sd / 4
+  above <- function(s) (plan$K(plan$theta + s) - k0 + room) / s
+  light <- function(s) (plan$K(plan$theta + s) - k0 + room + plan$theta * plan$target) / (s + plan$theta)
+  below <- function(s) -(plan$K(plan$theta - s) - k0 + room) / s
+  least <- function(f) { # rare large losses need small tilts
+    t <- s[s * h <= 1 | seq_along(s) == 1] # beyond, the grid moves losses by more than the bound's room
+    value <- f(t)
+    for (round in 1:40) {
+      if (which.min(value) > 1 || (round > 1 && value[1] > value[2] - 1e-2 * abs(value[2]))) break
+      t <- c(t[1] / 2, t)
+      value <- c(f(t[1]), value)
+    }
+    c(min(value), t[which.min(value)])
+  }
+  high <- least(above)
+  low <- least(function(s) -below(s))
+  low[1] <- -low[1]
+  if (upper) {
+    first <- least(light)
+    image <- high[1] - max(0, plan$target - low[1])
+    if (max(first[1], image) < high[1]) high <- c(max(first[1], image), first[2])
+  }
+  list(high = high[1], high_tilt = high[2], low = low[1], low_tilt = low[2])
+}
+
+# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them: then only sums
+# with at least one loss above `cut` are composed, and the rest is bounded. The plan with the tilt that keeps the window narrow; as
+# it is where the bulk alone reaches the target, or rounding is small.
+with_jumps <- function(plan, times) {
+  k0 <- plan$K(plan$theta)
+  excess <- k0 - plan$theta * plan$target - plan$log_delta
+  if (log(plan$steps * 1e-13) + excess < -14) return(plan)
+  v <- max(plan$theta, 1 / plan$target) * 2^(-1:10)
+  for (cut in plan$target * c(0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.025)) {
+    bulk <- 0
+    for (i in seq_along(times)) {
+      a <- plan$atoms[[i]]
+      keep <- a$loss <= cut
+      if (!any(keep)) return(plan)
+      bulk <- bulk + times[i] * log_moment(list(loss = a$loss[keep], log_mass = a$log_mass[keep]), v)
+    }
+    if (min(bulk - v * plan$target) > plan$log_delta - 16) next
+    best <- NULL
+    for (share in c(1, 0.7, 0.5, 0.35, 0.25)) {
+      try <- plan
+      try$theta <- share * plan$theta
+      aim <- jumps <- 0
+      for (i in seq_along(times)) {
+        a <- plan$atoms[[i]]
+        aim <- aim + times[i] * tilted(a, try$theta)[2]
+        jumps <- jumps + times[i] * sum(exp(a$log_mass + try$theta * a$loss - log_moment(a, try$theta))[a$loss > cut])
+      }
+      if (jumps > 0.1) next # nothing gained
+      try$sd <- max(sqrt(max(aim, 0)), 1e-12)
+      window <- tilted_window(try, TRUE, 0)
+      try$cut <- cut
+      try$width <- max(window$high, plan$target) - min(window$low, plan$target)
+      if (is.null(best) || try$width < 0.8 * best$width) best <- try
+    }
+    return(if (is.null(best)) plan else best)
+  }
+  plan
 }
 
 grid_step <- function(plan, for_delta) {
@@ -345,112 +413,212 @@ grid_step <- function(plan, for_delta) {
   min(sqrt(12 * slack / (plan$steps * (theta + 1))), 0.25 / (theta + 1))
 }
 
+# the same where splitting of atoms has to be told apart: it moves the composed loss by some 2.5 h sqrt(steps)
+couple_step <- function(parts, plan, for_delta) {
+  split <- sum(parts$times[vapply(parts$sources, function(source) length(source$loss) > 0, NA)])
+  slack <- plan$tol * if (for_delta) min(1 / plan$theta, plan$sd) else max(abs(plan$target), 1e-3 * plan$sd)
+  min(grid_step(plan, for_delta), slack / (2.5 * sqrt(max(1, split))))
+}
+
 # ---- on the grid --------------------------------------------------------------------------------------------------------------
 
-# list(first, mass, infinite, offset): masses at offset + first h, offset + (first + 1) h, ...; from above
+# Cells of a smooth part: list(step, first, bins) a block. Steps of h up to DENSE of them from 0, beyond steps that double with the
+# loss: rare losses far above h need no finer cells, and there would be too many.
+DENSE <- 2^16
+
+cell_blocks <- function(ends, h, fold) {
+  first <- if (fold) 0 else floor(ends[1] / h)
+  last <- max(first + 1, ceiling(ends[2] / h))
+  if (!is.finite(first) || !is.finite(last) || max(-first, last) > 2^52) spread_too_far()
+  inner <- c(max(first, -DENSE), min(last, DENSE))
+  blocks <- if (inner[1] < inner[2]) list(c(h, inner[1], inner[2] - inner[1])) else list()
+  far <- function(reach, side, near) {
+    k <- max(0, floor(log2(max(near, DENSE) / DENSE)))
+    while (DENSE * 2^k < reach) {
+      step <- 2^(k + 1)
+      a <- floor(max(near, DENSE * 2^k) / step)
+      b <- min(ceiling(reach / step), DENSE)
+      blocks <<- c(blocks, list(c(step * h, if (side > 0) a else -b, b - a)))
+      k <- k + 1
+    }
+  }
+  if (last > DENSE) far(last, 1, first)
+  if (first < -DENSE) far(-first, -1, -last)
+  blocks
+}
+
+# sums of `mass` by the whole numbers `at`: list(at, mass), sorted
+sum_at <- function(at, mass) {
+  o <- order(at, method = "radix")
+  at <- at[o]
+  last <- c(which(diff(at) != 0), length(at))
+  if (length(last) == length(at)) return(list(at = at, mass = mass[o]))
+  id <- rep.int(seq_along(last), diff(c(0, last)))
+  list(at = at[last], mass = as.vector(rowsum(mass[o], id, reorder = FALSE)))
+}
+
+# atoms split between the grid points around them: list(below, share of the one above)
+split_atoms <- function(loss, h) {
+  at <- loss / h
+  near <- abs(at - round(at)) < 1e-9 & round(at) >= at # no lower than it is
+  below <- ifelse(near, round(at), floor(at))
+  list(below = below, share = ifelse(near, 0, pmin(1, expm1(below * h - loss) / expm1(-h))))
+}
+
+# list(at, mass, infinite, offset): masses at offset + at h, from above
 grid_above <- function(source, h, tail, low, offset = 0) {
-  lo <- hi <- NULL
-  smooth <- NULL
+  at <- mass <- double()
   infinite <- source$infinite
   if (!is.null(source$pair)) {
     range <- smooth_range(source$pair, tail, low)
-    ends <- range(smooth_loss(source$pair, range))
-    if (offset != 0) offset <- 0 # atoms beside a smooth part lie where they do
-    first <- floor(ends[1] / h)
-    if (source$fold) first <- 0
-    bins <- max(1, ceiling(ends[2] / h) - first)
-    check_bins(bins)
-    smooth <- .Call(riemdp_pld_cells, c(source$pair, range), c(h, first, bins, 0))
+    offset <- 0 # atoms beside a smooth part lie where they do
+    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
+      at <- c(at, block[1] / h * (block[2] + 0:block[3]))
+      mass <- c(mass, .Call(riemdp_pld_cells, c(source$pair, range), c(block, 0)))
+    }
     tails <- smooth_tails(source$pair, range)
     infinite <- infinite + tails[["high"]]
-    # up to the first point that lies above all of it
-    smooth[2] <- smooth[2] + if (source$fold) 0 else tails[["low"]]
-    lo <- first
-    hi <- first + bins
+    if (!source$fold) {
+      # to the first point that lies above all of it
+      i <- order(at)[2]
+      mass[i] <- mass[i] + tails[["low"]]
+    }
   }
-  loss <- source$loss
-  mass <- source$mass
-  if (source$fold) {
-    mass <- mass[loss > 0]
-    loss <- loss[loss > 0]
+  keep <- source$loss > if (source$fold) 0 else -Inf
+  if (any(keep)) {
+    parts <- split_atoms(source$loss[keep] - offset, h)
+    at <- c(at, parts$below, parts$below + 1)
+    mass <- c(mass, source$mass[keep] * (1 - parts$share), source$mass[keep] * parts$share)
   }
-  if (length(loss)) {
-    loss <- loss - offset
-    at <- loss / h
-    near <- abs(at - round(at)) < 1e-9 & round(at) >= at # no lower than it is
-    below <- ifelse(near, round(at), floor(at))
-    share <- ifelse(near, 0, pmin(1, expm1(below * h - loss) / expm1(-h)))
-    lo <- min(lo, below)
-    hi <- max(hi, below + 1)
-  }
-  check_bins(hi - lo)
-  out <- double(hi - lo + 1)
-  if (!is.null(smooth)) out[first - lo + seq_along(smooth)] <- smooth
-  if (length(loss)) {
-    index <- c(below, below + 1) - lo + 1
-    sums <- rowsum(c(mass * (1 - share), mass * share), index)
-    i <- as.integer(rownames(sums))
-    out[i] <- out[i] + sums[, 1]
-  }
-  if (source$fold) {
-    # lo is 0 or above
-    if (lo > 0) out <- c(double(lo), out)
-    positive <- out[-1]
-    mirror <- positive * exp(-h * seq_along(positive))
-    out <- c(rev(mirror), max(0, 1 - sum(positive, mirror) - infinite), positive)
-    lo <- -length(positive)
-  }
-  list(first = lo, mass = out, infinite = infinite, offset = offset)
+  sums <- sum_at(at, mass)
+  if (source$fold) sums <- fold_up(sums$at, sums$mass, h, infinite)
+  list(at = sums$at, mass = sums$mass, infinite = infinite, offset = offset)
 }
 
-check_bins <- function(bins) {
-  if (!is.finite(bins) || bins > 4e7) {
-    abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
-  }
+# the mirror images of what lies above 0, and the rest at 0
+fold_up <- function(at, mass, h, infinite) {
+  positive <- at > 0
+  at <- at[positive]
+  mass <- mass[positive]
+  mirror <- mass * exp(-h * at)
+  list(at = c(-rev(at), 0, at), mass = c(rev(mirror), max(0, 1 - sum(mass, mirror) - infinite), mass))
 }
+
+spread_too_far <- function() abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
 
 CELL_PARTS <- 4
 
-# the same from below; infinite losses are left out
-grid_below <- function(source, h, tail, low, offset = NULL) {
+# The same from below; infinite losses are left out. With `couple` atoms aren't merged but split as from above, and `slip` says how
+# far that lifts losses: list(up, down, share, log_weight), see proofs/accounting.md, section 6.
+grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, theta = 0) {
   loss <- source$loss
   mass <- source$mass
+  far <- list(loss = double(), mass = double())
+  atoms <- list(loss = double(), mass = double())
+  if (couple) {
+    atoms <- list(loss = loss, mass = mass)
+    loss <- mass <- double()
+  }
   tails <- 0
   if (!is.null(source$pair)) {
     range <- smooth_range(source$pair, tail, low)
-    ends <- range(smooth_loss(source$pair, range))
-    first <- if (source$fold) 0 else floor(ends[1] / h)
-    bins <- max(1, ceiling(ends[2] / h) - first)
-    check_bins(bins * CELL_PARTS)
-    cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(h, first, bins, CELL_PARTS))
-    loss <- c(loss, cells[, 1])
-    mass <- c(mass, cells[, 2])
+    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
+      dense <- block[1] == h
+      cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(block, if (dense) CELL_PARTS else 1))
+      if (dense) {
+        loss <- c(loss, cells[, 1])
+        mass <- c(mass, cells[, 2])
+      } else {
+        far <- list(loss = c(far$loss, cells[, 1]), mass = c(far$mass, cells[, 2]))
+      }
+    }
     tails <- smooth_tails(source$pair, range)[["high"]]
   }
   if (source$fold) {
     keep <- loss > 0
-    mass <- mass[keep]
-    loss <- loss[keep]
-    mirror <- mass * exp(-loss)
-    rest <- 1 - sum(mass, mirror) - 2 * (tails + source$infinite) - 1e-14
-    loss <- c(loss, -loss, 0)
-    mass <- c(mass, mirror, max(0, rest))
+    far_keep <- far$loss > 0
+    atom_keep <- atoms$loss > 0
+    image <- function(l, m) list(loss = c(l, -l), mass = c(m, m * exp(-l)))
+    smooth <- image(loss[keep], mass[keep])
+    far <- image(far$loss[far_keep], far$mass[far_keep])
+    atoms <- image(atoms$loss[atom_keep], atoms$mass[atom_keep])
+    rest <- 1 - sum(smooth$mass, far$mass, atoms$mass) - 2 * (tails + source$infinite) - 1e-14
+    loss <- c(smooth$loss, if (rest > 0) 0)
+    mass <- c(smooth$mass, if (rest > 0) rest)
   }
-  keep <- mass > 0
-  loss <- loss[keep]
-  mass <- mass[keep]
-  o <- order(loss, method = "radix")
-  loss <- loss[o]
-  mass <- mass[o]
   # groups start at the end where the law may be steep: sampled losses are bounded on one side
   down <- !is.null(source$pair) && source$pair[4] == 1
-  if (is.null(offset)) offset <- if (source$fold) 0 else first_group(loss, mass, h, down)
+  if (is.null(offset)) {
+    offset <- if (source$fold) 0 else if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else {
+      o <- order(loss, method = "radix")
+      o <- o[mass[o] > 0]
+      first_group(loss[o], mass[o], h, down)
+    }
+  }
   offset <- offset - h * round(offset / h)
-  loss <- loss - offset
-  first <- floor(loss[1] / h) - 1
-  bins <- ceiling(loss[length(loss)] / h) - first + 1
-  check_bins(bins)
-  list(first = first, mass = .Call(riemdp_pld_merge, loss, mass, c(h, first, bins, down)), infinite = source$certain, offset = offset)
+  at <- out <- double()
+  keep <- mass > 0
+  if (any(keep)) {
+    o <- order(loss, method = "radix")
+    o <- o[keep[o]]
+    merged <- merge_groups(loss[o], mass[o], h, offset, down)
+    at <- merged$at
+    out <- merged$mass
+  }
+  keep <- far$mass > 0
+  if (any(keep)) { # rare losses of more than DENSE steps: to the point below
+    at <- c(at, floor((far$loss[keep] - offset) / h))
+    out <- c(out, far$mass[keep])
+  }
+  slip <- NULL
+  keep <- atoms$mass > 0
+  if (any(keep)) {
+    l <- atoms$loss[keep] - offset
+    m <- atoms$mass[keep]
+    parts <- split_atoms(l, h)
+    x <- pmax(0, l - parts$below * h)
+    slip <- list(x = x, share = parts$share, loss = atoms$loss[keep], mass = m, rest_at = at, rest = out)
+    at <- c(at, parts$below, parts$below + 1)
+    out <- c(out, m * (1 - parts$share), m * parts$share)
+  }
+  sums <- sum_at(at, out)
+  list(at = sums$at, mass = sums$mass, infinite = source$certain, offset = offset, slip = slip)
+}
+
+# log E[e^(theta L + t S)] of one step less log E[e^(theta L)], L the loss on the grid and S how far splitting has lifted it
+slip_moment <- function(g, h, theta, t) {
+  s <- g$slip
+  scale <- max(theta * (s$loss + h), theta * (g$offset + h * s$rest_at), -1e300)
+  low <- s$mass * (1 - s$share) * exp(theta * (s$loss - s$x) - scale)
+  high <- s$mass * s$share * exp(theta * (s$loss - s$x + h) - scale)
+  rest <- sum(s$rest * exp(theta * (g$offset + h * s$rest_at) - scale))
+  total <- sum(low, high, rest)
+  vapply(t, function(v) log1p(sum(low * expm1(-v * s$x), high * expm1(v * (h - s$x))) / total), 0)
+}
+
+# list(by, log_odds): with tilted probability below e^log_odds, relative to all, the composed loss is lifted by more than `by`
+slip_bound <- function(slips, times, h, theta, log_odds) {
+  moved <- vapply(slips, function(g) any(g$slip$share > 0), NA)
+  if (!any(moved)) return(list(by = 0, log_odds = -Inf))
+  slips <- slips[moved]
+  times <- times[moved]
+  most <- sum(times * vapply(slips, function(g) max((h - g$slip$x)[g$slip$share > 0]), 0))
+  t <- 2^seq(-4, 4, 0.5) * sqrt(-2 * log_odds / sum(times)) / h * 2
+  t <- t[t * h < 500]
+  log_moment <- Reduce(`+`, Map(function(g, k) k * slip_moment(g, h, theta, t), slips, times))
+  by <- (log_moment * (1 + 1e-9) + 1e-12 * sum(times) * (1 + t * h) - log_odds) / t
+  if (min(by) >= most) log_odds <- -Inf
+  list(by = min(by, most) + 2 * PLD_SLACK * h * sum(times), log_odds = log_odds)
+}
+
+# sorted outcomes on the grid through `offset`
+merge_groups <- function(loss, mass, h, offset, down) {
+  l <- loss - offset
+  first <- floor(l[1] / h) - 1
+  bins <- ceiling(l[length(l)] / h) - first + 1
+  if (!is.finite(bins) || bins > 4e7) spread_too_far()
+  out <- .Call(riemdp_pld_merge, l, mass, c(h, first, bins, down))
+  list(at = first + 0:bins, mass = out)
 }
 
 # Loss of the first merged outcome, which lies half a step before its own end: later groups then are half a step wide to either
@@ -472,8 +640,7 @@ fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
 
 # Composed law in a window: list(h, first, mass (tilted), error (each mass's rounding), log_scale (of the untilted mass at loss 0),
 # infinite, out_high, out_low (probability of the tilted law beyond)).
-pld_compose <- function(sources, times, plan, upper, h) {
-  log_eta <- -36
+pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
   units <- unlist(lapply(sources, `[[`, "unit"))
   alone <- length(units) == 1 && length(sources) == 1
   common <- common_step(units, h)
@@ -481,10 +648,10 @@ pld_compose <- function(sources, times, plan, upper, h) {
   exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / units)
-  window <- tilted_window(plan, log_eta, h)
+  window <- tilted_window(plan, upper, h)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
-  least <- max(width / PLD_POINTS, spread_of(sources, plan$tail, plan$low) / PLD_POINTS)
+  least <- width / PLD_POINTS
   if (h < least) {
     h <- least
     common <- NULL
@@ -498,6 +665,8 @@ pld_compose <- function(sources, times, plan, upper, h) {
   free <- !alone && is.null(common)
   n <- 2^ceiling(log2(max(64, width / h)) - if (free) 0.25 else 0)
   if (free) h <- max(width / n, least)
+  unit <- if (couple && free) commonest_unit(sources, times)
+  if (!is.null(unit) && unit > h) h <- unit / floor(unit / h)
   if (n > 2 * PLD_POINTS) {
     abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
   }
@@ -507,10 +676,17 @@ pld_compose <- function(sources, times, plan, upper, h) {
   log_scale <- log_high <- log_low <- 0
   log_finite <- 0
   relative <- log_most <- shift <- 0
+  slips <- list()
+  jumps <- !is.null(plan$cut)
+  lifts <- complex(half)
+  wrong_lifts <- log_all <- double(half)
+  bulk_tilts <- if (jumps) max(theta, 1 / plan$target) * 2^(-1:10)
+  bulk_moment <- 0
   for (i in seq_along(sources)) {
     g <- if (upper) grid_above(sources[[i]], h, plan$tail, plan$low, origin) else
-      grid_below(sources[[i]], h, plan$tail, plan$low, origin)
-    at <- g$offset / h + g$first + seq_along(g$mass) - 1
+      grid_below(sources[[i]], h, plan$tail, plan$low, origin, couple, theta)
+    if (!is.null(g$slip)) slips <- c(slips, list(c(g, times = times[i])))
+    at <- g$offset / h + g$at
     shift <- shift + times[i] * g$offset
     l <- log(g$mass) + theta * h * at # log 0 = -Inf is meant
     top <- max(l)
@@ -523,8 +699,19 @@ pld_compose <- function(sources, times, plan, upper, h) {
     log_scale <- log_scale + times[i] * moment
     log_finite <- log_finite + times[i] * log1p(-g$infinite)
     w <- w / size
-    z <- stats::fft(wrap(w, g$first, n))[seq_len(half)]
+    jump <- if (jumps) h * at > plan$cut else FALSE
+    bulk <- !jump
+    z <- stats::fft(wrap(w[bulk], g$at[bulk], n))[seq_len(half)]
     size <- Mod(z)
+    if (jumps) {
+      bulk_moment <- bulk_moment + times[i] * if (any(bulk)) log_moment(list(loss = h * at[bulk], log_mass = log(g$mass[bulk])), bulk_tilts) else -Inf
+      x <- if (any(jump)) stats::fft(wrap(w[jump], g$at[jump], n))[seq_len(half)] / z else complex(half)
+      far <- Mod(x)
+      lifts <- lifts + times[i] * complex(real = 0.5 * log1p(pmax(2 * Re(x) + far^2, -0.999)), imaginary = atan2(Im(x), 1 + Re(x)))
+      wrong_lifts <- wrong_lifts + times[i] * (2.2 * fft_error(n) * (sum(w[jump]) + far) / size + 8 * .Machine$double.eps * far)
+      wrong_lifts[!(far < 0.5)] <- Inf
+      log_all <- log_all + times[i] * log(size * (1 + far) + 2 * fft_error(n))
+    }
     relative <- relative + times[i] * (fft_error(n) / pmax(size, 1e-300) + 8 * .Machine$double.eps)
     log_most <- log_most + times[i] * log(size + fft_error(n))
     power <- if (times[i] == 1) list(log(size), Arg(z)) else list(times[i] * log(size), times[i] * Arg(z))
@@ -537,14 +724,33 @@ pld_compose <- function(sources, times, plan, upper, h) {
   wrong[rough] <- size[rough] + exp(pmin(log_most[rough], 0))
   z <- complex(modulus = size, argument = total[[2]])
   z[size == 0] <- 0
+  if (jumps) {
+    # B ((1 + J/B)^times - 1) of bulk B and jumps J
+    lift <- complex(real = expm1(Re(lifts)) * cos(Im(lifts)) - 2 * sin(Im(lifts) / 2)^2, imaginary = exp(Re(lifts)) * sin(Im(lifts)))
+    wrong <- size * (Mod(lift) * (1.1 * relative + 16 * .Machine$double.eps) + 1.2 * exp(Re(lifts)) * wrong_lifts)
+    z <- z * lift
+    rough <- which(!(relative < 0.1 & wrong_lifts < 0.1 & is.finite(wrong)))
+    wrong[rough] <- 2 * exp(pmin(log_all[rough], 0.5))
+    z[rough] <- 0
+    size <- Mod(z)
+  }
   full <- c(z, Conj(rev(z[seq_len(n - half) + 1])))
   mass <- Re(stats::fft(full, inverse = TRUE)) / n
   error <- 2 * sum(wrong) / n + fft_error(n) * 2 * sum(size) / n
+  slip <- if (length(slips)) slip_bound(slips, vapply(slips, `[[`, 0, "times"), h, theta, -14 - log1p(theta * plan$sd)) else
+    list(by = 0, log_odds = -Inf)
   first <- floor((low - shift) / h)
   low <- shift + first * h
   list(h = h, loss = low + h * (seq_len(n) - 1), mass = if (first %% n == 0) mass else mass[c((first %% n + 1):n, seq_len(first %% n))], error = error,
-       rounding = PLD_ROUNDING[1] + PLD_ROUNDING[2] * plan$steps, log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h,
+       rounding = PLD_ROUNDING[1] + PLD_ROUNDING[2] * plan$steps, log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h, slip = slip,
+       range = spread_of(sources, plan$tail, plan$low), bulk = if (jumps) list(tilts = bulk_tilts, moment = bulk_moment),
        log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
+}
+
+# the unit of the source that is taken most often
+commonest_unit <- function(sources, times) {
+  some <- !vapply(sources, function(source) is.null(source$unit), NA)
+  if (any(some)) sources[some][[which.max(times[some])]]$unit
 }
 
 # a step near h of which all units are multiples, so that no atom has to be moved; NULL where there is none
@@ -564,18 +770,17 @@ spread_of <- function(sources, tail, low) {
   }, 0))
 }
 
-# masses at first, first + 1, ... modulo n
-wrap <- function(w, first, n) {
+# masses at whole numbers modulo n
+wrap <- function(w, at, n) {
+  at <- at %% n
   out <- double(n)
-  start <- first %% n
-  m <- length(w)
-  if (start + m <= n) {
-    out[start + seq_len(m)] <- w
-    return(out)
+  if (anyDuplicated(at)) {
+    sums <- sum_at(at, w)
+    at <- sums$at
+    w <- sums$mass
   }
-  padded <- c(double(start), w)
-  padded <- c(padded, double((-length(padded)) %% n))
-  rowSums(matrix(padded, n))
+  out[at + 1] <- w
+  out
 }
 
 # delta at the grid's own losses, from above or below, as far as it is of use: list(loss, delta)
@@ -593,6 +798,15 @@ pld_profile <- function(d, upper, center) {
   beyond <- if (upper) exp(pmin(d$log_out_high + d$log_scale - d$theta * d$high, 0)) else
     exp(pmin(logs_add(d$log_out_high, d$log_out_low) + d$log_scale - d$theta * loss[keep], 700))
   delta <- scale * inner * (1 + if (upper) d$rounding else -d$rounding)
+  # where splitting has lifted losses by more than the answer allows for: (1 - e^-y)_+ <= c e^(theta y)
+  if (!upper && d$slip$log_odds > -Inf) {
+    c <- if (d$theta > 0) d$theta * log(d$theta) - (1 + d$theta) * log1p(d$theta) else 0
+    beyond <- beyond + exp(pmin(c + d$slip$log_odds + d$log_scale - d$theta * loss[keep], 700)) * (1 + d$rounding)
+  }
+  if (upper && !is.null(d$bulk)) { # what was left out: Chernoff's bound, one tilt for all
+    best <- which.min(d$bulk$moment - d$bulk$tilts * center)
+    beyond <- beyond + exp(pmin(d$bulk$moment[best] - d$bulk$tilts[best] * loss[keep], 0)) * (1 + d$rounding)
+  }
   delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
   delta[!is.finite(delta)] <- if (upper) 1 else 0
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
@@ -657,16 +871,20 @@ pld_sources <- function(event, direction, upper) {
 
 pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") else "both"
 
+# a loss is off by PLD_SLACK of a grid step, or by rounding where one step's losses reach far
+pld_slack <- function(d, steps) PLD_SLACK * max(d$h, d$range * 2^-22) * steps
+
 # one bound for one direction; `step` overrides the grid
-pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL) {
+pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL, couple = FALSE) {
   if (!is.null(epsilon) && plan$log_delta < -680) { # Chernoff's bound leaves nothing
     infinite <- -expm1(sum(parts$times * log1p(-vapply(parts$sources, `[[`, 0, "infinite"))))
     return(list(value = if (upper) 1e-290 + infinite else 0, h = NA))
   }
-  h <- if (is.null(step)) grid_step(plan, is.null(delta)) else step
-  d <- pld_compose(parts$sources, parts$times, plan, upper, h)
+  h <- if (!is.null(step)) step else if (couple) couple_step(parts, plan, is.null(delta)) else grid_step(plan, is.null(delta))
+  if (plan$known && plan$target > 0) plan <- with_jumps(plan, parts$times)
+  d <- pld_compose(parts$sources, parts$times, plan, upper, h, couple)
   profile <- pld_profile(d, upper, plan$target)
-  slack <- PLD_SLACK * d$h * plan$steps
+  slack <- pld_slack(d, plan$steps) + if (upper) 0 else d$slip$by
   if (is.null(epsilon)) {
     value <- grid_epsilon(profile, delta, upper)
     if (is.na(value)) {
@@ -682,6 +900,9 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
   }
 }
 
+# log of how far Chernoff's bound is above delta, for smooth sums
+plan_excess <- function(plan) log(max(1, 2.5 * plan$sd * plan$theta * (plan$theta + 1)))
+
 # bound of epsilon (delta) from the plan's moments, to skip the direction that can't matter
 plan_bound <- function(plan, delta = NULL, epsilon = NULL) {
   a <- plan$theta + 1
@@ -692,7 +913,7 @@ plan_bound <- function(plan, delta = NULL, epsilon = NULL) {
 }
 
 # `near`: an epsilon near the answer for `delta`, if one is known
-pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL) {
+pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL, couple = FALSE) {
   tries <- lapply(pld_directions(event), function(direction) {
     parts <- pld_sources(event, direction, upper)
     plan <- pld_plan(parts$sources, parts$times, delta, if (is.null(near)) epsilon else near, tol)
@@ -702,14 +923,15 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
   best <- list(value = 0, h = NA)
   for (i in seq_along(tries)) {
     if (i > 1 && tries[[i]]$bound <= best$value) next
-    a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
+    a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step, couple)
     for (round in 1:4) {
       # bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one
       plan <- tries[[i]]$plan
-      if (is.null(delta) || !is.null(near) || !is.finite(a$value) || a$value <= 0 || a$value > 0.9 * plan$target) break
+      if (is.null(delta) || !is.null(near) || !is.finite(a$value) || a$value <= 0) break
+      if (a$value > 0.9 * plan$target && plan$theta * (plan$target - a$value) < 3 + plan_excess(plan)) break
       tries[[i]]$plan <- pld_plan(tries[[i]]$parts$sources, tries[[i]]$parts$times, delta, a$value, tol)
       if (abs(log(tries[[i]]$plan$theta / plan$theta)) < 0.3 && grid_step(tries[[i]]$plan, FALSE) > 0.7 * grid_step(plan, FALSE)) break
-      again <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step)
+      again <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step, couple)
       if (upper == (again$value < a$value)) a <- again
     }
     if (a$value >= best$value) best <- a
@@ -729,7 +951,7 @@ pld_distribution <- function(event, direction, upper) {
   loss <- d$loss
   mass <- pmax(0, if (upper) d$mass + d$error else d$mass - d$error)
   scale <- exp(d$log_scale) * (1 + if (upper) d$rounding else -d$rounding)
-  slack <- PLD_SLACK * d$h * plan$steps
+  slack <- pld_slack(d, plan$steps)
   loss <- loss + if (upper) slack else -slack
   out <- min(1, exp(logs_add(d$log_out_high, d$log_out_low)))
   if (!upper) { # what was wrapped round may have landed at the top

@@ -189,12 +189,15 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
   }
   grid <- min(1e-4, tol / 4)
   best <- c(lower = 0, upper = Inf)
+  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources, function(source) length(source$loss) > 0, NA))
   gap <- Inf
   refine <- 1 / 8
   for (round in 1:5) {
     upper <- min(best[[2]], pld_bound(event, TRUE, delta = delta, tol = grid)$value)
     near <- if (is.finite(upper) && upper > 0) upper
-    best <- c(lower = max(best[[1]], pld_bound(event, FALSE, delta = delta, tol = grid, near = near)$value), upper = upper)
+    lower <- pld_bound(event, FALSE, delta = delta, tol = grid, near = near)$value
+    if (has_atoms && upper - lower > tol * upper) lower <- max(lower, pld_bound(event, FALSE, delta = delta, tol = grid, near = near, couple = TRUE)$value)
+    best <- c(lower = max(best[[1]], lower), upper = upper)
     if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]])) break
     if (best[[2]] - best[[1]] > 0.7 * gap) {
       # where rounding decides, finer grids don't help; a coarser one may

@@ -159,7 +159,7 @@ static double beyond(const struct queue *s, double l)
 }
 
 #define SNAP 1e-9 /* in steps: outcomes as near as this count as lying on the point */
-#define REACH 0.9
+#define REACH 4.0 /* in steps: how far up a group may look for what balances it, where the law falls fast */
 
 /* A group around l: all outcomes before l, and as many after it as balance them, sum of mass (1 - e^(l - loss)) = 0, so that the
  * merged outcome's loss is l. before and after: mass and weight of the two sides. */
