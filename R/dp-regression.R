@@ -575,6 +575,6 @@ plot_ellipse_row <- function(M, points, at, name, main, ...) {
   size <- max(vapply(outlines, function(o) max(abs(o)), 0))
   wide <- diff(range(at)) / (2.2 * length(at)) / size
   graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size, xlab = name,
-                         ylab = if (k > 1) "variable 2" else "", main = main, ...)
+                         ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
   for (i in seq_along(at)) graphics::lines(at[i] + wide * outlines[[i]][, 1], outlines[[i]][, 2], col = COLOURS[["release"]], lwd = 2.5)
 }
