@@ -154,15 +154,16 @@ perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", 
         min(judge(constants(par)), 1e6)
       }
       first <- c(stats::qlogis(if (loss == "huber") 0.7 else start$e1 / core),
-                 if (loss == "huber") 0 else stats::qlogis(clamp(start$t / leverage(1, core - start$e1 / 2, q), 1e-3, 0.999)), stats::qlogis(0.25), log(start$tau))
+                 if (loss == "huber") 0 else stats::qlogis(clamp(start$t / leverage(1, core - start$e1 / 2, q), 1e-3, 0.999)),
+                 stats::qlogis(0.25), log(start$tau))
       fit <- stats::optim(first, target, control = list(maxit = 250, reltol = 1e-4))
       tried <- constants(fit$par)
       margin <- if (rule == "auto" && loss != "huber") 1 - MODEL_GAIN else 1
       if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
     }
     if (is.null(best)) return(NULL)
-    c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau), loss = loss, rule = rule,
-                 error = judge(best)))
+    c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau), loss = loss,
+                 rule = rule, error = judge(best)))
   })
 }
 

@@ -186,12 +186,22 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
     labels <- vapply(shown, `[[`, "", "label")
     bare <- length(backdrop(M, center)) > 0 # then there is room below
     size <- if (bare) 0.8 else 1
+    if (bare) size <- size * legend_fit(labels, size)
     wide <- graphics::strwidth(labels, cex = size)
     graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare, cex = size, xpd = NA, bty = "n",
                      text.width = if (bare) wide else max(wide), col = vapply(shown, `[[`, "", "col"),
                      pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
                      lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
   }
+}
+
+# by how much a horizontal legend must shrink for the width of the figure
+legend_fit <- function(labels, size) {
+  plot <- graphics::par("plt")[1:2] # shares of the figure; the legend is in the middle of the plot
+  room <- 1.96 * min(mean(plot), 1 - mean(plot)) * diff(graphics::par("usr")[1:2]) / diff(plot)
+  needed <- graphics::legend("bottom", labels, horiz = TRUE, cex = size, lty = 1, pch = 19, plot = FALSE,
+                             text.width = graphics::strwidth(labels, cex = size))$rect$w
+  min(1, room / needed)
 }
 
 # closed curves in one plane: outlines of shapes without axes, ellipses with
@@ -208,7 +218,8 @@ plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
     if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
   }
   if (length(legend)) {
-    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE)
+    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE, xpd = NA,
+                     cex = legend_fit(legend$label, 1))
   }
 }
 

@@ -19,8 +19,8 @@ curve_kng_rule <- function(M, ask) {
   tau <- if (lad) 1 else ask$residual_bound
   scale <- 2 * (2 * tau / ask$n) / ask$epsilon
   ridge <- min(tau, scale)
-  list(tau = tau, loss = c(if (lad) 3 else 2, tau, 0, tau, 1), scale = scale, ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale,
-       k_min = mf_facts(M)$k_min)
+  list(tau = tau, loss = c(if (lad) 3 else 2, tau, 0, tau, 1), scale = scale,
+       ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale, k_min = mf_facts(M)$k_min)
 }
 
 # Mean gradients with respect to p and v, in orthonormal coordinates at p (2 x q). A record's gradients are cut to their bounds once more,

@@ -48,7 +48,8 @@ newton_patterns <- list(1, c(0.4, 0.6), c(0.25, 0.75), c(0.1, 0.2, 0.7), c(0.06,
 # Nominal records: predictors uniform, errors normal, 95 % of them within the bound. `lengths` are quantiles of the length of a standard normal
 # vector, sd that of a coordinate, `moment` the mean squares of (1, x/reach).
 newton_model <- function(q, k, bound) {
-  list(q = q, k = k, sd = bound / sqrt(stats::qchisq(0.95, q)), moment = c(1, rep(1 / 3, k)), lengths = sqrt(stats::qchisq((seq_len(60) - 0.5) / 60, q)))
+  list(q = q, k = k, sd = bound / sqrt(stats::qchisq(0.95, q)), moment = c(1, rep(1 / 3, k)),
+       lengths = sqrt(stats::qchisq((seq_len(60) - 0.5) / 60, q)))
 }
 
 # Constants of a step with `epsilon` of its own; q the manifold's dimension, k predictors. m = 2 n epsilon/q.
@@ -78,7 +79,8 @@ newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, mod
     g <- if (t > 1e-300) shared_loss(core - e1 / 2, e1, q, t)
     if (is.null(g)) return(NULL)
     share <- c(part[3], rep((1 - part[3]) / k, k))
-    utils::modifyList(start, list(e1 = e1, t = t, g = g, tau = tau, ridge = 1 / (t * share), share = share, rate = e1 / (2 * tau)))
+    utils::modifyList(start, list(e1 = e1, t = t, g = g, tau = tau, ridge = 1 / (t * share), share = share,
+                                  rate = e1 / (2 * tau)))
   }
   low <- if (first) 0.5 else 0.35
   judge <- function(par) {
@@ -102,7 +104,10 @@ newton_error <- function(rule, prior, model) {
   rise <- diff(rule$g)
   curved <- rise / LOSS_STEP + (q - 1) * (rule$g[-1] - rise / 2) / KNOT_MIDDLES # trace of psi's derivative between knots
   curved <- c(curved, curved[LOSS_KNOTS])
-  kappa_at <- function(sd) sum(curved[pmin.int(sd * model$lengths / (rule$tau * LOSS_STEP), LOSS_KNOTS) + 1]) / (q * length(model$lengths))
+  kappa_at <- function(sd) {
+    knot <- pmin.int(sd * model$lengths / (rule$tau * LOSS_STEP), LOSS_KNOTS) + 1
+    sum(curved[knot]) / (q * length(knot))
+  }
   v <- noise_second_moment(rule$norm, model$k, q) / rule$rate^2
   spread <- mean(loss_at(rule$g, rule$tau, model$sd * model$lengths)$psi^2) / q
   after <- 0
@@ -143,7 +148,9 @@ noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k
     v <- noise_second_moment(norm, k, q) * (2 * tau / epsilon)^2 + pull * q * max(0, spread - (slope(model$sd) * model$sd)^2)
     size <- kappa * pull * prior / ((1 + doubt^2) * (kappa * pull)^2 * prior + v)
     after <- ((1 - size * kappa * pull)^2 + (doubt * size * kappa * pull)^2) * prior + size^2 * v
-    if (is.null(best) || sum(after * model$moment) < sum(best$after * model$moment)) best <- list(tau = tau, size = size, after = after)
+    if (is.null(best) || sum(after * model$moment) < sum(best$after * model$moment)) {
+      best <- list(tau = tau, size = size, after = after)
+    }
   }
   c(best, list(noisy = TRUE, norm = norm, rate = epsilon / (2 * best$tau), epsilon = epsilon, n = n, q = q, k = k))
 }
@@ -152,7 +159,8 @@ noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k
 # a last step along the noisy gradient (TRUE). Constants of steps are optimised for patterns that are near the best without it.
 newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns = newton_patterns, noisy = c(FALSE, TRUE),
                         bend = 1) {
-  key <- paste(c("newton", format(c(n, epsilon, q, k, radius, speed, bound, reach, bend), digits = 17), unlist(patterns), lengths(patterns), noisy), collapse = " ")
+  numbers <- format(c(n, epsilon, q, k, radius, speed, bound, reach, bend), digits = 17)
+  key <- paste(c("newton", numbers, unlist(patterns), lengths(patterns), noisy), collapse = " ")
   remember(key, function() {
     share <- c(radius, speed * reach)
     share <- share / sum(share)
@@ -241,8 +249,9 @@ newton_step <- function(records, rule, reach) {
   top <- if (min(lambda) < 0 && k == 1) cosh(sqrt(-min(lambda)) * reach)^2 else 1 # of squared features
   rate <- outwards_down(rule$rate / gauge)
   eta <- solver_tolerance(rule$n, rule$tau + most, q * (k + 1), rate) * sqrt(top)
-  .Call(riemdp_release_perturbed, records$features, y, ridge, matrix(0, q, k + 1), kernel_loss(rule), c(eta, NEWTON_STEPS, (k + 1) * top),
-        c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * eta)), 0), in_simulation())
+  .Call(riemdp_release_perturbed, records$features, y, ridge, matrix(0, q, k + 1), kernel_loss(rule),
+        c(eta, NEWTON_STEPS, (k + 1) * top), c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * eta)), 0),
+        in_simulation())
 }
 
 noisy_step <- function(records, rule, reach) {
