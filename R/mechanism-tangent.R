@@ -5,6 +5,7 @@
 mechanism_tangent <- list(
   name = "tangent",
   auto = FALSE,
+  chunks = TRUE,
   lattice = TRUE,
   options = c("noise", "mu", "report_mu", "k"),
   unsupported = function(M, ask) {

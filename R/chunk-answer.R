@@ -1,0 +1,32 @@
+# What can be asked of the records of a chunk, where they are. Kernels are named in the request; a site answers these and nothing else.
+
+chunk_answer <- function(request, x, size = NULL) {
+  kernel <- chunk_kernels()[[request$kernel]]
+  if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
+  if (!is.null(size) && !is.null(request$M)) {
+    n <- if (identical(request$rows, TRUE)) records_in(x) else .Call(riemdp_count, request$M, x)
+    if (n != size) {
+      abort_riemdp("chunk_size", sprintf("it should have %.0f records and has another number: sizes are public and fixed when chunks are made.", size))
+    }
+  }
+  kernel(request, x)
+}
+
+chunk_kernels <- function() {
+  list(
+    count = function(q, x) records_in(x),
+    # what is wrong with a record, which names its number and no more, is the answer
+    check = function(q, x) {
+      tryCatch({
+        .Call(riemdp_check, q$M, x)
+        list()
+      }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
+    },
+    start = function(q, x) .Call(riemdp_chunk_start, q$M, x, q$weights, q$seed),
+    records = function(q, x) .Call(riemdp_chunk_records, q$M, x, q$which),
+    logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
+    reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
+    ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
+    counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
+  )
+}
