@@ -27,6 +27,7 @@ chunk_kernels <- function() {
     logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
     reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
     ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
+    lattice = function(q, x) .Call(riemdp_chunk_lattice, q$M, x, q$center, q$numbers, q$n, q$at),
     counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
   )
 }

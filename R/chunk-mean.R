@@ -86,8 +86,8 @@ chunk_variance <- function(x, M, weights, center) {
 }
 
 # What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center` and `radius` are
-# the public ball.
-mean_records <- function(M, x, center, radius) {
+# the public ball, `lattice` the numbers of lattice mode.
+mean_records <- function(M, x, center, radius, lattice = NULL) {
   if (!is_chunks(x)) return(x)
   check_chunks(x)
   m0 <- .Call(riemdp_stored, M, center)
@@ -96,6 +96,10 @@ mean_records <- function(M, x, center, radius) {
   }
   structure(list(
     n = sum(x$sizes), logs = ball(1), coords = ball(2), points = ball(3), aligned = ball(4), as_given = ball(5),
+    lattice = if (!is.null(lattice)) function(a) {
+      request <- list(kernel = "lattice", M = M, center = m0, numbers = as.double(lattice), n = sum(x$sizes), at = a)
+      as.vector(Reduce(`+`, chunk_ask(x, request, private = TRUE)))
+    },
     counts = function(radii) {
       Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = radii), private = TRUE))
     }
