@@ -28,6 +28,7 @@ chunk_kernels <- function() {
     reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
     ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
     lattice = function(q, x) .Call(riemdp_chunk_lattice, q$M, x, q$center, q$numbers, q$n, q$at),
+    kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
     counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
   )
 }

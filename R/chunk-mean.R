@@ -94,8 +94,18 @@ mean_records <- function(M, x, center, radius, lattice = NULL) {
   ball <- function(what) {
     function(p) exact_total(chunk_ask(x, list(kernel = "ball", M = M, center = m0, radius = radius, p = p, what = what), private = TRUE))
   }
+  kng <- function(base, far) {
+    request <- list(kernel = "kng", M = M, center = m0, radius = radius, n = sum(x$sizes), base = base, far = far)
+    chunk_ask(x, request, private = TRUE)
+  }
   structure(list(
     n = sum(x$sizes), logs = ball(1), coords = ball(2), points = ball(3), aligned = ball(4), as_given = ball(5),
+    look = function(base) {
+      parts <- kng(base, -1)
+      sums <- exact_total(parts)
+      if (is.double(sums)) c(max(vapply(parts, function(one) attr(one, "far"), 0)), sums) else sums
+    },
+    cells = function(q) Reduce(`+`, kng(q[-length(q)], q[length(q)])),
     lattice = if (!is.null(lattice)) function(a) {
       request <- list(kernel = "lattice", M = M, center = m0, numbers = as.double(lattice), n = sum(x$sizes), at = a)
       as.vector(Reduce(`+`, chunk_ask(x, request, private = TRUE)))

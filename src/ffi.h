@@ -5,6 +5,7 @@
 
 #include <Rinternals.h>
 
+#include "exact.h"
 #include "rng.h"
 #include "solver.h"
 #include "source.h"
@@ -112,6 +113,9 @@ int ffi_tally_call(struct call *c, const struct tally *t, const char *name, cons
                    size_t length);
 /* the energy whose gradient is minus the mean of the logarithms that its function `logs` sums */
 struct objective ffi_tally_energy(struct call *c, const struct tally *t);
+
+/* exact sums for R: list(low, digits) */
+SEXP ffi_exact_list(struct call *c, const struct exact *e);
 
 /* how many records lie within each of `grid` radii of p; one without a distance counts as lying at p */
 void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, double *count);

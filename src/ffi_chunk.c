@@ -28,7 +28,7 @@ static SEXP named_list(struct call *c, int count, const char *const *names)
     return list;
 }
 
-static SEXP exact_list(struct call *c, const struct exact *e)
+SEXP ffi_exact_list(struct call *c, const struct exact *e)
 {
     static const char *const names[] = {"low", "digits"};
     size_t low, high;
@@ -117,7 +117,7 @@ static SEXP run_pass(struct call *c, const struct chunk_pass *pass)
 {
     struct exact *sums = make_exact(pass->width, (size_t)pass->x->lanes);
     int status = chunk_run(pass, sums, ffi_doubles(chunk_work(pass)));
-    return status == STATUS_OK ? exact_list(c, sums) : ffi_keep(c, Rf_ScalarInteger(status));
+    return status == STATUS_OK ? ffi_exact_list(c, sums) : ffi_keep(c, Rf_ScalarInteger(status));
 }
 
 /* ---- plain means ----------------------------------------------------------------------------------------------------- */
