@@ -4,7 +4,8 @@ chunk_answer <- function(request, x, size = NULL) {
   kernel <- chunk_kernels()[[request$kernel]]
   if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
   if (!is.null(size) && !is.null(request$M)) {
-    n <- if (identical(request$rows, TRUE)) records_in(x) else .Call(riemdp_count, request$M, x)
+    n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
+                .Call(riemdp_count, request$M, x))
     if (n != size) {
       abort_riemdp("chunk_size", sprintf("it should have %.0f records and has another number: sizes are public and fixed when chunks are made.", size))
     }
@@ -29,6 +30,12 @@ chunk_kernels <- function() {
     ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
     lattice = function(q, x) .Call(riemdp_chunk_lattice, q$M, x, q$center, q$numbers, q$n, q$at),
     kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
+    columns = function(q, x) ncol(pca_rows(x)),
+    gradients = function(q, x) {
+      if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
+      input <- problem_call(q$problem, x, private = q$private)
+      .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot, q$numbers, q$which)
+    },
     counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
   )
 }

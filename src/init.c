@@ -15,6 +15,7 @@
     X(check, 2)                                                                                                        \
     X(chunk_ball, 6)                                                                                                   \
     X(chunk_counts, 4)                                                                                                 \
+    X(chunk_gradients, 10)                                                                                             \
     X(chunk_kng, 7)                                                                                                    \
     X(chunk_lattice, 6)                                                                                                \
     X(chunk_logs, 5)                                                                                                   \
