@@ -30,6 +30,19 @@ chunk_kernels <- function() {
     ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
     lattice = function(q, x) .Call(riemdp_chunk_lattice, q$M, x, q$center, q$numbers, q$n, q$at),
     kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
+    # a sum that leaves with its share of the noise, drawn here
+    noisy = function(q, x) {
+      sum <- exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, 6)))
+      if (!is.double(sum)) sum <- rep(0, mf_facts(q$M)$dimension)
+      d <- length(sum)
+      draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
+      sum + if (in_simulation()) with_simulation(q$seed, draw()) else draw()
+    },
+    distances = function(q, x) {
+      d <- if (is.null(q$other)) as.matrix(mf_dist_matrix(q$M, x)) else dist_across(q$M, x, q$other)
+      dimnames(d) <- NULL
+      if (is.null(q$each)) d else q$each(d, q$i, q$j)
+    },
     columns = function(q, x) ncol(pca_rows(x)),
     gradients = function(q, x) {
       if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)

@@ -3,9 +3,9 @@
 
 CHUNK_ATTEMPTS <- 3
 
-# Answers of all chunks (or of `only`), in the order of the chunks. `each`: further entries of the request, a list for each chunk.
-# Who answers, and when, has no say in what is answered.
-chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE) {
+# Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the number of a
+# second chunk for each. Who answers, and when, has no say in what is answered.
+chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
   map <- if (!is.null(x$map)) x$map else getOption("riemdp.map", NULL)
   if (is.null(map)) map <- map_here
   if (!is.function(map)) abort_riemdp("argument", "the option riemdp.map must be a function like lapply().")
@@ -13,7 +13,7 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
   home <- process_name()
   tasks <- lapply(seq_along(only), function(j) {
     i <- only[j]
-    list(chunk = i, piece = x$pieces[[i]], reader = x$reader, open = x$open, shape = x$shape,
+    list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader, open = x$open, shape = x$shape,
          size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]), home = home)
   })
   answers <- vector("list", length(only))
@@ -27,7 +27,7 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
     })
     if (is.list(got)) {
       for (one in got) {
-        k <- if (is_answer(one)) match(one$chunk, only) else NA
+        k <- if (is_answer(one)) match(one$number, seq_along(only)) else NA
         if (!is.na(k)) answers[[k]] <- one
       }
     }
@@ -53,7 +53,7 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
 }
 
 is_answer <- function(x) {
-  inherits(x, "riemdp_answer") && is.list(x) && is.numeric(x$chunk) && length(x$chunk) == 1 && (!is.null(x$failed) || "value" %in% names(x))
+  inherits(x, "riemdp_answer") && is.list(x) && is.numeric(x$number) && length(x$number) == 1 && (!is.null(x$failed) || "value" %in% names(x))
 }
 
 # what a map does with R's random numbers is no part of the computation
@@ -79,8 +79,9 @@ chunk_task <- function(task) {
   failed <- function(e, class = NULL) {
     known <- inherits(e, "riemdp_error")
     if (is.null(class)) class <- if (known) sub("^riemdp_error_", "", class(e)[1]) else "chunk"
-    list(failed = list(class = if (private && class != "chunk_size") "chunk" else sub("_size$", "", class),
-                       message = if (private && class != "chunk_size") "" else conditionMessage(e), public = class == "chunk_size"))
+    public <- class %in% c("chunk_size", "refused") # sizes and policies
+    list(failed = list(class = if (private && !public) "chunk" else sub("_size$", "", class),
+                       message = if (private && !public) "" else conditionMessage(e), public = public))
   }
   work <- function() {
     if (identical(task$piece$kind, "site")) {
@@ -89,10 +90,11 @@ chunk_task <- function(task) {
       return(answer)
     }
     x <- read_piece(task$piece, task$reader, task$open, task$shape)
+    if (!is.null(task$other)) task$request$other <- read_piece(task$other, task$reader, task$open, task$shape)
     chunk_answer(task$request, x, task$size)
   }
   out <- tryCatch(list(value = if (private) silently(work()) else work()), error = failed)
-  structure(c(list(chunk = task$chunk), out), class = "riemdp_answer")
+  structure(c(list(number = task$number, chunk = task$chunk), out), class = "riemdp_answer")
 }
 
 # value of expr; messages, warnings and what it prints are dropped

@@ -68,7 +68,11 @@ chunks <- function(x, size = 10000, sizes = NULL, shape = NULL, map = NULL) {
     pieces <- lapply(unname(x), function(piece) list(kind = "data", x = piece))
   } else {
     size <- check_count(size, "size", most = 1e9)
+    if (!(is.numeric(x) || is.complex(x) || is.logical(x) || is.data.frame(x)) || length(dim(x)) > 3) {
+      abort_riemdp("shape", "`x` must be records in an array, matrix, data frame or mf_points, or a list of such.")
+    }
     n <- records_in(x)
+    if (n < 1) abort_riemdp("shape", "`x` must hold at least one record.")
     from <- seq(1, n, by = size)
     if (is.null(sizes) && is.null(shape)) sizes <- pmin(from + size - 1, n) - from + 1
     pieces <- lapply(from, function(i) list(kind = "data", x = records_of(x, i:min(i + size - 1, n))))

@@ -279,7 +279,14 @@ struct ball_args {
     int what;
 };
 
-enum ball_sum { BALL_LOGS = 1, BALL_COORDS = 2, BALL_POINTS = 3, BALL_ALIGNED = 4, BALL_AS_GIVEN = 5 };
+enum ball_sum {
+    BALL_LOGS = 1,
+    BALL_COORDS = 2,
+    BALL_POINTS = 3,
+    BALL_ALIGNED = 4,
+    BALL_AS_GIVEN = 5,
+    BALL_CENTRE_COORDS = 6
+};
 
 static SEXP ball_body(struct call *c, void *data)
 {
@@ -289,7 +296,8 @@ static SEXP ball_body(struct call *c, void *data)
     double *origin = ffi_doubles(m->ambient), *m0 = ffi_doubles(m->ambient);
     memcpy(m0, stored_point(c, in->centre), m->ambient * sizeof *m0);
     int carried = in->what <= BALL_COORDS && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    if (in->what >= BALL_ALIGNED && m->ops != &manifold_kendall)
+    int landmarks = in->what == BALL_ALIGNED || in->what == BALL_AS_GIVEN;
+    if (landmarks && m->ops != &manifold_kendall)
         ffi_abort(c, STATUS_UNSUPPORTED, "what", -1);
     memcpy(origin, m0, m->ambient * sizeof *origin);
     if (carried)
@@ -309,6 +317,7 @@ static SEXP ball_body(struct call *c, void *data)
         pass = chunk_logs_pass(m, &source, &logs, 1);
         break;
     case BALL_COORDS:
+    case BALL_CENTRE_COORDS:
         pass = chunk_coords_pass(m, &source, origin);
         break;
     default:
@@ -318,12 +327,12 @@ static SEXP ball_body(struct call *c, void *data)
 }
 
 /* Sums over a chunk's records in the ball. what: 1 logarithms at p (of the carried ball) and squared distances; 2 coordinates at the
- * centre; 3 points; 4 landmarks turned to the centre; 5 landmarks turned as given. */
+ * centre; 3 points; 4 landmarks turned to the centre; 5 landmarks turned as given; 6 as 2, but where the ball is, not carried. */
 SEXP riemdp_chunk_ball(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP p, SEXP what)
 {
     double kind = ffi_number(what, "what");
     struct ball_args args = {x, centre, p, R_NilValue, ffi_number(radius, "radius"), 0};
-    if (!(args.radius > 0 && args.radius < INFINITY) || !(kind >= BALL_LOGS && kind <= BALL_AS_GIVEN) ||
+    if (!(args.radius > 0 && args.radius < INFINITY) || !(kind >= BALL_LOGS && kind <= BALL_CENTRE_COORDS) ||
         kind != floor(kind))
         ffi_abort_text("argument", "`radius` must be positive and finite, `what` the number of a sum.");
     args.what = (int)kind;
