@@ -7,7 +7,7 @@ chunk_answer <- function(request, x, size = NULL) {
     n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
                 .Call(riemdp_count, request$M, x))
     if (n != size) {
-      abort_riemdp("chunk_size", sprintf("it should have %.0f records and has another number: sizes are public and fixed when chunks are made.", size))
+      abort_riemdp("chunk_size", "it has another number of records than was fixed when the chunks were made: sizes are public.")
     }
   }
   kernel(request, x)

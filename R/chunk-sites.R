@@ -60,7 +60,8 @@ SITE_KERNELS <- list(sums = c("count", "check", "ball", "counts", "lattice", "kn
 #' @export
 sites <- function(..., shares = FALSE, colluding = NULL, map = NULL) {
   all <- list(...)
-  ok <- length(all) > 0 && all(vapply(all, function(s) inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask), NA))
+  ok <- length(all) > 0 && all(vapply(all, function(s) inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1,
+                                       NA))
   if (!ok) abort_riemdp("argument", "give sites, as site() makes them.")
   shares <- check_flag(shares, "shares")
   if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE`.")

@@ -104,7 +104,14 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
   if (!one_name(key)) abort_riemdp("argument", "`key` must be the name of a column.")
   if (!is.null(columns) && (!is.character(columns) || anyNA(columns))) abort_riemdp("argument", "`columns` must be names of columns.")
   size <- check_count(size, "size", most = 1e9)
+  parts <- classed(query_parts(open, table, key, columns, size), "the query")
+  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q)), parts$sizes, NULL, open, shape, map, "rows of a database")
+}
+
+# list(sql, sizes): a query for each chunk
+query_parts <- function(open, table, key, columns, size) {
   connection <- open()
+  if (!inherits(connection, "DBIConnection")) abort_riemdp("argument", "`open` must return a DBI connection.")
   on.exit(DBI::dbDisconnect(connection))
   from <- if (inherits(table, "SQL")) paste0("(", table, ") AS riemdp_rows") else as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
@@ -125,7 +132,7 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
   sql <- sprintf("SELECT %s FROM %s WHERE %s >= %s%s ORDER BY %s", shown, from, id, bound,
                  c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""), id)
   sizes <- c(rep(size, k - 1), n[1] - size * (k - 1))
-  new_chunks(lapply(sql, function(q) list(kind = "rows", sql = q)), sizes, NULL, open, shape, map, "rows of a database")
+  list(sql = sql, sizes = sizes)
 }
 
 #' Tables as records

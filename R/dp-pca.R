@@ -12,7 +12,7 @@
 #' data whose variance is spread over many directions, the late ones data with one large eigenvalue, and small last steps let in
 #' less noise. On digits, on flowers and on simulated spectra this came closer than any constant step size.
 #'
-#' @param data numeric matrix or data frame, rows are records.
+#' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
 #' @param q dimension of the subspace, below the number of columns.
 #' @param epsilon,delta privacy budget, as in [dp_optimize()].
 #' @param bound public bound of the length of a row.

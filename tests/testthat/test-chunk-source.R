@@ -62,7 +62,7 @@ test_that("PostgreSQL serves the same queries", {
   skip_if_not_installed("RPostgres")
   words <- strsplit(strsplit(given, " ")[[1]], "=")
   settings <- stats::setNames(lapply(words, `[`, 2), vapply(words, `[`, "", 1))
-  open <- function() do.call(DBI::dbConnect, c(list(RPostgres::Postgres()), settings))
+  open <- function() do.call(DBI::dbConnect, c(list(getExportedValue("RPostgres", "Postgres")()), settings))
   table <- data.frame(id = sample(1e6, 50), a = runif(50), b = runif(50))
   connection <- open()
   DBI::dbWriteTable(connection, "riemdp_records", table, overwrite = TRUE)
