@@ -115,8 +115,8 @@ query_parts <- function(open, table, key, columns, size) {
   on.exit(DBI::dbDisconnect(connection))
   from <- if (inherits(table, "SQL")) paste0("(", table, ") AS riemdp_rows") else as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
-  # first key of each chunk, and how many rows there are
-  n <- as.double(DBI::dbGetQuery(connection, sprintf("SELECT COUNT(*) AS n, COUNT(DISTINCT %s) AS k FROM %s", id, from))[1, ])
+  # first key of each chunk, and how many rows there are (as doubles: some databases count in integers of 64 bits)
+  n <- as.double(DBI::dbGetQuery(connection, sprintf("SELECT CAST(COUNT(*) AS DOUBLE PRECISION) AS n, CAST(COUNT(DISTINCT %s) AS DOUBLE PRECISION) AS k FROM %s", id, from))[1, ])
   if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
   if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")
   first <- DBI::dbGetQuery(connection, sprintf(
