@@ -54,7 +54,7 @@ SOLVER_TOLERANCE <- 1e-10
 #' is not part of the release. With `invalid = "center"` such a record counts as the centre, and the number of records
 #' stays as it is. Records at the cut locus of the centre count as the centre in both cases.
 #'
-#' @param x records, in any shape that functions on `M` accept (see [geometry]); their number is public.
+#' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their number is public.
 #' @param M a manifold.
 #' @param epsilon privacy budget, positive; or `NULL` where `sigma` is given.
 #' @param center the ball's public centre, one point.
@@ -123,8 +123,10 @@ dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechan
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics,
                   max_trials, options)
+  ask$chunked <- is_chunks(x)
+  ask$shares <- if (is_chunks(x)) x$shares
   plan <- plan_mean(M, ask)
-  if (invalid == "error") mf_check(M, x)
+  if (invalid == "error") check_records(M, x)
   event <- release_event(plan$guarantee, plan$details, mf_facts(M)$dimension)
   budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
   value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
@@ -209,8 +211,14 @@ public_point <- function(M, center) {
   }
 }
 
+# the curator's check, which names the first bad record
+check_records <- function(M, x) {
+  # sites that answer with noisy sums only do their own checking
+  if (!is_chunks(x)) mf_check(M, x) else if (is.null(x$shares)) chunk_check(M, x, private = TRUE)
+}
+
 record_count <- function(M, x) {
-  n <- .Call(riemdp_count, M, x)
+  n <- if (is_chunks(x)) chunk_count(x) else .Call(riemdp_count, M, x)
   if (n < 1) {
     abort_riemdp("shape", "`x` must hold at least one record.")
   }

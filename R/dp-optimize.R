@@ -37,7 +37,7 @@ OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
 #' that fails) counts with gradient 0. Under Poisson sampling the time a step takes depends on the size of its batch.
 #'
 #' @param problem a problem, see [problem()].
-#' @param data its records. Their number is public, but for `sampling = "poisson"`.
+#' @param data its records, or these in [chunks()] or [sites()]. Their number is public, but for `sampling = "poisson"`.
 #' @param epsilon privacy budget, positive; or `NULL` where `noise_multiplier` is given.
 #' @param delta above 0 and below 1.
 #' @param ... nothing; later arguments must be named.

@@ -8,7 +8,7 @@
 #' the floor that rounding sets, which is then measured and reported. A median may lie on a record; there optimality is that
 #' the pull of the other records does not exceed the record's own weight.
 #'
-#' @param x records, in any shape that functions on `M` accept (see [geometry]).
+#' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()].
 #' @param M a manifold.
 #' @param weights numbers, not negative and not all zero, one a record; default: all equal.
 #' @param tol gradient norm at which to stop, in the units of the metric.
@@ -65,6 +65,9 @@ frechet_variance <- function(x, M, weights = NULL, center = NULL) {
   if (is.null(center)) {
     return(frechet_mean(x, M, weights)$variance)
   }
+  if (is_chunks(x)) {
+    return(chunk_variance(x, M, check_weights(weights), center))
+  }
   d2 <- mf_dist(M, x, center)^2
   if (is.null(weights)) mean(d2) else sum(check_weights(weights) * d2) / sum(weights)
 }
@@ -83,10 +86,14 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median) {
   tol <- check_number(tol, "tol", positive = TRUE)
   max_iter <- check_count(max_iter, "max_iter", least = 0, most = 1e9)
   memory <- if (method == "lbfgs") 6L else 0L
-  fit <- .Call(riemdp_mean, M, x, check_weights(weights), start, tol, max_iter, memory, median)
+  fit <- if (is_chunks(x)) {
+    chunk_fit(x, M, check_weights(weights), tol, memory, start, max_iter, median)
+  } else {
+    .Call(riemdp_mean, M, x, check_weights(weights), start, tol, max_iter, memory, median)
+  }
   fit$unique <- if (median) NA else provably_unique(M, fit$farthest)
   fit$farthest <- NULL
-  fit$n <- .Call(riemdp_count, M, x)
+  if (is.null(fit$n)) fit$n <- .Call(riemdp_count, M, x)
   fit$manifold <- M
   fit$method <- method
   fit$median <- median

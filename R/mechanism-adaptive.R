@@ -13,6 +13,7 @@ adaptive_grid <- function(radius) radius * 2^(-(0:24) / 2)
 mechanism_adaptive <- list(
   name = "adaptive",
   auto = FALSE, # its target is another one, and its error depends on the data
+  chunks = TRUE,
   options = c("shares", "fraction"),
   unsupported = function(M, ask) {
     if (ask$calibration == "paper") {
@@ -49,7 +50,7 @@ mechanism_adaptive <- list(
     pick <- function(stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
     center <- clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough))
     radii <- adaptive_radii(M, ask$ball$radius, center)
-    chosen <- radii[.Call(riemdp_release_radius, M, x, center, radii / ADAPTIVE_MARGIN, plan$fraction,
+    chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center, radii / ADAPTIVE_MARGIN, plan$fraction,
                           plan$shares[["radius"]] * ask$epsilon, in_simulation())]
     last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
     structure(list(

@@ -31,7 +31,8 @@ ambient_bounds <- function(M, center, radius) {
 
 mechanism_euclidean <- list(
   name = "euclidean",
-  auto = FALSE, # a baseline
+  auto = FALSE,
+  chunks = TRUE, # a baseline
   options = c("target", "into_ball"),
   unsupported = function(M, ask) {
     if (!M$name %in% c("euclidean", "sphere", "stiefel_euclidean", "stiefel_canonical", "spd_affine", "spd_logeuclidean",
@@ -86,7 +87,7 @@ mechanism_euclidean <- list(
     )
   },
   release = function(M, x, plan, ask) {
-    .Call(riemdp_euclidean_mean, M, x, ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$code,
+    .Call(riemdp_euclidean_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$code,
           AMBIENT_NORM[[plan$norm]], plan$scale, plan$into_ball, SOLVER_TOLERANCE, in_simulation())
   },
   region = function(r, level) {

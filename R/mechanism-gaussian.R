@@ -67,6 +67,7 @@ gaussian_law <- function(ask, space, total) {
 mechanism_gaussian <- list(
   name = "gaussian",
   auto = TRUE,
+  chunks = TRUE,
   needs_delta = TRUE,
   options = c("mu", "report_mu"),
   unsupported = function(M, ask) {
@@ -102,6 +103,7 @@ mechanism_gaussian <- list(
 mechanism_wrapped_gaussian <- list(
   name = "wrapped_gaussian",
   auto = TRUE,
+  chunks = TRUE,
   lattice = TRUE,
   needs_delta = TRUE,
   options = c("mu", "report_mu", "k"),

@@ -12,6 +12,8 @@ kng_unsupported <- function(M, ask, name) {
     sprintf("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points further apart.", name)
   } else if (ask$numerics == "lattice") {
     sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
+  } else if (ask$timing == "constant" && isTRUE(ask$chunked)) {
+    "`timing = \"constant\"` isn't available for records in chunks: each of its fixed trials would be a pass, and reading takes its own time."
   } else if (ask$timing == "constant" && ask$delta == 0) {
     "`timing = \"constant\"` caps the number of trials, which needs `delta` > 0."
   }
@@ -147,7 +149,7 @@ kng_plan <- function(M, ask, name, bounds, loss) {
 }
 
 kng_release <- function(M, x, plan, ask, name) {
-  .Call(riemdp_release_kng, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], plan$scale, SOLVER_TOLERANCE, plan$trials,
+  .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, KNG_LAW[[name]], plan$scale, SOLVER_TOLERANCE, plan$trials,
         in_simulation())
 }
 
@@ -162,6 +164,7 @@ kng_timing_words <- function(r) {
 mechanism_kng <- list(
   name = "kng",
   auto = TRUE,
+  chunks = TRUE,
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
     sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
@@ -185,6 +188,7 @@ mechanism_kng <- list(
 mechanism_laplace_truncated <- list(
   name = "laplace_truncated",
   auto = TRUE,
+  chunks = TRUE,
   unsupported = function(M, ask) {
     if (ask$calibration == "paper") {
       "`calibration = \"paper\"` doesn't exist for mechanism = \"laplace_truncated\"."

@@ -17,6 +17,7 @@ no_laplace <- function(M) {
 mechanism_laplace <- list(
   name = "laplace",
   auto = TRUE,
+  chunks = TRUE,
   unsupported = function(M, ask) if (!has_laplace(M)) no_laplace(M),
   plan = function(M, ask) {
     bounds <- mean_bounds(ask, wrapped = FALSE)
@@ -41,7 +42,7 @@ mechanism_laplace <- list(
 )
 
 release_mean <- function(M, x, plan, ask, law) {
-  .Call(riemdp_release_mean, M, x, ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale,
+  .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale,
         SOLVER_TOLERANCE, in_simulation())
 }
 

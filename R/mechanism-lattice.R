@@ -178,7 +178,7 @@ mechanism_lattice <- list(
   },
   error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
   release = function(M, x, plan, ask) {
-    .Call(riemdp_release_lattice, M, x, ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio,
+    .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio,
           in_simulation())
   },
   region = function(r, level) {

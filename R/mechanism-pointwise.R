@@ -20,7 +20,8 @@ unit_landmarks <- function(M, x) {
 
 mechanism_pointwise <- list(
   name = "pointwise",
-  auto = FALSE, # a baseline, and its target isn't the Frechet mean
+  auto = FALSE,
+  chunks = TRUE, # a baseline, and its target isn't the Frechet mean
   options = c("rotation", "split"),
   unsupported = function(M, ask) {
     if (M$name != "kendall") {
@@ -73,7 +74,7 @@ mechanism_pointwise <- list(
     )
   },
   release = function(M, x, plan, ask) {
-    .Call(riemdp_pointwise_mean, M, x, ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$aligned, plan$scales,
+    .Call(riemdp_pointwise_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$aligned, plan$scales,
           plan$factor, SOLVER_TOLERANCE, in_simulation())
   },
   words = function(r) {

@@ -5,6 +5,8 @@
 mechanism_tangent <- list(
   name = "tangent",
   auto = FALSE,
+  chunks = TRUE,
+  shares = TRUE,
   lattice = TRUE,
   options = c("noise", "mu", "report_mu", "k"),
   unsupported = function(M, ask) {
@@ -12,7 +14,10 @@ mechanism_tangent <- list(
       if (ask$numerics == "lattice") mechanism_lattice$unsupported(M, ask, "tangent"))[1]
   },
   plan = function(M, ask) {
-    noise <- ask$options[["noise"]]
+    if (!is.null(ask$shares) && (ask$numerics == "lattice" || ask$delta == 0)) {
+      abort_riemdp("unsupported", "noise shares are Gaussian: they need `delta` > 0 and numerics = \"real\".")
+    }
+    noise <- if (is.null(ask$shares)) ask$options[["noise"]] else "gaussian"
     if (!is.null(noise)) noise <- check_choice(noise, "options$noise", c("knorm", "gaussian"))
     if (identical(noise, "gaussian") && ask$delta == 0) {
       abort_riemdp("argument", "`options = list(noise = \"gaussian\")` needs `delta` > 0.")
@@ -49,6 +54,18 @@ mechanism_tangent <- list(
       law <- c(list(sensitivity = total, theorem = "2r/n, proofs/gaussian.md", solver_error = 0, total = total), law,
                list(acceptance = 1, details = said))
     }
+    if (!is.null(ask$shares)) {
+      # what is left when `colluding` sites take theirs back is the noise that the guarantee is about
+      k <- ask$shares$sites
+      honest <- k - ask$shares$colluding
+      law$share_sd <- law$scale * ask$n / sqrt(honest)
+      law$scale <- law$scale * sqrt(k / honest)
+      law$details <- c(law$details, list(sites = k, colluding = ask$shares$colluding))
+      law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
+        "each site clips its records and adds its share of the noise as asked%s",
+        if (honest > 1) sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs", ask$shares$colluding, k) else ""
+      ))
+    }
     c(law, list(
       target = if (flat) "the mean of the records' logarithms at the centre: on this flat space the Frechet mean" else
         "exp of the mean of the records' logarithms at the centre: NOT the Frechet mean"
@@ -60,6 +77,7 @@ mechanism_tangent <- list(
     wrapped_noise_error(M, plan$scale, noise, ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) {
+    if (!is.null(ask$shares)) return(release_shares(M, x, plan, ask))
     if (ask$numerics == "lattice") return(mechanism_lattice$release(M, x, plan, ask))
     release_mean(M, x, plan, ask, LAW[[if (plan$details$noise == "gaussian") "tangent_gaussian" else "tangent"]])
   },
@@ -81,6 +99,10 @@ mechanism_tangent <- list(
                 r$scale)
       } else {
         sprintf("with density proportional to exp(-|z|/scale), scale = sensitivity/epsilon = %.6g", r$scale)
+      },
+      if (!is.null(r$details$sites)) {
+        sprintf(", made up of shares that %d sites draw and add, so large that it holds against %d of them together", r$details$sites,
+                r$details$colluding)
       },
       "; exp maps it back (proofs/gaussian.md). The expected error is the distance to the target named above; on curved spaces the target itself differs from the Frechet mean by an amount that the guarantee says nothing about."
     )

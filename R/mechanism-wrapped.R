@@ -3,6 +3,7 @@
 mechanism_wrapped <- list(
   name = "wrapped",
   auto = TRUE,
+  chunks = TRUE,
   lattice = TRUE,
   options = mechanism_lattice$options,
   unsupported = function(M, ask) {

@@ -14,10 +14,13 @@
 #   region        function(r, level): list(radius, basis), how far the release may be from the non-private estimate; from the
 #                 release and public quantities (NULL where no bound is known)
 #   needs_delta   TRUE where delta = 0 can't be served
+#   chunks        TRUE where records may be in chunks: `release` gives its C code mean_records()
+#   shares        TRUE where sites may add shares of the noise
 #   lattice       TRUE where numerics = "lattice" is served
 #   options       names of arguments of its own in `options =`
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a scale set by
-# hand), timing, numerics, max_trials, options. `plan` sees nothing else, and what it raises depends on nothing else.
+# hand), timing, numerics, max_trials, options, chunked (TRUE where records
+# are in chunks) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises depends on nothing else.
 
 mean_mechanisms <- function() {
   list(
@@ -54,6 +57,10 @@ plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
   why <- if (ask$numerics == "lattice" && !isTRUE(mechanism$lattice)) {
     sprintf("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or \"wrapped_gaussian\", or numerics = \"real\".", name)
+  } else if (!is.null(ask$shares) && !isTRUE(mechanism$shares)) {
+    "sites that add noise shares need mechanism = \"tangent\", which adds noise to one sum."
+  } else if (isTRUE(ask$chunked) && !isTRUE(mechanism$chunks)) {
+    sprintf("mechanism = \"%s\" isn't available for records in chunks.", name)
   } else {
     mechanism$unsupported(M, ask)
   }

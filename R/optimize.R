@@ -5,7 +5,7 @@
 #' conjugate directions are those of Polak and Ribiere, kept from turning uphill.
 #'
 #' @param problem a problem, see [problem()].
-#' @param data records in the form that the problem takes; `NULL` for a function of the point alone.
+#' @param data records in the form that the problem takes, or in [chunks()]; `NULL` for a function of the point alone.
 #' @param start one point.
 #' @param method `"lbfgs"`, `"conjugate"` or `"gradient"`.
 #' @param tol gradient norm at which to stop, positive.

@@ -124,9 +124,13 @@ print.riemdp_problem <- function(x, ...) {
 }
 
 # What C is given: kind, threshold, data, callback and number of records. `private` callbacks never fail aloud.
-problem_call <- function(problem, data, private) {
+problem_call <- function(problem, data, private, bound = NULL) {
   kind <- PROBLEM_KIND[[problem$kind]]
   M <- problem$manifold
+  if (is_chunks(data)) {
+    return(list(kind = kind, threshold = as.double(problem$threshold), data = problem_tally(problem, data, private, bound), fun = NULL,
+                n = chunk_count(data)))
+  }
   if (problem$kind != "callback") {
     if (problem$kind == "pca") data <- pca_rows(data)
     n <- if (problem$kind == "pca") nrow(data) else .Call(riemdp_count, M, data)

@@ -159,6 +159,7 @@ struct rng_run {
 static SEXP rng_inner(struct call *c, void *data)
 {
     struct rng_run *r = data;
+    c->simulate = r->simulate;
     rng_start(&r->rng, r->simulate ? RNG_R : RNG_STREAM, &c->host.base);
     return r->body(c, &r->rng, r->data);
 }
@@ -591,22 +592,33 @@ void ffi_pack_all(const struct call *c, struct arg *a, double *work)
     a->ready = all;
 }
 
+void ffi_read_total(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
+                    struct points *out)
+{
+    size_t bad = 0, count = a->many ? end - begin : 1;
+    if (ffi_read_block(c, a, lane, begin, end, work, out, &bad) == STATUS_OK)
+        return;
+    /* record by record: what can't be brought to the manifold is NaN */
+    manifold_t m = &c->m;
+    double *buffer = a->buffer + (size_t)(a->many ? lane : 0) * a->lane_size;
+    pack(a, a->many ? begin : 0, a->many ? end : 1, buffer);
+    for (size_t i = 0; i < count; i++)
+        if (m->ops->project(m, buffer, (struct points){buffer, a->length}, i, i + 1, work) != STATUS_OK)
+            for (size_t j = 0; j < a->length; j++)
+                buffer[i * a->length + j] = NAN;
+}
+
 struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work)
 {
     struct points out;
     size_t bad = 0;
-    int status = ffi_read_block(c, a, 0, begin, end, work, &out, &bad);
-    if (status == STATUS_OK)
+    if (forgiving) {
+        ffi_read_total(c, a, 0, begin, end, work, &out);
         return out;
-    if (!forgiving)
+    }
+    int status = ffi_read_block(c, a, 0, begin, end, work, &out, &bad);
+    if (status != STATUS_OK)
         ffi_abort(c, status, a->label, a->many ? (double)bad : -1);
-    /* record by record: what can't be brought to the manifold is NaN */
-    manifold_t m = &c->m;
-    pack(a, a->many ? begin : 0, a->many ? end : 1, a->buffer);
-    for (size_t i = 0; i < (a->many ? end - begin : 1); i++)
-        if (m->ops->project(m, a->buffer, (struct points){a->buffer, a->length}, i, i + 1, work) != STATUS_OK)
-            for (size_t j = 0; j < a->length; j++)
-                a->buffer[i * a->length + j] = NAN;
     return out;
 }
 
@@ -785,7 +797,7 @@ void ffi_result_done(struct result *r, int lane, size_t begin, size_t end)
 SEXP ffi_single(struct call *c, const struct arg *like, const double *p)
 {
     const struct manifold *m = &c->m;
-    if (like->layout == LAYOUT_PLANAR) {
+    if (like && like->layout == LAYOUT_PLANAR) {
         SEXP y = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)m->rows, 2));
         for (size_t j = 0; j < m->rows; j++) {
             REAL(y)[j] = p[2 * j];

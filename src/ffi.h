@@ -5,7 +5,9 @@
 
 #include <Rinternals.h>
 
+#include "exact.h"
 #include "rng.h"
+#include "solver.h"
 #include "source.h"
 
 enum layout {
@@ -28,8 +30,9 @@ struct call {
     struct manifold m;
     SEXP keep;
     int kept;
-    int quiet;   /* private callers: callbacks that fail are statuses, never R errors */
-    int threads; /* lanes that may work at once; 1 where operations call R */
+    int quiet;    /* private callers: callbacks that fail are statuses, never R errors */
+    int threads;  /* lanes that may work at once; 1 where operations call R */
+    int simulate; /* R's random numbers are in use: R code needs their state put back while it runs */
 };
 
 /* An argument of points, tangents, coordinates or scalars. */
@@ -68,6 +71,9 @@ size_t ffi_block(const struct call *c);
 /* The same without raising and without R, for any lane: a status, and the first bad record in *bad. */
 int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
                    struct points *out, size_t *bad);
+/* The same, total: a record that can't be brought to the manifold is NaN. */
+void ffi_read_total(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
+                    struct points *out);
 /* Packs all records where that needs little memory, for algorithms that pass over them again and again. */
 void ffi_pack_all(const struct call *c, struct arg *a, double *work);
 int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
@@ -95,7 +101,26 @@ struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape
 double *ffi_result_block(struct result *r, int lane, size_t begin); /* where the kernel writes records begin, ... */
 void ffi_result_done(struct result *r, int lane, size_t begin, size_t end);
 
-/* one point in its plain single shape; landmarks as k x 2 where `like` came so */
+/* Records that lie elsewhere: a list of class riemdp_tally with their number `n` and functions that give sums over them. */
+struct tally {
+    size_t n;
+    SEXP list;
+};
+/* 1 and *out filled where x is one; raises on a broken one */
+int ffi_tally(SEXP x, struct tally *out);
+/* calls its function `name` with `count` numbers; a status where it gives no `length` finite numbers (or a status) */
+int ffi_tally_call(struct call *c, const struct tally *t, const char *name, const double *in, size_t count, double *out,
+                   size_t length);
+/* the energy whose gradient is minus the mean of the logarithms that its function `logs` sums */
+struct objective ffi_tally_energy(struct call *c, const struct tally *t);
+
+/* exact sums for R: list(low, digits) */
+SEXP ffi_exact_list(struct call *c, const struct exact *e);
+
+/* how many records lie within each of `grid` radii of p; one without a distance counts as lying at p */
+void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, double *count);
+
+/* one point in its plain single shape; landmarks as k x 2 where `like` (may be NULL) came so */
 SEXP ffi_single(struct call *c, const struct arg *like, const double *p);
 
 /* exp that can't fail: a vector beyond its domain is halved until it is inside (v is overwritten); `otherwise` is a public point */

@@ -45,30 +45,14 @@ struct radius_args {
     double fraction, epsilon;
 };
 
-/* Scores -|#{i: d(x_i, centre) <= r_j} - fraction n| move by at most 1 when a record is replaced, so weights
- * exp(epsilon score/2) are epsilon-DP (McSherry and Talwar 2007, doi:10.1109/FOCS.2007.66). A record without a distance
- * counts as lying at the centre. */
-static SEXP radius_body(struct call *c, struct rng *rng, void *data)
+void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, double *count)
 {
-    const struct radius_args *in = data;
     manifold_t m = &c->m;
-    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT), centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    size_t n = x.n, grid = (size_t)XLENGTH(in->radii), block = ffi_block(c);
-    if (n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
-    double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *count = ffi_doubles(grid);
-    const double *radii = REAL(in->radii);
-    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
-    for (size_t j = 0; j < m->ambient; j++)
-        p[j] = m0.x[j];
-    for (size_t j = 0; j < grid; j++)
-        count[j] = 0;
-    for (size_t begin = 0; begin < n; begin += block) {
-        size_t end = begin + block < n ? begin + block : n;
-        struct points y = ffi_block_points(c, &x, begin, end, 1, work);
+    size_t block = ffi_block(c);
+    double *work = ffi_doubles(manifold_work(m));
+    for (size_t begin = 0; begin < x->n; begin += block) {
+        size_t end = begin + block < x->n ? begin + block : x->n;
+        struct points y = ffi_block_points(c, x, begin, end, 1, work);
         for (size_t i = 0; i < end - begin; i++) {
             double d = 0;
             if (m->ops->check_point(m, one(at(y, i)), 0, 1, work) != STATUS_OK ||
@@ -79,6 +63,37 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
         }
         host_tick(m->host, 0, 0);
     }
+}
+
+/* Scores -|#{i: d(x_i, centre) <= r_j} - fraction n| move by at most 1 when a record is replaced, so weights
+ * exp(epsilon score/2) are epsilon-DP (McSherry and Talwar 2007, doi:10.1109/FOCS.2007.66). A record without a distance
+ * counts as lying at the centre. */
+static SEXP radius_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct radius_args *in = data;
+    manifold_t m = &c->m;
+    struct tally tally;
+    int elsewhere = ffi_tally(in->x, &tally);
+    struct arg x, centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    size_t n, grid = (size_t)XLENGTH(in->radii);
+    if (!elsewhere)
+        x = ffi_arg(c, in->x, "x", KIND_POINT);
+    n = elsewhere ? tally.n : x.n;
+    if (n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *count = ffi_doubles(grid);
+    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+    for (size_t j = 0; j < m->ambient; j++)
+        p[j] = m0.x[j];
+    for (size_t j = 0; j < grid; j++)
+        count[j] = 0;
+    if (!elsewhere)
+        ffi_count_within(c, &x, p, REAL(in->radii), grid, count);
+    else if (ffi_tally_call(c, &tally, "counts", REAL(in->radii), grid, count, grid) != STATUS_OK)
+        ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
     double total = 0, best = -INFINITY;
     for (size_t j = 0; j < grid; j++) {
         count[j] = -0.5 * in->epsilon * fabs(count[j] - in->fraction * (double)n);

@@ -50,25 +50,29 @@ static struct ball read_ball(SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP
 struct sample {
     struct arg x, centre;
     struct points m0;
-    double *ball, *work;
+    double *ball, *work; /* ball: NULL where the records are elsewhere */
     size_t n;
+    struct tally tally;
 };
 
 static struct sample ball_sample(struct call *c, const struct ball *in, int own_orientation)
 {
     manifold_t m = &c->m;
     size_t dim = m->ambient, block = ffi_block(c);
-    struct sample s = {.x = ffi_arg(c, in->x, "x", KIND_POINT), .centre = ffi_arg(c, in->centre, "center", KIND_POINT)};
-    s.n = s.x.n;
+    struct sample s = {.centre = ffi_arg(c, in->centre, "center", KIND_POINT)};
+    int elsewhere = ffi_tally(in->x, &s.tally);
+    if (!elsewhere)
+        s.x = ffi_arg(c, in->x, "x", KIND_POINT);
+    s.n = elsewhere ? s.tally.n : s.x.n;
     if (s.n == 0)
         ffi_abort_text("shape", "`x` must hold at least one record.");
     if (s.centre.n != 1)
         ffi_abort_text("shape", "`center` must be one point.");
     s.work = ffi_doubles(manifold_work(m));
-    s.ball = ffi_doubles(s.n * dim);
+    s.ball = elsewhere ? NULL : ffi_doubles(s.n * dim);
     s.m0 = ffi_block_points(c, &s.centre, 0, 1, 0, s.work);
     ffi_check_block(c, &s.centre, s.m0, NULL, s.m0, 0, 1, s.work); /* public: may be checked aloud */
-    for (size_t begin = 0; begin < s.n; begin += block) {
+    for (size_t begin = 0; begin < s.n && !elsewhere; begin += block) {
         size_t end = begin + block < s.n ? begin + block : s.n;
         struct points y = ffi_block_points(c, &s.x, begin, end, 1, s.work);
         manifold_to_ball(m, s.ball + begin * dim, s.m0.x, in->radius, y, 0, end - begin, s.work);
@@ -84,12 +88,21 @@ static void ball_mean(struct call *c, const struct ball *in, const struct sample
 {
     manifold_t m = &c->m;
     size_t dim = m->ambient;
-    double *y = ffi_doubles(s->n * dim), *o = ffi_doubles(dim), gradient;
+    double *y = NULL, *o = ffi_doubles(dim), gradient;
     int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    memcpy(y, s->ball, s->n * dim * sizeof *y);
     memcpy(o, s->m0.x, dim * sizeof *o);
     if (carried)
         m->ops->origin(m, o);
+    if (!s->ball) {
+        struct objective f = ffi_tally_energy(c, &s->tally);
+        mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                        ffi_doubles(mean_solver_work(m, 5)));
+        if (carried && (m->ops->from_origin(m, p, s->m0.x, one(p), 0, 1, s->work) != STATUS_OK || !all_finite(dim, p)))
+            memcpy(p, s->m0.x, dim * sizeof *p);
+        return;
+    }
+    y = ffi_doubles(s->n * dim);
+    memcpy(y, s->ball, s->n * dim * sizeof *y);
     for (size_t i = 0; i < s->n && carried; i++) {
         double *yi = y + i * dim;
         if (m->ops->to_origin(m, yi, s->m0.x, one(yi), 0, 1, s->work) != STATUS_OK || !all_finite(dim, yi))
@@ -113,6 +126,17 @@ static void arithmetic_mean(manifold_t m, const double *y, size_t n, double *p)
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < m->ambient; j++)
             p[j] += (y[i * m->ambient + j] - p[j]) / (double)(i + 1);
+}
+
+/* the same of records elsewhere: `name` sums them. The centre where that fails, which depends on who sums, not on records. */
+static void mean_elsewhere(struct call *c, const struct sample *s, const char *name, double *p)
+{
+    size_t n = c->m.ambient;
+    if (ffi_tally_call(c, &s->tally, name, s->m0.x, n, p, n) != STATUS_OK)
+        memcpy(p, s->m0.x, n * sizeof *p);
+    else
+        for (size_t j = 0; j < n; j++)
+            p[j] /= (double)s->n;
 }
 
 static enum ambient_norm read_norm(SEXP norm)
@@ -141,13 +165,15 @@ static SEXP euclidean_body(struct call *c, struct rng *rng, void *data)
     check_norm(c, in->norm);
     struct sample s = ball_sample(c, &in->ball, 0);
     double *p = ffi_doubles(m->ambient), *work = ffi_doubles(m->ambient + manifold_work(m));
-    if (in->arithmetic)
+    if (in->arithmetic && !s.ball)
+        mean_elsewhere(c, &s, "points", p);
+    else if (in->arithmetic)
         arithmetic_mean(m, s.ball, s.n, p);
     else
         ball_mean(c, &in->ball, &s, p);
     ambient_noise(m, in->norm, in->sigma, rng, p, ffi_doubles(m->ambient));
     ambient_finish(m, p, s.m0.x, in->into_ball ? in->ball.radius : 0, work);
-    return ffi_single(c, &s.x, p);
+    return ffi_single(c, s.ball ? &s.x : NULL, p);
 }
 
 /* target: 1 the arithmetic mean, 2 the Frechet mean */
@@ -243,24 +269,29 @@ static SEXP pointwise_body(struct call *c, struct rng *rng, void *data)
     struct sample s = ball_sample(c, &in->ball, !in->aligned);
     double *p = ffi_doubles(n), *scale = ffi_doubles(n), *work = ffi_doubles(n + manifold_work(m));
     const double *template = s.m0.x;
+    if (own && !s.ball)
+        ffi_abort_text("unsupported", "scales read off the records aren't available for records in chunks.");
     if (own) {
         ball_mean(c, &in->ball, &s, p);
         landmarks_rotate(k, p, s.m0.x);
         template = p;
     }
-    for (size_t i = 0; i < s.n && in->aligned; i++)
+    for (size_t i = 0; s.ball && i < s.n && in->aligned; i++)
         landmarks_rotate(k, s.ball + i * n, template);
     if (own) {
         landmarks_spread(k, p, (struct points){s.ball, n}, s.n, scale);
         for (size_t j = 0; j < n; j++)
             scale[j] *= in->factor;
     } else {
-        arithmetic_mean(m, s.ball, s.n, p);
+        if (s.ball)
+            arithmetic_mean(m, s.ball, s.n, p);
+        else
+            mean_elsewhere(c, &s, in->aligned ? "aligned" : "as_given", p);
         memcpy(scale, REAL(in->scale), n * sizeof *scale);
     }
     landmarks_noise(k, scale, rng, p);
     ambient_finish(m, p, s.m0.x, 0, work);
-    return ffi_single(c, &s.x, p);
+    return ffi_single(c, s.ball ? &s.x : NULL, p);
 }
 
 SEXP riemdp_pointwise_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP aligned, SEXP scale, SEXP factor,
@@ -294,6 +325,9 @@ static SEXP chain_body(struct call *c, struct rng *rng, void *data)
     manifold_t m = &c->m;
     size_t dim = m->ambient;
     struct sample s = ball_sample(c, &in->ball, 0);
+    if (!s.ball)
+        ffi_abort_text("unsupported",
+                       "chains aren't available for records in chunks: each of their steps would be a pass.");
     double *state = ffi_doubles(dim), *mean = ffi_doubles(dim), *work = ffi_doubles(chain_work(m));
     struct chain chain = {.m = m,
                           .target = in->target,

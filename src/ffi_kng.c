@@ -1,5 +1,8 @@
 /* The K-norm gradient mechanism and the truncated Laplace law for R. What depends on records stays in this call; entries whose
  * name says nonprivate are for tests and tools. */
+#include <string.h>
+
+#include "chunk.h"
 #include "ffi.h"
 #include "mean.h"
 #include "mechanism.h"
@@ -62,18 +65,137 @@ static void mean_fixed(manifold_t m, const double *x, size_t n, const double *o,
     }
 }
 
+/* ---- records elsewhere ---------------------------------------------------------------------------------------------- */
+
+struct asked {
+    struct call *c;
+    struct tally tally;
+    const struct kng *k;
+    double *in, *out;
+};
+
+static int ask_look(const struct kng_elsewhere *e, const double *base, double *sums, double *far)
+{
+    const struct asked *a = e->data;
+    size_t width = kng_width(a->k);
+    int status = ffi_tally_call(a->c, &a->tally, "look", base, a->c->m.ambient, a->out, width + 1);
+    *far = a->out[0];
+    memcpy(sums, a->out + 1, width * sizeof *sums);
+    return status == STATUS_OK && *far >= 0 && sums[1] <= (double)a->k->n ? STATUS_OK : STATUS_NO_CONVERGENCE;
+}
+
+static int ask_count(const struct kng_elsewhere *e, const double *base, double far, double *count, size_t cells)
+{
+    const struct asked *a = e->data;
+    size_t n = a->c->m.ambient;
+    memcpy(a->in, base, n * sizeof *base);
+    a->in[n] = far;
+    return ffi_tally_call(a->c, &a->tally, "cells", a->in, n + 1, count, cells);
+}
+
+static struct kng_elsewhere *elsewhere_of(struct call *c, const struct tally *t, const struct kng *k)
+{
+    struct kng_elsewhere *e = (struct kng_elsewhere *)R_alloc(1, sizeof *e);
+    struct asked *a = (struct asked *)R_alloc(1, sizeof *a);
+    size_t d = c->m.dim;
+    *a = (struct asked){c, *t, k, ffi_doubles(c->m.ambient + 1), ffi_doubles(d <= 1000 ? d * (d + 1) + 3 : 3)};
+    *e = (struct kng_elsewhere){ffi_tally_energy(c, t), ask_look, ask_count, a};
+    return e;
+}
+
+struct chunk_args {
+    SEXP x, centre, base;
+    double radius, n, far;
+};
+
+static SEXP chunk_body(struct call *c, void *data)
+{
+    const struct chunk_args *in = data;
+    manifold_t m = &c->m;
+    size_t dim = m->ambient;
+    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT);
+    const SEXP points[] = {in->centre, in->base};
+    for (int i = 0; i < 2; i++)
+        if (TYPEOF(points[i]) != REALSXP || (size_t)XLENGTH(points[i]) != dim || !all_finite(dim, REAL(points[i])))
+            ffi_abort_text("argument", "`centre` and `base` must be the stored numbers of points.");
+    if (x.n == 0 || (double)x.n > in->n)
+        ffi_abort_text("shape", "`x` must hold at least one record, and no more than `n`.");
+    if (!kng_supported(m, in->radius))
+        ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
+    size_t block = ffi_block(c);
+    double *work = ffi_doubles(manifold_work(m)), *y = ffi_doubles(block * dim), *origin = ffi_doubles(dim), s;
+    struct ball_view view = {m, REAL(in->centre), origin, in->radius,
+                             m->ops->to_origin && m->ops->from_origin && m->ops->origin};
+    memcpy(origin, view.centre, dim * sizeof *origin);
+    if (view.carried)
+        m->ops->origin(m, origin);
+    struct kng k = {
+        .m = m, .n = (size_t)in->n, .base = REAL(in->base), .radius = in->radius, .sigma = 1, .law = KNG_GRADIENT};
+    kng_view(&k, ffi_doubles(kng_work(m, 0)));
+    size_t width = kng_width(&k), cells = kng_cells(&k);
+    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
+    double *row = ffi_doubles(width), far = 0;
+    SEXP count = in->far >= 0 ? ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)cells)) : R_NilValue;
+    for (size_t j = 0; in->far >= 0 && j < cells; j++)
+        REAL(count)[j] = 0;
+    exact_clear(&sums);
+    for (size_t begin = 0; begin < x.n; begin += block) {
+        size_t end = begin + block < x.n ? begin + block : x.n;
+        struct points given = ffi_block_points(c, &x, begin, end, 1, work);
+        ball_view(&view, y, given, end - begin, work);
+        for (size_t i = 0; i < end - begin; i++) {
+            if (kng_row(&k, y + i * dim, in->far >= 0 ? NULL : row, &s, work) != STATUS_OK)
+                return ffi_keep(c, Rf_ScalarInteger(STATUS_NO_CONVERGENCE));
+            if (in->far >= 0) {
+                REAL(count)[kng_cell(s, in->far, cells)]++;
+            } else {
+                far = fmax(far, s);
+                exact_add(&sums, row);
+            }
+        }
+        host_tick(m->host, 0, 0);
+    }
+    if (in->far >= 0)
+        return count;
+    exact_carry(&sums);
+    SEXP list = ffi_exact_list(c, &sums);
+    Rf_setAttrib(list, Rf_install("far"), Rf_ScalarReal(far));
+    return list;
+}
+
+/* What the sampler's envelope has to know of a chunk's records, seen from `base` (of the carried ball): far < 0: exact sums, and the largest
+ * distance as an attribute; else how many lie in each part of the distances up to `far`. n: records in all. */
+SEXP riemdp_chunk_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP n, SEXP base, SEXP far)
+{
+    struct chunk_args args = {x,
+                              centre,
+                              base,
+                              read_range(radius, "radius", 1e-12, 1e6, 0),
+                              read_range(n, "n", 1, 0x1p53, 1),
+                              read_range(far, "far", -1, 1e300, 0)};
+    return ffi_run(chunk_body, &args, m, 1);
+}
+
+/* ---- the sampler of one data set ---------------------------------------------------------------------------------------- */
+
 static void prepare(struct call *c, const struct kng_args *in, struct arg *x, struct prepared *out)
 {
     manifold_t m = &c->m;
     struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    *x = ffi_arg(c, in->x, "x", KIND_POINT);
-    size_t n = x->n, dim = m->ambient, block = ffi_block(c);
+    struct tally tally;
+    int elsewhere = ffi_tally(in->x, &tally);
+    *x = (struct arg){.label = "x"};
+    if (!elsewhere)
+        *x = ffi_arg(c, in->x, "x", KIND_POINT);
+    size_t n = elsewhere ? tally.n : x->n, dim = m->ambient, block = ffi_block(c);
     if (n == 0)
         ffi_abort_text("shape", "`x` must hold at least one record.");
     if (centre.n != 1)
         ffi_abort_text("shape", "`center` must be one point.");
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
+    if (elsewhere && in->trials > 0)
+        ffi_abort_text("unsupported", "a fixed number of trials isn't available for records in chunks.");
     double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), *m0 = ffi_doubles(dim);
     struct points given = ffi_block_points(c, &centre, 0, 1, 0, work);
     ffi_check_block(c, &centre, given, NULL, given, 0, 1, work);
@@ -81,8 +203,8 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
         m0[j] = given.x[j];
 
     int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    double *ball = ffi_doubles(n * dim);
-    for (size_t begin = 0; begin < n; begin += block) {
+    double *ball = elsewhere ? NULL : ffi_doubles(n * dim);
+    for (size_t begin = 0; begin < n && !elsewhere; begin += block) {
         size_t end = begin + block < n ? begin + block : n;
         struct points y = ffi_block_points(c, x, begin, end, 1, work);
         double *to = ball + begin * dim;
@@ -98,12 +220,18 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
     else
         for (size_t j = 0; j < dim; j++)
             o[j] = m0[j];
-    for (size_t i = 0; i < n && carried; i++) { /* rounding of the isometry: back into the ball */
+    for (size_t i = 0; i < n && carried && !elsewhere; i++) { /* rounding of the isometry: back into the ball */
         manifold_to_ball(m, ball + i * dim, o, in->radius, one(ball + i * dim), 0, 1, work);
         host_tick(m->host, 0, 0);
     }
     double gradient = in->tol;
-    if (in->trials > 0) {
+    /* the law doesn't depend on how well the mean is known, but the acceptance falls where the error exceeds sigma */
+    double tol = fmax(1e-14, fmin(in->tol, 1e-3 * in->sigma));
+    if (elsewhere) {
+        struct objective energy = ffi_tally_energy(c, &tally);
+        mean_in_ball_of(m, &energy, o, in->radius, m->k_min, m->k_max, tol, p, &gradient,
+                        ffi_doubles(mean_solver_work(m, 5)));
+    } else if (in->trials > 0) {
         mean_fixed(m, ball, n, o, in->radius, in->tol, p, ffi_doubles(2 * dim + manifold_work(m)));
     } else {
         struct arg inside = {.label = "x",
@@ -114,8 +242,6 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                              .length = dim,
                              .many = 1};
         struct source source = ffi_source(c, &inside, 1, work);
-        /* the law doesn't depend on how well the mean is known, but the acceptance falls where the error exceeds sigma */
-        double tol = fmax(1e-14, fmin(in->tol, 1e-3 * in->sigma));
         mean_in_ball(m, &source, o, in->radius, m->k_min, m->k_max, tol, p, &gradient,
                      ffi_doubles(mean_work(m, &source, 5)));
     }
@@ -133,8 +259,10 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                           .law = in->law,
                           .envelope = in->envelope,
                           .constant = in->trials > 0};
+    if (elsewhere)
+        out->k.elsewhere = elsewhere_of(c, &tally, &out->k);
     out->k.gradient = gradient < INFINITY ? gradient : 2 * in->radius;
-    kng_make(&out->k, ffi_doubles(kng_work(m, n)), work);
+    kng_make(&out->k, ffi_doubles(kng_work(m, elsewhere ? 0 : n)), work);
 }
 
 /* a point that doesn't depend on the records: what a capped sampler returns if no trial succeeds */
@@ -184,7 +312,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     prepare(c, data, &x, &s);
     double *y = ffi_doubles(c->m.ambient);
     draw(&s, data, rng, y);
-    return ffi_single(c, &x, y);
+    return ffi_single(c, x.n ? &x : NULL, y);
 }
 
 SEXP riemdp_release_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol, SEXP trials,
@@ -240,7 +368,7 @@ static SEXP draws_body(struct call *c, struct rng *rng, void *data)
                                         "envelope", "gradient", "least",  "log_mass"};
     const struct kng_bins *b = s.k.kind == KNG_ANISOTROPIC ? &s.k.other : &s.k.bins;
     SEXP values[] = {r.x,
-                     ffi_single(c, &x, mean),
+                     ffi_single(c, x.n ? &x : NULL, mean),
                      number(c, s.k.trials),
                      number(c, s.k.clamped),
                      number(c, s.k.kind),

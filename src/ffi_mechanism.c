@@ -109,13 +109,46 @@ struct release_args {
     int law;
 };
 
+/* Records into the ball, and the ball to the reference point o, where all conditions are bounded by the radius. Total: what has no log
+ * counts as the centre. */
+static double *records_in_ball(struct call *c, struct arg *x, const double *m0, double radius, int carried,
+                               const double *o, double *work)
+{
+    manifold_t m = &c->m;
+    size_t n = x->n, dim = m->ambient, block = ffi_block(c);
+    double *ball = ffi_doubles(n * dim);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, x, begin, end, 1, work);
+        double *to = ball + begin * dim;
+        manifold_to_ball(m, to, m0, radius, y, 0, end - begin, work);
+        if (carried)
+            for (size_t i = 0; i < end - begin; i++) {
+                struct points r = {to + i * dim, 0};
+                if (m->ops->to_origin(m, to + i * dim, m0, r, 0, 1, work) != STATUS_OK ||
+                    !all_finite(dim, to + i * dim))
+                    m->ops->origin(m, to + i * dim);
+            }
+        host_tick(m->host, 0, 0);
+    }
+    for (size_t i = 0; i < n && carried; i++) { /* rounding of the isometry: back into the ball */
+        manifold_to_ball(m, ball + i * dim, o, radius, (struct points){ball + i * dim, 0}, 0, 1, work);
+        host_tick(m->host, 0, 0);
+    }
+    return ball;
+}
+
 static SEXP release_body(struct call *c, struct rng *rng, void *data)
 {
     const struct release_args *in = data;
     manifold_t m = &c->m;
-    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT), centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    size_t n = x.n, dim = m->ambient, block = ffi_block(c);
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim);
+    struct tally tally;
+    int elsewhere = ffi_tally(in->x, &tally);
+    struct arg x = {.label = "x"}, centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+    if (!elsewhere)
+        x = ffi_arg(c, in->x, "x", KIND_POINT);
+    size_t n = elsewhere ? tally.n : x.n, dim = m->ambient;
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *ball = NULL;
     double *p = ffi_doubles(dim), *a = ffi_doubles(m->dim), *v = ffi_doubles(dim), gradient;
     struct noise noise;
     if (n == 0)
@@ -128,48 +161,43 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
 
-    /* Records into the ball, and the ball to the reference point, where all conditions are bounded by the radius. From here
-     * on nothing may fail: what has no log counts as the centre. */
+    /* from here on nothing may fail for what a record holds */
     int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    double *ball = ffi_doubles(n * dim);
-    for (size_t begin = 0; begin < n; begin += block) {
-        size_t end = begin + block < n ? begin + block : n;
-        struct points y = ffi_block_points(c, &x, begin, end, 1, work);
-        double *to = ball + begin * dim;
-        manifold_to_ball(m, to, m0.x, in->radius, y, 0, end - begin, work);
-        if (carried)
-            for (size_t i = 0; i < end - begin; i++) {
-                struct points r = {to + i * dim, 0};
-                if (m->ops->to_origin(m, to + i * dim, m0.x, r, 0, 1, work) != STATUS_OK ||
-                    !all_finite(dim, to + i * dim))
-                    m->ops->origin(m, to + i * dim);
-            }
-        host_tick(m->host, 0, 0);
-    }
     if (carried)
         m->ops->origin(m, o);
     else
         for (size_t j = 0; j < dim; j++)
             o[j] = m0.x[j];
-    for (size_t i = 0; i < n && carried; i++) { /* rounding of the isometry: back into the ball */
-        manifold_to_ball(m, ball + i * dim, o, in->radius, (struct points){ball + i * dim, 0}, 0, 1, work);
-        host_tick(m->host, 0, 0);
-    }
+    if (!elsewhere)
+        ball = records_in_ball(c, &x, m0.x, in->radius, carried, o, work);
     struct points base = {o, 0};
     double *z = ffi_doubles(m->dim);
     if (in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN) {
-        tangent_mean(m, ball, n, o, z, v, a, work);
+        if (!elsewhere)
+            tangent_mean(m, ball, n, o, z, v, a, work);
+        else if (ffi_tally_call(c, &tally, "coords", o, dim, z, m->dim) == STATUS_OK)
+            for (size_t j = 0; j < m->dim; j++)
+                z[j] /= (double)n;
+        else
+            for (size_t j = 0; j < m->dim; j++)
+                z[j] = 0;
     } else {
-        struct arg inside = {.label = "x",
-                             .kind = KIND_TANGENT,
-                             .layout = LAYOUT_RECORDS,
-                             .data = ball,
-                             .n = n,
-                             .length = dim,
-                             .many = 1};
-        struct source source = ffi_source(c, &inside, 1, work);
-        mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
-                     ffi_doubles(mean_work(m, &source, 5)));
+        if (elsewhere) {
+            struct objective f = ffi_tally_energy(c, &tally);
+            mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                            ffi_doubles(mean_solver_work(m, 5)));
+        } else {
+            struct arg inside = {.label = "x",
+                                 .kind = KIND_TANGENT,
+                                 .layout = LAYOUT_RECORDS,
+                                 .data = ball,
+                                 .n = n,
+                                 .length = dim,
+                                 .many = 1};
+            struct source source = ffi_source(c, &inside, 1, work);
+            mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                         ffi_doubles(mean_work(m, &source, 5)));
+        }
         if (in->law == LAW_LAPLACE || in->law == LAW_GAUSSIAN) { /* noise at the mean itself */
             base.x = p;
             for (size_t j = 0; j < m->dim; j++)
@@ -195,7 +223,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     else if (carried)
         for (size_t j = 0; j < dim; j++)
             q[j] = m0.x[j];
-    return ffi_single(c, &x, q);
+    return ffi_single(c, elsewhere ? NULL : &x, q);
 }
 
 SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP law, SEXP sigma, SEXP tol,

@@ -42,12 +42,44 @@ static void call_user(void *context, double *grads, double *losses, const double
 
 static const struct problem_ops *const kinds[] = {NULL, &problem_frechet, &problem_huber, &problem_pca, NULL};
 
+/* records elsewhere: one vector says what is wanted, as R/chunk-optimize.R takes it apart */
+struct asked {
+    struct call *c;
+    struct tally tally;
+};
+
+static int ask_sum(void *context, double *out, const struct problem_step *s, const size_t *which, size_t count)
+{
+    const struct asked *a = context;
+    size_t n = a->c->m.ambient, head = 4, some = which ? count : 0;
+    const void *top = vmaxget();
+    double *in = ffi_doubles(head + 2 * n + some);
+    in[0] = s->clip;
+    in[1] = s->apart;
+    in[2] = s->snapshot != NULL;
+    in[3] = which == NULL;
+    memcpy(in + head, s->p, n * sizeof *in);
+    memcpy(in + head + n, s->snapshot ? s->snapshot : s->p, n * sizeof *in);
+    for (size_t i = 0; i < some; i++)
+        in[head + 2 * n + i] = (double)which[i] + 1;
+    int status = ffi_tally_call(a->c, &a->tally, "gradients", in, head + 2 * n + some, out, n);
+    vmaxset(top);
+    return status;
+}
+
 /* all records packed; what is no record of this problem holds a NaN */
 static void read_problem(struct call *c, struct problem *q, const struct problem_args *in, double *work)
 {
     enum { BLOCK = 32, MOST = 1 << 16 };
     manifold_t m = &c->m;
+    struct tally tally;
     memset(q, 0, sizeof *q);
+    if (ffi_tally(in->data, &tally)) {
+        struct asked *a = (struct asked *)R_alloc(1, sizeof *a);
+        *a = (struct asked){c, tally};
+        *q = (struct problem){.m = m, .n = tally.n, .block = 1, .sum = ask_sum, .context = a};
+        return;
+    }
     q->m = m;
     q->threshold = in->threshold;
     q->ops = kinds[in->kind];
@@ -138,6 +170,16 @@ static int plain_eval(const struct objective *f, const double *p, double *grad, 
 {
     const struct plain_objective *o = f->data;
     const struct problem *q = o->q;
+    if (q->sum) {
+        const struct asked *a = q->context;
+        size_t dim = q->m->ambient;
+        int status = all_finite(dim, p) ? ffi_tally_call(a->c, &a->tally, "objective", p, dim, o->work, dim + 1)
+                                        : STATUS_NOT_FINITE;
+        for (size_t j = 0; j < dim && status == STATUS_OK; j++)
+            grad[j] = o->work[j] / (double)q->n;
+        *value = o->work[dim] / (double)q->n;
+        return status;
+    }
     size_t n = q->m->ambient, block = q->block;
     double *g = o->work, *losses = g + block * n, *rest = losses + block, sum = 0;
     for (size_t j = 0; j < n; j++)
@@ -158,6 +200,15 @@ static int plain_eval(const struct objective *f, const double *p, double *grad, 
         grad[j] /= (double)q->n;
     *value = sum / (double)q->n;
     return STATUS_OK;
+}
+
+/* numbers of all records; none where they are elsewhere */
+static size_t *all_records(const struct problem *q)
+{
+    size_t *which = q->sum ? NULL : (size_t *)R_alloc(q->n, sizeof(size_t));
+    for (size_t i = 0; i < q->n && which; i++)
+        which[i] = i;
+    return which;
 }
 
 static SEXP single_point(struct call *c, const double *p)
@@ -189,10 +240,7 @@ static SEXP plain_body(struct call *c, void *data)
     struct problem q;
     read_problem(c, &q, &in->problem, work);
     read_point(c, p, in->problem.start, "start", work);
-    struct plain_objective o = {&q, (size_t *)R_alloc(q.n, sizeof(size_t)), NULL};
-    o.work = ffi_doubles(q.block * (m->ambient + 1) + problem_work(&q));
-    for (size_t i = 0; i < q.n; i++)
-        o.which[i] = i;
+    struct plain_objective o = {&q, all_records(&q), ffi_doubles(q.block * (m->ambient + 1) + problem_work(&q))};
     struct objective f = {plain_eval, &o};
     struct solver s = {.tol = in->tol,
                        .max_iter = (int)in->max_iter,
@@ -240,10 +288,7 @@ static SEXP value_body(struct call *c, void *data)
     struct problem q;
     read_problem(c, &q, in, work);
     read_point(c, p, in->start, "p", work);
-    struct plain_objective o = {&q, (size_t *)R_alloc(q.n, sizeof(size_t)), NULL};
-    o.work = ffi_doubles(q.block * (m->ambient + 1) + problem_work(&q));
-    for (size_t i = 0; i < q.n; i++)
-        o.which[i] = i;
+    struct plain_objective o = {&q, all_records(&q), ffi_doubles(q.block * (m->ambient + 1) + problem_work(&q))};
     struct objective f = {plain_eval, &o};
     int status = plain_eval(&f, p, g, &value);
     if (status != STATUS_OK)
@@ -261,6 +306,85 @@ SEXP riemdp_objective_nonprivate(SEXP m, SEXP data, SEXP kind, SEXP threshold, S
 {
     struct problem_args args = read_problem_args(data, kind, threshold, fun, n, p);
     return ffi_run(value_body, &args, m, 0);
+}
+
+/* ---- one chunk of records ------------------------------------------------------------------------------------------- */
+
+struct chunk_args {
+    struct problem_args problem;
+    SEXP snapshot, which;
+    double clip;
+    int apart, losses;
+};
+
+static const double *stored_point(struct call *c, SEXP x)
+{
+    if (TYPEOF(x) != REALSXP || (size_t)XLENGTH(x) != c->m.ambient || !all_finite(c->m.ambient, REAL(x)))
+        ffi_abort_text("argument", "`p` and `snapshot` must be the stored numbers of a point.");
+    return REAL(x);
+}
+
+static SEXP chunk_body(struct call *c, void *data)
+{
+    const struct chunk_args *in = data;
+    manifold_t m = &c->m;
+    size_t n = m->ambient, width = n + (in->losses ? 1 : 0);
+    double *check = ffi_doubles(manifold_work(m));
+    struct problem q;
+    struct problem_step s = {stored_point(c, in->problem.start), NULL, in->clip, in->apart};
+    if (in->snapshot != R_NilValue)
+        s.snapshot = stored_point(c, in->snapshot);
+    read_problem(c, &q, &in->problem, check);
+    if (q.sum)
+        ffi_abort_text("argument", "`data` must be the records of one chunk.");
+    size_t *which = all_records(&q), count = q.n;
+    if (in->which != R_NilValue) {
+        if (TYPEOF(in->which) != REALSXP)
+            ffi_abort_text("argument", "`which` must be numbers of records.");
+        count = (size_t)XLENGTH(in->which);
+        which = (size_t *)R_alloc(count + 1, sizeof *which);
+        for (size_t i = 0; i < count; i++) {
+            double k = REAL(in->which)[i];
+            if (!(k >= 1 && k <= (double)q.n) || k != floor(k))
+                ffi_abort_text("argument", "`which` must be numbers of records.");
+            which[i] = (size_t)k - 1;
+        }
+    }
+    struct optim o = {.m = m, .problem = &q};
+    double *work = ffi_doubles(optim_gradient_work(&o)), *g = work, *h = g + q.block * n, *rest = h + q.block * n;
+    double *losses = in->losses ? ffi_doubles(q.block) : NULL, *row = ffi_doubles(width);
+    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
+    exact_clear(&sums);
+    for (size_t begin = 0; begin < count; begin += q.block) {
+        size_t some = count - begin < q.block ? count - begin : q.block;
+        int status = optim_rows(&q, &s, g, h, losses, which + begin, some, rest);
+        if (in->losses && status != STATUS_OK) /* plain: may speak */
+            return ffi_keep(c, Rf_ScalarInteger(status));
+        for (size_t i = 0; i < some; i++) {
+            memcpy(row, g + i * n, n * sizeof *row);
+            if (losses)
+                row[n] = losses[i];
+            if (all_finite(width, row))
+                exact_add(&sums, row);
+        }
+        host_tick(m->host, 0, 0);
+    }
+    exact_carry(&sums);
+    return ffi_exact_list(c, &sums);
+}
+
+/* Exact sums over a chunk's records `which` (NULL: all) of what a step adds up. numbers: clip (Inf: none), whether a snapshot's gradients
+ * are clipped apart, whether losses are wanted (then a record without a gradient ends it, with its status). */
+SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP p, SEXP snapshot,
+                            SEXP numbers, SEXP which)
+{
+    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != 3 || !(REAL(numbers)[0] > 0) || isnan(REAL(numbers)[1]) ||
+        isnan(REAL(numbers)[2]))
+        ffi_abort_text("argument", "`numbers` must be three numbers, the first of them positive.");
+    const double *x = REAL(numbers);
+    struct chunk_args args = {
+        read_problem_args(data, kind, threshold, fun, n, p), snapshot, which, x[0], x[1] != 0, x[2] != 0};
+    return ffi_run(chunk_body, &args, m, !args.losses);
 }
 
 /* ---- private ------------------------------------------------------------------------------------------------------ */
@@ -355,7 +479,8 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
         optim_begin(&o, REAL(state), p);
     else
         read_state(c, &o, REAL(state), in->state, (double)restarts, work);
-    o.which = (size_t *)R_alloc(q.n, sizeof(size_t));
+    /* all records elsewhere need no numbers */
+    o.which = q.sum && o.sampling == OPTIM_FULL ? NULL : (size_t *)R_alloc(q.n, sizeof(size_t));
     o.total = (double)o.steps * (double)restarts;
     o.trace_every = (size_t)ceil(o.total / ROOM);
     o.trace_room = (size_t)restarts * (o.steps / o.trace_every + 1);

@@ -13,12 +13,22 @@
     X(chain, 15)                                                                                                       \
     X(chacha, 4)                                                                                                       \
     X(check, 2)                                                                                                        \
+    X(chunk_ball, 6)                                                                                                   \
+    X(chunk_counts, 4)                                                                                                 \
+    X(chunk_gradients, 10)                                                                                             \
+    X(chunk_kng, 7)                                                                                                    \
+    X(chunk_lattice, 6)                                                                                                \
+    X(chunk_logs, 5)                                                                                                   \
+    X(chunk_reach, 4)                                                                                                  \
+    X(chunk_records, 3)                                                                                                \
+    X(chunk_start, 4)                                                                                                  \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
     X(covariance_descriptors, 3)                                                                                       \
     X(dist, 3)                                                                                                         \
     X(dist_matrix, 2)                                                                                                  \
     X(euclidean_mean, 11)                                                                                              \
+    X(exact_total, 1)                                                                                                  \
     X(exp, 3)                                                                                                          \
     X(exponential_choice, 3)                                                                                           \
     X(facts, 1)                                                                                                        \
@@ -40,6 +50,7 @@
     X(log, 3)                                                                                                          \
     X(log_density, 3)                                                                                                  \
     X(mean, 8)                                                                                                         \
+    X(mean_of, 9)                                                                                                      \
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
     X(objective_nonprivate, 7)                                                                                         \
@@ -67,6 +78,7 @@
     X(release_radius, 7)                                                                                               \
     X(shared_loss, 6)                                                                                                  \
     X(statuses, 0)                                                                                                     \
+    X(stored, 2)                                                                                                       \
     X(stream, 2)                                                                                                       \
     X(system_uniform, 1)                                                                                               \
     X(tangent_noise, 8)                                                                                                \

@@ -140,9 +140,14 @@ static size_t pass_work(manifold_t m, const struct source *x)
     return m->ambient + slots_of(x) * (m->ambient + 1) + (size_t)x->lanes * (m->ambient + manifold_work(m));
 }
 
+size_t mean_solver_work(manifold_t m, int memory)
+{
+    return 4 * m->ambient + solver_work(m, memory);
+}
+
 size_t mean_work(manifold_t m, const struct source *x, int memory)
 {
-    return pass_work(m, x) + 4 * m->ambient + solver_work(m, memory);
+    return pass_work(m, x) + mean_solver_work(m, memory);
 }
 
 static struct pass make_pass(manifold_t m, const struct source *x, const double *w, int median, int forgiving,
@@ -158,37 +163,41 @@ static struct pass make_pass(manifold_t m, const struct source *x, const double 
     return c;
 }
 
-/* The median may sit on a record: there the gradient of the others must not exceed the record's weight (Vardi and Zhang 2000,
- * doi:10.1073/pnas.97.4.1423). Moves p to the best such record if there is one. */
-static int median_at_record(struct pass *c, double *p, double *gradient_norm, double *work)
+static int nearest_in_source(const struct mean_records *r, const double *p, double *record, double *share, double *work)
 {
+    const struct pass *c = r->energy.data;
     manifold_t m = c->m;
-    size_t n = m->ambient;
-    double *nearest = work, *g = nearest + n, *rest = g + n, best = INFINITY, value, sq;
-    size_t where = 0;
+    double best = INFINITY;
     for (size_t begin = 0; begin < c->x->n; begin += c->x->block) {
         size_t end = begin + c->x->block < c->x->n ? begin + c->x->block : c->x->n;
         struct points x = c->x->get(c->x, begin, end);
         for (size_t i = 0; i < end - begin; i++) {
             double d;
-            if ((c->w && c->w[begin + i] == 0) || manifold_dist(m, &d, one(p), one(at(x, i)), 0, 1, rest) != STATUS_OK)
+            if ((c->w && c->w[begin + i] == 0) || manifold_dist(m, &d, one(p), one(at(x, i)), 0, 1, work) != STATUS_OK)
                 continue;
             if (d < best) {
                 best = d;
-                where = begin + i;
-                for (size_t j = 0; j < n; j++)
-                    nearest[j] = at(x, i)[j];
+                *share = (c->w ? c->w[begin + i] : 1) / c->total;
+                for (size_t j = 0; j < m->ambient; j++)
+                    record[j] = at(x, i)[j];
             }
         }
     }
-    if (!(best < INFINITY))
+    return best < INFINITY;
+}
+
+/* The median may sit on a record: there the gradient of the others must not exceed the record's weight (Vardi and Zhang 2000,
+ * doi:10.1073/pnas.97.4.1423). Moves p to the best such record if there is one. */
+static int median_at_record(manifold_t m, const struct mean_records *r, double *p, double *gradient_norm, double *work)
+{
+    size_t n = m->ambient;
+    double *nearest = work, *g = nearest + n, *rest = g + n, value, sq, share;
+    if (!r->nearest(r, p, nearest, &share, rest))
         return 0;
-    struct objective f = {pass_eval, c};
-    double weight = (c->w ? c->w[where] : 1) / c->total;
-    if (f.eval(&f, nearest, g, &value) != STATUS_OK ||
+    if (r->energy.eval(&r->energy, nearest, g, &value) != STATUS_OK ||
         m->ops->inner(m, &sq, one(nearest), one(g), one(g), 0, 1, rest) != 0)
         return 0;
-    if (sqrt(sq) > weight * (1 + 1e-12))
+    if (sqrt(sq) > share * (1 + 1e-12))
         return 0;
     for (size_t j = 0; j < n; j++)
         p[j] = nearest[j];
@@ -198,7 +207,7 @@ static int median_at_record(struct pass *c, double *p, double *gradient_norm, do
 
 /* 1 over the mean eigenvalue of the Hessian of the mean squared distance: its trace is d + 2 mean log|det d exp| to second
  * order in the spread (both are Ricci terms), seen at a few records evenly spaced. */
-static double first_step(manifold_t m, const struct source *x, const double *p, double *work)
+double mean_first_step(manifold_t m, const struct source *x, const double *p, double *work)
 {
     enum { LOOKED_AT = 16 };
     double *v = work, *rest = v + m->ambient, sum = 0, one_density;
@@ -252,15 +261,11 @@ static void polish(manifold_t m, const struct objective *f, double *p, double sc
     }
 }
 
-int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
+int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double *work)
 {
-    struct pass c = make_pass(m, x, w, fit->median, 0, work);
-    double *rest = work + pass_work(m, x);
-    struct objective f = {pass_eval, &c};
-    struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory, .scale = 1};
-    if (!fit->median && fit->memory > 0)
-        s.scale = first_step(m, x, p, rest);
-    int status = solver_run(m, &f, p, &s, rest);
+    const struct objective *f = &r->energy;
+    struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory, .scale = r->scale};
+    int status = solver_run(m, f, p, &s, work);
     if (status != STATUS_OK)
         return status;
     fit->iterations = s.iterations;
@@ -270,16 +275,26 @@ int mean_run(manifold_t m, const struct source *x, const double *w, double *p, s
     fit->gradient_floor = 0;
     if (fit->median) {
         fit->variance = s.value;
-        if (!fit->converged && median_at_record(&c, p, &fit->gradient_norm, rest))
+        if (!fit->converged && median_at_record(m, r, p, &fit->gradient_norm, work))
             fit->converged = 1;
     }
     if (!fit->converged && !fit->median)
-        polish(m, &f, p, s.scale, fit, rest);
+        polish(m, f, p, s.scale, fit, work);
     if (!fit->converged) {
-        fit->gradient_floor = solver_floor(m, &f, p, rest);
+        fit->gradient_floor = solver_floor(m, f, p, work);
         fit->converged = fit->gradient_norm <= fit->gradient_floor;
     }
     return STATUS_OK;
+}
+
+int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work)
+{
+    struct pass c = make_pass(m, x, w, fit->median, 0, work);
+    double *rest = work + pass_work(m, x);
+    struct mean_records r = {{pass_eval, &c}, nearest_in_source, 1, NULL};
+    if (!fit->median && fit->memory > 0)
+        r.scale = mean_first_step(m, x, p, rest);
+    return mean_minimise(m, &r, p, fit, rest);
 }
 
 /* d(p_j, m) <= q^j r and |grad| <= zeta q^j r, all steps inside the ball: inst/proofs/mean-solver.md */
@@ -312,18 +327,24 @@ static double in_ball_norm(manifold_t m, const double *p, const double *g, doubl
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
                   double tol, double *p, double *gradient_norm, double *work)
 {
+    struct pass c = make_pass(m, x, NULL, 0, 1, work);
+    struct objective f = {pass_eval, &c};
+    mean_in_ball_of(m, &f, centre, radius, k_min, k_max, tol, p, gradient_norm, work + pass_work(m, x));
+}
+
+void mean_in_ball_of(manifold_t m, const struct objective *f, const double *centre, double radius, double k_min,
+                     double k_max, double tol, double *p, double *gradient_norm, double *work)
+{
     enum { MEMORY = 5, FAST = 60 };
     size_t n = m->ambient;
-    struct pass c = make_pass(m, x, NULL, 0, 1, work);
-    double *g = work + pass_work(m, x), *q = g + n, *rest = q + n, value;
-    struct objective f = {pass_eval, &c};
+    double *g = work, *q = g + n, *rest = q + n, value;
     struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY, .scale = 1};
     for (size_t j = 0; j < n; j++)
         p[j] = centre[j];
     /* fast steps first; what they find counts only if it lies in the ball and its gradient is small there */
-    if (solver_run(m, &f, p, &s, rest) == STATUS_OK && all_finite(n, p)) {
+    if (solver_run(m, f, p, &s, rest) == STATUS_OK && all_finite(n, p)) {
         manifold_to_ball(m, p, centre, radius, one(p), 0, 1, rest);
-        if (f.eval(&f, p, g, &value) == STATUS_OK) {
+        if (f->eval(f, p, g, &value) == STATUS_OK) {
             *gradient_norm = in_ball_norm(m, p, g, rest);
             if (*gradient_norm <= tol)
                 return;
@@ -335,7 +356,7 @@ void mean_in_ball(manifold_t m, const struct source *x, const double *centre, do
         p[j] = centre[j];
     *gradient_norm = INFINITY;
     for (double t = 0; t <= count; t++) {
-        if (f.eval(&f, p, g, &value) != STATUS_OK)
+        if (f->eval(f, p, g, &value) != STATUS_OK)
             return;
         *gradient_norm = in_ball_norm(m, p, g, rest);
         if (*gradient_norm <= 0.5 * tol)

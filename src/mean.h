@@ -14,6 +14,22 @@ struct mean_fit {
     int iterations, converged;
 };
 
+/* What a mean needs of its records, wherever these lie. */
+struct mean_records {
+    struct objective energy; /* half the mean squared distance; for a median the mean distance */
+    /* for medians: the record nearest to p and its share of the weight; 0 where there is none */
+    int (*nearest)(const struct mean_records *r, const double *p, double *record, double *share, double *work);
+    double scale; /* of the first step along the gradient */
+    const void *data;
+};
+
+size_t mean_solver_work(manifold_t m, int memory);
+/* work: mean_solver_work doubles */
+int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double *work);
+/* a good `scale` for records like those of x */
+double mean_first_step(manifold_t m, const struct source *x, const double *p, double *work);
+
+/* the same for records in a source */
 size_t mean_work(manifold_t m, const struct source *x, int memory);
 /* start in, mean out; w (may be NULL) are weights, not all zero */
 int mean_run(manifold_t m, const struct source *x, const double *w, double *p, struct mean_fit *fit, double *work);
@@ -24,5 +40,8 @@ void mean_ball_steps(double k_min, double k_max, double radius, double tol, doub
  * in the ball. */
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
                   double tol, double *p, double *gradient_norm, double *work);
+/* The same for an energy whose gradient is that of records in the ball. work: mean_solver_work(m, 5) */
+void mean_in_ball_of(manifold_t m, const struct objective *f, const double *centre, double radius, double k_min,
+                     double k_max, double tol, double *p, double *gradient_norm, double *work);
 
 #endif

@@ -3,6 +3,7 @@
 #define RIEMDP_MECHANISM_H
 
 #include "manifold.h"
+#include "solver.h"
 #include "sampler_logconcave.h"
 
 /* A radius from a hull that bounds area times the law, a uniform direction, both kept with probability true area over bound: one
@@ -52,10 +53,21 @@ struct kng_bins {
     double log_total;
 };
 
+/* Records that lie elsewhere: what the sampler asks of them. A status other than OK: it can't be had. */
+struct kng_elsewhere {
+    struct objective energy;
+    /* sums of kng_row(), kng_width() numbers, and the largest distance from the base */
+    int (*look)(const struct kng_elsewhere *e, const double *base, double *sums, double *far);
+    /* how many records lie in each of `cells` equal parts of the distances up to `far` */
+    int (*count)(const struct kng_elsewhere *e, const double *base, double far, double *count, size_t cells);
+    void *data;
+};
+
 struct kng {
     /* in */
     manifold_t m;
-    const double *x, *centre, *base; /* n records in the ball around `centre`, and their mean (near it will do) */
+    const double *x, *centre, *base;       /* n records in the ball around `centre`, and their mean (near it will do) */
+    const struct kng_elsewhere *elsewhere; /* in place of x; not with `constant` */
     size_t n;
     double radius, sigma;
     double gradient;   /* bound of |grad U| at `base` */
@@ -71,6 +83,7 @@ struct kng {
     double *coarse, *excess, *line, *lean;      /* edges of coarse cells; in each e, the slope's integral, the slope */
     double *angle_mass, *angle_top, *angle_low; /* the polar angle's law: bounds, log mass below, lower mass */
     double *far, *bends, bend_top;              /* distances of the records; chords of a function of curvature */
+    double *sums;                               /* of records elsewhere */
     double *axis, *matrix, *root, *coords, *v,
         *sum; /* direction of `centre`, eigenvectors, eigenvalues of A, scratch */
     /* counts for tests; never part of a release */
@@ -82,6 +95,13 @@ int kng_supported(manifold_t m, double radius);
 size_t kng_work(manifold_t m, size_t n);
 /* work: kng_work doubles that `k` keeps, scratch: manifold_work */
 void kng_make(struct kng *k, double *work, double *scratch);
+/* For the records of one chunk: a sampler that only looks. One record's numbers (kng_width() of them, out may be NULL) and its distance
+ * from the base: 0 where it has none. A status where there is no Hessian for it. */
+void kng_view(struct kng *k, double *work);
+size_t kng_width(const struct kng *k);
+int kng_row(const struct kng *k, const double *x, double *out, double *distance, double *scratch);
+size_t kng_cells(const struct kng *k);
+size_t kng_cell(double distance, double far, size_t cells);
 /* one trial; 1 if y (inside the ball) was accepted */
 int kng_trial(struct kng *k, struct rng *rng, double *y, double *scratch);
 void kng_draw(struct kng *k, struct rng *rng, double *y, double *scratch);

@@ -387,12 +387,49 @@ static void add_units(const struct lattice_mean *c, const double *a, int64_t *su
             sum[j] += (int64_t)ldexp(a[j], c->bits);
 }
 
-void lattice_mean_run(const struct lattice_mean *c, size_t n, const double *y, double *a, int64_t *sum,
-                      struct host *host, double *work)
+struct room {
+    double *isometry, *out, *from, *v, *rest;
+};
+
+static struct room make_room(const struct lattice_mean *c, double *work)
 {
-    size_t d = c->dim, size = lattice_point_size(c);
-    double *isometry = work, *out = isometry + isometry_size(c), *from = out + size, *v = from + size,
-           *rest = v + 2 * d;
+    size_t size = lattice_point_size(c);
+    struct room r = {.isometry = work, .out = work + isometry_size(c)};
+    r.from = r.out + size;
+    r.v = r.from + size;
+    r.rest = r.v + 2 * c->dim;
+    return r;
+}
+
+/* progress: `done` of `of` records before these */
+static void add_points(const struct lattice_mean *c, size_t n, const double *y, int64_t *sum, struct host *host,
+                       double done, double of, const struct room *r)
+{
+    size_t size = lattice_point_size(c);
+    int flat = c->model == LATTICE_FLAT;
+    for (size_t i = 0; i < n; i++) {
+        if (!flat)
+            carried_log(c, r->isometry, 0, y + i * size, r->out, r->v, r->rest);
+        add_units(c, flat ? y + i * size : r->v, sum);
+        if (i % 16 == 0)
+            host_tick(host, done + (double)i, of);
+    }
+}
+
+void lattice_add(const struct lattice_mean *c, size_t n, const double *y, const double *a, int64_t *sum,
+                 struct host *host, double *work)
+{
+    struct room r = make_room(c, work);
+    if (c->model != LATTICE_FLAT)
+        make_isometry(c, a, r.isometry, r.rest);
+    add_points(c, n, y, sum, host, 0, 0, &r);
+}
+
+static void run(const struct lattice_mean *c, size_t n, const double *y, const struct lattice_records *records,
+                double *a, int64_t *sum, struct host *host, double *work)
+{
+    size_t d = c->dim;
+    struct room r = make_room(c, work);
     int flat = c->model == LATTICE_FLAT;
     for (size_t j = 0; j < d; j++)
         a[j] = 0;
@@ -400,25 +437,34 @@ void lattice_mean_run(const struct lattice_mean *c, size_t n, const double *y, d
         for (size_t j = 0; j < d; j++)
             sum[j] = 0;
         if (!flat)
-            make_isometry(c, a, isometry, rest);
-        for (size_t i = 0; i < n; i++) {
-            if (!flat)
-                carried_log(c, isometry, 0, y + i * size, out, v, rest);
-            add_units(c, flat ? y + i * size : v, sum);
-            if (i % 16 == 0)
-                host_tick(host, (double)s * (double)n + (double)i, (double)c->steps * (double)n);
-        }
+            make_isometry(c, a, r.isometry, r.rest);
+        if (records)
+            records->add(records, a, sum);
+        else
+            add_points(c, n, y, sum, host, (double)s * (double)n, (double)c->steps * (double)n, &r);
         for (size_t j = 0; j < d; j++)
-            v[j] = ldexp((double)sum[j], -c->bits) / (double)n;
+            r.v[j] = ldexp((double)sum[j], -c->bits) / (double)n;
         if (flat) {
             for (size_t j = 0; j < d; j++)
-                a[j] = v[j];
+                a[j] = r.v[j];
             return;
         }
         for (size_t j = 0; j < d; j++)
-            v[j] *= c->step;
-        lattice_embed(c, v, from, rest);
-        carried_log(c, isometry, 1, from, out, a, rest);
+            r.v[j] *= c->step;
+        lattice_embed(c, r.v, r.from, r.rest);
+        carried_log(c, r.isometry, 1, r.from, r.out, a, r.rest);
         lattice_clip(c, a);
     }
+}
+
+void lattice_mean_run(const struct lattice_mean *c, size_t n, const double *y, double *a, int64_t *sum,
+                      struct host *host, double *work)
+{
+    run(c, n, y, NULL, a, sum, host, work);
+}
+
+void lattice_mean_of(const struct lattice_mean *c, size_t n, const struct lattice_records *records, double *a,
+                     int64_t *sum, struct host *host, double *work)
+{
+    run(c, n, NULL, records, a, sum, host, work);
 }

@@ -39,4 +39,15 @@ void lattice_embed(const struct lattice_mean *c, const double *a, double *y, dou
 void lattice_mean_run(const struct lattice_mean *c, size_t n, const double *y, double *a, int64_t *sum,
                       struct host *host, double *work);
 
+/* The same where the points are elsewhere: `add` adds what they add to the sum at coordinates a. Integers: the same bits. */
+struct lattice_records {
+    void (*add)(const struct lattice_records *r, const double *a, int64_t *sum);
+    void *data;
+};
+void lattice_mean_of(const struct lattice_mean *c, size_t n, const struct lattice_records *records, double *a,
+                     int64_t *sum, struct host *host, double *work);
+/* adds what n points add */
+void lattice_add(const struct lattice_mean *c, size_t n, const double *y, const double *a, int64_t *sum,
+                 struct host *host, double *work);
+
 #endif

@@ -12,7 +12,7 @@ size_t optim_work(const struct optim *o)
 
 void optim_start(struct optim *o)
 {
-    for (size_t i = 0; i < o->problem->n; i++)
+    for (size_t i = 0; i < o->problem->n && o->which; i++)
         o->which[i] = i;
 }
 

@@ -49,6 +49,12 @@ int optim_add_noise(struct optim *o, double *v, const double *p, double sd, doub
 /* transport where it is closed form, else the isometry of frames; total */
 void optim_carry(manifold_t m, double *v, const double *p, const double *q, size_t count, double *work);
 /* optim_rsgd.c, optim_rsvrg.c: the noisy gradient of one step */
+/* what count <= block records add to a step's sum, one after the other in g; h: as many again */
+int optim_rows(const struct problem *q, const struct problem_step *s, double *g, double *h, double *losses,
+               const size_t *which, size_t count, double *work);
+/* their sum, wherever they are */
+void optim_sum(struct optim *o, double *sum, const struct problem_step *s, const size_t *which, size_t count,
+               double *work);
 int optim_gradient(struct optim *o, double *v, const double *p, size_t step, double *work);
 int optim_snapshot(struct optim *o, double *r, const double *p, double *work);
 int optim_reduced_gradient(struct optim *o, double *v, const double *p, const double *snapshot, const double *r,

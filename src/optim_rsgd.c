@@ -12,23 +12,47 @@ size_t optim_gradient_work(const struct optim *o)
     return 2 * block * n + (pieces > carry ? pieces : carry);
 }
 
-/* sum of the clipped gradients of the records `which` */
-static void clipped_sum(struct optim *o, double *sum, const double *p, double clip, const size_t *which, size_t count,
-                        double *work)
+int optim_rows(const struct problem *q, const struct problem_step *s, double *g, double *h, double *losses,
+               const size_t *which, size_t count, double *work)
 {
-    manifold_t m = o->m;
-    size_t n = m->ambient, block = o->problem->block;
-    double *g = work, *rest = g + 2 * block * n;
+    manifold_t m = q->m;
+    int status = problem_gradients(q, g, losses, s->p, which, count, work), apart = s->snapshot && s->apart;
+    if (s->snapshot) {
+        problem_gradients(q, h, NULL, s->snapshot, which, count, work);
+        if (apart) {
+            optim_clip(m, g, s->p, count, s->clip, work);
+            optim_clip(m, h, s->snapshot, count, s->clip, work);
+        }
+        optim_carry(m, h, s->snapshot, s->p, count, work);
+        for (size_t j = 0; j < count * m->ambient; j++)
+            g[j] -= h[j];
+    }
+    if (!apart && s->clip < INFINITY)
+        optim_clip(m, g, s->p, count, s->clip, work);
+    return status;
+}
+
+void optim_sum(struct optim *o, double *sum, const struct problem_step *s, const size_t *which, size_t count,
+               double *work)
+{
+    const struct problem *q = o->problem;
+    size_t n = o->m->ambient, block = q->block;
+    double *g = work, *h = g + block * n, *rest = h + block * n;
     for (size_t j = 0; j < n; j++)
         sum[j] = 0;
+    if (q->sum) { /* what can't be had is 0, as for a record */
+        if (count > 0 && q->sum(q->context, sum, s, count == q->n ? NULL : which, count) != STATUS_OK)
+            for (size_t j = 0; j < n; j++)
+                sum[j] = 0;
+        return;
+    }
     for (size_t begin = 0; begin < count; begin += block) {
         size_t some = count - begin < block ? count - begin : block;
-        problem_gradients(o->problem, g, NULL, p, which + begin, some, rest);
-        optim_clip(m, g, p, some, clip, rest);
+        optim_rows(q, s, g, h, NULL, which + begin, some, rest);
         for (size_t i = 0; i < some; i++)
             for (size_t j = 0; j < n; j++)
                 sum[j] += g[i * n + j];
-        host_tick(m->host, o->done, o->total);
+        host_tick(o->m->host, o->done, o->total);
     }
 }
 
@@ -36,7 +60,8 @@ int optim_gradient(struct optim *o, double *v, const double *p, size_t step, dou
 {
     const size_t *which;
     size_t count = optim_draw_batch(o, step, &which);
-    clipped_sum(o, v, p, o->clip, which, count, work);
+    const struct problem_step s = {.p = p, .clip = o->clip};
+    optim_sum(o, v, &s, which, count, work);
     double divisor = o->sampling == OPTIM_POISSON ? o->divisor : (double)count;
     for (size_t j = 0; j < o->m->ambient; j++)
         v[j] /= divisor;
@@ -46,7 +71,8 @@ int optim_gradient(struct optim *o, double *v, const double *p, size_t step, dou
 int optim_snapshot(struct optim *o, double *r, const double *p, double *work)
 {
     size_t n = o->problem->n;
-    clipped_sum(o, r, p, o->snapshot_clip, o->which, n, work); /* `which` is a permutation of all */
+    const struct problem_step s = {.p = p, .clip = o->snapshot_clip};
+    optim_sum(o, r, &s, o->which, n, work); /* `which` is a permutation of all */
     for (size_t j = 0; j < o->m->ambient; j++)
         r[j] /= (double)n;
     return optim_add_noise(o, r, p, o->snapshot_sd, work);

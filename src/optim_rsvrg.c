@@ -10,27 +10,9 @@ int optim_reduced_gradient(struct optim *o, double *v, const double *p, const do
     manifold_t m = o->m;
     const size_t *which;
     size_t n = m->ambient, block = o->problem->block, count = optim_draw_batch(o, step, &which);
-    double *g = work, *h = g + block * n, *rest = h + block * n;
-    for (size_t j = 0; j < n; j++)
-        v[j] = 0;
-    for (size_t begin = 0; begin < count; begin += block) {
-        size_t some = count - begin < block ? count - begin : block;
-        problem_gradients(o->problem, g, NULL, p, which + begin, some, rest);
-        problem_gradients(o->problem, h, NULL, snapshot, which + begin, some, rest);
-        if (o->paper) {
-            optim_clip(m, g, p, some, o->clip, rest);
-            optim_clip(m, h, snapshot, some, o->clip, rest);
-        }
-        optim_carry(m, h, snapshot, p, some, rest);
-        for (size_t j = 0; j < some * n; j++)
-            g[j] -= h[j];
-        if (!o->paper)
-            optim_clip(m, g, p, some, o->clip, rest);
-        for (size_t i = 0; i < some; i++)
-            for (size_t j = 0; j < n; j++)
-                v[j] += g[i * n + j];
-        host_tick(m->host, o->done, o->total);
-    }
+    double *h = work + block * n, *rest = h + block * n;
+    const struct problem_step s = {p, snapshot, o->clip, o->paper};
+    optim_sum(o, v, &s, which, count, work);
     for (size_t j = 0; j < n; j++) {
         v[j] /= (double)count;
         h[j] = r[j];

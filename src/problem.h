@@ -18,6 +18,14 @@ struct problem_ops {
 
 extern const struct problem_ops problem_frechet, problem_huber, problem_pca;
 
+/* What is summed: gradients at p clipped at `clip`; with a snapshot, differences to its gradients carried to p, clipped at `clip` (or,
+ * `apart`, both gradients are, and the difference is not). A clip of Inf is none. */
+struct problem_step {
+    const double *p, *snapshot;
+    double clip;
+    int apart;
+};
+
 struct problem {
     const struct problem_ops *ops; /* NULL: a user's callback */
     manifold_t m;
@@ -26,6 +34,9 @@ struct problem {
     double threshold; /* Huber */
     /* A user's own: gradients and losses of records which[0], ... at p; what failed is NaN; losses may be NULL. */
     void (*call)(void *context, double *grads, double *losses, const double *p, const size_t *which, size_t count);
+    /* Records elsewhere: the sum over the records `which` (NULL: all of them, 0 ... count - 1) of what problem_sum_rows() makes of each; no
+     * record is at hand then. */
+    int (*sum)(void *context, double *out, const struct problem_step *step, const size_t *which, size_t count);
     void *context;
 };
 

@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
+RECORDS <- c("x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -185,6 +185,27 @@ kinds <- list(
   omit = function(k) na.omit,
   curve_fit = function(k) keep(k, "curve_fit", geodesic_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), starts = 1, tol = 1e-6)),
   curve_summary = function(k) keep(k, "curve_summary", summary(kinds$curve_fit(k))),
+  stored = function(k) .Call(entries$riemdp_stored, k$M, k$one), ball_sum = function(k) pick(1, 2, 3, 6),
+  start_seed = function(k) if (runif(1) < 0.5) double(2 * mf_facts(k$M)$ambient), which = function(k) as.double(sample(k$n, 2)),
+  far = function(k) pick(-1, 0.3), coords_zero = function(k) double(mf_facts(k$M)$dimension), clip_numbers = function(k) c(pick(0.5, Inf), pick(0, 1), pick(0, 1)),
+  maybe_which = function(k) if (runif(1) < 0.5) as.double(sample(k$n, 2)), maybe_stored = function(k) if (runif(1) < 0.5) kinds$stored(k),
+  exact_parts = function(k) list(list(low = 33, digits = matrix(c(1, -2, 3, 4), 2)), list(low = 32, digits = matrix(5, 2))),
+  tally = function(k) keep(k, "tally", riemdp:::mean_records(k$M, chunks(k$x, 3), k$one, 0.1)),
+  x_or_tally = function(k) if (runif(1) < 0.8) k$x else kinds$tally(k),
+  in_chunks = function(k) chunks(k$x, pick(1, 3)), chunk_size = function(k) pick(1, 3), rds_file = function(k) keep(k, "rds_file", {
+    path <- tempfile(fileext = ".rds")
+    saveRDS(k$x, path)
+    path
+  }), open_base = function(k) function() DBI::dbConnect(RSQLite::SQLite(), keep(k, "base", {
+    path <- tempfile(fileext = ".sqlite")
+    connection <- DBI::dbConnect(RSQLite::SQLite(), path)
+    DBI::dbWriteTable(connection, "records", data.frame(id = 1:4, a = runif(4)))
+    DBI::dbDisconnect(connection)
+    path
+  })), table_name = function(k) "records", key_name = function(k) "id", plane_rows = function(k) matrix(runif(8), 4), plane = function(k) euclidean(2),
+  site_request = function(k) list(kernel = pick("count", "ball"), private = TRUE, M = k$M, center = kinds$stored(k), radius = 0.1, p = NULL, what = pick(2, 3)),
+  a_site = function(k) site(4, function(request) site_answer(request, k$x)), ask = function(k) function(request) site_answer(request, k$x),
+  chunked_any = function(k) if (runif(1) < 0.7) k$x else chunks(k$x, 3),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
 
@@ -221,11 +242,21 @@ pick_event <- function() {
 
 # one string a target: "argument=kind", or the kind alone where both have one name
 arguments <- c(
+  riemdp_chunk_ball = "M x centre=stored radius p=stored what=ball_sum", riemdp_chunk_counts = "M x centre=stored radii=rho",
+  riemdp_chunk_gradients = paste("M data=x kind=problem_kind threshold=positive fun=callback n p=stored snapshot=maybe_stored numbers=clip_numbers",
+                                 "which=maybe_which"),
+  riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_lattice = "M x centre=stored numbers=lattice_numbers n at=coords_zero",
+  riemdp_chunk_logs = "M x weights p=stored median=flag", riemdp_chunk_reach = "M x weights p=stored", riemdp_chunk_records = "M x which",
+  riemdp_chunk_start = "M x weights seed=start_seed", riemdp_exact_total = "parts=exact_parts", riemdp_stored = "M p=one",
+  riemdp_mean_of = "M tally start=stored looked=stored total=positive tol max_iter=iterations memory median=zero",
+  chunks = "x size=chunk_size", chunk_files = "paths=rds_file", chunk_query = "open=open_base table=table_name key=key_name size=chunk_size",
+  rows_to_points = "x=plane_rows M=plane", map_future = "", map_mirai = "", mf_dist_blocks = "M x=in_chunks", sites = "a=a_site",
+  site = "n=whole ask", site_answer = "request=site_request x",
   riemdp_aliased = "M name=operation args=pv over=count",
   riemdp_ambient_noise = "M at=one centre=one n=count norm sigma radius project=flag simulate=flag",
   riemdp_chain = paste("M x centre=one radius bounds start=chain_start target=law proposal=law redraw=flag sigma step=small",
                        "counts truncate=flag tol simulate=flag"),
-  riemdp_euclidean_mean = "M x centre=one radius bounds target=law norm sigma into_ball=flag tol simulate=flag",
+  riemdp_euclidean_mean = "M x=x_or_tally centre=one radius bounds target=law norm sigma into_ball=flag tol simulate=flag",
   riemdp_pointwise_mean = "M x centre=one radius bounds aligned=flag scale=scales factor=small tol simulate=flag",
   riemdp_ball_bounds = "M centre=one radius", riemdp_ball_steps = "k_min=minus k_max=number radius=small tol",
   riemdp_carry = "M p q v", riemdp_check = "M x", riemdp_coords = "M p v", riemdp_count = "M x", riemdp_dist = "M p q",
@@ -247,9 +278,9 @@ arguments <- c(
   riemdp_noise = "M centre=one n=count law sigma simulate=flag", riemdp_norm = "M p v", riemdp_origin = "M",
   riemdp_pole = "M p q v rungs=count", riemdp_project = "M x", riemdp_project_tangent = "M p v",
   riemdp_radial = "M rho",
-  riemdp_release_radius = "M x centre=one radii=rho fraction=small epsilon simulate=flag",
-  riemdp_release_kng = "M x centre=one radius law sigma tol trials=count simulate=flag",
-  riemdp_release_mean = "M x centre=one radius bounds law=law_any sigma tol simulate=flag", riemdp_statuses = "",
+  riemdp_release_radius = "M x=x_or_tally centre=one radii=rho fraction=small epsilon simulate=flag",
+  riemdp_release_kng = "M x=x_or_tally centre=one radius law sigma tol trials=count simulate=flag",
+  riemdp_release_mean = "M x=x_or_tally centre=one radius bounds law=law_any sigma tol simulate=flag", riemdp_statuses = "",
   riemdp_objective_nonprivate = "M data=x kind=problem_kind threshold=positive fun=callback n p=one",
   riemdp_optimize = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one tol max_iter=count memory=one_pair",
                           "conjugate=flag"),
@@ -283,14 +314,14 @@ arguments <- c(
   nonprivate_chain = paste("x M sigma center=one radius target=chain_target proposal redraw=flag truncate=flag chains=seed",
                            "iterations=count burn_in=count thin=seed step=small start=chain_from"),
   smooth_outline = "x=landmarks bandwidth=radius closed=flag position",
-  dp_mean = "x M epsilon center=one radius delta=zero mechanism calibration invalid ledger",
+  dp_mean = "x=chunked_any M epsilon center=one radius delta=zero mechanism calibration invalid ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note",
   dp_mean_plan = "M n=count epsilon center=one radius", dp_uncertainty = "r=release", confint.dp_mean = "object=release",
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
   discrete_gaussian_noise = "n=count sigma=wide", discrete_l2_noise = "n=count dim scale=wide",
   discrete_laplace_noise = "n=count scale=wide",
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release", explore_plan = "",
-  frechet_mean = "x M weights tol method start max_iter=iterations",
+  frechet_mean = "x=chunked_any M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
   dp_regression = "formula=curve M data=curve_data epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method loss=loss_name",
   nonprivate_regression_kng = "formula=curve M data=curve_data epsilon feet=seed vectors=seed burn_in=iterations step=positive",
@@ -337,7 +368,7 @@ classes <- c(dp_regression = "curve_release", dp_regression_plan = "curve_plan",
              dp_ledger = "ledger", nonprivate_chain = "chain", nonprivate_regression_kng = "published_curve", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
              riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
-             poincare_embedding = "embedding",
+             poincare_embedding = "embedding", riemdp_chunks = "in_chunks",
              dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
 
 all_methods <- function() {

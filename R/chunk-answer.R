@@ -1,0 +1,54 @@
+# What can be asked of the records of a chunk, where they are. Kernels are named in the request; a site answers these and nothing else.
+
+chunk_answer <- function(request, x, size = NULL) {
+  kernel <- chunk_kernels()[[request$kernel]]
+  if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
+  if (!is.null(size) && !is.null(request$M)) {
+    n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
+                .Call(riemdp_count, request$M, x))
+    if (n != size) {
+      abort_riemdp("chunk_size", "it has another number of records than was fixed when the chunks were made: sizes are public.")
+    }
+  }
+  kernel(request, x)
+}
+
+chunk_kernels <- function() {
+  list(
+    count = function(q, x) records_in(x),
+    # what is wrong with a record, which names its number and no more, is the answer
+    check = function(q, x) {
+      tryCatch({
+        .Call(riemdp_check, q$M, x)
+        list()
+      }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
+    },
+    start = function(q, x) .Call(riemdp_chunk_start, q$M, x, q$weights, q$seed),
+    records = function(q, x) .Call(riemdp_chunk_records, q$M, x, q$which),
+    logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
+    reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
+    ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
+    lattice = function(q, x) .Call(riemdp_chunk_lattice, q$M, x, q$center, q$numbers, q$n, q$at),
+    kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
+    # a sum that leaves with its share of the noise, drawn here
+    noisy = function(q, x) {
+      sum <- exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, 6)))
+      if (!is.double(sum)) sum <- rep(0, mf_facts(q$M)$dimension)
+      d <- length(sum)
+      draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
+      sum + if (in_simulation()) with_simulation(q$seed, draw()) else draw()
+    },
+    distances = function(q, x) {
+      d <- if (is.null(q$other)) as.matrix(mf_dist_matrix(q$M, x)) else dist_across(q$M, x, q$other)
+      dimnames(d) <- NULL
+      if (is.null(q$each)) d else q$each(d, q$i, q$j)
+    },
+    columns = function(q, x) ncol(pca_rows(x)),
+    gradients = function(q, x) {
+      if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
+      input <- problem_call(q$problem, x, private = q$private)
+      .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot, q$numbers, q$which)
+    },
+    counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
+  )
+}

@@ -1,0 +1,191 @@
+# The one seam between chunks and whoever works on them. A request is a plain list: the name of a kernel and what it needs besides the
+# chunk's records, all of it public, or an iterate that the worker may see. chunk_answer() answers it where the records are.
+
+CHUNK_ATTEMPTS <- 3
+
+# Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the number of a
+# second chunk for each. Who answers, and when, has no say in what is answered.
+chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
+  map <- if (!is.null(x$map)) x$map else getOption("riemdp.map", NULL)
+  if (is.null(map)) map <- map_here
+  if (!is.function(map)) abort_riemdp("argument", "the option riemdp.map must be a function like lapply().")
+  request$private <- private
+  home <- process_name()
+  tasks <- lapply(seq_along(only), function(j) {
+    i <- only[j]
+    list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader, open = x$open, shape = x$shape,
+         size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]), home = home)
+  })
+  answers <- vector("list", length(only))
+  open <- seq_along(only)
+  said <- NULL
+  for (attempt in seq_len(CHUNK_ATTEMPTS)) {
+    # what a map says of a lost worker may quote what was sent
+    got <- tryCatch(keep_random_state(map(tasks[open], chunk_task)), error = function(e) {
+      said <<- conditionMessage(e)
+      NULL
+    })
+    if (is.list(got)) {
+      for (one in got) {
+        k <- if (is_answer(one)) match(one$number, seq_along(only)) else NA
+        if (!is.na(k)) answers[[k]] <- one
+      }
+    }
+    open <- which(vapply(answers, is.null, NA))
+    if (length(open) == 0) break
+  }
+  if (length(open)) {
+    abort_riemdp("worker", paste0(
+      sprintf("chunk %d was given to workers %d times and no answer came back.", only[open[1]], CHUNK_ATTEMPTS),
+      if (!private && !is.null(said)) paste0(" The last of them said: ", said)
+    ))
+  }
+  for (one in answers) {
+    if (!is.null(one$failed)) {
+      abort_riemdp(one$failed$class, if (private && !one$failed$public) {
+        sprintf("chunk %d can't be read or worked on.", one$chunk)
+      } else {
+        sprintf("chunk %d: %s", one$chunk, one$failed$message)
+      })
+    }
+  }
+  lapply(answers, `[[`, "value")
+}
+
+is_answer <- function(x) {
+  inherits(x, "riemdp_answer") && is.list(x) && is.numeric(x$number) && length(x$number) == 1 && (!is.null(x$failed) || "value" %in% names(x))
+}
+
+# what a map does with R's random numbers is no part of the computation
+keep_random_state <- function(expr) {
+  old <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (is.null(old)) {
+    if (exists(".Random.seed", globalenv(), inherits = FALSE)) rm(".Random.seed", envir = globalenv())
+  } else {
+    assign(".Random.seed", old, globalenv())
+  })
+  expr
+}
+
+process_name <- function() paste(Sys.info()[["nodename"]], Sys.getpid())
+
+# In the worker. Whatever goes wrong comes back as a value: errors of workers are for lost ones.
+chunk_task <- function(task) {
+  if (!identical(process_name(), task$home)) {
+    old <- options(riemdp.threads = 1, riemdp.progress = FALSE)
+    on.exit(options(old))
+  }
+  private <- isTRUE(task$request$private)
+  failed <- function(e, class = NULL) {
+    known <- inherits(e, "riemdp_error")
+    if (is.null(class)) class <- if (known) sub("^riemdp_error_", "", class(e)[1]) else "chunk"
+    public <- class %in% c("chunk_size", "refused") # sizes and policies
+    list(failed = list(class = if (private && !public) "chunk" else sub("_size$", "", class),
+                       message = if (private && !public) "" else conditionMessage(e), public = public))
+  }
+  work <- function() {
+    if (identical(task$piece$kind, "site")) {
+      answer <- task$piece$ask(task$request)
+      if (inherits(answer, "riemdp_error")) stop(answer)
+      return(answer)
+    }
+    x <- read_piece(task$piece, task$reader, task$open, task$shape)
+    if (!is.null(task$other)) task$request$other <- read_piece(task$other, task$reader, task$open, task$shape)
+    chunk_answer(task$request, x, task$size)
+  }
+  out <- tryCatch(list(value = if (private) silently(work()) else work()), error = failed)
+  structure(c(list(number = task$number, chunk = task$chunk), out), class = "riemdp_answer")
+}
+
+# value of expr; messages, warnings and what it prints are dropped
+silently <- function(expr) {
+  sink_to <- file(if (.Platform$OS.type == "windows") "nul" else "/dev/null", open = "wt")
+  depth <- sink.number()
+  sink(sink_to)
+  on.exit({
+    while (sink.number() > depth) sink()
+    close(sink_to)
+  })
+  suppressWarnings(suppressMessages(expr))
+}
+
+# lapply() with progress over chunks
+map_here <- function(X, FUN) {
+  started <- proc.time()[[3]]
+  shown <- FALSE
+  on.exit(if (shown) progress_hide(0, 0))
+  lapply(seq_along(X), function(i) {
+    out <- FUN(X[[i]])
+    if (length(X) > 1 && proc.time()[[3]] - started > 2) {
+      shown <<- TRUE
+      progress_show(i, length(X))
+    }
+    out
+  })
+}
+
+#' Workers for records in chunks
+#'
+#' Functions like [lapply()] for the argument `map` of [chunks()] or the option `riemdp.map`, with which chunks are worked on in parallel.
+#' Results are the same to the last bit as with one process.
+#'
+#' * `map_future()`: by `future.apply`, wherever `future::plan()` says: `plan(multisession)`, `plan(cluster)` on several machines,
+#'   `plan(future.batchtools::batchtools_slurm)` on a cluster. Where a worker is lost its chunks run again, and a plan whose workers are
+#'   gone is set up anew.
+#' * `map_mirai()`: by `mirai`, on the daemons that `mirai::daemons()` has set up, here or over TCP on other machines. Where a
+#'   daemon is lost the chunk that it had runs again on another one.
+#'
+#' Workers need this package, and the packages that readers use, installed. They read their chunks themselves, so paths must mean the same
+#' there. Elements of [chunks()] of arrays are sent along.
+#'
+#' @param ... further arguments of `future.apply::future_lapply()`, e.g. `future.scheduling`.
+#' @param compute name of the compute profile of mirai's daemons, `NULL` for the default.
+#' @param timeout milliseconds after which a chunk counts as lost; `NULL` for none: then a call waits for daemons.
+#' @return A function of a list and a function, like [lapply()].
+#' @examples
+#' x <- chunks(wishart_spd, size = 100, map = function(X, FUN) lapply(rev(X), FUN))
+#' identical(frechet_mean(x, spd(2))$mean, frechet_mean(chunks(wishart_spd, 17), spd(2))$mean)
+#' \donttest{
+#' if (requireNamespace("future.apply", quietly = TRUE)) {
+#'   old <- future::plan("multisession", workers = 2)
+#'   print(frechet_mean(chunks(wishart_spd, 100, map = map_future()), spd(2)))
+#'   future::plan(old)
+#' }
+#' }
+#' @export
+map_future <- function(...) {
+  if (!requireNamespace("future.apply", quietly = TRUE)) {
+    abort_riemdp("unsupported", "this needs the package 'future.apply': install.packages(\"future.apply\").")
+  }
+  more <- list(...)
+  function(X, FUN) {
+    call <- c(list(X, FUN, future.seed = NULL), more)
+    tryCatch(do.call(future.apply::future_lapply, call[!duplicated(names(call)) | names(call) == ""]), FutureError = function(e) {
+      # a lost worker takes its plan with it: set it up anew and leave what is missing to the next attempt
+      plan <- future::plan("next")
+      future::plan("sequential")
+      future::plan(plan)
+      stop(e)
+    })
+  }
+}
+
+#' @rdname map_future
+#' @export
+map_mirai <- function(compute = NULL, timeout = NULL) {
+  if (!requireNamespace("mirai", quietly = TRUE)) {
+    abort_riemdp("unsupported", "this needs the package 'mirai': install.packages(\"mirai\").")
+  }
+  force(compute)
+  force(timeout)
+  function(X, FUN) {
+    one <- function(task) eval(quote(mirai::mirai(f(x), .args = list(f = FUN, x = task), .timeout = timeout, .compute = compute)))
+    jobs <- lapply(X, one)
+    lapply(jobs, function(job) mirai::call_mirai(job)$data)
+  }
+}
+
+# ---- totals ------------------------------------------------------------------------------------------------------------------
+
+# the sums over all chunks as doubles, or the status in which one of them ended
+exact_total <- function(parts) .Call(riemdp_exact_total, parts)

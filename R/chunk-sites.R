@@ -1,0 +1,118 @@
+# Sites: chunks whose records are with somebody else, who answers requests.
+
+# what a site answers: sums over records that were clipped to a public ball (or gradients clipped to a public length), and counts
+SITE_KERNELS <- list(sums = c("count", "check", "ball", "counts", "lattice", "kng", "gradients", "noisy"), noisy = c("count", "noisy"))
+
+#' Records that stay with their holders
+#'
+#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()]. Records don't move: a
+#' request goes to each site, which answers by [site_answer()] with a sum over its records: tangent vectors at a public point or
+#' iterate, each record first moved to the public ball (or its gradient clipped). The curator adds the sums up, draws the noise once
+#' and releases.
+#'
+#' @section Whom to trust:
+#' By default **the curator is trusted**: who adds the sums up sees each site's sum without noise, in each round of the solver, and the
+#' guarantee is about the release. Requests between sites and curator should be encrypted (mirai does so over TLS).
+#'
+#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, drawn at the site. One sum is asked for, so this is for
+#' `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds against `colluding` sites that pool what they
+#' know, the curator included:
+#' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it holds even against
+#'   the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a trusted curator's, k the number of
+#'   sites;
+#' * fewer: the release has \eqn{\sqrt{k/(k - colluding)}} times that noise, but a single site's sum carries less than the guarantee needs.
+#'   Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is left to whoever carries
+#'   requests and answers.
+#'
+#' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with
+#' `invalid = "center"`: the curator can't look.
+#'
+#' @param ... sites, as [site()] makes them.
+#' @param shares whether sites add noise shares.
+#' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only with `shares`.
+#' @param map as in [chunks()].
+#' @param n number of a site's records, public.
+#' @param ask a function that sends a request to the site and returns its answer.
+#' @param request what came from the curator.
+#' @param x the site's records.
+#' @param answers the site's policy: `"sums"`, or `"noisy"` to answer with noisy sums only.
+#' @param least the least standard deviation of the noise, in the units of a sum, that the site adds: smaller ones are refused.
+#' @return `sites()`: an object of class `riemdp_chunks`. `site()`: a list. `site_answer()`: what to send back. Errors:
+#'   `riemdp_error_refused` for requests that aren't about clipped sums or hold functions.
+#' @references
+#' McMahan, H. B., Moore, E., Ramage, D., Hampson, S. and Aguera y Arcas, B. (2017). Communication-efficient learning of deep
+#' networks from decentralized data. *AISTATS*. \doi{10.48550/arXiv.1602.05629}
+#'
+#' Dwork, C., Kenthapadi, K., McSherry, F., Mironov, I. and Naor, M. (2006). Our data, ourselves: privacy via distributed noise
+#' generation. *EUROCRYPT*, 486-503. \doi{10.1007/11761679_29}
+#' @seealso [chunks()], `vignette("chunks", package = "riemdp")`
+#' @examples
+#' # two sites played by one process; a real one would send the request, e.g. to a mirai daemon
+#' north <- wishart_spd[, , 1:120]
+#' south <- wishart_spd[, , 121:200]
+#' x <- sites(site(120, function(request) site_answer(request, north)),
+#'            site(80, function(request) site_answer(request, south)))
+#' dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "wrapped")
+#'
+#' y <- sites(site(120, function(request) site_answer(request, north, "noisy")),
+#'            site(80, function(request) site_answer(request, south, "noisy")), shares = TRUE)
+#' dp_mean(y, spd(2), 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
+#' @export
+sites <- function(..., shares = FALSE, colluding = NULL, map = NULL) {
+  all <- list(...)
+  ok <- length(all) > 0 && all(vapply(all, function(s) inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1,
+                                       NA))
+  if (!ok) abort_riemdp("argument", "give sites, as site() makes them.")
+  shares <- check_flag(shares, "shares")
+  if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE`.")
+  colluding <- if (is.null(colluding)) length(all) - 1L else check_count(colluding, "colluding", least = 0, most = length(all) - 1)
+  x <- new_chunks(lapply(unname(all), function(s) list(kind = "site", ask = s$ask)), vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map,
+                  "sites")
+  if (shares) x$shares <- list(sites = length(all), colluding = colluding)
+  x
+}
+
+#' @rdname sites
+#' @export
+site <- function(n, ask) {
+  if (!is.function(ask)) abort_riemdp("argument", "`ask` must be a function of a request.")
+  structure(list(n = as.double(check_count(n, "n", most = 2^31 - 1)), ask = ask), class = "riemdp_site")
+}
+
+#' @rdname sites
+#' @export
+site_answer <- function(request, x, answers = c("sums", "noisy"), least = 0) {
+  answers <- check_choice(answers, "answers", c("sums", "noisy"))
+  least <- check_number(least, "least", least = 0)
+  refuse <- function(...) abort_riemdp("refused", paste0(...))
+  kernel <- if (is.list(request)) request$kernel
+  if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] || !isTRUE(request$private)) {
+    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise", " only.")
+  }
+  holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
+  if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
+  if (kernel == "gradients" && (!is.numeric(request$numbers) || !isTRUE(request$numbers[1] < Inf) || !isTRUE(request$numbers[3] == 0))) {
+    refuse("this site gives clipped gradients only.")
+  }
+  if (kernel == "noisy" && !isTRUE(is.finite(request$sd) && request$sd > 0 && request$sd >= least)) refuse("the noise asked for is too small for this site.")
+  tryCatch(silently(chunk_answer(request, x)), error = function(e) {
+    abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
+  })
+}
+
+# noisy sums, one a site; what follows is post-processing
+release_shares <- function(M, x, plan, ask) {
+  seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
+  request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius, sd = plan$share_sd)
+  parts <- chunk_ask(x, request, seeds, private = TRUE)
+  d <- mf_facts(M)$dimension
+  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
+  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
+  a <- Reduce(`+`, parts) / ask$n
+  for (k in 1:200) { # beyond the domain of exp (incomplete manifolds) half-way, as elsewhere
+    value <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), riemdp_error = function(e) NULL)
+    if (!is.null(value) && all(is.finite(value))) return(public_point(M, value))
+    a <- a / 2
+  }
+  ask$center
+}

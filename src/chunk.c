@@ -1,0 +1,175 @@
+#include "chunk.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static size_t lane_work(const struct chunk_pass *c)
+{
+    return c->x->block * c->width + c->work + manifold_work(c->m);
+}
+
+size_t chunk_work(const struct chunk_pass *c)
+{
+    return (size_t)c->x->lanes * lane_work(c);
+}
+
+static int block(const struct chunk_pass *c, struct exact *sums, int lane, size_t begin, size_t end, double *work)
+{
+    double *row = work, *rest = row + c->x->block * c->width;
+    struct points x;
+    int status = c->x->read(c->x, lane, begin, end, rest, &x);
+    if (status != STATUS_OK)
+        return status;
+    status = c->rows(c, row, x, begin, end - begin, rest);
+    if (status == STATUS_OK && (!c->total || all_finite((end - begin) * c->width, row))) {
+        for (size_t i = 0; i < end - begin; i++)
+            exact_add(sums, row + i * c->width);
+        return STATUS_OK;
+    }
+    if (!c->total)
+        return status;
+    for (size_t i = 0; i < end - begin; i++)
+        if (c->rows(c, row, one(at(x, i)), begin + i, 1, rest) == STATUS_OK && all_finite(c->width, row))
+            exact_add(sums, row);
+    return STATUS_OK;
+}
+
+int chunk_run(const struct chunk_pass *c, struct exact *sums, double *work)
+{
+    enum { BLOCKS = 64 };
+    size_t size = c->x->block, n = c->x->n, lane_size = lane_work(c);
+    int lanes = n > size ? c->x->lanes : 1;
+    for (size_t start = 0; start < n; start += BLOCKS * size) {
+        size_t stop = start + BLOCKS * size < n ? start + BLOCKS * size : n;
+        long blocks = (long)((stop - start + size - 1) / size);
+        int bad = STATUS_OK;
+        (void)lanes; /* without OpenMP */
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1 && blocks > 1)
+#endif
+        for (long k = 0; k < blocks; k++) {
+            size_t begin = start + (size_t)k * size, end = begin + size < stop ? begin + size : stop;
+#ifdef _OPENMP
+            int lane = omp_get_thread_num();
+#else
+            int lane = 0;
+#endif
+            int status = block(c, sums + lane, lane, begin, end, work + (size_t)lane * lane_size);
+            if (status != STATUS_OK) {
+#ifdef _OPENMP
+#pragma omp critical
+#endif
+                bad = status > bad ? status : bad;
+            }
+        }
+        if (bad != STATUS_OK)
+            return bad;
+        host_tick(c->m->host, 0, 0);
+    }
+    for (int lane = 1; lane < lanes; lane++)
+        exact_merge(sums, sums + lane);
+    exact_carry(sums);
+    return sums->bad ? STATUS_NO_CONVERGENCE : STATUS_OK;
+}
+
+/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+
+static int logs_rows(const struct chunk_pass *c, double *out, struct points x, size_t begin, size_t count, double *work)
+{
+    const struct chunk_logs *d = c->data;
+    manifold_t m = c->m;
+    size_t n = m->ambient;
+    double *log = work, *sq = log + c->x->block * n, *rest = sq + c->x->block;
+    int status = m->ops->log(m, log, one(d->p), x, 0, count, rest);
+    if (status == STATUS_OK)
+        status = m->ops->inner(m, sq, one(d->p), (struct points){log, n}, (struct points){log, n}, 0, count, rest);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        double w = d->w ? d->w[begin + i] : 1, *row = out + i * (n + 1), f = w;
+        row[n] = w * sq[i];
+        if (d->median) {
+            double length = sqrt(sq[i] > 0 ? sq[i] : 0);
+            row[n] = w * length;
+            f = length > 0 ? w / length : 0;
+        }
+        for (size_t j = 0; j < n; j++)
+            row[j] = f * log[i * n + j];
+    }
+    return status;
+}
+
+struct chunk_pass chunk_logs_pass(manifold_t m, const struct source *x, const struct chunk_logs *data, int total)
+{
+    return (struct chunk_pass){m, x, m->ambient + 1, x->block * (m->ambient + 1), logs_rows, total, data};
+}
+
+static int start_rows(const struct chunk_pass *c, double *out, struct points x, size_t begin, size_t count,
+                      double *work)
+{
+    const struct chunk_start *d = c->data;
+    size_t n = c->width;
+    int status = STATUS_OK;
+    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
+        double *row = out + i * n, w = d->w ? d->w[begin + i] : 1;
+        for (size_t j = 0; j < n; j++)
+            row[j] = d->seed[j];
+        status = manifold_start_add(c->m, row, one(at(x, i)), &w, 0, 1, work);
+        for (size_t j = 0; j < n; j++)
+            row[j] -= d->seed[j];
+    }
+    return status;
+}
+
+struct chunk_pass chunk_start_pass(manifold_t m, const struct source *x, const struct chunk_start *data)
+{
+    return (struct chunk_pass){m, x, 2 * m->ambient, 0, start_rows, 0, data};
+}
+
+static int coords_rows(const struct chunk_pass *c, double *out, struct points x, size_t begin, size_t count,
+                       double *work)
+{
+    const double *p = c->data;
+    manifold_t m = c->m;
+    double *log = work, *rest = log + c->x->block * m->ambient;
+    int status = m->ops->log(m, log, one(p), x, 0, count, rest);
+    (void)begin;
+    if (status == STATUS_OK)
+        status = manifold_coords(m, out, one(p), (struct points){log, m->ambient}, 0, count, rest);
+    return status;
+}
+
+struct chunk_pass chunk_coords_pass(manifold_t m, const struct source *x, const double *p)
+{
+    return (struct chunk_pass){m, x, m->dim, x->block * m->ambient, coords_rows, 1, p};
+}
+
+static int points_rows(const struct chunk_pass *c, double *out, struct points x, size_t begin, size_t count,
+                       double *work)
+{
+    (void)begin, (void)work;
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < c->width; j++)
+            out[i * c->width + j] = at(x, i)[j];
+    return STATUS_OK;
+}
+
+struct chunk_pass chunk_points_pass(manifold_t m, const struct source *x)
+{
+    return (struct chunk_pass){m, x, m->ambient, 0, points_rows, 1, NULL};
+}
+
+/* ---- the public ball ------------------------------------------------------------------------------------------------ */
+
+void ball_view(const struct ball_view *b, double *out, struct points x, size_t count, double *work)
+{
+    manifold_t m = b->m;
+    size_t n = m->ambient;
+    manifold_to_ball(m, out, b->centre, b->radius, x, 0, count, work);
+    for (size_t i = 0; i < count && b->carried; i++) {
+        double *o = out + i * n;
+        if (m->ops->to_origin(m, o, b->centre, one(o), 0, 1, work) != STATUS_OK || !all_finite(n, o))
+            m->ops->origin(m, o);
+        /* rounding of the isometry: back into the ball */
+        manifold_to_ball(m, o, b->origin, b->radius, one(o), 0, 1, work);
+    }
+}

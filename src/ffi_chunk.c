@@ -1,0 +1,557 @@
+/* Records in chunks for R: what one chunk adds to sums over all of them, the exact totals, and means whose sums are made elsewhere. */
+#include <R_ext/Random.h>
+#include <string.h>
+
+#include "baseline.h"
+#include "chunk.h"
+#include "ffi.h"
+#include "mean.h"
+
+/* ---- exact sums as R objects: list(low, digits), digits a matrix of whole numbers, sums by places from `low` on -------------- */
+
+static struct exact *make_exact(size_t n, size_t lanes)
+{
+    struct exact *e = (struct exact *)R_alloc(lanes, sizeof *e);
+    for (size_t i = 0; i < lanes; i++) {
+        e[i] = (struct exact){.n = n, .digit = (int64_t *)R_alloc(n * EXACT_DIGITS + 1, sizeof(int64_t))};
+        exact_clear(e + i);
+    }
+    return e;
+}
+
+static SEXP named_list(struct call *c, int count, const char *const *names)
+{
+    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, count)), nm = ffi_keep(c, Rf_allocVector(STRSXP, count));
+    for (int i = 0; i < count; i++)
+        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
+    Rf_setAttrib(list, R_NamesSymbol, nm);
+    return list;
+}
+
+SEXP ffi_exact_list(struct call *c, const struct exact *e)
+{
+    static const char *const names[] = {"low", "digits"};
+    size_t low, high;
+    exact_range(e, &low, &high);
+    SEXP out = named_list(c, 2, names), digits = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)e->n, (int)(high - low)));
+    for (size_t i = low; i < high; i++)
+        for (size_t j = 0; j < e->n; j++)
+            REAL(digits)[j + (i - low) * e->n] = (double)e->digit[j * EXACT_DIGITS + i];
+    SET_VECTOR_ELT(out, 0, Rf_ScalarReal((double)low));
+    SET_VECTOR_ELT(out, 1, digits);
+    return out;
+}
+
+/* the sums over parts, or the status of a part that is one */
+static SEXP total_body(struct call *c, void *data)
+{
+    SEXP parts = *(SEXP *)data;
+    struct exact *total = NULL;
+    if (TYPEOF(parts) != VECSXP || XLENGTH(parts) < 1)
+        ffi_abort_text("argument", "`parts` must be a list of sums.");
+    for (R_xlen_t i = 0; i < XLENGTH(parts); i++) {
+        SEXP part = VECTOR_ELT(parts, i), low = ffi_list_get(part, "low"), digits = ffi_list_get(part, "digits");
+        SEXP dim = Rf_getAttrib(digits, R_DimSymbol);
+        if (TYPEOF(part) == INTSXP && XLENGTH(part) == 1)
+            return part;
+        if (TYPEOF(low) != REALSXP || XLENGTH(low) != 1 || !(REAL(low)[0] >= 0 && REAL(low)[0] <= EXACT_DIGITS) ||
+            TYPEOF(digits) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || INTEGER(dim)[0] < 1 ||
+            INTEGER(dim)[1] > EXACT_DIGITS || (total && (size_t)INTEGER(dim)[0] != total->n))
+            ffi_abort_text("argument", "`parts` must be sums of one length.");
+        if (!total)
+            total = make_exact((size_t)INTEGER(dim)[0], 1);
+        for (R_xlen_t k = 0; k < XLENGTH(digits); k++)
+            exact_add_digit(total, (size_t)k % total->n, (size_t)REAL(low)[0] + (size_t)k / total->n, REAL(digits)[k]);
+        exact_carry(total);
+    }
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)total->n));
+    for (size_t j = 0; j < total->n; j++)
+        REAL(out)[j] = exact_value(total, j);
+    return out;
+}
+
+SEXP riemdp_exact_total(SEXP parts)
+{
+    return ffi_run(total_body, &parts, NULL, 0);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------------------------------- */
+
+/* a point or vector as the kernels store it; NULL for R's */
+static const double *stored(SEXP x, size_t n, const char *text)
+{
+    if (x == R_NilValue)
+        return NULL;
+    if (TYPEOF(x) != REALSXP || (size_t)XLENGTH(x) != n)
+        ffi_abort_text("argument", text);
+    return REAL(x);
+}
+
+static const double *stored_point(struct call *c, SEXP x)
+{
+    const double *p = stored(x, c->m.ambient, "`p` must be the stored numbers of one point.");
+    if (!p || !all_finite(c->m.ambient, p))
+        ffi_abort_text("argument", "`p` must be finite.");
+    return p;
+}
+
+static const double *read_weights(SEXP weights, size_t n)
+{
+    const double *w = stored(weights, n, "`weights` must be numeric with one number for each record.");
+    for (size_t i = 0; i < n && w; i++)
+        if (!(w[i] >= 0 && w[i] < INFINITY))
+            ffi_abort_text("argument", "`weights` must be finite and not negative.");
+    return w;
+}
+
+static struct arg records(struct call *c, SEXP x)
+{
+    struct arg a = ffi_arg(c, x, "x", KIND_POINT);
+    if (a.n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    return a;
+}
+
+/* list(low, digits), or the status in which the pass ended */
+static SEXP run_pass(struct call *c, const struct chunk_pass *pass)
+{
+    struct exact *sums = make_exact(pass->width, (size_t)pass->x->lanes);
+    int status = chunk_run(pass, sums, ffi_doubles(chunk_work(pass)));
+    return status == STATUS_OK ? ffi_exact_list(c, sums) : ffi_keep(c, Rf_ScalarInteger(status));
+}
+
+/* ---- plain means ----------------------------------------------------------------------------------------------------- */
+
+struct logs_args {
+    SEXP x, weights, p;
+    int median;
+};
+
+static SEXP logs_body(struct call *c, void *data)
+{
+    const struct logs_args *in = data;
+    struct arg x = records(c, in->x);
+    struct source source = ffi_source(c, &x, 0, ffi_doubles(manifold_work(&c->m)));
+    struct chunk_logs logs = {stored_point(c, in->p), read_weights(in->weights, x.n), in->median};
+    struct chunk_pass pass = chunk_logs_pass(&c->m, &source, &logs, 0);
+    return run_pass(c, &pass);
+}
+
+/* sums of w log_p x and w d^2 over a chunk (median: of unit vectors and distances) */
+SEXP riemdp_chunk_logs(SEXP m, SEXP x, SEXP weights, SEXP p, SEXP median)
+{
+    struct logs_args args = {x, weights, p, ffi_number(median, "median") != 0};
+    return ffi_run(logs_body, &args, m, 0);
+}
+
+struct start_args {
+    SEXP x, weights, seed;
+};
+
+static SEXP start_body(struct call *c, void *data)
+{
+    const struct start_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = records(c, in->x);
+    size_t n = x.n, block = ffi_block(c);
+    double *check = ffi_doubles(manifold_work(m));
+    ffi_pack_all(c, &x, check);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &x, begin, end, 0, check);
+        ffi_check_block(c, &x, y, NULL, y, begin, end, check);
+        host_tick(m->host, 0, 0);
+    }
+    struct source source = ffi_source(c, &x, 0, check);
+    struct chunk_start start = {stored(in->seed, 2 * m->ambient, "`seed` must be two points' numbers."),
+                                read_weights(in->weights, n)};
+    if (!start.seed)
+        return ffi_keep(c, Rf_ScalarInteger(STATUS_UNSUPPORTED));
+    struct chunk_pass pass = chunk_start_pass(m, &source, &start);
+    return run_pass(c, &pass);
+}
+
+/* checks a chunk's records, aloud; sums for the start of a mean, or a status where there are none (`seed` NULL: not asked for) */
+SEXP riemdp_chunk_start(SEXP m, SEXP x, SEXP weights, SEXP seed)
+{
+    struct start_args args = {x, weights, seed};
+    return ffi_run(start_body, &args, m, 0);
+}
+
+struct pick_args {
+    SEXP x, which;
+};
+
+static SEXP pick_body(struct call *c, void *data)
+{
+    const struct pick_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = records(c, in->x);
+    double *work = ffi_doubles(manifold_work(m));
+    if (TYPEOF(in->which) != REALSXP)
+        ffi_abort_text("argument", "`which` must be numbers of records.");
+    R_xlen_t count = XLENGTH(in->which);
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)m->ambient, (int)count));
+    for (R_xlen_t k = 0; k < count; k++) {
+        double i = REAL(in->which)[k];
+        if (!(i >= 1 && i <= (double)x.n) || i != floor(i))
+            ffi_abort_text("argument", "`which` must be numbers of records.");
+        struct points y = ffi_block_points(c, &x, (size_t)i - 1, (size_t)i, 0, work);
+        memcpy(REAL(out) + (size_t)k * m->ambient, y.x, m->ambient * sizeof(double));
+    }
+    return out;
+}
+
+/* records by number, stored as the kernels do, one a column */
+SEXP riemdp_chunk_records(SEXP m, SEXP x, SEXP which)
+{
+    struct pick_args args = {x, which};
+    return ffi_run(pick_body, &args, m, 0);
+}
+
+static SEXP reach_body(struct call *c, void *data)
+{
+    const struct logs_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = records(c, in->x);
+    size_t n = x.n, block = ffi_block(c);
+    const double *p = stored_point(c, in->p), *w = read_weights(in->weights, n);
+    double *work = ffi_doubles(manifold_work(m)), near = INFINITY, far = 0, where = 0;
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &x, begin, end, 0, work);
+        for (size_t i = 0; i < end - begin; i++) {
+            double d;
+            if (manifold_dist(m, &d, one(p), one(at(y, i)), 0, 1, work) != STATUS_OK) {
+                far = INFINITY;
+                continue;
+            }
+            far = d > far ? d : far;
+            if (d < near && !(w && w[begin + i] == 0)) {
+                near = d;
+                where = (double)(begin + i) + 1;
+            }
+        }
+        host_tick(m->host, 0, 0);
+    }
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 3));
+    REAL(out)[0] = near;
+    REAL(out)[1] = where;
+    REAL(out)[2] = far;
+    return out;
+}
+
+/* c(distance of the nearest record that counts, its number, largest distance) */
+SEXP riemdp_chunk_reach(SEXP m, SEXP x, SEXP weights, SEXP p)
+{
+    struct logs_args args = {x, weights, p, 0};
+    return ffi_run(reach_body, &args, m, 0);
+}
+
+/* ---- private: nothing fails for what a record holds -------------------------------------------------------------------- */
+
+struct ball_source {
+    const struct call *c;
+    const struct arg *a;
+    struct ball_view view;
+    int own_orientation; /* landmarks turned as they came */
+    int aligned;         /* landmarks turned to the centre */
+    double *buffer;      /* a block of each lane */
+};
+
+static int ball_read(const struct source *source, int lane, size_t begin, size_t end, double *work, struct points *out)
+{
+    const struct ball_source *s = source->data;
+    manifold_t m = s->view.m;
+    struct points given;
+    double *to = s->buffer + (size_t)lane * source->block * m->ambient;
+    ffi_read_total(s->c, s->a, lane, begin, end, work, &given);
+    ball_view(&s->view, to, given, end - begin, work);
+    for (size_t i = 0; i < end - begin && (s->own_orientation || s->aligned); i++)
+        landmarks_rotate(m->rows, to + i * m->ambient, s->aligned ? s->view.centre : at(given, i));
+    *out = (struct points){to, m->ambient};
+    return STATUS_OK;
+}
+
+struct ball_args {
+    SEXP x, centre, p, numbers;
+    double radius;
+    int what;
+};
+
+enum ball_sum {
+    BALL_LOGS = 1,
+    BALL_COORDS = 2,
+    BALL_POINTS = 3,
+    BALL_ALIGNED = 4,
+    BALL_AS_GIVEN = 5,
+    BALL_CENTRE_COORDS = 6
+};
+
+static SEXP ball_body(struct call *c, void *data)
+{
+    const struct ball_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = records(c, in->x);
+    double *origin = ffi_doubles(m->ambient), *m0 = ffi_doubles(m->ambient);
+    memcpy(m0, stored_point(c, in->centre), m->ambient * sizeof *m0);
+    int carried = in->what <= BALL_COORDS && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    int landmarks = in->what == BALL_ALIGNED || in->what == BALL_AS_GIVEN;
+    if (landmarks && m->ops != &manifold_kendall)
+        ffi_abort(c, STATUS_UNSUPPORTED, "what", -1);
+    memcpy(origin, m0, m->ambient * sizeof *origin);
+    if (carried)
+        m->ops->origin(m, origin);
+    struct ball_source s = {c,
+                            &x,
+                            {m, m0, origin, in->radius, carried},
+                            in->what == BALL_AS_GIVEN,
+                            in->what == BALL_ALIGNED,
+                            ffi_doubles((size_t)c->threads * ffi_block(c) * m->ambient)};
+    struct source source = {.n = x.n, .block = ffi_block(c), .lanes = c->threads, .read = ball_read, .data = &s};
+    struct chunk_logs logs = {NULL, NULL, 0};
+    struct chunk_pass pass;
+    switch (in->what) {
+    case BALL_LOGS:
+        logs.p = stored_point(c, in->p);
+        pass = chunk_logs_pass(m, &source, &logs, 1);
+        break;
+    case BALL_COORDS:
+    case BALL_CENTRE_COORDS:
+        pass = chunk_coords_pass(m, &source, origin);
+        break;
+    default:
+        pass = chunk_points_pass(m, &source);
+    }
+    return run_pass(c, &pass);
+}
+
+/* Sums over a chunk's records in the ball. what: 1 logarithms at p (of the carried ball) and squared distances; 2 coordinates at the
+ * centre; 3 points; 4 landmarks turned to the centre; 5 landmarks turned as given; 6 as 2, but where the ball is, not carried. */
+SEXP riemdp_chunk_ball(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP p, SEXP what)
+{
+    double kind = ffi_number(what, "what");
+    struct ball_args args = {x, centre, p, R_NilValue, ffi_number(radius, "radius"), 0};
+    if (!(args.radius > 0 && args.radius < INFINITY) || !(kind >= BALL_LOGS && kind <= BALL_CENTRE_COORDS) ||
+        kind != floor(kind))
+        ffi_abort_text("argument", "`radius` must be positive and finite, `what` the number of a sum.");
+    args.what = (int)kind;
+    return ffi_run(ball_body, &args, m, 1);
+}
+
+static SEXP counts_body(struct call *c, void *data)
+{
+    const struct ball_args *in = data;
+    struct arg x = records(c, in->x);
+    const double *p = stored_point(c, in->centre);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, XLENGTH(in->numbers)));
+    memset(REAL(out), 0, (size_t)XLENGTH(out) * sizeof(double));
+    ffi_count_within(c, &x, p, REAL(in->numbers), (size_t)XLENGTH(out), REAL(out));
+    return out;
+}
+
+/* how many of a chunk's records lie within each radius of the centre */
+SEXP riemdp_chunk_counts(SEXP m, SEXP x, SEXP centre, SEXP radii)
+{
+    struct ball_args args = {x, centre, R_NilValue, radii, 0, 0};
+    if (TYPEOF(radii) != REALSXP)
+        ffi_abort_text("argument", "`radii` must be numbers.");
+    return ffi_run(counts_body, &args, m, 1);
+}
+
+/* a point as the kernels store it */
+static SEXP stored_body(struct call *c, void *data)
+{
+    manifold_t m = &c->m;
+    struct arg p = ffi_arg(c, *(SEXP *)data, "p", KIND_POINT);
+    double *work = ffi_doubles(manifold_work(m));
+    if (p.n != 1)
+        ffi_abort_text("shape", "`p` must be one point.");
+    struct points y = ffi_block_points(c, &p, 0, 1, 0, work);
+    ffi_check_block(c, &p, y, NULL, y, 0, 1, work);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)m->ambient));
+    memcpy(REAL(out), y.x, m->ambient * sizeof(double));
+    return out;
+}
+
+SEXP riemdp_stored(SEXP m, SEXP p)
+{
+    return ffi_run(stored_body, &p, m, 0);
+}
+
+/* ---- means whose sums are made elsewhere ------------------------------------------------------------------------------- */
+
+int ffi_tally(SEXP x, struct tally *out)
+{
+    if (TYPEOF(x) != VECSXP || !Rf_inherits(x, "riemdp_tally"))
+        return 0;
+    double n = ffi_number(ffi_list_get(x, "n"), "n");
+    if (!(n >= 1 && n <= 0x1p53) || n != floor(n))
+        ffi_abort_text("argument", "`n` must be a number of records.");
+    *out = (struct tally){(size_t)n, x};
+    return 1;
+}
+
+int ffi_tally_call(struct call *c, const struct tally *t, const char *name, const double *in, size_t count, double *out,
+                   size_t length)
+{
+    SEXP fun = ffi_list_get(t->list, name);
+    if (!Rf_isFunction(fun))
+        ffi_abort_text("unsupported", "this isn't available for records in chunks.");
+    SEXP x = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
+    for (size_t j = 0; j < count; j++)
+        REAL(x)[j] = in[j];
+    SEXP expr = PROTECT(Rf_lang2(fun, x));
+    if (c->simulate)
+        PutRNGstate();
+    SEXP value = PROTECT(Rf_eval(expr, R_GlobalEnv));
+    if (c->simulate)
+        GetRNGstate();
+    int status = STATUS_NO_CONVERGENCE;
+    if (TYPEOF(value) == INTSXP && XLENGTH(value) == 1 && INTEGER(value)[0] > STATUS_OK &&
+        INTEGER(value)[0] < STATUS_COUNT)
+        status = INTEGER(value)[0];
+    if (TYPEOF(value) == REALSXP && (size_t)XLENGTH(value) == length && all_finite(length, REAL(value))) {
+        status = STATUS_OK;
+        memcpy(out, REAL(value), length * sizeof *out);
+    }
+    UNPROTECT(3);
+    return status;
+}
+
+struct tally_energy {
+    struct call *c;
+    struct tally tally;
+    double total;
+    int median;
+    double *sums; /* ambient + 1 */
+};
+
+static int tally_eval(const struct objective *f, const double *p, double *grad, double *value)
+{
+    const struct tally_energy *e = f->data;
+    size_t n = e->c->m.ambient;
+    if (!all_finite(n, p))
+        return STATUS_NOT_FINITE;
+    int status = ffi_tally_call(e->c, &e->tally, "logs", p, n, e->sums, n + 1);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t j = 0; j < n; j++)
+        grad[j] = -e->sums[j] / e->total;
+    *value = e->sums[n] / e->total * (e->median ? 1 : 0.5);
+    return STATUS_OK;
+}
+
+static struct tally_energy *make_energy(struct call *c, const struct tally *t)
+{
+    struct tally_energy *e = (struct tally_energy *)R_alloc(1, sizeof *e);
+    *e = (struct tally_energy){c, *t, (double)t->n, 0, ffi_doubles(c->m.ambient + 1)};
+    return e;
+}
+
+struct objective ffi_tally_energy(struct call *c, const struct tally *t)
+{
+    return (struct objective){tally_eval, make_energy(c, t)};
+}
+
+/* the function `nearest` gives a record and its weight */
+static int tally_nearest(const struct mean_records *r, const double *p, double *record, double *share, double *work)
+{
+    const struct tally_energy *e = r->energy.data;
+    size_t n = e->c->m.ambient;
+    if (ffi_tally_call(e->c, &e->tally, "nearest", p, n, work, n + 1) != STATUS_OK)
+        return 0;
+    memcpy(record, work, n * sizeof *record);
+    *share = work[n] / e->total;
+    return *share > 0;
+}
+
+static struct points looked_get(const struct source *source, size_t begin, size_t end)
+{
+    const struct points *x = source->data;
+    (void)end;
+    return (struct points){at(*x, begin), x->stride};
+}
+
+struct mean_args {
+    SEXP tally, start, looked;
+    double total, tol;
+    int max_iter, memory, median;
+};
+
+static SEXP mean_body(struct call *c, void *data)
+{
+    const struct mean_args *in = data;
+    manifold_t m = &c->m;
+    size_t dim = m->ambient;
+    struct tally tally;
+    if (!ffi_tally(in->tally, &tally))
+        ffi_abort_text("argument", "`tally` must be sums over records elsewhere.");
+    if (TYPEOF(in->start) != REALSXP || ((size_t)XLENGTH(in->start) != dim && (size_t)XLENGTH(in->start) != 2 * dim) ||
+        TYPEOF(in->looked) != REALSXP || XLENGTH(in->looked) < 1 || (size_t)XLENGTH(in->looked) % dim != 0)
+        ffi_abort_text("argument", "`start` must be a point or two sums, `looked` the numbers of records.");
+    double *work = ffi_doubles(mean_solver_work(m, in->memory) + manifold_work(m)), *p = ffi_doubles(dim);
+    struct points looked = {REAL(in->looked), dim};
+    size_t count = (size_t)XLENGTH(in->looked) / dim;
+    for (size_t i = 0; i < count; i++)
+        if (m->ops->check_point(m, looked, i, i + 1, work) != STATUS_OK)
+            ffi_abort_text("argument", "`looked` must be points.");
+    memcpy(p, looked.x, dim * sizeof *p);
+    if ((size_t)XLENGTH(in->start) == dim) {
+        memcpy(p, REAL(in->start), dim * sizeof *p);
+        if (m->ops->check_point(m, one(p), 0, 1, work) != STATUS_OK)
+            ffi_abort_text("argument", "`start` must be a point.");
+    } else {
+        double *acc = ffi_doubles(2 * dim), *q = ffi_doubles(dim);
+        memcpy(acc, REAL(in->start), 2 * dim * sizeof *acc);
+        if (manifold_start_end(m, q, acc, in->total, work) == STATUS_OK)
+            p = q;
+    }
+    struct tally_energy *energy = make_energy(c, &tally);
+    energy->total = in->total;
+    energy->median = in->median;
+    struct mean_records r = {{tally_eval, energy}, tally_nearest, 1, NULL};
+    struct mean_fit fit = {.tol = in->tol, .max_iter = in->max_iter, .memory = in->memory, .median = in->median};
+    struct source few = {.n = count, .block = 1, .lanes = 1, .get = looked_get, .data = &looked};
+    if (!in->median && in->memory > 0)
+        r.scale = mean_first_step(m, &few, p, work);
+    int status = mean_minimise(m, &r, p, &fit, work);
+    if (status != STATUS_OK)
+        ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE,
+                  in->median ? "median" : "mean", -1);
+    static const char *const names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
+                                        "converged", "variance",      "stored"};
+    SEXP list = named_list(c, 7, names), raw = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)dim));
+    memcpy(REAL(raw), p, dim * sizeof *p);
+    SET_VECTOR_ELT(list, 0, ffi_single(c, NULL, p));
+    SET_VECTOR_ELT(list, 1, Rf_ScalarReal(fit.gradient_norm));
+    SET_VECTOR_ELT(list, 2, Rf_ScalarReal(fit.gradient_floor));
+    SET_VECTOR_ELT(list, 3, Rf_ScalarInteger(fit.iterations));
+    SET_VECTOR_ELT(list, 4, Rf_ScalarLogical(fit.converged));
+    SET_VECTOR_ELT(list, 5, Rf_ScalarReal(fit.variance));
+    SET_VECTOR_ELT(list, 6, raw);
+    return list;
+}
+
+/* The mean or median of records whose sums the functions of `tally` give. start: a stored point, or the sums of
+ * riemdp_chunk_start(); looked: a few stored records, the first of them the start where there is no better one. */
+SEXP riemdp_mean_of(SEXP m, SEXP tally, SEXP start, SEXP looked, SEXP total, SEXP tol, SEXP max_iter, SEXP memory,
+                    SEXP median)
+{
+    double iterations = ffi_number(max_iter, "max_iter"), pairs = ffi_number(memory, "memory");
+    struct mean_args args = {tally,
+                             start,
+                             looked,
+                             ffi_number(total, "total"),
+                             ffi_number(tol, "tol"),
+                             0,
+                             0,
+                             ffi_number(median, "median") != 0};
+    if (!(iterations >= 0 && iterations <= 1e9) || !(pairs >= 0 && pairs <= 100) ||
+        !(args.total > 0 && args.total < INFINITY))
+        ffi_abort_text("argument",
+                       "`max_iter` must be a count from 0 to 1e9, `memory` one from 0 to 100, `total` positive.");
+    args.max_iter = (int)iterations;
+    args.memory = (int)pairs;
+    return ffi_run(mean_body, &args, m, 0);
+}

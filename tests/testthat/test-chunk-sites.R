@@ -1,0 +1,77 @@
+M <- spd(2)
+north <- wishart_spd[, , 1:120]
+south <- wishart_spd[, , 121:200]
+two_sites <- function(answers = "sums", ..., least = 0) {
+  sites(site(120, function(request) site_answer(unserialize(serialize(request, NULL)), north, answers, least)),
+        site(80, function(request) site_answer(unserialize(serialize(request, NULL)), south, answers, least)), ...)
+}
+
+test_that("sites give what one curator with all records gives", {
+  for (mechanism in c("laplace", "wrapped", "tangent", "kng", "euclidean", "adaptive")) {
+    run <- function(x) with_simulation(1, dp_mean(x, M, 1, diag(2), 1.5, mechanism = mechanism))$value
+    expect_lt(mf_dist(M, run(two_sites()), run(wishart_spd[, , 1:200])), 1e-12)
+  }
+  run <- function(x) with_simulation(1, dp_optimize(problem_huber(M, 1), x, 1, 1e-6, start = diag(2), steps = 4))$value
+  expect_lt(mf_dist(M, run(two_sites()), run(wishart_spd[, , 1:200])), 1e-12)
+})
+
+test_that("sites send clipped sums and nothing else", {
+  sent <- new.env()
+  sent$all <- list()
+  listen <- function(x) {
+    function(request) {
+      answer <- site_answer(request, x)
+      sent$all <- c(sent$all, list(list(kernel = request$kernel, answer = answer)))
+      answer
+    }
+  }
+  dp_mean(sites(site(120, listen(north)), site(80, listen(south))), M, 1, diag(2), 1.5, mechanism = "wrapped", invalid = "center")
+  expect_setequal(unique(vapply(sent$all, `[[`, "", "kernel")), "ball")
+  for (one in sent$all) expect_identical(dim(one$answer$digits)[1], 5L) # a tangent vector and a squared length
+  x <- two_sites()
+  expect_error(frechet_mean(x, M), class = "riemdp_error_refused")
+  expect_error(mf_dist_blocks(M, x), class = "riemdp_error_refused")
+  expect_error(riemannian_optimize(problem_huber(M, 1), x, diag(2)), class = "riemdp_error_refused")
+  own <- problem(NULL, function(w, z) -mf_log(M, w, z), M)
+  expect_error(dp_optimize(own, x, 1, 1e-6, start = diag(2), clip = 1, lr = 1), class = "riemdp_error_refused")
+  for (request in list(NULL, list(), list(kernel = "records", private = TRUE, M = M, which = 1), list(kernel = "ball"),
+                       list(kernel = "ball", private = TRUE, M = M, center = function() 1), list(kernel = c("ball", "records"), private = TRUE))) {
+    expect_error(site_answer(request, north), class = "riemdp_error_refused")
+  }
+  bad <- north
+  bad[1, 1, 1] <- NA
+  request <- list(kernel = "gradients", private = TRUE, M = M, problem = problem_huber(M, 1), numbers = c(Inf, 0, 0), p = c(1, 0, 0, 1), counts = "points")
+  expect_error(site_answer(request, north), class = "riemdp_error_refused")
+})
+
+test_that("noise shares add up to what the guarantee needs", {
+  e <- expect_error(dp_mean(two_sites(shares = TRUE), M, 1, diag(2), 1.5, delta = 1e-6), class = "riemdp_error_unsupported")
+  expect_error(dp_mean(two_sites(shares = TRUE), M, 1, diag(2), 1.5, mechanism = "tangent"), class = "riemdp_error_unsupported")
+  run <- function(x) dp_mean(x, M, 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent", options = list(noise = "gaussian"))
+  trusted <- run(wishart_spd[, , 1:200])
+  all <- run(two_sites("noisy", shares = TRUE))
+  none <- run(two_sites("noisy", shares = TRUE, colluding = 0))
+  expect_equal(all$scale, sqrt(2) * trusted$scale, tolerance = 1e-12)
+  expect_equal(none$scale, trusted$scale, tolerance = 1e-12)
+  expect_identical(guarantee(all)[c("epsilon", "delta", "label")], guarantee(trusted)[c("epsilon", "delta", "label")])
+  # the noise has that size: relative standard error of the deviation .5/sqrt(3 * 1500) = .0075, so 5 % is 6.7 of them
+  # and a false alarm has a probability below 1e-9; in flat space the release is the mean plus the noise
+  set.seed(1)
+  x <- matrix(runif(300, -0.3, 0.3), 100)
+  shared <- sites(site(60, function(q) site_answer(q, x[1:60, ], "noisy")), site(40, function(q) site_answer(q, x[61:100, ], "noisy")),
+                  shares = TRUE)
+  draws <- with_simulation(4, replicate(1500, {
+    r <- dp_mean(shared, euclidean(3), 1, c(0, 0, 0), 1, delta = 1e-6, mechanism = "tangent")
+    c(r$value - colMeans(x), r$scale)
+  }))
+  expect_lt(abs(sd(draws[1:3, ]) / draws[4, 1] - 1), 0.05)
+  expect_lt(max(abs(rowMeans(draws[1:3, ]))), 5 * draws[4, 1] / sqrt(1500))
+  # outside a simulation no seed repeats it
+  expect_false(identical(run(two_sites("noisy", shares = TRUE))$value, run(two_sites("noisy", shares = TRUE))$value))
+  expect_error(run(two_sites("noisy", shares = TRUE, least = 1e6)), class = "riemdp_error_refused")
+  expect_output(explain(all), "shares")
+  expect_error(two_sites(colluding = 1), class = "riemdp_error_argument")
+  expect_error(two_sites(shares = TRUE, colluding = 2), class = "riemdp_error_argument")
+  expect_error(sites(1), class = "riemdp_error_argument")
+  expect_error(site(0, identity), class = "riemdp_error_argument")
+})
