@@ -182,11 +182,16 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   method <- check_choice(method, "method", c("auto", names(regression_mechanisms())))
   loss <- check_choice(loss, "loss", c("huber", "lad"))
   if (loss == "lad" && method != "kng") abort_riemdp("unsupported", "loss = \"lad\" is for method = \"kng\".")
+  residual_bound <- check_number(residual_bound, "residual_bound", positive = TRUE)
+  reach <- vapply(columns, `[[`, 0, "half")
+  sizes <- c(residual_bound, radius, speed, reach, speed * reach)
+  if (any(sizes < 1e-60 | sizes > 1e60)) {
+    abort_riemdp("unsupported", "bounds, and `speed` times half of `x_range`, must be between 1e-60 and 1e60: squares must fit into doubles.")
+  }
   list(
     n = n, q = mf_facts(M)$dimension, k = k, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
     delta = check_delta(delta), center = center, radius = radius, speed = rep_len(as.double(speed), k),
-    residual_bound = check_number(residual_bound, "residual_bound", positive = TRUE),
-    reach = vapply(columns, `[[`, 0, "half"), method = method, loss = loss
+    residual_bound = residual_bound, reach = reach, method = method, loss = loss
   )
 }
 
@@ -491,7 +496,7 @@ confint.dp_regression <- function(object, parm, level = 0.95, newdata = NULL, ..
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
   if (is.null(object$spread)) {
-    abort_riemdp("unsupported", sprintf("there is no error model for method = \"%s\", so no band.", object$mechanism))
+    abort_riemdp("unsupported", "there is no error model for this method, so no band.")
   }
   as_made({
     x <- regression_predictors(object, newdata)
