@@ -85,9 +85,8 @@ mechanism_regression_kng <- list(
                                           label_manifold(M)))
     }
     if (ask$k != 1) abort_riemdp("unsupported", "method = \"kng\" takes one predictor. Use method = \"newton\".")
-    sizes <- c(ask$residual_bound, ask$radius, ask$speed, ask$reach, ask$speed * ask$reach)
-    if (any(sizes < 1e-60 | sizes > 1e60) || !(sqrt(max(-mf_facts(M)$k_min, 0)) * ask$speed * ask$reach <= 100)) {
-      abort_riemdp("unsupported", "method = \"kng\" can't compute with bounds that small or large: squares must fit into doubles.")
+    if (!(sqrt(max(-mf_facts(M)$k_min, 0)) * ask$speed * ask$reach <= 100)) {
+      abort_riemdp("unsupported", "method = \"kng\" needs `speed` times half of `x_range` below 100 units of curvature: cosh of it must fit into doubles.")
     }
     rule <- curve_kng_rule(M, ask)
     if (!(rule$log_trials <= KNG_LOG_TRIALS)) {

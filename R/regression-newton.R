@@ -166,8 +166,9 @@ newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns 
     share <- share / sum(share)
     epsilon <- min(epsilon, NEWTON_EPSILON)
     model <- newton_model(q, k, bound)
+    domain <- c(radius^2, (speed * reach)^2)
     of_pattern <- function(pattern, best, last) {
-      prior <- c(radius^2, (speed * reach)^2) / 4
+      prior <- domain / 4
       steps <- list()
       for (i in seq_along(pattern)) {
         if (last && i == length(pattern)) {
@@ -179,10 +180,10 @@ newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns 
           if (is.null(rule)) return(NULL)
           after <- newton_error(rule, prior, model)
         }
-        after <- after + left_by_bending(prior, model, bend)
+        after <- pmin(after + left_by_bending(prior, model, bend), 4 * domain) # what is released lies in the public domain
         total <- sum(after * model$moment)
         steps <- c(steps, list(rule))
-        prior <- 2 * after + total^2 / 2
+        prior <- pmin(2 * after + total^2 / 2, 4 * domain)
       }
       list(pattern = pattern, last = last, steps = steps, spread = after, error = sqrt(total))
     }

@@ -210,6 +210,10 @@ test_that("plans exist for any budget that a loss exists for, and say so where n
     expect_identical(guarantee(r)$epsilon, e)
     expect_true(all(is.finite(unlist(r$value))))
   }
+  for (wild in list(c(1e300, 1, 1), c(1e-300, 1, 1), c(1, 1e300, 1), c(1, 1, 1e-300), c(1, 1e50, 1e50))) {
+    expect_error(dp_regression_plan(sphere(2), 20, 1, c(0, 0, 1), 0.4, wild[2], wild[1], wild[3]), class = "riemdp_error_unsupported")
+  }
+  expect_true(all(is.finite(dp_regression_plan(sphere(2), 20, 1, c(0, 0, 1), 0.4, 1e20, 1e-50, 1e20, delta = 1e-6)$expected_error)))
   # without noise to speak of it is the plain curve
   ends <- mf_exp(sphere(2), c(0, 0, 1), outer(c(-0.5, 0.5), c(0.8, 0.2, 0)))
   expect_lt(max(mf_dist(sphere(2), predict(r, data.frame(x = c(0, 1))), ends)), 1e-3)
