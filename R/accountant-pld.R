@@ -272,6 +272,7 @@ plan_atoms <- function(source, tail, low) {
 }
 
 log_moment <- function(atoms, theta) {
+  if (length(theta) == 1) return(log_sum(atoms$log_mass + theta * atoms$loss))
   l <- atoms$log_mass + outer(atoms$loss, theta)
   top <- apply(l, 2, max)
   top + log(colSums(exp(l - rep(top, each = nrow(l)))))
