@@ -272,6 +272,7 @@ plan_atoms <- function(source, tail, low) {
 }
 
 log_moment <- function(atoms, theta) {
+  if (length(theta) == 1) return(log_sum(atoms$log_mass + theta * atoms$loss))
   l <- atoms$log_mass + outer(atoms$loss, theta)
   top <- apply(l, 2, max)
   top + log(colSums(exp(l - rep(top, each = nrow(l)))))
@@ -345,7 +346,8 @@ tilted_window <- function(plan, upper, h) {
   light <- function(s) (plan$K(plan$theta + s) - k0 + room + plan$theta * plan$target) / (s + plan$theta)
   below <- function(s) -(plan$K(plan$theta - s) - k0 + room) / s
   least <- function(f) { # rare large losses need small tilts
-    t <- s[s * h <= 1 | seq_along(s) == 1] # beyond, the grid moves losses by more than the bound's room
+    # beyond, the grid's splitting, steps (s h)^2/8, takes the bound's room
+    t <- s[s * h <= min(1, sqrt(8 / plan$steps)) | seq_along(s) == 1]
     value <- f(t)
     for (round in 1:40) {
       if (which.min(value) > 1 || (round > 1 && value[1] > value[2] - 1e-2 * abs(value[2]))) break
@@ -405,12 +407,12 @@ with_jumps <- function(plan, times) {
 }
 
 grid_step <- function(plan, for_delta) {
-  theta <- plan$theta
-  # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by
-  # steps h^2 (theta + 1)/12
+  # delta falls by this factor, at most, over a loss of 1: theta in the tail, the spread near the middle
+  rate <- max(plan$theta, 0.5 / plan$sd) + 1
+  # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by steps h^2 rate/12
   tol <- plan$tol / if (plan$steps <= 100) 16 else 1
-  slack <- if (for_delta) tol * min(1 / theta, plan$sd) else tol * max(abs(plan$target), 1e-3 * plan$sd)
-  min(sqrt(12 * slack / (plan$steps * (theta + 1))), 0.25 / (theta + 1))
+  slack <- if (for_delta) tol * min(1 / plan$theta, plan$sd) else tol * max(abs(plan$target), 1e-3 * plan$sd)
+  min(sqrt(12 * slack / (plan$steps * rate)), 0.25 / rate)
 }
 
 # the same where splitting of atoms has to be told apart: it moves the composed loss by some 2.5 h sqrt(steps)
@@ -648,7 +650,7 @@ pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
   exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / units)
-  window <- tilted_window(plan, upper, h)
+  window <- tilted_window(plan, upper, if (exact) 0 else h)
   low <- min(window$low, plan$target) - 2 * h
   width <- max(window$high, plan$target) - low + 4 * h
   least <- width / PLD_POINTS
