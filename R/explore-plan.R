@@ -8,7 +8,8 @@ explore_spaces <- function() {
   list(
     sphere = list(label = "directions (sphere)", M = sphere(2), center = c(0, 0, 1), limit = 0.78, radius = 0.4),
     spd = list(label = "2 x 2 covariance matrices", M = spd(2), center = diag(2), limit = 3, radius = 1.5),
-    hyperbolic = list(label = "hierarchies (hyperbolic plane)", M = hyperbolic(2, "ball"), center = c(0, 0), limit = 2, radius = 1),
+    hyperbolic = list(label = "hierarchies (hyperbolic plane)", M = hyperbolic(2, "ball"), center = c(0, 0), limit = 2,
+                      radius = 1),
     kendall = list(label = "outlines of 20 landmarks", M = kendall(20), center = blob, limit = 0.39, radius = 0.25),
     euclidean = list(label = "points of the plane", M = euclidean(2), center = c(0, 0), limit = 5, radius = 1)
   )
@@ -47,13 +48,14 @@ explore_picture <- function(space, study, radius) {
   old <- graphics::par(mar = c(0, 0, 0, 0))
   on.exit(graphics::par(old))
   if (M$name == "kendall" || inherits(M, "mf_spd")) {
-    curves <- c(closed_curves(M, some_records(M, x, 40), center), do.call(c, lapply(values, function(v) closed_curves(M, v, center))),
-                closed_curves(M, study$mean, center))
+    released <- do.call(c, lapply(values, function(v) closed_curves(M, v, center)))
+    curves <- c(closed_curves(M, some_records(M, x, 40), center), released, closed_curves(M, study$mean, center))
     roles <- rep(c("record", "release", "mean"), c(length(curves) - length(values) - 1, length(values), 1))
     all <- do.call(rbind, curves)
     graphics::plot.default(range(all[, 1]), range(all[, 2]), type = "n", asp = 1, axes = FALSE, xlab = "", ylab = "")
+    lwd <- c(record = 0.8, release = 1.6, mean = 3)[roles]
     for (i in seq_along(curves)) {
-      graphics::lines(rbind(curves[[i]], curves[[i]][1, ]), col = EXPLORE_COLOURS[[roles[i]]], lwd = c(record = 0.8, release = 1.6, mean = 3)[[roles[i]]])
+      graphics::lines(rbind(curves[[i]], curves[[i]][1, ]), col = EXPLORE_COLOURS[[roles[i]]], lwd = lwd[i])
     }
     return(invisible())
   }
@@ -96,17 +98,20 @@ explore_key <- function(colours) {
 
 # the call that would make this release of real records
 explore_code <- function(name, n, epsilon, radius, delta, mechanism) {
-  space <- c(sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")", kendall = "kendall(20)", euclidean = "euclidean(2)")[[name]]
+  space <- switch(name, sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")", kendall = "kendall(20)",
+                  euclidean = "euclidean(2)")
   number <- function(v) format(signif(v, 3), scientific = FALSE, drop0trailing = TRUE)
+  given <- c("center = center", paste("radius =", number(radius)), if (delta > 0) paste("delta =", format(delta)),
+             if (mechanism != "auto") paste0("mechanism = \"", mechanism, "\""))
   paste0("# `x`: ", format(n, scientific = FALSE), " records\n# `center`: a public point\n",
-         "dp_mean(x, ", space, ",\n        epsilon = ", number(epsilon), ",\n        center = center,\n        radius = ", number(radius),
-         if (delta > 0) paste0(",\n        delta = ", format(delta)), if (mechanism != "auto") paste0(",\n        mechanism = \"", mechanism, "\""), ")")
+         "dp_mean(x, ", space, ",\n", paste0("        ", c(paste("epsilon =", number(epsilon)), given), collapse = ",\n"), ")")
 }
 
 explore_table <- function(plan) {
   able <- !is.na(plan$scale)
   told <- function(v, digits = 3) ifelse(is.na(v), "", format(signif(v, digits), digits = digits, trim = TRUE))
-  data.frame(mechanism = paste0(ifelse(plan$chosen, "\u25b6 ", ""), plan$mechanism), label = plan$label, `expected error` = told(plan$expected_error),
+  data.frame(mechanism = paste0(ifelse(plan$chosen, "\u25b6 ", ""), plan$mechanism), label = plan$label,
+             `expected error` = told(plan$expected_error),
              `of the radius` = ifelse(is.na(plan$relative_error), "", sprintf("%.2g %%", 100 * plan$relative_error)),
              `noise scale` = told(plan$scale), check.names = FALSE)[able, ]
 }
@@ -122,6 +127,15 @@ $(document).on('shiny:sessioninitialized', function() {
   });
 });"
 
+EXPLORE_STYLE <- "
+body { max-width: 75em; margin: auto; }
+table { font-variant-numeric: tabular-nums; }
+.told { font-size: 120%; }
+.shiny-output-error-validation { color: #a33c00; }
+.scroll { overflow-x: auto; }
+.key > span { white-space: nowrap; margin-right: 1.2em; display: inline-block; }
+.key > span > span { display: inline-block; width: 1em; height: .7em; margin-right: .4em; }"
+
 explore_ui <- function() {
   spaces <- explore_spaces()
   first <- spaces[[1]]
@@ -129,14 +143,13 @@ explore_ui <- function() {
   shiny::fluidPage(
     title = "riemdp: what would a private mean cost?", lang = "en",
     shiny::tags$head(
-      shiny::tags$meta(name = "viewport", content = "width=device-width, initial-scale=1"), shiny::tags$script(shiny::HTML(EXPLORE_SCRIPT)),
-      shiny::tags$style(shiny::HTML("body { max-width: 75em; margin: auto; } table { font-variant-numeric: tabular-nums; } .told { font-size: 120%; }
-                         .shiny-output-error-validation { color: #a33c00; } .scroll { overflow-x: auto; }
-                         .key > span { white-space: nowrap; margin-right: 1.2em; display: inline-block; }
-                         .key > span > span { display: inline-block; width: 1em; height: .7em; margin-right: .4em; }"))
+      shiny::tags$meta(name = "viewport", content = "width=device-width, initial-scale=1"),
+      shiny::tags$script(shiny::HTML(EXPLORE_SCRIPT)),
+      shiny::tags$style(shiny::HTML(EXPLORE_STYLE))
     ),
     shiny::h2("What would a private mean cost?"),
-    shiny::p("From public quantities alone. The records of the picture are simulated, and so is the noise: nothing here is private, or has to be."),
+    shiny::p("From public quantities alone. The records of the picture are simulated, and so is the noise:",
+             "nothing here is private, or has to be."),
     shiny::sidebarLayout(
       shiny::sidebarPanel(
         width = 4,
@@ -145,7 +158,8 @@ explore_ui <- function() {
         shiny::sliderInput("log_epsilon", "privacy budget, epsilon", -1.5, 1.5, 0, step = 0.05, ticks = FALSE),
         shiny::sliderInput("radius", "radius of the public ball, r", 0.01, first$limit, first$radius, step = 0.01, ticks = FALSE),
         shiny::selectInput("delta", "delta", c("0 (pure)" = "0", "1e-6" = "1e-6", "1e-9" = "1e-9")),
-        shiny::selectInput("mechanism", "mechanism of the picture", c("least expected error" = "auto", stats::setNames(nm = mechanisms))),
+        shiny::selectInput("mechanism", "mechanism of the picture",
+                           c("least expected error" = "auto", stats::setNames(nm = mechanisms))),
         shiny::sliderInput("count", "releases in the picture", 1, 20, 5, step = 1, ticks = FALSE),
         shiny::actionButton("again", "draw again")
       ),
@@ -175,8 +189,8 @@ explore_server <- function(input, output, session) {
     shiny::req(input$space, input$log_n, input$log_epsilon, input$radius)
     space <- spaces[[input$space]]
     # until the slider has followed the space, its value may lie beyond
-    list(space = space, n = round(signif(10^input$log_n, 2)), epsilon = signif(10^input$log_epsilon, 2), radius = min(input$radius, space$limit),
-         delta = as.numeric(input$delta), mechanism = input$mechanism)
+    list(space = space, n = round(signif(10^input$log_n, 2)), epsilon = signif(10^input$log_epsilon, 2),
+         radius = min(input$radius, space$limit), delta = as.numeric(input$delta), mechanism = input$mechanism)
   })
   settled <- shiny::debounce(wanted, 250)
   # what can't be had is said in the place of the output
@@ -189,9 +203,10 @@ explore_server <- function(input, output, session) {
     w <- settled()
     p <- plan()
     best <- p[p$chosen, ]
-    shiny::validate(shiny::need(nrow(best) == 1, "No mechanism is available here: take more records, a larger epsilon or a smaller radius."))
-    sprintf("%s, n = %s, epsilon = %g: expected error %.2g, %.2g %% of the radius (%s).%s", w$space$label, format(w$n, big.mark = ",", scientific = FALSE),
-            w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
+    none <- "No mechanism is available here: take more records, a larger epsilon or a smaller radius."
+    shiny::validate(shiny::need(nrow(best) == 1, none))
+    sprintf("%s, n = %s, epsilon = %g: expected error %.2g, %.2g %% of the radius (%s).%s", w$space$label,
+            format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
             if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
   })
   output$table <- shiny::renderTable(explore_table(plan()), na = "")
@@ -222,12 +237,12 @@ explore_server <- function(input, output, session) {
 
 #' Explore the cost of a private mean with sliders
 #'
-#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on five spaces. It shows the expected error
-#' of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, a picture of private means of simulated records, and the call that
-#' would make such a release. Nothing on it comes from real records.
+#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on five spaces. It shows
+#' the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, a picture of private means of simulated
+#' records, and the call that would make such a release. Nothing on it comes from real records.
 #'
-#' @return A 'shiny' application (class `shiny.appobj`), which runs when it is printed. An error of class `riemdp_error_unsupported` where
-#'   the package 'shiny' is missing.
+#' @return A 'shiny' application (class `shiny.appobj`), which runs when it is printed. An error of class
+#'   `riemdp_error_unsupported` where the package 'shiny' is missing.
 #' @seealso [dp_mean_plan()], [dp_mean()]
 #' @examples
 #' if (interactive()) {
@@ -240,7 +255,8 @@ explore_server <- function(input, output, session) {
 #' @export
 explore_plan <- function() {
   if (!requireNamespace("shiny", quietly = TRUE)) {
-    abort_riemdp("unsupported", "this page needs the package 'shiny': install.packages(\"shiny\"). dp_mean_plan() works without it.")
+    abort_riemdp("unsupported",
+                 "this page needs the package 'shiny': install.packages(\"shiny\"). dp_mean_plan() works without it.")
   }
   shiny::shinyApp(explore_ui(), explore_server)
 }

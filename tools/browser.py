@@ -140,7 +140,7 @@ class Browser:
             for (const e of document.body.querySelectorAll('*')) {
                 if (e.getBoundingClientRect().right > wide) {
                     let p = e, scrolls = false;
-                    while ((p = p.parentElement)) if (/auto|scroll|hidden/.test(getComputedStyle(p).overflowX)) scrolls = true;
+                    while ((p = p.parentElement)) if (/auto|scroll/.test(getComputedStyle(p).overflowX)) scrolls = true;
                     if (!scrolls) out.push(e.tagName + '.' + e.className);
                 }
             }

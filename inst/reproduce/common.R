@@ -36,6 +36,36 @@ save_numbers <- function(job, table, part = "") {
   invisible(table)
 }
 
+# What a paper states beside ours: quantity, setting, stated, ours (with the paper's calibration), honest, note; the last three as text, with two
+# standard errors. Rows of one quantity that all say the same are one row.
+side_by_side <- function(table) {
+  told <- function(value, se) {
+    figure <- format(signif(value, 3), drop0trailing = TRUE, trim = TRUE, scientific = FALSE)
+    if (is.na(value)) "" else if (is.na(se) || se == 0) figure else paste(figure, "\u00b1", format(signif(2 * se, 1), scientific = FALSE))
+  }
+  all_told <- function(rows) if (nrow(rows)) told(rows$value[1], rows$se[1]) else ""
+  stated <- table[!is.na(table$paper), , drop = FALSE]
+  if (!nrow(stated)) return(NULL)
+  out <- do.call(rbind, lapply(seq_len(nrow(stated)), function(i) {
+    row <- stated[i, ]
+    same <- table[table$quantity == row$quantity & table$setting == row$setting, ]
+    data.frame(quantity = row$quantity, setting = row$setting, stated = told(row$paper, NA), ours = all_told(row),
+               honest = all_told(same[same$calibration == "honest", ]), note = if (is.na(row$note)) "" else row$note)
+  }))
+  key <- paste(out$quantity, sub(", n = [0-9]+$", "", out$setting), out$stated, out$ours, out$honest, out$note)
+  many <- as.vector(table(key)[key])
+  out$setting <- ifelse(many > 1, paste0(sub(", n = [0-9]+$", "", out$setting), ", every n"), out$setting)
+  out <- out[!duplicated(key), ]
+  row.names(out) <- NULL
+  out
+}
+
+# rows of a data frame of text in Markdown
+markdown_table <- function(x, names = base::names(x)) {
+  line <- function(cells) paste0("| ", paste(gsub("|", "\\|", cells, fixed = TRUE), collapse = " | "), " |")
+  c(line(names), paste0("|", strrep("---|", length(x))), vapply(seq_len(nrow(x)), function(i) line(unlist(x[i, ])), ""), "")
+}
+
 # a 'ggplot', or an expression that draws with base graphics
 save_picture <- function(job, picture, width = 9, height = 5, part = "") {
   file <- job$file(paste0(if (nzchar(part)) paste0("-", part), ".png"))
