@@ -43,6 +43,26 @@ chunk_kernels <- function() {
       dimnames(d) <- NULL
       if (is.null(q$each)) d else q$each(d, q$i, q$j)
     },
+    # plain regression: predictors of a chunk's model frame (a matrix with names), and sums over its records
+    design = function(q, x) {
+      d <- chunk_design(q, x)
+      list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z)))
+    },
+    frame = function(q, x) {
+      d <- chunk_design(q, x)
+      full <- stats::model.matrix(stats::delete.response(d$frame$terms), d$frame$model)
+      terms <- d$frame$terms
+      environment(terms) <- baseenv()
+      list(terms = terms, xlevels = stats::.getXlevels(d$frame$terms, d$frame$model), contrasts = attr(full, "contrasts"), points = d$frame$points)
+    },
+    sample = function(q, x) {
+      d <- chunk_design(q, x)
+      list(z = d$z[q$which, , drop = FALSE], rows = as.matrix(d$y)[q$which, , drop = FALSE])
+    },
+    energy = function(q, x) {
+      d <- chunk_design(q, x)
+      .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, q$numbers)
+    },
     regression_check = function(q, x) {
       tryCatch({
         response_points(private_response(q$formula, x, baseenv()), q$M)
