@@ -205,6 +205,7 @@ kinds <- list(
     path
   })), table_name = function(k) "records", key_name = function(k) "id", plane_rows = function(k) matrix(runif(8), 4), plane = function(k) euclidean(2),
   site_request = function(k) list(kernel = pick("count", "ball"), private = TRUE, M = k$M, center = kinds$stored(k), radius = 0.1, p = NULL, what = pick(2, 3)),
+  curve_chunks = function(k) keep(k, "curve_chunks", geodesic_regression(y ~ t, k$M, chunks(list(list(y = k$x, t = as.double(seq_len(k$n))))), starts = 1, tol = 1e-6)),
   a_site = function(k) site(4, function(request) site_answer(request, k$x)), ask = function(k) function(request) site_answer(request, k$x),
   chunked_any = function(k) if (runif(1) < 0.7) k$x else chunks(k$x, 3),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
@@ -371,7 +372,7 @@ classes <- c(dp_regression = "curve_release", dp_regression_plan = "curve_plan",
              dp_ledger = "ledger", nonprivate_chain = "chain", nonprivate_regression_kng = "published_curve", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
              riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
-             poincare_embedding = "embedding", riemdp_chunks = "in_chunks",
+             poincare_embedding = "embedding", riemdp_chunks = "in_chunks", geodesic_regression_chunks = "curve_chunks",
              dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
 
 all_methods <- function() {
