@@ -5,7 +5,7 @@ chunk_answer <- function(request, x, size = NULL) {
   if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
   if (!is.null(size) && !is.null(request$M)) {
     n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
-                .Call(riemdp_count, request$M, x))
+                frame = if (is.data.frame(x)) nrow(x) else records_in(x), .Call(riemdp_count, request$M, x))
     if (n != size) {
       abort_riemdp("chunk_size", "it has another number of records than was fixed when the chunks were made: sizes are public.")
     }
@@ -42,6 +42,40 @@ chunk_kernels <- function() {
       d <- if (is.null(q$other)) as.matrix(mf_dist_matrix(q$M, x)) else dist_across(q$M, x, q$other)
       dimnames(d) <- NULL
       if (is.null(q$each)) d else q$each(d, q$i, q$j)
+    },
+    # plain regression: predictors of a chunk's model frame (a matrix with names), and sums over its records
+    design = function(q, x) {
+      d <- chunk_design(q, x)
+      list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z)))
+    },
+    frame = function(q, x) {
+      d <- chunk_design(q, x)
+      full <- stats::model.matrix(stats::delete.response(d$frame$terms), d$frame$model)
+      terms <- d$frame$terms
+      environment(terms) <- baseenv()
+      list(terms = terms, xlevels = stats::.getXlevels(d$frame$terms, d$frame$model), contrasts = attr(full, "contrasts"), points = d$frame$points)
+    },
+    sample = function(q, x) {
+      d <- chunk_design(q, x)
+      list(z = d$z[q$which, , drop = FALSE], rows = as.matrix(d$y)[q$which, , drop = FALSE])
+    },
+    energy = function(q, x) {
+      d <- chunk_design(q, x)
+      .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, q$numbers)
+    },
+    regression_check = function(q, x) {
+      tryCatch({
+        response_points(private_response(q$formula, x, baseenv()), q$M)
+        list()
+      }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
+    },
+    regression = function(q, x) {
+      y <- private_response(q$formula, x, baseenv())
+      predictors <- private_columns(q$spec, x, baseenv(), .Call(riemdp_count, q$M, y))
+      records <- step_records(q$M, q$state, predictors, y, q$ask)
+      psi <- clipped_responses(records, q$tau)
+      parts <- lapply(seq_len(dim(records$features)[2]), function(j) matrix(records$features[, j, ], nrow(psi)) * psi)
+      exact_rows(t(do.call(rbind, parts)))
     },
     columns = function(q, x) ncol(pca_rows(x)),
     gradients = function(q, x) {

@@ -231,9 +231,10 @@ read_piece <- function(piece, reader, open, shape) {
   if (is.null(shape)) x else shape(x)
 }
 
-# Records of any container: rows, the last dimension of an array, columns of a complex matrix.
+# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first element's.
 records_in <- function(x) {
   d <- dim(x)
+  if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]])) # variables of a model
   if (is.null(d) || inherits(x, "mf_points")) return(length(x))
   if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) d[1] else d[length(d)]
 }

@@ -48,7 +48,8 @@ regression_mechanisms <- function() {
 #'
 #' @param formula points on the left as in [geodesic_regression()]; predictors on the right.
 #' @param M a manifold.
-#' @param data a data frame or list.
+#' @param data a data frame or list. Or such tables in [chunks()]: then the method is `"gradient"`, which needs
+#'   `delta`, and variables come from `data` only.
 #' @param epsilon privacy budget, positive.
 #' @param center,radius the public ball that holds the foot point: one point, and a radius in the units of the metric, below the
 #'   injectivity radius.
@@ -102,13 +103,15 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   if (any(lacking)) abort_no_default(names(lacking)[lacking][1])
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
   env <- parent.frame()
-  y <- private_response(formula, data, env)
-  n <- record_count(M, y)
-  spec <- private_predictors(formula, data, x_range)
+  chunked <- is_chunks(data)
+  y <- if (chunked) regression_chunks(formula, M, data, x_range) else private_response(formula, data, env)
+  n <- if (chunked) chunk_count(data) else record_count(M, y)
+  spec <- if (chunked) y$spec else private_predictors(formula, data, x_range)
+  if (chunked) method <- chunked_method(method)
   ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss)
   plan <- plan_regression(M, ask)
-  x <- private_columns(spec, data, environment(formula) %||% env, n)
-  if (invalid == "error") y <- response_points(y, M)
+  x <- if (!chunked) private_columns(spec, data, environment(formula) %||% env, n)
+  if (invalid == "error") y <- if (chunked) check_responses(y) else response_points(y, M)
   event <- release_event(plan$guarantee)
   budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
   value <- regression_mechanisms()[[plan$mechanism]]$release(M, x, y, plan, ask)
@@ -339,6 +342,9 @@ regression_move <- function(M, state, dp, dv, ask) {
 step_records <- function(M, state, x, y, ask) {
   v <- tangent_vectors(M, state$p, state$v)
   frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
+  if (inherits(y, "regression_chunks")) {
+    return(list(frame = frame[[1]], lambda = frame[[2]], sum = function(tau) chunk_gradient(y, state, ask, tau)))
+  }
   data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, v, x, y, frame[[1]], frame[[2]], ask$reach,
                 regression_legs(M, ask))
   list(frame = frame[[1]], lambda = frame[[2]], features = data[[1]], responses = data[[2]])
@@ -355,11 +361,19 @@ regression_steps <- function(M, x, y, steps, ask, increment) {
   regression_value(M, state)
 }
 
-# sum of F'psi over the records, psi the response shortened to tau; q x (1 + k)
-clipped_gradient <- function(records, tau) {
+# responses shortened to tau
+clipped_responses <- function(records, tau) {
   q <- nrow(records$responses)
   psi <- records$responses * rep(pmin(1, tau / pmax(sqrt(colSums(records$responses^2)), 1e-300)), each = q)
   psi[!is.finite(psi)] <- 0
+  psi
+}
+
+# sum of F'psi over the records, psi the response shortened to tau; q x (1 + k)
+clipped_gradient <- function(records, tau) {
+  if (!is.null(records$sum)) return(records$sum(tau))
+  q <- nrow(records$responses)
+  psi <- clipped_responses(records, tau)
   vapply(seq_len(dim(records$features)[2]), function(j) rowSums(matrix(records$features[, j, ], q) * psi), numeric(q))
 }
 

@@ -46,7 +46,9 @@ LOSSES <- c("squared", "huber", "lad")
 #' @param formula a formula with points on the left: [mf_points()], a column of that class in `data`, or records in any shape that
 #'   functions on `M` accept. Right side as in [lm()].
 #' @param M a manifold.
-#' @param data a data frame, list or environment that holds the variables.
+#' @param data a data frame, list or environment that holds the variables; or such tables in [chunks()]: then the result is a list of class
+#'   `geodesic_regression_chunks`, without fitted values and residuals, for which there are `print()`, `coef()`, `nobs()` and `predict()`.
+#'   What the formula computes must be about single records then, and variables come from the chunks only.
 #' @param loss `"squared"`, `"huber"` or `"lad"`.
 #' @param ... must be empty.
 #' @param weights numbers, not negative, one a record: weights of the losses.
@@ -120,6 +122,12 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   max_iter <- check_count(max_iter, "max_iter", least = 0, most = 1e9)
   starts <- if (is.null(starts)) 0L else check_count(starts, "starts", most = 32)
   if (missing(data)) data <- NULL
+  if (is_chunks(data)) {
+    if (!missing(weights) || !missing(subset) || !missing(na.action)) {
+      abort_riemdp("unsupported", "`weights`, `subset` and `na.action` aren't available for records in chunks.")
+    }
+    return(chunk_geodesic(formula, M, data, call, loss, cutoff, origin %||% 0, start, starts, tol, max_iter))
+  }
   frame <- regression_frame(formula, M, data, call, parent.frame())
   design <- regression_design(frame)
   x <- design$x

@@ -69,7 +69,7 @@ static void read_records(struct call *c, const struct regression_args *in, struc
             memcpy(y + i * ambient, at(b, i - begin), ambient * sizeof *y);
         host_tick(m->host, (double)end, (double)n);
     }
-    out->d = (struct regression_data){n, {rows, q}, {y, ambient}, NULL};
+    out->d = (struct regression_data){n, {rows, q}, {y, ambient}, NULL, NULL};
     if (in->weights != R_NilValue) {
         double total = 0;
         if (TYPEOF(in->weights) != REALSXP || (size_t)XLENGTH(in->weights) != n)
@@ -210,9 +210,87 @@ SEXP riemdp_regression_records(SEXP m, SEXP p, SEXP v, SEXP x, SEXP y, SEXP numb
     return ffi_run(records_body, &args, m, args.numbers[4] != 0);
 }
 
+/* ---- records in chunks ---------------------------------------------------------------------------------------------- */
+
+static SEXP chunk_body(struct call *c, void *data)
+{
+    const struct regression_args *in = data;
+    manifold_t m = &c->m;
+    struct regression_call k;
+    read_records(c, in, &k, 0);
+    size_t q = k.d.x.stride, n = m->ambient, width = 1 + (1 + q) * n;
+    k.r = model_of(m, q, in->numbers);
+    if (TYPEOF(in->p) != REALSXP || (size_t)XLENGTH(in->p) != (1 + q) * n || !all_finite((1 + q) * n, REAL(in->p)))
+        ffi_abort_text("argument", "`state` must be the stored numbers of a point and of a vector for each predictor.");
+    const double *state = REAL(in->p);
+    double *value = ffi_doubles(REGRESSION_BLOCK), *grad_p = ffi_doubles(REGRESSION_BLOCK * n);
+    double *grad_w = ffi_doubles(REGRESSION_BLOCK * n), *row = ffi_doubles(width);
+    double *rest = ffi_doubles(regression_block_work(&k.r, REGRESSION_BLOCK));
+    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
+    exact_clear(&sums);
+    for (size_t begin = 0; begin < k.d.n; begin += REGRESSION_BLOCK) {
+        size_t count = k.d.n - begin < REGRESSION_BLOCK ? k.d.n - begin : REGRESSION_BLOCK;
+        struct points x = {at(k.d.x, begin), q}, y = {at(k.d.y, begin), n};
+        int status = regression_block(&k.r, state, state + n, x, y, count,
+                                      (struct regression_records){value, NULL, grad_p, grad_w}, rest);
+        if (status != STATUS_OK)
+            return ffi_keep(c, Rf_ScalarInteger(status));
+        for (size_t i = 0; i < count; i++) {
+            row[0] = value[i];
+            for (size_t j = 0; j < n; j++) {
+                row[1 + j] = grad_p[i * n + j];
+                for (size_t a = 0; a < q; a++)
+                    row[1 + (1 + a) * n + j] = at(x, i)[a] * grad_w[i * n + j];
+            }
+            exact_add(&sums, row);
+        }
+        host_tick(m->host, 0, 0);
+    }
+    exact_carry(&sums);
+    if (sums.bad)
+        return ffi_keep(c, Rf_ScalarInteger(STATUS_NO_CONVERGENCE));
+    return ffi_exact_list(c, &sums);
+}
+
+/* Exact sums over a chunk's records of the loss and of its gradients in p and in each v, or a status. state: stored numbers of p, v_1,
+ * ...; numbers: loss, cutoff, smoothing, clip */
+SEXP riemdp_chunk_regression(SEXP m, SEXP state, SEXP x, SEXP y, SEXP numbers)
+{
+    struct regression_args args = {state, R_NilValue, x, y, R_NilValue, numbers_of(numbers, 4)};
+    return ffi_run(chunk_body, &args, m, 0);
+}
+
+struct asked {
+    struct call *c;
+    struct tally tally;
+    size_t q;
+    double *in, *out;
+};
+
+static int ask_energy(const struct regression_elsewhere *e, const struct regression *r, const double *p,
+                      const double *v, double *value, double *grad_p, double *grad_v)
+{
+    const struct asked *a = e->data;
+    size_t n = a->c->m.ambient, size = (1 + a->q) * n;
+    a->in[0] = r->loss;
+    a->in[1] = r->cutoff;
+    a->in[2] = r->smoothing;
+    memcpy(a->in + 3, p, n * sizeof *p);
+    memcpy(a->in + 3 + n, v, a->q * n * sizeof *v);
+    if (!all_finite(size, a->in + 3))
+        return STATUS_NOT_FINITE;
+    int status = ffi_tally_call(a->c, &a->tally, "energy", a->in, 3 + size, a->out, 1 + size);
+    double total = (double)a->tally.n;
+    *value = a->out[0] / total;
+    for (size_t j = 0; j < size; j++)
+        (j < n ? grad_p + j : grad_v + (j - n))[0] = a->out[1 + j] / total;
+    return status;
+}
+
 struct fit_args {
     struct regression_args base;
     struct regression_fit fit;
+    SEXP tally, moments; /* of records in chunks */
 };
 
 static SEXP fit_body(struct call *c, void *data)
@@ -229,6 +307,18 @@ static SEXP fit_body(struct call *c, void *data)
     if (given)
         read_state(c, &in->base, q, state, &foot, k.work);
     struct regression_fit *fit = &in->fit;
+    struct asked asked = {.c = c, .q = q};
+    struct regression_elsewhere elsewhere = {ask_energy, NULL, &asked};
+    if (in->tally) {
+        if (!ffi_tally(in->tally, &asked.tally) || TYPEOF(in->moments) != REALSXP ||
+            (size_t)XLENGTH(in->moments) != (1 + q) * (1 + q) || !all_finite((1 + q) * (1 + q), REAL(in->moments)))
+            ffi_abort_text("argument",
+                           "`tally` must be sums over records elsewhere, `moments` those of 1 and the predictors.");
+        asked.in = ffi_doubles(3 + (1 + q) * n);
+        asked.out = ffi_doubles(1 + (1 + q) * n);
+        elsewhere.moments = REAL(in->moments);
+        k.d.elsewhere = &elsewhere;
+    }
     int status = regression_run(&k.r, &k.d, state, state + n, given, fit,
                                 ffi_doubles(regression_run_work(&k.r, &k.d, fit->memory)));
     if (status == STATUS_LINALG)
@@ -258,6 +348,22 @@ SEXP riemdp_regression(SEXP m, SEXP y, SEXP x, SEXP weights, SEXP p, SEXP v, SEX
     if (!(a[4] >= 0) || !(a[5] >= 0 && a[5] <= 1e9) || !(a[6] >= 0 && a[6] <= 100) || !(a[7] >= 0 && a[7] <= 100))
         ffi_abort_text("argument", "`tol`, `max_iter`, `memory` and `starts` must be numbers in their ranges.");
     struct fit_args args = {{p, v, x, y, weights, a},
-                            {.tol = a[4], .max_iter = (int)a[5], .memory = (int)a[6], .starts = (int)a[7]}};
+                            {.tol = a[4], .max_iter = (int)a[5], .memory = (int)a[6], .starts = (int)a[7]},
+                            NULL,
+                            NULL};
+    return ffi_run(fit_body, &args, m, 0);
+}
+
+/* The same for records whose sums the function `energy` of `tally` gives; y, x: a few of them, for starts; moments: means of the
+ * products of (1, x) over all. */
+SEXP riemdp_regression_of(SEXP m, SEXP tally, SEXP y, SEXP x, SEXP moments, SEXP p, SEXP v, SEXP numbers)
+{
+    const double *a = numbers_of(numbers, 8);
+    if (!(a[4] >= 0) || !(a[5] >= 0 && a[5] <= 1e9) || !(a[6] >= 0 && a[6] <= 100) || !(a[7] >= 0 && a[7] <= 100))
+        ffi_abort_text("argument", "`tol`, `max_iter`, `memory` and `starts` must be numbers in their ranges.");
+    struct fit_args args = {{p, v, x, y, R_NilValue, a},
+                            {.tol = a[4], .max_iter = (int)a[5], .memory = (int)a[6], .starts = (int)a[7]},
+                            tally,
+                            moments};
     return ffi_run(fit_body, &args, m, 0);
 }

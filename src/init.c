@@ -21,6 +21,7 @@
     X(chunk_logs, 5)                                                                                                   \
     X(chunk_reach, 4)                                                                                                  \
     X(chunk_records, 3)                                                                                                \
+    X(chunk_regression, 5)                                                                                             \
     X(chunk_start, 4)                                                                                                  \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
@@ -68,6 +69,7 @@
     X(radial, 2)                                                                                                       \
     X(regression, 7)                                                                                                   \
     X(regression_gradient, 7)                                                                                          \
+    X(regression_of, 8)                                                                                                \
     X(regression_records, 6)                                                                                           \
     X(release_clipped_kng, 8)                                                                                          \
     X(release_kng, 9)                                                                                                  \

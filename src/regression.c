@@ -134,6 +134,8 @@ int regression_energy(const struct regression *r, const struct regression_data *
                       double *value, double *grad_p, double *grad_v, double *work)
 {
     size_t n = r->m->ambient;
+    if (d->elsewhere)
+        return d->elsewhere->energy(d->elsewhere, r, p, v, value, grad_p, grad_v);
     struct regression_records out = {work, NULL, work + REGRESSION_BLOCK, work + REGRESSION_BLOCK * (1 + n)};
     double *rest = out.grad_w + REGRESSION_BLOCK * n, total = 0;
     *value = 0;
@@ -323,7 +325,11 @@ static int make_moments(const struct regression_data *d, size_t q, double *momen
     double total = 0;
     for (size_t j = 0; j < k * k; j++)
         moments[j] = 0;
-    for (size_t i = 0; i < d->n; i++) {
+    for (size_t j = 0; j < k * k && d->elsewhere; j++)
+        moments[j] = d->elsewhere->moments[j];
+    if (d->elsewhere)
+        total = 1;
+    for (size_t i = 0; i < d->n && !d->elsewhere; i++) {
         const double *x = at(d->x, i);
         double w = d->w ? d->w[i] : 1;
         total += w;
@@ -617,13 +623,14 @@ int regression_run(const struct regression *r, const struct regression_data *d, 
         found = fit->tried = 1;
     } else {
         struct regression_data few = *d;
+        few.elsewhere = NULL;
         find_mean(r, d, mean, rest);
         if (many <= 0)
             many = is_tight(m, d, mean, rest) ? 1 : m->flags & MANIFOLD_CALLS_R ? STARTS_SLOW : STARTS_USUAL;
         if (many > STARTS_MOST)
             many = STARTS_MOST;
         if (many > 1 && sample < d->n) {
-            few = (struct regression_data){sample, {sub_x, r->q}, {sub_y, n}, d->w ? sub_w : NULL};
+            few = (struct regression_data){sample, {sub_x, r->q}, {sub_y, n}, d->w ? sub_w : NULL, NULL};
             for (size_t i = 0; i < sample; i++) {
                 size_t from = i * (d->n / sample) + i * (d->n % sample) / sample;
                 for (size_t j = 0; j < r->q; j++)

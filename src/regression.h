@@ -38,10 +38,20 @@ int regression_block(const struct regression *r, const double *p, const double *
 int regression_coords(const struct regression *r, const double *p, struct points x, const double *grad_p,
                       const double *grad_w, size_t count, double *out, double *work);
 
+/* Records that lie elsewhere: mean loss and gradient over all of them, and the moments of (1, x) */
+struct regression_elsewhere {
+    int (*energy)(const struct regression_elsewhere *e, const struct regression *r, const double *p, const double *v,
+                  double *value, double *grad_p, double *grad_v);
+    const double *moments; /* (1 + q) x (1 + q), the first of them 1 */
+    void *data;
+};
+
 struct regression_data {
     size_t n;
     struct points x, y;
     const double *w; /* weights or NULL */
+    /* or NULL; then the records here are a few of them, for starts */
+    const struct regression_elsewhere *elsewhere;
 };
 
 /* weighted mean of the losses and its gradient (ambient, q * ambient) */

@@ -186,6 +186,7 @@ kinds <- list(
   curve_fit = function(k) keep(k, "curve_fit", geodesic_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), starts = 1, tol = 1e-6)),
   curve_summary = function(k) keep(k, "curve_summary", summary(kinds$curve_fit(k))),
   stored = function(k) .Call(entries$riemdp_stored, k$M, k$one), ball_sum = function(k) pick(1, 2, 3, 6),
+  curve_state = function(k) c(kinds$stored(k), double(mf_facts(k$M)$ambient)), curve_moments = function(k) c(1, 0.1, 0.1, 1),
   start_seed = function(k) if (runif(1) < 0.5) double(2 * mf_facts(k$M)$ambient), which = function(k) as.double(sample(k$n, 2)),
   far = function(k) pick(-1, 0.3), coords_zero = function(k) double(mf_facts(k$M)$dimension), clip_numbers = function(k) c(pick(0.5, Inf), pick(0, 1), pick(0, 1)),
   maybe_which = function(k) if (runif(1) < 0.5) as.double(sample(k$n, 2)), maybe_stored = function(k) if (runif(1) < 0.5) kinds$stored(k),
@@ -204,6 +205,7 @@ kinds <- list(
     path
   })), table_name = function(k) "records", key_name = function(k) "id", plane_rows = function(k) matrix(runif(8), 4), plane = function(k) euclidean(2),
   site_request = function(k) list(kernel = pick("count", "ball"), private = TRUE, M = k$M, center = kinds$stored(k), radius = 0.1, p = NULL, what = pick(2, 3)),
+  curve_chunks = function(k) keep(k, "curve_chunks", geodesic_regression(y ~ t, k$M, chunks(list(list(y = k$x, t = as.double(seq_len(k$n))))), starts = 1, tol = 1e-6)),
   a_site = function(k) site(4, function(request) site_answer(request, k$x)), ask = function(k) function(request) site_answer(request, k$x),
   chunked_any = function(k) if (runif(1) < 0.7) k$x else chunks(k$x, 3),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
@@ -247,6 +249,8 @@ arguments <- c(
                                  "which=maybe_which"),
   riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_lattice = "M x centre=stored numbers=lattice_numbers n at=coords_zero",
   riemdp_chunk_logs = "M x weights p=stored median=flag", riemdp_chunk_reach = "M x weights p=stored", riemdp_chunk_records = "M x which",
+  riemdp_chunk_regression = "M state=curve_state x=times y=x numbers=loss_numbers",
+  riemdp_regression_of = "M tally y=x x=times moments=curve_moments p=no_path v=no_path numbers=regression_numbers",
   riemdp_chunk_start = "M x weights seed=start_seed", riemdp_exact_total = "parts=exact_parts", riemdp_stored = "M p=one",
   riemdp_mean_of = "M tally start=stored looked=stored total=positive tol max_iter=iterations memory median=zero",
   chunks = "x size=chunk_size", chunk_files = "paths=rds_file", chunk_query = "open=open_base table=table_name key=key_name size=chunk_size",
@@ -368,7 +372,7 @@ classes <- c(dp_regression = "curve_release", dp_regression_plan = "curve_plan",
              dp_ledger = "ledger", nonprivate_chain = "chain", nonprivate_regression_kng = "published_curve", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
              dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
              riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
-             poincare_embedding = "embedding", riemdp_chunks = "in_chunks",
+             poincare_embedding = "embedding", riemdp_chunks = "in_chunks", geodesic_regression_chunks = "curve_chunks",
              dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
 
 all_methods <- function() {
