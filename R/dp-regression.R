@@ -2,7 +2,8 @@
 # lists in R/regression-*.R: name, needs_delta, auto (FALSE: only by name), plan(M, ask), release(M, x, y, plan, ask), words(r).
 
 regression_mechanisms <- function() {
-  all <- list(mechanism_newton, mechanism_regression_tangent, mechanism_regression_gradient, mechanism_regression_kng)
+  all <- list(mechanism_newton, mechanism_regression_tangent, mechanism_regression_gradient, mechanism_regression_kng,
+              mechanism_regression_paper)
   stats::setNames(all, vapply(all, function(m) m$name, ""))
 }
 
@@ -29,6 +30,8 @@ regression_mechanisms <- function() {
 #'   hyperbolic spaces, positive definite matrices (affine-invariant, log-Euclidean), planar shapes, Grassmann manifolds and Euclidean
 #'   space. Drawn exactly by rejection, which can be had only up to \eqn{n\epsilon} of about 42; its error isn't predicted, so it has to
 #'   be asked for.
+#' * `"paper"`: the mechanism of Kulkarni and Soto (2025) as published, one draw, **not private** and labelled so; see
+#'   [nonprivate_regression_kng()].
 #' * `"auto"`: of the others the one with the least expected error by a public model, see [dp_regression_plan()].
 #'
 #' With one predictor on a symmetric space (spheres, hyperbolic spaces, positive definite matrices with the affine-invariant or
@@ -234,7 +237,7 @@ plan_regression <- function(M, ask) {
   plan$guarantee <- new_guarantee(
     g$epsilon, g$delta,
     c(g$reasons, if (in_simulation()) "seeded simulation: the noise can be drawn again"),
-    sampler = "exact", rng = if (in_simulation()) "simulation" else "operating system", numerics = "real-valued",
+    sampler = g$sampler %||% "exact", rng = if (in_simulation()) "simulation" else g$rng %||% "operating system", numerics = "real-valued",
     assumptions = c("center, radius, speed, residual_bound and x_range are public; the number of records is public",
                     if (inherits(M, "mf_custom")) "a callback's result for a record depends on that record and the curve alone"),
     mu = g$mu

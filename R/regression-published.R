@@ -1,4 +1,4 @@
-# Private geodesic regression as paper 004 has it, for study: no part of dp_regression()'s registry, never labelled private.
+# Geodesic regression as paper 004 has it, for study and as method = "paper" of dp_regression(): never labelled private.
 
 PUBLISHED_REASONS <- c(
   "the paper's constants for the gradients' lengths are exceeded up to 1.85 and 1.19 times on the unit sphere",
@@ -67,22 +67,14 @@ nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., fee
   if (!(tau > 0)) abort_riemdp("unsupported", "the curve goes through all records: the paper's scale is 0.")
   n <- length(y)
   scale <- 2 * tau * factor / (n * epsilon)
-  part <- function(p, v, which) { # of the mean gradient, its length; records without a logarithm have none
-    g <- colMeans(.Call(riemdp_regression_records, M, p, v, x[, 1], y, c(1, Inf, 0, Inf, 1))$gradient)
-    sqrt(sum(g[seq_len(length(g) / 2) + if (which == 2) length(g) / 2 else 0]^2))
-  }
-  foot <- metropolis(p, function(at) part(at, mf_transport(M, p, at, v), 1) / scale[1], function(at) {
-    mf_exp(M, at, mf_from_coords(M, at, disc_draw(M, step * scale[1])))
-  }, feet, burn_in)
-  hits <- 0
+  chains <- published_chains(M, fit, x[, 1], y, scale, feet, vectors, burn_in, step)
+  foot <- chains$foot
+  hits <- sum(vapply(chains$vectors, function(chain) chain$accepted, 0))
   draws <- angle <- mae <- vector("list", feet)
   for (i in seq_len(feet)) {
     at <- foot$states[[i]]
-    a <- drop(mf_coords(M, at, mf_transport(M, p, at, v)))
-    chain <- metropolis(a, function(b) part(at, mf_from_coords(M, at, b), 2) / scale[2], function(b) b + disc_draw(M, step * scale[2]), vectors,
-                        burn_in)
-    hits <- hits + chain$accepted
-    b <- do.call(rbind, chain$states)
+    a <- chains$vectors[[i]]$fit
+    b <- do.call(rbind, chains$vectors[[i]]$states)
     draws[[i]] <- as_points_tangent(M, at, b)
     angle[[i]] <- acos(clamp(drop(b %*% a) / sqrt(rowSums(b^2) * sum(a^2)), -1, 1))
     mae[[i]] <- apply(b, 1, function(one) {
@@ -98,6 +90,60 @@ nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., fee
                               rng = if (in_simulation()) "simulation" else "session", numerics = "real-valued")
   ), class = "nonprivate_regression_kng")
 }
+
+# Foot points, and vectors at each: the two chains, from the non-private fit. `scale`: of p and of v.
+published_chains <- function(M, fit, x, y, scale, feet, vectors, burn_in, step) {
+  p <- fit$coefficients$p
+  v <- fit$coefficients$v
+  part <- function(p, v, which) { # of the mean gradient, its length; records without a logarithm have none
+    g <- colMeans(.Call(riemdp_regression_records, M, p, v, x, y, c(1, Inf, 0, Inf, 1))$gradient)
+    sqrt(sum(g[seq_len(length(g) / 2) + if (which == 2) length(g) / 2 else 0]^2))
+  }
+  foot <- metropolis(p, function(at) part(at, mf_transport(M, p, at, v), 1) / scale[1], function(at) {
+    mf_exp(M, at, mf_from_coords(M, at, disc_draw(M, step * scale[1])))
+  }, feet, burn_in)
+  list(foot = foot, vectors = lapply(foot$states, function(at) {
+    a <- drop(mf_coords(M, at, mf_transport(M, p, at, v)))
+    chain <- metropolis(a, function(b) part(at, mf_from_coords(M, at, b), 2) / scale[2], function(b) b + disc_draw(M, step * scale[2]),
+                        vectors, burn_in)
+    c(chain, list(fit = a))
+  }))
+}
+
+# one pair for dp_regression(), half of epsilon for the foot point and half for the vector
+mechanism_regression_paper <- list(
+  name = "paper",
+  auto = FALSE,
+  needs_delta = FALSE,
+  plan = function(M, ask) {
+    if (ask$k != 1) abort_riemdp("unsupported", "method = \"paper\" takes one predictor, as the paper has it.")
+    published_factors(M)
+    list(steps = list(), expected_error = NA_real_, spread = NULL, details = list(shares = 1, constant = constant_error(ask)),
+         guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = PUBLISHED_REASONS, sampler = "chain", rng = "session"))
+  },
+  release = function(M, x, y, plan, ask) {
+    u <- (clamp(x[1, ], -ask$reach, ask$reach) + ask$reach) / (2 * ask$reach)
+    state <- list(p = ask$center, v = matrix(0, ask$q, 1)) # where there is no fit to draw around
+    tryCatch({
+      use <- !is.na(u) & mf_is_point(M, y)
+      y <- records_of(y, which(use))
+      fit <- geodesic_regression(y ~ x, M, list(x = u[use], y = y))
+      tau <- max(fit$residuals)
+      if (tau > 0) {
+        chains <- published_chains(M, fit, u[use], fit$model$.response, 2 * tau * published_factors(M) / (sum(use) * ask$epsilon / 2), 1, 1,
+                                   1000, 3)
+        p <- chains$foot$states[[1]]
+        v <- mf_from_coords(M, p, chains$vectors[[1]]$states[[1]])
+        middle <- public_point(M, mf_exp(M, p, v / 2))
+        state <- list(p = middle, v = matrix(mf_coords(M, middle, mf_transport(M, p, middle, v)) / (2 * ask$reach)))
+      }
+    }, riemdp_error = function(e) NULL)
+    regression_value(M, state)
+  },
+  words = function(r) {
+    "As published by Kulkarni and Soto (2025): Markov chains for the foot point, then for the vector, around the non-private fit, with the largest residual of the records as their bound. For comparison only."
+  }
+)
 
 # lengths of the paper's Jacobi fields at 1: c(p, v)
 published_factors <- function(M) {

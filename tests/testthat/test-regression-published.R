@@ -71,7 +71,7 @@ test_that("the sphere experiment comes out: error .0453 at n = 20, not .11", {
   expect_lt(abs(mean(out[, 3]) - 0.0097), 5 * se[3])
 })
 
-test_that("it is never labelled private and no method of dp_regression()", {
+test_that("it is never labelled private", {
   r <- with_simulation(4, nonprivate_regression_kng(y ~ x, sphere(2), published_data(20), epsilon = 1, feet = 3, vectors = 2, burn_in = 5))
   expect_identical(guarantee(r)$label, "none")
   expect_identical(guarantee(r)$epsilon, Inf)
@@ -79,9 +79,32 @@ test_that("it is never labelled private and no method of dp_regression()", {
   expect_output(print(r), "NOT PRIVATE")
   expect_identical(dim(r$mae), c(3L, 2L))
   expect_identical(c(length(r$p), length(r$v), length(r$v[[1]])), c(3L, 3L, 2L))
-  expect_false(any(grepl("published|paper", names(riemdp:::regression_mechanisms()))))
   d <- published_data(5)
   expect_error(nonprivate_regression_kng(y ~ x, sphere(2), d, epsilon = 0), class = "riemdp_error")
   expect_error(nonprivate_regression_kng(y ~ x + I(x^2), sphere(2), d, epsilon = 1), class = "riemdp_error")
   expect_error(nonprivate_regression_kng(y ~ x, kendall(4), list(x = 1:5 / 5, y = mf_random(kendall(4), 5)), epsilon = 1), class = "riemdp_error")
+})
+
+test_that("as a method of dp_regression() it is chosen by name only, total, and labelled none", {
+  M <- sphere(2)
+  d <- published_data(40)
+  expect_false("paper" %in% riemdp:::automatic_regressions())
+  private <- function(d, epsilon = 1) {
+    dp_regression(y ~ x, M, d, epsilon = epsilon, center = c(0, 0, 1), radius = 1, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1),
+                  method = "paper", invalid = "ignore")
+  }
+  r <- with_simulation(5, private(d))
+  expect_identical(guarantee(r)$label, "none")
+  expect_identical(guarantee(r)$epsilon, Inf)
+  expect_identical(guarantee(r)$nominal_epsilon, 1)
+  expect_match(guarantee(r)$reason, "largest residual of the records", fixed = TRUE)
+  expect_output(explain(r), "No guarantee")
+  # with much budget it is the non-private curve, moved to the middle of the range
+  fit <- geodesic_regression(y ~ x, M, d)
+  at <- data.frame(x = c(0, 0.5, 1))
+  expect_lt(max(mf_dist(M, predict(fit, at), predict(with_simulation(6, private(d, 1e6)), at))), 1e-3)
+  # records that are no points, and no records to fit: a release all the same
+  d$y[3, ] <- NA
+  expect_identical(guarantee(with_simulation(7, private(d)))$label, "none")
+  expect_equal(with_simulation(8, private(list(x = c(NA, NaN), y = d$y[1:2, ])))$value$p, c(0, 0, 1))
 })
