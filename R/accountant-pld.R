@@ -883,8 +883,11 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
     return(list(value = if (upper) 1e-290 + infinite else 0, h = NA))
   }
   h <- if (!is.null(step)) step else if (couple) couple_step(parts, plan, is.null(delta)) else grid_step(plan, is.null(delta))
+  whole <- plan
   if (plan$known && plan$target > 0) plan <- with_jumps(plan, parts$times)
   d <- pld_compose(parts$sources, parts$times, plan, upper, h, couple)
+  # the cut divides by the bulk's transform, which may be near 0 where a part is taken few times
+  if (!is.null(plan$cut) && d$error * length(d$mass) > 1e-6) d <- pld_compose(parts$sources, parts$times, whole, upper, h, couple)
   profile <- pld_profile(d, upper, plan$target)
   slack <- pld_slack(d, plan$steps) + if (upper) 0 else d$slip$by
   if (is.null(epsilon)) {

@@ -169,7 +169,7 @@ Math.dp_price <- function(x, ...) get(.Generic, mode = "function")(as.double(x),
 #'
 #' Privacy-loss distributions rounded both ways: the true epsilon of the events' dominating pairs lies between. The grid is
 #' refined until the two are within `tol` of each other, as far as memory and rounding allow. Where the answer comes from sums of
-#' a few rare losses of very different sizes they stay further apart: up to .1 of epsilon for a million Poisson samples with
+#' a few rare losses of very different sizes they stay further apart: .04 of epsilon for a million Poisson samples with
 #' q = 1e-6 and noise multiplier .69 at delta = 1e-8, .01 for 1,831 samples with q = 2e-6 and .98 at delta = 1e-12. Both bounds
 #' still hold.
 #'
