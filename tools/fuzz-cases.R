@@ -167,7 +167,7 @@ kinds <- list(
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
   lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
   t_row = function(k) matrix(as.double(seq_len(k$n)) / k$n - 0.5, 1), turn = function(k) diag(mf_facts(k$M)$dimension),
-  lambda = function(k) rep(pick(0, 1, -1), mf_facts(k$M)$dimension), half = function(k) c(0, 1), curve_method = function(k) pick("auto", "newton", "tangent", "gradient", "kng"),
+  lambda = function(k) rep(pick(0, 1, -1), mf_facts(k$M)$dimension), half = function(k) c(0, 1), curve_method = function(k) pick("auto", "newton", "tangent", "gradient", "kng", "paper"),
   curve_release = function(k) keep(k, "curve_release", dp_regression(y ~ t, k$M, list(y = k$x, t = as.double(seq_len(k$n))), epsilon = 1, center = k$one,
                                                                     radius = 0.1, speed = 1, residual_bound = 0.1, x_range = c(0, 9))),
   curve_band = function(k) confint(kinds$curve_release(k)),

@@ -418,7 +418,11 @@ test_that("paper 002: descent's noise, and its moments against the conditions of
   # Figure 2: the text's .47 is that of 100 epochs
   expect_equal(f(100, accountant = "rdp"), 0.465, tolerance = 5e-3)
   expect_equal(f(50, accountant = "rdp"), 0.402, tolerance = 5e-3)
-  expect_gt(f(100, accountant = "rdp", alpha = 0.5), 1.25 * f(100, accountant = "rdp"))
+  # the text's .64 for equal shares is autodp's: .659 at 100 epochs, .6425 at 50; ours is tighter there, and the gain smaller than stated
+  equal <- f(100, accountant = "rdp", alpha = 0.5)
+  expect_gt(equal, 0.9 * 0.659)
+  expect_lt(equal, 0.659)
+  expect_gt(equal, 1.25 * f(100, accountant = "rdp"))
   # equation (3): C0 and C1 apart, Mironov's conversion minimised by hand
   K <- 100 * 1e4 * (sqrt(2) * 0.1 + sqrt(28) * 0.01)^2 / (1e10 * 0.05^2)
   by_hand <- stats::optimize(function(l) K * (l + 1) - log(1e-6) / l, c(1, 1e4))$objective
