@@ -97,6 +97,7 @@ test_that("simulations don't depend on what a map does with random numbers", {
 })
 
 test_that("mirai's daemons give the same answer, with one killed in the middle too, and over TCP", {
+  skip_if(quick(), "workers are started in full runs only")
   skip_if_not_installed("mirai")
   skip_on_os("windows")
   M <- spd(2)
@@ -143,6 +144,7 @@ test_that("mirai's daemons give the same answer, with one killed in the middle t
 })
 
 test_that("future's workers give the same answer, with one killed in the middle too", {
+  skip_if(quick(), "workers are started in full runs only")
   skip_if_not_installed("future.apply")
   skip_on_os("windows")
   M <- spd(2)
