@@ -1,4 +1,5 @@
-# What can be asked of the records of a chunk, where they are. Kernels are named in the request; a site answers these and nothing else.
+# What can be asked of the records of a chunk, where they are. Kernels are named in the request; a site answers these and
+# nothing else.
 
 chunk_answer <- function(request, x, size = NULL) {
   kernel <- chunk_kernels()[[request$kernel]]
@@ -53,7 +54,8 @@ chunk_kernels <- function() {
       full <- stats::model.matrix(stats::delete.response(d$frame$terms), d$frame$model)
       terms <- d$frame$terms
       environment(terms) <- baseenv()
-      list(terms = terms, xlevels = stats::.getXlevels(d$frame$terms, d$frame$model), contrasts = attr(full, "contrasts"), points = d$frame$points)
+      list(terms = terms, xlevels = stats::.getXlevels(d$frame$terms, d$frame$model), contrasts = attr(full, "contrasts"),
+           points = d$frame$points)
     },
     sample = function(q, x) {
       d <- chunk_design(q, x)
@@ -81,7 +83,8 @@ chunk_kernels <- function() {
     gradients = function(q, x) {
       if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
       input <- problem_call(q$problem, x, private = q$private)
-      .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot, q$numbers, q$which)
+      .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot,
+            q$numbers, q$which)
     },
     counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
   )

@@ -1,10 +1,11 @@
-# The one seam between chunks and whoever works on them. A request is a plain list: the name of a kernel and what it needs besides the
-# chunk's records, all of it public, or an iterate that the worker may see. chunk_answer() answers it where the records are.
+# The one seam between chunks and whoever works on them. A request is a plain list: the name of a kernel and what it needs
+# besides the chunk's records, all of it public, or an iterate that the worker may see. chunk_answer() answers it where the
+# records are.
 
 CHUNK_ATTEMPTS <- 3
 
-# Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the number of a
-# second chunk for each. Who answers, and when, has no say in what is answered.
+# Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the
+# number of a second chunk for each. Who answers, and when, has no say in what is answered.
 chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
   map <- if (!is.null(x$map)) x$map else getOption("riemdp.map", NULL)
   if (is.null(map)) map <- map_here
@@ -13,7 +14,8 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
   home <- process_name()
   tasks <- lapply(seq_along(only), function(j) {
     i <- only[j]
-    list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader, open = x$open, shape = x$shape,
+    list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader,
+         open = x$open, shape = x$shape,
          size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]), home = home)
   })
   answers <- vector("list", length(only))
@@ -53,7 +55,8 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
 }
 
 is_answer <- function(x) {
-  inherits(x, "riemdp_answer") && is.list(x) && is.numeric(x$number) && length(x$number) == 1 && (!is.null(x$failed) || "value" %in% names(x))
+  inherits(x, "riemdp_answer") && is.list(x) && is.numeric(x$number) && length(x$number) == 1 &&
+    (!is.null(x$failed) || "value" %in% names(x))
 }
 
 # what a map does with R's random numbers is no part of the computation
@@ -126,17 +129,17 @@ map_here <- function(X, FUN) {
 
 #' Workers for records in chunks
 #'
-#' Functions like [lapply()] for the argument `map` of [chunks()] or the option `riemdp.map`, with which chunks are worked on in parallel.
-#' Results are the same to the last bit as with one process.
+#' Functions like [lapply()] for the argument `map` of [chunks()] or the option `riemdp.map`, with which chunks are worked on in
+#' parallel. Results are the same to the last bit as with one process.
 #'
-#' * `map_future()`: by `future.apply`, wherever `future::plan()` says: `plan(multisession)`, `plan(cluster)` on several machines,
-#'   `plan(future.batchtools::batchtools_slurm)` on a cluster. Where a worker is lost its chunks run again, and a plan whose workers are
-#'   gone is set up anew.
+#' * `map_future()`: by `future.apply`, wherever `future::plan()` says: `plan(multisession)`, `plan(cluster)` on several
+#'   machines, `plan(future.batchtools::batchtools_slurm)` on a cluster. Where a worker is lost its chunks run again, and a plan
+#'   whose workers are gone is set up anew.
 #' * `map_mirai()`: by `mirai`, on the daemons that `mirai::daemons()` has set up, here or over TCP on other machines. Where a
 #'   daemon is lost the chunk that it had runs again on another one.
 #'
-#' Workers need this package, and the packages that readers use, installed. They read their chunks themselves, so paths must mean the same
-#' there. Elements of [chunks()] of arrays are sent along.
+#' Workers need this package, and the packages that readers use, installed. They read their chunks themselves, so paths must
+#' mean the same there. Elements of [chunks()] of arrays are sent along.
 #'
 #' @param ... further arguments of `future.apply::future_lapply()`, e.g. `future.scheduling`.
 #' @param compute name of the compute profile of mirai's daemons, `NULL` for the default.

@@ -85,14 +85,15 @@ chunk_variance <- function(x, M, weights, center) {
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }
 
-# What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center` and `radius` are
-# the public ball, `lattice` the numbers of lattice mode.
+# What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center` and
+# `radius` are the public ball, `lattice` the numbers of lattice mode.
 mean_records <- function(M, x, center, radius, lattice = NULL) {
   if (!is_chunks(x)) return(x)
   check_chunks(x)
   m0 <- .Call(riemdp_stored, M, center)
   ball <- function(what) {
-    function(p) exact_total(chunk_ask(x, list(kernel = "ball", M = M, center = m0, radius = radius, p = p, what = what), private = TRUE))
+    function(p) exact_total(chunk_ask(x, list(kernel = "ball", M = M, center = m0, radius = radius, p = p, what = what),
+                                      private = TRUE))
   }
   kng <- function(base, far) {
     request <- list(kernel = "kng", M = M, center = m0, radius = radius, n = sum(x$sizes), base = base, far = far)

@@ -15,7 +15,8 @@ regression_chunks <- function(formula, M, data, x_range) {
 # the method that is made of sums over records
 chunked_method <- function(method) {
   if (!is.character(method) || length(method) != 1 || !method %in% c("auto", "gradient")) {
-    abort_riemdp("unsupported", "for records in chunks `method` must be \"gradient\" (or \"auto\", which is the same there): the others need all records at once.")
+    abort_riemdp("unsupported", paste("for records in chunks `method` must be \"gradient\" (or \"auto\", which is the same",
+                                      "there): the others need all records at once."))
   }
   "gradient"
 }
@@ -30,15 +31,16 @@ check_responses <- function(y) {
 
 # sum of clipped gradients, q x (1 + k)
 chunk_gradient <- function(y, state, ask, tau) {
-  request <- list(kernel = "regression", M = y$M, formula = y$formula, spec = y$spec, state = state, ask = ask[c("speed", "reach", "q", "k")],
+  request <- list(kernel = "regression", M = y$M, formula = y$formula, spec = y$spec, state = state, 
+                  ask = ask[c("speed", "reach", "q", "k")],
                   tau = tau, counts = "frame")
   matrix(exact_total(chunk_ask(y$data, request, private = TRUE)), ask$q)
 }
 
 # ---- plain --------------------------------------------------------------------------------------------------------------------
 
-# A chunk's design: list(x, z = (x - shift)/scale, y). Model frames of chunks are made one by one, so what a formula computes must be about
-# single records.
+# A chunk's design: list(x, z = (x - shift)/scale, y). Model frames of chunks are made one by one, so what a formula computes
+# must be about single records.
 chunk_design <- function(q, data) {
   frame <- regression_frame(q$formula, q$M, data, quote(geodesic_regression()), baseenv())
   design <- regression_design(frame)
@@ -67,7 +69,8 @@ chunk_geodesic <- function(formula, M, data, call, loss, cutoff, origin, start, 
     abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
   }
   if (loss == "huber" && is.null(cutoff)) {
-    abort_riemdp("unsupported", "for records in chunks the Huber loss needs a `cutoff`: its own scale is a median of all records.")
+    abort_riemdp("unsupported",
+                 "for records in chunks the Huber loss needs a `cutoff`: its own scale is a median of all records.")
   }
   environment(formula) <- baseenv()
   ask <- function(kernel, ..., each = NULL, only = seq_along(data$pieces)) {
@@ -77,7 +80,8 @@ chunk_geodesic <- function(formula, M, data, call, loss, cutoff, origin, start, 
   seen <- ask("design")
   names <- seen[[1]]$names
   if (!all(vapply(seen, function(s) identical(s$names, names), NA))) {
-    abort_riemdp("design", "the columns of the model must be the same in every chunk: numbers, or factors with all levels in each.")
+    abort_riemdp("design",
+                 "the columns of the model must be the same in every chunk: numbers, or factors with all levels in each.")
   }
   k <- length(names)
   n <- sum(vapply(seen, function(s) as.double(s$n), 0)) # records without missing values
@@ -102,16 +106,19 @@ chunk_geodesic <- function(formula, M, data, call, loss, cutoff, origin, start, 
   # a few records for starts, evenly spaced among those that count
   counts <- vapply(seen, function(s) as.double(s$n), 0)
   at <- locate_records(counts, unique(round(seq(1, n, length.out = min(n, 1000)))))
-  few <- ask("sample", shift = inner$shift, scale = inner$scale, each = lapply(at$which, function(w) list(which = w)), only = at$chunk)
+  few <- ask("sample", shift = inner$shift, scale = inner$scale, each = lapply(at$which, function(w) list(which = w)),
+             only = at$chunk)
   z <- do.call(rbind, lapply(few, `[[`, "z"))
   y <- new_points(do.call(rbind, lapply(few, `[[`, "rows")), M)
   given <- check_start(start, M, inner)
   fit_one <- function(constant, cutoff, given) {
     tally <- structure(list(n = n, energy = function(v) {
-      exact_total(ask("energy", shift = inner$shift, scale = inner$scale, constant = constant, state = v[-(1:3)], numbers = c(v[1:3], Inf)))
+      exact_total(ask("energy", shift = inner$shift, scale = inner$scale, constant = constant, state = v[-(1:3)],
+                      numbers = c(v[1:3], Inf)))
     }), class = "riemdp_tally")
     numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
-    .Call(riemdp_regression_of, M, tally, y, if (constant) z[, 0, drop = FALSE] else z, if (constant) 1 else as.vector(moments), given$p, given$v,
+    .Call(riemdp_regression_of, M, tally, y, if (constant) z[, 0, drop = FALSE] else z, if (constant) 1 else as.vector(moments),
+          given$p, given$v,
           numbers)
   }
   fit <- fit_one(FALSE, cutoff, given)
@@ -120,16 +127,18 @@ chunk_geodesic <- function(formula, M, data, call, loss, cutoff, origin, start, 
   vectors <- new_points(fit$v, M, tangent = TRUE)
   outer <- outer_coefficients(M, foot, vectors, inner, names, TRUE)
   state <- c(as.vector(fit$p), as.vector(t(fit$v)))
-  squares <- exact_total(ask("energy", shift = inner$shift, scale = inner$scale, constant = FALSE, state = state, numbers = c(1, Inf, 0, Inf)))
+  squares <- exact_total(ask("energy", shift = inner$shift, scale = inner$scale, constant = FALSE, state = state,
+                             numbers = c(1, Inf, 0, Inf)))
   d <- mf_facts(M)$dimension
   left <- n * d - d * (1 + k)
   first <- chunk_frame(data, formula, M)
   structure(list(
-    coefficients = outer[c("p", "v")], r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_, value = fit$value,
-    null_value = null$value, sigma = if (left > 0) sqrt(2 * squares[1] / left) else NA_real_, df.residual = left, n = n, loss = loss,
-    cutoff = cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor,
-    smoothing = fit$smoothing, iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin,
-    manifold = M, call = call, terms = first$terms, xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
+    coefficients = outer[c("p", "v")], r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_,
+    value = fit$value, null_value = null$value, sigma = if (left > 0) sqrt(2 * squares[1] / left) else NA_real_,
+    df.residual = left, n = n, loss = loss, cutoff = cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm,
+    gradient_floor = fit$gradient_floor, smoothing = fit$smoothing, iterations = fit$iterations,
+    evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin, manifold = M, call = call, terms = first$terms,
+    xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
   ), class = "geodesic_regression_chunks")
 }
@@ -142,8 +151,10 @@ chunk_frame <- function(data, formula, M) {
 #' @export
 print.geodesic_regression_chunks <- function(x, digits = 4, ...) {
   cat(sprintf("Geodesic regression on %s, records in chunks (not private)\n", label_manifold(x$manifold)))
-  cat(sprintf("  %s: %d steps, gradient norm %.2g\n", if (x$converged) "converged" else "NOT converged", x$iterations, x$gradient_norm))
-  cat(sprintf("  %.0f records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n", x$n, x$loss, digits, x$r.squared,
+  cat(sprintf("  %s: %d steps, gradient norm %.2g\n", if (x$converged) "converged" else "NOT converged", x$iterations,
+              x$gradient_norm))
+  cat(sprintf("  %.0f records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n", x$n, x$loss, digits,
+              x$r.squared,
               digits, x$sigma))
   cat("foot point\n")
   print(x$coefficients$p, digits = digits)

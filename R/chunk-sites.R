@@ -1,35 +1,39 @@
 # Sites: chunks whose records are with somebody else, who answers requests.
 
-# what a site answers: sums over records that were clipped to a public ball (or gradients clipped to a public length), and counts
-SITE_KERNELS <- list(sums = c("count", "check", "ball", "counts", "lattice", "kng", "gradients", "noisy"), noisy = c("count", "noisy"))
+# what a site answers: sums over records that were clipped to a public ball (or gradients clipped to a public length), and
+# counts
+SITE_KERNELS <- list(
+  sums = c("count", "check", "ball", "counts", "lattice", "kng", "gradients", "noisy"), noisy = c("count", "noisy")
+)
 
 #' Records that stay with their holders
 #'
-#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()]. Records don't move: a
-#' request goes to each site, which answers by [site_answer()] with a sum over its records: tangent vectors at a public point or
-#' iterate, each record first moved to the public ball (or its gradient clipped). The curator adds the sums up, draws the noise once
-#' and releases.
+#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()]. Records don't
+#' move: a request goes to each site, which answers by [site_answer()] with a sum over its records: tangent vectors at a public
+#' point or iterate, each record first moved to the public ball (or its gradient clipped). The curator adds the sums up, draws
+#' the noise once and releases.
 #'
 #' @section Whom to trust:
-#' By default **the curator is trusted**: who adds the sums up sees each site's sum without noise, in each round of the solver, and the
-#' guarantee is about the release. Requests between sites and curator should be encrypted (mirai does so over TLS).
+#' By default **the curator is trusted**: who adds the sums up sees each site's sum without noise, in each round of the solver,
+#' and the guarantee is about the release. Requests between sites and curator should be encrypted (mirai does so over TLS).
 #'
-#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, drawn at the site. One sum is asked for, so this is for
-#' `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds against `colluding` sites that pool what they
-#' know, the curator included:
-#' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it holds even against
-#'   the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a trusted curator's, k the number of
-#'   sites;
-#' * fewer: the release has \eqn{\sqrt{k/(k - colluding)}} times that noise, but a single site's sum carries less than the guarantee needs.
-#'   Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is left to whoever carries
-#'   requests and answers.
+#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, drawn at the site. One sum is asked for, so this is
+#' for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds against `colluding` sites that
+#' pool what they know, the curator included:
+#' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it holds even
+#'   against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a trusted curator's, k
+#'   the number of sites;
+#' * fewer: the release has \eqn{\sqrt{k/(k - colluding)}} times that noise, but a single site's sum carries less than the
+#'   guarantee needs. Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is left to
+#'   whoever carries requests and answers.
 #'
-#' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with
-#' `invalid = "center"`: the curator can't look.
+#' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with `invalid =
+#' "center"`: the curator can't look.
 #'
 #' @param ... sites, as [site()] makes them.
 #' @param shares whether sites add noise shares.
-#' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only with `shares`.
+#' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only with
+#'   `shares`.
 #' @param map as in [chunks()].
 #' @param n number of a site's records, public.
 #' @param ask a function that sends a request to the site and returns its answer.
@@ -60,14 +64,16 @@ SITE_KERNELS <- list(sums = c("count", "check", "ball", "counts", "lattice", "kn
 #' @export
 sites <- function(..., shares = FALSE, colluding = NULL, map = NULL) {
   all <- list(...)
-  ok <- length(all) > 0 && all(vapply(all, function(s) inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1,
-                                       NA))
-  if (!ok) abort_riemdp("argument", "give sites, as site() makes them.")
+  ok <- vapply(all, function(s) {
+    inherits(s, "riemdp_site") && is.list(s) && is.function(s$ask) && is.double(s$n) && length(s$n) == 1
+  }, NA)
+  if (length(ok) == 0 || !all(ok)) abort_riemdp("argument", "give sites, as site() makes them.")
   shares <- check_flag(shares, "shares")
   if (!is.null(colluding) && !shares) abort_riemdp("argument", "`colluding` is for `shares = TRUE`.")
-  colluding <- if (is.null(colluding)) length(all) - 1L else check_count(colluding, "colluding", least = 0, most = length(all) - 1)
-  x <- new_chunks(lapply(unname(all), function(s) list(kind = "site", ask = s$ask)), vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map,
-                  "sites")
+  most <- length(all) - 1L
+  colluding <- if (is.null(colluding)) most else check_count(colluding, "colluding", least = 0, most = most)
+  pieces <- lapply(unname(all), function(s) list(kind = "site", ask = s$ask))
+  x <- new_chunks(pieces, vapply(all, function(s) s$n, 0), NULL, NULL, NULL, map, "sites")
   if (shares) x$shares <- list(sites = length(all), colluding = colluding)
   x
 }
@@ -89,12 +95,13 @@ site_answer <- function(request, x, answers = c("sums", "noisy"), least = 0) {
   if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] || !isTRUE(request$private)) {
     refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise", " only.")
   }
-  holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
+  holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code,
+    NA)))
   if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
-  if (kernel == "gradients" && (!is.numeric(request$numbers) || !isTRUE(request$numbers[1] < Inf) || !isTRUE(request$numbers[3] == 0))) {
-    refuse("this site gives clipped gradients only.")
-  }
-  if (kernel == "noisy" && !isTRUE(is.finite(request$sd) && request$sd > 0 && request$sd >= least)) refuse("the noise asked for is too small for this site.")
+  clipped <- is.numeric(request$numbers) && isTRUE(request$numbers[1] < Inf) && isTRUE(request$numbers[3] == 0)
+  if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
+  enough <- isTRUE(is.finite(request$sd) && request$sd > 0 && request$sd >= least)
+  if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
   tryCatch(silently(chunk_answer(request, x)), error = function(e) {
     abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
   })
@@ -103,7 +110,8 @@ site_answer <- function(request, x, answers = c("sums", "noisy"), least = 0) {
 # noisy sums, one a site; what follows is post-processing
 release_shares <- function(M, x, plan, ask) {
   seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
-  request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius, sd = plan$share_sd)
+  request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius,
+                  sd = plan$share_sd)
   parts <- chunk_ask(x, request, seeds, private = TRUE)
   d <- mf_facts(M)$dimension
   bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))

@@ -1,4 +1,5 @@
-# Sources of records in chunks: plain data that survive saveRDS() and workers. Nothing open is inside. A piece says where one chunk is:
+# Sources of records in chunks: plain data that survive saveRDS() and workers. Nothing open is inside. A piece says where one
+# chunk is:
 #   list(kind = "data", x)          the records themselves
 #   list(kind = "file", path)       what `reader` makes of the path
 #   list(kind = "rows", sql)        a query for a connection that `open` gives
@@ -7,38 +8,39 @@
 
 #' Records in chunks
 #'
-#' Records that lie in many files, in a database, or in pieces too large to be worked on at once. [frechet_mean()], [frechet_median()],
-#' [frechet_variance()], [dp_mean()], [riemannian_optimize()], [dp_optimize()], [dp_pca()] and [mf_check()] take such an object in place of
-#' their records. Only one chunk for each worker is in memory at a time.
+#' Records that lie in many files, in a database, or in pieces too large to be worked on at once. [frechet_mean()],
+#' [frechet_median()], [frechet_variance()], [dp_mean()], [riemannian_optimize()], [dp_optimize()], [dp_pca()] and [mf_check()]
+#' take such an object in place of their records, [geodesic_regression()] and [dp_regression()] in place of `data`. Only one chunk for each worker is in memory at a time.
 #'
 #' * `chunks()`: an array cut into pieces of `size` records, or a list whose elements are chunks.
-#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`, [utils::read.csv()] for
-#'   `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read comes in as a reader of one's own.
+#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`,
+#'   [utils::read.csv()] for `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read comes in as
+#'   a reader of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
 #'   arguments that returns a DBI connection: every worker opens and closes its own.
 #'
-#' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last bit wherever
-#' records are cut, in whatever order chunks are worked on and by however many workers. They agree with those for the same
-#' records in one array up to rounding, some 1e-14, and to the tolerance of iterations.
+#' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last bit
+#' wherever records are cut, in whatever order chunks are worked on and by however many workers. They agree with those for the
+#' same records in one array up to rounding, some 1e-14, and to the tolerance of iterations.
 #'
 #' @section Sizes are public:
 #' Like the number of records. They are counted once, when the object is made, unless `sizes` gives them; a chunk that turns out
 #' to hold another number ends the call.
 #'
 #' @section Workers:
-#' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks whose answer
-#' gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`) are off.
+#' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks whose
+#' answer gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`) are off.
 #'
 #' @section Private calls:
-#' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and output are
-#' dropped, and the error (class `riemdp_error_chunk`) tells the number of the chunk only. That a chunk can be read is taken to be
-#' public, what it holds is not.
+#' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and output
+#' are dropped, and the error (class `riemdp_error_chunk`) tells the number of the chunk only. That a chunk can be read is taken
+#' to be public, what it holds is not.
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
 #' @param size records of a chunk.
 #' @param sizes numbers of records, one a chunk, if they are known.
-#' @param shape what makes records of what was read: a manifold, if that is a table whose columns are the numbers of one point (see
-#'   [rows_to_points()]), or a function.
+#' @param shape what makes records of what was read: a manifold, if that is a table whose columns are the numbers of one point
+#'   (see [rows_to_points()]), or a function.
 #' @param map a function like [lapply()]; `NULL` for `getOption("riemdp.map")` and, where that isn't set, [lapply()].
 #' @param paths paths of files.
 #' @param reader a function of a path; `NULL` to go by the file's ending.
@@ -102,10 +104,12 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
   one_name <- function(x) is.character(x) && length(x) == 1 && !is.na(x) && nzchar(x)
   if (!one_name(table)) abort_riemdp("argument", "`table` must be the name of a table, or a query in DBI::SQL().")
   if (!one_name(key)) abort_riemdp("argument", "`key` must be the name of a column.")
-  if (!is.null(columns) && (!is.character(columns) || anyNA(columns))) abort_riemdp("argument", "`columns` must be names of columns.")
+  if (!is.null(columns) && (!is.character(columns) || anyNA(columns))) abort_riemdp("argument",
+    "`columns` must be names of columns.")
   size <- check_count(size, "size", most = 1e9)
   parts <- classed(query_parts(open, table, key, columns, size), "the query")
-  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q)), parts$sizes, NULL, open, shape, map, "rows of a database")
+  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q)), parts$sizes, NULL, open, shape, map,
+             "rows of a database")
 }
 
 # list(sql, sizes): a query for each chunk
@@ -113,16 +117,17 @@ query_parts <- function(open, table, key, columns, size) {
   connection <- open()
   if (!inherits(connection, "DBIConnection")) abort_riemdp("argument", "`open` must return a DBI connection.")
   on.exit(DBI::dbDisconnect(connection))
-  from <- if (inherits(table, "SQL")) paste0("(", table, ") AS riemdp_rows") else as.character(DBI::dbQuoteIdentifier(connection, table))
+  from <- if (inherits(table, "SQL")) paste0("(", table,
+                                             ") AS riemdp_rows") else as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
-  # first key of each chunk, and how many rows there are (as doubles: some databases count in integers of 64 bits)
-  n <- as.double(DBI::dbGetQuery(connection, sprintf("SELECT CAST(COUNT(*) AS DOUBLE PRECISION) AS n, CAST(COUNT(DISTINCT %s) AS DOUBLE PRECISION) AS k FROM %s", id, from))[1, ])
+  # how many rows there are (as doubles: some databases count in integers of 64 bits), and the first key of each chunk
+  count <- "SELECT CAST(COUNT(*) AS DOUBLE PRECISION) AS n, CAST(COUNT(DISTINCT %s) AS DOUBLE PRECISION) AS k FROM %s"
+  n <- as.double(DBI::dbGetQuery(connection, sprintf(count, id, from))[1, ])
   if (n[1] < 1) abort_riemdp("shape", "the query has no rows.")
   if (n[1] != n[2]) abort_riemdp("argument", "`key` must have no value twice and none missing.")
-  first <- DBI::dbGetQuery(connection, sprintf(
-    "SELECT riemdp_key FROM (SELECT %s AS riemdp_key, ROW_NUMBER() OVER (ORDER BY %s) AS riemdp_row FROM %s) AS riemdp_keys WHERE (riemdp_row - 1) %% %d = 0 ORDER BY riemdp_key",
-    id, id, from, size
-  ))[[1]]
+  keys <- "SELECT %s AS riemdp_key, ROW_NUMBER() OVER (ORDER BY %s) AS riemdp_row FROM %s"
+  firsts <- "SELECT riemdp_key FROM (%s) AS riemdp_keys WHERE (riemdp_row - 1) %% %d = 0 ORDER BY riemdp_key"
+  first <- DBI::dbGetQuery(connection, sprintf(firsts, sprintf(keys, id, id, from), size))[[1]]
   if (is.null(columns)) {
     columns <- setdiff(names(DBI::dbGetQuery(connection, sprintf("SELECT * FROM %s WHERE 1 = 0", from))), key)
   }
@@ -137,9 +142,9 @@ query_parts <- function(open, table, key, columns, size) {
 
 #' Tables as records
 #'
-#' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them. Columns are the
-#' numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns, the lower triangle by columns, will
-#' do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
+#' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them. Columns
+#' are the numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns, the lower triangle
+#' by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
 #'
 #' @param x a data frame or matrix of numbers, one row a record.
 #' @param M a manifold.
@@ -205,7 +210,8 @@ shape_to <- function(M) {
 reader_of <- function(paths) {
   ending <- unique(tolower(sub(".*[.]", "", basename(paths))))
   if (length(ending) == 1 && ending == "parquet" && !requireNamespace("nanoparquet", quietly = TRUE)) {
-    abort_riemdp("unsupported", "Parquet files need the package 'nanoparquet': install.packages(\"nanoparquet\"). Or give a `reader`.")
+    abort_riemdp("unsupported",
+                 "Parquet files need the package 'nanoparquet': install.packages(\"nanoparquet\"). Or give a `reader`.")
   }
   switch(if (length(ending) == 1) ending else "",
     rds = read_rds, csv = read_csv, parquet = read_parquet,
@@ -231,7 +237,8 @@ read_piece <- function(piece, reader, open, shape) {
   if (is.null(shape)) x else shape(x)
 }
 
-# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first element's.
+# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first
+# element's.
 records_in <- function(x) {
   d <- dim(x)
   if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]])) # variables of a model
@@ -258,7 +265,8 @@ check_chunks <- function(x) {
     (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) &&
     all(vapply(x$pieces, function(p) is.list(p) && is.character(p$kind) && length(p$kind) == 1 &&
                  p$kind %in% c("data", "file", "rows", "site"), NA))
-  if (!ok) abort_riemdp("argument", "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
+  if (!ok) abort_riemdp("argument",
+                        "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
   x
 }
 
@@ -277,5 +285,6 @@ print.riemdp_chunks <- function(x, ...) {
 #' @export
 summary.riemdp_chunks <- function(object, ...) {
   check_chunks(object)
-  data.frame(what = object$what, n = sum(object$sizes), chunks = length(object), least = min(object$sizes), most = max(object$sizes))
+  data.frame(what = object$what, n = sum(object$sizes), chunks = length(object), least = min(object$sizes),
+             most = max(object$sizes))
 }

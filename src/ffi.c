@@ -196,6 +196,15 @@ SEXP ffi_keep(struct call *c, SEXP x)
     return x;
 }
 
+SEXP ffi_named_list(struct call *c, int count, const char *const *names)
+{
+    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, count)), nm = ffi_keep(c, Rf_allocVector(STRSXP, count));
+    for (int i = 0; i < count; i++)
+        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
+    Rf_setAttrib(list, R_NamesSymbol, nm);
+    return list;
+}
+
 double *ffi_doubles(size_t n)
 {
     return (double *)R_alloc(n + 1, sizeof(double));

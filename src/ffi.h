@@ -114,6 +114,12 @@ int ffi_tally_call(struct call *c, const struct tally *t, const char *name, cons
 /* the energy whose gradient is minus the mean of the logarithms that its function `logs` sums */
 struct objective ffi_tally_energy(struct call *c, const struct tally *t);
 
+/* Records into the ball around m0, and the ball (if `carried`) to the reference point o, where all conditions are bounded by the
+ * radius. Total: what has no log counts as the centre. work: manifold_work */
+double *ffi_records_in_ball(struct call *c, struct arg *x, const double *m0, double radius, int carried,
+                            const double *o, double *work);
+
+SEXP ffi_named_list(struct call *c, int count, const char *const *names);
 /* exact sums for R: list(low, digits) */
 SEXP ffi_exact_list(struct call *c, const struct exact *e);
 

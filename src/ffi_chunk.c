@@ -19,21 +19,12 @@ static struct exact *make_exact(size_t n, size_t lanes)
     return e;
 }
 
-static SEXP named_list(struct call *c, int count, const char *const *names)
-{
-    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, count)), nm = ffi_keep(c, Rf_allocVector(STRSXP, count));
-    for (int i = 0; i < count; i++)
-        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
-    Rf_setAttrib(list, R_NamesSymbol, nm);
-    return list;
-}
-
 SEXP ffi_exact_list(struct call *c, const struct exact *e)
 {
     static const char *const names[] = {"low", "digits"};
     size_t low, high;
     exact_range(e, &low, &high);
-    SEXP out = named_list(c, 2, names), digits = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)e->n, (int)(high - low)));
+    SEXP out = ffi_named_list(c, 2, names), digits = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)e->n, (int)(high - low)));
     for (size_t i = low; i < high; i++)
         for (size_t j = 0; j < e->n; j++)
             REAL(digits)[j + (i - low) * e->n] = (double)e->digit[j * EXACT_DIGITS + i];
@@ -521,7 +512,7 @@ static SEXP mean_body(struct call *c, void *data)
                   in->median ? "median" : "mean", -1);
     static const char *const names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
                                         "converged", "variance",      "stored"};
-    SEXP list = named_list(c, 7, names), raw = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)dim));
+    SEXP list = ffi_named_list(c, 7, names), raw = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)dim));
     memcpy(REAL(raw), p, dim * sizeof *p);
     SET_VECTOR_ELT(list, 0, ffi_single(c, NULL, p));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal(fit.gradient_norm));

@@ -187,7 +187,7 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
     *x = (struct arg){.label = "x"};
     if (!elsewhere)
         *x = ffi_arg(c, in->x, "x", KIND_POINT);
-    size_t n = elsewhere ? tally.n : x->n, dim = m->ambient, block = ffi_block(c);
+    size_t n = elsewhere ? tally.n : x->n, dim = m->ambient;
     if (n == 0)
         ffi_abort_text("shape", "`x` must hold at least one record.");
     if (centre.n != 1)
@@ -203,27 +203,12 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
         m0[j] = given.x[j];
 
     int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    double *ball = elsewhere ? NULL : ffi_doubles(n * dim);
-    for (size_t begin = 0; begin < n && !elsewhere; begin += block) {
-        size_t end = begin + block < n ? begin + block : n;
-        struct points y = ffi_block_points(c, x, begin, end, 1, work);
-        double *to = ball + begin * dim;
-        manifold_to_ball(m, to, m0, in->radius, y, 0, end - begin, work);
-        for (size_t i = 0; i < end - begin && carried; i++)
-            if (m->ops->to_origin(m, to + i * dim, m0, one(to + i * dim), 0, 1, work) != STATUS_OK ||
-                !all_finite(dim, to + i * dim))
-                m->ops->origin(m, to + i * dim);
-        host_tick(m->host, 0, 0);
-    }
     if (carried)
         m->ops->origin(m, o);
     else
         for (size_t j = 0; j < dim; j++)
             o[j] = m0[j];
-    for (size_t i = 0; i < n && carried && !elsewhere; i++) { /* rounding of the isometry: back into the ball */
-        manifold_to_ball(m, ball + i * dim, o, in->radius, one(ball + i * dim), 0, 1, work);
-        host_tick(m->host, 0, 0);
-    }
+    double *ball = elsewhere ? NULL : ffi_records_in_ball(c, x, m0, in->radius, carried, o, work);
     double gradient = in->tol;
     /* the law doesn't depend on how well the mean is known, but the acceptance falls where the error exceeds sigma */
     double tol = fmax(1e-14, fmin(in->tol, 1e-3 * in->sigma));

@@ -109,10 +109,8 @@ struct release_args {
     int law;
 };
 
-/* Records into the ball, and the ball to the reference point o, where all conditions are bounded by the radius. Total: what has no log
- * counts as the centre. */
-static double *records_in_ball(struct call *c, struct arg *x, const double *m0, double radius, int carried,
-                               const double *o, double *work)
+double *ffi_records_in_ball(struct call *c, struct arg *x, const double *m0, double radius, int carried,
+                            const double *o, double *work)
 {
     manifold_t m = &c->m;
     size_t n = x->n, dim = m->ambient, block = ffi_block(c);
@@ -169,7 +167,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         for (size_t j = 0; j < dim; j++)
             o[j] = m0.x[j];
     if (!elsewhere)
-        ball = records_in_ball(c, &x, m0.x, in->radius, carried, o, work);
+        ball = ffi_records_in_ball(c, &x, m0.x, in->radius, carried, o, work);
     struct points base = {o, 0};
     double *z = ffi_doubles(m->dim);
     if (in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN) {

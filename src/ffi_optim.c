@@ -217,15 +217,6 @@ static SEXP single_point(struct call *c, const double *p)
     return ffi_single(c, &like, p);
 }
 
-static SEXP named_list(struct call *c, int count, const char *const *names)
-{
-    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, count)), nm = ffi_keep(c, Rf_allocVector(STRSXP, count));
-    for (int i = 0; i < count; i++)
-        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
-    Rf_setAttrib(list, R_NamesSymbol, nm);
-    return list;
-}
-
 struct plain_args {
     struct problem_args problem;
     double tol, max_iter, memory;
@@ -256,7 +247,7 @@ static SEXP plain_body(struct call *c, void *data)
     if (status != STATUS_OK)
         ffi_abort(c, STATUS_NO_CONVERGENCE, "minimum", -1);
     static const char *const names[] = {"value", "loss", "gradient_norm", "iterations", "evaluations", "converged"};
-    SEXP list = named_list(c, 6, names);
+    SEXP list = ffi_named_list(c, 6, names);
     SET_VECTOR_ELT(list, 0, single_point(c, p));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal(s.value));
     SET_VECTOR_ELT(list, 2, Rf_ScalarReal(s.gradient_norm));
@@ -294,7 +285,7 @@ static SEXP value_body(struct call *c, void *data)
     if (status != STATUS_OK)
         ffi_abort(c, status, q.ops ? "data" : "gradient", -1);
     static const char *const names[] = {"loss", "gradient"};
-    SEXP list = named_list(c, 2, names);
+    SEXP list = ffi_named_list(c, 2, names);
     SET_VECTOR_ELT(list, 0, Rf_ScalarReal(value));
     struct result r = ffi_result(c, KIND_TANGENT, NULL, 1, 0);
     memcpy(r.data, g, m->ambient * sizeof *g);
@@ -493,7 +484,7 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
                        "the iterate, which is public, has left the manifold or the range of doubles: `lr` is too "
                        "large. The whole budget is spent.");
     static const char *const names[] = {"value", "trace", "state"};
-    SEXP list = named_list(c, 3, names);
+    SEXP list = ffi_named_list(c, 3, names);
     SET_VECTOR_ELT(list, 0, single_point(c, REAL(state) + OPTIM_STATE_HEAD));
     SET_VECTOR_ELT(list, 1, trace);
     SET_VECTOR_ELT(list, 2, state);

@@ -25,9 +25,11 @@ test_that("lost answers are asked for again, and not for ever", {
     lapply(X, FUN)
   }
   expect_identical(frechet_mean(chunks(wishart_spd, 100, map = once), M), whole)
-  expect_identical(frechet_mean(chunks(wishart_spd, 100, map = function(X, FUN) lapply(X[seq_len(max(1, length(X) - 1))], FUN)), M,
+  expect_identical(frechet_mean(chunks(wishart_spd, 100, map = function(X, FUN) lapply(X[seq_len(max(1, length(X) - 1))], FUN)),
+                                M,
                                 max_iter = 1, tol = 1)$n, 1000)
-  expect_identical(frechet_mean(chunks(wishart_spd, 100, map = function(X, FUN) rep(c(list(NULL, 3), lapply(X, FUN)), 2)), M), whole)
+  expect_identical(frechet_mean(chunks(wishart_spd, 100, map = function(X, FUN) rep(c(list(NULL, 3), lapply(X, FUN)), 2)), M),
+                   whole)
   gone <- function(X, FUN) stop("a node has gone, it had record 0.123")
   x <- chunks(wishart_spd, 100, map = gone)
   e <- expect_error(dp_mean(x, M, 1, diag(2), 1.5), class = "riemdp_error_worker")
@@ -67,7 +69,8 @@ test_that("what readers say stays out of private errors", {
                     class = "riemdp_error_chunk")
   expect_no_match(conditionMessage(e), "8123", fixed = TRUE)
   # plain calls pass on what helps
-  e <- expect_error(suppressWarnings(suppressMessages(capture.output(frechet_mean(x, euclidean(1))))), class = "riemdp_error_chunk")
+  e <- expect_error(suppressWarnings(suppressMessages(capture.output(frechet_mean(x, euclidean(1))))),
+                    class = "riemdp_error_chunk")
   expect_match(conditionMessage(e), "chunk 2: secret", fixed = TRUE)
 })
 
@@ -82,7 +85,8 @@ test_that("simulations don't depend on what a map does with random numbers", {
   }
   run <- function(map) {
     x <- chunks(wishart_spd, 100, map = map)
-    with_simulation(5, list(dp_mean(x, M, 1, diag(2), 1.5)$value, dp_optimize(problem_huber(M, 1), x, 1, 1e-6, start = diag(2), method = "rsgd",
+    with_simulation(5, list(dp_mean(x, M, 1, diag(2), 1.5)$value, dp_optimize(problem_huber(M, 1), x, 1, 1e-6, start = diag(2),
+      method = "rsgd",
                                                                             batch = 20, steps = 5)$value, runif(1)))
   }
   expect_identical(run(noisy), run(NULL))
@@ -93,6 +97,7 @@ test_that("simulations don't depend on what a map does with random numbers", {
 })
 
 test_that("mirai's daemons give the same answer, with one killed in the middle too, and over TCP", {
+  skip_if(quick(), "workers are started in full runs only")
   skip_if_not_installed("mirai")
   skip_on_os("windows")
   M <- spd(2)
@@ -139,6 +144,7 @@ test_that("mirai's daemons give the same answer, with one killed in the middle t
 })
 
 test_that("future's workers give the same answer, with one killed in the middle too", {
+  skip_if(quick(), "workers are started in full runs only")
   skip_if_not_installed("future.apply")
   skip_on_os("windows")
   M <- spd(2)
@@ -163,7 +169,8 @@ test_that("future's workers give the same answer, with one killed in the middle 
 })
 
 test_that("threads are off in workers, and change nothing here", {
-  task <- list(number = 1, chunk = 1, piece = list(kind = "data", x = 1:3), request = list(kernel = "count"), home = "elsewhere 1")
+  task <- list(number = 1, chunk = 1, piece = list(kind = "data", x = 1:3), request = list(kernel = "count"),
+               home = "elsewhere 1")
   old <- options(riemdp.threads = 2)
   on.exit(options(old))
   seen <- NULL

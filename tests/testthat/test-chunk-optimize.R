@@ -25,8 +25,10 @@ test_that("private optimisation over chunks takes the steps that it takes in mem
   x <- wishart_spd[, , 1:200]
   x[1, 1, 9] <- NA # has no gradient
   own <- problem(NULL, function(w, z) if (anyNA(z)) stop("no record") else -mf_log(M, w, z), M)
-  kinds <- list(list(method = "rgd", steps = 5), list(method = "rsgd", batch = 20, steps = 8), list(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 20, steps = 8),
-                list(method = "rsgd", sampling = "disjoint", batch = 20), list(method = "rsvrg", epochs = 2, inner = 4, batch = 30),
+  kinds <- list(list(method = "rgd", steps = 5), list(method = "rsgd", batch = 20, steps = 8), list(method = "rsgd",
+    sampling = "poisson", rate = 0.1, batch = 20, steps = 8),
+                list(method = "rsgd", sampling = "disjoint", batch = 20), list(method = "rsvrg", epochs = 2, inner = 4,
+                  batch = 30),
                 list(method = "rsvrg", epochs = 1, inner = 4, batch = 30, calibration = "paper"))
   for (kind in kinds) {
     for (problem in list(problem_huber(M, 1), own)) {
@@ -37,7 +39,8 @@ test_that("private optimisation over chunks takes the steps that it takes in mem
       first <- run(chunks(x, 37))
       expect_equal(first$value, whole$value, tolerance = 1e-12)
       expect_equal(first$trace, whole$trace, tolerance = 1e-12)
-      expect_identical(first[c("n", "noise_multiplier", "guarantee", "batch")], whole[c("n", "noise_multiplier", "guarantee", "batch")])
+      expect_identical(first[c("n", "noise_multiplier", "guarantee", "batch")], whole[c("n", "noise_multiplier", "guarantee",
+        "batch")])
       expect_identical(run(chunks(x, 90, map = backwards))$value, first$value)
     }
   }
@@ -64,7 +67,8 @@ test_that("an interrupted run over chunks goes on", {
     lapply(X, FUN)
   }
   x <- chunks(wishart_spd, 200, map = stops)
-  stopped <- tryCatch(dp_optimize(problem_huber(M, 1), x, 1, 1e-6, start = diag(2), steps = 60, ledger = budget, checkpoint = file),
+  stopped <- tryCatch(dp_optimize(problem_huber(M, 1), x, 1, 1e-6, start = diag(2), steps = 60, ledger = budget,
+                                  checkpoint = file),
                       interrupt = function(e) "interrupted")
   expect_identical(stopped, "interrupted")
   saved <- readRDS(file)

@@ -24,9 +24,11 @@ test_that("private regression over chunks is that of memory", {
                   list(y = if (is.matrix(y)) y[71:n, ] else y[, , 71:n], t = frame$t[71:n], u = frame$u[71:n]))
     expect_identical(run(y ~ t, chunks(plain))$value, run(y ~ t, chunks(frame, 50))$value)
     frame$y[5] <- NA
-    expect_equal(run(y ~ t, chunks(frame, 50), invalid = "ignore")$value, run(y ~ t, frame, invalid = "ignore")$value, tolerance = 1e-11)
+    expect_equal(run(y ~ t, chunks(frame, 50), invalid = "ignore")$value, run(y ~ t, frame, invalid = "ignore")$value,
+                 tolerance = 1e-11)
   }
-  ask <- function(...) dp_regression(y ~ t, M, chunks(frame, 50), 1, center, 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1), ...)
+  ask <- function(...) dp_regression(y ~ t, M, chunks(frame, 50), 1, center, 0.4, speed = 1.5, residual_bound = 0.1,
+                                     x_range = c(0, 1), ...)
   expect_error(ask(method = "newton"), class = "riemdp_error_unsupported")
   expect_error(ask(), class = "riemdp_error_argument") # delta
   expect_identical(ask(delta = 1e-5, invalid = "ignore")$mechanism, "gradient")
@@ -40,7 +42,8 @@ test_that("geodesic regression over chunks is that of memory", {
     r <- chunk_records_on(case, 2)
     d <- mf_facts(M)$dimension
     frame <- data.frame(t = runif(n, 2, 3), u = rnorm(n))
-    y <- mf_exp(M, r$one, mf_from_coords(M, r$one, outer(frame$t - 2.5, rep(0.5, d)) + outer(frame$u, rep(0.05, d)) + rnorm(n * d, sd = 0.03)))
+    y <- mf_exp(M, r$one, mf_from_coords(M, r$one, outer(frame$t - 2.5, rep(0.5, d)) + outer(frame$u, rep(0.05,
+      d)) + rnorm(n * d, sd = 0.03)))
     frame$y <- mf_points(y, M)
     frame$t[7] <- NA # left out by both
     for (formula in list(y ~ t, y ~ t + I(u^2))) {

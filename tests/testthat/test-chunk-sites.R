@@ -35,12 +35,14 @@ test_that("sites send clipped sums and nothing else", {
   own <- problem(NULL, function(w, z) -mf_log(M, w, z), M)
   expect_error(dp_optimize(own, x, 1, 1e-6, start = diag(2), clip = 1, lr = 1), class = "riemdp_error_refused")
   for (request in list(NULL, list(), list(kernel = "records", private = TRUE, M = M, which = 1), list(kernel = "ball"),
-                       list(kernel = "ball", private = TRUE, M = M, center = function() 1), list(kernel = c("ball", "records"), private = TRUE))) {
+                       list(kernel = "ball", private = TRUE, M = M, center = function() 1), list(kernel = c("ball", "records"),
+                         private = TRUE))) {
     expect_error(site_answer(request, north), class = "riemdp_error_refused")
   }
   bad <- north
   bad[1, 1, 1] <- NA
-  request <- list(kernel = "gradients", private = TRUE, M = M, problem = problem_huber(M, 1), numbers = c(Inf, 0, 0), p = c(1, 0, 0, 1), counts = "points")
+  request <- list(kernel = "gradients", private = TRUE, M = M, problem = problem_huber(M, 1), numbers = c(Inf, 0, 0), p = c(1,
+    0, 0, 1), counts = "points")
   expect_error(site_answer(request, north), class = "riemdp_error_refused")
 })
 
@@ -58,7 +60,8 @@ test_that("noise shares add up to what the guarantee needs", {
   # and a false alarm has a probability below 1e-9; in flat space the release is the mean plus the noise
   set.seed(1)
   x <- matrix(runif(300, -0.3, 0.3), 100)
-  shared <- sites(site(60, function(q) site_answer(q, x[1:60, ], "noisy")), site(40, function(q) site_answer(q, x[61:100, ], "noisy")),
+  shared <- sites(site(60, function(q) site_answer(q, x[1:60, ], "noisy")), site(40, function(q) site_answer(q, x[61:100, ],
+    "noisy")),
                   shares = TRUE)
   draws <- with_simulation(4, replicate(1500, {
     r <- dp_mean(shared, euclidean(3), 1, c(0, 0, 0), 1, delta = 1e-6, mechanism = "tangent")

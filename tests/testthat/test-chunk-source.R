@@ -78,7 +78,8 @@ test_that("tables become records of every shape", {
   expect_identical(rows_to_points(data.frame(a = 2, b = 0.5, c = 1), spd(2)), array(c(2, 0.5, 0.5, 1), c(2, 2, 1)))
   expect_identical(rows_to_points(rbind(c(6, 1, 2, 5, 3, 4)), spd(3))[, , 1], rbind(c(6, 1, 2), c(1, 5, 3), c(2, 3, 4)))
   z <- rows_to_points(rbind(1:6, 7:12), kendall(3))
-  expect_identical(z, cbind(complex(real = c(1, 3, 5), imaginary = c(2, 4, 6)), complex(real = c(7, 9, 11), imaginary = c(8, 10, 12))))
+  expect_identical(z, cbind(complex(real = c(1, 3, 5), imaginary = c(2, 4, 6)), complex(real = c(7, 9, 11), imaginary = c(8, 10,
+    12))))
   expect_error(rows_to_points(rbind(1:3), euclidean(2)), class = "riemdp_error_shape")
   expect_error(rows_to_points("a", euclidean(2)), class = "riemdp_error_shape")
 })
@@ -95,7 +96,8 @@ test_that("sources of arrays keep shapes and show sizes only", {
   expect_identical(summary(parts), data.frame(what = "arrays", n = 30, chunks = 2L, least = 4, most = 26))
   expect_output(print(parts), "30 records in 2 chunks of 4 to 26", fixed = TRUE)
   shapes <- callosa[, , 1:8]
-  expect_equal(frechet_mean(chunks(shapes, 3), kendall(50))$variance, frechet_mean(shapes, kendall(50))$variance, tolerance = 1e-10)
+  expect_equal(frechet_mean(chunks(shapes, 3), kendall(50))$variance, frechet_mean(shapes, kendall(50))$variance,
+               tolerance = 1e-10)
   expect_error(chunks(list()), class = "riemdp_error_shape")
   expect_error(chunks(1:3, size = 0), class = "riemdp_error_argument")
   expect_error(chunks(1:3, map = 1), class = "riemdp_error_argument")
