@@ -82,16 +82,15 @@ static int logs_rows(const struct chunk_pass *c, double *out, struct points x, s
     size_t n = m->ambient;
     double *log = work, *sq = log + c->x->block * n, *rest = sq + c->x->block;
     int status = m->ops->log(m, log, one(d->p), x, 0, count, rest);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && d->median) /* lengths of logarithms lose their digits far out in a hyperbolic space */
+        status = manifold_dist(m, sq, one(d->p), x, 0, count, rest);
+    else if (status == STATUS_OK)
         status = m->ops->inner(m, sq, one(d->p), (struct points){log, n}, (struct points){log, n}, 0, count, rest);
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         double w = d->w ? d->w[begin + i] : 1, *row = out + i * (n + 1), f = w;
         row[n] = w * sq[i];
-        if (d->median) {
-            double length = sqrt(sq[i] > 0 ? sq[i] : 0);
-            row[n] = w * length;
-            f = length > 0 ? w / length : 0;
-        }
+        if (d->median)
+            f = sq[i] > 0 ? w / sq[i] : 0;
         for (size_t j = 0; j < n; j++)
             row[j] = f * log[i * n + j];
     }

@@ -40,21 +40,20 @@ static int slow_block(const struct pass *c, const double *p, struct points x, co
 {
     manifold_t m = c->m;
     for (size_t i = 0; i < count; i++) {
-        double sq, wi = w ? w[i] : 1;
+        double sq, wi = w ? w[i] : 1; /* of the median: the distance, not its square */
         int status = m->ops->log(m, log, one(p), one(at(x, i)), 0, 1, work);
-        if (status == STATUS_OK)
+        if (status == STATUS_OK &&
+            c->median) /* lengths of logarithms lose their digits far out in a hyperbolic space */
+            status = manifold_dist(m, &sq, one(p), one(at(x, i)), 0, 1, work);
+        else if (status == STATUS_OK)
             status = m->ops->inner(m, &sq, one(p), one(log), one(log), 0, 1, work);
         if (c->forgiving && (status != STATUS_OK || !all_finite(m->ambient, log) || !(sq < INFINITY)))
             continue;
         if (status != STATUS_OK)
             return status;
-        if (c->median) {
-            double d = sqrt(sq > 0 ? sq : 0);
-            sums[m->ambient] += wi * d;
-            wi = d > 0 ? wi / d : 0;
-        } else {
-            sums[m->ambient] += wi * sq;
-        }
+        sums[m->ambient] += wi * sq;
+        if (c->median)
+            wi = sq > 0 ? wi / sq : 0;
         for (size_t j = 0; j < m->ambient; j++)
             sums[j] += wi * log[j];
     }

@@ -89,6 +89,18 @@ test_that("medians satisfy their own optimality, also on a record", {
   expect_equal(frechet_variance(c(1, 2, 6), euclidean(1), center = 1), 26 / 3, tolerance = 1e-12)
 })
 
+test_that("medians on the hyperbolic line are medians of arc lengths", {
+  M <- hyperbolic(1) # a step far out, where lengths of tangent vectors cancel, must not look like a gain
+  for (seed in 1:60) {
+    set.seed(seed)
+    x <- mf_random(M, sample(3:30, 1), sd = runif(1, 0.1, 3))
+    a <- asinh(x[, 2])
+    least <- mean(abs(a - median(a)))
+    expect_lt(mean(abs(a - asinh(frechet_median(x, M)$mean[2]))), least + 1e-9)
+    if (seed <= 15) expect_lt(mean(abs(a - asinh(frechet_median(chunks(x, 4), M)$mean[2]))), least + 1e-9)
+  }
+})
+
 test_that("ill-conditioned matrices: the floor is measured and reported", {
   # condition 1e12 and unrelated eigenvectors: logarithms are off by 1e-4, and the value's noise hides descent early
   k <- 6
