@@ -27,6 +27,9 @@ SITE_KERNELS <- list(
 #'   guarantee needs. Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is left to
 #'   whoever carries requests and answers.
 #'
+#' Each noisy sum that a site sends out costs anew: how often it may be asked is the site's to decide and to count, with a
+#' [dp_ledger()] of its own (`event_gaussian(request$sd / (2 * request$radius))`).
+#'
 #' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with `invalid =
 #' "center"`: the curator can't look.
 #'
@@ -40,7 +43,8 @@ SITE_KERNELS <- list(
 #' @param request what came from the curator.
 #' @param x the site's records.
 #' @param answers the site's policy: `"sums"`, or `"noisy"` to answer with noisy sums only.
-#' @param least the least standard deviation of the noise, in the units of a sum, that the site adds: smaller ones are refused.
+#' @param least the least noise multiplier that the site adds: standard deviation over twice the radius of the request's ball, by
+#'   which one record can move the sum. Smaller ones are refused.
 #' @return `sites()`: an object of class `riemdp_chunks`. `site()`: a list. `site_answer()`: what to send back. Errors:
 #'   `riemdp_error_refused` for requests that aren't about clipped sums or hold functions.
 #' @references
@@ -100,7 +104,8 @@ site_answer <- function(request, x, answers = c("sums", "noisy"), least = 0) {
   if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
   clipped <- is.numeric(request$numbers) && isTRUE(request$numbers[1] < Inf) && isTRUE(request$numbers[3] == 0)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  enough <- isTRUE(is.finite(request$sd) && request$sd > 0 && request$sd >= least)
+  number <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
+  enough <- number(request$sd) && number(request$radius) && request$sd >= least * 2 * request$radius
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
   tryCatch(silently(chunk_answer(request, x)), error = function(e) {
     abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records

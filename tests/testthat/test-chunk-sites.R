@@ -71,7 +71,10 @@ test_that("noise shares add up to what the guarantee needs", {
   expect_lt(max(abs(rowMeans(draws[1:3, ]))), 5 * draws[4, 1] / sqrt(1500))
   # outside a simulation no seed repeats it
   expect_false(identical(run(two_sites("noisy", shares = TRUE))$value, run(two_sites("noisy", shares = TRUE))$value))
-  expect_error(run(two_sites("noisy", shares = TRUE, least = 1e6)), class = "riemdp_error_refused")
+  # a site's least noise is relative to the ball that the curator names
+  multiplier <- all$scale * 200 / (sqrt(2) * 2 * 1.5)
+  expect_error(run(two_sites("noisy", shares = TRUE, least = 1.01 * multiplier)), class = "riemdp_error_refused")
+  expect_identical(guarantee(run(two_sites("noisy", shares = TRUE, least = 0.99 * multiplier)))$label, "approx")
   expect_output(explain(all), "shares")
   expect_error(two_sites(colluding = 1), class = "riemdp_error_argument")
   expect_error(two_sites(shares = TRUE, colluding = 2), class = "riemdp_error_argument")
