@@ -29,7 +29,10 @@ regression_mechanisms <- function() {
 #'   the mean clipped gradients with respect to p and v, each over the largest one record can have. For one predictor on spheres,
 #'   hyperbolic spaces, positive definite matrices (affine-invariant, log-Euclidean), planar shapes, Grassmann manifolds and Euclidean
 #'   space. Drawn exactly by rejection, which can be had only up to \eqn{n\epsilon} of about 42; its error isn't predicted, so it has to
-#'   be asked for.
+#'   be asked for. Beyond, `chain =` takes the state after that many steps of a Metropolis chain: the label is `approx-sampler` where the
+#'   chain's distance t from the law is proven to be so small that \eqn{(1 + e^\epsilon)t} is at most `delta`, and `none` elsewhere.
+#'   The proof rests on the chain's uniform moves and asks for more steps than rejection has trials, so that beyond rejection's reach the
+#'   label is `none`: for comparisons. No diagnostics are kept, since they would depend on the records.
 #' * `"paper"`: the mechanism of Kulkarni and Soto (2025) as published, one draw, **not private** and labelled so; see
 #'   [nonprivate_regression_kng()].
 #' * `"auto"`: of the others the one with the least expected error by a public model, see [dp_regression_plan()].
@@ -67,6 +70,7 @@ regression_mechanisms <- function() {
 #' @param method `"auto"` or one of the methods above.
 #' @param loss of `"kng"`: `"huber"`, quadratic up to `residual_bound`, or `"lad"`, least absolute deviations, whose gradients all have
 #'   length 1 and which doesn't use `residual_bound`. The other methods make their own.
+#' @param chain of `"kng"`: `NULL` for exact draws, or the number of steps of a chain.
 #' @param invalid `"error"` or `"ignore"`: what to do with responses that are no points.
 #' @param ledger,data_set,part as in [dp_mean()].
 #' @return An object of class `dp_regression` and [dp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
@@ -96,7 +100,7 @@ regression_mechanisms <- function() {
 #' predict(r, data.frame(x = c(0, 0.5, 1)))
 #' @export
 dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ..., delta = 0,
-                          method = "auto", loss = c("huber", "lad"), invalid = c("error", "ignore"), ledger = NULL, data_set = "default",
+                          method = "auto", loss = c("huber", "lad"), chain = NULL, invalid = c("error", "ignore"), ledger = NULL, data_set = "default",
                           part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
@@ -111,7 +115,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   n <- if (chunked) chunk_count(data) else record_count(M, y)
   spec <- if (chunked) y$spec else private_predictors(formula, data, x_range)
   if (chunked) method <- chunked_method(method)
-  ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss)
+  ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
   plan <- plan_regression(M, ask)
   x <- if (!chunked) private_columns(spec, data, environment(formula) %||% env, n)
   if (invalid == "error") y <- if (chunked) check_responses(y) else response_points(y, M)
@@ -174,7 +178,7 @@ strip_columns <- function(columns) {
 }
 
 # What is asked for, checked: public quantities only
-regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method, loss = "huber") {
+regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method, loss = "huber", chain = NULL) {
   center <- public_point(M, center)
   radius <- check_number(radius, "radius", positive = TRUE)
   limit <- mf_facts(M)$injectivity_radius
@@ -188,6 +192,10 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   method <- check_choice(method, "method", c("auto", names(regression_mechanisms())))
   loss <- check_choice(loss, "loss", c("huber", "lad"))
   if (loss == "lad" && method != "kng") abort_riemdp("unsupported", "loss = \"lad\" is for method = \"kng\".")
+  if (!is.null(chain)) {
+    chain <- check_count(chain, "chain", most = 1e9)
+    if (method != "kng") abort_riemdp("unsupported", "`chain` is for method = \"kng\".")
+  }
   residual_bound <- check_number(residual_bound, "residual_bound", positive = TRUE)
   reach <- vapply(columns, `[[`, 0, "half")
   sizes <- c(residual_bound, radius, speed, reach, speed * reach)
@@ -197,7 +205,7 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   list(
     n = n, q = mf_facts(M)$dimension, k = k, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
     delta = check_delta(delta), center = center, radius = radius, speed = rep_len(as.double(speed), k),
-    residual_bound = residual_bound, reach = reach, method = method, loss = loss
+    residual_bound = residual_bound, reach = reach, method = method, loss = loss, chain = chain
   )
 }
 

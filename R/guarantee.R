@@ -2,7 +2,7 @@
 
 new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjacency = "replace-one", assumptions = NULL,
                           mu = NULL, mu_slack = 0) {
-  label <- if (length(reasons)) "none" else if (delta > 0) "approx" else "pure"
+  label <- if (length(reasons)) "none" else if (sampler == "chain") "approx-sampler" else if (delta > 0) "approx" else "pure"
   structure(list(
     label = label,
     epsilon = if (label == "none") Inf else epsilon,
@@ -25,7 +25,8 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 #' @param r a private release, e.g. of [dp_mean()].
 #' @return A list of class `dp_guarantee`:
 #' * `label`: `"pure"` (\eqn{\epsilon}-differential privacy: exact sampler, proven sensitivity, public bounds), `"approx"`
-#'   (\eqn{(\epsilon, \delta)}), `"approx-sampler"` or `"none"` (no guarantee);
+#'   (\eqn{(\epsilon, \delta)}), `"approx-sampler"` (the same, of a Markov chain whose proven distance from its law is part of delta) or
+#'   `"none"` (no guarantee);
 #' * `epsilon`, `delta`: what holds; `Inf` and 1 for `"none"`, so that no script trusts it;
 #' * `nominal_epsilon`, `nominal_delta`: what was asked for;
 #' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`), up to
@@ -33,7 +34,7 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
 #' * `reason`: for `"none"`, why; `NA` otherwise;
 #' * `assumptions`: what the proof rests on beyond the public bounds;
-#' * `sampler` (`"exact"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20 under a key that it gives each
+#' * `sampler` (`"exact"` or `"chain"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20 under a key that it gives each
 #'   call; or `"simulation"`), `numerics` (`"real-valued"`: the proof is about real
 #'   numbers, the computation uses doubles; `"lattice"`: it is about what the computer does).
 #' @examples
@@ -66,8 +67,9 @@ format.dp_guarantee <- function(x, ascii = FALSE, ...) {
   model <- if (x$numerics == "real-valued") ", real-number model" else ""
   switch(x$label,
     pure = sprintf("%s-DP, %s = %s (exact sampler%s)", e, e, format(x$epsilon), model),
-    approx = sprintf("(%s, %s)-DP, %s = %s, %s = %s%s", e, d, e, format(x$epsilon), d, format(x$delta),
-                     if (nzchar(model)) " (real-number model)" else ""),
+    approx = , `approx-sampler` = sprintf("(%s, %s)-DP, %s = %s, %s = %s%s", e, d, e, format(x$epsilon), d, format(x$delta),
+                     if (x$label == "approx-sampler") " (Markov chain, its distance from the law in the delta; real-number model)" else
+                       if (nzchar(model)) " (real-number model)" else ""),
     none = sprintf("NOT PRIVATE (%s)", x$reason)
   )
 }

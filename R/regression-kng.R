@@ -75,6 +75,57 @@ kng_candidates <- function(M, ask, count) {
   list(a = a[keep, , drop = FALSE], b = b[keep, , drop = FALSE], level = -stats::pnorm(z[keep, 2 * q + 4], log.p = TRUE))
 }
 
+# share of uniform moves in a chain: what bounds its distance from the law
+KNG_UNIFORM <- 0.1
+
+# Log of a bound of the total variation distance between the state after `steps` and the law: a uniform move from anywhere lands on a part of
+# the law that is as large as the share times the rejection sampler's acceptance (Doeblin's condition; inst/proofs/regression.md, section 4)
+chain_log_distance <- function(steps, log_trials) steps * log1p(-KNG_UNIFORM * exp(-log_trials))
+
+# State after `steps` of a Metropolis chain from the centre: uniform moves, and local ones p' = exp_p(w), v' = v + u carried along, whose
+# length varies over the scales between the law's and the domain's. Both are symmetric under dvol(p) dv. `seen`: a function of each
+# state, for tests.
+kng_chain <- function(M, x, y, lost, rule, ask, steps, seen = NULL) {
+  q <- ask$q
+  inj <- mf_facts(M)$injectivity_radius
+  limit <- if (inj > 0) inj else Inf
+  now <- kng_norm(M, rep(0, q), rep(0, q), x, y, lost, rule, ask)
+  pool <- NULL
+  left <- 0
+  done <- 0
+  while (done < steps) {
+    block <- min(1000, steps - done)
+    z <- .Call(riemdp_noise, euclidean(2 * q + 3), rep(0, 2 * q + 3), block, LAW[["wrapped_gaussian"]], 1, in_simulation())
+    z <- matrix(z, block)
+    u <- matrix(stats::pnorm(z[, 2 * q + 1:3]), block)
+    for (i in seq_len(block)) {
+      if (!is.null(seen)) seen(now)
+      if (u[i, 1] < KNG_UNIFORM) {
+        while (left < 1) {
+          pool <- kng_candidates(M, ask, 256)
+          left <- length(pool$level)
+        }
+        new <- kng_norm(M, pool$a[left, ], pool$b[left, ], x, y, lost, rule, ask)
+        left <- left - 1
+      } else {
+        size <- exp(log(rule$scale) + u[i, 2] * max(log(ask$radius / rule$scale), 0)) / sqrt(q)
+        w <- size * z[i, seq_len(q)]
+        if (sqrt(sum(w^2)) >= limit) next
+        to <- mf_exp(M, now$p, mf_from_coords(M, now$p, w))
+        a <- drop(mf_coords(M, ask$center, mf_log(M, ask$center, to)))
+        if (sqrt(sum(a^2)) > ask$radius) next
+        moved <- mf_transport(M, now$p, to, mf_from_coords(M, now$p, now$v + size * ask$speed / ask$radius * z[i, q + seq_len(q)]))
+        b <- drop(mf_coords(M, to, moved))
+        if (sqrt(sum(b^2)) > ask$speed) next
+        new <- kng_norm(M, a, b, x, y, lost, rule, ask)
+      }
+      if (isTRUE(log(u[i, 3]) <= (now$norm - new$norm) / rule$scale)) now <- new
+    }
+    done <- done + block
+  }
+  now
+}
+
 mechanism_regression_kng <- list(
   name = "kng",
   auto = FALSE, # no model of its error
@@ -89,7 +140,20 @@ mechanism_regression_kng <- list(
       abort_riemdp("unsupported", "method = \"kng\" needs `speed` times half of `x_range` below 100 units of curvature: cosh of it must fit into doubles.")
     }
     rule <- curve_kng_rule(M, ask)
-    if (!(rule$log_trials <= KNG_LOG_TRIALS)) {
+    guarantee <- list(epsilon = ask$epsilon, delta = 0, reasons = NULL)
+    if (!is.null(ask$chain)) {
+      delta <- (1 + exp(ask$epsilon)) * exp(chain_log_distance(ask$chain, rule$log_trials))
+      guarantee$sampler <- "chain"
+      if (delta <= ask$delta) {
+        guarantee$delta <- delta
+      } else {
+        guarantee$reasons <- sprintf(
+          "a Markov chain of %d steps, whose distance from the mechanism's law is not proven to be small%s", as.integer(ask$chain),
+          if (ask$delta > 0) sprintf("; %.2g steps would do for `delta`", log((1 + exp(ask$epsilon)) / ask$delta) / KNG_UNIFORM * exp(rule$log_trials)) else
+            " (give `delta`)"
+        )
+      }
+    } else if (!(rule$log_trials <= KNG_LOG_TRIALS)) {
       abort_riemdp("unsupported", sprintf(
         "method = \"kng\" draws by rejection, which may take exp(%.3g) trials at n = %g and epsilon = %g: only n * epsilon up to about %d can be had. Use method = \"newton\".",
         rule$log_trials, ask$n, ask$epsilon, as.integer(4 * (KNG_LOG_TRIALS - 1))
@@ -100,8 +164,8 @@ mechanism_regression_kng <- list(
                                           ask$radius, label_manifold(M)))
     }
     list(steps = list(rule), expected_error = NA_real_, spread = NULL,
-         details = list(shares = 1, constant = constant_error(ask), scale = rule$scale, loss = ask$loss),
-         guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL))
+         details = list(shares = 1, constant = constant_error(ask), scale = rule$scale, loss = ask$loss, chain = ask$chain),
+         guarantee = guarantee)
   },
   release = function(M, x, y, plan, ask) {
     rule <- plan$steps[[1]]
@@ -109,6 +173,10 @@ mechanism_regression_kng <- list(
     x <- clamp(x[1, ], -ask$reach, ask$reach)
     lost <- is.na(x)
     x[lost] <- 0
+    if (!is.null(ask$chain)) {
+      at <- kng_chain(M, x, y, lost, rule, ask, ask$chain)
+      return(regression_value(M, list(p = public_point(M, at$p), v = matrix(at$v))))
+    }
     repeat {
       new <- kng_candidates(M, ask, 256)
       for (i in seq_along(new$level)) {
@@ -120,7 +188,12 @@ mechanism_regression_kng <- list(
     }
   },
   words = function(r) {
-    sprintf("The K-norm gradient mechanism: density proportional to exp(-N/scale) on the public domain of foot points and vectors, N the larger of the lengths of the mean %s gradients, each over the largest that a record can have, scale = %.6g = 2/epsilon times how far a record can move N. Drawn exactly, by rejection from the uniform law; the number of trials depends on the records.",
-            if (identical(r$details$loss, "lad")) "unit (least absolute deviations)" else "clipped", r$details$scale)
+    sprintf("The K-norm gradient mechanism: density proportional to exp(-N/scale) on the public domain of foot points and vectors, N the larger of the lengths of the mean %s gradients, each over the largest that a record can have, scale = %.6g = 2/epsilon times how far a record can move N. %s",
+            if (identical(r$details$loss, "lad")) "unit (least absolute deviations)" else "clipped", r$details$scale,
+            if (is.null(r$details$chain)) {
+              "Drawn exactly, by rejection from the uniform law; the number of trials depends on the records."
+            } else {
+              sprintf("Drawn by a Markov chain of %d steps from the public centre, a tenth of them uniform.", as.integer(r$details$chain))
+            })
   }
 )

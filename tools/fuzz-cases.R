@@ -327,7 +327,7 @@ arguments <- c(
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release", explore_plan = "",
   frechet_mean = "x=chunked_any M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
-  dp_regression = "formula=curve M data=curve_data epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method loss=loss_name",
+  dp_regression = "formula=curve M data=curve_data epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method loss=loss_name chain=iterations",
   nonprivate_regression_kng = "formula=curve M data=curve_data epsilon feet=seed vectors=seed burn_in=iterations step=positive",
   dp_regression_plan = "M n=count epsilon center=one radius=small speed=positive residual_bound=positive x_half=positive delta=delta_small",
   confint.dp_regression = "object=curve_release", predict.dp_regression = "object=curve_release newdata=curve_data",

@@ -1,6 +1,6 @@
 # The K-norm gradient mechanism for curves: sensitivity by search, law and privacy loss by quadrature, and the published calibration, which
-# the same searches catch. Seeds are fixed. The one statistical test compares 8 means of draws with quadrature at 5 standard errors:
-# false alarms below 1e-5.
+# the same searches catch. Seeds are fixed. Statistical tests compare 8 means of draws with quadrature, and 6 of a chain with exact draws,
+# at 5 standard errors (of batches for the chain): false alarms below 2e-5.
 
 kng_ask <- function(M, n, epsilon = 2, tau = 0.1, radius = 0.4, speed = 1.5, reach = 0.5, center = NULL, loss = "huber") {
   q <- mf_facts(M)$dimension
@@ -235,4 +235,58 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   expect_identical(one(lost), one(bad))
   far <- list(x = x, y = -y)
   expect_true(all(is.finite(unlist(one(far)))))
+})
+
+test_that("a chain has the same law in the long run", {
+  M <- sphere(2)
+  n <- 8
+  x <- seq(-0.5, 0.5, length.out = n)
+  ask <- kng_ask(M, n)
+  y <- mf_exp(M, ask$center, cbind(0.15 + 0.8 * x, 0.05 * (-1)^(1:n), 0))
+  draws <- if (quick()) 300 else 2000
+  statistics <- function(p, v) c(p[1], sqrt(sum(p[1:2]^2)), sum(p[1:2]^2), sqrt(sum(v^2)), sum(v^2), sum(p * c(v[2], -v[1], 0)))
+  exact <- with_simulation(5, {
+    plan <- riemdp:::mechanism_regression_kng$plan(M, ask)
+    vapply(seq_len(draws), function(i) {
+      value <- riemdp:::mechanism_regression_kng$release(M, matrix(x, 1), y, plan, ask)
+      statistics(value$p, value$v)
+    }, numeric(6))
+  })
+  states <- if (quick()) 6000 else 60000
+  seen <- matrix(0, 6, states)
+  i <- 0
+  with_simulation(6, {
+    riemdp:::kng_chain(M, x, y, rep(FALSE, n), riemdp:::curve_kng_rule(M, ask), ask, states, function(state) {
+      i <<- i + 1
+      seen[, i] <<- statistics(state$p, mf_from_coords(M, state$p, state$v))
+    })
+  })
+  batches <- apply(array(seen, c(6, states / 40, 40)), c(1, 3), mean)
+  error <- sqrt(apply(exact, 1, stats::var) / draws + apply(batches, 1, stats::var) / 40)
+  expect_lt(max(abs(rowMeans(exact) - rowMeans(seen)) / error), 5)
+})
+
+test_that("a chain is labelled by what is proven of it", {
+  M <- sphere(2)
+  x <- seq(0, 1, length.out = 40)
+  y <- mf_exp(M, c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
+  ask <- function(n, chain, delta = 0, ...) {
+    dp_regression(y ~ x, M, list(x = x[seq_len(n)], y = y[seq_len(n), ]), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5,
+                  residual_bound = 0.1, x_range = c(0, 1), method = "kng", chain = chain, delta = delta, ...)
+  }
+  r <- ask(4, 600, 0.01)
+  t <- (1 - 0.1 * exp(-2))^600 # n epsilon/4 + 1 = 2
+  expect_identical(guarantee(r)$label, "approx-sampler")
+  expect_equal(guarantee(r)$delta, (1 + exp(1)) * t, tolerance = 1e-10)
+  expect_output(print(r), "Markov chain")
+  expect_output(explain(r), "600 steps")
+  expect_equal(r$budget$event, event_approx(1, guarantee(r)$delta, adjacency = "replace-one"))
+  expect_identical(guarantee(ask(4, 300, 0.01))$label, "none")
+  far <- ask(40, 300) # beyond what rejection reaches at 400 records; here too few steps, and no delta
+  expect_identical(guarantee(far)$label, "none")
+  expect_match(guarantee(far)$reason, "not proven")
+  expect_lte(mf_norm(M, far$value$p, far$value$v), 1.5 + 1e-9)
+  expect_error(ask(4, 0), class = "riemdp_error_argument")
+  expect_error(dp_regression(y ~ x, M, list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1,
+                             x_range = c(0, 1), chain = 10), class = "riemdp_error_unsupported")
 })
