@@ -146,10 +146,11 @@ scaled_covariance <- function(object) {
   if (object$method == "output") {
     variance <- (q * (d + 1) + 1) / rule$rate^2 / rule$ridge
   } else {
-    loss <- loss_at(rule$g, rule$tau, nominal_errors(q, "gamma")$r)
+    unit <- if (is.null(details$unit)) 1 else details$unit
+    size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
+    loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
     kappa <- mean(loss$slope + (q - 1) * loss$across) / q
-    variance <- noise_second_moment(rule$norm, d, q) / q / rule$rate^2 / (rule$n * kappa * moment + rule$ridge)^2
-    if (!is.null(details$scales)) variance <- variance * details$scales[length(details$scales)]^2
+    variance <- unit^2 * noise_second_moment(rule$norm, d, q) / q / rule$rate^2 / (rule$n * kappa * moment + rule$ridge)^2
   }
   rep(list(diag(variance, d + 1)), q)
 }
