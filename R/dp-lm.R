@@ -38,7 +38,9 @@
 #' @section What is promised:
 #' Errors depend on public facts: types, lengths, bounds, budget. A row with a missing, NaN or infinite cell counts with a fixed contribution, and n
 #' stays as it is. The object holds coefficients, public numbers and the formula, no record, no residual and no fitted value, so
-#' [predict()][predict.dp_lm] needs `newdata`. Terms of the formula must be functions of one row: `scale(x)` and `poly(x, 2)` are refused.
+#' [predict()][predict.dp_lm] needs `newdata`. Terms of the formula must be functions of one row: arithmetic, comparisons, `exp()`, `log()`,
+#' `ifelse()`, `as.numeric()`, `as.character()`, `factor()` and the like; `scale(x)` and `poly(x, 2)` are refused, and so is what depends on the levels of a
+#' factor (its codes) or on the units of a time difference. Differences of dates are days, of times seconds.
 #' Proofs: the file `proofs/linear-regression.md` of the installed package.
 #'
 #' @param formula as in [stats::lm()], with an intercept; `cbind(y1, y2) ~ x` for several responses.
@@ -92,11 +94,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (!from_sample) public <- linear_bounds(spec, bounds)
   values <- linear_values(spec, data, env)
   if (from_sample) public <- sample_bounds(spec, values)
-  for (i in seq_along(values$x)) {
-    if (!is.null(public$x[[i]]$range) && !is.numeric(values$x[[i]]) && !is.logical(values$x[[i]])) {
-      abort_riemdp("shape", sprintf("`bounds` gives a range for `%s`, which is no number: give its levels.", names(spec$predictors)[i]))
-    }
-  }
+  check_kinds(public, values$x, names(spec$predictors))
   columns <- linear_columns(spec, public)
   ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule)
   plan <- plan_linear(ask)
@@ -108,7 +106,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
       if (simulated) "seeded simulation: the noise can be drawn again"),
     sampler = "exact", rng = if (simulated) "simulation" else "operating system", numerics = "real-valued",
     assumptions = c("bounds, guesses and the formula are public; the number of records is public",
-                    if (values$scaled) "columns come from scale(): the scaled rows are the records, the sample's mean and standard deviation are not protected"),
+                    if (values$scaled) SCALED),
     mu = g$mu
   )
   budget <- spend_release(ledger, promise, release_event(promise), paste("dp_lm", plan$method), data_set, part)
