@@ -163,6 +163,66 @@ test_that("bad input is refused by class, and no message shows a record", {
                tolerance = 0.1, ignore_attr = TRUE)
 })
 
+# the variable's values as the fit sees them
+seen <- function(formula, data) {
+  riemdp:::linear_values(riemdp:::linear_terms(formula, data), data, globalenv())$x[[1]]
+}
+
+test_that("no term of the formula mixes rows, by methods of classes neither", {
+  d <- data.frame(y = 1:6, x = c(0.31, 0.12, 0.55, 0.44, 0.93, 0.78), g = factor(c("b", "c", "b", "c", "b", "c")))
+  d$o <- factor(d$g, ordered = TRUE)
+  d$start <- as.POSIXct("2020-01-01", tz = "UTC")
+  d$end <- d$start + 86400 * d$x
+  d$day <- as.Date("2020-01-01") + 1:6
+  d$list <- as.list(d$x)
+  d$text <- as.character(d$x)
+  # codes and order of levels, types that depend on the rows, texts read by a format that fits all rows, list cells
+  for (f in list(y ~ as.numeric(factor(x)), y ~ as.integer(g), y ~ I(o > "b"), y ~ ifelse(x > 9, "big", x), y ~ ifelse(x > 0, factor(x), 0),
+                 y ~ as.numeric(list), y ~ factor(x, labels = lab), y ~ I(day > text), y ~ I(end > text), y ~ as.numeric(as.character(end)),
+                 y ~ as.numeric(round(end - start)) + poly(x, 2), eval(bquote(y ~ I(x - .(d$x)))))) {
+    expect_error(seen(f, d), class = "riemdp_error_unsupported")
+  }
+  d$gap <- d$end - d$start
+  expect_error(seen(y ~ as.numeric(gap), d), class = "riemdp_error_unsupported")
+  # replacing a record leaves what is made of the others
+  other <- d
+  other$x[1] <- 9
+  other$end[1] <- d$start[1] + 1
+  other$g <- factor(c("a", "c", "b", "c", "b", "c"))
+  other$gap <- other$end - other$start
+  for (f in list(y ~ factor(x), y ~ as.numeric(end - start), y ~ I(end > start), y ~ as.character(g), y ~ I(g == "b"), y ~ ifelse(g == "b", x, 0),
+                 y ~ as.numeric(text), y ~ as.numeric(day), y ~ I(day - day), y ~ is.na(end), y ~ log(x, base = 2), y ~ pmin(x, 0.5), y ~ g,
+                 y ~ as.numeric(gap, units = "hours"))) {
+    one <- seen(f, d)
+    expect_length(one, 6)
+    expect_identical(class(one), class(seen(f, other)))
+    expect_identical(one[-1], seen(f, other)[-1])
+    one_row <- seen(f, d[2, ])
+    expect_identical(one_row, one[2])
+  }
+  expect_equal(seen(y ~ as.numeric(end - start), d), 86400 * d$x, tolerance = 1e-9)
+  expect_identical(seen(y ~ ifelse(x > 0.5, "hi", g), d), ifelse(d$x > 0.5, "hi", as.character(d$g)))
+  expect_identical(seen(y ~ ifelse(is.na(x) | x > 0.5, NA, x), d), ifelse(d$x > 0.5, NA, d$x))
+  # the sample's z-scores are told wherever the formula uses them
+  z <- transform(mtcars, wt = 0)
+  z$wt <- scale(mtcars$wt)
+  fit <- dp_lm(mpg ~ I(2 * wt), z, 1, bounds = list(`I(2 * wt)` = c(-5, 5), mpg = c(0, 40)))
+  expect_match(fit$guarantee$assumptions[2], "scale")
+})
+
+test_that("what a fitted model answers and a release can't is refused with the reason", {
+  fit <- dp_lm(cbind(mpg, qsec) ~ wt, mtcars, 4, bounds = c(cars_bounds, list(qsec = c(10, 25))))
+  for (f in list(stats::anova, stats::logLik, stats::AIC, stats::BIC, stats::deviance, stats::sigma, stats::df.residual, stats::hatvalues,
+                 stats::influence, stats::residuals, stats::model.frame, stats::model.matrix, augment, stats::update)) {
+    expect_error(f(fit), class = "riemdp_error_unsupported")
+  }
+  expect_identical(sqrt(diag(vcov(fit))), stats::setNames(tidy(fit)$std.error, rownames(confint(fit))))
+  expect_equal(unname(confint(fit)[, 2] - confint(fit)[, 1]), unname(2 * qnorm(0.975) * sqrt(diag(vcov(fit)))))
+  expect_s3_class(terms(fit), "terms")
+  # a message says what was wrong, not that the release was broken
+  expect_error(confint(fit, type = "bound", level = 2), "level")
+})
+
 test_that("labels promise what is proven and no more", {
   bad_kng <- function(data) expect_error(dp_lm(mpg ~ wt, data, 2, bounds = cars_bounds, method = "kng"), class = "riemdp_error_unsupported")
   bad_kng(rbind(mtcars, mtcars))

@@ -144,6 +144,39 @@ test_that("a release holds no record, no estimate and no environment, and says w
   }
 })
 
+test_that("scaled records are told, kinds and warnings don't depend on records, and the release answers as models do", {
+  d <- sphere_data(40)
+  expect_error(release(list(x = as.character(d$x), y = d$y)), class = "riemdp_error_shape")
+  expect_error(dp_regression(y ~ x, M, d, epsilon = 1, center = north, radius = 0.3, speed = 1, residual_bound = 0.1,
+                             x_range = list(w = c(0, 1))), "x_range` names `w`.*those are `x`", class = "riemdp_error")
+  z <- cbind(stats::rnorm(40), d$x)
+  flat <- function(formula, ...) {
+    dp_regression(formula, euclidean(2), epsilon = 1, center = c(0, 0), radius = 1, speed = 1, residual_bound = 1, x_range = c(-2, 2), ...)
+  }
+  x <- d$x
+  expect_no_warning(r <- flat(cbind(log(z[, 1]), z[, 2]) ~ x, invalid = "ignore"))
+  expect_false(any(grepl("scale", r$guarantee$assumptions)))
+  expect_true(any(grepl("scale", flat(scale(z) ~ x)$guarantee$assumptions)))
+  u <- scale(x)
+  expect_true(any(grepl("scale", flat(z ~ u)$guarantee$assumptions)))
+  r <- release(d)
+  table <- tidy(r)
+  expect_identical(table$term, rep(c("p", "x"), each = 3))
+  expect_identical(table$estimate, c(r$value$p, r$value$v))
+  k <- kendall(4)
+  shapes <- mf_random(k, 30)
+  both <- data.frame(a = stats::runif(30), b = stats::runif(30))
+  s <- dp_regression(shapes ~ a + b, k, both, epsilon = 1, center = shapes[, 1], radius = 0.3, speed = 1, residual_bound = 0.5,
+                     x_range = list(a = c(0, 1), b = c(0, 1)))
+  expect_identical(unique(tidy(s)$term), c("p", "a", "b"))
+  band <- confint(r, level = 0.8)
+  expect_equal(dp_uncertainty(r, 0.8)$radius, max(band$radius))
+  expect_error(predict(r, data.frame(x = NA_real_)), class = "riemdp_error_not_finite")
+  for (f in list(stats::fitted, stats::residuals, stats::vcov, stats::update, stats::model.matrix)) {
+    expect_error(f(r), class = "riemdp_error_unsupported")
+  }
+})
+
 test_that("plans tell errors before data are touched", {
   plan <- function(n, ...) dp_regression_plan(M, n, 2, north, pi / 8, 1.5, 0.1, 0.5, ...)
   p <- plan(c(20, 100, 500))
