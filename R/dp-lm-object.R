@@ -79,6 +79,7 @@ predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level 
   if (missing(newdata)) {
     abort_riemdp("argument", "a private fit holds no records: give `newdata`, a data frame with the predictors.")
   }
+  if ("se.fit" %in% ...names()) abort_riemdp("unsupported", "there is no `se.fit`: interval = \"noise\" gives bands of the noise that privacy adds.")
   interval <- check_choice(interval, "interval", c("none", "noise"))
   level <- check_level(level)
   outside <- check_choice(outside, "outside", c("move", "extend"))
@@ -104,7 +105,7 @@ new_design <- function(object, newdata, clip) {
   values <- lapply(stats::setNames(nm = names(object$spec$predictors)), function(name) {
     evaluate_variable(object$spec$predictors[[name]], name, newdata, env, n, "newdata")
   })
-  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip)))
+  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip, n)))
 }
 
 check_level <- function(level) {

@@ -280,6 +280,9 @@ plan_regression <- function(M, ask) {
 #' @export
 dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0) {
   check_manifold(M)
+  lacking <- c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
+               residual_bound = missing(residual_bound), x_half = missing(x_half))
+  if (any(lacking)) abort_no_default(names(lacking)[lacking][1])
   if (!is.numeric(x_half) || is.object(x_half) || !length(x_half) || !all(is.finite(x_half)) || any(x_half <= 0)) {
     abort_riemdp("argument", "`x_half` must be positive numbers, one for each predictor.")
   }

@@ -18,7 +18,7 @@ check_rowwise <- function(expr) {
       abort_riemdp("unsupported", sprintf("%s() takes one argument here: levels are public and belong into the bounds.", name))
     }
     for (part in as.list(expr)[-1]) if (!missing(part)) check_rowwise(part)
-  } else if (!is.name(expr) && !(is.atomic(expr) && length(expr) == 1)) {
+  } else if (!is.name(expr) && !(is.atomic(expr) && length(expr) == 1 && is.null(attributes(expr)))) {
     abort_riemdp("unsupported", "the formula may hold names, calls and single numbers, no data.")
   }
   invisible(expr)
@@ -254,8 +254,7 @@ linear_columns <- function(spec, bounds) {
 }
 
 # raw columns, n x d; moved into their ranges where `clip`
-column_values <- function(columns, bounds, values, clip = TRUE) {
-  n <- if (length(values)) length(values[[1]]) else 0
+column_values <- function(columns, bounds, values, clip = TRUE, n = length(values[[1]])) {
   out <- vapply(columns, function(column) {
     Reduce(`*`, lapply(column$of, function(part) {
       v <- values[[part$variable]]
@@ -312,7 +311,7 @@ linear_records <- function(columns, bounds, values, clip = TRUE, reach = Inf) {
   n <- values$n
   middle <- vapply(columns, `[[`, 0, "middle")
   half <- vapply(columns, `[[`, 0, "half")
-  u <- if (length(columns)) (t(column_values(columns, bounds, values$x, clip)) - middle) / half else matrix(0, 0, n)
+  u <- if (length(columns)) (t(column_values(columns, bounds, values$x, clip, n)) - middle) / half else matrix(0, 0, n)
   if (clip) u[] <- pmin(1, pmax(-1, u))
   y <- do.call(rbind, values$y)
   y[!is.finite(y)] <- NA
@@ -350,5 +349,5 @@ raw_coefficients <- function(b, columns, bounds, responses) {
   out <- out * rep(bounds$y["scale", ], each = nrow(out))
   out[1, ] <- out[1, ] + bounds$y["center", ]
   dimnames(out) <- list(c("(Intercept)", vapply(columns, `[[`, "", "name")), responses)
-  if (ncol(out) == 1) out[, 1] else out
+  if (ncol(out) == 1) stats::setNames(out[, 1], rownames(out)) else out
 }

@@ -210,6 +210,23 @@ test_that("no term of the formula mixes rows, by methods of classes neither", {
   expect_match(fit$guarantee$assumptions[2], "scale")
 })
 
+test_that("a fit without predictors is one like others", {
+  for (method in c("objective", "statistics", "output", "recentred", "huber")) {
+    fit <- dp_lm(mpg ~ 1, mtcars, 8, bounds = list(mpg = c(0, 40)), method = method)
+    expect_named(coef(fit), "(Intercept)")
+    expect_identical(predict(fit, data.frame(a = 1:3)), rep(unname(coef(fit)), 3))
+    expect_identical(dim(predict(fit, data.frame(a = 1:3), interval = "noise")), c(3L, 3L))
+    expect_identical(tidy(fit)$term, "(Intercept)")
+    expect_identical(dim(confint(fit)), c(1L, 2L))
+  }
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(fit), fit)
+  expect_output(print(summary(fit)), "Intercept")
+  fit <- dp_lm(cbind(mpg, qsec) ~ 1, mtcars, 8, bounds = list(mpg = c(0, 40), qsec = c(10, 25)))
+  expect_identical(dim(predict(fit, data.frame(a = 1:3))), c(3L, 2L))
+})
+
 test_that("what a fitted model answers and a release can't is refused with the reason", {
   fit <- dp_lm(cbind(mpg, qsec) ~ wt, mtcars, 4, bounds = c(cars_bounds, list(qsec = c(10, 25))))
   for (f in list(stats::anova, stats::logLik, stats::AIC, stats::BIC, stats::deviance, stats::sigma, stats::df.residual, stats::hatvalues,
@@ -219,6 +236,7 @@ test_that("what a fitted model answers and a release can't is refused with the r
   expect_identical(sqrt(diag(vcov(fit))), stats::setNames(tidy(fit)$std.error, rownames(confint(fit))))
   expect_equal(unname(confint(fit)[, 2] - confint(fit)[, 1]), unname(2 * qnorm(0.975) * sqrt(diag(vcov(fit)))))
   expect_s3_class(terms(fit), "terms")
+  expect_error(predict(fit, mtcars, se.fit = TRUE), class = "riemdp_error_unsupported")
   # a message says what was wrong, not that the release was broken
   expect_error(confint(fit, type = "bound", level = 2), "level")
 })

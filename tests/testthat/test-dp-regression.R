@@ -207,6 +207,7 @@ test_that("gradient steps keep their sensitivity where a user's curvature bounds
 })
 
 test_that("plans tell errors before data are touched", {
+  expect_error(dp_regression_plan(M, 10, 1, north, 0.3, 1, 0.1), "x_half", class = "riemdp_error_argument")
   plan <- function(n, ...) dp_regression_plan(M, n, 2, north, pi / 8, 1.5, 0.1, 0.5, ...)
   p <- plan(c(20, 100, 500))
   newton <- p[p$method == "newton", ]

@@ -501,6 +501,9 @@ test_that("pictures are drawn on every kind of manifold", {
     expect_s3_class(plot(geodesic_regression(y ~ x + z, M, s)), "geodesic_regression")
   }
   expect_error(plot(fit, "nothing"), class = "riemdp_error_argument")
+  s <- regression_case(list(M = sphere(2), reach = 0.8), 12, sd = 0.1)
+  expect_no_warning(plot(geodesic_regression(y ~ x, sphere(2), s, subset = 1:2), "residuals")) # no degrees of freedom left
+  expect_no_warning(plot(geodesic_regression(y ~ 1, sphere(2), s)))
 })
 
 test_that("a long fit can be interrupted", {
