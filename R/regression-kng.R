@@ -111,13 +111,16 @@ kng_chain <- function(M, x, y, lost, rule, ask, steps, seen = NULL) {
         size <- exp(log(rule$scale) + u[i, 2] * max(log(ask$radius / rule$scale), 0)) / sqrt(q)
         w <- size * z[i, seq_len(q)]
         if (sqrt(sum(w^2)) >= limit) next
-        to <- mf_exp(M, now$p, mf_from_coords(M, now$p, w))
-        a <- drop(mf_coords(M, ask$center, mf_log(M, ask$center, to)))
-        if (sqrt(sum(a^2)) > ask$radius) next
-        moved <- mf_transport(M, now$p, to, mf_from_coords(M, now$p, now$v + size * ask$speed / ask$radius * z[i, q + seq_len(q)]))
-        b <- drop(mf_coords(M, to, moved))
-        if (sqrt(sum(b^2)) > ask$speed) next
-        new <- kng_norm(M, a, b, x, y, lost, rule, ask)
+        new <- tryCatch({ # NULL outside the domain; an error, at the cut locus, would tell of the path and so of the records
+          to <- mf_exp(M, now$p, mf_from_coords(M, now$p, w))
+          a <- drop(mf_coords(M, ask$center, mf_log(M, ask$center, to)))
+          if (sqrt(sum(a^2)) <= ask$radius) {
+            moved <- mf_transport(M, now$p, to, mf_from_coords(M, now$p, now$v + size * ask$speed / ask$radius * z[i, q + seq_len(q)]))
+            b <- drop(mf_coords(M, to, moved))
+            if (sqrt(sum(b^2)) <= ask$speed) kng_norm(M, a, b, x, y, lost, rule, ask)
+          }
+        }, riemdp_error = function(e) NULL)
+        if (is.null(new)) next
       }
       if (isTRUE(log(u[i, 3]) <= (now$norm - new$norm) / rule$scale)) now <- new
     }
