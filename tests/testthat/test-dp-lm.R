@@ -129,6 +129,8 @@ test_that("bad input is refused by class, and no message shows a record", {
   for (epsilon in list(0, -1, NA, NaN, Inf, "1", c(1, 2))) bad("argument", fit(epsilon = epsilon))
   for (delta in list(-0.1, 1, NA)) bad("argument", fit(delta = delta))
   bad("unsupported", fit(method = "adassp"))
+  bad("argument", fit(method = "adassp", delta = 1e-309))
+  expect_identical(fit(delta = 1e-309)$guarantee$delta, 0)
   bad("argument", fit(method = "none such"))
   bad("argument", fit(bounds = cars_bounds["wt"]))
   bad("argument", fit(bounds = c(cars_bounds, list(cyl = c(4, 8)))))
@@ -208,6 +210,44 @@ test_that("no term of the formula mixes rows, by methods of classes neither", {
   z$wt <- scale(mtcars$wt)
   fit <- dp_lm(mpg ~ I(2 * wt), z, 1, bounds = list(`I(2 * wt)` = c(-5, 5), mpg = c(0, 40)))
   expect_match(fit$guarantee$assumptions[2], "scale")
+})
+
+test_that("a replaced record, whatever is in it, changes the value alone", {
+  set.seed(11)
+  weird <- c(NA, NaN, Inf, -Inf, 0, 1e308, -1e308, 1e-320, 1e160, 1e6)
+  d <- data.frame(y = rnorm(20), x = rnorm(20), z = rnorm(20), k = sample(3, 20, TRUE), g = sample(c("a", "b", NA), 20, TRUE),
+                  text = as.character(round(rnorm(20), 1)))
+  other_record <- function(d) {
+    i <- sample(20, 1)
+    for (name in c("y", "x", "z")) d[i, name] <- sample(weird, 1)
+    d$k[i] <- sample(c(NA, -5L, 2L), 1)
+    d$g[i] <- sample(c("zzz", NA, "a"), 1)
+    d$text[i] <- sample(c("", "1e400", "NaN", "yes"), 1)
+    d
+  }
+  told <- function(d, formula, bounds, method) {
+    said <- character()
+    r <- withCallingHandlers(
+      dp_lm(formula, d, 1, delta = if (method == "adassp") 1e-6 else 0, bounds = bounds, method = method),
+      warning = function(w) said <<- c(said, conditionMessage(w)), message = function(m) said <<- c(said, conditionMessage(m)))
+    r <- unclass(r)
+    r$details[c("moments", "ridge", "scales")] <- NULL # released, too
+    list(said, r[setdiff(names(r), c("value", "scaled_coefficients"))], dimnames(as.matrix(r$value)), all(is.finite(r$value)))
+  }
+  public <- list(y = c(center = 0, scale = 1), `log(y)` = c(-3, 3))
+  ranges <- list(x = c(-1, 1), `log(x)` = c(-2, 1), `I(1/x)` = c(-5, 5), `ifelse(x > 0, z, 1)` = c(-1, 1), `factor(k)` = c("1", "2", "3"),
+                 g = c("a", "b"), `as.numeric(text)` = c(-2, 2), z = c(0, 1e300))
+  for (method in c("objective", "recentred", "huber", "statistics", "adassp", "output", "kng")) for (round in seq_len(if (quick()) 2 else 6)) {
+    terms <- sample(names(ranges), if (method == "kng") 1 else 2)
+    if (method == "kng" && terms == "factor(k)") next
+    left <- sample(names(public), 1)
+    formula <- stats::as.formula(paste(left, "~", paste(terms, collapse = "+")))
+    bounds <- c(public[left], ranges[terms])
+    one <- told(d, formula, bounds, method)
+    expect_true(one[[4]])
+    expect_length(one[[1]], 0)
+    expect_identical(told(other_record(d), formula, bounds, method), one)
+  }
 })
 
 test_that("a fit without predictors is one like others", {
