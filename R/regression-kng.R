@@ -37,15 +37,23 @@ kng_pull <- function(M, p, v, speed, x, y, lost, rule, reach) {
         colMeans(vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300))))
 }
 
-# N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm)
+# N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm). Points that doubles can't hold are
+# outside the domain (N infinite), whatever the records are.
 kng_norm <- function(M, a, b, x, y, lost, rule, ask) {
-  p <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
-  v <- mf_from_coords(M, p, b)
+  here <- kng_point(M, a, b, ask$center)
+  if (is.null(here)) return(list(norm = Inf))
   speed <- sqrt(sum(b^2))
-  pull <- kng_pull(M, p, v, speed, x, y, lost, rule, ask$reach)
-  pull[1, ] <- pull[1, ] - rule$ridge[1] * drop(mf_coords(M, p, mf_log(M, p, ask$center)))
+  pull <- kng_pull(M, here$p, here$v, speed, x, y, lost, rule, ask$reach)
+  pull[1, ] <- pull[1, ] - rule$ridge[1] * here$back
   pull[2, ] <- pull[2, ] + rule$ridge[2] * b
-  list(p = p, v = b, norm = max(sqrt(rowSums(pull^2)) / kng_factors(rule$k_min, speed, ask$reach)))
+  list(p = here$p, v = b, norm = max(sqrt(rowSums(pull^2)) / kng_factors(rule$k_min, speed, ask$reach)))
+}
+
+kng_point <- function(M, a, b, center) {
+  tryCatch({
+    p <- public_point(M, mf_exp(M, center, mf_from_coords(M, center, a)))
+    list(p = p, v = mf_from_coords(M, p, b), back = drop(mf_coords(M, p, mf_log(M, p, center))))
+  }, riemdp_error = function(e) NULL)
 }
 
 # bounds of the logarithm of exp's volume density in the ball, at the centre: c(least, most)
@@ -165,6 +173,11 @@ mechanism_regression_kng <- list(
     if (diff(kng_volume(M, ask)) > KNG_LOG_TRIALS) {
       abort_riemdp("unsupported", sprintf("method = \"kng\" has no fast way to draw uniform points from a ball of radius %.4g on %s. Use method = \"newton\".",
                                           ask$radius, label_manifold(M)))
+    }
+    edges <- c(lapply(seq_len(ask$q), function(j) ask$radius * (seq_len(ask$q) == j)), lapply(seq_len(ask$q), function(j) -ask$radius * (seq_len(ask$q) == j)))
+    if (any(vapply(edges, function(a) is.null(kng_point(M, a, 0 * a, ask$center)), NA))) {
+      abort_riemdp("unsupported", sprintf("method = \"kng\" needs a ball whose points fit into doubles, which on %s those at distance %.4g don't.",
+                                          label_manifold(M), ask$radius))
     }
     list(steps = list(rule), expected_error = NA_real_, spread = NULL,
          details = list(shares = 1, constant = constant_error(ask), scale = rule$scale, loss = ask$loss, chain = ask$chain),
