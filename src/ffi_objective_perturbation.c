@@ -280,8 +280,8 @@ static SEXP kng_body(struct call *c, struct rng *rng, void *data)
     size_t newton;
     read_fit(&o, in, &eta, &newton);
     size_t m = o.p * o.q;
-    if (o.own || m > 6)
-        ffi_abort_text("argument", "The gradient mechanism is for at most six coefficients of common features.");
+    if (o.own || m > 3)
+        ffi_abort_text("argument", "The gradient mechanism is for at most three coefficients of common features.");
     if (!is_doubles(in->draw, 2) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
         !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY))
         ffi_abort_text("argument", "`draw` must be a rate and a radius, both positive.");
