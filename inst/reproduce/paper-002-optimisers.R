@@ -196,7 +196,8 @@ for (i in seq_len(nrow(means))) {
   means$excess_sd[i] <- stats::sd(excess)
 }
 means <- means[c(same, "excess_mean", "excess_sd", "true_epsilon", "clip", "lr", "batch", "steps", "noise_sd")]
-means[] <- lapply(means, function(v) if (is.double(v)) signif(v, 4) else v)
+rounded <- c("excess_mean", "excess_sd", "true_epsilon", "lr", "noise_sd")
+means[rounded] <- lapply(means[rounded], signif, 4)
 utils::write.csv(means[do.call(order, unname(means[same])), ], file.path(output, "paper-002-optimisers.csv"), row.names = FALSE)
 
 # ---- picture -----------------------------------------------------------------------------------------------------------------
