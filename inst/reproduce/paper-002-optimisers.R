@@ -202,7 +202,7 @@ utils::write.csv(means[do.call(order, unname(means[same])), ], file.path(output,
 
 # ---- picture -----------------------------------------------------------------------------------------------------------------
 
-colours <- c(rgd = "#1b6ca8", rsgd = "#d1495b", rsvrg = "#2e933c")
+colours <- stats::setNames(riemdp_colours(3), c("rgd", "rsgd", "rsvrg"))
 labels <- c(rgd = "DP-RGD", rsgd = "DP-RSGD", rsvrg = "DP-RSVRG")
 grDevices::png(file.path(output, "paper-002-optimisers.png"), 330 * length(epsilons) + 40, 300 * length(problems) + 60, res = 96)
 graphics::par(mfrow = c(length(problems), length(epsilons)), mar = c(3.2, 3.4, 2.6, 0.8), mgp = c(2, 0.6, 0), oma = c(2.4, 0, 0, 0), cex = 0.72)
