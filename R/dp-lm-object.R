@@ -333,7 +333,7 @@ plot.dp_lm <- function(x, level = 0.95, ...) {
     width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)), numeric(101))
     fit <- design %*% value
     q <- ncol(value)
-    old <- graphics::par(mfrow = grDevices::n2mfrow(q))
+    old <- graphics::par(mfrow = grDevices::n2mfrow(q), mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
     on.exit(graphics::par(old))
     for (j in seq_len(q)) {
       low <- fit[, j] - width[, j]

@@ -468,7 +468,7 @@ explain.dp_optimize <- function(x, ...) {
 
 #' Trace of a private run
 #'
-#' Draws the length of the noisy gradient against the step: noisy quantities only.
+#' Draws the length of the noisy gradient against the step, noisy quantities only, and as a dotted line the length that noise alone would have.
 #'
 #' @param x a release of [dp_optimize()].
 #' @param main title.
@@ -478,7 +478,10 @@ explain.dp_optimize <- function(x, ...) {
 #' plot(dp_optimize(problem_huber(spd(2), 1), wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2)))
 #' @export
 plot.dp_optimize <- function(x, main = "length of the noisy gradient", ...) {
-  graphics::plot(x$trace$step, x$trace$gradient_norm, type = "l", main = main, xlab = "step", ylab = "", ...)
-  graphics::abline(h = x$sd * sqrt(mf_facts(x$manifold)$dimension), lty = 3, col = "grey50")
+  noise <- x$sd * sqrt(mf_facts(x$manifold)$dimension)
+  given <- list(...)
+  looks <- list(type = "l", xlab = "step", ylab = "", ylim = range(0, noise, x$trace$gradient_norm), lwd = 2, col = riemdp_colours(1))
+  do.call(graphics::plot.default, c(list(x$trace$step, x$trace$gradient_norm, main = main), looks[setdiff(names(looks), names(given))], given))
+  graphics::abline(h = noise, lty = 3, lwd = 2, col = "grey40")
   invisible(x)
 }

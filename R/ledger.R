@@ -570,8 +570,9 @@ plot.dp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
   colours <- grDevices::hcl.colors(length(sets), "Dark 3")
   if (is.null(main)) main <- sprintf("Privacy budget left, rule %s", x$rule)
   arguments <- list(...)
-  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left", cex.main = 0.85)
+  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left", cex.main = 0.85, xaxt = "n")
   do.call(graphics::plot.default, c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
+  if (is.null(arguments$xaxt)) graphics::axis(1, unique(round(pretty(c(0, max(1, longest - 1)))))) # releases are whole
   graphics::abline(h = 0, col = "grey60")
   for (i in seq_along(sets)) {
     graphics::lines(seq_along(curves[[i]]) - 1, curves[[i]], type = "s", col = colours[i], lwd = 2)

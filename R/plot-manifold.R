@@ -186,10 +186,11 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
     labels <- vapply(shown, `[[`, "", "label")
     bare <- length(backdrop(M, center)) > 0 # then there is room below
     size <- if (bare) 0.8 else 1
-    if (bare) size <- size * legend_fit(labels, size)
+    many <- length(labels) > 3
+    if (bare) size <- size * legend_fit(if (many) rep(labels[which.max(nchar(labels))], 3) else labels, size)
     wide <- graphics::strwidth(labels, cex = size)
-    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare, cex = size, xpd = NA, bty = "n",
-                     text.width = if (bare) wide else max(wide), col = vapply(shown, `[[`, "", "col"),
+    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare && !many, ncol = if (bare && many) 3 else 1, cex = size, xpd = NA,
+                     bty = "n", text.width = if (bare && !many) wide else max(wide), col = vapply(shown, `[[`, "", "col"),
                      pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
                      lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
   }

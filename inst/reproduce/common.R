@@ -37,20 +37,21 @@ save_numbers <- function(job, table, part = "") {
 }
 
 # What a paper states beside ours: quantity, setting, stated, ours (with the paper's calibration), honest, note; the last three as text, with two
-# standard errors. Rows of one quantity that all say the same are one row.
+# standard errors; an order (a < b) holds or doesn't. Rows of one quantity that all say the same are one row.
 side_by_side <- function(table) {
-  told <- function(value, se) {
+  told <- function(value, se, order = FALSE) {
+    if (order && !is.na(value)) return(if (value == 1) "holds" else "doesn't hold")
     figure <- format(signif(value, 3), drop0trailing = TRUE, trim = TRUE, scientific = FALSE)
     if (is.na(value)) "" else if (is.na(se) || se == 0) figure else paste(figure, "\u00b1", format(signif(2 * se, 1), scientific = FALSE))
   }
-  all_told <- function(rows) if (nrow(rows)) told(rows$value[1], rows$se[1]) else ""
+  all_told <- function(rows) if (nrow(rows)) told(rows$value[1], rows$se[1], grepl(" < ", rows$quantity[1])) else ""
   stated <- table[!is.na(table$paper), , drop = FALSE]
   if (!nrow(stated)) return(NULL)
   out <- do.call(rbind, lapply(seq_len(nrow(stated)), function(i) {
     row <- stated[i, ]
     same <- table[table$quantity == row$quantity & table$setting == row$setting, ]
-    data.frame(quantity = row$quantity, setting = row$setting, stated = told(row$paper, NA), ours = all_told(row),
-               honest = all_told(same[same$calibration == "honest", ]), note = if (is.na(row$note)) "" else row$note)
+    data.frame(quantity = row$quantity, setting = row$setting, stated = told(row$paper, NA, grepl(" < ", row$quantity)), ours = all_told(row),
+               honest = all_told(same[same$calibration == "honest", ]), note = if (is.na(row$note)) "" else sub("^1: this order holds(; )?", "", row$note))
   }))
   key <- paste(out$quantity, sub(", n = [0-9]+$", "", out$setting), out$stated, out$ours, out$honest, out$note)
   many <- as.vector(table(key)[key])

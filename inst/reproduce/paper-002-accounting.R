@@ -1,7 +1,8 @@
 # Privacy of the settings of Utpala, Han, Jawanpuria and Mishra (2023), Improved Differentially Private Riemannian Optimization, as
 # published and as it is: noise that their bounds give for a nominal epsilon, what that noise is worth, and what it would have to be.
 #
-#   Rscript paper-002-accounting.R [file.csv]     the table of all settings; some minutes
+#   Rscript paper-002-accounting.R [file.csv] [quick|full]     the table of all settings, some minutes, and a picture beside it; quick: of two
+#                                                              data sets
 #
 # All lengths are in units of the clipping length C = C0 = C1. Neighbours differ in one record replaced.
 
@@ -56,10 +57,20 @@ paper_002_table <- function(n = unname(paper_002$n), epsilon = paper_002$epsilon
 
 if (sys.nframe() == 0) {
   library(riemdp)
-  table <- paper_002_table()
-  print(format(table, digits = 4))
   file <- commandArgs(TRUE)
+  table <- paper_002_table(unname(paper_002$n[if ("quick" %in% file) c("mnist_1", "mammals") else TRUE]))
+  print(format(table, digits = 4))
   numbers <- vapply(table, is.double, NA)
   table[numbers] <- lapply(table[numbers], signif, 6)
   if (length(file)) utils::write.csv(table, file[1], row.names = FALSE, quote = FALSE)
+  if (length(file) && requireNamespace("ggplot2", quietly = TRUE)) {
+    library(ggplot2)
+    grDevices::png(sub("[.]csv$", ".png", file[1]), 9, 5, units = "in", res = 150, type = if (capabilities("cairo")) "cairo" else getOption("bitmapType"))
+    print(ggplot(table, aes(epsilon, epsilon_upper, colour = method, shape = method)) +
+      geom_line(aes(epsilon, epsilon), linetype = 3, colour = "grey50", inherit.aes = FALSE) +
+      geom_point(position = position_dodge(width = 0.06), size = 2.4) + scale_y_log10() + scale_x_continuous(breaks = paper_002$epsilon) +
+      scale_colour_manual(values = riemdp_colours(3)) + theme_riemdp() +
+      labs(x = "announced", y = "true epsilon, delta = 1e-6", title = "What the paper's noise is worth", subtitle = "Each point is a data set of the paper; dotted: as announced"))
+    invisible(grDevices::dev.off())
+  }
 }

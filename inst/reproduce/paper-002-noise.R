@@ -78,7 +78,7 @@ utils::write.csv(figure, file.path(folder, "paper-002-noise.csv"), row.names = F
 
 grDevices::png(file.path(folder, "paper-002-noise.png"), width = 1500, height = 720, res = 110)
 graphics::par(mfrow = c(2, 5), mar = c(3.4, 3.2, 2.2, 0.6), oma = c(0, 1.4, 0, 0), mgp = c(2, 0.6, 0), las = 1, cex.main = 1)
-colours <- c(isometric = "#1b6ca8", basis = "#c8553d", `gram-schmidt` = "#588157", chain = "#8a5a9e")
+colours <- stats::setNames(riemdp_colours(4), c("isometric", "basis", "gram-schmidt", "chain"))
 for (panel in panels) {
   part <- figure[figure$panel == panel$name, ]
   graphics::plot(range(panel$sizes), 10^c(-5.3, log10(limit) + 0.3), type = "n", log = "y", xlab = "m", ylab = "", main = panel$name,

@@ -11,9 +11,10 @@
 # images, an embedding with another seed.
 # Tuning isn't private: it is free here, for every method alike, and what a user would have to guess.
 #
-# paper-002-optimisers.csv: one row a run and mark: problem, epsilon, calibration, method, run, evaluations, excess (in the
+# paper-002-optimisers-runs.csv: one row a run and mark: problem, epsilon, calibration, method, run, evaluations, excess (in the
 # paper's loss: squared distances, -(w'z)^2), true_epsilon, and the settings. true_epsilon is what the noise that was drawn costs: by exact
-# Gaussian accounting or privacy-loss distributions, not by the bound that calibrated it.
+# Gaussian accounting or privacy-loss distributions, not by the bound that calibrated it. paper-002-optimisers.csv: means and standard
+# deviations over the runs.
 
 suppressPackageStartupMessages(library(riemdp))
 
@@ -186,11 +187,22 @@ for (name in names(problems)) {
   }
 }
 results <- do.call(rbind, rows)
-utils::write.csv(results, file.path(output, "paper-002-optimisers.csv"), row.names = FALSE)
+utils::write.csv(results, file.path(output, "paper-002-optimisers-runs.csv"), row.names = FALSE)
+same <- c("problem", "epsilon", "calibration", "method", "evaluations")
+means <- results[results$run == 1, ]
+for (i in seq_len(nrow(means))) {
+  excess <- results$excess[Reduce(`&`, lapply(same, function(k) results[[k]] == means[[k]][i]))]
+  means$excess_mean[i] <- mean(excess)
+  means$excess_sd[i] <- stats::sd(excess)
+}
+means <- means[c(same, "excess_mean", "excess_sd", "true_epsilon", "clip", "lr", "batch", "steps", "noise_sd")]
+rounded <- c("excess_mean", "excess_sd", "true_epsilon", "lr", "noise_sd")
+means[rounded] <- lapply(means[rounded], signif, 4)
+utils::write.csv(means[do.call(order, unname(means[same])), ], file.path(output, "paper-002-optimisers.csv"), row.names = FALSE)
 
 # ---- picture -----------------------------------------------------------------------------------------------------------------
 
-colours <- c(rgd = "#1b6ca8", rsgd = "#d1495b", rsvrg = "#2e933c")
+colours <- stats::setNames(riemdp_colours(3), c("rgd", "rsgd", "rsvrg"))
 labels <- c(rgd = "DP-RGD", rsgd = "DP-RSGD", rsvrg = "DP-RSVRG")
 grDevices::png(file.path(output, "paper-002-optimisers.png"), 330 * length(epsilons) + 40, 300 * length(problems) + 60, res = 96)
 graphics::par(mfrow = c(length(problems), length(epsilons)), mar = c(3.2, 3.4, 2.6, 0.8), mgp = c(2, 0.6, 0), oma = c(2.4, 0, 0, 0), cex = 0.72)
