@@ -1,4 +1,4 @@
-# Private geodesic regression over tables in chunks: noisy steps along sums of clipped gradients, which come from chunk_ask().
+# Geodesic regression over tables in chunks: steps, solvers and samplers as in memory, their sums over records from chunk_ask().
 
 # What takes the place of the responses. Variables come from the chunks: a formula's environment isn't sent to workers.
 regression_chunks <- function(formula, M, data, x_range) {
@@ -12,13 +12,10 @@ regression_chunks <- function(formula, M, data, x_range) {
   structure(list(formula = formula, M = M, data = data, spec = spec), class = "regression_chunks")
 }
 
-# the method that is made of sums over records
 chunked_method <- function(method) {
-  if (!is.character(method) || length(method) != 1 || !method %in% c("auto", "gradient")) {
-    abort_riemdp("unsupported", paste("for records in chunks `method` must be \"gradient\" (or \"auto\", which is the same",
-                                      "there): the others need all records at once."))
+  if (identical(method, "paper")) {
+    abort_riemdp("unsupported", "method = \"paper\" is not available for records in chunks: it is for study, and looks at all records at once.")
   }
-  "gradient"
 }
 
 # the curator's check
@@ -29,12 +26,57 @@ check_responses <- function(y) {
   y
 }
 
-# sum of clipped gradients, q x (1 + k)
-chunk_gradient <- function(y, state, ask, tau) {
-  request <- list(kernel = "regression", M = y$M, formula = y$formula, spec = y$spec, state = state, 
-                  ask = ask[c("speed", "reach", "q", "k")],
-                  tau = tau, counts = "frame")
-  matrix(exact_total(chunk_ask(y$data, request, private = TRUE)), ask$q)
+# What regression_steps() sees of the records: sums over them. The frame is made here, once, and sent.
+chunk_steps <- function(y, state, ask, frame) {
+  ask_all <- function(kernel, ...) {
+    exact_total(chunk_ask(y$data, list(kernel = kernel, M = y$M, formula = y$formula, spec = y$spec, state = state, frame = frame,
+                                       ask = ask[c("speed", "reach", "q", "k")], counts = "frame", ...), private = TRUE))
+  }
+  list(
+    frame = frame[[1]], lambda = frame[[2]], sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
+    perturbed = function(most, loss) {
+      shape <- c(ask$q, 1 + ask$k)
+      perturbed_tally(chunk_count(y$data), shape, function(b, hessian) {
+        ask_all("regression_perturbed", most = most, loss = loss, b = matrix(b, shape[1]), hessian = hessian)
+      })
+    }
+  )
+}
+
+# What riemdp_release_perturbed takes for the records. Solvers ask for the Hessian where they have just been for the gradient: both come in
+# one pass, unless the Hessian is large.
+perturbed_tally <- function(n, shape, sums) {
+  m <- prod(shape)
+  last <- NULL
+  structure(list(n = n, sums = function(v) {
+    hessian <- v[1] == 1
+    b <- v[-1]
+    if (is.null(last) || !identical(last$b, b) || (hessian && length(last$sums) == m)) {
+      last <<- list(b = b, sums = sums(b, hessian || m <= 60))
+    }
+    if (hessian) last$sums else last$sums[seq_len(m)]
+  }), class = "riemdp_tally")
+}
+
+# a chunk's responses and predictors as private calls see them
+chunk_private <- function(q, x) {
+  y <- private_response(q$formula, x, baseenv())
+  list(y = y, x = private_columns(q$spec, x, baseenv(), .Call(riemdp_count, q$M, y)))
+}
+
+# ---- the K-norm gradient mechanism ------------------------------------------------------------------------------------------
+
+# trials that share a pass
+KNG_TOGETHER <- 32
+
+# mean clipped gradients at some candidates (2 x q each), in one pass
+chunk_pull <- function(y, at, rule, reach) {
+  sums <- exact_total(chunk_ask(y$data, list(
+    kernel = "regression_pull", M = y$M, formula = y$formula, spec = y$spec, at = lapply(at, `[`, c("p", "b", "speed")), rule = rule,
+    reach = reach, counts = "frame"
+  ), private = TRUE))
+  q <- length(at[[1]]$b)
+  lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
 }
 
 # ---- plain --------------------------------------------------------------------------------------------------------------------
