@@ -47,7 +47,9 @@ chunk_kernels <- function() {
     # plain regression: predictors of a chunk's model frame (a matrix with names), and sums over its records
     design = function(q, x) {
       d <- chunk_design(q, x)
-      list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z)))
+      if (is.null(d)) return(list(n = 0))
+      list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z, d$w)),
+           logs = if (!is.null(d$w)) exact_rows(matrix(log(d$w))))
     },
     frame = function(q, x) {
       d <- chunk_design(q, x)
@@ -63,7 +65,19 @@ chunk_kernels <- function() {
     },
     energy = function(q, x) {
       d <- chunk_design(q, x)
-      .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, q$numbers)
+      .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, d$w, q$numbers)
+    },
+    # how many distances from a curve are at most as large as each of `edges`, those in between, or all
+    distance_order = function(q, x) {
+      d <- chunk_design(q, x)
+      size <- if (is.null(d)) double() else chunk_distances(q, d)
+      if (!is.null(q$between)) return(size[size > q$between[1] & size <= q$between[2]])
+      if (is.null(q$edges)) return(size)
+      here <- size[is.finite(size)]
+      list(count = findInterval(q$edges, sort(here)), most = max(-1, here), finite = as.double(length(here)))
+    },
+    crossproducts = function(q, x) {
+      chunk_crossproducts(q, chunk_design(q, x))
     },
     regression_check = function(q, x) {
       tryCatch({

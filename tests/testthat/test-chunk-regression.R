@@ -176,9 +176,77 @@ test_that("geodesic regression over chunks is that of memory", {
   lad <- geodesic_regression(y ~ t, M, chunks(frame, 25), loss = "lad", tol = 1e-6)
   expect_equal(lad$value, geodesic_regression(y ~ t, M, frame, loss = "lad", tol = 1e-6)$value, tolerance = 1e-6)
   expect_output(print(lad), "89 records, loss lad", fixed = TRUE)
-  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), loss = "huber"), class = "riemdp_error_unsupported")
-  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), weights = u), class = "riemdp_error_unsupported")
+  # weights that aren't, row numbers, a chunk with no record that counts, none at all, a variable that isn't in the chunks
+  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), weights = u), class = "riemdp_error_argument")
+  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), subset = 1:3), class = "riemdp_error_argument")
+  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), subset = t > 9), class = "riemdp_error_shape")
+  outside <- frame$t
+  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), weights = outside), class = "riemdp_error")
+  expect_error(geodesic_regression(y ~ t, M, chunks(frame, 25), na.action = na.fail), class = "riemdp_error_argument")
+  frame$late <- seq_len(n) > 40
+  fit <- geodesic_regression(y ~ t, M, chunks(frame, 20), subset = late, na.action = na.exclude)
+  expect_identical(nobs(fit), 50)
+  expect_equal(unname(residuals(fit, chunks(frame, 20))), unname(residuals(geodesic_regression(y ~ t, M, frame, subset = late))), tolerance = 1e-9)
+  expect_length(residuals(fit, frame[60:70, ]), 11)
+  expect_error(residuals(fit), class = "riemdp_error_argument")
   expect_error(geodesic_regression(y ~ I(0 * u + 1), M, chunks(frame, 25)), class = "riemdp_error_design")
   expect_error(geodesic_regression(y ~ u + I(2 * u), M, chunks(frame, 25)), class = "riemdp_error_design")
   expect_error(predict(lad), class = "riemdp_error_argument")
+})
+
+test_that("weights, subsets, Huber's own scale and summaries over chunks are those of memory", {
+  set.seed(5)
+  n <- 160
+  for (M in if (quick()) list(spd(2)) else list(sphere(2), kendall(4))) {
+    r <- chunk_records_on(list(M = M, reach = 1), 2)
+    d <- mf_facts(M)$dimension
+    frame <- data.frame(t = runif(n, 2, 3), u = rnorm(n), w = sample(0:3, n, TRUE) / 2)
+    frame$y <- mf_points(mf_exp(M, r$one, mf_from_coords(M, r$one, outer(frame$t - 2.5, rep(0.5, d)) + outer(frame$u, rep(0.05, d)) +
+                                                           rnorm(n * d, sd = 0.03))), M)
+    frame$t[7] <- NA
+    calls <- list(function(data, f) geodesic_regression(f, M, data, origin = 2.5, weights = w),
+                  function(data, f) geodesic_regression(f, M, data, origin = 2.5, subset = t < 2.8 & u > -1),
+                  function(data, f) geodesic_regression(f, M, data, "huber", origin = 2.5),
+                  function(data, f) geodesic_regression(f, M, data, "huber", origin = "mean", weights = w, subset = u > -1))
+    for (formula in list(y ~ t, y ~ t + u)) for (run in calls) {
+      whole <- run(frame, formula)
+      first <- run(chunks(frame, 60), formula)
+      new <- data.frame(t = c(2, 3), u = c(0, 1))
+      expect_lt(max(mf_dist(M, predict(first, new), predict(whole, new))), 1e-9)
+      for (name in c("value", "null_value", "r.squared", "sigma", "df.residual", "cutoff")) {
+        expect_equal(first[[name]], whole[[name]], tolerance = 1e-10)
+      }
+      expect_identical(coef(run(chunks(frame, 47, map = backwards), formula)), coef(first))
+      expect_equal(nobs(first), nobs(whole))
+      expect_equal(deviance(first), deviance(whole), tolerance = 1e-9)
+      expect_equal(summary(first)$speeds, summary(whole)$speeds, tolerance = 1e-7)
+      expect_equal(glance(first)[names(glance(whole))[1:10]], glance(whole)[1:10], tolerance = 1e-8)
+      count <- if (is.null(whole$weights)) TRUE else whole$weights > 0
+      expect_equal(summary(first)$residuals, quantile(whole$residuals[count]), tolerance = 1e-7)
+      if (whole$loss == "squared") { # the frame may turn with the last digits of the foot
+        expect_equal(eigen(vcov(first))$values, eigen(vcov(whole))$values, tolerance = 1e-7)
+        expect_identical(dimnames(vcov(first)), dimnames(vcov(whole)))
+      }
+    }
+    expect_output(print(summary(first)), "Huber loss turns linear", fixed = TRUE)
+    expect_error(vcov(first), class = "riemdp_error_unsupported")
+  }
+})
+
+test_that("order statistics of numbers in chunks are exact", {
+  set.seed(9)
+  many <- list(even = runif(1e5), wide = exp(rnorm(1e5, sd = 40)), tied = c(rep(0.25, 6e4), runif(3e4), rep(0, 1e4)),
+               lost = c(runif(7e4), rep(Inf, 3e4)), same = rep(pi, 1e5), few = c(3, 1, 2), zero = rep(0, 1e5),
+               none = rep(Inf, 5))
+  for (name in names(many)) for (guess in list(double(), c(0.1, 0.9), many[[name]][1:3])) {
+    x <- many[[name]]
+    passes <- 0
+    ranks <- unique(c(1, ceiling(length(x) * c(0.2, 0.5, 0.51, 0.9)), length(x)))
+    got <- riemdp:::chunk_order(ranks, length(x), function(edges) {
+      passes <<- passes + 1
+      list(count = findInterval(edges, sort(x)), most = max(-1, x[is.finite(x)]), finite = sum(is.finite(x)))
+    }, function(low, high) x[x > low & x <= high], guess)
+    expect_identical(got, sort(x)[ranks])
+    expect_lt(passes, if (name == "wide") 40 else 25)
+  }
 })
