@@ -54,7 +54,7 @@ regression_mechanisms <- function() {
 #'
 #' @param formula points on the left as in [geodesic_regression()]; predictors on the right.
 #' @param M a manifold.
-#' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"` takes some 20 to 40
+#' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"` takes some 10 to 20
 #'   passes over them, `"gradient"` one a step, `"kng"` one for every 32 trials or for each step of its chain.
 #' @param epsilon privacy budget, positive.
 #' @param center,radius the public ball that holds the foot point: one point, and a radius in the units of the metric, below the

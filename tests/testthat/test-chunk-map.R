@@ -187,7 +187,7 @@ test_that("future's clusters over TCP, batchtools and mirai give the same answer
   expect_identical(private(map_future()), private(NULL))
   if (requireNamespace("future.mirai", quietly = TRUE)) {
     future::plan(future.mirai::mirai_multisession, workers = 2)
-    expect_identical(frechet_mean(chunks(wishart_spd, 250, map = map_future()), M), whole)
+    expect_identical(short(map_future()), short())
   }
   if (requireNamespace("future.batchtools", quietly = TRUE)) {
     folder <- setwd(test_folder()) # where its registries go
