@@ -72,10 +72,10 @@ KNG_TOGETHER <- 32
 # mean clipped gradients at some candidates (2 x q each), in one pass
 chunk_pull <- function(y, at, rule, reach) {
   sums <- exact_total(chunk_ask(y$data, list(
-    kernel = "regression_pull", M = y$M, formula = y$formula, spec = y$spec, at = lapply(at, `[`, c("p", "b", "speed")), rule = rule,
+    kernel = "regression_pull", M = y$M, formula = y$formula, spec = y$spec, at = at, rule = rule,
     reach = reach, counts = "frame"
   ), private = TRUE))
-  q <- length(at[[1]]$b)
+  q <- length(at[[1]]$v)
   lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
 }
 

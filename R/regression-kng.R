@@ -45,27 +45,32 @@ kng_gradients <- function(M, p, v, speed, d, rule, reach) {
        vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300)))
 }
 
-# N at points with coordinates `a` at the centre and vectors with coordinates `b` (a row for each): a list of list(p, v, norm). Records in
-# chunks are passed over once for all of them.
-kng_norms <- function(M, a, b, d, rule, ask) {
-  at <- lapply(seq_len(nrow(a)), function(i) {
-    list(p = mf_exp(M, ask$center, mf_from_coords(M, ask$center, a[i, ])), b = b[i, ], speed = sqrt(sum(b[i, ]^2)))
-  })
-  pulls <- if (inherits(d$y, "regression_chunks")) {
-    chunk_pull(d$y, at, rule, ask$reach)
-  } else {
-    lapply(at, function(one) {
-      do.call(rbind, lapply(kng_gradients(M, one$p, mf_from_coords(M, one$p, one$b), one$speed, d, rule, ask$reach), colMeans))
-    })
-  }
-  Map(function(one, pull) {
-    pull[1, ] <- pull[1, ] - rule$ridge[1] * drop(mf_coords(M, one$p, mf_log(M, one$p, ask$center)))
-    pull[2, ] <- pull[2, ] + rule$ridge[2] * one$b
-    list(p = one$p, v = one$b, norm = max(sqrt(rowSums(pull^2)) / kng_factors(rule$k_min, one$speed, ask$reach)))
-  }, at, pulls)
+# the point with coordinates a at the centre, and the vector with coordinates b
+kng_place <- function(M, a, b, ask) {
+  list(p = mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), v = b, speed = sqrt(sum(b^2)))
 }
 
-kng_norm <- function(M, a, b, d, rule, ask) kng_norms(M, matrix(a, 1), matrix(b, 1), d, rule, ask)[[1]]
+# list(p, v, norm): N there, of the mean gradients
+kng_judge <- function(M, at, foot, vector, rule, ask) {
+  foot <- foot - rule$ridge[1] * drop(mf_coords(M, at$p, mf_log(M, at$p, ask$center)))
+  vector <- vector + rule$ridge[2] * at$v
+  list(p = at$p, v = at$v, norm = max(sqrt(c(sum(foot^2), sum(vector^2))) / kng_factors(rule$k_min, at$speed, ask$reach)))
+}
+
+kng_norm <- function(M, a, b, d, rule, ask) {
+  if (inherits(d$y, "regression_chunks")) return(kng_norms(M, matrix(a, 1), matrix(b, 1), d, rule, ask)[[1]])
+  at <- kng_place(M, a, b, ask)
+  g <- kng_gradients(M, at$p, mf_from_coords(M, at$p, b), at$speed, d, rule, ask$reach)
+  kng_judge(M, at, colMeans(g[[1]]), colMeans(g[[2]]), rule, ask)
+}
+
+# The same for several candidates, a row of coordinates for each: records in chunks are passed over once for all of them
+kng_norms <- function(M, a, b, d, rule, ask) {
+  if (!inherits(d$y, "regression_chunks")) return(lapply(seq_len(nrow(a)), function(i) kng_norm(M, a[i, ], b[i, ], d, rule, ask)))
+  at <- lapply(seq_len(nrow(a)), function(i) kng_place(M, a[i, ], b[i, ], ask))
+  pulls <- chunk_pull(d$y, at, rule, ask$reach)
+  lapply(seq_along(at), function(i) kng_judge(M, at[[i]], pulls[[i]][1, ], pulls[[i]][2, ], rule, ask))
+}
 
 # bounds of the logarithm of exp's volume density in the ball, at the centre: c(least, most)
 kng_volume <- function(M, ask) {
