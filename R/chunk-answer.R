@@ -101,7 +101,7 @@ chunk_kernels <- function() {
       d <- chunk_private(q, x)
       d <- kng_predictors(d$x, q$reach, d$y)
       exact_rows(do.call(cbind, lapply(q$at, function(at) {
-        do.call(cbind, kng_gradients(q$M, at$p, tangent_vectors(q$M, at$p, matrix(at$v)), at$speed, d, q$rule, q$reach))
+        do.call(cbind, kng_gradients(q$M, at$p, tangent_vectors(q$M, at$p, matrix(at$b)), at$speed, d, q$rule, q$reach))
       })))
     },
     linear_perturbed = function(q, x) {

@@ -75,7 +75,7 @@ chunk_pull <- function(y, at, rule, reach) {
     kernel = "regression_pull", M = y$M, formula = y$formula, spec = y$spec, at = at, rule = rule,
     reach = reach, counts = "frame"
   ), private = TRUE))
-  q <- length(at[[1]]$v)
+  q <- length(at[[1]]$b)
   lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
 }
 

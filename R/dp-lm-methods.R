@@ -71,20 +71,43 @@ perturbation_words <- function(rule, epsilon) {
 # ---- re-centring ------------------------------------------------------------------------------------------------------------
 
 SCALE_GRID <- 2^((-20:6) / 2)
-FIRST_SHARES <- c(0.04, 0.06, 0.1, 0.15, 0.25)
+FIRST_SHARES <- c(0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
+# Residuals count as small, and are fitted anew from there, at or below this share of the scale before
+SMALLER <- 0.75
+# Scales are released one grid step too low as often as not, and heavy tails have larger standard deviations than their quantiles say
+SCALE_MARGIN <- sqrt(2)
+ROUNDS <- 4
+# The price of insuring against a high R-squared that nobody guessed: at most this share of epsilon, for a rough fit with this error
+PREMIUM <- c(share = 0.1, error = 0.2)
 
-# Shares of epsilon for the first fit, the scale and the last fit; the quantile that the scale aims at. The first fit gets the least with
-# which the model's error is at most .05; where counts are blurred a quantile far from both ends is safe.
+# Shares of epsilon for a rough fit and for a scale, and the quantile that the scale aims at. The fit gets the least with which the model's
+# error is small; less so where a high R-squared isn't expected. Counts are blurred: a quantile far from both ends is safe.
 recentring_shares <- function(ask) {
   error <- vapply(FIRST_SHARES, function(share) {
     rule <- perturbation_rule(ask$n, share * ask$epsilon, ask$d, ask$q, "closed")
     if (is.null(rule)) Inf else rule$error
   }, 0)
-  enough <- which(error <= 0.05)
-  first <- if (length(enough)) enough[1] else length(FIRST_SHARES)
-  scale <- clamp(60 / (ask$n * ask$epsilon), 0.03, 0.1)
-  list(first = FIRST_SHARES[first], scale = scale, last = (1 - FIRST_SHARES[first] - scale) * (1 - 1e-15), error = error[first],
-       fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9))
+  enough <- which(error <= if (ask$r_squared >= 0.7) 0.1 else PREMIUM[["error"]])
+  at <- if (length(enough)) enough[1] else length(FIRST_SHARES)
+  scale <- clamp(60 / (ask$n * ask$epsilon), 0.02, 0.1)
+  list(first = FIRST_SHARES[at], scale = scale, error = error[at], fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9))
+}
+
+# Whether rounds go on, and with what, after a released scale `size`; `unit` is the one before. Residuals that are not much more than
+# the rough fit's own error say that another will find more.
+next_round <- function(size, unit, share) {
+  smaller <- size <= SMALLER * unit
+  list(smaller = smaller, unit = if (smaller) SCALE_MARGIN * size else unit, more = smaller && size^2 <= 2 * share$error * unit^2)
+}
+
+# what is left for the last fit after `rounds`; less than there is, for the rounding of sums
+last_share <- function(share, rounds) (1 - rounds * (share$first + share$scale)) * (1 - 1e-14)
+
+# rounds that leave at least half for the last fit
+most_rounds <- function(share) min(ROUNDS, floor(0.5 / (share$first + share$scale)))
+
+recentring_last <- function(ask, share, rounds) {
+  perturbation_rule(ask$n, last_share(share, rounds) * ask$epsilon, ask$d, ask$q, ask$rule)
 }
 
 # the scale of residuals by the exponential mechanism; rows with missing cells count as outside
@@ -109,50 +132,56 @@ residual_responses <- function(x, y, b, scale, limit = FALSE) {
   if (limit) limit_rows(e) else e
 }
 
-# below this released scale a further round is worth its price
-FURTHER_SCALE <- 0.1
+# perturbation_error() of residuals with standard deviation `sd` whose coefficients have squares `prior`, fitted in units of `unit`
+residual_error <- function(rule, unit, sd, prior) {
+  perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau * unit / sd, rule$e1, rule$ridge, rule$norm, prior / sd^2,
+                     nominal_errors(rule$q, "gamma")) * sd^2
+}
 
 linear_recentred <- list(
   auto = TRUE,
   unsupported = function(ask) {
-    for (share in c(recentring_shares(ask)$first, recentring_shares(ask)$last * 0.45)) {
-      if (is.null(perturbation_rule(ask$n, share * ask$epsilon, ask$d, ask$q, "closed"))) return(no_loss)
-    }
+    share <- recentring_shares(ask)
+    if (is.null(perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")) || is.null(recentring_last(ask, share, 1))) no_loss
   },
   plan = function(ask) {
     share <- recentring_shares(ask)
-    first <- perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, ask$rule)
-    last <- perturbation_rule(ask$n, share$last * ask$epsilon, ask$d, ask$q, ask$rule)
-    # the last fit's errors are as large as the residuals of the first; its coefficients are the first one's errors
-    rough <- guessed_error(first, ask)
+    first <- perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")
+    # the rounds as they go if scales are released as the model has them
     g <- guess(ask)
-    size <- g$sd^2 + rough
-    error <- size * perturbation_error(ask$n, ask$d, ask$q, last$g, last$tau, last$e1, last$ridge, last$norm,
-                                       rough / size * c(0.5, if (ask$d > 0) 0.5 / (ask$d * NOMINAL_MOMENT)),
-                                       nominal_errors(ask$q, "gamma"))
-    # a scale that is off by the square root of 2, and skewed laws, cost about as much again: on the wines, whose sugar is skewed, the
-    # excess is 1.5 times that of "objective" where this model without its factor says .6
-    list(share = share, rule = last, first = first, error = 2 * error, guarantee = pure(ask))
+    unit <- 1
+    prior <- g$prior
+    for (rounds in seq_len(most_rounds(share))) {
+      rough <- residual_error(first, unit, g$sd, prior)
+      turn <- next_round(sqrt(g$sd^2 + rough), unit, share)
+      if (turn$smaller) prior <- rough * c(0.5, if (ask$d > 0) 0.5 / (ask$d * NOMINAL_MOMENT))
+      unit <- turn$unit
+      if (!turn$more) break
+    }
+    list(share = share, first = first, error = residual_error(recentring_last(ask, share, rounds), unit, g$sd, prior), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) {
-    b <- release_perturbed(x, y, plan$first)
-    scale <- release_scale(x, y, b, plan$share$scale * ask$epsilon, plan$share$fraction)
-    released <- scale
-    rule <- plan$rule
-    if (scale <= FURTHER_SCALE) { # decided by a release; the last fit's budget goes to two fits and a scale
-      left <- plan$share$last * ask$epsilon
-      rule <- perturbation_rule(ask$n, 0.45 * left, ask$d, ask$q, "closed")
-      b <- b + scale * release_perturbed(x, residual_responses(x, y, b, scale), rule)
-      scale <- release_scale(x, residual_responses(x, y, 0 * b, scale), b / scale, 0.1 * left * (1 - 1e-15), plan$share$fraction) * scale
-      released <- c(released, scale)
+    share <- plan$share
+    b <- matrix(0, ask$q, ask$d + 1)
+    unit <- 1
+    scales <- NULL
+    for (rounds in seq_len(most_rounds(share))) { # what a round does is decided by releases of those before
+      rough <- b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), plan$first)
+      size <- unit * release_scale(x, residual_responses(x, y, 0 * b, unit), rough / unit, share$scale * ask$epsilon, share$fraction)
+      scales <- c(scales, size)
+      turn <- next_round(size, unit, share)
+      if (turn$smaller) b <- rough
+      unit <- turn$unit
+      if (!turn$more) break
     }
-    list(b = b + scale * release_perturbed(x, residual_responses(x, y, b, scale, limit = TRUE), rule), details = list(scales = released))
+    rule <- recentring_last(ask, share, rounds)
+    list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), rule), details = list(scales = scales, unit = unit, rule = rule))
   },
   words = function(r) {
     share <- r$details$share
-    c(sprintf("Stages, their budgets added: a rough fit (%.3g of epsilon); the residuals' scale by the exponential mechanism on a public grid (%.3g; released: %s public standard deviations)%s; a fit of the residuals divided by the last scale (the rest), whose shrinkage is towards the fit before.",
-              share$first, share$scale, paste(signif(r$details$scales, 4), collapse = ", "),
-              if (length(r$details$scales) > 1) "; since that scale is small, a further fit and scale out of what was left" else ""),
+    c(sprintf("Rounds, their budgets added: a rough fit (%.3g of epsilon) and its residuals' scale by the exponential mechanism on a public grid (%.3g); released: %s public standard deviations. Where a scale is at most %.2g of the one before, coefficients are fitted anew from the rough ones, in units of %.3g times that scale, after another round if the rough fit's own error is most of it. The last fit has the rest, %.3g.",
+              share$first, share$scale, paste(signif(r$details$scales, 4), collapse = ", "), SMALLER, SCALE_MARGIN,
+              last_share(share, length(r$details$scales))),
       "Later stages are chosen by earlier releases and public numbers only.", perturbation_words(r$details$rule, r$epsilon)[2],
       "Sections 2 and 3 of proofs/linear-regression.md.")
   }

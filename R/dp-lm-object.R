@@ -6,7 +6,7 @@
 #' records: `predict(r, newdata)` makes predictions wherever they are wanted, and `fitted(r, data)` is the same for rows that you hold.
 #'
 #' @section Uncertainty:
-#' `confint()`, the standard errors of `summary()` and `tidy()`, and bands of `predict()` are about the noise that privacy adds, from public numbers
+#' `confint()`, `vcov()`, the standard errors of `summary()` and `tidy()`, and bands of `predict()` are about the noise that privacy adds, from public numbers
 #' and the release alone; they cost no budget and don't cover the records' own sampling error.
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and only
 #'   linearised; for objective perturbation it passes through the records' curvature, for which the public model stands in.
@@ -25,6 +25,7 @@
 #' @param ... not used, or graphical parameters.
 #' @return `coef()`: as `object$value`. `predict()`: a vector, or a matrix with a column for each response; with `interval` an array with
 #'   `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a matrix with a row for each coefficient.
+#'   `vcov()`: the covariance of the noise, without the (weak) one between responses.
 #'   `summary()`: a list of class `summary.dp_lm` with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`,
 #'   `std.error`. `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
 #' @examples
@@ -49,7 +50,8 @@ whole_release <- function(object) {
 }
 
 made_by_dp_lm <- function(expr) {
-  tryCatch(expr, riemdp_error = stop, error = function(e) {
+  tryCatch(expr, error = function(e) {
+    if (inherits(e, "riemdp_error")) stop(e)
     abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
   })
 }
@@ -65,6 +67,10 @@ nobs.dp_lm <- function(object, ...) object$n
 #' @export
 formula.dp_lm <- function(x, ...) x$formula
 
+#' @importFrom stats terms
+#' @export
+terms.dp_lm <- function(x, ...) stats::terms(x$formula)
+
 #' @rdname predict.dp_lm
 #' @importFrom stats predict
 #' @export
@@ -73,6 +79,7 @@ predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level 
   if (missing(newdata)) {
     abort_riemdp("argument", "a private fit holds no records: give `newdata`, a data frame with the predictors.")
   }
+  if ("se.fit" %in% ...names()) abort_riemdp("unsupported", "there is no `se.fit`: interval = \"noise\" gives bands of the noise that privacy adds.")
   interval <- check_choice(interval, "interval", c("none", "noise"))
   level <- check_level(level)
   outside <- check_choice(outside, "outside", c("move", "extend"))
@@ -98,7 +105,7 @@ new_design <- function(object, newdata, clip) {
   values <- lapply(stats::setNames(nm = names(object$spec$predictors)), function(name) {
     evaluate_variable(object$spec$predictors[[name]], name, newdata, env, n, "newdata")
   })
-  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip)))
+  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip, n)))
 }
 
 check_level <- function(level) {
@@ -146,10 +153,11 @@ scaled_covariance <- function(object) {
   if (object$method == "output") {
     variance <- (q * (d + 1) + 1) / rule$rate^2 / rule$ridge
   } else {
-    loss <- loss_at(rule$g, rule$tau, nominal_errors(q, "gamma")$r)
+    unit <- if (is.null(details$unit)) 1 else details$unit
+    size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
+    loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
     kappa <- mean(loss$slope + (q - 1) * loss$across) / q
-    variance <- noise_second_moment(rule$norm, d, q) / q / rule$rate^2 / (rule$n * kappa * moment + rule$ridge)^2
-    if (!is.null(details$scales)) variance <- variance * details$scales[length(details$scales)]^2
+    variance <- unit^2 * noise_second_moment(rule$norm, d, q) / q / rule$rate^2 / (rule$n * kappa * moment + rule$ridge)^2
   }
   rep(list(diag(variance, d + 1)), q)
 }
@@ -175,6 +183,24 @@ perturbation_length <- function(rule, level) {
   sort(size)[min(20000, ceiling(20000 * (level + 0.001 + 3 * sqrt(level * (1 - level) / 20000))))] / rule$rate
 }
 
+coefficient_names <- function(value) {
+  if (ncol(value) == 1) rownames(value) else paste(rep(colnames(value), each = nrow(value)), rownames(value), sep = ":")
+}
+
+#' @rdname predict.dp_lm
+#' @export
+vcov.dp_lm <- function(object, ...) {
+  whole_release(object)
+  made_by_dp_lm({
+    name <- coefficient_names(as_matrix_value(object))
+    out <- matrix(0, length(name), length(name), dimnames = list(name, name))
+    cov <- noise_covariance(object)
+    size <- length(object$columns) + 1
+    for (j in seq_along(cov)) out[(j - 1) * size + seq_len(size), (j - 1) * size + seq_len(size)] <- cov[[j]]
+    out
+  })
+}
+
 #' @rdname predict.dp_lm
 #' @export
 confint.dp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"), ...) {
@@ -191,7 +217,7 @@ confint.dp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound
       t <- back_transform(object$columns)
       perturbation_length(rule, level) * outer(sqrt(drop(t^2 %*% (1 / rule$ridge))), object$bounds$y["scale", ])
     }
-    name <- if (ncol(value) == 1) rownames(value) else paste(rep(colnames(value), each = nrow(value)), rownames(value), sep = ":")
+    name <- coefficient_names(value)
     side <- (1 - level) / 2
     matrix(c(value - width, value + width), ncol = 2, dimnames = list(name, sprintf("%.4g %%", 100 * c(side, 1 - side))))
   })

@@ -48,7 +48,9 @@ regression_mechanisms <- function() {
 #' @section Records:
 #' A record counts as it is whatever the others are: a predictor outside `x_range` is moved to its end; a response that is missing,
 #' is no point of the manifold, or has no logarithm at the current curve, has no pull. None of this is told. The right side of
-#' the formula may hold only terms that are functions of one row; `scale()`, `poly()` and the like are refused.
+#' the formula may hold only terms that are functions of one row; `scale()`, `poly()` and the like are refused, see [dp_lm()]. The left side is
+#' evaluated as it is, and a record is what it makes of a row: it must not mix rows either. Where numbers come from [scale()] the
+#' release says so.
 #' With `invalid = "error"` (for the curator, who may see the records) responses that are no points are reported by number before
 #' anything is drawn; this check is not part of the release.
 #'
@@ -76,8 +78,8 @@ regression_mechanisms <- function() {
 #' @return An object of class `dp_regression` and [dp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
 #'   `radius`, `speed`, `residual_bound`, `columns` (name, middle and half width of each predictor), `expected_error` (root mean squared
 #'   distance to the non-private curve over the ranges by the public model; `NA` for `"kng"`), `details` (shares of the steps), `chosen`,
-#'   `guarantee`, `budget`. There are `coef()`, `predict()`, `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()` and
-#'   [dp_uncertainty()] methods. It holds no record.
+#'   `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`, `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()`,
+#'   `tidy()` and `glance()` methods, and [dp_uncertainty()]. It holds no record.
 #' @references
 #' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International Journal of
 #' Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
@@ -117,7 +119,10 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   if (chunked) chunked_method(method)
   ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
   plan <- plan_regression(M, ask)
-  x <- if (!chunked) private_columns(spec, data, environment(formula) %||% env, n)
+  x <- if (!chunked) private_columns(spec, data, environment(formula) %||% env, n, TRUE)
+  if (!chunked && (is_scaled(y) || holds_scaled(c(spec$predictors, list(formula[[2]])), data, environment(formula) %||% env))) {
+    plan$guarantee$assumptions <- c(plan$guarantee$assumptions, SCALED)
+  }
   if (invalid == "error") y <- if (chunked) check_responses(y) else response_points(y, M)
   event <- release_event(plan$guarantee)
   budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
@@ -137,7 +142,7 @@ private_response <- function(formula, data, env) {
     abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
   }
   if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
-  y <- tryCatch(eval(formula[[2]], data, environment(formula) %||% env), error = function(e) {
+  y <- tryCatch(suppressWarnings(eval(formula[[2]], data, environment(formula) %||% env)), error = function(e) {
     abort_riemdp("argument", "the left side of the formula could not be found or evaluated.")
   })
   if (inherits(y, "AsIs")) class(y) <- setdiff(class(y), "AsIs")
@@ -148,24 +153,25 @@ private_response <- function(formula, data, env) {
 private_predictors <- function(formula, data, x_range) {
   formula[[2]] <- 0
   spec <- linear_terms(formula, data)
+  spec$responses <- list()
   if (length(spec$parts) < 1) abort_riemdp("argument", "`formula` has no predictor: dp_mean() releases a private mean.")
   if (is.numeric(x_range) && length(spec$predictors) == 1) x_range <- stats::setNames(list(x_range), names(spec$predictors))
   if (!is.list(x_range)) {
     abort_riemdp("argument", "`x_range` must be two numbers for one predictor, or a list with a name for each variable.")
   }
-  ranges <- c(x_range, list("0" = c(center = 0, scale = 1)))
-  bounds <- linear_bounds(spec, ranges)
+  bounds <- linear_bounds(spec, x_range, "x_range")
   columns <- linear_columns(spec, bounds)
   list(predictors = spec$predictors, bounds = list(x = bounds$x), columns = columns, formula = spec$formula[-2],
        parts = spec$parts)
 }
 
 # predictors from the middle of their ranges, k x n; NA where missing
-private_columns <- function(spec, data, env, n) {
+private_columns <- function(spec, data, env, n, kinds = FALSE) {
   env <- rowwise_functions(env)
   values <- lapply(seq_along(spec$predictors), function(i) {
     evaluate_variable(spec$predictors[[i]], names(spec$predictors)[i], data, env, n)
   })
+  if (kinds) check_kinds(spec$bounds, values, names(spec$predictors), "x_range") # a chunk's types may depend on its records
   raw <- t(column_values(spec$columns, spec$bounds, values))
   raw[!is.finite(raw)] <- NA
   dimnames(raw) <- NULL
@@ -274,6 +280,9 @@ plan_regression <- function(M, ask) {
 #' @export
 dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0) {
   check_manifold(M)
+  lacking <- c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
+               residual_bound = missing(residual_bound), x_half = missing(x_half))
+  if (any(lacking)) abort_no_default(names(lacking)[lacking][1])
   if (!is.numeric(x_half) || is.object(x_half) || !length(x_half) || !all(is.finite(x_half)) || any(x_half <= 0)) {
     abort_riemdp("argument", "`x_half` must be positive numbers, one for each predictor.")
   }
@@ -453,6 +462,17 @@ explain.dp_regression <- function(x, ...) {
 #' @importFrom stats coef
 #' @export
 coef.dp_regression <- function(object, ...) object$value
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.dp_regression <- function(x, ...) {
+  as_made({
+    M <- x$manifold
+    v <- new_points(storage_rows_tangent(x$value$v, M), M, tangent = TRUE)
+    do.call(rbind, c(list(cbind(term = "p", tidy_point(x$value$p))),
+                     lapply(seq_along(v), function(j) cbind(term = x$columns$name[j], tidy_point(as_single(v[j]))))))
+  })
+}
 
 #' @importFrom stats nobs
 #' @export

@@ -25,6 +25,7 @@ step_until <- function(x, step, ok) {
 
 # largest mu for which the condition holds, rounded down
 gaussian_mu <- function(epsilon, delta) {
+  if (!(delta >= 1e-300)) abort_riemdp("argument", "for Gaussian noise `delta` must be at least 1e-300: doubles tell no smaller probabilities.")
   f <- function(log_mu) log(gaussian_delta(exp(log_mu), epsilon)) - log(delta)
   lower <- log(epsilon + 1e-3) - log(50)
   while (f(lower) > 0) lower <- lower - 2

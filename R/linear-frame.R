@@ -14,16 +14,84 @@ check_rowwise <- function(expr) {
         "the formula calls %s(), which may mix rows (as scale() and poly() do): a private fit needs terms that are functions of one row. Make such a column from public numbers first.",
         if (nzchar(name)) name else "a function"))
     }
+    if (name %in% c("factor", "as.factor") && length(expr) != 2) {
+      abort_riemdp("unsupported", sprintf("%s() takes one argument here: levels are public and belong into the bounds.", name))
+    }
     for (part in as.list(expr)[-1]) if (!missing(part)) check_rowwise(part)
+  } else if (!is.name(expr) && !(is.atomic(expr) && length(expr) == 1 && is.null(attributes(expr)))) {
+    abort_riemdp("unsupported", "the formula may hold names, calls and single numbers, no data.")
   }
   invisible(expr)
 }
 
-# base's functions come first, whatever the caller has defined under their names
+# What the formula calls: base's functions, whatever the caller has defined under their names, on plain vectors. Methods for classes would
+# mix rows: codes of a factor depend on the levels that were found, units of a time difference on the shortest.
 rowwise_functions <- function(parent) {
   env <- new.env(parent = parent)
-  for (name in ROWWISE) assign(name, get(name, baseenv()), envir = env)
+  for (name in ROWWISE) assign(name, rowwise_function(name), envir = env)
   env
+}
+
+rowwise_function <- function(name) {
+  f <- get(name, baseenv())
+  force(name)
+  switch(name,
+    "(" = , I = function(x) plain_argument(x, name, "factor"),
+    factor = , as.factor = function(x) factor(as.character(plain_argument(x, name, "factor"))),
+    ifelse = rowwise_ifelse,
+    as.numeric = , as.double = , as.integer = function(x, units) {
+      if (inherits(x, "difftime") && !missing(units)) return(f(as.numeric(x, units = units)))
+      f(plain_argument(x, name, "time"))
+    },
+    as.character = function(x) f(plain_argument(x, name, "text")),
+    is.na = function(x) f(plain_argument(x, name, if (is.factor(x)) "text" else "time")),
+    "==" = , "!=" = function(...) do.call(f, same_times(unname(list(...)), name, "text")),
+    "-" = , "<" = , ">" = , "<=" = , ">=" = function(...) do.call(f, same_times(unname(list(...)), name, "")),
+    function(...) do.call(f, lapply(list(...), plain_argument, name))
+  )
+}
+
+# A vector without class. `allow`: "factor", as it is; "text", as characters; "time", dates and times as days and seconds
+plain_argument <- function(x, name, allow = "") {
+  if (inherits(x, "AsIs")) class(x) <- setdiff(class(x), "AsIs")
+  refuse <- function(what) abort_riemdp("unsupported", sprintf("%s() in the formula: %s", name, what))
+  if (!is.atomic(x) || is.null(x) || isS4(x) || inherits(x, c("integer64", "POSIXlt"))) refuse("its arguments must be plain vectors.")
+  if (length(dim(x)) > 1 && ncol(x) != 1) refuse("its arguments must be vectors, not matrices.")
+  if (is.factor(x)) {
+    if (allow == "factor") return(x)
+    if (allow == "text") return(as.character(x))
+    refuse("codes and order of a factor depend on the levels that were found. Take as.character() of it, or give its levels in the bounds.")
+  }
+  if (inherits(x, "difftime")) refuse("units of time differences may depend on the data: as.numeric(x, units = \"secs\") names them.")
+  if (inherits(x, c("Date", "POSIXct")) && !allow %in% c("time", "factor")) {
+    refuse("dates and times can be subtracted and compared with each other, or turned into numbers by as.numeric().")
+  }
+  if (inherits(x, c("Date", "POSIXct")) && allow == "factor") return(x)
+  attributes(x) <- NULL
+  x
+}
+
+# two dates are days, two times seconds; with anything else they would be read by methods that look at all rows
+same_times <- function(args, name, otherwise) {
+  kinds <- vapply(args, function(x) if (inherits(x, "Date")) "Date" else if (inherits(x, "POSIXct")) "POSIXct" else "", "")
+  lapply(args, plain_argument, name, if (length(args) == 2 && nzchar(kinds[1]) && kinds[1] == kinds[2]) "time" else otherwise)
+}
+
+# the type of the result is that of both branches, whatever the tests say
+rowwise_ifelse <- function(test, yes, no) {
+  test <- plain_argument(test, "ifelse")
+  branches <- lapply(list(yes, no), plain_argument, "ifelse", "text")
+  if (is.character(branches[[1]]) != is.character(branches[[2]])) {
+    abort_riemdp("unsupported", "ifelse() in the formula: both branches must be numbers, or both text, so that the type doesn't depend on the rows.")
+  }
+  n <- length(test)
+  if (!all(lengths(branches) %in% c(1, n))) abort_riemdp("shape", "ifelse() in the formula: all arguments must have the same length.")
+  out <- rep_len(branches[[2]], n)
+  hit <- as.logical(test)
+  one <- which(hit)
+  out[one] <- rep_len(branches[[1]], n)[one]
+  out[is.na(hit)] <- NA
+  out
 }
 
 # Public structure of a model: no environment, no data
@@ -65,9 +133,12 @@ strip_environment <- function(formula) {
 
 # One variable, of length n; n NULL: of any length
 evaluate_variable <- function(expr, name, data, env, n, what = "data") {
+  if (is.list(data) && !is.data.frame(data)) data <- Filter(Negate(is.function), data)
   value <- tryCatch(suppressWarnings(eval(expr, data, env)), error = function(e) {
+    if (inherits(e, "riemdp_error")) stop(e)
     abort_riemdp("argument", sprintf("variable `%s` could not be found in `%s`, or not be evaluated.", name, what))
   })
+  if (inherits(value, "integer64")) abort_riemdp("shape", sprintf("variable `%s` must be numeric: turn it into doubles first.", name))
   if (is.data.frame(value) || is.list(value)) abort_riemdp("shape", sprintf("variable `%s` must be a vector.", name))
   if (!is.null(dim(value)) && length(dim(value)) > 1 && !(length(dim(value)) == 2 && ncol(value) == 1)) {
     abort_riemdp("shape", sprintf("variable `%s` must be a vector; several responses go into cbind().", name))
@@ -82,20 +153,29 @@ evaluate_variable <- function(expr, name, data, env, n, what = "data") {
 
 is_scaled <- function(value) !is.null(attr(value, "scaled:center")) || !is.null(attr(value, "scaled:scale"))
 
+# whether any variable that the expressions name comes from scale()
+holds_scaled <- function(expressions, data, env) {
+  names <- unique(unlist(lapply(expressions, all.vars)))
+  any(vapply(names, function(name) isTRUE(tryCatch(is_scaled(eval(as.name(name), data, env)), error = function(e) FALSE)), NA))
+}
+
+SCALED <- "columns come from scale(): the scaled rows are the records, the sample's mean and standard deviation are not protected"
+
 # `bounds` checked: list(x = per predictor variable list(range) or list(levels), y = per response c(center, scale, limit))
-linear_bounds <- function(spec, bounds) {
+linear_bounds <- function(spec, bounds, what = "bounds") {
   if (!is.list(bounds) || is.object(bounds) || is.null(names(bounds)) || anyDuplicated(names(bounds))) {
-    abort_riemdp("argument", "`bounds` must be a list with a name for each variable: c(lower, upper) or the levels of a predictor, c(center = , scale = ) or c(lower, upper) of a response.")
+    abort_riemdp("argument", paste0("`", what, "` must be a list with a name for each variable: c(lower, upper) or the levels of a predictor",
+                                     if (length(spec$responses)) ", c(center = , scale = ) or c(lower, upper) of a response", "."))
   }
   known <- c(names(spec$predictors), names(spec$responses))
   extra <- setdiff(names(bounds), known)
   if (length(extra)) {
-    abort_riemdp("argument", sprintf("`bounds` names `%s`, which is no variable of the formula (those are %s).", extra[1],
+    abort_riemdp("argument", sprintf("`%s` names `%s`, which is no variable of the formula (those are %s).", what, extra[1],
                                      paste0("`", known, "`", collapse = ", ")))
   }
   lacking <- setdiff(known, names(bounds))
   if (length(lacking)) {
-    abort_riemdp("argument", sprintf("`bounds` lacks `%s`: the range of every variable is public and has no default.", lacking[1]))
+    abort_riemdp("argument", sprintf("`%s` lacks `%s`: the range of every variable is public and has no default.", what, lacking[1]))
   }
   two <- function(v) is.numeric(v) && !is.object(v) && is.null(dim(v)) && length(v) == 2 && all(is.finite(v))
   x <- lapply(stats::setNames(nm = names(spec$predictors)), function(name) {
@@ -104,7 +184,7 @@ linear_bounds <- function(spec, bounds) {
     if (two(b) && b[1] < b[2] && is.finite(b[2] - b[1])) return(list(range = as.double(b)))
     abort_riemdp("argument", sprintf("the bounds of `%s` must be two finite numbers, the smaller first, or at least two levels.", name))
   })
-  y <- vapply(names(spec$responses), function(name) {
+  y <- vapply(as.character(names(spec$responses)), function(name) {
     b <- bounds[[name]]
     at <- names(b)
     if (is.numeric(b) && !is.object(b) && is.null(dim(b)) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) &&
@@ -119,6 +199,15 @@ linear_bounds <- function(spec, bounds) {
   }, numeric(3))
   rownames(y) <- c("center", "scale", "limit")
   list(x = x, y = y)
+}
+
+# a range is for numbers; types of the columns are public
+check_kinds <- function(public, values, names, what = "bounds") {
+  for (i in seq_along(values)) {
+    if (!is.null(public$x[[i]]$range) && !is.numeric(values[[i]]) && !is.logical(values[[i]])) {
+      abort_riemdp("shape", sprintf("`%s` gives a range for `%s`, which is no number: give its levels.", what, names[i]))
+    }
+  }
 }
 
 # Bounds that are taken from the records: such a release is labelled none
@@ -165,8 +254,7 @@ linear_columns <- function(spec, bounds) {
 }
 
 # raw columns, n x d; moved into their ranges where `clip`
-column_values <- function(columns, bounds, values, clip = TRUE) {
-  n <- if (length(values)) length(values[[1]]) else 0
+column_values <- function(columns, bounds, values, clip = TRUE, n = length(values[[1]])) {
   out <- vapply(columns, function(column) {
     Reduce(`*`, lapply(column$of, function(part) {
       v <- values[[part$variable]]
@@ -214,7 +302,7 @@ linear_values <- function(spec, data, env) {
     if (length(x[[i]]) != n) abort_riemdp("shape", "all variables must have the same number of rows.")
   }
   if (is.null(n) || n < 1) abort_riemdp("shape", "there must be at least one record.")
-  scaled <- any(vapply(c(spec$responses, spec$predictors), function(e) is.name(e) && is_scaled(eval(e, data, env)), NA))
+  scaled <- holds_scaled(c(spec$responses, spec$predictors), data, env)
   list(x = x, y = lapply(y, as.double), n = n, scaled = scaled)
 }
 
@@ -223,7 +311,7 @@ linear_records <- function(columns, bounds, values, clip = TRUE, reach = Inf) {
   n <- values$n
   middle <- vapply(columns, `[[`, 0, "middle")
   half <- vapply(columns, `[[`, 0, "half")
-  u <- if (length(columns)) (t(column_values(columns, bounds, values$x, clip)) - middle) / half else matrix(0, 0, n)
+  u <- if (length(columns)) (t(column_values(columns, bounds, values$x, clip, n)) - middle) / half else matrix(0, 0, n)
   if (clip) u[] <- pmin(1, pmax(-1, u))
   y <- do.call(rbind, values$y)
   y[!is.finite(y)] <- NA
@@ -261,5 +349,5 @@ raw_coefficients <- function(b, columns, bounds, responses) {
   out <- out * rep(bounds$y["scale", ], each = nrow(out))
   out[1, ] <- out[1, ] + bounds$y["center", ]
   dimnames(out) <- list(c("(Intercept)", vapply(columns, `[[`, "", "name")), responses)
-  if (ncol(out) == 1) out[, 1] else out
+  if (ncol(out) == 1) stats::setNames(out[, 1], rownames(out)) else out
 }

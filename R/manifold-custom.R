@@ -24,7 +24,8 @@
 #' @section Private use:
 #' [dp_mean()] works on such a manifold with `mechanism = "wrapped"`. Curvature bounds and injectivity radius are then taken on
 #' trust, so the release is labelled `none` and the reason says so. In private functions a callback that raises, has the
-#' wrong shape or returns something not finite never causes an error: the record concerned counts as the public centre.
+#' wrong shape or returns something not finite never causes an error: the record concerned counts as the public centre. A release holds the manifold,
+#' and functions keep the environment in which they were written: write them where no records lie, or a saved release takes those along.
 #' @return A manifold object.
 #' @references Guigui, N. and Pennec, X. (2022). Numerical accuracy of ladder schemes for parallel transport on manifolds.
 #'   *Foundations of Computational Mathematics* 22, 757-790. \doi{10.1007/s10208-021-09515-x}

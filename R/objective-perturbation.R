@@ -55,10 +55,14 @@ nominal_errors <- function(q, tails) {
 # psi at lengths r: list(across = psi/r, slope = psi')
 loss_at <- function(g, tau, r) {
   z <- r / (tau * LOSS_STEP)
-  i <- pmin(floor(z), LOSS_KNOTS)
-  rise <- c(diff(g), 0)[i + 1]
+  i <- pmin.int(floor(z), LOSS_KNOTS)
+  rise <- c(g[-1] - g[-length(g)], 0)[i + 1]
   psi <- tau * (g[i + 1] + rise * (z - i))
-  list(psi = psi, across = ifelse(r > 0, psi / r, rise / LOSS_STEP), slope = rise / LOSS_STEP)
+  slope <- rise / LOSS_STEP
+  across <- psi / r
+  none <- r == 0
+  if (any(none)) across[none] <- slope[none]
+  list(psi = psi, across = across, slope = slope)
 }
 
 # Nominal squared coefficients: intercept, and each of d slopes; S_k = 1/6 is the nominal second moment of a predictor
@@ -68,10 +72,10 @@ nominal_prior <- function(d) c(0.15, if (d > 0) 0.2 / (d * NOMINAL_MOMENT))
 # The model: expected excess of the mean squared error per response over least squares, in units of the public variance
 perturbation_error <- function(n, d, q, g, tau, e1, ridge, norm, prior, errors, adjacency = 2) {
   loss <- loss_at(g, tau, errors$r)
-  kappa <- mean(loss$slope + (q - 1) * loss$across) / q
+  kappa <- sum(loss$slope + (q - 1) * loss$across) / (q * length(errors$r))
   if (!(kappa > 1e-6)) return(Inf)
-  spread <- mean(loss$psi^2) / q
-  bias <- mean(loss$across * errors$first) / kappa
+  spread <- sum(loss$psi^2) / (q * length(errors$r))
+  bias <- sum(loss$across * errors$first) / (kappa * length(errors$r))
   moment <- c(1, rep(NOMINAL_MOMENT, d))
   prior <- c(prior[1], rep(prior[2], d))
   v <- (adjacency * tau / e1)^2 * noise_second_moment(norm, d, q) / q

@@ -133,7 +133,7 @@ plot_residuals <- function(fit, main, ...) {
     graphics::mtext(".95 quantile of the normal model", side = 3, adj = 1, line = 0.2, cex = 0.7, col = COLOURS[["mean"]])
   }
   scaled <- sort((size / fit$sigma)^2)
-  if (all(is.finite(scaled))) {
+  if (length(scaled) == length(size) && all(is.finite(scaled))) {
     q <- stats::qchisq(stats::ppoints(length(scaled)), d)
     graphics::plot.default(q, scaled, pch = 20, col = COLOURS[["record"]],
                            xlab = sprintf("chi-squared quantiles (%d)", as.integer(d)), ylab = "squared distance / variance",

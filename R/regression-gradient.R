@@ -8,6 +8,16 @@ gradient_gauge <- function(M, ask) {
   sqrt(cosh(a)^2 + (sinh(a) / a)^2) * (1 + 1e-12)
 }
 
+# The length to which residuals are cut, so that the gauge of the plan holds for the features of this step as they are: on a manifold of the
+# user's, whose curvature bounds are taken on trust, they may be larger. A function of what was released.
+gradient_cut <- function(step, lambda, reach) {
+  low <- min(lambda)
+  if (length(reach) > 1 || low >= 0) return(step$tau)
+  a <- sqrt(-low) * reach
+  actual <- sqrt(cosh(a)^2 + (if (a < 1e-8) 1 else sinh(a) / a)^2) * (1 + 1e-12)
+  step$tau * min(1, step$gauge / actual)
+}
+
 # Second moments of foot point and vectors after `steps` steps, with each step's clipping length and step sizes
 gradient_steps <- function(M, ask, steps, mu) {
   moment <- c(1, rep(1 / 3, ask$k))
@@ -20,7 +30,7 @@ gradient_steps <- function(M, ask, steps, mu) {
     pull <- 0.9 * ask$n * moment
     size <- pull * left / (pull^2 * left + ask$q * sd^2)
     left <- (1 - size * pull)^2 * left + size^2 * ask$q * sd^2
-    out <- c(out, list(list(tau = tau, sd = sd, size = size)))
+    out <- c(out, list(list(tau = tau, sd = sd, size = size, gauge = gauge)))
     left <- left + sum(left * moment)^2 / 2 # curvature
   }
   list(steps = out, spread = left, error = sqrt(sum(left * moment)))
@@ -43,7 +53,7 @@ mechanism_regression_gradient <- list(
     d <- ask$q * (1 + ask$k)
     regression_steps(M, x, y, plan$steps, ask, function(records, step) {
       noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd, in_simulation())
-      (clipped_gradient(records, step$tau) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
+      (clipped_gradient(records, gradient_cut(step, records$lambda, ask$reach)) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
     })
   },
   words = function(r) {

@@ -45,31 +45,39 @@ kng_gradients <- function(M, p, v, speed, d, rule, reach) {
        vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300)))
 }
 
-# the point with coordinates a at the centre, and the vector with coordinates b
-kng_place <- function(M, a, b, ask) {
-  list(p = mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), v = b, speed = sqrt(sum(b^2)))
+kng_point <- function(M, a, b, center) {
+  tryCatch({
+    p <- public_point(M, mf_exp(M, center, mf_from_coords(M, center, a)))
+    list(p = p, v = mf_from_coords(M, p, b), b = b, speed = sqrt(sum(b^2)), back = drop(mf_coords(M, p, mf_log(M, p, center))))
+  }, riemdp_error = function(e) NULL)
 }
 
 # list(p, v, norm): N there, of the mean gradients
-kng_judge <- function(M, at, foot, vector, rule, ask) {
-  foot <- foot - rule$ridge[1] * drop(mf_coords(M, at$p, mf_log(M, at$p, ask$center)))
-  vector <- vector + rule$ridge[2] * at$v
-  list(p = at$p, v = at$v, norm = max(sqrt(c(sum(foot^2), sum(vector^2))) / kng_factors(rule$k_min, at$speed, ask$reach)))
+kng_judge <- function(at, foot, vector, rule, ask) {
+  foot <- foot - rule$ridge[1] * at$back
+  vector <- vector + rule$ridge[2] * at$b
+  list(p = at$p, v = at$b, norm = max(sqrt(c(sum(foot^2), sum(vector^2))) / kng_factors(rule$k_min, at$speed, ask$reach)))
 }
 
+# N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm). Points that doubles can't hold are
+# outside the domain (N infinite), whatever the records are.
 kng_norm <- function(M, a, b, d, rule, ask) {
   if (inherits(d$y, "regression_chunks")) return(kng_norms(M, matrix(a, 1), matrix(b, 1), d, rule, ask)[[1]])
-  at <- kng_place(M, a, b, ask)
-  g <- kng_gradients(M, at$p, mf_from_coords(M, at$p, b), at$speed, d, rule, ask$reach)
-  kng_judge(M, at, colMeans(g[[1]]), colMeans(g[[2]]), rule, ask)
+  at <- kng_point(M, a, b, ask$center)
+  if (is.null(at)) return(list(norm = Inf))
+  g <- kng_gradients(M, at$p, at$v, at$speed, d, rule, ask$reach)
+  kng_judge(at, colMeans(g[[1]]), colMeans(g[[2]]), rule, ask)
 }
 
 # The same for several candidates, a row of coordinates for each: records in chunks are passed over once for all of them
 kng_norms <- function(M, a, b, d, rule, ask) {
   if (!inherits(d$y, "regression_chunks")) return(lapply(seq_len(nrow(a)), function(i) kng_norm(M, a[i, ], b[i, ], d, rule, ask)))
-  at <- lapply(seq_len(nrow(a)), function(i) kng_place(M, a[i, ], b[i, ], ask))
-  pulls <- chunk_pull(d$y, at, rule, ask$reach)
-  lapply(seq_along(at), function(i) kng_judge(M, at[[i]], pulls[[i]][1, ], pulls[[i]][2, ], rule, ask))
+  at <- lapply(seq_len(nrow(a)), function(i) kng_point(M, a[i, ], b[i, ], ask$center))
+  there <- which(lengths(at) > 0)
+  out <- rep(list(list(norm = Inf)), length(at))
+  pulls <- if (length(there)) chunk_pull(d$y, lapply(at[there], `[`, c("p", "b", "speed")), rule, ask$reach)
+  for (i in seq_along(there)) out[[there[i]]] <- kng_judge(at[[there[i]]], pulls[[i]][1, ], pulls[[i]][2, ], rule, ask)
+  out
 }
 
 # bounds of the logarithm of exp's volume density in the ball, at the centre: c(least, most)
@@ -135,13 +143,17 @@ kng_chain <- function(M, d, rule, ask, steps, seen = NULL) {
         size <- exp(log(rule$scale) + u[i, 2] * max(log(ask$radius / rule$scale), 0)) / sqrt(q)
         w <- size * z[i, seq_len(q)]
         if (sqrt(sum(w^2)) >= limit) next
-        to <- mf_exp(M, now$p, mf_from_coords(M, now$p, w))
-        a <- drop(mf_coords(M, ask$center, mf_log(M, ask$center, to)))
-        if (sqrt(sum(a^2)) > ask$radius) next
-        moved <- mf_transport(M, now$p, to, mf_from_coords(M, now$p, now$v + size * ask$speed / ask$radius * z[i, q + seq_len(q)]))
-        b <- drop(mf_coords(M, to, moved))
-        if (sqrt(sum(b^2)) > ask$speed) next
-        new <- kng_norm(M, a, b, d, rule, ask)
+        place <- tryCatch({ # NULL outside the domain; an error, at the cut locus, would tell of the path and so of the records
+          to <- mf_exp(M, now$p, mf_from_coords(M, now$p, w))
+          a <- drop(mf_coords(M, ask$center, mf_log(M, ask$center, to)))
+          if (sqrt(sum(a^2)) <= ask$radius) {
+            moved <- mf_transport(M, now$p, to, mf_from_coords(M, now$p, now$v + size * ask$speed / ask$radius * z[i, q + seq_len(q)]))
+            b <- drop(mf_coords(M, to, moved))
+            if (sqrt(sum(b^2)) <= ask$speed) list(a = a, b = b)
+          }
+        }, riemdp_error = function(e) NULL)
+        if (is.null(place)) next
+        new <- kng_norm(M, place$a, place$b, d, rule, ask)
       }
       if (isTRUE(log(u[i, 3]) <= (now$norm - new$norm) / rule$scale)) now <- new
     }
@@ -186,6 +198,11 @@ mechanism_regression_kng <- list(
     if (diff(kng_volume(M, ask)) > KNG_LOG_TRIALS) {
       abort_riemdp("unsupported", sprintf("method = \"kng\" has no fast way to draw uniform points from a ball of radius %.4g on %s. Use method = \"newton\".",
                                           ask$radius, label_manifold(M)))
+    }
+    edges <- c(lapply(seq_len(ask$q), function(j) ask$radius * (seq_len(ask$q) == j)), lapply(seq_len(ask$q), function(j) -ask$radius * (seq_len(ask$q) == j)))
+    if (any(vapply(edges, function(a) is.null(kng_point(M, a, 0 * a, ask$center)), NA))) {
+      abort_riemdp("unsupported", sprintf("method = \"kng\" needs a ball whose points fit into doubles, which on %s those at distance %.4g don't.",
+                                          label_manifold(M), ask$radius))
     }
     list(steps = list(rule), expected_error = NA_real_, spread = NULL,
          details = list(shares = 1, constant = constant_error(ask), scale = rule$scale, loss = ask$loss, chain = ask$chain),

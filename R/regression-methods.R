@@ -118,6 +118,9 @@ residuals.geodesic_regression <- function(object, type = c("distance", "tangent"
 #' @rdname regression-methods
 #' @export
 predict.geodesic_regression <- function(object, newdata = NULL, ...) {
+  if (any(c("interval", "se.fit", "level") %in% ...names())) {
+    abort_riemdp("unsupported", "predictions on a manifold come without intervals: vcov() has the covariance of foot point and vectors.")
+  }
   if (is.null(newdata)) {
     return(fitted.geodesic_regression(object))
   }
@@ -225,6 +228,18 @@ vcov_from <- function(object, root, predictors) {
   out <- out * outer(back, back)
   dimnames(out) <- list(names, names)
   out
+}
+
+#' @importFrom stats confint
+#' @export
+confint.geodesic_regression <- function(object, parm, level = 0.95, ...) {
+  abort_riemdp("unsupported", "a point and vectors at it have no intervals: vcov() gives their covariance in orthonormal coordinates, summary() the vectors' speeds with standard errors.")
+}
+
+#' @importFrom stats anova
+#' @export
+anova.geodesic_regression <- function(object, ...) {
+  abort_riemdp("unsupported", "squared distances don't split into sums of squares on a curved space: compare fits of the same data by logLik(), AIC() and BIC(), and see the Wald tests of summary().")
 }
 
 #' @rdname regression-methods

@@ -115,8 +115,9 @@ newton_error <- function(rule, prior, model) {
     kappa <- kappa_at(sqrt(model$sd^2 + sum(after * model$moment) / q))
     s <- kappa * pull / (kappa * pull + rule$ridge)
     before <- after
+    # s/kappa, since kappa is 0 where no residual is within the loss's reach
     after <- (1 - s)^2 * (prior + q * model$sd^2 / pull) + v / (kappa * pull + rule$ridge)^2 +
-      s^2 * max(0, spread / kappa^2 - model$sd^2) * q / pull
+      (pull / (kappa * pull + rule$ridge))^2 * max(0, spread - (kappa * model$sd)^2) * q / pull
     if (sum(abs(after - before)) <= 0.01 * sum(after)) break
   }
   after

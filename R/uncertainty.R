@@ -14,13 +14,13 @@
 #'
 #' The region never exceeds what the public ball says by itself: the mean lies within `radius` of `center`.
 #'
-#' @param object,r a release of [dp_mean()].
+#' @param object,r a release of [dp_mean()]; `dp_uncertainty()` takes one of [dp_regression()] as well.
 #' @param parm not used.
 #' @param level coverage, between 0 and 1.
 #' @param ... not used.
 #' @return `confint()`: an object of class `dp_region`, a list with `center` (the released point), `radius` (geodesic), `level`,
 #'   `manifold` and `basis` (what the radius rests on). `dp_uncertainty()`: a data frame with a row for each of `levels`:
-#'   `level`, `radius`.
+#'   `level`, `radius`; for a curve the radius of its band at the ends of the predictors' ranges, see [confint.dp_regression()].
 #' @param levels coverages for the table.
 #' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations. *ICDM
 #'   Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
@@ -39,7 +39,8 @@ confint.dp_mean <- function(object, parm, level = 0.95, ...) {
 
 # a release that was tampered with, or comes from a broken file, is told so
 as_made <- function(expr) {
-  tryCatch(expr, riemdp_error = stop, error = function(e) {
+  tryCatch(expr, error = function(e) {
+    if (inherits(e, "riemdp_error")) stop(e)
     abort_riemdp("argument", "the release must be as dp_mean() made it: parts of it are missing or of another kind.")
   })
 }
@@ -63,11 +64,17 @@ mean_region <- function(object, level) {
 #' @rdname confint.dp_mean
 #' @export
 dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
-  if (!inherits(r, "dp_mean")) abort_riemdp("argument", "`r` must be a release of dp_mean().")
+  curve <- inherits(r, "dp_regression")
+  if (!curve && !inherits(r, "dp_mean")) abort_riemdp("argument", "`r` must be a release of dp_mean() or dp_regression().")
   if (!is.numeric(levels) || is.object(levels) || length(levels) == 0 || anyNA(levels) || any(levels <= 0 | levels >= 1)) {
     abort_riemdp("argument", "`levels` must be numbers between 0 and 1.")
   }
-  data.frame(level = levels, radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1)))
+  if (!curve) return(data.frame(level = levels, radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1))))
+  if (is.null(r$spread)) abort_riemdp("unsupported", "there is no error model for this method, so no band.")
+  as_made({
+    q <- mf_facts(r$manifold)$dimension
+    data.frame(level = levels, radius = sqrt(sum(r$spread) / q * stats::qchisq(levels, q)))
+  })
 }
 
 #' @export

@@ -49,6 +49,7 @@ struct arg {
     const double *ready; /* all records packed (ffi_pack_all), or NULL */
 };
 
+enum { KEEP_MOST = 24 }; /* objects that ffi_keep() protects in one call */
 SEXP ffi_keep(struct call *c, SEXP x);
 /* runs body(data) with a fresh call object and cleans up (progress) however it ends; a manifold of NULL (not R's) stands for
  * calls that need none */
@@ -57,6 +58,7 @@ SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold
 void ffi_abort(struct call *c, int status, const char *label, double index) __attribute__((noreturn));
 void ffi_abort_text(const char *class_suffix, const char *text) __attribute__((noreturn));
 
+SEXP ffi_namespace(void);                       /* the package's own */
 SEXP ffi_list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double ffi_number(SEXP x, const char *label);
 double *ffi_doubles(size_t n); /* R_alloc */

@@ -58,6 +58,7 @@ struct manifold {
     unsigned flags;
     int param[2];  /* d; k; (n, p) */
     double floor;  /* relative eigenvalue floor of `project` (SPD) */
+    double weight; /* c of a Stiefel metric: 2 Euclidean, 1 canonical */
     void *context; /* a user's own manifold: what ffi_custom.c needs */
 };
 

@@ -178,3 +178,45 @@ int manifold_exp_adjoint(manifold_t m, double *out_p, double *out_w, const doubl
         return by_jacobi(m, out_p, out_w, p, v, q, x, w, y, e, count, work);
     return by_differences(m, out_p, out_w, p, v, q, x, w, y, e, count, work);
 }
+
+size_t manifold_numeric_work(manifold_t m)
+{
+    size_t density = m->ops->log_density ? 0 : (2 * m->dim + 8) * m->dim + 12 * m->ambient;
+    size_t jacobi = m->ops->jacobi ? 0 : 3 * m->ambient + manifold_exp_adjoint_work(m, 1, 1);
+    size_t plain = manifold_work(m) + density;
+    return plain > jacobi ? plain : jacobi;
+}
+
+/* From the adjoints of exp at (p, x v), where no closed form is at hand. */
+static int jacobi_by_adjoint(manifold_t m, double *out_p, double *out_v, struct points p, struct points v,
+                             struct points x, struct points u, size_t begin, size_t end, double *work)
+{
+    static const double whole = 1;
+    size_t n = m->ambient;
+    double *w = work, *y = w + n, *e = y + n, *rest = e + n;
+    for (size_t i = begin; i < end; i++) {
+        const double *base = at(p, i);
+        double s = *at(x, i), *ov = out_v + i * n;
+        for (size_t j = 0; j < n; j++)
+            w[j] = s * at(v, i)[j];
+        int status = m->ops->exp(m, y, one(base), one(w), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_transport(m, e, one(base), one(y), one(at(u, i)), 0, 1, rest);
+        if (status == STATUS_OK)
+            status =
+                manifold_exp_adjoint(m, out_p + i * n, ov, base, w, 1, one(&whole), one(w), one(y), one(e), 1, rest);
+        if (status != STATUS_OK)
+            return status;
+        for (size_t j = 0; j < n; j++)
+            ov[j] *= s;
+    }
+    return STATUS_OK;
+}
+
+int manifold_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
+                    struct points u, size_t begin, size_t end, double *work)
+{
+    if (m->ops->jacobi)
+        return m->ops->jacobi(m, out_p, out_v, p, v, x, u, begin, end, work);
+    return jacobi_by_adjoint(m, out_p, out_v, p, v, x, u, begin, end, work);
+}

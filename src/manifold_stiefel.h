@@ -33,13 +33,13 @@ int stiefel_split(struct stiefel_frame *f, const double *z, double *to); /* the 
 int stiefel_join(struct stiefel_frame *f, const double *from, double *z);
 void stiefel_lift(struct stiefel_frame *f, const double *t, double *x);
 int stiefel_geodesic(struct stiefel_frame *f);
+void stiefel_turn(struct stiefel_frame *f, size_t k, double *y, double *work);
 void stiefel_advance(struct stiefel_frame *f, double *to);
 void stiefel_skew_top(size_t q, size_t p, double *t);
 void stiefel_transport_flow(struct stiefel_frame *f, double s, double tol, double *y);
 void stiefel_pack(struct stiefel_frame *f, const double *t, double *to);
 void stiefel_unpack(struct stiefel_frame *f, const double *from, double *t);
 int stiefel_solve(struct stiefel_frame *f);
-size_t stiefel_adjoint_work(const struct stiefel_frame *f);
 int stiefel_exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points p, struct points w, struct points y,
                         struct points e, size_t begin, size_t end, double *work);
 int stiefel_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,

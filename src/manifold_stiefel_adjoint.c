@@ -5,14 +5,8 @@
  * doi:10.1109/TAC.1978.1101743); rows of dB outside the span of R enter through phi(X), the integral of exp(sX). For the
  * derivative in the foot, the group carries foot and w along the geodesic of d = (a, b): E moves by Y E + (1 - c) E a,
  * Y = [c a, -b'; b, 0], while the carried w leaves its parallel field at the rate (c - 1/2) [a, A] - skew(b'B) and
- * -c/2 (B a - b A) (the transport equation in manifold_stiefel.c), which the derivative in w takes back. */
+ * -c/2 (B a - b A) (the transport equation in manifold_stiefel_frame.c), which the derivative in w takes back. */
 #include "manifold_stiefel.h"
-
-size_t stiefel_adjoint_work(const struct stiefel_frame *f)
-{
-    size_t q = f->q, p = f->p, l = f->n - p;
-    return 8 * q * q + la_expm1_work(2 * q) + q * q + 8 * q * p + 4 * p * p + 2 * l * p;
-}
 
 /* out (k x k) = the upper right block of exp([X, Z; 0, Y]), where Z is the identity and Y zero if not given */
 static int upper_right(size_t k, const double *x, const double *z, int transposed, const double *y, double *out,

@@ -1,106 +1,10 @@
 #include "optim.h"
-#include "tangent_noise.h"
-
-enum { CLIP_BATCH = 32 };
 
 size_t optim_work(const struct optim *o)
 {
     size_t n = o->m->ambient, gradient = optim_gradient_work(o);
     size_t ball = 2 * n + manifold_work(o->m);
     return 4 * n + (gradient > ball ? gradient : ball);
-}
-
-void optim_start(struct optim *o)
-{
-    for (size_t i = 0; i < o->problem->n && o->which; i++)
-        o->which[i] = i;
-}
-
-/* The first `batch` entries of a shuffle are a uniform subset, in whatever order the earlier steps left the indices. */
-size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which)
-{
-    size_t n = o->problem->n, *w = o->which;
-    *which = w;
-    switch (o->sampling) {
-    case OPTIM_FULL:
-        return n;
-    case OPTIM_DISJOINT: {
-        size_t batches = n / o->batch;
-        *which = w + step % batches * o->batch;
-        return o->batch;
-    }
-    case OPTIM_POISSON: {
-        size_t count = 0;
-        if (o->rate >= 1)
-            return n;
-        /* gaps between chosen records are geometric */
-        for (double i = -1, scale = 1 / log1p(-o->rate);;) {
-            i += 1 + floor(log(rng_uniform(o->rng)) * scale);
-            if (!(i < (double)n))
-                return count;
-            w[count++] = (size_t)i;
-        }
-    }
-    default:
-        for (size_t i = 0; i < o->batch; i++) {
-            size_t j = i + rng_below(o->rng, n - i), t = w[i];
-            w[i] = w[j];
-            w[j] = t;
-        }
-        return o->batch;
-    }
-}
-
-void optim_clip(manifold_t m, double *v, const double *p, size_t count, double clip, double *work)
-{
-    size_t n = m->ambient;
-    double sq[CLIP_BATCH];
-    for (size_t begin = 0; begin < count; begin += CLIP_BATCH) {
-        size_t some = count - begin < CLIP_BATCH ? count - begin : CLIP_BATCH;
-        double *batch = v + begin * n;
-        struct points u = {batch, n};
-        int together = m->ops->inner(m, sq, one(p), u, u, 0, some, work) == STATUS_OK;
-        for (size_t i = 0; i < some; i++) {
-            double *g = batch + i * n, scale = 0;
-            if (!together && m->ops->inner(m, sq + i, one(p), one(g), one(g), 0, 1, work) != STATUS_OK)
-                sq[i] = NAN;
-            if (sq[i] >= 0) {
-                double length = sqrt(sq[i]);
-                scale = length <= clip ? 1 : clip / length;
-            }
-            if (scale != 1)
-                for (size_t j = 0; j < n; j++)
-                    g[j] = scale > 0 ? scale * g[j] : 0;
-        }
-    }
-}
-
-int optim_add_noise(struct optim *o, double *v, const double *p, double sd, double *work)
-{
-    manifold_t m = o->m;
-    double *z = work, *rest = z + m->ambient;
-    if (!(sd > 0))
-        return STATUS_OK;
-    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, sd, o->rng, 0, 1, rest);
-    for (size_t j = 0; j < m->ambient; j++)
-        v[j] += z[j];
-    return status;
-}
-
-void optim_carry(manifold_t m, double *v, const double *p, const double *q, size_t count, double *work)
-{
-    size_t n = m->ambient;
-    for (size_t i = 0; i < count; i++) {
-        double *u = v + i * n;
-        int status = STATUS_UNSUPPORTED;
-        if (m->ops->transport && (m->flags & MANIFOLD_SYMMETRIC))
-            status = m->ops->transport(m, u, one(p), one(q), one(u), 0, 1, work);
-        if (status != STATUS_OK || !all_finite(n, u))
-            status = manifold_carry(m, u, one(p), one(q), one(u), 0, 1, work);
-        if (status != STATUS_OK || !all_finite(n, u))
-            for (size_t j = 0; j < n; j++)
-                u[j] = 0;
-    }
 }
 
 /* exp of the step, back onto the manifold where rounding has led off it, and into the public ball */

@@ -1,6 +1,6 @@
 /* Ground floor: status codes, the host's services, small mathematics.
  *
- * Kernels return a status and never raise: R errors are made in ffi.c from the one table below, which R reads as
+ * Kernels return a status and never raise: R errors are made in ffi_value.c from the one table below, which R reads as
  * well (riemdp_statuses), so that class names and messages exist once. */
 #ifndef RIEMDP_H
 #define RIEMDP_H

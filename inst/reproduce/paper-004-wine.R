@@ -21,10 +21,10 @@ errors <- function(data, b, count, ...) {
   list(errors = vapply(fits, function(b) error(data, b), 0), fits = utils::head(fits, 60))
 }
 
-step <- steps(5)
+step <- steps(6)
 small <- wines(100)
 public <- wines(100, identity)
-all <- wines(1599, identity)
+all <- wines(1599, function(v) pmin(v, 14)) # one bottle has 14.9 per cent: dp_lm() takes it for 14, and so does the error here
 with_simulation(2025, {
   published <- errors(small, c(-1, 1), draws, method = "paper") # the bounds are scales only: the mechanism moves nothing
   step()
@@ -34,7 +34,9 @@ with_simulation(2025, {
   step()
   gaussian <- errors(public, c(8, 14), draws, method = "adassp", delta = 1e-5)
   step()
-  large <- errors(all, c(8, 14), round(draws / 10))
+  large <- errors(all, c(8, 14), round(draws / 2))
+  step()
+  uninsured <- errors(all, c(8, 14), round(draws / 2), method = "objective")
   step()
 })
 
@@ -56,8 +58,10 @@ table <- rbind(
   mean_of("dp_lm()", first, "honest", honest, note = "pure"),
   mean_of("dp_lm(), method huber", first, "honest", huber, note = "pure"),
   mean_of("dp_lm(), method adassp", first, "honest", gaussian, note = "delta 1e-5"),
-  number("mean squared error, plain", "1,599 wines", "none", ols(all)),
-  mean_of("dp_lm()", "1,599 wines", "honest", large, note = "pure")
+  number("mean squared error, plain", "1,599 wines", "none", ols(wines(1599, identity))),
+  number("mean squared error, plain, alcohol at most 14", "1,599 wines", "none", ols(all)),
+  mean_of("dp_lm()", "1,599 wines", "honest", large, note = "pure; insured against a high R-squared"),
+  mean_of("dp_lm(), method objective", "1,599 wines", "honest", uninsured, note = "pure")
 )
 save_numbers(job, table)
 

@@ -144,7 +144,70 @@ test_that("a release holds no record, no estimate and no environment, and says w
   }
 })
 
+test_that("scaled records are told, kinds and warnings don't depend on records, and the release answers as models do", {
+  d <- sphere_data(40)
+  expect_error(release(list(x = as.character(d$x), y = d$y)), class = "riemdp_error_shape")
+  expect_error(dp_regression(y ~ x, M, d, epsilon = 1, center = north, radius = 0.3, speed = 1, residual_bound = 0.1,
+                             x_range = list(w = c(0, 1))), "x_range` names `w`.*those are `x`", class = "riemdp_error")
+  z <- cbind(stats::rnorm(40), d$x)
+  flat <- function(formula, ...) {
+    dp_regression(formula, euclidean(2), epsilon = 1, center = c(0, 0), radius = 1, speed = 1, residual_bound = 1, x_range = c(-2, 2), ...)
+  }
+  x <- d$x
+  expect_no_warning(r <- flat(cbind(log(z[, 1]), z[, 2]) ~ x, invalid = "ignore"))
+  expect_false(any(grepl("scale", r$guarantee$assumptions)))
+  expect_true(any(grepl("scale", flat(scale(z) ~ x)$guarantee$assumptions)))
+  u <- scale(x)
+  expect_true(any(grepl("scale", flat(z ~ u)$guarantee$assumptions)))
+  r <- release(d)
+  table <- tidy(r)
+  expect_identical(table$term, rep(c("p", "x"), each = 3))
+  expect_identical(table$estimate, c(r$value$p, r$value$v))
+  k <- kendall(4)
+  shapes <- mf_random(k, 30)
+  both <- data.frame(a = stats::runif(30), b = stats::runif(30))
+  s <- dp_regression(shapes ~ a + b, k, both, epsilon = 1, center = shapes[, 1], radius = 0.3, speed = 1, residual_bound = 0.5,
+                     x_range = list(a = c(0, 1), b = c(0, 1)))
+  expect_identical(unique(tidy(s)$term), c("p", "a", "b"))
+  band <- confint(r, level = 0.8)
+  expect_equal(dp_uncertainty(r, 0.8)$radius, max(band$radius))
+  expect_error(predict(r, data.frame(x = NA_real_)), class = "riemdp_error_not_finite")
+  for (f in list(stats::fitted, stats::residuals, stats::vcov, stats::update, stats::model.matrix)) {
+    expect_error(f(r), class = "riemdp_error_unsupported")
+  }
+})
+
+test_that("gradient steps keep their sensitivity where a user's curvature bounds are wrong", {
+  lorentz <- function(u, v) u[, 2] * v[, 2] + u[, 3] * v[, 3] - u[, 1] * v[, 1]
+  wrong <- manifold_custom(2, 3, # a hyperbolic plane that is said to be positively curved
+    exp = function(p, v) {
+      s <- sqrt(pmax(lorentz(v, v), 0))
+      cosh(s) * p + ifelse(s > 0, sinh(s) / s, 1) * v
+    },
+    log = function(p, q) {
+      w <- q + lorentz(p, q) * p
+      s <- sqrt(pmax(lorentz(w, w), 0))
+      ifelse(s > 0, asinh(s) / s, 1) * w
+    },
+    inner = function(p, u, v) lorentz(u, v), project = function(x) cbind(sqrt(1 + x[, 2]^2 + x[, 3]^2), x[, 2:3, drop = FALSE]),
+    project_tangent = function(p, v) v + lorentz(p, v) * p, k_min = 0, k_max = 1, symmetric = TRUE)
+  ask <- list(speed = 3, reach = 0.5, q = 2, k = 1, n = 20, center = c(1, 0, 0), radius = 1, residual_bound = 0.1)
+  step <- riemdp:::gradient_steps(wrong, ask, 1, 1)$steps[[1]]
+  state <- list(p = ask$center, v = matrix(c(3, 0)))
+  end <- mf_exp(hyperbolic(2), ask$center, c(0, 1.5, 0))
+  far <- mf_exp(hyperbolic(2), end, mf_from_coords(hyperbolic(2), end, c(0, 3)))
+  records <- riemdp:::step_records(wrong, state, matrix(0.5), matrix(far, 1), ask)
+  one <- function(tau) sqrt(sum(riemdp:::clipped_gradient(records, tau)^2))
+  expect_gt(one(step$tau), 1.5 * sqrt(2) * step$tau)
+  expect_lte(one(riemdp:::gradient_cut(step, records$lambda, 0.5)), sqrt(2) * step$tau)
+  expect_gt(one(riemdp:::gradient_cut(step, records$lambda, 0.5)), 1.3 * step$tau)
+  right <- riemdp:::step_records(hyperbolic(2), state, matrix(0.5), matrix(far, 1), ask)
+  step <- riemdp:::gradient_steps(hyperbolic(2), ask, 1, 1)$steps[[1]]
+  expect_identical(riemdp:::gradient_cut(step, right$lambda, 0.5), step$tau)
+})
+
 test_that("plans tell errors before data are touched", {
+  expect_error(dp_regression_plan(M, 10, 1, north, 0.3, 1, 0.1), "x_half", class = "riemdp_error_argument")
   plan <- function(n, ...) dp_regression_plan(M, n, 2, north, pi / 8, 1.5, 0.1, 0.5, ...)
   p <- plan(c(20, 100, 500))
   newton <- p[p$method == "newton", ]

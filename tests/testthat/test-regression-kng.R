@@ -237,6 +237,18 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   expect_true(all(is.finite(unlist(one(far)))))
 })
 
+test_that("points that doubles can't hold are outside the domain, not an error on the way", {
+  M <- spd(2, "logeuclidean")
+  x <- seq(0, 1, length.out = 10)
+  y <- mf_exp(M, diag(2), mf_from_coords(M, diag(2), outer(x, c(0.1, 0.2, 0))))
+  ask <- function(radius) {
+    dp_regression(y ~ x, M, epsilon = 0.1, center = diag(2), radius = radius, speed = 1, residual_bound = 0.1, x_range = c(0, 1), method = "kng")
+  }
+  expect_error(ask(30), "fit into doubles", class = "riemdp_error_unsupported")
+  expect_null(riemdp:::kng_point(M, c(0, 30, 0), c(0, 0, 0), diag(2)))
+  for (i in 1:20) expect_lte(mf_dist(M, ask(25)$value$p, diag(2)), 25 * (1 + 1e-9))
+})
+
 test_that("a chain has the same law in the long run", {
   M <- sphere(2)
   n <- 8

@@ -190,6 +190,16 @@ test_that("a last step along the gradient is the clipped sum with noise of its r
   expect_equal(theta, (by_hand + noise) * rep(rule$size, each = 2), tolerance = 1e-12)
 })
 
+test_that("plans exist where residuals are far beyond their bound at first", {
+  for (M in list(euclidean(1), sphere(1), sphere(2), sphere(20))) {
+    p <- .Call(riemdp:::riemdp_origin, M)
+    for (bound in c(1e-40, 1e-3, 1e3)) for (n in c(1, 50)) {
+      plan <- dp_regression_plan(M, n, c(0.1, 8), p, 1.2, 5, bound, 1)
+      expect_true(all(is.finite(plan$expected_error) & plan$expected_error > 0))
+    }
+  }
+})
+
 test_that("plans exist for any budget that a loss exists for, and say so where none does", {
   plan <- function(epsilon, n = 20, M = sphere(2), center = c(0, 0, 1)) {
     dp_regression_plan(M, n, epsilon, center, radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_half = 0.5)

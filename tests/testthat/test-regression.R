@@ -468,6 +468,9 @@ test_that("the model object answers as others do", {
   expect_true(all(is.na(predict(fit, data.frame(x = c(0, NA)))) == c(FALSE, TRUE)))
   expect_lt(summary(fit)$speeds$p.value, 1e-3)
   expect_equal(dim(model.matrix(fit)), c(25L, 2L))
+  expect_error(predict(fit, data.frame(x = 0), interval = "confidence"), class = "riemdp_error_unsupported")
+  expect_error(confint(fit), class = "riemdp_error_unsupported")
+  expect_error(anova(fit), class = "riemdp_error_unsupported")
   lad <- update(fit, loss = "lad")
   expect_identical(lad$loss, "lad")
   expect_true(is.na(summary(lad)$speeds$std.error))
@@ -498,6 +501,9 @@ test_that("pictures are drawn on every kind of manifold", {
     expect_s3_class(plot(geodesic_regression(y ~ x + z, M, s)), "geodesic_regression")
   }
   expect_error(plot(fit, "nothing"), class = "riemdp_error_argument")
+  s <- regression_case(list(M = sphere(2), reach = 0.8), 12, sd = 0.1)
+  expect_no_warning(plot(geodesic_regression(y ~ x, sphere(2), s, subset = 1:2), "residuals")) # no degrees of freedom left
+  expect_no_warning(plot(geodesic_regression(y ~ 1, sphere(2), s)))
 })
 
 test_that("a long fit can be interrupted", {

@@ -1,0 +1,533 @@
+/* Arguments that are points, vectors or numbers, in whatever shape R holds them, and results in the same shape. */
+#include "ffi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- arguments ----------------------------------------------------------------------------------------------------- */
+
+static void abort_shape(struct call *c, const char *label, enum kind kind)
+{
+    char text[512], shape[256];
+    const struct manifold *m = &c->m;
+    if (kind == KIND_SCALAR)
+        snprintf(shape, sizeof shape, "a numeric vector with one number for each record");
+    else if (kind == KIND_COORDS)
+        snprintf(shape, sizeof shape, "a numeric vector of length %zu or a matrix with %zu columns", m->dim, m->dim);
+    else if (m->rows && !m->cols)
+        snprintf(shape, sizeof shape,
+                 "a complex vector of length %zu, a complex %zu x n matrix, a %zu x 2 matrix or a %zu x 2 x n array",
+                 m->rows, m->rows, m->rows, m->rows);
+    else if (m->rows)
+        snprintf(shape, sizeof shape, "a numeric %zu x %zu matrix or a %zu x %zu x n array", m->rows, m->cols, m->rows,
+                 m->cols);
+    else
+        snprintf(shape, sizeof shape, "a numeric vector of length %zu or a matrix with %zu columns", m->ambient,
+                 m->ambient);
+    snprintf(text, sizeof text, "`%s` must be %s%s.", label, shape,
+             kind == KIND_POINT || kind == KIND_TANGENT ? " (or mf_points of this manifold)" : "");
+    ffi_abort_text("shape", text);
+}
+
+static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
+{
+    if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame")) {
+        SEXP ns = PROTECT(ffi_namespace());
+        SEXP expr = PROTECT(Rf_lang2(Rf_install("data_frame_matrix"), x));
+        x = ffi_keep(c, Rf_eval(expr, ns));
+        UNPROTECT(2);
+    }
+    int landmarks = c->m.rows && !c->m.cols && (kind == KIND_POINT || kind == KIND_TANGENT);
+    switch (TYPEOF(x)) {
+    case REALSXP:
+        return x;
+    case CPLXSXP:
+        if (landmarks)
+            return x;
+        break;
+    case INTSXP:
+        if (Rf_inherits(x, "factor"))
+            break;
+        return ffi_keep(c, Rf_coerceVector(x, REALSXP));
+    case LGLSXP: /* a column of NA is logical */
+        return ffi_keep(c, Rf_coerceVector(x, REALSXP));
+    default:
+        break;
+    }
+    abort_shape(c, label, kind);
+    return R_NilValue;
+}
+
+/* mf_points: row numbers into an n x ambient matrix. The rows that they name; shared where that is all of them in order. */
+/* whether points stored for manifold `other` are points of m: the same set in the same storage, whatever the metric */
+static int same_set(const struct manifold *m, SEXP other)
+{
+    SEXP name = ffi_list_get(other, "name"), param = ffi_list_get(other, "param");
+    if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1 || TYPEOF(param) != INTSXP)
+        return 0;
+    const char *a = m->ops->name, *b = CHAR(STRING_ELT(name, 0));
+    size_t family = strcspn(a, "_"); /* spd_affine, spd_bures, ... */
+    if (strncmp(a, b, family) != 0 || (b[family] != '\0' && b[family] != '_'))
+        return 0;
+    for (R_xlen_t i = 0; i < XLENGTH(param) && i < 2; i++)
+        if (INTEGER(param)[i] != m->param[i])
+            return 0;
+    return 1;
+}
+
+/* number of the row that integer k names, 0 if none */
+static int row_named(SEXP id, int stored, int k)
+{
+    if (id == R_NilValue)
+        return k >= 1 && k <= stored ? k : 0;
+    int low = 0, high = stored;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (INTEGER(id)[middle] < k)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < stored && INTEGER(id)[low] == k ? low + 1 : 0;
+}
+
+static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kind)
+{
+    SEXP rows = Rf_getAttrib(x, Rf_install("rows")), dim = Rf_getAttrib(rows, R_DimSymbol);
+    if (TYPEOF(x) != INTSXP || !same_set(&c->m, Rf_getAttrib(x, Rf_install("manifold"))) || TYPEOF(rows) != REALSXP ||
+        TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || (size_t)INTEGER(dim)[1] != c->m.ambient)
+        abort_shape(c, label, kind);
+    int stored = INTEGER(dim)[0], same = XLENGTH(x) == stored;
+    R_xlen_t n = XLENGTH(x);
+    SEXP id =
+        Rf_getAttrib(rows, Rf_install("id")); /* the integers, increasing, that rows answer to; NULL: row numbers */
+    if (id != R_NilValue && (TYPEOF(id) != INTSXP || XLENGTH(id) != stored))
+        abort_shape(c, label, kind);
+    for (R_xlen_t i = 0; i < n; i++) {
+        int k = INTEGER(x)[i];
+        if (k != NA_INTEGER && !(k = row_named(id, stored, k)))
+            abort_shape(c, label, kind);
+        same = same && k == i + 1;
+    }
+    if (same)
+        return rows;
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, (int)c->m.ambient));
+    for (R_xlen_t i = 0; i < n; i++) {
+        int k = INTEGER(x)[i], row = k == NA_INTEGER ? 0 : row_named(id, stored, k);
+        for (size_t j = 0; j < c->m.ambient; j++)
+            REAL(out)[(size_t)i + j * (size_t)n] = row ? REAL(rows)[(size_t)(row - 1) + j * (size_t)stored] : NA_REAL;
+    }
+    return out;
+}
+
+struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
+{
+    const struct manifold *m = &c->m;
+    struct arg a = {.label = label, .kind = kind, .layout = LAYOUT_RECORDS, .many = 1};
+    if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame"))
+        x = as_plain(c, x, label, kind);
+    if (Rf_inherits(x, "mf_points") && (kind == KIND_POINT || kind == KIND_TANGENT)) {
+        SEXP rows = points_rows(c, x, label, kind);
+        a.x = x;
+        a.length = m->ambient;
+        a.n = (size_t)XLENGTH(x);
+        a.layout = LAYOUT_ROWS;
+        a.data = REAL(rows);
+        a.lane_size = ffi_block(c) * a.length;
+        a.buffer = ffi_doubles((size_t)c->threads * a.lane_size);
+        return a;
+    }
+    x = as_plain(c, x, label, kind);
+    SEXP dims = Rf_getAttrib(x, R_DimSymbol);
+    R_xlen_t length = XLENGTH(x);
+    int nd = dims == R_NilValue ? 0 : (int)XLENGTH(dims), d[3] = {0, 0, 0};
+    for (int i = 0; i < nd && i < 3; i++)
+        d[i] = INTEGER(dims)[i];
+    a.x = x;
+    if (kind == KIND_SCALAR || kind == KIND_COORDS || !m->rows) {
+        a.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
+        if (TYPEOF(x) == CPLXSXP)
+            abort_shape(c, label, kind);
+        if (nd <= 1 && a.length == 1) {
+            a.n = (size_t)length;
+            a.many = length != 1;
+        } else if (nd <= 1 && (size_t)length == a.length) {
+            a.n = 1;
+            a.many = 0;
+        } else if (nd == 2 && (size_t)d[1] == a.length) {
+            a.n = (size_t)d[0];
+            a.layout = a.length == 1 ? LAYOUT_RECORDS : LAYOUT_ROWS;
+        } else {
+            abort_shape(c, label, kind);
+        }
+    } else if (m->cols) {
+        a.length = m->ambient;
+        if (nd == 2 && (size_t)d[0] == m->rows && (size_t)d[1] == m->cols) {
+            a.n = 1;
+            a.many = 0;
+        } else if (nd == 3 && (size_t)d[0] == m->rows && (size_t)d[1] == m->cols) {
+            a.n = (size_t)d[2];
+        } else if (nd <= 1 && m->ambient == 1) {
+            a.n = (size_t)length;
+            a.many = length != 1;
+        } else if (m->cols == 1 && nd <= 1 && (size_t)length == m->rows) { /* x[, , i] dropped its dimensions */
+            a.n = 1;
+            a.many = 0;
+        } else if (m->cols == 1 && nd == 2 && (size_t)d[0] == m->rows) {
+            a.n = (size_t)d[1];
+        } else {
+            abort_shape(c, label, kind);
+        }
+    } else {
+        a.length = m->ambient;
+        if (TYPEOF(x) == CPLXSXP) {
+            if (nd <= 1 && (size_t)length == m->rows) {
+                a.n = 1;
+                a.many = 0;
+            } else if (nd == 2 && (size_t)d[0] == m->rows) {
+                a.n = (size_t)d[1];
+            } else {
+                abort_shape(c, label, kind);
+            }
+        } else {
+            a.layout = LAYOUT_PLANAR;
+            if (nd == 2 && (size_t)d[0] == m->rows && d[1] == 2) {
+                a.n = 1;
+                a.many = 0;
+            } else if (nd == 3 && (size_t)d[0] == m->rows && d[1] == 2) {
+                a.n = (size_t)d[2];
+            } else {
+                abort_shape(c, label, kind);
+            }
+        }
+    }
+    a.data = TYPEOF(x) == CPLXSXP ? (const double *)COMPLEX(x) : REAL(x);
+    if (!a.many && kind != KIND_COORDS && kind != KIND_SCALAR && a.layout == LAYOUT_ROWS)
+        a.layout = LAYOUT_RECORDS;
+    if (a.layout != LAYOUT_RECORDS || (kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY))) {
+        a.lane_size = (a.many ? ffi_block(c) : 1) * a.length;
+        a.buffer = ffi_doubles((a.many ? (size_t)c->threads : 1) * a.lane_size);
+    }
+    return a;
+}
+
+/* Number of records that the arguments have in common. One record in the shape of many (a matrix of one row, mf_points of
+ * length one) is recycled beside more. */
+size_t ffi_common_length(struct arg *args, size_t count)
+{
+    char text[256];
+    const struct arg *most = NULL;
+    for (size_t i = 0; i < count; i++)
+        if (args[i].many && (!most || (most->n == 1 && args[i].n != 1)))
+            most = args + i;
+    if (!most)
+        return 1;
+    for (size_t i = 0; i < count; i++) {
+        if (!args[i].many || args[i].n == most->n)
+            continue;
+        if (args[i].n != 1) {
+            snprintf(text, sizeof text, "`%s` has %zu records and `%s` %zu: give as many, or one.", most->label,
+                     most->n, args[i].label, args[i].n);
+            ffi_abort_text("shape", text);
+        }
+        args[i].many = 0;
+    }
+    return most->n;
+}
+
+size_t ffi_block(const struct call *c)
+{
+    /* some 32 KB; long vectors in rows, which are cheap to work on, 64 records: whole cache lines of each column; matrices, which
+     * are worked on four at once, 16 of them */
+    size_t doubles = c->m.ambient > c->m.dim ? c->m.ambient : c->m.dim, block = 4096 / (doubles ? doubles : 1) / 4 * 4;
+    size_t least = doubles > 16384 ? 1 : c->m.rows ? 16 : 64;
+    return block < least ? least : block > 512 ? 512 : block;
+}
+
+static void pack(const struct arg *a, size_t begin, size_t end, double *out)
+{
+    size_t len = a->length;
+    if (a->layout == LAYOUT_ROWS) {
+        for (size_t j = 0; j < len; j++) {
+            const double *column = a->data + j * a->n;
+            for (size_t i = begin; i < end; i++)
+                out[(i - begin) * len + j] = column[i];
+        }
+    } else if (a->layout == LAYOUT_PLANAR) {
+        size_t k = len / 2;
+        for (size_t i = begin; i < end; i++)
+            for (size_t j = 0; j < k; j++) {
+                out[(i - begin) * len + 2 * j] = a->data[i * len + j];
+                out[(i - begin) * len + 2 * j + 1] = a->data[i * len + k + j];
+            }
+    } else {
+        memcpy(out, a->data + begin * len, (end - begin) * len * sizeof *out);
+    }
+}
+
+int ffi_read_block(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
+                   struct points *out, size_t *bad)
+{
+    manifold_t m = &c->m;
+    size_t stride = a->many ? a->length : 0;
+    if (!a->many) {
+        begin = 0;
+        end = 1;
+        lane = 0;
+    }
+    if (!a->buffer) {
+        *out = (struct points){a->data + begin * a->length, stride};
+        return STATUS_OK;
+    }
+    if (a->ready) {
+        *out = (struct points){a->ready + begin * a->length, stride};
+        return STATUS_OK;
+    }
+    double *buffer = a->buffer + (size_t)lane * a->lane_size;
+    *out = (struct points){buffer, stride};
+    pack(a, begin, end, buffer);
+    if (a->kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY))
+        for (size_t i = 0; i < end - begin; i++) {
+            int status = m->ops->project(m, buffer, (struct points){buffer, a->length}, i, i + 1, work);
+            if (status != STATUS_OK) {
+                *bad = begin + i;
+                return status;
+            }
+        }
+    return STATUS_OK;
+}
+
+void ffi_pack_all(const struct call *c, struct arg *a, double *work)
+{
+    enum { MOST = 1 << 17 }; /* doubles: 1 MB */
+    size_t block = ffi_block(c), bad;
+    if (!a->buffer || !a->many || a->ready || a->n > MOST / a->length)
+        return;
+    double *all = ffi_doubles(a->n * a->length);
+    for (size_t begin = 0; begin < a->n; begin += block) {
+        size_t end = begin + block < a->n ? begin + block : a->n;
+        struct points x;
+        if (ffi_read_block(c, a, 0, begin, end, work, &x, &bad) != STATUS_OK)
+            return; /* left to those who name bad records */
+        memcpy(all + begin * a->length, x.x, (end - begin) * a->length * sizeof *all);
+    }
+    a->ready = all;
+}
+
+void ffi_read_total(const struct call *c, const struct arg *a, int lane, size_t begin, size_t end, double *work,
+                    struct points *out)
+{
+    size_t bad = 0, count = a->many ? end - begin : 1;
+    if (ffi_read_block(c, a, lane, begin, end, work, out, &bad) == STATUS_OK)
+        return;
+    /* record by record: what can't be brought to the manifold is NaN */
+    manifold_t m = &c->m;
+    double *buffer = a->buffer + (size_t)(a->many ? lane : 0) * a->lane_size;
+    pack(a, a->many ? begin : 0, a->many ? end : 1, buffer);
+    for (size_t i = 0; i < count; i++)
+        if (m->ops->project(m, buffer, (struct points){buffer, a->length}, i, i + 1, work) != STATUS_OK)
+            for (size_t j = 0; j < a->length; j++)
+                buffer[i * a->length + j] = NAN;
+}
+
+struct points ffi_block_points(struct call *c, struct arg *a, size_t begin, size_t end, int forgiving, double *work)
+{
+    struct points out;
+    size_t bad = 0;
+    if (forgiving) {
+        ffi_read_total(c, a, 0, begin, end, work, &out);
+        return out;
+    }
+    int status = ffi_read_block(c, a, 0, begin, end, work, &out, &bad);
+    if (status != STATUS_OK)
+        ffi_abort(c, status, a->label, a->many ? (double)bad : -1);
+    return out;
+}
+
+int ffi_check_range(manifold_t m, enum kind kind, struct points x, struct points p, size_t from, size_t to,
+                    double *work)
+{
+    if (kind == KIND_POINT)
+        return m->ops->check_point(m, x, from, to, work);
+    if (kind == KIND_TANGENT)
+        return m->ops->check_tangent(m, p, x, from, to, work);
+    size_t len = kind == KIND_COORDS ? m->dim : 1;
+    for (size_t i = from; i < to; i++)
+        if (!all_finite(len, at(x, i)))
+            return STATUS_NOT_FINITE;
+    return STATUS_OK;
+}
+
+void ffi_check_block(struct call *c, struct arg *a, struct points x, struct arg *base, struct points p, size_t begin,
+                     size_t end, double *work)
+{
+    manifold_t m = &c->m;
+    int recycled = !a->many && !(a->kind == KIND_TANGENT && base && base->many);
+    if (recycled && begin > 0)
+        return;
+    size_t count = recycled ? 1 : end - begin;
+    if (ffi_check_range(m, a->kind, x, p, 0, count, work) == STATUS_OK)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        int status = ffi_check_range(m, a->kind, x, p, i, i + 1, work);
+        if (status != STATUS_OK)
+            ffi_abort(c, status, a->label, a->many ? (double)(begin + i) : -1);
+    }
+}
+
+struct source_data {
+    struct call *c;
+    struct arg *a;
+    int forgiving;
+    double *work;
+};
+
+static struct points source_get(const struct source *source, size_t begin, size_t end)
+{
+    const struct source_data *s = source->data;
+    return ffi_block_points(s->c, s->a, begin, end, s->forgiving, s->work);
+}
+
+static int source_read(const struct source *source, int lane, size_t begin, size_t end, double *work,
+                       struct points *out)
+{
+    const struct source_data *s = source->data;
+    size_t bad;
+    return ffi_read_block(s->c, s->a, lane, begin, end, work, out, &bad);
+}
+
+struct source ffi_source(struct call *c, struct arg *a, int forgiving, double *work)
+{
+    ffi_pack_all(c, a, work);
+    struct source_data *s = (struct source_data *)R_alloc(1, sizeof *s);
+    *s = (struct source_data){c, a, forgiving, work};
+    return (struct source){a->n, ffi_block(c), c->threads, source_get, source_read, s};
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------- */
+
+static SEXP with_dim(SEXP x, int count, size_t d0, size_t d1, size_t d2)
+{
+    SEXP dim = PROTECT(Rf_allocVector(INTSXP, count));
+    size_t d[3] = {d0, d1, d2};
+    for (int i = 0; i < count; i++)
+        INTEGER(dim)[i] = (int)d[i];
+    Rf_setAttrib(x, R_DimSymbol, dim);
+    UNPROTECT(1);
+    return x;
+}
+
+static struct result points_result(struct call *c, struct result r, const struct arg *shape)
+{
+    SEXP rows = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)r.n, (int)r.length));
+    r.x = ffi_keep(c, Rf_allocVector(INTSXP, (R_xlen_t)r.n));
+    for (size_t i = 0; i < r.n; i++)
+        INTEGER(r.x)[i] = (int)i + 1;
+    Rf_setAttrib(r.x, Rf_install("rows"), rows);
+    Rf_setAttrib(r.x, Rf_install("manifold"), Rf_getAttrib(shape->x, Rf_install("manifold")));
+    int tangent = r.kind == KIND_TANGENT;
+    SEXP cls = PROTECT(Rf_allocVector(STRSXP, tangent ? 2 : 1));
+    if (tangent)
+        SET_STRING_ELT(cls, 0, Rf_mkChar("mf_tangents"));
+    SET_STRING_ELT(cls, tangent, Rf_mkChar("mf_points"));
+    Rf_setAttrib(r.x, R_ClassSymbol, cls);
+    UNPROTECT(1);
+    r.data = REAL(rows);
+    r.layout = LAYOUT_ROWS;
+    r.lane_size = ffi_block(c) * r.length;
+    r.buffer = ffi_doubles((size_t)c->threads * r.lane_size);
+    return r;
+}
+
+struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape, size_t n, int many)
+{
+    const struct manifold *m = &c->m;
+    struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n};
+    r.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
+    int like = shape && (shape->kind == KIND_POINT || shape->kind == KIND_TANGENT) &&
+               (kind == KIND_POINT || kind == KIND_TANGENT);
+    int landmarks = kind != KIND_SCALAR && kind != KIND_COORDS && m->rows && !m->cols;
+    int complex_out = landmarks && !(like && TYPEOF(shape->x) == REALSXP);
+    size_t total = n * r.length;
+    if (like && shape->many && Rf_inherits(shape->x, "mf_points"))
+        return points_result(c, r, shape);
+    r.x = ffi_keep(c, Rf_allocVector(complex_out ? CPLXSXP : REALSXP, (R_xlen_t)(complex_out ? total / 2 : total)));
+    r.data = complex_out ? (double *)COMPLEX(r.x) : REAL(r.x);
+    if (like && (shape->many || !many)) {
+        if (shape->many && shape->layout == LAYOUT_ROWS)
+            r.layout = LAYOUT_ROWS;
+        else if (shape->layout == LAYOUT_PLANAR)
+            r.layout = LAYOUT_PLANAR;
+        Rf_setAttrib(r.x, R_DimSymbol, Rf_getAttrib(shape->x, R_DimSymbol));
+        Rf_setAttrib(r.x, R_DimNamesSymbol, Rf_getAttrib(shape->x, R_DimNamesSymbol));
+    } else if (kind == KIND_SCALAR) {
+        /* a plain vector */
+    } else if (landmarks) {
+        if (like && TYPEOF(shape->x) == REALSXP) { /* single k x 2 stretched to many */
+            r.layout = LAYOUT_PLANAR;
+            with_dim(r.x, many ? 3 : 2, m->rows, 2, n);
+        } else if (many) {
+            with_dim(r.x, 2, m->rows, n, 0);
+        }
+    } else if (m->cols && kind != KIND_COORDS) {
+        with_dim(r.x, many ? 3 : 2, m->rows, m->cols, n);
+    } else if (many && r.length > 1) {
+        with_dim(r.x, 2, n, r.length, 0);
+        r.layout = LAYOUT_ROWS;
+    }
+    if (r.layout != LAYOUT_RECORDS) {
+        r.lane_size = (many ? ffi_block(c) : 1) * r.length;
+        r.buffer = ffi_doubles((size_t)c->threads * r.lane_size);
+    }
+    return r;
+}
+
+double *ffi_result_block(struct result *r, int lane, size_t begin)
+{
+    return r->buffer ? r->buffer + (size_t)lane * r->lane_size : r->data + begin * r->length;
+}
+
+void ffi_result_done(struct result *r, int lane, size_t begin, size_t end)
+{
+    size_t len = r->length;
+    if (!r->buffer)
+        return;
+    const double *from = r->buffer + (size_t)lane * r->lane_size;
+    if (r->layout == LAYOUT_ROWS) {
+        enum { COLUMNS = 8 }; /* a cache line of each record at a time */
+        size_t j = 0, n = r->n;
+        for (; j + COLUMNS <= len; j += COLUMNS)
+            for (size_t i = begin; i < end; i++) {
+                const double *x = from + (i - begin) * len + j;
+                double *to = r->data + j * n + i;
+                for (size_t c = 0; c < COLUMNS; c++)
+                    to[c * n] = x[c];
+            }
+        for (; j < len; j++)
+            for (size_t i = begin; i < end; i++)
+                r->data[j * n + i] = from[(i - begin) * len + j];
+    } else {
+        size_t k = len / 2;
+        for (size_t i = begin; i < end; i++)
+            for (size_t j = 0; j < k; j++) {
+                r->data[i * len + j] = from[(i - begin) * len + 2 * j];
+                r->data[i * len + k + j] = from[(i - begin) * len + 2 * j + 1];
+            }
+    }
+}
+
+SEXP ffi_single(struct call *c, const struct arg *like, const double *p)
+{
+    const struct manifold *m = &c->m;
+    if (like && like->layout == LAYOUT_PLANAR) {
+        SEXP y = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)m->rows, 2));
+        for (size_t j = 0; j < m->rows; j++) {
+            REAL(y)[j] = p[2 * j];
+            REAL(y)[m->rows + j] = p[2 * j + 1];
+        }
+        return y;
+    }
+    struct result r = ffi_result(c, KIND_POINT, NULL, 1, 0);
+    memcpy(r.data, p, m->ambient * sizeof *p);
+    return r.x;
+}
