@@ -4,7 +4,7 @@
 chunk_answer <- function(request, x, size = NULL) {
   kernel <- chunk_kernels()[[request$kernel]]
   if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
-  if (!is.null(size) && !is.null(request$M)) {
+  if (!is.null(size) && !(is.null(request$M) && is.null(request$counts))) {
     n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
                 frame = if (is.data.frame(x)) nrow(x) else records_in(x), .Call(riemdp_count, request$M, x))
     if (n != size) {
@@ -47,7 +47,9 @@ chunk_kernels <- function() {
     # plain regression: predictors of a chunk's model frame (a matrix with names), and sums over its records
     design = function(q, x) {
       d <- chunk_design(q, x)
-      list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z)))
+      if (is.null(d)) return(list(n = 0))
+      list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z, d$w)),
+           logs = if (!is.null(d$w)) exact_rows(matrix(log(d$w))))
     },
     frame = function(q, x) {
       d <- chunk_design(q, x)
@@ -63,7 +65,19 @@ chunk_kernels <- function() {
     },
     energy = function(q, x) {
       d <- chunk_design(q, x)
-      .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, q$numbers)
+      .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, d$w, q$numbers)
+    },
+    # how many distances from a curve are at most as large as each of `edges`, those in between, or all
+    distance_order = function(q, x) {
+      d <- chunk_design(q, x)
+      size <- if (is.null(d)) double() else chunk_distances(q, d)
+      if (!is.null(q$between)) return(size[size > q$between[1] & size <= q$between[2]])
+      if (is.null(q$edges)) return(size)
+      here <- size[is.finite(size)]
+      list(count = findInterval(q$edges, sort(here)), most = max(-1, here), finite = as.double(length(here)))
+    },
+    crossproducts = function(q, x) {
+      chunk_crossproducts(q, chunk_design(q, x))
     },
     regression_check = function(q, x) {
       tryCatch({
@@ -72,12 +86,37 @@ chunk_kernels <- function() {
       }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
     },
     regression = function(q, x) {
-      y <- private_response(q$formula, x, baseenv())
-      predictors <- private_columns(q$spec, x, baseenv(), .Call(riemdp_count, q$M, y))
-      records <- step_records(q$M, q$state, predictors, y, q$ask)
+      d <- chunk_private(q, x)
+      records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
       psi <- clipped_responses(records, q$tau)
       parts <- lapply(seq_len(dim(records$features)[2]), function(j) matrix(records$features[, j, ], nrow(psi)) * psi)
       exact_rows(t(do.call(rbind, parts)))
+    },
+    regression_perturbed = function(q, x) {
+      d <- chunk_private(q, x)
+      records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
+      .Call(riemdp_chunk_perturbed, records$features, limited_responses(records$responses, q$most), q$b, q$loss, q$hessian)
+    },
+    regression_pull = function(q, x) {
+      d <- chunk_private(q, x)
+      d <- kng_predictors(d$x, q$reach, d$y)
+      exact_rows(do.call(cbind, lapply(q$at, function(at) {
+        do.call(cbind, kng_gradients(q$M, at$p, tangent_vectors(q$M, at$p, matrix(at$b)), at$speed, d, q$rule, q$reach))
+      })))
+    },
+    linear_perturbed = function(q, x) {
+      r <- linear_chunk(q, x)
+      .Call(riemdp_chunk_perturbed, r$x, r$y, q$b, q$loss, q$hessian)
+    },
+    linear_within = function(q, x) {
+      r <- linear_chunk(q, x)
+      residuals_within(r$x, fitted_away(r$x, r$y, q$b), q$limit)$count
+    },
+    linear_moments = function(q, x) {
+      r <- linear_chunk(q, x)
+      both <- rbind(r$x, r$y)
+      k <- nrow(r$x)
+      exact_rows(t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] * r$x[rep(seq_len(k), nrow(both)), , drop = FALSE]))
     },
     columns = function(q, x) ncol(pca_rows(x)),
     gradients = function(q, x) {

@@ -1,4 +1,4 @@
-# Private geodesic regression over tables in chunks: noisy steps along sums of clipped gradients, which come from chunk_ask().
+# Geodesic regression over tables in chunks: steps, solvers and samplers as in memory, their sums over records from chunk_ask().
 
 # What takes the place of the responses. Variables come from the chunks: a formula's environment isn't sent to workers.
 regression_chunks <- function(formula, M, data, x_range) {
@@ -12,13 +12,10 @@ regression_chunks <- function(formula, M, data, x_range) {
   structure(list(formula = formula, M = M, data = data, spec = spec), class = "regression_chunks")
 }
 
-# the method that is made of sums over records
 chunked_method <- function(method) {
-  if (!is.character(method) || length(method) != 1 || !method %in% c("auto", "gradient")) {
-    abort_riemdp("unsupported", paste("for records in chunks `method` must be \"gradient\" (or \"auto\", which is the same",
-                                      "there): the others need all records at once."))
+  if (identical(method, "paper")) {
+    abort_riemdp("unsupported", "method = \"paper\" is not available for records in chunks: it is for study, and looks at all records at once.")
   }
-  "gradient"
 }
 
 # the curator's check
@@ -29,25 +26,80 @@ check_responses <- function(y) {
   y
 }
 
-# sum of clipped gradients, q x (1 + k)
-chunk_gradient <- function(y, state, ask, tau) {
-  request <- list(kernel = "regression", M = y$M, formula = y$formula, spec = y$spec, state = state, 
-                  ask = ask[c("speed", "reach", "q", "k")],
-                  tau = tau, counts = "frame")
-  matrix(exact_total(chunk_ask(y$data, request, private = TRUE)), ask$q)
+# What regression_steps() sees of the records: sums over them. The frame is made here, once, and sent.
+chunk_steps <- function(y, state, ask, frame) {
+  ask_all <- function(kernel, ...) {
+    exact_total(chunk_ask(y$data, list(kernel = kernel, M = y$M, formula = y$formula, spec = y$spec, state = state, frame = frame,
+                                       ask = ask[c("speed", "reach", "q", "k")], counts = "frame", ...), private = TRUE))
+  }
+  list(
+    frame = frame[[1]], lambda = frame[[2]], sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
+    perturbed = function(most, loss) {
+      shape <- c(ask$q, 1 + ask$k)
+      perturbed_tally(chunk_count(y$data), shape, function(b, hessian) {
+        ask_all("regression_perturbed", most = most, loss = loss, b = matrix(b, shape[1]), hessian = hessian)
+      })
+    }
+  )
+}
+
+# What riemdp_release_perturbed takes for the records. Solvers ask for the Hessian where they have just been for the gradient: both come in
+# one pass, unless the Hessian is large.
+perturbed_tally <- function(n, shape, sums) {
+  m <- prod(shape)
+  last <- NULL
+  structure(list(n = n, sums = function(v) {
+    hessian <- v[1] == 1
+    b <- v[-1]
+    if (is.null(last) || !identical(last$b, b) || (hessian && length(last$sums) == m)) {
+      last <<- list(b = b, sums = sums(b, hessian || m <= 60))
+    }
+    if (hessian) last$sums else last$sums[seq_len(m)]
+  }), class = "riemdp_tally")
+}
+
+# a chunk's responses and predictors as private calls see them
+chunk_private <- function(q, x) {
+  y <- private_response(q$formula, x, baseenv())
+  list(y = y, x = private_columns(q$spec, x, baseenv(), .Call(riemdp_count, q$M, y)))
+}
+
+# ---- the K-norm gradient mechanism ------------------------------------------------------------------------------------------
+
+# trials that share a pass
+KNG_TOGETHER <- 32
+
+# mean clipped gradients at some candidates (2 x q each), in one pass
+chunk_pull <- function(y, at, rule, reach) {
+  sums <- exact_total(chunk_ask(y$data, list(
+    kernel = "regression_pull", M = y$M, formula = y$formula, spec = y$spec, at = at, rule = rule,
+    reach = reach, counts = "frame"
+  ), private = TRUE))
+  q <- length(at[[1]]$b)
+  lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
 }
 
 # ---- plain --------------------------------------------------------------------------------------------------------------------
 
-# A chunk's design: list(x, z = (x - shift)/scale, y). Model frames of chunks are made one by one, so what a formula computes
-# must be about single records.
+# A chunk's design, of the records that count: list(x, z = (x - shift)/scale, y, w); NULL where there is none. Model frames of chunks are made
+# one by one, so what a formula computes must be about single records.
 chunk_design <- function(q, data) {
-  frame <- regression_frame(q$formula, q$M, data, quote(geodesic_regression()), baseenv())
-  design <- regression_design(frame)
-  x <- unname_rows(design$x)
-  z <- unname(x)
-  if (!is.null(q$shift)) z <- (z - rep(q$shift, each = nrow(z))) / rep(q$scale, each = nrow(z))
-  list(x = x, z = z, y = design$y, frame = frame)
+  tryCatch({
+    if (!is.null(q$call$subset)) check_logical(eval(q$call$subset, data, baseenv()))
+    frame <- regression_frame(q$formula, q$M, data, q$call, baseenv())
+    design <- regression_design(frame, part = TRUE)
+    x <- unname_rows(design$x)
+    keep <- if (is.null(design$weights)) rep(TRUE, nrow(x)) else design$weights > 0
+    if (!any(keep)) return(NULL)
+    x <- x[keep, , drop = FALSE]
+    z <- unname(x)
+    if (!is.null(q$shift)) z <- (z - rep(q$shift, each = nrow(z))) / rep(q$scale, each = nrow(z))
+    list(x = x, z = z, y = design$y[keep], w = design$weights[keep], frame = frame)
+  }, riemdp_error_shape = function(e) if (identical(conditionMessage(e), NO_RECORD)) NULL else stop(e))
+}
+
+check_logical <- function(x) {
+  if (!is.logical(x)) abort_riemdp("argument", "for records in chunks `subset` must be logical: a record's number depends on its chunk.")
 }
 
 unname_rows <- function(x) {
@@ -56,37 +108,121 @@ unname_rows <- function(x) {
 }
 
 # products of (1, z), a row for each record
-design_products <- function(z) {
+design_products <- function(z, w) {
   one <- cbind(1, z)
   k <- ncol(one)
-  one[, rep(seq_len(k), k), drop = FALSE] * one[, rep(seq_len(k), each = k), drop = FALSE]
+  out <- one[, rep(seq_len(k), k), drop = FALSE] * one[, rep(seq_len(k), each = k), drop = FALSE]
+  if (is.null(w)) out else w * out
 }
 
+# the curve at a chunk's records: shooting vectors at p, record by record (a product of matrices may round a record by how many others
+# there are)
+chunk_vectors <- function(M, z, v) {
+  rows <- as.matrix(v)
+  new_points(Reduce(`+`, lapply(seq_len(ncol(z)), function(j) outer(z[, j], rows[j, ]))), M, tangent = TRUE)
+}
+
+# distances from the curve; where there is none they are infinite
+chunk_distances <- function(q, d) {
+  size <- .Call(riemdp_regression_records, q$M, q$p, q$v, d$z, d$y, c(1, Inf, 0, Inf, 1))$distance
+  size[is.na(size)] <- Inf
+  size
+}
+
+# exact sums of what records add to the lower triangle of the linearisation's cross-products, in parts
+chunk_crossproducts <- function(q, d) {
+  width <- mf_facts(q$M)$dimension * (1 + ncol(d$z))
+  pick <- which(lower.tri(diag(width), TRUE), arr.ind = TRUE)
+  size <- max(1, floor(1e6 / nrow(pick)))
+  lapply(seq(1, nrow(d$z), by = size), function(from) {
+    which <- from:min(nrow(d$z), from + size - 1)
+    z <- d$z[which, , drop = FALSE]
+    J <- linear_directions(q$M, q$p, chunk_vectors(q$M, z, q$v), z)
+    sums <- 0
+    for (j in seq_len(dim(J)[1])) {
+      one <- matrix(J[j, , ], length(which))
+      sums <- sums + one[, pick[, 1], drop = FALSE] * one[, pick[, 2], drop = FALSE]
+    }
+    exact_rows(if (is.null(d$w)) sums else d$w[which] * sums)
+  })
+}
+
+# ---- exact order statistics ---------------------------------------------------------------------------------------------------
+
+# fetched where no more than so many lie between two counts
+ORDER_FETCHED <- 20000
+
+# The numbers of the given ranks among n that lie in chunks, none of them negative. count(edges): how many are at most as large as each edge,
+# how many are finite, and the largest that is; fetch(low, high): those in (low, high]. `guess`: numbers near which they may lie.
+chunk_order <- function(ranks, n, count, fetch, guess) {
+  guess <- sort(unique(guess[is.finite(guess)]))
+  seen <- count(guess)
+  edges <- c(-1, guess[guess < seen$most], if (seen$finite) seen$most, Inf)
+  below <- c(0, seen$count[guess < seen$most], if (seen$finite) seen$finite, n)
+  out <- rep(NA_real_, length(ranks))
+  repeat {
+    high <- findInterval(ranks, below, left.open = TRUE) + 1 # the first edge with as many at or below it
+    low <- high - 1
+    open <- is.na(out)
+    middle <- edges[low] + (edges[high] - edges[low]) / 2
+    single <- open & (edges[high] %in% c(0, Inf) | !(middle > edges[low] & middle < edges[high])) # one number
+    out[single] <- edges[high][single]
+    open <- is.na(out)
+    if (!any(open)) return(out)
+    cells <- unique(high[open])
+    if (sum(below[cells] - below[cells - 1]) <= ORDER_FETCHED) {
+      got <- lapply(cells, function(h) sort(fetch(edges[h - 1], edges[h])))
+      for (i in which(open)) out[i] <- got[[match(high[i], cells)]][ranks[i] - below[low[i]]]
+      return(out)
+    }
+    new <- unlist(lapply(cells, function(h) {
+      from <- max(edges[h - 1], 0)
+      c(seq(from, edges[h], length.out = 300), exp(seq(log(max(from, edges[h] * 1e-16)), log(edges[h]), length.out = 300)),
+        edges[h - 1] + (edges[h] - edges[h - 1]) / 2)
+    }))
+    new <- setdiff(sort(unique(new)), edges)
+    seen <- count(new)
+    all <- order(c(edges, new))
+    edges <- c(edges, new)[all]
+    below <- c(below, seen$count)[all]
+  }
+}
+
+# ---- the plain fit ------------------------------------------------------------------------------------------------------------
+
 # geodesic_regression() of tables in chunks
-chunk_geodesic <- function(formula, M, data, call, loss, cutoff, origin, start, starts, tol, max_iter) {
+chunk_geodesic <- function(formula, M, data, call, na_action, loss, cutoff, origin, start, starts, tol, max_iter) {
   check_chunks(data)
   if (!inherits(formula, "formula") || length(formula) != 3) {
     abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
   }
-  if (loss == "huber" && is.null(cutoff)) {
-    abort_riemdp("unsupported",
-                 "for records in chunks the Huber loss needs a `cutoff`: its own scale is a median of all records.")
-  }
   environment(formula) <- baseenv()
-  ask <- function(kernel, ..., each = NULL, only = seq_along(data$pieces)) {
-    chunk_ask(data, list(kernel = kernel, formula = formula, M = M, counts = "frame", ...), each, only)
+  part <- call[c(1, match(c("subset", "weights", "na.action"), names(call), 0))]
+  part[[1]] <- quote(geodesic_regression)
+  part$na.action <- na_action
+  here <- seq_along(data$pieces)
+  ask <- function(kernel, ..., each = NULL, only = here) {
+    chunk_ask(data, list(kernel = kernel, formula = formula, M = M, counts = "frame", call = part, ...), each, only)
   }
-  # predictors: names, mean products of (1, x), then of (1, z)
+  # predictors: names, weighted sums of the products of (1, x), then of (1, z)
   seen <- ask("design")
+  counts <- vapply(seen, function(s) as.double(s$n), 0) # records without missing values, in the subset and with weight
+  here <- which(counts > 0)
+  if (!length(here)) abort_riemdp("shape", NO_RECORD)
+  seen <- seen[here]
+  counts <- counts[here]
   names <- seen[[1]]$names
   if (!all(vapply(seen, function(s) identical(s$names, names), NA))) {
     abort_riemdp("design",
                  "the columns of the model must be the same in every chunk: numbers, or factors with all levels in each.")
   }
   k <- length(names)
-  n <- sum(vapply(seen, function(s) as.double(s$n), 0)) # records without missing values
-  products <- function(parts) matrix(exact_total(lapply(parts, `[[`, "sums")) / n, k + 1)
+  n <- sum(counts)
+  products <- function(parts) matrix(exact_total(lapply(parts, `[[`, "sums")), k + 1)
   raw <- products(seen)
+  total <- raw[1, 1]
+  raw <- raw / total
+  weighted <- !is.null(part$weights)
   inner <- list(origin = NULL, shift = NULL, scale = NULL)
   if (identical(origin, "mean")) origin <- raw[1, -1]
   if (!is.numeric(origin) || is.object(origin) || !length(origin) %in% c(1, k) || !all(is.finite(origin))) {
@@ -94,60 +230,116 @@ chunk_geodesic <- function(formula, M, data, call, loss, cutoff, origin, start, 
   }
   inner$origin <- unname(rep_len(as.double(origin), k))
   inner$shift <- if (k == 1) raw[1, 2] else inner$origin
-  centred <- products(ask("design", shift = inner$shift, scale = rep(1, k)))
+  centred <- products(ask("design", shift = inner$shift, scale = rep(1, k))) / total
   inner$scale <- sqrt(diag(centred)[-1])
   flat <- inner$scale <= 1e-12 * sqrt(diag(raw)[-1]) | inner$scale == 0
   if (any(flat)) abort_riemdp("design", "the predictors and a constant must be linearly independent: leave out constant columns.")
-  moments <- products(ask("design", shift = inner$shift, scale = inner$scale))
+  ask_scaled <- function(...) ask(..., shift = inner$shift, scale = inner$scale)
+  moments <- products(ask_scaled("design")) / total
   unit <- moments / sqrt(outer(diag(moments), diag(moments)))
   if (n < k + 1 || qr(unit, tol = 1e-11)$rank < k + 1) {
     abort_riemdp("design", "the predictors and a constant must be linearly independent: leave out repeated columns.")
   }
   # a few records for starts, evenly spaced among those that count
-  counts <- vapply(seen, function(s) as.double(s$n), 0)
   at <- locate_records(counts, unique(round(seq(1, n, length.out = min(n, 1000)))))
-  few <- ask("sample", shift = inner$shift, scale = inner$scale, each = lapply(at$which, function(w) list(which = w)),
-             only = at$chunk)
+  few <- ask_scaled("sample", each = lapply(at$which, function(w) list(which = w)), only = here[at$chunk])
   z <- do.call(rbind, lapply(few, `[[`, "z"))
   y <- new_points(do.call(rbind, lapply(few, `[[`, "rows")), M)
   given <- check_start(start, M, inner)
-  fit_one <- function(constant, cutoff, given) {
-    tally <- structure(list(n = n, energy = function(v) {
-      exact_total(ask("energy", shift = inner$shift, scale = inner$scale, constant = constant, state = v[-(1:3)],
-                      numbers = c(v[1:3], Inf)))
+  fit_one <- function(constant, loss, cutoff, given, tol, starts) {
+    tally <- structure(list(n = n, total = total, energy = function(v) {
+      exact_total(ask_scaled("energy", constant = constant, state = v[-(1:3)], numbers = c(v[1:3], Inf)))
     }), class = "riemdp_tally")
     numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
-    .Call(riemdp_regression_of, M, tally, y, if (constant) z[, 0, drop = FALSE] else z, if (constant) 1 else as.vector(moments),
-          given$p, given$v,
-          numbers)
+    fit <- .Call(riemdp_regression_of, M, tally, y, if (constant) z[, 0, drop = FALSE] else z, if (constant) 1 else as.vector(moments),
+                 given$p, given$v,
+                 numbers)
+    fit$cutoff <- cutoff
+    fit
   }
-  fit <- fit_one(FALSE, cutoff, given)
-  null <- fit_one(TRUE, cutoff, NULL)
+  # distances of the given ranks from a curve; the sample says where to look
+  order_of <- function(ranks, now) {
+    asked <- function(...) ask_scaled("distance_order", p = now$p, v = now$v, ...)
+    guess <- chunk_distances(list(M = M, p = now$p, v = now$v), list(z = z, y = y))
+    around <- unlist(lapply(ranks, function(r) r / n + c(-2, 2) * sqrt(r / n * (1 - r / n) / length(guess)) + c(-1, 1) / length(guess)))
+    chunk_order(ranks, n, function(edges) {
+      got <- asked(edges = edges)
+      list(count = Reduce(`+`, lapply(got, `[[`, "count")), most = max(vapply(got, `[[`, 0, "most")),
+           finite = sum(vapply(got, `[[`, 0, "finite")))
+    }, function(low, high) unlist(asked(between = c(low, high))), stats::quantile(guess, clamp(around, 0, 1), names = FALSE))
+  }
+  quantiles_of <- function(probs, now) { # type 7 of quantile(), and of median()
+    rank <- 1 + (n - 1) * probs
+    ends <- sort(unique(c(floor(rank), ceiling(rank))))
+    sizes <- order_of(ends, now)
+    low <- sizes[match(floor(rank), ends)]
+    high <- sizes[match(ceiling(rank), ends)]
+    ifelse(low == high, low, low + (rank - floor(rank)) * (high - low))
+  }
+  fit <- if (loss == "huber" && is.null(cutoff)) {
+    fit_self_scaled(M, function(...) fit_one(FALSE, ...), function(now) quantiles_of(0.5, now), given, tol, starts)
+  } else {
+    fit_one(FALSE, loss, cutoff, given, tol, starts)
+  }
+  cutoff <- fit$cutoff
+  null <- fit_one(TRUE, loss, cutoff, NULL, tol, starts)
   foot <- new_points(fit$p, M)
   vectors <- new_points(fit$v, M, tangent = TRUE)
   outer <- outer_coefficients(M, foot, vectors, inner, names, TRUE)
   state <- c(as.vector(fit$p), as.vector(t(fit$v)))
-  squares <- exact_total(ask("energy", shift = inner$shift, scale = inner$scale, constant = FALSE, state = state,
-                             numbers = c(1, Inf, 0, Inf)))
+  squares <- 2 * exact_total(ask_scaled("energy", constant = FALSE, state = state, numbers = c(1, Inf, 0, Inf)))[1]
   d <- mf_facts(M)$dimension
   left <- n * d - d * (1 + k)
-  first <- chunk_frame(data, formula, M)
+  now <- list(p = as_single(foot), v = vectors)
+  cross <- if (loss == "squared" && d * (1 + k) <= CHUNK_PARAMETERS) {
+    exact_total(unlist(ask_scaled("crossproducts", p = now$p, v = now$v), recursive = FALSE))
+  }
+  first <- ask("frame", only = here[1])[[1]]
   structure(list(
     coefficients = outer[c("p", "v")], r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_,
-    value = fit$value, null_value = null$value, sigma = if (left > 0) sqrt(2 * squares[1] / left) else NA_real_,
-    df.residual = left, n = n, loss = loss, cutoff = cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm,
-    gradient_floor = fit$gradient_floor, smoothing = fit$smoothing, iterations = fit$iterations,
-    evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin, manifold = M, call = call, terms = first$terms,
-    xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
+    value = fit$value, null_value = null$value, sigma = if (left > 0) sqrt(squares / left) else NA_real_,
+    df.residual = left, n = n, weight = total,
+    log_weights = if (weighted) exact_total(lapply(seen, `[[`, "logs")) else 0, squares = squares, cross = cross,
+    quantiles = stats::setNames(quantiles_of((0:4) / 4, now), paste0(25 * (0:4), "%")), predictors = names, loss = loss, cutoff = cutoff,
+    converged = fit$converged, gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor, smoothing = fit$smoothing,
+    iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin, manifold = M, call = call,
+    formula = formula, part = part, terms = first$terms, xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
   ), class = "geodesic_regression_chunks")
 }
 
-# what predict() needs of a model frame: no record
-chunk_frame <- function(data, formula, M) {
-  chunk_ask(data, list(kernel = "frame", formula = formula, M = M, counts = "frame"), only = 1)[[1]]
-}
+# more of them have no covariance: its cross-products would be too many sums
+CHUNK_PARAMETERS <- 100
 
+#' Methods for geodesic regressions of records in chunks
+#'
+#' The fit holds no record: what is about single records takes them again.
+#'
+#' @param object,x a fit of [geodesic_regression()] for [chunks()].
+#' @param newdata a data frame with new predictors.
+#' @param data the records of the fit or others: in [chunks()], or a data frame or list.
+#' @param digits digits to print.
+#' @param ... not used.
+#' @return
+#' * `predict()`: points, as for fits in memory.
+#' * `residuals()`: distances from the curve, one for each record that counts (no missing value, in the subset, positive weight), `Inf` where
+#'   the response has none.
+#' * `summary()`, `vcov()`, `deviance()`, `logLik()`: as in [regression-methods], from sums that were made with the fit. Quartiles of distances are
+#'   exact. There is no `vcov()`, and no standard error, for more than 100 parameters.
+#' * `glance()`: one row.
+#' @examples
+#' set.seed(1)
+#' x <- runif(60)
+#' y <- mf_exp(sphere(2), c(1, 0, 0), outer(x, c(0, 0.9, 0.6)))
+#' records <- data.frame(x = x, w = rep(1:2, 30))
+#' records$y <- mf_points(mf_project(sphere(2), y + rnorm(180, sd = 0.05)), sphere(2))
+#' fit <- geodesic_regression(y ~ x, sphere(2), chunks(records, 25), weights = w)
+#' summary(fit)
+#' range(residuals(fit, records))
+#' @name chunk-regression-methods
+NULL
+
+#' @rdname chunk-regression-methods
 #' @export
 print.geodesic_regression_chunks <- function(x, digits = 4, ...) {
   cat(sprintf("Geodesic regression on %s, records in chunks (not private)\n", label_manifold(x$manifold)))
@@ -170,7 +362,84 @@ coef.geodesic_regression_chunks <- function(object, ...) object$coefficients
 nobs.geodesic_regression_chunks <- function(object, ...) object$n
 
 #' @export
+formula.geodesic_regression_chunks <- function(x, ...) x$formula
+
+#' @export
+df.residual.geodesic_regression_chunks <- function(object, ...) object$df.residual
+
+#' @rdname chunk-regression-methods
+#' @export
 predict.geodesic_regression_chunks <- function(object, newdata, ...) {
   if (missing(newdata) || is.null(newdata)) abort_riemdp("argument", "`newdata` must be given: the fit holds no records.")
   predict.geodesic_regression(object, newdata)
+}
+
+#' @rdname chunk-regression-methods
+#' @export
+residuals.geodesic_regression_chunks <- function(object, data, ...) {
+  if (missing(data) || is.null(data)) abort_riemdp("argument", "`data` must be given: the fit holds no records.")
+  if (!is_chunks(data)) data <- chunks(list(data))
+  check_chunks(data)
+  inner <- object$inner
+  unlist(chunk_ask(data, list(kernel = "distance_order", formula = object$formula, M = object$manifold, counts = "frame", call = object$part,
+                              shift = inner$shift, scale = inner$scale, p = inner$foot, v = inner$vectors)))
+}
+
+#' @rdname chunk-regression-methods
+#' @export
+deviance.geodesic_regression_chunks <- function(object, ...) {
+  if (object$loss == "squared") object$squares else object$value * object$weight
+}
+
+#' @rdname chunk-regression-methods
+#' @export
+logLik.geodesic_regression_chunks <- function(object, ...) {
+  need_squared(object, "the log-likelihood")
+  d <- mf_facts(object$manifold)$dimension
+  variance <- object$squares / (object$n * d)
+  structure(-object$n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * object$log_weights, nobs = object$n,
+            df = d * (1 + length(object$inner$scale)) + 1, class = "logLik")
+}
+
+#' @rdname chunk-regression-methods
+#' @export
+vcov.geodesic_regression_chunks <- function(object, ...) {
+  need_squared(object, "this covariance")
+  if (is.null(object$cross)) {
+    abort_riemdp("unsupported", sprintf("for records in chunks there is no covariance of more than %d parameters.", as.integer(CHUNK_PARAMETERS)))
+  }
+  width <- mf_facts(object$manifold)$dimension * (1 + length(object$predictors))
+  a <- matrix(0, width, width)
+  a[lower.tri(a, TRUE)] <- object$cross
+  vcov_from(object, tryCatch(chol(t(a)), error = function(e) NULL), object$predictors)
+}
+
+#' @rdname chunk-regression-methods
+#' @export
+summary.geodesic_regression_chunks <- function(object, ...) {
+  table <- if (object$loss == "squared" && is.null(object$cross)) {
+    speed_table(utils::modifyList(object, list(loss = "none")), object$predictors)
+  } else {
+    speed_table(object, object$predictors, vcov.geodesic_regression_chunks)
+  }
+  out <- list(call = object$call, manifold = object$manifold, loss = object$loss, n = object$n, speeds = table,
+              r.squared = object$r.squared, sigma = object$sigma, df.residual = object$df.residual, cutoff = object$cutoff,
+              residuals = object$quantiles, converged = object$converged, gradient_norm = object$gradient_norm,
+              gradient_floor = object$gradient_floor, smoothing = object$smoothing, iterations = object$iterations,
+              starts = object$starts, na.action = NULL)
+  structure(out, class = "summary.geodesic_regression")
+}
+
+#' @rdname chunk-regression-methods
+#' @export
+glance.geodesic_regression_chunks <- function(x, ...) {
+  squared <- x$loss == "squared"
+  likelihood <- if (squared) logLik.geodesic_regression_chunks(x)
+  data.frame(
+    manifold = label_manifold(x$manifold), loss = x$loss, nobs = x$n, r.squared = x$r.squared, sigma = x$sigma,
+    df.residual = x$df.residual, deviance = deviance.geodesic_regression_chunks(x),
+    logLik = if (squared) as.numeric(likelihood) else NA_real_, AIC = if (squared) stats::AIC(likelihood) else NA_real_,
+    BIC = if (squared) stats::BIC(likelihood) else NA_real_, converged = x$converged, gradient_norm = x$gradient_norm,
+    iterations = x$iterations
+  )
 }

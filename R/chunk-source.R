@@ -10,7 +10,8 @@
 #'
 #' Records that lie in many files, in a database, or in pieces too large to be worked on at once. [frechet_mean()],
 #' [frechet_median()], [frechet_variance()], [dp_mean()], [riemannian_optimize()], [dp_optimize()], [dp_pca()] and [mf_check()]
-#' take such an object in place of their records, [geodesic_regression()] and [dp_regression()] in place of `data`. Only one chunk for each worker is in memory at a time.
+#' take such an object in place of their records, [geodesic_regression()], [dp_regression()] and [dp_lm()] in place of `data`. Only one chunk for
+#' each worker is in memory at a time.
 #'
 #' * `chunks()`: an array cut into pieces of `size` records, or a list whose elements are chunks.
 #' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`,

@@ -4,7 +4,8 @@
 #   plan         function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean squared
 #                error per response over least squares in units of the responses' public variances; `guarantee`: list(epsilon, delta,
 #                mu, reasons, assumptions); `clip` FALSE where features stay as they are; `reach`, to which responses are moved
-#   release      function(x, y, plan, ask): coefficients on public scales, q x (d + 1); or list(b, details) with what else was released
+#   whole        TRUE where all records are looked at together, so that they can't be in chunks
+#   release      function(x, y, plan, ask), x and y matrices or what chunk-linear.R makes of records in chunks: coefficients on public scales, q x (d + 1); or list(b, details) with what else was released
 #   words        function(r): sentences for explain()
 # `ask` holds public quantities only: n, d, q, epsilon, delta, rule, r_squared.
 
@@ -111,11 +112,24 @@ recentring_last <- function(ask, share, rounds) {
 
 # the scale of residuals by the exponential mechanism; rows with missing cells count as outside
 release_scale <- function(x, y, b, epsilon, fraction) {
-  size <- sqrt(colSums((y - b %*% x)^2))
-  size[x[1, ] == 0] <- Inf
-  limit <- SCALE_GRID * sqrt(stats::qchisq(fraction, nrow(y)))
-  score <- -abs(vapply(limit, function(l) sum(size <= l), 0) - fraction * ncol(y))
+  limit <- SCALE_GRID * sqrt(stats::qchisq(fraction, nrow(b)))
+  within <- if (inherits(x, "linear_chunks")) linear_within(x, y, b, limit) else residuals_within(x, y - b %*% x, limit)
+  score <- -abs(within$count - fraction * within$n)
   SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon, in_simulation())]
+}
+
+# how many residuals are no longer than each limit, of how many
+residuals_within <- function(x, e, limit) {
+  size <- sqrt(colSums(e^2))
+  size[x[1, ] == 0] <- Inf
+  list(count = vapply(limit, function(l) sum(size <= l), 0), n = ncol(e))
+}
+
+# (y - b x)/scale, and the same moved to REACH
+residual_responses <- function(x, y, b, scale, limit = FALSE) {
+  if (inherits(x, "linear_chunks")) return(c(y, list(list(b = b, scale = scale, limit = limit))))
+  e <- (y - b %*% x) / scale
+  if (limit) limit_rows(e) else e
 }
 
 # perturbation_error() of residuals with standard deviation `sd` whose coefficients have squares `prior`, fitted in units of `unit`
@@ -152,8 +166,8 @@ linear_recentred <- list(
     unit <- 1
     scales <- NULL
     for (rounds in seq_len(most_rounds(share))) { # what a round does is decided by releases of those before
-      rough <- b + unit * release_perturbed(x, limit_rows((y - b %*% x) / unit), plan$first)
-      size <- unit * release_scale(x, y / unit, rough / unit, share$scale * ask$epsilon, share$fraction)
+      rough <- b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), plan$first)
+      size <- unit * release_scale(x, residual_responses(x, y, 0 * b, unit), rough / unit, share$scale * ask$epsilon, share$fraction)
       scales <- c(scales, size)
       turn <- next_round(size, unit, share)
       if (turn$smaller) b <- rough
@@ -161,7 +175,7 @@ linear_recentred <- list(
       if (!turn$more) break
     }
     rule <- recentring_last(ask, share, rounds)
-    list(b = b + unit * release_perturbed(x, limit_rows((y - b %*% x) / unit), rule), details = list(scales = scales, unit = unit, rule = rule))
+    list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), rule), details = list(scales = scales, unit = unit, rule = rule))
   },
   words = function(r) {
     share <- r$details$share
@@ -337,6 +351,7 @@ kng_rule <- function(ask) {
 
 linear_kng <- list(
   auto = FALSE, # its time depends on the records
+  whole = TRUE, # sorted by their leverage
   unsupported = function(ask) {
     if ((ask$d + 1) * ask$q > KNG_COEFFICIENTS) {
       sprintf("method = \"kng\" is for at most %d coefficients: its sampler rejects too often beyond.", KNG_COEFFICIENTS)
@@ -367,6 +382,7 @@ linear_kng <- list(
 # epsilon), tau the largest residual. In flat space both are the least-squares value plus noise of density exp(-|z|/sigma).
 linear_paper <- list(
   auto = FALSE,
+  whole = TRUE,
   unsupported = function(ask) if (ask$d != 1) "method = \"paper\" is for one predictor.",
   plan = function(ask) {
     list(error = NA_real_, clip = FALSE, guarantee = pure(ask, reasons = c(

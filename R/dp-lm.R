@@ -44,7 +44,8 @@
 #' Proofs: the file `proofs/linear-regression.md` of the installed package.
 #'
 #' @param formula as in [stats::lm()], with an intercept; `cbind(y1, y2) ~ x` for several responses.
-#' @param data a data frame; its number of rows is public.
+#' @param data a data frame; its number of rows is public. Or data frames in [chunks()], for all methods but `"kng"` and `"paper"`: one pass over
+#'   them for statistics, some 2 to 10 for the others.
 #' @param epsilon,delta privacy budget; `delta` only for `"adassp"`.
 #' @param bounds public bounds, see below.
 #' @param method one of the methods below.
@@ -92,11 +93,16 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (is.null(env)) env <- globalenv()
   from_sample <- identical(bounds, "sample")
   if (!from_sample) public <- linear_bounds(spec, bounds)
-  values <- linear_values(spec, data, env)
+  chunked <- is_chunks(data)
+  values <- if (chunked) list(n = chunk_count(data), scaled = FALSE) else linear_values(spec, data, env)
+  if (chunked && from_sample) {
+    abort_riemdp("unsupported", "for records in chunks `bounds` must be given: bounds from the sample need all records at once.")
+  }
   if (from_sample) public <- sample_bounds(spec, values)
   check_kinds(public, values$x, names(spec$predictors))
   columns <- linear_columns(spec, public)
   ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule)
+  if (chunked && ask$method != "auto") linear_in_chunks(ask$method)
   plan <- plan_linear(ask)
   g <- plan$guarantee
   simulated <- in_simulation()
@@ -110,7 +116,9 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
     mu = g$mu
   )
   budget <- spend_release(ledger, promise, release_event(promise), paste("dp_lm", plan$method), data_set, part)
-  records <- linear_records(columns, public, values, !isFALSE(plan$clip), if (is.null(plan$reach)) REACH else plan$reach)
+  reach <- if (is.null(plan$reach)) REACH else plan$reach
+  records <- if (chunked) linear_chunks(data, spec, columns, public, reach) else
+    linear_records(columns, public, values, !isFALSE(plan$clip), reach)
   out <- linear_methods()[[plan$method]]$release(records$x, records$y, plan, ask)
   more <- NULL
   if (is.list(out)) {

@@ -56,8 +56,8 @@ regression_mechanisms <- function() {
 #'
 #' @param formula points on the left as in [geodesic_regression()]; predictors on the right.
 #' @param M a manifold.
-#' @param data a data frame or list. Or such tables in [chunks()]: then the method is `"gradient"`, which needs
-#'   `delta`, and variables come from `data` only.
+#' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"` takes some 10 to 20
+#'   passes over them, `"gradient"` one a step, `"kng"` one for every 32 trials or for each step of its chain.
 #' @param epsilon privacy budget, positive.
 #' @param center,radius the public ball that holds the foot point: one point, and a radius in the units of the metric, below the
 #'   injectivity radius.
@@ -116,7 +116,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   y <- if (chunked) regression_chunks(formula, M, data, x_range) else private_response(formula, data, env)
   n <- if (chunked) chunk_count(data) else record_count(M, y)
   spec <- if (chunked) y$spec else private_predictors(formula, data, x_range)
-  if (chunked) method <- chunked_method(method)
+  if (chunked) chunked_method(method)
   ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
   plan <- plan_regression(M, ask)
   x <- if (!chunked) private_columns(spec, data, environment(formula) %||% env, n, TRUE)
@@ -362,11 +362,13 @@ regression_move <- function(M, state, dp, dv, ask) {
 step_records <- function(M, state, x, y, ask) {
   v <- tangent_vectors(M, state$p, state$v)
   frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
-  if (inherits(y, "regression_chunks")) {
-    return(list(frame = frame[[1]], lambda = frame[[2]], sum = function(tau) chunk_gradient(y, state, ask, tau)))
-  }
-  data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, v, x, y, frame[[1]], frame[[2]], ask$reach,
-                regression_legs(M, ask))
+  if (inherits(y, "regression_chunks")) return(chunk_steps(y, state, ask, frame))
+  features_at(M, state, frame, x, y, ask)
+}
+
+features_at <- function(M, state, frame, x, y, ask) {
+  data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, tangent_vectors(M, state$p, state$v), x, y, frame[[1]], frame[[2]],
+                ask$reach, regression_legs(M, ask))
   list(frame = frame[[1]], lambda = frame[[2]], features = data[[1]], responses = data[[2]])
 }
 

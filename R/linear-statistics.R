@@ -7,7 +7,9 @@ statistic_widths <- function(d) {
   list(u = rep(2, d), uu = if (d > 0) ifelse(square, 1, 2)[lower.tri(square, TRUE)] else numeric(), xy = rep(2, d + 1))
 }
 
-moment_matrices <- function(x, y) list(xx = tcrossprod(x), xy = tcrossprod(x, y))
+moment_matrices <- function(x, y) {
+  if (inherits(x, "linear_chunks")) linear_moments(x) else list(xx = tcrossprod(x), xy = tcrossprod(x, y))
+}
 
 # a symmetric matrix from its lower triangle
 from_lower <- function(values, d) {
@@ -18,12 +20,12 @@ from_lower <- function(values, d) {
 
 # K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy (q numbers)
 release_statistics <- function(x, y, epsilon, reach, n) {
-  d <- nrow(x) - 1
-  q <- nrow(y)
+  plain <- moment_matrices(x, y)
+  d <- nrow(plain$xx) - 1
+  q <- ncol(plain$xy)
   width <- statistic_widths(d)
   sizes <- c(rep(1, d + d * (d + 1) / 2), rep(q, d + 1))
   z <- .Call(riemdp_block_noise, as.double(sizes), outwards_down(epsilon), in_simulation())
-  plain <- moment_matrices(x, y)
   k <- d + d * (d + 1) / 2
   noise <- z[seq_len(k)] * c(width$u, width$uu)
   xx <- matrix(n, 1, 1)

@@ -177,12 +177,14 @@ solver_tolerance <- function(n, size, coefficients, rate) max(1e-10, 2^-48 * (n 
 
 kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g))
 
-# One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n. With `output` noise is added to the minimiser, in the
+# One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is done to their
+# responses. With `output` noise is added to the minimiser, in the
 # ridge's metric, instead of tilting the objective.
 release_perturbed <- function(x, y, rule, centre = matrix(0, rule$q, rule$d + 1), output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   eta <- solver_tolerance(rule$n, rule$tau, rule$q * (rule$d + 1), rule$rate) # responses don't enter: beyond 8 tau psi is their direction
   rate <- outwards_down(rule$solver * min(rule$ridge) / (2 * eta))
+  if (inherits(x, "linear_chunks")) x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
   .Call(riemdp_release_perturbed, x, y, ridge, centre, kernel_loss(rule), c(eta, NEWTON_STEPS, rule$d + 1),
         c(NOISE_NORM[[rule$norm]], outwards_down(rule$rate), rate, output), in_simulation())
 }

@@ -23,37 +23,61 @@ curve_kng_rule <- function(M, ask) {
        ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale, k_min = mf_facts(M)$k_min)
 }
 
-# Mean gradients with respect to p and v, in orthonormal coordinates at p (2 x q). A record's gradients are cut to their bounds once more,
-# so that the sensitivity holds for the numbers in the computer.
-kng_pull <- function(M, p, v, speed, x, y, lost, rule, reach) {
-  g <- .Call(riemdp_regression_records, M, p, v, x, y, rule$loss)$gradient
-  g[lost, ] <- 0
+# one predictor moved into its range: list(x, y, lost = which records count as missing)
+kng_predictors <- function(x, reach, y) {
+  x <- clamp(x[1, ], -reach, reach)
+  lost <- is.na(x)
+  x[lost] <- 0
+  list(x = x, y = y, lost = lost)
+}
+
+# Records' gradients with respect to p and v, in orthonormal coordinates at p (n x q each). They are cut to their bounds once more, so that
+# the sensitivity holds for the numbers in the computer.
+kng_gradients <- function(M, p, v, speed, d, rule, reach) {
+  g <- .Call(riemdp_regression_records, M, p, v, d$x, d$y, rule$loss)$gradient
+  g[d$lost, ] <- 0
   g[!is.finite(g)] <- 0
   q <- ncol(g) / 2
   most <- rule$tau * kng_factors(rule$k_min, speed, reach)
   foot <- g[, seq_len(q), drop = FALSE]
   vector <- g[, q + seq_len(q), drop = FALSE]
-  rbind(colMeans(foot * pmin(1, most[1] / pmax(sqrt(rowSums(foot^2)), 1e-300))),
-        colMeans(vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300))))
-}
-
-# N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm). Points that doubles can't hold are
-# outside the domain (N infinite), whatever the records are.
-kng_norm <- function(M, a, b, x, y, lost, rule, ask) {
-  here <- kng_point(M, a, b, ask$center)
-  if (is.null(here)) return(list(norm = Inf))
-  speed <- sqrt(sum(b^2))
-  pull <- kng_pull(M, here$p, here$v, speed, x, y, lost, rule, ask$reach)
-  pull[1, ] <- pull[1, ] - rule$ridge[1] * here$back
-  pull[2, ] <- pull[2, ] + rule$ridge[2] * b
-  list(p = here$p, v = b, norm = max(sqrt(rowSums(pull^2)) / kng_factors(rule$k_min, speed, ask$reach)))
+  list(foot * pmin(1, most[1] / pmax(sqrt(rowSums(foot^2)), 1e-300)),
+       vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300)))
 }
 
 kng_point <- function(M, a, b, center) {
   tryCatch({
     p <- public_point(M, mf_exp(M, center, mf_from_coords(M, center, a)))
-    list(p = p, v = mf_from_coords(M, p, b), back = drop(mf_coords(M, p, mf_log(M, p, center))))
+    list(p = p, v = mf_from_coords(M, p, b), b = b, speed = sqrt(sum(b^2)), back = drop(mf_coords(M, p, mf_log(M, p, center))))
   }, riemdp_error = function(e) NULL)
+}
+
+# list(p, v, norm): N there, of the mean gradients
+kng_judge <- function(at, foot, vector, rule, ask) {
+  foot <- foot - rule$ridge[1] * at$back
+  vector <- vector + rule$ridge[2] * at$b
+  list(p = at$p, v = at$b, norm = max(sqrt(c(sum(foot^2), sum(vector^2))) / kng_factors(rule$k_min, at$speed, ask$reach)))
+}
+
+# N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm). Points that doubles can't hold are
+# outside the domain (N infinite), whatever the records are.
+kng_norm <- function(M, a, b, d, rule, ask) {
+  if (inherits(d$y, "regression_chunks")) return(kng_norms(M, matrix(a, 1), matrix(b, 1), d, rule, ask)[[1]])
+  at <- kng_point(M, a, b, ask$center)
+  if (is.null(at)) return(list(norm = Inf))
+  g <- kng_gradients(M, at$p, at$v, at$speed, d, rule, ask$reach)
+  kng_judge(at, colMeans(g[[1]]), colMeans(g[[2]]), rule, ask)
+}
+
+# The same for several candidates, a row of coordinates for each: records in chunks are passed over once for all of them
+kng_norms <- function(M, a, b, d, rule, ask) {
+  if (!inherits(d$y, "regression_chunks")) return(lapply(seq_len(nrow(a)), function(i) kng_norm(M, a[i, ], b[i, ], d, rule, ask)))
+  at <- lapply(seq_len(nrow(a)), function(i) kng_point(M, a[i, ], b[i, ], ask$center))
+  there <- which(lengths(at) > 0)
+  out <- rep(list(list(norm = Inf)), length(at))
+  pulls <- if (length(there)) chunk_pull(d$y, lapply(at[there], `[`, c("p", "b", "speed")), rule, ask$reach)
+  for (i in seq_along(there)) out[[there[i]]] <- kng_judge(at[[there[i]]], pulls[[i]][1, ], pulls[[i]][2, ], rule, ask)
+  out
 }
 
 # bounds of the logarithm of exp's volume density in the ball, at the centre: c(least, most)
@@ -93,11 +117,11 @@ chain_log_distance <- function(steps, log_trials) steps * log1p(-KNG_UNIFORM * e
 # State after `steps` of a Metropolis chain from the centre: uniform moves, and local ones p' = exp_p(w), v' = v + u carried along, whose
 # length varies over the scales between the law's and the domain's. Both are symmetric under dvol(p) dv. `seen`: a function of each
 # state, for tests.
-kng_chain <- function(M, x, y, lost, rule, ask, steps, seen = NULL) {
+kng_chain <- function(M, d, rule, ask, steps, seen = NULL) {
   q <- ask$q
   inj <- mf_facts(M)$injectivity_radius
   limit <- if (inj > 0) inj else Inf
-  now <- kng_norm(M, rep(0, q), rep(0, q), x, y, lost, rule, ask)
+  now <- kng_norm(M, rep(0, q), rep(0, q), d, rule, ask)
   pool <- NULL
   left <- 0
   done <- 0
@@ -113,22 +137,23 @@ kng_chain <- function(M, x, y, lost, rule, ask, steps, seen = NULL) {
           pool <- kng_candidates(M, ask, 256)
           left <- length(pool$level)
         }
-        new <- kng_norm(M, pool$a[left, ], pool$b[left, ], x, y, lost, rule, ask)
+        new <- kng_norm(M, pool$a[left, ], pool$b[left, ], d, rule, ask)
         left <- left - 1
       } else {
         size <- exp(log(rule$scale) + u[i, 2] * max(log(ask$radius / rule$scale), 0)) / sqrt(q)
         w <- size * z[i, seq_len(q)]
         if (sqrt(sum(w^2)) >= limit) next
-        new <- tryCatch({ # NULL outside the domain; an error, at the cut locus, would tell of the path and so of the records
+        place <- tryCatch({ # NULL outside the domain; an error, at the cut locus, would tell of the path and so of the records
           to <- mf_exp(M, now$p, mf_from_coords(M, now$p, w))
           a <- drop(mf_coords(M, ask$center, mf_log(M, ask$center, to)))
           if (sqrt(sum(a^2)) <= ask$radius) {
             moved <- mf_transport(M, now$p, to, mf_from_coords(M, now$p, now$v + size * ask$speed / ask$radius * z[i, q + seq_len(q)]))
             b <- drop(mf_coords(M, to, moved))
-            if (sqrt(sum(b^2)) <= ask$speed) kng_norm(M, a, b, x, y, lost, rule, ask)
+            if (sqrt(sum(b^2)) <= ask$speed) list(a = a, b = b)
           }
         }, riemdp_error = function(e) NULL)
-        if (is.null(new)) next
+        if (is.null(place)) next
+        new <- kng_norm(M, place$a, place$b, d, rule, ask)
       }
       if (isTRUE(log(u[i, 3]) <= (now$norm - new$norm) / rule$scale)) now <- new
     }
@@ -186,18 +211,21 @@ mechanism_regression_kng <- list(
   release = function(M, x, y, plan, ask) {
     rule <- plan$steps[[1]]
     rule$scale <- outwards(rule$scale)
-    x <- clamp(x[1, ], -ask$reach, ask$reach)
-    lost <- is.na(x)
-    x[lost] <- 0
+    chunked <- inherits(y, "regression_chunks")
+    d <- if (chunked) list(y = y) else kng_predictors(x, ask$reach, y)
     if (!is.null(ask$chain)) {
-      at <- kng_chain(M, x, y, lost, rule, ask, ask$chain)
+      at <- kng_chain(M, d, rule, ask, ask$chain)
       return(regression_value(M, list(p = public_point(M, at$p), v = matrix(at$v))))
     }
+    together <- if (chunked) KNG_TOGETHER else 1
     repeat {
       new <- kng_candidates(M, ask, 256)
-      for (i in seq_along(new$level)) {
-        at <- kng_norm(M, new$a[i, ], new$b[i, ], x, y, lost, rule, ask)
-        if (isTRUE(at$norm <= rule$scale * new$level[i])) {
+      for (first in seq(1, by = together, length.out = ceiling(length(new$level) / together))) {
+        some <- first:min(first + together - 1, length(new$level))
+        tried <- kng_norms(M, new$a[some, , drop = FALSE], new$b[some, , drop = FALSE], d, rule, ask)
+        kept <- vapply(seq_along(some), function(i) isTRUE(tried[[i]]$norm <= rule$scale * new$level[some[i]]), NA)
+        if (any(kept)) {
+          at <- tried[[which(kept)[1]]]
           return(regression_value(M, list(p = public_point(M, at$p), v = matrix(at$v))))
         }
       }

@@ -188,7 +188,17 @@ linearise <- function(object) {
   z <- (x - rep(object$inner$shift, each = n)) / rep(object$inner$scale, each = n)
   foot <- object$inner$foot
   w <- new_points(z %*% as.matrix(object$inner$vectors), M, tangent = TRUE)
-  J <- array(0, c(d, n, d * (1 + ncol(x)))) # direction of the residual, record, parameter
+  J <- linear_directions(M, foot, w, z)
+  weights <- object$weights %||% rep(1, n)
+  flat <- matrix(J * rep(sqrt(weights), each = d), d * n)
+  list(J = flat, d = d, n = n, root = tryCatch(chol(crossprod(flat)), error = function(e) NULL))
+}
+
+# direction of the residual, record, parameter
+linear_directions <- function(M, foot, w, z) {
+  d <- mf_facts(M)$dimension
+  n <- nrow(z)
+  J <- array(0, c(d, n, d * (1 + ncol(z))))
   for (j in seq_len(d)) {
     axis <- matrix(as.double(seq_len(d) == j), 1)
     e <- new_points(as.matrix(mf_from_coords(M, mf_points(behind_many(M, foot), M), axis)), M, tangent = TRUE)
@@ -196,22 +206,25 @@ linearise <- function(object) {
     a <- matrix(mf_coords(M, foot, f$p), n)
     b <- matrix(mf_coords(M, foot, f$v), n)
     J[j, , seq_len(d)] <- a
-    for (k in seq_len(ncol(x))) J[j, , k * d + seq_len(d)] <- z[, k] * b
+    for (k in seq_len(ncol(z))) J[j, , k * d + seq_len(d)] <- z[, k] * b
   }
-  weights <- object$weights %||% rep(1, n)
-  flat <- matrix(J * rep(sqrt(weights), each = d), d * n)
-  list(J = flat, d = d, n = n, root = tryCatch(chol(crossprod(flat)), error = function(e) NULL))
+  J
 }
 
 #' @rdname regression-methods
 #' @export
 vcov.geodesic_regression <- function(object, ...) {
   need_squared(object, "this covariance")
-  l <- linearise(object)
-  q <- length(object$inner$scale)
-  names <- paste0(rep(c("p", colnames(predictors_of(object))), each = l$d), ".", seq_len(l$d))
-  out <- if (is.null(l$root)) matrix(NA_real_, l$d * (1 + q), l$d * (1 + q)) else object$sigma^2 * chol2inv(l$root)
-  back <- rep(c(1, 1 / object$inner$scale), each = l$d)
+  vcov_from(object, linearise(object)$root, colnames(predictors_of(object)))
+}
+
+# `root`: the Cholesky factor of the cross-products; NULL where there is none
+vcov_from <- function(object, root, predictors) {
+  d <- mf_facts(object$manifold)$dimension
+  q <- length(predictors)
+  names <- paste0(rep(c("p", predictors), each = d), ".", seq_len(d))
+  out <- if (is.null(root)) matrix(NA_real_, d * (1 + q), d * (1 + q)) else object$sigma^2 * chol2inv(root)
+  back <- rep(c(1, 1 / object$inner$scale), each = d)
   out <- out * outer(back, back)
   dimnames(out) <- list(names, names)
   out
@@ -242,7 +255,7 @@ hatvalues.geodesic_regression <- function(model, ...) {
 }
 
 # speeds with standard errors and Wald tests
-speed_table <- function(object) {
+speed_table <- function(object, predictors = colnames(predictors_of(object)), covariance = vcov.geodesic_regression) {
   M <- object$manifold
   foot <- object$inner$foot
   d <- mf_facts(M)$dimension
@@ -250,11 +263,11 @@ speed_table <- function(object) {
   a <- matrix(mf_coords(M, foot, v), ncol = d)
   speed <- sqrt(rowSums(a^2))
   out <- data.frame(speed = speed, std.error = NA_real_, statistic = NA_real_, df = d, p.value = NA_real_,
-                    row.names = colnames(predictors_of(object)))
+                    row.names = predictors)
   if (object$loss != "squared" || !isTRUE(object$sigma > 0)) {
     return(out)
   }
-  V <- vcov.geodesic_regression(object)
+  V <- covariance(object)
   for (j in seq_along(speed)) {
     B <- V[j * d + seq_len(d), j * d + seq_len(d)]
     if (anyNA(B)) next

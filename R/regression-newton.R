@@ -243,17 +243,22 @@ newton_step <- function(records, rule, reach) {
   lambda <- records$lambda
   gauge <- newton_gauge(lambda, reach, rule$norm)
   grow <- newton_ridge_factor(lambda, reach, rule$share)
-  y <- records$responses
   most <- 100 * rule$tau + 10 # beyond it a residual says no more: moved there, record by record
-  y <- y * rep(pmin(1, most / sqrt(colSums(y^2))), each = q)
-  y[!is.finite(y)] <- 0
   ridge <- matrix(rep(rule$ridge * grow, each = q), q)
   top <- if (min(lambda) < 0 && k == 1) cosh(sqrt(-min(lambda)) * reach)^2 else 1 # of squared features
   rate <- outwards_down(rule$rate / gauge)
   eta <- solver_tolerance(rule$n, rule$tau + most, q * (k + 1), rate) * sqrt(top)
-  .Call(riemdp_release_perturbed, records$features, y, ridge, matrix(0, q, k + 1), kernel_loss(rule),
+  x <- if (is.null(records$perturbed)) records$features else records$perturbed(most, kernel_loss(rule))
+  y <- if (is.null(records$perturbed)) limited_responses(records$responses, most)
+  .Call(riemdp_release_perturbed, x, y, ridge, matrix(0, q, k + 1), kernel_loss(rule),
         c(eta, NEWTON_STEPS, (k + 1) * top), c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * eta)), 0),
         in_simulation())
+}
+
+limited_responses <- function(y, most) {
+  y <- y * rep(pmin(1, most / sqrt(colSums(y^2))), each = nrow(y))
+  y[!is.finite(y)] <- 0
+  y
 }
 
 noisy_step <- function(records, rule, reach) {

@@ -3,6 +3,7 @@
 # user's origin at the end; predictions come from the inner form, which never extrapolates to a far-off x = 0.
 
 LOSSES <- c("squared", "huber", "lad")
+NO_RECORD <- "there is no record without missing values."
 
 #' Geodesic regression
 #'
@@ -47,8 +48,8 @@ LOSSES <- c("squared", "huber", "lad")
 #'   functions on `M` accept. Right side as in [lm()].
 #' @param M a manifold.
 #' @param data a data frame, list or environment that holds the variables; or such tables in [chunks()]: then the result is a list of class
-#'   `geodesic_regression_chunks`, without fitted values and residuals, for which there are `print()`, `coef()`, `nobs()` and `predict()`.
-#'   What the formula computes must be about single records then, and variables come from the chunks only.
+#'   `geodesic_regression_chunks`, which holds no record, see [chunk-regression-methods]. What the formula, `weights` and `subset` compute
+#'   must be about single records then, `subset` logical, and variables come from the chunks only.
 #' @param loss `"squared"`, `"huber"` or `"lad"`.
 #' @param ... must be empty.
 #' @param weights numbers, not negative, one a record: weights of the losses.
@@ -123,10 +124,7 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   starts <- if (is.null(starts)) 0L else check_count(starts, "starts", most = 32)
   if (missing(data)) data <- NULL
   if (is_chunks(data)) {
-    if (!missing(weights) || !missing(subset) || !missing(na.action)) {
-      abort_riemdp("unsupported", "`weights`, `subset` and `na.action` aren't available for records in chunks.")
-    }
-    return(chunk_geodesic(formula, M, data, call, loss, cutoff, origin %||% 0, start, starts, tol, max_iter))
+    return(chunk_geodesic(formula, M, data, call, if (!missing(na.action)) na.action, loss, cutoff, origin %||% 0, start, starts, tol, max_iter))
   }
   frame <- regression_frame(formula, M, data, call, parent.frame())
   design <- regression_design(frame)
@@ -137,10 +135,16 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   inner <- inner_predictors(x, w, check_origin(origin %||% 0, x, w))
   given <- check_start(start, M, inner)
   d <- mf_facts(M)$dimension
-  fit <- if (loss == "huber" && is.null(cutoff)) {
-    fit_self_scaled(M, design$y, inner$z, w, counts, given, tol, max_iter, starts, d)
-  } else {
+  fit_of <- function(loss, cutoff, given, tol, starts) {
     fit_regression(M, design$y, inner$z, w, loss, cutoff, given, tol, max_iter, starts)
+  }
+  fit <- if (loss == "huber" && is.null(cutoff)) {
+    fit_self_scaled(M, fit_of, function(now) {
+      curve <- list(manifold = M, inner = list(foot = now$p, vectors = now$v, shift = 0, scale = 1))
+      stats::median(mf_dist(M, curve_points(curve, inner$z), design$y)[counts])
+    }, given, tol, starts)
+  } else {
+    fit_of(loss, cutoff, given, tol, starts)
   }
   null <- fit_regression(M, design$y, matrix(0, nrow(x), 0), w, loss, fit$cutoff, NULL, tol, max_iter, starts)
   foot <- new_points(fit$p, M)
@@ -200,7 +204,7 @@ regression_frame <- function(formula, M, data, call, env) {
     ask$data <- data
     ask$drop.unused.levels <- TRUE
     model <- eval(ask, env)
-    if (nrow(model) == 0) abort_riemdp("shape", "there is no record without missing values.")
+    if (nrow(model) == 0) abort_riemdp("shape", NO_RECORD)
     list(model = model, terms = attr(model, "terms"), points = !plain)
   }, "the variables of the formula")
 }
@@ -234,7 +238,7 @@ response_points <- function(y, M) {
   missing <- is.na(y)
   dim(missing) <- if (rows) dim(y) else c(length(y) / max(each, 1), each)
   gone <- if (rows) rowSums(missing) > 0 else colSums(missing) > 0
-  if (all(gone)) abort_riemdp("shape", "there is no record without missing values.")
+  if (all(gone)) abort_riemdp("shape", NO_RECORD)
   first <- which(!gone)[1]
   if (rows) {
     y[gone, ] <- y[rep(first, sum(gone)), ]
@@ -248,14 +252,14 @@ response_points <- function(y, M) {
   points
 }
 
-# list(x = predictors without intercept, y = points, weights)
-regression_design <- function(frame) {
+# list(x = predictors without intercept, y = points, weights); `part`: of the records, which may all have weight 0
+regression_design <- function(frame, part = FALSE) {
   classed({
     model <- frame$model
     full <- stats::model.matrix(stats::delete.response(frame$terms), model)
     weights <- stats::model.weights(model)
     if (!is.null(weights)) {
-      if (!is.numeric(weights) || anyNA(weights) || any(weights < 0) || !any(weights > 0)) {
+      if (!is.numeric(weights) || anyNA(weights) || any(weights < 0) || !(part || any(weights > 0))) {
         abort_riemdp("argument", "`weights` must be numbers, not negative and not all zero, one for each record.")
       }
       weights <- as.double(weights)
@@ -312,27 +316,28 @@ fit_regression <- function(M, y, z, w, loss, cutoff, given, tol, max_iter, start
   fit
 }
 
-# Huber with the scale of its own residuals, to self-consistency
-fit_self_scaled <- function(M, y, z, w, counts, given, tol, max_iter, starts, d) {
-  fit <- fit_regression(M, y, z, w, "squared", NULL, given, 1e-6, max_iter, starts)
+# Huber with the scale of its own residuals, to self-consistency. fit_of: function(loss, cutoff, given, tol, starts); median_of:
+# function(curve), the median distance of the records that count.
+fit_self_scaled <- function(M, fit_of, median_of, given, tol, starts) {
+  fit <- fit_of("squared", NULL, given, 1e-6, starts)
   cutoff <- NULL
   for (round in 1:200) {
     now <- list(p = as_single(new_points(fit$p, M)), v = new_points(fit$v, M, tangent = TRUE))
-    curve <- list(manifold = M, inner = list(foot = now$p, vectors = now$v, shift = 0, scale = 1))
-    size <- mf_dist(M, curve_points(curve, z), y)[counts]
-    new <- 1.345 * stats::median(size) / sqrt(stats::qchisq(0.5, d))
-    if (new < 1e-14) { # the curve goes through more than half of the records
-      new <- 1e-14
-    }
+    new <- huber_cutoff(median_of(now), mf_facts(M)$dimension)
     if (!is.null(cutoff) && abs(new - cutoff) <= 1e-11 * cutoff) break
     cutoff <- new
     last <- fit
-    fit <- fit_regression(M, y, z, w, "huber", cutoff, now, tol, max_iter, 1)
+    fit <- fit_of("huber", cutoff, now, tol, 1)
     fit$iterations <- fit$iterations + last$iterations
     fit$evaluations <- fit$evaluations + last$evaluations
     fit$starts <- last$starts
   }
   fit
+}
+
+# 1.345 times a robust scale
+huber_cutoff <- function(median, d) {
+  max(1.345 * median / sqrt(stats::qchisq(0.5, d)), 1e-14) # that where the curve goes through more than half of the records
 }
 
 # ---- between the solver's form and the user's ------------------------------------------------------------------------

@@ -30,52 +30,104 @@ SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP step, SEXP knots)
     return status == STATUS_OK ? g : R_NilValue;
 }
 
-/* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); numbers: eta, newton, reach */
+/* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); numbers: eta, newton, reach. Or x is a tally
+ * whose function `sums` gives those of perturbed_record(), of c(whether the triangle is wanted, coefficients). */
 struct fit_args {
     SEXP x, y, ridge, centre, noise, loss, numbers, draw;
 };
 
-static void read_fit(struct perturbed *o, const struct fit_args *in, double *eta, size_t *newton)
+struct elsewhere {
+    struct call *c;
+    struct tally tally;
+    double *in, *out;
+};
+
+static void ask_sums(const struct perturbed *o, const double *b, double *gradient, double *hessian)
 {
-    if (!is_doubles(in->x, 1) || !is_doubles(in->y, 1) || !is_doubles(in->ridge, 1) || !is_doubles(in->centre, 1))
-        ffi_abort_text("argument", "`x`, `y`, `ridge` and `centre` must be numeric.");
-    SEXP dim = Rf_getAttrib(in->ridge, R_DimSymbol), of_y = Rf_getAttrib(in->y, R_DimSymbol);
-    if (TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || TYPEOF(of_y) != INTSXP || XLENGTH(of_y) != 2)
-        ffi_abort_text("shape", "`ridge` and `y` must be matrices with a row for each response.");
+    const struct elsewhere *e = o->data;
+    size_t m = o->p * o->q, count = m + (hessian ? m * (m + 1) / 2 : 0);
+    e->in[0] = hessian != NULL;
+    memcpy(e->in + 1, b, m * sizeof *b);
+    if (ffi_tally_call(e->c, &e->tally, "sums", e->in, m + 1, e->out, count) != STATUS_OK)
+        ffi_abort_text("chunk", "the sums over chunks are of the wrong shape.");
+    memcpy(gradient, e->out, m * sizeof *gradient);
+    const double *next = e->out + m;
+    for (size_t k = 0; k < m && hessian; k++)
+        for (size_t l = k; l < m; l++)
+            hessian[k * m + l] = *next++;
+}
+
+static void read_records(struct perturbed *o, SEXP x, SEXP y)
+{
+    SEXP of_y = Rf_getAttrib(y, R_DimSymbol);
+    if (!is_doubles(x, 1) || !is_doubles(y, 1))
+        ffi_abort_text("argument", "`x` and `y` must be numeric.");
+    if (TYPEOF(of_y) != INTSXP || XLENGTH(of_y) != 2)
+        ffi_abort_text("shape", "`y` must be a matrix with a row for each response.");
+    o->n = (size_t)INTEGER(of_y)[1];
+    o->x = REAL(x);
+    o->y = REAL(y);
+    R_xlen_t common = (R_xlen_t)(o->p * o->n);
+    o->own = XLENGTH(x) != common;
+    if (o->n < 1 || (size_t)INTEGER(of_y)[0] != o->q || (o->own && XLENGTH(x) != common * (R_xlen_t)o->q))
+        ffi_abort_text("shape", "`x`, `y` and the coefficients must fit each other.");
+    if (!all_finite((size_t)XLENGTH(x), o->x) || !all_finite((size_t)XLENGTH(y), o->y))
+        ffi_abort_text("argument", "Numbers must be finite.");
+}
+
+/* q x p */
+static void read_shape(struct perturbed *o, SEXP x)
+{
+    SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+    if (!is_doubles(x, 1) || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2)
+        ffi_abort_text("shape", "Coefficients and `ridge` must be matrices with a row for each response.");
     o->q = (size_t)INTEGER(dim)[0];
     o->p = (size_t)INTEGER(dim)[1];
-    o->n = (size_t)INTEGER(of_y)[1];
-    R_xlen_t m = (R_xlen_t)(o->p * o->q), common = (R_xlen_t)(o->p * o->n);
-    o->own = XLENGTH(in->x) != common;
     if (o->p * o->q > 1000)
         ffi_abort_text("argument", "There may be at most 1000 coefficients.");
-    if (o->n < 1 || (size_t)INTEGER(of_y)[0] != o->q || XLENGTH(in->centre) != m ||
-        (o->own && XLENGTH(in->x) != common * (R_xlen_t)o->q))
-        ffi_abort_text("shape", "`x`, `y`, `ridge` and `centre` must fit each other.");
-    o->x = REAL(in->x);
-    o->y = REAL(in->y);
-    o->ridge = REAL(in->ridge);
-    o->centre = REAL(in->centre);
-    if (!all_finite((size_t)XLENGTH(in->x), o->x) || !all_finite((size_t)XLENGTH(in->y), o->y) ||
-        !all_finite((size_t)m, o->ridge) || !all_finite((size_t)m, o->centre))
-        ffi_abort_text("argument", "Numbers must be finite.");
-    for (R_xlen_t i = 0; i < m; i++)
-        if (!(o->ridge[i] > 0))
-            ffi_abort_text("argument", "`ridge` must be positive.");
-    if (TYPEOF(in->loss) != VECSXP)
+}
+
+static void read_loss(struct perturbed *o, SEXP loss)
+{
+    if (TYPEOF(loss) != VECSXP)
         ffi_abort_text("argument", "`loss` must be a list.");
-    SEXP g = ffi_list_get(in->loss, "g");
+    SEXP g = ffi_list_get(loss, "g");
     if (!is_doubles(g, 2) || !all_finite((size_t)XLENGTH(g), REAL(g)))
         ffi_abort_text("argument", "The loss's `g` must be finite numbers.");
-    o->loss.tau = number_in(ffi_list_get(in->loss, "tau"), "tau", 1e-100, 1e100, "`tau` must be positive.");
-    o->loss.step =
-        number_in(ffi_list_get(in->loss, "step"), "step", 1e-6, 1e3, "`step` must be between 1e-6 and 1000.");
+    o->loss.tau = number_in(ffi_list_get(loss, "tau"), "tau", 1e-100, 1e100, "`tau` must be positive.");
+    o->loss.step = number_in(ffi_list_get(loss, "step"), "step", 1e-6, 1e3, "`step` must be between 1e-6 and 1000.");
     o->loss.g = REAL(g);
     o->loss.knots = (size_t)XLENGTH(g) - 1;
     for (size_t i = 0; i < o->loss.knots; i++)
         if (!(o->loss.g[0] == 0 && o->loss.g[i + 1] >= o->loss.g[i] &&
               o->loss.g[i + 1] - o->loss.g[i] <= o->loss.step * (1 + 1e-9)))
             ffi_abort_text("argument", "The loss's `g` must start at 0 and rise with slopes from 0 to 1.");
+}
+
+static void read_fit(struct call *c, struct perturbed *o, const struct fit_args *in, double *eta, size_t *newton)
+{
+    read_shape(o, in->ridge);
+    size_t m = o->p * o->q;
+    struct tally tally;
+    if (ffi_tally(in->x, &tally)) {
+        struct elsewhere *e = (struct elsewhere *)R_alloc(1, sizeof *e);
+        *e = (struct elsewhere){c, tally, ffi_doubles(m + 1), ffi_doubles(m + m * (m + 1) / 2)};
+        o->n = tally.n;
+        o->sums = ask_sums;
+        o->data = e;
+    } else {
+        read_records(o, in->x, in->y);
+    }
+    if (!is_doubles(in->centre, 1) || (size_t)XLENGTH(in->centre) != m)
+        ffi_abort_text("shape", "`ridge` and `centre` must fit each other.");
+    o->ridge = REAL(in->ridge);
+    o->centre = REAL(in->centre);
+    if (!all_finite(m, o->ridge) || !all_finite(m, o->centre))
+        ffi_abort_text("argument", "Numbers must be finite.");
+    for (size_t i = 0; i < m; i++)
+        if (!(o->ridge[i] > 0))
+            ffi_abort_text("argument", "`ridge` must be positive.");
+    read_loss(o, in->loss);
     if (!is_doubles(in->numbers, 3))
         ffi_abort_text("argument", "`numbers` must be three numbers.");
     const double *number = REAL(in->numbers);
@@ -99,7 +151,7 @@ static SEXP fit_body(struct call *c, void *data)
     struct perturbed o = {.host = &c->host.base};
     double eta;
     size_t newton;
-    read_fit(&o, in, &eta, &newton);
+    read_fit(c, &o, in, &eta, &newton);
     size_t m = o.p * o.q;
     if (!is_doubles(in->noise, 1) || (size_t)XLENGTH(in->noise) != m || !all_finite(m, REAL(in->noise)))
         ffi_abort_text("shape", "`noise` must be finite, of the shape of `ridge`.");
@@ -144,7 +196,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     struct perturbed o = {.host = &c->host.base};
     double eta;
     size_t newton;
-    read_fit(&o, in, &eta, &newton);
+    read_fit(c, &o, in, &eta, &newton);
     size_t m = o.p * o.q;
     if (!is_doubles(in->draw, 4))
         ffi_abort_text("argument", "`draw` must be four numbers.");
@@ -173,6 +225,42 @@ SEXP riemdp_release_perturbed(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss
 {
     struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, numbers, draw};
     return ffi_with_rng(release_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* ---- records in chunks ---------------------------------------------------------------------------------------------- */
+
+struct chunk_args {
+    SEXP x, y, b, loss;
+    int hessian;
+};
+
+static SEXP chunk_body(struct call *c, void *data)
+{
+    const struct chunk_args *in = data;
+    struct perturbed o = {.host = &c->host.base};
+    read_shape(&o, in->b);
+    read_records(&o, in->x, in->y);
+    read_loss(&o, in->loss);
+    size_t m = o.p * o.q, width = m + (in->hessian ? m * (m + 1) / 2 : 0);
+    double *row = ffi_doubles(width), *work = ffi_doubles(o.q);
+    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
+    exact_clear(&sums);
+    for (size_t i = 0; i < o.n; i++) {
+        perturbed_record(&o, i, REAL(in->b), row, in->hessian ? row + m : NULL, work);
+        if (all_finite(width, row))
+            exact_add(&sums, row);
+        if (i % 4096 == 4095)
+            host_tick(o.host, 0, 0);
+    }
+    exact_carry(&sums);
+    return ffi_exact_list(c, &sums);
+}
+
+/* Exact sums over a chunk's records of what perturbed_record() gives; b: q x p */
+SEXP riemdp_chunk_perturbed(SEXP x, SEXP y, SEXP b, SEXP loss, SEXP hessian)
+{
+    struct chunk_args args = {x, y, b, loss, ffi_number(hessian, "hessian") != 0};
+    return ffi_run(chunk_body, &args, NULL, 1);
 }
 
 /* n draws, q x p x n, of the noise alone */
@@ -278,9 +366,9 @@ static SEXP kng_body(struct call *c, struct rng *rng, void *data)
     struct perturbed o = {.host = &c->host.base};
     double eta;
     size_t newton;
-    read_fit(&o, in, &eta, &newton);
+    read_fit(c, &o, in, &eta, &newton);
     size_t m = o.p * o.q;
-    if (o.own || m > 3)
+    if (o.sums || o.own || m > 3)
         ffi_abort_text("argument", "The gradient mechanism is for at most three coefficients of common features.");
     if (!is_doubles(in->draw, 2) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
         !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY))

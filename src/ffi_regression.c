@@ -236,11 +236,12 @@ static SEXP chunk_body(struct call *c, void *data)
         if (status != STATUS_OK)
             return ffi_keep(c, Rf_ScalarInteger(status));
         for (size_t i = 0; i < count; i++) {
-            row[0] = value[i];
+            double w = k.d.w ? k.d.w[begin + i] : 1;
+            row[0] = w * value[i];
             for (size_t j = 0; j < n; j++) {
-                row[1 + j] = grad_p[i * n + j];
+                row[1 + j] = w * grad_p[i * n + j];
                 for (size_t a = 0; a < q; a++)
-                    row[1 + (1 + a) * n + j] = at(x, i)[a] * grad_w[i * n + j];
+                    row[1 + (1 + a) * n + j] = w * at(x, i)[a] * grad_w[i * n + j];
             }
             exact_add(&sums, row);
         }
@@ -252,11 +253,11 @@ static SEXP chunk_body(struct call *c, void *data)
     return ffi_exact_list(c, &sums);
 }
 
-/* Exact sums over a chunk's records of the loss and of its gradients in p and in each v, or a status. state: stored numbers of p, v_1,
+/* Exact (weighted) sums over a chunk's records of the loss and of its gradients in p and in each v, or a status. state: stored numbers of p, v_1,
  * ...; numbers: loss, cutoff, smoothing, clip */
-SEXP riemdp_chunk_regression(SEXP m, SEXP state, SEXP x, SEXP y, SEXP numbers)
+SEXP riemdp_chunk_regression(SEXP m, SEXP state, SEXP x, SEXP y, SEXP weights, SEXP numbers)
 {
-    struct regression_args args = {state, R_NilValue, x, y, R_NilValue, numbers_of(numbers, 4)};
+    struct regression_args args = {state, R_NilValue, x, y, weights, numbers_of(numbers, 4)};
     return ffi_run(chunk_body, &args, m, 0);
 }
 
@@ -264,6 +265,7 @@ struct asked {
     struct call *c;
     struct tally tally;
     size_t q;
+    double total; /* of the weights */
     double *in, *out;
 };
 
@@ -280,7 +282,7 @@ static int ask_energy(const struct regression_elsewhere *e, const struct regress
     if (!all_finite(size, a->in + 3))
         return STATUS_NOT_FINITE;
     int status = ffi_tally_call(a->c, &a->tally, "energy", a->in, 3 + size, a->out, 1 + size);
-    double total = (double)a->tally.n;
+    double total = a->total;
     *value = a->out[0] / total;
     for (size_t j = 0; j < size; j++)
         (j < n ? grad_p + j : grad_v + (j - n))[0] = a->out[1 + j] / total;
@@ -314,6 +316,9 @@ static SEXP fit_body(struct call *c, void *data)
             (size_t)XLENGTH(in->moments) != (1 + q) * (1 + q) || !all_finite((1 + q) * (1 + q), REAL(in->moments)))
             ffi_abort_text("argument",
                            "`tally` must be sums over records elsewhere, `moments` those of 1 and the predictors.");
+        asked.total = ffi_number(ffi_list_get(in->tally, "total"), "total");
+        if (!(asked.total > 0 && asked.total < INFINITY))
+            ffi_abort_text("argument", "`total` must be positive.");
         asked.in = ffi_doubles(3 + (1 + q) * n);
         asked.out = ffi_doubles(1 + (1 + q) * n);
         elsewhere.moments = REAL(in->moments);
@@ -354,7 +359,7 @@ SEXP riemdp_regression(SEXP m, SEXP y, SEXP x, SEXP weights, SEXP p, SEXP v, SEX
     return ffi_run(fit_body, &args, m, 0);
 }
 
-/* The same for records whose sums the function `energy` of `tally` gives; y, x: a few of them, for starts; moments: means of the
+/* The same for records whose (weighted) sums the function `energy` of `tally` gives, `total` being the sum of weights; y, x: a few of them, for starts; moments: means of the
  * products of (1, x) over all. */
 SEXP riemdp_regression_of(SEXP m, SEXP tally, SEXP y, SEXP x, SEXP moments, SEXP p, SEXP v, SEXP numbers)
 {

@@ -19,9 +19,10 @@
     X(chunk_kng, 7)                                                                                                    \
     X(chunk_lattice, 6)                                                                                                \
     X(chunk_logs, 5)                                                                                                   \
+    X(chunk_perturbed, 5)                                                                                              \
     X(chunk_reach, 4)                                                                                                  \
     X(chunk_records, 3)                                                                                                \
-    X(chunk_regression, 5)                                                                                             \
+    X(chunk_regression, 6)                                                                                             \
     X(chunk_start, 4)                                                                                                  \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \

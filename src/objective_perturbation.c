@@ -57,6 +57,39 @@ static double feature(const struct perturbed *o, size_t i, size_t k, size_t j)
     return o->own ? o->x[(i * o->p + k) * o->q + j] : o->x[i * o->p + k];
 }
 
+/* residual e of record i, psi = across e, and what the Hessian has along e: radial e e' */
+static void residual(const struct perturbed *o, size_t i, const double *b, double *e, double *across, double *radial)
+{
+    size_t p = o->p, q = o->q;
+    double r = 0, size, slope;
+    for (size_t j = 0; j < q; j++) {
+        e[j] = o->y[i * q + j];
+        for (size_t k = 0; k < p; k++)
+            e[j] -= feature(o, i, k, j) * b[k * q + j];
+        r = hypot(r, e[j]);
+    }
+    radial_psi(&o->loss, r, &size, &slope);
+    *across = r > 0 ? size / r : slope;
+    *radial = r > 0 ? (slope - *across) / r / r : 0;
+}
+
+void perturbed_record(const struct perturbed *o, size_t i, const double *b, double *gradient, double *triangle,
+                      double *work)
+{
+    size_t p = o->p, q = o->q;
+    double *e = work, across, radial;
+    residual(o, i, b, e, &across, &radial);
+    for (size_t k = 0; k < p; k++)
+        for (size_t j = 0; j < q; j++)
+            gradient[k * q + j] = -feature(o, i, k, j) * (across * e[j]);
+    for (size_t k = 0; k < p && triangle; k++)
+        for (size_t j = 0; j < q; j++)
+            for (size_t l = k; l < p; l++)
+                for (size_t h = l == k ? j : 0; h < q; h++)
+                    *triangle++ =
+                        feature(o, i, k, j) * (radial * e[j] * e[h] + (h == j ? across : 0)) * feature(o, i, l, h);
+}
+
 /* work: residual, psi (q each), carry (p q) */
 void perturbed_gradient(const struct perturbed *o, const double *b, double *gradient, double *hessian, double *work)
 {
@@ -66,16 +99,11 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
     memset(carry, 0, m * sizeof *carry);
     if (hessian)
         memset(hessian, 0, m * m * sizeof *hessian);
-    for (size_t i = 0; i < o->n; i++) {
-        double r = 0, size, slope;
-        for (size_t j = 0; j < q; j++) {
-            e[j] = o->y[i * q + j];
-            for (size_t k = 0; k < p; k++)
-                e[j] -= feature(o, i, k, j) * b[k * q + j];
-            r = hypot(r, e[j]);
-        }
-        radial_psi(&o->loss, r, &size, &slope);
-        double across = r > 0 ? size / r : slope;
+    if (o->sums)
+        o->sums(o, b, gradient, hessian);
+    for (size_t i = 0; i < o->n && !o->sums; i++) {
+        double across, radial;
+        residual(o, i, b, e, &across, &radial);
         for (size_t j = 0; j < q; j++)
             psi[j] = across * e[j];
         for (size_t k = 0; k < p; k++)
@@ -83,8 +111,7 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
                 add(gradient + k * q + j, carry + k * q + j, -feature(o, i, k, j) * psi[j]);
         if (!hessian)
             continue;
-        /* F' (across I + (slope - across) e e'/r^2) F, lower triangle */
-        double radial = r > 0 ? (slope - across) / r / r : 0;
+        /* F' (across I + radial e e') F, lower triangle */
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < q; j++) {
                 double f = feature(o, i, k, j);

@@ -25,6 +25,10 @@ struct perturbed {
     struct radial_loss loss;
     double reach; /* no record's features are longer than its root: sum_k F_ikj^2 <= reach for every j */
     struct host *host;
+    /* NULL; or records that lie elsewhere (x and y are not looked at then): sum_i -F_i'psi_i and, unless NULL, the lower triangle of
+     * the Hessian without the ridge */
+    void (*sums)(const struct perturbed *o, const double *b, double *gradient, double *hessian);
+    void *data;
 };
 
 /* psi(r) and its slope (the right one at a knot) */
@@ -39,6 +43,9 @@ int shared_loss(double k, double e1, double q, double t, double step, size_t kno
 enum { SLOW_STEPS = 2000000 }; /* refused beyond: ridges of 1e-2 and a million records are well below */
 size_t perturbed_work(const struct perturbed *o);
 int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work);
+/* What record i adds to sum -F'psi, p q numbers, and unless NULL to the lower triangle of the Hessian, column by column */
+void perturbed_record(const struct perturbed *o, size_t i, const double *b, double *gradient, double *triangle,
+                      double *work);
 /* grad J (compensated sums) and, unless NULL, the (generalised) Hessian without the ridge: p q x p q */
 void perturbed_gradient(const struct perturbed *o, const double *b, double *gradient, double *hessian, double *work);
 

@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
+RECORDS <- c("x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "lm_data_any", "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -161,6 +161,11 @@ kinds <- list(
   lm_loss = function(k) list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07)), lm_numbers = function(k) c(1e-8, pick(0, 20), 2),
   lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) c(0.1, 3),
   lm_draw = function(k) c(pick(1, 2, 3), 0.5, 100, pick(0, 1)), lm_formula = function(k) cbind(y, z) ~ x,
+  lm_x_any = function(k) if (runif(1) < 0.7) kinds$lm_x(k) else {
+    structure(list(n = 6, sums = function(v) double(if (v[1] == 1) 14 else 4)), class = "riemdp_tally")
+  },
+  lm_data_any = function(k) if (runif(1) < 0.7) kinds$lm_data(k) else chunks(kinds$lm_data(k), pick(3, 7)),
+  curve_data_any = function(k) if (runif(1) < 0.7) kinds$curve_data(k) else chunks(list(kinds$curve_data(k)), sizes = as.double(k$n)),
   lm_data = function(k) data.frame(x = c(runif(9), NA), y = rnorm(10), z = rnorm(10)),
   lm_bounds = function(k) list(x = c(0, 1), y = c(center = 0, scale = 1), z = c(-3, 3)),
   lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output"),
@@ -192,6 +197,7 @@ kinds <- list(
   maybe_which = function(k) if (runif(1) < 0.5) as.double(sample(k$n, 2)), maybe_stored = function(k) if (runif(1) < 0.5) kinds$stored(k),
   exact_parts = function(k) list(list(low = 33, digits = matrix(c(1, -2, 3, 4), 2)), list(low = 32, digits = matrix(5, 2))),
   tally = function(k) keep(k, "tally", riemdp:::mean_records(k$M, chunks(k$x, 3), k$one, 0.1)),
+  curve_tally = function(k) structure(list(n = 9, total = pick(9, 2.5), energy = function(v) double(length(v) - 2)), class = "riemdp_tally"),
   x_or_tally = function(k) if (runif(1) < 0.8) k$x else kinds$tally(k),
   in_chunks = function(k) chunks(k$x, pick(1, 3)), chunk_size = function(k) pick(1, 3), rds_file = function(k) keep(k, "rds_file", {
     path <- tempfile(fileext = ".rds")
@@ -249,8 +255,8 @@ arguments <- c(
                                  "which=maybe_which"),
   riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_lattice = "M x centre=stored numbers=lattice_numbers n at=coords_zero",
   riemdp_chunk_logs = "M x weights p=stored median=flag", riemdp_chunk_reach = "M x weights p=stored", riemdp_chunk_records = "M x which",
-  riemdp_chunk_regression = "M state=curve_state x=times y=x numbers=loss_numbers",
-  riemdp_regression_of = "M tally y=x x=times moments=curve_moments p=no_path v=no_path numbers=regression_numbers",
+  riemdp_chunk_regression = "M state=curve_state x=times y=x weights numbers=loss_numbers",
+  riemdp_regression_of = "M tally=curve_tally y=x x=times moments=curve_moments p=no_path v=no_path numbers=regression_numbers",
   riemdp_chunk_start = "M x weights seed=start_seed", riemdp_exact_total = "parts=exact_parts", riemdp_stored = "M p=one",
   riemdp_mean_of = "M tally start=stored looked=stored total=positive tol max_iter=iterations memory median=zero",
   chunks = "x size=chunk_size", chunk_files = "paths=rds_file", chunk_query = "open=open_base table=table_name key=key_name size=chunk_size",
@@ -297,8 +303,9 @@ arguments <- c(
   riemdp_gauss_newton_frame = "M p=one v=velocity",
   riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
   riemdp_shared_loss = "k=positive e1=small q=count t=small step=lm_step knots=lm_knots",
-  riemdp_perturbed_fit_nonprivate = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss numbers=lm_numbers",
-  riemdp_release_perturbed = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss numbers=lm_numbers draw=lm_draw simulate=flag",
+  riemdp_chunk_perturbed = "x=lm_x y=lm_y b=lm_centre loss=lm_loss hessian=flag",
+  riemdp_perturbed_fit_nonprivate = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss numbers=lm_numbers",
+  riemdp_release_perturbed = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss numbers=lm_numbers draw=lm_draw simulate=flag",
   riemdp_release_clipped_kng = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber numbers=lm_numbers draw=lm_kng simulate=flag",
   riemdp_perturbation_noise = "p=count q=count n=count norm=law rate=positive simulate=flag",
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
@@ -327,11 +334,11 @@ arguments <- c(
   expected_error = "M sigma mechanism=law_name center=one radius", explain = "x=release", explore_plan = "",
   frechet_mean = "x=chunked_any M weights tol method start max_iter=iterations",
   frechet_median = "x M weights tol method start max_iter=iterations", frechet_variance = "x M weights center=start",
-  dp_regression = "formula=curve M data=curve_data epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method loss=loss_name chain=iterations",
+  dp_regression = "formula=curve M data=curve_data_any epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method loss=loss_name chain=iterations",
   nonprivate_regression_kng = "formula=curve M data=curve_data epsilon feet=seed vectors=seed burn_in=iterations step=positive",
   dp_regression_plan = "M n=count epsilon center=one radius=small speed=positive residual_bound=positive x_half=positive delta=delta_small",
   confint.dp_regression = "object=curve_release", predict.dp_regression = "object=curve_release newdata=curve_data",
-  geodesic_regression = "formula=curve M data=curve_data loss=loss_name weights=no_path subset=no_path na.action=omit cutoff=no_path origin tol max_iter=iterations",
+  geodesic_regression = "formula=curve M data=curve_data_any loss=loss_name weights=no_path subset=no_path na.action=omit cutoff=no_path origin tol max_iter=iterations",
   geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
   glance = "x=model_object", grassmann = "n=whole p=seed", guarantee = "r=release", hyperbolic = "d=whole model",
@@ -356,7 +363,7 @@ arguments <- c(
   poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
   riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
   riemdp_poincare_embedding = "M=ball edges start=ball_points numbers=embedding_numbers",
-  dp_lm = "formula=lm_formula data=lm_data epsilon bounds=lm_bounds method=lm_method r_squared=small",
+  dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.dp_lm = "object=lm_release",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",

@@ -168,6 +168,35 @@ test_that("future's workers give the same answer, with one killed in the middle 
   expect_true(file.exists(flag))
 })
 
+test_that("future's clusters over TCP, batchtools and mirai give the same answer", {
+  skip_if(quick(), "workers are started in full runs only")
+  skip_if_not_installed("future.apply")
+  skip_on_os("windows")
+  M <- spd(2)
+  frame <- data.frame(t = runif(60))
+  frame$y <- mf_points(mf_exp(M, diag(2), mf_from_coords(M, diag(2), outer(frame$t - 0.5, rep(0.3, 3)))), M)
+  private <- function(map) {
+    with_simulation(2, dp_regression(y ~ t, M, chunks(frame, 30, map = map), 1, diag(2), 0.4, speed = 1.5, residual_bound = 0.1,
+                                     x_range = c(0, 1), method = "tangent"))$value
+  }
+  whole <- frechet_mean(chunks(wishart_spd, 250), M)
+  short <- function(map = NULL) frechet_mean(chunks(wishart_spd, 500, map = map), M, tol = 0.1)
+  old <- future::plan("cluster", workers = rep("localhost", 2), rscript_libs = .libPaths())
+  on.exit(future::plan(old))
+  expect_identical(frechet_mean(chunks(wishart_spd, 250, map = map_future()), M), whole)
+  expect_identical(private(map_future()), private(NULL))
+  if (requireNamespace("future.mirai", quietly = TRUE)) {
+    future::plan(future.mirai::mirai_multisession, workers = 2)
+    expect_identical(short(map_future()), short())
+  }
+  if (requireNamespace("future.batchtools", quietly = TRUE)) {
+    folder <- setwd(test_folder()) # where its registries go
+    on.exit(setwd(folder), add = TRUE, after = FALSE)
+    future::plan(future.batchtools::batchtools_multicore, workers = 2)
+    expect_identical(short(map_future()), short())
+  }
+})
+
 test_that("threads are off in workers, and change nothing here", {
   task <- list(number = 1, chunk = 1, piece = list(kind = "data", x = 1:3), request = list(kernel = "count"),
                home = "elsewhere 1")

@@ -77,7 +77,7 @@ grid_norms <- function(M, ask, x, y, cells) {
   rule <- riemdp:::curve_kng_rule(M, ask)
   middle <- (seq_len(cells) - 0.5) / cells * 2 - 1
   g <- expand.grid(a = middle * ask$radius, b = middle * ask$speed)
-  g$norm <- vapply(seq_len(nrow(g)), function(i) riemdp:::kng_norm(M, g$a[i], g$b[i], x, y, is.na(x), rule, ask)$norm, 0)
+  g$norm <- vapply(seq_len(nrow(g)), function(i) riemdp:::kng_norm(M, g$a[i], g$b[i], list(x = x, y = y, lost = is.na(x)), rule, ask)$norm, 0)
   g$density <- exp(-g$norm / rule$scale)
   g$density <- g$density / sum(g$density)
   g
@@ -166,7 +166,7 @@ test_that("by quadrature over (p, v) the sound law loses less than its epsilon, 
   loss <- function(rule, rule_other = rule) {
     one <- function(rule, y) {
       g <- expand.grid(a = seq(-0.975, 0.975, 0.05) * ask$radius, b = seq(-0.95, 0.95, 0.1) * ask$speed)
-      log_density <- vapply(seq_len(nrow(g)), function(i) -riemdp:::kng_norm(M, g$a[i], g$b[i], x, y, is.na(x), rule, ask)$norm, 0) / rule$scale
+      log_density <- vapply(seq_len(nrow(g)), function(i) -riemdp:::kng_norm(M, g$a[i], g$b[i], list(x = x, y = y, lost = is.na(x)), rule, ask)$norm, 0) / rule$scale
       log_density - max(log_density) - log(sum(exp(log_density - max(log_density))))
     }
     max(abs(one(rule, y) - one(rule_other, other))) / epsilon
@@ -268,7 +268,7 @@ test_that("a chain has the same law in the long run", {
   seen <- matrix(0, 6, states)
   i <- 0
   with_simulation(6, {
-    riemdp:::kng_chain(M, x, y, rep(FALSE, n), riemdp:::curve_kng_rule(M, ask), ask, states, function(state) {
+    riemdp:::kng_chain(M, list(x = x, y = y, lost = rep(FALSE, n)), riemdp:::curve_kng_rule(M, ask), ask, states, function(state) {
       i <<- i + 1
       seen[, i] <<- statistics(state$p, mf_from_coords(M, state$p, state$v))
     })
