@@ -185,14 +185,15 @@ test_that("future's clusters over TCP, batchtools and mirai give the same answer
   on.exit(future::plan(old))
   expect_identical(frechet_mean(chunks(wishart_spd, 250, map = map_future()), M), whole)
   expect_identical(private(map_future()), private(NULL))
-  if (requireNamespace("future.mirai", quietly = TRUE)) {
-    future::plan(future.mirai::mirai_multisession, workers = 2)
+  backend <- function(package, name) if (requireNamespace(package, quietly = TRUE)) getExportedValue(package, name)
+  if (!is.null(how <- backend("future.mirai", "mirai_multisession"))) {
+    future::plan(how, workers = 2)
     expect_identical(short(map_future()), short())
   }
-  if (requireNamespace("future.batchtools", quietly = TRUE)) {
+  if (!is.null(how <- backend("future.batchtools", "batchtools_multicore"))) {
     folder <- setwd(test_folder()) # where its registries go
     on.exit(setwd(folder), add = TRUE, after = FALSE)
-    future::plan(future.batchtools::batchtools_multicore, workers = 2)
+    future::plan(how, workers = 2)
     expect_identical(short(map_future()), short())
   }
 })
