@@ -63,6 +63,7 @@ refuse_published <- function(M) {
 mechanism_chain <- list(
   name = "chain",
   auto = FALSE,
+  chunks = TRUE, # a pass for each step where the gradient is the target
   options = c("target", "proposal", "step", "burn_in", "truncate"),
   unsupported = function(M, ask) {
     if (baseline_option(ask, "proposal", names(CHAIN_PROPOSAL)) == "published") {
@@ -93,7 +94,7 @@ mechanism_chain <- list(
   },
   release = function(M, x, plan, ask) {
     # the published chain starts at the mean of the records; the other one at the public centre
-    run_chain(M, x, ask$center, ask$ball, if (plan$proposal == "published") TRUE, plan$chain_target, plan$proposal,
+    run_chain(M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball, if (plan$proposal == "published") TRUE, plan$chain_target, plan$proposal,
               plan$proposal == "published", plan$scale,
               plan$step, c(plan$burn_in, 0, 1), plan$truncate)
   },

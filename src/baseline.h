@@ -40,6 +40,9 @@ struct chain {
     int redraw;
     struct points records; /* in the ball; for the gradient */
     size_t n;
+    /* or, where records are elsewhere, what gives the mean gradient there, carried from the centre to the reference point */
+    const struct objective *elsewhere;
+    const double *base;   /* the public centre; NULL where the manifold has no reference point */
     const double *mean;   /* for the Laplace density */
     const double *centre; /* with radius > 0: the density is cut off outside this ball */
     double radius, sigma, step;

@@ -325,9 +325,9 @@ static SEXP chain_body(struct call *c, struct rng *rng, void *data)
     manifold_t m = &c->m;
     size_t dim = m->ambient;
     struct sample s = ball_sample(c, &in->ball, 0);
+    struct objective elsewhere;
     if (!s.ball)
-        ffi_abort_text("unsupported",
-                       "chains aren't available for records in chunks: each of their steps would be a pass.");
+        elsewhere = ffi_tally_energy(c, &s.tally);
     double *state = ffi_doubles(dim), *mean = ffi_doubles(dim), *work = ffi_doubles(chain_work(m));
     struct chain chain = {.m = m,
                           .target = in->target,
@@ -335,6 +335,8 @@ static SEXP chain_body(struct call *c, struct rng *rng, void *data)
                           .redraw = in->redraw,
                           .records = {s.ball, dim},
                           .n = s.n,
+                          .elsewhere = s.ball ? NULL : &elsewhere,
+                          .base = m->ops->to_origin && m->ops->from_origin && m->ops->origin ? s.m0.x : NULL,
                           .mean = mean,
                           .centre = s.m0.x,
                           .radius = in->truncate ? in->ball.radius : 0,
@@ -362,7 +364,7 @@ static SEXP chain_body(struct call *c, struct rng *rng, void *data)
         host_tick(m->host, done++, total);
     }
     if (in->keep == 0)
-        return ffi_single(c, &s.x, state);
+        return ffi_single(c, s.ball ? &s.x : NULL, state);
     chain.accepted = chain.proposed = 0;
     struct result r = ffi_result(c, KIND_POINT, NULL, in->keep, 1);
     SEXP density = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)in->keep));

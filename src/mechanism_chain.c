@@ -11,36 +11,56 @@
  * and a chain of accepted states has the density times the probability of acceptance as its law: for reproduction only. */
 #include "baseline.h"
 
+#include <string.h>
+
 enum { CHAIN_MOST_TRIES = 1000, CHAIN_BATCH = 256 };
 
 size_t chain_work(manifold_t m)
 {
-    return 3 * m->ambient + m->dim + manifold_work(m);
+    return 4 * m->ambient + m->dim + manifold_work(m);
+}
+
+/* length of the mean of the records' logarithms at x; 0 where there is none */
+static int gradient_length(const struct chain *c, const double *x, double *length, double *work)
+{
+    manifold_t m = c->m;
+    double *sum = work, *there = work + m->ambient, *rest = there + m->ambient, ignored = 0, scale = (double)c->n;
+    if (c->elsewhere) {
+        memcpy(there, x, m->ambient * sizeof *there);
+        if (c->base && m->ops->to_origin(m, there, c->base, one(x), 0, 1, rest) != STATUS_OK)
+            return 0;
+        if (c->elsewhere->eval(c->elsewhere, there, sum, &ignored) != STATUS_OK)
+            return 0;
+        x = there;
+        scale = 1;
+    } else {
+        for (size_t j = 0; j < m->ambient; j++)
+            sum[j] = 0;
+        for (size_t begin = 0; begin < c->n; begin += CHAIN_BATCH) {
+            size_t end = begin + CHAIN_BATCH < c->n ? begin + CHAIN_BATCH : c->n;
+            if (manifold_log_sum(m, sum, &ignored, x, c->records, NULL, begin, end, rest) != STATUS_OK)
+                return 0;
+            host_tick(m->host, 0, 0);
+        }
+    }
+    if (m->ops->inner(m, length, one(x), one(sum), one(sum), 0, 1, rest) != STATUS_OK || !(*length >= 0))
+        return 0;
+    *length = sqrt(*length) / scale;
+    return 1;
 }
 
 static double log_density(const struct chain *c, const double *x, double *work)
 {
     manifold_t m = c->m;
-    double *sum = work, *rest = work + m->ambient, size = 0;
+    double *rest = work + m->ambient, size = 0;
     if (c->radius > 0 &&
         !(manifold_dist(m, &size, one(c->centre), one(x), 0, 1, rest) == STATUS_OK && size <= c->radius))
         return -INFINITY;
     if (c->target == CHAIN_LAPLACE) {
         if (manifold_dist(m, &size, one(c->mean), one(x), 0, 1, rest) != STATUS_OK)
             return -INFINITY;
-    } else {
-        for (size_t j = 0; j < m->ambient; j++)
-            sum[j] = 0;
-        for (size_t begin = 0; begin < c->n; begin += CHAIN_BATCH) {
-            size_t end = begin + CHAIN_BATCH < c->n ? begin + CHAIN_BATCH : c->n;
-            double ignored = 0;
-            if (manifold_log_sum(m, sum, &ignored, x, c->records, NULL, begin, end, rest) != STATUS_OK)
-                return -INFINITY;
-            host_tick(m->host, 0, 0);
-        }
-        if (m->ops->inner(m, &size, one(x), one(sum), one(sum), 0, 1, rest) != STATUS_OK || !(size >= 0))
-            return -INFINITY;
-        size = sqrt(size) / (double)c->n;
+    } else if (!gradient_length(c, x, &size, work)) {
+        return -INFINITY;
     }
     return size < INFINITY ? -size / c->sigma : -INFINITY;
 }
