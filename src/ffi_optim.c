@@ -328,7 +328,7 @@ static SEXP chunk_body(struct call *c, void *data)
     read_problem(c, &q, &in->problem, check);
     if (q.sum)
         ffi_abort_text("argument", "`data` must be the records of one chunk.");
-    size_t *which = all_records(&q), count = q.n;
+    size_t *which = NULL, *block = (size_t *)R_alloc(q.block, sizeof *block), count = q.n;
     if (in->which != R_NilValue) {
         if (TYPEOF(in->which) != REALSXP)
             ffi_abort_text("argument", "`which` must be numbers of records.");
@@ -348,7 +348,9 @@ static SEXP chunk_body(struct call *c, void *data)
     exact_clear(&sums);
     for (size_t begin = 0; begin < count; begin += q.block) {
         size_t some = count - begin < q.block ? count - begin : q.block;
-        int status = optim_rows(&q, &s, g, h, losses, which + begin, some, rest);
+        for (size_t i = 0; i < some; i++)
+            block[i] = which ? which[begin + i] : begin + i;
+        int status = optim_rows(&q, &s, g, h, losses, block, some, rest);
         if (in->losses && status != STATUS_OK) /* plain: may speak */
             return ffi_keep(c, Rf_ScalarInteger(status));
         for (size_t i = 0; i < some; i++) {
