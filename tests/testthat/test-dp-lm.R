@@ -392,13 +392,13 @@ test_that("a high R-squared is what re-centring is for", {
   data <- data.frame(x = x, y = 0.2 + sqrt(3 * 0.95) * x + stats::rnorm(n) * sqrt(0.05))
   bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
   want <- stats::fitted(stats::lm(y ~ x, data))
-  excess <- function(...) with_simulation(7, mean(vapply(1:40, function(i) {
+  excess <- function(...) with_simulation(7, mean(vapply(1:200, function(i) {
     mean((predict(dp_lm(y ~ x, data, 1, bounds = bounds, ...), data) - want)^2)
   }, 0)))
-  # some 1/9 is expected; a draw's excess varies by its own size, so 40 of them tell 1/9 from 1/5 but for one case in a million
+  # .20 and .16 of it are expected; over 200 draws these ratios have standard deviations of .027 and .018
   plain <- excess(method = "objective")
-  expect_lt(excess(), plain / 4) # the insurance
-  expect_lt(excess(method = "recentred", r_squared = 0.95), plain / 5)
+  expect_lt(excess(), 0.34 * plain) # the insurance
+  expect_lt(excess(method = "recentred", r_squared = 0.95), 0.25 * plain)
   fit <- dp_lm(y ~ x, data, 1, bounds = bounds, r_squared = 0.95)
   expect_identical(fit$method, "recentred")
   expect_true(fit$details$unit < 1)
