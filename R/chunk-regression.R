@@ -393,13 +393,7 @@ deviance.geodesic_regression_chunks <- function(object, ...) {
 
 #' @rdname chunk-regression-methods
 #' @export
-logLik.geodesic_regression_chunks <- function(object, ...) {
-  need_squared(object, "the log-likelihood")
-  d <- mf_facts(object$manifold)$dimension
-  variance <- object$squares / (object$n * d)
-  structure(-object$n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * object$log_weights, nobs = object$n,
-            df = d * (1 + length(object$inner$scale)) + 1, class = "logLik")
-}
+logLik.geodesic_regression_chunks <- function(object, ...) normal_likelihood(object, object$log_weights)
 
 #' @rdname chunk-regression-methods
 #' @export
@@ -417,29 +411,9 @@ vcov.geodesic_regression_chunks <- function(object, ...) {
 #' @rdname chunk-regression-methods
 #' @export
 summary.geodesic_regression_chunks <- function(object, ...) {
-  table <- if (object$loss == "squared" && is.null(object$cross)) {
-    speed_table(utils::modifyList(object, list(loss = "none")), object$predictors)
-  } else {
-    speed_table(object, object$predictors, vcov.geodesic_regression_chunks)
-  }
-  out <- list(call = object$call, manifold = object$manifold, loss = object$loss, n = object$n, speeds = table,
-              r.squared = object$r.squared, sigma = object$sigma, df.residual = object$df.residual, cutoff = object$cutoff,
-              residuals = object$quantiles, converged = object$converged, gradient_norm = object$gradient_norm,
-              gradient_floor = object$gradient_floor, smoothing = object$smoothing, iterations = object$iterations,
-              starts = object$starts, na.action = NULL)
-  structure(out, class = "summary.geodesic_regression")
+  fit_summary(object, speed_table(object, object$predictors, if (!is.null(object$cross)) stats::vcov(object)), object$quantiles)
 }
 
 #' @rdname chunk-regression-methods
 #' @export
-glance.geodesic_regression_chunks <- function(x, ...) {
-  squared <- x$loss == "squared"
-  likelihood <- if (squared) logLik.geodesic_regression_chunks(x)
-  data.frame(
-    manifold = label_manifold(x$manifold), loss = x$loss, nobs = x$n, r.squared = x$r.squared, sigma = x$sigma,
-    df.residual = x$df.residual, deviance = deviance.geodesic_regression_chunks(x),
-    logLik = if (squared) as.numeric(likelihood) else NA_real_, AIC = if (squared) stats::AIC(likelihood) else NA_real_,
-    BIC = if (squared) stats::BIC(likelihood) else NA_real_, converged = x$converged, gradient_norm = x$gradient_norm,
-    iterations = x$iterations
-  )
-}
+glance.geodesic_regression_chunks <- function(x, ...) fit_glance(x)

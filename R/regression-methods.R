@@ -164,13 +164,17 @@ deviance.geodesic_regression <- function(object, ...) {
 #' @rdname regression-methods
 #' @export
 logLik.geodesic_regression <- function(object, ...) {
+  w <- object$weights
+  normal_likelihood(object, if (is.null(w)) 0 else sum(log(w[w > 0])))
+}
+
+# log_weights: sum of the logarithms of positive weights
+normal_likelihood <- function(object, log_weights) {
   need_squared(object, "the log-likelihood")
   d <- mf_facts(object$manifold)$dimension
-  n <- nobs.geodesic_regression(object)
-  w <- object$weights
-  w <- if (is.null(w)) 1 else w[w > 0]
-  variance <- deviance.geodesic_regression(object) / (n * d)
-  structure(-n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * sum(log(w)), nobs = n,
+  n <- stats::nobs(object)
+  variance <- stats::deviance(object) / (n * d)
+  structure(-n * d / 2 * (log(2 * pi * variance) + 1) + d / 2 * log_weights, nobs = n,
             df = d * (1 + length(object$inner$scale)) + 1, class = "logLik")
 }
 
@@ -255,7 +259,8 @@ hatvalues.geodesic_regression <- function(model, ...) {
 }
 
 # speeds with standard errors and Wald tests
-speed_table <- function(object, predictors = colnames(predictors_of(object)), covariance = vcov.geodesic_regression) {
+# covariance: NULL where there is none; not looked at but for the squared loss
+speed_table <- function(object, predictors, covariance) {
   M <- object$manifold
   foot <- object$inner$foot
   d <- mf_facts(M)$dimension
@@ -264,12 +269,11 @@ speed_table <- function(object, predictors = colnames(predictors_of(object)), co
   speed <- sqrt(rowSums(a^2))
   out <- data.frame(speed = speed, std.error = NA_real_, statistic = NA_real_, df = d, p.value = NA_real_,
                     row.names = predictors)
-  if (object$loss != "squared" || !isTRUE(object$sigma > 0)) {
+  if (object$loss != "squared" || !isTRUE(object$sigma > 0) || is.null(covariance)) {
     return(out)
   }
-  V <- covariance(object)
   for (j in seq_along(speed)) {
-    B <- V[j * d + seq_len(d), j * d + seq_len(d)]
+    B <- covariance[j * d + seq_len(d), j * d + seq_len(d)]
     if (anyNA(B)) next
     u <- a[j, ] / max(speed[j], 1e-300)
     out$std.error[j] <- sqrt(max(sum(u * (B %*% u)), 0))
@@ -282,11 +286,15 @@ speed_table <- function(object, predictors = colnames(predictors_of(object)), co
 #' @rdname regression-methods
 #' @export
 summary.geodesic_regression <- function(object, ...) {
-  out <- list(call = object$call, manifold = object$manifold, loss = object$loss, n = nobs.geodesic_regression(object),
-              speeds = speed_table(object), r.squared = object$r.squared, sigma = object$sigma, df.residual = object$df.residual,
-              cutoff = object$cutoff, residuals = stats::quantile(object$residuals), converged = object$converged,
-              gradient_norm = object$gradient_norm, gradient_floor = object$gradient_floor, smoothing = object$smoothing,
-              iterations = object$iterations, starts = object$starts, na.action = object$na.action)
+  fit_summary(object, speed_table(object, colnames(predictors_of(object)), stats::vcov(object)), stats::quantile(object$residuals))
+}
+
+fit_summary <- function(object, speeds, quartiles) {
+  out <- list(call = object$call, manifold = object$manifold, loss = object$loss, n = stats::nobs(object), speeds = speeds,
+              r.squared = object$r.squared, sigma = object$sigma, df.residual = object$df.residual, cutoff = object$cutoff,
+              residuals = quartiles, converged = object$converged, gradient_norm = object$gradient_norm,
+              gradient_floor = object$gradient_floor, smoothing = object$smoothing, iterations = object$iterations,
+              starts = object$starts, na.action = object$na.action)
   structure(out, class = "summary.geodesic_regression")
 }
 
@@ -321,12 +329,14 @@ tidy.geodesic_regression <- function(x, ...) {
 
 #' @rdname tidy.riemdp
 #' @export
-glance.geodesic_regression <- function(x, ...) {
+glance.geodesic_regression <- function(x, ...) fit_glance(x)
+
+fit_glance <- function(x) {
   squared <- x$loss == "squared"
-  likelihood <- if (squared) logLik.geodesic_regression(x)
+  likelihood <- if (squared) stats::logLik(x)
   data.frame(
-    manifold = label_manifold(x$manifold), loss = x$loss, nobs = nobs.geodesic_regression(x), r.squared = x$r.squared,
-    sigma = x$sigma, df.residual = x$df.residual, deviance = deviance.geodesic_regression(x),
+    manifold = label_manifold(x$manifold), loss = x$loss, nobs = stats::nobs(x), r.squared = x$r.squared,
+    sigma = x$sigma, df.residual = x$df.residual, deviance = stats::deviance(x),
     logLik = if (squared) as.numeric(likelihood) else NA_real_,
     AIC = if (squared) stats::AIC(likelihood) else NA_real_, BIC = if (squared) stats::BIC(likelihood) else NA_real_,
     converged = x$converged, gradient_norm = x$gradient_norm, iterations = x$iterations

@@ -123,6 +123,7 @@ double *ffi_records_in_ball(struct call *c, struct arg *x, const double *m0, dou
 
 SEXP ffi_named_list(struct call *c, int count, const char *const *names);
 /* exact sums for R: list(low, digits) */
+struct exact *ffi_exact(size_t n, size_t lanes); /* sums that are 0, one after the other for each lane */
 SEXP ffi_exact_list(struct call *c, const struct exact *e);
 
 /* how many records lie within each of `grid` radii of p; one without a distance counts as lying at p */

@@ -8,7 +8,7 @@
 
 /* ---- exact sums as R objects: list(low, digits), digits a matrix of whole numbers, sums by places from `low` on -------------- */
 
-static struct exact *make_exact(size_t n, size_t lanes)
+struct exact *ffi_exact(size_t n, size_t lanes)
 {
     struct exact *e = (struct exact *)R_alloc(lanes, sizeof *e);
     for (size_t i = 0; i < lanes; i++) {
@@ -49,7 +49,7 @@ static SEXP total_body(struct call *c, void *data)
             INTEGER(dim)[1] > EXACT_DIGITS || (total && (size_t)INTEGER(dim)[0] != total->n))
             ffi_abort_text("argument", "`parts` must be sums of one length.");
         if (!total)
-            total = make_exact((size_t)INTEGER(dim)[0], 1);
+            total = ffi_exact((size_t)INTEGER(dim)[0], 1);
         for (R_xlen_t k = 0; k < XLENGTH(digits); k++)
             exact_add_digit(total, (size_t)k % total->n, (size_t)REAL(low)[0] + (size_t)k / total->n, REAL(digits)[k]);
         exact_carry(total);
@@ -105,7 +105,7 @@ static struct arg records(struct call *c, SEXP x)
 /* list(low, digits), or the status in which the pass ended */
 static SEXP run_pass(struct call *c, const struct chunk_pass *pass)
 {
-    struct exact *sums = make_exact(pass->width, (size_t)pass->x->lanes);
+    struct exact *sums = ffi_exact(pass->width, (size_t)pass->x->lanes);
     int status = chunk_run(pass, sums, ffi_doubles(chunk_work(pass)));
     return status == STATUS_OK ? ffi_exact_list(c, sums) : ffi_keep(c, Rf_ScalarInteger(status));
 }

@@ -133,12 +133,11 @@ static SEXP chunk_body(struct call *c, void *data)
         .m = m, .n = (size_t)in->n, .base = REAL(in->base), .radius = in->radius, .sigma = 1, .law = KNG_GRADIENT};
     kng_view(&k, ffi_doubles(kng_work(m, 0)));
     size_t width = kng_width(&k), cells = kng_cells(&k);
-    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
+    struct exact *sums = ffi_exact(width, 1);
     double *row = ffi_doubles(width), far = 0;
     SEXP count = in->far >= 0 ? ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)cells)) : R_NilValue;
     for (size_t j = 0; in->far >= 0 && j < cells; j++)
         REAL(count)[j] = 0;
-    exact_clear(&sums);
     for (size_t begin = 0; begin < x.n; begin += block) {
         size_t end = begin + block < x.n ? begin + block : x.n;
         struct points given = ffi_block_points(c, &x, begin, end, 1, work);
@@ -150,15 +149,15 @@ static SEXP chunk_body(struct call *c, void *data)
                 REAL(count)[kng_cell(s, in->far, cells)]++;
             } else {
                 far = fmax(far, s);
-                exact_add(&sums, row);
+                exact_add(sums, row);
             }
         }
         host_tick(m->host, 0, 0);
     }
     if (in->far >= 0)
         return count;
-    exact_carry(&sums);
-    SEXP list = ffi_exact_list(c, &sums);
+    exact_carry(sums);
+    SEXP list = ffi_exact_list(c, sums);
     Rf_setAttrib(list, Rf_install("far"), Rf_ScalarReal(far));
     return list;
 }

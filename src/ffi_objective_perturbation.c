@@ -243,17 +243,16 @@ static SEXP chunk_body(struct call *c, void *data)
     read_loss(&o, in->loss);
     size_t m = o.p * o.q, width = m + (in->hessian ? m * (m + 1) / 2 : 0);
     double *row = ffi_doubles(width), *work = ffi_doubles(o.q);
-    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
-    exact_clear(&sums);
+    struct exact *sums = ffi_exact(width, 1);
     for (size_t i = 0; i < o.n; i++) {
         perturbed_record(&o, i, REAL(in->b), row, in->hessian ? row + m : NULL, work);
         if (all_finite(width, row))
-            exact_add(&sums, row);
+            exact_add(sums, row);
         if (i % 4096 == 4095)
             host_tick(o.host, 0, 0);
     }
-    exact_carry(&sums);
-    return ffi_exact_list(c, &sums);
+    exact_carry(sums);
+    return ffi_exact_list(c, sums);
 }
 
 /* Exact sums over a chunk's records of what perturbed_record() gives; b: q x p */

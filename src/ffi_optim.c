@@ -344,8 +344,7 @@ static SEXP chunk_body(struct call *c, void *data)
     struct optim o = {.m = m, .problem = &q};
     double *work = ffi_doubles(optim_gradient_work(&o)), *g = work, *h = g + q.block * n, *rest = h + q.block * n;
     double *losses = in->losses ? ffi_doubles(q.block) : NULL, *row = ffi_doubles(width);
-    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
-    exact_clear(&sums);
+    struct exact *sums = ffi_exact(width, 1);
     for (size_t begin = 0; begin < count; begin += q.block) {
         size_t some = count - begin < q.block ? count - begin : q.block;
         for (size_t i = 0; i < some; i++)
@@ -358,12 +357,12 @@ static SEXP chunk_body(struct call *c, void *data)
             if (losses)
                 row[n] = losses[i];
             if (all_finite(width, row))
-                exact_add(&sums, row);
+                exact_add(sums, row);
         }
         host_tick(m->host, 0, 0);
     }
-    exact_carry(&sums);
-    return ffi_exact_list(c, &sums);
+    exact_carry(sums);
+    return ffi_exact_list(c, sums);
 }
 
 /* Exact sums over a chunk's records `which` (NULL: all) of what a step adds up. numbers: clip (Inf: none), whether a snapshot's gradients

@@ -226,8 +226,7 @@ static SEXP chunk_body(struct call *c, void *data)
     double *value = ffi_doubles(REGRESSION_BLOCK), *grad_p = ffi_doubles(REGRESSION_BLOCK * n);
     double *grad_w = ffi_doubles(REGRESSION_BLOCK * n), *row = ffi_doubles(width);
     double *rest = ffi_doubles(regression_block_work(&k.r, REGRESSION_BLOCK));
-    struct exact sums = {.n = width, .digit = (int64_t *)R_alloc(width * EXACT_DIGITS, sizeof(int64_t))};
-    exact_clear(&sums);
+    struct exact *sums = ffi_exact(width, 1);
     for (size_t begin = 0; begin < k.d.n; begin += REGRESSION_BLOCK) {
         size_t count = k.d.n - begin < REGRESSION_BLOCK ? k.d.n - begin : REGRESSION_BLOCK;
         struct points x = {at(k.d.x, begin), q}, y = {at(k.d.y, begin), n};
@@ -243,14 +242,14 @@ static SEXP chunk_body(struct call *c, void *data)
                 for (size_t a = 0; a < q; a++)
                     row[1 + (1 + a) * n + j] = w * at(x, i)[a] * grad_w[i * n + j];
             }
-            exact_add(&sums, row);
+            exact_add(sums, row);
         }
         host_tick(m->host, 0, 0);
     }
-    exact_carry(&sums);
-    if (sums.bad)
+    exact_carry(sums);
+    if (sums->bad)
         return ffi_keep(c, Rf_ScalarInteger(STATUS_NO_CONVERGENCE));
-    return ffi_exact_list(c, &sums);
+    return ffi_exact_list(c, sums);
 }
 
 /* Exact (weighted) sums over a chunk's records of the loss and of its gradients in p and in each v, or a status. state: stored numbers of p, v_1,

@@ -99,16 +99,23 @@ int stiefel_from_frame(struct stiefel_frame *f, double *z)
     return la_qr_apply('N', n, p, p, f->h, f->tau, z, f->rest);
 }
 
+/* z's first p rows to those of `to`, the others to `low` */
+static void part_rows(const struct stiefel_frame *f, const double *z, double *to, double *low)
+{
+    size_t n = f->n, p = f->p, l = n - p;
+    for (size_t j = 0; j < p; j++) {
+        for (size_t i = 0; i < p; i++)
+            to[i + j * f->q] = z[i + j * n];
+        for (size_t i = 0; i < l; i++)
+            low[i + j * l] = z[p + i + j * n];
+    }
+}
+
 /* makes the factor of the lower part of z where it has more than p rows, and leaves z's reduction in `to` */
 int stiefel_reduce(struct stiefel_frame *f, const double *z, double *to)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
-    for (size_t j = 0; j < p; j++) {
-        for (size_t i = 0; i < p; i++)
-            to[i + j * q] = z[i + j * n];
-        for (size_t i = 0; i < l; i++)
-            f->b[i + j * l] = z[p + i + j * n];
-    }
+    part_rows(f, z, to, f->b);
     int status = l > p ? la_qr(l, p, f->b, f->btau, f->rest) : STATUS_OK;
     for (size_t j = 0; j < p; j++)
         for (size_t i = 0; i < f->r; i++)
@@ -328,12 +335,7 @@ void stiefel_unpack(struct stiefel_frame *f, const double *from, double *t)
 int stiefel_split(struct stiefel_frame *f, const double *z, double *to)
 {
     size_t n = f->n, p = f->p, l = n - p, q = f->q;
-    for (size_t j = 0; j < p; j++) {
-        for (size_t i = 0; i < p; i++)
-            to[i + j * q] = z[i + j * n];
-        for (size_t i = 0; i < l; i++)
-            f->low[i + j * l] = z[p + i + j * n];
-    }
+    part_rows(f, z, to, f->low);
     int status = l > p ? la_qr_apply('T', l, p, p, f->b, f->btau, f->low, f->rest) : STATUS_OK;
     for (size_t j = 0; j < p; j++)
         for (size_t i = 0; i < f->r; i++)
