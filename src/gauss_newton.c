@@ -6,7 +6,7 @@
 
 size_t gauss_newton_frame_work(manifold_t m)
 {
-    return m->dim + 3 * m->ambient + la_symeig_work(m->dim) + manifold_numeric_work(m);
+    return m->dim + 3 * m->ambient + la_symeig_work(m->dim) + manifold_numeric_work(m) + m->dim * (2 * m->dim + 1);
 }
 
 static void flat_frame(size_t d, double *turn, double *lambda)
@@ -15,6 +15,54 @@ static void flat_frame(size_t d, double *turn, double *lambda)
     for (size_t j = 0; j < d; j++) {
         turn[j * d + j] = 1;
         lambda[j] = 0;
+    }
+}
+
+/* Eigenvalues coincide on most spaces, and any basis of their eigenspace would do; so that the last digits of p and v don't turn it: the axes'
+ * projections by Gram and Schmidt, each time the first axis that has half of the longest rest. Values become their mean. */
+static void settle(size_t d, double *turn, double *value, double *work)
+{
+    static const double same = 1e-9;
+    double *left = work, *chosen = left + d, *basis = chosen + d * d;
+    for (size_t from = 0, to; from < d; from = to) {
+        double sum = 0, *old = turn + from * d;
+        for (to = from; to < d && value[to] - value[from] <= same; to++)
+            sum += value[to];
+        size_t g = to - from;
+        for (size_t i = 0; i < d; i++) {
+            left[i] = 0;
+            for (size_t j = 0; j < g; j++)
+                left[i] += square(old[j * d + i]);
+        }
+        for (size_t k = 0; k < g; k++) {
+            double most = 0, *c = chosen + k * g, length = 0;
+            size_t axis = 0;
+            for (size_t i = 0; i < d; i++)
+                most = fmax(most, left[i]);
+            while (axis + 1 < d && left[axis] < 0.5 * most)
+                axis++;
+            for (size_t j = 0; j < g; j++)
+                c[j] = old[j * d + axis];
+            for (size_t l = 0; l < 2 * k; l++) { /* twice */
+                const double *e = chosen + l % k * g;
+                double along = dot(g, e, c);
+                for (size_t j = 0; j < g; j++)
+                    c[j] -= along * e[j];
+            }
+            length = sqrt(dot(g, c, c));
+            for (size_t j = 0; j < g; j++)
+                c[j] /= length;
+            for (size_t i = 0; i < d; i++) {
+                double *b = basis + k * d + i;
+                *b = 0;
+                for (size_t j = 0; j < g; j++)
+                    *b += c[j] * old[j * d + i];
+                left[i] -= square(*b);
+            }
+        }
+        memcpy(old, basis, g * d * sizeof *old);
+        for (size_t j = from; j < to; j++)
+            value[j] = sum / (double)g;
     }
 }
 
@@ -48,6 +96,8 @@ int gauss_newton_frame(manifold_t m, const double *p, const double *v, double *t
     if (status == STATUS_OK) {
         la_symmetrize(d, turn);
         status = la_symeig(d, turn, lambda, 1, rest);
+        if (status == STATUS_OK)
+            settle(d, turn, lambda, rest);
     }
     if (status != STATUS_OK || !all_finite(d * d, turn)) {
         flat_frame(d, turn, lambda);

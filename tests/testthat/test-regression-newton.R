@@ -138,6 +138,23 @@ test_that("features are the derivative of the prediction on symmetric spaces", {
   })
 })
 
+test_that("the frame doesn't turn with the last digits, though eigenvalues coincide", {
+  with_simulation(4, {
+    for (M in list(sphere(5), hyperbolic(4), spd(2), spd(3), grassmann(4, 2), grassmann(5, 2), kendall(5))) {
+      q <- mf_facts(M)$dimension
+      p <- riemdp:::public_point(M, mf_random(M, 1))
+      a <- 0.4 * stats::rnorm(q) / sqrt(q)
+      frame <- function(a) .Call(riemdp:::riemdp_gauss_newton_frame, M, p, mf_from_coords(M, p, a))
+      one <- frame(a)
+      for (i in 1:5) {
+        other <- frame(a * (1 + 1e-13 * stats::rnorm(q)))
+        expect_lt(max(abs(other[[1]] - one[[1]])), 1e-7, label = M$name)
+        expect_lt(max(abs(other[[2]] - one[[2]])), 1e-9, label = M$name)
+      }
+    }
+  })
+})
+
 test_that("a record alone decides its own features and residual; what is missing or no point has none", {
   M <- sphere(2)
   p <- c(0, 0, 1)
