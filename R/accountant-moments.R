@@ -82,6 +82,7 @@ variance_reduced_epsilon <- function(n, epochs, steps, C0, C1, sigma, delta, alp
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   delta <- check_delta(delta)
   conditions <- check_flag(conditions, "conditions")
+  conversion <- check_choice(conversion, "conversion", RDP_CONVERSIONS)
   accountant <- check_choice(accountant, "accountant", ACCOUNTANTS)
   best <- 1 / (1 + sqrt(14) * C1 / C0)
   price <- function(alpha) {
@@ -98,10 +99,10 @@ variance_reduced_epsilon <- function(n, epochs, steps, C0, C1, sigma, delta, alp
       if (most <= 0) {
         unpriced(variance_reduced_event(n, times, C0, C1, sigma, 0.5), "the moments accountant", "sigma^2 is below 12 C1^2")
       }
-      f <- function(a) tryCatch(as.double(price(a)), riemdp_error_unpriced = function(e) 1e10)
+      f <- function(a) tryCatch(min(as.double(price(a)), 1e300), riemdp_error_unpriced = function(e) 1e300)
       alpha <- stats::optimize(f, c(0, most), tol = 1e-4)$minimum
     }
-    if (accountant != "moments") alpha <- stats::optimize(function(a) as.double(price(a)), c(0.01, 0.99), tol = 0.01)$minimum
+    if (accountant != "moments") alpha <- stats::optimize(function(a) min(as.double(price(a)), 1e300), c(0.01, 0.99), tol = 0.01)$minimum
   } else {
     alpha <- check_number(alpha, "alpha", least = 0, most = 1)
     if (alpha == 0 || alpha == 1) abort_riemdp("argument", "`alpha` must be above 0 and below 1.")
@@ -112,6 +113,7 @@ variance_reduced_epsilon <- function(n, epochs, steps, C0, C1, sigma, delta, alp
 }
 
 variance_reduced_event <- function(n, times, C0, C1, sigma, alpha) {
-  event_compose(event_gaussian(n * sqrt(alpha) * sigma / (2 * C0)),
-                event_sample(1 / n, event_gaussian(sqrt(1 - alpha) * sigma / (4 * C1))), times = times)
+  # less noise than that where doubles end: a price from above
+  event_compose(event_gaussian(min(n * sqrt(alpha) * sigma / (2 * C0), 1e300)),
+                event_sample(1 / n, event_gaussian(min(sqrt(1 - alpha) * sigma / (4 * C1), 1e300))), times = times)
 }

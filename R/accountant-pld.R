@@ -9,10 +9,13 @@
 PLD_POINTS <- 2^22
 PLD_STEPS <- 1e9
 SHUFFLE_ATOMS <- 20000
-# relative error of delta, at all and for each step: rounding of masses and of their tilted sums (proofs/accounting.md, section 6)
-PLD_ROUNDING <- c(1e-9, 5e-13)
+# relative error of delta beside those of masses and of their tilted sums (proofs/accounting.md, section 6)
+PLD_ROUNDING <- 1e-9
 # error of a loss, in grid steps: atoms that are taken for grid points, rounding of the grid itself
 PLD_SLACK <- 1e-9
+# largest losses of a step, and the Gaussian steps (mu) that have them
+PLD_REACH <- 5e5
+PLD_GAUSSIAN_MOST <- 900
 
 # ---- sources ------------------------------------------------------------------------------------------------------------------
 # list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold, unit): `fold` means
@@ -37,7 +40,7 @@ atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
   }
   move <- ceiling(sensitivity)
   reach <- ceiling(sigma * 38)
-  if (reach + move > 2e6) abort_riemdp("unpriced", "a discrete Gaussian that wide is priced by zCDP or Renyi DP.")
+  if (reach + move > 2e6 || sigma < 1e-3) abort_riemdp("unpriced", "a discrete Gaussian that wide or narrow is priced by zCDP or Renyi DP.")
   x <- seq(-reach, reach) # noise of the first law, around `move`
   log_mass <- -x^2 / (2 * sigma^2)
   mass <- exp(log_mass) / sum(exp(log_mass))
@@ -53,6 +56,7 @@ atoms_shuffle <- function(n, epsilon) {
   if (n > SHUFFLE_ATOMS) abort_riemdp("unpriced", sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
   p <- exp(-epsilon)
   s <- stats::plogis(epsilon)
+  other <- stats::plogis(-epsilon)
   tiny <- 1e-30
   counts <- stats::qbinom(tiny, n - 1, p):stats::qbinom(tiny, n - 1, p, lower.tail = FALSE)
   parts <- lapply(counts, function(count) {
@@ -60,13 +64,14 @@ atoms_shuffle <- function(n, epsilon) {
     up <- stats::dbinom(a - 1, count, 0.5)
     stay <- stats::dbinom(a, count, 0.5)
     weight <- stats::dbinom(count, n - 1, p)
-    first <- s * up + (1 - s) * stay
-    second <- (1 - s) * up + s * stay
+    first <- s * up + other * stay
+    second <- other * up + s * stay
     cbind(log(first / second), weight * first)
   })
   atoms <- do.call(rbind, parts)
-  atoms <- atoms[is.finite(atoms[, 1]) & atoms[, 2] > 0, , drop = FALSE]
-  pld_source(loss = atoms[, 1], mass = atoms[, 2], infinite = max(0, 2 * tiny * (length(counts) + 1)))
+  atoms <- atoms[atoms[, 2] > 0, , drop = FALSE]
+  far <- atoms[, 1] == Inf
+  pld_source(loss = atoms[!far, 1], mass = atoms[!far, 2], infinite = min(1, sum(atoms[far, 2]) + 2 * tiny * (length(counts) + 1)))
 }
 
 # Source of one part. `direction`: "leave" (the first data set holds the record), "enter", or "both" for replaced records, whose
@@ -82,9 +87,12 @@ pld_part <- function(event, direction, upper = TRUE) {
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
     custom = {
-      best <- Filter(function(claim) claim$type %in% c("approx", "gdp"), event$children)
-      if (!length(best)) unpriced(event, "privacy-loss distributions")
-      pld_part(best[[1]], direction, upper)
+      # of what meets several claims none is known to be attained
+      if (!upper && length(event$children) > 1) return(atoms_pure(0))
+      known <- Filter(function(claim) claim$type %in% c("approx", "gdp"), event$children)
+      if (!length(known)) unpriced(event, "privacy-loss distributions")
+      size <- vapply(known, function(claim) tryCatch(rdp_value(claim, 8), riemdp_error_unpriced = function(e) Inf), 0)
+      pld_part(known[[which.min(size)]], direction, upper)
     },
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
     sample = {
@@ -93,15 +101,14 @@ pld_part <- function(event, direction, upper = TRUE) {
       source <- sampled_source(event$children[[1]], p$q, "leave", upper, inner = "both")
       source$fold <- TRUE
       positive <- source$loss[source$loss > 0]
+      if (is.null(source$pair) && !length(positive)) {
+        return(pld_source(loss = 0, mass = 1 - source$infinite, infinite = source$infinite, certain = source$certain))
+      }
       source$unit <- if (is.null(source$pair) && length(positive) == 1) positive
       source$origin <- 0
       source
     },
-    parallel = {
-      inner <- dearest(event)
-      if (p$keys == "private") inner <- new_event("compose", event$adjacency, list(times = 2), list(inner))
-      pld_part(inner, direction, upper)
-    },
+    parallel = pld_part(dearest(event, upper), direction, upper),
     compose = {
       # a composition inside something else: its own distribution, as atoms
       d <- pld_distribution(event, direction, upper)
@@ -120,9 +127,15 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
   enter <- direction == "enter"
   # P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own
   mu <- gaussian_step(step)
-  if (!is.null(mu)) return(if (mu > 0) pld_source(pair = c(0, mu, q, enter)) else atoms_pure(0))
+  # so little noise that a grid of doubles doesn't hold its losses: none, or from below as little as it holds
+  too_little <- function(size, most) size > most && upper
+  if (!is.null(mu)) {
+    if (too_little(mu, PLD_GAUSSIAN_MOST)) return(sampled_openly(q, enter))
+    return(if (mu > 0) pld_source(pair = c(0, min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0))
+  }
+  if (step$type == "laplace" && too_little(1 / step$parameters$scale, PLD_REACH)) return(sampled_openly(q, enter))
   source <- if (step$type == "laplace") {
-    e <- 1 / step$parameters$scale
+    e <- min(1 / step$parameters$scale, PLD_REACH)
     if (enter) {
       # atoms of Q: losses of P against Q are e with mass e^-e/2 and -e with mass 1/2
       out <- pld_source(pair = c(1, e, q, 1), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
@@ -142,14 +155,18 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
   if (enter) {
     # the step's own entering pair (A, B): A against (1 - q) A + q B
     source$loss <- -log_mix(-source$loss, q)
-    if (source$infinite > 0) {
-      if (q < 1) {
-        source$loss <- c(source$loss, -log1p(-q))
-        source$mass <- c(source$mass, source$infinite)
-        source$infinite <- source$certain <- 0
-      }
+    # from below only what is no truncation
+    real <- if (upper) source$infinite else source$certain
+    if (real > 0 && q < 1) {
+      source$loss <- c(source$loss, -log1p(-q))
+      source$mass <- c(source$mass, real)
+      source$infinite <- source$certain <- 0
     }
   } else {
+    # what P has no mass for in doubles is among the rest below
+    held <- source$mass > 0
+    source$loss <- source$loss[held]
+    source$mass <- source$mass[held]
     mixed <- log_mix(source$loss, q)
     source$mass <- source$mass * exp(mixed - source$loss)
     source$loss <- mixed
@@ -169,6 +186,11 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
   align_atoms(source)
 }
 
+# a sample of a step without noise: what a record's own presence shows, with probability q
+sampled_openly <- function(q, enter) {
+  if (enter) pld_source(loss = -log1p(-q), mass = 1) else pld_source(loss = log1p(-q), mass = 1 - q, infinite = q, certain = q)
+}
+
 # two atoms lie on a grid of their own
 align_atoms <- function(source) {
   source$unit <- NULL
@@ -181,24 +203,32 @@ align_atoms <- function(source) {
 }
 
 # log(1 - q + q e^x)
-log_mix <- function(x, q) {
-  ifelse(x > 500, x + log(q) + log1p((1 - q) / q * exp(-pmax(x, 500))), log1p(q * expm1(pmin(x, 500))))
-}
+log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p(q * expm1(pmin(x, 500))))
 
-# among parallel parts of one kind the one that dominates; there is no general rule
-dearest <- function(event) {
+# From above: one event that dominates whatever a record meets in parallel parts; there is no general rule. From below: one of the parts.
+dearest <- function(event, upper) {
+  choices <- parallel_choices(event)
+  if (length(choices) == 1) return(choices[[1]])
+  if (!upper) {
+    if (is.null(choices)) choices <- event$children
+    size <- vapply(choices, function(choice) tryCatch(max(rdp_value(choice, 4)), riemdp_error_unpriced = function(e) 0), 0)
+    return(choices[[which.max(size)]])
+  }
+  mus <- lapply(choices, gaussian_step)
+  if (length(mus) && !any(vapply(mus, is.null, NA))) return(new_event("gdp", event$adjacency, list(mu = max(unlist(mus)))))
   children <- event$children
-  keys <- vapply(children, event_key, "")
-  if (length(unique(keys)) == 1) return(children[[1]])
-  mus <- lapply(children, gaussian_step)
-  if (!any(vapply(mus, is.null, NA))) return(children[[which.max(unlist(mus))]])
+  private <- event$parameters$keys == "private"
   pure <- lapply(children, basic_price)
   if (!any(vapply(pure, is.null, NA))) {
-    worst <- Reduce(pmax, pure)
-    return(new_event("approx", event$adjacency, list(epsilon = worst[1], delta = worst[2])))
+    response <- function(price) new_event("approx", event$adjacency, list(epsilon = price[1], delta = min(1, price[2])))
+    open <- !any(vapply(children, `[[`, "", "adjacency") == "add-remove")
+    if (!private || !open || length(children) == 1) return(response(basic_price(event)))
+    # losses of two responses don't tell whose epsilon goes with whose delta
+    of_rank <- function(i) response(apply(do.call(rbind, pure), 2, function(x) sort(x, decreasing = TRUE)[i]))
+    return(new_event("compose", event$adjacency, list(times = 1), list(of_rank(1), of_rank(2))))
   }
   same <- unique(vapply(children, `[[`, "", "type"))
-  if (length(same) == 1 && same %in% c("poisson", "sample")) {
+  if (!private && length(same) == 1 && same %in% c("poisson", "sample")) {
     inner <- lapply(children, function(child) child$children[[1]])
     mus <- lapply(inner, gaussian_step)
     if (!any(vapply(mus, is.null, NA))) {
@@ -207,6 +237,9 @@ dearest <- function(event) {
       return(new_event(same, event$adjacency, list(q = q), list(new_event("gdp", "either", list(mu = max(unlist(mus)))))))
     }
   }
+  # two open parts, both of which a record may meet
+  open <- private && length(children) == 2 && !any(vapply(children, `[[`, "", "adjacency") == "add-remove")
+  if (open) return(new_event("compose", event$adjacency, list(times = 1), children))
   unpriced(event, "privacy-loss distributions", "its parts are of different kinds")
 }
 
@@ -247,595 +280,6 @@ smooth_tails <- function(pair, range) {
     low = (1 - q) * stats::pnorm(range[1]) + q * stats::pnorm(range[1] - pair[2]))
 }
 
-# ---- a plan: theta, step and window -------------------------------------------------------------------------------------------
-
-# the source as few atoms, for planning
-plan_atoms <- function(source, tail, low) {
-  loss <- source$loss
-  mass <- source$mass
-  if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail, low)
-    z <- seq(range[1], range[2], length.out = max(400, min(5000, ceiling(diff(range) / 0.05))))
-    loss <- c(loss, smooth_loss(source$pair, z))
-    mass <- c(mass, smooth_density(source$pair, z) * (z[2] - z[1]))
-  }
-  if (source$fold) {
-    keep <- loss > 0
-    loss <- loss[keep]
-    mass <- mass[keep]
-    mirror <- mass * exp(-loss)
-    loss <- c(-loss, 0, loss)
-    mass <- c(mirror, max(0, 1 - sum(mass, mirror)), mass)
-  }
-  keep <- mass > 0
-  list(loss = loss[keep], log_mass = log(mass[keep]), infinite = source$infinite)
-}
-
-log_moment <- function(atoms, theta) {
-  if (length(theta) == 1) return(log_sum(atoms$log_mass + theta * atoms$loss))
-  l <- atoms$log_mass + outer(atoms$loss, theta)
-  top <- apply(l, 2, max)
-  top + log(colSums(exp(l - rep(top, each = nrow(l)))))
-}
-
-# mean and variance of the tilted law
-tilted <- function(atoms, theta) {
-  l <- atoms$log_mass + theta * atoms$loss
-  w <- exp(l - max(l))
-  w <- w / sum(w)
-  mean <- sum(w * atoms$loss)
-  c(mean, sum(w * (atoms$loss - mean)^2))
-}
-
-# `delta` or `epsilon` is the question; with both, the tilt is for epsilon and the truncation for delta
-pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
-  steps <- sum(times)
-  if (steps > PLD_STEPS) {
-    abort_riemdp("unpriced", sprintf("more than %g steps are beyond what the transform's rounding allows.", PLD_STEPS))
-  }
-  tail <- 1e-30 / steps
-  low <- 1e-6 / steps
-  for (round in 1:4) {
-    atoms <- lapply(sources, plan_atoms, tail, low)
-    K <- function(theta) { # of several theta at once
-      out <- 0
-      for (i in seq_along(atoms)) out <- out + times[i] * log_moment(atoms[[i]], theta)
-      out
-    }
-    moments <- function(theta) colSums(times * t(vapply(atoms, tilted, double(2), theta)))
-    if (round == 4) break # the atoms of the final truncation
-    logs <- if (round == 1) seq(log(1e-3), log(1e7), length.out = 47) else log(theta) + seq(-1.5, 1.5, by = 0.5)
-    if (is.null(epsilon)) {
-      f <- function(s) (K(exp(s)) - log(delta)) / exp(s)
-    } else {
-      f <- function(s) K(exp(s)) - exp(s) * epsilon
-    }
-    scores <- f(logs)
-    i <- which.min(scores)
-    best <- stats::optimize(f, logs[c(max(1, i - 1), min(length(logs), i + 1))], tol = 1e-3)
-    if (best$objective > scores[i]) best <- list(minimum = logs[i], objective = scores[i])
-    # the smallest tilt that is nearly as good: where losses are bounded the best one is at infinity
-    enough <- best$objective + if (is.null(epsilon)) 0.02 * abs(best$objective) else 0.05
-    near <- c(logs, best$minimum)[c(scores, best$objective) <= enough]
-    theta <- exp(min(near))
-    # near the largest loss a greater tilt tells apart what the wanted accuracy of epsilon doesn't
-    goal <- if (is.null(epsilon)) best$objective else epsilon
-    if (!is.null(delta) && goal > 0) theta <- min(theta, 1 / (min(tol, 1e-5) * goal))
-    aim <- moments(theta)
-    widest <- max(vapply(atoms, function(a) max(abs(a$loss)), 0))
-    sd <- max(sqrt(max(aim[2], 0)), 1e-6 * widest * sqrt(steps), 1e-12)
-    target <- if (is.null(epsilon)) best$objective else epsilon
-    if (is.null(epsilon) && target <= 0) theta <- 1e-3
-    # the bound is above delta by about sqrt(2 pi) sd theta (theta + 1)
-    log_delta <- if (is.null(delta)) best$objective - plan_excess(list(sd = sd, theta = theta)) else log(delta)
-    tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 10))
-  }
-  # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
-  list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, low = low, atoms = atoms, K = K,
-       steps = steps, tol = tol, known = !is.null(epsilon))
-}
-
-# The window outside of which less than e^-14 of the answer lies: c(low, high), and the tilts that show it. From above what lies
-# beyond weighs e^(-theta loss) only, or its image's weight where that is above the target; from below all of it is taken off at
-# its largest weight.
-tilted_window <- function(plan, upper, h) {
-  k0 <- plan$K(plan$theta)
-  room <- 14 + max(plan_excess(plan), k0 - plan$theta * plan$target - plan$log_delta)
-  s <- 2^seq(-3, 6, 0.5) * sqrt(2 * room) / plan$sd / 4
-  above <- function(s) (plan$K(plan$theta + s) - k0 + room) / s
-  light <- function(s) (plan$K(plan$theta + s) - k0 + room + plan$theta * plan$target) / (s + plan$theta)
-  below <- function(s) -(plan$K(plan$theta - s) - k0 + room) / s
-  least <- function(f) { # rare large losses need small tilts
-    # beyond, the grid's splitting, steps (s h)^2/8, takes the bound's room
-    t <- s[s * h <= min(1, sqrt(8 / plan$steps)) | seq_along(s) == 1]
-    value <- f(t)
-    for (round in 1:40) {
-      if (which.min(value) > 1 || (round > 1 && value[1] > value[2] - 1e-2 * abs(value[2]))) break
-      t <- c(t[1] / 2, t)
-      value <- c(f(t[1]), value)
-    }
-    c(min(value), t[which.min(value)])
-  }
-  high <- least(above)
-  low <- least(function(s) -below(s))
-  low[1] <- -low[1]
-  if (upper) {
-    first <- least(light)
-    image <- high[1] - max(0, plan$target - low[1])
-    if (max(first[1], image) < high[1]) high <- c(max(first[1], image), first[2])
-  }
-  list(high = high[1], high_tilt = high[2], low = low[1], low_tilt = low[2])
-}
-
-# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them: then only sums
-# with at least one loss above `cut` are composed, and the rest is bounded. The plan with the tilt that keeps the window narrow; as
-# it is where the bulk alone reaches the target, or rounding is small.
-with_jumps <- function(plan, times) {
-  k0 <- plan$K(plan$theta)
-  excess <- k0 - plan$theta * plan$target - plan$log_delta
-  if (log(plan$steps * 1e-13) + excess < -14) return(plan)
-  v <- max(plan$theta, 1 / plan$target) * 2^(-1:10)
-  for (cut in plan$target * c(0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.025)) {
-    bulk <- 0
-    for (i in seq_along(times)) {
-      a <- plan$atoms[[i]]
-      keep <- a$loss <= cut
-      if (!any(keep)) return(plan)
-      bulk <- bulk + times[i] * log_moment(list(loss = a$loss[keep], log_mass = a$log_mass[keep]), v)
-    }
-    if (min(bulk - v * plan$target) > plan$log_delta - 16) next
-    best <- NULL
-    for (share in c(1, 0.7, 0.5, 0.35, 0.25)) {
-      try <- plan
-      try$theta <- share * plan$theta
-      aim <- jumps <- 0
-      for (i in seq_along(times)) {
-        a <- plan$atoms[[i]]
-        aim <- aim + times[i] * tilted(a, try$theta)[2]
-        jumps <- jumps + times[i] * sum(exp(a$log_mass + try$theta * a$loss - log_moment(a, try$theta))[a$loss > cut])
-      }
-      if (jumps > 0.1) next # nothing gained
-      try$sd <- max(sqrt(max(aim, 0)), 1e-12)
-      window <- tilted_window(try, TRUE, 0)
-      try$cut <- cut
-      try$width <- max(window$high, plan$target) - min(window$low, plan$target)
-      if (is.null(best) || try$width < 0.8 * best$width) best <- try
-    }
-    return(if (is.null(best)) plan else best)
-  }
-  plan
-}
-
-grid_step <- function(plan, for_delta) {
-  # delta falls by this factor, at most, over a loss of 1: theta in the tail, the spread near the middle
-  rate <- max(plan$theta, 0.5 / plan$sd) + 1
-  # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by steps h^2 rate/12
-  tol <- plan$tol / if (plan$steps <= 100) 16 else 1
-  slack <- if (for_delta) tol * min(1 / plan$theta, plan$sd) else tol * max(abs(plan$target), 1e-3 * plan$sd)
-  min(sqrt(12 * slack / (plan$steps * rate)), 0.25 / rate)
-}
-
-# the same where splitting of atoms has to be told apart: it moves the composed loss by some 2.5 h sqrt(steps)
-couple_step <- function(parts, plan, for_delta) {
-  split <- sum(parts$times[vapply(parts$sources, function(source) length(source$loss) > 0, NA)])
-  slack <- plan$tol * if (for_delta) min(1 / plan$theta, plan$sd) else max(abs(plan$target), 1e-3 * plan$sd)
-  min(grid_step(plan, for_delta), slack / (2.5 * sqrt(max(1, split))))
-}
-
-# ---- on the grid --------------------------------------------------------------------------------------------------------------
-
-# Cells of a smooth part: list(step, first, bins) a block. Steps of h up to DENSE of them from 0, beyond steps that double with the
-# loss: rare losses far above h need no finer cells, and there would be too many.
-DENSE <- 2^16
-
-cell_blocks <- function(ends, h, fold) {
-  first <- if (fold) 0 else floor(ends[1] / h)
-  last <- max(first + 1, ceiling(ends[2] / h))
-  if (!is.finite(first) || !is.finite(last) || max(-first, last) > 2^52) spread_too_far()
-  inner <- c(max(first, -DENSE), min(last, DENSE))
-  blocks <- if (inner[1] < inner[2]) list(c(h, inner[1], inner[2] - inner[1])) else list()
-  far <- function(reach, side, near) {
-    k <- max(0, floor(log2(max(near, DENSE) / DENSE)))
-    while (DENSE * 2^k < reach) {
-      step <- 2^(k + 1)
-      a <- floor(max(near, DENSE * 2^k) / step)
-      b <- min(ceiling(reach / step), DENSE)
-      blocks <<- c(blocks, list(c(step * h, if (side > 0) a else -b, b - a)))
-      k <- k + 1
-    }
-  }
-  if (last > DENSE) far(last, 1, first)
-  if (first < -DENSE) far(-first, -1, -last)
-  blocks
-}
-
-# sums of `mass` by the whole numbers `at`: list(at, mass), sorted
-sum_at <- function(at, mass) {
-  o <- order(at, method = "radix")
-  at <- at[o]
-  last <- c(which(diff(at) != 0), length(at))
-  if (length(last) == length(at)) return(list(at = at, mass = mass[o]))
-  id <- rep.int(seq_along(last), diff(c(0, last)))
-  list(at = at[last], mass = as.vector(rowsum(mass[o], id, reorder = FALSE)))
-}
-
-# atoms split between the grid points around them: list(below, share of the one above)
-split_atoms <- function(loss, h) {
-  at <- loss / h
-  near <- abs(at - round(at)) < 1e-9 & round(at) >= at # no lower than it is
-  below <- ifelse(near, round(at), floor(at))
-  list(below = below, share = ifelse(near, 0, pmin(1, expm1(below * h - loss) / expm1(-h))))
-}
-
-# list(at, mass, infinite, offset): masses at offset + at h, from above
-grid_above <- function(source, h, tail, low, offset = 0) {
-  at <- mass <- double()
-  infinite <- source$infinite
-  if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail, low)
-    offset <- 0 # atoms beside a smooth part lie where they do
-    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
-      at <- c(at, block[1] / h * (block[2] + 0:block[3]))
-      mass <- c(mass, .Call(riemdp_pld_cells, c(source$pair, range), c(block, 0)))
-    }
-    tails <- smooth_tails(source$pair, range)
-    infinite <- infinite + tails[["high"]]
-    if (!source$fold) {
-      # to the first point that lies above all of it
-      i <- order(at)[2]
-      mass[i] <- mass[i] + tails[["low"]]
-    }
-  }
-  keep <- source$loss > if (source$fold) 0 else -Inf
-  if (any(keep)) {
-    parts <- split_atoms(source$loss[keep] - offset, h)
-    at <- c(at, parts$below, parts$below + 1)
-    mass <- c(mass, source$mass[keep] * (1 - parts$share), source$mass[keep] * parts$share)
-  }
-  sums <- sum_at(at, mass)
-  if (source$fold) sums <- fold_up(sums$at, sums$mass, h, infinite)
-  list(at = sums$at, mass = sums$mass, infinite = infinite, offset = offset)
-}
-
-# the mirror images of what lies above 0, and the rest at 0
-fold_up <- function(at, mass, h, infinite) {
-  positive <- at > 0
-  at <- at[positive]
-  mass <- mass[positive]
-  mirror <- mass * exp(-h * at)
-  list(at = c(-rev(at), 0, at), mass = c(rev(mirror), max(0, 1 - sum(mass, mirror) - infinite), mass))
-}
-
-spread_too_far <- function() abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
-
-CELL_PARTS <- 4
-
-# The same from below; infinite losses are left out. With `couple` atoms aren't merged but split as from above, and `slip` says how
-# far that lifts losses: list(up, down, share, log_weight), see proofs/accounting.md, section 6.
-grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, theta = 0) {
-  loss <- source$loss
-  mass <- source$mass
-  far <- list(loss = double(), mass = double())
-  atoms <- list(loss = double(), mass = double())
-  if (couple) {
-    atoms <- list(loss = loss, mass = mass)
-    loss <- mass <- double()
-  }
-  tails <- 0
-  if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail, low)
-    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
-      dense <- block[1] == h
-      cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(block, if (dense) CELL_PARTS else 1))
-      if (dense) {
-        loss <- c(loss, cells[, 1])
-        mass <- c(mass, cells[, 2])
-      } else {
-        far <- list(loss = c(far$loss, cells[, 1]), mass = c(far$mass, cells[, 2]))
-      }
-    }
-    tails <- smooth_tails(source$pair, range)[["high"]]
-  }
-  if (source$fold) {
-    keep <- loss > 0
-    far_keep <- far$loss > 0
-    atom_keep <- atoms$loss > 0
-    image <- function(l, m) list(loss = c(l, -l), mass = c(m, m * exp(-l)))
-    smooth <- image(loss[keep], mass[keep])
-    far <- image(far$loss[far_keep], far$mass[far_keep])
-    atoms <- image(atoms$loss[atom_keep], atoms$mass[atom_keep])
-    rest <- 1 - sum(smooth$mass, far$mass, atoms$mass) - 2 * (tails + source$infinite) - 1e-14
-    loss <- c(smooth$loss, if (rest > 0) 0)
-    mass <- c(smooth$mass, if (rest > 0) rest)
-  }
-  # groups start at the end where the law may be steep: sampled losses are bounded on one side
-  down <- !is.null(source$pair) && source$pair[4] == 1
-  if (is.null(offset)) {
-    offset <- if (source$fold) 0 else if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else {
-      o <- order(loss, method = "radix")
-      o <- o[mass[o] > 0]
-      first_group(loss[o], mass[o], h, down)
-    }
-  }
-  offset <- offset - h * round(offset / h)
-  at <- out <- double()
-  keep <- mass > 0
-  if (any(keep)) {
-    o <- order(loss, method = "radix")
-    o <- o[keep[o]]
-    merged <- merge_groups(loss[o], mass[o], h, offset, down)
-    at <- merged$at
-    out <- merged$mass
-  }
-  keep <- far$mass > 0
-  if (any(keep)) { # rare losses of more than DENSE steps: to the point below
-    at <- c(at, floor((far$loss[keep] - offset) / h))
-    out <- c(out, far$mass[keep])
-  }
-  slip <- NULL
-  keep <- atoms$mass > 0
-  if (any(keep)) {
-    l <- atoms$loss[keep] - offset
-    m <- atoms$mass[keep]
-    parts <- split_atoms(l, h)
-    x <- pmax(0, l - parts$below * h)
-    slip <- list(x = x, share = parts$share, loss = atoms$loss[keep], mass = m, rest_at = at, rest = out)
-    at <- c(at, parts$below, parts$below + 1)
-    out <- c(out, m * (1 - parts$share), m * parts$share)
-  }
-  sums <- sum_at(at, out)
-  list(at = sums$at, mass = sums$mass, infinite = source$certain, offset = offset, slip = slip)
-}
-
-# log E[e^(theta L + t S)] of one step less log E[e^(theta L)], L the loss on the grid and S how far splitting has lifted it
-slip_moment <- function(g, h, theta, t) {
-  s <- g$slip
-  scale <- max(theta * (s$loss + h), theta * (g$offset + h * s$rest_at), -1e300)
-  low <- s$mass * (1 - s$share) * exp(theta * (s$loss - s$x) - scale)
-  high <- s$mass * s$share * exp(theta * (s$loss - s$x + h) - scale)
-  rest <- sum(s$rest * exp(theta * (g$offset + h * s$rest_at) - scale))
-  total <- sum(low, high, rest)
-  vapply(t, function(v) log1p(sum(low * expm1(-v * s$x), high * expm1(v * (h - s$x))) / total), 0)
-}
-
-# list(by, log_odds): with tilted probability below e^log_odds, relative to all, the composed loss is lifted by more than `by`
-slip_bound <- function(slips, times, h, theta, log_odds) {
-  moved <- vapply(slips, function(g) any(g$slip$share > 0), NA)
-  if (!any(moved)) return(list(by = 0, log_odds = -Inf))
-  slips <- slips[moved]
-  times <- times[moved]
-  most <- sum(times * vapply(slips, function(g) max((h - g$slip$x)[g$slip$share > 0]), 0))
-  t <- 2^seq(-4, 4, 0.5) * sqrt(-2 * log_odds / sum(times)) / h * 2
-  t <- t[t * h < 500]
-  log_moment <- Reduce(`+`, Map(function(g, k) k * slip_moment(g, h, theta, t), slips, times))
-  by <- (log_moment * (1 + 1e-9) + 1e-12 * sum(times) * (1 + t * h) - log_odds) / t
-  if (min(by) >= most) log_odds <- -Inf
-  list(by = min(by, most) + 2 * PLD_SLACK * h * sum(times), log_odds = log_odds)
-}
-
-# sorted outcomes on the grid through `offset`
-merge_groups <- function(loss, mass, h, offset, down) {
-  l <- loss - offset
-  first <- floor(l[1] / h) - 1
-  bins <- ceiling(l[length(l)] / h) - first + 1
-  if (!is.finite(bins) || bins > 4e7) spread_too_far()
-  out <- .Call(riemdp_pld_merge, l, mass, c(h, first, bins, down))
-  list(at = first + 0:bins, mass = out)
-}
-
-# Loss of the first merged outcome, which lies half a step before its own end: later groups then are half a step wide to either
-# side as well, where the law is smooth. The grid goes through it.
-first_group <- function(loss, mass, h, down) {
-  n <- length(loss)
-  i <- if (down) rev(which(loss > loss[n] - 4 * h)) else which(loss < loss[1] + 4 * h)
-  x <- loss[i] - loss[i[1]]
-  merged <- -log(cumsum(mass[i] * exp(-x)) / cumsum(mass[i]))
-  half <- which(abs(x - merged) >= 0.5 * h)
-  k <- if (length(half)) half[1] else max(which(abs(x) <= 0.85 * h))
-  loss[i[1]] + merged[k]
-}
-
-# ---- composition --------------------------------------------------------------------------------------------------------------
-
-# absolute error of one transform of masses that sum to 1
-fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
-
-# Composed law in a window: list(h, first, mass (tilted), error (each mass's rounding), log_scale (of the untilted mass at loss 0),
-# infinite, out_high, out_low (probability of the tilted law beyond)).
-pld_compose <- function(sources, times, plan, upper, h, couple = FALSE) {
-  units <- unlist(lapply(sources, `[[`, "unit"))
-  alone <- length(units) == 1 && length(sources) == 1
-  common <- common_step(units, h)
-  if (!is.null(common)) h <- common
-  exact <- alone && is.null(sources[[1]]$pair) # atoms alone: nothing is rounded
-  # the tilt blows up rounding by e^(theta h) from point to point
-  if (exact) plan$theta <- min(plan$theta, 5 / units)
-  window <- tilted_window(plan, upper, if (exact) 0 else h)
-  low <- min(window$low, plan$target) - 2 * h
-  width <- max(window$high, plan$target) - low + 4 * h
-  least <- width / PLD_POINTS
-  if (h < least) {
-    h <- least
-    common <- NULL
-  }
-  origin <- if (upper) 0 else NULL
-  if (alone) {
-    h <- if (exact) units else units / max(1, ceiling(units / h))
-    origin <- sources[[1]]$origin
-  }
-  # powers of two only: R's transform is far less accurate with other factors
-  free <- !alone && is.null(common)
-  n <- 2^ceiling(log2(max(64, width / h)) - if (free) 0.25 else 0)
-  if (free) h <- max(width / n, least)
-  unit <- if (couple && free) commonest_unit(sources, times)
-  if (!is.null(unit) && unit > h) h <- unit / floor(unit / h)
-  if (n > 2 * PLD_POINTS) {
-    abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
-  }
-  theta <- plan$theta
-  half <- n %/% 2 + 1
-  total <- NULL
-  log_scale <- log_high <- log_low <- 0
-  log_finite <- 0
-  relative <- log_most <- shift <- 0
-  slips <- list()
-  jumps <- !is.null(plan$cut)
-  lifts <- complex(half)
-  wrong_lifts <- log_all <- double(half)
-  bulk_tilts <- if (jumps) max(theta, 1 / plan$target) * 2^(-1:10)
-  bulk_moment <- 0
-  for (i in seq_along(sources)) {
-    g <- if (upper) grid_above(sources[[i]], h, plan$tail, plan$low, origin) else
-      grid_below(sources[[i]], h, plan$tail, plan$low, origin, couple, theta)
-    if (!is.null(g$slip)) slips <- c(slips, list(c(g, times = times[i])))
-    at <- g$offset / h + g$at
-    shift <- shift + times[i] * g$offset
-    l <- log(g$mass) + theta * h * at # log 0 = -Inf is meant
-    top <- max(l)
-    w <- exp(l - top)
-    size <- sum(w)
-    moment <- top + log(size)
-    shifted <- function(s) log_sum(l + s * h * at) - moment
-    log_high <- log_high + times[i] * shifted(window$high_tilt)
-    log_low <- log_low + times[i] * shifted(-window$low_tilt)
-    log_scale <- log_scale + times[i] * moment
-    log_finite <- log_finite + times[i] * log1p(-g$infinite)
-    w <- w / size
-    jump <- if (jumps) h * at > plan$cut else FALSE
-    bulk <- !jump
-    z <- stats::fft(wrap(w[bulk], g$at[bulk], n))[seq_len(half)]
-    size <- Mod(z)
-    if (jumps) {
-      bulk_moment <- bulk_moment + times[i] * if (any(bulk)) log_moment(list(loss = h * at[bulk], log_mass = log(g$mass[bulk])), bulk_tilts) else -Inf
-      x <- if (any(jump)) stats::fft(wrap(w[jump], g$at[jump], n))[seq_len(half)] / z else complex(half)
-      far <- Mod(x)
-      lifts <- lifts + times[i] * complex(real = 0.5 * log1p(pmax(2 * Re(x) + far^2, -0.999)), imaginary = atan2(Im(x), 1 + Re(x)))
-      wrong_lifts <- wrong_lifts + times[i] * (2.2 * fft_error(n) * (sum(w[jump]) + far) / size + 8 * .Machine$double.eps * far)
-      wrong_lifts[!(far < 0.5)] <- Inf
-      log_all <- log_all + times[i] * log(size * (1 + far) + 2 * fft_error(n))
-    }
-    relative <- relative + times[i] * (fft_error(n) / pmax(size, 1e-300) + 8 * .Machine$double.eps)
-    log_most <- log_most + times[i] * log(size + fft_error(n))
-    power <- if (times[i] == 1) list(log(size), Arg(z)) else list(times[i] * log(size), times[i] * Arg(z))
-    total <- if (is.null(total)) power else list(total[[1]] + power[[1]], total[[2]] + power[[2]])
-  }
-  size <- exp(total[[1]])
-  # of frequencies below rounding only the size is known
-  rough <- which(relative >= 0.1)
-  wrong <- size * relative * 1.1
-  wrong[rough] <- size[rough] + exp(pmin(log_most[rough], 0))
-  z <- complex(modulus = size, argument = total[[2]])
-  z[size == 0] <- 0
-  if (jumps) {
-    # B ((1 + J/B)^times - 1) of bulk B and jumps J
-    lift <- complex(real = expm1(Re(lifts)) * cos(Im(lifts)) - 2 * sin(Im(lifts) / 2)^2, imaginary = exp(Re(lifts)) * sin(Im(lifts)))
-    wrong <- size * (Mod(lift) * (1.1 * relative + 16 * .Machine$double.eps) + 1.2 * exp(Re(lifts)) * wrong_lifts)
-    z <- z * lift
-    rough <- which(!(relative < 0.1 & wrong_lifts < 0.1 & is.finite(wrong)))
-    wrong[rough] <- 2 * exp(pmin(log_all[rough], 0.5))
-    z[rough] <- 0
-    size <- Mod(z)
-  }
-  full <- c(z, Conj(rev(z[seq_len(n - half) + 1])))
-  mass <- Re(stats::fft(full, inverse = TRUE)) / n
-  error <- 2 * sum(wrong) / n + fft_error(n) * 2 * sum(size) / n
-  slip <- if (length(slips)) slip_bound(slips, vapply(slips, `[[`, 0, "times"), h, theta, -14 - log1p(theta * plan$sd)) else
-    list(by = 0, log_odds = -Inf)
-  first <- floor((low - shift) / h)
-  low <- shift + first * h
-  list(h = h, loss = low + h * (seq_len(n) - 1), mass = if (first %% n == 0) mass else mass[c((first %% n + 1):n, seq_len(first %% n))], error = error,
-       rounding = PLD_ROUNDING[1] + PLD_ROUNDING[2] * plan$steps, log_scale = log_scale, theta = theta, infinite = -expm1(log_finite), high = low + n * h, slip = slip,
-       range = spread_of(sources, plan$tail, plan$low), bulk = if (jumps) list(tilts = bulk_tilts, moment = bulk_moment),
-       log_out_high = log_high - window$high_tilt * (low + n * h), log_out_low = log_low + window$low_tilt * low)
-}
-
-# the unit of the source that is taken most often
-commonest_unit <- function(sources, times) {
-  some <- !vapply(sources, function(source) is.null(source$unit), NA)
-  if (any(some)) sources[some][[which.max(times[some])]]$unit
-}
-
-# a step near h of which all units are multiples, so that no atom has to be moved; NULL where there is none
-common_step <- function(units, h) {
-  if (length(units) < 2) return(NULL)
-  m <- seq_len(min(1e5, ceiling(30 * max(units) / h)))
-  step <- max(units) / m
-  fits <- Reduce(`&`, lapply(units, function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
-  fine <- which(fits & step <= 1.5 * h)
-  if (length(fine)) step[fine[1]]
-}
-
-# the widest range of losses of one step
-spread_of <- function(sources, tail, low) {
-  max(vapply(sources, function(source) {
-    diff(range(source$loss, if (!is.null(source$pair)) smooth_loss(source$pair, smooth_range(source$pair, tail, low))))
-  }, 0))
-}
-
-# masses at whole numbers modulo n
-wrap <- function(w, at, n) {
-  at <- at %% n
-  out <- double(n)
-  if (anyDuplicated(at)) {
-    sums <- sum_at(at, w)
-    at <- sums$at
-    w <- sums$mass
-  }
-  out[at + 1] <- w
-  out
-}
-
-# delta at the grid's own losses, from above or below, as far as it is of use: list(loss, delta)
-pld_profile <- function(d, upper, center) {
-  loss <- d$loss
-  keep <- if (loss[1] >= center - 200) TRUE else loss >= center - 200
-  x <- loss[keep] - center
-  mass <- if (upper) d$mass[keep] + d$error else pmax(0, d$mass[keep] - d$error)
-  log_scale <- d$log_scale - d$theta * center
-  # sum of w (1 - e^(loss - theirs)) over what lies above, from the top down by sums without cancellation
-  w <- rev(mass * exp(-d$theta * x))
-  above <- c(0, cumsum(w)[-length(w)])
-  inner <- rev(as.vector(stats::filter(-expm1(-d$h) * above, exp(-d$h), "recursive")))
-  scale <- exp(pmin(log_scale, 700))
-  beyond <- if (upper) exp(pmin(d$log_out_high + d$log_scale - d$theta * d$high, 0)) else
-    exp(pmin(logs_add(d$log_out_high, d$log_out_low) + d$log_scale - d$theta * loss[keep], 700))
-  delta <- scale * inner * (1 + if (upper) d$rounding else -d$rounding)
-  # where splitting has lifted losses by more than the answer allows for: (1 - e^-y)_+ <= c e^(theta y)
-  if (!upper && d$slip$log_odds > -Inf) {
-    c <- if (d$theta > 0) d$theta * log(d$theta) - (1 + d$theta) * log1p(d$theta) else 0
-    beyond <- beyond + exp(pmin(c + d$slip$log_odds + d$log_scale - d$theta * loss[keep], 700)) * (1 + d$rounding)
-  }
-  if (upper && !is.null(d$bulk)) { # what was left out: Chernoff's bound, one tilt for all
-    best <- which.min(d$bulk$moment - d$bulk$tilts * center)
-    beyond <- beyond + exp(pmin(d$bulk$moment[best] - d$bulk$tilts[best] * loss[keep], 0)) * (1 + d$rounding)
-  }
-  delta <- if (upper) delta + beyond + d$infinite else delta - beyond + d$infinite
-  delta[!is.finite(delta)] <- if (upper) 1 else 0
-  list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
-}
-
-logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
-
-# epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta, since far
-# below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above delta, or all is.
-grid_epsilon <- function(profile, delta, upper) {
-  last <- max(c(0, which(profile$delta > delta)))
-  if (last == 0 || last == length(profile$delta)) return(if (upper && last == 0) profile$loss[1] else NA)
-  l <- profile$loss[last]
-  h <- profile$loss[last + 1] - l
-  share <- (profile$delta[last] - delta) / (profile$delta[last] - profile$delta[last + 1])
-  l + log1p(share * expm1(h))
-}
-
-grid_delta <- function(profile, epsilon) {
-  i <- findInterval(epsilon, profile$loss)
-  n <- length(profile$loss)
-  if (i == 0 || i >= n) return(NA)
-  h <- profile$loss[i + 1] - profile$loss[i]
-  share <- expm1(epsilon - profile$loss[i]) / expm1(h)
-  (1 - share) * profile$delta[i] + share * profile$delta[i + 1]
-}
-
 # ---- questions ----------------------------------------------------------------------------------------------------------------
 
 has_poisson <- function(event) {
@@ -847,12 +291,7 @@ pld_sources <- function(event, direction, upper) {
   parts <- event_parts(event)
   parts <- do.call(c, lapply(parts, function(part) { # a whole sample, or parallel parts, may be composed themselves
     while (part$event$type %in% c("poisson", "sample") && part$event$parameters$q == 1) part$event <- part$event$children[[1]]
-    if (part$event$type == "parallel") {
-      inner <- dearest(part$event)
-      twice <- if (part$event$parameters$keys == "private") 2 else 1
-      if (twice == 2 && has_poisson(inner)) unpriced(part$event, "privacy-loss distributions", "a record leaves one sampled part and enters another")
-      return(event_parts(inner, part$times * twice))
-    }
+    if (part$event$type == "parallel") return(event_parts(dearest(part$event, upper), part$times))
     if (part$event$type == "compose") event_parts(part$event, part$times) else list(part)
   }))
   times <- vapply(parts, `[[`, 0, "times")
@@ -868,35 +307,61 @@ pld_sources <- function(event, direction, upper) {
       times <- c(times, 1)
     }
   }
+  # losses that a grid of doubles holds, with masses whose rounding is proven
+  reach <- vapply(sources, source_reach, 0)
+  if (anyNA(reach) || any(reach > PLD_REACH | (reach > 0 & reach < 1e-100))) {
+    unpriced(event, "privacy-loss distributions", "the losses of its steps are too large or too small for them")
+  }
   list(sources = sources, times = times)
+}
+
+source_reach <- function(source) {
+  pair <- source$pair
+  smooth <- if (is.null(pair)) 0 else if (pair[1] == 0) pair[2]^2 / 2 + 40 * pair[2] else pair[2]
+  # how small the losses of a sample are, its share says as well
+  max(0, abs(source$loss), if (smooth > 1) smooth else smooth * pair[3])
 }
 
 pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") else "both"
 
 # a loss is off by PLD_SLACK of a grid step, or by rounding where one step's losses reach far
-pld_slack <- function(d, steps) PLD_SLACK * max(d$h, d$range * 2^-22) * steps
+pld_slack <- function(d) PLD_SLACK * max(d$h, d$range * 2^-20) * d$steps
 
-# one bound for one direction; `step` overrides the grid
-pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL, couple = FALSE) {
-  if (!is.null(epsilon) && plan$log_delta < -680) { # Chernoff's bound leaves nothing
-    infinite <- -expm1(sum(parts$times * log1p(-vapply(parts$sources, `[[`, 0, "infinite"))))
-    return(list(value = if (upper) 1e-290 + infinite else 0, h = NA))
-  }
+# Chernoff's bound of epsilon (delta) from laws on the grid that bound the parts from above
+chernoff <- function(d, delta = NULL, epsilon = NULL) {
+  if (d$theta <= 0) return(if (is.null(epsilon)) Inf else 1)
+  v <- (d$log_scale + d$rounding) / d$theta
+  if (!is.null(epsilon)) return(min(1, delta_balle(d$theta + 1, v, epsilon - pld_slack(d)) + d$infinite * (1 + 1e-12) + 1e-300))
+  if (d$infinite >= delta) return(Inf)
+  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))
+}
+
+# One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be more.
+pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL, couple = FALSE, least = -Inf) {
   h <- if (!is.null(step)) step else if (couple) couple_step(parts, plan, is.null(delta)) else grid_step(plan, is.null(delta))
-  whole <- plan
-  if (plan$known && plan$target > 0) plan <- with_jumps(plan, parts$times)
-  d <- pld_compose(parts$sources, parts$times, plan, upper, h, couple)
+  laws <- function(plan) pld_laws(parts$sources, parts$times, plan, upper, h, couple)
+  tiny <- !is.null(epsilon) && plan$log_delta < -680 # a bound of the moments leaves nothing
+  if (tiny && !upper) return(list(value = 0, h = NA))
+  d <- NULL
+  if (upper && (tiny || least > 0)) {
+    d <- laws(plan)
+    bound <- chernoff(d, delta, epsilon)
+    if (tiny || bound <= least) return(list(value = bound, h = d$h))
+  }
+  cut <- if (plan$known && plan$target > 0) with_jumps(plan, parts$times) else plan
+  if (is.null(d) || !is.null(cut$cut)) d <- laws(cut)
+  d <- pld_convolve(d)
   # the cut divides by the bulk's transform, which may be near 0 where a part is taken few times
-  if (!is.null(plan$cut) && d$error * length(d$mass) > 1e-6) d <- pld_compose(parts$sources, parts$times, whole, upper, h, couple)
+  if (!is.null(cut$cut) && d$error * length(d$mass) > 1e-6) d <- pld_convolve(laws(plan))
   profile <- pld_profile(d, upper, plan$target)
-  slack <- pld_slack(d, plan$steps) + if (upper) 0 else d$slip$by
+  slack <- pld_slack(d) + if (upper) 0 else d$slip$by
   if (is.null(epsilon)) {
     value <- grid_epsilon(profile, delta, upper)
     if (is.na(value)) {
       # above: infinite losses alone may exceed delta; below: smaller than the window shows
       value <- if (upper) Inf else 0
     }
-    value <- if (upper) value + slack else value - slack
+    value <- value * (1 + if (upper) 1e-12 else -1e-12) + if (upper) slack else -slack
     list(value = max(0, value), h = d$h)
   } else {
     value <- grid_delta(profile, epsilon + if (upper) -slack else slack)
@@ -908,27 +373,32 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
 # log of how far Chernoff's bound is above delta, for smooth sums
 plan_excess <- function(plan) log(max(1, 2.5 * plan$sd * plan$theta * (plan$theta + 1)))
 
-# bound of epsilon (delta) from the plan's moments, to skip the direction that can't matter
-plan_bound <- function(plan, delta = NULL, epsilon = NULL) {
-  a <- plan$theta + 1
+# all of the mass may tell all
+lost_source <- function(source) is.null(source$pair) && !any(source$mass > 0)
+free_source <- function(source) is.null(source$pair) && all(source$loss == 0) && source$infinite == 0 && any(source$mass > 0)
+
+# about the epsilon (delta) of a direction, to take the dearer one first
+plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
   v <- plan$K(plan$theta) / plan$theta
-  extra <- sum(vapply(plan$atoms, `[[`, 0, "infinite"))
-  if (extra > 0) return(Inf)
-  if (is.null(epsilon)) epsilon_balle(a, v, delta * (1 - 1e-6)) * (1 + 1e-6) + 1e-9 else delta_balle(a, v, epsilon) * (1 + 1e-5)
+  if (is.null(epsilon)) epsilon_balle(plan$theta + 1, v, delta) else delta_balle(plan$theta + 1, v, epsilon)
 }
 
 # `near`: an epsilon near the answer for `delta`, if one is known
 pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL, couple = FALSE) {
   tries <- lapply(pld_directions(event), function(direction) {
     parts <- pld_sources(event, direction, upper)
+    if (any(vapply(parts$sources, lost_source, NA))) return(list(lost = TRUE))
+    if (all(vapply(parts$sources, free_source, NA))) return(NULL)
     plan <- pld_plan(parts$sources, parts$times, delta, if (is.null(near)) epsilon else near, tol)
-    list(parts = parts, plan = plan, bound = plan_bound(plan, delta, epsilon))
+    list(parts = parts, plan = plan, guess = plan_guess(plan, delta, epsilon))
   })
-  tries <- tries[order(-vapply(tries, `[[`, 0, "bound"))]
+  tries <- Filter(Negate(is.null), tries)
+  if (any(vapply(tries, function(try) isTRUE(try$lost), NA))) return(list(value = if (!upper) 0 else if (is.null(epsilon)) Inf else 1, h = NA))
+  tries <- tries[order(-vapply(tries, `[[`, 0, "guess"))]
   best <- list(value = 0, h = NA)
   for (i in seq_along(tries)) {
-    if (i > 1 && tries[[i]]$bound <= best$value) next
-    a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step, couple)
+    a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step, couple, best$value)
+    if (a$value <= best$value) next
     for (round in 1:4) {
       # bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one
       plan <- tries[[i]]$plan
@@ -947,16 +417,17 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
 # the whole distribution on a grid, for steps inside a sample: untilted, with mass below the window moved up
 pld_distribution <- function(event, direction, upper) {
   parts <- pld_sources(event, direction, upper)
+  if (any(vapply(parts$sources, lost_source, NA))) return(list(h = 1, loss = 0, mass = 0, infinite = if (upper) 1 else 0))
   plan <- pld_plan(parts$sources, parts$times, delta = 1e-10)
   plan$theta <- 0
   aim <- colSums(parts$times * t(vapply(plan$atoms, tilted, double(2), 0)))
-  plan$sd <- sqrt(aim[2])
+  plan$sd <- max(sqrt(aim[2]), 1e-12)
   plan$target <- aim[1]
-  d <- pld_compose(parts$sources, parts$times, plan, upper, plan$sd / 500)
+  d <- pld_convolve(pld_laws(parts$sources, parts$times, plan, upper, plan$sd / 500))
   loss <- d$loss
   mass <- pmax(0, if (upper) d$mass + d$error else d$mass - d$error)
   scale <- exp(d$log_scale) * (1 + if (upper) d$rounding else -d$rounding)
-  slack <- pld_slack(d, plan$steps)
+  slack <- pld_slack(d)
   loss <- loss + if (upper) slack else -slack
   out <- min(1, exp(logs_add(d$log_out_high, d$log_out_low)))
   if (!upper) { # what was wrapped round may have landed at the top

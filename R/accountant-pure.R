@@ -50,6 +50,7 @@ optimal_delta_of <- function(step, epsilon) {
     inner <- sum(stats::dbinom(j, k, stats::plogis(e)) * -expm1(pmin(0, epsilon - (2 * j - k) * e))) + beyond
   }
   finite <- k * log1p(-step$delta)
+  if (inner == 0) return(min(1, -expm1(finite)))
   # binomial weights are good to some 1e-13, and worse by what rounding the mean and the losses does far from the mean
   rounding <- 1e-13 * log2(k + 2) + if (e == 0) 0 else 1e-15 * (spread + epsilon / e)
   min(1, -expm1(finite) + exp(finite) * inner * (1 + rounding))
@@ -89,17 +90,25 @@ advanced_epsilon <- function(event, delta) {
 # A single shuffle (Feldman, McMillan and Talwar 2021, Theorem 3.2), summed over the number of clones
 shuffle_delta_of <- function(n, epsilon0, epsilon) {
   if (epsilon >= epsilon0) return(0)
+  if (epsilon0 < 1e-15) return(epsilon0) # randomised response alone has half of it
   s <- stats::plogis(epsilon0)
+  other <- stats::plogis(-epsilon0)
   p <- exp(-epsilon0)
   tiny <- 1e-20
   clones <- stats::qbinom(tiny, n - 1, p):stats::qbinom(tiny, n - 1, p, lower.tail = FALSE)
   # the ratio exceeds e^epsilon where a/(clones + 1) exceeds this
-  edge <- (s * exp(epsilon) - (1 - s)) / ((2 * s - 1) * (1 + exp(epsilon)))
-  t <- floor(edge * (clones + 1))
-  above <- stats::pbinom(t, clones, 0.5, lower.tail = FALSE)
-  at <- stats::pbinom(t - 1, clones, 0.5, lower.tail = FALSE)
-  gain <- (s * at + (1 - s) * above) - exp(epsilon) * ((1 - s) * at + s * above)
-  min(1, sum(stats::dbinom(clones, n - 1, p) * (pmax(gain, 0) + 1e-15)) * (1 + 1e-9) + 2 * tiny)
+  edge <- (s - other * exp(-epsilon)) / (tanh(epsilon0 / 2) * (1 + exp(-epsilon)))
+  # any set of outcomes is below the best one: near 1 rounding of the edge takes the next number for it
+  gain <- Reduce(pmax, lapply(-1:1, function(move) {
+    t <- pmin(floor(edge * (clones + 1)), clones) + move
+    above <- stats::pbinom(t, clones, 0.5, lower.tail = FALSE)
+    at <- stats::pbinom(t - 1, clones, 0.5, lower.tail = FALSE)
+    first <- s * at + other * above
+    second <- if (epsilon < 700) exp(epsilon) * (other * at + s * above) else 0
+    # binomial tails are good to some 1e-13 of themselves
+    pmax(first - second, 0) + 1e-12 * (first + pmin(second, first))
+  }))
+  min(1, sum(stats::dbinom(clones, n - 1, p) * gain) * (1 + 1e-9) + 2 * tiny)
 }
 
 # ---- one step alone: its privacy profile in closed form -----------------------------------------------------------------------
@@ -123,9 +132,9 @@ single_delta_of <- function(event, epsilon) {
     sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),
     poisson = {
       leave <- p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q))
-      # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon
-      rest <- 1 - exp(epsilon) * (1 - p$q)
-      enter <- if (rest > 0) rest * single_delta_of(event$children[[1]], epsilon + log(p$q) - log(rest)) else 0
+      # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is rounded up
+      rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - p$q) + 4e-16 * exp(epsilon) else 0
+      enter <- if (rest > 0) rest * single_delta_of(event$children[[1]], max(0, (epsilon + log(p$q) - log(rest)) * (1 - 1e-15) - 1e-15)) else 0
       max(leave, enter)
     },
     compose = if (length(event$children) == 1 && p$times == 1) single_delta_of(event$children[[1]], epsilon) else NULL,
@@ -141,7 +150,8 @@ response_delta <- function(epsilon0, epsilon) {
 
 # rounded down: a smaller epsilon has the larger delta
 above_sample <- function(epsilon, q) {
-  (if (epsilon < 600) log1p(expm1(epsilon) / q) else epsilon - log(q)) * (1 - 4e-16)
+  odds <- expm1(min(epsilon, 700)) / q
+  (if (odds < 1e300) log1p(odds) else epsilon - log(q)) * (1 - 4e-16)
 }
 
 single_delta <- function(event, epsilon) list(value = single_delta_of(event, epsilon))

@@ -208,10 +208,9 @@ least_divergence <- function(alpha, epsilon, delta) {
   g <- function(t) {
     w <- stats::plogis(t)
     p <- delta + (1 - delta) * w
-    a <- alpha * log(p) + (1 - alpha) * log((1 - delta) * w)
+    a <- alpha * log(p) + (1 - alpha) * (log1p(-delta) + stats::plogis(t, log.p = TRUE))
     b <- alpha * (log1p(-delta) + stats::plogis(-t, log.p = TRUE)) + (1 - alpha) * (epsilon + log1p(-(1 - delta) * w * exp(-epsilon)))
-    top <- max(a, b)
-    top + log(exp(a - top) + exp(b - top))
+    max(-1e300, min(logs_add(a, b), 1e300))
   }
   # log of a convex function of p: one dip
   from <- log(delta) - log1p(-delta) - 5
@@ -312,7 +311,9 @@ curve_epsilon <- function(value, delta, conversion = "best", orders = NULL) {
     if (min(found) < out) order <- tried[which.min(found)]
     out <- min(out, found)
   }
-  list(value = out * (1 + 1e-14), order = order)
+  # the conversion's terms may cancel: what rounding leaves is relative to them
+  terms <- best$value + (abs(log(delta)) + log(order) + 1) / (order - 1)
+  list(value = if (out > 0) out * (1 + 1e-14) + 2e-15 * terms else out, order = order)
 }
 
 curve_delta <- function(value, epsilon, conversion = "best", orders = NULL) {

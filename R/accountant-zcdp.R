@@ -8,19 +8,19 @@ zcdp_accountant_epsilon <- function(event, delta, conversion = "best") {
 }
 
 rho_epsilon <- function(rho, delta, conversion = "best") {
-  if (rho == 0) return(list(value = 0))
+  if (rho == 0 || rho > 1e300) return(list(value = if (rho == 0) 0 else Inf))
   # Bun and Steinke (2016), Proposition 1.3
-  if (conversion == "bun-steinke") return(list(value = rho + 2 * sqrt(-rho * log(delta))))
+  if (conversion == "bun-steinke") return(list(value = (rho + 2 * sqrt(-rho * log(delta))) * (1 + 1e-15)))
   closed <- if (conversion == "mironov") epsilon_mironov else epsilon_balle
   order <- dip_order(function(alpha) closed(alpha, alpha * rho, delta))
   out <- curve_epsilon(function(orders) rho * orders, delta, conversion, order)
-  if (conversion == "best") out$value <- min(out$value, rho + 2 * sqrt(-rho * log(delta)))
+  if (conversion == "best") out$value <- min(out$value, (rho + 2 * sqrt(-rho * log(delta))) * (1 + 1e-15))
   out
 }
 
 zcdp_accountant_delta <- function(event, epsilon, conversion = "best") {
   rho <- zcdp_price(event)
-  if (rho == 0) return(list(value = 0))
+  if (rho == 0 || rho > 1e300) return(list(value = if (rho == 0) 0 else 1))
   if (conversion == "bun-steinke") return(list(value = if (epsilon <= rho) 1 else exp(-(epsilon - rho)^2 / (4 * rho))))
   closed <- if (conversion == "mironov") log_delta_mironov else log_delta_balle
   order <- dip_order(function(alpha) closed(alpha, alpha * rho, epsilon))
@@ -38,7 +38,7 @@ zcdp_rho <- function(epsilon, delta) {
 
 # The order with the least score. Every order gives a valid bound, so the search can only lose a little.
 dip_order <- function(score) {
-  f <- function(t) score(1 + exp(t))
+  f <- function(t) pmax(pmin(score(1 + exp(t)), 1e300), -1e300)
   t <- seq(-15, 40, by = 0.25)
   start <- t[which.min(f(t))]
   1 + exp(stats::optimize(f, start + c(-0.5, 0.5), tol = 1e-10)$minimum)

@@ -48,7 +48,7 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 #' @param conversion how a Renyi bound becomes (epsilon, delta): `"best"`, `"asoodeh"` (Asoodeh et al. 2020, which is optimal at
 #'   its order), `"balle"` (Balle et al. 2020; Canonne, Kamath and Steinke 2020), `"mironov"` (Mironov 2017), and for `"zcdp"`
 #'   also `"bun-steinke"` (Bun and Steinke 2016).
-#' @return A number of class `dp_price` that names its accountant: attributes `accountant`, `assumed` (whether a custom event's
+#' @return A number of class `riemdp_price` that names its accountant: attributes `accountant`, `assumed` (whether a custom event's
 #'   bound was taken on trust), `proven` (`FALSE` for `"clt"` and `"moments"`), and where there is one the Renyi `order` or `mu`.
 #'   Arithmetic gives plain numbers. Closed forms exceed the exact value by at most 1e-10 of it, `"pld"` usually by 1e-4.
 #' @section Errors: `riemdp_error_unpriced`, `riemdp_error_event`, `riemdp_error_adjacency`, `riemdp_error_argument`.
@@ -86,9 +86,10 @@ ask_accountants <- function(event, given, wanted, accountant, conversion) {
     abort_riemdp("argument", "`conversion` \"bun-steinke\" is for `accountant` \"zcdp\".")
   }
   event <- top_level(event)
-  if (event$type == "parallel" && event$parameters$keys == "public") {
-    # each record is in one part: the dearest part at this very question
-    each <- lapply(event$children, function(child) ask_accountants(child, given, wanted, accountant, conversion))
+  choices <- if (event$type == "parallel") parallel_choices(event)
+  if (length(choices)) {
+    # the dearest of what a record may meet, at this very question
+    each <- lapply(choices, function(choice) ask_accountants(choice, given, wanted, accountant, conversion))
     out <- each[[which.max(vapply(each, as.double, 0))]]
     attr(out, "assumed") <- event_assumed(event)
     return(out)
@@ -134,14 +135,14 @@ need_delta <- function(event, delta, accountant) {
 
 new_price <- function(value, quantity, accountant, event, found = list()) {
   structure(as.double(value), quantity = quantity, accountant = accountant, assumed = event_assumed(event),
-            proven = accountant %in% c(SOUND, "advanced"), order = found$order, mu = found$mu, class = "dp_price")
+            proven = accountant %in% c(SOUND, "advanced"), order = found$order, mu = found$mu, class = "riemdp_price")
 }
 
 #' @rdname dp_epsilon
 #' @param x a price.
 #' @param ... not used.
 #' @export
-format.dp_price <- function(x, ...) {
+format.riemdp_price <- function(x, ...) {
   quantity <- attr(x, "quantity")
   accountant <- attr(x, "accountant")
   sprintf("%s = %.6g by %s%s%s", quantity, as.double(x), accountant,
@@ -151,19 +152,19 @@ format.dp_price <- function(x, ...) {
 
 #' @rdname dp_epsilon
 #' @export
-print.dp_price <- function(x, ...) {
+print.riemdp_price <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   invisible(x)
 }
 
 #' @export
-Ops.dp_price <- function(e1, e2) {
-  plain <- function(e) if (inherits(e, "dp_price")) as.double(e) else e
+Ops.riemdp_price <- function(e1, e2) {
+  plain <- function(e) if (inherits(e, "riemdp_price")) as.double(e) else e
   if (missing(e2)) get(.Generic, mode = "function")(plain(e1)) else get(.Generic, mode = "function")(plain(e1), plain(e2))
 }
 
 #' @export
-Math.dp_price <- function(x, ...) get(.Generic, mode = "function")(as.double(x), ...)
+Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double(x), ...)
 
 #' Lower and upper bounds of epsilon
 #'
@@ -185,10 +186,8 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
   delta <- check_delta(delta)
   tol <- check_number(tol, "tol", positive = TRUE)
   need_delta(event, delta, "pld")
-  if (event$type == "parallel" && event$parameters$keys == "public") {
-    each <- vapply(event$children, dp_bounds, double(2), delta, tol)
-    return(apply(each, 1, max))
-  }
+  choices <- if (event$type == "parallel") parallel_choices(event)
+  if (length(choices)) return(apply(vapply(choices, dp_bounds, double(2), delta, tol), 1, max))
   grid <- min(1e-4, tol / 4)
   best <- c(lower = 0, upper = Inf)
   has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources, function(source) length(source$loss) > 0, NA))
@@ -219,7 +218,7 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
 #'
 #' @inheritParams dp_epsilon
 #' @param alpha type I errors, from 0 to 1.
-#' @return A data frame of class `dp_tradeoff` with `alpha` and `beta`, for `plot()`.
+#' @return A data frame of class `riemdp_tradeoff` with `alpha` and `beta`, for `plot()`.
 #' @references Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
 #' @examples
 #' dp_tradeoff(event_gaussian(1), alpha = c(0.05, 0.5))
@@ -232,22 +231,22 @@ dp_tradeoff <- function(event, alpha = seq(0, 1, 0.005)) {
   curve <- whole_profile(event)
   # every (epsilon, delta) bounds the curve by two lines (Dong, Roth and Su 2022, Proposition 2.5)
   beta <- vapply(alpha, function(a) {
-    max(0, 1 - curve$delta - exp(curve$epsilon) * a, exp(-curve$epsilon) * (1 - curve$delta - a))
+    max(0, 1 - curve$delta - if (a > 0) exp(curve$epsilon) * a else 0, exp(-curve$epsilon) * (1 - curve$delta - a))
   }, 0)
-  structure(data.frame(alpha = alpha, beta = beta), class = c("dp_tradeoff", "data.frame"), label = describe_event(event))
+  structure(data.frame(alpha = alpha, beta = beta), class = c("riemdp_tradeoff", "data.frame"), label = describe_event(event))
 }
 
 # delta at many epsilons, from above
 whole_profile <- function(event) {
   mu <- gaussian_step(event)
   if (!is.null(mu)) {
-    epsilon <- seq(0, max(mu^2 / 2 + 9 * mu, 1e-3), length.out = 2000)
+    epsilon <- seq(0, min(max(mu^2 / 2 + 9 * mu, 1e-3), 800), length.out = 2000)
     return(list(epsilon = epsilon, delta = if (mu == 0) 0 * epsilon else gaussian_delta(mu, epsilon)))
   }
   if (identical(basic_price(event), c(0, 0))) return(list(epsilon = 0, delta = 0))
   curves <- tryCatch(lapply(pld_directions(event), function(direction) {
     d <- pld_distribution(event, direction, TRUE)
-    d <- list(h = d$h, loss = d$loss, mass = d$mass, error = 0, rounding = PLD_ROUNDING[1], theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)
+    d <- list(h = d$h, loss = d$loss, mass = d$mass, error = 0, rounding = PLD_ROUNDING, theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)
     p <- pld_profile(d, TRUE, 0)
     keep <- p$loss >= 0
     list(epsilon = p$loss[keep], delta = p$delta[keep])
@@ -271,7 +270,7 @@ whole_profile <- function(event) {
 #' All accountants side by side
 #'
 #' @inheritParams dp_epsilon
-#' @return A data frame of class `dp_accountants`, one row an accountant: `accountant`, `epsilon` (`NA` where it doesn't apply),
+#' @return A data frame of class `riemdp_accountants`, one row an accountant: `accountant`, `epsilon` (`NA` where it doesn't apply),
 #'   `proven`, `note`. It has a `plot()` method.
 #' @examples
 #' dp_accountants(event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000), 1e-5)
@@ -287,7 +286,7 @@ dp_accountants <- function(event, delta) {
   known <- note == "" & names %in% names(NOTES)
   note[known] <- NOTES[names[known]]
   structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1), proven = names %in% c(SOUND, "advanced"), note = note),
-            class = c("dp_accountants", "data.frame"))
+            class = c("riemdp_accountants", "data.frame"))
 }
 
 #' Find the noise for a wanted price
@@ -299,7 +298,7 @@ dp_accountants <- function(event, delta) {
 #' @param epsilon positive.
 #' @inheritParams dp_epsilon
 #' @param tol relative distance from the smallest `sigma`; by default 1e-12 where the accountant is a closed form and 1e-5 else.
-#' @return A number of class `dp_price` with attributes `accountant`, `epsilon` (the price at it) and `tol`.
+#' @return A number of class `riemdp_price` with attributes `accountant`, `epsilon` (the price at it) and `tol`.
 #' @section Errors: `riemdp_error_calibration` where no `sigma` between 1e-6 and 1e9 fits, or all do; `riemdp_error_argument` where
 #'   `make` fails; errors of [dp_epsilon()].
 #' @examples
@@ -340,7 +339,7 @@ dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) 
   }
   found <- find_sigma(function(s) price(s, final), sigma, epsilon, tol)
   structure(found, quantity = "sigma", accountant = attr(dp_epsilon(make(found), delta, final), "accountant"),
-            epsilon = as.double(dp_epsilon(make(found), delta, final)), tol = tol, class = "dp_price")
+            epsilon = as.double(dp_epsilon(make(found), delta, final)), tol = tol, class = "riemdp_price")
 }
 
 # c(too small, large enough)

@@ -1,7 +1,7 @@
 # Checks of arguments at R level: class, range, budget. Numbers in records are checked in C.
 
 check_manifold <- function(M) {
-  if (!inherits(M, "manifold")) {
+  if (!inherits(M, "riemdp_manifold")) {
     abort_riemdp("manifold", "`M` must be a manifold, e.g. sphere(2) or spd(3).")
   }
   M
@@ -11,7 +11,7 @@ check_count <- function(x, name, least = 1, most = 1e6) {
   if (!is.numeric(x) || is.object(x) || length(x) != 1 || is.na(x) || x != round(x) || x < least || x > most) {
     abort_riemdp("argument", sprintf("`%s` must be one whole number from %g to %g.", name, least, most))
   }
-  as.integer(x)
+  if (abs(x) <= .Machine$integer.max) as.integer(x) else as.double(x)
 }
 
 check_number <- function(x, name, positive = FALSE, least = -Inf, most = Inf) {
@@ -67,7 +67,7 @@ check_dots_empty <- function(...) {
 data_frame_matrix <- function(x) {
   columns <- unclass(x)
   n <- .row_names_info(x, 2L)
-  if (length(columns) == 1 && inherits(columns[[1]], "mf_points")) {
+  if (length(columns) == 1 && inherits(columns[[1]], "riemdp_points")) {
     return(columns[[1]])
   }
   numeric <- vapply(columns, function(column) {

@@ -1,5 +1,5 @@
 # Checkpoints of private optimisers: noisy and public quantities only, in a file; and a token in the ledger, so that what was paid for
-# once is drawn once.
+# once is drawn once, and on the records that it was paid for.
 
 CHECKPOINT_PARTS <- 20 # states saved in a run
 
@@ -15,38 +15,72 @@ check_checkpoint <- function(path, ledger) {
   path
 }
 
+# ---- which records -------------------------------------------------------------------------------------------------------
+# A fingerprint of the records and of what was paid for, under a random key. The key is in the checkpoint's file and the fingerprint in
+# the ledger: whoever has one of them can't try guesses of records against it.
+
+new_key <- function() {
+  digits <- paste0(random_id(), random_id())
+  as.raw(strtoi(substring(digits, seq(1, 63, 2), seq(2, 64, 2)), 16L))
+}
+
+seal_of <- function(key, ...) {
+  # this form doesn't tell how R happens to store a vector; its first 14 bytes are about R's version
+  bytes <- serialize(list(...), NULL, version = 2, xdr = TRUE)
+  .Call(riemdp_seal, key, bytes[-(1:14)])
+}
+
+# numbers as the optimiser takes them, other containers as they are
+plain_records <- function(x) {
+  if (is.data.frame(x) && all(vapply(x, is.numeric, NA))) x <- as.matrix(x)
+  if (inherits(x, "riemdp_points")) x <- as.array(x)
+  if (!is.numeric(x) || is.object(x)) return(x)
+  array(as.double(x), if (is.null(dim(x))) length(x) else dim(x))
+}
+
+run_seal <- function(key, problem, data, ledger, data_set, part) {
+  code <- lapply(problem[c("loss", "gradient")], function(f) if (is.function(f)) c(deparse(args(f), control = NULL), deparse(body(f), control = NULL)))
+  records <- if (is_chunks(data)) {
+    chunk_ask(data, list(kernel = "seal", key = key, problem = problem, counts = problem_counts(problem), M = problem$manifold), private = TRUE)
+  } else {
+    seal_of(key, plain_records(data))
+  }
+  paste(seal_of(key, ledger$uid, data_set, part, problem$kind, problem$threshold, problem$batched, code, records),
+        collapse = "")
+}
+
 # A run in parts. Whenever a file could be used, no other one can: its token is used up before it is replaced.
-run_saved <- function(run, input, path, ledger, token) {
+run_saved <- function(run, input, path, ledger, token, seal) {
   total <- steps_in_all(run)
   parts <- unique(ceiling(total * seq_len(CHECKPOINT_PARTS) / CHECKPOINT_PARTS))
   for (until in parts[parts > steps_done(run)]) {
     run <- tryCatch(continue_run(run, input, until), riemdp_error_diverged = function(e) {
       # the budget is spent: no second attempt from the last checkpoint
-      drop_checkpoint(path, ledger, token)
+      drop_checkpoint(path, ledger, token, seal)
       stop(e)
     })
-    if (until < total) token <- save_checkpoint(run, path, ledger, token)
+    if (until < total) token <- save_checkpoint(run, path, ledger, token, seal)
   }
-  drop_checkpoint(path, ledger, token)
+  drop_checkpoint(path, ledger, token, seal)
   release_optimum(run)
 }
 
 steps_done <- function(run) if (is.null(run$state)) 0 else run$state[1] * run$ask$steps + run$state[2]
 
-save_checkpoint <- function(run, path, ledger, old) {
-  token <- ledger_token(ledger, "checkpoint of dp_optimize")
+save_checkpoint <- function(run, path, ledger, old, seal) {
+  token <- ledger_token(ledger, seal)
   partial <- paste0(path, ".part")
   run$value <- NULL
   unwritten <- function(...) abort_riemdp("argument", "the file at `checkpoint` can't be written. The run is over, its budget is spent.")
-  state <- c(list(what = "riemdp checkpoint", format = 1L, ledger = ledger$uid, token = token), run)
+  state <- c(list(what = "riemdp checkpoint", format = 2L, ledger = ledger$uid, token = token), run)
   tryCatch(suppressWarnings(saveRDS(state, partial)), error = unwritten)
-  if (!is.null(old)) ledger_use_token(ledger, old)
+  if (!is.null(old)) ledger_use_token(ledger, old, seal)
   if (!suppressWarnings(file.rename(partial, path))) unwritten()
   token
 }
 
-drop_checkpoint <- function(path, ledger, token) {
-  if (!is.null(token)) ledger_use_token(ledger, token)
+drop_checkpoint <- function(path, ledger, token, seal) {
+  if (!is.null(token)) ledger_use_token(ledger, token, seal)
   unlink(path)
 }
 
@@ -62,14 +96,25 @@ drop_checkpoint <- function(path, ledger, token) {
 #' saved, it is over, and its budget is spent.
 #'
 #' The file holds the iterate and further noisy or public quantities: as much as the trace of a release and no more, no record, no
-#' index of one and no state of a random generator. Steps that were drawn after the last state are drawn anew; nothing was
+#' index of one and no state of a random generator, besides the key below. Steps that were drawn after the last state are drawn anew; nothing was
 #' shown of them (a callback of a user's own problem sees iterates: that it doesn't pass them on is assumed). Whoever may write to the file
 #' may change what a resumed run does: keep it with the curator.
 #'
 #' @param checkpoint path of the file.
+#' @section The same records:
+#' A run that was paid for one data set is not gone on with on another one. The token stands for the problem, data set and part that
+#' were paid for and for the records, by a fingerprint under a random key of 256 bits. The key is in the checkpoint's file and the
+#' fingerprint in the ledger, and neither is ever shown: with one of them alone nothing can be found out about records, with both a
+#' guess of all records can be tested, so that both belong to the curator. The file, and the key with it, is removed when the run
+#' ends. The records have to be given in the same form (values, order, chunks), and a problem's functions with the same text. That
+#' records are the same is checked for the curator and is no part of the release. Records at [sites()] can't be compared: no checkpoint
+#' is kept for those.
+#'
 #' @param problem,data the problem and the records, as given to [dp_optimize()]: neither is in the file.
 #' @param ledger the ledger that the run was paid from.
-#' @return An object of class `dp_optimize`, see [dp_optimize()]. Errors: `riemdp_error_argument` where file, problem or data don't
+#' @param ... nothing; later arguments must be named.
+#' @param data_set,part what the run was paid for, as given to [dp_optimize()].
+#' @return An object of class `riemdp_optimize`, see [dp_optimize()]. Errors: `riemdp_error_argument` where file, problem or data don't
 #'   belong together (nothing is used up then), `riemdp_error_ledger` for a checkpoint that was resumed before or belongs to another
 #'   ledger, `riemdp_error_diverged`.
 #' @seealso [dp_optimize()], [dp_ledger()]
@@ -91,7 +136,8 @@ drop_checkpoint <- function(path, ledger, token) {
 #' dp_resume(file, stopped, wishart_spd, budget)
 #' ledger_history(budget) # one entry
 #' @export
-dp_resume <- function(checkpoint, problem, data, ledger) {
+dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "default", part = NULL) {
+  check_no_more(...)
   check_problem(problem)
   check_ledger(ledger)
   run <- read_checkpoint(checkpoint)
@@ -99,17 +145,18 @@ dp_resume <- function(checkpoint, problem, data, ledger) {
   if (!identical(unclass(run$problem), unclass(problem)[c("kind", "manifold", "threshold")])) {
     abort_riemdp("argument", "`problem` isn't the one of the checkpoint.")
   }
-  input <- problem_call(problem, data, private = TRUE)
+  input <- problem_call(apart_in(problem, data, NULL), data, private = TRUE)
   # under Poisson sampling the number of records is private and may not be checked
   if (!is.na(run$ask$n) && run$ask$n != input$n) abort_riemdp("argument", "`data` has another number of records than the run began with.")
   if (run$guarantee$rng == "operating system" && in_simulation()) {
     abort_riemdp("argument", "a private run can't be gone on with inside with_simulation(): its noise could be drawn again.")
   }
-  ledger_use_token(ledger, run$token)
+  seal <- run_seal(run$key, problem, data, ledger, check_name(data_set, "data_set"), if (!is.null(part)) check_name(part, "part"))
+  ledger_use_token(ledger, run$token, seal)
   if (problem$kind == "callback" && !is.null(run$guarantee$assumptions)) {
     run$guarantee$assumptions <- union(run$guarantee$assumptions, "callbacks pass on no iterate that they see")
   }
-  run_saved(run, input, checkpoint, ledger, NULL)
+  run_saved(run, input, checkpoint, ledger, NULL, seal)
 }
 
 read_checkpoint <- function(path) {
@@ -117,8 +164,8 @@ read_checkpoint <- function(path) {
     abort_riemdp("argument", "`checkpoint` must be the path of a file that dp_optimize() has written.")
   }
   run <- tryCatch(suppressWarnings(readRDS(path)), error = function(e) NULL)
-  ok <- is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 1L) && is.character(run$token) &&
-    is.list(run$ask) && is.list(run$plan) && inherits(run$guarantee, "dp_guarantee") && is.double(run$state) && length(run$state) > 3 &&
+  ok <- is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 2L) && is.character(run$token) &&
+    is.raw(run$key) && length(run$key) == 32 && is.list(run$budget) && is.list(run$ask) && is.list(run$plan) && inherits(run$guarantee, "riemdp_guarantee") && is.double(run$state) && length(run$state) > 3 &&
     is.data.frame(run$trace)
   if (!ok) abort_riemdp("argument", "the file at `checkpoint` is damaged, or was written by another version of the package.")
   run

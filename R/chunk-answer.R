@@ -4,6 +4,7 @@
 chunk_answer <- function(request, x, size = NULL) {
   kernel <- chunk_kernels()[[request$kernel]]
   if (is.null(kernel)) abort_riemdp("argument", "this request is not known here.")
+  if (isTRUE(request$private) && !isTRUE(request$counts %in% c("own", "frame"))) x <- plain_numbers(x)
   if (!is.null(size) && !(is.null(request$M) && is.null(request$counts))) {
     n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
                 frame = if (is.data.frame(x)) nrow(x) else records_in(x), .Call(riemdp_count, request$M, x))
@@ -11,12 +12,18 @@ chunk_answer <- function(request, x, size = NULL) {
       abort_riemdp("chunk_size", "it has another number of records than was fixed when the chunks were made: sizes are public.")
     }
   }
+  request$size <- size
   kernel(request, x)
 }
 
 chunk_kernels <- function() {
   list(
     count = function(q, x) records_in(x),
+    contents = function(q, x) list(n = records_in(x), names = if (is.list(x)) names(x)),
+    names = function(q, x) {
+      if (!is.list(x) || is.null(names(x))) abort_riemdp("shape", "a chunk must be a table, or a list of variables.")
+      names(x)
+    },
     # what is wrong with a record, which names its number and no more, is the answer
     check = function(q, x) {
       tryCatch({
@@ -29,7 +36,7 @@ chunk_kernels <- function() {
     logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
     reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
     ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
-    lattice = function(q, x) .Call(riemdp_chunk_lattice, q$M, x, q$center, q$numbers, q$n, q$at),
+    steps = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at),
     kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
     # a sum that leaves with its share of the noise, drawn here
     noisy = function(q, x) {
@@ -81,7 +88,7 @@ chunk_kernels <- function() {
     },
     regression_check = function(q, x) {
       tryCatch({
-        response_points(private_response(q$formula, x, baseenv()), q$M)
+        checked_responses(chunk_private(q, x)$y, q$M)
         list()
       }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
     },
@@ -112,6 +119,14 @@ chunk_kernels <- function() {
       r <- linear_chunk(q, x)
       residuals_within(r$x, fitted_away(r$x, r$y, q$b), q$limit)$count
     },
+    linear_guess = function(q, x) {
+      r <- linear_chunk(q, x)
+      guess_counts(r$x, r$y)
+    },
+    linear_cells = function(q, x) {
+      r <- linear_chunk(q, x)
+      guess_cells(r$x, r$y, q$which)
+    },
     linear_moments = function(q, x) {
       r <- linear_chunk(q, x)
       both <- rbind(r$x, r$y)
@@ -119,6 +134,7 @@ chunk_kernels <- function() {
       exact_rows(t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] * r$x[rep(seq_len(k), nrow(both)), , drop = FALSE]))
     },
     columns = function(q, x) ncol(pca_rows(x)),
+    seal = function(q, x) seal_of(q$key, plain_records(x)),
     gradients = function(q, x) {
       if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
       input <- problem_call(q$problem, x, private = q$private)

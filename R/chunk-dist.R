@@ -59,7 +59,7 @@ dist_across <- function(M, x, y) {
   m <- .Call(riemdp_count, M, y)
   one <- function(i) {
     p <- records_of(x, i)
-    if (!inherits(p, "mf_points") && !is.null(dim(p)) && length(dim(p)) == 3) p <- matrix(p, dim(p)[1])
+    if (!inherits(p, "riemdp_points") && !is.null(dim(p)) && length(dim(p)) == 3) p <- matrix(p, dim(p)[1])
     mf_dist(M, p, y)
   }
   matrix(vapply(seq_len(n), one, double(m)), n, m, byrow = TRUE)

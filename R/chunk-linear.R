@@ -9,9 +9,12 @@ linear_in_chunks <- function(method) {
 
 # What takes the place of features x and responses y. `y`: what is done to the responses, a list of list(b, scale, limit), one after the
 # other.
-linear_chunks <- function(data, spec, columns, bounds, reach) {
-  x <- structure(list(data = check_chunks(data), ask = list(spec = spec[c("responses", "predictors")], columns = columns, bounds = bounds,
-                                                            reach = reach, counts = "frame")), class = "linear_chunks")
+linear_chunks <- function(data, spec, columns, bounds, reach, names = chunk_names(data)) {
+  wants <- predictor_types(spec, bounds)
+  found <- chunk_variables(c(spec$responses, spec$predictors), names, data, constant_scope(spec$constants))
+  ask <- list(spec = spec[c("responses", "predictors")], wants = wants, declared = data$columns, constants = found$constants, names = found$columns,
+              columns = columns, bounds = bounds, reach = reach, counts = "frame")
+  x <- structure(list(data = check_chunks(data), ask = ask), class = "riemdp_linear_chunks")
   list(x = x, y = list())
 }
 
@@ -21,13 +24,16 @@ linear_ask_chunks <- function(x, kernel, y, ...) {
 
 # in the worker: list(x, y)
 linear_chunk <- function(q, x) {
-  r <- linear_records(q$columns, q$bounds, linear_values(q$spec, x, baseenv()), TRUE, q$reach)
-  for (step in q$steps) {
-    r$y <- fitted_away(r$x, r$y, step$b) / step$scale
-    if (step$limit) r$y <- limit_rows(r$y)
-  }
+  values <- linear_values(q$spec, x, constant_scope(q$constants), q$wants, declared = q$declared)
+  r <- linear_records(q$columns, q$bounds, values, TRUE, q$reach)
+  for (step in q$steps) r$y <- stepped(r$x, r$y, step)
   r
 }
+
+# (y - b x)/scale, moved to a length of `limit`
+stepped <- function(x, y, step) limit_rows(fitted_away(x, y, step$b) / step$scale, step$limit)
+
+linear_width <- function(x) if (inherits(x, "riemdp_linear_chunks")) length(x$ask$columns) + 1 else nrow(x)
 
 # y - b x, record by record: a product of matrices may round a record by how many others there are
 fitted_away <- function(x, y, b) {
@@ -45,8 +51,8 @@ linear_within <- function(x, y, b, limit) {
   list(count = Reduce(`+`, linear_ask_chunks(x, "linear_within", y, b = b, limit = limit)), n = chunk_count(x$data))
 }
 
-linear_moments <- function(x) {
-  sums <- matrix(exact_total(linear_ask_chunks(x, "linear_moments", list())), length(x$ask$columns) + 1)
+linear_moments <- function(x, y = list()) {
+  sums <- matrix(exact_total(linear_ask_chunks(x, "linear_moments", y)), linear_width(x))
   k <- nrow(sums)
   list(xx = sums[, seq_len(k), drop = FALSE], xy = sums[, -seq_len(k), drop = FALSE])
 }

@@ -4,6 +4,10 @@
 
 CHUNK_ATTEMPTS <- 3
 
+# all that a private call says of a chunk that fails, whichever it is and whatever was raised
+UNREADABLE <- paste("a chunk can't be read or worked on, or holds another number of records than was fixed when the chunks were made.",
+                    "A plain function of the same records says which and why; that isn't private.")
+
 # Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the
 # number of a second chunk for each. Who answers, and when, has no say in what is answered.
 chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
@@ -15,9 +19,10 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
   tasks <- lapply(seq_along(only), function(j) {
     i <- only[j]
     list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader,
-         open = x$open, shape = x$shape,
+         own = x$own, open = x$open, shape = x$shape, columns = x$columns,
          size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]), home = home)
   })
+  if (private) map <- uncounted_map(map) # how many passes a private call makes, and over which chunks, may depend on records
   answers <- vector("list", length(only))
   open <- seq_along(only)
   said <- NULL
@@ -38,16 +43,18 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
   }
   if (length(open)) {
     abort_riemdp("worker", paste0(
-      sprintf("chunk %d was given to workers %d times and no answer came back.", only[open[1]], CHUNK_ATTEMPTS),
+      if (private) "a chunk" else sprintf("chunk %d", only[open[1]]), sprintf(" was given to workers %d times and no answer came back.", CHUNK_ATTEMPTS),
       if (!private && !is.null(said)) paste0(" The last of them said: ", said)
     ))
   }
   for (one in answers) {
     if (!is.null(one$failed)) {
-      abort_riemdp(one$failed$class, if (private && !one$failed$public) {
-        sprintf("chunk %d can't be read or worked on.", one$chunk)
-      } else {
+      abort_riemdp(one$failed$class, if (!private) {
         sprintf("chunk %d: %s", one$chunk, one$failed$message)
+      } else if (one$failed$public) {
+        paste("a chunk:", one$failed$message)
+      } else {
+        UNREADABLE
       })
     }
   }
@@ -82,8 +89,8 @@ chunk_task <- function(task) {
   failed <- function(e, class = NULL) {
     known <- inherits(e, "riemdp_error")
     if (is.null(class)) class <- if (known) sub("^riemdp_error_", "", class(e)[1]) else "chunk"
-    public <- class %in% c("chunk_size", "refused") # sizes and policies
-    list(failed = list(class = if (private && !public) "chunk" else sub("_size$", "", class),
+    public <- class %in% c("chunk_columns", "refused") # names and types of columns, policies
+    list(failed = list(class = if (private && !public) "chunk" else sub("_(size|columns)$", "", class),
                        message = if (private && !public) "" else conditionMessage(e), public = public))
   }
   work <- function() {
@@ -92,8 +99,9 @@ chunk_task <- function(task) {
       if (inherits(answer, "riemdp_error")) stop(answer)
       return(answer)
     }
-    x <- read_piece(task$piece, task$reader, task$open, task$shape)
-    if (!is.null(task$other)) task$request$other <- read_piece(task$other, task$reader, task$open, task$shape)
+    read <- function(piece) read_piece(piece, task, private, task$request$names, !identical(task$request$problem$kind, "callback"))
+    x <- read(task$piece)
+    if (!is.null(task$other)) task$request$other <- read(task$other)
     chunk_answer(task$request, x, task$size)
   }
   out <- tryCatch(list(value = if (private) silently(work()) else work()), error = failed)
@@ -112,6 +120,11 @@ silently <- function(expr) {
   suppressWarnings(suppressMessages(expr))
 }
 
+uncounted_map <- function(map) {
+  force(map)
+  function(X, FUN) uncounted(map(X, FUN))
+}
+
 # lapply() with progress over chunks
 map_here <- function(X, FUN) {
   started <- proc.time()[[3]]
@@ -119,9 +132,9 @@ map_here <- function(X, FUN) {
   on.exit(if (shown) progress_hide(0, 0))
   lapply(seq_along(X), function(i) {
     out <- FUN(X[[i]])
-    if (length(X) > 1 && proc.time()[[3]] - started > 2) {
+    if (length(X) > 1 && proc.time()[[3]] - started >= progress$wait) {
       shown <<- TRUE
-      progress_show(i, length(X))
+      progress_tick(i, length(X))
     }
     out
   })

@@ -31,11 +31,7 @@ chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
   total <- n
   first <- 1
   if (!is.null(weights)) {
-    if (length(weights) != n || anyNA(weights) || any(weights < 0 | weights == Inf)) {
-      abort_riemdp("argument", "`weights` must be finite and not negative, one number for each record.")
-    }
     total <- sum(weights)
-    if (!(total > 0)) abort_riemdp("argument", "`weights` must not all be zero.")
     first <- which(weights > 0)[1]
     ends <- cumsum(sizes)
     each <- Map(function(from, to) list(weights = weights[from:to]), ends - sizes + 1, ends)
@@ -60,14 +56,13 @@ chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
       near <- reach(p)
       i <- which.min(near[, 1])
       if (!is.finite(near[i, 1])) return(NULL)
-      which <- sum(sizes[seq_len(i - 1)]) + near[i, 2]
-      c(chunk_records(M, x, which), if (is.null(weights)) 1 else weights[which])
+      record <- chunk_records(M, x, sum(sizes[seq_len(i - 1)]) + near[i, 2])
+      c(record, sum(reach(as.vector(record))[, 4]))
     }
   ), class = "riemdp_tally")
   fit <- .Call(riemdp_mean_of, M, tally, begin, looked, total, tol, max_iter, memory, median)
   fit$farthest <- if (facts$k_max > 0 || facts$injectivity_radius < Inf) max(reach(fit$stored)[, 3]) else 0
   fit$stored <- NULL
-  fit$n <- n
   fit
 }
 
@@ -77,7 +72,6 @@ chunk_variance <- function(x, M, weights, center) {
   each <- NULL
   if (!is.null(weights)) {
     ends <- cumsum(x$sizes)
-    if (length(weights) != n) abort_riemdp("argument", "`weights` must be numeric with one number for each record.")
     each <- Map(function(from, to) list(weights = weights[from:to]), ends - x$sizes + 1, ends)
   }
   sums <- exact_total(chunk_ask(x, list(kernel = "logs", M = M, p = .Call(riemdp_stored, M, center), median = FALSE), each))
@@ -86,8 +80,8 @@ chunk_variance <- function(x, M, weights, center) {
 }
 
 # What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center` and
-# `radius` are the public ball, `lattice` the numbers of lattice mode.
-mean_records <- function(M, x, center, radius, lattice = NULL) {
+# `radius` are the public ball, `numbers` those of the mean by public steps.
+mean_records <- function(M, x, center, radius, numbers = NULL) {
   if (!is_chunks(x)) return(x)
   check_chunks(x)
   m0 <- .Call(riemdp_stored, M, center)
@@ -102,13 +96,14 @@ mean_records <- function(M, x, center, radius, lattice = NULL) {
   structure(list(
     n = sum(x$sizes), logs = ball(1), coords = ball(2), points = ball(3), aligned = ball(4), as_given = ball(5),
     look = function(base) {
+      if (at_sites(x)) return(status_number("UNSUPPORTED")) # they count nothing: the envelope does without
       parts <- kng(base, -1)
       sums <- exact_total(parts)
       if (is.double(sums)) c(max(vapply(parts, function(one) attr(one, "far"), 0)), sums) else sums
     },
     cells = function(q) Reduce(`+`, kng(q[-length(q)], q[length(q)])),
-    lattice = if (!is.null(lattice)) function(a) {
-      request <- list(kernel = "lattice", M = M, center = m0, numbers = as.double(lattice), n = sum(x$sizes), at = a)
+    steps = if (!is.null(numbers)) function(a) {
+      request <- list(kernel = "steps", M = M, center = m0, numbers = numbers, n = sum(x$sizes), at = a)
       as.vector(Reduce(`+`, chunk_ask(x, request, private = TRUE)))
     },
     counts = function(radii) {

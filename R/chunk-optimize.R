@@ -5,7 +5,7 @@ problem_tally <- function(problem, x, private, bound = NULL) {
   check_chunks(x)
   M <- problem$manifold
   ambient <- mf_facts(M)$ambient
-  counts <- switch(problem$kind, pca = "rows", callback = "own", "points")
+  counts <- problem_counts(problem)
   if (private) problem["loss"] <- list(NULL)
   ask <- function(p, snapshot, numbers, which) {
     request <- list(kernel = "gradients", M = M, problem = problem, p = p, snapshot = snapshot, numbers = numbers, bound = bound,
@@ -29,6 +29,9 @@ problem_tally <- function(problem, x, private, bound = NULL) {
     }
   ), class = "riemdp_tally")
 }
+
+# by what the records of a chunk are counted
+problem_counts <- function(problem) switch(problem$kind, pca = "rows", callback = "own", "points")
 
 # columns of tables in chunks
 chunk_columns <- function(x) chunk_ask(check_chunks(x), list(kernel = "columns"), only = 1, private = TRUE)[[1]]

@@ -1,15 +1,14 @@
 # Geodesic regression over tables in chunks: steps, solvers and samplers as in memory, their sums over records from chunk_ask().
 
-# What takes the place of the responses. Variables come from the chunks: a formula's environment isn't sent to workers.
-regression_chunks <- function(formula, M, data, x_range) {
-  check_chunks(data)
-  if (!inherits(formula, "formula") || length(formula) != 3) {
-    abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
-  }
-  environment(formula) <- baseenv()
-  spec <- private_predictors(formula, NULL, x_range)
+# The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a formula's
+# environment isn't sent to workers, its constants are.
+regression_chunks <- function(formula, M, data, x_range, env) {
+  names <- chunk_names(check_chunks(data))
+  spec <- private_predictors(formula, names, x_range, data$columns)
   environment(spec$formula) <- baseenv()
-  structure(list(formula = formula, M = M, data = data, spec = spec), class = "regression_chunks")
+  found <- chunk_variables(c(spec$response, spec$predictors), names, data, env)
+  y <- structure(list(M = M, data = data, spec = spec, constants = found$constants, names = found$columns), class = "riemdp_regression_chunks")
+  list(y = y, x = NULL, n = found$n, spec = spec, constants = found$constants)
 }
 
 chunked_method <- function(method) {
@@ -18,9 +17,14 @@ chunked_method <- function(method) {
   }
 }
 
+# what every request about these records holds
+regression_request <- function(y, kernel, ...) {
+  list(kernel = kernel, M = y$M, spec = y$spec, constants = y$constants, names = y$names, counts = "frame", ...)
+}
+
 # the curator's check
 check_responses <- function(y) {
-  found <- chunk_ask(y$data, list(kernel = "regression_check", M = y$M, formula = y$formula, counts = "frame"), private = TRUE)
+  found <- chunk_ask(y$data, regression_request(y, "regression_check"), private = TRUE)
   bad <- which(lengths(found) > 0)[1]
   if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
   y
@@ -29,8 +33,8 @@ check_responses <- function(y) {
 # What regression_steps() sees of the records: sums over them. The frame is made here, once, and sent.
 chunk_steps <- function(y, state, ask, frame) {
   ask_all <- function(kernel, ...) {
-    exact_total(chunk_ask(y$data, list(kernel = kernel, M = y$M, formula = y$formula, spec = y$spec, state = state, frame = frame,
-                                       ask = ask[c("speed", "reach", "q", "k")], counts = "frame", ...), private = TRUE))
+    request <- regression_request(y, kernel, state = state, frame = frame, ask = ask[c("speed", "reach", "q", "k")], ...)
+    exact_total(chunk_ask(y$data, request, private = TRUE))
   }
   list(
     frame = frame[[1]], lambda = frame[[2]], sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
@@ -58,11 +62,15 @@ perturbed_tally <- function(n, shape, sums) {
   }), class = "riemdp_tally")
 }
 
-# a chunk's responses and predictors as private calls see them
+# A chunk's responses and predictors as private calls see them. A variable that doesn't hold points is that many missing ones.
 chunk_private <- function(q, x) {
-  y <- private_response(q$formula, x, baseenv())
-  list(y = y, x = private_columns(q$spec, x, baseenv(), .Call(riemdp_count, q$M, y)))
+  rows <- formula_names(c(q$spec$response, q$spec$predictors), x, constant_scope(q$constants), if (is.data.frame(x)) NULL else q$size)
+  y <- private_response(q$spec, rows, q$M)
+  if (!holds_points(q$M, y, rows$n)) y <- new_points(matrix(NA_real_, rows$n, mf_facts(q$M)$ambient), q$M)
+  list(y = y, x = private_columns(q$spec, rows))
 }
+
+holds_points <- function(M, y, n) tryCatch(.Call(riemdp_count, M, y) == n, riemdp_error = function(e) FALSE)
 
 # ---- the K-norm gradient mechanism ------------------------------------------------------------------------------------------
 
@@ -71,18 +79,15 @@ KNG_TOGETHER <- 32
 
 # mean clipped gradients at some candidates (2 x q each), in one pass
 chunk_pull <- function(y, at, rule, reach) {
-  sums <- exact_total(chunk_ask(y$data, list(
-    kernel = "regression_pull", M = y$M, formula = y$formula, spec = y$spec, at = at, rule = rule,
-    reach = reach, counts = "frame"
-  ), private = TRUE))
+  sums <- exact_total(chunk_ask(y$data, regression_request(y, "regression_pull", at = at, rule = rule, reach = reach), private = TRUE))
   q <- length(at[[1]]$b)
   lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
 }
 
 # ---- plain --------------------------------------------------------------------------------------------------------------------
 
-# A chunk's design, of the records that count: list(x, z = (x - shift)/scale, y, w); NULL where there is none. Model frames of chunks are made
-# one by one, so what a formula computes must be about single records.
+# A chunk's design, of the records that count: list(x, z = (x - shift)/scale, y, w); NULL where there is none. Model frames of chunks are
+# made one by one, so what a formula computes must be about single records.
 chunk_design <- function(q, data) {
   tryCatch({
     if (!is.null(q$call$subset)) check_logical(eval(q$call$subset, data, baseenv()))
@@ -152,8 +157,8 @@ chunk_crossproducts <- function(q, d) {
 # fetched where no more than so many lie between two counts
 ORDER_FETCHED <- 20000
 
-# The numbers of the given ranks among n that lie in chunks, none of them negative. count(edges): how many are at most as large as each edge,
-# how many are finite, and the largest that is; fetch(low, high): those in (low, high]. `guess`: numbers near which they may lie.
+# The numbers of the given ranks among n that lie in chunks, none of them negative. count(edges): how many are at most as large as each
+# edge, how many are finite, and the largest that is; fetch(low, high): those in (low, high]. `guess`: numbers near which they may lie.
 chunk_order <- function(ranks, n, count, fetch, guess) {
   guess <- sort(unique(guess[is.finite(guess)]))
   seen <- count(guess)
@@ -305,7 +310,7 @@ chunk_geodesic <- function(formula, M, data, call, na_action, loss, cutoff, orig
     iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin, manifold = M, call = call,
     formula = formula, part = part, terms = first$terms, xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
-  ), class = "geodesic_regression_chunks")
+  ), class = "riemdp_geodesic_regression_chunks")
 }
 
 # more of them have no covariance: its cross-products would be too many sums
@@ -341,7 +346,7 @@ NULL
 
 #' @rdname chunk-regression-methods
 #' @export
-print.geodesic_regression_chunks <- function(x, digits = 4, ...) {
+print.riemdp_geodesic_regression_chunks <- function(x, digits = 4, ...) {
   cat(sprintf("Geodesic regression on %s, records in chunks (not private)\n", label_manifold(x$manifold)))
   cat(sprintf("  %s: %d steps, gradient norm %.2g\n", if (x$converged) "converged" else "NOT converged", x$iterations,
               x$gradient_norm))
@@ -356,27 +361,27 @@ print.geodesic_regression_chunks <- function(x, digits = 4, ...) {
 }
 
 #' @export
-coef.geodesic_regression_chunks <- function(object, ...) object$coefficients
+coef.riemdp_geodesic_regression_chunks <- function(object, ...) object$coefficients
 
 #' @export
-nobs.geodesic_regression_chunks <- function(object, ...) object$n
+nobs.riemdp_geodesic_regression_chunks <- function(object, ...) object$n
 
 #' @export
-formula.geodesic_regression_chunks <- function(x, ...) x$formula
+formula.riemdp_geodesic_regression_chunks <- function(x, ...) x$formula
 
 #' @export
-df.residual.geodesic_regression_chunks <- function(object, ...) object$df.residual
+df.residual.riemdp_geodesic_regression_chunks <- function(object, ...) object$df.residual
 
 #' @rdname chunk-regression-methods
 #' @export
-predict.geodesic_regression_chunks <- function(object, newdata, ...) {
+predict.riemdp_geodesic_regression_chunks <- function(object, newdata, ...) {
   if (missing(newdata) || is.null(newdata)) abort_riemdp("argument", "`newdata` must be given: the fit holds no records.")
-  predict.geodesic_regression(object, newdata)
+  predict.riemdp_geodesic_regression(object, newdata)
 }
 
 #' @rdname chunk-regression-methods
 #' @export
-residuals.geodesic_regression_chunks <- function(object, data, ...) {
+residuals.riemdp_geodesic_regression_chunks <- function(object, data, ...) {
   if (missing(data) || is.null(data)) abort_riemdp("argument", "`data` must be given: the fit holds no records.")
   if (!is_chunks(data)) data <- chunks(list(data))
   check_chunks(data)
@@ -387,17 +392,17 @@ residuals.geodesic_regression_chunks <- function(object, data, ...) {
 
 #' @rdname chunk-regression-methods
 #' @export
-deviance.geodesic_regression_chunks <- function(object, ...) {
+deviance.riemdp_geodesic_regression_chunks <- function(object, ...) {
   if (object$loss == "squared") object$squares else object$value * object$weight
 }
 
 #' @rdname chunk-regression-methods
 #' @export
-logLik.geodesic_regression_chunks <- function(object, ...) normal_likelihood(object, object$log_weights)
+logLik.riemdp_geodesic_regression_chunks <- function(object, ...) normal_likelihood(object, object$log_weights)
 
 #' @rdname chunk-regression-methods
 #' @export
-vcov.geodesic_regression_chunks <- function(object, ...) {
+vcov.riemdp_geodesic_regression_chunks <- function(object, ...) {
   need_squared(object, "this covariance")
   if (is.null(object$cross)) {
     abort_riemdp("unsupported", sprintf("for records in chunks there is no covariance of more than %d parameters.", as.integer(CHUNK_PARAMETERS)))
@@ -410,10 +415,10 @@ vcov.geodesic_regression_chunks <- function(object, ...) {
 
 #' @rdname chunk-regression-methods
 #' @export
-summary.geodesic_regression_chunks <- function(object, ...) {
+summary.riemdp_geodesic_regression_chunks <- function(object, ...) {
   fit_summary(object, speed_table(object, object$predictors, if (!is.null(object$cross)) stats::vcov(object)), object$quantiles)
 }
 
 #' @rdname chunk-regression-methods
 #' @export
-glance.geodesic_regression_chunks <- function(x, ...) fit_glance(x)
+glance.riemdp_geodesic_regression_chunks <- function(x, ...) fit_glance(x)

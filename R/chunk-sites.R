@@ -1,10 +1,10 @@
 # Sites: chunks whose records are with somebody else, who answers requests.
 
-# what a site answers: sums over records that were clipped to a public ball (or gradients clipped to a public length), and
-# counts
-SITE_KERNELS <- list(
-  sums = c("count", "check", "ball", "counts", "lattice", "kng", "gradients", "noisy"), noisy = c("count", "noisy")
-)
+# what a site answers, by its policy: sums with noise, or sums over records that were clipped to a public ball (or gradients clipped to a public
+# length) as they are. Counts without noise would tell of single records, so there are none.
+SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "gradients", "noisy"))
+
+at_sites <- function(x) is_chunks(x) && any(vapply(x$pieces, function(piece) identical(piece$kind, "site"), NA))
 
 #' Records that stay with their holders
 #'
@@ -14,26 +14,33 @@ SITE_KERNELS <- list(
 #' the noise once and releases.
 #'
 #' @section Whom to trust:
-#' By default **the curator is trusted**: who adds the sums up sees each site's sum without noise, in each round of the solver,
-#' and the guarantee is about the release. Requests between sites and curator should be encrypted (mirai does so over TLS).
+#' What a site answers is its own policy, `answers`:
+#' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was asked before, so the
+#'   site keeps a [dp_ledger()]: the answer is paid for as `event_gaussian(request$sd / (2 * request$radius))` before its noise is
+#'   drawn, and refused where the budget doesn't cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs
+#'   `delta`, at which Gaussian noise has an epsilon.
+#' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted** then with all that
+#'   such sums tell, single records included, and the guarantee is about the release only. A site has to choose this by name.
+#'   [guarantee()] says so of the release.
 #'
-#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, drawn at the site. One sum is asked for, so this is
-#' for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds against `colluding` sites that
+#' Neither policy answers counts without noise, e.g. how many records lie near a point: `mechanism = "adaptive"` isn't available
+#' for sites, and `"kng"` draws without the counts that would make it faster. Requests between sites and curator should be encrypted
+#' (mirai does so over TLS).
+#'
+#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is asked for, so this
+#' is for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds against `colluding` sites that
 #' pool what they know, the curator included:
 #' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it holds even
 #'   against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a trusted curator's, k
 #'   the number of sites;
 #' * fewer: the release has \eqn{\sqrt{k/(k - colluding)}} times that noise, but a single site's sum carries less than the
 #'   guarantee needs. Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is left to
-#'   whoever carries requests and answers.
-#'
-#' Each noisy sum that a site sends out costs anew: how often it may be asked is the site's to decide and to count, with a
-#' [dp_ledger()] of its own (`event_gaussian(request$sd / (2 * request$radius))`).
+#'   whoever carries requests and answers. The site's ledger counts its own sum, and so more than the release costs.
 #'
 #' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with `invalid =
 #' "center"`: the curator can't look.
 #'
-#' @param ... sites, as [site()] makes them.
+#' @param ... sites, as [site()] makes them; nothing in `site_answer()`, whose later arguments must be named.
 #' @param shares whether sites add noise shares.
 #' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only with
 #'   `shares`.
@@ -42,7 +49,10 @@ SITE_KERNELS <- list(
 #' @param ask a function that sends a request to the site and returns its answer.
 #' @param request what came from the curator.
 #' @param x the site's records.
-#' @param answers the site's policy: `"sums"`, or `"noisy"` to answer with noisy sums only.
+#' @param answers the site's policy: `"noisy"`, or `"sums"` to trust the curator with sums as they are.
+#' @param ledger the site's budget, a [dp_ledger()] that the site holds; needed for `"noisy"`.
+#' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
+#' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
 #' @param least the least noise multiplier that the site adds: standard deviation over twice the radius of the request's ball, by
 #'   which one record can move the sum. Smaller ones are refused.
 #' @return `sites()`: an object of class `riemdp_chunks`. `site()`: a list. `site_answer()`: what to send back. Errors:
@@ -58,13 +68,18 @@ SITE_KERNELS <- list(
 #' # two sites played by one process; a real one would send the request, e.g. to a mirai daemon
 #' north <- wishart_spd[, , 1:120]
 #' south <- wishart_spd[, , 121:200]
-#' x <- sites(site(120, function(request) site_answer(request, north)),
-#'            site(80, function(request) site_answer(request, south)))
-#' dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "wrapped")
+#' own <- function() dp_ledger(epsilon = 2, delta = 1e-6, rule = "gdp")
+#' budget <- list(own(), own())
+#' x <- sites(site(120, function(request) site_answer(request, north, ledger = budget[[1]])),
+#'            site(80, function(request) site_answer(request, south, ledger = budget[[2]])),
+#'            shares = TRUE)
+#' dp_mean(x, spd(2), 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
+#' summary(budget[[1]])
 #'
-#' y <- sites(site(120, function(request) site_answer(request, north, "noisy")),
-#'            site(80, function(request) site_answer(request, south, "noisy")), shares = TRUE)
-#' dp_mean(y, spd(2), 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent")
+#' # sites that trust the curator with their sums
+#' y <- sites(site(120, function(request) site_answer(request, north, "sums")),
+#'            site(80, function(request) site_answer(request, south, "sums")))
+#' dp_mean(y, spd(2), epsilon = 1, center = diag(2), radius = 1.5, mechanism = "wrapped")
 #' @export
 sites <- function(..., shares = FALSE, colluding = NULL, map = NULL) {
   all <- list(...)
@@ -91,13 +106,19 @@ site <- function(n, ask) {
 
 #' @rdname sites
 #' @export
-site_answer <- function(request, x, answers = c("sums", "noisy"), least = 0) {
-  answers <- check_choice(answers, "answers", c("sums", "noisy"))
+site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL, ..., least = 0, data_set = "default", part = NULL,
+                        delta = NULL) {
+  check_no_more(...)
+  answers <- check_choice(answers, "answers", c("noisy", "sums"))
+  if (!is.null(ledger)) check_ledger(ledger)
+  if (is.null(ledger) && answers == "noisy") {
+    abort_riemdp("argument", "a site that answers with noise needs a `ledger`: each answer costs anew. See dp_ledger().")
+  }
   least <- check_number(least, "least", least = 0)
   refuse <- function(...) abort_riemdp("refused", paste0(...))
   kernel <- if (is.list(request)) request$kernel
   if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] || !isTRUE(request$private)) {
-    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise", " only.")
+    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise", " only, and with no counts.")
   }
   holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code,
     NA)))
@@ -107,6 +128,13 @@ site_answer <- function(request, x, answers = c("sums", "noisy"), least = 0) {
   number <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
   enough <- number(request$sd) && number(request$radius) && request$sd >= least * 2 * request$radius
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
+  if (kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
+    # one record moves the sum by 2 radius; paid before the noise is drawn
+    event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
+    tryCatch(ledger_spend(ledger, event, "site_answer", data_set = data_set, part = part, delta = delta), riemdp_error_budget = function(e) {
+      refuse("the budget of this site doesn't cover the answer.")
+    })
+  }
   tryCatch(silently(chunk_answer(request, x)), error = function(e) {
     abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
   })

@@ -10,13 +10,13 @@
 #'
 #' Records that lie in many files, in a database, or in pieces too large to be worked on at once. [frechet_mean()],
 #' [frechet_median()], [frechet_variance()], [dp_mean()], [riemannian_optimize()], [dp_optimize()], [dp_pca()] and [mf_check()]
-#' take such an object in place of their records, [geodesic_regression()], [dp_regression()] and [dp_lm()] in place of `data`. Only one chunk for
-#' each worker is in memory at a time.
+#' take such an object in place of their records, [geodesic_regression()], [dp_regression()] and [dp_lm()] in place of `data`. Only one
+#' chunk for each worker is in memory at a time.
 #'
 #' * `chunks()`: an array cut into pieces of `size` records, or a list whose elements are chunks.
-#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`,
-#'   [utils::read.csv()] for `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read comes in as
-#'   a reader of one's own.
+#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`, a reader of lines
+#'   (see below) for `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read comes in as a reader
+#'   of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
 #'   arguments that returns a DBI connection: every worker opens and closes its own.
 #'
@@ -32,10 +32,34 @@
 #' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks whose
 #' answer gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`) are off.
 #'
+#' @section Columns of tables:
+#' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and formula imply
+#' it: what has a range is a number, what has levels is text. `columns` declares it, which is needed where functions of one's own
+#' (`shape`, or those of [problem()]) work on tables. Each cell is converted by itself, whatever the others are:
+#' * a number: blanks, a sign, digits with a decimal point, an exponent as in `1e3`, blanks. TRUE, True, true and T are 1, FALSE, False,
+#'   false and F are 0. Decimal commas, hexadecimal digits, Inf, units and all other text are missing. Factors count by their labels,
+#'   dates are days since 1970, times seconds since then (UTC), time differences seconds, whole numbers of 64 bits the nearest
+#'   double, labelled numbers (haven) their codes.
+#' * text: as it stands, in UTF-8; what isn't UTF-8 is missing. Numbers are written with up to 15 digits, so that 1, 1L and 1.0 are "1";
+#'   dates as 2024-01-31.
+#' * of a column of lists, elements that are single values. All else is missing.
+#'
+#' What a missing cell is for its record, each private function says. Names of columns are public: those of the first chunk, and declared
+#' ones. A column that a `reader` of one's own leaves out of a chunk is missing there; in files, databases and arrays that is an error.
+#' Plain functions see columns as they are, or of text what [utils::type.convert()] makes of them chunk by chunk, unless `columns` tells.
+#'
+#' @section CSV files:
+#' The first line has the names, and each further line is a record, whatever is in it, so that none can swallow others: a field in quotes
+#' may hold commas and doubled quotes, but no end of line. A line with more or fewer fields than the first, or whose quotes don't
+#' match, is a record with missing cells only, and so is an empty line. Fields are separated by commas, text is UTF-8, names are made
+#' as by [utils::read.csv()]. Files of other kinds need a `reader`, which should read all columns as text
+#' (`colClasses = "character"`).
+#'
 #' @section Private calls:
 #' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and output
-#' are dropped, and the error (class `riemdp_error_chunk`) tells the number of the chunk only. That a chunk can be read is taken
-#' to be public, what it holds is not.
+#' are dropped, and there is one error (class `riemdp_error_chunk`), the same for every chunk and every cause. That chunks can be read,
+#' and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own it is assumed, and the guarantee says so,
+#' that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
 #' @param size records of a chunk.
@@ -48,7 +72,9 @@
 #' @param open a function without arguments that returns a DBI connection.
 #' @param table name of a table or view, or a query in [DBI::SQL()].
 #' @param key name of a column with no value twice and none missing; numbers or strings.
-#' @param columns names of the columns to read; `NULL` for all but the key.
+#' @param columns types of columns of tables, `c(x = "number", sex = "text")`; `NULL` where they are implied, see below. With a manifold for
+#'   `shape` the declared columns, in their order, are the numbers of a point. For `chunk_query()` names of the columns to read will
+#'   do as well; `NULL` for all but the key.
 #' @return An object of class `riemdp_chunks`: `length()` is the number of chunks; `print()` and `summary()` show numbers of
 #'   records.
 #' @seealso [map_future()], [sites()], [mf_dist_blocks()], `vignette("chunks", package = "riemdp")`
@@ -66,12 +92,12 @@
 #' dp_mean(x, M, epsilon = 1, center = diag(2), radius = 1.5)
 #' unlink(folder, recursive = TRUE)
 #' @export
-chunks <- function(x, size = 10000, sizes = NULL, shape = NULL, map = NULL) {
+chunks <- function(x, size = 10000, sizes = NULL, shape = NULL, map = NULL, columns = NULL) {
   if (is.list(x) && !is.object(x)) {
     pieces <- lapply(unname(x), function(piece) list(kind = "data", x = piece))
   } else {
     size <- check_count(size, "size", most = 1e9)
-    if (!(is.numeric(x) || is.complex(x) || is.logical(x) || is.data.frame(x)) || length(dim(x)) > 3) {
+    if (!(is.numeric(x) || is.complex(x) || is.logical(x) || is.data.frame(x) || inherits(x, "riemdp_points")) || length(dim(x)) > 3) {
       abort_riemdp("shape", "`x` must be records in an array, matrix, data frame or mf_points, or a list of such.")
     }
     n <- records_in(x)
@@ -80,19 +106,20 @@ chunks <- function(x, size = 10000, sizes = NULL, shape = NULL, map = NULL) {
     if (is.null(sizes) && is.null(shape)) sizes <- pmin(from + size - 1, n) - from + 1
     pieces <- lapply(from, function(i) list(kind = "data", x = records_of(x, i:min(i + size - 1, n))))
   }
-  new_chunks(pieces, sizes, NULL, NULL, shape, map, "arrays")
+  new_chunks(pieces, sizes, NULL, NULL, shape, map, "arrays", columns)
 }
 
 #' @rdname chunks
 #' @export
-chunk_files <- function(paths, reader = NULL, sizes = NULL, shape = NULL, map = NULL) {
+chunk_files <- function(paths, reader = NULL, sizes = NULL, shape = NULL, map = NULL, columns = NULL) {
   if (!is.character(paths) || is.object(paths) || anyNA(paths)) abort_riemdp("argument", "`paths` must be paths of files.")
   missing <- which(!file.exists(paths))
   if (length(missing)) abort_riemdp("argument", sprintf("there is no file at `paths[%d]`.", missing[1]))
-  if (is.null(reader)) reader <- reader_of(paths)
+  own <- !is.null(reader)
+  if (!own) reader <- reader_of(paths)
   if (!is.function(reader)) abort_riemdp("argument", "`reader` must be a function of a path.")
   paths <- normalizePath(paths)
-  new_chunks(lapply(paths, function(path) list(kind = "file", path = path)), sizes, reader, NULL, shape, map, "files")
+  new_chunks(lapply(paths, function(path) list(kind = "file", path = path)), sizes, reader, NULL, shape, map, "files", columns, own)
 }
 
 #' @rdname chunks
@@ -106,11 +133,13 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
   if (!one_name(table)) abort_riemdp("argument", "`table` must be the name of a table, or a query in DBI::SQL().")
   if (!one_name(key)) abort_riemdp("argument", "`key` must be the name of a column.")
   if (!is.null(columns) && (!is.character(columns) || anyNA(columns))) abort_riemdp("argument",
-    "`columns` must be names of columns.")
+    "`columns` must be names of columns, or their types: c(x = \"number\", sex = \"text\").")
+  types <- if (!is.null(names(columns))) check_columns(columns)
+  if (!is.null(types)) columns <- names(types)
   size <- check_count(size, "size", most = 1e9)
   parts <- classed(query_parts(open, table, key, columns, size), "the query")
-  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q)), parts$sizes, NULL, open, shape, map,
-             "rows of a database")
+  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q, cells = parts$cells)), parts$sizes, NULL, open, shape, map,
+             "rows of a database", types)
 }
 
 # list(sql, sizes): a query for each chunk
@@ -132,13 +161,32 @@ query_parts <- function(open, table, key, columns, size) {
   if (is.null(columns)) {
     columns <- setdiff(names(DBI::dbGetQuery(connection, sprintf("SELECT * FROM %s WHERE 1 = 0", from))), key)
   }
-  shown <- paste(as.character(DBI::dbQuoteIdentifier(connection, columns)), collapse = ", ")
+  shown <- as.character(DBI::dbQuoteIdentifier(connection, columns))
+  cells <- if (inherits(connection, "SQLiteConnection")) columns
+  if (!is.null(cells)) shown <- sqlite_cells(shown)
+  shown <- paste(shown, collapse = ", ")
   bound <- as.character(DBI::dbQuoteLiteral(connection, first))
   k <- length(first)
   sql <- sprintf("SELECT %s FROM %s WHERE %s >= %s%s ORDER BY %s", shown, from, id, bound,
                  c(if (k > 1) sprintf(" AND %s < %s", id, bound[-1]), ""), id)
   sizes <- c(rep(size, k - 1), n[1] - size * (k - 1))
-  list(sql = sql, sizes = sizes)
+  list(sql = sql, sizes = sizes, cells = cells)
+}
+
+# In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read: numbers and text come
+# apart. Text with an embedded zero byte is none.
+sqlite_cells <- function(column) {
+  sprintf(paste("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CAST(%s AS REAL) END,",
+                "CASE WHEN typeof(%s) = 'text' AND instr(CAST(%s AS BLOB), x'00') = 0 THEN %s END"), column, column, column, column, column)
+}
+
+# a column of numbers with text beside it where a cell holds text
+join_cells <- function(rows, names) {
+  table <- lapply(seq_along(names), function(j) {
+    text <- as.character(rows[[2 * j]])
+    structure(as.double(rows[[2 * j - 1]]), riemdp_text = if (!all(is.na(text))) text)
+  })
+  structure(stats::setNames(table, names), row.names = .set_row_names(nrow(rows)), class = "data.frame", riemdp_raw = TRUE)
 }
 
 #' Tables as records
@@ -180,18 +228,20 @@ rows_to_points <- function(x, M) {
   }
 }
 
-new_chunks <- function(pieces, sizes, reader, open, shape, map, what) {
+new_chunks <- function(pieces, sizes, reader, open, shape, map, what, columns = NULL, own = FALSE) {
   if (length(pieces) < 1) abort_riemdp("shape", "there must be at least one chunk.")
   if (!is.null(map) && !is.function(map)) abort_riemdp("argument", "`map` must be a function like lapply(), or NULL.")
-  if (inherits(shape, "manifold")) {
+  if (inherits(shape, "riemdp_manifold")) {
     shape <- shape_to(shape)
   } else if (!is.null(shape) && !is.function(shape)) {
     abort_riemdp("argument", "`shape` must be a manifold or a function.")
   }
-  x <- structure(list(pieces = pieces, sizes = NULL, reader = reader, open = open, shape = shape, map = map, what = what),
-                 class = "riemdp_chunks")
+  x <- structure(list(pieces = pieces, sizes = NULL, reader = reader, own = own, open = open, shape = shape, map = map, what = what,
+                      columns = check_columns(columns)), class = "riemdp_chunks")
   if (is.null(sizes)) {
-    sizes <- vapply(chunk_ask(x, list(kernel = "count")), as.double, 0)
+    found <- chunk_ask(x, list(kernel = "contents"))
+    sizes <- vapply(found, function(one) as.double(one$n), 0)
+    x$names <- found[[1]]$names
   } else if (!is.numeric(sizes) || is.object(sizes) || length(sizes) != length(pieces) || anyNA(sizes) ||
                any(sizes != round(sizes) | sizes < 1 | sizes > 2^31 - 1)) {
     abort_riemdp("argument", "`sizes` must be whole numbers, one a chunk.")
@@ -205,7 +255,7 @@ shape_to <- function(M) {
   force(M)
   f <- function(x) rows_to_points(x, M)
   environment(f) <- list2env(list(M = M), parent = environment(rows_to_points))
-  f
+  structure(f, class = "riemdp_shape")
 }
 
 reader_of <- function(paths) {
@@ -222,20 +272,27 @@ reader_of <- function(paths) {
 
 # functions of the namespace: workers get a reference, no copy
 read_rds <- function(path) readRDS(path)
-read_csv <- function(path) utils::read.csv(path)
 read_parquet <- function(path) as.data.frame(nanoparquet::read_parquet(path))
 
-read_piece <- function(piece, reader, open, shape) {
+# What a task's piece holds. In private calls a table's cells have public types before anybody's code sees them.
+read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
   x <- switch(piece$kind,
     data = piece$x,
-    file = reader(piece$path),
+    file = task$reader(piece$path),
     rows = {
-      connection <- open()
+      connection <- task$open()
       on.exit(DBI::dbDisconnect(connection))
-      DBI::dbGetQuery(connection, piece$sql)
+      rows <- DBI::dbGetQuery(connection, piece$sql)
+      if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
     }
   )
-  if (is.null(shape)) x else shape(x)
+  own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
+  x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
+  if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
+    abort_riemdp("chunk_columns", "in private calls a table that a function of one's own works on needs `columns`, the types of its columns.")
+  }
+  x <- if (!is.null(task$columns)) typed_table(x, task$columns, !is.null(task$shape) || !rowwise) else if (!private) guessed_table(x) else x
+  if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
 }
 
 # Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first
@@ -243,13 +300,13 @@ read_piece <- function(piece, reader, open, shape) {
 records_in <- function(x) {
   d <- dim(x)
   if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]])) # variables of a model
-  if (is.null(d) || inherits(x, "mf_points")) return(length(x))
+  if (is.null(d) || inherits(x, "riemdp_points")) return(length(x))
   if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) d[1] else d[length(d)]
 }
 
 records_of <- function(x, which) {
   d <- dim(x)
-  if (is.null(d) || inherits(x, "mf_points")) return(x[which])
+  if (is.null(d) || inherits(x, "riemdp_points")) return(x[which])
   if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) return(x[which, , drop = FALSE])
   if (length(d) == 2) return(x[, which, drop = FALSE])
   if (length(d) == 3) return(x[, , which, drop = FALSE])
@@ -258,12 +315,45 @@ records_of <- function(x, which) {
 
 is_chunks <- function(x) inherits(x, "riemdp_chunks")
 
+# Names of the columns of tables in chunks: those of the first, which are public, and declared ones. They were seen when records were counted.
+chunk_names <- function(x) {
+  first <- check_chunks(x)$pieces[[1]]
+  seen <- if (!is.null(x$names)) x$names else if (identical(first$kind, "data") && is.null(x$shape)) names(first$x)
+  if (is.null(seen)) seen <- chunk_ask(x, list(kernel = "names", counts = "frame"), only = 1, private = TRUE)[[1]]
+  union(seen, names(x$columns))
+}
+
+# Which names of the expressions are columns of the chunks, and the public constants behind the others: list(columns, constants, n)
+chunk_variables <- function(expressions, names, data, env) {
+  all <- unique(unlist(lapply(expressions, all.vars)))
+  columns <- intersect(all, names)
+  constants <- lapply(stats::setNames(nm = setdiff(all, names)), function(name) {
+    value <- tryCatch(find_value(name, env), riemdp_error = function(e) NULL)
+    if (!is_single(value)) {
+      abort_riemdp("argument", sprintf("`%s` is no column of the chunks, nor a single public value: variables come from the chunks.", name))
+    }
+    value
+  })
+  list(columns = columns, constants = constants, n = chunk_count(data), scaled = FALSE)
+}
+
+# what the proof assumes of code that reads records
+chunk_assumptions <- function(x) {
+  if (at_sites(x)) return(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send")
+  own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
+  if (any(own)) {
+    sprintf("what %s makes of a record depends on that record alone; how many there are, names of columns and failures depend on none",
+            paste0("`", names(own)[own], "`", collapse = " and "))
+  }
+}
+
 # one that may come from a tampered file
 check_chunks <- function(x) {
   sizes <- if (is.list(x)) x$sizes
   ok <- is_chunks(x) && is.list(x$pieces) && length(x$pieces) > 0 && is.double(sizes) && is.null(dim(sizes)) &&
     length(sizes) == length(x$pieces) && !anyNA(sizes) && all(sizes >= 1 & sizes <= 2^31 & sizes == round(sizes)) &&
-    (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) &&
+    (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) && (is.null(x$columns) || is.character(x$columns)) &&
+    (is.null(x$names) || is.character(x$names)) &&
     all(vapply(x$pieces, function(p) is.list(p) && is.character(p$kind) && length(p$kind) == 1 &&
                  p$kind %in% c("data", "file", "rows", "site"), NA))
   if (!ok) abort_riemdp("argument",

@@ -8,6 +8,9 @@ abort_riemdp <- function(suffix, message) {
   ))
 }
 
+# a status as C returns it
+status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L
+
 #' Errors of the package
 #'
 #' Every error of the package is a condition of class `riemdp_error` and of a class that names its cause,

@@ -5,7 +5,8 @@
 #                error per response over least squares in units of the responses' public variances; `guarantee`: list(epsilon, delta,
 #                mu, reasons, assumptions); `clip` FALSE where features stay as they are; `reach`, to which responses are moved
 #   whole        TRUE where all records are looked at together, so that they can't be in chunks
-#   release      function(x, y, plan, ask), x and y matrices or what chunk-linear.R makes of records in chunks: coefficients on public scales, q x (d + 1); or list(b, details) with what else was released
+#                where the guess is checked first (R/linear-guess.R), `ask` has what is left of epsilon, here and in `plan`
+#   release      function(x, y, plan, ask), x and y matrices or what chunk-linear.R makes of records in chunks: coefficients on public scales, q x (d + 1); or list(b, details) with what else was released, and `error` where that says more of the error than the plan could
 #   words        function(r): sentences for explain()
 # `ask` holds public quantities only: n, d, q, epsilon, delta, rule, r_squared.
 
@@ -44,7 +45,7 @@ linear_objective <- list(
     list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
-  words = function(r) perturbation_words(r$details$rule, r$epsilon)
+  words = function(r) perturbation_words(r$details$rule, r$guarantee$nominal_epsilon)
 )
 
 linear_huber <- list(
@@ -55,7 +56,7 @@ linear_huber <- list(
     list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
-  words = function(r) perturbation_words(r$details$rule, r$epsilon)
+  words = function(r) perturbation_words(r$details$rule, r$guarantee$nominal_epsilon)
 )
 
 perturbation_words <- function(rule, epsilon) {
@@ -70,10 +71,15 @@ perturbation_words <- function(rule, epsilon) {
 
 # ---- re-centring ------------------------------------------------------------------------------------------------------------
 
-SCALE_GRID <- 2^((-20:6) / 2)
+# Scales of residuals, the last standing for all beyond it. A guess is hardly off by much: choices far from it have less weight (its logarithm).
+SCALE_GRID <- 2^((-40:40) / 2)
+SCALE_WEIGHT <- c(ifelse(SCALE_GRID < 2^-10, log(0.03), ifelse(SCALE_GRID > 8, log(0.01), 0))[-81], 0)
 FIRST_SHARES <- c(0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 # Residuals count as small, and are fitted anew from there, at or below this share of the scale before
 SMALLER <- 0.75
+# At or above this one the scale before was too small: units grow, and beyond the second there is another rough fit; where the guess has been
+# checked a scale that much larger is noise of the release
+LARGER <- c(unit = 1.4, round = 3)
 # Scales are released one grid step too low as often as not, and heavy tails have larger standard deviations than their quantiles say
 SCALE_MARGIN <- sqrt(2)
 ROUNDS <- 4
@@ -90,14 +96,19 @@ recentring_shares <- function(ask) {
   enough <- which(error <= if (ask$r_squared >= 0.7) 0.1 else PREMIUM[["error"]])
   at <- if (length(enough)) enough[1] else length(FIRST_SHARES)
   scale <- clamp(60 / (ask$n * ask$epsilon), 0.02, 0.1)
-  list(first = FIRST_SHARES[at], scale = scale, error = error[at], fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9))
+  list(first = FIRST_SHARES[at], scale = scale, error = error[at], fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9),
+       told = ask$n * ask$epsilon * scale >= 20)
 }
 
 # Whether rounds go on, and with what, after a released scale `size`; `unit` is the one before. Residuals that are not much more than
-# the rough fit's own error say that another will find more.
-next_round <- function(size, unit, share) {
+# the rough fit's own error say that another will find more. At the grid's top nothing is known, and the units stay; so they do at larger scales
+# where n and the scale's epsilon are so small that they come up by chance.
+next_round <- function(size, unit, share, checked = FALSE) {
   smaller <- size <= SMALLER * unit
-  list(smaller = smaller, unit = if (smaller) SCALE_MARGIN * size else unit, more = smaller && size^2 <= 2 * share$error * unit^2)
+  top <- size >= max(SCALE_GRID) * unit
+  larger <- share$told && !top && size >= LARGER[["unit"]] * unit && !(checked && size >= LARGER[["round"]] * unit)
+  list(smaller = smaller, top = top && share$told && !checked, unit = if (smaller) SCALE_MARGIN * size else if (larger) size else unit,
+       more = (smaller && size^2 <= 2 * share$error * unit^2) || (larger && size >= LARGER[["round"]] * unit))
 }
 
 # what is left for the last fit after `rounds`; less than there is, for the rounding of sums
@@ -113,9 +124,15 @@ recentring_last <- function(ask, share, rounds) {
 # the scale of residuals by the exponential mechanism; rows with missing cells count as outside
 release_scale <- function(x, y, b, epsilon, fraction) {
   limit <- SCALE_GRID * sqrt(stats::qchisq(fraction, nrow(b)))
-  within <- if (inherits(x, "linear_chunks")) linear_within(x, y, b, limit) else residuals_within(x, y - b %*% x, limit)
-  score <- -abs(within$count - fraction * within$n)
+  within <- if (inherits(x, "riemdp_linear_chunks")) linear_within(x, y, b, limit) else residuals_within(x, y - b %*% x, limit)
+  score <- scale_scores(within$count, fraction * within$n) + 2 * SCALE_WEIGHT / epsilon
   SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon, in_simulation())]
+}
+
+# Minus how far counts within the limits are from the one that is aimed at; the last choice is "more than the limit before"
+scale_scores <- function(count, aim) {
+  last <- length(count)
+  c(-abs(count[-last] - aim), -max(0, count[last - 1] - aim))
 }
 
 # how many residuals are no longer than each limit, of how many
@@ -127,9 +144,9 @@ residuals_within <- function(x, e, limit) {
 
 # (y - b x)/scale, and the same moved to REACH
 residual_responses <- function(x, y, b, scale, limit = FALSE) {
-  if (inherits(x, "linear_chunks")) return(c(y, list(list(b = b, scale = scale, limit = limit))))
-  e <- (y - b %*% x) / scale
-  if (limit) limit_rows(e) else e
+  limit <- if (limit) REACH else Inf
+  if (inherits(x, "riemdp_linear_chunks")) return(c(y, list(list(b = b, scale = scale, limit = limit))))
+  limit_rows((y - b %*% x) / scale, limit)
 }
 
 # perturbation_error() of residuals with standard deviation `sd` whose coefficients have squares `prior`, fitted in units of `unit`
@@ -158,7 +175,8 @@ linear_recentred <- list(
       unit <- turn$unit
       if (!turn$more) break
     }
-    list(share = share, first = first, error = residual_error(recentring_last(ask, share, rounds), unit, g$sd, prior), guarantee = pure(ask))
+    # responses stay as long as they are for the scales; fits move them to REACH
+    list(share = share, first = first, reach = Inf, error = residual_error(recentring_last(ask, share, rounds), unit, g$sd, prior), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) {
     share <- plan$share
@@ -169,28 +187,30 @@ linear_recentred <- list(
       rough <- b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), plan$first)
       size <- unit * release_scale(x, residual_responses(x, y, 0 * b, unit), rough / unit, share$scale * ask$epsilon, share$fraction)
       scales <- c(scales, size)
-      turn <- next_round(size, unit, share)
+      turn <- next_round(size, unit, share, isTRUE(ask$checked))
       if (turn$smaller) b <- rough
       unit <- turn$unit
       if (!turn$more) break
     }
     rule <- recentring_last(ask, share, rounds)
-    list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), rule), details = list(scales = scales, unit = unit, rule = rule))
+    list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), rule),
+         details = list(scales = scales, unit = unit, rule = rule, top = turn$top), error = if (turn$top) NA_real_)
   },
   words = function(r) {
     share <- r$details$share
     c(sprintf("Rounds, their budgets added: a rough fit (%.3g of epsilon) and its residuals' scale by the exponential mechanism on a public grid (%.3g); released: %s public standard deviations. Where a scale is at most %.2g of the one before, coefficients are fitted anew from the rough ones, in units of %.3g times that scale, after another round if the rough fit's own error is most of it. The last fit has the rest, %.3g.",
               share$first, share$scale, paste(signif(r$details$scales, 4), collapse = ", "), SMALLER, SCALE_MARGIN,
               last_share(share, length(r$details$scales))),
-      "Later stages are chosen by earlier releases and public numbers only.", perturbation_words(r$details$rule, r$epsilon)[2],
+      "Later stages are chosen by earlier releases and public numbers only.", perturbation_words(r$details$rule, r$guarantee$nominal_epsilon)[2],
       "Sections 2 and 3 of proofs/linear-regression.md.")
   }
 )
 
-# residuals so large that doubles would overflow are moved to REACH, per record
-limit_rows <- function(y) {
+# longer responses are moved to the length `limit`, per record
+limit_rows <- function(y, limit) {
+  if (limit == Inf) return(y)
   size <- sqrt(colSums(y^2))
-  y * rep(pmin(1, REACH / pmax(size, 1e-300)), each = nrow(y))
+  y * rep(pmin(1, limit / pmax(size, 1e-300)), each = nrow(y))
 }
 
 # ---- noisy statistics -------------------------------------------------------------------------------------------------------
@@ -323,10 +343,21 @@ linear_output <- list(
 
 # ---- K-norm gradient mechanism ------------------------------------------------------------------------------------------------
 
-# The sampler accepts at least about exp(-n epsilon/4), whatever the records are; where records contradict the bounds no more is known. So a
-# public limit keeps its time bounded.
+# What is known of the sampler's acceptance whatever the records are falls like exp(-n epsilon/4): so a public limit.
 KNG_COEFFICIENTS <- 3
 KNG_BUDGET <- 60
+KNG_TRIALS <- 1e5 # of the envelope that suits the records
+
+# Least acceptance of the public envelope, and so many trials of it that the last resort costs less of epsilon than the rate was rounded down
+# by (proofs/linear-regression.md, section 7)
+kng_last_trials <- function(rule, epsilon) {
+  m <- (rule$d + 1) * rule$q
+  pull <- rule$rate * rule$n * rule$tau
+  reach <- rule$rate * rule$radius / sqrt(sum(1 / rule$ridge))
+  least <- exp(-pull) * gamma(m) * stats::pgamma(reach, m) / (pull^m / m + sum(choose(m - 1, 0:(m - 1)) * pull^((m - 1):0) * gamma(1:m)))
+  inside <- gamma(m) * stats::pgamma(reach, m) / (min(1, reach)^m / m) # the domain's mass over the small ball's
+  c(least = least, trials = ceiling((log(1e13) + 1e-3 - log(min(1, epsilon)) + 1 + log(max(1, inside)) - log(least)) / least))
+}
 
 # tau and the ridge by the model; the noise is as large as objective perturbation's at half of epsilon
 kng_rule <- function(ask) {
@@ -366,8 +397,9 @@ linear_kng <- list(
   release = function(x, y, plan, ask) {
     rule <- plan$rule
     ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
-    .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(1e-6, NEWTON_STEPS, rule$d + 1),
-          c(outwards_down(rule$rate), rule$radius), in_simulation())
+    tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = TRUE) # a start: nothing rests on it
+    .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, rule$d + 1),
+          c(rule$rate * (1 - 1e-12), rule$radius, KNG_TRIALS, kng_last_trials(rule, ask$epsilon)[["trials"]]), in_simulation())
   },
   words = function(r) {
     rule <- r$details$rule
@@ -395,10 +427,11 @@ linear_paper <- list(
     u <- x[2, keep]
     y <- y[, keep, drop = FALSE]
     spread <- mean(u^2)
-    if (!(spread > 0) || stats::var(u) == 0) return(matrix(0, ask$q, 2))
+    if (!isTRUE(spread > 0 && stats::var(u) > 0)) return(matrix(0, ask$q, 2))
     b <- t(qr.coef(qr(cbind(1, u)), t(y)))
     tau <- max(sqrt(colSums((y - b %*% rbind(1, u))^2)))
-    if (!(tau > 0)) return(b)
+    if (!is.finite(tau)) return(unname(replace(b, TRUE, NA_real_))) # a fit that doubles don't hold
+    if (tau == 0) return(b)
     rate <- sum(keep) * ask$epsilon / 2 / (2 * tau)
     draw <- function() drop(.Call(riemdp_perturbation_noise, 1, ask$q, 1, 3, rate, in_simulation()))
     b[, 1] <- b[, 1] + draw() # exp(-|p - p^|/sigma) at the fitted slope

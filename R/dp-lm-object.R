@@ -7,7 +7,10 @@
 #'
 #' @section Uncertainty:
 #' `confint()`, `vcov()`, the standard errors of `summary()` and `tidy()`, and bands of `predict()` are about the noise that privacy adds, from public numbers
-#' and the release alone; they cost no budget and don't cover the records' own sampling error.
+#' and the release alone; they cost no budget. They cover neither clipping, what moving rows into their public ranges and limits does to the fit, nor
+#' sampling, the records' own error; nor does the expected excess that `print()` shows, which is about records that keep the public bounds.
+#' They are in units of the responses' scales, those that were released where a guess was off, and of the budget that its check left; where guesses are taken as
+#' they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and only
 #'   linearised; for objective perturbation it passes through the records' curvature, for which the public model stands in.
 #' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and ridge without noise by
@@ -18,15 +21,17 @@
 #' @param newdata a data frame with the predictors.
 #' @param interval `"none"`, or `"noise"` for bands of the noise that privacy adds.
 #' @param level coverage, between 0 and 1.
-#' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or `"extend"` the line.
+#' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or `"extend"` the line. Where it isn't
+#'   given and a predictor is moved, a warning of class `riemdp_warning_range` says so.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
 #' @param data a data frame with the predictors.
-#' @param ... not used, or graphical parameters.
+#' @param ... not used, graphical parameters, or of `fitted()` those of `predict()`.
 #' @return `coef()`: as `object$value`. `predict()`: a vector, or a matrix with a column for each response; with `interval` an array with
-#'   `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a matrix with a row for each coefficient.
+#'   `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a matrix with a row for each coefficient,
+#'   and an attribute `covers` that says which error it covers.
 #'   `vcov()`: the covariance of the noise, without the (weak) one between responses.
-#'   `summary()`: a list of class `summary.dp_lm` with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`,
+#'   `summary()`: a list of class `summary.riemdp_lm` with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`,
 #'   `std.error`. `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
 #' @examples
 #' fit <- dp_lm(mpg ~ wt, mtcars, epsilon = 4,
@@ -35,7 +40,7 @@
 #' confint(fit)
 #' predict(fit, data.frame(wt = c(2, 4)), interval = "noise")
 #' plot(fit)
-#' @name predict.dp_lm
+#' @name predict.riemdp_lm
 NULL
 
 as_matrix_value <- function(object) {
@@ -57,24 +62,24 @@ made_by_dp_lm <- function(expr) {
 }
 
 #' @export
-coef.dp_lm <- function(object, ...) object$value
+coef.riemdp_lm <- function(object, ...) object$value
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @importFrom stats nobs
 #' @export
-nobs.dp_lm <- function(object, ...) object$n
+nobs.riemdp_lm <- function(object, ...) object$n
 
 #' @export
-formula.dp_lm <- function(x, ...) x$formula
+formula.riemdp_lm <- function(x, ...) x$formula
 
 #' @importFrom stats terms
 #' @export
-terms.dp_lm <- function(x, ...) stats::terms(x$formula)
+terms.riemdp_lm <- function(x, ...) stats::terms(x$formula)
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @importFrom stats predict
 #' @export
-predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95, outside = c("move", "extend"), ...) {
+predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95, outside = c("move", "extend"), ...) {
   whole_release(object)
   if (missing(newdata)) {
     abort_riemdp("argument", "a private fit holds no records: give `newdata`, a data frame with the predictors.")
@@ -82,8 +87,9 @@ predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level 
   if ("se.fit" %in% ...names()) abort_riemdp("unsupported", "there is no `se.fit`: interval = \"noise\" gives bands of the noise that privacy adds.")
   interval <- check_choice(interval, "interval", c("none", "noise"))
   level <- check_level(level)
+  asked <- !missing(outside)
   outside <- check_choice(outside, "outside", c("move", "extend"))
-  design <- new_design(object, newdata, outside == "move")
+  design <- new_design(object, newdata, outside == "move", !asked)
   made_by_dp_lm({
     value <- as_matrix_value(object)
     fit <- design %*% value
@@ -98,14 +104,23 @@ predict.dp_lm <- function(object, newdata, interval = c("none", "noise"), level 
   })
 }
 
-new_design <- function(object, newdata, clip) {
+new_design <- function(object, newdata, clip, warn = FALSE) {
   if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
   n <- .row_names_info(newdata, 2L)
-  env <- rowwise_functions(baseenv())
-  values <- lapply(stats::setNames(nm = names(object$spec$predictors)), function(name) {
-    evaluate_variable(object$spec$predictors[[name]], name, newdata, env, n, "newdata")
+  made_by_dp_lm({
+    values <- new_values(object$spec, object$bounds, newdata, n)
+    if (clip && warn) warn_moved(object, values)
+    cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, values, clip, n))
   })
-  made_by_dp_lm(cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, unname(values), clip, n)))
+}
+
+warn_moved <- function(object, values) {
+  ranges <- lapply(object$bounds$x, `[[`, "range")
+  moved <- mapply(function(v, range) !is.null(range) && any(v < range[1] | v > range[2], na.rm = TRUE), values, ranges)
+  if (!any(moved)) return(invisible())
+  warning(structure(class = c("riemdp_warning_range", "warning", "condition"), list(message = sprintf(
+    "values of %s lie outside the public range and were moved to its end, as in the fit: outside = \"move\" says so without this warning, \"extend\" extends the line.",
+    paste0("`", names(object$bounds$x)[moved], "`", collapse = ", ")), call = NULL)))
 }
 
 check_level <- function(level) {
@@ -114,19 +129,19 @@ check_level <- function(level) {
   level
 }
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @importFrom stats fitted
 #' @export
-fitted.dp_lm <- function(object, data, ...) { # of rows that the caller holds
+fitted.riemdp_lm <- function(object, data, ...) { # of rows that the caller holds
   if (missing(data)) {
     abort_riemdp("argument", "a private fit holds no records: fitted values need `data`. They are functions of the released coefficients and of your predictors.")
   }
-  predict(object, data)
+  predict(object, data, ...)
 }
 
 #' @importFrom stats residuals
 #' @export
-residuals.dp_lm <- function(object, ...) {
+residuals.riemdp_lm <- function(object, ...) {
   abort_riemdp("unsupported", "residuals are functions of the records: a private fit has none, and publishing them would not be private.")
 }
 
@@ -143,7 +158,7 @@ scaled_covariance <- function(object) {
     inverse <- tryCatch(solve(a), error = function(e) matrix(NA_real_, d + 1, d + 1))
     b <- object$scaled_coefficients
     sd <- if (object$method == "adassp") details$sd[c("xx", "xy")] else {
-      s <- statistics_sd(d, q, object$epsilon)
+      s <- statistics_sd(d, q, details$left) # what the check of the guess left
       c(2 * s[["one"]], 2 * details$reach * s[["block"]])
     }
     return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
@@ -187,9 +202,9 @@ coefficient_names <- function(value) {
   if (ncol(value) == 1) rownames(value) else paste(rep(colnames(value), each = nrow(value)), rownames(value), sep = ":")
 }
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @export
-vcov.dp_lm <- function(object, ...) {
+vcov.riemdp_lm <- function(object, ...) {
   whole_release(object)
   made_by_dp_lm({
     name <- coefficient_names(as_matrix_value(object))
@@ -201,9 +216,9 @@ vcov.dp_lm <- function(object, ...) {
   })
 }
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @export
-confint.dp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"), ...) {
+confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"), ...) {
   whole_release(object)
   level <- check_level(level)
   type <- check_choice(type, "type", c("nominal", "bound"))
@@ -221,17 +236,17 @@ confint.dp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound
     side <- (1 - level) / 2
     matrix(c(value - width, value + width), ncol = 2, dimnames = list(name, sprintf("%.4g %%", 100 * c(side, 1 - side))))
   })
-  if (missing(parm)) return(out)
+  if (missing(parm)) return(structure(out, covers = COVERS_SHORT))
   ok <- (is.character(parm) && all(parm %in% rownames(out))) || (is.numeric(parm) && all(parm %in% seq_len(nrow(out))))
   if (!ok) abort_riemdp("argument", "`parm` must be names or numbers of coefficients.")
-  out[parm, , drop = FALSE]
+  structure(out[parm, , drop = FALSE], covers = COVERS_SHORT)
 }
 
 # ---- summaries ------------------------------------------------------------------------------------------------------------
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @export
-tidy.dp_lm <- function(x, ...) {
+tidy.riemdp_lm <- function(x, ...) {
   whole_release(x)
   made_by_dp_lm({
     value <- as_matrix_value(x)
@@ -240,24 +255,24 @@ tidy.dp_lm <- function(x, ...) {
   })
 }
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @export
-glance.dp_lm <- function(x, ...) {
+glance.riemdp_lm <- function(x, ...) {
   whole_release(x)
   g <- x$guarantee
   data.frame(method = x$method, nobs = x$n, predictors = length(x$columns), responses = length(x$spec$responses), label = g$label,
              epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
-             expected_error = x$expected_error)
+             expected_error = x$expected_error, covers = COVERS)
 }
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @export
-summary.dp_lm <- function(object, ...) {
-  structure(list(release = object, coefficients = tidy(object)), class = "summary.dp_lm")
+summary.riemdp_lm <- function(object, ...) {
+  structure(list(release = object, coefficients = tidy(object)), class = "summary.riemdp_lm")
 }
 
 #' @export
-print.summary.dp_lm <- function(x, ...) {
+print.summary.riemdp_lm <- function(x, ...) {
   cat(format(x$release), sep = "\n")
   cat("\nCoefficients; std.error is that of the noise which privacy adds, by the public model:\n")
   print(x$coefficients, row.names = FALSE)
@@ -265,7 +280,7 @@ print.summary.dp_lm <- function(x, ...) {
 }
 
 #' @export
-format.dp_lm <- function(x, ...) {
+format.riemdp_lm <- function(x, ...) {
   whole_release(x)
   made_by_dp_lm(c(
     sprintf("Private linear regression of %.0f records: %s", x$n, paste(deparse(x$formula, 500L), collapse = " ")),
@@ -274,25 +289,30 @@ format.dp_lm <- function(x, ...) {
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error) else
                 " squared public standard deviations per response"),
+    model_error_lines("lm"),
+    if (any(x$details$guess$searched)) sprintf("  the guess of %s was off, and the fit is in units of what was released: %s",
+                                               quoted_names(x$details$guess$response[x$details$guess$searched]), guess_listed(x$details$guess)),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   ))
 }
 
 #' @export
-print.dp_lm <- function(x, ...) {
+print.riemdp_lm <- function(x, ...) {
   cat(format(x), sep = "\n")
   print(x$value)
   invisible(x)
 }
 
 #' @export
-explain.dp_lm <- function(x, ...) {
+explain.riemdp_lm <- function(x, ...) {
   whole_release(x)
   g <- x$guarantee
   cat(format(g), "\n\n", sep = "")
   lines <- made_by_dp_lm(c(
+    guess_words(x),
     linear_methods()[[x$method]]$words(x),
     paste0("Why this method: ", x$chosen, "."),
+    paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     "Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing or infinite cell counts with a fixed contribution. The number of such rows is not part of the release.",
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
@@ -306,9 +326,9 @@ explain.dp_lm <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname predict.dp_lm
+#' @rdname predict.riemdp_lm
 #' @export
-plot.dp_lm <- function(x, level = 0.95, ...) {
+plot.riemdp_lm <- function(x, level = 0.95, ...) {
   whole_release(x)
   level <- check_level(level)
   numeric <- length(x$columns) == 1 && !is.null(x$bounds$x[[1]]$range)
@@ -333,7 +353,9 @@ plot.dp_lm <- function(x, level = 0.95, ...) {
     width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)), numeric(101))
     fit <- design %*% value
     q <- ncol(value)
-    old <- graphics::par(mfrow = grDevices::n2mfrow(q), mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
+    old <- graphics::par(mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
+    # several responses share the page, unless a layout of the caller's does that
+    if (q > 1 && all(graphics::par("mfrow") == 1)) old <- c(old, graphics::par(mfrow = grDevices::n2mfrow(q)))
     on.exit(graphics::par(old))
     for (j in seq_len(q)) {
       low <- fit[, j] - width[, j]

@@ -10,9 +10,30 @@
 #'   may lie before it is moved) where one is known; or a range `c(lower, upper)`, of which the middle is the centre and a sixth
 #'   of the width the scale.
 #'
-#' The better `center` and `scale` fit, the smaller the error; privacy never depends on them. Z-scores of the sample are data:
+#' The better `center` and `scale` fit, the smaller the error, see "Wrong guesses"; privacy never depends on them. Z-scores of the sample are data:
 #' a fit to columns that were standardised by their own mean and standard deviation is private relative to the scaled rows, and a release whose
 #' columns come from [scale()] says so. `bounds = "sample"` takes everything from the records, for comparison: labelled none.
+#'
+#' @section Wrong guesses:
+#' Where n is at least 100 and n epsilon at least 480 for each response, methods that `"auto"` may choose check the guess of each response first, by noisy
+#' counts of values far from the centre (more than 2 scales: too many if some 25 %) and near it (within .15 scales: too many if some 40 %). That costs
+#' 20/n of privacy loss a response (.02 of epsilon at n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the
+#' exponential mechanism from centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of 110/n and
+#' .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of what was released, and with what is left of
+#' epsilon. In all it is epsilon.
+#'
+#' Measured at epsilon = 1, R-squared .3, with normal, gamma and t (3) errors, one or two predictors: with centres off by 3 to 10,000 scales, or scales wrong by a factor of
+#' 10,000, the mean error was 1.2 to 1.6 times that of a good guess at n = 1,000 and .9 to 1.6 times at 10,000 (standard errors .1 and .2). A scale 2.5 times too large
+#' may pass the check: 1.3 to 1.9 times. With a good guess the check's price adds 1 to 4 % at n = 1,000, 5 to 8 % at R-squared .95, and nothing that could be
+#' seen at 10,000. A guess that is wholly wrong passes the check about once in a hundred thousand times, and a search goes wrong as rarely; then the fit
+#' is as useless as the guess.
+#'
+#' A guess that is off by more than is searched gives a warning of class `riemdp_warning_guess`, a function of the release. So do responses most of
+#' which are the same value, for which no scale can be told: the centre is found, the scale stays.
+#'
+#' Below these n epsilon, and for `"huber"`, `"kng"` and `"paper"`, which are there to compare, the guess is taken as it is. There a wrong guess costs much and expected errors
+#' and intervals, which believe it, say too little: a scale k times too large multiplies the error by about k squared, responses further from the centre than some ten scales
+#' may never be reached. `"recentred"` alone corrects itself, by the released scale of its residuals: units shrink and grow with it, up to a million times.
 #'
 #' @section Methods:
 #' * `"objective"`: objective perturbation. A random linear term tilts a Huber-like loss with a ridge; gradient and curvature of a record
@@ -37,11 +58,15 @@
 #' `r_squared` is a public guess and moves the choice, and shares of `"recentred"`, only; from .7 on its rough fits get more.
 #'
 #' @section What is promised:
-#' Errors depend on public facts: types, lengths, bounds, budget. A row with a missing, NaN or infinite cell counts with a fixed contribution, and n
-#' stays as it is. The object holds coefficients, public numbers and the formula, no record, no residual and no fitted value, so
-#' [predict()][predict.dp_lm] needs `newdata`. Terms of the formula must be functions of one row: arithmetic, comparisons, `exp()`, `log()`,
-#' `ifelse()`, `as.numeric()`, `as.character()`, `factor()` and the like; `scale(x)` and `poly(x, 2)` are refused, and so is what depends on the levels of a
-#' factor (its codes) or on the units of a time difference. Differences of dates are days, of times seconds.
+#' Errors depend on public facts: the formula, names of columns, lengths, bounds, budget. A row with a missing, NaN or infinite cell counts with a fixed
+#' contribution, and n stays as it is. So does a cell that isn't what its column is asked for: what has a range is read as a number, what has levels as
+#' text, cell by cell, whatever class the column has (the rules are those of [chunks()], "Columns of tables"). The object holds coefficients, public
+#' numbers and the formula, no record, no residual and no fitted value, so [predict()][predict.riemdp_lm] needs `newdata`.
+#'
+#' Terms of the formula must be functions of one row: arithmetic, comparisons, `exp()`, `log()`, `ifelse()`, `as.numeric()`, `as.character()`, `factor()`
+#' and the like; `scale(x)` and `poly(x, 2)` are refused, and so is the order or code of text. Differences of dates are days, of times seconds;
+#' `as.numeric(gap, units = "hours")` reads a time difference. Single values that the formula names and `data` doesn't have are constants, public by
+#' assumption: [guarantee()] names them.
 #' Proofs: the file `proofs/linear-regression.md` of the installed package.
 #'
 #' @param formula as in [stats::lm()], with an intercept; `cbind(y1, y2) ~ x` for several responses.
@@ -54,10 +79,11 @@
 #' @param r_squared public guess of the share of variance that the predictors explain, from 0 to below 1; it never affects privacy.
 #' @param rule how `"objective"` and `"recentred"` get their constants.
 #' @param ledger,data_set,part a budget to take the price from, as in [dp_mean()].
-#' @return An object of class `dp_lm` and [dp_release]: `value` (coefficients on the variables' scales: a vector, or a matrix with a column for
-#'   each response), `formula`, `bounds`, `method`, `n`, `epsilon`, `delta`, `expected_error` (excess of the mean squared error over least squares,
-#'   per response and in units of its squared `scale`, by the public model), `chosen`, `details` (public constants, and what else was
-#'   released), `guarantee` (see [guarantee()]), `budget`.
+#' @return An object of class `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables' scales: a vector, or a matrix with a column for
+#'   each response), `formula`, `bounds` (of responses the centre and scale in use, released where the guess was off), `method`, `n`, `epsilon`, `delta` (under the label `none`: `nominal_epsilon`, `nominal_delta`),
+#'   `expected_error` (excess of the mean squared error over least squares, per response and in units of its squared `scale` in use, by the
+#'   public model; NA where the guess is off by more than is searched), `chosen`, `details` (public constants, and what else was released: `guess`, a data
+#'   frame of the centres and scales in use, `left`, what the check and the search left of epsilon for the fit), `guarantee` (see [guarantee()]), `budget`.
 #' @references
 #' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal of Machine
 #' Learning Research* 12, 1069-1109. <https://www.jmlr.org/papers/v12/chaudhuri11a.html>
@@ -72,7 +98,7 @@
 #' \doi{10.48550/arXiv.1803.02596}
 #'
 #' Kulkarni, A. and Soto, C. (2025). Differentially private geodesic and linear regression. \doi{10.48550/arXiv.2504.11304}
-#' @seealso [predict.dp_lm()], [dp_lm_plan()], [dp_ledger()], [guarantee()]
+#' @seealso [predict.riemdp_lm()], [dp_lm_plan()], [dp_ledger()], [guarantee()]
 #' @examples
 #' # ranges by what wines are like, not by these wines
 #' bounds <- list(alcohol = c(8, 14), density = c(center = 0.997, scale = 0.002),
@@ -89,50 +115,46 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (missing(formula)) abort_no_default("formula")
   if (missing(epsilon)) abort_no_default("epsilon")
   if (missing(bounds)) abort_no_default("bounds")
-  spec <- linear_terms(formula, data)
-  env <- environment(formula)
-  if (is.null(env)) env <- globalenv()
-  from_sample <- identical(bounds, "sample")
-  if (!from_sample) public <- linear_bounds(spec, bounds)
   chunked <- is_chunks(data)
-  values <- if (chunked) list(n = chunk_count(data), scaled = FALSE) else linear_values(spec, data, env)
+  names <- if (chunked) chunk_names(data) else names(data)
+  spec <- linear_terms(formula, names)
+  env <- environment(formula) %||% globalenv()
+  from_sample <- identical(bounds, "sample")
+  wants <- rep("", length(spec$predictors))
+  if (!from_sample) {
+    public <- linear_bounds(spec, bounds)
+    wants <- predictor_types(spec, public)
+  }
+  values <- if (chunked) chunk_variables(c(spec$responses, spec$predictors), names, data, env) else linear_values(spec, data, env, wants)
   if (chunked && from_sample) {
     abort_riemdp("unsupported", "for records in chunks `bounds` must be given: bounds from the sample need all records at once.")
   }
   if (from_sample) public <- sample_bounds(spec, values)
-  check_kinds(public, values$x, names(spec$predictors))
+  spec$constants <- values$constants
   columns <- linear_columns(spec, public)
   ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule)
   if (chunked && ask$method != "auto") linear_in_chunks(ask$method)
   plan <- plan_linear(ask)
-  g <- plan$guarantee
-  simulated <- in_simulation()
-  promise <- new_guarantee(
-    g$epsilon, g$delta,
-    c(g$reasons, if (from_sample) "the bounds are taken from the records",
-      if (simulated) "seeded simulation: the noise can be drawn again"),
-    sampler = "exact", rng = if (simulated) "simulation" else "operating system", numerics = "real-valued",
-    assumptions = c("bounds, guesses and the formula are public; the number of records is public",
-                    if (values$scaled) SCALED),
-    mu = g$mu
-  )
+  assumed <- c(if (values$scaled) SCALED, constants_said(values$constants), if (chunked) chunk_assumptions(data))
+  promise <- linear_promise(plan, if (from_sample) "the bounds are taken from the records", assumed)
   budget <- spend_release(ledger, promise, release_event(promise), paste("dp_lm", plan$method), data_set, part)
-  reach <- if (is.null(plan$reach)) REACH else plan$reach
-  records <- if (chunked) linear_chunks(data, spec, columns, public, reach) else
+  reach <- if (!is.null(plan$check)) Inf else plan$reach %||% REACH # a guess is checked before responses are shortened
+  records <- if (chunked) linear_chunks(data, spec, columns, public, reach, names) else
     linear_records(columns, public, values, !isFALSE(plan$clip), reach)
-  out <- linear_methods()[[plan$method]]$release(records$x, records$y, plan, ask)
-  more <- NULL
-  if (is.list(out)) {
-    more <- out$details
-    out <- out$b
+  out <- release_linear(records$x, records$y, plan, ask)
+  details <- c(out$plan[setdiff(names(out$plan), c("error", "guarantee", "method", "chosen", "table", "clip"))], out$details, list(left = out$left))
+  if (!is.null(out$guess)) {
+    details$guess <- guess_told(out$guess, public)
+    public$y[c("center", "scale"), ] <- t(details$guess[c("center", "scale")])
   }
-  details <- c(plan[setdiff(names(plan), c("error", "guarantee", "method", "chosen", "table", "clip"))], more)
-  new_release(
-    raw_coefficients(out, columns, public, names(spec$responses)), "dp_lm",
+  fit <- new_release(
+    raw_coefficients(out$b, columns, public, names(spec$responses)), "riemdp_lm",
     formula = spec$formula, spec = spec, bounds = public, columns = columns, method = plan$method, n = ask$n, epsilon = ask$epsilon, delta = ask$delta,
-    r_squared = ask$r_squared, expected_error = plan$error, constant_error = guess(ask)$constant, chosen = plan$chosen, table = plan$table,
-    scaled_coefficients = out, details = details, budget = budget, guarantee = promise
+    r_squared = ask$r_squared, expected_error = out$error %||% out$plan$error, constant_error = guess(ask)$constant, chosen = plan$chosen,
+    table = plan$table, scaled_coefficients = out$b, details = details, budget = budget, guarantee = promise
   )
+  warn_guess(fit)
+  fit
 }
 
 linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule) {
@@ -148,11 +170,25 @@ linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule) {
        rule = check_choice(rule, "rule", c("auto", "model", "closed")))
 }
 
+linear_promise <- function(plan, reasons = NULL, assumptions = NULL) {
+  g <- plan$guarantee
+  g$reasons <- c(g$reasons, reasons)
+  promise_of(g, c("bounds, guesses and the formula are public; the number of records is public", assumptions))
+}
+
 plan_linear_one <- function(ask, name) {
   m <- linear_methods()[[name]]
-  why <- m$unsupported(ask)
+  check <- guess_prices(ask, m)
+  left <- guess_left(ask, check, 0)
+  why <- m$unsupported(left) %||% if (!is.null(check)) m$unsupported(guess_left(ask, check, ask$q))
   if (!is.null(why)) abort_riemdp("unsupported", why)
-  c(m$plan(ask), method = name)
+  plan <- c(m$plan(left), method = name)
+  if (!is.null(check)) { # together with the check the fit costs what was asked for, and is no longer normal noise alone
+    plan$check <- check
+    plan$guarantee$epsilon <- ask$epsilon
+    plan$guarantee$mu <- NULL
+  }
+  plan
 }
 
 plan_linear <- function(ask) {
@@ -186,7 +222,8 @@ insured_fit <- function(ask) {
 #' Compare methods of private linear regression before data are touched
 #'
 #' What [dp_lm()] would do with so many records, predictors and responses, from public numbers alone: the expected excess of the mean squared
-#' error over least squares, per response and in units of its squared public scale. A constant fit has `signal` excess, so a method with
+#' error over least squares, per response and in units of its squared public scale, if the guess of responses is about right; its check ("Wrong guesses" in
+#' [dp_lm()]) is counted in. A constant fit has `signal` excess, so a method with
 #' an expected error near that says nothing.
 #'
 #' @param n number of records.
@@ -195,8 +232,8 @@ insured_fit <- function(ask) {
 #' @param epsilon,delta,r_squared,rule as in [dp_lm()].
 #' @param x a plan.
 #' @param ... not used.
-#' @return A data frame of class `dp_lm_plan` with a row for each method: `method`, `expected_error` at `r_squared`, `high` (at
-#'   \eqn{R^2 = .95}), `private`, `chosen`, `why` (why not available). `print()` returns it invisibly, `plot()` draws the errors.
+#' @return A data frame of class `riemdp_lm_plan` with a row for each method: `method`, `expected_error` at `r_squared`, `high` (at
+#'   \eqn{R^2 = .95}), `label` (of a release with public bounds, see [guarantee()]), `chosen`, `why` (why not available). `print()` returns it invisibly, `plot()` draws the errors.
 #' @examples
 #' dp_lm_plan(n = 1000, d = 2, epsilon = 1)
 #' @export
@@ -210,34 +247,47 @@ dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = 
   rows <- lapply(names(linear_methods()), function(name) {
     one <- function(ask) tryCatch(plan_linear_one(ask, name), riemdp_error = function(e) conditionMessage(e))
     plan <- one(ask)
-    if (!is.list(plan)) return(data.frame(method = name, expected_error = NA_real_, high = NA_real_, private = NA, chosen = FALSE, why = plan))
-    data.frame(method = name, expected_error = plan$error, high = one(high)$error, private = is.null(plan$guarantee$reasons),
+    if (!is.list(plan)) {
+      return(data.frame(method = name, expected_error = NA_real_, high = NA_real_, label = NA_character_, chosen = FALSE, why = plan))
+    }
+    data.frame(method = name, expected_error = plan$error, high = one(high)$error, label = linear_promise(plan)$label,
                chosen = name == chosen$method, why = "")
   })
   out <- do.call(rbind, rows)
-  structure(out, ask = ask, reason = chosen$chosen, signal = guess(ask)$constant, class = c("dp_lm_plan", "data.frame"))
+  structure(out, ask = ask, reason = chosen$chosen, signal = guess(ask)$constant, check = chosen$check, class = c("riemdp_lm_plan", "data.frame"))
 }
+
+#' @export
+`[.riemdp_lm_plan` <- function(x, ...) part_of_plan(x, NextMethod())
 
 #' @rdname dp_lm_plan
 #' @export
-print.dp_lm_plan <- function(x, ...) {
-  ask <- attr(x, "ask")
-  if (is.list(ask)) {
-    cat(sprintf("Private linear regression: n = %g, %d predictor%s, %d response%s, epsilon %g, delta %g, guess of R-squared %g\n", ask$n, ask$d,
-                if (ask$d == 1) "" else "s", ask$q, if (ask$q == 1) "" else "s", ask$epsilon, ask$delta, ask$r_squared))
-    cat(sprintf("Expected excess of the mean squared error (a constant fit: %.3g):\n", attr(x, "signal")))
+print.riemdp_lm_plan <- function(x, ...) {
+  if (!whole_plan(x)) {
+    print(plain_table(x))
+    return(invisible(x))
   }
-  show <- as.data.frame(x)
-  class(show) <- "data.frame"
+  ask <- attr(x, "ask")
+  cat(sprintf("Private linear regression: n = %g, %d predictor%s, %d response%s, epsilon %g, delta %g, guess of R-squared %g\n", ask$n, ask$d,
+              if (ask$d == 1) "" else "s", ask$q, if (ask$q == 1) "" else "s", ask$epsilon, ask$delta, ask$r_squared))
+  cat(sprintf("Expected excess of the mean squared error (a constant fit: %.3g):\n", attr(x, "signal")))
+  show <- plain_table(x)
   for (column in c("expected_error", "high")) if (is.numeric(show[[column]])) show[[column]] <- signif(show[[column]], 3)
   print(show, row.names = FALSE)
   if (length(attr(x, "reason"))) cat(strwrap(paste0("Chosen: ", attr(x, "reason"))), sep = "\n")
+  cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("lm")))), sep = "\n")
+  check <- attr(x, "check")
+  if (!is.null(check)) {
+    cat(strwrap(sprintf("Counted in: a check of the guess of each response, %.2g of epsilon. Where it finds a guess off, another %.2g pays for a search, and the error grows accordingly.",
+                        check$check / ask$epsilon, check$search / ask$epsilon)), sep = "\n")
+  } else cat("The guesses of responses are taken as they are: see \"Wrong guesses\" in ?dp_lm.\n")
   invisible(x)
 }
 
 #' @rdname dp_lm_plan
 #' @export
-plot.dp_lm_plan <- function(x, ...) {
+plot.riemdp_lm_plan <- function(x, ...) {
+  check_plan(x)
   show <- x[!is.na(x$expected_error), , drop = FALSE]
   at <- rev(seq_len(nrow(show)))
   values <- c(show$expected_error, show$high, attr(x, "signal"))

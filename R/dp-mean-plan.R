@@ -6,14 +6,16 @@
 #'
 #' @param M a manifold.
 #' @param n number of records.
-#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials as in [dp_mean()].
+#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped as in [dp_mean()]. With `clipped` scales and errors are those
+#'   of a mean that has what is left of `epsilon`.
 #' @param ... nothing; later arguments must be named.
 #' @param mechanism `"auto"` for all of them, or the names of some.
 #' @param spread a public guess of the records' standard deviation in one tangent coordinate around their mean. Only the error of
 #'   `"adaptive"` depends on it: it is then simulated (20 data sets with a fixed seed, their mean half-way from the centre to the
 #'   edge); without a guess that error is `NA`.
-#' @return A data frame of class `dp_mean_plan` with one row for each mechanism, best first: `mechanism`, `label`, `epsilon`,
-#'   `delta`, `scale`, `sensitivity`, `expected_error`, `relative_error` (of the public radius), `acceptance`, `chosen` (what
+#' @return A data frame of class `riemdp_mean_plan` with one row for each mechanism, best first: `mechanism`, `label`, `epsilon` and
+#'   `delta` (`Inf` and 1 for the label `none`, as in [guarantee()]), `nominal_epsilon`, `scale`, `sensitivity`, `expected_error` (of the
+#'   privacy noise alone, about the mean of records moved to the ball), `relative_error` (of the public radius), `acceptance`, `chosen` (what
 #'   `mechanism = "auto"` would take) and `note` (why one can't be served, or what its target is).
 #' @seealso [dp_mean()], [expected_error()]
 #' @examples
@@ -23,7 +25,7 @@
 #' @export
 dp_mean_plan <- function(M, n, epsilon, center, radius, ..., delta = 0, mechanism = "auto", spread = NULL,
                          calibration = c("proven", "paper"), timing = c("ordinary", "constant"),
-                         numerics = c("real", "lattice"), max_trials = 1e6) {
+                         numerics = c("real", "lattice"), max_trials = 1e6, clipped = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   missing_one <- c("epsilon", "center", "radius")[c(missing(epsilon), missing(center), missing(radius))]
@@ -32,28 +34,28 @@ dp_mean_plan <- function(M, n, epsilon, center, radius, ..., delta = 0, mechanis
   known <- names(mean_mechanisms())
   wanted <- if (identical(mechanism, "auto")) known else unique(vapply(as.list(mechanism), check_choice, "", name = "mechanism", choices = known))
   if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
-  ask <- mean_ask(M, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials, list())
+  ask <- mean_ask(M, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials, list(),
+                  clipped)
   rows <- lapply(plan_all(M, ask, wanted), plan_row, M = M, ask = ask, spread = spread)
   table <- do.call(rbind, rows)
   best <- tryCatch(plan_mean(M, ask)$mechanism, riemdp_error = function(e) NA_character_)
   table$chosen <- !is.na(best) & table$mechanism == best
   table <- table[order(!is.na(table$expected_error), -table$expected_error, decreasing = TRUE), ]
   row.names(table) <- NULL
-  structure(table, class = c("dp_mean_plan", "data.frame"), ask = ask, manifold = M, wanted = wanted, spread = spread)
+  structure(table, class = c("riemdp_mean_plan", "data.frame"), ask = ask, manifold = M, wanted = wanted, spread = spread)
 }
 
 plan_row <- function(plan, M, ask, spread) {
   if (!is.null(plan$why)) {
-    return(data.frame(mechanism = plan$mechanism, label = NA_character_, epsilon = NA_real_, delta = NA_real_, scale = NA_real_,
-                      sensitivity = NA_real_, expected_error = NA_real_, relative_error = NA_real_, acceptance = NA_real_,
+    return(data.frame(mechanism = plan$mechanism, label = NA_character_, epsilon = NA_real_, delta = NA_real_,
+                      nominal_epsilon = NA_real_, scale = NA_real_, sensitivity = NA_real_, expected_error = NA_real_, relative_error = NA_real_, acceptance = NA_real_,
                       chosen = FALSE, note = plan$why))
   }
-  g <- plan$guarantee
+  g <- with_clipped(plan$guarantee, ask)
   error <- plan$expected_error
   if (plan$mechanism == "adaptive" && !is.null(spread)) error <- adaptive_error(M, ask, plan, spread)
   data.frame(
-    mechanism = plan$mechanism, label = if (length(g$reasons)) "none" else if (g$delta > 0) "approx" else "pure",
-    epsilon = g$epsilon, delta = g$delta, scale = plan$scale, sensitivity = plan$sensitivity, expected_error = error,
+    mechanism = plan$mechanism, label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity, expected_error = error,
     relative_error = error / ask$ball$radius, acceptance = plan$acceptance, chosen = FALSE,
     note = if (is.null(plan$target)) "" else paste("target:", plan$target)
   )
@@ -74,13 +76,57 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
   }, numeric(1))))
 }
 
+# ---- parts of plans, of whatever function --------------------------------------------------------------------------------------
+
+# what each kind of plan needs to be printed and drawn
+PLAN_COLUMNS <- list(
+  riemdp_mean_plan = c("mechanism", "label", "scale", "expected_error", "relative_error", "acceptance", "chosen", "note"),
+  riemdp_regression_plan = c("n", "nominal_epsilon", "method", "expected_error", "constant"),
+  riemdp_lm_plan = c("method", "expected_error", "high", "chosen")
+)
+
+whole_plan <- function(x) {
+  kind <- intersect(class(x), names(PLAN_COLUMNS))
+  is.list(x) && all(PLAN_COLUMNS[[kind]] %in% names(x)) && (kind == "riemdp_regression_plan" || is.list(attr(x, "ask")))
+}
+
+# rows of a plan are a plan; what lacks a column is a plain table
+part_of_plan <- function(x, part) {
+  if (!is.data.frame(part)) return(part)
+  kept <- attributes(x)
+  for (name in setdiff(names(kept), c("names", "row.names", "class"))) attr(part, name) <- kept[[name]]
+  if (whole_plan(part)) part else plain_table(part)
+}
+
+plain_table <- function(x) {
+  kept <- attributes(x)[c("names", "row.names")]
+  x <- unclass(x)
+  attributes(x) <- c(kept, class = "data.frame")
+  x
+}
+
+check_plan <- function(x) {
+  if (!whole_plan(x)) abort_riemdp("argument", "columns of the plan are missing: make it again from the same numbers.")
+}
+
 #' @export
-print.dp_mean_plan <- function(x, ...) {
+`[.riemdp_mean_plan` <- function(x, ...) part_of_plan(x, NextMethod())
+
+#' @export
+print.riemdp_mean_plan <- function(x, ...) {
+  if (!whole_plan(x)) {
+    print(plain_table(x))
+    return(invisible(x))
+  }
   ask <- attr(x, "ask")
   M <- attr(x, "manifold")
   cat(sprintf("Private mean of %d records on %s, public ball of radius %.4g, %s = %g%s\n", as.integer(ask$n), label_manifold(M),
-              ask$ball$radius, symbol("epsilon"), ask$epsilon,
+              ask$ball$radius, symbol("epsilon"), ask$total,
               if (ask$delta > 0) sprintf(", %s = %g", symbol("delta"), ask$delta) else ""))
+  if (!is.null(ask$clipped)) {
+    cat(sprintf("  of it %g for the share of records outside the ball (standard deviation of its noise %.2g %%), %g for the mean\n",
+                signif(ask$clipped$epsilon, 6), 100 * geometric_sd(ask$clipped$scale) / ask$n, signif(ask$epsilon, 6)))
+  }
   shown <- data.frame(
     mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label, scale = signif(x$scale, 3),
     `expected error` = signif(x$expected_error, 3), `of radius` = sprintf("%.2g %%", 100 * x$relative_error),
@@ -92,6 +138,7 @@ print.dp_mean_plan <- function(x, ...) {
   for (i in which(nzchar(x$note))) {
     cat(strwrap(paste0(x$mechanism[i], ": ", x$note[i]), indent = 2, exdent = 4), sep = "\n")
   }
+  cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("mean"))), exdent = 2), sep = "\n")
   invisible(x)
 }
 
@@ -100,7 +147,7 @@ print.dp_mean_plan <- function(x, ...) {
 #' @param against `"n"`, `"epsilon"` or both.
 #' @param points number of grid points from a tenth to ten times the plan's value.
 #' @export
-plot.dp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
+plot.riemdp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
   against <- match.arg(against, several.ok = TRUE)
   points <- check_count(points, "points", least = 2, most = 200)
   ask <- attr(x, "ask")
@@ -111,9 +158,9 @@ plot.dp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
     e <- plan_errors(x, what, points)
     colours <- rep_len(riemdp_colours(7), length(drawn))
     graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5, col = colours,
-                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error", ...)
+                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error of the privacy noise", ...)
     graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
-    graphics::abline(v = ask[[what]], lty = 3, col = "grey80")
+    graphics::abline(v = if (what == "n") ask$n else ask$total, lty = 3, col = "grey80")
     graphics::legend("bottomleft", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
   }
   invisible(x)
@@ -121,6 +168,7 @@ plot.dp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
 
 # mechanisms whose error is known without a guess of the records' spread
 plan_drawn <- function(x) {
+  check_plan(x)
   drawn <- x$mechanism[!is.na(x$expected_error) & x$mechanism != "adaptive"]
   if (length(drawn) == 0) abort_riemdp("unsupported", "no mechanism of this plan has a known expected error.")
   drawn
@@ -130,11 +178,14 @@ plan_drawn <- function(x) {
 plan_errors <- function(x, what, points) {
   drawn <- plan_drawn(x)
   ask <- attr(x, "ask")
-  grid <- ask[[what]] * 10^seq(-1, 1, length.out = points)
+  grid <- (if (what == "n") ask$n else ask$total) * 10^seq(-1, 1, length.out = points)
   if (what == "n") grid <- unique(pmax(1, round(grid)))
   errors <- vapply(grid, function(value) {
     here <- ask
-    here[[what]] <- value
+    if (what == "n") here$n <- value else {
+      here$epsilon <- value
+      here <- share_epsilon(here, value, ask$clipped$share)
+    }
     vapply(plan_all(attr(x, "manifold"), here, drawn), function(p) if (is.null(p$why)) p$expected_error else NA_real_, numeric(1))
   }, numeric(length(drawn)))
   list(grid = grid, errors = matrix(errors, length(drawn), dimnames = list(drawn, NULL)))

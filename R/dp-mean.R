@@ -29,12 +29,19 @@ SOLVER_TOLERANCE <- 1e-10
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same manifolds.
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
-#' For `"kng"` and `"laplace_truncated"` the number of a sampler's trials depends on the records, and so does the time that the
-#' call takes. With `timing = "constant"` the sampler makes a fixed number of trials, each in full, and returns a point drawn
-#' without looking at the records if none succeeds; `delta` pays for that, by a proven bound of the acceptance. Where that number
-#' would exceed `max_trials`, which depends on public quantities only, this is refused.
+#' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and `"laplace_truncated"` on the
+#' sampler's trials. With `timing = "constant"` the mean takes all of a public number of steps, and these samplers a fixed number of
+#' trials, each in full; if none succeeds they return a point drawn without looking at the records, and `delta` pays for that. Where
+#' there are no such steps (users' manifolds, Stiefel manifolds of more than 40 rows), or more trials than `max_trials`, this is refused. In
+#' either mode trials end: their success has a proven probability for any records of the ball, and a plan whose worst records would
+#' take more than `max_trials` on average is refused.
 #'
-#' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus what the solver's error adds. Samplers are exact.
+#' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles make in the
+#' mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for balls so wide or so small
+#' that doubles can't tell their points (hyperbolic space from about radius 23, positive definite matrices with the affine-invariant
+#' metric from about 6, with the Bures-Wasserstein metric around centres of condition \eqn{10^6}), the release is refused (error
+#' `riemdp_error_rounding`). On Stiefel manifolds of more than one column and more than 40 rows no such bound is proven, and releases of the Frechet mean are labelled `none`; `"tangent"` solves nothing and keeps its label. Samplers are exact. Proof: the file `proofs/mean-solver.md` of
+#' the installed package.
 #'
 #' @section Lattice mode:
 #' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). With
@@ -44,9 +51,30 @@ SOLVER_TOLERANCE <- 1e-10
 #' which follows from public numbers. `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for
 #' each coordinate) or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. `"wrapped_gaussian"` is the same as
 #' law = "gaussian". On flat manifolds, spheres, hyperbolic space, planar shapes, Grassmann manifolds and positive definite matrices
-#' with the affine-invariant metric; elsewhere no bound of rounding errors is proven and lattice mode is refused. The target of
+#' with the affine-invariant or Bures-Wasserstein metric, Stiefel manifolds as above; elsewhere no bound of rounding errors is proven and lattice mode is refused. The target of
 #' `"tangent"` is a mean of numbers, so that it has a lattice mode on every manifold of the package, with `"l2"` noise for
 #' `noise = "knorm"`. Proof: the file `proofs/lattice.md` of the installed package.
+#'
+#' @section What the error is about:
+#' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the records moved
+#' to the ball. `expected_error`, [confint()][confint.riemdp_mean], [dp_uncertainty()] and pictures are about this one alone. *Clipping*:
+#' what moving records to the ball does to the mean. It may be far larger than the noise and isn't shown by it: with all records
+#' outside, the release is a point near the ball's edge with a small expected error. *Sampling*: how the records differ from the
+#' population that they stand for.
+#'
+#' That the release lies at the ball's edge costs nothing to say: if at least half of the records must lie beyond nine tenths of the
+#' radius, or outside, `print()` and `explain()` say so; the statement is false with a probability of at most 1 %, whatever the records
+#' are. It is made for mechanisms whose noise has a public law or tail. Records that lie outside in all directions leave the mean in the
+#' middle: no such statement doesn't mean that few are clipped.
+#'
+#' With `clipped = 0.1` a tenth of `epsilon` pays for the share of records outside: their number, which a replaced record changes by at
+#' most 1, with two-sided geometric noise drawn by integer arithmetic ([discrete_laplace_noise()]), in every mode of `numerics`. A record is
+#' outside if its distance from the centre, as computed, exceeds the radius; one that is no point counts as the centre, so as inside,
+#' one at the centre's cut locus as outside. The guarantee is about both releases together, and the ledger's entry holds both events.
+#' `print()` tells the share and its interval, [confint()][confint.riemdp_mean] with `parm = "clipped"` the interval at any level. How far
+#' clipping moved the mean can't be told without a bound on how far outside records lie; where curvature is at most 0 it is at most their
+#' share times their average distance to the ball. Sites don't count, so `clipped` is refused there. Proofs: sections 10 and 11 of the
+#' file `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' @section Failures don't speak:
 #' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the curator, who
@@ -55,7 +83,7 @@ SOLVER_TOLERANCE <- 1e-10
 #' stays as it is. Records at the cut locus of the centre count as the centre in both cases.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their number is public.
-#' @param M a manifold.
+#' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param epsilon privacy budget, positive; or `NULL` where `sigma` is given.
 #' @param center the ball's public centre, one point.
 #' @param radius its public radius, in the units of the metric; below \eqn{\pi/4} on spheres, \eqn{\pi/8} on planar shapes, in
@@ -69,20 +97,24 @@ SOLVER_TOLERANCE <- 1e-10
 #' @param calibration `"proven"`, or `"paper"` for the constants of Reimherr, Bharath and Soto (2021), labelled not private
 #'   (where they have any).
 #' @param invalid `"error"` or `"center"`, what to do with records that are no points.
-#' @param timing `"ordinary"`, or `"constant"` for rejection samplers whose number of trials depends on records: a fixed number of
-#'   trials, each fully evaluated.
+#' @param timing `"ordinary"`, or `"constant"`: a fixed number of steps and trials, each with the same work, whatever the records.
 #' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by integer
 #'   arithmetic on a lattice, safe against attacks on floating-point numbers (see below; wrapped mechanisms and `"tangent"`).
-#' @param max_trials cap on the trials of a rejection sampler, a public number.
+#' @param max_trials the most trials that a rejection sampler may need, on average over its own chance, for the worst records of the
+#'   ball; with `timing = "constant"` the most that it makes.
 #' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`, for
 #'   \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`); `report_mu = TRUE`, to
 #'   have the implied \eqn{\mu} computed (about a second; on flat spaces and for wrapped noise it is always there). `noise` for
 #'   `"tangent"`.
+#' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside the ball is
+#'   released as well; the mean has the rest (see below).
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for none. A release
 #'   that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
-#' @return An object of class `dp_mean` and [dp_release]: `value` (the released point, in the shape of a single record),
-#'   `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error`,
+#' @return An object of class `riemdp_mean` and [riemdp_release]: `value` (the released point, in the shape of a single record),
+#'   `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error` (of
+#'   the privacy noise, see above), `clipped` (with `clipped`: a list of the released `share` of records outside, which may lie outside
+#'   of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
 #'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why
 #'   this mechanism), `guarantee` (see [guarantee()]), `budget` (a list: the `event` for whoever keeps account by other means, and with
 #'   a ledger `rule`, `entry`, `data_set`, `part` and `cost`).
@@ -110,37 +142,47 @@ SOLVER_TOLERANCE <- 1e-10
 #' fiji <- drop(direction(-20 * pi / 180, pi))
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4)
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, numerics = "lattice")
+#' # a ball that is too small: nothing but the share of records outside shows it
+#' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.1, clipped = 0.1)
 #' @export
-dp_mean <- function(x, M, epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto", sigma = NULL,
+dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto", sigma = NULL,
                     calibration = c("proven", "paper"), invalid = c("error", "center"), timing = c("ordinary", "constant"),
-                    numerics = c("real", "lattice"), max_trials = 1e6, options = list(), ledger = NULL, data_set = "default",
-                    part = NULL) {
+                    numerics = c("real", "lattice"), max_trials = 1e6, options = list(), clipped = NULL, ledger = NULL,
+                    data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   missing_one <- c("center", "radius")[c(missing(center), missing(radius))]
   if (length(missing_one)) abort_no_default(missing_one[1])
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
+  if (!is_chunks(x)) x <- plain_numbers(x)
   ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics,
-                  max_trials, options)
+                  max_trials, options, clipped)
   ask$chunked <- is_chunks(x)
+  ask$sites <- at_sites(x)
   ask$shares <- if (is_chunks(x)) x$shares
+  if (ask$sites && !is.null(ask$clipped)) {
+    abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
+  }
   plan <- plan_mean(M, ask)
+  if (is_chunks(x)) plan$guarantee$assumptions <- c(plan$guarantee$assumptions, chunk_assumptions(x))
   if (invalid == "error") check_records(M, x)
-  event <- release_event(plan$guarantee, plan$details, mf_facts(M)$dimension)
+  event <- clipped_event(release_event(plan$guarantee, plan$details, mf_facts(M)$dimension), ask)
+  plan$guarantee <- with_clipped(plan$guarantee, ask)
   budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
+  outside <- release_clipped(M, x, ask)
   value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
-  if (inherits(value, "staged_value")) { # what later stages decided from earlier releases
+  if (inherits(value, "riemdp_staged")) { # what later stages decided from earlier releases
     plan[names(value)] <- unclass(value)
     value <- value$value
     # the budget is spent: what can't be told is no reason to keep the release back
     plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask), riemdp_error = function(e) NA_real_)
   }
   new_release(
-    value, "dp_mean",
+    value, "riemdp_mean",
     manifold = M, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
     sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
-    expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration,
+    expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration, clipped = outside,
     chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
   )
 }
@@ -149,7 +191,7 @@ abort_no_default <- function(name) abort_riemdp("argument", sprintf("`%s` is pub
 
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
-                     options) {
+                     options, clipped = NULL) {
   if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) abort_no_default("epsilon")
   if (!is.null(epsilon) && !is.null(sigma)) {
     abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
@@ -166,7 +208,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
   }
   center <- public_point(M, center)
-  list(
+  ask <- list(
     n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = check_delta(delta), sigma = if (!is.null(sigma)) check_number(sigma, "sigma", positive = TRUE),
     center = center, ball = check_radius(M, radius, center), mechanism = mechanism,
@@ -175,12 +217,13 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     numerics = check_choice(numerics, "numerics", c("real", "lattice")),
     max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options
   )
+  share_epsilon(ask, ask$epsilon, clipped)
 }
 
 # A public centre: one checked point, stripped of what a data object may carry along.
 public_point <- function(M, center) {
-  if (inherits(center, "frechet_mean") || inherits(center, "dp_release")) {
-    if (inherits(center, "frechet_mean")) {
+  if (inherits(center, "riemdp_frechet_mean") || inherits(center, "riemdp_release")) {
+    if (inherits(center, "riemdp_frechet_mean")) {
       abort_riemdp("argument", "`center` must be public: a non-private Frechet mean of records is not.")
     }
     # (in a simulation nothing is promised, and every release is so labelled)
@@ -191,7 +234,7 @@ public_point <- function(M, center) {
   }
   if (is.data.frame(center)) center <- data_frame_matrix(center)
   mf_check(M, center)
-  if (inherits(center, "mf_points")) {
+  if (inherits(center, "riemdp_points")) {
     center <- as.array(center)
     if (mf_facts(M)$rows > 0) center <- center[seq_along(center)]
     facts <- mf_facts(M)
@@ -236,18 +279,5 @@ plan_mean <- function(M, ask) {
     plan <- plan_one(M, ask, ask$mechanism)
     plan$chosen <- "asked for"
   }
-  g <- plan$guarantee
-  plan$guarantee <- new_guarantee(
-    g$epsilon, g$delta,
-    c(
-      g$reasons,
-      if (in_simulation()) "seeded simulation: the noise can be drawn again",
-      if (inherits(M, "mf_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
-    ),
-    sampler = g$sampler, rng = if (in_simulation()) "simulation" else "operating system",
-    numerics = if (ask$numerics == "lattice") "lattice" else "real-valued",
-    assumptions = c("center and radius are public; the number of records is public", g$assumptions),
-    mu = g$mu, mu_slack = if (is.null(g$mu_slack)) 0 else g$mu_slack
-  )
   plan
 }

@@ -63,10 +63,11 @@ OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
 #' @param ledger,data_set,part a privacy budget to take the run's price from before its first draw, as in [dp_mean()].
 #' @param checkpoint path of a file where the run's state is saved some twenty times, so that an interrupted run can go on, once, by
 #'   [dp_resume()]; needs a `ledger`.
-#' @return An object of class `dp_optimize` and [dp_release]: `value`, `manifold`, `mechanism` (the method), `problem` (its kind), `n`,
+#' @return An object of class `riemdp_optimize` and [riemdp_release]: `value`, `manifold`, `mechanism` (the method), `problem` (its kind), `n`,
 #'   `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of the noise on a step's mean gradient, in
 #'   each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`, `event`, `trace` (a data frame: step, step size,
-#'   length of the noisy gradient; at most some thousand rows), `calibration`, `chosen`, `budget`, `guarantee`.
+#'   length of the noisy gradient; at most some thousand rows), `calibration`, `chosen`, `budget`, `guarantee`. No error is stated: where
+#'   gradients are longer than the clip, clipping alone moves the minimum, by an amount that nothing released tells.
 #' @references
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
 #' sampling and variance reduction. *Transactions on Machine Learning Research*.
@@ -96,10 +97,13 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
   if (!is.null(ledger)) check_ledger(ledger)
   if (!is.null(checkpoint)) check_checkpoint(checkpoint, ledger)
   if (missing(delta)) abort_no_default("delta")
+  problem <- apart_in(problem, data, start)
   input <- problem_call(problem, data, private = TRUE)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner, split,
                      restarts, output, center, radius, noise_multiplier, calibration)
-  run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_optimize", data_set, part), checkpoint)
+  ask$assumptions <- c(if (is_chunks(data)) chunk_assumptions(data),
+                       if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public")
+  run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_optimize", data_set, part), checkpoint, data)
 }
 
 check_no_more <- function(...) {
@@ -107,12 +111,22 @@ check_no_more <- function(...) {
 }
 
 # `account`: the ledger, what is entered there, data set and part
-run_optimum <- function(problem, input, ask, plan, account, checkpoint = NULL) {
+run_optimum <- function(problem, input, ask, plan, account, checkpoint = NULL, data = NULL) {
   guarantee <- optimum_guarantee(problem, ask, plan)
-  budget <- spend_release(account[[1]], guarantee, plan$event, paste(account[[2]], ask$method), account[[3]], account[[4]])
-  run <- list(problem = problem[c("kind", "manifold", "threshold")], ask = ask, plan = plan, guarantee = guarantee, budget = budget,
+  if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {
+    abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
+  }
+  run <- list(problem = problem[c("kind", "manifold", "threshold")], ask = ask, plan = plan, guarantee = guarantee, budget = NULL,
               state = NULL, trace = NULL)
-  if (is.null(checkpoint)) run_steps(run, input) else run_saved(run, input, checkpoint, account[[1]], NULL)
+  # no step at all: what can be refused is refused before anything is spent
+  continue_run(run, input, 0)
+  if (!is.null(checkpoint)) {
+    run$key <- new_key()
+    seal <- run_seal(run$key, problem, data, account[[1]], account[[3]], account[[4]])
+  }
+  run$budget <- spend_release(account[[1]], guarantee, plan$event, paste(account[[2]], ask$method), account[[3]], account[[4]])
+  if (is.null(checkpoint)) return(run_steps(run, input))
+  run_saved(run, input, checkpoint, account[[1]], NULL, seal)
 }
 
 steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
@@ -120,7 +134,8 @@ steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
 # goes on with a run until so many steps are done; noisy and public quantities only are in what comes back
 continue_run <- function(run, input, until) {
   ask <- run$ask
-  numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps, ask$batch, ask$rate, ask$batch, ask$clip[2],
+  # (a Poisson batch has no size: `batch` is its divisor only)
+  numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps, if (ask$sampling == "poisson") 1 else ask$batch, ask$rate, ask$batch, ask$clip[2],
                run$plan$sd, ask$inner, ask$clip[1], run$plan$snapshot_sd, ask$calibration == "paper", ask$restarts,
                if (is.null(ask$radius)) 0 else ask$radius, until)
   out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun, input$n, ask$start,
@@ -139,7 +154,7 @@ release_optimum <- function(run) {
   ask <- run$ask
   plan <- run$plan
   new_release(
-    run$value, "dp_optimize",
+    run$value, "riemdp_optimize",
     manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, steps = ask$steps * ask$restarts,
     batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts, clip = ask$clip, noise_multiplier = plan$multiplier,
     split = if (ask$inner > 0) plan$split, sd = plan$sd, snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event,
@@ -323,14 +338,15 @@ plan_optimum <- function(ask) {
       calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta)
     }
   }
+  sd <- c(z * sensitivity, if (ask$inner > 0) z * split * 2 * ask$clip[1] / ask$n)
+  if (!all(is.finite(sd) & sd > 1e-300)) abort_riemdp("argument", "`clip`, `batch` and budget make a noise that doesn't fit into doubles.")
   mu <- gaussian_total(ask, z, split)
   epsilon <- ask$epsilon
   if (is.null(epsilon)) {
     epsilon <- if (!is.null(mu)) gdp_epsilon(mu, ask$delta) else as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
   }
   list(
-    multiplier = z, split = split, sd = z * sensitivity,
-    snapshot_sd = if (ask$inner > 0) z * split * 2 * ask$clip[1] / ask$n else 0, mu = mu, epsilon = epsilon,
+    multiplier = z, split = split, sd = sd[1], snapshot_sd = if (ask$inner > 0) sd[2] else 0, mu = mu, epsilon = epsilon,
     event = optimum_event(ask, z, split)
   )
 }
@@ -383,9 +399,12 @@ best_split <- function(ask) {
 # z at which a step with a share q of the records adds `square` to mu^2 (Dong, Roth and Su 2022, Corollary 5.4)
 step_multiplier <- function(q, square) {
   if (q == 1 || square < 1e-6 * q^2) return(q / sqrt(square)) # many steps, or much noise: as without sampling
+  if (!(square < 1e300)) abort_riemdp("existence", "the noise would be less than doubles hold: `epsilon` is too large.")
   excess <- function(log_x) {
     x <- exp(log_x)
-    log(2 * q^2 * (exp(x^2) * stats::pnorm(1.5 * x) + 3 * stats::pnorm(-0.5 * x) - 2)) - log(square)
+    rest <- 3 * stats::pnorm(-0.5 * x) - 2
+    log_sum <- if (x > 8) x^2 + stats::pnorm(1.5 * x, log.p = TRUE) else log(exp(x^2) * stats::pnorm(1.5 * x) + rest) # without overflow
+    log(2 * q^2) + log_sum - log(square)
   }
   exp(-stats::uniroot(excess, log(c(1e-4, 20)), tol = 1e-6, extendInt = "upX")$root)
 }
@@ -403,26 +422,24 @@ paper_plan <- function(ask, sensitivity) {
 
 optimum_guarantee <- function(problem, ask, plan) {
   poisson <- ask$sampling == "poisson"
-  new_guarantee(
-    plan$epsilon, ask$delta,
-    c(
-      if (ask$calibration == "paper") "the paper's moment bound of sampled steps is not proven in the range where it is used",
-      if (in_simulation()) "seeded simulation: the noise can be drawn again",
-      if (inherits(problem$manifold, "mf_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
+  promise_of(
+    list(
+      epsilon = plan$epsilon, delta = ask$delta, mu = plan$mu,
+      reasons = if (ask$calibration == "paper") "the paper's moment bound of sampled steps is not proven in the range where it is used"
     ),
-    sampler = "exact", rng = if (in_simulation()) "simulation" else "operating system", numerics = "real-valued",
-    adjacency = ask$adjacency,
-    assumptions = c(
+    c(
       "clip, start, step sizes, batch and the number of steps are public",
       if (poisson) "the rate is public and doesn't depend on the number of records" else "the number of records is public",
-      if (problem$kind == "callback") "a callback's result for a record depends on that record and the point alone"
+      if (problem$kind == "callback") paste0("a callback's result for a record depends on that record and the point alone",
+                                              if (isTRUE(problem$batched)) " (tried with made-up records; otherwise trusted)"),
+      ask$assumptions
     ),
-    mu = plan$mu
+    trusted = problem$manifold, adjacency = ask$adjacency
   )
 }
 
 #' @export
-format.dp_optimize <- function(x, ...) {
+format.riemdp_optimize <- function(x, ...) {
   c(
     sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
             if (is.na(x$n)) "" else sprintf(", %d records", as.integer(x$n))),
@@ -430,12 +447,13 @@ format.dp_optimize <- function(x, ...) {
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
             if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
             paste(format(unique(x$clip), digits = 4), collapse = " and ")),
-    sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier, x$sd)
+    sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier, x$sd),
+    error_lines(no_error_words(error_kind(x)))
   )
 }
 
 #' @export
-summary.dp_optimize <- function(object, ...) {
+summary.riemdp_optimize <- function(object, ...) {
   g <- object$guarantee
   data.frame(
     manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, problem = object$problem,
@@ -446,7 +464,7 @@ summary.dp_optimize <- function(object, ...) {
 }
 
 #' @export
-explain.dp_optimize <- function(x, ...) {
+explain.riemdp_optimize <- function(x, ...) {
   g <- x$guarantee
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(g), "\n\n", sep = "")
@@ -461,6 +479,7 @@ explain.dp_optimize <- function(x, ...) {
     cat(paste0("  ", format(x$event)), sep = "\n")
   }
   say("Method: ", x$mechanism, " (", x$chosen, ").")
+  say(sub("^n", "N", no_error_words(error_kind(x))), ".")
   if (g$label == "none") say("No guarantee, because: ", g$reason, ".")
   say("Assumed: ", paste(g$assumptions, collapse = "; "), ".")
   invisible(x)
@@ -477,7 +496,7 @@ explain.dp_optimize <- function(x, ...) {
 #' @examples
 #' plot(dp_optimize(problem_huber(spd(2), 1), wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2)))
 #' @export
-plot.dp_optimize <- function(x, main = "length of the noisy gradient", ...) {
+plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) {
   noise <- x$sd * sqrt(mf_facts(x$manifold)$dimension)
   given <- list(...)
   looks <- list(type = "l", xlab = "step", ylab = "", ylim = range(0, noise, x$trace$gradient_norm), lwd = 2, col = riemdp_colours(1))

@@ -21,7 +21,7 @@
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
 #' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
-#' @return An object of class `dp_pca`, `dp_optimize` and [dp_release], as of [dp_optimize()], with `loadings`: a matrix with q orthonormal
+#' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`: a matrix with q orthonormal
 #'   columns that span the subspace. The order and the signs of the columns mean nothing.
 #' @references
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
@@ -40,7 +40,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   if (missing(bound)) abort_no_default("bound")
   if (missing(delta)) abort_no_default("delta")
   bound <- check_number(bound, "bound", positive = TRUE)
-  if (!is_chunks(data)) data <- pca_rows(data)
+  if (!is_chunks(data)) data <- pca_rows(plain_numbers(data))
   d <- if (is_chunks(data)) chunk_columns(data) else ncol(data)
   if (d < 2) abort_riemdp("shape", "`data` must have at least two columns.")
   q <- check_count(q, "q", most = d - 1)
@@ -55,9 +55,10 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   input <- problem_call(problem, data, private = TRUE, bound)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL, NULL, 1,
                      output, NULL, NULL, noise_multiplier, calibration)
+  if (is_chunks(data)) ask$assumptions <- chunk_assumptions(data)
   r <- run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_pca", data_set, part))
   r$loadings <- matrix(r$value, d, dimnames = list(if (!is_chunks(data)) colnames(data), NULL))
-  class(r) <- c("dp_pca", class(r))
+  class(r) <- c("riemdp_pca", class(r))
   r
 }
 

@@ -48,9 +48,9 @@ regression_mechanisms <- function() {
 #' @section Records:
 #' A record counts as it is whatever the others are: a predictor outside `x_range` is moved to its end; a response that is missing,
 #' is no point of the manifold, or has no logarithm at the current curve, has no pull. None of this is told. The right side of
-#' the formula may hold only terms that are functions of one row; `scale()`, `poly()` and the like are refused, see [dp_lm()]. The left side is
-#' evaluated as it is, and a record is what it makes of a row: it must not mix rows either. Where numbers come from [scale()] the
-#' release says so.
+#' the formula may hold only terms that are functions of one row, as in [dp_lm()], and so may the left side: a variable that holds points, `cbind()`
+#' of columns, columns of a matrix (`y[, 1:3]`), numbers taken element by element, and `mf_points()`, `mf_project()` or [rows_to_points()] of these. Where
+#' numbers come from [scale()] the release says so; constants are public, and [guarantee()] names them.
 #' With `invalid = "error"` (for the curator, who may see the records) responses that are no points are reported by number before
 #' anything is drawn; this check is not part of the release.
 #'
@@ -75,9 +75,10 @@ regression_mechanisms <- function() {
 #' @param chain of `"kng"`: `NULL` for exact draws, or the number of steps of a chain.
 #' @param invalid `"error"` or `"ignore"`: what to do with responses that are no points.
 #' @param ledger,data_set,part as in [dp_mean()].
-#' @return An object of class `dp_regression` and [dp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
+#' @return An object of class `riemdp_regression` and [riemdp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
 #'   `radius`, `speed`, `residual_bound`, `columns` (name, middle and half width of each predictor), `expected_error` (root mean squared
-#'   distance to the non-private curve over the ranges by the public model; `NA` for `"kng"`), `details` (shares of the steps), `chosen`,
+#'   distance to the curve without noise over the ranges by the public model, neither clipping nor sampling in it, see
+#'   [confint()][confint.riemdp_regression]; `NA` for `"kng"`), `details` (shares of the steps), `chosen`,
 #'   `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`, `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()`,
 #'   `tidy()` and `glance()` methods, and [dp_uncertainty()]. It holds no record.
 #' @references
@@ -111,71 +112,27 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
                residual_bound = missing(residual_bound), x_range = missing(x_range))
   if (any(lacking)) abort_no_default(names(lacking)[lacking][1])
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
-  env <- parent.frame()
+  env <- environment(formula) %||% parent.frame()
   chunked <- is_chunks(data)
-  y <- if (chunked) regression_chunks(formula, M, data, x_range) else private_response(formula, data, env)
-  n <- if (chunked) chunk_count(data) else record_count(M, y)
-  spec <- if (chunked) y$spec else private_predictors(formula, data, x_range)
+  records <- regression_records(formula, M, data, x_range, env)
+  spec <- records$spec
   if (chunked) chunked_method(method)
-  ask <- regression_ask(M, n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
+  ask <- regression_ask(M, records$n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
   plan <- plan_regression(M, ask)
-  x <- if (!chunked) private_columns(spec, data, environment(formula) %||% env, n, TRUE)
-  if (!chunked && (is_scaled(y) || holds_scaled(c(spec$predictors, list(formula[[2]])), data, environment(formula) %||% env))) {
-    plan$guarantee$assumptions <- c(plan$guarantee$assumptions, SCALED)
-  }
-  if (invalid == "error") y <- if (chunked) check_responses(y) else response_points(y, M)
+  plan$guarantee$assumptions <- c(plan$guarantee$assumptions, if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
+                                  if (chunked) chunk_assumptions(data))
+  y <- records$y
+  if (invalid == "error") y <- if (chunked) check_responses(y) else checked_responses(y, M)
   event <- release_event(plan$guarantee)
   budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
-  value <- regression_mechanisms()[[plan$mechanism]]$release(M, x, y, plan, ask)
+  value <- uncounted(regression_mechanisms()[[plan$mechanism]]$release(M, records$x, y, plan, ask))
   new_release(
-    value, "dp_regression",
-    manifold = M, mechanism = plan$mechanism, n = n, center = ask$center, radius = ask$radius, speed = ask$speed,
-    residual_bound = ask$residual_bound, columns = strip_columns(spec$columns), terms = spec$formula, bounds = spec$bounds,
+    value, "riemdp_regression",
+    manifold = M, mechanism = plan$mechanism, n = records$n, center = ask$center, radius = ask$radius, speed = ask$speed,
+    residual_bound = ask$residual_bound, columns = strip_columns(spec$columns), terms = spec$formula, constants = records$constants, bounds = spec$bounds,
     expected_error = plan$expected_error, spread = plan$spread, details = plan$details, chosen = plan$chosen, budget = budget,
     guarantee = plan$guarantee
   )
-}
-
-# the left side, as given; nothing in a message may come from its numbers
-private_response <- function(formula, data, env) {
-  if (!inherits(formula, "formula") || length(formula) != 3) {
-    abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
-  }
-  if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
-  y <- tryCatch(suppressWarnings(eval(formula[[2]], data, environment(formula) %||% env)), error = function(e) {
-    abort_riemdp("argument", "the left side of the formula could not be found or evaluated.")
-  })
-  if (inherits(y, "AsIs")) class(y) <- setdiff(class(y), "AsIs")
-  if (is.data.frame(y)) y <- data_frame_matrix(y)
-  y
-}
-
-private_predictors <- function(formula, data, x_range) {
-  formula[[2]] <- 0
-  spec <- linear_terms(formula, data)
-  spec$responses <- list()
-  if (length(spec$parts) < 1) abort_riemdp("argument", "`formula` has no predictor: dp_mean() releases a private mean.")
-  if (is.numeric(x_range) && length(spec$predictors) == 1) x_range <- stats::setNames(list(x_range), names(spec$predictors))
-  if (!is.list(x_range)) {
-    abort_riemdp("argument", "`x_range` must be two numbers for one predictor, or a list with a name for each variable.")
-  }
-  bounds <- linear_bounds(spec, x_range, "x_range")
-  columns <- linear_columns(spec, bounds)
-  list(predictors = spec$predictors, bounds = list(x = bounds$x), columns = columns, formula = spec$formula[-2],
-       parts = spec$parts)
-}
-
-# predictors from the middle of their ranges, k x n; NA where missing
-private_columns <- function(spec, data, env, n, kinds = FALSE) {
-  env <- rowwise_functions(env)
-  values <- lapply(seq_along(spec$predictors), function(i) {
-    evaluate_variable(spec$predictors[[i]], names(spec$predictors)[i], data, env, n)
-  })
-  if (kinds) check_kinds(spec$bounds, values, names(spec$predictors), "x_range") # a chunk's types may depend on its records
-  raw <- t(column_values(spec$columns, spec$bounds, values))
-  raw[!is.finite(raw)] <- NA
-  dimnames(raw) <- NULL
-  raw - vapply(spec$columns, `[[`, 0, "middle")
 }
 
 strip_columns <- function(columns) {
@@ -237,25 +194,25 @@ plan_regression <- function(M, ask) {
     if (isTRUE(mechanism$needs_delta) && ask$delta == 0) {
       abort_riemdp("argument", sprintf("method = \"%s\" needs `delta` > 0: its noise is Gaussian.", name))
     }
-    plan <- mechanism$plan(M, ask)
-    if (is.null(plan)) next
-    plan$mechanism <- name
-    plans <- c(plans, list(plan))
+    plan <- plan_regression_one(M, ask, name)
+    if (!is.null(plan)) plans <- c(plans, list(plan))
   }
   if (!length(plans)) {
     abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
   }
   plan <- if (length(plans) == 1) plans[[1]] else plans[[which.min(vapply(plans, function(p) p$expected_error, 0))]]
   plan$chosen <- if (ask$method == "auto") "the least expected error by the public model" else "asked for"
-  g <- plan$guarantee
-  plan$guarantee <- new_guarantee(
-    g$epsilon, g$delta,
-    c(g$reasons, if (in_simulation()) "seeded simulation: the noise can be drawn again"),
-    sampler = g$sampler %||% "exact", rng = if (in_simulation()) "simulation" else g$rng %||% "operating system", numerics = "real-valued",
-    assumptions = c("center, radius, speed, residual_bound and x_range are public; the number of records is public",
-                    if (inherits(M, "mf_custom")) "a callback's result for a record depends on that record and the curve alone"),
-    mu = g$mu
-  )
+  plan
+}
+
+plan_regression_one <- function(M, ask, name) {
+  plan <- regression_mechanisms()[[name]]$plan(M, ask)
+  if (is.null(plan)) return(NULL)
+  plan$mechanism <- name
+  plan$guarantee <- promise_of(plan$guarantee, c(
+    "center, radius, speed, residual_bound and x_range are public; the number of records is public",
+    if (inherits(M, "riemdp_custom")) "a callback's result for a record depends on that record and the curve alone"
+  ))
   plan
 }
 
@@ -266,8 +223,8 @@ plan_regression <- function(M, ask) {
 #' @inheritParams dp_regression
 #' @param n number of records; several for a table over n.
 #' @param x_half half the width of each predictor's public range.
-#' @return A data frame of class `dp_regression_plan` with a row for each n, epsilon and method: `n`, `epsilon`, `method`, `steps`
-#'   (their number), `expected_error` (root mean squared distance of the private from the non-private curve, by the model) and
+#' @return A data frame of class `riemdp_regression_plan` with a row for each n, epsilon and method: `n`, `nominal_epsilon` (what is asked
+#'   for), `method`, `label` (see [guarantee()]), `steps` (their number), `expected_error` (root mean squared distance of the private from the non-private curve, by the model) and
 #'   `constant` (that of the best guess without data: a curve that stays at the centre, if half the bounds are used up). `plot()`
 #'   draws the errors.
 #' @details The model: predictors uniform on their range, residuals normal and 95 % of them within `residual_bound`, foot
@@ -296,30 +253,42 @@ dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bo
     for (name in automatic_regressions()) {
       mechanism <- regression_mechanisms()[[name]]
       if (isTRUE(mechanism$needs_delta) && ask$delta == 0) next
-      plan <- mechanism$plan(M, ask)
+      plan <- plan_regression_one(M, ask, name)
       if (is.null(plan)) next
-      rows <- c(rows, list(data.frame(n = m, epsilon = e, method = name, steps = length(plan$details$shares),
-                                      expected_error = plan$expected_error, constant = plan$details$constant)))
+      rows <- c(rows, list(data.frame(n = m, nominal_epsilon = e, method = name, label = plan$guarantee$label,
+                                      steps = length(plan$details$shares), expected_error = plan$expected_error,
+                                      constant = plan$details$constant)))
     }
   }
   out <- do.call(rbind, rows)
   if (is.null(out)) abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
-  structure(out, class = c("dp_regression_plan", "data.frame"))
+  structure(out, class = c("riemdp_regression_plan", "data.frame"))
 }
+
+#' @export
+print.riemdp_regression_plan <- function(x, ...) {
+  print(plain_table(x), ...)
+  if (whole_plan(x)) cat(strwrap(paste0("expected_error: ", sub("^O", "o", error_note("regression")))), sep = "\n")
+  invisible(x)
+}
+
+#' @export
+`[.riemdp_regression_plan` <- function(x, ...) part_of_plan(x, NextMethod())
 
 #' @rdname dp_regression_plan
 #' @param x a plan.
 #' @param ... further arguments of [graphics::plot.default()].
 #' @export
-plot.dp_regression_plan <- function(x, ...) {
+plot.riemdp_regression_plan <- function(x, ...) {
+  check_plan(x)
   if (!nrow(x)) return(invisible(x))
   colours <- stats::setNames(grDevices::hcl.colors(4, "Dark 3")[seq_along(unique(x$method))], unique(x$method))
   graphics::plot(x$n, x$expected_error, log = "xy", type = "n", xlab = "records",
                  ylab = "expected distance to the non-private curve", ylim = range(x$expected_error, x$constant), ...)
-  for (e in unique(x$epsilon)) for (m in unique(x$method)) {
-    part <- x[x$epsilon == e & x$method == m, ]
+  for (e in unique(x$nominal_epsilon)) for (m in unique(x$method)) {
+    part <- x[x$nominal_epsilon == e & x$method == m, ]
     part <- part[order(part$n), ]
-    graphics::lines(part$n, part$expected_error, type = "b", pch = 19, col = colours[[m]], lty = match(e, unique(x$epsilon)))
+    graphics::lines(part$n, part$expected_error, type = "b", pch = 19, col = colours[[m]], lty = match(e, unique(x$nominal_epsilon)))
   }
   graphics::abline(h = x$constant[1], lty = 3, col = "grey50")
   graphics::legend("bottomleft", names(colours), col = colours, lty = 1, pch = 19, bty = "n")
@@ -362,7 +331,7 @@ regression_move <- function(M, state, dp, dv, ask) {
 step_records <- function(M, state, x, y, ask) {
   v <- tangent_vectors(M, state$p, state$v)
   frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
-  if (inherits(y, "regression_chunks")) return(chunk_steps(y, state, ask, frame))
+  if (inherits(y, "riemdp_regression_chunks")) return(chunk_steps(y, state, ask, frame))
   features_at(M, state, frame, x, y, ask)
 }
 
@@ -407,7 +376,7 @@ regression_value <- function(M, state) list(p = state$p, v = tangent_vectors(M, 
 # ---- methods -------------------------------------------------------------------------------------------------------------------
 
 #' @export
-format.dp_regression <- function(x, ...) {
+format.riemdp_regression <- function(x, ...) {
   c(
     sprintf("Private geodesic regression of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
     paste0("  ", format(x$guarantee)),
@@ -419,12 +388,13 @@ format.dp_regression <- function(x, ...) {
     if (is.na(x$expected_error)) "  expected distance to the non-private curve: no model for this method" else
       sprintf("  expected distance to the non-private curve %.4g%s", x$expected_error,
             if (x$expected_error > x$details$constant) ": NO BETTER than a curve that stays at the public centre" else ""),
+    if (!is.na(x$expected_error)) model_error_lines("regression"),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   )
 }
 
 #' @export
-print.dp_regression <- function(x, ...) {
+print.riemdp_regression <- function(x, ...) {
   cat(format(x), sep = "\n")
   cat("foot point at ", paste(x$columns$name, "=", format(x$columns$middle, digits = 4), collapse = ", "), ":\n", sep = "")
   print(x$value$p)
@@ -434,17 +404,17 @@ print.dp_regression <- function(x, ...) {
 }
 
 #' @export
-summary.dp_regression <- function(object, ...) {
+summary.riemdp_regression <- function(object, ...) {
   g <- object$guarantee
   data.frame(
     manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label, epsilon = g$epsilon,
     delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency, radius = object$radius,
-    residual_bound = object$residual_bound, expected_error = object$expected_error
+    residual_bound = object$residual_bound, expected_error = object$expected_error, covers = COVERS
   )
 }
 
 #' @export
-explain.dp_regression <- function(x, ...) {
+explain.riemdp_regression <- function(x, ...) {
   g <- x$guarantee
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(g), "\n\n", sep = "")
@@ -452,6 +422,7 @@ explain.dp_regression <- function(x, ...) {
   say("Predictors are moved into their public ranges, record by record; responses that are missing, no points, or without a logarithm ",
       "at the current curve have no pull. Their number is not part of the release.")
   say("Method: ", x$mechanism, " (", x$chosen, ").")
+  say("Errors and bands: ", sub("^O", "o", error_note("regression")))
   say("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).")
   if (g$label == "none") say("No guarantee, because: ", g$reason, ".")
   say("Assumed: ", paste(g$assumptions, collapse = "; "), ".")
@@ -461,11 +432,11 @@ explain.dp_regression <- function(x, ...) {
 
 #' @importFrom stats coef
 #' @export
-coef.dp_regression <- function(object, ...) object$value
+coef.riemdp_regression <- function(object, ...) object$value
 
 #' @rdname tidy.riemdp
 #' @export
-tidy.dp_regression <- function(x, ...) {
+tidy.riemdp_regression <- function(x, ...) {
   as_made({
     M <- x$manifold
     v <- new_points(storage_rows_tangent(x$value$v, M), M, tangent = TRUE)
@@ -476,15 +447,15 @@ tidy.dp_regression <- function(x, ...) {
 
 #' @importFrom stats nobs
 #' @export
-nobs.dp_regression <- function(object, ...) object$n
+nobs.riemdp_regression <- function(object, ...) object$n
 
 #' @importFrom stats formula
 #' @export
-formula.dp_regression <- function(x, ...) x$terms
+formula.riemdp_regression <- function(x, ...) x$terms
 
 #' @importFrom stats predict
 #' @export
-predict.dp_regression <- function(object, newdata = NULL, ...) {
+predict.riemdp_regression <- function(object, newdata = NULL, ...) {
   as_made(curve_of_state(object$manifold, object$value, regression_predictors(object, newdata)))
 }
 
@@ -498,13 +469,12 @@ regression_predictors <- function(object, newdata) {
   full <- object$terms
   full[[3]] <- full[[2]]
   full[[2]] <- 0
-  spec <- linear_terms(full, NULL)
+  spec <- linear_terms(full)
+  spec$constants <- object$constants
   n <- if (is.data.frame(newdata)) .row_names_info(newdata, 2L) else max(lengths(newdata), 0)
-  values <- lapply(seq_along(spec$predictors), function(i) {
-    evaluate_variable(spec$predictors[[i]], names(spec$predictors)[i], newdata, rowwise_functions(baseenv()), n, "newdata")
-  })
+  values <- new_values(spec, object$bounds, newdata, n)
   columns <- linear_columns(spec, object$bounds)
-  x <- t(column_values(columns, object$bounds, values, clip = FALSE)) - object$columns$middle
+  x <- t(column_values(columns, object$bounds, values, clip = FALSE, n = n)) - object$columns$middle
   if (!all(is.finite(x))) abort_riemdp("not_finite", "predictors in `newdata` must be finite.")
   dimnames(x) <- NULL
   x
@@ -521,8 +491,8 @@ curve_of_state <- function(M, value, x) {
 #' How far the private curve of [dp_regression()] may be from the non-private one, along the predictor, at no budget.
 #'
 #' The law of the released curve depends on the records, so this rests on the public error model of [dp_regression_plan()] and not on a
-#' theorem: where the bounds given were far from the truth it is off. It covers what privacy adds, not the sampling error of the
-#' records. Each predictor value has a geodesic radius, `level` quantile of the length of a normal error with the model's spread
+#' theorem: where the bounds given were far from the truth it is off. It covers the privacy noise, neither clipping, what moving predictors
+#' into their ranges and shortening residuals does to the curve, nor sampling, how the records differ from their population. Each predictor value has a geodesic radius, `level` quantile of the length of a normal error with the model's spread
 #' of foot point and vectors. In simulations with bounds that fit (the six spaces of `reproduce/geodesic-regression.csv`, n from 20 to
 #' 500, epsilon .5 to 8, 100 releases each) bands of level .95 held .96 to 1 of the non-private curve; with a residual bound three times too
 #' small .52 to .98.
@@ -532,8 +502,8 @@ curve_of_state <- function(M, value, x) {
 #' @param level coverage at each point, between 0 and 1.
 #' @param newdata a data frame with predictors, or `NULL` for 51 values along the range of the only predictor.
 #' @param ... not used.
-#' @return A list of class `dp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve` (points), `radius`,
-#'   `level`, `basis`.
+#' @return A list of class `riemdp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve` (points), `radius`,
+#'   `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not).
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
@@ -541,7 +511,7 @@ curve_of_state <- function(M, value, x) {
 #'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
 #' range(confint(r)$radius)
 #' @export
-confint.dp_regression <- function(object, parm, level = 0.95, newdata = NULL, ...) {
+confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL, ...) {
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
   if (is.null(object$spread)) {
@@ -554,14 +524,16 @@ confint.dp_regression <- function(object, parm, level = 0.95, newdata = NULL, ..
     spread <- sqrt(drop(object$spread %*% share) / q)
     structure(list(x = t(x), curve = curve_of_state(object$manifold, object$value, x),
                    radius = spread * sqrt(stats::qchisq(level, q)), level = level, manifold = object$manifold,
-                   basis = "the public error model, which is no theorem"), class = "dp_band")
+                   basis = "the public error model, which is no theorem", about = error_about("regression"), covers = COVERS,
+                   leaves_out = c("clipping", "sampling")), class = "riemdp_band")
   })
 }
 
 #' @export
-print.dp_band <- function(x, ...) {
+print.riemdp_band <- function(x, ...) {
   cat(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g\n  (%s)\n", x$level, length(x$radius), label_manifold(x$manifold),
               min(x$radius), max(x$radius), x$basis))
+  cat(strwrap(error_note("regression"), indent = 2, exdent = 2), sep = "\n")
   invisible(x)
 }
 
@@ -573,7 +545,7 @@ print.dp_band <- function(x, ...) {
 #' @param x a release of [dp_regression()] with one predictor.
 #' @param main title.
 #' @param level of the band drawn around the curve where points can be drawn in a plane, or `NULL` for none; see
-#'   [confint.dp_regression()].
+#'   [confint.riemdp_regression()].
 #' @param ... further arguments of the plot.
 #' @return The release, invisibly.
 #' @examples
@@ -582,7 +554,7 @@ print.dp_band <- function(x, ...) {
 #' plot(dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
 #'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)))
 #' @export
-plot.dp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, ...) {
+plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, ...) {
   M <- x$manifold
   if (nrow(x$columns) != 1) abort_riemdp("argument", "only curves, of one predictor, can be drawn.")
   at <- function(m) seq(-1, 1, length.out = m) * x$columns$half
@@ -591,7 +563,7 @@ plot.dp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), leve
   if (M$name == "kendall") {
     plot_curves(M, closed_curves(M, points(6), x$center), ramp_colours(6), rep(2, 6), main,
                 list(label = format(shown(6), digits = 3), col = ramp_colours(6)), ...)
-  } else if (inherits(M, "mf_spd")) {
+  } else if (inherits(M, "riemdp_spd")) {
     plot_ellipse_row(M, points(7), shown(7), x$columns$name, main, ...)
   } else {
     edge <- circle_points(M, x$center, x$radius)

@@ -20,7 +20,7 @@
 #' @param lr step size.
 #' @param burn_in epochs with a tenth of it.
 #' @param start matrix of points to start from, or `NULL`.
-#' @return A list of class `poincare_embedding`: `points` (matrix, a row for each node, named where `edges` has names: points of
+#' @return A list of class `riemdp_poincare_embedding`: `points` (matrix, a row for each node, named where `edges` has names: points of
 #'   `hyperbolic(dimension, "ball")`), `manifold`, `loss` (mean of each epoch), `edges` (numbers). `summary()` adds the quality of the
 #'   reconstruction: over edges (u, v), the mean rank of d(u, v) among the distances of u to nodes without an edge from u, and
 #'   the mean average precision. Errors: `riemdp_error_shape`, `riemdp_error_argument`.
@@ -58,7 +58,7 @@ poincare_embedding <- function(edges, dimension = 5, ..., epochs = 300, negative
   fit <- .Call(riemdp_poincare_embedding, M, graph$edges, start, as.double(numbers))
   points <- fit[[1]]
   if (graph$named) rownames(points) <- graph$names
-  structure(list(points = points, manifold = M, loss = fit[[2]], edges = graph$edges), class = "poincare_embedding")
+  structure(list(points = points, manifold = M, loss = fit[[2]], edges = graph$edges), class = "riemdp_poincare_embedding")
 }
 
 # sorted numbers of nodes, each edge once, and the nodes' names
@@ -106,7 +106,7 @@ reconstruction <- function(x) {
 }
 
 #' @export
-print.poincare_embedding <- function(x, ...) {
+print.riemdp_poincare_embedding <- function(x, ...) {
   cat(sprintf("Poincare embedding: %d nodes, %d edges, dimension %d (not private)\n", nrow(x$points), nrow(x$edges), ncol(x$points)))
   cat(sprintf("  mean loss of the last of %d epochs: %.4g\n", length(x$loss), x$loss[length(x$loss)]))
   invisible(x)
@@ -115,7 +115,7 @@ print.poincare_embedding <- function(x, ...) {
 #' @rdname poincare_embedding
 #' @param object,x an embedding.
 #' @export
-summary.poincare_embedding <- function(object, ...) {
+summary.riemdp_poincare_embedding <- function(object, ...) {
   found <- reconstruction(object)
   data.frame(nodes = nrow(object$points), edges = nrow(object$edges), dimension = ncol(object$points), epochs = length(object$loss),
              loss = object$loss[length(object$loss)], mean_rank = found[["mean_rank"]], map = found[["map"]])
@@ -123,7 +123,7 @@ summary.poincare_embedding <- function(object, ...) {
 
 #' @rdname poincare_embedding
 #' @export
-plot.poincare_embedding <- function(x, ...) {
+plot.riemdp_poincare_embedding <- function(x, ...) {
   if (ncol(x$points) != 2) abort_riemdp("argument", "a picture needs an embedding in two dimensions.")
   graphics::plot.default(NA, xlim = c(-1, 1), ylim = c(-1, 1), asp = 1, xlab = "", ylab = "", axes = FALSE, ...)
   angle <- seq(0, 2 * pi, length.out = 200)

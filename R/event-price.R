@@ -59,10 +59,47 @@ sum_parts <- function(event, price) {
   total * event$parameters$times
 }
 
-# parallel parts: the dearest, twice where a record's private value chooses
+# What one record may meet in parallel parts, as events: with public keys its own part; with private ones that part where it is
+# replaced within it, or the part that it leaves and the one that it enters. NULL where there are too many to ask one by one.
+parallel_choices <- function(event, most = 40) {
+  keys <- vapply(event$children, event_key, "")
+  kinds <- event$children[!duplicated(keys)]
+  n <- length(kinds)
+  private <- event$parameters$keys == "private"
+  if (n > if (private) sqrt(2 * most) else most) return(NULL)
+  if (!private) return(kinds)
+  out <- lapply(kinds, within_part)
+  for (i in seq_len(n)) {
+    for (j in i:n) {
+      if (i == j && sum(keys == unique(keys)[i]) == 1) next
+      pair <- kinds[c(i, j)]
+      out <- c(out, list(new_event("compose", join_adjacency(vapply(pair, `[[`, "", "adjacency")), list(times = 1), pair)))
+    }
+  }
+  out
+}
+
+# A part's event where a record is replaced within it. What is open holds for that too; what is stated for one record more or less
+# holds for a group of two (for zCDP: Bun and Steinke 2016, Proposition 1.9).
+within_part <- function(child) {
+  if (child$adjacency != "add-remove") return(child)
+  mu <- gaussian_step(child)
+  if (!is.null(mu)) return(new_event("gdp", "replace-one", list(mu = 2 * mu)))
+  price <- basic_price(child)
+  if (!is.null(price)) {
+    delta <- if (price[2] > 0) (1 + exp(price[1])) * price[2] else 0
+    return(new_event("approx", "replace-one", list(epsilon = 2 * price[1], delta = min(1, delta))))
+  }
+  new_event("zcdp", "replace-one", list(rho = 4 * zcdp_price(child)))
+}
+
+# a price that adds up, of parallel parts: the dearest, or the two dearest
 parallel_price <- function(event, price) {
-  worst <- Reduce(pmax, lapply(event$children, price))
-  if (event$parameters$keys == "private") 2 * worst else worst
+  prices <- lapply(event$children, price)
+  if (event$parameters$keys == "public") return(Reduce(pmax, prices))
+  prices <- do.call(rbind, prices)
+  two <- apply(prices, 2, function(x) sum(utils::head(sort(x, decreasing = TRUE), 2)))
+  Reduce(pmax, lapply(event$children, function(child) price(within_part(child))), two)
 }
 
 # the best of a custom event's bounds that the unit can hold
@@ -97,21 +134,13 @@ basic_price <- function(event) {
       inner <- both(event$children, `+`)
       if (!is.null(inner)) p$times * inner
     },
-    parallel = {
-      inner <- both(event$children, pmax)
-      if (is.null(inner)) NULL else if (p$keys == "private") c(2 * inner[1], private_delta(inner)) else inner
-    },
+    parallel = if (!is.null(both(event$children, pmax))) pmin(parallel_price(event, basic_price), c(Inf, 1)),
     NULL
   )
 }
 
 # log(1 + q(e^epsilon - 1)), also where e^epsilon overflows
-sampled_epsilon <- function(epsilon, q) {
-  ifelse(epsilon < 700, log1p(q * expm1(pmin(epsilon, 700))), epsilon + log(q))
-}
-
-# two (epsilon, delta) steps, both taken by one replaced record
-private_delta <- function(inner) min(1, 2 * inner[2])
+sampled_epsilon <- function(epsilon, q) log_mix(epsilon, q)
 
 zcdp_price <- function(event) {
   p <- event$parameters

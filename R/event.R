@@ -32,8 +32,10 @@ TIMES_MOST <- 1e12
 #' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but the
 #'   events are fixed beforehand.
 #' * `event_parallel(..., keys)`: each on its own part of the data. With `keys = "public"` a record's part doesn't depend on its
-#'   private values. With `keys = "private"` it does: a replaced record leaves one part and enters another, so the cost is that
-#'   of two, the parts' sizes are private as well, and the parts' events must hold for one record more or less.
+#'   private values, and the dearest part is the cost. With `keys = "private"` it does: a replaced record leaves one part and enters
+#'   another, so the cost is that of the two dearest parts, and the parts' sizes are private as well. The parts' events must hold for
+#'   one record more or less and for one that is replaced within its part; an event that is stated for `"add-remove"` neighbours alone
+#'   counts as a group of two there (twice its `mu` or epsilon).
 #'
 #' @param epsilon,delta,rho,mu privacy parameters, non-negative and finite; `delta` below 1.
 #' @param scale,noise_multiplier,sigma noise, positive and finite.
@@ -62,7 +64,7 @@ TIMES_MOST <- 1e12
 NULL
 
 new_event <- function(type, adjacency, parameters = list(), children = list()) {
-  structure(list(type = type, adjacency = adjacency, parameters = parameters, children = children), class = "dp_event")
+  structure(list(type = type, adjacency = adjacency, parameters = parameters, children = children), class = "riemdp_event")
 }
 
 open_adjacency <- function(adjacency) {
@@ -217,7 +219,7 @@ shuffle_of <- function(n, event) {
 # events given one by one or as a list
 gather_events <- function(...) {
   children <- list(...)
-  if (length(children) == 1 && is.list(children[[1]]) && !inherits(children[[1]], "dp_event") && !is.object(children[[1]])) {
+  if (length(children) == 1 && is.list(children[[1]]) && !inherits(children[[1]], "riemdp_event") && !is.object(children[[1]])) {
     children <- children[[1]]
   }
   if (!length(children)) abort_riemdp("event", "at least one event is needed.")
@@ -271,7 +273,7 @@ check_event <- function(event) check_event_at(event, 1)
 
 check_event_at <- function(event, depth) {
   broken <- function() abort_riemdp("event", "an event must be as its constructor makes it, e.g. event_gaussian(1).")
-  if (!inherits(event, "dp_event") || !is.list(event) || depth > 50) broken()
+  if (!inherits(event, "riemdp_event") || !is.list(event) || depth > 50) broken()
   parts <- unclass(event)
   if (!identical(names(parts), c("type", "adjacency", "parameters", "children"))) broken()
   p <- parts$parameters
@@ -337,14 +339,14 @@ describe_event <- function(e) {
 #' @rdname dp_event
 #' @param x an event.
 #' @export
-format.dp_event <- function(x, ...) {
+format.riemdp_event <- function(x, ...) {
   x <- check_event(x)
   paste0(describe_event(x), switch(x$adjacency, either = " [adjacency open]", sprintf(" [%s]", x$adjacency)))
 }
 
 #' @rdname dp_event
 #' @export
-print.dp_event <- function(x, ...) {
+print.riemdp_event <- function(x, ...) {
   cat("Event: ", format(x), "\n", sep = "")
   invisible(x)
 }

@@ -47,7 +47,7 @@ explore_picture <- function(space, study, radius) {
   x <- some_records(M, study$x, 400)
   old <- graphics::par(mar = c(0, 0, 0, 0))
   on.exit(graphics::par(old))
-  if (M$name == "kendall" || inherits(M, "mf_spd")) {
+  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
     released <- do.call(c, lapply(values, function(v) closed_curves(M, v, center)))
     curves <- c(closed_curves(M, some_records(M, x, 40), center), released, closed_curves(M, study$mean, center))
     roles <- rep(c("record", "release", "mean"), c(length(curves) - length(values) - 1, length(values), 1))
@@ -205,7 +205,7 @@ explore_server <- function(input, output, session) {
     best <- p[p$chosen, ]
     none <- "No mechanism is available here: take more records, a larger epsilon or a smaller radius."
     shiny::validate(shiny::need(nrow(best) == 1, none))
-    sprintf("%s, n = %s, epsilon = %g: expected error %.2g, %.2g %% of the radius (%s).%s", w$space$label,
+    sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s", w$space$label,
             format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
             if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
   })

@@ -5,13 +5,16 @@
 
 # ---- flat space: the exact condition (Balle and Wang 2018, Theorem 8) ---------------------------------------------------------
 
-# delta of N(0, 1) against N(mu, 1)
+# delta of N(0, 1) against N(mu, 1), mu > 0
 gaussian_delta <- function(mu, epsilon) {
-  a <- stats::pnorm(mu / 2 - epsilon / mu, log.p = TRUE)
+  if (mu == Inf) return(rep(1, length(epsilon)))
+  at <- pmax(mu / 2 - epsilon / mu, -1e100) # beyond, nothing is left in doubles
+  a <- stats::pnorm(at, log.p = TRUE)
   b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
   # rounding: the two logarithms are good to some 1e-14 of themselves; for huge mu the second to u (mu/2 + epsilon/mu)^2
   out <- exp(a) * -expm1(pmin(b - a, 0))
-  pmin(1, 1e-307 + out + 1e-13 * (1 + abs(a)) * exp(a) + 1e-15 * (mu / 2 + epsilon / mu) * stats::dnorm(mu / 2 - epsilon / mu))
+  small <- 1e-15 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
+  pmin(1, 1e-307 + ifelse(at > -40, out + 1e-13 * (1 + abs(a)) * exp(a) + small, 0))
 }
 
 # x, moved in growing steps until ok(x): where a root's last digits don't decide
@@ -37,6 +40,8 @@ gaussian_mu <- function(epsilon, delta) {
 
 # smallest epsilon that mu-GDP implies at delta, rounded up; the concentrated bound is always enough
 gdp_epsilon <- function(mu, delta) {
+  if (!(mu < 1e100)) abort_riemdp("existence", "no epsilon can be told in doubles: the noise is too small.")
+  mu <- max(mu, 1e-290)
   falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
 }
 
@@ -193,7 +198,9 @@ cell_sums <- function(law, shift, x, psi, bend, range) {
   list(lo = sum(pmax(bottom, mass_lo * range$lo, 0)), hi = sum(pmin(top, mass_hi * range$hi)))
 }
 
+# what doubles may do to the sums of a profile, relative to their terms (proofs/gaussian.md, section 3)
 ROUNDING <- 1e-10
+profile_rounding <- function(space, sigma) ROUNDING + 2e-14 * space$d * (10 + abs(log(sigma)) + log(space$d))
 CELLS <- 2000
 
 # small mu: the two tails nearly cancel; high dimension: the angular law is steep. Both want smaller cells for the same excess.
@@ -271,7 +278,13 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   Da <- D[-n]
   Db <- D[-1]
   half <- sigma^2 * t / (D + x) # (D - rho)/2
-  cosine <- far_tn * cs(k, x) / sn(k, x) - 2 * sn(k, (D + x) / 2) * sn(k, half) / (sn(k, x) * far_sn)
+  pull <- far_tn * cs(k, x) / sn(k, x)
+  push <- 2 * sn(k, half) / (sn(k, x) * far_sn)
+  cosine <- pull - sn(k, (D + x) / 2) * push
+  # rounding of the cosine: it is taken no smaller than it is, which leaves the bounds on their sides
+  slack <- 4e-15 * (abs(pull) + abs(push) * pmax(1, abs(sn(k, (D + x) / 2)))) * (1 + if (k > 0) 4 * (x > 1) / abs(sn(k, x)) else x)
+  slack <- ifelse(is.finite(slack), slack, 2)
+  cell_slack <- pmax(slack[-n], slack[-1])
   p <- (space$d - 1) / 2
   up <- function(c) stats::pbeta((1 + pmin(pmax(c, -1), 1)) / 2, p, p)
   down <- function(c) stats::pbeta((1 - pmin(pmax(c, -1), 1)) / 2, p, p)
@@ -311,11 +324,14 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   if (m != 0) bend <- iv_sub(bend, iv_scale(iv_mul(iv_mul(C, power(m - 1)), iv_square(slope)), 2 * m))
   bend <- ifelse(inside & is.finite(bend$lo), pmax(-bend$lo, 0), Inf)
   if (above) {
-    whole + beyond + cell_sums(law, set$shift, x, up(cosine), bend, iv(up(C$lo), up(C$hi)))$hi
+    whole + beyond + cell_sums(law, set$shift, x, up(cosine + slack), bend, iv(up(C$lo), up(C$hi + cell_slack)))$hi
   } else {
-    cell_sums(law, set$shift, x, down(cosine), bend, iv(down(C$hi), down(C$lo)))$lo
+    cell_sums(law, set$shift, x, down(cosine + slack), bend, iv(down(C$hi + cell_slack), down(C$lo)))$lo
   }
 }
+
+# exp(e) p for a probability, where exp(e) alone would overflow; 0 for p = 0, whatever e is
+exp_times <- function(e, p) if (p > 0) exp(e + log(p)) else 0
 
 curved_delta <- function(space, sigma, far, epsilon, cells) {
   sigma <- sigma * space$unit
@@ -329,7 +345,8 @@ curved_delta <- function(space, sigma, far, epsilon, cells) {
     plus <- tail_sums(space, set, sigma, far, e, cells) / set$lo
     minus <- if (e > 0) tail_sums(space, set, sigma, far, -e, cells) / set$hi else
       tail_sums(space, set, sigma, far, -1e-300, cells) / set$hi
-    min(1, plus - exp(e) * minus + ROUNDING * (plus + exp(e) * minus))
+    other <- exp_times(e, minus)
+    min(1, plus - other + profile_rounding(space, sigma) * (plus + other))
   }, numeric(1))
 }
 
@@ -347,7 +364,7 @@ bounded_delta <- function(space, sigma, far, epsilon, cells) {
     bend <- (far / sigma^2)^2 * (1 - psi[-n])
     total <- cell_sums(law, set$shift, x, psi, bend, iv(psi[-n], psi[-1]))$hi
     beyond <- exp(law$log(stop_at) - set$shift) / -law$slope(stop_at)
-    min(1, (total + beyond) / set$lo * (1 + ROUNDING))
+    min(1, (total + beyond) / set$lo * (1 + profile_rounding(space, sigma)))
   }, numeric(1))
 }
 
@@ -365,7 +382,8 @@ circle_delta <- function(sigma, far, epsilon) {
     # q's distance: far - x on the right of its antipode, 2 pi - far + x on the left
     q <- stats::pnorm((to - far) / sigma) - stats::pnorm(-pi / sigma) +
       stats::pnorm((from + 2 * pi - far) / sigma, lower.tail = FALSE) - stats::pnorm(pi / sigma, lower.tail = FALSE)
-    min(1, max(0, (p - exp(e) * q) / total) + 1e-14 * (stats::pnorm(to / sigma) + exp(e) * q) / total)
+    other <- exp_times(e, q)
+    min(1, max(0, (p - other) / total) + 1e-14 * (stats::pnorm(to / sigma) + other) / total)
   }, numeric(1))
 }
 
@@ -390,7 +408,12 @@ gaussian_scale <- function(space, far, epsilon, delta) {
   if (radial_far(space, flat)) {
     return(NA_real_)
   }
-  f <- function(log_sigma) log(max(profile_delta(space, exp(log_sigma), far, epsilon), 1e-300)) - log(delta)
+  if (!(flat >= 1e-9 * far)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", flat))
+  f <- function(log_sigma) {
+    at <- profile_delta(space, exp(log_sigma), far, epsilon)
+    if (is.na(at)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", exp(log_sigma)))
+    log(max(at, 1e-300)) - log(delta)
+  }
   upper <- log(flat)
   steps <- 0
   if (f(upper) > 0) {

@@ -17,13 +17,29 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
     sampler = sampler,
     rng = rng,
     numerics = numerics
-  ), class = "dp_guarantee")
+  ), class = "riemdp_guarantee")
+}
+
+# What a plan shows and a release carries: what the mechanism states of itself (`g`: epsilon, delta; reasons, sampler, rng, mu, mu_slack and
+# assumptions where they are not the usual ones), and what the circumstances add. `trusted`: the manifold whose bounds the proof takes.
+promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued", adjacency = "replace-one") {
+  simulated <- in_simulation()
+  new_guarantee(
+    g$epsilon, g$delta,
+    c(
+      g$reasons,
+      if (simulated) "seeded simulation: the noise can be drawn again",
+      if (inherits(trusted, "riemdp_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
+    ),
+    sampler = g$sampler %||% "exact", rng = if (simulated) "simulation" else g$rng %||% "operating system", numerics = numerics,
+    adjacency = adjacency, assumptions = c(assumptions, g$assumptions), mu = g$mu, mu_slack = g$mu_slack %||% 0
+  )
 }
 
 #' What a release promises
 #'
 #' @param r a private release, e.g. of [dp_mean()].
-#' @return A list of class `dp_guarantee`:
+#' @return A list of class `riemdp_guarantee`:
 #' * `label`: `"pure"` (\eqn{\epsilon}-differential privacy: exact sampler, proven sensitivity, public bounds), `"approx"`
 #'   (\eqn{(\epsilon, \delta)}), `"approx-sampler"` (the same, of a Markov chain whose proven distance from its law is part of delta) or
 #'   `"none"` (no guarantee);
@@ -50,7 +66,7 @@ guarantee.default <- function(r) {
 }
 
 #' @export
-guarantee.dp_release <- function(r) r$guarantee
+guarantee.riemdp_release <- function(r) r$guarantee
 
 symbol <- function(which, ascii = FALSE) {
   if (!ascii && isTRUE(l10n_info()[["UTF-8"]])) {
@@ -61,7 +77,7 @@ symbol <- function(which, ascii = FALSE) {
 }
 
 #' @export
-format.dp_guarantee <- function(x, ascii = FALSE, ...) {
+format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
   e <- symbol("epsilon", ascii)
   d <- symbol("delta", ascii)
   model <- if (x$numerics == "real-valued") ", real-number model" else ""
@@ -75,7 +91,7 @@ format.dp_guarantee <- function(x, ascii = FALSE, ...) {
 }
 
 #' @export
-print.dp_guarantee <- function(x, ...) {
+print.riemdp_guarantee <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   cat(sprintf("  adjacency: %s (the number of records is %s)\n", x$adjacency,
               if (x$adjacency == "add-remove") "private" else "public"))
@@ -107,19 +123,19 @@ print.dp_guarantee <- function(x, ...) {
 #' g <- guarantee(dp_mean(c(1.2, 0.7, 3.1), euclidean(1), epsilon = 1, center = 0, radius = 5))
 #' summary(g)
 #' plot(g)
-#' @name plot.dp_guarantee
+#' @name plot.riemdp_guarantee
 NULL
 
-#' @rdname plot.dp_guarantee
+#' @rdname plot.riemdp_guarantee
 #' @export
-summary.dp_guarantee <- function(object, ...) {
+summary.riemdp_guarantee <- function(object, ...) {
   as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "mu", "adjacency", "sampler",
                                   "rng", "numerics", "reason")])
 }
 
-#' @rdname plot.dp_guarantee
+#' @rdname plot.riemdp_guarantee
 #' @export
-plot.dp_guarantee <- function(x, main = format(x, ascii = TRUE), ...) {
+plot.riemdp_guarantee <- function(x, main = format(x, ascii = TRUE), ...) {
   alpha <- seq(0, 1, length.out = 401)
   beta <- if (x$label == "none") 0 * alpha else {
     pmax(0, 1 - x$delta - exp(x$epsilon) * alpha, exp(-x$epsilon) * (1 - x$delta - alpha))

@@ -93,6 +93,7 @@ LEDGER_STATEMENTS <- c(
   write_part = "UPDATE riemdp_account SET spent = ?spent, version = version + 1 WHERE data_set = ?data_set AND part = ?part",
   entry = "INSERT INTO riemdp_entry (data_set, entry, part, what, event, cost, made_at) VALUES (?data_set, ?entry, ?part, ?what, ?event, ?cost, ?at)",
   token = "INSERT INTO riemdp_token (token, what, made_at, used_at) VALUES (?token, ?what, ?at, '')",
+  token_read = "SELECT what, used_at FROM riemdp_token WHERE token = ?token",
   use = "UPDATE riemdp_token SET used_at = ?at WHERE token = ?token AND used_at = ''"
 )
 
@@ -129,7 +130,10 @@ ledger_connect <- function(ledger) {
           "connection."
         ))
       }
-      if (!DBI::dbIsValid(ledger$connection)) abort_riemdp("ledger", "the ledger's database connection is closed. Nothing is released.")
+      # a driver that can't tell will say so at the first statement
+      if (isFALSE(tryCatch(DBI::dbIsValid(ledger$connection), error = function(e) NA))) {
+        abort_riemdp("ledger", "the ledger's database connection is closed. Nothing is released.")
+      }
       ledger$connection
     },
     `function` = {
@@ -143,6 +147,87 @@ ledger_connect <- function(ledger) {
 }
 
 LEDGER_PATIENCE <- 60000L # milliseconds
+
+# ---- what a commit is worth -----------------------------------------------------------------------------------------------
+# A price must be on the disk before noise is drawn. Where a database promises less it is set to promise that, or refused.
+
+abort_not_durable <- function(...) {
+  abort_riemdp("ledger", paste0(..., " What was spent could come back after a crash. Nothing is released."))
+}
+
+sqlite_durable <- function(con) {
+  pragma <- function(name) {
+    out <- DBI::dbGetQuery(con, paste("PRAGMA main.", name, sep = ""))
+    if (nrow(out)) as.character(out[[1]][1]) else ""
+  }
+  files <- DBI::dbGetQuery(con, "PRAGMA database_list")
+  file <- files$file[files$name == "main"]
+  if (!length(file) || is.na(file[1]) || !nzchar(file[1])) {
+    abort_not_durable("this SQLite database is in memory: for a ledger in memory use dp_ledger(NULL, ...).")
+  }
+  refuse_network(file[1])
+  # RSQLite's own default doesn't wait for the disk; on macOS the disk's cache has to be emptied as well
+  DBI::dbExecute(con, "PRAGMA main.synchronous = EXTRA")
+  DBI::dbExecute(con, "PRAGMA fullfsync = ON")
+  if (!pragma("synchronous") %in% c("2", "3")) abort_not_durable("the SQLite connection doesn't wait for the disk (PRAGMA synchronous).")
+  mode <- pragma("journal_mode")
+  if (!mode %in% c("delete", "truncate", "persist", "wal")) {
+    abort_not_durable(sprintf("the SQLite database has journal_mode = %s: use delete, truncate, persist or wal.", mode))
+  }
+}
+
+is_postgres <- function(con) inherits(con, c("PqConnection", "PostgreSQLConnection", "PostgreSQL"))
+
+# in the transaction that is to be durable
+server_durable <- function(con) {
+  if (!is_postgres(con)) {
+    abort_not_durable(sprintf("commits through %s connections aren't known to be on the disk: use a file (SQLite) or PostgreSQL.", class(con)[1]))
+  }
+  setting <- function(name) as.character(DBI::dbGetQuery(con, paste("SHOW", name))[[1]])
+  for (name in c("fsync", "full_page_writes")) {
+    if (setting(name) != "on") abort_not_durable(sprintf("the PostgreSQL server runs with %s = off.", name))
+  }
+  # "off" answers before the log is on the disk, "local" and "remote_write" before it is on that of a standby that may take over
+  if (!setting("synchronous_commit") %in% c("on", "remote_apply")) DBI::dbExecute(con, "SET LOCAL synchronous_commit = on")
+  passing <- DBI::dbGetQuery(con, paste0(
+    "SELECT count(*) AS n FROM pg_class WHERE relpersistence <> 'p' AND oid IN (",
+    paste(sprintf("to_regclass('%s')", c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")), collapse = ", "), ")"
+  ))[[1]]
+  if (as.numeric(passing) > 0) abort_not_durable("tables of the ledger are unlogged or temporary.")
+}
+
+# file systems on other machines, as Linux names them
+NETWORK_DRIVES <- c("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "ncp", "afs", "coda", "9p", "davfs", "ceph",
+                    paste0("fuse.", c("sshfs", "davfs", "davfs2", "rclone", "s3fs", "gcsfuse", "curlftpfs", "smbnetfs", "glusterfs")))
+
+mount_table <- function() {
+  file <- "/proc/self/mounts"
+  if (file.exists(file)) readLines(file, warn = FALSE) else character()
+}
+
+# type of the file system that holds a path: that of the longest mount point above it
+file_system <- function(path, mounts = mount_table()) {
+  if (grepl("^(//|\\\\\\\\)", path)) return("smb")
+  words <- strsplit(mounts, " ", fixed = TRUE)
+  words <- words[lengths(words) >= 3]
+  at <- vapply(words, `[`, "", 2)
+  # spaces and the like are written in octal
+  for (code in unique(unlist(regmatches(at, gregexpr("\\\\[0-7]{3}", at))))) {
+    at <- gsub(code, intToUtf8(strtoi(substring(code, 2), 8L)), at, fixed = TRUE)
+  }
+  above <- at == "/" | path == at | startsWith(path, paste0(at, "/"))
+  if (!any(above)) return("")
+  # of two mounts at one place the later one is seen
+  best <- which(above & nchar(at) == max(nchar(at[above])))
+  words[[best[length(best)]]][3]
+}
+
+refuse_network <- function(file) {
+  type <- file_system(normalizePath(file, winslash = "/", mustWork = FALSE))
+  if (type %in% NETWORK_DRIVES) {
+    abort_not_durable(sprintf("the file is on a network drive (%s), whose locks and flushes can't be relied on: use a local disk or PostgreSQL.", type))
+  }
+}
 
 # Runs work(run, ask) on a connection, in a transaction unless `write` is FALSE: `run` gives the number of rows changed, `ask` a
 # data frame. What the database says becomes a classed error; after any error nothing is written.
@@ -160,15 +245,13 @@ ledger_work <- function(ledger, work, write = TRUE) {
   tryCatch(
     {
       con <- ledger_connect(ledger)
-      if (is_sqlite(con)) {
-        # waits for other processes; a commit is on the disk before it counts (RSQLite's own default doesn't wait for the disk)
-        RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE)
-        DBI::dbExecute(con, "PRAGMA synchronous = EXTRA")
-      }
+      if (is_sqlite(con)) RSQLite::sqliteSetBusyHandler(con, LEDGER_PATIENCE) # waits for other processes
+      if (write && is_sqlite(con)) sqlite_durable(con)
       if (write) {
         # SQLite: the right to write first, so that waiting can't end in a deadlock
         if (is_sqlite(con)) DBI::dbExecute(con, "BEGIN IMMEDIATE") else DBI::dbBegin(con)
         open <- TRUE
+        if (!is_sqlite(con)) server_durable(con)
       }
       value <- work(function(sql, ...) DBI::dbExecute(con, fill(sql, list(...))),
                     function(sql, ...) DBI::dbGetQuery(con, fill(sql, list(...))), con)
@@ -199,24 +282,28 @@ read_meta <- function(ask) {
 
 has_ledger <- function(con) DBI::dbExistsTable(con, "riemdp_ledger")
 
-database_create <- function(ledger, meta) {
-  attempt <- function() {
-    ledger_work(ledger, function(run, ask, con) {
-      for (sql in LEDGER_TABLES) run(sql)
-      found <- read_meta(ask)
-      if (!is.null(found)) return(found)
-      run(paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders, limits, made_at)",
-                "VALUES (1, ?uid, 1, ?rule, ?epsilon, ?delta, ?adjacency, ?reserve, ?orders, ?limits, ?at)"),
-          uid = meta$uid, rule = meta$rule, epsilon = hex(meta$epsilon), delta = hex(meta$delta), adjacency = meta$adjacency, reserve = hex(meta$reserve),
-          orders = if (length(meta$orders)) hex(meta$orders) else "", limits = hex(meta$limits), at = meta$made_at)
-      meta
-    })
-  }
-  # two processes that create one ledger: some databases fail one of them, which then finds the other's
-  tryCatch(attempt(), riemdp_error_ledger = function(e) {
-    Sys.sleep(0.2)
-    attempt()
+database_create <- function(ledger, meta, data_sets) {
+  ledger_work(ledger, function(run, ask, con) {
+    for (sql in LEDGER_TABLES) run(sql)
+    if (!is.null(read_meta(ask))) abort_riemdp("ledger", "there is a ledger already, made by another process just now: leave `create` out to open it.")
+    run(paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders, limits, made_at)",
+              "VALUES (1, ?uid, 1, ?rule, ?epsilon, ?delta, ?adjacency, ?reserve, ?orders, ?limits, ?at)"),
+        uid = meta$uid, rule = meta$rule, epsilon = hex(meta$epsilon), delta = hex(meta$delta), adjacency = meta$adjacency, reserve = hex(meta$reserve),
+        orders = if (length(meta$orders)) hex(meta$orders) else "", limits = hex(meta$limits), at = meta$made_at)
+    declare_accounts(run, ask, data_sets, meta)
   })
+}
+
+declare_accounts <- function(run, ask, data_sets, meta) {
+  zero <- hex(sums_zero(length(meta$limits)))
+  for (set in names(data_sets)) {
+    for (part in c("", data_sets[[set]])) {
+      if (nrow(ask("read", data_set = set, part = part)) == 0) {
+        run("INSERT INTO riemdp_account (data_set, part, version, spent, largest_part) VALUES (?set, ?part, 0, ?zero, ?zero)",
+            set = set, part = part, zero = zero)
+      }
+    }
+  }
 }
 
 # ---- what R/ledger.R asks of a store ------------------------------------------------------------------------------------------
@@ -249,17 +336,7 @@ store_declare <- function(ledger, data_sets) {
     }
     return(invisible())
   }
-  ledger_work(ledger, function(run, ask, con) {
-    zero <- hex(sums_zero(length(read_meta(ask)$limits)))
-    for (set in names(data_sets)) {
-      for (part in c("", data_sets[[set]])) {
-        if (nrow(ask("read", data_set = set, part = part)) == 0) {
-          run("INSERT INTO riemdp_account (data_set, part, version, spent, largest_part) VALUES (?set, ?part, 0, ?zero, ?zero)",
-              set = set, part = part, zero = zero)
-        }
-      }
-    }
-  })
+  ledger_work(ledger, function(run, ask, con) declare_accounts(run, ask, data_sets, read_meta(ask)))
   invisible()
 }
 
@@ -351,30 +428,37 @@ store_history <- function(ledger) {
 
 # ---- tokens: what may happen once -----------------------------------------------------------------------------------------------
 
-# A checkpoint of an optimiser holds a token. Going on from it uses the token up, so that it can't be resumed twice for one price.
-ledger_token <- function(ledger, what) {
+# A checkpoint of an optimiser holds a token. Going on from it uses the token up, so that it can't be resumed twice for one price. `seal`: what
+# the token is good for; whoever uses it has to come with the same.
+ledger_token <- function(ledger, seal) {
   token <- random_id()
   if (is_memory(ledger)) {
     state <- memory_state(ledger)
-    state$tokens[[token]] <- FALSE
+    state$tokens[[token]] <- seal
   } else {
-    ledger_work(ledger, function(run, ask, con) run("token", token = token, what = what, at = utc_now()))
+    ledger_work(ledger, function(run, ask, con) run("token", token = token, what = seal, at = utc_now()))
   }
   token
 }
 
-ledger_use_token <- function(ledger, token) {
+ledger_use_token <- function(ledger, token, seal) {
   if (!is.character(token) || length(token) != 1 || is.na(token)) abort_riemdp("argument", "`token` must be one string.")
-  used <- if (is_memory(ledger)) {
-    state <- memory_state(ledger)
-    fresh <- isFALSE(state$tokens[[token]])
-    if (fresh) state$tokens[[token]] <- TRUE
-    fresh
-  } else {
-    ledger_work(ledger, function(run, ask, con) run("use", at = utc_now(), token = token)) == 1
+  over <- function() abort_riemdp("ledger", "this checkpoint was resumed before, or belongs to another ledger: it can be resumed once.")
+  other <- function() {
+    abort_riemdp("argument", "`data`, `problem`, `data_set` or `part` aren't those that the run began with and was paid for. Nothing is used up.")
   }
-  if (!used) {
-    abort_riemdp("ledger", "this checkpoint was resumed before, or belongs to another ledger: it can be resumed once.")
+  if (is_memory(ledger)) {
+    state <- memory_state(ledger)
+    kept <- state$tokens[[token]]
+    if (is.null(kept) || identical(kept, "")) over()
+    if (!identical(kept, seal)) other()
+    state$tokens[[token]] <- ""
+  } else {
+    ledger_work(ledger, function(run, ask, con) {
+      # writing first takes the lock; an error takes it back
+      if (run("use", at = utc_now(), token = token) != 1) over()
+      if (!identical(ask("token_read", token = token)$what, seal)) other()
+    })
   }
   invisible(TRUE)
 }

@@ -71,9 +71,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' the price is then taken from the ledger *before* noise is drawn, so that no error, crash or killed process gives it back.
 #'
 #' @section How to begin:
-#' Decide on the budget before you look at any result: `epsilon`, and `delta` well below one over the number of people. Keep
-#' the ledger in a file beside the data; everyone who works with the data gives that file's path. If you don't know which rule
-#' to take: `"basic"` for a handful of releases, `"zcdp"` for more than ten or so, or for Gaussian noise.
+#' Decide on the budget before you look at any result: `epsilon`, and `delta` well below one over the number of people. Make
+#' the ledger once, in a file beside the data, `dp_ledger(path, epsilon = 1, create = TRUE)`; everyone who works with the data opens it
+#' by `dp_ledger(path)`. Where there is none, as in another working directory, opening is an error and never a fresh budget, and
+#' so is making one where there is one. If you don't know which rule to take: `"basic"` for a handful of releases, `"zcdp"` for more than ten or so, or for Gaussian noise.
 #'
 #' Make one ledger for the people that it protects: two ledgers for the same data are two budgets, and the data then have the sum
 #' of both. Don't restore an older copy of the file: the releases that it has forgotten still count.
@@ -103,22 +104,31 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' chosen by a person's own private value is none). There is one division into parts for each data set: parts must not overlap.
 #'
 #' @section Safety:
-#' A release is entered and checked in one transaction, which is on the disk before the noise is drawn. Processes that share a file
+#' A release is entered and checked in one transaction, which is on the disk before the noise is drawn: neither a killed process nor a
+#' power cut gives budget back. What the database would have to be set to otherwise is set for the transaction or refused by an error of
+#' class `riemdp_error_ledger` before anything is spent. Processes that share a file
 #' wait for each other; several can't spend the same budget. Sums are kept in twice double precision, and checking takes the same time for
 #' the millionth release as for the first. A ledger in memory, `dp_ledger(NULL, ...)`, is for short scripts: it ends with
 #' the R session, and refuses to work in a forked or other process.
 #'
-#' The file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry` and `riemdp_token`. Don't
-#' put it on a network drive whose locks don't work; a database server is the answer there: give a function that
-#' returns a new DBI connection, `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`. A connection itself
-#' is taken too, for this process only. Whoever may write to the file or database may change it: keep it with the curator.
+#' * A file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry` and `riemdp_token`; each commit waits
+#'   for the disk (`synchronous = EXTRA`). A journal in memory or none is refused, and so is a network drive, as far as the
+#'   system tells (mount table on Linux, UNC paths on Windows): their locks and flushes can't be relied on.
+#' * A database server is the answer there. Give a function that returns a new DBI connection,
+#'   `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`; a connection itself is taken too, for this process only.
+#'   For PostgreSQL each spending transaction sets `synchronous_commit` to `on` where it is less; `fsync` or `full_page_writes`
+#'   off, and tables that are unlogged or temporary, are refused.
+#' * Other databases are refused: how their commits reach the disk isn't known here.
 #'
-#' @param path the ledger's file, made if there is none; or a function that returns a new DBI connection, or a DBI connection; or
-#'   `NULL` for a ledger in memory.
+#' That disks keep what they report as written is assumed. Whoever may write to the file or database may change it: keep it with the curator.
+#'
+#' @param path the ledger's file; or a function that returns a new DBI connection, or a DBI connection; or `NULL` for a new ledger in
+#'   memory.
 #' @param epsilon,delta the budget of each data set: `epsilon` positive, `delta` from 0 to below 1. May be left out for a ledger that is
 #'   there; must agree with it if given.
 #' @param rule `"basic"`, `"zcdp"`, `"rdp"` or `"gdp"`.
 #' @param ... nothing; later arguments must be named.
+#' @param create `TRUE` to make a ledger where there is none yet; `FALSE` opens one. A ledger in memory is always a new one.
 #' @param data_sets names of data sets; or a list with the parts of each, e.g. `list(survey = NULL, trial = c("north", "south"))`.
 #'   `"default"` if not given. A ledger that is there gets those that it hasn't yet.
 #' @param orders for `"rdp"`: orders above 1, at most 64. If not given, one that suits Gaussian noise.
@@ -126,7 +136,7 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   given.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions protect), or by one
 #'   record more or less. Events of the other kind are refused: the same noise means another price.
-#' @return An object of class `dp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for each data set, part
+#' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for each data set, part
 #'   and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`; `as.data.frame()` is
 #'   [ledger_history()].
 #' @references
@@ -155,9 +165,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' summary(budget)
 #' ledger_history(budget)
 #' @export
-dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rdp", "gdp"), ..., data_sets = NULL, orders = NULL,
-                      reserve = NULL, adjacency = c("replace-one", "add-remove")) {
-  check_dots_empty(...)
+dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rdp", "gdp"), ..., create = FALSE, data_sets = NULL,
+                      orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove")) {
+  check_no_more(...)
+  create <- check_flag(create, "create")
   asked <- list(
     epsilon = if (!missing(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = if (!missing(delta)) check_delta(delta),
@@ -170,21 +181,26 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rd
   if (!is.null(data_sets)) data_sets <- check_data_sets(data_sets)
   ledger <- ledger_place(path)
   found <- if (!is_memory(ledger) && !isTRUE(ledger$creating)) store_meta(ledger)
+  if (!is.null(found) && create) abort_riemdp("ledger", "there is a ledger already: leave `create` out to open it.")
   if (is.null(found)) {
-    meta <- new_meta(asked)
-    if (is_memory(ledger)) {
-      memory_create(meta)
-      found <- meta
-    } else {
-      found <- database_create(ledger, meta)
-    }
-    if (is.null(data_sets) && identical(found$uid, meta$uid)) data_sets <- list(default = character())
+    if (!create && !is_memory(ledger)) abort_no_ledger(ledger)
+    found <- new_meta(asked)
+    if (is.null(data_sets)) data_sets <- list(default = character())
+    if (is_memory(ledger)) memory_create(found) else database_create(ledger, found, data_sets)
   }
   check_same_ledger(found, asked)
   ledger$creating <- NULL
   ledger[LEDGER_FACTS] <- found[LEDGER_FACTS]
   if (!is.null(data_sets)) store_declare(ledger, data_sets)
   ledger
+}
+
+# a budget that starts anew where one was looked for would be a second one
+abort_no_ledger <- function(ledger) {
+  abort_riemdp("ledger", paste(
+    if (ledger$kind == "file") sprintf("there is no ledger in the file %s.", dQuote(ledger$path, FALSE)) else "there is no ledger in this database.",
+    "If there should be one, look for it: a new one would be a second budget. To make the first one, say create = TRUE, once."
+  ))
 }
 
 # the object, without what only the store knows
@@ -207,7 +223,7 @@ ledger_place <- function(path) {
   } else {
     abort_riemdp("argument", "`path` must be the path of a file, a DBI connection, a function that returns one, or NULL.")
   }
-  structure(ledger, class = "dp_ledger")
+  structure(ledger, class = "riemdp_ledger")
 }
 
 new_meta <- function(asked) {
@@ -283,7 +299,7 @@ check_data_sets <- function(x) {
 check_ledger <- function(ledger) {
   word <- function(x) is.character(x) && !is.object(x) && length(x) == 1 && !is.na(x)
   numbers <- function(x, count) is.double(x) && !is.object(x) && length(x) == count && !anyNA(x)
-  ok <- inherits(ledger, "dp_ledger") && is.list(ledger)
+  ok <- inherits(ledger, "riemdp_ledger") && is.list(ledger)
   l <- if (ok) unclass(ledger)
   ok <- ok && word(l$uid) && word(l$rule) && l$rule %in% names(RULE_WORDS) && word(l$adjacency) && l$adjacency %in% ADJACENCIES &&
     numbers(l$epsilon, 1) && numbers(l$delta, 1) && numbers(l$reserve, 1) && numbers(l$orders, length(l$orders)) &&
@@ -459,7 +475,7 @@ ledger_history <- function(ledger) {
 #' @param x a ledger.
 #' @param row.names,optional not used.
 #' @export
-as.data.frame.dp_ledger <- function(x, row.names = NULL, optional = FALSE, ...) ledger_history(x)
+as.data.frame.riemdp_ledger <- function(x, row.names = NULL, optional = FALSE, ...) ledger_history(x)
 
 # ---- what is left ---------------------------------------------------------------------------------------------------------------
 
@@ -480,7 +496,7 @@ ledger_accounts <- function(ledger) {
 #' @rdname dp_ledger
 #' @param object,x a ledger.
 #' @export
-summary.dp_ledger <- function(object, ...) {
+summary.riemdp_ledger <- function(object, ...) {
   check_ledger(object)
   units <- rule_units(object)
   do.call(rbind, lapply(ledger_accounts(object), function(a) {
@@ -510,7 +526,7 @@ largest_release <- function(ledger, account) {
 
 #' @rdname dp_ledger
 #' @export
-format.dp_ledger <- function(x, ...) {
+format.riemdp_ledger <- function(x, ...) {
   check_ledger(x)
   units <- rule_units(x)
   e <- symbol("epsilon")
@@ -539,62 +555,7 @@ format.dp_ledger <- function(x, ...) {
 
 #' @rdname dp_ledger
 #' @export
-print.dp_ledger <- function(x, ...) {
+print.riemdp_ledger <- function(x, ...) {
   cat(format(x), sep = "\n")
   invisible(x)
-}
-
-#' Picture of what is left in a ledger
-#'
-#' The share of the budget that is left after each release, for each data set. Where a data set has parts, it is what its most used part
-#' leaves.
-#'
-#' @param x a ledger.
-#' @param data_set names of data sets; all of them by default.
-#' @param main title.
-#' @param ... further arguments of [graphics::plot.default()].
-#' @return The ledger, invisibly.
-#' @examples
-#' budget <- dp_ledger(NULL, epsilon = 1)
-#' for (i in 1:5) ledger_spend(budget, event_pure(0.15))
-#' plot(budget)
-#' @export
-plot.dp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
-  check_ledger(x)
-  history <- ledger_history(x)
-  known <- unique(vapply(ledger_accounts(x), `[[`, "", "data_set"))
-  sets <- if (is.null(data_set)) known else vapply(as.list(data_set), check_choice, "", name = "data_set", choices = known)
-  if (!length(sets)) abort_riemdp("argument", "the ledger has no data set yet.")
-  curves <- lapply(sets, function(set) share_left(x, history[history$data_set == set, , drop = FALSE]))
-  longest <- max(lengths(curves))
-  colours <- grDevices::hcl.colors(length(sets), "Dark 3")
-  if (is.null(main)) main <- sprintf("Privacy budget left, rule %s", x$rule)
-  arguments <- list(...)
-  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left", cex.main = 0.85, xaxt = "n")
-  do.call(graphics::plot.default, c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
-  if (is.null(arguments$xaxt)) graphics::axis(1, unique(round(pretty(c(0, max(1, longest - 1)))))) # releases are whole
-  graphics::abline(h = 0, col = "grey60")
-  for (i in seq_along(sets)) {
-    graphics::lines(seq_along(curves[[i]]) - 1, curves[[i]], type = "s", col = colours[i], lwd = 2)
-  }
-  if (length(sets) > 1) graphics::legend("topright", sets, col = colours, lwd = 2, bty = "n", cex = 0.8)
-  invisible(x)
-}
-
-# after 0, 1, ... entries: the least of what delta and the best of the other sums leave
-share_left <- function(ledger, history) {
-  units <- rule_units(ledger)
-  limits <- ledger$limits
-  used <- vapply(seq_along(units), function(j) {
-    if (limits[j] == 0) return(rep(0, nrow(history) + 1))
-    cost <- pmin(history[[units[j]]], 4 * limits[j])
-    spent <- cumsum(ifelse(is.na(history$part), cost, 0))
-    top <- rep(0, nrow(history))
-    for (part in unique(history$part[!is.na(history$part)])) top <- pmax(top, cumsum(ifelse(history$part %in% part, cost, 0)))
-    c(0, spent + top) / limits[j]
-  }, numeric(nrow(history) + 1))
-  used <- matrix(used, nrow(history) + 1)
-  last <- length(units)
-  main <- do.call(pmin, lapply(seq_len(last - 1), function(j) used[, j]))
-  pmax(0, 1 - pmax(main, used[, last]))
 }

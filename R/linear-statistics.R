@@ -8,7 +8,7 @@ statistic_widths <- function(d) {
 }
 
 moment_matrices <- function(x, y) {
-  if (inherits(x, "linear_chunks")) linear_moments(x) else list(xx = tcrossprod(x), xy = tcrossprod(x, y))
+  if (inherits(x, "riemdp_linear_chunks")) linear_moments(x, y) else list(xx = tcrossprod(x), xy = tcrossprod(x, y))
 }
 
 # a symmetric matrix from its lower triangle

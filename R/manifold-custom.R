@@ -80,12 +80,12 @@ manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL
   if (!is.character(label) || length(label) != 1 || is.na(label)) {
     abort_riemdp("argument", "`label` must be one string.")
   }
-  new_manifold("custom", c(dim, ambient), "mf_custom",
+  new_manifold("custom", c(dim, ambient), "riemdp_custom",
                functions = given[!vapply(given, is.null, logical(1))], facts = facts, label = label)
 }
 
 #' @export
-manifold_label.mf_custom <- function(M) M$label
+manifold_label.riemdp_custom <- function(M) M$label
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 

@@ -10,7 +10,7 @@
 #' mf_dist(M, c(0, 0), rbind(c(3, 4), c(1, 0)))
 #' frechet_mean(c(1, 2, 6), euclidean(1))$mean
 #' @export
-euclidean <- function(d) new_manifold("euclidean", check_count(d, "d"), "mf_euclidean")
+euclidean <- function(d) new_manifold("euclidean", check_count(d, "d"), "riemdp_euclidean")
 
 #' @export
-manifold_label.mf_euclidean <- function(M) sprintf("Euclidean space R^%d", M$param)
+manifold_label.riemdp_euclidean <- function(M) sprintf("Euclidean space R^%d", M$param)

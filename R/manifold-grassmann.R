@@ -9,7 +9,7 @@
 #' W'Y. The logarithm is undefined where the largest angle is \eqn{\pi/2}. A symmetric space, curvature in \eqn{[0, 2]} (1 for lines
 #' and hyperplanes), injectivity radius \eqn{\pi/2}. Random points of [mf_random()] are uniform.
 #'
-#' @param n,p dimension of the space and of the subspaces, 1 <= p < n.
+#' @param n,p dimension of the space and of the subspaces, 1 <= p < n, np at most 1e7.
 #' @return A manifold object.
 #' @references Bendokat, T., Zimmermann, R. and Absil, P.-A. (2024). A Grassmann manifold handbook: basic geometry and
 #'   computational aspects. *Advances in Computational Mathematics* 50, 6. \doi{10.1007/s10444-023-10090-8}
@@ -21,8 +21,9 @@
 #' @export
 grassmann <- function(n, p) {
   n <- check_count(n, "n", least = 2, most = 1e5)
-  new_manifold("grassmann", c(n, check_count(p, "p", most = n - 1)), "mf_grassmann")
+  p <- check_frame(n, check_count(p, "p", most = n - 1))
+  new_manifold("grassmann", c(n, p), "riemdp_grassmann")
 }
 
 #' @export
-manifold_label.mf_grassmann <- function(M) sprintf("Grassmann manifold Gr(%d, %d)", M$param[1], M$param[2])
+manifold_label.riemdp_grassmann <- function(M) sprintf("Grassmann manifold Gr(%d, %d)", M$param[1], M$param[2])

@@ -26,9 +26,9 @@
 #' mf_dist(kendall(3), triangle, turned)
 #' frechet_mean(callosa[, , 1:20], kendall(50))
 #' @export
-kendall <- function(k) new_manifold("kendall", check_count(k, "k", least = 3), "mf_kendall")
+kendall <- function(k) new_manifold("kendall", check_count(k, "k", least = 3), "riemdp_kendall")
 
 #' @export
-manifold_label.mf_kendall <- function(M) {
+manifold_label.riemdp_kendall <- function(M) {
   sprintf("Kendall's planar shapes of %d landmarks (CP^%d)", M$param, M$param - 2L)
 }

@@ -43,11 +43,11 @@
 spd <- function(k, metric = c("affine", "bures", "logeuclidean"), floor = 1e-10) {
   metric <- check_choice(metric, "metric", c("affine", "bures", "logeuclidean"))
   floor <- check_number(floor, "floor", least = 0, most = 1 - 1e-15)
-  new_manifold(paste0("spd_", metric), check_count(k, "k", most = 5000), "mf_spd", metric = metric, floor = floor)
+  new_manifold(paste0("spd_", metric), check_count(k, "k", most = 5000), "riemdp_spd", metric = metric, floor = floor)
 }
 
 #' @export
-manifold_label.mf_spd <- function(M) {
+manifold_label.riemdp_spd <- function(M) {
   metric <- c(spd_affine = "affine-invariant", spd_bures = "Bures-Wasserstein", spd_logeuclidean = "log-Euclidean")
   sprintf("%d x %d positive definite matrices, %s metric", M$param, M$param, metric[[M$name]])
 }

@@ -18,7 +18,7 @@
 #' v <- mf_log(M, north, c(1, 0, 0))
 #' mf_exp(M, north, v / 2)
 #' @export
-sphere <- function(d) new_manifold("sphere", check_count(d, "d"), "mf_sphere")
+sphere <- function(d) new_manifold("sphere", check_count(d, "d"), "riemdp_sphere")
 
 #' @export
-manifold_label.mf_sphere <- function(M) sprintf("sphere S^%d in R^%d", M$param, M$param + 1L)
+manifold_label.riemdp_sphere <- function(M) sprintf("sphere S^%d in R^%d", M$param, M$param + 1L)

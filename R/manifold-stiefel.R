@@ -12,9 +12,16 @@
 #' matches frames. [mf_project()] is the polar factor.
 #'
 #' Curvature is in \eqn{[-1/2, 1]} (Euclidean; injectivity radius \eqn{\pi}) or \eqn{[0, 5/4]} (canonical; injectivity radius
-#' at least \eqn{2\pi/\sqrt5}). Random points of [mf_random()] are uniform.
+#' at least \eqn{2\pi/\sqrt5}). Rotations with a bi-invariant metric,
+#' p = n and for the canonical metric p = n - 1, have curvature in \eqn{[0, 1/4]} (Euclidean; 1/8 for n = 3; injectivity radius
+#' \eqn{\pi\sqrt2}) or \eqn{[0, 1/2]} (canonical; 1/4 for n = 3; \eqn{\pi}), St(3, 2) with the Euclidean metric in \eqn{[-1/2, 1/2]}.
+#' Proofs: the file `proofs/geometry.md` of the installed package.
 #'
-#' @param n,p number of rows and columns, 1 <= p <= n.
+#' [mf_log()] and [mf_dist()] return the shortest geodesic, and its length, within the injectivity radius. A longer result is the length of
+#' the geodesic that the iteration found: an upper bound of the distance, which may be several times as long. Random points of [mf_random()]
+#' are uniform.
+#'
+#' @param n,p number of rows and columns, 1 <= p <= n, n at least 2, np at most 1e7.
 #' @param metric `"euclidean"` or `"canonical"`.
 #' @return A manifold object.
 #' @references
@@ -35,12 +42,22 @@
 stiefel <- function(n, p, metric = c("euclidean", "canonical")) {
   metric <- check_choice(metric, "metric", c("euclidean", "canonical"))
   n <- check_count(n, "n", most = 1e5)
-  p <- check_count(p, "p", most = n)
-  new_manifold(paste0("stiefel_", metric), c(n, p), "mf_stiefel", metric = metric)
+  p <- check_frame(n, check_count(p, "p", most = n))
+  new_manifold(paste0("stiefel_", metric), c(n, p), "riemdp_stiefel", metric = metric)
 }
 
 #' @export
-manifold_label.mf_stiefel <- function(M) {
+manifold_label.riemdp_stiefel <- function(M) {
   metric <- c(stiefel_euclidean = "Euclidean", stiefel_canonical = "canonical")
   sprintf("Stiefel manifold St(%d, %d), %s metric", M$param[1], M$param[2], metric[[M$name]])
+}
+
+# p where n x p matrices can be had, else an error: what the C code refuses is refused where it is asked for
+check_frame <- function(n, p) {
+  if (n < 2) abort_riemdp("argument", "`n` must be at least 2: one row has only the points 1 and -1.")
+  size <- as.numeric(n) * p
+  if (size > 1e7) {
+    abort_riemdp("argument", sprintf("n * p must be at most 1e7, the numbers of one point; it is %g: choose a smaller `p` or `n`.", size))
+  }
+  p
 }

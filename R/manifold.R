@@ -2,7 +2,7 @@
 # derived in C (init() of its table), each time it is read.
 
 new_manifold <- function(name, param, class, ..., extra = list()) {
-  structure(c(list(name = name, param = as.integer(param)), list(...), extra), class = c(class, "manifold"))
+  structure(c(list(name = name, param = as.integer(param)), list(...), extra), class = c(class, "riemdp_manifold"))
 }
 
 #' Facts about a manifold
@@ -26,13 +26,13 @@ mf_facts <- function(M) {
 }
 
 #' @export
-print.manifold <- function(x, ...) {
+print.riemdp_manifold <- function(x, ...) {
   cat(format(x), sep = "\n")
   invisible(x)
 }
 
 #' @export
-format.manifold <- function(x, ...) {
+format.riemdp_manifold <- function(x, ...) {
   facts <- mf_facts(x)
   number <- function(v) formatC(v, digits = 4, format = "fg")
   curvature <- if (facts$k_min == facts$k_max) number(facts$k_min) else {

@@ -14,13 +14,14 @@ mechanism_adaptive <- list(
   name = "adaptive",
   auto = FALSE, # its target is another one, and its error depends on the data
   chunks = TRUE,
+  counts = TRUE,
   options = c("shares", "fraction"),
   unsupported = function(M, ask) {
     if (ask$calibration == "paper") {
       "`calibration = \"paper\"` doesn't exist for mechanism = \"adaptive\"."
     } else if (!is.null(ask$sigma)) {
       "mechanism = \"adaptive\" has three stages and no single scale: give `epsilon` instead of `sigma`."
-    } else if (inherits(M, "mf_custom")) {
+    } else if (inherits(M, "riemdp_custom")) {
       "mechanism = \"adaptive\" isn't offered on a user's manifold."
     }
   },
@@ -33,7 +34,7 @@ mechanism_adaptive <- list(
     last <- adaptive_stage(M, ask, shares[["mean"]], ask$center, ask$ball$radius)
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,
-      acceptance = NA_real_, shares = shares, fraction = fraction, rough = rough,
+      acceptance = NA_real_, numbers = last$numbers, shares = shares, fraction = fraction, rough = rough,
       target = "the Frechet mean of the records moved into the released ball",
       details = list(shares = shares, fraction = fraction),
       guarantee = list(
@@ -49,7 +50,7 @@ mechanism_adaptive <- list(
   release = function(M, x, plan, ask) {
     pick <- function(stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
     center <- clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough))
-    radii <- adaptive_radii(M, ask$ball$radius, center)
+    radii <- adaptive_radii(M, ask, plan$shares[["mean"]], center)
     chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center, radii / ADAPTIVE_MARGIN, plan$fraction,
                           plan$shares[["radius"]] * ask$epsilon, in_simulation())]
     last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
@@ -58,7 +59,14 @@ mechanism_adaptive <- list(
       details = c(plan$details, list(released_center = center, released_radius = chosen, last = last$mechanism)),
       last = last, expected_error = NULL, scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem,
       solver_error = last$solver_error
-    ), class = "staged_value")
+    ), class = "riemdp_staged")
+  },
+  # the last stage's law around the mean of the records in the released ball
+  region = function(r, level) {
+    last <- r
+    last[c("center", "radius")] <- moved_ball(r)
+    last$mechanism <- r$details$last
+    mean_mechanisms()[[last$mechanism]]$region(last, level)
   },
   words = function(r) {
     share <- r$details$shares
@@ -88,11 +96,16 @@ adaptive_stage <- function(M, ask, share, center, radius) {
   stage
 }
 
-# the radii of the grid that theorems allow around a released centre (on Bures-Wasserstein they depend on it)
-adaptive_radii <- function(M, radius, center) {
-  radii <- adaptive_grid(radius)
-  allowed <- vapply(radii, function(r) r < radius_limit(ball_facts(M, r, center)), logical(1))
-  if (any(allowed)) radii[allowed] else radii[length(radii)]
+# the radii of the grid whose last stage can be served around a released centre (on Bures-Wasserstein that depends on it)
+adaptive_radii <- function(M, ask, share, center) {
+  radii <- adaptive_grid(ask$ball$radius)
+  served <- vapply(radii, function(r) {
+    tryCatch({
+      adaptive_stage(M, ask, share, center, r)
+      TRUE
+    }, riemdp_error = function(e) FALSE)
+  }, logical(1))
+  if (any(served)) radii[served] else radii[1]
 }
 
 # post-processing: a released point moved to the nearest point of the public ball

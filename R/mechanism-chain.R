@@ -132,7 +132,7 @@ run_chain <- function(M, x, center, ball, start, target, proposal, redraw, sigma
 #'   value for the sphere only: .5 for the gradient, 1 for Laplace.
 #'
 #' @param x records, in any shape that functions on `M` accept.
-#' @param M a manifold.
+#' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param sigma scale of the density, positive.
 #' @param center,radius the ball; records outside are moved to it, as in [dp_mean()].
 #' @param ... nothing; later arguments must be named.
@@ -149,7 +149,7 @@ run_chain <- function(M, x, center, ball, start, target, proposal, redraw, sigma
 #'   of the ball.
 #' @param start `"spread"`: each chain at another point of the ball, so that R-hat means something; `"center"`; or `"mean"`, as
 #'   published.
-#' @return An object of class `nonprivate_chain`: `draws` (all states, chain after chain, in the plain shape of many points),
+#' @return An object of class `riemdp_nonprivate_chain`: `draws` (all states, chain after chain, in the plain shape of many points),
 #'   `variables` (iterations x chains x variables: the log density, the distance from the records' mean, and the
 #'   orthonormal coordinates of the logarithm at `center`; `NA` beyond its cut locus), `acceptance` (one number a chain) and the
 #'   settings. `summary()` gives mean, standard deviation, R-hat and effective sample sizes by the suggested package 'posterior',
@@ -167,7 +167,7 @@ run_chain <- function(M, x, center, ball, start, target, proposal, redraw, sigma
 #' chain
 #' if (requireNamespace("posterior", quietly = TRUE)) summary(chain)
 #' @export
-nonprivate_chain <- function(x, M, sigma, center, radius, ..., target = c("kng", "laplace"),
+nonprivate_chain <- function(x, M = manifold_of(x), sigma, center, radius, ..., target = c("kng", "laplace"),
                              proposal = c("isotropic", "published"), redraw = NULL, truncate = NULL, chains = 4, iterations = 1000, burn_in = NULL, thin = 1, step = NULL,
                              start = c("spread", "center", "mean")) {
   check_dots_empty(...)
@@ -179,7 +179,7 @@ nonprivate_chain <- function(x, M, sigma, center, radius, ..., target = c("kng",
   chains <- check_count(chains, "chains", most = 1000)
   iterations <- check_count(iterations, "iterations", most = 1e7)
   thin <- check_count(thin, "thin", most = 1e6)
-  if (inherits(center, "frechet_mean")) center <- center$mean # nothing here is private
+  if (inherits(center, "riemdp_frechet_mean")) center <- center$mean # nothing here is private
   center <- public_point(M, center)
   ball <- check_radius(M, radius, center)
   if (ball$k_min == -Inf) {
@@ -217,7 +217,7 @@ nonprivate_chain <- function(x, M, sigma, center, radius, ..., target = c("kng",
     manifold = M, target = target, proposal = proposal, redraw = redraw, sigma = sigma, step = set$step,
     burn_in = set$burn_in, thin = thin,
     truncate = truncate, start = start
-  ), class = "nonprivate_chain")
+  ), class = "riemdp_nonprivate_chain")
 }
 
 # many points, plain shapes, one after the other
@@ -233,7 +233,7 @@ bind_records <- function(parts) {
 }
 
 #' @export
-print.nonprivate_chain <- function(x, ...) {
+print.riemdp_nonprivate_chain <- function(x, ...) {
   size <- dim(x$variables)
   cat(sprintf("NOT PRIVATE: %d Markov chain%s of %d states on %s\n", size[2], if (size[2] == 1) "" else "s", size[1],
               label_manifold(x$manifold)))
@@ -245,7 +245,7 @@ print.nonprivate_chain <- function(x, ...) {
 #' @rdname nonprivate_chain
 #' @param object a `nonprivate_chain`.
 #' @export
-summary.nonprivate_chain <- function(object, ...) {
+summary.riemdp_nonprivate_chain <- function(object, ...) {
   need_posterior()
   draws <- posterior::as_draws_array(object$variables)
   out <- as.data.frame(posterior::summarise_draws(draws, "mean", "sd", "rhat", "ess_bulk", "ess_tail"))
@@ -260,4 +260,4 @@ need_posterior <- function() {
 }
 
 #' @exportS3Method posterior::as_draws
-as_draws.nonprivate_chain <- function(x, ...) posterior::as_draws_array(x$variables)
+as_draws.riemdp_nonprivate_chain <- function(x, ...) posterior::as_draws_array(x$variables)

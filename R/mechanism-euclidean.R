@@ -56,6 +56,7 @@ mechanism_euclidean <- list(
   plan = function(M, ask) {
     target <- baseline_option(ask, "target", c("frechet", "arithmetic"))
     into_ball <- check_flag(ask$options$into_ball, "options$into_ball")
+    numbers <- NULL
     r <- ask$ball$radius
     b <- ambient_bounds(M, ask$center, r)
     if (ask$calibration == "paper") {
@@ -70,10 +71,11 @@ mechanism_euclidean <- list(
       total <- sensitivity
       theorem <- "ambient diameter of the ball/n, proofs/baselines.md"
     } else {
-      inner <- mean_bounds(ask, wrapped = FALSE)
+      inner <- mean_bounds(M, ask, wrapped = FALSE)
       chord <- function(d) if (M$name == "sphere") 2 * sin(min(d, pi) / 2) else min(b$stretch * d, b$diameter)
       sensitivity <- outwards(chord(inner$sensitivity))
       total <- outwards(chord(inner$total))
+      numbers <- inner$numbers
       theorem <- paste0(inner$theorem, if (M$name == "sphere") ", as a chord" else ", times the ball's stretch", " (proofs/baselines.md)")
     }
     law <- pure_scale(ask, total)
@@ -81,14 +83,15 @@ mechanism_euclidean <- list(
       scale = law$scale, sensitivity = sensitivity, theorem = theorem, solver_error = total - sensitivity, acceptance = 1,
       target = if (target == "arithmetic") "projected arithmetic mean, not the Frechet mean" else "Frechet mean",
       expected_error = ambient_error(M, ask, b$norm, law$scale, into_ball),
-      norm = b$norm, code = AMBIENT_TARGET[[target]], into_ball = into_ball,
+      norm = b$norm, code = AMBIENT_TARGET[[target]], into_ball = into_ball, numbers = numbers,
       details = list(norm = b$norm, target = target, into_ball = into_ball),
       guarantee = list(epsilon = law$epsilon, delta = 0, reasons = paper_reason(ask), sampler = "exact")
     )
   },
   release = function(M, x, plan, ask) {
-    .Call(riemdp_euclidean_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$code,
-          AMBIENT_NORM[[plan$norm]], plan$scale, plan$into_ball, SOLVER_TOLERANCE, in_simulation())
+    .Call(riemdp_euclidean_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, ask$ball$radius,
+          c(ask$ball$k_min, ask$ball$k_max), plan$code, AMBIENT_NORM[[plan$norm]], plan$scale, plan$into_ball, SOLVER_TOLERANCE,
+          plan$numbers, in_simulation())
   },
   region = function(r, level) {
     if (r$details$into_ball || r$details$target != "frechet" || !r$manifold$name %in% c("euclidean", "sphere")) return(NULL)

@@ -74,8 +74,9 @@ mechanism_gaussian <- list(
     c(if (is.null(profile_space(M))) no_gaussian(M), gaussian_unsupported(ask, "gaussian"))[1]
   },
   plan = function(M, ask) {
-    bounds <- mean_bounds(ask, wrapped = FALSE)
+    bounds <- mean_bounds(M, ask, wrapped = FALSE)
     law <- gaussian_law(ask, profile_space(M), bounds$total)
+    check_radial(M, "gaussian", law$scale)
     c(bounds, law, list(acceptance = NA_real_, details = list(profile = profile_space(M)$kind)))
   },
   error = function(M, plan, ask) expected_error(M, plan$scale, "gaussian"),
@@ -113,12 +114,12 @@ mechanism_wrapped_gaussian <- list(
   },
   plan = function(M, ask) {
     if (ask$numerics == "lattice") return(mechanism_lattice$plan(M, with_law(ask, "gaussian")))
-    bounds <- mean_bounds(ask, wrapped = TRUE)
+    bounds <- mean_bounds(M, ask, wrapped = TRUE)
     c(bounds, gaussian_law(ask, FLAT_SPACE, bounds$total), list(acceptance = 1))
   },
   error = function(M, plan, ask) {
     # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
-    if (inherits(M, "mf_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, "gaussian"))
+    if (inherits(M, "riemdp_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, "gaussian"))
     expected_error(M, plan$scale, "wrapped_gaussian", ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) {

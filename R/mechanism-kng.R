@@ -12,36 +12,39 @@ kng_unsupported <- function(M, ask, name) {
     sprintf("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points further apart.", name)
   } else if (ask$numerics == "lattice") {
     sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
-  } else if (ask$timing == "constant" && isTRUE(ask$chunked)) {
-    "`timing = \"constant\"` isn't available for records in chunks: each of its fixed trials would be a pass, and reading takes its own time."
   } else if (ask$timing == "constant" && ask$delta == 0) {
     "`timing = \"constant\"` caps the number of trials, which needs `delta` > 0."
   }
 }
 
-# The number of trials after which none has succeeded with probability at most delta/(1 + e^epsilon), by the proven lower bound of
-# the acceptance; list(trials, delta, acceptance).
-kng_trials <- function(M, ask, name, scale, epsilon) {
-  if (ask$timing == "ordinary") {
-    return(list(trials = 0, delta = 0))
-  }
-  least <- .Call(riemdp_kng_least_acceptance, M, ask$ball$radius, KNG_LAW[[name]], scale, SOLVER_TOLERANCE)
+# How many trials the sampler makes at most. Each of the last ones succeeds with probability `acceptance` at least, whatever the records
+# (proven). timing = "constant": all are made, and a failure of all costs delta; else so many that it costs less of epsilon than the
+# scale was rounded up by (proofs/kng.md, section 6).
+kng_trials <- function(M, ask, name, scale, epsilon, gradient) {
+  r <- ask$ball$radius
+  least <- .Call(riemdp_kng_least_acceptance, M, r, KNG_LAW[[name]], scale, gradient)
   # log(1 + e^epsilon) without overflow
   log_factor <- epsilon + log1p(exp(-epsilon))
-  trials <- max(1, ceiling((log(ask$delta) - 1e-9 - log_factor) / log1p(-least)))
-  steps <- .Call(riemdp_ball_steps, ask$ball$k_min, ask$ball$k_max, ask$ball$radius, 0.5 * SOLVER_TOLERANCE)[2]
-  if (!(trials <= min(ask$max_trials, 1e8))) {
+  constant <- ask$timing == "constant"
+  d <- mf_facts(M)$dimension
+  spread <- abs(ask$ball$k_min) + abs(ask$ball$k_max)
+  log_share <- if (constant) log(ask$delta) - 1e-9 - log_factor else
+    log(1e-13) + log(min(1, epsilon)) - (2 * r + 2 * gradient) / scale - (d - 1) * r * sqrt(spread)
+  trials <- max(1, ceiling(log_share / log1p(-least)))
+  if (!(if (constant) trials <= min(ask$max_trials, 1e8) else least * ask$max_trials >= 1)) {
     abort_riemdp("unsupported", sprintf(
-      "`timing = \"constant\"` would take %.3g trials here (each succeeds with a probability that is proven to be at least %.3g), more than `max_trials` = %.3g. A smaller radius, a larger `delta` or timing = \"ordinary\" would do.",
-      trials, least, ask$max_trials
+      "mechanism = \"%s\" would take %.3g trials here for some records%s: each is proven to succeed with probability %.3g, and `max_trials` is %.3g. A smaller radius%s or mechanism = \"wrapped\" would do.",
+      name, if (constant) trials else 1 / least, if (constant) "" else ", on average", least, ask$max_trials,
+      if (constant) ", a larger `delta`, timing = \"ordinary\"" else ""
     ))
   }
-  if (!(steps <= 1e5)) {
-    abort_riemdp("unsupported", sprintf(
-      "`timing = \"constant\"` would take %.3g steps of the solver at this radius. A smaller radius or timing = \"ordinary\" would do.", steps
-    ))
-  }
-  list(trials = trials, delta = min(1, outwards(exp(log_factor + trials * log1p(-least)))), acceptance = least)
+  list(trials = trials, delta = if (constant) min(1, outwards(exp(log_factor + trials * log1p(-least)))) else 0, acceptance = least)
+}
+
+# operations of one trial, roughly: "auto" leaves alone what might take long for the worst records of the ball
+kng_cost <- function(M, ask) {
+  facts <- mf_facts(M)
+  ask$n * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
 }
 
 # mean sectional curvature
@@ -85,30 +88,6 @@ kng_expected_error <- function(M, ask, scale, name) {
   integral(1) / integral(0)
 }
 
-# Share of trials that succeed for public records, spread evenly over the ball with a fixed seed: "auto" leaves alone what would take
-# long
-kng_acceptance <- function(M, ask, scale, name, records = 40) {
-  facts <- mf_facts(M)
-  d <- facts$dimension
-  records <- min(records, ask$n)
-  cost <- records * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
-  trials <- min(200, floor(1e8 / cost))
-  share <- if (trials < 20) 0 else with_simulation(1, {
-    a <- matrix(stats::rnorm(records * d), records)
-    a <- a / sqrt(rowSums(a^2)) * ask$ball$radius * stats::runif(records)^(1 / d)
-    x <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
-    .Call(riemdp_kng_acceptance_nonprivate, M, x, ask$center, ask$ball$radius, KNG_LAW[[name]], scale, SOLVER_TOLERANCE,
-          FALSE, trials, TRUE)
-  })
-  if (share == 0) {
-    abort_riemdp("unsupported", sprintf(
-      "mechanism = \"%s\" would take long here: %s. Ask for it by name to have it nevertheless.", name,
-      if (trials < 20) "each trial is slow" else "for records spread over the ball none of 200 trials succeeded"
-    ))
-  }
-  share
-}
-
 # Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at most the left
 # integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
 kng_region <- function(r, level, name) {
@@ -137,11 +116,12 @@ kng_plan <- function(M, ask, name, bounds, loss) {
   if (law$scale < max(1e-11, 1e-11 * ask$ball$radius)) {
     abort_riemdp("unsupported", sprintf("the scale would be %.3g: doubles don't hold noise that small. A smaller epsilon would do.", law$scale))
   }
-  cap <- kng_trials(M, ask, name, law$scale, law$epsilon)
+  steps <- mean_steps(M, ask$ball, ask$n)
+  if (!(steps$slope <= 0.1 * law$scale)) abort_rounding("the noise would be no larger than rounding errors")
+  cap <- kng_trials(M, ask, name, law$scale, law$epsilon, steps$slope)
   constant <- ask$timing == "constant"
-  c(bounds, list(
-    scale = law$scale, trials = cap$trials,
-    acceptance = if (constant) cap$acceptance else if (ask$mechanism == "auto") kng_acceptance(M, ask, law$scale, name) else NA_real_,
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], list(
+    scale = law$scale, trials = cap$trials, acceptance = cap$acceptance, slow = !(kng_cost(M, ask) <= cap$acceptance * 1e10), numbers = steps$numbers, gradient = steps$slope,
     details = c(if (name == "kng") list(moved = "gradient of the energy, anywhere in the ball,"),
                 if (constant) list(trials = cap$trials)),
     guarantee = list(epsilon = law$epsilon, delta = cap$delta, reasons = paper_reason(ask), sampler = "exact")
@@ -149,8 +129,8 @@ kng_plan <- function(M, ask, name, bounds, loss) {
 }
 
 kng_release <- function(M, x, plan, ask, name) {
-  .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, KNG_LAW[[name]], plan$scale, SOLVER_TOLERANCE, plan$trials,
-        in_simulation())
+  .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, ask$ball$radius,
+        KNG_LAW[[name]], plan$scale, c(plan$numbers, plan$gradient), plan$trials, identical(ask$timing, "constant"), in_simulation())
 }
 
 kng_timing_words <- function(r) {
@@ -168,8 +148,12 @@ mechanism_kng <- list(
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
     sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
-    bounds <- list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = 0,
-                   total = as.numeric(sensitivity))
+    steps <- mean_steps(M, ask$ball, ask$n)
+    if (!is.null(steps$why)) abort_rounding(steps$why)
+    extra <- outwards(2 * steps$gradient)
+    check_rounding(extra, sensitivity)
+    bounds <- list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
+                   total = as.numeric(sensitivity) + extra)
     kng_plan(M, ask, "kng", bounds, if (ask$calibration == "paper") 1 else 2)
   },
   error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "kng"),
@@ -179,7 +163,7 @@ mechanism_kng <- list(
     c(
       sprintf("Noise: density proportional to exp(-|grad U|/scale) on the public ball, U the energy that the mean minimises; scale = %s of grad U/epsilon = %.6g. %s (proofs/kng.md).",
               if (r$calibration == "paper") "sensitivity" else "2 x sensitivity", r$scale,
-              "The normalising constant depends on the records and takes the second half of epsilon; the solver's error changes the speed of the sampler, not its law"),
+              "The normalising constant depends on the records and takes the second half of epsilon; rounding errors of grad U are part of the sensitivity"),
       kng_timing_words(r)
     )
   }
@@ -196,7 +180,7 @@ mechanism_laplace_truncated <- list(
       kng_unsupported(M, ask, "laplace_truncated")
     }
   },
-  plan = function(M, ask) kng_plan(M, ask, "laplace_truncated", mean_bounds(ask, wrapped = FALSE), 2),
+  plan = function(M, ask) kng_plan(M, ask, "laplace_truncated", mean_bounds(M, ask, wrapped = FALSE), 2),
   error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "laplace_truncated"),
   release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "laplace_truncated"),
   region = function(r, level) kng_region(r, level, "laplace_truncated"),

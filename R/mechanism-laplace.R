@@ -20,9 +20,10 @@ mechanism_laplace <- list(
   chunks = TRUE,
   unsupported = function(M, ask) if (!has_laplace(M)) no_laplace(M),
   plan = function(M, ask) {
-    bounds <- mean_bounds(ask, wrapped = FALSE)
+    bounds <- mean_bounds(M, ask, wrapped = FALSE)
     law <- pure_scale(ask, bounds$total)
     check_laplace(M, law$scale, ask$n, law$epsilon, ask$ball$radius)
+    check_radial(M, "laplace", law$scale)
     c(bounds, list(
       scale = law$scale, acceptance = NA_real_,
       guarantee = list(epsilon = law$epsilon, delta = 0, reasons = paper_reason(ask), sampler = "exact")
@@ -42,8 +43,9 @@ mechanism_laplace <- list(
 )
 
 release_mean <- function(M, x, plan, ask, law) {
-  .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale,
-        SOLVER_TOLERANCE, in_simulation())
+  .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, ask$ball$radius,
+        c(ask$ball$k_min, ask$ball$k_max), law, plan$scale, SOLVER_TOLERANCE, plan$numbers, identical(ask$timing, "constant"),
+        in_simulation())
 }
 
 # rate at which the volume of balls grows: the law with density exp(-d/sigma) exists only if 1/sigma exceeds it
@@ -56,6 +58,26 @@ volume_growth <- function(M) {
 }
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)
+
+# Share of the sampler's draws that are kept (src/mechanism_laplace.c), of public numbers alone. Nothing private rests on it: whatever it is,
+# a million draws all fail with one probability for all records. It keeps that probability, and the time of a call, small.
+LEAST_RADIAL <- 1e-3
+
+radial_acceptance <- function(M, law, sigma) {
+  if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
+  key <- paste(c("radial", law, M$name, format(c(M$param, sigma), digits = 17)), collapse = " ")
+  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, 2000, LAW[[law]], sigma, TRUE)))
+}
+
+check_radial <- function(M, law, sigma) {
+  share <- radial_acceptance(M, law, sigma)
+  if (!(share >= LEAST_RADIAL)) {
+    abort_riemdp("unsupported", sprintf(paste0(
+      "mechanism = \"%s\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller scale would do (more ",
+      "records, a larger epsilon, a smaller radius), or mechanism = \"wrapped%s\"."
+    ), law, label_manifold(M), sigma, 1 / max(share, 1e-300), if (law == "gaussian") "_gaussian" else ""))
+  }
+}
 
 check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
   if (!has_laplace(M)) abort_riemdp("unsupported", no_laplace(M))
@@ -84,7 +106,8 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   \eqn{d - 1} on hyperbolic space and \eqn{\frac12\sqrt{k(k^2 - 1)/3}} for k x k matrices with the affine-invariant
 #'   metric; twice that is asked for.
 #' * `"wrapped"`: \eqn{\exp_c} of a tangent vector with density proportional to \eqn{\exp(-|z|/\sigma)}.
-#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every scale that doubles hold.
+#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every scale that doubles hold and at which one of 1,000 draws is kept (on
+#'   positive definite matrices that bounds the scale; others are refused).
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
 #'
 #' @param M a manifold.
@@ -112,6 +135,7 @@ laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wra
     if (!has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
     check_gaussian_reach(profile_space(M), sigma)
   }
+  if (mechanism %in% c("laplace", "gaussian")) check_radial(M, mechanism, sigma)
   .Call(riemdp_noise, M, center, n, LAW[[mechanism]], sigma, in_simulation())
 }
 
@@ -121,7 +145,7 @@ laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wra
 #'
 #' For `"laplace"` and `"gaussian"` the mean radius of the law: by quadrature where the area of geodesic spheres is known (sphere,
 #' hyperbolic, planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive definite matrices with the
-#' affine-invariant metric (relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of
+#' affine-invariant metric (2,000 where few draws are kept; relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of
 #' \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w, the larger of z = 0 and z at the edge of the ball: in closed form on
 #' flat spaces, by quadrature over the noise's length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated
 #' draws with a fixed seed elsewhere.
@@ -156,11 +180,13 @@ law_error <- function(M, sigma, mechanism, center, radius) {
   if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) {
     return(radial_mean(M, sigma, law = mechanism))
   }
+  check_radial(M, mechanism, sigma)
+  count <- if (radial_acceptance(M, mechanism, sigma) < 0.05) 2000 else 20000
   radii <- function() {
     if (mechanism == "laplace") {
-      .Call(riemdp_laplace_radii, M, 20000, sigma, TRUE)
+      .Call(riemdp_laplace_radii, M, count, sigma, TRUE)
     } else {
-      .Call(riemdp_gaussian_radii, M, 20000, sigma, TRUE)
+      .Call(riemdp_gaussian_radii, M, count, sigma, TRUE)
     }
   }
   mean(with_simulation(1, radii()))

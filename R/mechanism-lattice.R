@@ -3,122 +3,18 @@
 
 LATTICE_LAW <- c(l2 = 1, laplace = 2, gaussian = 3)
 
-# ---- rounding errors --------------------------------------------------------------------------------------------------------
-
-UNIT_ROUNDOFF <- 2^-53
-
-# Distance between the computed and the exact gradient step, at most, in the model spaces; `unit` is what sums are rounded to.
-lattice_step_error <- function(model, d, r, unit, k, base, terms, p = 0) {
-  u <- UNIT_ROUNDOFF
-  quant <- sqrt(d) * unit
-  switch(model,
-    sphere = (20 * d + 2000) * u + quant,
-    planar = (40 * d + 4000) * u + quant,
-    hyperbolic = {
-      embed <- function(R) cosh(R) * (R * d + 2 * R + 100) * u
-      carry <- function(R) exp(r) * (embed(R) + cosh(R) * (r * d + 3 * r + 2 * d + 200) * u)
-      logs <- 2.1 * r * (1.1 * d + 80) * u
-      1.01 * (sinhc_r(2 * r) * (carry(r) + logs + quant + 8 * r * u) + carry(2 * r) + sinhc_r(r) * logs)
-    },
-    spd = {
-      power <- max(1, 8 * r)
-      exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * R) * u
-      half <- 1.001 * r
-      logs <- (22 * (k + 4) * k * (1 + exp(2 * half)) * cosh(half)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) +
-                 2 * half * sqrt(k) * (3 * terms + 80) + 8 * sqrt(k) * cosh(half)^2) * u +
-        4 * sqrt(k) * base^(2 * terms + 1) / ((2 * terms + 1) * (1 - base^2))
-      there <- 1.02 * exp(4 * r) * (2.02 * exps(r / 2) + 1.01 * exps(r) + 2.1 * k^2.5 * u)
-      back <- 1.02 * exp(4 * r) * (2.02 * exps(r / 2) + 1.01 * exps(2 * r) + 2.1 * k^2.5 * u)
-      c <- sqrt(0.5)
-      1.01 * (sinhc_r(2 * c * r) * (there + logs + quant + 8 * r * u) + back + sinhc_r(c * r) * logs)
-    },
-    grassmann = {
-      range <- subspace_range(r)
-      off <- subspace_off(k, p)
-      angle <- acos(1 - range$top)
-      h <- angle / sin(angle)
-      g <- (1 - angle / tan(angle)) / sin(angle)^2
-      sum <- 1 / (1 - range$top / 2)
-      logs <- 1.02 * (g * (1.1 * p^2 + 2.1 * sqrt(p)) + sum^2 * (0.6 * p^2 + 2.6 * sqrt(p)) + 1.7 * p^2 * h) * u +
-        sqrt(p) * sum * (range$top / 2)^(terms + 1)
-      lipschitz <- 1.03 * (angle / 2 / sin(angle / 2) + h + 2 * g)
-      1.01 * (2 * (lipschitz * off + logs) + quant + 8 * r * u)
-    }
-  )
-}
-
-# Subspaces within 2r of the centre: 1 - cos of twice a principal angle, with room for errors
-subspace_range <- function(r) {
-  top <- 1 - cos(4 * r)
-  room <- 1e-3 * (2 - top)
-  list(top = top + room, room = room)
-}
-
-# error of a carried basis: p columns in n rows
-subspace_off <- function(n, p) {
-  l <- n - p
-  (10 * p^1.5 + 30 * sqrt(p) + 3 * l + 3 * p^2 + 8 * p^1.5 + 30 * sqrt(p) + 3 * l * sqrt(p)) * UNIT_ROUNDOFF
-}
-
-sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
-
-# What the kernel needs and the bound of its error, or `why` it can't be had: from public quantities.
+# Bounds of the mean in lattice mode, or `why` there are none
 lattice_bounds <- function(M, ball, n, target = "frechet") {
-  model <- if (target == "tangent" && !inherits(M, "mf_custom")) "flat" else .Call(riemdp_lattice_model, M)
-  facts <- mf_facts(M)
-  d <- facts$dimension
-  r <- ball$radius
-  no <- function(...) list(why = paste0("numerics = \"lattice\" ", ...))
-  if (model == "none") {
-    return(no("needs a proven bound of the mean's rounding errors, and there is none on this manifold (there is on flat ones, ",
-              "spheres, hyperbolic space, planar shapes, Grassmann manifolds, and positive definite matrices with the affine-invariant ",
-              "metric; everywhere for mechanism = \"tangent\")."))
+  bounds <- mean_steps(M, ball, n, target, lattice = TRUE)
+  if (is.null(bounds$why) && !(bounds$steps <= 5000)) {
+    bounds$why <- sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`", bounds$steps)
   }
-  if (!(r >= 2^-100 && r <= 2^100)) {
-    return(no("needs a radius between 2^-100 and 2^100."))
+  if (!is.null(bounds$why)) {
+    bounds$why <- paste0("numerics = \"lattice\": ", bounds$why, if (bounds$model == "none") {
+      " (there is on flat ones, spheres, hyperbolic space, planar shapes, Grassmann manifolds, positive definite matrices with the affine-invariant and the Bures-Wasserstein metric, and Stiefel manifolds of one column or up to 40 rows; everywhere for mechanism = \"tangent\")"
+    }, ".")
   }
-  bits <- min(floor(62 - 1e-9 - log2(3 * r * n)), floor(51 - log2(r)))
-  unit <- 2^-bits
-  if (model == "flat") {
-    return(list(numbers = c(r, 1, 1, bits, 0, 1), error = 4 * UNIT_ROUNDOFF * r, model = model, steps = 1,
-                tangent = target == "tangent"))
-  }
-  k <- if (model %in% c("spd", "grassmann")) facts$rows else 1
-  if (k > 128 || d > 1e6) {
-    return(no("is limited to matrices of 128 rows and 1,000,000 coordinates."))
-  }
-  # positive definite matrices: series whose last term is below 1e-13 of the radius
-  base <- tanh(1.001 * r / 2)
-  terms <- if (model == "spd") ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))) else 1
-  if (model == "grassmann") {
-    range <- subspace_range(r)
-    terms <- ceiling(max(1, log(1e-13 * r * (1 - range$top / 2)) / log(range$top / 2)))
-    if (!(5.1 * subspace_off(k, facts$cols) <= range$room)) terms <- Inf
-  }
-  # the step and its contraction, with room for perturbed steps: proofs/mean-solver.md
-  root <- sqrt(max(ball$k_max, 0))
-  rho <- r * root
-  wide <- r * (1 + 1e-4)
-  far <- wide * sqrt(max(-ball$k_min, 0))
-  zeta <- if (far > 1e-4) far / tanh(far) else 1 + far^2 / 3
-  a <- cot_factor(rho)
-  h <- 1 - 0.25 * (1 - cot_factor(2 * rho)) * (wide / r)^2
-  step <- min(a / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)
-  q <- sqrt((1 - step * h)^2 + (zeta - 1) * (step * h)^2) * (1 + 1e-9) + 1e-9
-  steps <- if (q < 1) ceiling(log(1e-12) / log(q)) else Inf
-  if (!(steps <= 2000 && terms <= 5000)) {
-    return(no(sprintf("would need %.3g steps for a ball of this radius: choose a smaller `radius`.", max(steps, terms))))
-  }
-  one <- lattice_step_error(model, d, r, unit, k, base, terms, facts$cols)
-  # the step, the way back into the ball, and its rounding
-  stretch <- sinhc_r(2 * r * sqrt(max(-ball$k_min, 0)))
-  eta <- 2 * one + (10 * (d + 8) * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
-  if (!(eta <= 5e-5 * r / steps && eta / (1 - q) <= 1e-4 * r)) {
-    return(no("has no useful bound of the rounding errors for a ball of this radius: choose a smaller `radius`."))
-  }
-  spread <- if (rho > 0) rho / sin(rho) else 1
-  list(numbers = c(r, step, steps, bits, if (model == "spd") base else 0, terms),
-       error = outwards(spread * (q^steps * r + eta / (1 - q))), model = model, steps = steps, tangent = FALSE)
+  bounds
 }
 
 # ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" ----------------------------
@@ -165,21 +61,17 @@ mechanism_lattice <- list(
       solver_error = shift * step - as.numeric(sensitivity),
       acceptance = if (law == "l2") exp(-sqrt(d) / (2 * noise$scale)) else 1,
       guarantee = list(
-        epsilon = noise$epsilon, delta = noise$delta, reasons = NULL, sampler = "exact",
-        assumptions = c(
-          "the coordinates computed for one record don't depend on the others",
-          if (bounds$model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asinh, atan2 to 32 units in the last place"
-        )
+        epsilon = noise$epsilon, delta = noise$delta, reasons = NULL, sampler = "exact"
       ),
-      law = law, numbers = c(bounds$numbers, k, bounds$tangent), ratio = noise$ratio,
+      law = law, numbers = bounds$numbers, ratio = noise$ratio,
       details = list(law = law, k = k, step = step, error_bound = bounds$error, lattice_sensitivity = shift,
                      lattice_scale = noise$scale, zcdp = noise$rho)
     )
   },
   error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
   release = function(M, x, plan, ask) {
-    .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, as.double(plan$numbers), LATTICE_LAW[[plan$law]], plan$ratio,
-          in_simulation())
+    .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, plan$numbers,
+          plan$details$k, LATTICE_LAW[[plan$law]], plan$ratio, in_simulation())
   },
   region = function(r, level) {
     w <- r$details

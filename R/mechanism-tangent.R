@@ -27,7 +27,10 @@ mechanism_tangent <- list(
     if (!identical(noise, "gaussian") && !is.null(ask$options$mu)) {
       abort_riemdp("argument", "`options$mu` is for Gaussian noise only.")
     }
-    total <- outwards(2 * ask$ball$radius / ask$n)
+    sensitivity <- outwards(2 * ask$ball$radius / ask$n)
+    steps <- mean_steps(M, ask$ball, ask$n, "tangent")
+    if (steps$model != "none" && !is.null(steps$why)) abort_rounding(steps$why)
+    total <- if (steps$model == "none") sensitivity else outwards(sensitivity + 2 * steps$error)
     d <- mf_facts(M)$dimension
     law_of <- function(noise) {
       if (ask$numerics == "lattice") {
@@ -51,8 +54,8 @@ mechanism_tangent <- list(
     if (ask$numerics == "lattice") {
       law$details <- c(law$details, said)
     } else {
-      law <- c(list(sensitivity = total, theorem = "2r/n, proofs/gaussian.md", solver_error = 0, total = total), law,
-               list(acceptance = 1, details = said))
+      law <- c(list(sensitivity = sensitivity, theorem = "2r/n, proofs/gaussian.md", solver_error = total - sensitivity, total = total),
+               law, list(acceptance = 1, details = said, numbers = steps$numbers))
     }
     if (!is.null(ask$shares)) {
       # what is left when `colluding` sites take theirs back is the noise that the guarantee is about
@@ -73,7 +76,7 @@ mechanism_tangent <- list(
   },
   error = function(M, plan, ask) { # to its own target
     noise <- plan$details$noise
-    if (inherits(M, "mf_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, noise))
+    if (inherits(M, "riemdp_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, noise))
     wrapped_noise_error(M, plan$scale, noise, ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) {

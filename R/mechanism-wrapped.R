@@ -17,7 +17,7 @@ mechanism_wrapped <- list(
   },
   plan = function(M, ask) {
     if (ask$numerics == "lattice") return(mechanism_lattice$plan(M, ask))
-    bounds <- mean_bounds(ask, wrapped = TRUE)
+    bounds <- mean_bounds(M, ask, wrapped = TRUE)
     law <- pure_scale(ask, bounds$total)
     c(bounds, list(
       scale = law$scale, acceptance = 1,
@@ -27,7 +27,7 @@ mechanism_wrapped <- list(
   error = function(M, plan, ask) {
     if (ask$numerics == "lattice") return(mechanism_lattice$error(M, plan, ask))
     # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
-    if (inherits(M, "mf_custom")) return(mf_facts(M)$dimension * plan$scale)
+    if (inherits(M, "riemdp_custom")) return(mf_facts(M)$dimension * plan$scale)
     expected_error(M, plan$scale, "wrapped", ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) {

@@ -5,7 +5,7 @@
 #   plan          function(M, ask): all that is decided before records are touched, a list with
 #                   scale, sensitivity, theorem, solver_error, acceptance (of the sampler, NA where unknown),
 #                   guarantee: list(epsilon, delta, reasons, sampler, and mu, mu_slack where known); reasons, where there are any,
-#                 make the label "none"
+#                 make the label "none"; promise_of() makes the release's guarantee of it
 #                 and what `release` needs besides
 #   error         function(M, plan, ask): the expected error, a number or NA; asked for only where it is needed
 #   release       function(M, x, plan, ask): the released point, in the plain shape of one record; or, where later stages depend on
@@ -15,12 +15,13 @@
 #                 release and public quantities (NULL where no bound is known)
 #   needs_delta   TRUE where delta = 0 can't be served
 #   chunks        TRUE where records may be in chunks: `release` gives its C code mean_records()
+#   counts        TRUE where `release` counts records, which sites don't answer
 #   shares        TRUE where sites may add shares of the noise
 #   lattice       TRUE where numerics = "lattice" is served
 #   options       names of arguments of its own in `options =`
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a scale set by
 # hand), timing, numerics, max_trials, options, chunked (TRUE where records
-# are in chunks) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises depends on nothing else.
+# are in chunks), sites (TRUE where they are at sites) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises depends on nothing else.
 
 mean_mechanisms <- function() {
   list(
@@ -31,12 +32,45 @@ mean_mechanisms <- function() {
   )
 }
 
-# numbers that every proven mechanism for the Frechet mean starts from
-mean_bounds <- function(ask, wrapped) {
+# Numbers that every proven mechanism for the Frechet mean starts from, among them what computing it adds to its sensitivity; or a
+# classed error where no bound of the rounding errors is known that would leave something of the mean. wrapped: its coordinates at the
+# centre move, else it moves itself.
+mean_bounds <- function(M, ask, wrapped) {
   sensitivity <- mean_sensitivity_at(ask$n, ask$ball, ask$calibration)
-  extra <- solver_error(ask$ball, SOLVER_TOLERANCE, wrapped)
+  steps <- mean_steps(M, ask$ball, ask$n)
+  if (steps$model == "none") {
+    extra <- solver_error(ask$ball, SOLVER_TOLERANCE, wrapped)
+  } else {
+    if (!is.null(steps$why)) abort_rounding(steps$why)
+    extra <- outwards(2 * if (wrapped) steps$error else steps$distance)
+    check_rounding(extra, sensitivity)
+  }
   list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
-       total = as.numeric(sensitivity) + extra)
+       total = as.numeric(sensitivity) + extra, numbers = steps$numbers)
+}
+
+# why a call with timing = "constant" can't keep that promise, or NULL: where there is no mean by public steps
+no_constant_time <- function(M, ask, name) {
+  if (ask$timing != "constant") return(NULL)
+  if (isTRUE(ask$chunked)) {
+    "`timing = \"constant\"` isn't available for records in chunks: reading takes its own time."
+  } else if (mean_steps(M, ask$ball, ask$n)$model == "none") {
+    sprintf("`timing = \"constant\"` needs a mean that is found in a fixed number of steps, and there is none on %s.", label_manifold(M))
+  }
+}
+
+abort_rounding <- function(why) {
+  abort_riemdp("rounding", paste0("doubles can't promise the mean here: ", why, "."))
+}
+
+# what rounding adds may not be more than what is protected
+check_rounding <- function(extra, sensitivity) {
+  if (!(extra <= sensitivity)) {
+    abort_rounding(sprintf(
+      "the proven bound of its rounding errors adds %.3g to the sensitivity %.3g. A smaller `radius` or fewer records would do",
+      extra, sensitivity
+    ))
+  }
 }
 
 # The scale for which `loss * total / scale` is epsilon, or with a scale set by hand the epsilon that it implies
@@ -59,10 +93,12 @@ plan_one <- function(M, ask, name, error = TRUE) {
     sprintf("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or \"wrapped_gaussian\", or numerics = \"real\".", name)
   } else if (!is.null(ask$shares) && !isTRUE(mechanism$shares)) {
     "sites that add noise shares need mechanism = \"tangent\", which adds noise to one sum."
+  } else if (isTRUE(ask$sites) && isTRUE(mechanism$counts)) {
+    sprintf("mechanism = \"%s\" counts records near its centre: sites answer with sums, and with no counts.", name)
   } else if (isTRUE(ask$chunked) && !isTRUE(mechanism$chunks)) {
     sprintf("mechanism = \"%s\" isn't available for records in chunks.", name)
   } else {
-    mechanism$unsupported(M, ask)
+    c(mechanism$unsupported(M, ask), no_constant_time(M, ask, name))[1]
   }
   if (!is.null(why)) abort_riemdp("unsupported", why)
   if (ask$delta == 0 && isTRUE(mechanism$needs_delta)) {
@@ -70,6 +106,10 @@ plan_one <- function(M, ask, name, error = TRUE) {
   }
   plan <- mechanism$plan(M, ask)
   plan$mechanism <- name
+  plan$guarantee$reasons <- c(plan$guarantee$reasons, unproven_mean(M, plan))
+  assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan))
+  plan$guarantee <- promise_of(plan$guarantee, assumptions, trusted = M,
+                               numerics = if (ask$numerics == "lattice") "lattice" else "real-valued")
   if (error && is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask)
   plan
 }
@@ -89,6 +129,11 @@ plan_all <- function(M, ask, names = names(mean_mechanisms())) {
 plan_auto <- function(M, ask) {
   candidates <- Filter(function(m) isTRUE(m$auto), mean_mechanisms())
   plans <- plan_all(M, ask, names(candidates))
+  for (name in names(plans)) {
+    if (isTRUE(plans[[name]]$slow)) {
+      plans[[name]] <- list(mechanism = name, kind = "slow", why = sprintf("mechanism = \"%s\" would take long here for some records.", name))
+    }
+  }
   able <- Filter(function(p) is.null(p$why), plans)
   unable <- Filter(function(p) !is.null(p$why), plans)
   if (length(able) == 0) abort_riemdp("unsupported", unable[[1]]$why)

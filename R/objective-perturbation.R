@@ -98,7 +98,7 @@ leverage <- function(h, k, q) min(LEVERAGE_MOST, h * expm1(min(k / q, 50)))
 existing_loss <- function(k, e1, q, h) {
   repeat {
     t <- leverage(h, k, q)
-    if (!(t > 1e-300)) return(NULL)
+    if (!isTRUE(t > 1e-300)) return(NULL)
     g <- shared_loss(k, e1, q, t)
     if (!is.null(g)) return(list(g = g, t = t))
     h <- 0.9 * h
@@ -171,22 +171,39 @@ perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", 
   })
 }
 
-# Gradient norm to which the solver goes: above what sums of n rounded terms of size 1 + `size` and noise of so many coefficients at `rate`
-# can't resolve
-solver_tolerance <- function(n, size, coefficients, rate) max(1e-10, 2^-48 * (n * (1 + size) + 10 * coefficients / rate))
+# A length that noise of the objective doesn't exceed but with a probability below e^-400: a sum of Gamma variables
+noise_most <- function(norm, d, q, rate) {
+  shape <- switch(norm, vertex = 2^d * q, max = q * (d + 1) + 1)
+  sqrt(d + 1) * (shape + 40 * sqrt(shape) + 800) / rate
+}
+
+# eta, the gradient norm within which the solver's end lies: four times what rounding may do to a gradient, by public bounds (proof in
+# inst/proofs/linear-regression.md, "Rounding"). `reach` is the most of sum_k F_kj^2 over features, `most` that of a response's length.
+solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output = FALSE) {
+  u <- 2^-53
+  p <- rule$d + 1
+  pull <- rule$n * sqrt(reach) * rule$tau
+  tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
+  size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
+  residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
+  4 * (rule$n * sqrt(reach) * (rule$tau * ((rule$q + 15) * u + 2 * (rule$n * u)^2) + residual) + 4 * u * tilt) * (1 + 1e-6)
+}
 
 kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g))
 
 # One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is done to their
-# responses. With `output` noise is added to the minimiser, in the
+# responses, none of them longer than REACH. With `output` noise is added to the minimiser, in the
 # ridge's metric, instead of tilting the objective.
-release_perturbed <- function(x, y, rule, centre = matrix(0, rule$q, rule$d + 1), output = FALSE) {
+release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
-  eta <- solver_tolerance(rule$n, rule$tau, rule$q * (rule$d + 1), rule$rate) # responses don't enter: beyond 8 tau psi is their direction
-  rate <- outwards_down(rule$solver * min(rule$ridge) / (2 * eta))
-  if (inherits(x, "linear_chunks")) x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
-  .Call(riemdp_release_perturbed, x, y, ridge, centre, kernel_loss(rule), c(eta, NEWTON_STEPS, rule$d + 1),
-        c(NOISE_NORM[[rule$norm]], outwards_down(rule$rate), rate, output), in_simulation())
+  tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
+  if (inherits(x, "riemdp_linear_chunks")) x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
+  draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, rule$d + 1, output)
+}
+
+draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE) {
+  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, reach),
+        c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * tolerance)), output), in_simulation())
 }
 
 outwards_down <- function(x) x * (1 - 1e-14)

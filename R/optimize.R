@@ -10,7 +10,7 @@
 #' @param method `"lbfgs"`, `"conjugate"` or `"gradient"`.
 #' @param tol gradient norm at which to stop, positive.
 #' @param max_iter most steps, a whole number.
-#' @return A list of class `riemannian_optimum`: `value` (the point, in the shape of a single record of the manifold), `loss` (the mean loss),
+#' @return A list of class `riemdp_optimum`: `value` (the point, in the shape of a single record of the manifold), `loss` (the mean loss),
 #'   `gradient_norm`, `iterations`, `evaluations`, `converged`, `method`, `manifold`, `n`. Errors: those of [mf_check()] for `start`;
 #'   `riemdp_error_callback` where a user's function fails at `start`, and the function's own error where it stops later.
 #' @references
@@ -40,11 +40,11 @@ riemannian_optimize <- function(problem, data = NULL, start, method = c("lbfgs",
   memory <- c(lbfgs = 6, conjugate = 1, gradient = 0)[[method]]
   fit <- .Call(riemdp_optimize, problem$manifold, input$data, input$kind, input$threshold, input$fun, input$n, start, tol,
                max_iter, memory, method == "conjugate")
-  structure(c(fit, list(method = method, manifold = problem$manifold, n = input$n)), class = "riemannian_optimum")
+  structure(c(fit, list(method = method, manifold = problem$manifold, n = input$n)), class = "riemdp_optimum")
 }
 
 #' @export
-print.riemannian_optimum <- function(x, ...) {
+print.riemdp_optimum <- function(x, ...) {
   cat(sprintf("Minimum over %s (%d records, not private)\n", label_manifold(x$manifold), as.integer(x$n)))
   cat(sprintf("  %s by %s: %d iterations, gradient norm %.2g, loss %.6g\n", if (x$converged) "converged" else "NOT converged",
               x$method, x$iterations, x$gradient_norm, x$loss))
@@ -53,7 +53,7 @@ print.riemannian_optimum <- function(x, ...) {
 }
 
 #' @export
-summary.riemannian_optimum <- function(object, ...) {
+summary.riemdp_optimum <- function(object, ...) {
   as.data.frame(c(list(manifold = label_manifold(object$manifold)),
                   object[c("n", "method", "loss", "gradient_norm", "iterations", "evaluations", "converged")]))
 }

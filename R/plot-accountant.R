@@ -51,7 +51,7 @@ NULL
 
 #' @rdname plot_accountant
 #' @export
-plot.dp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL, accountants = NULL,
+plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL, accountants = NULL,
                           times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), main = NULL, ...) {
   x <- check_event(x)
   if (is.null(main)) main <- event_title(describe_event(x))
@@ -83,7 +83,7 @@ plot.dp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants
 
 #' @rdname plot_accountant
 #' @export
-plot.dp_tradeoff <- function(x, main = event_title(attr(x, "label")), ...) {
+plot.riemdp_tradeoff <- function(x, main = event_title(attr(x, "label")), ...) {
   plot(x$alpha, x$beta, type = "l", lwd = 2, col = ACCOUNTANT_COLOURS[["pld"]], xlim = 0:1, ylim = 0:1,
        xlab = "type I error", ylab = "type II error, at least", main = main, cex.main = 0.9, ...)
   graphics::abline(1, -1, lty = 3, col = "grey50")
@@ -92,7 +92,7 @@ plot.dp_tradeoff <- function(x, main = event_title(attr(x, "label")), ...) {
 
 #' @rdname plot_accountant
 #' @export
-plot.dp_accountants <- function(x, main = "Accountants", ...) {
+plot.riemdp_accountants <- function(x, main = "Accountants", ...) {
   shown <- x[is.finite(x$epsilon), , drop = FALSE]
   if (!nrow(shown)) abort_riemdp("unpriced", "no accountant prices this event.")
   shown <- shown[order(-shown$epsilon), , drop = FALSE]
@@ -102,4 +102,59 @@ plot.dp_accountants <- function(x, main = "Accountants", ...) {
                     xlab = expression(epsilon), main = main, sub = if (!all(shown$proven)) "* no proven bound",
                     col = ACCOUNTANT_COLOURS[shown$accountant])
   invisible(x)
+}
+
+#' Picture of what is left in a ledger
+#'
+#' The share of the budget that is left after each release, for each data set. Where a data set has parts, it is what its most used part
+#' leaves.
+#'
+#' @param x a ledger.
+#' @param data_set names of data sets; all of them by default.
+#' @param main title.
+#' @param ... further arguments of [graphics::plot.default()].
+#' @return The ledger, invisibly.
+#' @examples
+#' budget <- dp_ledger(NULL, epsilon = 1)
+#' for (i in 1:5) ledger_spend(budget, event_pure(0.15))
+#' plot(budget)
+#' @export
+plot.riemdp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
+  check_ledger(x)
+  history <- ledger_history(x)
+  known <- unique(vapply(ledger_accounts(x), `[[`, "", "data_set"))
+  sets <- if (is.null(data_set)) known else vapply(as.list(data_set), check_choice, "", name = "data_set", choices = known)
+  if (!length(sets)) abort_riemdp("argument", "the ledger has no data set yet.")
+  curves <- lapply(sets, function(set) share_left(x, history[history$data_set == set, , drop = FALSE]))
+  longest <- max(lengths(curves))
+  colours <- grDevices::hcl.colors(length(sets), "Dark 3")
+  if (is.null(main)) main <- sprintf("Privacy budget left, rule %s", x$rule)
+  arguments <- list(...)
+  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left", cex.main = 0.85, xaxt = "n")
+  do.call(graphics::plot.default, c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
+  if (is.null(arguments$xaxt)) graphics::axis(1, unique(round(pretty(c(0, max(1, longest - 1)))))) # releases are whole
+  graphics::abline(h = 0, col = "grey60")
+  for (i in seq_along(sets)) {
+    graphics::lines(seq_along(curves[[i]]) - 1, curves[[i]], type = "s", col = colours[i], lwd = 2)
+  }
+  if (length(sets) > 1) graphics::legend("topright", sets, col = colours, lwd = 2, bty = "n", cex = 0.8)
+  invisible(x)
+}
+
+# after 0, 1, ... entries: the least of what delta and the best of the other sums leave
+share_left <- function(ledger, history) {
+  units <- rule_units(ledger)
+  limits <- ledger$limits
+  used <- vapply(seq_along(units), function(j) {
+    if (limits[j] == 0) return(rep(0, nrow(history) + 1))
+    cost <- pmin(history[[units[j]]], 4 * limits[j])
+    spent <- cumsum(ifelse(is.na(history$part), cost, 0))
+    top <- rep(0, nrow(history))
+    for (part in unique(history$part[!is.na(history$part)])) top <- pmax(top, cumsum(ifelse(history$part %in% part, cost, 0)))
+    c(0, spent + top) / limits[j]
+  }, numeric(nrow(history) + 1))
+  used <- matrix(used, nrow(history) + 1)
+  last <- length(units)
+  main <- do.call(pmin, lapply(seq_len(last - 1), function(j) used[, j]))
+  pmax(0, 1 - pmax(main, used[, last]))
 }

@@ -63,7 +63,7 @@ circle_points <- function(M, center, radius, m = 181) {
   tryCatch(mf_exp(M, center, mf_from_coords(M, center, if (d == 1) as.vector(a) else a)), riemdp_error = function(e) NULL)
 }
 
-plain_shape <- function(M, x) if (inherits(x, "mf_points")) as.array(x) else x
+plain_shape <- function(M, x) if (inherits(x, "riemdp_points")) as.array(x) else x
 
 # points as drawing functions want them: one row a record where that is the plain shape
 as_rows <- function(M, x) {
@@ -123,7 +123,8 @@ ellipse_points <- function(P, m = 181) {
 #' correlations for a release with more than two), the plane for [euclidean()], the first two tangent coordinates at the centre
 #' elsewhere.
 #'
-#' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to it.
+#' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to it. The lines below
+#' say what its expected error is about: the privacy noise, and the mean of the records moved to the ball, neither clipping nor sampling.
 #' Records are drawn only where the caller hands them over (`records =` of the method for means).
 #'
 #' @param x an object.
@@ -133,12 +134,12 @@ ellipse_points <- function(P, m = 181) {
 #' @param panels for shapes: one panel for each, not all in one.
 #' @param ... further arguments of [graphics::plot.default()].
 #' @return `x`, invisibly.
-#' @seealso [autoplot.dp_release] for the same by 'ggplot2'.
+#' @seealso [autoplot.riemdp_release] for the same by 'ggplot2'.
 #' @examples
 #' r <- dp_mean(wishart_spd[, , 1:200], spd(2), epsilon = 1, center = diag(2), radius = 1.5)
 #' plot(r)
 #' plot(mf_points(mf_random(sphere(2), 50), sphere(2)))
-#' @name plot.dp_release
+#' @name plot.riemdp_release
 NULL
 
 # an empty plane with equal units; titles are sentences, so they are small, and smaller still where they wouldn't fit
@@ -255,16 +256,16 @@ plot_correlations <- function(P, main) {
   graphics::text(col(r), k + 1 - row(r), text, col = ifelse(abs(r) > 0.6, "white", "black"))
 }
 
-#' @rdname plot.dp_release
+#' @rdname plot.riemdp_release
 #' @export
-plot.mf_points <- function(x, center = NULL, main = "", panels = FALSE, ...) {
+plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, ...) {
   panels <- check_flag(panels, "panels")
   M <- attr(x, "manifold")
   x <- drawable(x)
   plain <- as.array(x)
   if (M$name == "kendall") {
     plot_parametrised(as_outlines(M, plain, center), panels, main, ...)
-  } else if (inherits(M, "mf_spd")) {
+  } else if (inherits(M, "riemdp_spd")) {
     plot_curves(M, closed_curves(M, plain), rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
   } else {
     center <- center %||% as_single(x[1])
@@ -281,12 +282,12 @@ as_single <- function(x) {
   if (facts$cols > 0) matrix(x, facts$rows) else as.vector(x)
 }
 
-#' @rdname plot.dp_release
+#' @rdname plot.riemdp_release
 #' @export
-plot.frechet_mean <- function(x, records = NULL, main = "", ...) {
+plot.riemdp_frechet_mean <- function(x, records = NULL, main = "", ...) {
   M <- x$manifold
   label <- if (x$median) "median" else "mean"
-  if (M$name == "kendall" || inherits(M, "mf_spd")) {
+  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
     curves <- c(closed_curves(M, records, x$mean), closed_curves(M, x$mean))
     behind <- length(curves) - 1
     plot_curves(M, curves, c(rep(COLOURS[["record"]], behind), COLOURS[["mean"]]), c(rep(1, behind), 3), main,
@@ -301,14 +302,14 @@ plot.frechet_mean <- function(x, records = NULL, main = "", ...) {
   invisible(x)
 }
 
-#' @rdname plot.dp_release
+#' @rdname plot.riemdp_release
 #' @export
-plot.dp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+plot.riemdp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
   M <- x$manifold
   both <- list(label = c("public centre", "private mean"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
-  if (inherits(M, "mf_spd") && M$param > 2) {
+  if (inherits(M, "riemdp_spd") && M$param > 2) {
     plot_correlations(x$value, main)
-  } else if (M$name == "kendall" || inherits(M, "mf_spd")) {
+  } else if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
     plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both, ...)
   } else {
     edge <- circle_points(M, x$center, x$radius)
@@ -321,5 +322,15 @@ plot.dp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
     }
     plot_layers(M, layers, x$center, main, TRUE, ...)
   }
+  if (inherits(x, "riemdp_mean")) caption_below(mean_caption(x))
   invisible(x)
+}
+
+# small lines under a picture, smaller where they wouldn't fit
+caption_below <- function(lines) {
+  room <- graphics::par("fin")[1]
+  size <- min(0.65, 0.98 * room / max(graphics::strwidth(lines, "inches", cex = 1), 1e-6))
+  middle <- graphics::grconvertX(0.5, "nfc", "user")
+  below <- max(graphics::par("mar")[1], 2)
+  for (i in seq_along(lines)) graphics::mtext(lines[i], 1, below - 2.05 + 0.6 * i, at = middle, cex = size * graphics::par("cex"), col = "grey30")
 }

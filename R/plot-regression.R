@@ -13,7 +13,7 @@ ramp_colours <- function(n) grDevices::hcl.colors(max(n, 2), "Viridis")[seq_len(
 #' @param n points drawn along the curve.
 #' @param main title.
 #' @export
-plot.geodesic_regression <- function(x, which = c("curve", "residuals"), n = 101, main = "", ...) {
+plot.riemdp_geodesic_regression <- function(x, which = c("curve", "residuals"), n = 101, main = "", ...) {
   which <- check_choice(which, "which", c("curve", "residuals"))
   n <- check_count(n, "n", least = 2, most = 1e5)
   if (which == "residuals") plot_residuals(x, main, ...) else plot_curve(x, n, main, ...)
@@ -34,7 +34,7 @@ plot_curve <- function(fit, n, main, ...) {
   M <- fit$manifold
   x <- predictors_of(fit)
   records <- response_of(fit)
-  if (inherits(M, "mf_spd")) {
+  if (inherits(M, "riemdp_spd")) {
     return(plot_ellipses_along(fit, x, records, main, ...))
   }
   if (M$name == "kendall") {

@@ -35,8 +35,8 @@ write_landmarks <- function(z, like) {
 
 # applies f to the landmarks of a release of shapes, or of plain configurations
 on_landmarks <- function(x, name, f) {
-  if (!inherits(x, "dp_release")) return(write_landmarks(f(read_landmarks(x, name)), x))
-  if (!inherits(x$manifold, "manifold") || x$manifold$name != "kendall") {
+  if (!inherits(x, "riemdp_release")) return(write_landmarks(f(read_landmarks(x, name)), x))
+  if (!inherits(x$manifold, "riemdp_manifold") || x$manifold$name != "kendall") {
     abort_riemdp("unsupported", sprintf("`%s` must be a release on kendall(), or landmarks.", name))
   }
   write_landmarks(f(read_landmarks(x$value, name)), x$value)
@@ -94,7 +94,7 @@ smooth_outline <- function(x, bandwidth = NULL, closed = TRUE, position = c("ind
     }
     out
   })
-  if (!inherits(x, "dp_release")) return(value)
+  if (!inherits(x, "riemdp_release")) return(value)
   value <- mf_project(x$manifold, value)
   out <- post_processed(x, value, sprintf("local linear smoothing of the outline, Epanechnikov kernel, bandwidth %.4g (%s)", used,
                                           if (is.null(bandwidth)) "chosen from the release" else "given"))
@@ -168,13 +168,13 @@ smooth_curve <- function(z, bandwidth, closed, position) {
 #' @export
 align_shapes <- function(x, template, scale = FALSE) {
   scale <- check_flag(scale, "scale")
-  if (inherits(template, "frechet_mean")) {
-    if (inherits(x, "dp_release")) {
+  if (inherits(template, "riemdp_frechet_mean")) {
+    if (inherits(x, "riemdp_release")) {
       abort_riemdp("argument", "`template` must be public: a non-private Frechet mean of records is not.")
     }
     template <- template$mean
   }
-  if (inherits(template, "dp_release")) template <- template$value
+  if (inherits(template, "riemdp_release")) template <- template$value
   to <- read_landmarks(template, "template")
   if (ncol(to) != 1) abort_riemdp("shape", "`template` must be one configuration.")
   to <- drop(to)
@@ -195,6 +195,6 @@ align_shapes <- function(x, template, scale = FALSE) {
     }
     z
   })
-  if (!inherits(x, "dp_release")) return(value)
+  if (!inherits(x, "riemdp_release")) return(value)
   post_processed(x, value, if (scale) "turned, moved and scaled to a template" else "turned to a template")
 }

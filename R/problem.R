@@ -24,8 +24,15 @@ new_problem <- function(kind, M, ..., threshold = 1) {
 #'   has records: a vector, a list, a matrix or data frame (rows), a k x k x n array, `NULL` for a function of w alone. `z` is one record
 #'   (an element, a row as a vector or a one-row data frame, a matrix).
 #'   With `batched = TRUE`, z holds many records in the form of `data`, and the functions return many: losses as a vector, gradients as
-#'   rows (vectors), k x k x b arrays (matrices) or complex k x b matrices (shapes). That rows don't mix, so that each is a function of
-#'   its own record, is assumed.
+#'   rows (vectors), k x k x b arrays (matrices) or complex k x b matrices (shapes). Rows may not mix: a result belongs to one record and is
+#'   made of it and w alone.
+#'
+#' Whether rows mix is tried with made-up records, which are the same for everyone: a few points of M when the problem is made, and where the
+#' functions fail on these, records in the form of `data` (type and columns, no values) when a private run begins. Results must move with
+#' their records when these are put in another order, stay when others are replaced, and be the same for one record alone. What fails
+#' this is an error of class `riemdp_error_callback`. A private run that can try neither, because the functions fail on made-up
+#' records or `data` has a form of its own (lists, factors, chunks), gives the functions one record at a time. Beyond what was tried the functions are trusted, and the guarantee says so: one that mixes rows only for certain
+#' records or numbers of them, keeps a state between calls, or draws random numbers isn't found by this.
 #'
 #' In a private run each call is caught: where a callback fails, or returns a wrong shape or a number that isn't finite, that
 #' record's gradient is 0, and nothing tells so. A batch that fails is repeated record by record.
@@ -62,7 +69,9 @@ problem <- function(loss, gradient, M, batched = FALSE) {
   check_manifold(M)
   if (!is.null(loss) && !is.function(loss)) abort_riemdp("argument", "`loss` must be a function of a point and a record, or NULL.")
   if (!is.function(gradient)) abort_riemdp("argument", "`gradient` must be a function of a point and a record.")
-  new_problem("callback", M, loss = loss, gradient = gradient, batched = check_flag(batched, "batched"))
+  out <- new_problem("callback", M, loss = loss, gradient = gradient, batched = check_flag(batched, "batched"))
+  if (out$batched) out$tried <- rows_apart(out, made_up_points(M))
+  out
 }
 
 #' @rdname problem
@@ -108,7 +117,7 @@ problem_facts <- function(problem, radius) {
 
 check_problem <- function(problem) {
   ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is.character(problem$kind) && length(problem$kind) == 1 &&
-    problem$kind %in% names(PROBLEM_KIND) && inherits(problem$manifold, "manifold") &&
+    problem$kind %in% names(PROBLEM_KIND) && inherits(problem$manifold, "riemdp_manifold") &&
     is.double(problem$threshold) && !is.object(problem$threshold) && length(problem$threshold) == 1 && isTRUE(problem$threshold > 0) &&
     is.null(dim(problem$threshold)) &&
     (problem$kind != "callback" || is.function(problem$gradient) && (is.null(problem$loss) || is.function(problem$loss)) &&
@@ -128,10 +137,15 @@ problem_call <- function(problem, data, private, bound = NULL) {
   kind <- PROBLEM_KIND[[problem$kind]]
   M <- problem$manifold
   if (is_chunks(data)) {
+    facts <- mf_facts(M)
+    if (problem$kind == "pca" && chunk_columns(data) != (if (facts$cols > 0) facts$rows else facts$ambient)) {
+      abort_riemdp("shape", "`data` must have a column for each coordinate of the manifold's surrounding space.")
+    }
     return(list(kind = kind, threshold = as.double(problem$threshold), data = problem_tally(problem, data, private, bound), fun = NULL,
                 n = chunk_count(data)))
   }
   if (problem$kind != "callback") {
+    if (private) data <- plain_numbers(data)
     if (problem$kind == "pca") data <- pca_rows(data)
     n <- if (problem$kind == "pca") nrow(data) else .Call(riemdp_count, M, data)
     if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
@@ -216,6 +230,7 @@ own_function <- function(problem, data, n, private) {
   gradient <- problem$gradient
   loss <- if (private) NULL else problem$loss
   batched <- problem$batched && !is.null(data)
+  together <- batched && !isTRUE(problem$alone)
   ask <- function(f, w, which, many) {
     if (is.null(data)) f(w) else f(w, own_records(data, which, many))
   }
@@ -234,7 +249,7 @@ own_function <- function(problem, data, n, private) {
   }
   function(p, which) {
     w <- plain_point(facts, p)
-    if (batched) {
+    if (together) {
       out <- if (private) quietly(some(w, which, TRUE), NULL) else some(w, which, TRUE)
       if (!is.null(out)) {
         return(out)
@@ -243,6 +258,121 @@ own_function <- function(problem, data, n, private) {
     out <- vapply(which, function(i) alone(w, i)[, 1], double(facts$ambient + 1))
     matrix(out, facts$ambient + 1)
   }
+}
+
+# ---- whether rows mix ----------------------------------------------------------------------------------------------------
+
+# made-up records: numbers of (-1, 1) that are the same for everyone, none of them whole
+MADE_UP <- 6
+
+made_up_numbers <- function(n, columns, base = 0) {
+  matrix(2 * ((outer(seq_len(n) + 7 * base, sqrt(c(2, 3, 5, 7, 11, 13, 17, 19)[(seq_len(columns) - 1) %% 8 + 1]) + floor((seq_len(columns) - 1) / 8) / 9)) %% 1) - 1,
+         n)
+}
+
+# list(w, a, b): a point, records of M and others, in M's plain form; NULL where they can't be had
+made_up_points <- function(M, at = NULL) {
+  quietly({
+    if (is.null(at)) at <- plain_point(mf_facts(M), as.vector(.Call(riemdp_origin, M)))
+    d <- mf_facts(M)$dimension
+    some <- function(base) mf_exp(M, at, mf_from_coords(M, at, 0.3 / sqrt(d) * made_up_numbers(MADE_UP, d, base)))
+    near <- mf_exp(M, at, mf_from_coords(M, at, 0.1 / sqrt(d) * made_up_numbers(1, d, 3)[1, ]))
+    list(w = near, a = some(1), b = some(2))
+  }, NULL)
+}
+
+# the same in the form of `data`, of which type and columns are looked at and no value; NULL for other forms
+made_up_records <- function(M, data, at) {
+  points <- made_up_points(M, at)
+  if (is.null(points) || is.null(data)) return(NULL)
+  d <- dim(data)
+  facts <- mf_facts(M)
+  some <- function(base) {
+    column <- function(x, j) {
+      u <- made_up_numbers(MADE_UP, j, base)[, j]
+      if (is.object(x)) return(NULL)
+      switch(typeof(x), double = u, integer = order(u), logical = u > 0, character = letters[order(u)], complex = complex(real = u, imaginary = rev(u)))
+    }
+    if (inherits(data, "riemdp_points")) return(if (identical(manifold_of(data), M)) mf_points(points[[c("a", "b")[base]]], M))
+    if (is.data.frame(data)) {
+      out <- lapply(seq_along(data), function(j) column(data[[j]], j))
+      if (any(lengths(out) == 0)) return(NULL)
+      return(structure(stats::setNames(out, names(data)), class = class(data), row.names = seq_len(MADE_UP)))
+    }
+    if (is.object(data) || is.list(data)) return(NULL)
+    if (is.null(d)) return(column(data, 1))
+    if (length(d) == 2 && is.numeric(data)) {
+      if (facts$rows == 0 && d[2] == facts$ambient) return(points[[c("a", "b")[base]]])
+      return(made_up_numbers(MADE_UP, d[2], base))
+    }
+    if (length(d) == 3 && is.numeric(data)) {
+      if (identical(as.integer(d[1:2]), as.integer(c(facts$rows, facts$cols)))) return(points[[c("a", "b")[base]]])
+      return(array(t(made_up_numbers(MADE_UP, d[1] * d[2], base)), c(d[1:2], MADE_UP)))
+    }
+    NULL
+  }
+  points[c("a", "b")] <- list(quietly(some(1), NULL), quietly(some(2), NULL))
+  points
+}
+
+# Whether each result is a function of its own record, as far as `made_up` shows: NA where the functions fail on these records or don't
+# give results of the right shape; an error where rows mix. Random numbers are left as they were.
+rows_apart <- function(problem, made_up) {
+  if (is.null(made_up$a) || is.null(made_up$b)) return(NA)
+  facts <- mf_facts(problem$manifold)
+  seed <- get0(".Random.seed", globalenv(), inherits = FALSE)
+  on.exit(if (is.null(seed)) suppressWarnings(rm(".Random.seed", envir = globalenv())) else assign(".Random.seed", seed, globalenv()))
+  n <- MADE_UP
+  apart <- function(f, shape) {
+    # columns of results for records of `a`, those in `other` replaced by those of `b`, in the order `which`
+    results <- function(w, which, other = integer()) {
+      quietly({
+        z <- own_records(made_up$a, which, TRUE)
+        if (length(other)) z <- put_records(z, match(other, which), own_records(made_up$b, other, TRUE))
+        shape(f(w, z), length(which))
+      }, NULL)
+    }
+    w <- made_up$w
+    base <- results(w, seq_len(n))
+    if (is.null(base) || !all(is.finite(base))) return(NA)
+    far <- 1e-8 * (1 + max(abs(base)))
+    same <- function(x, which) !is.null(x) && identical(dim(x), dim(base[, which, drop = FALSE])) && isTRUE(max(abs(x - base[, which])) <= far)
+    order <- c(4, 1, 6, 2, 3, 5)
+    held <- same(results(w, order), order) && all(vapply(c(1, 4, n), function(i) same(results(w, i), i), NA)) &&
+      all(vapply(list(2, c(1, 3:5)), function(o) same(results(w, seq_len(n), o)[, -o, drop = FALSE], seq_len(n)[-o]), NA))
+    if (!held) {
+      abort_riemdp("callback", paste0(
+        "with `batched = TRUE` each result must be a function of its own record and the point alone. Here results of made-up records change with ",
+        "the order, the number or the values of other records (or at random): leave out what joins records, such as means over them, or `batched`."
+      ))
+    }
+    TRUE
+  }
+  checks <- c(
+    apart(problem$gradient, function(g, count) storage_columns(facts, g, count, TRUE)),
+    if (is.null(problem$loss)) TRUE else apart(problem$loss, function(l, count) if (is.numeric(l) && length(l) == count) matrix(as.double(l), 1))
+  )
+  if (isTRUE(checks[1])) TRUE else NA
+}
+
+put_records <- function(z, at, other) {
+  if (is.data.frame(z) || length(dim(z)) == 2) {
+    z[at, ] <- other
+  } else if (is.null(dim(z))) {
+    z[at] <- other
+  } else {
+    z[, , at] <- other
+  }
+  z
+}
+
+# A private run's problem: rows that can't be shown to stay apart come one at a time
+apart_in <- function(problem, data, start) {
+  if (problem$kind != "callback" || !problem$batched || is.null(data)) return(problem)
+  if (isTRUE(problem$tried)) return(problem)
+  shown <- if (is_chunks(data)) NA else rows_apart(problem, made_up_records(problem$manifold, data, start))
+  problem$alone <- !isTRUE(shown)
+  problem
 }
 
 # value of expr, or `otherwise`; nothing that a callback says is passed on

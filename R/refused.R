@@ -1,5 +1,5 @@
-# What other fitted models answer and a private release can't: said by a classed error with its reason, not by R's default methods, which would
-# answer NULL or look for records.
+# What fitted models and numbers answer and a private release can't: said by a classed error with its reason, not by R's default methods,
+# which would answer NULL, look for records or fail without a class.
 
 no_records <- function(what) {
   abort_riemdp("unsupported", sprintf("%s a function of the records: a release holds none, and publishing it would not be private.", what))
@@ -7,58 +7,102 @@ no_records <- function(what) {
 
 #' @importFrom stats anova
 #' @export
-anova.dp_release <- function(object, ...) no_records("an analysis of variance is")
+anova.riemdp_release <- function(object, ...) no_records("an analysis of variance is")
 
 #' @importFrom stats logLik
 #' @export
-logLik.dp_release <- function(object, ...) no_records("the log-likelihood (and with it AIC and BIC) is")
+logLik.riemdp_release <- function(object, ...) no_records("the log-likelihood (and with it AIC and BIC) is")
 
 #' @importFrom stats deviance
 #' @export
-deviance.dp_release <- function(object, ...) no_records("the deviance is")
+deviance.riemdp_release <- function(object, ...) no_records("the deviance is")
 
 #' @importFrom stats sigma
 #' @export
-sigma.dp_release <- function(object, ...) no_records("the residual standard deviation is")
+sigma.riemdp_release <- function(object, ...) no_records("the residual standard deviation is")
 
 #' @importFrom stats df.residual
 #' @export
-df.residual.dp_release <- function(object, ...) no_records("residuals, which degrees of freedom are about, are")
+df.residual.riemdp_release <- function(object, ...) no_records("residuals, which degrees of freedom are about, are")
 
 #' @export
-hatvalues.dp_release <- function(model, ...) no_records("leverage is")
+hatvalues.riemdp_release <- function(model, ...) no_records("leverage is")
 
 #' @importFrom stats influence
 #' @export
-influence.dp_release <- function(model, ...) no_records("influence is")
+influence.riemdp_release <- function(model, ...) no_records("influence is")
 
 #' @importFrom stats fitted
 #' @export
-fitted.dp_release <- function(object, ...) no_records("a fitted value is")
+fitted.riemdp_release <- function(object, ...) no_records("a fitted value is")
 
 #' @importFrom stats residuals
 #' @export
-residuals.dp_release <- function(object, ...) no_records("a residual is")
+residuals.riemdp_release <- function(object, ...) no_records("a residual is")
 
 #' @importFrom stats model.frame
 #' @export
-model.frame.dp_release <- function(formula, ...) no_records("the model frame is")
+model.frame.riemdp_release <- function(formula, ...) no_records("the model frame is")
 
 #' @importFrom stats model.matrix
 #' @export
-model.matrix.dp_release <- function(object, ...) no_records("the model matrix is")
+model.matrix.riemdp_release <- function(object, ...) no_records("the model matrix is")
 
 #' @export
-augment.dp_release <- function(x, ...) no_records("each record's row of augment() is")
+augment.riemdp_release <- function(x, ...) no_records("each record's row of augment() is")
 
 #' @importFrom stats vcov
 #' @export
-vcov.dp_release <- function(object, ...) {
-  abort_riemdp("unsupported", "there is no covariance of this release: confint() says what is known of its error.")
+vcov.riemdp_release <- function(object, ...) {
+  abort_riemdp("unsupported", "there is no covariance of this release: explain() says what is known of its noise.")
+}
+
+#' @export
+confint.riemdp_release <- function(object, parm, level = 0.95, ...) {
+  abort_riemdp("unsupported", "no region is known for a release of this kind: explain() says what is known of its noise.")
 }
 
 #' @importFrom stats update
 #' @export
-update.dp_release <- function(object, ...) {
+update.riemdp_release <- function(object, ...) {
   abort_riemdp("unsupported", "a release can't be updated: another fit is another release with a price of its own. Call the function again.")
 }
+
+# ---- a release is no number, and two are no vector --------------------------------------------------------------------------------
+
+no_number <- function(...) {
+  abort_riemdp("unsupported", "a release isn't a number: take its value out, r$value or as.matrix(r). What is made of that keeps its guarantee.")
+}
+
+#' @export
+Ops.riemdp_release <- no_number
+#' @export
+Math.riemdp_release <- no_number
+#' @export
+Summary.riemdp_release <- no_number
+#' @export
+Complex.riemdp_release <- no_number
+#' @export
+mean.riemdp_release <- no_number
+#' @importFrom stats median
+#' @export
+median.riemdp_release <- no_number
+#' @export
+sort.riemdp_release <- no_number
+#' @export
+t.riemdp_release <- no_number
+
+no_vector <- function(...) {
+  abort_riemdp("unsupported", "releases can't be made into one: put them in a list(), and let a ledger add up what they cost.")
+}
+
+#' @export
+c.riemdp_release <- no_vector
+#' @export
+rbind.riemdp_release <- no_vector
+#' @export
+cbind.riemdp_release <- no_vector
+#' @export
+rep.riemdp_release <- no_vector
+#' @export
+unique.riemdp_release <- no_vector

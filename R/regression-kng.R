@@ -4,6 +4,20 @@
 # logarithm of the expected number of trials at most, beyond which the draw would take long
 KNG_LOG_TRIALS <- log(1e5)
 
+# candidates that are made at once
+KNG_BLOCK <- 256
+
+# How many blocks exact draws take at most. A candidate, before the volume has its say, ends the draw with probability exp(-L - Lambda) at
+# least, whatever the records are; after so many the last resort costs less of epsilon than the scale was rounded up by (proofs/regression.md,
+# section 4).
+kng_blocks <- function(M, rule, ask) {
+  log_least <- -rule$log_trials - diff(kng_volume(M, ask))
+  ceiling((log(1e13) - log(min(1, ask$epsilon)) - log_least) * exp(-log_least) / KNG_BLOCK)
+}
+
+# Blocks of the uniform law within which a chain's candidate is found, but for a probability below exp(-800); else there is no move.
+chain_blocks <- function(M, ask) ceiling(800 * exp(diff(kng_volume(M, ask))) / KNG_BLOCK)
+
 # Largest lengths of the gradients with respect to p and v of a residual of length 1, at speed |v| and predictors within `reach`
 kng_factors <- function(k_min, speed, reach) {
   if (k_min >= 0) return(c(1, reach))
@@ -62,7 +76,7 @@ kng_judge <- function(at, foot, vector, rule, ask) {
 # N at the point with coordinates a at the centre and the vector with coordinates b: list(p, v, norm). Points that doubles can't hold are
 # outside the domain (N infinite), whatever the records are.
 kng_norm <- function(M, a, b, d, rule, ask) {
-  if (inherits(d$y, "regression_chunks")) return(kng_norms(M, matrix(a, 1), matrix(b, 1), d, rule, ask)[[1]])
+  if (inherits(d$y, "riemdp_regression_chunks")) return(kng_norms(M, matrix(a, 1), matrix(b, 1), d, rule, ask)[[1]])
   at <- kng_point(M, a, b, ask$center)
   if (is.null(at)) return(list(norm = Inf))
   g <- kng_gradients(M, at$p, at$v, at$speed, d, rule, ask$reach)
@@ -71,7 +85,7 @@ kng_norm <- function(M, a, b, d, rule, ask) {
 
 # The same for several candidates, a row of coordinates for each: records in chunks are passed over once for all of them
 kng_norms <- function(M, a, b, d, rule, ask) {
-  if (!inherits(d$y, "regression_chunks")) return(lapply(seq_len(nrow(a)), function(i) kng_norm(M, a[i, ], b[i, ], d, rule, ask)))
+  if (!inherits(d$y, "riemdp_regression_chunks")) return(lapply(seq_len(nrow(a)), function(i) kng_norm(M, a[i, ], b[i, ], d, rule, ask)))
   at <- lapply(seq_len(nrow(a)), function(i) kng_point(M, a[i, ], b[i, ], ask$center))
   there <- which(lengths(at) > 0)
   out <- rep(list(list(norm = Inf)), length(at))
@@ -90,8 +104,8 @@ kng_volume <- function(M, ask) {
 }
 
 # `count` draws each of: a uniform point of the ball as coordinates at its centre, which is kept with probability volume over bound;
-# a uniform vector; an exponential
-kng_candidates <- function(M, ask, count) {
+# a uniform vector; an exponential. Without `reject` none is left out.
+kng_candidates <- function(M, ask, count, reject = TRUE) {
   q <- ask$q
   z <- .Call(riemdp_noise, euclidean(2 * q + 4), rep(0, 2 * q + 4), count, LAW[["wrapped_gaussian"]], 1, in_simulation())
   u <- stats::pnorm(z[, 2 * q + 1:4, drop = FALSE])
@@ -101,6 +115,7 @@ kng_candidates <- function(M, ask, count) {
   }
   a <- even(seq_len(q), ask$radius, u[, 1])
   b <- even(q + seq_len(q), ask$speed, u[, 2])
+  if (!reject) return(list(a = a, b = b))
   top <- kng_volume(M, ask)[2]
   volume <- if (q > 1) mf_log_density(M, ask$center, mf_from_coords(M, ask$center, a)) else rep(0, count)
   keep <- log(u[, 3]) <= volume - top
@@ -133,10 +148,12 @@ kng_chain <- function(M, d, rule, ask, steps, seen = NULL) {
     for (i in seq_len(block)) {
       if (!is.null(seen)) seen(now)
       if (u[i, 1] < KNG_UNIFORM) {
-        while (left < 1) {
-          pool <- kng_candidates(M, ask, 256)
+        for (more in seq_len(chain_blocks(M, ask))) {
+          if (left > 0) break
+          pool <- kng_candidates(M, ask, KNG_BLOCK)
           left <- length(pool$level)
         }
+        if (left < 1) next
         new <- kng_norm(M, pool$a[left, ], pool$b[left, ], d, rule, ask)
         left <- left - 1
       } else {
@@ -204,22 +221,24 @@ mechanism_regression_kng <- list(
       abort_riemdp("unsupported", sprintf("method = \"kng\" needs a ball whose points fit into doubles, which on %s those at distance %.4g don't.",
                                           label_manifold(M), ask$radius))
     }
-    list(steps = list(rule), expected_error = NA_real_, spread = NULL,
+    list(steps = list(rule), blocks = kng_blocks(M, rule, ask), expected_error = NA_real_, spread = NULL,
          details = list(shares = 1, constant = constant_error(ask), scale = rule$scale, loss = ask$loss, chain = ask$chain),
          guarantee = guarantee)
   },
   release = function(M, x, y, plan, ask) {
     rule <- plan$steps[[1]]
     rule$scale <- outwards(rule$scale)
-    chunked <- inherits(y, "regression_chunks")
+    chunked <- inherits(y, "riemdp_regression_chunks")
     d <- if (chunked) list(y = y) else kng_predictors(x, ask$reach, y)
     if (!is.null(ask$chain)) {
       at <- kng_chain(M, d, rule, ask, ask$chain)
       return(regression_value(M, list(p = public_point(M, at$p), v = matrix(at$v))))
     }
     together <- if (chunked) KNG_TOGETHER else 1
-    repeat {
-      new <- kng_candidates(M, ask, 256)
+    block <- 0
+    while (block < plan$blocks) {
+      block <- block + 1
+      new <- kng_candidates(M, ask, KNG_BLOCK)
       for (first in seq(1, by = together, length.out = ceiling(length(new$level) / together))) {
         some <- first:min(first + together - 1, length(new$level))
         tried <- kng_norms(M, new$a[some, , drop = FALSE], new$b[some, , drop = FALSE], d, rule, ask)
@@ -230,6 +249,9 @@ mechanism_regression_kng <- list(
         }
       }
     }
+    last <- kng_candidates(M, ask, 1, reject = FALSE)
+    at <- kng_point(M, last$a[1, ], last$b[1, ], ask$center) %||% list(p = ask$center, b = 0 * last$b[1, ])
+    regression_value(M, list(p = public_point(M, at$p), v = matrix(at$b)))
   },
   words = function(r) {
     sprintf("The K-norm gradient mechanism: density proportional to exp(-N/scale) on the public domain of foot points and vectors, N the larger of the lengths of the mean %s gradients, each over the largest that a record can have, scale = %.6g = 2/epsilon times how far a record can move N. %s",

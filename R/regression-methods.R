@@ -18,8 +18,8 @@
 #'   space at the prediction. It leaves out the curvature within the noise, so it is for comparing models of one data set.
 #' * `vcov()`: the Gauss-Newton covariance of the estimate in orthonormal coordinates at the foot point (p first, then each
 #'   predictor), for the squared loss; `hatvalues()`: mean leverage a record, of the same linearisation.
-#' * `summary()`: with a row for each predictor: its speed |v|, standard error by `vcov()` and a Wald test of v = 0 with `dim(M)`
-#'   degrees of freedom.
+#' * `summary()`: with a row for each predictor: its speed |v|, standard error by `vcov()` and a Wald test of v = 0: F on `dim(M)`
+#'   and `df.residual` degrees of freedom, exact in flat space.
 #' * `tidy()`: one row for each stored number of p and v. `glance()`: one row. `augment()`: data with `.fitted` (points), `.resid`
 #'   (distances), `.hat` and `.std.resid`.
 #' @examples
@@ -36,13 +36,13 @@
 NULL
 
 #' @export
-print.geodesic_regression <- function(x, digits = 4, ...) {
+print.riemdp_geodesic_regression <- function(x, digits = 4, ...) {
   cat(sprintf("Geodesic regression on %s (not private)\n", label_manifold(x$manifold)))
   cat("  call: ", paste(trimws(deparse(x$call, width.cutoff = 500L)), collapse = " "), "\n", sep = "")
   cat(sprintf("  %s: %d steps, gradient norm %.2g%s\n", if (x$converged) "converged" else "NOT converged", x$iterations,
               x$gradient_norm, if (x$gradient_floor > 0) sprintf(" (rounding floor %.2g)", x$gradient_floor) else ""))
   cat(sprintf("  %d records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n",
-              nobs.geodesic_regression(x),
+              nobs.riemdp_geodesic_regression(x),
               x$loss, digits, x$r.squared, digits, x$sigma))
   where <- if (any(x$origin != 0)) sprintf(" (at %s)", paste(format(x$origin, digits = digits), collapse = ", "))
   cat("foot point", where, "\n", sep = "")
@@ -53,24 +53,24 @@ print.geodesic_regression <- function(x, digits = 4, ...) {
 }
 
 #' @export
-nobs.geodesic_regression <- function(object, ...) {
+nobs.riemdp_geodesic_regression <- function(object, ...) {
   if (is.null(object$weights)) length(object$residuals) else sum(object$weights > 0)
 }
 
 #' @export
-formula.geodesic_regression <- function(x, ...) {
+formula.riemdp_geodesic_regression <- function(x, ...) {
   f <- eval(x$call$formula, environment(x$terms))
   if (inherits(f, "formula")) f else stats::formula(x$terms)
 }
 
 #' @export
-coef.geodesic_regression <- function(object, ...) object$coefficients
+coef.riemdp_geodesic_regression <- function(object, ...) object$coefficients
 
 #' @export
-weights.geodesic_regression <- function(object, ...) stats::naresid(object$na.action, object$weights)
+weights.riemdp_geodesic_regression <- function(object, ...) stats::naresid(object$na.action, object$weights)
 
 #' @export
-df.residual.geodesic_regression <- function(object, ...) object$df.residual
+df.residual.riemdp_geodesic_regression <- function(object, ...) object$df.residual
 
 # points that na.exclude left out are missing
 pad_points <- function(object, points) {
@@ -93,13 +93,13 @@ as_given <- function(object, points) {
 
 #' @rdname regression-methods
 #' @export
-fitted.geodesic_regression <- function(object, ...) as_given(object, pad_points(object, object$fitted.values))
+fitted.riemdp_geodesic_regression <- function(object, ...) as_given(object, pad_points(object, object$fitted.values))
 
 response_of <- function(object) object$model[[".response"]]
 
 #' @rdname regression-methods
 #' @export
-residuals.geodesic_regression <- function(object, type = c("distance", "tangent", "coords"), ...) {
+residuals.riemdp_geodesic_regression <- function(object, type = c("distance", "tangent", "coords"), ...) {
   type <- check_choice(type, "type", c("distance", "tangent", "coords"))
   if (type == "distance") {
     return(stats::naresid(object$na.action, object$residuals))
@@ -117,12 +117,12 @@ residuals.geodesic_regression <- function(object, type = c("distance", "tangent"
 
 #' @rdname regression-methods
 #' @export
-predict.geodesic_regression <- function(object, newdata = NULL, ...) {
+predict.riemdp_geodesic_regression <- function(object, newdata = NULL, ...) {
   if (any(c("interval", "se.fit", "level") %in% ...names())) {
     abort_riemdp("unsupported", "predictions on a manifold come without intervals: vcov() has the covariance of foot point and vectors.")
   }
   if (is.null(newdata)) {
-    return(fitted.geodesic_regression(object))
+    return(fitted.riemdp_geodesic_regression(object))
   }
   if (!(is.list(newdata) || is.environment(newdata))) abort_riemdp("argument", "`newdata` must be a data frame or list.")
   x <- classed({
@@ -140,21 +140,21 @@ predict.geodesic_regression <- function(object, newdata = NULL, ...) {
 }
 
 #' @export
-model.frame.geodesic_regression <- function(formula, ...) formula$model
+model.frame.riemdp_geodesic_regression <- function(formula, ...) formula$model
 
 #' @export
-model.matrix.geodesic_regression <- function(object, ...) {
+model.matrix.riemdp_geodesic_regression <- function(object, ...) {
   stats::model.matrix(stats::delete.response(object$terms), object$model, contrasts.arg = object$contrasts)
 }
 
 predictors_of <- function(object) {
-  full <- model.matrix.geodesic_regression(object)
+  full <- model.matrix.riemdp_geodesic_regression(object)
   full[, colnames(full) != "(Intercept)", drop = FALSE]
 }
 
 #' @rdname regression-methods
 #' @export
-deviance.geodesic_regression <- function(object, ...) {
+deviance.riemdp_geodesic_regression <- function(object, ...) {
   if (object$loss == "squared") {
     return(sum((object$weights %||% 1) * object$residuals^2))
   }
@@ -163,7 +163,7 @@ deviance.geodesic_regression <- function(object, ...) {
 
 #' @rdname regression-methods
 #' @export
-logLik.geodesic_regression <- function(object, ...) {
+logLik.riemdp_geodesic_regression <- function(object, ...) {
   w <- object$weights
   normal_likelihood(object, if (is.null(w)) 0 else sum(log(w[w > 0])))
 }
@@ -217,7 +217,7 @@ linear_directions <- function(M, foot, w, z) {
 
 #' @rdname regression-methods
 #' @export
-vcov.geodesic_regression <- function(object, ...) {
+vcov.riemdp_geodesic_regression <- function(object, ...) {
   need_squared(object, "this covariance")
   vcov_from(object, linearise(object)$root, colnames(predictors_of(object)))
 }
@@ -236,20 +236,20 @@ vcov_from <- function(object, root, predictors) {
 
 #' @importFrom stats confint
 #' @export
-confint.geodesic_regression <- function(object, parm, level = 0.95, ...) {
+confint.riemdp_geodesic_regression <- function(object, parm, level = 0.95, ...) {
   abort_riemdp("unsupported", "a point and vectors at it have no intervals: vcov() gives their covariance in orthonormal coordinates, summary() the vectors' speeds with standard errors.")
 }
 
 #' @importFrom stats anova
 #' @export
-anova.geodesic_regression <- function(object, ...) {
+anova.riemdp_geodesic_regression <- function(object, ...) {
   abort_riemdp("unsupported", "squared distances don't split into sums of squares on a curved space: compare fits of the same data by logLik(), AIC() and BIC(), and see the Wald tests of summary().")
 }
 
 #' @rdname regression-methods
 #' @importFrom stats hatvalues
 #' @export
-hatvalues.geodesic_regression <- function(model, ...) {
+hatvalues.riemdp_geodesic_regression <- function(model, ...) {
   l <- linearise(model)
   h <- if (is.null(l$root)) rep(NA_real_, l$n) else {
     rows <- colSums(backsolve(l$root, t(l$J), transpose = TRUE)^2)
@@ -267,8 +267,8 @@ speed_table <- function(object, predictors, covariance) {
   v <- new_points(as.matrix(object$inner$vectors) / object$inner$scale, M, tangent = TRUE)
   a <- matrix(mf_coords(M, foot, v), ncol = d)
   speed <- sqrt(rowSums(a^2))
-  out <- data.frame(speed = speed, std.error = NA_real_, statistic = NA_real_, df = d, p.value = NA_real_,
-                    row.names = predictors)
+  out <- data.frame(speed = speed, std.error = NA_real_, statistic = NA_real_, df = d, df.residual = object$df.residual,
+                    p.value = NA_real_, row.names = predictors)
   if (object$loss != "squared" || !isTRUE(object$sigma > 0) || is.null(covariance)) {
     return(out)
   }
@@ -277,15 +277,15 @@ speed_table <- function(object, predictors, covariance) {
     if (anyNA(B)) next
     u <- a[j, ] / max(speed[j], 1e-300)
     out$std.error[j] <- sqrt(max(sum(u * (B %*% u)), 0))
-    out$statistic[j] <- sum(a[j, ] * solve(B, a[j, ]))
-    out$p.value[j] <- stats::pchisq(out$statistic[j], d, lower.tail = FALSE)
+    out$statistic[j] <- sum(a[j, ] * solve(B, a[j, ])) / d # F: sigma is estimated
+    out$p.value[j] <- stats::pf(out$statistic[j], d, object$df.residual, lower.tail = FALSE)
   }
   out
 }
 
 #' @rdname regression-methods
 #' @export
-summary.geodesic_regression <- function(object, ...) {
+summary.riemdp_geodesic_regression <- function(object, ...) {
   fit_summary(object, speed_table(object, colnames(predictors_of(object)), stats::vcov(object)), stats::quantile(object$residuals))
 }
 
@@ -295,11 +295,11 @@ fit_summary <- function(object, speeds, quartiles) {
               residuals = quartiles, converged = object$converged, gradient_norm = object$gradient_norm,
               gradient_floor = object$gradient_floor, smoothing = object$smoothing, iterations = object$iterations,
               starts = object$starts, na.action = object$na.action)
-  structure(out, class = "summary.geodesic_regression")
+  structure(out, class = "summary.riemdp_geodesic_regression")
 }
 
 #' @export
-print.summary.geodesic_regression <- function(x, digits = 4, ...) {
+print.summary.riemdp_geodesic_regression <- function(x, digits = 4, ...) {
   cat(sprintf("Geodesic regression on %s (not private), loss %s\n", label_manifold(x$manifold), x$loss))
   cat("\ndistances from the predictions:\n")
   print(x$residuals, digits = digits)
@@ -317,7 +317,7 @@ print.summary.geodesic_regression <- function(x, digits = 4, ...) {
 
 #' @rdname tidy.riemdp
 #' @export
-tidy.geodesic_regression <- function(x, ...) {
+tidy.riemdp_geodesic_regression <- function(x, ...) {
   q <- length(x$inner$scale)
   names <- colnames(predictors_of(x))
   rows <- storage_rows_tangent(x$coefficients$v, x$manifold)
@@ -329,7 +329,7 @@ tidy.geodesic_regression <- function(x, ...) {
 
 #' @rdname tidy.riemdp
 #' @export
-glance.geodesic_regression <- function(x, ...) fit_glance(x)
+glance.riemdp_geodesic_regression <- function(x, ...) fit_glance(x)
 
 fit_glance <- function(x) {
   squared <- x$loss == "squared"
@@ -346,7 +346,7 @@ fit_glance <- function(x) {
 #' @rdname regression-methods
 #' @importFrom generics augment
 #' @export
-augment.geodesic_regression <- function(x, data = NULL, ...) {
+augment.riemdp_geodesic_regression <- function(x, data = NULL, ...) {
   out <- if (is.null(data)) {
     frame <- x$model
     names(frame)[names(frame) == ".response"] <- response_name(x)
@@ -362,7 +362,7 @@ augment.geodesic_regression <- function(x, data = NULL, ...) {
     if (length(x$residuals) != nrow(out)) abort_riemdp("shape", "`data` must have the records of the fit.")
     size <- x$residuals
   }
-  h <- hatvalues.geodesic_regression(x)
+  h <- hatvalues.riemdp_geodesic_regression(x)
   if (length(h) != nrow(out)) h <- h[!is.na(h)]
   points <- if (length(size) == length(x$fitted.values)) x$fitted.values else pad_points(x, x$fitted.values)
   d <- mf_facts(x$manifold)$dimension
@@ -375,7 +375,7 @@ augment.geodesic_regression <- function(x, data = NULL, ...) {
 }
 
 response_name <- function(x) {
-  f <- formula.geodesic_regression(x)
+  f <- formula.riemdp_geodesic_regression(x)
   paste(deparse(f[[2]], width.cutoff = 500L), collapse = " ")
 }
 

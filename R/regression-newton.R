@@ -63,7 +63,7 @@ newton_start <- function(n, epsilon, q, predictors, bound, share, first) {
   tau <- bound * (if (first) clamp(1.1 * (40 / m)^0.3, 0.8, 1.33) else 0.5 * clamp(sqrt(60 / m), 1, 2))
   if (!first) share <- c(0.2, rep(0.8 / predictors, predictors))
   norm <- best_norm(predictors, q)
-  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q, k = predictors,
+  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q, d = predictors,
        epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))
 }
 
@@ -149,10 +149,12 @@ noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k
     v <- noise_second_moment(norm, k, q) * (2 * tau / epsilon)^2 + pull * q * max(0, spread - (slope(model$sd) * model$sd)^2)
     size <- kappa * pull * prior / ((1 + doubt^2) * (kappa * pull)^2 * prior + v)
     after <- ((1 - size * kappa * pull)^2 + (doubt * size * kappa * pull)^2) * prior + size^2 * v
+    if (!is.finite(sum(after * model$moment))) next
     if (is.null(best) || sum(after * model$moment) < sum(best$after * model$moment)) {
       best <- list(tau = tau, size = size, after = after)
     }
   }
+  if (is.null(best)) abort_riemdp("existence", "no step can be planned in doubles: n times epsilon is too small, or a bound too large.")
   c(best, list(noisy = TRUE, norm = norm, rate = epsilon / (2 * best$tau), epsilon = epsilon, n = n, q = q, k = k))
 }
 
@@ -243,16 +245,14 @@ newton_step <- function(records, rule, reach) {
   lambda <- records$lambda
   gauge <- newton_gauge(lambda, reach, rule$norm)
   grow <- newton_ridge_factor(lambda, reach, rule$share)
-  most <- 100 * rule$tau + 10 # beyond it a residual says no more: moved there, record by record
+  most <- REACH * rule$tau # beyond it a residual says no more: moved there, record by record
   ridge <- matrix(rep(rule$ridge * grow, each = q), q)
   top <- if (min(lambda) < 0 && k == 1) cosh(sqrt(-min(lambda)) * reach)^2 else 1 # of squared features
   rate <- outwards_down(rule$rate / gauge)
-  eta <- solver_tolerance(rule$n, rule$tau + most, q * (k + 1), rate) * sqrt(top)
   x <- if (is.null(records$perturbed)) records$features else records$perturbed(most, kernel_loss(rule))
   y <- if (is.null(records$perturbed)) limited_responses(records$responses, most)
-  .Call(riemdp_release_perturbed, x, y, ridge, matrix(0, q, k + 1), kernel_loss(rule),
-        c(eta, NEWTON_STEPS, (k + 1) * top), c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * eta)), 0),
-        in_simulation())
+  reach <- (k + 1) * top
+  draw_perturbed(x, y, ridge, rule, rate, solver_tolerance(rule, ridge, rate, most, reach), reach)
 }
 
 limited_responses <- function(y, most) {

@@ -34,9 +34,9 @@ PUBLISHED_REASONS <- c(
 #' @param vectors number of vectors drawn at each of them.
 #' @param burn_in states dropped first in each chain.
 #' @param step radius of the disc of candidates, over the density's scale. The paper doesn't state it.
-#' @return An object of class `nonprivate_regression_kng`: `p` (foot points, as [mf_points()]), `v` (a list with the vectors at each, in the same form), `fit` (the
+#' @return An object of class `riemdp_nonprivate_regression_kng`: `p` (foot points, as [mf_points()]), `v` (a list with the vectors at each, in the same form), `fit` (the
 #'   non-private fit), `tau`, `scale` (of p and v), `distance` (of each foot point from the fit's), `angle` (of each vector with the fit's
-#'   transported one, radians; feet in rows), `mae` (mean distance of records from each private curve; feet in rows), `acceptance` (of both
+#'   transported one, radians; feet in rows), `nominal_epsilon`, `mae` (mean distance of records from each private curve; feet in rows), `acceptance` (of both
 #'   chains), `guarantee`. There are `print()` and [guarantee()] methods.
 #' @references Kulkarni, A. and Soto, C. (2025). Differentially private geodesic and linear regression.
 #'   \doi{10.48550/arXiv.2504.11304}
@@ -84,11 +84,11 @@ nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., fee
   points <- new_points(do.call(rbind, lapply(foot$states, function(at) as.matrix(mf_points(behind_many(M, at), M)))), M)
   structure(list(
     p = points, v = draws, fit = fit, tau = tau, scale = scale, distance = mf_dist(M, p, points), angle = do.call(rbind, angle),
-    mae = do.call(rbind, mae), epsilon = epsilon, n = n, manifold = M,
+    mae = do.call(rbind, mae), nominal_epsilon = epsilon, n = n, manifold = M,
     acceptance = c(p = foot$accepted / (feet + burn_in), v = hits / (feet * (vectors + burn_in))),
     guarantee = new_guarantee(2 * epsilon, 0, PUBLISHED_REASONS, sampler = "chain",
                               rng = if (in_simulation()) "simulation" else "session", numerics = "real-valued")
-  ), class = "nonprivate_regression_kng")
+  ), class = "riemdp_nonprivate_regression_kng")
 }
 
 # Foot points, and vectors at each: the two chains, from the non-private fit. `scale`: of p and of v.
@@ -186,13 +186,13 @@ as_points_tangent <- function(M, p, b) {
 }
 
 #' @export
-guarantee.nonprivate_regression_kng <- function(r) r$guarantee
+guarantee.riemdp_nonprivate_regression_kng <- function(r) r$guarantee
 
 #' @export
-print.nonprivate_regression_kng <- function(x, ...) {
+print.riemdp_nonprivate_regression_kng <- function(x, ...) {
   cat(sprintf("NOT PRIVATE: %d foot points with %d vectors each, as published, of %d records on %s\n", length(x$v), ncol(x$mae), x$n,
               label_manifold(x$manifold)))
-  cat(sprintf("  nominal epsilon %g for each of p and v; largest residual %.4g; scales %.4g and %.4g\n", x$epsilon, x$tau, x$scale[1], x$scale[2]))
+  cat(sprintf("  nominal epsilon %g for each of p and v; largest residual %.4g; scales %.4g and %.4g\n", x$nominal_epsilon, x$tau, x$scale[1], x$scale[2]))
   cat(sprintf("  foot points %.4g from the fit's on average; mean distance from the records %.4g (fit: %.4g); accepted %.2f and %.2f\n",
               mean(x$distance), mean(x$mae), mean(x$fit$residuals), x$acceptance[[1]], x$acceptance[[2]]))
   invisible(x)

@@ -63,7 +63,7 @@ NO_RECORD <- "there is no record without missing values."
 #'   (6 on manifolds of your own).
 #' @param tol gradient norm at which to stop.
 #' @param max_iter most steps.
-#' @return An object of class `geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot
+#' @return An object of class `riemdp_geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot
 #'   `p` and
 #'   the vectors `v`: one tangent vector in its plain shape, or several in the shape of many), [fitted()], [residuals()],
 #'   [predict()], [plot()], [update()], [nobs()], [deviance()], [logLik()], [vcov()], [hatvalues()], [tidy()], [glance()] and
@@ -160,7 +160,7 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
     na.action = attr(frame$model, "na.action"), model = frame$model, points = frame$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
   )
-  class(out) <- "geodesic_regression"
+  class(out) <- "riemdp_geodesic_regression"
   out$fitted.values <- curve_points(out, x)
   out$residuals <- stats::setNames(mf_dist(M, out$fitted.values, design$y), rownames(frame$model))
   left <- sum(counts) * d - d * (1 + ncol(x))
@@ -187,7 +187,7 @@ regression_frame <- function(formula, M, data, call, env) {
     }
     if (!is.null(attr(terms, "offset"))) abort_riemdp("unsupported", "there are no offsets in geodesic regression.")
     response <- eval(formula[[2]], data, scope)
-    plain <- !inherits(response, "mf_points")
+    plain <- !inherits(response, "riemdp_points")
     points <- response_points(response, M)
     full <- stats::formula(terms) # what `.` stands for is written out
     full[[2]] <- quote(.response)
@@ -221,7 +221,7 @@ classed <- function(expr, what) {
 response_points <- function(y, M) {
   if (inherits(y, "AsIs")) class(y) <- setdiff(class(y), "AsIs")
   if (is.data.frame(y)) y <- data_frame_matrix(y)
-  if (inherits(y, "mf_points")) {
+  if (inherits(y, "riemdp_points")) {
     there <- !is.na(y)
     if (any(there)) mf_check(M, y[there])
     return(new_points(as.matrix(y), M))
@@ -427,7 +427,7 @@ check_start <- function(start, M, inner) {
   v <- new_points(rows * inner$scale, M, tangent = TRUE)
   p <- start$p
   if (length(v) == 1) {
-    moved <- along(M, if (inherits(p, "mf_points")) as_single(p) else p, v, (inner$shift - inner$origin) / inner$scale)
+    moved <- along(M, if (inherits(p, "riemdp_points")) as_single(p) else p, v, (inner$shift - inner$origin) / inner$scale)
     p <- moved$p
     v <- moved$v
   }
@@ -436,7 +436,7 @@ check_start <- function(start, M, inner) {
 
 # stored numbers of tangent vectors in any plain shape
 storage_rows_tangent <- function(v, M) {
-  if (inherits(v, "mf_points")) {
+  if (inherits(v, "riemdp_points")) {
     return(as.matrix(v))
   }
   facts <- mf_facts(M)
@@ -484,7 +484,7 @@ geodesic_gradient <- function(M, p, v, x, y, loss = c("squared", "huber", "lad")
   cutoff <- if (is.null(cutoff)) Inf else check_number(cutoff, "cutoff", positive = TRUE)
   if (!is.numeric(x) || is.object(x)) abort_riemdp("shape", "`x` must be numbers: one, or one row of a matrix, for each record.")
   storage.mode(x) <- "double"
-  g <- .Call(riemdp_regression_gradient, M, p, v, x, y, check_weights(weights), c(match(loss, LOSSES), cutoff, 0, Inf))
+  g <- .Call(riemdp_regression_gradient, M, p, v, x, y, check_weights(weights, .Call(riemdp_count, M, y)), c(match(loss, LOSSES), cutoff, 0, Inf))
   vectors <- function(rows) new_points(rows, M, tangent = TRUE)
   out <- list(p = tangent_like(vectors(g$p), p, M), v = tangent_like(vectors(g$v), v, M))
   attr(out, "value") <- g$value
@@ -493,7 +493,7 @@ geodesic_gradient <- function(M, p, v, x, y, loss = c("squared", "huber", "lad")
 
 # tangent vectors in the shape in which points or vectors were given
 tangent_like <- function(g, like, M) {
-  if (inherits(like, "mf_points")) {
+  if (inherits(like, "riemdp_points")) {
     return(g)
   }
   plain <- as.array(g)

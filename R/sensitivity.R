@@ -7,6 +7,7 @@ ball_facts <- function(M, radius, center = NULL) {
   facts <- mf_facts(M)
   k_max <- facts$k_max
   inj <- facts$injectivity_radius
+  roots <- NULL
   if (M$name == "spd_bures") {
     if (is.null(center)) {
       abort_riemdp("argument", "on this manifold the sensitivity depends on `center`: give it.")
@@ -14,8 +15,9 @@ ball_facts <- function(M, radius, center = NULL) {
     bounds <- .Call(riemdp_ball_bounds, M, center, radius)
     k_max <- bounds[1]
     inj <- bounds[2]
+    if (M$param > 1) roots <- .Call(riemdp_ball_roots, M, center) # of the centre's eigenvalues
   }
-  list(k_min = facts$k_min, k_max = k_max, injectivity_radius = inj)
+  list(k_min = facts$k_min, k_max = k_max, injectivity_radius = inj, roots = roots)
 }
 
 # largest radius that the theorems allow

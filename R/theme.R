@@ -18,7 +18,7 @@ need_ggplot2 <- function() {
 #' @return `theme_riemdp()`: a 'ggplot2' theme. `riemdp_colours()`: character, colours as `#RRGGBB`.
 #' @references Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
 #'   colorblind people. Jikei Medical School and University of Tokyo.
-#' @seealso [autoplot.dp_release]
+#' @seealso [autoplot.riemdp_release]
 #' @examples
 #' barplot(1:8, col = riemdp_colours(8))
 #' if (requireNamespace("ggplot2", quietly = TRUE)) {
@@ -150,14 +150,14 @@ gg_points <- function(M, layers, center) {
 #' Pictures by 'ggplot2'
 #'
 #' Methods of `ggplot2::autoplot()` for points ([mf_points()]), Frechet means, private releases and plans: the pictures of
-#' [plot.dp_release], to which layers, titles and themes can be added. `plot()` needs no other package.
+#' [plot.riemdp_release], to which layers, titles and themes can be added. `plot()` needs no other package.
 #'
 #' @param object points, a Frechet mean, a release or a plan.
 #' @param records records to draw behind a (non-private) mean.
 #' @param center point to look from; default: the mean, the release's public centre, or the first point.
 #' @param panels for shapes and matrices: one panel for each record, not all in one.
 #' @param labels names of the panels.
-#' @param against,points as in [plot.dp_mean_plan()].
+#' @param against,points as in [plot.riemdp_mean_plan()].
 #' @param ... not used.
 #' @return A `ggplot`.
 #' @seealso [theme_riemdp()]
@@ -167,12 +167,12 @@ gg_points <- function(M, layers, center) {
 #'   ggplot2::autoplot(r)
 #'   ggplot2::autoplot(mf_points(callosa[, , 1:4], kendall(50)), panels = TRUE)
 #' }
-#' @name autoplot.dp_release
+#' @name autoplot.riemdp_release
 NULL
 
-#' @rdname autoplot.dp_release
+#' @rdname autoplot.riemdp_release
 #' @exportS3Method ggplot2::autoplot
-autoplot.mf_points <- function(object, center = NULL, panels = FALSE, labels = NULL, ...) {
+autoplot.riemdp_points <- function(object, center = NULL, panels = FALSE, labels = NULL, ...) {
   need_ggplot2()
   panels <- check_flag(panels, "panels")
   M <- attr(object, "manifold")
@@ -180,7 +180,7 @@ autoplot.mf_points <- function(object, center = NULL, panels = FALSE, labels = N
   plain <- as.array(x)
   if (!is.null(labels) && length(labels) != length(x)) abort_riemdp("shape", "`labels` must have one entry for each point.")
   if (M$name == "kendall") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
-  if (inherits(M, "mf_spd")) {
+  if (inherits(M, "riemdp_spd")) {
     curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], M$param)))
     plot <- gg_curves(curves, rep("record", length(x)), FALSE, "variable 1", "variable 2") +
       ggplot2::theme(legend.position = "none")
@@ -194,13 +194,13 @@ autoplot.mf_points <- function(object, center = NULL, panels = FALSE, labels = N
     ggplot2::theme(legend.position = "none")
 }
 
-#' @rdname autoplot.dp_release
+#' @rdname autoplot.riemdp_release
 #' @exportS3Method ggplot2::autoplot
-autoplot.frechet_mean <- function(object, records = NULL, ...) {
+autoplot.riemdp_frechet_mean <- function(object, records = NULL, ...) {
   need_ggplot2()
   M <- object$manifold
   label <- if (object$median) "median" else "mean"
-  if (M$name == "kendall" || inherits(M, "mf_spd")) {
+  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
     curves <- c(closed_curves(M, records, object$mean), closed_curves(M, object$mean, object$mean))
     roles <- c(rep("record", length(curves) - 1), label)
     spd <- M$name != "kendall"
@@ -210,14 +210,14 @@ autoplot.frechet_mean <- function(object, records = NULL, ...) {
                  list(list(x = object$mean, label = label))), object$mean)
 }
 
-#' @rdname autoplot.dp_release
+#' @rdname autoplot.riemdp_release
 #' @exportS3Method ggplot2::autoplot
-autoplot.dp_mean <- function(object, ...) {
+autoplot.riemdp_mean <- function(object, ...) {
   need_ggplot2()
   M <- object$manifold
-  title <- ggplot2::labs(subtitle = format(object$guarantee))
-  if (inherits(M, "mf_spd") && M$param > 2) return(gg_correlations(object$value) + title)
-  if (M$name == "kendall" || inherits(M, "mf_spd")) {
+  title <- ggplot2::labs(subtitle = format(object$guarantee), caption = paste(mean_caption(object), collapse = "\n"))
+  if (inherits(M, "riemdp_spd") && M$param > 2) return(gg_correlations(object$value) + title)
+  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
     curves <- c(closed_curves(M, object$center), closed_curves(M, object$value, object$center))
     spd <- M$name != "kendall"
     return(gg_curves(curves, c("public centre", "private mean"), !spd, if (spd) "variable 1", if (spd) "variable 2") + title)
@@ -243,9 +243,9 @@ gg_correlations <- function(P) {
     ggplot2::theme(legend.position = "none", panel.grid.major = ggplot2::element_blank())
 }
 
-#' @rdname autoplot.dp_release
+#' @rdname autoplot.riemdp_release
 #' @exportS3Method ggplot2::autoplot
-autoplot.dp_mean_plan <- function(object, against = c("n", "epsilon"), points = 9, ...) {
+autoplot.riemdp_mean_plan <- function(object, against = c("n", "epsilon"), points = 9, ...) {
   need_ggplot2()
   against <- match.arg(against, several.ok = TRUE)
   points <- check_count(points, "points", least = 2, most = 200)
@@ -257,7 +257,7 @@ autoplot.dp_mean_plan <- function(object, against = c("n", "epsilon"), points = 
                mechanism = factor(rep(rownames(e$errors), length(e$grid)), rownames(e$errors)), what = words[[what]])
   }))
   data$what <- factor(data$what, words[against])
-  here <- data.frame(value = unlist(ask[against]), what = factor(words[against], words[against]))
+  here <- data.frame(value = unlist(ask[c(n = "n", epsilon = "total")[against]]), what = factor(words[against], words[against]))
   ways <- nlevels(data$mechanism)
   colours <- rep_len(riemdp_colours(7), ways)
   ggplot2::ggplot(data[is.finite(data$error), ], by_name(x = "value", y = "error", colour = "mechanism", shape = "mechanism")) +
@@ -268,7 +268,7 @@ autoplot.dp_mean_plan <- function(object, against = c("n", "epsilon"), points = 
     ggplot2::scale_colour_manual(values = colours) +
     ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 3, 4, 8, 1, 2, 0, 5), ways)) +
     ggplot2::facet_wrap(stats::as.formula("~ what"), scales = "free_x", strip.position = "bottom") +
-    ggplot2::labs(x = NULL, y = "expected error", subtitle = "Dotted: the public radius, and what the plan is for") +
+    ggplot2::labs(x = NULL, y = "expected error of the privacy noise", subtitle = "Dotted: the public radius, and what the plan is for") +
     theme_riemdp() +
     ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
 }

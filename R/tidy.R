@@ -31,16 +31,16 @@ tidy_point <- function(point) {
 
 #' @rdname tidy.riemdp
 #' @export
-tidy.frechet_mean <- function(x, ...) tidy_point(x$mean)
+tidy.riemdp_frechet_mean <- function(x, ...) tidy_point(x$mean)
 
 #' @rdname tidy.riemdp
 #' @export
-tidy.dp_release <- function(x, ...) tidy_point(x$value)
+tidy.riemdp_release <- function(x, ...) tidy_point(x$value)
 
 #' @rdname tidy.riemdp
 #' @export
-glance.frechet_mean <- function(x, ...) summary(x)
+glance.riemdp_frechet_mean <- function(x, ...) summary(x)
 
 #' @rdname tidy.riemdp
 #' @export
-glance.dp_release <- function(x, ...) summary(x)
+glance.riemdp_release <- function(x, ...) summary(x)

@@ -2,9 +2,10 @@
 
 #' Region for the non-private mean
 #'
-#' How far the released point may be from the non-private mean of the records (moved to the public ball): the error that privacy
-#' adds. It doesn't cover the sampling error of the records themselves. Made from the release and public bounds alone, it costs
-#' no budget.
+#' How far the released point may be from the mean without noise **of the records moved to the public ball**: the error of the privacy
+#' noise. It covers neither clipping, what moving records to the ball did to the mean, nor sampling, how the records differ from their
+#' population: where the ball doesn't fit the records, the region need not hold their mean (see [dp_mean()]). Made from the release and
+#' public bounds alone, it costs no budget.
 #'
 #' * `"laplace"`, `"gaussian"`: the noise's law is public; the region is the geodesic ball around the released point whose radius
 #'   is that law's quantile.
@@ -12,15 +13,18 @@
 #'   into a geodesic radius by how much exp can stretch on the ball that holds both.
 #' * mechanisms whose law depends on the records (`"kng"`, truncated laws): from the public ball and a bound of the law's tail.
 #'
-#' The region never exceeds what the public ball says by itself: the mean lies within `radius` of `center`.
+#' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of `center`. With
+#' `"adaptive"` all of this is about the released ball, to which its last stage moves the records. Arithmetic means of matrices, and those of
+#' configurations as they lie (see [baselines]), can leave the ball: their region is then the whole space.
 #'
 #' @param object,r a release of [dp_mean()]; `dp_uncertainty()` takes one of [dp_regression()] as well.
-#' @param parm not used.
+#' @param parm `"mean"`, or `"clipped"` for the share of records outside the ball, where it was released.
 #' @param level coverage, between 0 and 1.
 #' @param ... not used.
-#' @return `confint()`: an object of class `dp_region`, a list with `center` (the released point), `radius` (geodesic), `level`,
-#'   `manifold` and `basis` (what the radius rests on). `dp_uncertainty()`: a data frame with a row for each of `levels`:
-#'   `level`, `radius`; for a curve the radius of its band at the ends of the predictors' ranges, see [confint.dp_regression()].
+#' @return `confint()`: an object of class `riemdp_region`, a list with `center` (the released point), `radius` (geodesic), `level`,
+#'   `manifold`, `basis` (what the radius rests on), `about` (of which mean it is a region), `covers` (which error) and `leaves_out`
+#'   (which not); for `parm = "clipped"` a matrix of one row, lower and upper end of an interval for the share. `dp_uncertainty()`: a data
+#'   frame with a row for each of `levels`: `level`, `radius`, `covers`; for a curve the radius of its band at the ends of the predictors' ranges, see [confint.riemdp_regression()].
 #' @param levels coverages for the table.
 #' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations. *ICDM
 #'   Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
@@ -31,9 +35,14 @@
 #' dp_uncertainty(r)
 #' @importFrom stats confint
 #' @export
-confint.dp_mean <- function(object, parm, level = 0.95, ...) {
+confint.riemdp_mean <- function(object, parm = c("mean", "clipped"), level = 0.95, ...) {
+  parm <- check_choice(parm, "parm", c("mean", "clipped"))
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  if (parm == "clipped") return(as_made({
+    ends <- paste(format(50 * c(1 - level, 1 + level), trim = TRUE, digits = 3), "%")
+    matrix(clipped_interval(object, level), 1, dimnames = list("share outside the ball", ends))
+  }))
   as_made(mean_region(object, level))
 }
 
@@ -49,50 +58,66 @@ mean_region <- function(object, level) {
   if (!is.null(object$released)) object$value <- object$released # smoothing moves the value, not what is known of the noise
   region <- mean_mechanisms()[[object$mechanism]]$region
   found <- if (is.null(region)) NULL else region(object, level)
-  reach <- ball_reach(object)
+  reach <- if (leaves_ball(object)) mf_facts(object$manifold)$diameter else ball_reach(object)
   if (is.null(found) || !(found$radius < reach)) {
-    found <- list(radius = reach, basis = if (is.null(found)) {
+    found <- list(radius = reach, basis = if (leaves_ball(object)) {
+      "nothing: this mechanism's target need not lie in the ball"
+    } else if (is.null(found)) {
       "the public ball alone: no bound of the noise's tail is known for this mechanism"
     } else {
       "the public ball, which says more than the noise's law"
     })
   }
-  structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold, basis = found$basis),
-            class = "dp_region")
+  about <- if (is.null(object$target) || object$mechanism == "adaptive") error_about(error_kind(object)) else
+    paste0(sub(":.*", "", object$target), " (of the records moved to the public ball)")
+  structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold, basis = found$basis,
+                 about = about, covers = COVERS, leaves_out = c("clipping", "sampling")), class = "riemdp_region")
 }
 
-#' @rdname confint.dp_mean
+#' @rdname confint.riemdp_mean
 #' @export
 dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
-  curve <- inherits(r, "dp_regression")
-  if (!curve && !inherits(r, "dp_mean")) abort_riemdp("argument", "`r` must be a release of dp_mean() or dp_regression().")
+  curve <- inherits(r, "riemdp_regression")
+  if (!curve && !inherits(r, "riemdp_mean")) abort_riemdp("argument", "`r` must be a release of dp_mean() or dp_regression().")
   if (!is.numeric(levels) || is.object(levels) || length(levels) == 0 || anyNA(levels) || any(levels <= 0 | levels >= 1)) {
     abort_riemdp("argument", "`levels` must be numbers between 0 and 1.")
   }
-  if (!curve) return(data.frame(level = levels, radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1))))
+  if (!curve) return(data.frame(level = levels, radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1)),
+                                covers = COVERS))
   if (is.null(r$spread)) abort_riemdp("unsupported", "there is no error model for this method, so no band.")
   as_made({
     q <- mf_facts(r$manifold)$dimension
-    data.frame(level = levels, radius = sqrt(sum(r$spread) / q * stats::qchisq(levels, q)))
+    data.frame(level = levels, radius = sqrt(sum(r$spread) / q * stats::qchisq(levels, q)), covers = COVERS)
   })
 }
 
 #' @export
-format.dp_region <- function(x, ...) {
-  sprintf("%g %% region for the non-private mean on %s: within %.4g of the released point (%s)", 100 * x$level,
-          label_manifold(x$manifold), x$radius, x$basis)
+format.riemdp_region <- function(x, ...) {
+  c(
+    sprintf("%g %% region on %s for %s: within %.4g of the released point (%s)", 100 * x$level, label_manifold(x$manifold), x$about, x$radius,
+            x$basis),
+    sprintf("It covers the %s; %s are not in it: where records lie outside the ball their own mean may be elsewhere", x$covers,
+            paste(x$leaves_out, collapse = " and "))
+  )
 }
 
 #' @export
-print.dp_region <- function(x, ...) {
-  cat(strwrap(format(x), exdent = 2), sep = "\n")
+print.riemdp_region <- function(x, ...) {
+  cat(strwrap(paste0(format(x), "."), exdent = 2), sep = "\n")
   invisible(x)
 }
 
-# the farthest that a point of the public ball can be from the released one
+# the farthest that a point of the ball to which records were moved can be from the released one
 ball_reach <- function(r) {
-  apart <- tryCatch(mf_dist(r$manifold, r$center, r$value), riemdp_error = function(e) mf_facts(r$manifold)$diameter)
-  min(mf_facts(r$manifold)$diameter, apart + r$radius)
+  ball <- moved_ball(r)
+  apart <- tryCatch(mf_dist(r$manifold, ball$center, r$value), riemdp_error = function(e) mf_facts(r$manifold)$diameter)
+  min(mf_facts(r$manifold)$diameter, apart + ball$radius)
+}
+
+# Arithmetic means that can leave the ball of the records: of matrices, and of configurations that weren't turned to the centre
+leaves_ball <- function(r) {
+  if (identical(r$mechanism, "pointwise")) return(identical(r$details$rotation, "none"))
+  identical(r$mechanism, "euclidean") && identical(r$details$target, "arithmetic") && !r$manifold$name %in% c("euclidean", "sphere")
 }
 
 # Largest factor by which exp at a point stretches lengths within `reach` of it, for curvature at least k_min

@@ -4,6 +4,7 @@
 #define RIEMDP_BASELINE_H
 
 #include "mechanism.h"
+#include "solver.h"
 
 /* ---- ambient noise (mechanism_euclidean.c) ---- */
 

@@ -90,7 +90,7 @@ static int logs_rows(const struct chunk_pass *c, double *out, struct points x, s
         double w = d->w ? d->w[begin + i] : 1, *row = out + i * (n + 1), f = w;
         row[n] = w * sq[i];
         if (d->median)
-            f = sq[i] > 0 ? w / sq[i] : 0;
+            f = sq[i] > 0 && !same(n, d->p, at(x, i)) ? w / sq[i] : 0;
         for (size_t j = 0; j < n; j++)
             row[j] = f * log[i * n + j];
     }

@@ -1,3 +1,6 @@
+/* clock_gettime() is POSIX: strict dialects of C hide it otherwise */
+#define _POSIX_C_SOURCE 199309L
+
 #include "ffi.h"
 
 #include <R_ext/Random.h>
@@ -27,6 +30,14 @@ static void progress_call(const char *name, double done, double of)
     UNPROTECT(4);
 }
 
+static double progress_wait(void)
+{
+    SEXP expr = PROTECT(Rf_lang1(Rf_install("progress_wait")));
+    double wait = Rf_asReal(Rf_eval(expr, ffi_namespace()));
+    UNPROTECT(1);
+    return wait;
+}
+
 static void tick(struct host *base, double done, double of)
 {
     struct ffi_host *host = (struct ffi_host *)base;
@@ -35,14 +46,27 @@ static void tick(struct host *base, double done, double of)
         return;
 #endif
     double t = now();
-    if (t - host->checked < 0.005)
+    if (host->wait < 0)
+        host->wait = progress_wait();
+    if (t - host->checked < 0.005 && host->wait > 0)
         return;
     host->checked = t;
+    /* Whatever R runs here (a bar, handlers, finalizers) may draw from R's generator: a simulation goes on from where it was. */
+    SEXP seed = R_NilValue;
+    if (host->simulate) {
+        PutRNGstate();
+        seed = PROTECT(Rf_findVarInFrame(R_GlobalEnv, Rf_install(".Random.seed")));
+    }
     R_CheckUserInterrupt();
-    if (host->progress && t - host->started > 2 && t - host->drawn > 0.2) {
+    if (t - host->started >= host->wait && (t - host->drawn > 0.2 || !(host->wait > 0))) {
         host->drawn = t;
         host->shown = 1;
-        progress_call("progress_show", done, of);
+        progress_call("progress_tick", done, of);
+    }
+    if (host->simulate) {
+        Rf_defineVar(Rf_install(".Random.seed"), seed, R_GlobalEnv);
+        GetRNGstate();
+        UNPROTECT(1);
     }
 }
 
@@ -83,12 +107,23 @@ SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold
     struct run r = {body, data, manifold, {.keep = R_NilValue}};
     r.call.host.base = (struct host){tick, fail};
     r.call.host.started = r.call.host.checked = now();
-    r.call.host.progress = 1;
+    r.call.host.wait = -1;
     r.call.quiet = quiet;
     r.call.keep = PROTECT(Rf_allocVector(VECSXP, KEEP_MOST));
     SEXP out = R_ExecWithCleanup(run_body, &r, run_cleanup, &r);
     UNPROTECT(1);
     return out;
+}
+
+SEXP ffi_eval(struct call *c, SEXP expr, SEXP env)
+{
+    if (c->host.simulate)
+        PutRNGstate();
+    SEXP value = PROTECT(Rf_eval(expr, env));
+    if (c->host.simulate)
+        GetRNGstate();
+    UNPROTECT(1);
+    return value;
 }
 
 struct rng_run {
@@ -103,7 +138,7 @@ struct rng_run {
 static SEXP rng_inner(struct call *c, void *data)
 {
     struct rng_run *r = data;
-    c->simulate = r->simulate;
+    c->host.simulate = r->simulate;
     rng_start(&r->rng, r->simulate ? RNG_R : RNG_STREAM, &c->host.base);
     return r->body(c, &r->rng, r->data);
 }
@@ -159,7 +194,7 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
     SEXP name = ffi_list_get(manifold, "name"), param = ffi_list_get(manifold, "param");
     memset(m, 0, sizeof *m);
     m->host = &c->host.base;
-    if (!Rf_inherits(manifold, "manifold") || TYPEOF(name) != STRSXP || XLENGTH(name) != 1 ||
+    if (!Rf_inherits(manifold, "riemdp_manifold") || TYPEOF(name) != STRSXP || XLENGTH(name) != 1 ||
         (TYPEOF(param) != INTSXP && TYPEOF(param) != REALSXP) || XLENGTH(param) < 1 || XLENGTH(param) > 2)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     m->ops = manifold_lookup(CHAR(STRING_ELT(name, 0)));
@@ -182,5 +217,6 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
         status = STATUS_BAD_MANIFOLD;
     if (status != STATUS_OK)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    c->stamp = ffi_stamp(manifold);
     c->threads = m->flags & MANIFOLD_CALLS_R ? 1 : threads_wanted();
 }

@@ -4,6 +4,7 @@
 #define RIEMDP_FFI_H
 
 #include <Rinternals.h>
+#include <R_ext/Rdynload.h>
 
 #include "exact.h"
 #include "rng.h"
@@ -20,8 +21,9 @@ enum kind { KIND_POINT, KIND_TANGENT, KIND_COORDS, KIND_SCALAR };
 
 struct ffi_host {
     struct host base;
-    double started, checked, drawn;
-    int progress, shown;
+    double started, checked, drawn, wait; /* wait: seconds before anything is shown, -1 until it is known */
+    int shown;
+    int simulate; /* R's random numbers are in use: R code needs their state put back while it runs */
 };
 
 /* One .Call: its manifold, its host, and a list that protects what it made. */
@@ -30,9 +32,9 @@ struct call {
     struct manifold m;
     SEXP keep;
     int kept;
+    uint64_t stamp; /* of the manifold: texts of its points carry it */
     int quiet;    /* private callers: callbacks that fail are statuses, never R errors */
     int threads;  /* lanes that may work at once; 1 where operations call R */
-    int simulate; /* R's random numbers are in use: R code needs their state put back while it runs */
 };
 
 /* An argument of points, tangents, coordinates or scalars. */
@@ -47,12 +49,15 @@ struct arg {
     double *buffer;      /* packed blocks, one a lane, where the layout or the manifold needs them */
     size_t lane_size;    /* doubles of one lane's block */
     const double *ready; /* all records packed (ffi_pack_all), or NULL */
+    size_t foreign;      /* of mf_points: elements that are no points of their manifold, read as missing */
 };
 
 enum { KEEP_MOST = 24 }; /* objects that ffi_keep() protects in one call */
 SEXP ffi_keep(struct call *c, SEXP x);
 /* runs body(data) with a fresh call object and cleans up (progress) however it ends; a manifold of NULL (not R's) stands for
  * calls that need none */
+/* R code in the middle of a call: what it draws from R's generator doesn't draw a simulation's numbers again */
+SEXP ffi_eval(struct call *c, SEXP expr, SEXP env);
 SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold, int quiet);
 /* classed R error from the table of statuses; index < 0: no record to name */
 void ffi_abort(struct call *c, int status, const char *label, double index) __attribute__((noreturn));
@@ -128,6 +133,15 @@ SEXP ffi_exact_list(struct call *c, const struct exact *e);
 
 /* how many records lie within each of `grid` radii of p; one without a distance counts as lying at p */
 void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, double *count);
+
+/* mf_points (ffi_points_vector.c). A number that tells manifolds apart. */
+uint64_t ffi_stamp(SEXP manifold);
+void ffi_points_register(DllInfo *dll);
+/* points, or tangent vectors, whose numbers are the rows of `rows` (double, without dimnames); names: R_NilValue or a string each */
+SEXP ffi_points_new(SEXP rows, SEXP manifold, int tangent, SEXP names);
+/* The rows behind points or texts x (STRSXP), shared where x holds them. Elements that are no points of the manifold with this
+ * stamp are missing and counted in *foreign. The caller protects. */
+SEXP ffi_points_rows(SEXP x, size_t length, uint64_t stamp, int tangent, size_t *foreign);
 
 /* one point in its plain single shape; landmarks as k x 2 where `like` (may be NULL) came so */
 SEXP ffi_single(struct call *c, const struct arg *like, const double *p);

@@ -1,8 +1,11 @@
 /* Privacy-loss distributions for R. Public numbers only. */
 #include "accountant_pld.h"
 #include "ffi.h"
+#include "fft.h"
 
 #define BINS_MOST 5e7
+
+#define FFT_MOST ((size_t)1 << 25)
 
 struct pld_args {
     SEXP pair, grid, loss, mass;
@@ -80,4 +83,29 @@ SEXP riemdp_pld_merge(SEXP loss, SEXP mass, SEXP grid)
 {
     struct pld_args args = {R_NilValue, grid, loss, mass};
     return ffi_run(merge_body, &args, NULL, 0);
+}
+
+/* real numbers to the first half of their transform, or that to real numbers */
+static SEXP fft_body(struct call *c, void *data)
+{
+    SEXP x = data;
+    int inverse = TYPEOF(x) == CPLXSXP;
+    size_t n = inverse ? (size_t)(XLENGTH(x) - 1) * 2 : (size_t)XLENGTH(x);
+    if ((!inverse && TYPEOF(x) != REALSXP) || XLENGTH(x) < 3 || n < 4 || n > FFT_MOST || (n & (n - 1)) != 0)
+        ffi_abort_text("argument", "`x` must hold 2^k real numbers, or the 2^(k - 1) + 1 complex ones of a transform, 2 <= k <= 25.");
+    double *work = (double *)R_alloc(2 * n, sizeof(double));
+    fft_prepare(n, work);
+    if (inverse) {
+        SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)n));
+        fft_inverse(n, (const double *)COMPLEX(x), REAL(out), work, &c->host.base);
+        return out;
+    }
+    SEXP out = ffi_keep(c, Rf_allocVector(CPLXSXP, (R_xlen_t)(n / 2 + 1)));
+    fft_forward(n, REAL(x), (double *)COMPLEX(out), work, &c->host.base);
+    return out;
+}
+
+SEXP riemdp_fft(SEXP x)
+{
+    return ffi_run(fft_body, x, NULL, 0);
 }

@@ -55,8 +55,10 @@ void ffi_count_within(struct call *c, struct arg *x, const double *p, const doub
         struct points y = ffi_block_points(c, x, begin, end, 1, work);
         for (size_t i = 0; i < end - begin; i++) {
             double d = 0;
-            if (m->ops->check_point(m, one(at(y, i)), 0, 1, work) != STATUS_OK ||
-                manifold_dist(m, &d, one(p), one(at(y, i)), 0, 1, work) != STATUS_OK || !(d >= 0))
+            const double *q = at(y, i);
+            if (m->ops->check_point(m, one(q), 0, 1, work) != STATUS_OK)
+                q = p; /* with the work of any other */
+            if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))
                 d = 0;
             for (size_t j = 0; j < grid; j++)
                 count[j] += d <= radii[j];

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "baseline.h"
-#include "ffi.h"
+#include "ffi_steps.h"
 #include "mean.h"
 
 static double positive(SEXP x)
@@ -34,13 +34,15 @@ static size_t count_of(SEXP x, double least, double most, const char *text)
 struct ball {
     SEXP x, centre;
     double radius, k_min, k_max, tol;
+    int proven; /* the mean has a bound of its rounding errors, as its numbers say */
+    struct steps_numbers number;
 };
 
 static struct ball read_ball(SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP tol)
 {
     if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != 2 || isnan(REAL(bounds)[0]) || isnan(REAL(bounds)[1]))
         ffi_abort_text("argument", "`bounds` must be two numbers, the least and the largest curvature.");
-    struct ball b = {x, centre, positive(radius), REAL(bounds)[0], REAL(bounds)[1], positive(tol)};
+    struct ball b = {.x = x, .centre = centre, .radius = positive(radius), .k_min = REAL(bounds)[0], .k_max = REAL(bounds)[1], .tol = positive(tol)};
     if (!(b.tol >= 1e-14))
         ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");
     return b;
@@ -84,7 +86,7 @@ static struct sample ball_sample(struct call *c, const struct ball *in, int own_
 }
 
 /* Frechet mean in the ball, found at the reference point where there is one, as for the private mean */
-static void ball_mean(struct call *c, const struct ball *in, const struct sample *s, double *p)
+static void ball_mean(struct call *c, const struct ball *in, struct sample *s, double *p)
 {
     manifold_t m = &c->m;
     size_t dim = m->ambient;
@@ -93,28 +95,33 @@ static void ball_mean(struct call *c, const struct ball *in, const struct sample
     memcpy(o, s->m0.x, dim * sizeof *o);
     if (carried)
         m->ops->origin(m, o);
-    if (!s->ball) {
-        struct objective f = ffi_tally_energy(c, &s->tally);
-        mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
-                        ffi_doubles(mean_solver_work(m, 5)));
-        if (carried && (m->ops->from_origin(m, p, s->m0.x, one(p), 0, 1, s->work) != STATUS_OK || !all_finite(dim, p)))
-            memcpy(p, s->m0.x, dim * sizeof *p);
-        return;
+    if (s->ball) {
+        y = ffi_doubles(s->n * dim);
+        memcpy(y, s->ball, s->n * dim * sizeof *y);
     }
-    y = ffi_doubles(s->n * dim);
-    memcpy(y, s->ball, s->n * dim * sizeof *y);
-    for (size_t i = 0; i < s->n && carried; i++) {
+    for (size_t i = 0; y && i < s->n && carried; i++) {
         double *yi = y + i * dim;
         if (m->ops->to_origin(m, yi, s->m0.x, one(yi), 0, 1, s->work) != STATUS_OK || !all_finite(dim, yi))
             m->ops->origin(m, yi);
         manifold_to_ball(m, yi, o, in->radius, one(yi), 0, 1, s->work);
         host_tick(m->host, 0, 0);
     }
-    struct arg inside = {
-        .label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = y, .n = s->n, .length = dim, .many = 1};
-    struct source source = ffi_source(c, &inside, 1, s->work);
-    mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
-                 ffi_doubles(mean_work(m, &source, 5)));
+    if (in->proven) {
+        struct steps steps = ffi_steps_make(c, &in->number, s->n);
+        double *a = ffi_doubles(m->dim);
+        ffi_steps_mean(&steps, &s->x, y, y ? NULL : &s->tally, s->m0.x, o, a, s->work);
+        ffi_steps_point(&steps, o, a, p, ffi_doubles(dim), s->work);
+    } else if (!y) {
+        struct objective f = ffi_tally_energy(c, &s->tally);
+        mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                        ffi_doubles(mean_solver_work(m, 5)));
+    } else {
+        struct arg inside = {
+            .label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = y, .n = s->n, .length = dim, .many = 1};
+        struct source source = ffi_source(c, &inside, 1, s->work);
+        mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                     ffi_doubles(mean_work(m, &source, 5)));
+    }
     if (carried && (m->ops->from_origin(m, p, s->m0.x, one(p), 0, 1, s->work) != STATUS_OK || !all_finite(dim, p)))
         memcpy(p, s->m0.x, dim * sizeof *p);
 }
@@ -178,11 +185,14 @@ static SEXP euclidean_body(struct call *c, struct rng *rng, void *data)
 
 /* target: 1 the arithmetic mean, 2 the Frechet mean */
 SEXP riemdp_euclidean_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP target, SEXP norm, SEXP sigma,
-                           SEXP into_ball, SEXP tol, SEXP simulate)
+                           SEXP into_ball, SEXP tol, SEXP numbers, SEXP simulate)
 {
     struct euclidean_args args = {read_ball(x, centre, radius, bounds, tol), read_norm(norm), positive(sigma),
                                   choice(target, 2, "`target` must be 1 (arithmetic) or 2 (Frechet).") == 1,
                                   ffi_number(into_ball, "into_ball") != 0};
+    args.ball.proven = numbers != R_NilValue;
+    if (args.ball.proven)
+        ffi_steps_read(numbers, &args.ball.number);
     return ffi_with_rng(euclidean_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 

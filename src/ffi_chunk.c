@@ -206,12 +206,14 @@ static SEXP reach_body(struct call *c, void *data)
     struct arg x = records(c, in->x);
     size_t n = x.n, block = ffi_block(c);
     const double *p = stored_point(c, in->p), *w = read_weights(in->weights, n);
-    double *work = ffi_doubles(manifold_work(m)), near = INFINITY, far = 0, where = 0;
+    double *work = ffi_doubles(manifold_work(m)), near = INFINITY, far = 0, where = 0, here = 0;
     for (size_t begin = 0; begin < n; begin += block) {
         size_t end = begin + block < n ? begin + block : n;
         struct points y = ffi_block_points(c, &x, begin, end, 0, work);
         for (size_t i = 0; i < end - begin; i++) {
             double d;
+            if (same(m->ambient, p, at(y, i)))
+                here += w ? w[begin + i] : 1;
             if (manifold_dist(m, &d, one(p), one(at(y, i)), 0, 1, work) != STATUS_OK) {
                 far = INFINITY;
                 continue;
@@ -224,14 +226,15 @@ static SEXP reach_body(struct call *c, void *data)
         }
         host_tick(m->host, 0, 0);
     }
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 3));
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 4));
     REAL(out)[0] = near;
     REAL(out)[1] = where;
     REAL(out)[2] = far;
+    REAL(out)[3] = here;
     return out;
 }
 
-/* c(distance of the nearest record that counts, its number, largest distance) */
+/* c(distance of the nearest record that counts, its number, largest distance, weight of the records that are p) */
 SEXP riemdp_chunk_reach(SEXP m, SEXP x, SEXP weights, SEXP p)
 {
     struct logs_args args = {x, weights, p, 0};

@@ -81,7 +81,7 @@ static int run(manifold_t m, const char *name, double *out, size_t width, const 
     SEXP ns = PROTECT(R_FindNamespace(name_value));
     SEXP quiet = PROTECT(Rf_ScalarLogical(u->call->quiet));
     SEXP expr = PROTECT(Rf_lang4(Rf_install("custom_call"), f, args, quiet));
-    SEXP value = PROTECT(Rf_eval(expr, ns));
+    SEXP value = PROTECT(ffi_eval(u->call, expr, ns));
     int status = STATUS_OK;
     if (TYPEOF(value) == LGLSXP && width == 1 && (size_t)XLENGTH(value) == n) {
         for (size_t i = 0; i < n; i++)

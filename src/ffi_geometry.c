@@ -176,7 +176,11 @@ RUN(project_tangent)
 }
 RUN(exp)
 {
-    return m->ops->exp(m, out, in[0], in[1], begin, end, work);
+    int status = m->ops->exp(m, out, in[0], in[1], begin, end, work);
+    for (size_t i = begin; i < end && status == STATUS_OK && m->ops->at_edge; i++)
+        if (m->ops->at_edge(m, out + i * m->ambient))
+            status = STATUS_OUT_OF_REACH;
+    return status;
 }
 RUN(log)
 {

@@ -3,14 +3,16 @@
 #include <string.h>
 
 #include "chunk.h"
-#include "ffi.h"
-#include "mean.h"
+#include "ffi_steps.h"
 #include "mechanism.h"
 
+/* gradient: what the mean's and the rounding errors take off lower bounds of |grad U|. constant: all trials are made in full, and
+ * all steps of the mean; else the first success ends them. */
 struct kng_args {
     SEXP x, centre, y;
-    double radius, sigma, tol, trials, draws;
-    int law, envelope;
+    double radius, sigma, gradient, trials, draws;
+    struct steps_numbers number;
+    int law, envelope, constant;
 };
 
 static double read_range(SEXP x, const char *label, double least, double most, int whole)
@@ -21,49 +23,36 @@ static double read_range(SEXP x, const char *label, double least, double most, i
     return v;
 }
 
-static void read_args(struct kng_args *in, SEXP radius, SEXP law, SEXP sigma, SEXP tol)
+/* bounds: the numbers of the mean by public steps, and `gradient` */
+static void read_bounds(struct kng_args *in, SEXP bounds)
+{
+    if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != STEPS_NUMBERS + 1)
+        ffi_abort_text("argument", "`bounds` must be ten numbers.");
+    SEXP numbers = PROTECT(Rf_allocVector(REALSXP, STEPS_NUMBERS));
+    memcpy(REAL(numbers), REAL(bounds), STEPS_NUMBERS * sizeof(double));
+    ffi_steps_read(numbers, &in->number);
+    UNPROTECT(1);
+    in->gradient = REAL(bounds)[STEPS_NUMBERS];
+    if (!(in->gradient >= 0 && in->gradient <= 1) || in->number.of[0] != in->radius || in->number.of[7] != 1 ||
+        in->number.of[8] != 0)
+        ffi_abort_text("argument", "`bounds` must be about the Frechet mean in the ball of this radius, carried.");
+}
+
+static void read_args(struct kng_args *in, SEXP radius, SEXP law, SEXP sigma)
 {
     in->radius = read_range(radius, "radius", 1e-12, 1e6, 0);
     in->law = (int)read_range(law, "law", KNG_GRADIENT, KNG_DISTANCE, 1);
     in->sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * in->radius), 1e12, 0);
-    in->tol = read_range(tol, "tol", 1e-14, 1, 0);
 }
 
 /* The sampler of one data set. From here on nothing may fail: what has no log at the centre counts as the centre. */
 struct prepared {
-    struct kng k;
+    struct kng k, last; /* `last`: with public bins, for when no trial of k succeeds; made when it is needed */
+    struct steps steps;
     const double *m0; /* the public centre as given; the sampler works with the ball carried to the reference point */
     double *scratch, *uniform;
-    int carried;
+    int carried, has_last;
 };
-
-/* public number of fixed steps, none left out */
-static void mean_fixed(manifold_t m, const double *x, size_t n, const double *o, double radius, double tol, double *p,
-                       double *work)
-{
-    double step, count, sq, *g = work, *q = g + m->ambient, *rest = q + m->ambient;
-    mean_ball_steps(m->k_min, m->k_max, radius, 0.5 * tol, &step, &count);
-    if (!(count <= 1e6))
-        count = 1e6;
-    for (size_t j = 0; j < m->ambient; j++)
-        p[j] = o[j];
-    for (double t = 0; t < count; t++) {
-        for (size_t j = 0; j < m->ambient; j++)
-            g[j] = 0;
-        for (size_t begin = 0; begin < n; begin += 256) {
-            host_tick(m->host, 0, 0);
-            sq = 0;
-            if (manifold_log_sum(m, g, &sq, p, (struct points){x, m->ambient}, NULL, begin,
-                                 begin + 256 < n ? begin + 256 : n, rest) != STATUS_OK)
-                return;
-        }
-        for (size_t j = 0; j < m->ambient; j++)
-            g[j] *= step / (double)n;
-        if (m->ops->exp(m, q, one(p), one(g), 0, 1, rest) != STATUS_OK)
-            return;
-        manifold_to_ball(m, p, o, radius, one(q), 0, 1, rest);
-    }
-}
 
 /* ---- records elsewhere ---------------------------------------------------------------------------------------------- */
 
@@ -99,7 +88,7 @@ static struct kng_elsewhere *elsewhere_of(struct call *c, const struct tally *t,
     struct asked *a = (struct asked *)R_alloc(1, sizeof *a);
     size_t d = c->m.dim;
     *a = (struct asked){c, *t, k, ffi_doubles(c->m.ambient + 1), ffi_doubles(d <= 1000 ? d * (d + 1) + 3 : 3)};
-    *e = (struct kng_elsewhere){ffi_tally_energy(c, t), ask_look, ask_count, a};
+    *e = (struct kng_elsewhere){ask_look, ask_count, a};
     return e;
 }
 
@@ -193,7 +182,7 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
         ffi_abort_text("shape", "`center` must be one point.");
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
-    if (elsewhere && in->trials > 0)
+    if (elsewhere && in->constant)
         ffi_abort_text("unsupported", "a fixed number of trials isn't available for records in chunks.");
     double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), *m0 = ffi_doubles(dim);
     struct points given = ffi_block_points(c, &centre, 0, 1, 0, work);
@@ -207,28 +196,11 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
     else
         for (size_t j = 0; j < dim; j++)
             o[j] = m0[j];
-    double *ball = elsewhere ? NULL : ffi_records_in_ball(c, x, m0, in->radius, carried, o, work);
-    double gradient = in->tol;
-    /* the law doesn't depend on how well the mean is known, but the acceptance falls where the error exceeds sigma */
-    double tol = fmax(1e-14, fmin(in->tol, 1e-3 * in->sigma));
-    if (elsewhere) {
-        struct objective energy = ffi_tally_energy(c, &tally);
-        mean_in_ball_of(m, &energy, o, in->radius, m->k_min, m->k_max, tol, p, &gradient,
-                        ffi_doubles(mean_solver_work(m, 5)));
-    } else if (in->trials > 0) {
-        mean_fixed(m, ball, n, o, in->radius, in->tol, p, ffi_doubles(2 * dim + manifold_work(m)));
-    } else {
-        struct arg inside = {.label = "x",
-                             .kind = KIND_TANGENT,
-                             .layout = LAYOUT_RECORDS,
-                             .data = ball,
-                             .n = n,
-                             .length = dim,
-                             .many = 1};
-        struct source source = ffi_source(c, &inside, 1, work);
-        mean_in_ball(m, &source, o, in->radius, m->k_min, m->k_max, tol, p, &gradient,
-                     ffi_doubles(mean_work(m, &source, 5)));
-    }
+    double *ball = elsewhere || in->constant ? NULL : ffi_records_in_ball(c, x, m0, in->radius, carried, o, work);
+    double *a = ffi_doubles(m->dim), *v = ffi_doubles(dim);
+    out->steps = ffi_steps_make(c, &in->number, n);
+    ffi_steps_mean(&out->steps, x, ball, elsewhere ? &tally : NULL, m0, o, a, work);
+    ffi_steps_point(&out->steps, o, a, p, v, work);
     out->scratch = work;
     out->carried = carried;
     out->m0 = m0;
@@ -242,11 +214,16 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                           .sigma = in->sigma,
                           .law = in->law,
                           .envelope = in->envelope,
-                          .constant = in->trials > 0};
+                          .steps = &out->steps.mean,
+                          .records = &out->steps.records,
+                          .total = out->steps.sum,
+                          .steps_room = out->steps.work,
+                          .gradient = in->gradient,
+                          .constant = in->constant};
+    out->has_last = 0;
     if (elsewhere)
         out->k.elsewhere = elsewhere_of(c, &tally, &out->k);
-    out->k.gradient = gradient < INFINITY ? gradient : 2 * in->radius;
-    kng_make(&out->k, ffi_doubles(kng_work(m, elsewhere ? 0 : n)), work);
+    kng_make(&out->k, ffi_doubles(kng_work(m, ball ? n : 0)), work);
 }
 
 /* a point that doesn't depend on the records: what a capped sampler returns if no trial succeeds */
@@ -263,13 +240,15 @@ static void public_draw(struct prepared *s, struct rng *rng, double *y)
             y[j] = s->k.centre[j];
 }
 
-/* A draw, carried back to where the records are. trials > 0: that many, each in full, the first success counts. */
+/* A draw, carried back to where the records are. constant: all trials, each in full, the first success counts. Else trials that stop at
+ * a success; where none succeeds as many more with the public bins, whose successes have a proven probability; and in either mode at
+ * last a point that doesn't depend on the records, which the plan has paid for. */
 static void draw(struct prepared *s, const struct kng_args *in, struct rng *rng, double *y)
 {
     manifold_t m = s->k.m;
     size_t dim = m->ambient;
-    double *kept = s->uniform, *to = s->carried ? kept : y;
-    if (in->trials > 0) {
+    double *kept = s->uniform;
+    if (in->constant) {
         int found = 0;
         public_draw(s, rng, kept);
         for (double t = 0; t < in->trials; t++) {
@@ -279,11 +258,19 @@ static void draw(struct prepared *s, const struct kng_args *in, struct rng *rng,
             for (size_t j = 0; j < dim; j++)
                 kept[j] = from[j];
         }
-        for (size_t j = 0; j < dim && !s->carried; j++)
-            y[j] = kept[j];
-    } else {
-        kng_draw(&s->k, rng, to, s->scratch);
+    } else if (!kng_draw(&s->k, in->trials, rng, kept, s->scratch)) {
+        if (!s->has_last) {
+            s->last = s->k;
+            s->last.constant = 1;
+            s->last.x = NULL; /* its records aren't looked at */
+            kng_make(&s->last, ffi_doubles(kng_work(m, 0)), s->scratch);
+            s->has_last = 1;
+        }
+        if (!kng_draw(&s->last, in->trials, rng, kept, s->scratch))
+            public_draw(s, rng, kept);
     }
+    for (size_t j = 0; j < dim && !s->carried; j++)
+        y[j] = kept[j];
     if (s->carried && m->ops->from_origin(m, y, s->m0, one(kept), 0, 1, s->scratch) != STATUS_OK)
         for (size_t j = 0; j < dim; j++)
             y[j] = s->m0[j];
@@ -299,12 +286,13 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     return ffi_single(c, x.n ? &x : NULL, y);
 }
 
-SEXP riemdp_release_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol, SEXP trials,
-                        SEXP simulate)
+SEXP riemdp_release_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP bounds, SEXP trials,
+                        SEXP constant, SEXP simulate)
 {
-    struct kng_args args = {.x = x, .centre = centre};
-    read_args(&args, radius, law, sigma, tol);
-    args.trials = read_range(trials, "trials", 0, 1e8, 1);
+    struct kng_args args = {.x = x, .centre = centre, .constant = ffi_number(constant, "constant") != 0};
+    read_args(&args, radius, law, sigma);
+    read_bounds(&args, bounds);
+    args.trials = read_range(trials, "trials", 1, INFINITY, 0);
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
@@ -362,12 +350,17 @@ static SEXP draws_body(struct call *c, struct rng *rng, void *data)
     return named_list(c, names, values, 8);
 }
 
-SEXP riemdp_kng_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol, SEXP trials,
+/* trials: 0 stands for a billion at most, else that many in full */
+SEXP riemdp_kng_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP bounds, SEXP trials,
                            SEXP draws, SEXP envelope, SEXP simulate)
 {
     struct kng_args args = {.x = x, .centre = centre};
-    read_args(&args, radius, law, sigma, tol);
+    read_args(&args, radius, law, sigma);
+    read_bounds(&args, bounds);
     args.trials = read_range(trials, "trials", 0, 1e8, 1);
+    args.constant = args.trials > 0;
+    if (!args.constant)
+        args.trials = 1e9;
     args.draws = read_range(draws, "draws", 0, 1e8, 1);
     args.envelope = (int)read_range(envelope, "envelope", 0, KNG_SLOPE, 1);
     return ffi_with_rng(draws_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
@@ -388,12 +381,12 @@ static SEXP trials_body(struct call *c, struct rng *rng, void *data)
     return number(c, accepted / in->draws);
 }
 
-SEXP riemdp_kng_acceptance_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP tol,
+SEXP riemdp_kng_acceptance_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP bounds,
                                       SEXP capped, SEXP draws, SEXP simulate)
 {
-    struct kng_args args = {.x = x, .centre = centre};
-    read_args(&args, radius, law, sigma, tol);
-    args.trials = read_range(capped, "capped", 0, 1, 1);
+    struct kng_args args = {.x = x, .centre = centre, .constant = (int)read_range(capped, "capped", 0, 1, 1)};
+    read_args(&args, radius, law, sigma);
+    read_bounds(&args, bounds);
     args.draws = read_range(draws, "draws", 1, 1e8, 1);
     return ffi_with_rng(trials_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
@@ -423,12 +416,13 @@ static SEXP domination_body(struct call *c, struct rng *rng, void *data)
     return out;
 }
 
-SEXP riemdp_kng_domination_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP sigma, SEXP draws, SEXP simulate)
+SEXP riemdp_kng_domination_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP sigma, SEXP bounds, SEXP draws,
+                                      SEXP simulate)
 {
     struct kng_args args = {.x = x, .centre = centre, .law = KNG_GRADIENT, .envelope = KNG_ANISOTROPIC};
     args.radius = read_range(radius, "radius", 1e-12, 1e6, 0);
     args.sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * args.radius), 1e12, 0);
-    args.tol = 1e-13;
+    read_bounds(&args, bounds);
     args.draws = read_range(draws, "draws", 1, 1e8, 1);
     return ffi_with_rng(domination_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
@@ -440,13 +434,13 @@ static SEXP least_body(struct call *c, void *data)
     manifold_t m = &c->m;
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
-    return number(c, kng_least_acceptance(m, in->radius, in->sigma, in->tol, in->law, ffi_doubles(kng_work(m, 0)),
+    return number(c, kng_least_acceptance(m, in->radius, in->sigma, in->gradient, in->law, ffi_doubles(kng_work(m, 0)),
                                           ffi_doubles(manifold_work(m))));
 }
 
-SEXP riemdp_kng_least_acceptance(SEXP m, SEXP radius, SEXP law, SEXP sigma, SEXP tol)
+SEXP riemdp_kng_least_acceptance(SEXP m, SEXP radius, SEXP law, SEXP sigma, SEXP gradient)
 {
-    struct kng_args args = {.draws = 0};
-    read_args(&args, radius, law, sigma, tol);
+    struct kng_args args = {.gradient = read_range(gradient, "gradient", 0, 1, 0)};
+    read_args(&args, radius, law, sigma);
     return ffi_run(least_body, &args, m, 0);
 }

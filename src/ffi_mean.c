@@ -86,8 +86,8 @@ static SEXP mean_body(struct call *c, void *data)
     }
     SEXP mean = ffi_single(c, &x, p);
     static const char *names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
-                                  "converged", "variance",      "farthest"};
-    enum { COUNT = 7 };
+                                  "converged", "variance",      "farthest",       "tolerance"};
+    enum { COUNT = 8 };
     SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
     for (int i = 0; i < COUNT; i++)
         SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
@@ -99,6 +99,7 @@ static SEXP mean_body(struct call *c, void *data)
     SET_VECTOR_ELT(list, 4, Rf_ScalarLogical(fit.converged));
     SET_VECTOR_ELT(list, 5, Rf_ScalarReal(fit.variance));
     SET_VECTOR_ELT(list, 6, Rf_ScalarReal(far));
+    SET_VECTOR_ELT(list, 7, Rf_ScalarReal(fit.tolerance));
     return list;
 }
 

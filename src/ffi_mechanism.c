@@ -1,5 +1,5 @@
 /* Private means and noise for R. What depends on records stays in this call: only the noisy point leaves it. */
-#include "ffi.h"
+#include "ffi_steps.h"
 #include "mean.h"
 #include "mechanism.h"
 
@@ -64,15 +64,17 @@ void ffi_exp_total(manifold_t m, double *out, const double *p, double *v, const 
         out[j] = otherwise[j];
 }
 
-/* one draw around a base point, in orthonormal coordinates there */
+/* One draw around a base point, in orthonormal coordinates there. Whether the call ends here has the same probability whatever the
+ * records are. */
 static void draw(manifold_t m, const struct noise *noise, struct rng *rng, double *coords, double *work)
 {
+    int status = STATUS_OK;
     switch (noise->law) {
     case LAW_LAPLACE:
-        laplace_draw(&noise->laplace, rng, coords, work);
+        status = laplace_draw(&noise->laplace, rng, coords, work);
         break;
     case LAW_GAUSSIAN:
-        gaussian_draw(&noise->gaussian, rng, coords, work);
+        status = gaussian_draw(&noise->gaussian, rng, coords, work);
         break;
     case LAW_WRAPPED_GAUSSIAN:
     case LAW_TANGENT_GAUSSIAN:
@@ -81,9 +83,11 @@ static void draw(manifold_t m, const struct noise *noise, struct rng *rng, doubl
     default:
         knorm_draw(m->dim, noise->sigma, rng, coords);
     }
+    if (status != STATUS_OK)
+        ffi_abort(NULL, status, "mechanism", -1);
 }
 
-/* Mean of the logarithms at o, in orthonormal coordinates; total: what has no log counts as o. */
+/* Mean of the logarithms at o, in orthonormal coordinates, where callbacks give them; total: what has no log counts as o. */
 static void tangent_mean(manifold_t m, const double *ball, size_t n, const double *o, double *z, double *v, double *a,
                          double *work)
 {
@@ -107,6 +111,8 @@ struct release_args {
     SEXP x, centre;
     double radius, k_min, k_max, sigma, tol;
     int law;
+    int constant, proven; /* the mean is found by all public steps; has a bound of its rounding errors, as its numbers say */
+    struct steps_numbers number;
 };
 
 double *ffi_records_in_ball(struct call *c, struct arg *x, const double *m0, double radius, int carried,
@@ -136,6 +142,41 @@ double *ffi_records_in_ball(struct call *c, struct arg *x, const double *m0, dou
     return ball;
 }
 
+/* the mean in the ball around o, as a point p and as coordinates z at o */
+static void release_center(struct call *c, const struct release_args *in, struct arg *x, const struct tally *tally,
+                           const double *ball, size_t n, const double *m0, const double *o, double *z, double *p,
+                           double *v, double *work)
+{
+    manifold_t m = &c->m;
+    double gradient;
+    if (in->proven) {
+        struct steps s = ffi_steps_make(c, &in->number, n);
+        ffi_steps_mean(&s, x, ball, tally, m0, o, z, work);
+        ffi_steps_point(&s, o, z, p, v, work);
+        return;
+    }
+    if (tally) {
+        struct objective f = ffi_tally_energy(c, tally);
+        mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                        ffi_doubles(mean_solver_work(m, 5)));
+    } else {
+        struct arg inside = {.label = "x",
+                             .kind = KIND_TANGENT,
+                             .layout = LAYOUT_RECORDS,
+                             .data = ball,
+                             .n = n,
+                             .length = m->ambient,
+                             .many = 1};
+        struct source source = ffi_source(c, &inside, 1, work);
+        mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
+                     ffi_doubles(mean_work(m, &source, 5)));
+    }
+    if (m->ops->log(m, v, one(o), one(p), 0, 1, work) != STATUS_OK ||
+        manifold_coords(m, z, one(o), one(v), 0, 1, work) != STATUS_OK || !all_finite(m->dim, z))
+        for (size_t j = 0; j < m->dim; j++)
+            z[j] = 0;
+}
+
 static SEXP release_body(struct call *c, struct rng *rng, void *data)
 {
     const struct release_args *in = data;
@@ -147,7 +188,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         x = ffi_arg(c, in->x, "x", KIND_POINT);
     size_t n = elsewhere ? tally.n : x.n, dim = m->ambient;
     double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *ball = NULL;
-    double *p = ffi_doubles(dim), *a = ffi_doubles(m->dim), *v = ffi_doubles(dim), gradient;
+    double *p = ffi_doubles(dim), *a = ffi_doubles(m->dim), *v = ffi_doubles(dim);
     struct noise noise;
     if (n == 0)
         ffi_abort_text("shape", "`x` must hold at least one record.");
@@ -166,46 +207,24 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     else
         for (size_t j = 0; j < dim; j++)
             o[j] = m0.x[j];
-    if (!elsewhere)
+    int tangent = in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN;
+    if (!elsewhere && !(in->proven && (in->constant || tangent)))
         ball = ffi_records_in_ball(c, &x, m0.x, in->radius, carried, o, work);
     struct points base = {o, 0};
     double *z = ffi_doubles(m->dim);
-    if (in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN) {
-        if (!elsewhere)
-            tangent_mean(m, ball, n, o, z, v, a, work);
-        else if (ffi_tally_call(c, &tally, "coords", o, dim, z, m->dim) == STATUS_OK)
-            for (size_t j = 0; j < m->dim; j++)
-                z[j] /= (double)n;
-        else
-            for (size_t j = 0; j < m->dim; j++)
-                z[j] = 0;
-    } else {
-        if (elsewhere) {
-            struct objective f = ffi_tally_energy(c, &tally);
-            mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
-                            ffi_doubles(mean_solver_work(m, 5)));
-        } else {
-            struct arg inside = {.label = "x",
-                                 .kind = KIND_TANGENT,
-                                 .layout = LAYOUT_RECORDS,
-                                 .data = ball,
-                                 .n = n,
-                                 .length = dim,
-                                 .many = 1};
-            struct source source = ffi_source(c, &inside, 1, work);
-            mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
-                         ffi_doubles(mean_work(m, &source, 5)));
-        }
+    if (in->proven || !tangent) {
+        release_center(c, in, &x, elsewhere ? &tally : NULL, ball, n, m0.x, o, z, p, v, work);
         if (in->law == LAW_LAPLACE || in->law == LAW_GAUSSIAN) { /* noise at the mean itself */
             base.x = p;
             for (size_t j = 0; j < m->dim; j++)
                 z[j] = 0;
-        } else if (m->ops->log(m, v, base, (struct points){p, 0}, 0, 1, work) != STATUS_OK ||
-                   manifold_coords(m, z, base, (struct points){v, 0}, 0, 1, work) != STATUS_OK ||
-                   !all_finite(m->dim, z)) {
-            for (size_t j = 0; j < m->dim; j++)
-                z[j] = 0;
         }
+    } else if (!elsewhere) {
+        tangent_mean(m, ball, n, o, z, v, a, work);
+    } else {
+        int got = ffi_tally_call(c, &tally, "coords", o, dim, z, m->dim) == STATUS_OK;
+        for (size_t j = 0; j < m->dim; j++)
+            z[j] = got ? z[j] / (double)n : 0;
     }
     draw(m, &noise, rng, a, work);
     for (size_t j = 0; j < m->dim; j++)
@@ -224,8 +243,9 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     return ffi_single(c, elsewhere ? NULL : &x, q);
 }
 
+/* numbers: of the mean by public steps; NULL: a solver without bounds of rounding errors, to the gradient `tol` as computed */
 SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP law, SEXP sigma, SEXP tol,
-                         SEXP simulate)
+                         SEXP numbers, SEXP constant, SEXP simulate)
 {
     if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != 2 || isnan(REAL(bounds)[0]) || isnan(REAL(bounds)[1]))
         ffi_abort_text("argument", "`bounds` must be two numbers, the least and the largest curvature.");
@@ -236,7 +256,15 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
                                 REAL(bounds)[1],
                                 read_positive(sigma, "sigma"),
                                 read_positive(tol, "tol"),
-                                read_law(law, LAW_TANGENT_GAUSSIAN)};
+                                read_law(law, LAW_TANGENT_GAUSSIAN),
+                                ffi_number(constant, "constant") != 0,
+                                numbers != R_NilValue,
+                                {{0}, NULL, 0}};
+    if (args.proven)
+        ffi_steps_read(numbers, &args.number);
+    if (args.proven && (args.number.of[0] != args.radius || args.number.of[7] != 1 ||
+                        args.number.of[8] != (args.law == LAW_TANGENT || args.law == LAW_TANGENT_GAUSSIAN)))
+        ffi_abort_text("argument", "`numbers` must be about this mean in the ball of this radius, carried.");
     if (!(args.tol >= 1e-14))
         ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
@@ -324,6 +352,36 @@ SEXP riemdp_laplace_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
 SEXP riemdp_gaussian_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
 {
     return radii(m, n, sigma, simulate, LAW_GAUSSIAN);
+}
+
+/* Share of draws that a law keeps, by their probabilities of it: public, for plans */
+static SEXP acceptance_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct noise_args *in = data;
+    manifold_t m = &c->m;
+    struct noise noise;
+    double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->dim), sum = 0;
+    if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    for (size_t i = 0; i < (size_t)in->n; i++) {
+        double rho = hull_draw(in->law == LAW_LAPLACE ? &noise.laplace.hull : &noise.gaussian.hull, rng);
+        rng_direction(rng, m->dim, a);
+        for (size_t j = 0; j < m->dim; j++)
+            a[j] *= rho;
+        sum += m->ops->radial_accept ? exp(m->ops->radial_accept(m, a, rho, work)) : 1;
+        host_tick(m->host, (double)i, in->n);
+    }
+    return ffi_keep(c, Rf_ScalarReal(sum / in->n));
+}
+
+SEXP riemdp_radial_acceptance(SEXP m, SEXP n, SEXP law, SEXP sigma, SEXP simulate)
+{
+    double count = ffi_number(n, "n");
+    int which = read_law(law, LAW_GAUSSIAN);
+    if (!(count >= 1 && count <= 1e8) || count != floor(count) || which == LAW_WRAPPED)
+        ffi_abort_text("argument", "`n` must be a count from 1 to 1e8 and `law` one that is drawn on the manifold.");
+    struct noise_args args = {R_NilValue, count, read_positive(sigma, "sigma"), which};
+    return ffi_with_rng(acceptance_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
 /* Log area of geodesic spheres (the log-concave bound where it isn't exact) at radii rho; attribute "exact". */

@@ -31,7 +31,8 @@ SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP step, SEXP knots)
 }
 
 /* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); numbers: eta, newton, reach. Or x is a tally
- * whose function `sums` gives those of perturbed_record(), of c(whether the triangle is wanted, coefficients). */
+ * whose function `sums` gives those of perturbed_record(), of c(whether the triangle is wanted, coefficients, what they lack to sums of two
+ * doubles). */
 struct fit_args {
     SEXP x, y, ridge, centre, noise, loss, numbers, draw;
 };
@@ -47,8 +48,8 @@ static void ask_sums(const struct perturbed *o, const double *b, double *gradien
     const struct elsewhere *e = o->data;
     size_t m = o->p * o->q, count = m + (hessian ? m * (m + 1) / 2 : 0);
     e->in[0] = hessian != NULL;
-    memcpy(e->in + 1, b, m * sizeof *b);
-    if (ffi_tally_call(e->c, &e->tally, "sums", e->in, m + 1, e->out, count) != STATUS_OK)
+    memcpy(e->in + 1, b, 2 * m * sizeof *b);
+    if (ffi_tally_call(e->c, &e->tally, "sums", e->in, 2 * m + 1, e->out, count) != STATUS_OK)
         ffi_abort_text("chunk", "the sums over chunks are of the wrong shape.");
     memcpy(gradient, e->out, m * sizeof *gradient);
     const double *next = e->out + m;
@@ -111,7 +112,7 @@ static void read_fit(struct call *c, struct perturbed *o, const struct fit_args 
     struct tally tally;
     if (ffi_tally(in->x, &tally)) {
         struct elsewhere *e = (struct elsewhere *)R_alloc(1, sizeof *e);
-        *e = (struct elsewhere){c, tally, ffi_doubles(m + 1), ffi_doubles(m + m * (m + 1) / 2)};
+        *e = (struct elsewhere){c, tally, ffi_doubles(2 * m + 1), ffi_doubles(m + m * (m + 1) / 2)};
         o->n = tally.n;
         o->sums = ask_sums;
         o->data = e;
@@ -144,7 +145,18 @@ static SEXP coefficients(struct call *c, const struct perturbed *o)
     return ffi_keep(c, Rf_allocMatrix(REALSXP, (int)o->q, (int)o->p));
 }
 
-/* The minimiser for a noise vector that is given: list(coefficients, gradient at them, TRUE where eta was reached) */
+/* the centre as the solver's coefficients */
+static double *start_at_centre(const struct perturbed *o)
+{
+    size_t m = o->p * o->q;
+    double *b = ffi_doubles(2 * m);
+    memcpy(b, o->centre, m * sizeof *b);
+    memset(b + m, 0, m * sizeof *b);
+    return b;
+}
+
+/* The minimiser for a noise vector that is given: list(coefficients, gradient at them, TRUE where eta was reached, what the coefficients
+ * lack to sums of two doubles) */
 static SEXP fit_body(struct call *c, void *data)
 {
     const struct fit_args *in = data;
@@ -156,15 +168,17 @@ static SEXP fit_body(struct call *c, void *data)
     if (!is_doubles(in->noise, 1) || (size_t)XLENGTH(in->noise) != m || !all_finite(m, REAL(in->noise)))
         ffi_abort_text("shape", "`noise` must be finite, of the shape of `ridge`.");
     o.noise = REAL(in->noise);
-    double *work = ffi_doubles(perturbed_work(&o));
-    SEXP b = coefficients(c, &o), gradient = coefficients(c, &o);
-    memcpy(REAL(b), o.centre, m * sizeof(double));
-    int status = perturbed_minimise(&o, eta, newton, REAL(b), work);
-    perturbed_gradient(&o, REAL(b), REAL(gradient), NULL, work);
-    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, 3));
+    double *work = ffi_doubles(perturbed_work(&o)), *at = start_at_centre(&o);
+    SEXP b = coefficients(c, &o), gradient = coefficients(c, &o), low = coefficients(c, &o);
+    int status = perturbed_minimise(&o, eta, newton, at, work);
+    perturbed_gradient(&o, at, REAL(gradient), NULL, work);
+    memcpy(REAL(b), at, m * sizeof *at);
+    memcpy(REAL(low), at + m, m * sizeof *at);
+    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, 4));
     SET_VECTOR_ELT(out, 0, b);
     SET_VECTOR_ELT(out, 1, gradient);
     SET_VECTOR_ELT(out, 2, Rf_ScalarLogical(status == STATUS_OK));
+    SET_VECTOR_ELT(out, 3, low);
     return out;
 }
 
@@ -213,10 +227,10 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         }
     }
     o.noise = noise;
-    memcpy(REAL(b), o.centre, m * sizeof(double));
-    perturbed_minimise(&o, eta, newton, REAL(b), work); /* eta is within reach of rounding: the tests see to it */
+    double *at = start_at_centre(&o);
+    perturbed_minimise(&o, eta, newton, at, work); /* it gets to eta: see there */
     for (size_t k = 0; k < m; k++)
-        REAL(b)[k] += extra[k];
+        REAL(b)[k] = at[k] + (at[m + k] + extra[k]);
     return b;
 }
 
@@ -239,6 +253,9 @@ static SEXP chunk_body(struct call *c, void *data)
     const struct chunk_args *in = data;
     struct perturbed o = {.host = &c->host.base};
     read_shape(&o, in->b);
+    if (o.p % 2 != 0)
+        ffi_abort_text("shape", "Coefficients must come in two parts.");
+    o.p /= 2;
     read_records(&o, in->x, in->y);
     read_loss(&o, in->loss);
     size_t m = o.p * o.q, width = m + (in->hessian ? m * (m + 1) / 2 : 0);
@@ -255,7 +272,8 @@ static SEXP chunk_body(struct call *c, void *data)
     return ffi_exact_list(c, sums);
 }
 
-/* Exact sums over a chunk's records of what perturbed_record() gives; b: q x p */
+/* Exact sums over a chunk's records of what perturbed_record() gives; b: q x 2p, the coefficients and what they lack to sums of two
+ * doubles */
 SEXP riemdp_chunk_perturbed(SEXP x, SEXP y, SEXP b, SEXP loss, SEXP hessian)
 {
     struct chunk_args args = {x, y, b, loss, ffi_number(hessian, "hessian") != 0};
@@ -358,7 +376,7 @@ SEXP riemdp_exponential_choice(SEXP score, SEXP epsilon, SEXP simulate)
     return ffi_with_rng(choice_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
 }
 
-/* draw: rate and radius */
+/* draw: rate, radius, trials of each kind at most */
 static SEXP kng_body(struct call *c, struct rng *rng, void *data)
 {
     const struct fit_args *in = data;
@@ -369,9 +387,9 @@ static SEXP kng_body(struct call *c, struct rng *rng, void *data)
     size_t m = o.p * o.q;
     if (o.sums || o.own || m > 3)
         ffi_abort_text("argument", "The gradient mechanism is for at most three coefficients of common features.");
-    if (!is_doubles(in->draw, 2) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
-        !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY))
-        ffi_abort_text("argument", "`draw` must be a rate and a radius, both positive.");
+    if (!is_doubles(in->draw, 4) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
+        !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY) || !(REAL(in->draw)[2] >= 0) || !(REAL(in->draw)[3] >= 0))
+        ffi_abort_text("argument", "`draw` must be a rate and a radius, both positive, and two counts of trials.");
     for (size_t k = 0; k < o.p; k++)
         for (size_t j = 1; j < o.q; j++)
             if (o.ridge[k * o.q + j] != o.ridge[k * o.q])
@@ -379,20 +397,22 @@ static SEXP kng_body(struct call *c, struct rng *rng, void *data)
     for (size_t k = 0; k <= o.loss.knots; k++)
         if (fabs(o.loss.g[k] - fmin(1, o.loss.step * (double)k)) > 1e-9)
             ffi_abort_text("argument", "The loss must be Huber's.");
-    double *noise = ffi_doubles(m), *work = ffi_doubles(clipped_kng_work(&o)), length = 0;
+    double *noise = ffi_doubles(m), *work = ffi_doubles(clipped_kng_work(&o)), *at = start_at_centre(&o), length = 0;
     memset(noise, 0, m * sizeof *noise);
     o.noise = noise;
     SEXP b = coefficients(c, &o);
-    memcpy(REAL(b), o.centre, m * sizeof(double));
-    perturbed_minimise(&o, eta, newton, REAL(b), work); /* where it gets to doesn't matter for the law */
+    perturbed_minimise(&o, eta, newton, at, work); /* where it gets to doesn't matter for the law */
     for (size_t k = 0; k < m; k++)
-        length += o.ridge[k] * square(REAL(b)[k] - o.centre[k]);
+        length += o.ridge[k] * square(at[k] - o.centre[k]);
     double radius = REAL(in->draw)[1], shrink = fmin(1, radius / fmax(sqrt(length), 1e-300));
-    for (size_t k = 0; k < m; k++)
-        REAL(b)[k] = o.centre[k] + shrink * (REAL(b)[k] - o.centre[k]);
-    if (clipped_kng(&o, REAL(in->draw)[0], radius, rng, REAL(b), work) != STATUS_OK)
+    for (size_t k = 0; k < m; k++) {
+        at[k] = o.centre[k] + shrink * (at[k] - o.centre[k]);
+        at[m + k] = 0;
+    }
+    if (clipped_kng(&o, REAL(in->draw)[0], radius, REAL(in->draw) + 2, rng, at, work) != STATUS_OK)
         ffi_abort(c, STATUS_LINALG, "ridge",
                   -1); /* ridge plus a positive matrix: factored unless the numbers overflow */
+    memcpy(REAL(b), at, m * sizeof *at);
     return b;
 }
 

@@ -14,6 +14,7 @@ struct problem_args {
 
 /* what a user's own gradient is called with */
 struct callback {
+    struct call *c;
     SEXP fun;
     size_t ambient;
 };
@@ -28,7 +29,7 @@ static void call_user(void *context, double *grads, double *losses, const double
     for (size_t i = 0; i < count; i++)
         REAL(index)[i] = (double)which[i] + 1;
     SEXP expr = PROTECT(Rf_lang3(u->fun, point, index));
-    SEXP out = PROTECT(Rf_eval(expr, R_GlobalEnv));
+    SEXP out = PROTECT(ffi_eval(u->c, expr, R_GlobalEnv));
     int ok = TYPEOF(out) == REALSXP && (size_t)XLENGTH(out) == (u->ambient + 1) * count;
     for (size_t i = 0; i < count; i++) {
         const double *column = ok ? REAL(out) + i * (u->ambient + 1) : NULL;
@@ -88,7 +89,7 @@ static void read_problem(struct call *c, struct problem *q, const struct problem
         if (!Rf_isFunction(in->fun))
             ffi_abort_text("argument", "`gradient` must be a function.");
         struct callback *u = (struct callback *)R_alloc(1, sizeof *u);
-        *u = (struct callback){in->fun, m->ambient};
+        *u = (struct callback){c, in->fun, m->ambient};
         q->call = call_user;
         q->context = u;
         q->n = (size_t)in->n;
@@ -507,7 +508,7 @@ SEXP riemdp_release_optimum(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP f
     int ok = counts(x[NUMBER_SAMPLING], OPTIM_FULL, OPTIM_DISJOINT) &&
              counts(x[NUMBER_OUTPUT], OPTIM_LAST, OPTIM_RANDOM) && counts(x[NUMBER_STEPS], 1, 1e8) &&
              counts(x[NUMBER_BATCH], 1, 1e9) && counts(x[NUMBER_INNER], 0, 1e8) && counts(x[NUMBER_RESTARTS], 1, 1e4) &&
-             counts(x[NUMBER_UNTIL], 1, 1e12) && x[NUMBER_RATE] > 0 && x[NUMBER_RATE] <= 1;
+             counts(x[NUMBER_UNTIL], 0, 1e12) && x[NUMBER_RATE] > 0 && x[NUMBER_RATE] <= 1;
     for (int i = NUMBER_DIVISOR; i < NUMBERS; i++)
         ok = ok && x[i] >= 0 && x[i] < INFINITY;
     ok = ok && x[NUMBER_DIVISOR] > 0 && x[NUMBER_CLIP] > 0 && x[NUMBER_SNAPSHOT_CLIP] > 0;

@@ -1,6 +1,8 @@
 /* Arguments that are points, vectors or numbers, in whatever shape R holds them, and results in the same shape. */
 #include "ffi.h"
 
+#include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +31,19 @@ static void abort_shape(struct call *c, const char *label, enum kind kind)
     ffi_abort_text("shape", text);
 }
 
+/* integers of 64 bits, as package bit64 and databases hand them over: their bits stand where doubles would */
+static SEXP whole_numbers(struct call *c, SEXP x)
+{
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, XLENGTH(x)));
+    for (R_xlen_t i = 0; i < XLENGTH(x); i++) {
+        int64_t k;
+        memcpy(&k, REAL(x) + i, sizeof k);
+        REAL(out)[i] = k == INT64_MIN ? NA_REAL : (double)k;
+    }
+    Rf_setAttrib(out, R_DimSymbol, Rf_getAttrib(x, R_DimSymbol));
+    return out;
+}
+
 static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
 {
     if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame")) {
@@ -36,11 +51,13 @@ static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
         SEXP expr = PROTECT(Rf_lang2(Rf_install("data_frame_matrix"), x));
         x = ffi_keep(c, Rf_eval(expr, ns));
         UNPROTECT(2);
+        if (Rf_inherits(x, "riemdp_points") && (kind == KIND_POINT || kind == KIND_TANGENT))
+            return x;
     }
     int landmarks = c->m.rows && !c->m.cols && (kind == KIND_POINT || kind == KIND_TANGENT);
     switch (TYPEOF(x)) {
     case REALSXP:
-        return x;
+        return Rf_inherits(x, "integer64") ? whole_numbers(c, x) : x;
     case CPLXSXP:
         if (landmarks)
             return x;
@@ -58,7 +75,6 @@ static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
     return R_NilValue;
 }
 
-/* mf_points: row numbers into an n x ambient matrix. The rows that they name; shared where that is all of them in order. */
 /* whether points stored for manifold `other` are points of m: the same set in the same storage, whatever the metric */
 static int same_set(const struct manifold *m, SEXP other)
 {
@@ -75,49 +91,26 @@ static int same_set(const struct manifold *m, SEXP other)
     return 1;
 }
 
-/* number of the row that integer k names, 0 if none */
-static int row_named(SEXP id, int stored, int k)
+/* mf_points, or a plain character vector of the texts of points of M (what is left where R drops a class). Private callers take
+ * no texts: whether a string is one depends on the records, and a class doesn't. */
+static struct arg points_arg(struct call *c, SEXP x, const char *label, enum kind kind)
 {
-    if (id == R_NilValue)
-        return k >= 1 && k <= stored ? k : 0;
-    int low = 0, high = stored;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (INTEGER(id)[middle] < k)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < stored && INTEGER(id)[low] == k ? low + 1 : 0;
-}
-
-static SEXP points_rows(struct call *c, SEXP x, const char *label, enum kind kind)
-{
-    SEXP rows = Rf_getAttrib(x, Rf_install("rows")), dim = Rf_getAttrib(rows, R_DimSymbol);
-    if (TYPEOF(x) != INTSXP || !same_set(&c->m, Rf_getAttrib(x, Rf_install("manifold"))) || TYPEOF(rows) != REALSXP ||
-        TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || (size_t)INTEGER(dim)[1] != c->m.ambient)
+    int classed = Rf_inherits(x, "riemdp_points"), tangent = kind == KIND_TANGENT;
+    SEXP manifold = classed ? Rf_getAttrib(x, Rf_install("manifold")) : R_NilValue;
+    if (TYPEOF(x) != STRSXP || XLENGTH(x) > INT_MAX ||
+        (classed ? !same_set(&c->m, manifold) || (int)Rf_inherits(x, "riemdp_tangents") != tangent : c->quiet))
         abort_shape(c, label, kind);
-    int stored = INTEGER(dim)[0], same = XLENGTH(x) == stored;
-    R_xlen_t n = XLENGTH(x);
-    SEXP id =
-        Rf_getAttrib(rows, Rf_install("id")); /* the integers, increasing, that rows answer to; NULL: row numbers */
-    if (id != R_NilValue && (TYPEOF(id) != INTSXP || XLENGTH(id) != stored))
+    struct arg a = {.label = label, .kind = kind, .layout = LAYOUT_ROWS, .x = x, .length = c->m.ambient};
+    a.n = (size_t)XLENGTH(x);
+    a.many = classed || a.n != 1;
+    if (!a.many)
+        a.layout = LAYOUT_RECORDS;
+    a.data = REAL(ffi_keep(c, ffi_points_rows(x, a.length, classed ? ffi_stamp(manifold) : c->stamp, tangent, &a.foreign)));
+    if (!classed && a.foreign)
         abort_shape(c, label, kind);
-    for (R_xlen_t i = 0; i < n; i++) {
-        int k = INTEGER(x)[i];
-        if (k != NA_INTEGER && !(k = row_named(id, stored, k)))
-            abort_shape(c, label, kind);
-        same = same && k == i + 1;
-    }
-    if (same)
-        return rows;
-    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, (int)c->m.ambient));
-    for (R_xlen_t i = 0; i < n; i++) {
-        int k = INTEGER(x)[i], row = k == NA_INTEGER ? 0 : row_named(id, stored, k);
-        for (size_t j = 0; j < c->m.ambient; j++)
-            REAL(out)[(size_t)i + j * (size_t)n] = row ? REAL(rows)[(size_t)(row - 1) + j * (size_t)stored] : NA_REAL;
-    }
-    return out;
+    a.lane_size = (a.many ? ffi_block(c) : 1) * a.length;
+    a.buffer = ffi_doubles((a.many ? (size_t)c->threads : 1) * a.lane_size);
+    return a;
 }
 
 struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
@@ -126,17 +119,8 @@ struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
     struct arg a = {.label = label, .kind = kind, .layout = LAYOUT_RECORDS, .many = 1};
     if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame"))
         x = as_plain(c, x, label, kind);
-    if (Rf_inherits(x, "mf_points") && (kind == KIND_POINT || kind == KIND_TANGENT)) {
-        SEXP rows = points_rows(c, x, label, kind);
-        a.x = x;
-        a.length = m->ambient;
-        a.n = (size_t)XLENGTH(x);
-        a.layout = LAYOUT_ROWS;
-        a.data = REAL(rows);
-        a.lane_size = ffi_block(c) * a.length;
-        a.buffer = ffi_doubles((size_t)c->threads * a.lane_size);
-        return a;
-    }
+    if ((Rf_inherits(x, "riemdp_points") || TYPEOF(x) == STRSXP) && (kind == KIND_POINT || kind == KIND_TANGENT))
+        return points_arg(c, x, label, kind);
     x = as_plain(c, x, label, kind);
     SEXP dims = Rf_getAttrib(x, R_DimSymbol);
     R_xlen_t length = XLENGTH(x);
@@ -368,6 +352,8 @@ void ffi_check_block(struct call *c, struct arg *a, struct points x, struct arg 
     size_t count = recycled ? 1 : end - begin;
     if (ffi_check_range(m, a->kind, x, p, 0, count, work) == STATUS_OK)
         return;
+    if (a->foreign)
+        ffi_abort_text("shape", "points must be as mf_points() makes them, all on the manifold of their vector.");
     for (size_t i = 0; i < count; i++) {
         int status = ffi_check_range(m, a->kind, x, p, i, i + 1, work);
         if (status != STATUS_OK)
@@ -420,18 +406,8 @@ static SEXP with_dim(SEXP x, int count, size_t d0, size_t d1, size_t d2)
 static struct result points_result(struct call *c, struct result r, const struct arg *shape)
 {
     SEXP rows = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)r.n, (int)r.length));
-    r.x = ffi_keep(c, Rf_allocVector(INTSXP, (R_xlen_t)r.n));
-    for (size_t i = 0; i < r.n; i++)
-        INTEGER(r.x)[i] = (int)i + 1;
-    Rf_setAttrib(r.x, Rf_install("rows"), rows);
-    Rf_setAttrib(r.x, Rf_install("manifold"), Rf_getAttrib(shape->x, Rf_install("manifold")));
-    int tangent = r.kind == KIND_TANGENT;
-    SEXP cls = PROTECT(Rf_allocVector(STRSXP, tangent ? 2 : 1));
-    if (tangent)
-        SET_STRING_ELT(cls, 0, Rf_mkChar("mf_tangents"));
-    SET_STRING_ELT(cls, tangent, Rf_mkChar("mf_points"));
-    Rf_setAttrib(r.x, R_ClassSymbol, cls);
-    UNPROTECT(1);
+    r.x = ffi_keep(c, ffi_points_new(rows, Rf_getAttrib(shape->x, Rf_install("manifold")), r.kind == KIND_TANGENT,
+                                     Rf_getAttrib(shape->x, R_NamesSymbol)));
     r.data = REAL(rows);
     r.layout = LAYOUT_ROWS;
     r.lane_size = ffi_block(c) * r.length;
@@ -444,12 +420,13 @@ struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape
     const struct manifold *m = &c->m;
     struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n};
     r.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
+    int points = shape && Rf_inherits(shape->x, "riemdp_points");
     int like = shape && (shape->kind == KIND_POINT || shape->kind == KIND_TANGENT) &&
-               (kind == KIND_POINT || kind == KIND_TANGENT);
+               (kind == KIND_POINT || kind == KIND_TANGENT) && (points || TYPEOF(shape->x) != STRSXP);
     int landmarks = kind != KIND_SCALAR && kind != KIND_COORDS && m->rows && !m->cols;
     int complex_out = landmarks && !(like && TYPEOF(shape->x) == REALSXP);
     size_t total = n * r.length;
-    if (like && shape->many && Rf_inherits(shape->x, "mf_points"))
+    if (like && shape->many && points)
         return points_result(c, r, shape);
     r.x = ffi_keep(c, Rf_allocVector(complex_out ? CPLXSXP : REALSXP, (R_xlen_t)(complex_out ? total / 2 : total)));
     r.data = complex_out ? (double *)COMPLEX(r.x) : REAL(r.x);

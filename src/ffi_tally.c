@@ -1,5 +1,4 @@
 /* Records elsewhere: R functions that give their sums, and means made from these. */
-#include <R_ext/Random.h>
 #include <string.h>
 
 #include "ffi.h"
@@ -26,11 +25,7 @@ int ffi_tally_call(struct call *c, const struct tally *t, const char *name, cons
     for (size_t j = 0; j < count; j++)
         REAL(x)[j] = in[j];
     SEXP expr = PROTECT(Rf_lang2(fun, x));
-    if (c->simulate)
-        PutRNGstate();
-    SEXP value = PROTECT(Rf_eval(expr, R_GlobalEnv));
-    if (c->simulate)
-        GetRNGstate();
+    SEXP value = PROTECT(ffi_eval(c, expr, R_GlobalEnv));
     int status = STATUS_NO_CONVERGENCE;
     if (TYPEOF(value) == INTSXP && XLENGTH(value) == 1 && INTEGER(value)[0] > STATUS_OK &&
         INTEGER(value)[0] < STATUS_COUNT)
@@ -134,9 +129,9 @@ static SEXP mean_body(struct call *c, void *data)
     struct tally_energy *energy = make_energy(c, &tally);
     energy->total = in->total;
     energy->median = in->median;
-    struct mean_records r = {{tally_eval, energy}, tally_nearest, 1, NULL};
     struct mean_fit fit = {.tol = in->tol, .max_iter = in->max_iter, .memory = in->memory, .median = in->median};
     struct source few = {.n = count, .block = 1, .lanes = 1, .get = looked_get, .data = &looked};
+    struct mean_records r = {{tally_eval, energy}, tally_nearest, 1, &few};
     if (!in->median && in->memory > 0)
         r.scale = mean_first_step(m, &few, p, work);
     int status = mean_minimise(m, &r, p, &fit, work);
@@ -144,8 +139,8 @@ static SEXP mean_body(struct call *c, void *data)
         ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE,
                   in->median ? "median" : "mean", -1);
     static const char *const names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
-                                        "converged", "variance",      "stored"};
-    SEXP list = ffi_named_list(c, 7, names), raw = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)dim));
+                                        "converged", "variance",      "stored",         "tolerance"};
+    SEXP list = ffi_named_list(c, 8, names), raw = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)dim));
     memcpy(REAL(raw), p, dim * sizeof *p);
     SET_VECTOR_ELT(list, 0, ffi_single(c, NULL, p));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal(fit.gradient_norm));
@@ -154,6 +149,7 @@ static SEXP mean_body(struct call *c, void *data)
     SET_VECTOR_ELT(list, 4, Rf_ScalarLogical(fit.converged));
     SET_VECTOR_ELT(list, 5, Rf_ScalarReal(fit.variance));
     SET_VECTOR_ELT(list, 6, raw);
+    SET_VECTOR_ELT(list, 7, Rf_ScalarReal(fit.tolerance));
     return list;
 }
 

@@ -119,6 +119,8 @@ struct manifold_ops {
     void (*ball_bounds)(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
 
     /* optional, none without */
+    /* whether `exp` has moved this result to the edge of what doubles hold, where it is total */
+    int (*at_edge)(manifold_t m, const double *x);
     void (*origin)(manifold_t m, double *out);
     int (*to_origin)(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                      double *work);

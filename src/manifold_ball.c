@@ -1,6 +1,6 @@
-/* Hyperbolic space H^d of curvature -1 as the Poincare ball |x| < 1 with the metric 4 <u, v>/(1 - |x|^2)^2.
- * Ungar's gyrovector calculus; -x (+) y is formed from y - x, so that near points keep their digits. */
-#include "manifold.h"
+/* Hyperbolic space H^d of curvature -1 as the Poincare ball |x| < 1 with the metric 4 <u, v>/(1 - |x|^2)^2. Ungar's gyrovector
+ * calculus where it keeps its digits: -x (+) y is formed from y - x. Otherwise by way of the hyperboloid, whose frames are these. */
+#include "manifold_hyperbolic.h"
 
 static int init(struct manifold *m)
 {
@@ -15,24 +15,46 @@ static int init(struct manifold *m)
 
 static size_t work_size(manifold_t m)
 {
-    return 2 * m->ambient;
+    return 3 * m->ambient;
 }
 
-static const double LARGEST = 1 - 1e-15;
+/* 1 - |x|^2 >= 2^-45 is HYPERBOLIC_HOLD again: x_0 = 2/(1 - |x|^2) - 1 */
+static const double LEAST = 2 / HYPERBOLIC_HOLD;
 
-/* 1 - |x|^2 */
+/* 1 - |x|^2 from products and sums with their rounding errors (Ogita, Rump and Oishi 2005, doi:10.1137/030601818) */
 static double gap(size_t n, const double *x)
 {
-    double r = norm2(n, x);
-    return (1 - r) * (1 + r);
+    double s = 1, low = 0;
+    for (size_t j = 0; j < n; j++) {
+        double p = -x[j] * x[j], t = s + p, back = t - s;
+        low += fma(-x[j], x[j], -p) + ((s - (t - back)) + (p - back));
+        s = t;
+    }
+    return s + low;
 }
 
 static void keep_inside(size_t n, double *x)
 {
-    double r = norm2(n, x);
-    if (r > LARGEST)
+    if (!(gap(n, x) >= LEAST)) {
+        double s = (1 - 0.5 * LEAST) / norm2(n, x);
         for (size_t j = 0; j < n; j++)
-            x[j] *= LARGEST / r;
+            x[j] *= s;
+    }
+}
+
+/* space coordinates of x on the hyperboloid and back, which is total */
+static void up(size_t n, const double *x, double *a)
+{
+    double s = 2 / gap(n, x);
+    for (size_t j = 0; j < n; j++)
+        a[j] = s * x[j];
+}
+
+static void down(size_t n, double *a, double *x)
+{
+    double s = 1 / (1 + hyperbolic_hold(n, a));
+    for (size_t j = 0; j < n; j++)
+        x[j] = s * a[j];
 }
 
 static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
@@ -43,6 +65,8 @@ static int check_point(manifold_t m, struct points x, size_t begin, size_t end, 
             return STATUS_NOT_FINITE;
         if (!(norm2(m->ambient, at(x, i)) < 1))
             return STATUS_OFF_MANIFOLD;
+        if (!(gap(m->ambient, at(x, i)) >= 0.95 * LEAST))
+            return STATUS_OUT_OF_REACH;
     }
     return STATUS_OK;
 }
@@ -80,16 +104,6 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     return status;
 }
 
-/* x (+) y; o may be x or y */
-static void gyro_add(size_t n, double *o, const double *x, const double *y)
-{
-    double xy = dot(n, x, y), xx = dot(n, x, x), yy = dot(n, y, y);
-    double a = 1 + 2 * xy + yy, b = (1 - sqrt(xx)) * (1 + sqrt(xx)), d = 1 + 2 * xy + xx * yy;
-    for (size_t j = 0; j < n; j++)
-        o[j] = (a * x[j] + b * y[j]) / d;
-    keep_inside(n, o);
-}
-
 /* -x (+) y; with d = y - x the numerator is (1 - |x|^2) d - |d|^2 x */
 static void gyro_difference(size_t n, double *o, const double *x, const double *y)
 {
@@ -114,12 +128,15 @@ static double distance(size_t n, const double *x, const double *y)
 static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
     size_t n = m->ambient;
+    double *a = work, *z = a + n, *y = z + n;
     for (size_t i = begin; i < end; i++) {
-        const double *x = at(p, i), *u = at(v, i);
-        double t = norm2(n, u), s = t > 0 ? tanh(t / gap(n, x)) / t : 0;
+        double s = 2 / gap(n, at(p, i));
+        up(n, at(p, i), a);
         for (size_t j = 0; j < n; j++)
-            work[j] = s * u[j];
-        gyro_add(n, out + i * n, x, work);
+            z[j] = s * at(v, i)[j];
+        hyperbolic_exp(n, z);
+        hyperbolic_boost(n, -1, a, z, y);
+        down(n, y, out + i * n);
     }
     return STATUS_OK;
 }
@@ -156,20 +173,18 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
     return STATUS_OK;
 }
 
-/* (lambda_x / lambda_y) gyr[y, -x] u, the gyration written out: linear in u and exact */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
-    (void)work;
     size_t n = m->ambient;
+    double *a = work, *b = a + n, *normal = b + n;
     for (size_t i = begin; i < end; i++) {
-        const double *x = at(p, i), *y = at(q, i), *u = at(v, i);
-        double *o = out + i * n;
-        double a_u = dot(n, y, u), b_u = -dot(n, x, u), ab = -dot(n, x, y), aa = dot(n, y, y), bb = dot(n, x, x);
-        double A = -a_u * bb + b_u + 2 * ab * b_u, B = -b_u * aa - a_u, D = 1 + 2 * ab + aa * bb;
-        double scale = gap(n, y) / gap(n, x);
+        double *o = out + i * n, scale = gap(n, at(q, i)) / gap(n, at(p, i));
+        up(n, at(p, i), a);
+        up(n, at(q, i), b);
         for (size_t j = 0; j < n; j++)
-            o[j] = scale * (u[j] + 2 * (A * y[j] - B * x[j]) / D);
+            o[j] = scale * at(v, i)[j];
+        hyperbolic_turn(n, a, b, o, normal);
     }
     return STATUS_OK;
 }
@@ -246,15 +261,25 @@ static int to_origin(manifold_t m, double *out, const double *base, struct point
 static int from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                        double *work)
 {
-    (void)work;
-    for (size_t i = begin; i < end; i++)
-        gyro_add(m->ambient, out + i * m->ambient, base, at(x, i));
+    size_t n = m->ambient;
+    double *a = work, *z = a + n, *y = z + n;
+    up(n, base, a);
+    for (size_t i = begin; i < end; i++) {
+        up(n, at(x, i), z);
+        hyperbolic_boost(n, -1, a, z, y);
+        down(n, y, out + i * n);
+    }
     return STATUS_OK;
 }
 
 static void radial(manifold_t m, double rho, double *log_area, double *slope)
 {
     manifold_hyperboloid.radial(m, rho, log_area, slope);
+}
+
+static int at_edge(manifold_t m, const double *x)
+{
+    return gap(m->ambient, x) <= 1.05 * LEAST;
 }
 
 const struct manifold_ops manifold_ball = {
@@ -274,6 +299,7 @@ const struct manifold_ops manifold_ball = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .at_edge = at_edge,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

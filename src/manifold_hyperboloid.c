@@ -1,6 +1,134 @@
 /* Hyperbolic space H^d of curvature -1 as the upper sheet of <x, x> = -1 in R^{1,d}, <x, y> = -x_1 y_1 + sum x_j y_j.
- * Lengths of tangents are taken after the boost that brings the base to the apex: no cancellation, never negative. */
-#include "manifold.h"
+ * Space coordinates alone say where a point is, and the space part of a tangent vector which one it is. */
+#include "manifold_hyperbolic.h"
+
+/* ---- space coordinates ---------------------------------------------------------------------------------------------------- */
+
+/* the part of x normal to a; products and differences in one rounding, and once more for what the first pass left along a */
+static void normal_part(size_t d, const double *a, double aa, const double *x, double *c)
+{
+    if (d == 1) {
+        c[0] = 0;
+        return;
+    }
+    double t = dot(d, a, x) / aa;
+    for (size_t j = 0; j < d; j++)
+        c[j] = fma(-t, a[j], x[j]);
+    t = dot(d, a, c) / aa;
+    for (size_t j = 0; j < d; j++)
+        c[j] = fma(-t, a[j], c[j]);
+}
+
+/* 2 |x| sin^2(angle/2), for x with projection xa on a unit vector and normal part of square cc */
+static double versine(double length, double xa, double cc)
+{
+    if (xa <= 0)
+        return length - xa;
+    return cc > 0 ? cc / (length + xa) : 0;
+}
+
+/* sinh of the difference of the distances of x and a from the apex: |x|^2 - |a|^2 from x - a, then by |x| a_0 + |a| x_0 */
+static double radial_sinh(size_t d, const double *a, double aa, const double *x, double xx)
+{
+    double difference = 0;
+    for (size_t j = 0; j < d; j++)
+        difference += (x[j] - a[j]) * (x[j] + a[j]);
+    return difference / (sqrt(aa) * sqrt(1 + xx) + sqrt(xx) * sqrt(1 + aa));
+}
+
+static const double TINY = 1e-280; /* squares below: within rounding of the apex, and no direction */
+
+/* With the angle at the apex between a and x: normal to a what x has there, along it
+ * cosh(a) |x| cos - sinh(a) x_0 = sinh(|x| - |a|) - 2 a_0 |x| sin^2(angle/2). */
+void hyperbolic_boost(size_t d, double sign, const double *a, const double *x, double *y)
+{
+    double aa = dot(d, a, a), xx = dot(d, x, x);
+    if (!(aa > TINY)) {
+        for (size_t j = 0; j < d; j++)
+            y[j] = x[j] - sign * sqrt(1 + xx) * a[j];
+        return;
+    }
+    double length = sqrt(aa), along = sign * dot(d, a, x) / length;
+    normal_part(d, a, aa, x, y);
+    double r = radial_sinh(d, a, aa, x, xx) - sqrt(1 + aa) * versine(sqrt(xx), along, dot(d, y, y));
+    r *= sign / length;
+    for (size_t j = 0; j < d; j++)
+        y[j] += r * a[j];
+}
+
+/* normal part as it is, radial part over a_0 */
+void hyperbolic_coords(size_t d, const double *a, const double *u, double *z)
+{
+    double aa = dot(d, a, a);
+    if (!(aa > TINY)) {
+        for (size_t j = 0; j < d; j++)
+            z[j] = u[j];
+        return;
+    }
+    double r = dot(d, a, u) / (aa * sqrt(1 + aa));
+    normal_part(d, a, aa, u, z);
+    for (size_t j = 0; j < d; j++)
+        z[j] += r * a[j];
+}
+
+double hyperbolic_from_coords(size_t d, const double *a, const double *z, double *u)
+{
+    double time = dot(d, a, z), s = time / (1 + sqrt(1 + dot(d, a, a)));
+    for (size_t j = 0; j < d; j++)
+        u[j] = z[j] + s * a[j];
+    return time;
+}
+
+/* Frames at a and b are those of the apex carried along rays, so that the parallel vector is turned in the plane of a and b by the
+ * area of the triangle, backwards as curvature is negative: tan(area/2) = |a||b| sin/((1 + a_0)(1 + b_0) - |a||b| cos), whose
+ * denominator is 1 + a_0 + b_0 + cosh(|b| - |a|) + 2 |a||b| sin^2(angle/2). */
+void hyperbolic_turn(size_t d, const double *a, const double *b, double *z, double *normal)
+{
+    double aa = dot(d, a, a), bb = dot(d, b, b);
+    if (!(aa > TINY) || !(bb > TINY))
+        return;
+    normal_part(d, a, aa, b, normal);
+    double cc = dot(d, normal, normal), length = sqrt(aa), across = sqrt(cc);
+    if (!(cc > TINY))
+        return;
+    double h = radial_sinh(d, a, aa, b, bb), w = versine(sqrt(bb), dot(d, a, b) / length, cc);
+    double t = length * across / (1 + sqrt(1 + aa) + sqrt(1 + bb) + sqrt(1 + h * h) + length * w);
+    double less = 2 * t * t / (1 + t * t), sine = 2 * t / (1 + t * t);
+    double along_z = dot(d, a, z) / length, across_z = dot(d, normal, z) / across;
+    double p = (sine * across_z - less * along_z) / length, q = -(sine * along_z + less * across_z) / across;
+    for (size_t j = 0; j < d; j++)
+        z[j] += p * a[j] + q * normal[j];
+}
+
+void hyperbolic_log(size_t d, double *y)
+{
+    double s = norm2(d, y), f = s < 1e-4 ? 1 - s * s / 6 : asinh(s) / s;
+    for (size_t j = 0; j < d; j++)
+        y[j] *= f;
+}
+
+void hyperbolic_exp(size_t d, double *z)
+{
+    double t = norm2(d, z), f = sinhc(t);
+    if (t > 80) /* from anywhere beyond HYPERBOLIC_HOLD, in the same direction to all digits */
+        f = sinh(80) / t;
+    for (size_t j = 0; j < d; j++)
+        z[j] *= f;
+}
+
+double hyperbolic_hold(size_t d, double *a)
+{
+    double aa = dot(d, a, a), time = sqrt(1 + aa);
+    if (time > HYPERBOLIC_HOLD) {
+        double s = HYPERBOLIC_HOLD / sqrt(aa);
+        for (size_t j = 0; j < d; j++)
+            a[j] *= s;
+        time = HYPERBOLIC_HOLD;
+    }
+    return time;
+}
+
+/* ---- the table ------------------------------------------------------------------------------------------------------------- */
 
 static int init(struct manifold *m)
 {
@@ -16,17 +144,12 @@ static int init(struct manifold *m)
 
 static size_t work_size(manifold_t m)
 {
-    return m->ambient;
+    return 4 * m->ambient;
 }
 
 static double lorentz(size_t n, const double *x, const double *y)
 {
     return dot(n - 1, x + 1, y + 1) - x[0] * y[0];
-}
-
-static void lift(size_t n, double *x)
-{
-    x[0] = hypot(1, norm2(n - 1, x + 1));
 }
 
 static int check_point(manifold_t m, struct points x, size_t begin, size_t end, double *work)
@@ -39,6 +162,8 @@ static int check_point(manifold_t m, struct points x, size_t begin, size_t end, 
             return STATUS_NOT_FINITE;
         if (!(p[0] > 0) || fabs(hypot(1, norm2(n - 1, p + 1)) - p[0]) > RIEMDP_TOL * p[0])
             return STATUS_OFF_MANIFOLD;
+        if (p[0] > HYPERBOLIC_HOLD * (1 + 2 * RIEMDP_TOL))
+            return STATUS_OUT_OF_REACH;
     }
     return STATUS_OK;
 }
@@ -63,15 +188,19 @@ static int project(manifold_t m, double *out, struct points x, size_t begin, siz
     (void)work;
     size_t n = m->ambient;
     for (size_t i = begin; i < end; i++) {
+        double *o = out + i * n;
         if (!all_finite(n, at(x, i)))
             return STATUS_NOT_FINITE;
         for (size_t j = 1; j < n; j++)
-            out[i * n + j] = at(x, i)[j];
-        lift(n, out + i * n);
+            o[j] = at(x, i)[j];
+        o[0] = hypot(1, norm2(n - 1, o + 1));
+        if (!(o[0] <= HYPERBOLIC_HOLD))
+            return STATUS_OUT_OF_REACH;
     }
     return STATUS_OK;
 }
 
+/* Far from the apex rounding of a tangent vector's own numbers leaves <x, u> that would move it far: that isn't its normal part. */
 static int project_tangent(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                            double *work)
 {
@@ -79,10 +208,14 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     size_t n = m->ambient;
     for (size_t i = begin; i < end; i++) {
         const double *x = at(p, i), *u = at(v, i);
-        double t = lorentz(n, x, u);
+        double t = lorentz(n, x, u), least = 0;
         if (!(fabs(t) < INFINITY))
             return STATUS_NOT_FINITE;
-        double *o = out + i * n, x0 = x[0], s = 0;
+        for (size_t j = 0; j < n; j++)
+            least += fabs(x[j] * u[j]);
+        if (fabs(t) <= 2 * RIEMDP_EPS * least)
+            t = 0;
+        double *o = out + i * n, x0 = hypot(1, norm2(n - 1, x + 1)), s = 0;
         for (size_t j = 1; j < n; j++) {
             double xj = x[j];
             o[j] = u[j] + t * xj;
@@ -93,117 +226,109 @@ static int project_tangent(manifold_t m, double *out, struct points p, struct po
     return STATUS_OK;
 }
 
-/* inner product at w through the boost to the apex */
-static double boosted(size_t n, const double *w, const double *u, const double *v)
-{
-    double s = u[0] / (1 + w[0]), t = v[0] / (1 + w[0]), sum = 0;
-    for (size_t j = 1; j < n; j++)
-        sum += (u[j] - s * w[j]) * (v[j] - t * w[j]);
-    return sum;
-}
-
 static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    (void)work;
-    size_t n = m->ambient;
+    size_t n = m->ambient, d = m->dim;
     for (size_t i = begin; i < end; i++) {
-        const double *x = at(p, i), *u = at(v, i);
-        double t = sqrt(boosted(n, x, u, u)), c = cosh(t), s = sinhc(t), *o = out + i * n;
-        if (!(t < 700))
-            return STATUS_DOMAIN_EXCEEDED;
-        for (size_t j = 1; j < n; j++)
-            o[j] = c * x[j] + s * u[j];
-        lift(n, o);
+        double *z = work, *y = z + n, *o = out + i * n;
+        hyperbolic_coords(d, at(p, i) + 1, at(v, i) + 1, z);
+        hyperbolic_exp(d, z);
+        hyperbolic_boost(d, -1, at(p, i) + 1, z, y);
+        o[0] = hyperbolic_hold(d, y);
+        for (size_t j = 0; j < d; j++)
+            o[j + 1] = y[j];
     }
     return STATUS_OK;
 }
 
-/* Chord <d, d>, d = y - x, corrected for what rounding left of <x, x> + 1: with s = x + y, points scaled to the sheet have the
- * squared chord <d, d> + (<d, s>/2)^2. Where its terms are larger than those of cosh d = -<x, y>, as for points far from each
- * other, that is taken: the chord's digits are gone at a distance of 36 from the apex. */
-static double distance(size_t n, const double *x, const double *y)
-{
-    double time = square(y[0] - x[0]), dd = 0, ds = -(y[0] - x[0]) * (x[0] + y[0]);
-    for (size_t j = 1; j < n; j++) {
-        dd += square(y[j] - x[j]);
-        ds += (y[j] - x[j]) * (x[j] + y[j]);
-    }
-    if (!(time + dd <= x[0] * y[0])) {
-        double c = -lorentz(n, x, y);
-        return c <= 1 ? 0 : acosh(c);
-    }
-    dd -= time;
-    if (fabs(dd) < 1e-6)
-        dd += 0.25 * ds * ds;
-    return dd <= 0 ? 0 : 2 * asinh(0.5 * sqrt(dd));
-}
-
-/* (y - x) + <x, y - x> x, scaled to the distance: differences first, so that near points keep their digits far from the apex */
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    size_t n = m->ambient;
+    size_t n = m->ambient, d = m->dim;
     for (size_t i = begin; i < end; i++) {
-        const double *x = at(p, i), *y = at(q, i);
-        double d = distance(n, x, y), *o = work, s;
-        if (!(d < 700))
-            return STATUS_DOMAIN_EXCEEDED;
-        for (size_t j = 0; j < n; j++)
-            o[j] = y[j] - x[j];
-        s = lorentz(n, x, o);
-        for (size_t j = 0; j < n; j++)
-            o[j] += s * x[j];
-        o[0] = dot(n - 1, o + 1, x + 1) / x[0];
-        s = boosted(n, x, o, o);
-        s = s > 0 ? d / sqrt(s) : 0;
-        for (size_t j = 0; j < n; j++)
-            out[i * n + j] = s * o[j];
+        double *o = out + i * n;
+        hyperbolic_boost(d, 1, at(p, i) + 1, at(q, i) + 1, work);
+        hyperbolic_log(d, work);
+        double time = hyperbolic_from_coords(d, at(p, i) + 1, work, work);
+        o[0] = time;
+        for (size_t j = 0; j < d; j++)
+            o[j + 1] = work[j];
     }
+    return STATUS_OK;
+}
+
+/* summed in the frame at p: what is stored is rounded relative to the sum, not to its terms */
+static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
+                   size_t begin, size_t end, double *work)
+{
+    size_t n = m->ambient, d = m->dim;
+    double *total = work, *z = total + n;
+    for (size_t j = 0; j < d; j++)
+        total[j] = 0;
+    for (size_t i = begin; i < end; i++) {
+        double wi = w ? w[i] : 1;
+        hyperbolic_boost(d, 1, p + 1, at(x, i) + 1, z);
+        hyperbolic_log(d, z);
+        *sum_sq += wi * dot(d, z, z);
+        for (size_t j = 0; j < d; j++)
+            total[j] += wi * z[j];
+    }
+    sum[0] += hyperbolic_from_coords(d, p + 1, total, total);
+    for (size_t j = 0; j < d; j++)
+        sum[j + 1] += total[j];
     return STATUS_OK;
 }
 
 static int inner(manifold_t m, double *out, struct points p, struct points u, struct points v, size_t begin, size_t end,
                  double *work)
 {
-    (void)work;
-    for (size_t i = begin; i < end; i++)
-        out[i] = boosted(m->ambient, at(p, i), at(u, i), at(v, i));
+    size_t n = m->ambient, d = m->dim;
+    double *a = work, *b = a + n;
+    for (size_t i = begin; i < end; i++) {
+        int same = at(u, i) == at(v, i);
+        hyperbolic_coords(d, at(p, i) + 1, at(u, i) + 1, a);
+        if (!same)
+            hyperbolic_coords(d, at(p, i) + 1, at(v, i) + 1, b);
+        out[i] = dot(d, a, same ? a : b);
+    }
     return STATUS_OK;
 }
 
+/* from the point that is further out, so that either order gives the same */
 static int dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
-    (void)work;
-    for (size_t i = begin; i < end; i++)
-        out[i] = distance(m->ambient, at(p, i), at(q, i));
+    size_t d = m->dim;
+    for (size_t i = begin; i < end; i++) {
+        const double *x = at(p, i) + 1, *y = at(q, i) + 1;
+        int swap = dot(d, y, y) > dot(d, x, x);
+        hyperbolic_boost(d, 1, swap ? y : x, swap ? x : y, work);
+        out[i] = asinh(norm2(d, work));
+    }
     return STATUS_OK;
 }
 
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                      size_t end, double *work)
 {
-    (void)work;
-    size_t n = m->ambient;
+    size_t n = m->ambient, d = m->dim;
+    double *z = work, *rest = z + n;
     for (size_t i = begin; i < end; i++) {
-        const double *x = at(p, i), *y = at(q, i), *u = at(v, i);
-        double s = lorentz(n, y, u) / (1 - lorentz(n, x, y)), y0 = y[0], t = 0, *o = out + i * n;
-        for (size_t j = 1; j < n; j++) {
-            double yj = y[j];
-            o[j] = u[j] + s * (x[j] + yj);
-            t += o[j] * yj;
-        }
-        o[0] = t / y0;
+        double *o = out + i * n;
+        hyperbolic_coords(d, at(p, i) + 1, at(v, i) + 1, z);
+        hyperbolic_turn(d, at(p, i) + 1, at(q, i) + 1, z, rest);
+        double time = hyperbolic_from_coords(d, at(q, i) + 1, z, z);
+        o[0] = time;
+        for (size_t j = 0; j < d; j++)
+            o[j + 1] = z[j];
     }
     return STATUS_OK;
 }
 
 static int coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    (void)work;
     for (size_t i = begin; i < end; i++) {
-        const double *w = at(p, i), *u = at(v, i);
-        double s = u[0] / (1 + w[0]);
+        hyperbolic_coords(m->dim, at(p, i) + 1, at(v, i) + 1, work);
         for (size_t j = 0; j < m->dim; j++)
-            out[i * m->dim + j] = u[j + 1] - s * w[j + 1];
+            out[i * m->dim + j] = work[j];
     }
     return STATUS_OK;
 }
@@ -211,37 +336,41 @@ static int coords(manifold_t m, double *out, struct points p, struct points v, s
 static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
                        double *work)
 {
-    (void)work;
-    size_t n = m->ambient, d = m->dim;
     for (size_t i = begin; i < end; i++) {
-        const double *w = at(p, i), *z = at(a, i);
-        double t = dot(d, w + 1, z), s = t / (1 + w[0]), *o = out + i * n;
-        for (size_t j = d; j > 0; j--)
-            o[j] = z[j - 1] + s * w[j];
-        o[0] = t;
+        double *o = out + i * m->ambient, time = hyperbolic_from_coords(m->dim, at(p, i) + 1, at(a, i), work);
+        o[0] = time;
+        for (size_t j = 0; j < m->dim; j++)
+            o[j + 1] = work[j];
     }
     return STATUS_OK;
+}
+
+static double length(manifold_t m, const double *p, const double *v, double *work)
+{
+    hyperbolic_coords(m->dim, p + 1, v + 1, work);
+    return norm2(m->dim, work);
 }
 
 static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                        double *work)
 {
-    (void)work;
     for (size_t i = begin; i < end; i++)
-        out[i] = ((double)m->dim - 1) * log_sinhc(sqrt(boosted(m->ambient, at(p, i), at(v, i), at(v, i))));
+        out[i] = ((double)m->dim - 1) * log_sinhc(length(m, at(p, i), at(v, i), work));
     return STATUS_OK;
 }
 
 static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                   struct points u, size_t begin, size_t end, double *work)
 {
-    (void)work;
-    size_t n = m->ambient;
+    size_t n = m->ambient, d = m->dim;
+    double *z = work, *y = z + n;
     for (size_t i = begin; i < end; i++) {
         const double *w = at(v, i), *e = at(u, i);
-        double vv = boosted(n, at(p, i), w, w), s = *at(x, i), t = s * sqrt(vv), c = cosh(t), b = s * sinhc(t);
-        double along = vv > 0 ? boosted(n, at(p, i), w, e) / vv : 0;
-        if (m->dim == 1) {
+        hyperbolic_coords(d, at(p, i) + 1, w + 1, z);
+        hyperbolic_coords(d, at(p, i) + 1, e + 1, y);
+        double vv = dot(d, z, z), s = *at(x, i), t = s * sqrt(vv), c = cosh(t), b = s * sinhc(t);
+        double along = vv > 0 ? dot(d, z, y) / vv : 0;
+        if (d == 1) {
             c = 1;
             b = s;
         }
@@ -256,34 +385,29 @@ static void origin(manifold_t m, double *out)
         out[j] = j == 0;
 }
 
+static int carry(manifold_t m, double sign, double *out, const double *base, struct points x, size_t begin, size_t end,
+                 double *work)
+{
+    for (size_t i = begin; i < end; i++) {
+        double *o = out + i * m->ambient;
+        hyperbolic_boost(m->dim, sign, base + 1, at(x, i) + 1, work);
+        o[0] = hyperbolic_hold(m->dim, work);
+        for (size_t j = 0; j < m->dim; j++)
+            o[j + 1] = work[j];
+    }
+    return STATUS_OK;
+}
+
 static int to_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                      double *work)
 {
-    (void)work;
-    size_t n = m->ambient;
-    for (size_t i = begin; i < end; i++) {
-        const double *y = at(x, i);
-        double s = (y[0] - lorentz(n, base, y)) / (1 + base[0]), *o = out + i * n;
-        for (size_t j = 1; j < n; j++)
-            o[j] = y[j] - s * base[j];
-        lift(n, o);
-    }
-    return STATUS_OK;
+    return carry(m, 1, out, base, x, begin, end, work);
 }
 
 static int from_origin(manifold_t m, double *out, const double *base, struct points x, size_t begin, size_t end,
                        double *work)
 {
-    (void)work;
-    size_t n = m->ambient;
-    for (size_t i = begin; i < end; i++) {
-        const double *y = at(x, i);
-        double s = dot(n - 1, base + 1, y + 1) / (1 + base[0]) + y[0], *o = out + i * n;
-        for (size_t j = 1; j < n; j++)
-            o[j] = y[j] + s * base[j];
-        lift(n, o);
-    }
-    return STATUS_OK;
+    return carry(m, -1, out, base, x, begin, end, work);
 }
 
 static void radial(manifold_t m, double rho, double *log_area, double *slope)
@@ -291,6 +415,13 @@ static void radial(manifold_t m, double rho, double *log_area, double *slope)
     double d = (double)m->dim;
     *log_area = (d - 1) * (log(rho) + log_sinhc(rho));
     *slope = (d - 1) / tanh(rho);
+}
+
+/* what exp couldn't hold and moved to its edge */
+static int at_edge(manifold_t m, const double *x)
+{
+    (void)m;
+    return x[0] >= HYPERBOLIC_HOLD * (1 - RIEMDP_TOL);
 }
 
 const struct manifold_ops manifold_hyperboloid = {
@@ -310,6 +441,8 @@ const struct manifold_ops manifold_hyperboloid = {
     .transport = transport,
     .log_density = log_density,
     .jacobi = jacobi,
+    .log_sum = log_sum,
+    .at_edge = at_edge,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

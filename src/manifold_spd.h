@@ -14,6 +14,11 @@ int spd_project_tangent(manifold_t m, double *out, struct points p, struct point
                         double *work);
 void spd_origin(manifold_t m, double *out);
 
+/* manifold_spd_bures_map.c: X = T - I for the optimal transport T of P to Q, in the eigenbasis (v, w) of P; rest: 4 k^2 + k doubles
+ * and the work of an eigenproblem or polar factor. Pairs whose first step is this short go another way than the others. */
+int bures_is_near(size_t k, double gamma2);
+int bures_map(size_t k, const double *p, const double *q, const double *v, const double *w, double *x, double *rest);
+
 static inline void sym_to_coords(size_t k, const double *s, double *a)
 {
     for (size_t j = 0; j < k; j++) {

@@ -84,96 +84,6 @@ static int well_conditioned(size_t k, const double *w)
     return low > 1e-5 * high;
 }
 
-/* so near that the fixed point below is the better way: the largest entry of its first step */
-static int is_near(size_t k, double big)
-{
-    return big * (double)k < 0.2;
-}
-
-/* X = T - I for the optimal transport T of P to Q, in the eigenbasis (v, w) of P. Near coincidence by the Riccati
- * equation X W + W X + X W X = Q - P as a fixed point, which keeps all digits; else by a square root, and for ill-conditioned
- * pairs from the factors, T A = C polar(C'A) with P = A A', Q = C C'. rest: 3 k^2 + polar work */
-static int transport_map(size_t k, const double *p, const double *q, const double *v, const double *w, double *x,
-                         double *rest)
-{
-    size_t n = k * k;
-    double *e = rest, *t = e + n, *more = t + n, big = 0;
-    for (size_t j = 0; j < n; j++)
-        e[j] = q[j] - p[j];
-    la_mirror_lower(k, e);
-    la_to_basis(k, v, e, e, t);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < k; i++) {
-            x[i + j * k] = e[i + j * k] / (w[i] + w[j]);
-            if (fabs(x[i + j * k]) > big)
-                big = fabs(x[i + j * k]);
-        }
-    if (is_near(k, big)) {
-        for (int step = 0; step < 60; step++) {
-            double change = 0;
-            for (size_t j = 0; j < k; j++)
-                for (size_t i = 0; i < k; i++)
-                    t[i + j * k] = x[i + j * k] * w[j];
-            la_mul_square('N', 'N', k, t, x, more);
-            for (size_t j = 0; j < k; j++)
-                for (size_t i = 0; i < k; i++) {
-                    double y = (e[i + j * k] - 0.5 * (more[i + j * k] + more[j + i * k])) / (w[i] + w[j]);
-                    if (fabs(y - x[i + j * k]) > change)
-                        change = fabs(y - x[i + j * k]);
-                    t[i + j * k] = y;
-                }
-            for (size_t j = 0; j < n; j++)
-                x[j] = t[j];
-            if (change <= 1e-17 * big)
-                return STATUS_OK;
-            if (!(change < 10 * big))
-                break;
-        }
-        /* slow: the factors below settle it, unless rounding alone kept the last digit moving */
-        if (big * (double)k < 0.02)
-            return STATUS_OK;
-    }
-    /* Well-conditioned pairs through B = W^1/2 Q W^1/2 in the eigenbasis: T = W^-1/2 B^1/2 W^-1/2 */
-    for (size_t j = 0; j < n; j++)
-        e[j] = q[j];
-    la_mirror_lower(k, e);
-    la_to_basis(k, v, e, e, t);
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < k; i++)
-            e[i + j * k] *= sqrt(w[i] * w[j]);
-    if (la_symeig(k, e, t, 1, more) == STATUS_OK && well_conditioned(k, t) && well_conditioned(k, w)) {
-        for (size_t j = 0; j < k; j++)
-            t[j] = sqrt(t[j]);
-        la_spectral(k, e, t, x, more);
-        for (size_t j = 0; j < k; j++) {
-            for (size_t i = 0; i < k; i++)
-                x[i + j * k] /= sqrt(w[i] * w[j]);
-            x[j + j * k] -= 1;
-        }
-        return STATUS_OK;
-    }
-    double *c = e;
-    int status = la_chol(k, q, c);
-    if (status != STATUS_OK)
-        return status;
-    la_mul_square('T', 'N', k, c, v, t); /* C'V sqrt(w) */
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = 0; i < k; i++)
-            t[i + j * k] *= sqrt(w[j]);
-    status = la_polar(k, t, x, more);
-    if (status != STATUS_OK)
-        return status;
-    la_mul_square('N', 'N', k, c, x, t);
-    la_mul_square('T', 'N', k, v, t, x);
-    /* of each pair the entry that was divided by the larger eigenvalue keeps more digits */
-    for (size_t j = 0; j < k; j++) {
-        for (size_t i = 0; i <= j; i++)
-            x[j + i * k] = x[i + j * k] /= sqrt(w[j]);
-        x[j + j * k] -= 1;
-    }
-    return STATUS_OK;
-}
-
 /* spectra of base points and roots of their eigenvalues, made once where the base is one for all */
 static int base_spectrum(const struct spd_groups *c, size_t k, struct points p, size_t i, size_t begin, size_t end)
 {
@@ -192,30 +102,34 @@ static int base_spectrum(const struct spd_groups *c, size_t k, struct points p, 
     return status;
 }
 
-/* transport_map() of a group by the square root; matrices that are too near or too ill-conditioned for it go one by one */
+/* bures_map() of a group by a square root, W^1/2 (I + X) W^1/2 = (W^2 + W^1/2 E W^1/2)^1/2; matrices that are too near or too
+ * ill-conditioned for it go one by one */
 static int transport_group(const struct spd_groups *c, size_t k, struct points p, struct points q, size_t i, size_t end)
 {
     const double *base[WIDE], *y[WIDE];
     size_t count = spd_group(q, i, end, y), n = k * k;
     spd_group(p, i, end, base);
-    double big[WIDE] = {0};
-    wide_load(k, y, c->v);
+    double gamma2[WIDE] = {0};
+    wide_load_difference(k, y, base, c->v);
     wide_mirror(k, c->v);
     c->kernels->mul(k, count, c->v, c->base, c->t, c->rest);
     c->kernels->mul_transposed(k, count, c->base, c->t, c->s, c->rest);
-    for (size_t j = 0; j < k; j++)
-        for (size_t r = j; r < k; r++) {
-            wide e = c->s[r + j * k], first = e;
-            if (r == j)
-                first -= c->scale[j];
-            first /= c->scale[r] + c->scale[j];
-            for (size_t a = 0; a < count; a++)
-                big[a] = fabs(first[a]) > big[a] ? fabs(first[a]) : big[a];
+    wide_mirror(k, c->s);
+    for (size_t j = 0; j < k; j++) {
+        wide column = {0};
+        for (size_t r = 0; r < k; r++) {
+            wide e = c->s[r + j * k], first = e / (c->scale[r] + c->scale[j]);
+            column += c->scale[r] * first * first;
             c->s[r + j * k] = e * c->root[r] * c->root[j];
         }
+        c->s[j + j * k] += c->scale[j] * c->scale[j];
+        column /= c->scale[j];
+        for (size_t a = 0; a < count; a++)
+            gamma2[a] = column[a] > gamma2[a] ? column[a] : gamma2[a];
+    }
     int near = 0;
     for (size_t a = 0; a < count; a++)
-        near += is_near(k, big[a]);
+        near += bures_is_near(k, gamma2[a]);
     int status = STATUS_LINALG;
     if (near < (int)count) {
         status = c->kernels->symeig(k, count, c->s, c->f, 1, c->rest);
@@ -234,7 +148,7 @@ static int transport_group(const struct spd_groups *c, size_t k, struct points p
     }
     double *v = c->scalar, *x = v + n, *w = x + n, *rest = w + k;
     for (size_t a = 0; a < count; a++) {
-        int fast = status == STATUS_OK && !is_near(k, big[a]);
+        int fast = status == STATUS_OK && !bures_is_near(k, gamma2[a]);
         if (fast) {
             wide_take(k, a, c->f, w);
             fast = well_conditioned(k, w);
@@ -243,7 +157,7 @@ static int transport_group(const struct spd_groups *c, size_t k, struct points p
         if (fast && well_conditioned(k, w))
             continue;
         wide_take(n, a, c->base, v);
-        int one_status = transport_map(k, base[a], y[a], v, w, x, rest);
+        int one_status = bures_map(k, base[a], y[a], v, w, x, rest);
         if (one_status != STATUS_OK)
             return one_status;
         wide_put(n, a, x, c->v);
@@ -484,7 +398,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
     for (size_t i = begin; i < end; i++) {
         int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK)
-            status = transport_map(k, at(p, i), at(q, i), v, w, x, rest);
+            status = bures_map(k, at(p, i), at(q, i), v, w, x, rest);
         if (status != STATUS_OK)
             return status;
         lyapunov(k, v, w, at(u, i), s, rest);
@@ -565,9 +479,8 @@ static int exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points
     return STATUS_OK;
 }
 
-/* Curvature is at most 3/(l_1 + l_2) with the two smallest eigenvalues (Massart, Hendrickx and Absil 2019,
- * doi:10.1007/978-3-030-26980-7_77), the injectivity radius sqrt(l_1); over a ball the square roots of eigenvalues move by
- * at most its radius (Mirsky). */
+/* Curvature is at most 3/(l_1 + l_2) with the two smallest eigenvalues, the injectivity radius sqrt(l_1); over a ball the square roots
+ * of eigenvalues move by at most its radius (inst/proofs/geometry.md, section 3). */
 static void ball_bounds(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work)
 {
     size_t k = m->rows;
@@ -575,11 +488,11 @@ static void ball_bounds(manifold_t m, const double *centre, double radius, doubl
     *inj = 0;
     if (spectrum(k, centre, v, w, rest) != STATUS_OK)
         return;
-    double least = sqrt(w[0]) - radius;
-    *inj = least > 0 ? least : 0;
+    double least = sqrt(w[0]) - radius; /* rounded outwards */
+    *inj = least > 0 ? least * (1 - 1e-12) : 0;
     if (k > 1) {
         double two = sqrt(w[0] + w[1]) - radius;
-        *k_max = two > 0 ? 3 / square(two) : INFINITY;
+        *k_max = two > 0 ? 3 / square(two) * (1 + 1e-12) : INFINITY;
     }
 }
 

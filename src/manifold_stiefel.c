@@ -34,11 +34,17 @@ static int init_data(struct manifold *m, double c)
         m->flags |= MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC;
         return STATUS_OK;
     }
-    /* Euclidean: Zimmermann and Stoye, arXiv 2403.01879 (curvature), 2405.02268 (injectivity radius); canonical:
-     * Rentmeesters 2013, thesis, UCLouvain; Stoye et al. 2025, arXiv 2511.01563 (a lower bound) */
+    /* proven in inst/proofs/geometry.md, section 2 (the injectivity radius: a lower bound) */
     m->k_min = c == 2 ? -0.5 : 0;
     m->k_max = c == 2 ? 1 : 1.25;
     m->inj = c == 2 ? RIEMDP_PI : 2 * RIEMDP_PI / sqrt(5);
+    if (p == n || (p == n - 1 && c == 1)) { /* rotations with a bi-invariant metric, |A|^2 = c/2 tr(A'A) */
+        m->k_min = 0;
+        m->k_max = (n == 3 ? 0.25 : 0.5) / c;
+        m->inj = RIEMDP_PI * sqrt(c);
+    } else if (n == 3) { /* p = 2, Euclidean: a Berger sphere over +-1 */
+        m->k_max = 0.5;
+    }
     if (m->dim == 1)
         m->k_min = m->k_max = 0;
     /* Upper bound of the diameter: some rotation of span[W, Y], of dimension k <= min(2p, n), takes W to Y; its

@@ -1,8 +1,12 @@
 #include "mean.h"
 
+#include <string.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+
+enum { LOOKED_AT = 16 }; /* records that speak for all, evenly spaced */
 
 /* what the objective of a mean or median needs beyond the point */
 struct pass {
@@ -53,7 +57,7 @@ static int slow_block(const struct pass *c, const double *p, struct points x, co
             return status;
         sums[m->ambient] += wi * sq;
         if (c->median)
-            wi = sq > 0 ? wi / sq : 0;
+            wi = sq > 0 && !same(m->ambient, p, at(x, i)) ? wi / sq : 0;
         for (size_t j = 0; j < m->ambient; j++)
             sums[j] += wi * log[j];
     }
@@ -141,7 +145,7 @@ static size_t pass_work(manifold_t m, const struct source *x)
 
 size_t mean_solver_work(manifold_t m, int memory)
 {
-    return 4 * m->ambient + solver_work(m, memory);
+    return 5 * m->ambient + solver_work(m, memory);
 }
 
 size_t mean_work(manifold_t m, const struct source *x, int memory)
@@ -166,22 +170,22 @@ static int nearest_in_source(const struct mean_records *r, const double *p, doub
 {
     const struct pass *c = r->energy.data;
     manifold_t m = c->m;
-    double best = INFINITY;
-    for (size_t begin = 0; begin < c->x->n; begin += c->x->block) {
-        size_t end = begin + c->x->block < c->x->n ? begin + c->x->block : c->x->n;
-        struct points x = c->x->get(c->x, begin, end);
-        for (size_t i = 0; i < end - begin; i++) {
-            double d;
-            if ((c->w && c->w[begin + i] == 0) || manifold_dist(m, &d, one(p), one(at(x, i)), 0, 1, work) != STATUS_OK)
-                continue;
-            if (d < best) {
+    double best = INFINITY, d;
+    *share = 0;
+    for (int copies = 0; copies < 2; copies++) /* first the nearest record, then the weight of all that are the same point */
+        for (size_t begin = 0; begin < c->x->n; begin += c->x->block) {
+            size_t end = begin + c->x->block < c->x->n ? begin + c->x->block : c->x->n;
+            struct points x = c->x->get(c->x, begin, end);
+            for (size_t i = 0; i < end - begin; i++) {
+                double w = c->w ? c->w[begin + i] : 1;
+                if (copies && same(m->ambient, record, at(x, i)))
+                    *share += w / c->total;
+                if (copies || w == 0 || manifold_dist(m, &d, one(p), one(at(x, i)), 0, 1, work) != STATUS_OK || !(d < best))
+                    continue;
                 best = d;
-                *share = (c->w ? c->w[begin + i] : 1) / c->total;
-                for (size_t j = 0; j < m->ambient; j++)
-                    record[j] = at(x, i)[j];
+                memcpy(record, at(x, i), m->ambient * sizeof *record);
             }
         }
-    }
     return best < INFINITY;
 }
 
@@ -208,7 +212,6 @@ static int median_at_record(manifold_t m, const struct mean_records *r, double *
  * order in the spread (both are Ricci terms), seen at a few records evenly spaced. */
 double mean_first_step(manifold_t m, const struct source *x, const double *p, double *work)
 {
-    enum { LOOKED_AT = 16 };
     double *v = work, *rest = v + m->ambient, sum = 0, one_density;
     size_t seen = 0, stride = x->n / LOOKED_AT + 1;
     if (!m->ops->log_density || m->dim < 2)
@@ -255,15 +258,148 @@ static void polish(manifold_t m, const struct objective *f, double *p, double sc
                 p[j] = q[j];
             fit->gradient_norm = sqrt(sq);
             fit->variance = 2 * value;
-            fit->converged = fit->gradient_norm <= fit->tol;
+            fit->converged = fit->gradient_norm <= fit->tolerance;
         }
     }
 }
 
-int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double *work)
+/* one rounding error in each number of x, of signs that k chooses: where the manifold takes the result to be, as a tangent vector */
+static int rounding_error(manifold_t m, double *v, const double *x, unsigned k, double *work)
+{
+    unsigned bits = 2654435761u * (k + 1);
+    double *q = work, *rest = q + m->ambient;
+    for (size_t j = 0; j < m->ambient; j++) {
+        bits = 1664525u * bits + 1013904223u;
+        q[j] = bits >> 31 ? x[j] + RIEMDP_EPS * x[j] : x[j] - RIEMDP_EPS * x[j];
+    }
+    if (m->ops->at_edge) /* coordinates that say more than a point needs: no move is what the others ignore of them */
+        return m->ops->log(m, v, one(x), one(q), 0, 1, rest);
+    for (size_t j = 0; j < m->ambient; j++)
+        v[j] = q[j] - x[j];
+    return m->ops->project_tangent(m, v, one(x), one(v), 0, 1, rest);
+}
+
+static double length(manifold_t m, const double *p, const double *v, double *work)
+{
+    double sq;
+    return m->ops->inner(m, &sq, one(p), one(v), one(v), 0, 1, work) == STATUS_OK && sq >= 0 ? sqrt(sq) : INFINITY;
+}
+
+/* What rounding leaves of the gradient: how far one rounding error in each stored number moves p itself and the logarithms of a
+ * few records; for a median these are set against the records' distances. An estimate, four times the largest one seen. */
+static double rounding_floor(manifold_t m, const struct source *x, const double *p, int median, double *work)
+{
+    enum { DRAWS = 3 };
+    size_t n = m->ambient, seen = 0, stride = x->n / LOOKED_AT + 1;
+    double *v = work, *u = v + n, *q = u + n, *rest = q + n, moved = 0, sum = 0, d;
+    for (unsigned k = 0; k < DRAWS; k++) {
+        if (rounding_error(m, v, p, k, rest) == STATUS_OK && (d = length(m, p, v, rest)) > moved && d < INFINITY)
+            moved = d;
+    }
+    for (size_t i = 0; i < x->n; i += stride) {
+        struct points y = x->get(x, i, i + 1);
+        double most = 0;
+        if (m->ops->log(m, v, one(p), y, 0, 1, rest) != STATUS_OK)
+            continue;
+        double far = length(m, p, v, rest);
+        for (unsigned k = 0; k < DRAWS; k++) {
+            if (rounding_error(m, u, y.x, k + 1, rest) != STATUS_OK || m->ops->exp(m, q, y, one(u), 0, 1, rest) != STATUS_OK ||
+                m->ops->log(m, u, one(p), one(q), 0, 1, rest) != STATUS_OK)
+                continue;
+            for (size_t j = 0; j < n; j++)
+                u[j] -= v[j];
+            if ((d = length(m, p, u, rest)) > most && d < INFINITY)
+                most = d;
+        }
+        sum += !median ? most : most + moved < far ? (most + moved) / far : 0; /* a median at a record is tested there */
+        seen++;
+    }
+    double records = seen ? sum / (double)seen : 0;
+    return 4 * (median ? records : records + moved);
+}
+
+/* A record opposite to the start has no direction there: a little aside every record has one. */
+static int step_aside(manifold_t m, const struct objective *f, double *p, double *work)
+{
+    size_t n = m->ambient, d = m->dim;
+    double *q = work, *v = q + n, *a = v + n, *rest = a + d, value;
+    for (size_t k = 0; k < 32; k++) {
+        double reach = (m->inj < 1 ? m->inj : 1) * 0.01 * (double)(k + 1);
+        for (size_t j = 0; j < d; j++)
+            a[j] = j == k % d ? reach : 0.3 * reach / (double)(d + j);
+        if (manifold_from_coords(m, v, one(p), one(a), 0, 1, rest) == STATUS_OK &&
+            m->ops->exp(m, q, one(p), one(v), 0, 1, rest) == STATUS_OK && f->eval(f, q, v, &value) == STATUS_OK) {
+            for (size_t j = 0; j < n; j++)
+                p[j] = q[j];
+            return STATUS_OK;
+        }
+    }
+    return STATUS_CUT_LOCUS;
+}
+
+/* The best of steps along the gradient from four times the mean distance down to rounding: descends, or p stays where it is. */
+static int long_look(manifold_t m, const struct objective *f, double *p, double *value, double *work)
+{
+    enum { LENGTHS = 56 };
+    size_t n = m->ambient;
+    double *g = work, *q = g + n, *v = q + n, *best = v + n, *rest = best + n, found = *value, norm, now;
+    if (f->eval(f, p, g, &now) != STATUS_OK || !((norm = length(m, p, g, rest)) > 0) || !(norm < INFINITY))
+        return 0;
+    double t = 4 * now / norm;
+    for (int k = 0; k < LENGTHS; k++, t /= 2) {
+        for (size_t j = 0; j < n; j++)
+            v[j] = -t * g[j];
+        if (m->ops->exp(m, q, one(p), one(v), 0, 1, rest) != STATUS_OK || f->eval(f, q, v, &now) != STATUS_OK || !(now < found))
+            continue;
+        found = now;
+        for (size_t j = 0; j < n; j++)
+            best[j] = q[j];
+    }
+    if (!(found < *value * (1 - 1e-15)))
+        return 0;
+    *value = found;
+    for (size_t j = 0; j < n; j++)
+        p[j] = best[j];
+    return 1;
+}
+
+/* Medians have kinks at the records, where secant steps may stall: then the best step along the gradient is taken, which
+ * descends, and they start again. Lengths are in units of the mean distance to the start. */
+static int median_minimise(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double *work)
 {
     const struct objective *f = &r->energy;
-    struct solver s = {.tol = fit->tol, .max_iter = fit->max_iter, .memory = fit->memory, .scale = r->scale};
+    struct solver s = {.tol = fit->tol, .memory = fit->memory};
+    double *g = work, value;
+    int left = fit->max_iter, status = f->eval(f, p, g, &value);
+    if (status != STATUS_OK)
+        return status;
+    fit->iterations = 0;
+    for (;;) {
+        s.scale = value > 0 ? value : 1;
+        s.max_iter = left;
+        status = solver_run(m, f, p, &s, work);
+        if (status != STATUS_OK)
+            return status;
+        fit->iterations += s.iterations;
+        left -= s.iterations;
+        fit->gradient_norm = s.gradient_norm;
+        fit->variance = value = s.value;
+        fit->converged = s.converged || median_at_record(m, r, p, &fit->gradient_norm, work);
+        if (fit->converged || left <= 0 || !long_look(m, f, p, &value, work))
+            break;
+        fit->iterations++;
+        left--;
+    }
+    if (fit->converged && f->eval(f, p, g, &value) == STATUS_OK) /* the record may be another point than where the steps ended */
+        fit->variance = value;
+    return STATUS_OK;
+}
+
+static int mean_steps(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double floor, double *work)
+{
+    const struct objective *f = &r->energy;
+    struct solver s = {.tol = fit->tol, .relative = 1, .floor = floor, .max_iter = fit->max_iter, .memory = fit->memory,
+                       .scale = r->scale};
     int status = solver_run(m, f, p, &s, work);
     if (status != STATUS_OK)
         return status;
@@ -271,18 +407,26 @@ int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct 
     fit->gradient_norm = s.gradient_norm;
     fit->converged = s.converged;
     fit->variance = 2 * s.value;
-    fit->gradient_floor = 0;
-    if (fit->median) {
-        fit->variance = s.value;
-        if (!fit->converged && median_at_record(m, r, p, &fit->gradient_norm, work))
-            fit->converged = 1;
-    }
-    if (!fit->converged && !fit->median)
+    fit->tolerance = fit->tol * sqrt(fit->variance > 0 ? fit->variance : 0);
+    if (!fit->converged)
         polish(m, f, p, s.scale, fit, work);
-    if (!fit->converged) {
-        fit->gradient_floor = solver_floor(m, f, p, work);
-        fit->converged = fit->gradient_norm <= fit->gradient_floor;
+    return STATUS_OK;
+}
+
+int mean_minimise(manifold_t m, const struct mean_records *r, double *p, struct mean_fit *fit, double *work)
+{
+    fit->tolerance = fit->tol;
+    double floor = fit->median ? 0 : rounding_floor(m, r->looked, p, 0, work);
+    for (int tries = 0;; tries++) {
+        int status = fit->median ? median_minimise(m, r, p, fit, work) : mean_steps(m, r, p, fit, floor, work);
+        if (status == STATUS_OK)
+            break;
+        if (status != STATUS_CUT_LOCUS || tries > 0 || step_aside(m, &r->energy, p, work) != STATUS_OK)
+            return status;
     }
+    fit->gradient_floor = rounding_floor(m, r->looked, p, fit->median, work);
+    if (fit->gradient_norm <= fit->gradient_floor)
+        fit->converged = 1;
     return STATUS_OK;
 }
 
@@ -290,7 +434,7 @@ int mean_run(manifold_t m, const struct source *x, const double *w, double *p, s
 {
     struct pass c = make_pass(m, x, w, fit->median, 0, work);
     double *rest = work + pass_work(m, x);
-    struct mean_records r = {{pass_eval, &c}, nearest_in_source, 1, NULL};
+    struct mean_records r = {{pass_eval, &c}, nearest_in_source, 1, x};
     if (!fit->median && fit->memory > 0)
         r.scale = mean_first_step(m, x, p, rest);
     return mean_minimise(m, &r, p, fit, rest);
@@ -323,6 +467,34 @@ static double in_ball_norm(manifold_t m, const double *p, const double *g, doubl
     return sqrt(sq);
 }
 
+int mean_fast_of(manifold_t m, const struct objective *f, const double *centre, double radius, double tol, double *p,
+                 double *gradient_norm, double *work)
+{
+    enum { MEMORY = 5, FAST = 60 };
+    size_t n = m->ambient;
+    double *g = work, *rest = g + n, value;
+    struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY, .scale = 1};
+    for (size_t j = 0; j < n; j++)
+        p[j] = centre[j];
+    *gradient_norm = INFINITY;
+    int status = solver_run(m, f, p, &s, rest);
+    if (status != STATUS_OK || !all_finite(n, p))
+        for (size_t j = 0; j < n; j++)
+            p[j] = centre[j];
+    manifold_to_ball(m, p, centre, radius, one(p), 0, 1, rest);
+    if (f->eval(f, p, g, &value) == STATUS_OK)
+        *gradient_norm = in_ball_norm(m, p, g, rest);
+    return *gradient_norm <= tol;
+}
+
+int mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p,
+              double *gradient_norm, double *work)
+{
+    struct pass c = make_pass(m, x, NULL, 0, 1, work);
+    struct objective f = {pass_eval, &c};
+    return mean_fast_of(m, &f, centre, radius, tol, p, gradient_norm, work + pass_work(m, x));
+}
+
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,
                   double tol, double *p, double *gradient_norm, double *work)
 {
@@ -334,22 +506,11 @@ void mean_in_ball(manifold_t m, const struct source *x, const double *centre, do
 void mean_in_ball_of(manifold_t m, const struct objective *f, const double *centre, double radius, double k_min,
                      double k_max, double tol, double *p, double *gradient_norm, double *work)
 {
-    enum { MEMORY = 5, FAST = 60 };
     size_t n = m->ambient;
-    double *g = work, *q = g + n, *rest = q + n, value;
-    struct solver s = {.tol = 0.1 * tol, .max_iter = FAST, .memory = MEMORY, .scale = 1};
-    for (size_t j = 0; j < n; j++)
-        p[j] = centre[j];
-    /* fast steps first; what they find counts only if it lies in the ball and its gradient is small there */
-    if (solver_run(m, f, p, &s, rest) == STATUS_OK && all_finite(n, p)) {
-        manifold_to_ball(m, p, centre, radius, one(p), 0, 1, rest);
-        if (f->eval(f, p, g, &value) == STATUS_OK) {
-            *gradient_norm = in_ball_norm(m, p, g, rest);
-            if (*gradient_norm <= tol)
-                return;
-        }
-    }
-    double step, count;
+    double *g = work, *q = g + n, *rest = q + n, value, step, count;
+    /* fast steps first; what they find counts only if its gradient is small */
+    if (mean_fast_of(m, f, centre, radius, tol, p, gradient_norm, work))
+        return;
     mean_ball_steps(k_min, k_max, radius, 0.5 * tol, &step, &count);
     for (size_t j = 0; j < n; j++)
         p[j] = centre[j];

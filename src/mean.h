@@ -11,6 +11,7 @@ struct mean_fit {
     int max_iter, memory, median;
     /* out */
     double gradient_norm, gradient_floor, variance;
+    double tolerance; /* the gradient norm that counts as converged where rounding lets it be reached */
     int iterations, converged;
 };
 
@@ -19,8 +20,8 @@ struct mean_records {
     struct objective energy; /* half the mean squared distance; for a median the mean distance */
     /* for medians: the record nearest to p and its share of the weight; 0 where there is none */
     int (*nearest)(const struct mean_records *r, const double *p, double *record, double *share, double *work);
-    double scale; /* of the first step along the gradient */
-    const void *data;
+    double scale; /* of the first step along the gradient, of means */
+    const struct source *looked; /* a few of the records say what rounding does to all */
 };
 
 size_t mean_solver_work(manifold_t m, int memory);
@@ -36,6 +37,13 @@ int mean_run(manifold_t m, const struct source *x, const double *w, double *p, s
 
 /* Projected gradient steps that provably reach a gradient of `tol` (inst/proofs/mean-solver.md): their length and number. */
 void mean_ball_steps(double k_min, double k_max, double radius, double tol, double *step, double *count);
+/* A point of the ball around `centre`, where the energy's gradient is small if fast steps got that far: no promise. Returns whether it
+ * is at most `tol`, as computed. work: mean_solver_work(m, 5) */
+int mean_fast_of(manifold_t m, const struct objective *f, const double *centre, double radius, double tol, double *p,
+                 double *gradient_norm, double *work);
+/* the same for records; work: mean_work(m, x, 5) */
+int mean_fast(manifold_t m, const struct source *x, const double *centre, double radius, double tol, double *p,
+              double *gradient_norm, double *work);
 /* Mean of records that lie in the ball around `centre`; never fails. *gradient_norm at the point returned, which lies
  * in the ball. */
 void mean_in_ball(manifold_t m, const struct source *x, const double *centre, double radius, double k_min, double k_max,

@@ -2,13 +2,14 @@
 #ifndef RIEMDP_MECHANISM_H
 #define RIEMDP_MECHANISM_H
 
-#include "manifold.h"
-#include "solver.h"
+#include "mean_steps.h"
 #include "sampler_logconcave.h"
 
 /* A radius from a hull that bounds area times the law, a uniform direction, both kept with probability true area over bound: one
- * tangent vector at a base point, in orthonormal coordinates (m->dim); work: manifold_work */
-void radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
+ * tangent vector at a base point, in orthonormal coordinates (m->dim); work: manifold_work. STATUS_TRIALS where so many trials failed: the
+ * base point and whatever it came from have no part in that. */
+enum { RADIAL_TRIALS = 1000000 };
+int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
 
 /* density proportional to exp(-d(x, centre)/sigma) with respect to the volume */
 struct laplace {
@@ -19,7 +20,7 @@ struct laplace {
 };
 
 int laplace_make(struct laplace *law, manifold_t m, double sigma);
-void laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
+int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
 
 /* l2 K-norm noise in R^d: density proportional to exp(-|z|/sigma) */
 void knorm_draw(size_t d, double sigma, struct rng *rng, double *z);
@@ -34,7 +35,7 @@ struct gaussian {
 
 int gaussian_make(struct gaussian *law, manifold_t m, double sigma);
 /* as laplace_draw */
-void gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work);
+int gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work);
 
 /* d independent normals */
 void normal_draw(size_t d, double sigma, struct rng *rng, double *z);
@@ -55,7 +56,6 @@ struct kng_bins {
 
 /* Records that lie elsewhere: what the sampler asks of them. A status other than OK: it can't be had. */
 struct kng_elsewhere {
-    struct objective energy;
     /* sums of kng_row(), kng_width() numbers, and the largest distance from the base */
     int (*look)(const struct kng_elsewhere *e, const double *base, double *sums, double *far);
     /* how many records lie in each of `cells` equal parts of the distances up to `far` */
@@ -68,9 +68,13 @@ struct kng {
     manifold_t m;
     const double *x, *centre, *base;       /* n records in the ball around `centre`, and their mean (near it will do) */
     const struct kng_elsewhere *elsewhere; /* in place of x; not with `constant` */
+    const struct mean_steps *steps;        /* how |grad U| is found, with a bound of its rounding errors, */
+    const struct steps_records *records;   /* from which records, and the room that it takes: 2 dim, steps_work() */
+    int64_t *total;
+    double *steps_room;
     size_t n;
     double radius, sigma;
-    double gradient;   /* bound of |grad U| at `base` */
+    double gradient;   /* what |grad U| at `base` and the rounding errors of |grad U| anywhere take off the levels */
     int law, envelope; /* envelope: 0, or a kind that the caller insists on */
     int constant;      /* public bins, public slope, no trial cut short */
     /* made by kng_make */
@@ -104,7 +108,8 @@ size_t kng_cells(const struct kng *k);
 size_t kng_cell(double distance, double far, size_t cells);
 /* one trial; 1 if y (inside the ball) was accepted */
 int kng_trial(struct kng *k, struct rng *rng, double *y, double *scratch);
-void kng_draw(struct kng *k, struct rng *rng, double *y, double *scratch);
+/* at most so many trials; whether one succeeded */
+int kng_draw(struct kng *k, double trials, struct rng *rng, double *y, double *scratch);
 /* |grad U| at y, Inf where it can't be had; and the lower bounds at y that the three envelopes rest on */
 double kng_gradient_norm(const struct kng *k, const double *y, double *scratch);
 void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);

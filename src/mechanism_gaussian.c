@@ -22,9 +22,9 @@ int gaussian_make(struct gaussian *law, manifold_t m, double sigma)
     return hull_make(&law->hull, &law->radial, sigma * sqrt((double)m->dim));
 }
 
-void gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work)
+int gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work)
 {
-    radial_draw(law->m, &law->hull, rng, coords, work);
+    return radial_draw(law->m, &law->hull, rng, coords, work);
 }
 
 void normal_draw(size_t d, double sigma, struct rng *rng, double *z)

@@ -353,10 +353,22 @@ static size_t coarse_cell(const struct kng *k, double rho)
     return low;
 }
 
+/* At most |grad U| at distance rho from the mean, whatever the records (proofs/kng.md, section 4): their mean squared distance is
+ * at most r^2 + rho^2 there, and the Hessian's bound is concave in squared distances. Increases. */
+static double level_public(const struct kng *k, double rho)
+{
+    double r = k->radius, far = fmin(rho, 1.7320508 * r);
+    if (!(k->curvature > 0))
+        return k->slope * rho;
+    double start = (r + 2 * k->gradient / k->slope) * (1 + 1e-12);
+    double mean = far * (1 - (1 - k->slope) * (start * start + far * (k->gradient + far / 3)) / (4 * r * r));
+    return fmax(mean + k->slope * (rho - far), k->slope * rho);
+}
+
 /* at most |grad U| for radii in [rho, end of the coarse cell] */
 static double level_at(const struct kng *k, double rho, size_t cell)
 {
-    double low = k->slope * rho, better;
+    double low = level_public(k, rho), better;
     if (k->law == KNG_DISTANCE)
         return rho;
     if (k->kind != KNG_SLOPE && !k->constant) {
@@ -372,7 +384,7 @@ static double level_at(const struct kng *k, double rho, size_t cell)
 static double level_anisotropic(const struct kng *k, double from, double to)
 {
     double e = k->excess[coarse_cell(k, fmin(to / k->shrink, k->reach))];
-    return fmax(k->slope * from / k->stretch, from - e) - k->gradient;
+    return fmax(level_public(k, from / k->stretch), from - e) - k->gradient;
 }
 
 /* adds f c c' to an upper triangle by rows */
@@ -862,7 +874,7 @@ static void normal_direction(const struct kng *k, struct rng *rng, double *out)
             out[j] = 0;
         return;
     }
-    while (!(s > 0)) {
+    for (int round = 0; round < 64 && !(s > 0); round++) { /* once, but for what rounding takes */
         for (size_t j = 0; j < d; j++)
             out[j] = rng_normal(rng);
         double t = dot(d, k->axis, out), i = 0;
@@ -876,7 +888,7 @@ static void normal_direction(const struct kng *k, struct rng *rng, double *out)
         s = norm2(d, out);
     }
     for (size_t j = 0; j < d; j++)
-        out[j] /= s;
+        out[j] = s > 0 ? out[j] / s : 0;
 }
 
 /* A direction of the law whose mass log_cap tells: among those that may keep a point at rho in the ball. Returns the log of
@@ -948,25 +960,12 @@ static double draw_direction(struct kng *k, struct rng *rng, double rho, double 
 double kng_gradient_norm(const struct kng *k, const double *y, double *scratch)
 {
     manifold_t m = k->m;
-    double sq = 0;
-    if (k->elsewhere) {
-        if (k->elsewhere->energy.eval(&k->elsewhere->energy, y, k->sum, &sq) != STATUS_OK ||
-            m->ops->inner(m, &sq, one(y), one(k->sum), one(k->sum), 0, 1, scratch) != STATUS_OK || !(sq >= 0))
-            return INFINITY;
-        return sqrt(sq);
-    }
-    for (size_t j = 0; j < m->ambient; j++)
-        k->sum[j] = 0;
-    for (size_t begin = 0; begin < k->n; begin += GRADIENT_BLOCK) {
-        size_t end = begin + GRADIENT_BLOCK < k->n ? begin + GRADIENT_BLOCK : k->n;
-        struct points x = {k->x, m->ambient};
-        host_tick(m->host, 0, 0);
-        if (manifold_log_sum(m, k->sum, &sq, y, x, NULL, begin, end, scratch) != STATUS_OK)
-            return INFINITY;
-    }
-    if (m->ops->inner(m, &sq, one(y), one(k->sum), one(k->sum), 0, 1, scratch) != STATUS_OK || !(sq >= 0))
+    double *a = k->coords;
+    if (m->ops->log(m, k->v, one(k->centre), one(y), 0, 1, scratch) != STATUS_OK ||
+        manifold_coords(m, a, one(k->centre), one(k->v), 0, 1, scratch) != STATUS_OK || !all_finite(m->dim, a))
         return INFINITY;
-    return sqrt(sq) / (double)k->n;
+    steps_clip(k->steps, a);
+    return steps_gradient(k->steps, k->records, a, a + m->dim, k->total, m->host, k->steps_room);
 }
 
 /* point at coordinates a; 0 where it isn't in the ball */
@@ -1026,10 +1025,12 @@ int kng_trial(struct kng *k, struct rng *rng, double *y, double *scratch)
     return inside && log_u <= log_accept;
 }
 
-void kng_draw(struct kng *k, struct rng *rng, double *y, double *scratch)
+int kng_draw(struct kng *k, double trials, struct rng *rng, double *y, double *scratch)
 {
-    while (!kng_trial(k, rng, y, scratch))
-        ;
+    int found = 0;
+    for (double t = 0; t < trials && !found; t++)
+        found = kng_trial(k, rng, y, scratch);
+    return found;
 }
 
 void kng_bounds(struct kng *k, const double *y, double *out, double *scratch)
@@ -1098,8 +1099,7 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
     k->reach = 2 * radius * (1 + 1e-12);
     struct kng_bins *b = &k->bins;
     public_bins(k, b);
-    double most = law == KNG_DISTANCE ? 1 : k->m->k_min < 0 ? cot_factor(k->m->k_min, 2 * radius) : 1, least = 1;
-    double extra = law == KNG_DISTANCE ? 0 : k->gradient;
+    double extra = law == KNG_DISTANCE ? 0 : k->gradient, k_min = law == KNG_DISTANCE ? 0 : fmin(m->k_min, 0), least = 1;
     /* cells of the tilt: within each, the ball is compared with balls of a slightly smaller and larger radius */
     for (double from = 0; from < radius;) {
         double half = fmin(0.01 * (radius - from + sigma), 0.01 * radius), log_top = -INFINITY, log_low = -INFINITY;
@@ -1112,7 +1112,8 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
                 log_add(log_top, width + b->log_area[i] + log_cap_at(k, tilt, radius + half, lo) - b->level[i] / sigma);
             if (lo > 0 || m->dim == 1)
                 log_low = log_add(log_low, width + (m->dim == 1 ? 0 : log_area_low(k, lo)) +
-                                               log_cap_low(k, tilt, radius - half, hi) - (most * hi + extra) / sigma);
+                                               log_cap_low(k, tilt, radius - half, hi) -
+                                               (cot_factor(k_min, fmin(radius + extra + hi, 2 * radius)) * hi + extra) / sigma);
         }
         least = fmin(least, exp(log_low - log_top));
         from = to;

@@ -21,22 +21,23 @@ int laplace_make(struct laplace *law, manifold_t m, double sigma)
     return hull_make(&law->hull, &law->radial, sigma * (double)m->dim);
 }
 
-void radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work)
+int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work)
 {
-    for (;;) {
+    for (long trial = 0; trial < RADIAL_TRIALS; trial++) {
         host_tick(m->host, 0, 0);
-        double rho = hull_draw(hull, rng, m->host);
+        double rho = hull_draw(hull, rng);
         rng_direction(rng, m->dim, coords);
         for (size_t j = 0; j < m->dim; j++)
             coords[j] *= rho;
         if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))
-            return;
+            return STATUS_OK;
     }
+    return STATUS_TRIALS;
 }
 
-void laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
+int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
 {
-    radial_draw(law->m, &law->hull, rng, coords, work);
+    return radial_draw(law->m, &law->hull, rng, coords, work);
 }
 
 void knorm_draw(size_t d, double sigma, struct rng *rng, double *z)

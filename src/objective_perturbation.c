@@ -57,16 +57,39 @@ static double feature(const struct perturbed *o, size_t i, size_t k, size_t j)
     return o->own ? o->x[(i * o->p + k) * o->q + j] : o->x[i * o->p + k];
 }
 
-/* residual e of record i, psi = across e, and what the Hessian has along e: radial e e' */
+/* a + b, and what its rounding left (Knuth) */
+static inline double two_sum(double a, double b, double *left)
+{
+    double s = a + b, t = s - a;
+    *left = (a - (s - t)) + (b - t);
+    return s;
+}
+
+/* residual e of record i, as if rounded once; psi = across e, and what the Hessian has along e: radial e e' */
 static void residual(const struct perturbed *o, size_t i, const double *b, double *e, double *across, double *radial)
 {
     size_t p = o->p, q = o->q;
+    const double *low = b + p * q;
     double r = 0, size, slope;
     for (size_t j = 0; j < q; j++) {
-        e[j] = o->y[i * q + j];
-        for (size_t k = 0; k < p; k++)
-            e[j] -= feature(o, i, k, j) * b[k * q + j];
-        r = hypot(r, e[j]);
+        double s = o->y[i * q + j], rest = 0, left;
+        for (size_t k = 0; k < p; k++) {
+            double f = feature(o, i, k, j), product = f * b[k * q + j];
+            rest -= fma(f, b[k * q + j], -product) + f * low[k * q + j];
+            s = two_sum(s, -product, &left);
+            rest += left;
+        }
+        e[j] = s + rest;
+        r += e[j] * e[j];
+    }
+    if (q == 1) {
+        r = fabs(e[0]);
+    } else if (r > 1e-280 && r < 1e280) {
+        r = sqrt(r);
+    } else { /* squares that doubles don't hold */
+        r = 0;
+        for (size_t j = 0; j < q; j++)
+            r = hypot(r, e[j]);
     }
     radial_psi(&o->loss, r, &size, &slope);
     *across = r > 0 ? size / r : slope;
@@ -132,10 +155,11 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
                 }
             }
         if (i % 4096 == 4095)
-            host_tick(o->host, 0, 1);
+            host_tick(o->host, 0, 0);
     }
+    host_tick(o->host, 0, 0); /* no counts: how often this is called depends on the records */
     for (size_t k = 0; k < m; k++) {
-        add(gradient + k, carry + k, o->ridge[k] * (b[k] - o->centre[k]));
+        add(gradient + k, carry + k, o->ridge[k] * (b[k] - o->centre[k] + b[m + k]));
         add(gradient + k, carry + k, o->noise[k]);
         gradient[k] += carry[k];
     }
@@ -144,19 +168,29 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
 size_t perturbed_work(const struct perturbed *o)
 {
     size_t m = o->p * o->q;
-    return 2 * m * m + 7 * m + 2 * o->q;
+    return 2 * m * m + 14 * m + 2 * o->q;
+}
+
+/* to = b + s d, as sums of two doubles */
+static void move(size_t m, const double *b, double s, const double *d, double *to)
+{
+    for (size_t k = 0; k < m; k++) {
+        double left, high = two_sum(b[k], s * d[k], &left);
+        left += b[m + k];
+        to[k] = high + left;
+        to[m + k] = left - (to[k] - high);
+    }
 }
 
 /* One damped step from b with gradient g: the direction's first point where the directional derivative has risen to between -.9
- * times its start and 0; such a point exists since that derivative is continuous, does not fall, and ends above 0. Every such
- * step lowers J by a fixed share. b and g are overwritten. */
+ * times its start and 0; such a point exists since that derivative is continuous, does not fall, and ends above 0. b and g are
+ * overwritten. */
 static void damped_step(const struct perturbed *o, const double *d, double *b, double *g, double *trial, double *work)
 {
     size_t m = o->p * o->q;
     double start = dot(m, g, d), low = 0, high = 0, alpha = 1;
     for (int i = 0; i < 100; i++) {
-        for (size_t k = 0; k < m; k++)
-            trial[k] = b[k] + alpha * d[k];
+        move(m, b, alpha, d, trial);
         perturbed_gradient(o, trial, g, NULL, work);
         double slope = dot(m, g, d);
         if (slope <= 0 && slope >= 0.9 * start)
@@ -169,50 +203,63 @@ static void damped_step(const struct perturbed *o, const double *d, double *b, d
         if (high > 0 && alpha == low)
             break;
     }
-    memcpy(b, trial, m * sizeof *b);
+    memcpy(b, trial, 2 * m * sizeof *b);
 }
 
-/* Nesterov's method for strong convexity mu and smoothness l: after k steps |grad|^2 <= 2 (l/mu) |grad_0|^2 (1 - sqrt(mu/l))^k */
-static int accelerated(const struct perturbed *o, double eta, double *b, double *g, double *work)
+/* Nesterov's method for strong convexity mu and smoothness l, for the steps that it takes in exact numbers; should rounding keep it from
+ * its end, steps of length 1/l from the better of where it began and where it got to: those stand errors of the gradient up to eta/4. */
+static int gradual(const struct perturbed *o, double eta, double *b, double *g, double *work)
 {
     size_t m = o->p * o->q;
-    double *before = work, *ahead = before + m, mu = INFINITY, l = 0;
-    work = ahead + m;
+    double *first = work, *before = first + 2 * m, *ahead = before + 2 * m, mu = INFINITY, l = 0;
+    work = ahead + 2 * m;
     for (size_t k = 0; k < m; k++) {
         mu = fmin(mu, o->ridge[k]);
         l = fmax(l, o->ridge[k]);
     }
     l += (double)o->n * o->reach;
-    double root = sqrt(mu / l), momentum = (1 - root) / (1 + root);
     perturbed_gradient(o, b, g, NULL, work);
-    double steps = ceil(log(fmax(4, 4 * l / mu * square(norm2(m, g) / eta))) / root) + 2;
-    if (!(steps <= SLOW_STEPS))
-        return norm2(m, g) <= eta ? STATUS_OK : STATUS_NO_CONVERGENCE;
-    memcpy(before, b, m * sizeof *b);
-    for (double k = 0; k < steps && norm2(m, g) > eta; k++) {
+    double root = sqrt(mu / l), momentum = (1 - root) / (1 + root), begun = norm2(m, g), size = begun;
+    double far = fmax(2, begun / eta), fast = ceil(2 * log(12 * l / mu * far) / root) + 2;
+    double steps = fast + ceil(5.4 * l / mu * log(8 * l / mu * far * far)) + 2;
+    memcpy(first, b, 2 * m * sizeof *b);
+    memcpy(before, b, 2 * m * sizeof *b);
+    memcpy(ahead, b, 2 * m * sizeof *b);
+    for (double k = 0; k < steps && size > REACHED * eta; k++) {
+        if (k == fast) {
+            momentum = 0;
+            if (!(size < begun))
+                memcpy(ahead, first, 2 * m * sizeof *b);
+            perturbed_gradient(o, ahead, g, NULL, work);
+        }
+        move(m, ahead, -1 / l, g, b);
         for (size_t i = 0; i < m; i++)
-            ahead[i] = b[i] + momentum * (b[i] - before[i]);
-        memcpy(before, b, m * sizeof *b);
+            g[i] = b[i] - before[i] + (b[m + i] - before[m + i]);
+        memcpy(before, b, 2 * m * sizeof *b);
+        move(m, b, momentum, g, ahead);
         perturbed_gradient(o, ahead, g, NULL, work);
-        for (size_t i = 0; i < m; i++)
-            b[i] = ahead[i] - g[i] / l;
-        perturbed_gradient(o, b, g, NULL, work);
-        host_tick(o->host, k, steps);
+        size = norm2(m, g);
     }
-    return norm2(m, g) <= eta ? STATUS_OK : STATUS_NO_CONVERGENCE;
+    memcpy(b, ahead, 2 * m * sizeof *b);
+    return size <= REACHED * eta ? STATUS_OK : STATUS_NO_CONVERGENCE;
 }
 
 int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work)
 {
     size_t m = o->p * o->q;
-    double *h = work, *l = h + m * m, *g = l + m * m, *d = g + m, *trial = d + m, *rest = trial + m;
-    double best = INFINITY;
-    for (size_t step = 0; step < newton; step++) {
+    double *h = work, *l = h + m * m, *g = l + m * m, *d = g + m, *trial = d + m, *best = trial + 2 * m, *rest = best + 2 * m;
+    double least = INFINITY;
+    for (size_t step = 0;; step++) {
         perturbed_gradient(o, b, g, h, rest);
         double size = norm2(m, g);
-        if (size <= eta)
+        if (size <= REACHED * eta)
             return STATUS_OK;
-        best = fmin(best, size);
+        if (size < least) {
+            least = size;
+            memcpy(best, b, 2 * m * sizeof *b);
+        }
+        if (step == newton)
+            break;
         for (size_t k = 0; k < m; k++) {
             h[k * m + k] += o->ridge[k];
             d[k] = -g[k];
@@ -221,16 +268,15 @@ int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, dou
             break;
         la_solve_lower('N', m, 1, l, d);
         la_solve_lower('T', m, 1, l, d);
-        for (size_t k = 0; k < m; k++)
-            trial[k] = b[k] + d[k];
+        move(m, b, 1, d, trial);
         perturbed_gradient(o, trial, h, NULL, rest);
-        if (norm2(m, h) <= 0.5 * best)
-            memcpy(b, trial, m * sizeof *b);
+        if (norm2(m, h) <= 0.5 * least)
+            memcpy(b, trial, 2 * m * sizeof *b);
         else
             damped_step(o, d, b, g, trial, rest);
-        host_tick(o->host, (double)step, (double)newton);
     }
-    return accelerated(o, eta, b, g, d);
+    memcpy(b, best, 2 * m * sizeof *b);
+    return gradual(o, eta, b, g, rest);
 }
 
 /* a Gamma radius of one more than the dimension times a uniform point of the unit ball, a product of balls */
@@ -301,7 +347,7 @@ enum { KNG_BINS = 512 };
 
 size_t clipped_kng_work(const struct perturbed *o)
 {
-    return 2 * o->n + 2 * KNG_BINS + 2 * o->p * o->p + 4 * o->p * o->q + o->p + perturbed_work(o);
+    return 2 * o->n + 2 * KNG_BINS + 2 * o->p * o->p + 5 * o->p * o->q + o->p + perturbed_work(o);
 }
 
 static int by_first(const void *a, const void *b)
@@ -313,11 +359,69 @@ static int by_first(const void *a, const void *b)
 /* H = ridge + sum_i F_i'F_i = G (x) I is the Hessian where no residual exceeds tau. In the coordinates |v|^2 = <B - b, B - b>_H a
  * record's prediction moves by at most f_i |v|, f_i^2 = x_i'G^-1 x_i, so up to |v| = (tau - |e_i|)/f_i its curvature is whole. Along a
  * ray the slope of J rises at least by 1 - sum of f_i^2 over the records past that point, and never by less than the ridge gives. */
-int clipped_kng(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *work)
+
+/* max_k |g_k| over the rows of p x q numbers */
+static double gauge_of(const struct perturbed *o, const double *g)
+{
+    double norm = 0;
+    for (size_t k = 0; k < o->p; k++)
+        norm = fmax(norm, norm2(o->q, g + k * o->q));
+    return norm;
+}
+
+/* B with the ridge's part of the gradient, |ridge_k (B_k - C_k)|, of gauge r, its direction that of a uniform point of a gauge ball */
+static void on_gauge(const struct perturbed *o, double r, struct rng *rng, double *b)
+{
+    size_t p = o->p, q = o->q;
+    for (size_t k = 0; k < p; k++) {
+        rng_direction(rng, q, b + k * q);
+        double s = pow(rng_uniform(rng), 1 / (double)q);
+        for (size_t j = 0; j < q; j++)
+            b[k * q + j] *= s;
+    }
+    double norm = gauge_of(o, b);
+    for (size_t k = 0; k < p * q; k++)
+        b[k] = o->centre[k] + r * (b[k] / norm) / o->ridge[k];
+}
+
+static int in_ridge_ball(const struct perturbed *o, const double *b, double radius)
+{
+    double length = 0;
+    for (size_t k = 0; k < o->p * o->q; k++)
+        length += o->ridge[k] * square(b[k] - o->centre[k]);
+    return length <= radius * radius;
+}
+
+/* The records pull with a gauge of n tau at most, so exp(-rate (N - n tau)+), N the ridge's gauge, lies above the law: a trial from it, in
+ * polar coordinates of the gauge, where beyond n tau the radius is a mixture of Gamma laws. True if kept. */
+static int public_trial(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *g,
+                        double *work)
+{
+    size_t m = o->p * o->q;
+    double pull = (double)o->n * o->loss.tau, s = rate * pull, mass[4] = {1}, total = 1, factor = 1, r;
+    /* over s^m/m: the inside 1, and beyond it m choose(m - 1, i) i! s^-(i + 1) */
+    for (size_t i = 0; i < m; i++) {
+        factor *= (double)(m - i) / s;
+        total += mass[i + 1] = factor;
+    }
+    double u = rng_uniform(rng) * total, toss = rng_uniform(rng);
+    size_t i = 0;
+    while (i < m && (u -= mass[i]) >= 0)
+        i++;
+    r = i == 0 ? s * pow(rng_uniform(rng), 1 / (double)m) : s + rng_gamma(rng, (double)i);
+    on_gauge(o, r / rate, rng, b);
+    if (!in_ridge_ball(o, b, radius))
+        return 0;
+    perturbed_gradient(o, b, g, NULL, work);
+    return log(toss) <= fmax(r - s, 0) - rate * gauge_of(o, g);
+}
+
+int clipped_kng(const struct perturbed *o, double rate, double radius, const double *trials, struct rng *rng, double *b,
+                double *work)
 {
     size_t n = o->n, p = o->p, q = o->q, m = p * q;
     double *far = work, *edge = far + 2 * n, *mass = edge + KNG_BINS, *l = mass + KNG_BINS, *inverse = l + p * p,
-           *g = inverse + p * p, *v = g + m, *at = v + m, *spare = at + m, *x = spare + m, *rest = x + p;
+           *g = inverse + p * p, *v = g + m, *at = v + m, *spare = at + 2 * m, *x = spare + m, *rest = x + p;
     memset(l, 0, p * p * sizeof *l);
     double least = INFINITY;
     for (size_t k = 0; k < p; k++) {
@@ -387,7 +491,9 @@ int clipped_kng(const struct perturbed *o, double rate, double radius, struct rn
         left = right;
     }
     memcpy(spare, b, m * sizeof *b);
-    for (double trial = 0;; trial++) {
+    memset(at + m, 0, m * sizeof *at); /* what is drawn is one double a coefficient */
+    int found = 0;
+    for (double trial = 0; trial < trials[0] && !found; trial++) {
         double u = rng_uniform(rng) * total;
         size_t bin = 0;
         while (bin < KNG_BINS - 1 && (u -= mass[bin]) >= 0)
@@ -396,7 +502,6 @@ int clipped_kng(const struct perturbed *o, double rate, double radius, struct rn
         double level = mass[bin] / (hi - lo);
         double rho = reach * pow(lo + (hi - lo) * rng_uniform(rng), 1 / (double)m);
         rng_direction(rng, m, v);
-        double length = 0;
         for (size_t j = 0; j < q; j++) { /* delta = L^-T v, response by response */
             for (size_t k = 0; k < p; k++)
                 x[k] = v[k * q + j];
@@ -404,18 +509,23 @@ int clipped_kng(const struct perturbed *o, double rate, double radius, struct rn
             for (size_t k = 0; k < p; k++)
                 at[k * q + j] = spare[k * q + j] + rho * x[k];
         }
-        for (size_t k = 0; k < m; k++)
-            length += o->ridge[k] * square(at[k] - o->centre[k]);
         double toss = rng_uniform(rng);
-        host_tick(o->host, 0, 1);
-        if (!(length <= radius * radius))
+        host_tick(o->host, 0, 0);
+        if (!in_ridge_ball(o, at, radius))
             continue;
         perturbed_gradient(o, at, g, NULL, rest);
-        double norm = 0;
+        found = log(toss) + log(level) <= -rate * gauge_of(o, g);
+    }
+    for (double trial = 0; trial < trials[1] && !found; trial++) {
+        host_tick(o->host, 0, 0);
+        found = public_trial(o, rate, radius, rng, at, g, rest);
+    }
+    if (!found) { /* uniform on a small gauge ball inside the domain */
+        double inverse_ridges = 0;
         for (size_t k = 0; k < p; k++)
-            norm = fmax(norm, norm2(q, g + k * q));
-        if (log(toss) + log(level) <= -rate * norm)
-            break;
+            inverse_ridges += 1 / o->ridge[k * q];
+        double most = fmin(1 / rate, radius / sqrt(inverse_ridges));
+        on_gauge(o, most * pow(rng_uniform(rng), 1 / (double)m), rng, at);
     }
     memcpy(b, at, m * sizeof *b);
     return STATUS_OK;

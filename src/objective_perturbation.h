@@ -4,7 +4,9 @@
  *
  * with rho' = psi(r) = tau g(r / tau), g piecewise linear on equidistant knots from 0 and constant after the last.
  * Arrays are record by record, within a record feature by feature, within a feature response by response: y[i q + j],
- * B[k q + j]. Features are common to all responses (x[i p + k]) or their own (x[(i p + k) q + j], as those of Jacobi fields
+ * B[k q + j]. Coefficients are sums of two doubles, B[k q + j] + B[p q + k q + j], and residuals are rounded once: where
+ * responses are far from 0, doubles alone neither hold the minimiser nor resolve its gradient. Features are
+ * common to all responses (x[i p + k]) or their own (x[(i p + k) q + j], as those of Jacobi fields
  * in a frame are). A record that counts as missing has features 0. */
 #ifndef RIEMDP_OBJECTIVE_PERTURBATION_H
 #define RIEMDP_OBJECTIVE_PERTURBATION_H
@@ -26,7 +28,7 @@ struct perturbed {
     double reach; /* no record's features are longer than its root: sum_k F_ikj^2 <= reach for every j */
     struct host *host;
     /* NULL; or records that lie elsewhere (x and y are not looked at then): sum_i -F_i'psi_i and, unless NULL, the lower triangle of
-     * the Hessian without the ridge */
+     * the Hessian without the ridge, at 2 p q numbers */
     void (*sums)(const struct perturbed *o, const double *b, double *gradient, double *hessian);
     void *data;
 };
@@ -38,15 +40,17 @@ void radial_psi(const struct radial_loss *loss, double r, double *psi, double *s
  * u = g. Writes knots + 1 values; STATUS_OUT_OF_RANGE where there is none or the check of the result fails. */
 int shared_loss(double k, double e1, double q, double t, double step, size_t knots, double *g);
 
-/* From b (in and out, p q doubles) to |grad J| <= eta: damped Newton, and Nesterov's method where that should not get there in
- * `newton` steps, whose number of steps is proven. STATUS_NO_CONVERGENCE only where rounding forbids eta. */
-enum { SLOW_STEPS = 2000000 }; /* refused beyond: ridges of 1e-2 and a million records are well below */
+/* From b (in and out, 2 p q doubles) to a computed |grad J| <= REACHED eta, by damped Newton steps, and where `newton` of them should not
+ * get there by gradient steps whose number is proven. If no gradient is off by more than eta/4, STATUS_OK is certain and the true one is
+ * within eta (inst/proofs/linear-regression.md); else STATUS_NO_CONVERGENCE may come after that number of steps. */
+#define REACHED 0.75
 size_t perturbed_work(const struct perturbed *o);
 int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work);
-/* What record i adds to sum -F'psi, p q numbers, and unless NULL to the lower triangle of the Hessian, column by column */
+/* What record i adds to sum -F'psi at b (2 p q numbers), p q numbers, and unless NULL to the lower triangle of the Hessian, column by
+ * column */
 void perturbed_record(const struct perturbed *o, size_t i, const double *b, double *gradient, double *triangle,
                       double *work);
-/* grad J (compensated sums) and, unless NULL, the (generalised) Hessian without the ridge: p q x p q */
+/* grad J at b, 2 p q numbers (compensated sums) and, unless NULL, the (generalised) Hessian without the ridge: p q x p q */
 void perturbed_gradient(const struct perturbed *o, const double *b, double *gradient, double *hessian, double *work);
 
 /* b of density prop. to exp(-rate N(b)); p features of q responses */
@@ -63,10 +67,12 @@ int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double ra
                       double *work);
 
 /* Draws B of density prop. to exp(-rate max_k |grad J_k|), noise 0, on |B - centre|_ridge <= radius, for common features and
- * Huber's g; `b` holds any point of the ball on entry, the nearer to the minimiser the faster, and the draw on return. The ridge must be the
- * same for all responses. Rejection from a radial envelope, exact wherever b was. */
+ * Huber's g; `b` (2 p q numbers) holds any point of the ball on entry, the nearer to the minimiser the faster, and the draw on
+ * return. The ridge must be the same for all responses. At most trials[0] draws by rejection from a radial envelope, exact wherever b was,
+ * then at most trials[1] from a public one, then a public law: inst/proofs/linear-regression.md, section 7. */
 size_t clipped_kng_work(const struct perturbed *o);
-int clipped_kng(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *work);
+int clipped_kng(const struct perturbed *o, double rate, double radius, const double *trials, struct rng *rng, double *b,
+                double *work);
 
 /* the norm max_k |b_k| with blocks of `size[k]` numbers, one after the other */
 int block_draw(size_t blocks, const double *size, double rate, struct rng *rng, double *b);

@@ -13,7 +13,7 @@
 #define RIEMDP_STATUSES(X)                                                                                             \
     X(OK, "none", "", "")                                                                                              \
     X(NOT_FINITE, "not_finite", "must hold finite numbers only (no NA, NaN or Inf)",                                   \
-      "Remove or impute such records first.")                                                                          \
+      "A private call counts such a record by a public rule (see `invalid`): without it n would be another number.")   \
     X(OFF_MANIFOLD, "off_manifold", "must lie on the manifold within tolerance",                                       \
       "mf_project() moves a record to the manifold; mf_is_point() finds the ones that are off.")                       \
     X(NOT_SYMMETRIC, "not_symmetric", "must be a symmetric matrix", "Symmetrise it: (x + t(x)) / 2.")                  \
@@ -21,11 +21,15 @@
       "mf_project() lifts small eigenvalues to the floor given to spd().")                                             \
     X(NOT_TANGENT, "not_tangent", "must be tangent to the manifold at its base point",                                 \
       "mf_project_tangent() removes the normal part.")                                                                 \
-    X(ZERO_SIZE, "zero_size", "must have landmarks that don't all coincide", "Remove configurations of size zero.")    \
+    X(ZERO_SIZE, "zero_size", "must have landmarks that don't all coincide",                                           \
+      "A configuration of size zero has no shape; a private call counts it by a public rule (see `invalid`).")         \
     X(CUT_LOCUS, "cut_locus", "must not lie at or beyond the cut locus of its base point, where log is not defined",   \
-      "Move the base point closer to the data, or leave such records out.")                                            \
+      "Take another base point; in private calls a public one.")                                                       \
     X(DOMAIN_EXCEEDED, "domain", "must be a tangent vector for which exp stays inside the manifold",                   \
       "Shorten the tangent vector: this manifold is not complete.")                                                    \
+    X(OUT_OF_REACH, "out_of_reach",                                                                                     \
+      "must stay where doubles tell points apart: in hyperbolic space within 32.5 of the apex or centre",               \
+      "Move the data nearer to the apex or centre: further out rounding alone moves points.")                          \
     X(NO_CONVERGENCE, "no_convergence", "could not be reached: the iteration did not converge",                        \
       "The points may be at or near the cut locus of each other.")                                                     \
     X(UNSUPPORTED, "unsupported", "is not available on this manifold", "mf_facts() lists what the manifold offers.")   \
@@ -34,8 +38,10 @@
     X(BAD_CALLBACK, "callback", "must be a function that returns finite numbers of the right type and length",         \
       "See ?manifold_custom for the shapes that each function must return.")                                           \
     X(OUT_OF_RANGE, "argument", "comes with a number out of its range", "See the help page for its range.")            \
-    X(RANDOMNESS, "randomness", "could not be obtained: the operating system gave no random bytes",                    \
+    X(RANDOMNESS, "randomness", "could not be obtained: the operating system gave no random bytes, or the same again and again", \
       "Nothing was released. Try again.")                                                                              \
+    X(TRIALS, "unsupported", "rejects nearly all that it draws on this manifold at this scale",                        \
+      "Nothing was released. A smaller scale would do, or a wrapped law.")                                             \
     X(LINALG, "linalg", "could not be factored", "The matrix may be too ill-conditioned.")
 
 enum status {
@@ -104,6 +110,15 @@ static inline double log_sinhc(double x)
     if (y < 1e-4)
         return y * (1.0 / 6 - y * (1.0 / 180 - y / 2835));
     return x < 20 ? log(sinh(x) / x) : x - log(2 * x);
+}
+
+/* whether two rows hold the same numbers */
+static inline int same(size_t n, const double *x, const double *y)
+{
+    for (size_t j = 0; j < n; j++)
+        if (!(x[j] == y[j]))
+            return 0;
+    return 1;
 }
 
 static inline double dot(size_t n, const double *x, const double *y)

@@ -123,26 +123,37 @@ static double long_fraction(struct rng *rng, uint64_t bits)
     return (double)bits * 0x1p-55 + (double)((next_word(rng) >> 11) + 0.5) * 0x1p-108;
 }
 
+void rng_stuck(struct rng *rng)
+{
+    if (rng->host)
+        rng->host->fail(rng->host, STATUS_RANDOMNESS); /* doesn't return */
+}
+
 /* What one word couldn't decide: edges of layers, the tail, numbers near 0. */
 static double ziggurat_slow(struct rng *rng, uint64_t word)
 {
-    for (;; word = next_word(rng)) {
+    for (int round = 0; round < RNG_ROUNDS; round++, word = next_word(rng)) {
         size_t layer = word & 255;
         double sign = word & 256 ? -1 : 1, x = long_fraction(rng, word >> 9) * ziggurat_edge[layer];
         if (x < ziggurat_edge[layer + 1])
             return sign * x;
         if (layer == 0) { /* Marsaglia 1964: the tail beyond r */
-            double y;
-            do {
+            double y = 0;
+            x = 1;
+            for (int k = 0; k < RNG_ROUNDS && 2 * y < x * x; k++) {
                 x = -log(system_uniform(rng)) / ziggurat_tail;
                 y = -log(system_uniform(rng));
-            } while (2 * y < x * x);
+            }
+            if (2 * y < x * x)
+                rng_stuck(rng);
             return sign * (ziggurat_tail + x);
         }
         double low = ziggurat_height[layer], high = ziggurat_height[layer + 1];
         if (low + system_uniform(rng) * (high - low) < exp(-0.5 * x * x))
             return sign * x;
     }
+    rng_stuck(rng);
+    return 0;
 }
 
 /* Ziggurat (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08) on whole words: 8 bits choose the layer, one the sign, the
@@ -217,10 +228,11 @@ void rng_normals(struct rng *rng, size_t n, double sd, double *out)
 /* uniform on 0, ..., n - 1, without bias; n < 2^53 */
 size_t rng_below(struct rng *rng, size_t n)
 {
-    uint64_t most = UINT64_MAX - UINT64_MAX % n, x;
-    do
+    uint64_t most = UINT64_MAX - UINT64_MAX % n, x = most;
+    for (int round = 0; round < RNG_ROUNDS && x >= most; round++)
         x = rng_bits(rng);
-    while (x >= most);
+    if (x >= most)
+        rng_stuck(rng);
     return (size_t)(x % n);
 }
 
@@ -230,7 +242,7 @@ double rng_gamma(struct rng *rng, double shape)
     if (shape < 1)
         return rng_gamma(rng, shape + 1) * pow(rng_uniform(rng), 1 / shape);
     double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
-    for (;;) {
+    for (int round = 0; round < RNG_ROUNDS; round++) {
         double x = rng_normal(rng), v = 1 + c * x;
         if (v <= 0)
             continue;
@@ -238,16 +250,20 @@ double rng_gamma(struct rng *rng, double shape)
         if (log(rng_uniform(rng)) < 0.5 * x * x + d * (1 - v + log(v)))
             return d * v;
     }
+    rng_stuck(rng);
+    return d;
 }
 
 void rng_direction(struct rng *rng, size_t n, double *out)
 {
-    double s;
-    do {
+    double s = 0;
+    for (int round = 0; round < RNG_ROUNDS && s == 0; round++) {
         for (size_t i = 0; i < n; i++)
             out[i] = rng_normal(rng);
         s = norm2(n, out);
-    } while (s == 0);
+    }
+    if (!(s > 0))
+        rng_stuck(rng);
     for (size_t i = 0; i < n; i++)
-        out[i] /= s;
+        out[i] = s > 0 ? out[i] / s : i == 0;
 }

@@ -14,6 +14,10 @@
 enum rng_source { RNG_STREAM, RNG_SYSTEM, RNG_R };
 enum { RNG_WORDS = 512 };
 
+/* Rounds of rejection at most. Each ends with probability .3 or more, so that none is left with one below 2^-2100, less than any double but
+ * 0, whatever the data: then the call ends in an error, and nothing is released. inst/proofs/randomness.md */
+enum { RNG_ROUNDS = 4096 };
+
 struct rng {
     enum rng_source source;
     struct host *host;
@@ -28,6 +32,7 @@ int rng_system_bytes(void *out, size_t n); /* rng_os.c: 0 on success */
 void rng_start(struct rng *rng, enum rng_source source, struct host *host);
 void rng_wipe(struct rng *rng);
 void rng_use_system(struct rng *rng); /* no stream from now on, but the operating system's bits; R's generator stays */
+void rng_stuck(struct rng *rng);      /* ends the call: so many rounds in vain come of a generator that is stuck */
 uint64_t rng_bits(struct rng *rng);   /* 64 random bits */
 double rng_uniform(struct rng *rng);  /* open interval (0, 1) */
 double rng_normal(struct rng *rng);

@@ -230,18 +230,24 @@ static uint32_t take(struct bits *bits, int count)
     return out;
 }
 
+/* Loops that reject have at most RNG_ROUNDS rounds, of which each is the last with probability .3 or more, whatever the data; after them the
+ * call ends in rng_stuck(). What counts a number up has no such bound, for then the numbers wouldn't have their laws: it stops where they
+ * are beyond what leaves the sampler. inst/proofs/lattice.md, section 2 */
+
 /* uniform on 0, ..., most - 1; most below 2^63 */
 static uint64_t uniform_below(struct bits *bits, uint64_t most)
 {
-    uint64_t mask = most - 1, x;
+    uint64_t mask = most - 1, x = most;
     for (int shift = 1; shift < 64; shift *= 2)
         mask |= mask >> shift;
-    do {
+    for (int round = 0; round < RNG_ROUNDS && x >= most; round++) {
         x = take(bits, 32);
         if (mask >> 32)
             x |= (uint64_t)take(bits, 32) << 32;
         x &= mask;
-    } while (x >= most);
+    }
+    if (x >= most)
+        rng_stuck(bits->rng);
     return x;
 }
 
@@ -253,13 +259,15 @@ static int bernoulli(struct bits *bits, uint64_t num, uint64_t den)
 {
     if (num >= den)
         return 1;
-    while (num > 0) {
+    for (int round = 0; num > 0; round++) {
         num <<= 1;
         uint32_t digit = num >= den, random = take(bits, 1);
         if (digit)
             num -= den;
         if (random != digit)
             return random < digit;
+        if (round >= RNG_ROUNDS)
+            rng_stuck(bits->rng);
     }
     return 0;
 }
@@ -268,13 +276,15 @@ static int bernoulli_big(struct bits *bits, struct big *num, const struct big *d
 {
     if (big_compare(num, den) >= 0)
         return 1;
-    while (num->n > 0) {
+    for (int round = 0; num->n > 0; round++) {
         big_shift_left(num, 1);
         uint32_t digit = big_compare(num, den) >= 0, random = take(bits, 1);
         if (digit)
             big_subtract(num, den);
         if (random != digit)
             return random < digit;
+        if (round >= RNG_ROUNDS)
+            rng_stuck(bits->rng);
     }
     return 0;
 }
@@ -287,7 +297,8 @@ int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den)
             return 0;
     uint64_t k = 1;
     while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))
-        k++;
+        if (++k > RNG_ROUNDS)
+            rng_stuck(bits->rng);
     return k & 1;
 }
 
@@ -300,12 +311,13 @@ static int bernoulli_exp_big(struct bits *bits, struct big *num, const struct bi
             return 0;
         big_subtract(num, den);
     }
-    for (;;) {
+    for (; k <= RNG_ROUNDS; k++) {
         big_copy(&x, num);
         if (!bernoulli_big(bits, &x, den) || !bernoulli(bits, 1, k))
             return k & 1;
-        k++;
     }
+    rng_stuck(bits->rng);
+    return 0;
 }
 
 /* ---- discrete Laplace and Gaussian ----------------------------------------------------------------------------------- */
@@ -314,12 +326,14 @@ static int bernoulli_exp_big(struct bits *bits, struct big *num, const struct bi
 int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale)
 {
     struct big x, den;
+    /* (u + v num)/den is beyond LATTICE_MOST from there on */
+    uint64_t most = (uint64_t)LATTICE_MOST, q = most / scale.num + 2, enough = q < most / scale.den ? q * scale.den : most;
     big_set(&den, scale.den);
-    for (;;) {
+    for (int round = 0; round < RNG_ROUNDS; round++) {
         uint64_t u = uniform_below(bits, scale.num), v = 0;
         if (!bernoulli_exp(bits, u, scale.num))
             continue;
-        while (bernoulli_exp(bits, 1, 1))
+        while (v < enough && bernoulli_exp(bits, 1, 1))
             v++;
         if (scale.den == 1 && v < 2) {
             u += v * scale.num;
@@ -337,6 +351,8 @@ int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale)
             continue;
         return negative ? -(int64_t)u : (int64_t)u;
     }
+    rng_stuck(bits->rng);
+    return 0;
 }
 
 /* their Algorithm 3: discrete Laplace of scale t = floor(sigma) + 1, kept with probability
@@ -350,7 +366,7 @@ int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance)
     big_multiply_small(&den, variance.den);
     big_multiply_small(&den, t.num);
     big_multiply_small(&den, t.num);
-    for (;;) {
+    for (int round = 0; round < RNG_ROUNDS; round++) {
         int64_t y = discrete_laplace_draw(bits, t);
         big_set(&gamma, (uint64_t)(y < 0 ? -y : y));
         big_multiply_small(&gamma, t.num);
@@ -367,6 +383,8 @@ int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance)
         if (bernoulli_exp_big(bits, &gamma, &den))
             return y;
     }
+    rng_stuck(bits->rng);
+    return 0;
 }
 
 /* ---- exponential and normal numbers whose digits are drawn when asked for -------------------------------------------- */
@@ -400,7 +418,7 @@ static void exponential(struct bits *bits, struct deviate *x)
 {
     struct deviate run[2];
     uint64_t whole = 0;
-    for (;; whole++) {
+    for (; whole < (uint64_t)LATTICE_MOST; whole++) {
         int length = 0;
         struct deviate *last = x;
         fresh(x);
@@ -410,13 +428,13 @@ static void exponential(struct bits *bits, struct deviate *x)
             if (!less(bits, next, last))
                 break;
             last = next;
-            length++;
+            if (++length > RNG_ROUNDS)
+                rng_stuck(bits->rng);
         }
-        if (!(length & 1)) {
-            x->whole = whole;
-            return;
-        }
+        if (!(length & 1))
+            break;
     }
+    x->whole = whole;
 }
 
 /* r < (2 k + x)/(2 k + 2): the sign of (2 k + 2) r - 2 k - x, digit by digit */
@@ -448,17 +466,19 @@ static int normal_tail(struct bits *bits, int64_t k, struct deviate *x)
         if (!below_slope(bits, k, &slope, x))
             return !(length & 1);
         last = next;
+        if (length > RNG_ROUNDS)
+            rng_stuck(bits->rng);
     }
 }
 
 /* standard normal: Karney 2016, doi:10.1145/2710016, Algorithm N */
 static void normal(struct bits *bits, struct deviate *x)
 {
-    for (;;) {
-        int64_t k = 0, kept = 1;
-        while (bernoulli_exp(bits, 1, 2))
+    for (int round = 0; round < RNG_ROUNDS; round++) {
+        int64_t k = 0, kept = 1, most = INT64_C(1) << 12;
+        while (k <= most && bernoulli_exp(bits, 1, 2))
             k++;
-        if (k > (INT64_C(1) << 26)) /* probability exp(-2^25) */
+        if (k > most) /* probability exp(-2^11) */
             continue;
         for (int64_t i = 0; i < k * (k - 1) && kept; i++)
             kept = bernoulli_exp(bits, 1, 2);
@@ -471,6 +491,7 @@ static void normal(struct bits *bits, struct deviate *x)
         x->negative = (int)take(bits, 1);
         return;
     }
+    rng_stuck(bits->rng);
 }
 
 /* ---- the l2 law ------------------------------------------------------------------------------------------------------ */
@@ -586,7 +607,10 @@ static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z
 uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work)
 {
     struct deviate *e = work, *g = work + d + 1;
-    for (uint64_t trials = 1;; trials++) {
+    /* at most RNG_ROUNDS exp(x) trials, x = sqrt(d)/(2 scale) rounded up */
+    uint64_t x = (root64(d) + 1) * scale.den / (2 * scale.num) + 1, most = (uint64_t)RNG_ROUNDS << (3 * x + 1) / 2;
+    int undecided = 0;
+    for (uint64_t trials = 1; trials <= most && undecided < 8; trials++) {
         int kept = -1;
         for (size_t i = 0; i <= d; i++)
             exponential(bits, e + i);
@@ -597,5 +621,8 @@ uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_
             kept = l2_decide(bits, d, scale, z, e, g, digits);
         if (kept == 1)
             return trials;
+        undecided += kept < 0;
     }
+    rng_stuck(bits->rng);
+    return 0;
 }

@@ -122,11 +122,9 @@ int hull_make(struct hull *h, const struct logconcave *f, double scale)
     return total > 0 && total < INFINITY ? STATUS_OK : STATUS_NO_CONVERGENCE;
 }
 
-double hull_draw(const struct hull *h, struct rng *rng, struct host *host)
+double hull_draw(const struct hull *h, struct rng *rng)
 {
-    for (long trial = 0;; trial++) {
-        if (trial % 1024 == 1023)
-            host_tick(host, 0, 0);
+    for (int trial = 0; trial < RNG_ROUNDS; trial++) {
         double u = rng_uniform(rng), v = rng_uniform(rng), x, value, slope;
         int i = 0;
         while (i < h->count - 1 && u > h->mass[i])
@@ -146,4 +144,6 @@ double hull_draw(const struct hull *h, struct rng *rng, struct host *host)
         if (log(rng_uniform(rng)) <= value - h->peak - h->value[i] - s * (x - h->at[i]))
             return x;
     }
+    rng_stuck(rng);
+    return h->at[0];
 }

@@ -24,6 +24,7 @@ struct hull {
 
 /* STATUS_NO_CONVERGENCE where the density can't be normalised */
 int hull_make(struct hull *h, const struct logconcave *f, double scale);
-double hull_draw(const struct hull *h, struct rng *rng, struct host *host);
+/* A trial succeeds with probability .43 or more, whatever the law is: inst/proofs/laplace.md, section 3. */
+double hull_draw(const struct hull *h, struct rng *rng);
 
 #endif

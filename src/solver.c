@@ -97,7 +97,8 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
     for (;;) {
         s->gradient_norm = sqrt(gg > 0 ? gg : 0);
         s->value = value;
-        s->converged = s->gradient_norm <= s->tol;
+        double spread = s->relative ? sqrt(2 * fabs(value)) : 1;
+        s->converged = s->gradient_norm <= s->tol * spread || (spread <= 100 * s->floor && s->gradient_norm <= s->floor);
         if (s->converged || s->iterations >= s->max_iter || stalled >= patience)
             return STATUS_OK;
         if (s->conjugate && kept > 0) { /* the pair's room holds the last direction and gradient, both moved to p */
@@ -117,10 +118,9 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
             return STATUS_NO_CONVERGENCE;
         if (!(slope < 0)) {
             kept = 0;
-            double scale = s->adaptive ? s->scale : 1;
             for (size_t j = 0; j < n; j++)
-                d[j] = -scale * g[j];
-            slope = -scale * gg;
+                d[j] = -s->scale * g[j];
+            slope = -s->scale * gg;
         }
         /* Backtracking on the value; close to the solution, where its rounding hides any descent, the gradient decides. */
         int accepted = 0;
@@ -192,7 +192,7 @@ int solver_run(manifold_t m, const struct objective *f, double *p, struct solver
             for (size_t j = 0; j < n; j++)
                 yk[j] = g_new[j] - yk[j];
             if (inner(m, q, sk, yk, &sy, rest) == STATUS_OK && inner(m, q, sk, sk, &ss, rest) == STATUS_OK &&
-                sy > 1e-10 * ss && sy > 0) {
+                s->scale * sy > 1e-10 * ss && sy > 0) {
                 rho[kept] = 1 / sy;
                 kept++;
             }

@@ -12,6 +12,8 @@ struct objective {
 
 struct solver {
     double tol;    /* gradient norm at which to stop */
+    int relative;  /* tol is in units of the root of twice the value: for means, of the data's spread */
+    double floor;  /* where the value is no more than rounding (relative): a gradient norm that will do */
     int max_iter;  /* most accepted steps */
     int memory;    /* pairs kept; 0: plain gradient steps */
     int conjugate; /* conjugate directions (Polak and Ribiere, kept at least 0); needs memory >= 1 for its room */

@@ -69,7 +69,7 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "lm_data_any", "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
+RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "lm_data_any", "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -119,7 +119,8 @@ kinds <- list(
   tangent_law = function(k) pick(1, 2), tangent_way = function(k) pick(1, 2, 3, 4), tangent_law_name = function(k) "gaussian",
   tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick(1, 2, 3), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
-  lattice_numbers = function(k) c(pick(0.05, 0.2), 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(8, 20), pick(0, 1)),
+  steps_numbers = function(k) c(0.1, 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(0, 1e-3), pick(0, 1), pick(0, 1)),
+  kng_bounds = function(k) c(0.1, 0.5, pick(1, 5), 40, 0.1, pick(1, 8), pick(0, 1e-3), 1, 0, 1e-10), lattice_step = function(k) pick(8, 20), steps_radius = function(k) 0.1,
   key_bytes = function(k) as.raw(sample(0:255, 32, TRUE)), nonce_bytes = function(k) as.raw(sample(0:255, 12, TRUE)),
   secret_bytes = function(k) as.raw(sample(0:255, 44, TRUE)), lane_set = function(k) pick(0, 1),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
@@ -127,6 +128,9 @@ kinds <- list(
   fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
   release = function(k) keep(k, "release", dp_mean(k$x, k$M, 1, k$one, 0.1, mechanism = "wrapped")),
   guarantee = function(k) guarantee(kinds$release(k)), points = function(k) mf_points(k$x, k$M),
+  x_or_texts = function(k) if (runif(1) < 0.7) k$x else as.character(kinds$points(k)),
+  point_texts = function(k) pick(list(kinds$points(k), as.character(kinds$points(k))))[[1]], no = function(k) FALSE,
+  point_rows = function(k) as.matrix(mf_points(k$x, k$M)), tangents = function(k) mf_log(k$M, k$one, mf_points(k$x, k$M)),
   points_summary = function(k) summary(mf_points(k$x, k$M)),
   norm = function(k) pick(1, 2, 3), counts = function(k) as.double(c(sample(5, 2), 1)),
   chain_start = function(k) pick(list(NULL, TRUE, k$one))[[1]],
@@ -154,12 +158,13 @@ kinds <- list(
   price = function(k) dp_epsilon(event_gaussian(1), 1e-5), tradeoff = function(k) dp_tradeoff(event_gaussian(1), c(0.1, 0.5)),
   accountants_table = function(k) dp_accountants(event_gaussian(1), 1e-5),
   pld_pair = function(k) c(pick(0, 1), runif(1, 0.2, 2), pick(1, 0.1), pick(0, 1), -1, 1),
+  fft_numbers = function(k) if (pick(TRUE, FALSE)) runif(16) else c(1 + 0i, 0.5 - 1i, 0.2 + 0i),
   pld_grid = function(k) c(0.01, -50, 100, sample(0:4, 1)), merge_grid = function(k) c(0.1, -10, 20, pick(0, 1)),
   losses = function(k) seq(-0.9, 0.9, 0.3), masses = function(k) rep(1 / 7, 7),
   lm_step = function(k) 0.04, lm_knots = function(k) 200, lm_x = function(k) rbind(1, seq(-1, 1, length.out = 6)),
   lm_y = function(k) matrix(seq(-1, 2, length.out = 12), 2), lm_ridge = function(k) matrix(1, 2, 2), lm_centre = function(k) matrix(0.1, 2, 2),
   lm_loss = function(k) list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07)), lm_numbers = function(k) c(1e-8, pick(0, 20), 2),
-  lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) c(0.1, 3),
+  lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) c(0.1, 3, 100, 100),
   lm_draw = function(k) c(pick(1, 2, 3), 0.5, 100, pick(0, 1)), lm_formula = function(k) cbind(y, z) ~ x,
   lm_x_any = function(k) if (runif(1) < 0.7) kinds$lm_x(k) else {
     structure(list(n = 6, sums = function(v) double(if (v[1] == 1) 14 else 4)), class = "riemdp_tally")
@@ -210,9 +215,11 @@ kinds <- list(
     DBI::dbDisconnect(connection)
     path
   })), table_name = function(k) "records", key_name = function(k) "id", plane_rows = function(k) matrix(runif(8), 4), plane = function(k) euclidean(2),
-  site_request = function(k) list(kernel = pick("count", "ball"), private = TRUE, M = k$M, center = kinds$stored(k), radius = 0.1, p = NULL, what = pick(2, 3)),
+  site_request = function(k) list(kernel = pick("count", "ball", "noisy"), private = TRUE, M = k$M, center = kinds$stored(k), radius = 0.1, sd = 2, p = NULL,
+                                  what = pick(2, 3)),
   curve_chunks = function(k) keep(k, "curve_chunks", geodesic_regression(y ~ t, k$M, chunks(list(list(y = k$x, t = as.double(seq_len(k$n))))), starts = 1, tol = 1e-6)),
-  a_site = function(k) site(4, function(request) site_answer(request, k$x)), ask = function(k) function(request) site_answer(request, k$x),
+  a_site = function(k) site(4, function(request) site_answer(request, k$x, "sums")), ask = function(k) function(request) site_answer(request, k$x, "sums"),
+  site_policy = function(k) pick("sums", "noisy"), site_budget = function(k) dp_ledger(epsilon = 1, delta = 1e-6, rule = pick("gdp", "zcdp")),
   chunked_any = function(k) if (runif(1) < 0.7) k$x else chunks(k$x, 3),
   model_object = function(k) if (runif(1) < 0.5) kinds$fit(k) else kinds$release(k)
 )
@@ -226,7 +233,7 @@ pause <- function(k) {
       if (calls == 15) signalCondition(structure(class = c("interrupt", "condition"), list()))
       stop("none")
     }, k$M, batched = TRUE))
-    data <- if (is.data.frame(k$x)) as.matrix(k$x) else if (inherits(k$x, "mf_points")) seq_along(k$x) else k$x
+    data <- if (is.data.frame(k$x)) as.matrix(k$x) else if (inherits(k$x, "riemdp_points")) seq_along(k$x) else k$x
     tryCatch(dp_optimize(out$problem, data, 1, 1e-6, start = k$one, clip = 1, lr = 0.1, steps = 20, ledger = out$ledger,
                          checkpoint = out$file), interrupt = function(e) NULL, riemdp_error = function(e) NULL)
     out
@@ -253,7 +260,7 @@ arguments <- c(
   riemdp_chunk_ball = "M x centre=stored radius p=stored what=ball_sum", riemdp_chunk_counts = "M x centre=stored radii=rho",
   riemdp_chunk_gradients = paste("M data=x kind=problem_kind threshold=positive fun=callback n p=stored snapshot=maybe_stored numbers=clip_numbers",
                                  "which=maybe_which"),
-  riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_lattice = "M x centre=stored numbers=lattice_numbers n at=coords_zero",
+  riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_steps = "M x centre=stored numbers=steps_numbers n at=coords_zero",
   riemdp_chunk_logs = "M x weights p=stored median=flag", riemdp_chunk_reach = "M x weights p=stored", riemdp_chunk_records = "M x which",
   riemdp_chunk_regression = "M state=curve_state x=times y=x weights numbers=loss_numbers",
   riemdp_regression_of = "M tally=curve_tally y=x x=times moments=curve_moments p=no_path v=no_path numbers=regression_numbers",
@@ -261,36 +268,37 @@ arguments <- c(
   riemdp_mean_of = "M tally start=stored looked=stored total=positive tol max_iter=iterations memory median=zero",
   chunks = "x size=chunk_size", chunk_files = "paths=rds_file", chunk_query = "open=open_base table=table_name key=key_name size=chunk_size",
   rows_to_points = "x=plane_rows M=plane", map_future = "", map_mirai = "", mf_dist_blocks = "M x=in_chunks", sites = "a=a_site",
-  site = "n=whole ask", site_answer = "request=site_request x",
+  site = "n=whole ask", site_answer = "request=site_request x answers=site_policy ledger=site_budget",
   riemdp_aliased = "M name=operation args=pv over=count",
   riemdp_ambient_noise = "M at=one centre=one n=count norm sigma radius project=flag simulate=flag",
   riemdp_chain = paste("M x centre=one radius bounds start=chain_start target=law proposal=law redraw=flag sigma step=small",
                        "counts truncate=flag tol simulate=flag"),
-  riemdp_euclidean_mean = "M x=x_or_tally centre=one radius bounds target=law norm sigma into_ball=flag tol simulate=flag",
+  riemdp_euclidean_mean = "M x=x_or_tally centre=one radius bounds target=law norm sigma into_ball=flag tol numbers=steps_numbers simulate=flag",
   riemdp_pointwise_mean = "M x centre=one radius bounds aligned=flag scale=scales factor=small tol simulate=flag",
   riemdp_ball_bounds = "M centre=one radius", riemdp_ball_steps = "k_min=minus k_max=number radius=small tol",
   riemdp_carry = "M p q v", riemdp_check = "M x", riemdp_coords = "M p v", riemdp_count = "M x", riemdp_dist = "M p q",
   riemdp_dist_matrix = "M x", riemdp_exp = "M p v", riemdp_facts = "M", riemdp_from_coords = "M p a",
   riemdp_inner = "M p u v", riemdp_is_point = "M x", riemdp_jacobi = "M p v x=t u",
-  riemdp_kng_acceptance_nonprivate = "M x centre=one radius law sigma tol capped=flag draws=count simulate=flag",
-  riemdp_kng_domination_nonprivate = "M x centre=one radius sigma draws=count simulate=flag",
-  riemdp_kng_least_acceptance = "M radius law sigma tol",
-  riemdp_kng_nonprivate = "M x centre=one radius law sigma tol trials=count draws=count envelope=flag simulate=flag",
+  riemdp_kng_acceptance_nonprivate = "M x centre=one radius=steps_radius law sigma bounds=kng_bounds capped=flag draws=count simulate=flag",
+  riemdp_kng_domination_nonprivate = "M x centre=one radius=steps_radius sigma bounds=kng_bounds draws=count simulate=flag",
+  riemdp_kng_least_acceptance = "M radius law sigma gradient=tol",
+  riemdp_kng_nonprivate = "M x centre=one radius=steps_radius law sigma bounds=kng_bounds trials=count draws=count envelope=flag simulate=flag",
   riemdp_regression = "M y=x x=times weights p=no_path v=no_path numbers=regression_numbers",
   riemdp_regression_gradient = "M p=one v=velocity x=times y=x weights numbers=loss_numbers",
   riemdp_regression_records = "M p=one v=velocity x=times y=x numbers=record_numbers",
   riemdp_gaussian_radii = "M n=count sigma simulate=flag", riemdp_laplace_radii = "M n=count sigma simulate=flag",
   riemdp_log = "M p q", riemdp_log_density = "M p v",
-  riemdp_lattice_mean_nonprivate = "M x centre=one numbers=lattice_numbers", riemdp_lattice_model = "M",
+  riemdp_steps_mean_nonprivate = "M x centre=one numbers=steps_numbers start=coords_zero", riemdp_steps_model = "M",
   riemdp_lattice_noise = "M n=count law=lattice_law scale=lattice_scale simulate=flag",
-  riemdp_release_lattice = "M x centre=one numbers=lattice_numbers law=lattice_law scale=lattice_scale simulate=flag",
+  riemdp_release_lattice = "M x centre=one numbers=steps_numbers k=lattice_step law=lattice_law scale=lattice_scale simulate=flag",
   riemdp_mean = "M x weights start tol max_iter=iterations memory median=flag",
   riemdp_noise = "M centre=one n=count law sigma simulate=flag", riemdp_norm = "M p v", riemdp_origin = "M",
+  riemdp_points = "rows=point_rows M tangent=flag names=no_path", riemdp_points_rows = "x=point_texts M tangent=no",
   riemdp_pole = "M p q v rungs=count", riemdp_project = "M x", riemdp_project_tangent = "M p v",
-  riemdp_radial = "M rho",
+  riemdp_radial = "M rho", riemdp_radial_acceptance = "M n=count law sigma simulate=flag",
   riemdp_release_radius = "M x=x_or_tally centre=one radii=rho fraction=small epsilon simulate=flag",
-  riemdp_release_kng = "M x=x_or_tally centre=one radius law sigma tol trials=count simulate=flag",
-  riemdp_release_mean = "M x=x_or_tally centre=one radius bounds law=law_any sigma tol simulate=flag", riemdp_statuses = "",
+  riemdp_release_kng = "M x=x_or_tally centre=one radius=steps_radius law sigma bounds=kng_bounds trials=count constant=flag simulate=flag",
+  riemdp_release_mean = "M x=x_or_tally centre=one radius=steps_radius bounds law=law_any sigma tol numbers=steps_numbers constant=flag simulate=flag", riemdp_statuses = "",
   riemdp_objective_nonprivate = "M data=x kind=problem_kind threshold=positive fun=callback n p=one",
   riemdp_optimize = paste("M data=x kind=problem_kind threshold=positive fun=callback n start=one tol max_iter=count memory=one_pair",
                           "conjugate=flag"),
@@ -298,6 +306,7 @@ arguments <- c(
                                  "lr=small state=optim_state simulate=flag"),
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_chacha = "key=key_bytes nonce=nonce_bytes counter=count set=lane_set", riemdp_stream = "secret=secret_bytes n=count",
+  riemdp_seal = "key=key_bytes bytes=secret_bytes",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
   riemdp_gauss_newton_frame = "M p=one v=velocity",
@@ -310,6 +319,7 @@ arguments <- c(
   riemdp_perturbation_noise = "p=count q=count n=count norm=law rate=positive simulate=flag",
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
   riemdp_pld_cells = "pair=pld_pair grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
+  riemdp_fft = "x=fft_numbers",
 
   event_pure = "epsilon adjacency", event_laplace = "scale=positive adjacency", event_gaussian = "noise_multiplier=positive adjacency",
   event_discrete_gaussian = "sigma=positive sensitivity=positive dimension=seed adjacency", event_gdp = "mu=positive adjacency",
@@ -327,7 +337,7 @@ arguments <- c(
   smooth_outline = "x=landmarks bandwidth=radius closed=flag position",
   dp_mean = "x=chunked_any M epsilon center=one radius delta=zero mechanism calibration invalid ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note",
-  dp_mean_plan = "M n=count epsilon center=one radius", dp_uncertainty = "r=release", confint.dp_mean = "object=release",
+  dp_mean_plan = "M n=count epsilon center=one radius", dp_uncertainty = "r=release", confint.riemdp_mean = "object=release",
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
   discrete_gaussian_noise = "n=count sigma=wide", discrete_l2_noise = "n=count dim scale=wide",
   discrete_laplace_noise = "n=count scale=wide",
@@ -337,7 +347,7 @@ arguments <- c(
   dp_regression = "formula=curve M data=curve_data_any epsilon center=one radius=small speed=positive residual_bound=positive x_range=half delta=delta_small method=curve_method loss=loss_name chain=iterations",
   nonprivate_regression_kng = "formula=curve M data=curve_data epsilon feet=seed vectors=seed burn_in=iterations step=positive",
   dp_regression_plan = "M n=count epsilon center=one radius=small speed=positive residual_bound=positive x_half=positive delta=delta_small",
-  confint.dp_regression = "object=curve_release", predict.dp_regression = "object=curve_release newdata=curve_data",
+  confint.riemdp_regression = "object=curve_release", predict.riemdp_regression = "object=curve_release newdata=curve_data",
   geodesic_regression = "formula=curve M data=curve_data_any loss=loss_name weights=no_path subset=no_path na.action=omit cutoff=no_path origin tol max_iter=iterations",
   geodesic_gradient = "M p=one v=velocity x=times y=x loss=loss_name cutoff=positive weights", augment = "x=curve_fit",
   gdp_parameter = "M sigma distance", gradient_sensitivity = "M n=count radius center=one calibration",
@@ -348,7 +358,7 @@ arguments <- c(
   mean_sensitivity = "M n=count radius center=one calibration", mf_check = "M x", mf_coords = "M p v",
   mf_dist = "M p q", mf_dist_matrix = "M x", mf_exp = "M p v", mf_facts = "M", mf_from_coords = "M p a",
   mf_inner = "M p u v", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",
-  mf_norm = "M p v", mf_points = "x M", mf_project = "M x", mf_project_tangent = "M p v",
+  mf_norm = "M p v", mf_points = "x=x_or_texts M", mf_project = "M x", mf_project_tangent = "M p v",
   mf_random = "M n=count sd=positive", mf_random_tangent = "M p=one n=whole sd=positive",
   mf_transport = "M p q v method=transport rungs=count", privacy_profile = "M sigma distance epsilon=epsilons",
   riemdp_errors = "", spd = "k=whole metric=metric_spd floor=tol",
@@ -364,7 +374,7 @@ arguments <- c(
   riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
   riemdp_poincare_embedding = "M=ball edges start=ball_points numbers=embedding_numbers",
   dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small",
-  dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.dp_lm = "object=lm_release",
+  dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.riemdp_lm = "object=lm_release",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
@@ -373,14 +383,15 @@ arguments <- c(
 )
 
 # methods of exported and of base generics: by the class they are for
-classes <- c(dp_regression = "curve_release", dp_regression_plan = "curve_plan", dp_band = "curve_band",
-             geodesic_regression = "curve_fit", summary.geodesic_regression = "curve_summary", mf_points = "points", frechet_mean = "fit", dp_release = "release", dp_mean = "release",
-             dp_guarantee = "guarantee", manifold = "M", summary.mf_points = "points_summary",
-             dp_ledger = "ledger", nonprivate_chain = "chain", nonprivate_regression_kng = "published_curve", dp_event = "event", dp_price = "price", dp_tradeoff = "tradeoff",
-             dp_accountants = "accountants_table", dp_region = "region", dp_mean_plan = "mean_plan",
-             riemannian_optimum = "optimum", riemdp_problem = "problem", dp_optimize = "private_optimum",
-             poincare_embedding = "embedding", riemdp_chunks = "in_chunks", geodesic_regression_chunks = "curve_chunks",
-             dp_lm = "lm_release", summary.dp_lm = "lm_summary", dp_lm_plan = "lm_plan")
+classes <- c(riemdp_regression = "curve_release", riemdp_regression_plan = "curve_plan", riemdp_band = "curve_band",
+             riemdp_geodesic_regression = "curve_fit", summary.riemdp_geodesic_regression = "curve_summary", riemdp_points = "points", riemdp_tangents = "tangents",
+             riemdp_points.riemdp_points = "points", riemdp_tangents.riemdp_tangents = "tangents", riemdp_frechet_mean = "fit", riemdp_release = "release", riemdp_mean = "release",
+             riemdp_guarantee = "guarantee", riemdp_manifold = "M", summary.riemdp_points = "points_summary",
+             riemdp_ledger = "ledger", riemdp_nonprivate_chain = "chain", riemdp_nonprivate_regression_kng = "published_curve", riemdp_event = "event", riemdp_price = "price", riemdp_tradeoff = "tradeoff",
+             riemdp_accountants = "accountants_table", riemdp_region = "region", riemdp_mean_plan = "mean_plan",
+             riemdp_optimum = "optimum", riemdp_problem = "problem", riemdp_optimize = "private_optimum",
+             riemdp_poincare_embedding = "embedding", riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
+             riemdp_lm = "lm_release", summary.riemdp_lm = "lm_summary", riemdp_lm_plan = "lm_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")

@@ -1,21 +1,97 @@
-# Runs tests/testthat on the installed package; the last line is "N passed, N failed". Used by test, sanitize and valgrind.
+# Runs tests/testthat on the installed package, files side by side; the last line is "N passed, N failed". Used by test, sanitize and valgrind.
+# RIEMDP_JOBS: how many processes, at most the cores there are; 0: in this one, for valgrind. An argument picks files by a regular expression.
+# Each process is an R of its own that takes the next file while there is one: nothing is shared that tests which fork could upset.
+# RIEMDP_FILE_SECONDS: a file that takes longer has failed; its process is ended and another one goes on.
 filter <- commandArgs(TRUE)
-filter <- if (length(filter) && nzchar(filter[1])) filter[1]
-options(testthat.summary.omit_dots = TRUE, testthat.summary.max_reports = 1000L)
+worker <- if (length(filter) == 2 && filter[1] == "--worker") filter[2] # the folder of a queue
+filter <- if (length(filter) && nzchar(filter[1])) filter[1] else "."
+# everything that can run here does: without it testthat skips pictures, and then takes their files for left-overs
+Sys.setenv(NOT_CRAN = "true")
 started <- proc.time()[[3]]
-result <- tryCatch({
-  as.data.frame(testthat::test_dir(
-    "tests/testthat", package = "riemdp", load_package = "installed", filter = filter, stop_on_failure = FALSE,
-    reporter = testthat::SummaryReporter$new(show_praise = FALSE)
-  ))
-}, error = function(e) {
-  cat("tests did not run:", conditionMessage(e), "\n")
-  NULL
-})
-passed <- sum(result$passed)
-skipped <- sum(result$skipped)
-# an error ends its test, so it counts as one failure; no test at all is a failure too
-failed <- sum(result$failed) + sum(result$error) + (passed == 0)
+names <- sub("^test-(.*)[.]R$", "\\1", list.files("tests/testthat", "^test-.*[.]R$"))
+
+run_file <- function(name) {
+  began <- proc.time()
+  said <- utils::capture.output({
+    result <- tryCatch({
+      options(testthat.summary.omit_dots = TRUE, testthat.summary.max_reports = 1000L)
+      as.data.frame(testthat::test_dir(
+        "tests/testthat", package = "riemdp", load_package = "installed", filter = paste0("^", name, "$"), stop_on_failure = FALSE,
+        reporter = testthat::SummaryReporter$new(show_praise = FALSE)
+      ))
+    }, error = function(e) {
+      cat("tests did not run:", conditionMessage(e), "\n")
+      NULL
+    })
+  })
+  list(name = name, said = said, seconds = (proc.time() - began)[[3]], cpu = sum((proc.time() - began)[-3]), ended = !is.null(result), passed = sum(result$passed),
+       # an error ends its test, so it counts as one failure
+       failed = sum(result$failed) + sum(result$error) + is.null(result), skipped = sum(result$skipped))
+}
+
+tell <- function(one) {
+  cat(sprintf("%-32s %6d passed, %d failed%s, %.0f s, %.0f s of CPU\n", one$name, one$passed, one$failed,
+              if (one$skipped) sprintf(", %d skipped", one$skipped) else "", one$seconds, one$cpu))
+  if (one$failed || one$skipped) cat(one$said, sep = "\n")
+  invisible(one)
+}
+
+if (!is.null(worker)) {
+  for (name in readLines(file.path(worker, "names"))) {
+    if (dir.create(file.path(worker, name), showWarnings = FALSE)) { # who makes the folder has the file
+      writeLines(as.character(Sys.getpid()), file.path(worker, name, "pid"))
+      one <- run_file(name)
+      saveRDS(one, file.path(worker, name, "part"))
+      file.rename(file.path(worker, name, "part"), file.path(worker, name, "result"))
+    }
+    # what this one has started threads for would meet tests that fork: another process goes on
+    if ("nanonext" %in% loadedNamespaces()) break
+  }
+  quit()
+}
+
+names <- names[grepl(filter, names)]
+# long files first, as far as their length in lines tells
+names <- names[order(-file.size(file.path("tests/testthat", sprintf("test-%s.R", names))))]
+jobs <- suppressWarnings(as.integer(Sys.getenv("RIEMDP_JOBS", "2")))
+jobs <- max(0L, min(jobs, parallel::detectCores(), length(names), na.rm = TRUE))
+results <- if (jobs == 0) stats::setNames(lapply(names, function(name) tell(run_file(name))), names) else list()
+most <- as.numeric(Sys.getenv("RIEMDP_FILE_SECONDS", "900"))
+queue <- tempfile("tests")
+dir.create(queue)
+writeLines(names, file.path(queue, "names"))
+workers <- 0
+start_worker <- function() {
+  workers <<- workers + 1
+  run <- paste(shQuote(file.path(R.home("bin"), "R")), "--vanilla --no-echo -f tools/run-tests.R --args --worker", shQuote(queue))
+  system2("sh", c("-c", shQuote(sprintf("%s </dev/null; touch %s", run, shQuote(file.path(queue, sprintf("ended-%d", workers)))))), wait = FALSE)
+}
+late <- character()
+while (jobs > 0) {
+  running <- sum(!file.exists(file.path(queue, sprintf("ended-%d", seq_len(workers)))))
+  for (name in setdiff(names, c(names(results), late))) {
+    place <- file.path(queue, name)
+    pid <- file.path(place, "pid")
+    if (file.exists(file.path(place, "result"))) {
+      results[[name]] <- tell(readRDS(file.path(place, "result")))
+    } else if (file.exists(pid) && difftime(Sys.time(), file.mtime(pid), units = "secs") > most) {
+      late <- c(late, name)
+      cat(sprintf("%s: not over after %g s\n", name, most))
+      tools::pskill(as.integer(readLines(pid)), tools::SIGKILL)
+    }
+  }
+  left <- sum(!dir.exists(file.path(queue, names)))
+  if (running == 0 && left == 0) break
+  if (running < jobs && left > 0) start_worker() else Sys.sleep(0.2)
+}
+unlink(queue, recursive = TRUE)
+total <- function(what) sum(vapply(results, function(one) as.double(one[[what]]), 0))
+passed <- total("passed")
+skipped <- total("skipped")
+# no test at all is a failure too, and so is a file that didn't get to its end
+lost <- setdiff(names, names(results))
+if (length(lost)) cat("did not get to their end:", lost, "\n")
+failed <- total("failed") + (passed == 0) + length(lost)
 cat(sprintf("\n%.0f s\n", proc.time()[[3]] - started))
-cat(sprintf("%d passed, %d failed%s\n", passed, failed, if (skipped) sprintf(", %d skipped", skipped) else ""))
+cat(sprintf("%d passed, %d failed%s\n", as.integer(passed), as.integer(failed), if (skipped) sprintf(", %d skipped", as.integer(skipped)) else ""))
 if (failed) quit(status = 1)

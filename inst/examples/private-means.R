@@ -36,7 +36,7 @@ cat("public centre: 1 % a day, correlations one half, a round figure chosen with
 stocks <- dp_mean(covariances, spd(4), epsilon = 1, center = usual, radius = 3)
 dimnames(stocks$value) <- list(colnames(EuStockMarkets), colnames(EuStockMarkets))
 print(stocks)
-cat(sprintf("expected error %.3g beside the public radius %.3g; mechanism: %s (%s)\n", stocks$expected_error, stocks$radius,
+cat(sprintf("expected error of the noise %.3g beside the public radius %.3g; mechanism: %s (%s)\n", stocks$expected_error, stocks$radius,
             stocks$mechanism, stocks$chosen))
 picture("stocks", plot(stocks))
 
@@ -53,7 +53,7 @@ cat("Epicentres of quakes:", nrow(epicentres), "records\n")
 cat("public centre: 20 S, 180 E, from a map of the region; radius .4 radians, some 2,550 km\n\n")
 quake <- dp_mean(epicentres, sphere(2), epsilon = 1, center = fiji, radius = 0.4)
 print(quake)
-cat(sprintf("in degrees: latitude %.2f, longitude %.2f; expected error %.2f degrees\n",
+cat(sprintf("in degrees: latitude %.2f, longitude %.2f; expected error of the noise %.2f degrees\n",
             asin(quake$value[3]) * 180 / pi, (atan2(quake$value[2], quake$value[1]) * 180 / pi) %% 360,
             quake$expected_error * 180 / pi))
 picture("quakes", plot(quake))

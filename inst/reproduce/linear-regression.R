@@ -76,10 +76,15 @@ run <- function(s) {
   of <- function(method, delta = 0) {
     ask <- internal$linear_ask(n, d, q, s$epsilon, delta, method, 0.3, "auto")
     plan <- internal$plan_linear(ask)
-    r <- internal$linear_records(columns, bounds, internal$linear_values(spec, s$data, globalenv()), TRUE, if (is.null(plan$reach)) internal$REACH else plan$reach)
+    r <- internal$linear_records(columns, bounds, internal$linear_values(spec, s$data, globalenv()), TRUE,
+                                if (!is.null(plan$check)) Inf else if (is.null(plan$reach)) internal$REACH else plan$reach)
     list(found = average(function() {
-      out <- internal$linear_methods()[[plan$method]]$release(r$x, r$y, plan, ask)
-      if (is.list(out)) out$b else out
+      out <- internal$release_linear(r$x, r$y, plan, ask)
+      if (is.null(out$guess)) return(out$b)
+      # in units of a guess that was searched for: back to those of the bounds
+      b <- out$b * out$guess$scale
+      b[, 1] <- b[, 1] + out$guess$center
+      b
     }), expected = plan$error, method = plan$method)
   }
   grid <- Inf

@@ -20,7 +20,7 @@ storm_lines <- function(file) if (file.exists(file)) as.integer(readLines(file, 
 # `workers` processes x `releases`, of which some two thirds fit the budget; each is killed now and then, and another one goes on
 ledger_storm <- function(place, workers, releases, folder, cost = 1 / 64, mean_life = 1) {
   budget <- floor(workers * releases * 2 / 3) * cost
-  ledger <- dp_ledger(place, budget)
+  ledger <- dp_ledger(place, budget, create = TRUE)
   files <- file.path(folder, paste0("worker", seq_len(workers)))
   start <- function(i) {
     left <- releases - length(storm_lines(files[i]))
@@ -72,4 +72,84 @@ storm_faults <- function(found) {
     if (found$refused > 0 && found$spent != found$budget) "a release was refused although the budget covered it",
     if (!is.null(found$integrity) && !identical(found$integrity, "ok")) "the file is damaged"
   )
+}
+
+# ---- a PostgreSQL server of the tests' own -----------------------------------------------------------------------------------
+
+# `open`: a function that returns a new connection; `query`: SQL statements outside the ledger. Skipped where server or driver is missing.
+postgres_start <- function() {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not_installed("DBI")
+  skip_if(nzchar(Sys.getenv("LD_PRELOAD")), "what is preloaded, a sanitizer, would be in the server's programs as well, which hang then")
+  drivers <- c(RPostgres = "Postgres", RPostgreSQL = "PostgreSQL")
+  package <- Filter(function(p) requireNamespace(p, quietly = TRUE), names(drivers))
+  programs <- c(dirname(Sys.which("pg_ctl")), rev(Sys.glob("/usr/lib/postgresql/*/bin")))
+  programs <- programs[file.exists(file.path(programs, "pg_ctl")) & file.exists(file.path(programs, "initdb"))]
+  if (!length(package) || !length(programs)) skip("PostgreSQL or its driver isn't installed")
+  # a server isn't run as root; sockets have short names only
+  root <- identical(unname(Sys.info()[["effective_user"]]), "root")
+  if (root && system2("id", "postgres", stdout = FALSE, stderr = FALSE) != 0) skip("there is no user to run PostgreSQL as")
+  folder <- tempfile("pg", "/tmp")
+  dir.create(folder, mode = "0755")
+  run <- function(...) {
+    words <- c(if (root) c("runuser", "-u", "postgres", "--"), ...)
+    system2(words[1], shQuote(words[-1]), stdout = FALSE, stderr = FALSE)
+  }
+  if (root) system2("chown", c("postgres", folder))
+  data <- file.path(folder, "data")
+  control <- function(...) run(file.path(programs[1], "pg_ctl"), "-D", data, "-w", "-l", file.path(folder, "log"), ...)
+  # the log's writer sleeps for long: what isn't flushed by the commit is lost for certain
+  settings <- sprintf("-k %s -c listen_addresses= -c wal_writer_delay=10s -c bgwriter_delay=10s -c max_connections=30", folder)
+  server <- list(
+    folder = folder, start = function() control("-o", settings, "start"), stop = function(how) control("-m", how, "stop"),
+    open = function() {
+      driver <- getExportedValue(package[1], drivers[[package[1]]])()
+      suppressWarnings(DBI::dbConnect(driver, host = folder, dbname = "postgres", user = "postgres")) # (about time zones)
+    }
+  )
+  server$query <- function(...) {
+    con <- server$open()
+    on.exit(DBI::dbDisconnect(con))
+    for (sql in c(...)) if (startsWith(sql, "SELECT")) DBI::dbGetQuery(con, sql) else DBI::dbExecute(con, sql)
+  }
+  made <- run(file.path(programs[1], "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "-N") == 0
+  if (!made || server$start() != 0) {
+    unlink(folder, recursive = TRUE)
+    skip("PostgreSQL doesn't start here")
+  }
+  server
+}
+
+# as if the power went
+postgres_crash <- function(server) {
+  expect_identical(server$stop("immediate"), 0L)
+  expect_identical(server$start(), 0L)
+}
+
+postgres_stop <- function(server) {
+  server$stop("immediate")
+  unlink(server$folder, recursive = TRUE)
+}
+
+# From here to the end of the calling test every release of a table of mechanisms (the function `name` of the package) calls `look` first.
+watch_releases <- function(name, look, env = parent.frame()) {
+  inner <- asNamespace("riemdp")
+  before <- get(name, inner)
+  put <- function(f) {
+    unlockBinding(name, inner)
+    assign(name, f, inner)
+    lockBinding(name, inner)
+  }
+  do.call(on.exit, list(substitute(put(before), list(put = put, before = before)), add = TRUE), envir = env)
+  put(function() {
+    lapply(before(), function(m) {
+      own <- m$release
+      m$release <- function(...) {
+        look()
+        own(...)
+      }
+      m
+    })
+  })
 }

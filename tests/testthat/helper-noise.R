@@ -148,3 +148,9 @@ standard_noise <- function(M, p, n, sd, law = "gaussian", off = 1e-9, ...) {
   r <- sqrt(rowSums(a^2))
   a * sqrt(stats::qchisq(stats::pgamma(r / sd, ncol(a), lower.tail = FALSE), ncol(a), lower.tail = FALSE)) / r
 }
+
+# The mean of independent draws is what it should be; `sd` that of one draw, relative. 6 standard errors: false alarms below 2e-9 each.
+near_mean <- function(values, expected, sd) expect_lt(abs(mean(values) / expected - 1), 6 * sd / sqrt(length(values)))
+
+# what an expression prints, in one line
+said <- function(expr) gsub("[[:space:]]+", " ", paste(utils::capture.output(expr), collapse = " "))

@@ -147,6 +147,90 @@ test_that("compositions of many kinds agree with contour integrals: mixed, small
   }
 })
 
+test_that("many small steps without replacement agree with contour integrals, and calibration with the noise they were made for", {
+  cases <- extra("many_samples")
+  expect_gte(length(cases), 56)
+  if (quick()) cases <- Filter(function(case) case$times %in% c(1e5, 3000) || case$times * case$q == 1000, cases)[c(2, 3, 5, 9, 15, 17)]
+  for (case in cases) {
+    e <- event_compose(event_sample(case$q, event_gaussian(case$noise_multiplier)), times = case$times)
+    expect_upper(riemdp:::pld_bound(e, TRUE, epsilon = case$epsilon)$value, case$delta, 1e-3)
+    lower <- riemdp:::pld_bound(e, FALSE, epsilon = case$epsilon)$value
+    expect_true(lower <= case$delta * (1 + 1e-12) && lower >= case$delta * (1 - 1e-3))
+    expect_upper(dp_epsilon(e, case$delta), case$epsilon, 1e-3)
+  }
+  # a million steps, q = .001, noise multiplier 100: .0338, not .597
+  case <- Filter(function(case) case$times == 1e6 && case$q == 0.001 && case$noise_multiplier == 100, extra("many_samples"))[[1]]
+  steps <- function(s) event_compose(event_sample(0.001, event_gaussian(s)), times = 1e6)
+  expect_equal(as.double(dp_calibrate(steps, case$epsilon, case$delta, tol = 1e-3)), 100, tolerance = 2e-3)
+})
+
+test_that("the law that plans are made with is a probability, with the moments of the step", {
+  mgf <- function(mu, theta) exp(theta * (theta + 1) * mu^2 / 2)
+  for (mu in c(5e-4, 0.01, 0.3, 2, 20)) for (tail in c(1e-30, 1e-60)) {
+    atoms <- riemdp:::plan_atoms(riemdp:::pld_source(pair = c(0, mu, 1, 0)), tail, 1e-16)
+    expect_lte(sum(exp(atoms$log_mass)), 1 + 1e-15)
+    expect_gte(sum(exp(atoms$log_mass)), 1 - 1e-12)
+    for (theta in c(0.5, 1, 3) / mu) expect_lt(abs(exp(riemdp:::log_moment(atoms, theta)) / mgf(mu, theta) - 1), 1e-10)
+    # folded: of a sample's law and its mirror image
+    q <- 0.01
+    source <- riemdp:::pld_part(event_sample(q, event_gaussian(1 / mu)), "both")
+    atoms <- riemdp:::plan_atoms(source, tail, 1e-16)
+    expect_lt(abs(sum(exp(atoms$log_mass)) - 1), 1e-12)
+    # E[e^(-loss)] is the mass of the other law
+    expect_lt(abs(expm1(riemdp:::log_moment(atoms, -1))), 1e-12)
+    at_zero <- sum(exp(atoms$log_mass) * -expm1(-pmax(atoms$loss, 0)))
+    expect_equal(at_zero, as.double(dp_delta(event_sample(q, event_gaussian(1 / mu)), 0, "single")), tolerance = 1e-9)
+  }
+  for (b in c(0.2, 5, 1000)) {
+    atoms <- riemdp:::plan_atoms(riemdp:::pld_part(event_laplace(b), "both"), 1e-30, 1e-12)
+    expect_lt(abs(sum(exp(atoms$log_mass)) - 1), 1e-13)
+    for (theta in c(1, 7) * b) {
+      expect_equal(riemdp:::log_moment(atoms, theta), theta * event_price(event_laplace(b), "rdp", orders = theta + 1), tolerance = 1e-8)
+    }
+  }
+})
+
+test_that("transforms: their proven error, and bounds at every point of the window for rounding as large as the answer", {
+  for (n in 2^c(2, 3, 7, 12, 17)) {
+    proven <- 16 * 2^-53 * log2(n)
+    expect_gte(riemdp:::fft_error(n), proven)
+    k <- 0:(n / 2)
+    w <- complex(modulus = 1, argument = -2 * pi * k / n)
+    # geometric sequences, and a flat one
+    for (r in c(0.5, 0.95, 1)) {
+      x <- r^(0:(n - 1))
+      exact <- if (r == 1) n * (k == 0) else (1 - r^n) / (1 - r * w)
+      z <- .Call(riemdp:::riemdp_fft, x)
+      expect_lt(max(Mod(z - exact)), (proven + 2^-50) * sum(x))
+      expect_lt(max(abs(.Call(riemdp:::riemdp_fft, z) - x)), 2 * proven * sum(x))
+    }
+    # one record of mass anywhere: every output has the same size
+    x <- double(n)
+    x[n - 1] <- 1
+    expect_lt(max(Mod(.Call(riemdp:::riemdp_fft, x) - exp(2i * pi * ((2 * k) %% n) / n))), proven + 1e-15)
+  }
+  expect_error(.Call(riemdp:::riemdp_fft, double(12)), class = "riemdp_error_argument")
+  # a thousand coins without a tilt: far from the middle the true masses are 1e100 times smaller than rounding
+  e <- event_compose(event_pure(0.1), times = 1000)
+  truth <- NULL
+  for (upper in c(TRUE, FALSE)) {
+    parts <- riemdp:::pld_sources(e, "both", upper)
+    plan <- riemdp:::pld_plan(parts$sources, parts$times, delta = 1e-10)
+    plan$theta <- 0
+    aim <- colSums(parts$times * t(vapply(plan$atoms, riemdp:::tilted, double(2), 0)))
+    plan$sd <- 2 * sqrt(aim[2])
+    plan$target <- aim[1]
+    d <- riemdp:::pld_convolve(riemdp:::pld_laws(parts$sources, parts$times, plan, upper, 0.1))
+    exact <- stats::dbinom(round((d$loss / 0.1 + 1000) / 2), 1000, stats::plogis(0.1)) * (round(d$loss / 0.1) %% 2 == 0)
+    expect_true(all(abs(d$mass - exact) <= d$error + d$rounding * exact))
+    profile <- riemdp:::pld_profile(d, upper, plan$target)
+    keep <- profile$loss >= 0
+    coins <- list(epsilon = 0.1, delta = 0, times = 1000)
+    if (is.null(truth)) truth <- vapply(profile$loss[keep], function(x) riemdp:::optimal_delta_of(coins, x), 0)
+    if (upper) expect_true(all(profile$delta[keep] >= truth * (1 - 1e-11))) else expect_true(all(profile$delta[keep] <= truth))
+  }
+})
+
 test_that("lower bounds of mixed lattices: split atoms against the sum over all outcomes", {
   sizes <- c(0.1, 0.1 * sqrt(0.6)) # no common step
   times <- c(30, 20)
@@ -370,6 +454,60 @@ test_that("shuffles: the summed bound is that of the pair, and below the publish
   expect_lt(exact, e0)
 })
 
+test_that("shuffles whose reports hardly hide anything are not free", {
+  # no clones: the record's own report is randomised response
+  for (e0 in c(20, 30, 36, 37, 40, 100)) {
+    truth <- e0 + log1p(-1e-6) # plogis(e0) - e^epsilon plogis(-e0) = 1e-6
+    e <- event_shuffle(10, event_pure(e0))
+    expect_upper(dp_epsilon(e, 1e-6, "single"), truth, 1e-5)
+    expect_gte(as.double(dp_epsilon(e, 1e-6)), truth * (1 - 1e-12))
+    expect_upper(dp_epsilon(event_compose(e, event_gaussian(1e4)), 1e-6, "pld"), truth, 1e-4)
+    expect_equal(as.double(dp_delta(e, e0 - 2, "single")), stats::plogis(e0) - exp(-2) * stats::plogis(e0), tolerance = 1e-4)
+  }
+})
+
+test_that("at the ends of doubles there is a bound or a classed error, from every exported function", {
+  X <- .Machine$double.xmax
+  events <- list(
+    event_pure(X), event_pure(1e-300), event_laplace(1e-308), event_gaussian(1e-300), event_gaussian(1e-154), event_gaussian(X),
+    event_gdp(X), event_gdp(1e-300), event_zcdp(X), event_zcdp(1e300), event_approx(X, 0.5), event_approx(1e9, 0.999), event_rdp(2, X),
+    event_rdp(c(1.5, 1e300), c(1, 2)), event_custom("x", epsilon = 1e-16, delta = 1e-4, mu = 1e-300), event_discrete_gaussian(1e-300, 1e300),
+    event_discrete_gaussian(1e300, 1e-300, 3), event_shuffle(2, event_pure(1e100)), event_poisson(0.1, event_pure(X)),
+    event_poisson(1e-300, event_gaussian(1)), event_sample(1e-320, event_gaussian(1)), event_sample(0.5, event_laplace(1e-300)),
+    event_compose(event_poisson(0.01, event_gaussian(1e-4)), times = 10), event_compose(event_sample(0.01, event_gaussian(1e-100)), times = 1e12)
+  )
+  if (quick()) events <- events[c(1, 3, 5, 8, 11, 13, 15, 18, 19, 20, 23)]
+  tried <- 0
+  for (e in events) {
+    for (delta in c(1e-320, 1e-5, 0.999)) {
+      answers <- list(dp_epsilon = function() dp_epsilon(e, delta), dp_bounds = function() dp_bounds(e, delta),
+                      dp_delta = function() dp_delta(e, delta * X), dp_tradeoff = function() dp_tradeoff(e, c(0, delta, 1))$beta,
+                      dp_accountants = function() dp_accountants(e, delta)$accountant == "pld",
+                      rdp = function() event_price(e, "rdp", orders = c(1 + 1e-15, 1e300)), zcdp = function() event_price(e, "zcdp"))
+      if (delta != 1e-5) answers <- answers[if (quick()) "dp_delta" else c("dp_epsilon", "dp_delta")]
+      for (name in names(answers)) {
+        x <- expect_no_warning(tryCatch(answers[[name]](), riemdp_error = function(e) 0))
+        expect_true(!anyNA(x) && all(as.double(x) >= 0), label = paste(name, format(e), delta))
+        tried <- tried + 1
+      }
+    }
+  }
+  expect_gte(tried, 9 * length(events))
+  # little noise: little hidden, by whatever accountant has an answer
+  for (s in c(1e-2, 1e-3, 1e-4, 1e-8)) {
+    e <- event_compose(event_poisson(0.01, event_gaussian(s)), times = 10)
+    expect_equal(as.double(dp_delta(e, 1)), 1 - 0.99^10, tolerance = 1e-2)
+    expect_equal(as.double(dp_epsilon(event_poisson(0.01, event_gaussian(s)), 1e-9)) * 2 * s^2, 1, tolerance = 0.2)
+  }
+  descent <- function(...) variance_reduced_epsilon(1e5, 100, 1e4, C0 = 0.1, C1 = 0.01, delta = 1e-6, alpha = 0.5, ...)
+  expect_error(descent(sigma = 1e-300, conversion = c("best", "mironov")), class = "riemdp_error_argument")
+  expect_error(descent(sigma = 1, accountant = "rdp", conversion = c("best", "mironov")), class = "riemdp_error_argument")
+  for (sigma in c(1e-300, X)) for (accountant in c("rdp", "auto", "clt", "moments")) {
+    x <- expect_no_warning(tryCatch(as.double(descent(sigma = sigma, accountant = accountant, conditions = FALSE)), riemdp_error = function(e) 0))
+    expect_false(is.na(x))
+  }
+})
+
 test_that("questions out of range are classed errors", {
   g <- event_gaussian(1)
   for (bad in list(-1e-9, 1, NaN, NA, Inf, "a", c(0.1, 0.2))) {
@@ -473,8 +611,8 @@ test_that("side by side, curves and pictures", {
   step <- event_poisson(0.01, event_gaussian(1))
   expect_equal(nrow(plot(step, "steps", delta = 1e-5, times = c(10, 100))), 2)
   expect_equal(nrow(plot(e, "delta", delta = c(1e-8, 1e-5))), 2)
-  expect_s3_class(plot(e, "tradeoff"), "dp_tradeoff")
-  expect_s3_class(plot(e, "accountants", delta = 1e-5), "dp_accountants")
+  expect_s3_class(plot(e, "tradeoff"), "riemdp_tradeoff")
+  expect_s3_class(plot(e, "accountants", delta = 1e-5), "riemdp_accountants")
   # arithmetic gives plain numbers
   x <- dp_epsilon(event_pure(1), 0)
   expect_identical(x + 1, 2)
@@ -491,4 +629,13 @@ test_that("a Renyi price grows with the number of steps where divergences explod
   prices <- vapply(c(1, 2, 3, 4, 5, 10), price, 0)
   expect_true(all(diff(prices) > 0)) # .505, .553, .584, .282, ... with the other conversion's order alone
   expect_lt(prices[3], 0.28)
+})
+
+test_that("conversions stay above where their terms cancel", {
+  # order 2, delta 1/4: epsilon is the divergence, what is added and taken off comes to 0
+  one <- function(v) riemdp:::curve_epsilon(function(a) ifelse(a == 2, v, Inf), 0.25, "balle", orders = 2)$value
+  for (v in c(1e-13, 3e-14, 7e-13, 1.3e-12, 1e-3)) {
+    expect_gte(one(v), v)
+    expect_lte(one(v), v * (1 + 1e-13) + 1e-14)
+  }
 })

@@ -21,6 +21,19 @@ test_that("private linear regression over chunks is that of memory", {
   }
 })
 
+test_that("responses far from their guess come to the same end in chunks", {
+  n <- 3000
+  set.seed(4)
+  frame <- data.frame(y = 1e5 + round(rnorm(n) * 2^20) / 2^20)
+  run <- function(data) with_simulation(3, dp_lm(y ~ 1, data, 1, bounds = list(y = c(center = 0, scale = 1)), method = "objective"))
+  # within eta over the ridge of each other, whatever was added up first
+  whole <- run(frame)
+  rule <- whole$details$rule
+  near <- 2 * riemdp:::solver_tolerance(rule, rule$ridge, rule$rate, riemdp:::REACH) / min(rule$ridge)
+  expect_lt(near, 1e-9)
+  expect_lte(abs(coef(run(chunks(frame, 999))) - coef(whole)), near + 1e-11)
+})
+
 test_that("the further stages of recentring over chunks are those of memory", {
   set.seed(3)
   n <- 5000
@@ -44,13 +57,14 @@ test_that("what private linear regression over chunks can't do is said", {
   for (method in c("kng", "paper")) expect_error(dp_lm(y ~ x, x, 1, bounds = bounds, method = method), class = "riemdp_error_unsupported")
   expect_error(dp_lm(y ~ x, x, 1, bounds = "sample"), class = "riemdp_error_unsupported")
   expect_error(dp_lm(y ~ scale(x), x, 1, bounds = bounds), class = "riemdp_error_unsupported")
-  # a column that isn't there, and one of another kind: which chunk, and no more
-  x <- chunks(list(frame, data.frame(x = c("0.8123456", "b"), y = 1:2)), sizes = c(40, 2))
-  r <- dp_lm(y ~ x, x, 1, bounds = bounds) # rows whose predictor is no number are missing ones
-  expect_identical(r$n, 42)
-  x <- chunks(list(frame, data.frame(x = 1:2, y = c("0.8123456", "b"))), sizes = c(40, 2))
-  e <- expect_error(dp_lm(y ~ x, x, 1, bounds = bounds), class = "riemdp_error_chunk")
-  expect_match(conditionMessage(e), "chunk 2 can't be read", fixed = TRUE)
+  # cells that are no numbers are missing ones, in a predictor and in a response
+  for (other in list(data.frame(x = c("0.8123456", "b"), y = 1:2), data.frame(x = 1:2, y = c("0.8123456", "b")))) {
+    expect_identical(dp_lm(y ~ x, chunks(list(frame, other), sizes = c(40, 2)), 1, bounds = bounds)$n, 42)
+  }
+  # a column that isn't there: which, but not where
+  e <- expect_error(dp_lm(y ~ x, chunks(list(frame, frame["x"])), 1, bounds = bounds), class = "riemdp_error_chunk")
+  expect_match(conditionMessage(e), "no column `y`", fixed = TRUE)
+  expect_no_match(conditionMessage(e), "2", fixed = TRUE)
   e <- expect_error(dp_lm(y ~ x, chunks(list(frame, frame), sizes = c(40, 39)), 1, bounds = bounds), class = "riemdp_error_chunk")
   expect_no_match(conditionMessage(e), "0[.][0-9]")
 })

@@ -131,7 +131,7 @@ test_that("bad records over chunks follow the public rule", {
   M <- spd(2)
   e <- expect_error(dp_mean(chunks(x, 10), M, 1, diag(2), 1.5), class = "riemdp_error_not_finite")
   expect_match(conditionMessage(e), "chunk 3: .*record 7")
-  expect_s3_class(dp_mean(chunks(x, 10), M, 1, diag(2), 1.5, invalid = "center"), "dp_mean")
+  expect_s3_class(dp_mean(chunks(x, 10), M, 1, diag(2), 1.5, invalid = "center"), "riemdp_mean")
   expect_error(frechet_mean(chunks(x, 10), M), class = "riemdp_error_not_finite")
   expect_error(mf_check(M, chunks(x, 10)), class = "riemdp_error_not_finite")
   expect_silent(mf_check(M, chunks(x[, , 1:20], 7)))

@@ -106,6 +106,7 @@ test_that("sums of objective perturbation over parts are those of the kernel", {
     features <- if (own) array(rnorm(240), c(2, 3, 40)) else x
     part <- function(i) if (own) features[, , i, drop = FALSE] else features[, i, drop = FALSE]
     sums <- function(b, ...) {
+      b <- cbind(b, 0 * b) # what the coefficients lack to sums of two doubles
       riemdp:::exact_total(lapply(list(...), function(i) .Call(riemdp:::riemdp_chunk_perturbed, part(i), y[, i, drop = FALSE], b, loss, TRUE)))
     }
     got <- sums(b, 1:13, 14:40)
@@ -122,7 +123,13 @@ test_that("sums of objective perturbation over parts are those of the kernel", {
     }, double(6))
     expect_equal(h[lower.tri(h, TRUE)], numeric[lower.tri(h, TRUE)], tolerance = 1e-5)
   }
-  expect_error(.Call(riemdp:::riemdp_chunk_perturbed, x, y, b[1, , drop = FALSE], loss, TRUE), class = "riemdp_error_shape")
+  # what they lack counts
+  low <- matrix(1e-3 * rnorm(6), 2)
+  both <- riemdp:::exact_total(list(.Call(riemdp:::riemdp_chunk_perturbed, x, y, cbind(b, low), loss, TRUE)))
+  expect_equal(both, riemdp:::exact_total(list(.Call(riemdp:::riemdp_chunk_perturbed, x, y, cbind(b + low, 0 * b), loss, TRUE))), tolerance = 1e-12)
+  for (wrong in list(b[1, , drop = FALSE], b, cbind(b, b)[1, , drop = FALSE])) {
+    expect_error(.Call(riemdp:::riemdp_chunk_perturbed, x, y, wrong, loss, TRUE), class = "riemdp_error_shape")
+  }
 })
 
 test_that("private regression tells nothing of chunks that can't be read", {

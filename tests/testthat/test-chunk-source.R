@@ -56,16 +56,12 @@ test_that("rows of a database come by ranges of their key", {
 })
 
 test_that("PostgreSQL serves the same queries", {
-  # RIEMDP_POSTGRES: arguments of dbConnect() as name=value, e.g. "host=localhost dbname=test user=me"
-  given <- Sys.getenv("RIEMDP_POSTGRES")
-  skip_if(given == "", "RIEMDP_POSTGRES is not set")
-  skip_if_not_installed("RPostgres")
-  words <- strsplit(strsplit(given, " ")[[1]], "=")
-  settings <- stats::setNames(lapply(words, `[`, 2), vapply(words, `[`, "", 1))
-  open <- function() do.call(DBI::dbConnect, c(list(getExportedValue("RPostgres", "Postgres")()), settings))
+  server <- postgres_start()
+  on.exit(postgres_stop(server))
+  open <- server$open
   table <- data.frame(id = sample(1e6, 50), a = runif(50), b = runif(50))
   connection <- open()
-  DBI::dbWriteTable(connection, "riemdp_records", table, overwrite = TRUE)
+  DBI::dbWriteTable(connection, "riemdp_records", table, row.names = FALSE)
   DBI::dbDisconnect(connection)
   M <- euclidean(2)
   y <- chunk_query(open, "riemdp_records", "id", size = 20, shape = M)

@@ -21,8 +21,11 @@ wine_errors <- function(n, draws, ..., method = "auto", seed = 1) {
   plan <- riemdp:::plan_linear(ask)
   expect_identical(plan$method, fit$method)
   with_simulation(seed, vapply(seq_len(draws), function(i) {
-    out <- riemdp:::linear_methods()[[plan$method]]$release(records$x, records$y, plan, ask)
-    mean((records$y - (if (is.list(out)) out$b else out) %*% records$x)^2)
+    out <- riemdp:::release_linear(records$x, records$y, plan, ask)
+    guess <- out$guess %||% list(center = 0, scale = 1)
+    b <- out$b * guess$scale
+    b[, 1] <- b[, 1] + guess$center
+    mean((records$y - b %*% records$x)^2)
   }, 0))
 }
 
@@ -144,7 +147,7 @@ test_that("bad input is refused by class, and no message shows a record", {
   bad("unsupported", fit(mpg ~ wt + offset(hp)))
   bad("unsupported", fit(mpg ~ wt:hp, bounds = c(cars_bounds, list(hp = c(50, 350)))))
   bad("argument", fit(mpg ~ nowhere, bounds = list(mpg = c(0, 40), nowhere = c(0, 1))))
-  bad("shape", fit(mpg ~ kind, data = cbind(mtcars["mpg"], kind = "a"), bounds = list(mpg = c(0, 40), kind = c(0, 1))))
+  bad("shape", fit(mpg ~ factor(cyl), bounds = list(mpg = c(0, 40), `factor(cyl)` = c(0, 1))))
   bad("argument", fit(~wt))
   bad("argument", fit("mpg"))
   bad("argument", fit(data = list(mpg = 1, wt = 2)))
@@ -155,7 +158,7 @@ test_that("bad input is refused by class, and no message shows a record", {
   bad("unsupported", fit(mpg ~ wt + hp, bounds = c(cars_bounds, list(hp = c(50, 350))), method = "paper"))
   bad("unsupported", fit(mpg ~ factor(cyl) * factor(gear), method = "kng",
                          bounds = list(mpg = c(0, 40), `factor(cyl)` = c("4", "6", "8"), `factor(gear)` = c("3", "4", "5"))))
-  secret <- data.frame(y = c(31337.25, 1), x = I(list(1, 2)))
+  secret <- data.frame(y = c(31337.25, 1), x = I(diag(2)))
   message <- tryCatch(dp_lm(y ~ x, secret, 1, bounds = list(x = c(0, 1), y = c(0, 1))), error = conditionMessage)
   expect_false(grepl("31337", message))
   # a function of the caller under the name of a base function isn't used
@@ -178,23 +181,26 @@ test_that("no term of the formula mixes rows, by methods of classes neither", {
   d$day <- as.Date("2020-01-01") + 1:6
   d$list <- as.list(d$x)
   d$text <- as.character(d$x)
-  # codes and order of levels, types that depend on the rows, texts read by a format that fits all rows, list cells
-  for (f in list(y ~ as.numeric(factor(x)), y ~ as.integer(g), y ~ I(o > "b"), y ~ ifelse(x > 9, "big", x), y ~ ifelse(x > 0, factor(x), 0),
-                 y ~ as.numeric(list), y ~ factor(x, labels = lab), y ~ I(day > text), y ~ I(end > text), y ~ as.numeric(as.character(end)),
-                 y ~ as.numeric(round(end - start)) + poly(x, 2), eval(bquote(y ~ I(x - .(d$x)))))) {
+  # codes and order of levels, types that depend on the rows, calls that may mix rows, data in the formula
+  for (f in list(y ~ as.numeric(factor(x)), y ~ I(o > "b"), y ~ ifelse(x > 0, factor(x), 0), y ~ I(factor(x) > 2), y ~ I(g + "1"),
+                 y ~ factor(x, labels = lab), y ~ as.numeric(as.factor(end)), y ~ I(x == g), y ~ I("a" == 1), y ~ log(x, base = c(2, 3)),
+                 y ~ as.numeric(round(end - start)) + poly(x, 2), y ~ as.numeric(x - 1, units = "mins"), y ~ pmin(x, 1, na.rm = x),
+                 eval(bquote(y ~ I(x - .(d$x)))))) {
     expect_error(seen(f, d), class = "riemdp_error_unsupported")
   }
   d$gap <- d$end - d$start
-  expect_error(seen(y ~ as.numeric(gap), d), class = "riemdp_error_unsupported")
   # replacing a record leaves what is made of the others
   other <- d
   other$x[1] <- 9
   other$end[1] <- d$start[1] + 1
   other$g <- factor(c("a", "c", "b", "c", "b", "c"))
   other$gap <- other$end - other$start
+  other$list[[1]] <- "none"
+  other$text[1] <- "none"
   for (f in list(y ~ factor(x), y ~ as.numeric(end - start), y ~ I(end > start), y ~ as.character(g), y ~ I(g == "b"), y ~ ifelse(g == "b", x, 0),
                  y ~ as.numeric(text), y ~ as.numeric(day), y ~ I(day - day), y ~ is.na(end), y ~ log(x, base = 2), y ~ pmin(x, 0.5), y ~ g,
-                 y ~ as.numeric(gap, units = "hours"))) {
+                 y ~ as.numeric(gap, units = "hours"), y ~ as.numeric(gap), y ~ as.integer(g), y ~ ifelse(x > 9, "big", x), y ~ as.numeric(list),
+                 y ~ I(day > text), y ~ I(end > text), y ~ as.numeric(as.character(end)), y ~ as.numeric(g) + as.numeric(o), y ~ is.na(list))) {
     one <- seen(f, d)
     expect_length(one, 6)
     expect_identical(class(one), class(seen(f, other)))
@@ -203,6 +209,9 @@ test_that("no term of the formula mixes rows, by methods of classes neither", {
     expect_identical(one_row, one[2])
   }
   expect_equal(seen(y ~ as.numeric(end - start), d), 86400 * d$x, tolerance = 1e-9)
+  expect_equal(seen(y ~ as.numeric(gap), d), 86400 * d$x, tolerance = 1e-9)
+  expect_equal(seen(y ~ as.numeric(gap, units = "hours"), d), 24 * d$x, tolerance = 1e-9)
+  expect_equal(seen(y ~ as.numeric(list), d), d$x)
   expect_identical(seen(y ~ ifelse(x > 0.5, "hi", g), d), ifelse(d$x > 0.5, "hi", as.character(d$g)))
   expect_identical(seen(y ~ ifelse(is.na(x) | x > 0.5, NA, x), d), ifelse(d$x > 0.5, NA, d$x))
   # the sample's z-scores are told wherever the formula uses them
@@ -288,7 +297,7 @@ test_that("labels promise what is proven and no more", {
   for (method in c("auto", "objective", "recentred", "huber", "statistics", "output", "kng")) {
     g <- guarantee(dp_lm(mpg ~ wt, mtcars, 1.5, bounds = cars_bounds, method = method))
     expect_identical(g[c("label", "epsilon", "delta", "adjacency")],
-                     structure(list(label = "pure", epsilon = 1.5, delta = 0, adjacency = "replace-one"), class = "dp_guarantee")[1:4])
+                     structure(list(label = "pure", epsilon = 1.5, delta = 0, adjacency = "replace-one"), class = "riemdp_guarantee")[1:4])
   }
   g <- guarantee(dp_lm(mpg ~ wt, mtcars, 1.5, 1e-5, cars_bounds, method = "adassp"))
   expect_identical(g$label, "approx")
@@ -336,7 +345,12 @@ test_that("it behaves as a fitted model does", {
   expect_identical(predict(again, mtcars), predict(fit, mtcars))
   expect_identical(fitted(fit, mtcars), predict(fit, mtcars))
   expect_equal(predict(fit, data.frame(wt = 3)), matrix(c(1, 3) %*% coef(fit), 1, dimnames = list(NULL, c("mpg", "qsec"))))
-  expect_identical(predict(fit, data.frame(wt = 9)), predict(fit, data.frame(wt = 6)))
+  # what lies outside is moved, and said unless it was asked for
+  expect_warning(moved <- predict(fit, data.frame(wt = c(9, 2))), "`wt`", class = "riemdp_warning_range")
+  expect_identical(moved, predict(fit, data.frame(wt = c(6, 2))))
+  expect_silent(predict(fit, data.frame(wt = c(1, 6, NA))))
+  expect_identical(expect_silent(predict(fit, data.frame(wt = 9), outside = "move")), moved[1, , drop = FALSE])
+  expect_identical(expect_silent(fitted(fit, data.frame(wt = 9), outside = "move")), moved[1, , drop = FALSE])
   expect_equal(predict(fit, data.frame(wt = 9), outside = "extend")[1, ], drop(c(1, 9) %*% coef(fit)))
   band <- predict(fit, mtcars, interval = "noise")
   expect_identical(dim(band), c(32L, 2L, 3L))
@@ -354,6 +368,21 @@ test_that("it behaves as a fitted model does", {
   expect_identical(plot(fit), fit)
   two <- dp_lm(mpg ~ wt + hp, mtcars, 2, bounds = c(cars_bounds, list(hp = c(50, 350))))
   expect_identical(plot(two), two)
+  # pictures leave the caller's layout as it is, and take its next place
+  one <- dp_lm(mpg ~ wt, mtcars, 2, bounds = cars_bounds)
+  kept <- c("mfrow", "mar", "mgp")
+  before <- graphics::par(kept)
+  plot(fit)
+  expect_identical(graphics::par(kept), before)
+  graphics::par(mfrow = c(2, 2))
+  plot(one)
+  expect_identical(graphics::par("mfg"), c(1L, 1L, 2L, 2L))
+  plot(one)
+  expect_identical(graphics::par("mfg"), c(1L, 2L, 2L, 2L))
+  plot(fit)
+  expect_identical(graphics::par("mfg"), c(2L, 2L, 2L, 2L))
+  expect_identical(graphics::par("mfrow"), c(2L, 2L))
+  graphics::par(mfrow = c(1, 1))
   plan <- dp_lm_plan(100, 1, epsilon = 1, delta = 1e-6)
   expect_output(print(plan), "Chosen")
   expect_identical(plot(plan), plan)
@@ -442,28 +471,163 @@ test_that("the gradient mechanism draws from its density", {
   # two coefficients, on the boundary of a small ball too
   x <- rbind(1, stats::runif(n, -1, 1))
   y <- rbind(2 + x[2, ] + stats::rnorm(n))
-  call <- function(radius) .Call(riemdp:::riemdp_release_clipped_kng, x, y, rbind(c(2, 2)), rbind(c(0, 0)),
-                                 riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())), c(1e-6, 60, 2), c(0.4, radius), TRUE)
-  for (radius in c(2, 20)) {
-    b <- with_simulation(9, replicate(draws, call(radius)))
+  call <- function(radius, trials, rate) .Call(riemdp:::riemdp_release_clipped_kng, x, y, rbind(c(2, 2)), rbind(c(0, 0)),
+                                 riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())), c(1e-6, 60, 2), c(rate, radius, trials), TRUE)
+  # by the envelope that suits the records, and by the public one
+  for (case in list(list(2, c(1e5, 0)), list(20, c(1e5, 0)), list(2, c(0, 1e7), 0.1), list(200, c(0, 1e7), 0.03))) {
+    radius <- case[[1]]
+    rate <- if (length(case) > 2) case[[3]] else 0.4
+    draws <- if (radius == 200) 12000 else if (quick()) 300 else 1500
+    b <- with_simulation(9, replicate(draws, call(radius, case[[2]], rate)))
     side <- radius / sqrt(2)
     grid <- expand.grid(a = seq(-side, side, length.out = 301), b = seq(-side, side, length.out = 301))
     grid <- as.matrix(grid[grid$a^2 + grid$b^2 <= side^2, ])
     e <- rep(1, nrow(grid)) %*% y - grid %*% x
     g <- pmax(pmin(e, 1), -1) %*% t(x) - 2 * grid
-    w <- exp(-0.4 * pmax(abs(g[, 1]), abs(g[, 2])))
+    w <- exp(-rate * pmax(abs(g[, 1]), abs(g[, 2])))
     w <- w / sum(w)
     want <- colSums(w * grid)
     sd <- sqrt(colSums(w * grid^2) - want^2)
     expect_lt(max(abs(apply(b, 2, mean) - want) / sd), 5.5 / sqrt(draws) + 0.01)
-    expect_lt(max(abs(apply(b, 2, stats::sd) / sd - 1)), 8 / sqrt(draws) + 0.01)
+    # a standard deviation's relative error: below 1/sqrt(draws), for laws with the tails of the exponential
+    expect_lt(max(abs(apply(b, 2, stats::sd) / sd - 1)), if (draws > 1e4) 5.5 / sqrt(draws) + 0.003 else 8 / sqrt(draws) + 0.01)
   }
 })
 
-test_that("the ledger is charged once, before the draw", {
+test_that("the gradient mechanism ends whatever the records are, and its last resort costs less than the rate is rounded down by", {
+  # records that say nothing of one direction, and contradict the bounds: the records' own envelope hardly ever accepts
+  x <- matrix(1, 2, 60)
+  y <- matrix(100, 1, 60)
+  ask <- riemdp:::linear_ask(60, 1, 1, 1, 0, "kng", 0.3, "auto")
+  rule <- riemdp:::kng_rule(ask)
+  setTimeLimit(elapsed = 40)
+  on.exit(setTimeLimit(elapsed = Inf))
+  expect_length(with_simulation(1, riemdp:::linear_kng$release(x, y, list(rule = rule), ask)), 2)
+  ridge <- rbind(rule$ridge)
+  last <- function(trials) with_simulation(2, replicate(400, .Call(
+    riemdp:::riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, riemdp:::kernel_loss(rule), c(1e-3, 60, 2), c(rule$rate, rule$radius, trials), TRUE
+  )))
+  # no trial: uniform where the ridge's gauge is at most 1/rate
+  gauge <- apply(abs(last(c(0, 0))[1, , ]) * rule$ridge * rule$rate, 2, max)
+  expect_gt(stats::ks.test(gauge^2, "punif")$p.value, 1e-5)
+  # the domain's part in it, by quadrature
+  for (case in list(c(60, 0, 1, 1), c(600, 1, 1, 0.1), c(6, 2, 1, 10), c(20, 0, 3, 1), c(30, 0, 2, 2))) {
+    rule <- riemdp:::kng_rule(riemdp:::linear_ask(case[1], case[2], case[3], case[4], 0, "kng", 0.3, "auto"))
+    m <- (case[2] + 1) * case[3]
+    pull <- case[1] * case[4] / 4
+    reach <- rule$rate * rule$radius / sqrt(sum(1 / rule$ridge))
+    mass <- function(f, to) stats::integrate(function(r) r^(m - 1) * exp(f(r)), 0, to, rel.tol = 1e-10)$value
+    under <- mass(function(r) -r - pull, min(reach, 60))
+    over <- pull^m / m + mass(function(t) (m - 1) * (log(pull + t) - log(t)) - t, 80)
+    got <- riemdp:::kng_last_trials(rule, case[4])
+    expect_equal(got[["least"]], under / over, tolerance = 1e-6)
+    # the law is no smaller than `under/over` times the small ball's uniform density over e, times that ball's share
+    ball <- min(1, reach)^m / m
+    failure <- got[["trials"]] * log1p(-got[["least"]])
+    expect_lte(failure, log(1e-13 * min(1, case[4])) + log(exp(-pull - 1) * ball / over) + 1e-6)
+  }
+})
+
+test_that("the ledger is charged once, and for releases with a price only", {
   ledger <- dp_ledger(NULL, 1, 0)
   fit <- dp_lm(mpg ~ wt, mtcars, 0.6, bounds = cars_bounds, ledger = ledger)
   expect_equal(fit$budget$cost[["epsilon"]], 0.6)
   expect_error(dp_lm(mpg ~ wt, mtcars, 0.6, bounds = cars_bounds, ledger = ledger), class = "riemdp_error")
   expect_error(dp_lm(mpg ~ wt, mtcars, 0.1, bounds = cars_bounds, method = "paper", ledger = ledger), class = "riemdp_error_ledger")
+})
+
+# exp(mu)-type price of normal noise: delta at epsilon of mu-Gaussian differential privacy, by its formula
+gaussian_delta <- function(mu, epsilon) stats::pnorm(-epsilon / mu + mu / 2) - exp(epsilon) * stats::pnorm(-epsilon / mu - mu / 2)
+
+test_that("each method's noise is what its stated sensitivity and epsilon ask for", {
+  # records that are all missing: what is released is noise
+  n <- 40
+  x <- matrix(0, 2, n)
+  y <- matrix(0, 2, n)
+  epsilon <- 1.3
+  m <- 4
+  draws <- if (quick()) 10000 else 40000 # a Gamma(4) mean within 3 %
+  plan <- function(method, delta = 0) riemdp:::plan_linear(riemdp:::linear_ask(n, 1, 2, epsilon, delta, method, 0.3, "auto"))
+  draw <- function(method, plan) {
+    with_simulation(1, replicate(draws, {
+      out <- riemdp:::linear_methods()[[method]]$release(x, y, plan, list(n = n, d = 1, q = 2, epsilon = epsilon))
+      if (is.list(out)) out$details$moments$xy else out
+    }))
+  }
+  for (method in c("objective", "huber")) {
+    p <- plan(method)
+    rule <- p$rule
+    # a record's gradient is at most tau g long in the noise's gauge, another's at most tau; determinants as in theorem 1, t = sum 1/ridge
+    z <- c(seq(0, 9, 0.001))
+    at <- riemdp:::loss_at(rule$g, 1, z)
+    t <- sum(1 / rule$ridge)
+    # slopes jump at knots: the larger of both sides
+    slope <- pmax(at$slope, c(at$slope[1], at$slope[-length(z)]))
+    loss <- max(rule$rate * rule$tau * (1 + at$psi) + log1p(t * pmin(1, at$across)) + log1p(t * slope))
+    if (method == "huber") loss <- rule$rate * rule$tau * 2 + 2 * log1p(t)
+    expect_lte(loss, epsilon - rule$solver + 1e-9)
+    expect_gte(loss, 0.97 * (epsilon - rule$solver))
+    b <- draw(method, p) * rep(rule$ridge, each = 2)
+    size <- if (rule$norm == "max") apply(sqrt(colSums(b^2)), 2, max) else
+      (sqrt(colSums((b[, 1, ] + b[, 2, ])^2)) + sqrt(colSums((b[, 1, ] - b[, 2, ])^2))) / 2
+    near_mean(size, m / rule$rate, 1 / 2)
+  }
+  # the minimiser moves by 2 tau sqrt(t) in the ridge's metric
+  p <- plan("output")
+  b <- draw("output", p) * rep(sqrt(p$rule$ridge), each = 2)
+  near_mean(sqrt(colSums(matrix(b^2, m))), m * 2 * p$rule$tau * sqrt(sum(1 / p$rule$ridge)) / (epsilon - p$rule$solver), 1 / 2)
+  # rows of x y' move by 2 reach: their noise's norm, over that and with those of u and u^2, is Gamma; a block of two numbers in a ball
+  p <- plan("statistics")
+  b <- draw("statistics", p) / (2 * p$reach)
+  blocks <- c(1, 1, 2, 2)
+  size <- apply(sqrt(apply(b^2, c(1, 3), sum)), 2, max)
+  near_mean(size, (sum(blocks) + 1) / epsilon * integrate(function(r) 1 - pmin(1, r)^4, 0, 1)$value, 1 / 2)
+  # three normal releases: an eigenvalue that moves by b^2, X'X by sqrt 2 b^2, X'Y by 2 b reach, b^2 = 2
+  p <- plan("adassp", 1e-6)
+  mu <- sqrt(sum((c(2, 2 * sqrt(2), 2 * sqrt(2) * p$reach) / p$sd)^2))
+  expect_lte(gaussian_delta(mu, epsilon), 1e-6)
+  expect_gte(gaussian_delta(mu * 1.001, epsilon), 1e-6)
+  s <- with_simulation(2, replicate(draws, {
+    moments <- riemdp:::linear_adassp$release(x, y, p, list(n = n, d = 1, q = 2, epsilon = epsilon))$details$moments
+    c(moments$xx[1:2, 2], moments$xy)
+  }))
+  near_mean(s[3:6, ]^2, p$sd[["xy"]]^2, sqrt(2))
+  near_mean(s[2, ]^2, p$sd[["xx"]]^2, sqrt(2))
+  near_mean(s[1, ]^2, p$sd[["xx"]]^2 / 2, sqrt(2)) # weighed by sqrt 2 off the diagonal
+  # the norm of the clipped gradient moves by 2 tau, in the density and in its integral
+  rule <- riemdp:::kng_rule(riemdp:::linear_ask(n, 1, 1, epsilon, 0, "kng", 0.3, "auto"))
+  expect_equal(rule$rate * 2 * (2 * rule$tau), epsilon)
+})
+
+test_that("the price is taken before a record is read, by every method", {
+  set.seed(12)
+  frame <- data.frame(x = runif(60, -1, 1), y = rnorm(60))
+  bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
+  methods <- names(riemdp:::linear_methods())
+  for (method in setdiff(methods, c("kng", "paper"))) {
+    ledger <- dp_ledger(epsilon = 1, delta = 1e-5)
+    entries <- NULL
+    records <- chunks(list(frame[1:30, ], frame[31:60, ]), sizes = c(30, 30), columns = c(x = "number", y = "number"), shape = function(x) {
+      entries <<- c(entries, nrow(ledger_history(ledger)))
+      x
+    })
+    delta <- if (method == "adassp") 1e-6 else 0
+    dp_lm(y ~ x, records, 0.5, delta, bounds, method = method, ledger = ledger)
+    # the first chunk is asked for the names of its columns, which are public
+    expect_gte(sum(entries == 1), 2)
+    expect_identical(sum(entries == 0), 1L, label = method)
+    # and what can't be paid isn't begun
+    entries <- NULL
+    expect_error(dp_lm(y ~ x, records, 0.9, delta, bounds, method = method, ledger = ledger), class = "riemdp_error_budget")
+    expect_length(entries, 1)
+  }
+  # in memory: the method's own release sees the entry
+  seen <- NULL
+  watch_releases("linear_methods", function() seen <<- c(seen, nrow(ledger_history(ledger))))
+  for (method in setdiff(methods, "paper")) {
+    ledger <- dp_ledger(epsilon = 1, delta = 1e-5)
+    seen <- NULL
+    dp_lm(y ~ x, frame[1:20, ], 0.5, if (method == "adassp") 1e-6 else 0, bounds, method = method, ledger = ledger)
+    expect_identical(seen, 1L, label = method)
+  }
 })

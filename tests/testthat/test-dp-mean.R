@@ -58,7 +58,7 @@ test_that("the release is a total function of the records", {
       dp_mean(x, M, epsilon = 1, center = case$center, radius = case$radius, mechanism = "wrapped", invalid = invalid)
     }
     plain <- seen(release(case$x))
-    expect_s3_class(plain[[1]], "dp_release")
+    expect_s3_class(plain[[1]], "riemdp_release")
     bad <- list(NA_real_, 0, NaN, Inf, -Inf, 1e300, 1e-300, 7)
     for (value in bad) {
       expect_identical(seen(release(replace_record(M, case$x, 4, value))), plain, label = paste(label_of(M), value))
@@ -121,7 +121,7 @@ test_that("a user's callback that raises, returns NaN, a wrong shape or a wrong 
   }
   run <- function(M) seen(dp_mean(x, M, 1, c(0, 0, 1), 0.7, invalid = "center"))
   plain <- run(base)
-  expect_s3_class(plain[[1]], "dp_release")
+  expect_s3_class(plain[[1]], "riemdp_release")
   for (how in c("raise", "warn", "nan", "shape", "type")) expect_identical(run(spoil(how)), plain, label = how)
 })
 
@@ -234,8 +234,8 @@ test_that("public mistakes are classed errors", {
 })
 
 test_that("one record, a data frame, points and landmarks in both forms work", {
-  expect_s3_class(dp_mean(diag(2), spd(2), 1, diag(2), 1), "dp_mean")
-  expect_s3_class(dp_mean(quakes[, c("long", "lat")], euclidean(2), 1, c(175, -20), 15), "dp_mean")
+  expect_s3_class(dp_mean(diag(2), spd(2), 1, diag(2), 1), "riemdp_mean")
+  expect_s3_class(dp_mean(quakes[, c("long", "lat")], euclidean(2), 1, c(175, -20), 15), "riemdp_mean")
   y <- mf_points(wishart_spd[, , 1:4], spd(2))
   expect_equal(dim(dp_mean(y, spd(2), 1, diag(2), 1)$value), c(2L, 2L))
   expect_equal(dim(dp_mean(callosa[, , 1:9], kendall(50), 1, callosa[, , 1], 0.3)$value), c(50L, 2L))
@@ -303,7 +303,7 @@ test_that("every mechanism is total, and shows neither record nor estimate", {
     }
     keep <- if (how$mechanism == "adaptive") shape else identity
     plain <- keep(release(case$x))
-    expect_s3_class(plain[[1]], "dp_release")
+    expect_s3_class(plain[[1]], "riemdp_release")
     expect_true(mf_is_point(M, released$value), label = what)
     text <- paste(utils::capture.output(print(released), explain(released), print(summary(released))), collapse = "\n")
     numbers <- unlist(rapply(unclass(released)[setdiff(names(released), c("value", "center", "manifold"))], as.numeric,
@@ -384,5 +384,124 @@ test_that("records however far away move a release by no more than the sensitivi
       mf_dist(case$M, before, release(z))
     }, numeric(1))
     expect_lte(max(moved), mean_sensitivity(case$M, 5, case$radius, case$center) + 1e-7)
+  }
+})
+
+test_that("every mechanism's scale is what its sensitivity and its event ask for, recomputed", {
+  n <- 40
+  r <- 0.5
+  center <- c(0, 0, 1)
+  M <- sphere(2)
+  x <- mf_exp(M, center, mf_from_coords(M, center, cbind(seq(-0.3, 0.3, length.out = n), 0.1)))
+  b <- riemdp:::mean_steps(M, riemdp:::check_radius(M, r, center), n)
+  # by hand: proofs/mean-sensitivity.md and proofs/gradient-sensitivity.md at curvature 1
+  c <- r * tan(r) / (3 * n)
+  delta_mean <- 2 * tan(r) / n * asinh(sqrt(c)) / sqrt(c * (1 + c))
+  psi <- seq(0, pi, length.out = 20001)[-1]
+  s <- acos(cos(r)^2 + sin(r)^2 * cos(psi))
+  delta_gradient <- max(2 * s * sin(r) * sin(psi) / sin(s)) / n
+  gaussian_delta <- function(move, sigma, epsilon) { # Balle and Wang 2018
+    stats::pnorm(move / (2 * sigma) - epsilon * sigma / move) - exp(epsilon) * stats::pnorm(-move / (2 * sigma) - epsilon * sigma / move)
+  }
+  for (epsilon in c(0.2, 3)) {
+    release <- function(mechanism, ...) dp_mean(x, M, epsilon, center, r, mechanism = mechanism, ...)
+    scales <- function(mechanism, wanted, ...) {
+      got <- release(mechanism, ...)
+      expect_gte(got$scale, wanted * (1 - 1e-9))
+      expect_lt(got$scale, wanted * (1 + 1e-6))
+      expect_identical(guarantee(got)$epsilon, epsilon)
+    }
+    scales("laplace", (delta_mean + 2 * b$distance) / epsilon)
+    scales("wrapped", (delta_mean + 2 * b$error) / epsilon)
+    scales("laplace_truncated", 2 * (delta_mean + 2 * b$distance) / epsilon)
+    scales("kng", 2 * (delta_gradient + 2 * b$gradient) / epsilon)
+    scales("tangent", 2 * r / n / epsilon)
+    tight <- function(delta_of, got, slack) {
+      expect_lte(delta_of(got$scale), 1e-5 * (1 + 1e-9))
+      expect_gt(delta_of(got$scale * slack), 1e-5)
+    }
+    tight(function(sigma) gaussian_delta(delta_mean, sigma, epsilon), release("wrapped_gaussian", delta = 1e-5), 0.999)
+    tight(function(sigma) gaussian_delta(2 * r / n, sigma, epsilon), release("tangent", delta = 1e-5, options = list(noise = "gaussian")), 0.999)
+    tight(function(sigma) privacy_profile(M, sigma, delta_mean, epsilon), release("gaussian", delta = 1e-5), 0.97)
+  }
+  # three stages, each with its share and no more
+  for (epsilon in c(0.5, 4)) {
+    got <- dp_mean(x, M, epsilon, center, r, mechanism = "adaptive")
+    share <- got$details$shares
+    expect_lte(sum(share), 1)
+    expect_identical(names(share), c("center", "radius", "mean"))
+    released <- got$details$released_radius
+    facts <- riemdp:::check_radius(M, released, got$details$released_center)
+    mean_of <- function(radius) {
+      c <- radius * tan(radius) / (3 * n)
+      2 * tan(radius) / n * asinh(sqrt(c)) / sqrt(c * (1 + c))
+    }
+    last <- riemdp:::mean_steps(M, facts, n)
+    expect_equal(got$scale * share[["mean"]] * epsilon, mean_of(released) + 2 * last$distance, tolerance = 1e-9)
+    ask <- riemdp:::mean_ask(M, n, epsilon, center, r, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
+    plan <- riemdp:::plan_one(M, ask, "adaptive", error = FALSE)
+    expect_equal(plan$rough$scale * share[["center"]] * epsilon, delta_mean + 2 * b$distance, tolerance = 1e-9)
+    expect_equal(plan$rough$guarantee$epsilon, share[["center"]] * epsilon)
+  }
+})
+
+test_that("what rounding leaves of the solver's error is in every plan's scale", {
+  # with a billion records it is a thousandth of the sensitivity and more
+  n <- 1e9
+  r <- 0.5
+  for (case in list(list(sphere(2), c(0, 0, 1)), list(hyperbolic(2), c(1, 0, 0)), list(spd(2), diag(2)))) {
+    M <- case[[1]]
+    b <- riemdp:::mean_steps(M, riemdp:::check_radius(M, r, case[[2]]), n)
+    delta <- as.numeric(mean_sensitivity(M, n, r))
+    expect_gt(2 * b$distance, 1e-4 * delta)
+    plan <- dp_mean_plan(M, n, 2, case[[2]], r, mechanism = c("laplace", "wrapped", "laplace_truncated"))
+    scale <- stats::setNames(plan$scale, plan$mechanism)
+    expect_equal(scale[["laplace"]] * 2 / (delta + 2 * b$distance), 1, tolerance = 1e-9)
+    expect_equal(scale[["wrapped"]] * 2 / (delta + 2 * b$error), 1, tolerance = 1e-9)
+    if (!is.na(scale[["laplace_truncated"]])) expect_equal(scale[["laplace_truncated"]] / (delta + 2 * b$distance), 1, tolerance = 1e-9)
+  }
+})
+
+test_that("releases draw the law whose scale they state: 3 % too little would be seen", {
+  # Mean lengths against the law's, relative standard error 1/sqrt(d 6000) = .0041 (K-norm) or .0029; 3 % is 7 of them. Six laws within 4.5
+  # standard errors: false alarm below 5e-5.
+  d <- 10
+  M <- euclidean(d)
+  x <- matrix(0, 1, d)
+  draws <- 6000
+  lengths_of <- function(law, sigma) {
+    numbers <- riemdp:::mean_steps(M, riemdp:::check_radius(M, 1), 1, if (law >= 5) "tangent" else "frechet")$numbers
+    with_simulation(law, replicate(draws, sqrt(sum(.Call(riemdp:::riemdp_release_mean, M, x, double(d), 1, c(0, 0), law, sigma, 1e-10, numbers, FALSE,
+                                                         TRUE)^2))))
+  }
+  for (law in riemdp:::LAW) {
+    normal <- law %in% riemdp:::LAW[c("gaussian", "wrapped_gaussian", "tangent_gaussian")]
+    size <- lengths_of(law, 0.7)
+    want <- 0.7 * if (normal) sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2)) else d
+    expect_lt(abs(mean(size) - want) / (stats::sd(size) / sqrt(draws)), 4.5, label = names(riemdp:::LAW)[law])
+    expect_gt(0.03 * want / (stats::sd(size) / sqrt(draws)), 6)
+  }
+})
+
+test_that("the price is in the ledger before anything is drawn, and nothing is drawn where it doesn't fit", {
+  x <- matrix(c(0.2, -0.1), 50, 2, byrow = TRUE)
+  plain <- riemdp:::mean_mechanisms()
+  entries <- NULL
+  watched <- function() lapply(plain, function(m) {
+    release <- m$release
+    m$release <- function(...) {
+      entries <<- c(entries, nrow(ledger_history(ledger)))
+      release(...)
+    }
+    m
+  })
+  for (m in c("laplace", "wrapped", "tangent", "kng")) {
+    ledger <- dp_ledger(NULL, 1.5)
+    entries <- NULL
+    with_internals({
+      dp_mean(x, euclidean(2), 1, c(0, 0), 1, mechanism = m, ledger = ledger)
+      expect_error(dp_mean(x, euclidean(2), 1, c(0, 0), 1, mechanism = m, ledger = ledger), class = "riemdp_error_budget")
+    }, mean_mechanisms = watched)
+    expect_identical(entries, 1L, label = m) # once, after its entry
   }
 })

@@ -55,7 +55,7 @@ test_that("a tree is reconstructed, and names are kept", {
   expect_identical(poincare_embedding(matrix(sprintf("n%02d", edges), ncol = 2), 2, epochs = 300, negatives = 10)$points, fit$points)
   # ranks by hand on a path 1 - 2 - 3 with one edge
   line <- structure(list(points = cbind(c(0, 0.1, 0.5), 0), manifold = hyperbolic(2, "ball"), edges = rbind(c(1, 3)), loss = 1),
-                    class = "poincare_embedding")
+                    class = "riemdp_poincare_embedding")
   expect_equal(unlist(summary(line)[c("mean_rank", "map")]), c(mean_rank = 2, map = 0.5))
   expect_output(print(fit), "not private")
   expect_error(plot(poincare_embedding(edges, 3, epochs = 1)), class = "riemdp_error_argument")

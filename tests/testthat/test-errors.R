@@ -101,7 +101,7 @@ test_that("tampered manifolds and constructors out of range", {
   for (tamper in list(
     function(M) { M$param <- -1L; M }, function(M) { M$param <- NA_integer_; M }, function(M) { M$param <- 1e9; M },
     function(M) { M$name <- "nowhere"; M }, function(M) { M$name <- NULL; M }, function(M) { M$param <- "2"; M },
-    function(M) { M$param <- 2.5; M }, function(M) structure(list(), class = "manifold")
+    function(M) { M$param <- 2.5; M }, function(M) structure(list(), class = "riemdp_manifold")
   )) {
     expect_classed(mf_dist(tamper(sphere(2)), c(1, 0, 0), c(0, 1, 0)), "manifold")
   }
@@ -133,9 +133,61 @@ test_that("broken objects of all kinds give classed errors", {
   M <- stiefel(4, 2)
   M$name <- "grassmann"
   expect_classed(laplace_noise(M, diag(4)[, 1:2], 0.1), "unsupported")
-  expect_classed(sphere(structure(1, class = "mf_points")), "argument")
-  expect_classed(is.na(structure(1, class = "mf_points")), "shape")
+  expect_classed(sphere(structure(1, class = "riemdp_points")), "argument")
+  expect_classed(is.na(structure(1, class = "riemdp_points")), "shape")
   expect_classed(guarantee(1), "argument")
   expect_classed(mf_random(sphere(100), 1e8), "argument")
   expect_error(.Call(riemdp:::riemdp_pole, sphere(2), c(1, 0, 0), c(0, 1, 0), c(0, 1, 0), 2^31), class = "riemdp_error_argument")
+})
+
+test_that("no error advises to choose records or a centre by the data: private calls raise the same texts", {
+  texts <- c(riemdp_errors()$must, riemdp_errors()$mend)
+  expect_no_match(texts, "[Rr]emove (or|such|conf)|[Ii]mpute|[Ll]eave .* out|[Dd]rop |closer to the data")
+  e <- expect_error(dp_mean(rbind(c(0, 0, 1), NA), sphere(2), epsilon = 1, center = c(0, 0, 1), radius = 0.4), class = "riemdp_error_not_finite")
+  expect_match(conditionMessage(e), "public rule (see `invalid`)", fixed = TRUE)
+})
+
+test_that("budgets, noise, bounds and counts at the ends of doubles give answers or classed errors", {
+  big <- .Machine$double.xmax
+  o <- c(0, 0, 1)
+  set.seed(1)
+  x <- matrix(stats::rnorm(60), 20)
+  points <- mf_project(sphere(2), cbind(stats::rnorm(20), stats::rnorm(20), 5))
+  d <- data.frame(y = x[, 1], u = x[, 2])
+  classed <- function(expr) {
+    out <- tryCatch(suppressWarnings(expr), error = identity)
+    expect_true(!inherits(out, "error") || inherits(out, "riemdp_error"), label = if (inherits(out, "error")) conditionMessage(out) else "")
+    out
+  }
+  bounds <- list(y = c(-3, 3), u = c(-3, 3))
+  optimum <- function(epsilon = 1, ...) dp_optimize(problem_frechet(sphere(2)), points, epsilon, 1e-6, start = o, clip = 0.5, lr = 0.5, ...)
+  for (v in if (quick()) c(big, 1e-300) else c(big, 1e300, 800, 1e-154, 1e-300, 4.9e-324)) {
+    classed(dp_pca(x, 1, v, 1e-6, bound = 3))
+    classed(dp_pca(x, 1, delta = 1e-6, bound = 3, noise_multiplier = v))
+    classed(optimum(v, steps = 3))
+    classed(optimum(v, epochs = 2, method = "rsvrg", batch = 4))
+    classed(optimum(NULL, steps = 3, noise_multiplier = v))
+    classed(dp_mean_plan(sphere(2), n = 200, center = o, radius = 0.5, epsilon = v, delta = 1e-6))
+    classed(dp_regression_plan(sphere(2), n = 200, epsilon = v, center = o, radius = 0.5, speed = 1, residual_bound = 0.2, x_half = 1))
+    classed(dp_tradeoff(event_pure(v), c(0, 0.5, 1)))
+    classed(dp_tradeoff(event_poisson(event_gaussian(v), 0.01), c(0, 0.5, 1)))
+    for (method in c("objective", "statistics", "paper")) {
+      for (column in c("y", "u")) {
+        classed(dp_lm(y ~ u, replace(d, column, c(v, d[[column]][-1])), 1, bounds = bounds, method = method))
+        classed(dp_lm(y ~ u, d, 1, bounds = replace(bounds, column, list(c(-v, v))), method = method))
+      }
+    }
+  }
+  classed(dp_mean_plan(spd(2), n = 200, center = diag(2), radius = 1, epsilon = big, delta = 1e-6, mechanism = "gaussian"))
+  # more records than integers count
+  plan <- dp_regression_plan(sphere(2), n = 2^31, epsilon = 1, center = o, radius = 0.5, speed = 1, residual_bound = 0.1, x_half = 1)
+  expect_identical(plan$n[1], 2^31)
+  # right answers where exp(epsilon) overflows: on the sphere of this radius next to the flat profile
+  space <- riemdp:::profile_space(sphere(2))
+  for (epsilon in c(700, 800, 1e4)) {
+    sigma <- 0.005 / riemdp:::gaussian_mu(epsilon, 1e-6)
+    expect_lt(abs(riemdp:::profile_delta(space, sigma, 0.005, epsilon) / 1e-6 - 1), 0.3)
+    expect_gte(riemdp:::profile_delta(space, sigma, 0.005, epsilon), 1e-6)
+  }
+  expect_equal(riemdp:::gdp_epsilon(1e-308, 1e-6), 0)
 })

@@ -40,9 +40,131 @@ test_that("randomised response bounds epsilon-DP: the divergence and its zCDP sl
   }
 })
 
-test_that("parallel parts cost the dearest, and two where a private value chooses the part", {
-  parts <- list(event_pure(1), event_pure(2))
+test_that("parallel parts cost the dearest, and the two dearest where a private value chooses the part", {
+  parts <- list(event_pure(1), event_pure(2), event_pure(0.5))
+  private <- function(...) event_parallel(..., keys = "private")
+  two <- function(...) event_compose(...)
   expect_equal(event_price(event_parallel(parts), "basic")[["epsilon"]], 2)
-  expect_equal(event_price(event_parallel(parts, keys = "private"), "basic")[["epsilon"]], 4)
-  expect_equal(event_price(event_parallel(event_gaussian(1), event_gaussian(2), keys = "private"), "gdp"), sqrt(2))
+  expect_equal(event_price(private(parts), "basic")[["epsilon"]], 3)
+  expect_equal(event_price(private(event_pure(2), event_pure(2)), "basic")[["epsilon"]], 4)
+  expect_equal(event_price(private(event_pure(2)), "basic")[["epsilon"]], 2)
+  expect_equal(event_price(private(event_approx(1, 1e-6), event_approx(0.5, 1e-5), event_pure(0.7)), "basic"), c(epsilon = 1.7, delta = 1.1e-5))
+  expect_equal(event_price(private(event_gaussian(1), event_gaussian(2), event_gaussian(4)), "gdp"), sqrt(1.25))
+  expect_equal(event_price(private(event_gaussian(1), event_gaussian(2), event_pure(0.1)), "zcdp"), 0.5 + 0.125)
+  expect_equal(event_price(private(event_gaussian(1), event_pure(1)), "rdp", orders = c(2, 30)),
+               event_price(two(event_gaussian(1), event_pure(1)), "rdp", orders = c(2, 30)))
+  # at every question and by every accountant the pair's own price, alone and in compositions
+  same <- function(x, y) expect_equal(as.double(x), as.double(y), tolerance = 1e-4)
+  cases <- list(list(event_gaussian(1), event_gaussian(2)), list(event_pure(1), event_pure(0.3)), list(event_gaussian(1), event_laplace(2)),
+                list(event_approx(1, 1e-7), event_approx(0.5, 1e-6)), list(event_pure(1), event_gaussian(2)))
+  for (case in cases) {
+    small <- event_pure(1e-4)
+    pair <- do.call(event_compose, case)
+    for (delta in c(1e-3, 1e-5)) same(dp_epsilon(do.call(private, c(case, list(small))), delta), dp_epsilon(pair, delta))
+    same(dp_delta(do.call(private, case), 0.8), dp_delta(pair, 0.8))
+    same(dp_bounds(do.call(private, case), 1e-5), dp_bounds(pair, 1e-5))
+    with <- function(e) event_compose(event_gaussian(3), e, times = 2)
+    same(dp_epsilon(with(do.call(private, case)), 1e-5, "pld"), dp_epsilon(with(pair), 1e-5, "pld"))
+    # a record that stays in its part, which is stated for one more or less only, is a group of two
+    fixed <- do.call(private, c(lapply(case, function(e) event_compose(e, adjacency = "add-remove"))))
+    if (!is.null(riemdp:::gaussian_step(case[[1]])) && !is.null(riemdp:::gaussian_step(case[[2]]))) {
+      expect_equal(event_price(fixed, "gdp"), 2)
+      same(dp_epsilon(fixed, 1e-5), dp_epsilon(event_gaussian(0.5), 1e-5))
+      expect_equal(event_price(fixed, "zcdp"), 2)
+    }
+    if (case[[1]]$type == "approx") expect_equal(event_price(fixed, "basic"), c(epsilon = 2, delta = max((1 + exp(1)) * 1e-7, (1 + exp(0.5)) * 1e-6)))
+  }
+  # many parts: no pair by pair
+  many <- private(lapply(seq(0.1, 2, length.out = 60), event_pure))
+  expect_equal(event_price(many, "basic")[["epsilon"]], 2 + 2 - 1.9 / 59)
+  expect_equal(as.double(dp_epsilon(many, 1e-6, "pld")), as.double(dp_epsilon(event_compose(event_pure(2), event_pure(2 - 1.9 / 59)), 1e-6)), tolerance = 1e-4)
+})
+
+test_that("parts and claims that aren't attained together are in no lower bound", {
+  # (1, 0) or (.1, 1e-5): the pair of both maxima dominates, and is more than either
+  parts <- event_compose(event_parallel(event_pure(1), event_approx(0.1, 1e-5)), event_gaussian(5))
+  bounds <- dp_bounds(parts, 1.2e-5)
+  each <- vapply(list(event_pure(1), event_approx(0.1, 1e-5)), function(e) dp_bounds(event_compose(e, event_gaussian(5)), 1.2e-5)[["upper"]], 0)
+  expect_lte(bounds[["lower"]], max(each))
+  expect_gte(bounds[["upper"]], max(each) * (1 - 1e-6))
+  claims <- event_custom("two claims", epsilon = 5, mu = 0.1)
+  expect_lte(dp_bounds(claims, 1e-6)[["lower"]], as.double(dp_epsilon(claims, 1e-6)))
+})
+
+test_that("every event has the price that it should, in every unit that adds up", {
+  # prices written here from the events' laws: c(basic epsilon, basic delta), zCDP's rho, GDP's mu; NA where the unit can't hold it
+  slope <- function(e) e * (exp(e) - 1) / (exp(e) + 1) # KL divergence of randomised response: its zCDP
+  mix <- function(e, q) log(1 + q * (exp(e) - 1))
+  laplace_kl <- function(b) exp(-1 / b) - 1 + 1 / b
+  table <- list(
+    list(event_pure(0.7), c(0.7, 0), slope(0.7), NA), list(event_laplace(1.6), c(1 / 1.6, 0), slope(1 / 1.6), NA),
+    list(event_approx(0.7, 1e-6), c(0.7, 1e-6), NA, NA), list(event_gaussian(1.7), NA, 1 / (2 * 1.7^2), 1 / 1.7),
+    list(event_gdp(0.6), NA, 0.18, 0.6), list(event_zcdp(0.3), NA, 0.3, NA), list(event_discrete_gaussian(3, 2), NA, 4 / 18, NA),
+    list(event_poisson(0.2, event_pure(0.7)), c(mix(0.7, 0.2), 0), slope(mix(0.7, 0.2)), NA),
+    list(event_sample(0.2, event_laplace(1.6)), c(mix(1 / 1.6, 0.2), 0), slope(mix(1 / 1.6, 0.2)), NA),
+    list(event_poisson(0.2, event_approx(0.7, 1e-4)), c(mix(0.7, 0.2), 2e-5), NA, NA),
+    list(event_sample(0.2, event_approx(0.7, 1e-4)), c(mix(0.7, 0.2), 2e-5), NA, NA),
+    list(event_sample(1, event_gaussian(1.7)), NA, 1 / (2 * 1.7^2), 1 / 1.7)
+  )
+  no_price <- function(x) tryCatch(x, riemdp_error_unpriced = function(e) NA)
+  compare <- function(got, want) expect_equal(as.double(got), as.double(want), tolerance = 1e-12)
+  for (row in table) for (times in c(1, 7)) {
+    event <- event_compose(row[[1]], times = times)
+    compare(no_price(event_price(event, "basic")), times * row[[2]])
+    compare(no_price(event_price(event, "zcdp")), times * row[[3]])
+    compare(no_price(event_price(event, "gdp")), sqrt(times) * row[[4]])
+  }
+  # a zCDP price bounds the divergence at every order; near 1 the divergence is the KL divergence
+  renyi <- function(b, a) log(a / (2 * a - 1) * exp((a - 1) / b) + (a - 1) / (2 * a - 1) * exp(-a / b)) / (a - 1) # Mironov (2017)
+  for (b in c(0.3, 1, 4)) {
+    rho <- event_price(event_laplace(b), "zcdp")
+    for (a in c(1.5, 2, 8, 40)) {
+      expect_gte(a * rho, renyi(b, a))
+      expect_equal(event_price(event_laplace(b), "rdp", orders = a), renyi(b, a), tolerance = 1e-9)
+    }
+    expect_gte(rho, laplace_kl(b))
+  }
+})
+
+test_that("what every accountant says is above the exact delta, and not far above where it is exact", {
+  # exact profiles by closed forms and quadrature: delta(epsilon) of n compositions
+  gaussian <- function(mu) function(e) stats::pnorm(mu / 2 - e / mu) - exp(e) * stats::pnorm(-mu / 2 - e / mu)
+  response <- function(e0, k) function(e) { # k coins of bias e0
+    j <- 0:k
+    p <- stats::dbinom(j, k, stats::plogis(e0))
+    l <- (2 * j - k) * e0
+    sum(p * pmax(0, -expm1(e - l)))
+  }
+  sampled <- function(q, sigma) function(e) { # one Poisson step of Gaussian noise, the dearer direction: the record is there
+    z <- stats::uniroot(function(z) log1p(q * expm1((2 * z - 1) / (2 * sigma^2))) - e, c(-50, 200), tol = 1e-13)$root
+    (1 - q) * stats::pnorm(-z / sigma) + q * stats::pnorm((1 - z) / sigma) - exp(e) * stats::pnorm(-z / sigma)
+  }
+  laplace <- function(b) function(e) if (e < 1 / b) -expm1((e - 1 / b) / 2) else 0
+  cases <- list(
+    list(event_gaussian(2), gaussian(0.5), c("single", "zcdp", "rdp", "gdp", "pld", "moments")), list(event_compose(event_gaussian(3), times = 9), gaussian(1), c("zcdp", "rdp", "gdp", "pld")),
+    list(event_pure(0.8), response(0.8, 1), c("pure", "single", "zcdp", "rdp", "pld")), list(event_compose(event_pure(0.2), times = 20), response(0.2, 20), c("pure", "optimal", "advanced", "zcdp", "rdp", "pld")),
+    list(event_compose(event_approx(0.2, 1e-4), times = 20), function(e) 1 - (1 - 1e-4)^20 * (1 - response(0.2, 20)(e)), c("optimal", "pld")),
+    list(event_laplace(1.25), laplace(1.25), c("pure", "single", "zcdp", "rdp", "pld")), list(event_poisson(0.1, event_gaussian(0.8)), sampled(0.1, 0.8), c("single", "rdp", "pld"))
+  )
+  exact <- c("gdp", "pld", "optimal", "single")
+  for (case in cases) for (epsilon in c(0.1, 0.5)) {
+    truth <- case[[2]](epsilon)
+    for (accountant in case[[3]]) {
+      # sums of pure steps answer from their own epsilon on
+      said <- tryCatch(as.double(dp_delta(case[[1]], epsilon, accountant)), riemdp_error_unpriced = function(e) 1)
+      expect_gte(said, truth * (1 - 1e-11))
+      if (accountant %in% exact) expect_lte(said, truth * (1 + 2e-3) + 1e-12)
+    }
+  }
+  # beyond a step's epsilon what tells all is left: its delta, times the share that is sampled, of each step that may show it
+  for (make in list(event_poisson, event_sample)) for (times in c(1, 3)) {
+    said <- as.double(dp_delta(event_compose(make(0.2, event_approx(0.5, 1e-3)), times = times), 2, "pld"))
+    expect_equal(said / (1 - (1 - 2e-4)^times), 1, tolerance = 1e-3)
+  }
+  # Bun and Steinke's conversion is what it says, above the best one
+  for (rho in c(0.02, 0.5)) for (epsilon in c(1, 3)) {
+    published <- as.double(dp_delta(event_zcdp(rho), epsilon, "zcdp", "bun-steinke"))
+    expect_equal(published / exp(-(epsilon - rho)^2 / (4 * rho)), 1, tolerance = 1e-9)
+    expect_lte(as.double(dp_delta(event_zcdp(rho), epsilon, "zcdp")), published)
+  }
 })

@@ -55,7 +55,7 @@ test_that("the code shown is one that runs, and its radius is allowed", {
     expect_true(all(mf_dist(space$M, space$center, x) <= space$limit))
     code <- riemdp:::explore_code(name, 100, 5, space$limit, 0, "auto")
     r <- eval(parse(text = code), list2env(list(x = x, center = space$center), parent = globalenv()))
-    expect_s3_class(r, "dp_mean")
+    expect_s3_class(r, "riemdp_mean")
     expect_identical(r$manifold, space$M)
   }
 })

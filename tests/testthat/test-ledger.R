@@ -231,7 +231,7 @@ test_that("events enter in the rule's unit", {
 
 test_that("parts cost what the dearest costs, and the whole comes on top", {
   for (place in if (requireNamespace("RSQLite", quietly = TRUE)) list(NULL, ledger_file()) else list(NULL)) {
-    ledger <- dp_ledger(place, 1, data_sets = list(trial = c("north", "south"), survey = NULL))
+    ledger <- dp_ledger(place, 1, create = TRUE, data_sets = list(trial = c("north", "south"), survey = NULL))
     left <- function(set, part = NULL) {
       s <- summary(ledger)
       s$left[s$data_set == set & s$unit == "epsilon" & (if (is.null(part)) is.na(s$part) else s$part %in% part)]
@@ -289,7 +289,7 @@ test_that("bad input is a classed error, and nothing is spent", {
   expect_error(dp_ledger(file.path(tempdir(), "nowhere", "x"), 1), class = "riemdp_error_ledger")
 
   ledger <- dp_ledger(NULL, 1)
-  for (event in list(1, NULL, "event_pure(1)", list(type = "pure"), structure(list(), class = "dp_event"))) {
+  for (event in list(1, NULL, "event_pure(1)", list(type = "pure"), structure(list(), class = "riemdp_event"))) {
     expect_error(ledger_spend(ledger, event), class = "riemdp_error")
   }
   expect_error(ledger_spend(ledger, event_pure(0.1), what = 1), class = "riemdp_error_argument")
@@ -336,7 +336,7 @@ test_that("a ledger in memory is one ledger, in one process", {
 test_that("a file keeps the ledger, whoever opens it", {
   skip_without_sqlite()
   file <- ledger_file()
-  first <- dp_ledger(file, 1, 1e-6, "zcdp", data_sets = c("default", "more"))
+  first <- dp_ledger(file, 1, 1e-6, "zcdp", create = TRUE, data_sets = c("default", "more"))
   ledger_spend(first, event_pure(0.1), "one; with 'quotes', ?marks and \"others\"")
   again <- dp_ledger(file)
   expect_identical(unclass(again)[inner$LEDGER_FACTS], unclass(first)[inner$LEDGER_FACTS])
@@ -362,7 +362,7 @@ test_that("a file keeps the ledger, whoever opens it", {
 test_that("broken files and connections are classed errors, and nothing is lost", {
   skip_without_sqlite()
   file <- ledger_file()
-  ledger <- dp_ledger(file, 1)
+  ledger <- dp_ledger(file, 1, create = TRUE)
   ledger_spend(ledger, event_pure(0.25))
   refused <- function(l, e = event_pure(0.1)) expect_error(ledger_spend(l, e), class = "riemdp_error_ledger")
 
@@ -410,7 +410,7 @@ test_that("broken files and connections are classed errors, and nothing is lost"
 test_that("a release costs the same after a million", {
   skip_without_sqlite()
   file <- ledger_file()
-  dp_ledger(file, 1)
+  dp_ledger(file, 1, create = TRUE)
   con <- DBI::dbConnect(RSQLite::SQLite(), file)
   on.exit(DBI::dbDisconnect(con), add = TRUE)
   values <- list(data_set = "a", part = "b", spent = "c", largest = "d", version = 1L, entry = 1L, what = "e", event = "f", cost = "g",
@@ -427,7 +427,7 @@ test_that("a process killed anywhere gives nothing back", {
   skip_without_sqlite()
   skip_on_os(c("windows", "mac"))
   file <- ledger_file()
-  ledger <- dp_ledger(file, 1)
+  ledger <- dp_ledger(file, 1, create = TRUE)
   ledger_spend(ledger, event_pure(0.5))
   die <- function(...) {
     tools::pskill(Sys.getpid(), tools::SIGKILL)
@@ -477,19 +477,20 @@ test_that("processes that share a ledger and are killed at random never overspen
   expect_length(storm_faults(modifyList(found, list(spent = found$budget + 1))), 3)
 })
 
-test_that("a checkpoint's token is good once", {
+test_that("a checkpoint's token is good once, and for what it stands for", {
   places <- c(list(NULL), if (requireNamespace("RSQLite", quietly = TRUE)) list(ledger_file()))
   for (place in places) {
-    ledger <- dp_ledger(place, 1)
-    one <- inner$ledger_token(ledger, "checkpoint")
-    two <- inner$ledger_token(ledger, "checkpoint")
+    ledger <- dp_ledger(place, 1, create = TRUE)
+    one <- inner$ledger_token(ledger, "a seal")
+    two <- inner$ledger_token(ledger, "a seal")
     expect_match(c(one, two), "^[0-9a-f]{32}$")
     expect_false(one == two)
-    expect_true(inner$ledger_use_token(ledger, one))
-    expect_error(inner$ledger_use_token(ledger, one), class = "riemdp_error_ledger")
-    expect_error(inner$ledger_use_token(ledger, "0"), class = "riemdp_error_ledger")
-    expect_error(inner$ledger_use_token(ledger, NA), class = "riemdp_error_argument")
-    expect_true(inner$ledger_use_token(ledger, two))
+    for (i in 1:2) expect_error(inner$ledger_use_token(ledger, one, "another"), class = "riemdp_error_argument")
+    expect_true(inner$ledger_use_token(ledger, one, "a seal"))
+    expect_error(inner$ledger_use_token(ledger, one, "a seal"), class = "riemdp_error_ledger")
+    expect_error(inner$ledger_use_token(ledger, "0", "a seal"), class = "riemdp_error_ledger")
+    expect_error(inner$ledger_use_token(ledger, NA, "a seal"), class = "riemdp_error_argument")
+    expect_true(inner$ledger_use_token(ledger, two, "a seal"))
   }
 })
 

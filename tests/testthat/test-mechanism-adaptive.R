@@ -13,7 +13,7 @@ test_that("the adaptive mechanism is total, pure, and says its target", {
   bad <- x
   bad[3, ] <- NA
   bad[4, ] <- c(0, 0, -1)
-  expect_s3_class(dp_mean(bad, M, 1, c(0, 0, 1), 0.7, mechanism = "adaptive", invalid = "center"), "dp_mean")
+  expect_s3_class(dp_mean(bad, M, 1, c(0, 0, 1), 0.7, mechanism = "adaptive", invalid = "center"), "riemdp_mean")
   expect_error(dp_mean(x, M, center = c(0, 0, 1), radius = 0.7, sigma = 1, mechanism = "adaptive"),
                class = "riemdp_error_unsupported")
   expect_error(dp_mean(x, M, 1, c(0, 0, 1), 0.7, mechanism = "adaptive", options = list(shares = c(1, 1, 1))),
@@ -21,7 +21,7 @@ test_that("the adaptive mechanism is total, pure, and says its target", {
   for (case in list(list(spd(2), diag(2), 1), list(spd(2, "bures"), diag(2), 0.25), list(grassmann(4, 2), diag(4)[, 1:2], 0.5),
                     list(kendall(5), exp(2i * pi * (1:5) / 5), 0.35), list(euclidean(1), 0, 5))) {
     y <- mf_exp(case[[1]], case[[2]], scale_records(case[[1]], unit_tangents(case[[1]], case[[2]], 30), case[[3]] / 4))
-    expect_s3_class(dp_mean(y, case[[1]], 1, case[[2]], case[[3]], mechanism = "adaptive"), "dp_mean")
+    expect_s3_class(dp_mean(y, case[[1]], 1, case[[2]], case[[3]], mechanism = "adaptive"), "riemdp_mean")
   }
 })
 
@@ -36,6 +36,28 @@ test_that("the radius follows its law", {
   draws <- if (quick()) 500 else 20000
   seen <- with_simulation(2, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, x, 0, radii + 1e-12, 0.8, 0.4, TRUE)))
   expect_gt(suppressWarnings(stats::chisq.test(tabulate(seen, 4), p = p)$p.value), 1e-6)
+})
+
+test_that("a whole release chooses its radius with the radius' share of epsilon, and no more", {
+  # the centre takes nearly all of a large epsilon, so that it is released where it is; the radius has .5 of 2,000. Its law by hand, twice
+  # or half of that share is seen: chi-square at rate 1e-6
+  M <- euclidean(1)
+  x <- c(-1, 1) %o% (seq(0.05, 1, by = 0.05) - 0.02) # none where a radius of the grid ends
+  total <- 2000
+  shares <- c(1 - 0.5 / total - 0.1, 0.5 / total, 0.1)
+  radii <- riemdp:::adaptive_grid(2)
+  count <- vapply(radii / sqrt(2), function(r) sum(abs(x) <= r), 0)
+  law <- exp(-0.5 * 0.5 * abs(count - 0.6 * length(x)))
+  ask <- function() dp_mean(as.vector(x), M, total, 0, 2, mechanism = "adaptive", options = list(shares = shares, fraction = 0.6))$details$released_radius
+  draws <- if (quick()) 300 else 2000
+  seen <- with_simulation(4, replicate(draws, which.min(abs(radii - ask()))))
+  groups <- cut(seq_along(radii), c(0, 1, 2, 3, 4, 5, 25))
+  law <- tapply(law, groups, sum) / sum(law)
+  expect_gt(suppressWarnings(stats::chisq.test(table(groups[seen]), p = law)$p.value), 1e-6)
+  for (wrong in c(0.5, 2)) {
+    other <- exp(-0.5 * 0.5 * wrong * abs(count - 0.6 * length(x)))
+    expect_lt(suppressWarnings(stats::chisq.test(table(groups[seen]), p = tapply(other, groups, sum) / sum(other))$p.value), 1e-4)
+  }
 })
 
 test_that("where records are concentrated and many it beats one stage, and is never the default", {

@@ -377,3 +377,43 @@ test_that("a scale by hand that doubles can't serve is refused from public facts
     expect_true(is.finite(guarantee(ask(1.5))$epsilon))
   }
 })
+
+test_that("a law whose sampler would hardly ever keep a draw is refused by public numbers, and its draws end", {
+  # shares that are kept, by simulation in R of Jacobian over its bound (2,000 draws)
+  share <- function(k, sigma) riemdp:::radial_acceptance(spd(k), "gaussian", sigma)
+  expect_lt(abs(share(5, 1) / 0.646 - 1), 0.05)
+  expect_lt(abs(share(8, 1) / 0.129 - 1), 0.15)
+  expect_identical(riemdp:::radial_acceptance(sphere(3), "gaussian", 2), 1)
+  expect_gt(share(3, 1.5), 0.6)
+  expect_lt(share(12, 1), 1e-3)
+  setTimeLimit(elapsed = 60)
+  on.exit(setTimeLimit(elapsed = Inf))
+  expect_error(laplace_noise(spd(12), diag(12), 1, mechanism = "gaussian"), "one of", class = "riemdp_error_unsupported")
+  expect_error(expected_error(spd(12), 1, "gaussian"), class = "riemdp_error_unsupported")
+  expect_equal(dim(laplace_noise(spd(8), diag(8), 1, 3, "gaussian")), c(8, 8, 3))
+  expect_error(.Call(riemdp:::riemdp_gaussian_radii, spd(6), 2, 4, TRUE), "rejects nearly all", class = "riemdp_error_unsupported")
+})
+
+test_that("profiles lie above 40 digits, on any mesh", {
+  # S^2, quadrature by mpmath of the radius' law times the probability of the angle: sigma, distance, epsilon, delta
+  exact <- rbind(
+    c(0.1, 0.05, 0.3, 0.0960401703308926191), c(0.5, 0.05, 0.05, 0.0187763618737755832), c(0.5, 0.005, 0.01, 0.00073772240289971602),
+    c(0.05, 0.005, 0.5, 6.77739182242888324e-9), c(1, 0.1, 0.1, 0.00486808176055180234), c(0.3, 0.3, 1.2, 0.0893207864393541734),
+    c(0.01, 0.001, 0.2, 0.000937346636962646797), c(0.02, 0.1, 30, 0.000131035357782643406)
+  )
+  space <- riemdp:::profile_space(sphere(2))
+  for (i in seq_len(nrow(exact))) {
+    v <- exact[i, ]
+    cells <- riemdp:::profile_cells(space, v[1], v[2])
+    for (finer in c(1, 16)) {
+      got <- riemdp:::profile_delta(space, v[1], v[2], v[3], cells * finer)
+      expect_gte(got, v[4] * (1 + 1e-8))
+      expect_lte(got, v[4] * (1 + if (finer == 1) 5e-3 else 3e-5))
+    }
+  }
+  # the margin grows with the dimension and with the logarithm of the scale
+  for (d in c(2, 1e3, 1e5)) for (sigma in c(1, 1e-9)) {
+    eta <- 12 * 2^-53 * (2 * d * (abs(log(sigma)) + log(d) + 5) + 200)
+    expect_gte(riemdp:::profile_rounding(list(d = d), sigma), 8 * eta + 1e-11)
+  }
+})

@@ -210,40 +210,143 @@ test_that("the solver finds the minimiser, alone by its safeguard as well", {
   }
 })
 
-test_that("the public tolerance is within reach of rounding for a million records", {
-  skip_if(quick())
-  set.seed(5)
-  n <- 1e6
+# A tally whose sums are those of records in memory, gradients off by `off(step, coefficients)`; counts calls
+counted_tally <- function(n, sums, off = function(step, b) 0) {
+  step <- 0
+  structure(list(n = n, sums = function(v) {
+    step <<- step + 1
+    b <- v[-1]
+    m <- length(b) / 2
+    b <- b[seq_len(m)] + b[m + seq_len(m)]
+    out <- sums(b, v[1] == 1)
+    out[seq_len(m)] <- out[seq_len(m)] + off(step, b)
+    out
+  }, steps = function() step), class = "riemdp_tally")
+}
+
+test_that("responses far from their guess: the true gradient is within eta, and soon", {
+  # responses with 20 binary digits: those less 1e4 are exact, and so the gradient can be had without large numbers
+  set.seed(11)
+  for (case in list(c(1e5, 0), c(2e4, 1), if (!quick()) c(1e6, 1))) {
+    n <- case[1]
+    d <- case[2]
+    if (is.null(case)) next
+    x <- rbind(rep(1, n), matrix(round(stats::runif(n * d, -1, 1) * 2^20) / 2^20, d, n))
+    e <- round(stats::rnorm(n) * 2^20) / 2^20
+    rule <- rule_of(n, 1, d, 1, "closed")
+    ridge <- rbind(rule$ridge)
+    noise <- rbind(c(5, -3)[seq_len(d + 1)])
+    eta <- riemdp:::solver_tolerance(rule, ridge, rule$rate, 1e6)
+    for (centre in c(1e4, -2^19)) {
+      took <- system.time(fit <- shared_fit(x, rbind(centre + e), rule, noise, eta = eta))[["user.self"]]
+      expect_lt(took, if (n > 2e5) 30 else 3)
+      expect_true(fit[[3]])
+      expect_lte(sqrt(sum(fit[[2]]^2)), 0.75 * eta)
+      near <- drop((fit[[1]] - c(centre, 0)[seq_len(d + 1)]) + fit[[4]])
+      r <- e - colSums(x * near)
+      psi <- sign(r) * riemdp:::loss_at(rule$g, rule$tau, abs(r))$psi
+      gradient <- drop(noise + ridge * (fit[[1]] + fit[[4]])) - apply(x * rep(psi, each = d + 1), 1, sum)
+      expect_lte(sqrt(sum(gradient^2)), eta)
+      expect_lte(sqrt(sum((gradient - fit[[2]])^2)), eta / 4)
+    }
+  }
+})
+
+test_that("eta is four times what the proof says rounding may do", {
+  for (case in list(c(1, 0), c(1, 3), c(3, 2))) {
+    q <- case[1]
+    d <- case[2]
+    rule <- rule_of(1000, 1, d, q, "closed")
+    ridge <- matrix(rep(rule$ridge, each = q), q)
+    u <- .Machine$double.eps / 2
+    # the leading term by hand, and what else there is: the noise's own rounding, and responses of any length that are allowed
+    leading <- 4 * rule$n * sqrt(d + 1) * rule$tau * (q + 15) * u
+    rate <- 1e10
+    eta <- riemdp:::solver_tolerance(rule, ridge, rate, 1e6)
+    expect_gte(eta, leading)
+    expect_lt(eta, leading * (1 + 1e-5))
+    expect_equal(riemdp:::solver_tolerance(rule, ridge, rule$rate, 1e6) - eta, 16 * u * riemdp:::noise_most(rule$norm, d, q, rule$rate),
+                 tolerance = 1e-4)
+    far <- riemdp:::solver_tolerance(rule, ridge, rate, 1e30) - eta
+    expect_equal(far, 32 * (d + 2)^2 * u^2 * sqrt(q) * 1e30 * rule$n * sqrt(d + 1), tolerance = 1e-5)
+    # no noise is longer than the length that stands for it
+    draws <- with_simulation(1, .Call(riemdp:::riemdp_perturbation_noise, d + 1, q, 5000, riemdp:::NOISE_NORM[[rule$norm]], 2, TRUE))
+    expect_lt(max(colSums(matrix(draws^2, q * (d + 1)))), riemdp:::noise_most(rule$norm, d, q, 2)^2)
+  }
+})
+
+test_that("the solver's last way stands gradients that are off by a quarter of eta, in the number of steps that is proven", {
+  n <- 400
+  set.seed(12)
   x <- rbind(1, stats::runif(n, -1, 1))
-  y <- rbind(3 * x[2, ] + stats::rnorm(n))
+  y <- 3 + x[2, ] + stats::rnorm(n)
   rule <- rule_of(n, 1, 1, 1, "closed")
-  fit <- shared_fit(x, y, rule, matrix(c(5, -3), 1), eta = riemdp:::solver_tolerance(rule$n, rule$tau, length(rule$ridge), rule$rate) / 10)
-  expect_true(fit[[3]])
+  ridge <- rbind(rule$ridge)
+  noise <- rbind(c(2, -1))
+  sums <- function(b, hessian) {
+    r <- y - drop(b %*% x)
+    at <- riemdp:::loss_at(rule$g, rule$tau, abs(r))
+    h <- x %*% (at$slope * t(x))
+    c(-drop(x %*% (sign(r) * at$psi)), if (hessian) h[lower.tri(h, TRUE)])
+  }
+  whole <- function(b) sums(b, FALSE) + drop(ridge) * b + drop(noise)
+  for (eta in c(1e-3, 1e-6)) for (kind in 1:4) {
+    off <- switch(kind, function(step, b) 0, function(step, b) eta / 4 * c(cos(step), sin(step)), function(step, b) eta / 4 * c(0, -1)^step,
+                  function(step, b) { # gradients look shorter than they are
+                    g <- whole(b)
+                    -min(1, eta / 4 / sqrt(sum(g^2))) * g
+                  })
+    tally <- counted_tally(n, sums, off)
+    fit <- shared_fit(tally, rbind(0), rule, noise, newton = 0, eta = eta)
+    expect_true(fit[[3]])
+    expect_lte(sqrt(sum(whole(drop(fit[[1]] + fit[[4]]))^2)), eta)
+    l <- max(ridge) + n * 10
+    far <- sqrt(sum((sums(c(0, 0), FALSE) + drop(noise))^2)) / eta * 4 / 3
+    fast <- 2 * log(12 * l / min(ridge) * far) / sqrt(min(ridge) / l)
+    expect_lte(tally$steps(), fast + 5.4 * l / min(ridge) * log(8 * l / min(ridge) * far^2) + 10)
+    if (kind == 1) expect_lte(tally$steps(), fast + 10)
+  }
+  # the computed gradient has to be below three quarters of eta: the rest is what it may be off by
+  eta <- sqrt(sum(whole(c(0, 0))^2)) / 0.9
+  for (newton in c(0, 60)) {
+    fit <- shared_fit(x, rbind(y), rule, noise, newton = newton, eta = eta)
+    expect_lte(sqrt(sum(fit[[2]]^2)), 0.75 * eta)
+    expect_true(any(fit[[1]] != 0))
+  }
+  # gradients that are off by more than that: it says so, after as many steps
+  tally <- counted_tally(2, function(b, hessian) if (hessian) c(b, 1, 0, 1) else b, function(step, b) 0.1 * c(cos(step^2), sin(step^2)))
+  expect_false(shared_fit(tally, rbind(0), rule, noise, newton = 3, eta = 1e-4)[[3]])
 })
 
 test_that("noise has the law of its norm", {
-  n <- if (quick()) 4000 else 40000
+  # 40,000 draws: a scale 3 % off moves the norm's mean by 8 standard errors or more; 24 tests at 1e-6 each
+  n <- 40000
+  expect_gamma <- function(size, shape, rate) {
+    expect_lt(abs(mean(size) * rate / shape - 1), 4.9 / sqrt(shape * n))
+    expect_gt(stats::ks.test(size, stats::pgamma, shape, rate)$p.value, 1e-6)
+  }
+  draw <- function(p, q, norm, rate = 2) with_simulation(6, .Call(riemdp:::riemdp_perturbation_noise, p, q, n, riemdp:::NOISE_NORM[[norm]], rate, TRUE))
+  lengths_of <- function(b) sqrt(colSums(b^2)) # of columns, p x n
   for (case in list(c(1, 1), c(1, 4), c(2, 2), c(3, 1))) {
     d <- case[1]
     q <- case[2]
     m <- q * (d + 1)
     for (norm in c("vertex", "max")) {
-      b <- with_simulation(6, .Call(riemdp:::riemdp_perturbation_noise, d + 1, q, n, riemdp:::NOISE_NORM[[norm]], 2, TRUE))
-      second <- apply(b, 2, function(v) sum(v^2)) / n * 4
-      # relative standard error of a second moment below 2.5/sqrt(n) a row; 5 of them: a false alarm rate of 1e-5 over all
+      b <- draw(d + 1, q, norm)
+      second <- apply(colSums(b^2), 1, mean) * 4
+      # relative standard error of a second moment below 2.5/sqrt(n) a row; 5 of them
       expect_lt(max(abs(second / riemdp:::noise_second_moment(norm, d, q) - 1)), 12.5 / sqrt(n))
       if (norm == "max") { # the norm is Gamma(m)
-        size <- apply(sqrt(apply(b^2, 2:3, sum)), 2, max)
-        expect_gt(stats::ks.test(size[1:2000], stats::pgamma, m, 2)$p.value, 1e-5)
+        expect_gamma(apply(lengths_of(b), 2, max), m, 2)
       } else if (d == 1) { # the gauge of the vertices is Gamma(2q) as well
-        size <- (sqrt(colSums((b[, 1, , drop = FALSE] + b[, 2, , drop = FALSE])^2)) + sqrt(colSums((b[, 1, , drop = FALSE] - b[, 2, , drop = FALSE])^2))) / 2
-        expect_gt(stats::ks.test(as.vector(size)[1:2000], stats::pgamma, 2 * q, 2)$p.value, 1e-5)
+        columns <- function(sign) sqrt(colSums(matrix(b[, 1, ] + sign * b[, 2, ], q)^2))
+        expect_gamma((columns(1) + columns(-1)) / 2, 2 * q, 2)
       }
     }
+    expect_gamma(sqrt(colSums(matrix(draw(d + 1, q, "length"), m)^2)), m, 2)
   }
-  z <- with_simulation(7, replicate(4000, .Call(riemdp:::riemdp_block_noise, c(1, 3, 1), 1, TRUE)))
-  size <- pmax(abs(z[1, ]), sqrt(colSums(z[2:4, ]^2)), abs(z[5, ]))
-  expect_gt(stats::ks.test(size, stats::pgamma, 5, 1)$p.value, 1e-5)
+  z <- with_simulation(7, vapply(seq_len(n), function(i) .Call(riemdp:::riemdp_block_noise, c(1, 3, 1), 1, TRUE), double(5)))
+  expect_gamma(pmax(abs(z[1, ]), sqrt(colSums(z[2:4, ]^2)), abs(z[5, ])), 5, 1)
 })
 
 test_that("the release is the minimiser for noise of the right law", {
@@ -279,5 +382,45 @@ test_that("the error model is on the safe side of what is measured", {
     excess <- with_simulation(1, replicate(300, mean(((riemdp:::release_perturbed(x, y, rule) - ols) %*% x)^2)))
     expect_lt(mean(excess), 1.2 * rule$error)
     expect_gt(mean(excess), 0.15 * rule$error)
+  }
+})
+
+test_that("the noise that pays for the solver is Gamma with the rate that eta asks for", {
+  # 80 coefficients: the length is Gamma(80), and 3 % less noise is 12 standard errors of its mean
+  rule <- riemdp:::perturbation_rule(30, 1, 1, 2)
+  ridge <- matrix(rep(rule$ridge, each = 40), 40)
+  eta <- 0.37
+  z <- with_simulation(3, replicate(2000, riemdp:::draw_perturbed(matrix(0, 2, 30), matrix(0, 40, 30), ridge, rule, 1e12, eta, 2)))
+  near_mean(sqrt(colSums(matrix(z^2, 80))), 80 * 2 * eta / min(rule$ridge) / rule$solver, 1 / sqrt(80))
+  expect_equal(rule$solver, riemdp:::solver_share(30) * 1)
+})
+
+test_that("a scale's draw costs its share: probabilities of the exponential mechanism at half of it", {
+  x <- rbind(rep(1, 12))
+  y <- rbind(c(rep(0.02, 3), rep(0.5, 5), rep(5, 4)))
+  share <- 0.8
+  draws <- if (quick()) 4000 else 20000
+  got <- with_simulation(4, replicate(draws, riemdp:::release_scale(x, y, matrix(0), share, 0.6)))
+  grid <- riemdp:::SCALE_GRID
+  count <- vapply(grid * sqrt(stats::qchisq(0.6, 1)), function(l) sum(abs(y) <= l), 0)
+  # public weights, and the last is "more than the limit before"
+  weight <- exp(-share * c(abs(count[-81] - 0.6 * 12), max(0, count[80] - 0.6 * 12)) / 2) * exp(riemdp:::SCALE_WEIGHT)
+  group <- pmin(pmax(round(2 * log2(grid)), -15), 6) # the rare ones together
+  expect_gt(stats::chisq.test(table(factor(2 * log2(got), levels = 2 * log2(grid))) |> as.vector() |> rowsum(group),
+                              p = drop(rowsum(weight / sum(weight), group)))$p.value, 1e-6)
+  expect_identical(grid[c(1, 81)], 2^c(-20, 20))
+})
+
+test_that("residuals beyond every limit have the grid's top for their scale, and one record moves each score by at most 1", {
+  x <- rbind(rep(1, 200))
+  got <- with_simulation(5, replicate(200, riemdp:::release_scale(x, rbind(rep(3e6, 200)), matrix(0), 1, 0.6)))
+  expect_identical(unique(got), max(riemdp:::SCALE_GRID)) # another has a probability of about e^-50
+  set.seed(1)
+  for (i in 1:200) {
+    a <- rbind(10^stats::runif(9, -8, 8))
+    b <- a
+    b[sample(9, 1)] <- 10^stats::runif(1, -8, 8)
+    scores <- lapply(list(a, b), function(e) riemdp:::scale_scores(riemdp:::residuals_within(rbind(rep(1, 9)), e, riemdp:::SCALE_GRID)$count, 0.6 * 9))
+    expect_lte(max(abs(scores[[1]] - scores[[2]])), 1)
   }
 })

@@ -282,6 +282,45 @@ test_that("noise has the standard deviation that the sensitivity and the multipl
   expect_var(spread_of(sampling = 2, batch = 4, steps = 4, inner = 4, sd = 0.3, snapshot_sd = 0), 4 * 0.3^2)
 })
 
+test_that("each noise of a step is as large as stated: 3 % would be seen", {
+  # 400 coordinates a draw, 60 draws: the variance has a relative standard error of .91 %, 3 % less noise is 6.6 of them
+  M <- euclidean(400)
+  x <- matrix(0, 6, 400)
+  n <- 60
+  ratio <- function(...) {
+    y <- with_simulation(11, vapply(seq_len(n), function(i) raw_run(M, x, 1, rep(0, 400), ..., clip = 1e-9, lr = 1, n = 6), double(400)))
+    mean(y^2)
+  }
+  exact <- function(got, want) expect_lt(abs(got / want - 1), 5 * sqrt(2 / (400 * n)))
+  exact(ratio(steps = 1, sd = 0.7), 0.7^2)
+  exact(ratio(steps = 1, sampling = 2, batch = 2, sd = 0.7), 0.7^2)
+  exact(ratio(steps = 1, sampling = 3, rate = 0.5, divisor = 3, sd = 0.7), 0.7^2)
+  exact(ratio(steps = 2, sampling = 4, batch = 2, sd = 0.7), 2 * 0.7^2)
+  exact(ratio(steps = 1, sampling = 2, batch = 2, inner = 1, snapshot_clip = 1, sd = 0.7, snapshot_sd = 0), 0.7^2)
+  exact(ratio(steps = 1, sampling = 2, batch = 2, inner = 1, snapshot_clip = 1, sd = 0, snapshot_sd = 0.7), 0.7^2)
+})
+
+test_that("clips hold for every record, in every pass", {
+  # one record a thousand clips away, the rest at the start: a step is exactly its clip over the batch
+  M <- euclidean(2)
+  x <- rbind(c(1000, 0), matrix(0, 4, 2))
+  step <- function(...) with_simulation(5, raw_run(M, x, 1, c(0, 0), ..., lr = 1, n = 5))
+  expect_equal(step(steps = 1, clip = 0.5), c(0.1, 0), tolerance = 1e-12)
+  expect_equal(step(steps = 1, sampling = 2, batch = 5, clip = 0.5), c(0.1, 0), tolerance = 1e-12)
+  expect_equal(step(steps = 1, sampling = 3, rate = 1, divisor = 10, clip = 0.5), c(0.05, 0), tolerance = 1e-12)
+  # variance reduction: at the snapshot differences vanish, so the step is the snapshot's clipped mean
+  expect_equal(step(steps = 1, sampling = 2, batch = 5, inner = 1, clip = 0.5, snapshot_clip = 0.25), c(0.05, 0), tolerance = 1e-12)
+  # later steps of an epoch add differences, each clipped: of logarithms at two points of the sphere, far beyond the clip
+  S <- sphere(2)
+  near <- matrix(rep(c(0, 0, 1), 3), 3, byrow = TRUE)
+  tiny <- 1e-6
+  after <- function(steps, clip) with_simulation(5, raw_run(S, near, 1, c(sin(1), 0, cos(1)), steps = steps, sampling = 2, batch = 3, inner = 2, clip = clip,
+                                                           snapshot_clip = 0.1, lr = 1, n = 3))
+  # the snapshot's clipped mean moves the point by .1; then the difference (.1 towards the pole, cut to `clip`) takes its share back
+  expect_equal(mf_dist(S, after(2, tiny), c(0, 0, 1)), 1 - 0.2 + tiny, tolerance = 1e-9)
+  expect_equal(mf_dist(S, after(2, 0.04), c(0, 0, 1)), 1 - 0.2 + 0.04, tolerance = 1e-9)
+})
+
 test_that("batches are uniform and Poisson", {
   # Euclidean line, records 1e4^i apart in nothing but name: one step of length one shows which records were drawn
   M <- euclidean(5)
@@ -357,6 +396,59 @@ test_that("noise is calibrated to the budget", {
   expect_equal(guarantee(again)$epsilon, 1, tolerance = 1e-6)
   # restarts multiply the events
   expect_equal(ask(1, steps = 5, restarts = 4)$noise_multiplier, ask(1, steps = 20)$noise_multiplier)
+})
+
+test_that("a run's price and noise are those of its steps, for every method, recomputed", {
+  M <- euclidean(2)
+  n <- 40
+  x <- matrix(0, n, 2)
+  z <- 30
+  order <- 4
+  gaussian <- order / (2 * z^2) # Renyi divergence of a step with all records
+  sampled <- function(make, q, z) as.double(event_price(make(q, event_gaussian(z)), "rdp", orders = order))
+  # settings, Renyi price, noise over z, noise of snapshots over z (of split 1.5): clip 0.5 for steps, 0.8 for snapshots
+  two <- c(0.8, 0.5)
+  table <- list(
+    list(list(method = "rgd", steps = 6), 6 * gaussian, 2 * 0.5 / n),
+    list(list(method = "rgd", steps = 6, restarts = 3), 18 * gaussian, 2 * 0.5 / n),
+    list(list(method = "rsgd", batch = 4, steps = 6), 6 * sampled(event_sample, 0.1, z), 2 * 0.5 / 4),
+    list(list(method = "rsgd", batch = 4, steps = 6, restarts = 2), 12 * sampled(event_sample, 0.1, z), 2 * 0.5 / 4),
+    list(list(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 4, steps = 6), 6 * sampled(event_poisson, 0.1, z), 0.5 / 4),
+    list(list(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 4, steps = 6, restarts = 2), 12 * sampled(event_poisson, 0.1, z), 0.5 / 4),
+    list(list(method = "rsgd", sampling = "disjoint", batch = 4, steps = 10), gaussian, 2 * 0.5 / 4), # one pass: each record is in one batch
+    list(list(method = "rsgd", sampling = "disjoint", batch = 4, steps = 11), 2 * gaussian, 2 * 0.5 / 4),
+    list(list(method = "rsgd", sampling = "disjoint", batch = 4, steps = 11, restarts = 2), 4 * gaussian, 2 * 0.5 / 4),
+    list(list(method = "rsvrg", batch = 4, inner = 3, steps = 6, split = 1.5, clip = two), 2 * gaussian / 1.5^2 + 6 * sampled(event_sample, 0.1, z),
+         2 * 0.5 / 4, 1.5 * 2 * 0.8 / n),
+    list(list(method = "rsvrg", batch = 4, inner = 3, steps = 6, split = 1.5, clip = two, restarts = 2), 4 * gaussian / 1.5^2 + 12 * sampled(event_sample, 0.1, z),
+         2 * 0.5 / 4, 1.5 * 2 * 0.8 / n),
+    list(list(method = "rsvrg", batch = n, inner = 3, steps = 6, split = 1.5, clip = two), 2 * gaussian / 1.5^2 + 6 * gaussian, 2 * 0.5 / n, 1.5 * 2 * 0.8 / n)
+  )
+  for (row in table) {
+    poisson <- identical(row[[1]]$sampling, "poisson")
+    # (an rdp ledger keeps what one call costs at its order)
+    ledger <- dp_ledger(NULL, 50, 1e-5, "rdp", orders = order, adjacency = if (poisson) "add-remove" else "replace-one")
+    settings <- utils::modifyList(list(clip = 0.5, lr = 0.1, start = c(0, 0), noise_multiplier = z, delta = 1e-6), row[[1]])
+    r <- do.call(dp_optimize, c(list(problem_frechet(M), x, ledger = ledger), settings))
+    expect_equal(summary(ledger)$spent[1] / row[[2]], 1, tolerance = 1e-9)
+    expect_equal(r$sd / (z * row[[3]]), 1, tolerance = 1e-9)
+    # sums of Gaussians: mu from the same divergence
+    gaussians <- row[[1]]$method == "rgd" || identical(row[[1]]$sampling, "disjoint") || identical(row[[1]]$batch, n)
+    expect_equal(guarantee(r)$mu, if (gaussians) sqrt(2 * row[[2]] / order) else NA_real_, tolerance = 1e-9)
+    if (length(row) > 3) expect_equal(r$snapshot_sd / (z * row[[4]]), 1, tolerance = 1e-9)
+    # and the epsilon that is stated is that of these steps: above the true one, which all accountants bound
+    at <- function(orders) min(vapply(orders, function(a) {
+      g <- a / (2 * z^2)
+      s <- function(make) as.double(event_price(make(0.1, event_gaussian(z)), "rdp", orders = a))
+      f <- row[[1]]
+      count <- f$steps * if (is.null(f$restarts)) 1 else f$restarts
+      total <- switch(f$method, rgd = count * g, rsvrg = count / 3 * g / 1.5^2 + count * if (f$batch == n) g else s(event_sample),
+                      if (identical(f$sampling, "disjoint")) ceiling(f$steps / 10) * count / f$steps * g else s(if (poisson) event_poisson else event_sample) * count)
+      total + log1p(-1 / a) - log(1e-6 * a) / (a - 1)
+    }, 0))
+    expect_lte(guarantee(r)$epsilon, at(2^seq(1, 12, 0.25)) * (1 + 1e-9))
+    expect_gt(guarantee(r)$epsilon, 0)
+  }
 })
 
 test_that("the paper's calibration is equation (3), and is labelled not private", {
@@ -487,7 +579,7 @@ test_that("callbacks that stop or are interrupted leave nothing behind", {
   }, M)
   out <- tryCatch(dp_optimize(interrupt, x, 1, 1e-6, start = x[1, ], clip = 1, lr = 0.1), interrupt = function(c) "interrupted")
   expect_identical(out, "interrupted")
-  expect_s3_class(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = x[1, ], clip = 1), "dp_release")
+  expect_s3_class(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = x[1, ], clip = 1), "riemdp_release")
 })
 
 test_that("private principal components approach the plain ones", {
@@ -501,7 +593,7 @@ test_that("private principal components approach the plain ones", {
   expect_lt(sqrt(sum((tcrossprod(r$loadings) - tcrossprod(v[, 1:2]))^2)), 0.1)
   r <- dp_pca(as.data.frame(z), epsilon = 20, delta = 1e-6, bound = 8, lr = 0.05, steps = 40)
   expect_gt(abs(sum(r$loadings * v[, 1])), 0.99)
-  expect_s3_class(r, "dp_release")
+  expect_s3_class(r, "riemdp_release")
   # rows beyond the bound and missing ones are no error and have no more say than others
   z[1, ] <- 1e12
   z[2, 1] <- NA
@@ -524,12 +616,14 @@ test_that("a run takes its price from a ledger before it draws, and none comes b
 })
 
 interrupt_at <- function(M, call, from = new.env()) {
-  from$calls <- 0
-  problem(NULL, function(w, z) {
+  from$calls <- -Inf # without those that look whether rows mix
+  P <- problem(NULL, function(w, z) {
     from$calls <- from$calls + 1
     if (from$calls == call) signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
     -mf_log(M, w, z)
   }, M, batched = TRUE)
+  from$calls <- 0
+  P
 }
 
 test_that("an interrupted run goes on from its checkpoint, once, and is paid for once", {
@@ -562,13 +656,61 @@ test_that("an interrupted run goes on from its checkpoint, once, and is paid for
   # a new run doesn't write over it
   expect_error(run(P, steps = 100), class = "riemdp_error_argument")
   r <- dp_resume(file, P, x, ledger)
-  expect_s3_class(r, "dp_optimize")
+  expect_s3_class(r, "riemdp_optimize")
   expect_equal(r$trace$step, 1:100)
   expect_equal(guarantee(r)$epsilon, 0.7)
   expect_identical(summary(ledger)$spent, spent)
   expect_equal(nrow(ledger_history(ledger)), 1)
   expect_false(file.exists(file))
   expect_error(dp_resume(copy, P, x, ledger), class = "riemdp_error_ledger")
+})
+
+test_that("a run isn't gone on with on other records, problems, data sets or parts than it was paid for", {
+  M <- spd(2)
+  patients <- spread(M, 40)
+  staff <- 1.1 * patients
+  wrong <- function(...) {
+    before <- readRDS(file)
+    expect_error(dp_resume(file, ...), class = "riemdp_error_argument")
+    expect_identical(readRDS(file), before)
+  }
+  for (form in c("array", "list")) {
+    as_form <- switch(form, array = identity, points = function(x) mf_points(x, M), chunks = function(x) chunks(x, size = 15),
+                      list = function(x) lapply(seq_len(dim(x)[3]), function(i) x[, , i]))
+    made <- interrupt_at(M, if (form == "list") 1100 else if (form == "chunks") 90 else 30)
+    P <- if (form == "list") problem(NULL, made$gradient, M) else made
+    ledger <- dp_ledger(NULL, 5, 1e-5, data_sets = list(patients = c("a", "b"), staff = NULL))
+    file <- tempfile(fileext = ".rds")
+    tryCatch(dp_optimize(P, as_form(patients), 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 60, ledger = ledger, data_set = "patients",
+                         part = "a", checkpoint = file), interrupt = identity)
+    wrong(P, as_form(staff), ledger, data_set = "patients", part = "a")
+    wrong(P, as_form(patients), ledger, data_set = "staff")
+    wrong(P, as_form(patients), ledger, data_set = "patients", part = "b")
+    wrong(P, as_form(patients), ledger)
+    one <- patients
+    one[1, 1, 7] <- one[1, 1, 7] * (1 + 2^-50) # one record by a last digit
+    wrong(P, as_form(one), ledger, data_set = "patients", part = "a")
+    wrong(P, as_form(patients[, , 40:1]), ledger, data_set = "patients", part = "a")
+    other <- P
+    body(other$gradient)[[2]] <- quote(from$calls <- from$calls + 2)
+    wrong(other, as_form(patients), ledger, data_set = "patients", part = "a")
+    wrong(problem_frechet(M), as_form(patients), ledger, data_set = "patients", part = "a")
+    # the fingerprint is in the ledger, its key in the file, and neither in both
+    saved <- readRDS(file)
+    seal <- riemdp:::memory_state(ledger)$tokens[[saved$token]]
+    expect_match(seal, "^[0-9a-f]{64}$")
+    expect_false(grepl(seal, paste(unlist(rapply(saved, as.character, how = "unlist")), collapse = " "), fixed = TRUE))
+    expect_length(saved$key, 32)
+    r <- dp_resume(file, P, as_form(patients), ledger, data_set = "patients", part = "a")
+    expect_identical(nrow(r$trace), 60L)
+  }
+  # the same numbers under another key have nothing in common
+  key <- function(i) as.raw((seq_len(32) * i) %% 256)
+  expect_false(identical(riemdp:::seal_of(key(1), patients), riemdp:::seal_of(key(3), patients)))
+  expect_identical(riemdp:::seal_of(key(1), 1:10), riemdp:::seal_of(key(1), c(1:9, 10L)))
+  expect_error(dp_optimize(problem_frechet(M), sites(site(40, function(request) stop("not asked"))), 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 60,
+                           ledger = ledger, data_set = "staff", checkpoint = tempfile()), class = "riemdp_error_unsupported")
+  expect_identical(summary(ledger)$releases[summary(ledger)$data_set == "staff"][1], 0L)
 })
 
 test_that("a checkpoint is over once its run has ended or was resumed, whatever copies there are", {
@@ -618,14 +760,14 @@ test_that("a checkpoint is resumed with a ledger that is opened again", {
   x <- spread(M, 20)
   path <- tempfile(fileext = ".ledger")
   file <- tempfile(fileext = ".rds")
-  ledger <- dp_ledger(path, epsilon = 1, delta = 1e-5, rule = "zcdp")
+  ledger <- dp_ledger(path, epsilon = 1, delta = 1e-5, rule = "zcdp", create = TRUE)
   P <- interrupt_at(M, 30)
   tryCatch(dp_optimize(P, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 40, ledger = ledger, checkpoint = file), interrupt = identity)
   copy <- tempfile(fileext = ".rds")
   file.copy(file, copy)
   again <- dp_ledger(path)
   spent <- summary(again)$spent
-  expect_s3_class(dp_resume(file, P, x, again), "dp_optimize")
+  expect_s3_class(dp_resume(file, P, x, again), "riemdp_optimize")
   expect_identical(summary(again)$spent, spent)
   expect_error(dp_resume(copy, P, x, dp_ledger(path)), class = "riemdp_error_ledger")
 })
@@ -781,4 +923,73 @@ test_that("step sizes may depend on the number of steps, and those of principal 
   expect_equal(r$trace$lr, 1:3 / 3)
   expect_error(dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t) stop("no")),
                class = "riemdp_error_argument")
+})
+
+test_that("what can be refused is refused before anything is spent", {
+  M <- spd(2)
+  x <- spread(M, 40)
+  P <- problem_frechet(M)
+  ledger <- dp_ledger(NULL, 5, 1e-5)
+  refused <- function(...) {
+    expect_error(dp_optimize(P, x, 0.5, 1e-6, ..., ledger = ledger), class = "riemdp_error")
+    expect_identical(nrow(ledger_history(ledger)), 0L)
+  }
+  refused(start = diag(2), clip = 1, lr = 0.3, steps = 5, method = "rsgd", batch = 1.7)
+  refused(start = diag(2), clip = 1, lr = 0.3, steps = 5, method = "rsgd", batch = 41)
+  refused(start = diag(2), clip = 1e-320, lr = 0.3, steps = 5)
+  refused(start = diag(2), clip = 1e308, lr = 0.3, steps = 5)
+  refused(start = diag(3), clip = 1, lr = 0.3, steps = 5)
+  refused(start = diag(2), clip = 1, lr = c(0.3, 0.2), steps = 5)
+  # a Poisson batch is the number that sums are divided by: any public one
+  ledger <- dp_ledger(NULL, 5, 1e-5, adjacency = "add-remove")
+  r <- dp_optimize(P, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 5, method = "rsgd", sampling = "poisson", rate = 0.04, batch = 1.7, ledger = ledger)
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  expect_identical(guarantee(r)$adjacency, "add-remove")
+})
+
+test_that("a batched problem whose rows mix is caught on made-up records, when it is made or when a run begins", {
+  M <- sphere(2)
+  x <- spread(M, 30)
+  bad <- function(f, M = sphere(2), loss = NULL) expect_error(problem(loss, f, M, batched = TRUE), "made-up", class = "riemdp_error_callback")
+  pull <- function(w, z) -mf_log(M, w, z)
+  bad(function(w, z) { g <- pull(w, z); g - rep(colMeans(g), each = nrow(g)) })
+  bad(function(w, z) { g <- pull(w, z); g / max(abs(g)) })
+  bad(function(w, z) pull(w, z) / nrow(z))
+  bad(function(w, z) pull(w, z)[rank(z[, 1]), , drop = FALSE])
+  bad(function(w, z) { g <- pull(w, z); g[1, ] <- 0; g })
+  bad(function(w, z) { g <- pull(w, z); g[nrow(g), ] <- 2 * g[nrow(g), ]; g })
+  bad(function(w, z) { g <- pull(w, z); rbind(g[-1, , drop = FALSE], g[1, ]) })
+  bad(function(w, z) -mf_log(spd(2), w, z) * mean(z), spd(2))
+  bad(function(w, z) pull(w, z), loss = function(w, z) { d <- mf_dist(M, w, z); d - mean(d) })
+  # what can't be told from points of M is told from the form of the data
+  table <- data.frame(a = x[, 1], b = x[, 2], c = x[, 3], k = rep(1:3, 10))
+  run <- function(P, data) dp_optimize(P, data, 1, 1e-6, start = x[1, ], clip = 0.3, lr = 1, steps = 2)
+  mixed <- problem(NULL, function(w, z) { g <- cbind(z$a, z$b, z$c); g - rep(colMeans(g), each = nrow(g)) }, M, batched = TRUE)
+  expect_identical(mixed$tried, NA)
+  expect_error(run(mixed, table), "made-up", class = "riemdp_error_callback")
+  wide <- problem(NULL, function(w, z) (z[, 4] - mean(z[, 4])) * z[, 1:3], M, batched = TRUE)
+  expect_error(run(wide, as.matrix(table)), "made-up", class = "riemdp_error_callback")
+  expect_error(run(problem(NULL, function(w, i) x[i, , drop = FALSE] / length(i), M, batched = TRUE), 1:30), "made-up", class = "riemdp_error_callback")
+  # data decide nothing: only their type and columns are looked at
+  expect_error(run(mixed, replace(table, 1:3, NA_real_)), "made-up", class = "riemdp_error_callback")
+  # rows that stay apart: accepted, in one call for many; the generator is left as it was
+  sizes <- integer()
+  good <- problem(NULL, function(w, z) { sizes <<- c(sizes, nrow(z)); -(z[, 4] - drop(as.matrix(z[, 1:3, drop = FALSE]) %*% w)) * as.matrix(z[, 1:3, drop = FALSE]) }, M, batched = TRUE)
+  for (data in list(table, as.matrix(table))) {
+    sizes <- integer()
+    set.seed(4)
+    before <- .Random.seed
+    r <- run(good, data)
+    expect_identical(.Random.seed, before)
+    expect_true(30 %in% sizes)
+    expect_match(paste(guarantee(r)$assumptions, collapse = " "), "otherwise trusted")
+  }
+  expect_identical(problem(NULL, pull, M, batched = TRUE)$tried, TRUE)
+  # where neither shows anything, private runs take records one by one
+  rows <- lapply(1:30, function(i) x[i, ])
+  sizes <- integer()
+  own <- problem(NULL, function(w, z) { sizes <<- c(sizes, length(z)); -mf_log(M, w, do.call(rbind, z)) }, M, batched = TRUE)
+  r <- with_simulation(1, run(own, rows))
+  expect_false(any(sizes == 30))
+  expect_equal(r$value, with_simulation(1, run(problem(NULL, pull, M, batched = TRUE), x))$value, tolerance = 1e-12)
 })

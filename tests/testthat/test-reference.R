@@ -38,10 +38,14 @@ test_that("distances, logs and transports agree with the 25-digit oracle", {
     d <- as.numeric(case$dist)
     allowed <- if (case$case == "near") near[[case$manifold]] else max(1e-12, 20 * case$sens)
     if (grepl("stiefel", case$manifold)) allowed <- max(allowed, 1e-10)
+    # the yardstick is a few random changes: of graded matrices they seldom hit the smallest eigenvalue
+    if (case$case == "graded") allowed <- max(1e-12, 300 * case$sens)
+    # in hyperbolic space the stored numbers are taken as they are: no case is worse than another
+    if (case$manifold %in% c("hyperboloid", "ball")) allowed <- 2e-15 * (10 + length(p))
     expect_lt(abs(mf_dist(M, p, q) - d) / d, allowed, label = paste("distance", case$id))
     if (!is.null(case$log)) {
       # the logarithm of ill-conditioned pairs loses more than the distance; what it loses is bounded with the condition
-      allowed_log <- if (case$case == "ill") 0.02 else max(allowed, 1e-10)
+      allowed_log <- switch(case$case, ill = 0.02, graded = 1e-7, edge = 1e-12, max(allowed, 1e-10))
       error <- max(abs(flat(mf_log(M, p, q)) - case$log)) / max(abs(case$log))
       expect_lt(error, allowed_log, label = paste("log", case$id))
     }

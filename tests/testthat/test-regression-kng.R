@@ -58,6 +58,28 @@ test_that("no replaced record moves the gradients by more than 2 tau/n, and some
   })
 })
 
+test_that("gradients in the computer keep their bounds whatever they came out as", {
+  # bounds of a space without negative curvature, in the hyperbolic plane: gradients are longer, and are cut
+  M <- hyperbolic(2)
+  ask <- kng_ask(M, 40)
+  rule <- riemdp:::curve_kng_rule(M, ask)
+  rule$k_min <- 0
+  set.seed(5)
+  x <- stats::runif(40, -0.5, 0.5)
+  v <- mf_from_coords(M, ask$center, c(1.5, 0))
+  y <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, matrix(stats::rnorm(80), 40)))
+  raw <- .Call(riemdp:::riemdp_regression_records, M, ask$center, v, x, y, rule$loss)$gradient
+  g <- riemdp:::kng_gradients(M, ask$center, v, 1.5, list(x = x, y = y, lost = rep(FALSE, 40)), rule, 0.5)
+  for (i in 1:2) {
+    most <- c(1, 0.5)[i] * rule$tau
+    before <- raw[, 2 * i - 1:0]
+    size <- sqrt(rowSums(before^2))
+    expect_gt(max(size), 1.01 * most)
+    expect_lte(max(sqrt(rowSums(g[[i]]^2))), most * (1 + 1e-12))
+    expect_equal(g[[i]], before * pmin(1, most / size), tolerance = 1e-12)
+  }
+})
+
 test_that("factors are those of Jacobi fields", {
   expect_identical(riemdp:::kng_factors(0, 3, 0.5), c(1, 0.5))
   f <- riemdp:::kng_factors(-1, 2, 0.5)
@@ -301,4 +323,33 @@ test_that("a chain is labelled by what is proven of it", {
   expect_error(ask(4, 0), class = "riemdp_error_argument")
   expect_error(dp_regression(y ~ x, M, list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1,
                              x_range = c(0, 1), chain = 10), class = "riemdp_error_unsupported")
+})
+
+test_that("exact draws end, and what the last resort costs is below what the scale is rounded up by", {
+  M <- sphere(2)
+  ask <- kng_ask(M, 20)
+  x <- seq(-0.5, 0.5, length.out = 20)
+  y <- mf_points(t(vapply(x, function(z) mf_exp(M, ask$center, c(z, 0.2, 0)), numeric(3))), M)
+  plan <- riemdp:::mechanism_regression_kng$plan(M, ask)
+  release <- function(blocks) riemdp:::mechanism_regression_kng$release(M, rbind(x), y, replace(plan, "blocks", blocks), ask)
+  # none: uniform coordinates of the foot point in the disc of radius .4, a uniform vector in that of radius 1.5
+  count <- if (quick()) 60 else 300
+  drawn <- with_simulation(3, replicate(count, release(0), simplify = FALSE))
+  far <- vapply(drawn, function(r) mf_dist(M, ask$center, r$p), 0)
+  expect_lte(max(far), 0.4 * (1 + 1e-9))
+  expect_gt(stats::ks.test((far / 0.4)^2, "punif")$p.value, 1e-5)
+  speed <- vapply(drawn, function(r) sqrt(sum(r$v^2)), 0)
+  expect_gt(stats::ks.test((speed / 1.5)^2, "punif")$p.value, 1e-5)
+  for (case in list(list(sphere(2), 20, 2), list(sphere(2), 400, 0.1), list(hyperbolic(3), 30, 1), list(euclidean(1), 4, 8))) {
+    ask <- kng_ask(case[[1]], case[[2]], case[[3]])
+    if (case[[1]]$name == "hyperboloid") ask$center <- c(1, 0, 0, 0)
+    plan <- riemdp:::mechanism_regression_kng$plan(case[[1]], ask)
+    rule <- plan$steps[[1]]
+    gap <- diff(riemdp:::kng_volume(case[[1]], ask))
+    # largest exponent of the law: every clipped gradient and the ridge pull alike
+    L <- (rule$tau + max(rule$ridge[1] * ask$radius, rule$ridge[2] * ask$speed / ask$reach)) / rule$scale
+    expect_lte(rule$log_trials, L * (1 + 1e-12))
+    expect_lte(256 * plan$blocks * log1p(-exp(-L - gap)), log(1e-13 * min(1, case[[3]])) - L - gap)
+    expect_lte(256 * riemdp:::chain_blocks(case[[1]], ask) * log1p(-exp(-gap)), -800)
+  }
 })

@@ -246,6 +246,33 @@ test_that("plans exist for any budget that a loss exists for, and say so where n
   expect_lt(max(mf_dist(sphere(2), predict(r, data.frame(x = c(0, 1))), ends)), 1e-3)
 })
 
+test_that("what the steps of a plan lose adds up to no more than epsilon, recomputed from their noise", {
+  # of a perturbed step: its noise's rate times 2 tau (half of it for a record's gradient, the other half and the curvature by the loss'
+  # knots), and the noise that pays for the solver; of a step along the gradient its rate times 2 tau
+  lost <- function(rule, q) {
+    if (isTRUE(rule$noisy)) return(2 * rule$tau * rule$rate)
+    e1 <- 2 * rule$tau * rule$rate
+    h <- riemdp:::LOSS_STEP
+    at <- seq_along(rule$g)
+    a <- c(1, rule$g[-1] / (h * (at[-1] - 1)))
+    slope <- c(diff(rule$g) / h, 0)
+    most <- c(rule$g[-1], rule$g[length(rule$g)])
+    curve <- max(e1 * most / 2 + (q - 1) * log1p(rule$t * a) + log1p(rule$t * slope))
+    expect_lte(1 / min(rule$ridge[1]) + (length(rule$ridge) - 1) / min(c(rule$ridge[-1], Inf)), rule$t * (1 + 1e-9)) # leverage at the range's ends
+    e1 / 2 + curve + rule$solver
+  }
+  seen <- 0
+  for (epsilon in c(0.3, 4)) for (n in c(30, 3000)) for (q in c(1, 3)) for (k in c(1, 3)) for (last in c(FALSE, TRUE)) {
+    plan <- riemdp:::newton_plan(n, epsilon, q, k, 0.4, 0.8, 0.1, rep(0.5, k), noisy = last)
+    if (is.null(plan)) next
+    total <- sum(vapply(plan$steps, lost, 0, q))
+    expect_lte(total, epsilon * (1 + 1e-9))
+    expect_gt(total, 0.9 * epsilon) # and hardly anything is wasted
+    seen <- seen + 1
+  }
+  expect_gt(seen, 20)
+})
+
 test_that("the last step along the gradient is for many dimensions and no negative curvature", {
   plan <- function(M, center, n) riemdp:::plan_regression(M, list(
     n = n, q = mf_facts(M)$dimension, k = 1, epsilon = 2, delta = 0, center = center, radius = 0.3, speed = 0.75, residual_bound = 0.1, reach = 0.5,

@@ -27,7 +27,7 @@ tangent_norm <- function(M, p, v) max(mf_norm(M, p, v))
 energy_along <- function(M, p, v, x, y, a, b, rho) {
   force(p)
   function(t) {
-    single <- function(u) if (inherits(u, "mf_points")) riemdp:::as_single(u) else u
+    single <- function(u) if (inherits(u, "riemdp_points")) riemdp:::as_single(u) else u
     foot <- if (any(a != 0)) single(mf_exp(M, p, mf_from_coords(M, p, t * a))) else p
     u <- v + t * mf_from_coords(M, p, b)
     if (any(a != 0)) u <- mf_transport(M, p, foot, u)
@@ -232,7 +232,7 @@ test_that("fits move along with isometries, whatever the shape of the records", 
     expect_lt(max(mf_dist(M, move(fitted(one)), fitted(two))), 1e-7, label = label_of(M))
     expect_equal(one$value, two$value, tolerance = 1e-8)
     three <- geodesic_regression(y ~ x, M, s)
-    expect_s3_class(fitted(three), "mf_points")
+    expect_s3_class(fitted(three), "riemdp_points")
     expect_lt(gap(as.array(fitted(three)), fitted(one)), 1e-8)
   }
   # landmarks as k x 2 x n, data frames of coordinates
@@ -498,7 +498,7 @@ test_that("pictures are drawn on every kind of manifold", {
     expect_identical(plot(fit), fit)
     expect_identical(plot(fit, "residuals"), fit)
     s$z <- s$x^2
-    expect_s3_class(plot(geodesic_regression(y ~ x + z, M, s)), "geodesic_regression")
+    expect_s3_class(plot(geodesic_regression(y ~ x + z, M, s)), "riemdp_geodesic_regression")
   }
   expect_error(plot(fit, "nothing"), class = "riemdp_error_argument")
   s <- regression_case(list(M = sphere(2), reach = 0.8), 12, sd = 0.1)
@@ -511,4 +511,22 @@ test_that("a long fit can be interrupted", {
   s$y <- s$y[rep(1:2000, 10)]
   s$x <- rep(s$x, 10)
   expect_error(with_time_limit(0.2, geodesic_regression(y ~ x, s$M, s, loss = "lad")), "time limit")
+})
+
+test_that("the Wald test is the F test where space is flat, few records or not", {
+  set.seed(21)
+  n <- 8
+  x <- runif(n)
+  z <- rnorm(n)
+  y <- cbind(rnorm(n), rnorm(n) + x)
+  one <- summary(geodesic_regression(matrix(y[, 1]) ~ x + z, euclidean(1)))$speeds
+  plain <- summary(stats::lm(y[, 1] ~ x + z))$coefficients
+  expect_equal(one$p.value, unname(plain[-1, 4]), tolerance = 1e-7)
+  expect_equal(one$statistic, unname(plain[-1, 3]^2), tolerance = 1e-7)
+  # two coordinates with one variance
+  two <- summary(geodesic_regression(y ~ x, euclidean(2)))$speeds
+  g <- factor(rep(1:2, each = n))
+  stacked <- stats::anova(stats::lm(c(y) ~ g), stats::lm(c(y) ~ g + g:rep(x, 2)))
+  expect_equal(two$p.value, stacked[["Pr(>F)"]][2], tolerance = 1e-7)
+  expect_identical(c(two$df, two$df.residual), c(2, 2 * n - 4))
 })

@@ -8,7 +8,7 @@ pages <- function(params = list()) {
   out <- rmarkdown::render(file, params = params, quiet = TRUE, envir = new.env())
   html <- paste(readLines(out, warn = FALSE, encoding = "UTF-8"), collapse = "\n")
   # scripts, styles and pictures aside
-  gsub("<script.*?</script>|<style.*?</style>|data:[a-z/+-]+;base64,[^\"']*", "", html)
+  gsub("[[:space:]]+", " ", gsub("<script.*?</script>|<style.*?</style>|data:[a-z/+-]+;base64,[^\"']*", "", html))
 }
 
 test_that("the template renders as it comes", {
@@ -18,6 +18,10 @@ test_that("the template renders as it comes", {
   expect_match(html, "This is a demonstration", fixed = TRUE)
   expect_match(html, "adjacency: replace-one", fixed = TRUE)
   expect_match(html, "releases", fixed = TRUE) # the ledger's table
+  # what its errors are about
+  expect_match(html, "expected error of the privacy noise", fixed = TRUE)
+  expect_match(html, "the mean of the records moved to the public ball", fixed = TRUE)
+  expect_match(html, "clipping and sampling are not in it", fixed = TRUE)
 })
 
 test_that("a saved release is reported with its guarantee, and nothing of its records", {
@@ -32,6 +36,14 @@ test_that("a saved release is reported with its guarantee, and nothing of its re
   expect_no_match(html, "This is a demonstration", fixed = TRUE)
   expect_no_match(html, "123.4567", fixed = TRUE)
   expect_match(html, "No ledger was given", fixed = TRUE)
+  # the noisy share of records outside, where it was released
+  saveRDS(dp_mean(x, euclidean(2), epsilon = 1, center = c(0, 0), radius = 20, clipped = 0.5), file)
+  html <- pages(list(release = file))
+  expect_match(html, "the share of them is part of the release", fixed = TRUE)
+  expect_match(html, "outside the ball: [0-9.]+ % of the records as released")
+  fit <- dp_lm(mpg ~ wt, mtcars, epsilon = 4, bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 6)))
+  saveRDS(fit, file)
+  expect_match(pages(list(release = file)), "the fit without noise to records that keep the public bounds", fixed = TRUE)
   saveRDS(with_simulation(1, dp_mean(x, euclidean(2), epsilon = 0.37, center = c(0, 0), radius = 20)), file)
   expect_match(pages(list(release = file)), "No privacy is promised", fixed = TRUE)
 })

@@ -27,7 +27,7 @@ test_that("a paper's numbers stand beside ours with both calibrations", {
 })
 
 test_that("the runner makes numbers, pictures and their page", {
-  skip_on_cran()
+  skip_if(quick(), "the runner starts in full runs only")
   out <- tempfile()
   on.exit(unlink(out, recursive = TRUE))
   log <- tempfile()

@@ -67,6 +67,14 @@ test_that("radius limits follow curvature and injectivity", {
   expect_error(mean_sensitivity(custom_torus(2), 10, 2), class = "riemdp_error_radius")
   expect_error(mean_sensitivity(spd(2, "bures"), 10, 0.6, center = diag(2)), class = "riemdp_error_radius")
   expect_silent(mean_sensitivity(spd(2, "bures"), 10, 0.3, center = diag(2)))
+  # the largest curvature at the ball's point nearest to singular matrices, and the injectivity radius there
+  for (k in 2:3) {
+    ball <- riemdp:::check_radius(spd(k, "bures"), 0.3, diag(c(9, 4, 1)[(4 - k):3]))
+    expect_equal(ball$k_max, 3 / (sqrt(5) - 0.3)^2, tolerance = 1e-11)
+    expect_equal(ball$injectivity_radius, 0.7, tolerance = 1e-11)
+    expect_gt(ball$k_max, 3 / (sqrt(5) - 0.3)^2)
+    expect_lt(ball$injectivity_radius, 0.7)
+  }
   expect_equal(as.numeric(mean_sensitivity(spd(3), 10, 5)), 1, tolerance = 1e-10)
 })
 
@@ -75,4 +83,46 @@ test_that("the private solver's number of steps is public and small", {
   expect_lte(steps(1, 1, pi / 8, 1e-10)[2], 12)
   expect_lte(steps(0, 0, 5, 1e-10)[2], 3)
   expect_lte(steps(-0.5, 0, 1.5, 1e-10)[2], 40)
+})
+
+test_that("a solver's error counts for both neighbours, over the least curvature of the energy, stretched by the logarithm", {
+  for (k in c(1, 4)) for (r in c(0.05, 0.3)) {
+    rho <- r * sqrt(k)
+    ball <- list(radius = r, k_max = k)
+    plain <- 2 * 1e-10 * tan(2 * rho) / (2 * rho)
+    # as ratios: numbers below the tolerance are compared by their difference
+    expect_equal(riemdp:::solver_error(ball, 1e-10, FALSE) / plain, 1, tolerance = 1e-9)
+    expect_equal(riemdp:::solver_error(ball, 1e-10, TRUE) / (plain * rho / sin(rho)), 1, tolerance = 1e-9)
+  }
+  expect_equal(riemdp:::solver_error(list(radius = 3, k_max = 0), 1e-10, TRUE) / 2e-10, 1, tolerance = 1e-9)
+  # and a plan on a space where it is what counts pays for it
+  W <- diag(41)[, 1:2]
+  r <- dp_mean(array(W, c(41, 2, 20)), stiefel(41, 2), 1, W, 0.1, mechanism = "wrapped")
+  ball <- riemdp:::check_radius(stiefel(41, 2), 0.1, W)
+  expect_equal(r$solver_error / riemdp:::solver_error(ball, riemdp:::SOLVER_TOLERANCE, TRUE), 1, tolerance = 1e-9)
+  expect_equal(r$scale, r$sensitivity + r$solver_error, tolerance = 1e-9)
+})
+
+test_that("the gradient's bound is the maximum over mirrored points, found here by a search of its own", {
+  for (rho in c(0.05, 0.3, 0.6, 0.75, 0.78)) for (k in c(1, 4)) {
+    # two records at angle 2 phi on the ball's edge, seen from a third point of it: proofs/gradient-sensitivity.md
+    value <- function(c) {
+      d <- 2 * asin(sin(rho) * sqrt((1 + c) / 2))
+      2 * sin(rho) * d / sin(d) * sqrt(1 - c^2)
+    }
+    grid <- seq(0, 0.999, length.out = 2001)
+    at <- grid[which.max(value(grid))]
+    best <- stats::optimize(value, c(max(0, at - 1e-3), at + 1e-3), maximum = TRUE, tol = 1e-12)$objective
+    M <- if (k == 1) sphere(2) else kendall(5)
+    ratio <- as.numeric(gradient_sensitivity(M, 10, rho / sqrt(k))) * 10 * sqrt(k) / best
+    expect_gte(ratio, 1 - 1e-12)
+    expect_lte(ratio, 1 + 1e-9)
+  }
+})
+
+test_that("where curvature is at most 0 both bounds are 2r/n, which two records at opposite ends reach", {
+  for (M in list(euclidean(3), hyperbolic(2), spd(2))) for (n in c(1, 10)) for (f in list(mean_sensitivity, gradient_sensitivity)) {
+    expect_equal(as.numeric(f(M, n, 0.7)) * n / 1.4, 1, tolerance = 1e-11)
+    expect_gte(as.numeric(f(M, n, 0.7)) * n, 1.4)
+  }
 })

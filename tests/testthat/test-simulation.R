@@ -47,7 +47,8 @@ test_that("an interrupted simulation replays nothing", {
   state <- function() get(".Random.seed", envir = globalenv())
   with_simulation(1, {
     before <- state()
-    try(with_time_limit(0.05, laplace_noise(sphere(50), c(1, rep(0, 50)), 0.1, 1e6)), silent = TRUE)
+    # long enough to have begun where the machine is busy, and far from enough to end
+    try(with_time_limit(0.3, laplace_noise(sphere(50), c(1, rep(0, 50)), 0.1, 1e6)), silent = TRUE)
     expect_false(identical(state(), before))
   })
 })
@@ -66,4 +67,40 @@ test_that("time limits end samplers and solvers", {
     t <- system.time(try(with_time_limit(0.3, eval(call)), silent = TRUE))[["elapsed"]]
     expect_lt(t, 3)
   }
+})
+
+test_that("R code in the middle of a call draws none of a simulation's numbers, and makes none come again", {
+  # bars, handlers and finalizers run where a call looks for interrupts: here they draw at every such place
+  progress <- riemdp:::progress
+  wait <- progress$wait
+  inner <- asNamespace("riemdp")
+  before <- inner$progress_show
+  put <- function(f) {
+    unlockBinding("progress_show", inner)
+    assign("progress_show", f, inner)
+    lockBinding("progress_show", inner)
+  }
+  on.exit({
+    progress$wait <- wait
+    put(before)
+  })
+  draw <- function() with_simulation(3, list(laplace_noise(spd(2), diag(2), 0.3, 300), stats::runif(1)))
+  still <- draw()
+  calls <- 0
+  progress$wait <- 0
+  put(function(done, of) {
+    calls <<- calls + 1
+    stats::runif(5)
+  })
+  expect_identical(draw(), still)
+  expect_gt(calls, 5)
+  put(before)
+  progress$wait <- wait
+  # a user's gradient that draws: the noise of steps is no repetition of the first's
+  P <- problem(NULL, function(w, z) {
+    stats::runif(1)
+    c(0, 0)
+  }, euclidean(2))
+  r <- with_simulation(5, dp_optimize(P, list(1, 2), noise_multiplier = 1, delta = 1e-6, start = c(0, 0), clip = 1, lr = 1, steps = 6))
+  expect_identical(anyDuplicated(signif(r$trace$gradient_norm, 6)), 0L)
 })

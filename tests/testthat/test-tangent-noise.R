@@ -134,7 +134,7 @@ test_that("many base points get one draw each, in their shape", {
   with_simulation(2, v <- tangent_noise(M, p, sd = 0.1))
   expect_equal(dim(v), dim(p))
   with_simulation(2, w <- tangent_noise(M, mf_points(p, M), sd = 0.1))
-  expect_s3_class(w, "mf_points")
+  expect_s3_class(w, "riemdp_points")
   expect_equal(as.vector(as.array(w)), as.vector(v))
   expect_equal(dim(tangent_noise(M, diag(2), 3, 0.1)), c(2, 2, 3))
   expect_error(tangent_noise(M, p, 3, 0.1), class = "riemdp_error_shape")

@@ -27,7 +27,7 @@ test_that("points and means draw on every manifold", {
 test_that("releases draw, with the guarantee above and the coordinates of the release within", {
   for (case in list(list(sphere(2), c(0, 0, 1), 0.3), list(spd(2), diag(2), 1), list(spd(3), diag(3), 1),
                     list(kendall(50), callosa[, , 1], 0.2), list(hyperbolic(2), c(1, 0, 0), 1),
-                    list(euclidean(2), c(0, 0), 1), list(stiefel(4, 2), diag(4)[, 1:2], 0.3))) {
+                    list(euclidean(2), c(0, 0), 1), list(stiefel(4, 1), diag(4)[, 1, drop = FALSE], 0.3))) {
     M <- case[[1]]
     x <- mf_exp(M, case[[2]], scale_records(M, unit_tangents(M, case[[2]], 30), rep(case[[3]] / 2, 30)))
     r <- dp_mean(x, M, 5, case[[2]], case[[3]])

@@ -38,7 +38,7 @@ test_that("a region never says less than the public ball, and grows with its lev
   expect_lte(confint(r, level = 0.999)$radius, reach * (1 + 1e-6))
   table <- dp_uncertainty(dp_mean(wishart_spd[, , 1:500], spd(2), 1, diag(2), 1.5))
   expect_true(all(diff(table$radius) > 0))
-  expect_output(print(confint(r)), "region for the non-private mean")
+  expect_output(print(confint(r)), "the mean of the records moved to the public ball")
   expect_error(confint(r, level = 1), class = "riemdp_error_argument")
   expect_error(dp_uncertainty(1), class = "riemdp_error_argument")
   expect_error(dp_uncertainty(r, levels = 2), class = "riemdp_error_argument")

@@ -164,7 +164,23 @@ def number(x):
     return float(mp.nstr(x, 17))
 
 
-out = {"renyi_poisson": [], "gaussian": [], "composition": []}
+def near_epsilon(q, nm, times, delta):
+    """an epsilon near which delta is asked for, by the central limit theorem; any number would do"""
+    import math
+    mu = 1 / nm
+    cdf = lambda x: math.erfc(-x / math.sqrt(2)) / 2
+    total = math.sqrt(2 * times) * q * math.sqrt(math.exp(mu * mu) * cdf(1.5 * mu) + 3 * cdf(-0.5 * mu) - 2)
+    lo, hi = 0.0, 100.0
+    for _ in range(60):
+        mid = (lo + hi) / 2
+        if cdf(total / 2 - mid / total) - math.exp(mid) * cdf(-total / 2 - mid / total) > delta:
+            lo = mid
+        else:
+            hi = mid
+    return float("%.3g" % hi)
+
+
+out = {"renyi_poisson": [], "gaussian": [], "composition": [], "many_samples": []}
 for q, nm, alpha in [(1e-6, 1, 1.5), (1e-6, 1, 8), (1e-6, 0.5, 2.25), (0.001, 0.7, 1.01), (0.01, 1, 4.43), (0.3, 0.4, 3.7),
                      (0.9, 2, 33.3), (0.02, 1.5, 7.3), (0.1, 10, 250.5), (0.999, 1, 1.2)]:
     out["renyi_poisson"].append({"q": q, "noise_multiplier": nm, "alpha": alpha, "value": number(renyi_poisson(q, nm, alpha))})
@@ -183,4 +199,10 @@ CASES = [
 for parts, eps in CASES:
     out["composition"].append({"parts": [{"kind": p[0], "parameters": list(p[1:]), "times": t} for p, t in parts],
                                "epsilon": eps, "delta": number(both(parts, eps))})
+# many small steps without replacement, where a planning law whose mass isn't 1 shows
+for q, nm in [(0.001, 100), (0.001, 30), (0.001, 200), (0.01, 100), (0.01, 200), (0.0001, 30), (0.1, 300), (0.02, 2000)]:
+    for times, delta in [(3000, 1e-5), (10000, 1e-6), (30000, 1e-4), (100000, 1e-8), (300000, 1e-6), (1000000, 1e-6), (2000000, 1e-8)]:
+        eps = near_epsilon(q, nm, times, delta)
+        out["many_samples"].append({"q": q, "noise_multiplier": nm, "times": times, "epsilon": eps,
+                                    "delta": number(delta_of([(("sample", q, nm), times)], eps))})
 print(json.dumps(out, indent=1))

@@ -17,7 +17,7 @@ Layout of the JSON: an array of cases, one a line. Fields of a case:
   params     {"d": dimension} (sphere: R^{d+1}; hyperboloid: R^{d+1}, time coordinate first; ball: R^d),
              {"k": size} (spd, kendall landmarks) or {"n": rows, "p": columns} (grassmann, stiefel)
   case       near (1e-9, 1e-6), moderate (about .5 to 1.5; Stiefel to 1.8), far, ill (badly conditioned),
-             transport (v and transport given)
+             edge (hyperbolic space: 17 to 32 from the apex or centre), graded (Bures-Wasserstein: eigenvalues of very different size), transport (v and transport given)
   p, q       points as stored doubles: matrices by columns, complex vectors as re, im, re, im, ...
   dist       string, 25 digits
   log        log_p(q) in ambient coordinates, nearest doubles (grassmann, kendall: the horizontal vector at p)
@@ -26,13 +26,12 @@ Layout of the JSON: an array of cases, one a line. Fields of a case:
              representative q)
   sens       yardstick for tolerances: largest relative change of dist in a few trials that change every
              stored number of p and q by a relative 2^-53 of random sign (SPD stays symmetric)
-  relift     hyperboloid only: dist (string) where the time coordinate of p and q is recomputed from the others
   note       where something needs to be said
 
 The stored doubles are exact inputs. A stored point that rounding has moved off its manifold stands for:
-sphere x/|x|; hyperboloid x/sqrt(-<x,x>_L); Kendall the centred and normalised vector; Stiefel and Grassmann
+sphere x/|x|; hyperboloid the point with its d space coordinates; Kendall the centred and normalised vector; Stiefel and Grassmann
 the polar factor x(x'x)^{-1/2}. Ball and SPD points are what they are. A stored v stands for its projection
-to the tangent (horizontal) space there.
+to the tangent (horizontal) space there, on the hyperboloid for the tangent vector with its space part.
 
 Metrics. sphere, hyperboloid, Kendall, Grassmann: from the ambient product, angles as they come (Grassmann
 |U|_F, Kendall in [0, pi/2]); ball 4|dx|^2/(1-|x|^2)^2; spd_affine tr(W^-1 U W^-1 V); spd_bures
@@ -272,6 +271,9 @@ class Manifold:
     def hat(self, x):
         return x
 
+    def given(self, p, v):  # what a stored v stands for
+        return self.tangent(p, v)
+
     def tangent(self, p, v):
         return v
 
@@ -346,6 +348,12 @@ class Hyperboloid(Sphere):
 
     def lift(self, y):
         return [[mp.sqrt(1 + inner(y, y))]] + y
+
+    def hat(self, x):
+        return self.lift(x[1:])
+
+    def given(self, p, v):
+        return [[inner(p[1:], v[1:]) / p[0][0]]] + v[1:]
 
     def at(self, rng, r):
         y = rng.normals(self.d)
@@ -920,14 +928,11 @@ class Book:
         for _ in range(trials):
             sens = max(sens, abs(m.dist(perturb(m, rec["p"], rng), perturb(m, rec["q"], rng)) / d - 1))
         rec["sens"] = float(mp.nstr(sens, 2))
-        if m.name == "hyperboloid":
-            a, b = (m.lift([[mpf(x)] for x in rec[i][1:]]) for i in "pq")
-            rec["relift"] = mp.nstr(m.dist(a, b), 25, strip_zeros=False, min_fixed=-3, max_fixed=6)
         if log:
             rec["log"] = flat(m, u)
         if v is not None:
             rec["v"] = stored(m, v)
-            v = m.tangent(p, unflat(m, rec["v"]))
+            v = m.given(p, unflat(m, rec["v"]))
             x, w, t = m.transport(p, q, u, v)
             close(norm(sub(x, q)), norm(q), key + " end of the geodesic")
             close(norm(sub(m.tangent(q, t), t)), norm(t), key + " tangency of transport")
@@ -989,10 +994,34 @@ def hyperboloids(book):
         p = m.hat(unflat(m, stored(m, p)))
         apex = [[mpf(i == 0)] for i in range(d + 1)]
         book.put(m, "far", p, m.exp(p, mul(m.log(p, apex), 10 / m.dist(p, apex))))
-        book.along(m, "ill", rng, "10", m.at(rng, 3),
-                   note="q is far from the apex, where its rounding matters; compare dist, relift and sens")
+        book.along(m, "ill", rng, "10", m.at(rng, 3), note="q is far from the apex, where its rounding matters: sens")
         for t, r in (("1e-6", 1), ("1", 2), ("3", "1.5")):
             book.along(m, "transport", rng, t, m.at(rng, mpf(r)), v=True)
+
+
+def hyperbolic_edges(book):
+    """Far out, where terms of e^(2r) would cancel: with more digits."""
+    with mp.workdps(150):
+        for d in (2, 5, 20):
+            m = Hyperboloid(d)
+            rng = Random(name_seed("hyperboloid edges %d" % d))
+            for r in ("17", "20", "23", "26", "30", "31.5"):
+                for t in ("1e-6", "1e-2", "1"):
+                    book.along(m, "edge", rng, t, m.at(rng, mpf(r)))
+            for r, t in ((20, 20), (30, 32), (32, 5), (1, 31)):
+                book.put(m, "edge", m.at(rng, mpf(r)), m.at(rng, mpf(t)))
+            for r, t in (("20", "1"), ("30", "0.01"), ("28", "4")):
+                book.along(m, "edge", rng, t, m.at(rng, mpf(r)), v=True)
+        for d in (2, 5):
+            m = Ball(d)
+            rng = Random(name_seed("ball edges %d" % d))
+            for r in ("1e-9", "1e-12", "1e-13"):
+                for t in ("1e-2", "1", "15"):
+                    p = m.at(rng, 1 - mpf(r))
+                    p = unflat(m, stored(m, p))
+                    inwards = add(mul(p, -1 / m.norm(p, p)), m.unit(p, rng), mpf("1e-6") if t == "15" else mpf("0.25"))
+                    book.put(m, "edge", p, m.exp(p, mul(inwards, mpf(t) / m.norm(p, inwards))))
+                book.put(m, "edge", m.at(rng, 1 - mpf(r)), m.at(rng, 1 - 2 * mpf(r)))
 
 
 def balls(book):
@@ -1081,6 +1110,26 @@ def bures(book):
         p = diag([mpf(i + 1) / 2 for i in range(k)])
         q = diag([mpf(3 * k - 2 * i) / 4 for i in range(k)])
         book.put(m, "transport", p, q, m.unit(p, rng), note="p and q commute")
+
+
+def bures_graded(book):
+    """Graded spectra, where small entries of the transport map move the solution far: q from p by off-diagonal entries in its
+    eigenbasis that come near to making it singular, and by short geodesic steps."""
+    for k in (2, 3, 5):
+        m = Bures(k)
+        rng = Random(name_seed("bures graded %d" % k))
+        for c in (4, 6, 8):
+            low = [mpf(10) ** (-mpf(c) * i / (k - 1)) for i in range(k)]
+            text = "condition 1e%d: " % c
+            for t in ("0.5", "0.95"):
+                frame, middle = m.frame(rng), diag(low)
+                middle[0][-1] = middle[-1][0] = mpf(t) * mp.sqrt(low[0] * low[-1])
+                book.put(m, "graded", m.make(frame, low), mm(frame, middle, tr(frame)), note=text + "correlation " + t)
+            for d in ("1e-1", "1e-3", "1e-6"):
+                p = unflat(m, stored(m, m.make(m.frame(rng), low)))
+                a = rng.normals(k, k)
+                u = sym(mm(p, a, tr(a)))    # exp of it stays inside
+                book.put(m, "graded", p, m.exp(p, mul(u, mpf(d) / m.norm(p, u))), note=text + "a geodesic step of " + d)
 
 
 def logeuclidean(book):
@@ -1174,7 +1223,7 @@ worst = mpf(0)
 
 def main():
     book = Book()
-    for make in (spheres, hyperboloids, balls, affine, bures, logeuclidean, grassmann, kendall, stiefel):
+    for make in (spheres, hyperboloids, hyperbolic_edges, balls, affine, bures, bures_graded, logeuclidean, grassmann, kendall, stiefel):
         make(book)
     assert len({c["id"] for c in book.cases}) == len(book.cases)
     text = "[\n" + ",\n".join(line(c) for c in book.cases) + "\n]\n"

@@ -399,6 +399,56 @@ check("loss/epsilon with 2 Delta/epsilon below 1, with Delta/epsilon above", los
 f <- .01; K <- c(.5, .5) ; P <- (1 - f) * K + f * c(1, 0)
 check("capped sampler: excess over e^eps at most (1 + e^eps) f", P[1] - exp(0) * .5 <= 2 * f)
 
+# ---- geometry.md, sections 2 and 3 ------------------------------------------------------------------------------------------
+# curvature from (S, T) or coordinates of two tangent vectors, as numerator over the area's square; maximised from random starts
+sq <- function(A) sum(A^2)
+area <- function(x, y) sum(x^2) * sum(y^2) - sum(x * y)^2
+best_of <- function(d, K, sign = 1, starts = 4) max(replicate(starts, {
+  from <- stats::optim(rnorm(2 * d), function(z) -sign * K(z[1:d], z[d + 1:d]), method = "BFGS", control = list(maxit = 400))
+  -from$value
+}))
+skew_of <- function(x, p) { A <- matrix(0, p, p); A[lower.tri(A)] <- x; A - t(A) }
+frame_of <- function(x, n, p) { m <- p * (p - 1) / 2; list(A = skew_of(x[seq_len(m)], p), B = matrix(x[-seq_len(m)], n - p, p)) }
+euclidean_K <- function(n, p) function(x, y) {
+  X <- frame_of(x, n, p); Y <- frame_of(y, n, p); X <- rbind(X$A, X$B); Y <- rbind(Y$A, Y$B)
+  M <- crossprod(X, Y)
+  (sum(crossprod(X) * crossprod(Y)) - sq((M + t(M)) / 2)) / area(as.vector(X), as.vector(Y))
+}
+canonical_K <- function(n, p) function(x, y) {
+  full <- function(f) { Z <- matrix(0, n, n); Z[1:p, 1:p] <- f$A; Z[-(1:p), 1:p] <- f$B; Z[1:p, -(1:p)] <- -t(f$B); Z }
+  X <- full(frame_of(x, n, p)); Y <- full(frame_of(y, n, p)); C <- X %*% Y - Y %*% X
+  h <- -(1:p)
+  (sq(C) / 8 + 3 / 8 * sq(C[h, h])) / (area(as.vector(X), as.vector(Y)) / 4)
+}
+for (np in list(c(3, 2), c(4, 2), c(5, 2), c(5, 3), c(4, 3))) {
+  n <- np[1]; p <- np[2]; d <- p * (p - 1) / 2 + (n - p) * p
+  name <- sprintf("St(%d, %d)", n, p)
+  top <- best_of(d, euclidean_K(n, p)); low <- best_of(d, euclidean_K(n, p), -1)
+  most <- if (n == 3) .5 else 1
+  check(paste(name, "Euclidean: curvature in its range, ends found"), top <= most + 1e-9 && low <= .5 + 1e-9 && top > most - (if (p == n - 1) .6 else 1e-4) && low > .5 - 1e-4, c(-low, top))
+  top <- best_of(d, canonical_K(n, p)); low <- best_of(d, canonical_K(n, p), -1)
+  most <- if (n == 3) .25 else if (p == n - 1) .5 else 1.25
+  check(paste(name, "canonical: curvature in its range, top found"), top <= most + 1e-9 && low <= 1e-9 && top > most - 1e-4, c(-low, top))
+}
+# a closed geodesic of the Euclidean metric turns by at most 1 a unit of length, of the canonical one as well
+turns <- replicate(2000, {
+  n <- sample(3:6, 1); p <- 1 + sample(n - 2, 1); f <- frame_of(rnorm(p * (p - 1) / 2 + (n - p) * p), n, p)
+  X <- rbind(cbind(f$A, -t(f$B)), cbind(f$B, matrix(0, n - p, n - p))); e <- diag(n)[, 1:p]
+  U <- rbind(f$A, f$B)
+  c(sqrt(sq(X %*% X %*% e) / sq(X %*% e)) / sqrt(sq(X) / 2), sqrt(sq(crossprod(U))) / sq(U))
+})
+check("geodesics turn by at most 1 a unit of length", max(turns) <= 1 + 1e-12, range(turns))
+for (k in 2:5) {
+  w <- sort(exp(rnorm(k)))
+  K <- function(x, y) {
+    sym <- function(z) { S <- matrix(0, k, k); S[lower.tri(S, TRUE)] <- z; S + t(S) - diag(diag(S), k) }
+    S <- sym(x); T <- sym(y); N <- (T %*% S - S %*% T) / 2
+    3 * sum(2 * outer(w, w) / outer(w, w, "+") * N^2) / area(as.vector(S %*% diag(sqrt(w))), as.vector(T %*% diag(sqrt(w))))
+  }
+  top <- best_of(k * (k + 1) / 2, K) * (w[1] + w[2]) / 3
+  check(sprintf("Bures-Wasserstein k = %d: largest curvature over its bound", k), top <= 1 + 1e-9 && top > .999, top)
+}
+
 # ---- linear-regression.md -------------------------------------------------------------------------------------------
 # the table of g, written again
 shared_table <- function(k, e1, q, t, h = .04, top = 200) {

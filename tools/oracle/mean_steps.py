@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Frechet means with some 40 digits in the model spaces of inst/proofs/lattice.md, from normal coordinates at the centre.
+"""Frechet means with 60 digits and more in the model spaces of inst/proofs/mean-solver.md, from normal coordinates at the centre.
 
-Writes tests/testthat/reference/lattice_mean.json. Records are multiples of 2^-30 within the ball, so they are exact doubles;
-half of the data sets have most records on the boundary. Needs mpmath.
-    /usr/bin/python3 tools/oracle/lattice.py
+Writes tests/testthat/reference/mean_steps.json. Records are multiples of 2^-30 (far out of 2^-44) within the ball, so they are exact
+doubles; the far cases are at the edge of the range that is served, with a neighbour each. A mean is written as two doubles a
+coordinate. Needs mpmath.
+    /usr/bin/python3 tools/oracle/mean_steps.py
 """
 import json
 import random
 from mpmath import mp, mpf, mpc, matrix, sqrt, cos, sin, cosh, sinh, asinh, atan, atan2, eigsy, exp, log, eye, nstr
 
-mp.dps = 50
+mp.dps = 90
 
 
 def norm(v):
@@ -158,16 +159,59 @@ class Grassmann:
         return self.exp(w, g), max(abs(x) for x in g)
 
 
+def newton(space, ys, p):
+    """the mean on hyperbolic space, whatever its radius: damped Newton steps, convex"""
+    def pull(p):
+        g = [sum(x) / len(ys) for x in zip(*[space.log(p, y) for y in ys])]
+        return g, sqrt(abs(space.inner(g, g)))
+
+    g, size = pull(p)
+    while size > mpf(10) ** -62:
+        # Hessian sum of u u' + d coth d (I - u u'), in the frame that the boost carries
+        frame = []
+        for j in range(1, len(p)):
+            e = [mpf(i == j) for i in range(len(p))]
+            i = space.inner(p, e)
+            e = [x + i * z for x, z in zip(e, p)]
+            for f in frame:
+                i = space.inner(e, f)
+                e = [x - i * z for x, z in zip(e, f)]
+            i = sqrt(space.inner(e, e))
+            frame.append([x / i for x in e])
+        n = len(frame)
+        h = matrix(n, n)
+        for y in ys:
+            v = [space.inner(space.log(p, y), f) for f in frame]
+            s = norm(v)
+            c = s * cosh(s) / sinh(s) if s else mpf(1)
+            for i in range(n):
+                for j in range(n):
+                    h[i, j] += (c * (i == j) + (1 - c) * v[i] * v[j] / s**2 if s else mpf(i == j)) / len(ys)
+        x = mp.lu_solve(h, matrix([space.inner(g, f) for f in frame]))
+        step = [sum(x[i] * frame[i][k] for i in range(n)) for k in range(len(p))]
+        while True:
+            q = space.exp(p, step)
+            q[0] = sqrt(1 + sum(z * z for z in q[1:]))
+            g_new, size_new = pull(q)
+            if size_new < size * (1 - mpf(10) ** -3):
+                break
+            step = [z / 2 for z in step]
+        p, g, size = q, g_new, size_new
+    return p
+
+
 def mean(space, records, t):
     ys = [space.embed(c) for c in records]
     p = space.embed([mpf(0)] * len(records[0]))
-    for _ in range(2000):
+    if isinstance(space, Hyperbolic):
+        return space.coords(newton(space, ys, p))
+    for _ in range(5000):
         if isinstance(space, (Spd, Grassmann)):
             p, size = space.mean_step(p, ys, t)
         else:
             g = [sum(x) * t / len(ys) for x in zip(*[space.log(p, y) for y in ys])]
             p, size = space.exp(p, g), norm(g)
-        if size < mpf(10) ** -42:
+        if size < mpf(10) ** -60:
             return space.coords(p)
     raise RuntimeError("no convergence")
 
@@ -184,6 +228,29 @@ def records(rng, n, d, r, edge):
     return out
 
 
+def edge_records(rng, n, d, r, kind):
+    """n + 1 records; the last one is the neighbour's first"""
+    def at(v):
+        s = sum(x * x for x in v) ** 0.5
+        return [int(r * (1 - 1e-9) / s * x * 2**44) / 2**44 for x in v]
+
+    def around(width):
+        return at([1.0] + [rng.gauss(0, width) for _ in range(d - 1)])
+
+    if kind == "line":  # the mean moves by all of 2r/n
+        out = [at([1.0 if i % 2 else -1.0] + [0.0] * (d - 1)) for i in range(n)]
+    elif kind == "near":  # angles that doubles only just tell apart
+        out = [around(3 * 2.718281828 ** -min(r, 22)) for _ in range(n)]
+    else:
+        out = [at([rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
+    return out + [[-x for x in out[0]]]
+
+
+def split(m):
+    high = [float(c) for c in m]
+    return high, [float(c - mpf(h)) for c, h in zip(m, high)]
+
+
 def main():
     rng = random.Random(20)
     cases = []
@@ -198,9 +265,23 @@ def main():
         for r in radii:
             for edge in (False, True):
                 x = records(rng, 8, d, r, edge)
-                m = mean(space, [[mpf(c) for c in row] for row in x], mpf(t))
-                cases.append({"model": name, "d": d, "radius": r, "records": x, "mean": [float(nstr(c, 25)) for c in m]})
-    with open("tests/testthat/reference/lattice_mean.json", "w") as f:
+                high, low = split(mean(space, [[mpf(c) for c in row] for row in x], mpf(t)))
+                cases.append({"model": name, "d": d, "radius": r, "records": x, "mean": high, "rest": low})
+    for name, space, d, r, t in [
+        ("sphere", Round(False), 2, 1e-9, 1), ("sphere", Round(False), 3, 0.785, 0.8), ("kendall", Round(True), 4, 0.392, 0.8),
+        ("kendall", Round(True), 4, 1e-6, 1), ("grassmann 4 2", Grassmann(4, 2), 4, 0.555, 0.8), ("grassmann 4 1", Grassmann(4, 1), 3, 0.785, 0.8),
+        ("hyperbolic", Hyperbolic(), 2, 1e-9, 1), ("hyperbolic", Hyperbolic(), 2, 6, 1), ("hyperbolic", Hyperbolic(), 2, 12, 1),
+        ("hyperbolic", Hyperbolic(), 2, 18, 1), ("hyperbolic", Hyperbolic(), 2, 22, 1), ("hyperbolic", Hyperbolic(), 4, 20, 1),
+        ("spd", Spd(2), 3, 4, 0.2), ("spd", Spd(2), 3, 6, 0.12), ("spd", Spd(3), 6, 5, 0.15),
+    ]:
+        for kind in ("line", "near", "any"):
+            x = edge_records(rng, 5, d, r, kind)
+            case = {"model": name, "d": d, "radius": r, "kind": kind, "records": x}
+            for one, rows in (("", x[:5]), ("other_", x[5:] + x[1:5])):
+                case[one + "mean"], case[one + "rest"] = split(mean(space, [[mpf(c) for c in row] for row in rows], mpf(t)))
+            cases.append(case)
+            print(name, d, r, kind, flush=True)
+    with open("tests/testthat/reference/mean_steps.json", "w") as f:
         json.dump(cases, f, indent=None, separators=(",", ":"))
         f.write("\n")
 

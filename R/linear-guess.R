@@ -1,0 +1,244 @@
+# A private check of the public guess of responses (centre and scale) before a linear fit, and a private search for both where the check fails.
+# What is decided here is decided by public numbers and by what was released. Proof: inst/proofs/linear-regression.md, "The guess is checked".
+# Responses are in units of the guess: those of a good one have mean about 0 and standard deviation about 1.
+
+# The check counts records far from the centre and near it: the guess is off where more than these shares of all are
+GUESS_FAR <- c(length = 2, share = 0.25)
+GUESS_NEAR <- c(length = 0.15, share = 0.4)
+# n epsilon of one response's check, and of its search; a search gets this share of epsilon where that is more
+GUESS_CHECK <- 20
+GUESS_SEARCH <- c(least = 110, share = 0.03)
+# Below this n epsilon for each response (and this n) a check tells too little for its price
+GUESS_USEFUL <- c(epsilon = 480, records = 100)
+# The search's candidates: scales 2^(k/2), centres at so many multiples of a quarter of the scale to either side
+GUESS_LEVELS <- -40:40
+GUESS_CENTRES <- 2^22
+# Skewed and heavy-tailed responses have larger standard deviations than their quantiles say
+GUESS_MARGIN <- 1.05
+# Windows with less than this share of the records all count alike
+GUESS_FLOOR <- 0.05
+# "None of these": as good as a window that lacks all but this share of the records, with a weight of its own (its logarithm)
+GUESS_NONE <- c(share = 0.25, weight = 12.5)
+
+# Prices of one response's check and search, or NULL where there is no check; `m` is the method. Public numbers only.
+guess_prices <- function(ask, m) {
+  total <- ask$n * ask$epsilon
+  if (!m$auto || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) return(NULL)
+  search <- max(GUESS_SEARCH[["least"]] / ask$n, GUESS_SEARCH[["share"]] * ask$epsilon / ask$q)
+  list(check = GUESS_CHECK / ask$n, search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9))
+}
+
+# The question with what is left of epsilon after the check of all responses and the search for `searched` of them; less than there is, for the
+# rounding of sums
+guess_left <- function(ask, prices, searched) {
+  if (is.null(prices)) return(ask)
+  ask$checked <- TRUE
+  ask$epsilon <- (ask$epsilon - ask$q * prices$check - searched * prices$search) * (1 - 1e-14)
+  ask
+}
+
+# ---- what is counted: sums over records ----------------------------------------------------------------------------------------
+
+# For each response how many valid records lie far from the guess's centre, and how many near; q x 2
+guess_counts <- function(x, y) {
+  size <- abs(y[, x[1, ] != 0, drop = FALSE])
+  cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(size <= GUESS_NEAR[["length"]]))
+}
+
+# For each response by how many records the guess is off
+guess_off <- function(counts, n) pmax(counts[, 1] - GUESS_FAR[["share"]] * n, counts[, 2] - GUESS_NEAR[["share"]] * n)
+
+# The check's answers, TRUE where a guess is to be searched for: of utilities -s and s
+found_off <- function(off, epsilon) {
+  vapply(off, function(s) .Call(riemdp_exponential_choice, c(-s, s), epsilon, in_simulation()), 0) == 2
+}
+
+# The cell (its lower end) of the finest lattice that has a centre within reach of v. Lattices of halves are nested, so the cells
+# of all coarser ones follow; finer ones have no centre there.
+finest_cell <- function(v) {
+  least <- 2^(GUESS_LEVELS[1] / 2 - 2)
+  coarser <- pmax(0, ceiling(log2(abs(v) / (least * (GUESS_CENTRES + 16)))))
+  width <- least * 2^coarser
+  floor(v / width) * width
+}
+
+count_cells <- function(v, times = rep(1, length(v))) {
+  value <- sort(unique(v))
+  list(value = value, count = as.double(rowsum(times, match(v, value))[seq_along(value)]))
+}
+
+# Tables of cells for each response in `which`: those of whole powers of two and those of sqrt 2 times them
+guess_cells <- function(x, y, which) {
+  valid <- x[1, ] != 0
+  lapply(which, function(j) {
+    v <- y[j, valid]
+    lapply(list(v, v / sqrt(2)), function(v) count_cells(finest_cell(v)))
+  })
+}
+
+add_cells <- function(a, b) {
+  Map(function(a, b) Map(function(a, b) count_cells(c(a$value, b$value), c(a$count, b$count)), a, b), a, b)
+}
+
+# ---- the search ----------------------------------------------------------------------------------------------------------------
+
+# Where no candidate has the same centre and a smaller scale
+least_scale <- function(k, m) k <= GUESS_LEVELS[2] | abs(m) > GUESS_CENTRES / 2
+
+# Utilities of the candidates of one level k (scale 2^(k/2), centres at multiples m of a quarter of it, |m| <= GUESS_CENTRES): minus the larger of
+# how far the count in [centre - scale, centre + scale) is from `fraction` of the records and how far the median is from [centre -
+# scale/4, centre + scale/4), in records, and at least `floor`. Returns those that may be above it: list(at = m, score), and floor.
+guess_level <- function(cells, k, fraction) {
+  table <- cells[[1 + k %% 2]]
+  unit <- 2^(k %/% 2 - 2)
+  total <- sum(table$count)
+  floor <- -(fraction - GUESS_FLOOR) * total
+  if (total == 0) return(list(at = double(), score = double(), floor = floor))
+  sums <- cumsum(table$count)
+  below <- function(m) c(0, sums)[findInterval(m * unit, table$value, left.open = TRUE) + 1]
+  # a window of more than GUESS_FLOOR of the records holds one of these
+  step <- max(1, base::floor(GUESS_FLOOR * total))
+  some <- table$value[findInterval(seq(step, total, step), sums, left.open = TRUE) + 1]
+  at <- unique(as.vector(outer(base::floor(some / unit), -3:4, `+`)))
+  at <- sort(at[abs(at) <= GUESS_CENTRES])
+  window <- below(at + 4) - below(at - 4) - fraction * total
+  least <- least_scale(k, at)
+  window[least] <- pmin(window[least], 0) # "at most this scale"
+  score <- -pmax(abs(window), below(at - 1) - total / 2, total / 2 - below(at + 1))
+  list(at = at, score = pmax(floor, score), floor = floor)
+}
+
+# log of sums of exp(epsilon score/2), the rest of the candidates with the floor's
+level_weights <- function(level, epsilon) {
+  c(epsilon * level$score / 2, epsilon * level$floor / 2 + log(2 * GUESS_CENTRES + 1 - length(level$at)))
+}
+
+none_weight <- function(cells, fraction, epsilon) {
+  GUESS_NONE[["weight"]] - epsilon * (fraction - GUESS_NONE[["share"]]) * sum(cells[[1]]$count) / 2
+}
+
+log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
+
+# One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its centres, which have the law of one.
+search_guess <- function(cells, fraction, epsilon) {
+  draw <- function(log_weights) .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, in_simulation())
+  levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction))
+  i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0), none_weight(cells, fraction, epsilon)))
+  if (i > length(levels)) return(c(k = NA, m = NA))
+  level <- levels[[i]]
+  j <- draw(level_weights(level, epsilon))
+  m <- if (j <= length(level$at)) level$at[j] else other_centre(level$at, draw)
+  c(k = GUESS_LEVELS[i], m = m)
+}
+
+# One of the centres that aren't among `at`, all alike: its place is drawn by two digits
+other_centre <- function(at, draw) {
+  count <- 2 * GUESS_CENTRES + 1 - length(at)
+  first <- seq(0, count - 1, by = 2048)
+  block <- draw(log(pmin(2048, count - first)))
+  m <- first[block] + draw(numeric(min(2048, count - first[block]))) - 1 - GUESS_CENTRES
+  for (taken in at) if (taken <= m) m <- m + 1
+  m
+}
+
+# Centre and scale from a released candidate; without one they stay. The least scale at a centre says that most values are the same, for which
+# no scale is right: it stays as it was.
+found_guess <- function(found, fraction) {
+  if (is.na(found[["k"]])) return(list(center = 0, scale = 1, lowest = FALSE, highest = TRUE))
+  lowest <- least_scale(found[["k"]], found[["m"]])
+  scale <- 2^(found[["k"]] / 2)
+  center <- found[["m"]] * scale / 4
+  list(center = center, scale = if (lowest) 1 else GUESS_MARGIN * scale / stats::qnorm((1 + fraction) / 2), lowest = lowest,
+       highest = found[["k"]] == max(GUESS_LEVELS) || abs(center) >= 1e6)
+}
+
+# Centres and scales that the fit is to use, released; rows: responses
+release_guess <- function(x, y, prices, n, q) {
+  chunked <- inherits(x, "riemdp_linear_chunks")
+  counts <- if (chunked) Reduce(`+`, linear_ask_chunks(x, "linear_guess", y)) else guess_counts(x, y)
+  searched <- found_off(guess_off(counts, n), outwards_down(prices$check))
+  out <- data.frame(center = rep(0, q), scale = rep(1, q), searched = searched, lowest = FALSE, highest = FALSE)
+  if (!any(searched)) return(out)
+  which <- which(searched)
+  cells <- if (chunked) Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which)) else guess_cells(x, y, which)
+  for (i in seq_along(which)) {
+    found <- search_guess(cells[[i]], prices$fraction, outwards_down(prices$search))
+    out[which[i], c("center", "scale", "lowest", "highest")] <- found_guess(found, prices$fraction)
+  }
+  out
+}
+
+# Responses in units of the released guess, none longer than `reach`
+guessed_responses <- function(x, y, guess, reach) {
+  step <- list(b = cbind(guess$center, matrix(0, nrow(guess), linear_width(x) - 1)), scale = guess$scale, limit = reach)
+  if (inherits(x, "riemdp_linear_chunks")) c(y, list(step)) else stepped(x, y, step)
+}
+
+# What a fit of `plan` releases, its guess checked first where the plan has it so: list(b, details, error, plan, guess)
+release_linear <- function(x, y, plan, ask) {
+  m <- linear_methods()[[plan$method]]
+  guess <- NULL
+  if (!is.null(plan$check)) {
+    guess <- release_guess(x, y, plan$check, ask$n, ask$q)
+    y <- guessed_responses(x, y, guess, plan$reach %||% REACH)
+    ask <- guess_left(ask, plan$check, sum(guess$searched))
+    if (any(guess$searched)) { # the same method with what is left
+      again <- m$plan(ask)
+      kept <- setdiff(names(again), "guarantee")
+      plan[kept] <- again[kept]
+    }
+  }
+  out <- m$release(x, y, plan, ask)
+  if (!is.list(out)) out <- list(b = out)
+  if (any(guess$highest)) out$error <- NA_real_
+  c(out, list(plan = plan, guess = guess, left = ask$epsilon))
+}
+
+# ---- what is told ------------------------------------------------------------------------------------------------------------------
+
+# the guess in use, on the variables' scales
+guess_told <- function(guess, public) {
+  data.frame(response = colnames(public$y), center = public$y["center", ] + public$y["scale", ] * guess$center,
+             scale = public$y["scale", ] * guess$scale, searched = guess$searched, lowest = guess$lowest, highest = guess$highest, row.names = NULL)
+}
+
+# Sentences about the guess, from released numbers alone
+guess_words <- function(r) {
+  told <- r$details$guess
+  if (is.null(told)) return(NULL)
+  price <- r$details$check
+  share <- function(price) price / r$guarantee$nominal_epsilon
+  c(sprintf("The guess of %s was checked first (%.3g of epsilon): noisy counts of responses far from and near the centre.",
+            if (nrow(told) == 1) "the response" else "each response", share(nrow(told) * price$check)),
+    if (any(told$searched)) sprintf("It was found to be off for %s; centre and scale were released by the exponential mechanism (%.3g of epsilon), and the fit is in units of them: %s.",
+                                    quoted_names(told$response[told$searched]), share(sum(told$searched) * price$search), guess_listed(told)))
+}
+
+guess_listed <- function(told) {
+  told <- told[told$searched, ]
+  paste(sprintf("`%s` centre %s, scale %s", told$response, signif(told$center, 4), signif(told$scale, 3)), collapse = "; ")
+}
+
+quoted_names <- function(names) paste0("`", names, "`", collapse = ", ")
+
+guess_warning <- function(...) {
+  warning(structure(class = c("riemdp_warning_guess", "warning", "condition"), list(message = paste0(...), call = NULL)))
+}
+
+# Warnings about guesses that are off by more than is searched: functions of the release
+warn_guess <- function(fit) {
+  told <- fit$details$guess
+  if (any(told$highest)) {
+    guess_warning("the released centre or scale of ", quoted_names(told$response[told$highest]), " is at the end of what is searched, a million times the guessed ",
+                  "scale, or beyond: the guess is off by more, and the fit says little. Give a better guess.")
+  }
+  same <- if (!is.null(told)) told$lowest & !told$highest
+  if (any(same)) {
+    guess_warning("most values of ", quoted_names(told$response[same]), " seem to lie within a millionth of the guessed scale, or of their distance from its ",
+                  "centre: no scale can be told from them, and the guessed one stays.")
+  }
+  if (isTRUE(fit$details$top)) {
+    guess_warning("the released scale of the residuals is at the top of its grid, a million times the guess: the guess of the responses is off by more, ",
+                  "or most records have missing cells. Give a better guess of centre and scale.")
+  }
+}

@@ -1,0 +1,253 @@
+# The Frechet mean by a public number of steps: how many, of what length, and a proven bound of all its rounding errors. From public
+# quantities only. Every private mean whose label promises something rests on it. The theorems, and where each constant comes from:
+# inst/proofs/mean-solver.md.
+
+UNIT_ROUNDOFF <- 2^-53
+MOST_STEPS <- 1e5
+
+# Why a plan that rests on the package's own solver without such bounds promises nothing, or NULL. A user's manifold has a reason of its own.
+unproven_mean <- function(M, plan) {
+  if (is.null(plan$numbers) && isTRUE(plan$solver_error > 0) && !inherits(M, "riemdp_custom")) {
+    sprintf("no bound of the mean's rounding errors is proven on %s", label_manifold(M))
+  }
+}
+
+# what the bounds take for granted
+steps_assumptions <- function(M, plan) {
+  numbers <- plan$numbers
+  if (is.null(numbers)) return(NULL)
+  model <- if (numbers[9] == 1) "flat" else .Call(riemdp_steps_model, M)
+  c(
+    "the coordinates computed for one record don't depend on the others",
+    if (model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asin, asinh, atan2 to 32 units in the last place",
+    if (model %in% c("spd", "grassmann", "bures") && mf_facts(M)$rows > 128) "matrix products of the BLAS in use have the usual error bound"
+  )
+}
+
+sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
+
+# Rounding errors in the model spaces, as distances, at most: `gradient`, of the computed gradient at a point of the ball whose
+# coordinates are given; `place`, of the point that the step from there leads to. `t`: length of the step; `unit`: what sums are rounded to.
+steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NULL) {
+  u <- UNIT_ROUNDOFF
+  quant <- sqrt(d) * unit
+  slip <- 40 * (d + 2)^2 * exp(r) * u^2 # of inner products in twice the precision
+  switch(model,
+    sphere = {
+      log <- 2 * r * ((16 * d + 900) * u + slip)
+      list(gradient = log + quant + 8 * r * u, place = 1.01 * (2 * log + quant + 8 * r * u))
+    },
+    planar = list(gradient = (18 * d + 2000) * u + quant, place = (40 * d + 4000) * u + quant),
+    hyperbolic = {
+      nu <- (d / 2 + 6) * u
+      log <- 2 * r * (nu * (9 + 12 * r) + (800 + 10 * d) * u + slip)
+      gradient <- log + quant + 8 * r * u
+      reach <- 2.02 * r * t
+      across <- 2.9 * r * nu * (1 + sinh(reach)) + sinh(reach) * (nu * (5 + 5 * r) + (490 + 7 * d) * u + slip)
+      list(gradient = gradient, place = 1.01 * (sinhc_r(reach) * t * gradient + log + across + 6 * u * sinh(1.01 * r)))
+    },
+    spd = {
+      power <- max(1, 8 * r)
+      exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * R) * u
+      half <- 1.001 * r
+      logs <- function(R) {
+        (22 * (k + 4) * k * (1 + exp(R)) * cosh(R / 2)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) +
+           2 * half * sqrt(k) * (3 * terms + 80) + 8 * sqrt(k) * cosh(half)^2) * u +
+          4 * sqrt(k) * base^(2 * terms + 1) / ((2 * terms + 1) * (1 - base^2))
+      }
+      reach <- 2.02 * r * t
+      there <- 1.02 * (exp(2 * r) * (1.01 * exps(r) + 2.02 * exps(r / 2)) + k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
+      back <- 1.02 * (2.02 * exp(r + reach) * exps(r / 2) + 1.01 * exp(2 * reach) * exps(reach) +
+                        k^2 * u * (1.03 * exp(r + 2 * reach) + 1.05 * exp(2 * r + reach)))
+      gradient <- there + logs(2 * half) + quant + 8 * r * u
+      c <- sqrt(0.5)
+      list(gradient = gradient, place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
+    },
+    grassmann = {
+      range <- subspace_range(r)
+      off <- subspace_off(k, p)
+      angle <- acos(1 - range$top)
+      h <- angle / sin(angle)
+      g <- (1 - angle / tan(angle)) / sin(angle)^2
+      sum <- 1 / (1 - range$top / 2)
+      logs <- 1.02 * (g * (1.1 * p^2 + 2.1 * sqrt(p)) + sum^2 * (0.6 * p^2 + 2.6 * sqrt(p)) + 1.7 * p^2 * h) * u +
+        sqrt(p) * sum * (range$top / 2)^(terms + 1)
+      lipschitz <- 1.03 * (angle / 2 / sin(angle / 2) + h + 2 * g)
+      gradient <- lipschitz * off + logs + quant + 8 * r * u
+      list(gradient = gradient, place = 1.01 * (gradient + lipschitz * off + logs))
+    },
+    bures = {
+      log <- 1.01 * lift$top * lift$error + 1.03 * k^1.5 * u * lift$size
+      gradient <- 2.02 * lift$factor + log + 2.2 * u * r + k * unit + 8 * r * u
+      list(gradient = gradient, place = 1.01 * (lift$factor + t * gradient + u * (lift$size + 3 * r)) + log + 13 * u * r)
+    },
+    stiefel = {
+      gradient <- lift$error + quant + 8 * r * u
+      list(gradient = gradient, place = 1.01 * (t * gradient + 3 * r * u) + lift$error)
+    },
+    stiefel_euclidean = { # curvature from -1/2
+      gradient <- lift$error + quant + 8 * r * u
+      c <- sqrt(0.5)
+      list(gradient = gradient, place = 1.01 * (sinhc_r(1.03 * c * r) * (t * gradient + 3 * r * u) + sinhc_r(1.01 * c * r) * lift$error))
+    }
+  )
+}
+
+# Stiefel manifolds, canonical metric: how many steps follow a logarithm on its way, and as many where it ends; their contraction; what it
+# may be off by; and the errors of a frame and of carrying it
+frame_steps <- function(r, n, p, k_max) {
+  u <- UNIT_ROUNDOFF
+  bend <- function(x) if (x < 0.1) x / 2 else sqrt(1 - 2 * sin(x) / x + (2 * sin(x / 2) / x)^2) # |1 - (1 - e^-ix)/(ix)|
+  near <- min(0.2 * r, 0.18 * (1 - bend(2.02 * sqrt(2) * r)))
+  widest <- sqrt(2) * (2.02 * r + near)
+  q <- (bend(widest) + sqrt(2) * near) * (1 + 1e-9)
+  if (!(q < 0.97 && widest <= 2.028)) return(list(terms = Inf))
+  exps <- 1.1 * max(1, 12.6 * r) * (n^2 + 2 * n^1.5 + 10 * sqrt(n)) * u
+  product <- 1.02 * n * sqrt(n * p) * u
+  frame <- 2.05 * exps + product # of what is carried
+  each <- frame + 1.02 * exps + 1.02 * product + 6 * r * u
+  angle <- 2.02 * r * sqrt(k_max)
+  speed <- 1.03 * r * angle / sin(angle)
+  terms <- ceiling(max(speed / (0.97 * (1 - q) * near), log(near / (1e-16 * r)) / -log(q)))
+  if (!(terms * (exps + product) + each <= 0.02 * (1 - q) * near)) return(list(terms = Inf))
+  list(terms = terms, q = q, error = 1.01 * each / (1 - q) + 1e-16 * r)
+}
+
+# The same for the Euclidean metric, by parallel transport: curvature of size `bend` at most
+transported_steps <- function(r, n, p, k_max, bend) {
+  u <- UNIT_ROUNDOFF
+  top <- function(z) sinhc_r(sqrt(bend) * z)
+  near <- min(0.2 * r, 0.07 * (2 - top(2.02 * r)))
+  q <- (top(2.02 * r + near) * (1 + 4.25 * near) - 1) + 1e-8
+  if (!(near > 0 && q < 0.97)) return(list(terms = Inf))
+  exps <- (1.1 * max(1, 17.8 * r) * (n^2 + 2 * n^1.5 + 10 * sqrt(n)) + 15 * r) * u
+  product <- 1.02 * n * sqrt(n * p) * u
+  each <- 6.5 * exps + 5.5 * product + 30 * r * u
+  angle <- 2.02 * r * sqrt(k_max)
+  speed <- 1.03 * r * angle / sin(angle)
+  terms <- ceiling(max(speed / (0.97 * (1 - q) * near), log(near / (1e-16 * r)) / -log(q)))
+  if (!(terms * (2.1 * exps + 2.1 * product) + each <= 0.02 * (1 - q) * near)) return(list(terms = Inf))
+  list(terms = terms, q = q, error = 1.01 * each / (1 - q) + 1e-16 * r)
+}
+
+# Products B'A of two factors of points in the ball around diag(roots^2): how many steps X(3 - X'X)/2 come to their polar factors, and how
+# far from them as computed; what factors themselves may be off by, and bounds of their two norms
+polar_steps <- function(roots, r) {
+  u <- UNIT_ROUNDOFF
+  k <- length(roots)
+  size <- sqrt(sum(roots^2)) + 1.01 * r
+  top <- max(roots) + 1.01 * r
+  scale <- 1 / (top^2 * (1 + 1e-6))
+  factor <- 7 * u * size
+  step <- (2.1 * k^2 + 1.6 * sqrt(k)) * u
+  first <- scale * (1.02 * k * u * size^2 + 2.1 * factor * top) + 1.01 * sqrt(k) * u
+  least <- scale * (min(roots) - 1.01 * r)^2 - first # of the singular values
+  if (!(least > 100 * first && first < 5e-7 && step < 1e-7 && size < 2^100)) return(list(terms = Inf))
+  error <- first / least
+  terms <- 0
+  repeat {
+    gap <- max(1.5 * (1 - least)^2, 8 * step^2) # after the next step
+    least <- min(0.5 * least * (3 - least^2), 1 - 8 * step^2) - step
+    error <- error + step / least
+    terms <- terms + 1
+    if (gap < u / 2 || terms > 1000) break
+  }
+  list(terms = terms, error = (error + sqrt(k) * (gap + step)) * (1 + 1e-9), factor = factor, top = top, size = size)
+}
+
+# Subspaces within 2r of the centre: 1 - cos of twice a principal angle, with room for errors
+subspace_range <- function(r) {
+  top <- 1 - cos(4 * r)
+  room <- 1e-3 * (2 - top)
+  list(top = top + room, room = room)
+}
+
+# error of a carried basis: p columns in n rows
+subspace_off <- function(n, p) {
+  l <- n - p
+  (10 * p^1.5 + 30 * sqrt(p) + 3 * l + 3 * p^2 + 8 * p^1.5 + 30 * sqrt(p) + 3 * l * sqrt(p)) * UNIT_ROUNDOFF
+}
+
+# Length and number of the steps, their contraction and the largest eigenvalue of the energy's Hessian, for iterates whose energy may
+# exceed that of the centre a little: as if records were at most (1 + room) r from it in the mean square
+steps_length <- function(ball, room) {
+  r <- ball$radius
+  rho <- r * sqrt(max(ball$k_max, 0))
+  far <- r * (1 + room) * sqrt(max(-ball$k_min, 0))
+  zeta <- if (far > 1e-4) far / tanh(far) else 1 + far^2 / 3
+  h <- 1 - 0.25 * (1 - cot_factor(2 * rho)) * (1 + room)^2
+  step <- min(cot_factor(rho) / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)
+  q <- sqrt((1 - step * h)^2 + (zeta - 1) * (step * h)^2) * (1 + 1e-9) + 1e-9
+  list(step = step, q = q, zeta = zeta, count = if (q < 1) ceiling(log(1e-12) / log(q)) else Inf)
+}
+
+# Of the mean of n records in the ball: the numbers that the C code takes; `error`, a bound of its coordinates' error, and `distance`, of
+# its distance from the exact mean; `gradient`, of the error of a computed gradient, and `slope`, of what the mean's own gradient and that
+# error come to together. Or `why` there are no such bounds. target "tangent": the mean of the coordinates themselves. lattice: as lattice
+# mode wants it, all steps taken around the centre as it is, else around the reference point, with a start.
+mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
+  model <- if (inherits(M, "riemdp_custom")) "none" else if (target == "tangent") "flat" else .Call(riemdp_steps_model, M)
+  facts <- mf_facts(M)
+  d <- facts$dimension
+  r <- ball$radius
+  no <- function(...) list(why = paste0(...), model = model)
+  if (model == "none") {
+    return(no("there is no proven bound of the mean's rounding errors on ", label_manifold(M)))
+  }
+  if (!(r >= 2^-100 && r <= 2^100)) return(no("the radius must be between 2^-100 and 2^100"))
+  if (n > 2^31) return(no("there is no room for sums of more than 2^31 records"))
+  bits <- floor(51 - log2(r))
+  unit <- 2^-bits
+  flags <- c(as.numeric(!lattice), as.numeric(target == "tangent"))
+  if (model == "flat") {
+    error <- 4 * UNIT_ROUNDOFF * r
+    return(list(numbers = c(r, 1, 1, bits, 0, 1, 0, flags), error = error, distance = error, gradient = 2 * error, slope = 4 * error,
+                model = model, steps = 1))
+  }
+  k <- if (model %in% c("spd", "grassmann", "bures", "stiefel", "stiefel_euclidean")) facts$rows else 1
+  # positive definite matrices: series whose last term is below 1e-13 of the radius
+  base <- tanh(1.001 * r / 2)
+  terms <- if (model == "spd") ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))) else 1
+  if (model == "grassmann") {
+    range <- subspace_range(r)
+    terms <- ceiling(max(1, log(1e-13 * r * (1 - range$top / 2)) / log(range$top / 2)))
+    if (!(5.1 * subspace_off(k, facts$cols) <= range$room)) terms <- Inf
+  }
+  lift <- NULL
+  if (model == "bures") {
+    lift <- polar_steps(ball$roots, r)
+    terms <- lift$terms
+    if (!is.finite(terms)) return(no("the centre's eigenvalues are too far apart, or too far from 1"))
+  }
+  if (model %in% c("stiefel", "stiefel_euclidean")) {
+    lift <- if (model == "stiefel") frame_steps(r, k, facts$cols, ball$k_max) else
+      transported_steps(r, k, facts$cols, ball$k_max, max(ball$k_max, -ball$k_min))
+    terms <- lift$terms
+    if (!is.finite(terms)) return(no("logarithms on this manifold have no useful bound of rounding errors in a ball of this radius"))
+  }
+  # the step and its contraction, with room for perturbed steps: as little of it as will do
+  for (room in c(1e-4, 1e-2)) {
+    s <- steps_length(ball, room)
+    if (!(s$count <= MOST_STEPS && terms <= 5000)) {
+      return(no(sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`", max(s$count, terms))))
+    }
+    errors <- steps_errors(model, d, r, s$step, unit, k, base, terms, facts$cols, lift)
+    # the step, the way back into the ball, and the rounding of the coordinates
+    stretch <- sinhc_r(1.001 * r * sqrt(max(-ball$k_min, 0)))
+    rounding <- 10 * (d + 8) * UNIT_ROUNDOFF * r + (2 * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
+    eta <- 2 * errors$place + rounding
+    fits <- is.finite(eta) && eta <= 0.5 * room * r / s$count && eta / (1 - s$q) <= room * r && errors$gradient <= 1e-3 * r
+    if (fits) break
+  }
+  if (!fits) return(no("rounding errors have no useful bound in a ball of this radius: choose another `radius`"))
+  rho <- r * sqrt(max(ball$k_max, 0))
+  across <- cot_factor(2 * rho)
+  # a mean found otherwise is taken where its computed gradient is no longer than `accept`
+  accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * rounding)
+  settled <- s$q^s$count * r + eta / (1 - s$q)
+  distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
+  list(numbers = c(r, s$step, s$count, bits, if (model == "spd") base else 0, terms, accept, flags, ball$roots),
+       error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance), distance = outwards(distance),
+       gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + rounding) + 2 * errors$gradient),
+       model = model, steps = s$count)
+}

@@ -1,0 +1,61 @@
+# From a formula, data and public ranges to the records of a private geodesic regression.
+
+# The records of a call: list(y, x, n, spec, constants, scaled), x from the middle of the predictors' ranges. Nothing in a message comes from
+# their numbers.
+regression_records <- function(formula, M, data, x_range, env) {
+  if (is_chunks(data)) return(regression_chunks(formula, M, data, x_range, env))
+  if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
+  spec <- private_predictors(formula, names(data), x_range)
+  rows <- formula_names(c(spec$response, spec$predictors), data, env, count = regression_count(spec$response, M))
+  y <- private_response(spec, rows, M)
+  rows$n <- record_count(M, y)
+  x <- private_columns(spec, rows)
+  list(y = y, x = x, n = rows$n, spec = spec, constants = rows$constants, scaled = rows$scaled)
+}
+
+# how many records a variable holds: what the left side takes as it is has the shape of points
+regression_count <- function(response, M) {
+  while (called(response) %in% c("(", "I", "mf_points", "mf_project")) {
+    response <- if (called(response) %in% c("(", "I")) response[[2]] else point_arguments(response)$x
+  }
+  function(name, x) {
+    whole <- is.name(response) && identical(name, as.character(response)) && !(is.list(x) && !is.object(x))
+    if (whole) record_count(M, points_column(x, M)) else records_in(x)
+  }
+}
+
+# the left side as points or numbers in the shape of points, valid or not
+private_response <- function(spec, rows, M) points_values(spec$response, rows, M)
+
+private_predictors <- function(formula, names, x_range, declared = character()) {
+  spec <- linear_terms(formula, names, points = TRUE)
+  response <- formula[[2]]
+  check_points_term(response)
+  if (length(spec$parts) < 1) abort_riemdp("argument", "`formula` has no predictor: dp_mean() releases a private mean.")
+  if (is.numeric(x_range) && length(spec$predictors) == 1) x_range <- stats::setNames(list(x_range), names(spec$predictors))
+  if (!is.list(x_range)) {
+    abort_riemdp("argument", "`x_range` must be two numbers for one predictor, or a list with a name for each variable.")
+  }
+  bounds <- linear_bounds(spec, x_range, "x_range")
+  wants <- predictor_types(spec, bounds, "x_range")
+  name_types(spec$predictors, wants, declared)
+  columns <- linear_columns(spec, bounds)
+  list(response = response, predictors = spec$predictors, wants = wants, declared = declared, bounds = list(x = bounds$x), columns = columns,
+       formula = spec$formula[-2], parts = spec$parts)
+}
+
+# predictors from the middle of their ranges, k x n; NA where missing
+private_columns <- function(spec, rows) {
+  values <- row_values(spec$predictors, spec$wants, rows, spec$declared)
+  raw <- t(column_values(spec$columns, spec$bounds, values, n = rows$n))
+  raw[!is.finite(raw)] <- NA
+  dimnames(raw) <- NULL
+  raw - vapply(spec$columns, `[[`, 0, "middle")
+}
+
+# the curator's check of responses, whose errors are about the left side
+checked_responses <- function(y, M) {
+  tryCatch(response_points(y, M), riemdp_error = function(e) {
+    abort_riemdp(sub("^riemdp_error_", "", class(e)[1]), sub("^`x`", "the left side of the formula", conditionMessage(e)))
+  })
+}

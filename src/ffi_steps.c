@@ -1,0 +1,327 @@
+/* The mean by public steps for R: its numbers, its records as coordinates at the public centre, and what chunks add to its sums. */
+#include "ffi_steps.h"
+
+#include "linalg.h"
+#include "mean.h"
+
+/* radius, step, steps, bits, base, terms, accept, carried (1: the ball is carried to the reference point), target (1: the mean of
+ * the coordinates themselves, on every manifold) */
+void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
+{
+    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) < STEPS_NUMBERS)
+        ffi_abort_text("argument", "`numbers` must be nine numbers, and for the Bures-Wasserstein metric the centre's.");
+    double *number = out->of;
+    for (int i = 0; i < STEPS_NUMBERS; i++)
+        number[i] = REAL(numbers)[i];
+    out->roots = (size_t)XLENGTH(numbers) - STEPS_NUMBERS;
+    out->root = out->roots ? REAL(numbers) + STEPS_NUMBERS : NULL;
+    for (int i = 0; i < STEPS_NUMBERS; i++)
+        if (!(fabs(number[i]) < INFINITY) || ((i == 2 || i == 3 || i == 5 || i >= 7) && number[i] != floor(number[i])))
+            ffi_abort_text("argument", "`numbers` must be finite, and counts whole.");
+    if (!(number[0] >= 0x1p-100 && number[0] <= 0x1p100) || !(number[1] > 0 && number[1] <= 1) ||
+        !(number[2] >= 1 && number[2] <= 1e6) || !(number[3] >= -100 && number[3] <= 160) ||
+        !(number[4] >= 0 && number[4] < 1) || !(number[5] >= 1 && number[5] <= 1e5) || !(number[6] >= 0) ||
+        !(number[7] == 0 || number[7] == 1) || !(number[8] == 0 || number[8] == 1))
+        ffi_abort_text("argument", "one of `numbers` is out of its range.");
+    for (size_t i = 0; i < out->roots; i++) /* a ball around this centre lies in the manifold */
+        if (!(out->root[i] >= (i ? out->root[i - 1] : 3 * number[0]) && out->root[i] <= 0x1p100))
+            ffi_abort_text("argument", "the roots of the centre's eigenvalues are out of their range or order.");
+}
+
+static void add_elsewhere(const struct steps_records *r, const double *a, int64_t *sum)
+{
+    struct steps *s = r->data;
+    size_t count = 2 * s->mean.span;
+    if (ffi_tally_call(s->c, &s->tally, "steps", a, s->mean.dim, s->parts, count) != STATUS_OK)
+        ffi_abort_text("argument", "the sums from elsewhere are not numbers.");
+    for (size_t j = 0; j < count; j++) {
+        if (!(fabs(s->parts[j]) <= 0x1p61) || s->parts[j] != floor(s->parts[j]))
+            ffi_abort_text("argument", "the sums from elsewhere are out of range.");
+        sum[j] += (int64_t)s->parts[j];
+    }
+}
+
+struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n)
+{
+    manifold_t m = &c->m;
+    const double *number = numbers->of;
+    enum steps_model model = steps_model(m);
+    if (number[8] == 1 && !(m->flags & MANIFOLD_CALLS_R))
+        model = STEPS_FLAT;
+    int frames = model == STEPS_GRASSMANN || model == STEPS_STIEFEL || model == STEPS_STIEFEL_EUCLIDEAN;
+    int matrices = frames || model == STEPS_SPD || model == STEPS_BURES;
+    if (numbers->roots != (model == STEPS_BURES ? m->rows : 0))
+        ffi_abort_text("argument", "`numbers` must have the roots of the centre's eigenvalues for the Bures-Wasserstein metric, only there.");
+    struct steps s = {.c = c,
+                      .carried = number[7] == 1 && m->ops->to_origin && m->ops->from_origin && m->ops->origin,
+                      .mean = {.model = model,
+                               .dim = m->dim,
+                               .rows = matrices ? m->rows : 0,
+                               .cols = frames ? m->cols : 0,
+                               .span = model == STEPS_BURES ? m->ambient : m->dim,
+                               .radius = number[0],
+                               .step = number[1],
+                               .steps = (int)number[2],
+                               .bits = (int)number[3],
+                               .base = number[4],
+                               .terms = (int)number[5],
+                               .accept = number[6],
+                               .root = numbers->root}};
+    if (model == STEPS_BURES) /* with some room for iterates that rounding has moved */
+        s.mean.scale = 1 / (square(s.mean.root[m->rows - 1] + 1.01 * s.mean.radius) * (1 + 1e-6));
+    if (model == STEPS_NONE || (model == STEPS_SPD && !(s.mean.base > 0)))
+        ffi_abort(c, STATUS_UNSUPPORTED, "the mean by public steps", -1);
+    if (!(ldexp(s.mean.radius, s.mean.bits) <= 0x1p51) || !((double)n <= 0x1p31))
+        ffi_abort_text("argument", "`numbers` leave no room for the sums.");
+    s.work = ffi_doubles(steps_work(&s.mean));
+    s.sum = (int64_t *)R_alloc(2 * s.mean.span, sizeof *s.sum);
+    s.parts = ffi_doubles(2 * s.mean.span);
+    s.records.n = n;
+    return s;
+}
+
+void ffi_steps_elsewhere(struct steps *s, const struct tally *tally)
+{
+    s->tally = *tally;
+    s->records.y = NULL;
+    s->records.add = add_elsewhere;
+    s->records.data = s;
+}
+
+int ffi_steps_coords(const struct steps *s, const double *o, const double *x, double *a, double *v, double *work)
+{
+    manifold_t m = &s->c->m;
+    if (m->ops->log(m, v, one(o), one(x), 0, 1, work) == STATUS_OK &&
+        manifold_coords(m, a, one(o), one(v), 0, 1, work) == STATUS_OK && all_finite(m->dim, a))
+        return 1;
+    for (size_t j = 0; j < m->dim; j++)
+        a[j] = 0;
+    return 0;
+}
+
+/* One record a call: no batch has a say in another's last digits. Coordinates are shortened to the ball's radius, which moves the
+ * record to the ball, wherever it was, by the same work. */
+void ffi_steps_records(struct steps *s, struct arg *x, const double *m0, const double *o, double *shown, double *work)
+{
+    manifold_t m = &s->c->m;
+    size_t n = x->n, d = m->dim, block = ffi_block(s->c), size = steps_point_size(&s->mean);
+    double *y = ffi_doubles(n * size), *a = ffi_doubles(d), *v = ffi_doubles(m->ambient), *in = ffi_doubles(m->ambient);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points from = ffi_block_points(s->c, x, begin, end, 1, work);
+        for (size_t i = begin; i < end; i++) {
+            const double *r = at(from, i - begin);
+            int ok = m->ops->check_point(m, one(r), 0, 1, work) == STATUS_OK;
+            if (ok && s->carried) {
+                ok = m->ops->to_origin(m, in, m0, one(r), 0, 1, work) == STATUS_OK && all_finite(m->ambient, in);
+                r = in;
+            }
+            if (!ok || !ffi_steps_coords(s, o, r, a, v, work))
+                for (size_t j = 0; j < d; j++)
+                    a[j] = 0;
+            steps_clip(&s->mean, a);
+            for (size_t j = 0; j < d && shown; j++)
+                shown[i * d + j] = a[j];
+            steps_embed(&s->mean, a, y + i * size, s->work);
+        }
+        host_tick(m->host, 0, 0);
+    }
+    s->records.y = y;
+}
+
+void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const struct tally *tally, const double *m0,
+                    const double *o, double *a, double *work)
+{
+    struct call *c = s->c;
+    manifold_t m = &c->m;
+    size_t dim = m->ambient;
+    int fast = (ball || tally) && s->mean.model != STEPS_FLAT;
+    double *p = ffi_doubles(dim), *start = NULL, length;
+    if (tally)
+        ffi_steps_elsewhere(s, tally);
+    else
+        ffi_steps_records(s, x, m0, o, NULL, work);
+    if (fast && tally) {
+        struct objective f = ffi_tally_energy(c, tally);
+        mean_fast_of(m, &f, o, s->mean.radius, s->mean.accept, p, &length, ffi_doubles(mean_solver_work(m, 5)));
+    } else if (fast) {
+        struct arg inside = {.label = "x",
+                             .kind = KIND_TANGENT,
+                             .layout = LAYOUT_RECORDS,
+                             .data = ball,
+                             .n = x->n,
+                             .length = dim,
+                             .many = 1};
+        struct source source = ffi_source(c, &inside, 1, work);
+        mean_fast(m, &source, o, s->mean.radius, s->mean.accept, p, &length, ffi_doubles(mean_work(m, &source, 5)));
+    }
+    if (fast) {
+        start = ffi_doubles(m->dim);
+        ffi_steps_coords(s, o, p, start, ffi_doubles(dim), work);
+    }
+    mean_steps_run(&s->mean, &s->records, start, a, s->sum, m->host, s->work);
+}
+
+void ffi_steps_point(const struct steps *s, const double *o, const double *a, double *p, double *v, double *work)
+{
+    manifold_t m = &s->c->m;
+    if (manifold_from_coords(m, v, one(o), one(a), 0, 1, work) != STATUS_OK ||
+        m->ops->exp(m, p, one(o), one(v), 0, 1, work) != STATUS_OK || !all_finite(m->ambient, p))
+        for (size_t j = 0; j < m->ambient; j++) /* can't be: a lies in the ball */
+            p[j] = o[j];
+}
+
+/* What a chunk's records add to the whole sums at coordinates `at`; n: records in all. Two columns: multiples of 2^31, the rest. */
+struct add_args {
+    SEXP x, centre, at;
+    double n;
+    struct steps_numbers number;
+};
+
+static SEXP add_body(struct call *c, void *data)
+{
+    const struct add_args *in = data;
+    manifold_t m = &c->m;
+    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT);
+    size_t d = m->dim;
+    if (x.n == 0 || (double)x.n > in->n)
+        ffi_abort_text("shape", "`x` must hold at least one record, and no more than `n`.");
+    if (TYPEOF(in->centre) != REALSXP || (size_t)XLENGTH(in->centre) != m->ambient ||
+        !all_finite(m->ambient, REAL(in->centre)) || TYPEOF(in->at) != REALSXP || (size_t)XLENGTH(in->at) != d ||
+        !all_finite(d, REAL(in->at)))
+        ffi_abort_text("argument", "`centre` and `at` must be the stored numbers of a point and coordinates.");
+    struct steps s = ffi_steps_make(c, &in->number, (size_t)in->n);
+    size_t span = s.mean.span;
+    double *work = ffi_doubles(manifold_work(m)), *centre = ffi_doubles(m->ambient), *o = ffi_doubles(m->ambient),
+           *a = ffi_doubles(d);
+    for (size_t j = 0; j < m->ambient; j++)
+        centre[j] = o[j] = REAL(in->centre)[j];
+    if (s.carried)
+        m->ops->origin(m, o);
+    for (size_t j = 0; j < d; j++)
+        a[j] = REAL(in->at)[j];
+    if (!(norm2(d, a) <= s.mean.radius * (1 + 1e-9)))
+        ffi_abort_text("argument", "`at` must be coordinates in the ball, as the mean's steps make them.");
+    for (size_t j = 0; j < 2 * span; j++)
+        s.sum[j] = 0;
+    ffi_steps_records(&s, &x, centre, o, NULL, work);
+    steps_add(&s.mean, x.n, s.records.y, a, s.sum, m->host, s.work);
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)span, 2));
+    for (size_t j = 0; j < span; j++) {
+        int64_t unit = (int64_t)1 << 31, low = s.sum[span + j] % unit;
+        REAL(out)[j] = (double)(s.sum[j] + (s.sum[span + j] - low) / unit);
+        REAL(out)[span + j] = (double)low;
+    }
+    return out;
+}
+
+SEXP riemdp_chunk_steps(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP n, SEXP at)
+{
+    struct add_args args = {.x = x, .centre = centre, .at = at, .n = ffi_number(n, "n")};
+    ffi_steps_read(numbers, &args.number);
+    if (!(args.n >= 1 && args.n <= 0x1p31) || args.n != floor(args.n))
+        ffi_abort_text("argument", "`n` must be a number of records.");
+    return ffi_run(add_body, &args, m, 1);
+}
+
+/* The mean's coordinates, and (attribute "records", by columns) what the records were moved to: to compare with other computations, not
+ * private. centre: NULL where x holds coordinates, by columns. start: NULL, or coordinates. */
+struct mean_args {
+    SEXP x, centre, start;
+    struct steps_numbers number;
+};
+
+static SEXP nonprivate_body(struct call *c, void *data)
+{
+    const struct mean_args *in = data;
+    manifold_t m = &c->m;
+    size_t d = m->dim, n;
+    struct arg x = {.label = "x"};
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(m->ambient);
+    struct points m0 = {NULL, 0};
+    if (in->centre == R_NilValue) {
+        if (TYPEOF(in->x) != REALSXP || XLENGTH(in->x) == 0 || (size_t)XLENGTH(in->x) % d != 0)
+            ffi_abort_text("argument", "`x` must be coordinates, a column a record.");
+        n = (size_t)XLENGTH(in->x) / d;
+    } else {
+        struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT);
+        x = ffi_arg(c, in->x, "x", KIND_POINT);
+        n = x.n;
+        if (n == 0 || centre.n != 1)
+            ffi_abort_text("shape", "`x` must hold at least one record, and `center` must be one point.");
+        m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
+        ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+        for (size_t j = 0; j < m->ambient; j++)
+            o[j] = m0.x[j];
+    }
+    if (in->start != R_NilValue && (TYPEOF(in->start) != REALSXP || (size_t)XLENGTH(in->start) != d))
+        ffi_abort_text("argument", "`start` must be coordinates, or NULL.");
+    struct steps s = ffi_steps_make(c, &in->number, n);
+    SEXP coords = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)d, (int)n)),
+         out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)d));
+    if (in->centre == R_NilValue) {
+        double *y = ffi_doubles(n * steps_point_size(&s.mean));
+        for (size_t i = 0; i < n; i++) {
+            double *a = REAL(coords) + i * d;
+            for (size_t j = 0; j < d; j++)
+                a[j] = REAL(in->x)[i * d + j];
+            steps_clip(&s.mean, a);
+            steps_embed(&s.mean, a, y + i * steps_point_size(&s.mean), s.work);
+        }
+        s.records.y = y;
+    } else {
+        if (s.carried)
+            m->ops->origin(m, o);
+        ffi_steps_records(&s, &x, m0.x, o, REAL(coords), work);
+    }
+    mean_steps_run(&s.mean, &s.records, in->start == R_NilValue ? NULL : REAL(in->start), REAL(out), s.sum, m->host,
+                   s.work);
+    Rf_setAttrib(out, Rf_install("records"), coords);
+    return out;
+}
+
+SEXP riemdp_steps_mean_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP start)
+{
+    struct mean_args args = {.x = x, .centre = centre, .start = start};
+    ffi_steps_read(numbers, &args.number);
+    return ffi_run(nonprivate_body, &args, m, 1);
+}
+
+static SEXP model_body(struct call *c, void *data)
+{
+    (void)data;
+    static const char *const name[] = {"none", "flat", "sphere", "hyperbolic", "planar", "spd", "grassmann", "bures", "stiefel", "stiefel_euclidean"};
+    return ffi_keep(c, Rf_mkString(name[steps_model(&c->m)]));
+}
+
+/* the roots of the eigenvalues of a public centre, from the smallest */
+static SEXP roots_body(struct call *c, void *data)
+{
+    struct arg centre = ffi_arg(c, *(SEXP *)data, "center", KIND_POINT);
+    manifold_t m = &c->m;
+    size_t k = m->rows;
+    double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(m->ambient), *rest = ffi_doubles(la_symeig_work(k));
+    if (centre.n != 1 || steps_model(m) != STEPS_BURES)
+        ffi_abort_text("shape", "`center` must be one matrix, with the Bures-Wasserstein metric.");
+    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
+    for (size_t j = 0; j < m->ambient; j++)
+        v[j] = p.x[j];
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)k));
+    int status = la_symeig(k, v, REAL(out), 1, rest);
+    if (status != STATUS_OK)
+        ffi_abort(c, status, "center", -1);
+    for (size_t j = 0; j < k; j++)
+        REAL(out)[j] = sqrt(REAL(out)[j]);
+    return out;
+}
+
+SEXP riemdp_ball_roots(SEXP m, SEXP centre)
+{
+    return ffi_run(roots_body, &centre, m, 0);
+}
+
+SEXP riemdp_steps_model(SEXP m)
+{
+    return ffi_run(model_body, NULL, m, 0);
+}

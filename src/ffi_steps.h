@@ -1,0 +1,44 @@
+/* The mean by public steps, as entries of R use it. */
+#ifndef RIEMDP_FFI_STEPS_H
+#define RIEMDP_FFI_STEPS_H
+
+#include "ffi.h"
+#include "mean_steps.h"
+
+enum { STEPS_NUMBERS = 9 };
+
+/* what R hands over: nine numbers, and for the Bures-Wasserstein metric the roots of the centre's eigenvalues */
+struct steps_numbers {
+    double of[STEPS_NUMBERS];
+    const double *root;
+    size_t roots;
+};
+
+struct steps {
+    struct call *c;
+    struct mean_steps mean;
+    struct steps_records records;
+    struct tally tally;
+    int carried;
+    double *work, *parts;
+    int64_t *sum;
+};
+
+void ffi_steps_read(SEXP numbers, struct steps_numbers *out);
+/* raises where there is no such mean */
+struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n);
+/* the records are elsewhere; s must stay where it is */
+void ffi_steps_elsewhere(struct steps *s, const struct tally *tally);
+/* Each record by itself into the ball around m0 (carried to o, the reference point, where s says so), to coordinates there, and to a
+ * point of the model space, so that neighbours stay neighbours; nothing fails. `shown` (may be NULL) gets the coordinates. */
+void ffi_steps_records(struct steps *s, struct arg *x, const double *m0, const double *o, double *shown, double *work);
+/* Coordinates at o of the mean of the records of x, or of records elsewhere (`tally`). Fast steps of no promise come first where the
+ * records in the ball around o are given as well or elsewhere; with neither all steps are taken. */
+void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const struct tally *tally, const double *m0,
+                    const double *o, double *a, double *work);
+/* coordinates of x at o, 0 where there are none, and whether there are; v: ambient doubles */
+int ffi_steps_coords(const struct steps *s, const double *o, const double *x, double *a, double *v, double *work);
+/* the point with coordinates a at o */
+void ffi_steps_point(const struct steps *s, const double *o, const double *a, double *p, double *v, double *work);
+
+#endif

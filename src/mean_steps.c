@@ -1,0 +1,532 @@
+#include "mean_steps.h"
+
+#include "linalg.h"
+#include "mean_steps_lifts.h"
+#include "simd.h"
+
+#include <string.h>
+
+#ifdef __FAST_MATH__
+#error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math"
+#endif
+
+enum { TRIES = 12 }; /* steps from a start that isn't the mean yet */
+
+enum steps_model steps_model(manifold_t m)
+{
+    const char *name = m->ops->name;
+    if (m->flags & MANIFOLD_CALLS_R)
+        return STEPS_NONE;
+    if (m->k_min == 0 && m->k_max == 0)
+        return STEPS_FLAT;
+    if (strcmp(name, "sphere") == 0)
+        return STEPS_SPHERE;
+    if (strcmp(name, "hyperboloid") == 0 || strcmp(name, "ball") == 0)
+        return STEPS_HYPERBOLIC;
+    if (strcmp(name, "kendall") == 0)
+        return STEPS_PLANAR;
+    if (strcmp(name, "spd_affine") == 0)
+        return STEPS_SPD;
+    if (strcmp(name, "grassmann") == 0) /* lines and hyperplanes: the ball is a sphere's, as no two of its points are pi/2 apart */
+        return m->cols == 1 || m->rows == m->cols + 1 ? STEPS_SPHERE : STEPS_GRASSMANN;
+    if (strcmp(name, "spd_bures") == 0)
+        return STEPS_BURES;
+    if (m->cols == 1 && strncmp(name, "stiefel", 7) == 0)
+        return STEPS_SPHERE;
+    if (strncmp(name, "stiefel", 7) == 0 && m->rows <= STEPS_MOST_ROWS)
+        return strcmp(name, "stiefel_canonical") == 0 ? STEPS_STIEFEL : STEPS_STIEFEL_EUCLIDEAN;
+    return STEPS_NONE;
+}
+
+size_t steps_point_size(const struct mean_steps *c)
+{
+    switch (c->model) {
+    case STEPS_SPHERE:
+    case STEPS_HYPERBOLIC:
+    case STEPS_PLANAR:
+        return c->dim + 2;
+    case STEPS_SPD:
+    case STEPS_BURES:
+        return c->rows * c->rows;
+    case STEPS_GRASSMANN:
+        return c->rows * c->cols;
+    case STEPS_STIEFEL:
+    case STEPS_STIEFEL_EUCLIDEAN:
+        return c->rows * c->cols + c->dim;
+    default:
+        return c->dim;
+    }
+}
+
+static int frames(const struct mean_steps *c)
+{
+    return c->model == STEPS_STIEFEL || c->model == STEPS_STIEFEL_EUCLIDEAN;
+}
+
+static size_t isometry_size(const struct mean_steps *c)
+{
+    if (frames(c))
+        return c->rows * c->rows + c->cols * c->cols + c->dim;
+    return 2 * (c->dim + 5) + 2 * steps_point_size(c) + 2 * c->cols * c->cols;
+}
+
+size_t steps_work(const struct mean_steps *c)
+{
+    /* isometry, two points, two coordinate vectors, and scratch of the matrix functions */
+    return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + (frames(c) ? 14 : 6) * c->rows * c->rows;
+}
+
+void steps_clip(const struct mean_steps *c, double *a)
+{
+    double most = c->radius * (1 - 4 * RIEMDP_EPS * ((double)c->dim + 8)), s = norm2(c->dim, a);
+    double scale = s > most ? most / s : 1;
+    for (size_t j = 0; j < c->dim; j++) /* towards zero: lengths don't grow */
+        a[j] = s < INFINITY ? ldexp(trunc(ldexp(a[j] * scale, c->bits)), -c->bits) : 0;
+}
+
+/* ---- CP^n: one rotation in the plane of the centre and the target ------------------------------------------------------- */
+
+/* the target's coordinates a, and cos|a|, sin|a|/|a|, (1 - cos|a|)/|a|^2 */
+static void make_turn(const struct mean_steps *c, const double *a, double *turn)
+{
+    double s = norm2(c->dim, a);
+    turn[0] = cos(s);
+    turn[1] = sinc(s);
+    turn[2] = 0.5 * square(sinc(0.5 * s));
+    for (size_t j = 0; j < c->dim; j++)
+        turn[3 + j] = a[j];
+}
+
+/* Carries the target to the centre, or back with sign -1: y_0' = cos y_0 + sign S <a, y>, y' = y - (C <a, y> + sign S y_0) a, with
+ * complex numbers in pairs, <a, y> = sum conj(a_j) y_j */
+static void turn_planar(const struct mean_steps *c, const double *turn, int back, const double *y, double *out)
+{
+    const double *a = turn + 3;
+    double sign = back ? -1 : 1, re, im, y0 = y[0], y1 = y[1];
+    la_cdot(c->dim / 2, a, y + 2, &re, &im);
+    out[0] = turn[0] * y0 + sign * turn[1] * re;
+    out[1] = turn[0] * y1 + sign * turn[1] * im;
+    re = -(turn[2] * re + sign * turn[1] * y0);
+    im = -(turn[2] * im + sign * turn[1] * y1);
+    for (size_t j = 0; j < c->dim; j += 2) {
+        out[j + 2] = y[j + 2] + (re * a[j] - im * a[j + 1]);
+        out[j + 3] = y[j + 3] + (re * a[j + 1] + im * a[j]);
+    }
+}
+
+/* normal coordinates of y at the centre; they don't change when y is scaled, nor with its phase */
+static void log_turned(const struct mean_steps *c, const double *y, double *a)
+{
+    size_t d = c->dim;
+    double s = norm2(d, y + 2), r = norm2(2, y), f = s > 0 && r > 0 ? atan2(s, r) / s : 0;
+    double re = r > 0 ? y[0] / r : 0, im = r > 0 ? -y[1] / r : 0;
+    for (size_t j = 0; j < d; j += 2) {
+        double u = y[j + 2], v = y[j + 3];
+        a[j] = f * (re * u - im * v);
+        a[j + 1] = f * (re * v + im * u);
+    }
+}
+
+/* ---- constant curvature: the triangle of the centre, the target and the point, two of whose sides and whose angle are known from
+ * coordinates to their last digits. Carrying points by matrices would lose a factor exp(5 radius) on hyperbolic space, and small
+ * triangles on a sphere. ---------------------------------------------------------------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNFUSED __attribute__((optimize("fp-contract=off")))
+#else
+#define UNFUSED
+#endif
+
+/* a + b and a b with their rounding errors (Knuth; Dekker 1971, doi:10.1007/BF01397083) */
+UNFUSED static double sum_of(double a, double b, double *error)
+{
+    double s = a + b, t = s - a;
+    *error = (a - (s - t)) + (b - t);
+    return s;
+}
+
+UNFUSED static double product_of(double a, double b, double *error)
+{
+    double x = a * b;
+#ifdef FP_FAST_FMA
+    *error = fma(a, b, -x);
+#else
+    double s = 134217729 * a, t = 134217729 * b, ah = s - (s - a), al = a - ah, bh = t - (t - b), bl = b - bh;
+    *error = ((ah * bh - x) + ah * bl + al * bh) + al * bl;
+#endif
+    return x;
+}
+
+/* x'y as if in twice the precision, as two doubles (Ogita, Rump and Oishi 2005, doi:10.1137/030601818) */
+UNFUSED static double dot_of(size_t n, const double *x, const double *y, double *rest)
+{
+    double s = 0, low = 0, error, slip;
+    for (size_t j = 0; j < n; j++) {
+        double p = product_of(x[j], y[j], &error);
+        s = sum_of(s, p, &slip);
+        low += error + slip;
+    }
+    return sum_of(s, low, rest);
+}
+
+/* a side s from the centre: s, sin s (sinh s), cos s (cosh s); its coordinates, and the square of their length as two doubles */
+static void make_side(const struct mean_steps *c, const double *a, double *side)
+{
+    int hyperbolic = c->model == STEPS_HYPERBOLIC;
+    double s = norm2(c->dim, a);
+    side[0] = s;
+    side[1] = hyperbolic ? sinh(s) : sin(s);
+    side[2] = hyperbolic ? cosh(s) : cos(s);
+    side[3] = dot_of(c->dim, a, a, side + 4);
+    for (size_t j = 0; j < c->dim; j++)
+        side[5 + j] = a[j];
+}
+
+/* Coordinates of y after the isometry that takes the side's end to the centre, or back: with sides s, t, the angle between them and
+ * V = 1 - cos of it, the third side l has sin^2(l/2) = sin^2((t - s)/2) + sin s sin t V/2; along the side y is at sin(t - s) -
+ * sin t cos s V, across it at sin t times the angle's sine, both times l/sin l. Hyperbolic space: sinh, cosh. `across`: dim doubles. */
+UNFUSED static void third_side(const struct mean_steps *c, const double *side, int back, const double *y, double *across,
+                               double *out)
+{
+    size_t d = c->dim;
+    int hyperbolic = c->model == STEPS_HYPERBOLIC;
+    const double *a = side + 5, *x = y + 2;
+    double s = side[0], t = y[0], sine_t = y[1], rest, error, slip;
+    if (!(s > 0)) {
+        for (size_t j = 0; j < d; j++)
+            out[j] = x[j];
+        return;
+    }
+    /* the part of x across a, in twice the precision: where angles are as small as exp(-s) they keep their digits */
+    double inner = dot_of(d, a, x, &rest), q = inner / side[3], p = product_of(q, side[3], &error);
+    double low = (((inner - p) - error) + rest - q * side[4]) / side[3];
+    for (size_t j = 0; j < d; j++) {
+        p = product_of(q, a[j], &error);
+        double w = sum_of(x[j], -p, &slip);
+        across[j] = w + ((slip - error) - low * a[j]);
+    }
+    double sine = t > 0 ? norm2(d, across) / t : 0, cosine = t > 0 ? inner / (s * t) : 1;
+    if (back)
+        cosine = -cosine;
+    double versine = cosine >= 0 ? sine * sine / (1 + cosine) : 1 - cosine, z = t - s;
+    double first = hyperbolic ? sinh(0.5 * z) : sin(0.5 * z), half = first * first + 0.5 * side[1] * sine_t * versine;
+    double root = sqrt(half), f = !(half > 0)  ? 1
+                                  : hyperbolic ? asinh(root) / (root * sqrt(1 + half))
+                                               : asin(root < 1 ? root : 1) / (root * sqrt(half < 1 ? 1 - half : 0));
+    double along = f * ((hyperbolic ? sinh(z) : sin(z)) - sine_t * side[2] * versine) / s, g = t > 0 ? f * sine_t / t : f;
+    if (back)
+        along = -along;
+    for (size_t j = 0; j < d; j++)
+        out[j] = along * a[j] + g * across[j];
+}
+
+/* ---- positive definite matrices: power series only, whose errors have a bound ----------------------------------------- */
+
+static void matrix_of(size_t k, const double *a, double *s)
+{
+    for (size_t j = 0; j < k; j++) {
+        s[j + j * k] = *a++;
+        for (size_t i = j + 1; i < k; i++)
+            s[i + j * k] = s[j + i * k] = *a++ / RIEMDP_SQRT2;
+    }
+}
+
+static void coords_of(size_t k, const double *s, double *a)
+{
+    for (size_t j = 0; j < k; j++) {
+        *a++ = s[j + j * k];
+        for (size_t i = j + 1; i < k; i++)
+            *a++ = RIEMDP_SQRT2 * s[i + j * k];
+    }
+}
+
+/* exp(scale A) for symmetric A with |scale A| <= 2 radius: Taylor polynomial of degree 14 at 2^-s of it, squared s times */
+static void matrix_exp(const struct mean_steps *c, double scale, const double *a, double *out, double *work)
+{
+    enum { DEGREE = 14 };
+    size_t k = c->rows, n = k * k;
+    double *x = work, *t = x + n;
+    int squarings = 0;
+    while (ldexp(2 * c->radius, -squarings) > 0.5)
+        squarings++;
+    matrix_of(k, a, x);
+    for (size_t j = 0; j < n; j++) {
+        x[j] = ldexp(scale * x[j], -squarings);
+        out[j] = x[j] / DEGREE + (j % (k + 1) == 0);
+    }
+    for (int i = DEGREE - 1; i > 0; i--) {
+        la_mul_square('N', 'N', k, x, out, t);
+        for (size_t j = 0; j < n; j++)
+            out[j] = t[j] / i + (j % (k + 1) == 0);
+    }
+    la_symmetrize(k, out);
+    for (int i = 0; i < squarings; i++) {
+        la_mul_square('N', 'N', k, out, out, t);
+        la_symmetrize(k, t);
+        for (size_t j = 0; j < n; j++)
+            out[j] = t[j];
+    }
+}
+
+/* log X = 2 atanh(Z), Z = I - 2 (X + I)^-1, as 4 sum_j b^(2j+1)/(2j+1) T_(2j+1)(Z/tau), tau = 2b/(1 + b^2) */
+static void matrix_log(const struct mean_steps *c, const double *x, double *a, double *work)
+{
+    size_t k = c->rows, n = k * k;
+    double *z = work, *two = z + n, *before = two + n, *now = before + n, *sum = now + n, *t = sum + n;
+    double tau = 2 * c->base / (1 + square(c->base)), power = c->base, b2 = square(c->base);
+    for (size_t j = 0; j < n; j++)
+        z[j] = x[j] + (j % (k + 1) == 0);
+    if (la_chol(k, z, t) != STATUS_OK) { /* can't be: all eigenvalues are above 1 */
+        for (size_t j = 0; j < c->dim; j++)
+            a[j] = 0;
+        return;
+    }
+    la_inverse_from_chol(k, t, z, two);
+    for (size_t j = 0; j < n; j++)
+        z[j] = ((j % (k + 1) == 0) - 2 * z[j]) / tau;
+    la_mul_square('N', 'N', k, z, z, two);
+    la_symmetrize(k, two);
+    for (size_t j = 0; j < n; j++) {
+        two[j] = 2 * two[j] - (j % (k + 1) == 0); /* T_2 */
+        before[j] = now[j] = z[j];                /* T_-1 and T_1 */
+        sum[j] = 4 * power * z[j];
+    }
+    for (int i = 1; i < c->terms; i++) {
+        power *= b2;
+        double f = 4 * power / (2 * i + 1);
+        la_mul_square('N', 'N', k, two, now, t);
+        for (size_t j = 0; j < n; j++) {
+            double next = 2 * t[j] - before[j];
+            before[j] = now[j];
+            now[j] = next;
+            sum[j] += f * next;
+        }
+    }
+    la_symmetrize(k, sum);
+    coords_of(k, sum, a);
+}
+
+/* H Y H */
+static void congruence(size_t k, const double *h, const double *y, double *out, double *work)
+{
+    la_mul_square('N', 'N', k, h, y, work);
+    la_mul_square('N', 'N', k, work, h, out);
+    la_symmetrize(k, out);
+}
+
+/* ---- the mean --------------------------------------------------------------------------------------------------------- */
+
+void steps_embed(const struct mean_steps *c, const double *a, double *y, double *work)
+{
+    double s = norm2(c->dim, a);
+    switch (c->model) {
+    case STEPS_SPHERE:
+    case STEPS_HYPERBOLIC: /* coordinates stay: see third_side() */
+        y[0] = s;
+        y[1] = c->model == STEPS_SPHERE ? sin(s) : sinh(s);
+        for (size_t j = 0; j < c->dim; j++)
+            y[j + 2] = a[j];
+        return;
+    case STEPS_PLANAR:
+        y[0] = cos(s);
+        y[1] = 0;
+        for (size_t j = 0; j < c->dim; j++)
+            y[j + 2] = sinc(s) * a[j];
+        return;
+    case STEPS_SPD:
+        matrix_exp(c, 1, a, y, work);
+        return;
+    case STEPS_GRASSMANN:
+        subspace_exp(c, a, y, work);
+        return;
+    case STEPS_BURES:
+        bures_factor(c, a, y);
+        return;
+    case STEPS_STIEFEL:
+    case STEPS_STIEFEL_EUCLIDEAN:
+        frame_embed(c, a, y, work);
+        return;
+    default:
+        for (size_t j = 0; j < c->dim; j++)
+            y[j] = a[j];
+    }
+}
+
+/* the isometry that carries exp(a) to the centre (with its inverse): for positive matrices exp(-A/2) and exp(A/2); Bures-Wasserstein, where
+ * there is none: a factor of exp(a) */
+static void make_isometry(const struct mean_steps *c, const double *a, double *isometry, double *work)
+{
+    if (c->model == STEPS_SPD) {
+        matrix_exp(c, -0.5, a, isometry, work);
+        matrix_exp(c, 0.5, a, isometry + c->rows * c->rows, work);
+    } else if (c->model == STEPS_GRASSMANN) {
+        make_subspace_turn(c, a, isometry, work);
+    } else if (c->model == STEPS_BURES) {
+        bures_factor(c, a, isometry);
+    } else if (frames(c)) {
+        frame_isometry(c, a, isometry, work);
+    } else if (c->model == STEPS_PLANAR) {
+        make_turn(c, a, isometry);
+    } else {
+        make_side(c, a, isometry);
+    }
+}
+
+/* coordinates of a point that was carried to the centre, or from it; Bures-Wasserstein: its logarithm at exp(a), a matrix, or at the
+ * centre */
+static void carried_log(const struct mean_steps *c, const double *isometry, int back, const double *y, double *out,
+                        double *a, double *work)
+{
+    if (c->model == STEPS_SPD) {
+        congruence(c->rows, isometry + (back ? c->rows * c->rows : 0), y, out, work);
+        matrix_log(c, out, a, work);
+        return;
+    }
+    if (c->model == STEPS_GRASSMANN) {
+        turn_subspace(c, isometry, back, y, out, work);
+        subspace_log(c, out, a, work);
+        return;
+    }
+    if (c->model == STEPS_BURES) {
+        bures_log(c, back ? NULL : isometry, y, back ? out : a, work);
+        if (back)
+            bures_coords(c, out, a);
+        return;
+    }
+    if (frames(c)) {
+        frame_log(c, isometry, back, y, a, work);
+        return;
+    }
+    if (c->model == STEPS_PLANAR) {
+        turn_planar(c, isometry, back, y, out);
+        log_turned(c, out, a);
+        return;
+    }
+    third_side(c, isometry, back, y, out, a);
+}
+
+/* Adds a to the sums, in units of 2^-bits, towards zero, each number in two parts so that 2^31 of them have room; nothing in bounds
+ * comes near `most`, which keeps sums from overflow. */
+static void add_units(const struct mean_steps *c, const double *a, int64_t *sum)
+{
+    const int64_t unit = (int64_t)1 << 31;
+    double most = 2.5 * c->radius;
+    for (size_t j = 0; j < c->span; j++)
+        if (fabs(a[j]) <= most) {
+            int64_t x = (int64_t)ldexp(a[j], c->bits), low = x % unit;
+            sum[j] += (x - low) / unit;
+            sum[c->span + j] += low;
+        }
+}
+
+struct room {
+    double *isometry, *out, *from, *v, *rest;
+};
+
+static struct room make_room(const struct mean_steps *c, double *work)
+{
+    size_t size = steps_point_size(c);
+    struct room r = {.isometry = work, .out = work + isometry_size(c)};
+    r.from = r.out + size;
+    r.v = r.from + size;
+    r.rest = r.v + 2 * c->span;
+    return r;
+}
+
+/* progress: `done` of `of` records before these */
+static void add_points(const struct mean_steps *c, size_t n, const double *y, int64_t *sum, struct host *host,
+                       double done, double of, const struct room *r)
+{
+    size_t size = steps_point_size(c);
+    int flat = c->model == STEPS_FLAT;
+    for (size_t i = 0; i < n; i++) {
+        if (!flat)
+            carried_log(c, r->isometry, 0, y + i * size, r->out, r->v, r->rest);
+        add_units(c, flat ? y + i * size : r->v, sum);
+        if (i % 16 == 0)
+            host_tick(host, done + (double)i, of);
+    }
+}
+
+void steps_add(const struct mean_steps *c, size_t n, const double *y, const double *a, int64_t *sum, struct host *host,
+               double *work)
+{
+    struct room r = make_room(c, work);
+    if (c->model != STEPS_FLAT)
+        make_isometry(c, a, r.isometry, r.rest);
+    add_points(c, n, y, sum, host, 0, 0, &r);
+}
+
+/* the mean logarithm at a, in coordinates there, to r->v; its isometry stays in r */
+static void mean_log(const struct mean_steps *c, const struct steps_records *records, const double *a, int64_t *sum,
+                     struct host *host, double step, double steps, const struct room *r)
+{
+    double n = (double)records->n;
+    for (size_t j = 0; j < 2 * c->span; j++)
+        sum[j] = 0;
+    if (c->model != STEPS_FLAT)
+        make_isometry(c, a, r->isometry, r->rest);
+    if (records->y)
+        add_points(c, records->n, records->y, sum, host, step * n, steps * n, r);
+    else
+        records->add(records, a, sum);
+    for (size_t j = 0; j < c->span; j++) {
+        r->v[j] = ldexp(ldexp((double)sum[j], 31) + (double)sum[c->span + j], -c->bits) / n;
+        r->v[j] -= c->model == STEPS_FLAT ? a[j] : 0;
+    }
+}
+
+double steps_gradient(const struct mean_steps *c, const struct steps_records *records, const double *a, double *g,
+                      int64_t *sum, struct host *host, double *work)
+{
+    struct room r = make_room(c, work);
+    mean_log(c, records, a, sum, host, 0, 0, &r);
+    for (size_t j = 0; j < c->span; j++)
+        g[j] = r.v[j];
+    return norm2(c->span, g);
+}
+
+/* a goes along the mean logarithm in r->v */
+static void go(const struct mean_steps *c, double *a, const struct room *r)
+{
+    for (size_t j = 0; j < c->span; j++)
+        r->v[j] *= c->step;
+    if (c->model == STEPS_BURES)
+        for (size_t j = 0; j < c->span; j++)
+            r->from[j] = r->isometry[j] + r->v[j];
+    else
+        steps_embed(c, r->v, r->from, r->rest);
+    carried_log(c, r->isometry, 1, r->from, r->out, a, r->rest);
+    steps_clip(c, a);
+}
+
+void mean_steps_run(const struct mean_steps *c, const struct steps_records *records, const double *start, double *a,
+                    int64_t *sum, struct host *host, double *work)
+{
+    size_t d = c->dim;
+    struct room r = make_room(c, work);
+    for (size_t j = 0; j < d; j++)
+        a[j] = 0;
+    if (c->model == STEPS_FLAT) {
+        mean_log(c, records, a, sum, host, 0, 1, &r);
+        for (size_t j = 0; j < d; j++)
+            a[j] = r.v[j];
+        return;
+    }
+    for (size_t j = 0; j < d && start; j++)
+        a[j] = start[j];
+    if (start)
+        steps_clip(c, a);
+    for (int t = 0; start && t < TRIES; t++) {
+        mean_log(c, records, a, sum, host, 0, 0, &r);
+        if (norm2(c->span, r.v) <= c->accept)
+            return;
+        go(c, a, &r);
+    }
+    for (size_t j = 0; j < d; j++)
+        a[j] = 0;
+    for (int t = 0; t < c->steps; t++) {
+        mean_log(c, records, a, sum, host, start ? 0 : t, start ? 0 : c->steps, &r);
+        go(c, a, &r);
+    }
+}

@@ -1,0 +1,58 @@
+/* The Frechet mean with a proven bound of all its rounding errors, as normal coordinates at the public centre: what every private
+ * mean rests on. A public number of steps, or fewer where a mean found otherwise passes a test that the steps would pass as well.
+ * Bounds, and the numbers in struct mean_steps: inst/proofs/mean-solver.md and R/mean-steps.R. */
+#ifndef RIEMDP_MEAN_STEPS_H
+#define RIEMDP_MEAN_STEPS_H
+
+#include "manifold.h"
+
+/* most rows of frames that are handled as rotations of all rows */
+enum { STEPS_MOST_ROWS = 40 };
+
+/* model spaces in which bounds are proven; they see normal coordinates only */
+enum steps_model { STEPS_NONE, STEPS_FLAT, STEPS_SPHERE, STEPS_HYPERBOLIC, STEPS_PLANAR, STEPS_SPD, STEPS_GRASSMANN, STEPS_BURES, STEPS_STIEFEL,
+                   STEPS_STIEFEL_EUCLIDEAN };
+
+struct mean_steps {
+    enum steps_model model;
+    size_t dim, rows, cols; /* rows, cols of matrices: k, k, or n, p of subspaces */
+    size_t span;            /* numbers of a gradient: dim, or k^2 of a matrix */
+    double radius;
+    double step; /* of the gradient, and their number */
+    int steps;
+    int bits;    /* coordinates and sums are whole multiples of 2^-bits */
+    double base; /* series of the matrix logarithm: tanh(r'/4), r' the radius of its spectrum, and its terms */
+    int terms;   /* of that, or of the series of subspaces' logarithms, or of an iteration for a polar factor, or for a frame's logarithm */
+    double accept; /* a start whose computed gradient is no longer than this is the mean */
+    const double *root; /* Bures-Wasserstein: the roots of the centre's eigenvalues, from the smallest */
+    double scale;       /* brings products of two factors to norm 1 or below */
+};
+
+enum steps_model steps_model(manifold_t m);
+size_t steps_point_size(const struct mean_steps *c);
+size_t steps_work(const struct mean_steps *c);
+/* One record's coordinates: at length `radius` or below for certain, multiples of 2^-bits; what isn't finite becomes 0 */
+void steps_clip(const struct mean_steps *c, double *a);
+/* the point of the model space with normal coordinates a */
+void steps_embed(const struct mean_steps *c, const double *a, double *y, double *work);
+
+/* n embedded points, or, where y is NULL, points elsewhere: `add` adds what they add to the sum at coordinates a. Sums are whole
+ * numbers, 2 span of them: multiples of 2^31, and the rest. So the bits don't depend on who sums in which order. */
+struct steps_records {
+    size_t n;
+    const double *y;
+    void (*add)(const struct steps_records *r, const double *a, int64_t *sum);
+    void *data;
+};
+
+/* adds what n points add; `progress`: done of how many */
+void steps_add(const struct mean_steps *c, size_t n, const double *y, const double *a, int64_t *sum, struct host *host,
+               double *work);
+/* Minus the gradient of the energy at the point with coordinates a, in `span` coordinates there; returns its length. */
+double steps_gradient(const struct mean_steps *c, const struct steps_records *r, const double *a, double *g,
+                      int64_t *sum, struct host *host, double *work);
+/* Coordinates of the mean. start: NULL (all steps are taken), or coordinates to try first. Nothing can fail. */
+void mean_steps_run(const struct mean_steps *c, const struct steps_records *r, const double *start, double *a,
+                    int64_t *sum, struct host *host, double *work);
+
+#endif

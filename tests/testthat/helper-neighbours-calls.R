@@ -1,0 +1,318 @@
+# Private functions and what is looked at of their calls: the second half of helper-neighbours.R.
+
+# ---- the calls ----------------------------------------------------------------------------------------------------------------
+
+# delta where a mechanism's noise needs one
+delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
+
+mean_cases <- function() {
+  spaces <- function(name) switch(name, pointwise = "triangles", laplace = , wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
+                                  gaussian = c("sphere", "plane"), c("sphere", "plane", "matrices"))
+  mechanisms <- internal("mean_mechanisms")()
+  plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(mechanism = m, delta = delta_for(mechanisms[[m]]))))
+  names(plain) <- names(mechanisms)
+  plain$chain$args$options <- list(burn_in = 10) # it promises nothing
+  c(plain, list(
+    auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
+    lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice")),
+    lattice_gaussian = list(method = "wrapped_gaussian", spaces = "sphere", args = list(mechanism = "wrapped_gaussian", numerics = "lattice", delta = 1e-3)),
+    lattice_tangent = list(method = "tangent", spaces = c("sphere", "matrices"), args = list(mechanism = "tangent", numerics = "lattice")),
+    tangent_gaussian = list(method = "tangent", spaces = "matrices",
+                            args = list(mechanism = "tangent", delta = 1e-3, options = list(noise = "gaussian"))),
+    arithmetic = list(method = "euclidean", spaces = c("sphere", "matrices"),
+                      args = list(mechanism = "euclidean", options = list(target = "arithmetic", into_ball = TRUE))),
+    landmarks = list(method = "pointwise", spaces = "triangles", args = list(mechanism = "pointwise", options = list(rotation = "none", split = "landmarks"))),
+    constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3)),
+    # with the share of records outside the ball
+    clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), args = list(mechanism = "laplace", clipped = 0.2)),
+    clipped_lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice", clipped = 0.2)),
+    clipped_constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3, clipped = 0.2)),
+    clipped_adaptive = list(method = "adaptive", spaces = c("sphere", "plane"), args = list(mechanism = "adaptive", clipped = 0.2))
+  ))
+}
+
+lm_cases <- function() {
+  plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
+    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m == "adassp") 1e-3 else 0))
+  })
+  names(plain) <- vapply(plain, `[[`, "", "method")
+  c(plain, list(
+    auto = list(method = "auto", spaces = "plane", formula = y ~ x * g, args = list(method = "auto", epsilon = 5)),
+    two = list(method = "objective", spaces = "plane", formula = cbind(y, z = 2 * y) ~ x, args = list(method = "objective")),
+    # the guess is off by much, and the search has to be paid for
+    guessed = list(method = "statistics", spaces = "plane", n = 120, formula = ifelse(y > 0, y, y + 40) ~ x, args = list(method = "statistics", epsilon = 10)),
+    # so little noise and ridge that coefficients reach far responses, and rounding what the solver may leave
+    sharp = list(method = "objective", spaces = "plane", n = 200, formula = y ~ x, args = list(method = "objective", epsilon = 100)),
+    terms = list(method = "statistics", spaces = "plane", formula = ifelse(y > 0, y, 0) ~ log(x + 1) + as.numeric(g == "F"), args = list(method = "statistics")),
+    paper = list(method = "paper", spaces = "plane", formula = y ~ x, args = list(method = "paper"))
+  ))
+}
+
+regression_cases <- function() {
+  mechanisms <- internal("regression_mechanisms")()
+  plain <- lapply(names(mechanisms), function(m) {
+    list(method = m, spaces = c("sphere", "plane", "hyperboloid"), args = list(method = m, delta = delta_for(mechanisms[[m]])))
+  })
+  c(stats::setNames(plain, names(mechanisms)), list(
+    auto = list(method = "auto", spaces = "sphere", args = list(method = "auto")),
+    lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
+    chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20))
+  ))
+}
+
+optimise_cases <- function(spaces, inner = list(inner = 2)) {
+  one <- function(method, ...) list(method = method, spaces = spaces, args = list(method = method, ...))
+  list(rgd = one("rgd", epsilon = 1, steps = 4), rsgd = one("rsgd", noise_multiplier = 30, steps = 4, batch = 5),
+       disjoint = one("rsgd", epsilon = 1, steps = 4, batch = 5, sampling = "disjoint"),
+       rsvrg = do.call(one, c(list("rsvrg", noise_multiplier = 30, steps = 4, batch = 18), inner)), auto = one("auto", epsilon = 1, steps = 3))
+}
+
+lm_call <- function(data, case, space, budget) {
+  formula <- case$formula
+  environment(formula) <- if (is.environment(data)) data else globalenv()
+  variables <- all.vars(formula)
+  bounds <- list(x = c(0, 1), g = c("F", "M"), `log(x + 1)` = c(0, 0.7), `as.numeric(g == "F")` = c(0, 1))[attr(stats::terms(formula), "term.labels")]
+  bounds <- bounds[!is.na(names(bounds))]
+  left <- if (is.call(formula[[2]]) && identical(formula[[2]][[1]], quote(cbind))) c("y", "z") else paste(deparse(formula[[2]]), collapse = " ")
+  bounds[left] <- rep(list(c(center = 0, scale = 1)), length(left))
+  args <- utils::modifyList(list(epsilon = 1), case$args)
+  do.call(dp_lm, c(list(formula, if (!is.environment(data)) data, bounds = bounds, ledger = budget), args))
+}
+
+regression_call <- function(data, case, space, budget) {
+  formula <- if (is.list(data) && "y" %in% names(data) || holds_curves(data)) y ~ x else
+    stats::as.formula(sprintf("cbind(%s) ~ x", paste(point_columns(space), collapse = ", ")), env = globalenv())
+  environment(formula) <- globalenv()
+  do.call(dp_regression, c(list(formula, space$M, data, epsilon = 1, center = space$center, radius = space$radius, speed = 1, residual_bound = 0.2,
+                                x_range = c(0, 1), invalid = "ignore", ledger = budget), case$args))
+}
+
+# chunks of frames with points in one variable
+holds_curves <- function(data) is.list(data$pieces) && is.list(data$pieces[[1]]$x) && "y" %in% names(data$pieces[[1]]$x)
+
+optimise_call <- function(data, case, space, budget, ...) {
+  problem <- if (isTRUE(case$own)) own_problem() else problem_huber(space$M, 0.5)
+  start <- if (isTRUE(case$own)) 0 else space$center
+  do.call(dp_optimize, c(list(problem, data, delta = 1e-3, start = start, clip = if (isTRUE(case$own)) 1, lr = 0.1, ledger = budget, ...), case$args))
+}
+
+own_problem <- function() problem(NULL, function(w, z) w - z, euclidean(1))
+
+# A run that was interrupted after its first saved state, and its continuation
+resume_call <- function(data, case, space, budget) {
+  if (is.null(budget)) budget <- dp_ledger(NULL, 100, 0.01)
+  path <- "checkpoint.rds"
+  go_on <- internal("continue_run")
+  times <- 0
+  tryCatch(with_internals(
+    optimise_call(data, case, space, budget, checkpoint = path),
+    continue_run = function(run, input, until) {
+      times <<- times + 1
+      if (times > 2) signalCondition(structure(class = c("neighbour_stop", "condition"), list()))
+      go_on(run, input, until)
+    }
+  ), neighbour_stop = function(e) NULL)
+  dp_resume(path, if (isTRUE(case$own)) own_problem() else problem_huber(space$M, 0.5), data, budget)
+}
+
+# what a curator may ask of a site; "check" is the curator's own look at records, no part of a release
+site_cases <- function() {
+  lapply(c(noisy = "noisy", ball = "ball", gradients = "gradients", counts = "counts"), function(kernel) {
+    list(method = kernel, spaces = c("sphere", "matrices"), args = list())
+  })
+}
+
+site_call <- function(data, case, space, budget) {
+  M <- space$M
+  stored <- .Call(internal("riemdp_stored"), M, space$center)
+  request <- c(list(kernel = case$method, private = TRUE, M = M), switch(case$method,
+    noisy = list(center = stored, radius = space$radius, sd = 1, seed = 1), ball = list(center = stored, radius = space$radius, p = stored, what = 1),
+    gradients = list(problem = problem_huber(M, 0.5), p = stored, snapshot = NULL, numbers = c(0.5, 0, 0), counts = "points"),
+    counts = list(center = stored, radii = c(0.1, 0.2))))
+  site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
+}
+
+# noisy: entries (a pattern of paths) whose numbers are released noise or functions of it; free: those whose length is as well
+neighbour_calls <- function() {
+  list(
+    dp_mean = list(kind = "points", cases = mean_cases(), noisy = "^[$](value|clipped[$](share|count))",
+                   # adaptive: later stages' public numbers follow from the released ball
+                   noisy_of = list(adaptive = "^[$](value|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|details[$](released_center|released_radius|last))"),
+                   call = function(data, case, space, budget) {
+                     do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
+                                             ledger = budget), case$args))
+                   }),
+    dp_lm = list(kind = "table", cases = lm_cases(),
+                 noisy = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))",
+                 # public numbers follow from the released guess where there is one
+                 free = "^[$]details[$]scales", noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](guess|rule|left))", huber = "^[$](value|scaled_coefficients)"),
+                 call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
+    dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
+                         newdata = function(space) data.frame(x = c(0.2, 2))),
+    dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices")), list(
+      poisson = list(method = "rsgd", spaces = "sphere", args = list(method = "rsgd", noise_multiplier = 30, sampling = "poisson", rate = 0.3, batch = 6, steps = 3)),
+      own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 3)))),
+                       noisy = "^[$](value|trace[$]gradient_norm)", call = optimise_call),
+    dp_resume = list(kind = c("points", "own"), cases = list(
+      rgd = list(method = "rgd", spaces = "sphere", args = list(method = "rgd", epsilon = 1, steps = 40)),
+      own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
+                     noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
+    dp_pca = list(kind = "rows", cases = optimise_cases("plane", NULL), noisy = "^[$](value|loadings|trace[$]gradient_norm)",
+                  call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),
+    # sums without noise are for a trusted curator: of them only what else is said must be the same
+    site_answer = list(kind = "points", cases = site_cases(), noisy = "", free = "", forms = c("array", "mf_points"), call = site_call)
+  )
+}
+
+# functions that read records privately and aren't in the table by their own name: `sites()` is a form of input
+NEIGHBOURS_ELSEWHERE <- character()
+
+# exported functions that take no records
+TAKE_NO_RECORDS <- c("dp_accountants", "dp_bounds", "dp_calibrate", "dp_delta", "dp_epsilon", "dp_ledger", "dp_lm_plan", "dp_mean_plan", "dp_regression_plan",
+                     "dp_tradeoff", "dp_uncertainty")
+
+# ---- what leaves a call ---------------------------------------------------------------------------------------------------------
+
+text_of <- function(x) paste(gsub("[[:space:]]+", " ", x, useBytes = TRUE), collapse = " ")
+
+# every entry of an object: path -> list(what kind of thing, value)
+leaves_of <- function(x, path = "", seen = 0) {
+  if (seen > 30) return(stats::setNames(list(list(kind = "too deep", value = NULL)), path))
+  extra <- attributes(x)
+  extra <- extra[setdiff(names(extra), c("names", "row.names", "srcref"))]
+  out <- list()
+  if (is.environment(x)) {
+    out[[path]] <- list(kind = "environment", value = environmentName(x))
+    return(out)
+  }
+  if (is.function(x)) {
+    out[[path]] <- list(kind = "function", value = deparse(x))
+    return(c(out, if (!is.primitive(x)) leaves_of(environment(x), paste0(path, "@environment"), seen + 1)))
+  }
+  if (is.list(x)) {
+    keys <- names(x)
+    out[[path]] <- list(kind = c("list", length(x)), value = keys)
+    for (i in seq_along(x)) {
+      label <- if (!is.null(keys) && nzchar(keys[i])) paste0("$", keys[i]) else sprintf("[[%d]]", i)
+      out <- c(out, leaves_of(.subset2(x, i), paste0(path, label), seen + 1))
+    }
+  } else if (is.language(x)) {
+    out[[path]] <- list(kind = c("language", class(x)), value = deparse(x))
+  } else {
+    out[[path]] <- list(kind = c(typeof(x), length(x)), value = list(as.vector(unclass(x)), names(x)))
+  }
+  for (name in names(extra)) out <- c(out, leaves_of(extra[[name]], paste0(path, "@", name), seen + 1))
+  out
+}
+
+# everything that a call sends out: list(outcome, conditions, output, ticks, files, ledger, state, object)
+observe <- function(expr, seconds = 60) {
+  seen <- new.env()
+  seen$conditions <- character()
+  # ticks that differ from the one before, as done, of
+  ticks <- matrix(NA_real_, 2, 1e5)
+  count <- 0
+  tick <- function(done, of) {
+    if (count == 0 || count < ncol(ticks) && !(ticks[1, count] == done && ticks[2, count] == of)) {
+      count <<- count + 1
+      ticks[, count] <<- c(done, of)
+    }
+    invisible()
+  }
+  note <- function(e) {
+    seen$conditions[length(seen$conditions) + 1] <- paste0(paste(class(e), collapse = "/"), ": ", text_of(conditionMessage(e)))
+    if (inherits(e, "warning")) invokeRestart("muffleWarning")
+    if (inherits(e, "message")) invokeRestart("muffleMessage")
+  }
+  progress <- internal("progress")
+  wait <- progress$wait
+  progress$wait <- 0 # no tick is left out
+  on.exit(progress$wait <- wait, add = TRUE)
+  before <- options()
+  ran <- NULL
+  output <- utils::capture.output({
+    setTimeLimit(elapsed = seconds, transient = TRUE)
+    on.exit(setTimeLimit(), add = TRUE)
+    ran <- with_internals(
+      tryCatch(withCallingHandlers(list(value = force(expr)), warning = note, message = note), error = function(e) list(error = e)),
+      progress_show = tick, progress_hide = function(done, of) invisible()
+    )
+    setTimeLimit()
+  })
+  after <- options()
+  changed <- names(after)[!vapply(names(after), function(name) identical(after[[name]], before[[name]]), NA)]
+  e <- ran$error
+  list(
+    outcome = if (is.null(e)) "a value" else paste0(paste(class(e), collapse = "/"), ": ", text_of(conditionMessage(e)), " | ", text_of(deparse(conditionCall(e))),
+                                                    " | ", paste(names(unclass(e)), collapse = " ")),
+    conditions = seen$conditions, output = text_of(output), ticks = sprintf("%g of %g", ticks[1, seq_len(count)], ticks[2, seq_len(count)]), options = changed, value = ran$value, error = e
+  )
+}
+
+# numbers in a text, masked
+masked <- function(x) {
+  x <- gsub("-?[0-9]*[.]?[0-9]+(e[-+]?[0-9]+)?", "#", x, useBytes = TRUE)
+  x <- gsub("#[+]?#i", "#", x, useBytes = TRUE)
+  gsub("[[:space:]]+", " ", gsub("-?(NaN|Inf|NA)", "#", x, useBytes = TRUE), useBytes = TRUE)
+}
+
+# what a release says of itself: its methods' texts
+said_of <- function(r, newdata = NULL) {
+  show <- function(expr) {
+    text <- tryCatch(suppressMessages(suppressWarnings(utils::capture.output(expr))), error = function(e) paste("error:", class(e)[1], conditionMessage(e)))
+    masked(text_of(text))
+  }
+  c(print = show(print(r)), format = show(print(format(r))), summary = show(print(summary(r))), explain = show(explain(r)),
+    guarantee = show(print(guarantee(r))), tidy = show(print(tidy(r))), glance = show(print(glance(r))), coef = show(print(stats::coef(r))),
+    confint = show(print(stats::confint(r))), predict = if (!is.null(newdata)) show(print(stats::predict(r, newdata))),
+    uncertainty = show(print(dp_uncertainty(r, draws = 20))))
+}
+
+# entries of `leaves` whose numbers are noise keep their kind and whether they are numbers at all
+blurred <- function(leaves, noisy, free) {
+  for (path in grep(noisy, names(leaves), value = TRUE)) {
+    v <- leaves[[path]]$value
+    if (is.list(v)) leaves[[path]]$value <- list(if (is.numeric(v[[1]]) || is.complex(v[[1]])) all(is.finite(v[[1]])) else typeof(v[[1]]), v[[2]])
+    if (!is.null(free) && grepl(free, path)) leaves[[path]] <- list(kind = leaves[[path]]$kind[1], value = NULL)
+  }
+  leaves
+}
+
+# x with the noisy entries of y
+with_noise_of <- function(x, y, noisy, path = "") {
+  if (nzchar(path) && grepl(noisy, path)) return(y)
+  if (is.list(x) && !is.null(names(x))) {
+    for (name in intersect(names(x), names(y))) if (is.list(y)) x[name] <- list(with_noise_of(x[[name]], y[[name]], noisy, paste0(path, "$", name)))
+  }
+  x
+}
+
+# the texts of two observations that differ: character vector
+differences <- function(a, b, noisy, free = NULL) {
+  out <- character()
+  tell <- function(what, x, y) {
+    short <- function(v) {
+      v <- paste(format(v), collapse = "; ")
+      if (!length(v) || !nzchar(v)) "(nothing)" else if (nchar(v, "bytes") > 200) paste0(substr(iconv(v, "", "UTF-8", sub = "byte"), 1, 200), "...") else v
+    }
+    out[[length(out) + 1]] <<- sprintf("%s: %s || %s", what, short(x), short(y))
+  }
+  for (part in c("outcome", "conditions", "output", "ticks", "options", "files", "ledger", "said", "state")) {
+    if (!identical(a[[part]], b[[part]])) {
+      x <- a[[part]]
+      y <- b[[part]]
+      if (!is.null(names(x)) && length(x) == length(y)) {
+        at <- which(!mapply(identical, x, y))
+        x <- x[at]
+        y <- y[at]
+      }
+      tell(part, x, y)
+    }
+  }
+  if (!is.null(a$value) && !is.null(b$value)) {
+    x <- blurred(leaves_of(a$value), noisy, free)
+    y <- blurred(leaves_of(b$value), noisy, free)
+    for (path in union(names(x), names(y))) if (!identical(x[[path]], y[[path]])) tell(paste("entry", path), unlist(x[[path]]), unlist(y[[path]]))
+  }
+  out
+}

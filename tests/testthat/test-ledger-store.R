@@ -1,0 +1,162 @@
+# Where a ledger is kept: what is found, what is made, and that what was spent is still spent after a crash.
+
+inner <- asNamespace("riemdp")
+refused <- function(expr, ...) expect_error(expr, ..., class = "riemdp_error_ledger")
+
+test_that("a ledger is made once, by name, and opening never makes one", {
+  skip_without_sqlite()
+  folder <- tempfile("ledger")
+  elsewhere <- file.path(folder, "elsewhere")
+  dir.create(elsewhere, recursive = TRUE)
+  old <- setwd(folder)
+  on.exit(setwd(old))
+  refused(dp_ledger("x.sqlite", epsilon = 1), "no ledger in the file")
+  expect_false(file.exists("x.sqlite"))
+  first <- dp_ledger("x.sqlite", epsilon = 1, create = TRUE)
+  ledger_spend(first, event_pure(0.9))
+  setwd(elsewhere)
+  refused(dp_ledger("x.sqlite", epsilon = 1), "create = TRUE")
+  expect_false(file.exists("x.sqlite"))
+  expect_error(ledger_spend(first, event_pure(0.9)), class = "riemdp_error_budget") # an open one knows where it is
+  setwd(folder)
+  expect_identical(summary(dp_ledger("x.sqlite"))$spent[1], 0.9)
+  expect_identical(summary(dp_ledger("x.sqlite", epsilon = 1))$spent[1], 0.9)
+  refused(dp_ledger("x.sqlite", epsilon = 1, create = TRUE), "a ledger already")
+  # an empty file, and a database of something else
+  file.create("empty.sqlite")
+  refused(dp_ledger("empty.sqlite"))
+  con <- DBI::dbConnect(RSQLite::SQLite(), "other.sqlite")
+  DBI::dbExecute(con, "CREATE TABLE mine (x INTEGER)")
+  refused(dp_ledger("other.sqlite"))
+  refused(dp_ledger(con), "no ledger in this database")
+  refused(dp_ledger(function() DBI::dbConnect(RSQLite::SQLite(), "other.sqlite")), "no ledger in this database")
+  expect_s3_class(dp_ledger(con, 1, create = TRUE), "riemdp_ledger")
+  expect_identical(dp_ledger("other.sqlite")$limits, dp_ledger(con)$limits)
+  DBI::dbDisconnect(con)
+  expect_s3_class(dp_ledger("empty.sqlite", 1, create = TRUE, data_sets = c("a", "b")), "riemdp_ledger")
+  # two that make one at the same time: the second is told
+  place <- inner$ledger_place("race.sqlite")
+  meta <- inner$new_meta(list(epsilon = 1))
+  inner$database_create(place, meta, list(default = character()))
+  refused(inner$database_create(place, inner$new_meta(list(epsilon = 2)), list(default = character())), "another process")
+  expect_identical(dp_ledger("race.sqlite")$uid, meta$uid)
+  expect_error(dp_ledger("y.sqlite", 1, create = NA), class = "riemdp_error_argument")
+  expect_error(dp_ledger("y.sqlite", create = TRUE), class = "riemdp_error_argument") # without a budget
+  # in memory it is always a new one
+  expect_false(identical(dp_ledger(NULL, 1)$uid, dp_ledger(NULL, 1, create = TRUE)$uid))
+})
+
+test_that("SQLite connections that don't promise the disk are refused before anything is spent", {
+  skip_without_sqlite()
+  file <- tempfile("ledger", fileext = ".sqlite")
+  ledger <- dp_ledger(file, 1, create = TRUE)
+  with_mode <- function(...) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), file, synchronous = NULL)
+    for (sql in c(...)) DBI::dbExecute(con, sql)
+    con
+  }
+  for (mode in c("MEMORY", "OFF")) {
+    con <- with_mode(paste("PRAGMA journal_mode =", mode))
+    refused(ledger_spend(dp_ledger(con), event_pure(0.1)), "journal_mode")
+    DBI::dbDisconnect(con)
+  }
+  # what the ledger can set by itself it sets
+  for (level in c("OFF", "NORMAL")) {
+    con <- with_mode(paste("PRAGMA synchronous =", level))
+    ledger_spend(dp_ledger(con), event_pure(0.1))
+    expect_identical(DBI::dbGetQuery(con, "PRAGMA synchronous")[[1]], 3L)
+    DBI::dbDisconnect(con)
+  }
+  expect_equal(summary(ledger)$spent[1], 0.2)
+  nowhere <- DBI::dbConnect(RSQLite::SQLite(), ":memory:")
+  refused(dp_ledger(nowhere, 1, create = TRUE), "dp_ledger(NULL", fixed = TRUE)
+  DBI::dbDisconnect(nowhere)
+  # and no other database is taken on trust
+  refused(inner$server_durable(structure(1, class = "SomeConnection")), "SomeConnection")
+})
+
+test_that("files on network drives are refused", {
+  mounts <- c("/dev/sda1 / ext4 rw 0 0", "server:/home /home nfs4 rw 0 0", "/dev/sdb1 /home/local xfs rw 0 0",
+              "//box/share /mnt/two\\040words cifs rw 0 0", "tmpfs /home/me/cache tmpfs rw 0 0", "me@host:/ /home/me/far fuse.sshfs rw 0 0")
+  kind <- function(path) inner$file_system(path, mounts)
+  expect_identical(vapply(c("/srv/x", "/home/x", "/homes/x", "/home/local/x", "/mnt/two words/x", "/home/me/cache/x", "/home/me/far/x", "//box/y"),
+                          kind, "", USE.NAMES = FALSE),
+                   c("ext4", "nfs4", "ext4", "xfs", "cifs", "tmpfs", "fuse.sshfs", "smb"))
+  expect_identical(inner$file_system("/x", character()), "")
+  # the later of two mounts at one place
+  expect_identical(inner$file_system("/a/x", c("d /a ext4 rw", "s /a nfs rw")), "nfs")
+  skip_without_sqlite()
+  file <- tempfile("ledger", fileext = ".sqlite")
+  ledger <- dp_ledger(file, 1, create = TRUE)
+  was <- inner$mount_table
+  table <- function(f) {
+    unlockBinding("mount_table", inner)
+    assign("mount_table", f, envir = inner)
+  }
+  on.exit(table(was))
+  table(function() sprintf("server:/x %s nfs4 rw 0 0", dirname(normalizePath(file))))
+  refused(ledger_spend(ledger, event_pure(0.1)), "network drive \\(nfs4\\)")
+  refused(dp_ledger(tempfile(fileext = ".sqlite"), 1, create = TRUE), "network drive")
+  expect_identical(summary(ledger)$spent[1], 0)
+})
+
+test_that("PostgreSQL: what was spent is spent after a crash, whatever the server is set to", {
+  server <- postgres_start()
+  on.exit(postgres_stop(server))
+  server$query("ALTER DATABASE postgres SET synchronous_commit = off")
+  ledger <- dp_ledger(server$open, 1, create = TRUE)
+  # a setting, taken from the server, is left as it is outside
+  con <- server$open()
+  expect_identical(DBI::dbGetQuery(con, "SHOW synchronous_commit")[[1]], "off")
+  through <- dp_ledger(con)
+  for (i in 1:5) ledger_spend(ledger, event_pure(0.1))
+  for (i in 1:5) ledger_spend(through, event_pure(0.1))
+  expect_identical(DBI::dbGetQuery(con, "SHOW synchronous_commit")[[1]], "off")
+  try(DBI::dbDisconnect(con), silent = TRUE)
+  postgres_crash(server)
+  again <- dp_ledger(server$open)
+  expect_identical(summary(again)$spent[1], 1)
+  expect_identical(nrow(ledger_history(again)), 10L)
+  expect_error(ledger_spend(again, event_pure(0.9)), class = "riemdp_error_budget")
+
+  # tokens of checkpoints, and data sets, as well
+  dp_ledger(server$open, data_sets = "more")
+  token <- inner$ledger_token(again, "a seal")
+  inner$ledger_use_token(again, token, "a seal")
+  postgres_crash(server)
+  refused(inner$ledger_use_token(again, token, "a seal"))
+  expect_identical(unique(summary(again)$data_set), c("default", "more"))
+  # a stronger setting than needed is kept
+  server$query("ALTER DATABASE postgres SET synchronous_commit = remote_apply")
+  inner$ledger_work(again, function(run, ask, con) expect_identical(ask("SHOW synchronous_commit")[[1]], "remote_apply"))
+  for (weak in c("local", "remote_write")) {
+    server$query(paste("ALTER DATABASE postgres SET synchronous_commit =", weak))
+    inner$ledger_work(again, function(run, ask, con) expect_identical(ask("SHOW synchronous_commit")[[1]], "on"))
+  }
+
+  # servers and tables that don't outlast a crash are refused before anything is spent
+  server$query("DROP TABLE riemdp_ledger, riemdp_account, riemdp_entry, riemdp_token")
+  ledger <- dp_ledger(server$open, 1, create = TRUE)
+  refused(dp_ledger(server$open, 1, create = TRUE), "already")
+  spend <- function() ledger_spend(ledger, event_pure(0.1))
+  for (table in c("riemdp_account", "riemdp_entry")) {
+    server$query(sprintf("ALTER TABLE %s SET UNLOGGED", table))
+    refused(spend(), "unlogged")
+    server$query(sprintf("ALTER TABLE %s SET LOGGED", table))
+  }
+  for (setting in c("fsync", "full_page_writes")) {
+    server$query(sprintf("ALTER SYSTEM SET %s = off", setting), "SELECT pg_reload_conf()")
+    refused(spend(), setting)
+    server$query(sprintf("ALTER SYSTEM RESET %s", setting), "SELECT pg_reload_conf()")
+  }
+  expect_identical(summary(ledger)$spent[1], 0)
+  spend()
+  skip_on_os("windows")
+  # the same budget from several processes
+  folder <- tempfile("storm")
+  dir.create(folder)
+  set.seed(1)
+  server$query("DROP TABLE riemdp_ledger, riemdp_account, riemdp_entry, riemdp_token")
+  found <- ledger_storm(server$open, 3, 5, folder, mean_life = 0.4)
+  expect_identical(storm_faults(found), NULL)
+})

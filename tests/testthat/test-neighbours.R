@@ -1,0 +1,38 @@
+test_that("every private function, method and form of input is tried", {
+  calls <- neighbour_calls()
+  table <- neighbour_table()
+  private <- grep("^dp_", getNamespaceExports("riemdp"), value = TRUE)
+  expect_setequal(private, c(grep("^dp_", names(calls), value = TRUE), TAKE_NO_RECORDS))
+  # what takes no records has no argument for them
+  for (name in TAKE_NO_RECORDS) expect_false(any(c("data", "formula", "problem") %in% names(formals(name))), label = name)
+  tried <- function(name) unique(table$method[table$call == name])
+  expect_setequal(setdiff(tried("dp_mean"), "auto"), names(riemdp:::mean_mechanisms()))
+  expect_setequal(setdiff(tried("dp_lm"), "auto"), names(riemdp:::linear_methods()))
+  expect_setequal(setdiff(tried("dp_regression"), "auto"), names(riemdp:::regression_mechanisms()))
+  for (name in c("dp_optimize", "dp_pca")) expect_setequal(tried(name), eval(formals(name)$method))
+  # whatever makes chunks: chunks(), files by their ending, queries, sites
+  forms <- names(neighbour_forms())
+  expect_true(all(c("chunks", "pieces", "sqlite", "sites") %in% forms))
+  endings <- names(as.list(body(riemdp:::reader_of)[[length(body(riemdp:::reader_of))]]))
+  expect_true(all(setdiff(endings, "") %in% forms))
+})
+
+test_that("nothing but noise tells two neighbours apart", {
+  table <- neighbour_table()
+  # some of all: each case, and each function by each form, once or more
+  set.seed(20)
+  table <- table[sample(nrow(table)), ]
+  once <- !duplicated(table[c("call", "case")]) | !duplicated(table[c("call", "form")])
+  pairs <- table[once, ]
+  released <- character()
+  moved <- 0
+  for (i in seq_len(nrow(pairs))) {
+    out <- neighbour_trial(pairs$call[i], pairs$case[i], pairs$form[i], seed = i)
+    expect_identical(out$findings, character(), info = out$what)
+    if (out$outcome == "released") released <- c(released, pairs$call[i])
+    moved <- max(moved, out$moved)
+  }
+  # not by refusing everything
+  expect_setequal(released, names(neighbour_calls()))
+  expect_gt(moved, 0.9)
+})

@@ -1,0 +1,364 @@
+# Faults for tools/mutants: one change each that breaks a promise, with the test files that must notice. `before` stands exactly once in its file.
+
+# ---- sensitivities -------------------------------------------------------------------------------------------------------------------------------
+
+mutant("mean-sensitivity-flat-half", "R/sensitivity.R", 'return(structure(outwards(2 * r / n), theorem = "2r/n (curvature at most 0)"))
+  }
+  root <- sqrt(facts$k_max)
+  rho <- r * root
+  if (calibration == "paper") {
+    h <-', 'return(structure(outwards(r / n), theorem = "2r/n (curvature at most 0)"))
+  }
+  root <- sqrt(facts$k_max)
+  rho <- r * root
+  if (calibration == "paper") {
+    h <-', "the Frechet mean moves by up to 2r/n where curvature is at most 0", "^sensitivity")
+mutant("mean-sensitivity-tan-to-r", "R/sensitivity.R", "structure(outwards(2 * tan(rho) / (n * root) * f)", "structure(outwards(2 * rho / (n * root) * f)",
+       "2 tan rho, not 2 rho, on positive curvature", "^sensitivity")
+mutant("mean-sensitivity-f-low", "R/sensitivity.R", "c <- rho * tan(rho) / (3 * n)", "c <- rho * tan(rho) / (2 * n)", "the factor F of the closed form", "^sensitivity")
+mutant("mean-sensitivity-f-series", "R/sensitivity.R", "1 - 2 * c / 3 + 8 * c^2 / 15", "1 - 5 * c / 3 + 8 * c^2 / 15", "F's series at small c is its value",
+       "^sensitivity", equivalent = "the series is taken below c = 1e-6, where the change is at most 1e-6 of the value: less than any scale is tested to")
+mutant("gradient-sensitivity-flat-half", "R/sensitivity.R", 'return(structure(outwards(2 * r / n), theorem = "2r/n (curvature at most 0)"))
+  }
+  root <- sqrt(facts$k_max)
+  rho <- r * root
+  if (calibration == "paper") {
+    return', 'return(structure(outwards(1.9 * r / n), theorem = "2r/n (curvature at most 0)"))
+  }
+  root <- sqrt(facts$k_max)
+  rho <- r * root
+  if (calibration == "paper") {
+    return', "the energy's gradient moves by up to 2r/n", "^sensitivity")
+mutant("gradient-sensitivity-mirror", "R/sensitivity.R", "* sqrt(1 - lower^2)", "* (1 - lower^2)", "S of mirrored points on the ball's edge", "^sensitivity")
+mutant("gradient-sensitivity-slope", "R/sensitivity.R", "- c / (1 - c^2)", "- c / (1 + c^2)", "S is the maximum over mirrored points", "^sensitivity")
+mutant("solver-error-once", "R/sensitivity.R", "outwards(2 * tau / h * if (wrapped", "outwards(tau / h * if (wrapped", "the solver's error counts for both neighbours", "^sensitivity|noise-scale|mechanism-(laplace|wrapped)")
+mutant("solver-error-no-curvature", "R/sensitivity.R", "h <- if (rho > 0) cot_factor(2 * rho) else 1\n  outwards(2 * tau", "h <- 1\n  outwards(2 * tau", "the solver's error is divided by the least curvature of the energy", "^sensitivity|noise-scale|mechanism-(laplace|wrapped)")
+mutant("unproven-mean-promised", "R/mean-steps.R", "isTRUE(plan$solver_error > 0) && !inherits", "isTRUE(plan$solver_error > 1) && !inherits", "no label without a bound of rounding errors", "guarantee")
+mutant("frame-way-short", "src/mean_steps_lifts.c", "for (int i = 1; i <= 2 * c->terms; i++) {", "for (int i = 1; i <= c->terms; i++) {", "logarithms are followed to their end", "mean-steps")
+mutant("frame-contraction-unpaid", "R/mean-steps.R", "each <- frame + 1.02 * exps + 1.02 * product + 6 * r * u", "each <- frame", "errors of a contraction add up", "mean-steps")
+mutant("frame-few-steps", "R/mean-steps.R", "near <- min(0.2 * r, 0.07 * (2 - top(2.02 * r)))", "near <- 0.2 * r", "steps on the way stay where the contraction is proven", "mean-steps")
+mutant("bures-polar-short", "src/mean_steps_lifts.c", "i < c->terms; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "i < c->terms - 6; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "polar factors are found to rounding", "mean-steps")
+mutant("bures-polar-unpaid", "R/mean-steps.R", "error <- error + step / least", "error <- error + step", "an error of a polar factor counts by its smallest singular value", "mean-steps")
+mutant("bures-factor-unpaid", "R/mean-steps.R", "gradient <- 2.02 * lift$factor + log", "gradient <- log", "errors of both factors are in the gradient's", "mean-steps")
+mutant("bures-way-back-unpaid", "R/mean-steps.R", "t * gradient + u * (lift$size + 3 * r)) + log + 13 * u * r)", "t * gradient + u * (lift$size + 3 * r)))", "the way back to coordinates has its error", "mean-steps")
+mutant("bures-two-smallest", "src/manifold_spd_bures.c", "double two = sqrt(w[0] + w[1]) - radius;", "double two = sqrt(w[0] + w[1]);", "curvature's bound holds on the whole ball", "manifold-spd|sensitivity")
+mutant("bures-largest-curvature", "src/manifold_spd_bures.c", "? 3 / square(two)", "? 2 / square(two)", "the largest curvature of the Bures-Wasserstein metric", "manifold-spd|sensitivity")
+mutant("stiefel-curvature", "src/manifold_stiefel.c", "m->k_max = c == 2 ? 1 : 1.25;", "m->k_max = c == 2 ? 1 : 1;", "the largest curvature of the canonical metric", "manifold-stiefel")
+mutant("solver-error-no-wrap", "R/sensitivity.R", "if (wrapped && rho > 0) rho / sin(rho) else 1", "1", "log at the centre stretches the solver's error", "^sensitivity|noise-scale|mechanism-(laplace|wrapped)")
+mutant("radius-limit-double", "R/sensitivity.R", "min(facts$injectivity_radius, pi / (2 * sqrt(facts$k_max))) / 2", "min(facts$injectivity_radius, pi / (2 * sqrt(facts$k_max)))", "balls beyond the theorem's are refused", "^sensitivity|dp-mean$")
+mutant("radius-limit-flat-double", "R/sensitivity.R", "    facts$injectivity_radius / 2\n", "    facts$injectivity_radius\n", "balls beyond half the injectivity radius are refused on flat tori and circles", "^sensitivity|dp-mean$")
+mutant("radius-limit-not-strict", "R/sensitivity.R", "if (!(radius < limit))", "if (!(radius <= limit))", "the limit itself is refused", "^sensitivity|dp-mean$")
+mutant("bures-no-centre", "R/sensitivity.R", "    k_max <- bounds[1]\n", "", "Bures-Wasserstein bounds come from the ball", "^sensitivity")
+
+# ---- loops that reject ---------------------------------------------------------------------------------------------------------------------------
+
+mutant("hull-endless", "src/sampler_logconcave.c", "trial < RNG_ROUNDS", "trial < 2000000000", "radii end on a stuck generator", "^rng")
+mutant("gamma-endless", "src/rng.c", "    for (int round = 0; round < RNG_ROUNDS; round++) {\n        double x = rng_normal(rng), v", "    for (;;) {\n        double x = rng_normal(rng), v", "gamma numbers end on a stuck generator", "^rng")
+mutant("gamma-mode", "src/rng.c", "    rng_stuck(rng);\n    return d;", "    return d;", "nothing is drawn from a stuck generator", "^rng")
+mutant("lattice-uniform-endless", "src/sampler_lattice.c", "round < RNG_ROUNDS && x >= most", "x >= most", "whole numbers end on a stuck generator", "^rng")
+mutant("lattice-series-endless", "src/sampler_lattice.c", "        if (++k > RNG_ROUNDS)\n            rng_stuck(bits->rng);", "        k++;", "series end on a stuck generator", "^rng")
+mutant("lattice-l2-endless", "src/sampler_lattice.c", "trials <= most && undecided < 8", "trials > 0", "the l2 law ends on a stuck generator", "^rng",
+       equivalent = "a generator that gives one number for ever is stopped by the draws inside of a trial, and with one that works the bound is met with a probability below 2^-100")
+mutant("radial-endless", "src/mechanism.h", "RADIAL_TRIALS = 1000000 ", "RADIAL_TRIALS = 2000000000 ", "draws on SPD end", "mechanism-gaussian")
+mutant("radial-unchecked", "R/mechanism-laplace.R", "if (!(share >= LEAST_RADIAL)) {", "if (FALSE) {", "laws that are hardly ever kept are refused", "mechanism-gaussian")
+mutant("clipped-kng-endless", "src/objective_perturbation.c", "trial < trials[0] && !found", "!found", "trials by the records' envelope end", "dp-lm")
+mutant("clipped-kng-public-endless", "src/objective_perturbation.c", "trial < trials[1] && !found", "!found", "trials by the public envelope end", "dp-lm")
+mutant("clipped-kng-public-low", "src/objective_perturbation.c", "return log(toss) <= fmax(r - s, 0) - rate", "return log(toss) <= fmax(r - 0.7 * s, 0) - rate", "the public envelope lies above the law", "dp-lm")
+mutant("clipped-kng-public-mass", "src/objective_perturbation.c", "factor *= (double)(m - i) / s;", "factor *= (double)m / s;", "masses of the public envelope's parts", "dp-lm")
+mutant("clipped-kng-last-at-start", "src/objective_perturbation.c", "on_gauge(o, most * pow(rng_uniform(rng), 1 / (double)m), rng, at);", "memcpy(at, spare, m * sizeof *at);", "the last resort is public", "dp-lm")
+mutant("clipped-kng-few-trials", "R/dp-lm-methods.R", "+ 1 + log(max(1, inside)) - log(least)) / least))", "+ 1 + log(max(1, inside))) / least))", "the last resort is rarer than all that the law allows", "dp-lm")
+mutant("clipped-kng-least", "R/dp-lm-methods.R", "least <- exp(-pull) * gamma(m)", "least <- exp(-pull / 2) * gamma(m)", "least acceptance of the public envelope", "dp-lm")
+mutant("curve-kng-endless", "R/regression-kng.R", "while (block < plan$blocks) {", "while (TRUE) {", "exact draws of curves end", "regression-kng")
+mutant("curve-kng-few-blocks", "R/regression-kng.R", "- log_least) * exp(-log_least) / KNG_BLOCK)", ") * exp(-log_least) / KNG_BLOCK)", "the last resort is rarer than all that the law allows", "regression-kng")
+mutant("curve-kng-volume", "R/regression-kng.R", "log_least <- -rule$log_trials - diff(kng_volume(M, ask))", "log_least <- -rule$log_trials", "volume takes its share of candidates", "regression-kng")
+mutant("chain-few-blocks", "R/regression-kng.R", "ceiling(800 * exp(", "ceiling(8 * exp(", "a chain's uniform moves are found", "regression-kng")
+
+# ---- mechanisms for means ------------------------------------------------------------------------------------------------------------------------
+
+mutant("pure-scale-low", "R/mechanism.R", "list(scale = outwards(loss * total / ask$epsilon)", "list(scale = 0.97 * outwards(loss * total / ask$epsilon)", "scale = loss total/epsilon", "noise-scale|^mechanism|^dp-mean$")
+mutant("pure-scale-no-solver", "R/mechanism.R", "total = as.numeric(sensitivity) + extra, numbers", "total = as.numeric(sensitivity), numbers", "the solver's error is paid for", "noise-scale|^mechanism|^dp-mean$")
+mutant("sigma-epsilon-half", "R/mechanism.R", "list(scale = ask$sigma, epsilon = outwards(loss * total / ask$sigma))", "list(scale = ask$sigma, epsilon = outwards(total / ask$sigma))", "a scale by hand states the epsilon that it implies, with the loss' factor", "mechanism|dp-mean$")
+mutant("auto-takes-worst", "R/mechanism.R", "if (able[[i]]$expected_error < able[[best]]$expected_error / 1.02) best <- i", "if (able[[i]]$expected_error > able[[best]]$expected_error / 1.02) best <- i", "auto takes the smallest expected error", "dp-mean")
+mutant("lattice-unasked", "R/mechanism.R", 'numerics = if (ask$numerics == "lattice") "lattice" else "real-valued"', 'numerics = "lattice"', "only lattice mode says lattice", "mechanism|dp-mean")
+mutant("needs-no-delta", "R/mechanism.R", "if (ask$delta == 0 && isTRUE(mechanism$needs_delta))", "if (FALSE)", "Gaussian noise needs delta > 0", "mechanism|dp-mean")
+mutant("laplace-radial-rate", "src/mechanism_laplace.c", "*value -= rho / law->sigma;\n    *slope -= 1 / law->sigma;", "*value -= 1.03 * rho / law->sigma;\n    *slope -= 1.03 / law->sigma;", "the Laplace law's rate", "mechanism-laplace|noise-laws")
+mutant("laplace-no-acceptance", "src/mechanism_laplace.c", "if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))", "if (rho >= 0)", "true area over its bound decides", "mechanism-laplace|noise-laws")
+mutant("knorm-small", "src/mechanism_laplace.c", "double r = sigma * rng_gamma(rng, (double)d);", "double r = 0.97 * sigma * rng_gamma(rng, (double)d);", "length of K-norm noise", "mechanism|noise-laws")
+mutant("knorm-shape", "src/mechanism_laplace.c", "rng_gamma(rng, (double)d);", "rng_gamma(rng, (double)d - 0.1);", "shape of the length of K-norm noise", "mechanism|noise-laws")
+mutant("gaussian-radial-rate", "src/mechanism_gaussian.c", "double t = rho / law->sigma;", "double t = 1.03 * rho / law->sigma;", "the Riemannian Gaussian's sigma", "mechanism-gaussian|noise-laws")
+mutant("profile-rounding-flat", "R/gaussian-profile.R", "ROUNDING + 2e-14 * space$d", "ROUNDING + 2e-17 * space$d", "the rounding margin grows with the dimension", "mechanism-gaussian")
+mutant("wrapped-gaussian-small", "src/mechanism_gaussian.c", "z[j] = sigma * rng_normal(rng);", "z[j] = 0.97 * sigma * rng_normal(rng);", "sigma of wrapped Gaussian noise", "mechanism-gaussian|noise-laws")
+mutant("tangent-noise-small", "src/tangent_noise.c", "        rng_normals(rng, (end - begin) * d, sd, a);", "        rng_normals(rng, (end - begin) * d, 0.97 * sd, a);", "sd of tangent noise in coordinates", "tangent-noise")
+mutant("tangent-noise-projected-small", "src/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
+mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)', 'last <- adaptive_stage(M, ask, 1, center, chosen)', "the last stage spends its share only", "mechanism-adaptive|noise-scale")
+mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", 'plan$shares[["radius"]] * ask$epsilon', '2 * plan$shares[["radius"]] * ask$epsilon', "the radius' exponential mechanism spends its share only", "mechanism-adaptive|noise-scale")
+mutant("adaptive-first-whole", "R/mechanism-adaptive.R", 'rough <- adaptive_stage(M, ask, shares[["center"]], ask$center, ask$ball$radius)', 'rough <- adaptive_stage(M, ask, 1, ask$center, ask$ball$radius)', "the first stage spends its share only", "mechanism-adaptive|noise-scale")
+
+# ---- random numbers ------------------------------------------------------------------------------------------------------------------------------
+
+mutant("ziggurat-tail", "src/rng.c", "x = -log(system_uniform(rng)) / ziggurat_tail;", "x = -log(system_uniform(rng));", "the normal's tail", "rng|random|noise")
+mutant("ziggurat-wedge", "src/rng.c", "if (low + system_uniform(rng) * (high - low) < exp(-0.5 * x * x))", "if (low + system_uniform(rng) * (high - low) < 1)", "edges of the normal's layers", "rng|random|noise")
+mutant("ziggurat-sign", "src/rng.c", "u.bits |= (word & 256) << 55;", "u.bits |= (word & 128) << 56;", "the sign has a bit of its own", "rng|random|noise")
+mutant("gamma-accept-all", "src/rng.c", "if (log(rng_uniform(rng)) < 0.5 * x * x + d * (1 - v + log(v)))", "if (v > 0)", "gamma draws are accepted by the ratio of densities", "rng|random|noise|mechanism-laplace")
+mutant("gamma-shape", "src/rng.c", "double d = shape - 1.0 / 3,", "double d = shape - 1.0 / 2,", "gamma draws have the shape asked for", "rng|random|noise|mechanism-laplace")
+mutant("direction-biased", "src/rng.c", "            out[i] = rng_normal(rng);\n        s = norm2", "            out[i] = rng_normal(rng) + 0.1;\n        s = norm2", "directions are uniform", "rng|random|noise|mechanism-laplace")
+mutant("below-biased", "src/rng.c", "uint64_t most = UINT64_MAX - UINT64_MAX % n, x = most;", "uint64_t most = UINT64_MAX, x = most;", "no bias in indices", "rng|random|optim",
+       equivalent = "an index would be off by n/2^64 of its probability: 2^-33 for the largest number of records, which no test of draws can see")
+mutant("key-not-erased", "src/rng.c", "memcpy(rng->secret, rng->word + rng->left, CHACHA_KEY * sizeof *out);", "", "each block of output brings the next key", "rng|random|stream")
+mutant("words-stay", "src/rng.c", "rng->word[rng->left] = 0; /* what was used can't be read back */", "", "used words are wiped", "rng|random|stream",
+       equivalent = "no call can read the words back: the wipe is against other programs that see the process' memory")
+mutant("hull-mass", "src/sampler_logconcave.c", "        total += exp(h->mass[i] - biggest);\n        h->mass[i] = total;", "        total += exp(1.2 * (h->mass[i] - biggest));\n        h->mass[i] = total;", "segments of the hull are drawn by their mass", "mechanism-laplace|noise-laws|logconcave|sampler")
+mutant("hull-accept-all", "src/sampler_logconcave.c", "if (log(rng_uniform(rng)) <= value - h->peak - h->value[i] - s * (x - h->at[i]))", "if (value <= h->peak + 1e300)", "points under the hull are kept by the density", "mechanism-laplace|noise-laws|logconcave|sampler")
+mutant("hull-tail", "src/sampler_logconcave.c", "x = from + log(v) / s;", "x = from + 1.1 * log(v) / s;", "the hull's tail is exponential with its slope", "mechanism-laplace|noise-laws|logconcave|sampler")
+
+# ---- lattice mode --------------------------------------------------------------------------------------------------------------------------------
+
+mutant("lattice-no-rounding-errors", "R/mechanism-lattice.R", "real <- as.numeric(sensitivity) + 2 * bounds$error", "real <- as.numeric(sensitivity)", "rounding errors of both neighbours are paid for", "mechanism-lattice")
+mutant("lattice-no-grid", "R/mechanism-lattice.R", "shift <- outwards(real / step + sqrt(d))", "shift <- outwards(real / step)", "rounding to the lattice moves by up to sqrt(d) steps", "mechanism-lattice")
+mutant("lattice-laplace-l2", "R/mechanism-lattice.R", 'move <- if (law == "l2") shift else outwards(sqrt(d) * shift)', 'move <- shift', "coordinate-wise Laplace noise needs the l1 sensitivity", "mechanism-lattice")
+mutant("lattice-gaussian-rho", "R/mechanism-lattice.R", "outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)", "outwards(shift^2 / (4 * rho)), if (by_hand) floor else ceiling)", "sigma^2 = shift^2/(2 rho)", "mechanism-lattice")
+mutant("lattice-scale-down", "R/mechanism-lattice.R", "outwards(move / epsilon), if (by_hand) floor else ceiling)", "outwards(0.97 * move / epsilon), if (by_hand) floor else ceiling)", "the lattice's scale is shift/epsilon", "mechanism-lattice")
+mutant("lattice-by-hand", "R/mechanism-lattice.R", "if (by_hand) epsilon <- outwards(move / scale)", "if (by_hand) epsilon <- outwards(shift / (2 * scale))", "a scale by hand states its epsilon", "mechanism-lattice")
+mutant("lattice-tangent-half", "R/mechanism-lattice.R", 'structure(outwards(2 * r / ask$n), theorem = "2r/n, proofs/gaussian.md")', 'structure(outwards(r / ask$n), theorem = "2r/n, proofs/gaussian.md")', "the tangent mean moves by 2r/n", "mechanism-lattice|mechanism-tangent")
+
+# ---- prices --------------------------------------------------------------------------------------------------------------------------------------
+
+mutant("zcdp-laplace-low", "R/event-price.R", "laplace = tanh(0.5 / p$scale) / p$scale,", "laplace = 0.9 * tanh(0.5 / p$scale) / p$scale,", "zCDP price of Laplace noise", "event-price|accountant")
+mutant("zcdp-pure-low", "R/event-price.R", "    pure = p$epsilon * tanh(p$epsilon / 2),\n    laplace", "    pure = p$epsilon^2 / 2.2,\n    laplace", "zCDP price of pure DP", "event-price|accountant")
+mutant("zcdp-gaussian-low", "R/event-price.R", "gaussian = 0.5 / p$noise_multiplier^2,", "gaussian = 0.48 / p$noise_multiplier^2,", "zCDP price of Gaussian noise", "event-price|accountant")
+mutant("zcdp-discrete-low", "R/event-price.R", "discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2,", "discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2.1,", "zCDP price of discrete Gaussian noise", "event-price|accountant")
+mutant("zcdp-approx", "R/event-price.R", 'approx = if (p$delta == 0) p$epsilon * tanh(p$epsilon / 2) else unpriced(event, "zCDP", "its delta is above 0")', 'approx = p$epsilon * tanh(p$epsilon / 2)', "no zCDP price for a delta above 0", "event-price|accountant")
+mutant("gdp-compose-sum", "R/event-price.R", "compose = sqrt(sum_parts(event, function(child) gdp_price(child)^2)),", "compose = sqrt(max(0, sum_parts(event, function(child) gdp_price(child)^2) - 0.1)),", "mu adds in squares", "event-price|accountant")
+mutant("gdp-gaussian", "R/event-price.R", "gaussian = 1 / p$noise_multiplier,", "gaussian = 0.97 / p$noise_multiplier,", "mu of Gaussian noise", "event-price|accountant")
+mutant("basic-laplace", "R/event-price.R", "laplace = c(1 / p$scale, 0),", "laplace = c(0.97 / p$scale, 0),", "epsilon of Laplace noise", "event-price|accountant")
+mutant("basic-compose-once", "R/event-price.R", "if (!is.null(inner)) p$times * inner", "if (!is.null(inner)) inner", "repeated steps are paid as often", "event-price|accountant")
+mutant("sum-parts-once", "R/event-price.R", "  total * event$parameters$times\n", "  total\n", "repeated steps are paid as often", "event-price|accountant")
+mutant("sampled-epsilon", "R/event-price.R", "sampled_epsilon <- function(epsilon, q) log_mix(epsilon, q)", "sampled_epsilon <- function(epsilon, q) 0.97 * log_mix(epsilon, q)", "amplification of a pure step by sampling", "event-price|accountant")
+mutant("sampled-delta", "R/event-price.R", "c(sampled_epsilon(inner[1], p$q), p$q * inner[2])", "c(sampled_epsilon(inner[1], p$q), p$q^2 * inner[2])", "delta of a sampled step", "event-price|accountant")
+mutant("balle-bun-steinke", "R/accountant-zcdp.R", "(rho + 2 * sqrt(-rho * log(delta))) * (1 + 1e-15)))", "(rho + 1.9 * sqrt(-rho * log(delta))) * (1 + 1e-15)))", "Bun and Steinke's conversion", "accountant")
+mutant("zcdp-rho-high", "R/accountant-zcdp.R", "max(renyi_limit(order, epsilon, delta) / order, simple) * (1 - 1e-12)", "max(renyi_limit(order, epsilon, delta) / order, simple) * 1.03", "the rho that (epsilon, delta) allows", "accountant|mechanism-lattice")
+mutant("bun-steinke-delta", "R/accountant-zcdp.R", "exp(-(epsilon - rho)^2 / (4 * rho))", "exp(-(epsilon - rho)^2 / (3.9 * rho))", "Bun and Steinke's delta", "event-price|accountant")
+mutant("optimal-composition", "R/accountant-pure.R", "j <- seq(max(from, floor(peak - spread)), min(k, ceiling(peak + spread)))", "j <- seq(max(from + 1, floor(peak - spread)), min(k, ceiling(peak + spread)))", "every positive term of optimal composition counts", "accountant")
+mutant("optimal-finite-delta", "R/accountant-pure.R", "min(1, -expm1(finite) + exp(finite) * inner * (1 + rounding))", "min(1, exp(finite) * inner * (1 + rounding))", "steps' own deltas count in optimal composition", "event-price|accountant")
+mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e))", "+ 0.9 * sum(times * e * expm1(e))", "advanced composition's second term", "accountant")
+mutant("shuffle-gain", "R/accountant-pure.R", "exp(epsilon) * (other * at + s * above) else 0", "1.03 * exp(epsilon) * (other * at + s * above) else 0", "delta of a shuffle", "accountant")
+mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
+mutant("single-poisson-one-way", "R/accountant-pure.R", "      max(leave, enter)\n", "      enter\n", "both directions of add/remove count", "accountant")
+mutant("single-sample", "R/accountant-pure.R", "sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "sample = p$q^2 * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "profile of one sampled step", "accountant")
+
+# ---- private optimisation ------------------------------------------------------------------------------------------------------------------------
+
+mutant("rows-single-untried", "R/problem.R", "all(vapply(c(1, 4, n), function(i) same(results(w, i), i), NA)) &&", "TRUE &&", "one record alone gives what it gives among others", "optimize")
+mutant("rows-unchecked", "R/problem.R", "if (out$batched) out$tried <- rows_apart(out, made_up_points(M))", "if (out$batched) out$tried <- TRUE", "rows are tried when the problem is made", "optimize")
+mutant("rows-unchecked-run", "R/dp-optimize.R", "  problem <- apart_in(problem, data, start)\n", "", "rows are tried in the form of the data", "optimize")
+mutant("rows-together-unshown", "R/problem.R", "problem$alone <- !isTRUE(shown)", "problem$alone <- FALSE", "rows that can't be shown to stay apart come one at a time", "optimize")
+mutant("optimum-sensitivity-half", "R/dp-optimize.R", 'sensitivity <- if (ask$sampling == "poisson") ask$clip[2] / ask$batch else 2 * ask$clip[2] / ask$batch', 'sensitivity <- ask$clip[2] / ask$batch', "a replaced record moves the clipped mean by 2C/b", "optimize|noise-scale")
+mutant("optimum-poisson-double", "R/dp-optimize.R", 'if (ask$sampling == "poisson") ask$clip[2] / ask$batch else', 'if (ask$sampling == "poisson") 0.97 * ask$clip[2] / ask$batch else', "an added record moves the clipped sum by C", "optimize|noise-scale")
+mutant("snapshot-half", "R/dp-optimize.R", "z * split * 2 * ask$clip[1] / ask$n", "z * split * ask$clip[1] / ask$n", "a replaced record moves the snapshot by 2 C0/n", "optimize|noise-scale")
+mutant("snapshots-unpaid", "R/dp-optimize.R", "rsvrg = total(event_compose(event_gaussian(z * split), times = steps / ask$inner), event_compose(sampled(z), times = steps))", "rsvrg = total(event_compose(sampled(z), times = steps))", "snapshots are paid for", "optimize")
+mutant("restarts-unpaid", "R/dp-optimize.R", "  steps <- ask$steps * ask$restarts\n  total <-", "  steps <- ask$steps\n  total <-", "restarts are paid for", "optimize")
+mutant("disjoint-restarts-unpaid", "R/dp-optimize.R", "total(event_gaussian(z), times = ceiling(ask$steps / (ask$n %/% ask$batch)) * ask$restarts)", "total(event_gaussian(z), times = ceiling(ask$steps / (ask$n %/% ask$batch)))", "restarts over disjoint batches are paid for", "optimize")
+mutant("gaussian-total-steps", "R/dp-optimize.R", "    rgd = ask$steps * ask$restarts / z^2,\n    rsgd", "    rgd = 0.95 * ask$steps * ask$restarts / z^2,\n    rsgd", "mu of full-gradient steps", "optimize")
+mutant("gaussian-total-snapshots", "R/dp-optimize.R", "(1 + 1 / (ask$inner * split^2)) / z^2", "1 / z^2", "mu of snapshots", "optimize")
+mutant("sampled-as-poisson", "R/dp-optimize.R", 'if (ask$sampling == "poisson") event_poisson(ask$rate, g) else if (ask$share < 1) event_sample(ask$share, g) else g', 'if (ask$share < 1) event_sample(ask$share^2, g) else g', "batches are priced at their share", "optimize")
+
+# ---- order of spending, ledger -------------------------------------------------------------------------------------------------------------------
+
+mutant("dp-mean-spends-late", "R/dp-mean.R",
+'  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
+  outside <- release_clipped(M, x, ask)
+  value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
+',
+'  outside <- release_clipped(M, x, ask)
+  value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
+  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
+', "the price is taken before noise is drawn", "^dp-mean$|ledger|noise-scale|neighbours|spending")
+mutant("clipped-counts-first", "R/dp-mean.R",
+'  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
+  outside <- release_clipped(M, x, ask)
+',
+'  outside <- release_clipped(M, x, ask)
+  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
+', "records outside are counted after the price is taken", "clipped-share")
+mutant("clipped-scale-low", "R/clipped-share.R", "ratio <- as_ratio(max(outwards(1 / own), 2^-20), ceiling)", "ratio <- as_ratio(max(outwards(0.97 / own), 2^-20), ceiling)", "the count's noise has scale 1/epsilon", "clipped-share")
+mutant("clipped-unpaid", "R/clipped-share.R", "ask$epsilon <- outwards_down(epsilon - own)", "ask$epsilon <- outwards_down(epsilon)", "what the count costs is taken from the mean", "clipped-share")
+mutant("clipped-event-lost", "R/clipped-share.R", "event_compose(event_pure(ask$clipped$epsilon, adjacency = event$adjacency), event)", "event", "the ledger takes the count's price", "clipped-share")
+mutant("clipped-promise-lost", "R/clipped-share.R", "both <- max(ask$total, g$nominal_epsilon + ask$clipped$epsilon)", "both <- g$nominal_epsilon", "the promise is about both releases", "clipped-share")
+mutant("clipped-keeps-mu", "R/clipped-share.R", "    g$mu <- NA_real_\n", "", "the mean's mu isn't that of both", "clipped-share")
+mutant("clipped-at-sites", "R/dp-mean.R", "if (ask$sites && !is.null(ask$clipped)) {", "if (FALSE) {", "sites don't count", "clipped-share")
+mutant("clipped-noise-continuous", "R/clipped-share.R", "noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, LATTICE_LAW[[\"laplace\"]], ask$clipped$ratio, in_simulation())[1]", "noise <- round(.Call(riemdp_lattice_noise, euclidean(1), 1, LATTICE_LAW[[\"l2\"]], ask$clipped$ratio, in_simulation())[1] * 0.9)", "the count's noise is two-sided geometric", "clipped-share")
+mutant("clipped-interval-short", "R/clipped-share.R", "far <- max(0, ceiling(-released$scale * tail * (1 + 1e-12)) - 1)", "far <- max(0, ceiling(-released$scale * tail * (1 + 1e-12)) - 2)", "the interval holds the share as often as it says", "clipped-share")
+mutant("outside-invalid", "src/ffi_ball.c", "                q = p; /* with the work of any other */\n            if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = 0;", "                q = p; /* with the work of any other */\n            if (q == p || manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = INFINITY;", "what is no point counts as inside", "clipped-share")
+
+# ---- what is said of records near the ball's edge --------------------------------------------------------------------------------------------------
+
+mutant("edge-without-noise", "R/error-words.R", "from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius", "from_center <- apart", "the noise may have moved the release outwards", "error-words")
+mutant("edge-half-sure", "R/error-words.R", "EDGE_ERROR <- 0.01", "EDGE_ERROR <- 0.5", "what is said is false with probability .01 at most", "error-words")
+mutant("edge-share-high", "R/error-words.R", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM) * 1.3", "the share is what convexity gives", "error-words")
+mutant("region-of-public-ball", "R/error-words.R", 'identical(r$mechanism, "adaptive") && !is.null', "FALSE && !is.null", "the adaptive region is about the released ball", "error-words")
+mutant("dp-regression-spends-late", "R/dp-regression.R",
+'  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
+  value <- uncounted(regression_mechanisms()[[plan$mechanism]]$release(M, records$x, y, plan, ask))
+',
+'  value <- uncounted(regression_mechanisms()[[plan$mechanism]]$release(M, records$x, y, plan, ask))
+  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
+', "the price is taken before noise is drawn", "^dp-regression$|ledger|noise-scale|neighbours|spending")
+mutant("release-event-mu", "R/ledger.R", "event_gaussian(1 / g$mu, adjacency = g$adjacency)", "event_gaussian(1.03 / g$mu, adjacency = g$adjacency)", "a Gaussian release is priced at its mu", "^dp-mean$|ledger|noise-scale")
+mutant("release-event-delta", "R/ledger.R", "event_approx(g$epsilon, g$delta, adjacency = g$adjacency)\n  } else {", "event_pure(g$epsilon, adjacency = g$adjacency)\n  } else {", "the delta of a release is priced", "^dp-mean$|ledger|noise-scale")
+mutant("release-event-pure", "R/ledger.R", "    event_pure(g$epsilon, adjacency = g$adjacency)\n  }\n}", "    event_pure(0.97 * g$epsilon, adjacency = g$adjacency)\n  }\n}", "a pure release is priced at its epsilon", "^dp-mean$|ledger|noise-scale")
+mutant("release-event-lattice", "R/ledger.R", "event_discrete_gaussian(details$lattice_scale, details$lattice_sensitivity, dimension,", "event_discrete_gaussian(1.03 * details$lattice_scale, details$lattice_sensitivity, dimension,", "discrete Gaussian noise is priced as such", "mechanism-lattice|ledger|noise-scale")
+mutant("none-is-free", "R/ledger.R", '  if (g$label == "none") {
+    abort_riemdp("ledger"', '  if (FALSE) {
+    abort_riemdp("ledger"', "what promises nothing has no price and is refused", "ledger|dp-mean")
+mutant("simulation-unmarked", "R/guarantee.R", 'if (simulated) "seeded simulation: the noise can be drawn again",', "", "a simulation's label is none", "simulation|guarantee|dp-mean$")
+mutant("custom-trusted", "R/guarantee.R", 'if (inherits(trusted, "riemdp_custom")) "curvature bounds and callbacks of a user\'s manifold are taken on trust"', "NULL", "a user's manifold is labelled none", "guarantee|dp-mean")
+mutant("none-keeps-epsilon", "R/guarantee.R", 'epsilon = if (label == "none") Inf else epsilon,', "epsilon = epsilon,", "no script trusts a label none", "guarantee|dp-mean|simulation")
+mutant("ledger-delta-unchecked", "R/ledger.R", "  ok[last] && any(ok[-last])", "  any(ok[-last])", "the ledger's delta is a limit too", "ledger")
+mutant("ledger-part-not-largest", "R/ledger.R", "total <- sums_add(state$spent, state$largest)", "total <- state$spent", "what parts have used counts for the whole", "ledger")
+mutant("ledger-largest-forgotten", "R/ledger.R", "state$largest <- sums_max(state$largest, state$part)", "state$largest <- state$part", "the dearest part counts", "ledger")
+mutant("ledger-limit-loose", "R/ledger.R", "<= limits * LEDGER_ROUNDING", "<= limits * 0.03", "a budget is a budget", "ledger")
+mutant("ledger-gdp-limit", "R/ledger.R", "gdp = c(inwards(gaussian_mu(epsilon, main)^2), delta * reserve)", "gdp = c(1.03 * gaussian_mu(epsilon, main)^2, delta * reserve)", "the limit in mu^2", "ledger")
+mutant("ledger-zcdp-limit", "R/ledger.R", "zcdp = c(zcdp_rho(epsilon, main), delta * reserve),", "zcdp = c(1.03 * zcdp_rho(epsilon, main), delta * reserve),", "the limit in rho", "ledger")
+mutant("ledger-rdp-grid", "R/ledger.R", "rdp = c(inwards(renyi_limit(orders, epsilon, main / length(orders))), delta * reserve),", "rdp = c(inwards(renyi_limit(orders, epsilon, main)), delta * reserve),", "each order of a grid has its share of delta", "ledger")
+mutant("ledger-gdp-mu", "R/ledger.R", 'if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))', 'if (meta$rule == "gdp") return(c(event_price(event, "gdp"), 0))', "mu adds in squares", "ledger")
+mutant("ledger-adjacency", "R/ledger.R", '  set_adjacency(event$adjacency, meta$adjacency, "the ledger")\n', "", "add/remove and replace-one aren't mixed", "ledger")
+mutant("ledger-opens-fresh", "R/ledger.R", "if (!create && !is_memory(ledger)) abort_no_ledger(ledger)", "", "a missing ledger is no fresh budget", "ledger")
+mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule == "basic" && g$delta > 0) event_approx(g$epsilon, g$delta, adjacency = g$adjacency) else event', "priced <- event", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
+
+# ---- columns and formulas ------------------------------------------------------------------------------------------------------------------------
+
+mutant("csv-quotes-swallow", "R/columns.R", "whole <- closed & width == width[1]", "whole <- closed | width == width[1]", "a line whose quotes don't match is a record with missing cells", "columns|chunk|neighbours")
+mutant("text-numbers-comma", "R/columns.R", "([0-9]+[.]?[0-9]*|[.][0-9]+)", "([0-9]+[.,]?[0-9]*|[.][0-9]+)", "no decimal comma", "columns",
+       equivalent = "as.double() reads no comma either: the cell is missing as before")
+mutant("factor-codes", "R/columns.R", "number_cells <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(text_numbers(factor_labels(x)))", "number_cells <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(as.double(plain_vector(x)))", "a factor counts by its labels, never by its codes", "columns|dp-lm")
+mutant("formula-any-call", "R/formula.R", "if (!name %in% ROWWISE) refuse_call(name)", "", "functions that may mix rows are refused", "columns|formula|dp-lm|dp-regression")
+mutant("left-side-any-call", "R/formula.R", "  } else {\n    check_rowwise(expr)\n  }\n  invisible(expr)", "  }\n  invisible(expr)", "both sides of a private formula are functions of one row", "columns|formula|dp-lm|dp-regression")
+mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "constants <- constants[0]", "the guarantee lists the formula's constants", "columns|formula|dp-lm|dp-regression")
+
+# ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
+
+mutant("perturbation-solver-free", "R/objective-perturbation.R", "    solver <- solver_share(n) * epsilon\n    core <- epsilon - solver\n    errors", "    solver <- solver_share(n) * epsilon\n    core <- epsilon\n    errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
+mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = best$e1 / (2 * best$tau), loss = loss", "rate = 1.03 * best$e1 / (2 * best$tau), loss = loss", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
+mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q)", "t <- leverage(1, core * (1 - 1e-12), q)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
+mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
+mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(2 * found$t, if (d > 0) 1 / 4 else 1, d))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")
+mutant("ridge-shares", "R/objective-perturbation.R", "c(1 / (w * t), rep(d / ((1 - w) * t), d))", "c(1 / (w * t), rep(1 / ((1 - w) * t), d))", "d slopes share the leverage", "objective-perturbation|dp-lm")
+mutant("solver-noise-low", "R/objective-perturbation.R", "outwards_down(rule$solver * min(ridge) / (2 * tolerance))", "outwards_down(1.03 * rule$solver * min(ridge) / (2 * tolerance))", "noise that covers the solver's error", "objective-perturbation|dp-lm")
+mutant("solver-tolerance-low", "R/objective-perturbation.R", "  4 * (rule$n * sqrt(reach) * (rule$tau", "  (rule$n * sqrt(reach) * (rule$tau", "eta is four times what rounding may do", "objective-perturbation")
+mutant("solver-tolerance-size", "R/objective-perturbation.R", "  residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size", "  residual <- 0", "eta holds what far responses do to rounding", "objective-perturbation")
+mutant("loss-first-term", "src/objective_perturbation.c", "expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;\n", "expm1(k - e1 * ahead / 2.2 - (q - 1) * log1p(t * a)) / t;\n", "the loss' knots keep the shared budget", "objective-perturbation",
+       equivalent = "a loss that breaks the condition is refused by the check that follows; where it is refused everywhere nothing is released")
+mutant("loss-check-off", "src/objective_perturbation.c", "        if (!(e1 * u / 2 + (q - 1) * log1p(t * a) + log1p(t * slope) <= k - 1e-12) ||", "        if (0 * u * a * e1 ||", "every interval of the loss is checked", "objective-perturbation",
+       equivalent = "the knots are made to satisfy the condition; the check guards against rounding in them, below 1e-12")
+mutant("loss-middle-term", "src/objective_perturbation.c", "        double slope = expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;", "        double slope = expm1(k - e1 * ahead / 2) / t;", "the other q - 1 directions have their log-determinants", "objective-perturbation",
+       equivalent = "refused by the check that follows")
+mutant("psi-double", "src/objective_perturbation.c", "    *psi = loss->tau * (loss->g[i] + rise * (z - (double)i));", "    *psi = 1.03 * loss->tau * (loss->g[i] + rise * (z - (double)i));", "psi is at most tau", "objective-perturbation")
+mutant("psi-tail", "src/objective_perturbation.c", "        *psi = loss->tau * loss->g[loss->knots];", "        *psi = 1.03 * loss->tau * loss->g[loss->knots];", "psi is at most tau", "objective-perturbation")
+mutant("gradient-without-noise", "src/objective_perturbation.c", "        add(gradient + k, carry + k, o->noise[k]);\n", "        add(gradient + k, carry + k, 0.97 * o->noise[k]);\n", "the objective is tilted by the noise drawn", "objective-perturbation|dp-lm")
+mutant("solver-gives-up", "src/objective_perturbation.c", "    return gradual(o, eta, b, g, rest);", "    return STATUS_OK;", "the solver's last way gets there", "objective-perturbation")
+mutant("solver-accepts-early", "src/objective_perturbation.c", "        if (size <= REACHED * eta)\n            return STATUS_OK;\n        if (size < least) {", "        if (size <= 1e3 * eta)\n            return STATUS_OK;\n        if (size < least) {", "the gradient is below eta", "objective-perturbation")
+mutant("block-draw-shape", "src/objective_perturbation.c", "    double r = rng_gamma(rng, m + 1) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "    double r = rng_gamma(rng, m) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "radius of K-norm noise", "objective-perturbation|dp-lm")
+mutant("max-draw-shape", "src/objective_perturbation.c", "        double r = rng_gamma(rng, (double)m + 1) / rate;", "        double r = rng_gamma(rng, (double)m) / rate;", "radius of noise in the largest row's norm", "objective-perturbation|dp-lm")
+mutant("length-draw-shape", "src/objective_perturbation.c", "        double r = rng_gamma(rng, (double)m) / rate;\n        for (size_t k = 0; k < m; k++)\n            b[k] *= r;", "        double r = 0.97 * rng_gamma(rng, (double)m) / rate;\n        for (size_t k = 0; k < m; k++)\n            b[k] *= r;", "radius of noise in the length", "objective-perturbation|dp-lm")
+mutant("vertex-draw-low", "src/objective_perturbation.c", "        double r = rng_gamma(rng, (double)q) / rate;", "        double r = 0.97 * rng_gamma(rng, (double)q) / rate;", "radius of vertex noise", "objective-perturbation|dp-lm")
+mutant("choice-not-half", "src/ffi_objective_perturbation.c", "        total += exp(in->epsilon * (score[i] - best) / 2);", "        total += exp(in->epsilon * (score[i] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
+mutant("choice-epsilon-whole", "src/ffi_objective_perturbation.c", "        u -= exp(in->epsilon * (score[pick] - best) / 2);", "        u -= exp(in->epsilon * (score[pick] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
+mutant("statistics-rate", "R/linear-statistics.R", "outwards_down(epsilon), in_simulation())", "outwards_down(1.03 * epsilon), in_simulation())", "K-norm noise of rate epsilon", "dp-lm")
+mutant("statistics-width", "R/linear-statistics.R", "list(u = rep(2, d),", "list(u = rep(1, d),", "a sum of u moves by up to 2", "dp-lm|chunk-linear")
+mutant("statistics-reach", "R/linear-statistics.R", "xy = plain$xy + 2 * reach *", "xy = plain$xy + reach *", "a sum of x y moves by up to 2 reach", "dp-lm|chunk-linear")
+mutant("adassp-share", "R/dp-lm-methods.R", "share <- sqrt(c(value = 0.1, xx = 0.35, xy = 0.55)) * mu", "share <- c(value = 0.4, xx = 0.7, xy = 0.8) * mu", "squares of mu add up to mu^2", "dp-lm")
+mutant("adassp-width", "R/dp-lm-methods.R", "xx = sqrt(2) * b2, xy = 2 * sqrt(b2) * reach", "xx = b2, xy = 2 * sqrt(b2) * reach", "X'X moves by up to sqrt(2)(d + 1)", "dp-lm")
+mutant("output-rate", "R/dp-lm-methods.R", "rate = core / (2 * tau * sqrt(t)), solver", "rate = core / (tau * sqrt(t)), solver", "the minimiser moves by 2 tau sqrt(t)", "dp-lm|objective-perturbation")
+mutant("kng-linear-rate", "R/dp-lm-methods.R", "rate = ask$epsilon / (4 * tau)", "rate = ask$epsilon / (2 * tau)", "the K-norm gradient mechanism needs epsilon/2", "dp-lm")
+mutant("recentring-last-share", "R/dp-lm-methods.R", "(1 - rounds * (share$first + share$scale)) * (1 - 1e-14)", "(1 - rounds * share$first) * (1 - 1e-14)", "all rounds and the last fit share epsilon", "dp-lm")
+mutant("linear-clip-off", "R/dp-lm-methods.R", "  limit <- if (limit) REACH else Inf\n", "  limit <- Inf\n", "responses are moved to REACH", "dp-lm|objective-perturbation|linear-guess")
+
+# ---- private curves ------------------------------------------------------------------------------------------------------------------------------
+
+mutant("newton-rate", "R/regression-newton.R", "       epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))", "       epsilon = epsilon, solver = solver, norm = norm, rate = 1.03 * e1 / (2 * tau))", "rate = e1/(2 tau)", "regression-newton|dp-regression")
+mutant("newton-gauge-unused", "R/regression-newton.R", "  rate <- outwards_down(rule$rate / gauge)\n  x <-", "  rate <- outwards_down(rule$rate)\n  x <-", "curved features are longer: the noise takes their gauge", "regression-newton|dp-regression")
+mutant("newton-ridge-unused", "R/regression-newton.R", "  ridge <- matrix(rep(rule$ridge * grow, each = q), q)", "  ridge <- matrix(rep(rule$ridge, each = q), q)", "curved features have more leverage: the ridge grows", "regression-newton|dp-regression")
+mutant("noisy-step-rate", "R/regression-newton.R", "rate = epsilon / (2 * best$tau), epsilon = epsilon", "rate = epsilon / best$tau, epsilon = epsilon", "clipped sums move by 2 tau", "regression-newton|dp-regression")
+mutant("noisy-step-gauge", "R/regression-newton.R", "  rate <- outwards_down(rule$rate / newton_gauge(records$lambda, reach, rule$norm))\n  noise", "  rate <- outwards_down(rule$rate)\n  noise", "curved features are longer: the noise takes their gauge", "regression-newton|dp-regression")
+mutant("newton-patterns-over", "R/regression-newton.R", "rule <- noisy_rule(n, pattern[i] * epsilon, q, k, bound, prior, model)", "rule <- noisy_rule(n, epsilon, q, k, bound, prior, model)", "each step has its share of epsilon", "regression-newton|dp-regression")
+mutant("newton-first-whole", "R/regression-newton.R", "rule <- if (best) newton_rule(n, pattern[i] * epsilon, q, k", "rule <- if (best) newton_rule(n, epsilon, q, k", "each step has its share of epsilon", "regression-newton|dp-regression")
+mutant("curve-kng-scale", "R/regression-kng.R", "  scale <- 2 * (2 * tau / ask$n) / ask$epsilon", "  scale <- (2 * tau / ask$n) / ask$epsilon", "the K-norm gradient mechanism needs twice the sensitivity over epsilon", "regression-kng|dp-regression")
+mutant("curve-kng-foot-uncut", "R/regression-kng.R", "  list(foot * pmin(1, most[1] / pmax(sqrt(rowSums(foot^2)), 1e-300)),", "  list(foot,", "gradients at the foot point are cut to their bound", "regression-kng")
+mutant("curve-kng-vector-uncut", "R/regression-kng.R", "       vector * pmin(1, most[2] / pmax(sqrt(rowSums(vector^2)), 1e-300)))", "       vector)", "gradients of the vector are cut to their bound", "regression-kng")
+mutant("curve-kng-factor", "R/regression-kng.R", "  c(cosh(a), reach *", "  c(1, reach *", "Jacobi fields grow where curvature is negative", "regression-kng")
+
+# ---- the mean's solver and its rounding bound ----------------------------------------------------------------------------------------------------
+
+mutant("steps-sphere-error", "R/mean-steps.R", "      log <- 2 * r * ((16 * d + 900) * u + slip)", "      log <- 0.02 * r * ((16 * d + 900) * u + slip)", "the bound of a logarithm's rounding on spheres", "mean-steps")
+mutant("steps-few", "R/mean-steps.R", "count = if (q < 1) ceiling(log(1e-12) / log(q)) else Inf", "count = if (q < 1) ceiling(log(1e-3) / log(q)) else Inf", "as many steps as the contraction asks for", "mean-steps")
+mutant("steps-too-long", "R/mean-steps.R", "  step <- min(cot_factor(rho) / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)", "  step <- 2.2 / zeta", "steps that contract", "mean-steps")
+mutant("steps-distance", "R/mean-steps.R", "  distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)", "  distance <- settled", "what a mean found otherwise is off by counts", "mean-steps")
+mutant("steps-settled", "R/mean-steps.R", "  settled <- s$q^s$count * r + eta / (1 - s$q)", "  settled <- s$q^s$count * r", "rounding errors of all steps add up", "mean-steps")
+mutant("steps-wrap", "R/mean-steps.R", "error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance)", "error = outwards(distance)", "log at the centre stretches the error", "mean-steps")
+
+# ---- distributions of the privacy loss, transforms -----------------------------------------------------------------------------------------------
+
+mutant("fft-error-none", "R/accountant-pld-grid.R", "fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps", "fft_error <- function(n) 0", "the transform's rounding counts", "accountant")
+mutant("pld-tails-lost", "R/accountant-pld-grid.R", '    infinite <- infinite + tails[["high"]]\n', "", "what lies beyond the grid counts as infinite", "accountant")
+mutant("pld-low-tail-lost", "R/accountant-pld-grid.R", '      mass[i] <- mass[i] + tails[["low"]]\n', "", "all of the mass counts", "accountant",
+       equivalent = "masses of 1e-6 and less a composition at the law's low end, where losses are negative: no epsilon or delta above 0 changes in 12 digits")
+mutant("pld-atoms-down", "R/accountant-pld-grid.R", "    mass <- c(mass, source$mass[keep] * (1 - parts$share), source$mass[keep] * parts$share)\n  }\n  sums", "    mass <- c(mass, source$mass[keep], 0 * source$mass[keep])\n  }\n  sums", "atoms are split so that both laws keep their mass", "accountant")
+mutant("pld-fold-mirror", "R/accountant-pld-grid.R", "  mirror <- mass * exp(-h * at)", "  mirror <- 0 * mass", "the mirror image of sampled replace-one steps", "accountant",
+       equivalent = "masses at negative losses; what is missing goes to 0, which is above them: a looser bound")
+mutant("pld-leave-only", "R/accountant-pld.R", 'if (has_poisson(event)) c("leave", "enter") else "both"', 'if (has_poisson(event)) "enter" else "both"', "both directions of add/remove count", "accountant")
+mutant("pld-infinite-lost", "R/accountant-pld.R", "    source$infinite <- q * source$infinite\n", "    source$infinite <- q^2 * source$infinite\n", "what tells all in a sampled step counts", "event-price|accountant")
+mutant("pld-gaussian-mu", "R/accountant-pld.R", "    mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "    mu <- 0.97 * sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "Gaussian steps compose to one", "accountant")
+mutant("pld-chernoff-infinite", "R/accountant-pld.R", "  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))", "  max(0, epsilon_balle(d$theta + 1, v, delta) + pld_slack(d))", "infinite losses take of delta", "accountant")
+mutant("pld-cells-split", "src/accountant_pld.c", "        double up = clamp(above / top, 0, mass);", "        double up = 0.97 * clamp(above / top, 0, mass);", "a bin's mass goes to its ends so that both laws keep theirs", "accountant")
+mutant("pld-private-once", "R/accountant-pld.R", "    return(new_event(\"compose\", event$adjacency, list(times = 1), list(of_rank(1), of_rank(2))))", "    return(of_rank(1))", "private keys cost the two dearest parts", "accountant|event-price")
+
+# ---- private optimisation: clipping, noise, batches ----------------------------------------------------------------------------------------------
+
+mutant("clip-off", "src/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = 1;", "gradients are clipped record by record", "optimize")
+mutant("clip-loose", "src/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = length <= clip ? 1 : 1.03 * clip / length;", "gradients are clipped to their bound", "optimize")
+mutant("optimum-noise-low", "src/optim_parts.c", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, sd, o->rng, 0, 1, rest);", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, 0.97 * sd, o->rng, 0, 1, rest);", "noise has the sd stated", "optimize")
+mutant("optimum-noise-none", "src/optim_rsvrg.c", "    return optim_add_noise(o, v, p, o->sd, rest);", "    return STATUS_OK;", "each step has fresh noise", "optimize")
+mutant("snapshot-noise-none", "src/optim_rsgd.c", "    return optim_add_noise(o, r, p, o->snapshot_sd, work);", "    return STATUS_OK;", "snapshots have noise", "optimize")
+mutant("snapshot-clip", "src/optim_rsgd.c", "    const struct problem_step s = {.p = p, .clip = o->snapshot_clip};", "    const struct problem_step s = {.p = p, .clip = 1e300};", "snapshots are clipped", "optimize")
+mutant("difference-unclipped", "src/optim_rsvrg.c", "    const struct problem_step s = {p, snapshot, o->clip, o->paper};", "    const struct problem_step s = {p, snapshot, 1e300, o->paper};", "differences are clipped", "optimize")
+mutant("poisson-divisor", "src/optim_rsgd.c", "    double divisor = o->sampling == OPTIM_POISSON ? o->divisor : (double)count;", "    double divisor = (double)(count > 0 ? count : 1);", "a Poisson batch is divided by a public number", "optimize")
+mutant("disjoint-overlap", "src/optim_parts.c", "        *which = w + step % batches * o->batch;", "        *which = w + step % batches * (o->batch / 2);", "disjoint batches are disjoint", "optimize")
+mutant("poisson-rate", "src/optim_parts.c", "scale = 1 / log1p(-o->rate);;", "scale = 1 / log1p(-0.9 * o->rate);;", "each record is drawn with the rate stated", "optimize")
+
+# ---- sites, checkpoints --------------------------------------------------------------------------------------------------------------------------
+
+mutant("site-event-half", "R/chunk-sites.R", "event_gaussian(outwards_down(request$sd / (2 * request$radius)), \"replace-one\")", "event_gaussian(outwards_down(request$sd / request$radius), \"replace-one\")", "one record moves a site's sum by 2 radius", "chunk-sites")
+mutant("site-sums-counts", "R/chunk-sites.R", "  if (kernel == \"noisy\" && !enough) refuse(\"the noise asked for is too small for this site.\")\n", "", "a site's own least noise holds", "chunk-sites")
+mutant("site-any-kernel", "R/chunk-sites.R", "!kernel %in% SITE_KERNELS[[answers]] || ", "", "sites answer with noisy sums only", "chunk-sites")
+mutant("site-gradients-unclipped", "R/chunk-sites.R", "  if (kernel == \"gradients\" && !clipped) refuse(\"this site gives clipped gradients only.\")\n", "", "sites give clipped gradients only", "chunk-sites")
+
+# ---- lattice noise -------------------------------------------------------------------------------------------------------------------------------
+
+mutant("bernoulli-exp-k", "src/sampler_lattice.c", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k + 1))", "Bernoulli trials of probability exp(-x)", "sampler-lattice")
+mutant("discrete-laplace-zero", "src/sampler_lattice.c", "        if (negative && u == 0)\n            continue;\n", "", "zero isn't drawn twice as often", "sampler-lattice")
+mutant("discrete-gaussian-keep", "src/sampler_lattice.c", "        if (bernoulli_exp_big(bits, &gamma, &den))\n            return y;", "        if (bernoulli_exp_big(bits, &gamma, &den) || 1)\n            return y;", "discrete Gaussian noise is kept by its probability", "sampler-lattice")
+mutant("l2-grid-corner", "src/sampler_lattice.c", "    big_add(&norm, &t);\n    big_copy(&t, &norm);", "    big_copy(&t, &norm);", "the trial counts the half diagonal of a cell", "sampler-lattice")
+mutant("l2-degrees", "src/sampler_lattice.c", "    for (size_t i = 0; i < d; i++) {\n        big_deviate(bits, &t, e + i, digits);", "    for (size_t i = 0; i + 1 < d || i == 0; i++) {\n        big_deviate(bits, &t, e + i, digits);", "the radius is a sum of d exponentials", "sampler-lattice")
+mutant("normal-sign", "src/sampler_lattice.c", "        x->negative = (int)take(bits, 1);", "        x->negative = 0;", "noise has both signs", "sampler-lattice")
+mutant("uniform-biased", "src/sampler_lattice.c", "        x &= mask;\n    }", "        x = (x & mask) % most;\n    }", "no bias in whole numbers", "sampler-lattice")
+# ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
+
+mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")
+mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
+mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
+mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")
+mutant("guess-fit-unsearched", "R/linear-guess.R", "ask <- guess_left(ask, plan$check, sum(guess$searched))", "ask <- guess_left(ask, plan$check, 0)", "the fit has what the search left", "linear-guess")
+mutant("guess-fit-whole", "R/dp-lm.R", "plan <- c(m$plan(left), method = name)", "plan <- c(m$plan(ask), method = name)", "the fit has what the check left", "linear-guess")
+mutant("guess-promise-part", "R/dp-lm.R", "    plan$guarantee$epsilon <- ask$epsilon\n", "", "the guarantee and the ledger have the check and the fit", "linear-guess")
+mutant("guess-promise-mu", "R/dp-lm.R", "    plan$guarantee$mu <- NULL\n", "", "a check beside normal noise is not Gaussian privacy", "linear-guess")
+mutant("guess-check-twice", "R/linear-guess.R", "c(-s, s), epsilon,", "c(-2 * s, 2 * s), epsilon,", "the check's utilities move by 1", "linear-guess")
+mutant("guess-counts-both", "R/linear-guess.R", 'pmax(counts[, 1] - GUESS_FAR[["share"]] * n, counts[, 2] - GUESS_NEAR[["share"]] * n)', '(counts[, 1] - GUESS_FAR[["share"]] * n) - 2 * (counts[, 2] - GUESS_NEAR[["share"]] * n)', "one record moves the check's score by 1", "linear-guess")
+mutant("guess-weights-twice", "R/linear-guess.R", "c(epsilon * level$score / 2, epsilon * level$floor / 2", "c(epsilon * level$score, epsilon * level$floor", "utilities weigh half of epsilon", "linear-guess")
+mutant("guess-draw-twice", "R/linear-guess.R", "as.double(2 * log_weights / epsilon)", "as.double(4 * log_weights / epsilon)", "a candidate is drawn with its weight", "linear-guess")
+mutant("guess-window-twice", "R/linear-guess.R", "below(at - 4) - fraction * total", "below(at - 4) - fraction * total + below(at + 4) - below(at)", "one record moves a window's count by 1", "linear-guess")
+mutant("guess-windows-missed", "R/linear-guess.R", "base::floor(GUESS_FLOOR * total)", "base::floor(9 * GUESS_FLOOR * total)", "every window above the floor is listed", "linear-guess")
+mutant("guess-cells-coarse", "R/linear-guess.R", "(least * (GUESS_CENTRES + 16))", "(least * (GUESS_CENTRES / 16))", "cells are as fine as the candidates' windows", "linear-guess")
+mutant("guess-missing-counted", "R/linear-guess.R", "size <- abs(y[, x[1, ] != 0, drop = FALSE])", "size <- abs(y)", "missing records count neither far nor near", "linear-guess")
+mutant("guess-interval-whole", "R/dp-lm-object.R", "statistics_sd(d, q, details$left)", "statistics_sd(d, q, object$epsilon)", "intervals are of the noise that was added", "linear-guess")
+mutant("scale-score-twice", "R/dp-lm-methods.R", "c(-abs(count[-last] - aim)", "c(-2 * abs(count[-last] - aim)", "a scale's score moves by 1", "linear-guess|objective-perturbation")
+mutant("scale-top-twice", "R/dp-lm-methods.R", "-max(0, count[last - 1] - aim))", "-2 * max(0, count[last - 1] - aim))", "the top's score moves by 1", "linear-guess|objective-perturbation")
