@@ -492,6 +492,15 @@ test_that("the gradient mechanism draws from its density", {
     # a standard deviation's relative error: below 1/sqrt(draws), for laws with the tails of the exponential
     expect_lt(max(abs(apply(b, 2, stats::sd) / sd - 1)), if (draws > 1e4) 5.5 / sqrt(draws) + 0.003 else 8 / sqrt(draws) + 0.01)
   }
+  # the public envelope where it is sharp: all responses far on one side pull with n tau, and the law is a Laplace law around it
+  x <- rbind(rep(1, 10))
+  y <- rbind(rep(1e3, 10))
+  b <- with_simulation(4, replicate(4000, .Call(
+    riemdp:::riemdp_release_clipped_kng, x, y, cbind(2), cbind(0), riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())),
+    c(1e-6, 60, 2), c(0.5, 200, 0, 1e6), TRUE
+  )))
+  laplace <- function(z) ifelse(z < 0, exp(z) / 2, 1 - exp(-z) / 2)
+  expect_gt(stats::ks.test(0.5 * (2 * b - 10), laplace)$p.value, 1e-5)
 })
 
 test_that("the gradient mechanism ends whatever the records are, and its last resort costs less than the rate is rounded down by", {

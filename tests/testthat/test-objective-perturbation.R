@@ -149,10 +149,15 @@ test_that("curved features: the noise takes the sup of their gauge, and without 
 })
 
 test_that("the loss meets its condition at every point, and is Huber's where there is room", {
-  for (case in list(c(1, 1), c(2, 4), c(0.25, 2), c(8, 1), c(1, 16))) {
+  for (case in list(c(1, 1, 1), c(2, 4, 1), c(0.25, 2, 0), c(8, 1, 5), c(1, 16, 2))) {
     eps <- case[1]
     q <- case[2]
-    rule <- rule_of(500, eps, 1, q, "closed")
+    d <- case[3]
+    rule <- rule_of(500, eps, d, q, "closed")
+    # the largest leverage of a record (1, x), x at a corner, against the ridge
+    expect_lte(sum(1 / rule$ridge), rule$t * (1 + 1e-12))
+    expect_gte(sum(1 / rule$ridge), rule$t * (1 - 1e-12))
+    expect_length(rule$ridge, d + 1)
     k <- rule$epsilon - rule$solver - rule$e1 / 2
     z <- c(10^seq(-6, 0, length.out = 200), seq(0.001, 12, by = 0.0007))
     at <- riemdp:::loss_at(rule$g, 1, z)
@@ -162,6 +167,9 @@ test_that("the loss meets its condition at every point, and is Huber's where the
     expect_lte(max(spent), k)
     expect_gte(max(spent), k * 0.98)
     expect_true(all(diff(rule$g) >= 0) && all(rule$g <= 1) && all(at$across <= 1 + 1e-12))
+  }
+  for (rule in list(rule_of(500, 1, 3, 2, "model"), rule_of(500, 1, 3, 2, loss = "huber"))) {
+    expect_lte(sum(1 / rule$ridge), rule$t * (1 + 1e-12))
   }
   expect_null(riemdp:::shared_loss(0.1, 0.5, 4, 1)) # q log(1 + t) is above k
   expect_error(.Call(riemdp:::riemdp_shared_loss, 1, 1, 0, 1, 0.04, 200), class = "riemdp_error_argument")
