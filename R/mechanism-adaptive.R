@@ -49,8 +49,9 @@ mechanism_adaptive <- list(
   },
   release = function(M, x, plan, ask) {
     pick <- function(stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
-    center <- clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough))
-    radii <- adaptive_radii(M, ask, plan$shares[["mean"]], center)
+    balls <- adaptive_balls(M, ask, plan$shares[["mean"]], clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough)))
+    center <- balls$center
+    radii <- balls$radii
     chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center, radii / ADAPTIVE_MARGIN, plan$fraction,
                           plan$shares[["radius"]] * ask$epsilon, in_simulation())]
     last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
@@ -96,8 +97,9 @@ adaptive_stage <- function(M, ask, share, center, radius) {
   stage
 }
 
-# the radii of the grid whose last stage can be served around a released centre (on Bures-Wasserstein that depends on it)
-adaptive_radii <- function(M, ask, share, center) {
+# The radii of the grid whose last stage can be served around a released centre (on Bures-Wasserstein that depends on it). Where there is
+# none the public ball serves: the plan has shown that it does, and the budget is spent by now.
+adaptive_balls <- function(M, ask, share, center) {
   radii <- adaptive_grid(ask$ball$radius)
   served <- vapply(radii, function(r) {
     tryCatch({
@@ -105,7 +107,7 @@ adaptive_radii <- function(M, ask, share, center) {
       TRUE
     }, riemdp_error = function(e) FALSE)
   }, logical(1))
-  if (any(served)) radii[served] else radii[1]
+  if (any(served)) list(center = center, radii = radii[served]) else list(center = ask$center, radii = radii[1])
 }
 
 # post-processing: a released point moved to the nearest point of the public ball

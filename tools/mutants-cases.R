@@ -92,6 +92,7 @@ mutant("tangent-noise-small", "src/tangent_noise.c", "        rng_normals(rng, (
 mutant("tangent-noise-projected-small", "src/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
 mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)', 'last <- adaptive_stage(M, ask, 1, center, chosen)', "the last stage spends its share only", "mechanism-adaptive")
 mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", 'plan$shares[["radius"]] * ask$epsilon', '2 * plan$shares[["radius"]] * ask$epsilon', "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
+mutant("adaptive-none-served", "R/mechanism-adaptive.R", "radii = radii[served]) else list(center = ask$center, radii = radii[1])", "radii = radii[served]) else list(center = center, radii = radii[1])", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
 mutant("adaptive-first-whole", "R/mechanism-adaptive.R", 'rough <- adaptive_stage(M, ask, shares[["center"]], ask$center, ask$ball$radius)', 'rough <- adaptive_stage(M, ask, 1, ask$center, ask$ball$radius)', "the first stage spends its share only", "mechanism-adaptive")
 
 # ---- random numbers ------------------------------------------------------------------------------------------------------------------------------
