@@ -83,6 +83,17 @@ test_that("radii on hyperbolic space follow the law, in both models", {
   }
 })
 
+test_that("far radii follow the law as well, where the hull is exponential", {
+  # the mean excess over the radius that 2 % of the draws exceed; 5 standard errors, 1.8 %
+  law <- hyperbolic_law(2, 0.4)
+  from <- stats::uniroot(function(r) law$cdf(r) - 0.98, c(0, 20), tol = 1e-10)$root
+  rho <- with_simulation(7, .Call(riemdp:::riemdp_laplace_radii, hyperbolic(2), 4e6, 0.4, TRUE))
+  excess <- rho[rho > from] - from
+  beyond <- function(f) stats::integrate(function(r) f(r) * sinh(r) * exp(-r / 0.4), from, from + 40, rel.tol = 1e-10)$value
+  expect_lt(abs(mean(excess) / (beyond(function(r) r - from) / beyond(function(r) 1)) - 1), 0.018)
+  expect_lt(abs(length(excess) / (0.02 * length(rho)) - 1), 5 * sqrt(0.98 / (0.02 * length(rho))) + 1e-3)
+})
+
 test_that("radii on planar shapes follow the law", {
   for (k in c(3, 10, 50)) for (sigma in c(0.002, 0.05)) {
     expect_law(radii(kendall(k), sigma, seed = k), kendall_law(k, sigma))
