@@ -1100,6 +1100,16 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
     struct kng_bins *b = &k->bins;
     public_bins(k, b);
     double extra = law == KNG_DISTANCE ? 0 : k->gradient, k_min = law == KNG_DISTANCE ? 0 : fmin(m->k_min, 0), least = 1;
+    /* What the cells of the tilt share: log masses above and below without the cap, and the exponents. The shares and halves of the
+     * bins have served. */
+    double *top = b->mass, *down = b->halve, *low = k->other.mass, *steep = k->other.level;
+    for (size_t i = 0; i < b->count; i++) {
+        double lo = b->edge[i], hi = b->edge[i + 1], width = log(hi - lo);
+        top[i] = width + b->log_area[i];
+        down[i] = b->level[i] / sigma;
+        low[i] = lo > 0 || m->dim == 1 ? width + (m->dim == 1 ? 0 : log_area_low(k, lo)) : -INFINITY;
+        steep[i] = (cot_factor(k_min, fmin(radius + extra + hi, 2 * radius)) * hi + extra) / sigma;
+    }
     /* cells of the tilt: within each, the ball is compared with balls of a slightly smaller and larger radius */
     for (double from = 0; from < radius;) {
         double half = fmin(0.01 * (radius - from + sigma), 0.01 * radius), log_top = -INFINITY, log_low = -INFINITY;
@@ -1107,13 +1117,10 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
         half = 0.5 * (to - from) * (1 + 1e-9);
         host_tick(m->host, 0, 0);
         for (size_t i = 0; i < b->count; i++) {
-            double lo = b->edge[i], hi = b->edge[i + 1], width = log(hi - lo);
-            log_top =
-                log_add(log_top, width + b->log_area[i] + log_cap_at(k, tilt, radius + half, lo) - b->level[i] / sigma);
-            if (lo > 0 || m->dim == 1)
-                log_low = log_add(log_low, width + (m->dim == 1 ? 0 : log_area_low(k, lo)) +
-                                               log_cap_low(k, tilt, radius - half, hi) -
-                                               (cot_factor(k_min, fmin(radius + extra + hi, 2 * radius)) * hi + extra) / sigma);
+            double lo = b->edge[i], hi = b->edge[i + 1];
+            log_top = log_add(log_top, top[i] + log_cap_at(k, tilt, radius + half, lo) - down[i]);
+            if (low[i] > -INFINITY)
+                log_low = log_add(log_low, low[i] + log_cap_low(k, tilt, radius - half, hi) - steep[i]);
         }
         least = fmin(least, exp(log_low - log_top));
         from = to;
