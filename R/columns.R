@@ -221,8 +221,9 @@ file_bytes <- function(path) {
   connection <- gzfile(path, "rb") # reads what isn't compressed as it is
   on.exit(close(connection))
   parts <- list()
+  size <- min(2^24, max(2^16, file.size(path), na.rm = TRUE)) # room that readBin() takes, whatever it finds
   repeat {
-    part <- readBin(connection, "raw", 2^24)
+    part <- readBin(connection, "raw", size)
     if (!length(part)) return(do.call(c, c(list(raw()), parts)))
     parts[[length(parts) + 1]] <- part
   }

@@ -36,9 +36,10 @@ dp_mean_plan <- function(M, n, epsilon, center, radius, ..., delta = 0, mechanis
   if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
   ask <- mean_ask(M, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials, list(),
                   clipped)
-  rows <- lapply(plan_all(M, ask, wanted), plan_row, M = M, ask = ask, spread = spread)
+  plans <- plan_all(M, ask, wanted)
+  rows <- lapply(plans, plan_row, M = M, ask = ask, spread = spread)
   table <- do.call(rbind, rows)
-  best <- tryCatch(plan_mean(M, ask)$mechanism, riemdp_error = function(e) NA_character_)
+  best <- tryCatch(plan_mean(M, ask, plans)$mechanism, riemdp_error = function(e) NA_character_)
   table$chosen <- !is.na(best) & table$mechanism == best
   table <- table[order(!is.na(table$expected_error), -table$expected_error, decreasing = TRUE), ]
   row.names(table) <- NULL

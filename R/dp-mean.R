@@ -269,12 +269,12 @@ record_count <- function(M, x) {
 }
 
 # everything that is decided before records are touched
-plan_mean <- function(M, ask) {
+plan_mean <- function(M, ask, plans = NULL) {
   if (ask$ball$k_min == -Inf) {
     abort_riemdp("unsupported", "a private mean needs a finite lower bound of the curvature, `k_min`.")
   }
   if (ask$mechanism == "auto") {
-    plan <- plan_auto(M, ask)
+    plan <- plan_auto(M, ask, plans)
   } else {
     plan <- plan_one(M, ask, ask$mechanism)
     plan$chosen <- "asked for"

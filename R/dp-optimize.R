@@ -335,7 +335,10 @@ plan_optimum <- function(ask) {
     z <- if (!is.null(one)) {
       one / gaussian_mu(ask$epsilon, ask$delta)
     } else {
-      calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta)
+      numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, ask$epsilon, ask$delta), digits = 17)
+      remember(paste(c("steps", ask$method, ask$sampling, ask$adjacency, numbers), collapse = " "), function() {
+        calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta)
+      })
     }
   }
   sd <- c(z * sensitivity, if (ask$inner > 0) z * split * 2 * ask$clip[1] / ask$n)

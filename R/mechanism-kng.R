@@ -22,7 +22,8 @@ kng_unsupported <- function(M, ask, name) {
 # scale was rounded up by (proofs/kng.md, section 6).
 kng_trials <- function(M, ask, name, scale, epsilon, gradient) {
   r <- ask$ball$radius
-  least <- .Call(riemdp_kng_least_acceptance, M, r, KNG_LAW[[name]], scale, gradient)
+  key <- paste(c("acceptance", name, M$name, format(c(M$param, r, scale, gradient), digits = 17)), collapse = " ")
+  least <- remember(key, function() .Call(riemdp_kng_least_acceptance, M, r, KNG_LAW[[name]], scale, gradient))
   # log(1 + e^epsilon) without overflow
   log_factor <- epsilon + log1p(exp(-epsilon))
   constant <- ask$timing == "constant"

@@ -189,5 +189,6 @@ law_error <- function(M, sigma, mechanism, center, radius) {
       .Call(riemdp_gaussian_radii, M, count, sigma, TRUE)
     }
   }
-  mean(with_simulation(1, radii()))
+  key <- paste(c("radii", mechanism, M$name, format(c(M$param, M$floor, sigma), digits = 17)), collapse = " ")
+  remember(key, function() mean(with_simulation(1, radii())))
 }

@@ -125,10 +125,10 @@ plan_all <- function(M, ask, names = names(mean_mechanisms())) {
 }
 
 # mechanism = "auto": the smallest expected error among proven ones. Simulated errors carry some noise, so a later one has to be
-# clearly better than an earlier one.
-plan_auto <- function(M, ask) {
-  candidates <- Filter(function(m) isTRUE(m$auto), mean_mechanisms())
-  plans <- plan_all(M, ask, names(candidates))
+# clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
+plan_auto <- function(M, ask, plans = NULL) {
+  candidates <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
+  plans <- c(plans[intersect(candidates, names(plans))], plan_all(M, ask, setdiff(candidates, names(plans))))[candidates]
   for (name in names(plans)) {
     if (isTRUE(plans[[name]]$slow)) {
       plans[[name]] <- list(mechanism = name, kind = "slow", why = sprintf("mechanism = \"%s\" would take long here for some records.", name))

@@ -99,7 +99,11 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
   if (!is.null(at_edge)) {
     return(max(at_edge, wrapped_quadrature(M, sigma, 0, law)))
   }
-  with_simulation(1, wrapped_error(M, sigma, center, radius, law = law))
+  simulated <- function() with_simulation(1, wrapped_error(M, sigma, center, radius, law = law))
+  # a user's functions may be anything
+  if (inherits(M, "riemdp_custom") || is.object(center) || is.list(center)) return(simulated())
+  numbers <- lapply(list(c(M$param, M$floor, sigma, radius), Re(center), Im(center)), format, digits = 17)
+  remember(paste(c("wrapped", M$name, law, unlist(numbers)), collapse = " "), simulated)
 }
 
 # mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to nothing

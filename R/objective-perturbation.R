@@ -30,8 +30,9 @@ best_norm <- function(d, q) {
 
 cache <- new.env(parent = emptyenv())
 
-# `fun()` once for each key; keys and values are made of public numbers alone
+# `fun()` once for each key; keys and values are made of public numbers alone. A name in an environment has 10,000 bytes at most.
 remember <- function(key, fun) {
+  if (nchar(key) > 9000) return(fun())
   if (is.null(cache[[key]])) {
     if (length(cache) > 500) rm(list = ls(cache, all.names = TRUE), envir = cache)
     assign(key, fun(), envir = cache)

@@ -20,8 +20,10 @@ newton_gauge <- function(lambda, reach, norm) {
     bend[j, ] <- if (low[j]) cosh(angle) else cos(angle)
     swing[j, ] <- ifelse(angle < 1e-8, 1, (if (low[j]) sinh(angle) else sin(angle)) / pmax(angle, 1e-8)) * x / reach
   }
+  plus <- asplit((bend + swing)^2, 1)
+  minus <- asplit((bend - swing)^2, 1)
   for (phi in seq(0.02, pi / 2 - 0.02, length.out = 121)) { # alpha : beta = cos : sin
-    most <- apply((bend + swing)^2 / cos(phi) + (bend - swing)^2 / sin(phi), 2, max)
+    most <- do.call(pmax, Map(function(p, m) p / cos(phi) + m / sin(phi), plus, minus))
     best <- pmin(best, 0.5 * sqrt(most * (cos(phi) + sin(phi))))
   }
   top <- cosh(max(root[low], 0) * reach)

@@ -207,6 +207,7 @@ leaves_of <- function(x, path = "", seen = 0) {
 
 # everything that a call sends out: list(outcome, conditions, output, ticks, files, ledger, state, object)
 observe <- function(expr, seconds = 60) {
+  forget_ticks()
   seen <- new.env()
   seen$conditions <- character()
   # ticks that differ from the one before, as done, of

@@ -11,6 +11,13 @@
 
 internal <- function(name) get(name, asNamespace("riemdp"))
 
+# What an earlier call with the same public numbers has left is taken without the ticks that computing it has: who compares ticks of two
+# calls begins both without it
+forget_ticks <- function() {
+  cache <- internal("cache")
+  rm(list = grep("^(acceptance|steps|wrapped|radii|radial) ", ls(cache), value = TRUE), envir = cache)
+}
+
 # value of expr while functions of the namespace are others
 with_internals <- function(expr, ...) {
   new <- list(...)

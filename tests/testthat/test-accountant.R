@@ -485,6 +485,8 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
                       dp_accountants = function() dp_accountants(e, delta)$accountant == "pld",
                       rdp = function() event_price(e, "rdp", orders = c(1 + 1e-15, 1e300)), zcdp = function() event_price(e, "zcdp"))
       if (delta != 1e-5) answers <- answers[if (quick()) "dp_delta" else c("dp_epsilon", "dp_delta")]
+      # huge losses take long grids: in the short form they are asked for both bounds, and once
+      if (quick() && e$type == "compose") answers <- if (delta == 1e-5) answers[c("dp_bounds", "rdp", "zcdp")] else list()
       for (name in names(answers)) {
         x <- expect_no_warning(tryCatch(answers[[name]](), riemdp_error = function(e) 0))
         expect_true(!anyNA(x) && all(as.double(x) >= 0), label = paste(name, format(e), delta))
@@ -492,9 +494,9 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
       }
     }
   }
-  expect_gte(tried, 9 * length(events))
+  expect_gte(tried, if (quick()) 8 * length(events) else 9 * length(events))
   # little noise: little hidden, by whatever accountant has an answer
-  for (s in c(1e-2, 1e-3, 1e-4, 1e-8)) {
+  for (s in if (quick()) c(1e-2, 1e-4) else c(1e-2, 1e-3, 1e-4, 1e-8)) {
     e <- event_compose(event_poisson(0.01, event_gaussian(s)), times = 10)
     expect_equal(as.double(dp_delta(e, 1)), 1 - 0.99^10, tolerance = 1e-2)
     expect_equal(as.double(dp_epsilon(event_poisson(0.01, event_gaussian(s)), 1e-9)) * 2 * s^2, 1, tolerance = 0.2)

@@ -30,6 +30,7 @@ ticks_of <- function(expr) {
   unlockBinding("progress_show", inner)
   assign("progress_show", function(done, of) seen <<- c(seen, paste(done, "of", of)), inner)
   state$wait <- 0
+  forget_ticks()
   on.exit({
     state$wait <- 2
     assign("progress_show", bar, inner)

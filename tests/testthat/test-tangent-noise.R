@@ -27,7 +27,7 @@ test_that("noise is N(0, sd^2 I) in orthonormal coordinates on every manifold", 
   for (case in all_manifolds()) {
     M <- case$M
     d <- mf_facts(M)$dimension
-    n <- if (M$name == "custom") 4000 else if (d > 40) 2000 else 25000
+    n <- if (M$name == "custom") 4000 else if (d > 40) 2000 else if (quick()) ceiling(25000 / min(d, 4)) else 25000
     set.seed(5)
     p <- record(M, if (M$name == "custom") mf_random(M, 2) else mf_random(M, 2, sd = 0.7), 1)
     with_simulation(3, expect_gt(min(law_of(M, p, n, 0.3)), 1e-6, label = label_of(M)))
@@ -37,7 +37,7 @@ test_that("noise is N(0, sd^2 I) in orthonormal coordinates on every manifold", 
 test_that("noise is right at ill-conditioned base points and at the edges of charts", {
   for (M in list(spd(4), spd(11), spd(4, "bures"), spd(4, "logeuclidean"), hyperbolic(3), hyperbolic(3, "ball"), sphere(3),
                  stiefel(5, 2), stiefel(5, 2, "canonical"), grassmann(5, 2), kendall(5))) {
-    n <- if (mf_facts(M)$dimension > 40) 4000 else 25000
+    n <- if (mf_facts(M)$dimension > 40) 4000 else if (quick()) 8000 else 25000
     with_simulation(8, expect_gt(min(law_of(M, awkward_base(M), n, 2, off = 1e-6)), 1e-6, label = label_of(M)))
   }
 })
@@ -102,7 +102,8 @@ test_that("the slower methods draw the same law", {
   for (M in list(sphere(3), spd(2), stiefel(4, 2), grassmann(4, 2), kendall(4), hyperbolic(2), spd(2, "bures"))) {
     p <- record(M, mf_random(M, 2, sd = 0.4), 1)
     with_simulation(6, {
-      for (method in c("basis", "gram-schmidt")) expect_isotropic(draws_of(M, p, 25000, 0.2, method = method), 0.2, method)
+      n <- if (quick()) ceiling(25000 / mf_facts(M)$dimension) else 25000
+      for (method in c("basis", "gram-schmidt")) expect_isotropic(draws_of(M, p, n, 0.2, method = method), 0.2, method)
       # chains are correlated with their start only: 400 steps forget it; a 10 % wrong scale is seen
       chain <- draws_of(M, p, 1500, 0.2, method = "chain", steps = 400)
       expect_lt(abs(mean(rowSums(chain^2)) / 0.04 / ncol(chain) - 1), 0.12)
