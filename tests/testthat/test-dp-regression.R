@@ -23,7 +23,7 @@ test_that("releases are labelled, priced and close to the plain curve", {
   expect_identical(guarantee(r)$epsilon, 2)
   expect_identical(r$mechanism, "newton")
   # seen: .0045 on average, .0055 predicted
-  errors <- with_simulation(2, vapply(1:40, function(i) curve_gap(release(d), plain), 0))
+  errors <- with_simulation(2, vapply(1:(if (quick()) 15 else 40), function(i) curve_gap(release(d), plain), 0))
   expect_lt(mean(errors), r$expected_error)
   expect_gt(mean(errors), 0.3 * r$expected_error)
   expect_identical(guarantee(with_simulation(1, release(d)))$label, "none")
@@ -77,7 +77,7 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
   n <- 50
   epsilon <- 1.2
   ask <- riemdp:::regression_ask(M, n, epsilon, north, pi / 8, 1.5, 0.1, list(list(half = 0.5)), 1e-6, "auto")
-  draws <- if (quick()) 10000 else 40000
+  draws <- if (quick()) 3000 else 20000
   none <- list(features = array(0, c(2, 2, 1)), responses = matrix(0, 2, 1), lambda = c(0, 2.25), frame = diag(2))
   # steps on records that are all missing: theta is noise, over the step's sizes
   inner <- asNamespace("riemdp")
@@ -345,7 +345,7 @@ test_that("plans tell errors before data are touched", {
 test_that("bands hold the non-private curve about as often as they say", {
   d <- sphere_data(100)
   plain <- predict(geodesic_regression(y ~ x, M, d), data.frame(x = seq(0, 1, length.out = 51)))
-  held <- with_simulation(7, vapply(1:40, function(i) {
+  held <- with_simulation(7, vapply(1:(if (quick()) 15 else 40), function(i) {
     band <- confint(release(d))
     mean(mf_dist(M, band$curve, plain) <= band$radius)
   }, 0))
