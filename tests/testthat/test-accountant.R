@@ -132,12 +132,13 @@ test_that("compositions of many kinds agree with contour integrals: mixed, small
   expect_gte(length(cases), 12)
   steps <- function(case) max(vapply(case$parts, `[[`, 0, "times"))
   if (quick()) cases <- Filter(function(case) steps(case) < 1e6, cases)
+  asked <- 0
   for (case in cases) {
     e <- event_compose(lapply(case$parts, make))
     tol <- if (steps(case) < 1e6) 1e-4 else 1e-3
     expect_upper(riemdp:::pld_bound(e, TRUE, epsilon = case$epsilon, tol = tol)$value, case$delta, 5e-3)
     if (steps(case) < 1e6) expect_lte(riemdp:::pld_bound(e, FALSE, epsilon = case$epsilon, tol = 1e-3)$value, case$delta * (1 + 1e-12))
-    if (case$delta < 0.1) {
+    if (case$delta < 0.1 && (asked <- asked + 1) %% (if (quick()) 3 else 1) == 0) {
       # the other question
       bounds <- dp_bounds(e, case$delta)
       expect_gte(bounds[["upper"]], case$epsilon * (1 - 1e-12))
@@ -150,7 +151,7 @@ test_that("compositions of many kinds agree with contour integrals: mixed, small
 test_that("many small steps without replacement agree with contour integrals, and calibration with the noise they were made for", {
   cases <- extra("many_samples")
   expect_gte(length(cases), 56)
-  if (quick()) cases <- Filter(function(case) case$times %in% c(1e5, 3000) || case$times * case$q == 1000, cases)[c(2, 3, 5, 9, 15, 17)]
+  if (quick()) cases <- Filter(function(case) case$times %in% c(1e5, 3000) || case$times * case$q == 1000, cases)[c(2, 5, 9, 17)]
   for (case in cases) {
     e <- event_compose(event_sample(case$q, event_gaussian(case$noise_multiplier)), times = case$times)
     expect_upper(riemdp:::pld_bound(e, TRUE, epsilon = case$epsilon)$value, case$delta, 1e-3)
@@ -476,7 +477,7 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
     event_poisson(1e-300, event_gaussian(1)), event_sample(1e-320, event_gaussian(1)), event_sample(0.5, event_laplace(1e-300)),
     event_compose(event_poisson(0.01, event_gaussian(1e-4)), times = 10), event_compose(event_sample(0.01, event_gaussian(1e-100)), times = 1e12)
   )
-  if (quick()) events <- events[c(1, 3, 5, 8, 11, 13, 15, 18, 19, 20, 23)]
+  if (quick()) events <- events[c(1, 3, 5, 8, 11, 13, 15, 18, 19, 20)] # huge losses take long grids: below
   tried <- 0
   for (e in events) {
     for (delta in c(1e-320, 1e-5, 0.999)) {
@@ -485,8 +486,6 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
                       dp_accountants = function() dp_accountants(e, delta)$accountant == "pld",
                       rdp = function() event_price(e, "rdp", orders = c(1 + 1e-15, 1e300)), zcdp = function() event_price(e, "zcdp"))
       if (delta != 1e-5) answers <- answers[if (quick()) "dp_delta" else c("dp_epsilon", "dp_delta")]
-      # huge losses take long grids: in the short form they are asked for both bounds, and once
-      if (quick() && e$type == "compose") answers <- if (delta == 1e-5) answers[c("dp_bounds", "rdp", "zcdp")] else list()
       for (name in names(answers)) {
         x <- expect_no_warning(tryCatch(answers[[name]](), riemdp_error = function(e) 0))
         expect_true(!anyNA(x) && all(as.double(x) >= 0), label = paste(name, format(e), delta))
@@ -494,7 +493,7 @@ test_that("at the ends of doubles there is a bound or a classed error, from ever
       }
     }
   }
-  expect_gte(tried, if (quick()) 8 * length(events) else 9 * length(events))
+  expect_gte(tried, 9 * length(events))
   # little noise: little hidden, by whatever accountant has an answer
   for (s in if (quick()) c(1e-2, 1e-4) else c(1e-2, 1e-3, 1e-4, 1e-8)) {
     e <- event_compose(event_poisson(0.01, event_gaussian(s)), times = 10)
