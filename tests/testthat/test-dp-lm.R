@@ -555,7 +555,7 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
   y <- matrix(0, 2, n)
   epsilon <- 1.3
   m <- 4
-  draws <- if (quick()) 10000 else 20000 # a Gamma(4) mean within 3 %, or 2
+  draws <- if (quick()) 10000 else 40000 # a Gamma(4) mean within 3 %
   plan <- function(method, delta = 0) riemdp:::plan_linear(riemdp:::linear_ask(n, 1, 2, epsilon, delta, method, 0.3, "auto"))
   draw <- function(method, plan) {
     with_simulation(1, replicate(draws, {

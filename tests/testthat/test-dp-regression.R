@@ -77,7 +77,7 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
   n <- 50
   epsilon <- 1.2
   ask <- riemdp:::regression_ask(M, n, epsilon, north, pi / 8, 1.5, 0.1, list(list(half = 0.5)), 1e-6, "auto")
-  draws <- if (quick()) 3000 else 20000
+  draws <- if (quick()) 10000 else 40000
   none <- list(features = array(0, c(2, 2, 1)), responses = matrix(0, 2, 1), lambda = c(0, 2.25), frame = diag(2))
   # steps on records that are all missing: theta is noise, over the step's sizes
   inner <- asNamespace("riemdp")
