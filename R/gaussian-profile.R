@@ -11,9 +11,9 @@ gaussian_delta <- function(mu, epsilon) {
   at <- pmax(mu / 2 - epsilon / mu, -1e100) # beyond, nothing is left in doubles
   a <- stats::pnorm(at, log.p = TRUE)
   b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
-  # rounding: the two logarithms are good to some 1e-14 of themselves; for huge mu the second to u (mu/2 + epsilon/mu)^2
+  # rounding (proofs/gaussian.md, section 1)
   out <- exp(a) * -expm1(pmin(b - a, 0))
-  small <- 1e-15 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
+  small <- 1e-14 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
   pmin(1, 1e-307 + ifelse(at > -40, out + 1e-13 * (1 + abs(a)) * exp(a) + small, 0))
 }
 
@@ -45,38 +45,55 @@ gdp_epsilon <- function(mu, delta) {
   falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
 }
 
-# ---- interval arithmetic on vectors: list(lo, hi). Rounding of doubles is covered by the margin ROUNDING at the end -----------
+# ---- interval arithmetic on vectors: list(lo, hi), every operation rounded outwards (proofs/gaussian.md, section 4) --------------
 
-iv <- function(lo, hi = lo) list(lo = lo, hi = hi)
-iv_ends <- function(a, b) list(lo = pmin(a, b), hi = pmax(a, b)) # range of a monotone function from its ends
-iv_sub <- function(x, y) iv(x$lo - y$hi, x$hi - y$lo)
+BASIC <- 2^-51 # what is taken off and added after + - * / and square roots, relative to the result
+LIBRARY <- 2^-46 # after functions of the C library
+
+iv_out <- function(lo, hi = lo, by = BASIC) list(lo = lo - (abs(lo) * by + 1e-300), hi = hi + (abs(hi) * by + 1e-300))
+iv <- function(lo, hi = lo) list(lo = lo, hi = hi) # as they are
+iv_ends <- function(a, b, by) iv_out(pmin(a, b), pmax(a, b), by) # range of a monotone function from its ends
+iv_add <- function(x, y) iv_out(x$lo + y$lo, x$hi + y$hi)
+iv_sub <- function(x, y) iv_out(x$lo - y$hi, x$hi - y$lo)
 iv_mul <- function(x, y) {
   a <- x$lo * y$lo
   b <- x$lo * y$hi
   c <- x$hi * y$lo
   d <- x$hi * y$hi
-  iv(pmin(a, b, c, d), pmax(a, b, c, d))
+  iv_out(pmin(a, b, c, d), pmax(a, b, c, d))
 }
-iv_scale <- function(x, s) if (s >= 0) iv(x$lo * s, x$hi * s) else iv(x$hi * s, x$lo * s)
+iv_over <- function(x) iv_out(1 / x$hi, 1 / x$lo) # of a positive x
+iv_scale <- function(x, s) if (s >= 0) iv_out(x$lo * s, x$hi * s) else iv_out(x$hi * s, x$lo * s)
 iv_square <- function(x) {
   a <- x$lo^2
   b <- x$hi^2
-  iv(ifelse(x$lo <= 0 & x$hi >= 0, 0, pmin(a, b)), pmax(a, b))
+  iv_out(ifelse(x$lo <= 0 & x$hi >= 0, 0, pmin(a, b)), pmax(a, b))
 }
-iv_meet <- function(x, lo, hi) iv(pmax(x$lo, lo), pmin(x$hi, hi))
+iv_meet <- function(x, lo, hi) iv(pmax(x$lo, lo, na.rm = TRUE), pmin(x$hi, hi, na.rm = TRUE))
+# from nodes to cells, for what is monotone on each
+iv_cells <- function(x) {
+  n <- length(x$lo)
+  iv(pmin(x$lo[-n], x$lo[-1]), pmax(x$hi[-n], x$hi[-1]))
+}
+# the same for arguments that grow
+iv_between <- function(x) iv(x$lo[-length(x$lo)], x$hi[-1])
 
 # ---- geometry of the comparison space: curvature k = 1 or -1 -----------------------------------------------------------------
 
 sn <- function(k, x) if (k > 0) sin(x) else sinh(x)
 cs <- function(k, x) if (k > 0) cos(x) else cosh(x)
 snc <- function(k, x) ifelse(abs(x) < 1e-4, 1 - k * x^2 / 6, sn(k, x) / x)
-# (cs - snc)/x^2
-csq <- function(k, x) ifelse(abs(x) < 1e-2, -k / 3 + x^2 / 30 - k * x^4 / 840, (cs(k, x) - snc(k, x)) / x^2)
+# (cs - snc)/x^2, where small by its series
+csq <- function(k, x) {
+  y <- -k * x^2
+  series <- -k * (1 / 3 + y * (1 / 30 + y * (1 / 840 + y * (1 / 45360 + y * (1 / 3991680 + y * (1 / 518918400 + y / 93405312000))))))
+  ifelse(abs(x) < 0.5, series, (cs(k, x) - snc(k, x)) / x^2)
+}
 
 # range of sn over [a, b] in [0, pi]
-iv_sn <- function(k, a, b) {
-  out <- iv_ends(sn(k, a), sn(k, b))
-  if (k > 0) out$hi[a < pi / 2 & b > pi / 2] <- 1
+iv_sn <- function(k, x) {
+  out <- iv_ends(sn(k, x$lo), sn(k, x$hi), LIBRARY)
+  if (k > 0) out$hi[x$lo < 1.5708 & x$hi > 1.5707] <- 1
   out
 }
 
@@ -106,7 +123,8 @@ profile_space <- function(M) {
   )
 }
 
-# log of the radial density (up to a constant), its slope, and on cells a bound of minus its second derivative and of its size
+# log of the radial density (up to a constant), its slope, on cells a bound of minus its second derivative and of its size; and the sum of
+# the absolute values of the terms of the log, to which its rounding is proportional
 radial_law <- function(space, sigma) {
   if (space$kind == "bound") {
     c <- space$rate
@@ -115,7 +133,8 @@ radial_law <- function(space, sigma) {
       log = function(x) ifelse(x > 0, space$plain * log(x) + space$pairs * log_sinh(c * x), -Inf) - x^2 / (2 * sigma^2),
       slope = function(x) space$plain / x + space$pairs * c / tanh(c * x) - x / sigma^2,
       bend = function(a, b) space$plain / a^2 + space$pairs * c^2 / sinh(pmin(c * a, 300))^2 + 1 / sigma^2,
-      most = function(a, b) space$plain * log(b) + space$pairs * log_sinh(c * b) - a^2 / (2 * sigma^2)
+      most = function(a, b) space$plain * log(b) + space$pairs * log_sinh(c * b) - a^2 / (2 * sigma^2),
+      size = function(x) space$plain * (1 + abs(log(x))) + space$pairs * (2 + 4 * c * x + abs(log_sinh(c * x))) + x^2 / (2 * sigma^2)
     ))
   }
   k <- space$k
@@ -128,7 +147,8 @@ radial_law <- function(space, sigma) {
     bend = function(a, b) {
       power / pmin(sn(k, a), sn(k, b))^2 + (if (space$cp) 1 / pmax(cos(b), 0)^2 else 0) + 1 / sigma^2
     },
-    most = function(a, b) power * log(iv_sn(k, a, b)$hi) + log_cs(a) - a^2 / (2 * sigma^2)
+    most = function(a, b) power * (if (k > 0) log(iv_sn(k, iv(a, b))$hi) else log_sn(b)) + log_cs(a) - a^2 / (2 * sigma^2),
+    size = function(x) power * (2 + 2 * (k < 0) * x + abs(log_sn(x))) + 1 + abs(log_cs(x)) + x^2 / (2 * sigma^2)
   )
 }
 
@@ -149,16 +169,16 @@ concave_mode <- function(slope, hi, start) {
 # where a decreasing log density has dropped by `drop` below its value at `from`
 drop_point <- function(f, from, top, drop) {
   target <- f(from) - drop
-  step <- from / 4 + 1e-12
-  if (!is.finite(top)) {
-    top <- from + step
-    while (f(top) > target) {
-      step <- 2 * step
-      top <- from + step
+  step <- if (from > 0) from / 4 else top / 4
+  far <- min(top, from + step)
+  while (f(far) > target) {
+    if (far >= top) {
+      return(top)
     }
-  } else if (f(top) > target) {
-    return(top)
+    step <- 2 * step
+    far <- min(top, from + step)
   }
+  top <- far
   lo <- from
   for (i in 1:80) {
     mid <- (lo + top) / 2
@@ -169,38 +189,47 @@ drop_point <- function(f, from, top, drop) {
 
 # integrals over [0, 1] of exp(s u) and u exp(s u)
 exp_moments <- function(s) {
-  small <- abs(s) < 1e-2
-  list(ifelse(abs(s) < 1e-9, 1 + s / 2, expm1(s) / s),
-       ifelse(small, 1 / 2 + s / 3 + s^2 / 8 + s^3 / 30 + s^4 / 144 + s^5 / 840, (exp(s) * (s - 1) + 1) / s^2))
+  series <- 0
+  for (k in 20:0) series <- 1 / (k + 2) + series * s / (k + 1)
+  list(ifelse(abs(s) < 1e-9, 1 + s / 2, expm1(s) / s), ifelse(abs(s) < 1, series, (exp(s) * (s - 1) + 1) / s^2))
 }
 
+# How far the log density, less `shift`, may be off at x: a bound
+radial_rounding <- function(law, shift, x) ifelse(x > 0, 2^-46 * (law$size(x) + abs(shift)), 0)
+
 # Lower and upper bound of the integral of g psi over a mesh: psi at the nodes; `bend` bounds |psi''| on the cells in the direction
-# that matters, `range` holds psi on the cells.
+# that matters, `range` holds psi on the cells. CELL: what its arithmetic and psi may be off by, relative to each term.
+CELL <- 1e-11
 cell_sums <- function(law, shift, x, psi, bend, range) {
   n <- length(x)
   a <- x[-n]
   b <- x[-1]
   h <- b - a
   value <- law$log(x) - shift
+  off <- radial_rounding(law, shift, x)
+  up <- 1 + 2 * (CELL + pmax(off[-n], off[-1]))
+  down <- 2 - up
   ga <- exp(value[-n])
   gb <- exp(value[-1])
   curve <- h^2 / 8 * law$bend(a, b)
-  smooth <- ga > 0 & gb > 0 & is.finite(curve) & curve < 0.2
-  crude <- h * exp(law$most(a, b) - shift)
-  s <- ifelse(smooth, value[-1] - value[-n], 0)
+  s <- value[-1] - value[-n]
+  smooth <- ga > 0 & gb > 0 & is.finite(curve) & curve < 0.2 & abs(s) < 30
+  crude <- up * h * exp(law$most(a, b) - shift)
+  s <- ifelse(smooth, s, 0)
   m <- exp_moments(s)
-  mass_lo <- ifelse(smooth, h * ga * m[[1]], 0)
-  mass_hi <- ifelse(smooth, pmin(exp(curve) * mass_lo, crude), crude)
+  mass <- ifelse(smooth, h * ga * m[[1]], 0)
+  mass_lo <- down * mass
+  mass_hi <- ifelse(smooth, pmin(up * exp(curve) * mass, crude), crude)
   chord <- h * ga * (psi[-n] * m[[1]] + (psi[-1] - psi[-n]) * m[[2]])
-  off <- ifelse(is.finite(bend), h^2 / 8 * bend, Inf)
-  top <- ifelse(smooth & is.finite(off), exp(curve) * chord + mass_hi * off, Inf)
-  bottom <- ifelse(smooth & is.finite(off), chord - mass_hi * off, -Inf)
+  off <- ifelse(is.finite(bend), h^2 / 8 * bend * up, Inf)
+  smooth <- smooth & is.finite(off)
+  top <- ifelse(smooth, up * exp(curve) * chord + mass_hi * off, Inf)
+  bottom <- ifelse(smooth, down * chord - mass_hi * off, -Inf)
   list(lo = sum(pmax(bottom, mass_lo * range$lo, 0)), hi = sum(pmin(top, mass_hi * range$hi)))
 }
 
-# what doubles may do to the sums of a profile, relative to their terms (proofs/gaussian.md, section 3)
+# what is left of rounding: sums, quotients and exp(epsilon)
 ROUNDING <- 1e-10
-profile_rounding <- function(space, sigma) ROUNDING + 2e-14 * space$d * (10 + abs(log(sigma)) + log(space$d))
 CELLS <- 2000
 
 # small mu: the two tails nearly cancel; high dimension: the angular law is steep. Both want smaller cells for the same excess.
@@ -222,28 +251,99 @@ profile_setup <- function(space, sigma, cells) {
   one <- rep(1, cells + 1)
   z <- cell_sums(law, shift, x, one, rep(0, cells), iv(one[-1]))
   beyond <- if (hi < space$top) exp(law$log(hi) - shift) / -law$slope(hi) else 0
-  list(law = law, mode = mode, shift = shift, lo = z$lo, hi = z$hi + x[1] * exp(law$log(lo) - shift) + beyond)
+  list(law = law, mode = mode, shift = shift, lo = z$lo, hi = z$hi + 1.01 * (x[1] * exp(law$log(lo) - shift) + beyond))
 }
 
 # nodes between from and to, dense near `from`, where the angular probability starts like a power
 graded <- function(from, to, cells) from + (to - from) * seq(0, 1, length.out = cells + 1)^2
 
+# Enclosures of the cosine c = c(rho) at the nodes x (in ascending order, above 0), and of c, c' and c'' on the cells between them;
+# `two` = 2 sigma^2 t and `far` are exact. Where D isn't real there is no c, and nothing is said.
+angle_cells <- function(k, far, two, x) {
+  n <- length(x)
+  over_far_sn <- iv_over(iv_out(sn(k, far), by = LIBRARY))
+  far_cs <- iv_out(cs(k, far), by = LIBRARY)
+  far_tn <- iv_mul(iv_out(sn(k, far / 2), by = LIBRARY), iv_over(iv_out(cs(k, far / 2), by = LIBRARY)))
+  rho <- iv(x)
+  squared <- iv_add(iv_square(rho), iv(two))
+  D <- iv_out(sqrt(pmax(squared$lo, 0)), sqrt(pmax(squared$hi, 0)))
+  D$lo <- pmax(D$lo, 0)
+  mean <- iv_scale(iv_add(D, rho), 0.5)
+  half <- iv_scale(iv_over(mean), two / 4) # (D - rho)/2
+  half_sn <- iv_ends(sn(k, half$lo), sn(k, half$hi), LIBRARY)
+  node_sn <- iv_out(sn(k, x), by = LIBRARY)
+  node_cs <- iv_out(cs(k, x), by = LIBRARY)
+  node_cot <- iv_mul(node_cs, iv_over(node_sn))
+  cosine_of <- function(cot, mean, half_sn, over_sn) {
+    iv_sub(iv_mul(cot, far_tn), iv_mul(iv_mul(iv_mul(iv_sn(k, mean), half_sn), over_sn), iv_scale(over_far_sn, 2)))
+  }
+  cosine <- cosine_of(node_cot, mean, half_sn, iv_over(node_sn))
+
+  rho <- iv_between(rho)
+  over_sn <- iv_over(iv_sn(k, rho))
+  COT <- iv_cells(node_cot)
+  SNC <- iv_cells(iv_ends(snc(k, D$lo), snc(k, D$hi), LIBRARY))
+  Q <- iv_cells(iv_ends(csq(k, D$lo), csq(k, D$hi), 2^-42))
+  C <- cosine_of(COT, iv_between(mean), iv_cells(half_sn), over_sn)
+  slope <- iv_mul(iv_sub(far_cs, iv_mul(iv_mul(rho, SNC), over_sn)), over_far_sn)
+  slope <- iv_sub(slope, iv_mul(C, COT))
+  B <- iv_sub(iv_sub(iv_mul(iv_cells(node_cs), far_cs), SNC), iv_mul(iv_square(rho), Q))
+  B <- iv_mul(iv_mul(B, over_sn), over_far_sn)
+  h <- iv_out(x[-1] - x[-n])
+  a <- iv(cosine$lo[-n], cosine$hi[-n])
+  b <- iv(cosine$lo[-1], cosine$hi[-1])
+  chord <- iv_mul(iv_sub(b, a), iv_over(h))
+  for (round in 1:2) {
+    second <- iv_sub(iv_sub(B, iv_scale(iv_mul(COT, slope), 2)), iv_scale(C, -k))
+    size <- pmax(abs(second$lo), abs(second$hi))
+    wide <- iv_mul(h, iv(size))$hi
+    bow <- iv_mul(h, iv(wide))$hi / 8
+    near <- iv_out(chord$lo - wide, chord$hi + wide)
+    slope <- iv_meet(slope, near$lo, near$hi)
+    near <- iv_out(pmin(a$lo, b$lo) - bow, pmax(a$hi, b$hi) + bow)
+    C <- iv_meet(C, near$lo, near$hi)
+  }
+  # where doubles hold nothing: anything
+  cosine$hi[is.nan(cosine$hi)] <- Inf
+  C$lo[is.nan(C$lo)] <- -Inf
+  C$hi[is.nan(C$hi)] <- Inf
+  list(cosine = cosine, C = C, slope = slope, second = second)
+}
+
+# Bound of -(F o c)'' on the cells, Inf where there is none: F' = kappa (1 - c^2)^m for the angle in dimension d
+angle_bend <- function(d, on) {
+  m <- (d - 3) / 2
+  log_kappa <- -lbeta(1 / 2, (d - 1) / 2)
+  y <- iv_sub(iv(1), iv_square(on$C)) # 1 - c^2
+  y <- iv(pmax(y$lo, 0), pmax(y$hi, 0))
+  power <- function(m) {
+    log_y <- pmax(-log(y$lo), abs(log(y$hi)))
+    iv_ends(exp(log_kappa + m * log(y$lo)), exp(log_kappa + m * log(y$hi)), CELL + 2^-46 * abs(m) * log_y)
+  }
+  bend <- iv_mul(power(m), on$second)
+  if (m != 0) bend <- iv_sub(bend, iv_scale(iv_mul(iv_mul(on$C, power(m - 1)), iv_square(on$slope)), 2 * m))
+  ifelse(y$lo > 0 & is.finite(bend$lo), pmax(-bend$lo, 0), Inf)
+}
+
 # Upper (t > 0: P(L > t)) or lower (t < 0: P(L < t)) bound of the probability that the privacy loss of centre p against q, at
-# distance `far`, lies beyond t; law of p, unnormalised.
+# distance `far`, lies beyond t; law of p, unnormalised. Ends of the mesh that decide something are moved by more than they are off.
 tail_sums <- function(space, set, sigma, far, t, cells) {
   k <- space$k
   law <- set$law
   top <- space$top
   above <- t >= 0
-  two <- 2 * sigma^2 * t
+  two <- iv_out(2 * sigma^2 * t)$lo # a smaller t makes either bound safe, and then this one is exact
+  if (above) two <- max(two, 0)
   edge <- (two - far^2) / (2 * far) # P(L > t | rho) = 0 up to here; where negative, 1 up to its absolute value
-  start <- if (above) abs(edge) else (far^2 - two) / (2 * far)
+  blur <- 2^-48 * (abs(two) / far + far)
+  start <- if (!above) blur - edge else if (edge < 0) -edge else max(0, edge - blur)
   if (k > 0) {
     round <- 2 * pi - far
     # beyond these the sphere's far side leaves nothing (above), or everything (below)
     if (above) {
-      end <- min(top, (round^2 - two) / (2 * round))
-      if (top^2 > two) end <- min(end, sqrt(top^2 - two)) else end <- -1
+      end <- min(top, (round^2 - two) / (2 * round) + 2^-46 * (round + two / round))
+      room <- top^2 * (1 + 2^-48) - two
+      end <- if (room > 0) min(end, sqrt(room) * (1 + 2^-48)) else -1
     } else {
       end <- top
     }
@@ -266,67 +366,19 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   if (from >= end) from <- (start + end) / 2
   stop_at <- min(end, drop_point(law$log, max(from, set$mode * (1 + 1e-12)), top, 80))
   if (stop_at <= start) stop_at <- end
-  beyond <- if (above && stop_at < end) exp(law$log(stop_at) - set$shift) / -law$slope(stop_at) else 0
+  beyond <- if (above && stop_at < end) 1.01 * exp(law$log(stop_at) - set$shift) / -law$slope(stop_at) else 0
   x <- graded(start, stop_at, cells)
-  n <- length(x)
-  a <- x[-n]
-  b <- x[-1]
-  far_sn <- sn(k, far)
-  far_cs <- cs(k, far)
-  far_tn <- sn(k, far / 2) / cs(k, far / 2)
-  D <- sqrt(pmax(x^2 + two, 0))
-  Da <- D[-n]
-  Db <- D[-1]
-  half <- sigma^2 * t / (D + x) # (D - rho)/2
-  pull <- far_tn * cs(k, x) / sn(k, x)
-  push <- 2 * sn(k, half) / (sn(k, x) * far_sn)
-  cosine <- pull - sn(k, (D + x) / 2) * push
-  # rounding of the cosine: it is taken no smaller than it is, which leaves the bounds on their sides
-  slack <- 4e-15 * (abs(pull) + abs(push) * pmax(1, abs(sn(k, (D + x) / 2)))) * (1 + if (k > 0) 4 * (x > 1) / abs(sn(k, x)) else x)
-  slack <- ifelse(is.finite(slack), slack, 2)
-  cell_slack <- pmax(slack[-n], slack[-1])
+  x[cells + 1] <- stop_at
   p <- (space$d - 1) / 2
-  up <- function(c) stats::pbeta((1 + pmin(pmax(c, -1), 1)) / 2, p, p)
-  down <- function(c) stats::pbeta((1 - pmin(pmax(c, -1), 1)) / 2, p, p)
-
-  # enclosures on the cells: of the ingredients, then c, c', c''
-  rho <- iv(a, b)
-  SN <- iv_sn(k, a, b)
-  over_sn <- iv(1 / SN$hi, 1 / SN$lo)
-  CS <- iv_ends(cs(k, a), cs(k, b))
-  COT <- iv_ends(cs(k, a) / sn(k, a), cs(k, b) / sn(k, b))
-  SNC <- iv_ends(snc(k, Da), snc(k, Db))
-  Q <- iv_ends(csq(k, Da), csq(k, Db))
-  mean_sn <- iv_sn(k, (Da + a) / 2, (Db + b) / 2)
-  half_sn <- iv_ends(sn(k, half[-n]), sn(k, half[-1]))
-  C <- iv_sub(iv_scale(COT, far_tn), iv_scale(iv_mul(iv_mul(mean_sn, half_sn), over_sn), 2 / far_sn))
-  As <- iv_scale(iv_sub(iv(far_cs), iv_mul(iv_mul(rho, SNC), over_sn)), 1 / far_sn)
-  B <- iv_scale(iv_mul(iv_sub(iv_sub(iv_scale(CS, far_cs), SNC), iv_mul(iv_square(rho), Q)), over_sn), 1 / far_sn)
-  h <- b - a
-  ca <- cosine[-n]
-  cb <- cosine[-1]
-  slope <- iv_sub(As, iv_mul(C, COT))
-  for (round in 1:2) {
-    second <- iv_sub(B, iv_scale(iv_mul(COT, slope), 2))
-    second <- iv_sub(second, iv_scale(C, -k))
-    size <- pmax(abs(second$lo), abs(second$hi))
-    slope <- iv_meet(slope, (cb - ca) / h - h * size, (cb - ca) / h + h * size)
-    C <- iv_meet(C, pmin(ca, cb) - h^2 / 8 * size, pmax(ca, cb) + h^2 / 8 * size)
-  }
-  # second derivative of F(c(rho)), F' proportional to (1 - c^2)^m
-  m <- (space$d - 3) / 2
-  log_kappa <- -lbeta(1 / 2, p)
-  square <- iv_square(C)
-  inside <- square$hi < 1
-  y <- iv(pmax(1 - square$hi, 0), pmax(1 - square$lo, 0))
-  power <- function(m) iv_ends(exp(log_kappa + m * log(y$lo)), exp(log_kappa + m * log(y$hi)))
-  bend <- iv_mul(power(m), second)
-  if (m != 0) bend <- iv_sub(bend, iv_scale(iv_mul(iv_mul(C, power(m - 1)), iv_square(slope)), 2 * m))
-  bend <- ifelse(inside & is.finite(bend$lo), pmax(-bend$lo, 0), Inf)
+  F <- function(u) stats::pbeta(pmin(pmax(u, 0), 1), p, p)
+  on <- angle_cells(k, far, two, x)
+  bend <- angle_bend(space$d, on)
   if (above) {
-    whole + beyond + cell_sums(law, set$shift, x, up(cosine + slack), bend, iv(up(C$lo), up(C$hi + cell_slack)))$hi
+    up <- function(c) F((1 + c) / 2 * (1 + 2^-50))
+    whole + beyond + cell_sums(law, set$shift, x, up(on$cosine$hi), bend, iv(0, up(on$C$hi)))$hi
   } else {
-    cell_sums(law, set$shift, x, down(cosine + slack), bend, iv(down(C$hi + cell_slack), down(C$lo)))$lo
+    down <- function(c) F((1 - c) / 2 * (1 - 2^-50))
+    cell_sums(law, set$shift, x, down(on$cosine$hi), bend, iv(down(on$C$hi), 1))$lo
   }
 }
 
@@ -339,14 +391,14 @@ curved_delta <- function(space, sigma, far, epsilon, cells) {
   set <- profile_setup(space, sigma, cells)
   vapply(epsilon, function(e) {
     # the loss is (d2 - d1)(d2 + d1)/(2 sigma^2), d2 - d1 <= far, d1 + d2 <= 2 pi - far on spheres and pi on shapes
-    if (space$k > 0 && e * 2 * sigma^2 >= far * (2 * space$top - (if (space$cp) 0 else far))) {
+    if (space$k > 0 && e * 2 * sigma^2 >= far * (2 * space$top - (if (space$cp) 0 else far)) * (1 + 1e-14)) {
       return(0)
     }
     plus <- tail_sums(space, set, sigma, far, e, cells) / set$lo
     minus <- if (e > 0) tail_sums(space, set, sigma, far, -e, cells) / set$hi else
       tail_sums(space, set, sigma, far, -1e-300, cells) / set$hi
     other <- exp_times(e, minus)
-    min(1, plus - other + profile_rounding(space, sigma) * (plus + other))
+    min(1, plus - other + ROUNDING * (plus + other) + 1e-305)
   }, numeric(1))
 }
 
@@ -355,16 +407,17 @@ bounded_delta <- function(space, sigma, far, epsilon, cells) {
   set <- profile_setup(space, sigma, cells)
   law <- set$law
   vapply(epsilon, function(e) {
-    start <- max(0, (2 * sigma^2 * e - far^2) / (2 * far))
+    start <- max(0, (2 * sigma^2 * e - far^2) / (2 * far) - 2^-48 * (sigma^2 * e / far + far))
     stop_at <- drop_point(law$log, max(start, set$mode) * (1 + 1e-12), Inf, 80)
     x <- seq(start, stop_at, length.out = cells + 1)
-    kept <- function(x) -expm1(pmin(e - far * (2 * x + far) / (2 * sigma^2), 0))
-    psi <- kept(x)
+    loss <- far * (2 * x + far) / (2 * sigma^2)
+    over <- pmin(e - loss - 2^-49 * (e + loss), 0) # what the loss exceeds epsilon by, with its rounding
+    psi <- -expm1(over)
     n <- cells + 1
-    bend <- (far / sigma^2)^2 * (1 - psi[-n])
+    bend <- (far / sigma^2)^2 * exp(pmin(over[-n] + 2^-48 * (e + loss[-n]), 0))
     total <- cell_sums(law, set$shift, x, psi, bend, iv(psi[-n], psi[-1]))$hi
-    beyond <- exp(law$log(stop_at) - set$shift) / -law$slope(stop_at)
-    min(1, (total + beyond) / set$lo * (1 + profile_rounding(space, sigma)))
+    beyond <- 1.01 * exp(law$log(stop_at) - set$shift) / -law$slope(stop_at)
+    min(1, (total + beyond) / set$lo * (1 + ROUNDING) + 1e-305)
   }, numeric(1))
 }
 
@@ -373,7 +426,7 @@ circle_delta <- function(sigma, far, epsilon) {
   round <- 2 * pi - far
   total <- 2 * stats::pnorm(pi / sigma) - 1
   vapply(epsilon, function(e) {
-    if (2 * sigma^2 * e >= far * round) {
+    if (2 * sigma^2 * e >= far * round * (1 + 1e-14)) {
       return(0)
     }
     from <- sigma^2 * e / round - round / 2 # loss increases up to far - pi, then decreases
@@ -382,8 +435,10 @@ circle_delta <- function(sigma, far, epsilon) {
     # q's distance: far - x on the right of its antipode, 2 pi - far + x on the left
     q <- stats::pnorm((to - far) / sigma) - stats::pnorm(-pi / sigma) +
       stats::pnorm((from + 2 * pi - far) / sigma, lower.tail = FALSE) - stats::pnorm(pi / sigma, lower.tail = FALSE)
-    other <- exp_times(e, q)
-    min(1, max(0, (p - other) / total) + 1e-14 * (stats::pnorm(to / sigma) + other) / total)
+    other <- exp_times(e, max(q, 0))
+    ends <- (far / sigma + sigma * e / far) * stats::dnorm(to / sigma) + (round / sigma + sigma * e / round) * stats::dnorm(from / sigma) +
+      pi / sigma * stats::dnorm((pi - far) / sigma)
+    min(1, max(0, (p - other) / total) + (1e-13 * (stats::pnorm(to / sigma) + other) + 1e-14 * ends) / total + 1e-305)
   }, numeric(1))
 }
 
@@ -409,11 +464,12 @@ gaussian_scale <- function(space, far, epsilon, delta) {
     return(NA_real_)
   }
   if (!(flat >= 1e-9 * far)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", flat))
-  f <- function(log_sigma) {
-    at <- profile_delta(space, exp(log_sigma), far, epsilon)
-    if (is.na(at)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", exp(log_sigma)))
-    log(max(at, 1e-300)) - log(delta)
+  at <- function(log_sigma) {
+    out <- profile_delta(space, exp(log_sigma), far, epsilon)
+    if (is.na(out)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", exp(log_sigma)))
+    out
   }
+  f <- function(log_sigma) log(max(at(log_sigma), 1e-300)) - log(delta)
   upper <- log(flat)
   steps <- 0
   if (f(upper) > 0) {
@@ -437,7 +493,7 @@ gaussian_scale <- function(space, far, epsilon, delta) {
     }
   }
   root <- stats::uniroot(f, c(lower, upper), tol = 1e-7, extendInt = "no")$root
-  exp(step_until(root, 1e-7, function(x) f(x) <= 0))
+  exp(step_until(root, 1e-7, function(x) at(x) <= delta))
 }
 
 # the law reaches so far that volume growth rules it: a larger scale brings nothing
@@ -451,8 +507,9 @@ gaussian_epsilon <- function(space, sigma, far, delta) {
   if (space$kind == "flat") {
     return(gdp_epsilon(far / sigma, delta))
   }
-  f <- function(e) log(max(profile_delta(space, sigma, far, e), 1e-300)) - log(delta)
-  if (f(0) <= 0) {
+  at <- function(e) profile_delta(space, sigma, far, e)
+  f <- function(e) log(max(at(e), 1e-300)) - log(delta)
+  if (at(0) <= delta) {
     return(0)
   }
   upper <- gdp_epsilon(far / sigma, delta) + 0.01
@@ -463,12 +520,12 @@ gaussian_epsilon <- function(space, sigma, far, delta) {
     }
   }
   root <- stats::uniroot(f, c(0, upper), tol = 1e-7 * upper)$root
-  step_until(root, 1e-6 * root + 1e-12, function(x) f(x) <= 0)
+  step_until(root, 1e-6 * root + 1e-12, function(x) at(x) <= delta)
 }
 
 # Smallest mu found for which delta(epsilon) <= delta_mu(epsilon) + GDP_SLACK for every epsilon >= 0. Both sides are convex in
-# exp(epsilon): above nodes, chords bound the left side, and the least distance to the right side has a closed form. Beyond the last
-# node the left side is below GDP_SLACK.
+# exp(epsilon): between nodes a chord bounds the left side and a tangent the right one, and two lines are compared at two points. Beyond
+# the last node the left side is below GDP_SLACK.
 GDP_SLACK <- 1e-15
 
 gaussian_gdp <- function(space, sigma, far) {
@@ -498,17 +555,14 @@ gaussian_gdp <- function(space, sigma, far) {
   keep <- seq_len(which(delta <= GDP_SLACK)[1])
   at <- at[keep]
   delta <- rev(cummax(rev(delta[keep]))) # the true one decreases: so may its bound
-  x <- exp(at)
   n <- length(at)
   if (n == 1) {
     return(0)
   }
-  slope <- diff(delta) / diff(x)
+  slope <- diff(delta) / (exp(at[-n]) * expm1(diff(at)))
   covers <- function(mu) {
-    touch <- -mu * (stats::qnorm(pmin(pmax(-slope, 1e-300), 1)) + mu / 2)
-    touch <- pmin(pmax(touch, at[-n]), at[-1])
-    all(vapply(seq_len(n - 1), function(i) gaussian_delta_below(mu, touch[i]), 0) + GDP_SLACK >=
-          delta[-n] + slope * (exp(touch) - x[-n]))
+    touch <- -mu * (stats::qnorm(pmin(pmax(-slope, 1e-300), 1)) + mu / 2) # where the two are closest; any other point would do
+    all(gdp_above(mu, pmin(pmax(touch, at[-n]), at[-1]), at[-n], at[-1], delta[-n] - GDP_SLACK, delta[-1] - GDP_SLACK))
   }
   lower <- 0
   upper <- mu0
@@ -526,11 +580,15 @@ gaussian_gdp <- function(space, sigma, far) {
   upper
 }
 
-# delta of N(0, 1) against N(mu, 1), rounded down
-gaussian_delta_below <- function(mu, epsilon) {
-  a <- stats::pnorm(mu / 2 - epsilon / mu, log.p = TRUE)
-  b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
-  max(0, exp(a) * (-expm1(min(b - a, 0)) - 1e-12 * (1 + abs(a))))
+# whether the tangent of delta_mu, as a function of exp(epsilon), at `touch` lies above y1 at e1 and above y2 at e2, by more than rounding;
+# e1 <= touch <= e2
+gdp_above <- function(mu, touch, e1, e2, y1, y2) {
+  a <- stats::pnorm(mu / 2 - touch / mu, log.p = TRUE)
+  b <- pmin(touch + stats::pnorm(-mu / 2 - touch / mu, log.p = TRUE), a)
+  margin <- 1e-12 * (1 + abs(a)) * exp(a) + 1e-13 * (mu / 2 + touch / mu) * stats::dnorm(mu / 2 - touch / mu)
+  value <- exp(a) * -expm1(b - a) - margin
+  # the tangent's slope times exp(touch) is -exp(b), which is off by no more than the margin
+  value - pmax(exp(b) - margin, 0) * expm1(e1 - touch) >= y1 & value - (exp(b) + margin) * expm1(e2 - touch) >= y2
 }
 
 # Scale for mu-GDP, or NA

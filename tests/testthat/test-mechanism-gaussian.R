@@ -411,9 +411,116 @@ test_that("profiles lie above 40 digits, on any mesh", {
       expect_lte(got, v[4] * (1 + if (finer == 1) 5e-3 else 3e-5))
     }
   }
-  # the margin grows with the dimension and with the logarithm of the scale
-  for (d in c(2, 1e3, 1e5)) for (sigma in c(1, 1e-9)) {
-    eta <- 12 * 2^-53 * (2 * d * (abs(log(sigma)) + log(d) + 5) + 200)
-    expect_gte(riemdp:::profile_rounding(list(d = d), sigma), 8 * eta + 1e-11)
+})
+
+profile_reference <- function(name) {
+  skip_if_not_installed("jsonlite")
+  jsonlite::fromJSON(test_path("reference", "gaussian_profile.json"), simplifyVector = FALSE)[[name]]
+}
+
+# a number x, against a sum of two doubles: the difference
+beyond <- function(x, value) (x - value[[1]]) - value[[2]]
+
+reference_space <- function(case) {
+  riemdp:::profile_space(switch(case$space, sphere = sphere(case$d), hyperbolic = hyperbolic(case$d), kendall = kendall(case$d / 2 + 2), spd = spd(case$d)))
+}
+
+test_that("delta on every kind of space is above 40 digits, at extremes too", {
+  for (v in profile_reference("curved")) {
+    got <- riemdp:::profile_delta(reference_space(v), v$sigma, v$far, v$epsilon)
+    expect_gte(got, v$delta)
+    if (v$far > 1e-3 * v$sigma) expect_lte(got, v$delta * 1.004)
+  }
+  for (v in profile_reference("spd")) {
+    got <- riemdp:::profile_delta(riemdp:::profile_space(spd(v$size)), v$sigma, v$far, v$epsilon)
+    expect_gte(got, v$delta)
+    expect_lte(got, v$delta * 1.0001)
+  }
+  for (v in profile_reference("circle")) {
+    got <- riemdp:::circle_delta(v$sigma, v$far, v$epsilon)
+    expect_gte(got, v$delta)
+    expect_lte(got, v$delta * (1 + 1e-8))
+  }
+  for (v in profile_reference("flat")) {
+    got <- riemdp:::gaussian_delta(v$mu, v$epsilon)
+    expect_gte(got, v$delta)
+    expect_lte(got, v$delta * 1.004)
+  }
+  # where sinh overflows, and at scales far below the space's
+  expect_lt(privacy_profile(hyperbolic(2), 3.5, 0.5, 500), 1e-300)
+  expect_equal(privacy_profile(sphere(2), 1e-30, 1e-31, 0.1), privacy_profile(hyperbolic(2), 1e-30, 1e-31, 0.1), tolerance = 1e-9)
+})
+
+expect_enclosed <- function(v, angle_cells = riemdp:::angle_cells) {
+  on <- angle_cells(v$k, v$far, v$two, c(v$a, v$b))
+  truth <- list(C = v$c, slope = v$slope, second = v$second)
+  inside <- function(x, i, value) beyond(x$lo[i], value) <= 0 && beyond(x$hi[i], value) >= 0
+  seen <- unlist(lapply(names(truth), function(part) vapply(truth[[part]], function(value) inside(on[[part]], 1, value), NA)))
+  seen <- c(seen, inside(on$cosine, 1, v$c[[1]]), inside(on$cosine, 2, v$c[[3]]))
+  # on cells as narrow as these nothing but rounding is left
+  narrow <- on$cosine$hi - on$cosine$lo < 1e-11 * (1 + v$a / v$far + tan(min(v$far, pi - 0.01) / 2) / v$a)
+  expect_true(all(seen) && all(narrow))
+}
+
+test_that("c, c' and c'' lie in their enclosures on cells of eight last digits, also with a worse C library", {
+  for (v in profile_reference("cells")) expect_enclosed(v)
+  # relative errors of 60 2^-53 in both directions
+  bad <- new.env(parent = asNamespace("riemdp"))
+  bad$sn <- function(k, x) riemdp:::sn(k, x) * (1 + 60 * 2^-53 * rep_len(bad$signs, length(x)))
+  bad$cs <- function(k, x) riemdp:::cs(k, x) * (1 - 60 * 2^-53 * rep_len(bad$signs, length(x)))
+  for (name in c("snc", "csq", "iv_sn", "angle_cells")) {
+    f <- get(name, asNamespace("riemdp"))
+    environment(f) <- bad
+    assign(name, f, bad)
+  }
+  for (signs in list(c(1, -1), c(-1, 1), 1, -1)) {
+    bad$signs <- signs
+    for (v in profile_reference("cells")) expect_enclosed(v, bad$angle_cells)
+  }
+})
+
+test_that("what the enclosures and the cells are made of is as exact as the proof says", {
+  u <- 2^-53
+  for (v in profile_reference("csq")) expect_lt(abs(beyond(riemdp:::csq(v$k, v$x), v$value)), 2000 * u * abs(v$value[[1]]))
+  for (v in profile_reference("moments")) {
+    m <- riemdp:::exp_moments(v$s)
+    expect_lt(abs(beyond(m[[1]], v$zero)), 65 * u * v$zero[[1]])
+    expect_lt(abs(beyond(m[[2]], v$one)), 300 * u * v$one[[1]])
+  }
+  for (v in profile_reference("density")) {
+    law <- riemdp:::radial_law(reference_space(v), v$sigma)
+    margin <- riemdp:::radial_rounding(law, 0, v$x)
+    # the library may be a hundred times worse than it is here
+    expect_lt(60 * abs(beyond(law$log(v$x), v$log)), margin)
+    expect_lt(margin, 1e-7)
+  }
+  # the margins are on their sides: a law whose terms are a million times as large as its value has this much less, and more, of mass
+  law <- list(log = function(x) -x, bend = function(a, b) 0 * a, most = function(a, b) -a, size = function(x) 1e6 + 0 * x)
+  sums <- riemdp:::cell_sums(law, 0, c(0.5, 1), c(1, 1), 0, list(lo = 1, hi = 1))
+  exact <- exp(-0.5) - exp(-1)
+  expect_lt(sums$lo, exact * (1 - 1e6 * 2^-46))
+  expect_gt(sums$hi, exact * (1 + 1e6 * 2^-46))
+  # a cell on which the law grows from nothing to all
+  law <- list(log = function(x) 740 * (x - 1), bend = function(a, b) 0 * a, most = function(a, b) 740 * (b - 1), size = function(x) 740 + 0 * x)
+  sums <- riemdp:::cell_sums(law, 0, c(1e-9, 1), c(1, 1), 0, list(lo = 1, hi = 1))
+  expect_true(sums$lo <= 1 / 740 && sums$hi >= 1 / 740)
+})
+
+test_that("mu: a tangent below the one profile, a chord above the other", {
+  above <- riemdp:::gdp_above
+  exact <- function(mu, e) riemdp:::gaussian_delta(mu, e)
+  for (mu in c(0.05, 0.5, 3)) for (touch in mu * c(0.1, 1, 2)) {
+    at <- exact(mu, touch)
+    expect_true(above(mu, touch, touch, touch, at * (1 - 1e-6), at * (1 - 1e-6)))
+    expect_false(above(mu, touch, touch, touch, at * (1 + 1e-6), 0))
+    expect_false(above(mu, touch, touch, touch, 0, at * (1 + 1e-6)))
+    # a convex function lies above its tangent
+    for (step in mu * c(0.3, 2)) {
+      expect_false(above(mu, touch, touch, touch + step, 0, exact(mu, touch + step)))
+      expect_false(above(mu, touch, max(0, touch - step), touch, exact(mu, max(0, touch - step)), 0))
+    }
+    # and near it lies close to it
+    step <- mu * 1e-3
+    expect_true(above(mu, touch, touch - step, touch + step, exact(mu, touch - step) * (1 - 1e-4), exact(mu, touch + step) * (1 - 1e-4)))
   }
 })
