@@ -15,18 +15,23 @@
 #' columns come from [scale()] says so. `bounds = "sample"` takes everything from the records, for comparison: labelled none.
 #'
 #' @section Wrong guesses:
-#' Where n is at least 100 and n epsilon at least 480 for each response, methods that `"auto"` may choose check the guess of each response first, by noisy
-#' counts of values far from the centre (more than 2 scales: too many if some 25 %) and near it (within .15 scales: too many if some 40 %). That costs
-#' 20/n of privacy loss a response (.02 of epsilon at n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the
+#' Where n is at least 100 and n epsilon at least 300 for each response, methods that `"auto"` may choose check the guess of each response first, by noisy
+#' counts of values far from the centre (more than 1.75 scales: too many if some 24 %), to one side of it (by more than .7: 45 %), near it (within .75: 75 %)
+#' and very near (within .15: 40 %). That costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon at
+#' n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the
 #' exponential mechanism from centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of 110/n and
 #' .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of what was released, and with what is left of
 #' epsilon. In all it is epsilon.
 #'
-#' Measured at epsilon = 1, R-squared .3, with normal, gamma and t (3) errors, one or two predictors: with centres off by 3 to 10,000 scales, or scales wrong by a factor of
-#' 10,000, the mean error was 1.2 to 1.6 times that of a good guess at n = 1,000 and .9 to 1.6 times at 10,000 (standard errors .1 and .2). A scale 2.5 times too large
-#' may pass the check: 1.3 to 1.9 times. With a good guess the check's price adds 1 to 4 % at n = 1,000, 5 to 8 % at R-squared .95, and nothing that could be
-#' seen at 10,000. A guess that is wholly wrong passes the check about once in a hundred thousand times, and a search goes wrong as rarely; then the fit
-#' is as useless as the guess.
+#' Measured at n = 1,000, epsilon = 1, one predictor, with normal, gamma and t (3) errors (400 fits each, standard errors about .1): with centres 1 to 20
+#' standard deviations off, or scales 2 to 4 times too large, or both, the mean error was 1.2 to 1.5 times that of a good guess. It can't be much
+#' less: check and search leave .87 of epsilon. Skewed errors ask for a scale that isn't too small: .7 of the right one
+#' mostly passes the check, and fits to gamma errors in such units had 2.5 times the error. With a good guess the check's price adds some 4 % at n = 1,000, and 1 in 25 is searched without need
+#' (1 in 3 of heavy-tailed ones, for which a smaller scale is better). A guess that is wholly wrong passes the check about once in a hundred thousand times, and a
+#' search goes wrong as rarely; then the fit is as useless as the guess.
+#'
+#' With fewer records the search takes more: at n = 300 (400), normal and gamma errors, wrong guesses had 2.3 to 2.6 (1.8 to 1.9) times the error of a good one, and 40 to 350
+#' times without a check; a good one paid 0 to 12 % (0 to 3 %) for it. At n = 200 it would pay 27 to 53 %, and wrong ones 4 to 6 times: no check there.
 #'
 #' A guess that is off by more than is searched gives a warning of class `riemdp_warning_guess`, a function of the release. So do responses most of
 #' which are the same value, for which no scale can be told: the centre is found, the scale stays.

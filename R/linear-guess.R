@@ -2,30 +2,34 @@
 # What is decided here is decided by public numbers and by what was released. Proof: inst/proofs/linear-regression.md, "The guess is checked".
 # Responses are in units of the guess: those of a good one have mean about 0 and standard deviation about 1.
 
-# The check counts records far from the centre and near it: the guess is off where more than these shares of all are
-GUESS_FAR <- c(length = 2, share = 0.25)
-GUESS_NEAR <- c(length = 0.15, share = 0.4)
-# n epsilon of one response's check, and of its search; a search gets this share of epsilon where that is more
-GUESS_CHECK <- 20
+# The check counts records far from the centre, to one side of it, near it and very near: the guess is off where more than these shares of all are.
+# So is a scale 2.5 times too large with a centre 1 to 4 standard deviations off. Where all are very near the check hardly ever errs.
+GUESS_FAR <- c(length = 1.75, share = 0.24)
+GUESS_SIDE <- c(length = 0.7, share = 0.45)
+GUESS_NEAR <- c(length = 0.75, share = 0.75)
+GUESS_NEXT <- c(length = 0.15, share = 0.4)
+# n epsilon of one response's check, and of its search; either gets this share of epsilon where that is more
+GUESS_CHECK <- c(least = 20, share = 0.005)
 GUESS_SEARCH <- c(least = 110, share = 0.03)
 # Below this n epsilon for each response (and this n) a check tells too little for its price
-GUESS_USEFUL <- c(epsilon = 480, records = 100)
-# The search's candidates: scales 2^(k/2), centres at so many multiples of a quarter of the scale to either side
-GUESS_LEVELS <- -40:40
+GUESS_USEFUL <- c(epsilon = 300, records = 100)
+# The search's candidates: scales 2^(k/4), centres at so many multiples of a quarter of the scale to either side
+GUESS_LEVELS <- -80:80
 GUESS_CENTRES <- 2^22
 # Skewed and heavy-tailed responses have larger standard deviations than their quantiles say
 GUESS_MARGIN <- 1.05
 # Windows with less than this share of the records all count alike
 GUESS_FLOOR <- 0.05
 # "None of these": as good as a window that lacks all but this share of the records, with a weight of its own (its logarithm)
-GUESS_NONE <- c(share = 0.25, weight = 12.5)
+GUESS_NONE <- c(share = 0.25, weight = 13.2)
 
 # Prices of one response's check and search, or NULL where there is no check; `m` is the method. Public numbers only.
 guess_prices <- function(ask, m) {
   total <- ask$n * ask$epsilon
   if (!m$auto || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) return(NULL)
-  search <- max(GUESS_SEARCH[["least"]] / ask$n, GUESS_SEARCH[["share"]] * ask$epsilon / ask$q)
-  list(check = GUESS_CHECK / ask$n, search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9))
+  price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)
+  search <- price(GUESS_SEARCH)
+  list(check = price(GUESS_CHECK), search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9))
 }
 
 # The question with what is left of epsilon after the check of all responses and the search for `searched` of them; less than there is, for the
@@ -39,14 +43,19 @@ guess_left <- function(ask, prices, searched) {
 
 # ---- what is counted: sums over records ----------------------------------------------------------------------------------------
 
-# For each response how many valid records lie far from the guess's centre, and how many near; q x 2
+# For each response how many valid records lie far from the guess's centre, above it, below it, near it and very near; q x 5
 guess_counts <- function(x, y) {
-  size <- abs(y[, x[1, ] != 0, drop = FALSE])
-  cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(size <= GUESS_NEAR[["length"]]))
+  y <- y[, x[1, ] != 0, drop = FALSE]
+  size <- abs(y)
+  cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(y > GUESS_SIDE[["length"]]), rowSums(y < -GUESS_SIDE[["length"]]),
+        rowSums(size <= GUESS_NEAR[["length"]]), rowSums(size <= GUESS_NEXT[["length"]]))
 }
 
 # For each response by how many records the guess is off
-guess_off <- function(counts, n) pmax(counts[, 1] - GUESS_FAR[["share"]] * n, counts[, 2] - GUESS_NEAR[["share"]] * n)
+guess_off <- function(counts, n) {
+  most <- n * c(GUESS_FAR[["share"]], GUESS_SIDE[["share"]], GUESS_SIDE[["share"]], GUESS_NEAR[["share"]], GUESS_NEXT[["share"]])
+  apply(counts - rep(most, each = nrow(counts)), 1, max)
+}
 
 # The check's answers, TRUE where a guess is to be searched for: of utilities -s and s
 found_off <- function(off, epsilon) {
@@ -56,7 +65,7 @@ found_off <- function(off, epsilon) {
 # The cell (its lower end) of the finest lattice that has a centre within reach of v. Lattices of halves are nested, so the cells
 # of all coarser ones follow; finer ones have no centre there.
 finest_cell <- function(v) {
-  least <- 2^(GUESS_LEVELS[1] / 2 - 2)
+  least <- 2^(GUESS_LEVELS[1] / 4 - 2)
   coarser <- pmax(0, ceiling(log2(abs(v) / (least * (GUESS_CENTRES + 16)))))
   width <- least * 2^coarser
   floor(v / width) * width
@@ -67,12 +76,12 @@ count_cells <- function(v, times = rep(1, length(v))) {
   list(value = value, count = as.double(rowsum(times, match(v, value))[seq_along(value)]))
 }
 
-# Tables of cells for each response in `which`: those of whole powers of two and those of sqrt 2 times them
+# Tables of cells for each response in `which`: those of whole powers of two and those of 2^(1/4), 2^(1/2) and 2^(3/4) times them
 guess_cells <- function(x, y, which) {
   valid <- x[1, ] != 0
   lapply(which, function(j) {
     v <- y[j, valid]
-    lapply(list(v, v / sqrt(2)), function(v) count_cells(finest_cell(v)))
+    lapply(0:3, function(i) count_cells(finest_cell(v / 2^(i / 4))))
   })
 }
 
@@ -83,28 +92,40 @@ add_cells <- function(a, b) {
 # ---- the search ----------------------------------------------------------------------------------------------------------------
 
 # Where no candidate has the same centre and a smaller scale
-least_scale <- function(k, m) k <= GUESS_LEVELS[2] | abs(m) > GUESS_CENTRES / 2
+least_scale <- function(k, m) k <= GUESS_LEVELS[4] | abs(m) > GUESS_CENTRES / 2
 
-# Utilities of the candidates of one level k (scale 2^(k/2), centres at multiples m of a quarter of it, |m| <= GUESS_CENTRES): minus the larger of
+# What levels read of a table of cells: cumulative counts; every g-th record, one of which is in each window of more than GUESS_FLOOR of the records;
+# and the shortest span of g neighbouring records: no half-open window of that length or less holds as many
+cell_sums <- function(table) {
+  sums <- cumsum(table$count)
+  total <- if (length(sums)) sums[length(sums)] else 0
+  step <- max(1, floor(GUESS_FLOOR * total))
+  if (step > total) return(list(total = total))
+  at_rank <- function(r) table$value[findInterval(r, sums, left.open = TRUE) + 1]
+  before <- c(0, sums[-length(sums)])
+  from <- which(before + step <= total)
+  list(value = table$value, below = c(0, sums), total = total, some = at_rank(seq(step, total, step)),
+       span = min(at_rank(before[from] + step) - table$value[from]))
+}
+
+# Utilities of the candidates of one level k (scale 2^(k/4), centres at multiples m of a quarter of it, |m| <= GUESS_CENTRES): minus the larger of
 # how far the count in [centre - scale, centre + scale) is from `fraction` of the records and how far the median is from [centre -
 # scale/4, centre + scale/4), in records, and at least `floor`. Returns those that may be above it: list(at = m, score), and floor.
-guess_level <- function(cells, k, fraction) {
-  table <- cells[[1 + k %% 2]]
-  unit <- 2^(k %/% 2 - 2)
-  total <- sum(table$count)
+guess_level <- function(cells, k, fraction, table = cell_sums(cells[[1 + k %% 4]])) {
+  unit <- 2^(k %/% 4 - 2)
+  total <- table$total
   floor <- -(fraction - GUESS_FLOOR) * total
-  if (total == 0) return(list(at = double(), score = double(), floor = floor))
-  sums <- cumsum(table$count)
-  below <- function(m) c(0, sums)[findInterval(m * unit, table$value, left.open = TRUE) + 1]
-  # a window of more than GUESS_FLOOR of the records holds one of these
-  step <- max(1, base::floor(GUESS_FLOOR * total))
-  some <- table$value[findInterval(seq(step, total, step), sums, left.open = TRUE) + 1]
-  at <- unique(as.vector(outer(base::floor(some / unit), -3:4, `+`)))
-  at <- sort(at[abs(at) <= GUESS_CENTRES])
-  window <- below(at + 4) - below(at - 4) - fraction * total
+  if (total == 0 || 8 * unit <= table$span) return(list(at = double(), score = double(), floor = floor))
+  cell <- base::floor(table$some / unit)
+  cell <- cell[c(TRUE, diff(cell) > 0)]
+  at <- rep(cell, each = 8) + -3:4
+  at <- unique(at[abs(at) <= GUESS_CENTRES])
+  below <- table$below[findInterval(c(at - 4, at - 1, at + 1, at + 4) * unit, table$value, left.open = TRUE) + 1]
+  dim(below) <- c(length(at), 4)
+  window <- below[, 4] - below[, 1] - fraction * total
   least <- least_scale(k, at)
   window[least] <- pmin(window[least], 0) # "at most this scale"
-  score <- -pmax(abs(window), below(at - 1) - total / 2, total / 2 - below(at + 1))
+  score <- -pmax(abs(window), below[, 2] - total / 2, total / 2 - below[, 3])
   list(at = at, score = pmax(floor, score), floor = floor)
 }
 
@@ -122,7 +143,8 @@ log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 # One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its centres, which have the law of one.
 search_guess <- function(cells, fraction, epsilon) {
   draw <- function(log_weights) .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, in_simulation())
-  levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction))
+  tables <- lapply(cells, cell_sums)
+  levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))
   i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0), none_weight(cells, fraction, epsilon)))
   if (i > length(levels)) return(c(k = NA, m = NA))
   level <- levels[[i]]
@@ -137,7 +159,7 @@ other_centre <- function(at, draw) {
   first <- seq(0, count - 1, by = 2048)
   block <- draw(log(pmin(2048, count - first)))
   m <- first[block] + draw(numeric(min(2048, count - first[block]))) - 1 - GUESS_CENTRES
-  for (taken in at) if (taken <= m) m <- m + 1
+  for (taken in sort(at)) if (taken <= m) m <- m + 1
   m
 }
 
@@ -146,7 +168,7 @@ other_centre <- function(at, draw) {
 found_guess <- function(found, fraction) {
   if (is.na(found[["k"]])) return(list(center = 0, scale = 1, lowest = FALSE, highest = TRUE))
   lowest <- least_scale(found[["k"]], found[["m"]])
-  scale <- 2^(found[["k"]] / 2)
+  scale <- 2^(found[["k"]] / 4)
   center <- found[["m"]] * scale / 4
   list(center = center, scale = if (lowest) 1 else GUESS_MARGIN * scale / stats::qnorm((1 + fraction) / 2), lowest = lowest,
        highest = found[["k"]] == max(GUESS_LEVELS) || abs(center) >= 1e6)

@@ -183,7 +183,7 @@ moved_guess <- function(one, two, prices, ask) {
       Reduce(internal("add_cells"), internal("linear_ask_chunks")(a[[1]], "linear_cells", a[[2]], which = which))
   })
   search <- vapply(seq_len(ask$q), function(j) {
-    max(vapply(c(-40, -7, -2:2, 5, 40), function(k) {
+    max(vapply(c(-80, -14, -4:4, 9, 10, 80), function(k) {
       at <- lapply(cells, function(c) internal("guess_level")(c[[j]], k, prices$fraction))
       every <- union(at[[1]]$at, at[[2]]$at)
       score <- lapply(at, function(l) c(l$floor, ifelse(every %in% l$at, l$score[match(every, l$at)], l$floor)))
