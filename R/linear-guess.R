@@ -96,7 +96,7 @@ least_scale <- function(k, m) k <= GUESS_LEVELS[4] | abs(m) > GUESS_CENTRES / 2
 
 # What levels read of a table of cells: cumulative counts; every g-th record, one of which is in each window of more than GUESS_FLOOR of the records;
 # and the shortest span of g neighbouring records: no half-open window of that length or less holds as many
-cell_sums <- function(table) {
+guess_sums <- function(table) {
   sums <- cumsum(table$count)
   total <- if (length(sums)) sums[length(sums)] else 0
   step <- max(1, floor(GUESS_FLOOR * total))
@@ -111,7 +111,7 @@ cell_sums <- function(table) {
 # Utilities of the candidates of one level k (scale 2^(k/4), centres at multiples m of a quarter of it, |m| <= GUESS_CENTRES): minus the larger of
 # how far the count in [centre - scale, centre + scale) is from `fraction` of the records and how far the median is from [centre -
 # scale/4, centre + scale/4), in records, and at least `floor`. Returns those that may be above it: list(at = m, score), and floor.
-guess_level <- function(cells, k, fraction, table = cell_sums(cells[[1 + k %% 4]])) {
+guess_level <- function(cells, k, fraction, table = guess_sums(cells[[1 + k %% 4]])) {
   unit <- 2^(k %/% 4 - 2)
   total <- table$total
   floor <- -(fraction - GUESS_FLOOR) * total
@@ -143,7 +143,7 @@ log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 # One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its centres, which have the law of one.
 search_guess <- function(cells, fraction, epsilon) {
   draw <- function(log_weights) .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, in_simulation())
-  tables <- lapply(cells, cell_sums)
+  tables <- lapply(cells, guess_sums)
   levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))
   i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0), none_weight(cells, fraction, epsilon)))
   if (i > length(levels)) return(c(k = NA, m = NA))
