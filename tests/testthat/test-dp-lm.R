@@ -461,7 +461,7 @@ test_that("the gradient mechanism draws from its density", {
   x <- rbind(rep(1, n))
   ask <- riemdp:::linear_ask(n, 0, 1, 2, 0, "kng", 0.3, "auto")
   rule <- riemdp:::kng_rule(ask)
-  draws <- if (quick()) 300 else 1000
+  draws <- if (quick()) 300 else 1500
   b <- with_simulation(1, replicate(draws, riemdp:::linear_kng$release(x, y, list(rule = rule), ask)))
   radius <- rule$radius / sqrt(rule$ridge[1])
   at <- seq(-radius, radius, length.out = 20001)
@@ -477,7 +477,7 @@ test_that("the gradient mechanism draws from its density", {
   for (case in list(list(2, c(1e5, 0)), list(20, c(1e5, 0)), list(2, c(0, 1e7), 0.1), list(200, c(0, 1e7), 0.03))) {
     radius <- case[[1]]
     rate <- if (length(case) > 2) case[[3]] else 0.4
-    draws <- if (radius == 200) 12000 else if (quick()) 300 else 1000
+    draws <- if (radius == 200) 12000 else if (quick()) 300 else 1500
     b <- with_simulation(9, replicate(draws, call(radius, case[[2]], rate)))
     side <- radius / sqrt(2)
     grid <- expand.grid(a = seq(-side, side, length.out = 301), b = seq(-side, side, length.out = 301))

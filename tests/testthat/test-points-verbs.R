@@ -2,6 +2,8 @@
 # error, and never a number. `whole` holds the rows of y (1 to 6, the fifth a copy of the second) and z (7 to 12) of one manifold.
 
 manifolds <- function() list(sphere(2), spd(2), kendall(3), euclidean(1), custom_sphere(2))
+# the short form: matrices and complex numbers
+tried <- function() if (quick()) manifolds()[2:3] else manifolds()
 
 setting <- function(M) {
   set.seed(7)
@@ -49,7 +51,7 @@ verbs_of <- function(package) {
 }
 
 test_that("base R: parts, wholes and frames", {
-  for (M in manifolds()) {
+  for (M in tried()) {
     s <- setting(M)
     follow(s,
       subset(d, g == "a")$y ~ c(1, 3, 5), d[4:2, "y"] ~ 4:2, d[9, "y"] ~ NA, head(y, 2) ~ 1:2, tail(d, 2)$y ~ 5:6, rev(y) ~ 6:1,
@@ -195,7 +197,7 @@ test_that("names go along", {
 })
 
 test_that("mean and median are points, and frechet_mean() takes the column's manifold", {
-  for (M in manifolds()) {
+  for (M in tried()) {
     s <- setting(M)
     single <- function(fit) rows_of(riemdp:::middle(s$y, function(...) fit, FALSE), M)
     expect_identical(rows_of(mean(s$y), M), single(frechet_mean(s$y, M)))
