@@ -331,6 +331,8 @@ test_that("exact draws end, and what the last resort costs is below what the sca
   x <- seq(-0.5, 0.5, length.out = 20)
   y <- mf_points(t(vapply(x, function(z) mf_exp(M, ask$center, c(z, 0.2, 0)), numeric(3))), M)
   plan <- riemdp:::mechanism_regression_kng$plan(M, ask)
+  # a scale at which the law is far from uniform, so that a draw of it would be noticed
+  plan$steps[[1]]$scale <- plan$steps[[1]]$scale / 20
   release <- function(blocks) riemdp:::mechanism_regression_kng$release(M, rbind(x), y, replace(plan, "blocks", blocks), ask)
   # none: uniform coordinates of the foot point in the disc of radius .4, a uniform vector in that of radius 1.5
   count <- if (quick()) 60 else 300
