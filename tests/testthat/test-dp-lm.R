@@ -560,7 +560,7 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
   draw <- function(method, plan) {
     with_simulation(1, replicate(draws, {
       out <- riemdp:::linear_methods()[[method]]$release(x, y, plan, list(n = n, d = 1, q = 2, epsilon = epsilon))
-      if (is.list(out)) out$details$moments$xy else out
+      if (is.list(out)) with(out$details$moments, cbind(xx[, 2], xy)) else out
     }))
   }
   for (method in c("objective", "huber")) {
@@ -587,8 +587,12 @@ test_that("each method's noise is what its stated sensitivity and epsilon ask fo
   near_mean(sqrt(colSums(matrix(b^2, m))), m * 2 * p$rule$tau * sqrt(sum(1 / p$rule$ridge)) / (epsilon - p$rule$solver), 1 / 2)
   # rows of x y' move by 2 reach: their noise's norm, over that and with those of u and u^2, is Gamma; a block of two numbers in a ball
   p <- plan("statistics")
-  b <- draw("statistics", p) / (2 * p$reach)
+  s <- draw("statistics", p)
+  b <- s[, -1, ] / (2 * p$reach)
   blocks <- c(1, 1, 2, 2)
+  # u moves by 2 and u^2 by 1: each of their noises is uniform below such a width times the norm's length, which is Gamma
+  near_mean(abs(s[1, 1, ]), (sum(blocks) + 1) / epsilon, sqrt(32 / 21 - 1))
+  near_mean(abs(s[2, 1, ]), (sum(blocks) + 1) / epsilon / 2, sqrt(32 / 21 - 1))
   size <- apply(sqrt(apply(b^2, c(1, 3), sum)), 2, max)
   near_mean(size, (sum(blocks) + 1) / epsilon * integrate(function(r) 1 - pmin(1, r)^4, 0, 1)$value, 1 / 2)
   # three normal releases: an eigenvalue that moves by b^2, X'X by sqrt 2 b^2, X'Y by 2 b reach, b^2 = 2
