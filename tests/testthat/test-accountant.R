@@ -159,6 +159,7 @@ test_that("many small steps without replacement agree with contour integrals, an
     expect_true(lower <= case$delta * (1 + 1e-12) && lower >= case$delta * (1 - 1e-3))
     expect_upper(dp_epsilon(e, case$delta), case$epsilon, 1e-3)
   }
+  if (quick()) return(invisible()) # what follows takes as long as all of this; calibration has a test of its own below
   # a million steps, q = .001, noise multiplier 100: .0338, not .597
   case <- Filter(function(case) case$times == 1e6 && case$q == 0.001 && case$noise_multiplier == 100, extra("many_samples"))[[1]]
   steps <- function(s) event_compose(event_sample(0.001, event_gaussian(s)), times = 1e6)

@@ -67,7 +67,7 @@ test_that("a step loses at most its epsilon and nearly all of it; without the ga
       rule$norm <- "vertex"
       c <- riemdp:::newton_gauge(lambda, 1, "vertex")
       grow <- riemdp:::newton_ridge_factor(lambda, 1, rule$share)
-      loss <- worst_loss(lambda, rule, c, grow, if (quick()) 4 else 12)
+      loss <- worst_loss(lambda, rule, c, grow, if (quick()) 3 else 12)
       expect_lte(loss, rule$epsilon - rule$solver + 1e-9)
       if (all(lambda == 0)) expect_gte(loss, 0.9)
     }
@@ -75,9 +75,9 @@ test_that("a step loses at most its epsilon and nearly all of it; without the ga
     rule <- step_constants(2)
     c <- riemdp:::newton_gauge(c(0, 9), 1, "vertex")
     expect_gt(c, 1.05)
-    with <- worst_loss(c(0, 9), rule, c, 1, if (quick()) 6 else 20)
+    with <- worst_loss(c(0, 9), rule, c, 1, if (quick()) 4 else 20)
     expect_lte(with, rule$epsilon)
-    expect_gt(worst_loss(c(0, 9), rule, 1, 1, if (quick()) 6 else 20), with + 0.01)
+    expect_gt(worst_loss(c(0, 9), rule, 1, 1, if (quick()) 4 else 20), with + 0.01)
   })
 })
 
