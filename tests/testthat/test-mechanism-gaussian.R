@@ -193,6 +193,11 @@ test_that("calibrations round-trip", {
       expect_equal(riemdp:::gaussian_epsilon(space, s, 0.04, delta), 0.7, tolerance = 1e-4)
     }
   }
+  # whichever side of the answer a root finder ends on
+  circle <- riemdp:::profile_space(sphere(1))
+  for (epsilon in seq(0.1, 2, length.out = 20)) {
+    expect_lte(riemdp:::profile_delta(circle, riemdp:::gaussian_scale(circle, 0.3, epsilon, 1e-5), 0.3, epsilon), 1e-5)
+  }
   # Balle and Wang's condition: mu for (1, 1e-6), from the condition itself
   mu <- riemdp:::gaussian_mu(1, 1e-6)
   expect_equal(pnorm(mu / 2 - 1 / mu) - exp(1) * pnorm(-mu / 2 - 1 / mu), 1e-6, tolerance = 1e-8)
@@ -479,6 +484,25 @@ test_that("c, c' and c'' lie in their enclosures on cells of eight last digits, 
   }
 })
 
+test_that("operations on intervals round outwards, whatever their signs", {
+  x <- with_simulation(1, stats::rnorm(200) * 10^stats::runif(200, -100, 100))
+  y <- with_simulation(2, stats::rnorm(200) * 10^stats::runif(200, -100, 100))
+  ns <- asNamespace("riemdp")
+  # a double that is off by a unit of rounding or less has the true number within two of it
+  around <- function(interval, value) {
+    expect_true(all(interval$lo <= value - 2^-52 * abs(value) & interval$hi >= value + 2^-52 * abs(value)))
+  }
+  for (i in 1:2) {
+    around(ns$iv_add(list(lo = x, hi = x), list(lo = y, hi = y)), x + y)
+    around(ns$iv_sub(list(lo = x, hi = x), list(lo = y, hi = y)), x - y)
+    around(ns$iv_mul(list(lo = x, hi = x), list(lo = y, hi = y)), x * y)
+    around(ns$iv_scale(list(lo = x, hi = x), y[1]), x * y[1])
+    around(ns$iv_square(list(lo = x, hi = x)), x^2)
+    around(ns$iv_over(list(lo = abs(x), hi = abs(x))), 1 / abs(x))
+    y <- -y
+  }
+})
+
 test_that("what the enclosures and the cells are made of is as exact as the proof says", {
   u <- 2^-53
   for (v in profile_reference("csq")) expect_lt(abs(beyond(riemdp:::csq(v$k, v$x), v$value)), 2000 * u * abs(v$value[[1]]))
@@ -500,6 +524,10 @@ test_that("what the enclosures and the cells are made of is as exact as the proo
   exact <- exp(-0.5) - exp(-1)
   expect_lt(sums$lo, exact * (1 - 1e6 * 2^-46))
   expect_gt(sums$hi, exact * (1 + 1e6 * 2^-46))
+  # parabolas that leave their chord by all that the bend allows, each in its direction
+  law <- list(log = function(x) 0 * x, bend = function(a, b) 0 * a, most = function(a, b) 0 * a, size = function(x) 0 * x)
+  sums <- riemdp:::cell_sums(law, 0, c(1, 2), c(0.75, 0.75), 2, list(lo = 0.5, hi = 1))
+  expect_true(sums$hi >= 11 / 12 && sums$lo <= 7 / 12)
   # a cell on which the law grows from nothing to all
   law <- list(log = function(x) 740 * (x - 1), bend = function(a, b) 0 * a, most = function(a, b) 740 * (b - 1), size = function(x) 740 + 0 * x)
   sums <- riemdp:::cell_sums(law, 0, c(1e-9, 1), c(1, 1), 0, list(lo = 1, hi = 1))

@@ -153,6 +153,16 @@ def circle_delta(sigma, far, eps):
     return big * quad(lambda x: (f(x, 0) - exp(eps) * f(x, far)) / big, cuts) / z
 
 
+def cell(k, far, two, a, b, wide):
+    at = [mpf(a), (mpf(a) + mpf(b)) / 2, mpf(b)]
+    f = lambda x: cosine(k, mpf(far), mpf(two), x)
+    step = mpf(10) ** -30
+    slope = [(f(x + x * step) - f(x - x * step)) / (2 * x * step) for x in at]
+    second = [(f(x + x * step) - 2 * f(x) + f(x - x * step)) / (x * step) ** 2 for x in at]
+    return {"k": k, "far": far, "two": two, "a": a, "b": b, "wide": wide, "c": [pair(f(x)) for x in at],
+            "slope": [pair(x) for x in slope], "second": [pair(x) for x in second]}
+
+
 out = {"curved": [], "spd": [], "circle": [], "flat": [], "cells": [], "density": [], "moments": [], "csq": []}
 
 for case in [("sphere", 2, 1e-9, 1e-10, 0.1), ("sphere", 2, 0.2, 2e-8, 1e-8), ("sphere", 2, 0.1, 0.05, 0.3), ("sphere", 2, 3, 3, 0.2),
@@ -189,13 +199,16 @@ while len(out["cells"]) < 80:
     b = a * (1 + (1e-3 if wide else 8 * 2.0 ** -52))
     if k > 0 and (b > 3.13 or mpf(b) ** 2 + mpf(two) > 9.8) or mpf(a) ** 2 + mpf(two) <= 0 or two == 0:
         continue
-    at = [mpf(a), (mpf(a) + mpf(b)) / 2, mpf(b)]
-    f = lambda x: cosine(k, mpf(far), mpf(two), x)
-    step = mpf(10) ** -30
-    slope = [(f(x + x * step) - f(x - x * step)) / (2 * x * step) for x in at]
-    second = [(f(x + x * step) - 2 * f(x) + f(x - x * step)) / (x * step) ** 2 for x in at]
-    out["cells"].append({"k": k, "far": far, "two": two, "a": a, "b": b, "wide": wide, "c": [pair(f(x)) for x in at],
-                         "slope": [pair(x) for x in slope], "second": [pair(x) for x in second]})
+    out["cells"].append(cell(k, far, two, a, b, wide))
+# around the cosine's largest value, where it leaves its chord on one side
+for far, two in [(1.0, 1.5), (0.3, 0.5), (1.5, 3.0), (0.05, 0.2)]:
+    f = lambda x: cosine(1, mpf(far), mpf(two), x)
+    lo, hi = two / (2 * mpf(far)) - mpf(far) / 2, min(sqrt(pi ** 2 - two), ((2 * pi - far) ** 2 - two) / (2 * (2 * pi - far)))
+    for _ in range(400):
+        x, y = lo + (hi - lo) / 3, hi - (hi - lo) / 3
+        lo, hi = (x, hi) if f(x) < f(y) else (lo, y)
+    for width in (1e-3, 1e-2):
+        out["cells"].append(cell(1, far, two, float(lo * (1 - width)), float(lo * (1 + width)), True))
 
 mp.dps = 50
 for space, d, sigma, x in [("sphere", 2, 0.3, 0.2), ("sphere", 1000, 0.01, 0.31), ("sphere", 100000, 1e-9, 3.1e-7), ("sphere", 100000, 1e-9, 2.8e-7),
