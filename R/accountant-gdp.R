@@ -40,3 +40,34 @@ clt_delta <- function(event, epsilon) {
   mu <- clt_mu(event)
   list(value = if (mu == 0) 0 else gaussian_delta(mu, epsilon), mu = mu)
 }
+
+# delta of N(0, 1) against N(mu, 1), mu > 0
+gaussian_delta <- function(mu, epsilon) {
+  if (mu == Inf) return(rep(1, length(epsilon)))
+  at <- pmax(mu / 2 - epsilon / mu, -1e100) # beyond, nothing is left in doubles
+  a <- stats::pnorm(at, log.p = TRUE)
+  b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
+  # rounding (proofs/gaussian.md, section 1)
+  out <- exp(a) * -expm1(pmin(b - a, 0))
+  small <- 1e-14 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
+  pmin(1, 1e-307 + ifelse(at > -40, out + 1e-13 * (1 + abs(a)) * exp(a) + small, 0))
+}
+
+# largest mu for which the condition holds, rounded down
+gaussian_mu <- function(epsilon, delta) {
+  if (!(delta >= 1e-300)) abort_riemdp("argument", "for Gaussian noise `delta` must be at least 1e-300: doubles tell no smaller probabilities.")
+  f <- function(log_mu) log(gaussian_delta(exp(log_mu), epsilon)) - log(delta)
+  lower <- log(epsilon + 1e-3) - log(50)
+  while (f(lower) > 0) lower <- lower - 2
+  upper <- lower + 2
+  while (f(upper) < 0) upper <- upper + 2
+  root <- stats::uniroot(f, c(lower, upper), tol = 1e-13)$root
+  exp(step_until(root, -1e-12, function(x) gaussian_delta(exp(x), epsilon) <= delta))
+}
+
+# smallest epsilon that mu-GDP implies at delta, rounded up; the concentrated bound is always enough
+gdp_epsilon <- function(mu, delta) {
+  if (!(mu < 1e100)) abort_riemdp("existence", "no epsilon can be told in doubles: the noise is too small.")
+  mu <- max(mu, 1e-290)
+  falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
+}

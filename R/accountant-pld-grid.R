@@ -414,8 +414,6 @@ pld_profile <- function(d, upper, center) {
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
 }
 
-logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
-
 # epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta, since far
 # below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above delta, or all is.
 grid_epsilon <- function(profile, delta, upper) {
@@ -435,4 +433,3 @@ grid_delta <- function(profile, epsilon) {
   share <- expm1(epsilon - profile$loss[i]) / expm1(h)
   (1 - share) * profile$delta[i] + share * profile$delta[i + 1]
 }
-

@@ -192,3 +192,5 @@ couple_step <- function(parts, plan, for_delta) {
   min(grid_step(plan, for_delta), slack / (2.5 * sqrt(max(1, split))))
 }
 
+# log of how far Chernoff's bound is above delta, for smooth sums
+plan_excess <- function(plan) log(max(1, 2.5 * plan$sd * plan$theta * (plan$theta + 1)))

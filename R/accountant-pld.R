@@ -6,74 +6,6 @@
 # relative to the delta that is asked for and not to 1, so that delta = 1e-12 after a million steps keeps its digits, and the
 # window is a few standard deviations around the answer.
 
-PLD_POINTS <- 2^22
-PLD_STEPS <- 1e9
-SHUFFLE_ATOMS <- 20000
-# relative error of delta beside those of masses and of their tilted sums (proofs/accounting.md, section 6)
-PLD_ROUNDING <- 1e-9
-# error of a loss, in grid steps: atoms that are taken for grid points, rounding of the grid itself
-PLD_SLACK <- 1e-9
-# largest losses of a step, and the Gaussian steps (mu) that have them
-PLD_REACH <- 5e5
-PLD_GAUSSIAN_MOST <- 900
-
-# ---- sources ------------------------------------------------------------------------------------------------------------------
-# list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold, unit): `fold` means
-# that only losses above 0 are meant and the rest is their mirror image; atoms are
-# origin plus multiples of `unit` if that isn't NULL. Of `infinite`, which may hold what was truncated, `certain` is real.
-
-pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL, origin = 0, certain = 0) {
-  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin, certain = certain)
-}
-
-atoms_pure <- function(epsilon, delta = 0) {
-  pld_source(loss = c(-epsilon, epsilon), mass = (1 - delta) * c(stats::plogis(-epsilon), stats::plogis(epsilon)), infinite = delta,
-             certain = delta, unit = if (epsilon > 0) epsilon)
-}
-
-# Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The noise's law
-# is log-concave, so the largest move is the worst one.
-atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
-  if (dimension > 1) {
-    abort_riemdp("unpriced", paste("a discrete Gaussian in several dimensions has no privacy-loss distribution here: the worst",
-                                   "direction isn't known. zCDP and Renyi DP price it."))
-  }
-  move <- ceiling(sensitivity)
-  reach <- ceiling(sigma * 38)
-  if (reach + move > 2e6 || sigma < 1e-3) abort_riemdp("unpriced", "a discrete Gaussian that wide or narrow is priced by zCDP or Renyi DP.")
-  x <- seq(-reach, reach) # noise of the first law, around `move`
-  log_mass <- -x^2 / (2 * sigma^2)
-  mass <- exp(log_mass) / sum(exp(log_mass))
-  # log f(x)/f(x + move), where x is the noise
-  loss <- (2 * x * move + move^2) / (2 * sigma^2)
-  keep <- mass > 0
-  pld_source(loss = loss[keep], mass = mass[keep], infinite = 1e-300, unit = move / (2 * sigma^2))
-}
-
-# Feldman, McMillan and Talwar (2021), Theorem 3.2: with C ~ Bin(n - 1, e^-epsilon), A ~ Bin(C, 1/2) and one coin for the record,
-# the pair (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
-atoms_shuffle <- function(n, epsilon) {
-  if (n > SHUFFLE_ATOMS) abort_riemdp("unpriced", sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
-  p <- exp(-epsilon)
-  s <- stats::plogis(epsilon)
-  other <- stats::plogis(-epsilon)
-  tiny <- 1e-30
-  counts <- stats::qbinom(tiny, n - 1, p):stats::qbinom(tiny, n - 1, p, lower.tail = FALSE)
-  parts <- lapply(counts, function(count) {
-    a <- max(0, stats::qbinom(tiny, count, 0.5)):min(count + 1, stats::qbinom(tiny, count, 0.5, lower.tail = FALSE) + 1)
-    up <- stats::dbinom(a - 1, count, 0.5)
-    stay <- stats::dbinom(a, count, 0.5)
-    weight <- stats::dbinom(count, n - 1, p)
-    first <- s * up + other * stay
-    second <- other * up + s * stay
-    cbind(log(first / second), weight * first)
-  })
-  atoms <- do.call(rbind, parts)
-  atoms <- atoms[atoms[, 2] > 0, , drop = FALSE]
-  far <- atoms[, 1] == Inf
-  pld_source(loss = atoms[!far, 1], mass = atoms[!far, 2], infinite = min(1, sum(atoms[far, 2]) + 2 * tiny * (length(counts) + 1)))
-}
-
 # Source of one part. `direction`: "leave" (the first data set holds the record), "enter", or "both" for replaced records, whose
 # pairs are their own mirror images.
 pld_part <- function(event, direction, upper = TRUE) {
@@ -116,10 +48,6 @@ pld_part <- function(event, direction, upper = TRUE) {
     },
     unpriced(event, "privacy-loss distributions", "only a bound of its Renyi divergence is known")
   )
-}
-
-laplace_source <- function(e, q, enter) {
-  pld_source(pair = c(1, e, q, enter), loss = c(-e, e), mass = c(exp(-e) / 2, 1 / 2), unit = if (q == 1) e)
 }
 
 # (1 - q) Q + q P against Q, or Q against it, for the pair (P, Q) of a step
@@ -186,25 +114,6 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
   align_atoms(source)
 }
 
-# a sample of a step without noise: what a record's own presence shows, with probability q
-sampled_openly <- function(q, enter) {
-  if (enter) pld_source(loss = -log1p(-q), mass = 1) else pld_source(loss = log1p(-q), mass = 1 - q, infinite = q, certain = q)
-}
-
-# two atoms lie on a grid of their own
-align_atoms <- function(source) {
-  source$unit <- NULL
-  if (length(source$loss) == 2) {
-    source$unit <- abs(diff(source$loss))
-    source$origin <- min(source$loss)
-    if (source$unit == 0) source$unit <- NULL
-  }
-  source
-}
-
-# log(1 - q + q e^x)
-log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p(q * expm1(pmin(x, 500))))
-
 # From above: one event that dominates whatever a record meets in parallel parts; there is no general rule. From below: one of the parts.
 dearest <- function(event, upper) {
   choices <- parallel_choices(event)
@@ -243,48 +152,7 @@ dearest <- function(event, upper) {
   unpriced(event, "privacy-loss distributions", "its parts are of different kinds")
 }
 
-# ---- the smooth part's range --------------------------------------------------------------------------------------------------
-
-# z outside leaves at most `tail` where the loss is large, and `low` where it is small: that side may be cut more roughly
-smooth_range <- function(pair, tail, low = tail) {
-  if (pair[1] == 1) return(c(-pair[2], pair[2]))
-  if (pair[4] == 1) c(stats::qnorm(tail), -stats::qnorm(low)) else c(stats::qnorm(low), pair[2] - stats::qnorm(tail))
-}
-
-smooth_loss <- function(pair, z) {
-  x <- if (pair[1] == 0) pair[2] * z - pair[2]^2 / 2 else z
-  mixed <- if (pair[3] == 1) x else log_mix(x, pair[3])
-  if (pair[4] == 1) -mixed else mixed
-}
-
-smooth_density <- function(pair, z) {
-  q <- pair[3]
-  if (pair[1] == 0) {
-    second <- stats::dnorm(z)
-    first <- stats::dnorm(z - pair[2])
-  } else {
-    second <- exp(-(z + pair[2]) / 2) / 4
-    first <- exp((z - pair[2]) / 2) / 4
-  }
-  if (pair[4] == 1) second else (1 - q) * second + q * first
-}
-
-# mass beyond the range, of the side where the loss is large and where it is small
-smooth_tails <- function(pair, range) {
-  if (pair[1] == 1) return(c(high = 0, low = 0))
-  q <- pair[3]
-  if (pair[4] == 1) {
-    return(c(high = stats::pnorm(range[1]), low = stats::pnorm(-range[2])))
-  }
-  c(high = (1 - q) * stats::pnorm(-range[2]) + q * stats::pnorm(pair[2] - range[2]),
-    low = (1 - q) * stats::pnorm(range[1]) + q * stats::pnorm(range[1] - pair[2]))
-}
-
 # ---- questions ----------------------------------------------------------------------------------------------------------------
-
-has_poisson <- function(event) {
-  (event$type == "poisson" && event$parameters$q < 1) || any(vapply(event$children, has_poisson, NA))
-}
 
 # list(sources, times) for a direction
 pld_sources <- function(event, direction, upper) {
@@ -314,15 +182,6 @@ pld_sources <- function(event, direction, upper) {
   }
   list(sources = sources, times = times)
 }
-
-source_reach <- function(source) {
-  pair <- source$pair
-  smooth <- if (is.null(pair)) 0 else if (pair[1] == 0) pair[2]^2 / 2 + 40 * pair[2] else pair[2]
-  # how small the losses of a sample are, its share says as well
-  max(0, abs(source$loss), if (smooth > 1) smooth else smooth * pair[3])
-}
-
-pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") else "both"
 
 # a loss is off by PLD_SLACK of a grid step, or by rounding where one step's losses reach far
 pld_slack <- function(d) PLD_SLACK * max(d$h, d$range * 2^-20) * d$steps
@@ -369,13 +228,6 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
     list(value = value, h = d$h)
   }
 }
-
-# log of how far Chernoff's bound is above delta, for smooth sums
-plan_excess <- function(plan) log(max(1, 2.5 * plan$sd * plan$theta * (plan$theta + 1)))
-
-# all of the mass may tell all
-lost_source <- function(source) is.null(source$pair) && !any(source$mass > 0)
-free_source <- function(source) is.null(source$pair) && all(source$loss == 0) && source$infinite == 0 && any(source$mass > 0)
 
 # about the epsilon (delta) of a direction, to take the dearer one first
 plan_guess <- function(plan, delta = NULL, epsilon = NULL) {

@@ -64,18 +64,6 @@ optimal_epsilon <- function(event, delta) {
 
 optimal_delta <- function(event, epsilon) list(value = optimal_delta_of(equal_steps(event), epsilon))
 
-# smallest epsilon up to `most` (where f(most) <= delta) with f(epsilon) <= delta, rounded up; f falls
-falling_root <- function(f, delta, most) {
-  if (!is.finite(most)) return(Inf) # beyond doubles
-  if (f(0) <= delta) return(0)
-  if (most == 0 || delta == 0) return(most)
-  lower <- 0
-  upper <- most
-  log_f <- function(epsilon) log(max(f(epsilon), 1e-320)) - log(delta)
-  root <- stats::uniroot(log_f, c(lower, upper), f.upper = min(log_f(upper), -1e-300), tol = 1e-14 * (1 + upper))$root
-  min(most, step_until(root, 1e-13 * root + 1e-16, function(x) x >= most || f(x) <= delta))
-}
-
 # Dwork, Rothblum and Vadhan (2010), kept for comparison
 advanced_epsilon <- function(event, delta) {
   need_delta(event, delta, "advanced composition")

@@ -73,9 +73,6 @@ rdp_between <- function(known, values, orders) {
 
 # ---- sampled steps ------------------------------------------------------------------------------------------------------------
 
-# mu of a step that is made of Gaussians, else NULL
-gaussian_step <- function(event) tryCatch(gdp_price(event), riemdp_error_unpriced = function(e) NULL)
-
 # steps whose dominating pair is one law and its mirror image: for them the loss of leaving dominates that of entering
 mirrored <- function(event) {
   switch(event$type, pure = , laplace = , gaussian = , gdp = , discrete_gaussian = TRUE,

@@ -80,3 +80,14 @@ data_frame_matrix <- function(x) {
   if (length(names(x)) == ncol(out)) colnames(out) <- names(x)
   out
 }
+
+check_name <- function(x, name) {
+  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > 200) {
+    abort_riemdp("argument", sprintf("`%s` must be one string of 1 to 200 characters.", name))
+  }
+  enc2utf8(as.vector(x))
+}
+
+check_no_more <- function(...) {
+  if (...length() > 0) abort_riemdp("argument", "an argument is not known, or must be given by its name.")
+}

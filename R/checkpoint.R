@@ -24,20 +24,6 @@ new_key <- function() {
   as.raw(strtoi(substring(digits, seq(1, 63, 2), seq(2, 64, 2)), 16L))
 }
 
-seal_of <- function(key, ...) {
-  # this form doesn't tell how R happens to store a vector; its first 14 bytes are about R's version
-  bytes <- serialize(list(...), NULL, version = 2, xdr = TRUE)
-  .Call(riemdp_seal, key, bytes[-(1:14)])
-}
-
-# numbers as the optimiser takes them, other containers as they are
-plain_records <- function(x) {
-  if (is.data.frame(x) && all(vapply(x, is.numeric, NA))) x <- as.matrix(x)
-  if (inherits(x, "riemdp_points")) x <- as.array(x)
-  if (!is.numeric(x) || is.object(x)) return(x)
-  array(as.double(x), if (is.null(dim(x))) length(x) else dim(x))
-}
-
 run_seal <- function(key, problem, data, ledger, data_set, part) {
   code <- lapply(problem[c("loss", "gradient")], function(f) if (is.function(f)) c(deparse(args(f), control = NULL), deparse(body(f), control = NULL)))
   records <- if (is_chunks(data)) {

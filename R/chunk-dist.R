@@ -64,3 +64,12 @@ dist_across <- function(M, x, y) {
   }
   matrix(vapply(seq_len(n), one, double(m)), n, m, byrow = TRUE)
 }
+
+# what distance matrices ask of the records of a chunk
+DISTANCE_KERNELS <- list(
+  distances = function(q, x) {
+    d <- if (is.null(q$other)) as.matrix(mf_dist_matrix(q$M, x)) else dist_across(q$M, x, q$other)
+    dimnames(d) <- NULL
+    if (is.null(q$each)) d else q$each(d, q$i, q$j)
+  }
+)

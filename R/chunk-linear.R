@@ -1,12 +1,6 @@
 # Private linear regression over tables in chunks: the solver, the statistics and the scale's counts as in memory, their sums from
 # chunk_ask().
 
-linear_in_chunks <- function(method) {
-  if (isTRUE(linear_methods()[[method]]$whole)) {
-    abort_riemdp("unsupported", sprintf("method = \"%s\" is not available for records in chunks: it looks at all records at once.", method))
-  }
-}
-
 # What takes the place of features x and responses y. `y`: what is done to the responses, a list of list(b, scale, limit), one after the
 # other.
 linear_chunks <- function(data, spec, columns, bounds, reach, names = chunk_names(data)) {
@@ -55,4 +49,11 @@ linear_moments <- function(x, y = list()) {
   sums <- matrix(exact_total(linear_ask_chunks(x, "linear_moments", y)), linear_width(x))
   k <- nrow(sums)
   list(xx = sums[, seq_len(k), drop = FALSE], xy = sums[, -seq_len(k), drop = FALSE])
+}
+
+# longer responses are moved to the length `limit`, per record
+limit_rows <- function(y, limit) {
+  if (limit == Inf) return(y)
+  size <- sqrt(colSums(y^2))
+  y * rep(pmin(1, limit / pmax(size, 1e-300)), each = nrow(y))
 }

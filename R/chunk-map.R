@@ -200,14 +200,3 @@ map_mirai <- function(compute = NULL, timeout = NULL) {
     lapply(jobs, function(job) mirai::call_mirai(job)$data)
   }
 }
-
-# ---- totals ------------------------------------------------------------------------------------------------------------------
-
-# the sums over all chunks as doubles, or the status in which one of them ended
-exact_total <- function(parts) .Call(riemdp_exact_total, parts)
-
-# exact sums of a matrix's rows, to be added up: points of a flat space, all of them in the ball
-exact_rows <- function(a) {
-  a[!is.finite(a)] <- 0
-  .Call(riemdp_chunk_ball, euclidean(ncol(a)), a, rep(0, ncol(a)), 1e150, NULL, 3)
-}

@@ -1,7 +1,5 @@
 # Means of records in chunks: the solver and the noise are those of records in memory, its sums come from chunk_ask().
 
-chunk_count <- function(x) sum(check_chunks(x)$sizes)
-
 # numbers of records -> list(chunk, which): chunks hit, and the numbers of their records there
 locate_records <- function(sizes, which) {
   ends <- cumsum(sizes)
@@ -15,13 +13,6 @@ chunk_records <- function(M, x, which) {
   at <- locate_records(x$sizes, which)
   got <- chunk_ask(x, list(kernel = "records", M = M), lapply(at$which, function(w) list(which = w)), at$chunk)
   do.call(cbind, got)
-}
-
-chunk_check <- function(M, x, private = FALSE) {
-  found <- chunk_ask(check_chunks(x), list(kernel = "check", M = M), private = private)
-  bad <- which(lengths(found) > 0)[1]
-  if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
-  invisible(x)
 }
 
 chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
@@ -79,35 +70,20 @@ chunk_variance <- function(x, M, weights, center) {
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }
 
-# What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center` and
-# `radius` are the public ball, `numbers` those of the mean by public steps.
-mean_records <- function(M, x, center, radius, numbers = NULL) {
-  if (!is_chunks(x)) return(x)
-  check_chunks(x)
-  m0 <- .Call(riemdp_stored, M, center)
-  ball <- function(what) {
-    function(p) exact_total(chunk_ask(x, list(kernel = "ball", M = M, center = m0, radius = radius, p = p, what = what),
-                                      private = TRUE))
-  }
-  kng <- function(base, far) {
-    request <- list(kernel = "kng", M = M, center = m0, radius = radius, n = sum(x$sizes), base = base, far = far)
-    chunk_ask(x, request, private = TRUE)
-  }
-  structure(list(
-    n = sum(x$sizes), logs = ball(1), coords = ball(2), points = ball(3), aligned = ball(4), as_given = ball(5),
-    look = function(base) {
-      if (at_sites(x)) return(status_number("UNSUPPORTED")) # they count nothing: the envelope does without
-      parts <- kng(base, -1)
-      sums <- exact_total(parts)
-      if (is.double(sums)) c(max(vapply(parts, function(one) attr(one, "far"), 0)), sums) else sums
-    },
-    cells = function(q) Reduce(`+`, kng(q[-length(q)], q[length(q)])),
-    steps = if (!is.null(numbers)) function(a) {
-      request <- list(kernel = "steps", M = M, center = m0, numbers = numbers, n = sum(x$sizes), at = a)
-      as.vector(Reduce(`+`, chunk_ask(x, request, private = TRUE)))
-    },
-    counts = function(radii) {
-      Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = radii), private = TRUE))
-    }
-  ), class = "riemdp_tally")
-}
+# what means ask of the records of a chunk
+MEAN_KERNELS <- list(
+  logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
+  reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
+  ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
+  steps = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at),
+  kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
+  # a sum that leaves with its share of the noise, drawn here
+  noisy = function(q, x) {
+    sum <- exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, 6)))
+    if (!is.double(sum)) sum <- rep(0, mf_facts(q$M)$dimension)
+    d <- length(sum)
+    draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
+    sum + if (in_simulation()) with_simulation(q$seed, draw()) else draw()
+  },
+  counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
+)

@@ -34,7 +34,7 @@ problem_tally <- function(problem, x, private, bound = NULL) {
 problem_counts <- function(problem) switch(problem$kind, pca = "rows", callback = "own", "points")
 
 # columns of tables in chunks
-chunk_columns <- function(x) chunk_ask(check_chunks(x), list(kernel = "columns"), only = 1, private = TRUE)[[1]]
+chunk_width <- function(x) chunk_ask(check_chunks(x), list(kernel = "columns"), only = 1, private = TRUE)[[1]]
 
 # rows longer than `bound` shortened to it, one by one
 shorten_rows <- function(data, bound) {

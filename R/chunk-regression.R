@@ -1,89 +1,5 @@
 # Geodesic regression over tables in chunks: steps, solvers and samplers as in memory, their sums over records from chunk_ask().
 
-# The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a formula's
-# environment isn't sent to workers, its constants are.
-regression_chunks <- function(formula, M, data, x_range, env) {
-  names <- chunk_names(check_chunks(data))
-  spec <- private_predictors(formula, names, x_range, data$columns)
-  environment(spec$formula) <- baseenv()
-  found <- chunk_variables(c(spec$response, spec$predictors), names, data, env)
-  y <- structure(list(M = M, data = data, spec = spec, constants = found$constants, names = found$columns), class = "riemdp_regression_chunks")
-  list(y = y, x = NULL, n = found$n, spec = spec, constants = found$constants)
-}
-
-chunked_method <- function(method) {
-  if (identical(method, "paper")) {
-    abort_riemdp("unsupported", "method = \"paper\" is not available for records in chunks: it is for study, and looks at all records at once.")
-  }
-}
-
-# what every request about these records holds
-regression_request <- function(y, kernel, ...) {
-  list(kernel = kernel, M = y$M, spec = y$spec, constants = y$constants, names = y$names, counts = "frame", ...)
-}
-
-# the curator's check
-check_responses <- function(y) {
-  found <- chunk_ask(y$data, regression_request(y, "regression_check"), private = TRUE)
-  bad <- which(lengths(found) > 0)[1]
-  if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
-  y
-}
-
-# What regression_steps() sees of the records: sums over them. The frame is made here, once, and sent.
-chunk_steps <- function(y, state, ask, frame) {
-  ask_all <- function(kernel, ...) {
-    request <- regression_request(y, kernel, state = state, frame = frame, ask = ask[c("speed", "reach", "q", "k")], ...)
-    exact_total(chunk_ask(y$data, request, private = TRUE))
-  }
-  list(
-    frame = frame[[1]], lambda = frame[[2]], sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
-    perturbed = function(most, loss) {
-      shape <- c(ask$q, 1 + ask$k)
-      perturbed_tally(chunk_count(y$data), shape, function(b, hessian) {
-        ask_all("regression_perturbed", most = most, loss = loss, b = matrix(b, shape[1]), hessian = hessian)
-      })
-    }
-  )
-}
-
-# What riemdp_release_perturbed takes for the records. Solvers ask for the Hessian where they have just been for the gradient: both come in
-# one pass, unless the Hessian is large.
-perturbed_tally <- function(n, shape, sums) {
-  m <- prod(shape)
-  last <- NULL
-  structure(list(n = n, sums = function(v) {
-    hessian <- v[1] == 1
-    b <- v[-1]
-    if (is.null(last) || !identical(last$b, b) || (hessian && length(last$sums) == m)) {
-      last <<- list(b = b, sums = sums(b, hessian || m <= 60))
-    }
-    if (hessian) last$sums else last$sums[seq_len(m)]
-  }), class = "riemdp_tally")
-}
-
-# A chunk's responses and predictors as private calls see them. A variable that doesn't hold points is that many missing ones.
-chunk_private <- function(q, x) {
-  rows <- formula_names(c(q$spec$response, q$spec$predictors), x, constant_scope(q$constants), if (is.data.frame(x)) NULL else q$size)
-  y <- private_response(q$spec, rows, q$M)
-  if (!holds_points(q$M, y, rows$n)) y <- new_points(matrix(NA_real_, rows$n, mf_facts(q$M)$ambient), q$M)
-  list(y = y, x = private_columns(q$spec, rows))
-}
-
-holds_points <- function(M, y, n) tryCatch(.Call(riemdp_count, M, y) == n, riemdp_error = function(e) FALSE)
-
-# ---- the K-norm gradient mechanism ------------------------------------------------------------------------------------------
-
-# trials that share a pass
-KNG_TOGETHER <- 32
-
-# mean clipped gradients at some candidates (2 x q each), in one pass
-chunk_pull <- function(y, at, rule, reach) {
-  sums <- exact_total(chunk_ask(y$data, regression_request(y, "regression_pull", at = at, rule = rule, reach = reach), private = TRUE))
-  q <- length(at[[1]]$b)
-  lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
-}
-
 # ---- plain --------------------------------------------------------------------------------------------------------------------
 
 # A chunk's design, of the records that count: list(x, z = (x - shift)/scale, y, w); NULL where there is none. Model frames of chunks are
@@ -196,7 +112,8 @@ chunk_order <- function(ranks, n, count, fetch, guess) {
 # ---- the plain fit ------------------------------------------------------------------------------------------------------------
 
 # geodesic_regression() of tables in chunks
-chunk_geodesic <- function(formula, M, data, call, na_action, loss, cutoff, origin, start, starts, tol, max_iter) {
+#' @exportS3Method
+fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cutoff, origin, start, starts, tol, max_iter) {
   check_chunks(data)
   if (!inherits(formula, "formula") || length(formula) != 3) {
     abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
@@ -422,3 +339,42 @@ summary.riemdp_geodesic_regression_chunks <- function(object, ...) {
 #' @rdname chunk-regression-methods
 #' @export
 glance.riemdp_geodesic_regression_chunks <- function(x, ...) fit_glance(x)
+
+# what regressions along curves ask of the records of a chunk
+CURVE_KERNELS <- list(
+  # plain regression: predictors of a chunk's model frame (a matrix with names), and sums over its records
+  design = function(q, x) {
+    d <- chunk_design(q, x)
+    if (is.null(d)) return(list(n = 0))
+    list(names = colnames(d$x), n = nrow(d$x), sums = exact_rows(design_products(d$z, d$w)),
+         logs = if (!is.null(d$w)) exact_rows(matrix(log(d$w))))
+  },
+  frame = function(q, x) {
+    d <- chunk_design(q, x)
+    full <- stats::model.matrix(stats::delete.response(d$frame$terms), d$frame$model)
+    terms <- d$frame$terms
+    environment(terms) <- baseenv()
+    list(terms = terms, xlevels = stats::.getXlevels(d$frame$terms, d$frame$model), contrasts = attr(full, "contrasts"),
+         points = d$frame$points)
+  },
+  sample = function(q, x) {
+    d <- chunk_design(q, x)
+    list(z = d$z[q$which, , drop = FALSE], rows = as.matrix(d$y)[q$which, , drop = FALSE])
+  },
+  energy = function(q, x) {
+    d <- chunk_design(q, x)
+    .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, d$w, q$numbers)
+  },
+  # how many distances from a curve are at most as large as each of `edges`, those in between, or all
+  distance_order = function(q, x) {
+    d <- chunk_design(q, x)
+    size <- if (is.null(d)) double() else chunk_distances(q, d)
+    if (!is.null(q$between)) return(size[size > q$between[1] & size <= q$between[2]])
+    if (is.null(q$edges)) return(size)
+    here <- size[is.finite(size)]
+    list(count = findInterval(q$edges, sort(here)), most = max(-1, here), finite = as.double(length(here)))
+  },
+  crossproducts = function(q, x) {
+    chunk_crossproducts(q, chunk_design(q, x))
+  }
+)

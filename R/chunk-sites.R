@@ -4,8 +4,6 @@
 # length) as they are. Counts without noise would tell of single records, so there are none.
 SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "gradients", "noisy"))
 
-at_sites <- function(x) is_chunks(x) && any(vapply(x$pieces, function(piece) identical(piece$kind, "site"), NA))
-
 #' Records that stay with their holders
 #'
 #' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()]. Records don't

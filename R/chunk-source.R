@@ -180,54 +180,6 @@ sqlite_cells <- function(column) {
                 "CASE WHEN typeof(%s) = 'text' AND instr(CAST(%s AS BLOB), x'00') = 0 THEN %s END"), column, column, column, column, column)
 }
 
-# a column of numbers with text beside it where a cell holds text
-join_cells <- function(rows, names) {
-  table <- lapply(seq_along(names), function(j) {
-    text <- as.character(rows[[2 * j]])
-    structure(as.double(rows[[2 * j - 1]]), riemdp_text = if (!all(is.na(text))) text)
-  })
-  structure(stats::setNames(table, names), row.names = .set_row_names(nrow(rows)), class = "data.frame", riemdp_raw = TRUE)
-}
-
-#' Tables as records
-#'
-#' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them. Columns
-#' are the numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns, the lower triangle
-#' by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
-#'
-#' @param x a data frame or matrix of numbers, one row a record.
-#' @param M a manifold.
-#' @return Records in the plain shape of many points. Errors: `riemdp_error_shape` where the number of columns doesn't fit.
-#' @seealso [chunk_files()], [chunk_query()]
-#' @examples
-#' rows_to_points(rbind(c(2, 0.5, 1), c(1, 0, 3)), spd(2))
-#' @export
-rows_to_points <- function(x, M) {
-  check_manifold(M)
-  if (is.data.frame(x)) x <- data_frame_matrix(x)
-  if (!is.matrix(x) || !is.numeric(x) || is.object(x)) abort_riemdp("shape", "`x` must be a table of numbers, one row a record.")
-  facts <- mf_facts(M)
-  x <- unname(x)
-  storage.mode(x) <- "double"
-  if (facts$rows > 0 && facts$cols == facts$rows && ncol(x) == facts$rows * (facts$rows + 1) / 2 && facts$rows > 1) {
-    index <- matrix(0L, facts$rows, facts$rows)
-    index[lower.tri(index, TRUE)] <- seq_len(ncol(x))
-    index <- pmax(index, t(index))
-    x <- x[, index, drop = FALSE]
-  }
-  if (ncol(x) != facts$ambient) {
-    abort_riemdp("shape", sprintf("`x` must have %d columns, the numbers of a point.", as.integer(facts$ambient)))
-  }
-  if (facts$rows == 0) {
-    x
-  } else if (facts$cols > 0) {
-    array(t(x), c(facts$rows, facts$cols, nrow(x)))
-  } else {
-    odd <- seq(1, ncol(x), 2)
-    t(matrix(complex(real = x[, odd], imaginary = x[, odd + 1]), nrow(x)))
-  }
-}
-
 new_chunks <- function(pieces, sizes, reader, open, shape, map, what, columns = NULL, own = FALSE) {
   if (length(pieces) < 1) abort_riemdp("shape", "there must be at least one chunk.")
   if (!is.null(map) && !is.function(map)) abort_riemdp("argument", "`map` must be a function like lapply(), or NULL.")
@@ -258,52 +210,6 @@ shape_to <- function(M) {
   structure(f, class = "riemdp_shape")
 }
 
-reader_of <- function(paths) {
-  ending <- unique(tolower(sub(".*[.]", "", basename(paths))))
-  if (length(ending) == 1 && ending == "parquet" && !requireNamespace("nanoparquet", quietly = TRUE)) {
-    abort_riemdp("unsupported",
-                 "Parquet files need the package 'nanoparquet': install.packages(\"nanoparquet\"). Or give a `reader`.")
-  }
-  switch(if (length(ending) == 1) ending else "",
-    rds = read_rds, csv = read_csv, parquet = read_parquet,
-    abort_riemdp("argument", "files that don't all end in .rds, .csv or .parquet need a `reader`.")
-  )
-}
-
-# functions of the namespace: workers get a reference, no copy
-read_rds <- function(path) readRDS(path)
-read_parquet <- function(path) as.data.frame(nanoparquet::read_parquet(path))
-
-# What a task's piece holds. In private calls a table's cells have public types before anybody's code sees them.
-read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
-  x <- switch(piece$kind,
-    data = piece$x,
-    file = task$reader(piece$path),
-    rows = {
-      connection <- task$open()
-      on.exit(DBI::dbDisconnect(connection))
-      rows <- DBI::dbGetQuery(connection, piece$sql)
-      if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
-    }
-  )
-  own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
-  x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
-  if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
-    abort_riemdp("chunk_columns", "in private calls a table that a function of one's own works on needs `columns`, the types of its columns.")
-  }
-  x <- if (!is.null(task$columns)) typed_table(x, task$columns, !is.null(task$shape) || !rowwise) else if (!private) guessed_table(x) else x
-  if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
-}
-
-# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first
-# element's.
-records_in <- function(x) {
-  d <- dim(x)
-  if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]])) # variables of a model
-  if (is.null(d) || inherits(x, "riemdp_points")) return(length(x))
-  if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) d[1] else d[length(d)]
-}
-
 records_of <- function(x, which) {
   d <- dim(x)
   if (is.null(d) || inherits(x, "riemdp_points")) return(x[which])
@@ -312,8 +218,6 @@ records_of <- function(x, which) {
   if (length(d) == 3) return(x[, , which, drop = FALSE])
   abort_riemdp("shape", "`x` must be a vector, data frame, matrix or array of at most three dimensions.")
 }
-
-is_chunks <- function(x) inherits(x, "riemdp_chunks")
 
 # Names of the columns of tables in chunks: those of the first, which are public, and declared ones. They were seen when records were counted.
 chunk_names <- function(x) {
@@ -378,4 +282,39 @@ summary.riemdp_chunks <- function(object, ...) {
   check_chunks(object)
   data.frame(what = object$what, n = sum(object$sizes), chunks = length(object), least = min(object$sizes),
              most = max(object$sizes))
+}
+
+at_sites <- function(x) is_chunks(x) && any(vapply(x$pieces, function(piece) identical(piece$kind, "site"), NA))
+
+chunk_count <- function(x) sum(check_chunks(x)$sizes)
+
+#' @exportS3Method
+check_points.riemdp_chunks <- function(x, M) chunk_check(M, x)
+
+#' @exportS3Method
+manifold_of.riemdp_chunks <- function(x) {
+  first <- if (is.list(x$pieces) && length(x$pieces) && is.list(x$pieces[[1]])) x$pieces[[1]]$x
+  manifold_of.default(first)
+}
+
+chunk_check <- function(M, x, private = FALSE) {
+  found <- chunk_ask(check_chunks(x), list(kernel = "check", M = M), private = private)
+  bad <- which(lengths(found) > 0)[1]
+  if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
+  invisible(x)
+}
+
+# What riemdp_release_perturbed takes for the records. Solvers ask for the Hessian where they have just been for the gradient: both come in
+# one pass, unless the Hessian is large.
+perturbed_tally <- function(n, shape, sums) {
+  m <- prod(shape)
+  last <- NULL
+  structure(list(n = n, sums = function(v) {
+    hessian <- v[1] == 1
+    b <- v[-1]
+    if (is.null(last) || !identical(last$b, b) || (hessian && length(last$sums) == m)) {
+      last <<- list(b = b, sums = sums(b, hessian || m <= 60))
+    }
+    if (hessian) last$sums else last$sums[seq_len(m)]
+  }), class = "riemdp_tally")
 }

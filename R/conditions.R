@@ -30,3 +30,13 @@ riemdp_errors <- function() {
   table <- .Call(riemdp_statuses)[-1, , drop = FALSE]
   data.frame(class = paste0("riemdp_error_", table[, 2]), must = table[, 3], mend = table[, 4])
 }
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+# R's own errors become conditions of the package
+classed <- function(expr, what) {
+  tryCatch(expr, error = function(e) {
+    if (inherits(e, "riemdp_error")) stop(e)
+    abort_riemdp("argument", sprintf("%s could not be used: %s", what, conditionMessage(e)))
+  })
+}

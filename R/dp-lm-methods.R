@@ -16,9 +16,6 @@ linear_methods <- function() {
        kng = linear_kng, paper = linear_paper)
 }
 
-# Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay finite
-REACH <- 1e6
-
 pure <- function(ask, ...) list(epsilon = ask$epsilon, delta = 0, ...)
 
 # Public guess of R^2: nominal signal and errors of total variance 1; the shares of intercept and slopes are those of nominal_prior()
@@ -205,13 +202,6 @@ linear_recentred <- list(
       "Sections 2 and 3 of proofs/linear-regression.md.")
   }
 )
-
-# longer responses are moved to the length `limit`, per record
-limit_rows <- function(y, limit) {
-  if (limit == Inf) return(y)
-  size <- sqrt(colSums(y^2))
-  y * rep(pmin(1, limit / pmax(size, 1e-300)), each = nrow(y))
-}
 
 # ---- noisy statistics -------------------------------------------------------------------------------------------------------
 
@@ -440,4 +430,56 @@ linear_paper <- list(
     b
   },
   words = function(r) "The mechanism of Kulkarni and Soto (2025), for reproduction. Its bounds don't hold."
+)
+
+linear_in_chunks <- function(method) {
+  if (isTRUE(linear_methods()[[method]]$whole)) {
+    abort_riemdp("unsupported", sprintf("method = \"%s\" is not available for records in chunks: it looks at all records at once.", method))
+  }
+}
+
+# What a fit of `plan` releases, its guess checked first where the plan has it so: list(b, details, error, plan, guess)
+release_linear <- function(x, y, plan, ask) {
+  m <- linear_methods()[[plan$method]]
+  guess <- NULL
+  if (!is.null(plan$check)) {
+    guess <- release_guess(x, y, plan$check, ask$n, ask$q)
+    y <- guessed_responses(x, y, guess, plan$reach %||% REACH)
+    ask <- guess_left(ask, plan$check, sum(guess$searched))
+    if (any(guess$searched)) { # the same method with what is left
+      again <- m$plan(ask)
+      kept <- setdiff(names(again), "guarantee")
+      plan[kept] <- again[kept]
+    }
+  }
+  out <- m$release(x, y, plan, ask)
+  if (!is.list(out)) out <- list(b = out)
+  if (any(guess$highest)) out$error <- NA_real_
+  c(out, list(plan = plan, guess = guess, left = ask$epsilon))
+}
+
+# what linear regressions ask of the records of a chunk
+LINEAR_KERNELS <- list(
+  linear_perturbed = function(q, x) {
+    r <- linear_chunk(q, x)
+    .Call(riemdp_chunk_perturbed, r$x, r$y, q$b, q$loss, q$hessian)
+  },
+  linear_within = function(q, x) {
+    r <- linear_chunk(q, x)
+    residuals_within(r$x, fitted_away(r$x, r$y, q$b), q$limit)$count
+  },
+  linear_guess = function(q, x) {
+    r <- linear_chunk(q, x)
+    guess_counts(r$x, r$y)
+  },
+  linear_cells = function(q, x) {
+    r <- linear_chunk(q, x)
+    guess_cells(r$x, r$y, q$which)
+  },
+  linear_moments = function(q, x) {
+    r <- linear_chunk(q, x)
+    both <- rbind(r$x, r$y)
+    k <- nrow(r$x)
+    exact_rows(t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] * r$x[rep(seq_len(k), nrow(both)), , drop = FALSE]))
+  }
 )

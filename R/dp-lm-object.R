@@ -326,47 +326,26 @@ explain.riemdp_lm <- function(x, ...) {
   invisible(x)
 }
 
-#' @rdname predict.riemdp_lm
+#' @rdname dp_lm_plan
 #' @export
-plot.riemdp_lm <- function(x, level = 0.95, ...) {
-  whole_release(x)
-  level <- check_level(level)
-  numeric <- length(x$columns) == 1 && !is.null(x$bounds$x[[1]]$range)
-  if (!numeric) {
-    table <- made_by_dp_lm(cbind(tidy(x), confint(x, level = level)))
-    at <- rev(seq_len(nrow(table)))
-    limits <- range(0, table$estimate, table[[5]], table[[6]], finite = TRUE)
-    graphics::plot(limits, range(at), type = "n", yaxt = "n", xlab = "released coefficient, and what noise may have added", ylab = "",
-                   bty = "n", main = paste(deparse(x$formula, 500L), collapse = " "))
-    graphics::axis(2, at, rownames(table), las = 1, tick = FALSE, cex.axis = 0.8)
-    graphics::abline(v = 0, lty = 3, col = "grey50")
-    graphics::segments(table[[5]], at, table[[6]], at, col = COLOURS[["release"]])
-    graphics::points(table$estimate, at, pch = 19, col = COLOURS[["release"]])
+print.riemdp_lm_plan <- function(x, ...) {
+  if (!whole_plan(x)) {
+    print(plain_table(x))
     return(invisible(x))
   }
-  # over the public range; a variable that is a call is drawn on its own scale
-  u <- seq(x$bounds$x[[1]]$range[1], x$bounds$x[[1]]$range[2], length.out = 101)
-  made_by_dp_lm({
-    design <- cbind(1, u)
-    value <- as_matrix_value(x)
-    cov <- noise_covariance(x)
-    width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)), numeric(101))
-    fit <- design %*% value
-    q <- ncol(value)
-    old <- graphics::par(mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
-    # several responses share the page, unless a layout of the caller's does that
-    if (q > 1 && all(graphics::par("mfrow") == 1)) old <- c(old, graphics::par(mfrow = grDevices::n2mfrow(q)))
-    on.exit(graphics::par(old))
-    for (j in seq_len(q)) {
-      low <- fit[, j] - width[, j]
-      high <- fit[, j] + width[, j]
-      graphics::plot(range(u), range(fit[, j], low, high, finite = TRUE), type = "n", xlab = names(x$spec$predictors)[1],
-                     ylab = colnames(value)[j], bty = "n", ...)
-      if (all(is.finite(width[, j]))) {
-        graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA, col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))
-      }
-      graphics::lines(u, fit[, j], col = COLOURS[["release"]], lwd = 2)
-    }
-  })
+  ask <- attr(x, "ask")
+  cat(sprintf("Private linear regression: n = %g, %d predictor%s, %d response%s, epsilon %g, delta %g, guess of R-squared %g\n", ask$n, ask$d,
+              if (ask$d == 1) "" else "s", ask$q, if (ask$q == 1) "" else "s", ask$epsilon, ask$delta, ask$r_squared))
+  cat(sprintf("Expected excess of the mean squared error (a constant fit: %.3g):\n", attr(x, "signal")))
+  show <- plain_table(x)
+  for (column in c("expected_error", "high")) if (is.numeric(show[[column]])) show[[column]] <- signif(show[[column]], 3)
+  print(show, row.names = FALSE)
+  if (length(attr(x, "reason"))) cat(strwrap(paste0("Chosen: ", attr(x, "reason"))), sep = "\n")
+  cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("lm")))), sep = "\n")
+  check <- attr(x, "check")
+  if (!is.null(check)) {
+    cat(strwrap(sprintf("Counted in: a check of the guess of each response, %.2g of epsilon. Where it finds a guess off, another %.2g pays for a search, and the error grows accordingly.",
+                        check$check / ask$epsilon, check$search / ask$epsilon)), sep = "\n")
+  } else cat("The guesses of responses are taken as they are: see \"Wrong guesses\" in ?dp_lm.\n")
   invisible(x)
 }

@@ -113,60 +113,6 @@ check_plan <- function(x) {
 #' @export
 `[.riemdp_mean_plan` <- function(x, ...) part_of_plan(x, NextMethod())
 
-#' @export
-print.riemdp_mean_plan <- function(x, ...) {
-  if (!whole_plan(x)) {
-    print(plain_table(x))
-    return(invisible(x))
-  }
-  ask <- attr(x, "ask")
-  M <- attr(x, "manifold")
-  cat(sprintf("Private mean of %d records on %s, public ball of radius %.4g, %s = %g%s\n", as.integer(ask$n), label_manifold(M),
-              ask$ball$radius, symbol("epsilon"), ask$total,
-              if (ask$delta > 0) sprintf(", %s = %g", symbol("delta"), ask$delta) else ""))
-  if (!is.null(ask$clipped)) {
-    cat(sprintf("  of it %g for the share of records outside the ball (standard deviation of its noise %.2g %%), %g for the mean\n",
-                signif(ask$clipped$epsilon, 6), 100 * geometric_sd(ask$clipped$scale) / ask$n, signif(ask$epsilon, 6)))
-  }
-  shown <- data.frame(
-    mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label, scale = signif(x$scale, 3),
-    `expected error` = signif(x$expected_error, 3), `of radius` = sprintf("%.2g %%", 100 * x$relative_error),
-    acceptance = signif(x$acceptance, 2), check.names = FALSE
-  )
-  able <- !is.na(x$scale)
-  shown$`of radius`[is.na(x$relative_error)] <- ""
-  print(format(shown[able, ], na.encode = FALSE), row.names = FALSE, na.print = "")
-  for (i in which(nzchar(x$note))) {
-    cat(strwrap(paste0(x$mechanism[i], ": ", x$note[i]), indent = 2, exdent = 4), sep = "\n")
-  }
-  cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("mean"))), exdent = 2), sep = "\n")
-  invisible(x)
-}
-
-#' @rdname dp_mean_plan
-#' @param x a plan.
-#' @param against `"n"`, `"epsilon"` or both.
-#' @param points number of grid points from a tenth to ten times the plan's value.
-#' @export
-plot.riemdp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
-  against <- match.arg(against, several.ok = TRUE)
-  points <- check_count(points, "points", least = 2, most = 200)
-  ask <- attr(x, "ask")
-  drawn <- plan_drawn(x)
-  old <- graphics::par(mfrow = c(1, length(against)), mar = c(4.5, 4.5, 2, 1))
-  on.exit(graphics::par(old))
-  for (what in against) {
-    e <- plan_errors(x, what, points)
-    colours <- rep_len(riemdp_colours(7), length(drawn))
-    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5, col = colours,
-                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error of the privacy noise", ...)
-    graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
-    graphics::abline(v = if (what == "n") ask$n else ask$total, lty = 3, col = "grey80")
-    graphics::legend("bottomleft", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
-  }
-  invisible(x)
-}
-
 # mechanisms whose error is known without a guess of the records' spread
 plan_drawn <- function(x) {
   check_plan(x)

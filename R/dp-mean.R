@@ -1,6 +1,3 @@
-# tau: gradient norm to which the private solver goes; public and fixed
-SOLVER_TOLERANCE <- 1e-10
-
 #' Private Frechet mean
 #'
 #' Releases a differentially private Frechet mean of records that lie in a public ball.
@@ -220,52 +217,10 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   share_epsilon(ask, ask$epsilon, clipped)
 }
 
-# A public centre: one checked point, stripped of what a data object may carry along.
-public_point <- function(M, center) {
-  if (inherits(center, "riemdp_frechet_mean") || inherits(center, "riemdp_release")) {
-    if (inherits(center, "riemdp_frechet_mean")) {
-      abort_riemdp("argument", "`center` must be public: a non-private Frechet mean of records is not.")
-    }
-    # (in a simulation nothing is promised, and every release is so labelled)
-    if (identical(center$guarantee$label, "none") && !in_simulation()) {
-      abort_riemdp("argument", "`center` must be public: a release that is labelled NOT PRIVATE is not.")
-    }
-    center <- center$value
-  }
-  if (is.data.frame(center)) center <- data_frame_matrix(center)
-  mf_check(M, center)
-  if (inherits(center, "riemdp_points")) {
-    center <- as.array(center)
-    if (mf_facts(M)$rows > 0) center <- center[seq_along(center)]
-    facts <- mf_facts(M)
-    center <- if (facts$cols > 0) matrix(center, facts$rows) else as.vector(center)
-  }
-  if (.Call(riemdp_count, M, center) != 1) {
-    abort_riemdp("shape", "`center` must be one point.")
-  }
-  if (is.complex(center)) {
-    return(as.vector(center))
-  }
-  facts <- mf_facts(M)
-  if (facts$rows > 0) {
-    matrix(as.double(center), facts$rows)
-  } else {
-    as.double(center)
-  }
-}
-
 # the curator's check, which names the first bad record
 check_records <- function(M, x) {
   # sites that answer with noisy sums only do their own checking
   if (!is_chunks(x)) mf_check(M, x) else if (is.null(x$shares)) chunk_check(M, x, private = TRUE)
-}
-
-record_count <- function(M, x) {
-  n <- if (is_chunks(x)) chunk_count(x) else .Call(riemdp_count, M, x)
-  if (n < 1) {
-    abort_riemdp("shape", "`x` must hold at least one record.")
-  }
-  n
 }
 
 # everything that is decided before records are touched

@@ -1,6 +1,3 @@
-OPTIM_SAMPLING <- c(full = 1, `without-replacement` = 2, poisson = 3, disjoint = 4)
-OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
-
 #' Private optimisation on manifolds
 #'
 #' Minimises the mean loss of a [problem()] with (epsilon, delta)-differential privacy: gradients are clipped in the metric, record by
@@ -106,10 +103,6 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
   run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_optimize", data_set, part), checkpoint, data)
 }
 
-check_no_more <- function(...) {
-  if (...length() > 0) abort_riemdp("argument", "an argument is not known, or must be given by its name.")
-}
-
 # `account`: the ledger, what is entered there, data set and part
 run_optimum <- function(problem, input, ask, plan, account, checkpoint = NULL, data = NULL) {
   guarantee <- optimum_guarantee(problem, ask, plan)
@@ -127,40 +120,6 @@ run_optimum <- function(problem, input, ask, plan, account, checkpoint = NULL, d
   run$budget <- spend_release(account[[1]], guarantee, plan$event, paste(account[[2]], ask$method), account[[3]], account[[4]])
   if (is.null(checkpoint)) return(run_steps(run, input))
   run_saved(run, input, checkpoint, account[[1]], NULL, seal)
-}
-
-steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
-
-# goes on with a run until so many steps are done; noisy and public quantities only are in what comes back
-continue_run <- function(run, input, until) {
-  ask <- run$ask
-  # (a Poisson batch has no size: `batch` is its divisor only)
-  numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps, if (ask$sampling == "poisson") 1 else ask$batch, ask$rate, ask$batch, ask$clip[2],
-               run$plan$sd, ask$inner, ask$clip[1], run$plan$snapshot_sd, ask$calibration == "paper", ask$restarts,
-               if (is.null(ask$radius)) 0 else ask$radius, until)
-  out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun, input$n, ask$start,
-               ask$center, as.double(numbers), ask$lr, run$state, in_simulation())
-  trace <- as.data.frame(out$trace)
-  names(trace) <- c("step", "lr", "gradient_norm")
-  run$trace <- rbind(run$trace, trace[!is.na(trace$step), ])
-  run$state <- out$state
-  run$value <- out$value
-  run
-}
-
-run_steps <- function(run, input) release_optimum(continue_run(run, input, steps_in_all(run)))
-
-release_optimum <- function(run) {
-  ask <- run$ask
-  plan <- run$plan
-  new_release(
-    run$value, "riemdp_optimize",
-    manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, steps = ask$steps * ask$restarts,
-    batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts, clip = ask$clip, noise_multiplier = plan$multiplier,
-    split = if (ask$inner > 0) plan$split, sd = plan$sd, snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event,
-    output = ask$output, center = ask$center, radius = ask$radius, trace = run$trace, calibration = ask$calibration,
-    chosen = ask$chosen, budget = run$budget, guarantee = run$guarantee
-  )
 }
 
 # What is asked for, checked: public quantities only.
@@ -441,69 +400,8 @@ optimum_guarantee <- function(problem, ask, plan) {
   )
 }
 
-#' @export
-format.riemdp_optimize <- function(x, ...) {
-  c(
-    sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
-            if (is.na(x$n)) "" else sprintf(", %d records", as.integer(x$n))),
-    paste0("  ", format(x$guarantee)),
-    sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
-            if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
-            paste(format(unique(x$clip), digits = 4), collapse = " and ")),
-    sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier, x$sd),
-    error_lines(no_error_words(error_kind(x)))
-  )
-}
-
-#' @export
-summary.riemdp_optimize <- function(object, ...) {
-  g <- object$guarantee
-  data.frame(
-    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, problem = object$problem,
-    label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
-    steps = object$steps, batch = object$batch, sampling = object$sampling, noise_multiplier = object$noise_multiplier,
-    sd = object$sd
-  )
-}
-
-#' @export
-explain.riemdp_optimize <- function(x, ...) {
-  g <- x$guarantee
-  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
-  cat(format(g), "\n\n", sep = "")
-  say("Each step's gradient is clipped, record by record, to length ", format(x$clip[2], digits = 6),
-      " in the metric at the public iterate. ",
-      if (g$adjacency == "add-remove") "One record more or less moves the sum by at most that" else
-        sprintf("Replacing a record of %g moves the mean by at most twice that over %g", x$batch, x$batch),
-      "; Gaussian noise has ", format(x$noise_multiplier, digits = 6), " times this as its standard deviation in every orthonormal ",
-      "coordinate.")
-  if (!is.null(x$event)) {
-    cat("What happened, as events:\n")
-    cat(paste0("  ", format(x$event)), sep = "\n")
-  }
-  say("Method: ", x$mechanism, " (", x$chosen, ").")
-  say(sub("^n", "N", no_error_words(error_kind(x))), ".")
-  if (g$label == "none") say("No guarantee, because: ", g$reason, ".")
-  say("Assumed: ", paste(g$assumptions, collapse = "; "), ".")
-  invisible(x)
-}
-
-#' Trace of a private run
-#'
-#' Draws the length of the noisy gradient against the step, noisy quantities only, and as a dotted line the length that noise alone would have.
-#'
-#' @param x a release of [dp_optimize()].
-#' @param main title.
-#' @param ... further arguments of [graphics::plot.default()].
-#' @return The release, invisibly.
-#' @examples
-#' plot(dp_optimize(problem_huber(spd(2), 1), wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2)))
-#' @export
-plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) {
-  noise <- x$sd * sqrt(mf_facts(x$manifold)$dimension)
-  given <- list(...)
-  looks <- list(type = "l", xlab = "step", ylab = "", ylim = range(0, noise, x$trace$gradient_norm), lwd = 2, col = riemdp_colours(1))
-  do.call(graphics::plot.default, c(list(x$trace$step, x$trace$gradient_norm, main = main), looks[setdiff(names(looks), names(given))], given))
-  graphics::abline(h = noise, lty = 3, lwd = 2, col = "grey40")
-  invisible(x)
+# step sizes for eigenvalues up to bound^2 of unknown size
+falling_steps <- function(d, bound) {
+  high <- min(d, 8)
+  function(t, steps) high * (0.25 / high)^((t - 1) / max(1, steps - 1)) / bound^2
 }

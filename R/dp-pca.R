@@ -41,7 +41,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   if (missing(delta)) abort_no_default("delta")
   bound <- check_number(bound, "bound", positive = TRUE)
   if (!is_chunks(data)) data <- pca_rows(plain_numbers(data))
-  d <- if (is_chunks(data)) chunk_columns(data) else ncol(data)
+  d <- if (is_chunks(data)) chunk_width(data) else ncol(data)
   if (d < 2) abort_riemdp("shape", "`data` must have at least two columns.")
   q <- check_count(q, "q", most = d - 1)
   if (!is_chunks(data)) data <- shorten_rows(data, bound)
@@ -60,10 +60,4 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   r$loadings <- matrix(r$value, d, dimnames = list(if (!is_chunks(data)) colnames(data), NULL))
   class(r) <- c("riemdp_pca", class(r))
   r
-}
-
-# step sizes for eigenvalues up to bound^2 of unknown size
-falling_steps <- function(d, bound) {
-  high <- min(d, 8)
-  function(t, steps) high * (0.25 / high)^((t - 1) / max(1, steps - 1)) / bound^2
 }

@@ -172,13 +172,6 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   )
 }
 
-# pieces in which residuals are carried back: short against the injectivity radius where that is known
-regression_legs <- function(M, ask) {
-  inj <- mf_facts(M)$injectivity_radius
-  if (!(inj > 0 && inj < Inf)) return(1)
-  min(1000, max(1, ceiling(2 * sum(ask$speed * ask$reach) / inj)))
-}
-
 # methods whose error is predicted
 automatic_regressions <- function() {
   names(Filter(function(m) !isFALSE(m$auto), regression_mechanisms()))
@@ -266,13 +259,6 @@ dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bo
 }
 
 #' @export
-print.riemdp_regression_plan <- function(x, ...) {
-  print(plain_table(x), ...)
-  if (whole_plan(x)) cat(strwrap(paste0("expected_error: ", sub("^O", "o", error_note("regression")))), sep = "\n")
-  invisible(x)
-}
-
-#' @export
 `[.riemdp_regression_plan` <- function(x, ...) part_of_plan(x, NextMethod())
 
 #' @rdname dp_regression_plan
@@ -295,155 +281,11 @@ plot.riemdp_regression_plan <- function(x, ...) {
   invisible(x)
 }
 
-# ---- the state between steps, all of it released --------------------------------------------------------------------------------
-
-# exp of coordinates a at p, shortened until it exists (incomplete manifolds)
-exp_reached <- function(M, p, a) {
-  for (i in 0:100) {
-    out <- tryCatch(public_point(M, mf_exp(M, p, mf_from_coords(M, p, a))), riemdp_error = function(e) NULL)
-    if (!is.null(out)) return(out)
-    a <- a / 2
-  }
-  p
-}
-
-# coordinates of vectors (q x k) carried from p to r: parallel transport, or the frames' own correspondence where there is none
-carry_coords <- function(M, p, r, a) {
-  apply(a, 2, function(one) {
-    moved <- tryCatch(drop(mf_coords(M, r, mf_transport(M, p, r, mf_from_coords(M, p, one)))), riemdp_error = function(e) one)
-    if (all(is.finite(moved))) moved else one
-  })
-}
-
-# a step of dp and dv from (p, v), all q x k coordinates at p; back into the public domain
-regression_move <- function(M, state, dp, dv, ask) {
-  to <- exp_reached(M, state$p, dp)
-  v <- matrix(carry_coords(M, state$p, to, state$v + dv), nrow(state$v))
-  inside <- clamp_to_ball(M, ask$center, ask$radius, to)
-  if (!identical(inside, to)) v <- matrix(carry_coords(M, to, inside, v), nrow(v))
-  size <- sqrt(colSums(v^2))
-  v <- v * rep(pmin(1, ask$speed / pmax(size, 1e-300)), each = nrow(v))
-  list(p = inside, v = v)
-}
-
-# The records as a step sees them: list(frame, lambda, features: q x (1 + k) x n, responses: q x n). Each record's columns depend on it and
-# on the state alone.
-step_records <- function(M, state, x, y, ask) {
-  v <- tangent_vectors(M, state$p, state$v)
-  frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
-  if (inherits(y, "riemdp_regression_chunks")) return(chunk_steps(y, state, ask, frame))
-  features_at(M, state, frame, x, y, ask)
-}
-
-features_at <- function(M, state, frame, x, y, ask) {
-  data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, tangent_vectors(M, state$p, state$v), x, y, frame[[1]], frame[[2]],
-                ask$reach, regression_legs(M, ask))
-  list(frame = frame[[1]], lambda = frame[[2]], features = data[[1]], responses = data[[2]])
-}
-
-# From the centre through the steps of a plan. `increment(records, step)` releases coordinates in the records' frame: dp, then reach times dv
-regression_steps <- function(M, x, y, steps, ask, increment) {
-  state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
-  for (step in steps) {
-    records <- step_records(M, state, x, y, ask)
-    theta <- records$frame %*% increment(records, step)
-    state <- regression_move(M, state, theta[, 1], theta[, -1, drop = FALSE] / rep(ask$reach, each = ask$q), ask)
-  }
-  regression_value(M, state)
-}
-
-# responses shortened to tau
-clipped_responses <- function(records, tau) {
-  q <- nrow(records$responses)
-  psi <- records$responses * rep(pmin(1, tau / pmax(sqrt(colSums(records$responses^2)), 1e-300)), each = q)
-  psi[!is.finite(psi)] <- 0
-  psi
-}
-
-# sum of F'psi over the records, psi the response shortened to tau; q x (1 + k)
-clipped_gradient <- function(records, tau) {
-  if (!is.null(records$sum)) return(records$sum(tau))
-  q <- nrow(records$responses)
-  psi <- clipped_responses(records, tau)
-  vapply(seq_len(dim(records$features)[2]), function(j) rowSums(matrix(records$features[, j, ], q) * psi), numeric(q))
-}
-
-# vectors in the shape that functions of the geometry take: one tangent vector, or many
-tangent_vectors <- function(M, p, v) mf_from_coords(M, p, if (ncol(v) == 1) v[, 1] else t(v))
-
-regression_value <- function(M, state) list(p = state$p, v = tangent_vectors(M, state$p, state$v))
-
 # ---- methods -------------------------------------------------------------------------------------------------------------------
-
-#' @export
-format.riemdp_regression <- function(x, ...) {
-  c(
-    sprintf("Private geodesic regression of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
-    paste0("  ", format(x$guarantee)),
-    sprintf("  predictors: %s", paste(sprintf("%s in [%.4g, %.4g]", x$columns$name, x$columns$middle - x$columns$half,
-                                              x$columns$middle + x$columns$half), collapse = ", ")),
-    sprintf("  method %s, %d step%s; foot point within %.4g of the public centre, speed at most %s", x$mechanism,
-            length(x$details$shares), if (length(x$details$shares) > 1) "s" else "", x$radius,
-            paste(format(x$speed, digits = 4), collapse = ", ")),
-    if (is.na(x$expected_error)) "  expected distance to the non-private curve: no model for this method" else
-      sprintf("  expected distance to the non-private curve %.4g%s", x$expected_error,
-            if (x$expected_error > x$details$constant) ": NO BETTER than a curve that stays at the public centre" else ""),
-    if (!is.na(x$expected_error)) model_error_lines("regression"),
-    if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
-  )
-}
-
-#' @export
-print.riemdp_regression <- function(x, ...) {
-  cat(format(x), sep = "\n")
-  cat("foot point at ", paste(x$columns$name, "=", format(x$columns$middle, digits = 4), collapse = ", "), ":\n", sep = "")
-  print(x$value$p)
-  cat("shooting vector", if (nrow(x$columns) > 1) "s" else "", ":\n", sep = "")
-  print(x$value$v)
-  invisible(x)
-}
-
-#' @export
-summary.riemdp_regression <- function(object, ...) {
-  g <- object$guarantee
-  data.frame(
-    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label, epsilon = g$epsilon,
-    delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency, radius = object$radius,
-    residual_bound = object$residual_bound, expected_error = object$expected_error, covers = COVERS
-  )
-}
-
-#' @export
-explain.riemdp_regression <- function(x, ...) {
-  g <- x$guarantee
-  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
-  cat(format(g), "\n\n", sep = "")
-  say(regression_mechanisms()[[x$mechanism]]$words(x))
-  say("Predictors are moved into their public ranges, record by record; responses that are missing, no points, or without a logarithm ",
-      "at the current curve have no pull. Their number is not part of the release.")
-  say("Method: ", x$mechanism, " (", x$chosen, ").")
-  say("Errors and bands: ", sub("^O", "o", error_note("regression")))
-  say("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).")
-  if (g$label == "none") say("No guarantee, because: ", g$reason, ".")
-  say("Assumed: ", paste(g$assumptions, collapse = "; "), ".")
-  say("Proof: proofs/regression.md and proofs/linear-regression.md of the installed package.")
-  invisible(x)
-}
 
 #' @importFrom stats coef
 #' @export
 coef.riemdp_regression <- function(object, ...) object$value
-
-#' @rdname tidy.riemdp
-#' @export
-tidy.riemdp_regression <- function(x, ...) {
-  as_made({
-    M <- x$manifold
-    v <- new_points(storage_rows_tangent(x$value$v, M), M, tangent = TRUE)
-    do.call(rbind, c(list(cbind(term = "p", tidy_point(x$value$p))),
-                     lapply(seq_along(v), function(j) cbind(term = x$columns$name[j], tidy_point(as_single(v[j]))))))
-  })
-}
 
 #' @importFrom stats nobs
 #' @export
@@ -452,12 +294,6 @@ nobs.riemdp_regression <- function(object, ...) object$n
 #' @importFrom stats formula
 #' @export
 formula.riemdp_regression <- function(x, ...) x$terms
-
-#' @importFrom stats predict
-#' @export
-predict.riemdp_regression <- function(object, newdata = NULL, ...) {
-  as_made(curve_of_state(object$manifold, object$value, regression_predictors(object, newdata)))
-}
 
 # predictors from the middle of their ranges, k x n
 regression_predictors <- function(object, newdata) {
@@ -480,137 +316,31 @@ regression_predictors <- function(object, newdata) {
   x
 }
 
-# points at predictors x (k x n, from the middle of their ranges)
-curve_of_state <- function(M, value, x) {
-  a <- matrix(mf_coords(M, value$p, value$v), ncol = mf_facts(M)$dimension)
-  mf_exp(M, value$p, mf_from_coords(M, value$p, t(x) %*% a))
-}
-
-#' Band for the non-private curve
-#'
-#' How far the private curve of [dp_regression()] may be from the non-private one, along the predictor, at no budget.
-#'
-#' The law of the released curve depends on the records, so this rests on the public error model of [dp_regression_plan()] and not on a
-#' theorem: where the bounds given were far from the truth it is off. It covers the privacy noise, neither clipping, what moving predictors
-#' into their ranges and shortening residuals does to the curve, nor sampling, how the records differ from their population. Each predictor value has a geodesic radius, `level` quantile of the length of a normal error with the model's spread
-#' of foot point and vectors. In simulations with bounds that fit (the six spaces of `reproduce/geodesic-regression.csv`, n from 20 to
-#' 500, epsilon .5 to 8, 100 releases each) bands of level .95 held .96 to 1 of the non-private curve; with a residual bound three times too
-#' small .52 to .98.
-#'
-#' @param object a release of [dp_regression()].
-#' @param parm not used.
-#' @param level coverage at each point, between 0 and 1.
-#' @param newdata a data frame with predictors, or `NULL` for 51 values along the range of the only predictor.
-#' @param ... not used.
-#' @return A list of class `riemdp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve` (points), `radius`,
-#'   `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not).
-#' @examples
-#' x <- seq(0, 1, length.out = 200)
-#' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
-#' r <- dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
-#'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
-#' range(confint(r)$radius)
-#' @export
-confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL, ...) {
-  level <- check_number(level, "level", least = 0, most = 1)
-  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
-  if (is.null(object$spread)) {
-    abort_riemdp("unsupported", "there is no error model for this method, so no band.")
+# what private regressions ask of the records of a chunk
+PRIVATE_CURVE_KERNELS <- list(
+  regression_check = function(q, x) {
+    tryCatch({
+      checked_responses(chunk_private(q, x)$y, q$M)
+      list()
+    }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
+  },
+  regression = function(q, x) {
+    d <- chunk_private(q, x)
+    records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
+    psi <- clipped_responses(records, q$tau)
+    parts <- lapply(seq_len(dim(records$features)[2]), function(j) matrix(records$features[, j, ], nrow(psi)) * psi)
+    exact_rows(t(do.call(rbind, parts)))
+  },
+  regression_perturbed = function(q, x) {
+    d <- chunk_private(q, x)
+    records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
+    .Call(riemdp_chunk_perturbed, records$features, limited_responses(records$responses, q$most), q$b, q$loss, q$hessian)
+  },
+  regression_pull = function(q, x) {
+    d <- chunk_private(q, x)
+    d <- kng_predictors(d$x, q$reach, d$y)
+    exact_rows(do.call(cbind, lapply(q$at, function(at) {
+      do.call(cbind, kng_gradients(q$M, at$p, tangent_vectors(q$M, at$p, matrix(at$b)), at$speed, d, q$rule, q$reach))
+    })))
   }
-  as_made({
-    x <- regression_predictors(object, newdata)
-    q <- mf_facts(object$manifold)$dimension
-    share <- rbind(1, (x / object$columns$half)^2)
-    spread <- sqrt(drop(object$spread %*% share) / q)
-    structure(list(x = t(x), curve = curve_of_state(object$manifold, object$value, x),
-                   radius = spread * sqrt(stats::qchisq(level, q)), level = level, manifold = object$manifold,
-                   basis = "the public error model, which is no theorem", about = error_about("regression"), covers = COVERS,
-                   leaves_out = c("clipping", "sampling")), class = "riemdp_band")
-  })
-}
-
-#' @export
-print.riemdp_band <- function(x, ...) {
-  cat(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g\n  (%s)\n", x$level, length(x$radius), label_manifold(x$manifold),
-              min(x$radius), max(x$radius), x$basis))
-  cat(strwrap(error_note("regression"), indent = 2, exdent = 2), sep = "\n")
-  invisible(x)
-}
-
-#' Picture of a private geodesic regression
-#'
-#' The released curve over the public range, with the public ball of the foot point: on a globe for the sphere, in Poincare's disc,
-#' ellipses along the predictor for positive definite matrices, outlines for planar shapes. Public and released quantities only.
-#'
-#' @param x a release of [dp_regression()] with one predictor.
-#' @param main title.
-#' @param level of the band drawn around the curve where points can be drawn in a plane, or `NULL` for none; see
-#'   [confint.riemdp_regression()].
-#' @param ... further arguments of the plot.
-#' @return The release, invisibly.
-#' @examples
-#' x <- seq(0, 1, length.out = 200)
-#' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
-#' plot(dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
-#'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)))
-#' @export
-plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, ...) {
-  M <- x$manifold
-  if (nrow(x$columns) != 1) abort_riemdp("argument", "only curves, of one predictor, can be drawn.")
-  at <- function(m) seq(-1, 1, length.out = m) * x$columns$half
-  points <- function(m) curve_of_state(M, x$value, matrix(at(m), 1))
-  shown <- function(m) x$columns$middle + at(m)
-  if (M$name == "kendall") {
-    plot_curves(M, closed_curves(M, points(6), x$center), ramp_colours(6), rep(2, 6), main,
-                list(label = format(shown(6), digits = 3), col = ramp_colours(6)), ...)
-  } else if (inherits(M, "riemdp_spd")) {
-    plot_ellipse_row(M, points(7), shown(7), x$columns$name, main, ...)
-  } else {
-    edge <- circle_points(M, x$center, x$radius)
-    layers <- list(list(x = points(101), type = "line", col = COLOURS[["release"]], label = "private curve"),
-                   list(x = x$value$p, type = "points", col = COLOURS[["release"]], pch = 19, cex = 1.3,
-                        label = sprintf("%s = %s", x$columns$name, format(x$columns$middle, digits = 3))),
-                   list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"))
-    if (!is.null(edge)) {
-      layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
-      if (!is.null(level) && !is.null(x$spread)) layers <- c(layers, band_layers(x, level))
-    }
-    plot_layers(M, layers, x$center, main, TRUE, ...)
-  }
-  invisible(x)
-}
-
-# the band's edges: points at its radius to both sides of the curve, on surfaces
-band_layers <- function(r, level) {
-  M <- r$manifold
-  band <- confint(r, level = level)
-  d <- mf_facts(M)$dimension
-  if (d != 2) return(list())
-  a <- drop(mf_coords(M, r$value$p, r$value$v))
-  if (sqrt(sum(a^2)) < 1e-9) return(list())
-  across <- mf_from_coords(M, r$value$p, c(-a[2], a[1]) / sqrt(sum(a^2)))
-  curve <- plain_shape(M, band$curve)
-  side <- function(sign) {
-    out <- t(vapply(seq_along(band$radius), function(i) {
-      normal <- mf_transport(M, r$value$p, curve[i, ], across)
-      as.double(mf_exp(M, curve[i, ], sign * band$radius[i] * drop(normal)))
-    }, numeric(ncol(curve))))
-    list(x = out, type = "line", col = COLOURS[["release"]], lty = 3)
-  }
-  one <- side(1)
-  one$label <- sprintf("band of level %g", level)
-  list(one, side(-1))
-}
-
-# ellipses side by side along a predictor
-plot_ellipse_row <- function(M, points, at, name, main, ...) {
-  k <- M$param
-  outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
-  size <- max(vapply(outlines, function(o) max(abs(o)), 0))
-  wide <- diff(range(at)) / (2.2 * length(at)) / size
-  graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size, xlab = name,
-                         ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
-  for (i in seq_along(at)) {
-    graphics::lines(at[i] + wide * outlines[[i]][, 1], outlines[[i]][, 2], col = COLOURS[["release"]], lwd = 2.5)
-  }
-}
+)

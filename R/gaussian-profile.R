@@ -3,48 +3,6 @@
 # radial density lies between log-linear interpolation and that times exp(curvature), the angular probability within its
 # chord plus or minus h^2/8 times a bound of its second derivative. Those bounds come from interval arithmetic.
 
-# ---- flat space: the exact condition (Balle and Wang 2018, Theorem 8) ---------------------------------------------------------
-
-# delta of N(0, 1) against N(mu, 1), mu > 0
-gaussian_delta <- function(mu, epsilon) {
-  if (mu == Inf) return(rep(1, length(epsilon)))
-  at <- pmax(mu / 2 - epsilon / mu, -1e100) # beyond, nothing is left in doubles
-  a <- stats::pnorm(at, log.p = TRUE)
-  b <- epsilon + stats::pnorm(-mu / 2 - epsilon / mu, log.p = TRUE)
-  # rounding (proofs/gaussian.md, section 1)
-  out <- exp(a) * -expm1(pmin(b - a, 0))
-  small <- 1e-14 * pmin(mu / 2 + epsilon / mu, 1e300) * stats::dnorm(at)
-  pmin(1, 1e-307 + ifelse(at > -40, out + 1e-13 * (1 + abs(a)) * exp(a) + small, 0))
-}
-
-# x, moved in growing steps until ok(x): where a root's last digits don't decide
-step_until <- function(x, step, ok) {
-  while (!ok(x)) {
-    x <- x + step
-    step <- 2 * step
-  }
-  x
-}
-
-# largest mu for which the condition holds, rounded down
-gaussian_mu <- function(epsilon, delta) {
-  if (!(delta >= 1e-300)) abort_riemdp("argument", "for Gaussian noise `delta` must be at least 1e-300: doubles tell no smaller probabilities.")
-  f <- function(log_mu) log(gaussian_delta(exp(log_mu), epsilon)) - log(delta)
-  lower <- log(epsilon + 1e-3) - log(50)
-  while (f(lower) > 0) lower <- lower - 2
-  upper <- lower + 2
-  while (f(upper) < 0) upper <- upper + 2
-  root <- stats::uniroot(f, c(lower, upper), tol = 1e-13)$root
-  exp(step_until(root, -1e-12, function(x) gaussian_delta(exp(x), epsilon) <= delta))
-}
-
-# smallest epsilon that mu-GDP implies at delta, rounded up; the concentrated bound is always enough
-gdp_epsilon <- function(mu, delta) {
-  if (!(mu < 1e100)) abort_riemdp("existence", "no epsilon can be told in doubles: the noise is too small.")
-  mu <- max(mu, 1e-290)
-  falling_root(function(epsilon) gaussian_delta(mu, epsilon), delta, mu^2 / 2 + mu * sqrt(-2 * log(delta)))
-}
-
 # ---- interval arithmetic on vectors: list(lo, hi), every operation rounded outwards (proofs/gaussian.md, section 4) --------------
 
 BASIC <- 2^-51 # what is taken off and added after + - * / and square roots, relative to the result

@@ -123,12 +123,14 @@ mf_from_coords <- function(M, p, a) .Call(riemdp_from_coords, M, p, a)
 #' mf_is_point(sphere(1), rbind(c(1, 0), c(1, 1), c(NA, 0)))
 #' @export
 mf_check <- function(M, x) {
-  if (is_chunks(x)) {
-    return(chunk_check(M, x))
-  }
-  .Call(riemdp_check, M, x)
+  check_points(x, M)
   invisible(x)
 }
+
+check_points <- function(x, M) UseMethod("check_points")
+
+#' @exportS3Method
+check_points.default <- function(x, M) .Call(riemdp_check, M, x)
 
 #' @rdname mf_check
 #' @export

@@ -68,14 +68,6 @@ guarantee.default <- function(r) {
 #' @export
 guarantee.riemdp_release <- function(r) r$guarantee
 
-symbol <- function(which, ascii = FALSE) {
-  if (!ascii && isTRUE(l10n_info()[["UTF-8"]])) {
-    c(epsilon = "\u03b5", delta = "\u03b4", sigma = "\u03c3", mu = "\u03bc")[[which]]
-  } else {
-    which
-  }
-}
-
 #' @export
 format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
   e <- symbol("epsilon", ascii)
@@ -133,15 +125,17 @@ summary.riemdp_guarantee <- function(object, ...) {
                                   "rng", "numerics", "reason")])
 }
 
-#' @rdname plot.riemdp_guarantee
-#' @export
-plot.riemdp_guarantee <- function(x, main = format(x, ascii = TRUE), ...) {
-  alpha <- seq(0, 1, length.out = 401)
-  beta <- if (x$label == "none") 0 * alpha else {
-    pmax(0, 1 - x$delta - exp(x$epsilon) * alpha, exp(-x$epsilon) * (1 - x$delta - alpha))
-  }
-  blank(alpha, c(0, 1), main, xlab = "type I error", ylab = "smallest type II error", ...)
-  graphics::abline(1, -1, lty = 3, col = "grey50")
-  graphics::lines(alpha, beta, lwd = 2, col = COLOURS[["release"]])
-  invisible(x)
+new_release <- function(value, kind, ..., guarantee) {
+  facts <- list(...)
+  if (guarantee$label == "none") facts <- nominal_names(facts)
+  structure(c(list(value = value), facts, list(guarantee = guarantee)), class = c(kind, "riemdp_release"))
+}
+
+# Where nothing is promised no number goes by the bare name of a promise, also not deep inside
+nominal_names <- function(x) {
+  if (!is.list(x) || is.object(x)) return(x)
+  bare <- names(x) %in% c("epsilon", "delta")
+  names(x)[bare] <- paste0("nominal_", names(x)[bare])
+  x[] <- lapply(x, nominal_names)
+  x
 }

@@ -275,13 +275,6 @@ check_ledger_orders <- function(x) {
   sort(unique(as.double(x)))
 }
 
-check_name <- function(x, name) {
-  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > 200) {
-    abort_riemdp("argument", sprintf("`%s` must be one string of 1 to 200 characters.", name))
-  }
-  enc2utf8(as.vector(x))
-}
-
 check_data_sets <- function(x) {
   if (is.character(x)) x <- stats::setNames(rep(list(NULL), length(x)), x)
   if (!is.list(x) || is.object(x) || !length(x) || is.null(names(x)) || anyDuplicated(names(x))) {

@@ -196,26 +196,6 @@ guessed_responses <- function(x, y, guess, reach) {
   if (inherits(x, "riemdp_linear_chunks")) c(y, list(step)) else stepped(x, y, step)
 }
 
-# What a fit of `plan` releases, its guess checked first where the plan has it so: list(b, details, error, plan, guess)
-release_linear <- function(x, y, plan, ask) {
-  m <- linear_methods()[[plan$method]]
-  guess <- NULL
-  if (!is.null(plan$check)) {
-    guess <- release_guess(x, y, plan$check, ask$n, ask$q)
-    y <- guessed_responses(x, y, guess, plan$reach %||% REACH)
-    ask <- guess_left(ask, plan$check, sum(guess$searched))
-    if (any(guess$searched)) { # the same method with what is left
-      again <- m$plan(ask)
-      kept <- setdiff(names(again), "guarantee")
-      plan[kept] <- again[kept]
-    }
-  }
-  out <- m$release(x, y, plan, ask)
-  if (!is.list(out)) out <- list(b = out)
-  if (any(guess$highest)) out$error <- NA_real_
-  c(out, list(plan = plan, guess = guess, left = ask$epsilon))
-}
-
 # ---- what is told ------------------------------------------------------------------------------------------------------------------
 
 # the guess in use, on the variables' scales

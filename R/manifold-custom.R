@@ -87,8 +87,6 @@ manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL
 #' @export
 manifold_label.riemdp_custom <- function(M) M$label
 
-`%||%` <- function(x, y) if (is.null(x)) y else x
-
 # Called from C for each callback. Quiet (private) calls: whatever goes wrong is a NULL, which C reads as "failed".
 custom_call <- function(f, args, quiet) {
   run <- function() {

@@ -54,15 +54,3 @@ label_manifold <- function(M) {
 manifold_label <- function(M) UseMethod("manifold_label")
 #' @export
 manifold_label.default <- function(M) M$name
-
-# the shape of one record, in words
-record_shape <- function(M) {
-  facts <- mf_facts(M)
-  if (facts$rows > 0 && facts$cols > 0) {
-    sprintf("%d x %d matrix", as.integer(facts$rows), as.integer(facts$cols))
-  } else if (facts$rows > 0) {
-    sprintf("%d complex landmarks", as.integer(facts$rows))
-  } else {
-    sprintf("vector of length %d", as.integer(facts$ambient))
-  }
-}

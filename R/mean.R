@@ -241,3 +241,15 @@ summary.riemdp_frechet_mean <- function(object, ...) {
     unique = object$unique
   )
 }
+
+#' @export
+mean.riemdp_points <- function(x, ..., na.rm = FALSE) middle(x, frechet_mean, na.rm, ...)
+
+#' @export
+median.riemdp_points <- function(x, na.rm = FALSE, ...) middle(x, frechet_median, na.rm, ...)
+
+#' @export
+weighted.mean.riemdp_points <- function(x, w, ..., na.rm = FALSE) {
+  if (na.rm && !missing(w) && length(w) == length(x)) w <- w[!is.na(x)]
+  middle(x, frechet_mean, na.rm, weights = if (!missing(w)) w, ...)
+}

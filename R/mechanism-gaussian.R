@@ -2,11 +2,6 @@
 
 FLAT_SPACE <- list(kind = "flat")
 
-no_gaussian <- function(M) {
-  paste0("the Gaussian mechanism needs a homogeneous manifold with a known area of spheres; ", label_manifold(M),
-         " is not. Use mechanism = \"wrapped_gaussian\".")
-}
-
 # what no mechanism with Gaussian noise can serve
 gaussian_unsupported <- function(ask, name) {
   if (ask$calibration == "paper") {
@@ -25,15 +20,6 @@ check_gaussian_options <- function(ask) {
     abort_riemdp("argument", "`options$report_mu` must be TRUE or FALSE.")
   }
   list(mu = mu, report = isTRUE(report))
-}
-
-# beyond what doubles hold of the law neither its profile nor its draws would be right
-check_gaussian_reach <- function(space, sigma) {
-  if (radial_far(space, sigma)) {
-    abort_riemdp("existence", sprintf(
-      "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", sigma
-    ))
-  }
 }
 
 # Scale, epsilon and mu of Gaussian noise for centres at distance `total` in `space`

@@ -48,15 +48,6 @@ release_mean <- function(M, x, plan, ask, law) {
         in_simulation())
 }
 
-# rate at which the volume of balls grows: the law with density exp(-d/sigma) exists only if 1/sigma exceeds it
-volume_growth <- function(M) {
-  switch(M$name,
-    spd_affine = sqrt(M$param * (M$param^2 - 1) / 3) / 2,
-    hyperboloid = , ball = M$param - 1,
-    0
-  )
-}
-
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)
 
 # Share of the sampler's draws that are kept (src/mechanism_laplace.c), of public numbers alone. Nothing private rests on it: whatever it is,

@@ -98,14 +98,6 @@ mechanism_lattice <- list(
   }
 )
 
-# an option that only lattice mode has, given without it
-lattice_option <- function(ask, names) {
-  if (ask$numerics != "lattice" && any(names %in% names(ask$options))) {
-    sprintf("the option%s for numerics = \"lattice\".",
-            if (length(names) > 1) paste0("s ", paste0("`", names, "`", collapse = " and "), " are") else paste0(" `", names, "` is"))
-  }
-}
-
 # the ask of a mechanism whose law its name or another option says
 with_law <- function(ask, law) {
   if (!is.null(ask$options[["mu"]]) || !is.null(ask$options[["report_mu"]])) {

@@ -23,14 +23,7 @@
 # hand), timing, numerics, max_trials, options, chunked (TRUE where records
 # are in chunks), sites (TRUE where they are at sites) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises depends on nothing else.
 
-mean_mechanisms <- function() {
-  list(
-    laplace = mechanism_laplace, wrapped = mechanism_wrapped, kng = mechanism_kng,
-    laplace_truncated = mechanism_laplace_truncated, gaussian = mechanism_gaussian,
-    wrapped_gaussian = mechanism_wrapped_gaussian, tangent = mechanism_tangent, adaptive = mechanism_adaptive,
-    euclidean = mechanism_euclidean, pointwise = mechanism_pointwise, chain = mechanism_chain
-  )
-}
+mean_mechanisms <- function() registered("mean mechanism")
 
 # Numbers that every proven mechanism for the Frechet mean starts from, among them what computing it adds to its sensitivity; or a
 # classed error where no bound of the rounding errors is known that would leave something of the mean. wrapped: its coordinates at the
@@ -214,4 +207,21 @@ mechanism_sources <- function(name) {
     euclidean = , pointwise = , chain = reimherr,
     character()
   )
+}
+
+# the ball to which the records were moved before their mean was taken
+moved_ball <- function(r) {
+  if (identical(r$mechanism, "adaptive") && !is.null(r$details$released_center)) {
+    list(center = r$details$released_center, radius = r$details$released_radius)
+  } else {
+    r[c("center", "radius")]
+  }
+}
+
+# an option that only lattice mode has, given without it
+lattice_option <- function(ask, names) {
+  if (ask$numerics != "lattice" && any(names %in% names(ask$options))) {
+    sprintf("the option%s for numerics = \"lattice\".",
+            if (length(names) > 1) paste0("s ", paste0("`", names, "`", collapse = " and "), " are") else paste0(" `", names, "` is"))
+  }
 }

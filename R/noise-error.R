@@ -136,3 +136,79 @@ radial_mean <- function(M, sigma, power = 1, law = "laplace") {
   }
   part(function(rho) rho^power) / part(function(rho) 1)
 }
+
+# Geodesic radius around the release of a region for the mean, where noise was added in the tangent space at the public centre
+# and has length at most q with the wanted probability. Both ends of the segment lie within `reach` of the origin there; exp
+# stretches it by no more than the comparison with the least curvature says, up to the first conjugate point (Rauch). NULL beyond,
+# and on manifolds that aren't complete, where the release may have been shortened.
+wrapped_region <- function(r, q) {
+  facts <- mf_facts(r$manifold)
+  reach <- r$radius + q
+  if (!is.finite(facts$k_max) || !is.finite(facts$k_min)) return(NULL)
+  if (facts$k_max > 0 && reach >= pi / sqrt(facts$k_max)) return(NULL)
+  list(radius = (q + r$solver_error) * exp_stretch(facts$k_min, reach),
+       basis = "the noise's law at the public centre, and how much exp can stretch")
+}
+
+# Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid, rounded up.
+# Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over area grows with rho (SPD
+# matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is largest where all are equal).
+radial_quantile <- function(M, energy, level, top) {
+  top <- min(top, mf_facts(M)$diameter)
+  rho <- seq(0, top, length.out = 20001)[-1]
+  log_density <- as.numeric(.Call(riemdp_radial, M, rho)) - energy(rho)
+  mass <- cumsum(exp(log_density - max(log_density)))
+  mass <- mass / mass[length(mass)]
+  rho[min(length(rho), which(mass >= level)[1] + 1)]
+}
+
+# Largest factor by which exp at a point stretches lengths within `reach` of it, for curvature at least k_min
+exp_stretch <- function(k_min, reach) {
+  s <- reach * sqrt(max(0, -k_min))
+  if (s < 1e-4) 1 + s^2 / 6 else sinh(s) / s
+}
+
+# rate at which the volume of balls grows: the law with density exp(-d/sigma) exists only if 1/sigma exceeds it
+volume_growth <- function(M) {
+  switch(M$name,
+    spd_affine = sqrt(M$param * (M$param^2 - 1) / 3) / 2,
+    hyperboloid = , ball = M$param - 1,
+    0
+  )
+}
+
+# the mean that expected_error() describes, by simulation; call it in with_simulation()
+wrapped_error <- function(M, sigma, center, radius, draws = 4000, law = "knorm") {
+  d <- mf_facts(M)$dimension
+  noise <- sigma * matrix(stats::rnorm(draws * d), draws)
+  if (law == "knorm") noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
+  tangent_error(M, noise, center, radius)
+}
+
+# mean of d(exp(z + w), exp(z)) over rows w of `noise`, the larger of z = 0 and z at the ball's edge
+tangent_error <- function(M, noise, center, radius) {
+  d <- ncol(noise)
+  edge <- mf_from_coords(M, center, c(radius, rep(0, d - 1)))
+  error_at <- function(z, target) {
+    v <- mf_from_coords(M, center, sweep(noise, 2, z, "+"))
+    # vectors beyond the domain of exp (incomplete manifolds) are left out: the release would shorten them
+    reached <- tryCatch(mf_dist(M, mf_exp(M, center, v), target), riemdp_error = function(e) NULL)
+    if (is.null(reached)) NA_real_ else mean(reached)
+  }
+  out <- c(error_at(rep(0, d), center), error_at(c(radius, rep(0, d - 1)), mf_exp(M, center, edge)))
+  if (all(is.na(out))) mean(sqrt(rowSums(noise^2))) else max(out, na.rm = TRUE)
+}
+
+no_gaussian <- function(M) {
+  paste0("the Gaussian mechanism needs a homogeneous manifold with a known area of spheres; ", label_manifold(M),
+         " is not. Use mechanism = \"wrapped_gaussian\".")
+}
+
+# beyond what doubles hold of the law neither its profile nor its draws would be right
+check_gaussian_reach <- function(space, sigma) {
+  if (radial_far(space, sigma)) {
+    abort_riemdp("existence", sprintf(
+      "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", sigma
+    ))
+  }
+}

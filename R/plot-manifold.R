@@ -1,8 +1,5 @@
 # Pictures in base graphics. One function a manifold knows how to lay out points in the plane; everything else builds on it.
 
-# Okabe and Ito's palette: told apart by colour-blind readers and in grey
-COLOURS <- c(record = "grey45", mean = "#0072B2", release = "#D55E00", ball = "#009E73", center = "#000000")
-
 # list(xy =, depth =, xlab =, ylab =): plane coordinates, on a globe those behind it with depth < 0. `center` is where a globe looks
 # from, or the base of a tangent chart.
 layout_points <- function(M, x, center) {
@@ -97,15 +94,6 @@ as_outlines <- function(M, x, to = NULL) {
     y <- z[, i] * s / max(Mod(s), 1e-300)
     cbind(Re(y), Im(y))
   })
-}
-
-x_complex <- function(M, x) {
-  if (is.complex(x)) {
-    return(x)
-  }
-  k <- M$param
-  planar <- array(x, c(k, 2, length(x) / (2 * k)))
-  matrix(complex(real = planar[, 1, ], imaginary = planar[, 2, ]), k)
 }
 
 # boundary of {u: u' P^-1 u = 1} for the leading two variables of an SPD matrix
@@ -272,14 +260,6 @@ plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, ...)
     plot_layers(M, list(list(x = plain, type = "points", col = COLOURS[["record"]], pch = 20)), center, main, NULL, ...)
   }
   invisible(x)
-}
-
-# one point in its plain single shape
-as_single <- function(x) {
-  M <- attr(x, "manifold")
-  facts <- mf_facts(M)
-  x <- as.array(x[1])
-  if (facts$cols > 0) matrix(x, facts$rows) else as.vector(x)
 }
 
 #' @rdname plot.riemdp_release

@@ -73,8 +73,10 @@ new_points <- function(rows, M, tangent = FALSE, names = NULL) .Call(riemdp_poin
 is_tangents <- function(x) inherits(x, "riemdp_tangents")
 
 # the manifold of a vector or column of points: what functions of (x, M) take where M isn't given
-manifold_of <- function(x) {
-  if (is_chunks(x) && is.list(x$pieces) && length(x$pieces) && is.list(x$pieces[[1]])) x <- x$pieces[[1]]$x
+manifold_of <- function(x) UseMethod("manifold_of")
+
+#' @exportS3Method
+manifold_of.default <- function(x) {
   if (is.data.frame(x) && length(x) == 1) x <- x[[1]]
   if (!inherits(x, "riemdp_points")) {
     abort_riemdp("manifold", "`M` must be given, e.g. sphere(2) or spd(3), unless the records are mf_points().")
@@ -385,18 +387,6 @@ kruskal.test.riemdp_points <- wilcox.test.riemdp_points
 
 # ---- middle ------------------------------------------------------------------------------------------------------------
 
-#' @export
-mean.riemdp_points <- function(x, ..., na.rm = FALSE) middle(x, frechet_mean, na.rm, ...)
-
-#' @export
-median.riemdp_points <- function(x, na.rm = FALSE, ...) middle(x, frechet_median, na.rm, ...)
-
-#' @export
-weighted.mean.riemdp_points <- function(x, w, ..., na.rm = FALSE) {
-  if (na.rm && !missing(w) && length(w) == length(x)) w <- w[!is.na(x)]
-  middle(x, frechet_mean, na.rm, weights = if (!missing(w)) w, ...)
-}
-
 # one point, missing where a record is
 middle <- function(x, f, na.rm, ...) {
   if (is_tangents(x)) abort_riemdp("unsupported", "tangent vectors at different points have no mean.")
@@ -534,4 +524,43 @@ mf_random_tangent <- function(M, p, n = NULL, sd = 1) {
   if (is.null(n)) n <- .Call(riemdp_count, M, p)
   n <- check_count(n, "n", least = 0, most = 1e8)
   mf_from_coords(M, p, matrix(stats::rnorm(n * d, sd = check_number(sd, "sd", positive = TRUE)), n, d))
+}
+
+# stored numbers of tangent vectors in any plain shape
+storage_rows_tangent <- function(v, M) {
+  if (inherits(v, "riemdp_points")) {
+    return(as.matrix(v))
+  }
+  facts <- mf_facts(M)
+  if (facts$rows > 0 && facts$cols == 0) {
+    z <- matrix(x_complex(M, v), facts$rows)
+    out <- matrix(0, ncol(z), facts$ambient)
+    out[, seq(1, facts$ambient, 2)] <- t(Re(z))
+    out[, seq(2, facts$ambient, 2)] <- t(Im(z))
+    return(out)
+  }
+  if (facts$rows > 0) t(matrix(as.double(v), facts$ambient)) else matrix(as.double(v), ncol = facts$ambient)
+}
+
+# a single point in the shape of many
+behind_many <- function(M, p) {
+  facts <- mf_facts(M)
+  if (facts$rows == 0) matrix(p, 1) else if (facts$cols == 0) matrix(p, ncol = 1) else array(p, c(dim(as.matrix(p)), 1))
+}
+
+x_complex <- function(M, x) {
+  if (is.complex(x)) {
+    return(x)
+  }
+  k <- M$param
+  planar <- array(x, c(k, 2, length(x) / (2 * k)))
+  matrix(complex(real = planar[, 1, ], imaginary = planar[, 2, ]), k)
+}
+
+# one point in its plain single shape
+as_single <- function(x) {
+  M <- attr(x, "manifold")
+  facts <- mf_facts(M)
+  x <- as.array(x[1])
+  if (facts$cols > 0) matrix(x, facts$rows) else as.vector(x)
 }

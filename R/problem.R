@@ -138,7 +138,7 @@ problem_call <- function(problem, data, private, bound = NULL) {
   M <- problem$manifold
   if (is_chunks(data)) {
     facts <- mf_facts(M)
-    if (problem$kind == "pca" && chunk_columns(data) != (if (facts$cols > 0) facts$rows else facts$ambient)) {
+    if (problem$kind == "pca" && chunk_width(data) != (if (facts$cols > 0) facts$rows else facts$ambient)) {
       abort_riemdp("shape", "`data` must have a column for each coordinate of the manifold's surrounding space.")
     }
     return(list(kind = kind, threshold = as.double(problem$threshold), data = problem_tally(problem, data, private, bound), fun = NULL,
@@ -165,16 +165,6 @@ pca_rows <- function(data) {
 }
 
 # ---- a user's own data and callbacks -------------------------------------------------------------------------------------
-
-own_count <- function(data) {
-  if (is.null(data)) {
-    return(1L)
-  }
-  d <- dim(data)
-  n <- if (is.null(d)) length(data) else if (is.data.frame(data) || length(d) == 2) d[1] else d[length(d)]
-  if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
-  n
-}
 
 # records `which` of any container; a single one by itself unless `many`
 own_records <- function(data, which, many) {
@@ -379,3 +369,14 @@ apart_in <- function(problem, data, start) {
 quietly <- function(expr, otherwise) {
   tryCatch(suppressWarnings(suppressMessages(expr)), error = function(e) otherwise)
 }
+
+# what the optimiser asks of the records of a chunk
+DESCENT_KERNELS <- list(
+  columns = function(q, x) ncol(pca_rows(x)),
+  gradients = function(q, x) {
+    if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
+    input <- problem_call(q$problem, x, private = q$private)
+    .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot,
+          q$numbers, q$which)
+  }
+)

@@ -317,18 +317,6 @@ print.summary.riemdp_geodesic_regression <- function(x, digits = 4, ...) {
 
 #' @rdname tidy.riemdp
 #' @export
-tidy.riemdp_geodesic_regression <- function(x, ...) {
-  q <- length(x$inner$scale)
-  names <- colnames(predictors_of(x))
-  rows <- storage_rows_tangent(x$coefficients$v, x$manifold)
-  v <- new_points(rows, x$manifold, tangent = TRUE)
-  parts <- c(list(cbind(term = "p", tidy_point(x$coefficients$p))),
-             lapply(seq_len(q), function(j) cbind(term = names[j], tidy_point(as_single(v[j])))))
-  do.call(rbind, parts)
-}
-
-#' @rdname tidy.riemdp
-#' @export
 glance.riemdp_geodesic_regression <- function(x, ...) fit_glance(x)
 
 fit_glance <- function(x) {

@@ -59,3 +59,43 @@ checked_responses <- function(y, M) {
     abort_riemdp(sub("^riemdp_error_", "", class(e)[1]), sub("^`x`", "the left side of the formula", conditionMessage(e)))
   })
 }
+
+# The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a formula's
+# environment isn't sent to workers, its constants are.
+regression_chunks <- function(formula, M, data, x_range, env) {
+  names <- chunk_names(check_chunks(data))
+  spec <- private_predictors(formula, names, x_range, data$columns)
+  environment(spec$formula) <- baseenv()
+  found <- chunk_variables(c(spec$response, spec$predictors), names, data, env)
+  y <- structure(list(M = M, data = data, spec = spec, constants = found$constants, names = found$columns), class = "riemdp_regression_chunks")
+  list(y = y, x = NULL, n = found$n, spec = spec, constants = found$constants)
+}
+
+chunked_method <- function(method) {
+  if (identical(method, "paper")) {
+    abort_riemdp("unsupported", "method = \"paper\" is not available for records in chunks: it is for study, and looks at all records at once.")
+  }
+}
+
+# what every request about these records holds
+regression_request <- function(y, kernel, ...) {
+  list(kernel = kernel, M = y$M, spec = y$spec, constants = y$constants, names = y$names, counts = "frame", ...)
+}
+
+# the curator's check
+check_responses <- function(y) {
+  found <- chunk_ask(y$data, regression_request(y, "regression_check"), private = TRUE)
+  bad <- which(lengths(found) > 0)[1]
+  if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
+  y
+}
+
+# A chunk's responses and predictors as private calls see them. A variable that doesn't hold points is that many missing ones.
+chunk_private <- function(q, x) {
+  rows <- formula_names(c(q$spec$response, q$spec$predictors), x, constant_scope(q$constants), if (is.data.frame(x)) NULL else q$size)
+  y <- private_response(q$spec, rows, q$M)
+  if (!holds_points(q$M, y, rows$n)) y <- new_points(matrix(NA_real_, rows$n, mf_facts(q$M)$ambient), q$M)
+  list(y = y, x = private_columns(q$spec, rows))
+}
+
+holds_points <- function(M, y, n) tryCatch(.Call(riemdp_count, M, y) == n, riemdp_error = function(e) FALSE)

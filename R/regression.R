@@ -123,9 +123,8 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   max_iter <- check_count(max_iter, "max_iter", least = 0, most = 1e9)
   starts <- if (is.null(starts)) 0L else check_count(starts, "starts", most = 32)
   if (missing(data)) data <- NULL
-  if (is_chunks(data)) {
-    return(chunk_geodesic(formula, M, data, call, if (!missing(na.action)) na.action, loss, cutoff, origin %||% 0, start, starts, tol, max_iter))
-  }
+  elsewhere <- fit_chunks(data, formula, M, call, if (!missing(na.action)) na.action, loss, cutoff, origin %||% 0, start, starts, tol, max_iter)
+  if (!is.null(elsewhere)) return(elsewhere)
   frame <- regression_frame(formula, M, data, call, parent.frame())
   design <- regression_design(frame)
   x <- design$x
@@ -207,14 +206,6 @@ regression_frame <- function(formula, M, data, call, env) {
     if (nrow(model) == 0) abort_riemdp("shape", NO_RECORD)
     list(model = model, terms = attr(model, "terms"), points = !plain)
   }, "the variables of the formula")
-}
-
-# R's own errors become conditions of the package
-classed <- function(expr, what) {
-  tryCatch(expr, error = function(e) {
-    if (inherits(e, "riemdp_error")) stop(e)
-    abort_riemdp("argument", sprintf("%s could not be used: %s", what, conditionMessage(e)))
-  })
 }
 
 # points from any shape, where missing numbers make missing points
@@ -370,12 +361,6 @@ along <- function(M, p, v, t) {
 # numbers times tangent vectors held as mf_points
 scale_vectors <- function(v, s, tangent = TRUE) new_points(as.matrix(v) * s, attr(v, "manifold"), tangent)
 
-# a single point in the shape of many
-behind_many <- function(M, p) {
-  facts <- mf_facts(M)
-  if (facts$rows == 0) matrix(p, 1) else if (facts$cols == 0) matrix(p, ncol = 1) else array(p, c(dim(as.matrix(p)), 1))
-}
-
 outer_coefficients <- function(M, foot, vectors, inner, names, asked) {
   p <- as_single(foot)
   v <- new_points(as.matrix(vectors) / inner$scale, M, tangent = TRUE)
@@ -432,22 +417,6 @@ check_start <- function(start, M, inner) {
     v <- moved$v
   }
   list(p = p, v = v)
-}
-
-# stored numbers of tangent vectors in any plain shape
-storage_rows_tangent <- function(v, M) {
-  if (inherits(v, "riemdp_points")) {
-    return(as.matrix(v))
-  }
-  facts <- mf_facts(M)
-  if (facts$rows > 0 && facts$cols == 0) {
-    z <- matrix(x_complex(M, v), facts$rows)
-    out <- matrix(0, ncol(z), facts$ambient)
-    out[, seq(1, facts$ambient, 2)] <- t(Re(z))
-    out[, seq(2, facts$ambient, 2)] <- t(Im(z))
-    return(out)
-  }
-  if (facts$rows > 0) t(matrix(as.double(v), facts$ambient)) else matrix(as.double(v), ncol = facts$ambient)
 }
 
 # ---- gradient ----------------------------------------------------------------------------------------------------------
@@ -511,3 +480,9 @@ tangent_like <- function(g, like, M) {
   }
   plain
 }
+
+# the fit to records in chunks; NULL where they are in memory
+fit_chunks <- function(data, ...) UseMethod("fit_chunks")
+
+#' @exportS3Method
+fit_chunks.default <- function(data, ...) NULL

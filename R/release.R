@@ -1,20 +1,5 @@
 # A release holds the noisy value and public facts: never data, a non-private estimate, or an environment.
 
-new_release <- function(value, kind, ..., guarantee) {
-  facts <- list(...)
-  if (guarantee$label == "none") facts <- nominal_names(facts)
-  structure(c(list(value = value), facts, list(guarantee = guarantee)), class = c(kind, "riemdp_release"))
-}
-
-# Where nothing is promised no number goes by the bare name of a promise, also not deep inside
-nominal_names <- function(x) {
-  if (!is.list(x) || is.object(x)) return(x)
-  bare <- names(x) %in% c("epsilon", "delta")
-  names(x)[bare] <- paste0("nominal_", names(x)[bare])
-  x[] <- lapply(x, nominal_names)
-  x
-}
-
 #' Private releases
 #'
 #' What [dp_mean()] returns, and what can be done with it. `print()` says what was released, what is promised, in one line a

@@ -1,3 +1,32 @@
+# The house, from the ground up. A file calls what stands above it in this list and never what stands below; what a lower storey finds without
+# naming it (kernels for chunks, mechanisms) is entered in zzz.R, and plots and prints are methods. DESCRIPTION's Collate is this order;
+# tools/house checks all of that.
+#
+#  1  Ground: errors, checks, numbers, words
+#    conditions registry check numeric words threads progress simulation
+#  2  Geometry: manifolds, points, bounds of sensitivities
+#    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-hyperbolic manifold-stiefel manifold-grassmann
+#    manifold-kendall geometry points sensitivity data
+#  3  Records: arrays, tables, formulas, chunks
+#    records columns formula chunk-reader chunk-answer chunk-map chunk-source
+#  4  Accounts: events, accountants, the ledger
+#    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp accountant-moments
+#    accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store ledger chunk-sites
+#  5  Noise: guarantees, laws, mechanisms for a mean
+#    guarantee mean-records mean-steps tangent-noise gaussian-profile noise-error mechanism mechanism-laplace mechanism-lattice
+#    mechanism-gaussian mechanism-wrapped mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain
+#    mechanism-adaptive
+#  6  Estimators: means, linear and curved regression, the optimiser
+#    chunk-mean chunk-dist mean clipped-share dp-mean dp-mean-plan linear-frame chunk-linear objective-perturbation linear-statistics
+#    linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression regression-records regression-state
+#    regression-newton regression-gradient regression-kng regression-published dp-regression chunk-optimize problem optimize
+#    optimum-run checkpoint dp-optimize dp-pca
+#  7  Answers: what releases print, say and refuse
+#    error-words uncertainty release refused dp-mean-object dp-lm-object tidy dp-regression-object dp-optimize-object postprocess
+#  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
+#    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image wordnet embedding zzz
+#    riemdp-package
+
 #' Differential privacy where data are curved
 #'
 #' Private statistics of records on Riemannian manifolds. Start with [dp_mean()]; the geometry is on [mf_exp()], the

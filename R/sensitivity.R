@@ -1,7 +1,5 @@
 # Bounds from the public radius and curvature, each with its theorem. Rounded outwards.
 
-outwards <- function(x) x * (1 + 1e-12)
-
 # curvature bounds and injectivity radius that hold on the ball
 ball_facts <- function(M, radius, center = NULL) {
   facts <- mf_facts(M)

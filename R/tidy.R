@@ -44,3 +44,26 @@ glance.riemdp_frechet_mean <- function(x, ...) summary(x)
 #' @rdname tidy.riemdp
 #' @export
 glance.riemdp_release <- function(x, ...) summary(x)
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.riemdp_geodesic_regression <- function(x, ...) {
+  q <- length(x$inner$scale)
+  names <- colnames(predictors_of(x))
+  rows <- storage_rows_tangent(x$coefficients$v, x$manifold)
+  v <- new_points(rows, x$manifold, tangent = TRUE)
+  parts <- c(list(cbind(term = "p", tidy_point(x$coefficients$p))),
+             lapply(seq_len(q), function(j) cbind(term = names[j], tidy_point(as_single(v[j])))))
+  do.call(rbind, parts)
+}
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.riemdp_regression <- function(x, ...) {
+  as_made({
+    M <- x$manifold
+    v <- new_points(storage_rows_tangent(x$value$v, M), M, tangent = TRUE)
+    do.call(rbind, c(list(cbind(term = "p", tidy_point(x$value$p))),
+                     lapply(seq_along(v), function(j) cbind(term = x$columns$name[j], tidy_point(as_single(v[j]))))))
+  })
+}

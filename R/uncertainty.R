@@ -120,33 +120,53 @@ leaves_ball <- function(r) {
   identical(r$mechanism, "euclidean") && identical(r$details$target, "arithmetic") && !r$manifold$name %in% c("euclidean", "sphere")
 }
 
-# Largest factor by which exp at a point stretches lengths within `reach` of it, for curvature at least k_min
-exp_stretch <- function(k_min, reach) {
-  s <- reach * sqrt(max(0, -k_min))
-  if (s < 1e-4) 1 + s^2 / 6 else sinh(s) / s
+EDGE_LEAST <- 0.5
+
+EDGE_FROM <- 0.9
+
+# The statement is false with at most this probability, whatever the records are; it is about records beyond this share of the radius, and
+# made if they are at least half of all (proofs/mean-sensitivity.md, section 10).
+EDGE_ERROR <- 0.01
+
+# The share of records that lie beyond EDGE_FROM of the radius or outside, at least; 0 where nothing is known. From the release and public
+# numbers: if the mean of the moved records lies at distance t from the centre, so do they at least on average.
+edge_share <- function(r) {
+  tryCatch({
+    ball <- moved_ball(r)
+    value <- if (is.null(r$released)) r$value else r$released
+    apart <- mf_dist(r$manifold, ball$center, value)
+    from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius - 1e-6 * ball$radius # rounding
+    share <- (from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)
+    if (is.finite(share)) max(0, min(1, share)) else 0
+  }, error = function(e) 0) # a broken release, or a user's callbacks
 }
 
-# Geodesic radius around the release of a region for the mean, where noise was added in the tangent space at the public centre
-# and has length at most q with the wanted probability. Both ends of the segment lie within `reach` of the origin there; exp
-# stretches it by no more than the comparison with the least curvature says, up to the first conjugate point (Rauch). NULL beyond,
-# and on manifolds that aren't complete, where the release may have been shortened.
-wrapped_region <- function(r, q) {
-  facts <- mf_facts(r$manifold)
-  reach <- r$radius + q
-  if (!is.finite(facts$k_max) || !is.finite(facts$k_min)) return(NULL)
-  if (facts$k_max > 0 && reach >= pi / sqrt(facts$k_max)) return(NULL)
-  list(radius = (q + r$solver_error) * exp_stretch(facts$k_min, reach),
-       basis = "the noise's law at the public centre, and how much exp can stretch")
+edge_words <- function(r) {
+  share <- edge_share(r)
+  if (share < EDGE_LEAST) return(NULL)
+  adaptive <- error_kind(r) == "adaptive"
+  sprintf("AT THE BALL'S EDGE: %.0f %% of the records or more lie beyond %g of the radius%s, or outside the ball (wrong with probability %g %% at most): %s",
+          floor(100 * share), EDGE_FROM, if (adaptive) " of the released ball" else "", 100 * EDGE_ERROR,
+          if (adaptive) "the released ball may not fit them" else "centre or radius may not fit them, and the mean may be far from theirs")
 }
 
-# Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid, rounded up.
-# Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over area grows with rho (SPD
-# matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is largest where all are equal).
-radial_quantile <- function(M, energy, level, top) {
-  top <- min(top, mf_facts(M)$diameter)
-  rho <- seq(0, top, length.out = 20001)[-1]
-  log_density <- as.numeric(.Call(riemdp_radial, M, rho)) - energy(rho)
-  mass <- cumsum(exp(log_density - max(log_density)))
-  mass <- mass / mass[length(mass)]
-  rho[min(length(rho), which(mass >= level)[1] + 1)]
+# lines of print() after the expected error
+mean_error_lines <- function(r) {
+  kind <- error_kind(r)
+  share <- clipped_words(r)
+  error_lines(c(paste("it is about", error_about(kind)), if (is.null(share)) error_left_out(kind) else c(
+    "not in it: sampling (how the records differ from those they stand for)", share
+  ), edge_words(r)))
+}
+
+# two short lines under a picture
+mean_caption <- function(r) {
+  known <- is.finite(r$expected_error)
+  edge <- edge_share(r)
+  c(sprintf("%s of the %s alone, about %s", if (known) sprintf("expected error %.3g", r$expected_error) else "error", COVERS, error_about(error_kind(r))),
+    if (edge >= EDGE_LEAST) {
+      sprintf("at the ball's edge: %.0f %% of the records or more lie near it or outside", floor(100 * edge))
+    } else {
+      "clipping and sampling are not in it"
+    })
 }

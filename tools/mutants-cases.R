@@ -101,7 +101,7 @@ mutant("profile-sinh-overflows", "R/gaussian-profile.R", "(if (k > 0) log(iv_sn(
 mutant("gaussian-scale-above", "R/gaussian-profile.R", "exp(step_until(root, 1e-7, function(x) at(x) <= delta))", "exp(step_until(root, 1e-7, function(x) at(x) <= delta * (1 + 1e-5)))", "the scale's delta is at most what was asked", "mechanism-gaussian")
 mutant("gdp-tangent-straight", "R/gaussian-profile.R", "(exp(b) + margin) * expm1(e2 - touch) >= y2", "(exp(b) + margin) * (e2 - touch) >= y2", "the tangent is one in exp(epsilon)", "mechanism-gaussian")
 mutant("gdp-tangent-high", "R/gaussian-profile.R", "value <- exp(a) * -expm1(b - a) - margin", "value <- (1 + 1e-5) * exp(a) * -expm1(b - a) - margin", "the tangent lies below the profile of normal noise", "mechanism-gaussian")
-mutant("gaussian-delta-rounding", "R/gaussian-profile.R", "small <- 1e-14 *", "small <- 1e-19 *", "rounding of the condition for normal noise", "mechanism-gaussian")
+mutant("gaussian-delta-rounding", "R/accountant-gdp.R", "small <- 1e-14 *", "small <- 1e-19 *", "rounding of the condition for normal noise", "mechanism-gaussian")
 mutant("circle-rounding", "R/gaussian-profile.R", "+ 1e-14 * ends) / total", "+ 0 * ends) / total", "rounding of the circle's profile", "mechanism-gaussian",
        equivalent = "with good libraries the error stays below the other margin, 1e-13; the proof needs it for the libraries that it allows")
 mutant("wrapped-gaussian-small", "src/mechanism_gaussian.c", "z[j] = sigma * rng_normal(rng);", "z[j] = 0.97 * sigma * rng_normal(rng);", "sigma of wrapped Gaussian noise", "mechanism-gaussian")
@@ -210,10 +210,10 @@ mutant("outside-invalid", "src/ffi_ball.c", "                q = p; /* with the 
 
 # ---- what is said of records near the ball's edge --------------------------------------------------------------------------------------------------
 
-mutant("edge-without-noise", "R/error-words.R", "from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius", "from_center <- apart", "the noise may have moved the release outwards", "error-words")
-mutant("edge-half-sure", "R/error-words.R", "EDGE_ERROR <- 0.01", "EDGE_ERROR <- 0.5", "what is said is false with probability .01 at most", "error-words")
-mutant("edge-share-high", "R/error-words.R", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM) * 1.3", "the share is what convexity gives", "error-words")
-mutant("region-of-public-ball", "R/error-words.R", 'identical(r$mechanism, "adaptive") && !is.null', "FALSE && !is.null", "the adaptive region is about the released ball", "error-words")
+mutant("edge-without-noise", "R/uncertainty.R", "from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius", "from_center <- apart", "the noise may have moved the release outwards", "error-words")
+mutant("edge-half-sure", "R/uncertainty.R", "EDGE_ERROR <- 0.01", "EDGE_ERROR <- 0.5", "what is said is false with probability .01 at most", "error-words")
+mutant("edge-share-high", "R/uncertainty.R", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM)", "(from_center / ball$radius - EDGE_FROM) / (1 - EDGE_FROM) * 1.3", "the share is what convexity gives", "error-words")
+mutant("region-of-public-ball", "R/mechanism.R", 'identical(r$mechanism, "adaptive") && !is.null', "FALSE && !is.null", "the adaptive region is about the released ball", "error-words")
 mutant("dp-regression-spends-late", "R/dp-regression.R",
 '  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
   value <- uncounted(regression_mechanisms()[[plan$mechanism]]$release(M, records$x, y, plan, ask))
@@ -323,7 +323,7 @@ mutant("pld-low-tail-lost", "R/accountant-pld-grid.R", '      mass[i] <- mass[i]
 mutant("pld-atoms-down", "R/accountant-pld-grid.R", "    mass <- c(mass, source$mass[keep] * (1 - parts$share), source$mass[keep] * parts$share)\n  }\n  sums", "    mass <- c(mass, source$mass[keep], 0 * source$mass[keep])\n  }\n  sums", "atoms are split so that both laws keep their mass", "accountant")
 mutant("pld-fold-mirror", "R/accountant-pld-grid.R", "  mirror <- mass * exp(-h * at)", "  mirror <- 0 * mass", "the mirror image of sampled replace-one steps", "accountant",
        equivalent = "masses at negative losses; what is missing goes to 0, which is above them: a looser bound")
-mutant("pld-leave-only", "R/accountant-pld.R", 'if (has_poisson(event)) c("leave", "enter") else "both"', 'if (has_poisson(event)) "enter" else "both"', "both directions of add/remove count", "accountant")
+mutant("pld-leave-only", "R/accountant-pld-source.R", 'if (has_poisson(event)) c("leave", "enter") else "both"', 'if (has_poisson(event)) "enter" else "both"', "both directions of add/remove count", "accountant")
 mutant("pld-infinite-lost", "R/accountant-pld.R", "    source$infinite <- q * source$infinite\n", "    source$infinite <- q^2 * source$infinite\n", "what tells all in a sampled step counts", "event-price|accountant")
 mutant("pld-gaussian-mu", "R/accountant-pld.R", "    mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "    mu <- 0.97 * sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "Gaussian steps compose to one", "accountant")
 mutant("pld-chernoff-infinite", "R/accountant-pld.R", "  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))", "  max(0, epsilon_balle(d$theta + 1, v, delta) + pld_slack(d))", "infinite losses take of delta", "accountant")
@@ -365,7 +365,7 @@ mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-"
 mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
 mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
 mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")
-mutant("guess-fit-unsearched", "R/linear-guess.R", "ask <- guess_left(ask, plan$check, sum(guess$searched))", "ask <- guess_left(ask, plan$check, 0)", "the fit has what the search left", "linear-guess")
+mutant("guess-fit-unsearched", "R/dp-lm-methods.R", "ask <- guess_left(ask, plan$check, sum(guess$searched))", "ask <- guess_left(ask, plan$check, 0)", "the fit has what the search left", "linear-guess")
 mutant("guess-fit-whole", "R/dp-lm.R", "plan <- c(m$plan(left), method = name)", "plan <- c(m$plan(ask), method = name)", "the fit has what the check left", "linear-guess")
 mutant("guess-promise-part", "R/dp-lm.R", "    plan$guarantee$epsilon <- ask$epsilon\n", "", "the guarantee and the ledger have the check and the fit", "linear-guess")
 mutant("guess-promise-mu", "R/dp-lm.R", "    plan$guarantee$mu <- NULL\n", "", "a check beside normal noise is not Gaussian privacy", "linear-guess")

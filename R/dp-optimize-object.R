@@ -1,0 +1,48 @@
+# What a private optimum answers.
+
+#' @export
+format.riemdp_optimize <- function(x, ...) {
+  c(
+    sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
+            if (is.na(x$n)) "" else sprintf(", %d records", as.integer(x$n))),
+    paste0("  ", format(x$guarantee)),
+    sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
+            if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
+            paste(format(unique(x$clip), digits = 4), collapse = " and ")),
+    sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier, x$sd),
+    error_lines(no_error_words(error_kind(x)))
+  )
+}
+
+#' @export
+explain.riemdp_optimize <- function(x, ...) {
+  g <- x$guarantee
+  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
+  cat(format(g), "\n\n", sep = "")
+  say("Each step's gradient is clipped, record by record, to length ", format(x$clip[2], digits = 6),
+      " in the metric at the public iterate. ",
+      if (g$adjacency == "add-remove") "One record more or less moves the sum by at most that" else
+        sprintf("Replacing a record of %g moves the mean by at most twice that over %g", x$batch, x$batch),
+      "; Gaussian noise has ", format(x$noise_multiplier, digits = 6), " times this as its standard deviation in every orthonormal ",
+      "coordinate.")
+  if (!is.null(x$event)) {
+    cat("What happened, as events:\n")
+    cat(paste0("  ", format(x$event)), sep = "\n")
+  }
+  say("Method: ", x$mechanism, " (", x$chosen, ").")
+  say(sub("^n", "N", no_error_words(error_kind(x))), ".")
+  if (g$label == "none") say("No guarantee, because: ", g$reason, ".")
+  say("Assumed: ", paste(g$assumptions, collapse = "; "), ".")
+  invisible(x)
+}
+
+#' @export
+summary.riemdp_optimize <- function(object, ...) {
+  g <- object$guarantee
+  data.frame(
+    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, problem = object$problem,
+    label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+    steps = object$steps, batch = object$batch, sampling = object$sampling, noise_multiplier = object$noise_multiplier,
+    sd = object$sd
+  )
+}

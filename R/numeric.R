@@ -1,0 +1,43 @@
+# Numbers: rounding outwards, sums in logarithms, roots that end on the safe side, what is remembered.
+
+outwards <- function(x) x * (1 + 1e-12)
+
+outwards_down <- function(x) x * (1 - 1e-14)
+
+# x, moved in growing steps until ok(x): where a root's last digits don't decide
+step_until <- function(x, step, ok) {
+  while (!ok(x)) {
+    x <- x + step
+    step <- 2 * step
+  }
+  x
+}
+
+# smallest epsilon up to `most` (where f(most) <= delta) with f(epsilon) <= delta, rounded up; f falls
+falling_root <- function(f, delta, most) {
+  if (!is.finite(most)) return(Inf) # beyond doubles
+  if (f(0) <= delta) return(0)
+  if (most == 0 || delta == 0) return(most)
+  lower <- 0
+  upper <- most
+  log_f <- function(epsilon) log(max(f(epsilon), 1e-320)) - log(delta)
+  root <- stats::uniroot(log_f, c(lower, upper), f.upper = min(log_f(upper), -1e-300), tol = 1e-14 * (1 + upper))$root
+  min(most, step_until(root, 1e-13 * root + 1e-16, function(x) x >= most || f(x) <= delta))
+}
+
+logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
+
+# log(1 - q + q e^x)
+log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p(q * expm1(pmin(x, 500))))
+
+cache <- new.env(parent = emptyenv())
+
+# `fun()` once for each key; keys and values are made of public numbers alone. A name in an environment has 10,000 bytes at most.
+remember <- function(key, fun) {
+  if (nchar(key) > 9000) return(fun())
+  if (is.null(cache[[key]])) {
+    if (length(cache) > 500) rm(list = ls(cache, all.names = TRUE), envir = cache)
+    assign(key, fun(), envir = cache)
+  }
+  cache[[key]]
+}

@@ -1,0 +1,199 @@
+# Pictures of releases, plans and guarantees.
+
+#' @rdname plot.riemdp_guarantee
+#' @export
+plot.riemdp_guarantee <- function(x, main = format(x, ascii = TRUE), ...) {
+  alpha <- seq(0, 1, length.out = 401)
+  beta <- if (x$label == "none") 0 * alpha else {
+    pmax(0, 1 - x$delta - exp(x$epsilon) * alpha, exp(-x$epsilon) * (1 - x$delta - alpha))
+  }
+  blank(alpha, c(0, 1), main, xlab = "type I error", ylab = "smallest type II error", ...)
+  graphics::abline(1, -1, lty = 3, col = "grey50")
+  graphics::lines(alpha, beta, lwd = 2, col = COLOURS[["release"]])
+  invisible(x)
+}
+
+#' @rdname dp_mean_plan
+#' @param x a plan.
+#' @param against `"n"`, `"epsilon"` or both.
+#' @param points number of grid points from a tenth to ten times the plan's value.
+#' @export
+plot.riemdp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 9) {
+  against <- match.arg(against, several.ok = TRUE)
+  points <- check_count(points, "points", least = 2, most = 200)
+  ask <- attr(x, "ask")
+  drawn <- plan_drawn(x)
+  old <- graphics::par(mfrow = c(1, length(against)), mar = c(4.5, 4.5, 2, 1))
+  on.exit(graphics::par(old))
+  for (what in against) {
+    e <- plan_errors(x, what, points)
+    colours <- rep_len(riemdp_colours(7), length(drawn))
+    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5, col = colours,
+                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error of the privacy noise", ...)
+    graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
+    graphics::abline(v = if (what == "n") ask$n else ask$total, lty = 3, col = "grey80")
+    graphics::legend("bottomleft", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
+  }
+  invisible(x)
+}
+
+#' @rdname predict.riemdp_lm
+#' @export
+plot.riemdp_lm <- function(x, level = 0.95, ...) {
+  whole_release(x)
+  level <- check_level(level)
+  numeric <- length(x$columns) == 1 && !is.null(x$bounds$x[[1]]$range)
+  if (!numeric) {
+    table <- made_by_dp_lm(cbind(tidy(x), confint(x, level = level)))
+    at <- rev(seq_len(nrow(table)))
+    limits <- range(0, table$estimate, table[[5]], table[[6]], finite = TRUE)
+    graphics::plot(limits, range(at), type = "n", yaxt = "n", xlab = "released coefficient, and what noise may have added", ylab = "",
+                   bty = "n", main = paste(deparse(x$formula, 500L), collapse = " "))
+    graphics::axis(2, at, rownames(table), las = 1, tick = FALSE, cex.axis = 0.8)
+    graphics::abline(v = 0, lty = 3, col = "grey50")
+    graphics::segments(table[[5]], at, table[[6]], at, col = COLOURS[["release"]])
+    graphics::points(table$estimate, at, pch = 19, col = COLOURS[["release"]])
+    return(invisible(x))
+  }
+  # over the public range; a variable that is a call is drawn on its own scale
+  u <- seq(x$bounds$x[[1]]$range[1], x$bounds$x[[1]]$range[2], length.out = 101)
+  made_by_dp_lm({
+    design <- cbind(1, u)
+    value <- as_matrix_value(x)
+    cov <- noise_covariance(x)
+    width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)), numeric(101))
+    fit <- design %*% value
+    q <- ncol(value)
+    old <- graphics::par(mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
+    # several responses share the page, unless a layout of the caller's does that
+    if (q > 1 && all(graphics::par("mfrow") == 1)) old <- c(old, graphics::par(mfrow = grDevices::n2mfrow(q)))
+    on.exit(graphics::par(old))
+    for (j in seq_len(q)) {
+      low <- fit[, j] - width[, j]
+      high <- fit[, j] + width[, j]
+      graphics::plot(range(u), range(fit[, j], low, high, finite = TRUE), type = "n", xlab = names(x$spec$predictors)[1],
+                     ylab = colnames(value)[j], bty = "n", ...)
+      if (all(is.finite(width[, j]))) {
+        graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA, col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))
+      }
+      graphics::lines(u, fit[, j], col = COLOURS[["release"]], lwd = 2)
+    }
+  })
+  invisible(x)
+}
+
+#' @rdname dp_lm_plan
+#' @export
+plot.riemdp_lm_plan <- function(x, ...) {
+  check_plan(x)
+  show <- x[!is.na(x$expected_error), , drop = FALSE]
+  at <- rev(seq_len(nrow(show)))
+  values <- c(show$expected_error, show$high, attr(x, "signal"))
+  graphics::plot(range(values[values > 0]), range(c(at, 0.5)), type = "n", log = "x", yaxt = "n", ylab = "", bty = "n",
+                 xlab = "expected excess of the mean squared error", main = "Private linear regression")
+  graphics::axis(2, at, show$method, las = 1, tick = FALSE)
+  graphics::abline(v = attr(x, "signal"), lty = 3, col = "grey50")
+  graphics::points(show$expected_error, at, pch = ifelse(show$chosen, 19, 21), col = COLOURS[["release"]])
+  graphics::points(show$high, at, pch = 4, col = COLOURS[["mean"]])
+  graphics::legend("bottomright", c("at the guess of R-squared", "at .95", "constant fit"), pch = c(19, 4, NA), lty = c(NA, NA, 3),
+                   col = c(COLOURS[["release"]], COLOURS[["mean"]], "grey50"), bty = "n", cex = 0.8)
+  invisible(x)
+}
+
+#' Trace of a private run
+#'
+#' Draws the length of the noisy gradient against the step, noisy quantities only, and as a dotted line the length that noise alone would have.
+#'
+#' @param x a release of [dp_optimize()].
+#' @param main title.
+#' @param ... further arguments of [graphics::plot.default()].
+#' @return The release, invisibly.
+#' @examples
+#' plot(dp_optimize(problem_huber(spd(2), 1), wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2)))
+#' @export
+plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) {
+  noise <- x$sd * sqrt(mf_facts(x$manifold)$dimension)
+  given <- list(...)
+  looks <- list(type = "l", xlab = "step", ylab = "", ylim = range(0, noise, x$trace$gradient_norm), lwd = 2, col = riemdp_colours(1))
+  do.call(graphics::plot.default, c(list(x$trace$step, x$trace$gradient_norm, main = main), looks[setdiff(names(looks), names(given))], given))
+  graphics::abline(h = noise, lty = 3, lwd = 2, col = "grey40")
+  invisible(x)
+}
+
+#' Picture of a private geodesic regression
+#'
+#' The released curve over the public range, with the public ball of the foot point: on a globe for the sphere, in Poincare's disc,
+#' ellipses along the predictor for positive definite matrices, outlines for planar shapes. Public and released quantities only.
+#'
+#' @param x a release of [dp_regression()] with one predictor.
+#' @param main title.
+#' @param level of the band drawn around the curve where points can be drawn in a plane, or `NULL` for none; see
+#'   [confint.riemdp_regression()].
+#' @param ... further arguments of the plot.
+#' @return The release, invisibly.
+#' @examples
+#' x <- seq(0, 1, length.out = 200)
+#' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
+#' plot(dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
+#'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)))
+#' @export
+plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, ...) {
+  M <- x$manifold
+  if (nrow(x$columns) != 1) abort_riemdp("argument", "only curves, of one predictor, can be drawn.")
+  at <- function(m) seq(-1, 1, length.out = m) * x$columns$half
+  points <- function(m) curve_of_state(M, x$value, matrix(at(m), 1))
+  shown <- function(m) x$columns$middle + at(m)
+  if (M$name == "kendall") {
+    plot_curves(M, closed_curves(M, points(6), x$center), ramp_colours(6), rep(2, 6), main,
+                list(label = format(shown(6), digits = 3), col = ramp_colours(6)), ...)
+  } else if (inherits(M, "riemdp_spd")) {
+    plot_ellipse_row(M, points(7), shown(7), x$columns$name, main, ...)
+  } else {
+    edge <- circle_points(M, x$center, x$radius)
+    layers <- list(list(x = points(101), type = "line", col = COLOURS[["release"]], label = "private curve"),
+                   list(x = x$value$p, type = "points", col = COLOURS[["release"]], pch = 19, cex = 1.3,
+                        label = sprintf("%s = %s", x$columns$name, format(x$columns$middle, digits = 3))),
+                   list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"))
+    if (!is.null(edge)) {
+      layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
+      if (!is.null(level) && !is.null(x$spread)) layers <- c(layers, band_layers(x, level))
+    }
+    plot_layers(M, layers, x$center, main, TRUE, ...)
+  }
+  invisible(x)
+}
+
+# the band's edges: points at its radius to both sides of the curve, on surfaces
+band_layers <- function(r, level) {
+  M <- r$manifold
+  band <- confint(r, level = level)
+  d <- mf_facts(M)$dimension
+  if (d != 2) return(list())
+  a <- drop(mf_coords(M, r$value$p, r$value$v))
+  if (sqrt(sum(a^2)) < 1e-9) return(list())
+  across <- mf_from_coords(M, r$value$p, c(-a[2], a[1]) / sqrt(sum(a^2)))
+  curve <- plain_shape(M, band$curve)
+  side <- function(sign) {
+    out <- t(vapply(seq_along(band$radius), function(i) {
+      normal <- mf_transport(M, r$value$p, curve[i, ], across)
+      as.double(mf_exp(M, curve[i, ], sign * band$radius[i] * drop(normal)))
+    }, numeric(ncol(curve))))
+    list(x = out, type = "line", col = COLOURS[["release"]], lty = 3)
+  }
+  one <- side(1)
+  one$label <- sprintf("band of level %g", level)
+  list(one, side(-1))
+}
+
+# ellipses side by side along a predictor
+plot_ellipse_row <- function(M, points, at, name, main, ...) {
+  k <- M$param
+  outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
+  size <- max(vapply(outlines, function(o) max(abs(o)), 0))
+  wide <- diff(range(at)) / (2.2 * length(at)) / size
+  graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size, xlab = name,
+                         ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
+  for (i in seq_along(at)) {
+    graphics::lines(at[i] + wide * outlines[[i]][, 1], outlines[[i]][, 2], col = COLOURS[["release"]], lwd = 2.5)
+  }
+}

@@ -1,0 +1,118 @@
+# The shapes in which records come: arrays, tables, vectors of points, chunks; what is public beside them.
+
+is_chunks <- function(x) inherits(x, "riemdp_chunks")
+
+# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first
+# element's.
+records_in <- function(x) {
+  d <- dim(x)
+  if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]])) # variables of a model
+  if (is.null(d) || inherits(x, "riemdp_points")) return(length(x))
+  if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) d[1] else d[length(d)]
+}
+
+own_count <- function(data) {
+  if (is.null(data)) {
+    return(1L)
+  }
+  d <- dim(data)
+  n <- if (is.null(d)) length(data) else if (is.data.frame(data) || length(d) == 2) d[1] else d[length(d)]
+  if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
+  n
+}
+
+# numbers as the optimiser takes them, other containers as they are
+plain_records <- function(x) {
+  if (is.data.frame(x) && all(vapply(x, is.numeric, NA))) x <- as.matrix(x)
+  if (inherits(x, "riemdp_points")) x <- as.array(x)
+  if (!is.numeric(x) || is.object(x)) return(x)
+  array(as.double(x), if (is.null(dim(x))) length(x) else dim(x))
+}
+
+#' Tables as records
+#'
+#' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them. Columns
+#' are the numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns, the lower triangle
+#' by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
+#'
+#' @param x a data frame or matrix of numbers, one row a record.
+#' @param M a manifold.
+#' @return Records in the plain shape of many points. Errors: `riemdp_error_shape` where the number of columns doesn't fit.
+#' @seealso [chunk_files()], [chunk_query()]
+#' @examples
+#' rows_to_points(rbind(c(2, 0.5, 1), c(1, 0, 3)), spd(2))
+#' @export
+rows_to_points <- function(x, M) {
+  check_manifold(M)
+  if (is.data.frame(x)) x <- data_frame_matrix(x)
+  if (!is.matrix(x) || !is.numeric(x) || is.object(x)) abort_riemdp("shape", "`x` must be a table of numbers, one row a record.")
+  facts <- mf_facts(M)
+  x <- unname(x)
+  storage.mode(x) <- "double"
+  if (facts$rows > 0 && facts$cols == facts$rows && ncol(x) == facts$rows * (facts$rows + 1) / 2 && facts$rows > 1) {
+    index <- matrix(0L, facts$rows, facts$rows)
+    index[lower.tri(index, TRUE)] <- seq_len(ncol(x))
+    index <- pmax(index, t(index))
+    x <- x[, index, drop = FALSE]
+  }
+  if (ncol(x) != facts$ambient) {
+    abort_riemdp("shape", sprintf("`x` must have %d columns, the numbers of a point.", as.integer(facts$ambient)))
+  }
+  if (facts$rows == 0) {
+    x
+  } else if (facts$cols > 0) {
+    array(t(x), c(facts$rows, facts$cols, nrow(x)))
+  } else {
+    odd <- seq(1, ncol(x), 2)
+    t(matrix(complex(real = x[, odd], imaginary = x[, odd + 1]), nrow(x)))
+  }
+}
+
+seal_of <- function(key, ...) {
+  # this form doesn't tell how R happens to store a vector; its first 14 bytes are about R's version
+  bytes <- serialize(list(...), NULL, version = 2, xdr = TRUE)
+  .Call(riemdp_seal, key, bytes[-(1:14)])
+}
+
+# A public centre: one checked point, stripped of what a data object may carry along.
+public_point <- function(M, center) {
+  if (inherits(center, "riemdp_frechet_mean") || inherits(center, "riemdp_release")) {
+    if (inherits(center, "riemdp_frechet_mean")) {
+      abort_riemdp("argument", "`center` must be public: a non-private Frechet mean of records is not.")
+    }
+    # (in a simulation nothing is promised, and every release is so labelled)
+    if (identical(center$guarantee$label, "none") && !in_simulation()) {
+      abort_riemdp("argument", "`center` must be public: a release that is labelled NOT PRIVATE is not.")
+    }
+    center <- center$value
+  }
+  if (is.data.frame(center)) center <- data_frame_matrix(center)
+  mf_check(M, center)
+  if (inherits(center, "riemdp_points")) {
+    center <- as.array(center)
+    if (mf_facts(M)$rows > 0) center <- center[seq_along(center)]
+    facts <- mf_facts(M)
+    center <- if (facts$cols > 0) matrix(center, facts$rows) else as.vector(center)
+  }
+  if (.Call(riemdp_count, M, center) != 1) {
+    abort_riemdp("shape", "`center` must be one point.")
+  }
+  if (is.complex(center)) {
+    return(as.vector(center))
+  }
+  facts <- mf_facts(M)
+  if (facts$rows > 0) {
+    matrix(as.double(center), facts$rows)
+  } else {
+    as.double(center)
+  }
+}
+
+# the sums over all chunks as doubles, or the status in which one of them ended
+exact_total <- function(parts) .Call(riemdp_exact_total, parts)
+
+# exact sums of a matrix's rows, to be added up: points of a flat space, all of them in the ball
+exact_rows <- function(a) {
+  a[!is.finite(a)] <- 0
+  .Call(riemdp_chunk_ball, euclidean(ncol(a)), a, rep(0, ncol(a)), 1e150, NULL, 3)
+}
