@@ -19,7 +19,7 @@ linear_methods <- function() {
 pure <- function(ask, ...) list(epsilon = ask$epsilon, delta = 0, ...)
 
 # Public guess of R^2: nominal signal and errors of total variance 1; the shares of intercept and slopes are those of nominal_prior()
-guess <- function(ask) {
+public_guess <- function(ask) {
   prior <- nominal_prior(ask$d)
   if (ask$d > 0) prior[2] <- ask$r_squared / (ask$d * NOMINAL_MOMENT)
   list(prior = prior, sd = sqrt(1 - ask$r_squared), constant = 0.15 + ask$r_squared)
@@ -29,7 +29,7 @@ no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the 
 
 # What perturbation_error() says of a rule at the guess: with errors of another size everything scales, tau and the prior in units of them
 guessed_error <- function(rule, ask, share = 1) {
-  g <- guess(ask)
+  g <- public_guess(ask)
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau / g$sd, rule$e1, rule$ridge, rule$norm, g$prior / g$sd^2,
                      nominal_errors(rule$q, "gamma")) * g$sd^2
 }
@@ -162,7 +162,7 @@ linear_recentred <- list(
     share <- recentring_shares(ask)
     first <- perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")
     # the rounds as they go if scales are released as the model has them
-    g <- guess(ask)
+    g <- public_guess(ask)
     unit <- 1
     prior <- g$prior
     for (rounds in seq_len(most_rounds(share))) {
@@ -216,7 +216,7 @@ statistics_bias <- function(ask, reach) {
 
 # the model for B = (nS + ridge + N1)^-1 (S_xy + N2): sd of the numbers of N1 and N2
 statistics_error <- function(ask, ridge, sd_xx, sd_xy, reach) {
-  g <- guess(ask)
+  g <- public_guess(ask)
   bias <- statistics_bias(ask, reach)
   moment <- c(1, rep(NOMINAL_MOMENT, ask$d))
   prior <- c(g$prior[1], rep(g$prior[2], ask$d))
@@ -316,7 +316,7 @@ linear_output <- list(
   unsupported = function(ask) NULL,
   plan = function(ask) {
     rule <- output_rule(ask)
-    g <- guess(ask)
+    g <- public_guess(ask)
     scaled <- rule
     scaled$tau <- rule$tau / g$sd
     scaled$rate <- rule$rate * g$sd

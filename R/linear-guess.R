@@ -26,7 +26,7 @@ GUESS_NONE <- c(share = 0.25, weight = 13.2)
 # Prices of one response's check and search, or NULL where there is no check; `m` is the method. Public numbers only.
 guess_prices <- function(ask, m) {
   total <- ask$n * ask$epsilon
-  if (!m$auto || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) return(NULL)
+  if (!m$auto || ask$trusted || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) return(NULL)
   price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)
   search <- price(GUESS_SEARCH)
   list(check = price(GUESS_CHECK), search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9))

@@ -362,6 +362,7 @@ mutant("uniform-biased", "src/sampler_lattice.c", "        x &= mask;\n    }", "
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")
+mutant("guess-trusted-checked", "R/linear-guess.R", "if (!m$auto || ask$trusted || ask$n <", "if (!m$auto || ask$n <", "a trusted guess is not checked", "^dp-lm$")
 mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
 mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
 mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")

@@ -15,7 +15,8 @@ wines <- function(n, alcohol = score) data.frame(alcohol = alcohol(red_wine$alco
 bounds <- function(alcohol) c(list(alcohol = alcohol), sapply(responses, function(i) c(center = 0, scale = 1), simplify = FALSE))
 error <- function(data, b) mean((as.matrix(data[responses]) - cbind(1, data$alcohol) %*% b)^2)
 errors <- function(data, b, count, ...) {
-  release <- function() coef(dp_lm(model, data, 2, bounds = bounds(b), ...))
+  # z-scores have mean 0 and standard deviation 1: nothing to check
+  release <- function() coef(dp_lm(model, data, 2, bounds = bounds(b), guess = "trusted", ...))
   # lines are drawn for the first 100
   fits <- lapply(seq_len(count), function(i) release())
   list(errors = vapply(fits, function(b) error(data, b), 0), fits = utils::head(fits, 60))

@@ -10,14 +10,17 @@ wine_bounds <- c(list(alcohol = c(8, 14)), sapply(wine_names, function(name) c(c
 wine_formula <- cbind(fixed_acidity, density, pH, residual_sugar) ~ alcohol
 
 # mean squared errors of draws of the method that dp_lm() takes, without its overhead; alcohol as it is moved into its range
-wine_errors <- function(n, draws, ..., method = "auto", seed = 1) {
+wine_errors <- function(n, draws, ..., method = "auto", seed = 1, guess = "trusted") {
   z <- wine_rows(n)
-  fit <- dp_lm(wine_formula, z, 2, bounds = wine_bounds, method = method)
+  fit <- dp_lm(wine_formula, z, 2, bounds = wine_bounds, method = method, guess = guess)
   spec <- riemdp:::linear_terms(wine_formula, z)
-  records <- riemdp:::linear_records(fit$columns, fit$bounds, riemdp:::linear_values(spec, z, globalenv()))
+  records <- riemdp:::linear_records(fit$columns, riemdp:::linear_bounds(spec, wine_bounds), riemdp:::linear_values(spec, z, globalenv()))
   y <- as.matrix(z[wine_names])
-  expect_equal(predict(fit, z), t(fit$scaled_coefficients %*% records$x), ignore_attr = TRUE)
-  ask <- riemdp:::linear_ask(n, 1, 4, 2, 0, method, 0.3, "auto")
+  used <- fit$bounds$y # the guess as released: what a fit is in units of
+  line <- fit$scaled_coefficients * used["scale", ]
+  line[, 1] <- line[, 1] + used["center", ]
+  expect_equal(predict(fit, z), t(line %*% records$x), ignore_attr = TRUE)
+  ask <- riemdp:::linear_ask(n, 1, 4, 2, 0, method, 0.3, "auto", guess)
   plan <- riemdp:::plan_linear(ask)
   expect_identical(plan$method, fit$method)
   with_simulation(seed, vapply(seq_len(draws), function(i) {
@@ -41,9 +44,32 @@ test_that("the wines: the errors that the public rule is to have", {
   expect_lt(mean(small), 0.982) # .9788 measured over 9,000 draws; standard error .0007, so 1e-5
   expect_lt(mean(wine_errors(1599, 300, method = "objective")), 0.9278) # .92757 over 1,200; standard error 4e-5
   expect_lt(mean(wine_errors(1599, 300)), 0.9279) # with the insurance against a high R-squared .92767
+  # a tail that makes the standard deviation of one response looks like a scale that is too large
+  checked <- mean(wine_errors(1599, 300, guess = "checked"))
+  expect_gt(checked, 0.930)
+  expect_lt(checked, 0.933) # .9317 over 1,200; standard error 5e-5
   # plain Huber is worse by more than their difference's standard error times 4.5
   huber <- wine_errors(100, 3000, method = "huber")
   expect_gt(mean(huber), mean(small) + 0.007)
+})
+
+test_that("a trusted guess is taken as it is, and all of epsilon is the fit's", {
+  set.seed(1)
+  data <- data.frame(x = stats::runif(1000, -1, 1))
+  data$y <- data$x + stats::rnorm(1000) + 50
+  bounds <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
+  expect_warning(fit <- with_simulation(1, dp_lm(y ~ x, data, 1, bounds = bounds, guess = "trusted")), class = "riemdp_warning_guess")
+  expect_null(fit$details$guess)
+  expect_identical(fit$bounds$y["center", ], 0)
+  expect_no_match(paste(utils::capture.output(explain(fit)), collapse = " "), "was checked")
+  trusted <- dp_lm_plan(1000, 1, 1, 1, guess = "trusted")
+  checked <- dp_lm_plan(1000, 1, 1, 1)
+  expect_null(attr(trusted, "check"))
+  at <- function(plan) plan$expected_error[plan$method == "objective"]
+  expect_lt(at(trusted), at(checked))
+  n_epsilon <- 1000 * (1 - attr(checked, "check")$check) # what the check leaves
+  expect_equal(at(checked), at(dp_lm_plan(1000, 1, 1, n_epsilon / 1000, guess = "trusted")), tolerance = 1e-6)
+  expect_error(dp_lm(y ~ x, data, 1, bounds = bounds, guess = "no"), class = "riemdp_error_argument")
 })
 
 test_that("the published mechanism is reproduced, and labelled not private", {
