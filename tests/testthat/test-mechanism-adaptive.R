@@ -7,6 +7,11 @@ test_that("the adaptive mechanism is total, pure, and says its target", {
   expect_identical(g$label, "pure")
   expect_identical(g$epsilon, 1)
   expect_equal(sum(r$details$shares), 1)
+  # each stage's scale is for its share: the first as planned, the last as released
+  ask <- riemdp:::mean_ask(M, 200, 1, c(0, 0, 1), 0.7, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
+  rough <- riemdp:::plan_one(M, ask, "adaptive", error = FALSE)$rough
+  expect_gte(rough$scale * r$details$shares[["center"]], (rough$sensitivity + rough$solver_error) * (1 - 1e-9))
+  expect_gte(r$scale * r$details$shares[["mean"]], (r$sensitivity + r$solver_error) * (1 - 1e-9))
   expect_match(r$target, "released ball")
   expect_output(explain(r), "Three stages")
   expect_true(mf_is_point(M, r$value))
