@@ -2,11 +2,10 @@
 # What is decided here is decided by public numbers and by what was released. Proof: inst/proofs/linear-regression.md, "The guess is checked".
 # Responses are in units of the guess: those of a good one have mean about 0 and standard deviation about 1.
 
-# The check counts records far from the centre, to one side of it, near it and very near: the guess is off where more than these shares of all are.
-# So is a scale 2.5 times too large with a centre 1 to 4 standard deviations off. Where all are very near the check hardly ever errs.
+# The check counts records far from the centre, to one side of it and very near it: the guess is off where more than these shares of all are.
+# So is a scale 2.5 times too large with a centre 2 to 4 standard deviations off. Where all are very near the check hardly ever errs.
 GUESS_FAR <- c(length = 1.75, share = 0.24)
 GUESS_SIDE <- c(length = 0.7, share = 0.45)
-GUESS_NEAR <- c(length = 0.75, share = 0.75)
 GUESS_NEXT <- c(length = 0.15, share = 0.4)
 # n epsilon of one response's check, and of its search; either gets this share of epsilon where that is more
 GUESS_CHECK <- c(least = 20, share = 0.005)
@@ -43,17 +42,18 @@ guess_left <- function(ask, prices, searched) {
 
 # ---- what is counted: sums over records ----------------------------------------------------------------------------------------
 
-# For each response how many valid records lie far from the guess's centre, above it, below it, near it and very near; q x 5
+# For each response how many valid records lie far from the guess's centre, above it, below it and very near it; q x 4. What lies merely near is not
+# counted: heavy tails in units of their standard deviation look there like a scale twice too large, and suffer more from a smaller one.
 guess_counts <- function(x, y) {
   y <- y[, x[1, ] != 0, drop = FALSE]
   size <- abs(y)
   cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(y > GUESS_SIDE[["length"]]), rowSums(y < -GUESS_SIDE[["length"]]),
-        rowSums(size <= GUESS_NEAR[["length"]]), rowSums(size <= GUESS_NEXT[["length"]]))
+        rowSums(size <= GUESS_NEXT[["length"]]))
 }
 
 # For each response by how many records the guess is off
 guess_off <- function(counts, n) {
-  most <- n * c(GUESS_FAR[["share"]], GUESS_SIDE[["share"]], GUESS_SIDE[["share"]], GUESS_NEAR[["share"]], GUESS_NEXT[["share"]])
+  most <- n * c(GUESS_FAR[["share"]], GUESS_SIDE[["share"]], GUESS_SIDE[["share"]], GUESS_NEXT[["share"]])
   apply(counts - rep(most, each = nrow(counts)), 1, max)
 }
 
