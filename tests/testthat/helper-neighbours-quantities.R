@@ -382,6 +382,11 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60) {
       if (!is.null(e) && !inherits(e, "riemdp_error")) findings <- c(findings, paste("an error without a class of the package:", text_of(conditionMessage(e))))
     }
     if (!promise) break # nothing is promised, so nothing else is asked
+    if (live && name == "dp_lm") { # what is said of a guess is a function of the one that was released, with noise of its own
+      findings <- c(findings, guess_said(one), guess_said(two))
+      one <- without_guess_said(one)
+      two <- without_guess_said(two)
+    }
     if (live && length(release) == 2) { # texts are functions of the object: where the numbers are the same ones they must be, too
       newdata <- if (!is.null(call$newdata)) call$newdata(space)
       one$said <- said_of(one$value, newdata)
@@ -407,6 +412,22 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60) {
   }
   list(what = sprintf("%s, seed %.0f: %s", label, seed, pair$what), findings = findings, promise = promise,
        outcome = if (is.null(one$error)) "released" else "refused", moved = moved, why = one$outcome)
+}
+
+of_guess <- function(conditions) grepl("^riemdp_warning_guess", conditions)
+
+# a warning where the released guess is at an end of what is searched, and nowhere else
+guess_said <- function(seen) {
+  if (!is.list(seen$value)) return(NULL)
+  details <- seen$value$details
+  ends <- any(details$guess$highest, details$guess$lowest) || isTRUE(details$top)
+  if (ends != any(of_guess(seen$conditions))) "live, a warning of the guess that isn't a function of the release"
+}
+
+without_guess_said <- function(seen) {
+  seen$conditions <- seen$conditions[!of_guess(seen$conditions)]
+  if (is.list(seen$value) && any(seen$value$details$guess$highest)) seen$value$expected_error <- 0 # NA says the same
+  seen
 }
 
 trial_kind <- function(call, case) if (length(call$kind) == 1) call$kind else if (isTRUE(case$own)) "own" else setdiff(call$kind, "own")[1]

@@ -641,3 +641,14 @@ test_that("conversions stay above where their terms cancel", {
     expect_lte(one(v), v * (1 + 1e-13) + 1e-14)
   }
 })
+
+test_that("Chernoff's bound of laws on the grid: infinite losses take of delta, and add to it", {
+  d <- list(theta = 2, log_scale = 1, rounding = 0.1, infinite = 4e-6, h = 1e-4, range = 30, steps = 10)
+  v <- 1.1 / 2
+  # Renyi divergence v at order 3: (alpha - 1) epsilon = (alpha - 1) v + (alpha - 1) log(1 - 1/alpha) - log(delta alpha)
+  slack <- 1e-9 * 1e-4 * 10
+  expect_equal(riemdp:::chernoff(d, delta = 1e-5), v + log(1 - 1 / 3) - log(3 * 6e-6) / 2 + slack, tolerance = 1e-12)
+  expect_identical(riemdp:::chernoff(d, delta = 4e-6), Inf)
+  expect_equal(riemdp:::chernoff(d, epsilon = 6), exp(2 * (v + log(1 - 1 / 3) - 6)) / 3 + 4e-6, tolerance = 1e-7)
+  expect_identical(riemdp:::chernoff(replace(d, "theta", 0), delta = 1e-5), Inf)
+})
