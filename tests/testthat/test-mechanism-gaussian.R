@@ -68,6 +68,11 @@ test_that("points lie at the right distance in uniform directions; wrapped noise
       expect_gt(stats::ks.test(w[, j], "pnorm")$p.value, 1e-6)
     }
   }
+  # a scale that is 3 % small shows by its second moment, 6 %
+  M <- sphere(4)
+  p <- c(1, 0, 0, 0, 0)
+  w <- mf_coords(M, p, mf_log(M, p, with_simulation(5, laplace_noise(M, p, 0.05, 4e4, "wrapped_gaussian")))) / 0.05
+  expect_lt(abs(mean(w^2) - 1), 5.5 * sqrt(2 / length(w)))
 })
 
 # (f_p - exp(eps) f_q)_+ by integration over radius and angle, with another formula for the distance than the package's
