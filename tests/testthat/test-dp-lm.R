@@ -15,7 +15,6 @@ wine_errors <- function(n, draws, ..., method = "auto", seed = 1, guess = "trust
   fit <- dp_lm(wine_formula, z, 2, bounds = wine_bounds, method = method, guess = guess)
   spec <- riemdp:::linear_terms(wine_formula, z)
   records <- riemdp:::linear_records(fit$columns, riemdp:::linear_bounds(spec, wine_bounds), riemdp:::linear_values(spec, z, globalenv()))
-  y <- as.matrix(z[wine_names])
   used <- fit$bounds$y # the guess as released: what a fit is in units of
   line <- fit$scaled_coefficients * used["scale", ]
   line[, 1] <- line[, 1] + used["center", ]

@@ -228,21 +228,29 @@ def records(rng, n, d, r, edge):
     return out
 
 
+def at_edge(r, v):
+    """v made as long as r, nearly, in doubles"""
+    s = sum(x * x for x in v) ** 0.5
+    return [int(r * (1 - 1e-9) / s * x * 2**44) / 2**44 for x in v]
+
+
+def write_cases(name, cases):
+    with open("tests/testthat/reference/%s.json" % name, "w") as f:
+        json.dump(cases, f, indent=None, separators=(",", ":"))
+        f.write("\n")
+
+
 def edge_records(rng, n, d, r, kind):
     """n + 1 records; the last one is the neighbour's first"""
-    def at(v):
-        s = sum(x * x for x in v) ** 0.5
-        return [int(r * (1 - 1e-9) / s * x * 2**44) / 2**44 for x in v]
-
     def around(width):
-        return at([1.0] + [rng.gauss(0, width) for _ in range(d - 1)])
+        return at_edge(r, [1.0] + [rng.gauss(0, width) for _ in range(d - 1)])
 
     if kind == "line":  # the mean moves by all of 2r/n
-        out = [at([1.0 if i % 2 else -1.0] + [0.0] * (d - 1)) for i in range(n)]
+        out = [at_edge(r, [1.0 if i % 2 else -1.0] + [0.0] * (d - 1)) for i in range(n)]
     elif kind == "near":  # angles that doubles only just tell apart
         out = [around(3 * 2.718281828 ** -min(r, 22)) for _ in range(n)]
     else:
-        out = [at([rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
+        out = [at_edge(r, [rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
     return out + [[-x for x in out[0]]]
 
 
@@ -281,9 +289,7 @@ def main():
                 case[one + "mean"], case[one + "rest"] = split(mean(space, [[mpf(c) for c in row] for row in rows], mpf(t)))
             cases.append(case)
             print(name, d, r, kind, flush=True)
-    with open("tests/testthat/reference/mean_steps.json", "w") as f:
-        json.dump(cases, f, indent=None, separators=(",", ":"))
-        f.write("\n")
+    write_cases("mean_steps", cases)
 
 
 if __name__ == "__main__":

@@ -5,10 +5,9 @@ Writes tests/testthat/reference/mean_steps_bures.json: records (exact doubles wi
 the means of both data sets as two doubles a coordinate. Needs mpmath.
     python3 tools/oracle/mean_steps_bures.py
 """
-import json
 import random
 from mpmath import mp, mpf, matrix, sqrt, eigsy
-from mean_steps import split
+from mean_steps import at_edge, split, write_cases
 
 mp.dps = 80
 
@@ -71,17 +70,13 @@ class Bures:
 
 
 def edge_records(rng, n, d, r, kind):
-    def at(v):
-        s = sum(x * x for x in v) ** 0.5
-        return [int(r * (1 - 1e-9) / s * x * 2**44) / 2**44 for x in v]
-
     axis = {"line": 0, "cross": 1}.get(kind)
     if axis is not None:  # of the smallest eigenvalue, or between the two smallest; the mean moves by all of 2r/n
-        out = [at([(1.0 if i % 2 else -1.0) * (j == axis) for j in range(d)]) for i in range(n)]
+        out = [at_edge(r, [(1.0 if i % 2 else -1.0) * (j == axis) for j in range(d)]) for i in range(n)]
     elif kind == "singular":  # all as near to singular matrices as they come
-        out = [at([-1.0] + [rng.gauss(0, 0.1) for _ in range(d - 1)]) for _ in range(n)]
+        out = [at_edge(r, [-1.0] + [rng.gauss(0, 0.1) for _ in range(d - 1)]) for _ in range(n)]
     else:
-        out = [at([rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
+        out = [at_edge(r, [rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
     return out + [[-x for x in out[0]]]
 
 
@@ -99,9 +94,7 @@ def main():
                 case[one + "mean"], case[one + "rest"] = split(space.mean(rows))
             cases.append(case)
             print(roots, r, kind, flush=True)
-    with open("tests/testthat/reference/mean_steps_bures.json", "w") as f:
-        json.dump(cases, f, indent=None, separators=(",", ":"))
-        f.write("\n")
+    write_cases("mean_steps_bures", cases)
 
 
 if __name__ == "__main__":

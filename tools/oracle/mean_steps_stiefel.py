@@ -5,10 +5,9 @@ Writes tests/testthat/reference/mean_steps_stiefel.json: records (exact doubles 
 the means of both data sets as two doubles a coordinate. Each logarithm is checked by its exponential, each mean by its gradient. Needs mpmath.
     python3 tools/oracle/mean_steps_stiefel.py
 """
-import json
 import random
 from mpmath import mp, mpf, matrix, sqrt, eye
-from mean_steps import split
+from mean_steps import at_edge, split, write_cases
 
 mp.dps = 45
 TINY = mpf(10) ** -38
@@ -99,14 +98,10 @@ class Stiefel:
 
 
 def edge_records(rng, n, d, r, kind):
-    def at(v):
-        s = sum(x * x for x in v) ** 0.5
-        return [int(r * (1 - 1e-9) / s * x * 2**44) / 2**44 for x in v]
-
     if kind == "line":
-        out = [at([(1.0 if i % 2 else -1.0) * (j == 0) for j in range(d)]) for i in range(n)]
+        out = [at_edge(r, [(1.0 if i % 2 else -1.0) * (j == 0) for j in range(d)]) for i in range(n)]
     else:
-        out = [at([rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
+        out = [at_edge(r, [rng.gauss(0, 1) for _ in range(d)]) for _ in range(n)]
     return out + [[-x for x in out[0]]]
 
 
@@ -124,9 +119,7 @@ def main():
                 case[one + "mean"], case[one + "rest"] = split(space.mean(rows))
             cases.append(case)
             print(n, p, r, kind, flush=True)
-    with open("tests/testthat/reference/mean_steps_stiefel.json", "w") as f:
-        json.dump(cases, f, indent=None, separators=(",", ":"))
-        f.write("\n")
+    write_cases("mean_steps_stiefel", cases)
 
 
 if __name__ == "__main__":
