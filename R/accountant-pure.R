@@ -118,18 +118,21 @@ single_delta_of <- function(event, epsilon) {
     },
     shuffle = shuffle_delta_of(p$n, event$children[[1]]$parameters$epsilon, epsilon),
     sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),
-    poisson = {
-      leave <- p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q))
-      # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is rounded up
-      rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - p$q) + 4e-16 * exp(epsilon) else 0
-      enter <- if (rest > 0) rest * single_delta_of(event$children[[1]], max(0, (epsilon + log(p$q) - log(rest)) * (1 - 1e-15) - 1e-15)) else 0
-      max(leave, enter)
-    },
+    poisson = poisson_delta_of(event$children[[1]], p$q, epsilon),
     compose = if (length(event$children) == 1 && p$times == 1) single_delta_of(event$children[[1]], epsilon) else NULL,
     NULL
   )
   if (is.null(out)) unpriced(event, "the profile of a single step", "it is no single step with a closed form")
   min(1, out)
+}
+
+# of a step of which each record is part with probability q: the larger of a record's leaving and its entering
+poisson_delta_of <- function(step, q, epsilon) {
+  leave <- q * single_delta_of(step, above_sample(epsilon, q))
+  # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is rounded up
+  rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - q) + 4e-16 * exp(epsilon) else 0
+  enter <- if (rest > 0) rest * single_delta_of(step, max(0, (epsilon + log(q) - log(rest)) * (1 - 1e-15) - 1e-15)) else 0
+  max(leave, enter)
 }
 
 response_delta <- function(epsilon0, epsilon) {

@@ -15,13 +15,9 @@ rdp_value <- function(event, orders) {
     zcdp = orders * p$rho,
     pure = rdp_pure(p$epsilon, orders),
     laplace = rdp_laplace(p$scale, orders),
-    approx = if (p$delta == 0) rdp_pure(p$epsilon, orders) else unpriced(event, "Renyi DP", "its delta is above 0"),
+    approx = rdp_pure(stated_pure(event, "Renyi DP"), orders),
     rdp = rdp_between(p$orders, p$epsilons, orders),
-    custom = {
-      found <- best_claim(event, function(claim) rdp_value(claim, orders))
-      if (!length(found)) unpriced(event, "Renyi DP")
-      Reduce(pmin, found)
-    },
+    custom = best_claim(event, function(claim) rdp_value(claim, orders), "Renyi DP"),
     compose = sum_parts(event, function(child) rdp_value(child, orders)),
     parallel = parallel_price(event, function(child) rdp_value(child, orders)),
     poisson = rdp_poisson(event, orders),

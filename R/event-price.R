@@ -63,12 +63,19 @@ parallel_price <- function(event, price) {
   Reduce(pmax, lapply(event$children, function(child) price(within_part(child))), two)
 }
 
-# the best of a custom event's bounds that the unit can hold
-best_claim <- function(event, price) {
+# the least price, at each order, of a custom event's bounds that the unit can hold
+best_claim <- function(event, price, unit) {
   found <- Filter(Negate(is.null), lapply(event$children, function(claim) {
     tryCatch(price(claim), riemdp_error_unpriced = function(e) NULL)
   }))
-  found
+  if (!length(found)) unpriced(event, unit)
+  Reduce(pmin, found)
+}
+
+# epsilon of a stated bound that must be a pure one
+stated_pure <- function(event, unit) {
+  if (event$parameters$delta > 0) unpriced(event, unit, "its delta is above 0")
+  event$parameters$epsilon
 }
 
 # c(epsilon, delta) that holds without a choice of delta, or NULL
@@ -110,25 +117,25 @@ zcdp_price <- function(event) {
     gdp = p$mu^2 / 2,
     discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2,
     zcdp = p$rho,
-    pure = p$epsilon * tanh(p$epsilon / 2),
+    pure = zcdp_pure(p$epsilon),
     laplace = tanh(0.5 / p$scale) / p$scale,
-    approx = if (p$delta == 0) p$epsilon * tanh(p$epsilon / 2) else unpriced(event, "zCDP", "its delta is above 0"),
-    custom = {
-      found <- best_claim(event, zcdp_price)
-      if (!length(found)) unpriced(event, "zCDP")
-      min(unlist(found))
-    },
+    approx = zcdp_pure(stated_pure(event, "zCDP")),
+    custom = best_claim(event, zcdp_price, "zCDP"),
     compose = sum_parts(event, zcdp_price),
     parallel = parallel_price(event, zcdp_price),
-    poisson = , sample = , shuffle = {
-      # pure steps stay pure when sampled; a whole sample is the step itself
-      if (identical(p$q, 1) && event$type != "shuffle") return(zcdp_price(event$children[[1]]))
-      pure <- basic_price(event)
-      if (is.null(pure) || pure[2] > 0) unpriced(event, "zCDP", "sampled Gaussian noise is not concentrated this way")
-      pure[1] * tanh(pure[1] / 2)
-    },
+    poisson = , sample = , shuffle = zcdp_sampled(event),
     unpriced(event, "zCDP")
   )
+}
+
+zcdp_pure <- function(epsilon) epsilon * tanh(epsilon / 2)
+
+# pure steps stay pure when sampled; a whole sample is the step itself
+zcdp_sampled <- function(event) {
+  if (identical(event$parameters$q, 1) && event$type != "shuffle") return(zcdp_price(event$children[[1]]))
+  pure <- basic_price(event)
+  if (is.null(pure) || pure[2] > 0) unpriced(event, "zCDP", "sampled Gaussian noise is not concentrated this way")
+  zcdp_pure(pure[1])
 }
 
 gdp_price <- function(event) {
@@ -136,11 +143,7 @@ gdp_price <- function(event) {
   switch(event$type,
     gaussian = 1 / p$noise_multiplier,
     gdp = p$mu,
-    custom = {
-      found <- best_claim(event, gdp_price)
-      if (!length(found)) unpriced(event, "GDP")
-      min(unlist(found))
-    },
+    custom = best_claim(event, gdp_price, "GDP"),
     compose = sqrt(sum_parts(event, function(child) gdp_price(child)^2)),
     parallel = sqrt(parallel_price(event, function(child) gdp_price(child)^2)),
     poisson = , sample = if (p$q == 1) gdp_price(event$children[[1]]) else

@@ -272,38 +272,49 @@ parallel_of <- function(children, keys, adjacency) {
 check_event <- function(event) check_event_at(event, 1)
 
 check_event_at <- function(event, depth) {
-  broken <- function() abort_riemdp("event", "an event must be as its constructor makes it, e.g. event_gaussian(1).")
-  if (!inherits(event, "riemdp_event") || !is.list(event) || depth > 50) broken()
-  parts <- unclass(event)
-  if (!identical(names(parts), c("type", "adjacency", "parameters", "children"))) broken()
-  p <- parts$parameters
-  children <- parts$children
-  if (!is.character(parts$type) || length(parts$type) != 1 || !parts$type %in% EVENT_TYPES || !is.list(p) || is.object(p) ||
-        !is.list(children) || is.object(children) || !is.character(parts$adjacency) || length(parts$adjacency) != 1 ||
-        !parts$adjacency %in% c(ADJACENCIES, "either")) {
-    broken()
-  }
-  adjacency <- parts$adjacency
-  inner <- lapply(unname(children), check_event_at, depth + 1)
+  parts <- event_entries(event, depth)
+  inner <- lapply(unname(parts$children), check_event_at, depth + 1)
   # atomic parts have no children, and wrappers one: else something was added by hand
   count <- switch(parts$type, poisson = , sample = , shuffle = 1, compose = , parallel = , custom = NA, 0)
-  if (if (is.na(count)) !length(inner) else length(inner) != count) broken()
-  made <- switch(parts$type,
+  if (if (is.na(count)) !length(inner) else length(inner) != count) broken_event()
+  made <- remake_event(parts$type, parts$parameters, parts$adjacency, inner)
+  if (!identical(made$adjacency, parts$adjacency)) broken_event()
+  made
+}
+
+broken_event <- function() abort_riemdp("event", "an event must be as its constructor makes it, e.g. event_gaussian(1).")
+
+# an event's entries, each of the kind that it must be
+event_entries <- function(event, depth) {
+  if (!inherits(event, "riemdp_event") || !is.list(event) || depth > 50) broken_event()
+  parts <- unclass(event)
+  if (!identical(names(parts), c("type", "adjacency", "parameters", "children"))) broken_event()
+  plain_list <- function(x) is.list(x) && !is.object(x)
+  one_of <- function(x, words) is.character(x) && length(x) == 1 && x %in% words
+  ok <- one_of(parts$type, EVENT_TYPES) && plain_list(parts$parameters) && plain_list(parts$children) &&
+    one_of(parts$adjacency, c(ADJACENCIES, "either"))
+  if (!ok) broken_event()
+  parts
+}
+
+# by its constructor, which checks each parameter
+remake_event <- function(type, p, adjacency, inner) {
+  switch(type,
     pure = event_pure(p$epsilon, adjacency), laplace = event_laplace(p$scale, adjacency),
     gaussian = event_gaussian(p$noise_multiplier, adjacency),
     discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
     gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency), rdp = event_rdp(p$orders, p$epsilons, adjacency),
     approx = event_approx(p$epsilon, p$delta, adjacency),
-    custom = {
-      known <- vapply(inner, `[[`, "", "type") %in% c("approx", "zcdp", "gdp", "rdp")
-      if (!all(known) || !identical(p$assumed, TRUE) || !is.character(p$label) || length(p$label) != 1) broken()
-      new_event("custom", adjacency, list(label = check_name(p$label, "label"), assumed = TRUE), inner)
-    },
+    custom = remake_custom(p, adjacency, inner),
     poisson = poisson_of(p$q, inner[[1]]), sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
   )
-  if (!identical(made$adjacency, adjacency)) broken()
-  made
+}
+
+remake_custom <- function(p, adjacency, claims) {
+  known <- vapply(claims, `[[`, "", "type") %in% c("approx", "zcdp", "gdp", "rdp")
+  if (!all(known) || !identical(p$assumed, TRUE) || !is.character(p$label) || length(p$label) != 1) broken_event()
+  new_event("custom", adjacency, list(label = check_name(p$label, "label"), assumed = TRUE), claims)
 }
 
 # ---- printing -----------------------------------------------------------------------------------------------------------------
@@ -326,14 +337,16 @@ describe_event <- function(e) {
     poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
     sample = sprintf("sample without replacement(q = %s, %s)", number(p$q), inside),
     shuffle = sprintf("shuffle(n = %s, %s)", number(p$n), inside),
-    compose = {
-      text <- if (length(inside) > 6) c(inside[1:5], sprintf("and %d more", length(inside) - 5L)) else inside
-      text <- paste(text, collapse = " + ")
-      if (p$times == 1) text else sprintf("%s x %s", format(p$times, big.mark = ",", scientific = FALSE),
-                                          if (length(inside) > 1) paste0("(", text, ")") else text)
-    },
+    compose = describe_composed(inside, p$times),
     parallel = sprintf("parallel over %s keys(%s)", p$keys, paste(inside, collapse = ", "))
   )
+}
+
+describe_composed <- function(inside, times) {
+  text <- if (length(inside) > 6) c(inside[1:5], sprintf("and %d more", length(inside) - 5L)) else inside
+  text <- paste(text, collapse = " + ")
+  if (times == 1) return(text)
+  sprintf("%s x %s", format(times, big.mark = ",", scientific = FALSE), if (length(inside) > 1) paste0("(", text, ")") else text)
 }
 
 #' @rdname dp_event

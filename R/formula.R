@@ -19,23 +19,32 @@ check_rowwise <- function(expr) {
   if (is.call(expr)) {
     name <- called(expr)
     if (!name %in% ROWWISE) refuse_call(name)
-    if (name %in% c("factor", "as.factor", "as.character", "is.na", "(", "I", "as.integer") && length(expr) != 2) {
-      abort_riemdp("unsupported", sprintf("%s() takes one argument here%s.", name,
-                                          if (name %in% c("factor", "as.factor")) ": levels are public and belong into the bounds" else ""))
-    }
-    if (name %in% c("as.numeric", "as.double") && !(length(expr) == 2 || (length(expr) == 3 && names(expr)[3] == "units" && is.name(expr[[2]]) &&
-                                                      is.character(expr[[3]]) && expr[[3]] %in% names(TIME_UNITS)))) {
-      abort_riemdp("unsupported", sprintf("%s() takes a term here, or a variable that is a time difference and its `units`.", name))
-    }
-    if (name %in% c("pmin", "pmax") && "na.rm" %in% names(expr) && !is.logical(expr$na.rm)) {
-      abort_riemdp("unsupported", sprintf("`na.rm` of %s() in the formula must be TRUE or FALSE.", name))
-    }
+    check_arguments_of(expr, name)
     for (part in as.list(expr)[-1]) if (!missing(part)) check_rowwise(part)
     if (name == "ifelse") branches(expr)
   } else if (!is.name(expr) && !(is.atomic(expr) && length(expr) == 1 && is.null(attributes(expr)))) {
     abort_riemdp("unsupported", "the formula may hold names, calls and single numbers, no data.")
   }
   invisible(expr)
+}
+
+# functions of which more can be asked than terms and numbers give: levels, units, what becomes of missing values
+check_arguments_of <- function(expr, name) {
+  if (name %in% c("factor", "as.factor", "as.character", "is.na", "(", "I", "as.integer") && length(expr) != 2) {
+    abort_riemdp("unsupported", sprintf("%s() takes one argument here%s.", name,
+                                        if (name %in% c("factor", "as.factor")) ": levels are public and belong into the bounds" else ""))
+  }
+  if (name %in% c("as.numeric", "as.double") && length(expr) != 2 && !in_units(expr)) {
+    abort_riemdp("unsupported", sprintf("%s() takes a term here, or a variable that is a time difference and its `units`.", name))
+  }
+  if (name %in% c("pmin", "pmax") && "na.rm" %in% names(expr) && !is.logical(expr$na.rm)) {
+    abort_riemdp("unsupported", sprintf("`na.rm` of %s() in the formula must be TRUE or FALSE.", name))
+  }
+}
+
+# as.numeric(variable, units = "days")
+in_units <- function(expr) {
+  length(expr) == 3 && identical(names(expr)[3], "units") && is.name(expr[[2]]) && is.character(expr[[3]]) && expr[[3]] %in% names(TIME_UNITS)
 }
 
 TIME_UNITS <- c(secs = 1, mins = 60, hours = 3600, days = 86400, weeks = 604800)
@@ -205,18 +214,25 @@ term_values <- function(expr, want, types, rows) {
   if (is.name(expr)) return(name_cells(as.character(expr), want, rows))
   if (!is.call(expr)) return(in_type(expr, want))
   name <- called(expr)
-  parts <- arguments_of(expr)
-  asked <- asked_types(expr, want, types)
-  if (name == "is.na" && is.name(parts[[1]]) && asked == "") { # no other place says what it is
-    text <- name_cells(as.character(parts[[1]]), "text", rows)
-    return(in_type(is.na(text) | grepl("^[ \t]*(NA)?[ \t]*$", text), want))
-  }
-  if (length(expr) == 3 && name %in% c("as.numeric", "as.double")) {
+  if (name %in% c("as.numeric", "as.double") && length(expr) == 3) {
     return(in_type(name_cells(as.character(expr[[2]]), "number", rows) / TIME_UNITS[[expr[[3]]]], want))
   }
+  parts <- arguments_of(expr)
+  asked <- asked_types(expr, want, types)
+  if (name == "is.na" && is.name(parts[[1]]) && asked == "") return(in_type(blank_cells(as.character(parts[[1]]), rows), want))
   args <- lapply(seq_along(parts), function(i) term_values(parts[[i]], asked[i], types, rows))
   names(args) <- if (name != "ifelse") names(parts)
-  out <- switch(name,
+  in_type(call_rowwise(name, args), want)
+}
+
+# which cells are missing, of a name that no other place says to be numbers or text
+blank_cells <- function(name, rows) {
+  text <- name_cells(name, "text", rows)
+  is.na(text) | grepl("^[ \t]*(NA)?[ \t]*$", text)
+}
+
+call_rowwise <- function(name, args) {
+  switch(name,
     "(" = , I = , as.character = , factor = , as.factor = args[[1]],
     as.numeric = , as.double = if (is.character(args[[1]])) text_numbers(args[[1]]) else as.double(args[[1]]),
     ifelse = do.call(rowwise_ifelse, args),
@@ -224,7 +240,6 @@ term_values <- function(expr, want, types, rows) {
       abort_riemdp("argument", sprintf("%s() in the formula could not be called with these arguments.", name))
     }))
   )
-  in_type(out, want)
 }
 
 # a value for each row, of each of the terms
@@ -255,12 +270,13 @@ rowwise_ifelse <- function(test, yes, no) {
 # A left side that gives points: a variable, columns bound together, numbers taken element by element, mf_points(), mf_project() or
 # rows_to_points() of such. What each record is depends on that record alone, and no number of it raises anything.
 
+POINTS_OF <- c("mf_points", "mf_project", "rows_to_points")
 MAKERS <- c("euclidean", "sphere", "hyperbolic", "spd", "stiefel", "grassmann", "kendall")
 
 check_points_term <- function(expr) {
   if (!is.call(expr)) return(check_rowwise(expr))
   name <- called(expr)
-  if (name %in% c("mf_points", "mf_project", "rows_to_points")) {
+  if (name %in% POINTS_OF) {
     of <- point_arguments(expr)
     literal <- function(x) is.atomic(x) && length(x) == 1
     if (!(is.name(of$M) || (called(of$M) %in% MAKERS && all(vapply(as.list(of$M)[-1], literal, NA))))) {
@@ -299,26 +315,35 @@ points_values <- function(expr, rows, M = NULL) {
   }
   name <- called(expr)
   if (name %in% c("(", "I")) return(points_values(expr[[2]], rows, M))
-  if (name %in% c("mf_points", "mf_project", "rows_to_points")) {
-    of <- point_arguments(expr)
-    M <- check_manifold(if (is.name(of$M)) rows$constants[[as.character(of$M)]] else eval(of$M, list(), environment(euclidean)))
-    x <- points_values(of$x, rows, if (name != "rows_to_points") M)
-    return(switch(name, mf_points = x, mf_project = project_records(M, x), rows_to_points = rows_to_points(plain_numbers(x), M)))
-  }
-  if (name == "[") {
-    x <- array_of(points_values(expr[[2]], rows, M))
-    if (length(dim(x)) != 2) abort_riemdp("shape", "only a matrix has columns that the left side may take.")
-    return(tryCatch(x[, eval(expr[[4]], list(), baseenv())], error = function(e) abort_riemdp("shape", "the left side takes a column that isn't there.")))
-  }
+  if (name %in% POINTS_OF) return(values_on_manifold(expr, rows))
+  if (name == "[") return(chosen_columns(expr, rows, M))
   if (!name %in% c("cbind", ROWWISE_NUMBERS)) return(term_values(expr, "number", name_types(list(expr), "number"), rows))
   parts <- lapply(as.list(expr)[-1], function(part) array_of(points_values(part, rows, if (name != "cbind") M)))
-  if (name == "cbind") {
-    same <- vapply(parts, function(x) length(dim(x)) < 3 && !is.complex(x) && NROW(x) %in% c(rows$n, if (is.null(dim(x))) 1), NA)
-    if (!all(same)) abort_riemdp("shape", "cbind() on the left side takes variables with one row for each record.")
-    return(unname(do.call(cbind, lapply(parts, function(x) if (is.null(dim(x))) rep_len(x, rows$n) else x))))
-  }
+  if (name == "cbind") return(bound_columns(parts, rows$n))
   check_alike(parts, rows$n, is.null(M) || mf_facts(M)$rows == 0)
   suppressWarnings(do.call(get(name, baseenv()), parts))
+}
+
+# mf_points(x, M) and the like
+values_on_manifold <- function(expr, rows) {
+  of <- point_arguments(expr)
+  M <- check_manifold(if (is.name(of$M)) rows$constants[[as.character(of$M)]] else eval(of$M, list(), environment(euclidean)))
+  name <- called(expr)
+  x <- points_values(of$x, rows, if (name != "rows_to_points") M)
+  switch(name, mf_points = x, mf_project = project_records(M, x), rows_to_points = rows_to_points(plain_numbers(x), M))
+}
+
+# y[, 1:2]
+chosen_columns <- function(expr, rows, M) {
+  x <- array_of(points_values(expr[[2]], rows, M))
+  if (length(dim(x)) != 2) abort_riemdp("shape", "only a matrix has columns that the left side may take.")
+  tryCatch(x[, eval(expr[[4]], list(), baseenv())], error = function(e) abort_riemdp("shape", "the left side takes a column that isn't there."))
+}
+
+bound_columns <- function(parts, n) {
+  same <- vapply(parts, function(x) length(dim(x)) < 3 && !is.complex(x) && NROW(x) %in% c(n, if (is.null(dim(x))) 1), NA)
+  if (!all(same)) abort_riemdp("shape", "cbind() on the left side takes variables with one row for each record.")
+  unname(do.call(cbind, lapply(parts, function(x) if (is.null(dim(x))) rep_len(x, n) else x)))
 }
 
 # arrays of one shape, single numbers, and beside matrices whose rows are records (`by_rows`) a number for each of them

@@ -142,10 +142,10 @@ mutant("lattice-tangent-half", "R/mechanism-lattice.R", 'structure(outwards(2 * 
 # ---- prices --------------------------------------------------------------------------------------------------------------------------------------
 
 mutant("zcdp-laplace-low", "R/event-price.R", "laplace = tanh(0.5 / p$scale) / p$scale,", "laplace = 0.9 * tanh(0.5 / p$scale) / p$scale,", "zCDP price of Laplace noise", "event-price|accountant")
-mutant("zcdp-pure-low", "R/event-price.R", "    pure = p$epsilon * tanh(p$epsilon / 2),\n    laplace", "    pure = p$epsilon^2 / 2.2,\n    laplace", "zCDP price of pure DP", "event-price|accountant")
+mutant("zcdp-pure-low", "R/event-price.R", "zcdp_pure <- function(epsilon) epsilon * tanh(epsilon / 2)", "zcdp_pure <- function(epsilon) epsilon^2 / 2.2", "zCDP price of pure DP", "event-price|accountant")
 mutant("zcdp-gaussian-low", "R/event-price.R", "gaussian = 0.5 / p$noise_multiplier^2,", "gaussian = 0.48 / p$noise_multiplier^2,", "zCDP price of Gaussian noise", "event-price|accountant")
 mutant("zcdp-discrete-low", "R/event-price.R", "discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2,", "discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2.1,", "zCDP price of discrete Gaussian noise", "event-price|accountant")
-mutant("zcdp-approx", "R/event-price.R", 'approx = if (p$delta == 0) p$epsilon * tanh(p$epsilon / 2) else unpriced(event, "zCDP", "its delta is above 0")', 'approx = p$epsilon * tanh(p$epsilon / 2)', "no zCDP price for a delta above 0", "event-price|accountant")
+mutant("zcdp-approx", "R/event-price.R", '  if (event$parameters$delta > 0) unpriced(event, unit, "its delta is above 0")\n', "", "no zCDP or Renyi price for a delta above 0", "event-price|accountant")
 mutant("gdp-compose-sum", "R/event-price.R", "compose = sqrt(sum_parts(event, function(child) gdp_price(child)^2)),", "compose = sqrt(max(0, sum_parts(event, function(child) gdp_price(child)^2) - 0.1)),", "mu adds in squares", "event-price|accountant")
 mutant("gdp-gaussian", "R/event-price.R", "gaussian = 1 / p$noise_multiplier,", "gaussian = 0.97 / p$noise_multiplier,", "mu of Gaussian noise", "event-price|accountant")
 mutant("basic-laplace", "R/event-price.R", "laplace = c(1 / p$scale, 0),", "laplace = c(0.97 / p$scale, 0),", "epsilon of Laplace noise", "event-price|accountant")
@@ -161,7 +161,7 @@ mutant("optimal-finite-delta", "R/accountant-pure.R", "min(1, -expm1(finite) + e
 mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e))", "+ 0.9 * sum(times * e * expm1(e))", "advanced composition's second term", "accountant")
 mutant("shuffle-gain", "R/accountant-pure.R", "exp(epsilon) * (other * at + s * above) else 0", "1.03 * exp(epsilon) * (other * at + s * above) else 0", "delta of a shuffle", "accountant")
 mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
-mutant("single-poisson-one-way", "R/accountant-pure.R", "      max(leave, enter)\n", "      enter\n", "both directions of add/remove count", "accountant")
+mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter)\n", "  enter\n", "both directions of add/remove count", "accountant")
 mutant("single-sample", "R/accountant-pure.R", "sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "sample = p$q^2 * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "profile of one sampled step", "accountant")
 
 # ---- private optimisation ------------------------------------------------------------------------------------------------------------------------
