@@ -7,6 +7,10 @@ check_manifold <- function(M) {
   M
 }
 
+is_string <- function(x) is.character(x) && !is.object(x) && length(x) == 1 && !is.na(x)
+
+is_doubles <- function(x, count) is.double(x) && !is.object(x) && length(x) == count && !anyNA(x)
+
 check_count <- function(x, name, least = 1, most = 1e6) {
   if (!is.numeric(x) || is.object(x) || length(x) != 1 || is.na(x) || x != round(x) || x < least || x > most) {
     abort_riemdp("argument", sprintf("`%s` must be one whole number from %g to %g.", name, least, most))
@@ -38,7 +42,7 @@ check_choice <- function(x, name, choices) {
   if (identical(x, choices)) {
     return(choices[1])
   }
-  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !x %in% choices) {
+  if (!is_string(x) || !x %in% choices) {
     abort_riemdp("argument", sprintf("`%s` must be one of %s.", name, paste(dQuote(choices, FALSE), collapse = ", ")))
   }
   x
@@ -82,7 +86,7 @@ data_frame_matrix <- function(x) {
 }
 
 check_name <- function(x, name) {
-  if (!is.character(x) || is.object(x) || length(x) != 1 || is.na(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > 200) {
+  if (!is_string(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > 200) {
     abort_riemdp("argument", sprintf("`%s` must be one string of 1 to 200 characters.", name))
   }
   enc2utf8(as.vector(x))

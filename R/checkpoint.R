@@ -4,7 +4,7 @@
 CHECKPOINT_PARTS <- 20 # states saved in a run
 
 check_checkpoint <- function(path, ledger) {
-  if (!is.character(path) || is.object(path) || length(path) != 1 || is.na(path) || !nzchar(path)) {
+  if (!is_string(path) || !nzchar(path)) {
     abort_riemdp("argument", "`checkpoint` must be the path of a file.")
   }
   if (is.null(ledger)) {
@@ -146,13 +146,18 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "defaul
 }
 
 read_checkpoint <- function(path) {
-  if (!is.character(path) || is.object(path) || length(path) != 1 || is.na(path) || !file.exists(path)) {
+  if (!is_string(path) || !file.exists(path)) {
     abort_riemdp("argument", "`checkpoint` must be the path of a file that dp_optimize() has written.")
   }
   run <- tryCatch(suppressWarnings(readRDS(path)), error = function(e) NULL)
-  ok <- is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 2L) && is.character(run$token) &&
-    is.raw(run$key) && length(run$key) == 32 && is.list(run$budget) && is.list(run$ask) && is.list(run$plan) && inherits(run$guarantee, "riemdp_guarantee") && is.double(run$state) && length(run$state) > 3 &&
-    is.data.frame(run$trace)
-  if (!ok) abort_riemdp("argument", "the file at `checkpoint` is damaged, or was written by another version of the package.")
+  if (!is_checkpoint(run)) {
+    abort_riemdp("argument", "the file at `checkpoint` is damaged, or was written by another version of the package.")
+  }
   run
+}
+
+is_checkpoint <- function(run) {
+  is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 2L) && is.character(run$token) &&
+    is.raw(run$key) && length(run$key) == 32 && is.list(run$budget) && is.list(run$ask) && is.list(run$plan) &&
+    inherits(run$guarantee, "riemdp_guarantee") && is.double(run$state) && length(run$state) > 3 && is.data.frame(run$trace)
 }

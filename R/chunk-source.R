@@ -253,17 +253,19 @@ chunk_assumptions <- function(x) {
 
 # one that may come from a tampered file
 check_chunks <- function(x) {
-  sizes <- if (is.list(x)) x$sizes
-  ok <- is_chunks(x) && is.list(x$pieces) && length(x$pieces) > 0 && is.double(sizes) && is.null(dim(sizes)) &&
-    length(sizes) == length(x$pieces) && !anyNA(sizes) && all(sizes >= 1 & sizes <= 2^31 & sizes == round(sizes)) &&
+  ok <- is_chunks(x) && is.list(x) && is.list(x$pieces) && length(x$pieces) > 0 && are_sizes(x$sizes, length(x$pieces)) &&
     (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) && (is.null(x$columns) || is.character(x$columns)) &&
-    (is.null(x$names) || is.character(x$names)) &&
-    all(vapply(x$pieces, function(p) is.list(p) && is.character(p$kind) && length(p$kind) == 1 &&
-                 p$kind %in% c("data", "file", "rows", "site"), NA))
+    (is.null(x$names) || is.character(x$names)) && all(vapply(x$pieces, is_piece, NA))
   if (!ok) abort_riemdp("argument",
                         "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
   x
 }
+
+are_sizes <- function(x, count) {
+  is_doubles(x, count) && is.null(dim(x)) && all(x >= 1 & x <= 2^31 & x == round(x))
+}
+
+is_piece <- function(p) is.list(p) && is_string(p$kind) && p$kind %in% c("data", "file", "rows", "site")
 
 #' @export
 length.riemdp_chunks <- function(x) length(unclass(x)$pieces)

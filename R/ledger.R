@@ -180,10 +180,8 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rd
   if (identical(asked$reserve, 1)) abort_riemdp("argument", "`reserve` must be below 1.")
   if (!is.null(data_sets)) data_sets <- check_data_sets(data_sets)
   ledger <- ledger_place(path)
-  found <- if (!is_memory(ledger) && !isTRUE(ledger$creating)) store_meta(ledger)
-  if (!is.null(found) && create) abort_riemdp("ledger", "there is a ledger already: leave `create` out to open it.")
+  found <- find_meta(ledger, create)
   if (is.null(found)) {
-    if (!create && !is_memory(ledger)) abort_no_ledger(ledger)
     found <- new_meta(asked)
     if (is.null(data_sets)) data_sets <- list(default = character())
     if (is_memory(ledger)) memory_create(found) else database_create(ledger, found, data_sets)
@@ -193,6 +191,14 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rd
   ledger[LEDGER_FACTS] <- found[LEDGER_FACTS]
   if (!is.null(data_sets)) store_declare(ledger, data_sets)
   ledger
+}
+
+# what the ledger was made with; NULL where one is to be made
+find_meta <- function(ledger, create) {
+  found <- if (!is_memory(ledger) && !isTRUE(ledger$creating)) store_meta(ledger)
+  if (!is.null(found) && create) abort_riemdp("ledger", "there is a ledger already: leave `create` out to open it.")
+  if (is.null(found) && !create && !is_memory(ledger)) abort_no_ledger(ledger)
+  found
 }
 
 # a budget that starts anew where one was looked for would be a second one
@@ -207,7 +213,7 @@ abort_no_ledger <- function(ledger) {
 ledger_place <- function(path) {
   ledger <- if (is.null(path) || identical(path, ":memory:")) {
     list(kind = "memory", pid = Sys.getpid())
-  } else if (is.character(path) && !is.object(path) && length(path) == 1 && !is.na(path) && nzchar(path)) {
+  } else if (is_string(path) && nzchar(path)) {
     need_database(TRUE)
     directory <- dirname(path.expand(path))
     if (!dir.exists(directory)) abort_riemdp("ledger", "the directory of the ledger's file doesn't exist.")
@@ -228,34 +234,39 @@ ledger_place <- function(path) {
 
 new_meta <- function(asked) {
   if (is.null(asked$epsilon)) abort_riemdp("argument", "there is no ledger yet: give `epsilon`, the budget that it shall keep.")
-  rule <- if (is.null(asked$rule)) "basic" else asked$rule
-  delta <- if (is.null(asked$delta)) 0 else asked$delta
+  rule <- asked$rule %||% "basic"
+  delta <- asked$delta %||% 0
+  check_rule_asked(rule, delta, asked)
+  reserve <- if (rule %in% RULES_RESERVING) asked$reserve %||% 0.1 else 0
+  orders <- if (rule == "rdp") asked$orders %||% max(2, round(zcdp_order(asked$epsilon, delta * (1 - reserve)))) else numeric()
+  limits <- rule_limits(rule, asked$epsilon, delta, reserve, orders)
+  check_limits(limits, rule, orders)
+  list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta, adjacency = asked$adjacency %||% "replace-one",
+       reserve = reserve, orders = orders, limits = limits, made_at = utc_now())
+}
+
+RULES_RESERVING <- c("zcdp", "rdp")
+
+# that the rule has a use for what was asked
+check_rule_asked <- function(rule, delta, asked) {
   if (rule != "basic" && delta == 0) {
     abort_riemdp("argument", sprintf("rule = \"%s\" needs `delta` > 0: without a delta only \"basic\" holds.", rule))
   }
-  keeps <- rule %in% c("zcdp", "rdp")
-  if (!keeps && !is.null(asked$reserve) && asked$reserve > 0) {
+  if (!rule %in% RULES_RESERVING && !is.null(asked$reserve) && asked$reserve > 0) {
     abort_riemdp("argument", sprintf("rule = \"%s\" has no `reserve`.", rule))
   }
   if (rule != "rdp" && !is.null(asked$orders)) abort_riemdp("argument", "`orders` are for rule = \"rdp\".")
-  reserve <- if (!keeps) 0 else if (is.null(asked$reserve)) 0.1 else asked$reserve
-  orders <- if (rule != "rdp") numeric() else if (is.null(asked$orders)) {
-    max(2, round(zcdp_order(asked$epsilon, delta * (1 - reserve))))
+}
+
+# that something can be spent; the last limit is that of delta, which may be 0
+check_limits <- function(limits, rule, orders) {
+  sums <- limits[-length(limits)]
+  if (all(is.finite(limits)) && all(sums > 0)) return(invisible())
+  abort_riemdp("argument", if (rule == "rdp") {
+    sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.", orders[which.min(sums)])
   } else {
-    asked$orders
-  }
-  limits <- rule_limits(rule, asked$epsilon, delta, reserve, orders)
-  units <- length(limits) - 1
-  if (!all(is.finite(limits)) || any(limits[seq_len(units)] <= 0)) {
-    abort_riemdp("argument", if (rule == "rdp") {
-      sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.",
-              orders[which.min(limits[seq_len(units)])])
-    } else {
-      "the budget is out of the range of doubles."
-    })
-  }
-  list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta, adjacency = if (is.null(asked$adjacency)) "replace-one" else asked$adjacency, reserve = reserve,
-       orders = orders, limits = limits, made_at = utc_now())
+    "the budget is out of the range of doubles."
+  })
 }
 
 check_same_ledger <- function(found, asked) {
@@ -290,17 +301,20 @@ check_data_sets <- function(x) {
 }
 
 check_ledger <- function(ledger) {
-  word <- function(x) is.character(x) && !is.object(x) && length(x) == 1 && !is.na(x)
-  numbers <- function(x, count) is.double(x) && !is.object(x) && length(x) == count && !anyNA(x)
-  ok <- inherits(ledger, "riemdp_ledger") && is.list(ledger)
-  l <- if (ok) unclass(ledger)
-  ok <- ok && word(l$uid) && word(l$rule) && l$rule %in% names(RULE_WORDS) && word(l$adjacency) && l$adjacency %in% ADJACENCIES &&
-    numbers(l$epsilon, 1) && numbers(l$delta, 1) && numbers(l$reserve, 1) && numbers(l$orders, length(l$orders)) &&
-    numbers(l$limits, if (l$rule == "rdp") length(l$orders) + 1 else 2) && word(l$kind) &&
-    switch(l$kind, memory = is.integer(l$pid), file = word(l$path), connection = inherits(l$connection, "DBIConnection"),
-           `function` = is.function(l$open), FALSE)
-  if (!ok) abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
+  l <- if (inherits(ledger, "riemdp_ledger") && is.list(ledger)) unclass(ledger)
+  if (!(holds_ledger_facts(l) && holds_ledger_place(l))) abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
   ledger
+}
+
+holds_ledger_facts <- function(l) {
+  is_string(l$uid) && is_string(l$rule) && l$rule %in% names(RULE_WORDS) && is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
+    is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) && is_doubles(l$orders, length(l$orders)) &&
+    is_doubles(l$limits, if (l$rule == "rdp") length(l$orders) + 1 else 2)
+}
+
+holds_ledger_place <- function(l) {
+  is_string(l$kind) && switch(l$kind, memory = is.integer(l$pid), file = is_string(l$path),
+                              connection = inherits(l$connection, "DBIConnection"), `function` = is.function(l$open), FALSE)
 }
 
 # ---- spending -----------------------------------------------------------------------------------------------------------

@@ -116,14 +116,16 @@ problem_facts <- function(problem, radius) {
 }
 
 check_problem <- function(problem) {
-  ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is.character(problem$kind) && length(problem$kind) == 1 &&
-    problem$kind %in% names(PROBLEM_KIND) && inherits(problem$manifold, "riemdp_manifold") &&
-    is.double(problem$threshold) && !is.object(problem$threshold) && length(problem$threshold) == 1 && isTRUE(problem$threshold > 0) &&
-    is.null(dim(problem$threshold)) &&
-    (problem$kind != "callback" || is.function(problem$gradient) && (is.null(problem$loss) || is.function(problem$loss)) &&
-       (identical(problem$batched, TRUE) || identical(problem$batched, FALSE)))
+  ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is_string(problem$kind) && problem$kind %in% names(PROBLEM_KIND) &&
+    inherits(problem$manifold, "riemdp_manifold") && is_doubles(problem$threshold, 1) && problem$threshold > 0 &&
+    is.null(dim(problem$threshold)) && (problem$kind != "callback" || holds_callbacks(problem))
   if (!ok) abort_riemdp("argument", "`problem` must be an optimisation problem, e.g. problem_frechet(spd(2)).")
   problem
+}
+
+holds_callbacks <- function(problem) {
+  is.function(problem$gradient) && (is.null(problem$loss) || is.function(problem$loss)) &&
+    (identical(problem$batched, TRUE) || identical(problem$batched, FALSE))
 }
 
 #' @export
@@ -275,34 +277,37 @@ made_up_points <- function(M, at = NULL) {
 made_up_records <- function(M, data, at) {
   points <- made_up_points(M, at)
   if (is.null(points) || is.null(data)) return(NULL)
-  d <- dim(data)
-  facts <- mf_facts(M)
-  some <- function(base) {
-    column <- function(x, j) {
-      u <- made_up_numbers(MADE_UP, j, base)[, j]
-      if (is.object(x)) return(NULL)
-      switch(typeof(x), double = u, integer = order(u), logical = u > 0, character = letters[order(u)], complex = complex(real = u, imaginary = rev(u)))
-    }
-    if (inherits(data, "riemdp_points")) return(if (identical(manifold_of(data), M)) mf_points(points[[c("a", "b")[base]]], M))
-    if (is.data.frame(data)) {
-      out <- lapply(seq_along(data), function(j) column(data[[j]], j))
-      if (any(lengths(out) == 0)) return(NULL)
-      return(structure(stats::setNames(out, names(data)), class = class(data), row.names = seq_len(MADE_UP)))
-    }
-    if (is.object(data) || is.list(data)) return(NULL)
-    if (is.null(d)) return(column(data, 1))
-    if (length(d) == 2 && is.numeric(data)) {
-      if (facts$rows == 0 && d[2] == facts$ambient) return(points[[c("a", "b")[base]]])
-      return(made_up_numbers(MADE_UP, d[2], base))
-    }
-    if (length(d) == 3 && is.numeric(data)) {
-      if (identical(as.integer(d[1:2]), as.integer(c(facts$rows, facts$cols)))) return(points[[c("a", "b")[base]]])
-      return(array(t(made_up_numbers(MADE_UP, d[1] * d[2], base)), c(d[1:2], MADE_UP)))
-    }
-    NULL
-  }
-  points[c("a", "b")] <- list(quietly(some(1), NULL), quietly(some(2), NULL))
+  points[c("a", "b")] <- lapply(1:2, function(base) quietly(made_up_like(M, data, points[[c("a", "b")[base]]], base), NULL))
   points
+}
+
+# `points`, or made-up numbers, in the form of `data`; `base` tells one such set from another
+made_up_like <- function(M, data, points, base) {
+  if (inherits(data, "riemdp_points")) return(if (identical(manifold_of(data), M)) mf_points(points, M))
+  if (is.data.frame(data)) return(made_up_table(data, base))
+  if (is.object(data) || is.list(data)) return(NULL)
+  d <- dim(data)
+  if (is.null(d)) return(made_up_column(data, 1, base))
+  if (!is.numeric(data)) return(NULL)
+  facts <- mf_facts(M)
+  if (length(d) == 2) return(if (facts$rows == 0 && d[2] == facts$ambient) points else made_up_numbers(MADE_UP, d[2], base))
+  if (length(d) != 3) return(NULL)
+  if (identical(as.integer(d[1:2]), as.integer(c(facts$rows, facts$cols)))) return(points)
+  array(t(made_up_numbers(MADE_UP, d[1] * d[2], base)), c(d[1:2], MADE_UP))
+}
+
+made_up_table <- function(data, base) {
+  out <- lapply(seq_along(data), function(j) made_up_column(data[[j]], j, base))
+  if (any(lengths(out) == 0)) return(NULL)
+  structure(stats::setNames(out, names(data)), class = class(data), row.names = seq_len(MADE_UP))
+}
+
+# of the type of x, the j-th column
+made_up_column <- function(x, j, base) {
+  u <- made_up_numbers(MADE_UP, j, base)[, j]
+  if (is.object(x)) return(NULL)
+  switch(typeof(x), double = u, integer = order(u), logical = u > 0, character = letters[order(u)],
+         complex = complex(real = u, imaginary = rev(u)))
 }
 
 # Whether each result is a function of its own record, as far as `made_up` shows: NA where the functions fail on these records or don't
