@@ -89,78 +89,77 @@ CELL_PARTS <- 4
 # The same from below; infinite losses are left out. With `couple` atoms aren't merged but split as from above, and `slip` says how
 # far that lifts losses: list(up, down, share, log_weight), see proofs/accounting.md, section 6.
 grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, theta = 0) {
-  loss <- source$loss
-  mass <- source$mass
-  far <- list(loss = double(), mass = double())
-  atoms <- list(loss = double(), mass = double())
-  if (couple) {
-    atoms <- list(loss = loss, mass = mass)
-    loss <- mass <- double()
-  }
-  tails <- 0
-  if (!is.null(source$pair)) {
-    range <- smooth_range(source$pair, tail, low)
-    for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
-      dense <- block[1] == h
-      cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(block, if (dense) CELL_PARTS else 1))
-      if (dense) {
-        loss <- c(loss, cells[, 1])
-        mass <- c(mass, cells[, 2])
-      } else {
-        far <- list(loss = c(far$loss, cells[, 1]), mass = c(far$mass, cells[, 2]))
-      }
-    }
-    tails <- smooth_tails(source$pair, range)[["high"]]
-  }
-  if (source$fold) {
-    keep <- loss > 0
-    far_keep <- far$loss > 0
-    atom_keep <- atoms$loss > 0
-    image <- function(l, m) list(loss = c(l, -l), mass = c(m, m * exp(-l)))
-    smooth <- image(loss[keep], mass[keep])
-    far <- image(far$loss[far_keep], far$mass[far_keep])
-    atoms <- image(atoms$loss[atom_keep], atoms$mass[atom_keep])
-    rest <- 1 - sum(smooth$mass, far$mass, atoms$mass) - 2 * (tails + source$infinite) - 1e-14
-    loss <- c(smooth$loss, if (rest > 0) 0)
-    mass <- c(smooth$mass, if (rest > 0) rest)
-  }
+  losses <- losses_below(source, h, tail, low, couple)
+  if (source$fold) losses <- fold_below(losses, source$infinite)
+  near <- sorted_losses(losses$near)
   # groups start at the end where the law may be steep: sampled losses are bounded on one side
   down <- !is.null(source$pair) && source$pair[4] == 1
   if (is.null(offset)) {
-    offset <- if (source$fold) 0 else if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else {
-      o <- order(loss, method = "radix")
-      o <- o[mass[o] > 0]
-      first_group(loss[o], mass[o], h, down)
-    }
+    atoms <- losses$atoms
+    offset <- if (source$fold) 0 else if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else
+      first_group(near$loss, near$mass, h, down)
   }
   offset <- offset - h * round(offset / h)
-  at <- out <- double()
-  keep <- mass > 0
-  if (any(keep)) {
-    o <- order(loss, method = "radix")
-    o <- o[keep[o]]
-    merged <- merge_groups(loss[o], mass[o], h, offset, down)
-    at <- merged$at
-    out <- merged$mass
-  }
-  keep <- far$mass > 0
-  if (any(keep)) { # rare losses of more than DENSE steps: to the point below
-    at <- c(at, floor((far$loss[keep] - offset) / h))
-    out <- c(out, far$mass[keep])
-  }
+  merged <- if (length(near$loss)) merge_groups(near$loss, near$mass, h, offset, down)
+  far <- losses$far
+  keep <- far$mass > 0 # rare losses of more than DENSE steps: to the point below
+  at <- c(merged$at, floor((far$loss[keep] - offset) / h))
+  mass <- c(merged$mass, far$mass[keep])
   slip <- NULL
-  keep <- atoms$mass > 0
-  if (any(keep)) {
-    l <- atoms$loss[keep] - offset
-    m <- atoms$mass[keep]
-    parts <- split_atoms(l, h)
-    x <- pmax(0, l - parts$below * h)
-    slip <- list(x = x, share = parts$share, loss = atoms$loss[keep], mass = m, rest_at = at, rest = out)
-    at <- c(at, parts$below, parts$below + 1)
-    out <- c(out, m * (1 - parts$share), m * parts$share)
+  if (any(losses$atoms$mass > 0)) {
+    split <- split_coupled(losses$atoms, h, offset)
+    slip <- c(split$slip, list(rest_at = at, rest = mass))
+    at <- c(at, split$at)
+    mass <- c(mass, split$mass)
   }
-  sums <- sum_at(at, out)
+  sums <- sum_at(at, mass)
   list(at = sums$at, mass = sums$mass, infinite = source$certain, offset = offset, slip = slip)
+}
+
+# A source's losses from below: list(near, far, atoms (each list(loss, mass)), beyond), where `far` lie beyond DENSE steps, `atoms` are
+# those that aren't to be merged, and `beyond` is the mass above all of them.
+losses_below <- function(source, h, tail, low, couple) {
+  none <- list(loss = double(), mass = double())
+  own <- list(loss = source$loss, mass = source$mass)
+  out <- list(near = if (couple) none else own, far = none, atoms = if (couple) own else none, beyond = 0)
+  if (is.null(source$pair)) return(out)
+  range <- smooth_range(source$pair, tail, low)
+  for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
+    dense <- block[1] == h
+    cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(block, if (dense) CELL_PARTS else 1))
+    to <- if (dense) "near" else "far"
+    out[[to]] <- list(loss = c(out[[to]]$loss, cells[, 1]), mass = c(out[[to]]$mass, cells[, 2]))
+  }
+  out$beyond <- smooth_tails(source$pair, range)[["high"]]
+  out
+}
+
+# with their mirror images, and the rest at 0
+fold_below <- function(losses, infinite) {
+  both <- lapply(losses[c("near", "far", "atoms")], function(part) {
+    keep <- part$loss > 0
+    loss <- part$loss[keep]
+    list(loss = c(loss, -loss), mass = c(part$mass[keep], part$mass[keep] * exp(-loss)))
+  })
+  rest <- 1 - sum(both$near$mass, both$far$mass, both$atoms$mass) - 2 * (losses$beyond + infinite) - 1e-14
+  if (rest > 0) both$near <- list(loss = c(both$near$loss, 0), mass = c(both$near$mass, rest))
+  both
+}
+
+sorted_losses <- function(part) {
+  o <- order(part$loss, method = "radix")
+  o <- o[part$mass[o] > 0]
+  list(loss = part$loss[o], mass = part$mass[o])
+}
+
+# atoms split as from above: list(at, mass, slip)
+split_coupled <- function(atoms, h, offset) {
+  keep <- atoms$mass > 0
+  loss <- atoms$loss[keep] - offset
+  mass <- atoms$mass[keep]
+  parts <- split_atoms(loss, h)
+  list(at = c(parts$below, parts$below + 1), mass = c(mass * (1 - parts$share), mass * parts$share),
+       slip = list(x = pmax(0, loss - parts$below * h), share = parts$share, loss = atoms$loss[keep], mass = mass))
 }
 
 # log E[e^(theta L + t S)] of one step less log E[e^(theta L)], L the loss on the grid and S how far splitting has lifted it
@@ -223,13 +222,50 @@ mass_error <- function(source) 1e-12 + 1e-14 * if (is.null(source$pair)) 0 else 
 # The parts' laws on one grid, tilted, and what is known of their sum without composing it: list(h, n, theta, laws (each at, w, jump,
 # times), log_scale (log E[e^(theta loss)]), rounding (relative error of whatever is computed from them), infinite, slip, ...).
 pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
+  grid <- pld_grid(sources, times, plan, upper, h, couple)
+  h <- grid$h
+  theta <- grid$theta
+  window <- grid$window
+  bulk_tilts <- if (!is.null(plan$cut)) max(theta, 1 / plan$target) * 2^(-1:10)
+  placed <- lapply(sources, function(source) {
+    origin <- if (grid$own_origin) source$origin else if (upper) 0
+    g <- if (upper) grid_above(source, h, plan$tail, plan$low, origin) else
+      grid_below(source, h, plan$tail, plan$low, origin, couple, theta)
+    c(g, list(tilted = tilted_law(g, h, theta, window, mass_error(source), plan$cut, bulk_tilts)))
+  })
+  sums <- Reduce(`+`, Map(function(g, k) k * g$tilted$sums, placed, times))
+  rounding <- sums[["rounding"]] + PLD_ROUNDING + 4 * (.Machine$double.eps / 2) * (grid$n + abs(sums[["scale"]]))
+  coupled <- !vapply(placed, function(g) is.null(g$slip), NA)
+  slip <- if (any(coupled)) slip_bound(placed[coupled], times[coupled], h, theta, -14 - log1p(theta * plan$sd)) else
+    list(by = 0, log_odds = -Inf)
+  first <- floor((grid$low - sums[["shift"]]) / h)
+  low <- sums[["shift"]] + first * h
+  high <- low + grid$n * h
+  list(h = h, n = grid$n, theta = theta, laws = Map(function(g, k) c(g$tilted$law, times = k), placed, times), first = first, low = low,
+       high = high, rounding = rounding, log_scale = sums[["scale"]], infinite = -expm1(sums[["finite"]]), slip = slip,
+       range = spread_of(sources, plan$tail, plan$low), steps = plan$steps,
+       bulk = if (!is.null(plan$cut)) {
+         list(tilts = bulk_tilts, moment = Reduce(`+`, Map(function(g, k) k * g$tilted$bulk, placed, times)))
+       },
+       # probability of the tilted law beyond the window
+       log_out_high = sums[["high"]] - window$high_tilt * high + rounding, log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
+}
+
+# What the parts' atoms have in common: list(alone, the unit of a part that is the only one; step, of a lattice that holds the atoms;
+# exact, whether it holds all there is).
+common_lattice <- function(sources, h) {
   units <- unlist(lapply(sources, `[[`, "unit"))
-  alone <- length(units) == 1 && length(sources) == 1
   # atoms of one lattice alone: nothing is rounded, and no point between is needed
   atoms <- length(units) == length(sources) && all(vapply(sources, function(source) is.null(source$pair), NA))
-  common <- common_step(units, if (atoms) Inf else h)
-  exact <- atoms && !is.null(common)
-  if (!is.null(common)) h <- common
+  step <- common_step(units, if (atoms) Inf else h)
+  list(alone = if (length(units) == 1 && length(sources) == 1) units, step = step, exact = atoms && !is.null(step))
+}
+
+# the grid of all parts, about h wide: list(h, n, low, theta, window, own_origin (whether it goes through the part's own origin))
+pld_grid <- function(sources, times, plan, upper, h, couple) {
+  lattice <- common_lattice(sources, h)
+  exact <- lattice$exact
+  h <- lattice$step %||% h
   # the tilt blows up rounding by e^(theta h) from point to point
   if (exact) plan$theta <- min(plan$theta, 5 / h)
   window <- tilted_window(plan, upper, if (exact) 0 else h)
@@ -238,62 +274,43 @@ pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
   least <- width / PLD_POINTS
   if (h < least) {
     h <- least
-    common <- NULL
+    lattice$step <- NULL
     exact <- FALSE
   }
-  if (alone && !exact) h <- units / max(1, ceiling(units / h))
+  alone <- !is.null(lattice$alone)
+  if (alone && !exact) h <- lattice$alone / max(1, ceiling(lattice$alone / h))
   # transforms of powers of two only
-  free <- !alone && is.null(common)
+  free <- !alone && is.null(lattice$step)
   n <- 2^ceiling(log2(max(64, width / h)) - if (free) 0.25 else 0)
   if (free) h <- max(width / n, least)
   unit <- if (couple && free) commonest_unit(sources, times)
   if (!is.null(unit) && unit > h) h <- unit / floor(unit / h)
   if (n > 2 * PLD_POINTS) spread_too_far()
-  theta <- plan$theta
-  log_scale <- log_high <- log_low <- log_finite <- shift <- rounding <- bulk_moment <- 0
-  bulk_tilts <- if (!is.null(plan$cut)) max(theta, 1 / plan$target) * 2^(-1:10)
+  list(h = h, n = n, low = low, theta = plan$theta, window = window, own_origin = alone || exact)
+}
+
+# One part on the grid, tilted: list(law (at, w, jump), sums (what adds up over the parts, as often as each is taken), bulk (log moments
+# of what lies below the cut)).
+tilted_law <- function(g, h, theta, window, mass_error, cut, bulk_tilts) {
+  at <- g$offset / h + g$at
+  log_mass <- log(g$mass)
+  l <- log_mass + theta * h * at # log 0 = -Inf is meant
+  if (!length(l)) spread_too_far() # no finite loss is left of this step
+  top <- max(l)
+  w <- exp(l - top)
+  size <- sum(w)
+  moment <- top + log(size)
+  shifted <- function(s) log_sum(l + s * h * at) - moment
+  heavy <- l >= top - 100
+  span <- max(abs(log_mass[heavy]) + abs(theta * h * at[heavy]))
   u <- .Machine$double.eps / 2
-  laws <- slips <- list()
-  for (i in seq_along(sources)) {
-    origin <- if (alone || exact) sources[[i]]$origin else if (upper) 0
-    g <- if (upper) grid_above(sources[[i]], h, plan$tail, plan$low, origin) else
-      grid_below(sources[[i]], h, plan$tail, plan$low, origin, couple, theta)
-    if (!is.null(g$slip)) slips <- c(slips, list(c(g, times = times[i])))
-    at <- g$offset / h + g$at
-    log_mass <- log(g$mass)
-    l <- log_mass + theta * h * at # log 0 = -Inf is meant
-    if (!length(l)) spread_too_far() # no finite loss is left of this step
-    top <- max(l)
-    w <- exp(l - top)
-    size <- sum(w)
-    moment <- top + log(size)
-    shifted <- function(s) log_sum(l + s * h * at) - moment
-    heavy <- l >= top - 100
-    span <- max(abs(log_mass[heavy]) + abs(theta * h * at[heavy]))
-    rounding <- rounding + times[i] * (mass_error(sources[[i]]) + 4 * u * (span + abs(moment)) + 3e-14)
-    log_high <- log_high + times[i] * shifted(window$high_tilt)
-    log_low <- log_low + times[i] * shifted(-window$low_tilt)
-    log_scale <- log_scale + times[i] * moment
-    log_finite <- log_finite + times[i] * log1p(-g$infinite)
-    shift <- shift + times[i] * g$offset
-    jump <- if (is.null(plan$cut)) FALSE else h * at > plan$cut
-    if (!is.null(plan$cut)) {
-      bulk <- !jump
-      bulk_moment <- bulk_moment + times[i] *
-        if (any(bulk)) log_moment(list(loss = h * at[bulk], log_mass = log_mass[bulk]), bulk_tilts) else -Inf
-    }
-    laws[[i]] <- list(at = g$at, w = w / size, jump = jump, times = times[i])
+  sums <- c(rounding = mass_error + 4 * u * (span + abs(moment)) + 3e-14, high = shifted(window$high_tilt), low = shifted(-window$low_tilt),
+            scale = moment, finite = log1p(-g$infinite), shift = g$offset)
+  jump <- if (is.null(cut)) FALSE else h * at > cut
+  bulk <- if (!is.null(cut)) {
+    if (all(jump)) -Inf else log_moment(list(loss = h * at[!jump], log_mass = log_mass[!jump]), bulk_tilts)
   }
-  rounding <- rounding + PLD_ROUNDING + 4 * u * (n + abs(log_scale))
-  slip <- if (length(slips)) slip_bound(slips, vapply(slips, `[[`, 0, "times"), h, theta, -14 - log1p(theta * plan$sd)) else
-    list(by = 0, log_odds = -Inf)
-  first <- floor((low - shift) / h)
-  low <- shift + first * h
-  list(h = h, n = n, theta = theta, laws = laws, first = first, low = low, high = low + n * h, rounding = rounding, log_scale = log_scale,
-       infinite = -expm1(log_finite), slip = slip, range = spread_of(sources, plan$tail, plan$low), steps = plan$steps,
-       bulk = if (!is.null(plan$cut)) list(tilts = bulk_tilts, moment = bulk_moment),
-       # probability of the tilted law beyond the window
-       log_out_high = log_high - window$high_tilt * (low + n * h) + rounding, log_out_low = log_low + window$low_tilt * low + rounding)
+  list(law = list(at = g$at, w = w / size, jump = jump), sums = sums, bulk = bulk)
 }
 
 # The composed law in the window: the same list with loss, mass (tilted) and error (each mass's rounding).

@@ -18,28 +18,9 @@ pld_part <- function(event, direction, upper = TRUE) {
     laplace = laplace_source(1 / p$scale, 1, 0),
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
-    custom = {
-      # of what meets several claims none is known to be attained
-      if (!upper && length(event$children) > 1) return(atoms_pure(0))
-      known <- Filter(function(claim) claim$type %in% c("approx", "gdp"), event$children)
-      if (!length(known)) unpriced(event, "privacy-loss distributions")
-      size <- vapply(known, function(claim) tryCatch(rdp_value(claim, 8), riemdp_error_unpriced = function(e) Inf), 0)
-      pld_part(known[[which.min(size)]], direction, upper)
-    },
+    custom = claimed_source(event, direction, upper),
     poisson = sampled_source(event$children[[1]], p$q, direction, upper),
-    sample = {
-      if (p$q == 1) return(pld_part(event$children[[1]], "both", upper))
-      # the amplified curve and its mirror image at once (Dong, Roth and Su 2022, Theorem 9): above 0 that of "leave"
-      source <- sampled_source(event$children[[1]], p$q, "leave", upper, inner = "both")
-      source$fold <- TRUE
-      positive <- source$loss[source$loss > 0]
-      if (is.null(source$pair) && !length(positive)) {
-        return(pld_source(loss = 0, mass = 1 - source$infinite, infinite = source$infinite, certain = source$certain))
-      }
-      source$unit <- if (is.null(source$pair) && length(positive) == 1) positive
-      source$origin <- 0
-      source
-    },
+    sample = replaced_source(event$children[[1]], p$q, upper),
     parallel = pld_part(dearest(event, upper), direction, upper),
     compose = {
       # a composition inside something else: its own distribution, as atoms
@@ -53,103 +34,140 @@ pld_part <- function(event, direction, upper = TRUE) {
 # (1 - q) Q + q P against Q, or Q against it, for the pair (P, Q) of a step
 sampled_source <- function(step, q, direction, upper, inner = direction) {
   enter <- direction == "enter"
-  # P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own
   mu <- gaussian_step(step)
-  # so little noise that a grid of doubles doesn't hold its losses: none, or from below as little as it holds
-  too_little <- function(size, most) size > most && upper
-  if (!is.null(mu)) {
-    if (too_little(mu, PLD_GAUSSIAN_MOST)) return(sampled_openly(q, enter))
-    return(if (mu > 0) pld_source(pair = c(0, min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0))
-  }
-  if (step$type == "laplace" && too_little(1 / step$parameters$scale, PLD_REACH)) return(sampled_openly(q, enter))
-  source <- if (step$type == "laplace") {
-    e <- min(1 / step$parameters$scale, PLD_REACH)
-    if (enter) {
-      # atoms of Q: losses of P against Q are e with mass e^-e/2 and -e with mass 1/2
-      out <- pld_source(pair = c(1, e, q, 1), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
-      out$loss <- -log_mix(out$loss, q)
-      return(align_atoms(out))
-    }
-    laplace_source(e, q, 0)
-  } else {
-    pld_part(step, inner, upper)
-  }
-  if (source$fold || (!is.null(source$pair) && step$type != "laplace")) {
+  if (!is.null(mu)) return(sampled_gaussian(mu, q, enter, upper))
+  if (step$type == "laplace") return(sampled_laplace(1 / step$parameters$scale, q, enter, upper))
+  source <- pld_part(step, inner, upper)
+  if (source$fold || !is.null(source$pair)) {
     # a sample of a sampled step: by its own grid
     single <- new_event("compose", step$adjacency, list(times = 1), list(step))
     d <- pld_distribution(single, inner, upper)
     source <- pld_source(loss = d$loss, mass = d$mass, infinite = d$infinite)
   }
-  if (enter) {
-    # the step's own entering pair (A, B): A against (1 - q) A + q B
-    source$loss <- -log_mix(-source$loss, q)
-    # from below only what is no truncation
-    real <- if (upper) source$infinite else source$certain
-    if (real > 0 && q < 1) {
-      source$loss <- c(source$loss, -log1p(-q))
-      source$mass <- c(source$mass, real)
-      source$infinite <- source$certain <- 0
-    }
-  } else {
-    # what P has no mass for in doubles is among the rest below
-    held <- source$mass > 0
-    source$loss <- source$loss[held]
-    source$mass <- source$mass[held]
-    mixed <- log_mix(source$loss, q)
-    source$mass <- source$mass * exp(mixed - source$loss)
-    source$loss <- mixed
-    # what Q holds where P doesn't, and rounding: at most the rest, at the lowest loss
-    source$infinite <- q * source$infinite
-    source$certain <- q * source$certain
-    rest <- 1 - sum(source$mass) - source$infinite
-    if (is.null(source$pair) && rest > 0 && upper && q < 1) {
-      if (rest > 1e-12) {
-        source$loss <- c(source$loss, log1p(-q))
-        source$mass <- c(source$mass, rest)
-      } else {
-        source$mass <- source$mass * (1 + 2 * rest) # higher losses take it
-      }
+  align_atoms(if (enter) entering(source, q, upper) else leaving(source, q, upper))
+}
+
+# So little noise that a grid of doubles doesn't hold its losses: from above nothing is known, from below as little noise as it holds.
+# P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own.
+sampled_gaussian <- function(mu, q, enter, upper) {
+  if (mu > PLD_GAUSSIAN_MOST && upper) return(sampled_openly(q, enter))
+  if (mu > 0) pld_source(pair = c(0, min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0)
+}
+
+sampled_laplace <- function(e, q, enter, upper) {
+  if (e > PLD_REACH && upper) return(sampled_openly(q, enter))
+  e <- min(e, PLD_REACH)
+  if (!enter) return(align_atoms(leaving(laplace_source(e, q, 0), q, upper)))
+  # atoms of Q: losses of P against Q are e with mass e^-e/2 and -e with mass 1/2
+  out <- pld_source(pair = c(1, e, q, 1), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
+  out$loss <- -log_mix(out$loss, q)
+  align_atoms(out)
+}
+
+# the step's own entering pair (A, B): A against (1 - q) A + q B
+entering <- function(source, q, upper) {
+  source$loss <- -log_mix(-source$loss, q)
+  # from below only what is no truncation
+  real <- if (upper) source$infinite else source$certain
+  if (real > 0 && q < 1) {
+    source$loss <- c(source$loss, -log1p(-q))
+    source$mass <- c(source$mass, real)
+    source$infinite <- source$certain <- 0
+  }
+  source
+}
+
+# (1 - q) Q + q P against Q
+leaving <- function(source, q, upper) {
+  # what P has no mass for in doubles is among the rest below
+  held <- source$mass > 0
+  source$loss <- source$loss[held]
+  source$mass <- source$mass[held]
+  mixed <- log_mix(source$loss, q)
+  source$mass <- source$mass * exp(mixed - source$loss)
+  source$loss <- mixed
+  # what Q holds where P doesn't, and rounding: at most the rest, at the lowest loss
+  source$infinite <- q * source$infinite
+  source$certain <- q * source$certain
+  rest <- 1 - sum(source$mass) - source$infinite
+  if (is.null(source$pair) && rest > 0 && upper && q < 1) {
+    if (rest > 1e-12) {
+      source$loss <- c(source$loss, log1p(-q))
+      source$mass <- c(source$mass, rest)
+    } else {
+      source$mass <- source$mass * (1 + 2 * rest) # higher losses take it
     }
   }
-  align_atoms(source)
+  source
+}
+
+# A share of the records, one of which is replaced: the amplified curve and its mirror image at once (Dong, Roth and Su 2022, Theorem 9),
+# above 0 that of "leave".
+replaced_source <- function(step, q, upper) {
+  if (q == 1) return(pld_part(step, "both", upper))
+  source <- sampled_source(step, q, "leave", upper, inner = "both")
+  source$fold <- TRUE
+  positive <- source$loss[source$loss > 0]
+  if (is.null(source$pair) && !length(positive)) {
+    return(pld_source(loss = 0, mass = 1 - source$infinite, infinite = source$infinite, certain = source$certain))
+  }
+  source$unit <- if (is.null(source$pair) && length(positive) == 1) positive
+  source$origin <- 0
+  source
+}
+
+# the best of several stated bounds; of what meets all of them none is known to be attained
+claimed_source <- function(event, direction, upper) {
+  if (!upper && length(event$children) > 1) return(atoms_pure(0))
+  known <- Filter(function(claim) claim$type %in% c("approx", "gdp"), event$children)
+  if (!length(known)) unpriced(event, "privacy-loss distributions")
+  size <- vapply(known, function(claim) tryCatch(rdp_value(claim, 8), riemdp_error_unpriced = function(e) Inf), 0)
+  pld_part(known[[which.min(size)]], direction, upper)
 }
 
 # From above: one event that dominates whatever a record meets in parallel parts; there is no general rule. From below: one of the parts.
 dearest <- function(event, upper) {
   choices <- parallel_choices(event)
   if (length(choices) == 1) return(choices[[1]])
-  if (!upper) {
-    if (is.null(choices)) choices <- event$children
-    size <- vapply(choices, function(choice) tryCatch(max(rdp_value(choice, 4)), riemdp_error_unpriced = function(e) 0), 0)
-    return(choices[[which.max(size)]])
-  }
-  mus <- lapply(choices, gaussian_step)
-  if (length(mus) && !any(vapply(mus, is.null, NA))) return(new_event("gdp", event$adjacency, list(mu = max(unlist(mus)))))
   children <- event$children
+  if (!upper) return(dearest_choice(choices %||% children))
+  mu <- largest_mu(choices)
+  if (!is.null(mu)) return(new_event("gdp", event$adjacency, list(mu = mu)))
   private <- event$parameters$keys == "private"
+  two <- private && length(children) > 1 && !any(vapply(children, `[[`, "", "adjacency") == "add-remove") # a record may meet two open parts
   pure <- lapply(children, basic_price)
   if (!any(vapply(pure, is.null, NA))) {
     response <- function(price) new_event("approx", event$adjacency, list(epsilon = price[1], delta = min(1, price[2])))
-    open <- !any(vapply(children, `[[`, "", "adjacency") == "add-remove")
-    if (!private || !open || length(children) == 1) return(response(basic_price(event)))
+    if (!two) return(response(basic_price(event)))
     # losses of two responses don't tell whose epsilon goes with whose delta
     of_rank <- function(i) response(apply(do.call(rbind, pure), 2, function(x) sort(x, decreasing = TRUE)[i]))
     return(new_event("compose", event$adjacency, list(times = 1), list(of_rank(1), of_rank(2))))
   }
-  same <- unique(vapply(children, `[[`, "", "type"))
-  if (!private && length(same) == 1 && same %in% c("poisson", "sample")) {
-    inner <- lapply(children, function(child) child$children[[1]])
-    mus <- lapply(inner, gaussian_step)
-    if (!any(vapply(mus, is.null, NA))) {
-      # the larger share of the larger step dominates all of them
-      q <- max(vapply(children, function(child) child$parameters$q, 0))
-      return(new_event(same, event$adjacency, list(q = q), list(new_event("gdp", "either", list(mu = max(unlist(mus)))))))
-    }
-  }
-  # two open parts, both of which a record may meet
-  open <- private && length(children) == 2 && !any(vapply(children, `[[`, "", "adjacency") == "add-remove")
-  if (open) return(new_event("compose", event$adjacency, list(times = 1), children))
+  sampled <- if (!private) dearest_sample(event)
+  if (!is.null(sampled)) return(sampled)
+  if (two && length(children) == 2) return(new_event("compose", event$adjacency, list(times = 1), children))
   unpriced(event, "privacy-loss distributions", "its parts are of different kinds")
+}
+
+dearest_choice <- function(choices) {
+  size <- vapply(choices, function(choice) tryCatch(max(rdp_value(choice, 4)), riemdp_error_unpriced = function(e) 0), 0)
+  choices[[which.max(size)]]
+}
+
+# of Gaussian steps; NULL where there is another one
+largest_mu <- function(events) {
+  mus <- lapply(events, gaussian_step)
+  if (length(mus) && !any(vapply(mus, is.null, NA))) max(unlist(mus))
+}
+
+# Gaussian steps, all on samples of one kind: the larger share of the larger step dominates all of them
+dearest_sample <- function(event) {
+  kind <- unique(vapply(event$children, `[[`, "", "type"))
+  if (length(kind) != 1 || !kind %in% c("poisson", "sample")) return(NULL)
+  mu <- largest_mu(lapply(event$children, function(child) child$children[[1]]))
+  if (is.null(mu)) return(NULL)
+  q <- max(vapply(event$children, function(child) child$parameters$q, 0))
+  new_event(kind, event$adjacency, list(q = q), list(new_event("gdp", "either", list(mu = mu))))
 }
 
 # ---- questions ----------------------------------------------------------------------------------------------------------------
@@ -201,32 +219,37 @@ pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = 
   laws <- function(plan) pld_laws(parts$sources, parts$times, plan, upper, h, couple)
   tiny <- !is.null(epsilon) && plan$log_delta < -680 # a bound of the moments leaves nothing
   if (tiny && !upper) return(list(value = 0, h = NA))
-  d <- NULL
+  whole <- NULL
   if (upper && (tiny || least > 0)) {
-    d <- laws(plan)
-    bound <- chernoff(d, delta, epsilon)
-    if (tiny || bound <= least) return(list(value = bound, h = d$h))
+    whole <- laws(plan)
+    bound <- chernoff(whole, delta, epsilon)
+    if (tiny || bound <= least) return(list(value = bound, h = whole$h))
   }
-  cut <- if (plan$known && plan$target > 0) with_jumps(plan, parts$times) else plan
-  if (is.null(d) || !is.null(cut$cut)) d <- laws(cut)
-  d <- pld_convolve(d)
+  d <- pld_composed(laws, plan, parts$times, whole)
+  list(value = pld_value(d, plan, upper, delta, epsilon), h = d$h)
+}
+
+# the parts composed; `whole`: their laws without a cut, where there are such already
+pld_composed <- function(laws, plan, times, whole = NULL) {
+  cut <- if (plan$known && plan$target > 0) with_jumps(plan, times) else plan
+  d <- pld_convolve(if (is.null(whole) || !is.null(cut$cut)) laws(cut) else whole)
   # the cut divides by the bulk's transform, which may be near 0 where a part is taken few times
-  if (!is.null(cut$cut) && d$error * length(d$mass) > 1e-6) d <- pld_convolve(laws(plan))
+  if (!is.null(cut$cut) && d$error * length(d$mass) > 1e-6) pld_convolve(laws(plan)) else d
+}
+
+# epsilon for `delta`, or delta for `epsilon`, moved by what the losses may be off
+pld_value <- function(d, plan, upper, delta, epsilon) {
   profile <- pld_profile(d, upper, plan$target)
   slack <- pld_slack(d) + if (upper) 0 else d$slip$by
   if (is.null(epsilon)) {
     value <- grid_epsilon(profile, delta, upper)
-    if (is.na(value)) {
-      # above: infinite losses alone may exceed delta; below: smaller than the window shows
-      value <- if (upper) Inf else 0
-    }
+    # above: infinite losses alone may exceed delta; below: smaller than the window shows
+    if (is.na(value)) value <- if (upper) Inf else 0
     value <- value * (1 + if (upper) 1e-12 else -1e-12) + if (upper) slack else -slack
-    list(value = max(0, value), h = d$h)
-  } else {
-    value <- grid_delta(profile, epsilon + if (upper) -slack else slack)
-    if (is.na(value)) value <- if (upper) 1 else 0
-    list(value = value, h = d$h)
+    return(max(0, value))
   }
+  value <- grid_delta(profile, epsilon + if (upper) -slack else slack)
+  if (!is.na(value)) value else if (upper) 1 else 0
 }
 
 # about the epsilon (delta) of a direction, to take the dearer one first
@@ -246,24 +269,31 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
   })
   tries <- Filter(Negate(is.null), tries)
   if (any(vapply(tries, function(try) isTRUE(try$lost), NA))) return(list(value = if (!upper) 0 else if (is.null(epsilon)) Inf else 1, h = NA))
-  tries <- tries[order(-vapply(tries, `[[`, 0, "guess"))]
   best <- list(value = 0, h = NA)
-  for (i in seq_along(tries)) {
-    a <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step, couple, best$value)
+  for (try in tries[order(-vapply(tries, `[[`, 0, "guess"))]) {
+    a <- pld_answer(try$parts, try$plan, upper, delta, epsilon, step, couple, best$value)
     if (a$value <= best$value) next
-    for (round in 1:4) {
-      # bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one
-      plan <- tries[[i]]$plan
-      if (is.null(delta) || !is.null(near) || !is.finite(a$value) || a$value <= 0) break
-      if (a$value > 0.9 * plan$target && plan$theta * (plan$target - a$value) < 3 + plan_excess(plan)) break
-      tries[[i]]$plan <- pld_plan(tries[[i]]$parts$sources, tries[[i]]$parts$times, delta, a$value, tol)
-      if (abs(log(tries[[i]]$plan$theta / plan$theta)) < 0.3 && grid_step(tries[[i]]$plan, FALSE) > 0.7 * grid_step(plan, FALSE)) break
-      again <- pld_answer(tries[[i]]$parts, tries[[i]]$plan, upper, delta, epsilon, step, couple)
-      if (upper == (again$value < a$value)) a <- again
+    if (!is.null(delta) && is.null(near)) {
+      a <- replanned(a, try$parts, try$plan, tol, upper, function(plan) pld_answer(try$parts, plan, upper, delta, epsilon, step, couple), delta)
     }
     if (a$value >= best$value) best <- a
   }
   best
+}
+
+# Bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one. Plans are made anew for the
+# answer found until one fits.
+replanned <- function(a, parts, plan, tol, upper, answer, delta) {
+  for (round in 1:4) {
+    if (!is.finite(a$value) || a$value <= 0) break
+    if (a$value > 0.9 * plan$target && plan$theta * (plan$target - a$value) < 3 + plan_excess(plan)) break
+    new <- pld_plan(parts$sources, parts$times, delta, a$value, tol)
+    if (abs(log(new$theta / plan$theta)) < 0.3 && grid_step(new, FALSE) > 0.7 * grid_step(plan, FALSE)) break
+    again <- answer(new)
+    if (upper == (again$value < a$value)) a <- again
+    plan <- new
+  }
+  a
 }
 
 # the whole distribution on a grid, for steps inside a sample: untilted, with mass below the window moved up

@@ -240,7 +240,7 @@ mutant("ledger-zcdp-limit", "R/ledger.R", "zcdp = c(zcdp_rho(epsilon, main), del
 mutant("ledger-rdp-grid", "R/ledger.R", "rdp = c(inwards(renyi_limit(orders, epsilon, main / length(orders))), delta * reserve),", "rdp = c(inwards(renyi_limit(orders, epsilon, main)), delta * reserve),", "each order of a grid has its share of delta", "ledger")
 mutant("ledger-gdp-mu", "R/ledger.R", 'if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))', 'if (meta$rule == "gdp") return(c(event_price(event, "gdp"), 0))', "mu adds in squares", "ledger")
 mutant("ledger-adjacency", "R/ledger.R", '  set_adjacency(event$adjacency, meta$adjacency, "the ledger")\n', "", "add/remove and replace-one aren't mixed", "ledger")
-mutant("ledger-opens-fresh", "R/ledger.R", "if (!create && !is_memory(ledger)) abort_no_ledger(ledger)", "", "a missing ledger is no fresh budget", "ledger")
+mutant("ledger-opens-fresh", "R/ledger.R", "  if (is.null(found) && !create && !is_memory(ledger)) abort_no_ledger(ledger)\n", "", "a missing ledger is no fresh budget", "ledger")
 mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule == "basic" && g$delta > 0) event_approx(g$epsilon, g$delta, adjacency = g$adjacency) else event', "priced <- event", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
 
 # ---- columns and formulas ------------------------------------------------------------------------------------------------------------------------
@@ -324,7 +324,7 @@ mutant("pld-atoms-down", "R/accountant-pld-grid.R", "    mass <- c(mass, source$
 mutant("pld-fold-mirror", "R/accountant-pld-grid.R", "  mirror <- mass * exp(-h * at)", "  mirror <- 0 * mass", "the mirror image of sampled replace-one steps", "accountant",
        equivalent = "masses at negative losses; what is missing goes to 0, which is above them: a looser bound")
 mutant("pld-leave-only", "R/accountant-pld-source.R", 'if (has_poisson(event)) c("leave", "enter") else "both"', 'if (has_poisson(event)) "enter" else "both"', "both directions of add/remove count", "accountant")
-mutant("pld-infinite-lost", "R/accountant-pld.R", "    source$infinite <- q * source$infinite\n", "    source$infinite <- q^2 * source$infinite\n", "what tells all in a sampled step counts", "event-price|accountant")
+mutant("pld-infinite-lost", "R/accountant-pld.R", "  source$infinite <- q * source$infinite\n", "  source$infinite <- q^2 * source$infinite\n", "what tells all in a sampled step counts", "event-price|accountant")
 mutant("pld-gaussian-mu", "R/accountant-pld.R", "    mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "    mu <- 0.97 * sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "Gaussian steps compose to one", "accountant")
 mutant("pld-chernoff-infinite", "R/accountant-pld.R", "  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))", "  max(0, epsilon_balle(d$theta + 1, v, delta) + pld_slack(d))", "infinite losses take of delta", "accountant")
 mutant("pld-cells-split", "src/accountant_pld.c", "        double up = clamp(above / top, 0, mass);", "        double up = 0.97 * clamp(above / top, 0, mass);", "a bin's mass goes to its ends so that both laws keep theirs", "accountant")
