@@ -11,20 +11,30 @@ UNREADABLE <- paste("a chunk can't be read or worked on, or holds another number
 # Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the
 # number of a second chunk for each. Who answers, and when, has no say in what is answered.
 chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
-  map <- if (!is.null(x$map)) x$map else getOption("riemdp.map", NULL)
-  if (is.null(map)) map <- map_here
+  map <- x$map %||% getOption("riemdp.map", NULL) %||% map_here
   if (!is.function(map)) abort_riemdp("argument", "the option riemdp.map must be a function like lapply().")
   request$private <- private
+  tasks <- chunk_tasks(x, request, each, only, other)
+  if (private) map <- uncounted_map(map) # how many passes a private call makes, and over which chunks, may depend on records
+  answers <- gather_answers(map, tasks, only, private)
+  for (one in answers) if (!is.null(one$failed)) raise_failed(one, private)
+  lapply(answers, `[[`, "value")
+}
+
+chunk_tasks <- function(x, request, each, only, other) {
   home <- process_name()
-  tasks <- lapply(seq_along(only), function(j) {
+  lapply(seq_along(only), function(j) {
     i <- only[j]
     list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader,
          own = x$own, open = x$open, shape = x$shape, columns = x$columns,
          size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]), home = home)
   })
-  if (private) map <- uncounted_map(map) # how many passes a private call makes, and over which chunks, may depend on records
-  answers <- vector("list", length(only))
-  open <- seq_along(only)
+}
+
+# an answer to each task, what is missing being asked for again
+gather_answers <- function(map, tasks, only, private) {
+  answers <- vector("list", length(tasks))
+  open <- seq_along(tasks)
   said <- NULL
   for (attempt in seq_len(CHUNK_ATTEMPTS)) {
     # what a map says of a lost worker may quote what was sent
@@ -32,33 +42,28 @@ chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), priva
       said <<- conditionMessage(e)
       NULL
     })
-    if (is.list(got)) {
-      for (one in got) {
-        k <- if (is_answer(one)) match(one$number, seq_along(only)) else NA
-        if (!is.na(k)) answers[[k]] <- one
-      }
+    for (one in if (is.list(got)) Filter(is_answer, got)) {
+      k <- match(one$number, seq_along(tasks))
+      if (!is.na(k)) answers[[k]] <- one
     }
     open <- which(vapply(answers, is.null, NA))
-    if (length(open) == 0) break
+    if (length(open) == 0) return(answers)
   }
-  if (length(open)) {
-    abort_riemdp("worker", paste0(
-      if (private) "a chunk" else sprintf("chunk %d", only[open[1]]), sprintf(" was given to workers %d times and no answer came back.", CHUNK_ATTEMPTS),
-      if (!private && !is.null(said)) paste0(" The last of them said: ", said)
-    ))
-  }
-  for (one in answers) {
-    if (!is.null(one$failed)) {
-      abort_riemdp(one$failed$class, if (!private) {
-        sprintf("chunk %d: %s", one$chunk, one$failed$message)
-      } else if (one$failed$public) {
-        paste("a chunk:", one$failed$message)
-      } else {
-        UNREADABLE
-      })
-    }
-  }
-  lapply(answers, `[[`, "value")
+  abort_riemdp("worker", paste0(
+    if (private) "a chunk" else sprintf("chunk %d", only[open[1]]), sprintf(" was given to workers %d times and no answer came back.", CHUNK_ATTEMPTS),
+    if (!private && !is.null(said)) paste0(" The last of them said: ", said)
+  ))
+}
+
+raise_failed <- function(answer, private) {
+  failed <- answer$failed
+  abort_riemdp(failed$class, if (!private) {
+    sprintf("chunk %d: %s", answer$chunk, failed$message)
+  } else if (failed$public) {
+    paste("a chunk:", failed$message)
+  } else {
+    UNREADABLE
+  })
 }
 
 is_answer <- function(x) {

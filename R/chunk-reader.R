@@ -14,7 +14,19 @@ reader_of <- function(paths) {
 
 # What a task's piece holds. In private calls a table's cells have public types before anybody's code sees them.
 read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
-  x <- switch(piece$kind,
+  x <- piece_contents(piece, task)
+  own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
+  x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
+  if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
+    abort_riemdp("chunk_columns", "in private calls a table that a function of one's own works on needs `columns`, the types of its columns.")
+  }
+  x <- if (!is.null(task$columns)) typed_table(x, task$columns, !is.null(task$shape) || !rowwise) else if (!private) guessed_table(x) else x
+  if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
+}
+
+# as it is stored
+piece_contents <- function(piece, task) {
+  switch(piece$kind,
     data = piece$x,
     file = task$reader(piece$path),
     rows = {
@@ -24,13 +36,6 @@ read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
       if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
     }
   )
-  own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
-  x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
-  if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
-    abort_riemdp("chunk_columns", "in private calls a table that a function of one's own works on needs `columns`, the types of its columns.")
-  }
-  x <- if (!is.null(task$columns)) typed_table(x, task$columns, !is.null(task$shape) || !rowwise) else if (!private) guessed_table(x) else x
-  if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
 }
 
 # a column of numbers with text beside it where a cell holds text

@@ -114,6 +114,61 @@ chunk_order <- function(ranks, n, count, fetch, guess) {
 # geodesic_regression() of tables in chunks
 #' @exportS3Method
 fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cutoff, origin, start, starts, tol, max_iter) {
+  table <- scale_table(chunk_table(data, formula, M, call, na_action), origin)
+  inner <- table$inner
+  sample <- table_sample(table)
+  given <- check_start(start, M, inner)
+  fit_of <- function(loss, cutoff, given, tol, starts, constant = FALSE) {
+    fit_table(table, sample, constant, loss, cutoff, given, tol, max_iter, starts)
+  }
+  fit <- if (loss == "huber" && is.null(cutoff)) {
+    fit_self_scaled(M, fit_of, function(now) table_quantiles(table, sample, 0.5, now), given, tol, starts)
+  } else {
+    fit_of(loss, cutoff, given, tol, starts)
+  }
+  null <- fit_of(loss, fit$cutoff, NULL, tol, starts, constant = TRUE)
+  foot <- new_points(fit$p, M)
+  vectors <- new_points(fit$v, M, tangent = TRUE)
+  outer <- outer_coefficients(M, foot, vectors, inner, table$names, TRUE)
+  now <- list(p = as_single(foot), v = vectors)
+  state <- c(as.vector(fit$p), as.vector(t(fit$v)))
+  squares <- 2 * exact_total(ask_scaled(table, "energy", constant = FALSE, state = state, numbers = c(1, Inf, 0, Inf)))[1]
+  d <- mf_facts(M)$dimension
+  parameters <- d * (1 + length(table$names))
+  left <- table$n * d - parameters
+  cross <- if (loss == "squared" && parameters <= CHUNK_PARAMETERS) {
+    exact_total(unlist(ask_scaled(table, "crossproducts", p = now$p, v = now$v), recursive = FALSE))
+  }
+  first <- ask_table(table, "frame", only = table$here[1])[[1]]
+  structure(list(
+    coefficients = outer[c("p", "v")], r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_,
+    value = fit$value, null_value = null$value, sigma = if (left > 0) sqrt(squares / left) else NA_real_,
+    df.residual = left, n = table$n, weight = table$total, log_weights = table$log_weights, squares = squares, cross = cross,
+    quantiles = stats::setNames(table_quantiles(table, sample, (0:4) / 4, now), paste0(25 * (0:4), "%")), predictors = table$names,
+    loss = loss, cutoff = fit$cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor,
+    smoothing = fit$smoothing, iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin,
+    manifold = M, call = call, formula = table$formula, part = table$part, terms = first$terms, xlevels = first$xlevels,
+    contrasts = first$contrasts, points = first$points,
+    inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
+  ), class = "riemdp_geodesic_regression_chunks")
+}
+
+# what chunks say of their records, by the name of a kernel
+ask_table <- function(table, kernel, ..., each = NULL, only = table$here) {
+  chunk_ask(table$data, list(kernel = kernel, formula = table$formula, M = table$M, counts = "frame", call = table$part, ...), each, only)
+}
+
+ask_scaled <- function(table, kernel, ..., each = NULL, only = table$here) {
+  ask_table(table, kernel, ..., shift = table$inner$shift, scale = table$inner$scale, each = each, only = only)
+}
+
+# sums over all records of the products of (1, x), or (1, z)
+table_products <- function(table, parts) matrix(exact_total(lapply(parts, `[[`, "sums")), length(table$names) + 1)
+
+# A formula's tables in chunks: what to ask them (data, formula, M, part), the chunks that count (here, counts: their records without
+# missing values, in the subset and with weight), n, the predictors' names, the sum of weights and those of the logarithms, and `raw`, the
+# weighted means of the products of (1, x).
+chunk_table <- function(data, formula, M, call, na_action) {
   check_chunks(data)
   if (!inherits(formula, "formula") || length(formula) != 3) {
     abort_riemdp("argument", "`formula` must have points on its left side and predictors on its right: y ~ x.")
@@ -122,112 +177,88 @@ fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cu
   part <- call[c(1, match(c("subset", "weights", "na.action"), names(call), 0))]
   part[[1]] <- quote(geodesic_regression)
   part$na.action <- na_action
-  here <- seq_along(data$pieces)
-  ask <- function(kernel, ..., each = NULL, only = here) {
-    chunk_ask(data, list(kernel = kernel, formula = formula, M = M, counts = "frame", call = part, ...), each, only)
-  }
-  # predictors: names, weighted sums of the products of (1, x), then of (1, z)
-  seen <- ask("design")
-  counts <- vapply(seen, function(s) as.double(s$n), 0) # records without missing values, in the subset and with weight
-  here <- which(counts > 0)
-  if (!length(here)) abort_riemdp("shape", NO_RECORD)
-  seen <- seen[here]
-  counts <- counts[here]
-  names <- seen[[1]]$names
-  if (!all(vapply(seen, function(s) identical(s$names, names), NA))) {
+  table <- list(data = data, formula = formula, M = M, part = part, here = seq_along(data$pieces))
+  seen <- ask_table(table, "design")
+  counts <- vapply(seen, function(s) as.double(s$n), 0)
+  table$here <- which(counts > 0)
+  if (!length(table$here)) abort_riemdp("shape", NO_RECORD)
+  seen <- seen[table$here]
+  table$counts <- counts[table$here]
+  table$n <- sum(table$counts)
+  table$names <- seen[[1]]$names
+  if (!all(vapply(seen, function(s) identical(s$names, table$names), NA))) {
     abort_riemdp("design",
                  "the columns of the model must be the same in every chunk: numbers, or factors with all levels in each.")
   }
-  k <- length(names)
-  n <- sum(counts)
-  products <- function(parts) matrix(exact_total(lapply(parts, `[[`, "sums")), k + 1)
-  raw <- products(seen)
-  total <- raw[1, 1]
-  raw <- raw / total
-  weighted <- !is.null(part$weights)
-  inner <- list(origin = NULL, shift = NULL, scale = NULL)
+  raw <- table_products(table, seen)
+  table$total <- raw[1, 1]
+  table$raw <- raw / table$total
+  table$log_weights <- if (is.null(part$weights)) 0 else exact_total(lapply(seen, `[[`, "logs"))
+  table
+}
+
+# with `inner`, the predictors' origin, shift and scale, and `moments`, the means of the products of (1, z)
+scale_table <- function(table, origin) {
+  k <- length(table$names)
+  raw <- table$raw
   if (identical(origin, "mean")) origin <- raw[1, -1]
   if (!is.numeric(origin) || is.object(origin) || !length(origin) %in% c(1, k) || !all(is.finite(origin))) {
     abort_riemdp("argument", "`origin` must be \"mean\", one number, or one for each column of the model matrix.")
   }
-  inner$origin <- unname(rep_len(as.double(origin), k))
-  inner$shift <- if (k == 1) raw[1, 2] else inner$origin
-  centred <- products(ask("design", shift = inner$shift, scale = rep(1, k))) / total
-  inner$scale <- sqrt(diag(centred)[-1])
-  flat <- inner$scale <= 1e-12 * sqrt(diag(raw)[-1]) | inner$scale == 0
+  origin <- unname(rep_len(as.double(origin), k))
+  table$inner <- list(origin = origin, shift = if (k == 1) raw[1, 2] else origin, scale = rep(1, k))
+  centred <- table_products(table, ask_scaled(table, "design")) / table$total
+  scale <- sqrt(diag(centred)[-1])
+  flat <- scale <= 1e-12 * sqrt(diag(raw)[-1]) | scale == 0
   if (any(flat)) abort_riemdp("design", "the predictors and a constant must be linearly independent: leave out constant columns.")
-  ask_scaled <- function(...) ask(..., shift = inner$shift, scale = inner$scale)
-  moments <- products(ask_scaled("design")) / total
-  unit <- moments / sqrt(outer(diag(moments), diag(moments)))
-  if (n < k + 1 || qr(unit, tol = 1e-11)$rank < k + 1) {
+  table$inner$scale <- scale
+  table$moments <- table_products(table, ask_scaled(table, "design")) / table$total
+  unit <- table$moments / sqrt(outer(diag(table$moments), diag(table$moments)))
+  if (table$n < k + 1 || qr(unit, tol = 1e-11)$rank < k + 1) {
     abort_riemdp("design", "the predictors and a constant must be linearly independent: leave out repeated columns.")
   }
-  # a few records for starts, evenly spaced among those that count
-  at <- locate_records(counts, unique(round(seq(1, n, length.out = min(n, 1000)))))
-  few <- ask_scaled("sample", each = lapply(at$which, function(w) list(which = w)), only = here[at$chunk])
-  z <- do.call(rbind, lapply(few, `[[`, "z"))
-  y <- new_points(do.call(rbind, lapply(few, `[[`, "rows")), M)
-  given <- check_start(start, M, inner)
-  fit_one <- function(constant, loss, cutoff, given, tol, starts) {
-    tally <- structure(list(n = n, total = total, energy = function(v) {
-      exact_total(ask_scaled("energy", constant = constant, state = v[-(1:3)], numbers = c(v[1:3], Inf)))
-    }), class = "riemdp_tally")
-    numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
-    fit <- .Call(riemdp_regression_of, M, tally, y, if (constant) z[, 0, drop = FALSE] else z, if (constant) 1 else as.vector(moments),
-                 given$p, given$v,
-                 numbers)
-    fit$cutoff <- cutoff
-    fit
-  }
-  # distances of the given ranks from a curve; the sample says where to look
-  order_of <- function(ranks, now) {
-    asked <- function(...) ask_scaled("distance_order", p = now$p, v = now$v, ...)
-    guess <- chunk_distances(list(M = M, p = now$p, v = now$v), list(z = z, y = y))
-    around <- unlist(lapply(ranks, function(r) r / n + c(-2, 2) * sqrt(r / n * (1 - r / n) / length(guess)) + c(-1, 1) / length(guess)))
-    chunk_order(ranks, n, function(edges) {
-      got <- asked(edges = edges)
-      list(count = Reduce(`+`, lapply(got, `[[`, "count")), most = max(vapply(got, `[[`, 0, "most")),
-           finite = sum(vapply(got, `[[`, 0, "finite")))
-    }, function(low, high) unlist(asked(between = c(low, high))), stats::quantile(guess, clamp(around, 0, 1), names = FALSE))
-  }
-  quantiles_of <- function(probs, now) { # type 7 of quantile(), and of median()
-    rank <- 1 + (n - 1) * probs
-    ends <- sort(unique(c(floor(rank), ceiling(rank))))
-    sizes <- order_of(ends, now)
-    low <- sizes[match(floor(rank), ends)]
-    high <- sizes[match(ceiling(rank), ends)]
-    ifelse(low == high, low, low + (rank - floor(rank)) * (high - low))
-  }
-  fit <- if (loss == "huber" && is.null(cutoff)) {
-    fit_self_scaled(M, function(...) fit_one(FALSE, ...), function(now) quantiles_of(0.5, now), given, tol, starts)
-  } else {
-    fit_one(FALSE, loss, cutoff, given, tol, starts)
-  }
-  cutoff <- fit$cutoff
-  null <- fit_one(TRUE, loss, cutoff, NULL, tol, starts)
-  foot <- new_points(fit$p, M)
-  vectors <- new_points(fit$v, M, tangent = TRUE)
-  outer <- outer_coefficients(M, foot, vectors, inner, names, TRUE)
-  state <- c(as.vector(fit$p), as.vector(t(fit$v)))
-  squares <- 2 * exact_total(ask_scaled("energy", constant = FALSE, state = state, numbers = c(1, Inf, 0, Inf)))[1]
-  d <- mf_facts(M)$dimension
-  left <- n * d - d * (1 + k)
-  now <- list(p = as_single(foot), v = vectors)
-  cross <- if (loss == "squared" && d * (1 + k) <= CHUNK_PARAMETERS) {
-    exact_total(unlist(ask_scaled("crossproducts", p = now$p, v = now$v), recursive = FALSE))
-  }
-  first <- ask("frame", only = here[1])[[1]]
-  structure(list(
-    coefficients = outer[c("p", "v")], r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_,
-    value = fit$value, null_value = null$value, sigma = if (left > 0) sqrt(squares / left) else NA_real_,
-    df.residual = left, n = n, weight = total,
-    log_weights = if (weighted) exact_total(lapply(seen, `[[`, "logs")) else 0, squares = squares, cross = cross,
-    quantiles = stats::setNames(quantiles_of((0:4) / 4, now), paste0(25 * (0:4), "%")), predictors = names, loss = loss, cutoff = cutoff,
-    converged = fit$converged, gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor, smoothing = fit$smoothing,
-    iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin, manifold = M, call = call,
-    formula = formula, part = part, terms = first$terms, xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
-    inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
-  ), class = "riemdp_geodesic_regression_chunks")
+  table
+}
+
+# a few records for starts, evenly spaced among those that count: list(z, y)
+table_sample <- function(table) {
+  at <- locate_records(table$counts, unique(round(seq(1, table$n, length.out = min(table$n, 1000)))))
+  few <- ask_scaled(table, "sample", each = lapply(at$which, function(w) list(which = w)), only = table$here[at$chunk])
+  list(z = do.call(rbind, lapply(few, `[[`, "z")), y = new_points(do.call(rbind, lapply(few, `[[`, "rows")), table$M))
+}
+
+# the C code's search; `constant`: without predictors
+fit_table <- function(table, sample, constant, loss, cutoff, given, tol, max_iter, starts) {
+  tally <- structure(list(n = table$n, total = table$total, energy = function(v) {
+    exact_total(ask_scaled(table, "energy", constant = constant, state = v[-(1:3)], numbers = c(v[1:3], Inf)))
+  }), class = "riemdp_tally")
+  numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
+  fit <- .Call(riemdp_regression_of, table$M, tally, sample$y, if (constant) sample$z[, 0, drop = FALSE] else sample$z,
+               if (constant) 1 else as.vector(table$moments), given$p, given$v, numbers)
+  fit$cutoff <- cutoff
+  fit
+}
+
+# distances of the given ranks from a curve; the sample says where to look
+table_order <- function(table, sample, ranks, now) {
+  n <- table$n
+  asked <- function(...) ask_scaled(table, "distance_order", p = now$p, v = now$v, ...)
+  guess <- chunk_distances(list(M = table$M, p = now$p, v = now$v), sample)
+  around <- unlist(lapply(ranks, function(r) r / n + c(-2, 2) * sqrt(r / n * (1 - r / n) / length(guess)) + c(-1, 1) / length(guess)))
+  chunk_order(ranks, n, function(edges) {
+    got <- asked(edges = edges)
+    list(count = Reduce(`+`, lapply(got, `[[`, "count")), most = max(vapply(got, `[[`, 0, "most")),
+         finite = sum(vapply(got, `[[`, 0, "finite")))
+  }, function(low, high) unlist(asked(between = c(low, high))), stats::quantile(guess, clamp(around, 0, 1), names = FALSE))
+}
+
+table_quantiles <- function(table, sample, probs, now) { # type 7 of quantile(), and of median()
+  rank <- 1 + (table$n - 1) * probs
+  ends <- sort(unique(c(floor(rank), ceiling(rank))))
+  sizes <- table_order(table, sample, ends, now)
+  low <- sizes[match(floor(rank), ends)]
+  high <- sizes[match(ceiling(rank), ends)]
+  ifelse(low == high, low, low + (rank - floor(rank)) * (high - low))
 }
 
 # more of them have no covariance: its cross-products would be too many sums

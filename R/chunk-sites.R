@@ -113,28 +113,36 @@ site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL,
     abort_riemdp("argument", "a site that answers with noise needs a `ledger`: each answer costs anew. See dp_ledger().")
   }
   least <- check_number(least, "least", least = 0)
+  check_site_request(request, answers, least)
+  if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) pay_answer(ledger, request, data_set, part, delta)
+  tryCatch(silently(chunk_answer(request, x)), error = function(e) {
+    abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
+  })
+}
+
+# that a site's policy allows the answer
+check_site_request <- function(request, answers, least) {
   refuse <- function(...) abort_riemdp("refused", paste0(...))
   kernel <- if (is.list(request)) request$kernel
   if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] || !isTRUE(request$private)) {
     refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise", " only, and with no counts.")
   }
-  holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code,
-    NA)))
   if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
   clipped <- is.numeric(request$numbers) && isTRUE(request$numbers[1] < Inf) && isTRUE(request$numbers[3] == 0)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
-  number <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
-  enough <- number(request$sd) && number(request$radius) && request$sd >= least * 2 * request$radius
+  enough <- is_positive(request$sd) && is_positive(request$radius) && request$sd >= least * 2 * request$radius
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
-  if (kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
-    # one record moves the sum by 2 radius; paid before the noise is drawn
-    event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
-    tryCatch(ledger_spend(ledger, event, "site_answer", data_set = data_set, part = part, delta = delta), riemdp_error_budget = function(e) {
-      refuse("the budget of this site doesn't cover the answer.")
-    })
-  }
-  tryCatch(silently(chunk_answer(request, x)), error = function(e) {
-    abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
+}
+
+holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
+
+is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
+
+# one record moves the sum by 2 radius; paid before the noise is drawn
+pay_answer <- function(ledger, request, data_set, part, delta) {
+  event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
+  tryCatch(ledger_spend(ledger, event, "site_answer", data_set = data_set, part = part, delta = delta), riemdp_error_budget = function(e) {
+    abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
   })
 }
 
