@@ -1,4 +1,4 @@
-# Classed errors. The table of statuses lives in src/riemdp.h; errors that only R can find are raised here as well.
+# Classed errors. The table of statuses lives in src/base/ground.h; errors that only R can find are raised here as well.
 # No error keeps its call: a call deparses its arguments, and arguments are records.
 
 abort_riemdp <- function(suffix, message) {

@@ -1,6 +1,6 @@
 # The Laplace mechanism, and existence and expected error of the noise laws, from public quantities.
 
-# numbers of the laws in src/ffi_mechanism.c
+# numbers of the laws in src/ffi/ffi_mechanism.c
 LAW <- c(laplace = 1, wrapped = 2, gaussian = 3, wrapped_gaussian = 4, tangent = 5, tangent_gaussian = 6)
 NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
 
@@ -50,7 +50,7 @@ release_mean <- function(M, x, plan, ask, law) {
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)
 
-# Share of the sampler's draws that are kept (src/mechanism_laplace.c), of public numbers alone. Nothing private rests on it: whatever it is,
+# Share of the sampler's draws that are kept (src/mechanism/mechanism_laplace.c), of public numbers alone. Nothing private rests on it: whatever it is,
 # a million draws all fail with one probability for all records. It keeps that probability, and the time of a call, small.
 LEAST_RADIAL <- 1e-3
 

@@ -8,7 +8,7 @@
 # * an n x m matrix is a sample of n m numbers to whoever counts by length(): unlist(), ifelse(), tapply(), lm(), data.table;
 # * the fields of a vctrs record are m vectors of length n, a list of length m: data.table and model.frame() count m records;
 # * a list of n records is refused by model.frame(), complete.cases() and as a key of data.table, and flattened by unlist().
-# Of R's atomic types one can hold a whole record in an element, the string. A text (src/ffi_points_vector.c) is exact, has a
+# Of R's atomic types one can hold a whole record in an element, the string. A text (src/ffi/ffi_points_vector.c) is exact, has a
 # check, and knows its kind and manifold: an element that ends up in a vector of another manifold is an error and no point there.
 # Where a class is dropped, texts are left, never numbers, and mf_points() and the geometry take those as the points that they are.
 #

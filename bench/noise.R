@@ -10,9 +10,10 @@ noise_cpu <- function(f) {
 noise_single <- function() {
   folder <- file.path(scratch, "noise-single")
   dir.create(folder)
-  kernels <- c("manifold*.c", "linalg*.c", "tall.c", "rng*.c", "tangent_noise.c", "mechanism_laplace.c", "sampler_logconcave.c")
+  kernels <- c("geometry/*.c", "base/linalg*.c", "base/tall.c", "base/rng*.c", "mechanism/tangent_noise.c", "mechanism/mechanism_laplace.c",
+               "mechanism/sampler_logconcave.c")
   sources <- c(Sys.glob(file.path(bench, "..", "src", kernels)), file.path(bench, "noise-single.c"))
-  headers <- c(Sys.glob(file.path(bench, "..", "src", "*.h")), file.path(bench, "..", "tools", "kernels-alone.h"))
+  headers <- c(Sys.glob(file.path(bench, "..", "src", "*", "*.h")), file.path(bench, "..", "tools", "kernels-alone.h"))
   file.copy(c(sources, headers), folder)
   compiled <- setdiff(basename(sources), "manifold_registry.c") # kernels-alone.h includes the registry
   old <- setwd(folder)

@@ -34,16 +34,16 @@ mutant("gradient-sensitivity-slope", "R/sensitivity.R", "- c / (1 - c^2)", "- c 
 mutant("solver-error-once", "R/sensitivity.R", "outwards(2 * tau / h * if (wrapped", "outwards(tau / h * if (wrapped", "the solver's error counts for both neighbours", "^sensitivity|mechanism-(laplace|wrapped)")
 mutant("solver-error-no-curvature", "R/sensitivity.R", "h <- if (rho > 0) cot_factor(2 * rho) else 1\n  outwards(2 * tau", "h <- 1\n  outwards(2 * tau", "the solver's error is divided by the least curvature of the energy", "^sensitivity|mechanism-(laplace|wrapped)")
 mutant("unproven-mean-promised", "R/mean-steps.R", "isTRUE(plan$solver_error > 0) && !inherits", "isTRUE(plan$solver_error > 1) && !inherits", "no label without a bound of rounding errors", "guarantee")
-mutant("frame-way-short", "src/mean_steps_lifts.c", "for (int i = 1; i <= 2 * c->terms; i++) {", "for (int i = 1; i <= c->terms; i++) {", "logarithms are followed to their end", "mean-steps")
+mutant("frame-way-short", "src/estimate/mean_steps_lifts.c", "for (int i = 1; i <= 2 * c->terms; i++) {", "for (int i = 1; i <= c->terms; i++) {", "logarithms are followed to their end", "mean-steps")
 mutant("frame-contraction-unpaid", "R/mean-steps.R", "each <- frame + 1.02 * exps + 1.02 * product + 6 * r * u", "each <- frame", "errors of a contraction add up", "mean-steps")
 mutant("frame-few-steps", "R/mean-steps.R", "near <- min(0.2 * r, 0.07 * (2 - top(2.02 * r)))", "near <- 0.2 * r", "steps on the way stay where the contraction is proven", "mean-steps")
-mutant("bures-polar-short", "src/mean_steps_lifts.c", "i < c->terms; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "i < c->terms - 6; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "polar factors are found to rounding", "mean-steps")
+mutant("bures-polar-short", "src/estimate/mean_steps_lifts.c", "i < c->terms; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "i < c->terms - 6; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "polar factors are found to rounding", "mean-steps")
 mutant("bures-polar-unpaid", "R/mean-steps.R", "error <- error + step / least", "error <- error + step", "an error of a polar factor counts by its smallest singular value", "mean-steps")
 mutant("bures-factor-unpaid", "R/mean-steps.R", "gradient <- 2.02 * lift$factor + log", "gradient <- log", "errors of both factors are in the gradient's", "mean-steps")
 mutant("bures-way-back-unpaid", "R/mean-steps.R", "t * gradient + u * (lift$size + 3 * r)) + log + 13 * u * r)", "t * gradient + u * (lift$size + 3 * r)))", "the way back to coordinates has its error", "mean-steps")
-mutant("bures-two-smallest", "src/manifold_spd_bures.c", "double two = sqrt(w[0] + w[1]) - radius;", "double two = sqrt(w[0] + w[1]);", "curvature's bound holds on the whole ball", "manifold-spd|sensitivity")
-mutant("bures-largest-curvature", "src/manifold_spd_bures.c", "? 3 / square(two)", "? 2 / square(two)", "the largest curvature of the Bures-Wasserstein metric", "manifold-spd|sensitivity")
-mutant("stiefel-curvature", "src/manifold_stiefel.c", "m->k_max = c == 2 ? 1 : 1.25;", "m->k_max = c == 2 ? 1 : 1;", "the largest curvature of the canonical metric", "manifold-stiefel")
+mutant("bures-two-smallest", "src/geometry/manifold_spd_bures.c", "double two = sqrt(w[0] + w[1]) - radius;", "double two = sqrt(w[0] + w[1]);", "curvature's bound holds on the whole ball", "manifold-spd|sensitivity")
+mutant("bures-largest-curvature", "src/geometry/manifold_spd_bures.c", "? 3 / square(two)", "? 2 / square(two)", "the largest curvature of the Bures-Wasserstein metric", "manifold-spd|sensitivity")
+mutant("stiefel-curvature", "src/geometry/manifold_stiefel.c", "m->k_max = c == 2 ? 1 : 1.25;", "m->k_max = c == 2 ? 1 : 1;", "the largest curvature of the canonical metric", "manifold-stiefel")
 mutant("solver-error-no-wrap", "R/sensitivity.R", "if (wrapped && rho > 0) rho / sin(rho) else 1", "1", "log at the centre stretches the solver's error", "^sensitivity|mechanism-(laplace|wrapped)")
 mutant("radius-limit-double", "R/sensitivity.R", "min(facts$injectivity_radius, pi / (2 * sqrt(facts$k_max))) / 2", "min(facts$injectivity_radius, pi / (2 * sqrt(facts$k_max)))", "balls beyond the theorem's are refused", "^sensitivity|dp-mean$")
 mutant("radius-limit-flat-double", "R/sensitivity.R", "    facts$injectivity_radius / 2\n", "    facts$injectivity_radius\n", "balls beyond half the injectivity radius are refused on flat tori and circles", "^sensitivity|dp-mean$")
@@ -52,20 +52,20 @@ mutant("bures-no-centre", "R/sensitivity.R", "    k_max <- bounds[1]\n", "", "Bu
 
 # ---- loops that reject ---------------------------------------------------------------------------------------------------------------------------
 
-mutant("hull-endless", "src/sampler_logconcave.c", "trial < RNG_ROUNDS", "trial < 2000000000", "radii end on a stuck generator", "^rng")
-mutant("gamma-endless", "src/rng.c", "    for (int round = 0; round < RNG_ROUNDS; round++) {\n        double x = rng_normal(rng), v", "    for (;;) {\n        double x = rng_normal(rng), v", "gamma numbers end on a stuck generator", "^rng")
-mutant("gamma-mode", "src/rng.c", "    rng_stuck(rng);\n    return d;", "    return d;", "nothing is drawn from a stuck generator", "^rng")
-mutant("lattice-uniform-endless", "src/sampler_lattice.c", "round < RNG_ROUNDS && x >= most", "x >= most", "whole numbers end on a stuck generator", "^rng")
-mutant("lattice-series-endless", "src/sampler_lattice.c", "        if (++k > RNG_ROUNDS)\n            rng_stuck(bits->rng);", "        k++;", "series end on a stuck generator", "^rng")
-mutant("lattice-l2-endless", "src/sampler_lattice.c", "trials <= most && undecided < 8", "trials > 0", "the l2 law ends on a stuck generator", "^rng",
+mutant("hull-endless", "src/mechanism/sampler_logconcave.c", "trial < RNG_ROUNDS", "trial < 2000000000", "radii end on a stuck generator", "^rng")
+mutant("gamma-endless", "src/base/rng.c", "    for (int round = 0; round < RNG_ROUNDS; round++) {\n        double x = rng_normal(rng), v", "    for (;;) {\n        double x = rng_normal(rng), v", "gamma numbers end on a stuck generator", "^rng")
+mutant("gamma-mode", "src/base/rng.c", "    rng_stuck(rng);\n    return d;", "    return d;", "nothing is drawn from a stuck generator", "^rng")
+mutant("lattice-uniform-endless", "src/mechanism/sampler_lattice.c", "round < RNG_ROUNDS && x >= most", "x >= most", "whole numbers end on a stuck generator", "^rng")
+mutant("lattice-series-endless", "src/mechanism/sampler_lattice.c", "        if (++k > RNG_ROUNDS)\n            rng_stuck(bits->rng);", "        k++;", "series end on a stuck generator", "^rng")
+mutant("lattice-l2-endless", "src/mechanism/sampler_lattice.c", "trials <= most && undecided < 8", "trials > 0", "the l2 law ends on a stuck generator", "^rng",
        equivalent = "a generator that gives one number for ever is stopped by the draws inside of a trial, and with one that works the bound is met with a probability below 2^-100")
-mutant("radial-endless", "src/mechanism.h", "RADIAL_TRIALS = 1000000 ", "RADIAL_TRIALS = 2000000000 ", "draws on SPD end", "mechanism-gaussian")
+mutant("radial-endless", "src/mechanism/mechanism.h", "RADIAL_TRIALS = 1000000 ", "RADIAL_TRIALS = 2000000000 ", "draws on SPD end", "mechanism-gaussian")
 mutant("radial-unchecked", "R/mechanism-laplace.R", "if (!(share >= LEAST_RADIAL)) {", "if (FALSE) {", "laws that are hardly ever kept are refused", "mechanism-gaussian")
-mutant("clipped-kng-endless", "src/objective_perturbation.c", "trial < trials[0] && !found", "!found", "trials by the records' envelope end", "dp-lm")
-mutant("clipped-kng-public-endless", "src/objective_perturbation.c", "trial < trials[1] && !found", "!found", "trials by the public envelope end", "dp-lm")
-mutant("clipped-kng-public-low", "src/objective_perturbation.c", "return log(toss) <= fmax(r - s, 0) - rate", "return log(toss) <= fmax(r - 0.7 * s, 0) - rate", "the public envelope lies above the law", "dp-lm")
-mutant("clipped-kng-public-mass", "src/objective_perturbation.c", "factor *= (double)(m - i) / s;", "factor *= (double)m / s;", "masses of the public envelope's parts", "dp-lm")
-mutant("clipped-kng-last-at-start", "src/objective_perturbation.c", "on_gauge(o, most * pow(rng_uniform(rng), 1 / (double)m), rng, at);", "memcpy(at, spare, m * sizeof *at);", "the last resort is public", "dp-lm")
+mutant("clipped-kng-endless", "src/estimate/objective_perturbation.c", "trial < trials[0] && !found", "!found", "trials by the records' envelope end", "dp-lm")
+mutant("clipped-kng-public-endless", "src/estimate/objective_perturbation.c", "trial < trials[1] && !found", "!found", "trials by the public envelope end", "dp-lm")
+mutant("clipped-kng-public-low", "src/estimate/objective_perturbation.c", "return log(toss) <= fmax(r - s, 0) - rate", "return log(toss) <= fmax(r - 0.7 * s, 0) - rate", "the public envelope lies above the law", "dp-lm")
+mutant("clipped-kng-public-mass", "src/estimate/objective_perturbation.c", "factor *= (double)(m - i) / s;", "factor *= (double)m / s;", "masses of the public envelope's parts", "dp-lm")
+mutant("clipped-kng-last-at-start", "src/estimate/objective_perturbation.c", "on_gauge(o, most * pow(rng_uniform(rng), 1 / (double)m), rng, at);", "memcpy(at, spare, m * sizeof *at);", "the last resort is public", "dp-lm")
 mutant("clipped-kng-few-trials", "R/dp-lm-methods.R", "+ 1 + log(max(1, inside)) - log(least)) / least))", "+ 1 + log(max(1, inside))) / least))", "the last resort is rarer than all that the law allows", "dp-lm")
 mutant("clipped-kng-least", "R/dp-lm-methods.R", "least <- exp(-pull) * gamma(m)", "least <- exp(-pull / 2) * gamma(m)", "least acceptance of the public envelope", "dp-lm")
 mutant("curve-kng-endless", "R/regression-kng.R", "while (block < plan$blocks) {", "while (TRUE) {", "exact draws of curves end", "regression-kng")
@@ -81,11 +81,11 @@ mutant("sigma-epsilon-half", "R/mechanism.R", "list(scale = ask$sigma, epsilon =
 mutant("auto-takes-worst", "R/mechanism.R", "if (able[[i]]$expected_error < able[[best]]$expected_error / 1.02) best <- i", "if (able[[i]]$expected_error > able[[best]]$expected_error / 1.02) best <- i", "auto takes the smallest expected error", "dp-mean")
 mutant("lattice-unasked", "R/mechanism.R", 'numerics = if (ask$numerics == "lattice") "lattice" else "real-valued"', 'numerics = "lattice"', "only lattice mode says lattice", "mechanism|dp-mean")
 mutant("needs-no-delta", "R/mechanism.R", "if (ask$delta == 0 && isTRUE(mechanism$needs_delta))", "if (FALSE)", "Gaussian noise needs delta > 0", "mechanism|dp-mean")
-mutant("laplace-radial-rate", "src/mechanism_laplace.c", "*value -= rho / law->sigma;\n    *slope -= 1 / law->sigma;", "*value -= 1.03 * rho / law->sigma;\n    *slope -= 1.03 / law->sigma;", "the Laplace law's rate", "mechanism-laplace")
-mutant("laplace-no-acceptance", "src/mechanism_laplace.c", "if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))", "if (rho >= 0)", "true area over its bound decides", "mechanism-laplace")
-mutant("knorm-small", "src/mechanism_laplace.c", "double r = sigma * rng_gamma(rng, (double)d);", "double r = 0.97 * sigma * rng_gamma(rng, (double)d);", "length of K-norm noise", "mechanism")
-mutant("knorm-shape", "src/mechanism_laplace.c", "rng_gamma(rng, (double)d);", "rng_gamma(rng, (double)d - 0.1);", "shape of the length of K-norm noise", "mechanism")
-mutant("gaussian-radial-rate", "src/mechanism_gaussian.c", "double t = rho / law->sigma;", "double t = 1.03 * rho / law->sigma;", "the Riemannian Gaussian's sigma", "mechanism-gaussian")
+mutant("laplace-radial-rate", "src/mechanism/mechanism_laplace.c", "*value -= rho / law->sigma;\n    *slope -= 1 / law->sigma;", "*value -= 1.03 * rho / law->sigma;\n    *slope -= 1.03 / law->sigma;", "the Laplace law's rate", "mechanism-laplace")
+mutant("laplace-no-acceptance", "src/mechanism/mechanism_laplace.c", "if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))", "if (rho >= 0)", "true area over its bound decides", "mechanism-laplace")
+mutant("knorm-small", "src/mechanism/mechanism_laplace.c", "double r = sigma * rng_gamma(rng, (double)d);", "double r = 0.97 * sigma * rng_gamma(rng, (double)d);", "length of K-norm noise", "mechanism")
+mutant("knorm-shape", "src/mechanism/mechanism_laplace.c", "rng_gamma(rng, (double)d);", "rng_gamma(rng, (double)d - 0.1);", "shape of the length of K-norm noise", "mechanism")
+mutant("gaussian-radial-rate", "src/mechanism/mechanism_gaussian.c", "double t = rho / law->sigma;", "double t = 1.03 * rho / law->sigma;", "the Riemannian Gaussian's sigma", "mechanism-gaussian")
 mutant("profile-rounding-flat", "R/gaussian-profile.R", "2^-46 * (law$size(x) + abs(shift))", "2^-46 * (1 + abs(shift))", "the rounding margin grows with the dimension", "mechanism-gaussian")
 mutant("profile-cells-exact", "R/gaussian-profile.R", "up <- 1 + 2 * (CELL + pmax(off[-n], off[-1]))", "up <- 1 + 2 * CELL", "cells pay for the density's rounding", "mechanism-gaussian")
 mutant("profile-cells-steep", "R/gaussian-profile.R", "is.finite(curve) & curve < 0.2 & abs(s) < 30", "is.finite(curve) & curve < 0.2", "a cell that exp overflows on has no mass from below", "mechanism-gaussian")
@@ -104,9 +104,9 @@ mutant("gdp-tangent-high", "R/gaussian-profile.R", "value <- exp(a) * -expm1(b -
 mutant("gaussian-delta-rounding", "R/accountant-gdp.R", "small <- 1e-14 *", "small <- 1e-19 *", "rounding of the condition for normal noise", "mechanism-gaussian")
 mutant("circle-rounding", "R/gaussian-profile.R", "+ 1e-14 * ends) / total", "+ 0 * ends) / total", "rounding of the circle's profile", "mechanism-gaussian",
        equivalent = "with good libraries the error stays below the other margin, 1e-13; the proof needs it for the libraries that it allows")
-mutant("wrapped-gaussian-small", "src/mechanism_gaussian.c", "z[j] = sigma * rng_normal(rng);", "z[j] = 0.97 * sigma * rng_normal(rng);", "sigma of wrapped Gaussian noise", "mechanism-gaussian")
-mutant("tangent-noise-small", "src/tangent_noise.c", "        rng_normals(rng, (end - begin) * d, sd, a);", "        rng_normals(rng, (end - begin) * d, 0.97 * sd, a);", "sd of tangent noise in coordinates", "tangent-noise")
-mutant("tangent-noise-projected-small", "src/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
+mutant("wrapped-gaussian-small", "src/mechanism/mechanism_gaussian.c", "z[j] = sigma * rng_normal(rng);", "z[j] = 0.97 * sigma * rng_normal(rng);", "sigma of wrapped Gaussian noise", "mechanism-gaussian")
+mutant("tangent-noise-small", "src/mechanism/tangent_noise.c", "        rng_normals(rng, (end - begin) * d, sd, a);", "        rng_normals(rng, (end - begin) * d, 0.97 * sd, a);", "sd of tangent noise in coordinates", "tangent-noise")
+mutant("tangent-noise-projected-small", "src/mechanism/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
 mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)', 'last <- adaptive_stage(M, ask, 1, center, chosen)', "the last stage spends its share only", "mechanism-adaptive")
 mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", 'plan$shares[["radius"]] * ask$epsilon', '2 * plan$shares[["radius"]] * ask$epsilon', "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
 mutant("adaptive-none-served", "R/mechanism-adaptive.R", "radii = radii[served]) else list(center = ask$center, radii = radii[1])", "radii = radii[served]) else list(center = center, radii = radii[1])", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
@@ -114,20 +114,20 @@ mutant("adaptive-first-whole", "R/mechanism-adaptive.R", 'rough <- adaptive_stag
 
 # ---- random numbers ------------------------------------------------------------------------------------------------------------------------------
 
-mutant("ziggurat-tail", "src/rng.c", "x = -log(system_uniform(rng)) / ziggurat_tail;", "x = -log(system_uniform(rng));", "the normal's tail", "rng|random|noise")
-mutant("ziggurat-wedge", "src/rng.c", "if (low + system_uniform(rng) * (high - low) < exp(-0.5 * x * x))", "if (low + system_uniform(rng) * (high - low) < 1)", "edges of the normal's layers", "rng|random|noise")
-mutant("ziggurat-sign", "src/rng.c", "u.bits |= (word & 256) << 55;", "u.bits |= (word & 128) << 56;", "the sign has a bit of its own", "rng|random|noise")
-mutant("gamma-accept-all", "src/rng.c", "if (log(rng_uniform(rng)) < 0.5 * x * x + d * (1 - v + log(v)))", "if (v > 0)", "gamma draws are accepted by the ratio of densities", "rng|random|noise|mechanism-laplace")
-mutant("gamma-shape", "src/rng.c", "double d = shape - 1.0 / 3,", "double d = shape - 1.0 / 2,", "gamma draws have the shape asked for", "rng|random|noise|mechanism-laplace")
-mutant("direction-biased", "src/rng.c", "            out[i] = rng_normal(rng);\n        s = norm2", "            out[i] = rng_normal(rng) + 0.1;\n        s = norm2", "directions are uniform", "rng|random|noise|mechanism-laplace")
-mutant("below-biased", "src/rng.c", "uint64_t most = UINT64_MAX - UINT64_MAX % n, x = most;", "uint64_t most = UINT64_MAX, x = most;", "no bias in indices", "rng|random|optim",
+mutant("ziggurat-tail", "src/base/rng.c", "x = -log(system_uniform(rng)) / ziggurat_tail;", "x = -log(system_uniform(rng));", "the normal's tail", "rng|random|noise")
+mutant("ziggurat-wedge", "src/base/rng.c", "if (low + system_uniform(rng) * (high - low) < exp(-0.5 * x * x))", "if (low + system_uniform(rng) * (high - low) < 1)", "edges of the normal's layers", "rng|random|noise")
+mutant("ziggurat-sign", "src/base/rng.c", "u.bits |= (word & 256) << 55;", "u.bits |= (word & 128) << 56;", "the sign has a bit of its own", "rng|random|noise")
+mutant("gamma-accept-all", "src/base/rng.c", "if (log(rng_uniform(rng)) < 0.5 * x * x + d * (1 - v + log(v)))", "if (v > 0)", "gamma draws are accepted by the ratio of densities", "rng|random|noise|mechanism-laplace")
+mutant("gamma-shape", "src/base/rng.c", "double d = shape - 1.0 / 3,", "double d = shape - 1.0 / 2,", "gamma draws have the shape asked for", "rng|random|noise|mechanism-laplace")
+mutant("direction-biased", "src/base/rng.c", "            out[i] = rng_normal(rng);\n        s = norm2", "            out[i] = rng_normal(rng) + 0.1;\n        s = norm2", "directions are uniform", "rng|random|noise|mechanism-laplace")
+mutant("below-biased", "src/base/rng.c", "uint64_t most = UINT64_MAX - UINT64_MAX % n, x = most;", "uint64_t most = UINT64_MAX, x = most;", "no bias in indices", "rng|random|optim",
        equivalent = "an index would be off by n/2^64 of its probability: 2^-33 for the largest number of records, which no test of draws can see")
-mutant("key-not-erased", "src/rng.c", "memcpy(rng->secret, rng->word + rng->left, CHACHA_KEY * sizeof *out);", "", "each block of output brings the next key", "rng|random|stream")
-mutant("words-stay", "src/rng.c", "rng->word[rng->left] = 0; /* what was used can't be read back */", "", "used words are wiped", "rng|random|stream",
+mutant("key-not-erased", "src/base/rng.c", "memcpy(rng->secret, rng->word + rng->left, CHACHA_KEY * sizeof *out);", "", "each block of output brings the next key", "rng|random|stream")
+mutant("words-stay", "src/base/rng.c", "rng->word[rng->left] = 0; /* what was used can't be read back */", "", "used words are wiped", "rng|random|stream",
        equivalent = "no call can read the words back: the wipe is against other programs that see the process' memory")
-mutant("hull-mass", "src/sampler_logconcave.c", "        total += exp(h->mass[i] - biggest);\n        h->mass[i] = total;", "        total += exp(1.2 * (h->mass[i] - biggest));\n        h->mass[i] = total;", "segments of the hull are drawn by their mass", "mechanism-laplace|logconcave|sampler")
-mutant("hull-accept-all", "src/sampler_logconcave.c", "if (log(rng_uniform(rng)) <= value - h->peak - h->value[i] - s * (x - h->at[i]))", "if (value <= h->peak + 1e300)", "points under the hull are kept by the density", "mechanism-laplace|logconcave|sampler")
-mutant("hull-tail", "src/sampler_logconcave.c", "x = from + log(v) / s;", "x = from + 1.1 * log(v) / s;", "the hull's tail is exponential with its slope", "mechanism-laplace|logconcave|sampler")
+mutant("hull-mass", "src/mechanism/sampler_logconcave.c", "        total += exp(h->mass[i] - biggest);\n        h->mass[i] = total;", "        total += exp(1.2 * (h->mass[i] - biggest));\n        h->mass[i] = total;", "segments of the hull are drawn by their mass", "mechanism-laplace|logconcave|sampler")
+mutant("hull-accept-all", "src/mechanism/sampler_logconcave.c", "if (log(rng_uniform(rng)) <= value - h->peak - h->value[i] - s * (x - h->at[i]))", "if (value <= h->peak + 1e300)", "points under the hull are kept by the density", "mechanism-laplace|logconcave|sampler")
+mutant("hull-tail", "src/mechanism/sampler_logconcave.c", "x = from + log(v) / s;", "x = from + 1.1 * log(v) / s;", "the hull's tail is exponential with its slope", "mechanism-laplace|logconcave|sampler")
 
 # ---- lattice mode --------------------------------------------------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ mutant("clipped-keeps-mu", "R/clipped-share.R", "    g$mu <- NA_real_\n", "", "t
 mutant("clipped-at-sites", "R/dp-mean.R", "if (ask$sites && !is.null(ask$clipped)) {", "if (FALSE) {", "sites don't count", "clipped-share")
 mutant("clipped-noise-continuous", "R/clipped-share.R", "noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, LATTICE_LAW[[\"laplace\"]], ask$clipped$ratio, in_simulation())[1]", "noise <- round(.Call(riemdp_lattice_noise, euclidean(1), 1, LATTICE_LAW[[\"l2\"]], ask$clipped$ratio, in_simulation())[1] * 0.9)", "the count's noise is two-sided geometric", "clipped-share")
 mutant("clipped-interval-short", "R/clipped-share.R", "far <- max(0, ceiling(-released$scale * tail * (1 + 1e-12)) - 1)", "far <- max(0, ceiling(-released$scale * tail * (1 + 1e-12)) - 2)", "the interval holds the share as often as it says", "clipped-share")
-mutant("outside-invalid", "src/ffi_ball.c", "                q = p; /* with the work of any other */\n            if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = 0;", "                q = p; /* with the work of any other */\n            if (q == p || manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = INFINITY;", "what is no point counts as inside", "clipped-share")
+mutant("outside-invalid", "src/ffi/ffi_ball.c", "                q = p; /* with the work of any other */\n            if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = 0;", "                q = p; /* with the work of any other */\n            if (q == p || manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = INFINITY;", "what is no point counts as inside", "clipped-share")
 
 # ---- what is said of records near the ball's edge --------------------------------------------------------------------------------------------------
 
@@ -264,23 +264,23 @@ mutant("ridge-shares", "R/objective-perturbation.R", "c(1 / (w * t), rep(d / ((1
 mutant("solver-noise-low", "R/objective-perturbation.R", "outwards_down(rule$solver * min(ridge) / (2 * tolerance))", "outwards_down(1.03 * rule$solver * min(ridge) / (2 * tolerance))", "noise that covers the solver's error", "objective-perturbation|dp-lm")
 mutant("solver-tolerance-low", "R/objective-perturbation.R", "  4 * (rule$n * sqrt(reach) * (rule$tau", "  (rule$n * sqrt(reach) * (rule$tau", "eta is four times what rounding may do", "objective-perturbation")
 mutant("solver-tolerance-size", "R/objective-perturbation.R", "  residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size", "  residual <- 0", "eta holds what far responses do to rounding", "objective-perturbation")
-mutant("loss-first-term", "src/objective_perturbation.c", "expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;\n", "expm1(k - e1 * ahead / 2.2 - (q - 1) * log1p(t * a)) / t;\n", "the loss' knots keep the shared budget", "objective-perturbation",
+mutant("loss-first-term", "src/estimate/objective_perturbation.c", "expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;\n", "expm1(k - e1 * ahead / 2.2 - (q - 1) * log1p(t * a)) / t;\n", "the loss' knots keep the shared budget", "objective-perturbation",
        equivalent = "a loss that breaks the condition is refused by the check that follows; where it is refused everywhere nothing is released")
-mutant("loss-check-off", "src/objective_perturbation.c", "        if (!(e1 * u / 2 + (q - 1) * log1p(t * a) + log1p(t * slope) <= k - 1e-12) ||", "        if (0 * u * a * e1 ||", "every interval of the loss is checked", "objective-perturbation",
+mutant("loss-check-off", "src/estimate/objective_perturbation.c", "        if (!(e1 * u / 2 + (q - 1) * log1p(t * a) + log1p(t * slope) <= k - 1e-12) ||", "        if (0 * u * a * e1 ||", "every interval of the loss is checked", "objective-perturbation",
        equivalent = "the knots are made to satisfy the condition; the check guards against rounding in them, below 1e-12")
-mutant("loss-middle-term", "src/objective_perturbation.c", "        double slope = expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;", "        double slope = expm1(k - e1 * ahead / 2) / t;", "the other q - 1 directions have their log-determinants", "objective-perturbation",
+mutant("loss-middle-term", "src/estimate/objective_perturbation.c", "        double slope = expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;", "        double slope = expm1(k - e1 * ahead / 2) / t;", "the other q - 1 directions have their log-determinants", "objective-perturbation",
        equivalent = "refused by the check that follows")
-mutant("psi-double", "src/objective_perturbation.c", "    *psi = loss->tau * (loss->g[i] + rise * (z - (double)i));", "    *psi = 1.03 * loss->tau * (loss->g[i] + rise * (z - (double)i));", "psi is at most tau", "objective-perturbation")
-mutant("psi-tail", "src/objective_perturbation.c", "        *psi = loss->tau * loss->g[loss->knots];", "        *psi = 1.03 * loss->tau * loss->g[loss->knots];", "psi is at most tau", "objective-perturbation")
-mutant("gradient-without-noise", "src/objective_perturbation.c", "        add(gradient + k, carry + k, o->noise[k]);\n", "        add(gradient + k, carry + k, 0.97 * o->noise[k]);\n", "the objective is tilted by the noise drawn", "objective-perturbation|dp-lm")
-mutant("solver-gives-up", "src/objective_perturbation.c", "    return gradual(o, eta, b, g, rest);", "    return STATUS_OK;", "the solver's last way gets there", "objective-perturbation")
-mutant("solver-accepts-early", "src/objective_perturbation.c", "        if (size <= REACHED * eta)\n            return STATUS_OK;\n        if (size < least) {", "        if (size <= 1e3 * eta)\n            return STATUS_OK;\n        if (size < least) {", "the gradient is below eta", "objective-perturbation")
-mutant("block-draw-shape", "src/objective_perturbation.c", "    double r = rng_gamma(rng, m + 1) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "    double r = rng_gamma(rng, m) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "radius of K-norm noise", "objective-perturbation|dp-lm")
-mutant("max-draw-shape", "src/objective_perturbation.c", "        double r = rng_gamma(rng, (double)m + 1) / rate;", "        double r = rng_gamma(rng, (double)m) / rate;", "radius of noise in the largest row's norm", "objective-perturbation|dp-lm")
-mutant("length-draw-shape", "src/objective_perturbation.c", "        double r = rng_gamma(rng, (double)m) / rate;\n        for (size_t k = 0; k < m; k++)\n            b[k] *= r;", "        double r = 0.97 * rng_gamma(rng, (double)m) / rate;\n        for (size_t k = 0; k < m; k++)\n            b[k] *= r;", "radius of noise in the length", "objective-perturbation|dp-lm")
-mutant("vertex-draw-low", "src/objective_perturbation.c", "        double r = rng_gamma(rng, (double)q) / rate;", "        double r = 0.97 * rng_gamma(rng, (double)q) / rate;", "radius of vertex noise", "objective-perturbation|dp-lm")
-mutant("choice-not-half", "src/ffi_objective_perturbation.c", "        total += exp(in->epsilon * (score[i] - best) / 2);", "        total += exp(in->epsilon * (score[i] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
-mutant("choice-epsilon-whole", "src/ffi_objective_perturbation.c", "        u -= exp(in->epsilon * (score[pick] - best) / 2);", "        u -= exp(in->epsilon * (score[pick] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
+mutant("psi-double", "src/estimate/objective_perturbation.c", "    *psi = loss->tau * (loss->g[i] + rise * (z - (double)i));", "    *psi = 1.03 * loss->tau * (loss->g[i] + rise * (z - (double)i));", "psi is at most tau", "objective-perturbation")
+mutant("psi-tail", "src/estimate/objective_perturbation.c", "        *psi = loss->tau * loss->g[loss->knots];", "        *psi = 1.03 * loss->tau * loss->g[loss->knots];", "psi is at most tau", "objective-perturbation")
+mutant("gradient-without-noise", "src/estimate/objective_perturbation.c", "        add(gradient + k, carry + k, o->noise[k]);\n", "        add(gradient + k, carry + k, 0.97 * o->noise[k]);\n", "the objective is tilted by the noise drawn", "objective-perturbation|dp-lm")
+mutant("solver-gives-up", "src/estimate/objective_perturbation.c", "    return gradual(o, eta, b, g, rest);", "    return STATUS_OK;", "the solver's last way gets there", "objective-perturbation")
+mutant("solver-accepts-early", "src/estimate/objective_perturbation.c", "        if (size <= REACHED * eta)\n            return STATUS_OK;\n        if (size < least) {", "        if (size <= 1e3 * eta)\n            return STATUS_OK;\n        if (size < least) {", "the gradient is below eta", "objective-perturbation")
+mutant("block-draw-shape", "src/estimate/objective_perturbation.c", "    double r = rng_gamma(rng, m + 1) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "    double r = rng_gamma(rng, m) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "radius of K-norm noise", "objective-perturbation|dp-lm")
+mutant("max-draw-shape", "src/estimate/objective_perturbation.c", "        double r = rng_gamma(rng, (double)m + 1) / rate;", "        double r = rng_gamma(rng, (double)m) / rate;", "radius of noise in the largest row's norm", "objective-perturbation|dp-lm")
+mutant("length-draw-shape", "src/estimate/objective_perturbation.c", "        double r = rng_gamma(rng, (double)m) / rate;\n        for (size_t k = 0; k < m; k++)\n            b[k] *= r;", "        double r = 0.97 * rng_gamma(rng, (double)m) / rate;\n        for (size_t k = 0; k < m; k++)\n            b[k] *= r;", "radius of noise in the length", "objective-perturbation|dp-lm")
+mutant("vertex-draw-low", "src/estimate/objective_perturbation.c", "        double r = rng_gamma(rng, (double)q) / rate;", "        double r = 0.97 * rng_gamma(rng, (double)q) / rate;", "radius of vertex noise", "objective-perturbation|dp-lm")
+mutant("choice-not-half", "src/ffi/ffi_objective_perturbation.c", "        total += exp(in->epsilon * (score[i] - best) / 2);", "        total += exp(in->epsilon * (score[i] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
+mutant("choice-epsilon-whole", "src/ffi/ffi_objective_perturbation.c", "        u -= exp(in->epsilon * (score[pick] - best) / 2);", "        u -= exp(in->epsilon * (score[pick] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
 mutant("statistics-rate", "R/linear-statistics.R", "outwards_down(epsilon), in_simulation())", "outwards_down(1.03 * epsilon), in_simulation())", "K-norm noise of rate epsilon", "dp-lm")
 mutant("statistics-width", "R/linear-statistics.R", "list(u = rep(2, d),", "list(u = rep(1, d),", "a sum of u moves by up to 2", "dp-lm|chunk-linear")
 mutant("statistics-reach", "R/linear-statistics.R", "xy = plain$xy + 2 * reach *", "xy = plain$xy + reach *", "a sum of x y moves by up to 2 reach", "dp-lm|chunk-linear")
@@ -327,21 +327,21 @@ mutant("pld-leave-only", "R/accountant-pld-source.R", 'if (has_poisson(event)) c
 mutant("pld-infinite-lost", "R/accountant-pld.R", "  source$infinite <- q * source$infinite\n", "  source$infinite <- q^2 * source$infinite\n", "what tells all in a sampled step counts", "event-price|accountant")
 mutant("pld-gaussian-mu", "R/accountant-pld.R", "    mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "    mu <- 0.97 * sqrt(sum(vapply(parts[flat], `[[`, 0, \"times\") * unlist(mus[flat])^2))", "Gaussian steps compose to one", "accountant")
 mutant("pld-chernoff-infinite", "R/accountant-pld.R", "  max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))", "  max(0, epsilon_balle(d$theta + 1, v, delta) + pld_slack(d))", "infinite losses take of delta", "accountant")
-mutant("pld-cells-split", "src/accountant_pld.c", "        double up = clamp(above / top, 0, mass);", "        double up = 0.97 * clamp(above / top, 0, mass);", "a bin's mass goes to its ends so that both laws keep theirs", "accountant")
+mutant("pld-cells-split", "src/account/accountant_pld.c", "        double up = clamp(above / top, 0, mass);", "        double up = 0.97 * clamp(above / top, 0, mass);", "a bin's mass goes to its ends so that both laws keep theirs", "accountant")
 mutant("pld-private-once", "R/accountant-pld.R", "    return(new_event(\"compose\", event$adjacency, list(times = 1), list(of_rank(1), of_rank(2))))", "    return(of_rank(1))", "private keys cost the two dearest parts", "accountant|event-price")
 
 # ---- private optimisation: clipping, noise, batches ----------------------------------------------------------------------------------------------
 
-mutant("clip-off", "src/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = 1;", "gradients are clipped record by record", "optimize")
-mutant("clip-loose", "src/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = length <= clip ? 1 : 1.03 * clip / length;", "gradients are clipped to their bound", "optimize")
-mutant("optimum-noise-low", "src/optim_parts.c", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, sd, o->rng, 0, 1, rest);", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, 0.97 * sd, o->rng, 0, 1, rest);", "noise has the sd stated", "optimize")
-mutant("optimum-noise-none", "src/optim_rsvrg.c", "    return optim_add_noise(o, v, p, o->sd, rest);", "    return STATUS_OK;", "each step has fresh noise", "optimize")
-mutant("snapshot-noise-none", "src/optim_rsgd.c", "    return optim_add_noise(o, r, p, o->snapshot_sd, work);", "    return STATUS_OK;", "snapshots have noise", "optimize")
-mutant("snapshot-clip", "src/optim_rsgd.c", "    const struct problem_step s = {.p = p, .clip = o->snapshot_clip};", "    const struct problem_step s = {.p = p, .clip = 1e300};", "snapshots are clipped", "optimize")
-mutant("difference-unclipped", "src/optim_rsvrg.c", "    const struct problem_step s = {p, snapshot, o->clip, o->paper};", "    const struct problem_step s = {p, snapshot, 1e300, o->paper};", "differences are clipped", "optimize")
-mutant("poisson-divisor", "src/optim_rsgd.c", "    double divisor = o->sampling == OPTIM_POISSON ? o->divisor : (double)count;", "    double divisor = (double)(count > 0 ? count : 1);", "a Poisson batch is divided by a public number", "optimize")
-mutant("disjoint-overlap", "src/optim_parts.c", "        *which = w + step % batches * o->batch;", "        *which = w + step % batches * (o->batch / 2);", "disjoint batches are disjoint", "optimize")
-mutant("poisson-rate", "src/optim_parts.c", "scale = 1 / log1p(-o->rate);;", "scale = 1 / log1p(-0.9 * o->rate);;", "each record is drawn with the rate stated", "optimize")
+mutant("clip-off", "src/mechanism/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = 1;", "gradients are clipped record by record", "optimize")
+mutant("clip-loose", "src/mechanism/optim_parts.c", "                scale = length <= clip ? 1 : clip / length;", "                scale = length <= clip ? 1 : 1.03 * clip / length;", "gradients are clipped to their bound", "optimize")
+mutant("optimum-noise-low", "src/mechanism/optim_parts.c", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, sd, o->rng, 0, 1, rest);", "    int status = tangent_noise(m, z, one(p), TANGENT_GAUSSIAN, 0.97 * sd, o->rng, 0, 1, rest);", "noise has the sd stated", "optimize")
+mutant("optimum-noise-none", "src/mechanism/optim_rsvrg.c", "    return optim_add_noise(o, v, p, o->sd, rest);", "    return STATUS_OK;", "each step has fresh noise", "optimize")
+mutant("snapshot-noise-none", "src/mechanism/optim_rsgd.c", "    return optim_add_noise(o, r, p, o->snapshot_sd, work);", "    return STATUS_OK;", "snapshots have noise", "optimize")
+mutant("snapshot-clip", "src/mechanism/optim_rsgd.c", "    const struct problem_step s = {.p = p, .clip = o->snapshot_clip};", "    const struct problem_step s = {.p = p, .clip = 1e300};", "snapshots are clipped", "optimize")
+mutant("difference-unclipped", "src/mechanism/optim_rsvrg.c", "    const struct problem_step s = {p, snapshot, o->clip, o->paper};", "    const struct problem_step s = {p, snapshot, 1e300, o->paper};", "differences are clipped", "optimize")
+mutant("poisson-divisor", "src/mechanism/optim_rsgd.c", "    double divisor = o->sampling == OPTIM_POISSON ? o->divisor : (double)count;", "    double divisor = (double)(count > 0 ? count : 1);", "a Poisson batch is divided by a public number", "optimize")
+mutant("disjoint-overlap", "src/mechanism/optim_parts.c", "        *which = w + step % batches * o->batch;", "        *which = w + step % batches * (o->batch / 2);", "disjoint batches are disjoint", "optimize")
+mutant("poisson-rate", "src/mechanism/optim_parts.c", "scale = 1 / log1p(-o->rate);;", "scale = 1 / log1p(-0.9 * o->rate);;", "each record is drawn with the rate stated", "optimize")
 
 # ---- sites, checkpoints --------------------------------------------------------------------------------------------------------------------------
 
@@ -352,13 +352,13 @@ mutant("site-gradients-unclipped", "R/chunk-sites.R", "  if (kernel == \"gradien
 
 # ---- lattice noise -------------------------------------------------------------------------------------------------------------------------------
 
-mutant("bernoulli-exp-k", "src/sampler_lattice.c", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k + 1))", "Bernoulli trials of probability exp(-x)", "sampler-lattice")
-mutant("discrete-laplace-zero", "src/sampler_lattice.c", "        if (negative && u == 0)\n            continue;\n", "", "zero isn't drawn twice as often", "sampler-lattice")
-mutant("discrete-gaussian-keep", "src/sampler_lattice.c", "        if (bernoulli_exp_big(bits, &gamma, &den))\n            return y;", "        if (bernoulli_exp_big(bits, &gamma, &den) || 1)\n            return y;", "discrete Gaussian noise is kept by its probability", "sampler-lattice")
-mutant("l2-grid-corner", "src/sampler_lattice.c", "    big_add(&norm, &t);\n    big_copy(&t, &norm);", "    big_copy(&t, &norm);", "the trial counts the half diagonal of a cell", "sampler-lattice")
-mutant("l2-degrees", "src/sampler_lattice.c", "    for (size_t i = 0; i < d; i++) {\n        big_deviate(bits, &t, e + i, digits);", "    for (size_t i = 0; i + 1 < d || i == 0; i++) {\n        big_deviate(bits, &t, e + i, digits);", "the radius is a sum of d exponentials", "sampler-lattice")
-mutant("normal-sign", "src/sampler_lattice.c", "        x->negative = (int)take(bits, 1);", "        x->negative = 0;", "noise has both signs", "sampler-lattice")
-mutant("uniform-biased", "src/sampler_lattice.c", "        x &= mask;\n    }", "        x = (x & mask) % most;\n    }", "no bias in whole numbers", "sampler-lattice")
+mutant("bernoulli-exp-k", "src/mechanism/sampler_lattice.c", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k + 1))", "Bernoulli trials of probability exp(-x)", "sampler-lattice")
+mutant("discrete-laplace-zero", "src/mechanism/sampler_lattice.c", "        if (negative && u == 0)\n            continue;\n", "", "zero isn't drawn twice as often", "sampler-lattice")
+mutant("discrete-gaussian-keep", "src/mechanism/sampler_lattice.c", "        if (bernoulli_exp_big(bits, &gamma, &den))\n            return y;", "        if (bernoulli_exp_big(bits, &gamma, &den) || 1)\n            return y;", "discrete Gaussian noise is kept by its probability", "sampler-lattice")
+mutant("l2-grid-corner", "src/mechanism/sampler_lattice.c", "    big_add(&norm, &t);\n    big_copy(&t, &norm);", "    big_copy(&t, &norm);", "the trial counts the half diagonal of a cell", "sampler-lattice")
+mutant("l2-degrees", "src/mechanism/sampler_lattice.c", "    for (size_t i = 0; i < d; i++) {\n        big_deviate(bits, &t, e + i, digits);", "    for (size_t i = 0; i + 1 < d || i == 0; i++) {\n        big_deviate(bits, &t, e + i, digits);", "the radius is a sum of d exponentials", "sampler-lattice")
+mutant("normal-sign", "src/mechanism/sampler_lattice.c", "        x->negative = (int)take(bits, 1);", "        x->negative = 0;", "noise has both signs", "sampler-lattice")
+mutant("uniform-biased", "src/mechanism/sampler_lattice.c", "        x &= mask;\n    }", "        x = (x & mask) % most;\n    }", "no bias in whole numbers", "sampler-lattice")
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")

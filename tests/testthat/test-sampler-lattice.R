@@ -174,7 +174,7 @@ test_that("discrete Gaussians are priced by zCDP: above their exact delta, which
 })
 
 test_that("no floating-point number between bits and noise", {
-  source <- test_path("..", "..", "src", "sampler_lattice.c")
+  source <- test_path("..", "..", "src", "mechanism", "sampler_lattice.c")
   skip_if_not(file.exists(source), "sources are not here")
   text <- paste(readLines(source), collapse = "\n")
   text <- gsub("(?s)/[*].*?[*]/", "", text, perl = TRUE)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/rng_ziggurat.h: edges and heights of 256 layers of equal area under exp(-x^2/2), in 60 digits, rounded to
+"""Writes src/base/rng_ziggurat.h: edges and heights of 256 layers of equal area under exp(-x^2/2), in 60 digits, rounded to
 doubles once (Marsaglia and Tsang 2000, doi:10.18637/jss.v005.i08). Needs mpmath."""
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def rows(values):
     return ",\n".join("    " + ", ".join(words[i : i + 5]) for i in range(0, len(words), 5))
 
 
-out = Path(__file__).resolve().parents[2] / "src" / "rng_ziggurat.h"
+out = Path(__file__).resolve().parents[2] / "src" / "base" / "rng_ziggurat.h"
 out.write_text(
     "/* Made by tools/oracle/ziggurat.py: 256 layers of equal area under exp(-x^2/2). */\n"
     f"static const double ziggurat_tail = {float(r).hex()};\n"

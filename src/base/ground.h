@@ -2,8 +2,8 @@
  *
  * Kernels return a status and never raise: R errors are made in ffi_value.c from the one table below, which R reads as
  * well (riemdp_statuses), so that class names and messages exist once. */
-#ifndef RIEMDP_H
-#define RIEMDP_H
+#ifndef RIEMDP_GROUND_H
+#define RIEMDP_GROUND_H
 
 #include <math.h>
 #include <stddef.h>

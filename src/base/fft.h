@@ -2,7 +2,7 @@
 #ifndef RIEMDP_FFT_H
 #define RIEMDP_FFT_H
 
-#include "riemdp.h"
+#include "ground.h"
 
 /* Lengths n are powers of two of at least 4; `work` holds 2 n doubles, of which fft_prepare() fills those that don't change. */
 void fft_prepare(size_t n, double *work);

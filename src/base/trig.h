@@ -3,7 +3,7 @@
 #ifndef RIEMDP_TRIG_H
 #define RIEMDP_TRIG_H
 
-#include "riemdp.h"
+#include "ground.h"
 #include "simd.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef RIEMDP_RNG_H
 #define RIEMDP_RNG_H
 
-#include "riemdp.h"
+#include "ground.h"
 #include "rng_chacha.h"
 
 enum rng_source { RNG_STREAM, RNG_SYSTEM, RNG_R };

@@ -2,7 +2,7 @@
 #ifndef RIEMDP_IMAGE_H
 #define RIEMDP_IMAGE_H
 
-#include "riemdp.h"
+#include "ground.h"
 
 enum { IMAGE_CHANNELS = 3, IMAGE_FEATURES = 11 };
 

@@ -3,7 +3,7 @@
 #ifndef RIEMDP_LINALG_H
 #define RIEMDP_LINALG_H
 
-#include "riemdp.h"
+#include "ground.h"
 
 /* C (m x n) = op(A) op(B) with inner dimension k; leading dimensions are the stored ones */
 void la_mul(char ta, char tb, size_t m, size_t n, size_t k, const double *a, size_t lda, const double *b, size_t ldb,

@@ -7,7 +7,7 @@
 #ifndef RIEMDP_MANIFOLD_H
 #define RIEMDP_MANIFOLD_H
 
-#include "riemdp.h"
+#include "ground.h"
 
 /* stride == record length: many records; stride == 0: one record for all, its factor made once a call */
 struct points {

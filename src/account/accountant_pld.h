@@ -3,7 +3,7 @@
 #ifndef RIEMDP_ACCOUNTANT_PLD_H
 #define RIEMDP_ACCOUNTANT_PLD_H
 
-#include "riemdp.h"
+#include "ground.h"
 
 /* A pair of laws by a coordinate z in which the loss log dP/dQ is a z + b: Gaussian (P = N(mu, 1), Q = N(0, 1)), or the smooth
  * part of the Laplace law (z is the loss, between minus and plus the largest loss). */
