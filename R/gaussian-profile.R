@@ -283,6 +283,21 @@ angle_bend <- function(d, on) {
   ifelse(y$lo > 0 & is.finite(bend$lo), pmax(-bend$lo, 0), Inf)
 }
 
+# distance beyond which the sphere's far side leaves no loss above `two`/(2 sigma^2)
+far_side <- function(top, far, two) {
+  round <- 2 * pi - far
+  end <- min(top, (round^2 - two) / (2 * round) + 2^-46 * (round + two / round))
+  room <- top^2 * (1 + 2^-48) - two
+  if (room > 0) min(end, sqrt(room) * (1 + 2^-48)) else -1
+}
+
+# of the whole ball of radius `to`, at most
+ball_mass <- function(law, shift, to, cells) {
+  x <- seq(0, to, length.out = cells + 1)
+  one <- rep(1, cells + 1)
+  cell_sums(law, shift, x, one, rep(0, cells), iv(one[-1]))$hi
+}
+
 # Upper (t > 0: P(L > t)) or lower (t < 0: P(L < t)) bound of the probability that the privacy loss of centre p against q, at
 # distance `far`, lies beyond t; law of p, unnormalised. Ends of the mesh that decide something are moved by more than they are off.
 tail_sums <- function(space, set, sigma, far, t, cells) {
@@ -295,27 +310,12 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   edge <- (two - far^2) / (2 * far) # P(L > t | rho) = 0 up to here; where negative, 1 up to its absolute value
   blur <- 2^-48 * (abs(two) / far + far)
   start <- if (!above) blur - edge else if (edge < 0) -edge else max(0, edge - blur)
-  if (k > 0) {
-    round <- 2 * pi - far
-    # beyond these the sphere's far side leaves nothing (above), or everything (below)
-    if (above) {
-      end <- min(top, (round^2 - two) / (2 * round) + 2^-46 * (round + two / round))
-      room <- top^2 * (1 + 2^-48) - two
-      end <- if (room > 0) min(end, sqrt(room) * (1 + 2^-48)) else -1
-    } else {
-      end <- top
-    }
-  } else {
-    end <- Inf
-  }
+  end <- if (k <= 0) Inf else if (above) far_side(top, far, two) else top
   whole <- 0
   tiny <- 1e-8 * sigma # keeps the mesh off 0, where the cosine has no value
   if (above && (edge < 0 || start < tiny)) { # the loss exceeds t on the whole ball of radius |edge|; a tiny one counts in full
     start <- max(start, tiny)
-    to <- min(start, top)
-    x <- seq(0, to, length.out = cells + 1)
-    one <- rep(1, cells + 1)
-    whole <- cell_sums(law, set$shift, x, one, rep(0, cells), iv(one[-1]))$hi
+    whole <- ball_mass(law, set$shift, min(start, top), cells)
   }
   if (start >= end || start >= top) {
     return(whole)

@@ -46,23 +46,7 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
       across <- 2.9 * r * nu * (1 + sinh(reach)) + sinh(reach) * (nu * (5 + 5 * r) + (490 + 7 * d) * u + slip)
       list(gradient = gradient, place = 1.01 * (sinhc_r(reach) * t * gradient + log + across + 6 * u * sinh(1.01 * r)))
     },
-    spd = {
-      power <- max(1, 8 * r)
-      exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * R) * u
-      half <- 1.001 * r
-      logs <- function(R) {
-        (22 * (k + 4) * k * (1 + exp(R)) * cosh(R / 2)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) +
-           2 * half * sqrt(k) * (3 * terms + 80) + 8 * sqrt(k) * cosh(half)^2) * u +
-          4 * sqrt(k) * base^(2 * terms + 1) / ((2 * terms + 1) * (1 - base^2))
-      }
-      reach <- 2.02 * r * t
-      there <- 1.02 * (exp(2 * r) * (1.01 * exps(r) + 2.02 * exps(r / 2)) + k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
-      back <- 1.02 * (2.02 * exp(r + reach) * exps(r / 2) + 1.01 * exp(2 * reach) * exps(reach) +
-                        k^2 * u * (1.03 * exp(r + 2 * reach) + 1.05 * exp(2 * r + reach)))
-      gradient <- there + logs(2 * half) + quant + 8 * r * u
-      c <- sqrt(0.5)
-      list(gradient = gradient, place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
-    },
+    spd = spd_errors(r, t, quant, k, base, terms),
     grassmann = {
       range <- subspace_range(r)
       off <- subspace_off(k, p)
@@ -91,6 +75,26 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
       list(gradient = gradient, place = 1.01 * (sinhc_r(1.03 * c * r) * (t * gradient + 3 * r * u) + sinhc_r(1.01 * c * r) * lift$error))
     }
   )
+}
+
+# positive definite matrices: of their exponentials, and of logarithms by a series, both by the matrix's size
+spd_errors <- function(r, t, quant, k, base, terms) {
+  u <- UNIT_ROUNDOFF
+  power <- max(1, 8 * r)
+  exps <- function(R) (1.1 * power * (k^2 + 2 * k * sqrt(k) + 10 * sqrt(k)) + 2.2 * R) * u
+  half <- 1.001 * r
+  logs <- function(R) {
+    (22 * (k + 4) * k * (1 + exp(R)) * cosh(R / 2)^2 + cosh(half / 2)^4 * (28 * k^2 + 80 * k) +
+       2 * half * sqrt(k) * (3 * terms + 80) + 8 * sqrt(k) * cosh(half)^2) * u +
+      4 * sqrt(k) * base^(2 * terms + 1) / ((2 * terms + 1) * (1 - base^2))
+  }
+  reach <- 2.02 * r * t
+  there <- 1.02 * (exp(2 * r) * (1.01 * exps(r) + 2.02 * exps(r / 2)) + k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
+  back <- 1.02 * (2.02 * exp(r + reach) * exps(r / 2) + 1.01 * exp(2 * reach) * exps(reach) +
+                    k^2 * u * (1.03 * exp(r + 2 * reach) + 1.05 * exp(2 * r + reach)))
+  gradient <- there + logs(2 * half) + quant + 8 * r * u
+  c <- sqrt(0.5)
+  list(gradient = gradient, place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
 }
 
 # Stiefel manifolds, canonical metric: how many steps follow a logarithm on its way, and as many where it ends; their contraction; what it
@@ -162,6 +166,13 @@ subspace_range <- function(r) {
   list(top = top + room, room = room)
 }
 
+# terms of the series of a logarithm of subspaces; none do where a basis may be off by more than there is room
+subspace_terms <- function(r, n, p) {
+  range <- subspace_range(r)
+  if (!(5.1 * subspace_off(n, p) <= range$room)) return(Inf)
+  ceiling(max(1, log(1e-13 * r * (1 - range$top / 2)) / log(range$top / 2)))
+}
+
 # error of a carried basis: p columns in n rows
 subspace_off <- function(n, p) {
   l <- n - p
@@ -204,50 +215,64 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
     return(list(numbers = c(r, 1, 1, bits, 0, 1, 0, flags), error = error, distance = error, gradient = 2 * error, slope = 4 * error,
                 model = model, steps = 1))
   }
+  series <- steps_series(model, facts, ball)
+  if (!is.null(series$why)) return(no(series$why))
+  s <- fitting_steps(model, facts, ball, series, unit)
+  if (!is.null(s$why)) return(no(s$why))
+  errors <- s$errors
+  rho <- r * sqrt(max(ball$k_max, 0))
+  across <- cot_factor(2 * rho)
+  # a mean found otherwise is taken where its computed gradient is no longer than `accept`
+  accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
+  settled <- s$q^s$count * r + s$eta / (1 - s$q)
+  distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
+  list(numbers = c(r, s$step, s$count, bits, if (model == "spd") series$base else 0, series$terms, accept, flags, ball$roots),
+       error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance), distance = outwards(distance),
+       gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + s$rounding) + 2 * errors$gradient),
+       model = model, steps = s$count)
+}
+
+# How far the series and iterations of a model's logarithms go: list(k, base, terms, lift), where `lift` is what carries frames or polar
+# factors; or `why` there are no useful bounds.
+steps_series <- function(model, facts, ball) {
+  r <- ball$radius
   k <- if (model %in% c("spd", "grassmann", "bures", "stiefel", "stiefel_euclidean")) facts$rows else 1
-  # positive definite matrices: series whose last term is below 1e-13 of the radius
   base <- tanh(1.001 * r / 2)
-  terms <- if (model == "spd") ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))) else 1
-  if (model == "grassmann") {
-    range <- subspace_range(r)
-    terms <- ceiling(max(1, log(1e-13 * r * (1 - range$top / 2)) / log(range$top / 2)))
-    if (!(5.1 * subspace_off(k, facts$cols) <= range$room)) terms <- Inf
-  }
-  lift <- NULL
-  if (model == "bures") {
-    lift <- polar_steps(ball$roots, r)
-    terms <- lift$terms
-    if (!is.finite(terms)) return(no("the centre's eigenvalues are too far apart, or too far from 1"))
-  }
+  lift <- if (model == "bures") polar_steps(ball$roots, r)
   if (model %in% c("stiefel", "stiefel_euclidean")) {
     lift <- if (model == "stiefel") frame_steps(r, k, facts$cols, ball$k_max) else
       transported_steps(r, k, facts$cols, ball$k_max, max(ball$k_max, -ball$k_min))
-    terms <- lift$terms
-    if (!is.finite(terms)) return(no("logarithms on this manifold have no useful bound of rounding errors in a ball of this radius"))
   }
-  # the step and its contraction, with room for perturbed steps: as little of it as will do
+  if (!is.null(lift) && !is.finite(lift$terms)) {
+    return(list(why = if (model == "bures") "the centre's eigenvalues are too far apart, or too far from 1" else
+      "logarithms on this manifold have no useful bound of rounding errors in a ball of this radius"))
+  }
+  terms <- switch(model,
+    # series whose last term is below 1e-13 of the radius
+    spd = ceiling(max(1, log(1e-13 * r * (1 - base^2) / (4 * sqrt(k))) / (2 * log(base)))),
+    grassmann = subspace_terms(r, k, facts$cols),
+    if (is.null(lift)) 1 else lift$terms
+  )
+  list(k = k, base = base, terms = terms, lift = lift)
+}
+
+# The step and its contraction, with room for perturbed steps: as little of it as will do. With the rounding errors of one step and of what
+# surrounds it; or `why` there is no room that holds them.
+fitting_steps <- function(model, facts, ball, series, unit) {
+  d <- facts$dimension
+  r <- ball$radius
   for (room in c(1e-4, 1e-2)) {
     s <- steps_length(ball, room)
-    if (!(s$count <= MOST_STEPS && terms <= 5000)) {
-      return(no(sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`", max(s$count, terms))))
+    if (!(s$count <= MOST_STEPS && series$terms <= 5000)) {
+      return(list(why = sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`", max(s$count, series$terms))))
     }
-    errors <- steps_errors(model, d, r, s$step, unit, k, base, terms, facts$cols, lift)
+    errors <- steps_errors(model, d, r, s$step, unit, series$k, series$base, series$terms, facts$cols, series$lift)
     # the step, the way back into the ball, and the rounding of the coordinates
     stretch <- sinhc_r(1.001 * r * sqrt(max(-ball$k_min, 0)))
     rounding <- 10 * (d + 8) * UNIT_ROUNDOFF * r + (2 * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
     eta <- 2 * errors$place + rounding
     fits <- is.finite(eta) && eta <= 0.5 * room * r / s$count && eta / (1 - s$q) <= room * r && errors$gradient <= 1e-3 * r
-    if (fits) break
+    if (fits) return(c(s, list(errors = errors, rounding = rounding, eta = eta)))
   }
-  if (!fits) return(no("rounding errors have no useful bound in a ball of this radius: choose another `radius`"))
-  rho <- r * sqrt(max(ball$k_max, 0))
-  across <- cot_factor(2 * rho)
-  # a mean found otherwise is taken where its computed gradient is no longer than `accept`
-  accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * rounding)
-  settled <- s$q^s$count * r + eta / (1 - s$q)
-  distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
-  list(numbers = c(r, s$step, s$count, bits, if (model == "spd") base else 0, terms, accept, flags, ball$roots),
-       error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance), distance = outwards(distance),
-       gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + rounding) + 2 * errors$gradient),
-       model = model, steps = s$count)
+  list(why = "rounding errors have no useful bound in a ball of this radius: choose another `radius`")
 }

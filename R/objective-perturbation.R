@@ -115,49 +115,61 @@ MODEL_GAIN <- 0.15
 perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", tails = "gamma", prior = nominal_prior(d)) {
   if (n < 1) return(NULL)
   key <- paste(c("rule", format(c(n, epsilon, d, q, prior), digits = 17), rule, loss, tails), collapse = " ")
-  remember(key, function() {
-    solver <- solver_share(n) * epsilon
-    core <- epsilon - solver
-    errors <- nominal_errors(q, tails)
-    start <- closed_rule(n, core, d, q)
-    norm <- if (loss == "huber") "max" else best_norm(d, q)
-    constants <- function(par) {
-      part <- stats::plogis(par[1:3])
-      tau <- exp(par[4])
-      if (loss == "huber") {
-        e1 <- part[1] * core
-        t <- leverage(1, (core - e1) * (1 - 1e-12), q)
-        return(list(e1 = e1, t = t, g = huber_loss(), tau = tau, ridge = shared_ridge(t, if (d > 0) part[3] else 1, d)))
-      }
-      e1 <- part[1] * core
-      k <- core - e1 / 2
-      t <- leverage(part[2], k, q)
-      g <- if (t > 1e-300) shared_loss(k, e1, q, t)
-      if (!is.null(g)) list(e1 = e1, t = t, g = g, tau = tau, ridge = shared_ridge(t, if (d > 0) part[3] else 1, d))
-    }
-    judge <- function(found) {
-      if (is.null(found)) return(Inf)
-      perturbation_error(n, d, q, found$g, found$tau, found$e1, found$ridge, norm, prior, errors)
-    }
-    best <- if (loss == "huber") NULL else start
-    if (rule != "closed" || loss == "huber") {
-      limit <- sqrt(q) * c(0.05, 20)
-      target <- function(par) {
-        if (exp(par[4]) < limit[1] || exp(par[4]) > limit[2]) return(1e6)
-        min(judge(constants(par)), 1e6)
-      }
-      first <- c(stats::qlogis(if (loss == "huber") 0.7 else start$e1 / core),
-                 if (loss == "huber") 0 else stats::qlogis(clamp(start$t / leverage(1, core - start$e1 / 2, q), 1e-3, 0.999)),
-                 stats::qlogis(0.25), log(start$tau))
-      fit <- stats::optim(first, target, control = list(maxit = 250, reltol = 1e-4))
-      tried <- constants(fit$par)
-      margin <- if (rule == "auto" && loss != "huber") 1 - MODEL_GAIN else 1
-      if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
-    }
-    if (is.null(best)) return(NULL)
-    c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau), loss = loss,
-                 rule = rule, error = judge(best)))
-  })
+  remember(key, function() find_rule(n, epsilon, d, q, rule, loss, tails, prior))
+}
+
+find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior) {
+  solver <- solver_share(n) * epsilon
+  core <- epsilon - solver
+  errors <- nominal_errors(q, tails)
+  huber <- loss == "huber"
+  start <- closed_rule(n, core, d, q)
+  norm <- if (huber) "max" else best_norm(d, q)
+  judge <- function(found) {
+    if (is.null(found)) return(Inf)
+    perturbation_error(n, d, q, found$g, found$tau, found$e1, found$ridge, norm, prior, errors)
+  }
+  best <- if (!huber) start
+  if (rule != "closed" || huber) {
+    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber), judge, rule_numbers(start, core, q, huber), q)
+    margin <- if (rule == "auto" && !huber) 1 - MODEL_GAIN else 1
+    if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
+  }
+  if (is.null(best)) return(NULL)
+  c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau), loss = loss,
+               rule = rule, error = judge(best)))
+}
+
+# the constants of the least error by the model, from `first` on; tau stays where responses are
+modelled_rule <- function(constants, judge, first, q) {
+  limit <- sqrt(q) * c(0.05, 20)
+  target <- function(par) {
+    if (exp(par[4]) < limit[1] || exp(par[4]) > limit[2]) return(1e6)
+    min(judge(constants(par)), 1e6)
+  }
+  constants(stats::optim(first, target, control = list(maxit = 250, reltol = 1e-4))$par)
+}
+
+# What is searched over: e1's share of `core`, t's of the largest, the intercept's of the leverage (all three by plogis), and log tau. NULL
+# where no loss has these.
+rule_constants <- function(par, core, d, q, huber) {
+  part <- stats::plogis(par[1:3])
+  e1 <- part[1] * core
+  if (huber) {
+    t <- leverage(1, (core - e1) * (1 - 1e-12), q)
+    g <- huber_loss()
+  } else {
+    k <- core - e1 / 2
+    t <- leverage(part[2], k, q)
+    g <- if (t > 1e-300) shared_loss(k, e1, q, t)
+  }
+  if (!is.null(g)) list(e1 = e1, t = t, g = g, tau = exp(par[4]), ridge = shared_ridge(t, if (d > 0) part[3] else 1, d))
+}
+
+# the same numbers of the closed form, to start from
+rule_numbers <- function(start, core, q, huber) {
+  t <- if (huber) 1 / 2 else clamp(start$t / leverage(1, core - start$e1 / 2, q), 1e-3, 0.999)
+  c(stats::qlogis(c(if (huber) 0.7 else start$e1 / core, t, 0.25)), log(start$tau))
 }
 
 # A length that noise of the objective doesn't exceed but with a probability below e^-400: a sum of Gamma variables

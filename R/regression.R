@@ -220,9 +220,11 @@ response_points <- function(y, M) {
   if (!(is.numeric(y) || is.complex(y) || is.logical(y)) || is.object(y)) {
     abort_riemdp("shape", "the left side of the formula must be points: mf_points, or numbers in the shape of points of `M`.")
   }
-  if (!anyNA(y)) {
-    return(mf_points(y, M))
-  }
+  if (anyNA(y)) points_with_gaps(y, M) else mf_points(y, M)
+}
+
+# a record with a missing number is read as the first whole one, then forgotten
+points_with_gaps <- function(y, M) {
   facts <- mf_facts(M)
   rows <- facts$rows == 0 && length(dim(y)) == 2
   each <- if (rows) dim(y)[1] else length(y) / if (is.complex(y)) facts$rows else facts$ambient

@@ -255,7 +255,7 @@ mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "cons
 
 # ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
 
-mutant("perturbation-solver-free", "R/objective-perturbation.R", "    solver <- solver_share(n) * epsilon\n    core <- epsilon - solver\n    errors", "    solver <- solver_share(n) * epsilon\n    core <- epsilon\n    errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
+mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- solver_share(n) * epsilon\n  core <- epsilon - solver\n  errors", "  solver <- solver_share(n) * epsilon\n  core <- epsilon\n  errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
 mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = best$e1 / (2 * best$tau), loss = loss", "rate = 1.03 * best$e1 / (2 * best$tau), loss = loss", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
 mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q)", "t <- leverage(1, core * (1 - 1e-12), q)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
 mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
@@ -311,7 +311,7 @@ mutant("steps-sphere-error", "R/mean-steps.R", "      log <- 2 * r * ((16 * d + 
 mutant("steps-few", "R/mean-steps.R", "count = if (q < 1) ceiling(log(1e-12) / log(q)) else Inf", "count = if (q < 1) ceiling(log(1e-3) / log(q)) else Inf", "as many steps as the contraction asks for", "mean-steps")
 mutant("steps-too-long", "R/mean-steps.R", "  step <- min(cot_factor(rho) / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)", "  step <- 2.2 / zeta", "steps that contract", "mean-steps")
 mutant("steps-distance", "R/mean-steps.R", "  distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)", "  distance <- settled", "what a mean found otherwise is off by counts", "mean-steps")
-mutant("steps-settled", "R/mean-steps.R", "  settled <- s$q^s$count * r + eta / (1 - s$q)", "  settled <- s$q^s$count * r", "rounding errors of all steps add up", "mean-steps")
+mutant("steps-settled", "R/mean-steps.R", "  settled <- s$q^s$count * r + s$eta / (1 - s$q)", "  settled <- s$q^s$count * r", "rounding errors of all steps add up", "mean-steps")
 mutant("steps-wrap", "R/mean-steps.R", "error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance)", "error = outwards(distance)", "log at the centre stretches the error", "mean-steps")
 
 # ---- distributions of the privacy loss, transforms -----------------------------------------------------------------------------------------------
