@@ -14,42 +14,18 @@ mechanism_tangent <- list(
       if (ask$numerics == "lattice") mechanism_lattice$unsupported(M, ask, "tangent"))[1]
   },
   plan = function(M, ask) {
-    if (!is.null(ask$shares) && (ask$numerics == "lattice" || ask$delta == 0)) {
-      abort_riemdp("unsupported", "noise shares are Gaussian: they need `delta` > 0 and numerics = \"real\".")
-    }
-    noise <- if (is.null(ask$shares)) ask$options[["noise"]] else "gaussian"
-    if (!is.null(noise)) noise <- check_choice(noise, "options$noise", c("knorm", "gaussian"))
-    if (identical(noise, "gaussian") && ask$delta == 0) {
-      abort_riemdp("argument", "`options = list(noise = \"gaussian\")` needs `delta` > 0.")
-    }
-    if (is.null(noise) && !is.null(ask$options$mu)) noise <- "gaussian"
-    if (is.null(noise) && !is.null(ask$sigma)) noise <- if (ask$delta > 0) "gaussian" else "knorm"
-    if (!identical(noise, "gaussian") && !is.null(ask$options$mu)) {
-      abort_riemdp("argument", "`options$mu` is for Gaussian noise only.")
-    }
+    noise <- tangent_noise_asked(ask)
     sensitivity <- outwards(2 * ask$ball$radius / ask$n)
     steps <- mean_steps(M, ask$ball, ask$n, "tangent")
     if (steps$model != "none" && !is.null(steps$why)) abort_rounding(steps$why)
     total <- if (steps$model == "none") sensitivity else outwards(sensitivity + 2 * steps$error)
-    d <- mf_facts(M)$dimension
-    law_of <- function(noise) {
-      if (ask$numerics == "lattice") {
-        return(mechanism_lattice$plan(M, with_law(ask, if (noise == "gaussian") "gaussian" else "l2"), "tangent"))
-      }
-      if (noise == "gaussian") {
-        return(gaussian_law(ask, FLAT_SPACE, total))
-      }
-      law <- pure_scale(ask, total)
-      list(scale = law$scale, guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
-    }
+    facts <- mf_facts(M)
     if (is.null(noise)) {
       # both lengths are closed forms of public quantities
-      noise <- if (ask$delta > 0 && noise_mean_length(d, law_of("gaussian")$scale, "gaussian") <
-                     noise_mean_length(d, law_of("knorm")$scale, "knorm")) "gaussian" else "knorm"
+      long <- function(noise) noise_mean_length(facts$dimension, tangent_law(M, ask, noise, total)$scale, noise)
+      noise <- if (ask$delta > 0 && long("gaussian") < long("knorm")) "gaussian" else "knorm"
     }
-    law <- law_of(noise)
-    flat <- mf_facts(M)
-    flat <- flat$k_min == 0 && flat$k_max == 0 && flat$injectivity_radius == Inf
+    law <- tangent_law(M, ask, noise, total)
     said <- list(noise = noise, moved = "mean tangent vector")
     if (ask$numerics == "lattice") {
       law$details <- c(law$details, said)
@@ -57,18 +33,8 @@ mechanism_tangent <- list(
       law <- c(list(sensitivity = sensitivity, theorem = "2r/n, proofs/gaussian.md", solver_error = total - sensitivity, total = total),
                law, list(acceptance = 1, details = said, numbers = steps$numbers))
     }
-    if (!is.null(ask$shares)) {
-      # what is left when `colluding` sites take theirs back is the noise that the guarantee is about
-      k <- ask$shares$sites
-      honest <- k - ask$shares$colluding
-      law$share_sd <- law$scale * ask$n / sqrt(honest)
-      law$scale <- law$scale * sqrt(k / honest)
-      law$details <- c(law$details, list(sites = k, colluding = ask$shares$colluding))
-      law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
-        "each site clips its records and adds its share of the noise as asked%s",
-        if (honest > 1) sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs", ask$shares$colluding, k) else ""
-      ))
-    }
+    if (!is.null(ask$shares)) law <- share_law(law, ask)
+    flat <- facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf
     c(law, list(
       target = if (flat) "the mean of the records' logarithms at the centre: on this flat space the Frechet mean" else
         "exp of the mean of the records' logarithms at the centre: NOT the Frechet mean"
@@ -111,3 +77,44 @@ mechanism_tangent <- list(
     )
   }
 )
+
+# "knorm", "gaussian", or NULL where the shorter one is to be taken
+tangent_noise_asked <- function(ask) {
+  if (!is.null(ask$shares) && (ask$numerics == "lattice" || ask$delta == 0)) {
+    abort_riemdp("unsupported", "noise shares are Gaussian: they need `delta` > 0 and numerics = \"real\".")
+  }
+  noise <- if (is.null(ask$shares)) ask$options[["noise"]] else "gaussian"
+  if (!is.null(noise)) noise <- check_choice(noise, "options$noise", c("knorm", "gaussian"))
+  if (identical(noise, "gaussian") && ask$delta == 0) {
+    abort_riemdp("argument", "`options = list(noise = \"gaussian\")` needs `delta` > 0.")
+  }
+  if (is.null(noise) && !is.null(ask$options$mu)) noise <- "gaussian"
+  if (is.null(noise) && !is.null(ask$sigma)) noise <- if (ask$delta > 0) "gaussian" else "knorm"
+  if (!identical(noise, "gaussian") && !is.null(ask$options$mu)) {
+    abort_riemdp("argument", "`options$mu` is for Gaussian noise only.")
+  }
+  noise
+}
+
+tangent_law <- function(M, ask, noise, total) {
+  if (ask$numerics == "lattice") {
+    return(mechanism_lattice$plan(M, with_law(ask, if (noise == "gaussian") "gaussian" else "l2"), "tangent"))
+  }
+  if (noise == "gaussian") return(gaussian_law(ask, FLAT_SPACE, total))
+  law <- pure_scale(ask, total)
+  list(scale = law$scale, guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
+}
+
+# what is left when `colluding` sites take theirs back is the noise that the guarantee is about
+share_law <- function(law, ask) {
+  k <- ask$shares$sites
+  honest <- k - ask$shares$colluding
+  law$share_sd <- law$scale * ask$n / sqrt(honest)
+  law$scale <- law$scale * sqrt(k / honest)
+  law$details <- c(law$details, list(sites = k, colluding = ask$shares$colluding))
+  law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
+    "each site clips its records and adds its share of the noise as asked%s",
+    if (honest > 1) sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs", ask$shares$colluding, k) else ""
+  ))
+  law
+}
