@@ -1,5 +1,4 @@
 /* Tangent noise one draw at a time inside C, as optimisers take it: built by noise.R beside copies of the package's kernels. */
-#include "kernels-alone.h"
 #include "tangent_noise.h"
 
 #include <R.h>
@@ -15,7 +14,7 @@ static void fail(struct host *host, int status)
 /* CPU seconds of n draws at p; the last one in out */
 void noise_single(char **name, int *param, double *p, double *sd, double *n, double *out, double *seconds)
 {
-    struct host host = {tick, fail};
+    struct host host = {.fail = fail};
     struct manifold m;
     struct rng rng;
     memset(&m, 0, sizeof m);

@@ -13,13 +13,12 @@ noise_single <- function() {
   kernels <- c("geometry/*.c", "base/linalg*.c", "base/tall.c", "base/rng*.c", "mechanism/tangent_noise.c", "mechanism/mechanism_laplace.c",
                "mechanism/sampler_logconcave.c")
   sources <- c(Sys.glob(file.path(bench, "..", "src", kernels)), file.path(bench, "noise-single.c"))
-  headers <- c(Sys.glob(file.path(bench, "..", "src", "*", "*.h")), file.path(bench, "..", "tools", "kernels-alone.h"))
+  headers <- Sys.glob(file.path(bench, "..", "src", "*", "*.h"))
   file.copy(c(sources, headers), folder)
-  compiled <- setdiff(basename(sources), "manifold_registry.c") # kernels-alone.h includes the registry
   old <- setwd(folder)
   on.exit(setwd(old))
   writeLines(c("PKG_CPPFLAGS = -DR_NO_REMAP", "PKG_LIBS = $(LAPACK_LIBS) $(BLAS_LIBS) $(FLIBS)"), "Makevars")
-  status <- system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", "noise-single.so", compiled), stdout = FALSE, stderr = FALSE)
+  status <- system2(file.path(R.home("bin"), "R"), c("CMD", "SHLIB", "-o", "noise-single.so", basename(sources)), stdout = FALSE, stderr = FALSE)
   if (status != 0) return(NULL)
   dll <- dyn.load(file.path(folder, "noise-single.so"))
   symbol <- getNativeSymbolInfo("noise_single", dll)

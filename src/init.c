@@ -5,6 +5,8 @@
 
 #include "ffi.h"
 
+#include <riemdp.h>
+
 #define ENTRIES(X)                                                                                                     \
     X(aliased, 4)                                                                                                      \
     X(ambient_noise, 9)                                                                                                \
@@ -124,10 +126,19 @@ static const R_CallMethodDef entries[] = {
 #undef X
         {NULL, NULL, 0}};
 
+/* for C code of other packages: inst/include/riemdp.h */
+#define CALLABLES(X)                                                                                                   \
+    X(check) X(close) X(dist) X(exp) X(laplace) X(log) X(mean) X(message) X(open) X(project) X(random) X(status) X(version) \
+    X(ambient) X(dim)
+
 attribute_visible void R_init_riemdp(DllInfo *dll)
 {
     R_registerRoutines(dll, NULL, entries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
     R_forceSymbols(dll, TRUE);
+#define X(name) R_RegisterCCallable("riemdp", "rdp_" #name, (DL_FUNC)(void (*)(void))rdp_##name);
+    CALLABLES(X)
+#undef X
     ffi_points_register(dll);
+    ffi_custom_register();
 }

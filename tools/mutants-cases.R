@@ -387,3 +387,11 @@ mutant("guess-missing-counted", "R/linear-guess.R", "  y <- y[, x[1, ] != 0, dro
 mutant("guess-interval-whole", "R/dp-lm-object.R", "statistics_sd(d, q, details$left)", "statistics_sd(d, q, object$epsilon)", "intervals are of the noise that was added", "linear-guess")
 mutant("scale-score-twice", "R/dp-lm-methods.R", "c(-abs(count[-last] - aim)", "c(-2 * abs(count[-last] - aim)", "a scale's score moves by 1", "linear-guess|objective-perturbation")
 mutant("scale-top-twice", "R/dp-lm-methods.R", "-max(0, count[last - 1] - aim))", "-2 * max(0, count[last - 1] - aim))", "the top's score moves by 1", "linear-guess|objective-perturbation")
+
+# ---- the core from C -----------------------------------------------------------------------------------------------------------------------------
+
+mutant("core-point-unchecked", "src/core/core.c", "int status = h->m.ops->check_point(&h->m, in[0], 0, n_p, h->work);\n    if (status == STATUS_OK)\n        status = tangent", "int status = STATUS_OK;\n    if (status == STATUS_OK)\n        status = tangent",
+       "the C interface refuses what is no point", "^core$")
+mutant("core-laplace-scale", "src/core/core.c", "laplace_make(&law, &h->m, sigma)", "laplace_make(&law, &h->m, 0.8 * sigma)", "draws through the C interface have the scale that was asked for", "^core$")
+mutant("core-mean-start", "src/core/core.c", "weights ? weights + begin : NULL", "NULL", "the C interface's mean is R's, bit for bit", "^core$")
+mutant("core-callable-wrong", "src/init.c", '"rdp_" #name, (DL_FUNC)', '"rdp_" #name "_", (DL_FUNC)', "the C interface is found by its names", "^core$")

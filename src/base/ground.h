@@ -51,11 +51,12 @@ enum status {
         STATUS_COUNT
 };
 
-/* What the lower storeys may ask of the one above. Neither call need return: nothing below owns more than the
- * caller's workspace. `tick` sees public counts only. */
+/* What the lower storeys may ask of the one above. `tick` (may be NULL) need not return, `fail` must not: nothing below owns more
+ * than the caller's workspace. `tick` sees public counts only. */
 struct host {
     void (*tick)(struct host *host, double done, double of);
     void (*fail)(struct host *host, int status);
+    double (*uniform)(struct host *host), (*normal)(struct host *host); /* the host's own generator: RNG_HOST alone asks for it */
 };
 
 static inline void host_tick(struct host *host, double done, double of)

@@ -1,12 +1,7 @@
 /* Small dense linear algebra: own loops where matrices are small, LAPACK above. */
-#define USE_FC_LEN_T
 #include "linalg.h"
+#include "lapack.h"
 
-#include <R_ext/BLAS.h>
-#include <R_ext/Lapack.h>
-#ifndef FCONE
-#define FCONE
-#endif
 #include <string.h>
 
 /* Sizes up to which own loops are used: beyond, an optimised BLAS may win, and reference BLAS hardly loses. */

@@ -1,7 +1,6 @@
 #include "rng.h"
 #include "rng_ziggurat.h"
 
-#include <R_ext/Random.h>
 #include <string.h>
 
 /* The barrier says that the zeros are read: a compiler may not drop them, though the memory dies. */
@@ -99,18 +98,18 @@ static double system_uniform(struct rng *rng)
 /* R's generator gives 16 good bits a draw whatever its kind */
 uint64_t rng_bits(struct rng *rng)
 {
-    if (rng->source != RNG_R)
+    if (rng->source != RNG_HOST)
         return next_word(rng);
     uint64_t x = 0;
     for (int i = 0; i < 4; i++)
-        x = x << 16 | (uint64_t)(unif_rand() * 65536);
+        x = x << 16 | (uint64_t)(rng->host->uniform(rng->host) * 65536);
     return x;
 }
 
 double rng_uniform(struct rng *rng)
 {
-    if (rng->source == RNG_R)
-        return unif_rand();
+    if (rng->source == RNG_HOST)
+        return rng->host->uniform(rng->host);
     return system_uniform(rng);
 }
 
@@ -183,8 +182,8 @@ static double system_normal(struct rng *rng)
 
 double rng_normal(struct rng *rng)
 {
-    if (rng->source == RNG_R)
-        return norm_rand();
+    if (rng->source == RNG_HOST)
+        return rng->host->normal(rng->host);
     return system_normal(rng);
 }
 
@@ -216,9 +215,9 @@ static size_t some_normals(struct rng *rng, size_t n, double sd, double *out)
 
 void rng_normals(struct rng *rng, size_t n, double sd, double *out)
 {
-    if (rng->source == RNG_R) {
+    if (rng->source == RNG_HOST) {
         for (size_t i = 0; i < n; i++)
-            out[i] = sd * norm_rand();
+            out[i] = sd * rng->host->normal(rng->host);
         return;
     }
     for (size_t done = 0; done < n;)

@@ -4,14 +4,14 @@
  * RNG_STREAM   every private release but the lattice's: ChaCha20 with fast key erasure, under a key of 256 bits and a nonce of 96 that
  *              the operating system gives each call anew (inst/proofs/randomness.md)
  * RNG_SYSTEM   the operating system's own bits, one by one: lattice mode
- * RNG_R        R's generator: simulations and mf_random */
+ * RNG_HOST     the host's generator, which is R's: simulations and mf_random */
 #ifndef RIEMDP_RNG_H
 #define RIEMDP_RNG_H
 
 #include "ground.h"
 #include "rng_chacha.h"
 
-enum rng_source { RNG_STREAM, RNG_SYSTEM, RNG_R };
+enum rng_source { RNG_STREAM, RNG_SYSTEM, RNG_HOST };
 enum { RNG_WORDS = 512 };
 
 /* Rounds of rejection at most. Each ends with probability .3 or more, so that none is left with one below 2^-2100, less than any double but

@@ -76,6 +76,18 @@ static void fail(struct host *base, int status)
     ffi_abort(NULL, status, "randomness", -1);
 }
 
+static double uniform(struct host *base)
+{
+    (void)base;
+    return unif_rand();
+}
+
+static double normal(struct host *base)
+{
+    (void)base;
+    return norm_rand();
+}
+
 /* ---- one call ------------------------------------------------------------------------------------------------------ */
 
 struct run {
@@ -105,7 +117,7 @@ static void run_cleanup(void *data)
 SEXP ffi_run(SEXP (*body)(struct call *c, void *data), void *data, SEXP manifold, int quiet)
 {
     struct run r = {body, data, manifold, {.keep = R_NilValue}};
-    r.call.host.base = (struct host){tick, fail};
+    r.call.host.base = (struct host){tick, fail, uniform, normal};
     r.call.host.started = r.call.host.checked = now();
     r.call.host.wait = -1;
     r.call.quiet = quiet;
@@ -139,7 +151,7 @@ static SEXP rng_inner(struct call *c, void *data)
 {
     struct rng_run *r = data;
     c->host.simulate = r->simulate;
-    rng_start(&r->rng, r->simulate ? RNG_R : RNG_STREAM, &c->host.base);
+    rng_start(&r->rng, r->simulate ? RNG_HOST : RNG_STREAM, &c->host.base);
     return r->body(c, &r->rng, r->data);
 }
 
@@ -212,10 +224,7 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
     m->floor = floor_value == R_NilValue ? 0 : ffi_number(floor_value, "floor");
     if (strcmp(m->ops->name, "custom") == 0)
         ffi_custom_attach(c, manifold);
-    int status = m->ops->init(m);
-    if (status == STATUS_OK && !((double)m->ambient * (double)(m->dim + 1) < 1e15 && m->ambient <= (size_t)1e8))
-        status = STATUS_BAD_MANIFOLD;
-    if (status != STATUS_OK)
+    if (manifold_init(m) != STATUS_OK)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     c->stamp = ffi_stamp(manifold);
     c->threads = m->flags & MANIFOLD_CALLS_R ? 1 : threads_wanted();

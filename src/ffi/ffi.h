@@ -70,6 +70,7 @@ double *ffi_doubles(size_t n); /* R_alloc */
 
 void ffi_manifold_read(struct call *c, SEXP manifold);
 void ffi_custom_attach(struct call *c, SEXP manifold); /* ffi_custom.c */
+void ffi_custom_register(void);
 
 /* reads the shape; raises on a wrong one */
 struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind);
@@ -145,9 +146,6 @@ SEXP ffi_points_rows(SEXP x, size_t length, uint64_t stamp, int tangent, size_t 
 
 /* one point in its plain single shape; landmarks as k x 2 where `like` (may be NULL) came so */
 SEXP ffi_single(struct call *c, const struct arg *like, const double *p);
-
-/* exp that can't fail: a vector beyond its domain is halved until it is inside (v is overwritten); `otherwise` is a public point */
-void ffi_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work);
 
 /* runs `draw` with a random source; wipes it (or saves R's state) however the call ends */
 SEXP ffi_with_rng(SEXP (*body)(struct call *c, struct rng *rng, void *data), void *data, SEXP manifold, int simulate,

@@ -176,11 +176,7 @@ RUN(project_tangent)
 }
 RUN(exp)
 {
-    int status = m->ops->exp(m, out, in[0], in[1], begin, end, work);
-    for (size_t i = begin; i < end && status == STATUS_OK && m->ops->at_edge; i++)
-        if (m->ops->at_edge(m, out + i * m->ambient))
-            status = STATUS_OUT_OF_REACH;
-    return status;
+    return manifold_exp(m, out, in[0], in[1], begin, end, work);
 }
 RUN(log)
 {

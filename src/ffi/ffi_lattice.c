@@ -147,7 +147,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     if (manifold_from_coords(m, v, m0, one(a), 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++)
             v[j] = 0;
-    ffi_exp_total(m, o, m0.x, v, m0.x, work);
+    manifold_exp_total(m, o, m0.x, v, m0.x, work);
     return ffi_single(c, elsewhere ? NULL : &x, o);
 }
 

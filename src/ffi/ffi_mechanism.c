@@ -48,22 +48,6 @@ static double read_positive(SEXP x, const char *label)
     return v;
 }
 
-/* exp, total: a vector beyond the domain of exp (incomplete manifolds) is halved until it is inside. At a public p that is a
- * function of the noisy vector alone, so post-processing; where p is the mean (complete manifolds) it happens only to what
- * doubles can't hold, and the last resort must not be p. */
-void ffi_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work)
-{
-    for (int k = 0; k < 200; k++) {
-        if (m->ops->exp(m, out, (struct points){p, 0}, (struct points){v, 0}, 0, 1, work) == STATUS_OK &&
-            all_finite(m->ambient, out))
-            return;
-        for (size_t j = 0; j < m->ambient; j++)
-            v[j] *= 0.5;
-    }
-    for (size_t j = 0; j < m->ambient; j++)
-        out[j] = otherwise[j];
-}
-
 /* One draw around a base point, in orthonormal coordinates there. Whether the call ends here has the same probability whatever the
  * records are. */
 static void draw(manifold_t m, const struct noise *noise, struct rng *rng, double *coords, double *work)
@@ -234,7 +218,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         for (size_t j = 0; j < dim; j++) /* base.x may be the mean itself: never what is released */
             q[j] = o[j];
     else
-        ffi_exp_total(m, q, base.x, v, o, work);
+        manifold_exp_total(m, q, base.x, v, o, work);
     if (carried && m->ops->from_origin(m, v, m0.x, (struct points){q, 0}, 0, 1, work) == STATUS_OK)
         q = v;
     else if (carried)
@@ -300,7 +284,7 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
             int status = manifold_from_coords(m, v, p, (struct points){a, 0}, 0, 1, work);
             if (status != STATUS_OK)
                 ffi_abort(c, status, "center", -1);
-            ffi_exp_total(m, out + i * m->ambient, p.x, v, p.x, work);
+            manifold_exp_total(m, out + i * m->ambient, p.x, v, p.x, work);
         }
         ffi_result_done(&r, 0, begin, end);
         host_tick(m->host, (double)end, (double)n);

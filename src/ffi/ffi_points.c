@@ -221,11 +221,7 @@ size_t ffi_common_length(struct arg *args, size_t count)
 
 size_t ffi_block(const struct call *c)
 {
-    /* some 32 KB; long vectors in rows, which are cheap to work on, 64 records: whole cache lines of each column; matrices, which
-     * are worked on four at once, 16 of them */
-    size_t doubles = c->m.ambient > c->m.dim ? c->m.ambient : c->m.dim, block = 4096 / (doubles ? doubles : 1) / 4 * 4;
-    size_t least = doubles > 16384 ? 1 : c->m.rows ? 16 : 64;
-    return block < least ? least : block > 512 ? 512 : block;
+    return manifold_block(&c->m);
 }
 
 static void pack(const struct arg *a, size_t begin, size_t end, double *out)

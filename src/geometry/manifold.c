@@ -22,6 +22,40 @@ size_t manifold_work(manifold_t m)
     return generic_work(m) + m->ops->work(m);
 }
 
+size_t manifold_block(manifold_t m)
+{
+    /* some 32 KB; long vectors in rows, which are cheap to work on, 64 records: whole cache lines of each column; matrices, which
+     * are worked on four at once, 16 of them */
+    size_t doubles = m->ambient > m->dim ? m->ambient : m->dim, block = 4096 / (doubles ? doubles : 1) / 4 * 4;
+    size_t least = doubles > 16384 ? 1 : m->rows ? 16 : 64;
+    return block < least ? least : block > 512 ? 512 : block;
+}
+
+int manifold_exp(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    int status = m->ops->exp(m, out, p, v, begin, end, work);
+    for (size_t i = begin; i < end && status == STATUS_OK && m->ops->at_edge; i++)
+        if (m->ops->at_edge(m, out + i * m->ambient))
+            status = STATUS_OUT_OF_REACH;
+    return status;
+}
+
+/* exp, total: a vector beyond the domain of exp (incomplete manifolds) is halved until it is inside. At a public p that is a
+ * function of the noisy vector alone, so post-processing; where p is the mean (complete manifolds) it happens only to what
+ * doubles can't hold, and the last resort must not be p. */
+void manifold_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work)
+{
+    for (int k = 0; k < 200; k++) {
+        if (m->ops->exp(m, out, (struct points){p, 0}, (struct points){v, 0}, 0, 1, work) == STATUS_OK &&
+            all_finite(m->ambient, out))
+            return;
+        for (size_t j = 0; j < m->ambient; j++)
+            v[j] *= 0.5;
+    }
+    for (size_t j = 0; j < m->ambient; j++)
+        out[j] = otherwise[j];
+}
+
 int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
 {
     if (m->ops->dist)

@@ -137,11 +137,16 @@ struct manifold_ops {
 
 /* Operation or generic: what every caller uses. Arguments as in the table; `work` has manifold_work() doubles. */
 size_t manifold_work(manifold_t m);
+size_t manifold_block(manifold_t m); /* records that one batch had best hold */
 size_t manifold_numeric_work(manifold_t m); /* for log_density and jacobi, which may be found numerically */
 int manifold_coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                     double *work);
 int manifold_from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
                          double *work);
+/* exp that says so where its result has been moved to the edge of what doubles hold */
+int manifold_exp(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
+/* exp that can't fail: a vector beyond its domain is halved until it is inside (v is overwritten); `otherwise` is a public point */
+void manifold_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work);
 int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
 int manifold_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
                        size_t end, double *work);
@@ -190,10 +195,13 @@ int manifold_ambient_inner(manifold_t m, double *out, struct points p, struct po
 void manifold_constant_jacobi(size_t n, double along, const double *v, const double *e, double c, double s, double b,
                               double *out_p, double *out_v);
 
-/* the compile-time registry (manifold_registry.c) */
+/* the registry (manifold_registry.c), and one table more, entered at loading: that of users' own manifolds, which needs R */
 const struct manifold_ops *manifold_lookup(const char *name);
+void manifold_enter(const struct manifold_ops *ops);
+/* ops->init and what all tables need of sizes; param, floor, context, host and ops are set */
+int manifold_init(struct manifold *m);
 extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_spd_affine, manifold_spd_bures,
     manifold_spd_logeuclidean, manifold_hyperboloid, manifold_ball, manifold_stiefel_euclidean,
-    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_custom;
+    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall;
 
 #endif
