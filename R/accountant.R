@@ -156,11 +156,12 @@ print.riemdp_price <- function(x, ...) {
 #' @export
 Ops.riemdp_price <- function(e1, e2) {
   plain <- function(e) if (inherits(e, "riemdp_price")) as.double(e) else e
-  if (missing(e2)) get(.Generic, mode = "function")(plain(e1)) else get(.Generic, mode = "function")(plain(e1), plain(e2))
+  f <- get(.Generic, mode = "function") # nolint: object_usage_linter.
+  if (missing(e2)) f(plain(e1)) else f(plain(e1), plain(e2))
 }
 
 #' @export
-Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double(x), ...)
+Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double(x), ...) # nolint: object_usage_linter.
 
 #' Lower and upper bounds of epsilon
 #'

@@ -328,14 +328,14 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   x <- graded(start, stop_at, cells)
   x[cells + 1] <- stop_at
   p <- (space$d - 1) / 2
-  F <- function(u) stats::pbeta(pmin(pmax(u, 0), 1), p, p)
+  cdf <- function(u) stats::pbeta(pmin(pmax(u, 0), 1), p, p)
   on <- angle_cells(k, far, two, x)
   bend <- angle_bend(space$d, on)
   if (above) {
-    up <- function(c) F((1 + c) / 2 * (1 + 2^-50))
+    up <- function(c) cdf((1 + c) / 2 * (1 + 2^-50))
     whole + beyond + cell_sums(law, set$shift, x, up(on$cosine$hi), bend, iv(0, up(on$C$hi)))$hi
   } else {
-    down <- function(c) F((1 - c) / 2 * (1 - 2^-50))
+    down <- function(c) cdf((1 - c) / 2 * (1 - 2^-50))
     cell_sums(law, set$shift, x, down(on$cosine$hi), bend, iv(down(on$C$hi), 1))$lo
   }
 }

@@ -199,7 +199,6 @@ steps_length <- function(ball, room) {
 mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   model <- if (inherits(M, "riemdp_custom")) "none" else if (target == "tangent") "flat" else .Call(riemdp_steps_model, M)
   facts <- mf_facts(M)
-  d <- facts$dimension
   r <- ball$radius
   no <- function(...) list(why = paste0(...), model = model)
   if (model == "none") {

@@ -327,13 +327,13 @@ all.equal.riemdp_points <- function(target, current, ...) {
 
 #' @export
 Ops.riemdp_points <- function(e1, e2) {
-  if (!.Generic %in% c("==", "!=") || nargs() != 2) abort_points("no arithmetic and no order")
+  if (!.Generic %in% c("==", "!=") || nargs() != 2) abort_points("no arithmetic and no order") # nolint: object_usage_linter.
   if (inherits(e1, "riemdp_points")) e2 <- like_points(e2, e1) else e1 <- like_points(e1, e2)
   if (length(e1) != length(e2) && min(length(e1), length(e2)) != 1) {
     abort_riemdp("shape", "there must be as many points on both sides, or one on either.")
   }
   same <- vctrs::vec_equal(e1, e2)
-  if (.Generic == "==") same else !same
+  if (.Generic == "==") same else !same # nolint: object_usage_linter.
 }
 
 #' @export

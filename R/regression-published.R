@@ -62,7 +62,6 @@ nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., fee
   if (ncol(x) != 1) abort_riemdp("unsupported", "the paper has one predictor.")
   y <- fit$model$.response
   p <- fit$coefficients$p
-  v <- fit$coefficients$v
   tau <- max(fit$residuals)
   if (!(tau > 0)) abort_riemdp("unsupported", "the curve goes through all records: the paper's scale is 0.")
   n <- length(y)

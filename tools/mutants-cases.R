@@ -107,10 +107,10 @@ mutant("circle-rounding", "R/gaussian-profile.R", "+ 1e-14 * ends) / total", "+ 
 mutant("wrapped-gaussian-small", "src/mechanism/mechanism_gaussian.c", "z[j] = sigma * rng_normal(rng);", "z[j] = 0.97 * sigma * rng_normal(rng);", "sigma of wrapped Gaussian noise", "mechanism-gaussian")
 mutant("tangent-noise-small", "src/mechanism/tangent_noise.c", "        rng_normals(rng, (end - begin) * d, sd, a);", "        rng_normals(rng, (end - begin) * d, 0.97 * sd, a);", "sd of tangent noise in coordinates", "tangent-noise")
 mutant("tangent-noise-projected-small", "src/mechanism/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
-mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)', 'last <- adaptive_stage(M, ask, 1, center, chosen)', "the last stage spends its share only", "mechanism-adaptive")
+mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)', "last <- adaptive_stage(M, ask, 1, center, chosen)", "the last stage spends its share only", "mechanism-adaptive")
 mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", 'plan$shares[["radius"]] * ask$epsilon', '2 * plan$shares[["radius"]] * ask$epsilon', "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
 mutant("adaptive-none-served", "R/mechanism-adaptive.R", "radii = radii[served]) else list(center = ask$center, radii = radii[1])", "radii = radii[served]) else list(center = center, radii = radii[1])", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
-mutant("adaptive-first-whole", "R/mechanism-adaptive.R", 'rough <- adaptive_stage(M, ask, shares[["center"]], ask$center, ask$ball$radius)', 'rough <- adaptive_stage(M, ask, 1, ask$center, ask$ball$radius)', "the first stage spends its share only", "mechanism-adaptive")
+mutant("adaptive-first-whole", "R/mechanism-adaptive.R", 'rough <- adaptive_stage(M, ask, shares[["center"]], ask$center, ask$ball$radius)', "rough <- adaptive_stage(M, ask, 1, ask$center, ask$ball$radius)", "the first stage spends its share only", "mechanism-adaptive")
 
 # ---- random numbers ------------------------------------------------------------------------------------------------------------------------------
 
@@ -133,7 +133,7 @@ mutant("hull-tail", "src/mechanism/sampler_logconcave.c", "x = from + log(v) / s
 
 mutant("lattice-no-rounding-errors", "R/mechanism-lattice.R", "real <- as.numeric(sensitivity) + 2 * bounds$error", "real <- as.numeric(sensitivity)", "rounding errors of both neighbours are paid for", "mechanism-lattice")
 mutant("lattice-no-grid", "R/mechanism-lattice.R", "shift <- outwards(real / step + sqrt(d))", "shift <- outwards(real / step)", "rounding to the lattice moves by up to sqrt(d) steps", "mechanism-lattice")
-mutant("lattice-laplace-l2", "R/mechanism-lattice.R", 'move <- if (law == "l2") shift else outwards(sqrt(d) * shift)', 'move <- shift', "coordinate-wise Laplace noise needs the l1 sensitivity", "mechanism-lattice")
+mutant("lattice-laplace-l2", "R/mechanism-lattice.R", 'move <- if (law == "l2") shift else outwards(sqrt(d) * shift)', "move <- shift", "coordinate-wise Laplace noise needs the l1 sensitivity", "mechanism-lattice")
 mutant("lattice-gaussian-rho", "R/mechanism-lattice.R", "outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)", "outwards(shift^2 / (4 * rho)), if (by_hand) floor else ceiling)", "sigma^2 = shift^2/(2 rho)", "mechanism-lattice")
 mutant("lattice-scale-down", "R/mechanism-lattice.R", "outwards(move / epsilon), if (by_hand) floor else ceiling)", "outwards(0.97 * move / epsilon), if (by_hand) floor else ceiling)", "the lattice's scale is shift/epsilon", "mechanism-lattice")
 mutant("lattice-by-hand", "R/mechanism-lattice.R", "if (by_hand) epsilon <- outwards(move / scale)", "if (by_hand) epsilon <- outwards(shift / (2 * scale))", "a scale by hand states its epsilon", "mechanism-lattice")
@@ -170,7 +170,7 @@ mutant("rows-single-untried", "R/problem.R", "all(vapply(c(1, 4, n), function(i)
 mutant("rows-unchecked", "R/problem.R", "if (out$batched) out$tried <- rows_apart(out, made_up_points(M))", "if (out$batched) out$tried <- TRUE", "rows are tried when the problem is made", "optimize")
 mutant("rows-unchecked-run", "R/dp-optimize.R", "  problem <- apart_in(problem, data, start)\n", "", "rows are tried in the form of the data", "optimize")
 mutant("rows-together-unshown", "R/problem.R", "problem$alone <- !isTRUE(shown)", "problem$alone <- FALSE", "rows that can't be shown to stay apart come one at a time", "optimize")
-mutant("optimum-sensitivity-half", "R/dp-optimize.R", 'sensitivity <- if (ask$sampling == "poisson") ask$clip[2] / ask$batch else 2 * ask$clip[2] / ask$batch', 'sensitivity <- ask$clip[2] / ask$batch', "a replaced record moves the clipped mean by 2C/b", "optimize")
+mutant("optimum-sensitivity-half", "R/dp-optimize.R", 'sensitivity <- if (ask$sampling == "poisson") ask$clip[2] / ask$batch else 2 * ask$clip[2] / ask$batch', "sensitivity <- ask$clip[2] / ask$batch", "a replaced record moves the clipped mean by 2C/b", "optimize")
 mutant("optimum-poisson-double", "R/dp-optimize.R", 'if (ask$sampling == "poisson") ask$clip[2] / ask$batch else', 'if (ask$sampling == "poisson") 0.97 * ask$clip[2] / ask$batch else', "an added record moves the clipped sum by C", "optimize")
 mutant("snapshot-half", "R/dp-optimize.R", "z * split * 2 * ask$clip[1] / ask$n", "z * split * ask$clip[1] / ask$n", "a replaced record moves the snapshot by 2 C0/n", "optimize")
 mutant("snapshots-unpaid", "R/dp-optimize.R", "rsvrg = total(event_compose(event_gaussian(z * split), times = steps / ask$inner), event_compose(sampled(z), times = steps))", "rsvrg = total(event_compose(sampled(z), times = steps))", "snapshots are paid for", "optimize")
@@ -178,7 +178,7 @@ mutant("restarts-unpaid", "R/dp-optimize.R", "  steps <- ask$steps * ask$restart
 mutant("disjoint-restarts-unpaid", "R/dp-optimize.R", "total(event_gaussian(z), times = ceiling(ask$steps / (ask$n %/% ask$batch)) * ask$restarts)", "total(event_gaussian(z), times = ceiling(ask$steps / (ask$n %/% ask$batch)))", "restarts over disjoint batches are paid for", "optimize")
 mutant("gaussian-total-steps", "R/dp-optimize.R", "    rgd = ask$steps * ask$restarts / z^2,\n    rsgd", "    rgd = 0.95 * ask$steps * ask$restarts / z^2,\n    rsgd", "mu of full-gradient steps", "optimize")
 mutant("gaussian-total-snapshots", "R/dp-optimize.R", "(1 + 1 / (ask$inner * split^2)) / z^2", "1 / z^2", "mu of snapshots", "optimize")
-mutant("sampled-as-poisson", "R/dp-optimize.R", 'if (ask$sampling == "poisson") event_poisson(ask$rate, g) else if (ask$share < 1) event_sample(ask$share, g) else g', 'if (ask$share < 1) event_sample(ask$share^2, g) else g', "batches are priced at their share", "optimize")
+mutant("sampled-as-poisson", "R/dp-optimize.R", 'if (ask$sampling == "poisson") event_poisson(ask$rate, g) else if (ask$share < 1) event_sample(ask$share, g) else g', "if (ask$share < 1) event_sample(ask$share^2, g) else g", "batches are priced at their share", "optimize")
 
 # ---- order of spending, ledger -------------------------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ test_that("randomised response bounds epsilon-DP: the divergence and its zCDP sl
       expect_gte(a * event_price(event_pure(e), "zcdp") * (1 + 1e-9), direct)
     }
     # the slope is attained as the order falls to 1
-    expect_equal(event_price(event_pure(e), "rdp", orders = 1 + 1e-6) , event_price(event_pure(e), "zcdp"), tolerance = 1e-5)
+    expect_equal(event_price(event_pure(e), "rdp", orders = 1 + 1e-6), event_price(event_pure(e), "zcdp"), tolerance = 1e-5)
   }
 })
 
