@@ -121,11 +121,7 @@ fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cu
   fit_of <- function(loss, cutoff, given, tol, starts, constant = FALSE) {
     fit_table(table, sample, constant, loss, cutoff, given, tol, max_iter, starts)
   }
-  fit <- if (loss == "huber" && is.null(cutoff)) {
-    fit_self_scaled(M, fit_of, function(now) table_quantiles(table, sample, 0.5, now), given, tol, starts)
-  } else {
-    fit_of(loss, cutoff, given, tol, starts)
-  }
+  fit <- fit_scaled(M, loss, cutoff, fit_of, function(now) table_quantiles(table, sample, 0.5, now), given, tol, starts)
   null <- fit_of(loss, fit$cutoff, NULL, tol, starts, constant = TRUE)
   foot <- new_points(fit$p, M)
   vectors <- new_points(fit$v, M, tangent = TRUE)

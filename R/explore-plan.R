@@ -179,6 +179,12 @@ explore_ui <- function() {
   )
 }
 
+explore_words <- function(w, best) {
+  sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s", w$space$label,
+          format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
+          if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
+}
+
 explore_server <- function(input, output, session) {
   spaces <- explore_spaces()
   shiny::observeEvent(input$space, {
@@ -205,9 +211,7 @@ explore_server <- function(input, output, session) {
     best <- p[p$chosen, ]
     none <- "No mechanism is available here: take more records, a larger epsilon or a smaller radius."
     shiny::validate(shiny::need(nrow(best) == 1, none))
-    sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s", w$space$label,
-            format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
-            if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
+    explore_words(w, best)
   })
   output$table <- shiny::renderTable(explore_table(plan()), na = "")
   output$curves <- shiny::renderPlot({

@@ -137,14 +137,10 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   fit_of <- function(loss, cutoff, given, tol, starts) {
     fit_regression(M, design$y, inner$z, w, loss, cutoff, given, tol, max_iter, starts)
   }
-  fit <- if (loss == "huber" && is.null(cutoff)) {
-    fit_self_scaled(M, fit_of, function(now) {
-      curve <- list(manifold = M, inner = list(foot = now$p, vectors = now$v, shift = 0, scale = 1))
-      stats::median(mf_dist(M, curve_points(curve, inner$z), design$y)[counts])
-    }, given, tol, starts)
-  } else {
-    fit_of(loss, cutoff, given, tol, starts)
-  }
+  fit <- fit_scaled(M, loss, cutoff, fit_of, function(now) {
+    curve <- list(manifold = M, inner = list(foot = now$p, vectors = now$v, shift = 0, scale = 1))
+    stats::median(mf_dist(M, curve_points(curve, inner$z), design$y)[counts])
+  }, given, tol, starts)
   null <- fit_regression(M, design$y, matrix(0, nrow(x), 0), w, loss, fit$cutoff, NULL, tol, max_iter, starts)
   foot <- new_points(fit$p, M)
   vectors <- new_points(fit$v, M, tangent = TRUE)
@@ -309,9 +305,10 @@ fit_regression <- function(M, y, z, w, loss, cutoff, given, tol, max_iter, start
   fit
 }
 
-# Huber with the scale of its own residuals, to self-consistency. fit_of: function(loss, cutoff, given, tol, starts); median_of:
-# function(curve), the median distance of the records that count.
-fit_self_scaled <- function(M, fit_of, median_of, given, tol, starts) {
+# The fit; Huber without a cutoff with the scale of its own residuals, to self-consistency. fit_of: function(loss, cutoff, given, tol,
+# starts); median_of: function(curve), the median distance of the records that count.
+fit_scaled <- function(M, loss, cutoff, fit_of, median_of, given, tol, starts) {
+  if (loss != "huber" || !is.null(cutoff)) return(fit_of(loss, cutoff, given, tol, starts))
   fit <- fit_of("squared", NULL, given, 1e-6, starts)
   cutoff <- NULL
   for (round in 1:200) {
