@@ -1,5 +1,5 @@
 # Where ledgers are kept: in memory, or in a database through DBI. A store knows no privacy: it hands the sums to a function that
-# decides and writes what comes back, in one transaction. R/ledger.R decides.
+# decides and writes what comes back, in one transaction. R/ledger-rules.R decides.
 
 # ---- numbers ------------------------------------------------------------------------------------------------------------
 # Running sums are kept in twice the precision of doubles: rows "hi" and "lo", a column for each unit. Hexadecimal text is the

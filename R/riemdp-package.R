@@ -11,7 +11,8 @@
 #    records columns formula chunk-reader chunk-answer chunk-map chunk-source
 #  4  Accounts: events, accountants, the ledger
 #    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp accountant-moments
-#    accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store ledger chunk-sites
+#    accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
+#    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile noise-error mechanism mechanism-laplace mechanism-lattice
 #    mechanism-gaussian mechanism-wrapped mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain
