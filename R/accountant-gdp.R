@@ -1,5 +1,5 @@
-# Gaussian DP: exact for Gaussian steps (Balle and Wang 2018; Dong, Roth and Su 2022, Corollary 2.13). For sampled ones the
-# central limit theorem gives a mu that is an estimate, neither upper nor lower bound: it is never chosen by itself.
+# Gaussian DP: exact for Gaussian steps (Balle and Wang 2018; Dong, Roth and Su 2022, Corollary 2.13). For sampled ones
+# the central limit theorem gives a mu that is an estimate, neither upper nor lower bound: it is never chosen by itself.
 
 gdp_accountant_epsilon <- function(event, delta) {
   mu <- gdp_price(event)
@@ -55,7 +55,10 @@ gaussian_delta <- function(mu, epsilon) {
 
 # largest mu for which the condition holds, rounded down
 gaussian_mu <- function(epsilon, delta) {
-  if (!(delta >= 1e-300)) abort_riemdp("argument", "for Gaussian noise `delta` must be at least 1e-300: doubles tell no smaller probabilities.")
+  if (!(delta >= 1e-300)) {
+    abort_riemdp("argument",
+                 "for Gaussian noise `delta` must be at least 1e-300: doubles tell no smaller probabilities.")
+  }
   f <- function(log_mu) log(gaussian_delta(exp(log_mu), epsilon)) - log(delta)
   lower <- log(epsilon + 1e-3) - log(50)
   while (f(lower) > 0) lower <- lower - 2

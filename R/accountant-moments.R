@@ -1,6 +1,6 @@
-# The moments accountant of Utpala et al. (2023), Claims 3 to 5, for variance-reduced descent: K(lambda) is lambda times the Renyi
-# divergence at lambda + 1. Kept to reproduce the paper; its Claim 4 isn't proven with the constant 28 (the theorem of Wang,
-# Balle and Kasiviswanathan 2019 gives up to 1.64 times as much) and holds in a range of lambda only.
+# The moments accountant of Utpala et al. (2023), Claims 3 to 5, for variance-reduced descent: K(lambda) is lambda times
+# the Renyi divergence at lambda + 1. Kept to reproduce the paper; its Claim 4 isn't proven with the constant 28 (the
+# theorem of Wang, Balle and Kasiviswanathan 2019 gives up to 1.64 times as much) and holds in a range of lambda only.
 
 # Claim 3 for a Gaussian, Claim 4 for a sample: 3.5 q^2 times that. NA outside the range of Claim 4.
 moments_of <- function(event, lambda, conditions = TRUE) {
@@ -31,7 +31,9 @@ moments_epsilon <- function(event, delta, conversion = "best", conditions = TRUE
   }
   out <- curve_epsilon(curve, delta, conversion)
   if (!is.finite(out$value)) {
-    unpriced(event, "the moments accountant", "no order meets the conditions of the sampling bound (noise multiplier at least 0.866, and few orders where q is large)")
+    unpriced(event, "the moments accountant",
+             paste("no order meets the conditions of the sampling bound (noise multiplier at least 0.866, and few",
+                   "orders where q is large)"))
   }
   out
 }

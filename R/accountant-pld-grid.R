@@ -1,7 +1,7 @@
-# ---- on the grid --------------------------------------------------------------------------------------------------------------
+# ---- on the grid -----------------------------------------------------------------------------------------------------
 
-# Cells of a smooth part: list(step, first, bins) a block. Steps of h up to DENSE of them from 0, beyond steps that double with the
-# loss: rare losses far above h need no finer cells, and there would be too many.
+# Cells of a smooth part: list(step, first, bins) a block. Steps of h up to DENSE of them from 0, beyond steps that
+# double with the loss: rare losses far above h need no finer cells, and there would be too many.
 DENSE <- 2^16
 
 cell_blocks <- function(ends, h, fold) {
@@ -82,12 +82,14 @@ fold_up <- function(at, mass, h, infinite) {
   list(at = c(-rev(at), 0, at), mass = c(rev(mirror), max(0, 1 - sum(mass, mirror) - infinite), mass))
 }
 
-spread_too_far <- function() abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
+spread_too_far <- function() {
+  abort_riemdp("unpriced", "the losses spread too far for a grid as fine as this answer needs.")
+}
 
 CELL_PARTS <- 4
 
-# The same from below; infinite losses are left out. With `couple` atoms aren't merged but split as from above, and `slip` says how
-# far that lifts losses: list(up, down, share, log_weight), see proofs/accounting.md, section 6.
+# The same from below; infinite losses are left out. With `couple` atoms aren't merged but split as from above, and
+# `slip` says how far that lifts losses: list(up, down, share, log_weight), see proofs/accounting.md, section 6.
 grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, theta = 0) {
   losses <- losses_below(source, h, tail, low, couple)
   if (source$fold) losses <- fold_below(losses, source$infinite)
@@ -96,7 +98,8 @@ grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, thet
   down <- !is.null(source$pair) && source$pair[4] == 1
   if (is.null(offset)) {
     atoms <- losses$atoms
-    offset <- if (source$fold) 0 else if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else
+    offset <- if (source$fold) 0 else
+      if (length(atoms$loss)) atoms$loss[which.max(log(atoms$mass) + theta * atoms$loss)] else
       first_group(near$loss, near$mass, h, down)
   }
   offset <- offset - h * round(offset / h)
@@ -116,8 +119,8 @@ grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, thet
   list(at = sums$at, mass = sums$mass, infinite = source$certain, offset = offset, slip = slip)
 }
 
-# A source's losses from below: list(near, far, atoms (each list(loss, mass)), beyond), where `far` lie beyond DENSE steps, `atoms` are
-# those that aren't to be merged, and `beyond` is the mass above all of them.
+# A source's losses from below: list(near, far, atoms (each list(loss, mass)), beyond), where `far` lie beyond DENSE
+# steps, `atoms` are those that aren't to be merged, and `beyond` is the mass above all of them.
 losses_below <- function(source, h, tail, low, couple) {
   none <- list(loss = double(), mass = double())
   own <- list(loss = source$loss, mass = source$mass)
@@ -162,7 +165,8 @@ split_coupled <- function(atoms, h, offset) {
        slip = list(x = pmax(0, loss - parts$below * h), share = parts$share, loss = atoms$loss[keep], mass = mass))
 }
 
-# log E[e^(theta L + t S)] of one step less log E[e^(theta L)], L the loss on the grid and S how far splitting has lifted it
+# log E[e^(theta L + t S)] of one step less log E[e^(theta L)], L the loss on the grid and S how far splitting has
+# lifted it
 slip_moment <- function(g, h, theta, t) {
   s <- g$slip
   scale <- max(theta * (s$loss + h), theta * (g$offset + h * s$rest_at), -1e300)
@@ -173,7 +177,8 @@ slip_moment <- function(g, h, theta, t) {
   vapply(t, function(v) log1p(sum(low * expm1(-v * s$x), high * expm1(v * (h - s$x))) / total), 0)
 }
 
-# list(by, log_odds): with tilted probability below e^log_odds, relative to all, the composed loss is lifted by more than `by`
+# list(by, log_odds): with tilted probability below e^log_odds, relative to all, the composed loss is lifted by more
+# than `by`
 slip_bound <- function(slips, times, h, theta, log_odds) {
   moved <- vapply(slips, function(g) any(g$slip$share > 0), NA)
   if (!any(moved)) return(list(by = 0, log_odds = -Inf))
@@ -198,8 +203,8 @@ merge_groups <- function(loss, mass, h, offset, down) {
   list(at = first + 0:bins, mass = out)
 }
 
-# Loss of the first merged outcome, which lies half a step before its own end: later groups then are half a step wide to either
-# side as well, where the law is smooth. The grid goes through it.
+# Loss of the first merged outcome, which lies half a step before its own end: later groups then are half a step wide to
+# either side as well, where the law is smooth. The grid goes through it.
 first_group <- function(loss, mass, h, down) {
   n <- length(loss)
   i <- if (down) rev(which(loss > loss[n] - 4 * h)) else which(loss < loss[1] + 4 * h)
@@ -211,7 +216,7 @@ first_group <- function(loss, mass, h, down) {
   loss[i[1]] + merged[k]
 }
 
-# ---- composition --------------------------------------------------------------------------------------------------------------
+# ---- composition -----------------------------------------------------------------------------------------------------
 
 # absolute error of one transform of masses that sum to 1: 16 u log2(n), proven in proofs/accounting.md, section 6
 fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
@@ -219,8 +224,9 @@ fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
 # relative error of masses on the grid: nodes, weights and exponentials of quadratures, or of an atom
 mass_error <- function(source) 1e-12 + 1e-14 * if (is.null(source$pair)) 0 else source$pair[2]
 
-# The parts' laws on one grid, tilted, and what is known of their sum without composing it: list(h, n, theta, laws (each at, w, jump,
-# times), log_scale (log E[e^(theta loss)]), rounding (relative error of whatever is computed from them), infinite, slip, ...).
+# The parts' laws on one grid, tilted, and what is known of their sum without composing it: list(h, n, theta, laws (each
+# at, w, jump, times), log_scale (log E[e^(theta loss)]), rounding (relative error of whatever is computed from them),
+# infinite, slip, ...).
 pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
   grid <- pld_grid(sources, times, plan, upper, h, couple)
   h <- grid$h
@@ -241,18 +247,20 @@ pld_laws <- function(sources, times, plan, upper, h, couple = FALSE) {
   first <- floor((grid$low - sums[["shift"]]) / h)
   low <- sums[["shift"]] + first * h
   high <- low + grid$n * h
-  list(h = h, n = grid$n, theta = theta, laws = Map(function(g, k) c(g$tilted$law, times = k), placed, times), first = first, low = low,
-       high = high, rounding = rounding, log_scale = sums[["scale"]], infinite = -expm1(sums[["finite"]]), slip = slip,
-       range = spread_of(sources, plan$tail, plan$low), steps = plan$steps,
+  list(h = h, n = grid$n, theta = theta, laws = Map(function(g, k) c(g$tilted$law, times = k), placed, times),
+       first = first, low = low, high = high, rounding = rounding, log_scale = sums[["scale"]],
+       infinite = -expm1(sums[["finite"]]), slip = slip, range = spread_of(sources, plan$tail, plan$low),
+       steps = plan$steps,
        bulk = if (!is.null(plan$cut)) {
          list(tilts = bulk_tilts, moment = Reduce(`+`, Map(function(g, k) k * g$tilted$bulk, placed, times)))
        },
        # probability of the tilted law beyond the window
-       log_out_high = sums[["high"]] - window$high_tilt * high + rounding, log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
+       log_out_high = sums[["high"]] - window$high_tilt * high + rounding,
+       log_out_low = sums[["low"]] + window$low_tilt * low + rounding)
 }
 
-# What the parts' atoms have in common: list(alone, the unit of a part that is the only one; step, of a lattice that holds the atoms;
-# exact, whether it holds all there is).
+# What the parts' atoms have in common: list(alone, the unit of a part that is the only one; step, of a lattice that
+# holds the atoms; exact, whether it holds all there is).
 common_lattice <- function(sources, h) {
   units <- unlist(lapply(sources, `[[`, "unit"))
   # atoms of one lattice alone: nothing is rounded, and no point between is needed
@@ -261,7 +269,8 @@ common_lattice <- function(sources, h) {
   list(alone = if (length(units) == 1 && length(sources) == 1) units, step = step, exact = atoms && !is.null(step))
 }
 
-# the grid of all parts, about h wide: list(h, n, low, theta, window, own_origin (whether it goes through the part's own origin))
+# the grid of all parts, about h wide: list(h, n, low, theta, window, own_origin (whether it goes through the part's own
+# origin))
 pld_grid <- function(sources, times, plan, upper, h, couple) {
   lattice <- common_lattice(sources, h)
   exact <- lattice$exact
@@ -289,8 +298,8 @@ pld_grid <- function(sources, times, plan, upper, h, couple) {
   list(h = h, n = n, low = low, theta = plan$theta, window = window, own_origin = alone || exact)
 }
 
-# One part on the grid, tilted: list(law (at, w, jump), sums (what adds up over the parts, as often as each is taken), bulk (log moments
-# of what lies below the cut)).
+# One part on the grid, tilted: list(law (at, w, jump), sums (what adds up over the parts, as often as each is taken),
+# bulk (log moments of what lies below the cut)).
 tilted_law <- function(g, h, theta, window, mass_error, cut, bulk_tilts) {
   at <- g$offset / h + g$at
   log_mass <- log(g$mass)
@@ -304,8 +313,8 @@ tilted_law <- function(g, h, theta, window, mass_error, cut, bulk_tilts) {
   heavy <- l >= top - 100
   span <- max(abs(log_mass[heavy]) + abs(theta * h * at[heavy]))
   u <- .Machine$double.eps / 2
-  sums <- c(rounding = mass_error + 4 * u * (span + abs(moment)) + 3e-14, high = shifted(window$high_tilt), low = shifted(-window$low_tilt),
-            scale = moment, finite = log1p(-g$infinite), shift = g$offset)
+  sums <- c(rounding = mass_error + 4 * u * (span + abs(moment)) + 3e-14, high = shifted(window$high_tilt),
+            low = shifted(-window$low_tilt), scale = moment, finite = log1p(-g$infinite), shift = g$offset)
   jump <- if (is.null(cut)) FALSE else h * at > cut
   bulk <- if (!is.null(cut)) {
     if (all(jump)) -Inf else log_moment(list(loss = h * at[!jump], log_mass = log_mass[!jump]), bulk_tilts)
@@ -332,7 +341,8 @@ pld_convolve <- function(d) {
       log_all <- log_all + times * log(size + Mod(x) + 2 * fft_error(n))
       x <- x / z
       far <- Mod(x)
-      lifts <- lifts + times * complex(real = 0.5 * log1p(pmax(2 * Re(x) + far^2, -0.999)), imaginary = atan2(Im(x), 1 + Re(x)))
+      lifts <- lifts + times *
+        complex(real = 0.5 * log1p(pmax(2 * Re(x) + far^2, -0.999)), imaginary = atan2(Im(x), 1 + Re(x)))
       wrong_lifts <- wrong_lifts + times * (2.2 * fft_error(n) * (sum(law$w[law$jump]) + far) / size + 32 * u * far)
       wrong_lifts[!(far < 0.5)] <- Inf
     }
@@ -350,7 +360,8 @@ pld_convolve <- function(d) {
   z[size == 0] <- 0
   if (jumps) {
     # B ((1 + J/B)^times - 1) of bulk B and jumps J
-    lift <- complex(real = expm1(Re(lifts)) * cos(Im(lifts)) - 2 * sin(Im(lifts) / 2)^2, imaginary = exp(Re(lifts)) * sin(Im(lifts)))
+    lift <- complex(real = expm1(Re(lifts)) * cos(Im(lifts)) - 2 * sin(Im(lifts) / 2)^2,
+                    imaginary = exp(Re(lifts)) * sin(Im(lifts)))
     wrong <- size * (Mod(lift) * (1.1 * relative + 32 * u) + 1.2 * exp(Re(lifts)) * wrong_lifts)
     z <- z * lift
     rough <- which(!(relative < 0.1 & wrong_lifts < 0.1 & is.finite(wrong)))
@@ -372,12 +383,14 @@ commonest_unit <- function(sources, times) {
   if (any(some)) sources[some][[which.max(times[some])]]$unit
 }
 
-# a step near h, or the largest, of which all units are multiples, so that no atom has to be moved; NULL where there is none
+# a step near h, or the largest, of which all units are multiples, so that no atom has to be moved; NULL where there is
+# none
 common_step <- function(units, h) {
   if (length(units) < 2) return(if (is.infinite(h)) units)
   m <- seq_len(if (is.infinite(h)) 1e4 else min(1e5, ceiling(30 * max(units) / h)))
   step <- max(units) / m
-  fits <- Reduce(`&`, lapply(units, function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
+  fits <- Reduce(`&`, lapply(units,
+                             function(u) abs(u / step - round(u / step)) < 1e-10 * u / step & round(u / step) >= 1))
   fine <- which(fits & step <= 1.5 * h)
   if (length(fine)) step[fine[1]]
 }
@@ -431,8 +444,9 @@ pld_profile <- function(d, upper, center) {
   list(loss = loss[keep], delta = pmin(pmax(delta, 0), 1))
 }
 
-# epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta, since far
-# below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above delta, or all is.
+# epsilon at delta on a curve that is linear in e^epsilon between grid points: the largest at which it reaches delta,
+# since far below the answer the untilted rounding hides the curve. NA where nothing in the window is known to be above
+# delta, or all is.
 grid_epsilon <- function(profile, delta, upper) {
   last <- max(c(0, which(profile$delta > delta)))
   if (last == 0 || last == length(profile$delta)) return(if (upper && last == 0) profile$loss[1] else NA)

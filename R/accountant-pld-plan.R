@@ -1,16 +1,17 @@
-# ---- a plan: theta, step and window -------------------------------------------------------------------------------------------
+# ---- a plan: theta, step and window ----------------------------------------------------------------------------------
 
 # Gauss-Legendre with five nodes on each of `pieces` equal parts of range: list(z, weight)
 quadrature_nodes <- function(range, pieces) {
   node <- c(0.5384693101056830910, 0.9061798459386639928)
-  weight <- c(0.2369268850561890875, 0.4786286704993664680, 0.5688888888888888889, 0.4786286704993664680, 0.2369268850561890875)
+  weight <- c(0.2369268850561890875, 0.4786286704993664680, 0.5688888888888888889, 0.4786286704993664680,
+              0.2369268850561890875)
   half <- diff(range) / (2 * pieces)
   mid <- range[1] + half * (2 * seq_len(pieces) - 1)
   list(z = as.vector(outer(half * c(-rev(node), 0, node), mid, `+`)), weight = rep(half * weight, pieces))
 }
 
-# The source as few atoms, for planning. Their moments must be as exact as a million steps need: a trapezoidal sum, cut where the folded law
-# has its edge, has a mass beside 1 that is taken to that power.
+# The source as few atoms, for planning. Their moments must be as exact as a million steps need: a trapezoidal sum, cut
+# where the folded law has its edge, has a mass beside 1 that is taken to that power.
 plan_atoms <- function(source, tail, low) {
   loss <- source$loss
   mass <- source$mass
@@ -97,13 +98,13 @@ pld_plan <- function(sources, times, delta = NULL, epsilon = NULL, tol = 1e-4) {
     tail <- exp(max(-600, min(log_delta, 0) - log(steps) - 10))
   }
   # bounds of epsilon (or delta) from the moments: Canonne, Kamath and Steinke (2020)
-  list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, low = low, atoms = atoms, K = K,
-       steps = steps, tol = tol, known = !is.null(epsilon))
+  list(theta = theta, mean = aim[1], sd = sd, target = target, log_delta = log_delta, tail = tail, low = low,
+       atoms = atoms, K = K, steps = steps, tol = tol, known = !is.null(epsilon))
 }
 
-# The window outside of which less than e^-14 of the answer lies: c(low, high), and the tilts that show it. From above what lies
-# beyond weighs e^(-theta loss) only, or its image's weight where that is above the target; from below all of it is taken off at
-# its largest weight.
+# The window outside of which less than e^-14 of the answer lies: c(low, high), and the tilts that show it. From above
+# what lies beyond weighs e^(-theta loss) only, or its image's weight where that is above the target; from below all of
+# it is taken off at its largest weight.
 tilted_window <- function(plan, upper, h) {
   k0 <- plan$K(plan$theta)
   room <- 14 + max(plan_excess(plan), k0 - plan$theta * plan$target - plan$log_delta)
@@ -137,9 +138,9 @@ tilted_window <- function(plan, upper, h) {
   list(high = high[1], high_tilt = high[2], low = low[1], low_tilt = low[2])
 }
 
-# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them: then only sums
-# with at least one loss above `cut` are composed, and the rest is bounded. The plan with the tilt that keeps the window narrow; as
-# it is where the bulk alone reaches the target, or rounding is small.
+# Where answers come from rare large losses no tilt brings them forward, and rounding of the bulk would drown them: then
+# only sums with at least one loss above `cut` are composed, and the rest is bounded. The plan with the tilt that keeps
+# the window narrow; as it is where the bulk alone reaches the target, or rounding is small.
 with_jumps <- function(plan, times) {
   k0 <- plan$K(plan$theta)
   excess <- k0 - plan$theta * plan$target - plan$log_delta
@@ -179,7 +180,8 @@ with_jumps <- function(plan, times) {
 grid_step <- function(plan, for_delta) {
   # delta falls by this factor, at most, over a loss of 1: theta in the tail, the spread near the middle
   rate <- max(plan$theta, 0.5 / plan$sd) + 1
-  # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by steps h^2 rate/12
+  # the grid adds at most h^2/6 of variance a step (a quarter where the law is rough), which moves epsilon by steps h^2
+  # rate/12
   tol <- plan$tol / if (plan$steps <= 100) 16 else 1
   slack <- if (for_delta) tol * min(1 / plan$theta, plan$sd) else tol * max(abs(plan$target), 1e-3 * plan$sd)
   min(sqrt(12 * slack / (plan$steps * rate)), 0.25 / rate)

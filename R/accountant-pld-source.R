@@ -1,6 +1,7 @@
-# Where privacy losses come from: list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of infinite loss), fold,
-# unit). `fold` means that only losses above 0 are meant and the rest is their mirror image; atoms are origin plus multiples of `unit` if that
-# isn't NULL. Of `infinite`, which may hold what was truncated, `certain` is real.
+# Where privacy losses come from: list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of
+# infinite loss), fold, unit). `fold` means that only losses above 0 are meant and the rest is their mirror image; atoms
+# are origin plus multiples of `unit` if that isn't NULL. Of `infinite`, which may hold what was truncated, `certain` is
+# real.
 
 PLD_POINTS <- 2^22
 
@@ -19,25 +20,30 @@ PLD_REACH <- 5e5
 
 PLD_GAUSSIAN_MOST <- 900
 
-pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL, origin = 0, certain = 0) {
-  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin, certain = certain)
+pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL,
+                       origin = 0, certain = 0) {
+  list(pair = pair, loss = loss, mass = mass, infinite = infinite, fold = fold, unit = unit, origin = origin,
+       certain = certain)
 }
 
 atoms_pure <- function(epsilon, delta = 0) {
-  pld_source(loss = c(-epsilon, epsilon), mass = (1 - delta) * c(stats::plogis(-epsilon), stats::plogis(epsilon)), infinite = delta,
-             certain = delta, unit = if (epsilon > 0) epsilon)
+  pld_source(loss = c(-epsilon, epsilon), mass = (1 - delta) * c(stats::plogis(-epsilon), stats::plogis(epsilon)),
+             infinite = delta, certain = delta, unit = if (epsilon > 0) epsilon)
 }
 
-# Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The noise's law
-# is log-concave, so the largest move is the worst one.
+# Noise on the integers with mass proportional to exp(-x^2/(2 sigma^2)), moved by whole steps: the loss is linear. The
+# noise's law is log-concave, so the largest move is the worst one.
 atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
   if (dimension > 1) {
-    abort_riemdp("unpriced", paste("a discrete Gaussian in several dimensions has no privacy-loss distribution here: the worst",
-                                   "direction isn't known. zCDP and Renyi DP price it."))
+    abort_riemdp("unpriced",
+                 paste("a discrete Gaussian in several dimensions has no privacy-loss distribution here: the worst",
+                       "direction isn't known. zCDP and Renyi DP price it."))
   }
   move <- ceiling(sensitivity)
   reach <- ceiling(sigma * 38)
-  if (reach + move > 2e6 || sigma < 1e-3) abort_riemdp("unpriced", "a discrete Gaussian that wide or narrow is priced by zCDP or Renyi DP.")
+  if (reach + move > 2e6 || sigma < 1e-3) {
+    abort_riemdp("unpriced", "a discrete Gaussian that wide or narrow is priced by zCDP or Renyi DP.")
+  }
   x <- seq(-reach, reach) # noise of the first law, around `move`
   log_mass <- -x^2 / (2 * sigma^2)
   mass <- exp(log_mass) / sum(exp(log_mass))
@@ -47,10 +53,13 @@ atoms_discrete_gaussian <- function(sigma, sensitivity, dimension) {
   pld_source(loss = loss[keep], mass = mass[keep], infinite = 1e-300, unit = move / (2 * sigma^2))
 }
 
-# Feldman, McMillan and Talwar (2021), Theorem 3.2: with C ~ Bin(n - 1, e^-epsilon), A ~ Bin(C, 1/2) and one coin for the record,
-# the pair (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
+# Feldman, McMillan and Talwar (2021), Theorem 3.2: with C ~ Bin(n - 1, e^-epsilon), A ~ Bin(C, 1/2) and one coin for
+# the record, the pair (A + coin, C - A + 1 - coin) against (A + 1 - coin, C - A + coin)
 atoms_shuffle <- function(n, epsilon) {
-  if (n > SHUFFLE_ATOMS) abort_riemdp("unpriced", sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
+  if (n > SHUFFLE_ATOMS) {
+    abort_riemdp("unpriced",
+                 sprintf("more than %g shuffled reports are priced alone, not in compositions.", SHUFFLE_ATOMS))
+  }
   p <- exp(-epsilon)
   s <- stats::plogis(epsilon)
   other <- stats::plogis(-epsilon)
@@ -68,7 +77,8 @@ atoms_shuffle <- function(n, epsilon) {
   atoms <- do.call(rbind, parts)
   atoms <- atoms[atoms[, 2] > 0, , drop = FALSE]
   far <- atoms[, 1] == Inf
-  pld_source(loss = atoms[!far, 1], mass = atoms[!far, 2], infinite = min(1, sum(atoms[far, 2]) + 2 * tiny * (length(counts) + 1)))
+  pld_source(loss = atoms[!far, 1], mass = atoms[!far, 2],
+             infinite = min(1, sum(atoms[far, 2]) + 2 * tiny * (length(counts) + 1)))
 }
 
 laplace_source <- function(e, q, enter) {
@@ -77,7 +87,11 @@ laplace_source <- function(e, q, enter) {
 
 # a sample of a step without noise: what a record's own presence shows, with probability q
 sampled_openly <- function(q, enter) {
-  if (enter) pld_source(loss = -log1p(-q), mass = 1) else pld_source(loss = log1p(-q), mass = 1 - q, infinite = q, certain = q)
+  if (enter) {
+    pld_source(loss = -log1p(-q), mass = 1)
+  } else {
+    pld_source(loss = log1p(-q), mass = 1 - q, infinite = q, certain = q)
+  }
 }
 
 # two atoms lie on a grid of their own
@@ -91,7 +105,8 @@ align_atoms <- function(source) {
   source
 }
 
-# z outside leaves at most `tail` where the loss is large, and `low` where it is small: that side may be cut more roughly
+# z outside leaves at most `tail` where the loss is large, and `low` where it is small: that side may be cut more
+# roughly
 smooth_range <- function(pair, tail, low = tail) {
   if (pair[1] == 1) return(c(-pair[2], pair[2]))
   if (pair[4] == 1) c(stats::qnorm(tail), -stats::qnorm(low)) else c(stats::qnorm(low), pair[2] - stats::qnorm(tail))
@@ -142,4 +157,6 @@ pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") el
 # all of the mass may tell all
 lost_source <- function(source) is.null(source$pair) && !any(source$mass > 0)
 
-free_source <- function(source) is.null(source$pair) && all(source$loss == 0) && source$infinite == 0 && any(source$mass > 0)
+free_source <- function(source) {
+  is.null(source$pair) && all(source$loss == 0) && source$infinite == 0 && any(source$mass > 0)
+}

@@ -1,13 +1,14 @@
-# Privacy-loss distributions. Each composed part is a source of losses; it is put on a grid so that the hockey-stick divergence
-# is bounded from above (connect the dots: Doroshenko et al. 2022) or from below (merged outcomes: post-processing), parts are
-# convolved by FFT, and what truncation, wrap-around and rounding can do is added or taken off.
+# Privacy-loss distributions. Each composed part is a source of losses; it is put on a grid so that the hockey-stick
+# divergence is bounded from above (connect the dots: Doroshenko et al. 2022) or from below (merged outcomes:
+# post-processing), parts are convolved by FFT, and what truncation, wrap-around and rounding can do is added or taken
+# off.
 #
-# Before the transform every law is tilted by e^(theta loss) with theta at the saddle point of the question: rounding is then
-# relative to the delta that is asked for and not to 1, so that delta = 1e-12 after a million steps keeps its digits, and the
-# window is a few standard deviations around the answer.
+# Before the transform every law is tilted by e^(theta loss) with theta at the saddle point of the question: rounding is
+# then relative to the delta that is asked for and not to 1, so that delta = 1e-12 after a million steps keeps its
+# digits, and the window is a few standard deviations around the answer.
 
-# Source of one part. `direction`: "leave" (the first data set holds the record), "enter", or "both" for replaced records, whose
-# pairs are their own mirror images.
+# Source of one part. `direction`: "leave" (the first data set holds the record), "enter", or "both" for replaced
+# records, whose pairs are their own mirror images.
 pld_part <- function(event, direction, upper = TRUE) {
   p <- event$parameters
   switch(event$type,
@@ -47,8 +48,8 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
   align_atoms(if (enter) entering(source, q, upper) else leaving(source, q, upper))
 }
 
-# So little noise that a grid of doubles doesn't hold its losses: from above nothing is known, from below as little noise as it holds.
-# P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own.
+# So little noise that a grid of doubles doesn't hold its losses: from above nothing is known, from below as little
+# noise as it holds. P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own.
 sampled_gaussian <- function(mu, q, enter, upper) {
   if (mu > PLD_GAUSSIAN_MOST && upper) return(sampled_openly(q, enter))
   if (mu > 0) pld_source(pair = c(0, min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0)
@@ -101,8 +102,8 @@ leaving <- function(source, q, upper) {
   source
 }
 
-# A share of the records, one of which is replaced: the amplified curve and its mirror image at once (Dong, Roth and Su 2022, Theorem 9),
-# above 0 that of "leave".
+# A share of the records, one of which is replaced: the amplified curve and its mirror image at once (Dong, Roth and Su
+# 2022, Theorem 9), above 0 that of "leave".
 replaced_source <- function(step, q, upper) {
   if (q == 1) return(pld_part(step, "both", upper))
   source <- sampled_source(step, q, "leave", upper, inner = "both")
@@ -125,7 +126,8 @@ claimed_source <- function(event, direction, upper) {
   pld_part(known[[which.min(size)]], direction, upper)
 }
 
-# From above: one event that dominates whatever a record meets in parallel parts; there is no general rule. From below: one of the parts.
+# From above: one event that dominates whatever a record meets in parallel parts; there is no general rule. From below:
+# one of the parts.
 dearest <- function(event, upper) {
   choices <- parallel_choices(event)
   if (length(choices) == 1) return(choices[[1]])
@@ -134,7 +136,8 @@ dearest <- function(event, upper) {
   mu <- largest_mu(choices)
   if (!is.null(mu)) return(new_event("gdp", event$adjacency, list(mu = mu)))
   private <- event$parameters$keys == "private"
-  two <- private && length(children) > 1 && !any(vapply(children, `[[`, "", "adjacency") == "add-remove") # a record may meet two open parts
+  # a record may meet two open parts
+  two <- private && length(children) > 1 && !any(vapply(children, `[[`, "", "adjacency") == "add-remove")
   pure <- lapply(children, basic_price)
   if (!any(vapply(pure, is.null, NA))) {
     response <- function(price) new_event("approx", event$adjacency, list(epsilon = price[1], delta = min(1, price[2])))
@@ -150,7 +153,8 @@ dearest <- function(event, upper) {
 }
 
 dearest_choice <- function(choices) {
-  size <- vapply(choices, function(choice) tryCatch(max(rdp_value(choice, 4)), riemdp_error_unpriced = function(e) 0), 0)
+  size <- vapply(choices, function(choice) tryCatch(max(rdp_value(choice, 4)), riemdp_error_unpriced = function(e) 0),
+                 0)
   choices[[which.max(size)]]
 }
 
@@ -170,13 +174,15 @@ dearest_sample <- function(event) {
   new_event(kind, event$adjacency, list(q = q), list(new_event("gdp", "either", list(mu = mu))))
 }
 
-# ---- questions ----------------------------------------------------------------------------------------------------------------
+# ---- questions -------------------------------------------------------------------------------------------------------
 
 # list(sources, times) for a direction
 pld_sources <- function(event, direction, upper) {
   parts <- event_parts(event)
   parts <- do.call(c, lapply(parts, function(part) { # a whole sample, or parallel parts, may be composed themselves
-    while (part$event$type %in% c("poisson", "sample") && part$event$parameters$q == 1) part$event <- part$event$children[[1]]
+    while (part$event$type %in% c("poisson", "sample") && part$event$parameters$q == 1) {
+      part$event <- part$event$children[[1]]
+    }
     if (part$event$type == "parallel") return(event_parts(dearest(part$event, upper), part$times))
     if (part$event$type == "compose") event_parts(part$event, part$times) else list(part)
   }))
@@ -208,14 +214,23 @@ pld_slack <- function(d) PLD_SLACK * max(d$h, d$range * 2^-20) * d$steps
 chernoff <- function(d, delta = NULL, epsilon = NULL) {
   if (d$theta <= 0) return(if (is.null(epsilon)) Inf else 1)
   v <- (d$log_scale + d$rounding) / d$theta
-  if (!is.null(epsilon)) return(min(1, delta_balle(d$theta + 1, v, epsilon - pld_slack(d)) + d$infinite * (1 + 1e-12) + 1e-300))
+  if (!is.null(epsilon)) {
+    return(min(1, delta_balle(d$theta + 1, v, epsilon - pld_slack(d)) + d$infinite * (1 + 1e-12) + 1e-300))
+  }
   if (d$infinite >= delta) return(Inf)
   max(0, epsilon_balle(d$theta + 1, v, delta - d$infinite) + pld_slack(d))
 }
 
-# One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be more.
+# One bound for one direction; `step` overrides the grid. From above: `least` is returned where the answer can't be
+# more.
 pld_answer <- function(parts, plan, upper, delta = NULL, epsilon = NULL, step = NULL, couple = FALSE, least = -Inf) {
-  h <- if (!is.null(step)) step else if (couple) couple_step(parts, plan, is.null(delta)) else grid_step(plan, is.null(delta))
+  h <- if (!is.null(step)) {
+    step
+  } else if (couple) {
+    couple_step(parts, plan, is.null(delta))
+  } else {
+    grid_step(plan, is.null(delta))
+  }
   laws <- function(plan) pld_laws(parts$sources, parts$times, plan, upper, h, couple)
   tiny <- !is.null(epsilon) && plan$log_delta < -680 # a bound of the moments leaves nothing
   if (tiny && !upper) return(list(value = 0, h = NA))
@@ -259,7 +274,8 @@ plan_guess <- function(plan, delta = NULL, epsilon = NULL) {
 }
 
 # `near`: an epsilon near the answer for `delta`, if one is known
-pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL, couple = FALSE) {
+pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, step = NULL, near = NULL,
+                      couple = FALSE) {
   tries <- lapply(pld_directions(event), function(direction) {
     parts <- pld_sources(event, direction, upper)
     if (any(vapply(parts$sources, lost_source, NA))) return(list(lost = TRUE))
@@ -268,21 +284,24 @@ pld_bound <- function(event, upper, delta = NULL, epsilon = NULL, tol = 1e-4, st
     list(parts = parts, plan = plan, guess = plan_guess(plan, delta, epsilon))
   })
   tries <- Filter(Negate(is.null), tries)
-  if (any(vapply(tries, function(try) isTRUE(try$lost), NA))) return(list(value = if (!upper) 0 else if (is.null(epsilon)) Inf else 1, h = NA))
+  if (any(vapply(tries, function(try) isTRUE(try$lost), NA))) {
+    return(list(value = if (!upper) 0 else if (is.null(epsilon)) Inf else 1, h = NA))
+  }
   best <- list(value = 0, h = NA)
   for (try in tries[order(-vapply(tries, `[[`, 0, "guess"))]) {
     a <- pld_answer(try$parts, try$plan, upper, delta, epsilon, step, couple, best$value)
     if (a$value <= best$value) next
     if (!is.null(delta) && is.null(near)) {
-      a <- replanned(a, try$parts, try$plan, tol, upper, function(plan) pld_answer(try$parts, plan, upper, delta, epsilon, step, couple), delta)
+      a <- replanned(a, try$parts, try$plan, tol, upper,
+                     function(plan) pld_answer(try$parts, plan, upper, delta, epsilon, step, couple), delta)
     }
     if (a$value >= best$value) best <- a
   }
   best
 }
 
-# Bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one. Plans are made anew for the
-# answer found until one fits.
+# Bounded losses, or rare large ones: the moments' answer, and the grid made for it, are far from the true one. Plans
+# are made anew for the answer found until one fits.
 replanned <- function(a, parts, plan, tol, upper, answer, delta) {
   for (round in 1:4) {
     if (!is.finite(a$value) || a$value <= 0) break
@@ -299,7 +318,9 @@ replanned <- function(a, parts, plan, tol, upper, answer, delta) {
 # the whole distribution on a grid, for steps inside a sample: untilted, with mass below the window moved up
 pld_distribution <- function(event, direction, upper) {
   parts <- pld_sources(event, direction, upper)
-  if (any(vapply(parts$sources, lost_source, NA))) return(list(h = 1, loss = 0, mass = 0, infinite = if (upper) 1 else 0))
+  if (any(vapply(parts$sources, lost_source, NA))) {
+    return(list(h = 1, loss = 0, mass = 0, infinite = if (upper) 1 else 0))
+  }
   plan <- pld_plan(parts$sources, parts$times, delta = 1e-10)
   plan$theta <- 0
   aim <- colSums(parts$times * t(vapply(plan$atoms, tilted, double(2), 0)))

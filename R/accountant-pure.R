@@ -9,7 +9,9 @@ basic_total <- function(event) {
 
 pure_epsilon <- function(event, delta) {
   price <- basic_total(event)
-  if (price[2] > delta) unpriced(event, "basic composition", "the deltas of its parts add up to more than the delta asked for")
+  if (price[2] > delta) {
+    unpriced(event, "basic composition", "the deltas of its parts add up to more than the delta asked for")
+  }
   list(value = price[1])
 }
 
@@ -32,8 +34,8 @@ equal_steps <- function(event) {
   list(epsilon = first[1], delta = first[2], times = sum(vapply(parts, `[[`, 0, "times")))
 }
 
-# Kairouz, Oh and Viswanath (2017), Theorem 3.3: k randomised responses. Every term is positive: with J ~ Bin(k, plogis(epsilon0)),
-# the sum of P(J = j) (1 - e^(epsilon - (2 j - k) epsilon0)) over positive brackets.
+# Kairouz, Oh and Viswanath (2017), Theorem 3.3: k randomised responses. Every term is positive: with J ~ Bin(k,
+# plogis(epsilon0)), the sum of P(J = j) (1 - e^(epsilon - (2 j - k) epsilon0)) over positive brackets.
 optimal_delta_of <- function(step, epsilon) {
   k <- step$times
   e <- step$epsilon
@@ -43,7 +45,9 @@ optimal_delta_of <- function(step, epsilon) {
     inner <- 0
   } else {
     peak <- max(from, floor(k * stats::plogis(e)))
-    if (spread > 5e6) abort_riemdp("unpriced", "that many steps are beyond the exact sum; privacy-loss distributions price them.")
+    if (spread > 5e6) {
+      abort_riemdp("unpriced", "that many steps are beyond the exact sum; privacy-loss distributions price them.")
+    }
     j <- seq(max(from, floor(peak - spread)), min(k, ceiling(peak + spread)))
     beyond <- stats::pbinom(max(j), k, stats::plogis(e), lower.tail = FALSE) +
       if (min(j) > from) stats::pbinom(min(j) - 1, k, stats::plogis(e)) else 0
@@ -58,7 +62,9 @@ optimal_delta_of <- function(step, epsilon) {
 
 optimal_epsilon <- function(event, delta) {
   step <- equal_steps(event)
-  if (-expm1(step$times * log1p(-step$delta)) > delta) unpriced(event, "optimal composition", "its deltas exceed the delta asked for")
+  if (-expm1(step$times * log1p(-step$delta)) > delta) {
+    unpriced(event, "optimal composition", "its deltas exceed the delta asked for")
+  }
   list(value = falling_root(function(epsilon) optimal_delta_of(step, epsilon), delta, step$times * step$epsilon))
 }
 
@@ -99,9 +105,10 @@ shuffle_delta_of <- function(n, epsilon0, epsilon) {
   min(1, sum(stats::dbinom(clones, n - 1, p) * gain) * (1 + 1e-9) + 2 * tiny)
 }
 
-# ---- one step alone: its privacy profile in closed form -----------------------------------------------------------------------
+# ---- one step alone: its privacy profile in closed form --------------------------------------------------------------
 
-# delta at epsilon >= 0; for samples the step's own at log(1 + (e^epsilon - 1)/q), q times (Balle, Barthe and Gaboardi 2018)
+# delta at epsilon >= 0; for samples the step's own at log(1 + (e^epsilon - 1)/q), q times (Balle, Barthe and
+# Gaboardi 2018)
 single_delta_of <- function(event, epsilon) {
   p <- event$parameters
   out <- switch(event$type,
@@ -129,9 +136,14 @@ single_delta_of <- function(event, epsilon) {
 # of a step of which each record is part with probability q: the larger of a record's leaving and its entering
 poisson_delta_of <- function(step, q, epsilon) {
   leave <- q * single_delta_of(step, above_sample(epsilon, q))
-  # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is rounded up
+  # Q against the mixture: (1 - g(1 - q)) delta(g q/(1 - g(1 - q))), g = e^epsilon; it grows with the factor, which is
+  # rounded up
   rest <- if (epsilon < 40) 1 - exp(epsilon) * (1 - q) + 4e-16 * exp(epsilon) else 0
-  enter <- if (rest > 0) rest * single_delta_of(step, max(0, (epsilon + log(q) - log(rest)) * (1 - 1e-15) - 1e-15)) else 0
+  enter <- if (rest > 0) {
+    rest * single_delta_of(step, max(0, (epsilon + log(q) - log(rest)) * (1 - 1e-15) - 1e-15))
+  } else {
+    0
+  }
   max(leave, enter)
 }
 

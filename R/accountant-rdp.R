@@ -1,6 +1,6 @@
-# Renyi DP. Everything is kept as (alpha - 1) times the divergence, log E_Q[(P/Q)^alpha], which is convex in alpha and 0 at 1: so
-# between whole orders linear interpolation is an upper bound. Sums are taken of P/Q - 1 rather than P/Q: nothing cancels, so
-# that q = 1e-6 and a million steps keep their digits.
+# Renyi DP. Everything is kept as (alpha - 1) times the divergence, log E_Q[(P/Q)^alpha], which is convex in alpha and 0
+# at 1: so between whole orders linear interpolation is an upper bound. Sums are taken of P/Q - 1 rather than P/Q:
+# nothing cancels, so that q = 1e-6 and a million steps keep their digits.
 
 # relative allowance for rounding, on every value
 RDP_ROUNDING <- 1e-12
@@ -67,7 +67,7 @@ rdp_between <- function(known, values, orders) {
   out * (1 + RDP_ROUNDING)
 }
 
-# ---- sampled steps ------------------------------------------------------------------------------------------------------------
+# ---- sampled steps ---------------------------------------------------------------------------------------------------
 
 # steps whose dominating pair is one law and its mirror image: for them the loss of leaving dominates that of entering
 mirrored <- function(event) {
@@ -125,16 +125,17 @@ whole_orders <- function(orders, f, step) {
   at <- function(alpha) value[match(alpha, needed)]
   share <- orders[use] - lower
   out[use] <- ((1 - share) * at(lower) + share * at(upper)) / (orders[use] - 1)
-  # divergences grow with the order: the next whole order bounds as well, and serves where the sum at the lower one is 0/0
+  # divergences grow with the order: the next whole order bounds as well, and serves where the sum at the lower one is
+  # 0/0
   next_one <- pmax(upper, 2)
   out[use] <- pmin(out[use], ifelse(next_one %in% needed, at(next_one) / (next_one - 1), Inf))
   out
 }
 
-# log E[(1 + y)^alpha], y = q(exp((2 z mu - mu^2)/2) - 1), z standard normal, by the trapezoidal rule on y's second-order rest
-# (1 + y)^alpha - 1 - alpha y = (1 + y) ((1 + y)^(alpha - 1) - 1) - (alpha - 1) y, which is never negative and has the same
-# integral less 1; the second form loses nothing at orders near 1. The integrand is analytic for
-# |Im z| < pi/mu; the step makes the rule's error e^-70 of the integral over the strip's edge.
+# log E[(1 + y)^alpha], y = q(exp((2 z mu - mu^2)/2) - 1), z standard normal, by the trapezoidal rule on y's
+# second-order rest (1 + y)^alpha - 1 - alpha y = (1 + y) ((1 + y)^(alpha - 1) - 1) - (alpha - 1) y, which is never
+# negative and has the same integral less 1; the second form loses nothing at orders near 1. The integrand is analytic
+# for |Im z| < pi/mu; the step makes the rule's error e^-70 of the integral over the strip's edge.
 rdp_poisson_gaussian <- function(q, mu, alpha) {
   if (mu == 0) return(0)
   whole <- alpha * mu^2 / 2 # never more than the step itself
@@ -151,7 +152,8 @@ rdp_poisson_gaussian <- function(q, mu, alpha) {
   big <- alpha * log1p_y - z^2 / 2
   scale <- max(0, big)
   rest <- ifelse(abs(alpha * y) < 1e-3 & abs(y) < 1e-3,
-                 y^2 * (1 + (alpha - 2) * y / 3 * (1 + (alpha - 3) * y / 4 * (1 + (alpha - 4) * y / 5 * (1 + (alpha - 5) * y / 6)))) *
+                 y^2 * (1 + (alpha - 2) * y / 3 *
+                        (1 + (alpha - 3) * y / 4 * (1 + (alpha - 4) * y / 5 * (1 + (alpha - 5) * y / 6)))) *
                    alpha * (alpha - 1) / 2 * exp(-z^2 / 2 - scale),
                  ifelse(alpha * log1p_y < 600,
                         ((1 + y) * expm1(pmin((alpha - 1) * log1p_y, 600)) - (alpha - 1) * y) * exp(-z^2 / 2 - scale),
@@ -181,7 +183,7 @@ sample_sum <- function(q, alpha, g, top) {
   log1p_exp(log_sum(c(second, rest)))
 }
 
-# ---- from a Renyi bound to (epsilon, delta) -----------------------------------------------------------------------------------
+# ---- from a Renyi bound to (epsilon, delta) --------------------------------------------------------------------------
 
 # Mironov (2017), Proposition 3
 epsilon_mironov <- function(alpha, value, delta) value - log(delta) / (alpha - 1)
@@ -194,15 +196,17 @@ delta_mironov <- function(alpha, value, epsilon) exp(log_delta_mironov(alpha, va
 # the largest divergence at an order that gives (epsilon, delta); negative where even none would not do
 renyi_limit <- function(alpha, epsilon, delta) epsilon - epsilon_balle(alpha, 0, delta)
 
-# Asoodeh et al. (2020), Theorem 3: the least divergence among pairs of coins that breaks (epsilon, delta). With p the one coin
-# and (p - delta) e^-epsilon the other the divergence is convex in p; a bound below its minimum implies (epsilon, delta).
+# Asoodeh et al. (2020), Theorem 3: the least divergence among pairs of coins that breaks (epsilon, delta). With p the
+# one coin and (p - delta) e^-epsilon the other the divergence is convex in p; a bound below its minimum implies
+# (epsilon, delta).
 least_divergence <- function(alpha, epsilon, delta) {
   # the minimum over p = delta + (1 - delta) w, w on the logit scale
   g <- function(t) {
     w <- stats::plogis(t)
     p <- delta + (1 - delta) * w
     a <- alpha * log(p) + (1 - alpha) * (log1p(-delta) + stats::plogis(t, log.p = TRUE))
-    b <- alpha * (log1p(-delta) + stats::plogis(-t, log.p = TRUE)) + (1 - alpha) * (epsilon + log1p(-(1 - delta) * w * exp(-epsilon)))
+    b <- alpha * (log1p(-delta) + stats::plogis(-t, log.p = TRUE)) +
+      (1 - alpha) * (epsilon + log1p(-(1 - delta) * w * exp(-epsilon)))
     max(-1e300, min(logs_add(a, b), 1e300))
   }
   # log of a convex function of p: one dip
@@ -218,7 +222,9 @@ divergence_slack <- function(alpha, epsilon, delta) 2e-15 * (alpha + 1) / (alpha
 epsilon_asoodeh <- function(alpha, value, delta) {
   # the bound grows with epsilon; the closed form is an upper end
   upper <- max(epsilon_balle(alpha, value, delta), 0)
-  miss <- function(epsilon) least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - divergence_slack(alpha, epsilon, delta)
+  miss <- function(epsilon) {
+    least_divergence(alpha, epsilon, delta) - value * (1 + 1e-10) - divergence_slack(alpha, epsilon, delta)
+  }
   if (miss(0) >= 0) return(0)
   if (upper == 0 || miss(upper) <= 0) return(upper)
   root <- stats::uniroot(miss, c(0, upper), tol = 1e-12 * upper)$root
@@ -242,8 +248,8 @@ delta_asoodeh <- function(alpha, value, epsilon) {
 
 RDP_CONVERSIONS <- c("best", "asoodeh", "balle", "mironov")
 
-# The order with the least `convert(order, value)`: a walk by factors from 1 + 8 up and down until it grows twice, then a search
-# between the neighbours. Any order gives a valid bound, so the search can only lose a little.
+# The order with the least `convert(order, value)`: a walk by factors from 1 + 8 up and down until it grows twice, then
+# a search between the neighbours. Any order gives a valid bound, so the search can only lose a little.
 best_order <- function(value, convert, orders = NULL) {
   score <- function(a) {
     v <- value(a)
@@ -298,7 +304,8 @@ curve_epsilon <- function(value, delta, conversion = "best", orders = NULL) {
   out <- best$score
   order <- best$order
   if (conversion %in% c("best", "asoodeh")) {
-    # the two conversions' best orders differ by one where divergences rise like a cliff beyond some order: samples, little noise
+    # the two conversions' best orders differ by one where divergences rise like a cliff beyond some order: samples,
+    # little noise
     tried <- if (is.null(orders) && order > 2) c(order, ceiling(order) - 1) else order
     found <- vapply(tried, function(a) epsilon_asoodeh(a, if (a == order) best$value else value(a), delta), 0)
     if (min(found) < out) order <- tried[which.min(found)]

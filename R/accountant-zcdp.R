@@ -32,7 +32,8 @@ zcdp_order <- function(epsilon, delta) dip_order(function(alpha) -renyi_limit(al
 zcdp_rho <- function(epsilon, delta) {
   order <- zcdp_order(epsilon, delta)
   limit <- -log(delta)
-  simple <- (epsilon / (sqrt(epsilon + limit) + sqrt(limit)))^2 # Bun and Steinke's, where the difference in the other cancels
+  # Bun and Steinke's, where the difference in the other cancels
+  simple <- (epsilon / (sqrt(epsilon + limit) + sqrt(limit)))^2
   max(renyi_limit(order, epsilon, delta) / order, simple) * (1 - 1e-12)
 }
 

@@ -20,9 +20,10 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 
 #' What events cost
 #'
-#' `dp_epsilon()` gives an epsilon at which the event is (epsilon, delta)-DP, `dp_delta()` a delta for a given epsilon. Both are
-#' upper bounds: rounding, truncation and grids are accounted for on the safe side. The price is for a plan whose events were all
-#' fixed before the first draw; events chosen after earlier results add up in a ledger by [event_price()].
+#' `dp_epsilon()` gives an epsilon at which the event is (epsilon, delta)-DP, `dp_delta()` a delta for a given epsilon.
+#' Both are upper bounds: rounding, truncation and grids are accounted for on the safe side. The price is for a plan
+#' whose events were all fixed before the first draw; events chosen after earlier results add up in a ledger by
+#' [event_price()].
 #'
 #' | accountant | prices | by |
 #' |---|---|---|
@@ -37,24 +38,25 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 #' | `"moments"` | Gaussian steps, samples without replacement | Utpala et al., Claims 3 and 4: constant not proven |
 #' | `"pld"` | all but zCDP and RDP bounds | privacy-loss distributions, convolved by FFT |
 #'
-#' `"auto"` takes the smallest of those that are proven bounds and apply. An event that an accountant can't price is an error,
-#' never free.
+#' `"auto"` takes the smallest of those that are proven bounds and apply. An event that an accountant can't price is an
+#' error, never free.
 #'
 #' @param event an event ([dp_event]).
 #' @param delta from 0 (pure steps only) to below 1.
 #' @param epsilon at least 0.
-#' @param accountant one of `"auto"`, `"pure"`, `"optimal"`, `"advanced"`, `"single"`, `"zcdp"`, `"rdp"`, `"gdp"`, `"clt"`,
-#'   `"moments"`, `"pld"`.
-#' @param conversion how a Renyi bound becomes (epsilon, delta): `"best"`, `"asoodeh"` (Asoodeh et al. 2020, which is optimal at
-#'   its order), `"balle"` (Balle et al. 2020; Canonne, Kamath and Steinke 2020), `"mironov"` (Mironov 2017), and for `"zcdp"`
-#'   also `"bun-steinke"` (Bun and Steinke 2016).
-#' @return A number of class `riemdp_price` that names its accountant: attributes `accountant`, `assumed` (whether a custom event's
-#'   bound was taken on trust), `proven` (`FALSE` for `"clt"` and `"moments"`), and where there is one the Renyi `order` or `mu`.
-#'   Arithmetic gives plain numbers. Closed forms exceed the exact value by at most 1e-10 of it, `"pld"` usually by 1e-4.
+#' @param accountant one of `"auto"`, `"pure"`, `"optimal"`, `"advanced"`, `"single"`, `"zcdp"`, `"rdp"`, `"gdp"`,
+#'   `"clt"`, `"moments"`, `"pld"`.
+#' @param conversion how a Renyi bound becomes (epsilon, delta): `"best"`, `"asoodeh"` (Asoodeh et al. 2020, which is
+#'   optimal at its order), `"balle"` (Balle et al. 2020; Canonne, Kamath and Steinke 2020), `"mironov"` (Mironov 2017),
+#'   and for `"zcdp"` also `"bun-steinke"` (Bun and Steinke 2016).
+#' @return A number of class `riemdp_price` that names its accountant: attributes `accountant`, `assumed` (whether a
+#'   custom event's bound was taken on trust), `proven` (`FALSE` for `"clt"` and `"moments"`), and where there is one
+#'   the Renyi `order` or `mu`. Arithmetic gives plain numbers. Closed forms exceed the exact value by at most 1e-10 of
+#'   it, `"pld"` usually by 1e-4.
 #' @section Errors: `riemdp_error_unpriced`, `riemdp_error_event`, `riemdp_error_adjacency`, `riemdp_error_argument`.
-#' @references Balle and Wang (2018), \url{https://proceedings.mlr.press/v80/balle18a.html}. Kairouz, Oh and Viswanath (2017),
-#'   \doi{10.1109/TIT.2017.2685505}. Mironov, Talwar and Zhang (2019), \doi{10.48550/arXiv.1908.10530}. Wang, Balle and
-#'   Kasiviswanathan (2019), \url{https://proceedings.mlr.press/v89/wang19b.html}. Asoodeh et al. (2020),
+#' @references Balle and Wang (2018), \url{https://proceedings.mlr.press/v80/balle18a.html}. Kairouz, Oh and Viswanath
+#'   (2017), \doi{10.1109/TIT.2017.2685505}. Mironov, Talwar and Zhang (2019), \doi{10.48550/arXiv.1908.10530}. Wang,
+#'   Balle and Kasiviswanathan (2019), \url{https://proceedings.mlr.press/v89/wang19b.html}. Asoodeh et al. (2020),
 #'   \doi{10.1109/ISIT44484.2020.9174015}. Doroshenko, Ghazi, Kamath, Kumar and Manurangsi (2022),
 #'   \doi{10.56553/popets-2022-0122}. Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
 #' @examples
@@ -114,8 +116,9 @@ ask_accountants <- function(event, given, wanted, accountant, conversion) {
     if (!is.null(found) && name %in% c("gdp", "single")) break
   }
   if (is.null(best)) {
-    abort_riemdp("unpriced", paste("no accountant prices this event at this", if (wanted == "epsilon") "delta:" else "epsilon:",
-                                   refusals[[length(refusals)]]))
+    abort_riemdp("unpriced",
+                 paste("no accountant prices this event at this", if (wanted == "epsilon") "delta:" else "epsilon:",
+                       refusals[[length(refusals)]]))
   }
   best
 }
@@ -165,11 +168,11 @@ Math.riemdp_price <- function(x, ...) get(.Generic, mode = "function")(as.double
 
 #' Lower and upper bounds of epsilon
 #'
-#' Privacy-loss distributions rounded both ways: the true epsilon of the events' dominating pairs lies between. The grid is
-#' refined until the two are within `tol` of each other, as far as memory and rounding allow. Where the answer comes from sums of
-#' a few rare losses of very different sizes they stay further apart: .04 of epsilon for a million Poisson samples with
-#' q = 1e-6 and noise multiplier .69 at delta = 1e-8, .01 for 1,831 samples with q = 2e-6 and .98 at delta = 1e-12. Both bounds
-#' still hold.
+#' Privacy-loss distributions rounded both ways: the true epsilon of the events' dominating pairs lies between. The grid
+#' is refined until the two are within `tol` of each other, as far as memory and rounding allow. Where the answer comes
+#' from sums of a few rare losses of very different sizes they stay further apart: .04 of epsilon for a million Poisson
+#' samples with q = 1e-6 and noise multiplier .69 at delta = 1e-8, .01 for 1,831 samples with q = 2e-6 and .98 at delta
+#' = 1e-12. Both bounds still hold.
 #'
 #' @inheritParams dp_epsilon
 #' @param delta above 0, below 1.
@@ -187,14 +190,17 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
   if (length(choices)) return(apply(vapply(choices, dp_bounds, double(2), delta, tol), 1, max))
   grid <- min(1e-4, tol / 4)
   best <- c(lower = 0, upper = Inf)
-  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources, function(source) length(source$loss) > 0, NA))
+  has_atoms <- any(vapply(pld_sources(event, pld_directions(event)[1], FALSE)$sources,
+                          function(source) length(source$loss) > 0, NA))
   gap <- Inf
   refine <- 1 / 8
   for (round in 1:5) {
     upper <- min(best[[2]], pld_bound(event, TRUE, delta = delta, tol = grid)$value)
     near <- if (is.finite(upper) && upper > 0) upper
     lower <- pld_bound(event, FALSE, delta = delta, tol = grid, near = near)$value
-    if (has_atoms && upper - lower > tol * upper) lower <- max(lower, pld_bound(event, FALSE, delta = delta, tol = grid, near = near, couple = TRUE)$value)
+    if (has_atoms && upper - lower > tol * upper) {
+      lower <- max(lower, pld_bound(event, FALSE, delta = delta, tol = grid, near = near, couple = TRUE)$value)
+    }
     best <- c(lower = max(best[[1]], lower), upper = upper)
     if (best[[2]] - best[[1]] <= tol * best[[2]] || !is.finite(best[[2]])) break
     if (best[[2]] - best[[1]] > 0.7 * gap) {
@@ -211,7 +217,8 @@ dp_bounds <- function(event, delta, tol = 5e-4) {
 
 #' Trade-off curve of an event
 #'
-#' The smallest type II error of a test between neighbouring data sets at each type I error, from below: no attack does better.
+#' The smallest type II error of a test between neighbouring data sets at each type I error, from below: no attack does
+#' better.
 #'
 #' @inheritParams dp_epsilon
 #' @param alpha type I errors, from 0 to 1.
@@ -230,7 +237,8 @@ dp_tradeoff <- function(event, alpha = seq(0, 1, 0.005)) {
   beta <- vapply(alpha, function(a) {
     max(0, 1 - curve$delta - if (a > 0) exp(curve$epsilon) * a else 0, exp(-curve$epsilon) * (1 - curve$delta - a))
   }, 0)
-  structure(data.frame(alpha = alpha, beta = beta), class = c("riemdp_tradeoff", "data.frame"), label = describe_event(event))
+  structure(data.frame(alpha = alpha, beta = beta), class = c("riemdp_tradeoff", "data.frame"),
+            label = describe_event(event))
 }
 
 # delta at many epsilons, from above
@@ -243,7 +251,8 @@ whole_profile <- function(event) {
   if (identical(basic_price(event), c(0, 0))) return(list(epsilon = 0, delta = 0))
   curves <- tryCatch(lapply(pld_directions(event), function(direction) {
     d <- pld_distribution(event, direction, TRUE)
-    d <- list(h = d$h, loss = d$loss, mass = d$mass, error = 0, rounding = PLD_ROUNDING, theta = 0, log_scale = 0, infinite = d$infinite, high = 0, log_out_high = -Inf)
+    d <- list(h = d$h, loss = d$loss, mass = d$mass, error = 0, rounding = PLD_ROUNDING, theta = 0, log_scale = 0,
+              infinite = d$infinite, high = 0, log_out_high = -Inf)
     p <- pld_profile(d, TRUE, 0)
     keep <- p$loss >= 0
     list(epsilon = p$loss[keep], delta = p$delta[keep])
@@ -267,8 +276,8 @@ whole_profile <- function(event) {
 #' All accountants side by side
 #'
 #' @inheritParams dp_epsilon
-#' @return A data frame of class `riemdp_accountants`, one row an accountant: `accountant`, `epsilon` (`NA` where it doesn't apply),
-#'   `proven`, `note`. It has a `plot()` method.
+#' @return A data frame of class `riemdp_accountants`, one row an accountant: `accountant`, `epsilon` (`NA` where it
+#'   doesn't apply), `proven`, `note`. It has a `plot()` method.
 #' @examples
 #' dp_accountants(event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000), 1e-5)
 #' @export
@@ -277,27 +286,30 @@ dp_accountants <- function(event, delta) {
   delta <- check_delta(delta)
   names <- names(ACCOUNTANT_TABLE)
   rows <- lapply(names, function(name) {
-    tryCatch(list(as.double(dp_epsilon(event, delta, name)), ""), riemdp_error_unpriced = function(e) list(NA_real_, conditionMessage(e)))
+    tryCatch(list(as.double(dp_epsilon(event, delta, name)), ""),
+             riemdp_error_unpriced = function(e) list(NA_real_, conditionMessage(e)))
   })
   note <- vapply(rows, `[[`, "", 2)
   known <- note == "" & names %in% names(NOTES)
   note[known] <- NOTES[names[known]]
-  structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1), proven = names %in% c(SOUND, "advanced"), note = note),
+  structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1), proven = names %in% c(SOUND, "advanced"),
+                       note = note),
             class = c("riemdp_accountants", "data.frame"))
 }
 
 #' Find the noise for a wanted price
 #'
-#' The smallest `sigma` for which the event costs at most `epsilon` at `delta`, rounded up: the returned value has been priced
-#' and fits. The price must fall as `sigma` grows.
+#' The smallest `sigma` for which the event costs at most `epsilon` at `delta`, rounded up: the returned value has been
+#' priced and fits. The price must fall as `sigma` grows.
 #'
 #' @param make a function of `sigma` that returns an event.
 #' @param epsilon positive.
 #' @inheritParams dp_epsilon
-#' @param tol relative distance from the smallest `sigma`; by default 1e-12 where the accountant is a closed form and 1e-5 else.
+#' @param tol relative distance from the smallest `sigma`; by default 1e-12 where the accountant is a closed form and
+#'   1e-5 else.
 #' @return A number of class `riemdp_price` with attributes `accountant`, `epsilon` (the price at it) and `tol`.
-#' @section Errors: `riemdp_error_calibration` where no `sigma` between 1e-6 and 1e9 fits, or all do; `riemdp_error_argument` where
-#'   `make` fails; errors of [dp_epsilon()].
+#' @section Errors: `riemdp_error_calibration` where no `sigma` between 1e-6 and 1e9 fits, or all do;
+#'   `riemdp_error_argument` where `make` fails; errors of [dp_epsilon()].
 #' @examples
 #' dp_calibrate(event_gaussian, epsilon = 1, delta = 1e-5)
 #' steps <- function(sigma) event_compose(event_poisson(0.01, event_gaussian(sigma)), times = 1000)
@@ -321,7 +333,11 @@ dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) 
   }
   # the cheap accountants first; they leave a bracket for the dear one
   first <- top_level(check_event(make(1)))
-  closed <- if (accountant == "auto") !is.null(gaussian_step(first)) else accountant %in% c("gdp", "pure", "zcdp", "advanced")
+  closed <- if (accountant == "auto") {
+    !is.null(gaussian_step(first))
+  } else {
+    accountant %in% c("gdp", "pure", "zcdp", "advanced")
+  }
   quick <- if (accountant != "auto") accountant else if (closed) "gdp" else "rdp"
   if (accountant == "auto" && !closed && is.infinite(price(1, "rdp"))) quick <- "auto"
   if (quick == "pld") quick <- if (is.finite(price(1, "rdp"))) "rdp" else "pld"
@@ -395,18 +411,18 @@ find_sigma <- function(price, range, epsilon, tol) {
 #' The price of an event in a unit that adds up
 #'
 #' @param event an event ([dp_event]).
-#' @param unit `"basic"`: `c(epsilon, delta)`; `"zcdp"`: rho of zero-concentrated DP; `"rdp"`: Renyi divergence at each of
-#'   `orders`; `"gdp"`: mu of Gaussian DP, for Gaussian steps only.
+#' @param unit `"basic"`: `c(epsilon, delta)`; `"zcdp"`: rho of zero-concentrated DP; `"rdp"`: Renyi divergence at each
+#'   of `orders`; `"gdp"`: mu of Gaussian DP, for Gaussian steps only.
 #' @param orders orders above 1, for `"rdp"`.
-#' @param delta for `"basic"`, and needed there where the event has no pure or stated (epsilon, delta) price: the whole event is
-#'   then turned into its epsilon at this delta by the best accountant.
+#' @param delta for `"basic"`, and needed there where the event has no pure or stated (epsilon, delta) price: the whole
+#'   event is then turned into its epsilon at this delta by the best accountant.
 #' @return `c(epsilon =, delta =)`, or a number, or one number an order (`Inf` where no finite bound is known).
 #' @section Errors: `riemdp_error_unpriced` where the unit can't hold the event: never a price of zero.
-#' @details Basic: pure parts count as they are; sampling takes epsilon to log(1 + q(e^epsilon - 1)) and delta to q delta.
-#'   zCDP: Gaussian 1/(2 sigma^2), also for the discrete one (sensitivity over sigma, squared, half), epsilon-DP epsilon tanh(epsilon/2), which is exact and
-#'   at most epsilon^2/2. Sampled Gaussians have no price in zCDP or GDP.
-#' @references Bun and Steinke (2016), \doi{10.1007/978-3-662-53641-4_24}. Mironov (2017), \doi{10.1109/CSF.2017.11}. Dong, Roth
-#'   and Su (2022), \doi{10.1111/rssb.12454}.
+#' @details Basic: pure parts count as they are; sampling takes epsilon to log(1 + q(e^epsilon - 1)) and delta to q
+#'   delta. zCDP: Gaussian 1/(2 sigma^2), also for the discrete one (sensitivity over sigma, squared, half), epsilon-DP
+#'   epsilon tanh(epsilon/2), which is exact and at most epsilon^2/2. Sampled Gaussians have no price in zCDP or GDP.
+#' @references Bun and Steinke (2016), \doi{10.1007/978-3-662-53641-4_24}. Mironov (2017), \doi{10.1109/CSF.2017.11}.
+#'   Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
 #' @examples
 #' event_price(event_compose(event_pure(0.1), event_laplace(5), times = 3), "basic")
 #' event_price(event_gaussian(2), "zcdp")

@@ -19,7 +19,8 @@ check_count <- function(x, name, least = 1, most = 1e6) {
 }
 
 check_number <- function(x, name, positive = FALSE, least = -Inf, most = Inf) {
-  ok <- is.numeric(x) && !is.object(x) && length(x) == 1 && !is.na(x) && is.finite(x) && x >= least && x <= most && (!positive || x > 0)
+  ok <- is.numeric(x) && !is.object(x) && length(x) == 1 && !is.na(x) && is.finite(x) && x >= least && x <= most &&
+    (!positive || x > 0)
   if (!ok) {
     range <- if (positive) "positive and finite" else if (is.finite(least) || is.finite(most)) {
       sprintf("between %g and %g", least, most)

@@ -1,5 +1,5 @@
-# Checkpoints of private optimisers: noisy and public quantities only, in a file; and a token in the ledger, so that what was paid for
-# once is drawn once, and on the records that it was paid for.
+# Checkpoints of private optimisers: noisy and public quantities only, in a file; and a token in the ledger, so that
+# what was paid for once is drawn once, and on the records that it was paid for.
 
 CHECKPOINT_PARTS <- 20 # states saved in a run
 
@@ -8,16 +8,19 @@ check_checkpoint <- function(path, ledger) {
     abort_riemdp("argument", "`checkpoint` must be the path of a file.")
   }
   if (is.null(ledger)) {
-    abort_riemdp("argument", "`checkpoint` needs a `ledger`, which keeps it from being resumed twice: give dp_ledger(path, ...).")
+    abort_riemdp("argument",
+                 "`checkpoint` needs a `ledger`, which keeps it from being resumed twice: give dp_ledger(path, ...).")
   }
   if (!dir.exists(dirname(path.expand(path)))) abort_riemdp("argument", "the directory of `checkpoint` doesn't exist.")
-  if (file.exists(path)) abort_riemdp("argument", "there is a file at `checkpoint`: go on with dp_resume(), or give another path.")
+  if (file.exists(path)) {
+    abort_riemdp("argument", "there is a file at `checkpoint`: go on with dp_resume(), or give another path.")
+  }
   path
 }
 
-# ---- which records -------------------------------------------------------------------------------------------------------
-# A fingerprint of the records and of what was paid for, under a random key. The key is in the checkpoint's file and the fingerprint in
-# the ledger: whoever has one of them can't try guesses of records against it.
+# ---- which records ---------------------------------------------------------------------------------------------------
+# A fingerprint of the records and of what was paid for, under a random key. The key is in the checkpoint's file and the
+# fingerprint in the ledger: whoever has one of them can't try guesses of records against it.
 
 new_key <- function() {
   digits <- paste0(random_id(), random_id())
@@ -25,9 +28,11 @@ new_key <- function() {
 }
 
 run_seal <- function(key, problem, data, ledger, data_set, part) {
-  code <- lapply(problem[c("loss", "gradient")], function(f) if (is.function(f)) c(deparse(args(f), control = NULL), deparse(body(f), control = NULL)))
+  code <- lapply(problem[c("loss", "gradient")],
+                 function(f) if (is.function(f)) c(deparse(args(f), control = NULL), deparse(body(f), control = NULL)))
   records <- if (is_chunks(data)) {
-    chunk_ask(data, list(kernel = "seal", key = key, problem = problem, counts = problem_counts(problem), M = problem$manifold), private = TRUE)
+    chunk_ask(data, list(kernel = "seal", key = key, problem = problem, counts = problem_counts(problem),
+                         M = problem$manifold), private = TRUE)
   } else {
     seal_of(key, plain_records(data))
   }
@@ -57,7 +62,9 @@ save_checkpoint <- function(run, path, ledger, old, seal) {
   token <- ledger_token(ledger, seal)
   partial <- paste0(path, ".part")
   run$value <- NULL
-  unwritten <- function(...) abort_riemdp("argument", "the file at `checkpoint` can't be written. The run is over, its budget is spent.")
+  unwritten <- function(...) {
+    abort_riemdp("argument", "the file at `checkpoint` can't be written. The run is over, its budget is spent.")
+  }
   state <- c(list(what = "riemdp checkpoint", format = 2L, ledger = ledger$uid, token = token), run)
   tryCatch(suppressWarnings(saveRDS(state, partial)), error = unwritten)
   if (!is.null(old)) ledger_use_token(ledger, old, seal)
@@ -72,37 +79,38 @@ drop_checkpoint <- function(path, ledger, token, seal) {
 
 #' Go on with an interrupted private run
 #'
-#' `dp_optimize(..., checkpoint = path, ledger = )` saves its state to a file some twenty times in a run. Where the run was interrupted
-#' or the process killed, `dp_resume()` goes on from the last state and returns what the run would have returned. Nothing is taken
-#' from the ledger again: the whole run was paid for before its first draw.
+#' `dp_optimize(..., checkpoint = path, ledger = )` saves its state to a file some twenty times in a run. Where the run
+#' was interrupted or the process killed, `dp_resume()` goes on from the last state and returns what the run would have
+#' returned. Nothing is taken from the ledger again: the whole run was paid for before its first draw.
 #'
-#' A checkpoint is resumed **once**: going on twice would draw noise for one price twice. The ledger keeps a token for each checkpoint,
-#' which is used up when it is resumed, replaced by a later one, or when the run ends; copies of the file share it. A second
-#' attempt ends in an error of class `riemdp_error_ledger`. If a resumed run is interrupted again before its next state is
-#' saved, it is over, and its budget is spent.
+#' A checkpoint is resumed **once**: going on twice would draw noise for one price twice. The ledger keeps a token for
+#' each checkpoint, which is used up when it is resumed, replaced by a later one, or when the run ends; copies of the
+#' file share it. A second attempt ends in an error of class `riemdp_error_ledger`. If a resumed run is interrupted
+#' again before its next state is saved, it is over, and its budget is spent.
 #'
-#' The file holds the iterate and further noisy or public quantities: as much as the trace of a release and no more, no record, no
-#' index of one and no state of a random generator, besides the key below. Steps that were drawn after the last state are drawn anew; nothing was
-#' shown of them (a callback of a user's own problem sees iterates: that it doesn't pass them on is assumed). Whoever may write to the file
-#' may change what a resumed run does: keep it with the curator.
+#' The file holds the iterate and further noisy or public quantities: as much as the trace of a release and no more, no
+#' record, no index of one and no state of a random generator, besides the key below. Steps that were drawn after the
+#' last state are drawn anew; nothing was shown of them (a callback of a user's own problem sees iterates: that it
+#' doesn't pass them on is assumed). Whoever may write to the file may change what a resumed run does: keep it with the
+#' curator.
 #'
 #' @param checkpoint path of the file.
 #' @section The same records:
-#' A run that was paid for one data set is not gone on with on another one. The token stands for the problem, data set and part that
-#' were paid for and for the records, by a fingerprint under a random key of 256 bits. The key is in the checkpoint's file and the
-#' fingerprint in the ledger, and neither is ever shown: with one of them alone nothing can be found out about records, with both a
-#' guess of all records can be tested, so that both belong to the curator. The file, and the key with it, is removed when the run
-#' ends. The records have to be given in the same form (values, order, chunks), and a problem's functions with the same text. That
-#' records are the same is checked for the curator and is no part of the release. Records at [sites()] can't be compared: no checkpoint
-#' is kept for those.
+#' A run that was paid for one data set is not gone on with on another one. The token stands for the problem, data set
+#' and part that were paid for and for the records, by a fingerprint under a random key of 256 bits. The key is in the
+#' checkpoint's file and the fingerprint in the ledger, and neither is ever shown: with one of them alone nothing can be
+#' found out about records, with both a guess of all records can be tested, so that both belong to the curator. The
+#' file, and the key with it, is removed when the run ends. The records have to be given in the same form (values,
+#' order, chunks), and a problem's functions with the same text. That records are the same is checked for the curator
+#' and is no part of the release. Records at [sites()] can't be compared: no checkpoint is kept for those.
 #'
 #' @param problem,data the problem and the records, as given to [dp_optimize()]: neither is in the file.
 #' @param ledger the ledger that the run was paid from.
 #' @param ... nothing; later arguments must be named.
 #' @param data_set,part what the run was paid for, as given to [dp_optimize()].
-#' @return An object of class `riemdp_optimize`, see [dp_optimize()]. Errors: `riemdp_error_argument` where file, problem or data don't
-#'   belong together (nothing is used up then), `riemdp_error_ledger` for a checkpoint that was resumed before or belongs to another
-#'   ledger, `riemdp_error_diverged`.
+#' @return An object of class `riemdp_optimize`, see [dp_optimize()]. Errors: `riemdp_error_argument` where file,
+#'   problem or data don't belong together (nothing is used up then), `riemdp_error_ledger` for a checkpoint that was
+#'   resumed before or belongs to another ledger, `riemdp_error_diverged`.
 #' @seealso [dp_optimize()], [dp_ledger()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 2, delta = 1e-5)
@@ -133,11 +141,15 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "defaul
   }
   input <- problem_call(apart_in(problem, data, NULL), data, private = TRUE)
   # under Poisson sampling the number of records is private and may not be checked
-  if (!is.na(run$ask$n) && run$ask$n != input$n) abort_riemdp("argument", "`data` has another number of records than the run began with.")
-  if (run$guarantee$rng == "operating system" && in_simulation()) {
-    abort_riemdp("argument", "a private run can't be gone on with inside with_simulation(): its noise could be drawn again.")
+  if (!is.na(run$ask$n) && run$ask$n != input$n) {
+    abort_riemdp("argument", "`data` has another number of records than the run began with.")
   }
-  seal <- run_seal(run$key, problem, data, ledger, check_name(data_set, "data_set"), if (!is.null(part)) check_name(part, "part"))
+  if (run$guarantee$rng == "operating system" && in_simulation()) {
+    abort_riemdp("argument",
+                 "a private run can't be gone on with inside with_simulation(): its noise could be drawn again.")
+  }
+  seal <- run_seal(run$key, problem, data, ledger, check_name(data_set, "data_set"),
+                   if (!is.null(part)) check_name(part, "part"))
   ledger_use_token(ledger, run$token, seal)
   if (problem$kind == "callback" && !is.null(run$guarantee$assumptions)) {
     run$guarantee$assumptions <- union(run$guarantee$assumptions, "callbacks pass on no iterate that they see")
@@ -159,5 +171,6 @@ read_checkpoint <- function(path) {
 is_checkpoint <- function(run) {
   is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 2L) && is.character(run$token) &&
     is.raw(run$key) && length(run$key) == 32 && is.list(run$budget) && is.list(run$ask) && is.list(run$plan) &&
-    inherits(run$guarantee, "riemdp_guarantee") && is.double(run$state) && length(run$state) > 3 && is.data.frame(run$trace)
+    inherits(run$guarantee, "riemdp_guarantee") && is.double(run$state) && length(run$state) > 3 &&
+    is.data.frame(run$trace)
 }

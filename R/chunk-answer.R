@@ -1,5 +1,5 @@
-# What can be asked of the records of a chunk, where they are. Kernels are named in the request; a site answers these and
-# nothing else.
+# What can be asked of the records of a chunk, where they are. Kernels are named in the request; a site answers these
+# and nothing else.
 
 chunk_answer <- function(request, x, size = NULL) {
   kernel <- registered("kernel", request$kernel)
@@ -9,7 +9,8 @@ chunk_answer <- function(request, x, size = NULL) {
     n <- switch(if (is.null(request$counts)) "points" else request$counts, own = own_count(x), rows = records_in(x),
                 frame = if (is.data.frame(x)) nrow(x) else records_in(x), .Call(riemdp_count, request$M, x))
     if (n != size) {
-      abort_riemdp("chunk_size", "it has another number of records than was fixed when the chunks were made: sizes are public.")
+      abort_riemdp("chunk_size",
+                   "it has another number of records than was fixed when the chunks were made: sizes are public.")
     }
   }
   request$size <- size

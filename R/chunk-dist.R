@@ -1,16 +1,16 @@
 #' Pairwise distances in blocks
 #'
-#' Distances between all pairs of records in [chunks()], one block of two chunks at a time, so that no more than two chunks are
-#' in memory in each worker.
+#' Distances between all pairs of records in [chunks()], one block of two chunks at a time, so that no more than two
+#' chunks are in memory in each worker.
 #'
 #' @param M a manifold.
 #' @param x records in [chunks()].
-#' @param each a function of a block (a matrix of distances, rows for the records of one chunk and columns for those of another
-#'   or the same) and the numbers of its rows' and of its columns' records; it runs where the block is made. `NULL`: all
-#'   distances are returned.
-#' @return With `each`: a list of its results, one for each pair of chunks i <= j, in the order (1, 1), (1, 2), (2, 2), (1, 3),
-#'   ... Without: an object of class `dist`, which takes 4 n (n - 1) bytes. Errors: `riemdp_error_cut_locus` and those of
-#'   [chunks()].
+#' @param each a function of a block (a matrix of distances, rows for the records of one chunk and columns for those of
+#'   another or the same) and the numbers of its rows' and of its columns' records; it runs where the block is made.
+#'   `NULL`: all distances are returned.
+#' @return With `each`: a list of its results, one for each pair of chunks i <= j, in the order (1, 1), (1, 2), (2, 2),
+#'   (1, 3), ... Without: an object of class `dist`, which takes 4 n (n - 1) bytes. Errors: `riemdp_error_cut_locus` and
+#'   those of [chunks()].
 #' @seealso [mf_dist_matrix()]
 #' @examples
 #' x <- chunks(wishart_spd[, , 1:30], size = 10)

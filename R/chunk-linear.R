@@ -1,13 +1,14 @@
-# Private linear regression over tables in chunks: the solver, the statistics and the scale's counts as in memory, their sums from
-# chunk_ask().
+# Private linear regression over tables in chunks: the solver, the statistics and the scale's counts as in memory, their
+# sums from chunk_ask().
 
-# What takes the place of features x and responses y. `y`: what is done to the responses, a list of list(b, scale, limit), one after the
-# other.
+# What takes the place of features x and responses y. `y`: what is done to the responses, a list of list(b, scale,
+# limit), one after the other.
 linear_chunks <- function(data, spec, columns, bounds, reach, names = chunk_names(data)) {
   wants <- predictor_types(spec, bounds)
   found <- chunk_variables(c(spec$responses, spec$predictors), names, data, constant_scope(spec$constants))
-  ask <- list(spec = spec[c("responses", "predictors")], wants = wants, declared = data$columns, constants = found$constants, names = found$columns,
-              columns = columns, bounds = bounds, reach = reach, counts = "frame")
+  ask <- list(spec = spec[c("responses", "predictors")], wants = wants, declared = data$columns,
+              constants = found$constants, names = found$columns, columns = columns, bounds = bounds, reach = reach,
+              counts = "frame")
   x <- structure(list(data = check_chunks(data), ask = ask), class = "riemdp_linear_chunks")
   list(x = x, y = list())
 }

@@ -1,21 +1,23 @@
-# The one seam between chunks and whoever works on them. A request is a plain list: the name of a kernel and what it needs
-# besides the chunk's records, all of it public, or an iterate that the worker may see. chunk_answer() answers it where the
-# records are.
+# The one seam between chunks and whoever works on them. A request is a plain list: the name of a kernel and what it
+# needs besides the chunk's records, all of it public, or an iterate that the worker may see. chunk_answer() answers it
+# where the records are.
 
 CHUNK_ATTEMPTS <- 3
 
 # all that a private call says of a chunk that fails, whichever it is and whatever was raised
-UNREADABLE <- paste("a chunk can't be read or worked on, or holds another number of records than was fixed when the chunks were made.",
+UNREADABLE <- paste("a chunk can't be read or worked on, or holds another number of records than was fixed when",
+                    "the chunks were made.",
                     "A plain function of the same records says which and why; that isn't private.")
 
-# Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them; `other`: the
-# number of a second chunk for each. Who answers, and when, has no say in what is answered.
+# Answers of the chunks `only`, in their order. `each`: further entries of the request, a list for each of them;
+# `other`: the number of a second chunk for each. Who answers, and when, has no say in what is answered.
 chunk_ask <- function(x, request, each = NULL, only = seq_along(x$pieces), private = FALSE, other = NULL) {
   map <- x$map %||% getOption("riemdp.map", NULL) %||% map_here
   if (!is.function(map)) abort_riemdp("argument", "the option riemdp.map must be a function like lapply().")
   request$private <- private
   tasks <- chunk_tasks(x, request, each, only, other)
-  if (private) map <- uncounted_map(map) # how many passes a private call makes, and over which chunks, may depend on records
+  # how many passes a private call makes, and over which chunks, may depend on records
+  if (private) map <- uncounted_map(map)
   answers <- gather_answers(map, tasks, only, private)
   for (one in answers) if (!is.null(one$failed)) raise_failed(one, private)
   lapply(answers, `[[`, "value")
@@ -25,9 +27,10 @@ chunk_tasks <- function(x, request, each, only, other) {
   home <- process_name()
   lapply(seq_along(only), function(j) {
     i <- only[j]
-    list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]], reader = x$reader,
-         own = x$own, open = x$open, shape = x$shape, columns = x$columns,
-         size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]), home = home)
+    list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]],
+         reader = x$reader, own = x$own, open = x$open, shape = x$shape, columns = x$columns,
+         size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]),
+         home = home)
   })
 }
 
@@ -50,7 +53,8 @@ gather_answers <- function(map, tasks, only, private) {
     if (length(open) == 0) return(answers)
   }
   abort_riemdp("worker", paste0(
-    if (private) "a chunk" else sprintf("chunk %d", only[open[1]]), sprintf(" was given to workers %d times and no answer came back.", CHUNK_ATTEMPTS),
+    if (private) "a chunk" else sprintf("chunk %d", only[open[1]]),
+    sprintf(" was given to workers %d times and no answer came back.", CHUNK_ATTEMPTS),
     if (!private && !is.null(said)) paste0(" The last of them said: ", said)
   ))
 }
@@ -104,7 +108,9 @@ chunk_task <- function(task) {
       if (inherits(answer, "riemdp_error")) stop(answer)
       return(answer)
     }
-    read <- function(piece) read_piece(piece, task, private, task$request$names, !identical(task$request$problem$kind, "callback"))
+    read <- function(piece) {
+      read_piece(piece, task, private, task$request$names, !identical(task$request$problem$kind, "callback"))
+    }
     x <- read(task$piece)
     if (!is.null(task$other)) task$request$other <- read(task$other)
     chunk_answer(task$request, x, task$size)
@@ -147,17 +153,17 @@ map_here <- function(X, FUN) {
 
 #' Workers for records in chunks
 #'
-#' Functions like [lapply()] for the argument `map` of [chunks()] or the option `riemdp.map`, with which chunks are worked on in
-#' parallel. Results are the same to the last bit as with one process.
+#' Functions like [lapply()] for the argument `map` of [chunks()] or the option `riemdp.map`, with which chunks are
+#' worked on in parallel. Results are the same to the last bit as with one process.
 #'
 #' * `map_future()`: by `future.apply`, wherever `future::plan()` says: `plan(multisession)`, `plan(cluster)` on several
-#'   machines, `plan(future.batchtools::batchtools_slurm)` on a cluster. Where a worker is lost its chunks run again, and a plan
-#'   whose workers are gone is set up anew.
-#' * `map_mirai()`: by `mirai`, on the daemons that `mirai::daemons()` has set up, here or over TCP on other machines. Where a
-#'   daemon is lost the chunk that it had runs again on another one.
+#'   machines, `plan(future.batchtools::batchtools_slurm)` on a cluster. Where a worker is lost its chunks run again,
+#'   and a plan whose workers are gone is set up anew.
+#' * `map_mirai()`: by `mirai`, on the daemons that `mirai::daemons()` has set up, here or over TCP on other machines.
+#'   Where a daemon is lost the chunk that it had runs again on another one.
 #'
-#' Workers need this package, and the packages that readers use, installed. They read their chunks themselves, so paths must
-#' mean the same there. Elements of [chunks()] of arrays are sent along.
+#' Workers need this package, and the packages that readers use, installed. They read their chunks themselves, so paths
+#' must mean the same there. Elements of [chunks()] of arrays are sent along.
 #'
 #' @param ... further arguments of `future.apply::future_lapply()`, e.g. `future.scheduling`.
 #' @param compute name of the compute profile of mirai's daemons, `NULL` for the default.
@@ -181,7 +187,8 @@ map_future <- function(...) {
   more <- list(...)
   function(X, FUN) {
     call <- c(list(X, FUN, future.seed = NULL), more)
-    tryCatch(do.call(future.apply::future_lapply, call[!duplicated(names(call)) | names(call) == ""]), FutureError = function(e) {
+    call <- call[!duplicated(names(call)) | names(call) == ""]
+    tryCatch(do.call(future.apply::future_lapply, call), FutureError = function(e) {
       # a lost worker takes its plan with it: set it up anew and leave what is missing to the next attempt
       plan <- future::plan("next")
       future::plan("sequential")
@@ -200,7 +207,9 @@ map_mirai <- function(compute = NULL, timeout = NULL) {
   force(compute)
   force(timeout)
   function(X, FUN) {
-    one <- function(task) eval(quote(mirai::mirai(f(x), .args = list(f = FUN, x = task), .timeout = timeout, .compute = compute)))
+    one <- function(task) {
+      eval(quote(mirai::mirai(f(x), .args = list(f = FUN, x = task), .timeout = timeout, .compute = compute)))
+    }
     jobs <- lapply(X, one)
     lapply(jobs, function(job) mirai::call_mirai(job)$data)
   }

@@ -30,7 +30,9 @@ chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
   facts <- mf_facts(M)
   # the records that say how long the first step may be, and the first one that counts
   looked <- chunk_records(M, x, unique(c(first, seq(1, n, by = floor(n / 16) + 1))))
-  seed <- if (is.null(start)) c(rep(0, facts$ambient), if (M$name == "grassmann") looked[, 1] else rep(0, facts$ambient))
+  seed <- if (is.null(start)) {
+    c(rep(0, facts$ambient), if (M$name == "grassmann") looked[, 1] else rep(0, facts$ambient))
+  }
   sums <- exact_total(chunk_ask(x, list(kernel = "start", M = M, seed = seed), each))
   begin <- if (!is.null(start)) {
     .Call(riemdp_stored, M, start)
@@ -65,7 +67,8 @@ chunk_variance <- function(x, M, weights, center) {
     ends <- cumsum(x$sizes)
     each <- Map(function(from, to) list(weights = weights[from:to]), ends - x$sizes + 1, ends)
   }
-  sums <- exact_total(chunk_ask(x, list(kernel = "logs", M = M, p = .Call(riemdp_stored, M, center), median = FALSE), each))
+  sums <- exact_total(chunk_ask(x, list(kernel = "logs", M = M, p = .Call(riemdp_stored, M, center), median = FALSE),
+                                each))
   if (!is.double(sums)) abort_riemdp("cut_locus", "a record has no logarithm at `center`.")
   sums[length(sums)] / if (is.null(weights)) n else sum(weights)
 }

@@ -8,8 +8,8 @@ problem_tally <- function(problem, x, private, bound = NULL) {
   counts <- problem_counts(problem)
   if (private) problem["loss"] <- list(NULL)
   ask <- function(p, snapshot, numbers, which) {
-    request <- list(kernel = "gradients", M = M, problem = problem, p = p, snapshot = snapshot, numbers = numbers, bound = bound,
-                    counts = counts)
+    request <- list(kernel = "gradients", M = M, problem = problem, p = p, snapshot = snapshot, numbers = numbers,
+                    bound = bound, counts = counts)
     if (is.null(which)) {
       parts <- chunk_ask(x, request, private = private)
     } else {
@@ -21,7 +21,8 @@ problem_tally <- function(problem, x, private, bound = NULL) {
   structure(list(
     n = sum(x$sizes),
     objective = function(p) ask(p, NULL, c(Inf, 0, 1), NULL),
-    # v: clip, apart, whether there is a snapshot, whether all records are meant, the point, the snapshot, numbers of records
+    # v: clip, apart, whether there is a snapshot, whether all records are meant, the point, the snapshot, numbers of
+    # records
     gradients = function(v) {
       p <- v[4 + seq_len(ambient)]
       snapshot <- if (v[3] == 1) v[4 + ambient + seq_len(ambient)]

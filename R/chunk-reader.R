@@ -18,9 +18,17 @@ read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
   own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
   x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
   if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
-    abort_riemdp("chunk_columns", "in private calls a table that a function of one's own works on needs `columns`, the types of its columns.")
+    abort_riemdp("chunk_columns",
+                 paste("in private calls a table that a function of one's own works on needs `columns`, the types of",
+                       "its columns."))
   }
-  x <- if (!is.null(task$columns)) typed_table(x, task$columns, !is.null(task$shape) || !rowwise) else if (!private) guessed_table(x) else x
+  x <- if (!is.null(task$columns)) {
+    typed_table(x, task$columns, !is.null(task$shape) || !rowwise)
+  } else if (!private) {
+    guessed_table(x)
+  } else {
+    x
+  }
   if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
 }
 
@@ -44,7 +52,8 @@ join_cells <- function(rows, names) {
     text <- as.character(rows[[2 * j]])
     structure(as.double(rows[[2 * j - 1]]), riemdp_text = if (!all(is.na(text))) text)
   })
-  structure(stats::setNames(table, names), row.names = .set_row_names(nrow(rows)), class = "data.frame", riemdp_raw = TRUE)
+  structure(stats::setNames(table, names), row.names = .set_row_names(nrow(rows)), class = "data.frame",
+            riemdp_raw = TRUE)
 }
 
 # functions of the namespace: workers get a reference, no copy

@@ -1,9 +1,10 @@
-# Geodesic regression over tables in chunks: steps, solvers and samplers as in memory, their sums over records from chunk_ask().
+# Geodesic regression over tables in chunks: steps, solvers and samplers as in memory, their sums over records from
+# chunk_ask().
 
-# ---- plain --------------------------------------------------------------------------------------------------------------------
+# ---- plain -----------------------------------------------------------------------------------------------------------
 
-# A chunk's design, of the records that count: list(x, z = (x - shift)/scale, y, w); NULL where there is none. Model frames of chunks are
-# made one by one, so what a formula computes must be about single records.
+# A chunk's design, of the records that count: list(x, z = (x - shift)/scale, y, w); NULL where there is none. Model
+# frames of chunks are made one by one, so what a formula computes must be about single records.
 chunk_design <- function(q, data) {
   tryCatch({
     if (!is.null(q$call$subset)) check_logical(eval(q$call$subset, data, baseenv()))
@@ -20,7 +21,9 @@ chunk_design <- function(q, data) {
 }
 
 check_logical <- function(x) {
-  if (!is.logical(x)) abort_riemdp("argument", "for records in chunks `subset` must be logical: a record's number depends on its chunk.")
+  if (!is.logical(x)) {
+    abort_riemdp("argument", "for records in chunks `subset` must be logical: a record's number depends on its chunk.")
+  }
 }
 
 unname_rows <- function(x) {
@@ -36,8 +39,8 @@ design_products <- function(z, w) {
   if (is.null(w)) out else w * out
 }
 
-# the curve at a chunk's records: shooting vectors at p, record by record (a product of matrices may round a record by how many others
-# there are)
+# the curve at a chunk's records: shooting vectors at p, record by record (a product of matrices may round a record by
+# how many others there are)
 chunk_vectors <- function(M, z, v) {
   rows <- as.matrix(v)
   new_points(Reduce(`+`, lapply(seq_len(ncol(z)), function(j) outer(z[, j], rows[j, ]))), M, tangent = TRUE)
@@ -68,13 +71,14 @@ chunk_crossproducts <- function(q, d) {
   })
 }
 
-# ---- exact order statistics ---------------------------------------------------------------------------------------------------
+# ---- exact order statistics ------------------------------------------------------------------------------------------
 
 # fetched where no more than so many lie between two counts
 ORDER_FETCHED <- 20000
 
-# The numbers of the given ranks among n that lie in chunks, none of them negative. count(edges): how many are at most as large as each
-# edge, how many are finite, and the largest that is; fetch(low, high): those in (low, high]. `guess`: numbers near which they may lie.
+# The numbers of the given ranks among n that lie in chunks, none of them negative. count(edges): how many are at most
+# as large as each edge, how many are finite, and the largest that is; fetch(low, high): those in (low, high]. `guess`:
+# numbers near which they may lie.
 chunk_order <- function(ranks, n, count, fetch, guess) {
   guess <- sort(unique(guess[is.finite(guess)]))
   seen <- count(guess)
@@ -98,7 +102,8 @@ chunk_order <- function(ranks, n, count, fetch, guess) {
     }
     new <- unlist(lapply(cells, function(h) {
       from <- max(edges[h - 1], 0)
-      c(seq(from, edges[h], length.out = 300), exp(seq(log(max(from, edges[h] * 1e-16)), log(edges[h]), length.out = 300)),
+      c(seq(from, edges[h], length.out = 300),
+        exp(seq(log(max(from, edges[h] * 1e-16)), log(edges[h]), length.out = 300)),
         edges[h - 1] + (edges[h] - edges[h - 1]) / 2)
     }))
     new <- setdiff(sort(unique(new)), edges)
@@ -109,11 +114,12 @@ chunk_order <- function(ranks, n, count, fetch, guess) {
   }
 }
 
-# ---- the plain fit ------------------------------------------------------------------------------------------------------------
+# ---- the plain fit ---------------------------------------------------------------------------------------------------
 
 # geodesic_regression() of tables in chunks
 #' @exportS3Method
-fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cutoff, origin, start, starts, tol, max_iter) {
+fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cutoff, origin, start, starts, tol,
+                                     max_iter) {
   table <- scale_table(chunk_table(data, formula, M, call, na_action), origin)
   inner <- table$inner
   sample <- table_sample(table)
@@ -128,7 +134,8 @@ fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cu
   outer <- outer_coefficients(M, foot, vectors, inner, table$names, TRUE)
   now <- list(p = as_single(foot), v = vectors)
   state <- c(as.vector(fit$p), as.vector(t(fit$v)))
-  squares <- 2 * exact_total(ask_scaled(table, "energy", constant = FALSE, state = state, numbers = c(1, Inf, 0, Inf)))[1]
+  squares <- 2 * exact_total(ask_scaled(table, "energy", constant = FALSE, state = state,
+                                        numbers = c(1, Inf, 0, Inf)))[1]
   d <- mf_facts(M)$dimension
   parameters <- d * (1 + length(table$names))
   left <- table$n * d - parameters
@@ -139,19 +146,22 @@ fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cu
   structure(list(
     coefficients = outer[c("p", "v")], r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_,
     value = fit$value, null_value = null$value, sigma = if (left > 0) sqrt(squares / left) else NA_real_,
-    df.residual = left, n = table$n, weight = table$total, log_weights = table$log_weights, squares = squares, cross = cross,
-    quantiles = stats::setNames(table_quantiles(table, sample, (0:4) / 4, now), paste0(25 * (0:4), "%")), predictors = table$names,
-    loss = loss, cutoff = fit$cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor,
-    smoothing = fit$smoothing, iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, origin = outer$origin,
-    manifold = M, call = call, formula = table$formula, part = table$part, terms = first$terms, xlevels = first$xlevels,
-    contrasts = first$contrasts, points = first$points,
+    df.residual = left, n = table$n, weight = table$total, log_weights = table$log_weights, squares = squares,
+    cross = cross, quantiles = stats::setNames(table_quantiles(table, sample, (0:4) / 4, now), paste0(25 * (0:4), "%")),
+    predictors = table$names, loss = loss, cutoff = fit$cutoff, converged = fit$converged,
+    gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor,
+    smoothing = fit$smoothing, iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts,
+    origin = outer$origin, manifold = M, call = call, formula = table$formula, part = table$part, terms = first$terms,
+    xlevels = first$xlevels, contrasts = first$contrasts, points = first$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
   ), class = "riemdp_geodesic_regression_chunks")
 }
 
 # what chunks say of their records, by the name of a kernel
 ask_table <- function(table, kernel, ..., each = NULL, only = table$here) {
-  chunk_ask(table$data, list(kernel = kernel, formula = table$formula, M = table$M, counts = "frame", call = table$part, ...), each, only)
+  chunk_ask(table$data,
+            list(kernel = kernel, formula = table$formula, M = table$M, counts = "frame", call = table$part, ...), each,
+            only)
 }
 
 ask_scaled <- function(table, kernel, ..., each = NULL, only = table$here) {
@@ -161,9 +171,9 @@ ask_scaled <- function(table, kernel, ..., each = NULL, only = table$here) {
 # sums over all records of the products of (1, x), or (1, z)
 table_products <- function(table, parts) matrix(exact_total(lapply(parts, `[[`, "sums")), length(table$names) + 1)
 
-# A formula's tables in chunks: what to ask them (data, formula, M, part), the chunks that count (here, counts: their records without
-# missing values, in the subset and with weight), n, the predictors' names, the sum of weights and those of the logarithms, and `raw`, the
-# weighted means of the products of (1, x).
+# A formula's tables in chunks: what to ask them (data, formula, M, part), the chunks that count (here, counts: their
+# records without missing values, in the subset and with weight), n, the predictors' names, the sum of weights and those
+# of the logarithms, and `raw`, the weighted means of the products of (1, x).
 chunk_table <- function(data, formula, M, call, na_action) {
   check_chunks(data)
   if (!inherits(formula, "formula") || length(formula) != 3) {
@@ -184,7 +194,8 @@ chunk_table <- function(data, formula, M, call, na_action) {
   table$names <- seen[[1]]$names
   if (!all(vapply(seen, function(s) identical(s$names, table$names), NA))) {
     abort_riemdp("design",
-                 "the columns of the model must be the same in every chunk: numbers, or factors with all levels in each.")
+                 paste("the columns of the model must be the same in every chunk: numbers, or factors with all levels",
+                       "in each."))
   }
   raw <- table_products(table, seen)
   table$total <- raw[1, 1]
@@ -206,7 +217,9 @@ scale_table <- function(table, origin) {
   centred <- table_products(table, ask_scaled(table, "design")) / table$total
   scale <- sqrt(diag(centred)[-1])
   flat <- scale <= 1e-12 * sqrt(diag(raw)[-1]) | scale == 0
-  if (any(flat)) abort_riemdp("design", "the predictors and a constant must be linearly independent: leave out constant columns.")
+  if (any(flat)) {
+    abort_riemdp("design", "the predictors and a constant must be linearly independent: leave out constant columns.")
+  }
   table$inner$scale <- scale
   table$moments <- table_products(table, ask_scaled(table, "design")) / table$total
   unit <- table$moments / sqrt(outer(diag(table$moments), diag(table$moments)))
@@ -240,12 +253,16 @@ table_order <- function(table, sample, ranks, now) {
   n <- table$n
   asked <- function(...) ask_scaled(table, "distance_order", p = now$p, v = now$v, ...)
   guess <- chunk_distances(list(M = table$M, p = now$p, v = now$v), sample)
-  around <- unlist(lapply(ranks, function(r) r / n + c(-2, 2) * sqrt(r / n * (1 - r / n) / length(guess)) + c(-1, 1) / length(guess)))
-  chunk_order(ranks, n, function(edges) {
+  around <- unlist(lapply(ranks,
+                          function(r) r / n + c(-2, 2) * sqrt(r / n * (1 - r / n) / length(guess)) +
+                            c(-1, 1) / length(guess)))
+  counted <- function(edges) {
     got <- asked(edges = edges)
     list(count = Reduce(`+`, lapply(got, `[[`, "count")), most = max(vapply(got, `[[`, 0, "most")),
          finite = sum(vapply(got, `[[`, 0, "finite")))
-  }, function(low, high) unlist(asked(between = c(low, high))), stats::quantile(guess, clamp(around, 0, 1), names = FALSE))
+  }
+  chunk_order(ranks, n, counted, function(low, high) unlist(asked(between = c(low, high))),
+              stats::quantile(guess, clamp(around, 0, 1), names = FALSE))
 }
 
 table_quantiles <- function(table, sample, probs, now) { # type 7 of quantile(), and of median()
@@ -271,10 +288,10 @@ CHUNK_PARAMETERS <- 100
 #' @param ... not used.
 #' @return
 #' * `predict()`: points, as for fits in memory.
-#' * `residuals()`: distances from the curve, one for each record that counts (no missing value, in the subset, positive weight), `Inf` where
-#'   the response has none.
-#' * `summary()`, `vcov()`, `deviance()`, `logLik()`: as in [regression-methods], from sums that were made with the fit. Quartiles of distances are
-#'   exact. There is no `vcov()`, and no standard error, for more than 100 parameters.
+#' * `residuals()`: distances from the curve, one for each record that counts (no missing value, in the subset, positive
+#'   weight), `Inf` where the response has none.
+#' * `summary()`, `vcov()`, `deviance()`, `logLik()`: as in [regression-methods], from sums that were made with the fit.
+#'   Quartiles of distances are exact. There is no `vcov()`, and no standard error, for more than 100 parameters.
 #' * `glance()`: one row.
 #' @examples
 #' set.seed(1)
@@ -294,8 +311,8 @@ print.riemdp_geodesic_regression_chunks <- function(x, digits = 4, ...) {
   cat(sprintf("Geodesic regression on %s, records in chunks (not private)\n", label_manifold(x$manifold)))
   cat(sprintf("  %s: %d steps, gradient norm %.2g\n", if (x$converged) "converged" else "NOT converged", x$iterations,
               x$gradient_norm))
-  cat(sprintf("  %.0f records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n", x$n, x$loss, digits,
-              x$r.squared,
+  cat(sprintf("  %.0f records, loss %s, R squared %.*g, residual standard deviation %.*g a coordinate\n", x$n, x$loss,
+              digits, x$r.squared,
               digits, x$sigma))
   cat("foot point\n")
   print(x$coefficients$p, digits = digits)
@@ -319,7 +336,9 @@ df.residual.riemdp_geodesic_regression_chunks <- function(object, ...) object$df
 #' @rdname chunk-regression-methods
 #' @export
 predict.riemdp_geodesic_regression_chunks <- function(object, newdata, ...) {
-  if (missing(newdata) || is.null(newdata)) abort_riemdp("argument", "`newdata` must be given: the fit holds no records.")
+  if (missing(newdata) || is.null(newdata)) {
+    abort_riemdp("argument", "`newdata` must be given: the fit holds no records.")
+  }
   predict.riemdp_geodesic_regression(object, newdata)
 }
 
@@ -330,8 +349,10 @@ residuals.riemdp_geodesic_regression_chunks <- function(object, data, ...) {
   if (!is_chunks(data)) data <- chunks(list(data))
   check_chunks(data)
   inner <- object$inner
-  unlist(chunk_ask(data, list(kernel = "distance_order", formula = object$formula, M = object$manifold, counts = "frame", call = object$part,
-                              shift = inner$shift, scale = inner$scale, p = inner$foot, v = inner$vectors)))
+  unlist(chunk_ask(data,
+                   list(kernel = "distance_order", formula = object$formula, M = object$manifold, counts = "frame",
+                        call = object$part,
+                        shift = inner$shift, scale = inner$scale, p = inner$foot, v = inner$vectors)))
 }
 
 #' @rdname chunk-regression-methods
@@ -349,7 +370,9 @@ logLik.riemdp_geodesic_regression_chunks <- function(object, ...) normal_likelih
 vcov.riemdp_geodesic_regression_chunks <- function(object, ...) {
   need_squared(object, "this covariance")
   if (is.null(object$cross)) {
-    abort_riemdp("unsupported", sprintf("for records in chunks there is no covariance of more than %d parameters.", as.integer(CHUNK_PARAMETERS)))
+    abort_riemdp("unsupported",
+                 sprintf("for records in chunks there is no covariance of more than %d parameters.",
+                         as.integer(CHUNK_PARAMETERS)))
   }
   width <- mf_facts(object$manifold)$dimension * (1 + length(object$predictors))
   a <- matrix(0, width, width)
@@ -360,7 +383,8 @@ vcov.riemdp_geodesic_regression_chunks <- function(object, ...) {
 #' @rdname chunk-regression-methods
 #' @export
 summary.riemdp_geodesic_regression_chunks <- function(object, ...) {
-  fit_summary(object, speed_table(object, object$predictors, if (!is.null(object$cross)) stats::vcov(object)), object$quantiles)
+  fit_summary(object, speed_table(object, object$predictors, if (!is.null(object$cross)) stats::vcov(object)),
+              object$quantiles)
 }
 
 #' @rdname chunk-regression-methods

@@ -1,47 +1,50 @@
 # Sites: chunks whose records are with somebody else, who answers requests.
 
-# what a site answers, by its policy: sums with noise, or sums over records that were clipped to a public ball (or gradients clipped to a public
-# length) as they are. Counts without noise would tell of single records, so there are none.
+# what a site answers, by its policy: sums with noise, or sums over records that were clipped to a public ball (or
+# gradients clipped to a public length) as they are. Counts without noise would tell of single records, so there are
+# none.
 SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "gradients", "noisy"))
 
 #' Records that stay with their holders
 #'
-#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()]. Records don't
-#' move: a request goes to each site, which answers by [site_answer()] with a sum over its records: tangent vectors at a public
-#' point or iterate, each record first moved to the public ball (or its gradient clipped). The curator adds the sums up, draws
-#' the noise once and releases.
+#' `sites()` stands for records at several sites, e.g. hospitals, in [dp_mean()], [dp_optimize()] and [dp_pca()].
+#' Records don't move: a request goes to each site, which answers by [site_answer()] with a sum over its records:
+#' tangent vectors at a public point or iterate, each record first moved to the public ball (or its gradient clipped).
+#' The curator adds the sums up, draws the noise once and releases.
 #'
 #' @section Whom to trust:
 #' What a site answers is its own policy, `answers`:
-#' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was asked before, so the
-#'   site keeps a [dp_ledger()]: the answer is paid for as `event_gaussian(request$sd / (2 * request$radius))` before its noise is
-#'   drawn, and refused where the budget doesn't cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs
-#'   `delta`, at which Gaussian noise has an epsilon.
-#' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted** then with all that
-#'   such sums tell, single records included, and the guarantee is about the release only. A site has to choose this by name.
-#'   [guarantee()] says so of the release.
+#' * `"noisy"`, the default: sums that carry noise, drawn at the site. Each costs anew, whoever asks and whatever was
+#'   asked before, so the site keeps a [dp_ledger()]: the answer is paid for as
+#'   `event_gaussian(request$sd / (2 * request$radius))` before its noise is drawn, and refused where the budget doesn't
+#'   cover it. A ledger by the rule "zcdp", "gdp" or "rdp" suits; one by "basic" needs `delta`, at which Gaussian noise
+#'   has an epsilon.
+#' * `"sums"`: sums over the site's records as they are, one for each round of the solver. **The curator is trusted**
+#'   then with all that such sums tell, single records included, and the guarantee is about the release only. A site has
+#'   to choose this by name. [guarantee()] says so of the release.
 #'
-#' Neither policy answers counts without noise, e.g. how many records lie near a point: `mechanism = "adaptive"` isn't available
-#' for sites, and `"kng"` draws without the counts that would make it faster. Requests between sites and curator should be encrypted
-#' (mirai does so over TLS).
+#' Neither policy answers counts without noise, e.g. how many records lie near a point: `mechanism = "adaptive"` isn't
+#' available for sites, and `"kng"` draws without the counts that would make it faster. Requests between sites and
+#' curator should be encrypted (mirai does so over TLS).
 #'
-#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is asked for, so this
-#' is for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds against `colluding` sites that
-#' pool what they know, the curator included:
-#' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it holds even
-#'   against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a trusted curator's, k
-#'   the number of sites;
-#' * fewer: the release has \eqn{\sqrt{k/(k - colluding)}} times that noise, but a single site's sum carries less than the
-#'   guarantee needs. Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is left to
-#'   whoever carries requests and answers. The site's ledger counts its own sum, and so more than the release costs.
+#' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
+#' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds
+#' against `colluding` sites that pool what they know, the curator included:
+#' * the default, all sites but one: each site's sum carries by itself all the noise that the guarantee needs, so it
+#'   holds even against the curator together with all other sites; the release has \eqn{\sqrt k} times the noise of a
+#'   trusted curator's, k the number of sites;
+#' * fewer: the release has \eqn{\sqrt{k/(k - colluding)}} times that noise, but a single site's sum carries less than
+#'   the guarantee needs. Nobody may see one then: sums have to be added up by a secure aggregation protocol, which is
+#'   left to whoever carries requests and answers. The site's ledger counts its own sum, and so more than the release
+#'   costs.
 #'
-#' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with `invalid =
-#' "center"`: the curator can't look.
+#' That sites clip and add noise as asked is assumed. Records that are no points count as the centre then, as with
+#' `invalid = "center"`: the curator can't look.
 #'
 #' @param ... sites, as [site()] makes them; nothing in `site_answer()`, whose later arguments must be named.
 #' @param shares whether sites add noise shares.
-#' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only with
-#'   `shares`.
+#' @param colluding number of sites against whose pooled knowledge the guarantee holds; `NULL` for all but one. Only
+#'   with `shares`.
 #' @param map as in [chunks()].
 #' @param n number of a site's records, public.
 #' @param ask a function that sends a request to the site and returns its answer.
@@ -51,16 +54,16 @@ SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ba
 #' @param ledger the site's budget, a [dp_ledger()] that the site holds; needed for `"noisy"`.
 #' @param data_set,part the site's data in its ledger, as in [ledger_spend()].
 #' @param delta for a ledger by the rule "basic": at which delta an answer is priced.
-#' @param least the least noise multiplier that the site adds: standard deviation over twice the radius of the request's ball, by
-#'   which one record can move the sum. Smaller ones are refused.
+#' @param least the least noise multiplier that the site adds: standard deviation over twice the radius of the request's
+#'   ball, by which one record can move the sum. Smaller ones are refused.
 #' @return `sites()`: an object of class `riemdp_chunks`. `site()`: a list. `site_answer()`: what to send back. Errors:
 #'   `riemdp_error_refused` for requests that aren't about clipped sums or hold functions.
 #' @references
-#' McMahan, H. B., Moore, E., Ramage, D., Hampson, S. and Aguera y Arcas, B. (2017). Communication-efficient learning of deep
-#' networks from decentralized data. *AISTATS*. \doi{10.48550/arXiv.1602.05629}
+#' McMahan, H. B., Moore, E., Ramage, D., Hampson, S. and Aguera y Arcas, B. (2017). Communication-efficient learning of
+#' deep networks from decentralized data. *AISTATS*. \doi{10.48550/arXiv.1602.05629}
 #'
-#' Dwork, C., Kenthapadi, K., McSherry, F., Mironov, I. and Naor, M. (2006). Our data, ourselves: privacy via distributed noise
-#' generation. *EUROCRYPT*, 486-503. \doi{10.1007/11761679_29}
+#' Dwork, C., Kenthapadi, K., McSherry, F., Mironov, I. and Naor, M. (2006). Our data, ourselves: privacy via
+#' distributed noise generation. *EUROCRYPT*, 486-503. \doi{10.1007/11761679_29}
 #' @seealso [chunks()], `vignette("chunks", package = "riemdp")`
 #' @examples
 #' # two sites played by one process; a real one would send the request, e.g. to a mirai daemon
@@ -104,17 +107,21 @@ site <- function(n, ask) {
 
 #' @rdname sites
 #' @export
-site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL, ..., least = 0, data_set = "default", part = NULL,
+site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL, ..., least = 0, data_set = "default",
+                        part = NULL,
                         delta = NULL) {
   check_no_more(...)
   answers <- check_choice(answers, "answers", c("noisy", "sums"))
   if (!is.null(ledger)) check_ledger(ledger)
   if (is.null(ledger) && answers == "noisy") {
-    abort_riemdp("argument", "a site that answers with noise needs a `ledger`: each answer costs anew. See dp_ledger().")
+    abort_riemdp("argument",
+                 "a site that answers with noise needs a `ledger`: each answer costs anew. See dp_ledger().")
   }
   least <- check_number(least, "least", least = 0)
   check_site_request(request, answers, least)
-  if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) pay_answer(ledger, request, data_set, part, delta)
+  if (request$kernel == "noisy" && !is.null(ledger) && !in_simulation()) {
+    pay_answer(ledger, request, data_set, part, delta)
+  }
   tryCatch(silently(chunk_answer(request, x)), error = function(e) {
     abort_riemdp("refused", "the request can't be answered.") # what went wrong may be about records
   })
@@ -124,8 +131,10 @@ site_answer <- function(request, x, answers = c("noisy", "sums"), ledger = NULL,
 check_site_request <- function(request, answers, least) {
   refuse <- function(...) abort_riemdp("refused", paste0(...))
   kernel <- if (is.list(request)) request$kernel
-  if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] || !isTRUE(request$private)) {
-    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise", " only, and with no counts.")
+  if (!is.character(kernel) || length(kernel) != 1 || !kernel %in% SITE_KERNELS[[answers]] ||
+      !isTRUE(request$private)) {
+    refuse("this site answers with clipped sums", if (answers == "noisy") " that carry noise",
+           " only, and with no counts.")
   }
   if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
   clipped <- is.numeric(request$numbers) && isTRUE(request$numbers[1] < Inf) && isTRUE(request$numbers[3] == 0)
@@ -134,16 +143,19 @@ check_site_request <- function(request, answers, least) {
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")
 }
 
-holds_code <- function(v) is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
+holds_code <- function(v) {
+  is.function(v) || is.language(v) || is.environment(v) || (is.list(v) && any(vapply(v, holds_code, NA)))
+}
 
 is_positive <- function(v) is.numeric(v) && length(v) == 1 && is.finite(v) && v > 0
 
 # one record moves the sum by 2 radius; paid before the noise is drawn
 pay_answer <- function(ledger, request, data_set, part, delta) {
   event <- event_gaussian(outwards_down(request$sd / (2 * request$radius)), "replace-one")
-  tryCatch(ledger_spend(ledger, event, "site_answer", data_set = data_set, part = part, delta = delta), riemdp_error_budget = function(e) {
-    abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
-  })
+  tryCatch(
+    ledger_spend(ledger, event, "site_answer", data_set = data_set, part = part, delta = delta),
+    riemdp_error_budget = function(e) abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
+  )
 }
 
 # noisy sums, one a site; what follows is post-processing

@@ -1,5 +1,5 @@
-# Sources of records in chunks: plain data that survive saveRDS() and workers. Nothing open is inside. A piece says where one
-# chunk is:
+# Sources of records in chunks: plain data that survive saveRDS() and workers. Nothing open is inside. A piece says
+# where one chunk is:
 #   list(kind = "data", x)          the records themselves
 #   list(kind = "file", path)       what `reader` makes of the path
 #   list(kind = "rows", sql)        a query for a connection that `open` gives
@@ -9,74 +9,77 @@
 #' Records in chunks
 #'
 #' Records that lie in many files, in a database, or in pieces too large to be worked on at once. [frechet_mean()],
-#' [frechet_median()], [frechet_variance()], [dp_mean()], [riemannian_optimize()], [dp_optimize()], [dp_pca()] and [mf_check()]
-#' take such an object in place of their records, [geodesic_regression()], [dp_regression()] and [dp_lm()] in place of `data`. Only one
-#' chunk for each worker is in memory at a time.
+#' [frechet_median()], [frechet_variance()], [dp_mean()], [riemannian_optimize()], [dp_optimize()], [dp_pca()] and
+#' [mf_check()] take such an object in place of their records, [geodesic_regression()], [dp_regression()] and [dp_lm()]
+#' in place of `data`. Only one chunk for each worker is in memory at a time.
 #'
 #' * `chunks()`: an array cut into pieces of `size` records, or a list whose elements are chunks.
-#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`, a reader of lines
-#'   (see below) for `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read comes in as a reader
-#'   of one's own.
+#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`, a reader
+#'   of lines (see below) for `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read
+#'   comes in as a reader of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
 #'   arguments that returns a DBI connection: every worker opens and closes its own.
 #'
-#' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last bit
-#' wherever records are cut, in whatever order chunks are worked on and by however many workers. They agree with those for the
-#' same records in one array up to rounding, some 1e-14, and to the tolerance of iterations.
+#' Sums over chunks are exact (fixed-point numbers as wide as the range of doubles), so results are the same to the last
+#' bit wherever records are cut, in whatever order chunks are worked on and by however many workers. They agree with
+#' those for the same records in one array up to rounding, some 1e-14, and to the tolerance of iterations.
 #'
 #' @section Sizes are public:
-#' Like the number of records. They are counted once, when the object is made, unless `sizes` gives them; a chunk that turns out
-#' to hold another number ends the call.
+#' Like the number of records. They are counted once, when the object is made, unless `sizes` gives them; a chunk that
+#' turns out to hold another number ends the call.
 #'
 #' @section Workers:
-#' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks whose
-#' answer gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`) are off.
+#' `map` is any function like [lapply()]: it takes a list and a function. See [map_future()] and [map_mirai()]. Chunks
+#' whose answer gets lost are asked for again, up to twice. In workers a chunk's own threads (`options(riemdp.threads)`)
+#' are off.
 #'
 #' @section Columns of tables:
-#' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and formula imply
-#' it: what has a range is a number, what has levels is text. `columns` declares it, which is needed where functions of one's own
-#' (`shape`, or those of [problem()]) work on tables. Each cell is converted by itself, whatever the others are:
-#' * a number: blanks, a sign, digits with a decimal point, an exponent as in `1e3`, blanks. TRUE, True, true and T are 1, FALSE, False,
-#'   false and F are 0. Decimal commas, hexadecimal digits, Inf, units and all other text are missing. Factors count by their labels,
-#'   dates are days since 1970, times seconds since then (UTC), time differences seconds, whole numbers of 64 bits the nearest
-#'   double, labelled numbers (haven) their codes.
-#' * text: as it stands, in UTF-8; what isn't UTF-8 is missing. Numbers are written with up to 15 digits, so that 1, 1L and 1.0 are "1";
-#'   dates as 2024-01-31.
+#' In private calls a column has one public type, `"number"` or `"text"`, whatever class it has in a chunk. Bounds and
+#' formula imply it: what has a range is a number, what has levels is text. `columns` declares it, which is needed where
+#' functions of one's own (`shape`, or those of [problem()]) work on tables. Each cell is converted by itself, whatever
+#' the others are:
+#' * a number: blanks, a sign, digits with a decimal point, an exponent as in `1e3`, blanks. TRUE, True, true and T are
+#'   1, FALSE, False, false and F are 0. Decimal commas, hexadecimal digits, Inf, units and all other text are missing.
+#'   Factors count by their labels, dates are days since 1970, times seconds since then (UTC), time differences seconds,
+#'   whole numbers of 64 bits the nearest double, labelled numbers (haven) their codes.
+#' * text: as it stands, in UTF-8; what isn't UTF-8 is missing. Numbers are written with up to 15 digits, so that 1, 1L
+#'   and 1.0 are "1"; dates as 2024-01-31.
 #' * of a column of lists, elements that are single values. All else is missing.
 #'
-#' What a missing cell is for its record, each private function says. Names of columns are public: those of the first chunk, and declared
-#' ones. A column that a `reader` of one's own leaves out of a chunk is missing there; in files, databases and arrays that is an error.
-#' Plain functions see columns as they are, or of text what [utils::type.convert()] makes of them chunk by chunk, unless `columns` tells.
+#' What a missing cell is for its record, each private function says. Names of columns are public: those of the first
+#' chunk, and declared ones. A column that a `reader` of one's own leaves out of a chunk is missing there; in files,
+#' databases and arrays that is an error. Plain functions see columns as they are, or of text what
+#' [utils::type.convert()] makes of them chunk by chunk, unless `columns` tells.
 #'
 #' @section CSV files:
-#' The first line has the names, and each further line is a record, whatever is in it, so that none can swallow others: a field in quotes
-#' may hold commas and doubled quotes, but no end of line. A line with more or fewer fields than the first, or whose quotes don't
-#' match, is a record with missing cells only, and so is an empty line. Fields are separated by commas, text is UTF-8, names are made
-#' as by [utils::read.csv()]. Files of other kinds need a `reader`, which should read all columns as text
-#' (`colClasses = "character"`).
+#' The first line has the names, and each further line is a record, whatever is in it, so that none can swallow others:
+#' a field in quotes may hold commas and doubled quotes, but no end of line. A line with more or fewer fields than the
+#' first, or whose quotes don't match, is a record with missing cells only, and so is an empty line. Fields are
+#' separated by commas, text is UTF-8, names are made as by [utils::read.csv()]. Files of other kinds need a `reader`,
+#' which should read all columns as text (`colClasses = "character"`).
 #'
 #' @section Private calls:
-#' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and output
-#' are dropped, and there is one error (class `riemdp_error_chunk`), the same for every chunk and every cause. That chunks can be read,
-#' and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own it is assumed, and the guarantee says so,
-#' that what it makes of a record depends on that record alone: [guarantee()].
+#' What a reader says when it fails may quote a record. In [dp_mean()] and the other private functions its messages and
+#' output are dropped, and there is one error (class `riemdp_error_chunk`), the same for every chunk and every cause.
+#' That chunks can be read, and how many records each has, is taken to be public. Of a `reader` or `shape` of one's own
+#' it is assumed, and the guarantee says so, that what it makes of a record depends on that record alone: [guarantee()].
 #'
 #' @param x for `chunks()`: records in an array, matrix, data frame or [mf_points()]; or a list of such.
 #' @param size records of a chunk.
 #' @param sizes numbers of records, one a chunk, if they are known.
-#' @param shape what makes records of what was read: a manifold, if that is a table whose columns are the numbers of one point
-#'   (see [rows_to_points()]), or a function.
+#' @param shape what makes records of what was read: a manifold, if that is a table whose columns are the numbers of one
+#'   point (see [rows_to_points()]), or a function.
 #' @param map a function like [lapply()]; `NULL` for `getOption("riemdp.map")` and, where that isn't set, [lapply()].
 #' @param paths paths of files.
 #' @param reader a function of a path; `NULL` to go by the file's ending.
 #' @param open a function without arguments that returns a DBI connection.
 #' @param table name of a table or view, or a query in [DBI::SQL()].
 #' @param key name of a column with no value twice and none missing; numbers or strings.
-#' @param columns types of columns of tables, `c(x = "number", sex = "text")`; `NULL` where they are implied, see below. With a manifold for
-#'   `shape` the declared columns, in their order, are the numbers of a point. For `chunk_query()` names of the columns to read will
-#'   do as well; `NULL` for all but the key.
-#' @return An object of class `riemdp_chunks`: `length()` is the number of chunks; `print()` and `summary()` show numbers of
-#'   records.
+#' @param columns types of columns of tables, `c(x = "number", sex = "text")`; `NULL` where they are implied, see below.
+#'   With a manifold for `shape` the declared columns, in their order, are the numbers of a point. For `chunk_query()`
+#'   names of the columns to read will do as well; `NULL` for all but the key.
+#' @return An object of class `riemdp_chunks`: `length()` is the number of chunks; `print()` and `summary()` show
+#'   numbers of records.
 #' @seealso [map_future()], [sites()], [mf_dist_blocks()], `vignette("chunks", package = "riemdp")`
 #' @examples
 #' M <- spd(2)
@@ -97,7 +100,8 @@ chunks <- function(x, size = 10000, sizes = NULL, shape = NULL, map = NULL, colu
     pieces <- lapply(unname(x), function(piece) list(kind = "data", x = piece))
   } else {
     size <- check_count(size, "size", most = 1e9)
-    if (!(is.numeric(x) || is.complex(x) || is.logical(x) || is.data.frame(x) || inherits(x, "riemdp_points")) || length(dim(x)) > 3) {
+    if (!(is.numeric(x) || is.complex(x) || is.logical(x) || is.data.frame(x) || inherits(x, "riemdp_points")) ||
+        length(dim(x)) > 3) {
       abort_riemdp("shape", "`x` must be records in an array, matrix, data frame or mf_points, or a list of such.")
     }
     n <- records_in(x)
@@ -112,14 +116,17 @@ chunks <- function(x, size = 10000, sizes = NULL, shape = NULL, map = NULL, colu
 #' @rdname chunks
 #' @export
 chunk_files <- function(paths, reader = NULL, sizes = NULL, shape = NULL, map = NULL, columns = NULL) {
-  if (!is.character(paths) || is.object(paths) || anyNA(paths)) abort_riemdp("argument", "`paths` must be paths of files.")
+  if (!is.character(paths) || is.object(paths) || anyNA(paths)) {
+    abort_riemdp("argument", "`paths` must be paths of files.")
+  }
   missing <- which(!file.exists(paths))
   if (length(missing)) abort_riemdp("argument", sprintf("there is no file at `paths[%d]`.", missing[1]))
   own <- !is.null(reader)
   if (!own) reader <- reader_of(paths)
   if (!is.function(reader)) abort_riemdp("argument", "`reader` must be a function of a path.")
   paths <- normalizePath(paths)
-  new_chunks(lapply(paths, function(path) list(kind = "file", path = path)), sizes, reader, NULL, shape, map, "files", columns, own)
+  new_chunks(lapply(paths, function(path) list(kind = "file", path = path)), sizes, reader, NULL, shape, map, "files",
+             columns, own)
 }
 
 #' @rdname chunks
@@ -128,7 +135,9 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
   if (!requireNamespace("DBI", quietly = TRUE)) {
     abort_riemdp("unsupported", "databases need the package 'DBI': install.packages(\"DBI\").")
   }
-  if (!is.function(open)) abort_riemdp("argument", "`open` must be a function without arguments that returns a DBI connection.")
+  if (!is.function(open)) {
+    abort_riemdp("argument", "`open` must be a function without arguments that returns a DBI connection.")
+  }
   one_name <- function(x) is.character(x) && length(x) == 1 && !is.na(x) && nzchar(x)
   if (!one_name(table)) abort_riemdp("argument", "`table` must be the name of a table, or a query in DBI::SQL().")
   if (!one_name(key)) abort_riemdp("argument", "`key` must be the name of a column.")
@@ -138,8 +147,8 @@ chunk_query <- function(open, table, key, columns = NULL, size = 10000, shape = 
   if (!is.null(types)) columns <- names(types)
   size <- check_count(size, "size", most = 1e9)
   parts <- classed(query_parts(open, table, key, columns, size), "the query")
-  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q, cells = parts$cells)), parts$sizes, NULL, open, shape, map,
-             "rows of a database", types)
+  new_chunks(lapply(parts$sql, function(q) list(kind = "rows", sql = q, cells = parts$cells)), parts$sizes, NULL, open,
+             shape, map, "rows of a database", types)
 }
 
 # list(sql, sizes): a query for each chunk
@@ -148,7 +157,8 @@ query_parts <- function(open, table, key, columns, size) {
   if (!inherits(connection, "DBIConnection")) abort_riemdp("argument", "`open` must return a DBI connection.")
   on.exit(DBI::dbDisconnect(connection))
   from <- if (inherits(table, "SQL")) paste0("(", table,
-                                             ") AS riemdp_rows") else as.character(DBI::dbQuoteIdentifier(connection, table))
+                                             ") AS riemdp_rows") else
+                                               as.character(DBI::dbQuoteIdentifier(connection, table))
   id <- as.character(DBI::dbQuoteIdentifier(connection, key))
   # how many rows there are (as doubles: some databases count in integers of 64 bits), and the first key of each chunk
   count <- "SELECT CAST(COUNT(*) AS DOUBLE PRECISION) AS n, CAST(COUNT(DISTINCT %s) AS DOUBLE PRECISION) AS k FROM %s"
@@ -173,11 +183,12 @@ query_parts <- function(open, table, key, columns, size) {
   list(sql = sql, sizes = sizes, cells = cells)
 }
 
-# In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read: numbers and text come
-# apart. Text with an embedded zero byte is none.
+# In SQLite a column's cells have types of their own, and the first of a query would decide how the others are read:
+# numbers and text come apart. Text with an embedded zero byte is none.
 sqlite_cells <- function(column) {
   sprintf(paste("CASE WHEN typeof(%s) IN ('integer', 'real') THEN CAST(%s AS REAL) END,",
-                "CASE WHEN typeof(%s) = 'text' AND instr(CAST(%s AS BLOB), x'00') = 0 THEN %s END"), column, column, column, column, column)
+                "CASE WHEN typeof(%s) = 'text' AND instr(CAST(%s AS BLOB), x'00') = 0 THEN %s END"), column, column,
+                column, column, column)
 }
 
 new_chunks <- function(pieces, sizes, reader, open, shape, map, what, columns = NULL, own = FALSE) {
@@ -188,8 +199,8 @@ new_chunks <- function(pieces, sizes, reader, open, shape, map, what, columns = 
   } else if (!is.null(shape) && !is.function(shape)) {
     abort_riemdp("argument", "`shape` must be a manifold or a function.")
   }
-  x <- structure(list(pieces = pieces, sizes = NULL, reader = reader, own = own, open = open, shape = shape, map = map, what = what,
-                      columns = check_columns(columns)), class = "riemdp_chunks")
+  x <- structure(list(pieces = pieces, sizes = NULL, reader = reader, own = own, open = open, shape = shape, map = map,
+                      what = what, columns = check_columns(columns)), class = "riemdp_chunks")
   if (is.null(sizes)) {
     found <- chunk_ask(x, list(kernel = "contents"))
     sizes <- vapply(found, function(one) as.double(one$n), 0)
@@ -219,7 +230,8 @@ records_of <- function(x, which) {
   abort_riemdp("shape", "`x` must be a vector, data frame, matrix or array of at most three dimensions.")
 }
 
-# Names of the columns of tables in chunks: those of the first, which are public, and declared ones. They were seen when records were counted.
+# Names of the columns of tables in chunks: those of the first, which are public, and declared ones. They were seen when
+# records were counted.
 chunk_names <- function(x) {
   first <- check_chunks(x)$pieces[[1]]
   seen <- if (!is.null(x$names)) x$names else if (identical(first$kind, "data") && is.null(x$shape)) names(first$x)
@@ -227,14 +239,16 @@ chunk_names <- function(x) {
   union(seen, names(x$columns))
 }
 
-# Which names of the expressions are columns of the chunks, and the public constants behind the others: list(columns, constants, n)
+# Which names of the expressions are columns of the chunks, and the public constants behind the others: list(columns,
+# constants, n)
 chunk_variables <- function(expressions, names, data, env) {
   all <- unique(unlist(lapply(expressions, all.vars)))
   columns <- intersect(all, names)
   constants <- lapply(stats::setNames(nm = setdiff(all, names)), function(name) {
     value <- tryCatch(find_value(name, env), riemdp_error = function(e) NULL)
     if (!is_single(value)) {
-      abort_riemdp("argument", sprintf("`%s` is no column of the chunks, nor a single public value: variables come from the chunks.", name))
+      abort_riemdp("argument", sprintf(paste("`%s` is no column of the chunks, nor a single public value: variables",
+                                             "come from the chunks."), name))
     }
     value
   })
@@ -246,18 +260,23 @@ chunk_assumptions <- function(x) {
   if (at_sites(x)) return(if (is.null(x$shares)) "the curator is trusted with the sums that the sites send")
   own <- c(reader = isTRUE(x$own), shape = is.function(x$shape) && !inherits(x$shape, "riemdp_shape"))
   if (any(own)) {
-    sprintf("what %s makes of a record depends on that record alone; how many there are, names of columns and failures depend on none",
+    sprintf(paste("what %s makes of a record depends on that record alone; how many there are, names of columns and",
+                  "failures depend on none"),
             paste0("`", names(own)[own], "`", collapse = " and "))
   }
 }
 
 # one that may come from a tampered file
 check_chunks <- function(x) {
-  ok <- is_chunks(x) && is.list(x) && is.list(x$pieces) && length(x$pieces) > 0 && are_sizes(x$sizes, length(x$pieces)) &&
-    (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) && (is.null(x$columns) || is.character(x$columns)) &&
+  ok <- is_chunks(x) && is.list(x) && is.list(x$pieces) && length(x$pieces) > 0 &&
+    are_sizes(x$sizes, length(x$pieces)) &&
+    (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) &&
+    (is.null(x$columns) || is.character(x$columns)) &&
     (is.null(x$names) || is.character(x$names)) && all(vapply(x$pieces, is_piece, NA))
-  if (!ok) abort_riemdp("argument",
-                        "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
+  if (!ok) {
+    abort_riemdp("argument",
+                 "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
+  }
   x
 }
 
@@ -274,7 +293,8 @@ length.riemdp_chunks <- function(x) length(unclass(x)$pieces)
 print.riemdp_chunks <- function(x, ...) {
   check_chunks(x)
   n <- range(x$sizes)
-  cat(sprintf("<chunks> %s: %.0f records in %d chunk%s of %s\n", x$what, sum(x$sizes), length(x), if (length(x) == 1) "" else "s",
+  cat(sprintf("<chunks> %s: %.0f records in %d chunk%s of %s\n", x$what, sum(x$sizes), length(x),
+              if (length(x) == 1) "" else "s",
               if (n[1] == n[2]) sprintf("%.0f", n[1]) else sprintf("%.0f to %.0f", n[1], n[2])))
   invisible(x)
 }
@@ -302,12 +322,14 @@ manifold_of.riemdp_chunks <- function(x) {
 chunk_check <- function(M, x, private = FALSE) {
   found <- chunk_ask(check_chunks(x), list(kernel = "check", M = M), private = private)
   bad <- which(lengths(found) > 0)[1]
-  if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
+  if (!is.na(bad)) {
+    abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
+  }
   invisible(x)
 }
 
-# What riemdp_release_perturbed takes for the records. Solvers ask for the Hessian where they have just been for the gradient: both come in
-# one pass, unless the Hessian is large.
+# What riemdp_release_perturbed takes for the records. Solvers ask for the Hessian where they have just been for the
+# gradient: both come in one pass, unless the Hessian is large.
 perturbed_tally <- function(n, shape, sums) {
   m <- prod(shape)
   last <- NULL

@@ -1,18 +1,25 @@
-# The share of records outside the public ball: their number and two-sided geometric noise, a release of its own paid out of the call's
-# epsilon. Proof: inst/proofs/mean-sensitivity.md, section 11.
+# The share of records outside the public ball: their number and two-sided geometric noise, a release of its own paid
+# out of the call's epsilon. Proof: inst/proofs/mean-sensitivity.md, section 11.
 
 # what comes out is cut to this range, far inside of what doubles hold exactly
 COUNT_MOST <- 2^52
 
-# `ask` with the parts of epsilon: `total` that the call costs, `epsilon` of the mean, and of the count those in `clipped`
+# `ask` with the parts of epsilon: `total` that the call costs, `epsilon` of the mean, and of the count those in
+# `clipped`
 share_epsilon <- function(ask, epsilon, clipped) {
   ask$total <- epsilon
   if (is.null(clipped)) return(ask)
   clipped <- check_number(clipped, "clipped", positive = TRUE, most = 1)
   if (clipped >= 1) abort_riemdp("argument", "`clipped` must be a share of epsilon below 1: the rest is for the mean.")
-  if (is.null(epsilon)) abort_riemdp("argument", "`clipped` is a share of `epsilon`: give `epsilon` instead of `sigma` or `mu`.")
+  if (is.null(epsilon)) {
+    abort_riemdp("argument", "`clipped` is a share of `epsilon`: give `epsilon` instead of `sigma` or `mu`.")
+  }
   own <- clipped * epsilon
-  if (!(own >= 2^-30)) abort_riemdp("argument", "`clipped` leaves too little of `epsilon` to release a share: noise would be larger than any number of records.")
+  if (!(own >= 2^-30)) {
+    abort_riemdp("argument",
+                 paste("`clipped` leaves too little of `epsilon` to release a share: noise would be larger than any",
+                       "number of records."))
+  }
   ratio <- as_ratio(max(outwards(1 / own), 2^-20), ceiling)
   ask$clipped <- list(share = clipped, epsilon = own, ratio = ratio, scale = ratio[1] / ratio[2])
   ask$epsilon <- outwards_down(epsilon - own)
@@ -30,7 +37,8 @@ with_clipped <- function(g, ask) {
     g$mu <- NA_real_
     g$mu_slack <- 0
   }
-  g$assumptions <- c(g$assumptions, sprintf("the share of records outside the ball is a release of its own, with %g of epsilon, the mean with the rest",
+  g$assumptions <- c(g$assumptions, sprintf(paste("the share of records outside the ball is a release of its own, with",
+                                                  "%g of epsilon, the mean with the rest"),
                                             ask$clipped$share))
   g
 }
@@ -40,7 +48,8 @@ clipped_event <- function(event, ask) {
   event_compose(event_pure(ask$clipped$epsilon, adjacency = event$adjacency), event)
 }
 
-# How many records are farther from the centre than the radius, each decided from the record alone. What is no point counts as the centre.
+# How many records are farther from the centre than the radius, each decided from the record alone. What is no point
+# counts as the centre.
 outside_count <- function(M, x, ask) {
   m0 <- .Call(riemdp_stored, M, ask$center)
   within <- if (is_chunks(x)) {
@@ -58,10 +67,13 @@ release_clipped <- function(M, x, ask) {
   list(share = count / ask$n, count = count, epsilon = ask$clipped$epsilon, scale = ask$clipped$scale)
 }
 
-# c(lower, upper) for the share of records outside: the released number is off by more than `far` with probability 1 - level at most
+# c(lower, upper) for the share of records outside: the released number is off by more than `far` with probability 1 -
+# level at most
 clipped_interval <- function(r, level) {
   released <- r$clipped
-  if (is.null(released)) abort_riemdp("unsupported", "no share of records outside the ball was released: dp_mean(clipped = ) does.")
+  if (is.null(released)) {
+    abort_riemdp("unsupported", "no share of records outside the ball was released: dp_mean(clipped = ) does.")
+  }
   # P(|Z| > far) = 2 exp(-(far + 1)/scale)/(1 + exp(-1/scale))
   tail <- log((1 - level) * (1 + exp(-1 / released$scale)) / 2)
   far <- max(0, ceiling(-released$scale * tail * (1 + 1e-12)) - 1)
@@ -80,14 +92,15 @@ clipped_words <- function(r, level = 0.95) {
   facts <- mf_facts(r$manifold)
   wide <- is.null(r$target) && facts$k_max <= 0 && facts$injectivity_radius == Inf
   c(
-    sprintf("outside the ball: %s %% of the records as released, %s to %s %% with probability %g", percent(min(1, max(0, r$clipped$share))),
-            percent(ends[1]), percent(ends[2]), level),
+    sprintf("outside the ball: %s %% of the records as released, %s to %s %% with probability %g",
+            percent(min(1, max(0, r$clipped$share))), percent(ends[1]), percent(ends[2]), level),
     if (identical(r$mechanism, "adaptive")) {
       "clipping: moved the mean by an unknown distance: the released ball moves records of its own"
     } else if (ends[2] == 0) {
       "clipping: none, with that probability"
     } else if (wide) {
-      "clipping: moved the mean by their true share times their average distance to the ball, at most; that distance is unknown"
+      paste("clipping: moved the mean by their true share times their average distance to the ball, at most; that",
+            "distance is unknown")
     } else {
       "clipping: moved the mean by an unknown distance, which depends on how far outside they lie"
     }

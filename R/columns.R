@@ -1,22 +1,28 @@
-# Columns of tables in private calls. A column has one public type, "number" or "text", whatever class a reader gave it, and each cell is
-# converted by itself: a total function of that cell, so that no record decides how another one is read. What can't be converted is that
-# record's missing value. The proof is in inst/proofs/chunks.md.
+# Columns of tables in private calls. A column has one public type, "number" or "text", whatever class a reader gave it,
+# and each cell is converted by itself: a total function of that cell, so that no record decides how another one is
+# read. What can't be converted is that record's missing value. The proof is in inst/proofs/chunks.md.
 
 COLUMN_TYPES <- c("number", "text")
 
 # `columns = c(x = "number", sex = "text")`; NULL: implied by bounds and formula
 check_columns <- function(columns) {
   if (is.null(columns)) return(NULL)
-  ok <- is.character(columns) && !is.object(columns) && is.null(dim(columns)) && length(columns) > 0 && all(columns %in% COLUMN_TYPES) &&
+  ok <- is.character(columns) && !is.object(columns) && is.null(dim(columns)) && length(columns) > 0 &&
+    all(columns %in% COLUMN_TYPES) &&
     !is.null(names(columns)) && !anyNA(names(columns)) && all(nzchar(names(columns))) && !anyDuplicated(names(columns))
-  if (!ok) abort_riemdp("argument", "`columns` must hold \"number\" or \"text\" for each column that it names, e.g. c(x = \"number\", sex = \"text\").")
+  if (!ok) {
+    abort_riemdp("argument",
+                 paste("`columns` must hold \"number\" or \"text\" for each column that it names, e.g. c(x =",
+                       "\"number\", sex = \"text\")."))
+  }
   columns
 }
 
 column_cells <- function(x, type) if (type == "number") number_cells(x) else text_cells(x)
 
-# Doubles. Text counts by the grammar of text_numbers(); TRUE is 1 and FALSE 0; a factor counts by its labels, never by its codes; dates are
-# days since 1970, times seconds since then, time differences seconds; of a list, elements that are single values. All else is missing.
+# Doubles. Text counts by the grammar of text_numbers(); TRUE is 1 and FALSE 0; a factor counts by its labels, never by
+# its codes; dates are days since 1970, times seconds since then, time differences seconds; of a list, elements that are
+# single values. All else is missing.
 number_cells <- function(x) {
   missing <- rep(NA_real_, length(x))
   if (is.factor(x)) return(text_numbers(factor_labels(x)))
@@ -32,8 +38,9 @@ number_cells <- function(x) {
   out
 }
 
-# Text in UTF-8, as it stands. A factor counts by its labels; numbers are written with up to 15 digits, whether they are stored as whole
-# numbers or as doubles; dates as 2024-01-31, times as 2024-01-31 12:00:00 in UTC. All else, and what isn't UTF-8, is missing.
+# Text in UTF-8, as it stands. A factor counts by its labels; numbers are written with up to 15 digits, whether they are
+# stored as whole numbers or as doubles; dates as 2024-01-31, times as 2024-01-31 12:00:00 in UTC. All else, and what
+# isn't UTF-8, is missing.
 text_cells <- function(x) {
   missing <- rep(NA_character_, length(x))
   if (is.factor(x)) return(utf8_text(factor_labels(x)))
@@ -41,11 +48,14 @@ text_cells <- function(x) {
   if (inherits(x, "POSIXlt")) x <- tryCatch(as.POSIXct(x), error = function(e) missing)
   if (inherits(x, c("integer64", "difftime"))) return(number_text(number_cells(x)))
   if (inherits(x, "Date")) return(format(structure(as.double(unclass(x)), class = "Date"), "%Y-%m-%d"))
-  if (inherits(x, "POSIXct")) return(format(structure(as.double(unclass(x)), class = c("POSIXct", "POSIXt")), "%Y-%m-%d %H:%M:%S", tz = "UTC"))
+  if (inherits(x, "POSIXct")) {
+    return(format(structure(as.double(unclass(x)), class = c("POSIXct", "POSIXt")), "%Y-%m-%d %H:%M:%S", tz = "UTC"))
+  }
   if (is.list(x)) return(single_cells(x, text_cells, missing))
   beside <- attr(x, "riemdp_text", exact = TRUE)
   x <- plain_vector(x)
-  out <- switch(typeof(x), double = , integer = number_text(x), logical = logical_text(x), character = utf8_text(x), missing)
+  out <- switch(typeof(x), double = , integer = number_text(x), logical = logical_text(x), character = utf8_text(x),
+                missing)
   if (!is.null(beside)) out[!is.na(beside)] <- utf8_text(beside[!is.na(beside)])
   out
 }
@@ -69,14 +79,15 @@ single_cells <- function(x, convert, missing) {
 
 # Whole numbers of 64 bits lie in the bits of doubles; the least of them stands for a missing one.
 integer64_numbers <- function(x) {
-  halves <- matrix(readBin(writeBin(as.double(plain_vector(x)), raw(), endian = "little"), "integer", 2 * length(x), endian = "little"), 2)
+  halves <- matrix(readBin(writeBin(as.double(plain_vector(x)), raw(), endian = "little"), "integer", 2 * length(x),
+                           endian = "little"), 2)
   low <- ifelse(is.na(halves[1, ]), 2^31, halves[1, ] %% 2^32)
   high <- halves[2, ]
   ifelse(is.na(high), ifelse(low == 0, NA, -2^63 + low), high * 2^32 + low)
 }
 
-# The numbers that text may hold: blanks, a sign, digits with a point, an exponent, blanks; or a word for TRUE or FALSE. No decimal comma,
-# no hexadecimal digits, no infinity; nothing depends on the locale.
+# The numbers that text may hold: blanks, a sign, digits with a point, an exponent, blanks; or a word for TRUE or FALSE.
+# No decimal comma, no hexadecimal digits, no infinity; nothing depends on the locale.
 NUMBER_GRAMMAR <- "^[ \t]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[ \t]*\\z"
 TRUE_WORDS <- "^(TRUE|True|true|T)\\z"
 FALSE_WORDS <- "^(FALSE|False|false|F)\\z"
@@ -110,14 +121,16 @@ utf8_text <- function(x) {
   x
 }
 
-# ---- tables -----------------------------------------------------------------------------------------------------------------
+# ---- tables ----------------------------------------------------------------------------------------------------------
 
-# Records as numbers, for private calls: tables, text and classed vectors cell by cell, in the shape that they have. What is of another type
-# is left to the checks of shapes.
+# Records as numbers, for private calls: tables, text and classed vectors cell by cell, in the shape that they have.
+# What is of another type is left to the checks of shapes.
 plain_numbers <- function(x) {
   if (inherits(x, "riemdp_points")) return(x)
   if (is.data.frame(x)) return(table_numbers(x))
-  if (is.list(x) || isS4(x) || !is.atomic(x) || is.null(x) || is.complex(x) || (is.numeric(x) && !is.object(x))) return(x)
+  if (is.list(x) || isS4(x) || !is.atomic(x) || is.null(x) || is.complex(x) || (is.numeric(x) && !is.object(x))) {
+    return(x)
+  }
   structure(number_cells(x), dim = dim(x), dimnames = dimnames(x))
 }
 
@@ -140,8 +153,8 @@ cell_count <- function(x) {
   if (length(d) > 2 || (length(d) == 2 && d[2] != 1)) -1 else length(x)
 }
 
-# A table whose columns have their declared types. Others are kept as they are; where `only`, none but points is kept, and the declared ones
-# come in the order of their declaration.
+# A table whose columns have their declared types. Others are kept as they are; where `only`, none but points is kept,
+# and the declared ones come in the order of their declaration.
 typed_table <- function(x, columns, only = FALSE) {
   if (!is.list(x) || inherits(x, "riemdp_points") || (is.object(x) && !is.data.frame(x))) return(x)
   keep <- attributes(x)[c("row.names", "class")]
@@ -157,7 +170,9 @@ guessed_table <- function(x) {
   if (!isTRUE(attr(x, "riemdp_raw"))) return(x)
   guess <- function(column) {
     beside <- attr(column, "riemdp_text")
-    if (!is.null(beside)) return(if (all(is.na(beside))) as.vector(column) else utils::type.convert(text_cells(column), as.is = TRUE))
+    if (!is.null(beside)) {
+      return(if (all(is.na(beside))) as.vector(column) else utils::type.convert(text_cells(column), as.is = TRUE))
+    }
     if (is.character(column)) utils::type.convert(column, as.is = TRUE) else column
   }
   x[] <- lapply(x, guess)
@@ -165,12 +180,14 @@ guessed_table <- function(x) {
   x
 }
 
-# The columns that a call names are there: their names are public where a file, a database or an array has them; a reader in code may leave
-# a column out of a chunk in which it has no cell.
+# The columns that a call names are there: their names are public where a file, a database or an array has them; a
+# reader in code may leave a column out of a chunk in which it has no cell.
 needed_columns <- function(x, names, strict) {
   if (!is.list(x) || inherits(x, "riemdp_points") || (is.object(x) && !is.data.frame(x))) return(x)
   lacking <- setdiff(names, names(x))
-  if (length(lacking) && strict) abort_riemdp("chunk_columns", sprintf("there is no column `%s`: names of columns are public.", lacking[1]))
+  if (length(lacking) && strict) {
+    abort_riemdp("chunk_columns", sprintf("there is no column `%s`: names of columns are public.", lacking[1]))
+  }
   if (!length(lacking)) return(x)
   n <- if (is.data.frame(x)) .row_names_info(x, 2L) else records_in(x)
   keep <- attributes(x)[c("row.names", "class")]
@@ -179,11 +196,12 @@ needed_columns <- function(x, names, strict) {
   x
 }
 
-# ---- CSV --------------------------------------------------------------------------------------------------------------------
+# ---- CSV -------------------------------------------------------------------------------------------------------------
 
-# A table of text. A line is a record, whatever is in it: a quoted field ends with its line at the latest, so that no record can swallow
-# others, and their number is that of the lines after the header. A line whose quotes don't match, or with more or fewer fields than the
-# header, is a record with missing cells only. What isn't UTF-8 ends up missing as well.
+# A table of text. A line is a record, whatever is in it: a quoted field ends with its line at the latest, so that no
+# record can swallow others, and their number is that of the lines after the header. A line whose quotes don't match, or
+# with more or fewer fields than the header, is a record with missing cells only. What isn't UTF-8 ends up missing as
+# well.
 read_csv <- function(path) {
   bytes <- file_bytes(path)
   if (length(bytes) > 2 && identical(as.integer(bytes[1:3]), c(0xefL, 0xbbL, 0xbfL))) bytes <- bytes[-(1:3)]

@@ -14,13 +14,13 @@ status_number <- function(name) match(name, .Call(riemdp_statuses)[, 1]) - 1L
 #' Errors of the package
 #'
 #' Every error of the package is a condition of class `riemdp_error` and of a class that names its cause,
-#' `riemdp_error_<cause>`, so that scripts can tell them apart with [tryCatch()]. Messages say what must be, what was given
-#' (its shape, never its numbers) and how to mend it.
+#' `riemdp_error_<cause>`, so that scripts can tell them apart with [tryCatch()]. Messages say what must be, what was
+#' given (its shape, never its numbers) and how to mend it.
 #'
 #' @return A data frame with one row for each cause that the numerical routines know: `class`, `must` (what must be) and
 #'   `mend` (how to mend it). Further classes are `riemdp_error_shape` (wrong dimensions), `riemdp_error_argument` (an
-#'   argument out of its range), `riemdp_error_radius` (a ball too large for the curvature) and `riemdp_error_existence` (a
-#'   noise law that can't be normalised).
+#'   argument out of its range), `riemdp_error_radius` (a ball too large for the curvature) and `riemdp_error_existence`
+#'   (a noise law that can't be normalised).
 #' @examples
 #' riemdp_errors()
 #' tryCatch(mf_log(sphere(2), c(1, 0, 0), c(-1, 0, 0)),

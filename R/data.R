@@ -117,8 +117,9 @@
 
 #' Template of a corpus callosum
 #'
-#' The outline from which [callosa] are simulated, all factors 0: 50 landmarks in the same order. No individual, real or simulated, went
-#' into it, so it can stand for the template of an atlas, a public centre of [dp_mean()]. All shapes of [callosa] lie within .22 of it.
+#' The outline from which [callosa] are simulated, all factors 0: 50 landmarks in the same order. No individual, real or
+#' simulated, went into it, so it can stand for the template of an atlas, a public centre of [dp_mean()]. All shapes of
+#' [callosa] lie within .22 of it.
 #'
 #' @format A 50 × 2 matrix: landmark, coordinate (`"x"`, `"y"`, in mm), centred.
 #' @source The generator of [callosa]; the script is `data-raw/callosa.R` in the package's sources.

@@ -1,18 +1,18 @@
 #' Poincare embeddings of graphs
 #'
-#' Places the nodes of a graph in the Poincare ball so that nodes with an edge come to lie close (Nickel and Kiela 2017), by Riemannian
-#' stochastic gradients. **Not private**: it is how records in hyperbolic space come about, whose mean `dp_mean()` or `dp_optimize()`
-#' then release.
+#' Places the nodes of a graph in the Poincare ball so that nodes with an edge come to lie close (Nickel and Kiela
+#' 2017), by Riemannian stochastic gradients. **Not private**: it is how records in hyperbolic space come about, whose
+#' mean `dp_mean()` or `dp_optimize()` then release.
 #'
-#' The loss of an edge (u, v) is \eqn{\log \sum_{w} e^{-d(u, w)} + d(u, v)}, the sum over v and `negatives` random nodes that u has no edge
-#' to. A step moves u, v and these nodes against the Riemannian gradient of that loss, and back to length 1 - 1e-5
-#' where it leads beyond; edges come in random order, each once an epoch. Nodes start uniformly within .001 of the centre, and the first
-#' `burn_in` epochs have a tenth of the step size. Random numbers follow [set.seed()].
+#' The loss of an edge (u, v) is \eqn{\log \sum_{w} e^{-d(u, w)} + d(u, v)}, the sum over v and `negatives` random nodes
+#' that u has no edge to. A step moves u, v and these nodes against the Riemannian gradient of that loss, and back to
+#' length 1 - 1e-5 where it leads beyond; edges come in random order, each once an epoch. Nodes start uniformly within
+#' .001 of the centre, and the first `burn_in` epochs have a tenth of the step size. Random numbers follow [set.seed()].
 #'
 #' Embeddings are determined up to an isometry of the ball, and differ between seeds.
 #'
-#' @param edges two columns (matrix or data frame): whole numbers from 1, or names of nodes. From the first column's node to the second's,
-#'   e.g. from a word to what it is a kind of; repeated edges count once.
+#' @param edges two columns (matrix or data frame): whole numbers from 1, or names of nodes. From the first column's
+#'   node to the second's, e.g. from a word to what it is a kind of; repeated edges count once.
 #' @param dimension of the ball.
 #' @param ... nothing; later arguments must be named.
 #' @param epochs how often each edge is used.
@@ -20,13 +20,14 @@
 #' @param lr step size.
 #' @param burn_in epochs with a tenth of it.
 #' @param start matrix of points to start from, or `NULL`.
-#' @return A list of class `riemdp_poincare_embedding`: `points` (matrix, a row for each node, named where `edges` has names: points of
-#'   `hyperbolic(dimension, "ball")`), `manifold`, `loss` (mean of each epoch), `edges` (numbers). `summary()` adds the quality of the
-#'   reconstruction: over edges (u, v), the mean rank of d(u, v) among the distances of u to nodes without an edge from u, and
-#'   the mean average precision. Errors: `riemdp_error_shape`, `riemdp_error_argument`.
+#' @return A list of class `riemdp_poincare_embedding`: `points` (matrix, a row for each node, named where `edges` has
+#'   names: points of `hyperbolic(dimension, "ball")`), `manifold`, `loss` (mean of each epoch), `edges` (numbers).
+#'   `summary()` adds the quality of the reconstruction: over edges (u, v), the mean rank of d(u, v) among the distances
+#'   of u to nodes without an edge from u, and the mean average precision. Errors: `riemdp_error_shape`,
+#'   `riemdp_error_argument`.
 #' @references
-#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural Information
-#' Processing Systems* 30. \doi{10.48550/arXiv.1705.08039}
+#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural
+#' Information Processing Systems* 30. \doi{10.48550/arXiv.1705.08039}
 #' @seealso [read_wordnet_mammals()], [hyperbolic()], [problem_frechet()]
 #' @examples
 #' # a binary tree with 31 nodes: every node and its ancestors
@@ -41,7 +42,8 @@
 #' # the root's place: the private mean of the embedding
 #' dp_mean(tree$points, tree$manifold, epsilon = 5, center = c(0, 0), radius = 6)$value
 #' @export
-poincare_embedding <- function(edges, dimension = 5, ..., epochs = 300, negatives = 10, lr = 0.3, burn_in = 10, start = NULL) {
+poincare_embedding <- function(edges, dimension = 5, ..., epochs = 300, negatives = 10, lr = 0.3, burn_in = 10,
+                               start = NULL) {
   check_no_more(...)
   graph <- read_edges(edges)
   dimension <- check_count(dimension, "dimension", most = 1000)
@@ -58,7 +60,8 @@ poincare_embedding <- function(edges, dimension = 5, ..., epochs = 300, negative
   fit <- .Call(riemdp_poincare_embedding, M, graph$edges, start, as.double(numbers))
   points <- fit[[1]]
   if (graph$named) rownames(points) <- graph$names
-  structure(list(points = points, manifold = M, loss = fit[[2]], edges = graph$edges), class = "riemdp_poincare_embedding")
+  structure(list(points = points, manifold = M, loss = fit[[2]], edges = graph$edges),
+            class = "riemdp_poincare_embedding")
 }
 
 # sorted numbers of nodes, each edge once, and the nodes' names
@@ -77,7 +80,8 @@ read_edges <- function(edges) {
     names <- sort(unique(as.vector(edges)), method = "radix")
     edges <- matrix(as.double(match(edges, names)), ncol = 2)
   } else {
-    ok <- is.numeric(edges) && all(is.finite(edges)) && all(edges == round(edges)) && min(edges) >= 1 && max(edges) <= 1e7
+    ok <- is.numeric(edges) && all(is.finite(edges)) && all(edges == round(edges)) && min(edges) >= 1 &&
+      max(edges) <= 1e7
     if (!ok) abort_riemdp("argument", "`edges` must be whole numbers from 1, or names.")
     edges <- matrix(as.double(edges), ncol = 2)
     names <- as.character(seq_len(max(edges)))
@@ -107,7 +111,8 @@ reconstruction <- function(x) {
 
 #' @export
 print.riemdp_poincare_embedding <- function(x, ...) {
-  cat(sprintf("Poincare embedding: %d nodes, %d edges, dimension %d (not private)\n", nrow(x$points), nrow(x$edges), ncol(x$points)))
+  cat(sprintf("Poincare embedding: %d nodes, %d edges, dimension %d (not private)\n", nrow(x$points), nrow(x$edges),
+              ncol(x$points)))
   cat(sprintf("  mean loss of the last of %d epochs: %.4g\n", length(x$loss), x$loss[length(x$loss)]))
   invisible(x)
 }
@@ -117,8 +122,9 @@ print.riemdp_poincare_embedding <- function(x, ...) {
 #' @export
 summary.riemdp_poincare_embedding <- function(object, ...) {
   found <- reconstruction(object)
-  data.frame(nodes = nrow(object$points), edges = nrow(object$edges), dimension = ncol(object$points), epochs = length(object$loss),
-             loss = object$loss[length(object$loss)], mean_rank = found[["mean_rank"]], map = found[["map"]])
+  data.frame(nodes = nrow(object$points), edges = nrow(object$edges), dimension = ncol(object$points),
+             epochs = length(object$loss), loss = object$loss[length(object$loss)], mean_rank = found[["mean_rank"]],
+             map = found[["map"]])
 }
 
 #' @rdname poincare_embedding

@@ -1,13 +1,17 @@
-# What an error is about, wherever one is told: of three errors, those of privacy noise, clipping and sampling, the package knows the first.
+# What an error is about, wherever one is told: of three errors, those of privacy noise, clipping and sampling, the
+# package knows the first.
 
 COVERS <- "privacy noise"
 COVERS_SHORT <- "the privacy noise alone, neither clipping nor sampling"
 
 # what the noise's error is about, and what the other two would be
 ERROR_WORDS <- list(
-  mean = c(about = "the mean of the records moved to the public ball", clipping = "what moving records to the ball does to the mean"),
-  adaptive = c(about = "the mean of the records moved to the released ball", clipping = "what moving records to the balls does to the mean"),
-  lm = c(about = "the fit without noise to records that keep the public bounds", clipping = "what moving rows into their ranges and limits does where they don't"),
+  mean = c(about = "the mean of the records moved to the public ball",
+           clipping = "what moving records to the ball does to the mean"),
+  adaptive = c(about = "the mean of the records moved to the released ball",
+               clipping = "what moving records to the balls does to the mean"),
+  lm = c(about = "the fit without noise to records that keep the public bounds",
+         clipping = "what moving rows into their ranges and limits does where they don't"),
   regression = c(about = "the curve without noise of records that keep the public bounds",
                  clipping = "what moving predictors and shortening residuals does where they don't"),
   optimize = c(about = "the run without noise, of clipped gradients",
@@ -27,7 +31,8 @@ error_about <- function(kind) ERROR_WORDS[[kind]][["about"]]
 
 # the errors that a stated one leaves out
 error_left_out <- function(kind) {
-  sprintf("not in it: clipping (%s) and sampling (how the records differ from those they stand for)", ERROR_WORDS[[kind]][["clipping"]])
+  sprintf("not in it: clipping (%s) and sampling (how the records differ from those they stand for)",
+          ERROR_WORDS[[kind]][["clipping"]])
 }
 
 # lines of print() after an error
@@ -37,7 +42,8 @@ model_error_lines <- function(kind) error_lines(c(paste("it is about", error_abo
 
 # where no error is stated at all
 no_error_words <- function(kind) {
-  sprintf("no error is stated, neither of the %s nor of clipping (%s) nor of sampling", COVERS, ERROR_WORDS[[kind]][["clipping"]])
+  sprintf("no error is stated, neither of the %s nor of clipping (%s) nor of sampling", COVERS,
+          ERROR_WORDS[[kind]][["clipping"]])
 }
 
 # one sentence for tables, regions, bands and pictures

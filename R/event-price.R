@@ -7,7 +7,8 @@ unpriced <- function(event, unit, why = NULL) {
 }
 
 check_orders <- function(orders) {
-  if (!is.numeric(orders) || is.object(orders) || !length(orders) || anyNA(orders) || any(orders <= 1 | !is.finite(orders))) {
+  if (!is.numeric(orders) || is.object(orders) || !length(orders) || anyNA(orders) ||
+      any(orders <= 1 | !is.finite(orders))) {
     abort_riemdp("argument", "`orders` must be finite numbers above 1.")
   }
   as.double(orders)
@@ -20,8 +21,9 @@ sum_parts <- function(event, price) {
   total * event$parameters$times
 }
 
-# What one record may meet in parallel parts, as events: with public keys its own part; with private ones that part where it is
-# replaced within it, or the part that it leaves and the one that it enters. NULL where there are too many to ask one by one.
+# What one record may meet in parallel parts, as events: with public keys its own part; with private ones that part
+# where it is replaced within it, or the part that it leaves and the one that it enters. NULL where there are too many
+# to ask one by one.
 parallel_choices <- function(event, most = 40) {
   keys <- vapply(event$children, event_key, "")
   kinds <- event$children[!duplicated(keys)]
@@ -34,14 +36,15 @@ parallel_choices <- function(event, most = 40) {
     for (j in i:n) {
       if (i == j && sum(keys == unique(keys)[i]) == 1) next
       pair <- kinds[c(i, j)]
-      out <- c(out, list(new_event("compose", join_adjacency(vapply(pair, `[[`, "", "adjacency")), list(times = 1), pair)))
+      out <- c(out, list(new_event("compose", join_adjacency(vapply(pair, `[[`, "", "adjacency")), list(times = 1),
+                                   pair)))
     }
   }
   out
 }
 
-# A part's event where a record is replaced within it. What is open holds for that too; what is stated for one record more or less
-# holds for a group of two (for zCDP: Bun and Steinke 2016, Proposition 1.9).
+# A part's event where a record is replaced within it. What is open holds for that too; what is stated for one record
+# more or less holds for a group of two (for zCDP: Bun and Steinke 2016, Proposition 1.9).
 within_part <- function(child) {
   if (child$adjacency != "add-remove") return(child)
   mu <- gaussian_step(child)
@@ -148,7 +151,8 @@ gdp_price <- function(event) {
     parallel = sqrt(parallel_price(event, function(child) gdp_price(child)^2)),
     poisson = , sample = if (p$q == 1) gdp_price(event$children[[1]]) else
       unpriced(event, "GDP", "sampled Gaussian noise is no Gaussian; the central limit form is an estimate"),
-    unpriced(event, "GDP", if (event$type == "discrete_gaussian") "a discrete Gaussian is no Gaussian" else "Gaussian steps only")
+    unpriced(event, "GDP",
+             if (event$type == "discrete_gaussian") "a discrete Gaussian is no Gaussian" else "Gaussian steps only")
   )
 }
 

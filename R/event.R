@@ -1,47 +1,55 @@
-# What happened, apart from what it costs: events are plain data (they survive saveRDS() and a trip to a worker). Accountants
-# (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
+# What happened, apart from what it costs: events are plain data (they survive saveRDS() and a trip to a worker).
+# Accountants (accountant-*.R) price them, event-price.R gives the figures that a ledger adds up.
 
-EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom", "shuffle",
-                 "poisson", "sample", "compose", "parallel")
+EVENT_TYPES <- c("pure", "laplace", "gaussian", "discrete_gaussian", "gdp", "zcdp", "rdp", "approx", "custom",
+                 "shuffle", "poisson", "sample", "compose", "parallel")
 ADJACENCIES <- c("replace-one", "add-remove")
 TIMES_MOST <- 1e12
 
 #' Events: what was done to the data
 #'
-#' An event describes a noisy step apart from its price. [dp_epsilon()] and [dp_delta()] price events, [dp_calibrate()] finds
-#' the noise for a wanted price. Noise multipliers are the noise's scale over the sensitivity under the event's adjacency.
+#' An event describes a noisy step apart from its price. [dp_epsilon()] and [dp_delta()] price events, [dp_calibrate()]
+#' finds the noise for a wanted price. Noise multipliers are the noise's scale over the sensitivity under the event's
+#' adjacency.
 #'
-#' Adjacency says which data sets are neighbours: one record replaced by another, or one record more or less. It belongs to the
-#' event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` is about data sets
-#' that differ by one record more or less (`"add-remove"`), `event_sample()` and `event_shuffle()` about a replaced record
-#' (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means different noise.
+#' Adjacency says which data sets are neighbours: one record replaced by another, or one record more or less. It belongs
+#' to the event. `NULL` leaves it open: such an event takes the adjacency of what it stands in. `event_poisson()` is
+#' about data sets that differ by one record more or less (`"add-remove"`), `event_sample()` and `event_shuffle()` about
+#' a replaced record (`"replace-one"`). Events of both kinds can't be composed: the same noise multiplier means
+#' different noise.
 #'
 #' * `event_pure(epsilon)`: any epsilon-DP step; manifold Laplace and K-norm releases are of this kind.
-#' * `event_laplace(scale)`: Laplace noise on one number, `scale` over sensitivity. For other Laplace laws use `event_pure()`.
+#' * `event_laplace(scale)`: Laplace noise on one number, `scale` over sensitivity. For other Laplace laws use
+#'   `event_pure()`.
 #' * `event_gaussian(noise_multiplier)`: Gaussian noise, standard deviation over the Euclidean sensitivity.
-#' * `event_discrete_gaussian(sigma, sensitivity, dimension)`: discrete Gaussian noise on a lattice, both numbers in lattice
-#'   steps. It is never priced as a Gaussian: its delta is up to 2.5 times as large at `sigma = 1`.
-#' * `event_gdp(mu)`, `event_zcdp(rho)`, `event_rdp(orders, epsilons)`, `event_approx(epsilon, delta)`: steps of which only such
-#'   a bound is known. Between the given orders the bound is interpolated by convexity, beyond the largest it is infinite.
-#' * `event_custom(label, ..., assumed = TRUE)`: one or more of these bounds, stated by the user and not proven here; every
-#'   price that rests on it says `assumed`.
-#' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public number.
+#' * `event_discrete_gaussian(sigma, sensitivity, dimension)`: discrete Gaussian noise on a lattice, both numbers in
+#'   lattice steps. It is never priced as a Gaussian: its delta is up to 2.5 times as large at `sigma = 1`.
+#' * `event_gdp(mu)`, `event_zcdp(rho)`, `event_rdp(orders, epsilons)`, `event_approx(epsilon, delta)`: steps of which
+#'   only such a bound is known. Between the given orders the bound is interpolated by convexity, beyond the largest it
+#'   is infinite.
+#' * `event_custom(label, ..., assumed = TRUE)`: one or more of these bounds, stated by the user and not proven here;
+#'   every price that rests on it says `assumed`.
+#' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public
+#'   number.
 #' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement.
-#' * `event_shuffle(n, event)`: `n` reports of an epsilon-DP local randomiser, in random order. Only for `event_pure()`: there
-#'   the theorem holds (Feldman, McMillan and Talwar 2021).
-#' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but the
-#'   events are fixed beforehand.
-#' * `event_parallel(..., keys)`: each on its own part of the data. With `keys = "public"` a record's part doesn't depend on its
-#'   private values, and the dearest part is the cost. With `keys = "private"` it does: a replaced record leaves one part and enters
-#'   another, so the cost is that of the two dearest parts, and the parts' sizes are private as well. The parts' events must hold for
-#'   one record more or less and for one that is replaced within its part; an event that is stated for `"add-remove"` neighbours alone
-#'   counts as a group of two there (twice its `mu` or epsilon).
+#' * `event_shuffle(n, event)`: `n` reports of an epsilon-DP local randomiser, in random order. Only for `event_pure()`:
+#'   there the theorem holds (Feldman, McMillan and Talwar 2021).
+#' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but
+#'   the events are fixed beforehand.
+#' * `event_parallel(..., keys)`: each on its own part of the data. With `keys = "public"` a record's part doesn't
+#'   depend on its private values, and the dearest part is the cost. With `keys = "private"` it does: a replaced record
+#'   leaves one part and enters another, so the cost is that of the two dearest parts, and the parts' sizes are private
+#'   as well. The parts' events must hold for one record more or less and for one that is replaced within its part; an
+#'   event that is stated for `"add-remove"` neighbours alone counts as a group of two there (twice its `mu` or
+#'   epsilon).
 #'
 #' @param epsilon,delta,rho,mu privacy parameters, non-negative and finite; `delta` below 1.
 #' @param scale,noise_multiplier,sigma noise, positive and finite.
 #' @param sensitivity positive, in lattice steps.
-#' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP alone.
-#' @param orders,epsilons numeric vectors of one length: orders above 1 (increasing) and the Renyi divergence bounds there.
+#' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP
+#'   alone.
+#' @param orders,epsilons numeric vectors of one length: orders above 1 (increasing) and the Renyi divergence bounds
+#'   there.
 #' @param label one string of 1 to 200 characters.
 #' @param assumed must be `TRUE`: that the bound is taken on trust.
 #' @param q probability or share, above 0 and at most 1.
@@ -52,10 +60,10 @@ TIMES_MOST <- 1e12
 #' @param adjacency `"replace-one"`, `"add-remove"`, or `NULL` for open.
 #' @return A `dp_event`: a list with `type`, `adjacency` (one of the two, or `"either"`), `parameters` and `children`.
 #' @section Errors:
-#' `riemdp_error_argument` for numbers out of range, `riemdp_error_adjacency` where adjacencies are mixed, `riemdp_error_event`
-#' for an object that is no event.
-#' @references Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}. Canonne, Kamath
-#'   and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
+#' `riemdp_error_argument` for numbers out of range, `riemdp_error_adjacency` where adjacencies are mixed,
+#' `riemdp_error_event` for an object that is no event.
+#' @references Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}.
+#'   Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
 #' @examples
 #' step <- event_poisson(0.01, event_gaussian(1))
 #' event_compose(step, times = 1000)
@@ -64,7 +72,8 @@ TIMES_MOST <- 1e12
 NULL
 
 new_event <- function(type, adjacency, parameters = list(), children = list()) {
-  structure(list(type = type, adjacency = adjacency, parameters = parameters, children = children), class = "riemdp_event")
+  structure(list(type = type, adjacency = adjacency, parameters = parameters, children = children),
+            class = "riemdp_event")
 }
 
 open_adjacency <- function(adjacency) {
@@ -114,7 +123,9 @@ event_zcdp <- function(rho, adjacency = NULL) {
 }
 
 check_rdp_curve <- function(orders, epsilons) {
-  plain <- function(x) is.numeric(x) && !is.object(x) && is.null(dim(x)) && length(x) > 0 && !anyNA(x) && all(is.finite(x))
+  plain <- function(x) {
+    is.numeric(x) && !is.object(x) && is.null(dim(x)) && length(x) > 0 && !anyNA(x) && all(is.finite(x))
+  }
   if (!plain(orders) || any(orders <= 1) || is.unsorted(orders, strictly = TRUE)) {
     abort_riemdp("argument", "`orders` must be increasing finite numbers above 1.")
   }
@@ -153,7 +164,8 @@ event_custom <- function(label, epsilon = NULL, delta = 0, rho = NULL, mu = NULL
     if (!is.null(orders) || !is.null(epsilons)) list(event_rdp(orders, epsilons, adjacency))
   )
   if (!length(claims)) {
-    abort_riemdp("argument", "a custom event needs a bound: `epsilon` (and `delta`), `rho`, `mu`, or `orders` and `epsilons`.")
+    abort_riemdp("argument",
+                 "a custom event needs a bound: `epsilon` (and `delta`), `rho`, `mu`, or `orders` and `epsilons`.")
   }
   new_event("custom", adjacency, list(label = label, assumed = TRUE), claims)
 }
@@ -163,7 +175,8 @@ join_adjacency <- function(adjacencies) {
   fixed <- setdiff(unique(adjacencies), "either")
   if (length(fixed) > 1) {
     abort_riemdp("adjacency", paste(
-      "events about a replaced record can't be combined with events about one record more or less: their noise multipliers",
+      paste("events about a replaced record can't be combined with events about one record more or less: their noise",
+            "multipliers"),
       "and prices mean different things. Restate all of them under one adjacency."))
   }
   if (length(fixed)) fixed else "either"
@@ -173,7 +186,8 @@ join_adjacency <- function(adjacencies) {
 set_adjacency <- function(found, wanted, what) {
   if (wanted == "either") return(found)
   if (!found %in% c("either", wanted)) {
-    abort_riemdp("adjacency", sprintf("%s is about %s neighbours, but an event in it is about %s ones.", what, wanted, found))
+    abort_riemdp("adjacency",
+                 sprintf("%s is about %s neighbours, but an event in it is about %s ones.", what, wanted, found))
   }
   wanted
 }
@@ -188,8 +202,8 @@ check_share <- function(q) {
 #' @export
 event_poisson <- function(q, event) poisson_of(q, check_event(event))
 
-# The makers of events that hold others: these have been checked, and checking them again at every level would double the work
-# each time.
+# The makers of events that hold others: these have been checked, and checking them again at every level would double
+# the work each time.
 poisson_of <- function(q, event) {
   q <- check_share(q)
   new_event("poisson", set_adjacency(event$adjacency, "add-remove", "Poisson sampling"), list(q = q), list(event))
@@ -201,7 +215,8 @@ event_sample <- function(q, event) sample_of(q, check_event(event))
 
 sample_of <- function(q, event) {
   q <- check_share(q)
-  new_event("sample", set_adjacency(event$adjacency, "replace-one", "sampling without replacement"), list(q = q), list(event))
+  new_event("sample", set_adjacency(event$adjacency, "replace-one", "sampling without replacement"), list(q = q),
+            list(event))
 }
 
 #' @rdname dp_event
@@ -211,7 +226,8 @@ event_shuffle <- function(n, event) shuffle_of(n, check_event(event))
 shuffle_of <- function(n, event) {
   n <- as.double(check_count(n, "n", least = 2, most = 1e9))
   if (event$type != "pure") {
-    abort_riemdp("unsupported", "`event` must be event_pure(): shuffling has a theorem for local randomisers that are epsilon-DP.")
+    abort_riemdp("unsupported",
+                 "`event` must be event_pure(): shuffling has a theorem for local randomisers that are epsilon-DP.")
   }
   new_event("shuffle", set_adjacency(event$adjacency, "replace-one", "shuffling"), list(n = n), list(event))
 }
@@ -219,7 +235,8 @@ shuffle_of <- function(n, event) {
 # events given one by one or as a list
 gather_events <- function(...) {
   children <- list(...)
-  if (length(children) == 1 && is.list(children[[1]]) && !inherits(children[[1]], "riemdp_event") && !is.object(children[[1]])) {
+  if (length(children) == 1 && is.list(children[[1]]) && !inherits(children[[1]], "riemdp_event") &&
+      !is.object(children[[1]])) {
     children <- children[[1]]
   }
   if (!length(children)) abort_riemdp("event", "at least one event is needed.")
@@ -228,7 +245,9 @@ gather_events <- function(...) {
 
 check_times <- function(times) {
   times <- check_number(times, "times", least = 1, most = TIMES_MOST)
-  if (times != round(times)) abort_riemdp("argument", sprintf("`times` must be a whole number from 1 to %g.", TIMES_MOST))
+  if (times != round(times)) {
+    abort_riemdp("argument", sprintf("`times` must be a whole number from 1 to %g.", TIMES_MOST))
+  }
   as.double(times)
 }
 
@@ -239,7 +258,8 @@ event_compose <- function(..., times = 1, adjacency = NULL) compose_of(gather_ev
 compose_of <- function(children, times, adjacency) {
   times <- check_times(times)
   found <- join_adjacency(vapply(children, `[[`, "", "adjacency"))
-  new_event("compose", set_adjacency(found, open_adjacency(adjacency), "the composition"), list(times = times), children)
+  new_event("compose", set_adjacency(found, open_adjacency(adjacency), "the composition"), list(times = times),
+            children)
 }
 
 #' @rdname dp_event
@@ -282,7 +302,9 @@ check_event_at <- function(event, depth) {
   made
 }
 
-broken_event <- function() abort_riemdp("event", "an event must be as its constructor makes it, e.g. event_gaussian(1).")
+broken_event <- function() {
+  abort_riemdp("event", "an event must be as its constructor makes it, e.g. event_gaussian(1).")
+}
 
 # an event's entries, each of the kind that it must be
 event_entries <- function(event, depth) {
@@ -303,8 +325,8 @@ remake_event <- function(type, p, adjacency, inner) {
     pure = event_pure(p$epsilon, adjacency), laplace = event_laplace(p$scale, adjacency),
     gaussian = event_gaussian(p$noise_multiplier, adjacency),
     discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
-    gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency), rdp = event_rdp(p$orders, p$epsilons, adjacency),
-    approx = event_approx(p$epsilon, p$delta, adjacency),
+    gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency),
+    rdp = event_rdp(p$orders, p$epsilons, adjacency), approx = event_approx(p$epsilon, p$delta, adjacency),
     custom = remake_custom(p, adjacency, inner),
     poisson = poisson_of(p$q, inner[[1]]), sample = sample_of(p$q, inner[[1]]), shuffle = shuffle_of(p$n, inner[[1]]),
     compose = compose_of(inner, p$times, adjacency), parallel = parallel_of(inner, p$keys, adjacency)
@@ -317,7 +339,7 @@ remake_custom <- function(p, adjacency, claims) {
   new_event("custom", adjacency, list(label = check_name(p$label, "label"), assumed = TRUE), claims)
 }
 
-# ---- printing -----------------------------------------------------------------------------------------------------------------
+# ---- printing --------------------------------------------------------------------------------------------------------
 
 describe_event <- function(e) {
   p <- e$parameters
@@ -331,7 +353,8 @@ describe_event <- function(e) {
                                 number(p$sensitivity), number(p$dimension)),
     gdp = sprintf("GDP(mu = %s)", number(p$mu)),
     zcdp = sprintf("zCDP(rho = %s)", number(p$rho)),
-    rdp = sprintf("RDP(%d orders from %s to %s)", length(p$orders), number(p$orders[1]), number(p$orders[length(p$orders)])),
+    rdp = sprintf("RDP(%d orders from %s to %s)", length(p$orders), number(p$orders[1]),
+                  number(p$orders[length(p$orders)])),
     approx = sprintf("approximate(epsilon = %s, delta = %s)", number(p$epsilon), number(p$delta)),
     custom = sprintf("custom(%s, assumed: %s)", encodeString(p$label), paste(inside, collapse = ", ")),
     poisson = sprintf("Poisson sample(q = %s, %s)", number(p$q), inside),
@@ -346,7 +369,8 @@ describe_composed <- function(inside, times) {
   text <- if (length(inside) > 6) c(inside[1:5], sprintf("and %d more", length(inside) - 5L)) else inside
   text <- paste(text, collapse = " + ")
   if (times == 1) return(text)
-  sprintf("%s x %s", format(times, big.mark = ",", scientific = FALSE), if (length(inside) > 1) paste0("(", text, ")") else text)
+  sprintf("%s x %s", format(times, big.mark = ",", scientific = FALSE),
+          if (length(inside) > 1) paste0("(", text, ")") else text)
 }
 
 #' @rdname dp_event
@@ -364,7 +388,7 @@ print.riemdp_event <- function(x, ...) {
   invisible(x)
 }
 
-# ---- reading ------------------------------------------------------------------------------------------------------------------
+# ---- reading ---------------------------------------------------------------------------------------------------------
 
 # The composed parts as list(event, times), equal ones counted together
 event_parts <- function(event, times = 1) {
@@ -384,7 +408,8 @@ collect_parts <- function(event, times) {
 
 # equal keys: equal events, whatever their stated adjacency
 event_key <- function(e) {
-  paste0(e$type, "{", paste(vapply(e$parameters, function(p) paste(if (is.numeric(p)) sprintf("%a", p) else p, collapse = ","), ""),
+  paste0(e$type, "{", paste(vapply(e$parameters,
+                                   function(p) paste(if (is.numeric(p)) sprintf("%a", p) else p, collapse = ","), ""),
                             collapse = ";"), "}(", paste(vapply(e$children, event_key, ""), collapse = "|"), ")")
 }
 

@@ -1,7 +1,7 @@
 # A page with sliders over dp_mean_plan(), by 'shiny', which is only suggested.
 
-# What can be chosen: space, public centre, largest radius offered (below what the mechanisms allow) and the one to begin with.
-# `blob` is a shape of 20 landmarks that belongs to nobody.
+# What can be chosen: space, public centre, largest radius offered (below what the mechanisms allow) and the one to
+# begin with. `blob` is a shape of 20 landmarks that belongs to nobody.
 explore_spaces <- function() {
   t <- 2 * pi * seq_len(20) / 20
   blob <- complex(real = 2 * cos(t), imaginary = sin(t) + 0.4 * cos(2 * t))
@@ -24,7 +24,8 @@ explore_records <- function(space, n, radius) {
   mf_exp(space$M, space$center, mf_from_coords(space$M, space$center, a))
 }
 
-# list(x, mean, releases): a study with `count` releases of the same records; mechanisms without a plan raise as dp_mean() does
+# list(x, mean, releases): a study with `count` releases of the same records; mechanisms without a plan raise as
+# dp_mean() does
 explore_study <- function(space, n, epsilon, radius, delta, mechanism, count, seed) {
   with_simulation(seed, {
     x <- explore_records(space, n, radius)
@@ -36,7 +37,13 @@ explore_study <- function(space, n, epsilon, radius, delta, mechanism, count, se
 some_records <- function(M, x, most) {
   n <- .Call(riemdp_count, M, x)
   keep <- seq_len(min(n, most))
-  if (is.complex(x)) x[, keep, drop = FALSE] else if (length(dim(x)) == 3) x[, , keep, drop = FALSE] else x[keep, , drop = FALSE]
+  if (is.complex(x)) {
+    x[, keep, drop = FALSE]
+  } else if (length(dim(x)) == 3) {
+    x[, , keep, drop = FALSE]
+  } else {
+    x[keep, , drop = FALSE]
+  }
 }
 
 # without a legend, which the page writes below
@@ -81,8 +88,8 @@ explore_curves <- function(plan, against) {
   on.exit(graphics::par(old))
   for (what in against) {
     e <- plan_errors(plan, what, 9)
-    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(colours), lty = 1, lwd = 1.6, col = colours,
-                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "")
+    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(colours), lty = 1, lwd = 1.6,
+                      col = colours, xlab = if (what == "n") "number of records" else "epsilon", ylab = "")
     graphics::title(ylab = "expected error", line = 3.8)
     graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
     graphics::abline(v = ask[[what]], lty = 3, col = "grey50")
@@ -98,13 +105,14 @@ explore_key <- function(colours) {
 
 # the call that would make this release of real records
 explore_code <- function(name, n, epsilon, radius, delta, mechanism) {
-  space <- switch(name, sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")", kendall = "kendall(20)",
-                  euclidean = "euclidean(2)")
+  space <- switch(name, sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")",
+                  kendall = "kendall(20)", euclidean = "euclidean(2)")
   number <- function(v) format(signif(v, 3), scientific = FALSE, drop0trailing = TRUE)
   given <- c("center = center", paste("radius =", number(radius)), if (delta > 0) paste("delta =", format(delta)),
              if (mechanism != "auto") paste0("mechanism = \"", mechanism, "\""))
   paste0("# `x`: ", format(n, scientific = FALSE), " records\n# `center`: a public point\n",
-         "dp_mean(x, ", space, ",\n", paste0("        ", c(paste("epsilon =", number(epsilon)), given), collapse = ",\n"), ")")
+         "dp_mean(x, ", space, ",\n",
+         paste0("        ", c(paste("epsilon =", number(epsilon)), given), collapse = ",\n"), ")")
 }
 
 explore_table <- function(plan) {
@@ -156,7 +164,8 @@ explore_ui <- function() {
         shiny::selectInput("space", "records", stats::setNames(names(spaces), vapply(spaces, `[[`, "", "label"))),
         shiny::sliderInput("log_n", "number of records, n", 1, 5, log10(200), step = 0.05, ticks = FALSE),
         shiny::sliderInput("log_epsilon", "privacy budget, epsilon", -1.5, 1.5, 0, step = 0.05, ticks = FALSE),
-        shiny::sliderInput("radius", "radius of the public ball, r", 0.01, first$limit, first$radius, step = 0.01, ticks = FALSE),
+        shiny::sliderInput("radius", "radius of the public ball, r", 0.01, first$limit, first$radius, step = 0.01,
+                           ticks = FALSE),
         shiny::selectInput("delta", "delta", c("0 (pure)" = "0", "1e-6" = "1e-6", "1e-9" = "1e-9")),
         shiny::selectInput("mechanism", "mechanism of the picture",
                            c("least expected error" = "auto", stats::setNames(nm = mechanisms))),
@@ -180,9 +189,10 @@ explore_ui <- function() {
 }
 
 explore_words <- function(w, best) {
-  sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s", w$space$label,
-          format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error, best$mechanism,
-          if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
+  sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s",
+          w$space$label,
+          format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error,
+          best$mechanism, if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
 }
 
 explore_server <- function(input, output, session) {
@@ -200,7 +210,9 @@ explore_server <- function(input, output, session) {
   })
   settled <- shiny::debounce(wanted, 250)
   # what can't be had is said in the place of the output
-  tell <- function(expr) tryCatch(expr, riemdp_error = function(e) shiny::validate(shiny::need(FALSE, conditionMessage(e))))
+  tell <- function(expr) {
+    tryCatch(expr, riemdp_error = function(e) shiny::validate(shiny::need(FALSE, conditionMessage(e))))
+  }
   plan <- shiny::reactive({
     w <- settled()
     tell(dp_mean_plan(w$space$M, w$n, w$epsilon, w$space$center, w$radius, delta = w$delta))
@@ -217,19 +229,22 @@ explore_server <- function(input, output, session) {
   output$curves <- shiny::renderPlot({
     wide <- isTRUE(session$clientData$output_curves_width > 500)
     tell(explore_curves(plan(), if (wide) c("n", "epsilon") else "n"))
-  }, res = 90, alt = "Expected error of each mechanism against the number of records, and where there is room against epsilon.")
+  }, res = 90, alt = paste("Expected error of each mechanism against the number of records, and where there is room",
+                           "against epsilon."))
   output$curves_key <- shiny::renderUI(tell(shiny::tagList(
     explore_key(explore_colours(plan_drawn(plan()))), shiny::p("Dotted: the public radius, and what the sliders say.")
   )))
   output$key <- shiny::renderUI({
     ball <- settled()$space$M$name %in% c("sphere", "ball", "euclidean")
     explore_key(stats::setNames(EXPLORE_COLOURS[c("record", "mean", "release", if (ball) "ball")],
-                                c("simulated records", "their mean, not private", "private means", if (ball) "public ball")))
+                                c("simulated records", "their mean, not private", "private means",
+                                  if (ball) "public ball")))
   })
   output$picture <- shiny::renderPlot({
     w <- settled()
     tell({
-      study <- explore_study(w$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism, input$count, 1 + as.integer(input$again))
+      study <- explore_study(w$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism, input$count,
+                             1 + as.integer(input$again))
       explore_picture(w$space, study, w$radius)
     })
   }, res = 90, alt = "Simulated records in grey, their mean in blue, private means in orange.")
@@ -241,9 +256,9 @@ explore_server <- function(input, output, session) {
 
 #' Explore the cost of a private mean with sliders
 #'
-#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on five spaces. It shows
-#' the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, a picture of private means of simulated
-#' records, and the call that would make such a release. Nothing on it comes from real records.
+#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on five spaces.
+#' It shows the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, a picture of private
+#' means of simulated records, and the call that would make such a release. Nothing on it comes from real records.
 #'
 #' @return A 'shiny' application (class `shiny.appobj`), which runs when it is printed. An error of class
 #'   `riemdp_error_unsupported` where the package 'shiny' is missing.

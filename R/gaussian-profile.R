@@ -1,9 +1,10 @@
-# Privacy profile of the Riemannian Gaussian law: delta as a function of epsilon for two centres at a given distance, as upper
-# bounds of integrals over the radius. Why they are bounds: proofs/gaussian.md. Every integral is a sum over cells; in a cell the
-# radial density lies between log-linear interpolation and that times exp(curvature), the angular probability within its
-# chord plus or minus h^2/8 times a bound of its second derivative. Those bounds come from interval arithmetic.
+# Privacy profile of the Riemannian Gaussian law: delta as a function of epsilon for two centres at a given distance, as
+# upper bounds of integrals over the radius. Why they are bounds: proofs/gaussian.md. Every integral is a sum over
+# cells; in a cell the radial density lies between log-linear interpolation and that times exp(curvature), the angular
+# probability within its chord plus or minus h^2/8 times a bound of its second derivative. Those bounds come from
+# interval arithmetic.
 
-# ---- interval arithmetic on vectors: list(lo, hi), every operation rounded outwards (proofs/gaussian.md, section 4) --------------
+# ---- interval arithmetic on vectors: list(lo, hi), every operation rounded outwards (proofs/gaussian.md, section 4) --
 
 BASIC <- 2^-51 # what is taken off and added after + - * / and square roots, relative to the result
 LIBRARY <- 2^-46 # after functions of the C library
@@ -36,7 +37,7 @@ iv_cells <- function(x) {
 # the same for arguments that grow
 iv_between <- function(x) iv(x$lo[-length(x$lo)], x$hi[-1])
 
-# ---- geometry of the comparison space: curvature k = 1 or -1 -----------------------------------------------------------------
+# ---- geometry of the comparison space: curvature k = 1 or -1 ---------------------------------------------------------
 
 sn <- function(k, x) if (k > 0) sin(x) else sinh(x)
 cs <- function(k, x) if (k > 0) cos(x) else cosh(x)
@@ -44,7 +45,9 @@ snc <- function(k, x) ifelse(abs(x) < 1e-4, 1 - k * x^2 / 6, sn(k, x) / x)
 # (cs - snc)/x^2, where small by its series
 csq <- function(k, x) {
   y <- -k * x^2
-  series <- -k * (1 / 3 + y * (1 / 30 + y * (1 / 840 + y * (1 / 45360 + y * (1 / 3991680 + y * (1 / 518918400 + y / 93405312000))))))
+  series <- -k * (1 / 3 +
+                  y * (1 / 30 + y * (1 / 840 +
+                                     y * (1 / 45360 + y * (1 / 3991680 + y * (1 / 518918400 + y / 93405312000))))))
   ifelse(abs(x) < 0.5, series, (cs(k, x) - snc(k, x)) / x^2)
 }
 
@@ -55,8 +58,8 @@ iv_sn <- function(k, x) {
   out
 }
 
-# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of SPD's bounding law
-# rho^(k - 1) sinh(c rho)^pairs.
+# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of SPD's
+# bounding law rho^(k - 1) sinh(c rho)^pairs.
 profile_space <- function(M) {
   facts <- mf_facts(M)
   if (!facts$has_laplace || !facts$homogeneous) {
@@ -67,7 +70,8 @@ profile_space <- function(M) {
     return(list(kind = "flat", d = d))
   }
   switch(M$name,
-    sphere = if (d == 1) list(kind = "circle", d = 1) else list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
+    sphere = if (d == 1) list(kind = "circle", d = 1) else
+      list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
     hyperboloid = , ball = if (d == 1) list(kind = "flat", d = 1) else
       list(kind = "curved", k = -1, d = d, top = Inf, unit = 1, cp = FALSE),
     # CP^1 is the sphere of radius 1/2
@@ -75,14 +79,15 @@ profile_space <- function(M) {
       list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
     spd_affine = if (d == 1) list(kind = "flat", d = 1) else {
       k <- facts$rows
-      list(kind = "bound", d = d, plain = k - 1, pairs = k * (k - 1) / 2, rate = 1 / sqrt(2 * (k - 1)), top = Inf, unit = 1)
+      list(kind = "bound", d = d, plain = k - 1, pairs = k * (k - 1) / 2, rate = 1 / sqrt(2 * (k - 1)), top = Inf,
+           unit = 1)
     },
     NULL
   )
 }
 
-# log of the radial density (up to a constant), its slope, on cells a bound of minus its second derivative and of its size; and the sum of
-# the absolute values of the terms of the log, to which its rounding is proportional
+# log of the radial density (up to a constant), its slope, on cells a bound of minus its second derivative and of its
+# size; and the sum of the absolute values of the terms of the log, to which its rounding is proportional
 radial_law <- function(space, sigma) {
   if (space$kind == "bound") {
     c <- space$rate
@@ -92,7 +97,8 @@ radial_law <- function(space, sigma) {
       slope = function(x) space$plain / x + space$pairs * c / tanh(c * x) - x / sigma^2,
       bend = function(a, b) space$plain / a^2 + space$pairs * c^2 / sinh(pmin(c * a, 300))^2 + 1 / sigma^2,
       most = function(a, b) space$plain * log(b) + space$pairs * log_sinh(c * b) - a^2 / (2 * sigma^2),
-      size = function(x) space$plain * (1 + abs(log(x))) + space$pairs * (2 + 4 * c * x + abs(log_sinh(c * x))) + x^2 / (2 * sigma^2)
+      size = function(x) space$plain * (1 + abs(log(x))) + space$pairs * (2 + 4 * c * x + abs(log_sinh(c * x))) +
+        x^2 / (2 * sigma^2)
     ))
   }
   k <- space$k
@@ -105,7 +111,8 @@ radial_law <- function(space, sigma) {
     bend = function(a, b) {
       power / pmin(sn(k, a), sn(k, b))^2 + (if (space$cp) 1 / pmax(cos(b), 0)^2 else 0) + 1 / sigma^2
     },
-    most = function(a, b) power * (if (k > 0) log(iv_sn(k, iv(a, b))$hi) else log_sn(b)) + log_cs(a) - a^2 / (2 * sigma^2),
+    most = function(a, b) power * (if (k > 0) log(iv_sn(k, iv(a, b))$hi) else log_sn(b)) + log_cs(a) -
+      a^2 / (2 * sigma^2),
     size = function(x) power * (2 + 2 * (k < 0) * x + abs(log_sn(x))) + 1 + abs(log_cs(x)) + x^2 / (2 * sigma^2)
   )
 }
@@ -155,8 +162,9 @@ exp_moments <- function(s) {
 # How far the log density, less `shift`, may be off at x: a bound
 radial_rounding <- function(law, shift, x) ifelse(x > 0, 2^-46 * (law$size(x) + abs(shift)), 0)
 
-# Lower and upper bound of the integral of g psi over a mesh: psi at the nodes; `bend` bounds |psi''| on the cells in the direction
-# that matters, `range` holds psi on the cells. CELL: what its arithmetic and psi may be off by, relative to each term.
+# Lower and upper bound of the integral of g psi over a mesh: psi at the nodes; `bend` bounds |psi''| on the cells in
+# the direction that matters, `range` holds psi on the cells. CELL: what its arithmetic and psi may be off by, relative
+# to each term.
 CELL <- 1e-11
 cell_sums <- function(law, shift, x, psi, bend, range) {
   n <- length(x)
@@ -190,7 +198,8 @@ cell_sums <- function(law, shift, x, psi, bend, range) {
 ROUNDING <- 1e-10
 CELLS <- 2000
 
-# small mu: the two tails nearly cancel; high dimension: the angular law is steep. Both want smaller cells for the same excess.
+# small mu: the two tails nearly cancel; high dimension: the angular law is steep. Both want smaller cells for the same
+# excess.
 profile_cells <- function(space, sigma, far) {
   2 * ceiling(CELLS / 2 * min(4, max(1, sqrt(0.05 * sigma / far)) * max(1, (space$d / 50)^0.25)))
 }
@@ -215,8 +224,8 @@ profile_setup <- function(space, sigma, cells) {
 # nodes between from and to, dense near `from`, where the angular probability starts like a power
 graded <- function(from, to, cells) from + (to - from) * seq(0, 1, length.out = cells + 1)^2
 
-# Enclosures of the cosine c = c(rho) at the nodes x (in ascending order, above 0), and of c, c' and c'' on the cells between them;
-# `two` = 2 sigma^2 t and `far` are exact. Where D isn't real there is no c, and nothing is said.
+# Enclosures of the cosine c = c(rho) at the nodes x (in ascending order, above 0), and of c, c' and c'' on the cells
+# between them; `two` = 2 sigma^2 t and `far` are exact. Where D isn't real there is no c, and nothing is said.
 angle_cells <- function(k, far, two, x) {
   n <- length(x)
   over_far_sn <- iv_over(iv_out(sn(k, far), by = LIBRARY))
@@ -298,8 +307,9 @@ ball_mass <- function(law, shift, to, cells) {
   cell_sums(law, shift, x, one, rep(0, cells), iv(one[-1]))$hi
 }
 
-# Upper (t > 0: P(L > t)) or lower (t < 0: P(L < t)) bound of the probability that the privacy loss of centre p against q, at
-# distance `far`, lies beyond t; law of p, unnormalised. Ends of the mesh that decide something are moved by more than they are off.
+# Upper (t > 0: P(L > t)) or lower (t < 0: P(L < t)) bound of the probability that the privacy loss of centre p against
+# q, at distance `far`, lies beyond t; law of p, unnormalised. Ends of the mesh that decide something are moved by more
+# than they are off.
 tail_sums <- function(space, set, sigma, far, t, cells) {
   k <- space$k
   law <- set$law
@@ -313,7 +323,8 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   end <- if (k <= 0) Inf else if (above) far_side(top, far, two) else top
   whole <- 0
   tiny <- 1e-8 * sigma # keeps the mesh off 0, where the cosine has no value
-  if (above && (edge < 0 || start < tiny)) { # the loss exceeds t on the whole ball of radius |edge|; a tiny one counts in full
+  # the loss exceeds t on the whole ball of radius |edge|; a tiny one counts in full
+  if (above && (edge < 0 || start < tiny)) {
     start <- max(start, tiny)
     whole <- ball_mass(law, set$shift, min(start, top), cells)
   }
@@ -394,7 +405,8 @@ circle_delta <- function(sigma, far, epsilon) {
     q <- stats::pnorm((to - far) / sigma) - stats::pnorm(-pi / sigma) +
       stats::pnorm((from + 2 * pi - far) / sigma, lower.tail = FALSE) - stats::pnorm(pi / sigma, lower.tail = FALSE)
     other <- exp_times(e, max(q, 0))
-    ends <- (far / sigma + sigma * e / far) * stats::dnorm(to / sigma) + (round / sigma + sigma * e / round) * stats::dnorm(from / sigma) +
+    ends <- (far / sigma + sigma * e / far) * stats::dnorm(to / sigma) +
+      (round / sigma + sigma * e / round) * stats::dnorm(from / sigma) +
       pi / sigma * stats::dnorm((pi - far) / sigma)
     min(1, max(0, (p - other) / total) + (1e-13 * (stats::pnorm(to / sigma) + other) + 1e-14 * ends) / total + 1e-305)
   }, numeric(1))
@@ -409,10 +421,10 @@ profile_delta <- function(space, sigma, far, epsilon, cells = profile_cells(spac
   )
 }
 
-# ---- calibration ---------------------------------------------------------------------------------------------------------------
+# ---- calibration -----------------------------------------------------------------------------------------------------
 
-# Smallest scale found for which delta(epsilon) <= delta at distance `far`, or NA. The bound itself is checked at the result, so
-# nothing rests on its being monotone in the scale; where volume grows exponentially it isn't.
+# Smallest scale found for which delta(epsilon) <= delta at distance `far`, or NA. The bound itself is checked at the
+# result, so nothing rests on its being monotone in the scale; where volume grows exponentially it isn't.
 gaussian_scale <- function(space, far, epsilon, delta) {
   flat <- outwards(far / gaussian_mu(epsilon, delta))
   if (space$kind == "flat") {
@@ -421,10 +433,16 @@ gaussian_scale <- function(space, far, epsilon, delta) {
   if (radial_far(space, flat)) {
     return(NA_real_)
   }
-  if (!(flat >= 1e-9 * far)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", flat))
+  if (!(flat >= 1e-9 * far)) {
+    abort_riemdp("existence",
+                 sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", flat))
+  }
   at <- function(log_sigma) {
     out <- profile_delta(space, exp(log_sigma), far, epsilon)
-    if (is.na(out)) abort_riemdp("existence", sprintf("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon` is too large.", exp(log_sigma)))
+    if (is.na(out)) {
+      abort_riemdp("existence", sprintf(paste("doubles don't hold the Gaussian law's profile at scale %.3g: `epsilon`",
+                                              "is too large."), exp(log_sigma)))
+    }
     out
   }
   f <- function(log_sigma) log(max(at(log_sigma), 1e-300)) - log(delta)
@@ -481,9 +499,9 @@ gaussian_epsilon <- function(space, sigma, far, delta) {
   step_until(root, 1e-6 * root + 1e-12, function(x) at(x) <= delta)
 }
 
-# Smallest mu found for which delta(epsilon) <= delta_mu(epsilon) + GDP_SLACK for every epsilon >= 0. Both sides are convex in
-# exp(epsilon): between nodes a chord bounds the left side and a tangent the right one, and two lines are compared at two points. Beyond
-# the last node the left side is below GDP_SLACK.
+# Smallest mu found for which delta(epsilon) <= delta_mu(epsilon) + GDP_SLACK for every epsilon >= 0. Both sides are
+# convex in exp(epsilon): between nodes a chord bounds the left side and a tangent the right one, and two lines are
+# compared at two points. Beyond the last node the left side is below GDP_SLACK.
 GDP_SLACK <- 1e-15
 
 gaussian_gdp <- function(space, sigma, far) {
@@ -519,7 +537,8 @@ gaussian_gdp <- function(space, sigma, far) {
   }
   slope <- diff(delta) / (exp(at[-n]) * expm1(diff(at)))
   covers <- function(mu) {
-    touch <- -mu * (stats::qnorm(pmin(pmax(-slope, 1e-300), 1)) + mu / 2) # where the two are closest; any other point would do
+    # where the two are closest; any other point would do
+    touch <- -mu * (stats::qnorm(pmin(pmax(-slope, 1e-300), 1)) + mu / 2)
     all(gdp_above(mu, pmin(pmax(touch, at[-n]), at[-1]), at[-n], at[-1], delta[-n] - GDP_SLACK, delta[-1] - GDP_SLACK))
   }
   lower <- 0
@@ -538,8 +557,8 @@ gaussian_gdp <- function(space, sigma, far) {
   upper
 }
 
-# whether the tangent of delta_mu, as a function of exp(epsilon), at `touch` lies above y1 at e1 and above y2 at e2, by more than rounding;
-# e1 <= touch <= e2
+# whether the tangent of delta_mu, as a function of exp(epsilon), at `touch` lies above y1 at e1 and above y2 at e2, by
+# more than rounding; e1 <= touch <= e2
 gdp_above <- function(mu, touch, e1, e2, y1, y2) {
   a <- stats::pnorm(mu / 2 - touch / mu, log.p = TRUE)
   b <- pmin(touch + stats::pnorm(-mu / 2 - touch / mu, log.p = TRUE), a)

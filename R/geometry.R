@@ -5,26 +5,27 @@
 #' Maps between a manifold and its tangent spaces, distances and inner products, for one record or many on either side.
 #'
 #' @section Shapes:
-#' A *single* point is a vector (for matrix manifolds a matrix, for [kendall()] a complex vector or a k x 2 matrix). *Many*
-#' are an n x m matrix whose rows are records, a k x k x n or n x p x N array, a complex k x n matrix or k x 2 x n array of
-#' landmarks, a data frame of numeric columns, or [mf_points()]. A single point on one side is used with every record on the
-#' other. Results have the form of the argument with many records, and are single only if all arguments are.
+#' A *single* point is a vector (for matrix manifolds a matrix, for [kendall()] a complex vector or a k x 2 matrix).
+#' *Many* are an n x m matrix whose rows are records, a k x k x n or n x p x N array, a complex k x n matrix or k x 2 x
+#' n array of landmarks, a data frame of numeric columns, or [mf_points()]. A single point on one side is used with
+#' every record on the other. Results have the form of the argument with many records, and are single only if all
+#' arguments are.
 #'
 #' @section Errors:
 #' Points and tangent vectors are checked (tolerance 1e-8, relative): errors of class `riemdp_error_not_finite`,
-#' `riemdp_error_off_manifold`, `riemdp_error_not_tangent`, `riemdp_error_cut_locus` and the like ([riemdp_errors()]) name
-#' the argument and the first bad record by its number.
+#' `riemdp_error_off_manifold`, `riemdp_error_not_tangent`, `riemdp_error_cut_locus` and the like ([riemdp_errors()])
+#' name the argument and the first bad record by its number.
 #'
 #' @param M a manifold.
 #' @param p,q points.
 #' @param u,v tangent vectors at `p`, stored as points are.
 #' @param x points, or for projections anything of that shape.
-#' @return `mf_exp()`: points. `mf_log()`, `mf_project_tangent()`: tangent vectors at `p`. `mf_dist()`, `mf_inner()`, `mf_norm()`:
-#'   one number a record, in the units of the metric (radians on spheres and shape spaces). `mf_project()`: the nearest
-#'   points of the manifold (of the Euclidean distance in storage; see each manifold's page).
+#' @return `mf_exp()`: points. `mf_log()`, `mf_project_tangent()`: tangent vectors at `p`. `mf_dist()`, `mf_inner()`,
+#'   `mf_norm()`: one number a record, in the units of the metric (radians on spheres and shape spaces). `mf_project()`:
+#'   the nearest points of the manifold (of the Euclidean distance in storage; see each manifold's page).
 #' @seealso [mf_transport()], [mf_coords()], [mf_check()], [mf_dist_matrix()], [frechet_mean()]
-#' @references Absil, P.-A., Mahony, R. and Sepulchre, R. (2008). *Optimization Algorithms on Matrix Manifolds*. Princeton
-#'   University Press. \doi{10.1515/9781400830244}
+#' @references Absil, P.-A., Mahony, R. and Sepulchre, R. (2008). *Optimization Algorithms on Matrix Manifolds*.
+#'   Princeton University Press. \doi{10.1515/9781400830244}
 #' @examples
 #' M <- sphere(2)
 #' x <- mf_project(M, rbind(c(1, 1, 1), c(0, 1, 2)))
@@ -69,14 +70,15 @@ mf_project_tangent <- function(M, p, v) .Call(riemdp_project_tangent, M, p, v)
 #' @param M a manifold.
 #' @param p,q points.
 #' @param v tangent vectors at `p`.
-#' @param method `"parallel"`: parallel transport of the Levi-Civita connection, in closed form on symmetric spaces, by its
-#'   differential equation on Bures-Wasserstein and Stiefel manifolds, by the pole ladder on [manifold_custom()] without its
-#'   own. `"isometric"`: the isometry that matches the orthonormal frames of [mf_coords()], cheap everywhere and not parallel.
-#'   `"pole"`: the pole ladder with `rungs` steps.
-#' @param rungs number of rungs, 1 to 10,000, for `"pole"`; exact with one on symmetric spaces, of second order in 1/rungs elsewhere.
+#' @param method `"parallel"`: parallel transport of the Levi-Civita connection, in closed form on symmetric spaces, by
+#'   its differential equation on Bures-Wasserstein and Stiefel manifolds, by the pole ladder on [manifold_custom()]
+#'   without its own. `"isometric"`: the isometry that matches the orthonormal frames of [mf_coords()], cheap everywhere
+#'   and not parallel. `"pole"`: the pole ladder with `rungs` steps.
+#' @param rungs number of rungs, 1 to 10,000, for `"pole"`; exact with one on symmetric spaces, of second order in
+#'   1/rungs elsewhere.
 #' @return Tangent vectors at `q`, of the shape of the argument with many records.
-#' @references Guigui, N. and Pennec, X. (2022). Numerical accuracy of ladder schemes for parallel transport on manifolds.
-#'   *Foundations of Computational Mathematics* 22, 757-790. \doi{10.1007/s10208-021-09515-x}
+#' @references Guigui, N. and Pennec, X. (2022). Numerical accuracy of ladder schemes for parallel transport on
+#'   manifolds. *Foundations of Computational Mathematics* 22, 757-790. \doi{10.1007/s10208-021-09515-x}
 #' @examples
 #' M <- sphere(2)
 #' mf_transport(M, c(1, 0, 0), c(0, 1, 0), c(0, 1, 0))
@@ -92,8 +94,8 @@ mf_transport <- function(M, p, q, v, method = c("parallel", "isometric", "pole")
 
 #' Orthonormal coordinates of tangent vectors
 #'
-#' `mf_coords()` writes tangent vectors at `p` in an orthonormal frame that is a function of `p` alone; `mf_from_coords()` goes
-#' back.
+#' `mf_coords()` writes tangent vectors at `p` in an orthonormal frame that is a function of `p` alone;
+#' `mf_from_coords()` goes back.
 #'
 #' @param M a manifold.
 #' @param p points.
@@ -153,8 +155,8 @@ mf_dist_matrix <- function(M, x) {
 
 #' Volume density of the exponential map
 #'
-#' \eqn{\log|\det d\exp_p|} at `v`, in orthonormal frames: how much exp stretches volume there. In closed form on symmetric spaces,
-#' by a fourth-order difference elsewhere.
+#' \eqn{\log|\det d\exp_p|} at `v`, in orthonormal frames: how much exp stretches volume there. In closed form on
+#' symmetric spaces, by a fourth-order difference elsewhere.
 #'
 #' @param M a manifold.
 #' @param p points.
@@ -169,9 +171,10 @@ mf_log_density <- function(M, p, v) .Call(riemdp_log_density, M, p, v)
 #'
 #' The adjoints of the derivatives of \eqn{(p, v) \mapsto \exp_p(xv)}: with parallel transport along the geodesic,
 #' \eqn{d\exp_p(xv) = PT(C\,dp + xS\,dv)}, and `mf_jacobi()` gives \eqn{C^*u} and \eqn{xS^*u}. These are the factors of
-#' geodesic regression, where u is a residual carried back to p. On symmetric spaces C and S are self-adjoint and in closed
-#' form (cosines and sines of \eqn{x\sqrt\lambda}, \eqn{\lambda} the eigenvalues of the curvature operator along v), and so
-#' are the adjoints on Stiefel manifolds and in the Bures-Wasserstein metric; on manifolds of your own they are found by differences.
+#' geodesic regression, where u is a residual carried back to p. On symmetric spaces C and S are self-adjoint and in
+#' closed form (cosines and sines of \eqn{x\sqrt\lambda}, \eqn{\lambda} the eigenvalues of the curvature operator along
+#' v), and so are the adjoints on Stiefel manifolds and in the Bures-Wasserstein metric; on manifolds of your own they
+#' are found by differences.
 #'
 #' @param M a manifold.
 #' @param p points.
@@ -188,9 +191,9 @@ mf_jacobi <- function(M, p, v, x, u) .Call(riemdp_jacobi, M, p, v, x, u)
 
 #' Records moved into a ball
 #'
-#' What lies outside the geodesic ball around `center` moves to its nearest point, along the geodesic to the centre; what is no
-#' point of the manifold, or has no logarithm at the centre (the cut locus), becomes the centre. A total function of each record
-#' by itself, as [dp_mean()] applies it: it never fails on account of a record.
+#' What lies outside the geodesic ball around `center` moves to its nearest point, along the geodesic to the centre;
+#' what is no point of the manifold, or has no logarithm at the centre (the cut locus), becomes the centre. A total
+#' function of each record by itself, as [dp_mean()] applies it: it never fails on account of a record.
 #'
 #' @param M a manifold.
 #' @param x records, in any shape that functions on `M` accept.

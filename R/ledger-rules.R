@@ -1,7 +1,9 @@
-# The ledger is a privacy filter: it says, before a release, whether the budget still covers it, although what is asked may depend on
-# everything released before. So each rule is a sum that is proven for that (proofs/ledger.md), and none is a privacy-loss distribution.
+# The ledger is a privacy filter: it says, before a release, whether the budget still covers it, although what is asked
+# may depend on everything released before. So each rule is a sum that is proven for that (proofs/ledger.md), and none
+# is a privacy-loss distribution.
 
-# Sums may exceed their limits by this share: what typing a tenth as a double costs, so that ten releases of .1 use up a budget of 1
+# Sums may exceed their limits by this share: what typing a tenth as a double costs, so that ten releases of .1 use up a
+# budget of 1
 LEDGER_ROUNDING <- 2^-50
 
 RULE_WORDS <- c(
@@ -18,7 +20,8 @@ RULE_NAMES <- c(basic = "basic composition", zcdp = "zCDP", rdp = "Renyi DP", gd
 
 # names and limits of a ledger's sums; the last is always delta
 rule_units <- function(meta) {
-  c(switch(meta$rule, basic = "epsilon", zcdp = "rho", rdp = sprintf("divergence (order %g)", meta$orders), gdp = "mu^2"), "delta")
+  c(switch(meta$rule, basic = "epsilon", zcdp = "rho", rdp = sprintf("divergence (order %g)", meta$orders),
+           gdp = "mu^2"), "delta")
 }
 
 rule_limits <- function(rule, epsilon, delta, reserve, orders) {
@@ -39,14 +42,16 @@ bounded_cost <- function(limits, cost) {
   cost
 }
 
-# total: sums in twice double precision. Delta has to hold, and one of the others: with a grid of orders each has its own delta.
+# total: sums in twice double precision. Delta has to hold, and one of the others: with a grid of orders each has its
+# own delta.
 within_limits <- function(limits, total) {
   ok <- (total[1, ] - limits) + total[2, ] <= limits * LEDGER_ROUNDING
   last <- length(limits)
   ok[last] && any(ok[-last])
 }
 
-# The filter. `state`: sums of one data set; `cost`: what is asked. New state, or NULL where the budget doesn't cover it.
+# The filter. `state`: sums of one data set; `cost`: what is asked. New state, or NULL where the budget doesn't cover
+# it.
 filter_step <- function(limits, state, cost, part) {
   cost <- bounded_cost(limits, cost)
   if (part) {

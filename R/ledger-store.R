@@ -1,9 +1,9 @@
-# Where ledgers are kept: in memory, or in a database through DBI. A store knows no privacy: it hands the sums to a function that
-# decides and writes what comes back, in one transaction. R/ledger-rules.R decides.
+# Where ledgers are kept: in memory, or in a database through DBI. A store knows no privacy: it hands the sums to a
+# function that decides and writes what comes back, in one transaction. R/ledger-rules.R decides.
 
-# ---- numbers ------------------------------------------------------------------------------------------------------------
-# Running sums are kept in twice the precision of doubles: rows "hi" and "lo", a column for each unit. Hexadecimal text is the
-# one form that every database and every R gives back bit for bit.
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+# Running sums are kept in twice the precision of doubles: rows "hi" and "lo", a column for each unit. Hexadecimal text
+# is the one form that every database and every R gives back bit for bit.
 
 sums_zero <- function(count) matrix(0, 2, count)
 
@@ -30,7 +30,9 @@ unhex <- function(text, count = NULL) {
   words <- strsplit(as.character(text), " ", fixed = TRUE)[[1]]
   x <- suppressWarnings(as.numeric(words))
   if (!length(x) || anyNA(x) || !all(is.finite(x)) || (!is.null(count) && length(x) != count)) {
-    abort_riemdp("ledger", "the ledger holds something that is no number: it is damaged or was changed by hand. Nothing is released.")
+    abort_riemdp("ledger",
+                 paste("the ledger holds something that is no number: it is damaged or was changed by hand. Nothing is",
+                       "released."))
   }
   x
 }
@@ -44,7 +46,7 @@ random_id <- function() {
 
 utc_now <- function() format(Sys.time(), "%Y-%m-%dT%H:%M:%SZ", tz = "UTC")
 
-# ---- in memory ----------------------------------------------------------------------------------------------------------
+# ---- in memory -------------------------------------------------------------------------------------------------------
 # The sums live here and not in the object: copies of the object, also through saveRDS(), all mean the same ledger.
 
 memory_ledgers <- new.env(parent = emptyenv())
@@ -70,18 +72,20 @@ memory_create <- function(meta) {
   assign(uid, state, envir = memory_ledgers)
 }
 
-# ---- databases ----------------------------------------------------------------------------------------------------------
+# ---- databases -------------------------------------------------------------------------------------------------------
 
 LEDGER_TABLES <- c(
-  "CREATE TABLE IF NOT EXISTS riemdp_ledger (id INTEGER NOT NULL PRIMARY KEY, uid VARCHAR(64) NOT NULL, format INTEGER NOT NULL,
-   budget_rule VARCHAR(16) NOT NULL, epsilon VARCHAR(64) NOT NULL, delta VARCHAR(64) NOT NULL, adjacency VARCHAR(16) NOT NULL,
-   reserve VARCHAR(64) NOT NULL, orders TEXT NOT NULL, limits TEXT NOT NULL, made_at VARCHAR(32) NOT NULL)",
-  "CREATE TABLE IF NOT EXISTS riemdp_account (data_set VARCHAR(200) NOT NULL, part VARCHAR(200) NOT NULL, version INTEGER NOT NULL,
-   spent TEXT NOT NULL, largest_part TEXT NOT NULL, PRIMARY KEY (data_set, part))",
-  "CREATE TABLE IF NOT EXISTS riemdp_entry (data_set VARCHAR(200) NOT NULL, entry INTEGER NOT NULL, part VARCHAR(200) NOT NULL,
-   what TEXT NOT NULL, event TEXT NOT NULL, cost TEXT NOT NULL, made_at VARCHAR(32) NOT NULL, PRIMARY KEY (data_set, entry))",
-  "CREATE TABLE IF NOT EXISTS riemdp_token (token VARCHAR(64) NOT NULL PRIMARY KEY, what TEXT NOT NULL, made_at VARCHAR(32) NOT NULL,
-   used_at VARCHAR(32) NOT NULL)"
+  "CREATE TABLE IF NOT EXISTS riemdp_ledger (id INTEGER NOT NULL PRIMARY KEY, uid VARCHAR(64) NOT NULL,
+   format INTEGER NOT NULL, budget_rule VARCHAR(16) NOT NULL, epsilon VARCHAR(64) NOT NULL, delta VARCHAR(64) NOT NULL,
+   adjacency VARCHAR(16) NOT NULL, reserve VARCHAR(64) NOT NULL, orders TEXT NOT NULL,
+   limits TEXT NOT NULL, made_at VARCHAR(32) NOT NULL)",
+  "CREATE TABLE IF NOT EXISTS riemdp_account (data_set VARCHAR(200) NOT NULL, part VARCHAR(200) NOT NULL,
+   version INTEGER NOT NULL, spent TEXT NOT NULL, largest_part TEXT NOT NULL, PRIMARY KEY (data_set, part))",
+  "CREATE TABLE IF NOT EXISTS riemdp_entry (data_set VARCHAR(200) NOT NULL, entry INTEGER NOT NULL,
+   part VARCHAR(200) NOT NULL, what TEXT NOT NULL, event TEXT NOT NULL, cost TEXT NOT NULL,
+   made_at VARCHAR(32) NOT NULL, PRIMARY KEY (data_set, entry))",
+  "CREATE TABLE IF NOT EXISTS riemdp_token (token VARCHAR(64) NOT NULL PRIMARY KEY, what TEXT NOT NULL,
+   made_at VARCHAR(32) NOT NULL, used_at VARCHAR(32) NOT NULL)"
 )
 
 # What a release runs. Each finds its row by a primary key, so that none slows down as the ledger grows.
@@ -89,9 +93,12 @@ LEDGER_STATEMENTS <- c(
   lock = "UPDATE riemdp_account SET version = version + 1 WHERE data_set = ?data_set AND part = ''",
   meta = "SELECT * FROM riemdp_ledger WHERE id = 1",
   read = "SELECT version, spent, largest_part FROM riemdp_account WHERE data_set = ?data_set AND part = ?part",
-  write = "UPDATE riemdp_account SET spent = ?spent, largest_part = ?largest WHERE data_set = ?data_set AND part = ?part AND version = ?version",
-  write_part = "UPDATE riemdp_account SET spent = ?spent, version = version + 1 WHERE data_set = ?data_set AND part = ?part",
-  entry = "INSERT INTO riemdp_entry (data_set, entry, part, what, event, cost, made_at) VALUES (?data_set, ?entry, ?part, ?what, ?event, ?cost, ?at)",
+  write = paste("UPDATE riemdp_account SET spent = ?spent, largest_part = ?largest WHERE data_set = ?data_set AND part",
+                "= ?part AND version = ?version"),
+  write_part = paste("UPDATE riemdp_account SET spent = ?spent, version = version + 1 WHERE data_set = ?data_set AND",
+                     "part = ?part"),
+  entry = paste("INSERT INTO riemdp_entry (data_set, entry, part, what, event, cost, made_at) VALUES (?data_set,",
+                "?entry, ?part, ?what, ?event, ?cost, ?at)"),
   token = "INSERT INTO riemdp_token (token, what, made_at, used_at) VALUES (?token, ?what, ?at, '')",
   token_read = "SELECT what, used_at FROM riemdp_token WHERE token = ?token",
   use = "UPDATE riemdp_token SET used_at = ?at WHERE token = ?token AND used_at = ''"
@@ -111,8 +118,8 @@ need_database <- function(file) {
 
 is_sqlite <- function(con) inherits(con, "SQLiteConnection")
 
-# A connection for one operation. Files and functions give a fresh one each time: none is shared with a forked process, and none
-# can have been closed.
+# A connection for one operation. Files and functions give a fresh one each time: none is shared with a forked process,
+# and none can have been closed.
 ledger_connect <- function(ledger) {
   switch(ledger$kind,
     file = {
@@ -126,7 +133,8 @@ ledger_connect <- function(ledger) {
     connection = {
       if (!identical(ledger$pid, Sys.getpid())) {
         abort_riemdp("ledger", paste(
-          "this ledger's connection belongs to another process. Give dp_ledger() a path, or a function that returns a new",
+          paste("this ledger's connection belongs to another process. Give dp_ledger() a path, or a function that",
+                "returns a new"),
           "connection."
         ))
       }
@@ -148,8 +156,9 @@ ledger_connect <- function(ledger) {
 
 LEDGER_PATIENCE <- 60000L # milliseconds
 
-# ---- what a commit is worth -----------------------------------------------------------------------------------------------
-# A price must be on the disk before noise is drawn. Where a database promises less it is set to promise that, or refused.
+# ---- what a commit is worth ------------------------------------------------------------------------------------------
+# A price must be on the disk before noise is drawn. Where a database promises less it is set to promise that, or
+# refused.
 
 abort_not_durable <- function(...) {
   abort_riemdp("ledger", paste0(..., " What was spent could come back after a crash. Nothing is released."))
@@ -169,7 +178,9 @@ sqlite_durable <- function(con) {
   # RSQLite's own default doesn't wait for the disk; on macOS the disk's cache has to be emptied as well
   DBI::dbExecute(con, "PRAGMA main.synchronous = EXTRA")
   DBI::dbExecute(con, "PRAGMA fullfsync = ON")
-  if (!pragma("synchronous") %in% c("2", "3")) abort_not_durable("the SQLite connection doesn't wait for the disk (PRAGMA synchronous).")
+  if (!pragma("synchronous") %in% c("2", "3")) {
+    abort_not_durable("the SQLite connection doesn't wait for the disk (PRAGMA synchronous).")
+  }
   mode <- pragma("journal_mode")
   if (!mode %in% c("delete", "truncate", "persist", "wal")) {
     abort_not_durable(sprintf("the SQLite database has journal_mode = %s: use delete, truncate, persist or wal.", mode))
@@ -181,24 +192,31 @@ is_postgres <- function(con) inherits(con, c("PqConnection", "PostgreSQLConnecti
 # in the transaction that is to be durable
 server_durable <- function(con) {
   if (!is_postgres(con)) {
-    abort_not_durable(sprintf("commits through %s connections aren't known to be on the disk: use a file (SQLite) or PostgreSQL.", class(con)[1]))
+    abort_not_durable(sprintf(paste("commits through %s connections aren't known to be on the disk: use a file",
+                                    "(SQLite) or PostgreSQL."), class(con)[1]))
   }
   setting <- function(name) as.character(DBI::dbGetQuery(con, paste("SHOW", name))[[1]])
   for (name in c("fsync", "full_page_writes")) {
     if (setting(name) != "on") abort_not_durable(sprintf("the PostgreSQL server runs with %s = off.", name))
   }
-  # "off" answers before the log is on the disk, "local" and "remote_write" before it is on that of a standby that may take over
-  if (!setting("synchronous_commit") %in% c("on", "remote_apply")) DBI::dbExecute(con, "SET LOCAL synchronous_commit = on")
+  # "off" answers before the log is on the disk, "local" and "remote_write" before it is on that of a standby that may
+  # take over
+  if (!setting("synchronous_commit") %in% c("on", "remote_apply")) {
+    DBI::dbExecute(con, "SET LOCAL synchronous_commit = on")
+  }
   passing <- DBI::dbGetQuery(con, paste0(
     "SELECT count(*) AS n FROM pg_class WHERE relpersistence <> 'p' AND oid IN (",
-    paste(sprintf("to_regclass('%s')", c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")), collapse = ", "), ")"
+    paste(sprintf("to_regclass('%s')", c("riemdp_ledger", "riemdp_account", "riemdp_entry", "riemdp_token")),
+          collapse = ", "), ")"
   ))[[1]]
   if (as.numeric(passing) > 0) abort_not_durable("tables of the ledger are unlogged or temporary.")
 }
 
 # file systems on other machines, as Linux names them
-NETWORK_DRIVES <- c("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "ncp", "afs", "coda", "9p", "davfs", "ceph",
-                    paste0("fuse.", c("sshfs", "davfs", "davfs2", "rclone", "s3fs", "gcsfuse", "curlftpfs", "smbnetfs", "glusterfs")))
+NETWORK_DRIVES <- c("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "ncp", "afs", "coda", "9p", "davfs",
+                    "ceph", paste0("fuse.",
+                                   c("sshfs", "davfs", "davfs2", "rclone", "s3fs", "gcsfuse", "curlftpfs", "smbnetfs",
+                                     "glusterfs")))
 
 mount_table <- function() {
   file <- "/proc/self/mounts"
@@ -225,12 +243,13 @@ file_system <- function(path, mounts = mount_table()) {
 refuse_network <- function(file) {
   type <- file_system(normalizePath(file, winslash = "/", mustWork = FALSE))
   if (type %in% NETWORK_DRIVES) {
-    abort_not_durable(sprintf("the file is on a network drive (%s), whose locks and flushes can't be relied on: use a local disk or PostgreSQL.", type))
+    abort_not_durable(sprintf(paste("the file is on a network drive (%s), whose locks and flushes can't be relied on:",
+                                    "use a local disk or PostgreSQL."), type))
   }
 }
 
-# Runs work(run, ask) on a connection, in a transaction unless `write` is FALSE: `run` gives the number of rows changed, `ask` a
-# data frame. What the database says becomes a classed error; after any error nothing is written.
+# Runs work(run, ask) on a connection, in a transaction unless `write` is FALSE: `run` gives the number of rows changed,
+# `ask` a data frame. What the database says becomes a classed error; after any error nothing is written.
 ledger_work <- function(ledger, work, write = TRUE) {
   con <- NULL
   open <- FALSE
@@ -263,7 +282,9 @@ ledger_work <- function(ledger, work, write = TRUE) {
     },
     error = function(e) {
       if (inherits(e, "riemdp_error")) stop(e)
-      abort_riemdp("ledger", paste0("the ledger's database says: ", sub("[.[:space:]]+$", "", conditionMessage(e)), ". Nothing is released."))
+      abort_riemdp("ledger",
+                   paste0("the ledger's database says: ", sub("[.[:space:]]+$", "", conditionMessage(e)),
+                          ". Nothing is released."))
     }
   )
 }
@@ -276,8 +297,9 @@ read_meta <- function(ask) {
     abort_riemdp("ledger", "the ledger was written by another version of the package.")
   }
   orders <- if (nzchar(row$orders)) unhex(row$orders) else numeric()
-  list(uid = row$uid, rule = row$budget_rule, epsilon = unhex(row$epsilon, 1), delta = unhex(row$delta, 1), adjacency = row$adjacency,
-       reserve = unhex(row$reserve, 1), orders = orders, limits = unhex(row$limits), made_at = row$made_at)
+  list(uid = row$uid, rule = row$budget_rule, epsilon = unhex(row$epsilon, 1), delta = unhex(row$delta, 1),
+       adjacency = row$adjacency, reserve = unhex(row$reserve, 1), orders = orders, limits = unhex(row$limits),
+       made_at = row$made_at)
 }
 
 has_ledger <- function(con) DBI::dbExistsTable(con, "riemdp_ledger")
@@ -285,10 +307,15 @@ has_ledger <- function(con) DBI::dbExistsTable(con, "riemdp_ledger")
 database_create <- function(ledger, meta, data_sets) {
   ledger_work(ledger, function(run, ask, con) {
     for (sql in LEDGER_TABLES) run(sql)
-    if (!is.null(read_meta(ask))) abort_riemdp("ledger", "there is a ledger already, made by another process just now: leave `create` out to open it.")
-    run(paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve, orders, limits, made_at)",
+    if (!is.null(read_meta(ask))) {
+      abort_riemdp("ledger",
+                   "there is a ledger already, made by another process just now: leave `create` out to open it.")
+    }
+    run(paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve,",
+              "orders, limits, made_at)",
               "VALUES (1, ?uid, 1, ?rule, ?epsilon, ?delta, ?adjacency, ?reserve, ?orders, ?limits, ?at)"),
-        uid = meta$uid, rule = meta$rule, epsilon = hex(meta$epsilon), delta = hex(meta$delta), adjacency = meta$adjacency, reserve = hex(meta$reserve),
+        uid = meta$uid, rule = meta$rule, epsilon = hex(meta$epsilon), delta = hex(meta$delta),
+        adjacency = meta$adjacency, reserve = hex(meta$reserve),
         orders = if (length(meta$orders)) hex(meta$orders) else "", limits = hex(meta$limits), at = meta$made_at)
     declare_accounts(run, ask, data_sets, meta)
   })
@@ -299,14 +326,15 @@ declare_accounts <- function(run, ask, data_sets, meta) {
   for (set in names(data_sets)) {
     for (part in c("", data_sets[[set]])) {
       if (nrow(ask("read", data_set = set, part = part)) == 0) {
-        run("INSERT INTO riemdp_account (data_set, part, version, spent, largest_part) VALUES (?set, ?part, 0, ?zero, ?zero)",
+        run(paste("INSERT INTO riemdp_account (data_set, part, version, spent, largest_part) VALUES (?set, ?part, 0,",
+                  "?zero, ?zero)"),
             set = set, part = part, zero = zero)
       }
     }
   }
 }
 
-# ---- what R/ledger.R asks of a store ------------------------------------------------------------------------------------------
+# ---- what R/ledger.R asks of a store ---------------------------------------------------------------------------------
 
 is_memory <- function(ledger) identical(ledger$kind, "memory")
 
@@ -317,9 +345,11 @@ store_meta <- function(ledger) {
 
 abort_unknown_account <- function(data_set, part) {
   abort_riemdp("argument", if (nzchar(part)) {
-    sprintf("the ledger has no part \"%s\" of data set \"%s\": name the parts when the ledger is made, dp_ledger(data_sets = list(...)).", part, data_set)
+    sprintf(paste("the ledger has no part \"%s\" of data set \"%s\": name the parts when the ledger is made,",
+                  "dp_ledger(data_sets = list(...))."), part, data_set)
   } else {
-    sprintf("the ledger has no data set \"%s\": name data sets when the ledger is made, dp_ledger(data_sets = ...).", data_set)
+    sprintf(paste("the ledger has no data set \"%s\": name data sets when the ledger is made, dp_ledger(data_sets =",
+                  "...)."), data_set)
   })
 }
 
@@ -329,7 +359,9 @@ store_declare <- function(ledger, data_sets) {
     state <- memory_state(ledger)
     zero <- sums_zero(length(state$meta$limits))
     for (set in names(data_sets)) {
-      if (is.null(state$accounts[[set]])) state$accounts[[set]] <- list(count = 0L, spent = zero, largest = zero, parts = list())
+      if (is.null(state$accounts[[set]])) {
+        state$accounts[[set]] <- list(count = 0L, spent = zero, largest = zero, parts = list())
+      }
       for (part in data_sets[[set]]) {
         if (is.null(state$accounts[[set]]$parts[[part]])) state$accounts[[set]]$parts[[part]] <- zero
       }
@@ -340,8 +372,8 @@ store_declare <- function(ledger, data_sets) {
   invisible()
 }
 
-# Hands decide() the sums of a data set (`spent` on the whole, `largest` over its parts, `part` of one) and writes what it returns, all
-# or nothing. The entry's number comes back.
+# Hands decide() the sums of a data set (`spent` on the whole, `largest` over its parts, `part` of one) and writes what
+# it returns, all or nothing. The entry's number comes back.
 store_spend <- function(ledger, data_set, part, entry, decide) {
   if (is_memory(ledger)) {
     state <- memory_state(ledger)
@@ -352,7 +384,8 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
     after <- decide(state$meta, list(spent = account$spent, largest = account$largest, part = mine))
     number <- account$count + 1L
     suspendInterrupts({
-      state$entries[[paste(number, data_set)]] <- c(list(data_set = data_set, entry = number, part = part, made_at = utc_now()), entry)
+      state$entries[[paste(number, data_set)]] <- c(list(data_set = data_set, entry = number, part = part,
+                                                         made_at = utc_now()), entry)
       account[c("spent", "largest", "count")] <- list(after$spent, after$largest, number)
       if (nzchar(part)) account$parts[[part]] <- after$part
       state$accounts[[data_set]] <- account
@@ -375,10 +408,14 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
       part = if (nzchar(part)) unhex_sums(mine$spent, units)
     ))
     number <- as.integer(whole$version) # every change of the row is an entry
-    changed <- run("write", spent = hex(after$spent), largest = hex(after$largest), data_set = data_set, part = "", version = number)
-    if (nzchar(part)) changed <- c(changed, run("write_part", spent = hex(after$part), data_set = data_set, part = part))
-    changed <- c(changed, run("entry", data_set = data_set, entry = number, part = part, what = entry$what, event = entry$event,
-                              cost = entry$cost, at = utc_now()))
+    changed <- run("write", spent = hex(after$spent), largest = hex(after$largest), data_set = data_set, part = "",
+                   version = number)
+    if (nzchar(part)) {
+      changed <- c(changed, run("write_part", spent = hex(after$part), data_set = data_set, part = part))
+    }
+    changed <- c(changed,
+                 run("entry", data_set = data_set, entry = number, part = part, what = entry$what, event = entry$event,
+                     cost = entry$cost, at = utc_now()))
     if (!all(changed == 1)) abort_riemdp("ledger", "the ledger changed while it was locked. Nothing is released.")
     number
   })
@@ -391,10 +428,12 @@ store_accounts <- function(ledger) {
     rows <- lapply(names(state$accounts), function(set) {
       account <- state$accounts[[set]]
       list(data_set = set, part = c("", names(account$parts)), count = c(account$count, rep(NA, length(account$parts))),
-           spent = c(list(account$spent), unname(account$parts)), largest = list(account$largest)[rep(1, 1 + length(account$parts))])
+           spent = c(list(account$spent), unname(account$parts)),
+           largest = list(account$largest)[rep(1, 1 + length(account$parts))])
     })
     return(list(
-      meta = state$meta, data_set = rep(vapply(rows, `[[`, "", "data_set"), vapply(rows, function(r) length(r$part), 1L)),
+      meta = state$meta, data_set = rep(vapply(rows, `[[`, "", "data_set"),
+                                        vapply(rows, function(r) length(r$part), 1L)),
       part = unlist(lapply(rows, `[[`, "part")), count = unlist(lapply(rows, `[[`, "count")),
       spent = do.call(c, lapply(rows, `[[`, "spent")), largest = do.call(c, lapply(rows, `[[`, "largest"))
     ))
@@ -405,7 +444,8 @@ store_accounts <- function(ledger) {
     units <- length(meta$limits)
     list(meta = meta, data_set = as.character(rows$data_set), part = as.character(rows$part),
          count = ifelse(rows$part == "", as.integer(rows$version), NA),
-         spent = lapply(rows$spent, unhex_sums, count = units), largest = lapply(rows$largest_part, unhex_sums, count = units))
+         spent = lapply(rows$spent, unhex_sums, count = units),
+         largest = lapply(rows$largest_part, unhex_sums, count = units))
   }, write = FALSE)
 }
 
@@ -414,8 +454,9 @@ store_history <- function(ledger) {
     state <- memory_state(ledger)
     entries <- unname(as.list(state$entries))
     column <- function(name) vapply(entries, function(e) as.character(e[[name]]), "")
-    rows <- data.frame(data_set = column("data_set"), entry = as.integer(column("entry")), part = column("part"), what = column("what"),
-                       event = column("event"), cost = column("cost"), made_at = column("made_at"))
+    rows <- data.frame(data_set = column("data_set"), entry = as.integer(column("entry")), part = column("part"),
+                       what = column("what"), event = column("event"), cost = column("cost"),
+                       made_at = column("made_at"))
     rows <- rows[order(rows$data_set, rows$entry), ]
   } else {
     rows <- ledger_work(ledger, function(run, ask, con) {
@@ -426,10 +467,10 @@ store_history <- function(ledger) {
   rows
 }
 
-# ---- tokens: what may happen once -----------------------------------------------------------------------------------------------
+# ---- tokens: what may happen once ------------------------------------------------------------------------------------
 
-# A checkpoint of an optimiser holds a token. Going on from it uses the token up, so that it can't be resumed twice for one price. `seal`: what
-# the token is good for; whoever uses it has to come with the same.
+# A checkpoint of an optimiser holds a token. Going on from it uses the token up, so that it can't be resumed twice for
+# one price. `seal`: what the token is good for; whoever uses it has to come with the same.
 ledger_token <- function(ledger, seal) {
   token <- random_id()
   if (is_memory(ledger)) {
@@ -442,10 +483,16 @@ ledger_token <- function(ledger, seal) {
 }
 
 ledger_use_token <- function(ledger, token, seal) {
-  if (!is.character(token) || length(token) != 1 || is.na(token)) abort_riemdp("argument", "`token` must be one string.")
-  over <- function() abort_riemdp("ledger", "this checkpoint was resumed before, or belongs to another ledger: it can be resumed once.")
+  if (!is.character(token) || length(token) != 1 || is.na(token)) {
+    abort_riemdp("argument", "`token` must be one string.")
+  }
+  over <- function() {
+    abort_riemdp("ledger", "this checkpoint was resumed before, or belongs to another ledger: it can be resumed once.")
+  }
   other <- function() {
-    abort_riemdp("argument", "`data`, `problem`, `data_set` or `part` aren't those that the run began with and was paid for. Nothing is used up.")
+    abort_riemdp("argument",
+                 paste("`data`, `problem`, `data_set` or `part` aren't those that the run began with and was paid for.",
+                       "Nothing is used up."))
   }
   if (is_memory(ledger)) {
     state <- memory_state(ledger)

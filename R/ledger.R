@@ -1,100 +1,109 @@
-# Ledgers: making and opening them, spending, and what is left. What their rules add up is in ledger-rules.R, where it is kept in
-# ledger-store.R.
+# Ledgers: making and opening them, spending, and what is left. What their rules add up is in ledger-rules.R, where it
+# is kept in ledger-store.R.
 
 # what never changes, and objects know as well as the store
 LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits")
 
-# ---- making and opening ---------------------------------------------------------------------------------------------------------
+# ---- making and opening ----------------------------------------------------------------------------------------------
 
 #' A ledger for the privacy budget
 #'
-#' Each private release tells a little about the people in the data, and these bits add up. A ledger holds a **budget** for a data
-#' set, says no to a release that would exceed it, and remembers what was released. Every `dp_*()` function takes one as `ledger =`:
-#' the price is then taken from the ledger *before* noise is drawn, so that no error, crash or killed process gives it back.
+#' Each private release tells a little about the people in the data, and these bits add up. A ledger holds a **budget**
+#' for a data set, says no to a release that would exceed it, and remembers what was released. Every `dp_*()` function
+#' takes one as `ledger =`: the price is then taken from the ledger *before* noise is drawn, so that no error, crash or
+#' killed process gives it back.
 #'
 #' @section How to begin:
-#' Decide on the budget before you look at any result: `epsilon`, and `delta` well below one over the number of people. Make
-#' the ledger once, in a file beside the data, `dp_ledger(path, epsilon = 1, create = TRUE)`; everyone who works with the data opens it
-#' by `dp_ledger(path)`. Where there is none, as in another working directory, opening is an error and never a fresh budget, and
-#' so is making one where there is one. If you don't know which rule to take: `"basic"` for a handful of releases, `"zcdp"` for more than ten or so, or for Gaussian noise.
+#' Decide on the budget before you look at any result: `epsilon`, and `delta` well below one over the number of people.
+#' Make the ledger once, in a file beside the data, `dp_ledger(path, epsilon = 1, create = TRUE)`; everyone who works
+#' with the data opens it by `dp_ledger(path)`. Where there is none, as in another working directory, opening is an
+#' error and never a fresh budget, and so is making one where there is one. If you don't know which rule to take:
+#' `"basic"` for a handful of releases, `"zcdp"` for more than ten or so, or for Gaussian noise.
 #'
-#' Make one ledger for the people that it protects: two ledgers for the same data are two budgets, and the data then have the sum
-#' of both. Don't restore an older copy of the file: the releases that it has forgotten still count.
+#' Make one ledger for the people that it protects: two ledgers for the same data are two budgets, and the data then
+#' have the sum of both. Don't restore an older copy of the file: the releases that it has forgotten still count.
 #'
 #' @section Rules:
-#' What the next release asks for may depend on what earlier ones showed. The rule is fixed when the ledger is made, and each is proven
-#' for that case:
+#' What the next release asks for may depend on what earlier ones showed. The rule is fixed when the ledger is made, and
+#' each is proven for that case:
 #' * `"basic"`: epsilons are added, and deltas. No `delta` needed for mechanisms that need none.
-#' * `"zcdp"`: a release of pure epsilon or with Gaussian noise has a \eqn{\rho} (zero-concentrated differential privacy); these are
-#'   added. Many small releases cost far less than by `"basic"`.
-#' * `"rdp"`: the Renyi divergence at one order, or at a grid of `orders` with `delta` divided among them. For subsampled
-#'   Gaussian noise, as in optimisation.
+#' * `"zcdp"`: a release of pure epsilon or with Gaussian noise has a \eqn{\rho} (zero-concentrated differential
+#'   privacy); these are added. Many small releases cost far less than by `"basic"`.
+#' * `"rdp"`: the Renyi divergence at one order, or at a grid of `orders` with `delta` divided among them. For
+#'   subsampled Gaussian noise, as in optimisation.
 #' * `"gdp"`: squares of \eqn{\mu} are added; normal noise only, for which nothing is lost.
 #'
-#' What is left is told in the rule's unit, since "epsilon spent so far" is no guarantee while choices are still to be made. Numerical
-#' composition of privacy-loss distributions is exact for plans fixed in advance, and wrong as a running rule: an analyst who
-#' chooses by the results gets up to 1.475 times the delta with two releases already. One `dp_*()` call may be priced that
-#' way, for it is a plan; between calls the rule's sum holds.
+#' What is left is told in the rule's unit, since "epsilon spent so far" is no guarantee while choices are still to be
+#' made. Numerical composition of privacy-loss distributions is exact for plans fixed in advance, and wrong as a running
+#' rule: an analyst who chooses by the results gets up to 1.475 times the delta with two releases already. One `dp_*()`
+#' call may be priced that way, for it is a plan; between calls the rule's sum holds.
 #'
-#' Releases that have a delta of their own under `"zcdp"` or `"rdp"` (such as Gaussian noise on a curved manifold) use up
-#' `reserve`, a share of `delta` kept for them; the rest turns the sum into (epsilon, delta).
+#' Releases that have a delta of their own under `"zcdp"` or `"rdp"` (such as Gaussian noise on a curved manifold) use
+#' up `reserve`, a share of `delta` kept for them; the rest turns the sum into (epsilon, delta).
 #'
 #' @section Data sets and parts:
-#' Each data set named in `data_sets` has the whole budget to itself. A person who is in two of them can lose both. If the records of a
-#' data set fall into parts by something public and fixed, such as the hospital or the year, a release on one part costs that part
-#' only, and the data set as a whole loses the largest of its parts (replacing a record must not move it to another part; a part
-#' chosen by a person's own private value is none). There is one division into parts for each data set: parts must not overlap.
+#' Each data set named in `data_sets` has the whole budget to itself. A person who is in two of them can lose both. If
+#' the records of a data set fall into parts by something public and fixed, such as the hospital or the year, a release
+#' on one part costs that part only, and the data set as a whole loses the largest of its parts (replacing a record must
+#' not move it to another part; a part chosen by a person's own private value is none). There is one division into parts
+#' for each data set: parts must not overlap.
 #'
 #' @section Safety:
-#' A release is entered and checked in one transaction, which is on the disk before the noise is drawn: neither a killed process nor a
-#' power cut gives budget back. What the database would have to be set to otherwise is set for the transaction or refused by an error of
-#' class `riemdp_error_ledger` before anything is spent. Processes that share a file
-#' wait for each other; several can't spend the same budget. Sums are kept in twice double precision, and checking takes the same time for
-#' the millionth release as for the first. A ledger in memory, `dp_ledger(NULL, ...)`, is for short scripts: it ends with
-#' the R session, and refuses to work in a forked or other process.
+#' A release is entered and checked in one transaction, which is on the disk before the noise is drawn: neither a killed
+#' process nor a power cut gives budget back. What the database would have to be set to otherwise is set for the
+#' transaction or refused by an error of class `riemdp_error_ledger` before anything is spent. Processes that share a
+#' file wait for each other; several can't spend the same budget. Sums are kept in twice double precision, and checking
+#' takes the same time for the millionth release as for the first. A ledger in memory, `dp_ledger(NULL, ...)`, is for
+#' short scripts: it ends with the R session, and refuses to work in a forked or other process.
 #'
-#' * A file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry` and `riemdp_token`; each commit waits
-#'   for the disk (`synchronous = EXTRA`). A journal in memory or none is refused, and so is a network drive, as far as the
-#'   system tells (mount table on Linux, UNC paths on Windows): their locks and flushes can't be relied on.
+#' * A file is an SQLite database with the tables `riemdp_ledger`, `riemdp_account`, `riemdp_entry` and `riemdp_token`;
+#'   each commit waits for the disk (`synchronous = EXTRA`). A journal in memory or none is refused, and so is a network
+#'   drive, as far as the system tells (mount table on Linux, UNC paths on Windows): their locks and flushes can't be
+#'   relied on.
 #' * A database server is the answer there. Give a function that returns a new DBI connection,
-#'   `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`; a connection itself is taken too, for this process only.
-#'   For PostgreSQL each spending transaction sets `synchronous_commit` to `on` where it is less; `fsync` or `full_page_writes`
-#'   off, and tables that are unlogged or temporary, are refused.
+#'   `dp_ledger(function() DBI::dbConnect(RPostgres::Postgres(), ...), ...)`; a connection itself is taken too, for this
+#'   process only. For PostgreSQL each spending transaction sets `synchronous_commit` to `on` where it is less; `fsync`
+#'   or `full_page_writes` off, and tables that are unlogged or temporary, are refused.
 #' * Other databases are refused: how their commits reach the disk isn't known here.
 #'
-#' That disks keep what they report as written is assumed. Whoever may write to the file or database may change it: keep it with the curator.
+#' That disks keep what they report as written is assumed. Whoever may write to the file or database may change it: keep
+#' it with the curator.
 #'
-#' @param path the ledger's file; or a function that returns a new DBI connection, or a DBI connection; or `NULL` for a new ledger in
-#'   memory.
-#' @param epsilon,delta the budget of each data set: `epsilon` positive, `delta` from 0 to below 1. May be left out for a ledger that is
-#'   there; must agree with it if given.
+#' @param path the ledger's file; or a function that returns a new DBI connection, or a DBI connection; or `NULL` for a
+#'   new ledger in memory.
+#' @param epsilon,delta the budget of each data set: `epsilon` positive, `delta` from 0 to below 1. May be left out for
+#'   a ledger that is there; must agree with it if given.
 #' @param rule `"basic"`, `"zcdp"`, `"rdp"` or `"gdp"`.
 #' @param ... nothing; later arguments must be named.
-#' @param create `TRUE` to make a ledger where there is none yet; `FALSE` opens one. A ledger in memory is always a new one.
-#' @param data_sets names of data sets; or a list with the parts of each, e.g. `list(survey = NULL, trial = c("north", "south"))`.
-#'   `"default"` if not given. A ledger that is there gets those that it hasn't yet.
+#' @param create `TRUE` to make a ledger where there is none yet; `FALSE` opens one. A ledger in memory is always a new
+#'   one.
+#' @param data_sets names of data sets; or a list with the parts of each, e.g.
+#'   `list(survey = NULL, trial = c("north", "south"))`. `"default"` if not given. A ledger that is there gets those
+#'   that it hasn't yet.
 #' @param orders for `"rdp"`: orders above 1, at most 64. If not given, one that suits Gaussian noise.
-#' @param reserve for `"zcdp"` and `"rdp"`: share of `delta`, from 0 to below 1, for releases that have a delta of their own; .1 if not
-#'   given.
-#' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions protect), or by one
-#'   record more or less. Events of the other kind are refused: the same noise means another price.
-#' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for each data set, part
-#'   and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`; `as.data.frame()` is
-#'   [ledger_history()].
+#' @param reserve for `"zcdp"` and `"rdp"`: share of `delta`, from 0 to below 1, for releases that have a delta of their
+#'   own; .1 if not given.
+#' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
+#'   protect), or by one record more or less. Events of the other kind are refused: the same noise means another price.
+#' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for
+#'   each data set, part and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`;
+#'   `as.data.frame()` is [ledger_history()].
 #' @references
-#' Rogers, R., Roth, A., Ullman, J. and Vadhan, S. (2016). Privacy odometers and filters: pay-as-you-go composition. *Advances in
-#' Neural Information Processing Systems* 29. \doi{10.48550/arXiv.1605.08294}
+#' Rogers, R., Roth, A., Ullman, J. and Vadhan, S. (2016). Privacy odometers and filters: pay-as-you-go composition.
+#' *Advances in Neural Information Processing Systems* 29. \doi{10.48550/arXiv.1605.08294}
 #'
-#' Feldman, V. and Zrnic, T. (2021). Individual privacy accounting via a Renyi filter. *Advances in Neural Information Processing Systems*
+#' Feldman, V. and Zrnic, T. (2021). Individual privacy accounting via a Renyi filter. *Advances in Neural Information
+#' Processing Systems*
 #' 34. \doi{10.48550/arXiv.2008.11193}
 #'
 #' Whitehouse, J., Ramdas, A., Rogers, R. and Wu, Z. S. (2023). Fully-adaptive composition in differential privacy.
 #' *International Conference on Machine Learning*. \doi{10.48550/arXiv.2203.05481}
 #'
-#' Smith, A. and Thakurta, A. (2022). Fully adaptive composition for Gaussian differential privacy. \doi{10.48550/arXiv.2210.17520}
+#' Smith, A. and Thakurta, A. (2022). Fully adaptive composition for Gaussian differential privacy.
+#' \doi{10.48550/arXiv.2210.17520}
 #'
-#' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The discrete Gaussian for differential privacy. *Advances in Neural Information
-#' Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
+#' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The discrete Gaussian for differential privacy. *Advances in
+#' Neural Information Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
 #' @seealso [ledger_spend()], [ledger_history()], [dp_mean()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 1) # in memory; give a path to keep it
@@ -107,7 +116,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' summary(budget)
 #' ledger_history(budget)
 #' @export
-dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rdp", "gdp"), ..., create = FALSE, data_sets = NULL,
+dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rdp", "gdp"), ..., create = FALSE,
+                      data_sets = NULL,
                       orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove")) {
   check_no_more(...)
   create <- check_flag(create, "create")
@@ -146,8 +156,10 @@ find_meta <- function(ledger, create) {
 # a budget that starts anew where one was looked for would be a second one
 abort_no_ledger <- function(ledger) {
   abort_riemdp("ledger", paste(
-    if (ledger$kind == "file") sprintf("there is no ledger in the file %s.", dQuote(ledger$path, FALSE)) else "there is no ledger in this database.",
-    "If there should be one, look for it: a new one would be a second budget. To make the first one, say create = TRUE, once."
+    if (ledger$kind == "file") sprintf("there is no ledger in the file %s.", dQuote(ledger$path, FALSE)) else
+      "there is no ledger in this database.",
+    paste("If there should be one, look for it: a new one would be a second budget. To make the first one, say create",
+          "= TRUE, once.")
   ))
 }
 
@@ -169,22 +181,30 @@ ledger_place <- function(path) {
     need_database(FALSE)
     list(kind = "function", open = path)
   } else {
-    abort_riemdp("argument", "`path` must be the path of a file, a DBI connection, a function that returns one, or NULL.")
+    abort_riemdp("argument",
+                 "`path` must be the path of a file, a DBI connection, a function that returns one, or NULL.")
   }
   structure(ledger, class = "riemdp_ledger")
 }
 
 new_meta <- function(asked) {
-  if (is.null(asked$epsilon)) abort_riemdp("argument", "there is no ledger yet: give `epsilon`, the budget that it shall keep.")
+  if (is.null(asked$epsilon)) {
+    abort_riemdp("argument", "there is no ledger yet: give `epsilon`, the budget that it shall keep.")
+  }
   rule <- asked$rule %||% "basic"
   delta <- asked$delta %||% 0
   check_rule_asked(rule, delta, asked)
   reserve <- if (rule %in% RULES_RESERVING) asked$reserve %||% 0.1 else 0
-  orders <- if (rule == "rdp") asked$orders %||% max(2, round(zcdp_order(asked$epsilon, delta * (1 - reserve)))) else numeric()
+  orders <- if (rule == "rdp") {
+    asked$orders %||% max(2, round(zcdp_order(asked$epsilon, delta * (1 - reserve))))
+  } else {
+    numeric()
+  }
   limits <- rule_limits(rule, asked$epsilon, delta, reserve, orders)
   check_limits(limits, rule, orders)
-  list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta, adjacency = asked$adjacency %||% "replace-one",
-       reserve = reserve, orders = orders, limits = limits, made_at = utc_now())
+  list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta,
+       adjacency = asked$adjacency %||% "replace-one", reserve = reserve, orders = orders, limits = limits,
+       made_at = utc_now())
 }
 
 # that the rule has a use for what was asked
@@ -203,7 +223,8 @@ check_limits <- function(limits, rule, orders) {
   sums <- limits[-length(limits)]
   if (all(is.finite(limits)) && all(sums > 0)) return(invisible())
   abort_riemdp("argument", if (rule == "rdp") {
-    sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.", orders[which.min(sums)])
+    sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.",
+            orders[which.min(sums)])
   } else {
     "the budget is out of the range of doubles."
   })
@@ -213,15 +234,18 @@ check_same_ledger <- function(found, asked) {
   for (name in names(asked)) {
     if (!is.null(asked[[name]]) && !identical(as.vector(asked[[name]]), as.vector(found[[name]]))) {
       abort_riemdp("ledger", sprintf(
-        "the ledger was made with %s = %s, which can't be changed: leave `%s` out, or make another ledger for other data.",
-        name, if (is.character(found[[name]])) dQuote(found[[name]], FALSE) else paste(format(found[[name]], digits = 15), collapse = ", "), name
+        paste("the ledger was made with %s = %s, which can't be changed: leave `%s` out, or make another ledger for",
+              "other data."),
+        name, if (is.character(found[[name]])) dQuote(found[[name]], FALSE) else
+          paste(format(found[[name]], digits = 15), collapse = ", "), name
       ))
     }
   }
 }
 
 check_ledger_orders <- function(x) {
-  ok <- is.numeric(x) && !is.object(x) && length(x) >= 1 && length(x) <= 64 && all(is.finite(x)) && all(x > 1) && all(x <= 1e6)
+  ok <- is.numeric(x) && !is.object(x) && length(x) >= 1 && length(x) <= 64 && all(is.finite(x)) && all(x > 1) &&
+    all(x <= 1e6)
   if (!ok) abort_riemdp("argument", "`orders` must be 1 to 64 numbers above 1, none above 1e6.")
   sort(unique(as.double(x)))
 }
@@ -229,7 +253,8 @@ check_ledger_orders <- function(x) {
 check_data_sets <- function(x) {
   if (is.character(x)) x <- stats::setNames(rep(list(NULL), length(x)), x)
   if (!is.list(x) || is.object(x) || !length(x) || is.null(names(x)) || anyDuplicated(names(x))) {
-    abort_riemdp("argument", "`data_sets` must be different names, or a list with different names that holds the parts of each.")
+    abort_riemdp("argument",
+                 "`data_sets` must be different names, or a list with different names that holds the parts of each.")
   }
   names(x) <- vapply(names(x), check_name, "", name = "data_sets")
   lapply(x, function(parts) {
@@ -242,26 +267,31 @@ check_data_sets <- function(x) {
 
 check_ledger <- function(ledger) {
   l <- if (inherits(ledger, "riemdp_ledger") && is.list(ledger)) unclass(ledger)
-  if (!(holds_ledger_facts(l) && holds_ledger_place(l))) abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
+  if (!(holds_ledger_facts(l) && holds_ledger_place(l))) {
+    abort_riemdp("argument", "`ledger` must be a ledger made by dp_ledger().")
+  }
   ledger
 }
 
 holds_ledger_facts <- function(l) {
-  is_string(l$uid) && is_string(l$rule) && l$rule %in% names(RULE_WORDS) && is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
-    is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) && is_doubles(l$orders, length(l$orders)) &&
+  is_string(l$uid) && is_string(l$rule) && l$rule %in% names(RULE_WORDS) && is_string(l$adjacency) &&
+    l$adjacency %in% ADJACENCIES &&
+    is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
+    is_doubles(l$orders, length(l$orders)) &&
     is_doubles(l$limits, if (l$rule == "rdp") length(l$orders) + 1 else 2)
 }
 
 holds_ledger_place <- function(l) {
   is_string(l$kind) && switch(l$kind, memory = is.integer(l$pid), file = is_string(l$path),
-                              connection = inherits(l$connection, "DBIConnection"), `function` = is.function(l$open), FALSE)
+                              connection = inherits(l$connection, "DBIConnection"), `function` = is.function(l$open),
+                              FALSE)
 }
 
-# ---- spending -----------------------------------------------------------------------------------------------------------
+# ---- spending --------------------------------------------------------------------------------------------------------
 
-# What an event costs by a ledger's rule: one number for each of its sums. `delta`: under "basic" the delta at which an event that has
-# an epsilon only together with one is priced. An (epsilon, delta) event is epsilon-DP but for a part of mass delta, so under "zcdp" and
-# "rdp" it costs what epsilon does, and delta.
+# What an event costs by a ledger's rule: one number for each of its sums. `delta`: under "basic" the delta at which an
+# event that has an epsilon only together with one is priced. An (epsilon, delta) event is epsilon-DP but for a part of
+# mass delta, so under "zcdp" and "rdp" it costs what epsilon does, and delta.
 ledger_cost <- function(meta, event, delta = NULL) {
   event <- check_event(event)
   set_adjacency(event$adjacency, meta$adjacency, "the ledger")
@@ -269,7 +299,8 @@ ledger_cost <- function(meta, event, delta = NULL) {
   if (!is.null(delta)) abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
   if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))
   price <- function(e) {
-    tryCatch(event_price(e, meta$rule, orders = if (meta$rule == "rdp") meta$orders), riemdp_error_unpriced = function(e) Inf)
+    tryCatch(event_price(e, meta$rule, orders = if (meta$rule == "rdp") meta$orders),
+             riemdp_error_unpriced = function(e) Inf)
   }
   whole <- price(event)
   if (any(is.finite(whole))) return(c(whole, 0))
@@ -279,7 +310,8 @@ ledger_cost <- function(meta, event, delta = NULL) {
     failure <- 0
     if (!any(is.finite(one))) {
       both <- basic_price(part$event)
-      if (is.null(both)) event_price(part$event, meta$rule, orders = if (meta$rule == "rdp") meta$orders) # says why there is none
+      # says why there is none
+      if (is.null(both)) event_price(part$event, meta$rule, orders = if (meta$rule == "rdp") meta$orders)
       if (is.null(both)) unpriced(part$event, RULE_NAMES[[meta$rule]])
       one <- price(event_pure(both[1]))
       failure <- both[2]
@@ -292,19 +324,21 @@ ledger_cost <- function(meta, event, delta = NULL) {
 #' Spend from a ledger
 #'
 #' `ledger_spend()` enters a release before it is made: it takes its price off the budget, or raises an error of class
-#' `riemdp_error_budget` and changes nothing. `dp_*()` functions with `ledger =` do this by themselves; call it for releases made by
-#' other means. `ledger_history()` lists what was entered.
+#' `riemdp_error_budget` and changes nothing. `dp_*()` functions with `ledger =` do this by themselves; call it for
+#' releases made by other means. `ledger_history()` lists what was entered.
 #'
 #' @param ledger a ledger, see [dp_ledger()].
 #' @param event what the release does with the data, e.g. `event_pure(0.1)`: an event, made before anything is drawn.
 #' @param what a note for the history. It is kept in the ledger: nothing from the records should be in it.
 #' @param ... nothing; later arguments must be named.
 #' @param data_set name of the data set.
-#' @param part name of one of its parts (see [dp_ledger()]), if the release touches no record of another; `NULL` for all.
-#' @param delta for `rule = "basic"` and events that have an epsilon only at some delta, such as Gaussian noise: that delta.
-#' @return `ledger_spend()`: invisibly a list with `entry` (its number), `data_set`, `part`, `event`, `cost` and `left` (in the rule's
-#'   units). `ledger_history()`: a data frame with one row for each entry, `data_set`, `entry`, `part` (`NA` for all), `what`,
-#'   `event`, a column for each of the rule's units with the cost, and `made_at` (UTC).
+#' @param part name of one of its parts (see [dp_ledger()]), if the release touches no record of another; `NULL` for
+#'   all.
+#' @param delta for `rule = "basic"` and events that have an epsilon only at some delta, such as Gaussian noise: that
+#'   delta.
+#' @return `ledger_spend()`: invisibly a list with `entry` (its number), `data_set`, `part`, `event`, `cost` and `left`
+#'   (in the rule's units). `ledger_history()`: a data frame with one row for each entry, `data_set`, `entry`, `part`
+#'   (`NA` for all), `what`, `event`, a column for each of the rule's units with the cost, and `made_at` (UTC).
 #' @seealso [dp_ledger()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 1, delta = 1e-6, rule = "zcdp")
@@ -325,10 +359,12 @@ spend_cost <- function(ledger, cost, event, what, data_set, part) {
   data_set <- check_name(data_set, "data_set")
   part <- if (is.null(part)) "" else check_name(part, "part")
   after <- NULL
-  number <- store_spend(ledger, data_set, part, list(what = what, event = event, cost = paste(sprintf("%.17g", cost), collapse = " ")),
+  number <- store_spend(ledger, data_set, part,
+                        list(what = what, event = event, cost = paste(sprintf("%.17g", cost), collapse = " ")),
     function(meta, state) {
       if (!identical(meta[LEDGER_FACTS], unclass(ledger)[LEDGER_FACTS])) { # else the price may be in another unit
-        abort_riemdp("ledger", "the ledger object was changed: open the ledger again with dp_ledger(). Nothing is released.")
+        abort_riemdp("ledger",
+                     "the ledger object was changed: open the ledger again with dp_ledger(). Nothing is released.")
       }
       limits <- meta$limits
       if (length(cost) != length(limits) || !is.numeric(cost) || anyNA(cost) || any(cost < 0)) {
@@ -340,10 +376,11 @@ spend_cost <- function(ledger, cost, event, what, data_set, part) {
       next_state
     })
   names(after) <- names(cost) <- rule_units(ledger)
-  invisible(list(entry = number, data_set = data_set, part = if (nzchar(part)) part, event = event, cost = cost, left = after))
+  invisible(list(entry = number, data_set = data_set, part = if (nzchar(part)) part, event = event, cost = cost,
+                 left = after))
 }
 
-# ---- releases of dp_*() functions -----------------------------------------------------------------------------------------------
+# ---- releases of dp_*() functions ------------------------------------------------------------------------------------
 
 # What a release does to the data, from its guarantee: the event that a ledger prices. NULL where nothing is promised.
 release_event <- function(g, details = NULL, dimension = NULL) {
@@ -359,19 +396,26 @@ release_event <- function(g, details = NULL, dimension = NULL) {
   }
 }
 
-# Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is public.
+# Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is
+# public.
 spend_release <- function(ledger, g, event, what, data_set, part) {
   if (is.null(ledger)) return(list(event = event))
   if (g$rng == "simulation") return(list(note = "a simulation: nothing was taken from the ledger"))
   if (g$label == "none") {
     abort_riemdp("ledger", sprintf(
-      "a release that is labelled NOT PRIVATE (%s) has no price and can't be entered in a ledger. Nothing is released.", g$reason
+      paste("a release that is labelled NOT PRIVATE (%s) has no price and can't be entered in a ledger. Nothing is",
+            "released."), g$reason
     ))
   }
   # by "basic" the epsilon and delta that the release states, not those that another accountant finds for its noise
-  priced <- if (ledger$rule == "basic" && g$delta > 0) event_approx(g$epsilon, g$delta, adjacency = g$adjacency) else event
+  priced <- if (ledger$rule == "basic" && g$delta > 0) {
+    event_approx(g$epsilon, g$delta, adjacency = g$adjacency)
+  } else {
+    event
+  }
   entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part)
-  list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part, cost = entry$cost)
+  list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
+       cost = entry$cost)
 }
 
 format_budget <- function(b) {
@@ -395,7 +439,8 @@ abort_budget <- function(meta, state, cost, data_set, part) {
   left <- sums_left(meta$limits, state, nzchar(part))
   shown <- cost > 0 | seq_along(cost) == 1
   abort_riemdp("budget", paste0(
-    sprintf("the budget of data set \"%s\"%s doesn't cover this: it costs ", data_set, if (nzchar(part)) sprintf(", part \"%s\",", part) else ""),
+    sprintf("the budget of data set \"%s\"%s doesn't cover this: it costs ", data_set,
+            if (nzchar(part)) sprintf(", part \"%s\",", part) else ""),
     paste(sprintf("%s %.6g, left %.6g", units[shown], cost[shown], left[shown]), collapse = "; "),
     ". Nothing was spent and nothing is released."
   ))
@@ -409,7 +454,8 @@ ledger_history <- function(ledger) {
   units <- rule_units(ledger)
   costs <- lapply(strsplit(rows$cost, " ", fixed = TRUE), function(words) suppressWarnings(as.numeric(words)))
   if (any(lengths(costs) != length(units)) || anyNA(unlist(costs))) {
-    abort_riemdp("ledger", "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
+    abort_riemdp("ledger",
+                 "the ledger's entries are of another rule, or were changed by hand: open it again with dp_ledger().")
   }
   costs <- matrix(as.double(unlist(costs)), length(units))
   rows$part[rows$part == ""] <- NA_character_
@@ -424,7 +470,7 @@ ledger_history <- function(ledger) {
 #' @export
 as.data.frame.riemdp_ledger <- function(x, row.names = NULL, optional = FALSE, ...) ledger_history(x)
 
-# ---- what is left ---------------------------------------------------------------------------------------------------------------
+# ---- what is left ----------------------------------------------------------------------------------------------------
 
 # rows of the store as one list per account, with what is left
 ledger_accounts <- function(ledger) {
@@ -447,8 +493,9 @@ summary.riemdp_ledger <- function(object, ...) {
   check_ledger(object)
   units <- rule_units(object)
   do.call(rbind, lapply(ledger_accounts(object), function(a) {
-    data.frame(data_set = a$data_set, part = if (nzchar(a$part)) a$part else NA_character_, unit = units, limit = object$limits,
-               spent = a$spent, left = a$left, share_left = ifelse(object$limits > 0, a$left / object$limits, NA),
+    data.frame(data_set = a$data_set, part = if (nzchar(a$part)) a$part else NA_character_, unit = units,
+               limit = object$limits, spent = a$spent, left = a$left,
+               share_left = ifelse(object$limits > 0, a$left / object$limits, NA),
                releases = a$releases)
   }))
 }
@@ -494,8 +541,8 @@ format.riemdp_ledger <- function(x, ...) {
     )
   }, "")
   place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")
-  c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e, format(x$epsilon),
-            symbol("delta"), format(x$delta)),
+  c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e,
+            format(x$epsilon), symbol("delta"), format(x$delta)),
     sprintf("  rule %s: %s; neighbours: %s", x$rule, RULE_WORDS[[x$rule]], x$adjacency),
     if (length(lines)) lines else "  no data set yet")
 }

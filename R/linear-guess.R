@@ -1,9 +1,11 @@
-# A private check of the public guess of responses (centre and scale) before a linear fit, and a private search for both where the check fails.
-# What is decided here is decided by public numbers and by what was released. Proof: inst/proofs/linear-regression.md, "The guess is checked".
-# Responses are in units of the guess: those of a good one have mean about 0 and standard deviation about 1.
+# A private check of the public guess of responses (centre and scale) before a linear fit, and a private search for both
+# where the check fails. What is decided here is decided by public numbers and by what was released. Proof:
+# inst/proofs/linear-regression.md, "The guess is checked". Responses are in units of the guess: those of a good one
+# have mean about 0 and standard deviation about 1.
 
-# The check counts records far from the centre, to one side of it and very near it: the guess is off where more than these shares of all are.
-# So is a scale 2.5 times too large with a centre 2 to 4 standard deviations off. Where all are very near the check hardly ever errs.
+# The check counts records far from the centre, to one side of it and very near it: the guess is off where more than
+# these shares of all are. So is a scale 2.5 times too large with a centre 2 to 4 standard deviations off. Where all are
+# very near the check hardly ever errs.
 GUESS_FAR <- c(length = 1.75, share = 0.24)
 GUESS_SIDE <- c(length = 0.7, share = 0.45)
 GUESS_NEXT <- c(length = 0.15, share = 0.4)
@@ -19,20 +21,23 @@ GUESS_CENTRES <- 2^22
 GUESS_MARGIN <- 1.05
 # Windows with less than this share of the records all count alike
 GUESS_FLOOR <- 0.05
-# "None of these": as good as a window that lacks all but this share of the records, with a weight of its own (its logarithm)
+# "None of these": as good as a window that lacks all but this share of the records, with a weight of its own (its
+# logarithm)
 GUESS_NONE <- c(share = 0.25, weight = 13.2)
 
 # Prices of one response's check and search, or NULL where there is no check; `m` is the method. Public numbers only.
 guess_prices <- function(ask, m) {
   total <- ask$n * ask$epsilon
-  if (!m$auto || ask$trusted || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) return(NULL)
+  if (!m$auto || ask$trusted || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) {
+    return(NULL)
+  }
   price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)
   search <- price(GUESS_SEARCH)
   list(check = price(GUESS_CHECK), search = search, fraction = clamp(1 - 35 / (ask$n * search), 0.6, 0.9))
 }
 
-# The question with what is left of epsilon after the check of all responses and the search for `searched` of them; less than there is, for the
-# rounding of sums
+# The question with what is left of epsilon after the check of all responses and the search for `searched` of them; less
+# than there is, for the rounding of sums
 guess_left <- function(ask, prices, searched) {
   if (is.null(prices)) return(ask)
   ask$checked <- TRUE
@@ -40,15 +45,16 @@ guess_left <- function(ask, prices, searched) {
   ask
 }
 
-# ---- what is counted: sums over records ----------------------------------------------------------------------------------------
+# ---- what is counted: sums over records ------------------------------------------------------------------------------
 
-# For each response how many valid records lie far from the guess's centre, above it, below it and very near it; q x 4. What lies merely near is not
-# counted: heavy tails in units of their standard deviation look there like a scale twice too large, and suffer more from a smaller one.
+# For each response how many valid records lie far from the guess's centre, above it, below it and very near it; q x 4.
+# What lies merely near is not counted: heavy tails in units of their standard deviation look there like a scale twice
+# too large, and suffer more from a smaller one.
 guess_counts <- function(x, y) {
   y <- y[, x[1, ] != 0, drop = FALSE]
   size <- abs(y)
-  cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(y > GUESS_SIDE[["length"]]), rowSums(y < -GUESS_SIDE[["length"]]),
-        rowSums(size <= GUESS_NEXT[["length"]]))
+  cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(y > GUESS_SIDE[["length"]]),
+        rowSums(y < -GUESS_SIDE[["length"]]), rowSums(size <= GUESS_NEXT[["length"]]))
 }
 
 # For each response by how many records the guess is off
@@ -62,8 +68,8 @@ found_off <- function(off, epsilon) {
   vapply(off, function(s) .Call(riemdp_exponential_choice, c(-s, s), epsilon, in_simulation()), 0) == 2
 }
 
-# The cell (its lower end) of the finest lattice that has a centre within reach of v. Lattices of halves are nested, so the cells
-# of all coarser ones follow; finer ones have no centre there.
+# The cell (its lower end) of the finest lattice that has a centre within reach of v. Lattices of halves are nested, so
+# the cells of all coarser ones follow; finer ones have no centre there.
 finest_cell <- function(v) {
   least <- 2^(GUESS_LEVELS[1] / 4 - 2)
   coarser <- pmax(0, ceiling(log2(abs(v) / (least * (GUESS_CENTRES + 16)))))
@@ -76,7 +82,8 @@ count_cells <- function(v, times = rep(1, length(v))) {
   list(value = value, count = as.double(rowsum(times, match(v, value))[seq_along(value)]))
 }
 
-# Tables of cells for each response in `which`: those of whole powers of two and those of 2^(1/4), 2^(1/2) and 2^(3/4) times them
+# Tables of cells for each response in `which`: those of whole powers of two and those of 2^(1/4), 2^(1/2) and 2^(3/4)
+# times them
 guess_cells <- function(x, y, which) {
   valid <- x[1, ] != 0
   lapply(which, function(j) {
@@ -89,13 +96,14 @@ add_cells <- function(a, b) {
   Map(function(a, b) Map(function(a, b) count_cells(c(a$value, b$value), c(a$count, b$count)), a, b), a, b)
 }
 
-# ---- the search ----------------------------------------------------------------------------------------------------------------
+# ---- the search ------------------------------------------------------------------------------------------------------
 
 # Where no candidate has the same centre and a smaller scale
 least_scale <- function(k, m) k <= GUESS_LEVELS[4] | abs(m) > GUESS_CENTRES / 2
 
-# What levels read of a table of cells: cumulative counts; every g-th record, one of which is in each window of more than GUESS_FLOOR of the records;
-# and the shortest span of g neighbouring records: no half-open window of that length or less holds as many
+# What levels read of a table of cells: cumulative counts; every g-th record, one of which is in each window of more
+# than GUESS_FLOOR of the records; and the shortest span of g neighbouring records: no half-open window of that length
+# or less holds as many
 guess_sums <- function(table) {
   sums <- cumsum(table$count)
   total <- if (length(sums)) sums[length(sums)] else 0
@@ -108,9 +116,10 @@ guess_sums <- function(table) {
        span = min(at_rank(before[from] + step) - table$value[from]))
 }
 
-# Utilities of the candidates of one level k (scale 2^(k/4), centres at multiples m of a quarter of it, |m| <= GUESS_CENTRES): minus the larger of
-# how far the count in [centre - scale, centre + scale) is from `fraction` of the records and how far the median is from [centre -
-# scale/4, centre + scale/4), in records, and at least `floor`. Returns those that may be above it: list(at = m, score), and floor.
+# Utilities of the candidates of one level k (scale 2^(k/4), centres at multiples m of a quarter of it, |m| <=
+# GUESS_CENTRES): minus the larger of how far the count in [centre - scale, centre + scale) is from `fraction` of the
+# records and how far the median is from [centre - scale/4, centre + scale/4), in records, and at least `floor`. Returns
+# those that may be above it: list(at = m, score), and floor.
 guess_level <- function(cells, k, fraction, table = guess_sums(cells[[1 + k %% 4]])) {
   unit <- 2^(k %/% 4 - 2)
   total <- table$total
@@ -140,12 +149,16 @@ none_weight <- function(cells, fraction, epsilon) {
 
 log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 
-# One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its centres, which have the law of one.
+# One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its
+# centres, which have the law of one.
 search_guess <- function(cells, fraction, epsilon) {
-  draw <- function(log_weights) .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, in_simulation())
+  draw <- function(log_weights) {
+    .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, in_simulation())
+  }
   tables <- lapply(cells, guess_sums)
   levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))
-  i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0), none_weight(cells, fraction, epsilon)))
+  i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0),
+              none_weight(cells, fraction, epsilon)))
   if (i > length(levels)) return(c(k = NA, m = NA))
   level <- levels[[i]]
   j <- draw(level_weights(level, epsilon))
@@ -163,15 +176,15 @@ other_centre <- function(at, draw) {
   m
 }
 
-# Centre and scale from a released candidate; without one they stay. The least scale at a centre says that most values are the same, for which
-# no scale is right: it stays as it was.
+# Centre and scale from a released candidate; without one they stay. The least scale at a centre says that most values
+# are the same, for which no scale is right: it stays as it was.
 found_guess <- function(found, fraction) {
   if (is.na(found[["k"]])) return(list(center = 0, scale = 1, lowest = FALSE, highest = TRUE))
   lowest <- least_scale(found[["k"]], found[["m"]])
   scale <- 2^(found[["k"]] / 4)
   center <- found[["m"]] * scale / 4
-  list(center = center, scale = if (lowest) 1 else GUESS_MARGIN * scale / stats::qnorm((1 + fraction) / 2), lowest = lowest,
-       highest = found[["k"]] == max(GUESS_LEVELS) || abs(center) >= 1e6)
+  list(center = center, scale = if (lowest) 1 else GUESS_MARGIN * scale / stats::qnorm((1 + fraction) / 2),
+       lowest = lowest, highest = found[["k"]] == max(GUESS_LEVELS) || abs(center) >= 1e6)
 }
 
 # Centres and scales that the fit is to use, released; rows: responses
@@ -182,7 +195,11 @@ release_guess <- function(x, y, prices, n, q) {
   out <- data.frame(center = rep(0, q), scale = rep(1, q), searched = searched, lowest = FALSE, highest = FALSE)
   if (!any(searched)) return(out)
   which <- which(searched)
-  cells <- if (chunked) Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which)) else guess_cells(x, y, which)
+  cells <- if (chunked) {
+    Reduce(add_cells, linear_ask_chunks(x, "linear_cells", y, which = which))
+  } else {
+    guess_cells(x, y, which)
+  }
   for (i in seq_along(which)) {
     found <- search_guess(cells[[i]], prices$fraction, outwards_down(prices$search))
     out[which[i], c("center", "scale", "lowest", "highest")] <- found_guess(found, prices$fraction)
@@ -196,12 +213,13 @@ guessed_responses <- function(x, y, guess, reach) {
   if (inherits(x, "riemdp_linear_chunks")) c(y, list(step)) else stepped(x, y, step)
 }
 
-# ---- what is told ------------------------------------------------------------------------------------------------------------------
+# ---- what is told ----------------------------------------------------------------------------------------------------
 
 # the guess in use, on the variables' scales
 guess_told <- function(guess, public) {
   data.frame(response = colnames(public$y), center = public$y["center", ] + public$y["scale", ] * guess$center,
-             scale = public$y["scale", ] * guess$scale, searched = guess$searched, lowest = guess$lowest, highest = guess$highest, row.names = NULL)
+             scale = public$y["scale", ] * guess$scale, searched = guess$searched, lowest = guess$lowest,
+             highest = guess$highest, row.names = NULL)
 }
 
 # Sentences about the guess, from released numbers alone
@@ -210,37 +228,46 @@ guess_words <- function(r) {
   if (is.null(told)) return(NULL)
   price <- r$details$check
   share <- function(price) price / r$guarantee$nominal_epsilon
-  c(sprintf("The guess of %s was checked first (%.3g of epsilon): noisy counts of responses far from and near the centre.",
+  c(sprintf(paste("The guess of %s was checked first (%.3g of epsilon): noisy counts of responses far from and near",
+                  "the centre."),
             if (nrow(told) == 1) "the response" else "each response", share(nrow(told) * price$check)),
-    if (any(told$searched)) sprintf("It was found to be off for %s; centre and scale were released by the exponential mechanism (%.3g of epsilon), and the fit is in units of them: %s.",
-                                    quoted_names(told$response[told$searched]), share(sum(told$searched) * price$search), guess_listed(told)))
+    if (any(told$searched)) sprintf(paste("It was found to be off for %s; centre and scale were released by the",
+                                          "exponential mechanism (%.3g of epsilon), and the fit is in units of",
+                                          "them: %s."),
+                                    quoted_names(told$response[told$searched]),
+                                    share(sum(told$searched) * price$search), guess_listed(told)))
 }
 
 guess_listed <- function(told) {
   told <- told[told$searched, ]
-  paste(sprintf("`%s` centre %s, scale %s", told$response, signif(told$center, 4), signif(told$scale, 3)), collapse = "; ")
+  paste(sprintf("`%s` centre %s, scale %s", told$response, signif(told$center, 4), signif(told$scale, 3)),
+        collapse = "; ")
 }
 
 quoted_names <- function(names) paste0("`", names, "`", collapse = ", ")
 
 guess_warning <- function(...) {
-  warning(structure(class = c("riemdp_warning_guess", "warning", "condition"), list(message = paste0(...), call = NULL)))
+  warning(structure(class = c("riemdp_warning_guess", "warning", "condition"),
+                    list(message = paste0(...), call = NULL)))
 }
 
 # Warnings about guesses that are off by more than is searched: functions of the release
 warn_guess <- function(fit) {
   told <- fit$details$guess
   if (any(told$highest)) {
-    guess_warning("the released centre or scale of ", quoted_names(told$response[told$highest]), " is at the end of what is searched, a million times the guessed ",
+    guess_warning("the released centre or scale of ", quoted_names(told$response[told$highest]),
+                  " is at the end of what is searched, a million times the guessed ",
                   "scale, or beyond: the guess is off by more, and the fit says little. Give a better guess.")
   }
   same <- if (!is.null(told)) told$lowest & !told$highest
   if (any(same)) {
-    guess_warning("most values of ", quoted_names(told$response[same]), " seem to lie within a millionth of the guessed scale, or of their distance from its ",
+    guess_warning("most values of ", quoted_names(told$response[same]),
+                  " seem to lie within a millionth of the guessed scale, or of their distance from its ",
                   "centre: no scale can be told from them, and the guessed one stays.")
   }
   if (isTRUE(fit$details$top)) {
-    guess_warning("the released scale of the residuals is at the top of its grid, a million times the guess: the guess of the responses is off by more, ",
+    guess_warning(paste("the released scale of the residuals is at the top of its grid, a million times the guess: the",
+                        "guess of the responses is off by more, "),
                   "or most records have missing cells. Give a better guess of centre and scale.")
   }
 }

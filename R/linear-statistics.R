@@ -1,7 +1,9 @@
-# Linear regression from noisy sufficient statistics: sums over records of u, u u' (without the constant 1, whose sum is n), and x y',
-# x = (1, u), every |u_k| <= 1, |y| <= reach. Pure by K-norm noise (Awan and Slavkovic 2021), approximate by AdaSSP (Wang 2018).
+# Linear regression from noisy sufficient statistics: sums over records of u, u u' (without the constant 1, whose sum is
+# n), and x y', x = (1, u), every |u_k| <= 1, |y| <= reach. Pure by K-norm noise (Awan and Slavkovic 2021), approximate
+# by AdaSSP (Wang 2018).
 
-# Widths of the statistics' differences between two records: u_k in [-1, 1], u_k^2 in [0, 1], u_j u_k in [-1, 1], x_k y in a ball
+# Widths of the statistics' differences between two records: u_k in [-1, 1], u_k^2 in [0, 1], u_j u_k in [-1, 1], x_k y
+# in a ball
 statistic_widths <- function(d) {
   square <- if (d > 0) outer(seq_len(d), seq_len(d), `==`)
   list(u = rep(2, d), uu = if (d > 0) ifelse(square, 1, 2)[lower.tri(square, TRUE)] else numeric(), xy = rep(2, d + 1))

@@ -1,10 +1,10 @@
 #' A manifold of your own
 #'
-#' A manifold written in R, used by every function of the package as the built-in ones are. Points are vectors of `ambient`
-#' numbers; records are rows of a matrix.
+#' A manifold written in R, used by every function of the package as the built-in ones are. Points are vectors of
+#' `ambient` numbers; records are rows of a matrix.
 #'
-#' Every function is called with matrices whose rows are records (all with the same number of rows) and must return one row a
-#' record (one number a record for `inner`, one logical for `check`), finite and without mixing rows.
+#' Every function is called with matrices whose rows are records (all with the same number of rows) and must return one
+#' row a record (one number a record for `inner`, one logical for `check`), finite and without mixing rows.
 #'
 #' @param dim dimension of the manifold.
 #' @param ambient numbers that store one point, at least `dim`.
@@ -13,7 +13,8 @@
 #' @param inner `function(p, u, v)`: inner product at p, one number a record; default: that of the surrounding space.
 #' @param project `function(x)`: nearest point of the manifold; default: x as it is.
 #' @param project_tangent `function(p, v)`: tangential part; default: v as it is (for coordinates without constraint).
-#' @param transport `function(p, q, v)`: parallel transport along the geodesic; default: the pole ladder, from `exp` and `log`.
+#' @param transport `function(p, q, v)`: parallel transport along the geodesic; default: the pole ladder, from `exp` and
+#'   `log`.
 #' @param check `function(x)`: whether each row is a point; default: whether `project` leaves it in place within 1e-8.
 #' @param random `function(n)`: n random points, for [mf_random()]; default: none.
 #' @param k_min,k_max bounds of the sectional curvature; unknown: `-Inf`, `Inf`.
@@ -22,13 +23,14 @@
 #' @param label name for printing.
 #'
 #' @section Private use:
-#' [dp_mean()] works on such a manifold with `mechanism = "wrapped"`. Curvature bounds and injectivity radius are then taken on
-#' trust, so the release is labelled `none` and the reason says so. In private functions a callback that raises, has the
-#' wrong shape or returns something not finite never causes an error: the record concerned counts as the public centre. A release holds the manifold,
-#' and functions keep the environment in which they were written: write them where no records lie, or a saved release takes those along.
+#' [dp_mean()] works on such a manifold with `mechanism = "wrapped"`. Curvature bounds and injectivity radius are then
+#' taken on trust, so the release is labelled `none` and the reason says so. In private functions a callback that
+#' raises, has the wrong shape or returns something not finite never causes an error: the record concerned counts as the
+#' public centre. A release holds the manifold, and functions keep the environment in which they were written: write
+#' them where no records lie, or a saved release takes those along.
 #' @return A manifold object.
-#' @references Guigui, N. and Pennec, X. (2022). Numerical accuracy of ladder schemes for parallel transport on manifolds.
-#'   *Foundations of Computational Mathematics* 22, 757-790. \doi{10.1007/s10208-021-09515-x}
+#' @references Guigui, N. and Pennec, X. (2022). Numerical accuracy of ladder schemes for parallel transport on
+#'   manifolds. *Foundations of Computational Mathematics* 22, 757-790. \doi{10.1007/s10208-021-09515-x}
 #' @examples
 #' # a flat torus: angles modulo 2 pi
 #' wrap <- function(a) (a + pi) %% (2 * pi) - pi
@@ -49,8 +51,9 @@
 #'   k_min = 1, k_max = 1, injectivity_radius = pi, symmetric = TRUE, label = "my sphere")
 #' frechet_mean(diag(3), ball)$mean - frechet_mean(diag(3), sphere(2))$mean
 #' @export
-manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL, project_tangent = NULL, transport = NULL,
-                            check = NULL, random = NULL, k_min = -Inf, k_max = Inf, injectivity_radius = 0,
+manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL, project_tangent = NULL,
+                            transport = NULL, check = NULL, random = NULL, k_min = -Inf, k_max = Inf,
+                            injectivity_radius = 0,
                             symmetric = FALSE, label = "custom manifold") {
   ambient <- check_count(ambient, "ambient")
   dim <- check_count(dim, "dim", most = ambient)
@@ -67,7 +70,9 @@ manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL
   given$project_tangent <- project_tangent %||% function(p, v) v
   given$check <- check %||% function(x) sqrt(rowSums((project(x) - x)^2)) <= 1e-8 * (1 + sqrt(rowSums(x^2)))
   number <- function(x, name) {
-    if (!is.numeric(x) || length(x) != 1 || is.na(x)) abort_riemdp("argument", sprintf("`%s` must be one number.", name))
+    if (!is.numeric(x) || length(x) != 1 || is.na(x)) {
+      abort_riemdp("argument", sprintf("`%s` must be one number.", name))
+    }
     as.double(x)
   }
   facts <- list(

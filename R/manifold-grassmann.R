@@ -1,13 +1,14 @@
 #' Grassmann manifold
 #'
-#' The p-dimensional subspaces of \eqn{R^n}. A record is an n x p matrix W of orthonormal columns that span the subspace; two
-#' matrices that differ by an orthogonal p x p factor are the same point. Tangent vectors U are horizontal, W'U = 0, with
-#' \eqn{\mathrm{tr}(U'V)}. Records are n x p x N arrays.
+#' The p-dimensional subspaces of \eqn{R^n}. A record is an n x p matrix W of orthonormal columns that span the
+#' subspace; two matrices that differ by an orthogonal p x p factor are the same point. Tangent vectors U are
+#' horizontal, W'U = 0, with \eqn{\mathrm{tr}(U'V)}. Records are n x p x N arrays.
 #'
-#' With the thin singular value decomposition U = QSV': \eqn{\exp_W U = WV\cos S\,V' + Q\sin S\,V'}. The distance is the root of
-#' the sum of squared principal angles, \eqn{\theta = \mathrm{atan2}(\sin, \cos)} from the singular values of (I - WW')Y and
-#' W'Y. The logarithm is undefined where the largest angle is \eqn{\pi/2}. A symmetric space, curvature in \eqn{[0, 2]} (1 for lines
-#' and hyperplanes), injectivity radius \eqn{\pi/2}. Random points of [mf_random()] are uniform.
+#' With the thin singular value decomposition U = QSV': \eqn{\exp_W U = WV\cos S\,V' + Q\sin S\,V'}. The distance is the
+#' root of the sum of squared principal angles, \eqn{\theta = \mathrm{atan2}(\sin, \cos)} from the singular values of
+#' (I - WW')Y and W'Y. The logarithm is undefined where the largest angle is \eqn{\pi/2}. A symmetric space, curvature
+#' in \eqn{[0, 2]} (1 for lines and hyperplanes), injectivity radius \eqn{\pi/2}. Random points of [mf_random()] are
+#' uniform.
 #'
 #' @param n,p dimension of the space and of the subspaces, 1 <= p < n, np at most 1e7.
 #' @return A manifold object.

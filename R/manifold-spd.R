@@ -9,15 +9,15 @@
 #' * `"bures"`, Bures-Wasserstein: \eqn{\langle U, V\rangle_P = \frac12 \mathrm{tr}(\mathcal{L}_P[U] V)} with
 #'   \eqn{P\mathcal{L} + \mathcal{L}P = U}; \eqn{d^2 = \mathrm{tr} P + \mathrm{tr} Q - 2\,\mathrm{tr}(P^{1/2} Q
 #'   P^{1/2})^{1/2}}. Curvature at least 0 and unbounded towards singular matrices, not complete:
-#'   \eqn{\exp_P U = (I + \mathcal{L}) P (I + \mathcal{L})} needs \eqn{I + \mathcal{L}} positive definite. Parallel transport
-#'   integrates its differential equation to 1e-13.
+#'   \eqn{\exp_P U = (I + \mathcal{L}) P (I + \mathcal{L})} needs \eqn{I + \mathcal{L}} positive definite. Parallel
+#'   transport integrates its differential equation to 1e-13.
 #' * `"logeuclidean"`: \eqn{\langle U, V\rangle_P = \langle D\log_P U, D\log_P V\rangle}, flat;
 #'   \eqn{d(P, Q) = |\log P - \log Q|_F}.
 #'
-#' Symmetric results are exactly symmetric. Of a matrix that is symmetric within the tolerance 1e-8 the lower triangle is
-#' used. [mf_project()] takes the symmetric part and lifts eigenvalues below `floor` times the largest to that value.
-#' Random points of [mf_random()] are \eqn{\exp_I} of a Gaussian tangent vector under the affine-invariant metric (for all
-#' three metrics).
+#' Symmetric results are exactly symmetric. Of a matrix that is symmetric within the tolerance 1e-8 the lower triangle
+#' is used. [mf_project()] takes the symmetric part and lifts eigenvalues below `floor` times the largest to that value.
+#' Random points of [mf_random()] are \eqn{\exp_I} of a Gaussian tangent vector under the affine-invariant metric (for
+#' all three metrics).
 #'
 #' @param k number of rows, 1 or more.
 #' @param metric `"affine"`, `"bures"` or `"logeuclidean"`.
@@ -30,8 +30,9 @@
 #' Bhatia, R., Jain, T. and Lim, Y. (2019). On the Bures-Wasserstein distance between positive definite matrices.
 #' *Expositiones Mathematicae* 37, 165-191. \doi{10.1016/j.exmath.2018.01.002}
 #'
-#' Arsigny, V., Fillard, P., Pennec, X. and Ayache, N. (2007). Geometric means in a novel vector space structure on symmetric
-#' positive-definite matrices. *SIAM Journal on Matrix Analysis and Applications* 29, 328-347. \doi{10.1137/050637996}
+#' Arsigny, V., Fillard, P., Pennec, X. and Ayache, N. (2007). Geometric means in a novel vector space structure on
+#' symmetric positive-definite matrices. *SIAM Journal on Matrix Analysis and Applications* 29, 328-347.
+#' \doi{10.1137/050637996}
 #' @examples
 #' P <- diag(2)
 #' Q <- matrix(c(2, .5, .5, 1), 2)

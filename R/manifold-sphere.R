@@ -1,7 +1,7 @@
 #' Unit sphere
 #'
-#' The sphere \eqn{S^d} of unit vectors in \eqn{R^{d+1}} with the metric of the surrounding space: curvature 1 (a circle,
-#' d = 1, is flat), injectivity radius \eqn{\pi}. Records are rows of an n x (d + 1) matrix.
+#' The sphere \eqn{S^d} of unit vectors in \eqn{R^{d+1}} with the metric of the surrounding space: curvature 1 (a
+#' circle, d = 1, is flat), injectivity radius \eqn{\pi}. Records are rows of an n x (d + 1) matrix.
 #'
 #' Formulas: \eqn{\exp_p v = \cos|v|\, p + \sin|v|\, v/|v|};
 #' \eqn{d(p, q) = 2\,\mathrm{atan2}(|p - q|, |p + q|)}, accurate for near and for nearly opposite points;

@@ -1,5 +1,5 @@
-# A manifold in R is a list of plain data: it survives saveRDS(), forks and workers. All that follows from its parameters is
-# derived in C (init() of its table), each time it is read.
+# A manifold in R is a list of plain data: it survives saveRDS(), forks and workers. All that follows from its
+# parameters is derived in C (init() of its table), each time it is read.
 
 new_manifold <- function(name, param, class, ..., extra = list()) {
   structure(c(list(name = name, param = as.integer(param)), list(...), extra), class = c(class, "riemdp_manifold"))
@@ -9,14 +9,15 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #'
 #' @param M a manifold.
 #' @return A list:
-#' * `dimension`: dimension of the manifold; `ambient`: real numbers that store one point; `rows`, `cols`: shape of one record
-#'   where it is a matrix (0 otherwise; `cols` 0 and `rows` k for k complex landmarks).
+#' * `dimension`: dimension of the manifold; `ambient`: real numbers that store one point; `rows`, `cols`: shape of one
+#'   record where it is a matrix (0 otherwise; `cols` 0 and `rows` k for k complex landmarks).
 #' * `k_min`, `k_max`: lower and upper bound of the sectional curvatures.
 #' * `injectivity_radius`: a lower bound over all points (0 where it depends on the point and has no positive bound).
 #' * `diameter`: largest distance, `Inf` where unbounded or not known.
 #' * `homogeneous`, `two_point_homogeneous`, `symmetric`: logical.
 #' * `has_laplace`: whether the Riemannian Laplace law can be drawn exactly here.
-#' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()], [manifold_custom()]
+#' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()],
+#'   [manifold_custom()]
 #' @examples
 #' mf_facts(sphere(2))$k_max
 #' str(mf_facts(spd(3)))

@@ -11,8 +11,8 @@ record_count <- function(M, x) {
   n
 }
 
-# What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center` and
-# `radius` are the public ball, `numbers` those of the mean by public steps.
+# What a mechanism's C code takes for the records: themselves, or for chunks the functions that sum over them. `center`
+# and `radius` are the public ball, `numbers` those of the mean by public steps.
 mean_records <- function(M, x, center, radius, numbers = NULL) {
   if (!is_chunks(x)) return(x)
   check_chunks(x)

@@ -1,11 +1,12 @@
-# The Frechet mean by a public number of steps: how many, of what length, and a proven bound of all its rounding errors. From public
-# quantities only. Every private mean whose label promises something rests on it. The theorems, and where each constant comes from:
-# inst/proofs/mean-solver.md.
+# The Frechet mean by a public number of steps: how many, of what length, and a proven bound of all its rounding errors.
+# From public quantities only. Every private mean whose label promises something rests on it. The theorems, and where
+# each constant comes from: inst/proofs/mean-solver.md.
 
 UNIT_ROUNDOFF <- 2^-53
 MOST_STEPS <- 1e5
 
-# Why a plan that rests on the package's own solver without such bounds promises nothing, or NULL. A user's manifold has a reason of its own.
+# Why a plan that rests on the package's own solver without such bounds promises nothing, or NULL. A user's manifold has
+# a reason of its own.
 unproven_mean <- function(M, plan) {
   if (is.null(plan$numbers) && isTRUE(plan$solver_error > 0) && !inherits(M, "riemdp_custom")) {
     sprintf("no bound of the mean's rounding errors is proven on %s", label_manifold(M))
@@ -19,15 +20,18 @@ steps_assumptions <- function(M, plan) {
   model <- if (numbers[9] == 1) "flat" else .Call(riemdp_steps_model, M)
   c(
     "the coordinates computed for one record don't depend on the others",
-    if (model != "flat") "IEEE 754 double precision; sin, cos, sinh, cosh, asin, asinh, atan2 to 32 units in the last place",
-    if (model %in% c("spd", "grassmann", "bures") && mf_facts(M)$rows > 128) "matrix products of the BLAS in use have the usual error bound"
+    if (model != "flat") paste("IEEE 754 double precision; sin, cos, sinh, cosh, asin, asinh, atan2 to 32 units in the",
+                               "last place"),
+    if (model %in% c("spd", "grassmann", "bures") &&
+        mf_facts(M)$rows > 128) "matrix products of the BLAS in use have the usual error bound"
   )
 }
 
 sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
 
-# Rounding errors in the model spaces, as distances, at most: `gradient`, of the computed gradient at a point of the ball whose
-# coordinates are given; `place`, of the point that the step from there leads to. `t`: length of the step; `unit`: what sums are rounded to.
+# Rounding errors in the model spaces, as distances, at most: `gradient`, of the computed gradient at a point of the
+# ball whose coordinates are given; `place`, of the point that the step from there leads to. `t`: length of the step;
+# `unit`: what sums are rounded to.
 steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NULL) {
   u <- UNIT_ROUNDOFF
   quant <- sqrt(d) * unit
@@ -63,7 +67,8 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
     bures = {
       log <- 1.01 * lift$top * lift$error + 1.03 * k^1.5 * u * lift$size
       gradient <- 2.02 * lift$factor + log + 2.2 * u * r + k * unit + 8 * r * u
-      list(gradient = gradient, place = 1.01 * (lift$factor + t * gradient + u * (lift$size + 3 * r)) + log + 13 * u * r)
+      list(gradient = gradient,
+           place = 1.01 * (lift$factor + t * gradient + u * (lift$size + 3 * r)) + log + 13 * u * r)
     },
     stiefel = {
       gradient <- lift$error + quant + 8 * r * u
@@ -72,7 +77,8 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
     stiefel_euclidean = { # curvature from -1/2
       gradient <- lift$error + quant + 8 * r * u
       c <- sqrt(0.5)
-      list(gradient = gradient, place = 1.01 * (sinhc_r(1.03 * c * r) * (t * gradient + 3 * r * u) + sinhc_r(1.01 * c * r) * lift$error))
+      list(gradient = gradient,
+           place = 1.01 * (sinhc_r(1.03 * c * r) * (t * gradient + 3 * r * u) + sinhc_r(1.01 * c * r) * lift$error))
     }
   )
 }
@@ -89,16 +95,18 @@ spd_errors <- function(r, t, quant, k, base, terms) {
       4 * sqrt(k) * base^(2 * terms + 1) / ((2 * terms + 1) * (1 - base^2))
   }
   reach <- 2.02 * r * t
-  there <- 1.02 * (exp(2 * r) * (1.01 * exps(r) + 2.02 * exps(r / 2)) + k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
+  there <- 1.02 * (exp(2 * r) * (1.01 * exps(r) + 2.02 * exps(r / 2)) +
+                   k^2 * u * (1.03 * exp(3 * r) + 1.04 * exp(4 * r)))
   back <- 1.02 * (2.02 * exp(r + reach) * exps(r / 2) + 1.01 * exp(2 * reach) * exps(reach) +
                     k^2 * u * (1.03 * exp(r + 2 * reach) + 1.05 * exp(2 * r + reach)))
   gradient <- there + logs(2 * half) + quant + 8 * r * u
   c <- sqrt(0.5)
-  list(gradient = gradient, place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
+  list(gradient = gradient,
+       place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
 }
 
-# Stiefel manifolds, canonical metric: how many steps follow a logarithm on its way, and as many where it ends; their contraction; what it
-# may be off by; and the errors of a frame and of carrying it
+# Stiefel manifolds, canonical metric: how many steps follow a logarithm on its way, and as many where it ends; their
+# contraction; what it may be off by; and the errors of a frame and of carrying it
 frame_steps <- function(r, n, p, k_max) {
   u <- UNIT_ROUNDOFF
   bend <- function(x) if (x < 0.1) x / 2 else sqrt(1 - 2 * sin(x) / x + (2 * sin(x / 2) / x)^2) # |1 - (1 - e^-ix)/(ix)|
@@ -134,8 +142,8 @@ transported_steps <- function(r, n, p, k_max, bend) {
   list(terms = terms, q = q, error = 1.01 * each / (1 - q) + 1e-16 * r)
 }
 
-# Products B'A of two factors of points in the ball around diag(roots^2): how many steps X(3 - X'X)/2 come to their polar factors, and how
-# far from them as computed; what factors themselves may be off by, and bounds of their two norms
+# Products B'A of two factors of points in the ball around diag(roots^2): how many steps X(3 - X'X)/2 come to their
+# polar factors, and how far from them as computed; what factors themselves may be off by, and bounds of their two norms
 polar_steps <- function(roots, r) {
   u <- UNIT_ROUNDOFF
   k <- length(roots)
@@ -179,8 +187,9 @@ subspace_off <- function(n, p) {
   (10 * p^1.5 + 30 * sqrt(p) + 3 * l + 3 * p^2 + 8 * p^1.5 + 30 * sqrt(p) + 3 * l * sqrt(p)) * UNIT_ROUNDOFF
 }
 
-# Length and number of the steps, their contraction and the largest eigenvalue of the energy's Hessian, for iterates whose energy may
-# exceed that of the centre a little: as if records were at most (1 + room) r from it in the mean square
+# Length and number of the steps, their contraction and the largest eigenvalue of the energy's Hessian, for iterates
+# whose energy may exceed that of the centre a little: as if records were at most (1 + room) r from it in the mean
+# square
 steps_length <- function(ball, room) {
   r <- ball$radius
   rho <- r * sqrt(max(ball$k_max, 0))
@@ -192,12 +201,19 @@ steps_length <- function(ball, room) {
   list(step = step, q = q, zeta = zeta, count = if (q < 1) ceiling(log(1e-12) / log(q)) else Inf)
 }
 
-# Of the mean of n records in the ball: the numbers that the C code takes; `error`, a bound of its coordinates' error, and `distance`, of
-# its distance from the exact mean; `gradient`, of the error of a computed gradient, and `slope`, of what the mean's own gradient and that
-# error come to together. Or `why` there are no such bounds. target "tangent": the mean of the coordinates themselves. lattice: as lattice
-# mode wants it, all steps taken around the centre as it is, else around the reference point, with a start.
+# Of the mean of n records in the ball: the numbers that the C code takes; `error`, a bound of its coordinates' error,
+# and `distance`, of its distance from the exact mean; `gradient`, of the error of a computed gradient, and `slope`, of
+# what the mean's own gradient and that error come to together. Or `why` there are no such bounds. target "tangent": the
+# mean of the coordinates themselves. lattice: as lattice mode wants it, all steps taken around the centre as it is,
+# else around the reference point, with a start.
 mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
-  model <- if (inherits(M, "riemdp_custom")) "none" else if (target == "tangent") "flat" else .Call(riemdp_steps_model, M)
+  model <- if (inherits(M, "riemdp_custom")) {
+    "none"
+  } else if (target == "tangent") {
+    "flat"
+  } else {
+    .Call(riemdp_steps_model, M)
+  }
   facts <- mf_facts(M)
   r <- ball$radius
   no <- function(...) list(why = paste0(...), model = model)
@@ -211,8 +227,8 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   flags <- c(as.numeric(!lattice), as.numeric(target == "tangent"))
   if (model == "flat") {
     error <- 4 * UNIT_ROUNDOFF * r
-    return(list(numbers = c(r, 1, 1, bits, 0, 1, 0, flags), error = error, distance = error, gradient = 2 * error, slope = 4 * error,
-                model = model, steps = 1))
+    return(list(numbers = c(r, 1, 1, bits, 0, 1, 0, flags), error = error, distance = error, gradient = 2 * error,
+                slope = 4 * error, model = model, steps = 1))
   }
   series <- steps_series(model, facts, ball)
   if (!is.null(series$why)) return(no(series$why))
@@ -225,14 +241,15 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
   settled <- s$q^s$count * r + s$eta / (1 - s$q)
   distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
-  list(numbers = c(r, s$step, s$count, bits, if (model == "spd") series$base else 0, series$terms, accept, flags, ball$roots),
+  list(numbers = c(r, s$step, s$count, bits, if (model == "spd") series$base else 0, series$terms, accept, flags,
+                   ball$roots),
        error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance), distance = outwards(distance),
        gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + s$rounding) + 2 * errors$gradient),
        model = model, steps = s$count)
 }
 
-# How far the series and iterations of a model's logarithms go: list(k, base, terms, lift), where `lift` is what carries frames or polar
-# factors; or `why` there are no useful bounds.
+# How far the series and iterations of a model's logarithms go: list(k, base, terms, lift), where `lift` is what carries
+# frames or polar factors; or `why` there are no useful bounds.
 steps_series <- function(model, facts, ball) {
   r <- ball$radius
   k <- if (model %in% c("spd", "grassmann", "bures", "stiefel", "stiefel_euclidean")) facts$rows else 1
@@ -255,22 +272,24 @@ steps_series <- function(model, facts, ball) {
   list(k = k, base = base, terms = terms, lift = lift)
 }
 
-# The step and its contraction, with room for perturbed steps: as little of it as will do. With the rounding errors of one step and of what
-# surrounds it; or `why` there is no room that holds them.
+# The step and its contraction, with room for perturbed steps: as little of it as will do. With the rounding errors of
+# one step and of what surrounds it; or `why` there is no room that holds them.
 fitting_steps <- function(model, facts, ball, series, unit) {
   d <- facts$dimension
   r <- ball$radius
   for (room in c(1e-4, 1e-2)) {
     s <- steps_length(ball, room)
     if (!(s$count <= MOST_STEPS && series$terms <= 5000)) {
-      return(list(why = sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`", max(s$count, series$terms))))
+      return(list(why = sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`",
+                                max(s$count, series$terms))))
     }
     errors <- steps_errors(model, d, r, s$step, unit, series$k, series$base, series$terms, facts$cols, series$lift)
     # the step, the way back into the ball, and the rounding of the coordinates
     stretch <- sinhc_r(1.001 * r * sqrt(max(-ball$k_min, 0)))
     rounding <- 10 * (d + 8) * UNIT_ROUNDOFF * r + (2 * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
     eta <- 2 * errors$place + rounding
-    fits <- is.finite(eta) && eta <= 0.5 * room * r / s$count && eta / (1 - s$q) <= room * r && errors$gradient <= 1e-3 * r
+    fits <- is.finite(eta) && eta <= 0.5 * room * r / s$count && eta / (1 - s$q) <= room * r &&
+      errors$gradient <= 1e-3 * r
     if (fits) return(c(s, list(errors = errors, rounding = rounding, eta = eta)))
   }
   list(why = "rounding errors have no useful bound in a ball of this radius: choose another `radius`")

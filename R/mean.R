@@ -1,67 +1,75 @@
 #' Frechet mean, median and variance
 #'
-#' The Frechet mean minimises the weighted mean of squared distances to the records, the Frechet median the weighted mean of
-#' distances. Plain estimates, **not private**: see [dp_mean()].
+#' The Frechet mean minimises the weighted mean of squared distances to the records, the Frechet median the weighted
+#' mean of distances. Plain estimates, **not private**: see [dp_mean()].
 #'
-#' Computed by quasi-Newton steps (limited-memory BFGS) with backtracking, or by `method = "gradient"` (steps along the mean
-#' logarithm). The mean's gradient is \eqn{-\sum w_i \log_m x_i/\sum w_i}. Iteration ends when its norm is at most `tol` times the records' spread
-#' (the root of the variance), or where rounding hides any descent. A median's steps are in units of the mean distance, and each lowers it. A median
-#' may lie on a record; there optimality is that the pull of the other records does not exceed the record's own weight.
+#' Computed by quasi-Newton steps (limited-memory BFGS) with backtracking, or by `method = "gradient"` (steps along the
+#' mean logarithm). The mean's gradient is \eqn{-\sum w_i \log_m x_i/\sum w_i}. Iteration ends when its norm is at most
+#' `tol` times the records' spread (the root of the variance), or where rounding hides any descent. A median's steps are
+#' in units of the mean distance, and each lowers it. A median may lie on a record; there optimality is that the pull of
+#' the other records does not exceed the record's own weight.
 #'
-#' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`) mean and median are the global minima, found by sorting: between two antipodes of
-#' records the variance is a parabola (Hotz and Huckemann 2015). The median on a line is that of the coordinates, halfway where there are two. A
-#' `start` has no say there.
+#' On circles (`sphere(1)`, `stiefel(2, 1)`, `grassmann(2, 1)`) mean and median are the global minima, found by sorting:
+#' between two antipodes of records the variance is a parabola (Hotz and Huckemann 2015). The median on a line is that
+#' of the coordinates, halfway where there are two. A `start` has no say there.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()].
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param weights numbers, not negative and not all zero, one a record; default: all equal.
-#' @param tol gradient norm at which to stop: for means in units of the records' spread, for medians, whose gradient has no unit, as it is.
+#' @param tol gradient norm at which to stop: for means in units of the records' spread, for medians, whose gradient has
+#'   no unit, as it is.
 #' @param method `"lbfgs"` or `"gradient"`.
-#' @param start a point to start from; default: a projected arithmetic mean or the first record (for the median: the mean).
+#' @param start a point to start from; default: a projected arithmetic mean or the first record (for the median: the
+#'   mean).
 #' @param max_iter most steps.
 #' @return A list of class `riemdp_frechet_mean`:
 #' * `mean` (for `frechet_median()` also called so): one point, in the shape of a single record;
-#' * `gradient_norm`; `tolerance`, the norm asked for; `gradient_floor`, what rounding errors of the stored numbers do to the gradient, an
-#'   estimate from a few records; `converged`: whether the norm is at most one of the two; `iterations`;
-#' * `error_bound`, for means: how far the mean may be from that of the records as they are stored, (`gradient_norm` + `gradient_floor`)/h with the
-#'   least curvature h of the energy over the records' ball; `NA` where that is not positive or not known, and for medians;
-#' * `unique`: `TRUE` if the minimiser is provably the only one for these records (non-positive curvature; a ball of radius
-#'   below half of \eqn{\min(\mathrm{inj}, \pi/\sqrt{\kappa})} around it holds all records, Afsari 2011; positive definite matrices
-#'   with the Bures-Wasserstein metric, Agueh and Carlier 2011), else `NA`;
+#' * `gradient_norm`; `tolerance`, the norm asked for; `gradient_floor`, what rounding errors of the stored numbers do
+#'   to the gradient, an estimate from a few records; `converged`: whether the norm is at most one of the two;
+#'   `iterations`;
+#' * `error_bound`, for means: how far the mean may be from that of the records as they are stored, (`gradient_norm` +
+#'   `gradient_floor`)/h with the least curvature h of the energy over the records' ball; `NA` where that is not
+#'   positive or not known, and for medians;
+#' * `unique`: `TRUE` if the minimiser is provably the only one for these records (non-positive curvature; a ball of
+#'   radius below half of \eqn{\min(\mathrm{inj}, \pi/\sqrt{\kappa})} around it holds all records, Afsari 2011; positive
+#'   definite matrices with the Bures-Wasserstein metric, Agueh and Carlier 2011), else `NA`;
 #' * `variance`: the minimum, a mean squared distance (mean distance for the median);
 #' * `n`, `manifold`, `method`.
 #'
-#' `frechet_variance()` returns the mean squared distance to the mean, or to `center`. What hasn't converged comes with a warning of class
-#' `riemdp_warning_convergence`. Errors: `riemdp_error_argument` for weights that are not finite, negative, all zero or not one a record.
+#' `frechet_variance()` returns the mean squared distance to the mean, or to `center`. What hasn't converged comes with
+#' a warning of class `riemdp_warning_convergence`. Errors: `riemdp_error_argument` for weights that are not finite,
+#' negative, all zero or not one a record.
 #' @references
 #' Afsari, B. (2011). Riemannian Lp center of mass: existence, uniqueness, and convexity. *Proceedings of the American
 #' Mathematical Society* 139, 655-673. \doi{10.1090/S0002-9939-2010-10541-5}
 #'
-#' Agueh, M. and Carlier, G. (2011). Barycenters in the Wasserstein space. *SIAM Journal on Mathematical Analysis* 43, 904-924.
-#' \doi{10.1137/100805741}
+#' Agueh, M. and Carlier, G. (2011). Barycenters in the Wasserstein space. *SIAM Journal on Mathematical Analysis* 43,
+#' 904-924. \doi{10.1137/100805741}
 #'
-#' Hotz, T. and Huckemann, S. (2015). Intrinsic means on the circle: uniqueness, locus and asymptotics. *Annals of the Institute of Statistical
-#' Mathematics* 67, 177-193. \doi{10.1007/s10463-013-0444-7}
+#' Hotz, T. and Huckemann, S. (2015). Intrinsic means on the circle: uniqueness, locus and asymptotics. *Annals of the
+#' Institute of Statistical Mathematics* 67, 177-193. \doi{10.1007/s10463-013-0444-7}
 #'
-#' Huang, W., Gallivan, K. A. and Absil, P.-A. (2015). A Broyden class of quasi-Newton methods for Riemannian optimization. *SIAM
-#' Journal on Optimization* 25, 1660-1685. \doi{10.1137/140955483}
+#' Huang, W., Gallivan, K. A. and Absil, P.-A. (2015). A Broyden class of quasi-Newton methods for Riemannian
+#' optimization. *SIAM Journal on Optimization* 25, 1660-1685. \doi{10.1137/140955483}
 #'
-#' Vardi, Y. and Zhang, C.-H. (2000). The multivariate L1-median and associated data depth. *Proceedings of the National Academy
-#' of Sciences* 97, 1423-1426. \doi{10.1073/pnas.97.4.1423}
+#' Vardi, Y. and Zhang, C.-H. (2000). The multivariate L1-median and associated data depth. *Proceedings of the National
+#' Academy of Sciences* 97, 1423-1426. \doi{10.1073/pnas.97.4.1423}
 #' @examples
 #' fit <- frechet_mean(wishart_spd[, , 1:100], spd(2))
 #' fit
 #' frechet_variance(wishart_spd[, , 1:100], spd(2))
 #' frechet_median(rbind(c(1, 0, 0), c(0, 1, 0), c(0, 0, 1)), sphere(2))$mean
 #' @export
-frechet_mean <- function(x, M = manifold_of(x), weights = NULL, tol = 1e-10, method = c("lbfgs", "gradient"), start = NULL,
+frechet_mean <- function(x, M = manifold_of(x), weights = NULL, tol = 1e-10, method = c("lbfgs", "gradient"),
+                         start = NULL,
                          max_iter = 1000) {
   fit_center(x, M, weights, tol, method, start, max_iter, median = FALSE)
 }
 
 #' @rdname frechet_mean
 #' @export
-frechet_median <- function(x, M = manifold_of(x), weights = NULL, tol = 1e-10, method = c("lbfgs", "gradient"), start = NULL,
+frechet_median <- function(x, M = manifold_of(x), weights = NULL, tol = 1e-10, method = c("lbfgs", "gradient"),
+                           start = NULL,
                            max_iter = 1000) {
   if (is.null(start)) {
     start <- fit_center(x, M, weights, 1e-3, method, NULL, max_iter, median = FALSE, rough = TRUE)$mean
@@ -93,7 +101,9 @@ check_weights <- function(weights, n) {
     abort_riemdp("argument", "`weights` must be numeric with one number for each record.")
   }
   weights <- as.double(weights)
-  if (anyNA(weights) || any(weights < 0 | weights == Inf)) abort_riemdp("argument", "`weights` must be finite and not negative.")
+  if (anyNA(weights) || any(weights < 0 | weights == Inf)) {
+    abort_riemdp("argument", "`weights` must be finite and not negative.")
+  }
   if (!(sum(weights) > 0)) abort_riemdp("argument", "`weights` must not all be zero.")
   weights
 }
@@ -123,13 +133,15 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   fit$median <- median
   if (!fit$converged && !rough) {
     warning(structure(class = c("riemdp_warning_convergence", "warning", "condition"), list(message = sprintf(
-      "the Frechet %s has not converged: gradient norm %.2g after %d iterations. Raise `max_iter`, or give another `start`.",
+      paste("the Frechet %s has not converged: gradient norm %.2g after %d iterations. Raise `max_iter`, or give",
+            "another `start`."),
       if (median) "median" else "mean", fit$gradient_norm, as.integer(fit$iterations)), call = NULL)))
   }
   structure(fit, class = "riemdp_frechet_mean")
 }
 
-# below the second derivative of half the squared distance to any record within `farthest`; NA where nothing positive is known
+# below the second derivative of half the squared distance to any record within `farthest`; NA where nothing positive is
+# known
 least_hessian <- function(M, farthest) {
   facts <- mf_facts(M)
   if (!is.finite(facts$k_max)) return(NA_real_)
@@ -138,7 +150,9 @@ least_hessian <- function(M, farthest) {
   if (s < 1e-4) 1 else if (s < pi / 2) s / tan(s) else NA_real_
 }
 
-is_circle <- function(M) mf_facts(M)$dimension == 1 && M$name %in% c("sphere", "stiefel_euclidean", "stiefel_canonical", "grassmann")
+is_circle <- function(M) {
+  mf_facts(M)$dimension == 1 && M$name %in% c("sphere", "stiefel_euclidean", "stiefel_canonical", "grassmann")
+}
 
 # Spaces of one dimension, by sorting. On a line: the median of coordinates.
 line_center <- function(x, M, weights, median) {
@@ -161,8 +175,8 @@ line_center <- function(x, M, weights, median) {
     far <- max(abs(a - found$at))
     size <- max(abs(a))
   }
-  list(mean = one(p), gradient_norm = 0, gradient_floor = 4 * .Machine$double.eps * size, iterations = 0L, converged = TRUE,
-       variance = found$value, tolerance = 0, farthest = far, unique = if (found$alone) TRUE else NA)
+  list(mean = one(p), gradient_norm = 0, gradient_floor = 4 * .Machine$double.eps * size, iterations = 0L,
+       converged = TRUE, variance = found$value, tolerance = 0, farthest = far, unique = if (found$alone) TRUE else NA)
 }
 
 # weights add up to 1; halfway where two values have half of them on either side
@@ -178,9 +192,9 @@ line_median <- function(a, w) {
   list(at = at, value = sum(w[order] * abs(a - at)), alone = !even || a[i] == a[i + 1])
 }
 
-# On a circle of length `period`. Between antipodes of neighbouring records the variance is a parabola: cutting the circle there, after k records in
-# order, its minimum is the mean of unrolled angles, and no candidate's parabola lies below the variance. The mean distance is linear with kinks upwards
-# at records only, so one of them is its minimum.
+# On a circle of length `period`. Between antipodes of neighbouring records the variance is a parabola: cutting the
+# circle there, after k records in order, its minimum is the mean of unrolled angles, and no candidate's parabola lies
+# below the variance. The mean distance is linear with kinks upwards at records only, so one of them is its minimum.
 circle_center <- function(a, w, period, median) {
   order <- order(a)
   a <- a[order]
@@ -206,7 +220,8 @@ circle_center <- function(a, w, period, median) {
   }
   best <- which.min(value)
   apart <- abs((at - at[best] + period / 2) %% period - period / 2) > 1e-9 * period
-  list(at = at[best] %% period, value = max(0, value[best]), alone = !any(apart & value <= value[best] + 1e-12 * period^2))
+  list(at = at[best] %% period, value = max(0, value[best]),
+       alone = !any(apart & value <= value[best] + 1e-12 * period^2))
 }
 
 provably_unique <- function(M, farthest) {
@@ -224,9 +239,11 @@ print.riemdp_frechet_mean <- function(x, ...) {
   cat(sprintf("Frechet %s of %d records on %s (not private)\n", if (x$median) "median" else "mean", as.integer(x$n),
               label_manifold(x$manifold)))
   cat(sprintf("  %s: %d iterations, gradient norm %.2g (asked: %.2g; rounding: %.2g)%s\n",
-              if (x$converged) "converged" else paste0("NOT converged, this is no ", if (x$median) "median" else "mean"), x$iterations, x$gradient_norm,
+              if (x$converged) "converged" else
+                paste0("NOT converged, this is no ", if (x$median) "median" else "mean"), x$iterations, x$gradient_norm,
               x$tolerance, x$gradient_floor,
-              if (is.na(x$error_bound)) "" else sprintf(", at most %.2g from the mean of these records", x$error_bound)))
+              if (is.na(x$error_bound)) "" else
+                sprintf(", at most %.2g from the mean of these records", x$error_bound)))
   cat(sprintf("  %s %.6g; %s\n", if (x$median) "mean distance" else "variance", x$variance,
               if (isTRUE(x$unique)) "provably unique" else "uniqueness not proven for these records"))
   print(x$mean)
@@ -236,9 +253,9 @@ print.riemdp_frechet_mean <- function(x, ...) {
 #' @export
 summary.riemdp_frechet_mean <- function(object, ...) {
   data.frame(
-    manifold = label_manifold(object$manifold), n = object$n, variance = object$variance, iterations = object$iterations,
-    gradient_norm = object$gradient_norm, gradient_floor = object$gradient_floor, error_bound = object$error_bound, converged = object$converged,
-    unique = object$unique
+    manifold = label_manifold(object$manifold), n = object$n, variance = object$variance,
+    iterations = object$iterations, gradient_norm = object$gradient_norm, gradient_floor = object$gradient_floor,
+    error_bound = object$error_bound, converged = object$converged, unique = object$unique
   )
 }
 

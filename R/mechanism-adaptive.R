@@ -1,8 +1,8 @@
 # The adaptive mechanism: for users who only know that the data lie in a wide ball.
 
-# Found by simulation in the plane (public radius pi/8, epsilon 1, n from 100 to 10,000, spreads .02 to .2): of the shares tried the
-# best over all of them together. A larger share for the mean (.10, .05, .85) loses at n <= 300; without the margin clipping costs
-# 13 times the error of one stage where the spread is wide and n large.
+# Found by simulation in the plane (public radius pi/8, epsilon 1, n from 100 to 10,000, spreads .02 to .2): of the
+# shares tried the best over all of them together. A larger share for the mean (.10, .05, .85) loses at n <= 300;
+# without the margin clipping costs 13 times the error of one stage where the spread is wide and n large.
 ADAPTIVE_SHARES <- c(center = 0.15, radius = 0.15, mean = 0.70)
 ADAPTIVE_FRACTION <- 0.9
 ADAPTIVE_MARGIN <- sqrt(2)
@@ -49,10 +49,12 @@ mechanism_adaptive <- list(
   },
   release = function(M, x, plan, ask) {
     pick <- function(stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
-    balls <- adaptive_balls(M, ask, plan$shares[["mean"]], clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough)))
+    balls <- adaptive_balls(M, ask, plan$shares[["mean"]],
+                            clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough)))
     center <- balls$center
     radii <- balls$radii
-    chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center, radii / ADAPTIVE_MARGIN, plan$fraction,
+    chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center,
+                          radii / ADAPTIVE_MARGIN, plan$fraction,
                           plan$shares[["radius"]] * ask$epsilon, in_simulation())]
     last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
     structure(list(
@@ -71,8 +73,13 @@ mechanism_adaptive <- list(
   },
   words = function(r) {
     share <- r$details$shares
-    sprintf("Three stages, their budgets added: a rough centre (%.3g of epsilon), a radius by the exponential mechanism on a public grid, sqrt(2) times one that aims at holding %.3g of the records (%.3g), and the mean of the records moved into the released ball of radius %.4g around the released centre, by mechanism %s (%.3g). The last stage's bounds and scale depend on what the first two released only.",
-            share[["center"]], r$details$fraction, share[["radius"]], r$details$released_radius, r$details$last, share[["mean"]])
+    sprintf(paste("Three stages, their budgets added: a rough centre (%.3g of epsilon), a radius by the exponential",
+                  "mechanism on a public grid, sqrt(2) times one that aims at holding %.3g of the records",
+                  "(%.3g), and the mean of the records moved into the released ball of radius %.4g around the",
+                  "released centre, by mechanism %s (%.3g). The last stage's bounds and scale depend on what the",
+                  "first two released only."),
+            share[["center"]], r$details$fraction, share[["radius"]], r$details$released_radius, r$details$last,
+            share[["mean"]])
   }
 )
 
@@ -80,7 +87,10 @@ adaptive_shares <- function(shares) {
   if (is.null(shares)) return(ADAPTIVE_SHARES)
   ok <- is.numeric(shares) && !is.object(shares) && length(shares) == 3 && !anyNA(shares) && all(shares > 0) &&
     abs(sum(shares) - 1) < 1e-9
-  if (!ok) abort_riemdp("argument", "`shares` must be three positive numbers that add up to 1: for the centre, the radius, the mean.")
+  if (!ok) {
+    abort_riemdp("argument",
+                 "`shares` must be three positive numbers that add up to 1: for the centre, the radius, the mean.")
+  }
   stats::setNames(shares / sum(shares) * (1 - 1e-15), names(ADAPTIVE_SHARES))
 }
 
@@ -97,8 +107,8 @@ adaptive_stage <- function(M, ask, share, center, radius) {
   stage
 }
 
-# The radii of the grid whose last stage can be served around a released centre (on Bures-Wasserstein that depends on it). Where there is
-# none the public ball serves: the plan has shown that it does, and the budget is spent by now.
+# The radii of the grid whose last stage can be served around a released centre (on Bures-Wasserstein that depends on
+# it). Where there is none the public ball serves: the plan has shown that it does, and the budget is spent by now.
 adaptive_balls <- function(M, ask, share, center) {
   radii <- adaptive_grid(ask$ball$radius)
   served <- vapply(radii, function(r) {

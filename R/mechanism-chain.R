@@ -3,7 +3,8 @@
 CHAIN_TARGET <- c(kng = 1, laplace = 2)
 CHAIN_PROPOSAL <- c(isotropic = 1, published = 2)
 
-# n times the sensitivity of the gradient: the maximum of inst/proofs/gradient-sensitivity.md (1'), or the papers' 2r(2 - h)
+# n times the sensitivity of the gradient: the maximum of inst/proofs/gradient-sensitivity.md (1'), or the papers'
+# 2r(2 - h)
 chain_gradient_range <- function(ball, calibration) {
   r <- ball$radius
   if (ball$k_max <= 0) return(2 * r)
@@ -16,7 +17,8 @@ chain_gradient_range <- function(ball, calibration) {
   outwards(stats::optimize(value, c(0, 1), maximum = TRUE, tol = 1e-12)$objective)
 }
 
-# scale as each paper sets it: 2 sensitivity/epsilon, but sensitivity/epsilon for the gradient on the sphere and for Laplace
+# scale as each paper sets it: 2 sensitivity/epsilon, but sensitivity/epsilon for the gradient on the sphere and for
+# Laplace
 chain_scale <- function(M, ask, target) {
   loss <- 2
   if (target == "laplace") {
@@ -55,7 +57,8 @@ truncate_default <- function(target, proposal, ball) target == "kng" && proposal
 
 refuse_published <- function(M) {
   if (is.null(published_settings(M, "kng"))) {
-    sprintf("the papers have chains on spheres, positive definite matrices with the affine-invariant metric and planar shapes, not on %s.",
+    sprintf(paste("the papers have chains on spheres, positive definite matrices with the affine-invariant metric and",
+                  "planar shapes, not on %s."),
             label_manifold(M))
   }
 }
@@ -77,7 +80,8 @@ mechanism_chain <- list(
     proposal <- baseline_option(ask, "proposal", names(CHAIN_PROPOSAL))
     truncate <- check_flag(ask$options$truncate, "options$truncate", truncate_default(target, proposal, ask$ball))
     law <- chain_scale(M, ask, target)
-    set <- chain_settings(M, target, proposal, law$scale, truncate, ask$ball$radius, ask$options$step, ask$options$burn_in)
+    set <- chain_settings(M, target, proposal, law$scale, truncate, ask$ball$radius, ask$options$step,
+                          ask$options$burn_in)
     list(
       scale = law$scale, sensitivity = law$sensitivity, solver_error = 0, acceptance = NA_real_,
       theorem = if (target == "kng") "of the gradient, proofs/gradient-sensitivity.md" else "of the Frechet mean",
@@ -87,20 +91,26 @@ mechanism_chain <- list(
                        target = target, proposal = proposal, truncate = truncate), set),
       guarantee = list(epsilon = law$epsilon, delta = 0, sampler = "chain", reasons = c(
         paper_reason(ask),
-        if (proposal == "published") "a Markov chain as published, whose law is not the density that was calibrated" else
+        if (proposal == "published") {
+          "a Markov chain as published, whose law is not the density that was calibrated"
+        } else {
           "a Markov chain without a certificate of its distance from its limit"
+        }
       ))
     )
   },
   release = function(M, x, plan, ask) {
     # the published chain starts at the mean of the records; the other one at the public centre
-    run_chain(M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball, if (plan$proposal == "published") TRUE, plan$chain_target, plan$proposal,
+    run_chain(M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball,
+              if (plan$proposal == "published") TRUE, plan$chain_target, plan$proposal,
               plan$proposal == "published", plan$scale,
               plan$step, c(plan$burn_in, 0, 1), plan$truncate)
   },
   words = function(r) {
     d <- r$details
-    sprintf("Noise: the state after %g steps of a Metropolis chain for the density proportional to exp(-%s/scale)%s, scale = %.6g, step %.4g. %s No bound of the chain's distance from its limit is known, so nothing is promised.",
+    sprintf(paste("Noise: the state after %g steps of a Metropolis chain for the density proportional to",
+                  "exp(-%s/scale)%s, scale = %.6g, step %.4g. %s No bound of the chain's distance from its limit",
+                  "is known, so nothing is promised."),
             d$burn_in, if (d$target == "kng") "|gradient|" else "distance from the mean",
             if (d$truncate) " in the public ball" else "", r$scale, d$step,
             if (d$proposal == "published")
@@ -116,50 +126,54 @@ run_chain <- function(M, x, center, ball, start, target, proposal, redraw, sigma
 
 #' Markov chains of the papers, for study
 #'
-#' Runs Metropolis chains for the density of the K-norm gradient mechanism or the Laplace mechanism around the records' Frechet
-#' mean and returns every state. **Nothing here is private**: the states show the density, the density the records. Use it on
-#' public or simulated data, to see how far such chains are from what they should sample; [dp_mean()] has exact samplers.
+#' Runs Metropolis chains for the density of the K-norm gradient mechanism or the Laplace mechanism around the records'
+#' Frechet mean and returns every state. **Nothing here is private**: the states show the density, the density the
+#' records. Use it on public or simulated data, to see how far such chains are from what they should sample; [dp_mean()]
+#' has exact samplers.
 #'
-#' * `proposal = "isotropic"`: \eqn{\exp_x} of a normal vector with standard deviation `step` in each orthonormal coordinate at
-#'   the current state x. With respect to the volume this is symmetric on every manifold: a geodesic run backwards has the same
-#'   length and the same Jacobi determinant (proofs/baselines.md). So no Hastings factor is needed; where a candidate is
-#'   rejected, the state is kept once more.
-#' * `proposal = "published"`: the chains as Soto et al. (2022, supplement 2.3 to 2.5) and Reimherr et al. (2021, A.5) print
-#'   them, on spheres, positive definite matrices with the affine-invariant metric, and planar shapes. Rejected candidates are
-#'   drawn again and leave no trace; on positive definite matrices the candidates aren't symmetric, on planar shapes not
-#'   isotropic: the limit is another law.
-#'   `step` is their t; candidates have lengths of order `step * sigma` (planar shapes: `step`). The papers tune t, but give a
-#'   value for the sphere only: .5 for the gradient, 1 for Laplace.
+#' * `proposal = "isotropic"`: \eqn{\exp_x} of a normal vector with standard deviation `step` in each orthonormal
+#'   coordinate at the current state x. With respect to the volume this is symmetric on every manifold: a geodesic run
+#'   backwards has the same length and the same Jacobi determinant (proofs/baselines.md). So no Hastings factor is
+#'   needed; where a candidate is rejected, the state is kept once more.
+#' * `proposal = "published"`: the chains as Soto et al. (2022, supplement 2.3 to 2.5) and Reimherr et al. (2021, A.5)
+#'   print them, on spheres, positive definite matrices with the affine-invariant metric, and planar shapes. Rejected
+#'   candidates are drawn again and leave no trace; on positive definite matrices the candidates aren't symmetric, on
+#'   planar shapes not isotropic: the limit is another law. `step` is their t; candidates have lengths of order
+#'   `step * sigma` (planar shapes: `step`). The papers tune t, but give a value for the sphere only: .5 for the
+#'   gradient, 1 for Laplace.
 #'
 #' @param x records, in any shape that functions on `M` accept.
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param sigma scale of the density, positive.
 #' @param center,radius the ball; records outside are moved to it, as in [dp_mean()].
 #' @param ... nothing; later arguments must be named.
-#' @param target `"kng"` for density proportional to \eqn{\exp(-|\nabla U|/\sigma)}, U half the mean squared distance to the
-#'   records, or `"laplace"` for \eqn{\exp(-d(x, \bar x)/\sigma)}.
+#' @param target `"kng"` for density proportional to \eqn{\exp(-|\nabla U|/\sigma)}, U half the mean squared distance to
+#'   the records, or `"laplace"` for \eqn{\exp(-d(x, \bar x)/\sigma)}.
 #' @param proposal `"isotropic"` or `"published"`.
-#' @param redraw whether a rejected candidate is drawn again and the state not kept once more, as published, up to 1,000 times
-#'   (the default for `proposal = "published"`). The limit is then the density times the probability of acceptance.
-#' @param truncate whether the density is cut off outside the ball; the default is yes for `"kng"` on positive curvature.
+#' @param redraw whether a rejected candidate is drawn again and the state not kept once more, as published, up to 1,000
+#'   times (the default for `proposal = "published"`). The limit is then the density times the probability of
+#'   acceptance.
+#' @param truncate whether the density is cut off outside the ball; the default is yes for `"kng"` on positive
+#'   curvature.
 #' @param chains,iterations number of chains, and of states kept in each.
 #' @param burn_in steps before the first state that is kept.
 #' @param thin steps from one kept state to the next.
-#' @param step length of candidates; the default is 2.4 standard deviations of the flat law over \eqn{\sqrt d}, at most the same
-#'   of the ball.
-#' @param start `"spread"`: each chain at another point of the ball, so that R-hat means something; `"center"`; or `"mean"`, as
-#'   published.
-#' @return An object of class `riemdp_nonprivate_chain`: `draws` (all states, chain after chain, in the plain shape of many points),
-#'   `variables` (iterations x chains x variables: the log density, the distance from the records' mean, and the
-#'   orthonormal coordinates of the logarithm at `center`; `NA` beyond its cut locus), `acceptance` (one number a chain) and the
-#'   settings. `summary()` gives mean, standard deviation, R-hat and effective sample sizes by the suggested package 'posterior',
-#'   which `posterior::as_draws()` reaches directly.
+#' @param step length of candidates; the default is 2.4 standard deviations of the flat law over \eqn{\sqrt d}, at most
+#'   the same of the ball.
+#' @param start `"spread"`: each chain at another point of the ball, so that R-hat means something; `"center"`; or
+#'   `"mean"`, as published.
+#' @return An object of class `riemdp_nonprivate_chain`: `draws` (all states, chain after chain, in the plain shape of
+#'   many points), `variables` (iterations x chains x variables: the log density, the distance from the records' mean,
+#'   and the orthonormal coordinates of the logarithm at `center`; `NA` beyond its cut locus), `acceptance` (one number
+#'   a chain) and the settings. `summary()` gives mean, standard deviation, R-hat and effective sample sizes by the
+#'   suggested package 'posterior', which `posterior::as_draws()` reaches directly.
 #' @references
 #' Soto, C., Bharath, K., Reimherr, M. and Slavković, A. (2022). Shape and structure preserving differential privacy.
 #' *Advances in Neural Information Processing Systems* 35, 24693-24705. \doi{10.48550/arXiv.2209.12667}
 #'
-#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C. (2021). Rank-normalization, folding, and localization:
-#' an improved R-hat for assessing convergence of MCMC. *Bayesian Analysis* 16, 667-718. \doi{10.1214/20-BA1221}
+#' Vehtari, A., Gelman, A., Simpson, D., Carpenter, B. and Bürkner, P.-C. (2021). Rank-normalization, folding, and
+#' localization: an improved R-hat for assessing convergence of MCMC. *Bayesian Analysis* 16, 667-718.
+#' \doi{10.1214/20-BA1221}
 #' @seealso [dp_mean()] with `mechanism = "chain"`, which returns a chain's last state only.
 #' @examples
 #' x <- wishart_spd[, , 1:20]   # simulated matrices
@@ -168,7 +182,8 @@ run_chain <- function(M, x, center, ball, start, target, proposal, redraw, sigma
 #' if (requireNamespace("posterior", quietly = TRUE)) summary(chain)
 #' @export
 nonprivate_chain <- function(x, M = manifold_of(x), sigma, center, radius, ..., target = c("kng", "laplace"),
-                             proposal = c("isotropic", "published"), redraw = NULL, truncate = NULL, chains = 4, iterations = 1000, burn_in = NULL, thin = 1, step = NULL,
+                             proposal = c("isotropic", "published"), redraw = NULL, truncate = NULL, chains = 4,
+                             iterations = 1000, burn_in = NULL, thin = 1, step = NULL,
                              start = c("spread", "center", "mean")) {
   check_dots_empty(...)
   check_manifold(M)
@@ -204,12 +219,14 @@ nonprivate_chain <- function(x, M = manifold_of(x), sigma, center, radius, ..., 
     run_chain(M, x, center, ball, s, target, proposal, redraw, sigma, set$step, counts, truncate)
   })
   mean <- run_chain(M, x, center, ball, TRUE, target, "isotropic", FALSE, sigma, set$step, c(0, 0, 1), truncate)
-  variables <- array(NA_real_, c(iterations, chains, d + 2), list(NULL, NULL, c("log_density", "distance", sprintf("coord[%d]", seq_len(d)))))
+  variables <- array(NA_real_, c(iterations, chains, d + 2),
+                     list(NULL, NULL, c("log_density", "distance", sprintf("coord[%d]", seq_len(d)))))
   for (i in seq_len(chains)) {
     draws <- runs[[i]][[1]]
     variables[, i, 1] <- runs[[i]][[2]]
     variables[, i, 2] <- tryCatch(mf_dist(M, mean, draws), riemdp_error = function(e) NA_real_)
-    variables[, i, -(1:2)] <- tryCatch(mf_coords(M, center, mf_log(M, center, draws)), riemdp_error = function(e) NA_real_)
+    variables[, i, -(1:2)] <- tryCatch(mf_coords(M, center, mf_log(M, center, draws)),
+                                       riemdp_error = function(e) NA_real_)
   }
   structure(list(
     draws = bind_records(lapply(runs, `[[`, 1)), variables = variables,
@@ -237,8 +254,8 @@ print.riemdp_nonprivate_chain <- function(x, ...) {
   size <- dim(x$variables)
   cat(sprintf("NOT PRIVATE: %d Markov chain%s of %d states on %s\n", size[2], if (size[2] == 1) "" else "s", size[1],
               label_manifold(x$manifold)))
-  cat(sprintf("  %s density, scale %.4g; %s candidates, step %.4g; accepted %s\n", x$target, x$sigma, x$proposal, x$step,
-              paste(sprintf("%.2f", x$acceptance), collapse = ", ")))
+  cat(sprintf("  %s density, scale %.4g; %s candidates, step %.4g; accepted %s\n", x$target, x$sigma, x$proposal,
+              x$step, paste(sprintf("%.2f", x$acceptance), collapse = ", ")))
   invisible(x)
 }
 
@@ -255,7 +272,8 @@ summary.riemdp_nonprivate_chain <- function(object, ...) {
 
 need_posterior <- function() {
   if (!requireNamespace("posterior", quietly = TRUE)) {
-    abort_riemdp("unsupported", "R-hat and effective sample sizes need the package 'posterior': install.packages(\"posterior\").")
+    abort_riemdp("unsupported",
+                 "R-hat and effective sample sizes need the package 'posterior': install.packages(\"posterior\").")
   }
 }
 

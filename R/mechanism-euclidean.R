@@ -14,8 +14,8 @@ baseline_option <- function(ask, name, choices) {
   if (is.null(value)) choices[1] else check_choice(value, sprintf("options$%s", name), choices)
 }
 
-# How the space around the manifold sees the ball: `stretch`, the largest length there of a tangent vector of unit length at a
-# point of the ball; `diameter`, a bound of the distance of two of its points; the norm of the noise.
+# How the space around the manifold sees the ball: `stretch`, the largest length there of a tangent vector of unit
+# length at a point of the ball; `diameter`, a bound of the distance of two of its points; the norm of the noise.
 ambient_bounds <- function(M, center, radius) {
   if (grepl("^spd_", M$name)) lambda <- max(eigen(center, symmetric = TRUE, only.values = TRUE)$values)
   out <- switch(M$name,
@@ -35,14 +35,17 @@ mechanism_euclidean <- list(
   chunks = TRUE, # a baseline
   options = c("target", "into_ball"),
   unsupported = function(M, ask) {
-    if (!M$name %in% c("euclidean", "sphere", "stiefel_euclidean", "stiefel_canonical", "spd_affine", "spd_logeuclidean",
+    if (!M$name %in% c("euclidean", "sphere", "stiefel_euclidean", "stiefel_canonical", "spd_affine",
+                       "spd_logeuclidean",
                        "spd_bures")) {
-      return(sprintf("mechanism = \"euclidean\" is for spheres, positive definite matrices, Stiefel manifolds and flat space, not for %s.",
+      return(sprintf(paste("mechanism = \"euclidean\" is for spheres, positive definite matrices, Stiefel manifolds",
+                           "and flat space, not for %s."),
                      label_manifold(M)))
     }
     if (ask$calibration == "paper") {
       if (!M$name %in% c("euclidean", "sphere", "spd_affine")) {
-        return("the papers calibrate the Euclidean baseline on spheres and on positive definite matrices with the affine-invariant metric only.")
+        return(paste("the papers calibrate the Euclidean baseline on spheres and on positive definite matrices with",
+                     "the affine-invariant metric only."))
       }
       if (M$name == "spd_affine" && !identical(as.vector(ask$center), as.vector(diag(M$param)))) {
         return("the papers' constant for positive definite matrices is for the identity as centre.")
@@ -76,11 +79,13 @@ mechanism_euclidean <- list(
       sensitivity <- outwards(chord(inner$sensitivity))
       total <- outwards(chord(inner$total))
       numbers <- inner$numbers
-      theorem <- paste0(inner$theorem, if (M$name == "sphere") ", as a chord" else ", times the ball's stretch", " (proofs/baselines.md)")
+      theorem <- paste0(inner$theorem, if (M$name == "sphere") ", as a chord" else ", times the ball's stretch",
+                        " (proofs/baselines.md)")
     }
     law <- pure_scale(ask, total)
     list(
-      scale = law$scale, sensitivity = sensitivity, theorem = theorem, solver_error = total - sensitivity, acceptance = 1,
+      scale = law$scale, sensitivity = sensitivity, theorem = theorem, solver_error = total - sensitivity,
+      acceptance = 1,
       target = if (target == "arithmetic") "projected arithmetic mean, not the Frechet mean" else "Frechet mean",
       expected_error = ambient_error(M, ask, b$norm, law$scale, into_ball),
       norm = b$norm, code = AMBIENT_TARGET[[target]], into_ball = into_ball, numbers = numbers,
@@ -89,12 +94,14 @@ mechanism_euclidean <- list(
     )
   },
   release = function(M, x, plan, ask) {
-    .Call(riemdp_euclidean_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, ask$ball$radius,
-          c(ask$ball$k_min, ask$ball$k_max), plan$code, AMBIENT_NORM[[plan$norm]], plan$scale, plan$into_ball, SOLVER_TOLERANCE,
-          plan$numbers, in_simulation())
+    .Call(riemdp_euclidean_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
+          ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$code, AMBIENT_NORM[[plan$norm]], plan$scale,
+          plan$into_ball, SOLVER_TOLERANCE, plan$numbers, in_simulation())
   },
   region = function(r, level) {
-    if (r$details$into_ball || r$details$target != "frechet" || !r$manifold$name %in% c("euclidean", "sphere")) return(NULL)
+    if (r$details$into_ball || r$details$target != "frechet" || !r$manifold$name %in% c("euclidean", "sphere")) {
+      return(NULL)
+    }
     q <- stats::qgamma(level, mf_facts(r$manifold)$ambient, scale = r$scale)
     if (r$manifold$name == "sphere") {
       if (q >= 1) return(NULL)
@@ -103,7 +110,10 @@ mechanism_euclidean <- list(
     list(radius = q + r$solver_error, basis = "the noise's law in the space around the manifold")
   },
   words = function(r) {
-    sprintf("Noise: to the %s, as a point of the space around the manifold, a vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, |z| the %s; the nearest point of the manifold is released%s, the centre where there is none (proofs/baselines.md). Sensitivity and scale are in that space's units.",
+    sprintf(paste("Noise: to the %s, as a point of the space around the manifold, a vector with density proportional",
+                  "to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, |z| the %s;",
+                  "the nearest point of the manifold is released%s, the centre where there is none",
+                  "(proofs/baselines.md). Sensitivity and scale are in that space's units."),
             if (r$details$target == "arithmetic") "arithmetic mean" else "Frechet mean", r$scale,
             switch(r$details$norm, entries = "Euclidean norm", frobenius = "Frobenius norm",
                    vech = "norm of the entries on and below the diagonal"),

@@ -36,7 +36,8 @@ gaussian_law <- function(ask, space, total) {
   }
   if (is.na(scale)) {
     abort_riemdp("existence", paste0(
-      "no scale of the Gaussian law gives what is asked for on this manifold: its volume grows exponentially, and beyond some ",
+      paste("no scale of the Gaussian law gives what is asked for on this manifold: its volume grows exponentially,",
+            "and beyond some "),
       "scale more noise protects no better. More records, a larger epsilon or delta, a smaller radius or ",
       "mechanism = \"wrapped_gaussian\" would do."
     ))
@@ -45,8 +46,8 @@ gaussian_law <- function(ask, space, total) {
   mu <- if (space$kind == "flat") outwards(total / scale) else
     if (!is.null(wanted$mu)) wanted$mu else if (wanted$report) gaussian_gdp(space, scale, total) else NA_real_
   list(scale = scale, guarantee = list(
-    epsilon = epsilon, delta = ask$delta, mu = mu, mu_slack = if (space$kind == "flat") 0 else GDP_SLACK, sampler = "exact",
-    reasons = if (!is.finite(epsilon)) "no finite epsilon is known at this scale and delta"
+    epsilon = epsilon, delta = ask$delta, mu = mu, mu_slack = if (space$kind == "flat") 0 else GDP_SLACK,
+    sampler = "exact", reasons = if (!is.finite(epsilon)) "no finite epsilon is known at this scale and delta"
   ))
 }
 
@@ -78,8 +79,10 @@ mechanism_gaussian <- list(
       sprintf("Noise: density proportional to exp(-d^2/(2 scale^2)) around the mean, scale = %.6g. ", r$scale),
       switch(r$details$profile,
         flat = "The space is flat: delta is the exact one of normal noise.",
-        bound = "The privacy loss is at most D (2 rho + D)/(2 scale^2) with D the sensitivity and rho the noise's length; delta is a bound of the integral of that over the law of rho.",
-        "Distances from one centre to another are alike for all pairs of centres equally far apart, and delta grows with their distance; delta is an upper bound of its integral, by quadrature with proven error."
+        bound = paste("The privacy loss is at most D (2 rho + D)/(2 scale^2) with D the sensitivity and rho the",
+                      "noise's length; delta is a bound of the integral of that over the law of rho."),
+        paste("Distances from one centre to another are alike for all pairs of centres equally far apart, and delta",
+              "grows with their distance; delta is an upper bound of its integral, by quadrature with proven error.")
       ),
       " (proofs/gaussian.md)"
     )
@@ -118,7 +121,9 @@ mechanism_wrapped_gaussian <- list(
   },
   words = function(r) {
     if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
-    sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector of independent normals with standard deviation %.6g is added, by the exact condition for Gaussian noise (Balle and Wang 2018), and exp maps it back (proofs/gaussian.md).", r$scale)
+    sprintf(paste("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a",
+                  "vector of independent normals with standard deviation %.6g is added, by the exact condition",
+                  "for Gaussian noise (Balle and Wang 2018), and exp maps it back (proofs/gaussian.md)."), r$scale)
   }
 )
 
@@ -130,35 +135,36 @@ noise_length_quantile <- function(r, law, level) {
 
 #' Privacy of the Gaussian law on a manifold
 #'
-#' `privacy_profile()` gives the delta that a draw with density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))} has at each
-#' epsilon when centres c of neighbouring data sets are at most `distance` apart; `gdp_parameter()` the \eqn{\mu} of Gaussian
-#' differential privacy that it implies. Both are upper bounds, with the error of the quadrature on the safe side.
+#' `privacy_profile()` gives the delta that a draw with density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))} has
+#' at each epsilon when centres c of neighbouring data sets are at most `distance` apart; `gdp_parameter()` the
+#' \eqn{\mu} of Gaussian differential privacy that it implies. Both are upper bounds, with the error of the quadrature
+#' on the safe side.
 #'
-#' On flat spaces the profile is the exact one of normal noise (Balle and Wang 2018), \eqn{\mu = distance/\sigma}. On spheres
-#' and hyperbolic space it is an integral over the radius, whose angular part is an incomplete beta function; bounds of the
-#' integrand's derivatives by interval arithmetic bound the error, some .1 % of delta. It grows with the distance of the
-#' centres, so the largest distance is the worst one. On planar shapes the angular part is bounded by that of the sphere. On
-#' positive definite matrices with the affine-invariant metric, where directions differ, the privacy loss is bounded by its
-#' largest value at each radius: valid in every direction, with 20 to 50 % more noise than in flat space for small matrices.
-#' Proofs: the file `proofs/gaussian.md` of the installed package.
+#' On flat spaces the profile is the exact one of normal noise (Balle and Wang 2018), \eqn{\mu = distance/\sigma}. On
+#' spheres and hyperbolic space it is an integral over the radius, whose angular part is an incomplete beta function;
+#' bounds of the integrand's derivatives by interval arithmetic bound the error, some .1 % of delta. It grows with the
+#' distance of the centres, so the largest distance is the worst one. On planar shapes the angular part is bounded by
+#' that of the sphere. On positive definite matrices with the affine-invariant metric, where directions differ, the
+#' privacy loss is bounded by its largest value at each radius: valid in every direction, with 20 to 50 % more noise
+#' than in flat space for small matrices. Proofs: the file `proofs/gaussian.md` of the installed package.
 #'
 #' \eqn{\mu} holds up to \eqn{10^{-15}} in delta, except on flat spaces, where it is exact.
 #'
-#' @param M a homogeneous manifold with a known area of spheres: sphere, hyperbolic, planar shapes, flat, positive definite
-#'   matrices with the affine-invariant or log-Euclidean metric.
+#' @param M a homogeneous manifold with a known area of spheres: sphere, hyperbolic, planar shapes, flat, positive
+#'   definite matrices with the affine-invariant or log-Euclidean metric.
 #' @param sigma scale of the law, positive.
 #' @param distance largest distance of the centres, positive, e.g. [mean_sensitivity()].
 #' @param epsilon numbers from 0 to 500.
-#' @return `privacy_profile()`: one delta for each epsilon. `gdp_parameter()`: one number, `Inf` where no bound below 30 was
-#'   found.
+#' @return `privacy_profile()`: one delta for each epsilon. `gdp_parameter()`: one number, `Inf` where no bound below 30
+#'   was found.
 #' @references Jiang, Y., Chang, X., Liu, Y., Ding, L., Kong, L. and Jiang, B. (2023). Gaussian Differential Privacy on
 #' Riemannian Manifolds. *Advances in Neural Information Processing Systems* 36. \doi{10.48550/arXiv.2311.10101}
 #'
-#' Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian mechanism for differential privacy: analytical calibration and
-#' optimal denoising. *International Conference on Machine Learning*. \doi{10.48550/arXiv.1805.06530}
+#' Balle, B. and Wang, Y.-X. (2018). Improving the Gaussian mechanism for differential privacy: analytical calibration
+#' and optimal denoising. *International Conference on Machine Learning*. \doi{10.48550/arXiv.1805.06530}
 #'
-#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B* 84, 3-37.
-#' \doi{10.1111/rssb.12454}
+#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B*
+#' 84, 3-37. \doi{10.1111/rssb.12454}
 #' @examples
 #' privacy_profile(sphere(2), sigma = 0.1, distance = 0.02, epsilon = c(0, 0.5, 1))
 #' privacy_profile(euclidean(2), sigma = 0.1, distance = 0.02, epsilon = c(0, 0.5, 1))

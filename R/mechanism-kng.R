@@ -1,15 +1,17 @@
-# The K-norm gradient mechanism: density proportional to exp(-|grad U|/scale) on the public ball, drawn exactly; and the Laplace law
-# truncated to the ball, which the same sampler serves. Proofs: inst/proofs/kng.md.
+# The K-norm gradient mechanism: density proportional to exp(-|grad U|/scale) on the public ball, drawn exactly; and the
+# Laplace law truncated to the ball, which the same sampler serves. Proofs: inst/proofs/kng.md.
 
 KNG_LAW <- c(kng = 1, laplace_truncated = 2)
-KNG_MANIFOLDS <- c("euclidean", "sphere", "hyperboloid", "ball", "spd_affine", "spd_logeuclidean", "kendall", "grassmann")
+KNG_MANIFOLDS <- c("euclidean", "sphere", "hyperboloid", "ball", "spd_affine", "spd_logeuclidean", "kendall",
+                   "grassmann")
 
 # a sentence of public facts on why the sampler can't serve, or NULL
 kng_unsupported <- function(M, ask, name) {
   if (!M$name %in% KNG_MANIFOLDS) {
     sprintf("mechanism = \"%s\" has no exact sampler on %s. Use mechanism = \"wrapped\".", name, label_manifold(M))
   } else if (ask$ball$k_min < 0 && ask$ball$radius >= 12) {
-    sprintf("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points further apart.", name)
+    sprintf(paste("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points",
+                  "further apart."), name)
   } else if (ask$numerics == "lattice") {
     sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
   } else if (ask$timing == "constant" && ask$delta == 0) {
@@ -17,9 +19,9 @@ kng_unsupported <- function(M, ask, name) {
   }
 }
 
-# How many trials the sampler makes at most. Each of the last ones succeeds with probability `acceptance` at least, whatever the records
-# (proven). timing = "constant": all are made, and a failure of all costs delta; else so many that it costs less of epsilon than the
-# scale was rounded up by (proofs/kng.md, section 6).
+# How many trials the sampler makes at most. Each of the last ones succeeds with probability `acceptance` at least,
+# whatever the records (proven). timing = "constant": all are made, and a failure of all costs delta; else so many that
+# it costs less of epsilon than the scale was rounded up by (proofs/kng.md, section 6).
 kng_trials <- function(M, ask, name, scale, epsilon, gradient) {
   r <- ask$ball$radius
   key <- paste(c("acceptance", name, M$name, format(c(M$param, r, scale, gradient), digits = 17)), collapse = " ")
@@ -34,12 +36,14 @@ kng_trials <- function(M, ask, name, scale, epsilon, gradient) {
   trials <- max(1, ceiling(log_share / log1p(-least)))
   if (!(if (constant) trials <= min(ask$max_trials, 1e8) else least * ask$max_trials >= 1)) {
     abort_riemdp("unsupported", sprintf(
-      "mechanism = \"%s\" would take %.3g trials here for some records%s: each is proven to succeed with probability %.3g, and `max_trials` is %.3g. A smaller radius%s or mechanism = \"wrapped\" would do.",
+      paste("mechanism = \"%s\" would take %.3g trials here for some records%s: each is proven to succeed with",
+            "probability %.3g, and `max_trials` is %.3g. A smaller radius%s or mechanism = \"wrapped\" would do."),
       name, if (constant) trials else 1 / least, if (constant) "" else ", on average", least, ask$max_trials,
       if (constant) ", a larger `delta`, timing = \"ordinary\"" else ""
     ))
   }
-  list(trials = trials, delta = if (constant) min(1, outwards(exp(log_factor + trials * log1p(-least)))) else 0, acceptance = least)
+  list(trials = trials, delta = if (constant) min(1, outwards(exp(log_factor + trials * log1p(-least)))) else 0,
+       acceptance = least)
 }
 
 # operations of one trial, roughly: "auto" leaves alone what might take long for the worst records of the ball
@@ -63,8 +67,9 @@ mean_curvature <- function(M) {
   )
 }
 
-# Mean distance to the Frechet mean for records spread evenly over the ball: the law's radius on the ball in the space of constant
-# curvature that has the same mean curvature; the exponent's slope is the mean eigenvalue of the energy's Hessian.
+# Mean distance to the Frechet mean for records spread evenly over the ball: the law's radius on the ball in the space
+# of constant curvature that has the same mean curvature; the exponent's slope is the mean eigenvalue of the energy's
+# Hessian.
 kng_expected_error <- function(M, ask, scale, name) {
   d <- mf_facts(M)$dimension
   r <- ask$ball$radius
@@ -83,14 +88,15 @@ kng_expected_error <- function(M, ask, scale, name) {
   cuts <- sort(unique(pmin(pmax(c(0, peak + c(-8, -4, -2, -1, 0, 1, 2, 4, 8, 16, 40) * width, r), 0), r)))
   integral <- function(power) {
     sum(mapply(function(from, to) {
-      stats::integrate(function(rho) rho^power * exp(log_density(rho) - top), from, to, rel.tol = 1e-6, stop.on.error = FALSE)$value
+      stats::integrate(function(rho) rho^power * exp(log_density(rho) - top), from, to, rel.tol = 1e-6,
+                       stop.on.error = FALSE)$value
     }, cuts[-length(cuts)], cuts[-1]))
   }
   integral(1) / integral(0)
 }
 
-# Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at most the left
-# integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
+# Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at
+# most the left integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
 kng_region <- function(r, level, name) {
   facts <- mf_facts(r$manifold)
   top <- 2 * r$radius
@@ -109,20 +115,23 @@ kng_region <- function(r, level, name) {
   tail <- rev(cumsum(rev(exp(left - peak) * diff(rho)))) # from rho[i] on
   head <- c(0, cumsum(exp(right - peak) * diff(rho)))[from]
   enough <- which(tail <= (1 - level) * head)
-  list(radius = if (length(enough)) rho[enough[1]] + r$solver_error else Inf, basis = "a bound of the law's tail for any records")
+  list(radius = if (length(enough)) rho[enough[1]] + r$solver_error else Inf,
+       basis = "a bound of the law's tail for any records")
 }
 
 kng_plan <- function(M, ask, name, bounds, loss) {
   law <- pure_scale(ask, bounds$total, loss)
   if (law$scale < max(1e-11, 1e-11 * ask$ball$radius)) {
-    abort_riemdp("unsupported", sprintf("the scale would be %.3g: doubles don't hold noise that small. A smaller epsilon would do.", law$scale))
+    abort_riemdp("unsupported", sprintf(paste("the scale would be %.3g: doubles don't hold noise that small. A smaller",
+                                              "epsilon would do."), law$scale))
   }
   steps <- mean_steps(M, ask$ball, ask$n)
   if (!(steps$slope <= 0.1 * law$scale)) abort_rounding("the noise would be no larger than rounding errors")
   cap <- kng_trials(M, ask, name, law$scale, law$epsilon, steps$slope)
   constant <- ask$timing == "constant"
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], list(
-    scale = law$scale, trials = cap$trials, acceptance = cap$acceptance, slow = !(kng_cost(M, ask) <= cap$acceptance * 1e10), numbers = steps$numbers, gradient = steps$slope,
+    scale = law$scale, trials = cap$trials, acceptance = cap$acceptance,
+    slow = !(kng_cost(M, ask) <= cap$acceptance * 1e10), numbers = steps$numbers, gradient = steps$slope,
     details = c(if (name == "kng") list(moved = "gradient of the energy, anywhere in the ball,"),
                 if (constant) list(trials = cap$trials)),
     guarantee = list(epsilon = law$epsilon, delta = cap$delta, reasons = paper_reason(ask), sampler = "exact")
@@ -130,15 +139,19 @@ kng_plan <- function(M, ask, name, bounds, loss) {
 }
 
 kng_release <- function(M, x, plan, ask, name) {
-  .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, ask$ball$radius,
-        KNG_LAW[[name]], plan$scale, c(plan$numbers, plan$gradient), plan$trials, identical(ask$timing, "constant"), in_simulation())
+  .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
+        ask$ball$radius, KNG_LAW[[name]], plan$scale, c(plan$numbers, plan$gradient), plan$trials,
+        identical(ask$timing, "constant"), in_simulation())
 }
 
 kng_timing_words <- function(r) {
   if (is.null(r$details$trials)) {
-    "The sampler's number of trials depends on the records: who sees the run time learns something that the guarantee doesn't cover."
+    paste("The sampler's number of trials depends on the records: who sees the run time learns something that the",
+          "guarantee doesn't cover.")
   } else {
-    sprintf("A fixed number of %.0f trials, each evaluated in full; each succeeds with probability %.3g or more for any records (proven), so all fail with a probability that delta pays for.", r$details$trials, r$acceptance)
+    sprintf(paste("A fixed number of %.0f trials, each evaluated in full; each succeeds with probability %.3g or more",
+                  "for any records (proven), so all fail with a probability that delta pays for."), r$details$trials,
+                  r$acceptance)
   }
 }
 
@@ -162,9 +175,11 @@ mechanism_kng <- list(
   region = function(r, level) kng_region(r, level, "kng"),
   words = function(r) {
     c(
-      sprintf("Noise: density proportional to exp(-|grad U|/scale) on the public ball, U the energy that the mean minimises; scale = %s of grad U/epsilon = %.6g. %s (proofs/kng.md).",
+      sprintf(paste("Noise: density proportional to exp(-|grad U|/scale) on the public ball, U the energy that the",
+                    "mean minimises; scale = %s of grad U/epsilon = %.6g. %s (proofs/kng.md)."),
               if (r$calibration == "paper") "sensitivity" else "2 x sensitivity", r$scale,
-              "The normalising constant depends on the records and takes the second half of epsilon; rounding errors of grad U are part of the sensitivity"),
+              paste("The normalising constant depends on the records and takes the second half of epsilon; rounding",
+                    "errors of grad U are part of the sensitivity")),
       kng_timing_words(r)
     )
   }
@@ -187,7 +202,9 @@ mechanism_laplace_truncated <- list(
   region = function(r, level) kng_region(r, level, "laplace_truncated"),
   words = function(r) {
     c(
-      sprintf("Noise: density proportional to exp(-d/scale) around the mean, on the public ball only; scale = 2 x (sensitivity + solver error)/epsilon = %.6g: the normalising constant depends on where in the ball the mean lies and takes the second half of epsilon (proofs/kng.md).", r$scale),
+      sprintf(paste("Noise: density proportional to exp(-d/scale) around the mean, on the public ball only; scale = 2",
+                    "x (sensitivity + solver error)/epsilon = %.6g: the normalising constant depends on where in",
+                    "the ball the mean lies and takes the second half of epsilon (proofs/kng.md)."), r$scale),
       kng_timing_words(r)
     )
   }

@@ -10,7 +10,8 @@ has_laplace <- function(M) {
 }
 
 no_laplace <- function(M) {
-  sprintf("the Laplace mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use mechanism = \"wrapped\".",
+  sprintf(paste("the Laplace mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use",
+                "mechanism = \"wrapped\"."),
           label_manifold(M))
 }
 
@@ -38,20 +39,23 @@ mechanism_laplace <- list(
     list(radius = q + r$solver_error, basis = "the noise's law")
   },
   words = function(r) {
-    sprintf("Noise: density proportional to exp(-d/scale) around the mean, scale = (sensitivity + solver error)/epsilon = %.6g. The manifold is homogeneous, so the normalising constant is the same everywhere and cancels (proofs/laplace.md).", r$scale)
+    sprintf(paste("Noise: density proportional to exp(-d/scale) around the mean, scale = (sensitivity + solver",
+                  "error)/epsilon = %.6g. The manifold is homogeneous, so the normalising constant is the same",
+                  "everywhere and cancels (proofs/laplace.md)."), r$scale)
   }
 )
 
 release_mean <- function(M, x, plan, ask, law) {
-  .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, ask$ball$radius,
-        c(ask$ball$k_min, ask$ball$k_max), law, plan$scale, SOLVER_TOLERANCE, plan$numbers, identical(ask$timing, "constant"),
-        in_simulation())
+  .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
+        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale, SOLVER_TOLERANCE, plan$numbers,
+        identical(ask$timing, "constant"), in_simulation())
 }
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)
 
-# Share of the sampler's draws that are kept (src/mechanism/mechanism_laplace.c), of public numbers alone. Nothing private rests on it: whatever it is,
-# a million draws all fail with one probability for all records. It keeps that probability, and the time of a call, small.
+# Share of the sampler's draws that are kept (src/mechanism/mechanism_laplace.c), of public numbers alone. Nothing
+# private rests on it: whatever it is, a million draws all fail with one probability for all records. It keeps that
+# probability, and the time of a call, small.
 LEAST_RADIAL <- 1e-3
 
 radial_acceptance <- function(M, law, sigma) {
@@ -64,7 +68,8 @@ check_radial <- function(M, law, sigma) {
   share <- radial_acceptance(M, law, sigma)
   if (!(share >= LEAST_RADIAL)) {
     abort_riemdp("unsupported", sprintf(paste0(
-      "mechanism = \"%s\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller scale would do (more ",
+      paste("mechanism = \"%s\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller",
+            "scale would do (more "),
       "records, a larger epsilon, a smaller radius), or mechanism = \"wrapped%s\"."
     ), law, label_manifold(M), sigma, 1 / max(share, 1e-300), if (law == "gaussian") "_gaussian" else ""))
   }
@@ -78,7 +83,8 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
       sprintf("the Laplace law with scale %.3g does not exist here with the margin that is asked for: ", sigma),
       sprintf("1/scale must exceed %.3g, twice the rate at which volume grows.", 2 * volume_growth(M)),
       if (!is.null(n)) {
-        sprintf(" Any of these would do: n above %.0f, epsilon above %.3g, radius below %.3g; or mechanism = \"wrapped\".",
+        sprintf(paste(" Any of these would do: n above %.0f, epsilon above %.3g, radius below %.3g; or mechanism =",
+                      "\"wrapped\"."),
                 floor(n * factor), epsilon * factor, radius / factor)
       }
     ))
@@ -88,17 +94,18 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 
 #' Draws of a private mechanism's noise law
 #'
-#' The noise of [dp_mean()] around a known point, for studies of the mechanism. Randomness is that of private releases (see
-#' [with_simulation()]), so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
+#' The noise of [dp_mean()] around a known point, for studies of the mechanism. Randomness is that of private releases
+#' (see [with_simulation()]), so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
 #'
-#' * `"laplace"`: density proportional to \eqn{\exp(-d(x, c)/\sigma)} with respect to the Riemannian volume, drawn exactly: a
-#'   radius from a log-concave bound of the area of geodesic spheres by tangent rejection, a uniform direction, both kept with
-#'   probability true over bounding area. Exists only if \eqn{1/\sigma} exceeds the rate at which volume grows,
-#'   \eqn{d - 1} on hyperbolic space and \eqn{\frac12\sqrt{k(k^2 - 1)/3}} for k x k matrices with the affine-invariant
-#'   metric; twice that is asked for.
+#' * `"laplace"`: density proportional to \eqn{\exp(-d(x, c)/\sigma)} with respect to the Riemannian volume, drawn
+#'   exactly: a radius from a log-concave bound of the area of geodesic spheres by tangent rejection, a uniform
+#'   direction, both kept with probability true over bounding area. Exists only if \eqn{1/\sigma} exceeds the rate at
+#'   which volume grows, \eqn{d - 1} on hyperbolic space and \eqn{\frac12\sqrt{k(k^2 - 1)/3}} for k x k matrices with
+#'   the affine-invariant metric; twice that is asked for.
 #' * `"wrapped"`: \eqn{\exp_c} of a tangent vector with density proportional to \eqn{\exp(-|z|/\sigma)}.
-#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every scale that doubles hold and at which one of 1,000 draws is kept (on
-#'   positive definite matrices that bounds the scale; others are refused).
+#' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every
+#'   scale that doubles hold and at which one of 1,000 draws is kept (on positive definite matrices that bounds the
+#'   scale; others are refused).
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
 #'
 #' @param M a manifold.
@@ -107,16 +114,18 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #' @param n number of draws.
 #' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"` or `"wrapped_gaussian"`.
 #' @return n points in the plain shape of the manifold.
-#' @references Hajri, H., Ilea, I., Said, S., Bombrun, L. and Berthoumieu, Y. (2016). Riemannian Laplace distribution on the
-#'   space of symmetric positive definite matrices. *Entropy* 18, 98. \doi{10.3390/e18030098}
+#' @references Hajri, H., Ilea, I., Said, S., Bombrun, L. and Berthoumieu, Y. (2016). Riemannian Laplace distribution on
+#'   the space of symmetric positive definite matrices. *Entropy* 18, 98. \doi{10.3390/e18030098}
 #'
-#' Said, S., Bombrun, L., Berthoumieu, Y. and Manton, J. H. (2017). Riemannian Gaussian distributions on the space of symmetric
-#' positive definite matrices. *IEEE Transactions on Information Theory* 63, 2153-2170. \doi{10.1109/TIT.2017.2653803}
+#' Said, S., Bombrun, L., Berthoumieu, Y. and Manton, J. H. (2017). Riemannian Gaussian distributions on the space of
+#' symmetric positive definite matrices. *IEEE Transactions on Information Theory* 63, 2153-2170.
+#' \doi{10.1109/TIT.2017.2653803}
 #' @examples
 #' x <- laplace_noise(sphere(2), c(0, 0, 1), sigma = 0.05, n = 100)
 #' mean(mf_dist(sphere(2), c(0, 0, 1), x))  # about 2 sigma
 #' @export
-laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian")) {
+laplace_noise <- function(M, center, sigma, n = 1,
+                          mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian")) {
   check_manifold(M)
   mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
   sigma <- check_number(sigma, "sigma", positive = TRUE)
@@ -134,12 +143,13 @@ laplace_noise <- function(M, center, sigma, n = 1, mechanism = c("laplace", "wra
 #'
 #' Mean geodesic distance between the release and the quantity it protects, from public quantities only.
 #'
-#' For `"laplace"` and `"gaussian"` the mean radius of the law: by quadrature where the area of geodesic spheres is known (sphere,
-#' hyperbolic, planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive definite matrices with the
-#' affine-invariant metric (2,000 where few draws are kept; relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of
-#' \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w, the larger of z = 0 and z at the edge of the ball: in closed form on
-#' flat spaces, by quadrature over the noise's length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated
-#' draws with a fixed seed elsewhere.
+#' For `"laplace"` and `"gaussian"` the mean radius of the law: by quadrature where the area of geodesic spheres is
+#' known (sphere, hyperbolic, planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive
+#' definite matrices with the affine-invariant metric (2,000 where few draws are kept; relative standard error below .5
+#' %). For `"wrapped"` and `"wrapped_gaussian"` the mean of \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w,
+#' the larger of z = 0 and z at the edge of the ball: in closed form on flat spaces, by quadrature over the noise's
+#' length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated draws with a fixed seed
+#' elsewhere.
 #'
 #' @param M a manifold.
 #' @param sigma scale of the law, positive.
@@ -157,9 +167,11 @@ expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussi
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   if (mechanism == "laplace") check_laplace(M, sigma)
   if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
-  out <- tryCatch(law_error(M, sigma, mechanism, center, radius), error = function(e) if (inherits(e, "riemdp_error")) stop(e) else NaN)
+  out <- tryCatch(law_error(M, sigma, mechanism, center, radius),
+                  error = function(e) if (inherits(e, "riemdp_error")) stop(e) else NaN)
   if (!is.finite(out)) {
-    abort_riemdp("existence", "the expected error can't be told: `sigma` is too small or too large for doubles on this manifold.")
+    abort_riemdp("existence",
+                 "the expected error can't be told: `sigma` is too small or too large for doubles on this manifold.")
   }
   out
 }

@@ -1,5 +1,5 @@
-# Lattice mode of the wrapped mechanism: proven bounds of rounding errors, discrete noise by integer arithmetic, its accounting.
-# The theorems, and where each constant comes from: inst/proofs/lattice.md.
+# Lattice mode of the wrapped mechanism: proven bounds of rounding errors, discrete noise by integer arithmetic, its
+# accounting. The theorems, and where each constant comes from: inst/proofs/lattice.md.
 
 LATTICE_LAW <- c(l2 = 1, laplace = 2, gaussian = 3)
 
@@ -11,13 +11,15 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
   }
   if (!is.null(bounds$why)) {
     bounds$why <- paste0("numerics = \"lattice\": ", bounds$why, if (bounds$model == "none") {
-      " (there is on flat ones, spheres, hyperbolic space, planar shapes, Grassmann manifolds, positive definite matrices with the affine-invariant and the Bures-Wasserstein metric, and Stiefel manifolds of one column or up to 40 rows; everywhere for mechanism = \"tangent\")"
+      paste(" (there is on flat ones, spheres, hyperbolic space, planar shapes, Grassmann manifolds, positive definite",
+            "matrices with the affine-invariant and the Bures-Wasserstein metric, and Stiefel manifolds of one",
+            "column or up to 40 rows; everywhere for mechanism = \"tangent\")")
     }, ".")
   }
   bounds
 }
 
-# ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" ----------------------------
+# ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" -------------------
 
 # target: "frechet", or "tangent" for the mean of the records' coordinates
 mechanism_lattice <- list(
@@ -40,7 +42,8 @@ mechanism_lattice <- list(
     real <- as.numeric(sensitivity) + 2 * bounds$error
     if (!(2 * bounds$error <= as.numeric(sensitivity))) {
       abort_riemdp("unsupported", sprintf(
-        "numerics = \"lattice\": the proven bound of rounding errors, %.3g, exceeds half the sensitivity %.3g: choose a smaller `radius`.",
+        paste("numerics = \"lattice\": the proven bound of rounding errors, %.3g, exceeds half the sensitivity %.3g:",
+              "choose a smaller `radius`."),
         bounds$error, as.numeric(sensitivity)
       ))
     }
@@ -70,15 +73,15 @@ mechanism_lattice <- list(
   },
   error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
   release = function(M, x, plan, ask) {
-    .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center, plan$numbers,
-          plan$details$k, LATTICE_LAW[[plan$law]], plan$ratio, in_simulation())
+    .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
+          plan$numbers, plan$details$k, LATTICE_LAW[[plan$law]], plan$ratio, in_simulation())
   },
   region = function(r, level) {
     w <- r$details
     d <- mf_facts(r$manifold)$dimension
     s <- w$lattice_scale
-    # Length of the noise in steps, bounded by that of continuous noise (proofs/lattice.md, section 2), and half a step a
-    # coordinate for the rounding of the mean
+    # Length of the noise in steps, bounded by that of continuous noise (proofs/lattice.md, section 2), and half a step
+    # a coordinate for the rounding of the mean
     q <- switch(w$law,
       l2 = s * stats::qgamma((1 - level) * exp(-sqrt(d) / (2 * s)), d, lower.tail = FALSE) + sqrt(d) / 2,
       laplace = s * min(stats::qgamma(level, d), -sqrt(d) * log1p(-level^(1 / d))),
@@ -89,19 +92,28 @@ mechanism_lattice <- list(
   words = function(r) {
     w <- r$details
     noise <- switch(w$law,
-      l2 = sprintf("a point z of the lattice with probability proportional to exp(-|z|/s), s = %.6g steps,", w$lattice_scale),
+      l2 = sprintf("a point z of the lattice with probability proportional to exp(-|z|/s), s = %.6g steps,",
+                   w$lattice_scale),
       laplace = sprintf("discrete Laplace noise of scale %.6g steps in each coordinate", w$lattice_scale),
-      gaussian = sprintf("discrete Gaussian noise with sigma = %.6g steps in each coordinate, accounted as zCDP with rho = %.4g,",
+      gaussian = sprintf(paste("discrete Gaussian noise with sigma = %.6g steps in each coordinate, accounted as zCDP",
+                               "with rho = %.4g,"),
                          w$lattice_scale, w$zcdp)
     )
-    sprintf("Noise: the mean's coordinates at the public centre%s are rounded to multiples of 2^%d. Replacing one record moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md).", if (r$mechanism == "tangent") " (of the records' logarithms there)" else "", -w$k, w$lattice_sensitivity, w$error_bound, noise)
+    sprintf(paste("Noise: the mean's coordinates at the public centre%s are rounded to multiples of 2^%d. Replacing",
+                  "one record moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of",
+                  "the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by",
+                  "integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md)."),
+                  if (r$mechanism == "tangent") " (of the records' logarithms there)" else "", -w$k,
+                  w$lattice_sensitivity, w$error_bound, noise)
   }
 )
 
 # the ask of a mechanism whose law its name or another option says
 with_law <- function(ask, law) {
   if (!is.null(ask$options[["mu"]]) || !is.null(ask$options[["report_mu"]])) {
-    abort_riemdp("argument", "`mu` belongs to numerics = \"real\": discrete Gaussian noise is no Gaussian, and is accounted as zCDP.")
+    abort_riemdp("argument",
+                 paste("`mu` belongs to numerics = \"real\": discrete Gaussian noise is no Gaussian, and is accounted",
+                       "as zCDP."))
   }
   ask$options <- c(list(law = law), ask$options[names(ask$options) == "k"])
   ask
@@ -115,7 +127,8 @@ lattice_scale <- function(law, shift, d, ask, step) {
   rho <- NULL
   if (law == "gaussian") {
     rho <- if (by_hand) NULL else zcdp_rho(epsilon, delta)
-    ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)
+    ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)),
+                      if (by_hand) floor else ceiling)
     rho <- outwards(shift^2 / (2 * ratio[1] / ratio[2]))
     if (by_hand) epsilon <- outwards(rho_epsilon(rho, delta, "balle")$value)
     scale <- sqrt(ratio[1] / ratio[2])
@@ -126,7 +139,8 @@ lattice_scale <- function(law, shift, d, ask, step) {
     if (by_hand) epsilon <- outwards(move / scale)
     if (law == "l2" && 20 * scale < sqrt(d)) {
       abort_riemdp("unsupported", sprintf(paste0(
-        "the l2 law with scale %.3g lattice steps would keep fewer than 1 in 20,000 trials in dimension %d: use a larger `k` ",
+        paste("the l2 law with scale %.3g lattice steps would keep fewer than 1 in 20,000 trials in dimension %d: use",
+              "a larger `k` "),
         "or options = list(law = \"laplace\")."
       ), scale, d))
     }
@@ -156,20 +170,20 @@ lattice_expected_error <- function(M, law, scale, ask) {
   })
 }
 
-# ---- noise for users ---------------------------------------------------------------------------------------------------------
+# ---- noise for users -------------------------------------------------------------------------------------------------
 
 #' Exact discrete noise
 #'
-#' Draws on the integers whose probabilities are exactly those of the law, by integer arithmetic on random bits: no rounding of
-#' floating-point numbers tells which value was perturbed (Mironov 2012). Every bit comes from the operating system,
-#' so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
+#' Draws on the integers whose probabilities are exactly those of the law, by integer arithmetic on random bits: no
+#' rounding of floating-point numbers tells which value was perturbed (Mironov 2012). Every bit comes from the operating
+#' system, so [set.seed()] has no effect; use [with_simulation()] for draws that can be repeated.
 #'
-#' * `discrete_laplace_noise()`: probability proportional to \eqn{\exp(-|z|/\mathrm{scale})}. On an integer that moves by at most
-#'   \eqn{\Delta}, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.
-#' * `discrete_gaussian_noise()`: proportional to \eqn{\exp(-z^2/(2\sigma^2))}; \eqn{\Delta^2/(2\sigma^2)}-zCDP. Its privacy is
-#'   that of zCDP or of its own loss distribution, not that of the continuous Gaussian.
-#' * `discrete_l2_noise()`: vectors with probability proportional to \eqn{\exp(-\|z\|/\mathrm{scale})}, Euclidean norm. On
-#'   integer vectors that move by at most \eqn{\Delta} in that norm, scale \eqn{\Delta/\epsilon} gives
+#' * `discrete_laplace_noise()`: probability proportional to \eqn{\exp(-|z|/\mathrm{scale})}. On an integer that moves
+#'   by at most \eqn{\Delta}, scale \eqn{\Delta/\epsilon} gives \eqn{\epsilon}-differential privacy.
+#' * `discrete_gaussian_noise()`: proportional to \eqn{\exp(-z^2/(2\sigma^2))}; \eqn{\Delta^2/(2\sigma^2)}-zCDP. Its
+#'   privacy is that of zCDP or of its own loss distribution, not that of the continuous Gaussian.
+#' * `discrete_l2_noise()`: vectors with probability proportional to \eqn{\exp(-\|z\|/\mathrm{scale})}, Euclidean norm.
+#'   On integer vectors that move by at most \eqn{\Delta} in that norm, scale \eqn{\Delta/\epsilon} gives
 #'   \eqn{\epsilon}-differential privacy.
 #'
 #' The first two are the samplers of Canonne, Kamath and Steinke. The third draws a point with density
@@ -183,14 +197,15 @@ lattice_expected_error <- function(M, law, scale, ask) {
 #' @param dim number of coordinates.
 #' @return Whole numbers as doubles: a vector of length n, or a matrix with n rows and `dim` columns.
 #' @references
-#' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The Discrete Gaussian for Differential Privacy. *Advances in Neural
-#' Information Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
+#' Canonne, C. L., Kamath, G. and Steinke, T. (2020). The Discrete Gaussian for Differential Privacy. *Advances in
+#' Neural Information Processing Systems* 33. \doi{10.48550/arXiv.2004.00010}
 #'
-#' Karney, C. F. F. (2016). Sampling Exactly from the Normal Distribution. *ACM Transactions on Mathematical Software* 42,
+#' Karney, C. F. F. (2016). Sampling Exactly from the Normal Distribution. *ACM Transactions on Mathematical Software*
+#' 42,
 #' 3. \doi{10.1145/2710016}
 #'
-#' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012 ACM
-#' Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
+#' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012
+#' ACM Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
 #' @seealso [dp_mean()] with `numerics = "lattice"`
 #' @examples
 #' table(discrete_laplace_noise(1000, scale = 1))

@@ -1,14 +1,17 @@
-# The papers' second baseline: Laplace noise on each coordinate of each landmark of a mean shape. inst/proofs/baselines.md
+# The papers' second baseline: Laplace noise on each coordinate of each landmark of a mean shape.
+# inst/proofs/baselines.md
 
-# Range of each coordinate (real, then imaginary part, landmark by landmark) over centred configurations of size 1. Aligned:
-# turned to the template, at distance at most `radius` from it, so y = cos d t + sin d v, and the coordinate is a linear
-# functional with part alpha along t and beta across.
+# Range of each coordinate (real, then imaginary part, landmark by landmark) over centred configurations of size 1.
+# Aligned: turned to the template, at distance at most `radius` from it, so y = cos d t + sin d v, and the coordinate is
+# a linear functional with part alpha along t and beta across.
 landmark_ranges <- function(template, radius, aligned) {
   k <- length(template)
   if (!aligned) return(rep(2 * sqrt(1 - 1 / k), 2 * k))
   alpha <- as.vector(rbind(Re(template), Im(template)))
   beta <- rep(sqrt(pmax(0, 1 - 1 / k - Mod(template)^2)), each = 2)
-  most <- function(alpha) ifelse(atan2(beta, alpha) <= radius, sqrt(alpha^2 + beta^2), alpha * cos(radius) + beta * sin(radius))
+  most <- function(alpha) {
+    ifelse(atan2(beta, alpha) <= radius, sqrt(alpha^2 + beta^2), alpha * cos(radius) + beta * sin(radius))
+  }
   outwards(most(alpha) + most(-alpha))
 }
 
@@ -25,7 +28,8 @@ mechanism_pointwise <- list(
   options = c("rotation", "split"),
   unsupported = function(M, ask) {
     if (M$name != "kendall") {
-      return(sprintf("mechanism = \"pointwise\" adds noise to landmarks: it is for kendall(), not for %s.", label_manifold(M)))
+      return(sprintf("mechanism = \"pointwise\" adds noise to landmarks: it is for kendall(), not for %s.",
+                     label_manifold(M)))
     }
     if (ask$calibration == "paper" && !is.null(ask$sigma)) {
       return("the papers' scales are taken from the records: `sigma` is for the proven calibration.")
@@ -43,8 +47,9 @@ mechanism_pointwise <- list(
       # scale 2 d/n over epsilon/2k, d the largest distance of a record in that coordinate: known to the release only
       return(list(
         scale = NA_real_, sensitivity = NA_real_, theorem = "Soto et al. 2022, supplement 2.5.2", solver_error = 0,
-        expected_error = NA_real_, acceptance = 1, aligned = aligned, scales = double(), factor = 4 * k / (ask$n * ask$epsilon),
-        target = "Frechet mean", details = c(details, list(split = "landmarks")),
+        expected_error = NA_real_, acceptance = 1, aligned = aligned, scales = double(),
+        factor = 4 * k / (ask$n * ask$epsilon), target = "Frechet mean",
+        details = c(details, list(split = "landmarks")),
         guarantee = list(epsilon = ask$epsilon, delta = 0, sampler = "exact",
                          reasons = c(paper_reason(ask), "scales taken from the records"))
       ))
@@ -65,8 +70,8 @@ mechanism_pointwise <- list(
       scales <- if (is.null(ask$sigma)) outwards(range / ask$n * 2 * k / ask$epsilon) else rep(ask$sigma, 2 * k)
     }
     list(
-      scale = max(scales), sensitivity = sensitivity, theorem = theorem, solver_error = 0, acceptance = 1, aligned = aligned,
-      scales = scales, factor = 1, expected_error = pointwise_error(M, ask$center, scales),
+      scale = max(scales), sensitivity = sensitivity, theorem = theorem, solver_error = 0, acceptance = 1,
+      aligned = aligned, scales = scales, factor = 1, expected_error = pointwise_error(M, ask$center, scales),
       target = if (aligned) "mean of configurations turned to the centre, not the Frechet mean" else
         "mean of configurations as they lie, not the Frechet mean",
       details = c(details, list(split = split)),
@@ -74,17 +79,21 @@ mechanism_pointwise <- list(
     )
   },
   release = function(M, x, plan, ask) {
-    .Call(riemdp_pointwise_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$aligned, plan$scales,
-          plan$factor, SOLVER_TOLERANCE, in_simulation())
+    .Call(riemdp_pointwise_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius,
+          c(ask$ball$k_min, ask$ball$k_max), plan$aligned, plan$scales, plan$factor, SOLVER_TOLERANCE, in_simulation())
   },
   words = function(r) {
     aligned <- r$details$rotation == "align"
     if (r$calibration == "paper") {
-      return("Noise: Laplace on each coordinate of the Frechet mean, scale 4kd/(n epsilon), d the largest distance of a record from the mean in that coordinate. These distances are read off the records, so nothing is promised.")
+      return(paste("Noise: Laplace on each coordinate of the Frechet mean, scale 4kd/(n epsilon), d the largest",
+                   "distance of a record from the mean in that coordinate. These distances are read off the",
+                   "records, so nothing is promised."))
     }
-    sprintf("Noise: configurations, centred and of size 1, are %s and averaged; each coordinate of each landmark gets Laplace noise, %s. The sum is centred and scaled again (proofs/baselines.md).",
+    sprintf(paste("Noise: configurations, centred and of size 1, are %s and averaged; each coordinate of each landmark",
+                  "gets Laplace noise, %s. The sum is centred and scaled again (proofs/baselines.md)."),
             if (aligned) "turned to the public centre" else "taken as they lie",
-            if (r$details$split == "joint") sprintf("scale = l1 sensitivity of all coordinates/epsilon = %.6g", r$scale) else
+            if (r$details$split == "joint") sprintf("scale = l1 sensitivity of all coordinates/epsilon = %.6g",
+                                                    r$scale) else
               sprintf("scale = 2k times its own range/(n epsilon), the largest %.6g", r$scale))
   }
 )

@@ -1,6 +1,6 @@
-# The tangent mean: mean of the records' logarithms at the public centre. It moves by at most 2r/n on every manifold, but is not
-# the Frechet mean: a start or a baseline, which "auto" doesn't choose. No equation is solved, so lattice mode needs no bound of
-# a solver's rounding errors and is there on every manifold.
+# The tangent mean: mean of the records' logarithms at the public centre. It moves by at most 2r/n on every manifold,
+# but is not the Frechet mean: a start or a baseline, which "auto" doesn't choose. No equation is solved, so lattice
+# mode needs no bound of a solver's rounding errors and is there on every manifold.
 
 mechanism_tangent <- list(
   name = "tangent",
@@ -30,7 +30,8 @@ mechanism_tangent <- list(
     if (ask$numerics == "lattice") {
       law$details <- c(law$details, said)
     } else {
-      law <- c(list(sensitivity = sensitivity, theorem = "2r/n, proofs/gaussian.md", solver_error = total - sensitivity, total = total),
+      law <- c(list(sensitivity = sensitivity, theorem = "2r/n, proofs/gaussian.md", solver_error = total - sensitivity,
+                    total = total),
                law, list(acceptance = 1, details = said, numbers = steps$numbers))
     }
     if (!is.null(ask$shares)) law <- share_law(law, ask)
@@ -61,19 +62,24 @@ mechanism_tangent <- list(
   words = function(r) {
     if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
     paste0(
-      "Each record's logarithm at the public centre is no longer than the radius, so their mean moves by at most 2r/n. ",
+      paste("Each record's logarithm at the public centre is no longer than the radius, so their mean moves by at most",
+            "2r/n. "),
       "To it is added a vector ",
       if (r$details$noise == "gaussian") {
-        sprintf("of independent normals with standard deviation %.6g, by the exact condition for Gaussian noise (Balle and Wang 2018)",
+        sprintf(paste("of independent normals with standard deviation %.6g, by the exact condition for Gaussian noise",
+                      "(Balle and Wang 2018)"),
                 r$scale)
       } else {
         sprintf("with density proportional to exp(-|z|/scale), scale = sensitivity/epsilon = %.6g", r$scale)
       },
       if (!is.null(r$details$sites)) {
-        sprintf(", made up of shares that %d sites draw and add, so large that it holds against %d of them together", r$details$sites,
+        sprintf(", made up of shares that %d sites draw and add, so large that it holds against %d of them together",
+                r$details$sites,
                 r$details$colluding)
       },
-      "; exp maps it back (proofs/gaussian.md). The expected error is the distance to the target named above; on curved spaces the target itself differs from the Frechet mean by an amount that the guarantee says nothing about."
+      paste("; exp maps it back (proofs/gaussian.md). The expected error is the distance to the target named above; on",
+            "curved spaces the target itself differs from the Frechet mean by an amount that the guarantee says",
+            "nothing about.")
     )
   }
 )
@@ -114,7 +120,8 @@ share_law <- function(law, ask) {
   law$details <- c(law$details, list(sites = k, colluding = ask$shares$colluding))
   law$guarantee$assumptions <- c(law$guarantee$assumptions, sprintf(
     "each site clips its records and adds its share of the noise as asked%s",
-    if (honest > 1) sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs", ask$shares$colluding, k) else ""
+    if (honest > 1) sprintf("; nobody sees a single site's sum, and at most %d of %d sites tell theirs",
+                            ask$shares$colluding, k) else ""
   ))
   law
 }

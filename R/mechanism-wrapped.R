@@ -1,4 +1,5 @@
-# The wrapped mechanism: noise in the tangent space at the public centre. In lattice mode R/mechanism-lattice.R does the work.
+# The wrapped mechanism: noise in the tangent space at the public centre. In lattice mode R/mechanism-lattice.R does the
+# work.
 
 mechanism_wrapped <- list(
   name = "wrapped",
@@ -31,7 +32,11 @@ mechanism_wrapped <- list(
     expected_error(M, plan$scale, "wrapped", ask$center, ask$ball$radius)
   },
   release = function(M, x, plan, ask) {
-    if (ask$numerics == "lattice") mechanism_lattice$release(M, x, plan, ask) else release_mean(M, x, plan, ask, LAW[["wrapped"]])
+    if (ask$numerics == "lattice") {
+      mechanism_lattice$release(M, x, plan, ask)
+    } else {
+      release_mean(M, x, plan, ask, LAW[["wrapped"]])
+    }
   },
   region = function(r, level) {
     if (r$guarantee$numerics == "lattice") return(mechanism_lattice$region(r, level))
@@ -39,6 +44,8 @@ mechanism_wrapped <- list(
   },
   words = function(r) {
     if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
-    sprintf("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver error)/epsilon = %.6g, and exp maps it back (proofs/laplace.md).", r$scale)
+    sprintf(paste("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a",
+                  "vector with density proportional to exp(-|z|/scale) is added, scale = (sensitivity + solver",
+                  "error)/epsilon = %.6g, and exp maps it back (proofs/laplace.md)."), r$scale)
   }
 )

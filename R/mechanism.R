@@ -4,14 +4,16 @@
 #   unsupported   function(M, ask): NULL, or one sentence on why it can't be served here
 #   plan          function(M, ask): all that is decided before records are touched, a list with
 #                   scale, sensitivity, theorem, solver_error, acceptance (of the sampler, NA where unknown),
-#                   guarantee: list(epsilon, delta, reasons, sampler, and mu, mu_slack where known); reasons, where there are any,
+#                   guarantee: list(epsilon, delta, reasons, sampler, and mu, mu_slack where known); reasons, where
+#                   there are any,
 #                 make the label "none"; promise_of() makes the release's guarantee of it
 #                 and what `release` needs besides
 #   error         function(M, plan, ask): the expected error, a number or NA; asked for only where it is needed
-#   release       function(M, x, plan, ask): the released point, in the plain shape of one record; or, where later stages depend on
+#   release function(M, x, plan, ask): the released point, in the plain shape of one record; or, where later stages
+#   depend on
 #                 earlier releases, a `staged_value`: a list with `value` and the entries of the plan that they settled
 #   words         function(r): sentences for explain() on the noise and why it protects
-#   region        function(r, level): list(radius, basis), how far the release may be from the non-private estimate; from the
+#   region function(r, level): list(radius, basis), how far the release may be from the non-private estimate; from the
 #                 release and public quantities (NULL where no bound is known)
 #   needs_delta   TRUE where delta = 0 can't be served
 #   chunks        TRUE where records may be in chunks: `release` gives its C code mean_records()
@@ -19,15 +21,16 @@
 #   shares        TRUE where sites may add shares of the noise
 #   lattice       TRUE where numerics = "lattice" is served
 #   options       names of arguments of its own in `options =`
-# `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a scale set by
-# hand), timing, numerics, max_trials, options, chunked (TRUE where records
-# are in chunks), sites (TRUE where they are at sites) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises depends on nothing else.
+# `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a
+# scale set by hand), timing, numerics, max_trials, options, chunked (TRUE where records are in chunks), sites (TRUE
+# where they are at sites) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises
+# depends on nothing else.
 
 mean_mechanisms <- function() registered("mean mechanism")
 
-# Numbers that every proven mechanism for the Frechet mean starts from, among them what computing it adds to its sensitivity; or a
-# classed error where no bound of the rounding errors is known that would leave something of the mean. wrapped: its coordinates at the
-# centre move, else it moves itself.
+# Numbers that every proven mechanism for the Frechet mean starts from, among them what computing it adds to its
+# sensitivity; or a classed error where no bound of the rounding errors is known that would leave something of the mean.
+# wrapped: its coordinates at the centre move, else it moves itself.
 mean_bounds <- function(M, ask, wrapped) {
   sensitivity <- mean_sensitivity_at(ask$n, ask$ball, ask$calibration)
   steps <- mean_steps(M, ask$ball, ask$n)
@@ -48,7 +51,8 @@ no_constant_time <- function(M, ask, name) {
   if (isTRUE(ask$chunked)) {
     "`timing = \"constant\"` isn't available for records in chunks: reading takes its own time."
   } else if (mean_steps(M, ask$ball, ask$n)$model == "none") {
-    sprintf("`timing = \"constant\"` needs a mean that is found in a fixed number of steps, and there is none on %s.", label_manifold(M))
+    sprintf(paste("`timing = \"constant\"` needs a mean that is found in a fixed number of steps, and there is none on",
+                  "%s."), label_manifold(M))
   }
 }
 
@@ -60,7 +64,8 @@ abort_rounding <- function(why) {
 check_rounding <- function(extra, sensitivity) {
   if (!(extra <= sensitivity)) {
     abort_rounding(sprintf(
-      "the proven bound of its rounding errors adds %.3g to the sensitivity %.3g. A smaller `radius` or fewer records would do",
+      paste("the proven bound of its rounding errors adds %.3g to the sensitivity %.3g. A smaller `radius` or fewer",
+            "records would do"),
       extra, sensitivity
     ))
   }
@@ -83,7 +88,8 @@ paper_reason <- function(ask) {
 plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
   why <- if (ask$numerics == "lattice" && !isTRUE(mechanism$lattice)) {
-    sprintf("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or \"wrapped_gaussian\", or numerics = \"real\".", name)
+    sprintf(paste("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or \"wrapped_gaussian\", or",
+                  "numerics = \"real\"."), name)
   } else if (!is.null(ask$shares) && !isTRUE(mechanism$shares)) {
     "sites that add noise shares need mechanism = \"tangent\", which adds noise to one sum."
   } else if (isTRUE(ask$sites) && isTRUE(mechanism$counts)) {
@@ -117,14 +123,16 @@ plan_all <- function(M, ask, names = names(mean_mechanisms())) {
   stats::setNames(out, names)
 }
 
-# mechanism = "auto": the smallest expected error among proven ones. Simulated errors carry some noise, so a later one has to be
-# clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
+# mechanism = "auto": the smallest expected error among proven ones. Simulated errors carry some noise, so a later one
+# has to be clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
 plan_auto <- function(M, ask, plans = NULL) {
   candidates <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
-  plans <- c(plans[intersect(candidates, names(plans))], plan_all(M, ask, setdiff(candidates, names(plans))))[candidates]
+  plans <- c(plans[intersect(candidates, names(plans))],
+             plan_all(M, ask, setdiff(candidates, names(plans))))[candidates]
   for (name in names(plans)) {
     if (isTRUE(plans[[name]]$slow)) {
-      plans[[name]] <- list(mechanism = name, kind = "slow", why = sprintf("mechanism = \"%s\" would take long here for some records.", name))
+      plans[[name]] <- list(mechanism = name, kind = "slow",
+                            why = sprintf("mechanism = \"%s\" would take long here for some records.", name))
     }
   }
   able <- Filter(function(p) is.null(p$why), plans)
@@ -139,43 +147,46 @@ plan_auto <- function(M, ask, plans = NULL) {
   kinds <- vapply(unable, function(p) p$kind, character(1))
   plan$chosen <- paste0(
     "smallest expected error: ", paste(sprintf("%s %.4g", names(able), errors), collapse = ", "),
-    if (length(unable)) paste0("; not available here: ", paste(sprintf("%s (%s)", names(unable), kinds), collapse = ", "))
+    if (length(unable)) paste0("; not available here: ",
+                               paste(sprintf("%s (%s)", names(unable), kinds), collapse = ", "))
   )
   plan
 }
 
 #' The papers' baselines
 #'
-#' What Reimherr, Bharath and Soto (2021) and Soto et al. (2022) compare their mechanisms with, and what they sample by, as
-#' mechanisms of [dp_mean()]. `"auto"` never chooses them.
+#' What Reimherr, Bharath and Soto (2021) and Soto et al. (2022) compare their mechanisms with, and what they sample by,
+#' as mechanisms of [dp_mean()]. `"auto"` never chooses them.
 #'
 #' @section `"euclidean"`:
-#' The mean as a point of the space around the manifold, plus a vector with density proportional to \eqn{\exp(-|z|/\sigma)}
-#' there, and the nearest point of the manifold to that (the centre where there is none). On spheres, positive definite
-#' matrices, Stiefel manifolds and flat space. Proven sensitivities (`proofs/baselines.md`), with \eqn{\lambda} the centre's
-#' largest eigenvalue:
+#' The mean as a point of the space around the manifold, plus a vector with density proportional to
+#' \eqn{\exp(-|z|/\sigma)} there, and the nearest point of the manifold to that (the centre where there is none). On
+#' spheres, positive definite matrices, Stiefel manifolds and flat space. Proven sensitivities (`proofs/baselines.md`),
+#' with \eqn{\lambda} the centre's largest eigenvalue:
 #' * Frechet mean, the default: with \eqn{\Delta} as in [mean_sensitivity()], \eqn{2\sin(\Delta/2)} on spheres,
 #'   \eqn{\lambda e^r\Delta} for the affine-invariant and the log-Euclidean, \eqn{2(\sqrt\lambda + r)\Delta} for the
 #'   Bures-Wasserstein metric;
-#' * `options = list(target = "arithmetic")`: the arithmetic mean, \eqn{2\sin(r)/n} on spheres, \eqn{2\lambda(e^r - 1)/n} for
-#'   matrices (Bures-Wasserstein \eqn{2(2\sqrt\lambda r + r^2)/n}). Projected it is not the Frechet mean, and `expected_error`
-#'   is about the noise only.
+#' * `options = list(target = "arithmetic")`: the arithmetic mean, \eqn{2\sin(r)/n} on spheres,
+#'   \eqn{2\lambda(e^r - 1)/n} for matrices (Bures-Wasserstein \eqn{2(2\sqrt\lambda r + r^2)/n}). Projected it is not
+#'   the Frechet mean, and `expected_error` is about the noise only.
 #'
-#' `calibration = "paper"` takes \eqn{4\sin(r/2)/n} and \eqn{2(e^r - 1)/n}, which the Frechet mean exceeds: on 2 x 2 matrices 1.8
-#' times at r = 1.5, n = 20. For matrices the papers' noise is isotropic in the entries on and below the diagonal, the proven one
-#' in the Frobenius norm. `options = list(into_ball = TRUE)` moves the result into the public ball, which is post-processing.
+#' `calibration = "paper"` takes \eqn{4\sin(r/2)/n} and \eqn{2(e^r - 1)/n}, which the Frechet mean exceeds: on 2 x 2
+#' matrices 1.8 times at r = 1.5, n = 20. For matrices the papers' noise is isotropic in the entries on and below the
+#' diagonal, the proven one in the Frobenius norm. `options = list(into_ball = TRUE)` moves the result into the public
+#' ball, which is post-processing.
 #'
 #' @section `"pointwise"`:
-#' On [kendall()]: Laplace noise on each coordinate of each landmark of a mean configuration. Proven: each configuration, moved
-#' to the ball, centred and of size 1, is turned to the public centre, and the arithmetic mean is taken; all coordinates
-#' together have \eqn{l_1} sensitivity \eqn{2\sqrt{2k}\sin(r)/n}. `options`: `split = "landmarks"` divides \eqn{\epsilon} by 2k
-#' instead, each coordinate with its own range over the ball, as the papers do; `rotation = "none"` leaves configurations as
-#' they lie (diameter 2 in place of \eqn{2\sin r}, whatever the ball). `calibration = "paper"`: the Frechet mean, with scales
-#' read off the records.
+#' On [kendall()]: Laplace noise on each coordinate of each landmark of a mean configuration. Proven: each
+#' configuration, moved to the ball, centred and of size 1, is turned to the public centre, and the arithmetic mean is
+#' taken; all coordinates together have \eqn{l_1} sensitivity \eqn{2\sqrt{2k}\sin(r)/n}. `options`:
+#' `split = "landmarks"` divides \eqn{\epsilon} by 2k instead, each coordinate with its own range over the ball, as the
+#' papers do; `rotation = "none"` leaves configurations as they lie (diameter 2 in place of \eqn{2\sin r}, whatever the
+#' ball). `calibration = "paper"`: the Frechet mean, with scales read off the records.
 #'
 #' @section `"chain"`:
 #' The last state of a Metropolis chain, always labelled none. `options`: `target` (`"kng"` or `"laplace"`), `proposal`
-#' (`"isotropic"` or `"published"`), `step`, `burn_in`, `truncate`; see [nonprivate_chain()], which returns all states for study.
+#' (`"isotropic"` or `"published"`), `step`, `burn_in`, `truncate`; see [nonprivate_chain()], which returns all states
+#' for study.
 #'
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
@@ -197,13 +208,17 @@ mechanism_sources <- function(name) {
   reimherr <- "Reimherr, Bharath and Soto (2021), Differential privacy over Riemannian manifolds, NeurIPS 34"
   switch(name,
     laplace = c(reimherr, "Hajri et al. (2016), doi:10.3390/e18030098"),
-    wrapped = c("Dwork, McSherry, Nissim and Smith (2006), doi:10.1007/11681878_14", "proofs/laplace.md, proofs/mean-sensitivity.md"),
+    wrapped = c("Dwork, McSherry, Nissim and Smith (2006), doi:10.1007/11681878_14",
+                "proofs/laplace.md, proofs/mean-sensitivity.md"),
     kng = , laplace_truncated = c("Reimherr and Awan (2019), KNG: the K-norm gradient mechanism, NeurIPS 32",
-                                  "Soto, Bharath, Reimherr and Slavkovic (2022), Shape and structure preserving differential privacy, NeurIPS 35"),
-    gaussian = c("Jiang, Chang, Liu, Ding, Kong and Jiang (2023), Gaussian differential privacy on Riemannian manifolds, NeurIPS 36",
+                                  paste("Soto, Bharath, Reimherr and Slavkovic (2022), Shape and structure preserving",
+                                        "differential privacy, NeurIPS 35")),
+    gaussian = c(paste("Jiang, Chang, Liu, Ding, Kong and Jiang (2023), Gaussian differential privacy on Riemannian",
+                       "manifolds, NeurIPS 36"),
                  "Dong, Roth and Su (2022), doi:10.1111/rssb.12454"),
     wrapped_gaussian = "Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, ICML",
-    adaptive = c("McSherry and Talwar (2007), doi:10.1109/FOCS.2007.66", "Dwork et al. (2006), doi:10.1007/11681878_14"),
+    adaptive = c("McSherry and Talwar (2007), doi:10.1109/FOCS.2007.66",
+                 "Dwork et al. (2006), doi:10.1007/11681878_14"),
     euclidean = , pointwise = , chain = reimherr,
     character()
   )
@@ -222,6 +237,7 @@ moved_ball <- function(r) {
 lattice_option <- function(ask, names) {
   if (ask$numerics != "lattice" && any(names %in% names(ask$options))) {
     sprintf("the option%s for numerics = \"lattice\".",
-            if (length(names) > 1) paste0("s ", paste0("`", names, "`", collapse = " and "), " are") else paste0(" `", names, "` is"))
+            if (length(names) > 1) paste0("s ", paste0("`", names, "`", collapse = " and "), " are") else
+              paste0(" `", names, "` is"))
   }
 }

@@ -84,8 +84,8 @@ wrapped_quadrature <- function(M, sigma, r, law) {
   total
 }
 
-# Mean distance between the release and its target, noise in the tangent space at the public centre: the larger of a target at
-# the centre and one at the edge of the ball.
+# Mean distance between the release and its target, noise in the tangent space at the public centre: the larger of a
+# target at the centre and one at the edge of the ball.
 wrapped_noise_error <- function(M, sigma, law, center, radius) {
   facts <- mf_facts(M)
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
@@ -106,8 +106,8 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
   remember(paste(c("wrapped", M$name, law, unlist(numbers)), collapse = " "), simulated)
 }
 
-# mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to nothing
-# beyond `top`
+# mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to
+# nothing beyond `top`
 radial_mean <- function(M, sigma, power = 1, law = "laplace") {
   facts <- mf_facts(M)
   d <- facts$dimension
@@ -137,10 +137,10 @@ radial_mean <- function(M, sigma, power = 1, law = "laplace") {
   part(function(rho) rho^power) / part(function(rho) 1)
 }
 
-# Geodesic radius around the release of a region for the mean, where noise was added in the tangent space at the public centre
-# and has length at most q with the wanted probability. Both ends of the segment lie within `reach` of the origin there; exp
-# stretches it by no more than the comparison with the least curvature says, up to the first conjugate point (Rauch). NULL beyond,
-# and on manifolds that aren't complete, where the release may have been shortened.
+# Geodesic radius around the release of a region for the mean, where noise was added in the tangent space at the public
+# centre and has length at most q with the wanted probability. Both ends of the segment lie within `reach` of the origin
+# there; exp stretches it by no more than the comparison with the least curvature says, up to the first conjugate point
+# (Rauch). NULL beyond, and on manifolds that aren't complete, where the release may have been shortened.
 wrapped_region <- function(r, q) {
   facts <- mf_facts(r$manifold)
   reach <- r$radius + q
@@ -150,9 +150,10 @@ wrapped_region <- function(r, q) {
        basis = "the noise's law at the public centre, and how much exp can stretch")
 }
 
-# Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid, rounded up.
-# Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over area grows with rho (SPD
-# matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is largest where all are equal).
+# Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid,
+# rounded up. Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over
+# area grows with rho (SPD matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is
+# largest where all are equal).
 radial_quantile <- function(M, energy, level, top) {
   top <- min(top, mf_facts(M)$diameter)
   rho <- seq(0, top, length.out = 20001)[-1]
@@ -208,7 +209,8 @@ no_gaussian <- function(M) {
 check_gaussian_reach <- function(space, sigma) {
   if (radial_far(space, sigma)) {
     abort_riemdp("existence", sprintf(
-      "with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can hold.", sigma
+      paste("with scale %.3g the growth of volume rules the law: most of its mass lies further out than doubles can",
+            "hold."), sigma
     ))
   }
 }

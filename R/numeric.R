@@ -32,7 +32,8 @@ log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p
 
 cache <- new.env(parent = emptyenv())
 
-# `fun()` once for each key; keys and values are made of public numbers alone. A name in an environment has 10,000 bytes at most.
+# `fun()` once for each key; keys and values are made of public numbers alone. A name in an environment has 10,000 bytes
+# at most.
 remember <- function(key, fun) {
   if (nchar(key) > 9000) return(fun())
   if (is.null(cache[[key]])) {

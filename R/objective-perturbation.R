@@ -1,16 +1,18 @@
-# Objective perturbation for linear regression with q responses and d predictors in [-1, 1]: the public rules for its constants, and a
-# model of its error. Everything here is a function of public numbers; proofs in inst/proofs/linear-regression.md. Responses are on a
-# scale on which their public standard deviation is 1.
+# Objective perturbation for linear regression with q responses and d predictors in [-1, 1]: the public rules for its
+# constants, and a model of its error. Everything here is a function of public numbers; proofs in
+# inst/proofs/linear-regression.md. Responses are on a scale on which their public standard deviation is 1.
 
 LOSS_STEP <- 0.04
 LOSS_KNOTS <- 200L
-# What the noise that pays for the solver's error takes of epsilon: eta grows with n, the noise of the mechanism does not
+# What the noise that pays for the solver's error takes of epsilon: eta grows with n, the noise of the mechanism does
+# not
 solver_share <- function(n) min(0.02, max(5e-4, 1e-8 * n))
 # Newton steps before the method whose number of steps is proven takes over
 NEWTON_STEPS <- 60
 NOISE_NORM <- c(vertex = 1, max = 2, length = 3)
 
-# The largest loss with e1 u/2 + (q - 1) log(1 + t g/z) + log(1 + t g') <= k, at 0, .04, ..., 8; NULL where there is none
+# The largest loss with e1 u/2 + (q - 1) log(1 + t g/z) + log(1 + t g') <= k, at 0, .04, ..., 8; NULL where there is
+# none
 shared_loss <- function(k, e1, q, t) .Call(riemdp_shared_loss, k, e1, q, t, LOSS_STEP, LOSS_KNOTS)
 
 # Huber's loss, psi = tau min(1, |e|/tau), for plain accounting e1 + q log(1 + t) <= epsilon
@@ -26,15 +28,17 @@ best_norm <- function(d, q) {
   if (d <= 15 && noise_second_moment("vertex", d, q) < noise_second_moment("max", d, q)) "vertex" else "max"
 }
 
-# ---- nominal errors -------------------------------------------------------------------------------------------------------
+# ---- nominal errors --------------------------------------------------------------------------------------------------
 
-# Lengths and first coordinates of a fixed sample (a Kronecker sequence) of error vectors with independent standardised coordinates
+# Lengths and first coordinates of a fixed sample (a Kronecker sequence) of error vectors with independent standardised
+# coordinates
 nominal_errors <- function(q, tails) {
   remember(paste("errors", q, tails), function() {
     count <- if (q == 1) 1000 else 2000
     first <- c(2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
     u <- if (q == 1) matrix((seq_len(count) - 0.5) / count) else
-      vapply(seq_len(q), function(j) (seq_len(count) * sqrt(first[(j - 1) %% 16 + 1] + 60 * ((j - 1) %/% 16)) + 0.5) %% 1, numeric(count))
+      vapply(seq_len(q), function(j) (seq_len(count) * sqrt(first[(j - 1) %% 16 + 1] + 60 * ((j - 1) %/% 16)) +
+                                      0.5) %% 1, numeric(count))
     e <- if (tails == "normal") stats::qnorm(u) else (stats::qgamma(u, 4) - 4) / 2
     e <- matrix(e, count)
     list(r = sqrt(rowSums(e^2)), first = e[, 1])
@@ -73,7 +77,7 @@ perturbation_error <- function(n, d, q, g, tau, e1, ridge, norm, prior, errors, 
                   s^2 * max(0, spread / kappa^2 - 1) / (n * moment))) + s[1]^2 * bias^2
 }
 
-# ---- the rules ------------------------------------------------------------------------------------------------------------
+# ---- the rules -------------------------------------------------------------------------------------------------------
 
 # Ridge from its share of t: 1/(t ridge_0) = w, the slopes share the rest
 shared_ridge <- function(t, w, d) if (d == 0) 1 / t else c(1 / (w * t), rep(d / ((1 - w) * t), d))
@@ -107,12 +111,14 @@ closed_rule <- function(n, epsilon, d, q) {
 }
 
 # Constants of one fit that is `epsilon`-DP, its solver's share included. `rule`: "closed" as above; "model" minimises
-# perturbation_error() from there; "auto" the model's where it promises MODEL_GAIN less error: in smaller things the closed form is no worse
-# on data that aren't as nominal (over the settings of inst/reproduce/linear-regression.R), in large ones it is. `loss`: "shared", or
-# "huber" for plain accounting with the max norm, to compare. NULL where no loss exists.
+# perturbation_error() from there; "auto" the model's where it promises MODEL_GAIN less error: in smaller things the
+# closed form is no worse on data that aren't as nominal (over the settings of inst/reproduce/linear-regression.R), in
+# large ones it is. `loss`: "shared", or "huber" for plain accounting with the max norm, to compare. NULL where no loss
+# exists.
 MODEL_GAIN <- 0.15
 
-perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", tails = "gamma", prior = nominal_prior(d)) {
+perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", tails = "gamma",
+                              prior = nominal_prior(d)) {
   if (n < 1) return(NULL)
   key <- paste(c("rule", format(c(n, epsilon, d, q, prior), digits = 17), rule, loss, tails), collapse = " ")
   remember(key, function() find_rule(n, epsilon, d, q, rule, loss, tails, prior))
@@ -131,13 +137,14 @@ find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior) {
   }
   best <- if (!huber) start
   if (rule != "closed" || huber) {
-    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber), judge, rule_numbers(start, core, q, huber), q)
+    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber), judge,
+                           rule_numbers(start, core, q, huber), q)
     margin <- if (rule == "auto" && !huber) 1 - MODEL_GAIN else 1
     if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
   }
   if (is.null(best)) return(NULL)
-  c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau), loss = loss,
-               rule = rule, error = judge(best)))
+  c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau),
+               loss = loss, rule = rule, error = judge(best)))
 }
 
 # the constants of the least error by the model, from `first` on; tau stays where responses are
@@ -150,8 +157,8 @@ modelled_rule <- function(constants, judge, first, q) {
   constants(stats::optim(first, target, control = list(maxit = 250, reltol = 1e-4))$par)
 }
 
-# What is searched over: e1's share of `core`, t's of the largest, the intercept's of the leverage (all three by plogis), and log tau. NULL
-# where no loss has these.
+# What is searched over: e1's share of `core`, t's of the largest, the intercept's of the leverage (all three by
+# plogis), and log tau. NULL where no loss has these.
 rule_constants <- function(par, core, d, q, huber) {
   part <- stats::plogis(par[1:3])
   e1 <- part[1] * core
@@ -178,8 +185,9 @@ noise_most <- function(norm, d, q, rate) {
   sqrt(d + 1) * (shape + 40 * sqrt(shape) + 800) / rate
 }
 
-# eta, the gradient norm within which the solver's end lies: four times what rounding may do to a gradient, by public bounds (proof in
-# inst/proofs/linear-regression.md, "Rounding"). `reach` is the most of sum_k F_kj^2 over features, `most` that of a response's length.
+# eta, the gradient norm within which the solver's end lies: four times what rounding may do to a gradient, by public
+# bounds (proof in inst/proofs/linear-regression.md, "Rounding"). `reach` is the most of sum_k F_kj^2 over features,
+# `most` that of a response's length.
 solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output = FALSE) {
   u <- 2^-53
   p <- rule$d + 1
@@ -187,14 +195,15 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
-  4 * (rule$n * sqrt(reach) * (rule$tau * ((rule$q + 15) * u + 2 * (rule$n * u)^2) + residual) + 4 * u * tilt) * (1 + 1e-6)
+  4 * (rule$n * sqrt(reach) * (rule$tau * ((rule$q + 15) * u + 2 * (rule$n * u)^2) + residual) + 4 * u * tilt) *
+    (1 + 1e-6)
 }
 
 kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g))
 
-# One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is done to their
-# responses, none of them longer than REACH. With `output` noise is added to the minimiser, in the
-# ridge's metric, instead of tilting the objective.
+# One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is
+# done to their responses, none of them longer than REACH. With `output` noise is added to the minimiser, in the ridge's
+# metric, instead of tilting the objective.
 release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
@@ -204,8 +213,10 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
 
 draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE) {
   .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, reach),
-        c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * tolerance)), output), in_simulation())
+        c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * tolerance)), output),
+        in_simulation())
 }
 
-# Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay finite
+# Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay
+# finite
 REACH <- 1e6

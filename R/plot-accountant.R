@@ -1,7 +1,7 @@
 # Pictures of prices.
 
-ACCOUNTANT_COLOURS <- c(pld = "#0072B2", rdp = "#D55E00", zcdp = "#009E73", gdp = "#CC79A7", optimal = "#56B4E9", pure = "#000000",
-                        single = "#F0E442", advanced = "#E69F00", clt = "grey60", moments = "grey30")
+ACCOUNTANT_COLOURS <- c(pld = "#0072B2", rdp = "#D55E00", zcdp = "#009E73", gdp = "#CC79A7", optimal = "#56B4E9",
+                        pure = "#000000", single = "#F0E442", advanced = "#E69F00", clt = "grey60", moments = "grey30")
 
 # `ask` may find an event beyond an accountant; such points are left out
 tolerant <- function(x, ask) {
@@ -34,8 +34,8 @@ event_title <- function(text) paste(strwrap(text, 40), collapse = "\n")
 #' Pictures of what events cost
 #'
 #' @param x an event, or what [dp_tradeoff()] or [dp_accountants()] returned.
-#' @param what `"delta"`: epsilon against delta; `"tradeoff"`: the trade-off curve; `"steps"`: epsilon against the number of times
-#'   that the event happens; `"accountants"`: accountants side by side.
+#' @param what `"delta"`: epsilon against delta; `"tradeoff"`: the trade-off curve; `"steps"`: epsilon against the
+#'   number of times that the event happens; `"accountants"`: accountants side by side.
 #' @param delta the delta of `"steps"` and `"accountants"`; the deltas of `"delta"`, where `NULL` is 1e-12 to 1e-2.
 #' @param accountants which ones; `NULL` for the best one (`"delta"`), or all proven ones that apply (`"steps"`).
 #' @param times numbers of repetitions for `"steps"`.
@@ -51,7 +51,8 @@ NULL
 
 #' @rdname plot_accountant
 #' @export
-plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL, accountants = NULL,
+plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "accountants"), delta = NULL,
+                              accountants = NULL,
                           times = c(1, 3, 10, 30, 100, 300, 1000, 3000, 10000), main = NULL, ...) {
   x <- check_event(x)
   if (is.null(main)) main <- event_title(describe_event(x))
@@ -98,16 +99,16 @@ plot.riemdp_accountants <- function(x, main = "Accountants", ...) {
   shown <- shown[order(-shown$epsilon), , drop = FALSE]
   old <- graphics::par(mar = pmax(graphics::par("mar"), c(0, 6, 0, 0)))
   on.exit(graphics::par(old))
-  graphics::barplot(shown$epsilon, names.arg = paste0(shown$accountant, ifelse(shown$proven, "", "*")), horiz = TRUE, las = 1,
-                    xlab = expression(epsilon), main = main, sub = if (!all(shown$proven)) "* no proven bound",
+  graphics::barplot(shown$epsilon, names.arg = paste0(shown$accountant, ifelse(shown$proven, "", "*")), horiz = TRUE,
+                    las = 1, xlab = expression(epsilon), main = main, sub = if (!all(shown$proven)) "* no proven bound",
                     col = ACCOUNTANT_COLOURS[shown$accountant])
   invisible(x)
 }
 
 #' Picture of what is left in a ledger
 #'
-#' The share of the budget that is left after each release, for each data set. Where a data set has parts, it is what its most used part
-#' leaves.
+#' The share of the budget that is left after each release, for each data set. Where a data set has parts, it is what
+#' its most used part leaves.
 #'
 #' @param x a ledger.
 #' @param data_set names of data sets; all of them by default.
@@ -123,15 +124,21 @@ plot.riemdp_ledger <- function(x, data_set = NULL, main = NULL, ...) {
   check_ledger(x)
   history <- ledger_history(x)
   known <- unique(vapply(ledger_accounts(x), `[[`, "", "data_set"))
-  sets <- if (is.null(data_set)) known else vapply(as.list(data_set), check_choice, "", name = "data_set", choices = known)
+  sets <- if (is.null(data_set)) {
+    known
+  } else {
+    vapply(as.list(data_set), check_choice, "", name = "data_set", choices = known)
+  }
   if (!length(sets)) abort_riemdp("argument", "the ledger has no data set yet.")
   curves <- lapply(sets, function(set) share_left(x, history[history$data_set == set, , drop = FALSE]))
   longest <- max(lengths(curves))
   colours <- grDevices::hcl.colors(length(sets), "Dark 3")
   if (is.null(main)) main <- sprintf("Privacy budget left, rule %s", x$rule)
   arguments <- list(...)
-  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left", cex.main = 0.85, xaxt = "n")
-  do.call(graphics::plot.default, c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
+  defaults <- list(xlim = c(0, max(1, longest - 1)), ylim = c(0, 1), xlab = "release", ylab = "share left",
+                   cex.main = 0.85, xaxt = "n")
+  do.call(graphics::plot.default,
+          c(list(NA, main = main), defaults[setdiff(names(defaults), names(arguments))], arguments))
   if (is.null(arguments$xaxt)) graphics::axis(1, unique(round(pretty(c(0, max(1, longest - 1)))))) # releases are whole
   graphics::abline(h = 0, col = "grey60")
   for (i in seq_along(sets)) {
@@ -150,7 +157,9 @@ share_left <- function(ledger, history) {
     cost <- pmin(history[[units[j]]], 4 * limits[j])
     spent <- cumsum(ifelse(is.na(history$part), cost, 0))
     top <- rep(0, nrow(history))
-    for (part in unique(history$part[!is.na(history$part)])) top <- pmax(top, cumsum(ifelse(history$part %in% part, cost, 0)))
+    for (part in unique(history$part[!is.na(history$part)])) {
+      top <- pmax(top, cumsum(ifelse(history$part %in% part, cost, 0)))
+    }
     c(0, spent + top) / limits[j]
   }, numeric(nrow(history) + 1))
   used <- matrix(used, nrow(history) + 1)

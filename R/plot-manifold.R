@@ -1,7 +1,8 @@
-# Pictures in base graphics. One function a manifold knows how to lay out points in the plane; everything else builds on it.
+# Pictures in base graphics. One function a manifold knows how to lay out points in the plane; everything else builds on
+# it.
 
-# list(xy =, depth =, xlab =, ylab =): plane coordinates, on a globe those behind it with depth < 0. `center` is where a globe looks
-# from, or the base of a tangent chart.
+# list(xy =, depth =, xlab =, ylab =): plane coordinates, on a globe those behind it with depth < 0. `center` is where a
+# globe looks from, or the base of a tangent chart.
 layout_points <- function(M, x, center) {
   if (M$name == "sphere" && M$param == 2) {
     turn <- globe_view(center)
@@ -21,7 +22,8 @@ layout_points <- function(M, x, center) {
   a <- mf_coords(M, center, mf_log(M, center, x))
   a <- matrix(a, ncol = mf_facts(M)$dimension)
   list(xy = if (ncol(a) == 1) cbind(a, 0) else a[, 1:2, drop = FALSE],
-       xlab = "tangent coordinate 1 at the centre", ylab = if (ncol(a) == 1) "" else "tangent coordinate 2 at the centre")
+       xlab = "tangent coordinate 1 at the centre",
+       ylab = if (ncol(a) == 1) "" else "tangent coordinate 2 at the centre")
 }
 
 # rotation whose third row is the viewing direction, north up
@@ -47,7 +49,8 @@ backdrop <- function(M, center) {
     list(kind = "grid", xy = q[, 1:2])
   }
   c(lapply(seq(-75, 75, 15) * pi / 180, function(lat) seen(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))),
-    lapply(seq(0, 165, 15) * pi / 180, function(long) seen(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))), edge)
+    lapply(seq(0, 165, 15) * pi / 180, function(long) seen(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))),
+    edge)
 }
 
 # points of the geodesic circle around center in the plane of the first two frame vectors
@@ -57,7 +60,8 @@ circle_points <- function(M, center, radius, m = 181) {
   a <- matrix(0, m, d)
   a[, 1] <- radius * cos(t)
   if (d > 1) a[, 2] <- radius * sin(t)
-  tryCatch(mf_exp(M, center, mf_from_coords(M, center, if (d == 1) as.vector(a) else a)), riemdp_error = function(e) NULL)
+  tryCatch(mf_exp(M, center, mf_from_coords(M, center, if (d == 1) as.vector(a) else a)),
+           riemdp_error = function(e) NULL)
 }
 
 plain_shape <- function(M, x) if (inherits(x, "riemdp_points")) as.array(x) else x
@@ -105,15 +109,16 @@ ellipse_points <- function(P, m = 181) {
 
 #' Pictures of points, means and releases
 #'
-#' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a globe seen from
-#' the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()] (points: coloured from the first
-#' landmark, dark, to the last, light), ellipses of the first two variables for [spd()] (an image of all standard deviations and
-#' correlations for a release with more than two), the plane for [euclidean()], the first two tangent coordinates at the centre
-#' elsewhere.
+#' `plot()` for points ([mf_points()]), Frechet means and private releases. What is drawn depends on the manifold: a
+#' globe seen from the centre for [sphere()] (2), Poincare's disc for [hyperbolic()] (2), outlines for [kendall()]
+#' (points: coloured from the first landmark, dark, to the last, light), ellipses of the first two variables for [spd()]
+#' (an image of all standard deviations and correlations for a release with more than two), the plane for [euclidean()],
+#' the first two tangent coordinates at the centre elsewhere.
 #'
-#' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to it. The lines below
-#' say what its expected error is about: the privacy noise, and the mean of the records moved to the ball, neither clipping nor sampling.
-#' Records are drawn only where the caller hands them over (`records =` of the method for means).
+#' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to
+#' it. The lines below say what its expected error is about: the privacy noise, and the mean of the records moved to the
+#' ball, neither clipping nor sampling. Records are drawn only where the caller hands them over (`records =` of the
+#' method for means).
 #'
 #' @param x an object.
 #' @param records records to draw behind a (non-private) mean.
@@ -136,7 +141,8 @@ blank <- function(x, y, main, axes = TRUE, xlab = "", ylab = "", ...) {
   small <- given$cex.main
   given$cex.main <- NULL
   do.call(graphics::plot.default, c(
-    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab, ylab = ylab), given
+    list(NA, xlim = range(x, na.rm = TRUE), ylim = range(y, na.rm = TRUE), asp = 1, axes = axes, xlab = xlab,
+         ylab = ylab), given
   ))
   wide <- max(0, graphics::strwidth(main, "inches", cex = 1, font = 2)) # strwidth() has par("cex") in it
   middle <- mean(graphics::par("plt")[1:2]) # titles are centred over the plane
@@ -178,8 +184,10 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
     many <- length(labels) > 3
     if (bare) size <- size * legend_fit(if (many) rep(labels[which.max(nchar(labels))], 3) else labels, size)
     wide <- graphics::strwidth(labels, cex = size)
-    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare && !many, ncol = if (bare && many) 3 else 1, cex = size, xpd = NA,
-                     bty = "n", text.width = if (bare && !many) wide else max(wide), col = vapply(shown, `[[`, "", "col"),
+    graphics::legend(if (bare) "bottom" else "topright", labels, horiz = bare && !many,
+                     ncol = if (bare && many) 3 else 1, cex = size, xpd = NA,
+                     bty = "n", text.width = if (bare && !many) wide else max(wide),
+                     col = vapply(shown, `[[`, "", "col"),
                      pch = vapply(shown, function(l) if (l$type == "line") NA_real_ else l$pch, 0),
                      lty = vapply(shown, function(l) if (l$type == "line") l$lty %||% 1 else 0, 0))
   }
@@ -208,8 +216,8 @@ plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
     if (lwds[i] > 1 && !ellipses) graphics::points(o, col = cols[i], pch = 20, cex = 0.6)
   }
   if (length(legend)) {
-    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n", horiz = TRUE, xpd = NA,
-                     cex = legend_fit(legend$label, 1))
+    graphics::legend("top", legend$label, col = legend$col, lwd = lwds[match(legend$col, cols)], bty = "n",
+                     horiz = TRUE, xpd = NA, cex = legend_fit(legend$label, 1))
   }
 }
 
@@ -227,7 +235,8 @@ plot_parametrised <- function(outlines, panels, main, ...) {
     if (panels || i == 1) blank(all[, 1], all[, 2], main, axes = FALSE, ...)
     o <- outlines[[i]]
     to <- o[c(2:k, 1), , drop = FALSE]
-    graphics::segments(o[, 1], o[, 2], to[, 1], to[, 2], col = colours, lwd = if (panels || length(outlines) == 1) 3 else 1)
+    graphics::segments(o[, 1], o[, 2], to[, 1], to[, 2], col = colours,
+                       lwd = if (panels || length(outlines) == 1) 3 else 1)
   }
 }
 
@@ -236,8 +245,8 @@ plot_correlations <- function(P, main) {
   r <- stats::cov2cor(P)
   names <- rownames(P) %||% paste("variable", seq_len(k))
   ramp <- grDevices::colorRampPalette(c("#D55E00", "white", "#0072B2"))(101)
-  graphics::image(seq_len(k), seq_len(k), t(r[k:1, , drop = FALSE]), zlim = c(-1, 1), col = ramp, axes = FALSE, xlab = "",
-                  ylab = "", main = main, asp = 1, cex.main = 0.85)
+  graphics::image(seq_len(k), seq_len(k), t(r[k:1, , drop = FALSE]), zlim = c(-1, 1), col = ramp, axes = FALSE,
+                  xlab = "", ylab = "", main = main, asp = 1, cex.main = 0.85)
   graphics::axis(1, seq_len(k), names, tick = FALSE)
   graphics::axis(2, seq_len(k), rev(names), tick = FALSE, las = 1)
   text <- ifelse(diag(k) == 1, sprintf("sd %.3g", sqrt(diag(P))), sprintf("%.2f", r))
@@ -290,7 +299,8 @@ plot.riemdp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...
   if (inherits(M, "riemdp_spd") && M$param > 2) {
     plot_correlations(x$value, main)
   } else if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
-    plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both, ...)
+    plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both,
+                ...)
   } else {
     edge <- circle_points(M, x$center, x$radius)
     layers <- list(
@@ -312,5 +322,7 @@ caption_below <- function(lines) {
   size <- min(0.65, 0.98 * room / max(graphics::strwidth(lines, "inches", cex = 1), 1e-6))
   middle <- graphics::grconvertX(0.5, "nfc", "user")
   below <- max(graphics::par("mar")[1], 2)
-  for (i in seq_along(lines)) graphics::mtext(lines[i], 1, below - 2.05 + 0.6 * i, at = middle, cex = size * graphics::par("cex"), col = "grey30")
+  for (i in seq_along(lines)) {
+    graphics::mtext(lines[i], 1, below - 2.05 + 0.6 * i, at = middle, cex = size * graphics::par("cex"), col = "grey30")
+  }
 }

@@ -4,12 +4,10 @@
 ramp_colours <- function(n) grDevices::hcl.colors(max(n, 2), "Viridis")[seq_len(n)]
 
 #' @rdname regression-methods
-#' @param which `"curve"`: records and fitted geodesic (a globe for the sphere, Poincare's disc, outlines for planar shapes,
-#'   ellipses along the predictor for positive definite matrices, the plane, else two tangent coordinates); with several
-#'   predictors
-#'   the fitted points. `"residuals"`: distances against the predictor (or the order of records), with the .95 quantile of the
-#'   normal
-#'   model, and the squared distances against their chi-squared quantiles.
+#' @param which `"curve"`: records and fitted geodesic (a globe for the sphere, Poincare's disc, outlines for planar
+#'   shapes, ellipses along the predictor for positive definite matrices, the plane, else two tangent coordinates); with
+#'   several predictors the fitted points. `"residuals"`: distances against the predictor (or the order of records),
+#'   with the .95 quantile of the normal model, and the squared distances against their chi-squared quantiles.
 #' @param n points drawn along the curve.
 #' @param main title.
 #' @export
@@ -53,10 +51,11 @@ plot_curve <- function(fit, n, main, ...) {
   } else {
     list(x = as.array(line$points), type = "line", col = COLOURS[["mean"]], label = "fitted geodesic")
   }
-  layers <- list(list(x = as.array(records), type = "points", col = COLOURS[["record"]], pch = 20, label = "records"), fitted)
+  layers <- list(list(x = as.array(records), type = "points", col = COLOURS[["record"]], pch = 20, label = "records"),
+                 fitted)
   if (!is.null(line)) {
-    layers <- c(layers, list(list(x = as.array(line$points[1]), type = "points", col = COLOURS[["mean"]], pch = 19, cex = 1.3,
-                                  label = sprintf("%s = %s", colnames(x), format(line$x[1], digits = 3)))))
+    layers <- c(layers, list(list(x = as.array(line$points[1]), type = "points", col = COLOURS[["mean"]], pch = 19,
+                                  cex = 1.3, label = sprintf("%s = %s", colnames(x), format(line$x[1], digits = 3)))))
   }
   plot_layers(M, layers, middle, main, TRUE, ...)
 }
@@ -66,8 +65,8 @@ curve_middle <- function(fit, x) {
   as_single(curve_points(fit, matrix(apply(x, 2, function(a) mean(range(a))), 1)))
 }
 
-# Ellipses set along the predictor: records in grey, fitted ones at even steps. With several predictors a few records, in their
-# order, and their fitted values.
+# Ellipses set along the predictor: records in grey, fitted ones at even steps. With several predictors a few records,
+# in their order, and their fitted values.
 plot_ellipses_along <- function(fit, x, records, main, ...) {
   steps <- 7
   k <- fit$manifold$param
@@ -83,14 +82,15 @@ plot_ellipses_along <- function(fit, x, records, main, ...) {
   fitted <- as.array(if (is.null(line)) fit$fitted.values else line$points)
   given <- as.array(records)
   shape <- function(a, i) ellipse_points(matrix(a[, , i], k))
-  outlines <- c(lapply(seq_along(at), function(i) shape(given, i)), lapply(seq_along(goal), function(i) shape(fitted, i)))
+  outlines <- c(lapply(seq_along(at), function(i) shape(given, i)),
+                lapply(seq_along(goal), function(i) shape(fitted, i)))
   size <- stats::quantile(vapply(outlines, function(o) max(abs(o)), 0), 0.9)
   across <- if (is.null(line)) length(few) else steps
   wide <- max(diff(range(at)), 1e-300) / (2.2 * across) / size
   graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * steps),
                          ylim = c(-1, 1.2) * max(vapply(outlines, function(o) max(abs(o[, 2])), 0)),
-                         xlab = if (is.null(line)) "record" else colnames(x), ylab = if (k > 1) "variable 2" else "", main = main,
-                         cex.main = 0.85, ...)
+                         xlab = if (is.null(line)) "record" else colnames(x), ylab = if (k > 1) "variable 2" else "",
+                         main = main, cex.main = 0.85, ...)
   draw <- function(o, centre, col, lwd) graphics::lines(centre + wide * o[, 1], o[, 2], col = col, lwd = lwd)
   pale <- grDevices::adjustcolor(COLOURS[["record"]], min(1, 12 / length(at) + 0.15))
   for (i in seq_along(at)) draw(outlines[[i]], at[i], pale, 1)
@@ -113,7 +113,8 @@ plot_outlines_along <- function(fit, x, records, main, ...) {
   cols <- ramp_colours(length(front))
   for (i in seq_along(front)) graphics::lines(rbind(front[[i]], front[[i]][1, ]), col = cols[i], lwd = 2)
   if (!is.null(line)) {
-    graphics::legend("topright", format(line$x, digits = 3), col = cols, lwd = 2, bty = "n", title = colnames(x), cex = 0.8)
+    graphics::legend("topright", format(line$x, digits = 3), col = cols, lwd = 2, bty = "n", title = colnames(x),
+                     cex = 0.8)
   }
 }
 
@@ -126,18 +127,19 @@ plot_residuals <- function(fit, main, ...) {
   on.exit(graphics::par(old))
   bound <- fit$sigma * sqrt(stats::qchisq(0.95, d))
   graphics::plot.default(at, size, ylim = c(0, max(size, bound, na.rm = TRUE)), pch = 20, col = COLOURS[["record"]],
-                         xlab = if (ncol(x) == 1) colnames(x) else "record", ylab = "distance from the prediction", main = main,
-                         cex.main = 0.85, ...)
+                         xlab = if (ncol(x) == 1) colnames(x) else "record", ylab = "distance from the prediction",
+                         main = main, cex.main = 0.85, ...)
   if (is.finite(bound)) {
     graphics::abline(h = bound, lty = 2, col = COLOURS[["mean"]])
-    graphics::mtext(".95 quantile of the normal model", side = 3, adj = 1, line = 0.2, cex = 0.7, col = COLOURS[["mean"]])
+    graphics::mtext(".95 quantile of the normal model", side = 3, adj = 1, line = 0.2, cex = 0.7,
+                    col = COLOURS[["mean"]])
   }
   scaled <- sort((size / fit$sigma)^2)
   if (length(scaled) == length(size) && all(is.finite(scaled))) {
     q <- stats::qchisq(stats::ppoints(length(scaled)), d)
     graphics::plot.default(q, scaled, pch = 20, col = COLOURS[["record"]],
-                           xlab = sprintf("chi-squared quantiles (%d)", as.integer(d)), ylab = "squared distance / variance",
-                           main = "")
+                           xlab = sprintf("chi-squared quantiles (%d)", as.integer(d)),
+                           ylab = "squared distance / variance", main = "")
     graphics::abline(0, 1, col = COLOURS[["mean"]])
   }
 }

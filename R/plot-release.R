@@ -28,8 +28,9 @@ plot.riemdp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 
   for (what in against) {
     e <- plan_errors(x, what, points)
     colours <- rep_len(riemdp_colours(7), length(drawn))
-    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5, col = colours,
-                      xlab = if (what == "n") "number of records" else "epsilon", ylab = "expected error of the privacy noise", ...)
+    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5,
+                      col = colours, xlab = if (what == "n") "number of records" else "epsilon",
+                      ylab = "expected error of the privacy noise", ...)
     graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
     graphics::abline(v = if (what == "n") ask$n else ask$total, lty = 3, col = "grey80")
     graphics::legend("bottomleft", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
@@ -47,7 +48,8 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
     table <- made_by_dp_lm(cbind(tidy(x), confint(x, level = level)))
     at <- rev(seq_len(nrow(table)))
     limits <- range(0, table$estimate, table[[5]], table[[6]], finite = TRUE)
-    graphics::plot(limits, range(at), type = "n", yaxt = "n", xlab = "released coefficient, and what noise may have added", ylab = "",
+    graphics::plot(limits, range(at), type = "n", yaxt = "n",
+                   xlab = "released coefficient, and what noise may have added", ylab = "",
                    bty = "n", main = paste(deparse(x$formula, 500L), collapse = " "))
     graphics::axis(2, at, rownames(table), las = 1, tick = FALSE, cex.axis = 0.8)
     graphics::abline(v = 0, lty = 3, col = "grey50")
@@ -61,7 +63,8 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
     design <- cbind(1, u)
     value <- as_matrix_value(x)
     cov <- noise_covariance(x)
-    width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)), numeric(101))
+    width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)),
+                    numeric(101))
     fit <- design %*% value
     q <- ncol(value)
     old <- graphics::par(mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
@@ -71,10 +74,11 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
     for (j in seq_len(q)) {
       low <- fit[, j] - width[, j]
       high <- fit[, j] + width[, j]
-      graphics::plot(range(u), range(fit[, j], low, high, finite = TRUE), type = "n", xlab = names(x$spec$predictors)[1],
-                     ylab = colnames(value)[j], bty = "n", ...)
+      graphics::plot(range(u), range(fit[, j], low, high, finite = TRUE), type = "n",
+                     xlab = names(x$spec$predictors)[1], ylab = colnames(value)[j], bty = "n", ...)
       if (all(is.finite(width[, j]))) {
-        graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA, col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))
+        graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA,
+                          col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))
       }
       graphics::lines(u, fit[, j], col = COLOURS[["release"]], lwd = 2)
     }
@@ -95,14 +99,15 @@ plot.riemdp_lm_plan <- function(x, ...) {
   graphics::abline(v = attr(x, "signal"), lty = 3, col = "grey50")
   graphics::points(show$expected_error, at, pch = ifelse(show$chosen, 19, 21), col = COLOURS[["release"]])
   graphics::points(show$high, at, pch = 4, col = COLOURS[["mean"]])
-  graphics::legend("bottomright", c("at the guess of R-squared", "at .95", "constant fit"), pch = c(19, 4, NA), lty = c(NA, NA, 3),
-                   col = c(COLOURS[["release"]], COLOURS[["mean"]], "grey50"), bty = "n", cex = 0.8)
+  graphics::legend("bottomright", c("at the guess of R-squared", "at .95", "constant fit"), pch = c(19, 4, NA),
+                   lty = c(NA, NA, 3), col = c(COLOURS[["release"]], COLOURS[["mean"]], "grey50"), bty = "n", cex = 0.8)
   invisible(x)
 }
 
 #' Trace of a private run
 #'
-#' Draws the length of the noisy gradient against the step, noisy quantities only, and as a dotted line the length that noise alone would have.
+#' Draws the length of the noisy gradient against the step, noisy quantities only, and as a dotted line the length that
+#' noise alone would have.
 #'
 #' @param x a release of [dp_optimize()].
 #' @param main title.
@@ -114,16 +119,19 @@ plot.riemdp_lm_plan <- function(x, ...) {
 plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) {
   noise <- x$sd * sqrt(mf_facts(x$manifold)$dimension)
   given <- list(...)
-  looks <- list(type = "l", xlab = "step", ylab = "", ylim = range(0, noise, x$trace$gradient_norm), lwd = 2, col = riemdp_colours(1))
-  do.call(graphics::plot.default, c(list(x$trace$step, x$trace$gradient_norm, main = main), looks[setdiff(names(looks), names(given))], given))
+  looks <- list(type = "l", xlab = "step", ylab = "", ylim = range(0, noise, x$trace$gradient_norm), lwd = 2,
+                col = riemdp_colours(1))
+  do.call(graphics::plot.default,
+          c(list(x$trace$step, x$trace$gradient_norm, main = main), looks[setdiff(names(looks), names(given))], given))
   graphics::abline(h = noise, lty = 3, lwd = 2, col = "grey40")
   invisible(x)
 }
 
 #' Picture of a private geodesic regression
 #'
-#' The released curve over the public range, with the public ball of the foot point: on a globe for the sphere, in Poincare's disc,
-#' ellipses along the predictor for positive definite matrices, outlines for planar shapes. Public and released quantities only.
+#' The released curve over the public range, with the public ball of the foot point: on a globe for the sphere, in
+#' Poincare's disc, ellipses along the predictor for positive definite matrices, outlines for planar shapes. Public and
+#' released quantities only.
 #'
 #' @param x a release of [dp_regression()] with one predictor.
 #' @param main title.
@@ -191,8 +199,8 @@ plot_ellipse_row <- function(M, points, at, name, main, ...) {
   outlines <- lapply(seq_along(at), function(i) ellipse_points(matrix(plain_shape(M, points)[, , i], k)))
   size <- max(vapply(outlines, function(o) max(abs(o)), 0))
   wide <- diff(range(at)) / (2.2 * length(at)) / size
-  graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size, xlab = name,
-                         ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
+  graphics::plot.default(NA, xlim = range(at) + c(-1, 1) * diff(range(at)) / (1.8 * length(at)), ylim = c(-1, 1) * size,
+                         xlab = name, ylab = if (k > 1) "variable 2" else "", main = main, cex.main = 0.85, ...)
   for (i in seq_along(at)) {
     graphics::lines(at[i] + wide * outlines[[i]][, 1], outlines[[i]][, 2], col = COLOURS[["release"]], lwd = 2.5)
   }

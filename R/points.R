@@ -1,47 +1,53 @@
-# One vector class of points: a character vector whose elements are the records themselves, as texts that no method needs to
-# have seen, with attribute "manifold", on top of vctrs.
+# One vector class of points: a character vector whose elements are the records themselves, as texts that no method
+# needs to have seen, with attribute "manifold", on top of vctrs.
 #
-# A data frame's column meets a great deal of code that knows nothing of classes: for (), ifelse(), unlist(), match(), the C code of
-# model.frame() and complete.cases(), data.table. Such code takes elements of the underlying vector for the values. So the
-# underlying elements have to be the values, or points are silently mixed up:
-# * row numbers into a matrix that is kept elsewhere (the first form of this class) are no values: mean() of them is a number;
-# * an n x m matrix is a sample of n m numbers to whoever counts by length(): unlist(), ifelse(), tapply(), lm(), data.table;
-# * the fields of a vctrs record are m vectors of length n, a list of length m: data.table and model.frame() count m records;
-# * a list of n records is refused by model.frame(), complete.cases() and as a key of data.table, and flattened by unlist().
-# Of R's atomic types one can hold a whole record in an element, the string. A text (src/ffi/ffi_points_vector.c) is exact, has a
-# check, and knows its kind and manifold: an element that ends up in a vector of another manifold is an error and no point there.
-# Where a class is dropped, texts are left, never numbers, and mf_points() and the geometry take those as the points that they are.
+# A data frame's column meets a great deal of code that knows nothing of classes: for (), ifelse(), unlist(), match(),
+# the C code of model.frame() and complete.cases(), data.table. Such code takes elements of the underlying vector for
+# the values. So the underlying elements have to be the values, or points are silently mixed up:
+# * row numbers into a matrix that is kept elsewhere (the first form of this class) are no values: mean() of them is a
+#   number;
+# * an n x m matrix is a sample of n m numbers to whoever counts by length(): unlist(), ifelse(), tapply(), lm(),
+#   data.table;
+# * the fields of a vctrs record are m vectors of length n, a list of length m: data.table and model.frame() count m
+#   records;
+# * a list of n records is refused by model.frame(), complete.cases() and as a key of data.table, and flattened by
+# unlist(). Of R's atomic types one can hold a whole record in an element, the string. A text
+# (src/ffi/ffi_points_vector.c) is exact, has a check, and knows its kind and manifold: an element that ends up in a
+# vector of another manifold is an error and no point there. Where a class is dropped, texts are left, never numbers,
+# and mf_points() and the geometry take those as the points that they are.
 #
-# Texts alone would be slow (2 microseconds a record to make). The vector is one of R's alternative representations: it holds the
-# n x m matrix that the kernels want, and texts are made when code without knowledge of points asks for them. vctrs is told of
-# the matrix (vec_proxy), so its verbs, and with them dplyr and tidyr, make none.
+# Texts alone would be slow (2 microseconds a record to make). The vector is one of R's alternative representations: it
+# holds the n x m matrix that the kernels want, and texts are made when code without knowledge of points asks for them.
+# vctrs is told of the matrix (vec_proxy), so its verbs, and with them dplyr and tidyr, make none.
 #
 # Tangent vectors that belong to such points have class c("riemdp_tangents", "riemdp_points", "vctrs_vctr").
 
 #' Points as a vector
 #'
-#' A vector class of points on a manifold: its length is the number of records, so points can be a column of a data frame, tibble
-#' or data.table, the left side of a formula, and go through [subset()], [merge()], [rbind()], [model.frame()] and the verbs of
-#' dplyr and tidyr. Every function that takes points takes this form as well as the plain ones.
+#' A vector class of points on a manifold: its length is the number of records, so points can be a column of a data
+#' frame, tibble or data.table, the left side of a formula, and go through [subset()], [merge()], [rbind()],
+#' [model.frame()] and the verbs of dplyr and tidyr. Every function that takes points takes this form as well as the
+#' plain ones.
 #'
-#' Points of one manifold can be put together, compared with `==` and `!=`, matched, counted and looked up; two are equal if the same
-#' numbers are stored (on [kendall()] and [grassmann()] one point has many forms, which differ). Names are kept, `NA` is a missing
-#' point. Points have no order and no arithmetic: `sort()`, `<`, `+`, `sum()`, `lm()` and the like are errors, and so is
-#' putting points of different manifolds, or points and tangent vectors, into one vector.
+#' Points of one manifold can be put together, compared with `==` and `!=`, matched, counted and looked up; two are
+#' equal if the same numbers are stored (on [kendall()] and [grassmann()] one point has many forms, which differ). Names
+#' are kept, `NA` is a missing point. Points have no order and no arithmetic: `sort()`, `<`, `+`, `sum()`, `lm()` and
+#' the like are errors, and so is putting points of different manifolds, or points and tangent vectors, into one vector.
 #'
-#' `mean()`, `median()` and `weighted.mean()` give the Frechet mean or median as a point, so that they can stand in `tapply()`,
-#' `aggregate()` or `summarise()`. [frechet_mean()] gives the same point with what is to be known about it: whether iterations
-#' converged, whether it is unique, the variance. None of them is private: see [dp_mean()].
+#' `mean()`, `median()` and `weighted.mean()` give the Frechet mean or median as a point, so that they can stand in
+#' `tapply()`, `aggregate()` or `summarise()`. [frechet_mean()] gives the same point with what is to be known about it:
+#' whether iterations converged, whether it is unique, the variance. None of them is private: see [dp_mean()].
 #'
-#' `as.character()` gives each point as a text that holds it exactly, with a check, and belongs to its manifold; so points can go
-#' through files of text, and `mf_points()` reads them. The same texts are what remains where R itself drops the class, as in
-#' `for (p in y)`, `unlist()` or `sapply(y, identity)`; functions on the manifold take them as points, private ones do not.
+#' `as.character()` gives each point as a text that holds it exactly, with a check, and belongs to its manifold; so
+#' points can go through files of text, and `mf_points()` reads them. The same texts are what remains where R itself
+#' drops the class, as in `for (p in y)`, `unlist()` or `sapply(y, identity)`; functions on the manifold take them as
+#' points, private ones do not.
 #'
 #' @param x records in any shape that functions on `M` accept, checked; or texts of points.
 #' @param M a manifold.
-#' @return An object of class `riemdp_points`. [as.matrix()] gives its n x m matrix of stored numbers (matrices by columns, complex
-#'   landmarks as real, imaginary, ...), `as.array()` the plain shape of the manifold: a matrix with records as rows, a
-#'   k x k x n or n x p x N array, or a complex k x n matrix.
+#' @return An object of class `riemdp_points`. [as.matrix()] gives its n x m matrix of stored numbers (matrices by
+#'   columns, complex landmarks as real, imaginary, ...), `as.array()` the plain shape of the manifold: a matrix with
+#'   records as rows, a k x k x n or n x p x N array, or a complex k x n matrix.
 #' @examples
 #' M <- spd(2)
 #' y <- mf_points(wishart_spd[, , 1:4], M)
@@ -134,7 +140,7 @@ as.matrix.riemdp_points <- function(x, ...) {
   rows
 }
 
-# ---- vctrs -------------------------------------------------------------------------------------------------------------
+# ---- vctrs -----------------------------------------------------------------------------------------------------------
 
 # vctrs may write into a proxy: + 0 makes it a copy, and -0 the 0 to which it is equal
 #' @export
@@ -196,12 +202,13 @@ same_points <- function(x, y) is_tangents(x) == is_tangents(y) && identical(attr
 
 abort_points <- function(what) {
   abort_riemdp("unsupported", paste0(
-    "points on a manifold have ", what, ": use mf_dist(), mf_log(), mf_exp() and frechet_mean(), or mf_coords() for numbers in a ",
+    "points on a manifold have ", what,
+    ": use mf_dist(), mf_log(), mf_exp() and frechet_mean(), or mf_coords() for numbers in a ",
     "tangent space."
   ))
 }
 
-# ---- parts and wholes --------------------------------------------------------------------------------------------------
+# ---- parts and wholes ------------------------------------------------------------------------------------------------
 
 # the points at these positions; NA is a missing one
 take <- function(x, at) {
@@ -219,7 +226,9 @@ positions <- function(x, i) {
 
 #' @export
 `[.riemdp_points` <- function(x, i, ..., drop = TRUE) {
-  if (...length() > 0) abort_riemdp("argument", "points are a vector: one subscript takes some of them, as.matrix() gives numbers.")
+  if (...length() > 0) {
+    abort_riemdp("argument", "points are a vector: one subscript takes some of them, as.matrix() gives numbers.")
+  }
   if (missing(i)) x else take(x, positions(x, i))
 }
 
@@ -231,7 +240,9 @@ positions <- function(x, i) {
 }
 
 #' @export
-`$.riemdp_points` <- function(x, name) abort_riemdp("argument", "points have no parts with names: as.matrix() gives numbers.")
+`$.riemdp_points` <- function(x, name) {
+  abort_riemdp("argument", "points have no parts with names: as.matrix() gives numbers.")
+}
 
 # values of any shape in which points may come; beyond the end the vector grows, as any other does
 #' @export
@@ -258,7 +269,9 @@ positions <- function(x, i) {
 }
 
 #' @export
-`length<-.riemdp_points` <- function(x, value) x[seq_len(check_count(value, "length", least = 0, most = .Machine$integer.max))]
+`length<-.riemdp_points` <- function(x, value) {
+  x[seq_len(check_count(value, "length", least = 0, most = .Machine$integer.max))]
+}
 
 #' @export
 `names<-.riemdp_points` <- function(x, value) {
@@ -281,7 +294,9 @@ like_points <- function(value, x) {
 
 check_same_manifold <- function(parts) {
   same <- vapply(parts, function(p) inherits(p, "riemdp_points") && same_points(p, parts[[1]]), logical(1))
-  if (!all(same)) abort_riemdp("shape", "only points of the same manifold, or tangent vectors of the same, can be put together.")
+  if (!all(same)) {
+    abort_riemdp("shape", "only points of the same manifold, or tangent vectors of the same, can be put together.")
+  }
 }
 
 #' @export
@@ -323,11 +338,12 @@ all.equal.riemdp_points <- function(target, current, ...) {
   all.equal(as.matrix(target), as.matrix(current), ...)
 }
 
-# ---- what points are not -----------------------------------------------------------------------------------------------
+# ---- what points are not ---------------------------------------------------------------------------------------------
 
 #' @export
 Ops.riemdp_points <- function(e1, e2) {
-  if (!.Generic %in% c("==", "!=") || nargs() != 2) abort_points("no arithmetic and no order") # nolint: object_usage_linter.
+  known <- .Generic %in% c("==", "!=") # nolint: object_usage_linter.
+  if (!known || nargs() != 2) abort_points("no arithmetic and no order")
   if (inherits(e1, "riemdp_points")) e2 <- like_points(e2, e1) else e1 <- like_points(e1, e2)
   if (length(e1) != length(e2) && min(length(e1), length(e2)) != 1) {
     abort_riemdp("shape", "there must be as many points on both sides, or one on either.")
@@ -385,7 +401,7 @@ wilcox.test.riemdp_points <- function(x, ...) abort_points("no order")
 #' @export
 kruskal.test.riemdp_points <- wilcox.test.riemdp_points
 
-# ---- middle ------------------------------------------------------------------------------------------------------------
+# ---- middle ----------------------------------------------------------------------------------------------------------
 
 # one point, missing where a record is
 middle <- function(x, f, na.rm, ...) {
@@ -398,7 +414,7 @@ middle <- function(x, f, na.rm, ...) {
   mf_points(behind_many(M, f(x, M, ...)$mean), M)
 }
 
-# ---- texts and pictures ------------------------------------------------------------------------------------------------
+# ---- texts and pictures ----------------------------------------------------------------------------------------------
 
 # factor() keeps texts as levels of whole numbers
 #' @export
@@ -475,13 +491,13 @@ as.data.frame.riemdp_points <- function(x, row.names = NULL, optional = FALSE, .
 #'
 #' Draws that follow [set.seed()], like [rnorm()]. For data, examples and tests; private noise never comes from here.
 #'
-#' @param M a manifold. Its help page states the law of its random points: uniform where the manifold is compact, exp of a
-#'   Gaussian tangent vector at the reference point elsewhere, standard normal on [euclidean()].
+#' @param M a manifold. Its help page states the law of its random points: uniform where the manifold is compact, exp of
+#'   a Gaussian tangent vector at the reference point elsewhere, standard normal on [euclidean()].
 #' @param n number of draws.
 #' @param sd standard deviation of each orthonormal coordinate of the tangent vector.
 #' @param p a point, or n points.
-#' @return `mf_random()`: n points in the plain shape of the manifold. `mf_random_tangent()`: n tangent vectors at `p`, Gaussian
-#'   and isotropic.
+#' @return `mf_random()`: n points in the plain shape of the manifold. `mf_random_tangent()`: n tangent vectors at `p`,
+#'   Gaussian and isotropic.
 #' @examples
 #' set.seed(1)
 #' mf_random(sphere(2), 3)
@@ -498,7 +514,8 @@ mf_random <- function(M, n, sd = 1) {
   }
   if (inherits(M, "riemdp_custom")) {
     if (is.null(M$functions$random)) {
-      abort_riemdp("unsupported", "this manifold has no law of random points: give manifold_custom() a `random` function.")
+      abort_riemdp("unsupported",
+                   "this manifold has no law of random points: give manifold_custom() a `random` function.")
     }
     return(M$functions$random(n))
   }

@@ -18,10 +18,13 @@ read_landmarks <- function(x, name) {
     y <- array(as.double(x), c(d[1], 2, if (length(d) == 3) d[3] else 1))
     z <- matrix(complex(real = y[, 1, ], imaginary = y[, 2, ]), d[1])
   } else {
-    abort_riemdp("shape", sprintf("`%s` must hold landmarks: a complex vector, a complex k x n matrix, a k x 2 matrix or a k x 2 x n array.", name))
+    abort_riemdp("shape", sprintf(paste("`%s` must hold landmarks: a complex vector, a complex k x n matrix, a k x 2",
+                                        "matrix or a k x 2 x n array."), name))
   }
   if (nrow(z) < 3) abort_riemdp("shape", sprintf("`%s` must have at least three landmarks.", name))
-  if (!all(is.finite(Re(z)) & is.finite(Im(z)))) abort_riemdp("not_finite", sprintf("`%s` must hold finite numbers only.", name))
+  if (!all(is.finite(Re(z)) & is.finite(Im(z)))) {
+    abort_riemdp("not_finite", sprintf("`%s` must hold finite numbers only.", name))
+  }
   z
 }
 
@@ -44,25 +47,28 @@ on_landmarks <- function(x, name, f) {
 
 #' Smoothing of a released outline
 #'
-#' Local linear regression of landmarks along their outline, for shapes whose landmarks follow a curve in order. A function of the
-#' release and of public settings only, so a release keeps its guarantee, and says that it was post-processed.
+#' Local linear regression of landmarks along their outline, for shapes whose landmarks follow a curve in order. A
+#' function of the release and of public settings only, so a release keeps its guarantee, and says that it was
+#' post-processed.
 #'
 #' At landmark j, the line \eqn{a + b (t - t_j)} is fitted to each coordinate with Epanechnikov weights
-#' \eqn{1 - ((t_i - t_j)/h)^2} for \eqn{|t_i - t_j| < h}, and a is the smoothed value (Fan and Gijbels 1996). On a closed outline
-#' t runs round, and differences are taken the shorter way. Constants are reproduced exactly, and lines are wherever the window
-#' sees one.
+#' \eqn{1 - ((t_i - t_j)/h)^2} for \eqn{|t_i - t_j| < h}, and a is the smoothed value (Fan and Gijbels 1996). On a
+#' closed outline t runs round, and differences are taken the shorter way. Constants are reproduced exactly, and lines
+#' are wherever the window sees one.
 #'
-#' Without a bandwidth the one with the least leave-one-out error on the grid `2^(0:12/3) * 1.5/k` below .25 is taken: a choice
-#' from the release itself. Noise of a released shape isn't independent from landmark to landmark, so this is a rule of thumb.
+#' Without a bandwidth the one with the least leave-one-out error on the grid `2^(0:12/3) * 1.5/k` below .25 is taken: a
+#' choice from the release itself. Noise of a released shape isn't independent from landmark to landmark, so this is a
+#' rule of thumb.
 #'
-#' @param x a release of [dp_mean()] on [kendall()], or landmarks: a complex vector, a complex k x n matrix, a k x 2 matrix or a
-#'   k x 2 x n array.
-#' @param bandwidth half the width h of the window as a share of the whole outline, from above 1/k (index) to .5; or `NULL`.
+#' @param x a release of [dp_mean()] on [kendall()], or landmarks: a complex vector, a complex k x n matrix, a k x 2
+#'   matrix or a k x 2 x n array.
+#' @param bandwidth half the width h of the window as a share of the whole outline, from above 1/k (index) to .5; or
+#'   `NULL`.
 #' @param closed whether the last landmark is followed by the first.
-#' @param position `"index"`: landmarks are equally far apart in t; `"arclength"`: in proportion to the lengths of the outline's
-#'   edges, those of `x` itself.
-#' @return As `x`: for a release, the release with the smoothed shape (centred and of size 1) as `value`, the bandwidth in
-#'   `smoothing` and a line in `post_processed`; for landmarks, the smoothed landmarks.
+#' @param position `"index"`: landmarks are equally far apart in t; `"arclength"`: in proportion to the lengths of the
+#'   outline's edges, those of `x` itself.
+#' @return As `x`: for a release, the release with the smoothed shape (centred and of size 1) as `value`, the bandwidth
+#'   in `smoothing` and a line in `post_processed`; for landmarks, the smoothed landmarks.
 #' @references
 #' Fan, J. and Gijbels, I. (1996). *Local Polynomial Modelling and Its Applications*. Chapman and Hall.
 #' \doi{10.1201/9780203748725}
@@ -96,8 +102,9 @@ smooth_outline <- function(x, bandwidth = NULL, closed = TRUE, position = c("ind
   })
   if (!inherits(x, "riemdp_release")) return(value)
   value <- mf_project(x$manifold, value)
-  out <- post_processed(x, value, sprintf("local linear smoothing of the outline, Epanechnikov kernel, bandwidth %.4g (%s)", used,
-                                          if (is.null(bandwidth)) "chosen from the release" else "given"))
+  out <- post_processed(x, value,
+                        sprintf("local linear smoothing of the outline, Epanechnikov kernel, bandwidth %.4g (%s)", used,
+                                if (is.null(bandwidth)) "chosen from the release" else "given"))
   out$smoothing <- list(kernel = "Epanechnikov", bandwidth = used, closed = closed, position = position)
   out
 }
@@ -141,25 +148,26 @@ smooth_curve <- function(z, bandwidth, closed, position) {
     }, numeric(1))
     bandwidth <- if (any(is.finite(error))) grid[which.min(error)] else grid[1]
   } else if (!(bandwidth * k > 1)) {
-    abort_riemdp("argument", sprintf("`bandwidth` must be above 1/k = %.4g: the window must hold a landmark's neighbours.", 1 / k))
+    abort_riemdp("argument",
+                 sprintf("`bandwidth` must be above 1/k = %.4g: the window must hold a landmark's neighbours.", 1 / k))
   }
   list(value = drop(smoother_matrix(t, bandwidth, closed) %*% z), bandwidth = bandwidth)
 }
 
 #' Shapes turned to a template
 #'
-#' Turns configurations of landmarks to a public template, for display. A shape is the same however it lies, so the released
-#' point stays the same; a function of the release and of public things only, so a release keeps its guarantee.
+#' Turns configurations of landmarks to a public template, for display. A shape is the same however it lies, so the
+#' released point stays the same; a function of the release and of public things only, so a release keeps its guarantee.
 #'
-#' @param x a release of [dp_mean()] on [kendall()], or landmarks: a complex vector, a complex k x n matrix, a k x 2 matrix or a
-#'   k x 2 x n array.
-#' @param template a public configuration, complex vector or k x 2 matrix, or a release. A non-private [frechet_mean()] is refused
-#'   beside a release.
-#' @param scale `FALSE`: turned only, the template taken as centred. `TRUE`: also moved and scaled to the template's position
-#'   and size (least squares), so that it can be drawn over it.
+#' @param x a release of [dp_mean()] on [kendall()], or landmarks: a complex vector, a complex k x n matrix, a k x 2
+#'   matrix or a k x 2 x n array.
+#' @param template a public configuration, complex vector or k x 2 matrix, or a release. A non-private [frechet_mean()]
+#'   is refused beside a release.
+#' @param scale `FALSE`: turned only, the template taken as centred. `TRUE`: also moved and scaled to the template's
+#'   position and size (least squares), so that it can be drawn over it.
 #' @return As `x`; for a release, with the turned configuration as `value` and a line in `post_processed`.
-#' @references Goodall, C. (1991). Procrustes methods in the statistical analysis of shape. *Journal of the Royal Statistical
-#'   Society B* 53, 285-339. \doi{10.1111/j.2517-6161.1991.tb01825.x}
+#' @references Goodall, C. (1991). Procrustes methods in the statistical analysis of shape. *Journal of the Royal
+#'   Statistical Society B* 53, 285-339. \doi{10.1111/j.2517-6161.1991.tb01825.x}
 #' @seealso [smooth_outline()]
 #' @examples
 #' x <- callosa[, , 2]
@@ -182,7 +190,9 @@ align_shapes <- function(x, template, scale = FALSE) {
   to <- to - centre
   if (!(sum(Mod(to)^2) > 0)) abort_riemdp("zero_size", "the landmarks of `template` must not all coincide.")
   value <- on_landmarks(x, "x", function(z) {
-    if (nrow(z) != length(to)) abort_riemdp("shape", sprintf("`template` has %d landmarks, `x` has %d.", length(to), nrow(z)))
+    if (nrow(z) != length(to)) {
+      abort_riemdp("shape", sprintf("`template` has %d landmarks, `x` has %d.", length(to), nrow(z)))
+    }
     for (i in seq_len(ncol(z))) {
       y <- z[, i] - mean(z[, i])
       inner <- sum(Conj(y) * to)

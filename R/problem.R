@@ -8,51 +8,54 @@ new_problem <- function(kind, M, ..., threshold = 1) {
 
 #' Optimisation problems on manifolds
 #'
-#' A problem is a loss f(w; z) of a point w of a manifold and one record z; what is minimised is the mean loss of n records.
-#' Gradients are given record by record, so that private optimisers can clip each.
+#' A problem is a loss f(w; z) of a point w of a manifold and one record z; what is minimised is the mean loss of n
+#' records. Gradients are given record by record, so that private optimisers can clip each.
 #'
 #' * `problem_frechet(M)`: half the squared distance, gradient \eqn{-\log_w z}; the minimiser is the Frechet mean. With
 #'   `M = hyperbolic(d, "ball")` it is the mean of Poincare embeddings. Records are points of M.
-#' * `problem_huber(M, threshold)`: Huber's function of the distance, \eqn{d^2/2} up to the threshold t and \eqn{t(d - t/2)} beyond: a
-#'   robust mean, whose gradients are never longer than t. Records are points of M.
-#' * `problem_pca(M)`: \eqn{-|W^\top z|^2}: the leading eigenvector of the second-moment matrix on `sphere(m - 1)`, its leading
-#'   subspace on `grassmann(m, q)` (and a frame of it on `stiefel(m, q)`). Gradient \eqn{-2(I - WW^\top)zz^\top W}, at most
-#'   \eqn{|z|^2} long. Records are rows of a numeric matrix with m columns.
-#' * `problem(loss, gradient, M)`: a user's own. `gradient(w, z)` returns the Riemannian gradient at w in w's shape (a gradient in the
-#'   surrounding space is projected, which is right where the metric is the surrounding space's), `loss(w, z)` one number; `NULL`
-#'   where it isn't needed: [dp_optimize()] needs no loss, [riemannian_optimize()] needs both. `data` may be anything that
-#'   has records: a vector, a list, a matrix or data frame (rows), a k x k x n array, `NULL` for a function of w alone. `z` is one record
-#'   (an element, a row as a vector or a one-row data frame, a matrix).
-#'   With `batched = TRUE`, z holds many records in the form of `data`, and the functions return many: losses as a vector, gradients as
-#'   rows (vectors), k x k x b arrays (matrices) or complex k x b matrices (shapes). Rows may not mix: a result belongs to one record and is
-#'   made of it and w alone.
+#' * `problem_huber(M, threshold)`: Huber's function of the distance, \eqn{d^2/2} up to the threshold t and
+#'   \eqn{t(d - t/2)} beyond: a robust mean, whose gradients are never longer than t. Records are points of M.
+#' * `problem_pca(M)`: \eqn{-|W^\top z|^2}: the leading eigenvector of the second-moment matrix on `sphere(m - 1)`, its
+#'   leading subspace on `grassmann(m, q)` (and a frame of it on `stiefel(m, q)`). Gradient
+#'   \eqn{-2(I - WW^\top)zz^\top W}, at most \eqn{|z|^2} long. Records are rows of a numeric matrix with m columns.
+#' * `problem(loss, gradient, M)`: a user's own. `gradient(w, z)` returns the Riemannian gradient at w in w's shape (a
+#'   gradient in the surrounding space is projected, which is right where the metric is the surrounding space's),
+#'   `loss(w, z)` one number; `NULL` where it isn't needed: [dp_optimize()] needs no loss, [riemannian_optimize()] needs
+#'   both. `data` may be anything that has records: a vector, a list, a matrix or data frame (rows), a k x k x n array,
+#'   `NULL` for a function of w alone. `z` is one record (an element, a row as a vector or a one-row data frame, a
+#'   matrix). With `batched = TRUE`, z holds many records in the form of `data`, and the functions return many: losses
+#'   as a vector, gradients as rows (vectors), k x k x b arrays (matrices) or complex k x b matrices (shapes). Rows may
+#'   not mix: a result belongs to one record and is made of it and w alone.
 #'
-#' Whether rows mix is tried with made-up records, which are the same for everyone: a few points of M when the problem is made, and where the
-#' functions fail on these, records in the form of `data` (type and columns, no values) when a private run begins. Results must move with
-#' their records when these are put in another order, stay when others are replaced, and be the same for one record alone. What fails
-#' this is an error of class `riemdp_error_callback`. A private run that can try neither, because the functions fail on made-up
-#' records or `data` has a form of its own (lists, factors, chunks), gives the functions one record at a time. Beyond what was tried the functions are trusted, and the guarantee says so: one that mixes rows only for certain
-#' records or numbers of them, keeps a state between calls, or draws random numbers isn't found by this.
+#' Whether rows mix is tried with made-up records, which are the same for everyone: a few points of M when the problem
+#' is made, and where the functions fail on these, records in the form of `data` (type and columns, no values) when a
+#' private run begins. Results must move with their records when these are put in another order, stay when others are
+#' replaced, and be the same for one record alone. What fails this is an error of class `riemdp_error_callback`. A
+#' private run that can try neither, because the functions fail on made-up records or `data` has a form of its own
+#' (lists, factors, chunks), gives the functions one record at a time. Beyond what was tried the functions are trusted,
+#' and the guarantee says so: one that mixes rows only for certain records or numbers of them, keeps a state between
+#' calls, or draws random numbers isn't found by this.
 #'
-#' In a private run each call is caught: where a callback fails, or returns a wrong shape or a number that isn't finite, that
-#' record's gradient is 0, and nothing tells so. A batch that fails is repeated record by record.
+#' In a private run each call is caught: where a callback fails, or returns a wrong shape or a number that isn't finite,
+#' that record's gradient is 0, and nothing tells so. A batch that fails is repeated record by record.
 #'
 #' @param M a manifold.
 #' @param threshold positive, in the units of the metric.
 #' @param loss,gradient functions of a point and a record (or many), see above.
 #' @param batched whether they take many records at once.
-#' @return A list of class `riemdp_problem`. `problem_facts()`: a list with `clip`, the largest length of a record's gradient for records and
-#'   iterates in a ball of radius `radius` (for `problem_pca()`: records of length up to `radius`); `smoothness`, a bound of the loss's second
-#'   derivative along geodesics there; both `NA` where nothing is known.
+#' @return A list of class `riemdp_problem`. `problem_facts()`: a list with `clip`, the largest length of a record's
+#'   gradient for records and iterates in a ball of radius `radius` (for `problem_pca()`: records of length up to
+#'   `radius`); `smoothness`, a bound of the loss's second derivative along geodesics there; both `NA` where nothing is
+#'   known.
 #' @references
-#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural Information
-#' Processing Systems* 30.
+#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural
+#' Information Processing Systems* 30.
 #'
 #' Huber, P. J. (1964). Robust estimation of a location parameter. *Annals of Mathematical Statistics* 35, 73-101.
 #' \doi{10.1214/aoms/1177703732}
 #'
-#' Edelman, A., Arias, T. A. and Smith, S. T. (1998). The geometry of algorithms with orthogonality constraints. *SIAM Journal on
-#' Matrix Analysis and Applications* 20, 303-353. \doi{10.1137/S0895479895290954}
+#' Edelman, A., Arias, T. A. and Smith, S. T. (1998). The geometry of algorithms with orthogonality constraints. *SIAM
+#' Journal on Matrix Analysis and Applications* 20, 303-353. \doi{10.1137/S0895479895290954}
 #' @seealso [riemannian_optimize()], [dp_optimize()]
 #' @examples
 #' problem_facts(problem_frechet(spd(2)), radius = 1)
@@ -67,7 +70,9 @@ new_problem <- function(kind, M, ..., threshold = 1) {
 #' @export
 problem <- function(loss, gradient, M, batched = FALSE) {
   check_manifold(M)
-  if (!is.null(loss) && !is.function(loss)) abort_riemdp("argument", "`loss` must be a function of a point and a record, or NULL.")
+  if (!is.null(loss) && !is.function(loss)) {
+    abort_riemdp("argument", "`loss` must be a function of a point and a record, or NULL.")
+  }
   if (!is.function(gradient)) abort_riemdp("argument", "`gradient` must be a function of a point and a record.")
   out <- new_problem("callback", M, loss = loss, gradient = gradient, batched = check_flag(batched, "batched"))
   if (out$batched) out$tried <- rows_apart(out, made_up_points(M))
@@ -116,7 +121,8 @@ problem_facts <- function(problem, radius) {
 }
 
 check_problem <- function(problem) {
-  ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is_string(problem$kind) && problem$kind %in% names(PROBLEM_KIND) &&
+  ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is_string(problem$kind) &&
+    problem$kind %in% names(PROBLEM_KIND) &&
     inherits(problem$manifold, "riemdp_manifold") && is_doubles(problem$threshold, 1) && problem$threshold > 0 &&
     is.null(dim(problem$threshold)) && (problem$kind != "callback" || holds_callbacks(problem))
   if (!ok) abort_riemdp("argument", "`problem` must be an optimisation problem, e.g. problem_frechet(spd(2)).")
@@ -143,7 +149,8 @@ problem_call <- function(problem, data, private, bound = NULL) {
     if (problem$kind == "pca" && chunk_width(data) != (if (facts$cols > 0) facts$rows else facts$ambient)) {
       abort_riemdp("shape", "`data` must have a column for each coordinate of the manifold's surrounding space.")
     }
-    return(list(kind = kind, threshold = as.double(problem$threshold), data = problem_tally(problem, data, private, bound), fun = NULL,
+    return(list(kind = kind, threshold = as.double(problem$threshold),
+                data = problem_tally(problem, data, private, bound), fun = NULL,
                 n = chunk_count(data)))
   }
   if (problem$kind != "callback") {
@@ -166,7 +173,7 @@ pca_rows <- function(data) {
   data
 }
 
-# ---- a user's own data and callbacks -------------------------------------------------------------------------------------
+# ---- a user's own data and callbacks ---------------------------------------------------------------------------------
 
 # records `which` of any container; a single one by itself unless `many`
 own_records <- function(data, which, many) {
@@ -252,13 +259,15 @@ own_function <- function(problem, data, n, private) {
   }
 }
 
-# ---- whether rows mix ----------------------------------------------------------------------------------------------------
+# ---- whether rows mix ------------------------------------------------------------------------------------------------
 
 # made-up records: numbers of (-1, 1) that are the same for everyone, none of them whole
 MADE_UP <- 6
 
 made_up_numbers <- function(n, columns, base = 0) {
-  matrix(2 * ((outer(seq_len(n) + 7 * base, sqrt(c(2, 3, 5, 7, 11, 13, 17, 19)[(seq_len(columns) - 1) %% 8 + 1]) + floor((seq_len(columns) - 1) / 8) / 9)) %% 1) - 1,
+  matrix(2 * ((outer(seq_len(n) + 7 * base,
+                     sqrt(c(2, 3, 5, 7, 11, 13, 17, 19)[(seq_len(columns) - 1) %% 8 + 1]) +
+                       floor((seq_len(columns) - 1) / 8) / 9)) %% 1) - 1,
          n)
 }
 
@@ -277,7 +286,8 @@ made_up_points <- function(M, at = NULL) {
 made_up_records <- function(M, data, at) {
   points <- made_up_points(M, at)
   if (is.null(points) || is.null(data)) return(NULL)
-  points[c("a", "b")] <- lapply(1:2, function(base) quietly(made_up_like(M, data, points[[c("a", "b")[base]]], base), NULL))
+  points[c("a", "b")] <- lapply(1:2,
+                                function(base) quietly(made_up_like(M, data, points[[c("a", "b")[base]]], base), NULL))
   points
 }
 
@@ -290,7 +300,9 @@ made_up_like <- function(M, data, points, base) {
   if (is.null(d)) return(made_up_column(data, 1, base))
   if (!is.numeric(data)) return(NULL)
   facts <- mf_facts(M)
-  if (length(d) == 2) return(if (facts$rows == 0 && d[2] == facts$ambient) points else made_up_numbers(MADE_UP, d[2], base))
+  if (length(d) == 2) {
+    return(if (facts$rows == 0 && d[2] == facts$ambient) points else made_up_numbers(MADE_UP, d[2], base))
+  }
   if (length(d) != 3) return(NULL)
   if (identical(as.integer(d[1:2]), as.integer(c(facts$rows, facts$cols)))) return(points)
   array(t(made_up_numbers(MADE_UP, d[1] * d[2], base)), c(d[1:2], MADE_UP))
@@ -310,13 +322,14 @@ made_up_column <- function(x, j, base) {
          complex = complex(real = u, imaginary = rev(u)))
 }
 
-# Whether each result is a function of its own record, as far as `made_up` shows: NA where the functions fail on these records or don't
-# give results of the right shape; an error where rows mix. Random numbers are left as they were.
+# Whether each result is a function of its own record, as far as `made_up` shows: NA where the functions fail on these
+# records or don't give results of the right shape; an error where rows mix. Random numbers are left as they were.
 rows_apart <- function(problem, made_up) {
   if (is.null(made_up$a) || is.null(made_up$b)) return(NA)
   facts <- mf_facts(problem$manifold)
   seed <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (is.null(seed)) suppressWarnings(rm(".Random.seed", envir = globalenv())) else assign(".Random.seed", seed, globalenv()))
+  on.exit(if (is.null(seed)) suppressWarnings(rm(".Random.seed", envir = globalenv())) else
+          assign(".Random.seed", seed, globalenv()))
   n <- MADE_UP
   apart <- function(f, shape) {
     # columns of results for records of `a`, those in `other` replaced by those of `b`, in the order `which`
@@ -331,21 +344,27 @@ rows_apart <- function(problem, made_up) {
     base <- results(w, seq_len(n))
     if (is.null(base) || !all(is.finite(base))) return(NA)
     far <- 1e-8 * (1 + max(abs(base)))
-    same <- function(x, which) !is.null(x) && identical(dim(x), dim(base[, which, drop = FALSE])) && isTRUE(max(abs(x - base[, which])) <= far)
+    same <- function(x, which) {
+      !is.null(x) && identical(dim(x), dim(base[, which, drop = FALSE])) && isTRUE(max(abs(x - base[, which])) <= far)
+    }
     order <- c(4, 1, 6, 2, 3, 5)
     held <- same(results(w, order), order) && all(vapply(c(1, 4, n), function(i) same(results(w, i), i), NA)) &&
-      all(vapply(list(2, c(1, 3:5)), function(o) same(results(w, seq_len(n), o)[, -o, drop = FALSE], seq_len(n)[-o]), NA))
+      all(vapply(list(2, c(1, 3:5)), function(o) same(results(w, seq_len(n), o)[, -o, drop = FALSE], seq_len(n)[-o]),
+                 NA))
     if (!held) {
       abort_riemdp("callback", paste0(
-        "with `batched = TRUE` each result must be a function of its own record and the point alone. Here results of made-up records change with ",
-        "the order, the number or the values of other records (or at random): leave out what joins records, such as means over them, or `batched`."
+        paste("with `batched = TRUE` each result must be a function of its own record and the point alone. Here",
+              "results of made-up records change with "),
+        paste("the order, the number or the values of other records (or at random): leave out what joins records, such",
+              "as means over them, or `batched`.")
       ))
     }
     TRUE
   }
   checks <- c(
     apart(problem$gradient, function(g, count) storage_columns(facts, g, count, TRUE)),
-    if (is.null(problem$loss)) TRUE else apart(problem$loss, function(l, count) if (is.numeric(l) && length(l) == count) matrix(as.double(l), 1))
+    if (is.null(problem$loss)) TRUE else
+      apart(problem$loss, function(l, count) if (is.numeric(l) && length(l) == count) matrix(as.double(l), 1))
   )
   if (isTRUE(checks[1])) TRUE else NA
 }

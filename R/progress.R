@@ -1,5 +1,5 @@
-# Called from C, at most five times a second, by anything that has run for two seconds. Sees public counts only, and can't
-# fail: a bar that can't be drawn must not end a computation.
+# Called from C, at most five times a second, by anything that has run for two seconds. Sees public counts only, and
+# can't fail: a bar that can't be drawn must not end a computation.
 
 progress <- new.env(parent = baseenv())
 progress$wait <- 2 # seconds before anything is shown; where it is 0 every tick is
@@ -30,8 +30,8 @@ progress_show <- function(done, of) {
         progress$bar <- if (of > 0) {
           cli::cli_progress_bar("riemdp", total = of, .auto_close = FALSE, .envir = progress)
         } else {
-          cli::cli_progress_bar("riemdp", total = NA, format = "{cli::pb_spin} riemdp {cli::pb_elapsed}", .auto_close = FALSE,
-                                .envir = progress)
+          cli::cli_progress_bar("riemdp", total = NA, format = "{cli::pb_spin} riemdp {cli::pb_elapsed}",
+                                .auto_close = FALSE, .envir = progress)
         }
       }
       if (of > 0) {

@@ -2,11 +2,12 @@
 
 is_chunks <- function(x) inherits(x, "riemdp_chunks")
 
-# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its first
-# element's.
+# Records of any container: rows, the last dimension of an array, columns of a complex matrix; of a list with names its
+# first element's.
 records_in <- function(x) {
   d <- dim(x)
-  if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]])) # variables of a model
+  # variables of a model
+  if (is.list(x) && !is.data.frame(x) && !is.null(names(x)) && length(x)) return(records_in(x[[1]]))
   if (is.null(d) || inherits(x, "riemdp_points")) return(length(x))
   if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) d[1] else d[length(d)]
 }
@@ -31,13 +32,14 @@ plain_records <- function(x) {
 
 #' Tables as records
 #'
-#' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them. Columns
-#' are the numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns, the lower triangle
-#' by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
+#' Makes records of a manifold from a table with one row a record, as CSV files, Parquet files and databases have them.
+#' Columns are the numbers of a point in the order in which R stores them; for symmetric matrices k(k + 1)/2 columns,
+#' the lower triangle by columns, will do as well; for [kendall()] landmarks as x1, y1, x2, y2, ...
 #'
 #' @param x a data frame or matrix of numbers, one row a record.
 #' @param M a manifold.
-#' @return Records in the plain shape of many points. Errors: `riemdp_error_shape` where the number of columns doesn't fit.
+#' @return Records in the plain shape of many points. Errors: `riemdp_error_shape` where the number of columns doesn't
+#'   fit.
 #' @seealso [chunk_files()], [chunk_query()]
 #' @examples
 #' rows_to_points(rbind(c(2, 0.5, 1), c(1, 0, 3)), spd(2))
@@ -45,7 +47,9 @@ plain_records <- function(x) {
 rows_to_points <- function(x, M) {
   check_manifold(M)
   if (is.data.frame(x)) x <- data_frame_matrix(x)
-  if (!is.matrix(x) || !is.numeric(x) || is.object(x)) abort_riemdp("shape", "`x` must be a table of numbers, one row a record.")
+  if (!is.matrix(x) || !is.numeric(x) || is.object(x)) {
+    abort_riemdp("shape", "`x` must be a table of numbers, one row a record.")
+  }
   facts <- mf_facts(M)
   x <- unname(x)
   storage.mode(x) <- "double"

@@ -1,8 +1,9 @@
-# What fitted models and numbers answer and a private release can't: said by a classed error with its reason, not by R's default methods,
-# which would answer NULL, look for records or fail without a class.
+# What fitted models and numbers answer and a private release can't: said by a classed error with its reason, not by R's
+# default methods, which would answer NULL, look for records or fail without a class.
 
 no_records <- function(what) {
-  abort_riemdp("unsupported", sprintf("%s a function of the records: a release holds none, and publishing it would not be private.", what))
+  abort_riemdp("unsupported", sprintf(paste("%s a function of the records: a release holds none, and publishing it",
+                                            "would not be private."), what))
 }
 
 #' @importFrom stats anova
@@ -59,19 +60,24 @@ vcov.riemdp_release <- function(object, ...) {
 
 #' @export
 confint.riemdp_release <- function(object, parm, level = 0.95, ...) {
-  abort_riemdp("unsupported", "no region is known for a release of this kind: explain() says what is known of its noise.")
+  abort_riemdp("unsupported",
+               "no region is known for a release of this kind: explain() says what is known of its noise.")
 }
 
 #' @importFrom stats update
 #' @export
 update.riemdp_release <- function(object, ...) {
-  abort_riemdp("unsupported", "a release can't be updated: another fit is another release with a price of its own. Call the function again.")
+  abort_riemdp("unsupported",
+               paste("a release can't be updated: another fit is another release with a price of its own. Call the",
+                     "function again."))
 }
 
-# ---- a release is no number, and two are no vector --------------------------------------------------------------------------------
+# ---- a release is no number, and two are no vector -------------------------------------------------------------------
 
 no_number <- function(...) {
-  abort_riemdp("unsupported", "a release isn't a number: take its value out, r$value or as.matrix(r). What is made of that keeps its guarantee.")
+  abort_riemdp("unsupported",
+               paste("a release isn't a number: take its value out, r$value or as.matrix(r). What is made of that",
+                     "keeps its guarantee."))
 }
 
 #' @export
@@ -93,7 +99,8 @@ sort.riemdp_release <- no_number
 t.riemdp_release <- no_number
 
 no_vector <- function(...) {
-  abort_riemdp("unsupported", "releases can't be made into one: put them in a list(), and let a ledger add up what they cost.")
+  abort_riemdp("unsupported",
+               "releases can't be made into one: put them in a list(), and let a ledger add up what they cost.")
 }
 
 #' @export

@@ -1,5 +1,5 @@
-# What is built above and used below, without being named there: kernels for chunks, mechanisms, methods. furnish() enters all of them when
-# the package is loaded; a lower storey finds them by kind and name.
+# What is built above and used below, without being named there: kernels for chunks, mechanisms, methods. furnish()
+# enters all of them when the package is loaded; a lower storey finds them by kind and name.
 
 registry <- new.env(parent = emptyenv())
 

@@ -8,8 +8,9 @@ gradient_gauge <- function(M, ask) {
   sqrt(cosh(a)^2 + (sinh(a) / a)^2) * (1 + 1e-12)
 }
 
-# The length to which residuals are cut, so that the gauge of the plan holds for the features of this step as they are: on a manifold of the
-# user's, whose curvature bounds are taken on trust, they may be larger. A function of what was released.
+# The length to which residuals are cut, so that the gauge of the plan holds for the features of this step as they are:
+# on a manifold of the user's, whose curvature bounds are taken on trust, they may be larger. A function of what was
+# released.
 gradient_cut <- function(step, lambda, reach) {
   low <- min(lambda)
   if (length(reach) > 1 || low >= 0) return(step$tau)
@@ -46,17 +47,20 @@ mechanism_regression_gradient <- list(
     if (!length(tried)) return(NULL) # bounds beyond what doubles hold
     best <- tried[[which.min(vapply(tried, function(t) t$error, 0))]]
     list(steps = best$steps, expected_error = 1.2 * best$error, spread = 1.44 * best$spread,
-         details = list(shares = rep(1 / length(best$steps), length(best$steps)), constant = constant_error(ask), mu = mu),
+         details = list(shares = rep(1 / length(best$steps), length(best$steps)), constant = constant_error(ask),
+                        mu = mu),
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, reasons = NULL, mu = mu))
   },
   release = function(M, x, y, plan, ask) {
     d <- ask$q * (1 + ask$k)
     regression_steps(M, x, y, plan$steps, ask, function(records, step) {
       noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd, in_simulation())
-      (clipped_gradient(records, gradient_cut(step, records$lambda, ask$reach)) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
+      (clipped_gradient(records, gradient_cut(step, records$lambda, ask$reach)) + matrix(noise, ask$q)) *
+        rep(step$size, each = ask$q)
     })
   },
   words = function(r) {
-    sprintf("%d steps along the sum of clipped gradients of single records, with Gaussian noise; together they are %.6g-GDP (exact composition of Gaussians).", length(r$details$shares), r$details$mu)
+    sprintf(paste("%d steps along the sum of clipped gradients of single records, with Gaussian noise; together they",
+                  "are %.6g-GDP (exact composition of Gaussians)."), length(r$details$shares), r$details$mu)
   }
 )

@@ -3,25 +3,26 @@
 #' Methods for geodesic regressions
 #'
 #' @param object,x,model a fit of [geodesic_regression()].
-#' @param type of residuals: `"distance"` from the prediction; `"tangent"`, the logarithm of the response at its prediction, in
-#'   the
-#'   shape of the response; `"coords"`, the same carried to the foot point at the predictors' mean and written in orthonormal
-#'   coordinates, one row a record.
+#' @param type of residuals: `"distance"` from the prediction; `"tangent"`, the logarithm of the response at its
+#'   prediction, in the shape of the response; `"coords"`, the same carried to the foot point at the predictors' mean
+#'   and written in orthonormal coordinates, one row a record.
 #' @param newdata a data frame with new predictors; default: those of the fit.
 #' @param data for `augment()`: the data of the fit; default: its model frame.
 #' @param ... not used.
 #' @return
-#' * `fitted()`, `predict()`: points, as [mf_points()] where the response was so, else in the plain shape of the manifold.
+#' * `fitted()`, `predict()`: points, as [mf_points()] where the response was so, else in the plain shape of the
+#'   manifold.
 #' * `residuals()`: see `type`. Records left out by `na.exclude` are missing in both.
 #' * `deviance()`: for the squared loss the (weighted) sum of squared distances, else the sum of losses.
-#' * `logLik()`: for the squared loss, of normal errors with equal variance in each of the `dim(M)` coordinates of the tangent
-#'   space at the prediction. It leaves out the curvature within the noise, so it is for comparing models of one data set.
-#' * `vcov()`: the Gauss-Newton covariance of the estimate in orthonormal coordinates at the foot point (p first, then each
-#'   predictor), for the squared loss; `hatvalues()`: mean leverage a record, of the same linearisation.
-#' * `summary()`: with a row for each predictor: its speed |v|, standard error by `vcov()` and a Wald test of v = 0: F on `dim(M)`
-#'   and `df.residual` degrees of freedom, exact in flat space.
-#' * `tidy()`: one row for each stored number of p and v. `glance()`: one row. `augment()`: data with `.fitted` (points), `.resid`
-#'   (distances), `.hat` and `.std.resid`.
+#' * `logLik()`: for the squared loss, of normal errors with equal variance in each of the `dim(M)` coordinates of the
+#'   tangent space at the prediction. It leaves out the curvature within the noise, so it is for comparing models of one
+#'   data set.
+#' * `vcov()`: the Gauss-Newton covariance of the estimate in orthonormal coordinates at the foot point (p first, then
+#'   each predictor), for the squared loss; `hatvalues()`: mean leverage a record, of the same linearisation.
+#' * `summary()`: with a row for each predictor: its speed |v|, standard error by `vcov()` and a Wald test of v = 0: F
+#'   on `dim(M)` and `df.residual` degrees of freedom, exact in flat space.
+#' * `tidy()`: one row for each stored number of p and v. `glance()`: one row. `augment()`: data with `.fitted`
+#'   (points), `.resid` (distances), `.hat` and `.std.resid`.
 #' @examples
 #' x <- (1:20) / 20
 #' set.seed(1)
@@ -119,12 +120,16 @@ residuals.riemdp_geodesic_regression <- function(object, type = c("distance", "t
 #' @export
 predict.riemdp_geodesic_regression <- function(object, newdata = NULL, ...) {
   if (any(c("interval", "se.fit", "level") %in% ...names())) {
-    abort_riemdp("unsupported", "predictions on a manifold come without intervals: vcov() has the covariance of foot point and vectors.")
+    abort_riemdp("unsupported",
+                 paste("predictions on a manifold come without intervals: vcov() has the covariance of foot point and",
+                       "vectors."))
   }
   if (is.null(newdata)) {
     return(fitted.riemdp_geodesic_regression(object))
   }
-  if (!(is.list(newdata) || is.environment(newdata))) abort_riemdp("argument", "`newdata` must be a data frame or list.")
+  if (!(is.list(newdata) || is.environment(newdata))) {
+    abort_riemdp("argument", "`newdata` must be a data frame or list.")
+  }
   x <- classed({
     terms <- stats::delete.response(object$terms)
     model <- stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = object$xlevels)
@@ -182,8 +187,8 @@ need_squared <- function(object, what) {
   if (object$loss != "squared") abort_riemdp("unsupported", sprintf("%s is for the squared loss.", what))
 }
 
-# Rows of the transposed linearisation, d x d (1 + q) for each record: how its prediction moves with p and v (at the foot of the
-# solver's form), and the Cholesky factor of their weighted cross-products
+# Rows of the transposed linearisation, d x d (1 + q) for each record: how its prediction moves with p and v (at the
+# foot of the solver's form), and the Cholesky factor of their weighted cross-products
 linearise <- function(object) {
   M <- object$manifold
   d <- mf_facts(M)$dimension
@@ -237,13 +242,17 @@ vcov_from <- function(object, root, predictors) {
 #' @importFrom stats confint
 #' @export
 confint.riemdp_geodesic_regression <- function(object, parm, level = 0.95, ...) {
-  abort_riemdp("unsupported", "a point and vectors at it have no intervals: vcov() gives their covariance in orthonormal coordinates, summary() the vectors' speeds with standard errors.")
+  abort_riemdp("unsupported",
+               paste("a point and vectors at it have no intervals: vcov() gives their covariance in orthonormal",
+                     "coordinates, summary() the vectors' speeds with standard errors."))
 }
 
 #' @importFrom stats anova
 #' @export
 anova.riemdp_geodesic_regression <- function(object, ...) {
-  abort_riemdp("unsupported", "squared distances don't split into sums of squares on a curved space: compare fits of the same data by logLik(), AIC() and BIC(), and see the Wald tests of summary().")
+  abort_riemdp("unsupported",
+               paste("squared distances don't split into sums of squares on a curved space: compare fits of the same",
+                     "data by logLik(), AIC() and BIC(), and see the Wald tests of summary()."))
 }
 
 #' @rdname regression-methods
@@ -286,14 +295,16 @@ speed_table <- function(object, predictors, covariance) {
 #' @rdname regression-methods
 #' @export
 summary.riemdp_geodesic_regression <- function(object, ...) {
-  fit_summary(object, speed_table(object, colnames(predictors_of(object)), stats::vcov(object)), stats::quantile(object$residuals))
+  fit_summary(object, speed_table(object, colnames(predictors_of(object)), stats::vcov(object)),
+              stats::quantile(object$residuals))
 }
 
 fit_summary <- function(object, speeds, quartiles) {
-  out <- list(call = object$call, manifold = object$manifold, loss = object$loss, n = stats::nobs(object), speeds = speeds,
-              r.squared = object$r.squared, sigma = object$sigma, df.residual = object$df.residual, cutoff = object$cutoff,
-              residuals = quartiles, converged = object$converged, gradient_norm = object$gradient_norm,
-              gradient_floor = object$gradient_floor, smoothing = object$smoothing, iterations = object$iterations,
+  out <- list(call = object$call, manifold = object$manifold, loss = object$loss, n = stats::nobs(object),
+              speeds = speeds, r.squared = object$r.squared, sigma = object$sigma, df.residual = object$df.residual,
+              cutoff = object$cutoff, residuals = quartiles, converged = object$converged,
+              gradient_norm = object$gradient_norm, gradient_floor = object$gradient_floor,
+              smoothing = object$smoothing, iterations = object$iterations,
               starts = object$starts, na.action = object$na.action)
   structure(out, class = "summary.riemdp_geodesic_regression")
 }
@@ -305,7 +316,8 @@ print.summary.riemdp_geodesic_regression <- function(x, digits = 4, ...) {
   print(x$residuals, digits = digits)
   cat("\npredictors (speed |v| in units of the metric; Wald test of v = 0):\n")
   print(x$speeds, digits = digits)
-  cat(sprintf("\n%d records, R squared %.*g, residual standard deviation %.*g a coordinate on %g degrees of freedom\n", x$n,
+  cat(sprintf(paste("\n%d records, R squared %.*g, residual standard deviation %.*g a coordinate on %g degrees of",
+                    "freedom\n"), x$n,
               digits, x$r.squared, digits, x$sigma, x$df.residual))
   if (!is.null(x$cutoff)) cat(sprintf("the Huber loss turns linear at %.*g\n", digits, x$cutoff))
   if (length(x$na.action)) cat(sprintf("%d records with missing values left out\n", length(x$na.action)))

@@ -1,9 +1,10 @@
-# Private geodesic regression by Gauss-Newton steps, each a linear regression by objective perturbation in the tangent space at what the
-# step before released (inst/proofs/regression.md). Everything but newton_step() is a function of public numbers and releases.
+# Private geodesic regression by Gauss-Newton steps, each a linear regression by objective perturbation in the tangent
+# space at what the step before released (inst/proofs/regression.md). Everything but newton_step() is a function of
+# public numbers and releases.
 
-# The largest speed-up of the noise's rate that a step must pay: the gauge (|g_p + g_v| + |g_p - g_v|)/2 of a record's gradient J'psi
-# over |psi| for the vertex norm, max(|g_p|, |g_v|) for the other, over all |x| <= reach and all psi. For each x a bound by duality
-# (any pair alpha, beta gives one), between grid points by the slope of the features.
+# The largest speed-up of the noise's rate that a step must pay: the gauge (|g_p + g_v| + |g_p - g_v|)/2 of a record's
+# gradient J'psi over |psi| for the vertex norm, max(|g_p|, |g_v|) for the other, over all |x| <= reach and all psi. For
+# each x a bound by duality (any pair alpha, beta gives one), between grid points by the slope of the features.
 newton_gauge <- function(lambda, reach, norm) {
   if (length(reach) > 1) lambda <- 0
   lambda <- unique(lambda)
@@ -39,7 +40,7 @@ newton_ridge_factor <- function(lambda, reach, share) {
   (share[1] * cosh(a)^2 + share[2] * (sinh(a) / a)^2) * (1 + 1e-12)
 }
 
-# ---- the plan ---------------------------------------------------------------------------------------------------------------
+# ---- the plan --------------------------------------------------------------------------------------------------------
 
 # beyond this budget steps don't change: the noise is nothing beside the records' own
 NEWTON_EPSILON <- 1000
@@ -47,8 +48,8 @@ NEWTON_EPSILON <- 1000
 # Shares of epsilon by step
 newton_patterns <- list(1, c(0.4, 0.6), c(0.25, 0.75), c(0.1, 0.2, 0.7), c(0.06, 0.14, 0.8), c(0.04, 0.12, 0.84))
 
-# Nominal records: predictors uniform, errors normal, 95 % of them within the bound. `lengths` are quantiles of the length of a standard normal
-# vector, sd that of a coordinate, `moment` the mean squares of (1, x/reach).
+# Nominal records: predictors uniform, errors normal, 95 % of them within the bound. `lengths` are quantiles of the
+# length of a standard normal vector, sd that of a coordinate, `moment` the mean squares of (1, x/reach).
 newton_model <- function(q, k, bound) {
   list(q = q, k = k, sd = bound / sqrt(stats::qchisq(0.95, q)), moment = c(1, rep(1 / 3, k)),
        lengths = sqrt(stats::qchisq((seq_len(60) - 0.5) / 60, q)))
@@ -65,8 +66,8 @@ newton_start <- function(n, epsilon, q, predictors, bound, share, first) {
   tau <- bound * (if (first) clamp(1.1 * (40 / m)^0.3, 0.8, 1.33) else 0.5 * clamp(sqrt(60 / m), 1, 2))
   if (!first) share <- c(0.2, rep(0.8 / predictors, predictors))
   norm <- best_norm(predictors, q)
-  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q, d = predictors,
-       epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))
+  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q,
+       d = predictors, epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))
 }
 
 newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, model = newton_model(q, k, bound)) {
@@ -98,13 +99,14 @@ newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, mod
 
 KNOT_MIDDLES <- LOSS_STEP * (seq_len(LOSS_KNOTS) - 0.5)
 
-# Expected squared distance to the non-private curve after a step from prior second moments (foot point, then reach times vectors), in
-# total over coordinates: c(foot point, vectors).
+# Expected squared distance to the non-private curve after a step from prior second moments (foot point, then reach
+# times vectors), in total over coordinates: c(foot point, vectors).
 newton_error <- function(rule, prior, model) {
   q <- model$q
   pull <- rule$n * model$moment
   rise <- diff(rule$g)
-  curved <- rise / LOSS_STEP + (q - 1) * (rule$g[-1] - rise / 2) / KNOT_MIDDLES # trace of psi's derivative between knots
+  # trace of psi's derivative between knots
+  curved <- rise / LOSS_STEP + (q - 1) * (rule$g[-1] - rise / 2) / KNOT_MIDDLES
   curved <- c(curved, curved[LOSS_KNOTS])
   kappa_at <- function(sd) {
     knot <- pmin.int(sd * model$lengths / (rule$tau * LOSS_STEP), LOSS_KNOTS) + 1
@@ -125,14 +127,15 @@ newton_error <- function(rule, prior, model) {
   after
 }
 
-# What a step leaves because geodesics bend, however many the records: of the size of curvature times the cubed distance before. The constant
-# is that of a single step on the sphere and in the hyperbolic plane, .0014 from a distance of .27.
+# What a step leaves because geodesics bend, however many the records: of the size of curvature times the cubed distance
+# before. The constant is that of a single step on the sphere and in the hyperbolic plane, .0014 from a distance of .27.
 left_by_bending <- function(prior, model, bend) {
   0.005 * bend^2 * sum(prior * model$moment)^3 * c(0.5, rep(1.5 / model$k, model$k))
 }
 
-# A step along the sum of clipped gradients with the noise on it: all of epsilon goes into the noise, none into a ridge, but its length rests
-# on nominal moments of residuals and predictors, which may be off by these shares. Good for many dimensions.
+# A step along the sum of clipped gradients with the noise on it: all of epsilon goes into the noise, none into a ridge,
+# but its length rests on nominal moments of residuals and predictors, which may be off by these shares. Good for many
+# dimensions.
 MOMENT_DOUBT <- c(0.15, 0.5)
 
 noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k, bound)) {
@@ -148,7 +151,8 @@ noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k
     }
     kappa <- slope(width)
     spread <- mean(pmin(tau, model$sd * model$lengths)^2) / q
-    v <- noise_second_moment(norm, k, q) * (2 * tau / epsilon)^2 + pull * q * max(0, spread - (slope(model$sd) * model$sd)^2)
+    v <- noise_second_moment(norm, k, q) * (2 * tau / epsilon)^2 +
+      pull * q * max(0, spread - (slope(model$sd) * model$sd)^2)
     size <- kappa * pull * prior / ((1 + doubt^2) * (kappa * pull)^2 * prior + v)
     after <- ((1 - size * kappa * pull)^2 + (doubt * size * kappa * pull)^2) * prior + size^2 * v
     if (!is.finite(sum(after * model$moment))) next
@@ -156,13 +160,17 @@ noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k
       best <- list(tau = tau, size = size, after = after)
     }
   }
-  if (is.null(best)) abort_riemdp("existence", "no step can be planned in doubles: n times epsilon is too small, or a bound too large.")
+  if (is.null(best)) {
+    abort_riemdp("existence", "no step can be planned in doubles: n times epsilon is too small, or a bound too large.")
+  }
   c(best, list(noisy = TRUE, norm = norm, rate = epsilon / (2 * best$tau), epsilon = epsilon, n = n, q = q, k = k))
 }
 
-# The plan with the least expected error: shares of epsilon from `patterns`, by objective perturbation throughout (`noisy` FALSE) or with
-# a last step along the noisy gradient (TRUE). Constants of steps are optimised for patterns that are near the best without it.
-newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns = newton_patterns, noisy = c(FALSE, TRUE),
+# The plan with the least expected error: shares of epsilon from `patterns`, by objective perturbation throughout
+# (`noisy` FALSE) or with a last step along the noisy gradient (TRUE). Constants of steps are optimised for patterns
+# that are near the best without it.
+newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns = newton_patterns,
+                        noisy = c(FALSE, TRUE),
                         bend = 1) {
   numbers <- format(c(n, epsilon, q, k, radius, speed, bound, reach, bend), digits = 17)
   key <- paste(c("newton", numbers, unlist(patterns), lengths(patterns), noisy), collapse = " ")
@@ -185,7 +193,8 @@ newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns 
           if (is.null(rule)) return(NULL)
           after <- newton_error(rule, prior, model)
         }
-        after <- pmin(after + left_by_bending(prior, model, bend), 4 * domain) # what is released lies in the public domain
+        # what is released lies in the public domain
+        after <- pmin(after + left_by_bending(prior, model, bend), 4 * domain)
         total <- sum(after * model$moment)
         steps <- c(steps, list(rule))
         prior <- pmin(2 * after + total^2 / 2, 4 * domain)
@@ -201,7 +210,8 @@ newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns 
   })
 }
 
-# The model leaves out what curvature and a non-uniform design add: its error times this was at or above the measured mean
+# The model leaves out what curvature and a non-uniform design add: its error times this was at or above the measured
+# mean
 newton_margin <- function(ask) if (2 * ask$n * ask$epsilon / ask$q < 60) 1.35 else 1.2
 
 constant_error <- function(ask) sqrt(ask$radius^2 / 4 + sum((ask$speed * ask$reach)^2) / 12)
@@ -213,8 +223,9 @@ newton_mechanism <- function(name, patterns) {
     plan = function(M, ask) {
       facts <- mf_facts(M)
       bend <- max(abs(c(facts$k_min, facts$k_max)))
-      plan <- newton_plan(ask$n, ask$epsilon, ask$q, ask$k, ask$radius, ask$speed, ask$residual_bound, ask$reach, patterns,
-                          if (isTRUE(facts$k_min >= 0)) c(FALSE, TRUE) else FALSE, if (is.finite(bend)) bend else 1)
+      plan <- newton_plan(ask$n, ask$epsilon, ask$q, ask$k, ask$radius, ask$speed, ask$residual_bound, ask$reach,
+                          patterns, if (isTRUE(facts$k_min >= 0)) c(FALSE, TRUE) else FALSE,
+                          if (is.finite(bend)) bend else 1)
       if (is.null(plan)) return(NULL)
       margin <- newton_margin(ask)
       list(steps = plan$steps, expected_error = margin * plan$error, spread = margin^2 * plan$spread,
@@ -227,9 +238,14 @@ newton_mechanism <- function(name, patterns) {
       })
     },
     words = function(r) {
-      paste0(sprintf("Gauss-Newton steps with shares %s of epsilon, whose sum is epsilon. Each is a linear regression of residuals carried back to the last released foot point, released by objective perturbation: the loss is bounded so that gradient and curvature of a single record cannot both be large, and a random linear term is added (theorem 1 of proofs/linear-regression.md).",
+      paste0(sprintf(paste("Gauss-Newton steps with shares %s of epsilon, whose sum is epsilon. Each is a linear",
+                           "regression of residuals carried back to the last released foot point, released by",
+                           "objective perturbation: the loss is bounded so that gradient and curvature of a",
+                           "single record cannot both be large, and a random linear term is added (theorem 1 of",
+                           "proofs/linear-regression.md)."),
                      paste(format(r$details$shares), collapse = ", ")),
-             if (isTRUE(r$details$noisy)) " The last one follows the sum of the records' clipped gradients with noise of the same law on it.",
+             if (isTRUE(r$details$noisy)) paste(" The last one follows the sum of the records' clipped gradients with",
+                                                "noise of the same law on it."),
              " Given what was released before, all constants are public.")
     }
   )
@@ -238,7 +254,7 @@ newton_mechanism <- function(name, patterns) {
 mechanism_newton <- newton_mechanism("newton", newton_patterns)
 mechanism_regression_tangent <- newton_mechanism("tangent", newton_patterns[1])
 
-# ---- one step -----------------------------------------------------------------------------------------------------------------
+# ---- one step --------------------------------------------------------------------------------------------------------
 # Coordinates in the records' frame, q x (1 + k): dp, then reach times dv
 
 newton_step <- function(records, rule, reach) {
@@ -265,6 +281,7 @@ limited_responses <- function(y, most) {
 
 noisy_step <- function(records, rule, reach) {
   rate <- outwards_down(rule$rate / newton_gauge(records$lambda, reach, rule$norm))
-  noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, NOISE_NORM[[rule$norm]], rate, in_simulation())
+  noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, NOISE_NORM[[rule$norm]], rate,
+                 in_simulation())
   (clipped_gradient(records, rule$tau) + noise[, , 1]) * rep(rule$size, each = rule$q)
 }

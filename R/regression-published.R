@@ -10,21 +10,23 @@ PUBLISHED_REASONS <- c(
 
 #' Geodesic regression by the published K-norm gradient mechanism
 #'
-#' The mechanism of Kulkarni and Soto, as published, **which is not private**: `guarantee()` says `none`, whatever `epsilon`. For
-#' comparison with [dp_regression()].
+#' The mechanism of Kulkarni and Soto, as published, **which is not private**: `guarantee()` says `none`, whatever
+#' `epsilon`. For comparison with [dp_regression()].
 #'
 #' Foot points are drawn by a Metropolis chain with density proportional to
-#' \eqn{\exp(-\epsilon |\sum_i g_{p,i}|/(2 \tau \cos\sqrt\kappa))}, g the records' gradients of half the squared distance with the non-private shooting vector
-#' transported along, and \eqn{\tau} the largest residual of the non-private fit; then vectors at each of them, with
-#' \eqn{\sin\sqrt\kappa/\sqrt\kappa} in place of the cosine. \eqn{\kappa} is the largest sectional curvature; for 0 both factors are 1, below they are cosh and
-#' sinh. Both chains start at the non-private fit; candidates are uniform in a disc of the tangent space. Each pair (p, v) nominally costs
+#' \eqn{\exp(-\epsilon |\sum_i g_{p,i}|/(2 \tau \cos\sqrt\kappa))}, g the records' gradients of half the squared
+#' distance with the non-private shooting vector transported along, and \eqn{\tau} the largest residual of the
+#' non-private fit; then vectors at each of them, with \eqn{\sin\sqrt\kappa/\sqrt\kappa} in place of the cosine.
+#' \eqn{\kappa} is the largest sectional curvature; for 0 both factors are 1, below they are cosh and sinh. Both chains
+#' start at the non-private fit; candidates are uniform in a disc of the tangent space. Each pair (p, v) nominally costs
 #' twice `epsilon`.
 #'
 #' @section Why it is not private:
-#' The part of a residual along the curve isn't shrunk by curvature, so a record can move the foot point's gradient 1/cos(1) = 1.85 times as far
-#' as assumed and the vector's 1/sin(1) = 1.19 times; comparison of Jacobi fields needs the least curvature, not the largest; \eqn{\tau} is
-#' read off the records; the non-private vector steers the foot point's law; the normalising integral depends on the records, so
-#' \eqn{\sigma} lacks a factor 2. Proof of what holds instead: proofs/regression.md of the installed package, section 4.
+#' The part of a residual along the curve isn't shrunk by curvature, so a record can move the foot point's gradient
+#' 1/cos(1) = 1.85 times as far as assumed and the vector's 1/sin(1) = 1.19 times; comparison of Jacobi fields needs the
+#' least curvature, not the largest; \eqn{\tau} is read off the records; the non-private vector steers the foot point's
+#' law; the normalising integral depends on the records, so \eqn{\sigma} lacks a factor 2. Proof of what holds instead:
+#' proofs/regression.md of the installed package, section 4.
 #'
 #' @param formula,data as in [geodesic_regression()], with one numeric predictor. The paper has it in \[0, 1\].
 #' @param M a manifold.
@@ -34,9 +36,10 @@ PUBLISHED_REASONS <- c(
 #' @param vectors number of vectors drawn at each of them.
 #' @param burn_in states dropped first in each chain.
 #' @param step radius of the disc of candidates, over the density's scale. The paper doesn't state it.
-#' @return An object of class `riemdp_nonprivate_regression_kng`: `p` (foot points, as [mf_points()]), `v` (a list with the vectors at each, in the same form), `fit` (the
-#'   non-private fit), `tau`, `scale` (of p and v), `distance` (of each foot point from the fit's), `angle` (of each vector with the fit's
-#'   transported one, radians; feet in rows), `nominal_epsilon`, `mae` (mean distance of records from each private curve; feet in rows), `acceptance` (of both
+#' @return An object of class `riemdp_nonprivate_regression_kng`: `p` (foot points, as [mf_points()]), `v` (a list with
+#'   the vectors at each, in the same form), `fit` (the non-private fit), `tau`, `scale` (of p and v), `distance` (of
+#'   each foot point from the fit's), `angle` (of each vector with the fit's transported one, radians; feet in rows),
+#'   `nominal_epsilon`, `mae` (mean distance of records from each private curve; feet in rows), `acceptance` (of both
 #'   chains), `guarantee`. There are `print()` and [guarantee()] methods.
 #' @references Kulkarni, A. and Soto, C. (2025). Differentially private geodesic and linear regression.
 #'   \doi{10.48550/arXiv.2504.11304}
@@ -48,7 +51,8 @@ PUBLISHED_REASONS <- c(
 #' y <- mf_project(sphere(2), y + rnorm(60, sd = sqrt(0.001)))
 #' nonprivate_regression_kng(y ~ x, sphere(2), epsilon = 1, feet = 10)
 #' @export
-nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., feet = 50, vectors = feet, burn_in = 100, step = 3) {
+nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., feet = 50, vectors = feet, burn_in = 100,
+                                      step = 3) {
   check_dots_empty(...)
   check_manifold(M)
   epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
@@ -77,13 +81,14 @@ nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., fee
     draws[[i]] <- as_points_tangent(M, at, b)
     angle[[i]] <- acos(clamp(drop(b %*% a) / sqrt(rowSums(b^2) * sum(a^2)), -1, 1))
     mae[[i]] <- apply(b, 1, function(one) {
-      mean(.Call(riemdp_regression_records, M, at, mf_from_coords(M, at, one), x[, 1], y, c(1, Inf, 0, Inf, 1))$distance, na.rm = TRUE)
+      mean(.Call(riemdp_regression_records, M, at, mf_from_coords(M, at, one), x[, 1], y,
+                 c(1, Inf, 0, Inf, 1))$distance, na.rm = TRUE)
     })
   }
   points <- new_points(do.call(rbind, lapply(foot$states, function(at) as.matrix(mf_points(behind_many(M, at), M)))), M)
   structure(list(
-    p = points, v = draws, fit = fit, tau = tau, scale = scale, distance = mf_dist(M, p, points), angle = do.call(rbind, angle),
-    mae = do.call(rbind, mae), nominal_epsilon = epsilon, n = n, manifold = M,
+    p = points, v = draws, fit = fit, tau = tau, scale = scale, distance = mf_dist(M, p, points),
+    angle = do.call(rbind, angle), mae = do.call(rbind, mae), nominal_epsilon = epsilon, n = n, manifold = M,
     acceptance = c(p = foot$accepted / (feet + burn_in), v = hits / (feet * (vectors + burn_in))),
     guarantee = new_guarantee(2 * epsilon, 0, PUBLISHED_REASONS, sampler = "chain",
                               rng = if (in_simulation()) "simulation" else "session", numerics = "real-valued")
@@ -103,8 +108,8 @@ published_chains <- function(M, fit, x, y, scale, feet, vectors, burn_in, step) 
   }, feet, burn_in)
   list(foot = foot, vectors = lapply(foot$states, function(at) {
     a <- drop(mf_coords(M, at, mf_transport(M, p, at, v)))
-    chain <- metropolis(a, function(b) part(at, mf_from_coords(M, at, b), 2) / scale[2], function(b) b + disc_draw(M, step * scale[2]),
-                        vectors, burn_in)
+    chain <- metropolis(a, function(b) part(at, mf_from_coords(M, at, b), 2) / scale[2],
+                        function(b) b + disc_draw(M, step * scale[2]), vectors, burn_in)
     c(chain, list(fit = a))
   }))
 }
@@ -117,8 +122,10 @@ mechanism_regression_paper <- list(
   plan = function(M, ask) {
     if (ask$k != 1) abort_riemdp("unsupported", "method = \"paper\" takes one predictor, as the paper has it.")
     published_factors(M)
-    list(steps = list(), expected_error = NA_real_, spread = NULL, details = list(shares = 1, constant = constant_error(ask)),
-         guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = PUBLISHED_REASONS, sampler = "chain", rng = "session"))
+    list(steps = list(), expected_error = NA_real_, spread = NULL,
+         details = list(shares = 1, constant = constant_error(ask)),
+         guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = PUBLISHED_REASONS, sampler = "chain",
+                          rng = "session"))
   },
   release = function(M, x, y, plan, ask) {
     u <- (clamp(x[1, ], -ask$reach, ask$reach) + ask$reach) / (2 * ask$reach)
@@ -129,7 +136,8 @@ mechanism_regression_paper <- list(
       fit <- geodesic_regression(y ~ x, M, list(x = u[use], y = y))
       tau <- max(fit$residuals)
       if (tau > 0) {
-        chains <- published_chains(M, fit, u[use], fit$model$.response, 2 * tau * published_factors(M) / (sum(use) * ask$epsilon / 2), 1, 1,
+        chains <- published_chains(M, fit, u[use], fit$model$.response,
+                                   2 * tau * published_factors(M) / (sum(use) * ask$epsilon / 2), 1, 1,
                                    1000, 3)
         p <- chains$foot$states[[1]]
         v <- mf_from_coords(M, p, chains$vectors[[1]]$states[[1]])
@@ -140,7 +148,8 @@ mechanism_regression_paper <- list(
     regression_value(M, state)
   },
   words = function(r) {
-    "As published by Kulkarni and Soto (2025): Markov chains for the foot point, then for the vector, around the non-private fit, with the largest residual of the records as their bound. For comparison only."
+    paste("As published by Kulkarni and Soto (2025): Markov chains for the foot point, then for the vector, around the",
+          "non-private fit, with the largest residual of the records as their bound. For comparison only.")
   }
 )
 
@@ -180,7 +189,8 @@ metropolis <- function(state, energy, candidate, count, burn_in) {
 }
 
 as_points_tangent <- function(M, p, b) {
-  rows <- do.call(rbind, lapply(seq_len(nrow(b)), function(i) drop(storage_rows_tangent(mf_from_coords(M, p, b[i, ]), M))))
+  rows <- do.call(rbind,
+                  lapply(seq_len(nrow(b)), function(i) drop(storage_rows_tangent(mf_from_coords(M, p, b[i, ]), M))))
   new_points(rows, M, tangent = TRUE)
 }
 
@@ -189,10 +199,12 @@ guarantee.riemdp_nonprivate_regression_kng <- function(r) r$guarantee
 
 #' @export
 print.riemdp_nonprivate_regression_kng <- function(x, ...) {
-  cat(sprintf("NOT PRIVATE: %d foot points with %d vectors each, as published, of %d records on %s\n", length(x$v), ncol(x$mae), x$n,
-              label_manifold(x$manifold)))
-  cat(sprintf("  nominal epsilon %g for each of p and v; largest residual %.4g; scales %.4g and %.4g\n", x$nominal_epsilon, x$tau, x$scale[1], x$scale[2]))
-  cat(sprintf("  foot points %.4g from the fit's on average; mean distance from the records %.4g (fit: %.4g); accepted %.2f and %.2f\n",
+  cat(sprintf("NOT PRIVATE: %d foot points with %d vectors each, as published, of %d records on %s\n", length(x$v),
+              ncol(x$mae), x$n, label_manifold(x$manifold)))
+  cat(sprintf("  nominal epsilon %g for each of p and v; largest residual %.4g; scales %.4g and %.4g\n",
+              x$nominal_epsilon, x$tau, x$scale[1], x$scale[2]))
+  cat(sprintf(paste("  foot points %.4g from the fit's on average; mean distance from the records %.4g (fit: %.4g);",
+                    "accepted %.2f and %.2f\n"),
               mean(x$distance), mean(x$mae), mean(x$fit$residuals), x$acceptance[[1]], x$acceptance[[2]]))
   invisible(x)
 }

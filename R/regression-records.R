@@ -1,7 +1,7 @@
 # From a formula, data and public ranges to the records of a private geodesic regression.
 
-# The records of a call: list(y, x, n, spec, constants, scaled), x from the middle of the predictors' ranges. Nothing in a message comes from
-# their numbers.
+# The records of a call: list(y, x, n, spec, constants, scaled), x from the middle of the predictors' ranges. Nothing in
+# a message comes from their numbers.
 regression_records <- function(formula, M, data, x_range, env) {
   if (is_chunks(data)) return(regression_chunks(formula, M, data, x_range, env))
   if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
@@ -32,16 +32,19 @@ private_predictors <- function(formula, names, x_range, declared = character()) 
   response <- formula[[2]]
   check_points_term(response)
   if (length(spec$parts) < 1) abort_riemdp("argument", "`formula` has no predictor: dp_mean() releases a private mean.")
-  if (is.numeric(x_range) && length(spec$predictors) == 1) x_range <- stats::setNames(list(x_range), names(spec$predictors))
+  if (is.numeric(x_range) && length(spec$predictors) == 1) {
+    x_range <- stats::setNames(list(x_range), names(spec$predictors))
+  }
   if (!is.list(x_range)) {
-    abort_riemdp("argument", "`x_range` must be two numbers for one predictor, or a list with a name for each variable.")
+    abort_riemdp("argument",
+                 "`x_range` must be two numbers for one predictor, or a list with a name for each variable.")
   }
   bounds <- linear_bounds(spec, x_range, "x_range")
   wants <- predictor_types(spec, bounds, "x_range")
   name_types(spec$predictors, wants, declared)
   columns <- linear_columns(spec, bounds)
-  list(response = response, predictors = spec$predictors, wants = wants, declared = declared, bounds = list(x = bounds$x), columns = columns,
-       formula = spec$formula[-2], parts = spec$parts)
+  list(response = response, predictors = spec$predictors, wants = wants, declared = declared,
+       bounds = list(x = bounds$x), columns = columns, formula = spec$formula[-2], parts = spec$parts)
 }
 
 # predictors from the middle of their ranges, k x n; NA where missing
@@ -56,24 +59,28 @@ private_columns <- function(spec, rows) {
 # the curator's check of responses, whose errors are about the left side
 checked_responses <- function(y, M) {
   tryCatch(response_points(y, M), riemdp_error = function(e) {
-    abort_riemdp(sub("^riemdp_error_", "", class(e)[1]), sub("^`x`", "the left side of the formula", conditionMessage(e)))
+    abort_riemdp(sub("^riemdp_error_", "", class(e)[1]),
+                 sub("^`x`", "the left side of the formula", conditionMessage(e)))
   })
 }
 
-# The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a formula's
-# environment isn't sent to workers, its constants are.
+# The records of a call whose tables are in chunks, as regression_records() has them. Variables come from the chunks; a
+# formula's environment isn't sent to workers, its constants are.
 regression_chunks <- function(formula, M, data, x_range, env) {
   names <- chunk_names(check_chunks(data))
   spec <- private_predictors(formula, names, x_range, data$columns)
   environment(spec$formula) <- baseenv()
   found <- chunk_variables(c(spec$response, spec$predictors), names, data, env)
-  y <- structure(list(M = M, data = data, spec = spec, constants = found$constants, names = found$columns), class = "riemdp_regression_chunks")
+  y <- structure(list(M = M, data = data, spec = spec, constants = found$constants, names = found$columns),
+                 class = "riemdp_regression_chunks")
   list(y = y, x = NULL, n = found$n, spec = spec, constants = found$constants)
 }
 
 chunked_method <- function(method) {
   if (identical(method, "paper")) {
-    abort_riemdp("unsupported", "method = \"paper\" is not available for records in chunks: it is for study, and looks at all records at once.")
+    abort_riemdp("unsupported",
+                 paste("method = \"paper\" is not available for records in chunks: it is for study, and looks at all",
+                       "records at once."))
   }
 }
 
@@ -86,13 +93,17 @@ regression_request <- function(y, kernel, ...) {
 check_responses <- function(y) {
   found <- chunk_ask(y$data, regression_request(y, "regression_check"), private = TRUE)
   bad <- which(lengths(found) > 0)[1]
-  if (!is.na(bad)) abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
+  if (!is.na(bad)) {
+    abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
+  }
   y
 }
 
-# A chunk's responses and predictors as private calls see them. A variable that doesn't hold points is that many missing ones.
+# A chunk's responses and predictors as private calls see them. A variable that doesn't hold points is that many missing
+# ones.
 chunk_private <- function(q, x) {
-  rows <- formula_names(c(q$spec$response, q$spec$predictors), x, constant_scope(q$constants), if (is.data.frame(x)) NULL else q$size)
+  rows <- formula_names(c(q$spec$response, q$spec$predictors), x, constant_scope(q$constants),
+                        if (is.data.frame(x)) NULL else q$size)
   y <- private_response(q$spec, rows, q$M)
   if (!holds_points(q$M, y, rows$n)) y <- new_points(matrix(NA_real_, rows$n, mf_facts(q$M)$ambient), q$M)
   list(y = y, x = private_columns(q$spec, rows))

@@ -1,6 +1,7 @@
-# Geodesic regression. The model frame is R's own; points enter it as mf_points, whatever their shape was. The fit runs with
-# predictors of mean square one (one predictor: centred as well, which leaves the curve the same) and is turned back to the
-# user's origin at the end; predictions come from the inner form, which never extrapolates to a far-off x = 0.
+# Geodesic regression. The model frame is R's own; points enter it as mf_points, whatever their shape was. The fit runs
+# with predictors of mean square one (one predictor: centred as well, which leaves the curve the same) and is turned
+# back to the user's origin at the end; predictions come from the inner form, which never extrapolates to a far-off x
+# = 0.
 
 LOSSES <- c("squared", "huber", "lad")
 NO_RECORD <- "there is no record without missing values."
@@ -8,79 +9,79 @@ NO_RECORD <- "there is no record without missing values."
 #' Geodesic regression
 #'
 #' Least squares, Huber or least absolute deviations regression of points on a manifold on ordinary predictors:
-#' \eqn{y_i \approx \exp_p(\sum_j x_{ij} v_j)} with a foot point p and one shooting vector \eqn{v_j} for each predictor. A
-#' plain estimate, **not private**.
+#' \eqn{y_i \approx \exp_p(\sum_j x_{ij} v_j)} with a foot point p and one shooting vector \eqn{v_j} for each predictor.
+#' A plain estimate, **not private**.
 #'
-#' The mean of \eqn{d^2/2} (squared), of Huber's function of d (quadratic up to `cutoff`, linear beyond) or of d (lad, least
-#' absolute deviations) is minimised over (p, v), where d is the distance of a response from its prediction. Gradients are
-#' made of adjoint Jacobi fields: closed forms on spheres, hyperbolic spaces, positive definite matrices (all three metrics),
-#' Grassmann and Stiefel manifolds and planar shapes; differences of `exp` and `log` on manifolds of your own. Steps are
-#' quasi-Newton (limited-memory BFGS on feet and velocities together) until the gradient's norm, with predictors scaled to mean
-#' square one, is at most `tol`, or at the floor that rounding sets, which is then measured.
+#' The mean of \eqn{d^2/2} (squared), of Huber's function of d (quadratic up to `cutoff`, linear beyond) or of d (lad,
+#' least absolute deviations) is minimised over (p, v), where d is the distance of a response from its prediction.
+#' Gradients are made of adjoint Jacobi fields: closed forms on spheres, hyperbolic spaces, positive definite matrices
+#' (all three metrics), Grassmann and Stiefel manifolds and planar shapes; differences of `exp` and `log` on manifolds
+#' of your own. Steps are quasi-Newton (limited-memory BFGS on feet and velocities together) until the gradient's norm,
+#' with predictors scaled to mean square one, is at most `tol`, or at the floor that rounding sets, which is then
+#' measured.
 #'
-#' The energy has several valleys where curvature is positive or geodesics wind around. Unless all responses lie in a small
-#' ball, the fit therefore starts from several points: tangent least squares at the Frechet mean and at records, the constant, and
-#' (one predictor) geodesics through pairs of records far apart; the best few are followed to the end. No finite number of starts
-#' proves that the lowest valley was found.
+#' The energy has several valleys where curvature is positive or geodesics wind around. Unless all responses lie in a
+#' small ball, the fit therefore starts from several points: tangent least squares at the Frechet mean and at records,
+#' the constant, and (one predictor) geodesics through pairs of records far apart; the best few are followed to the end.
+#' No finite number of starts proves that the lowest valley was found.
 #'
 #' For the Huber loss, `cutoff = NULL` takes 1.345 times a robust scale: the median distance over
-#' \eqn{\sqrt{\chi^2_{d, .5}}}, d being the manifold's dimension, so that both hold for the same fit. The lad loss has no
-#' gradient where the curve meets a record. Where that happens
-#' it is smoothed, \eqn{\sqrt{d^2 + s^2} - s}, with s falling to 1e-9; `smoothing` in the result is the last s, or 0.
+#' \eqn{\sqrt{\chi^2_{d, .5}}}, d being the manifold's dimension, so that both hold for the same fit. The lad loss has
+#' no gradient where the curve meets a record. Where that happens it is smoothed, \eqn{\sqrt{d^2 + s^2} - s}, with s
+#' falling to 1e-9; `smoothing` in the result is the last s, or 0.
 #'
 #' @section Predictors and origin:
-#' The right side of the formula is that of [lm()]: factors, interactions, transformations. The foot point takes the place of the
-#' intercept, so `y ~ x - 1` is refused. With one predictor the curve does not depend on where x = 0 is. **With several it does**:
-#' \eqn{\exp_p(x_1 v_1 + x_2 v_2)} is a geodesic only along rays from p, so give an `origin` in the middle of the
-#' data (or centre the predictors) unless zero means something.
+#' The right side of the formula is that of [lm()]: factors, interactions, transformations. The foot point takes the
+#' place of the intercept, so `y ~ x - 1` is refused. With one predictor the curve does not depend on where x = 0 is.
+#' **With several it does**: \eqn{\exp_p(x_1 v_1 + x_2 v_2)} is a geodesic only along rays from p, so give an `origin`
+#' in the middle of the data (or centre the predictors) unless zero means something.
 #'
 #' @section Missing values:
-#' Records with a missing predictor, response or weight are treated as `na.action` says, as in [lm()]. A response is missing if
-#' any
-#' of its numbers is `NA`.
+#' Records with a missing predictor, response or weight are treated as `na.action` says, as in [lm()]. A response is
+#' missing if any of its numbers is `NA`.
 #'
 #' @section Errors:
-#' `riemdp_error_design` where predictors and constant are linearly dependent (one distinct x, more parameters than records);
-#' `riemdp_error_cut_locus` where from no start all responses have a logarithm at their predictions (opposite points);
-#' `riemdp_error_domain` where the curve ends, or its numbers overflow, before it reaches an `origin` that was given.
+#' `riemdp_error_design` where predictors and constant are linearly dependent (one distinct x, more parameters than
+#' records); `riemdp_error_cut_locus` where from no start all responses have a logarithm at their predictions (opposite
+#' points); `riemdp_error_domain` where the curve ends, or its numbers overflow, before it reaches an `origin` that was
+#' given.
 #'
-#' @param formula a formula with points on the left: [mf_points()], a column of that class in `data`, or records in any shape that
-#'   functions on `M` accept. Right side as in [lm()].
+#' @param formula a formula with points on the left: [mf_points()], a column of that class in `data`, or records in any
+#'   shape that functions on `M` accept. Right side as in [lm()].
 #' @param M a manifold.
-#' @param data a data frame, list or environment that holds the variables; or such tables in [chunks()]: then the result is a list of class
-#'   `geodesic_regression_chunks`, which holds no record, see [chunk-regression-methods]. What the formula, `weights` and `subset` compute
-#'   must be about single records then, `subset` logical, and variables come from the chunks only.
+#' @param data a data frame, list or environment that holds the variables; or such tables in [chunks()]: then the result
+#'   is a list of class `geodesic_regression_chunks`, which holds no record, see [chunk-regression-methods]. What the
+#'   formula, `weights` and `subset` compute must be about single records then, `subset` logical, and variables come
+#'   from the chunks only.
 #' @param loss `"squared"`, `"huber"` or `"lad"`.
 #' @param ... must be empty.
 #' @param weights numbers, not negative, one a record: weights of the losses.
 #' @param subset,na.action as in [lm()].
 #' @param cutoff for the Huber loss: distance at which it turns linear, in the units of the metric.
-#' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or `"mean"`.
-#'   Default:
-#'   0; with one predictor the mean, and a warning, where the curve can't be followed as far as 0.
+#' @param origin predictor values at the foot point: one number for all, one for each column of the model matrix, or
+#'   `"mean"`. Default: 0; with one predictor the mean, and a warning, where the curve can't be followed as far as 0.
 #' @param start `list(p =, v =)` to start from, in the form of `coef()` at this `origin`.
-#' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature, else 16
-#'   (6 on manifolds of your own).
+#' @param starts number of starts (up to 32); default: one for responses in a small ball or without positive curvature,
+#'   else 16 (6 on manifolds of your own).
 #' @param tol gradient norm at which to stop.
 #' @param max_iter most steps.
-#' @return An object of class `riemdp_geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list of the foot
-#'   `p` and
-#'   the vectors `v`: one tangent vector in its plain shape, or several in the shape of many), [fitted()], [residuals()],
-#'   [predict()], [plot()], [update()], [nobs()], [deviance()], [logLik()], [vcov()], [hatvalues()], [tidy()], [glance()] and
-#'   [augment()] methods. Components: `coefficients`, `fitted.values`, `residuals` (distances), `r.squared` (Fletcher 2013: one
-#'   less
-#'   the loss over that of the best constant), `value` (mean loss), `sigma` (residual standard deviation a coordinate),
-#'   `cutoff`, `converged`, `gradient_norm`, `gradient_floor`, `smoothing`, `iterations`, `evaluations`, `starts`.
+#' @return An object of class `riemdp_geodesic_regression`, for which there are [print()], [summary()], [coef()] (a list
+#'   of the foot `p` and the vectors `v`: one tangent vector in its plain shape, or several in the shape of many),
+#'   [fitted()], [residuals()], [predict()], [plot()], [update()], [nobs()], [deviance()], [logLik()], [vcov()],
+#'   [hatvalues()], [tidy()], [glance()] and [augment()] methods. Components: `coefficients`, `fitted.values`,
+#'   `residuals` (distances), `r.squared` (Fletcher 2013: one less the loss over that of the best constant), `value`
+#'   (mean loss), `sigma` (residual standard deviation a coordinate), `cutoff`, `converged`, `gradient_norm`,
+#'   `gradient_floor`, `smoothing`, `iterations`, `evaluations`, `starts`.
 #' @references
-#' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International Journal of
-#' Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
+#' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International
+#' Journal of Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
 #'
 #' Kim, H. J. and others (2014). Multivariate general linear models (MGLM) on Riemannian manifolds with applications to
 #' statistical
 #' analysis of diffusion weighted images. *CVPR 2014*, 2705-2712. \doi{10.1109/CVPR.2014.352}
 #'
-#' Shin, H.-Y. and Oh, H.-S. (2022). Robust geodesic regression. *International Journal of Computer Vision* 130, 478-503.
-#' \doi{10.1007/s11263-021-01561-w}
+#' Shin, H.-Y. and Oh, H.-S. (2022). Robust geodesic regression. *International Journal of Computer Vision* 130,
+#' 478-503. \doi{10.1007/s11263-021-01561-w}
 #' @seealso [geodesic_gradient()], [frechet_mean()], [regression-methods]
 #' @examples
 #' # covariances of daily stock returns over time, by the month
@@ -110,7 +111,8 @@ NO_RECORD <- "there is no record without missing values."
 #' }
 #' @export
 geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "lad"), ..., weights, subset, na.action,
-                                cutoff = NULL, origin = NULL, start = NULL, starts = NULL, tol = 1e-10, max_iter = 1000) {
+                                cutoff = NULL, origin = NULL, start = NULL, starts = NULL, tol = 1e-10,
+                                max_iter = 1000) {
   call <- match.call()
   check_manifold(M)
   if (...length() > 0) abort_riemdp("argument", "there is an argument that geodesic_regression() does not have.")
@@ -123,7 +125,8 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   max_iter <- check_count(max_iter, "max_iter", least = 0, most = 1e9)
   starts <- if (is.null(starts)) 0L else check_count(starts, "starts", most = 32)
   if (missing(data)) data <- NULL
-  elsewhere <- fit_chunks(data, formula, M, call, if (!missing(na.action)) na.action, loss, cutoff, origin %||% 0, start, starts, tol, max_iter)
+  elsewhere <- fit_chunks(data, formula, M, call, if (!missing(na.action)) na.action, loss, cutoff, origin %||% 0,
+                          start, starts, tol, max_iter)
   if (!is.null(elsewhere)) return(elsewhere)
   frame <- regression_frame(formula, M, data, call, parent.frame())
   design <- regression_design(frame)
@@ -147,12 +150,13 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   outer <- outer_coefficients(M, foot, vectors, inner, colnames(x), !is.null(origin))
   out <- list(
     coefficients = outer[c("p", "v")], fitted.values = NULL, residuals = NULL,
-    r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_, value = fit$value, null_value = null$value,
-    sigma = NULL, loss = loss, cutoff = fit$cutoff, converged = fit$converged, gradient_norm = fit$gradient_norm,
-    gradient_floor = fit$gradient_floor, smoothing = fit$smoothing, iterations = fit$iterations,
-    evaluations = fit$evaluations, starts = fit$starts, weights = w, origin = outer$origin, manifold = M, call = call,
-    terms = frame$terms, xlevels = stats::.getXlevels(frame$terms, frame$model), contrasts = attr(design$full, "contrasts"),
-    na.action = attr(frame$model, "na.action"), model = frame$model, points = frame$points,
+    r.squared = if (null$value > 0) 1 - fit$value / null$value else NA_real_, value = fit$value,
+    null_value = null$value, sigma = NULL, loss = loss, cutoff = fit$cutoff, converged = fit$converged,
+    gradient_norm = fit$gradient_norm, gradient_floor = fit$gradient_floor, smoothing = fit$smoothing,
+    iterations = fit$iterations, evaluations = fit$evaluations, starts = fit$starts, weights = w, origin = outer$origin,
+    manifold = M, call = call, terms = frame$terms, xlevels = stats::.getXlevels(frame$terms, frame$model),
+    contrasts = attr(design$full, "contrasts"), na.action = attr(frame$model, "na.action"), model = frame$model,
+    points = frame$points,
     inner = list(foot = as_single(foot), vectors = vectors, shift = inner$shift, scale = inner$scale)
   )
   class(out) <- "riemdp_geodesic_regression"
@@ -164,7 +168,7 @@ geodesic_regression <- function(formula, M, data, loss = c("squared", "huber", "
   out
 }
 
-# ---- model frame -------------------------------------------------------------------------------------------------------
+# ---- model frame -----------------------------------------------------------------------------------------------------
 
 # list(model, terms, points): a model frame whose response is mf_points under the name of the formula's left side
 regression_frame <- function(formula, M, data, call, env) {
@@ -214,7 +218,8 @@ response_points <- function(y, M) {
     return(new_points(as.matrix(y), M))
   }
   if (!(is.numeric(y) || is.complex(y) || is.logical(y)) || is.object(y)) {
-    abort_riemdp("shape", "the left side of the formula must be points: mf_points, or numbers in the shape of points of `M`.")
+    abort_riemdp("shape",
+                 "the left side of the formula must be points: mf_points, or numbers in the shape of points of `M`.")
   }
   if (anyNA(y)) points_with_gaps(y, M) else mf_points(y, M)
 }
@@ -256,10 +261,13 @@ regression_design <- function(frame, part = FALSE) {
     x <- full[, colnames(full) != "(Intercept)", drop = FALSE]
     storage.mode(x) <- "double"
     if (!all(is.finite(x))) {
-      abort_riemdp("not_finite", "the predictors must be finite numbers; `na.action` says what happens to missing ones.")
+      abort_riemdp("not_finite",
+                   "the predictors must be finite numbers; `na.action` says what happens to missing ones.")
     }
     y <- model[[".response"]]
-    if (anyNA(y)) abort_riemdp("not_finite", "the response must not be missing; `na.action` says what happens to such records.")
+    if (anyNA(y)) {
+      abort_riemdp("not_finite", "the response must not be missing; `na.action` says what happens to such records.")
+    }
     list(x = x, y = y, weights = weights, full = full)
   }, "the predictors")
 }
@@ -271,8 +279,8 @@ check_design <- function(x) {
   flat <- apply(abs(centred), 2, max) <= 1e-12 * size | size == 0
   if (nrow(x) < ncol(x) + 1 || any(flat) || qr(both, tol = 1e-12)$rank < ncol(both)) {
     abort_riemdp("design", paste(
-      "the predictors and a constant must be linearly independent on the records that count:", ncol(x), "predictors,", nrow(x),
-      "records. Leave out constant or repeated columns, or bring more records."
+      "the predictors and a constant must be linearly independent on the records that count:", ncol(x), "predictors,",
+      nrow(x), "records. Leave out constant or repeated columns, or bring more records."
     ))
   }
 }
@@ -296,7 +304,7 @@ inner_predictors <- function(x, w, origin) {
   list(z = z / rep(scale, each = nrow(x)), shift = unname(shift), scale = unname(scale), origin = unname(origin))
 }
 
-# ---- solving -----------------------------------------------------------------------------------------------------------
+# ---- solving ---------------------------------------------------------------------------------------------------------
 
 fit_regression <- function(M, y, z, w, loss, cutoff, given, tol, max_iter, starts) {
   numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
@@ -305,8 +313,8 @@ fit_regression <- function(M, y, z, w, loss, cutoff, given, tol, max_iter, start
   fit
 }
 
-# The fit; Huber without a cutoff with the scale of its own residuals, to self-consistency. fit_of: function(loss, cutoff, given, tol,
-# starts); median_of: function(curve), the median distance of the records that count.
+# The fit; Huber without a cutoff with the scale of its own residuals, to self-consistency. fit_of: function(loss,
+# cutoff, given, tol, starts); median_of: function(curve), the median distance of the records that count.
 fit_scaled <- function(M, loss, cutoff, fit_of, median_of, given, tol, starts) {
   if (loss != "huber" || !is.null(cutoff)) return(fit_of(loss, cutoff, given, tol, starts))
   fit <- fit_of("squared", NULL, given, 1e-6, starts)
@@ -327,7 +335,8 @@ fit_scaled <- function(M, loss, cutoff, fit_of, median_of, given, tol, starts) {
 
 # 1.345 times a robust scale
 huber_cutoff <- function(median, d) {
-  max(1.345 * median / sqrt(stats::qchisq(0.5, d)), 1e-14) # that where the curve goes through more than half of the records
+  # that where the curve goes through more than half of the records
+  max(1.345 * median / sqrt(stats::qchisq(0.5, d)), 1e-14)
 }
 
 # ---- between the solver's form and the user's ------------------------------------------------------------------------
@@ -339,8 +348,8 @@ curve_points <- function(fit, x) {
   mf_exp(fit$manifold, inner$foot, new_points(z %*% as.matrix(inner$vectors), fit$manifold, tangent = TRUE))
 }
 
-# Foot and velocity at t of s -> exp_p(s v): the velocity as a logarithm of a point a little behind, since transport goes the
-# shortest way between its ends.
+# Foot and velocity at t of s -> exp_p(s v): the velocity as a logarithm of a point a little behind, since transport
+# goes the shortest way between its ends.
 along <- function(M, p, v, t) {
   speed <- mf_norm(M, p, v)[1]
   if (t == 0 || speed == 0) {
@@ -370,12 +379,14 @@ outer_coefficients <- function(M, foot, vectors, inner, names, asked) {
       p <- moved$p
       v <- moved$v
     } else if (asked) {
-      abort_riemdp("domain", paste("the curve must stay in the manifold, and its numbers finite, until it reaches the `origin`:",
-                                   "give an origin among the data, e.g. origin = \"mean\"."))
+      abort_riemdp("domain",
+                   paste("the curve must stay in the manifold, and its numbers finite, until it reaches the `origin`:",
+                         "give an origin among the data, e.g. origin = \"mean\"."))
     } else {
       origin <- inner$shift
       warning(structure(class = c("riemdp_warning_origin", "warning", "condition"), list(
-        message = paste("the curve can't be followed as far as 0: the foot point is at the predictor's mean. Give an `origin` to",
+        message = paste("the curve can't be followed as far as 0: the foot point is at the predictor's mean.",
+                        "Give an `origin` to",
                         "choose where."), call = NULL)))
     }
   }
@@ -411,25 +422,25 @@ check_start <- function(start, M, inner) {
   v <- new_points(rows * inner$scale, M, tangent = TRUE)
   p <- start$p
   if (length(v) == 1) {
-    moved <- along(M, if (inherits(p, "riemdp_points")) as_single(p) else p, v, (inner$shift - inner$origin) / inner$scale)
+    moved <- along(M, if (inherits(p, "riemdp_points")) as_single(p) else p, v,
+                   (inner$shift - inner$origin) / inner$scale)
     p <- moved$p
     v <- moved$v
   }
   list(p = p, v = v)
 }
 
-# ---- gradient ----------------------------------------------------------------------------------------------------------
+# ---- gradient --------------------------------------------------------------------------------------------------------
 
 #' Gradient of geodesic regression
 #'
-#' The gradient of the mean loss of [geodesic_regression()] at any (p, v), by adjoint Jacobi fields: for the squared loss the
-#' energy is \eqn{E = \frac{1}{2n} \sum_i d(\exp_p(\sum_j x_{ij} v_j), y_i)^2}.
+#' The gradient of the mean loss of [geodesic_regression()] at any (p, v), by adjoint Jacobi fields: for the squared
+#' loss the energy is \eqn{E = \frac{1}{2n} \sum_i d(\exp_p(\sum_j x_{ij} v_j), y_i)^2}.
 #'
-#' The derivative with respect to p moves the vectors along in parallel. With \eqn{\varepsilon_i} the residual logarithm at the
-#' prediction, the gradients are \eqn{-\frac1n\sum_i (d_p\exp)^*\varepsilon_i} and
-#' \eqn{-\frac1n\sum_i x_{ij} (d_w\exp)^*\varepsilon_i}, \eqn{w = \sum_j x_{ij} v_j}; see [mf_jacobi()] for the factors. They
-#' hold beyond
-#' conjugate points and for geodesics that are not the shortest.
+#' The derivative with respect to p moves the vectors along in parallel. With \eqn{\varepsilon_i} the residual logarithm
+#' at the prediction, the gradients are \eqn{-\frac1n\sum_i (d_p\exp)^*\varepsilon_i} and
+#' \eqn{-\frac1n\sum_i x_{ij} (d_w\exp)^*\varepsilon_i}, \eqn{w = \sum_j x_{ij} v_j}; see [mf_jacobi()] for the factors.
+#' They hold beyond conjugate points and for geodesics that are not the shortest.
 #'
 #' @param M a manifold.
 #' @param p a point.
@@ -440,8 +451,8 @@ check_start <- function(start, M, inner) {
 #' @param cutoff where the Huber loss turns linear.
 #' @param weights weights of records.
 #' @return `list(p =, v =)`: tangent vectors at p, in the shapes of `p` and `v`, with attribute `value`, the mean loss.
-#' @references Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International
-#'   Journal of Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
+#' @references Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds.
+#'   *International Journal of Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
 #' @examples
 #' geodesic_gradient(sphere(2), c(1, 0, 0), c(0, 1, 0), c(0, 1), rbind(c(0.8, 0, 0.6), c(0, 1, 0)))
 #' @export
@@ -450,9 +461,12 @@ geodesic_gradient <- function(M, p, v, x, y, loss = c("squared", "huber", "lad")
   loss <- check_choice(loss, "loss", LOSSES)
   if (loss == "huber" && is.null(cutoff)) abort_riemdp("argument", "the Huber loss needs a `cutoff`.")
   cutoff <- if (is.null(cutoff)) Inf else check_number(cutoff, "cutoff", positive = TRUE)
-  if (!is.numeric(x) || is.object(x)) abort_riemdp("shape", "`x` must be numbers: one, or one row of a matrix, for each record.")
+  if (!is.numeric(x) || is.object(x)) {
+    abort_riemdp("shape", "`x` must be numbers: one, or one row of a matrix, for each record.")
+  }
   storage.mode(x) <- "double"
-  g <- .Call(riemdp_regression_gradient, M, p, v, x, y, check_weights(weights, .Call(riemdp_count, M, y)), c(match(loss, LOSSES), cutoff, 0, Inf))
+  g <- .Call(riemdp_regression_gradient, M, p, v, x, y, check_weights(weights, .Call(riemdp_count, M, y)),
+             c(match(loss, LOSSES), cutoff, 0, Inf))
   vectors <- function(rows) new_points(rows, M, tangent = TRUE)
   out <- list(p = tangent_like(vectors(g$p), p, M), v = tangent_like(vectors(g$v), v, M))
   attr(out, "value") <- g$value

@@ -1,32 +1,33 @@
-# The house, from the ground up. A file calls what stands above it in this list and never what stands below; what a lower storey finds without
-# naming it (kernels for chunks, mechanisms) is entered in zzz.R, and plots and prints are methods. DESCRIPTION's Collate is this order;
-# tools/house checks all of that.
+# The house, from the ground up. A file calls what stands above it in this list and never what stands below; what a
+# lower storey finds without naming it (kernels for chunks, mechanisms) is entered in zzz.R, and plots and prints are
+# methods. DESCRIPTION's Collate is this order; tools/house checks all of that.
 #
 #  1  Ground: errors, checks, numbers, words
 #    conditions registry check numeric words threads progress simulation
 #  2  Geometry: manifolds, points, bounds of sensitivities
-#    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-hyperbolic manifold-stiefel manifold-grassmann
-#    manifold-kendall geometry points sensitivity data
+#    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-hyperbolic manifold-stiefel
+#    manifold-grassmann manifold-kendall geometry points sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
 #    records columns formula chunk-reader chunk-answer chunk-map chunk-source
 #  4  Accounts: events, accountants, the ledger
-#    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp accountant-moments
-#    accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
+#    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp
+#    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
-#    guarantee mean-records mean-steps tangent-noise gaussian-profile noise-error mechanism mechanism-laplace mechanism-lattice
-#    mechanism-gaussian mechanism-wrapped mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain
-#    mechanism-adaptive
+#    guarantee mean-records mean-steps tangent-noise gaussian-profile noise-error mechanism mechanism-laplace
+#    mechanism-lattice mechanism-gaussian mechanism-wrapped mechanism-tangent mechanism-euclidean mechanism-kng
+#    mechanism-pointwise mechanism-chain mechanism-adaptive
 #  6  Estimators: means, linear and curved regression, the optimiser
-#    chunk-mean chunk-dist mean clipped-share dp-mean dp-mean-plan linear-frame chunk-linear objective-perturbation linear-statistics
-#    linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression regression-records regression-state
-#    regression-newton regression-gradient regression-kng regression-published dp-regression chunk-optimize problem optimize
-#    optimum-run checkpoint dp-optimize dp-pca
+#    chunk-mean chunk-dist mean clipped-share dp-mean dp-mean-plan linear-frame chunk-linear objective-perturbation
+#    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
+#    regression-records regression-state regression-newton regression-gradient regression-kng regression-published
+#    dp-regression chunk-optimize problem optimize optimum-run checkpoint dp-optimize dp-pca
 #  7  Answers: what releases print, say and refuse
-#    error-words uncertainty release refused dp-mean-object dp-lm-object tidy dp-regression-object dp-optimize-object postprocess
+#    error-words uncertainty release refused dp-mean-object dp-lm-object tidy dp-regression-object dp-optimize-object
+#    postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
-#    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image wordnet embedding zzz
-#    riemdp-package
+#    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image wordnet embedding
+#    zzz riemdp-package
 
 #' Differential privacy where data are curved
 #'
@@ -36,19 +37,21 @@
 #'
 #' @section What a release promises:
 #' Every release carries a guarantee (see [guarantee()]) whose label says what is proven: `pure` and `approx` are
-#' differential privacy under replacement of one record with the number of records public; `none` is no guarantee at all.
-#' Bounds (`center`, `radius`) are public and never taken from the data.
+#' differential privacy under replacement of one record with the number of records public; `none` is no guarantee at
+#' all. Bounds (`center`, `radius`) are public and never taken from the data.
 #'
 #' @section Options:
-#' * `riemdp.threads`: threads inside one call, where the compiler has OpenMP; 1 by default, and in forked workers. Results are
-#'   the same to the last bit whatever their number. Operations of [manifold_custom()] always run on one.
-#' * `riemdp.progress`: whether anything that takes over two seconds draws a progress bar; by default in interactive use.
+#' * `riemdp.threads`: threads inside one call, where the compiler has OpenMP; 1 by default, and in forked workers.
+#'   Results are the same to the last bit whatever their number. Operations of [manifold_custom()] always run on one.
+#' * `riemdp.progress`: whether anything that takes over two seconds draws a progress bar; by default in interactive
+#'   use.
 #'
-#' @references Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in
-#'   Neural Information Processing Systems* 34.
+#' @references Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances
+#'   in Neural Information Processing Systems* 34.
 #' @keywords internal
 #' @useDynLib riemdp, .registration = TRUE
 #' @importFrom generics explain
-#' @importFrom stats coef confint deviance df.residual fitted formula hatvalues logLik model.frame model.matrix nobs predict
+#' @importFrom stats coef confint deviance df.residual fitted formula hatvalues logLik model.frame model.matrix nobs
+#'   predict
 #' @importFrom stats residuals update vcov weights
 "_PACKAGE"

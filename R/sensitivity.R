@@ -35,7 +35,8 @@ check_radius <- function(M, radius, center = NULL) {
     abort_riemdp("radius", sprintf(
       "`radius` is %.4g, but must be below %.4g on this manifold: %s. %s", radius, limit,
       if (facts$k_max > 0) {
-        sprintf("half of min(injectivity radius, pi/(2 sqrt(K))) with K = %.4g and injectivity radius %.4g", facts$k_max,
+        sprintf("half of min(injectivity radius, pi/(2 sqrt(K))) with K = %.4g and injectivity radius %.4g",
+                facts$k_max,
                 facts$injectivity_radius)
       } else {
         "half of the injectivity radius"
@@ -64,11 +65,11 @@ cot_factor <- function(s) ifelse(s < 1e-4, 1 - s^2 / 3, s / tan(s))
 #' @param n number of records.
 #' @param radius radius of the ball that holds them.
 #' @param center its centre; needed only where curvature depends on the point (Bures-Wasserstein).
-#' @param calibration `"proven"`, or `"paper"` for the larger constant 2r(2 - h)/(nh), h = 2\eqn{\rho} cot(2\eqn{\rho}), of Reimherr,
-#'   Bharath and Soto (2021).
+#' @param calibration `"proven"`, or `"paper"` for the larger constant 2r(2 - h)/(nh), h = 2\eqn{\rho} cot(2\eqn{\rho}),
+#'   of Reimherr, Bharath and Soto (2021).
 #' @return The sensitivity, one number in the units of the metric, with attribute `theorem`.
-#' @references Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in
-#'   Neural Information Processing Systems* 34.
+#' @references Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances
+#'   in Neural Information Processing Systems* 34.
 #' @examples
 #' mean_sensitivity(sphere(2), n = 50, radius = pi / 8)
 #' mean_sensitivity(spd(3), n = 50, radius = 1.5)
@@ -94,26 +95,28 @@ mean_sensitivity_at <- function(n, facts, calibration) {
   }
   c <- rho * tan(rho) / (3 * n)
   f <- if (c < 1e-6) 1 - 2 * c / 3 + 8 * c^2 / 15 else asinh(sqrt(c)) / sqrt(c * (1 + c))
-  structure(outwards(2 * tan(rho) / (n * root) * f), theorem = "2 tan(r sqrt K)/(n sqrt K) F, proofs/mean-sensitivity.md")
+  structure(outwards(2 * tan(rho) / (n * root) * f),
+            theorem = "2 tan(r sqrt K)/(n sqrt K) F, proofs/mean-sensitivity.md")
 }
 
 #' Sensitivity of the gradient of the Frechet energy
 #'
-#' How much, at most, the gradient of \eqn{U(m) = \frac1{2n}\sum_i d(m, x_i)^2} changes at any point m of a ball when one of n
-#' records in it is replaced. The K-norm gradient mechanism rests on it.
+#' How much, at most, the gradient of \eqn{U(m) = \frac1{2n}\sum_i d(m, x_i)^2} changes at any point m of a ball when
+#' one of n records in it is replaced. The K-norm gradient mechanism rests on it.
 #'
-#' For curvature at most 0 it is 2r/n. For curvature at most \eqn{\kappa > 0} it is \eqn{S_\kappa(r)/n}, the value on the sphere of
-#' that curvature, where it is attained: with \eqn{\rho = r\sqrt\kappa},
+#' For curvature at most 0 it is 2r/n. For curvature at most \eqn{\kappa > 0} it is \eqn{S_\kappa(r)/n}, the value on
+#' the sphere of that curvature, where it is attained: with \eqn{\rho = r\sqrt\kappa},
 #' \deqn{S_\kappa(r) = \frac{2\sin\rho}{\sqrt\kappa}\max_{0\le c\le 1}\frac{d_c}{\sin d_c}\sqrt{1 - c^2},\quad
-#' \cos d_c = \cos^2\rho - c\sin^2\rho.}
-#' Proof: the file `proofs/gradient-sensitivity.md` of the installed package. The radius is bounded as for [mean_sensitivity()].
+#'   \cos d_c = \cos^2\rho - c\sin^2\rho.}
+#' Proof: the file `proofs/gradient-sensitivity.md` of the installed package. The radius is bounded as for
+#' [mean_sensitivity()].
 #'
 #' @inheritParams mean_sensitivity
-#' @param calibration `"proven"`, or `"paper"` for the larger constant 2r(2 - h)/n, h = 2\eqn{\rho} cot(2\eqn{\rho}), of Soto and
-#'   others (2022).
+#' @param calibration `"proven"`, or `"paper"` for the larger constant 2r(2 - h)/n, h = 2\eqn{\rho} cot(2\eqn{\rho}), of
+#'   Soto and others (2022).
 #' @return The sensitivity, one number in the units of the metric, with attribute `theorem`.
-#' @references Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential privacy.
-#'   *Advances in Neural Information Processing Systems* 35.
+#' @references Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential
+#'   privacy. *Advances in Neural Information Processing Systems* 35.
 #' @examples
 #' gradient_sensitivity(sphere(2), n = 50, radius = pi / 8)
 #' @export

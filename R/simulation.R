@@ -6,14 +6,14 @@ in_simulation <- function() simulation$depth > 0L
 
 #' Reproducible studies with noise that is not private
 #'
-#' Private functions draw their noise from a cryptographic generator (ChaCha20) that the operating system keys anew for each call, in
-#' lattice mode from the operating system's own bits, and [set.seed()] has no say: noise that can be drawn again protects nobody. For
-#' simulation studies `with_simulation()` evaluates an expression with noise from R's generator
-#' instead, started at `seed`. **Every release made inside is labelled `none`** (see [guarantee()]).
+#' Private functions draw their noise from a cryptographic generator (ChaCha20) that the operating system keys anew for
+#' each call, in lattice mode from the operating system's own bits, and [set.seed()] has no say: noise that can be drawn
+#' again protects nobody. For simulation studies `with_simulation()` evaluates an expression with noise from R's
+#' generator instead, started at `seed`. **Every release made inside is labelled `none`** (see [guarantee()]).
 #'
-#' The kind of generator is pinned (Mersenne-Twister, inversion, rejection), so that results don't depend on the session.
-#' Afterwards `.Random.seed` and the kind are as before, also after an error or an interrupt. Calls nest: an inner call has its
-#' own stream and gives back the outer one.
+#' The kind of generator is pinned (Mersenne-Twister, inversion, rejection), so that results don't depend on the
+#' session. Afterwards `.Random.seed` and the kind are as before, also after an error or an interrupt. Calls nest: an
+#' inner call has its own stream and gives back the outer one.
 #'
 #' @param seed one whole number.
 #' @param expr expression to evaluate.

@@ -1,23 +1,26 @@
-# Pictures by 'ggplot2', which is only suggested. What is laid out where is decided in R/plot-manifold.R, for both kinds of picture.
+# Pictures by 'ggplot2', which is only suggested. What is laid out where is decided in R/plot-manifold.R, for both kinds
+# of picture.
 
 need_ggplot2 <- function() {
   if (!requireNamespace("ggplot2", quietly = TRUE)) {
-    abort_riemdp("unsupported", "this picture needs the package 'ggplot2': install.packages(\"ggplot2\"). plot() works without it.")
+    abort_riemdp("unsupported",
+                 "this picture needs the package 'ggplot2': install.packages(\"ggplot2\"). plot() works without it.")
   }
 }
 
 #' A look for pictures, and the colours in it
 #'
-#' `theme_riemdp()` is a theme for 'ggplot2': white ground, thin grid, legend below. `riemdp_colours()` gives the colours of Okabe
-#' and Ito, which colour-blind readers can tell apart, in an order in which neighbours also differ in grey.
+#' `theme_riemdp()` is a theme for 'ggplot2': white ground, thin grid, legend below. `riemdp_colours()` gives the
+#' colours of Okabe and Ito, which colour-blind readers can tell apart, in an order in which neighbours also differ in
+#' grey.
 #'
 #' @param base_size size of the text in points.
 #' @param bare `TRUE`: without axes and grid, for shapes and globes.
 #' @param n number of colours, 1 to 8; or for `landmarks = TRUE` any number.
 #' @param landmarks `TRUE`: a sequence from dark to light, for landmarks in order along an outline.
 #' @return `theme_riemdp()`: a 'ggplot2' theme. `riemdp_colours()`: character, colours as `#RRGGBB`.
-#' @references Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are friendly to
-#'   colorblind people. Jikei Medical School and University of Tokyo.
+#' @references Okabe, M. and Ito, K. (2008). Color universal design: how to make figures and presentations that are
+#'   friendly to colorblind people. Jikei Medical School and University of Tokyo.
 #' @seealso [autoplot.riemdp_release]
 #' @examples
 #' barplot(1:8, col = riemdp_colours(8))
@@ -97,7 +100,8 @@ gg_outlines <- function(outlines, panels, labels = NULL) {
   data$panel <- factor(data$panel, labels = labels %||% as.character(seq_along(outlines)))
   plot <- ggplot2::ggplot(data, by_name(x = "x", y = "y", xend = "xend", yend = "yend", colour = "landmark")) +
     ggplot2::geom_segment(lineend = "round", linewidth = if (panels || length(outlines) == 1) 1 else 0.5) +
-    ggplot2::scale_colour_gradientn(colours = riemdp_colours(256, TRUE)) + ggplot2::coord_equal() + theme_riemdp(bare = TRUE) +
+    ggplot2::scale_colour_gradientn(colours = riemdp_colours(256, TRUE)) + ggplot2::coord_equal() +
+    theme_riemdp(bare = TRUE) +
     ggplot2::theme(legend.title = ggplot2::element_text(), legend.key.height = ggplot2::unit(0.5, "lines"))
   if (panels) plot <- plot + ggplot2::facet_wrap(stats::as.formula("~ panel"))
   plot
@@ -117,8 +121,8 @@ gg_points <- function(M, layers, center) {
       ggplot2::geom_path(by_name(x = "x", y = "y", colour = "role"), data, linetype = look$line, linewidth = look$width,
                          na.rm = TRUE)
     } else {
-      ggplot2::geom_point(by_name(x = "x", y = "y", colour = "role"), data, shape = look$shape, size = look$size, stroke = 1,
-                          na.rm = TRUE)
+      ggplot2::geom_point(by_name(x = "x", y = "y", colour = "role"), data, shape = look$shape, size = look$size,
+                          stroke = 1, na.rm = TRUE)
     }
   }
   look <- ROLES[roles, ]
@@ -129,8 +133,8 @@ gg_points <- function(M, layers, center) {
 
 #' Pictures by 'ggplot2'
 #'
-#' Methods of `ggplot2::autoplot()` for points ([mf_points()]), Frechet means, private releases and plans: the pictures of
-#' [plot.riemdp_release], to which layers, titles and themes can be added. `plot()` needs no other package.
+#' Methods of `ggplot2::autoplot()` for points ([mf_points()]), Frechet means, private releases and plans: the pictures
+#' of [plot.riemdp_release], to which layers, titles and themes can be added. `plot()` needs no other package.
 #'
 #' @param object points, a Frechet mean, a release or a plan.
 #' @param records records to draw behind a (non-private) mean.
@@ -158,7 +162,9 @@ autoplot.riemdp_points <- function(object, center = NULL, panels = FALSE, labels
   M <- attr(object, "manifold")
   x <- drawable(object)
   plain <- as.array(x)
-  if (!is.null(labels) && length(labels) != length(x)) abort_riemdp("shape", "`labels` must have one entry for each point.")
+  if (!is.null(labels) && length(labels) != length(x)) {
+    abort_riemdp("shape", "`labels` must have one entry for each point.")
+  }
   if (M$name == "kendall") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
   if (inherits(M, "riemdp_spd")) {
     curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], M$param)))
@@ -200,7 +206,8 @@ autoplot.riemdp_mean <- function(object, ...) {
   if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
     curves <- c(closed_curves(M, object$center), closed_curves(M, object$value, object$center))
     spd <- M$name != "kendall"
-    return(gg_curves(curves, c("public centre", "private mean"), !spd, if (spd) "variable 1", if (spd) "variable 2") + title)
+    return(gg_curves(curves, c("public centre", "private mean"), !spd, if (spd) "variable 1", if (spd) "variable 2") +
+           title)
   }
   edge <- circle_points(M, object$center, object$radius)
   gg_points(M, c(
@@ -218,7 +225,8 @@ gg_correlations <- function(P) {
                      words = as.vector(ifelse(diag(k) == 1, sprintf("sd %.3g", sqrt(diag(P))), sprintf("%.2f", r))))
   ggplot2::ggplot(data, by_name(x = "x", y = "y", fill = "r")) + ggplot2::geom_tile(colour = "white") +
     ggplot2::geom_text(by_name(label = "words"), colour = ifelse(abs(data$r) > 0.6, "white", "black")) +
-    ggplot2::scale_fill_gradient2(low = COLOURS[["release"]], mid = "white", high = COLOURS[["mean"]], limits = c(-1, 1)) +
+    ggplot2::scale_fill_gradient2(low = COLOURS[["release"]], mid = "white", high = COLOURS[["mean"]],
+                                  limits = c(-1, 1)) +
     ggplot2::coord_equal() + ggplot2::labs(x = NULL, y = NULL) + theme_riemdp() +
     ggplot2::theme(legend.position = "none", panel.grid.major = ggplot2::element_blank())
 }
@@ -237,10 +245,12 @@ autoplot.riemdp_mean_plan <- function(object, against = c("n", "epsilon"), point
                mechanism = factor(rep(rownames(e$errors), length(e$grid)), rownames(e$errors)), what = words[[what]])
   }))
   data$what <- factor(data$what, words[against])
-  here <- data.frame(value = unlist(ask[c(n = "n", epsilon = "total")[against]]), what = factor(words[against], words[against]))
+  here <- data.frame(value = unlist(ask[c(n = "n", epsilon = "total")[against]]),
+                     what = factor(words[against], words[against]))
   ways <- nlevels(data$mechanism)
   colours <- rep_len(riemdp_colours(7), ways)
-  ggplot2::ggplot(data[is.finite(data$error), ], by_name(x = "value", y = "error", colour = "mechanism", shape = "mechanism")) +
+  ggplot2::ggplot(data[is.finite(data$error), ],
+                  by_name(x = "value", y = "error", colour = "mechanism", shape = "mechanism")) +
     ggplot2::geom_hline(yintercept = ask$ball$radius, linetype = 3, colour = "grey50") +
     ggplot2::geom_vline(by_name(xintercept = "value"), here, linetype = 3, colour = "grey70") +
     ggplot2::geom_line(linewidth = 0.7) + ggplot2::geom_point(size = 2) +
@@ -248,7 +258,8 @@ autoplot.riemdp_mean_plan <- function(object, against = c("n", "epsilon"), point
     ggplot2::scale_colour_manual(values = colours) +
     ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 3, 4, 8, 1, 2, 0, 5), ways)) +
     ggplot2::facet_wrap(stats::as.formula("~ what"), scales = "free_x", strip.position = "bottom") +
-    ggplot2::labs(x = NULL, y = "expected error of the privacy noise", subtitle = "Dotted: the public radius, and what the plan is for") +
+    ggplot2::labs(x = NULL, y = "expected error of the privacy noise",
+                  subtitle = "Dotted: the public radius, and what the plan is for") +
     theme_riemdp() +
     ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
 }

@@ -1,7 +1,7 @@
 #' Tidy summaries
 #'
-#' `glance()` gives one row about a fit or release, `tidy()` one row for each stored number of its point (of foot and vectors for
-#' a regression).
+#' `glance()` gives one row about a fit or release, `tidy()` one row for each stored number of its point (of foot and
+#' vectors for a regression).
 #'
 #' @param x a [frechet_mean()], a [geodesic_regression()] or a release of [dp_mean()] or [dp_regression()].
 #' @param ... not used.

@@ -2,32 +2,36 @@
 
 #' Region for the non-private mean
 #'
-#' How far the released point may be from the mean without noise **of the records moved to the public ball**: the error of the privacy
-#' noise. It covers neither clipping, what moving records to the ball did to the mean, nor sampling, how the records differ from their
-#' population: where the ball doesn't fit the records, the region need not hold their mean (see [dp_mean()]). Made from the release and
-#' public bounds alone, it costs no budget.
+#' How far the released point may be from the mean without noise **of the records moved to the public ball**: the error
+#' of the privacy noise. It covers neither clipping, what moving records to the ball did to the mean, nor sampling, how
+#' the records differ from their population: where the ball doesn't fit the records, the region need not hold their mean
+#' (see [dp_mean()]). Made from the release and public bounds alone, it costs no budget.
 #'
-#' * `"laplace"`, `"gaussian"`: the noise's law is public; the region is the geodesic ball around the released point whose radius
-#'   is that law's quantile.
-#' * `"wrapped"` and other noise in the tangent space at the public centre: the quantile of the noise's length there, turned
-#'   into a geodesic radius by how much exp can stretch on the ball that holds both.
-#' * mechanisms whose law depends on the records (`"kng"`, truncated laws): from the public ball and a bound of the law's tail.
+#' * `"laplace"`, `"gaussian"`: the noise's law is public; the region is the geodesic ball around the released point
+#'   whose radius is that law's quantile.
+#' * `"wrapped"` and other noise in the tangent space at the public centre: the quantile of the noise's length there,
+#'   turned into a geodesic radius by how much exp can stretch on the ball that holds both.
+#' * mechanisms whose law depends on the records (`"kng"`, truncated laws): from the public ball and a bound of the
+#'   law's tail.
 #'
-#' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of `center`. With
-#' `"adaptive"` all of this is about the released ball, to which its last stage moves the records. Arithmetic means of matrices, and those of
-#' configurations as they lie (see [baselines]), can leave the ball: their region is then the whole space.
+#' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of
+#' `center`. With `"adaptive"` all of this is about the released ball, to which its last stage moves the records.
+#' Arithmetic means of matrices, and those of configurations as they lie (see [baselines]), can leave the ball: their
+#' region is then the whole space.
 #'
 #' @param object,r a release of [dp_mean()]; `dp_uncertainty()` takes one of [dp_regression()] as well.
 #' @param parm `"mean"`, or `"clipped"` for the share of records outside the ball, where it was released.
 #' @param level coverage, between 0 and 1.
 #' @param ... not used.
-#' @return `confint()`: an object of class `riemdp_region`, a list with `center` (the released point), `radius` (geodesic), `level`,
-#'   `manifold`, `basis` (what the radius rests on), `about` (of which mean it is a region), `covers` (which error) and `leaves_out`
-#'   (which not); for `parm = "clipped"` a matrix of one row, lower and upper end of an interval for the share. `dp_uncertainty()`: a data
-#'   frame with a row for each of `levels`: `level`, `radius`, `covers`; for a curve the radius of its band at the ends of the predictors' ranges, see [confint.riemdp_regression()].
+#' @return `confint()`: an object of class `riemdp_region`, a list with `center` (the released point), `radius`
+#'   (geodesic), `level`, `manifold`, `basis` (what the radius rests on), `about` (of which mean it is a region),
+#'   `covers` (which error) and `leaves_out` (which not); for `parm = "clipped"` a matrix of one row, lower and upper
+#'   end of an interval for the share. `dp_uncertainty()`: a data frame with a row for each of `levels`: `level`,
+#'   `radius`, `covers`; for a curve the radius of its band at the ends of the predictors' ranges, see
+#'   [confint.riemdp_regression()].
 #' @param levels coverages for the table.
-#' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations. *ICDM
-#'   Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
+#' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations.
+#'   *ICDM Workshops*, 138-143. \doi{10.1109/ICDMW.2009.52}
 #' @examples
 #' x <- wishart_spd[, , 1:200]
 #' r <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
@@ -55,7 +59,8 @@ as_made <- function(expr) {
 }
 
 mean_region <- function(object, level) {
-  if (!is.null(object$released)) object$value <- object$released # smoothing moves the value, not what is known of the noise
+  # smoothing moves the value, not what is known of the noise
+  if (!is.null(object$released)) object$value <- object$released
   region <- mean_mechanisms()[[object$mechanism]]$region
   found <- if (is.null(region)) NULL else region(object, level)
   reach <- if (leaves_ball(object)) mf_facts(object$manifold)$diameter else ball_reach(object)
@@ -70,19 +75,24 @@ mean_region <- function(object, level) {
   }
   about <- if (is.null(object$target) || object$mechanism == "adaptive") error_about(error_kind(object)) else
     paste0(sub(":.*", "", object$target), " (of the records moved to the public ball)")
-  structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold, basis = found$basis,
-                 about = about, covers = COVERS, leaves_out = c("clipping", "sampling")), class = "riemdp_region")
+  structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold,
+                 basis = found$basis, about = about, covers = COVERS, leaves_out = c("clipping", "sampling")),
+                 class = "riemdp_region")
 }
 
 #' @rdname confint.riemdp_mean
 #' @export
 dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
   curve <- inherits(r, "riemdp_regression")
-  if (!curve && !inherits(r, "riemdp_mean")) abort_riemdp("argument", "`r` must be a release of dp_mean() or dp_regression().")
-  if (!is.numeric(levels) || is.object(levels) || length(levels) == 0 || anyNA(levels) || any(levels <= 0 | levels >= 1)) {
+  if (!curve && !inherits(r, "riemdp_mean")) {
+    abort_riemdp("argument", "`r` must be a release of dp_mean() or dp_regression().")
+  }
+  if (!is.numeric(levels) || is.object(levels) || length(levels) == 0 || anyNA(levels) ||
+      any(levels <= 0 | levels >= 1)) {
     abort_riemdp("argument", "`levels` must be numbers between 0 and 1.")
   }
-  if (!curve) return(data.frame(level = levels, radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1)),
+  if (!curve) return(data.frame(level = levels,
+                                radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1)),
                                 covers = COVERS))
   if (is.null(r$spread)) abort_riemdp("unsupported", "there is no error model for this method, so no band.")
   as_made({
@@ -94,9 +104,10 @@ dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
 #' @export
 format.riemdp_region <- function(x, ...) {
   c(
-    sprintf("%g %% region on %s for %s: within %.4g of the released point (%s)", 100 * x$level, label_manifold(x$manifold), x$about, x$radius,
-            x$basis),
-    sprintf("It covers the %s; %s are not in it: where records lie outside the ball their own mean may be elsewhere", x$covers,
+    sprintf("%g %% region on %s for %s: within %.4g of the released point (%s)", 100 * x$level,
+            label_manifold(x$manifold), x$about, x$radius, x$basis),
+    sprintf(paste("It covers the %s; %s are not in it: where records lie outside the ball their own mean may be",
+                  "elsewhere"), x$covers,
             paste(x$leaves_out, collapse = " and "))
   )
 }
@@ -114,22 +125,25 @@ ball_reach <- function(r) {
   min(mf_facts(r$manifold)$diameter, apart + ball$radius)
 }
 
-# Arithmetic means that can leave the ball of the records: of matrices, and of configurations that weren't turned to the centre
+# Arithmetic means that can leave the ball of the records: of matrices, and of configurations that weren't turned to the
+# centre
 leaves_ball <- function(r) {
   if (identical(r$mechanism, "pointwise")) return(identical(r$details$rotation, "none"))
-  identical(r$mechanism, "euclidean") && identical(r$details$target, "arithmetic") && !r$manifold$name %in% c("euclidean", "sphere")
+  identical(r$mechanism, "euclidean") && identical(r$details$target, "arithmetic") &&
+    !r$manifold$name %in% c("euclidean", "sphere")
 }
 
 EDGE_LEAST <- 0.5
 
 EDGE_FROM <- 0.9
 
-# The statement is false with at most this probability, whatever the records are; it is about records beyond this share of the radius, and
-# made if they are at least half of all (proofs/mean-sensitivity.md, section 10).
+# The statement is false with at most this probability, whatever the records are; it is about records beyond this share
+# of the radius, and made if they are at least half of all (proofs/mean-sensitivity.md, section 10).
 EDGE_ERROR <- 0.01
 
-# The share of records that lie beyond EDGE_FROM of the radius or outside, at least; 0 where nothing is known. From the release and public
-# numbers: if the mean of the moved records lies at distance t from the centre, so do they at least on average.
+# The share of records that lie beyond EDGE_FROM of the radius or outside, at least; 0 where nothing is known. From the
+# release and public numbers: if the mean of the moved records lies at distance t from the centre, so do they at least
+# on average.
 edge_share <- function(r) {
   tryCatch({
     ball <- moved_ball(r)
@@ -145,9 +159,11 @@ edge_words <- function(r) {
   share <- edge_share(r)
   if (share < EDGE_LEAST) return(NULL)
   adaptive <- error_kind(r) == "adaptive"
-  sprintf("AT THE BALL'S EDGE: %.0f %% of the records or more lie beyond %g of the radius%s, or outside the ball (wrong with probability %g %% at most): %s",
+  sprintf(paste("AT THE BALL'S EDGE: %.0f %% of the records or more lie beyond %g of the radius%s, or outside the ball",
+                "(wrong with probability %g %% at most): %s"),
           floor(100 * share), EDGE_FROM, if (adaptive) " of the released ball" else "", 100 * EDGE_ERROR,
-          if (adaptive) "the released ball may not fit them" else "centre or radius may not fit them, and the mean may be far from theirs")
+          if (adaptive) "the released ball may not fit them" else
+            "centre or radius may not fit them, and the mean may be far from theirs")
 }
 
 # lines of print() after the expected error
@@ -163,7 +179,8 @@ mean_error_lines <- function(r) {
 mean_caption <- function(r) {
   known <- is.finite(r$expected_error)
   edge <- edge_share(r)
-  c(sprintf("%s of the %s alone, about %s", if (known) sprintf("expected error %.3g", r$expected_error) else "error", COVERS, error_about(error_kind(r))),
+  c(sprintf("%s of the %s alone, about %s", if (known) sprintf("expected error %.3g", r$expected_error) else "error",
+            COVERS, error_about(error_kind(r))),
     if (edge >= EDGE_LEAST) {
       sprintf("at the ball's edge: %.0f %% of the records or more lie near it or outside", floor(100 * edge))
     } else {

@@ -1,24 +1,25 @@
 #' The mammals of WordNet
 #'
-#' Reads the mammal subtree of WordNet from its data files: synsets from which mammal.n.01 is reached by hypernym edges ("is a") and
-#' instance edges ("is an instance of"), and the transitive closure of these edges. With version 3.0 and the default `drop` it has
-#' 1,180 nodes and 6,540 edges, the graph that Nickel and Kiela (2017) and Utpala et al. (2023) embed.
+#' Reads the mammal subtree of WordNet from its data files: synsets from which mammal.n.01 is reached by hypernym edges
+#' ("is a") and instance edges ("is an instance of"), and the transitive closure of these edges. With version 3.0 and
+#' the default `drop` it has 1,180 nodes and 6,540 edges, the graph that Nickel and Kiela (2017) and Utpala et al.
+#' (2023) embed.
 #'
-#' The whole subtree has two synsets more, the leaves tusker.n.01 and female_mammal.n.01, which that graph lacks. Names are the usual
-#' ones: first word of the synset, part of speech, and number of the word's sense.
+#' The whole subtree has two synsets more, the leaves tusker.n.01 and female_mammal.n.01, which that graph lacks. Names
+#' are the usual ones: first word of the synset, part of speech, and number of the word's sense.
 #'
 #' @param path directory with the files `data.noun` and `index.noun`, e.g. of the Debian package wordnet-base.
 #' @param root name of the subtree's root.
 #' @param drop names of leaves to leave out.
-#' @return A list: `nodes` (names, sorted), `edges` (a data frame with `child` and `ancestor`, numbers of nodes: the transitive
-#'   closure without the pairs of a node with itself), `direct` (the same for single steps). Errors:
+#' @return A list: `nodes` (names, sorted), `edges` (a data frame with `child` and `ancestor`, numbers of nodes: the
+#'   transitive closure without the pairs of a node with itself), `direct` (the same for single steps). Errors:
 #'   `riemdp_error_argument` where files are missing or aren't WordNet's, or a name isn't there.
 #' @references
 #' Miller, G. A. (1995). WordNet: a lexical database for English. *Communications of the ACM* 38(11), 39-41.
 #' \doi{10.1145/219717.219748}
 #'
-#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural Information
-#' Processing Systems* 30.
+#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural
+#' Information Processing Systems* 30.
 #' @seealso [poincare_embedding()]
 #' @examples
 #' path <- "/usr/share/wordnet"
@@ -39,7 +40,8 @@ read_wordnet_mammals <- function(path = "/usr/share/wordnet", root = "mammal.n.0
   words(drop, "drop")
   files <- file.path(path, c("data.noun", "index.noun"))
   if (!all(file.exists(files))) {
-    abort_riemdp("argument", "`path` must be a directory with WordNet's files data.noun and index.noun (Debian: wordnet-base).")
+    abort_riemdp("argument",
+                 "`path` must be a directory with WordNet's files data.noun and index.noun (Debian: wordnet-base).")
   }
   nouns <- tryCatch(read_synsets(files[1]), error = function(e) NULL)
   if (is.null(nouns) || !length(nouns$offset)) abort_riemdp("argument", "the file data.noun isn't one of WordNet's.")
@@ -79,7 +81,8 @@ read_synsets <- function(file) {
     start <- at + 1 + 4 * (seq_len(count) - 1)
     f[start + 1][f[start] %in% c("@", "@i") & f[start + 2] == "n"]
   })
-  list(offset = offset, word = tolower(word), child = rep(seq_along(offset), lengths(pointers)), parent = unlist(pointers))
+  list(offset = offset, word = tolower(word), child = rep(seq_along(offset), lengths(pointers)),
+       parent = unlist(pointers))
 }
 
 # "01", "02", ...: place of the synset among the senses of its first word, as index.noun lists them

@@ -1,9 +1,9 @@
 # What is entered when the package is loaded.
 
 furnish <- function() {
-  for (kernels in list(SOURCE_KERNELS, MEAN_KERNELS, DISTANCE_KERNELS, CURVE_KERNELS, PRIVATE_CURVE_KERNELS, LINEAR_KERNELS, DESCENT_KERNELS)) {
-    register("kernel", kernels)
-  }
+  tables <- list(SOURCE_KERNELS, MEAN_KERNELS, DISTANCE_KERNELS, CURVE_KERNELS, PRIVATE_CURVE_KERNELS, LINEAR_KERNELS,
+                 DESCENT_KERNELS)
+  for (kernels in tables) register("kernel", kernels)
   register("mean mechanism", list(
     laplace = mechanism_laplace, wrapped = mechanism_wrapped, kng = mechanism_kng,
     laplace_truncated = mechanism_laplace_truncated, gaussian = mechanism_gaussian,

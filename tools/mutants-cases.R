@@ -134,7 +134,7 @@ mutant("hull-tail", "src/mechanism/sampler_logconcave.c", "x = from + log(v) / s
 mutant("lattice-no-rounding-errors", "R/mechanism-lattice.R", "real <- as.numeric(sensitivity) + 2 * bounds$error", "real <- as.numeric(sensitivity)", "rounding errors of both neighbours are paid for", "mechanism-lattice")
 mutant("lattice-no-grid", "R/mechanism-lattice.R", "shift <- outwards(real / step + sqrt(d))", "shift <- outwards(real / step)", "rounding to the lattice moves by up to sqrt(d) steps", "mechanism-lattice")
 mutant("lattice-laplace-l2", "R/mechanism-lattice.R", 'move <- if (law == "l2") shift else outwards(sqrt(d) * shift)', "move <- shift", "coordinate-wise Laplace noise needs the l1 sensitivity", "mechanism-lattice")
-mutant("lattice-gaussian-rho", "R/mechanism-lattice.R", "outwards(shift^2 / (2 * rho)), if (by_hand) floor else ceiling)", "outwards(shift^2 / (4 * rho)), if (by_hand) floor else ceiling)", "sigma^2 = shift^2/(2 rho)", "mechanism-lattice")
+mutant("lattice-gaussian-rho", "R/mechanism-lattice.R", "(ask$sigma / step)^2 else outwards(shift^2 / (2 * rho))", "(ask$sigma / step)^2 else outwards(shift^2 / (4 * rho))", "sigma^2 = shift^2/(2 rho)", "mechanism-lattice")
 mutant("lattice-scale-down", "R/mechanism-lattice.R", "outwards(move / epsilon), if (by_hand) floor else ceiling)", "outwards(0.97 * move / epsilon), if (by_hand) floor else ceiling)", "the lattice's scale is shift/epsilon", "mechanism-lattice")
 mutant("lattice-by-hand", "R/mechanism-lattice.R", "if (by_hand) epsilon <- outwards(move / scale)", "if (by_hand) epsilon <- outwards(shift / (2 * scale))", "a scale by hand states its epsilon", "mechanism-lattice")
 mutant("lattice-tangent-half", "R/mechanism-lattice.R", 'structure(outwards(2 * r / ask$n), theorem = "2r/n, proofs/gaussian.md")', 'structure(outwards(r / ask$n), theorem = "2r/n, proofs/gaussian.md")', "the tangent mean moves by 2r/n", "mechanism-lattice|mechanism-tangent")
@@ -222,7 +222,7 @@ mutant("dp-regression-spends-late", "R/dp-regression.R",
   budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
 ', "the price is taken before noise is drawn", "^dp-regression$|ledger|neighbours|spending")
 mutant("release-event-mu", "R/ledger.R", "event_gaussian(1 / g$mu, adjacency = g$adjacency)", "event_gaussian(1.03 / g$mu, adjacency = g$adjacency)", "a Gaussian release is priced at its mu", "^dp-mean$|ledger")
-mutant("release-event-delta", "R/ledger.R", "event_approx(g$epsilon, g$delta, adjacency = g$adjacency)\n  } else {", "event_pure(g$epsilon, adjacency = g$adjacency)\n  } else {", "the delta of a release is priced", "^dp-mean$|ledger")
+mutant("release-event-delta", "R/ledger.R", "  } else if (g$delta > 0) {\n    event_approx(", "  } else if (FALSE) {\n    event_approx(", "the delta of a release is priced", "^dp-mean$|ledger")
 mutant("release-event-pure", "R/ledger.R", "    event_pure(g$epsilon, adjacency = g$adjacency)\n  }\n}", "    event_pure(0.97 * g$epsilon, adjacency = g$adjacency)\n  }\n}", "a pure release is priced at its epsilon", "^dp-mean$|ledger")
 mutant("release-event-lattice", "R/ledger.R", "event_discrete_gaussian(details$lattice_scale, details$lattice_sensitivity, dimension,", "event_discrete_gaussian(1.03 * details$lattice_scale, details$lattice_sensitivity, dimension,", "discrete Gaussian noise is priced as such", "mechanism-lattice|ledger")
 mutant("none-is-free", "R/ledger.R", '  if (g$label == "none") {
@@ -241,7 +241,7 @@ mutant("ledger-rdp-grid", "R/ledger-rules.R", "rdp = c(inwards(renyi_limit(order
 mutant("ledger-gdp-mu", "R/ledger.R", 'if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))', 'if (meta$rule == "gdp") return(c(event_price(event, "gdp"), 0))', "mu adds in squares", "ledger")
 mutant("ledger-adjacency", "R/ledger.R", '  set_adjacency(event$adjacency, meta$adjacency, "the ledger")\n', "", "add/remove and replace-one aren't mixed", "ledger")
 mutant("ledger-opens-fresh", "R/ledger.R", "  if (is.null(found) && !create && !is_memory(ledger)) abort_no_ledger(ledger)\n", "", "a missing ledger is no fresh budget", "ledger")
-mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule == "basic" && g$delta > 0) event_approx(g$epsilon, g$delta, adjacency = g$adjacency) else event', "priced <- event", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
+mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule == "basic" && g$delta > 0) {', "priced <- if (FALSE) {", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
 
 # ---- columns and formulas ------------------------------------------------------------------------------------------------------------------------
 
@@ -256,7 +256,7 @@ mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "cons
 # ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
 
 mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- solver_share(n) * epsilon\n  core <- epsilon - solver\n  errors", "  solver <- solver_share(n) * epsilon\n  core <- epsilon\n  errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
-mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = best$e1 / (2 * best$tau), loss = loss", "rate = 1.03 * best$e1 / (2 * best$tau), loss = loss", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
+mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = best$e1 / (2 * best$tau)", "rate = 1.03 * best$e1 / (2 * best$tau)", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
 mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q)", "t <- leverage(1, core * (1 - 1e-12), q)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
 mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
 mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(2 * found$t, if (d > 0) 1 / 4 else 1, d))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")
@@ -293,7 +293,7 @@ mutant("linear-clip-off", "R/dp-lm-methods.R", "  limit <- if (limit) REACH else
 
 # ---- private curves ------------------------------------------------------------------------------------------------------------------------------
 
-mutant("newton-rate", "R/regression-newton.R", "       epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))", "       epsilon = epsilon, solver = solver, norm = norm, rate = 1.03 * e1 / (2 * tau))", "rate = e1/(2 tau)", "regression-newton|dp-regression")
+mutant("newton-rate", "R/regression-newton.R", "norm = norm, rate = e1 / (2 * tau))", "norm = norm, rate = 1.03 * e1 / (2 * tau))", "rate = e1/(2 tau)", "regression-newton|dp-regression")
 mutant("newton-gauge-unused", "R/regression-newton.R", "  rate <- outwards_down(rule$rate / gauge)\n  x <-", "  rate <- outwards_down(rule$rate)\n  x <-", "curved features are longer: the noise takes their gauge", "regression-newton|dp-regression")
 mutant("newton-ridge-unused", "R/regression-newton.R", "  ridge <- matrix(rep(rule$ridge * grow, each = q), q)", "  ridge <- matrix(rep(rule$ridge, each = q), q)", "curved features have more leverage: the ridge grows", "regression-newton|dp-regression")
 mutant("noisy-step-rate", "R/regression-newton.R", "rate = epsilon / (2 * best$tau), epsilon = epsilon", "rate = epsilon / best$tau, epsilon = epsilon", "clipped sums move by 2 tau", "regression-newton|dp-regression")
@@ -347,7 +347,7 @@ mutant("poisson-rate", "src/mechanism/optim_parts.c", "scale = 1 / log1p(-o->rat
 
 mutant("site-event-half", "R/chunk-sites.R", "event_gaussian(outwards_down(request$sd / (2 * request$radius)), \"replace-one\")", "event_gaussian(outwards_down(request$sd / request$radius), \"replace-one\")", "one record moves a site's sum by 2 radius", "chunk-sites")
 mutant("site-sums-counts", "R/chunk-sites.R", "  if (kernel == \"noisy\" && !enough) refuse(\"the noise asked for is too small for this site.\")\n", "", "a site's own least noise holds", "chunk-sites")
-mutant("site-any-kernel", "R/chunk-sites.R", "!kernel %in% SITE_KERNELS[[answers]] || ", "", "sites answer with noisy sums only", "chunk-sites")
+mutant("site-any-kernel", "R/chunk-sites.R", "!kernel %in% SITE_KERNELS[[answers]] ||", "FALSE ||", "sites answer with noisy sums only", "chunk-sites")
 mutant("site-gradients-unclipped", "R/chunk-sites.R", "  if (kernel == \"gradients\" && !clipped) refuse(\"this site gives clipped gradients only.\")\n", "", "sites give clipped gradients only", "chunk-sites")
 
 # ---- lattice noise -------------------------------------------------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ mutant("guess-window-twice", "R/linear-guess.R", "window <- below[, 4] - below[,
 mutant("guess-windows-missed", "R/linear-guess.R", "step <- max(1, floor(GUESS_FLOOR * total))", "step <- max(1, floor(9 * GUESS_FLOOR * total))", "every window above the floor is listed", "linear-guess")
 mutant("guess-span-late", "R/linear-guess.R", "before <- c(0, sums[-length(sums)])", "before <- sums - 1", "a span begins at the first record of a cell", "linear-guess")
 mutant("guess-span-wide", "R/linear-guess.R", "total == 0 || 8 * unit <= table$span", "total == 0 || 4 * unit <= table$span", "no level is passed over that has a window above the floor", "linear-guess")
-mutant("guess-sides-blind", "R/linear-guess.R", "rowSums(y > GUESS_SIDE[[\"length\"]]), rowSums(y < -GUESS_SIDE[[\"length\"]])", "0 * rowSums(y), 0 * rowSums(y)", "a centre some scales off is noticed on either side", "linear-guess")
+mutant("guess-sides-blind", "R/linear-guess.R", "rowSums(y > GUESS_SIDE[[\"length\"]]),\n        rowSums(y < -GUESS_SIDE[[\"length\"]])", "0 * rowSums(y), 0 * rowSums(y)", "a centre some scales off is noticed on either side", "linear-guess")
 mutant("guess-next-blind", "R/linear-guess.R", "GUESS_NEXT <- c(length = 0.15, share = 0.4)", "GUESS_NEXT <- c(length = 0.15, share = 1)", "a scale that is wholly too large hardly ever passes", "linear-guess")
 mutant("guess-alarm-often", "R/linear-guess.R", "GUESS_SIDE <- c(length = 0.7, share = 0.45)", "GUESS_SIDE <- c(length = 0.7, share = 0.3)", "good guesses are seldom searched", "linear-guess")
 mutant("guess-scale-off", "R/linear-guess.R", "scale <- 2^(found[[\"k\"]] / 4)", "scale <- 1.5 * 2^(found[[\"k\"]] / 4)", "a scale that is found fits", "linear-guess")
