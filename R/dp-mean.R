@@ -29,7 +29,7 @@
 #' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and `"laplace_truncated"` on the
 #' sampler's trials. With `timing = "constant"` the mean takes all of a public number of steps, and these samplers a fixed number of
 #' trials, each in full; if none succeeds they return a point drawn without looking at the records, and `delta` pays for that. Where
-#' there are no such steps (users' manifolds, Stiefel manifolds of more than 40 rows), or more trials than `max_trials`, this is refused. In
+#' there are no such steps (users' manifolds), or more trials than `max_trials`, this is refused. In
 #' either mode trials end: their success has a proven probability for any records of the ball, and a plan whose worst records would
 #' take more than `max_trials` on average is refused.
 #'
@@ -37,8 +37,7 @@
 #' mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for balls so wide or so small
 #' that doubles can't tell their points (hyperbolic space from about radius 23, positive definite matrices with the affine-invariant
 #' metric from about 6, with the Bures-Wasserstein metric around centres of condition \eqn{10^6}), the release is refused (error
-#' `riemdp_error_rounding`). On Stiefel manifolds of more than one column and more than 40 rows no such bound is proven, and releases of the Frechet mean are labelled `none`; `"tangent"` solves nothing and keeps its label. Samplers are exact. Proof: the file `proofs/mean-solver.md` of
-#' the installed package.
+#' `riemdp_error_rounding`). Samplers are exact. Proof: the file `proofs/mean-solver.md` of the installed package.
 #'
 #' @section Lattice mode:
 #' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). With
@@ -47,10 +46,8 @@
 #' twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together some .1 % with the default k,
 #' which follows from public numbers. `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for
 #' each coordinate) or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. `"wrapped_gaussian"` is the same as
-#' law = "gaussian". On flat manifolds, spheres, hyperbolic space, planar shapes, Grassmann manifolds and positive definite matrices
-#' with the affine-invariant or Bures-Wasserstein metric, Stiefel manifolds as above; elsewhere no bound of rounding errors is proven and lattice mode is refused. The target of
-#' `"tangent"` is a mean of numbers, so that it has a lattice mode on every manifold of the package, with `"l2"` noise for
-#' `noise = "knorm"`. Proof: the file `proofs/lattice.md` of the installed package.
+#' law = "gaussian". On users' manifolds no bound of rounding errors is proven and lattice mode is refused. The target of
+#' `"tangent"` is a mean of numbers; its lattice mode has `"l2"` noise for `noise = "knorm"`. Proof: the file `proofs/lattice.md` of the installed package.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the records moved

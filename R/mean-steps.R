@@ -5,8 +5,8 @@
 UNIT_ROUNDOFF <- 2^-53
 MOST_STEPS <- 1e5
 
-# Why a plan that rests on the package's own solver without such bounds promises nothing, or NULL. A user's manifold has
-# a reason of its own.
+# Why a plan that rests on the package's own solver without such bounds would promise nothing, or NULL. Its own manifolds
+# all have them; a user's has a reason of its own.
 unproven_mean <- function(M, plan) {
   if (is.null(plan$numbers) && isTRUE(plan$solver_error > 0) && !inherits(M, "riemdp_custom")) {
     sprintf("no bound of the mean's rounding errors is proven on %s", label_manifold(M))
@@ -22,9 +22,16 @@ steps_assumptions <- function(M, plan) {
     "the coordinates computed for one record don't depend on the others",
     if (model != "flat") paste("IEEE 754 double precision; sin, cos, sinh, cosh, asin, asinh, atan2 to 32 units in the",
                                "last place"),
-    if (model %in% c("spd", "grassmann", "bures") &&
-        mf_facts(M)$rows > 128) "matrix products of the BLAS in use have the usual error bound"
+    if (widest_product(M, model) > 128) "matrix products of the BLAS in use have the usual error bound"
   )
+}
+
+# the largest dimension of the matrices that are multiplied
+widest_product <- function(M, model) {
+  facts <- mf_facts(M)
+  if (startsWith(model, "stiefel")) max(facts$rows - facts$cols, 2 * facts$cols)
+  else if (model %in% c("spd", "grassmann", "bures")) facts$rows
+  else 0
 }
 
 sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
@@ -105,41 +112,47 @@ spd_errors <- function(r, t, quant, k, base, terms) {
        place = 1.01 * (sinhc_r(c * reach) * t * gradient + back + sinhc_r(1.01 * c * r) * logs(1.01 * r)))
 }
 
-# Stiefel manifolds, canonical metric: how many steps follow a logarithm on its way, and as many where it ends; their
-# contraction; what it may be off by; and the errors of a frame and of carrying it
+# Error of exp(X) as it acts on a frame of p columns and l other rows, by series of at most norm 1.6 each: y bounds X's
+# spectral norm
+turned_frame <- function(y, l, p) {
+  parts <- max(1, ceiling(y / 1.6))
+  x <- y / parts
+  parts * 1.03 * sqrt(p) * exp(x) * (2.1 + (l + 4 * p + 16) * (x + x^2 / 2)) * UNIT_ROUNDOFF
+}
+
+# Stiefel manifolds: how many steps follow a logarithm on its way, and as many where it ends; their contraction q; what
+# it may be off by. `near`: how far from it a step starts; `each`: what one step may be off by
+followed_steps <- function(r, k_max, near, q, each) {
+  angle <- 2.02 * r * sqrt(k_max)
+  speed <- 1.03 * r * angle / sin(angle)
+  terms <- ceiling(max(speed / (0.97 * (1 - q) * near), log(near / (1e-16 * r)) / -log(q)))
+  if (!(each <= min(0.02 * (1 - q) * near, 1e-3))) return(list(terms = Inf))
+  list(terms = terms, q = q, error = 1.01 * each / (1 - q) + 1e-16 * r)
+}
+
+# canonical metric
 frame_steps <- function(r, n, p, k_max) {
-  u <- UNIT_ROUNDOFF
   bend <- function(x) if (x < 0.1) x / 2 else sqrt(1 - 2 * sin(x) / x + (2 * sin(x / 2) / x)^2) # |1 - (1 - e^-ix)/(ix)|
   near <- min(0.2 * r, 0.18 * (1 - bend(2.02 * sqrt(2) * r)))
   widest <- sqrt(2) * (2.02 * r + near)
   q <- (bend(widest) + sqrt(2) * near) * (1 + 1e-9)
   if (!(q < 0.97 && widest <= 2.028)) return(list(terms = Inf))
-  exps <- 1.1 * max(1, 12.6 * r) * (n^2 + 2 * n^1.5 + 10 * sqrt(n)) * u
-  product <- 1.02 * n * sqrt(n * p) * u
-  frame <- 2.05 * exps + product # of what is carried
-  each <- frame + 1.02 * exps + 1.02 * product + 6 * r * u
-  angle <- 2.02 * r * sqrt(k_max)
-  speed <- 1.03 * r * angle / sin(angle)
-  terms <- ceiling(max(speed / (0.97 * (1 - q) * near), log(near / (1e-16 * r)) / -log(q)))
-  if (!(terms * (exps + product) + each <= 0.02 * (1 - q) * near)) return(list(terms = Inf))
-  list(terms = terms, q = q, error = 1.01 * each / (1 - q) + 1e-16 * r)
+  each <- 2 * turned_frame(1.04 * r, n - p, p) + turned_frame(2.23 * r, n - p, p) + 6 * r * UNIT_ROUNDOFF
+  followed_steps(r, k_max, near, q, each)
 }
 
-# The same for the Euclidean metric, by parallel transport: curvature of size `bend` at most
+# Euclidean metric, by parallel transport: curvature of size `bend` at most
 transported_steps <- function(r, n, p, k_max, bend) {
-  u <- UNIT_ROUNDOFF
   top <- function(z) sinhc_r(sqrt(bend) * z)
   near <- min(0.2 * r, 0.07 * (2 - top(2.02 * r)))
-  q <- (top(2.02 * r + near) * (1 + 4.25 * near) - 1) + 1e-8
+  grow <- 3.13 * 2.23 * r # of the errors of the transport's series
+  slip <- 1e-11 + (1.5 * grow + 6) * exp(grow) * (n + 20) * (1 + sqrt(p)) * UNIT_ROUNDOFF
+  q <- (top(2.02 * r + near) * (1 + 4.25 * near) - 1) * (1 + 1e-9) + 2 * slip
   if (!(near > 0 && q < 0.97)) return(list(terms = Inf))
-  exps <- (1.1 * max(1, 17.8 * r) * (n^2 + 2 * n^1.5 + 10 * sqrt(n)) + 15 * r) * u
-  product <- 1.02 * n * sqrt(n * p) * u
-  each <- 6.5 * exps + 5.5 * product + 30 * r * u
-  angle <- 2.02 * r * sqrt(k_max)
-  speed <- 1.03 * r * angle / sin(angle)
-  terms <- ceiling(max(speed / (0.97 * (1 - q) * near), log(near / (1e-16 * r)) / -log(q)))
-  if (!(terms * (2.1 * exps + 2.1 * product) + each <= 0.02 * (1 - q) * near)) return(list(terms = Inf))
-  list(terms = terms, q = q, error = 1.01 * each / (1 - q) + 1e-16 * r)
+  both <- function(y) { # the right factor as well
+    1.01 * (turned_frame(y, n - p, p) + turned_frame(y, 0, p)) + 1.02 * p^2 * UNIT_ROUNDOFF
+  }
+  followed_steps(r, k_max, near, q, 2 * both(1.46 * r) + both(3.15 * r) + 8 * r * UNIT_ROUNDOFF)
 }
 
 # Products B'A of two factors of points in the ball around diag(roots^2): how many steps X(3 - X'X)/2 come to their

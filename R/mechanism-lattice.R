@@ -11,9 +11,7 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
   }
   if (!is.null(bounds$why)) {
     bounds$why <- paste0("numerics = \"lattice\": ", bounds$why, if (bounds$model == "none") {
-      paste(" (there is on flat ones, spheres, hyperbolic space, planar shapes, Grassmann manifolds, positive definite",
-            "matrices with the affine-invariant and the Bures-Wasserstein metric, and Stiefel manifolds of one",
-            "column or up to 40 rows; everywhere for mechanism = \"tangent\")")
+      " (there is on the package's own manifolds)"
     }, ".")
   }
   bounds

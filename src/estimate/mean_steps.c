@@ -33,7 +33,7 @@ enum steps_model steps_model(manifold_t m)
         return STEPS_BURES;
     if (m->cols == 1 && strncmp(name, "stiefel", 7) == 0)
         return STEPS_SPHERE;
-    if (strncmp(name, "stiefel", 7) == 0 && m->rows <= STEPS_MOST_ROWS)
+    if (strncmp(name, "stiefel", 7) == 0)
         return strcmp(name, "stiefel_canonical") == 0 ? STEPS_STIEFEL : STEPS_STIEFEL_EUCLIDEAN;
     return STEPS_NONE;
 }
@@ -50,9 +50,6 @@ size_t steps_point_size(const struct mean_steps *c)
         return c->rows * c->rows;
     case STEPS_GRASSMANN:
         return c->rows * c->cols;
-    case STEPS_STIEFEL:
-    case STEPS_STIEFEL_EUCLIDEAN:
-        return c->rows * c->cols + c->dim;
     default:
         return c->dim;
     }
@@ -66,14 +63,15 @@ static int frames(const struct mean_steps *c)
 static size_t isometry_size(const struct mean_steps *c)
 {
     if (frames(c))
-        return c->rows * c->rows + c->cols * c->cols + c->dim;
+        return c->dim + 3 * c->cols * c->cols;
     return 2 * (c->dim + 5) + 2 * steps_point_size(c) + 2 * c->cols * c->cols;
 }
 
 size_t steps_work(const struct mean_steps *c)
 {
     /* isometry, two points, two coordinate vectors, and scratch of the matrix functions */
-    return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + (frames(c) ? 14 : 6) * c->rows * c->rows;
+    size_t scratch = frames(c) ? 15 * c->cols * c->cols + 3 * c->rows * c->cols : 6 * c->rows * c->rows;
+    return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + scratch;
 }
 
 void steps_clip(const struct mean_steps *c, double *a)
@@ -341,10 +339,6 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
         return;
     case STEPS_BURES:
         bures_factor(c, a, y);
-        return;
-    case STEPS_STIEFEL:
-    case STEPS_STIEFEL_EUCLIDEAN:
-        frame_embed(c, a, y, work);
         return;
     default:
         for (size_t j = 0; j < c->dim; j++)

@@ -6,12 +6,14 @@
 
 #include "manifold.h"
 
-/* most rows of frames that are handled as rotations of all rows */
-enum { STEPS_MOST_ROWS = 40 };
-
 /* model spaces in which bounds are proven; they see normal coordinates only */
 enum steps_model { STEPS_NONE, STEPS_FLAT, STEPS_SPHERE, STEPS_HYPERBOLIC, STEPS_PLANAR, STEPS_SPD, STEPS_GRASSMANN, STEPS_BURES, STEPS_STIEFEL,
                    STEPS_STIEFEL_EUCLIDEAN };
+
+/* an exponential acts as so many equal factors, each by a series of this degree */
+struct frame_series {
+    int parts, degree;
+};
 
 struct mean_steps {
     enum steps_model model;
@@ -26,6 +28,8 @@ struct mean_steps {
     double accept; /* a start whose computed gradient is no longer than this is the mean */
     const double *root; /* Bures-Wasserstein: the roots of the centre's eigenvalues, from the smallest */
     double scale;       /* brings products of two factors to norm 1 or below */
+    struct frame_series near, far; /* frames: of points in the ball, and of points as far from each other as carried ones */
+    int carry;                     /* terms of parallel transport */
 };
 
 enum steps_model steps_model(manifold_t m);

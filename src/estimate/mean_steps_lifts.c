@@ -145,184 +145,230 @@ void bures_log(const struct mean_steps *c, const double *b, const double *y, dou
         out[j] -= b ? b[j] : j % (k + 1) == 0 ? c->root[j % k] : 0;
 }
 
-/* ---- Stiefel manifolds: exp(X_a) I exp(-A), of the canonical metric without the right factor ------------------------------------------ */
+/* ---- Stiefel manifolds: exp(X_a) I exp(-A), of the canonical metric without the right factor. A frame is its first p rows, then the
+ * others, as two matrices. Exponentials act on frames by their series: X^j V stays in the span of V, the first p axes and B's columns. ---- */
 
 static int euclidean(const struct mean_steps *c)
 {
     return c->model == STEPS_STIEFEL_EUCLIDEAN;
 }
 
-/* entries of A in units of its coordinates: of length sqrt 2 in the Euclidean metric, where X has 2A */
-static double unit_of(const struct mean_steps *c)
+/* the first k with y^(k+1)/(k+1)! <= 2^-bits */
+static int series_degree(double y, int bits)
 {
-    return euclidean(c) ? 1 / RIEMDP_SQRT2 : 1;
+    int k = 1;
+    for (double term = 0.5 * y * y; term > ldexp(1, -bits); term *= y / (k + 1))
+        k++;
+    return k;
 }
 
-/* scale times the skew matrix X = [cA -B'; B 0] of coordinates: A below the diagonal by columns, then B by columns */
-static void frame_skew(const struct mean_steps *c, double scale, const double *a, double *x)
+static struct frame_series series_within(double y)
 {
-    size_t n = c->rows, p = c->cols;
-    double first = scale * (euclidean(c) ? RIEMDP_SQRT2 : 1);
-    for (size_t j = 0; j < n * n; j++)
-        x[j] = 0;
-    for (int part = 0; part < 2; part++)
-        for (size_t k = 0; k < p; k++)
-            for (size_t j = part ? p : k + 1; j < (part ? n : p); j++) {
-                double t = (part ? scale : first) * *a++;
-                x[j + k * n] = t;
-                x[k + j * n] = -t;
-            }
+    struct frame_series s = {.parts = y > 1.6 ? (int)ceil(y / 1.6) : 1};
+    s.degree = series_degree(y / s.parts, 58);
+    return s;
 }
 
-/* exp(2^s x): Taylor polynomial of degree 14, squared s times; t: n^2 */
-static void series_exp(size_t n, int squarings, const double *x, double *out, double *t)
+void frame_series(struct mean_steps *c)
 {
-    enum { DEGREE = 14 };
-    size_t m = n * n;
-    for (size_t j = 0; j < m; j++)
-        out[j] = x[j] / DEGREE + (j % (n + 1) == 0);
-    for (int i = DEGREE - 1; i > 0; i--) {
-        la_mul_square('N', 'N', n, x, out, t);
-        for (size_t j = 0; j < m; j++)
-            out[j] = t[j] / i + (j % (n + 1) == 0);
-    }
-    for (int i = 0; i < squarings; i++) {
-        la_mul_square('N', 'N', n, out, out, t);
-        for (size_t j = 0; j < m; j++)
-            out[j] = t[j];
-    }
+    double r = c->radius < 8 ? c->radius : 8; /* bounds are for less */
+    c->near = series_within((euclidean(c) ? 1.46 : 1.04) * r);
+    c->far = series_within((euclidean(c) ? 3.15 : 2.23) * r);
+    c->carry = series_degree(4.74 * r, 40);
 }
 
-/* the left factor exp(scale X) and, of the Euclidean metric, the right one exp(-scale A). work: 2 n^2 */
-static void frame_exp(const struct mean_steps *c, double scale, const double *a, double *left, double *right, double *work)
+/* of X = [cA -B'; B 0], whose coordinates are A below the diagonal by columns, then B by columns: cA and -B'B, side by side; returns B.
+ * Euclidean metric: coordinates of A have the factor sqrt 2, and c = 2. */
+static const double *frame_generator(const struct mean_steps *c, const double *a, double *x)
 {
-    size_t n = c->rows, p = c->cols;
-    double *x = work;
-    int squarings = 0;
-    while (ldexp((euclidean(c) ? 4.45 : 3.15) * c->radius, -squarings) > 0.5)
-        squarings++;
-    frame_skew(c, ldexp(scale, -squarings), a, x);
-    series_exp(n, squarings, x, left, x + n * n);
-    if (!euclidean(c))
-        return;
-    double small = -ldexp(scale, -squarings) * unit_of(c);
+    size_t p = c->cols, l = c->rows - p, pp = p * p;
     for (size_t k = 0; k < p; k++) {
         x[k + k * p] = 0;
         for (size_t j = k + 1; j < p; j++) {
-            x[j + k * p] = small * *a++;
-            x[k + j * p] = -x[j + k * p];
+            double t = (euclidean(c) ? RIEMDP_SQRT2 : 1) * *a++;
+            x[j + k * p] = t;
+            x[k + j * p] = -t;
         }
     }
-    series_exp(p, squarings, x, right, x + n * n);
+    la_mul('T', 'N', p, p, l, a, l, a, l, x + pp, p);
+    for (size_t j = pp; j < 2 * pp; j++)
+        x[j] = -x[j];
+    return a;
 }
 
-/* left y right, or with their transposes. t: n p */
-static void two_sided(const struct mean_steps *c, char turned, const double *left, const double *right, const double *y,
-                      double *out, double *t)
+/* c (p x p) = a b with inner dimension k; where there are few columns a call would take longer */
+static void few_mul(size_t p, size_t k, const double *a, const double *b, double *c)
 {
-    size_t n = c->rows, p = c->cols;
-    la_mul(turned, 'N', n, p, n, left, n, y, n, euclidean(c) ? t : out, n);
-    if (euclidean(c))
-        la_mul('N', turned, n, p, p, t, n, right, p, out, n);
+    if (p > 8) {
+        la_mul('N', 'N', p, p, k, a, p, b, k, c, p);
+        return;
+    }
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < p; i++) {
+            double s = 0;
+            for (size_t g = 0; g < k; g++)
+                s += a[i + g * p] * b[g + j * k];
+            c[i + j * p] = s;
+        }
 }
 
-void frame_embed(const struct mean_steps *c, const double *a, double *y, double *work)
+/* exp(h X) v in place by Horner's rule for V + X V + ...: iterates are (u, v_2 + B t). l = 0: exp(h cA) v. work: 4 p^2 + l p */
+static void turn_frame(size_t p, size_t l, struct frame_series s, double h, const double *x, const double *b, double *v, double *work)
 {
-    size_t n = c->rows, p = c->cols, np = n * p;
-    double *left = work, *right = left + n * n, *rest = right + p * p;
-    frame_exp(c, 1, a, left, right, rest);
-    if (euclidean(c))
-        la_mul('N', 'N', n, p, p, left, n, right, p, y, n);
-    for (size_t j = 0; j < np && !euclidean(c); j++)
-        y[j] = left[j];
-    for (size_t j = 0; j < c->dim; j++)
-        y[np + j] = a[j];
+    size_t pp = p * p, rows = l > 0 ? 2 * p : p;
+    double *w = work, *ut = w + pp, *sum = ut + 2 * pp, *add = sum + pp;
+    for (int part = 0; part < s.parts; part++) {
+        la_mul('T', 'N', p, p, l, b, l, v + pp, l, w, p);
+        for (size_t k = 0; k < p; k++)
+            for (size_t j = 0; j < rows; j++)
+                ut[j + k * rows] = j < p ? v[j + k * p] : 0;
+        for (int i = s.degree; i > 0; i--) {
+            double f = h / s.parts / i;
+            few_mul(p, rows, x, ut, sum);
+            for (size_t k = 0; k < p; k++) {
+                double *u = ut + k * rows;
+                for (size_t j = p; j < rows; j++)
+                    u[j] = f * u[j - p];
+                for (size_t j = 0; j < p; j++)
+                    u[j] = v[j + k * p] + f * (sum[j + k * p] - w[j + k * p]);
+            }
+        }
+        for (size_t k = 0; k < p; k++)
+            for (size_t j = 0; j < p; j++)
+                v[j + k * p] = ut[j + k * rows];
+        la_mul('N', 'N', l, p, p, b, l, ut + p, rows, add, l);
+        for (size_t j = 0; j < l * p; j++)
+            v[pp + j] += add[j];
+    }
 }
 
+/* exp(-h A), of the Euclidean metric */
+static void frame_right(size_t p, struct frame_series s, double h, const double *x, double *right, double *work)
+{
+    for (size_t j = 0; j < p * p; j++)
+        right[j] = j % (p + 1) == 0;
+    turn_frame(p, 0, s, -0.5 * h, x, NULL, right, work);
+}
+
+/* v right, or right's transpose, in place. work: n p */
+static void times_right(const struct mean_steps *c, char turned, const double *right, double *v, double *work)
+{
+    size_t p = c->cols, l = c->rows - p, pp = p * p;
+    la_mul('N', turned, p, p, p, v, p, right, p, work, p);
+    la_mul('N', turned, l, p, p, v + pp, l, right, p, work + pp, l);
+    for (size_t j = 0; j < c->rows * p; j++)
+        v[j] = work[j];
+}
+
+/* coordinates, the generator, and the right factor of the way there */
 void frame_isometry(const struct mean_steps *c, const double *a, double *isometry, double *work)
 {
-    size_t m = c->rows * c->rows, pp = c->cols * c->cols;
-    frame_exp(c, -1, a, isometry, isometry + m, work);
+    size_t p = c->cols;
+    double *x = isometry + c->dim;
     for (size_t j = 0; j < c->dim; j++)
-        isometry[m + pp + j] = a[j];
+        isometry[j] = a[j];
+    frame_generator(c, a, x);
+    if (euclidean(c))
+        frame_right(p, c->near, -1, x, x + 2 * p * p, work);
 }
 
-/* the tangent part at the centre, in place */
-static void frame_tangent(size_t n, size_t p, double *q)
+/* the skew part of a p x p matrix, in place */
+static void skew_part(size_t p, double *q)
 {
     for (size_t k = 0; k < p; k++)
         for (size_t j = 0; j <= k; j++) {
-            double t = 0.5 * (q[k + j * n] - q[j + k * n]);
-            q[k + j * n] = t;
-            q[j + k * n] = -t;
+            double t = 0.5 * (q[k + j * p] - q[j + k * p]);
+            q[k + j * p] = t;
+            q[j + k * p] = -t;
         }
 }
 
 /* q, tangent at exp(z) in the frame that is carried, goes back along the geodesic by parallel transport: exp of v -> (X v - v A)'s
- * tangent part, a series. x: n^2, t: 2 n p */
-static void frame_transport(const struct mean_steps *c, const double *z, double *q, double *x, double *t)
+ * tangent part, a series whose terms are (v_1, B r + q_2 s). work: 9 p^2 + n p */
+static void frame_transport(const struct mean_steps *c, const double *x, const double *b, double *q, double *work)
 {
-    enum { TERMS = 30 };
-    size_t n = c->rows, p = c->cols, np = n * p;
-    double *term = t, *next = t + np;
-    frame_skew(c, 1, z, x);
-    for (size_t j = 0; j < np; j++)
-        term[j] = q[j];
-    for (int i = 1; i <= TERMS; i++) {
-        la_mul('N', 'N', n, p, n, x, n, term, n, next, n);
-        for (size_t k = 0; k < p; k++)
-            for (size_t l = 0; l < p; l++) /* A is half of X's first block */
-                for (size_t j = 0; j < n; j++)
-                    next[j + k * n] -= term[j + l * n] * 0.5 * x[l + k * n];
-        frame_tangent(n, p, next);
-        for (size_t j = 0; j < np; j++) {
-            term[j] = next[j] / i;
-            q[j] += term[j];
+    size_t p = c->cols, l = c->rows - p, pp = p * p;
+    double *w = work, *v = w + pp, *r = v + pp, *s = r + pp, *sum_r = s + pp, *sum_s = sum_r + pp, *t = sum_s + pp, *e = t + pp, *add = e + pp;
+    la_mul('T', 'N', p, p, l, b, l, q + pp, l, w, p);
+    for (size_t j = 0; j < pp; j++) {
+        v[j] = q[j];
+        r[j] = sum_r[j] = 0;
+        s[j] = sum_s[j] = j % (p + 1) == 0;
+    }
+    for (int i = 1; i <= c->carry; i++) {
+        few_mul(p, p, x, v, e); /* 2 A v_1; v_1 A is half its transpose */
+        for (size_t j = 0; j < pp; j++)
+            e[j] *= 1.5;
+        few_mul(p, p, x + pp, r, t);
+        for (size_t j = 0; j < pp; j++)
+            e[j] += t[j];
+        few_mul(p, p, w, s, t);
+        for (size_t j = 0; j < pp; j++)
+            e[j] -= t[j];
+        skew_part(p, e);
+        few_mul(p, p, r, x, t);
+        for (size_t j = 0; j < pp; j++)
+            sum_r[j] += r[j] = (v[j] - 0.5 * t[j]) / i;
+        few_mul(p, p, s, x, t);
+        for (size_t j = 0; j < pp; j++) {
+            sum_s[j] += s[j] = -0.5 * t[j] / i;
+            q[j] += v[j] = e[j] / i;
         }
     }
+    la_mul('N', 'N', l, p, p, q + pp, l, sum_s, p, add, l);
+    for (size_t j = 0; j < l * p; j++)
+        q[pp + j] = add[j];
+    la_mul('N', 'N', l, p, p, b, l, sum_r, p, add, l);
+    for (size_t j = 0; j < l * p; j++)
+        q[pp + j] += add[j];
 }
 
-/* z goes on by the tangent part of what the isometry to exp(z) leaves of y. work: 3 n^2 + p^2 + 3 n p */
+/* z goes on by the tangent part of what the isometry to exp(z) leaves of y. work: 12 p^2 + 2 n p */
 static void frame_follow(const struct mean_steps *c, const double *y, double *z, double *work)
 {
-    size_t n = c->rows, p = c->cols;
-    double *left = work, *right = left + n * n, *q = right + p * p, *t = q + n * p, *rest = t + 2 * n * p;
-    frame_exp(c, -1, z, left, right, rest);
-    two_sided(c, 'N', left, right, y, q, t);
-    frame_tangent(n, p, q);
+    size_t p = c->cols, l = c->rows - p, pp = p * p;
+    double *x = work, *right = x + 2 * pp, *q = right + pp, *rest = q + c->rows * p;
+    const double *b = frame_generator(c, z, x);
+    for (size_t j = 0; j < c->rows * p; j++)
+        q[j] = y[j];
+    turn_frame(p, l, c->far, -1, x, b, q, rest);
+    if (euclidean(c)) {
+        frame_right(p, c->far, -1, x, right, rest);
+        times_right(c, 'N', right, q, rest);
+    }
+    skew_part(p, q);
     if (euclidean(c))
-        frame_transport(c, z, q, left, t);
+        frame_transport(c, x, b, q, rest);
     for (size_t k = 0; k < p; k++)
         for (size_t j = k + 1; j < p; j++)
-            *z++ += euclidean(c) ? RIEMDP_SQRT2 * q[j + k * n] : q[j + k * n];
-    for (size_t k = 0; k < p; k++)
-        for (size_t j = p; j < n; j++)
-            *z++ += q[j + k * n];
+            *z++ += euclidean(c) ? RIEMDP_SQRT2 * q[j + k * p] : q[j + k * p];
+    for (size_t j = 0; j < l * p; j++)
+        z[j] += q[pp + j];
 }
 
-/* Coordinates of y's point after the isometry from exp(a) to the centre, or back: its own go along the carried geodesic from the centre,
- * where they are -a (or a), to y, a public number of small steps, then as many where it ends. */
+/* Coordinates of the point with coordinates y after the isometry from exp(a) to the centre, or back: its own go along the carried
+ * geodesic from the centre, where they are -a (or a), to its end, a public number of small steps, then as many there. work: 15 p^2 + 3 n p */
 void frame_log(const struct mean_steps *c, const double *isometry, int back, const double *y, double *z, double *work)
 {
-    size_t n = c->rows, p = c->cols, m = n * n, np = n * p, pp = p * p;
-    const double *a = isometry + m + pp;
-    double *left = work, *right = left + m, *way = right + pp, *next = way + np, *carried = next + np, *t = carried + np,
-           *rest = t + np;
+    size_t p = c->cols, l = c->rows - p, pp = p * p;
+    const double *a = isometry, *xa = a + c->dim, *ba = a + c->dim - l * p;
+    double *x = work, *right = x + 2 * pp, *carried = right + pp, *rest = carried + c->rows * p;
+    const double *b = frame_generator(c, y, x);
     for (size_t j = 0; j < c->dim; j++)
         z[j] = back ? a[j] : -a[j];
-    frame_exp(c, 1.0 / c->terms, y + np, left, right, rest);
-    for (size_t j = 0; j < np; j++)
-        way[j] = j % (n + 1) == 0;
     for (int i = 1; i <= 2 * c->terms; i++) {
         if (i <= c->terms) {
-            const double *at = y; /* the end itself, without the errors of the way */
-            if (i < c->terms) {
-                two_sided(c, 'N', left, right, way, next, t);
-                for (size_t j = 0; j < np; j++)
-                    way[j] = next[j];
-                at = way;
+            double way = (double)i / c->terms;
+            for (size_t j = 0; j < c->rows * p; j++)
+                carried[j] = j < pp && j % (p + 1) == 0;
+            turn_frame(p, l, c->near, way, x, b, carried, rest);
+            if (euclidean(c)) {
+                frame_right(p, c->near, way, x, right, rest);
+                times_right(c, 'N', right, carried, rest);
             }
-            two_sided(c, back ? 'T' : 'N', isometry, isometry + m, at, carried, t);
+            turn_frame(p, l, c->near, back ? 1 : -1, xa, ba, carried, rest);
+            if (euclidean(c))
+                times_right(c, back ? 'T' : 'N', xa + 2 * pp, carried, rest);
         }
         frame_follow(c, carried, z, rest);
     }

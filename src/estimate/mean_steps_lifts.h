@@ -13,8 +13,8 @@ void bures_factor(const struct mean_steps *c, const double *a, double *y);
 void bures_coords(const struct mean_steps *c, const double *z, double *a);
 void bures_log(const struct mean_steps *c, const double *b, const double *y, double *out, double *work);
 
-/* n x p frames: a point is its matrix and its coordinates; an isometry its left and right factors and a */
-void frame_embed(const struct mean_steps *c, const double *a, double *y, double *work);
+/* n x p frames: a point is its coordinates. How long the series of a ball's radius are */
+void frame_series(struct mean_steps *c);
 void frame_isometry(const struct mean_steps *c, const double *a, double *isometry, double *work);
 void frame_log(const struct mean_steps *c, const double *isometry, int back, const double *y, double *z, double *work);
 

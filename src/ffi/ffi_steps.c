@@ -3,6 +3,7 @@
 
 #include "linalg.h"
 #include "mean.h"
+#include "mean_steps_lifts.h"
 
 /* radius, step, steps, bits, base, terms, accept, carried (1: the ball is carried to the reference point), target (1: the mean of
  * the coordinates themselves, on every manifold) */
@@ -69,6 +70,8 @@ struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers,
                                .root = numbers->root}};
     if (model == STEPS_BURES) /* with some room for iterates that rounding has moved */
         s.mean.scale = 1 / (square(s.mean.root[m->rows - 1] + 1.01 * s.mean.radius) * (1 + 1e-6));
+    if (model == STEPS_STIEFEL || model == STEPS_STIEFEL_EUCLIDEAN)
+        frame_series(&s.mean);
     if (model == STEPS_NONE || (model == STEPS_SPD && !(s.mean.base > 0)))
         ffi_abort(c, STATUS_UNSUPPORTED, "the mean by public steps", -1);
     if (!(ldexp(s.mean.radius, s.mean.bits) <= 0x1p51) || !((double)n <= 0x1p31))

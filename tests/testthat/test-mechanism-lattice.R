@@ -128,7 +128,7 @@ test_that("one record is its own mean to within the bound, a million are", {
 
 test_that("the other wrapped mechanisms have a lattice mode", {
   cases <- c(lattice_cases(), list(
-    list(M = stiefel(41, 2), center = diag(41)[, 1:2], radius = 0.5)
+    list(M = stiefel(60, 2), center = diag(60)[, 1:2], radius = 0.5)
   ))
   for (case in cases) {
     x <- in_ball(case, 30)
@@ -278,9 +278,8 @@ test_that("what can't be served is refused from public facts, with what would do
     expect_error(dp_mean(x, M, 1, center, radius, ..., options = options, numerics = numerics),
                  class = paste0("riemdp_error_", class))
   }
-  e <- refuse("unsupported", stiefel(41, 2), diag(41)[, 1:2], 0.5, mechanism = "wrapped")
-  expect_match(conditionMessage(e), "spheres, hyperbolic")
-  refuse("unsupported", custom_sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped")
+  e <- refuse("unsupported", custom_sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped")
+  expect_match(conditionMessage(e), "the package's own manifolds")
   refuse("unsupported", custom_sphere(2), c(0, 0, 1), 0.5, mechanism = "tangent")
   refuse("unsupported", grassmann(5, 2), diag(5)[, 1:2], 1e-12, mechanism = "wrapped")
   refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "tangent", options = list(k = 4), numerics = "real")

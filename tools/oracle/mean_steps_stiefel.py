@@ -2,27 +2,18 @@
 """Frechet means on Stiefel manifolds with 40 digits, from normal coordinates at the first p axes.
 
 Writes tests/testthat/reference/mean_steps_stiefel.json: records (exact doubles within the ball, the last one the neighbour's first) and
-the means of both data sets as two doubles a coordinate. Each logarithm is checked by its exponential, each mean by its gradient. Needs mpmath.
+the means of both data sets as two doubles a coordinate. Each logarithm is checked by its exponential, each mean by its gradient. On manifolds
+with more rows, records of the form (A, QB) for a Q with orthonormal columns have means of that form, as isometries map frames to QB's: the
+tests take columns of the Hadamard matrix of 64 rows, over 8, which keeps records exact doubles. Two such means have their gradients checked
+here. Needs mpmath.
     python3 tools/oracle/mean_steps_stiefel.py
 """
 import random
-from mpmath import mp, mpf, matrix, sqrt, eye
+from mpmath import mp, mpf, matrix, sqrt
 from mean_steps import at_edge, split, write_cases
 
 mp.dps = 45
 TINY = mpf(10) ** -38
-
-
-def expm(x):
-    s = 8
-    x = x / 2**s
-    term = out = eye(x.rows)
-    for i in range(1, 22):
-        term = term * x / i
-        out = out + term
-    for _ in range(s):
-        out = out * out
-    return out
 
 
 class Stiefel:
@@ -46,11 +37,17 @@ class Stiefel:
     def act(self, a, y):
         """the isometry that carries the centre to exp(a)"""
         x, right = self.generators(a)
-        return expm(x) * y * expm(-right)
+        term = out = y
+        for i in range(1, 200):
+            term = x * term - term * right if self.euclidean else x * term
+            term = term / i
+            out = out + term
+            if max(abs(t) for t in term) < TINY * mpf(10) ** -7:
+                return out
+        raise RuntimeError("no exponential")
 
     def back(self, a, y):
-        x, right = self.generators(a)
-        return expm(-x) * y * expm(right)
+        return self.act([-t for t in a], y)
 
     def point(self, a):
         o = matrix(self.n, self.p)
@@ -97,6 +94,26 @@ class Stiefel:
         raise RuntimeError("no mean")
 
 
+def spread(space, a):
+    """coordinates on the manifold with 64 more rows than columns"""
+    p, l = space.p, space.n - space.p
+    first = p * (p - 1) // 2
+    sign = [[-1 if bin(i & j).count("1") % 2 else 1 for j in range(l)] for i in range(64)]
+    columns = [a[first + k * l:first + (k + 1) * l] for k in range(p)]
+    return list(a[:first]) + [sum(s * t for s, t in zip(row, b)) / 8 for b in columns for row in sign]
+
+
+def check_spread(space, rows, mean):
+    """the gradient at the spread mean"""
+    large = Stiefel(space.p + 64, space.p, space.euclidean)
+    a, total = spread(space, mean), None
+    for c in rows:
+        small = space.log(space.back(mean, space.point([mpf(t) for t in c])), [mpf(s) - t for s, t in zip(c, mean)])
+        z = large.log(large.back(a, large.point(spread(space, [mpf(t) for t in c]))), spread(space, small))
+        total = z if total is None else [s + t for s, t in zip(total, z)]
+    assert sqrt(sum(t * t for t in total)) / len(rows) < TINY * 2000
+
+
 def edge_records(rng, n, d, r, kind):
     if kind == "line":
         out = [at_edge(r, [(1.0 if i % 2 else -1.0) * (j == 0) for j in range(d)]) for i in range(n)]
@@ -110,13 +127,17 @@ def main():
     cases = []
     for metric, n, p, r in [("canonical", 3, 2, 0.5), ("canonical", 4, 2, 0.3), ("canonical", 4, 2, 0.65), ("canonical", 3, 3, 0.6),
                             ("canonical", 4, 2, 1e-6), ("euclidean", 3, 2, 0.6), ("euclidean", 4, 2, 0.3), ("euclidean", 4, 2, 0.75),
-                            ("euclidean", 3, 3, 0.8), ("euclidean", 4, 2, 1e-6)]:
+                            ("euclidean", 3, 3, 0.8), ("euclidean", 4, 2, 1e-6), ("euclidean", 3, 3, 1.4),
+                            ("canonical", 6, 2, 0.6), ("euclidean", 6, 2, 0.7)]:
         space = Stiefel(n, p, metric == "euclidean")
         for kind in ("line", "any"):
             x = edge_records(rng, 4, len(space.pairs), r, kind)
             case = {"metric": metric, "n": n, "p": p, "radius": r, "kind": kind, "records": x}
             for one, rows in (("", x[:4]), ("other_", x[4:] + x[1:4])):
-                case[one + "mean"], case[one + "rest"] = split(space.mean(rows))
+                mean = space.mean(rows)
+                case[one + "mean"], case[one + "rest"] = split(mean)
+                if n == 6 and kind == "any" and not one:
+                    check_spread(space, rows, mean)
             cases.append(case)
             print(n, p, r, kind, flush=True)
     write_cases("mean_steps_stiefel", cases)
