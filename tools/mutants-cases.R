@@ -42,7 +42,7 @@ mutant("frame-transport-unpaid", "R/mean-steps.R", "(1 + 1e-9) + 2 * slip", "(1 
 mutant("frame-blas-unsaid", "R/mean-steps.R", "max(facts$rows - facts$cols, 2 * facts$cols)", "facts$cols", "products of the BLAS are taken on trust, and said to be", "mean-steps")
 mutant("frame-series-short", "src/estimate/mean_steps_lifts.c", "series_degree(y / s.parts, 58)", "series_degree(y / s.parts, 28)", "the series' remainder is below rounding", "mean-steps")
 mutant("frame-series-short-far", "src/estimate/mean_steps_lifts.c", "(euclidean(c) ? 3.15 : 2.23) * r", "0.3 * r", "the series of carried points is for all of them", "mean-steps")
-mutant("frame-carry-short", "src/estimate/mean_steps_lifts.c", "series_degree(4.74 * r, 40)", "series_degree(4.74 * r, 0)", "vectors come back by parallel transport", "mean-steps")
+mutant("frame-carry-short", "src/estimate/mean_steps_lifts.c", "series_degree(4.74 * r, 40)", "0", "vectors come back by parallel transport", "mean-steps")
 mutant("frame-few-steps", "R/mean-steps.R", "near <- min(0.2 * r, 0.07 * (2 - top(2.02 * r)))", "near <- 0.2 * r", "steps on the way stay where the contraction is proven", "mean-steps")
 mutant("bures-polar-short", "src/estimate/mean_steps_lifts.c", "i < c->terms; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "i < c->terms - 6; i++) {\n        la_mul_square('T', 'N', k, x, x, g);", "polar factors are found to rounding", "mean-steps")
 mutant("bures-polar-unpaid", "R/mean-steps.R", "error <- error + step / least", "error <- error + step", "an error of a polar factor counts by its smallest singular value", "mean-steps")
