@@ -5,8 +5,8 @@
 UNIT_ROUNDOFF <- 2^-53
 MOST_STEPS <- 1e5
 
-# Why a plan that rests on the package's own solver without such bounds would promise nothing, or NULL. Its own manifolds
-# all have them; a user's has a reason of its own.
+# Why a plan that rests on the package's own solver without such bounds would promise nothing, or NULL. Its own
+# manifolds all have them; a user's has a reason of its own.
 unproven_mean <- function(M, plan) {
   if (is.null(plan$numbers) && isTRUE(plan$solver_error > 0) && !inherits(M, "riemdp_custom")) {
     sprintf("no bound of the mean's rounding errors is proven on %s", label_manifold(M))
