@@ -1,4 +1,4 @@
-/* Linear algebra on small dense matrices, stored by columns. The only caller of BLAS and LAPACK is linalg.c.
+/* Linear algebra on small dense matrices, stored by columns. BLAS and LAPACK are called by linalg.c and linalg_eigen.c alone.
  * Nothing here allocates: workspaces come from the caller, and each la_*_work() says how many doubles are needed. */
 #ifndef RIEMDP_LINALG_H
 #define RIEMDP_LINALG_H

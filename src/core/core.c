@@ -178,43 +178,55 @@ static int read_packed(const struct source *s, int lane, size_t begin, size_t en
     return STATUS_OK;
 }
 
+/* total of the weights, one each without; 0 where they are none */
+static double total_weight(size_t n, const double *weights)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i++) {
+        double w = weights ? weights[i] : 1;
+        if (!(w >= 0 && w < INFINITY))
+            return 0;
+        total += w;
+    }
+    return total < INFINITY ? total : 0;
+}
+
+/* where a mean starts, by blocks as R adds them up; the first record that counts where there is no better point */
+static void mean_start(manifold_t m, const struct source *x, const double *weights, double total, double *p, double *work)
+{
+    double *acc = work, *rest = acc + 2 * m->ambient;
+    int status = STATUS_OK;
+    for (size_t j = 0; j < 2 * m->ambient; j++)
+        acc[j] = 0;
+    for (size_t begin = 0; begin < x->n && status == STATUS_OK; begin += x->block) {
+        size_t count = x->n - begin < x->block ? x->n - begin : x->block;
+        status = manifold_start_add(m, acc, x->get(x, begin, begin + count), weights ? weights + begin : NULL, 0, count, rest);
+    }
+    if (status == STATUS_OK && manifold_start_end(m, p, acc, total, rest) == STATUS_OK)
+        return;
+    size_t first = 0;
+    while (weights && !(weights[first] > 0))
+        first++;
+    memcpy(p, x->get(x, first, first + 1).x, m->ambient * sizeof *p);
+}
+
 int rdp_mean(struct rdp_manifold *h, size_t n, const double *x, const double *weights, double tol, double *out,
              double *gradient_norm)
 {
     enum { PAIRS = 6, STEPS = 1000 };
-    double total = 0;
-    if (!h || !x || !out || n == 0 || !(tol > 0 && tol < INFINITY))
-        return STATUS_OUT_OF_RANGE;
-    for (size_t i = 0; i < n; i++) {
-        double w = weights ? weights[i] : 1;
-        if (!(w >= 0 && w < INFINITY))
-            return STATUS_OUT_OF_RANGE;
-        total += w;
-    }
-    if (!(total > 0 && total < INFINITY))
+    double total = x ? total_weight(n, weights) : 0;
+    if (!h || !x || !out || !(total > 0) || !(tol > 0 && tol < INFINITY))
         return STATUS_OUT_OF_RANGE;
     manifold_t m = &h->m;
-    struct points all = {x, m->ambient};
     const void *data[] = {h, x};
     struct source source = {n, manifold_block(m), 1, packed, read_packed, data};
-    size_t size = mean_work(m, &source, PAIRS), start = 3 * m->ambient + manifold_work(m);
+    size_t size = mean_work(m, &source, PAIRS), start = 2 * m->ambient + manifold_work(m);
     if (!room(h, size > start ? size : start))
         return NO_MEMORY;
     int status = rdp_check(h, n, x);
     if (status != STATUS_OK)
         return status;
-    double *acc = h->work, *rest = acc + 2 * m->ambient;
-    for (size_t j = 0; j < 2 * m->ambient; j++)
-        acc[j] = 0;
-    for (size_t begin = 0; begin < n && status == STATUS_OK; begin += source.block) /* in blocks, as R adds them up */
-        status = manifold_start_add(m, acc, packed(&source, begin, n), weights ? weights + begin : NULL, 0,
-                                    n - begin < source.block ? n - begin : source.block, rest);
-    if (status != STATUS_OK || manifold_start_end(m, out, acc, total, rest) != STATUS_OK) {
-        size_t first = 0; /* the first record that counts, in case there is no better start */
-        while (weights && !(weights[first] > 0))
-            first++;
-        memcpy(out, at(all, first), m->ambient * sizeof *out);
-    }
+    mean_start(m, &source, weights, total, out, h->work);
     struct mean_fit fit = {.tol = tol, .max_iter = STEPS, .memory = PAIRS};
     status = mean_run(m, &source, weights, out, &fit, h->work);
     if (gradient_norm)

@@ -174,9 +174,9 @@ test_that("discrete Gaussians are priced by zCDP: above their exact delta, which
 })
 
 test_that("no floating-point number between bits and noise", {
-  source <- test_path("..", "..", "src", "mechanism", "sampler_lattice.c")
-  skip_if_not(file.exists(source), "sources are not here")
-  text <- paste(readLines(source), collapse = "\n")
+  source <- test_path("..", "..", "src", c("mechanism/sampler_lattice.c", "base/big.c", "base/big.h"))
+  skip_if_not(all(file.exists(source)), "sources are not here")
+  text <- paste(unlist(lapply(source, readLines)), collapse = "\n")
   text <- gsub("(?s)/[*].*?[*]/", "", text, perl = TRUE)
   used <- unique(regmatches(text, gregexpr("[A-Za-z_][A-Za-z_0-9]*", text))[[1]])
   expect_true(all(c("uint64_t", "rng_bits", "rng_use_system") %in% used)) # the system's bits, no stream
