@@ -25,7 +25,8 @@ run_file <- function(name) {
       NULL
     })
   })
-  list(name = name, said = said, seconds = (proc.time() - began)[[3]], cpu = sum((proc.time() - began)[-3]), ended = !is.null(result), passed = sum(result$passed),
+  list(name = name, said = said, seconds = (proc.time() - began)[[3]], cpu = sum((proc.time() - began)[-3]), ended = !is.null(result),
+       passed = sum(result$passed),
        # an error ends its test, so it counts as one failure
        failed = sum(result$failed) + sum(result$error) + is.null(result), skipped = sum(result$skipped))
 }

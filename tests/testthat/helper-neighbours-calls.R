@@ -24,8 +24,10 @@ mean_cases <- function() {
     landmarks = list(method = "pointwise", spaces = "triangles", args = list(mechanism = "pointwise", options = list(rotation = "none", split = "landmarks"))),
     constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3)),
     # with the share of records outside the ball
-    clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), args = list(mechanism = "laplace", clipped = 0.2)),
-    clipped_lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice", clipped = 0.2)),
+    clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
+                   args = list(mechanism = "laplace", clipped = 0.2)),
+    clipped_lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"),
+                           args = list(mechanism = "wrapped", numerics = "lattice", clipped = 0.2)),
     clipped_constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3, clipped = 0.2)),
     clipped_adaptive = list(method = "adaptive", spaces = c("sphere", "plane"), args = list(mechanism = "adaptive", clipped = 0.2))
   ))
@@ -43,7 +45,8 @@ lm_cases <- function() {
     guessed = list(method = "statistics", spaces = "plane", n = 120, formula = ifelse(y > 0, y, y + 40) ~ x, args = list(method = "statistics", epsilon = 10)),
     # so little noise and ridge that coefficients reach far responses, and rounding what the solver may leave
     sharp = list(method = "objective", spaces = "plane", n = 200, formula = y ~ x, args = list(method = "objective", epsilon = 100)),
-    terms = list(method = "statistics", spaces = "plane", formula = ifelse(y > 0, y, 0) ~ log(x + 1) + as.numeric(g == "F"), args = list(method = "statistics")),
+    terms = list(method = "statistics", spaces = "plane", formula = ifelse(y > 0, y, 0) ~ log(x + 1) + as.numeric(g == "F"),
+                 args = list(method = "statistics")),
     paper = list(method = "paper", spaces = "plane", formula = y ~ x, args = list(method = "paper"))
   ))
 }
@@ -137,7 +140,8 @@ neighbour_calls <- function() {
   list(
     dp_mean = list(kind = "points", cases = mean_cases(), noisy = "^[$](value|clipped[$](share|count))",
                    # adaptive: later stages' public numbers follow from the released ball
-                   noisy_of = list(adaptive = "^[$](value|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|details[$](released_center|released_radius|last))"),
+                   noisy_of = list(adaptive = paste0("^[$](value|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
+                                                      "details[$](released_center|released_radius|last))")),
                    call = function(data, case, space, budget) {
                      do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
                                              ledger = budget), case$args))
@@ -145,12 +149,15 @@ neighbour_calls <- function() {
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))",
                  # public numbers follow from the released guess where there is one
-                 free = "^[$]details[$]scales", noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](guess|rule|left))", huber = "^[$](value|scaled_coefficients)"),
+                 free = "^[$]details[$]scales",
+                 noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](guess|rule|left))",
+                                 huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
                          newdata = function(space) data.frame(x = c(0.2, 2))),
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices")), list(
-      poisson = list(method = "rsgd", spaces = "sphere", args = list(method = "rsgd", noise_multiplier = 30, sampling = "poisson", rate = 0.3, batch = 6, steps = 3)),
+      poisson = list(method = "rsgd", spaces = "sphere",
+                     args = list(method = "rsgd", noise_multiplier = 30, sampling = "poisson", rate = 0.3, batch = 6, steps = 3)),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 3)))),
                        noisy = "^[$](value|trace[$]gradient_norm)", call = optimise_call),
     dp_resume = list(kind = c("points", "own"), cases = list(
@@ -244,9 +251,11 @@ observe <- function(expr, seconds = 60) {
   changed <- names(after)[!vapply(names(after), function(name) identical(after[[name]], before[[name]]), NA)]
   e <- ran$error
   list(
-    outcome = if (is.null(e)) "a value" else paste0(paste(class(e), collapse = "/"), ": ", text_of(conditionMessage(e)), " | ", text_of(deparse(conditionCall(e))),
-                                                    " | ", paste(names(unclass(e)), collapse = " ")),
-    conditions = seen$conditions, output = text_of(output), ticks = sprintf("%g of %g", ticks[1, seq_len(count)], ticks[2, seq_len(count)]), options = changed, value = ran$value, error = e
+    outcome = if (is.null(e)) "a value" else
+      paste0(paste(class(e), collapse = "/"), ": ", text_of(conditionMessage(e)), " | ", text_of(deparse(conditionCall(e))),
+             " | ", paste(names(unclass(e)), collapse = " ")),
+    conditions = seen$conditions, output = text_of(output), ticks = sprintf("%g of %g", ticks[1, seq_len(count)], ticks[2, seq_len(count)]), options = changed,
+    value = ran$value, error = e
   )
 }
 

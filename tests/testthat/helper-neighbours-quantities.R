@@ -405,7 +405,8 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60) {
         data <- form$make(records, kind, space, folder)
         list(captured(call$call(data(), case, space, NULL)), if (name == "dp_lm") solver_shares(call$call(data(), case, space, NULL)))
       })
-      tryCatch(c(quantity(args[[1]][[1]], args[[2]][[1]]), pmax(args[[1]][[2]], args[[2]][[2]])), error = function(e) stats::setNames(NaN, paste("(not to be had:", conditionMessage(e), ")")))
+      tryCatch(c(quantity(args[[1]][[1]], args[[2]][[1]]), pmax(args[[1]][[2]], args[[2]][[2]])),
+               error = function(e) stats::setNames(NaN, paste("(not to be had:", conditionMessage(e), ")")))
     })
     bad <- which(is.na(moved) | moved > 1)
     if (length(bad)) findings <- c(findings, sprintf("quantity %s moves by %.4g of what is allowed", names(moved)[bad], moved[bad]))

@@ -78,7 +78,8 @@ neighbour_kinds <- function() {
       # of a whole data set: what makes sums, types or levels special
       settings = list(
         usual = function(d, ...) d, far = function(d, ...) { d$y <- d$y + 1e4; d }, huge = function(d, ...) { d$y <- d$y * 1e300; d },
-        equal = function(d, ...) { d[] <- d[rep(1, nrow(d)), ]; d }, one_level = function(d, ...) { d$g <- "F"; d }, whole = function(d, ...) { d$y <- round(d$y); d }
+        equal = function(d, ...) { d[] <- d[rep(1, nrow(d)), ]; d }, one_level = function(d, ...) { d$g <- "F"; d },
+        whole = function(d, ...) { d$y <- round(d$y); d }
       )
     ),
     curve = list(
@@ -125,7 +126,8 @@ NASTY_TEXT <- c(word = "unknown", empty = "", blank = " ", says_na = "NA", says_
 NASTY_LINES <- list(
   extra_comma = function(cells) paste0(paste(cells, collapse = ","), ",7"), extra_commas = function(cells) paste0(paste(cells, collapse = ","), ",,,,"),
   missing_comma = function(cells) paste(cells[-1], collapse = ","), no_cells = function(cells) "", only_commas = function(cells) strrep(",", length(cells) - 1),
-  unclosed_quote = function(cells) paste0("\"", paste(cells, collapse = ",")), quote_inside = function(cells) paste(c(paste0(cells[1], "\""), cells[-1]), collapse = ","),
+  unclosed_quote = function(cells) paste0("\"", paste(cells, collapse = ",")),
+  quote_inside = function(cells) paste(c(paste0(cells[1], "\""), cells[-1]), collapse = ","),
   quoted = function(cells) paste0("\"", cells, "\"", collapse = ","),
   blanks = function(cells) paste0(" ", cells, " ", collapse = ","), comment = function(cells) paste0("#", paste(cells, collapse = ",")),
   carriage_return = function(cells) paste0(paste(cells, collapse = ","), "\r"), tabs = function(cells) paste(cells, collapse = "\t"),
@@ -136,7 +138,8 @@ NASTY_LINES <- list(
 # Records as R objects: wrong types and lengths
 NASTY_OBJECTS <- list(
   null = NULL, text = "unknown", long = c(1, 2), none = numeric(), list = list(1), complex = 1i, logical = TRUE, factor = factor("a"), raw = as.raw(1),
-  fun = function() stop("a record was called"), matrix = matrix(1, 2, 2), date = as.Date("2024-01-31"), frame = data.frame(v = 1), language = quote(stop("a record"))
+  fun = function() stop("a record was called"), matrix = matrix(1, 2, 2), date = as.Date("2024-01-31"), frame = data.frame(v = 1),
+  language = quote(stop("a record"))
 )
 
 # Where points go wrong as points

@@ -96,10 +96,10 @@ test_that("a cell counts the same whatever class its column has", {
     list(c("1", "x"), c(1, NA), c("1", "x")), list(factor(c("3", "x", "3")), c(3, NA, 3), c("3", "x", "3")),
     list(factor(c("7", "5"), levels = c("7", "6", "5"), ordered = TRUE), c(7, 5), c("7", "5")),
     list(list(1, "2", "x", NULL, 1:2, factor("4"), list(1), mean), c(1, 2, NA, NA, NA, 4, NA, NA), c("1", "2", "x", NA, NA, "4", NA, NA)),
-    list(I(list(1L, raw(1))), c(1, NA), c("1", NA)), list(c(1i, 2), c(NA_real_, NA), c(NA_character_, NA)), list(as.raw(1:2), c(NA_real_, NA), c(NA_character_, NA)),
-    list(day, 19753, "2024-01-31"), list(moment, 1706670000, "2024-01-31 03:00:00"), list(as.POSIXlt(moment), 1706670000, "2024-01-31 03:00:00"),
-    list(as.difftime(90, units = "mins"), 5400, "5400"), list(whole, c(1, 1), c("1", "1")), list(labelled, c(1, 2), c("1", "2")),
-    list(tagged, c(1, NA), c("1", NA)), list(I(3), 3, "3"), list(structure(5L, class = "ITime"), 5, "5")
+    list(I(list(1L, raw(1))), c(1, NA), c("1", NA)), list(c(1i, 2), c(NA_real_, NA), c(NA_character_, NA)),
+    list(as.raw(1:2), c(NA_real_, NA), c(NA_character_, NA)), list(day, 19753, "2024-01-31"), list(moment, 1706670000, "2024-01-31 03:00:00"),
+    list(as.POSIXlt(moment), 1706670000, "2024-01-31 03:00:00"), list(as.difftime(90, units = "mins"), 5400, "5400"), list(whole, c(1, 1), c("1", "1")),
+    list(labelled, c(1, 2), c("1", "2")), list(tagged, c(1, NA), c("1", NA)), list(I(3), 3, "3"), list(structure(5L, class = "ITime"), 5, "5")
   )
   for (case in cases) {
     expect_identical(riemdp:::number_cells(case[[1]]), case[[2]])
@@ -134,8 +134,9 @@ lines_of <- function(folder, lines, at = NULL, bytes = NULL) {
   writeBin(unlist(lapply(all, function(line) c(line, as.raw(10)))), path)
   path
 }
-nasty_lines <- lapply(list("", ",", "1,2,3,4,5", "\"", "\"\"\"", "1,\"", "\"1,b", "1,\"b\"x\"", "1,b,", ",,,", "1;b", "\t", "\"1\",\"b\"", " 1 ,b", "unknown,zzz",
-                           "1,b\r", "\r", "1\r2,b", "NA,NA", "1,\"a,b\"", "1,'b", "#", "\\", "1,b\\", strrep("9", 1e5), strrep(",", 1e4), strrep("\"", 1001)), charToRaw)
+nasty_lines <- lapply(list("", ",", "1,2,3,4,5", "\"", "\"\"\"", "1,\"", "\"1,b", "1,\"b\"x\"", "1,b,", ",,,", "1;b", "\t", "\"1\",\"b\"", " 1 ,b",
+                           "unknown,zzz", "1,b\r", "\r", "1\r2,b", "NA,NA", "1,\"a,b\"", "1,'b", "#", "\\", "1,b\\", strrep("9", 1e5), strrep(",", 1e4),
+                           strrep("\"", 1001)), charToRaw)
 nasty_lines <- c(nasty_lines, list(as.raw(c(0x31, 0x2c, 0x00, 0x62)), as.raw(0), as.raw(c(0x31, 0x2c, 0xff)), as.raw(c(0xef, 0xbb, 0xbf, 0x31, 0x2c, 0x62)),
                                    as.raw(c(0x31, 0x2c, 0xe9)), as.raw(c(0xff, 0xfe, 0x31, 0x00)), raw()))
 
@@ -212,7 +213,8 @@ test_that("cells of a database keep types of their own", {
   bounds <- list(x = c(-1, 1), g = c("a", "1"), y = c(center = 0, scale = 1))
   whole <- moments(source(), y ~ x + g, bounds)
   expect_equal(whole, moments(chunks(data.frame(x = x, g = rep(c("a", "1"), 20), y = rev(x))), y ~ x + g, bounds), tolerance = 1e-15)
-  for (cell in c("'unknown'", "NULL", "''", "'0.25'", "9223372036854775807", "1e400", "x'00ff'", "CAST(x'610062' AS TEXT)", "CAST(x'ff' AS TEXT)", "'1e3'", "1")) {
+  for (cell in c("'unknown'", "NULL", "''", "'0.25'", "9223372036854775807", "1e400", "x'00ff'", "CAST(x'610062' AS TEXT)", "CAST(x'ff' AS TEXT)", "'1e3'",
+                 "1")) {
     for (column in c("x", "g", "y")) for (id in if (quick()) sample(40, 1) else c(1, 16, 40)) {
       run(sprintf("CREATE TABLE kept AS SELECT * FROM records WHERE id = %d", id), sprintf("UPDATE records SET %s = %s WHERE id = %d", column, cell, id))
       expect_lte(k_norm(whole, moments(source(), y ~ x + g, bounds)), 1)
@@ -251,10 +253,12 @@ test_that("tables of a reader in code get the same conversion, whatever class a 
   bounds <- list(x = c(-3, 3), g = c("a", "b"), y = c(center = 0, scale = 1))
   whole <- moments(chunks(base), y ~ x + g, bounds)
   forms <- list(
-    function(d) transform(d, x = as.character(x)), function(d) transform(d, x = factor(x), y = factor(y)), function(d) transform(d, g = factor(g, levels = c("b", "z", "a"))),
-    function(d) transform(d, x = as.double(x), extra = 1), function(d) d[c("y", "g", "x")], function(d) structure(d, class = c("tbl_df", "tbl", "data.frame")),
-    function(d) within(d, x <- as.list(x)), function(d) within(d, g <- I(as.list(g))), function(d) within(d, x <- structure(x, class = "made_up", labels = 1)),
-    function(d) `rownames<-`(d, paste("row", seq_len(nrow(d)))), function(d) within(d, x <- as.difftime(x / 60, units = "mins")), function(d) structure(d, class = c("data.table", "data.frame"))
+    function(d) transform(d, x = as.character(x)), function(d) transform(d, x = factor(x), y = factor(y)),
+    function(d) transform(d, g = factor(g, levels = c("b", "z", "a"))), function(d) transform(d, x = as.double(x), extra = 1), function(d) d[c("y", "g", "x")],
+    function(d) structure(d, class = c("tbl_df", "tbl", "data.frame")), function(d) within(d, x <- as.list(x)), function(d) within(d, g <- I(as.list(g))),
+    function(d) within(d, x <- structure(x, class = "made_up", labels = 1)),
+    function(d) `rownames<-`(d, paste("row", seq_len(nrow(d)))), function(d) within(d, x <- as.difftime(x / 60, units = "mins")),
+    function(d) structure(d, class = c("data.table", "data.frame"))
   )
   reader <- function(path) {
     i <- as.integer(sub("[.]own", "", basename(path)))
@@ -281,8 +285,9 @@ test_that("whatever a reader raises, and in whichever chunk, the same is said", 
   file.create(paths)
   frame <- data.frame(x = runif(6), y = runif(6))
   bounds <- list(x = c(0, 1), y = c(center = 0, scale = 1))
-  bad <- list(function() stop("secret 0.8123456"), function() NULL, function() 1:3, function() list(1), function() frame["x"][0, , drop = FALSE], function() "text",
-              function() quote(x), function() stop(structure(class = c("riemdp_error_shape", "riemdp_error", "error", "condition"), list(message = "x", call = NULL))),
+  bad <- list(function() stop("secret 0.8123456"), function() NULL, function() 1:3, function() list(1), function() frame["x"][0, , drop = FALSE],
+              function() "text", function() quote(x),
+              function() stop(structure(class = c("riemdp_error_shape", "riemdp_error", "error", "condition"), list(message = "x", call = NULL))),
               function() data.frame(x = 1:2, y = I(matrix(1, 2, 2))), function() 1:2, function() matrix(1:4, 2), function() list(x = 1:2, y = 1:2))
   texts <- character()
   for (i in 1:3) for (fail in bad) {
@@ -325,9 +330,11 @@ test_that("a table in memory is read cell by cell in private calls", {
   text$a[4] <- "unknown"
   missing <- frame
   missing$a[4] <- NA
-  forms <- list(text, within(missing, a <- as.list(a)), within(text, a <- factor(a)), cbind(a = text$a, b = sprintf("%.17g", text$b)), structure(missing, class = c("tbl_df", "tbl", "data.frame")))
+  forms <- list(text, within(missing, a <- as.list(a)), within(text, a <- factor(a)), cbind(a = text$a, b = sprintf("%.17g", text$b)),
+                structure(missing, class = c("tbl_df", "tbl", "data.frame")))
   run <- list(
-    function(x) dp_mean(x, euclidean(2), 1, c(0, 0), 2, invalid = "center"), function(x) dp_optimize(problem_huber(euclidean(2), 1), x, 1, 1e-6, start = c(0, 0), steps = 2),
+    function(x) dp_mean(x, euclidean(2), 1, c(0, 0), 2, invalid = "center"),
+    function(x) dp_optimize(problem_huber(euclidean(2), 1), x, 1, 1e-6, start = c(0, 0), steps = 2),
     function(x) dp_pca(x, 1, 1, 1e-6, bound = 2, steps = 2)
   )
   for (f in run) {

@@ -64,7 +64,9 @@ test_that("regressions and optimisers say what their errors are about", {
   expect_identical(confint(r)$leaves_out, c("clipping", "sampling"))
   o <- dp_optimize(problem_huber(spd(2), 1), wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2), steps = 2)
   p <- dp_pca(as.matrix(mtcars[c("mpg", "wt", "hp")]), 1, epsilon = 1, delta = 1e-6, bound = 100, steps = 2)
-  for (text in c(said(print(o)), said(explain(o)))) expect_match(text, "o error is stated, neither of the privacy noise nor of clipping \\(what clipping gradients")
+  for (text in c(said(print(o)), said(explain(o)))) {
+    expect_match(text, "o error is stated, neither of the privacy noise nor of clipping \\(what clipping gradients")
+  }
   expect_match(said(print(p)), "shortening rows and clipping gradients", fixed = TRUE)
 })
 
@@ -127,7 +129,8 @@ test_that("a release at the edge says so, and only then", {
   x <- quakes_on_sphere()
   all_outside <- dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4)
   for (text in c(said(print(all_outside)), said(explain(all_outside)))) {
-    expect_match(text, "AT THE BALL'S EDGE: [5-9][0-9] % of the records or more lie beyond 0.9 of the radius, or outside the ball \\(wrong with probability 1 % at most\\)")
+    expect_match(text, paste("AT THE BALL'S EDGE: [5-9][0-9] % of the records or more lie beyond 0.9 of the radius, or outside the ball \\(wrong with",
+                             "probability 1 % at most\\)"))
   }
   expect_match(riemdp:::mean_caption(all_outside)[2], "at the ball's edge")
   expect_no_match(said(print(dp_mean(x, sphere(2), 1, FIJI, 0.4))), "EDGE")
@@ -157,7 +160,8 @@ test_that("what is said of records near the edge is false as rarely as stated", 
     along <- case$radius * rep(c(1 - 1e-9, 0.9 - 1e-9), c(far, n - far))
     x <- mf_exp(case$M, case$center, mf_from_coords(case$M, case$center, cbind(along, matrix(0, n, d - 1))))
     shares <- with_simulation(6, vapply(seq_len(draws), function(i) {
-      riemdp:::edge_share(dp_mean(x, case$M, if (case$mechanism == "kng") 40 else 4, case$center, case$radius, mechanism = case$mechanism, delta = if (case$mechanism == "wrapped_gaussian") 1e-3 else 0))
+      riemdp:::edge_share(dp_mean(x, case$M, if (case$mechanism == "kng") 40 else 4, case$center, case$radius, mechanism = case$mechanism,
+                                  delta = if (case$mechanism == "wrapped_gaussian") 1e-3 else 0))
     }, 0))
     expect_lte(sum(shares > far / n), qbinom(1 - 1e-6, draws, 0.01), label = paste(label_of(case$M), case$mechanism))
     # without the allowance for noise a good part would be false: the test can fail

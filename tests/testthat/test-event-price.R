@@ -141,10 +141,13 @@ test_that("what every accountant says is above the exact delta, and not far abov
   }
   laplace <- function(b) function(e) if (e < 1 / b) -expm1((e - 1 / b) / 2) else 0
   cases <- list(
-    list(event_gaussian(2), gaussian(0.5), c("single", "zcdp", "rdp", "gdp", "pld", "moments")), list(event_compose(event_gaussian(3), times = 9), gaussian(1), c("zcdp", "rdp", "gdp", "pld")),
-    list(event_pure(0.8), response(0.8, 1), c("pure", "single", "zcdp", "rdp", "pld")), list(event_compose(event_pure(0.2), times = 20), response(0.2, 20), c("pure", "optimal", "advanced", "zcdp", "rdp", "pld")),
+    list(event_gaussian(2), gaussian(0.5), c("single", "zcdp", "rdp", "gdp", "pld", "moments")),
+    list(event_compose(event_gaussian(3), times = 9), gaussian(1), c("zcdp", "rdp", "gdp", "pld")),
+    list(event_pure(0.8), response(0.8, 1), c("pure", "single", "zcdp", "rdp", "pld")),
+    list(event_compose(event_pure(0.2), times = 20), response(0.2, 20), c("pure", "optimal", "advanced", "zcdp", "rdp", "pld")),
     list(event_compose(event_approx(0.2, 1e-4), times = 20), function(e) 1 - (1 - 1e-4)^20 * (1 - response(0.2, 20)(e)), c("optimal", "pld")),
-    list(event_laplace(1.25), laplace(1.25), c("pure", "single", "zcdp", "rdp", "pld")), list(event_poisson(0.1, event_gaussian(0.8)), sampled(0.1, 0.8), c("single", "rdp", "pld"))
+    list(event_laplace(1.25), laplace(1.25), c("pure", "single", "zcdp", "rdp", "pld")),
+    list(event_poisson(0.1, event_gaussian(0.8)), sampled(0.1, 0.8), c("single", "rdp", "pld"))
   )
   exact <- c("gdp", "pld", "optimal", "single")
   for (case in cases) for (epsilon in c(0.1, 0.5)) {

@@ -91,7 +91,9 @@ test_that("constants are single values, and the guarantee names them", {
   r <- ask(mf_project(M, Y * m) ~ I(x + lo * pi))
   expect_match(guarantee(r)$assumptions, "public: `M`, `lo`, `m`$", all = FALSE)
   expect_no_match(guarantee(ask(y ~ x))$assumptions, "constants")
-  fit <- function(formula, data = d, ...) dp_lm(formula, data, 1, bounds = list(x = c(0, 1), `pmin(x, m)` = c(0, 1), a = c(-1, 1), `I(x * k)` = c(0, 1))[all_terms(formula)])
+  fit <- function(formula, data = d, ...) {
+    dp_lm(formula, data, 1, bounds = list(x = c(0, 1), `pmin(x, m)` = c(0, 1), a = c(-1, 1), `I(x * k)` = c(0, 1))[all_terms(formula)])
+  }
   all_terms <- function(f) c(deparse(f[[3]]), deparse(f[[2]]))
   expect_match(guarantee(fit(a ~ pmin(x, m)))$assumptions, "public: `m`$", all = FALSE)
   expect_match(guarantee(fit(a ~ pmin(x, m), chunks(d, 7)))$assumptions, "public: `m`$", all = FALSE)

@@ -29,12 +29,13 @@ cells_of <- function(v) {
 }
 
 nasty_values <- function(n) {
-  switch(sample(6, 1), stats::rnorm(n), 1e4 + stats::rnorm(n), 1e-5 * stats::rnorm(n), sample(c(0, 1, 2^-18, -3e6, NA), n, TRUE), 10^stats::runif(n, -12, 12) * sample(c(-1, 1), n, TRUE),
-         round(100 * stats::rt(n, 1)) / 64)
+  switch(sample(6, 1), stats::rnorm(n), 1e4 + stats::rnorm(n), 1e-5 * stats::rnorm(n), sample(c(0, 1, 2^-18, -3e6, NA), n, TRUE),
+         10^stats::runif(n, -12, 12) * sample(c(-1, 1), n, TRUE), round(100 * stats::rt(n, 1)) / 64)
 }
 
 test_that("prices are public numbers that never add up to more than epsilon, whatever is searched", {
-  grid <- expand.grid(n = c(60, 100, 299, 300, 1000, 2345, 1e4, 1e7), epsilon = c(0.01, 1, 8, 100), q = c(1, 2, 5), method = c("objective", "recentred", "statistics"))
+  grid <- expand.grid(n = c(60, 100, 299, 300, 1000, 2345, 1e4, 1e7), epsilon = c(0.01, 1, 8, 100), q = c(1, 2, 5),
+                      method = c("objective", "recentred", "statistics"))
   checked <- 0
   for (i in seq_len(nrow(grid))) {
     g <- grid[i, ]

@@ -1,5 +1,6 @@
 # Kolmogorov-Smirnov tests at a false-alarm rate of 1e-6 each, all else (moments, signs, hockey-stick
-# estimates) at 5.5 standard errors (4e-8 each): 44 of the first and some 140 of the second, all together below 6e-5. With 1e5 draws a scale that is 5 % off gives a distance above .02, the bound is .0085.
+# estimates) at 5.5 standard errors (4e-8 each): 44 of the first and some 140 of the second, all together below 6e-5. With 1e5 draws a scale that is 5 % off
+# gives a distance above .02, the bound is .0085.
 
 draws <- function() if (quick()) 5000 else 1e5
 # under valgrind and the like one case stands for all where everything is in R

@@ -160,7 +160,9 @@ test_that("the lower bounds hold at random points, for spread and for adversaria
     radius <- min(0.999 * limit, 2)
     for (k in 1:12) {
       x <- ball_records(M, 1 + k %% 4, radius, 100 + k, power = k %% 2, line = k %% 3 == 0)
-      worst <- with_simulation(k, .Call(riemdp:::riemdp_kng_domination_nonprivate, M, x, origin_of(M), radius, radius / 3, kng_bounds(M, radius, origin_of(M)), n, TRUE))
+      worst <- with_simulation(k,
+                               .Call(riemdp:::riemdp_kng_domination_nonprivate, M, x, origin_of(M), radius, radius / 3, kng_bounds(M, radius, origin_of(M)), n,
+                                     TRUE))
       expect_identical(worst[4], 0, label = label_of(M))
       expect_lt(max(worst[1:3]), 1e-11)
     }
@@ -224,8 +226,8 @@ test_that("utility as in the reference table", {
 test_that("edge cases give a point of the ball", {
   cases <- list(
     list(sphere(2), c(1e-6, 0.1, pi / 4 * 0.9999)), list(sphere(1), c(1e-6, 1.5)), list(sphere(30), c(1e-6, 0.785)),
-    list(euclidean(1), c(1e-6, 1e3)), list(hyperbolic(1), 1), list(hyperbolic(2), c(1e-6, 11.9)), list(hyperbolic(3, "ball"), c(1e-6, 11.9)), list(spd(1), c(1e-6, 2)),
-    list(spd(2), c(1e-6, 6)), list(kendall(3), c(1e-6, 0.392)), list(kendall(5), c(1e-6, 0.392)), list(grassmann(2, 1), c(1e-6, 0.7)),
+    list(euclidean(1), c(1e-6, 1e3)), list(hyperbolic(1), 1), list(hyperbolic(2), c(1e-6, 11.9)), list(hyperbolic(3, "ball"), c(1e-6, 11.9)),
+    list(spd(1), c(1e-6, 2)), list(spd(2), c(1e-6, 6)), list(kendall(3), c(1e-6, 0.392)), list(kendall(5), c(1e-6, 0.392)), list(grassmann(2, 1), c(1e-6, 0.7)),
     list(grassmann(3, 2), c(1e-6, 0.78)), list(grassmann(4, 2), c(1e-6, 0.55)), list(spd(2, "logeuclidean"), 1e-6)
   )
   for (case in cases) for (radius in case[[2]]) {

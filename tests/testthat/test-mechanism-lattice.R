@@ -34,8 +34,8 @@ test_that("coordinates keep their error bound against 40 digits", {
   for (ref in reference) {
     d <- ref$d
     word <- strsplit(ref$model, " ")[[1]]
-    M <- switch(word[1], grassmann = grassmann(as.numeric(word[2]), as.numeric(word[3])), sphere = sphere(d), hyperbolic = hyperbolic(d), kendall = kendall(d / 2 + 2),
-                spd = spd((sqrt(8 * d + 1) - 1) / 2))
+    M <- switch(word[1], grassmann = grassmann(as.numeric(word[2]), as.numeric(word[3])), sphere = sphere(d), hyperbolic = hyperbolic(d),
+                kendall = kendall(d / 2 + 2), spd = spd((sqrt(8 * d + 1) - 1) / 2))
     center <- if (word[1] == "grassmann") diag(mf_facts(M)$rows)[, seq_len(mf_facts(M)$cols), drop = FALSE] else single_origin(M)
     case <- list(M = M, center = center, radius = ref$radius)
     x <- mf_exp(M, case$center, mf_from_coords(M, case$center, ref$records))

@@ -420,8 +420,8 @@ test_that("a run's price and noise are those of its steps, for every method, rec
     list(list(method = "rsgd", sampling = "disjoint", batch = 4, steps = 11, restarts = 2), 4 * gaussian, 2 * 0.5 / 4),
     list(list(method = "rsvrg", batch = 4, inner = 3, steps = 6, split = 1.5, clip = two), 2 * gaussian / 1.5^2 + 6 * sampled(event_sample, 0.1, z),
          2 * 0.5 / 4, 1.5 * 2 * 0.8 / n),
-    list(list(method = "rsvrg", batch = 4, inner = 3, steps = 6, split = 1.5, clip = two, restarts = 2), 4 * gaussian / 1.5^2 + 12 * sampled(event_sample, 0.1, z),
-         2 * 0.5 / 4, 1.5 * 2 * 0.8 / n),
+    list(list(method = "rsvrg", batch = 4, inner = 3, steps = 6, split = 1.5, clip = two, restarts = 2),
+         4 * gaussian / 1.5^2 + 12 * sampled(event_sample, 0.1, z), 2 * 0.5 / 4, 1.5 * 2 * 0.8 / n),
     list(list(method = "rsvrg", batch = n, inner = 3, steps = 6, split = 1.5, clip = two), 2 * gaussian / 1.5^2 + 6 * gaussian, 2 * 0.5 / n, 1.5 * 2 * 0.8 / n)
   )
   for (row in table) {
@@ -443,7 +443,8 @@ test_that("a run's price and noise are those of its steps, for every method, rec
       f <- row[[1]]
       count <- f$steps * if (is.null(f$restarts)) 1 else f$restarts
       total <- switch(f$method, rgd = count * g, rsvrg = count / 3 * g / 1.5^2 + count * if (f$batch == n) g else s(event_sample),
-                      if (identical(f$sampling, "disjoint")) ceiling(f$steps / 10) * count / f$steps * g else s(if (poisson) event_poisson else event_sample) * count)
+                      if (identical(f$sampling, "disjoint")) ceiling(f$steps / 10) * count / f$steps * g else
+                        s(if (poisson) event_poisson else event_sample) * count)
       total + log1p(-1 / a) - log(1e-6 * a) / (a - 1)
     }, 0))
     expect_lte(guarantee(r)$epsilon, at(2^seq(1, 12, 0.25)) * (1 + 1e-9))
@@ -942,7 +943,8 @@ test_that("what can be refused is refused before anything is spent", {
   refused(start = diag(2), clip = 1, lr = c(0.3, 0.2), steps = 5)
   # a Poisson batch is the number that sums are divided by: any public one
   ledger <- dp_ledger(NULL, 5, 1e-5, adjacency = "add-remove")
-  r <- dp_optimize(P, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 5, method = "rsgd", sampling = "poisson", rate = 0.04, batch = 1.7, ledger = ledger)
+  r <- dp_optimize(P, x, 0.5, 1e-6, start = diag(2), clip = 1, lr = 0.3, steps = 5, method = "rsgd", sampling = "poisson", rate = 0.04, batch = 1.7,
+                   ledger = ledger)
   expect_identical(nrow(ledger_history(ledger)), 1L)
   expect_identical(guarantee(r)$adjacency, "add-remove")
 })
@@ -974,7 +976,9 @@ test_that("a batched problem whose rows mix is caught on made-up records, when i
   expect_error(run(mixed, replace(table, 1:3, NA_real_)), "made-up", class = "riemdp_error_callback")
   # rows that stay apart: accepted, in one call for many; the generator is left as it was
   sizes <- integer()
-  good <- problem(NULL, function(w, z) { sizes <<- c(sizes, nrow(z)); -(z[, 4] - drop(as.matrix(z[, 1:3, drop = FALSE]) %*% w)) * as.matrix(z[, 1:3, drop = FALSE]) }, M, batched = TRUE)
+  good <- problem(NULL,
+                  function(w, z) { sizes <<- c(sizes, nrow(z)); -(z[, 4] - drop(as.matrix(z[, 1:3, drop = FALSE]) %*% w)) * as.matrix(z[, 1:3, drop = FALSE]) },
+                  M, batched = TRUE)
   for (data in list(table, as.matrix(table))) {
     sizes <- integer()
     set.seed(4)

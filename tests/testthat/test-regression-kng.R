@@ -188,7 +188,8 @@ test_that("by quadrature over (p, v) the sound law loses less than its epsilon, 
   loss <- function(rule, rule_other = rule) {
     one <- function(rule, y) {
       g <- expand.grid(a = seq(-0.975, 0.975, 0.05) * ask$radius, b = seq(-0.95, 0.95, 0.1) * ask$speed)
-      log_density <- vapply(seq_len(nrow(g)), function(i) -riemdp:::kng_norm(M, g$a[i], g$b[i], list(x = x, y = y, lost = is.na(x)), rule, ask)$norm, 0) / rule$scale
+      log_density <- vapply(seq_len(nrow(g)), function(i) -riemdp:::kng_norm(M, g$a[i], g$b[i], list(x = x, y = y, lost = is.na(x)), rule, ask)$norm, 0) /
+        rule$scale
       log_density - max(log_density) - log(sum(exp(log_density - max(log_density))))
     }
     max(abs(one(rule, y) - one(rule_other, other))) / epsilon
@@ -221,7 +222,8 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   x <- seq(0, 1, length.out = 12)
   y <- mf_exp(M, c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
   ask <- function(...) do.call(dp_regression, utils::modifyList(
-    list(formula = y ~ x, M = M, data = list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1), method = "kng"), list(...)))
+    list(formula = y ~ x, M = M, data = list(x = x, y = y), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1,
+         x_range = c(0, 1), method = "kng"), list(...)))
   r <- ask()
   expect_identical(guarantee(r)$label, "pure")
   expect_true(is.na(r$expected_error))
@@ -241,7 +243,8 @@ test_that("it is asked for by name, where it can be drawn, and labelled", {
   expect_error(ask(loss = "squared"), class = "riemdp_error")
   expect_error(ask(epsilon = 10), "n = 12 and epsilon = 10", class = "riemdp_error_unsupported")
   expect_error(ask(radius = 3.1415), NA) # the whole sphere
-  for (wild in list(list(residual_bound = 1e300), list(residual_bound = 1e-300), list(speed = 1e300), list(x_range = c(0, 1e300)), list(x_range = c(0, 1e-300)))) {
+  for (wild in list(list(residual_bound = 1e300), list(residual_bound = 1e-300), list(speed = 1e300), list(x_range = c(0, 1e300)),
+                    list(x_range = c(0, 1e-300)))) {
     expect_error(do.call(ask, wild), class = "riemdp_error_unsupported")
   }
   expect_error(dp_regression(y ~ x + z, M, list(x = x, y = y, z = x^2), epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1,

@@ -12,8 +12,8 @@ test_that("a paper's numbers stand beside ours with both calibrations", {
   env <- shared()
   row <- env$number
   table <- rbind(
-    row("error", "n = 10", "paper", 0.123456, 0.01, 0.1, "p. 3", "a | b"), row("error", "n = 10", "honest", 0.2, 0.02), row("error", "n = 20", "paper", 0.3, NA),
-    row("order", "sphere, n = 10", "paper", 1, NA, 1), row("order", "sphere, n = 20", "paper", 1, NA, 1)
+    row("error", "n = 10", "paper", 0.123456, 0.01, 0.1, "p. 3", "a | b"), row("error", "n = 10", "honest", 0.2, 0.02),
+    row("error", "n = 20", "paper", 0.3, NA), row("order", "sphere, n = 10", "paper", 1, NA, 1), row("order", "sphere, n = 20", "paper", 1, NA, 1)
   )
   told <- env$side_by_side(table)
   expect_identical(told$stated, c("0.1", "1"))

@@ -137,9 +137,11 @@ for (cs in cases) {
 }
 
 cat("     T(r, k_min, k_max) at tau = 1e-10:\n")
-for (z in list(c(2, 0, 0), c(pi / 8, 1, 1), c(.6, 1, 1), c(.78, 1, 1), c(pi / 8 * .999, 1, 4), c(.5, 0, 2), c(1, -1, -1), c(3, -1, -1), c(1.5, -.5, 0), c(.7, -.5, 1))) {
+for (z in list(c(2, 0, 0), c(pi / 8, 1, 1), c(.6, 1, 1), c(.78, 1, 1), c(pi / 8 * .999, 1, 4), c(.5, 0, 2), c(1, -1, -1), c(3, -1, -1), c(1.5, -.5, 0),
+               c(.7, -.5, 1))) {
   w <- solver(z[1], z[2], z[3], 1e-10)
-  cat(sprintf("     r = %.4f, K in [%.1f, %.1f]: t = %.4f, h' = %.4f, zeta = %.4f, q = %.4f, T = %d\n", z[1], z[2], z[3], w$t, w$h, w$L, w$q, as.integer(w$steps)))
+  cat(sprintf("     r = %.4f, K in [%.1f, %.1f]: t = %.4f, h' = %.4f, zeta = %.4f, q = %.4f, T = %d\n", z[1], z[2], z[3], w$t, w$h, w$L, w$q,
+              as.integer(w$steps)))
 }
 # the radial projection can increase distances to the ball's points: real projective plane, r = .78, a point .05 outside
 rp <- function(p, q) acos(min(1, abs(sum(p * q))))
@@ -425,7 +427,8 @@ for (np in list(c(3, 2), c(4, 2), c(5, 2), c(5, 3), c(4, 3))) {
   name <- sprintf("St(%d, %d)", n, p)
   top <- best_of(d, euclidean_K(n, p)); low <- best_of(d, euclidean_K(n, p), -1)
   most <- if (n == 3) .5 else 1
-  check(paste(name, "Euclidean: curvature in its range, ends found"), top <= most + 1e-9 && low <= .5 + 1e-9 && top > most - (if (p == n - 1) .6 else 1e-4) && low > .5 - 1e-4, c(-low, top))
+  check(paste(name, "Euclidean: curvature in its range, ends found"),
+        top <= most + 1e-9 && low <= .5 + 1e-9 && top > most - (if (p == n - 1) .6 else 1e-4) && low > .5 - 1e-4, c(-low, top))
   top <- best_of(d, canonical_K(n, p)); low <- best_of(d, canonical_K(n, p), -1)
   most <- if (n == 3) .25 else if (p == n - 1) .5 else 1.25
   check(paste(name, "canonical: curvature in its range, top found"), top <= most + 1e-9 && low <= 1e-9 && top > most - 1e-4, c(-low, top))
