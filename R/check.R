@@ -96,3 +96,10 @@ check_name <- function(x, name) {
 check_no_more <- function(...) {
   if (...length() > 0) abort_riemdp("argument", "an argument is not known, or must be given by its name.")
 }
+
+abort_no_default <- function(name) {
+  abort_riemdp("argument", sprintf("`%s` is public and has no default: give it.", name))
+}
+
+# lacking: a named flag for each argument
+check_given <- function(lacking) if (any(lacking)) abort_no_default(names(lacking)[lacking][1])

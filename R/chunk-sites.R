@@ -157,21 +157,3 @@ pay_answer <- function(ledger, request, data_set, part, delta) {
     riemdp_error_budget = function(e) abort_riemdp("refused", "the budget of this site doesn't cover the answer.")
   )
 }
-
-# noisy sums, one a site; what follows is post-processing
-release_shares <- function(M, x, plan, ask) {
-  seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
-  request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius,
-                  sd = plan$share_sd)
-  parts <- chunk_ask(x, request, seeds, private = TRUE)
-  d <- mf_facts(M)$dimension
-  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
-  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
-  a <- Reduce(`+`, parts) / ask$n
-  for (k in 1:200) { # beyond the domain of exp (incomplete manifolds) half-way, as elsewhere
-    value <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), riemdp_error = function(e) NULL)
-    if (!is.null(value) && all(is.finite(value))) return(public_point(M, value))
-    a <- a / 2
-  }
-  ask$center
-}

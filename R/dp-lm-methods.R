@@ -123,7 +123,7 @@ release_scale <- function(x, y, b, epsilon, fraction) {
   limit <- SCALE_GRID * sqrt(stats::qchisq(fraction, nrow(b)))
   within <- if (inherits(x, "riemdp_linear_chunks")) linear_within(x, y, b, limit) else residuals_within(x, y - b %*% x, limit)
   score <- scale_scores(within$count, fraction * within$n) + 2 * SCALE_WEIGHT / epsilon
-  SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon, in_simulation())]
+  SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon, pay(price_choice(epsilon, "linear-regression.md")))]
 }
 
 # Minus how far counts within the limits are from the one that is aimed at; the last choice is "more than the limit before"
@@ -244,6 +244,9 @@ linear_statistics <- list(
   }
 )
 
+# how far a record moves the smallest eigenvalue of X'X, X'X and X'Y
+adassp_sensitivity <- function(d, reach) c(value = d + 1, xx = sqrt(2) * (d + 1), xy = 2 * sqrt(d + 1) * reach)
+
 linear_adassp <- list(
   auto = TRUE,
   unsupported = function(ask) if (ask$delta == 0) "method = \"adassp\" needs `delta` > 0.",
@@ -253,7 +256,7 @@ linear_adassp <- list(
     share <- sqrt(c(value = 0.1, xx = 0.35, xy = 0.55)) * mu
     b2 <- ask$d + 1
     reach <- STATISTICS_CLIP * sqrt(ask$q)
-    sd <- outwards(c(value = b2, xx = sqrt(2) * b2, xy = 2 * sqrt(b2) * reach) / share)
+    sd <- outwards(adassp_sensitivity(ask$d, reach) / share)
     # Wang (2018): the ridge makes up for what the noise in X'X may take from its smallest eigenvalue; p = .05
     lift <- sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05))
     ridge <- max(0, lift - max(0, ask$n * if (ask$d > 0) NOMINAL_MOMENT else 1))
@@ -261,13 +264,16 @@ linear_adassp <- list(
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = mu))
   },
   release = function(x, y, plan, ask) {
-    normals <- function(p, q, sd) matrix(.Call(riemdp_perturbation_noise, p, q, 1, 4, 1 / sd, in_simulation()), q)
     d <- ask$d
+    normals <- function(p, q, part) {
+      price <- price_normal(adassp_sensitivity(d, plan$reach)[[part]], plan$sd[[part]], "linear-regression.md")
+      matrix(.Call(riemdp_perturbation_noise, p, q, 1, 4, 1 / plan$sd[[part]], pay(price)), q)
+    }
     plain <- moment_matrices(x, y)
-    value <- min(eigen(plain$xx, symmetric = TRUE, only.values = TRUE)$values) + normals(1, 1, plan$sd[["value"]])[1]
+    value <- min(eigen(plain$xx, symmetric = TRUE, only.values = TRUE)$values) + normals(1, 1, "value")[1]
     value <- max(0, value - plan$sd[["value"]] * stats::qnorm(0.95))
-    z <- normals(d + 1, d + 1, plan$sd[["xx"]])
-    s <- list(xx = plain$xx + (z + t(z)) / 2, xy = t(t(plain$xy) + normals(d + 1, ask$q, plan$sd[["xy"]])))
+    z <- normals(d + 1, d + 1, "xx")
+    s <- list(xx = plain$xx + (z + t(z)) / 2, xy = t(t(plain$xy) + normals(d + 1, ask$q, "xy")))
     s$xx[1, 1] <- ask$n
     ridge <- max(0, plan$lift - value)
     list(b = solve_statistics(s, ridge), details = list(moments = s, ridge = ridge))
@@ -389,7 +395,8 @@ linear_kng <- list(
     ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
     tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = TRUE) # a start: nothing rests on it
     .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, rule$d + 1),
-          c(rule$rate * (1 - 1e-12), rule$radius, KNG_TRIALS, kng_last_trials(rule, ask$epsilon)[["trials"]]), in_simulation())
+          c(rule$rate * (1 - 1e-12), rule$radius, KNG_TRIALS, kng_last_trials(rule, ask$epsilon)[["trials"]]),
+          pay(price_normalised(2 * rule$tau, 1 / (rule$rate * (1 - 1e-12)), "linear-regression.md")))
   },
   words = function(r) {
     rule <- r$details$rule

@@ -124,9 +124,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                   part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
-  if (missing(formula)) abort_no_default("formula")
-  if (missing(epsilon)) abort_no_default("epsilon")
-  if (missing(bounds)) abort_no_default("bounds")
+  check_given(c(formula = missing(formula), epsilon = missing(epsilon), bounds = missing(bounds)))
   chunked <- is_chunks(data)
   names <- if (chunked) chunk_names(data) else names(data)
   spec <- linear_terms(formula, names)
@@ -146,28 +144,46 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   columns <- linear_columns(spec, public)
   ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule, guess)
   if (chunked && ask$method != "auto") linear_in_chunks(ask$method)
-  plan <- plan_linear(ask)
-  assumed <- c(if (values$scaled) SCALED, constants_said(values$constants), if (chunked) chunk_assumptions(data))
-  promise <- linear_promise(plan, if (from_sample) "the bounds are taken from the records", assumed)
-  budget <- spend_release(ledger, promise, release_event(promise), paste("dp_lm", plan$method), data_set, part)
-  reach <- if (!is.null(plan$check)) Inf else plan$reach %||% REACH # a guess is checked before responses are shortened
-  records <- if (chunked) linear_chunks(data, spec, columns, public, reach, names) else
-    linear_records(columns, public, values, !isFALSE(plan$clip), reach)
-  out <- release_linear(records$x, records$y, plan, ask)
-  details <- c(out$plan[setdiff(names(out$plan), c("error", "guarantee", "method", "chosen", "table", "clip"))], out$details, list(left = out$left))
-  if (!is.null(out$guess)) {
-    details$guess <- guess_told(out$guess, public)
-    public$y[c("center", "scale"), ] <- t(details$guess[c("center", "scale")])
-  }
-  fit <- new_release(
-    raw_coefficients(out$b, columns, public, names(spec$responses)), "riemdp_lm",
-    formula = spec$formula, spec = spec, bounds = public, columns = columns, method = plan$method, n = ask$n, epsilon = ask$epsilon, delta = ask$delta,
-    r_squared = ask$r_squared, expected_error = out$error %||% out$plan$error, constant_error = public_guess(ask)$constant, chosen = plan$chosen,
-    table = plan$table, scaled_coefficients = out$b, details = details, budget = budget, guarantee = promise
-  )
+  ask$spec <- spec
+  ask$bounds <- public
+  ask$columns <- columns
+  ask$reasons <- if (from_sample) "the bounds are taken from the records"
+  ask$assumptions <- c(if (values$scaled) SCALED, constants_said(values$constants), if (chunked) chunk_assumptions(data))
+  fit <- release_private(linear_estimator, ask, list(data = if (chunked) data, names = names, values = values), ledger, data_set, part)
   warn_guess(fit)
   fit
 }
+
+linear_estimator <- list(
+  entry = function(plan, ask) paste("dp_lm", plan$method),
+  plan = function(ask) {
+    plan <- plan_linear(ask)
+    plan$guarantee <- linear_promise(plan, ask$reasons, ask$assumptions)
+    plan
+  },
+  draw = function(records, plan, ask, budget) {
+    reach <- if (!is.null(plan$check)) Inf else plan$reach %||% REACH # a guess is checked before responses are shortened
+    numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach, records$names) else
+      linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
+    release_linear(numbers$x, numbers$y, plan, ask)
+  },
+  answer = function(out, plan, ask, budget) {
+    public <- ask$bounds
+    own <- c("error", "guarantee", "method", "chosen", "table", "clip")
+    details <- c(out$plan[setdiff(names(out$plan), own)], out$details, list(left = out$left))
+    if (!is.null(out$guess)) {
+      details$guess <- guess_told(out$guess, public)
+      public$y[c("center", "scale"), ] <- t(details$guess[c("center", "scale")])
+    }
+    new_release(
+      raw_coefficients(out$b, ask$columns, public, names(ask$spec$responses)), "riemdp_lm",
+      formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method, n = ask$n, epsilon = ask$epsilon,
+      delta = ask$delta, r_squared = ask$r_squared, expected_error = out$error %||% out$plan$error,
+      constant_error = public_guess(ask)$constant, chosen = plan$chosen, table = plan$table, scaled_coefficients = out$b, details = details,
+      budget = budget, guarantee = plan$guarantee
+    )
+  }
+)
 
 linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess = "checked") {
   methods <- names(linear_methods())
@@ -250,7 +266,7 @@ insured_fit <- function(ask) {
 #' dp_lm_plan(n = 1000, d = 2, epsilon = 1)
 #' @export
 dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted")) {
-  for (name in c("n", "d", "epsilon")[c(missing(n), missing(d), missing(epsilon))]) abort_no_default(name)
+  check_given(c(n = missing(n), d = missing(d), epsilon = missing(epsilon)))
   ask <- linear_ask(check_count(n, "n", most = 1e9), check_count(d, "d", 0, 500), check_count(q, "q", most = 500), epsilon, delta, "auto",
                     r_squared, rule, guess)
   chosen <- plan_linear(ask)

@@ -28,8 +28,7 @@ dp_mean_plan <- function(M, n, epsilon, center, radius, ..., delta = 0, mechanis
                          numerics = c("real", "lattice"), max_trials = 1e6, clipped = NULL) {
   check_dots_empty(...)
   check_manifold(M)
-  missing_one <- c("epsilon", "center", "radius")[c(missing(epsilon), missing(center), missing(radius))]
-  if (length(missing_one)) abort_no_default(missing_one[1])
+  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   n <- check_count(n, "n", most = .Machine$integer.max)
   known <- names(mean_mechanisms())
   wanted <- if (identical(mechanism, "auto")) known else unique(vapply(as.list(mechanism), check_choice, "", name = "mechanism", choices = known))

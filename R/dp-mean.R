@@ -146,42 +146,65 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
-  missing_one <- c("center", "radius")[c(missing(center), missing(radius))]
-  if (length(missing_one)) abort_no_default(missing_one[1])
+  check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   if (!is_chunks(x)) x <- plain_numbers(x)
   ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics,
                   max_trials, options, clipped)
+  ask$manifold <- M
+  ask$invalid <- invalid
   ask$chunked <- is_chunks(x)
   ask$sites <- at_sites(x)
   ask$shares <- if (is_chunks(x)) x$shares
   if (ask$sites && !is.null(ask$clipped)) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
-  plan <- plan_mean(M, ask)
-  if (is_chunks(x)) plan$guarantee$assumptions <- c(plan$guarantee$assumptions, chunk_assumptions(x))
-  if (invalid == "error") check_records(M, x)
-  event <- clipped_event(release_event(plan$guarantee, plan$details, mf_facts(M)$dimension), ask)
-  plan$guarantee <- with_clipped(plan$guarantee, ask)
-  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_mean", plan$mechanism), data_set, part)
-  outside <- release_clipped(M, x, ask)
-  value <- mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask)
-  if (inherits(value, "riemdp_staged")) { # what later stages decided from earlier releases
-    plan[names(value)] <- unclass(value)
-    value <- value$value
-    # the budget is spent: what can't be told is no reason to keep the release back
-    plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask), riemdp_error = function(e) NA_real_)
-  }
-  new_release(
-    value, "riemdp_mean",
-    manifold = M, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
-    sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
-    expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration, clipped = outside,
-    chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
-  )
+  if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
+  release_private(mean_estimator, ask, x, ledger, data_set, part)
 }
 
-abort_no_default <- function(name) abort_riemdp("argument", sprintf("`%s` is public and has no default: give it.", name))
+mean_estimator <- list(
+  entry = function(plan, ask) paste("dp_mean", plan$mechanism),
+  plan = function(ask) {
+    plan <- plan_mean(ask$manifold, ask)
+    plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
+    plan$mean_guarantee <- plan$guarantee
+    plan$guarantee <- with_clipped(plan$guarantee, ask)
+    plan
+  },
+  ready = function(records, plan, ask) {
+    if (ask$invalid == "error") check_records(ask$manifold, records)
+    records
+  },
+  event = function(plan, ask) {
+    clipped_event(release_event(plan$mean_guarantee, plan$details, mf_facts(ask$manifold)$dimension), ask)
+  },
+  draw = function(records, plan, ask, budget) {
+    M <- ask$manifold
+    mechanism <- mean_mechanisms()[[plan$mechanism]]
+    outside <- release_clipped(M, records, ask)
+    mean_plan <- plan
+    mean_plan$guarantee <- plan$mean_guarantee
+    value <- mechanism$release(M, records, mean_plan, ask)
+    if (inherits(value, "riemdp_staged")) { # what later stages decided from earlier releases
+      plan[names(value)] <- unclass(value)
+      value <- value$value
+      # the budget is spent: what can't be told is no reason to keep the release back
+      plan$expected_error <- tryCatch(mechanism$error(M, plan, ask), riemdp_error = function(e) NA_real_)
+    }
+    list(value = value, outside = outside, plan = plan)
+  },
+  answer = function(out, plan, ask, budget) {
+    plan <- out$plan
+    new_release(
+      out$value, "riemdp_mean",
+      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
+      sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
+      expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration,
+      clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
+    )
+  }
+)
 
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
@@ -194,13 +217,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   if (!is.null(sigma) && mechanism == "auto") {
     abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
   }
-  if (!is.list(options) || is.object(options) || (length(options) && (is.null(names(options)) || any(!nzchar(names(options)))))) {
-    abort_riemdp("argument", "`options` must be a list with names.")
-  }
-  unknown <- setdiff(names(options), if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options)
-  if (length(unknown)) {
-    abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
-  }
+  check_options(options, mechanism)
   center <- public_point(M, center)
   ask <- list(
     n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
@@ -212,6 +229,14 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options
   )
   share_epsilon(ask, ask$epsilon, clipped)
+}
+
+# names that the mechanism knows
+check_options <- function(options, mechanism) {
+  named <- is.list(options) && !is.object(options) && (!length(options) || (!is.null(names(options)) && all(nzchar(names(options)))))
+  if (!named) abort_riemdp("argument", "`options` must be a list with names.")
+  unknown <- setdiff(names(options), if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options)
+  if (length(unknown)) abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
 }
 
 # the curator's check, which names the first bad record

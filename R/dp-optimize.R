@@ -100,33 +100,83 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
                      restarts, output, center, radius, noise_multiplier, calibration)
   ask$assumptions <- c(if (is_chunks(data)) chunk_assumptions(data),
                        if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public")
-  run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_optimize", data_set, part), checkpoint, data)
-}
-
-# `account`: the ledger, what is entered there, data set and part
-run_optimum <- function(problem, input, ask, plan, account, checkpoint = NULL, data = NULL) {
-  guarantee <- optimum_guarantee(problem, ask, plan)
   if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {
     abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
   }
-  run <- list(problem = problem[c("kind", "manifold", "threshold")], ask = ask, plan = plan, guarantee = guarantee, budget = NULL,
-              state = NULL, trace = NULL)
-  # no step at all: what can be refused is refused before anything is spent
-  continue_run(run, input, 0)
-  if (!is.null(checkpoint)) {
-    run$key <- new_key()
-    seal <- run_seal(run$key, problem, data, account[[1]], account[[3]], account[[4]])
-  }
-  run$budget <- spend_release(account[[1]], guarantee, plan$event, paste(account[[2]], ask$method), account[[3]], account[[4]])
-  if (is.null(checkpoint)) return(run_steps(run, input))
-  run_saved(run, input, checkpoint, account[[1]], NULL, seal)
+  ask$problem <- problem
+  seal <- if (!is.null(checkpoint)) function(key) run_seal(key, problem, data, ledger, data_set, part)
+  records <- list(input = input, checkpoint = checkpoint, ledger = ledger, seal = seal)
+  release_private(optimum_estimator("dp_optimize"), ask, records, ledger, data_set, part)
+}
+
+# entry: the function's name. Where there is a checkpoint `records` have its path, the ledger and what makes a seal of a key.
+optimum_estimator <- function(entry) {
+  list(
+    entry = function(plan, ask) paste(entry, ask$method),
+    plan = function(ask) {
+      plan <- plan_optimum(ask)
+      list(steps = plan, guarantee = optimum_guarantee(ask$problem, ask, plan))
+    },
+    ready = function(records, plan, ask) {
+      run <- list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[names(ask) != "problem"], plan = plan$steps,
+                  guarantee = plan$guarantee, budget = NULL, state = NULL, trace = NULL)
+      # no step at all: what can be refused is refused before anything is spent
+      continue_run(run, records$input, 0)
+      if (!is.null(records$checkpoint)) {
+        run$key <- new_key()
+        records$seal <- records$seal(run$key)
+      }
+      records$run <- run
+      records
+    },
+    event = function(plan, ask) plan$steps$event,
+    draw = function(records, plan, ask, budget) {
+      run <- records$run
+      run["budget"] <- list(budget)
+      pay(price_steps(ask, plan$steps))
+      if (is.null(records$checkpoint)) return(run_steps(run, records$input))
+      run_saved(run, records$input, records$checkpoint, records$ledger, NULL, records$seal)
+    },
+    answer = function(out, plan, ask, budget) out
+  )
 }
 
 # What is asked for, checked: public quantities only.
 optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner, split,
                         restarts, output, center, radius, noise_multiplier, calibration) {
-  bad <- function(...) abort_riemdp("argument", paste0(...))
-  if (is.null(epsilon) == is.null(noise_multiplier)) bad("give one of `epsilon` and `noise_multiplier`.")
+  if (is.null(epsilon) == is.null(noise_multiplier)) bad_run("give one of `epsilon` and `noise_multiplier`.")
+  batches <- asked_batches(problem, n, method, radius, steps, epochs, batch, sampling, rate)
+  inner <- if (batches$method != "rsvrg") 0 else if (is.null(inner)) ceiling(n / 10) else check_count(inner, "inner", most = 1e8)
+  steps <- asked_steps(batches, n, steps, epochs, inner)
+  domain <- asked_domain(problem, start, center, radius)
+  clip <- asked_clip(problem, batches$method, clip, domain$facts)
+  if (is.null(lr)) lr <- usual_step_sizes(problem, clip, domain$facts)
+  calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
+  if (calibration == "paper" && (!batches$sampling %in% c("full", "without-replacement") || !is.null(noise_multiplier))) {
+    bad_run("`calibration = \"paper\"` needs `epsilon`, and exists for \"rgd\", \"rsgd\" without replacement and \"rsvrg\".")
+  }
+  delta <- check_delta(delta)
+  if (delta == 0) bad_run("`delta` must be positive: the noise is Gaussian.")
+  restarts <- check_count(restarts, "restarts", most = 1e4)
+  lr <- step_sizes(lr, steps)
+  given <- function(x, name) if (!is.null(x)) check_number(x, name, positive = TRUE)
+  poisson <- batches$sampling == "poisson"
+  c(
+    list(n = if (poisson) NA_real_ else n, epsilon = given(epsilon, "epsilon"), delta = delta),
+    batches[c("method", "chosen", "sampling", "batch", "rate")],
+    list(share = if (poisson) batches$rate else batches$batch / n, inner = inner, steps = steps, restarts = restarts, start = domain$start),
+    domain[c("center", "radius")],
+    list(clip = clip, lr = lr, contraction = expected_contraction(lr, inner, domain$facts), split = given(split, "split"),
+         output = check_choice(output, "output", c("last", "average", "random")),
+         noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration,
+         adjacency = if (poisson) "add-remove" else "replace-one")
+  )
+}
+
+bad_run <- function(...) abort_riemdp("argument", paste0(...))
+
+# The method, and which records its steps take: list(method, chosen, sampling, batch, rate)
+asked_batches <- function(problem, n, method, radius, steps, epochs, batch, sampling, rate) {
   method <- check_choice(method, "method", c("auto", "rgd", "rsgd", "rsvrg"))
   chosen <- "asked for"
   if (method == "auto") {
@@ -138,78 +188,82 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   given <- !identical(sampling, c("without-replacement", "poisson", "disjoint"))
   sampling <- check_choice(sampling, "sampling", c("without-replacement", "poisson", "disjoint"))
   if (given && method != "rsgd" && !(method == "rsvrg" && sampling == "without-replacement")) {
-    bad("`sampling` belongs to method = \"rsgd\"; \"rsvrg\" samples without replacement.")
+    bad_run("`sampling` belongs to method = \"rsgd\"; \"rsvrg\" samples without replacement.")
   }
-  if (method == "rgd" && !is.null(batch)) bad("`batch` belongs to stochastic methods; \"rgd\" takes all records.")
-  poisson <- method == "rsgd" && sampling == "poisson"
-  if (poisson) {
-    if (is.null(rate) || is.null(batch)) bad("Poisson sampling needs a public `rate` and `batch`: the number of records isn't public.")
-    rate <- check_number(rate, "rate", positive = TRUE)
-    if (rate > 1) bad("`rate` must be at most 1.")
-    batch <- check_number(batch, "batch", positive = TRUE)
-  } else if (!is.null(rate)) {
-    bad("`rate` belongs to sampling = \"poisson\", whose neighbours have one record more or less; here they replace a record.")
+  if (method == "rgd" && !is.null(batch)) bad_run("`batch` belongs to stochastic methods; \"rgd\" takes all records.")
+  if (method == "rsgd" && sampling == "poisson") {
+    return(c(list(method = method, chosen = chosen, sampling = sampling), asked_rate(rate, batch)))
   }
+  if (!is.null(rate)) bad_run("`rate` belongs to sampling = \"poisson\", whose neighbours have one record more or less; here they replace a record.")
   if (method == "rgd") {
     batch <- n
     sampling <- "full"
-  } else if (!poisson) {
+  } else {
     batch <- if (is.null(batch)) ceiling(n / 50) else check_count(batch, "batch", most = 1e9)
-    if (batch > n) bad("`batch` must not exceed the number of records.")
+    if (batch > n) bad_run("`batch` must not exceed the number of records.")
     if (batch == n && sampling == "without-replacement") sampling <- "full"
   }
-  inner <- if (method != "rsvrg") 0 else if (is.null(inner)) ceiling(n / 10) else check_count(inner, "inner", most = 1e8)
-  epoch <- switch(method, rgd = 1, rsvrg = inner, if (poisson) 1 / rate else if (sampling == "disjoint") n %/% batch else n / batch)
-  if (!is.null(steps) && !is.null(epochs)) bad("give one of `steps` and `epochs`.")
+  list(method = method, chosen = chosen, sampling = sampling, batch = batch, rate = 1)
+}
+
+asked_rate <- function(rate, batch) {
+  if (is.null(rate) || is.null(batch)) bad_run("Poisson sampling needs a public `rate` and `batch`: the number of records isn't public.")
+  rate <- check_number(rate, "rate", positive = TRUE)
+  if (rate > 1) bad_run("`rate` must be at most 1.")
+  list(batch = check_number(batch, "batch", positive = TRUE), rate = rate)
+}
+
+# how many steps, as given or from passes over the records
+asked_steps <- function(batches, n, steps, epochs, inner) {
+  if (!is.null(steps) && !is.null(epochs)) bad_run("give one of `steps` and `epochs`.")
+  method <- batches$method
   if (!is.null(steps)) {
     steps <- check_count(steps, "steps", most = 1e8)
-    if (method == "rsvrg" && steps %% inner) bad("`steps` of \"rsvrg\" must be a multiple of `inner`.")
-  } else {
-    epochs <- if (is.null(epochs)) c(rgd = 30, rsgd = 1, rsvrg = 2)[[method]] else check_number(epochs, "epochs", positive = TRUE)
-    steps <- check_count(max(1, ceiling(epochs * epoch - 1e-9)), "steps", most = 1e8)
-    if (method == "rsvrg") steps <- inner * max(1, ceiling(epochs))
+    if (method == "rsvrg" && steps %% inner) bad_run("`steps` of \"rsvrg\" must be a multiple of `inner`.")
+    return(steps)
   }
+  epochs <- if (is.null(epochs)) c(rgd = 30, rsgd = 1, rsvrg = 2)[[method]] else check_number(epochs, "epochs", positive = TRUE)
+  of_stochastic <- switch(batches$sampling, poisson = 1 / batches$rate, disjoint = n %/% batches$batch, n / batches$batch)
+  epoch <- switch(method, rgd = 1, rsvrg = inner, of_stochastic)
+  steps <- check_count(max(1, ceiling(epochs * epoch - 1e-9)), "steps", most = 1e8)
+  if (method == "rsvrg") inner * max(1, ceiling(epochs)) else steps
+}
+
+# Where the iterates may go and begin, and what is known of the problem there: list(center, radius, start, facts)
+asked_domain <- function(problem, start, center, radius) {
   M <- problem$manifold
-  if (is.null(center) != is.null(radius)) bad("give both `center` and `radius`, or neither.")
+  if (is.null(center) != is.null(radius)) bad_run("give both `center` and `radius`, or neither.")
   if (!is.null(center)) {
     center <- public_point(M, center)
     radius <- check_number(radius, "radius", positive = TRUE)
   }
   if (is.null(start)) start <- center
-  if (is.null(start)) bad("`start` is public and has no default: give it.")
-  start <- public_point(M, start)
-  facts <- if (!is.null(radius) && problem$kind != "pca") problem_facts(problem, radius)
+  if (is.null(start)) bad_run("`start` is public and has no default: give it.")
+  list(center = center, radius = radius, start = public_point(M, start),
+       facts = if (!is.null(radius) && problem$kind != "pca") problem_facts(problem, radius))
+}
+
+# of snapshots' and of steps' gradients
+asked_clip <- function(problem, method, clip, facts) {
   if (is.null(clip)) clip <- if (problem$kind == "huber") problem$threshold else facts$clip
-  if (is.null(clip) || anyNA(clip)) bad("`clip` has no default here: give the norm to which gradients are clipped.")
+  if (is.null(clip) || anyNA(clip)) bad_run("`clip` has no default here: give the norm to which gradients are clipped.")
   if (!is.numeric(clip) || length(clip) != 1 && !(method == "rsvrg" && length(clip) == 2)) {
-    bad("`clip` must be one number (for \"rsvrg\" one or two), positive.")
+    bad_run("`clip` must be one number (for \"rsvrg\" one or two), positive.")
   }
-  clip <- vapply(rep_len(clip, 2), check_number, 0, "clip", positive = TRUE)
-  if (is.null(lr)) {
-    lr <- switch(problem$kind, pca = falling_steps(mf_facts(M)$ambient, sqrt(clip[1])),
-                 callback = bad("`lr` has no default for a user's problem: give it."),
-                 if (!is.null(facts)) 1 / facts$smoothness else if (mf_facts(M)$k_min >= 0) 1 else 0.5)
-  }
-  calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
-  if (calibration == "paper" && (method == "rsgd" && sampling %in% c("poisson", "disjoint") || !is.null(noise_multiplier))) {
-    bad("`calibration = \"paper\"` needs `epsilon`, and exists for \"rgd\", \"rsgd\" without replacement and \"rsvrg\".")
-  }
-  delta <- check_delta(delta)
-  if (delta == 0) bad("`delta` must be positive: the noise is Gaussian.")
-  restarts <- check_count(restarts, "restarts", most = 1e4)
-  lr <- step_sizes(lr, steps)
-  # for steps of variance reduction: step size times curvature, as far as that is known
-  contraction <- if (is.null(facts) || is.na(facts$smoothness)) 1 / sqrt(max(inner, 1)) else lr[length(lr)] * facts$smoothness
-  list(
-    n = if (poisson) NA_real_ else n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
-    delta = delta, method = method, chosen = chosen, sampling = sampling, batch = batch, rate = if (poisson) rate else 1,
-    share = if (poisson) rate else batch / n, inner = inner, steps = steps, restarts = restarts, start = start, center = center,
-    radius = radius, clip = clip, lr = lr, contraction = min(1, max(contraction, 1 / max(inner, 1))),
-    split = if (!is.null(split)) check_number(split, "split", positive = TRUE),
-    output = check_choice(output, "output", c("last", "average", "random")),
-    noise_multiplier = if (!is.null(noise_multiplier)) check_number(noise_multiplier, "noise_multiplier", positive = TRUE),
-    calibration = calibration, adjacency = if (poisson) "add-remove" else "replace-one"
-  )
+  vapply(rep_len(clip, 2), check_number, 0, "clip", positive = TRUE)
+}
+
+usual_step_sizes <- function(problem, clip, facts) {
+  M <- problem$manifold
+  switch(problem$kind, pca = falling_steps(mf_facts(M)$ambient, sqrt(clip[1])),
+         callback = bad_run("`lr` has no default for a user's problem: give it."),
+         if (!is.null(facts)) 1 / facts$smoothness else if (mf_facts(M)$k_min >= 0) 1 else 0.5)
+}
+
+# for steps of variance reduction: step size times curvature, as far as that is known
+expected_contraction <- function(lr, inner, facts) {
+  known <- !is.null(facts) && !is.na(facts$smoothness)
+  min(1, max(if (known) lr[length(lr)] * facts$smoothness else 1 / sqrt(max(inner, 1)), 1 / max(inner, 1)))
 }
 
 step_sizes <- function(lr, steps) {
@@ -282,9 +336,40 @@ steps_needed <- function(problem, radius) {
   as.integer(min(100, ceiling(1 + 3 * problem_facts(problem, radius)$smoothness)))
 }
 
+# how far a record moves the mean of a step's clipped gradients, and that of a snapshot's
+step_sensitivity <- function(ask) (if (ask$sampling == "poisson") 1 else 2) * ask$clip[2] / ask$batch
+snapshot_sensitivity <- function(ask) 2 * ask$clip[1] / ask$n
+
+# epsilon of all steps at the delta that is asked for; where noise is looked for by one accountant, by that one
+steps_epsilon <- function(ask, z, split) {
+  accountant <- if (is.null(ask$epsilon)) "auto" else "pld"
+  numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, z, ask$delta), digits = 17)
+  remember(paste(c("steps epsilon", accountant, ask$method, ask$sampling, ask$adjacency, numbers), collapse = " "), function() {
+    as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta, accountant))
+  })
+}
+
+# The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan where they agree
+price_steps <- function(ask, steps) {
+  z <- steps$sd / step_sensitivity(ask)
+  split <- if (ask$inner > 0) steps$snapshot_sd / (z * snapshot_sensitivity(ask)) else steps$split
+  if (isTRUE(abs(z / steps$multiplier - 1) < 1e-12)) z <- steps$multiplier
+  if (isTRUE(abs(split / steps$split - 1) < 1e-12)) split <- steps$split
+  mu <- gaussian_total(ask, z, split)
+  price <- draw_price("normal, step by step", "optimisers.md", step_sensitivity(ask), steps$sd)
+  if (ask$calibration == "paper") return(price)
+  if (!is.null(mu)) {
+    price$mu <- mu
+  } else {
+    price$epsilon <- steps_epsilon(ask, z, split)
+    price$delta <- ask$delta
+  }
+  price
+}
+
 plan_optimum <- function(ask) {
   split <- if (is.null(ask$split)) best_split(ask) else ask$split
-  sensitivity <- if (ask$sampling == "poisson") ask$clip[2] / ask$batch else 2 * ask$clip[2] / ask$batch
+  sensitivity <- step_sensitivity(ask)
   if (ask$calibration == "paper") {
     return(paper_plan(ask, sensitivity))
   }
@@ -296,16 +381,16 @@ plan_optimum <- function(ask) {
     } else {
       numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, ask$epsilon, ask$delta), digits = 17)
       remember(paste(c("steps", ask$method, ask$sampling, ask$adjacency, numbers), collapse = " "), function() {
-        calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta)
+        calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta, function(z) steps_epsilon(ask, z, split))
       })
     }
   }
-  sd <- c(z * sensitivity, if (ask$inner > 0) z * split * 2 * ask$clip[1] / ask$n)
+  sd <- c(z * sensitivity, if (ask$inner > 0) z * split * snapshot_sensitivity(ask))
   if (!all(is.finite(sd) & sd > 1e-300)) abort_riemdp("argument", "`clip`, `batch` and budget make a noise that doesn't fit into doubles.")
   mu <- gaussian_total(ask, z, split)
   epsilon <- ask$epsilon
   if (is.null(epsilon)) {
-    epsilon <- if (!is.null(mu)) gdp_epsilon(mu, ask$delta) else as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
+    epsilon <- if (!is.null(mu)) gdp_epsilon(mu, ask$delta) else steps_epsilon(ask, z, split)
   }
   list(
     multiplier = z, split = split, sd = sd[1], snapshot_sd = if (ask$inner > 0) sd[2] else 0, mu = mu, epsilon = epsilon,
@@ -315,9 +400,9 @@ plan_optimum <- function(ask) {
 
 # Least multiplier, within 2e-4, whose privacy-loss distribution keeps the budget: a secant from where the Renyi bound starts it, since
 # each of these prices takes a tenth of a second and dp_calibrate() asks for some fifteen.
-calibrate_steps <- function(make, epsilon, delta) {
+calibrate_steps <- function(make, epsilon, delta, price = function(z) as.double(dp_epsilon(make(z), delta, "pld"))) {
   by_bisection <- function(...) as.double(dp_calibrate(make, epsilon, delta))
-  excess <- function(x) log(as.double(dp_epsilon(make(exp(x)), delta, "pld"))) - log(epsilon)
+  excess <- function(x) log(price(exp(x))) - log(epsilon)
   attempt <- function() {
     x <- log(as.double(dp_calibrate(make, epsilon, delta, "rdp", tol = 0.02)))
     f <- excess(x)

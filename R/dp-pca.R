@@ -37,8 +37,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
                    noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
-  if (missing(bound)) abort_no_default("bound")
-  if (missing(delta)) abort_no_default("delta")
+  check_given(c(bound = missing(bound), delta = missing(delta)))
   bound <- check_number(bound, "bound", positive = TRUE)
   if (!is_chunks(data)) data <- pca_rows(plain_numbers(data))
   d <- if (is_chunks(data)) chunk_width(data) else ncol(data)
@@ -46,8 +45,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   q <- check_count(q, "q", most = d - 1)
   if (!is_chunks(data)) data <- shorten_rows(data, bound)
   M <- if (q == 1) sphere(d - 1) else grassmann(d, q)
-  # any fixed subspace would do that is not likely to be orthogonal to what is looked for
-  start <- if (q == 1) rep(1, d) / sqrt(d) else qr.Q(qr(outer(seq_len(d) - 0.5, seq_len(q) - 1, function(i, j) cos(pi * i * j / d))))
+  start <- pca_start(d, q)
   if (is.null(clip)) clip <- bound^2
   if (is.null(lr)) lr <- falling_steps(d, bound)
   if (is.null(steps) && (identical(method, "rgd") || length(method) > 1 || identical(method, "auto")) && is.null(batch)) steps <- 20
@@ -55,9 +53,16 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   input <- problem_call(problem, data, private = TRUE, bound)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL, NULL, 1,
                      output, NULL, NULL, noise_multiplier, calibration)
+  ask$problem <- problem
   if (is_chunks(data)) ask$assumptions <- chunk_assumptions(data)
-  r <- run_optimum(problem, input, ask, plan_optimum(ask), list(ledger, "dp_pca", data_set, part))
+  r <- release_private(optimum_estimator("dp_pca"), ask, list(input = input), ledger, data_set, part)
   r$loadings <- matrix(r$value, d, dimnames = list(if (!is_chunks(data)) colnames(data), NULL))
   class(r) <- c("riemdp_pca", class(r))
   r
+}
+
+# any fixed subspace would do that is not likely to be orthogonal to what is looked for
+pca_start <- function(d, q) {
+  if (q == 1) return(rep(1, d) / sqrt(d))
+  qr.Q(qr(outer(seq_len(d) - 0.5, seq_len(q) - 1, function(i, j) cos(pi * i * j / d))))
 }

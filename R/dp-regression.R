@@ -108,9 +108,8 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
-  lacking <- c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
-               residual_bound = missing(residual_bound), x_range = missing(x_range))
-  if (any(lacking)) abort_no_default(names(lacking)[lacking][1])
+  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
+                residual_bound = missing(residual_bound), x_range = missing(x_range)))
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
   env <- environment(formula) %||% parent.frame()
   chunked <- is_chunks(data)
@@ -118,22 +117,41 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   spec <- records$spec
   if (chunked) chunked_method(method)
   ask <- regression_ask(M, records$n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
-  plan <- plan_regression(M, ask)
-  plan$guarantee$assumptions <- c(plan$guarantee$assumptions, if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
-                                  if (chunked) chunk_assumptions(data))
-  y <- records$y
-  if (invalid == "error") y <- if (chunked) check_responses(y) else checked_responses(y, M)
-  event <- release_event(plan$guarantee)
-  budget <- spend_release(ledger, plan$guarantee, event, paste("dp_regression", plan$mechanism), data_set, part)
-  value <- uncounted(regression_mechanisms()[[plan$mechanism]]$release(M, records$x, y, plan, ask))
-  new_release(
-    value, "riemdp_regression",
-    manifold = M, mechanism = plan$mechanism, n = records$n, center = ask$center, radius = ask$radius, speed = ask$speed,
-    residual_bound = ask$residual_bound, columns = strip_columns(spec$columns), terms = spec$formula, constants = records$constants, bounds = spec$bounds,
-    expected_error = plan$expected_error, spread = plan$spread, details = plan$details, chosen = plan$chosen, budget = budget,
-    guarantee = plan$guarantee
-  )
+  ask$manifold <- M
+  ask$invalid <- invalid
+  ask$spec <- spec
+  ask$constants <- records$constants
+  ask$assumptions <- c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants), if (chunked) chunk_assumptions(data))
+  release_private(curve_estimator, ask, records[c("x", "y")], ledger, data_set, part)
 }
+
+curve_estimator <- list(
+  entry = function(plan, ask) paste("dp_regression", plan$mechanism),
+  plan = function(ask) {
+    plan <- plan_regression(ask$manifold, ask)
+    plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
+    plan
+  },
+  ready = function(records, plan, ask) {
+    if (ask$invalid == "error") {
+      chunked <- inherits(records$y, "riemdp_regression_chunks")
+      records$y <- if (chunked) check_responses(records$y) else checked_responses(records$y, ask$manifold)
+    }
+    records
+  },
+  draw = function(records, plan, ask, budget) {
+    uncounted(regression_mechanisms()[[plan$mechanism]]$release(ask$manifold, records$x, records$y, plan, ask))
+  },
+  answer = function(out, plan, ask, budget) {
+    new_release(
+      out, "riemdp_regression",
+      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$radius, speed = ask$speed,
+      residual_bound = ask$residual_bound, columns = strip_columns(ask$spec$columns), terms = ask$spec$formula, constants = ask$constants,
+      bounds = ask$spec$bounds, expected_error = plan$expected_error, spread = plan$spread, details = plan$details, chosen = plan$chosen,
+      budget = budget, guarantee = plan$guarantee
+    )
+  }
+)
 
 strip_columns <- function(columns) {
   data.frame(name = vapply(columns, `[[`, "", "name"), middle = vapply(columns, `[[`, 0, "middle"),
@@ -230,9 +248,8 @@ plan_regression_one <- function(M, ask, name) {
 #' @export
 dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0) {
   check_manifold(M)
-  lacking <- c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
-               residual_bound = missing(residual_bound), x_half = missing(x_half))
-  if (any(lacking)) abort_no_default(names(lacking)[lacking][1])
+  check_given(c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
+                residual_bound = missing(residual_bound), x_half = missing(x_half)))
   if (!is.numeric(x_half) || is.object(x_half) || !length(x_half) || !all(is.finite(x_half)) || any(x_half <= 0)) {
     abort_riemdp("argument", "`x_half` must be positive numbers, one for each predictor.")
   }
@@ -243,19 +260,20 @@ dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bo
   rows <- list()
   for (e in epsilon) for (m in n) {
     ask <- regression_ask(M, check_count(m, "n", most = 1e12), e, center, radius, speed, residual_bound, columns, delta, "auto")
-    for (name in automatic_regressions()) {
-      mechanism <- regression_mechanisms()[[name]]
-      if (isTRUE(mechanism$needs_delta) && ask$delta == 0) next
-      plan <- plan_regression_one(M, ask, name)
-      if (is.null(plan)) next
-      rows <- c(rows, list(data.frame(n = m, nominal_epsilon = e, method = name, label = plan$guarantee$label,
-                                      steps = length(plan$details$shares), expected_error = plan$expected_error,
-                                      constant = plan$details$constant)))
-    }
+    rows <- c(rows, lapply(automatic_regressions(), regression_plan_row, M = M, ask = ask))
   }
   out <- do.call(rbind, rows)
   if (is.null(out)) abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
   structure(out, class = c("riemdp_regression_plan", "data.frame"))
+}
+
+# NULL where the method can't be had
+regression_plan_row <- function(name, M, ask) {
+  if (isTRUE(regression_mechanisms()[[name]]$needs_delta) && ask$delta == 0) return(NULL)
+  plan <- plan_regression_one(M, ask, name)
+  if (is.null(plan)) return(NULL)
+  data.frame(n = ask$n, nominal_epsilon = ask$epsilon, method = name, label = plan$guarantee$label, steps = length(plan$details$shares),
+             expected_error = plan$expected_error, constant = plan$details$constant)
 }
 
 #' @export

@@ -20,6 +20,8 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
   ), class = "riemdp_guarantee")
 }
 
+SIMULATED <- "seeded simulation: the noise can be drawn again"
+
 # What a plan shows and a release carries: what the mechanism states of itself (`g`: epsilon, delta; reasons, sampler, rng, mu, mu_slack and
 # assumptions where they are not the usual ones), and what the circumstances add. `trusted`: the manifold whose bounds the proof takes.
 promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued", adjacency = "replace-one") {
@@ -28,7 +30,7 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
     g$epsilon, g$delta,
     c(
       g$reasons,
-      if (simulated) "seeded simulation: the noise can be drawn again",
+      if (simulated) SIMULATED,
       if (inherits(trusted, "riemdp_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
     ),
     sampler = g$sampler %||% "exact", rng = if (simulated) "simulation" else g$rng %||% "operating system", numerics = numerics,

@@ -48,6 +48,15 @@ strip_environment <- function(formula) {
 
 # `bounds` checked: list(x = per predictor variable list(range) or list(levels), y = per response c(center, scale, limit))
 linear_bounds <- function(spec, bounds, what = "bounds") {
+  check_bound_names(spec, bounds, what)
+  x <- lapply(stats::setNames(nm = names(spec$predictors)), function(name) predictor_bounds(bounds[[name]], name))
+  y <- vapply(as.character(names(spec$responses)), function(name) response_bounds(bounds[[name]], name), numeric(3))
+  rownames(y) <- c("center", "scale", "limit")
+  list(x = x, y = y)
+}
+
+# each variable of the formula has bounds, and nothing else
+check_bound_names <- function(spec, bounds, what) {
   if (!is.list(bounds) || is.object(bounds) || is.null(names(bounds)) || anyDuplicated(names(bounds))) {
     abort_riemdp("argument", paste0("`", what, "` must be a list with a name for each variable: c(lower, upper) or the levels of a predictor",
                                      if (length(spec$responses)) ", c(center = , scale = ) or c(lower, upper) of a response", "."))
@@ -62,28 +71,38 @@ linear_bounds <- function(spec, bounds, what = "bounds") {
   if (length(lacking)) {
     abort_riemdp("argument", sprintf("`%s` lacks `%s`: the range of every variable is public and has no default.", what, lacking[1]))
   }
-  two <- function(v) is.numeric(v) && !is.object(v) && is.null(dim(v)) && length(v) == 2 && all(is.finite(v))
-  x <- lapply(stats::setNames(nm = names(spec$predictors)), function(name) {
-    b <- bounds[[name]]
-    if (is.character(b) && !is.object(b) && is.null(dim(b)) && length(b) >= 2 && !anyNA(b) && !anyDuplicated(b)) return(list(levels = utf8_text(b)))
-    if (two(b) && b[1] < b[2] && is.finite(b[2] - b[1])) return(list(range = as.double(b)))
-    abort_riemdp("argument", sprintf("the bounds of `%s` must be two finite numbers, the smaller first, or at least two levels.", name))
-  })
-  y <- vapply(as.character(names(spec$responses)), function(name) {
-    b <- bounds[[name]]
-    at <- names(b)
-    if (is.numeric(b) && !is.object(b) && is.null(dim(b)) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) &&
-        !anyDuplicated(at) && all(is.finite(b)) && b[["scale"]] > 0) {
-      limit <- if ("limit" %in% at) b[["limit"]] else Inf
-      if (limit > 0) return(c(b[["center"]], b[["scale"]], limit))
-    } else if (two(b) && is.null(at) && b[1] < b[2] && is.finite(b[2] - b[1])) {
-      return(c(mean(b), diff(b) / 6, diff(b) / 2))
-    }
-    abort_riemdp("argument", sprintf(
-      "the bounds of response `%s` must be c(center = , scale = ), with `limit` if wanted, or two numbers, the smaller first.", name))
-  }, numeric(3))
-  rownames(y) <- c("center", "scale", "limit")
-  list(x = x, y = y)
+}
+
+is_plain <- function(b) !is.object(b) && is.null(dim(b))
+
+is_range <- function(b) {
+  is.numeric(b) && is_plain(b) && length(b) == 2 && all(is.finite(b)) && b[1] < b[2] && is.finite(b[2] - b[1])
+}
+
+is_levels <- function(b) is.character(b) && is_plain(b) && length(b) >= 2 && !anyNA(b) && !anyDuplicated(b)
+
+is_center_scale <- function(b) {
+  at <- names(b)
+  is.numeric(b) && is_plain(b) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) && !anyDuplicated(at) &&
+    all(is.finite(b)) && b[["scale"]] > 0
+}
+
+predictor_bounds <- function(b, name) {
+  if (is_levels(b)) return(list(levels = utf8_text(b)))
+  if (is_range(b)) return(list(range = as.double(b)))
+  abort_riemdp("argument", sprintf("the bounds of `%s` must be two finite numbers, the smaller first, or at least two levels.", name))
+}
+
+# center, scale, limit
+response_bounds <- function(b, name) {
+  if (is_center_scale(b)) {
+    limit <- if ("limit" %in% names(b)) b[["limit"]] else Inf
+    if (limit > 0) return(c(b[["center"]], b[["scale"]], limit))
+  } else if (is.null(names(b)) && is_range(b)) {
+    return(c(mean(b), diff(b) / 6, diff(b) / 2))
+  }
+  abort_riemdp("argument", sprintf(
+    "the bounds of response `%s` must be c(center = , scale = ), with `limit` if wanted, or two numbers, the smaller first.", name))
 }
 
 # What each predictor is asked for: numbers where it has a range, text where it has levels. A term that is text by the formula has no range.

@@ -65,7 +65,9 @@ guess_off <- function(counts, n) {
 
 # The check's answers, TRUE where a guess is to be searched for: of utilities -s and s
 found_off <- function(off, epsilon) {
-  vapply(off, function(s) .Call(riemdp_exponential_choice, c(-s, s), epsilon, in_simulation()), 0) == 2
+  vapply(off, function(s) {
+    .Call(riemdp_exponential_choice, c(-s, s), epsilon, pay(price_choice(epsilon, "linear-regression.md")))
+  }, 0) == 2
 }
 
 # The cell (its lower end) of the finest lattice that has a centre within reach of v. Lattices of halves are nested, so
@@ -152,8 +154,9 @@ log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 # One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its
 # centres, which have the law of one.
 search_guess <- function(cells, fraction, epsilon) {
+  simulated <- pay(price_choice(epsilon, "linear-regression.md")) # once: all steps together draw from one law
   draw <- function(log_weights) {
-    .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, in_simulation())
+    .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, simulated)
   }
   tables <- lapply(cells, guess_sums)
   levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))

@@ -54,8 +54,8 @@ mechanism_adaptive <- list(
     center <- balls$center
     radii <- balls$radii
     chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center,
-                          radii / ADAPTIVE_MARGIN, plan$fraction,
-                          plan$shares[["radius"]] * ask$epsilon, in_simulation())]
+                          radii / ADAPTIVE_MARGIN, plan$fraction, plan$shares[["radius"]] * ask$epsilon,
+                          pay(price_choice(plan$shares[["radius"]] * ask$epsilon, "mean-sensitivity.md")))]
     last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
     structure(list(
       value = pick(last),

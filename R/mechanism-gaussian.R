@@ -67,7 +67,7 @@ mechanism_gaussian <- list(
     c(bounds, law, list(acceptance = NA_real_, details = list(profile = profile_space(M)$kind)))
   },
   error = function(M, plan, ask) expected_error(M, plan$scale, "gaussian"),
-  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["gaussian"]]),
+  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "gaussian"),
   region = function(r, level) {
     growth <- 1.25 * volume_growth(r$manifold) # the bound of the area grows a little faster than the area
     top <- growth * r$scale^2 + r$scale * (sqrt(mf_facts(r$manifold)$dimension) + 14 + sqrt(-2 * log1p(-level)))
@@ -113,7 +113,7 @@ mechanism_wrapped_gaussian <- list(
   },
   release = function(M, x, plan, ask) {
     if (ask$numerics == "lattice") mechanism_lattice$release(M, x, plan, ask) else
-      release_mean(M, x, plan, ask, LAW[["wrapped_gaussian"]])
+      release_mean(M, x, plan, ask, "wrapped_gaussian")
   },
   region = function(r, level) {
     if (r$guarantee$numerics == "lattice") mechanism_lattice$region(r, level) else

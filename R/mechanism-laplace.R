@@ -31,7 +31,7 @@ mechanism_laplace <- list(
     ))
   },
   error = function(M, plan, ask) expected_error(M, plan$scale, "laplace"),
-  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, LAW[["laplace"]]),
+  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "laplace"),
   region = function(r, level) {
     d <- mf_facts(r$manifold)$dimension
     top <- r$scale / (1 - volume_growth(r$manifold) * r$scale) * (d + 12 * sqrt(d) + 60 - 2 * log1p(-level))
@@ -45,10 +45,18 @@ mechanism_laplace <- list(
   }
 )
 
+# of a draw of the law `law` around the mean, or around its coordinates at the centre
+mean_price <- function(M, plan, law) {
+  total <- plan$sensitivity + plan$solver_error
+  switch(law, laplace = , wrapped = , tangent = price_laplace(total, plan$scale),
+         wrapped_gaussian = , tangent_gaussian = price_normal(total, plan$scale),
+         gaussian = price_normal_curved(profile_space(M), total, plan$scale, plan$guarantee$nominal_epsilon))
+}
+
 release_mean <- function(M, x, plan, ask, law) {
   .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale, SOLVER_TOLERANCE, plan$numbers,
-        identical(ask$timing, "constant"), in_simulation())
+        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), LAW[[law]], plan$scale, SOLVER_TOLERANCE, plan$numbers,
+        identical(ask$timing, "constant"), pay(mean_price(M, plan, law)))
 }
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)

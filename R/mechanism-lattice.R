@@ -19,6 +19,15 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
 
 # ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" -------------------
 
+# in steps of the lattice
+lattice_price <- function(M, plan) {
+  shift <- plan$details$lattice_sensitivity
+  scale <- plan$details$lattice_scale
+  switch(plan$law, l2 = price_laplace(shift, scale, "lattice.md"),
+         laplace = price_laplace(outwards(sqrt(mf_facts(M)$dimension) * shift), scale, "lattice.md"),
+         gaussian = price_normal_discrete(shift, scale, plan$guarantee$nominal_delta))
+}
+
 # target: "frechet", or "tangent" for the mean of the records' coordinates
 mechanism_lattice <- list(
   options = c("law", "k"),
@@ -72,7 +81,7 @@ mechanism_lattice <- list(
   error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
   release = function(M, x, plan, ask) {
     .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-          plan$numbers, plan$details$k, LATTICE_LAW[[plan$law]], plan$ratio, in_simulation())
+          plan$numbers, plan$details$k, LATTICE_LAW[[plan$law]], plan$ratio, pay(lattice_price(M, plan)))
   },
   region = function(r, level) {
     w <- r$details

@@ -21,6 +21,11 @@ unit_landmarks <- function(M, x) {
   if (is.complex(x)) as.vector(x) else complex(real = x[, 1], imaginary = x[, 2])
 }
 
+# each coordinate by itself, or all together in the l1 norm
+pointwise_price <- function(plan) {
+  price_laplace(plan$moved %||% plan$sensitivity, if (is.null(plan$moved)) plan$scale else plan$scales, "baselines.md")
+}
+
 mechanism_pointwise <- list(
   name = "pointwise",
   auto = FALSE,
@@ -71,7 +76,8 @@ mechanism_pointwise <- list(
     }
     list(
       scale = max(scales), sensitivity = sensitivity, theorem = theorem, solver_error = 0, acceptance = 1,
-      aligned = aligned, scales = scales, factor = 1, expected_error = pointwise_error(M, ask$center, scales),
+      aligned = aligned, scales = scales, moved = if (split == "landmarks") range / ask$n, factor = 1,
+      expected_error = pointwise_error(M, ask$center, scales),
       target = if (aligned) "mean of configurations turned to the centre, not the Frechet mean" else
         "mean of configurations as they lie, not the Frechet mean",
       details = c(details, list(split = split)),
@@ -80,7 +86,8 @@ mechanism_pointwise <- list(
   },
   release = function(M, x, plan, ask) {
     .Call(riemdp_pointwise_mean, M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball$radius,
-          c(ask$ball$k_min, ask$ball$k_max), plan$aligned, plan$scales, plan$factor, SOLVER_TOLERANCE, in_simulation())
+          c(ask$ball$k_min, ask$ball$k_max), plan$aligned, plan$scales, plan$factor, SOLVER_TOLERANCE,
+          pay(pointwise_price(plan)))
   },
   words = function(r) {
     aligned <- r$details$rotation == "align"

@@ -49,7 +49,7 @@ mechanism_tangent <- list(
   release = function(M, x, plan, ask) {
     if (!is.null(ask$shares)) return(release_shares(M, x, plan, ask))
     if (ask$numerics == "lattice") return(mechanism_lattice$release(M, x, plan, ask))
-    release_mean(M, x, plan, ask, LAW[[if (plan$details$noise == "gaussian") "tangent_gaussian" else "tangent"]])
+    release_mean(M, x, plan, ask, if (plan$details$noise == "gaussian") "tangent_gaussian" else "tangent")
   },
   region = function(r, level) {
     found <- if (r$guarantee$numerics == "lattice") mechanism_lattice$region(r, level) else
@@ -124,4 +124,25 @@ share_law <- function(law, ask) {
                             ask$shares$colluding, k) else ""
   ))
   law
+}
+
+# noisy sums, one a site; what follows is post-processing
+release_shares <- function(M, x, plan, ask) {
+  seeds <- lapply(seq_along(x$pieces), function(i) list(seed = if (in_simulation()) floor(stats::runif(1) * 1e9)))
+  request <- list(kernel = "noisy", M = M, center = .Call(riemdp_stored, M, ask$center), radius = ask$ball$radius,
+                  sd = plan$share_sd)
+  # against those who collude the others' shares are the noise
+  honest <- plan$share_sd * sqrt(ask$shares$sites - ask$shares$colluding) / ask$n
+  pay(price_normal(plan$sensitivity + plan$solver_error, honest))
+  parts <- chunk_ask(x, request, seeds, private = TRUE)
+  d <- mf_facts(M)$dimension
+  bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))
+  if (length(bad)) abort_riemdp("chunk", sprintf("site %d has sent no sum.", bad[1]))
+  a <- Reduce(`+`, parts) / ask$n
+  for (k in 1:200) { # beyond the domain of exp (incomplete manifolds) half-way, as elsewhere
+    value <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a)), riemdp_error = function(e) NULL)
+    if (!is.null(value) && all(is.finite(value))) return(public_point(M, value))
+    a <- a / 2
+  }
+  ask$center
 }

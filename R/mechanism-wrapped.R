@@ -35,7 +35,7 @@ mechanism_wrapped <- list(
     if (ask$numerics == "lattice") {
       mechanism_lattice$release(M, x, plan, ask)
     } else {
-      release_mean(M, x, plan, ask, LAW[["wrapped"]])
+      release_mean(M, x, plan, ask, "wrapped")
     }
   },
   region = function(r, level) {

@@ -211,10 +211,32 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
   draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, rule$d + 1, output)
 }
 
-draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE) {
+# `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the
+# rule, for features that are longer than 1
+draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE, gauge = 1, grow = 1) {
+  cover <- outwards_down(rule$solver * min(ridge) / (2 * tolerance))
+  price <- price_perturbed(rule, gauge * rate, ridge[1, ] / grow, cover * 2 * tolerance / min(ridge), output)
   .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, reach),
-        c(NOISE_NORM[[rule$norm]], rate, outwards_down(rule$solver * min(ridge) / (2 * tolerance)), output),
-        in_simulation())
+        c(NOISE_NORM[[rule$norm]], rate, cover, output), pay(price))
+}
+
+# Theorem 1 of linear-regression.md read backwards, from the constants that are drawn with: the noise of the objective,
+# what its density pays for the records' curvature, and the solver's share; or of noise on the minimiser, its section 6.
+# Between two knots the sum is convex, so at its largest at one of them.
+price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
+  t <- sum(1 / ridge)
+  moved <- 2 * rule$tau
+  if (output) {
+    far <- moved * sqrt(t)
+    return(draw_price("perturbed output", "linear-regression.md", far, 1 / rate, epsilon = solver + far * rate))
+  }
+  g <- rule$g
+  from <- seq_len(length(g) - 1)
+  slope <- diff(g) / LOSS_STEP
+  across <- c(slope[1], g[-1] / (LOSS_STEP * from))
+  of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * log1p(t * across[i]) + log1p(t * slope)
+  draw_price("perturbed objective", "linear-regression.md", moved, 1 / rate,
+            epsilon = solver + moved * rate / 2 + max(of_knot(from), of_knot(from + 1)))
 }
 
 # Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay

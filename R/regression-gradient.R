@@ -54,9 +54,10 @@ mechanism_regression_gradient <- list(
   release = function(M, x, y, plan, ask) {
     d <- ask$q * (1 + ask$k)
     regression_steps(M, x, y, plan$steps, ask, function(records, step) {
-      noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd, in_simulation())
-      (clipped_gradient(records, gradient_cut(step, records$lambda, ask$reach)) + matrix(noise, ask$q)) *
-        rep(step$size, each = ask$q)
+      cut <- gradient_cut(step, records$lambda, ask$reach)
+      noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd,
+                     pay(price_normal(2 * step$tau * step$gauge, step$sd, "regression.md")))
+      (clipped_gradient(records, cut) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
     })
   },
   words = function(r) {

@@ -270,7 +270,8 @@ newton_step <- function(records, rule, reach) {
   x <- if (is.null(records$perturbed)) records$features else records$perturbed(most, kernel_loss(rule))
   y <- if (is.null(records$perturbed)) limited_responses(records$responses, most)
   reach <- (k + 1) * top
-  draw_perturbed(x, y, ridge, rule, rate, solver_tolerance(rule, ridge, rate, most, reach), reach)
+  tolerance <- solver_tolerance(rule, ridge, rate, most, reach)
+  draw_perturbed(x, y, ridge, rule, rate, tolerance, reach, gauge = gauge, grow = grow)
 }
 
 limited_responses <- function(y, most) {
@@ -280,8 +281,9 @@ limited_responses <- function(y, most) {
 }
 
 noisy_step <- function(records, rule, reach) {
-  rate <- outwards_down(rule$rate / newton_gauge(records$lambda, reach, rule$norm))
+  gauge <- newton_gauge(records$lambda, reach, rule$norm)
+  rate <- outwards_down(rule$rate / gauge)
   noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, NOISE_NORM[[rule$norm]], rate,
-                 in_simulation())
+                 pay(price_laplace(2 * rule$tau * gauge, 1 / rate, "regression.md")))
   (clipped_gradient(records, rule$tau) + noise[, , 1]) * rep(rule$size, each = rule$q)
 }

@@ -14,9 +14,9 @@
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
-#    guarantee mean-records mean-steps tangent-noise gaussian-profile noise-error mechanism mechanism-laplace
-#    mechanism-lattice mechanism-gaussian mechanism-wrapped mechanism-tangent mechanism-euclidean mechanism-kng
-#    mechanism-pointwise mechanism-chain mechanism-adaptive
+#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error mechanism
+#    mechanism-laplace mechanism-lattice mechanism-gaussian mechanism-wrapped mechanism-tangent mechanism-euclidean
+#    mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share dp-mean dp-mean-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression

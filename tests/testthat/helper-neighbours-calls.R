@@ -141,16 +141,16 @@ neighbour_calls <- function() {
     dp_mean = list(kind = "points", cases = mean_cases(), noisy = "^[$](value|clipped[$](share|count))",
                    # adaptive: later stages' public numbers follow from the released ball
                    noisy_of = list(adaptive = paste0("^[$](value|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
-                                                      "details[$](released_center|released_radius|last))")),
+                                                      "draws[$](sensitivity|scale|epsilon)|details[$](released_center|released_radius|last))")),
                    call = function(data, case, space, budget) {
                      do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
                                              ledger = budget), case$args))
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
-                 noisy = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))",
+                 noisy = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))",
                  # public numbers follow from the released guess where there is one
-                 free = "^[$]details[$]scales",
-                 noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|details[$](guess|rule|left))",
+                 free = "^[$](details[$]scales|draws)",
+                 noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,

@@ -264,7 +264,10 @@ test_that("a replaced record, whatever is in it, changes the value alone", {
       warning = function(w) said <<- c(said, conditionMessage(w)), message = function(m) said <<- c(said, conditionMessage(m)))
     r <- unclass(r)
     r$details[c("moments", "ridge", "scales")] <- NULL # released, too
-    if (method == "recentred") r$details <- names(r$details) # its later rules follow from the released scales
+    if (method == "recentred") { # its later rules and draws follow from the released scales
+      r$details <- names(r$details)
+      r$draws <- names(r$draws)
+    }
     list(said, r[setdiff(names(r), c("value", "scaled_coefficients"))], dimnames(as.matrix(r$value)), all(is.finite(r$value)))
   }
   public <- list(y = c(center = 0, scale = 1), `log(y)` = c(-3, 3))

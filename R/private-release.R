@@ -1,0 +1,133 @@
+# How every private release is made: what is asked for is public and checked, a plan follows from it, its price is
+# taken, and only then are records read and noise drawn. Each draw is paid for out of what was taken, by its own law,
+# sensitivity and scale.
+
+# ---- the protocol --------------------------------------------------------------------------------------------
+# An estimator is a list of functions:
+#   entry    function(plan, ask): what a ledger calls the release
+#   plan     function(ask): all that is decided before records are touched, a list with `guarantee`, see promise_of()
+#   ready    function(records, plan, ask): where there is one, the last checks before anything is spent, of records
+#            too where the curator asks for that; returns the records
+#   event    function(plan, ask): the price; where there is none, release_event() of the guarantee
+#   draw     function(records, plan, ask, budget): reads the records and draws
+#   answer   function(out, plan, ask, budget): the release
+# `ask` holds public numbers only, so `plan` does. What is drawn passes pay().
+
+release_private <- function(estimator, ask, records, ledger = NULL, data_set = "default", part = NULL) {
+  plan <- estimator$plan(ask)
+  if (!is.null(estimator$ready)) records <- estimator$ready(records, plan, ask)
+  event <- if (is.null(estimator$event)) release_event(plan$guarantee) else estimator$event(plan, ask)
+  budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part)
+  paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, budget))
+  release <- estimator$answer(paid$out, plan, ask, budget)
+  release$draws <- paid$draws
+  release
+}
+
+# ---- the purse -----------------------------------------------------------------------------------------------
+# What a release may draw while its records are read: as much as its guarantee states. The state of the process, as
+# with_simulation() is.
+
+purse <- new.env(parent = emptyenv())
+
+# list(out = value of `expr`, draws), whose draws are paid for by the guarantee `g`; where nothing is promised nothing
+# is held against them
+out_of_purse <- function(g, expr) {
+  before <- purse$open
+  on.exit(purse$open <- before)
+  mine <- new.env(parent = emptyenv())
+  mine$epsilon <- g$nominal_epsilon
+  mine$delta <- g$nominal_delta
+  mine$mu <- if (isTRUE(g$mu_slack == 0) && g$label != "none") g$mu else NA_real_
+  mine$held <- g$label != "none" || identical(g$reason, SIMULATED)
+  mine$prices <- list()
+  purse$open <- mine
+  out <- expr
+  if (mine$held && !length(mine$prices)) abort_contract("nothing was drawn")
+  list(out = out, draws = drawn_table(mine$prices, g$label == "none"))
+}
+
+# what was drawn, a row for each draw: public numbers, and what follows from releases
+drawn_table <- function(prices, nominal) {
+  if (!length(prices)) return(NULL)
+  table <- do.call(rbind, lapply(prices, as.data.frame))
+  if (nominal) names(table) <- sub("^(epsilon|delta|mu)$", "nominal_\\1", names(table))
+  table
+}
+
+# Called in the place of in_simulation() by whatever draws noise for a release, so before it is drawn: takes the price,
+# and stops the release where more would be drawn than was paid for. Returns whether noise is that of a simulation.
+pay <- function(price) {
+  mine <- purse$open
+  if (!is.null(mine)) {
+    mine$prices <- c(mine$prices, list(price))
+    if (mine$held) check_paid(mine)
+  }
+  in_simulation()
+}
+
+# with room for the rounding of sums
+check_paid <- function(mine) {
+  all_of <- function(name) unlist(lapply(mine$prices, `[[`, name))
+  epsilon <- sum(all_of("epsilon"))
+  delta <- sum(all_of("delta"))
+  mu <- sqrt(sum(all_of("mu")^2))
+  most <- 1 + 1e-9
+  left <- mine$delta * most - delta
+  if (mu > 0 && left > 0) epsilon <- epsilon + gdp_epsilon(mu, left)
+  kept <- epsilon <= mine$epsilon * most && left >= 0 && (mu == 0 || left > 0)
+  if (is.finite(mine$mu)) kept <- kept && mu <= mine$mu * most
+  if (!isTRUE(kept)) {
+    abort_contract(sprintf("its draws cost epsilon %.10g and delta %.6g, its guarantee states %.10g and %.6g", epsilon,
+                           delta, mine$epsilon, mine$delta))
+  }
+}
+
+# the numbers in it are public, or follow from what was released
+abort_contract <- function(why) {
+  abort_riemdp("contract", paste0("this release breaks its own guarantee: ", why, ". Nothing is released. ",
+                                  "This is a fault of the package: please report it."))
+}
+
+# ---- prices of draws -----------------------------------------------------------------------------------------
+# From what one record moves (in the law's norm, what the solver adds counted in) and the scale of the noise, and from
+# nothing else: what was asked for has no part in it. `proof` is a file of inst/proofs and what its section is called.
+
+draw_price <- function(law, proof, sensitivity, scale, epsilon = 0, delta = 0, mu = 0) {
+  list(law = law, proof = proof, sensitivity = sensitivity, scale = scale, epsilon = epsilon, delta = delta, mu = mu)
+}
+
+# density exp(-distance/scale) over a constant that is the same wherever the mean lies; several of them, one for each
+# number, add up
+price_laplace <- function(sensitivity, scale, proof = "laplace.md") {
+  draw_price("laplace", proof, sensitivity, scale, epsilon = sensitivity / scale)
+}
+
+# density exp(-f/scale), f moved by the sensitivity at most, over a constant that moves with the records
+price_normalised <- function(sensitivity, scale, proof, delta = 0) {
+  draw_price("normalised", proof, sensitivity, scale, epsilon = 2 * sensitivity / scale, delta = delta)
+}
+
+# the exponential mechanism, whose utilities a record moves by 1: weights exp(epsilon utility/2)
+price_choice <- function(epsilon, proof) {
+  draw_price("choice", proof, 1, 2 / epsilon, epsilon = epsilon)
+}
+
+# independent normals in flat coordinates
+price_normal <- function(sensitivity, sd, proof = "gaussian.md") {
+  draw_price("normal", proof, sensitivity, sd, mu = sensitivity / sd)
+}
+
+# the Riemannian normal law, at the epsilon that is stated: its delta there
+price_normal_curved <- function(space, sensitivity, scale, epsilon) {
+  if (space$kind == "flat") return(price_normal(sensitivity, scale))
+  draw_price("normal", "gaussian.md", sensitivity, scale, epsilon = epsilon,
+             delta = profile_delta(space, scale, sensitivity, epsilon))
+}
+
+# discrete normals of a lattice, by concentrated privacy at the delta that is stated
+price_normal_discrete <- function(sensitivity, scale, delta) {
+  rho <- sensitivity^2 / (2 * scale^2)
+  draw_price("discrete normal", "lattice.md", sensitivity, scale, epsilon = rho_epsilon(rho, delta, "balle")$value,
+             delta = delta)
+}

@@ -1,0 +1,169 @@
+# One protocol for every private release: what is drawn is paid for out of what the guarantee states.
+
+stated <- function(epsilon = 1, delta = 0, mu = NULL, reasons = NULL) {
+  riemdp:::new_guarantee(epsilon, delta, reasons, sampler = "exact", rng = "operating system", numerics = "real-valued", mu = mu)
+}
+
+draw_all <- function(g, ...) riemdp:::out_of_purse(g, for (price in list(...)) riemdp:::pay(price))
+
+test_that("draws that cost more than is stated are stopped before they are made", {
+  laplace <- riemdp:::price_laplace
+  normal <- riemdp:::price_normal
+  breach <- function(...) expect_error(draw_all(...), class = "riemdp_error_contract")
+  expect_silent(draw_all(stated(1), laplace(0.3, 1), laplace(0.7, 1)))
+  breach(stated(1), laplace(1 + 1e-6, 1))
+  breach(stated(1), laplace(0.6, 1), riemdp:::price_choice(0.5, "kng.md"))
+  breach(stated(1), riemdp:::price_normalised(0.51, 1, "kng.md"))
+  breach(stated(1), laplace(c(0.5, 0.6), 1))
+  breach(stated(1), riemdp:::price_normalised(0.4, 1, "kng.md", delta = 1e-9)) # a pure release has no delta
+  breach(stated(5), normal(0.1, 1))
+  mu <- riemdp:::gaussian_mu(1, 1e-6)
+  expect_silent(draw_all(stated(1, 1e-6, mu), normal(mu * (1 - 1e-12), 1)))
+  expect_silent(draw_all(stated(1, 1e-6), normal(0.6 * mu, 1), normal(0.7 * mu, 1)))
+  breach(stated(1, 1e-6), normal(0.8 * mu, 1), normal(0.7 * mu, 1))
+  breach(stated(1, 1e-6, mu / 2), normal(0.6 * mu, 1)) # within epsilon and delta, beyond mu
+  breach(stated(1, 1e-6), normal(mu, 1), laplace(0.01, 1))
+  breach(stated(1, 1e-6), riemdp:::price_normalised(0.3, 1, "kng.md", delta = 2e-6))
+  space <- riemdp:::profile_space(sphere(2))
+  scale <- riemdp:::gaussian_scale(space, 0.1, 1, 1e-6)
+  expect_silent(draw_all(stated(1, 1e-6), riemdp:::price_normal_curved(space, 0.1, scale, 1)))
+  breach(stated(1, 1e-6), riemdp:::price_normal_curved(space, 0.1, 0.99 * scale, 1))
+  rho <- riemdp:::zcdp_rho(1, 1e-6)
+  expect_silent(draw_all(stated(1, 1e-6), riemdp:::price_normal_discrete(sqrt(2 * rho) * (1 - 1e-9), 1, 1e-6)))
+  breach(stated(1, 1e-6), riemdp:::price_normal_discrete(1.01 * sqrt(2 * rho), 1, 1e-6))
+  # a release without noise is none
+  breach(stated(1))
+  # what promises nothing is not held to anything; a simulation is held as what it simulates
+  expect_silent(draw_all(stated(1, reasons = "a baseline"), laplace(2, 1)))
+  expect_silent(draw_all(stated(1, reasons = "a baseline")))
+  breach(stated(1, reasons = riemdp:::SIMULATED), laplace(2, 1))
+  expect_null(riemdp:::purse$open)
+})
+
+test_that("the second of two draws is stopped, not the first", {
+  made <- 0
+  one <- function() {
+    riemdp:::pay(riemdp:::price_laplace(0.6, 1))
+    made <<- made + 1
+  }
+  expect_error(riemdp:::out_of_purse(stated(1), {
+    one()
+    one()
+  }), class = "riemdp_error_contract")
+  expect_equal(made, 1)
+})
+
+test_that("records are not read before the price is taken", {
+  read <- character()
+  note <- function(what) read <<- c(read, what)
+  ledger <- dp_ledger(NULL, 1, 0)
+  estimator <- list(
+    entry = function(plan, ask) {
+      note("entry")
+      "made up"
+    },
+    plan = function(ask) {
+      note("plan")
+      list(guarantee = stated(0.6))
+    },
+    draw = function(records, plan, ask, budget) {
+      note(paste("draw after", nrow(ledger_history(ledger)), "entry of", budget$cost[["epsilon"]]))
+      riemdp:::pay(riemdp:::price_laplace(0.6, 1))
+    },
+    answer = function(out, plan, ask, budget) list()
+  )
+  riemdp:::release_private(estimator, list(), { note("records"); 1 }, ledger)
+  expect_identical(read, c("plan", "entry", "draw after 1 entry of 0.6")) # nothing wanted the records
+  read <- character()
+  expect_error(riemdp:::release_private(estimator, list(), 1, ledger), class = "riemdp_error_budget")
+  expect_identical(read, c("plan", "entry"))
+})
+
+# what was paid for the draws of a release, in the terms of its guarantee
+paid <- function(r) {
+  d <- r$draws
+  names(d) <- sub("nominal_", "", names(d))
+  mu <- sqrt(sum(d$mu^2))
+  left <- r$guarantee$nominal_delta - sum(d$delta)
+  c(epsilon = sum(d$epsilon) + if (mu > 0) riemdp:::gdp_epsilon(mu, left) else 0, delta = sum(d$delta))
+}
+
+test_that("what every private release pays for its draws is what it states, and each draw's proof is there", {
+  set.seed(1)
+  n <- 400
+  x <- runif(n, -1, 1)
+  frame <- data.frame(x = x, y = 0.5 * x + rnorm(n, sd = 0.5))
+  M <- sphere(2)
+  near <- mf_exp(M, c(0, 0, 1), cbind(0.2 * x, 0.05 * frame$y, 0))
+  shapes <- with_simulation(2, mf_random(kendall(4), 60))
+  curve <- data.frame(x = x)
+  curve$y <- mf_points(near, M)
+  at <- function(mechanism, ...) dp_mean(near, M, 1, center = c(0, 0, 1), radius = 0.5, mechanism = mechanism, ...)
+  line <- function(method, ...) dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = method, ...)
+  bent <- function(method, data = curve, ...) {
+    dp_regression(y ~ x, M, data, epsilon = if (method == "kng") 0.5 else 1, center = c(0, 0, 1), radius = 0.5, speed = 1, residual_bound = 0.2,
+                  x_range = c(-1, 1), method = method, ...)
+  }
+  steps <- function(...) dp_optimize(problem_frechet(M), near, 1, 1e-6, start = c(0, 0, 1), clip = 1, lr = 0.5, steps = 8, ...)
+  calls <- list(
+    laplace = at("laplace"), wrapped = at("wrapped"), gaussian = at("gaussian", delta = 1e-6), wrapped_gaussian = at("wrapped_gaussian", delta = 1e-6),
+    kng = at("kng"), truncated = at("laplace_truncated"), adaptive = at("adaptive"), tangent = at("tangent"),
+    tangent_gaussian = at("tangent", delta = 1e-6, options = list(noise = "gaussian")), euclidean = at("euclidean"),
+    arithmetic = at("euclidean", options = list(target = "arithmetic")),
+    lattice = at("wrapped", numerics = "lattice"), lattice_l1 = at("wrapped", numerics = "lattice", options = list(law = "laplace")),
+    lattice_gaussian = at("wrapped_gaussian", delta = 1e-6, numerics = "lattice"), constant = at("kng", timing = "constant", delta = 1e-6),
+    by_hand = dp_mean(near, M, center = c(0, 0, 1), radius = 0.5, mechanism = "laplace", sigma = 0.01),
+    mu = dp_mean(near, M, center = c(0, 0, 1), radius = 0.5, mechanism = "wrapped_gaussian", delta = 1e-6, options = list(mu = 0.5)),
+    clipped = at("laplace", clipped = 0.2), clipped_gaussian = at("gaussian", delta = 1e-6, clipped = 0.2),
+    pointwise = dp_mean(shapes, kendall(4), 1, shapes[, 1], 0.3, mechanism = "pointwise"),
+    landmarks = dp_mean(shapes, kendall(4), 1, shapes[, 1], 0.3, mechanism = "pointwise", options = list(split = "landmarks")),
+    objective = line("objective"), trusted = line("objective", guess = "trusted"), recentred = line("recentred"), huber = line("huber"),
+    statistics = line("statistics"),
+    adassp = line("adassp", delta = 1e-6), adassp_trusted = line("adassp", delta = 1e-6, guess = "trusted"), output = line("output"),
+    linear_kng = dp_lm(y ~ x, frame[1:50, ], 0.5, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = "kng"),
+    searched = dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 50, scale = 1)), method = "recentred"),
+    newton = bent("newton"), tangent_step = bent("tangent"), gradient = bent("gradient", delta = 1e-6), curve_kng = bent("kng", curve[1:20, ]),
+    chunked = at("laplace"), rgd = steps(method = "rgd"), rsgd = steps(method = "rsgd", batch = 20), rsvrg = steps(method = "rsvrg", batch = 20, inner = 4),
+    poisson = steps(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 40), disjoint = steps(method = "rsgd", sampling = "disjoint", batch = 40),
+    multiplier = dp_optimize(problem_frechet(M), near, delta = 1e-6, noise_multiplier = 3, start = c(0, 0, 1), clip = 1, lr = 0.5, steps = 8,
+                             method = "rsgd", batch = 20),
+    pca = dp_pca(matrix(rnorm(300), 100), 1, 1, 1e-6, bound = 2)
+  )
+  for (name in names(calls)) {
+    r <- calls[[name]]
+    expect_false(guarantee(r)$label == "none", label = name)
+    p <- paid(r)
+    expect_lte(p[["epsilon"]], r$guarantee$epsilon * (1 + 1e-9), label = name)
+    # what a plan leaves unspent: later stages that were not needed, a delta of which little is
+    expect_gt(p[["epsilon"]], r$guarantee$epsilon * 0.97, label = name)
+    expect_lte(p[["delta"]], r$guarantee$delta * (1 + 1e-9), label = name)
+    proofs <- unique(r$draws$proof)
+    expect_true(all(file.exists(system.file("proofs", proofs, package = "riemdp"))), label = name)
+    expect_gte(length(proofs), 1)
+  }
+  none <- with_simulation(1, at("laplace"))
+  expect_true(all(c("nominal_epsilon", "nominal_delta", "nominal_mu") %in% names(none$draws)))
+  expect_false(any(c("epsilon", "delta", "mu") %in% names(none$draws)))
+})
+
+test_that("whatever draws noise for a release pays for it first", {
+  space <- asNamespace("riemdp")
+  draws_freely <- function(e) {
+    found <- FALSE
+    look <- function(e) {
+      if (is.call(e)) {
+        if (identical(e[[1]], quote(.Call)) && any(vapply(as.list(e), identical, NA, quote(in_simulation())))) found <<- TRUE
+        for (i in seq_along(e)) if (!identical(e[[i]], quote(expr = ))) look(e[[i]])
+      } else if (is.list(e)) {
+        for (i in seq_along(e)) if (!identical(e[[i]], quote(expr = ))) look(e[[i]])
+      } else if (is.function(e)) {
+        look(body(e))
+      }
+    }
+    look(e)
+    found
+  }
+  names <- Filter(function(name) draws_freely(get(name, space)), ls(space, all.names = TRUE))
+  # samplers for users, what is labelled none, the optimiser's steps (paid for as one) and uniform candidates of samplers (whose law is paid for)
+  expect_setequal(names, c("laplace_noise", "discrete_draws", "tangent_noise", "run_chain", "linear_paper", "continue_run", "kng_candidates", "kng_chain"))
+})
