@@ -128,8 +128,8 @@ static const R_CallMethodDef entries[] = {
 
 /* for C code of other packages: inst/include/riemdp.h */
 #define CALLABLES(X)                                                                                                   \
-    X(check) X(close) X(dist) X(exp) X(laplace) X(log) X(mean) X(message) X(open) X(project) X(random) X(status) X(version) \
-    X(ambient) X(dim)
+    X(ambient) X(check) X(close) X(dim) X(dist) X(exp) X(laplace) X(log) X(mean) X(message) X(open) X(project)         \
+    X(random) X(status) X(version)
 
 attribute_visible void R_init_riemdp(DllInfo *dll)
 {

@@ -1,4 +1,5 @@
-/* Tests of the core without R, for tools/test-core: laws of geometry, means in closed form, moments of noise, what bad input gives. */
+/* Tests of the core without R, for tools/test-core: laws of geometry, means in closed form, moments of noise, what
+ * bad input gives. */
 #include <riemdp.h>
 
 #include <math.h>
@@ -94,19 +95,20 @@ static void means(void)
 {
     double p[4], length;
     rdp_manifold *m = open("euclidean", 2, 0);
-    check(rdp_mean(m, 3, (double[]){0, 0, 3, 0, 0, 6}, NULL, 1e-12, p, &length) == 0 && fabs(p[0] - 1) < 1e-10 && fabs(p[1] - 2) < 1e-10,
+    check(rdp_mean(m, 3, (double[]){0, 0, 3, 0, 0, 6}, NULL, 1e-12, p, &length) == 0 && fabs(p[0] - 1) < 1e-10 &&
+              fabs(p[1] - 2) < 1e-10,
           "the arithmetic mean", "euclidean");
-    check(rdp_mean(m, 2, (double[]){0, 0, 3, 3}, (double[]){2, 1}, 1e-12, p, NULL) == 0 && fabs(p[0] - 1) < 1e-10, "a weighted mean",
-          "euclidean");
+    check(rdp_mean(m, 2, (double[]){0, 0, 3, 3}, (double[]){2, 1}, 1e-12, p, NULL) == 0 && fabs(p[0] - 1) < 1e-10,
+          "a weighted mean", "euclidean");
     rdp_close(m);
     m = open("spd_affine", 2, 0);
-    check(rdp_mean(m, 3, (double[]){1, 0, 0, 2, 8, 0, 0, 4, 27, 0, 0, 1}, NULL, 1e-12, p, &length) == 0 && fabs(p[0] - 6) < 1e-8 &&
-              fabs(p[3] - 2) < 1e-8 && fabs(p[1]) < 1e-9 && length < 1e-9,
+    check(rdp_mean(m, 3, (double[]){1, 0, 0, 2, 8, 0, 0, 4, 27, 0, 0, 1}, NULL, 1e-12, p, &length) == 0 &&
+              fabs(p[0] - 6) < 1e-8 && fabs(p[3] - 2) < 1e-8 && fabs(p[1]) < 1e-9 && length < 1e-9,
           "the geometric mean of diagonal matrices", "spd_affine");
     rdp_close(m);
     m = open("sphere", 2, 0);
-    check(rdp_mean(m, 3, (double[]){0.6, 0.8, 0, 0.6, -0.4, 0.69282032302755092, 0.6, -0.4, -0.69282032302755092}, NULL, 1e-12, p, NULL) ==
-                  0 &&
+    check(rdp_mean(m, 3, (double[]){0.6, 0.8, 0, 0.6, -0.4, 0.69282032302755092, 0.6, -0.4, -0.69282032302755092}, NULL,
+                   1e-12, p, NULL) == 0 &&
               fabs(p[0] - 1) < 1e-8,
           "the middle of a triangle", "sphere");
     rdp_close(m);
@@ -117,7 +119,8 @@ static void noise(const char *name, int d, const double *centre, double sigma, d
 {
     enum { DRAWS = 20000 };
     rdp_manifold *m = open(name, d, 0);
-    double *x = malloc(DRAWS * rdp_ambient(m) * sizeof *x), *r = malloc(DRAWS * sizeof *r), sum = 0, square = 0, fourth = 0;
+    double *x = malloc(DRAWS * rdp_ambient(m) * sizeof *x), *r = malloc(DRAWS * sizeof *r), sum = 0, square = 0,
+           fourth = 0;
     check(rdp_laplace(m, centre, sigma, DRAWS, x) == 0 && rdp_dist(m, 1, centre, DRAWS, x, r) == 0, "noise", name);
     for (int i = 0; i < DRAWS; i++) {
         double s = (r[i] - mean) * (r[i] - mean);
@@ -200,7 +203,8 @@ int main(void)
     noise("ball", 2, (double[]){0.1, 0.2}, 0.5, 4.0 / 3, 10.0 / 9);
     bad_input();
     unsigned char bytes[2][16];
-    check(rdp_random(16, bytes[0]) == 0 && rdp_random(16, bytes[1]) == 0 && memcmp(bytes[0], bytes[1], 16) != 0, "bytes are fresh", "random");
+    check(rdp_random(16, bytes[0]) == 0 && rdp_random(16, bytes[1]) == 0 && memcmp(bytes[0], bytes[1], 16) != 0,
+          "bytes are fresh", "random");
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0;
 }

@@ -1,4 +1,5 @@
-/* Natural numbers of up to 2048 bits, digits of 32 bits, lowest first, for lattice mode: no floating-point number in here (tests/testthat/test-sampler-lattice.R). */
+/* Natural numbers of up to 2048 bits, digits of 32 bits, lowest first, for lattice mode: no floating-point number in
+ * here (tests/testthat/test-sampler-lattice.R). */
 #ifndef RIEMDP_BIG_H
 #define RIEMDP_BIG_H
 

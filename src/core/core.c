@@ -48,7 +48,7 @@ const char *rdp_status(int status)
 
 const char *rdp_message(int status)
 {
-    return status == NO_MEMORY                          ? "needs more memory than there is"
+    return status == NO_MEMORY                    ? "needs more memory than there is"
            : status >= 0 && status < STATUS_COUNT ? statuses[status].must
                                                   : "is no status";
 }
@@ -122,9 +122,10 @@ int rdp_check(struct rdp_manifold *h, size_t n, const double *x)
     return h->m.ops->check_point(&h->m, (struct points){x, h->m.ambient}, 0, n, h->work);
 }
 
-/* Two arguments, one of which may stand for as many as the other has, both checked: the second a point, or a vector at the first. */
-static int pair(struct rdp_manifold *h, size_t n_p, const double *p, size_t n_q, const double *q, int tangent, const double *out,
-                struct points in[2], size_t *n)
+/* Two arguments, one of which may stand for as many as the other has, both checked: the second a point, or a vector
+ * at the first. */
+static int pair(struct rdp_manifold *h, size_t n_p, const double *p, size_t n_q, const double *q, int tangent,
+                const double *out, struct points in[2], size_t *n)
 {
     if (!h || !p || !q || !out || (n_p != n_q && n_p != 1 && n_q != 1))
         return STATUS_OUT_OF_RANGE;
@@ -192,7 +193,8 @@ static double total_weight(size_t n, const double *weights)
 }
 
 /* where a mean starts, by blocks as R adds them up; the first record that counts where there is no better point */
-static void mean_start(manifold_t m, const struct source *x, const double *weights, double total, double *p, double *work)
+static void mean_start(manifold_t m, const struct source *x, const double *weights, double total, double *p,
+                       double *work)
 {
     double *acc = work, *rest = acc + 2 * m->ambient;
     int status = STATUS_OK;
@@ -200,7 +202,8 @@ static void mean_start(manifold_t m, const struct source *x, const double *weigh
         acc[j] = 0;
     for (size_t begin = 0; begin < x->n && status == STATUS_OK; begin += x->block) {
         size_t count = x->n - begin < x->block ? x->n - begin : x->block;
-        status = manifold_start_add(m, acc, x->get(x, begin, begin + count), weights ? weights + begin : NULL, 0, count, rest);
+        status = manifold_start_add(m, acc, x->get(x, begin, begin + count), weights ? weights + begin : NULL, 0, count,
+                                    rest);
     }
     if (status == STATUS_OK && manifold_start_end(m, p, acc, total, rest) == STATUS_OK)
         return;
@@ -231,7 +234,9 @@ int rdp_mean(struct rdp_manifold *h, size_t n, const double *x, const double *we
     status = mean_run(m, &source, weights, out, &fit, h->work);
     if (gradient_norm)
         *gradient_norm = fit.gradient_norm;
-    return status == STATUS_OK && fit.converged ? STATUS_OK : status == STATUS_CUT_LOCUS ? status : STATUS_NO_CONVERGENCE;
+    return status == STATUS_OK && fit.converged ? STATUS_OK
+           : status == STATUS_CUT_LOCUS         ? status
+                                                : STATUS_NO_CONVERGENCE;
 }
 
 /* n draws; a generator that fails jumps out */

@@ -1,5 +1,5 @@
-/* Draws of the K-norm gradient mechanism, on a ball, exactly: a bin of the envelope, a direction that may stay in the ball, and the
- * test that makes of both the law. */
+/* Draws of the K-norm gradient mechanism, on a ball, exactly: a bin of the envelope, a direction that may stay in the
+ * ball, and the test that makes of both the law. */
 #include "mechanism_kng.h"
 
 /* first j with u <= cumulative[j], in a number of steps that depends on `count` alone */
@@ -42,8 +42,8 @@ static void normal_direction(const struct kng *k, struct rng *rng, double *out)
         out[j] = s > 0 ? out[j] / s : 0;
 }
 
-/* A direction of the law whose mass log_cap tells: among those that may keep a point at rho in the ball. Returns the log of
- * the uniform law's density over the proposal's times that mass. */
+/* A direction of the law whose mass log_cap tells: among those that may keep a point at rho in the ball. Returns the
+ * log of the uniform law's density over the proposal's times that mass. */
 static double draw_direction(struct kng *k, struct rng *rng, double rho, double *out)
 {
     size_t d = k->m->dim;

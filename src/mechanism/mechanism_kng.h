@@ -1,5 +1,6 @@
-/* The K-norm gradient mechanism (Reimherr and Awan 2019; on manifolds Soto, Bharath, Reimherr and Slavkovic 2022) for Frechet
- * means: what its files share. The proofs of what is used, with the same letters, are in inst/proofs/kng.md. */
+/* The K-norm gradient mechanism (Reimherr and Awan 2019; on manifolds Soto, Bharath, Reimherr and Slavkovic 2022)
+ * for Frechet means: what its files share. The proofs of what is used, with the same letters, are in
+ * inst/proofs/kng.md. */
 #ifndef RIEMDP_MECHANISM_KNG_H
 #define RIEMDP_MECHANISM_KNG_H
 
@@ -28,7 +29,8 @@ double kng_cot_factor(double k, double d);
 void kng_make_bends(struct kng *k);
 double kng_excess(const struct kng *k, double rho, double lo, double hi);
 double kng_excess_general(const struct kng *k, double rho, double hi);
-/* areas of geodesic spheres, the share of directions that stay in the ball (from above, from below), and their staircase */
+/* areas of geodesic spheres, the share of directions that stay in the ball (from above, from below), and their
+ * staircase */
 double kng_log_area(const struct kng *k, double rho);
 double kng_log_area_low(const struct kng *k, double rho);
 double kng_log_area_true(const struct kng *k, const double *a, double rho, double *scratch);
@@ -43,7 +45,8 @@ double kng_log_cap(const struct kng *k, double rho);
 double kng_log_cap_top(const struct kng *k, double from, double to);
 double kng_log_cap_low(const struct kng *k, double tilt, double r, double rho);
 
-/* mechanism_kng_records.c: distances of the records from the mean, by cells; the Hessian there where there is a matrix for it */
+/* mechanism_kng_records.c: distances of the records from the mean, by cells; the Hessian there where there is a
+ * matrix for it */
 void kng_look_at_records(struct kng *k, double *scratch);
 
 #endif

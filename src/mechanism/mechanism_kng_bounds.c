@@ -1,8 +1,8 @@
-/* What curvature says of the mechanism's law before any record is seen: how far the energy's slope may lag behind its quadratic model,
- * areas of geodesic spheres, and the share of directions that stay in the ball. */
+/* What curvature says of the mechanism's law before any record is seen: how far the energy's slope may lag behind its
+ * quadratic model, areas of geodesic spheres, and the share of directions that stay in the ball. */
 #include "mechanism_kng.h"
 
-/* ---- functions of curvature --------------------------------------------------------------------------------------- */
+/* ---- functions of curvature -------------------------------------------------------------------------------------- */
 
 /* s cot s in curvature k: eigenvalue of the Hessian of half the squared distance across the geodesic */
 double kng_cot_factor(double k, double d)
@@ -49,8 +49,8 @@ static double bend_chord(const struct kng *k, double v)
     return k->bends[j] + (t - (double)j) * (k->bends[j + 1] - k->bends[j]);
 }
 
-/* |third derivative| of half the squared distance D from a point along a unit geodesic, in symmetric spaces of curvature between
- * 0 and k (proofs/kng.md, Theorem 4): increases with D */
+/* |third derivative| of half the squared distance D from a point along a unit geodesic, in symmetric spaces of
+ * curvature between 0 and k (proofs/kng.md, Theorem 4): increases with D */
 static double third_derivative(double curvature, double distance)
 {
     enum { TERMS = 40, PARTS = 64 };
@@ -83,8 +83,8 @@ void kng_make_bends(struct kng *k)
         k->bends[j] = bend(2 * asin(sqrt(0.5 * k->bend_top * (double)j / CHORDS)));
 }
 
-/* Bound of what the quadratic model's radial derivative exceeds the true one by, at radius rho, for records at distances
- * between lo and hi (proofs/kng.md, Theorem 3). It increases with rho. */
+/* Bound of what the quadratic model's radial derivative exceeds the true one by, at radius rho, for records at
+ * distances between lo and hi (proofs/kng.md, Theorem 3). It increases with rho. */
 double kng_excess(const struct kng *k, double rho, double lo, double hi)
 {
     double q = sqrt(fabs(k->curvature)), s = q * rho, a = q * lo, b = q * hi;
@@ -133,7 +133,7 @@ double kng_excess_general(const struct kng *k, double rho, double hi)
     return sum;
 }
 
-/* ---- area of geodesic spheres and directions that stay in the ball ------------------------------------------------ */
+/* ---- area of geodesic spheres and directions that stay in the ball ----------------------------------------------- */
 
 /* log of a bound of rho^(d-1) J; exact but on SPD and Grassmann. Increases with rho as far as the reach. */
 double kng_log_area(const struct kng *k, double rho)
@@ -224,7 +224,8 @@ double kng_log_add(double a, double b)
     return b == -INFINITY ? a : a + log1p(exp(b - a));
 }
 
-/* Law of a uniform direction's angle with the axis, as a staircase; on CP^n of |z|, z its complex component: exactly. */
+/* Law of a uniform direction's angle with the axis, as a staircase; on CP^n of |z|, z its complex component:
+ * exactly. */
 void kng_make_angles(struct kng *k)
 {
     double d = (double)k->m->dim;
@@ -275,8 +276,8 @@ double kng_log_stair(const struct kng *k, double theta)
     return part > 0 ? kng_log_add(k->angle_mass[j], k->angle_top[j] + log(part)) : k->angle_mass[j];
 }
 
-/* log of the probability that a uniform direction may keep a point at rho in the ball of radius r: a bound from above, which
- * never increases with rho */
+/* log of the probability that a uniform direction may keep a point at rho in the ball of radius r: a bound from
+ * above, which never increases with rho */
 double kng_log_cap_at(const struct kng *k, double tilt, double r, double rho)
 {
     if (k->space != KNG_COMPLEX)

@@ -1,9 +1,9 @@
-/* The mechanism's envelope: lower bounds of |grad U| by the radius, bins refined where they waste most, and how often a trial succeeds
- * at least. */
+/* The mechanism's envelope: lower bounds of |grad U| by the radius, bins refined where they waste most, and how often
+ * a trial succeeds at least. */
 #include "mechanism_kng.h"
 #include "linalg.h"
 
-/* ---- lower bounds of |grad U| ------------------------------------------------------------------------------------- */
+/* ---- lower bounds of |grad U| ------------------------------------------------------------------------------------ */
 
 static size_t coarse_cell(const struct kng *k, double rho)
 {
@@ -18,8 +18,8 @@ static size_t coarse_cell(const struct kng *k, double rho)
     return low;
 }
 
-/* At most |grad U| at distance rho from the mean, whatever the records (proofs/kng.md, section 4): their mean squared distance is
- * at most r^2 + rho^2 there, and the Hessian's bound is concave in squared distances. Increases. */
+/* At most |grad U| at distance rho from the mean, whatever the records (proofs/kng.md, section 4): their mean
+ * squared distance is at most r^2 + rho^2 there, and the Hessian's bound is concave in squared distances. Increases. */
 static double level_public(const struct kng *k, double rho)
 {
     double r = k->radius, far = fmin(rho, 1.7320508 * r);
@@ -52,7 +52,7 @@ static double level_anisotropic(const struct kng *k, double from, double to)
     return fmax(level_public(k, from / k->stretch), from - e) - k->gradient;
 }
 
-/* ---- bins --------------------------------------------------------------------------------------------------------- */
+/* ---- bins -------------------------------------------------------------------------------------------------------- */
 
 /* all bins are to be filled */
 static void empty(struct kng_bins *b)
@@ -176,7 +176,7 @@ static int make_anisotropic(struct kng *k)
     return 1;
 }
 
-/* ---- room, and the whole envelope --------------------------------------------------------------------------------- */
+/* ---- room, and the whole envelope -------------------------------------------------------------------------------- */
 
 int kng_supported(manifold_t m, double radius)
 {
@@ -306,8 +306,8 @@ void kng_make(struct kng *k, double *work, double *scratch)
         refine(k, b, 0, 0, MOST_BINS);
     }
     accumulate(b);
-    /* The envelope with the smaller mass accepts more often; which one it is has no say in the output's law. Most radii are
-     * about dim * sigma, so a nearly isotropic Hessian has nothing to give. */
+    /* The envelope with the smaller mass accepts more often; which one it is has no say in the output's law. Most
+     * radii are about dim * sigma, so a nearly isotropic Hessian has nothing to give. */
     if (k->envelope == 0 && (double)m->dim * (k->trace - k->least) < 0.02)
         return;
     if (k->kind == KNG_ISOTROPIC && k->envelope != KNG_ISOTROPIC && k->law == KNG_GRADIENT && k->root[0] > 0 &&
@@ -338,7 +338,7 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch)
     }
 }
 
-/* ---- a public bound of the acceptance ----------------------------------------------------------------------------- */
+/* ---- a public bound of the acceptance ---------------------------------------------------------------------------- */
 
 double kng_least_acceptance(manifold_t m, double radius, double sigma, double gradient, int law, double *work,
                             double *scratch)
@@ -353,9 +353,10 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
     k->reach = 2 * radius * (1 + 1e-12);
     struct kng_bins *b = &k->bins;
     public_bins(k, b);
-    double extra = law == KNG_DISTANCE ? 0 : k->gradient, k_min = law == KNG_DISTANCE ? 0 : fmin(m->k_min, 0), least = 1;
-    /* What the cells of the tilt share: log masses above and below without the cap, and the exponents. The shares and halves of the
-     * bins have served. */
+    double extra = law == KNG_DISTANCE ? 0 : k->gradient, k_min = law == KNG_DISTANCE ? 0 : fmin(m->k_min, 0);
+    double least = 1;
+    /* What the cells of the tilt share: log masses above and below without the cap, and the exponents. The shares
+     * and halves of the bins have served. */
     double *top = b->mass, *down = b->halve, *low = k->other.mass, *steep = k->other.level;
     for (size_t i = 0; i < b->count; i++) {
         double lo = b->edge[i], hi = b->edge[i + 1], width = log(hi - lo);
