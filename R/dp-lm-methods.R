@@ -1,13 +1,17 @@
 # The methods of dp_lm(): one list each. What it must hold:
 #   auto         TRUE where method = "auto" may choose it: proven
 #   unsupported  function(ask): NULL, or one sentence on why it can't be served here
-#   plan         function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean squared
-#                error per response over least squares in units of the responses' public variances; `guarantee`: list(epsilon, delta,
-#                mu, reasons, assumptions); `clip` FALSE where features stay as they are; `reach`, to which responses are moved
+#   plan function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean
+#   squared
+#                error per response over least squares in units of the responses' public variances; `guarantee`:
+#                list(epsilon, delta, mu, reasons, assumptions); `clip` FALSE where features stay as they are; `reach`,
+#                to which responses are moved
 #   whole        TRUE where all records are looked at together, so that they can't be in chunks
-#                where the guess is checked first (R/linear-guess.R), `ask` has what is left of epsilon, here and in `plan`
-#   release      function(x, y, plan, ask), x and y matrices or what chunk-linear.R makes of records in chunks: coefficients on public scales, q x (d + 1); or list(b, details) with what else was released, and `error` where that says more of the error than the plan could
-#   words        function(r): sentences for explain()
+#                where the guess is checked first (R/linear-guess.R), `ask` has what is left of epsilon, here and in
+#                `plan`
+#   release function(x, y, plan, ask), x and y matrices or what chunk-linear.R makes of records in chunks: coefficients
+#   on public scales, q x (d + 1); or list(b, details) with what else was released, and `error` where that says more of
+#   the error than the plan could words function(r): sentences for explain()
 # `ask` holds public quantities only: n, d, q, epsilon, delta, rule, r_squared.
 
 linear_methods <- function() {
@@ -18,7 +22,8 @@ linear_methods <- function() {
 
 pure <- function(ask, ...) list(epsilon = ask$epsilon, delta = 0, ...)
 
-# Public guess of R^2: nominal signal and errors of total variance 1; the shares of intercept and slopes are those of nominal_prior()
+# Public guess of R^2: nominal signal and errors of total variance 1; the shares of intercept and slopes are those of
+# nominal_prior()
 public_guess <- function(ask) {
   prior <- nominal_prior(ask$d)
   if (ask$d > 0) prior[2] <- ask$r_squared / (ask$d * NOMINAL_MOMENT)
@@ -27,7 +32,8 @@ public_guess <- function(ask) {
 
 no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the computer's numbers."
 
-# What perturbation_error() says of a rule at the guess: with errors of another size everything scales, tau and the prior in units of them
+# What perturbation_error() says of a rule at the guess: with errors of another size everything scales, tau and the
+# prior in units of them
 guessed_error <- function(rule, ask, share = 1) {
   g <- public_guess(ask)
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau / g$sd, rule$e1, rule$ridge, rule$norm, g$prior / g$sd^2,
@@ -57,34 +63,42 @@ linear_huber <- list(
 )
 
 perturbation_words <- function(rule, epsilon) {
-  c(sprintf("Objective perturbation: the released coefficients minimise the sum of a Huber-like loss of the residuals (gradients no longer than tau = %.4g public standard deviations), a ridge (%.4g for the intercept%s) and a random linear term of rate %.4g (%s), drawn from a public law.",
+  c(sprintf(paste("Objective perturbation: the released coefficients minimise the sum of a Huber-like loss of the",
+                  "residuals (gradients no longer than tau = %.4g public standard deviations), a ridge (%.4g for",
+                  "the intercept%s) and a random linear term of rate %.4g (%s), drawn from a public law."),
             rule$tau, rule$ridge[1], if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "", rule$rate,
-            if (rule$norm == "vertex") "a sum over the vertices of the predictors' range" else "largest coefficient row"),
-    if (rule$loss == "shared") "Where a record's gradient is large its curvature may be small: both share one budget." else
+            if (rule$norm == "vertex") "a sum over the vertices of the predictors' range" else
+              "largest coefficient row"),
+    if (rule$loss == "shared")
+      "Where a record's gradient is large its curvature may be small: both share one budget." else
       "Gradient and curvature have budgets of their own (plain accounting, to compare).",
     sprintf("%.3g of epsilon pays for the solver's error, which a little noise of its own covers.", rule$solver),
     "Theorem 1 of proofs/linear-regression.md.")
 }
 
-# ---- re-centring ------------------------------------------------------------------------------------------------------------
+# ---- re-centring -----------------------------------------------------------------------------------------------------
 
-# Scales of residuals, the last standing for all beyond it. A guess is hardly off by much: choices far from it have less weight (its logarithm).
+# Scales of residuals, the last standing for all beyond it. A guess is hardly off by much: choices far from it have less
+# weight (its logarithm).
 SCALE_GRID <- 2^((-40:40) / 2)
 SCALE_WEIGHT <- c(ifelse(SCALE_GRID < 2^-10, log(0.03), ifelse(SCALE_GRID > 8, log(0.01), 0))[-81], 0)
 FIRST_SHARES <- c(0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.15)
 # Residuals count as small, and are fitted anew from there, at or below this share of the scale before
 SMALLER <- 0.75
-# At or above this one the scale before was too small: units grow, and beyond the second there is another rough fit; where the guess has been
-# checked a scale that much larger is noise of the release
+# At or above this one the scale before was too small: units grow, and beyond the second there is another rough fit;
+# where the guess has been checked a scale that much larger is noise of the release
 LARGER <- c(unit = 1.4, round = 3)
-# Scales are released one grid step too low as often as not, and heavy tails have larger standard deviations than their quantiles say
+# Scales are released one grid step too low as often as not, and heavy tails have larger standard deviations than their
+# quantiles say
 SCALE_MARGIN <- sqrt(2)
 ROUNDS <- 4
-# The price of insuring against a high R-squared that nobody guessed: at most this share of epsilon, for a rough fit with this error
+# The price of insuring against a high R-squared that nobody guessed: at most this share of epsilon, for a rough fit
+# with this error
 PREMIUM <- c(share = 0.1, error = 0.2)
 
-# Shares of epsilon for a rough fit and for a scale, and the quantile that the scale aims at. The fit gets the least with which the model's
-# error is small; less so where a high R-squared isn't expected. Counts are blurred: a quantile far from both ends is safe.
+# Shares of epsilon for a rough fit and for a scale, and the quantile that the scale aims at. The fit gets the least
+# with which the model's error is small; less so where a high R-squared isn't expected. Counts are blurred: a quantile
+# far from both ends is safe.
 recentring_shares <- function(ask) {
   error <- vapply(FIRST_SHARES, function(share) {
     rule <- perturbation_rule(ask$n, share * ask$epsilon, ask$d, ask$q, "closed")
@@ -93,18 +107,19 @@ recentring_shares <- function(ask) {
   enough <- which(error <= if (ask$r_squared >= 0.7) 0.1 else PREMIUM[["error"]])
   at <- if (length(enough)) enough[1] else length(FIRST_SHARES)
   scale <- clamp(60 / (ask$n * ask$epsilon), 0.02, 0.1)
-  list(first = FIRST_SHARES[at], scale = scale, error = error[at], fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9),
-       told = ask$n * ask$epsilon * scale >= 20)
+  list(first = FIRST_SHARES[at], scale = scale, error = error[at],
+       fraction = clamp(1 - 20 / (ask$n * ask$epsilon * scale), 0.5, 0.9), told = ask$n * ask$epsilon * scale >= 20)
 }
 
-# Whether rounds go on, and with what, after a released scale `size`; `unit` is the one before. Residuals that are not much more than
-# the rough fit's own error say that another will find more. At the grid's top nothing is known, and the units stay; so they do at larger scales
-# where n and the scale's epsilon are so small that they come up by chance.
+# Whether rounds go on, and with what, after a released scale `size`; `unit` is the one before. Residuals that are not
+# much more than the rough fit's own error say that another will find more. At the grid's top nothing is known, and the
+# units stay; so they do at larger scales where n and the scale's epsilon are so small that they come up by chance.
 next_round <- function(size, unit, share, checked = FALSE) {
   smaller <- size <= SMALLER * unit
   top <- size >= max(SCALE_GRID) * unit
   larger <- share$told && !top && size >= LARGER[["unit"]] * unit && !(checked && size >= LARGER[["round"]] * unit)
-  list(smaller = smaller, top = top && share$told && !checked, unit = if (smaller) SCALE_MARGIN * size else if (larger) size else unit,
+  list(smaller = smaller, top = top && share$told && !checked,
+       unit = if (smaller) SCALE_MARGIN * size else if (larger) size else unit,
        more = (smaller && size^2 <= 2 * share$error * unit^2) || (larger && size >= LARGER[["round"]] * unit))
 }
 
@@ -121,12 +136,18 @@ recentring_last <- function(ask, share, rounds) {
 # the scale of residuals by the exponential mechanism; rows with missing cells count as outside
 release_scale <- function(x, y, b, epsilon, fraction) {
   limit <- SCALE_GRID * sqrt(stats::qchisq(fraction, nrow(b)))
-  within <- if (inherits(x, "riemdp_linear_chunks")) linear_within(x, y, b, limit) else residuals_within(x, y - b %*% x, limit)
+  within <- if (inherits(x, "riemdp_linear_chunks")) {
+    linear_within(x, y, b, limit)
+  } else {
+    residuals_within(x, y - b %*% x, limit)
+  }
   score <- scale_scores(within$count, fraction * within$n) + 2 * SCALE_WEIGHT / epsilon
-  SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon, pay(price_choice(epsilon, "linear-regression.md")))]
+  SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon,
+                   pay(price_choice(epsilon, "linear-regression.md")))]
 }
 
-# Minus how far counts within the limits are from the one that is aimed at; the last choice is "more than the limit before"
+# Minus how far counts within the limits are from the one that is aimed at; the last choice is "more than the limit
+# before"
 scale_scores <- function(count, aim) {
   last <- length(count)
   c(-abs(count[-last] - aim), -max(0, count[last - 1] - aim))
@@ -146,7 +167,8 @@ residual_responses <- function(x, y, b, scale, limit = FALSE) {
   limit_rows((y - b %*% x) / scale, limit)
 }
 
-# perturbation_error() of residuals with standard deviation `sd` whose coefficients have squares `prior`, fitted in units of `unit`
+# perturbation_error() of residuals with standard deviation `sd` whose coefficients have squares `prior`, fitted in
+# units of `unit`
 residual_error <- function(rule, unit, sd, prior) {
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau * unit / sd, rule$e1, rule$ridge, rule$norm, prior / sd^2,
                      nominal_errors(rule$q, "gamma")) * sd^2
@@ -156,7 +178,10 @@ linear_recentred <- list(
   auto = TRUE,
   unsupported = function(ask) {
     share <- recentring_shares(ask)
-    if (is.null(perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")) || is.null(recentring_last(ask, share, 1))) no_loss
+    if (is.null(perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")) ||
+        is.null(recentring_last(ask, share, 1))) {
+      no_loss
+    }
   },
   plan = function(ask) {
     share <- recentring_shares(ask)
@@ -173,7 +198,8 @@ linear_recentred <- list(
       if (!turn$more) break
     }
     # responses stay as long as they are for the scales; fits move them to REACH
-    list(share = share, first = first, reach = Inf, error = residual_error(recentring_last(ask, share, rounds), unit, g$sd, prior), guarantee = pure(ask))
+    list(share = share, first = first, reach = Inf,
+         error = residual_error(recentring_last(ask, share, rounds), unit, g$sd, prior), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) {
     share <- plan$share
@@ -182,7 +208,8 @@ linear_recentred <- list(
     scales <- NULL
     for (rounds in seq_len(most_rounds(share))) { # what a round does is decided by releases of those before
       rough <- b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), plan$first)
-      size <- unit * release_scale(x, residual_responses(x, y, 0 * b, unit), rough / unit, share$scale * ask$epsilon, share$fraction)
+      size <- unit * release_scale(x, residual_responses(x, y, 0 * b, unit), rough / unit, share$scale * ask$epsilon,
+                                   share$fraction)
       scales <- c(scales, size)
       turn <- next_round(size, unit, share, isTRUE(ask$checked))
       if (turn$smaller) b <- rough
@@ -195,15 +222,20 @@ linear_recentred <- list(
   },
   words = function(r) {
     share <- r$details$share
-    c(sprintf("Rounds, their budgets added: a rough fit (%.3g of epsilon) and its residuals' scale by the exponential mechanism on a public grid (%.3g); released: %s public standard deviations. Where a scale is at most %.2g of the one before, coefficients are fitted anew from the rough ones, in units of %.3g times that scale, after another round if the rough fit's own error is most of it. The last fit has the rest, %.3g.",
+    c(sprintf(paste("Rounds, their budgets added: a rough fit (%.3g of epsilon) and its residuals' scale by the",
+                    "exponential mechanism on a public grid (%.3g); released: %s public standard deviations.",
+                    "Where a scale is at most %.2g of the one before, coefficients are fitted anew from the",
+                    "rough ones, in units of %.3g times that scale, after another round if the rough fit's own",
+                    "error is most of it. The last fit has the rest, %.3g."),
               share$first, share$scale, paste(signif(r$details$scales, 4), collapse = ", "), SMALLER, SCALE_MARGIN,
               last_share(share, length(r$details$scales))),
-      "Later stages are chosen by earlier releases and public numbers only.", perturbation_words(r$details$rule, r$guarantee$nominal_epsilon)[2],
+      "Later stages are chosen by earlier releases and public numbers only.",
+      perturbation_words(r$details$rule, r$guarantee$nominal_epsilon)[2],
       "Sections 2 and 3 of proofs/linear-regression.md.")
   }
 )
 
-# ---- noisy statistics -------------------------------------------------------------------------------------------------------
+# ---- noisy statistics ------------------------------------------------------------------------------------------------
 
 # Public clip of |y|: found over the settings of inst/reproduce/linear-regression.R, as the ridge in units of the noise
 STATISTICS_CLIP <- 2.5
@@ -221,7 +253,8 @@ statistics_error <- function(ask, ridge, sd_xx, sd_xy, reach) {
   moment <- c(1, rep(NOMINAL_MOMENT, ask$d))
   prior <- c(g$prior[1], rep(g$prior[2], ask$d))
   a <- ask$n * moment + ridge
-  sum(moment * ((ridge / a)^2 * prior + (sd_xy^2 + sd_xx^2 * sum(prior)) / a^2)) + bias[["shift"]]^2 + bias[["slope"]]^2 * sum(moment * prior)
+  sum(moment * ((ridge / a)^2 * prior + (sd_xy^2 + sd_xx^2 * sum(prior)) / a^2)) + bias[["shift"]]^2 +
+    bias[["slope"]]^2 * sum(moment * prior)
 }
 
 linear_statistics <- list(
@@ -231,7 +264,8 @@ linear_statistics <- list(
     sd <- statistics_sd(ask$d, ask$q, ask$epsilon)
     reach <- STATISTICS_CLIP * sqrt(ask$q)
     ridge <- sd[["one"]]
-    list(reach = reach, ridge = ridge, error = statistics_error(ask, ridge, 2 * sd[["one"]], 2 * reach * sd[["block"]], reach),
+    list(reach = reach, ridge = ridge,
+         error = statistics_error(ask, ridge, 2 * sd[["one"]], 2 * reach * sd[["block"]], reach),
          guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) {
@@ -239,7 +273,9 @@ linear_statistics <- list(
     list(b = solve_statistics(s, plan$ridge), details = list(moments = s))
   },
   words = function(r) {
-    c(sprintf("The sums of x x' and x y' are released with K-norm noise, the norm being the largest change of any of them over its public width; responses are moved to %.3g public standard deviations. The coefficients solve the normal equations with ridge %.4g, which is post-processing.",
+    c(sprintf(paste("The sums of x x' and x y' are released with K-norm noise, the norm being the largest change of",
+                    "any of them over its public width; responses are moved to %.3g public standard deviations.",
+                    "The coefficients solve the normal equations with ridge %.4g, which is post-processing."),
               r$details$reach, r$details$ridge), "Section 4 of proofs/linear-regression.md.")
   }
 )
@@ -252,7 +288,9 @@ linear_adassp <- list(
   unsupported = function(ask) if (ask$delta == 0) "method = \"adassp\" needs `delta` > 0.",
   plan = function(ask) {
     mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-12)
-    if (!(is.finite(mu) && mu > 0)) abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
+    if (!(is.finite(mu) && mu > 0)) {
+      abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
+    }
     share <- sqrt(c(value = 0.1, xx = 0.35, xy = 0.55)) * mu
     b2 <- ask$d + 1
     reach <- STATISTICS_CLIP * sqrt(ask$q)
@@ -260,7 +298,8 @@ linear_adassp <- list(
     # Wang (2018): the ridge makes up for what the noise in X'X may take from its smallest eigenvalue; p = .05
     lift <- sd[["xx"]] * sqrt(b2 * log(2 * b2^2 / 0.05))
     ridge <- max(0, lift - max(0, ask$n * if (ask$d > 0) NOMINAL_MOMENT else 1))
-    list(mu = mu, reach = reach, sd = sd, lift = lift, error = statistics_error(ask, ridge, sd[["xx"]], sd[["xy"]], reach),
+    list(mu = mu, reach = reach, sd = sd, lift = lift,
+         error = statistics_error(ask, ridge, sd[["xx"]], sd[["xy"]], reach),
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = mu))
   },
   release = function(x, y, plan, ask) {
@@ -279,12 +318,14 @@ linear_adassp <- list(
     list(b = solve_statistics(s, ridge), details = list(moments = s, ridge = ridge))
   },
   words = function(r) {
-    c(sprintf("AdaSSP: the smallest eigenvalue of X'X, X'X and X'Y are released with normal noise (together %.4g-GDP); the ridge %.4g follows from the first. Responses are moved to %.3g public standard deviations.",
+    c(sprintf(paste("AdaSSP: the smallest eigenvalue of X'X, X'X and X'Y are released with normal noise (together",
+                    "%.4g-GDP); the ridge %.4g follows from the first. Responses are moved to %.3g public",
+                    "standard deviations."),
               r$details$mu, r$details$ridge, r$details$reach), "Section 5 of proofs/linear-regression.md.")
   }
 )
 
-# ---- output perturbation ----------------------------------------------------------------------------------------------------
+# ---- output perturbation ---------------------------------------------------------------------------------------------
 
 # t, its split and tau by the model: noise of length Gamma(m, 2 tau sqrt(t)/epsilon) in the ridge's metric
 output_rule <- function(ask) {
@@ -299,7 +340,8 @@ output_rule <- function(ask) {
       t <- min(exp(par[1]), LEVERAGE_MOST)
       tau <- exp(par[2])
       list(t = t, tau = tau, g = huber_loss(), ridge = shared_ridge(t, if (d > 0) stats::plogis(par[3]) else 1, d),
-           rate = core / (2 * tau * sqrt(t)), solver = solver, n = ask$n, d = d, q = q, norm = "length", loss = "huber", e1 = core)
+           rate = core / (2 * tau * sqrt(t)), solver = solver, n = ask$n, d = d, q = q, norm = "length", loss = "huber",
+           e1 = core)
     }
     best <- stats::optim(c(-log(ask$n), 0, 0), function(par) {
       if (abs(par[2] - log(sqrt(q))) > 3 || abs(par[1]) > 50) return(1e6)
@@ -332,28 +374,34 @@ linear_output <- list(
   release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule, output = TRUE),
   words = function(r) {
     rule <- r$details$rule
-    c(sprintf("Output perturbation: noise is added to the minimiser of Huber's loss (tau = %.4g) with a ridge of at least %.4g, which moves by at most 2 tau sqrt(t) in the ridge's metric.",
+    c(sprintf(paste("Output perturbation: noise is added to the minimiser of Huber's loss (tau = %.4g) with a ridge of",
+                    "at least %.4g, which moves by at most 2 tau sqrt(t) in the ridge's metric."),
               rule$tau, min(rule$ridge)), "Section 6 of proofs/linear-regression.md.")
   }
 )
 
-# ---- K-norm gradient mechanism ------------------------------------------------------------------------------------------------
+# ---- K-norm gradient mechanism ---------------------------------------------------------------------------------------
 
 # What is known of the sampler's acceptance whatever the records are falls like exp(-n epsilon/4): so a public limit.
 KNG_COEFFICIENTS <- 3
-KNG_BUDGET <- 60
+KNG_BUDGET <- 60 # of n epsilon; beyond, nothing else needs to be looked at
+KNG_WORK <- 1e10 # numbers that the last trials may read, in all
 KNG_TRIALS <- 1e5 # of the envelope that suits the records
 
-# Least acceptance of the public envelope, and so many trials of it that the last resort costs less of epsilon than the rate was rounded down
-# by (proofs/linear-regression.md, section 7)
+# Least acceptance of the public envelope, and so many trials of it that the last resort costs less of epsilon than the
+# rate was rounded down by (proofs/linear-regression.md, section 7)
 kng_last_trials <- function(rule, epsilon) {
   m <- (rule$d + 1) * rule$q
   pull <- rule$rate * rule$n * rule$tau
   reach <- rule$rate * rule$radius / sqrt(sum(1 / rule$ridge))
-  least <- exp(-pull) * gamma(m) * stats::pgamma(reach, m) / (pull^m / m + sum(choose(m - 1, 0:(m - 1)) * pull^((m - 1):0) * gamma(1:m)))
+  least <- exp(-pull) * gamma(m) * stats::pgamma(reach, m) /
+    (pull^m / m + sum(choose(m - 1, 0:(m - 1)) * pull^((m - 1):0) * gamma(1:m)))
   inside <- gamma(m) * stats::pgamma(reach, m) / (min(1, reach)^m / m) # the domain's mass over the small ball's
-  c(least = least, trials = ceiling((log(1e13) + 1e-3 - log(min(1, epsilon)) + 1 + log(max(1, inside)) - log(least)) / least))
+  rare <- log(1e13) + 1e-3 - log(min(1, epsilon)) + 1 + log(max(1, inside)) - log(least)
+  c(least = least, trials = ceiling(rare / least))
 }
+
+kng_work <- function(ask) kng_last_trials(kng_rule(ask), ask$epsilon)[["trials"]] * ask$n * (ask$d + 1) * ask$q
 
 # tau and the ridge by the model; the noise is as large as objective perturbation's at half of epsilon
 kng_rule <- function(ask) {
@@ -364,13 +412,14 @@ kng_rule <- function(ask) {
     make <- function(par) {
       tau <- exp(par[2])
       ridge <- exp(par[1]) * c(1, rep(1, d))
-      list(tau = tau, g = huber_loss(), ridge = ridge, e1 = ask$epsilon / 2, rate = ask$epsilon / (4 * tau), n = ask$n, d = d, q = q,
-           norm = "max", loss = "huber", radius = 4 * sqrt(q * sum(ridge)))
+      list(tau = tau, g = huber_loss(), ridge = ridge, e1 = ask$epsilon / 2, rate = ask$epsilon / (4 * tau), n = ask$n,
+           d = d, q = q, norm = "max", loss = "huber", radius = 4 * sqrt(q * sum(ridge)))
     }
     best <- stats::optim(c(0, 0), function(par) {
       if (abs(par[2] - log(sqrt(q))) > 3 || par[1] < log(0.1) || par[1] > 50) return(1e6)
       rule <- make(par)
-      min(1e6, perturbation_error(rule$n, d, q, rule$g, rule$tau, rule$e1, rule$ridge, "max", nominal_prior(d), nominal_errors(q, "gamma")))
+      min(1e6, perturbation_error(rule$n, d, q, rule$g, rule$tau, rule$e1, rule$ridge, "max", nominal_prior(d),
+                                  nominal_errors(q, "gamma")))
     }, control = list(maxit = 200))
     make(best$par)
   })
@@ -381,9 +430,11 @@ linear_kng <- list(
   whole = TRUE, # sorted by their leverage
   unsupported = function(ask) {
     if ((ask$d + 1) * ask$q > KNG_COEFFICIENTS) {
-      sprintf("method = \"kng\" is for at most %d coefficients: its sampler rejects too often beyond.", KNG_COEFFICIENTS)
-    } else if (ask$n * ask$epsilon > KNG_BUDGET) {
-      sprintf("method = \"kng\" is for n epsilon up to %g: beyond, no public bound keeps its sampler's time in hand.", KNG_BUDGET)
+      sprintf("method = \"kng\" is for at most %d coefficients: its sampler rejects too often beyond.",
+              KNG_COEFFICIENTS)
+    } else if (ask$n * ask$epsilon > KNG_BUDGET || kng_work(ask) > KNG_WORK) {
+      paste("method = \"kng\" is for n epsilon up to about 40, less with many records: beyond, no public bound keeps its",
+            "sampler's time in hand.")
     }
   },
   plan = function(ask) {
@@ -400,22 +451,26 @@ linear_kng <- list(
   },
   words = function(r) {
     rule <- r$details$rule
-    c(sprintf("K-norm gradient mechanism: density proportional to exp(-N(gradient)/sigma) on the public ball |B| <= %.4g in the ridge's metric (ridge %.4g), N the largest row of the gradient of Huber's loss with tau = %.4g, sigma = 4 tau/epsilon; drawn by rejection.",
+    c(sprintf(paste("K-norm gradient mechanism: density proportional to exp(-N(gradient)/sigma) on the public ball |B|",
+                    "<= %.4g in the ridge's metric (ridge %.4g), N the largest row of the gradient of Huber's",
+                    "loss with tau = %.4g, sigma = 4 tau/epsilon; drawn by rejection."),
               rule$radius, rule$ridge[1], rule$tau), "Section 7 of proofs/linear-regression.md.")
   }
 )
 
-# ---- as published -------------------------------------------------------------------------------------------------------------
+# ---- as published ----------------------------------------------------------------------------------------------------
 
-# Kulkarni and Soto (2025): footpoint and shooting vector one after the other by KNG of the squared loss, epsilon/2 each, sigma = 2 tau/(n
-# epsilon), tau the largest residual. In flat space both are the least-squares value plus noise of density exp(-|z|/sigma).
+# Kulkarni and Soto (2025): footpoint and shooting vector one after the other by KNG of the squared loss, epsilon/2
+# each, sigma = 2 tau/(n epsilon), tau the largest residual. In flat space both are the least-squares value plus noise
+# of density exp(-|z|/sigma).
 linear_paper <- list(
   auto = FALSE,
   whole = TRUE,
   unsupported = function(ask) if (ask$d != 1) "method = \"paper\" is for one predictor.",
   plan = function(ask) {
     list(error = NA_real_, clip = FALSE, guarantee = pure(ask, reasons = c(
-      "the published mechanism: tau is the largest residual of the records, the non-private slope steers the intercept's draw, and sigma lacks its factor 2",
+      paste("the published mechanism: tau is the largest residual of the records, the non-private slope steers the",
+            "intercept's draw, and sigma lacks its factor 2"),
       "the gradient of the squared loss has no bounded sensitivity")))
   },
   release = function(x, y, plan, ask) {
@@ -441,7 +496,8 @@ linear_paper <- list(
 
 linear_in_chunks <- function(method) {
   if (isTRUE(linear_methods()[[method]]$whole)) {
-    abort_riemdp("unsupported", sprintf("method = \"%s\" is not available for records in chunks: it looks at all records at once.", method))
+    abort_riemdp("unsupported", sprintf(paste("method = \"%s\" is not available for records in chunks: it looks at all",
+                                              "records at once."), method))
   }
 }
 
@@ -487,6 +543,7 @@ LINEAR_KERNELS <- list(
     r <- linear_chunk(q, x)
     both <- rbind(r$x, r$y)
     k <- nrow(r$x)
-    exact_rows(t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] * r$x[rep(seq_len(k), nrow(both)), , drop = FALSE]))
+    exact_rows(t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] *
+                 r$x[rep(seq_len(k), nrow(both)), , drop = FALSE]))
   }
 )

@@ -2,37 +2,41 @@
 
 #' Released linear models
 #'
-#' What can be done with a release of [dp_lm()]. There are no fitted values and residuals in it, since those are functions of
-#' records: `predict(r, newdata)` makes predictions wherever they are wanted, and `fitted(r, data)` is the same for rows that you hold.
+#' What can be done with a release of [dp_lm()]. There are no fitted values and residuals in it, since those are
+#' functions of records: `predict(r, newdata)` makes predictions wherever they are wanted, and `fitted(r, data)` is the
+#' same for rows that you hold.
 #'
 #' @section Uncertainty:
-#' `confint()`, `vcov()`, the standard errors of `summary()` and `tidy()`, and bands of `predict()` are about the noise that privacy adds, from public numbers
-#' and the release alone; they cost no budget. They cover neither clipping, what moving rows into their public ranges and limits does to the fit, nor
-#' sampling, the records' own error; nor does the expected excess that `print()` shows, which is about records that keep the public bounds.
-#' They are in units of the responses' scales, those that were released where a guess was off, and of the budget that its check left; where guesses are taken as
-#' they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
-#' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and only
-#'   linearised; for objective perturbation it passes through the records' curvature, for which the public model stands in.
-#' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and ridge without noise by
-#'   no more than the noise's length in the ridge's metric, whatever the records are (proof: the ridge bounds the curvature from below). Wide,
-#'   and certain. The target is shrunk as the release is.
+#' `confint()`, `vcov()`, the standard errors of `summary()` and `tidy()`, and bands of `predict()` are about the noise
+#' that privacy adds, from public numbers and the release alone; they cost no budget. They cover neither clipping, what
+#' moving rows into their public ranges and limits does to the fit, nor sampling, the records' own error; nor does the
+#' expected excess that `print()` shows, which is about records that keep the public bounds. They are in units of the
+#' responses' scales, those that were released where a guess was off, and of the budget that its check left; where
+#' guesses are taken as they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
+#' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
+#'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
+#'   stands in.
+#' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and
+#'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
+#'   ridge bounds the curvature from below). Wide, and certain. The target is shrunk as the release is.
 #'
 #' @param object,x a release of [dp_lm()].
 #' @param newdata a data frame with the predictors.
 #' @param interval `"none"`, or `"noise"` for bands of the noise that privacy adds.
 #' @param level coverage, between 0 and 1.
-#' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or `"extend"` the line. Where it isn't
-#'   given and a predictor is moved, a warning of class `riemdp_warning_range` says so.
+#' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or
+#'   `"extend"` the line. Where it isn't given and a predictor is moved, a warning of class `riemdp_warning_range` says
+#'   so.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
 #' @param data a data frame with the predictors.
 #' @param ... not used, graphical parameters, or of `fitted()` those of `predict()`.
-#' @return `coef()`: as `object$value`. `predict()`: a vector, or a matrix with a column for each response; with `interval` an array with
-#'   `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a matrix with a row for each coefficient,
-#'   and an attribute `covers` that says which error it covers.
-#'   `vcov()`: the covariance of the noise, without the (weak) one between responses.
-#'   `summary()`: a list of class `summary.riemdp_lm` with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`,
-#'   `std.error`. `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
+#' @return `coef()`: as `object$value`. `predict()`: a vector, or a matrix with a column for each response; with
+#'   `interval` an array with `fit`, `lower`, `upper` as its last dimension (a matrix for one response). `confint()`: a
+#'   matrix with a row for each coefficient, and an attribute `covers` that says which error it covers. `vcov()`: the
+#'   covariance of the noise, without the (weak) one between responses. `summary()`: a list of class `summary.riemdp_lm`
+#'   with `coefficients`, a data frame. `tidy()`: a data frame with `response`, `term`, `estimate`, `std.error`.
+#'   `glance()`: one row. `nobs()`: the public number of records. `formula()`: the formula, without its environment.
 #' @examples
 #' fit <- dp_lm(mpg ~ wt, mtcars, epsilon = 4,
 #'              bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 6)))
@@ -49,8 +53,11 @@ as_matrix_value <- function(object) {
 }
 
 whole_release <- function(object) {
-  ok <- is.list(object$spec) && is.list(object$bounds) && is.list(object$columns) && is.numeric(object$value) && is.list(object$details)
-  if (!ok) abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+  ok <- is.list(object$spec) && is.list(object$bounds) && is.list(object$columns) && is.numeric(object$value) &&
+    is.list(object$details)
+  if (!ok) {
+    abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+  }
   object
 }
 
@@ -79,12 +86,16 @@ terms.riemdp_lm <- function(x, ...) stats::terms(x$formula)
 #' @rdname predict.riemdp_lm
 #' @importFrom stats predict
 #' @export
-predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95, outside = c("move", "extend"), ...) {
+predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise"), level = 0.95,
+                              outside = c("move", "extend"), ...) {
   whole_release(object)
   if (missing(newdata)) {
     abort_riemdp("argument", "a private fit holds no records: give `newdata`, a data frame with the predictors.")
   }
-  if ("se.fit" %in% ...names()) abort_riemdp("unsupported", "there is no `se.fit`: interval = \"noise\" gives bands of the noise that privacy adds.")
+  if ("se.fit" %in% ...names()) {
+    abort_riemdp("unsupported",
+                 "there is no `se.fit`: interval = \"noise\" gives bands of the noise that privacy adds.")
+  }
   interval <- check_choice(interval, "interval", c("none", "noise"))
   level <- check_level(level)
   asked <- !missing(outside)
@@ -99,7 +110,8 @@ predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise"), le
     width <- vapply(seq_len(ncol(value)), function(j) {
       stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% cov[[j]]) * design))
     }, numeric(nrow(design)))
-    out <- array(c(fit, fit - width, fit + width), c(dim(fit), 3), list(NULL, colnames(fit), c("fit", "lower", "upper")))
+    out <- array(c(fit, fit - width, fit + width), c(dim(fit), 3),
+                 list(NULL, colnames(fit), c("fit", "lower", "upper")))
     if (is.matrix(object$value)) out else matrix(out, nrow(fit), dimnames = list(NULL, c("fit", "lower", "upper")))
   })
 }
@@ -119,7 +131,8 @@ warn_moved <- function(object, values) {
   moved <- mapply(function(v, range) !is.null(range) && any(v < range[1] | v > range[2], na.rm = TRUE), values, ranges)
   if (!any(moved)) return(invisible())
   warning(structure(class = c("riemdp_warning_range", "warning", "condition"), list(message = sprintf(
-    "values of %s lie outside the public range and were moved to its end, as in the fit: outside = \"move\" says so without this warning, \"extend\" extends the line.",
+    paste("values of %s lie outside the public range and were moved to its end, as in the fit: outside = \"move\" says",
+          "so without this warning, \"extend\" extends the line."),
     paste0("`", names(object$bounds$x)[moved], "`", collapse = ", ")), call = NULL)))
 }
 
@@ -134,7 +147,9 @@ check_level <- function(level) {
 #' @export
 fitted.riemdp_lm <- function(object, data, ...) { # of rows that the caller holds
   if (missing(data)) {
-    abort_riemdp("argument", "a private fit holds no records: fitted values need `data`. They are functions of the released coefficients and of your predictors.")
+    abort_riemdp("argument",
+                 paste("a private fit holds no records: fitted values need `data`. They are functions of the released",
+                       "coefficients and of your predictors."))
   }
   predict(object, data, ...)
 }
@@ -142,10 +157,12 @@ fitted.riemdp_lm <- function(object, data, ...) { # of rows that the caller hold
 #' @importFrom stats residuals
 #' @export
 residuals.riemdp_lm <- function(object, ...) {
-  abort_riemdp("unsupported", "residuals are functions of the records: a private fit has none, and publishing them would not be private.")
+  abort_riemdp("unsupported",
+               paste("residuals are functions of the records: a private fit has none, and publishing them would not be",
+                     "private."))
 }
 
-# ---- uncertainty ----------------------------------------------------------------------------------------------------------
+# ---- uncertainty -----------------------------------------------------------------------------------------------------
 
 # Covariance matrices of the noise in coefficients on public scales, one a response
 scaled_covariance <- function(object) {
@@ -172,7 +189,8 @@ scaled_covariance <- function(object) {
     size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
     loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
     kappa <- mean(loss$slope + (q - 1) * loss$across) / q
-    variance <- unit^2 * noise_second_moment(rule$norm, d, q) / q / rule$rate^2 / (rule$n * kappa * moment + rule$ridge)^2
+    variance <- unit^2 * noise_second_moment(rule$norm, d, q) / q / rule$rate^2 /
+      (rule$n * kappa * moment + rule$ridge)^2
   }
   rep(list(diag(variance, d + 1)), q)
 }
@@ -187,7 +205,8 @@ standard_errors <- function(object) {
   matrix(se, length(object$columns) + 1)
 }
 
-# |B - B^|_L <= |b|_{L^-1}: a quantile of that length, from 20,000 draws of the public law, taken one in a thousand too high
+# |B - B^|_L <= |b|_{L^-1}: a quantile of that length, from 20,000 draws of the public law, taken one in a thousand too
+# high
 perturbation_length <- function(rule, level) {
   d <- rule$d
   q <- rule$q
@@ -234,7 +253,8 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
     }
     name <- coefficient_names(value)
     side <- (1 - level) / 2
-    matrix(c(value - width, value + width), ncol = 2, dimnames = list(name, sprintf("%.4g %%", 100 * c(side, 1 - side))))
+    matrix(c(value - width, value + width), ncol = 2,
+           dimnames = list(name, sprintf("%.4g %%", 100 * c(side, 1 - side))))
   })
   if (missing(parm)) return(structure(out, covers = COVERS_SHORT))
   ok <- (is.character(parm) && all(parm %in% rownames(out))) || (is.numeric(parm) && all(parm %in% seq_len(nrow(out))))
@@ -242,7 +262,7 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
   structure(out[parm, , drop = FALSE], covers = COVERS_SHORT)
 }
 
-# ---- summaries ------------------------------------------------------------------------------------------------------------
+# ---- summaries -------------------------------------------------------------------------------------------------------
 
 #' @rdname predict.riemdp_lm
 #' @export
@@ -250,8 +270,8 @@ tidy.riemdp_lm <- function(x, ...) {
   whole_release(x)
   made_by_dp_lm({
     value <- as_matrix_value(x)
-    data.frame(response = rep(colnames(value), each = nrow(value)), term = rep(rownames(value), ncol(value)), estimate = as.vector(value),
-               std.error = as.vector(standard_errors(x)))
+    data.frame(response = rep(colnames(value), each = nrow(value)), term = rep(rownames(value), ncol(value)),
+               estimate = as.vector(value), std.error = as.vector(standard_errors(x)))
   })
 }
 
@@ -260,9 +280,9 @@ tidy.riemdp_lm <- function(x, ...) {
 glance.riemdp_lm <- function(x, ...) {
   whole_release(x)
   g <- x$guarantee
-  data.frame(method = x$method, nobs = x$n, predictors = length(x$columns), responses = length(x$spec$responses), label = g$label,
-             epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
-             expected_error = x$expected_error, covers = COVERS)
+  data.frame(method = x$method, nobs = x$n, predictors = length(x$columns), responses = length(x$spec$responses),
+             label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon,
+             adjacency = g$adjacency, expected_error = x$expected_error, covers = COVERS)
 }
 
 #' @rdname predict.riemdp_lm
@@ -287,11 +307,14 @@ format.riemdp_lm <- function(x, ...) {
     paste0("  ", format(x$guarantee)),
     sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)
-              sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error) else
+              sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do",
+                      x$constant_error) else
                 " squared public standard deviations per response"),
     model_error_lines("lm"),
-    if (any(x$details$guess$searched)) sprintf("  the guess of %s was off, and the fit is in units of what was released: %s",
-                                               quoted_names(x$details$guess$response[x$details$guess$searched]), guess_listed(x$details$guess)),
+    if (any(x$details$guess$searched)) sprintf(paste("  the guess of %s was off, and the fit is in units of what was",
+                                                     "released: %s"),
+                                               quoted_names(x$details$guess$response[x$details$guess$searched]),
+                                               guess_listed(x$details$guess)),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   ))
 }
@@ -313,7 +336,8 @@ explain.riemdp_lm <- function(x, ...) {
     linear_methods()[[x$method]]$words(x),
     paste0("Why this method: ", x$chosen, "."),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
-    "Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing or infinite cell counts with a fixed contribution. The number of such rows is not part of the release.",
+    paste("Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing",
+          "or infinite cell counts with a fixed contribution. The number of such rows is not part of the release."),
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
@@ -334,17 +358,21 @@ print.riemdp_lm_plan <- function(x, ...) {
     return(invisible(x))
   }
   ask <- attr(x, "ask")
-  cat(sprintf("Private linear regression: n = %g, %d predictor%s, %d response%s, epsilon %g, delta %g, guess of R-squared %g\n", ask$n, ask$d,
+  cat(sprintf(paste("Private linear regression: n = %g, %d predictor%s, %d response%s, epsilon %g, delta %g, guess of",
+                    "R-squared %g\n"), ask$n, ask$d,
               if (ask$d == 1) "" else "s", ask$q, if (ask$q == 1) "" else "s", ask$epsilon, ask$delta, ask$r_squared))
   cat(sprintf("Expected excess of the mean squared error (a constant fit: %.3g):\n", attr(x, "signal")))
   show <- plain_table(x)
-  for (column in c("expected_error", "high")) if (is.numeric(show[[column]])) show[[column]] <- signif(show[[column]], 3)
+  for (column in c("expected_error", "high")) {
+    if (is.numeric(show[[column]])) show[[column]] <- signif(show[[column]], 3)
+  }
   print(show, row.names = FALSE)
   if (length(attr(x, "reason"))) cat(strwrap(paste0("Chosen: ", attr(x, "reason"))), sep = "\n")
   cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("lm")))), sep = "\n")
   check <- attr(x, "check")
   if (!is.null(check)) {
-    cat(strwrap(sprintf("Counted in: a check of the guess of each response, %.2g of epsilon. Where it finds a guess off, another %.2g pays for a search, and the error grows accordingly.",
+    cat(strwrap(sprintf(paste("Counted in: a check of the guess of each response, %.2g of epsilon. Where it finds a",
+                              "guess off, another %.2g pays for a search, and the error grows accordingly."),
                         check$check / ask$epsilon, check$search / ask$epsilon)), sep = "\n")
   } else cat("The guesses of responses are taken as they are: see \"Wrong guesses\" in ?dp_lm.\n")
   invisible(x)

@@ -1,114 +1,134 @@
 #' Private linear regression
 #'
-#' Fits a linear model with one or several responses and releases its coefficients with differential privacy. A record is a row.
+#' Fits a linear model with one or several responses and releases its coefficients with differential privacy. A record
+#' is a row.
 #'
 #' @section Bounds:
-#' All ranges are public and none is taken from the data. `bounds` is a list with a name for each variable of the formula:
-#' * a numeric predictor: `c(lower, upper)`, its range; values outside are moved to the nearer end, one by one and silently;
+#' All ranges are public and none is taken from the data. `bounds` is a list with a name for each variable of the
+#' formula:
+#' * a numeric predictor: `c(lower, upper)`, its range; values outside are moved to the nearer end, one by one and
+#'   silently;
 #' * a factor, character or logical predictor: its levels, the first being the reference; other values count as missing;
-#' * a response: `c(center = , scale = )`, a public guess of its mean and standard deviation, and `limit` (how far from the centre a value
-#'   may lie before it is moved) where one is known; or a range `c(lower, upper)`, of which the middle is the centre and a sixth
-#'   of the width the scale.
+#' * a response: `c(center = , scale = )`, a public guess of its mean and standard deviation, and `limit` (how far from
+#'   the centre a value may lie before it is moved) where one is known; or a range `c(lower, upper)`, of which the
+#'   middle is the centre and a sixth of the width the scale.
 #'
-#' The better `center` and `scale` fit, the smaller the error, see "Wrong guesses"; privacy never depends on them. Z-scores of the sample are data:
-#' a fit to columns that were standardised by their own mean and standard deviation is private relative to the scaled rows, and a release whose
-#' columns come from [scale()] says so. `bounds = "sample"` takes everything from the records, for comparison: labelled none.
+#' The better `center` and `scale` fit, the smaller the error, see "Wrong guesses"; privacy never depends on them.
+#' Z-scores of the sample are data: a fit to columns that were standardised by their own mean and standard deviation is
+#' private relative to the scaled rows, and a release whose columns come from [scale()] says so. `bounds = "sample"`
+#' takes everything from the records, for comparison: labelled none.
 #'
 #' @section Wrong guesses:
-#' Where n is at least 100 and n epsilon at least 300 for each response, methods that `"auto"` may choose check the guess of each response first, by noisy
-#' counts of values far from the centre (more than 1.75 scales: too many if some 24 %), to one side of it (by more than .7: 45 %)
-#' and very near it (within .15: 40 %). That costs the larger of 20/n and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon at
-#' n epsilon = 1,000). Where the guess is found to be off, centre and scale are released by the
-#' exponential mechanism from centres up to a million scales away and scales from a millionth to a million times the guess, for the larger of 110/n and
-#' .03 epsilon (shared by the responses); the fit, its intervals and its expected error are then in units of what was released, and with what is left of
-#' epsilon. In all it is epsilon.
+#' Where n is at least 100 and n epsilon at least 300 for each response, methods that `"auto"` may choose check the
+#' guess of each response first, by noisy counts of values far from the centre (more than 1.75 scales: too many if some
+#' 24 %), to one side of it (by more than .7: 45 %) and very near it (within .15: 40 %). That costs the larger of 20/n
+#' and .005 epsilon (shared by the responses) of privacy loss a response (.02 of epsilon at n epsilon = 1,000). Where
+#' the guess is found to be off, centre and scale are released by the exponential mechanism from centres up to a million
+#' scales away and scales from a millionth to a million times the guess, for the larger of 110/n and .03 epsilon (shared
+#' by the responses); the fit, its intervals and its expected error are then in units of what was released, and with
+#' what is left of epsilon. In all it is epsilon.
 #'
-#' Measured at n = 1,000, epsilon = 1, one predictor, normal errors (250 fits each, standard errors .2): centres 3 to 10,000 standard deviations off, scales 2 to
-#' 10,000 times too large or 10,000 times too small, mean errors 1.26 to 1.47 times that of a good guess; the worst, a centre 1 standard deviation off with a scale
-#' 2.5 times too large, 1.6 times, since it often passes. It can't be much less: check and search leave .87 of epsilon. Skewed errors ask for a scale that isn't
-#' too small: .7 of the right one mostly passes the check, and fits to gamma errors in such units had 2.5 times the error. With a good guess the check's price adds
-#' some 4 % at n = 1,000. A guess that is wholly wrong passes the check about once in a hundred thousand times, and a search goes wrong as rarely; then the fit is as
+#' Measured at n = 1,000, epsilon = 1, one predictor, normal errors (250 fits each, standard errors .2): centres 3 to
+#' 10,000 standard deviations off, scales 2 to 10,000 times too large or 10,000 times too small, mean errors 1.26 to
+#' 1.47 times that of a good guess; the worst, a centre 1 standard deviation off with a scale 2.5 times too large, 1.6
+#' times, since it often passes. It can't be much less: check and search leave .87 of epsilon. Skewed errors ask for a
+#' scale that isn't too small: .7 of the right one mostly passes the check, and fits to gamma errors in such units had
+#' 2.5 times the error. With a good guess the check's price adds some 4 % at n = 1,000. A guess that is wholly wrong
+#' passes the check about once in a hundred thousand times, and a search goes wrong as rarely; then the fit is as
 #' useless as the guess.
 #'
-#' A response whose standard deviation is made by its tail looks like one whose scale is guessed too large. The check leaves such as the residual sugar of the wines
-#' ([red_wine]) alone: found windows follow the bulk, and fits in their units have more error. Who knows mean and standard deviation, as of variables that were
-#' standardised by public numbers, says `guess = "trusted"`: nothing is checked, and all of epsilon is the fit's (1,599 wines, four responses, epsilon = 2: mean squared error
-#' .9279 checked, .9276 trusted, .9260 without privacy).
+#' A response whose standard deviation is made by its tail looks like one whose scale is guessed too large. The check
+#' leaves such as the residual sugar of the wines ([red_wine]) alone: found windows follow the bulk, and fits in their
+#' units have more error. Who knows mean and standard deviation, as of variables that were standardised by public
+#' numbers, says `guess = "trusted"`: nothing is checked, and all of epsilon is the fit's (1,599 wines, four responses,
+#' epsilon = 2: mean squared error .9279 checked, .9276 trusted, .9260 without privacy).
 #'
-#' With fewer records the search takes more: at n = 300 (400), normal and gamma errors, wrong guesses had 2.3 to 2.6 (1.8 to 1.9) times the error of a good one, and 40 to 350
-#' times without a check; a good one paid 0 to 12 % (0 to 3 %) for it. At n = 200 it would pay 27 to 53 %, and wrong ones 4 to 6 times: no check there.
+#' With fewer records the search takes more: at n = 300 (400), normal and gamma errors, wrong guesses had 2.3 to 2.6
+#' (1.8 to 1.9) times the error of a good one, and 40 to 350 times without a check; a good one paid 0 to 12 % (0 to 3 %)
+#' for it. At n = 200 it would pay 27 to 53 %, and wrong ones 4 to 6 times: no check there.
 #'
-#' A guess that is off by more than is searched gives a warning of class `riemdp_warning_guess`, a function of the release. So do responses most of
-#' which are the same value, for which no scale can be told: the centre is found, the scale stays.
+#' A guess that is off by more than is searched gives a warning of class `riemdp_warning_guess`, a function of the
+#' release. So do responses most of which are the same value, for which no scale can be told: the centre is found, the
+#' scale stays.
 #'
-#' Below these n epsilon, with `guess = "trusted"`, and for `"huber"`, `"kng"` and `"paper"`, which are there to compare, the guess is taken as it is. There a wrong guess costs much and expected errors
-#' and intervals, which believe it, say too little: a scale k times too large multiplies the error by about k squared, responses further from the centre than some ten scales
-#' may never be reached. `"recentred"` alone corrects itself, by the released scale of its residuals: units shrink and grow with it, up to a million times.
+#' Below these n epsilon, with `guess = "trusted"`, and for `"huber"`, `"kng"` and `"paper"`, which are there to
+#' compare, the guess is taken as it is. There a wrong guess costs much and expected errors and intervals, which believe
+#' it, say too little: a scale k times too large multiplies the error by about k squared, responses further from the
+#' centre than some ten scales may never be reached. `"recentred"` alone corrects itself, by the released scale of its
+#' residuals: units shrink and grow with it, up to a million times.
 #'
 #' @section Methods:
-#' * `"objective"`: objective perturbation. A random linear term tilts a Huber-like loss with a ridge; gradient and curvature of a record
-#'   share one budget, and the noise is the smaller of two laws. Ridge, threshold and the budget's split follow from n, epsilon, the
-#'   number of predictors and of responses: by a closed form, or by minimising a public error model where that promises 15 % less error
-#'   (`rule = "closed"`, `"model"` force one). Pure.
-#' * `"recentred"`: a rough fit and a scale for its residuals by the exponential mechanism, again if the scale is small, and a fit of the
-#'   scaled residuals with what is left. For a high R-squared; pure. Where rough fit and scale cost at most a tenth of epsilon
-#'   (n epsilon of about 1,000 with one predictor and one response), `"auto"` takes it as an insurance. On 30 made sets of data, with normal,
-#'   skewed and heavy-tailed errors, its mean error over that of `"objective"` was 1.4 at R-squared 0, 1.3 at .3, 1.4 at .7, .15 at .95 and .08
-#'   at .99 (geometric means over the sets), with `r_squared` of .7 or more 1.4, 1.25, 1.0, .09 and .04; at worst 6.6, for lognormal errors at
-#'   R-squared .7.
+#' * `"objective"`: objective perturbation. A random linear term tilts a Huber-like loss with a ridge; gradient and
+#'   curvature of a record share one budget, and the noise is the smaller of two laws. Ridge, threshold and the budget's
+#'   split follow from n, epsilon, the number of predictors and of responses: by a closed form, or by minimising a
+#'   public error model where that promises 15 % less error (`rule = "closed"`, `"model"` force one). Pure.
+#' * `"recentred"`: a rough fit and a scale for its residuals by the exponential mechanism, again if the scale is small,
+#'   and a fit of the scaled residuals with what is left. For a high R-squared; pure. Where rough fit and scale cost at
+#'   most a tenth of epsilon (n epsilon of about 1,000 with one predictor and one response), `"auto"` takes it as an
+#'   insurance. On 30 made sets of data, with normal, skewed and heavy-tailed errors, its mean error over that of
+#'   `"objective"` was 1.4 at R-squared 0, 1.3 at .3, 1.4 at .7, .15 at .95 and .08 at .99 (geometric means over the
+#'   sets), with `r_squared` of .7 or more 1.4, 1.25, 1.0, .09 and .04; at worst 6.6, for lognormal errors at R-squared
+#'   .7.
 #' * `"huber"`: objective perturbation of Huber's loss with plain accounting, to compare. Pure.
 #' * `"statistics"`: sums of squares and products with K-norm noise, then a ridge regression. Pure.
 #' * `"adassp"`: the same with normal noise and a ridge chosen by a private eigenvalue (Wang 2018); needs `delta` > 0.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
-#' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a ridge; by
-#'   rejection, so for at most three coefficients and n epsilon up to 60. Pure.
+#' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
+#'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.
 #' * `"paper"`: the mechanism of Kulkarni and Soto (2025) as published; never labelled private.
 #' * `"auto"`: the least expected error at the public numbers, see [dp_lm_plan()], which also says why.
 #'
-#' `r_squared` is a public guess and moves the choice, and shares of `"recentred"`, only; from .7 on its rough fits get more.
+#' `r_squared` is a public guess and moves the choice, and shares of `"recentred"`, only; from .7 on its rough fits get
+#' more.
 #'
 #' @section What is promised:
-#' Errors depend on public facts: the formula, names of columns, lengths, bounds, budget. A row with a missing, NaN or infinite cell counts with a fixed
-#' contribution, and n stays as it is. So does a cell that isn't what its column is asked for: what has a range is read as a number, what has levels as
-#' text, cell by cell, whatever class the column has (the rules are those of [chunks()], "Columns of tables"). The object holds coefficients, public
-#' numbers and the formula, no record, no residual and no fitted value, so [predict()][predict.riemdp_lm] needs `newdata`.
+#' Errors depend on public facts: the formula, names of columns, lengths, bounds, budget. A row with a missing, NaN or
+#' infinite cell counts with a fixed contribution, and n stays as it is. So does a cell that isn't what its column is
+#' asked for: what has a range is read as a number, what has levels as text, cell by cell, whatever class the column has
+#' (the rules are those of [chunks()], "Columns of tables"). The object holds coefficients, public numbers and the
+#' formula, no record, no residual and no fitted value, so [predict()][predict.riemdp_lm] needs `newdata`.
 #'
-#' Terms of the formula must be functions of one row: arithmetic, comparisons, `exp()`, `log()`, `ifelse()`, `as.numeric()`, `as.character()`, `factor()`
-#' and the like; `scale(x)` and `poly(x, 2)` are refused, and so is the order or code of text. Differences of dates are days, of times seconds;
-#' `as.numeric(gap, units = "hours")` reads a time difference. Single values that the formula names and `data` doesn't have are constants, public by
-#' assumption: [guarantee()] names them.
-#' Proofs: the file `proofs/linear-regression.md` of the installed package.
+#' Terms of the formula must be functions of one row: arithmetic, comparisons, `exp()`, `log()`, `ifelse()`,
+#' `as.numeric()`, `as.character()`, `factor()` and the like; `scale(x)` and `poly(x, 2)` are refused, and so is the
+#' order or code of text. Differences of dates are days, of times seconds; `as.numeric(gap, units = "hours")` reads a
+#' time difference. Single values that the formula names and `data` doesn't have are constants, public by assumption:
+#' [guarantee()] names them. Proofs: the file `proofs/linear-regression.md` of the installed package.
 #'
 #' @param formula as in [stats::lm()], with an intercept; `cbind(y1, y2) ~ x` for several responses.
-#' @param data a data frame; its number of rows is public. Or data frames in [chunks()], for all methods but `"kng"` and `"paper"`: one pass over
-#'   them for statistics, some 2 to 10 for the others.
+#' @param data a data frame; its number of rows is public. Or data frames in [chunks()], for all methods but `"kng"` and
+#'   `"paper"`: one pass over them for statistics, some 2 to 10 for the others.
 #' @param epsilon,delta privacy budget; `delta` only for `"adassp"`.
 #' @param bounds public bounds, see below.
 #' @param method one of the methods below.
 #' @param ... nothing; later arguments must be named.
-#' @param r_squared public guess of the share of variance that the predictors explain, from 0 to below 1; it never affects privacy.
+#' @param r_squared public guess of the share of variance that the predictors explain, from 0 to below 1; it never
+#'   affects privacy.
 #' @param rule how `"objective"` and `"recentred"` get their constants.
 #' @param guess `"checked"` or `"trusted"`: whether the guess of the responses is checked first, see "Wrong guesses".
 #' @param ledger,data_set,part a budget to take the price from, as in [dp_mean()].
-#' @return An object of class `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables' scales: a vector, or a matrix with a column for
-#'   each response), `formula`, `bounds` (of responses the centre and scale in use, released where the guess was off), `method`, `n`, `epsilon`, `delta` (under the label `none`: `nominal_epsilon`, `nominal_delta`),
-#'   `expected_error` (excess of the mean squared error over least squares, per response and in units of its squared `scale` in use, by the
-#'   public model; NA where the guess is off by more than is searched), `chosen`, `details` (public constants, and what else was released: `guess`, a data
-#'   frame of the centres and scales in use, `left`, what the check and the search left of epsilon for the fit), `guarantee` (see [guarantee()]), `budget`.
+#' @return An object of class `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables' scales: a
+#'   vector, or a matrix with a column for each response), `formula`, `bounds` (of responses the centre and scale in
+#'   use, released where the guess was off), `method`, `n`, `epsilon`, `delta` (under the label `none`:
+#'   `nominal_epsilon`, `nominal_delta`), `expected_error` (excess of the mean squared error over least squares, per
+#'   response and in units of its squared `scale` in use, by the public model; NA where the guess is off by more than is
+#'   searched), `chosen`, `details` (public constants, and what else was released: `guess`, a data frame of the centres
+#'   and scales in use, `left`, what the check and the search left of epsilon for the fit), `guarantee` (see
+#'   [guarantee()]), `budget`.
 #' @references
-#' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal of Machine
-#' Learning Research* 12, 1069-1109. <https://www.jmlr.org/papers/v12/chaudhuri11a.html>
+#' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
+#' of Machine Learning Research* 12, 1069-1109. <https://www.jmlr.org/papers/v12/chaudhuri11a.html>
 #'
-#' Kifer, D., Smith, A. and Thakurta, A. (2012). Private convex empirical risk minimization and high-dimensional regression. *Conference on
-#' Learning Theory* 25. <https://proceedings.mlr.press/v23/kifer12.html>
+#' Kifer, D., Smith, A. and Thakurta, A. (2012). Private convex empirical risk minimization and high-dimensional
+#' regression. *Conference on Learning Theory* 25. <https://proceedings.mlr.press/v23/kifer12.html>
 #'
-#' Awan, J. and Slavkovic, A. (2021). Structure and sensitivity in differential privacy: comparing K-norm mechanisms. *Journal of the American
-#' Statistical Association* 116, 935-954. \doi{10.1080/01621459.2020.1773831}
+#' Awan, J. and Slavkovic, A. (2021). Structure and sensitivity in differential privacy: comparing K-norm mechanisms.
+#' *Journal of the American Statistical Association* 116, 935-954. \doi{10.1080/01621459.2020.1773831}
 #'
 #' Wang, Y.-X. (2018). Revisiting differentially private linear regression. *Uncertainty in Artificial Intelligence* 34.
 #' \doi{10.48550/arXiv.1803.02596}
 #'
-#' Kulkarni, A. and Soto, C. (2025). Differentially private geodesic and linear regression. \doi{10.48550/arXiv.2504.11304}
+#' Kulkarni, A. and Soto, C. (2025). Differentially private geodesic and linear regression.
+#' \doi{10.48550/arXiv.2504.11304}
 #' @seealso [predict.riemdp_lm()], [dp_lm_plan()], [dp_ledger()], [guarantee()]
 #' @examples
 #' # ranges by what wines are like, not by these wines
@@ -119,8 +139,10 @@
 #' predict(fit, data.frame(alcohol = c(9, 12)))
 #' @export
 dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
-                  method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "output", "kng", "paper"),
-                  r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), ledger = NULL, data_set = "default",
+                  method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "output", "kng",
+                             "paper"),
+                  r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), ledger = NULL,
+                  data_set = "default",
                   part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
@@ -135,9 +157,14 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
     public <- linear_bounds(spec, bounds)
     wants <- predictor_types(spec, public)
   }
-  values <- if (chunked) chunk_variables(c(spec$responses, spec$predictors), names, data, env) else linear_values(spec, data, env, wants)
+  values <- if (chunked) {
+    chunk_variables(c(spec$responses, spec$predictors), names, data, env)
+  } else {
+    linear_values(spec, data, env, wants)
+  }
   if (chunked && from_sample) {
-    abort_riemdp("unsupported", "for records in chunks `bounds` must be given: bounds from the sample need all records at once.")
+    abort_riemdp("unsupported",
+                 "for records in chunks `bounds` must be given: bounds from the sample need all records at once.")
   }
   if (from_sample) public <- sample_bounds(spec, values)
   spec$constants <- values$constants
@@ -148,8 +175,10 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   ask$bounds <- public
   ask$columns <- columns
   ask$reasons <- if (from_sample) "the bounds are taken from the records"
-  ask$assumptions <- c(if (values$scaled) SCALED, constants_said(values$constants), if (chunked) chunk_assumptions(data))
-  fit <- release_private(linear_estimator, ask, list(data = if (chunked) data, names = names, values = values), ledger, data_set, part)
+  ask$assumptions <- c(if (values$scaled) SCALED, constants_said(values$constants),
+                       if (chunked) chunk_assumptions(data))
+  fit <- release_private(linear_estimator, ask, list(data = if (chunked) data, names = names, values = values), ledger,
+                         data_set, part)
   warn_guess(fit)
   fit
 }
@@ -162,8 +191,10 @@ linear_estimator <- list(
     plan
   },
   draw = function(records, plan, ask, budget) {
-    reach <- if (!is.null(plan$check)) Inf else plan$reach %||% REACH # a guess is checked before responses are shortened
-    numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach, records$names) else
+    # a guess is checked before responses are shortened
+    reach <- if (!is.null(plan$check)) Inf else plan$reach %||% REACH
+    numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
+                                                          records$names) else
       linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
     release_linear(numbers$x, numbers$y, plan, ask)
   },
@@ -177,10 +208,10 @@ linear_estimator <- list(
     }
     new_release(
       raw_coefficients(out$b, ask$columns, public, names(ask$spec$responses)), "riemdp_lm",
-      formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method, n = ask$n, epsilon = ask$epsilon,
-      delta = ask$delta, r_squared = ask$r_squared, expected_error = out$error %||% out$plan$error,
-      constant_error = public_guess(ask)$constant, chosen = plan$chosen, table = plan$table, scaled_coefficients = out$b, details = details,
-      budget = budget, guarantee = plan$guarantee
+      formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method,
+      n = ask$n, epsilon = ask$epsilon, delta = ask$delta, r_squared = ask$r_squared,
+      expected_error = out$error %||% out$plan$error, constant_error = public_guess(ask)$constant, chosen = plan$chosen,
+      table = plan$table, scaled_coefficients = out$b, details = details, budget = budget, guarantee = plan$guarantee
     )
   }
 )
@@ -192,10 +223,14 @@ linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess =
   if ((d + 1) * q > 500) abort_riemdp("shape", "there may be at most 500 coefficients.")
   epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
   if (epsilon < 1e-6 || epsilon > 1e3) abort_riemdp("argument", "`epsilon` must be between 1e-6 and 1000.")
-  list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = epsilon, delta = check_delta(delta), r_squared = r_squared,
-       method = check_choice(if (identical(method, c("auto", "objective", "recentred", "huber", "statistics", "adassp", "output", "kng", "paper"))) "auto" else method,
+  list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = epsilon, delta = check_delta(delta),
+       r_squared = r_squared,
+       method = check_choice(if (identical(method,
+                                           c("auto", "objective", "recentred", "huber", "statistics", "adassp",
+                                             "output", "kng", "paper"))) "auto" else method,
                              "method", c("auto", methods)),
-       rule = check_choice(rule, "rule", c("auto", "model", "closed")), trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted")
+       rule = check_choice(rule, "rule", c("auto", "model", "closed")),
+       trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted")
 }
 
 linear_promise <- function(plan, reasons = NULL, assumptions = NULL) {
@@ -226,7 +261,8 @@ plan_linear <- function(ask) {
     return(plan)
   }
   names <- names(Filter(function(m) m$auto, linear_methods()))
-  plans <- lapply(stats::setNames(nm = names), function(name) tryCatch(plan_linear_one(ask, name), riemdp_error = function(e) conditionMessage(e)))
+  plans <- lapply(stats::setNames(nm = names),
+                  function(name) tryCatch(plan_linear_one(ask, name), riemdp_error = function(e) conditionMessage(e)))
   able <- Filter(is.list, plans)
   error <- vapply(able, `[[`, 0, "error")
   best <- names(error)[which.min(error)]
@@ -236,12 +272,14 @@ plan_linear <- function(ask) {
   plan$chosen <- paste0(
     if (insured) "insurance against a high R-squared, which costs little here: " else "smallest expected error: ",
     paste(sprintf("%s %.4g", names(error), error), collapse = ", "),
-    if (length(able) < length(plans)) paste0("; not available here: ", paste(setdiff(names(plans), names(able)), collapse = ", ")))
+    if (length(able) < length(plans)) paste0("; not available here: ",
+                                             paste(setdiff(names(plans), names(able)), collapse = ", ")))
   plan$table <- data.frame(method = names(error), expected_error = unname(error))
   plan
 }
 
-# "recentred" insures against a high R-squared that nobody guessed: it is taken where a useful rough fit and its scale are cheap
+# "recentred" insures against a high R-squared that nobody guessed: it is taken where a useful rough fit and its scale
+# are cheap
 insured_fit <- function(ask) {
   share <- recentring_shares(ask)
   share$first + share$scale <= PREMIUM[["share"]] && share$error <= PREMIUM[["error"]]
@@ -249,10 +287,10 @@ insured_fit <- function(ask) {
 
 #' Compare methods of private linear regression before data are touched
 #'
-#' What [dp_lm()] would do with so many records, predictors and responses, from public numbers alone: the expected excess of the mean squared
-#' error over least squares, per response and in units of its squared public scale, if the guess of responses is about right; its check ("Wrong guesses" in
-#' [dp_lm()]) is counted in. A constant fit has `signal` excess, so a method with
-#' an expected error near that says nothing.
+#' What [dp_lm()] would do with so many records, predictors and responses, from public numbers alone: the expected
+#' excess of the mean squared error over least squares, per response and in units of its squared public scale, if the
+#' guess of responses is about right; its check ("Wrong guesses" in [dp_lm()]) is counted in. A constant fit has
+#' `signal` excess, so a method with an expected error near that says nothing.
 #'
 #' @param n number of records.
 #' @param d number of predictors (columns of the model without the intercept).
@@ -260,15 +298,17 @@ insured_fit <- function(ask) {
 #' @param epsilon,delta,r_squared,rule,guess as in [dp_lm()].
 #' @param x a plan.
 #' @param ... not used.
-#' @return A data frame of class `riemdp_lm_plan` with a row for each method: `method`, `expected_error` at `r_squared`, `high` (at
-#'   \eqn{R^2 = .95}), `label` (of a release with public bounds, see [guarantee()]), `chosen`, `why` (why not available). `print()` returns it invisibly, `plot()` draws the errors.
+#' @return A data frame of class `riemdp_lm_plan` with a row for each method: `method`, `expected_error` at `r_squared`,
+#'   `high` (at \eqn{R^2 = .95}), `label` (of a release with public bounds, see [guarantee()]), `chosen`, `why` (why not
+#'   available). `print()` returns it invisibly, `plot()` draws the errors.
 #' @examples
 #' dp_lm_plan(n = 1000, d = 2, epsilon = 1)
 #' @export
-dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted")) {
+dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = c("auto", "model", "closed"),
+                       guess = c("checked", "trusted")) {
   check_given(c(n = missing(n), d = missing(d), epsilon = missing(epsilon)))
-  ask <- linear_ask(check_count(n, "n", most = 1e9), check_count(d, "d", 0, 500), check_count(q, "q", most = 500), epsilon, delta, "auto",
-                    r_squared, rule, guess)
+  ask <- linear_ask(check_count(n, "n", most = 1e9), check_count(d, "d", 0, 500), check_count(q, "q", most = 500),
+                    epsilon, delta, "auto", r_squared, rule, guess)
   chosen <- plan_linear(ask)
   high <- ask
   high$r_squared <- 0.95
@@ -276,13 +316,15 @@ dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = 
     one <- function(ask) tryCatch(plan_linear_one(ask, name), riemdp_error = function(e) conditionMessage(e))
     plan <- one(ask)
     if (!is.list(plan)) {
-      return(data.frame(method = name, expected_error = NA_real_, high = NA_real_, label = NA_character_, chosen = FALSE, why = plan))
+      return(data.frame(method = name, expected_error = NA_real_, high = NA_real_, label = NA_character_,
+                        chosen = FALSE, why = plan))
     }
     data.frame(method = name, expected_error = plan$error, high = one(high)$error, label = linear_promise(plan)$label,
                chosen = name == chosen$method, why = "")
   })
   out <- do.call(rbind, rows)
-  structure(out, ask = ask, reason = chosen$chosen, signal = public_guess(ask)$constant, check = chosen$check, class = c("riemdp_lm_plan", "data.frame"))
+  structure(out, ask = ask, reason = chosen$chosen, signal = public_guess(ask)$constant, check = chosen$check,
+            class = c("riemdp_lm_plan", "data.frame"))
 }
 
 #' @export

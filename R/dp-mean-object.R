@@ -8,11 +8,12 @@ print.riemdp_mean_plan <- function(x, ...) {
   }
   ask <- attr(x, "ask")
   M <- attr(x, "manifold")
-  cat(sprintf("Private mean of %d records on %s, public ball of radius %.4g, %s = %g%s\n", as.integer(ask$n), label_manifold(M),
-              ask$ball$radius, symbol("epsilon"), ask$total,
+  cat(sprintf("Private mean of %d records on %s, public ball of radius %.4g, %s = %g%s\n", as.integer(ask$n),
+              label_manifold(M), ask$ball$radius, symbol("epsilon"), ask$total,
               if (ask$delta > 0) sprintf(", %s = %g", symbol("delta"), ask$delta) else ""))
   if (!is.null(ask$clipped)) {
-    cat(sprintf("  of it %g for the share of records outside the ball (standard deviation of its noise %.2g %%), %g for the mean\n",
+    cat(sprintf(paste("  of it %g for the share of records outside the ball (standard deviation of its noise %.2g %%),",
+                      "%g for the mean\n"),
                 signif(ask$clipped$epsilon, 6), 100 * geometric_sd(ask$clipped$scale) / ask$n, signif(ask$epsilon, 6)))
   }
   shown <- data.frame(

@@ -2,130 +2,141 @@
 #'
 #' Releases a differentially private Frechet mean of records that lie in a public ball.
 #'
-#' The ball around `center` with `radius` must be chosen without looking at the records: from the meaning of the data, earlier
-#' published results or a standard. Records outside are moved to the ball's nearest point, one by one and silently, so that
-#' the guarantee holds for any data. There is no default taken from the data, and a non-private [frechet_mean()] is refused as a
-#' centre.
+#' The ball around `center` with `radius` must be chosen without looking at the records: from the meaning of the data,
+#' earlier published results or a standard. Records outside are moved to the ball's nearest point, one by one and
+#' silently, so that the guarantee holds for any data. There is no default taken from the data, and a non-private
+#' [frechet_mean()] is refused as a centre.
 #'
 #' @section Mechanisms:
-#' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds (sphere,
-#'   hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes, Euclidean),
-#'   \eqn{\sigma = \Delta/\epsilon}.
+#' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds
+#'   (sphere, hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes,
+#'   Euclidean), \eqn{\sigma = \Delta/\epsilon}.
 #' * `"wrapped"`: noise with density proportional to \eqn{\exp(-|z|/\sigma)} added to the mean's logarithm at `center`,
-#'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel, Grassmann).
-#' * `"gaussian"`: a draw around the mean with density proportional to \eqn{\exp(-d^2/(2\sigma^2))}, where `"laplace"` is
-#'   available; needs `delta` > 0. See [privacy_profile()].
-#' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs `delta` > 0.
-#' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in `"wrapped"` or
-#'   `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its target is **not** the
-#'   Frechet mean on curved spaces: a start or a baseline.
+#'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel,
+#'   Grassmann).
+#' * `"gaussian"`: a draw around the mean with density proportional to \eqn{\exp(-d^2/(2\sigma^2))}, where `"laplace"`
+#'   is available; needs `delta` > 0. See [privacy_profile()].
+#' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs `delta`
+#'   > 0.
+#' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in
+#'   `"wrapped"` or `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its
+#'   target is **not** the Frechet mean on curved spaces: a start or a baseline.
 #' * `"euclidean"`, `"pointwise"`, `"chain"`: what the papers compare with and sample by; see [baselines].
-#' * `"kng"`: the K-norm gradient mechanism, density proportional to \eqn{\exp(-|\nabla U|/\sigma)} on the ball, U the energy that the
-#'   mean minimises, \eqn{\sigma = 2\Delta/\epsilon} with the [gradient_sensitivity()]; on the manifolds of `"laplace"` and on
-#'   Grassmann manifolds.
-#' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same manifolds.
+#' * `"kng"`: the K-norm gradient mechanism, density proportional to \eqn{\exp(-|\nabla U|/\sigma)} on the ball, U the
+#'   energy that the mean minimises, \eqn{\sigma = 2\Delta/\epsilon} with the [gradient_sensitivity()]; on the manifolds
+#'   of `"laplace"` and on Grassmann manifolds.
+#' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
+#'   manifolds.
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
-#' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and `"laplace_truncated"` on the
-#' sampler's trials. With `timing = "constant"` the mean takes all of a public number of steps, and these samplers a fixed number of
-#' trials, each in full; if none succeeds they return a point drawn without looking at the records, and `delta` pays for that. Where
-#' there are no such steps (users' manifolds), or more trials than `max_trials`, this is refused. In
-#' either mode trials end: their success has a proven probability for any records of the ball, and a plan whose worst records would
-#' take more than `max_trials` on average is refused.
+#' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and
+#' `"laplace_truncated"` on the sampler's trials. With `timing = "constant"` the mean takes all of a public number of
+#' steps, and these samplers a fixed number of trials, each in full; if none succeeds they return a point drawn without
+#' looking at the records, and `delta` pays for that. Where there are no such steps (users' manifolds), or more trials
+#' than `max_trials`, this is refused. In either mode trials end: their success has a proven probability for any records
+#' of the ball, and a plan whose worst records would take more than `max_trials` on average is refused.
 #'
-#' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles make in the
-#' mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for balls so wide or so small
-#' that doubles can't tell their points (hyperbolic space from about radius 23, positive definite matrices with the affine-invariant
-#' metric from about 6, with the Bures-Wasserstein metric around centres of condition \eqn{10^6}), the release is refused (error
-#' `riemdp_error_rounding`). Samplers are exact. Proof: the file `proofs/mean-solver.md` of the installed package.
+#' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles
+#' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for
+#' balls so wide or so small that doubles can't tell their points (hyperbolic space from about radius 23, positive
+#' definite matrices with the affine-invariant metric from about 6, with the Bures-Wasserstein metric around centres of
+#' condition \eqn{10^6}), the release is refused (error `riemdp_error_rounding`). Samplers are exact. Proof: the file
+#' `proofs/mean-solver.md` of the installed package.
 #'
 #' @section Lattice mode:
 #' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). With
-#' `numerics = "lattice"` the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise is added, drawn
-#' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The sensitivity grows by
-#' twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together some .1 % with the default k,
-#' which follows from public numbers. `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for
-#' each coordinate) or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. `"wrapped_gaussian"` is the same as
-#' law = "gaussian". On users' manifolds no bound of rounding errors is proven and lattice mode is refused. The target of
-#' `"tangent"` is a mean of numbers; its lattice mode has `"l2"` noise for `noise = "knorm"`. Proof: the file `proofs/lattice.md` of the installed package.
+#' `numerics = "lattice"` the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise
+#' is added, drawn exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy
+#' integers. The sensitivity grows by twice a proven bound of the computed coordinates' error and by
+#' \eqn{\sqrt d\,2^{-k}}, together some .1 % with the default k, which follows from public numbers.
+#' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
+#' or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. `"wrapped_gaussian"` is the same as law
+#' = "gaussian". On users' manifolds no bound of rounding errors is proven and lattice mode is refused. The target of
+#' `"tangent"` is a mean of numbers; its lattice mode has `"l2"` noise for `noise = "knorm"`. Proof: the file
+#' `proofs/lattice.md` of the installed package.
 #'
 #' @section What the error is about:
-#' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the records moved
-#' to the ball. `expected_error`, [confint()][confint.riemdp_mean], [dp_uncertainty()] and pictures are about this one alone. *Clipping*:
-#' what moving records to the ball does to the mean. It may be far larger than the noise and isn't shown by it: with all records
-#' outside, the release is a point near the ball's edge with a small expected error. *Sampling*: how the records differ from the
-#' population that they stand for.
+#' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
+#' records moved to the ball. `expected_error`, [confint()][confint.riemdp_mean], [dp_uncertainty()] and pictures are
+#' about this one alone. *Clipping*: what moving records to the ball does to the mean. It may be far larger than the
+#' noise and isn't shown by it: with all records outside, the release is a point near the ball's edge with a small
+#' expected error. *Sampling*: how the records differ from the population that they stand for.
 #'
-#' That the release lies at the ball's edge costs nothing to say: if at least half of the records must lie beyond nine tenths of the
-#' radius, or outside, `print()` and `explain()` say so; the statement is false with a probability of at most 1 %, whatever the records
-#' are. It is made for mechanisms whose noise has a public law or tail. Records that lie outside in all directions leave the mean in the
-#' middle: no such statement doesn't mean that few are clipped.
+#' That the release lies at the ball's edge costs nothing to say: if at least half of the records must lie beyond nine
+#' tenths of the radius, or outside, `print()` and `explain()` say so; the statement is false with a probability of at
+#' most 1 %, whatever the records are. It is made for mechanisms whose noise has a public law or tail. Records that lie
+#' outside in all directions leave the mean in the middle: no such statement doesn't mean that few are clipped.
 #'
-#' With `clipped = 0.1` a tenth of `epsilon` pays for the share of records outside: their number, which a replaced record changes by at
-#' most 1, with two-sided geometric noise drawn by integer arithmetic ([discrete_laplace_noise()]), in every mode of `numerics`. A record is
-#' outside if its distance from the centre, as computed, exceeds the radius; one that is no point counts as the centre, so as inside,
-#' one at the centre's cut locus as outside. The guarantee is about both releases together, and the ledger's entry holds both events.
-#' `print()` tells the share and its interval, [confint()][confint.riemdp_mean] with `parm = "clipped"` the interval at any level. How far
-#' clipping moved the mean can't be told without a bound on how far outside records lie; where curvature is at most 0 it is at most their
-#' share times their average distance to the ball. Sites don't count, so `clipped` is refused there. Proofs: sections 10 and 11 of the
-#' file `proofs/mean-sensitivity.md` of the installed package.
+#' With `clipped = 0.1` a tenth of `epsilon` pays for the share of records outside: their number, which a replaced
+#' record changes by at most 1, with two-sided geometric noise drawn by integer arithmetic ([discrete_laplace_noise()]),
+#' in every mode of `numerics`. A record is outside if its distance from the centre, as computed, exceeds the radius;
+#' one that is no point counts as the centre, so as inside, one at the centre's cut locus as outside. The guarantee is
+#' about both releases together, and the ledger's entry holds both events. `print()` tells the share and its interval,
+#' [confint()][confint.riemdp_mean] with `parm = "clipped"` the interval at any level. How far clipping moved the mean
+#' can't be told without a bound on how far outside records lie; where curvature is at most 0 it is at most their share
+#' times their average distance to the ball. Sites don't count, so `clipped` is refused there. Proofs: sections 10 and
+#' 11 of the file `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' @section Failures don't speak:
-#' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the curator, who
-#' may see the records) records that are no points of the manifold are reported by number before anything is drawn; this check
-#' is not part of the release. With `invalid = "center"` such a record counts as the centre, and the number of records
-#' stays as it is. Records at the cut locus of the centre count as the centre in both cases.
+#' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the
+#' curator, who may see the records) records that are no points of the manifold are reported by number before anything
+#' is drawn; this check is not part of the release. With `invalid = "center"` such a record counts as the centre, and
+#' the number of records stays as it is. Records at the cut locus of the centre count as the centre in both cases.
 #'
-#' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their number is public.
+#' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
+#'   number is public.
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param epsilon privacy budget, positive; or `NULL` where `sigma` is given.
 #' @param center the ball's public centre, one point.
-#' @param radius its public radius, in the units of the metric; below \eqn{\pi/4} on spheres, \eqn{\pi/8} on planar shapes, in
-#'   general below half of \eqn{\min(\mathrm{inj}, \pi/(2\sqrt\kappa))} for curvature up to \eqn{\kappa > 0}.
+#' @param radius its public radius, in the units of the metric; below \eqn{\pi/4} on spheres, \eqn{\pi/8} on planar
+#'   shapes, in general below half of \eqn{\min(\mathrm{inj}, \pi/(2\sqrt\kappa))} for curvature up to \eqn{\kappa > 0}.
 #' @param ... nothing; later arguments must be named.
-#' @param delta from 0 to below 1: the probability that mechanisms with Gaussian noise or a cap on trials may use. Pure mechanisms
-#'   don't need it.
+#' @param delta from 0 to below 1: the probability that mechanisms with Gaussian noise or a cap on trials may use. Pure
+#'   mechanisms don't need it.
 #' @param mechanism `"auto"` or one of the mechanisms above.
-#' @param sigma the scale of the noise by hand, for experts and tests, instead of `epsilon`; needs a `mechanism` by name. The
-#'   release then states the epsilon that it implies.
-#' @param calibration `"proven"`, or `"paper"` for the constants of Reimherr, Bharath and Soto (2021), labelled not private
-#'   (where they have any).
+#' @param sigma the scale of the noise by hand, for experts and tests, instead of `epsilon`; needs a `mechanism` by
+#'   name. The release then states the epsilon that it implies.
+#' @param calibration `"proven"`, or `"paper"` for the constants of Reimherr, Bharath and Soto (2021), labelled not
+#'   private (where they have any).
 #' @param invalid `"error"` or `"center"`, what to do with records that are no points.
-#' @param timing `"ordinary"`, or `"constant"`: a fixed number of steps and trials, each with the same work, whatever the records.
-#' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by integer
-#'   arithmetic on a lattice, safe against attacks on floating-point numbers (see below; wrapped mechanisms and `"tangent"`).
-#' @param max_trials the most trials that a rejection sampler may need, on average over its own chance, for the worst records of the
-#'   ball; with `timing = "constant"` the most that it makes.
-#' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`, for
-#'   \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`); `report_mu = TRUE`, to
-#'   have the implied \eqn{\mu} computed (about a second; on flat spaces and for wrapped noise it is always there). `noise` for
-#'   `"tangent"`.
-#' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside the ball is
-#'   released as well; the mean has the rest (see below).
-#' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for none. A release
-#'   that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
+#' @param timing `"ordinary"`, or `"constant"`: a fixed number of steps and trials, each with the same work, whatever
+#'   the records.
+#' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by
+#'   integer arithmetic on a lattice, safe against attacks on floating-point numbers (see below; wrapped mechanisms and
+#'   `"tangent"`).
+#' @param max_trials the most trials that a rejection sampler may need, on average over its own chance, for the worst
+#'   records of the ball; with `timing = "constant"` the most that it makes.
+#' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`,
+#'   for \eqn{\mu}-Gaussian differential privacy (the release then states the epsilon it implies at `delta`);
+#'   `report_mu = TRUE`, to have the implied \eqn{\mu} computed (about a second; on flat spaces and for wrapped noise it
+#'   is always there). `noise` for `"tangent"`.
+#' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside
+#'   the ball is released as well; the mean has the rest (see below).
+#' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
+#'   none. A release that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
-#' @return An object of class `riemdp_mean` and [riemdp_release]: `value` (the released point, in the shape of a single record),
-#'   `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error` (of
-#'   the privacy noise, see above), `clipped` (with `clipped`: a list of the released `share` of records outside, which may lie outside
-#'   of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
-#'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why
-#'   this mechanism), `guarantee` (see [guarantee()]), `budget` (a list: the `event` for whoever keeps account by other means, and with
-#'   a ledger `rule`, `entry`, `data_set`, `part` and `cost`).
+#' @return An object of class `riemdp_mean` and [riemdp_release]: `value` (the released point, in the shape of a single
+#'   record), `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`,
+#'   `expected_error` (of the privacy noise, see above), `clipped` (with `clipped`: a list of the released `share` of
+#'   records outside, which may lie outside of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
+#'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`,
+#'   `chosen` (why this mechanism), `guarantee` (see [guarantee()]), `budget` (a list: the `event` for whoever keeps
+#'   account by other means, and with a ledger `rule`, `entry`, `data_set`, `part` and `cost`).
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
 #'
-#' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012 ACM
-#' Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
+#' Mironov, I. (2012). On significance of the least significant bits for differential privacy. *Proceedings of the 2012
+#' ACM Conference on Computer and Communications Security*, 650-661. \doi{10.1145/2382196.2382264}
 #'
-#' Reimherr, M. and Awan, J. (2019). KNG: the K-norm gradient mechanism. *Advances in Neural Information Processing Systems* 32.
+#' Reimherr, M. and Awan, J. (2019). KNG: the K-norm gradient mechanism. *Advances in Neural Information Processing
+#' Systems* 32.
 #'
-#' Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential privacy. *Advances in
-#' Neural Information Processing Systems* 35.
+#' Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential privacy.
+#' *Advances in Neural Information Processing Systems* 35.
 #'
-#' Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in private data analysis. *Theory of
-#' Cryptography*, 265-284. \doi{10.1007/11681878_14}
+#' Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in private data analysis.
+#' *Theory of Cryptography*, 265-284. \doi{10.1007/11681878_14}
 #' @seealso [dp_ledger()], [guarantee()], [mean_sensitivity()], [expected_error()], [with_simulation()]
 #' @examples
 #' # epicentres near Fiji as directions; the centre is 20 S, 180 E, a round figure from the map
@@ -139,9 +150,10 @@
 #' # a ball that is too small: nothing but the share of records outside shows it
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.1, clipped = 0.1)
 #' @export
-dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto", sigma = NULL,
-                    calibration = c("proven", "paper"), invalid = c("error", "center"), timing = c("ordinary", "constant"),
-                    numerics = c("real", "lattice"), max_trials = 1e6, options = list(), clipped = NULL, ledger = NULL,
+dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
+                    sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
+                    timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
+                    options = list(), clipped = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
@@ -149,8 +161,8 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   if (!is_chunks(x)) x <- plain_numbers(x)
-  ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics,
-                  max_trials, options, clipped)
+  ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing,
+                  numerics, max_trials, options, clipped)
   ask$manifold <- M
   ask$invalid <- invalid
   ask$chunked <- is_chunks(x)
@@ -200,7 +212,8 @@ mean_estimator <- list(
       out$value, "riemdp_mean",
       manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
       sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
-      expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target, calibration = ask$calibration,
+      expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target,
+      calibration = ask$calibration,
       clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
     )
   }
@@ -209,7 +222,9 @@ mean_estimator <- list(
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
                      options, clipped = NULL) {
-  if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) abort_no_default("epsilon")
+  if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) {
+    abort_no_default("epsilon")
+  }
   if (!is.null(epsilon) && !is.null(sigma)) {
     abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
   }
@@ -233,10 +248,13 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
 
 # names that the mechanism knows
 check_options <- function(options, mechanism) {
-  named <- is.list(options) && !is.object(options) && (!length(options) || (!is.null(names(options)) && all(nzchar(names(options)))))
+  named <- is.list(options) && !is.object(options) &&
+    (!length(options) || (!is.null(names(options)) && all(nzchar(names(options)))))
   if (!named) abort_riemdp("argument", "`options` must be a list with names.")
   unknown <- setdiff(names(options), if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options)
-  if (length(unknown)) abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
+  if (length(unknown)) {
+    abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
+  }
 }
 
 # the curator's check, which names the first bad record

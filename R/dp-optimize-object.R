@@ -9,7 +9,8 @@ format.riemdp_optimize <- function(x, ...) {
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
             if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
             paste(format(unique(x$clip), digits = 4), collapse = " and ")),
-    sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier, x$sd),
+    sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier,
+            x$sd),
     error_lines(no_error_words(error_kind(x)))
   )
 }
@@ -23,8 +24,8 @@ explain.riemdp_optimize <- function(x, ...) {
       " in the metric at the public iterate. ",
       if (g$adjacency == "add-remove") "One record more or less moves the sum by at most that" else
         sprintf("Replacing a record of %g moves the mean by at most twice that over %g", x$batch, x$batch),
-      "; Gaussian noise has ", format(x$noise_multiplier, digits = 6), " times this as its standard deviation in every orthonormal ",
-      "coordinate.")
+      "; Gaussian noise has ", format(x$noise_multiplier, digits = 6),
+      " times this as its standard deviation in every orthonormal ", "coordinate.")
   if (!is.null(x$event)) {
     cat("What happened, as events:\n")
     cat(paste0("  ", format(x$event)), sep = "\n")

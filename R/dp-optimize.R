@@ -1,37 +1,43 @@
 #' Private optimisation on manifolds
 #'
-#' Minimises the mean loss of a [problem()] with (epsilon, delta)-differential privacy: gradients are clipped in the metric, record by
-#' record, Gaussian noise is added in the tangent space of the public iterate, and the iterate moves along a geodesic.
+#' Minimises the mean loss of a [problem()] with (epsilon, delta)-differential privacy: gradients are clipped in the
+#' metric, record by record, Gaussian noise is added in the tangent space of the public iterate, and the iterate moves
+#' along a geodesic.
 #'
 #' @section Methods:
-#' * `"rgd"`: all records in every step. T steps cost exactly what one Gaussian with noise multiplier \eqn{z/\sqrt T} costs (Gaussian
-#'   differential privacy), and nothing else is spent on sampling.
-#' * `"rsgd"`: a batch of records in every step. `sampling = "without-replacement"`: `batch` records, uniformly (neighbours replace a
-#'   record). `"poisson"`: each record with probability `rate`, the sum divided by the public number `batch` (neighbours
-#'   have one record more or less: not comparable with the other kinds, whose neighbours are further apart). `"disjoint"`:
-#'   consecutive batches, each record in one step an epoch, so that an epoch costs one Gaussian.
-#' * `"rsvrg"`: variance reduction. Once an epoch the clipped gradient of all records is released at the snapshot (noise multiplier
-#'   `split` times that of the steps); each of the `inner` steps adds the difference of a batch's gradients at the iterate
-#'   and, carried along, at the snapshot, clipped record by record at the second number of `clip`.
-#' * `"auto"` decides by public quantities: `"rgd"`, unless `epochs` allows fewer passes through the data than such steps
-#'   are needed (some three times the condition number for means in a public ball, 4 to 8 without one, 20 for other problems): then
-#'   `"rsgd"` with batches so large that this many steps come out. Where `batch`, `rate` or `sampling` is given it is `"rsgd"`.
+#' * `"rgd"`: all records in every step. T steps cost exactly what one Gaussian with noise multiplier \eqn{z/\sqrt T}
+#'   costs (Gaussian differential privacy), and nothing else is spent on sampling.
+#' * `"rsgd"`: a batch of records in every step. `sampling = "without-replacement"`: `batch` records, uniformly
+#'   (neighbours replace a record). `"poisson"`: each record with probability `rate`, the sum divided by the public
+#'   number `batch` (neighbours have one record more or less: not comparable with the other kinds, whose neighbours are
+#'   further apart). `"disjoint"`: consecutive batches, each record in one step an epoch, so that an epoch costs one
+#'   Gaussian.
+#' * `"rsvrg"`: variance reduction. Once an epoch the clipped gradient of all records is released at the snapshot (noise
+#'   multiplier `split` times that of the steps); each of the `inner` steps adds the difference of a batch's gradients
+#'   at the iterate and, carried along, at the snapshot, clipped record by record at the second number of `clip`.
+#' * `"auto"` decides by public quantities: `"rgd"`, unless `epochs` allows fewer passes through the data than such
+#'   steps are needed (some three times the condition number for means in a public ball, 4 to 8 without one, 20 for
+#'   other problems): then `"rsgd"` with batches so large that this many steps come out. Where `batch`, `rate` or
+#'   `sampling` is given it is `"rsgd"`.
 #'
-#' Why all records: at the same number of steps a batch of b saves n/b in gradients, its noise is at best the same (amplification by sampling
-#' makes up for the smaller divisor, and less than that where the noise multiplier is below 3 or so), and it adds the error of
-#' sampling. At the same number of gradients the stochastic methods' more and shorter steps let in as much noise at best. What was
-#' tried: the mean of 10,704 descriptors on SPD(11), the leading eigenvector of 6,903 digits with 784 pixels (both simulated), the
-#' mean of WordNet's 1,180 mammals in the hyperbolic ball, each at epsilon = .1, .3 and .5 with every method tuned on other data
-#' (`inst/reproduce/paper-002-optimisers.R`), and the tests' two problems with 5,000 records at .3 and 1. With as many passes as it needs `"rgd"`
-#' came closest in all of these but one: `"rsvrg"` on the mammals at epsilon = .5. But stochastic methods came near, with a fifth to a tenth
-#' of the gradients: they are for data where passes over all records are too dear.
+#' Why all records: at the same number of steps a batch of b saves n/b in gradients, its noise is at best the same
+#' (amplification by sampling makes up for the smaller divisor, and less than that where the noise multiplier is below 3
+#' or so), and it adds the error of sampling. At the same number of gradients the stochastic methods' more and shorter
+#' steps let in as much noise at best. What was tried: the mean of 10,704 descriptors on SPD(11), the leading
+#' eigenvector of 6,903 digits with 784 pixels (both simulated), the mean of WordNet's 1,180 mammals in the hyperbolic
+#' ball, each at epsilon = .1, .3 and .5 with every method tuned on other data
+#' (`inst/reproduce/paper-002-optimisers.R`), and the tests' two problems with 5,000 records at .3 and 1. With as many
+#' passes as it needs `"rgd"` came closest in all of these but one: `"rsvrg"` on the mammals at epsilon = .5. But
+#' stochastic methods came near, with a fifth to a tenth of the gradients: they are for data where passes over all
+#' records are too dear.
 #'
 #' @section What is released:
-#' The output is a function of noisy gradients, of public settings and of random numbers; so are the trace and every decision to
-#' stop. Losses, batches, their sizes under Poisson sampling, numbers of clipped or failed records are never shown. There is
-#' no refund where `lr` is too large and the iterate, which is public, leaves the manifold: then the run ends in an error of class
-#' `riemdp_error_diverged` and the budget is spent. A record without a gradient (no point of the manifold, at the cut locus, a callback
-#' that fails) counts with gradient 0. Under Poisson sampling the time a step takes depends on the size of its batch.
+#' The output is a function of noisy gradients, of public settings and of random numbers; so are the trace and every
+#' decision to stop. Losses, batches, their sizes under Poisson sampling, numbers of clipped or failed records are never
+#' shown. There is no refund where `lr` is too large and the iterate, which is public, leaves the manifold: then the run
+#' ends in an error of class `riemdp_error_diverged` and the budget is spent. A record without a gradient (no point of
+#' the manifold, at the cut locus, a callback that fails) counts with gradient 0. Under Poisson sampling the time a step
+#' takes depends on the size of its batch.
 #'
 #' @param problem a problem, see [problem()].
 #' @param data its records, or these in [chunks()] or [sites()]. Their number is public, but for `sampling = "poisson"`.
@@ -40,54 +46,60 @@
 #' @param ... nothing; later arguments must be named.
 #' @param method `"auto"`, `"rgd"`, `"rsgd"` or `"rsvrg"`.
 #' @param start public start, one point; default: `center`.
-#' @param clip clipping norm of a record's gradient, in the units of the metric; for `"rsvrg"` two numbers, for the snapshot and for
-#'   differences (one: both). Default: the threshold of [problem_huber()], `2 * radius` for [problem_frechet()].
-#' @param lr step sizes: one number, one for each step, or a function of the step's number (and, if it takes two arguments, of how
-#'   many there are). Default: 1/smoothness for means ([problem_facts()] at `radius`); falling ones for [problem_pca()], see [dp_pca()].
-#' @param steps,epochs how long to run; one of them. An epoch of `"rsgd"` is n/b steps (1/`rate` under Poisson sampling), of `"rsvrg"`
-#'   `inner` steps. Default: 30 steps of `"rgd"`, one epoch of `"rsgd"`, 2 of `"rsvrg"`.
-#' @param batch records of a batch; under Poisson sampling the public number that divides the sum. Default: n/50, rounded up.
+#' @param clip clipping norm of a record's gradient, in the units of the metric; for `"rsvrg"` two numbers, for the
+#'   snapshot and for differences (one: both). Default: the threshold of [problem_huber()], `2 * radius` for
+#'   [problem_frechet()].
+#' @param lr step sizes: one number, one for each step, or a function of the step's number (and, if it takes two
+#'   arguments, of how many there are). Default: 1/smoothness for means ([problem_facts()] at `radius`); falling ones
+#'   for [problem_pca()], see [dp_pca()].
+#' @param steps,epochs how long to run; one of them. An epoch of `"rsgd"` is n/b steps (1/`rate` under Poisson
+#'   sampling), of `"rsvrg"` `inner` steps. Default: 30 steps of `"rgd"`, one epoch of `"rsgd"`, 2 of `"rsvrg"`.
+#' @param batch records of a batch; under Poisson sampling the public number that divides the sum. Default: n/50,
+#'   rounded up.
 #' @param sampling see above; `"rsgd"` only (`"rsvrg"` samples without replacement).
 #' @param rate Poisson sampling's probability, public; no default.
 #' @param inner steps of an epoch of `"rsvrg"`; default n/10, rounded up.
-#' @param split noise multiplier of the snapshots over that of the steps. Default: the least noise in the iterate at the wanted price;
-#'   a snapshot's noise counts for all steps of an epoch, that of a step fades as the iterate is drawn back.
+#' @param split noise multiplier of the snapshots over that of the steps. Default: the least noise in the iterate at the
+#'   wanted price; a snapshot's noise counts for all steps of an epoch, that of a step fades as the iterate is drawn
+#'   back.
 #' @param restarts runs one after the other, each starting where the last ended (Algorithm 12 of the paper).
 #' @param output `"last"` iterate, intrinsic `"average"` of the iterates, or one at `"random"` (option II).
 #' @param center,radius public ball to which iterates are brought back, if given.
 #' @param noise_multiplier noise over sensitivity by hand, instead of `epsilon`.
 #' @param calibration `"proven"`, or `"paper"` for the moment bounds of Utpala and others (2023), labelled not private.
 #' @param ledger,data_set,part a privacy budget to take the run's price from before its first draw, as in [dp_mean()].
-#' @param checkpoint path of a file where the run's state is saved some twenty times, so that an interrupted run can go on, once, by
-#'   [dp_resume()]; needs a `ledger`.
-#' @return An object of class `riemdp_optimize` and [riemdp_release]: `value`, `manifold`, `mechanism` (the method), `problem` (its kind), `n`,
-#'   `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of the noise on a step's mean gradient, in
-#'   each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`, `event`, `trace` (a data frame: step, step size,
-#'   length of the noisy gradient; at most some thousand rows), `calibration`, `chosen`, `budget`, `guarantee`. No error is stated: where
-#'   gradients are longer than the clip, clipping alone moves the minimum, by an amount that nothing released tells.
+#' @param checkpoint path of a file where the run's state is saved some twenty times, so that an interrupted run can go
+#'   on, once, by [dp_resume()]; needs a `ledger`.
+#' @return An object of class `riemdp_optimize` and [riemdp_release]: `value`, `manifold`, `mechanism` (the method),
+#'   `problem` (its kind), `n`, `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of
+#'   the noise on a step's mean gradient, in each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`,
+#'   `event`, `trace` (a data frame: step, step size, length of the noisy gradient; at most some thousand rows),
+#'   `calibration`, `chosen`, `budget`, `guarantee`. No error is stated: where gradients are longer than the clip,
+#'   clipping alone moves the minimum, by an amount that nothing released tells.
 #' @references
-#' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
-#' sampling and variance reduction. *Transactions on Machine Learning Research*.
+#' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization:
+#' fast sampling and variance reduction. *Transactions on Machine Learning Research*.
 #' <https://openreview.net/forum?id=paguBNtqiO>
 #'
 #' Han, A., Mishra, B., Jawanpuria, P. and Gao, J. (2022). Differentially private Riemannian optimization.
 #' \doi{10.48550/arXiv.2205.09494}
 #'
-#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B* 84, 3-37.
-#' \doi{10.1111/rssb.12454}
-#' @seealso [dp_resume()], [dp_pca()], [dp_mean()] (more accurate for Frechet means in a public ball), [riemannian_optimize()],
-#'   [tangent_noise()]
+#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B*
+#' 84, 3-37. \doi{10.1111/rssb.12454}
+#' @seealso [dp_resume()], [dp_pca()], [dp_mean()] (more accurate for Frechet means in a public ball),
+#'   [riemannian_optimize()], [tangent_noise()]
 #' @examples
 #' r <- dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd, epsilon = 1,
 #'                  delta = 1e-6, start = diag(2))
 #' r
 #' plot(r)
 #' @export
-dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("auto", "rgd", "rsgd", "rsvrg"), start = NULL,
-                        clip = NULL, lr = NULL, steps = NULL, epochs = NULL, batch = NULL,
-                        sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL, split = NULL,
-                        restarts = 1, output = c("last", "average", "random"), center = NULL, radius = NULL,
-                        noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default",
+dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("auto", "rgd", "rsgd", "rsvrg"),
+                        start = NULL, clip = NULL, lr = NULL, steps = NULL, epochs = NULL, batch = NULL,
+                        sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL,
+                        split = NULL, restarts = 1, output = c("last", "average", "random"), center = NULL,
+                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL,
+                        data_set = "default",
                         part = NULL, checkpoint = NULL) {
   check_no_more(...)
   check_problem(problem)
@@ -96,10 +108,11 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
   if (missing(delta)) abort_no_default("delta")
   problem <- apart_in(problem, data, start)
   input <- problem_call(problem, data, private = TRUE)
-  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner, split,
-                     restarts, output, center, radius, noise_multiplier, calibration)
+  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate,
+                     inner, split, restarts, output, center, radius, noise_multiplier, calibration)
   ask$assumptions <- c(if (is_chunks(data)) chunk_assumptions(data),
-                       if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public")
+                       if (is.data.frame(data) &&
+                           problem$kind == "callback") "the types of the columns of `data` are public")
   if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {
     abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
   }
@@ -109,7 +122,8 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
   release_private(optimum_estimator("dp_optimize"), ask, records, ledger, data_set, part)
 }
 
-# entry: the function's name. Where there is a checkpoint `records` have its path, the ledger and what makes a seal of a key.
+# entry: the function's name. Where there is a checkpoint `records` have its path, the ledger and what makes a seal of a
+# key.
 optimum_estimator <- function(entry) {
   list(
     entry = function(plan, ask) paste(entry, ask$method),
@@ -118,8 +132,8 @@ optimum_estimator <- function(entry) {
       list(steps = plan, guarantee = optimum_guarantee(ask$problem, ask, plan))
     },
     ready = function(records, plan, ask) {
-      run <- list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[names(ask) != "problem"], plan = plan$steps,
-                  guarantee = plan$guarantee, budget = NULL, state = NULL, trace = NULL)
+      run <- list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[names(ask) != "problem"],
+                  plan = plan$steps, guarantee = plan$guarantee, budget = NULL, state = NULL, trace = NULL)
       # no step at all: what can be refused is refused before anything is spent
       continue_run(run, records$input, 0)
       if (!is.null(records$checkpoint)) {
@@ -142,18 +156,27 @@ optimum_estimator <- function(entry) {
 }
 
 # What is asked for, checked: public quantities only.
-optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner, split,
+optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate,
+                        inner, split,
                         restarts, output, center, radius, noise_multiplier, calibration) {
   if (is.null(epsilon) == is.null(noise_multiplier)) bad_run("give one of `epsilon` and `noise_multiplier`.")
   batches <- asked_batches(problem, n, method, radius, steps, epochs, batch, sampling, rate)
-  inner <- if (batches$method != "rsvrg") 0 else if (is.null(inner)) ceiling(n / 10) else check_count(inner, "inner", most = 1e8)
+  inner <- if (batches$method != "rsvrg") {
+    0
+  } else if (is.null(inner)) {
+    ceiling(n / 10)
+  } else {
+    check_count(inner, "inner", most = 1e8)
+  }
   steps <- asked_steps(batches, n, steps, epochs, inner)
   domain <- asked_domain(problem, start, center, radius)
   clip <- asked_clip(problem, batches$method, clip, domain$facts)
   if (is.null(lr)) lr <- usual_step_sizes(problem, clip, domain$facts)
   calibration <- check_choice(calibration, "calibration", c("proven", "paper"))
-  if (calibration == "paper" && (!batches$sampling %in% c("full", "without-replacement") || !is.null(noise_multiplier))) {
-    bad_run("`calibration = \"paper\"` needs `epsilon`, and exists for \"rgd\", \"rsgd\" without replacement and \"rsvrg\".")
+  if (calibration == "paper" &&
+      (!batches$sampling %in% c("full", "without-replacement") || !is.null(noise_multiplier))) {
+    bad_run(paste("`calibration = \"paper\"` needs `epsilon`, and exists for \"rgd\", \"rsgd\" without replacement and",
+                  "\"rsvrg\"."))
   }
   delta <- check_delta(delta)
   if (delta == 0) bad_run("`delta` must be positive: the noise is Gaussian.")
@@ -164,10 +187,11 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   c(
     list(n = if (poisson) NA_real_ else n, epsilon = given(epsilon, "epsilon"), delta = delta),
     batches[c("method", "chosen", "sampling", "batch", "rate")],
-    list(share = if (poisson) batches$rate else batches$batch / n, inner = inner, steps = steps, restarts = restarts, start = domain$start),
+    list(share = if (poisson) batches$rate else batches$batch / n, inner = inner, steps = steps, restarts = restarts,
+         start = domain$start),
     domain[c("center", "radius")],
-    list(clip = clip, lr = lr, contraction = expected_contraction(lr, inner, domain$facts), split = given(split, "split"),
-         output = check_choice(output, "output", c("last", "average", "random")),
+    list(clip = clip, lr = lr, contraction = expected_contraction(lr, inner, domain$facts),
+         split = given(split, "split"), output = check_choice(output, "output", c("last", "average", "random")),
          noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration,
          adjacency = if (poisson) "add-remove" else "replace-one")
   )
@@ -194,7 +218,10 @@ asked_batches <- function(problem, n, method, radius, steps, epochs, batch, samp
   if (method == "rsgd" && sampling == "poisson") {
     return(c(list(method = method, chosen = chosen, sampling = sampling), asked_rate(rate, batch)))
   }
-  if (!is.null(rate)) bad_run("`rate` belongs to sampling = \"poisson\", whose neighbours have one record more or less; here they replace a record.")
+  if (!is.null(rate)) {
+    bad_run(paste("`rate` belongs to sampling = \"poisson\", whose neighbours have one record more or less; here they",
+                  "replace a record."))
+  }
   if (method == "rgd") {
     batch <- n
     sampling <- "full"
@@ -207,7 +234,9 @@ asked_batches <- function(problem, n, method, radius, steps, epochs, batch, samp
 }
 
 asked_rate <- function(rate, batch) {
-  if (is.null(rate) || is.null(batch)) bad_run("Poisson sampling needs a public `rate` and `batch`: the number of records isn't public.")
+  if (is.null(rate) || is.null(batch)) {
+    bad_run("Poisson sampling needs a public `rate` and `batch`: the number of records isn't public.")
+  }
   rate <- check_number(rate, "rate", positive = TRUE)
   if (rate > 1) bad_run("`rate` must be at most 1.")
   list(batch = check_number(batch, "batch", positive = TRUE), rate = rate)
@@ -222,8 +251,13 @@ asked_steps <- function(batches, n, steps, epochs, inner) {
     if (method == "rsvrg" && steps %% inner) bad_run("`steps` of \"rsvrg\" must be a multiple of `inner`.")
     return(steps)
   }
-  epochs <- if (is.null(epochs)) c(rgd = 30, rsgd = 1, rsvrg = 2)[[method]] else check_number(epochs, "epochs", positive = TRUE)
-  of_stochastic <- switch(batches$sampling, poisson = 1 / batches$rate, disjoint = n %/% batches$batch, n / batches$batch)
+  epochs <- if (is.null(epochs)) {
+    c(rgd = 30, rsgd = 1, rsvrg = 2)[[method]]
+  } else {
+    check_number(epochs, "epochs", positive = TRUE)
+  }
+  of_stochastic <- switch(batches$sampling, poisson = 1 / batches$rate, disjoint = n %/% batches$batch,
+                          n / batches$batch)
   epoch <- switch(method, rgd = 1, rsvrg = inner, of_stochastic)
   steps <- check_count(max(1, ceiling(epochs * epoch - 1e-9)), "steps", most = 1e8)
   if (method == "rsvrg") inner * max(1, ceiling(epochs)) else steps
@@ -269,16 +303,18 @@ expected_contraction <- function(lr, inner, facts) {
 step_sizes <- function(lr, steps) {
   if (is.function(lr)) {
     both <- length(formals(args(lr))) > 1
-    lr <- tryCatch(vapply(seq_len(steps), function(t) as.double(if (both) lr(t, steps) else lr(t)), 0), error = function(e) NULL)
+    lr <- tryCatch(vapply(seq_len(steps), function(t) as.double(if (both) lr(t, steps) else lr(t)), 0),
+                   error = function(e) NULL)
   }
   if (!is.numeric(lr) || is.object(lr) || !length(lr) %in% c(1, steps) || anyNA(lr) || any(lr <= 0) || any(lr == Inf)) {
-    abort_riemdp("argument", paste("`lr` must be one positive number, one for each step, or a function of the step's number (and of",
+    abort_riemdp("argument", paste("`lr` must be one positive number, one for each step, or a function of the",
+                                   "step's number (and of",
                                    "how many there are)."))
   }
   as.double(lr)
 }
 
-# ---- what a run costs ----------------------------------------------------------------------------------------------------
+# ---- what a run costs ------------------------------------------------------------------------------------------------
 
 # the events of a run with noise multiplier z, and z * split for snapshots
 optimum_event <- function(ask, z, split) {
@@ -296,7 +332,8 @@ optimum_event <- function(ask, z, split) {
     } else {
       total(sampled(z), times = steps)
     },
-    rsvrg = total(event_compose(event_gaussian(z * split), times = steps / ask$inner), event_compose(sampled(z), times = steps))
+    rsvrg = total(event_compose(event_gaussian(z * split), times = steps / ask$inner),
+                  event_compose(sampled(z), times = steps))
   )
 }
 
@@ -344,12 +381,14 @@ snapshot_sensitivity <- function(ask) 2 * ask$clip[1] / ask$n
 steps_epsilon <- function(ask, z, split) {
   accountant <- if (is.null(ask$epsilon)) "auto" else "pld"
   numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, z, ask$delta), digits = 17)
-  remember(paste(c("steps epsilon", accountant, ask$method, ask$sampling, ask$adjacency, numbers), collapse = " "), function() {
+  key <- paste(c("steps epsilon", accountant, ask$method, ask$sampling, ask$adjacency, numbers), collapse = " ")
+  remember(key, function() {
     as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta, accountant))
   })
 }
 
-# The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan where they agree
+# The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan
+# where they agree
 price_steps <- function(ask, steps) {
   z <- steps$sd / step_sensitivity(ask)
   split <- if (ask$inner > 0) steps$snapshot_sd / (z * snapshot_sensitivity(ask)) else steps$split
@@ -379,27 +418,31 @@ plan_optimum <- function(ask) {
     z <- if (!is.null(one)) {
       one / gaussian_mu(ask$epsilon, ask$delta)
     } else {
-      numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, ask$epsilon, ask$delta), digits = 17)
+      numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, ask$epsilon, ask$delta),
+                        digits = 17)
       remember(paste(c("steps", ask$method, ask$sampling, ask$adjacency, numbers), collapse = " "), function() {
-        calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta, function(z) steps_epsilon(ask, z, split))
+        calibrate_steps(function(z) optimum_event(ask, z, split), ask$epsilon, ask$delta,
+                        function(z) steps_epsilon(ask, z, split))
       })
     }
   }
   sd <- c(z * sensitivity, if (ask$inner > 0) z * split * snapshot_sensitivity(ask))
-  if (!all(is.finite(sd) & sd > 1e-300)) abort_riemdp("argument", "`clip`, `batch` and budget make a noise that doesn't fit into doubles.")
+  if (!all(is.finite(sd) & sd > 1e-300)) {
+    abort_riemdp("argument", "`clip`, `batch` and budget make a noise that doesn't fit into doubles.")
+  }
   mu <- gaussian_total(ask, z, split)
   epsilon <- ask$epsilon
   if (is.null(epsilon)) {
     epsilon <- if (!is.null(mu)) gdp_epsilon(mu, ask$delta) else steps_epsilon(ask, z, split)
   }
   list(
-    multiplier = z, split = split, sd = sd[1], snapshot_sd = if (ask$inner > 0) sd[2] else 0, mu = mu, epsilon = epsilon,
-    event = optimum_event(ask, z, split)
+    multiplier = z, split = split, sd = sd[1], snapshot_sd = if (ask$inner > 0) sd[2] else 0, mu = mu,
+    epsilon = epsilon, event = optimum_event(ask, z, split)
   )
 }
 
-# Least multiplier, within 2e-4, whose privacy-loss distribution keeps the budget: a secant from where the Renyi bound starts it, since
-# each of these prices takes a tenth of a second and dp_calibrate() asks for some fifteen.
+# Least multiplier, within 2e-4, whose privacy-loss distribution keeps the budget: a secant from where the Renyi bound
+# starts it, since each of these prices takes a tenth of a second and dp_calibrate() asks for some fifteen.
 calibrate_steps <- function(make, epsilon, delta, price = function(z) as.double(dp_epsilon(make(z), delta, "pld"))) {
   by_bisection <- function(...) as.double(dp_calibrate(make, epsilon, delta))
   excess <- function(x) log(price(exp(x))) - log(epsilon)
@@ -424,17 +467,19 @@ calibrate_steps <- function(make, epsilon, delta, price = function(z) as.double(
   tryCatch(attempt(), riemdp_error = by_bisection)
 }
 
-# Noise multiplier of the snapshots over that of the steps. Near the minimum a step multiplies the iterate's error by 1 - a, a the step
-# size times the curvature: noise that stays for an epoch then weighs 1, fresh noise a/(2 - a). The split minimises that sum of
-# variances at a fixed total of mu^2; what sampled steps add to it is taken from the central limit theorem, which steers this public
-# choice only: the price is exact for any split.
+# Noise multiplier of the snapshots over that of the steps. Near the minimum a step multiplies the iterate's error by
+# 1 - a, a the step size times the curvature: noise that stays for an epoch then weighs 1, fresh noise a/(2 - a). The
+# split minimises that sum of variances at a fixed total of mu^2; what sampled steps add to it is taken from the central
+# limit theorem, which steers this public choice only: the price is exact for any split.
 best_split <- function(ask) {
   if (ask$inner == 0) return(1)
   steps <- as.double(ask$steps) * ask$restarts
   epochs <- steps / ask$inner
   total <- if (is.null(ask$epsilon)) 1 else gaussian_mu(ask$epsilon, ask$delta)^2
   weight <- ask$contraction / (2 - ask$contraction)
-  multipliers <- function(share) c(sqrt(epochs / (share * total)), step_multiplier(ask$share, (1 - share) * total / steps))
+  multipliers <- function(share) {
+    c(sqrt(epochs / (share * total)), step_multiplier(ask$share, (1 - share) * total / steps))
+  }
   error <- function(x) {
     z <- multipliers(stats::plogis(x))
     log((z[1] * ask$clip[1] / ask$n)^2 + weight * (z[2] * ask$clip[2] / ask$batch)^2)
@@ -450,7 +495,8 @@ step_multiplier <- function(q, square) {
   excess <- function(log_x) {
     x <- exp(log_x)
     rest <- 3 * stats::pnorm(-0.5 * x) - 2
-    log_sum <- if (x > 8) x^2 + stats::pnorm(1.5 * x, log.p = TRUE) else log(exp(x^2) * stats::pnorm(1.5 * x) + rest) # without overflow
+    # without overflow
+    log_sum <- if (x > 8) x^2 + stats::pnorm(1.5 * x, log.p = TRUE) else log(exp(x^2) * stats::pnorm(1.5 * x) + rest)
     log(2 * q^2) + log_sum - log(square)
   }
   exp(-stats::uniroot(excess, log(c(1e-4, 20)), tol = 1e-6, extendInt = "upX")$root)
@@ -464,7 +510,8 @@ paper_plan <- function(ask, sensitivity) {
   c1 <- ask$clip[2]
   square <- switch(ask$method, rgd = 2 * c1^2, rsgd = 7 * c1^2, rsvrg = (sqrt(2) * c0 + sqrt(28) * c1)^2)
   sd <- sqrt(ask$steps * ask$restarts * square / a) / ask$n
-  list(multiplier = sd / sensitivity, split = 0, sd = sd, snapshot_sd = 0, mu = NULL, epsilon = ask$epsilon, event = NULL)
+  list(multiplier = sd / sensitivity, split = 0, sd = sd, snapshot_sd = 0, mu = NULL, epsilon = ask$epsilon,
+       event = NULL)
 }
 
 optimum_guarantee <- function(problem, ask, plan) {
@@ -472,13 +519,17 @@ optimum_guarantee <- function(problem, ask, plan) {
   promise_of(
     list(
       epsilon = plan$epsilon, delta = ask$delta, mu = plan$mu,
-      reasons = if (ask$calibration == "paper") "the paper's moment bound of sampled steps is not proven in the range where it is used"
+      reasons = if (ask$calibration == "paper") paste("the paper's moment bound of sampled steps is not proven in the",
+                                                      "range where it is used")
     ),
     c(
       "clip, start, step sizes, batch and the number of steps are public",
-      if (poisson) "the rate is public and doesn't depend on the number of records" else "the number of records is public",
-      if (problem$kind == "callback") paste0("a callback's result for a record depends on that record and the point alone",
-                                              if (isTRUE(problem$batched)) " (tried with made-up records; otherwise trusted)"),
+      if (poisson) "the rate is public and doesn't depend on the number of records" else
+        "the number of records is public",
+      if (problem$kind == "callback") paste0(paste("a callback's result for a record depends on that record and the",
+                                                   "point alone"),
+                                              if (isTRUE(problem$batched)) paste(" (tried with made-up records;",
+                                                                                 "otherwise trusted)")),
       ask$assumptions
     ),
     trusted = problem$manifold, adjacency = ask$adjacency

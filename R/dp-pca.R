@@ -1,16 +1,18 @@
 #' Private principal components
 #'
-#' Releases the leading q-dimensional subspace of the second-moment matrix \eqn{\frac1n\sum z_iz_i^\top} of records with (epsilon,
-#' delta)-differential privacy, by noisy gradient steps on the sphere (q = 1) or the Grassmann manifold, see [dp_optimize()]. Rows are not
-#' centred: subtract a public centre first.
+#' Releases the leading q-dimensional subspace of the second-moment matrix \eqn{\frac1n\sum z_iz_i^\top} of records with
+#' (epsilon, delta)-differential privacy, by noisy gradient steps on the sphere (q = 1) or the Grassmann manifold, see
+#' [dp_optimize()]. Rows are not centred: subtract a public centre first.
 #'
-#' Rows longer than `bound` are shortened to it, one by one; a row with a missing or infinite number counts with gradient 0. A record's
-#' gradient is then no longer than `bound`^2, to which it is clipped. The start is a fixed subspace.
+#' Rows longer than `bound` are shortened to it, one by one; a row with a missing or infinite number counts with
+#' gradient 0. A record's gradient is then no longer than `bound`^2, to which it is clipped. The start is a fixed
+#' subspace.
 #'
-#' The step that suits is about 1/(2 L), L the largest eigenvalue, which is private and anything up to `bound`^2. So step sizes fall
-#' from 8/`bound`^2 (from m/`bound`^2 where there are only m < 8 columns) to 1/(4 `bound`^2) by a constant factor: the early ones suit
-#' data whose variance is spread over many directions, the late ones data with one large eigenvalue, and small last steps let in
-#' less noise. On digits, on flowers and on simulated spectra this came closer than any constant step size.
+#' The step that suits is about 1/(2 L), L the largest eigenvalue, which is private and anything up to `bound`^2. So
+#' step sizes fall from 8/`bound`^2 (from m/`bound`^2 where there are only m < 8 columns) to 1/(4 `bound`^2) by a
+#' constant factor: the early ones suit data whose variance is spread over many directions, the late ones data with one
+#' large eigenvalue, and small last steps let in less noise. On digits, on flowers and on simulated spectra this came
+#' closer than any constant step size.
 #'
 #' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
 #' @param q dimension of the subspace, below the number of columns.
@@ -21,11 +23,11 @@
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
 #' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
-#' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`: a matrix with q orthonormal
-#'   columns that span the subspace. The order and the signs of the columns mean nothing.
+#' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`:
+#'   a matrix with q orthonormal columns that span the subspace. The order and the signs of the columns mean nothing.
 #' @references
-#' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization: fast
-#' sampling and variance reduction. *Transactions on Machine Learning Research*.
+#' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization:
+#' fast sampling and variance reduction. *Transactions on Machine Learning Research*.
 #' <https://openreview.net/forum?id=paguBNtqiO>
 #' @examples
 #' x <- scale(as.matrix(iris[, 1:4]), center = c(6, 3, 4, 1), scale = FALSE) # a public centre
@@ -34,7 +36,8 @@
 dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
                    method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
                    sampling = c("without-replacement", "poisson", "disjoint"), output = c("last", "average", "random"),
-                   noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default", part = NULL) {
+                   noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default",
+                   part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(bound = missing(bound), delta = missing(delta)))
@@ -48,11 +51,14 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   start <- pca_start(d, q)
   if (is.null(clip)) clip <- bound^2
   if (is.null(lr)) lr <- falling_steps(d, bound)
-  if (is.null(steps) && (identical(method, "rgd") || length(method) > 1 || identical(method, "auto")) && is.null(batch)) steps <- 20
+  if (is.null(steps) && (identical(method, "rgd") || length(method) > 1 || identical(method, "auto")) &&
+      is.null(batch)) {
+    steps <- 20
+  }
   problem <- problem_pca(M)
   input <- problem_call(problem, data, private = TRUE, bound)
-  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL, NULL, 1,
-                     output, NULL, NULL, noise_multiplier, calibration)
+  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL,
+                     NULL, NULL, 1, output, NULL, NULL, noise_multiplier, calibration)
   ask$problem <- problem
   if (is_chunks(data)) ask$assumptions <- chunk_assumptions(data)
   r <- release_private(optimum_estimator("dp_pca"), ask, list(input = input), ledger, data_set, part)

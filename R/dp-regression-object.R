@@ -19,7 +19,8 @@ format.riemdp_regression <- function(x, ...) {
             paste(format(x$speed, digits = 4), collapse = ", ")),
     if (is.na(x$expected_error)) "  expected distance to the non-private curve: no model for this method" else
       sprintf("  expected distance to the non-private curve %.4g%s", x$expected_error,
-            if (x$expected_error > x$details$constant) ": NO BETTER than a curve that stays at the public centre" else ""),
+            if (x$expected_error > x$details$constant) ": NO BETTER than a curve that stays at the public centre" else
+              ""),
     if (!is.na(x$expected_error)) model_error_lines("regression"),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   )
@@ -28,7 +29,8 @@ format.riemdp_regression <- function(x, ...) {
 #' @export
 print.riemdp_regression <- function(x, ...) {
   cat(format(x), sep = "\n")
-  cat("foot point at ", paste(x$columns$name, "=", format(x$columns$middle, digits = 4), collapse = ", "), ":\n", sep = "")
+  cat("foot point at ", paste(x$columns$name, "=", format(x$columns$middle, digits = 4), collapse = ", "), ":\n",
+      sep = "")
   print(x$value$p)
   cat("shooting vector", if (nrow(x$columns) > 1) "s" else "", ":\n", sep = "")
   print(x$value$v)
@@ -39,8 +41,9 @@ print.riemdp_regression <- function(x, ...) {
 summary.riemdp_regression <- function(object, ...) {
   g <- object$guarantee
   data.frame(
-    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label, epsilon = g$epsilon,
-    delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency, radius = object$radius,
+    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
+    epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+    radius = object$radius,
     residual_bound = object$residual_bound, expected_error = object$expected_error, covers = COVERS
   )
 }
@@ -51,7 +54,8 @@ explain.riemdp_regression <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(g), "\n\n", sep = "")
   say(regression_mechanisms()[[x$mechanism]]$words(x))
-  say("Predictors are moved into their public ranges, record by record; responses that are missing, no points, or without a logarithm ",
+  say(paste("Predictors are moved into their public ranges, record by record; responses that are missing, no points,",
+            "or without a logarithm "),
       "at the current curve have no pull. Their number is not part of the release.")
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say("Errors and bands: ", sub("^O", "o", error_note("regression")))
@@ -72,20 +76,22 @@ predict.riemdp_regression <- function(object, newdata = NULL, ...) {
 #'
 #' How far the private curve of [dp_regression()] may be from the non-private one, along the predictor, at no budget.
 #'
-#' The law of the released curve depends on the records, so this rests on the public error model of [dp_regression_plan()] and not on a
-#' theorem: where the bounds given were far from the truth it is off. It covers the privacy noise, neither clipping, what moving predictors
-#' into their ranges and shortening residuals does to the curve, nor sampling, how the records differ from their population. Each predictor value has a geodesic radius, `level` quantile of the length of a normal error with the model's spread
-#' of foot point and vectors. In simulations with bounds that fit (the six spaces of `reproduce/geodesic-regression.csv`, n from 20 to
-#' 500, epsilon .5 to 8, 100 releases each) bands of level .95 held .96 to 1 of the non-private curve; with a residual bound three times too
-#' small .52 to .98.
+#' The law of the released curve depends on the records, so this rests on the public error model of
+#' [dp_regression_plan()] and not on a theorem: where the bounds given were far from the truth it is off. It covers the
+#' privacy noise, neither clipping, what moving predictors into their ranges and shortening residuals does to the curve,
+#' nor sampling, how the records differ from their population. Each predictor value has a geodesic radius, `level`
+#' quantile of the length of a normal error with the model's spread of foot point and vectors. In simulations with
+#' bounds that fit (the six spaces of `reproduce/geodesic-regression.csv`, n from 20 to 500, epsilon .5 to 8, 100
+#' releases each) bands of level .95 held .96 to 1 of the non-private curve; with a residual bound three times too small
+#' .52 to .98.
 #'
 #' @param object a release of [dp_regression()].
 #' @param parm not used.
 #' @param level coverage at each point, between 0 and 1.
 #' @param newdata a data frame with predictors, or `NULL` for 51 values along the range of the only predictor.
 #' @param ... not used.
-#' @return A list of class `riemdp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve` (points), `radius`,
-#'   `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not).
+#' @return A list of class `riemdp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve`
+#'   (points), `radius`, `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not).
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
@@ -106,15 +112,15 @@ confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL
     spread <- sqrt(drop(object$spread %*% share) / q)
     structure(list(x = t(x), curve = curve_of_state(object$manifold, object$value, x),
                    radius = spread * sqrt(stats::qchisq(level, q)), level = level, manifold = object$manifold,
-                   basis = "the public error model, which is no theorem", about = error_about("regression"), covers = COVERS,
-                   leaves_out = c("clipping", "sampling")), class = "riemdp_band")
+                   basis = "the public error model, which is no theorem", about = error_about("regression"),
+                   covers = COVERS, leaves_out = c("clipping", "sampling")), class = "riemdp_band")
   })
 }
 
 #' @export
 print.riemdp_band <- function(x, ...) {
-  cat(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g\n  (%s)\n", x$level, length(x$radius), label_manifold(x$manifold),
-              min(x$radius), max(x$radius), x$basis))
+  cat(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g\n  (%s)\n", x$level, length(x$radius),
+              label_manifold(x$manifold), min(x$radius), max(x$radius), x$basis))
   cat(strwrap(error_note("regression"), indent = 2, exdent = 2), sep = "\n")
   invisible(x)
 }

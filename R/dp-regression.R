@@ -1,5 +1,6 @@
-# Private geodesic regression: what is asked for, the plan from public numbers alone, the release and its object. The mechanisms are
-# lists in R/regression-*.R: name, needs_delta, auto (FALSE: only by name), plan(M, ask), release(M, x, y, plan, ask), words(r).
+# Private geodesic regression: what is asked for, the plan from public numbers alone, the release and its object. The
+# mechanisms are lists in R/regression-*.R: name, needs_delta, auto (FALSE: only by name), plan(M, ask), release(M, x,
+# y, plan, ask), words(r).
 
 regression_mechanisms <- function() {
   all <- list(mechanism_newton, mechanism_regression_tangent, mechanism_regression_gradient, mechanism_regression_kng,
@@ -9,87 +10,92 @@ regression_mechanisms <- function() {
 
 #' Private geodesic regression
 #'
-#' Releases a differentially private geodesic \eqn{x \mapsto \exp_p(\sum_j (x_j - a_j) v_j)} through records \eqn{(x_i, y_i)} with
-#' responses on a manifold: a foot point p at the middle \eqn{a} of the predictors' public ranges and a shooting vector
-#' \eqn{v_j} for each predictor.
+#' Releases a differentially private geodesic \eqn{x \mapsto \exp_p(\sum_j (x_j - a_j) v_j)} through records
+#' \eqn{(x_i, y_i)} with responses on a manifold: a foot point p at the middle \eqn{a} of the predictors' public ranges
+#' and a shooting vector \eqn{v_j} for each predictor.
 #'
-#' Everything that steers the fit is public: `center` and `radius` bound the foot point, `speed` the vectors, `x_range` the
-#' predictors, and `residual_bound` says how far responses usually lie from the curve; residuals that are much longer lose their
-#' pull, but no response is refused. None of them may be read off the records; there are no defaults.
+#' Everything that steers the fit is public: `center` and `radius` bound the foot point, `speed` the vectors, `x_range`
+#' the predictors, and `residual_bound` says how far responses usually lie from the curve; residuals that are much
+#' longer lose their pull, but no response is refused. None of them may be read off the records; there are no defaults.
 #'
 #' @section Methods:
-#' * `"newton"`: a few Gauss-Newton steps. Each carries residuals back to the last released foot point and solves a regularised
-#'   linear regression there by objective perturbation, exactly: with probability density, no chain and no rejection. Where the noise
-#'   outweighs the rest (many dimensions, few records, no negative curvature) the last step is one along the sum of clipped gradients,
-#'   with K-norm noise on it. Pure \eqn{\epsilon}-differential privacy on every manifold with exp and log, without conditions on
-#'   curvature.
+#' * `"newton"`: a few Gauss-Newton steps. Each carries residuals back to the last released foot point and solves a
+#'   regularised linear regression there by objective perturbation, exactly: with probability density, no chain and no
+#'   rejection. Where the noise outweighs the rest (many dimensions, few records, no negative curvature) the last step
+#'   is one along the sum of clipped gradients, with K-norm noise on it. Pure \eqn{\epsilon}-differential privacy on
+#'   every manifold with exp and log, without conditions on curvature.
 #' * `"tangent"`: its first step alone, from the centre.
 #' * `"gradient"`: noisy steps along clipped gradients, with Gaussian noise; needs `delta` > 0.
-#' * `"kng"`: the K-norm gradient mechanism for p and v at once, on the public domain: density \eqn{\exp(-N/\sigma)}, N the larger of
-#'   the mean clipped gradients with respect to p and v, each over the largest one record can have. For one predictor on spheres,
-#'   hyperbolic spaces, positive definite matrices (affine-invariant, log-Euclidean), planar shapes, Grassmann manifolds and Euclidean
-#'   space. Drawn exactly by rejection, which can be had only up to \eqn{n\epsilon} of about 42; its error isn't predicted, so it has to
-#'   be asked for. Beyond, `chain =` takes the state after that many steps of a Metropolis chain: the label is `approx-sampler` where the
-#'   chain's distance t from the law is proven to be so small that \eqn{(1 + e^\epsilon)t} is at most `delta`, and `none` elsewhere.
-#'   The proof rests on the chain's uniform moves and asks for more steps than rejection has trials, so that beyond rejection's reach the
-#'   label is `none`: for comparisons. No diagnostics are kept, since they would depend on the records.
+#' * `"kng"`: the K-norm gradient mechanism for p and v at once, on the public domain: density \eqn{\exp(-N/\sigma)}, N
+#'   the larger of the mean clipped gradients with respect to p and v, each over the largest one record can have. For
+#'   one predictor on spheres, hyperbolic spaces, positive definite matrices (affine-invariant, log-Euclidean), planar
+#'   shapes, Grassmann manifolds and Euclidean space. Drawn exactly by rejection, which can be had only up to
+#'   \eqn{n\epsilon} of about 42; its error isn't predicted, so it has to be asked for. Beyond, `chain =` takes the
+#'   state after that many steps of a Metropolis chain: the label is `approx-sampler` where the chain's distance t from
+#'   the law is proven to be so small that \eqn{(1 + e^\epsilon)t} is at most `delta`, and `none` elsewhere. The proof
+#'   rests on the chain's uniform moves and asks for more steps than rejection has trials, so that beyond rejection's
+#'   reach the label is `none`: for comparisons. No diagnostics are kept, since they would depend on the records.
 #' * `"paper"`: the mechanism of Kulkarni and Soto (2025) as published, one draw, **not private** and labelled so; see
 #'   [nonprivate_regression_kng()].
 #' * `"auto"`: of the others the one with the least expected error by a public model, see [dp_regression_plan()].
 #'
-#' With one predictor on a symmetric space (spheres, hyperbolic spaces, positive definite matrices with the affine-invariant or
-#' log-Euclidean metric, Grassmann manifolds, planar shapes, Euclidean space) steps use the Jacobi fields along the released
-#' geodesic. Elsewhere, and with several predictors, they use those of flat space: as private, and the fixed point solves the
-#' estimating equation \eqn{\sum_i \psi(e_i) (1, x_i) = 0} of residuals carried back to p instead of that of least squares. On the sphere
-#' and the hyperbolic plane with two predictors the two fits were \eqn{3 \cdot 10^{-5}}{3e-5} and \eqn{7 \cdot 10^{-5}}{7e-5} apart at
-#' n = 2,000 and noise of .03 and .06, a thirtieth and a twentieth of the private error at epsilon 2. With several predictors curves depend on
-#' where the foot point is: compare with `geodesic_regression(origin = )` at the middle of the ranges.
+#' With one predictor on a symmetric space (spheres, hyperbolic spaces, positive definite matrices with the
+#' affine-invariant or log-Euclidean metric, Grassmann manifolds, planar shapes, Euclidean space) steps use the Jacobi
+#' fields along the released geodesic. Elsewhere, and with several predictors, they use those of flat space: as private,
+#' and the fixed point solves the estimating equation \eqn{\sum_i \psi(e_i) (1, x_i) = 0} of residuals carried back to p
+#' instead of that of least squares. On the sphere and the hyperbolic plane with two predictors the two fits were
+#' \eqn{3 \cdot 10^{-5}}{3e-5} and \eqn{7 \cdot 10^{-5}}{7e-5} apart at n = 2,000 and noise of .03 and .06, a thirtieth
+#' and a twentieth of the private error at epsilon 2. With several predictors curves depend on where the foot point is:
+#' compare with `geodesic_regression(origin = )` at the middle of the ranges.
 #'
 #' @section Records:
-#' A record counts as it is whatever the others are: a predictor outside `x_range` is moved to its end; a response that is missing,
-#' is no point of the manifold, or has no logarithm at the current curve, has no pull. None of this is told. The right side of
-#' the formula may hold only terms that are functions of one row, as in [dp_lm()], and so may the left side: a variable that holds points, `cbind()`
-#' of columns, columns of a matrix (`y[, 1:3]`), numbers taken element by element, and `mf_points()`, `mf_project()` or [rows_to_points()] of these. Where
-#' numbers come from [scale()] the release says so; constants are public, and [guarantee()] names them.
-#' With `invalid = "error"` (for the curator, who may see the records) responses that are no points are reported by number before
-#' anything is drawn; this check is not part of the release.
+#' A record counts as it is whatever the others are: a predictor outside `x_range` is moved to its end; a response that
+#' is missing, is no point of the manifold, or has no logarithm at the current curve, has no pull. None of this is told.
+#' The right side of the formula may hold only terms that are functions of one row, as in [dp_lm()], and so may the left
+#' side: a variable that holds points, `cbind()` of columns, columns of a matrix (`y[, 1:3]`), numbers taken element by
+#' element, and `mf_points()`, `mf_project()` or [rows_to_points()] of these. Where numbers come from [scale()] the
+#' release says so; constants are public, and [guarantee()] names them. With `invalid = "error"` (for the curator, who
+#' may see the records) responses that are no points are reported by number before anything is drawn; this check is not
+#' part of the release.
 #'
 #' @param formula points on the left as in [geodesic_regression()]; predictors on the right.
 #' @param M a manifold.
-#' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"` takes some 10 to 20
-#'   passes over them, `"gradient"` one a step, `"kng"` one for every 32 trials or for each step of its chain.
+#' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"`
+#'   takes some 10 to 20 passes over them, `"gradient"` one a step, `"kng"` one for every 32 trials or for each step of
+#'   its chain.
 #' @param epsilon privacy budget, positive.
-#' @param center,radius the public ball that holds the foot point: one point, and a radius in the units of the metric, below the
-#'   injectivity radius.
-#' @param speed public bound on the length of each shooting vector, in units of the metric for one unit of the predictor: one number, or
-#'   one for each column of the model.
-#' @param residual_bound public guess of the distance from the curve within which about 95 % of the responses lie, in the units of the
-#'   metric. Not needed for privacy; it sets where residuals are clipped.
+#' @param center,radius the public ball that holds the foot point: one point, and a radius in the units of the metric,
+#'   below the injectivity radius.
+#' @param speed public bound on the length of each shooting vector, in units of the metric for one unit of the
+#'   predictor: one number, or one for each column of the model.
+#' @param residual_bound public guess of the distance from the curve within which about 95 % of the responses lie, in
+#'   the units of the metric. Not needed for privacy; it sets where residuals are clipped.
 #' @param x_range public ranges of the predictors: `c(lower, upper)` for a single one, else a list with a name for each
 #'   variable of the right side (two numbers, or the levels of a factor).
 #' @param ... nothing; later arguments must be named.
 #' @param delta from 0 to below 1; needed by `"gradient"`, not used by pure methods.
 #' @param method `"auto"` or one of the methods above.
-#' @param loss of `"kng"`: `"huber"`, quadratic up to `residual_bound`, or `"lad"`, least absolute deviations, whose gradients all have
-#'   length 1 and which doesn't use `residual_bound`. The other methods make their own.
+#' @param loss of `"kng"`: `"huber"`, quadratic up to `residual_bound`, or `"lad"`, least absolute deviations, whose
+#'   gradients all have length 1 and which doesn't use `residual_bound`. The other methods make their own.
 #' @param chain of `"kng"`: `NULL` for exact draws, or the number of steps of a chain.
 #' @param invalid `"error"` or `"ignore"`: what to do with responses that are no points.
 #' @param ledger,data_set,part as in [dp_mean()].
-#' @return An object of class `riemdp_regression` and [riemdp_release]: `value` (`p` and `v`), `manifold`, `mechanism`, `n`, `center`,
-#'   `radius`, `speed`, `residual_bound`, `columns` (name, middle and half width of each predictor), `expected_error` (root mean squared
-#'   distance to the curve without noise over the ranges by the public model, neither clipping nor sampling in it, see
-#'   [confint()][confint.riemdp_regression]; `NA` for `"kng"`), `details` (shares of the steps), `chosen`,
-#'   `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`, `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()`,
-#'   `tidy()` and `glance()` methods, and [dp_uncertainty()]. It holds no record.
+#' @return An object of class `riemdp_regression` and [riemdp_release]: `value` (`p` and `v`), `manifold`, `mechanism`,
+#'   `n`, `center`, `radius`, `speed`, `residual_bound`, `columns` (name, middle and half width of each predictor),
+#'   `expected_error` (root mean squared distance to the curve without noise over the ranges by the public model,
+#'   neither clipping nor sampling in it, see [confint()][confint.riemdp_regression]; `NA` for `"kng"`), `details`
+#'   (shares of the steps), `chosen`, `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`, `plot()`,
+#'   `print()`, `summary()`, [explain()], `nobs()`, `formula()`, `tidy()` and `glance()` methods, and
+#'   [dp_uncertainty()]. It holds no record.
 #' @references
-#' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International Journal of
-#' Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
+#' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International
+#' Journal of Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
 #'
-#' Kifer, D., Smith, A. and Thakurta, A. (2012). Private convex empirical risk minimization and high-dimensional regression.
-#' *Proceedings of the 25th Annual Conference on Learning Theory*, PMLR 23, 25.1-25.40.
+#' Kifer, D., Smith, A. and Thakurta, A. (2012). Private convex empirical risk minimization and high-dimensional
+#' regression. *Proceedings of the 25th Annual Conference on Learning Theory*, PMLR 23, 25.1-25.40.
 #'
-#' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal of
-#' Machine Learning Research* 12, 1069-1109.
+#' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
+#' of Machine Learning Research* 12, 1069-1109.
 #' @seealso [geodesic_regression()], [dp_regression_plan()], [dp_lm()]
 #' @examples
 #' # a noisy geodesic on the sphere; bounds are round numbers that one would know beforehand
@@ -102,8 +108,9 @@ regression_mechanisms <- function() {
 #' r
 #' predict(r, data.frame(x = c(0, 0.5, 1)))
 #' @export
-dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ..., delta = 0,
-                          method = "auto", loss = c("huber", "lad"), chain = NULL, invalid = c("error", "ignore"), ledger = NULL, data_set = "default",
+dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ...,
+                          delta = 0, method = "auto", loss = c("huber", "lad"), chain = NULL,
+                          invalid = c("error", "ignore"), ledger = NULL, data_set = "default",
                           part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
@@ -116,12 +123,14 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   records <- regression_records(formula, M, data, x_range, env)
   spec <- records$spec
   if (chunked) chunked_method(method)
-  ask <- regression_ask(M, records$n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss, chain)
+  ask <- regression_ask(M, records$n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss,
+                        chain)
   ask$manifold <- M
   ask$invalid <- invalid
   ask$spec <- spec
   ask$constants <- records$constants
-  ask$assumptions <- c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants), if (chunked) chunk_assumptions(data))
+  ask$assumptions <- c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
+                       if (chunked) chunk_assumptions(data))
   release_private(curve_estimator, ask, records[c("x", "y")], ledger, data_set, part)
 }
 
@@ -145,9 +154,10 @@ curve_estimator <- list(
   answer = function(out, plan, ask, budget) {
     new_release(
       out, "riemdp_regression",
-      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$radius, speed = ask$speed,
-      residual_bound = ask$residual_bound, columns = strip_columns(ask$spec$columns), terms = ask$spec$formula, constants = ask$constants,
-      bounds = ask$spec$bounds, expected_error = plan$expected_error, spread = plan$spread, details = plan$details, chosen = plan$chosen,
+      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$radius,
+      speed = ask$speed, residual_bound = ask$residual_bound, columns = strip_columns(ask$spec$columns),
+      terms = ask$spec$formula, constants = ask$constants, bounds = ask$spec$bounds,
+      expected_error = plan$expected_error, spread = plan$spread, details = plan$details, chosen = plan$chosen,
       budget = budget, guarantee = plan$guarantee
     )
   }
@@ -159,7 +169,8 @@ strip_columns <- function(columns) {
 }
 
 # What is asked for, checked: public quantities only
-regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method, loss = "huber", chain = NULL) {
+regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method, loss = "huber",
+                           chain = NULL) {
   center <- public_point(M, center)
   radius <- check_number(radius, "radius", positive = TRUE)
   limit <- mf_facts(M)$injectivity_radius
@@ -167,7 +178,8 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
     abort_riemdp("radius", sprintf("`radius` is %.4g, but must be below %.4g, the injectivity radius.", radius, limit))
   }
   k <- length(columns)
-  if (!is.numeric(speed) || is.object(speed) || !length(speed) %in% c(1, k) || !all(is.finite(speed)) || any(speed <= 0)) {
+  if (!is.numeric(speed) || is.object(speed) || !length(speed) %in% c(1, k) || !all(is.finite(speed)) ||
+      any(speed <= 0)) {
     abort_riemdp("argument", "`speed` must be one positive number, or one for each column of the model.")
   }
   method <- check_choice(method, "method", c("auto", names(regression_mechanisms())))
@@ -181,7 +193,9 @@ regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound,
   reach <- vapply(columns, `[[`, 0, "half")
   sizes <- c(residual_bound, radius, speed, reach, speed * reach)
   if (any(sizes < 1e-60 | sizes > 1e60)) {
-    abort_riemdp("unsupported", "bounds, and `speed` times half of `x_range`, must be between 1e-60 and 1e60: squares must fit into doubles.")
+    abort_riemdp("unsupported",
+                 paste("bounds, and `speed` times half of `x_range`, must be between 1e-60 and 1e60: squares must fit",
+                       "into doubles."))
   }
   list(
     n = n, q = mf_facts(M)$dimension, k = k, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
@@ -197,7 +211,8 @@ automatic_regressions <- function() {
 
 plan_regression <- function(M, ask) {
   names <- if (ask$method == "auto") {
-    Filter(function(name) ask$delta > 0 || !isTRUE(regression_mechanisms()[[name]]$needs_delta), automatic_regressions())
+    Filter(function(name) ask$delta > 0 || !isTRUE(regression_mechanisms()[[name]]$needs_delta),
+           automatic_regressions())
   } else ask$method
   plans <- list()
   for (name in names) {
@@ -234,22 +249,23 @@ plan_regression_one <- function(M, ask, name) {
 #' @inheritParams dp_regression
 #' @param n number of records; several for a table over n.
 #' @param x_half half the width of each predictor's public range.
-#' @return A data frame of class `riemdp_regression_plan` with a row for each n, epsilon and method: `n`, `nominal_epsilon` (what is asked
-#'   for), `method`, `label` (see [guarantee()]), `steps` (their number), `expected_error` (root mean squared distance of the private from the non-private curve, by the model) and
-#'   `constant` (that of the best guess without data: a curve that stays at the centre, if half the bounds are used up). `plot()`
-#'   draws the errors.
-#' @details The model: predictors uniform on their range, residuals normal and 95 % of them within `residual_bound`, foot
-#'   point and vectors at half their bounds. In simulations on six spaces with bounds that fit, means of 100 releases were .56 to .81 times
-#'   the predicted ones (`reproduce/geodesic-regression.csv`), up to 1.13 times where the speed was near its bound at n = 20, and
-#'   up to 2 times where the residual bound was three times too small.
+#' @return A data frame of class `riemdp_regression_plan` with a row for each n, epsilon and method: `n`,
+#'   `nominal_epsilon` (what is asked for), `method`, `label` (see [guarantee()]), `steps` (their number),
+#'   `expected_error` (root mean squared distance of the private from the non-private curve, by the model) and
+#'   `constant` (that of the best guess without data: a curve that stays at the centre, if half the bounds are used up).
+#'   `plot()` draws the errors.
+#' @details The model: predictors uniform on their range, residuals normal and 95 % of them within `residual_bound`,
+#'   foot point and vectors at half their bounds. In simulations on six spaces with bounds that fit, means of 100
+#'   releases were .56 to .81 times the predicted ones (`reproduce/geodesic-regression.csv`), up to 1.13 times where the
+#'   speed was near its bound at n = 20, and up to 2 times where the residual bound was three times too small.
 #' @examples
 #' dp_regression_plan(sphere(2), n = c(20, 100, 500), epsilon = 2, center = c(0, 0, 1),
 #'                    radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_half = 0.5)
 #' @export
 dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0) {
   check_manifold(M)
-  check_given(c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius), speed = missing(speed),
-                residual_bound = missing(residual_bound), x_half = missing(x_half)))
+  check_given(c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
+                speed = missing(speed), residual_bound = missing(residual_bound), x_half = missing(x_half)))
   if (!is.numeric(x_half) || is.object(x_half) || !length(x_half) || !all(is.finite(x_half)) || any(x_half <= 0)) {
     abort_riemdp("argument", "`x_half` must be positive numbers, one for each predictor.")
   }
@@ -259,11 +275,14 @@ dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bo
   columns <- lapply(x_half, function(h) list(name = "x", middle = 0, half = h))
   rows <- list()
   for (e in epsilon) for (m in n) {
-    ask <- regression_ask(M, check_count(m, "n", most = 1e12), e, center, radius, speed, residual_bound, columns, delta, "auto")
+    ask <- regression_ask(M, check_count(m, "n", most = 1e12), e, center, radius, speed, residual_bound, columns, delta,
+                          "auto")
     rows <- c(rows, lapply(automatic_regressions(), regression_plan_row, M = M, ask = ask))
   }
   out <- do.call(rbind, rows)
-  if (is.null(out)) abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
+  if (is.null(out)) {
+    abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
+  }
   structure(out, class = c("riemdp_regression_plan", "data.frame"))
 }
 
@@ -272,7 +291,8 @@ regression_plan_row <- function(name, M, ask) {
   if (isTRUE(regression_mechanisms()[[name]]$needs_delta) && ask$delta == 0) return(NULL)
   plan <- plan_regression_one(M, ask, name)
   if (is.null(plan)) return(NULL)
-  data.frame(n = ask$n, nominal_epsilon = ask$epsilon, method = name, label = plan$guarantee$label, steps = length(plan$details$shares),
+  data.frame(n = ask$n, nominal_epsilon = ask$epsilon, method = name, label = plan$guarantee$label,
+             steps = length(plan$details$shares),
              expected_error = plan$expected_error, constant = plan$details$constant)
 }
 
@@ -292,14 +312,15 @@ plot.riemdp_regression_plan <- function(x, ...) {
   for (e in unique(x$nominal_epsilon)) for (m in unique(x$method)) {
     part <- x[x$nominal_epsilon == e & x$method == m, ]
     part <- part[order(part$n), ]
-    graphics::lines(part$n, part$expected_error, type = "b", pch = 19, col = colours[[m]], lty = match(e, unique(x$nominal_epsilon)))
+    graphics::lines(part$n, part$expected_error, type = "b", pch = 19, col = colours[[m]],
+                    lty = match(e, unique(x$nominal_epsilon)))
   }
   graphics::abline(h = x$constant[1], lty = 3, col = "grey50")
   graphics::legend("bottomleft", names(colours), col = colours, lty = 1, pch = 19, bty = "n")
   invisible(x)
 }
 
-# ---- methods -------------------------------------------------------------------------------------------------------------------
+# ---- methods ---------------------------------------------------------------------------------------------------------
 
 #' @importFrom stats coef
 #' @export
@@ -352,7 +373,8 @@ PRIVATE_CURVE_KERNELS <- list(
   regression_perturbed = function(q, x) {
     d <- chunk_private(q, x)
     records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
-    .Call(riemdp_chunk_perturbed, records$features, limited_responses(records$responses, q$most), q$b, q$loss, q$hessian)
+    .Call(riemdp_chunk_perturbed, records$features, limited_responses(records$responses, q$most), q$b, q$loss,
+          q$hessian)
   },
   regression_pull = function(q, x) {
     d <- chunk_private(q, x)

@@ -1,8 +1,17 @@
 # What a release promises. The label is decided here and nowhere else.
 
-new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjacency = "replace-one", assumptions = NULL,
+new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjacency = "replace-one",
+                          assumptions = NULL,
                           mu = NULL, mu_slack = 0) {
-  label <- if (length(reasons)) "none" else if (sampler == "chain") "approx-sampler" else if (delta > 0) "approx" else "pure"
+  label <- if (length(reasons)) {
+    "none"
+  } else if (sampler == "chain") {
+    "approx-sampler"
+  } else if (delta > 0) {
+    "approx"
+  } else {
+    "pure"
+  }
   structure(list(
     label = label,
     epsilon = if (label == "none") Inf else epsilon,
@@ -22,8 +31,9 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 
 SIMULATED <- "seeded simulation: the noise can be drawn again"
 
-# What a plan shows and a release carries: what the mechanism states of itself (`g`: epsilon, delta; reasons, sampler, rng, mu, mu_slack and
-# assumptions where they are not the usual ones), and what the circumstances add. `trusted`: the manifold whose bounds the proof takes.
+# What a plan shows and a release carries: what the mechanism states of itself (`g`: epsilon, delta; reasons, sampler,
+# rng, mu, mu_slack and assumptions where they are not the usual ones), and what the circumstances add. `trusted`: the
+# manifold whose bounds the proof takes.
 promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued", adjacency = "replace-one") {
   simulated <- in_simulation()
   new_guarantee(
@@ -33,7 +43,8 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
       if (simulated) SIMULATED,
       if (inherits(trusted, "riemdp_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
     ),
-    sampler = g$sampler %||% "exact", rng = if (simulated) "simulation" else g$rng %||% "operating system", numerics = numerics,
+    sampler = g$sampler %||% "exact", rng = if (simulated) "simulation" else g$rng %||% "operating system",
+    numerics = numerics,
     adjacency = adjacency, assumptions = c(assumptions, g$assumptions), mu = g$mu, mu_slack = g$mu_slack %||% 0
   )
 }
@@ -42,18 +53,18 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
 #'
 #' @param r a private release, e.g. of [dp_mean()].
 #' @return A list of class `riemdp_guarantee`:
-#' * `label`: `"pure"` (\eqn{\epsilon}-differential privacy: exact sampler, proven sensitivity, public bounds), `"approx"`
-#'   (\eqn{(\epsilon, \delta)}), `"approx-sampler"` (the same, of a Markov chain whose proven distance from its law is part of delta) or
-#'   `"none"` (no guarantee);
+#' * `label`: `"pure"` (\eqn{\epsilon}-differential privacy: exact sampler, proven sensitivity, public bounds),
+#'   `"approx"` (\eqn{(\epsilon, \delta)}), `"approx-sampler"` (the same, of a Markov chain whose proven distance from
+#'   its law is part of delta) or `"none"` (no guarantee);
 #' * `epsilon`, `delta`: what holds; `Inf` and 1 for `"none"`, so that no script trusts it;
 #' * `nominal_epsilon`, `nominal_delta`: what was asked for;
-#' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`), up to
-#'   `mu_slack` in delta;
+#' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`),
+#'   up to `mu_slack` in delta;
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
 #' * `reason`: for `"none"`, why; `NA` otherwise;
 #' * `assumptions`: what the proof rests on beyond the public bounds;
-#' * `sampler` (`"exact"` or `"chain"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20 under a key that it gives each
-#'   call; or `"simulation"`), `numerics` (`"real-valued"`: the proof is about real
+#' * `sampler` (`"exact"` or `"chain"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20
+#'   under a key that it gives each call; or `"simulation"`), `numerics` (`"real-valued"`: the proof is about real
 #'   numbers, the computation uses doubles; `"lattice"`: it is about what the computer does).
 #' @examples
 #' r <- dp_mean(wishart_spd[, , 1:200], spd(2), epsilon = 1, center = diag(2), radius = 1.5)
@@ -77,8 +88,10 @@ format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
   model <- if (x$numerics == "real-valued") ", real-number model" else ""
   switch(x$label,
     pure = sprintf("%s-DP, %s = %s (exact sampler%s)", e, e, format(x$epsilon), model),
-    approx = , `approx-sampler` = sprintf("(%s, %s)-DP, %s = %s, %s = %s%s", e, d, e, format(x$epsilon), d, format(x$delta),
-                     if (x$label == "approx-sampler") " (Markov chain, its distance from the law in the delta; real-number model)" else
+    approx = , `approx-sampler` = sprintf("(%s, %s)-DP, %s = %s, %s = %s%s", e, d, e, format(x$epsilon), d,
+                                          format(x$delta),
+                     if (x$label == "approx-sampler") paste(" (Markov chain, its distance from the law in the delta;",
+                                                            "real-number model)") else
                        if (nzchar(model)) " (real-number model)" else ""),
     none = sprintf("NOT PRIVATE (%s)", x$reason)
   )
@@ -100,19 +113,20 @@ print.riemdp_guarantee <- function(x, ...) {
 
 #' Summary and picture of a guarantee
 #'
-#' `plot()` draws the trade-off curve: the smallest type II error of any test that tells neighbouring data sets apart, against its
-#' type I error (Wasserman and Zhou 2010; Dong, Roth and Su 2022). The diagonal is perfect privacy, the axes are none.
+#' `plot()` draws the trade-off curve: the smallest type II error of any test that tells neighbouring data sets apart,
+#' against its type I error (Wasserman and Zhou 2010; Dong, Roth and Su 2022). The diagonal is perfect privacy, the axes
+#' are none.
 #'
 #' @param x,object a guarantee.
 #' @param main title.
 #' @param ... further arguments of [graphics::plot.default()].
 #' @return `summary()`: a data frame with one row. `plot()`: the guarantee, invisibly.
 #' @references
-#' Wasserman, L. and Zhou, S. (2010). A statistical framework for differential privacy. *Journal of the American Statistical
-#' Association* 105, 375-389. \doi{10.1198/jasa.2009.tm08651}
+#' Wasserman, L. and Zhou, S. (2010). A statistical framework for differential privacy. *Journal of the American
+#' Statistical Association* 105, 375-389. \doi{10.1198/jasa.2009.tm08651}
 #'
-#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B* 84, 3-37.
-#' \doi{10.1111/rssb.12454}
+#' Dong, J., Roth, A. and Su, W. J. (2022). Gaussian differential privacy. *Journal of the Royal Statistical Society B*
+#' 84, 3-37. \doi{10.1111/rssb.12454}
 #' @examples
 #' g <- guarantee(dp_mean(c(1.2, 0.7, 3.1), euclidean(1), epsilon = 1, center = 0, radius = 5))
 #' summary(g)
@@ -123,8 +137,8 @@ NULL
 #' @rdname plot.riemdp_guarantee
 #' @export
 summary.riemdp_guarantee <- function(object, ...) {
-  as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "mu", "adjacency", "sampler",
-                                  "rng", "numerics", "reason")])
+  as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "mu", "adjacency",
+                                  "sampler", "rng", "numerics", "reason")])
 }
 
 new_release <- function(value, kind, ..., guarantee) {

@@ -1,26 +1,37 @@
-# From a formula and public bounds to features in [-1, 1] and responses on public scales. Every term is a function of one row at a time (see
-# R/formula.R), so that a record is a row, and no message shows a number of a record.
+# From a formula and public bounds to features in [-1, 1] and responses on public scales. Every term is a function of
+# one row at a time (see R/formula.R), so that a record is a row, and no message shows a number of a record.
 
-# Public structure of a model: no environment, no data. `names` are those that `.` stands for; `points`: the left side gives points, and is
-# looked at elsewhere.
+# Public structure of a model: no environment, no data. `names` are those that `.` stands for; `points`: the left side
+# gives points, and is looked at elsewhere.
 linear_terms <- function(formula, names = NULL, points = FALSE) {
   if (!inherits(formula, "formula") || length(formula) != 3) {
-    abort_riemdp("argument", if (points) "`formula` must have points on its left side and predictors on its right: y ~ x." else
+    abort_riemdp("argument",
+                 if (points) "`formula` must have points on its left side and predictors on its right: y ~ x." else
       "`formula` must be two-sided, e.g. y ~ x or cbind(y1, y2) ~ x1 + x2.")
   }
   if (is.list(names)) names <- names(names)
-  empty <- if (length(names)) as.data.frame(lapply(stats::setNames(nm = unique(names)), function(name) logical()), optional = TRUE)
+  empty <- if (length(names)) {
+    as.data.frame(lapply(stats::setNames(nm = unique(names)), function(name) logical()), optional = TRUE)
+  }
   tt <- tryCatch(stats::terms(formula, data = empty), error = function(e) {
     abort_riemdp("argument", "`formula` could not be read.")
   })
-  if (attr(tt, "intercept") != 1) abort_riemdp("unsupported", "a private fit needs the intercept: leave `- 1` and `+ 0` out.")
-  if (!is.null(attr(tt, "offset"))) abort_riemdp("unsupported", "offsets are not supported: subtract a public one from the response.")
+  if (attr(tt, "intercept") != 1) {
+    abort_riemdp("unsupported", "a private fit needs the intercept: leave `- 1` and `+ 0` out.")
+  }
+  if (!is.null(attr(tt, "offset"))) {
+    abort_riemdp("unsupported", "offsets are not supported: subtract a public one from the response.")
+  }
   variables <- as.list(attr(tt, "variables"))[-1]
   names(variables) <- vapply(variables, function(v) paste(deparse(v, 500L), collapse = " "), "")
   responses <- list()
   if (!points) {
     response <- variables[[1]]
-    responses <- if (is.call(response) && identical(response[[1]], quote(cbind))) as.list(response)[-1] else list(response)
+    responses <- if (is.call(response) && identical(response[[1]], quote(cbind))) {
+      as.list(response)[-1]
+    } else {
+      list(response)
+    }
     labels <- vapply(responses, function(v) paste(deparse(v, 500L), collapse = " "), "")
     if (!is.null(names(responses))) labels <- ifelse(nzchar(names(responses)), names(responses), labels)
     names(responses) <- labels
@@ -36,8 +47,8 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
       abort_riemdp("unsupported", "an interaction needs its main effects in the formula, as in a * b.")
     }
   }
-  list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = variables[-1], parts = parts,
-       labels = attr(tt, "term.labels"))
+  list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = variables[-1],
+       parts = parts, labels = attr(tt, "term.labels"))
 }
 
 # a formula keeps the environment in which it was written, and with it whatever lies there
@@ -46,7 +57,8 @@ strip_environment <- function(formula) {
   formula
 }
 
-# `bounds` checked: list(x = per predictor variable list(range) or list(levels), y = per response c(center, scale, limit))
+# `bounds` checked: list(x = per predictor variable list(range) or list(levels), y = per response c(center, scale,
+# limit))
 linear_bounds <- function(spec, bounds, what = "bounds") {
   check_bound_names(spec, bounds, what)
   x <- lapply(stats::setNames(nm = names(spec$predictors)), function(name) predictor_bounds(bounds[[name]], name))
@@ -58,18 +70,24 @@ linear_bounds <- function(spec, bounds, what = "bounds") {
 # each variable of the formula has bounds, and nothing else
 check_bound_names <- function(spec, bounds, what) {
   if (!is.list(bounds) || is.object(bounds) || is.null(names(bounds)) || anyDuplicated(names(bounds))) {
-    abort_riemdp("argument", paste0("`", what, "` must be a list with a name for each variable: c(lower, upper) or the levels of a predictor",
-                                     if (length(spec$responses)) ", c(center = , scale = ) or c(lower, upper) of a response", "."))
+    abort_riemdp("argument", paste0("`", what,
+                                    paste("` must be a list with a name for each variable: c(lower, upper) or the",
+                                          "levels of a predictor"),
+                                     if (length(spec$responses)) paste(", c(center = , scale = ) or c(lower, upper) of",
+                                                                       "a response"), "."))
   }
   known <- c(names(spec$predictors), names(spec$responses))
   extra <- setdiff(names(bounds), known)
   if (length(extra)) {
-    abort_riemdp("argument", sprintf("`%s` names `%s`, which is no variable of the formula (those are %s).", what, extra[1],
-                                     paste0("`", known, "`", collapse = ", ")))
+    abort_riemdp("argument",
+                 sprintf("`%s` names `%s`, which is no variable of the formula (those are %s).", what, extra[1],
+                         paste0("`", known, "`", collapse = ", ")))
   }
   lacking <- setdiff(known, names(bounds))
   if (length(lacking)) {
-    abort_riemdp("argument", sprintf("`%s` lacks `%s`: the range of every variable is public and has no default.", what, lacking[1]))
+    abort_riemdp("argument",
+                 sprintf("`%s` lacks `%s`: the range of every variable is public and has no default.", what,
+                         lacking[1]))
   }
 }
 
@@ -83,14 +101,16 @@ is_levels <- function(b) is.character(b) && is_plain(b) && length(b) >= 2 && !an
 
 is_center_scale <- function(b) {
   at <- names(b)
-  is.numeric(b) && is_plain(b) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) && !anyDuplicated(at) &&
+  is.numeric(b) && is_plain(b) && all(c("center", "scale") %in% at) && all(at %in% c("center", "scale", "limit")) &&
+    !anyDuplicated(at) &&
     all(is.finite(b)) && b[["scale"]] > 0
 }
 
 predictor_bounds <- function(b, name) {
   if (is_levels(b)) return(list(levels = utf8_text(b)))
   if (is_range(b)) return(list(range = as.double(b)))
-  abort_riemdp("argument", sprintf("the bounds of `%s` must be two finite numbers, the smaller first, or at least two levels.", name))
+  abort_riemdp("argument", sprintf(paste("the bounds of `%s` must be two finite numbers, the smaller first, or at",
+                                         "least two levels."), name))
 }
 
 # center, scale, limit
@@ -102,10 +122,12 @@ response_bounds <- function(b, name) {
     return(c(mean(b), diff(b) / 6, diff(b) / 2))
   }
   abort_riemdp("argument", sprintf(
-    "the bounds of response `%s` must be c(center = , scale = ), with `limit` if wanted, or two numbers, the smaller first.", name))
+    paste("the bounds of response `%s` must be c(center = , scale = ), with `limit` if wanted, or two numbers, the",
+          "smaller first."), name))
 }
 
-# What each predictor is asked for: numbers where it has a range, text where it has levels. A term that is text by the formula has no range.
+# What each predictor is asked for: numbers where it has a range, text where it has levels. A term that is text by the
+# formula has no range.
 predictor_types <- function(spec, bounds, what = "bounds") {
   ranged <- vapply(bounds$x, function(b) is.null(b$levels), NA)
   for (name in names(spec$predictors)[ranged]) {
@@ -119,7 +141,10 @@ predictor_types <- function(spec, bounds, what = "bounds") {
 # Bounds that are taken from the records: such a release is labelled none
 sample_bounds <- function(spec, values) {
   x <- lapply(values$x, function(v) {
-    if (!is.numeric(v)) return(list(levels = unique(c(sort(unique(as.character(v))), "(none)"))[1:max(2, length(unique(v[!is.na(v)])))]))
+    if (!is.numeric(v)) {
+      seen <- unique(c(sort(unique(as.character(v))), "(none)"))
+      return(list(levels = seen[seq_len(max(2, length(unique(v[!is.na(v)]))))]))
+    }
     v <- v[is.finite(v)]
     range <- if (length(v)) range(v) else c(0, 1)
     list(range = if (range[1] < range[2]) range else range[1] + c(-1, 1))
@@ -147,8 +172,8 @@ linear_columns <- function(spec, bounds) {
       k <- arrayInd(choice, lengths(sets))
       picked <- Map(function(set, i) set[[i]], sets, k)
       range <- Reduce(function(a, b) range(outer(a, b)), lapply(picked, `[[`, "range"))
-      out[[length(out) + 1]] <- list(name = paste(vapply(picked, `[[`, "", "name"), collapse = ":"), of = picked, middle = mean(range),
-                                     half = diff(range) / 2)
+      out[[length(out) + 1]] <- list(name = paste(vapply(picked, `[[`, "", "name"), collapse = ":"), of = picked,
+                                     middle = mean(range), half = diff(range) / 2)
     }
   }
   for (column in out) {
@@ -182,7 +207,8 @@ column_values <- function(columns, bounds, values, clip = TRUE, n = length(value
   matrix(out, n, length(columns), dimnames = list(NULL, vapply(columns, `[[`, "", "name")))
 }
 
-# Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of columns.
+# Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of
+# columns.
 linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character()) {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
   all <- c(spec$responses, spec$predictors)
@@ -190,7 +216,8 @@ linear_values <- function(spec, data, env, wants = rep("", length(spec$predictor
   if (rows$n < 1) abort_riemdp("shape", "there must be at least one record.")
   values <- row_values(all, c(rep("number", length(spec$responses)), wants), rows, declared)
   left <- seq_along(spec$responses)
-  list(x = values[length(left) + seq_along(spec$predictors)], y = lapply(values[left], as.double), n = rows$n, scaled = rows$scaled, constants = rows$constants)
+  list(x = values[length(left) + seq_along(spec$predictors)], y = lapply(values[left], as.double), n = rows$n,
+       scaled = rows$scaled, constants = rows$constants)
 }
 
 # predictors in new data, with the constants of the fit
@@ -201,7 +228,8 @@ new_values <- function(spec, bounds, newdata, n) {
 
 constant_scope <- function(constants) list2env(as.list(constants), parent = emptyenv())
 
-# Features (d + 1) x n and responses q x n on public scales, a total function of each row: what is missing anywhere is 0 everywhere
+# Features (d + 1) x n and responses q x n on public scales, a total function of each row: what is missing anywhere is 0
+# everywhere
 linear_records <- function(columns, bounds, values, clip = TRUE, reach = Inf) {
   n <- values$n
   middle <- vapply(columns, `[[`, 0, "middle")
@@ -227,8 +255,8 @@ linear_records <- function(columns, bounds, values, clip = TRUE, reach = Inf) {
   list(x = x, y = y)
 }
 
-# coefficients on public scales (q x (d + 1)) to those of the variables as given ((d + 1) x q), and the map that does it:
-# a matrix, the same for all responses up to their scale
+# coefficients on public scales (q x (d + 1)) to those of the variables as given ((d + 1) x q), and the map that does
+# it: a matrix, the same for all responses up to their scale
 back_transform <- function(columns) {
   d <- length(columns)
   a <- diag(1, d + 1)

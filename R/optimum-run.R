@@ -10,11 +10,12 @@ steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
 continue_run <- function(run, input, until) {
   ask <- run$ask
   # (a Poisson batch has no size: `batch` is its divisor only)
-  numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps, if (ask$sampling == "poisson") 1 else ask$batch, ask$rate, ask$batch, ask$clip[2],
+  numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps,
+               if (ask$sampling == "poisson") 1 else ask$batch, ask$rate, ask$batch, ask$clip[2],
                run$plan$sd, ask$inner, ask$clip[1], run$plan$snapshot_sd, ask$calibration == "paper", ask$restarts,
                if (is.null(ask$radius)) 0 else ask$radius, until)
-  out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun, input$n, ask$start,
-               ask$center, as.double(numbers), ask$lr, run$state, in_simulation())
+  out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun,
+               input$n, ask$start, ask$center, as.double(numbers), ask$lr, run$state, in_simulation())
   trace <- as.data.frame(out$trace)
   names(trace) <- c("step", "lr", "gradient_norm")
   run$trace <- rbind(run$trace, trace[!is.na(trace$step), ])
@@ -30,10 +31,11 @@ release_optimum <- function(run) {
   plan <- run$plan
   new_release(
     run$value, "riemdp_optimize",
-    manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, steps = ask$steps * ask$restarts,
-    batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts, clip = ask$clip, noise_multiplier = plan$multiplier,
-    split = if (ask$inner > 0) plan$split, sd = plan$sd, snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event,
-    output = ask$output, center = ask$center, radius = ask$radius, trace = run$trace, calibration = ask$calibration,
+    manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n,
+    steps = ask$steps * ask$restarts, batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts,
+    clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split, sd = plan$sd,
+    snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event, output = ask$output, center = ask$center,
+    radius = ask$radius, trace = run$trace, calibration = ask$calibration,
     chosen = ask$chosen, budget = run$budget, guarantee = run$guarantee
   )
 }

@@ -1,4 +1,5 @@
-# A curve on its way to a release: its point and velocity in coordinates, what records say of it, the steps that move it.
+# A curve on its way to a release: its point and velocity in coordinates, what records say of it, the steps that move
+# it.
 
 # pieces in which residuals are carried back: short against the injectivity radius where that is known
 regression_legs <- function(M, ask) {
@@ -17,10 +18,12 @@ exp_reached <- function(M, p, a) {
   p
 }
 
-# coordinates of vectors (q x k) carried from p to r: parallel transport, or the frames' own correspondence where there is none
+# coordinates of vectors (q x k) carried from p to r: parallel transport, or the frames' own correspondence where there
+# is none
 carry_coords <- function(M, p, r, a) {
   apply(a, 2, function(one) {
-    moved <- tryCatch(drop(mf_coords(M, r, mf_transport(M, p, r, mf_from_coords(M, p, one)))), riemdp_error = function(e) one)
+    moved <- tryCatch(drop(mf_coords(M, r, mf_transport(M, p, r, mf_from_coords(M, p, one)))),
+                      riemdp_error = function(e) one)
     if (all(is.finite(moved))) moved else one
   })
 }
@@ -36,8 +39,8 @@ regression_move <- function(M, state, dp, dv, ask) {
   list(p = inside, v = v)
 }
 
-# The records as a step sees them: list(frame, lambda, features: q x (1 + k) x n, responses: q x n). Each record's columns depend on it and
-# on the state alone.
+# The records as a step sees them: list(frame, lambda, features: q x (1 + k) x n, responses: q x n). Each record's
+# columns depend on it and on the state alone.
 step_records <- function(M, state, x, y, ask) {
   v <- tangent_vectors(M, state$p, state$v)
   frame <- .Call(riemdp_gauss_newton_frame, M, state$p, v)
@@ -48,7 +51,8 @@ step_records <- function(M, state, x, y, ask) {
 # What regression_steps() sees of the records: sums over them. The frame is made here, once, and sent.
 chunk_steps <- function(y, state, ask, frame) {
   ask_all <- function(kernel, ...) {
-    request <- regression_request(y, kernel, state = state, frame = frame, ask = ask[c("speed", "reach", "q", "k")], ...)
+    request <- regression_request(y, kernel, state = state, frame = frame, ask = ask[c("speed", "reach", "q", "k")],
+                                  ...)
     exact_total(chunk_ask(y$data, request, private = TRUE))
   }
   list(
@@ -63,12 +67,13 @@ chunk_steps <- function(y, state, ask, frame) {
 }
 
 features_at <- function(M, state, frame, x, y, ask) {
-  data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, tangent_vectors(M, state$p, state$v), x, y, frame[[1]], frame[[2]],
-                ask$reach, regression_legs(M, ask))
+  data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, tangent_vectors(M, state$p, state$v), x, y,
+                frame[[1]], frame[[2]], ask$reach, regression_legs(M, ask))
   list(frame = frame[[1]], lambda = frame[[2]], features = data[[1]], responses = data[[2]])
 }
 
-# From the centre through the steps of a plan. `increment(records, step)` releases coordinates in the records' frame: dp, then reach times dv
+# From the centre through the steps of a plan. `increment(records, step)` releases coordinates in the records' frame:
+# dp, then reach times dv
 regression_steps <- function(M, x, y, steps, ask, increment) {
   state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
   for (step in steps) {

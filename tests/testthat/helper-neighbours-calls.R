@@ -147,7 +147,8 @@ neighbour_calls <- function() {
                                              ledger = budget), case$args))
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
-                 noisy = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))",
+                 noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
+                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",

@@ -73,7 +73,7 @@ test_that("ticks of private calls don't tell neighbours apart", {
     delta <- if (method == "adassp") 1e-6 else 0
     compare(paste("dp_lm", method), function(d) dp_lm(y ~ x, d, 1, delta, bounds, method = method), frame, other)
   }
-  compare("dp_lm kng", function(d) dp_lm(y ~ x, d, 1, bounds = bounds, method = "kng"), frame[1:50, ], other[1:50, ], memory)
+  compare("dp_lm kng", function(d) dp_lm(y ~ x, d, 0.6, bounds = bounds, method = "kng"), frame[1:50, ], other[1:50, ], memory)
   bounded <- function(d, method, n = 0, ...) {
     dp_regression(y ~ x, M, d, epsilon = if (method == "kng") 0.5 else 1, center = c(0, 0, 1), radius = 0.5, speed = 1,
                   residual_bound = 0.2, x_range = c(-1, 1), method = method, invalid = "ignore", ...)
