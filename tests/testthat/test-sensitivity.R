@@ -95,10 +95,10 @@ test_that("a solver's error counts for both neighbours, over the least curvature
     expect_equal(riemdp:::solver_error(ball, 1e-10, TRUE) / (plain * rho / sin(rho)), 1, tolerance = 1e-9)
   }
   expect_equal(riemdp:::solver_error(list(radius = 3, k_max = 0), 1e-10, TRUE) / 2e-10, 1, tolerance = 1e-9)
-  # and a plan on a space where it is what counts pays for it
-  W <- diag(41)[, 1:2]
-  r <- dp_mean(array(W, c(41, 2, 20)), stiefel(41, 2), 1, W, 0.1, mechanism = "wrapped")
-  ball <- riemdp:::check_radius(stiefel(41, 2), 0.1, W)
+  # and a plan on a space where it is what counts, a user's, pays for it
+  M <- custom_sphere(2)
+  r <- dp_mean(matrix(c(0, 0, 1), 20, 3, byrow = TRUE), M, 1, c(0, 0, 1), 0.1, mechanism = "wrapped")
+  ball <- riemdp:::check_radius(M, 0.1, c(0, 0, 1))
   expect_equal(r$solver_error / riemdp:::solver_error(ball, riemdp:::SOLVER_TOLERANCE, TRUE), 1, tolerance = 1e-9)
   expect_equal(r$scale, r$sensitivity + r$solver_error, tolerance = 1e-9)
 })
