@@ -143,7 +143,7 @@ release_scale <- function(x, y, b, epsilon, fraction) {
   }
   score <- scale_scores(within$count, fraction * within$n) + 2 * SCALE_WEIGHT / epsilon
   SCALE_GRID[.Call(riemdp_exponential_choice, as.double(score), epsilon,
-                   pay(price_choice(epsilon, "linear-regression.md")))]
+                   pay(price_choice(epsilon, "linear-regression.md, 3")))]
 }
 
 # Minus how far counts within the limits are from the one that is aimed at; the last choice is "more than the limit
@@ -305,7 +305,7 @@ linear_adassp <- list(
   release = function(x, y, plan, ask) {
     d <- ask$d
     normals <- function(p, q, part) {
-      price <- price_normal(adassp_sensitivity(d, plan$reach)[[part]], plan$sd[[part]], "linear-regression.md")
+      price <- price_normal(adassp_sensitivity(d, plan$reach)[[part]], plan$sd[[part]], "linear-regression.md, 5")
       matrix(.Call(riemdp_perturbation_noise, p, q, 1, 4, 1 / plan$sd[[part]], pay(price)), q)
     }
     plain <- moment_matrices(x, y)
@@ -433,8 +433,8 @@ linear_kng <- list(
       sprintf("method = \"kng\" is for at most %d coefficients: its sampler rejects too often beyond.",
               KNG_COEFFICIENTS)
     } else if (ask$n * ask$epsilon > KNG_BUDGET || kng_work(ask) > KNG_WORK) {
-      paste("method = \"kng\" is for n epsilon up to about 40, less with many records: beyond, no public bound keeps its",
-            "sampler's time in hand.")
+      paste("method = \"kng\" is for n epsilon up to about 40, less with many records: beyond, no public bound keeps",
+            "its sampler's time in hand.")
     }
   },
   plan = function(ask) {
@@ -447,7 +447,7 @@ linear_kng <- list(
     tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = TRUE) # a start: nothing rests on it
     .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, rule$d + 1),
           c(rule$rate * (1 - 1e-12), rule$radius, KNG_TRIALS, kng_last_trials(rule, ask$epsilon)[["trials"]]),
-          pay(price_normalised(2 * rule$tau, 1 / (rule$rate * (1 - 1e-12)), "linear-regression.md")))
+          pay(price_normalised(2 * rule$tau, 1 / (rule$rate * (1 - 1e-12)), "linear-regression.md, 7")))
   },
   words = function(r) {
     rule <- r$details$rule

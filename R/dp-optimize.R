@@ -395,7 +395,7 @@ price_steps <- function(ask, steps) {
   if (isTRUE(abs(z / steps$multiplier - 1) < 1e-12)) z <- steps$multiplier
   if (isTRUE(abs(split / steps$split - 1) < 1e-12)) split <- steps$split
   mu <- gaussian_total(ask, z, split)
-  price <- draw_price("normal, step by step", "optimisers.md", step_sensitivity(ask), steps$sd)
+  price <- draw_price("normal, step by step", "optimisers.md, Whole runs", step_sensitivity(ask), steps$sd)
   if (ask$calibration == "paper") return(price)
   if (!is.null(mu)) {
     price$mu <- mu

@@ -66,7 +66,7 @@ guess_off <- function(counts, n) {
 # The check's answers, TRUE where a guess is to be searched for: of utilities -s and s
 found_off <- function(off, epsilon) {
   vapply(off, function(s) {
-    .Call(riemdp_exponential_choice, c(-s, s), epsilon, pay(price_choice(epsilon, "linear-regression.md")))
+    .Call(riemdp_exponential_choice, c(-s, s), epsilon, pay(price_choice(epsilon, "linear-regression.md, 8")))
   }, 0) == 2
 }
 
@@ -154,7 +154,7 @@ log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 # One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its
 # centres, which have the law of one.
 search_guess <- function(cells, fraction, epsilon) {
-  simulated <- pay(price_choice(epsilon, "linear-regression.md")) # once: all steps together draw from one law
+  simulated <- pay(price_choice(epsilon, "linear-regression.md, 8")) # once: all steps together draw from one law
   draw <- function(log_weights) {
     .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, simulated)
   }

@@ -28,7 +28,7 @@ release_statistics <- function(x, y, epsilon, reach, n) {
   width <- statistic_widths(d)
   sizes <- c(rep(1, d + d * (d + 1) / 2), rep(q, d + 1))
   rate <- outwards_down(epsilon)
-  z <- .Call(riemdp_block_noise, as.double(sizes), rate, pay(price_laplace(1, 1 / rate, "linear-regression.md")))
+  z <- .Call(riemdp_block_noise, as.double(sizes), rate, pay(price_laplace(1, 1 / rate, "linear-regression.md, 4")))
   k <- d + d * (d + 1) / 2
   noise <- z[seq_len(k)] * c(width$u, width$uu)
   xx <- matrix(n, 1, 1)

@@ -55,7 +55,7 @@ mechanism_adaptive <- list(
     radii <- balls$radii
     chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center,
                           radii / ADAPTIVE_MARGIN, plan$fraction, plan$shares[["radius"]] * ask$epsilon,
-                          pay(price_choice(plan$shares[["radius"]] * ask$epsilon, "mean-sensitivity.md")))]
+                          pay(price_choice(plan$shares[["radius"]] * ask$epsilon, "mean-sensitivity.md, 12")))]
     last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
     structure(list(
       value = pick(last),

@@ -97,7 +97,7 @@ mechanism_euclidean <- list(
     .Call(riemdp_euclidean_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
           ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), plan$code, AMBIENT_NORM[[plan$norm]], plan$scale,
           plan$into_ball, SOLVER_TOLERANCE, plan$numbers,
-          pay(price_laplace(plan$sensitivity + plan$solver_error, plan$scale, "baselines.md")))
+          pay(price_laplace(plan$sensitivity + plan$solver_error, plan$scale, "baselines.md, 1")))
   },
   region = function(r, level) {
     if (r$details$into_ball || r$details$target != "frechet" || !r$manifold$name %in% c("euclidean", "sphere")) {

@@ -142,7 +142,8 @@ kng_release <- function(M, x, plan, ask, name) {
   .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
         ask$ball$radius, KNG_LAW[[name]], plan$scale, c(plan$numbers, plan$gradient), plan$trials,
         identical(ask$timing, "constant"),
-        pay(price_normalised(plan$sensitivity + plan$solver_error, plan$scale, "kng.md", plan$guarantee$nominal_delta)))
+        pay(price_normalised(plan$sensitivity + plan$solver_error, plan$scale, "kng.md, 1",
+                             plan$guarantee$nominal_delta)))
 }
 
 kng_timing_words <- function(r) {

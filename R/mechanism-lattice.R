@@ -23,8 +23,8 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
 lattice_price <- function(M, plan) {
   shift <- plan$details$lattice_sensitivity
   scale <- plan$details$lattice_scale
-  switch(plan$law, l2 = price_laplace(shift, scale, "lattice.md"),
-         laplace = price_laplace(outwards(sqrt(mf_facts(M)$dimension) * shift), scale, "lattice.md"),
+  switch(plan$law, l2 = price_laplace(shift, scale, "lattice.md, 1"),
+         laplace = price_laplace(outwards(sqrt(mf_facts(M)$dimension) * shift), scale, "lattice.md, 1"),
          gaussian = price_normal_discrete(shift, scale, plan$guarantee$nominal_delta))
 }
 

@@ -23,7 +23,8 @@ unit_landmarks <- function(M, x) {
 
 # each coordinate by itself, or all together in the l1 norm
 pointwise_price <- function(plan) {
-  price_laplace(plan$moved %||% plan$sensitivity, if (is.null(plan$moved)) plan$scale else plan$scales, "baselines.md")
+  scale <- if (is.null(plan$moved)) plan$scale else plan$scales
+  price_laplace(plan$moved %||% plan$sensitivity, scale, "baselines.md, 2")
 }
 
 mechanism_pointwise <- list(

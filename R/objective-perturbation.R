@@ -228,14 +228,14 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
   moved <- 2 * rule$tau
   if (output) {
     far <- moved * sqrt(t)
-    return(draw_price("perturbed output", "linear-regression.md", far, 1 / rate, epsilon = solver + far * rate))
+    return(draw_price("perturbed output", "linear-regression.md, 6", far, 1 / rate, epsilon = solver + far * rate))
   }
   g <- rule$g
   from <- seq_len(length(g) - 1)
   slope <- diff(g) / LOSS_STEP
   across <- c(slope[1], g[-1] / (LOSS_STEP * from))
   of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * log1p(t * across[i]) + log1p(t * slope)
-  draw_price("perturbed objective", "linear-regression.md", moved, 1 / rate,
+  draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
             epsilon = solver + moved * rate / 2 + max(of_knot(from), of_knot(from + 1)))
 }
 

@@ -91,7 +91,7 @@ abort_contract <- function(why) {
 
 # ---- prices of draws -----------------------------------------------------------------------------------------
 # From what one record moves (in the law's norm, what the solver adds counted in) and the scale of the noise, and from
-# nothing else: what was asked for has no part in it. `proof` is a file of inst/proofs and what its section is called.
+# nothing else: what was asked for has no part in it. `proof` is a file of inst/proofs and its section.
 
 draw_price <- function(law, proof, sensitivity, scale, epsilon = 0, delta = 0, mu = 0) {
   list(law = law, proof = proof, sensitivity = sensitivity, scale = scale, epsilon = epsilon, delta = delta, mu = mu)
@@ -99,7 +99,7 @@ draw_price <- function(law, proof, sensitivity, scale, epsilon = 0, delta = 0, m
 
 # density exp(-distance/scale) over a constant that is the same wherever the mean lies; several of them, one for each
 # number, add up
-price_laplace <- function(sensitivity, scale, proof = "laplace.md") {
+price_laplace <- function(sensitivity, scale, proof = "laplace.md, 1") {
   draw_price("laplace", proof, sensitivity, scale, epsilon = sensitivity / scale)
 }
 
@@ -114,20 +114,20 @@ price_choice <- function(epsilon, proof) {
 }
 
 # independent normals in flat coordinates
-price_normal <- function(sensitivity, sd, proof = "gaussian.md") {
+price_normal <- function(sensitivity, sd, proof = "gaussian.md, 1") {
   draw_price("normal", proof, sensitivity, sd, mu = sensitivity / sd)
 }
 
 # the Riemannian normal law, at the epsilon that is stated: its delta there
 price_normal_curved <- function(space, sensitivity, scale, epsilon) {
   if (space$kind == "flat") return(price_normal(sensitivity, scale))
-  draw_price("normal", "gaussian.md", sensitivity, scale, epsilon = epsilon,
+  draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = epsilon,
              delta = profile_delta(space, scale, sensitivity, epsilon))
 }
 
 # discrete normals of a lattice, by concentrated privacy at the delta that is stated
 price_normal_discrete <- function(sensitivity, scale, delta) {
   rho <- sensitivity^2 / (2 * scale^2)
-  draw_price("discrete normal", "lattice.md", sensitivity, scale, epsilon = rho_epsilon(rho, delta, "balle")$value,
+  draw_price("discrete normal", "lattice.md, 1", sensitivity, scale, epsilon = rho_epsilon(rho, delta, "balle")$value,
              delta = delta)
 }

@@ -252,7 +252,7 @@ mechanism_regression_kng <- list(
   release = function(M, x, y, plan, ask) {
     rule <- plan$steps[[1]]
     rule$scale <- outwards(rule$scale)
-    pay(price_normalised(2 * rule$tau / ask$n, rule$scale, "regression.md", plan$guarantee$nominal_delta))
+    pay(price_normalised(2 * rule$tau / ask$n, rule$scale, "regression.md, 4", plan$guarantee$nominal_delta))
     chunked <- inherits(y, "riemdp_regression_chunks")
     d <- if (chunked) list(y = y) else kng_predictors(x, ask$reach, y)
     if (!is.null(ask$chain)) {
