@@ -173,3 +173,16 @@ test_that("whatever draws noise for a release pays for it first", {
   # samplers for users, what is labelled none, the optimiser's steps (paid for as one) and uniform candidates of samplers (whose law is paid for)
   expect_setequal(names, c("laplace_noise", "discrete_draws", "tangent_noise", "run_chain", "linear_paper", "continue_run", "kng_candidates", "kng_chain"))
 })
+
+test_that("each proof names the functions that it is about", {
+  proofs <- list.files(system.file("proofs", package = "riemdp"), "[.]md$", full.names = TRUE)
+  expect_gt(length(proofs), 14)
+  space <- asNamespace("riemdp")
+  for (file in proofs) {
+    line <- readLines(file, 3, warn = FALSE)[3]
+    expect_match(line, "^In the code: `", label = basename(file))
+    names <- gsub("[`()]", "", regmatches(line, gregexpr("`[a-z_]+\\(\\)`", line))[[1]])
+    expect_gt(length(names), 1)
+    for (name in names) expect_true(exists(name, space, inherits = FALSE), label = paste(basename(file), name))
+  }
+})
