@@ -147,7 +147,9 @@ optimum_estimator <- function(entry) {
     draw = function(records, plan, ask, budget) {
       run <- records$run
       run["budget"] <- list(budget)
-      pay(price_steps(ask, plan$steps))
+      price <- price_steps(ask, plan$steps)
+      pay(price)
+      run$draws <- drawn_table(list(price), plan$guarantee$label == "none") # for one that is resumed
       if (is.null(records$checkpoint)) return(run_steps(run, records$input))
       run_saved(run, records$input, records$checkpoint, records$ledger, NULL, records$seal)
     },

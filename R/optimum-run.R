@@ -36,6 +36,6 @@ release_optimum <- function(run) {
     clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split, sd = plan$sd,
     snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event, output = ask$output, center = ask$center,
     radius = ask$radius, trace = run$trace, calibration = ask$calibration,
-    chosen = ask$chosen, budget = run$budget, guarantee = run$guarantee
+    chosen = ask$chosen, budget = run$budget, guarantee = run$guarantee, draws = run$draws
   )
 }

@@ -660,6 +660,7 @@ test_that("an interrupted run goes on from its checkpoint, once, and is paid for
   expect_s3_class(r, "riemdp_optimize")
   expect_equal(r$trace$step, 1:100)
   expect_equal(guarantee(r)$epsilon, 0.7)
+  expect_equal(r$draws$mu, riemdp:::gaussian_mu(0.7, 1e-6), tolerance = 1e-9)
   expect_identical(summary(ledger)$spent, spent)
   expect_equal(nrow(ledger_history(ledger)), 1)
   expect_false(file.exists(file))
