@@ -94,8 +94,11 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
         expect_identical(one$value, two$value, label = label)
         if (numerics == "lattice") expect_identical(one$value, memory$value, label = label)
         expect_lt(mf_dist(M, one$value, memory$value), 1e-11)
-        same <- c("n", "mechanism", "scale", "sensitivity", "guarantee", "expected_error")
+        same <- c("n", "mechanism", "scale", "sensitivity", "guarantee")
         expect_identical(unclass(one)[same], unclass(memory)[same], label = label)
+        # of the last stage of "adaptive" it is about the released centre, which may be another in its last bits
+        if (mechanism != "adaptive") expect_identical(one$expected_error, memory$expected_error, label = label)
+        expect_equal(one$expected_error, memory$expected_error, tolerance = 1e-9, label = label)
       }
     }
   }
