@@ -16,8 +16,8 @@
 #'   Grassmann).
 #' * `"gaussian"`: a draw around the mean with density proportional to \eqn{\exp(-d^2/(2\sigma^2))}, where `"laplace"`
 #'   is available; needs `delta` > 0. See [privacy_profile()].
-#' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs `delta`
-#'   > 0.
+#' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs
+#'   `delta` > 0.
 #' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in
 #'   `"wrapped"` or `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its
 #'   target is **not** the Frechet mean on curved spaces: a start or a baseline.
