@@ -154,7 +154,14 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "defaul
   if (problem$kind == "callback" && !is.null(run$guarantee$assumptions)) {
     run$guarantee$assumptions <- union(run$guarantee$assumptions, "callbacks pass on no iterate that they see")
   }
-  run_saved(run, input, checkpoint, ledger, NULL, seal)
+  # what is in the file is held to what it states, too
+  paid <- out_of_purse(run$guarantee, {
+    pay(price_steps(run$ask, run$plan))
+    run_saved(run, input, checkpoint, ledger, NULL, seal)
+  })
+  release <- paid$out
+  release$draws <- paid$draws
+  release
 }
 
 read_checkpoint <- function(path) {

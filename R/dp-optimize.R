@@ -147,9 +147,7 @@ optimum_estimator <- function(entry) {
     draw = function(records, plan, ask, budget) {
       run <- records$run
       run["budget"] <- list(budget)
-      price <- price_steps(ask, plan$steps)
-      pay(price)
-      run$draws <- drawn_table(list(price), plan$guarantee$label == "none") # for one that is resumed
+      pay(price_steps(ask, plan$steps))
       if (is.null(records$checkpoint)) return(run_steps(run, records$input))
       run_saved(run, records$input, records$checkpoint, records$ledger, NULL, records$seal)
     },
@@ -318,38 +316,6 @@ step_sizes <- function(lr, steps) {
 
 # ---- what a run costs ------------------------------------------------------------------------------------------------
 
-# the events of a run with noise multiplier z, and z * split for snapshots
-optimum_event <- function(ask, z, split) {
-  sampled <- function(z) {
-    g <- event_gaussian(z)
-    if (ask$sampling == "poisson") event_poisson(ask$rate, g) else if (ask$share < 1) event_sample(ask$share, g) else g
-  }
-  steps <- ask$steps * ask$restarts
-  total <- function(...) event_compose(..., adjacency = ask$adjacency)
-  switch(ask$method,
-    rgd = total(event_gaussian(z), times = steps),
-    rsgd = if (ask$sampling == "disjoint") {
-      # each run begins with the first batch, so a record is used at most that often
-      total(event_gaussian(z), times = ceiling(ask$steps / (ask$n %/% ask$batch)) * ask$restarts)
-    } else {
-      total(sampled(z), times = steps)
-    },
-    rsvrg = total(event_compose(event_gaussian(z * split), times = steps / ask$inner),
-                  event_compose(sampled(z), times = steps))
-  )
-}
-
-# mu of a composition of Gaussians, or NULL
-gaussian_total <- function(ask, z, split) {
-  square <- switch(ask$method,
-    rgd = ask$steps * ask$restarts / z^2,
-    rsgd = if (ask$sampling == "disjoint") ceiling(ask$steps / (ask$n %/% ask$batch)) * ask$restarts / z^2 else
-      if (ask$sampling == "full") ask$steps * ask$restarts / z^2,
-    rsvrg = if (ask$sampling == "full") ask$steps * ask$restarts * (1 + 1 / (ask$inner * split^2)) / z^2
-  )
-  if (!is.null(square)) sqrt(square) * (1 + 1e-12)
-}
-
 # Methods by public quantities: all records in every step unless fewer passes are allowed than such steps are needed.
 optimum_auto <- function(problem, n, radius, steps, epochs, batch, rate, sampling) {
   if (!is.null(batch) || !is.null(rate) || length(sampling) == 1) {
@@ -373,39 +339,6 @@ steps_needed <- function(problem, radius) {
   if (!problem$kind %in% c("frechet", "huber")) return(20L)
   if (is.null(radius)) return(if (mf_facts(problem$manifold)$k_min >= 0) 4L else 8L)
   as.integer(min(100, ceiling(1 + 3 * problem_facts(problem, radius)$smoothness)))
-}
-
-# how far a record moves the mean of a step's clipped gradients, and that of a snapshot's
-step_sensitivity <- function(ask) (if (ask$sampling == "poisson") 1 else 2) * ask$clip[2] / ask$batch
-snapshot_sensitivity <- function(ask) 2 * ask$clip[1] / ask$n
-
-# epsilon of all steps at the delta that is asked for; where noise is looked for by one accountant, by that one
-steps_epsilon <- function(ask, z, split) {
-  accountant <- if (is.null(ask$epsilon)) "auto" else "pld"
-  numbers <- format(c(ask$steps, ask$restarts, ask$inner, ask$share, ask$rate, split, z, ask$delta), digits = 17)
-  key <- paste(c("steps epsilon", accountant, ask$method, ask$sampling, ask$adjacency, numbers), collapse = " ")
-  remember(key, function() {
-    as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta, accountant))
-  })
-}
-
-# The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan
-# where they agree
-price_steps <- function(ask, steps) {
-  z <- steps$sd / step_sensitivity(ask)
-  split <- if (ask$inner > 0) steps$snapshot_sd / (z * snapshot_sensitivity(ask)) else steps$split
-  if (isTRUE(abs(z / steps$multiplier - 1) < 1e-12)) z <- steps$multiplier
-  if (isTRUE(abs(split / steps$split - 1) < 1e-12)) split <- steps$split
-  mu <- gaussian_total(ask, z, split)
-  price <- draw_price("normal, step by step", "optimisers.md, Whole runs", step_sensitivity(ask), steps$sd)
-  if (ask$calibration == "paper") return(price)
-  if (!is.null(mu)) {
-    price$mu <- mu
-  } else {
-    price$epsilon <- steps_epsilon(ask, z, split)
-    price$delta <- ask$delta
-  }
-  price
 }
 
 plan_optimum <- function(ask) {

@@ -149,7 +149,7 @@ sample_bounds <- function(spec, values) {
     range <- if (length(v)) range(v) else c(0, 1)
     list(range = if (range[1] < range[2]) range else range[1] + c(-1, 1))
   })
-  y <- vapply(values$y, function(v) {
+  y <- vapply(stats::setNames(values$y, names(spec$responses)), function(v) {
     v <- v[is.finite(v)]
     s <- if (length(v) > 1) stats::sd(v) else 1
     c(center = if (length(v)) mean(v) else 0, scale = if (s > 0) s else 1, limit = Inf)

@@ -138,12 +138,20 @@ kng_plan <- function(M, ask, name, bounds, loss) {
   ))
 }
 
+# with a cap on trials: what it costs that all of them fail (section 6)
+kng_price <- function(plan, capped) {
+  price <- price_normalised(plan$sensitivity + plan$solver_error, plan$scale, "kng.md, 1")
+  if (capped) {
+    price$delta <- min(1, exp(price$epsilon + log1p(exp(-price$epsilon)) + plan$trials * log1p(-plan$acceptance)))
+  }
+  price
+}
+
 kng_release <- function(M, x, plan, ask, name) {
   .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
         ask$ball$radius, KNG_LAW[[name]], plan$scale, c(plan$numbers, plan$gradient), plan$trials,
         identical(ask$timing, "constant"),
-        pay(price_normalised(plan$sensitivity + plan$solver_error, plan$scale, "kng.md, 1",
-                             plan$guarantee$nominal_delta)))
+        pay(kng_price(plan, identical(ask$timing, "constant"))))
 }
 
 kng_timing_words <- function(r) {

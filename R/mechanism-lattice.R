@@ -22,10 +22,10 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
 # in steps of the lattice
 lattice_price <- function(M, plan) {
   shift <- plan$details$lattice_sensitivity
-  scale <- plan$details$lattice_scale
+  scale <- plan$ratio[1] / plan$ratio[2]
   switch(plan$law, l2 = price_laplace(shift, scale, "lattice.md, 1"),
          laplace = price_laplace(outwards(sqrt(mf_facts(M)$dimension) * shift), scale, "lattice.md, 1"),
-         gaussian = price_normal_discrete(shift, scale, plan$guarantee$nominal_delta))
+         gaussian = price_normal_discrete(shift, sqrt(scale), plan$guarantee$nominal_delta))
 }
 
 # target: "frechet", or "tangent" for the mean of the records' coordinates

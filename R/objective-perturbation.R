@@ -236,7 +236,7 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
   across <- c(slope[1], g[-1] / (LOSS_STEP * from))
   of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * log1p(t * across[i]) + log1p(t * slope)
   draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
-            epsilon = solver + moved * rate / 2 + max(of_knot(from), of_knot(from + 1)))
+            epsilon = solver + moved * rate * max(1, g) / 2 + max(of_knot(from), of_knot(from + 1)))
 }
 
 # Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay

@@ -1,6 +1,6 @@
 # How every private release is made: what is asked for is public and checked, a plan follows from it, its price is
-# taken, and only then are records read and noise drawn. Each draw is paid for out of what was taken, by its own law,
-# sensitivity and scale.
+# taken, and only then are records read and noise drawn. Each draw is priced by its own law, sensitivity and scale, and
+# all of them together may cost what the guarantee states.
 
 # ---- the protocol --------------------------------------------------------------------------------------------
 # An estimator is a list of functions:
@@ -25,10 +25,8 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
 }
 
 # ---- the purse -----------------------------------------------------------------------------------------------
-# What a release may draw while its records are read: as much as its guarantee states. The state of the process, as
-# with_simulation() is.
-
-purse <- new.env(parent = emptyenv())
+# What a release may draw while its records are read: as much as its guarantee states. A simulation inside, by which an
+# error is predicted, has no part in it: with_simulation() puts the purse away.
 
 # list(out = value of `expr`, draws), whose draws are paid for by the guarantee `g`; where nothing is promised nothing
 # is held against them
@@ -44,6 +42,7 @@ out_of_purse <- function(g, expr) {
   purse$open <- mine
   out <- expr
   if (mine$held && !length(mine$prices)) abort_contract("nothing was drawn")
+  if (mine$held) check_paid(mine) # again: a user's callback may have caught the error of a draw
   list(out = out, draws = drawn_table(mine$prices, g$label == "none"))
 }
 
@@ -66,7 +65,7 @@ pay <- function(price) {
   in_simulation()
 }
 
-# with room for the rounding of sums
+# with room for the rounding of sums, and for that of small deltas, which two ways to one number may differ by
 check_paid <- function(mine) {
   all_of <- function(name) unlist(lapply(mine$prices, `[[`, name))
   epsilon <- sum(all_of("epsilon"))
@@ -74,12 +73,12 @@ check_paid <- function(mine) {
   mu <- sqrt(sum(all_of("mu")^2))
   most <- 1 + 1e-9
   left <- mine$delta * most - delta
-  if (mu > 0 && left > 0) epsilon <- epsilon + gdp_epsilon(mu, left)
-  kept <- epsilon <= mine$epsilon * most && left >= 0 && (mu == 0 || left > 0)
+  rest <- mine$epsilon * most - epsilon
+  kept <- rest >= 0 && left >= 0 && (mu == 0 || gaussian_delta(mu, rest) <= 1.001 * left)
   if (is.finite(mine$mu)) kept <- kept && mu <= mine$mu * most
   if (!isTRUE(kept)) {
-    abort_contract(sprintf("its draws cost epsilon %.10g and delta %.6g, its guarantee states %.10g and %.6g", epsilon,
-                           delta, mine$epsilon, mine$delta))
+    abort_contract(sprintf("its draws cost epsilon %.10g, delta %.6g and mu %.6g, its guarantee states %.10g and %.6g",
+                           epsilon, delta, mu, mine$epsilon, mine$delta))
   }
 }
 
@@ -121,6 +120,7 @@ price_normal <- function(sensitivity, sd, proof = "gaussian.md, 1") {
 # the Riemannian normal law, at the epsilon that is stated: its delta there
 price_normal_curved <- function(space, sensitivity, scale, epsilon) {
   if (space$kind == "flat") return(price_normal(sensitivity, scale))
+  if (epsilon == Inf) return(draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = Inf))
   draw_price("normal", "gaussian.md, 3", sensitivity, scale, epsilon = epsilon,
              delta = profile_delta(space, scale, sensitivity, epsilon))
 }

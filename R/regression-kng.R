@@ -139,6 +139,9 @@ KNG_UNIFORM <- 0.1
 # condition; inst/proofs/regression.md, section 4)
 chain_log_distance <- function(steps, log_trials) steps * log1p(-KNG_UNIFORM * exp(-log_trials))
 
+# what the chain's distance from the law costs
+chain_delta <- function(ask, rule) (1 + exp(ask$epsilon)) * exp(chain_log_distance(ask$chain, rule$log_trials))
+
 # State after `steps` of a Metropolis chain from the centre: uniform moves, and local ones p' = exp_p(w), v' = v + u
 # carried along, whose length varies over the scales between the law's and the domain's. Both are symmetric under
 # dvol(p) dv. `seen`: a function of each state, for tests.
@@ -212,7 +215,7 @@ mechanism_regression_kng <- list(
     rule <- curve_kng_rule(M, ask)
     guarantee <- list(epsilon = ask$epsilon, delta = 0, reasons = NULL)
     if (!is.null(ask$chain)) {
-      delta <- (1 + exp(ask$epsilon)) * exp(chain_log_distance(ask$chain, rule$log_trials))
+      delta <- chain_delta(ask, rule)
       guarantee$sampler <- "chain"
       if (delta <= ask$delta) {
         guarantee$delta <- delta
@@ -252,7 +255,9 @@ mechanism_regression_kng <- list(
   release = function(M, x, y, plan, ask) {
     rule <- plan$steps[[1]]
     rule$scale <- outwards(rule$scale)
-    pay(price_normalised(2 * rule$tau / ask$n, rule$scale, "regression.md, 4", plan$guarantee$nominal_delta))
+    price <- price_normalised(2 * rule$tau / ask$n, rule$scale, "regression.md, 4")
+    if (!is.null(ask$chain)) price$delta <- chain_delta(ask, rule)
+    pay(price)
     chunked <- inherits(y, "riemdp_regression_chunks")
     d <- if (chunked) list(y = y) else kng_predictors(x, ask$reach, y)
     if (!is.null(ask$chain)) {

@@ -8,7 +8,7 @@
 #' (see [plot.riemdp_release()]). Everything done with a release afterwards keeps its guarantee.
 #'
 #' @section What was drawn:
-#' Every private release has an entry `draws`, a data frame with a row for each draw of noise: its `law`, the `proof` of
+#' A private release has an entry `draws` (some baselines have none), a data frame with a row for each draw of noise: its `law`, the `proof` of
 #' its price (a file of the installed folder `proofs`, and its section), the `sensitivity` (in the law's norm, with what
 #' the solver's error adds), the `scale` of the noise, and the price that follows from the two: `epsilon` and `delta`,
 #' or `mu` of normal noise (\eqn{\mu}-Gaussian differential privacy; squares add up). Under the label `none` these are

@@ -1,6 +1,8 @@
 # State of the process: an environment of the namespace, not an option or a variable that a worker could inherit half.
 simulation <- new.env(parent = emptyenv())
 simulation$depth <- 0L
+# what a private release may still draw, see private-release.R
+purse <- new.env(parent = emptyenv())
 
 in_simulation <- function() simulation$depth > 0L
 
@@ -31,7 +33,10 @@ with_simulation <- function(seed, expr) {
   had <- exists(".Random.seed", envir = env, inherits = FALSE)
   before <- if (had) get(".Random.seed", envir = env, inherits = FALSE)
   kind <- RNGkind()
+  drawing <- purse$open
+  purse$open <- NULL
   on.exit({
+    purse$open <- drawing
     simulation$depth <- simulation$depth - 1L
     do.call(RNGkind, as.list(kind))
     if (had) {

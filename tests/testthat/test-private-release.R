@@ -186,3 +186,64 @@ test_that("each proof names the functions that it is about", {
     for (name in names) expect_true(exists(name, space, inherits = FALSE), label = paste(basename(file), name))
   }
 })
+
+test_that("a breach that a callback catches still stops the release, and simulations inside are no draws of it", {
+  caught <- function() {
+    riemdp:::pay(riemdp:::price_laplace(0.6, 1))
+    try(riemdp:::pay(riemdp:::price_laplace(0.6, 1)), silent = TRUE)
+  }
+  expect_error(riemdp:::out_of_purse(stated(1), caught()), class = "riemdp_error_contract")
+  M <- euclidean(2)
+  asked <- problem(NULL, function(w, z) {
+    dp_mean_plan(M, 30, 0.1, center = c(0, 0), radius = 1, mechanism = "adaptive", spread = 0.1)
+    w - z
+  }, M)
+  r <- dp_optimize(asked, matrix(0.1, 4, 2), 1, 1e-6, start = c(0, 0), clip = 1, lr = 0.1, steps = 1)
+  expect_equal(nrow(r$draws), 1)
+})
+
+test_that("a cap on trials is priced by the trials that are made", {
+  plan <- list(sensitivity = 0.5, solver_error = 0, scale = 1, acceptance = 0.5, trials = 24)
+  price <- riemdp:::kng_price(plan, TRUE)
+  expect_equal(price$delta, (1 + exp(1)) * 0.5^24, tolerance = 1e-12)
+  expect_silent(draw_all(stated(1, 1e-6), price))
+  plan$trials <- 20
+  expect_error(draw_all(stated(1, 1e-6), riemdp:::kng_price(plan, TRUE)), class = "riemdp_error_contract")
+  expect_identical(riemdp:::kng_price(plan, FALSE)$delta, 0)
+})
+
+test_that("no call is stopped that keeps its guarantee, at the ends of what can be asked for", {
+  set.seed(1)
+  x <- matrix(rnorm(400, sd = 0.2), 200)
+  flat <- function(...) dp_mean(x, euclidean(2), center = c(0, 0), radius = 1, ...)
+  expect_s3_class(dp_pca(x, 1, 1e-6, 1e-10, bound = 1, steps = 2), "riemdp_pca")
+  for (epsilon in c(1e-7, 1e-5, 1, 300)) for (delta in c(1e-100, 1e-12, 1e-6, 0.3)) {
+    expect_s3_class(flat(epsilon = epsilon, delta = delta, mechanism = "wrapped_gaussian"), "riemdp_mean")
+  }
+  expect_s3_class(flat(delta = 1e-300, mechanism = "gaussian", options = list(mu = 1e-6)), "riemdp_mean")
+  tiny <- dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd[, , 1:60], epsilon = 1, delta = 1e-300, start = diag(2), method = "rsgd",
+                      batch = 7, steps = 3)
+  expect_lte(tiny$draws$epsilon, 1 + 1e-9)
+  none <- dp_mean(wishart_spd[, , 1:60], spd(2), center = diag(2), radius = 1.5, delta = 1e-6, mechanism = "gaussian", sigma = 1e-3)
+  expect_identical(guarantee(none)$label, "none")
+  sample <- dp_lm(density ~ alcohol, red_wine, 1, bounds = "sample")
+  expect_identical(guarantee(sample)$label, "none")
+})
+
+test_that("a run that was changed in its file is stopped when it goes on", {
+  M <- spd(2)
+  calls <- 0
+  P <- problem(NULL, function(w, z) {
+    calls <<- calls + 1
+    if (calls == 60) signalCondition(structure(class = c("interrupt", "condition"), list()))
+    -mf_log(M, w, z)
+  }, M, batched = TRUE)
+  ledger <- dp_ledger(NULL, 5, 1e-5)
+  file <- tempfile(fileext = ".rds")
+  tryCatch(dp_optimize(P, wishart_spd, epsilon = 1, delta = 1e-6, start = diag(2), clip = 1, lr = 0.5, steps = 100, ledger = ledger,
+                       checkpoint = file), interrupt = identity)
+  run <- readRDS(file)
+  run$plan$sd <- run$plan$sd / 2
+  saveRDS(run, file)
+  expect_error(dp_resume(file, P, wishart_spd, ledger), class = "riemdp_error_contract")
+})
