@@ -81,7 +81,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, ...) {
 #' privacy noise, neither clipping, what moving predictors into their ranges and shortening residuals does to the curve,
 #' nor sampling, how the records differ from their population. Each predictor value has a geodesic radius, `level`
 #' quantile of the length of a normal error with the model's spread of foot point and vectors. In simulations with
-#' bounds that fit (the six spaces of `reproduce/geodesic-regression.csv`, n from 20 to 500, epsilon .5 to 8, 100
+#' bounds that fit (the six spaces of `reproduce/geodesic-regression.R`, n from 20 to 500, epsilon .5 to 8, 100
 #' releases each) bands of level .95 held .96 to 1 of the non-private curve; with a residual bound three times too small
 #' .52 to .98.
 #'
