@@ -102,7 +102,9 @@ price_steps <- function(ask, steps) {
   } else {
     price$epsilon <- steps_epsilon(ask, z, split)
     # beyond what losses' distributions tell another accountant has found the noise
-    if (isTRUE(price$epsilon > ask$epsilon)) price$epsilon <- as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
+    if (isTRUE(price$epsilon > ask$epsilon)) {
+      price$epsilon <- as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
+    }
     price$delta <- ask$delta
   }
   price
