@@ -245,5 +245,5 @@ test_that("a run that was changed in its file is stopped when it goes on", {
   run <- readRDS(file)
   run$plan$sd <- run$plan$sd / 2
   saveRDS(run, file)
-  expect_error(dp_resume(file, P, wishart_spd, ledger), class = "riemdp_error_contract")
+  expect_error(dp_resume(file, P, wishart_spd, ledger), "its draws cost", class = "riemdp_error_contract")
 })
