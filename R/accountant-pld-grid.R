@@ -9,14 +9,14 @@ cell_blocks <- function(ends, h, fold) {
   last <- max(first + 1, ceiling(ends[2] / h))
   if (!is.finite(first) || !is.finite(last) || max(-first, last) > 2^52) spread_too_far()
   inner <- c(max(first, -DENSE), min(last, DENSE))
-  blocks <- if (inner[1] < inner[2]) list(c(h, inner[1], inner[2] - inner[1])) else list()
+  blocks <- if (inner[1] < inner[2]) list(list(step = h, first = inner[1], bins = inner[2] - inner[1])) else list()
   far <- function(reach, side, near) {
     k <- max(0, floor(log2(max(near, DENSE) / DENSE)))
     while (DENSE * 2^k < reach) {
       step <- 2^(k + 1)
       a <- floor(max(near, DENSE * 2^k) / step)
       b <- min(ceiling(reach / step), DENSE)
-      blocks <<- c(blocks, list(c(step * h, if (side > 0) a else -b, b - a)))
+      blocks <<- c(blocks, list(list(step = step * h, first = if (side > 0) a else -b, bins = b - a)))
       k <- k + 1
     }
   }
@@ -51,8 +51,8 @@ grid_above <- function(source, h, tail, low, offset = 0) {
     range <- smooth_range(source$pair, tail, low)
     offset <- 0 # atoms beside a smooth part lie where they do
     for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
-      at <- c(at, block[1] / h * (block[2] + 0:block[3]))
-      mass <- c(mass, .Call(riemdp_pld_cells, c(source$pair, range), c(block, 0)))
+      at <- c(at, block$step / h * (block$first + 0:block$bins))
+      mass <- c(mass, .Call(riemdp_pld_cells, source$pair, range, c(block, parts = 0)))
     }
     tails <- smooth_tails(source$pair, range)
     infinite <- infinite + tails[["high"]]
@@ -95,7 +95,7 @@ grid_below <- function(source, h, tail, low, offset = NULL, couple = FALSE, thet
   if (source$fold) losses <- fold_below(losses, source$infinite)
   near <- sorted_losses(losses$near)
   # groups start at the end where the law may be steep: sampled losses are bounded on one side
-  down <- !is.null(source$pair) && source$pair[4] == 1
+  down <- !is.null(source$pair) && source$pair$enter
   if (is.null(offset)) {
     atoms <- losses$atoms
     offset <- if (source$fold) 0 else
@@ -128,8 +128,8 @@ losses_below <- function(source, h, tail, low, couple) {
   if (is.null(source$pair)) return(out)
   range <- smooth_range(source$pair, tail, low)
   for (block in cell_blocks(range(smooth_loss(source$pair, range)), h, source$fold)) {
-    dense <- block[1] == h
-    cells <- .Call(riemdp_pld_cells, c(source$pair, range), c(block, if (dense) CELL_PARTS else 1))
+    dense <- block$step == h
+    cells <- .Call(riemdp_pld_cells, source$pair, range, c(block, parts = if (dense) CELL_PARTS else 1))
     to <- if (dense) "near" else "far"
     out[[to]] <- list(loss = c(out[[to]]$loss, cells[, 1]), mass = c(out[[to]]$mass, cells[, 2]))
   }
@@ -199,7 +199,7 @@ merge_groups <- function(loss, mass, h, offset, down) {
   first <- floor(l[1] / h) - 1
   bins <- ceiling(l[length(l)] / h) - first + 1
   if (!is.finite(bins) || bins > 4e7) spread_too_far()
-  out <- .Call(riemdp_pld_merge, l, mass, c(h, first, bins, down))
+  out <- .Call(riemdp_pld_merge, l, mass, list(step = h, first = first, bins = bins, down = down))
   list(at = first + 0:bins, mass = out)
 }
 
@@ -222,7 +222,7 @@ first_group <- function(loss, mass, h, down) {
 fft_error <- function(n) 8 * log2(n + 1) * .Machine$double.eps
 
 # relative error of masses on the grid: nodes, weights and exponentials of quadratures, or of an atom
-mass_error <- function(source) 1e-12 + 1e-14 * if (is.null(source$pair)) 0 else source$pair[2]
+mass_error <- function(source) 1e-12 + 1e-14 * if (is.null(source$pair)) 0 else source$pair$size
 
 # The parts' laws on one grid, tilted, and what is known of their sum without composing it: list(h, n, theta, laws (each
 # at, w, jump, times), log_scale (log E[e^(theta loss)]), rounding (relative error of whatever is computed from them),

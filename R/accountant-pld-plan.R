@@ -17,10 +17,10 @@ plan_atoms <- function(source, tail, low) {
   mass <- source$mass
   if (!is.null(source$pair)) {
     range <- smooth_range(source$pair, tail, low)
-    if (source$fold) range[1] <- if (source$pair[1] == 0) source$pair[2] / 2 else 0 # where the loss is 0
+    if (source$fold) range[1] <- if (source$pair$family == "gaussian") source$pair$size / 2 else 0 # where the loss is 0
     nodes <- quadrature_nodes(range, max(80, min(1000, ceiling(diff(range) * 4))))
     # great tilts see nothing but the end where the law is cut: a node there
-    end <- if (source$pair[1] == 0) if (source$pair[4] == 1) range[1] else range[2]
+    end <- if (source$pair$family == "gaussian") if (source$pair$enter) range[1] else range[2]
     z <- c(nodes$z, end)
     loss <- c(loss, smooth_loss(source$pair, z))
     mass <- c(mass, smooth_density(source$pair, z) * c(nodes$weight, nodes$weight[seq_along(end)]))

@@ -1,4 +1,4 @@
-# Where privacy losses come from: list(pair = c(family, size, q, enter) or NULL, loss, mass (atoms), infinite (mass of
+# Where privacy losses come from: list(pair = smooth_pair() or NULL, loss, mass (atoms), infinite (mass of
 # infinite loss), fold, unit). `fold` means that only losses above 0 are meant and the rest is their mirror image; atoms
 # are origin plus multiples of `unit` if that isn't NULL. Of `infinite`, which may hold what was truncated, `certain` is
 # real.
@@ -19,6 +19,9 @@ PLD_SLACK <- 1e-9
 PLD_REACH <- 5e5
 
 PLD_GAUSSIAN_MOST <- 900
+
+# two laws with densities: of this size, sampled with probability q, P and Q changed round where a record enters
+smooth_pair <- function(family, size, q = 1, enter = FALSE) list(family = family, size = size, q = q, enter = enter)
 
 pld_source <- function(pair = NULL, loss = double(), mass = double(), infinite = 0, fold = FALSE, unit = NULL,
                        origin = 0, certain = 0) {
@@ -82,7 +85,8 @@ atoms_shuffle <- function(n, epsilon) {
 }
 
 laplace_source <- function(e, q, enter) {
-  pld_source(pair = c(1, e, q, enter), loss = c(-e, e), mass = c(exp(-e) / 2, 1 / 2), unit = if (q == 1) e)
+  pld_source(pair = smooth_pair("laplace", e, q, enter), loss = c(-e, e), mass = c(exp(-e) / 2, 1 / 2),
+             unit = if (q == 1) e)
 }
 
 # a sample of a step without noise: what a record's own presence shows, with probability q
@@ -108,37 +112,37 @@ align_atoms <- function(source) {
 # z outside leaves at most `tail` where the loss is large, and `low` where it is small: that side may be cut more
 # roughly
 smooth_range <- function(pair, tail, low = tail) {
-  if (pair[1] == 1) return(c(-pair[2], pair[2]))
-  if (pair[4] == 1) c(stats::qnorm(tail), -stats::qnorm(low)) else c(stats::qnorm(low), pair[2] - stats::qnorm(tail))
+  if (pair$family == "laplace") return(c(-pair$size, pair$size))
+  if (pair$enter) c(stats::qnorm(tail), -stats::qnorm(low)) else c(stats::qnorm(low), pair$size - stats::qnorm(tail))
 }
 
 smooth_loss <- function(pair, z) {
-  x <- if (pair[1] == 0) pair[2] * z - pair[2]^2 / 2 else z
-  mixed <- if (pair[3] == 1) x else log_mix(x, pair[3])
-  if (pair[4] == 1) -mixed else mixed
+  x <- if (pair$family == "gaussian") pair$size * z - pair$size^2 / 2 else z
+  mixed <- if (pair$q == 1) x else log_mix(x, pair$q)
+  if (pair$enter) -mixed else mixed
 }
 
 smooth_density <- function(pair, z) {
-  q <- pair[3]
-  if (pair[1] == 0) {
+  q <- pair$q
+  if (pair$family == "gaussian") {
     second <- stats::dnorm(z)
-    first <- stats::dnorm(z - pair[2])
+    first <- stats::dnorm(z - pair$size)
   } else {
-    second <- exp(-(z + pair[2]) / 2) / 4
-    first <- exp((z - pair[2]) / 2) / 4
+    second <- exp(-(z + pair$size) / 2) / 4
+    first <- exp((z - pair$size) / 2) / 4
   }
-  if (pair[4] == 1) second else (1 - q) * second + q * first
+  if (pair$enter) second else (1 - q) * second + q * first
 }
 
 # mass beyond the range, of the side where the loss is large and where it is small
 smooth_tails <- function(pair, range) {
-  if (pair[1] == 1) return(c(high = 0, low = 0))
-  q <- pair[3]
-  if (pair[4] == 1) {
+  if (pair$family == "laplace") return(c(high = 0, low = 0))
+  q <- pair$q
+  if (pair$enter) {
     return(c(high = stats::pnorm(range[1]), low = stats::pnorm(-range[2])))
   }
-  c(high = (1 - q) * stats::pnorm(-range[2]) + q * stats::pnorm(pair[2] - range[2]),
-    low = (1 - q) * stats::pnorm(range[1]) + q * stats::pnorm(range[1] - pair[2]))
+  c(high = (1 - q) * stats::pnorm(-range[2]) + q * stats::pnorm(pair$size - range[2]),
+    low = (1 - q) * stats::pnorm(range[1]) + q * stats::pnorm(range[1] - pair$size))
 }
 
 has_poisson <- function(event) {
@@ -147,9 +151,9 @@ has_poisson <- function(event) {
 
 source_reach <- function(source) {
   pair <- source$pair
-  smooth <- if (is.null(pair)) 0 else if (pair[1] == 0) pair[2]^2 / 2 + 40 * pair[2] else pair[2]
+  smooth <- if (is.null(pair)) 0 else if (pair$family == "gaussian") pair$size^2 / 2 + 40 * pair$size else pair$size
   # how small the losses of a sample are, its share says as well
-  max(0, abs(source$loss), if (smooth > 1) smooth else smooth * pair[3])
+  max(0, abs(source$loss), if (smooth > 1) smooth else smooth * pair$q)
 }
 
 pld_directions <- function(event) if (has_poisson(event)) c("leave", "enter") else "both"

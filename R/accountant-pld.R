@@ -14,8 +14,8 @@ pld_part <- function(event, direction, upper = TRUE) {
   switch(event$type,
     pure = atoms_pure(p$epsilon),
     approx = atoms_pure(p$epsilon, p$delta),
-    gaussian = pld_source(pair = c(0, 1 / p$noise_multiplier, 1, 0)),
-    gdp = if (p$mu > 0) pld_source(pair = c(0, p$mu, 1, 0)) else atoms_pure(0),
+    gaussian = pld_source(pair = smooth_pair("gaussian", 1 / p$noise_multiplier)),
+    gdp = if (p$mu > 0) pld_source(pair = smooth_pair("gaussian", p$mu)) else atoms_pure(0),
     laplace = laplace_source(1 / p$scale, 1, 0),
     discrete_gaussian = atoms_discrete_gaussian(p$sigma, p$sensitivity, p$dimension),
     shuffle = atoms_shuffle(p$n, event$children[[1]]$parameters$epsilon),
@@ -52,7 +52,7 @@ sampled_source <- function(step, q, direction, upper, inner = direction) {
 # noise as it holds. P against Q in coordinates that "enter" turns round: mirrored smooth pairs are their own.
 sampled_gaussian <- function(mu, q, enter, upper) {
   if (mu > PLD_GAUSSIAN_MOST && upper) return(sampled_openly(q, enter))
-  if (mu > 0) pld_source(pair = c(0, min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0)
+  if (mu > 0) pld_source(pair = smooth_pair("gaussian", min(mu, PLD_GAUSSIAN_MOST), q, enter)) else atoms_pure(0)
 }
 
 sampled_laplace <- function(e, q, enter, upper) {
@@ -60,7 +60,7 @@ sampled_laplace <- function(e, q, enter, upper) {
   e <- min(e, PLD_REACH)
   if (!enter) return(align_atoms(leaving(laplace_source(e, q, 0), q, upper)))
   # atoms of Q: losses of P against Q are e with mass e^-e/2 and -e with mass 1/2
-  out <- pld_source(pair = c(1, e, q, 1), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
+  out <- pld_source(pair = smooth_pair("laplace", e, q, TRUE), loss = c(e, -e), mass = c(exp(-e) / 2, 1 / 2))
   out$loss <- -log_mix(out$loss, q)
   align_atoms(out)
 }
@@ -195,7 +195,7 @@ pld_sources <- function(event, direction, upper) {
   if (any(flat)) {
     mu <- sqrt(sum(vapply(parts[flat], `[[`, 0, "times") * unlist(mus[flat])^2))
     if (mu > 0 || !length(sources)) {
-      sources <- c(sources, list(if (mu > 0) pld_source(pair = c(0, mu, 1, 0)) else atoms_pure(0)))
+      sources <- c(sources, list(if (mu > 0) pld_source(pair = smooth_pair("gaussian", mu)) else atoms_pure(0)))
       times <- c(times, 1)
     }
   }

@@ -158,7 +158,7 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "defaul
   paid <- out_of_purse(run$guarantee, {
     pay(price_steps(run$ask, run$plan))
     run_saved(run, input, checkpoint, ledger, NULL, seal)
-  })
+  }, run$plan$event)
   release <- paid$out
   release$draws <- paid$draws
   release

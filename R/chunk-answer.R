@@ -31,7 +31,7 @@ SOURCE_KERNELS <- list(
       list()
     }, riemdp_error = function(e) list(class = class(e)[1], message = conditionMessage(e)))
   },
-  start = function(q, x) .Call(riemdp_chunk_start, q$M, x, q$weights, q$seed),
+  start = function(q, x) .Call(riemdp_chunk_start, q$M, x, q$weights, q$reference),
   records = function(q, x) .Call(riemdp_chunk_records, q$M, x, q$which),
   seal = function(q, x) seal_of(q$key, plain_records(x))
 )

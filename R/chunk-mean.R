@@ -30,10 +30,8 @@ chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
   facts <- mf_facts(M)
   # the records that say how long the first step may be, and the first one that counts
   looked <- chunk_records(M, x, unique(c(first, seq(1, n, by = floor(n / 16) + 1))))
-  seed <- if (is.null(start)) {
-    c(rep(0, facts$ambient), if (M$name == "grassmann") looked[, 1] else rep(0, facts$ambient))
-  }
-  sums <- exact_total(chunk_ask(x, list(kernel = "start", M = M, seed = seed), each))
+  reference <- if (is.null(start)) looked[, 1]
+  sums <- exact_total(chunk_ask(x, list(kernel = "start", M = M, reference = reference), each))
   begin <- if (!is.null(start)) {
     .Call(riemdp_stored, M, start)
   } else if (is.double(sums)) {
@@ -82,7 +80,7 @@ MEAN_KERNELS <- list(
   kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
   # a sum that leaves with its share of the noise, drawn here
   noisy = function(q, x) {
-    sum <- exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, 6)))
+    sum <- exact_total(list(.Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, NULL, "centre_coords")))
     if (!is.double(sum)) sum <- rep(0, mf_facts(q$M)$dimension)
     d <- length(sum)
     draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))

@@ -4,11 +4,10 @@
 problem_tally <- function(problem, x, private, bound = NULL) {
   check_chunks(x)
   M <- problem$manifold
-  ambient <- mf_facts(M)$ambient
   counts <- problem_counts(problem)
   if (private) problem["loss"] <- list(NULL)
-  ask <- function(p, snapshot, numbers, which) {
-    request <- list(kernel = "gradients", M = M, problem = problem, p = p, snapshot = snapshot, numbers = numbers,
+  ask <- function(p, snapshot, step, which) {
+    request <- list(kernel = "gradients", M = M, problem = problem, p = p, snapshot = snapshot, step = step,
                     bound = bound, counts = counts)
     if (is.null(which)) {
       parts <- chunk_ask(x, request, private = private)
@@ -20,14 +19,8 @@ problem_tally <- function(problem, x, private, bound = NULL) {
   }
   structure(list(
     n = sum(x$sizes),
-    objective = function(p) ask(p, NULL, c(Inf, 0, 1), NULL),
-    # v: clip, apart, whether there is a snapshot, whether all records are meant, the point, the snapshot, numbers of
-    # records
-    gradients = function(v) {
-      p <- v[4 + seq_len(ambient)]
-      snapshot <- if (v[3] == 1) v[4 + ambient + seq_len(ambient)]
-      ask(p, snapshot, c(v[1], v[2], 0), if (v[4] == 0) v[-seq_len(4 + 2 * ambient)])
-    }
+    objective = function(p) ask(p, NULL, list(clip = Inf, apart = FALSE, losses = TRUE), NULL),
+    gradients = function(v) ask(v$p, v$snapshot, list(clip = v$clip, apart = v$apart, losses = FALSE), v$which)
   ), class = "riemdp_tally")
 }
 

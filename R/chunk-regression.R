@@ -48,7 +48,7 @@ chunk_vectors <- function(M, z, v) {
 
 # distances from the curve; where there is none they are infinite
 chunk_distances <- function(q, d) {
-  size <- .Call(riemdp_regression_records, q$M, q$p, q$v, d$z, d$y, c(1, Inf, 0, Inf, 1))$distance
+  size <- .Call(riemdp_regression_records, q$M, q$p, q$v, d$z, d$y, curve_loss(), TRUE)$distance
   size[is.na(size)] <- Inf
   size
 }
@@ -135,7 +135,7 @@ fit_chunks.riemdp_chunks <- function(data, formula, M, call, na_action, loss, cu
   now <- list(p = as_single(foot), v = vectors)
   state <- c(as.vector(fit$p), as.vector(t(fit$v)))
   squares <- 2 * exact_total(ask_scaled(table, "energy", constant = FALSE, state = state,
-                                        numbers = c(1, Inf, 0, Inf)))[1]
+                                        model = curve_loss()))[1]
   d <- mf_facts(M)$dimension
   parameters <- d * (1 + length(table$names))
   left <- table$n * d - parameters
@@ -239,11 +239,12 @@ table_sample <- function(table) {
 # the C code's search; `constant`: without predictors
 fit_table <- function(table, sample, constant, loss, cutoff, given, tol, max_iter, starts) {
   tally <- structure(list(n = table$n, total = table$total, energy = function(v) {
-    exact_total(ask_scaled(table, "energy", constant = constant, state = v[-(1:3)], numbers = c(v[1:3], Inf)))
+    model <- list(loss = v$loss, cutoff = v$cutoff, smoothing = v$smoothing, clip = Inf)
+    exact_total(ask_scaled(table, "energy", constant = constant, state = v$state, model = model))
   }), class = "riemdp_tally")
-  numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
   fit <- .Call(riemdp_regression_of, table$M, tally, sample$y, if (constant) sample$z[, 0, drop = FALSE] else sample$z,
-               if (constant) 1 else as.vector(table$moments), given$p, given$v, numbers)
+               if (constant) 1 else as.vector(table$moments), given$p, given$v,
+               curve_loss(loss, cutoff), fit_control(tol, max_iter, starts))
   fit$cutoff <- cutoff
   fit
 }
@@ -414,7 +415,7 @@ CURVE_KERNELS <- list(
   },
   energy = function(q, x) {
     d <- chunk_design(q, x)
-    .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, d$w, q$numbers)
+    .Call(riemdp_chunk_regression, q$M, q$state, if (q$constant) d$z[, 0, drop = FALSE] else d$z, d$y, d$w, q$model)
   },
   # how many distances from a curve are at most as large as each of `edges`, those in between, or all
   distance_order = function(q, x) {

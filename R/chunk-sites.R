@@ -137,7 +137,8 @@ check_site_request <- function(request, answers, least) {
            " only, and with no counts.")
   }
   if (holds_code(unclass(request))) refuse("requests with functions are not run at a site.")
-  clipped <- is.numeric(request$numbers) && isTRUE(request$numbers[1] < Inf) && isTRUE(request$numbers[3] == 0)
+  step <- request$step
+  clipped <- is.list(step) && isTRUE(step$clip < Inf) && identical(step$losses, FALSE)
   if (kernel == "gradients" && !clipped) refuse("this site gives clipped gradients only.")
   enough <- is_positive(request$sd) && is_positive(request$radius) && request$sd >= least * 2 * request$radius
   if (kernel == "noisy" && !enough) refuse("the noise asked for is too small for this site.")

@@ -62,7 +62,7 @@ outside_count <- function(M, x, ask) {
 
 release_clipped <- function(M, x, ask) {
   if (is.null(ask$clipped)) return(NULL)
-  noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, LATTICE_LAW[["laplace"]], ask$clipped$ratio,
+  noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, "laplace", ask$clipped$ratio,
                  pay(price_laplace(1, ask$clipped$ratio[1] / ask$clipped$ratio[2], "mean-sensitivity.md, 11")))[1]
   count <- min(max(outside_count(M, x, ask) + noise, -COUNT_MOST), COUNT_MOST)
   list(share = count / ask$n, count = count, epsilon = ask$clipped$epsilon, scale = ask$clipped$scale)

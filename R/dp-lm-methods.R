@@ -306,7 +306,7 @@ linear_adassp <- list(
     d <- ask$d
     normals <- function(p, q, part) {
       price <- price_normal(adassp_sensitivity(d, plan$reach)[[part]], plan$sd[[part]], "linear-regression.md, 5")
-      matrix(.Call(riemdp_perturbation_noise, p, q, 1, 4, 1 / plan$sd[[part]], pay(price)), q)
+      matrix(.Call(riemdp_perturbation_noise, p, q, 1, "normal", 1 / plan$sd[[part]], pay(price)), q)
     }
     plain <- moment_matrices(x, y)
     value <- min(eigen(plain$xx, symmetric = TRUE, only.values = TRUE)$values) + normals(1, 1, "value")[1]
@@ -445,8 +445,10 @@ linear_kng <- list(
     rule <- plan$rule
     ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
     tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = TRUE) # a start: nothing rests on it
-    .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, rule$d + 1),
-          c(rule$rate * (1 - 1e-12), rule$radius, KNG_TRIALS, kng_last_trials(rule, ask$epsilon)[["trials"]]),
+    .Call(riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, kernel_loss(rule),
+          newton_solver(tolerance, rule$d + 1),
+          list(rate = rule$rate * (1 - 1e-12), radius = rule$radius, trials = KNG_TRIALS,
+               last = kng_last_trials(rule, ask$epsilon)[["trials"]]),
           pay(price_normalised(2 * rule$tau, 1 / (rule$rate * (1 - 1e-12)), "linear-regression.md, 7")))
   },
   words = function(r) {
@@ -485,7 +487,7 @@ linear_paper <- list(
     if (!is.finite(tau)) return(unname(replace(b, TRUE, NA_real_))) # a fit that doubles don't hold
     if (tau == 0) return(b)
     rate <- sum(keep) * ask$epsilon / 2 / (2 * tau)
-    draw <- function() drop(.Call(riemdp_perturbation_noise, 1, ask$q, 1, 3, rate, in_simulation()))
+    draw <- function() drop(.Call(riemdp_perturbation_noise, 1, ask$q, 1, "length", rate, in_simulation()))
     b[, 1] <- b[, 1] + draw() # exp(-|p - p^|/sigma) at the fitted slope
     b[, 2] <- drop((y - b[, 1]) %*% u) / (spread * length(u)) + draw() / spread
     dimnames(b) <- NULL

@@ -211,7 +211,7 @@ perturbation_length <- function(rule, level) {
   d <- rule$d
   q <- rule$q
   draws <- remember(paste(c("draws", rule$norm, d, q), collapse = " "), function() {
-    .Call(riemdp_perturbation_noise, d + 1, q, 20000, NOISE_NORM[[rule$norm]], 1, FALSE)
+    .Call(riemdp_perturbation_noise, d + 1, q, 20000, rule$norm, 1, FALSE)
   })
   size <- sqrt(colSums(matrix(draws^2 / rep(rep(rule$ridge, each = q), 20000), q * (d + 1))))
   sort(size)[min(20000, ceiling(20000 * (level + 0.001 + 3 * sqrt(level * (1 - level) / 20000))))] / rule$rate

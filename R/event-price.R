@@ -162,3 +162,21 @@ need_delta <- function(event, delta, accountant) {
 
 # mu of a step that is made of Gaussians, else NULL
 gaussian_step <- function(event) tryCatch(gdp_price(event), riemdp_error_unpriced = function(e) NULL)
+
+# What parts of an event come to, each kind for itself: list(epsilon, delta, mu). NULL where a part is of another kind.
+event_sum <- function(event) {
+  parts <- lapply(event_parts(event), function(part) {
+    p <- part$event$parameters
+    one <- switch(part$event$type,
+      pure = c(p$epsilon, 0, 0),
+      approx = c(p$epsilon, p$delta, 0),
+      laplace = c(1 / p$scale, 0, 0),
+      gaussian = c(0, 0, 1 / p$noise_multiplier),
+      gdp = c(0, 0, p$mu)
+    )
+    if (!is.null(one)) one * c(part$times, part$times, sqrt(part$times))
+  })
+  if (any(vapply(parts, is.null, NA))) return(NULL)
+  all <- do.call(cbind, parts)
+  list(epsilon = sum(all[1, ]), delta = sum(all[2, ]), mu = sqrt(sum(all[3, ]^2)))
+}

@@ -54,7 +54,7 @@ explore_picture <- function(space, study, radius) {
   x <- some_records(M, study$x, 400)
   old <- graphics::par(mar = c(0, 0, 0, 0))
   on.exit(graphics::par(old))
-  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
+  if (picture(M) != "point") {
     released <- do.call(c, lapply(values, function(v) closed_curves(M, v, center)))
     curves <- c(closed_curves(M, some_records(M, x, 40), center), released, closed_curves(M, study$mean, center))
     roles <- rep(c("record", "release", "mean"), c(length(curves) - length(values) - 1, length(values), 1))
@@ -235,7 +235,7 @@ explore_server <- function(input, output, session) {
     explore_key(explore_colours(plan_drawn(plan()))), shiny::p("Dotted: the public radius, and what the sliders say.")
   )))
   output$key <- shiny::renderUI({
-    ball <- settled()$space$M$name %in% c("sphere", "ball", "euclidean")
+    ball <- picture(settled()$space$M) == "point"
     explore_key(stats::setNames(EXPLORE_COLOURS[c("record", "mean", "release", if (ball) "ball")],
                                 c("simulated records", "their mean, not private", "private means",
                                   if (ball) "public ball")))

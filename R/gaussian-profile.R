@@ -69,15 +69,15 @@ profile_space <- function(M) {
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
     return(list(kind = "flat", d = d))
   }
-  switch(M$name,
+  switch(facts$model,
     sphere = if (d == 1) list(kind = "circle", d = 1) else
       list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
-    hyperboloid = , ball = if (d == 1) list(kind = "flat", d = 1) else
+    hyperbolic = if (d == 1) list(kind = "flat", d = 1) else
       list(kind = "curved", k = -1, d = d, top = Inf, unit = 1, cp = FALSE),
     # CP^1 is the sphere of radius 1/2
-    kendall = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
+    planar = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
       list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
-    spd_affine = if (d == 1) list(kind = "flat", d = 1) else {
+    spd = if (d == 1) list(kind = "flat", d = 1) else {
       k <- facts$rows
       list(kind = "bound", d = d, plain = k - 1, pairs = k * (k - 1) / 2, rate = 1 / sqrt(2 * (k - 1)), top = Inf,
            unit = 1)

@@ -1,4 +1,4 @@
-# Images into points: covariance descriptors, directions, tiles; and simulated images of the papers' sizes.
+# Images into points: covariance descriptors and directions.
 
 #' Covariance descriptors of colour images
 #'
@@ -61,38 +61,6 @@ as_images <- function(x, what) {
   array(as.double(x), c(d[1:3], if (length(d) == 4) d[4] else 1))
 }
 
-#' Tiles of an image
-#'
-#' Cuts an image into square tiles without overlap, column by column; what is left at the right and lower border is
-#' dropped.
-#'
-#' A 512 x 512 image such as `ihc.png` of scikit-image gives 324 tiles of 28 x 28, the size of the images in Utpala et
-#' al. (2023).
-#'
-#' @param image a matrix, or an array rows x columns x channels, e.g. of `png::readPNG()`.
-#' @param size pixels along a tile's side.
-#' @param channels how many channels to keep: 3 drops transparency.
-#' @return An array size x size x n, or size x size x channels x n.
-#' @seealso [covariance_descriptors()]
-#' @examples
-#' dim(image_tiles(volcano, size = 28))
-#' @export
-image_tiles <- function(image, size = 28, channels = 3) {
-  size <- check_count(size, "size", most = 1e5)
-  d <- dim(image)
-  if (!is.numeric(image) || is.object(image) || !length(d) %in% 2:3 || any(d == 0)) {
-    abort_riemdp("shape", "`image` must be a numeric matrix, or an array of rows x columns x channels.")
-  }
-  down <- d[1] %/% size
-  across <- d[2] %/% size
-  if (down * across == 0) abort_riemdp("shape", "`image` is smaller than one tile.")
-  k <- if (length(d) == 3) min(d[3], check_count(channels, "channels")) else 1L
-  image <- array(image, c(d[1:2], if (length(d) == 3) d[3] else 1))
-  image <- image[seq_len(down * size), seq_len(across * size), seq_len(k), drop = FALSE]
-  tiles <- aperm(array(as.double(image), c(size, down, size, across, k)), c(1, 3, 5, 2, 4))
-  array(tiles, c(size, size, if (length(d) == 3) k, down * across))
-}
-
 #' Images as points of a sphere
 #'
 #' Each image's pixels, put one after the other and divided by their Euclidean length: a point of `sphere(pixels - 1)`.
@@ -126,101 +94,4 @@ images_to_sphere <- function(images) {
   largest[bad] <- 1
   x <- x / largest # squares of large or tiny numbers would leave the range of doubles
   x / sqrt(rowSums(x^2))
-}
-
-#' Simulated images
-#'
-#' Images drawn at random, for studies of the size of those in Utpala et al. (2023) where their image collections aren't
-#' at hand. No picture of a patient or writer went into them. They follow [set.seed()].
-#'
-#' `simulate_tissue()`: colour images of a stained section. A pixel's colour is a convex combination of three public
-#' colours: pale background (.93, .90, .93), a pink (.86, .62, .76) and a violet (.45, .32, .62). The share of pink is
-#' the normal distribution function of a smooth Gaussian field \eqn{m_1 + .8 F_1}, the violet's that of
-#' \eqn{m_2 + 1.1 F_2} (it covers the pink); every image has its own \eqn{m_1 \sim N(0, 1)},
-#' \eqn{m_2 \sim N(-1.2, .6^2)} and brightness, a factor \eqn{e^{.08 z}}. A field is white noise averaged over a square
-#' window of 5 (\eqn{F_1}) or 3 pixels (\eqn{F_2}), twice, and scaled to unit variance. Every channel gets normal noise
-#' of standard deviation .02, and is cut to 0 to 1.
-#'
-#' `simulate_digits()`: the digit 0 in grey. The pixel at distance \eqn{d} (in units of the image's half width) from a
-#' tilted ellipse has \eqn{e^{-d^2/(2 t^2)}}, with the distance to first order. Half axes are \eqn{.62 e^{.12 z_1}} up
-#' and \eqn{.42 e^{.2 z_2}} across, the tilt \eqn{.2 + .25 z_3} radians, the centre \eqn{.05 (z_4, z_5)},
-#' \eqn{t = .11 e^{.25 z_6}}; the \eqn{z_j} are standard normals restricted to \eqn{\pm 2.5}. Values below .05 are 0.
-#'
-#' @param n number of images. The paper's sets have 10,704 and 10,356 sections, 6,903 and 7,877 digits (a 0 and a 1
-#'   each).
-#' @param size pixels along a side.
-#' @return `simulate_tissue()`: an array size x size x 3 x n; `simulate_digits()`: size x size x n. Numbers from 0 to 1.
-#' @references
-#' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization:
-#' fast sampling and variance reduction. *Transactions on Machine Learning Research*.
-#' <https://openreview.net/forum?id=paguBNtqiO>
-#' @seealso [covariance_descriptors()], [images_to_sphere()]
-#' @examples
-#' set.seed(1)
-#' image <- simulate_tissue(1)
-#' plot(as.raster(image[, , , 1]), interpolate = FALSE)
-#' digits <- simulate_digits(3)
-#' plot(as.raster(digits[, , 1]), interpolate = FALSE)
-#' @export
-simulate_tissue <- function(n, size = 28) {
-  if (missing(n)) abort_no_default("n")
-  n <- check_count(n, "n", most = 1e5)
-  size <- check_count(size, "size", least = 5, most = 256)
-  pixels <- size^2
-  colours <- cbind(c(0.93, 0.90, 0.93), c(0.86, 0.62, 0.76), c(0.45, 0.32, 0.62))
-  out <- array(0, c(pixels, 3, n))
-  # in blocks, so that memory stays small
-  for (begin in seq(1, n, by = 1000)) {
-    block <- begin:min(n, begin + 999)
-    k <- length(block)
-    each <- function(x) rep(x, each = pixels)
-    pink <- stats::pnorm(each(stats::rnorm(k)) + 0.8 * as.vector(smooth_field(k, size, 5)))
-    violet <- stats::pnorm(each(stats::rnorm(k, -1.2, 0.6)) + 1.1 * as.vector(smooth_field(k, size, 3)))
-    light <- each(exp(0.08 * stats::rnorm(k)))
-    for (c in 1:3) {
-      value <- (1 - violet) * ((1 - pink) * colours[c, 1] + pink * colours[c, 2]) + violet * colours[c, 3]
-      out[, c, block] <- pmin(1, pmax(0, light * value + 0.02 * stats::rnorm(k * pixels)))
-    }
-  }
-  array(out, c(size, size, 3, n))
-}
-
-# size x size x k: white noise, averaged twice over a window that wraps round, unit variance
-smooth_field <- function(k, size, window) {
-  x <- array(stats::rnorm(size^2 * k), c(size, size, k))
-  half <- (window - 1) / 2
-  average <- function(x) {
-    shifted <- function(s) (seq_len(size) - 1 + s) %% size + 1
-    x <- Reduce(`+`, lapply(-half:half, function(s) x[shifted(s), , , drop = FALSE]))
-    Reduce(`+`, lapply(-half:half, function(s) x[, shifted(s), , drop = FALSE]))
-  }
-  # a box convolved with itself has weights 1, ..., window, ..., 1 along each side
-  weights <- c(seq_len(window), rev(seq_len(window - 1)))
-  average(average(x)) / sum(weights^2)
-}
-
-#' @rdname simulate_tissue
-#' @export
-simulate_digits <- function(n, size = 28) {
-  if (missing(n)) abort_no_default("n")
-  n <- check_count(n, "n", most = 1e5)
-  size <- check_count(size, "size", least = 2, most = 256)
-  z <- matrix(stats::qnorm(stats::runif(6 * n, stats::pnorm(-2.5), stats::pnorm(2.5))), n)
-  place <- (seq_len(size) - 0.5) / size * 2 - 1
-  across <- rep(place, each = size)
-  down <- rep(place, size)
-  image <- function(i) {
-    tilt <- 0.2 + 0.25 * z[i, 3]
-    x <- across - 0.05 * z[i, 4]
-    y <- down - 0.05 * z[i, 5]
-    u <- (x * cos(tilt) + y * sin(tilt)) / (0.42 * exp(0.2 * z[i, 2]))
-    v <- (-x * sin(tilt) + y * cos(tilt)) / (0.62 * exp(0.12 * z[i, 1]))
-    radius <- sqrt(u^2 + v^2)
-    # |f| over the length of its gradient
-    slope <- sqrt((u / (0.42 * exp(0.2 * z[i, 2])))^2 + (v / (0.62 * exp(0.12 * z[i, 1])))^2) / pmax(radius, 1e-9)
-    ink <- exp(-((radius - 1) / pmax(slope, 1e-9))^2 / (2 * (0.11 * exp(0.25 * z[i, 6]))^2))
-    ink[ink < 0.05] <- 0
-    ink
-  }
-  array(vapply(seq_len(n), image, double(size^2)), c(size, size, n))
 }

@@ -14,3 +14,8 @@ euclidean <- function(d) new_manifold("euclidean", check_count(d, "d"), "riemdp_
 
 #' @export
 manifold_label.riemdp_euclidean <- function(M) sprintf("Euclidean space R^%d", M$param)
+
+#' @export
+ambient_bounds.riemdp_euclidean <- function(M, center, radius) ambient_ball(1, 2 * radius)
+#' @export
+ambient_shift.riemdp_euclidean <- function(M, q) q

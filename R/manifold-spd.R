@@ -52,3 +52,17 @@ manifold_label.riemdp_spd <- function(M) {
   metric <- c(spd_affine = "affine-invariant", spd_bures = "Bures-Wasserstein", spd_logeuclidean = "log-Euclidean")
   sprintf("%d x %d positive definite matrices, %s metric", M$param, M$param, metric[[M$name]])
 }
+
+# random points are those of the affine-invariant metric
+#' @export
+random_base.riemdp_spd <- function(M) spd(M$param, "affine")
+
+#' @export
+ambient_bounds.riemdp_spd <- function(M, center, radius) {
+  lambda <- max(eigen(center, symmetric = TRUE, only.values = TRUE)$values)
+  if (M$name == "spd_bures") {
+    ambient_ball(2 * (sqrt(lambda) + radius), 2 * (2 * sqrt(lambda) * radius + radius^2), "frobenius")
+  } else {
+    ambient_ball(lambda * exp(radius), 2 * lambda * expm1(radius), "frobenius")
+  }
+}

@@ -22,3 +22,11 @@ sphere <- function(d) new_manifold("sphere", check_count(d, "d"), "riemdp_sphere
 
 #' @export
 manifold_label.riemdp_sphere <- function(M) sprintf("sphere S^%d in R^%d", M$param, M$param + 1L)
+
+#' @export
+ambient_bounds.riemdp_sphere <- function(M, center, radius) {
+  ambient_ball(1, 2 * sin(radius), chord = function(d) 2 * sin(min(d, pi) / 2))
+}
+# a unit vector turns by no more when something of length q < 1 is added
+#' @export
+ambient_shift.riemdp_sphere <- function(M, q) if (q < 1) asin(q)

@@ -52,6 +52,12 @@ manifold_label.riemdp_stiefel <- function(M) {
   sprintf("Stiefel manifold St(%d, %d), %s metric", M$param[1], M$param[2], metric[[M$name]])
 }
 
+#' @export
+ambient_bounds.riemdp_stiefel <- function(M, center, radius) {
+  stretch <- if (M$name == "stiefel_canonical") sqrt(2) else 1
+  ambient_ball(stretch, 2 * stretch * radius)
+}
+
 # p where n x p matrices can be had, else an error: what the C code refuses is refused where it is asked for
 check_frame <- function(n, p) {
   if (n < 2) abort_riemdp("argument", "`n` must be at least 2: one row has only the points 1 and -1.")

@@ -11,11 +11,23 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #' @return A list:
 #' * `dimension`: dimension of the manifold; `ambient`: real numbers that store one point; `rows`, `cols`: shape of one
 #'   record where it is a matrix (0 otherwise; `cols` 0 and `rows` k for k complex landmarks).
-#' * `k_min`, `k_max`: lower and upper bound of the sectional curvatures.
+#' * `k_min`, `k_max`: lower and upper bound of the sectional curvatures; `mean_curvature`: their mean, 0 where it isn't
+#'   known.
 #' * `injectivity_radius`: a lower bound over all points (0 where it depends on the point and has no positive bound).
 #' * `diameter`: largest distance, `Inf` where unbounded or not known.
+#' * `volume_growth`: rate at which the logarithm of a large ball's volume grows with its radius, 0 where volume grows
+#'   like a power.
 #' * `homogeneous`, `two_point_homogeneous`, `symmetric`: logical.
-#' * `has_laplace`: whether the Riemannian Laplace law can be drawn exactly here.
+#' * `orthonormal`: whether points are unit vectors, or matrices with orthonormal columns.
+#' * `one_mean`: whether records have one Frechet mean, however far apart they lie.
+#' * `uniform_by_projection`: whether a normal vector of the space around the manifold, projected, is uniformly
+#'   distributed; `arithmetic_stays`: whether the projected arithmetic mean of points of a ball lies in the ball.
+#' * `local_bounds`: whether `k_max` and the injectivity radius are found anew for each ball.
+#' * `has_laplace`, `has_kng`: whether the Riemannian Laplace law, and the K-norm gradient mechanism, can be drawn
+#'   exactly here.
+#' * `model`: the space whose formulas hold within the ball of half the injectivity radius, a word: `"flat"`,
+#'   `"sphere"`, `"hyperbolic"`, `"planar"` (complex projective space), `"spd"`, `"grassmann"`, `"bures"`, `"stiefel"`,
+#'   `"stiefel_euclidean"`, `"none"`.
 #' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()],
 #'   [manifold_custom()]
 #' @examples
@@ -45,6 +57,31 @@ format.riemdp_manifold <- function(x, ...) {
     sprintf("  dimension %d, curvature %s, injectivity radius %s", as.integer(facts$dimension), curvature, inj)
   )
 }
+
+# What tells one manifold from another in the keys of remembered figures, which depend on public numbers only
+manifold_key <- function(M, ...) paste(c(M$name, format(c(M$param, M$floor, ...), digits = 17)), collapse = " ")
+
+# What a manifold's own file adds to its table in C. The manifold whose exp at its origin makes the points of
+# mf_random() where they aren't uniform:
+random_base <- function(M) UseMethod("random_base")
+#' @export
+random_base.default <- function(M) M
+
+# How the space around the manifold sees a ball, or NULL: `stretch`, the largest length there of a tangent vector of
+# unit length at a point of the ball; `diameter`, a bound of the distance there of two of its points; `norm`, that of
+# noise added there; `chord`, the exact distance there of points at a distance, where it is known. Rounded outwards.
+ambient_bounds <- function(M, center, radius) UseMethod("ambient_bounds")
+#' @export
+ambient_bounds.default <- function(M, center, radius) NULL
+ambient_ball <- function(stretch, diameter, norm = "entries", chord = NULL) {
+  list(stretch = outwards(stretch), diameter = outwards(diameter), norm = norm, chord = chord)
+}
+
+# How far a point moves at most when a vector of length q is added to it in the space around and the sum is projected;
+# NULL where nothing is known.
+ambient_shift <- function(M, q) UseMethod("ambient_shift")
+#' @export
+ambient_shift.default <- function(M, q) NULL
 
 # One line that names a manifold, also one that somebody has tampered with.
 label_manifold <- function(M) {

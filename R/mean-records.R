@@ -26,7 +26,8 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
     chunk_ask(x, request, private = TRUE)
   }
   structure(list(
-    n = sum(x$sizes), logs = ball(1), coords = ball(2), points = ball(3), aligned = ball(4), as_given = ball(5),
+    n = sum(x$sizes), logs = ball("logs"), coords = ball("coords"), points = ball("points"),
+    aligned = ball("aligned"), as_given = ball("unturned"),
     look = function(base) {
       if (at_sites(x)) return(status_number("UNSUPPORTED")) # they count nothing: the envelope does without
       parts <- kng(base, -1)

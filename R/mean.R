@@ -119,7 +119,7 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   weights <- check_weights(weights, n)
   fit <- if (is_chunks(x)) {
     chunk_fit(x, M, weights, tol, memory, start, max_iter, median)
-  } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && M$name != "custom"))) {
+  } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && !inherits(M, "riemdp_custom")))) {
     line_center(x, M, weights, median)
   } else {
     .Call(riemdp_mean, M, x, weights, start, tol, max_iter, memory, median)
@@ -151,7 +151,8 @@ least_hessian <- function(M, farthest) {
 }
 
 is_circle <- function(M) {
-  mf_facts(M)$dimension == 1 && M$name %in% c("sphere", "stiefel_euclidean", "stiefel_canonical", "grassmann")
+  facts <- mf_facts(M)
+  facts$dimension == 1 && facts$orthonormal
 }
 
 # Spaces of one dimension, by sorting. On a line: the median of coordinates.
@@ -225,10 +226,8 @@ circle_center <- function(a, w, period, median) {
 }
 
 provably_unique <- function(M, farthest) {
-  if (M$name == "spd_bures") {
-    return(TRUE)
-  }
   facts <- mf_facts(M)
+  if (facts$one_mean) return(TRUE)
   reach <- facts$injectivity_radius
   if (facts$k_max > 0) reach <- min(reach, pi / sqrt(facts$k_max))
   if (reach == Inf || farthest < reach / 2) TRUE else NA

@@ -1,7 +1,7 @@
 # Markov chains for the K-norm gradient and Laplace densities: what the papers sample with. Always labelled none.
 
-CHAIN_TARGET <- c(kng = 1, laplace = 2)
-CHAIN_PROPOSAL <- c(isotropic = 1, published = 2)
+CHAIN_TARGETS <- c("kng", "laplace")
+CHAIN_PROPOSALS <- c("isotropic", "published")
 
 # n times the sensitivity of the gradient: the maximum of inst/proofs/gradient-sensitivity.md (1'), or the papers'
 # 2r(2 - h)
@@ -26,19 +26,26 @@ chain_scale <- function(M, ask, target) {
     loss <- 1
   } else {
     sensitivity <- chain_gradient_range(ask$ball, ask$calibration) / ask$n
-    if (ask$calibration == "paper" && M$name == "sphere") loss <- 1
+    if (ask$calibration == "paper") loss <- published_settings(M, target)$loss
   }
   c(list(sensitivity = sensitivity), pure_scale(ask, sensitivity, loss))
 }
 
-# what the papers print for their own chains: the step's length and the burn-in
-published_settings <- function(M, target) {
-  switch(M$name,
-    sphere = if (target == "laplace") list(step = 1, burn_in = 10000) else list(step = 0.5, burn_in = 20000),
-    spd_affine = list(step = 1, burn_in = 5000),
-    kendall = list(step = 0.01, burn_in = 7500)
-  )
+# What the papers print for their own chains, or NULL where they have none: the step's length, the burn-in, and the loss
+# of privacy of the gradient's law in units of sensitivity/scale. The steps themselves are the table's.
+published_settings <- function(M, target) UseMethod("published_settings")
+#' @export
+published_settings.default <- function(M, target) NULL
+#' @export
+published_settings.riemdp_sphere <- function(M, target) {
+  if (target == "laplace") list(step = 1, burn_in = 10000, loss = 1) else list(step = 0.5, burn_in = 20000, loss = 1)
 }
+#' @export
+published_settings.riemdp_spd <- function(M, target) {
+  if (mf_facts(M)$model == "spd") list(step = 1, burn_in = 5000, loss = 2)
+}
+#' @export
+published_settings.riemdp_kendall <- function(M, target) list(step = 0.01, burn_in = 7500, loss = 2)
 
 chain_settings <- function(M, target, proposal, sigma, truncate, radius, step, burn_in) {
   d <- mf_facts(M)$dimension
@@ -69,15 +76,15 @@ mechanism_chain <- list(
   chunks = TRUE, # a pass for each step where the gradient is the target
   options = c("target", "proposal", "step", "burn_in", "truncate"),
   unsupported = function(M, ask) {
-    if (baseline_option(ask, "proposal", names(CHAIN_PROPOSAL)) == "published") {
+    if (baseline_option(ask, "proposal", CHAIN_PROPOSALS) == "published") {
       why <- refuse_published(M)
       if (!is.null(why)) return(why)
     }
     refuse_variants(ask, "chain")
   },
   plan = function(M, ask) {
-    target <- baseline_option(ask, "target", names(CHAIN_TARGET))
-    proposal <- baseline_option(ask, "proposal", names(CHAIN_PROPOSAL))
+    target <- baseline_option(ask, "target", CHAIN_TARGETS)
+    proposal <- baseline_option(ask, "proposal", CHAIN_PROPOSALS)
     truncate <- check_flag(ask$options$truncate, "options$truncate", truncate_default(target, proposal, ask$ball))
     law <- chain_scale(M, ask, target)
     set <- chain_settings(M, target, proposal, law$scale, truncate, ask$ball$radius, ask$options$step,
@@ -104,7 +111,7 @@ mechanism_chain <- list(
     run_chain(M, mean_records(M, x, ask$center, ask$ball$radius), ask$center, ask$ball,
               if (plan$proposal == "published") TRUE, plan$chain_target, plan$proposal,
               plan$proposal == "published", plan$scale,
-              plan$step, c(plan$burn_in, 0, 1), plan$truncate)
+              plan$step, list(burn_in = plan$burn_in, keep = 0, thin = 1), plan$truncate)
   },
   words = function(r) {
     d <- r$details
@@ -120,8 +127,8 @@ mechanism_chain <- list(
 )
 
 run_chain <- function(M, x, center, ball, start, target, proposal, redraw, sigma, step, counts, truncate) {
-  .Call(riemdp_chain, M, x, center, ball$radius, c(ball$k_min, ball$k_max), start, CHAIN_TARGET[[target]],
-        CHAIN_PROPOSAL[[proposal]], redraw, sigma, step, as.double(counts), truncate, SOLVER_TOLERANCE, in_simulation())
+  .Call(riemdp_chain, M, x, center, ball$radius, c(ball$k_min, ball$k_max), start, target, proposal,
+        redraw, sigma, step, counts, truncate, SOLVER_TOLERANCE, in_simulation())
 }
 
 #' Markov chains of the papers, for study
@@ -214,11 +221,12 @@ nonprivate_chain <- function(x, M = manifold_of(x), sigma, center, radius, ..., 
     a <- z / size * ball$radius * stats::pgamma(size, d)^(1 / d) * 0.99 # uniform in the ball of the tangent space
     lapply(seq_len(chains), function(i) mf_exp(M, center, mf_from_coords(M, center, a[i, ])))
   }, center = vector("list", chains), mean = rep(list(TRUE), chains))
-  counts <- c(set$burn_in, iterations, thin)
+  counts <- list(burn_in = set$burn_in, keep = iterations, thin = thin)
   runs <- lapply(starts, function(s) {
     run_chain(M, x, center, ball, s, target, proposal, redraw, sigma, set$step, counts, truncate)
   })
-  mean <- run_chain(M, x, center, ball, TRUE, target, "isotropic", FALSE, sigma, set$step, c(0, 0, 1), truncate)
+  mean <- run_chain(M, x, center, ball, TRUE, target, "isotropic", FALSE, sigma, set$step,
+                    list(burn_in = 0, keep = 0, thin = 1), truncate)
   variables <- array(NA_real_, c(iterations, chains, d + 2),
                      list(NULL, NULL, c("log_density", "distance", sprintf("coord[%d]", seq_len(d)))))
   for (i in seq_len(chains)) {

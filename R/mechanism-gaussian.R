@@ -69,7 +69,7 @@ mechanism_gaussian <- list(
   error = function(M, plan, ask) expected_error(M, plan$scale, "gaussian"),
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "gaussian"),
   region = function(r, level) {
-    growth <- 1.25 * volume_growth(r$manifold) # the bound of the area grows a little faster than the area
+    growth <- 1.25 * mf_facts(r$manifold)$volume_growth # the bound of the area grows a little faster than the area
     top <- growth * r$scale^2 + r$scale * (sqrt(mf_facts(r$manifold)$dimension) + 14 + sqrt(-2 * log1p(-level)))
     q <- radial_quantile(r$manifold, function(rho) rho^2 / (2 * r$scale^2), level, top)
     list(radius = q + r$solver_error, basis = "the noise's law")

@@ -1,13 +1,10 @@
 # The K-norm gradient mechanism: density proportional to exp(-|grad U|/scale) on the public ball, drawn exactly; and the
 # Laplace law truncated to the ball, which the same sampler serves. Proofs: inst/proofs/kng.md.
 
-KNG_LAW <- c(kng = 1, laplace_truncated = 2)
-KNG_MANIFOLDS <- c("euclidean", "sphere", "hyperboloid", "ball", "spd_affine", "spd_logeuclidean", "kendall",
-                   "grassmann")
 
 # a sentence of public facts on why the sampler can't serve, or NULL
 kng_unsupported <- function(M, ask, name) {
-  if (!M$name %in% KNG_MANIFOLDS) {
+  if (!mf_facts(M)$has_kng) {
     sprintf("mechanism = \"%s\" has no exact sampler on %s. Use mechanism = \"wrapped\".", name, label_manifold(M))
   } else if (ask$ball$k_min < 0 && ask$ball$radius >= 12) {
     sprintf(paste("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points",
@@ -24,8 +21,8 @@ kng_unsupported <- function(M, ask, name) {
 # it costs less of epsilon than the scale was rounded up by (proofs/kng.md, section 6).
 kng_trials <- function(M, ask, name, scale, epsilon, gradient) {
   r <- ask$ball$radius
-  key <- paste(c("acceptance", name, M$name, format(c(M$param, r, scale, gradient), digits = 17)), collapse = " ")
-  least <- remember(key, function() .Call(riemdp_kng_least_acceptance, M, r, KNG_LAW[[name]], scale, gradient))
+  key <- paste("acceptance", name, manifold_key(M, r, scale, gradient))
+  least <- remember(key, function() .Call(riemdp_kng_least_acceptance, M, r, name, scale, gradient))
   # log(1 + e^epsilon) without overflow
   log_factor <- epsilon + log1p(exp(-epsilon))
   constant <- ask$timing == "constant"
@@ -52,28 +49,13 @@ kng_cost <- function(M, ask) {
   ask$n * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
 }
 
-# mean sectional curvature
-mean_curvature <- function(M) {
-  d <- mf_facts(M)$dimension
-  if (d < 2) {
-    return(0)
-  }
-  switch(M$name,
-    sphere = 1, hyperboloid = , ball = -1,
-    kendall = (4 + (d - 2)) / (d - 1),
-    grassmann = (M$param[1] - 2) / (d - 1),
-    spd_affine = -M$param / (4 * d),
-    0
-  )
-}
-
 # Mean distance to the Frechet mean for records spread evenly over the ball: the law's radius on the ball in the space
 # of constant curvature that has the same mean curvature; the exponent's slope is the mean eigenvalue of the energy's
 # Hessian.
 kng_expected_error <- function(M, ask, scale, name) {
   d <- mf_facts(M)$dimension
   r <- ask$ball$radius
-  k <- mean_curvature(M)
+  k <- mf_facts(M)$mean_curvature
   far <- r * sqrt(d / (d + 2)) * sqrt(abs(k))
   across <- if (k > 0) cot_factor(far) else if (k < 0) far / tanh(far) else 1
   slope <- if (name == "kng") (1 + (d - 1) * across) / d else 1
@@ -149,7 +131,7 @@ kng_price <- function(plan, capped) {
 
 kng_release <- function(M, x, plan, ask, name) {
   .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, KNG_LAW[[name]], plan$scale, c(plan$numbers, plan$gradient), plan$trials,
+        ask$ball$radius, name, plan$scale, c(plan$numbers, plan$gradient), plan$trials,
         identical(ask$timing, "constant"),
         pay(kng_price(plan, identical(ask$timing, "constant"))))
 }

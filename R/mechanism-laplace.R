@@ -1,7 +1,6 @@
 # The Laplace mechanism, and existence and expected error of the noise laws, from public quantities.
 
 # numbers of the laws in src/ffi/ffi_mechanism.c
-LAW <- c(laplace = 1, wrapped = 2, gaussian = 3, wrapped_gaussian = 4, tangent = 5, tangent_gaussian = 6)
 NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
 
 has_laplace <- function(M) {
@@ -34,7 +33,7 @@ mechanism_laplace <- list(
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "laplace"),
   region = function(r, level) {
     d <- mf_facts(r$manifold)$dimension
-    top <- r$scale / (1 - volume_growth(r$manifold) * r$scale) * (d + 12 * sqrt(d) + 60 - 2 * log1p(-level))
+    top <- r$scale / (1 - mf_facts(r$manifold)$volume_growth * r$scale) * (d + 12 * sqrt(d) + 60 - 2 * log1p(-level))
     q <- radial_quantile(r$manifold, function(rho) rho / r$scale, level, top)
     list(radius = q + r$solver_error, basis = "the noise's law")
   },
@@ -50,16 +49,17 @@ mean_price <- function(M, plan, law) {
   total <- plan$sensitivity + plan$solver_error
   switch(law, laplace = , wrapped = , tangent = price_laplace(total, plan$scale),
          wrapped_gaussian = , tangent_gaussian = price_normal(total, plan$scale),
-         gaussian = price_normal_curved(profile_space(M), total, plan$scale, plan$guarantee$nominal_epsilon))
+         gaussian = price_normal_curved(profile_space(M), total, plan$scale, plan$guarantee$nominal_epsilon),
+         abort_contract(sprintf("nothing says what the law \"%s\" costs", law)))
 }
 
 release_mean <- function(M, x, plan, ask, law) {
   .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), LAW[[law]], plan$scale, SOLVER_TOLERANCE, plan$numbers,
+        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale, SOLVER_TOLERANCE, plan$numbers,
         identical(ask$timing, "constant"), pay(mean_price(M, plan, law)))
 }
 
-laplace_exists <- function(M, sigma) 1 / sigma > 2 * volume_growth(M)
+laplace_exists <- function(M, sigma) 1 / sigma > 2 * mf_facts(M)$volume_growth
 
 # Share of the sampler's draws that are kept (src/mechanism/mechanism_laplace.c), of public numbers alone. Nothing
 # private rests on it: whatever it is, a million draws all fail with one probability for all records. It keeps that
@@ -68,8 +68,8 @@ LEAST_RADIAL <- 1e-3
 
 radial_acceptance <- function(M, law, sigma) {
   if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
-  key <- paste(c("radial", law, M$name, format(c(M$param, sigma), digits = 17)), collapse = " ")
-  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, 2000, LAW[[law]], sigma, TRUE)))
+  key <- paste("radial", law, manifold_key(M, sigma))
+  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, 2000, law, sigma, TRUE)))
 }
 
 check_radial <- function(M, law, sigma) {
@@ -86,10 +86,10 @@ check_radial <- function(M, law, sigma) {
 check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
   if (!has_laplace(M)) abort_riemdp("unsupported", no_laplace(M))
   if (!laplace_exists(M, sigma)) {
-    factor <- 2 * volume_growth(M) * sigma
+    factor <- 2 * mf_facts(M)$volume_growth * sigma
     abort_riemdp("existence", paste0(
       sprintf("the Laplace law with scale %.3g does not exist here with the margin that is asked for: ", sigma),
-      sprintf("1/scale must exceed %.3g, twice the rate at which volume grows.", 2 * volume_growth(M)),
+      sprintf("1/scale must exceed %.3g, twice the rate at which volume grows.", 2 * mf_facts(M)$volume_growth),
       if (!is.null(n)) {
         sprintf(paste(" Any of these would do: n above %.0f, epsilon above %.3g, radius below %.3g; or mechanism =",
                       "\"wrapped\"."),
@@ -144,7 +144,7 @@ laplace_noise <- function(M, center, sigma, n = 1,
     check_gaussian_reach(profile_space(M), sigma)
   }
   if (mechanism %in% c("laplace", "gaussian")) check_radial(M, mechanism, sigma)
-  .Call(riemdp_noise, M, center, n, LAW[[mechanism]], sigma, in_simulation())
+  .Call(riemdp_noise, M, center, n, mechanism, sigma, in_simulation())
 }
 
 #' Expected error of a mechanism
@@ -200,6 +200,6 @@ law_error <- function(M, sigma, mechanism, center, radius) {
       .Call(riemdp_gaussian_radii, M, count, sigma, TRUE)
     }
   }
-  key <- paste(c("radii", mechanism, M$name, format(c(M$param, M$floor, sigma), digits = 17)), collapse = " ")
+  key <- paste("radii", mechanism, manifold_key(M, sigma))
   remember(key, function() mean(with_simulation(1, radii())))
 }

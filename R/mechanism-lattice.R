@@ -1,7 +1,7 @@
 # Lattice mode of the wrapped mechanism: proven bounds of rounding errors, discrete noise by integer arithmetic, its
 # accounting. The theorems, and where each constant comes from: inst/proofs/lattice.md.
 
-LATTICE_LAW <- c(l2 = 1, laplace = 2, gaussian = 3)
+LATTICE_LAWS <- c("l2", "laplace", "gaussian")
 
 # Bounds of the mean in lattice mode, or `why` there are none
 lattice_bounds <- function(M, ball, n, target = "frechet") {
@@ -33,7 +33,7 @@ mechanism_lattice <- list(
   options = c("law", "k"),
   unsupported = function(M, ask, target = "frechet") lattice_bounds(M, ask$ball, ask$n, target)$why,
   plan = function(M, ask, target = "frechet") {
-    law <- check_choice(if (is.null(ask$options[["law"]])) "l2" else ask$options[["law"]], "law", names(LATTICE_LAW))
+    law <- check_choice(if (is.null(ask$options[["law"]])) "l2" else ask$options[["law"]], "law", LATTICE_LAWS)
     if (law == "gaussian" && !(ask$delta > 0)) {
       abort_riemdp("argument", "the discrete Gaussian needs `delta` > 0.")
     }
@@ -81,7 +81,7 @@ mechanism_lattice <- list(
   error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
   release = function(M, x, plan, ask) {
     .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-          plan$numbers, plan$details$k, LATTICE_LAW[[plan$law]], plan$ratio, pay(lattice_price(M, plan)))
+          plan$numbers, plan$details$k, plan$law, plan$ratio, pay(lattice_price(M, plan)))
   },
   region = function(r, level) {
     w <- r$details
@@ -246,7 +246,7 @@ discrete_l2_noise <- function(n, dim, scale) {
 
 discrete_draws <- function(law, n, d, scale) {
   n <- check_count(n, "n", least = 0, most = 1e8)
-  z <- .Call(riemdp_lattice_noise, euclidean(d), n, LATTICE_LAW[[law]], as_ratio(scale), in_simulation())
+  z <- .Call(riemdp_lattice_noise, euclidean(d), n, law, as_ratio(scale), in_simulation())
   attr(z, "trials") <- NULL
   z
 }

@@ -33,7 +33,7 @@ mechanism_pointwise <- list(
   chunks = TRUE, # a baseline, and its target isn't the Frechet mean
   options = c("rotation", "split"),
   unsupported = function(M, ask) {
-    if (M$name != "kendall") {
+    if (mf_facts(M)$model != "planar") {
       return(sprintf("mechanism = \"pointwise\" adds noise to landmarks: it is for kendall(), not for %s.",
                      label_manifold(M)))
     }

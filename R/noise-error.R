@@ -49,7 +49,8 @@ noise_cosine <- function(d, rule = LEGENDRE$angle) {
 wrapped_quadrature <- function(M, sigma, r, law) {
   facts <- mf_facts(M)
   d <- facts$dimension
-  k <- switch(M$name, sphere = , kendall = 1, hyperboloid = , ball = -1, 0)
+  # whose law of distances is known, not only within small balls
+  k <- if (facts$has_laplace) switch(facts$model, sphere = , planar = 1, hyperbolic = -1, 0) else 0
   if (k == 0) {
     return(NULL)
   }
@@ -70,7 +71,7 @@ wrapped_quadrature <- function(M, sigma, r, law) {
     return(sum(w * 2 * asinh(sqrt(pmax(h, 0)))))
   }
   h <- pmin(pmax(h, 0), 1)
-  if (M$name == "sphere") {
+  if (facts$model == "sphere") {
     return(sum(w * 2 * asin(sqrt(h))))
   }
   # planar shapes: the component along i z turns the phase only
@@ -102,8 +103,7 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
   simulated <- function() with_simulation(1, wrapped_error(M, sigma, center, radius, law = law))
   # a user's functions may be anything
   if (inherits(M, "riemdp_custom") || is.object(center) || is.list(center)) return(simulated())
-  numbers <- lapply(list(c(M$param, M$floor, sigma, radius), Re(center), Im(center)), format, digits = 17)
-  remember(paste(c("wrapped", M$name, law, unlist(numbers)), collapse = " "), simulated)
+  remember(paste("wrapped", law, manifold_key(M, sigma, radius, Re(center), Im(center))), simulated)
 }
 
 # mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to
@@ -111,7 +111,7 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
 radial_mean <- function(M, sigma, power = 1, law = "laplace") {
   facts <- mf_facts(M)
   d <- facts$dimension
-  growth <- volume_growth(M)
+  growth <- facts$volume_growth
   if (law == "laplace") {
     penalty <- function(rho) rho / sigma
     # beyond 1/sigma minus the growth of volume the tail is Gamma-like: far enough out for any d
@@ -167,15 +167,6 @@ radial_quantile <- function(M, energy, level, top) {
 exp_stretch <- function(k_min, reach) {
   s <- reach * sqrt(max(0, -k_min))
   if (s < 1e-4) 1 + s^2 / 6 else sinh(s) / s
-}
-
-# rate at which the volume of balls grows: the law with density exp(-d/sigma) exists only if 1/sigma exceeds it
-volume_growth <- function(M) {
-  switch(M$name,
-    spd_affine = sqrt(M$param * (M$param^2 - 1) / 3) / 2,
-    hyperboloid = , ball = M$param - 1,
-    0
-  )
 }
 
 # the mean that expected_error() describes, by simulation; call it in with_simulation()

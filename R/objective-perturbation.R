@@ -9,7 +9,6 @@ LOSS_KNOTS <- 200L
 solver_share <- function(n) min(0.02, max(5e-4, 1e-8 * n))
 # Newton steps before the method whose number of steps is proven takes over
 NEWTON_STEPS <- 60
-NOISE_NORM <- c(vertex = 1, max = 2, length = 3)
 
 # The largest loss with e1 u/2 + (q - 1) log(1 + t g/z) + log(1 + t g') <= k, at 0, .04, ..., 8; NULL where there is
 # none
@@ -199,6 +198,9 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
     (1 + 1e-6)
 }
 
+# what its solver is told: to which length of the gradient, by how many steps, for features of which length
+newton_solver <- function(eta, reach, steps = NEWTON_STEPS) list(eta = eta, steps = steps, reach = reach)
+
 kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g))
 
 # One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is
@@ -216,8 +218,9 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
 draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE, gauge = 1, grow = 1) {
   cover <- outwards_down(rule$solver * min(ridge) / (2 * tolerance))
   price <- price_perturbed(rule, gauge * rate, ridge[1, ] / grow, cover * 2 * tolerance / min(ridge), output)
-  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), c(tolerance, NEWTON_STEPS, reach),
-        c(NOISE_NORM[[rule$norm]], rate, cover, output), pay(price))
+  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule),
+        newton_solver(tolerance, reach), list(norm = rule$norm, rate = rate, cover = cover, output = output),
+        pay(price))
 }
 
 # Theorem 1 of linear-regression.md read backwards, from the constants that are drawn with: the noise of the objective,

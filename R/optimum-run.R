@@ -1,21 +1,19 @@
 # A private run: as many of its steps as are wanted, and the release of its end.
 
-OPTIM_OUTPUT <- c(last = 1, average = 2, random = 3)
-
-OPTIM_SAMPLING <- c(full = 1, `without-replacement` = 2, poisson = 3, disjoint = 4)
-
 steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
 
 # goes on with a run until so many steps are done; noisy and public quantities only are in what comes back
 continue_run <- function(run, input, until) {
   ask <- run$ask
-  # (a Poisson batch has no size: `batch` is its divisor only)
-  numbers <- c(OPTIM_SAMPLING[[ask$sampling]], OPTIM_OUTPUT[[ask$output]], ask$steps,
-               if (ask$sampling == "poisson") 1 else ask$batch, ask$rate, ask$batch, ask$clip[2],
-               run$plan$sd, ask$inner, ask$clip[1], run$plan$snapshot_sd, ask$calibration == "paper", ask$restarts,
-               if (is.null(ask$radius)) 0 else ask$radius, until)
+  settings <- list(
+    sampling = ask$sampling, output = ask$output, steps = ask$steps,
+    batch = if (ask$sampling == "poisson") 1 else ask$batch, # a Poisson batch has no size: it is the divisor only
+    rate = ask$rate, divisor = ask$batch, clip = ask$clip[2], sd = run$plan$sd, inner = ask$inner,
+    snapshot_clip = ask$clip[1], snapshot_sd = run$plan$snapshot_sd, paper = ask$calibration == "paper",
+    restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until
+  )
   out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun,
-               input$n, ask$start, ask$center, as.double(numbers), ask$lr, run$state, in_simulation())
+               input$n, ask$start, ask$center, settings, run$state, in_simulation())
   trace <- as.data.frame(out$trace)
   names(trace) <- c("step", "lr", "gradient_norm")
   run$trace <- rbind(run$trace, trace[!is.na(trace$step), ])
@@ -97,6 +95,7 @@ price_steps <- function(ask, steps) {
   mu <- gaussian_total(ask, z, split)
   price <- draw_price("normal, step by step", "optimisers.md, Whole runs", step_sensitivity(ask), steps$sd)
   if (ask$calibration == "paper") return(price)
+  check_told(optimum_event(ask, z, split))
   if (!is.null(mu)) {
     price$mu <- mu
   } else {

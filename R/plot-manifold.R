@@ -3,28 +3,40 @@
 
 # list(xy =, depth =, xlab =, ylab =): plane coordinates, on a globe those behind it with depth < 0. `center` is where a
 # globe looks from, or the base of a tangent chart.
-layout_points <- function(M, x, center) {
-  if (M$name == "sphere" && M$param == 2) {
-    turn <- globe_view(center)
-    return(list(xy = (x %*% t(turn))[, 1:2, drop = FALSE], depth = drop(x %*% turn[3, ]), xlab = "",
-                ylab = ""))
-  }
-  if (M$name == "ball" && M$param == 2) {
-    return(list(xy = x, xlab = "", ylab = ""))
-  }
-  if (M$name == "hyperboloid" && M$param == 2) {
-    return(list(xy = x[, -1, drop = FALSE] / (1 + x[, 1]), xlab = "", ylab = ""))
-  }
-  if (M$name == "euclidean") {
-    xy <- if (M$param == 1) cbind(as.vector(x), 0) else x[, 1:2, drop = FALSE]
-    return(list(xy = xy, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2"))
-  }
+layout_points <- function(M, x, center) UseMethod("layout_points")
+#' @export
+layout_points.default <- function(M, x, center) {
   a <- mf_coords(M, center, mf_log(M, center, x))
   a <- matrix(a, ncol = mf_facts(M)$dimension)
   list(xy = if (ncol(a) == 1) cbind(a, 0) else a[, 1:2, drop = FALSE],
        xlab = "tangent coordinate 1 at the centre",
        ylab = if (ncol(a) == 1) "" else "tangent coordinate 2 at the centre")
 }
+#' @export
+layout_points.riemdp_sphere <- function(M, x, center) {
+  if (M$param != 2) return(NextMethod())
+  turn <- globe_view(center)
+  list(xy = (x %*% t(turn))[, 1:2, drop = FALSE], depth = drop(x %*% turn[3, ]), xlab = "", ylab = "")
+}
+#' @export
+layout_points.riemdp_hyperbolic <- function(M, x, center) {
+  if (M$param != 2) return(NextMethod())
+  list(xy = if (ncol(x) == 3) x[, -1, drop = FALSE] / (1 + x[, 1]) else x, xlab = "", ylab = "")
+}
+#' @export
+layout_points.riemdp_euclidean <- function(M, x, center) {
+  xy <- if (M$param == 1) cbind(as.vector(x), 0) else x[, 1:2, drop = FALSE]
+  list(xy = xy, xlab = "coordinate 1", ylab = if (M$param == 1) "" else "coordinate 2")
+}
+
+# What one point looks like: a "point" of a plane, the "outline" of a shape, the "ellipse" of a matrix.
+picture <- function(M) UseMethod("picture")
+#' @export
+picture.default <- function(M) "point"
+#' @export
+picture.riemdp_kendall <- function(M) "outline"
+#' @export
+picture.riemdp_spd <- function(M) "ellipse"
 
 # rotation whose third row is the viewing direction, north up
 globe_view <- function(center) {
@@ -37,11 +49,15 @@ globe_view <- function(center) {
 }
 
 # lines behind points, list of list(kind =, xy =): the edge of globe or disc, and the globe's grid where it can be seen
-backdrop <- function(M, center) {
+backdrop <- function(M, center) UseMethod("backdrop")
+#' @export
+backdrop.default <- function(M, center) list()
+#' @export
+backdrop.riemdp_hyperbolic <- function(M, center) if (M$param == 2) list(disc_edge()) else list()
+#' @export
+backdrop.riemdp_sphere <- function(M, center) {
+  if (M$param != 2) return(list())
   t <- seq(0, 2 * pi, length.out = 361)
-  edge <- list(list(kind = "edge", xy = cbind(cos(t), sin(t))))
-  if (M$name %in% c("ball", "hyperboloid") && M$param == 2) return(edge)
-  if (M$name != "sphere" || M$param != 2) return(list())
   turn <- globe_view(center)
   seen <- function(p) {
     q <- p %*% t(turn)
@@ -50,7 +66,12 @@ backdrop <- function(M, center) {
   }
   c(lapply(seq(-75, 75, 15) * pi / 180, function(lat) seen(cbind(cos(lat) * cos(t), cos(lat) * sin(t), sin(lat)))),
     lapply(seq(0, 165, 15) * pi / 180, function(long) seen(cbind(cos(t) * cos(long), cos(t) * sin(long), sin(t)))),
-    edge)
+    list(disc_edge()))
+}
+
+disc_edge <- function() {
+  t <- seq(0, 2 * pi, length.out = 361)
+  list(kind = "edge", xy = cbind(cos(t), sin(t)))
 }
 
 # points of the geodesic circle around center in the plane of the first two frame vectors
@@ -84,7 +105,7 @@ drawable <- function(x) {
 closed_curves <- function(M, x, to = NULL) {
   if (is.null(x)) return(list())
   x <- plain_shape(M, x)
-  if (M$name == "kendall") return(as_outlines(M, x, to))
+  if (picture(M) == "outline") return(as_outlines(M, x, to))
   x <- array(x, c(M$param, M$param, .Call(riemdp_count, M, x)))
   lapply(seq_len(dim(x)[3]), function(i) ellipse_points(matrix(x[, , i], M$param)))
 }
@@ -205,7 +226,7 @@ legend_fit <- function(labels, size) {
 # closed curves in one plane: outlines of shapes without axes, ellipses with
 plot_curves <- function(M, curves, cols, lwds, main, legend, ...) {
   all <- do.call(rbind, curves)
-  ellipses <- M$name != "kendall"
+  ellipses <- picture(M) == "ellipse"
   span <- range(all[, 2])
   if (length(legend)) span[2] <- span[2] + 0.15 * diff(span) # room above the curves
   blank(all[, 1], span, main, axes = ellipses, xlab = if (ellipses) "variable 1" else "",
@@ -260,9 +281,9 @@ plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, ...)
   M <- attr(x, "manifold")
   x <- drawable(x)
   plain <- as.array(x)
-  if (M$name == "kendall") {
+  if (picture(M) == "outline") {
     plot_parametrised(as_outlines(M, plain, center), panels, main, ...)
-  } else if (inherits(M, "riemdp_spd")) {
+  } else if (picture(M) == "ellipse") {
     plot_curves(M, closed_curves(M, plain), rep(COLOURS[["record"]], length(x)), rep(1, length(x)), main, NULL, ...)
   } else {
     center <- center %||% as_single(x[1])
@@ -276,7 +297,7 @@ plot.riemdp_points <- function(x, center = NULL, main = "", panels = FALSE, ...)
 plot.riemdp_frechet_mean <- function(x, records = NULL, main = "", ...) {
   M <- x$manifold
   label <- if (x$median) "median" else "mean"
-  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
+  if (picture(M) != "point") {
     curves <- c(closed_curves(M, records, x$mean), closed_curves(M, x$mean))
     behind <- length(curves) - 1
     plot_curves(M, curves, c(rep(COLOURS[["record"]], behind), COLOURS[["mean"]]), c(rep(1, behind), 3), main,
@@ -296,9 +317,9 @@ plot.riemdp_frechet_mean <- function(x, records = NULL, main = "", ...) {
 plot.riemdp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
   M <- x$manifold
   both <- list(label = c("public centre", "private mean"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
-  if (inherits(M, "riemdp_spd") && M$param > 2) {
+  if (picture(M) == "ellipse" && M$param > 2) {
     plot_correlations(x$value, main)
-  } else if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
+  } else if (picture(M) != "point") {
     plot_curves(M, c(closed_curves(M, x$center), closed_curves(M, x$value, x$center)), both$col, c(1, 3), main, both,
                 ...)
   } else {

@@ -32,14 +32,14 @@ plot_curve <- function(fit, n, main, ...) {
   M <- fit$manifold
   x <- predictors_of(fit)
   records <- response_of(fit)
-  if (inherits(M, "riemdp_spd")) {
+  if (picture(M) == "ellipse") {
     return(plot_ellipses_along(fit, x, records, main, ...))
   }
-  if (M$name == "kendall") {
+  if (picture(M) == "outline") {
     return(plot_outlines_along(fit, x, records, main, ...))
   }
   line <- curve_of(fit, n)
-  if (M$name == "euclidean" && M$param == 1 && !is.null(line)) {
+  if (inherits(M, "riemdp_euclidean") && M$param == 1 && !is.null(line)) {
     graphics::plot.default(x, as.matrix(records), pch = 20, col = COLOURS[["record"]], xlab = colnames(x),
                            ylab = response_name(fit), main = main, cex.main = 0.85, ...)
     graphics::lines(line$x, as.matrix(line$points), col = COLOURS[["mean"]], lwd = 2)

@@ -151,10 +151,10 @@ plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), 
   at <- function(m) seq(-1, 1, length.out = m) * x$columns$half
   points <- function(m) curve_of_state(M, x$value, matrix(at(m), 1))
   shown <- function(m) x$columns$middle + at(m)
-  if (M$name == "kendall") {
+  if (picture(M) == "outline") {
     plot_curves(M, closed_curves(M, points(6), x$center), ramp_colours(6), rep(2, 6), main,
                 list(label = format(shown(6), digits = 3), col = ramp_colours(6)), ...)
-  } else if (inherits(M, "riemdp_spd")) {
+  } else if (picture(M) == "ellipse") {
     plot_ellipse_row(M, points(7), shown(7), x$columns$name, main, ...)
   } else {
     edge <- circle_points(M, x$center, x$radius)

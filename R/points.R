@@ -520,18 +520,21 @@ mf_random <- function(M, n, sd = 1) {
     return(M$functions$random(n))
   }
   normal <- stats::rnorm(n * facts$ambient)
-  switch(M$name,
-    euclidean = if (facts$ambient == 1) sd * normal else matrix(sd * normal, n),
-    sphere = mf_project(M, matrix(normal, n)),
-    stiefel_euclidean = , stiefel_canonical = , grassmann = mf_project(M, array(normal, c(facts$rows, facts$cols, n))),
-    kendall = mf_project(M, matrix(complex(real = normal[seq_len(n * facts$rows)],
-                                           imaginary = normal[n * facts$rows + seq_len(n * facts$rows)]), facts$rows)),
-    {
-      base <- if (inherits(M, "riemdp_spd")) spd(M$param, "affine") else M
-      origin <- .Call(riemdp_origin, base)
-      mf_exp(base, origin, mf_random_tangent(base, origin, n, sd))
-    }
-  )
+  if (facts$model == "flat" && facts$rows == 0 && facts$injectivity_radius == Inf) {
+    return(if (facts$ambient == 1) sd * normal else matrix(sd * normal, n))
+  }
+  if (facts$uniform_by_projection) return(mf_project(M, shape_points(normal, n, facts)))
+  base <- random_base(M)
+  origin <- .Call(riemdp_origin, base)
+  mf_exp(base, origin, mf_random_tangent(base, origin, n, sd))
+}
+
+# n points' numbers in the plain shape
+shape_points <- function(x, n, facts) {
+  if (facts$rows == 0) return(matrix(x, n))
+  if (facts$cols > 0) return(array(x, c(facts$rows, facts$cols, n)))
+  half <- seq_len(n * facts$rows)
+  matrix(complex(real = x[half], imaginary = x[n * facts$rows + half]), facts$rows)
 }
 
 #' @rdname mf_random

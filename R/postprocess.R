@@ -39,7 +39,7 @@ write_landmarks <- function(z, like) {
 # applies f to the landmarks of a release of shapes, or of plain configurations
 on_landmarks <- function(x, name, f) {
   if (!inherits(x, "riemdp_release")) return(write_landmarks(f(read_landmarks(x, name)), x))
-  if (!inherits(x$manifold, "riemdp_manifold") || x$manifold$name != "kendall") {
+  if (!inherits(x$manifold, "riemdp_manifold") || !inherits(x$manifold, "riemdp_kendall")) {
     abort_riemdp("unsupported", sprintf("`%s` must be a release on kendall(), or landmarks.", name))
   }
   write_landmarks(f(read_landmarks(x$value, name)), x$value)

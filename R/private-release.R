@@ -18,7 +18,7 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
   if (!is.null(estimator$ready)) records <- estimator$ready(records, plan, ask)
   event <- if (is.null(estimator$event)) release_event(plan$guarantee) else estimator$event(plan, ask)
   budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part)
-  paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, budget))
+  paid <- out_of_purse(plan$guarantee, estimator$draw(records, plan, ask, budget), event)
   release <- estimator$answer(paid$out, plan, ask, budget)
   release$draws <- paid$draws
   release
@@ -28,15 +28,16 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
 # What a release may draw while its records are read: as much as its guarantee states. A simulation inside, by which an
 # error is predicted, has no part in it: with_simulation() puts the purse away.
 
-# list(out = value of `expr`, draws), whose draws are paid for by the guarantee `g`; where nothing is promised nothing
-# is held against them
-out_of_purse <- function(g, expr) {
+# list(out = value of `expr`, draws), whose draws are paid for by the guarantee `g`, and by the event that a ledger
+# takes; where nothing is promised nothing is held against them
+out_of_purse <- function(g, expr, event = NULL) {
   before <- purse$open
   on.exit(purse$open <- before)
   mine <- new.env(parent = emptyenv())
-  mine$epsilon <- g$nominal_epsilon
-  mine$delta <- g$nominal_delta
-  mine$mu <- if (isTRUE(g$mu_slack == 0) && g$label != "none") g$mu else NA_real_
+  mine$stated <- list(epsilon = g$nominal_epsilon, delta = g$nominal_delta,
+                      mu = if (isTRUE(g$mu_slack == 0) && g$label != "none") g$mu else NA_real_)
+  mine$event <- event
+  mine$taken <- if (!is.null(event)) event_sum(event)
   mine$held <- g$label != "none" || identical(g$reason, SIMULATED)
   mine$prices <- list()
   purse$open <- mine
@@ -59,28 +60,47 @@ drawn_table <- function(prices, nominal) {
 pay <- function(price) {
   mine <- purse$open
   if (!is.null(mine)) {
+    cost <- unlist(price[c("epsilon", "delta", "mu")])
+    if (mine$held && !isTRUE(length(cost) >= 3 && any(cost > 0) && !anyNA(cost))) abort_contract("a draw has no price")
     mine$prices <- c(mine$prices, list(price))
     if (mine$held) check_paid(mine)
   }
   in_simulation()
 }
 
-# with room for the rounding of sums, and for that of small deltas, which two ways to one number may differ by
+# Draws must cost no more than the guarantee states. Neither may they cost more than what was taken from the ledger,
+# where that is a sum: of pure and approximate prices, and a Gaussian one. (Of steps on samples check_told() asks for
+# the very event.)
 check_paid <- function(mine) {
   all_of <- function(name) unlist(lapply(mine$prices, `[[`, name))
-  epsilon <- sum(all_of("epsilon"))
-  delta <- sum(all_of("delta"))
-  mu <- sqrt(sum(all_of("mu")^2))
-  most <- 1 + 1e-9
-  left <- mine$delta * most - delta
-  rest <- mine$epsilon * most - epsilon
-  kept <- rest >= 0 && left >= 0 && (mu == 0 || gaussian_delta(mu, rest) <= 1.001 * left)
-  if (is.finite(mine$mu)) kept <- kept && mu <= mine$mu * most
-  if (!isTRUE(kept)) {
-    abort_contract(sprintf("its draws cost epsilon %.10g, delta %.6g and mu %.6g, its guarantee states %.10g and %.6g",
-                           epsilon, delta, mu, mine$epsilon, mine$delta))
+  cost <- list(epsilon = sum(all_of("epsilon")), delta = sum(all_of("delta")), mu = sqrt(sum(all_of("mu")^2)))
+  words <- function(b) sprintf("epsilon %.10g, delta %.6g and mu %.6g", b$epsilon, b$delta, b$mu)
+  if (!covers(mine$stated, cost) || isTRUE(cost$mu > mine$stated$mu * (1 + 1e-9))) {
+    abort_contract(sprintf("its draws cost %s, its guarantee states %s", words(cost), words(mine$stated)))
+  }
+  if (!is.null(mine$taken) && !within_sum(mine$taken, cost) && !covers(mine$taken, cost)) {
+    abort_contract(sprintf("its draws cost %s, the ledger was told of %s", words(cost), words(mine$taken)))
   }
 }
+
+# that the noise about to be drawn makes this event, and no other is in the ledger
+check_told <- function(event) {
+  told <- purse$open$event
+  if (!is.null(told) && !identical(told, event)) {
+    abort_contract("its steps are another event than the ledger was told of")
+  }
+}
+
+# a Gaussian cost turned into what of epsilon and delta the rest leaves; with room for the rounding of sums, and for
+# that of small deltas, which two ways to one number may differ by
+covers <- function(budget, cost) {
+  rest <- budget$epsilon * (1 + 1e-9) - cost$epsilon
+  left <- budget$delta * (1 + 1e-9) - cost$delta
+  isTRUE(rest >= 0 && left >= 0 && (cost$mu == 0 || gaussian_delta(cost$mu, rest) <= 1.001 * left))
+}
+
+# each kind of cost for itself
+within_sum <- function(budget, cost) isTRUE(all(unlist(cost) <= unlist(budget) * (1 + 1e-9)))
 
 # the numbers in it are public, or follow from what was released
 abort_contract <- function(why) {

@@ -1,6 +1,6 @@
 # Problems of optimisation: plain data, and functions where they are the user's own.
 
-PROBLEM_KIND <- c(frechet = 1, huber = 2, pca = 3, callback = 4)
+PROBLEM_KINDS <- c("frechet", "huber", "pca", "callback")
 
 new_problem <- function(kind, M, ..., threshold = 1) {
   structure(list(kind = kind, manifold = M, threshold = threshold, ...), class = "riemdp_problem")
@@ -95,8 +95,7 @@ problem_huber <- function(M, threshold) {
 #' @export
 problem_pca <- function(M) {
   check_manifold(M)
-  mf_facts(M) # a tampered one ends here
-  if (!M$name %in% c("sphere", "grassmann", "stiefel_euclidean", "stiefel_canonical")) {
+  if (!mf_facts(M)$orthonormal) {
     abort_riemdp("unsupported", "principal components are points of a sphere, a Grassmann or a Stiefel manifold.")
   }
   new_problem("pca", M)
@@ -122,7 +121,7 @@ problem_facts <- function(problem, radius) {
 
 check_problem <- function(problem) {
   ok <- inherits(problem, "riemdp_problem") && is.list(problem) && is_string(problem$kind) &&
-    problem$kind %in% names(PROBLEM_KIND) &&
+    problem$kind %in% PROBLEM_KINDS &&
     inherits(problem$manifold, "riemdp_manifold") && is_doubles(problem$threshold, 1) && problem$threshold > 0 &&
     is.null(dim(problem$threshold)) && (problem$kind != "callback" || holds_callbacks(problem))
   if (!ok) abort_riemdp("argument", "`problem` must be an optimisation problem, e.g. problem_frechet(spd(2)).")
@@ -142,7 +141,7 @@ print.riemdp_problem <- function(x, ...) {
 
 # What C is given: kind, threshold, data, callback and number of records. `private` callbacks never fail aloud.
 problem_call <- function(problem, data, private, bound = NULL) {
-  kind <- PROBLEM_KIND[[problem$kind]]
+  kind <- problem$kind
   M <- problem$manifold
   if (is_chunks(data)) {
     facts <- mf_facts(M)
@@ -401,6 +400,6 @@ DESCENT_KERNELS <- list(
     if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
     input <- problem_call(q$problem, x, private = q$private)
     .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot,
-          q$numbers, q$which)
+          q$step, q$which)
   }
 )

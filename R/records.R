@@ -118,5 +118,5 @@ exact_total <- function(parts) .Call(riemdp_exact_total, parts)
 # exact sums of a matrix's rows, to be added up: points of a flat space, all of them in the ball
 exact_rows <- function(a) {
   a[!is.finite(a)] <- 0
-  .Call(riemdp_chunk_ball, euclidean(ncol(a)), a, rep(0, ncol(a)), 1e150, NULL, 3)
+  .Call(riemdp_chunk_ball, euclidean(ncol(a)), a, rep(0, ncol(a)), 1e150, NULL, "points")
 }

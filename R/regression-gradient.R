@@ -55,7 +55,7 @@ mechanism_regression_gradient <- list(
     d <- ask$q * (1 + ask$k)
     regression_steps(M, x, y, plan$steps, ask, function(records, step) {
       cut <- gradient_cut(step, records$lambda, ask$reach)
-      noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, LAW[["wrapped_gaussian"]], step$sd,
+      noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, "wrapped_gaussian", step$sd,
                      pay(price_normal(2 * step$tau * step$gauge, step$sd, "regression.md, 3")))
       (clipped_gradient(records, cut) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
     })

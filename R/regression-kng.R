@@ -35,7 +35,7 @@ curve_kng_rule <- function(M, ask) {
   tau <- if (lad) 1 else ask$residual_bound
   scale <- 2 * (2 * tau / ask$n) / ask$epsilon
   ridge <- min(tau, scale)
-  list(tau = tau, loss = c(if (lad) 3 else 2, tau, 0, tau, 1), scale = scale,
+  list(tau = tau, loss = curve_loss(if (lad) "lad" else "huber", tau, tau), scale = scale,
        ridge = c(ridge / ask$radius, ridge * ask$reach / ask$speed), log_trials = (tau + ridge) / scale,
        k_min = mf_facts(M)$k_min)
 }
@@ -51,7 +51,7 @@ kng_predictors <- function(x, reach, y) {
 # Records' gradients with respect to p and v, in orthonormal coordinates at p (n x q each). They are cut to their bounds
 # once more, so that the sensitivity holds for the numbers in the computer.
 kng_gradients <- function(M, p, v, speed, d, rule, reach) {
-  g <- .Call(riemdp_regression_records, M, p, v, d$x, d$y, rule$loss)$gradient
+  g <- .Call(riemdp_regression_records, M, p, v, d$x, d$y, rule$loss, TRUE)$gradient
   g[d$lost, ] <- 0
   g[!is.finite(g)] <- 0
   q <- ncol(g) / 2
@@ -114,7 +114,7 @@ kng_volume <- function(M, ask) {
 # over bound; a uniform vector; an exponential. Without `reject` none is left out.
 kng_candidates <- function(M, ask, count, reject = TRUE) {
   q <- ask$q
-  z <- .Call(riemdp_noise, euclidean(2 * q + 4), rep(0, 2 * q + 4), count, LAW[["wrapped_gaussian"]], 1,
+  z <- .Call(riemdp_noise, euclidean(2 * q + 4), rep(0, 2 * q + 4), count, "wrapped_gaussian", 1,
              in_simulation())
   u <- stats::pnorm(z[, 2 * q + 1:4, drop = FALSE])
   even <- function(cols, radius, u) {
@@ -155,7 +155,7 @@ kng_chain <- function(M, d, rule, ask, steps, seen = NULL) {
   done <- 0
   while (done < steps) {
     block <- min(1000, steps - done)
-    z <- .Call(riemdp_noise, euclidean(2 * q + 3), rep(0, 2 * q + 3), block, LAW[["wrapped_gaussian"]], 1,
+    z <- .Call(riemdp_noise, euclidean(2 * q + 3), rep(0, 2 * q + 3), block, "wrapped_gaussian", 1,
                in_simulation())
     z <- matrix(z, block)
     u <- matrix(stats::pnorm(z[, 2 * q + 1:3]), block)
@@ -201,7 +201,7 @@ mechanism_regression_kng <- list(
   auto = FALSE, # no model of its error
   needs_delta = FALSE,
   plan = function(M, ask) {
-    if (!M$name %in% KNG_MANIFOLDS) {
+    if (!mf_facts(M)$has_kng) {
       abort_riemdp("unsupported", sprintf(paste("method = \"kng\" needs a symmetric space with known curvature, which",
                                                 "%s isn't here. Use method = \"newton\"."),
                                           label_manifold(M)))

@@ -283,7 +283,7 @@ limited_responses <- function(y, most) {
 noisy_step <- function(records, rule, reach) {
   gauge <- newton_gauge(records$lambda, reach, rule$norm)
   rate <- outwards_down(rule$rate / gauge)
-  noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, NOISE_NORM[[rule$norm]], rate,
+  noise <- .Call(riemdp_perturbation_noise, length(reach) + 1, rule$q, 1, rule$norm, rate,
                  pay(price_laplace(2 * rule$tau * gauge, 1 / rate, "regression.md, 1")))
   (clipped_gradient(records, rule$tau) + noise[, , 1]) * rep(rule$size, each = rule$q)
 }

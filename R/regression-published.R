@@ -82,7 +82,7 @@ nonprivate_regression_kng <- function(formula, M, data = NULL, epsilon, ..., fee
     angle[[i]] <- acos(clamp(drop(b %*% a) / sqrt(rowSums(b^2) * sum(a^2)), -1, 1))
     mae[[i]] <- apply(b, 1, function(one) {
       mean(.Call(riemdp_regression_records, M, at, mf_from_coords(M, at, one), x[, 1], y,
-                 c(1, Inf, 0, Inf, 1))$distance, na.rm = TRUE)
+                 curve_loss(), TRUE)$distance, na.rm = TRUE)
     })
   }
   points <- new_points(do.call(rbind, lapply(foot$states, function(at) as.matrix(mf_points(behind_many(M, at), M)))), M)
@@ -100,7 +100,7 @@ published_chains <- function(M, fit, x, y, scale, feet, vectors, burn_in, step) 
   p <- fit$coefficients$p
   v <- fit$coefficients$v
   part <- function(p, v, which) { # of the mean gradient, its length; records without a logarithm have none
-    g <- colMeans(.Call(riemdp_regression_records, M, p, v, x, y, c(1, Inf, 0, Inf, 1))$gradient)
+    g <- colMeans(.Call(riemdp_regression_records, M, p, v, x, y, curve_loss(), TRUE)$gradient)
     sqrt(sum(g[seq_len(length(g) / 2) + if (which == 2) length(g) / 2 else 0]^2))
   }
   foot <- metropolis(p, function(at) part(at, mf_transport(M, p, at, v), 1) / scale[1], function(at) {

@@ -306,9 +306,16 @@ inner_predictors <- function(x, w, origin) {
 
 # ---- solving ---------------------------------------------------------------------------------------------------------
 
+# what C is told of a loss: residuals beyond the cutoff count linearly, gradients are clipped to a length
+curve_loss <- function(loss = "squared", cutoff = Inf, clip = Inf) {
+  list(loss = loss, cutoff = cutoff %||% Inf, smoothing = 0, clip = clip)
+}
+
+fit_control <- function(tol, max_iter, starts) list(tol = tol, max_iter = max_iter, memory = 10, starts = starts)
+
 fit_regression <- function(M, y, z, w, loss, cutoff, given, tol, max_iter, starts) {
-  numbers <- c(match(loss, LOSSES), cutoff %||% Inf, 0, Inf, tol, max_iter, 10, starts)
-  fit <- .Call(riemdp_regression, M, y, z, w, given$p, given$v, numbers)
+  fit <- .Call(riemdp_regression, M, y, z, w, given$p, given$v, curve_loss(loss, cutoff),
+               fit_control(tol, max_iter, starts))
   fit$cutoff <- cutoff
   fit
 }
@@ -466,7 +473,7 @@ geodesic_gradient <- function(M, p, v, x, y, loss = c("squared", "huber", "lad")
   }
   storage.mode(x) <- "double"
   g <- .Call(riemdp_regression_gradient, M, p, v, x, y, check_weights(weights, .Call(riemdp_count, M, y)),
-             c(match(loss, LOSSES), cutoff, 0, Inf))
+             curve_loss(loss, cutoff))
   vectors <- function(rows) new_points(rows, M, tangent = TRUE)
   out <- list(p = tangent_like(vectors(g$p), p, M), v = tangent_like(vectors(g$v), v, M))
   attr(out, "value") <- g$value

@@ -26,8 +26,8 @@
 #    error-words uncertainty release refused dp-mean-object dp-lm-object tidy dp-regression-object dp-optimize-object
 #    postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
-#    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image wordnet embedding
-#    zzz riemdp-package
+#    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image embedding
+#    figure-data zzz riemdp-package
 
 #' Differential privacy where data are curved
 #'

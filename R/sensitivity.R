@@ -6,14 +6,15 @@ ball_facts <- function(M, radius, center = NULL) {
   k_max <- facts$k_max
   inj <- facts$injectivity_radius
   roots <- NULL
-  if (M$name == "spd_bures") {
+  if (facts$local_bounds) {
     if (is.null(center)) {
       abort_riemdp("argument", "on this manifold the sensitivity depends on `center`: give it.")
     }
     bounds <- .Call(riemdp_ball_bounds, M, center, radius)
     k_max <- bounds[1]
     inj <- bounds[2]
-    if (M$param > 1) roots <- .Call(riemdp_ball_roots, M, center) # of the centre's eigenvalues
+    # of the centre's eigenvalues
+    if (facts$model == "bures" && facts$rows > 1) roots <- .Call(riemdp_ball_roots, M, center)
   }
   list(k_min = facts$k_min, k_max = k_max, injectivity_radius = inj, roots = roots)
 }

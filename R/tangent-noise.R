@@ -1,5 +1,5 @@
-TANGENT_LAW <- c(gaussian = 1, laplace = 2)
-TANGENT_METHOD <- c(isometric = 1, basis = 2, `gram-schmidt` = 3, chain = 4)
+TANGENT_LAWS <- c("gaussian", "laplace")
+TANGENT_METHODS <- c("isometric", "basis", "gram-schmidt", "chain")
 
 #' Noise in tangent spaces
 #'
@@ -49,11 +49,11 @@ TANGENT_METHOD <- c(isometric = 1, basis = 2, `gram-schmidt` = 3, chain = 4)
 tangent_noise <- function(M, p, n = 1, sd = 1, method = c("isometric", "basis", "gram-schmidt", "chain"),
                           law = c("gaussian", "laplace"), steps = 1000) {
   check_manifold(M)
-  method <- check_choice(method, "method", names(TANGENT_METHOD))
-  law <- check_choice(law, "law", names(TANGENT_LAW))
+  method <- check_choice(method, "method", TANGENT_METHODS)
+  law <- check_choice(law, "law", TANGENT_LAWS)
   sd <- check_number(sd, "sd", positive = TRUE)
   steps <- check_count(steps, "steps", most = 1e8)
   count <- .Call(riemdp_count, M, p)
   n <- if (missing(n) && count > 1) count else check_count(n, "n", least = 0, most = 1e8)
-  .Call(riemdp_tangent_noise, M, p, n, sd, TANGENT_LAW[[law]], TANGENT_METHOD[[method]], steps, in_simulation())
+  .Call(riemdp_tangent_noise, M, p, n, sd, law, method, steps, in_simulation())
 }

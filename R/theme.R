@@ -165,8 +165,8 @@ autoplot.riemdp_points <- function(object, center = NULL, panels = FALSE, labels
   if (!is.null(labels) && length(labels) != length(x)) {
     abort_riemdp("shape", "`labels` must have one entry for each point.")
   }
-  if (M$name == "kendall") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
-  if (inherits(M, "riemdp_spd")) {
+  if (picture(M) == "outline") return(gg_outlines(as_outlines(M, plain, center), panels, labels))
+  if (picture(M) == "ellipse") {
     curves <- lapply(seq_len(dim(plain)[3]), function(i) ellipse_points(matrix(plain[, , i], M$param)))
     plot <- gg_curves(curves, rep("record", length(x)), FALSE, "variable 1", "variable 2") +
       ggplot2::theme(legend.position = "none")
@@ -186,10 +186,10 @@ autoplot.riemdp_frechet_mean <- function(object, records = NULL, ...) {
   need_ggplot2()
   M <- object$manifold
   label <- if (object$median) "median" else "mean"
-  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
+  if (picture(M) != "point") {
     curves <- c(closed_curves(M, records, object$mean), closed_curves(M, object$mean, object$mean))
     roles <- c(rep("record", length(curves) - 1), label)
-    spd <- M$name != "kendall"
+    spd <- picture(M) == "ellipse"
     return(gg_curves(curves, roles, !spd, if (spd) "variable 1", if (spd) "variable 2"))
   }
   gg_points(M, c(if (!is.null(records)) list(list(x = records, label = "record")),
@@ -202,10 +202,10 @@ autoplot.riemdp_mean <- function(object, ...) {
   need_ggplot2()
   M <- object$manifold
   title <- ggplot2::labs(subtitle = format(object$guarantee), caption = paste(mean_caption(object), collapse = "\n"))
-  if (inherits(M, "riemdp_spd") && M$param > 2) return(gg_correlations(object$value) + title)
-  if (M$name == "kendall" || inherits(M, "riemdp_spd")) {
+  if (picture(M) == "ellipse" && M$param > 2) return(gg_correlations(object$value) + title)
+  if (picture(M) != "point") {
     curves <- c(closed_curves(M, object$center), closed_curves(M, object$value, object$center))
-    spd <- M$name != "kendall"
+    spd <- picture(M) == "ellipse"
     return(gg_curves(curves, c("public centre", "private mean"), !spd, if (spd) "variable 1", if (spd) "variable 2") +
            title)
   }

@@ -130,7 +130,7 @@ ball_reach <- function(r) {
 leaves_ball <- function(r) {
   if (identical(r$mechanism, "pointwise")) return(identical(r$details$rotation, "none"))
   identical(r$mechanism, "euclidean") && identical(r$details$target, "arithmetic") &&
-    !r$manifold$name %in% c("euclidean", "sphere")
+    !mf_facts(r$manifold)$arithmetic_stays
 }
 
 EDGE_LEAST <- 0.5

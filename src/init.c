@@ -64,7 +64,7 @@
     X(origin, 1)                                                                                                       \
     X(perturbation_noise, 6)                                                                                           \
     X(perturbed_fit_nonprivate, 7)                                                                                     \
-    X(pld_cells, 2)                                                                                                    \
+    X(pld_cells, 3)                                                                                                    \
     X(pld_merge, 3)                                                                                                    \
     X(poincare_embedding, 4)                                                                                           \
     X(pointwise_mean, 10)                                                                                              \
@@ -75,15 +75,15 @@
     X(project_tangent, 3)                                                                                              \
     X(radial, 2)                                                                                                       \
     X(radial_acceptance, 5)                                                                                            \
-    X(regression, 7)                                                                                                   \
+    X(regression, 8)                                                                                                   \
     X(regression_gradient, 7)                                                                                          \
-    X(regression_of, 8)                                                                                                \
-    X(regression_records, 6)                                                                                           \
+    X(regression_of, 9)                                                                                                \
+    X(regression_records, 7)                                                                                           \
     X(release_clipped_kng, 8)                                                                                          \
     X(release_kng, 10)                                                                                                 \
     X(release_lattice, 8)                                                                                              \
     X(release_mean, 11)                                                                                                \
-    X(release_optimum, 12)                                                                                             \
+    X(release_optimum, 11)                                                                                             \
     X(release_perturbed, 8)                                                                                            \
     X(release_radius, 7)                                                                                               \
     X(seal, 2)                                                                                                         \

@@ -1,41 +1,36 @@
 /* Solving, and functions of matrices that are not symmetric. */
 #include "linalg.h"
 
-int la_solve(size_t n, size_t m, double *a, double *b, double *work)
+static size_t pivot_row(size_t n, size_t k, const double *a)
 {
-    for (size_t k = 0; k < n; k++) {
-        size_t p = k;
-        for (size_t i = k + 1; i < n; i++)
-            if (fabs(a[i + k * n]) > fabs(a[p + k * n]))
-                p = i;
-        double pivot = a[p + k * n];
-        if (pivot == 0 || !(fabs(pivot) < INFINITY))
-            return STATUS_LINALG;
-        if (p != k) {
-            for (size_t j = 0; j < n; j++) {
-                double t = a[k + j * n];
-                a[k + j * n] = a[p + j * n];
-                a[p + j * n] = t;
-            }
-            for (size_t j = 0; j < m; j++) {
-                double t = b[k + j * n];
-                b[k + j * n] = b[p + j * n];
-                b[p + j * n] = t;
-            }
-        }
-        for (size_t i = k + 1; i < n; i++)
-            work[i] = a[i + k * n] /= pivot;
-        for (size_t j = k + 1; j < n; j++) {
-            double t = a[k + j * n];
-            for (size_t i = k + 1; i < n; i++)
-                a[i + j * n] -= work[i] * t;
-        }
-        for (size_t j = 0; j < m; j++) {
-            double t = b[k + j * n];
-            for (size_t i = k + 1; i < n; i++)
-                b[i + j * n] -= work[i] * t;
-        }
+    size_t p = k;
+    for (size_t i = k + 1; i < n; i++)
+        if (fabs(a[i + k * n]) > fabs(a[p + k * n]))
+            p = i;
+    return p;
+}
+
+static void swap_rows(size_t n, size_t columns, size_t k, size_t p, double *x)
+{
+    for (size_t j = 0; j < columns; j++) {
+        double t = x[k + j * n];
+        x[k + j * n] = x[p + j * n];
+        x[p + j * n] = t;
     }
+}
+
+/* takes multiples of row k, in `work`, off the rows below it */
+static inline void eliminate(size_t n, size_t columns, size_t k, double *x, const double *work)
+{
+    for (size_t j = 0; j < columns; j++) {
+        double t = x[k + j * n];
+        for (size_t i = k + 1; i < n; i++)
+            x[i + j * n] -= work[i] * t;
+    }
+}
+
+static void substitute_back(size_t n, size_t m, const double *a, double *b)
+{
     for (size_t j = 0; j < m; j++) {
         double *x = b + j * n;
         for (size_t k = n; k-- > 0;) {
@@ -44,6 +39,25 @@ int la_solve(size_t n, size_t m, double *a, double *b, double *work)
                 x[i] -= a[i + k * n] * t;
         }
     }
+}
+
+int la_solve(size_t n, size_t m, double *a, double *b, double *work)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t p = pivot_row(n, k, a);
+        double pivot = a[p + k * n];
+        if (pivot == 0 || !(fabs(pivot) < INFINITY))
+            return STATUS_LINALG;
+        if (p != k) {
+            swap_rows(n, n, k, p, a);
+            swap_rows(n, m, k, p, b);
+        }
+        for (size_t i = k + 1; i < n; i++)
+            work[i] = a[i + k * n] /= pivot;
+        eliminate(n, n - k - 1, k, a + (k + 1) * n, work);
+        eliminate(n, m, k, b, work);
+    }
+    substitute_back(n, m, a, b);
     return STATUS_OK;
 }
 
@@ -134,43 +148,42 @@ size_t la_log1p_orthogonal_work(size_t n)
     return n * n + (solve > polar ? solve : polar);
 }
 
-/* Square roots by the polar factor (the polar factor of I + Q is the principal root of Q), then
- * log Q = 2 atanh((Q - I)(Q + I)^-1). */
-int la_log1p_orthogonal(size_t n, double *e, double *out, double *work)
+/* I + E becomes its principal square root, the polar factor of 2 I + E */
+static int take_root(size_t n, double *e, double *work)
 {
     size_t nn = n * n;
-    double *t = work, *rest = work + nn;
-    int halvings = 0;
-    while (norm_one(n, e) > 0.25) {
-        if (++halvings > 24)
-            return STATUS_CUT_LOCUS;
-        double *u = rest, *vt = u + nn, *s = vt + nn, *more = s + n;
-        for (size_t i = 0; i < nn; i++)
-            t[i] = e[i];
-        for (size_t i = 0; i < n; i++)
-            t[i * (n + 1)] += 2;
-        int status = la_svd(n, n, t, u, s, vt, more);
-        if (status != STATUS_OK)
-            return status;
-        if (s[n - 1] < 1e-7) /* an eigenvalue -1: no principal logarithm */
-            return STATUS_CUT_LOCUS;
-        la_mul_square('N', 'N', n, u, vt, e);
-        for (size_t i = 0; i < n; i++)
-            e[i * (n + 1)] -= 1;
-    }
-    /* x = (2 I + E)^-1 E: both commute */
-    double *x = rest, *y = x + nn, *more = y + nn;
-    for (size_t i = 0; i < nn; i++) {
+    double *t = work, *u = t + nn, *vt = u + nn, *s = vt + nn, *more = s + n;
+    for (size_t i = 0; i < nn; i++)
+        t[i] = e[i];
+    for (size_t i = 0; i < n; i++)
+        t[i * (n + 1)] += 2;
+    int status = la_svd(n, n, t, u, s, vt, more);
+    if (status != STATUS_OK)
+        return status;
+    if (s[n - 1] < 1e-7) /* an eigenvalue -1: no principal logarithm */
+        return STATUS_CUT_LOCUS;
+    la_mul_square('N', 'N', n, u, vt, e);
+    for (size_t i = 0; i < n; i++)
+        e[i * (n + 1)] -= 1;
+    return STATUS_OK;
+}
+
+/* x = (2 I + E)^-1 E: both commute; y and `work`, n doubles, are scratch */
+static int cayley(size_t n, const double *e, double *x, double *y, double *work)
+{
+    for (size_t i = 0; i < n * n; i++) {
         y[i] = e[i];
         x[i] = e[i];
     }
     for (size_t i = 0; i < n; i++)
         y[i * (n + 1)] += 2;
-    int status = la_solve(n, n, y, x, more);
-    if (status != STATUS_OK)
-        return status;
-    la_mul_square('N', 'N', n, x, x, y);
-    /* series of atanh by Horner, |x| <= .15 in the spectral norm */
+    return la_solve(n, n, y, x, work);
+}
+
+/* sum of y^k/(2 k + 1), which is atanh(x)/x for y = x^2, by Horner; |x| <= .15 in the spectral norm */
+static void atanh_series(size_t n, const double *y, double *out, double *t)
+{
+    size_t nn = n * n;
     for (size_t i = 0; i < nn; i++)
         out[i] = 0;
     for (int k = 12; k >= 0; k--) {
@@ -180,6 +193,23 @@ int la_log1p_orthogonal(size_t n, double *e, double *out, double *work)
         for (size_t i = 0; i < n; i++)
             out[i * (n + 1)] += 1.0 / (2 * k + 1);
     }
+}
+
+/* Square roots by the polar factor (the polar factor of I + Q is the principal root of Q), then
+ * log Q = 2 atanh((Q - I)(Q + I)^-1). */
+int la_log1p_orthogonal(size_t n, double *e, double *out, double *work)
+{
+    size_t nn = n * n;
+    double *t = work, *x = t + nn, *y = x + nn, *more = y + nn;
+    int halvings = 0, status = STATUS_OK;
+    while (status == STATUS_OK && norm_one(n, e) > 0.25)
+        status = ++halvings > 24 ? STATUS_CUT_LOCUS : take_root(n, e, work);
+    if (status == STATUS_OK)
+        status = cayley(n, e, x, y, more);
+    if (status != STATUS_OK)
+        return status;
+    la_mul_square('N', 'N', n, x, x, y);
+    atanh_series(n, y, out, t);
     la_mul_square('N', 'N', n, out, x, t);
     double scale = ldexp(2, halvings);
     for (size_t j = 0; j < n; j++)

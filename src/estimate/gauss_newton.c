@@ -18,52 +18,83 @@ static void flat_frame(size_t d, double *turn, double *lambda)
     }
 }
 
-/* Eigenvalues coincide on most spaces, and any basis of their eigenspace would do; so that the last digits of p and v don't turn it: the axes'
- * projections by Gram and Schmidt, each time the first axis that has half of the longest rest. Values become their mean. */
+/* a vector of `count` numbers less its parts along k orthonormal ones (taken off twice), at length 1 */
+static void orthonormalise(size_t count, const double *basis, size_t k, double *c)
+{
+    for (size_t l = 0; l < 2 * k; l++) {
+        const double *e = basis + l % k * count;
+        double along = dot(count, e, c);
+        for (size_t j = 0; j < count; j++)
+            c[j] -= along * e[j];
+    }
+    double length = sqrt(dot(count, c, c));
+    for (size_t j = 0; j < count; j++)
+        c[j] /= length;
+}
+
+/* Another basis of the space that g vectors of d numbers span: by Gram and Schmidt the axes' projections on it, each
+ * time the first axis that has half of the longest rest. */
+static void settle_space(size_t d, size_t g, double *space, double *work)
+{
+    double *left = work;                                /* of each axis */
+    double *chosen = left + d, *basis = chosen + d * d; /* in terms of `space`, and in full */
+    for (size_t i = 0; i < d; i++) {
+        left[i] = 0;
+        for (size_t j = 0; j < g; j++)
+            left[i] += square(space[j * d + i]);
+    }
+    for (size_t k = 0; k < g; k++) {
+        double most = 0, *c = chosen + k * g;
+        size_t axis = 0;
+        for (size_t i = 0; i < d; i++)
+            most = fmax(most, left[i]);
+        while (axis + 1 < d && left[axis] < 0.5 * most)
+            axis++;
+        for (size_t j = 0; j < g; j++)
+            c[j] = space[j * d + axis];
+        orthonormalise(g, chosen, k, c);
+        for (size_t i = 0; i < d; i++) {
+            double *b = basis + k * d + i;
+            *b = 0;
+            for (size_t j = 0; j < g; j++)
+                *b += c[j] * space[j * d + i];
+            left[i] -= square(*b);
+        }
+    }
+    memcpy(space, basis, g * d * sizeof *space);
+}
+
+/* Eigenvalues coincide on most spaces, and any basis of their eigenspace would do; so that the last digits of p and v don't
+ * turn it, it is one that follows from the eigenspace. Values become their mean. */
 static void settle(size_t d, double *turn, double *value, double *work)
 {
     static const double same = 1e-9;
-    double *left = work, *chosen = left + d, *basis = chosen + d * d;
     for (size_t from = 0, to; from < d; from = to) {
-        double sum = 0, *old = turn + from * d;
+        double sum = 0;
         for (to = from; to < d && value[to] - value[from] <= same; to++)
             sum += value[to];
-        size_t g = to - from;
-        for (size_t i = 0; i < d; i++) {
-            left[i] = 0;
-            for (size_t j = 0; j < g; j++)
-                left[i] += square(old[j * d + i]);
-        }
-        for (size_t k = 0; k < g; k++) {
-            double most = 0, *c = chosen + k * g, length = 0;
-            size_t axis = 0;
-            for (size_t i = 0; i < d; i++)
-                most = fmax(most, left[i]);
-            while (axis + 1 < d && left[axis] < 0.5 * most)
-                axis++;
-            for (size_t j = 0; j < g; j++)
-                c[j] = old[j * d + axis];
-            for (size_t l = 0; l < 2 * k; l++) { /* twice */
-                const double *e = chosen + l % k * g;
-                double along = dot(g, e, c);
-                for (size_t j = 0; j < g; j++)
-                    c[j] -= along * e[j];
-            }
-            length = sqrt(dot(g, c, c));
-            for (size_t j = 0; j < g; j++)
-                c[j] /= length;
-            for (size_t i = 0; i < d; i++) {
-                double *b = basis + k * d + i;
-                *b = 0;
-                for (size_t j = 0; j < g; j++)
-                    *b += c[j] * old[j * d + i];
-                left[i] -= square(*b);
-            }
-        }
-        memcpy(old, basis, g * d * sizeof *old);
+        settle_space(d, to - from, turn + from * d, work);
         for (size_t j = from; j < to; j++)
-            value[j] = sum / (double)g;
+            value[j] = sum / (double)(to - from);
     }
+}
+
+/* the matrix of C = cos(s sqrt(R)) along exp_p(s v), R the Jacobi operator, by columns; coordinates at p */
+static int jacobi_cosine(manifold_t m, const double *p, const double *v, double s, double *matrix, double *work)
+{
+    size_t d = m->dim, n = m->ambient;
+    double *a = work, *u = a + d, *c = u + n, *other = c + n, *rest = other + n;
+    int status = STATUS_OK;
+    for (size_t j = 0; j < d && status == STATUS_OK; j++) {
+        for (size_t i = 0; i < d; i++)
+            a[i] = i == j;
+        status = manifold_from_coords(m, u, one(p), one(a), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_jacobi(m, c, other, one(p), one(v), one(&s), one(u), 0, 1, rest);
+        if (status == STATUS_OK)
+            status = manifold_coords(m, matrix + j * d, one(p), one(c), 0, 1, rest);
+    }
+    return status;
 }
 
 /* By one Jacobi operator C = cos(s sqrt(lambda)), self-adjoint, at an s so short that angles stay below 1 where curvature is
@@ -71,9 +102,8 @@ static void settle(size_t d, double *turn, double *value, double *work)
  * public number of the features, whose bounds hold for any, and an absolute error of 1e-16/s^2 doesn't show in them. */
 int gauss_newton_frame(manifold_t m, const double *p, const double *v, double *turn, double *lambda, double *work)
 {
-    size_t d = m->dim, n = m->ambient;
-    double *a = work, *u = a + d, *c = u + n, *other = c + n, *rest = other + n;
-    double bend = fmax(fabs(m->k_min), fabs(m->k_max)), speed;
+    size_t d = m->dim;
+    double *rest = work + d + 3 * m->ambient, bend = fmax(fabs(m->k_min), fabs(m->k_max)), speed;
     flat_frame(d, turn, lambda);
     int status = m->ops->inner(m, &speed, one(p), one(v), one(v), 0, 1, rest);
     if (status != STATUS_OK)
@@ -84,21 +114,13 @@ int gauss_newton_frame(manifold_t m, const double *p, const double *v, double *t
     double s = 1 / (sqrt(bend) * speed);
     if (!(s < 1e12))
         return STATUS_OK; /* a curve that hardly moves */
-    for (size_t j = 0; j < d && status == STATUS_OK; j++) {
-        for (size_t i = 0; i < d; i++)
-            a[i] = i == j;
-        status = manifold_from_coords(m, u, one(p), one(a), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = manifold_jacobi(m, c, other, one(p), one(v), one(&s), one(u), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = manifold_coords(m, turn + j * d, one(p), one(c), 0, 1, rest);
-    }
+    status = jacobi_cosine(m, p, v, s, turn, work);
     if (status == STATUS_OK) {
         la_symmetrize(d, turn);
         status = la_symeig(d, turn, lambda, 1, rest);
-        if (status == STATUS_OK)
-            settle(d, turn, lambda, rest);
     }
+    if (status == STATUS_OK)
+        settle(d, turn, lambda, rest);
     if (status != STATUS_OK || !all_finite(d * d, turn)) {
         flat_frame(d, turn, lambda);
         return STATUS_OK;

@@ -285,32 +285,47 @@ static double length(manifold_t m, const double *p, const double *v, double *wor
     return m->ops->inner(m, &sq, one(p), one(v), one(v), 0, 1, work) == STATUS_OK && sq >= 0 ? sqrt(sq) : INFINITY;
 }
 
+enum { ROUNDED = 3 }; /* draws of signs */
+
+/* how far rounding errors move p, as far as can be seen */
+static double point_moved(manifold_t m, const double *p, double *v, double *work)
+{
+    double moved = 0, d;
+    for (unsigned k = 0; k < ROUNDED; k++)
+        if (rounding_error(m, v, p, k, work) == STATUS_OK && (d = length(m, p, v, work)) > moved && d < INFINITY)
+            moved = d;
+    return moved;
+}
+
+/* how far rounding errors of y move its logarithm v at p; u, q: room */
+static double log_moved(manifold_t m, const double *p, struct points y, const double *v, double *u, double *q,
+                        double *work)
+{
+    double moved = 0, d;
+    for (unsigned k = 0; k < ROUNDED; k++) {
+        if (rounding_error(m, u, y.x, k + 1, work) != STATUS_OK ||
+            m->ops->exp(m, q, y, one(u), 0, 1, work) != STATUS_OK ||
+            m->ops->log(m, u, one(p), one(q), 0, 1, work) != STATUS_OK)
+            continue;
+        for (size_t j = 0; j < m->ambient; j++)
+            u[j] -= v[j];
+        if ((d = length(m, p, u, work)) > moved && d < INFINITY)
+            moved = d;
+    }
+    return moved;
+}
+
 /* What rounding leaves of the gradient: how far one rounding error in each stored number moves p itself and the logarithms of a
  * few records; for a median these are set against the records' distances. An estimate, four times the largest one seen. */
 static double rounding_floor(manifold_t m, const struct source *x, const double *p, int median, double *work)
 {
-    enum { DRAWS = 3 };
     size_t n = m->ambient, seen = 0, stride = x->n / LOOKED_AT + 1;
-    double *v = work, *u = v + n, *q = u + n, *rest = q + n, moved = 0, sum = 0, d;
-    for (unsigned k = 0; k < DRAWS; k++) {
-        if (rounding_error(m, v, p, k, rest) == STATUS_OK && (d = length(m, p, v, rest)) > moved && d < INFINITY)
-            moved = d;
-    }
+    double *v = work, *u = v + n, *q = u + n, *rest = q + n, moved = point_moved(m, p, v, rest), sum = 0;
     for (size_t i = 0; i < x->n; i += stride) {
         struct points y = x->get(x, i, i + 1);
-        double most = 0;
         if (m->ops->log(m, v, one(p), y, 0, 1, rest) != STATUS_OK)
             continue;
-        double far = length(m, p, v, rest);
-        for (unsigned k = 0; k < DRAWS; k++) {
-            if (rounding_error(m, u, y.x, k + 1, rest) != STATUS_OK || m->ops->exp(m, q, y, one(u), 0, 1, rest) != STATUS_OK ||
-                m->ops->log(m, u, one(p), one(q), 0, 1, rest) != STATUS_OK)
-                continue;
-            for (size_t j = 0; j < n; j++)
-                u[j] -= v[j];
-            if ((d = length(m, p, u, rest)) > most && d < INFINITY)
-                most = d;
-        }
+        double far = length(m, p, v, rest), most = log_moved(m, p, y, v, u, q, rest);
         sum += !median ? most : most + moved < far ? (most + moved) / far : 0; /* a median at a record is tested there */
         seen++;
     }

@@ -4,51 +4,30 @@
 #include "mean_steps_lifts.h"
 #include "simd.h"
 
-#include <string.h>
-
 #ifdef __FAST_MATH__
 #error "the bounds of rounding errors need IEEE arithmetic: compile without -ffast-math"
 #endif
 
 enum { TRIES = 12 }; /* steps from a start that isn't the mean yet */
 
-enum steps_model steps_model(manifold_t m)
+enum manifold_model steps_model(manifold_t m)
 {
-    const char *name = m->ops->name;
     if (m->flags & MANIFOLD_CALLS_R)
-        return STEPS_NONE;
-    if (m->k_min == 0 && m->k_max == 0)
-        return STEPS_FLAT;
-    if (strcmp(name, "sphere") == 0)
-        return STEPS_SPHERE;
-    if (strcmp(name, "hyperboloid") == 0 || strcmp(name, "ball") == 0)
-        return STEPS_HYPERBOLIC;
-    if (strcmp(name, "kendall") == 0)
-        return STEPS_PLANAR;
-    if (strcmp(name, "spd_affine") == 0)
-        return STEPS_SPD;
-    if (strcmp(name, "grassmann") == 0) /* lines and hyperplanes: the ball is a sphere's, as no two of its points are pi/2 apart */
-        return m->cols == 1 || m->rows == m->cols + 1 ? STEPS_SPHERE : STEPS_GRASSMANN;
-    if (strcmp(name, "spd_bures") == 0)
-        return STEPS_BURES;
-    if (m->cols == 1 && strncmp(name, "stiefel", 7) == 0)
-        return STEPS_SPHERE;
-    if (strncmp(name, "stiefel", 7) == 0)
-        return strcmp(name, "stiefel_canonical") == 0 ? STEPS_STIEFEL : STEPS_STIEFEL_EUCLIDEAN;
-    return STEPS_NONE;
+        return MODEL_NONE;
+    return m->k_min == 0 && m->k_max == 0 ? MODEL_FLAT : m->model;
 }
 
 size_t steps_point_size(const struct mean_steps *c)
 {
     switch (c->model) {
-    case STEPS_SPHERE:
-    case STEPS_HYPERBOLIC:
-    case STEPS_PLANAR:
+    case MODEL_SPHERE:
+    case MODEL_HYPERBOLIC:
+    case MODEL_PLANAR:
         return c->dim + 2;
-    case STEPS_SPD:
-    case STEPS_BURES:
+    case MODEL_SPD:
+    case MODEL_BURES:
         return c->rows * c->rows;
-    case STEPS_GRASSMANN:
+    case MODEL_SUBSPACES:
         return c->rows * c->cols;
     default:
         return c->dim;
@@ -57,7 +36,7 @@ size_t steps_point_size(const struct mean_steps *c)
 
 static int frames(const struct mean_steps *c)
 {
-    return c->model == STEPS_STIEFEL || c->model == STEPS_STIEFEL_EUCLIDEAN;
+    return c->model == MODEL_FRAMES || c->model == MODEL_FRAMES_EUCLIDEAN;
 }
 
 static size_t isometry_size(const struct mean_steps *c)
@@ -170,7 +149,7 @@ UNFUSED static double dot_of(size_t n, const double *x, const double *y, double 
 /* a side s from the centre: s, sin s (sinh s), cos s (cosh s); its coordinates, and the square of their length as two doubles */
 static void make_side(const struct mean_steps *c, const double *a, double *side)
 {
-    int hyperbolic = c->model == STEPS_HYPERBOLIC;
+    int hyperbolic = c->model == MODEL_HYPERBOLIC;
     double s = norm2(c->dim, a);
     side[0] = s;
     side[1] = hyperbolic ? sinh(s) : sin(s);
@@ -180,38 +159,55 @@ static void make_side(const struct mean_steps *c, const double *a, double *side)
         side[5 + j] = a[j];
 }
 
-/* Coordinates of y after the isometry that takes the side's end to the centre, or back: with sides s, t, the angle between them and
- * V = 1 - cos of it, the third side l has sin^2(l/2) = sin^2((t - s)/2) + sin s sin t V/2; along the side y is at sin(t - s) -
- * sin t cos s V, across it at sin t times the angle's sine, both times l/sin l. Hyperbolic space: sinh, cosh. `across`: dim doubles. */
-UNFUSED static void third_side(const struct mean_steps *c, const double *side, int back, const double *y, double *across,
-                               double *out)
+/* <a, x>, and the part of x across the side a in twice the precision: where angles are as small as exp(-s) they keep their
+ * digits */
+UNFUSED static double part_across(size_t d, const double *side, const double *x, double *across)
 {
-    size_t d = c->dim;
-    int hyperbolic = c->model == STEPS_HYPERBOLIC;
-    const double *a = side + 5, *x = y + 2;
-    double s = side[0], t = y[0], sine_t = y[1], rest, error, slip;
-    if (!(s > 0)) {
-        for (size_t j = 0; j < d; j++)
-            out[j] = x[j];
-        return;
-    }
-    /* the part of x across a, in twice the precision: where angles are as small as exp(-s) they keep their digits */
-    double inner = dot_of(d, a, x, &rest), q = inner / side[3], p = product_of(q, side[3], &error);
+    const double *a = side + 5;
+    double rest, error, slip, inner = dot_of(d, a, x, &rest), q = inner / side[3], p = product_of(q, side[3], &error);
     double low = (((inner - p) - error) + rest - q * side[4]) / side[3];
     for (size_t j = 0; j < d; j++) {
         p = product_of(q, a[j], &error);
         double w = sum_of(x[j], -p, &slip);
         across[j] = w + ((slip - error) - low * a[j]);
     }
+    return inner;
+}
+
+/* l/sin l of a side with sin^2(l/2) = half */
+UNFUSED static double side_over_sine(int hyperbolic, double half)
+{
+    double root = sqrt(half);
+    if (!(half > 0))
+        return 1;
+    if (hyperbolic)
+        return asinh(root) / (root * sqrt(1 + half));
+    return asin(root < 1 ? root : 1) / (root * sqrt(half < 1 ? 1 - half : 0));
+}
+
+/* Coordinates of y after the isometry that takes the side's end to the centre, or back: with sides s, t, the angle between them and
+ * V = 1 - cos of it, the third side l has sin^2(l/2) = sin^2((t - s)/2) + sin s sin t V/2; along the side y is at sin(t - s) -
+ * sin t cos s V, across it at sin t times the angle's sine, both times l/sin l. Hyperbolic space: sinh, cosh. `across`: dim doubles. */
+UNFUSED static void third_side(const struct mean_steps *c, const double *side, int back, const double *y,
+                               double *across, double *out)
+{
+    size_t d = c->dim;
+    int hyperbolic = c->model == MODEL_HYPERBOLIC;
+    const double *a = side + 5, *x = y + 2;
+    double s = side[0], t = y[0], sine_t = y[1];
+    if (!(s > 0)) {
+        for (size_t j = 0; j < d; j++)
+            out[j] = x[j];
+        return;
+    }
+    double inner = part_across(d, side, x, across);
     double sine = t > 0 ? norm2(d, across) / t : 0, cosine = t > 0 ? inner / (s * t) : 1;
     if (back)
         cosine = -cosine;
     double versine = cosine >= 0 ? sine * sine / (1 + cosine) : 1 - cosine, z = t - s;
     double first = hyperbolic ? sinh(0.5 * z) : sin(0.5 * z), half = first * first + 0.5 * side[1] * sine_t * versine;
-    double root = sqrt(half), f = !(half > 0)  ? 1
-                                  : hyperbolic ? asinh(root) / (root * sqrt(1 + half))
-                                               : asin(root < 1 ? root : 1) / (root * sqrt(half < 1 ? 1 - half : 0));
-    double along = f * ((hyperbolic ? sinh(z) : sin(z)) - sine_t * side[2] * versine) / s, g = t > 0 ? f * sine_t / t : f;
+    double f = side_over_sine(hyperbolic, half), g = t > 0 ? f * sine_t / t : f;
+    double along = f * ((hyperbolic ? sinh(z) : sin(z)) - sine_t * side[2] * versine) / s;
     if (back)
         along = -along;
     for (size_t j = 0; j < d; j++)
@@ -318,26 +314,26 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
 {
     double s = norm2(c->dim, a);
     switch (c->model) {
-    case STEPS_SPHERE:
-    case STEPS_HYPERBOLIC: /* coordinates stay: see third_side() */
+    case MODEL_SPHERE:
+    case MODEL_HYPERBOLIC: /* coordinates stay: see third_side() */
         y[0] = s;
-        y[1] = c->model == STEPS_SPHERE ? sin(s) : sinh(s);
+        y[1] = c->model == MODEL_SPHERE ? sin(s) : sinh(s);
         for (size_t j = 0; j < c->dim; j++)
             y[j + 2] = a[j];
         return;
-    case STEPS_PLANAR:
+    case MODEL_PLANAR:
         y[0] = cos(s);
         y[1] = 0;
         for (size_t j = 0; j < c->dim; j++)
             y[j + 2] = sinc(s) * a[j];
         return;
-    case STEPS_SPD:
+    case MODEL_SPD:
         matrix_exp(c, 1, a, y, work);
         return;
-    case STEPS_GRASSMANN:
+    case MODEL_SUBSPACES:
         subspace_exp(c, a, y, work);
         return;
-    case STEPS_BURES:
+    case MODEL_BURES:
         bures_factor(c, a, y);
         return;
     default:
@@ -350,16 +346,16 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
  * there is none: a factor of exp(a) */
 static void make_isometry(const struct mean_steps *c, const double *a, double *isometry, double *work)
 {
-    if (c->model == STEPS_SPD) {
+    if (c->model == MODEL_SPD) {
         matrix_exp(c, -0.5, a, isometry, work);
         matrix_exp(c, 0.5, a, isometry + c->rows * c->rows, work);
-    } else if (c->model == STEPS_GRASSMANN) {
+    } else if (c->model == MODEL_SUBSPACES) {
         make_subspace_turn(c, a, isometry, work);
-    } else if (c->model == STEPS_BURES) {
+    } else if (c->model == MODEL_BURES) {
         bures_factor(c, a, isometry);
     } else if (frames(c)) {
         frame_isometry(c, a, isometry, work);
-    } else if (c->model == STEPS_PLANAR) {
+    } else if (c->model == MODEL_PLANAR) {
         make_turn(c, a, isometry);
     } else {
         make_side(c, a, isometry);
@@ -371,17 +367,17 @@ static void make_isometry(const struct mean_steps *c, const double *a, double *i
 static void carried_log(const struct mean_steps *c, const double *isometry, int back, const double *y, double *out,
                         double *a, double *work)
 {
-    if (c->model == STEPS_SPD) {
+    if (c->model == MODEL_SPD) {
         congruence(c->rows, isometry + (back ? c->rows * c->rows : 0), y, out, work);
         matrix_log(c, out, a, work);
         return;
     }
-    if (c->model == STEPS_GRASSMANN) {
+    if (c->model == MODEL_SUBSPACES) {
         turn_subspace(c, isometry, back, y, out, work);
         subspace_log(c, out, a, work);
         return;
     }
-    if (c->model == STEPS_BURES) {
+    if (c->model == MODEL_BURES) {
         bures_log(c, back ? NULL : isometry, y, back ? out : a, work);
         if (back)
             bures_coords(c, out, a);
@@ -391,7 +387,7 @@ static void carried_log(const struct mean_steps *c, const double *isometry, int 
         frame_log(c, isometry, back, y, a, work);
         return;
     }
-    if (c->model == STEPS_PLANAR) {
+    if (c->model == MODEL_PLANAR) {
         turn_planar(c, isometry, back, y, out);
         log_turned(c, out, a);
         return;
@@ -432,7 +428,7 @@ static void add_points(const struct mean_steps *c, size_t n, const double *y, in
                        double done, double of, const struct room *r)
 {
     size_t size = steps_point_size(c);
-    int flat = c->model == STEPS_FLAT;
+    int flat = c->model == MODEL_FLAT;
     for (size_t i = 0; i < n; i++) {
         if (!flat)
             carried_log(c, r->isometry, 0, y + i * size, r->out, r->v, r->rest);
@@ -446,7 +442,7 @@ void steps_add(const struct mean_steps *c, size_t n, const double *y, const doub
                double *work)
 {
     struct room r = make_room(c, work);
-    if (c->model != STEPS_FLAT)
+    if (c->model != MODEL_FLAT)
         make_isometry(c, a, r.isometry, r.rest);
     add_points(c, n, y, sum, host, 0, 0, &r);
 }
@@ -458,7 +454,7 @@ static void mean_log(const struct mean_steps *c, const struct steps_records *rec
     double n = (double)records->n;
     for (size_t j = 0; j < 2 * c->span; j++)
         sum[j] = 0;
-    if (c->model != STEPS_FLAT)
+    if (c->model != MODEL_FLAT)
         make_isometry(c, a, r->isometry, r->rest);
     if (records->y)
         add_points(c, records->n, records->y, sum, host, step * n, steps * n, r);
@@ -466,7 +462,7 @@ static void mean_log(const struct mean_steps *c, const struct steps_records *rec
         records->add(records, a, sum);
     for (size_t j = 0; j < c->span; j++) {
         r->v[j] = ldexp(ldexp((double)sum[j], 31) + (double)sum[c->span + j], -c->bits) / n;
-        r->v[j] -= c->model == STEPS_FLAT ? a[j] : 0;
+        r->v[j] -= c->model == MODEL_FLAT ? a[j] : 0;
     }
 }
 
@@ -485,7 +481,7 @@ static void go(const struct mean_steps *c, double *a, const struct room *r)
 {
     for (size_t j = 0; j < c->span; j++)
         r->v[j] *= c->step;
-    if (c->model == STEPS_BURES)
+    if (c->model == MODEL_BURES)
         for (size_t j = 0; j < c->span; j++)
             r->from[j] = r->isometry[j] + r->v[j];
     else
@@ -501,7 +497,7 @@ void mean_steps_run(const struct mean_steps *c, const struct steps_records *reco
     struct room r = make_room(c, work);
     for (size_t j = 0; j < d; j++)
         a[j] = 0;
-    if (c->model == STEPS_FLAT) {
+    if (c->model == MODEL_FLAT) {
         mean_log(c, records, a, sum, host, 0, 1, &r);
         for (size_t j = 0; j < d; j++)
             a[j] = r.v[j];

@@ -7,8 +7,6 @@
 #include "manifold.h"
 
 /* model spaces in which bounds are proven; they see normal coordinates only */
-enum steps_model { STEPS_NONE, STEPS_FLAT, STEPS_SPHERE, STEPS_HYPERBOLIC, STEPS_PLANAR, STEPS_SPD, STEPS_GRASSMANN, STEPS_BURES, STEPS_STIEFEL,
-                   STEPS_STIEFEL_EUCLIDEAN };
 
 /* an exponential acts as so many equal factors, each by a series of this degree */
 struct frame_series {
@@ -16,7 +14,7 @@ struct frame_series {
 };
 
 struct mean_steps {
-    enum steps_model model;
+    enum manifold_model model;
     size_t dim, rows, cols; /* rows, cols of matrices: k, k, or n, p of subspaces */
     size_t span;            /* numbers of a gradient: dim, or k^2 of a matrix */
     double radius;
@@ -32,7 +30,7 @@ struct mean_steps {
     int carry;                     /* terms of parallel transport */
 };
 
-enum steps_model steps_model(manifold_t m);
+enum manifold_model steps_model(manifold_t m);
 size_t steps_point_size(const struct mean_steps *c);
 size_t steps_work(const struct mean_steps *c);
 /* One record's coordinates: at length `radius` or below for certain, multiples of 2^-bits; what isn't finite becomes 0 */

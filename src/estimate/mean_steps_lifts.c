@@ -150,7 +150,7 @@ void bures_log(const struct mean_steps *c, const double *b, const double *y, dou
 
 static int euclidean(const struct mean_steps *c)
 {
-    return c->model == STEPS_STIEFEL_EUCLIDEAN;
+    return c->model == MODEL_FRAMES_EUCLIDEAN;
 }
 
 /* the first k with y^(k+1)/(k+1)! <= 2^-bits */

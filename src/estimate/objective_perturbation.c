@@ -1,6 +1,5 @@
 #include "objective_perturbation.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "linalg.h"
@@ -113,6 +112,32 @@ void perturbed_record(const struct perturbed *o, size_t i, const double *b, doub
                         feature(o, i, k, j) * (radial * e[j] * e[h] + (h == j ? across : 0)) * feature(o, i, l, h);
 }
 
+/* adds F' (across I + radial e e') F of record i to the lower triangle */
+static void add_curvature(const struct perturbed *o, size_t i, const double *e, double across, double radial,
+                          double *hessian)
+{
+    size_t p = o->p, q = o->q;
+    for (size_t k = 0; k < p; k++)
+        for (size_t j = 0; j < q; j++) {
+            double f = feature(o, i, k, j);
+            if (f == 0)
+                continue;
+            double *column = hessian + (k * q + j) * p * q;
+            for (size_t l = k; l < p; l++) {
+                double *block = column + l * q;
+                if (!o->own) {
+                    double c = f * radial * e[j] * o->x[i * p + l];
+                    for (size_t h = 0; h < q; h++)
+                        block[h] += c * e[h];
+                } else {
+                    for (size_t h = 0; h < q; h++)
+                        block[h] += f * radial * e[j] * e[h] * feature(o, i, l, h);
+                }
+                block[j] += f * across * feature(o, i, l, j);
+            }
+        }
+}
+
 /* work: residual, psi (q each), carry (p q) */
 void perturbed_gradient(const struct perturbed *o, const double *b, double *gradient, double *hessian, double *work)
 {
@@ -134,26 +159,7 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
                 add(gradient + k * q + j, carry + k * q + j, -feature(o, i, k, j) * psi[j]);
         if (!hessian)
             continue;
-        /* F' (across I + radial e e') F, lower triangle */
-        for (size_t k = 0; k < p; k++)
-            for (size_t j = 0; j < q; j++) {
-                double f = feature(o, i, k, j);
-                if (f == 0)
-                    continue;
-                double *column = hessian + (k * q + j) * m;
-                for (size_t l = k; l < p; l++) {
-                    double *block = column + l * q;
-                    if (!o->own) {
-                        double c = f * radial * e[j] * o->x[i * p + l];
-                        for (size_t h = 0; h < q; h++)
-                            block[h] += c * e[h];
-                    } else {
-                        for (size_t h = 0; h < q; h++)
-                            block[h] += f * radial * e[j] * e[h] * feature(o, i, l, h);
-                    }
-                    block[j] += f * across * feature(o, i, l, j);
-                }
-            }
+        add_curvature(o, i, e, across, radial, hessian);
         if (i % 4096 == 4095)
             host_tick(o->host, 0, 0);
     }
@@ -338,195 +344,5 @@ int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double ra
                 b[k * q + j] += s * work[j];
         }
     }
-    return STATUS_OK;
-}
-
-/* ---- K-norm gradient mechanism of the clipped gradient --------------------------------------------------------------- */
-
-enum { KNG_BINS = 512 };
-
-size_t clipped_kng_work(const struct perturbed *o)
-{
-    return 2 * o->n + 2 * KNG_BINS + 2 * o->p * o->p + 5 * o->p * o->q + o->p + perturbed_work(o);
-}
-
-static int by_first(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* H = ridge + sum_i F_i'F_i = G (x) I is the Hessian where no residual exceeds tau. In the coordinates |v|^2 = <B - b, B - b>_H a
- * record's prediction moves by at most f_i |v|, f_i^2 = x_i'G^-1 x_i, so up to |v| = (tau - |e_i|)/f_i its curvature is whole. Along a
- * ray the slope of J rises at least by 1 - sum of f_i^2 over the records past that point, and never by less than the ridge gives. */
-
-/* max_k |g_k| over the rows of p x q numbers */
-static double gauge_of(const struct perturbed *o, const double *g)
-{
-    double norm = 0;
-    for (size_t k = 0; k < o->p; k++)
-        norm = fmax(norm, norm2(o->q, g + k * o->q));
-    return norm;
-}
-
-/* B with the ridge's part of the gradient, |ridge_k (B_k - C_k)|, of gauge r, its direction that of a uniform point of a gauge ball */
-static void on_gauge(const struct perturbed *o, double r, struct rng *rng, double *b)
-{
-    size_t p = o->p, q = o->q;
-    for (size_t k = 0; k < p; k++) {
-        rng_direction(rng, q, b + k * q);
-        double s = pow(rng_uniform(rng), 1 / (double)q);
-        for (size_t j = 0; j < q; j++)
-            b[k * q + j] *= s;
-    }
-    double norm = gauge_of(o, b);
-    for (size_t k = 0; k < p * q; k++)
-        b[k] = o->centre[k] + r * (b[k] / norm) / o->ridge[k];
-}
-
-static int in_ridge_ball(const struct perturbed *o, const double *b, double radius)
-{
-    double length = 0;
-    for (size_t k = 0; k < o->p * o->q; k++)
-        length += o->ridge[k] * square(b[k] - o->centre[k]);
-    return length <= radius * radius;
-}
-
-/* The records pull with a gauge of n tau at most, so exp(-rate (N - n tau)+), N the ridge's gauge, lies above the law: a trial from it, in
- * polar coordinates of the gauge, where beyond n tau the radius is a mixture of Gamma laws. True if kept. */
-static int public_trial(const struct perturbed *o, double rate, double radius, struct rng *rng, double *b, double *g,
-                        double *work)
-{
-    size_t m = o->p * o->q;
-    double pull = (double)o->n * o->loss.tau, s = rate * pull, mass[4] = {1}, total = 1, factor = 1, r;
-    /* over s^m/m: the inside 1, and beyond it m choose(m - 1, i) i! s^-(i + 1) */
-    for (size_t i = 0; i < m; i++) {
-        factor *= (double)(m - i) / s;
-        total += mass[i + 1] = factor;
-    }
-    double u = rng_uniform(rng) * total, toss = rng_uniform(rng);
-    size_t i = 0;
-    while (i < m && (u -= mass[i]) >= 0)
-        i++;
-    r = i == 0 ? s * pow(rng_uniform(rng), 1 / (double)m) : s + rng_gamma(rng, (double)i);
-    on_gauge(o, r / rate, rng, b);
-    if (!in_ridge_ball(o, b, radius))
-        return 0;
-    perturbed_gradient(o, b, g, NULL, work);
-    return log(toss) <= fmax(r - s, 0) - rate * gauge_of(o, g);
-}
-
-int clipped_kng(const struct perturbed *o, double rate, double radius, const double *trials, struct rng *rng, double *b,
-                double *work)
-{
-    size_t n = o->n, p = o->p, q = o->q, m = p * q;
-    double *far = work, *edge = far + 2 * n, *mass = edge + KNG_BINS, *l = mass + KNG_BINS, *inverse = l + p * p,
-           *g = inverse + p * p, *v = g + m, *at = v + m, *spare = at + 2 * m, *x = spare + m, *rest = x + p;
-    memset(l, 0, p * p * sizeof *l);
-    double least = INFINITY;
-    for (size_t k = 0; k < p; k++) {
-        l[k * p + k] = o->ridge[k * q];
-        least = fmin(least, o->ridge[k * q]);
-    }
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < p; k++)
-            for (size_t h = k; h < p; h++)
-                l[k * p + h] += o->x[i * p + k] * o->x[i * p + h];
-    if (la_chol(p, l, l) != STATUS_OK)
-        return STATUS_LINALG;
-    la_inverse_from_chol(p, l, inverse, rest);
-    double gauge = 0, from = 0;
-    for (size_t k = 0; k < p * p; k++)
-        gauge += fabs(inverse[k]);
-    gauge = sqrt(gauge) * (1 + 1e-12); /* sum_k |delta_k| <= gauge for every direction delta of length 1 in H */
-    for (size_t i = 0; i < n; i++) {
-        double e = 0, f = 0;
-        for (size_t j = 0; j < q; j++) {
-            double r = o->y[i * q + j];
-            for (size_t k = 0; k < p; k++)
-                r -= o->x[i * p + k] * b[k * q + j];
-            e = hypot(e, r);
-        }
-        memcpy(x, o->x + i * p, p * sizeof *x);
-        la_solve_lower('N', p, 1, l, x);
-        f = norm2(p, x);
-        far[2 * i] = f > 0 ? fmax(0, (o->loss.tau - e) / f) * (1 - 1e-12) : INFINITY;
-        far[2 * i + 1] = f * f * (1 + 1e-12);
-    }
-    qsort(far, n, 2 * sizeof *far, by_first);
-    /* the ridge's share of H is at least 1/(1 + largest generalised eigenvalue of the rest) */
-    double whole = 0;
-    for (size_t i = 0; i < n; i++)
-        whole += dot(p, o->x + i * p, o->x + i * p);
-    double floor_slope = 1 / (1 + whole / least) * (1 - 1e-12);
-    perturbed_gradient(o, b, g, NULL, rest);
-    double start = 0;
-    for (size_t j = 0; j < q; j++) {
-        for (size_t k = 0; k < p; k++)
-            x[k] = g[k * q + j];
-        la_solve_lower('N', p, 1, l, x);
-        start += dot(p, x, x);
-    }
-    start = sqrt(start) * (1 + 1e-9);
-    for (size_t k = 0; k < m; k++)
-        from += o->ridge[k] * square(b[k] - o->centre[k]);
-    double reach = (radius + sqrt(from)) * sqrt(1 + whole / least);
-    /* bins of the radius, finest near 0; the rise of the slope up to each one's left end */
-    double total = 0, rise = 0, slope = 1, left = 0;
-    size_t next = 0;
-    for (size_t i = 0; i < KNG_BINS; i++) {
-        double right = i + 1 < KNG_BINS ? reach * pow(1e-9, 1 - (double)(i + 1) / KNG_BINS) : reach;
-        edge[i] = right;
-        double level = exp(-rate * fmax(0, rise - start) / gauge);
-        mass[i] = level * (pow(right / reach, (double)m) - pow(left / reach, (double)m));
-        total += mass[i];
-        double s = left;
-        while (next < n && far[2 * next] < right) {
-            rise += fmax(slope, floor_slope) * fmax(0, far[2 * next] - s);
-            s = fmax(s, far[2 * next]);
-            slope -= far[2 * next + 1];
-            next++;
-        }
-        rise += fmax(slope, floor_slope) * (right - s);
-        left = right;
-    }
-    memcpy(spare, b, m * sizeof *b);
-    memset(at + m, 0, m * sizeof *at); /* what is drawn is one double a coefficient */
-    int found = 0;
-    for (double trial = 0; trial < trials[0] && !found; trial++) {
-        double u = rng_uniform(rng) * total;
-        size_t bin = 0;
-        while (bin < KNG_BINS - 1 && (u -= mass[bin]) >= 0)
-            bin++;
-        double lo = bin ? pow(edge[bin - 1] / reach, (double)m) : 0, hi = pow(edge[bin] / reach, (double)m);
-        double level = mass[bin] / (hi - lo);
-        double rho = reach * pow(lo + (hi - lo) * rng_uniform(rng), 1 / (double)m);
-        rng_direction(rng, m, v);
-        for (size_t j = 0; j < q; j++) { /* delta = L^-T v, response by response */
-            for (size_t k = 0; k < p; k++)
-                x[k] = v[k * q + j];
-            la_solve_lower('T', p, 1, l, x);
-            for (size_t k = 0; k < p; k++)
-                at[k * q + j] = spare[k * q + j] + rho * x[k];
-        }
-        double toss = rng_uniform(rng);
-        host_tick(o->host, 0, 0);
-        if (!in_ridge_ball(o, at, radius))
-            continue;
-        perturbed_gradient(o, at, g, NULL, rest);
-        found = log(toss) + log(level) <= -rate * gauge_of(o, g);
-    }
-    for (double trial = 0; trial < trials[1] && !found; trial++) {
-        host_tick(o->host, 0, 0);
-        found = public_trial(o, rate, radius, rng, at, g, rest);
-    }
-    if (!found) { /* uniform on a small gauge ball inside the domain */
-        double inverse_ridges = 0;
-        for (size_t k = 0; k < p; k++)
-            inverse_ridges += 1 / o->ridge[k * q];
-        double most = fmin(1 / rate, radius / sqrt(inverse_ridges));
-        on_gauge(o, most * pow(rng_uniform(rng), 1 / (double)m), rng, at);
-    }
-    memcpy(b, at, m * sizeof *b);
     return STATUS_OK;
 }

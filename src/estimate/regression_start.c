@@ -31,13 +31,13 @@ int regression_make_moments(const struct regression_data *d, size_t q, double *m
     return la_solve(k, k, copy, inverse, rest);
 }
 
-/* least squares in the tangent space at `base`: logarithms on (1, x); records without one are left out */
-static int tangent_start(const struct regression *r, const struct regression_data *d, const double *base, double *state,
-                         double *work)
+/* Normal equations of logarithms at `base` on (1, x): g, k x k, and b, k x ambient. Records that have no logarithm are left
+ * out. */
+static void normal_equations(const struct regression *r, const struct regression_data *d, const double *base, double *g,
+                             double *b, double *u, double *work)
 {
     manifold_t m = r->m;
     size_t n = m->ambient, k = r->q + 1;
-    double *g = work, *b = g + k * k, *u = b + k * n, *pivot = u + n, *rest = pivot + k;
     for (size_t j = 0; j < k * k; j++)
         g[j] = 0;
     for (size_t j = 0; j < k * n; j++)
@@ -45,7 +45,7 @@ static int tangent_start(const struct regression *r, const struct regression_dat
     for (size_t i = 0; i < d->n; i++) {
         const double *x = at(d->x, i);
         double w = d->w ? d->w[i] : 1;
-        if (w == 0 || m->ops->log(m, u, one(base), one(at(d->y, i)), 0, 1, rest) != STATUS_OK || !all_finite(n, u))
+        if (w == 0 || m->ops->log(m, u, one(base), one(at(d->y, i)), 0, 1, work) != STATUS_OK || !all_finite(n, u))
             continue;
         for (size_t a = 0; a < k; a++) {
             double xa = w * (a ? x[a - 1] : 1);
@@ -57,6 +57,16 @@ static int tangent_start(const struct regression *r, const struct regression_dat
         if (m->flags & MANIFOLD_CALLS_R)
             host_tick(m->host, 0, 0);
     }
+}
+
+/* least squares in the tangent space at `base`, carried to the foot that they give */
+static int tangent_start(const struct regression *r, const struct regression_data *d, const double *base, double *state,
+                         double *work)
+{
+    manifold_t m = r->m;
+    size_t n = m->ambient, k = r->q + 1;
+    double *g = work, *b = g + k * k, *u = b + k * n, *pivot = u + n, *rest = pivot + k;
+    normal_equations(r, d, base, g, b, u, rest);
     int status = la_solve(k, n, g, b, pivot);
     if (status != STATUS_OK || !all_finite(k * n, b))
         return STATUS_LINALG;
@@ -138,47 +148,60 @@ int regression_make_start(const struct regression *r, const struct regression_da
     return tangent_start(r, d, at(d->y, (size_t)(k * 7919) % d->n), state, work);
 }
 
+/* the sum of weights, and the first record that has one */
+static double total_weight(const struct regression_data *d, size_t *first)
+{
+    double total = 0;
+    *first = 0;
+    for (size_t i = 0; i < d->n; i++) {
+        if (total == 0)
+            *first = i;
+        total += d->w ? d->w[i] : 1;
+    }
+    return total;
+}
+
+/* a step along the mean logarithm, and the square of its length; a status where there is none. room: ambient each */
+static int mean_step(manifold_t m, const struct regression_data *d, double total, double *mean, double *gg, double *sum,
+                     double *next, double *work)
+{
+    size_t n = m->ambient;
+    double sq = 0;
+    for (size_t c = 0; c < n; c++)
+        sum[c] = 0;
+    int status = manifold_log_sum(m, sum, &sq, mean, d->y, d->w, 0, d->n, work);
+    for (size_t c = 0; c < n; c++)
+        sum[c] /= total;
+    if (status == STATUS_OK)
+        status = m->ops->inner(m, gg, one(mean), one(sum), one(sum), 0, 1, work);
+    if (status == STATUS_OK)
+        status = m->ops->exp(m, next, one(mean), one(sum), 0, 1, work);
+    host_tick(m->host, 0, 0);
+    if (status != STATUS_OK || !all_finite(n, next))
+        return STATUS_NO_CONVERGENCE;
+    for (size_t c = 0; c < n; c++)
+        mean[c] = next[c];
+    return STATUS_OK;
+}
+
 /* the mean of the responses by a few steps, or a record */
 void regression_find_mean(const struct regression *r, const struct regression_data *d, double *mean, double *work)
 {
     enum { STEPS = 20 };
     manifold_t m = r->m;
-    size_t n = m->ambient;
-    double *sum = work, *next = sum + 2 * n, *rest = next + n, total = 0;
-    int status = STATUS_OK;
-    size_t first = 0;
-    for (size_t i = 0; i < d->n; i++) {
-        if (total == 0)
-            first = i;
-        total += d->w ? d->w[i] : 1;
-    }
+    size_t n = m->ambient, first;
+    double *sum = work, *next = sum + 2 * n, *rest = next + n, total = total_weight(d, &first), gg;
     for (size_t c = 0; c < 2 * n; c++)
         sum[c] = 0;
-    status = manifold_start_add(m, sum, d->y, d->w, 0, d->n, rest);
+    int status = manifold_start_add(m, sum, d->y, d->w, 0, d->n, rest);
     if (status == STATUS_OK)
         status = manifold_start_end(m, mean, sum, total, rest);
     if (status != STATUS_OK)
         for (size_t c = 0; c < n; c++)
             mean[c] = at(d->y, first)[c];
-    for (int step = 0; step < STEPS; step++) {
-        double sq = 0, gg;
-        for (size_t c = 0; c < n; c++)
-            sum[c] = 0;
-        status = manifold_log_sum(m, sum, &sq, mean, d->y, d->w, 0, d->n, rest);
-        for (size_t c = 0; c < n; c++)
-            sum[c] /= total;
-        if (status == STATUS_OK)
-            status = m->ops->inner(m, &gg, one(mean), one(sum), one(sum), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = m->ops->exp(m, next, one(mean), one(sum), 0, 1, rest);
-        host_tick(m->host, 0, 0);
-        if (status != STATUS_OK || !all_finite(n, next))
+    for (int step = 0; step < STEPS; step++)
+        if (mean_step(m, d, total, mean, &gg, sum, next, rest) != STATUS_OK || gg < 1e-10)
             return;
-        for (size_t c = 0; c < n; c++)
-            mean[c] = next[c];
-        if (gg < 1e-10)
-            return;
-    }
 }
 
 /* all records in so small a ball around the mean that tangent least squares starts in the right valley */

@@ -199,27 +199,47 @@ static int threads_wanted(void)
 #endif
 }
 
-/* The object may come from a tampered file: everything is checked, and init() derives all the rest. */
-void ffi_manifold_read(struct call *c, SEXP manifold)
+/* whether the first of an object's classes that are the package's is the family's */
+static int of_family(SEXP manifold, const char *family)
 {
-    struct manifold *m = &c->m;
-    SEXP name = ffi_list_get(manifold, "name"), param = ffi_list_get(manifold, "param");
-    memset(m, 0, sizeof *m);
-    m->host = &c->host.base;
-    if (!Rf_inherits(manifold, "riemdp_manifold") || TYPEOF(name) != STRSXP || XLENGTH(name) != 1 ||
-        (TYPEOF(param) != INTSXP && TYPEOF(param) != REALSXP) || XLENGTH(param) < 1 || XLENGTH(param) > 2)
-        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
-    m->ops = manifold_lookup(CHAR(STRING_ELT(name, 0)));
-    if (!m->ops || XLENGTH(param) != (m->ops->parameters ? m->ops->parameters : 1))
-        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    SEXP class = Rf_getAttrib(manifold, R_ClassSymbol);
+    for (R_xlen_t i = 0; i < Rf_xlength(class); i++) {
+        const char *name = CHAR(STRING_ELT(class, i));
+        if (strncmp(name, "riemdp_", 7) == 0)
+            return strcmp(name + 7, family) == 0;
+    }
+    return 0;
+}
+
+/* whole numbers from 1 to a million, as many as the table takes */
+static int read_parameters(struct manifold *m, SEXP param)
+{
+    if ((TYPEOF(param) != INTSXP && TYPEOF(param) != REALSXP) || XLENGTH(param) > 2 ||
+        XLENGTH(param) != (m->ops->parameters ? m->ops->parameters : 1))
+        return 0;
     for (R_xlen_t i = 0; i < XLENGTH(param); i++) {
         double v = TYPEOF(param) == REALSXP          ? REAL(param)[i]
                    : INTEGER(param)[i] == NA_INTEGER ? NAN
                                                      : INTEGER(param)[i];
         if (!(v >= 1 && v <= 1e6) || v != floor(v))
-            ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+            return 0;
         m->param[i] = (int)v;
     }
+    return 1;
+}
+
+/* The object may come from a tampered file: everything is checked, and init() derives all the rest. */
+void ffi_manifold_read(struct call *c, SEXP manifold)
+{
+    struct manifold *m = &c->m;
+    SEXP name = ffi_list_get(manifold, "name");
+    memset(m, 0, sizeof *m);
+    m->host = &c->host.base;
+    if (!Rf_inherits(manifold, "riemdp_manifold") || TYPEOF(name) != STRSXP || XLENGTH(name) != 1)
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    m->ops = manifold_lookup(CHAR(STRING_ELT(name, 0)));
+    if (!m->ops || !of_family(manifold, m->ops->family) || !read_parameters(m, ffi_list_get(manifold, "param")))
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     SEXP floor_value = ffi_list_get(manifold, "floor");
     m->floor = floor_value == R_NilValue ? 0 : ffi_number(floor_value, "floor");
     if (strcmp(m->ops->name, "custom") == 0)

@@ -66,7 +66,14 @@ void ffi_abort_text(const char *class_suffix, const char *text) __attribute__((n
 SEXP ffi_namespace(void);                       /* the package's own */
 SEXP ffi_list_get(SEXP list, const char *name); /* R_NilValue if absent */
 double ffi_number(SEXP x, const char *label);
+double ffi_range(SEXP x, const char *label, double least, double most); /* one number, both ends included */
+double ffi_count(SEXP x, const char *label, double least, double most); /* a whole one */
+int ffi_flag(SEXP x, const char *label);
+/* the place of a word in `names`, whose empty places have no word: how R says which of an enum is meant */
+int ffi_choice(SEXP x, const char *label, const char *const *names, int count);
+SEXP ffi_field(SEXP list, const char *name); /* aborts where it is absent */
 double *ffi_doubles(size_t n); /* R_alloc */
+SEXP ffi_vector(const double *x, size_t n); /* a copy for R, unprotected */
 
 void ffi_manifold_read(struct call *c, SEXP manifold);
 void ffi_custom_attach(struct call *c, SEXP manifold); /* ffi_custom.c */
@@ -116,7 +123,18 @@ struct tally {
 };
 /* 1 and *out filled where x is one; raises on a broken one */
 int ffi_tally(SEXP x, struct tally *out);
+/* What a release is made from: records, or who sums over them elsewhere, and the public centre, a copy. Raises for what shapes and the
+ * centre show, and for nothing that a record holds. */
+struct ffi_sample {
+    struct arg x; /* no records where they are elsewhere */
+    struct tally tally;
+    int elsewhere;
+    size_t n;
+    const double *centre;
+};
+struct ffi_sample ffi_sample(struct call *c, SEXP x, SEXP centre, double *work);
 /* calls its function `name` with `count` numbers; a status where it gives no `length` finite numbers (or a status) */
+int ffi_tally_ask(struct call *c, const struct tally *t, const char *name, SEXP request, double *out, size_t length);
 int ffi_tally_call(struct call *c, const struct tally *t, const char *name, const double *in, size_t count, double *out,
                    size_t length);
 /* the energy whose gradient is minus the mean of the logarithms that its function `logs` sums */

@@ -3,12 +3,14 @@
 #include "ffi.h"
 #include "fft.h"
 
+#include <float.h>
+
 #define BINS_MOST 5e7
 
 #define FFT_MOST ((size_t)1 << 25)
 
 struct pld_args {
-    SEXP pair, grid, loss, mass;
+    SEXP pair, range, grid, loss, mass;
 };
 
 static const double *numbers(SEXP x, R_xlen_t n, const char *otherwise)
@@ -18,70 +20,82 @@ static const double *numbers(SEXP x, R_xlen_t n, const char *otherwise)
     return REAL(x);
 }
 
-/* c(family, size, q, enter, from, to) */
-static struct pld_pair read_pair(SEXP x)
+/* pair: list(family, size, q, enter); range: between which coordinates */
+static struct pld_pair read_pair(SEXP pair, SEXP range)
 {
-    const double *v = numbers(x, 6, "`pair` must hold six numbers.");
-    if (!(v[0] >= 0 && v[0] < PLD_FAMILIES && v[1] > 0 && v[1] < INFINITY && v[2] > 0 && v[2] <= 1 && v[4] > -1e6 &&
-          v[4] < v[5] && v[5] < 1e6))
-        ffi_abort_text("argument", "`pair` must be c(family, size, q, enter, from, to) within their ranges.");
-    struct pld_pair p = {(enum pld_family)v[0], v[1], v[2], v[3] == 1, v[4], v[5]};
-    return p;
+    static const char *const families[PLD_FAMILIES] = {[PLD_GAUSSIAN] = "gaussian", [PLD_LAPLACE] = "laplace"};
+    const double *ends = numbers(range, 2, "`range` must hold two numbers.");
+    if (!(ends[0] > -1e6 && ends[0] < ends[1] && ends[1] < 1e6))
+        ffi_abort_text("argument", "`range` must hold two numbers below a million, the lower one first.");
+    return (struct pld_pair){(enum pld_family)ffi_choice(ffi_field(pair, "family"), "family", families, PLD_FAMILIES),
+                             ffi_range(ffi_field(pair, "size"), "size", DBL_MIN, DBL_MAX),
+                             ffi_range(ffi_field(pair, "q"), "q", DBL_MIN, 1),
+                             ffi_flag(ffi_field(pair, "enter"), "enter"),
+                             ends[0],
+                             ends[1]};
 }
 
-/* c(step, first, bins, parts); for merging c(step, first, bins, down) */
-static const double *read_grid(SEXP x)
+/* losses step * (first, first + 1, ...) */
+struct grid {
+    double step, first;
+    size_t bins;
+};
+
+static struct grid read_grid(SEXP x, size_t parts)
 {
-    const double *v = numbers(x, 4, "`grid` must hold four numbers.");
-    if (!(v[0] > 1e-300 && v[0] < INFINITY && fabs(v[1]) < 1e15 && v[1] == floor(v[1]) && v[2] >= 1 &&
-          v[2] <= BINS_MOST && v[3] >= 0 && v[3] <= 64 && v[2] * (v[3] > 0 ? floor(v[3]) : 1) <= BINS_MOST &&
-          fabs(v[1] * v[0]) < 1e6 && v[2] * v[0] < 1e6))
-        ffi_abort_text("argument", "`grid` must be c(step, first, bins, parts) within their ranges.");
-    return v;
+    struct grid g = {ffi_range(ffi_field(x, "step"), "step", 1e-300, 1e6),
+                     ffi_count(ffi_field(x, "first"), "first", -1e15, 1e15),
+                     (size_t)ffi_count(ffi_field(x, "bins"), "bins", 1, BINS_MOST)};
+    if (!((double)(g.bins * parts) <= BINS_MOST && fabs(g.first * g.step) < 1e6 && (double)g.bins * g.step < 1e6))
+        ffi_abort_text("argument", "`grid` must be within a million of 0, and have no more than 5e7 parts of cells.");
+    return g;
 }
 
 static SEXP cells_body(struct call *c, void *data)
 {
     struct pld_args *in = data;
-    struct pld_pair pair = read_pair(in->pair);
-    const double *grid = read_grid(in->grid);
-    size_t bins = (size_t)grid[2], parts = (size_t)grid[3];
+    struct pld_pair pair = read_pair(in->pair, in->range);
+    size_t parts = (size_t)ffi_count(ffi_field(in->grid, "parts"), "parts", 0, 64);
+    struct grid g = read_grid(in->grid, parts ? parts : 1);
     if (parts == 0) {
-        SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)bins + 1));
-        pld_connect(&pair, grid[0], grid[1], bins, REAL(out), &c->host.base);
+        SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)g.bins + 1));
+        pld_connect(&pair, g.step, g.first, g.bins, REAL(out), &c->host.base);
         return out;
     }
-    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)(bins * parts), 2));
-    pld_merge_cells(&pair, grid[0], grid[1], bins, parts, REAL(out), REAL(out) + bins * parts, &c->host.base);
+    size_t n = g.bins * parts;
+    SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)n, 2));
+    pld_merge_cells(&pair, g.step, g.first, g.bins, parts, REAL(out), REAL(out) + n, &c->host.base);
     return out;
 }
 
 static SEXP merge_body(struct call *c, void *data)
 {
     struct pld_args *in = data;
-    const double *grid = read_grid(in->grid);
+    struct grid g = read_grid(in->grid, 1);
     const double *loss = numbers(in->loss, -1, "`loss` must be numeric.");
-    size_t bins = (size_t)grid[2], n = (size_t)XLENGTH(in->loss);
+    size_t n = (size_t)XLENGTH(in->loss);
     const double *mass = numbers(in->mass, (R_xlen_t)n, "`mass` must hold one number a loss.");
     for (size_t i = 0; i < n; i++)
-        if (!(isfinite(loss[i]) && mass[i] >= 0 && mass[i] < INFINITY && loss[i] >= grid[1] * grid[0] &&
+        if (!(isfinite(loss[i]) && mass[i] >= 0 && mass[i] < INFINITY && loss[i] >= g.first * g.step &&
               (i == 0 || loss[i - 1] <= loss[i])))
             ffi_abort_text("argument", "`loss` must be sorted and above the grid's first point, `mass` non-negative.");
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)bins + 1));
-    pld_merge(n, loss, mass, grid[0], grid[1], bins, grid[3] == 1, REAL(out), &c->host.base);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)g.bins + 1));
+    int down = ffi_flag(ffi_field(in->grid, "down"), "down");
+    pld_merge(n, loss, mass, g.step, g.first, g.bins, down, REAL(out), &c->host.base);
     return out;
 }
 
-/* masses on the grid (parts = 0), or a matrix of losses and masses of merged outcomes */
-SEXP riemdp_pld_cells(SEXP pair, SEXP grid)
+/* grid: list(step, first, bins, parts); masses on the grid (parts = 0), or a matrix of losses and masses of merged outcomes */
+SEXP riemdp_pld_cells(SEXP pair, SEXP range, SEXP grid)
 {
-    struct pld_args args = {pair, grid, R_NilValue, R_NilValue};
+    struct pld_args args = {pair, range, grid, R_NilValue, R_NilValue};
     return ffi_run(cells_body, &args, NULL, 0);
 }
 
+/* grid: list(step, first, bins, down) */
 SEXP riemdp_pld_merge(SEXP loss, SEXP mass, SEXP grid)
 {
-    struct pld_args args = {R_NilValue, grid, loss, mass};
+    struct pld_args args = {R_NilValue, R_NilValue, grid, loss, mass};
     return ffi_run(merge_body, &args, NULL, 0);
 }
 
@@ -92,7 +106,9 @@ static SEXP fft_body(struct call *c, void *data)
     int inverse = TYPEOF(x) == CPLXSXP;
     size_t n = inverse ? (size_t)(XLENGTH(x) - 1) * 2 : (size_t)XLENGTH(x);
     if ((!inverse && TYPEOF(x) != REALSXP) || XLENGTH(x) < 3 || n < 4 || n > FFT_MOST || (n & (n - 1)) != 0)
-        ffi_abort_text("argument", "`x` must hold 2^k real numbers, or the 2^(k - 1) + 1 complex ones of a transform, 2 <= k <= 25.");
+        ffi_abort_text(
+            "argument",
+            "`x` must hold 2^k real numbers, or the 2^(k - 1) + 1 complex ones of a transform, 2 <= k <= 25.");
     double *work = (double *)R_alloc(2 * n, sizeof(double));
     fft_prepare(n, work);
     if (inverse) {

@@ -67,38 +67,45 @@ void ffi_count_within(struct call *c, struct arg *x, const double *p, const doub
     }
 }
 
+struct ffi_sample ffi_sample(struct call *c, SEXP x, SEXP centre, double *work)
+{
+    struct ffi_sample s = {.x = {.label = "x"}};
+    struct arg a = ffi_arg(c, centre, "center", KIND_POINT);
+    s.elsewhere = ffi_tally(x, &s.tally);
+    if (!s.elsewhere)
+        s.x = ffi_arg(c, x, "x", KIND_POINT);
+    s.n = s.elsewhere ? s.tally.n : s.x.n;
+    if (s.n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    if (a.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    struct points p = ffi_block_points(c, &a, 0, 1, 0, work);
+    ffi_check_block(c, &a, p, NULL, p, 0, 1, work); /* public: it may be checked aloud */
+    double *copy = ffi_doubles(c->m.ambient);
+    for (size_t j = 0; j < c->m.ambient; j++)
+        copy[j] = p.x[j];
+    s.centre = copy;
+    return s;
+}
+
 /* Scores -|#{i: d(x_i, centre) <= r_j} - fraction n| move by at most 1 when a record is replaced, so weights
  * exp(epsilon score/2) are epsilon-DP (McSherry and Talwar 2007, doi:10.1109/FOCS.2007.66). A record without a distance
  * counts as lying at the centre. */
 static SEXP radius_body(struct call *c, struct rng *rng, void *data)
 {
     const struct radius_args *in = data;
-    manifold_t m = &c->m;
-    struct tally tally;
-    int elsewhere = ffi_tally(in->x, &tally);
-    struct arg x, centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    size_t n, grid = (size_t)XLENGTH(in->radii);
-    if (!elsewhere)
-        x = ffi_arg(c, in->x, "x", KIND_POINT);
-    n = elsewhere ? tally.n : x.n;
-    if (n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
-    double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *count = ffi_doubles(grid);
-    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
-    for (size_t j = 0; j < m->ambient; j++)
-        p[j] = m0.x[j];
+    size_t grid = (size_t)XLENGTH(in->radii);
+    double *work = ffi_doubles(manifold_work(&c->m)), *count = ffi_doubles(grid);
+    struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
     for (size_t j = 0; j < grid; j++)
         count[j] = 0;
-    if (!elsewhere)
-        ffi_count_within(c, &x, p, REAL(in->radii), grid, count);
-    else if (ffi_tally_call(c, &tally, "counts", REAL(in->radii), grid, count, grid) != STATUS_OK)
+    if (!s.elsewhere)
+        ffi_count_within(c, &s.x, s.centre, REAL(in->radii), grid, count);
+    else if (ffi_tally_call(c, &s.tally, "counts", REAL(in->radii), grid, count, grid) != STATUS_OK)
         ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
     double total = 0, best = -INFINITY;
     for (size_t j = 0; j < grid; j++) {
-        count[j] = -0.5 * in->epsilon * fabs(count[j] - in->fraction * (double)n);
+        count[j] = -0.5 * in->epsilon * fabs(count[j] - in->fraction * (double)s.n);
         best = count[j] > best ? count[j] : best;
     }
     for (size_t j = 0; j < grid; j++)

@@ -14,14 +14,6 @@ static double positive(SEXP x)
     return v;
 }
 
-static int choice(SEXP x, int most, const char *text)
-{
-    double v = ffi_number(x, "choice");
-    if (!(v >= 1 && v <= most) || v != floor(v))
-        ffi_abort_text("argument", text);
-    return (int)v;
-}
-
 static size_t count_of(SEXP x, double least, double most, const char *text)
 {
     double v = ffi_number(x, "count");
@@ -42,41 +34,38 @@ static struct ball read_ball(SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP
 {
     if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != 2 || isnan(REAL(bounds)[0]) || isnan(REAL(bounds)[1]))
         ffi_abort_text("argument", "`bounds` must be two numbers, the least and the largest curvature.");
-    struct ball b = {.x = x, .centre = centre, .radius = positive(radius), .k_min = REAL(bounds)[0], .k_max = REAL(bounds)[1], .tol = positive(tol)};
+    struct ball b = {.x = x,
+                     .centre = centre,
+                     .radius = positive(radius),
+                     .k_min = REAL(bounds)[0],
+                     .k_max = REAL(bounds)[1],
+                     .tol = positive(tol)};
     if (!(b.tol >= 1e-14))
         ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");
     return b;
 }
 
-/* Records in the ball, as given apart from that. Nothing here may fail for what a record holds. */
+/* Records in the ball, as given apart from that; no `ball` where they are elsewhere. Nothing here may fail for what a record holds. */
 struct sample {
-    struct arg x, centre;
+    struct ffi_sample from;
     struct points m0;
-    double *ball, *work; /* ball: NULL where the records are elsewhere */
-    size_t n;
-    struct tally tally;
+    double *ball, *work;
 };
 
 static struct sample ball_sample(struct call *c, const struct ball *in, int own_orientation)
 {
     manifold_t m = &c->m;
     size_t dim = m->ambient, block = ffi_block(c);
-    struct sample s = {.centre = ffi_arg(c, in->centre, "center", KIND_POINT)};
-    int elsewhere = ffi_tally(in->x, &s.tally);
-    if (!elsewhere)
-        s.x = ffi_arg(c, in->x, "x", KIND_POINT);
-    s.n = elsewhere ? s.tally.n : s.x.n;
-    if (s.n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (s.centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
-    s.work = ffi_doubles(manifold_work(m));
-    s.ball = elsewhere ? NULL : ffi_doubles(s.n * dim);
-    s.m0 = ffi_block_points(c, &s.centre, 0, 1, 0, s.work);
-    ffi_check_block(c, &s.centre, s.m0, NULL, s.m0, 0, 1, s.work); /* public: may be checked aloud */
-    for (size_t begin = 0; begin < s.n && !elsewhere; begin += block) {
-        size_t end = begin + block < s.n ? begin + block : s.n;
-        struct points y = ffi_block_points(c, &s.x, begin, end, 1, s.work);
+    struct sample s = {.work = ffi_doubles(manifold_work(m))};
+    s.from = ffi_sample(c, in->x, in->centre, s.work);
+    s.m0 = one(s.from.centre);
+    if (s.from.elsewhere)
+        return s;
+    size_t n = s.from.n;
+    s.ball = ffi_doubles(n * dim);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &s.from.x, begin, end, 1, s.work);
         manifold_to_ball(m, s.ball + begin * dim, s.m0.x, in->radius, y, 0, end - begin, s.work);
         for (size_t i = begin; i < end && own_orientation; i++)
             landmarks_rotate(m->rows, s.ball + i * dim, at(y, i - begin));
@@ -91,15 +80,12 @@ static void ball_mean(struct call *c, const struct ball *in, struct sample *s, d
     manifold_t m = &c->m;
     size_t dim = m->ambient;
     double *y = NULL, *o = ffi_doubles(dim), gradient;
-    int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    memcpy(o, s->m0.x, dim * sizeof *o);
-    if (carried)
-        m->ops->origin(m, o);
+    int carried = manifold_reference(m, s->m0.x, o);
     if (s->ball) {
-        y = ffi_doubles(s->n * dim);
-        memcpy(y, s->ball, s->n * dim * sizeof *y);
+        y = ffi_doubles(s->from.n * dim);
+        memcpy(y, s->ball, s->from.n * dim * sizeof *y);
     }
-    for (size_t i = 0; y && i < s->n && carried; i++) {
+    for (size_t i = 0; y && i < s->from.n && carried; i++) {
         double *yi = y + i * dim;
         if (m->ops->to_origin(m, yi, s->m0.x, one(yi), 0, 1, s->work) != STATUS_OK || !all_finite(dim, yi))
             m->ops->origin(m, yi);
@@ -107,17 +93,22 @@ static void ball_mean(struct call *c, const struct ball *in, struct sample *s, d
         host_tick(m->host, 0, 0);
     }
     if (in->proven) {
-        struct steps steps = ffi_steps_make(c, &in->number, s->n);
+        struct steps steps = ffi_steps_make(c, &in->number, s->from.n);
         double *a = ffi_doubles(m->dim);
-        ffi_steps_mean(&steps, &s->x, y, y ? NULL : &s->tally, s->m0.x, o, a, s->work);
+        ffi_steps_mean(&steps, &s->from.x, y, y ? NULL : &s->from.tally, s->m0.x, o, a, s->work);
         ffi_steps_point(&steps, o, a, p, ffi_doubles(dim), s->work);
     } else if (!y) {
-        struct objective f = ffi_tally_energy(c, &s->tally);
+        struct objective f = ffi_tally_energy(c, &s->from.tally);
         mean_in_ball_of(m, &f, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
                         ffi_doubles(mean_solver_work(m, 5)));
     } else {
-        struct arg inside = {
-            .label = "x", .kind = KIND_TANGENT, .layout = LAYOUT_RECORDS, .data = y, .n = s->n, .length = dim, .many = 1};
+        struct arg inside = {.label = "x",
+                             .kind = KIND_TANGENT,
+                             .layout = LAYOUT_RECORDS,
+                             .data = y,
+                             .n = s->from.n,
+                             .length = dim,
+                             .many = 1};
         struct source source = ffi_source(c, &inside, 1, s->work);
         mean_in_ball(m, &source, o, in->radius, in->k_min, in->k_max, in->tol, p, &gradient,
                      ffi_doubles(mean_work(m, &source, 5)));
@@ -139,16 +130,18 @@ static void arithmetic_mean(manifold_t m, const double *y, size_t n, double *p)
 static void mean_elsewhere(struct call *c, const struct sample *s, const char *name, double *p)
 {
     size_t n = c->m.ambient;
-    if (ffi_tally_call(c, &s->tally, name, s->m0.x, n, p, n) != STATUS_OK)
+    if (ffi_tally_call(c, &s->from.tally, name, s->m0.x, n, p, n) != STATUS_OK)
         memcpy(p, s->m0.x, n * sizeof *p);
     else
         for (size_t j = 0; j < n; j++)
-            p[j] /= (double)s->n;
+            p[j] /= (double)s->from.n;
 }
 
 static enum ambient_norm read_norm(SEXP norm)
 {
-    return (enum ambient_norm)choice(norm, 3, "`norm` must be 1 (entries), 2 (Frobenius) or 3 (vech).");
+    static const char *const names[] = {
+        [AMBIENT_ENTRIES] = "entries", [AMBIENT_FROBENIUS] = "frobenius", [AMBIENT_VECH] = "vech"};
+    return (enum ambient_norm)ffi_choice(norm, "norm", names, 4);
 }
 
 static void check_norm(struct call *c, enum ambient_norm norm)
@@ -175,21 +168,20 @@ static SEXP euclidean_body(struct call *c, struct rng *rng, void *data)
     if (in->arithmetic && !s.ball)
         mean_elsewhere(c, &s, "points", p);
     else if (in->arithmetic)
-        arithmetic_mean(m, s.ball, s.n, p);
+        arithmetic_mean(m, s.ball, s.from.n, p);
     else
         ball_mean(c, &in->ball, &s, p);
     ambient_noise(m, in->norm, in->sigma, rng, p, ffi_doubles(m->ambient));
     ambient_finish(m, p, s.m0.x, in->into_ball ? in->ball.radius : 0, work);
-    return ffi_single(c, s.ball ? &s.x : NULL, p);
+    return ffi_single(c, s.ball ? &s.from.x : NULL, p);
 }
 
-/* target: 1 the arithmetic mean, 2 the Frechet mean */
 SEXP riemdp_euclidean_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP target, SEXP norm, SEXP sigma,
                            SEXP into_ball, SEXP tol, SEXP numbers, SEXP simulate)
 {
+    static const char *const targets[] = {"frechet", "arithmetic"};
     struct euclidean_args args = {read_ball(x, centre, radius, bounds, tol), read_norm(norm), positive(sigma),
-                                  choice(target, 2, "`target` must be 1 (arithmetic) or 2 (Frechet).") == 1,
-                                  ffi_number(into_ball, "into_ball") != 0};
+                                  ffi_choice(target, "target", targets, 2), ffi_number(into_ball, "into_ball") != 0};
     args.ball.proven = numbers != R_NilValue;
     if (args.ball.proven)
         ffi_steps_read(numbers, &args.ball.number);
@@ -271,7 +263,7 @@ static SEXP pointwise_body(struct call *c, struct rng *rng, void *data)
     const struct pointwise_args *in = data;
     manifold_t m = &c->m;
     size_t k = m->rows, n = m->ambient;
-    if (m->ops != &manifold_kendall)
+    if (m->model != MODEL_PLANAR)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     int own = XLENGTH(in->scale) == 0;
     if (!own && (size_t)XLENGTH(in->scale) != n)
@@ -286,22 +278,22 @@ static SEXP pointwise_body(struct call *c, struct rng *rng, void *data)
         landmarks_rotate(k, p, s.m0.x);
         template = p;
     }
-    for (size_t i = 0; s.ball && i < s.n && in->aligned; i++)
+    for (size_t i = 0; s.ball && i < s.from.n && in->aligned; i++)
         landmarks_rotate(k, s.ball + i * n, template);
     if (own) {
-        landmarks_spread(k, p, (struct points){s.ball, n}, s.n, scale);
+        landmarks_spread(k, p, (struct points){s.ball, n}, s.from.n, scale);
         for (size_t j = 0; j < n; j++)
             scale[j] *= in->factor;
     } else {
         if (s.ball)
-            arithmetic_mean(m, s.ball, s.n, p);
+            arithmetic_mean(m, s.ball, s.from.n, p);
         else
             mean_elsewhere(c, &s, in->aligned ? "aligned" : "as_given", p);
         memcpy(scale, REAL(in->scale), n * sizeof *scale);
     }
     landmarks_noise(k, scale, rng, p);
     ambient_finish(m, p, s.m0.x, 0, work);
-    return ffi_single(c, s.ball ? &s.x : NULL, p);
+    return ffi_single(c, s.ball ? &s.from.x : NULL, p);
 }
 
 SEXP riemdp_pointwise_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP aligned, SEXP scale, SEXP factor,
@@ -329,6 +321,47 @@ struct chain_args {
     int redraw, truncate;
 };
 
+/* the point given, or the mean, or the centre */
+static void chain_state(struct call *c, const struct chain_args *in, const struct sample *s, const double *mean,
+                        double *state)
+{
+    size_t size = c->m.ambient * sizeof *state;
+    memcpy(state, TYPEOF(in->start) == LGLSXP ? mean : s->m0.x, size);
+    if (TYPEOF(in->start) == LGLSXP || in->start == R_NilValue)
+        return;
+    struct arg start = ffi_arg(c, in->start, "start", KIND_POINT);
+    if (start.n != 1)
+        ffi_abort_text("shape", "`start` must be one point.");
+    struct points p = ffi_block_points(c, &start, 0, 1, 0, s->work);
+    ffi_check_block(c, &start, p, NULL, p, 0, 1, s->work);
+    memcpy(state, p.x, size);
+}
+
+/* list(states, log density, candidates, accepted); progress from `done` to `total` */
+static SEXP chain_states(struct call *c, const struct chain_args *in, struct chain *chain, double *state,
+                         struct rng *rng, double done, double total, double *work)
+{
+    size_t dim = c->m.ambient;
+    chain->accepted = chain->proposed = 0;
+    struct result r = ffi_result(c, KIND_POINT, NULL, in->keep, 1);
+    SEXP density = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)in->keep));
+    for (size_t i = 0; i < in->keep; i++) {
+        for (size_t t = 0; t < in->thin; t++) {
+            chain_step(chain, state, rng, work);
+            host_tick(c->m.host, done++, total);
+        }
+        memcpy(ffi_result_block(&r, 0, i), state, dim * sizeof *state);
+        ffi_result_done(&r, 0, i, i + 1);
+        REAL(density)[i] = chain->log_density;
+    }
+    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, 4));
+    SET_VECTOR_ELT(list, 0, r.x);
+    SET_VECTOR_ELT(list, 1, density);
+    SET_VECTOR_ELT(list, 2, Rf_ScalarReal(chain->proposed));
+    SET_VECTOR_ELT(list, 3, Rf_ScalarReal(chain->accepted));
+    return list;
+}
+
 static SEXP chain_body(struct call *c, struct rng *rng, void *data)
 {
     const struct chain_args *in = data;
@@ -337,35 +370,24 @@ static SEXP chain_body(struct call *c, struct rng *rng, void *data)
     struct sample s = ball_sample(c, &in->ball, 0);
     struct objective elsewhere;
     if (!s.ball)
-        elsewhere = ffi_tally_energy(c, &s.tally);
+        elsewhere = ffi_tally_energy(c, &s.from.tally);
     double *state = ffi_doubles(dim), *mean = ffi_doubles(dim), *work = ffi_doubles(chain_work(m));
     struct chain chain = {.m = m,
                           .target = in->target,
                           .proposal = in->proposal,
                           .redraw = in->redraw,
                           .records = {s.ball, dim},
-                          .n = s.n,
+                          .n = s.from.n,
                           .elsewhere = s.ball ? NULL : &elsewhere,
-                          .base = m->ops->to_origin && m->ops->from_origin && m->ops->origin ? s.m0.x : NULL,
+                          .base = manifold_carries(m) ? s.m0.x : NULL,
                           .mean = mean,
                           .centre = s.m0.x,
                           .radius = in->truncate ? in->ball.radius : 0,
                           .sigma = in->sigma,
                           .step = in->step};
-    int from_mean = TYPEOF(in->start) == LGLSXP;
-    memcpy(state, s.m0.x, dim * sizeof *state);
-    if (in->target == CHAIN_LAPLACE || from_mean)
+    if (in->target == CHAIN_LAPLACE || TYPEOF(in->start) == LGLSXP)
         ball_mean(c, &in->ball, &s, mean);
-    if (from_mean) {
-        memcpy(state, mean, dim * sizeof *state);
-    } else if (in->start != R_NilValue) {
-        struct arg start = ffi_arg(c, in->start, "start", KIND_POINT);
-        if (start.n != 1)
-            ffi_abort_text("shape", "`start` must be one point.");
-        struct points p = ffi_block_points(c, &start, 0, 1, 0, s.work);
-        ffi_check_block(c, &start, p, NULL, p, 0, 1, s.work);
-        memcpy(state, p.x, dim * sizeof *state);
-    }
+    chain_state(c, in, &s, mean, state);
     if (chain_start(&chain, state, work) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "proposal", -1);
     double total = (double)in->burn_in + (double)in->keep * (double)in->thin, done = 0;
@@ -374,51 +396,26 @@ static SEXP chain_body(struct call *c, struct rng *rng, void *data)
         host_tick(m->host, done++, total);
     }
     if (in->keep == 0)
-        return ffi_single(c, s.ball ? &s.x : NULL, state);
-    chain.accepted = chain.proposed = 0;
-    struct result r = ffi_result(c, KIND_POINT, NULL, in->keep, 1);
-    SEXP density = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)in->keep));
-    for (size_t i = 0; i < in->keep; i++) {
-        for (size_t t = 0; t < in->thin; t++) {
-            chain_step(&chain, state, rng, work);
-            host_tick(m->host, done++, total);
-        }
-        memcpy(ffi_result_block(&r, 0, i), state, dim * sizeof *state);
-        ffi_result_done(&r, 0, i, i + 1);
-        REAL(density)[i] = chain.log_density;
-    }
-    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, 4));
-    SET_VECTOR_ELT(list, 0, r.x);
-    SET_VECTOR_ELT(list, 1, density);
-    SET_VECTOR_ELT(list, 2, Rf_ScalarReal(chain.proposed));
-    SET_VECTOR_ELT(list, 3, Rf_ScalarReal(chain.accepted));
-    return list;
+        return ffi_single(c, s.ball ? &s.from.x : NULL, state);
+    return chain_states(c, in, &chain, state, rng, done, total, work);
 }
 
-/* counts: burn_in, keep, thin */
+/* counts: list(burn_in, keep, thin), steps before the first state, states, steps a state */
 SEXP riemdp_chain(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, SEXP start, SEXP target, SEXP proposal,
                   SEXP redraw, SEXP sigma, SEXP step, SEXP counts, SEXP truncate, SEXP tol, SEXP simulate)
 {
-    if (TYPEOF(counts) != REALSXP || XLENGTH(counts) != 3)
-        ffi_abort_text("argument",
-                       "`counts` must be three numbers: steps before the first state, states, steps a state.");
-    double n[3];
-    for (int i = 0; i < 3; i++) {
-        n[i] = REAL(counts)[i];
-        if (!(n[i] >= (i == 2) && n[i] <= 1e8) || n[i] != floor(n[i]))
-            ffi_abort_text("argument", "`counts` must be whole numbers up to 1e8, the last of them at least 1.");
-    }
-    struct chain_args args = {
-        .ball = read_ball(x, centre, radius, bounds, tol),
-        .start = start,
-        .target = (enum chain_target)choice(target, 2, "`target` must be 1 (gradient) or 2 (Laplace)."),
-        .proposal = (enum chain_proposal)choice(proposal, 2, "`proposal` must be 1 (isotropic) or 2 (published)."),
-        .sigma = positive(sigma),
-        .step = positive(step),
-        .burn_in = (size_t)n[0],
-        .keep = (size_t)n[1],
-        .thin = (size_t)n[2],
-        .redraw = ffi_number(redraw, "redraw") != 0,
-        .truncate = ffi_number(truncate, "truncate") != 0};
+    static const char *const targets[] = {[CHAIN_KNG] = "kng", [CHAIN_LAPLACE] = "laplace"};
+    static const char *const proposals[] = {[CHAIN_ISOTROPIC] = "isotropic", [CHAIN_PUBLISHED] = "published"};
+    struct chain_args args = {.ball = read_ball(x, centre, radius, bounds, tol),
+                              .start = start,
+                              .target = (enum chain_target)ffi_choice(target, "target", targets, 3),
+                              .proposal = (enum chain_proposal)ffi_choice(proposal, "proposal", proposals, 3),
+                              .sigma = positive(sigma),
+                              .step = positive(step),
+                              .burn_in = (size_t)ffi_count(ffi_field(counts, "burn_in"), "burn_in", 0, 1e8),
+                              .keep = (size_t)ffi_count(ffi_field(counts, "keep"), "keep", 0, 1e8),
+                              .thin = (size_t)ffi_count(ffi_field(counts, "thin"), "thin", 1, 1e8),
+                              .redraw = ffi_number(redraw, "redraw") != 0,
+                              .truncate = ffi_number(truncate, "truncate") != 0};
     return ffi_with_rng(chain_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }

@@ -32,6 +32,24 @@ SEXP ffi_exact_list(struct call *c, const struct exact *e)
     return out;
 }
 
+/* adds what another call gave; `total` is made for the first */
+static struct exact *add_part(struct exact *total, SEXP part)
+{
+    SEXP low = ffi_list_get(part, "low"), digits = ffi_list_get(part, "digits");
+    SEXP dim = Rf_getAttrib(digits, R_DimSymbol);
+    int matrix = TYPEOF(digits) == REALSXP && TYPEOF(dim) == INTSXP && XLENGTH(dim) == 2;
+    if (TYPEOF(low) != REALSXP || XLENGTH(low) != 1 || !(REAL(low)[0] >= 0 && REAL(low)[0] <= EXACT_DIGITS) ||
+        !matrix || INTEGER(dim)[0] < 1 || INTEGER(dim)[1] > EXACT_DIGITS ||
+        (total && (size_t)INTEGER(dim)[0] != total->n))
+        ffi_abort_text("argument", "`parts` must be sums of one length.");
+    if (!total)
+        total = ffi_exact((size_t)INTEGER(dim)[0], 1);
+    for (R_xlen_t k = 0; k < XLENGTH(digits); k++)
+        exact_add_digit(total, (size_t)k % total->n, (size_t)REAL(low)[0] + (size_t)k / total->n, REAL(digits)[k]);
+    exact_carry(total);
+    return total;
+}
+
 /* the sums over parts, or the status of a part that is one */
 static SEXP total_body(struct call *c, void *data)
 {
@@ -40,19 +58,10 @@ static SEXP total_body(struct call *c, void *data)
     if (TYPEOF(parts) != VECSXP || XLENGTH(parts) < 1)
         ffi_abort_text("argument", "`parts` must be a list of sums.");
     for (R_xlen_t i = 0; i < XLENGTH(parts); i++) {
-        SEXP part = VECTOR_ELT(parts, i), low = ffi_list_get(part, "low"), digits = ffi_list_get(part, "digits");
-        SEXP dim = Rf_getAttrib(digits, R_DimSymbol);
+        SEXP part = VECTOR_ELT(parts, i);
         if (TYPEOF(part) == INTSXP && XLENGTH(part) == 1)
             return part;
-        if (TYPEOF(low) != REALSXP || XLENGTH(low) != 1 || !(REAL(low)[0] >= 0 && REAL(low)[0] <= EXACT_DIGITS) ||
-            TYPEOF(digits) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || INTEGER(dim)[0] < 1 ||
-            INTEGER(dim)[1] > EXACT_DIGITS || (total && (size_t)INTEGER(dim)[0] != total->n))
-            ffi_abort_text("argument", "`parts` must be sums of one length.");
-        if (!total)
-            total = ffi_exact((size_t)INTEGER(dim)[0], 1);
-        for (R_xlen_t k = 0; k < XLENGTH(digits); k++)
-            exact_add_digit(total, (size_t)k % total->n, (size_t)REAL(low)[0] + (size_t)k / total->n, REAL(digits)[k]);
-        exact_carry(total);
+        total = add_part(total, part);
     }
     SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)total->n));
     for (size_t j = 0; j < total->n; j++)
@@ -135,7 +144,7 @@ SEXP riemdp_chunk_logs(SEXP m, SEXP x, SEXP weights, SEXP p, SEXP median)
 }
 
 struct start_args {
-    SEXP x, weights, seed;
+    SEXP x, weights, reference;
 };
 
 static SEXP start_body(struct call *c, void *data)
@@ -153,18 +162,24 @@ static SEXP start_body(struct call *c, void *data)
         host_tick(m->host, 0, 0);
     }
     struct source source = ffi_source(c, &x, 0, check);
-    struct chunk_start start = {stored(in->seed, 2 * m->ambient, "`seed` must be two points' numbers."),
-                                read_weights(in->weights, n)};
-    if (!start.seed)
+    const double *reference = stored(in->reference, m->ambient, "`reference` must be one point's numbers.");
+    if (!reference)
         return ffi_keep(c, Rf_ScalarInteger(STATUS_UNSUPPORTED));
+    double *seed = ffi_doubles(2 * m->ambient);
+    for (size_t j = 0; j < m->ambient; j++) {
+        seed[j] = 0;
+        seed[m->ambient + j] = m->flags & MANIFOLD_REFERENCE ? reference[j] : 0;
+    }
+    struct chunk_start start = {seed, read_weights(in->weights, n)};
     struct chunk_pass pass = chunk_start_pass(m, &source, &start);
     return run_pass(c, &pass);
 }
 
-/* checks a chunk's records, aloud; sums for the start of a mean, or a status where there are none (`seed` NULL: not asked for) */
-SEXP riemdp_chunk_start(SEXP m, SEXP x, SEXP weights, SEXP seed)
+/* checks a chunk's records, aloud; sums for the start of a mean, or a status where there are none. reference: the first record
+ * of all chunks, as stored; NULL: no start is asked for */
+SEXP riemdp_chunk_start(SEXP m, SEXP x, SEXP weights, SEXP reference)
 {
-    struct start_args args = {x, weights, seed};
+    struct start_args args = {x, weights, reference};
     return ffi_run(start_body, &args, m, 0);
 }
 
@@ -288,9 +303,9 @@ static SEXP ball_body(struct call *c, void *data)
     struct arg x = records(c, in->x);
     double *origin = ffi_doubles(m->ambient), *m0 = ffi_doubles(m->ambient);
     memcpy(m0, stored_point(c, in->centre), m->ambient * sizeof *m0);
-    int carried = in->what <= BALL_COORDS && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    int carried = in->what <= BALL_COORDS && manifold_carries(m);
     int landmarks = in->what == BALL_ALIGNED || in->what == BALL_AS_GIVEN;
-    if (landmarks && m->ops != &manifold_kendall)
+    if (landmarks && m->model != MODEL_PLANAR)
         ffi_abort(c, STATUS_UNSUPPORTED, "what", -1);
     memcpy(origin, m0, m->ambient * sizeof *origin);
     if (carried)
@@ -319,16 +334,18 @@ static SEXP ball_body(struct call *c, void *data)
     return run_pass(c, &pass);
 }
 
-/* Sums over a chunk's records in the ball. what: 1 logarithms at p (of the carried ball) and squared distances; 2 coordinates at the
- * centre; 3 points; 4 landmarks turned to the centre; 5 landmarks turned as given; 6 as 2, but where the ball is, not carried. */
+/* Sums over a chunk's records in the ball. what: "logs", logarithms at p (of the carried ball) and squared distances; "coords",
+ * coordinates at the centre; "points"; "aligned", landmarks turned to the centre; "unturned", landmarks turned as given;
+ * "centre_coords", as "coords", but where the ball is, not carried. */
 SEXP riemdp_chunk_ball(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP p, SEXP what)
 {
-    double kind = ffi_number(what, "what");
+    static const char *const names[] = {
+        [BALL_LOGS] = "logs",       [BALL_COORDS] = "coords",     [BALL_POINTS] = "points",
+        [BALL_ALIGNED] = "aligned", [BALL_AS_GIVEN] = "unturned", [BALL_CENTRE_COORDS] = "centre_coords"};
     struct ball_args args = {x, centre, p, R_NilValue, ffi_number(radius, "radius"), 0};
-    if (!(args.radius > 0 && args.radius < INFINITY) || !(kind >= BALL_LOGS && kind <= BALL_CENTRE_COORDS) ||
-        kind != floor(kind))
-        ffi_abort_text("argument", "`radius` must be positive and finite, `what` the number of a sum.");
-    args.what = (int)kind;
+    if (!(args.radius > 0 && args.radius < INFINITY))
+        ffi_abort_text("argument", "`radius` must be positive and finite.");
+    args.what = ffi_choice(what, "what", names, BALL_CENTRE_COORDS + 1);
     return ffi_run(ball_body, &args, m, 1);
 }
 

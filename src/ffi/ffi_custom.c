@@ -195,6 +195,7 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 
 static const struct manifold_ops manifold_custom = {
     .name = "custom",
+    .family = "custom",
     .parameters = 2,
     .init = init,
     .work = work_size,

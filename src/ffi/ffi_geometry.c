@@ -48,6 +48,12 @@ static int run_strided(const struct call *c, const struct operation *op, const s
                              rows ? r->n : 1, in, end - begin);
 }
 
+/* whether an argument is checked before the operation runs; of projections their bases are */
+static int is_checked(const struct operation *op, int i)
+{
+    return op->checked || (op->in[i] == KIND_POINT && op->count > 1);
+}
+
 /* One block on one lane: read, check, run. No R in here. `fixed` holds the recycled arguments, read and checked already. */
 static int run_block(const struct call *c, const struct operation *op, const struct arg *a, const struct points *fixed,
                      struct result *r, int lane, size_t begin, size_t end, double *work)
@@ -62,9 +68,8 @@ static int run_block(const struct call *c, const struct operation *op, const str
         in[i] = fixed[i];
         if (a[i].many)
             status = ffi_read_block(c, a + i, lane, begin, end, work, in + i, &bad);
-        int checked = op->checked || (op->in[i] == KIND_POINT && op->count > 1); /* bases of projections too */
         int varies = a[i].many || (op->in[i] == KIND_TANGENT && a[0].many);
-        if (status == STATUS_OK && checked && varies)
+        if (status == STATUS_OK && is_checked(op, i) && varies)
             status = ffi_check_range(m, op->in[i], in[i], in[0], 0, end - begin, work);
         if (status != STATUS_OK)
             return status;
@@ -82,7 +87,7 @@ static void name_culprit(struct call *c, const struct operation *op, struct arg 
     struct points in[ARGS_MOST];
     for (int i = 0; i < op->count; i++) {
         in[i] = ffi_block_points(c, a + i, begin, end, 0, work);
-        if (op->checked || (op->in[i] == KIND_POINT && op->count > 1))
+        if (is_checked(op, i))
             ffi_check_block(c, a + i, in[i], a, in[0], begin, end, work);
     }
     for (size_t i = 0; i < end - begin; i++) {
@@ -96,6 +101,61 @@ static void name_culprit(struct call *c, const struct operation *op, struct arg 
     ffi_abort(c, STATUS_NO_CONVERGENCE, op->label[op->culprit], -1);
 }
 
+/* the first argument of many records, whose shape the result takes; NULL: a shape of its own */
+static const struct arg *shape_from(const struct operation *op, const struct arg *a, int *many)
+{
+    const struct arg *shape = a;
+    *many = 0;
+    for (int i = 0; i < op->count; i++) {
+        if (a[i].many && !*many)
+            shape = a + i;
+        *many |= a[i].many;
+    }
+    if (op->count > 1 && op->in[1] == KIND_COORDS) /* vectors from coordinates have the shape of their base */
+        return a[0].many || !*many ? a : NULL;
+    return *many && shape->kind == KIND_COORDS ? NULL : shape;
+}
+
+/* recycled arguments, read and checked once */
+static void read_fixed(struct call *c, const struct operation *op, struct arg *a, struct points *fixed, double *work)
+{
+    for (int i = 0; i < op->count; i++) {
+        if (a[i].many)
+            continue;
+        fixed[i] = ffi_block_points(c, a + i, 0, 1, 0, work);
+        if (is_checked(op, i) && !(op->in[i] == KIND_TANGENT && a[0].many))
+            ffi_check_block(c, a + i, fixed[i], a, fixed[0], 0, 1, work);
+    }
+}
+
+/* blocks of the records begin <= i < end on so many lanes; the number of the first that failed, or of all */
+static long run_round(const struct call *c, const struct operation *op, const struct arg *a, const struct points *fixed,
+                      struct result *r, int lanes, size_t start, size_t stop, double *work, size_t work_size)
+{
+    size_t block = ffi_block(c);
+    long blocks = (long)((stop - start + block - 1) / block), failed = blocks;
+    (void)lanes; /* without OpenMP there is one */
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1)
+#endif
+    for (long k = 0; k < blocks; k++) {
+#ifdef _OPENMP
+        int lane = lanes > 1 ? omp_get_thread_num() : 0;
+#else
+        int lane = 0;
+#endif
+        size_t begin = start + (size_t)k * block, end = begin + block < stop ? begin + block : stop;
+        if (run_block(c, op, a, fixed, r, lane, begin, end, work + (size_t)lane * work_size) != STATUS_OK) {
+#ifdef _OPENMP
+#pragma omp critical
+#endif
+            if (k < failed)
+                failed = k;
+        }
+    }
+    return failed;
+}
+
 static SEXP geometry_body(struct call *c, void *data)
 {
     enum { BLOCKS_A_LANE = 4 };
@@ -107,57 +167,21 @@ static SEXP geometry_body(struct call *c, void *data)
     for (int i = 0; i < op->count; i++)
         a[i] = ffi_arg(c, g->x[i], op->label[i], op->in[i]);
     size_t n = ffi_common_length(a, (size_t)op->count), block = ffi_block(c);
-    int many = 0;
-    const struct arg *shape = NULL;
-    for (int i = 0; i < op->count; i++) {
-        if (a[i].many && !many)
-            shape = a + i;
-        many |= a[i].many;
-    }
-    if (!shape)
-        shape = a;
-    if (many && shape->kind == KIND_COORDS)
-        shape = NULL;
-    if (op->name[0] == 'f' && op->out == KIND_TANGENT) /* from_coords keeps the shape of its base */
-        shape = a[0].many || !many ? a : NULL;
+    int many, lanes = n > block ? c->threads : 1;
+    const struct arg *shape = shape_from(op, a, &many);
     struct result r = ffi_result(c, op->out, shape, n, many);
     size_t work_size = op->numeric ? manifold_numeric_work(m) : manifold_work(m);
-    int lanes = n > block ? c->threads : 1;
     double *work = ffi_doubles((size_t)lanes * work_size);
-    for (int i = 0; i < op->count && n > 0; i++)
-        if (!a[i].many) {
-            fixed[i] = ffi_block_points(c, a + i, 0, 1, 0, work);
-            if ((op->checked || (op->in[i] == KIND_POINT && op->count > 1)) &&
-                !(op->in[i] == KIND_TANGENT && a[0].many))
-                ffi_check_block(c, a + i, fixed[i], a, fixed[0], 0, 1, work);
-        }
+    if (n > 0)
+        read_fixed(c, op, a, fixed, work);
     /* rounds of blocks; interrupts and progress in between */
     size_t round = block * (lanes > 1 || (op->strided && m->ops->strided) ? BLOCKS_A_LANE * (size_t)lanes : 1);
     for (size_t start = 0; start < n; start += round) {
         size_t stop = start + round < n ? start + round : n;
-        long blocks = (long)((stop - start + block - 1) / block), failed = blocks;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(lanes) schedule(dynamic, 1) if (lanes > 1)
-#endif
-        for (long k = 0; k < blocks; k++) {
-#ifdef _OPENMP
-            int lane = lanes > 1 ? omp_get_thread_num() : 0;
-#else
-            int lane = 0;
-#endif
-            size_t begin = start + (size_t)k * block, end = begin + block < stop ? begin + block : stop;
-            if (run_block(c, op, a, fixed, &r, lane, begin, end, work + (size_t)lane * work_size) != STATUS_OK) {
-#ifdef _OPENMP
-#pragma omp critical
-#endif
-                if (k < failed)
-                    failed = k;
-            }
-        }
-        if (failed < blocks) {
-            size_t begin = start + (size_t)failed * block, end = begin + block < stop ? begin + block : stop;
+        long failed = run_round(c, op, a, fixed, &r, lanes, start, stop, work, work_size);
+        size_t begin = start + (size_t)failed * block, end = begin + block < stop ? begin + block : stop;
+        if (begin < stop)
             name_culprit(c, op, a, many, begin, end, ffi_result_block(&r, 0, begin), work);
-        }
         host_tick(m->host, (double)stop, (double)n);
     }
     return r.x;
@@ -258,37 +282,47 @@ static const struct operation op_log_density = {
 #undef P
 #undef T
 
-/* Tests the aliasing contract: the operation called `name` with its output written over a copy of argument `over`. */
-static SEXP aliased_body(struct call *c, void *data)
+static const struct operation *operation_named(SEXP name)
 {
     static const struct operation *const all[] = {&op_project,   &op_project_tangent, &op_exp,    &op_log,
                                                   &op_transport, &op_carry,           &op_coords, &op_from_coords};
-    SEXP *x = data;
-    const struct operation *op = NULL;
-    if (TYPEOF(x[0]) != STRSXP || XLENGTH(x[0]) != 1 || TYPEOF(x[1]) != VECSXP)
-        ffi_abort_text("argument", "`name` must be one string and `args` a list.");
+    if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1)
+        ffi_abort_text("argument", "`name` must be one string.");
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(all[i]->name, CHAR(STRING_ELT(x[0], 0))) == 0)
-            op = all[i];
-    double over = ffi_number(x[2], "over");
-    if (!op || XLENGTH(x[1]) != op->count || !(over >= 1 && over <= op->count))
-        ffi_abort_text("argument", "no such operation, or the wrong number of arguments.");
+        if (strcmp(all[i]->name, CHAR(STRING_ELT(name, 0))) == 0)
+            return all[i];
+    ffi_abort_text("argument", "no such operation.");
+}
+
+/* a copy of up to n records of an argument */
+static struct points copy_points(struct call *c, struct arg *a, size_t n, double *work)
+{
+    size_t count = a->many ? n : 1;
+    struct points p = ffi_block_points(c, a, 0, count, 0, work);
+    double *copy = ffi_doubles(count * a->length);
+    for (size_t j = 0; j < count * a->length; j++)
+        copy[j] = p.x[j];
+    return (struct points){copy, p.stride};
+}
+
+/* Tests the aliasing contract: the operation called `name` with its output written over a copy of argument `over`. */
+static SEXP aliased_body(struct call *c, void *data)
+{
+    SEXP *x = data;
+    const struct operation *op = operation_named(x[0]);
+    if (TYPEOF(x[1]) != VECSXP || XLENGTH(x[1]) != op->count)
+        ffi_abort_text("argument", "`args` must be a list of as many arguments as the operation takes.");
+    size_t k = (size_t)ffi_count(x[2], "over", 1, op->count) - 1;
     struct arg a[ARGS_MOST];
     struct points in[ARGS_MOST];
-    size_t k = (size_t)over - 1, n;
     for (int i = 0; i < op->count; i++)
         a[i] = ffi_arg(c, VECTOR_ELT(x[1], i), op->label[i], op->in[i]);
-    n = ffi_common_length(a, (size_t)op->count);
+    size_t n = ffi_common_length(a, (size_t)op->count);
     double *work = ffi_doubles(manifold_work(&c->m));
     if (n > ffi_block(c))
         n = ffi_block(c);
     for (int i = 0; i < op->count; i++) {
-        size_t count = a[i].many ? n : 1;
-        struct points p = ffi_block_points(c, a + i, 0, count, 0, work);
-        double *copy = ffi_doubles(count * a[i].length);
-        for (size_t j = 0; j < count * a[i].length; j++)
-            copy[j] = p.x[j];
-        in[i] = (struct points){copy, p.stride};
+        in[i] = copy_points(c, a + i, n, work);
         ffi_check_block(c, a + i, in[i], a, in[0], 0, n, work);
     }
     struct result r = ffi_result(c, op->out, NULL, n, 1);
@@ -495,68 +529,4 @@ static SEXP dist_matrix_body(struct call *c, void *data)
 SEXP riemdp_dist_matrix(SEXP m, SEXP x)
 {
     return ffi_run(dist_matrix_body, &x, m, 0);
-}
-
-/* facts that init() derived, for constructors and mf_facts() */
-static SEXP facts_body(struct call *c, void *data)
-{
-    const struct manifold *m = &c->m;
-    (void)data;
-    static const char *names[] = {"ambient",   "dimension",          "rows",     "cols",        "k_min",
-                                  "k_max",     "injectivity_radius", "diameter", "homogeneous", "two_point_homogeneous",
-                                  "symmetric", "has_laplace"};
-    const double values[] = {(double)m->ambient, (double)m->dim, (double)m->rows, (double)m->cols,
-                             m->k_min,           m->k_max,       m->inj,          m->rho_max};
-    enum { NUMBERS = 8, COUNT = 12 };
-    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
-    const int flags[] = {(m->flags & MANIFOLD_HOMOGENEOUS) != 0, (m->flags & MANIFOLD_TWO_POINT) != 0,
-                         (m->flags & MANIFOLD_SYMMETRIC) != 0, m->ops->radial != NULL};
-    for (int i = 0; i < COUNT; i++) {
-        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
-        SET_VECTOR_ELT(out, i, i < NUMBERS ? Rf_ScalarReal(values[i]) : Rf_ScalarLogical(flags[i - NUMBERS]));
-    }
-    Rf_setAttrib(out, R_NamesSymbol, nm);
-    return out;
-}
-
-SEXP riemdp_facts(SEXP m)
-{
-    return ffi_run(facts_body, NULL, m, 0);
-}
-
-/* c(k_max, inj) over a ball */
-static SEXP ball_bounds_body(struct call *c, void *data)
-{
-    SEXP *x = data;
-    struct arg centre = ffi_arg(c, x[0], "center", KIND_POINT);
-    double *work = ffi_doubles(manifold_work(&c->m));
-    if (centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
-    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 2));
-    manifold_ball_bounds(&c->m, p.x, ffi_number(x[1], "radius"), REAL(out), REAL(out) + 1, work);
-    return out;
-}
-
-SEXP riemdp_ball_bounds(SEXP m, SEXP centre, SEXP radius)
-{
-    SEXP x[] = {centre, radius};
-    return ffi_run(ball_bounds_body, x, m, 0);
-}
-
-static SEXP origin_body(struct call *c, void *data)
-{
-    (void)data;
-    if (!c->m.ops->origin)
-        ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
-    struct result r = ffi_result(c, KIND_POINT, NULL, 1, 0);
-    c->m.ops->origin(&c->m, ffi_result_block(&r, 0, 0));
-    ffi_result_done(&r, 0, 0, 1);
-    return r.x;
-}
-
-SEXP riemdp_origin(SEXP m)
-{
-    return ffi_run(origin_body, NULL, m, 0);
 }

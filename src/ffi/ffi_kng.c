@@ -40,8 +40,9 @@ static void read_bounds(struct kng_args *in, SEXP bounds)
 
 static void read_args(struct kng_args *in, SEXP radius, SEXP law, SEXP sigma)
 {
+    static const char *const names[] = {[KNG_GRADIENT] = "kng", [KNG_DISTANCE] = "laplace_truncated"};
     in->radius = read_range(radius, "radius", 1e-12, 1e6, 0);
-    in->law = (int)read_range(law, "law", KNG_GRADIENT, KNG_DISTANCE, 1);
+    in->law = ffi_choice(law, "law", names, 3);
     in->sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * in->radius), 1e12, 0);
 }
 
@@ -92,62 +93,81 @@ static struct kng_elsewhere *elsewhere_of(struct call *c, const struct tally *t,
     return e;
 }
 
+static const double *stored_numbers(struct call *c, SEXP x)
+{
+    if (TYPEOF(x) != REALSXP || (size_t)XLENGTH(x) != c->m.ambient || !all_finite(c->m.ambient, REAL(x)))
+        ffi_abort_text("argument", "`centre` and `base` must be the stored numbers of points.");
+    return REAL(x);
+}
+
 struct chunk_args {
     SEXP x, centre, base;
     double radius, n, far;
 };
 
+/* what is added up over a chunk: `far` < 0: rows of sums and the largest distance, else counts of distances up to it */
+struct chunk_sums {
+    struct kng k;
+    double far, *row, *count;
+    size_t cells;
+    struct exact *sums;
+    double largest;
+};
+
+static int chunk_add(struct chunk_sums *s, const double *y, double *work)
+{
+    double size;
+    int counts = s->far >= 0, status = kng_row(&s->k, y, counts ? NULL : s->row, &size, work);
+    if (status != STATUS_OK)
+        return status;
+    if (counts) {
+        s->count[kng_cell(size, s->far, s->cells)]++;
+    } else {
+        s->largest = fmax(s->largest, size);
+        exact_add(s->sums, s->row);
+    }
+    return STATUS_OK;
+}
+
 static SEXP chunk_body(struct call *c, void *data)
 {
     const struct chunk_args *in = data;
     manifold_t m = &c->m;
-    size_t dim = m->ambient;
+    size_t dim = m->ambient, block = ffi_block(c);
     struct arg x = ffi_arg(c, in->x, "x", KIND_POINT);
-    const SEXP points[] = {in->centre, in->base};
-    for (int i = 0; i < 2; i++)
-        if (TYPEOF(points[i]) != REALSXP || (size_t)XLENGTH(points[i]) != dim || !all_finite(dim, REAL(points[i])))
-            ffi_abort_text("argument", "`centre` and `base` must be the stored numbers of points.");
+    const double *centre = stored_numbers(c, in->centre), *base = stored_numbers(c, in->base);
     if (x.n == 0 || (double)x.n > in->n)
         ffi_abort_text("shape", "`x` must hold at least one record, and no more than `n`.");
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
-    size_t block = ffi_block(c);
-    double *work = ffi_doubles(manifold_work(m)), *y = ffi_doubles(block * dim), *origin = ffi_doubles(dim), s;
-    struct ball_view view = {m, REAL(in->centre), origin, in->radius,
-                             m->ops->to_origin && m->ops->from_origin && m->ops->origin};
-    memcpy(origin, view.centre, dim * sizeof *origin);
-    if (view.carried)
-        m->ops->origin(m, origin);
-    struct kng k = {
-        .m = m, .n = (size_t)in->n, .base = REAL(in->base), .radius = in->radius, .sigma = 1, .law = KNG_GRADIENT};
-    kng_view(&k, ffi_doubles(kng_work(m, 0)));
-    size_t width = kng_width(&k), cells = kng_cells(&k);
-    struct exact *sums = ffi_exact(width, 1);
-    double *row = ffi_doubles(width), far = 0;
-    SEXP count = in->far >= 0 ? ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)cells)) : R_NilValue;
-    for (size_t j = 0; in->far >= 0 && j < cells; j++)
-        REAL(count)[j] = 0;
+    double *work = ffi_doubles(manifold_work(m)), *y = ffi_doubles(block * dim), *origin = ffi_doubles(dim);
+    struct ball_view view = {m, centre, origin, in->radius, manifold_reference(m, centre, origin)};
+    struct chunk_sums s = {
+        .k = {.m = m, .n = (size_t)in->n, .base = base, .radius = in->radius, .sigma = 1, .law = KNG_GRADIENT},
+        .far = in->far};
+    kng_view(&s.k, ffi_doubles(kng_work(m, 0)));
+    size_t width = kng_width(&s.k);
+    s.cells = kng_cells(&s.k);
+    s.sums = ffi_exact(width, 1);
+    s.row = ffi_doubles(width);
+    SEXP count = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)s.cells));
+    s.count = REAL(count);
+    for (size_t j = 0; j < s.cells; j++)
+        s.count[j] = 0;
     for (size_t begin = 0; begin < x.n; begin += block) {
         size_t end = begin + block < x.n ? begin + block : x.n;
         struct points given = ffi_block_points(c, &x, begin, end, 1, work);
         ball_view(&view, y, given, end - begin, work);
-        for (size_t i = 0; i < end - begin; i++) {
-            if (kng_row(&k, y + i * dim, in->far >= 0 ? NULL : row, &s, work) != STATUS_OK)
+        for (size_t i = 0; i < end - begin; i++)
+            if (chunk_add(&s, y + i * dim, work) != STATUS_OK)
                 return ffi_keep(c, Rf_ScalarInteger(STATUS_NO_CONVERGENCE));
-            if (in->far >= 0) {
-                REAL(count)[kng_cell(s, in->far, cells)]++;
-            } else {
-                far = fmax(far, s);
-                exact_add(sums, row);
-            }
-        }
         host_tick(m->host, 0, 0);
     }
     if (in->far >= 0)
         return count;
-    exact_carry(sums);
-    SEXP list = ffi_exact_list(c, sums);
-    Rf_setAttrib(list, Rf_install("far"), Rf_ScalarReal(far));
+    exact_carry(s.sums);
+    SEXP list = ffi_exact_list(c, s.sums);
+    Rf_setAttrib(list, Rf_install("far"), Rf_ScalarReal(s.largest));
     return list;
 }
 
@@ -169,47 +189,29 @@ SEXP riemdp_chunk_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP n, SEXP bas
 static void prepare(struct call *c, const struct kng_args *in, struct arg *x, struct prepared *out)
 {
     manifold_t m = &c->m;
-    struct arg centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    struct tally tally;
-    int elsewhere = ffi_tally(in->x, &tally);
-    *x = (struct arg){.label = "x"};
-    if (!elsewhere)
-        *x = ffi_arg(c, in->x, "x", KIND_POINT);
-    size_t n = elsewhere ? tally.n : x->n, dim = m->ambient;
-    if (n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
+    size_t dim = m->ambient;
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim);
+    struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
+    *x = s.x;
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
-    if (elsewhere && in->constant)
+    if (s.elsewhere && in->constant)
         ffi_abort_text("unsupported", "a fixed number of trials isn't available for records in chunks.");
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), *m0 = ffi_doubles(dim);
-    struct points given = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, given, NULL, given, 0, 1, work);
-    for (size_t j = 0; j < dim; j++)
-        m0[j] = given.x[j];
-
-    int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    if (carried)
-        m->ops->origin(m, o);
-    else
-        for (size_t j = 0; j < dim; j++)
-            o[j] = m0[j];
-    double *ball = elsewhere || in->constant ? NULL : ffi_records_in_ball(c, x, m0, in->radius, carried, o, work);
-    double *a = ffi_doubles(m->dim), *v = ffi_doubles(dim);
-    out->steps = ffi_steps_make(c, &in->number, n);
-    ffi_steps_mean(&out->steps, x, ball, elsewhere ? &tally : NULL, m0, o, a, work);
-    ffi_steps_point(&out->steps, o, a, p, v, work);
+    out->m0 = s.centre;
+    out->carried = manifold_reference(m, s.centre, o);
     out->scratch = work;
-    out->carried = carried;
-    out->m0 = m0;
     out->uniform = ffi_doubles(dim);
+    double *ball = NULL, *a = ffi_doubles(m->dim), *v = ffi_doubles(dim);
+    if (!s.elsewhere && !in->constant)
+        ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
+    out->steps = ffi_steps_make(c, &in->number, s.n);
+    ffi_steps_mean(&out->steps, x, ball, s.elsewhere ? &s.tally : NULL, s.centre, o, a, work);
+    ffi_steps_point(&out->steps, o, a, p, v, work);
     out->k = (struct kng){.m = m,
                           .x = ball,
                           .centre = o,
                           .base = p,
-                          .n = n,
+                          .n = s.n,
                           .radius = in->radius,
                           .sigma = in->sigma,
                           .law = in->law,
@@ -221,9 +223,9 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                           .gradient = in->gradient,
                           .constant = in->constant};
     out->has_last = 0;
-    if (elsewhere)
-        out->k.elsewhere = elsewhere_of(c, &tally, &out->k);
-    kng_make(&out->k, ffi_doubles(kng_work(m, ball ? n : 0)), work);
+    if (s.elsewhere)
+        out->k.elsewhere = elsewhere_of(c, &s.tally, &out->k);
+    kng_make(&out->k, ffi_doubles(kng_work(m, ball ? s.n : 0)), work);
 }
 
 /* a point that doesn't depend on the records: what a capped sampler returns if no trial succeeds */

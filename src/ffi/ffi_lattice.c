@@ -7,10 +7,9 @@ enum lattice_law { LAW_L2 = 1, LAW_DISCRETE_LAPLACE = 2, LAW_DISCRETE_GAUSSIAN =
 
 static int read_law(SEXP law)
 {
-    double v = ffi_number(law, "law");
-    if (v != LAW_L2 && v != LAW_DISCRETE_LAPLACE && v != LAW_DISCRETE_GAUSSIAN)
-        ffi_abort_text("argument", "`law` must be 1 (l2), 2 (discrete Laplace) or 3 (discrete Gaussian).");
-    return (int)v;
+    static const char *const names[] = {
+        [LAW_L2] = "l2", [LAW_DISCRETE_LAPLACE] = "laplace", [LAW_DISCRETE_GAUSSIAN] = "gaussian"};
+    return ffi_choice(law, "law", names, 4);
 }
 
 static struct ratio read_ratio(SEXP x)
@@ -107,27 +106,17 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
 {
     const struct release_args *in = data;
     manifold_t m = &c->m;
-    struct tally tally;
-    int elsewhere = ffi_tally(in->x, &tally);
-    struct arg x = {.label = "x"}, centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    if (!elsewhere)
-        x = ffi_arg(c, in->x, "x", KIND_POINT);
-    size_t n = elsewhere ? tally.n : x.n, dim = m->ambient, d = m->dim;
+    size_t dim = m->ambient, d = m->dim;
     double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(dim), *a = ffi_doubles(d), *o = ffi_doubles(dim);
-    if (n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
-    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
+    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
     check_law(in->law, d, in->scale);
-    struct steps s = ffi_steps_make(c, &in->number, n);
+    struct steps s = ffi_steps_make(c, &in->number, x.n);
     if (!(ldexp(s.mean.radius, in->k) <= 0x1p51) || s.carried)
         ffi_abort_text("argument", "`k` leaves no room for the lattice, or the ball is to be carried.");
-    if (elsewhere)
-        ffi_steps_elsewhere(&s, &tally);
+    if (x.elsewhere)
+        ffi_steps_elsewhere(&s, &x.tally);
     else
-        ffi_steps_records(&s, &x, m0.x, m0.x, NULL, work);
+        ffi_steps_records(&s, &x.x, x.centre, x.centre, NULL, work);
     mean_steps_run(&s.mean, &s.records, NULL, a, s.sum, m->host, s.work);
 
     int64_t *z = (int64_t *)R_alloc(d, sizeof *z), most = LATTICE_MOST / 2;
@@ -144,11 +133,11 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     bits_wipe(&bits);
     wipe((unsigned char *)z, d * sizeof *z);
     wipe((unsigned char *)deviate, (in->law == LAW_L2 ? 2 * d + 1 : 1) * sizeof *deviate);
-    if (manifold_from_coords(m, v, m0, one(a), 0, 1, work) != STATUS_OK)
+    if (manifold_from_coords(m, v, one(x.centre), one(a), 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++)
             v[j] = 0;
-    manifold_exp_total(m, o, m0.x, v, m0.x, work);
-    return ffi_single(c, elsewhere ? NULL : &x, o);
+    manifold_exp_total(m, o, x.centre, v, x.centre, work);
+    return ffi_single(c, x.elsewhere ? NULL : &x.x, o);
 }
 
 SEXP riemdp_release_lattice(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP k, SEXP law, SEXP scale, SEXP simulate)

@@ -18,21 +18,29 @@ static SEXP keep_vectors(struct call *c, size_t k, size_t count, const wide *w)
     return out;
 }
 
-/* list(status, values, vectors, values_alone, spectral) and, where the matrices are positive definite, chol, inverse, and
- * the whitened and unwhitened second argument, a product of each kind */
-static SEXP wide_body(struct call *c, void *data)
+enum { STATUS, VALUES, VECTORS, ALONE, SPECTRAL, CHOL, INVERSE, WHITE, UNWHITE, MUL, MULT, SYMMETRIC, PARTS };
+
+/* two arguments of up to four matrices each, the set of instructions, and room */
+struct wide_test {
+    const struct wide_kernels *kernels;
+    size_t k, count;
+    const double *x[WIDE], *y[WIDE];
+    wide *a, *b, *l, *s, *t, *w, *r, *rest;
+};
+
+static void read_wide(struct call *c, struct wide_test *o, SEXP *in)
 {
-    SEXP *in = data;
     struct arg x = ffi_arg(c, in[0], "x", KIND_TANGENT), y = ffi_arg(c, in[1], "y", KIND_TANGENT);
     double set = ffi_number(in[2], "set");
     size_t k = c->m.rows, n = k * k, count = x.n;
     if (k == 0 || c->m.cols != k || count < 1 || count > WIDE || y.n != count || !(set >= 0 && set <= WIDE_APART))
         ffi_abort_text("argument", "up to four pairs of symmetric matrices, and a set from 0 to 2.");
-    const struct wide_kernels *kernels = wide_kernels_of((enum wide_set)set);
-    if (!kernels)
+    o->kernels = wide_kernels_of((enum wide_set)set);
+    if (!o->kernels)
         ffi_abort(c, STATUS_UNSUPPORTED, "set", -1);
+    o->k = k;
+    o->count = count;
     double *work = ffi_doubles(manifold_work(&c->m));
-    const double *xs[WIDE], *ys[WIDE];
     for (size_t i = 0; i < WIDE; i++) {
         size_t which = i < count ? i : count - 1;
         double *copy = ffi_doubles(2 * n);
@@ -42,56 +50,80 @@ static SEXP wide_body(struct call *c, void *data)
         p = ffi_block_points(c, &y, which, which + 1, 0, work);
         for (size_t j = 0; j < n; j++)
             copy[n + j] = p.x[j];
-        xs[i] = copy;
-        ys[i] = copy + n;
+        o->x[i] = copy;
+        o->y[i] = copy + n;
     }
-    wide *a = wide_align(ffi_doubles(WIDE * (5 * n + 2 * k + wide_work(k) + 1))), *b = a + n, *l = b + n, *s = l + n,
-         *t = s + n, *w = t + n, *r = w + k, *rest = r + k;
-    enum { STATUS, VALUES, VECTORS, ALONE, SPECTRAL, CHOL, INVERSE, WHITE, UNWHITE, MUL, MULT, SYMMETRIC, PARTS };
-    static const char *names[PARTS] = {"status",     "values", "vectors",        "values_alone",
-                                       "spectral",   "chol",   "inverse",        "whitened",
-                                       "unwhitened", "mul",    "mul_transposed", "symmetric"};
-    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, PARTS)), labels = ffi_keep(c, Rf_allocVector(STRSXP, PARTS));
-    for (int i = 0; i < PARTS; i++)
-        SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
-    Rf_setAttrib(out, R_NamesSymbol, labels);
-    wide_load(k, xs, a);
-    int status = kernels->symeig(k, count, a, w, 1, rest);
-    if (status == STATUS_OK) {
-        SET_VECTOR_ELT(out, VALUES, keep_vectors(c, k, count, w));
-        SET_VECTOR_ELT(out, VECTORS, keep_matrices(c, k, count, a));
-        kernels->spectral(k, count, a, w, s, rest);
-        wide_mirror(k, s);
-        SET_VECTOR_ELT(out, SPECTRAL, keep_matrices(c, k, count, s));
-        wide_load(k, xs, a);
-        status = kernels->symeig(k, count, a, w, 0, rest);
-        SET_VECTOR_ELT(out, ALONE, keep_vectors(c, k, count, w));
-    }
-    if (status == STATUS_OK) {
-        wide_load(k, xs, a);
-        wide_load(k, ys, b);
-        status = kernels->chol(k, count, a, l, r, rest);
-    }
-    if (status == STATUS_OK) {
-        SET_VECTOR_ELT(out, CHOL, keep_matrices(c, k, count, l));
-        kernels->inverse(k, count, l, r, s, rest);
-        wide_mirror(k, s);
-        SET_VECTOR_ELT(out, INVERSE, keep_matrices(c, k, count, s));
-        kernels->whiten(k, count, l, r, b, s, rest);
-        wide_mirror(k, s);
-        SET_VECTOR_ELT(out, WHITE, keep_matrices(c, k, count, s));
-        kernels->unwhiten(k, count, l, s, t, rest);
-        wide_mirror(k, t);
-        SET_VECTOR_ELT(out, UNWHITE, keep_matrices(c, k, count, t));
-        wide_mirror(k, b);
-        kernels->mul(k, count, l, b, s, rest);
-        SET_VECTOR_ELT(out, MUL, keep_matrices(c, k, count, s));
-        kernels->mul_transposed(k, count, l, b, t, rest);
-        SET_VECTOR_ELT(out, MULT, keep_matrices(c, k, count, t));
-        kernels->symmetric_product(k, count, s, l, t, rest);
-        wide_mirror(k, t);
-        SET_VECTOR_ELT(out, SYMMETRIC, keep_matrices(c, k, count, t));
-    }
+    o->a = wide_align(ffi_doubles(WIDE * (5 * n + 2 * k + wide_work(k) + 1)));
+    o->b = o->a + n;
+    o->l = o->b + n;
+    o->s = o->l + n;
+    o->t = o->s + n;
+    o->w = o->t + n;
+    o->r = o->w + k;
+    o->rest = o->r + k;
+}
+
+static void keep(struct call *c, const struct wide_test *o, SEXP out, int part, wide *x, int symmetric)
+{
+    if (symmetric)
+        wide_mirror(o->k, x);
+    SET_VECTOR_ELT(out, part, keep_matrices(c, o->k, o->count, x));
+}
+
+static int test_spectra(struct call *c, const struct wide_test *o, SEXP out)
+{
+    wide_load(o->k, o->x, o->a);
+    int status = o->kernels->symeig(o->k, o->count, o->a, o->w, 1, o->rest);
+    if (status != STATUS_OK)
+        return status;
+    SET_VECTOR_ELT(out, VALUES, keep_vectors(c, o->k, o->count, o->w));
+    keep(c, o, out, VECTORS, o->a, 0);
+    o->kernels->spectral(o->k, o->count, o->a, o->w, o->s, o->rest);
+    keep(c, o, out, SPECTRAL, o->s, 1);
+    wide_load(o->k, o->x, o->a);
+    status = o->kernels->symeig(o->k, o->count, o->a, o->w, 0, o->rest);
+    SET_VECTOR_ELT(out, ALONE, keep_vectors(c, o->k, o->count, o->w));
+    return status;
+}
+
+static int test_factors(struct call *c, const struct wide_test *o, SEXP out)
+{
+    size_t k = o->k, count = o->count;
+    wide_load(k, o->x, o->a);
+    wide_load(k, o->y, o->b);
+    int status = o->kernels->chol(k, count, o->a, o->l, o->r, o->rest);
+    if (status != STATUS_OK)
+        return status;
+    keep(c, o, out, CHOL, o->l, 0);
+    o->kernels->inverse(k, count, o->l, o->r, o->s, o->rest);
+    keep(c, o, out, INVERSE, o->s, 1);
+    o->kernels->whiten(k, count, o->l, o->r, o->b, o->s, o->rest);
+    keep(c, o, out, WHITE, o->s, 1);
+    o->kernels->unwhiten(k, count, o->l, o->s, o->t, o->rest);
+    keep(c, o, out, UNWHITE, o->t, 1);
+    wide_mirror(k, o->b);
+    o->kernels->mul(k, count, o->l, o->b, o->s, o->rest);
+    keep(c, o, out, MUL, o->s, 0);
+    o->kernels->mul_transposed(k, count, o->l, o->b, o->t, o->rest);
+    keep(c, o, out, MULT, o->t, 0);
+    o->kernels->symmetric_product(k, count, o->s, o->l, o->t, o->rest);
+    keep(c, o, out, SYMMETRIC, o->t, 1);
+    return STATUS_OK;
+}
+
+/* list(status, values, vectors, values_alone, spectral) and, where the matrices are positive definite, chol, inverse, and
+ * the whitened and unwhitened second argument, a product of each kind */
+static SEXP wide_body(struct call *c, void *data)
+{
+    static const char *const names[PARTS] = {"status",     "values", "vectors",        "values_alone",
+                                             "spectral",   "chol",   "inverse",        "whitened",
+                                             "unwhitened", "mul",    "mul_transposed", "symmetric"};
+    struct wide_test o;
+    read_wide(c, &o, data);
+    SEXP out = ffi_named_list(c, PARTS, names);
+    int status = test_spectra(c, &o, out);
+    if (status == STATUS_OK)
+        status = test_factors(c, &o, out);
     SET_VECTOR_ELT(out, STATUS, Rf_ScalarInteger(status));
     return out;
 }

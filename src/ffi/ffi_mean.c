@@ -8,91 +8,132 @@ struct mean_args {
     int max_iter, memory, median;
 };
 
-static SEXP mean_body(struct call *c, void *data)
+/* a mean on its way */
+struct mean_call {
+    struct call *c;
+    const struct mean_args *in;
+    struct arg x;
+    const double *w; /* or NULL */
+    double *p;       /* start, then mean */
+    double *work;    /* of the manifold */
+};
+
+static const double *read_weights(SEXP weights, size_t n)
 {
-    const struct mean_args *in = data;
-    manifold_t m = &c->m;
-    struct arg x = ffi_arg(c, in->x, "x", KIND_POINT);
-    size_t n = x.n, block = ffi_block(c), dim = m->ambient;
-    double *check = ffi_doubles(manifold_work(m)), *p = ffi_doubles(dim);
-    const double *w = NULL;
-    if (n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (in->weights != R_NilValue) {
-        if (TYPEOF(in->weights) != REALSXP || (size_t)XLENGTH(in->weights) != n)
-            ffi_abort_text("argument", "`weights` must be numeric with one number for each record.");
-        double total = 0;
-        w = REAL(in->weights);
-        for (size_t i = 0; i < n; i++) {
-            if (!(w[i] >= 0 && w[i] < INFINITY))
-                ffi_abort_text("argument", "`weights` must be finite and not negative.");
-            total += w[i];
-        }
-        if (!(total > 0))
-            ffi_abort_text("argument", "`weights` must not all be zero.");
+    if (weights == R_NilValue)
+        return NULL;
+    if (TYPEOF(weights) != REALSXP || (size_t)XLENGTH(weights) != n)
+        ffi_abort_text("argument", "`weights` must be numeric with one number for each record.");
+    double total = 0;
+    const double *w = REAL(weights);
+    for (size_t i = 0; i < n; i++) {
+        if (!(w[i] >= 0 && w[i] < INFINITY))
+            ffi_abort_text("argument", "`weights` must be finite and not negative.");
+        total += w[i];
     }
-    double *acc = ffi_doubles(2 * dim), total = 0;
-    ffi_pack_all(c, &x, check);
-    int start_status = in->start == R_NilValue ? STATUS_OK : STATUS_UNSUPPORTED;
+    if (!(total > 0))
+        ffi_abort_text("argument", "`weights` must not all be zero.");
+    return w;
+}
+
+/* Checks all records, and takes the first that counts as the start in case there is no better one. Adds them to `sums`,
+ * from which a start is made; a status where that can't be. *total: the sum of weights */
+static int pass_over_records(struct mean_call *k, double *sums, double *total)
+{
+    manifold_t m = &k->c->m;
+    size_t n = k->x.n, block = ffi_block(k->c), dim = m->ambient;
+    int status = k->in->start == R_NilValue ? STATUS_OK : STATUS_UNSUPPORTED;
+    *total = 0;
     for (size_t j = 0; j < 2 * dim; j++)
-        acc[j] = 0;
+        sums[j] = 0;
     for (size_t begin = 0; begin < n; begin += block) {
         size_t end = begin + block < n ? begin + block : n;
-        struct points y = ffi_block_points(c, &x, begin, end, 0, check);
-        ffi_check_block(c, &x, y, NULL, y, begin, end, check);
-        if (start_status == STATUS_OK)
-            start_status = manifold_start_add(m, acc, y, w ? w + begin : NULL, 0, end - begin, check);
+        struct points y = ffi_block_points(k->c, &k->x, begin, end, 0, k->work);
+        ffi_check_block(k->c, &k->x, y, NULL, y, begin, end, k->work);
+        if (status == STATUS_OK)
+            status = manifold_start_add(m, sums, y, k->w ? k->w + begin : NULL, 0, end - begin, k->work);
         for (size_t i = 0; i < end - begin; i++) {
-            double wi = w ? w[begin + i] : 1;
-            if (total == 0 && wi > 0) /* the first record that counts, in case there is no better start */
+            double wi = k->w ? k->w[begin + i] : 1;
+            if (*total == 0 && wi > 0)
                 for (size_t j = 0; j < dim; j++)
-                    p[j] = at(y, i)[j];
-            total += wi;
+                    k->p[j] = at(y, i)[j];
+            *total += wi;
         }
         host_tick(m->host, 0, 0);
     }
-    if (in->start != R_NilValue) {
-        struct arg start = ffi_arg(c, in->start, "start", KIND_POINT);
-        if (start.n != 1)
-            ffi_abort_text("shape", "`start` must be one point.");
-        struct points s = ffi_block_points(c, &start, 0, 1, 0, check);
-        ffi_check_block(c, &start, s, NULL, s, 0, 1, check);
-        for (size_t j = 0; j < dim; j++)
-            p[j] = s.x[j];
-    } else if (start_status == STATUS_OK) {
-        double *q = ffi_doubles(dim);
-        if (manifold_start_end(m, q, acc, total, check) == STATUS_OK)
-            p = q;
+    return status;
+}
+
+static void read_start(struct mean_call *k)
+{
+    struct arg start = ffi_arg(k->c, k->in->start, "start", KIND_POINT);
+    if (start.n != 1)
+        ffi_abort_text("shape", "`start` must be one point.");
+    struct points s = ffi_block_points(k->c, &start, 0, 1, 0, k->work);
+    ffi_check_block(k->c, &start, s, NULL, s, 0, 1, k->work);
+    for (size_t j = 0; j < k->c->m.ambient; j++)
+        k->p[j] = s.x[j];
+}
+
+/* all records are good after it */
+static void find_start(struct mean_call *k)
+{
+    manifold_t m = &k->c->m;
+    double *sums = ffi_doubles(2 * m->ambient), total;
+    int status = pass_over_records(k, sums, &total);
+    if (k->in->start != R_NilValue) {
+        read_start(k);
+    } else if (status == STATUS_OK) {
+        double *q = ffi_doubles(m->ambient);
+        if (manifold_start_end(m, q, sums, total, k->work) == STATUS_OK)
+            k->p = q;
     }
-    struct source source = ffi_source(c, &x, 0, check);
-    struct mean_fit fit = {.tol = in->tol, .max_iter = in->max_iter, .memory = in->memory, .median = in->median};
-    int status = mean_run(m, &source, w, p, &fit, ffi_doubles(mean_work(m, &source, in->memory)));
-    if (status != STATUS_OK)
-        ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE,
-                  in->median ? "median" : "mean", -1);
-    /* largest distance of a record: decides uniqueness where curvature or the injectivity radius don't */
+}
+
+/* largest distance of a record: decides uniqueness where curvature or the injectivity radius don't */
+static double farthest_record(struct mean_call *k)
+{
+    manifold_t m = &k->c->m;
+    size_t n = k->x.n, block = ffi_block(k->c);
     double far = 0;
     for (size_t begin = 0; begin < n && (m->k_max > 0 || m->inj < INFINITY); begin += block) {
         size_t end = begin + block < n ? begin + block : n;
-        struct points y = ffi_block_points(c, &x, begin, end, 0, check);
+        struct points y = ffi_block_points(k->c, &k->x, begin, end, 0, k->work);
         for (size_t i = 0; i < end - begin; i++) {
             double d;
-            if (manifold_dist(m, &d, (struct points){p, 0}, (struct points){at(y, i), 0}, 0, 1, check) != STATUS_OK)
+            if (manifold_dist(m, &d, one(k->p), one(at(y, i)), 0, 1, k->work) != STATUS_OK)
                 d = INFINITY;
             if (d > far)
                 far = d;
         }
         host_tick(m->host, 0, 0);
     }
-    SEXP mean = ffi_single(c, &x, p);
-    static const char *names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
-                                  "converged", "variance",      "farthest",       "tolerance"};
-    enum { COUNT = 8 };
-    SEXP list = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
-    for (int i = 0; i < COUNT; i++)
-        SET_STRING_ELT(nm, i, Rf_mkChar(names[i]));
-    Rf_setAttrib(list, R_NamesSymbol, nm);
-    SET_VECTOR_ELT(list, 0, mean);
+    return far;
+}
+
+static SEXP mean_body(struct call *c, void *data)
+{
+    const struct mean_args *in = data;
+    manifold_t m = &c->m;
+    struct mean_call k = {.c = c, .in = in, .x = ffi_arg(c, in->x, "x", KIND_POINT)};
+    k.work = ffi_doubles(manifold_work(m));
+    k.p = ffi_doubles(m->ambient);
+    if (k.x.n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    k.w = read_weights(in->weights, k.x.n);
+    ffi_pack_all(c, &k.x, k.work);
+    find_start(&k);
+    struct source source = ffi_source(c, &k.x, 0, k.work);
+    struct mean_fit fit = {.tol = in->tol, .max_iter = in->max_iter, .memory = in->memory, .median = in->median};
+    int status = mean_run(m, &source, k.w, k.p, &fit, ffi_doubles(mean_work(m, &source, in->memory)));
+    if (status != STATUS_OK)
+        ffi_abort(c, status == STATUS_CUT_LOCUS ? STATUS_CUT_LOCUS : STATUS_NO_CONVERGENCE,
+                  in->median ? "median" : "mean", -1);
+    double far = farthest_record(&k);
+    static const char *const names[] = {"mean",      "gradient_norm", "gradient_floor", "iterations",
+                                        "converged", "variance",      "farthest",       "tolerance"};
+    SEXP list = ffi_named_list(c, 8, names);
+    SET_VECTOR_ELT(list, 0, ffi_single(c, &k.x, k.p));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal(fit.gradient_norm));
     SET_VECTOR_ELT(list, 2, Rf_ScalarReal(fit.gradient_floor));
     SET_VECTOR_ELT(list, 3, Rf_ScalarInteger(fit.iterations));

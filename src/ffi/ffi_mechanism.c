@@ -13,12 +13,13 @@ enum law {
     LAW_TANGENT_GAUSSIAN = 6
 };
 
+static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",   [LAW_WRAPPED] = "wrapped",
+                                       [LAW_GAUSSIAN] = "gaussian", [LAW_WRAPPED_GAUSSIAN] = "wrapped_gaussian",
+                                       [LAW_TANGENT] = "tangent",   [LAW_TANGENT_GAUSSIAN] = "tangent_gaussian"};
+
 static int read_law(SEXP law, int last)
 {
-    double v = ffi_number(law, "law");
-    if (!(v >= LAW_LAPLACE && v <= last) || v != floor(v))
-        ffi_abort_text("argument", "`law` must be the number of a noise law.");
-    return (int)v;
+    return ffi_choice(law, "law", law_name, last + 1);
 }
 
 /* a law that is made once a call */
@@ -64,8 +65,12 @@ static void draw(manifold_t m, const struct noise *noise, struct rng *rng, doubl
     case LAW_TANGENT_GAUSSIAN:
         normal_draw(m->dim, noise->sigma, rng, coords);
         break;
-    default:
+    case LAW_WRAPPED:
+    case LAW_TANGENT:
         knorm_draw(m->dim, noise->sigma, rng, coords);
+        break;
+    default:
+        status = STATUS_UNSUPPORTED;
     }
     if (status != STATUS_OK)
         ffi_abort(NULL, status, "mechanism", -1);
@@ -95,7 +100,8 @@ struct release_args {
     SEXP x, centre;
     double radius, k_min, k_max, sigma, tol;
     int law;
-    int constant, proven; /* the mean is found by all public steps; has a bound of its rounding errors, as its numbers say */
+    int constant,
+        proven; /* the mean is found by all public steps; has a bound of its rounding errors, as its numbers say */
     struct steps_numbers number;
 };
 
@@ -161,70 +167,62 @@ static void release_center(struct call *c, const struct release_args *in, struct
             z[j] = 0;
 }
 
+/* What noise is added to: coordinates z at `base`. Noise of the first laws is drawn at the mean itself, of the others at o. */
+static struct points release_base(struct call *c, const struct release_args *in, struct ffi_sample *x, int carried,
+                                  const double *o, double *z, double *work)
+{
+    manifold_t m = &c->m;
+    size_t dim = m->ambient;
+    int tangent = in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN;
+    double *ball = NULL, *p = ffi_doubles(dim), *v = ffi_doubles(dim);
+    if (!x->elsewhere && !(in->proven && (in->constant || tangent)))
+        ball = ffi_records_in_ball(c, &x->x, x->centre, in->radius, carried, o, work);
+    if (in->proven || !tangent) {
+        release_center(c, in, &x->x, x->elsewhere ? &x->tally : NULL, ball, x->n, x->centre, o, z, p, v, work);
+        if (in->law != LAW_LAPLACE && in->law != LAW_GAUSSIAN)
+            return one(o);
+        for (size_t j = 0; j < m->dim; j++)
+            z[j] = 0;
+        return one(p);
+    }
+    if (!x->elsewhere) {
+        tangent_mean(m, ball, x->n, o, z, v, ffi_doubles(m->dim), work);
+        return one(o);
+    }
+    int got = ffi_tally_call(c, &x->tally, "coords", o, dim, z, m->dim) == STATUS_OK;
+    for (size_t j = 0; j < m->dim; j++)
+        z[j] = got ? z[j] / (double)x->n : 0;
+    return one(o);
+}
+
 static SEXP release_body(struct call *c, struct rng *rng, void *data)
 {
     const struct release_args *in = data;
     manifold_t m = &c->m;
-    struct tally tally;
-    int elsewhere = ffi_tally(in->x, &tally);
-    struct arg x = {.label = "x"}, centre = ffi_arg(c, in->centre, "center", KIND_POINT);
-    if (!elsewhere)
-        x = ffi_arg(c, in->x, "x", KIND_POINT);
-    size_t n = elsewhere ? tally.n : x.n, dim = m->ambient;
-    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *ball = NULL;
-    double *p = ffi_doubles(dim), *a = ffi_doubles(m->dim), *v = ffi_doubles(dim);
+    size_t dim = m->ambient;
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *q = ffi_doubles(dim), *v = ffi_doubles(dim);
+    double *a = ffi_doubles(m->dim), *z = ffi_doubles(m->dim);
+    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
     struct noise noise;
-    if (n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
-    if (centre.n != 1)
-        ffi_abort_text("shape", "`center` must be one point.");
-    /* `center` is public: it may be checked aloud */
-    struct points m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
     if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
-
     /* from here on nothing may fail for what a record holds */
-    int carried = m->ops->to_origin && m->ops->from_origin && m->ops->origin;
-    if (carried)
-        m->ops->origin(m, o);
-    else
-        for (size_t j = 0; j < dim; j++)
-            o[j] = m0.x[j];
-    int tangent = in->law == LAW_TANGENT || in->law == LAW_TANGENT_GAUSSIAN;
-    if (!elsewhere && !(in->proven && (in->constant || tangent)))
-        ball = ffi_records_in_ball(c, &x, m0.x, in->radius, carried, o, work);
-    struct points base = {o, 0};
-    double *z = ffi_doubles(m->dim);
-    if (in->proven || !tangent) {
-        release_center(c, in, &x, elsewhere ? &tally : NULL, ball, n, m0.x, o, z, p, v, work);
-        if (in->law == LAW_LAPLACE || in->law == LAW_GAUSSIAN) { /* noise at the mean itself */
-            base.x = p;
-            for (size_t j = 0; j < m->dim; j++)
-                z[j] = 0;
-        }
-    } else if (!elsewhere) {
-        tangent_mean(m, ball, n, o, z, v, a, work);
-    } else {
-        int got = ffi_tally_call(c, &tally, "coords", o, dim, z, m->dim) == STATUS_OK;
-        for (size_t j = 0; j < m->dim; j++)
-            z[j] = got ? z[j] / (double)n : 0;
-    }
+    int carried = manifold_reference(m, x.centre, o);
+    struct points base = release_base(c, in, &x, carried, o, z, work);
     draw(m, &noise, rng, a, work);
     for (size_t j = 0; j < m->dim; j++)
         a[j] += z[j];
-    double *q = ffi_doubles(dim);
-    if (manifold_from_coords(m, v, base, (struct points){a, 0}, 0, 1, work) != STATUS_OK)
+    if (manifold_from_coords(m, v, base, one(a), 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++) /* base.x may be the mean itself: never what is released */
             q[j] = o[j];
     else
         manifold_exp_total(m, q, base.x, v, o, work);
-    if (carried && m->ops->from_origin(m, v, m0.x, (struct points){q, 0}, 0, 1, work) == STATUS_OK)
+    if (carried && m->ops->from_origin(m, v, x.centre, one(q), 0, 1, work) == STATUS_OK)
         q = v;
     else if (carried)
         for (size_t j = 0; j < dim; j++)
-            q[j] = m0.x[j];
-    return ffi_single(c, elsewhere ? NULL : &x, q);
+            q[j] = x.centre[j];
+    return ffi_single(c, x.elsewhere ? NULL : &x.x, q);
 }
 
 /* numbers: of the mean by public steps; NULL: a solver without bounds of rounding errors, to the gradient `tol` as computed */

@@ -1,3 +1,4 @@
+#include <float.h>
 #include <string.h>
 
 #include "ffi.h"
@@ -30,11 +31,11 @@ SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP step, SEXP knots)
     return status == STATUS_OK ? g : R_NilValue;
 }
 
-/* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); numbers: eta, newton, reach. Or x is a tally
+/* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); solver: list(eta, steps, reach). Or x is a tally
  * whose function `sums` gives those of perturbed_record(), of c(whether the triangle is wanted, coefficients, what they lack to sums of two
  * doubles). */
 struct fit_args {
-    SEXP x, y, ridge, centre, noise, loss, numbers, draw;
+    SEXP x, y, ridge, centre, noise, loss, solver, draw;
 };
 
 struct elsewhere {
@@ -129,15 +130,9 @@ static void read_fit(struct call *c, struct perturbed *o, const struct fit_args 
         if (!(o->ridge[i] > 0))
             ffi_abort_text("argument", "`ridge` must be positive.");
     read_loss(o, in->loss);
-    if (!is_doubles(in->numbers, 3))
-        ffi_abort_text("argument", "`numbers` must be three numbers.");
-    const double *number = REAL(in->numbers);
-    if (!(number[0] > 0 && number[0] < INFINITY) || !(number[1] >= 0 && number[1] <= 1e4) ||
-        !(number[2] > 0 && number[2] < INFINITY))
-        ffi_abort_text("argument", "`numbers` must be the tolerance, a count of steps and the features' reach.");
-    *eta = number[0];
-    *newton = (size_t)number[1];
-    o->reach = number[2];
+    *eta = ffi_range(ffi_field(in->solver, "eta"), "eta", DBL_MIN, DBL_MAX);
+    *newton = (size_t)ffi_range(ffi_field(in->solver, "steps"), "steps", 0, 1e4);
+    o->reach = ffi_range(ffi_field(in->solver, "reach"), "reach", DBL_MIN, DBL_MAX);
 }
 
 static SEXP coefficients(struct call *c, const struct perturbed *o)
@@ -182,17 +177,17 @@ static SEXP fit_body(struct call *c, void *data)
     return out;
 }
 
-SEXP riemdp_perturbed_fit_nonprivate(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP noise, SEXP loss, SEXP numbers)
+SEXP riemdp_perturbed_fit_nonprivate(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP noise, SEXP loss, SEXP solver)
 {
-    struct fit_args args = {x, y, ridge, centre, noise, loss, numbers, R_NilValue};
+    struct fit_args args = {x, y, ridge, centre, noise, loss, solver, R_NilValue};
     return ffi_run(fit_body, &args, NULL, 1);
 }
 
-static enum perturbation_norm read_norm(double x)
+static enum perturbation_norm read_norm(SEXP x)
 {
-    if (!(x == NORM_VERTEX || x == NORM_MAX || x == NORM_LENGTH || x == NORM_SQUARE))
-        ffi_abort_text("argument", "The norm must be 1 (vertices), 2 (largest block), 3 (length) or 4 (normal).");
-    return (enum perturbation_norm)x;
+    static const char *const names[] = {
+        [NORM_VERTEX] = "vertex", [NORM_MAX] = "max", [NORM_LENGTH] = "length", [NORM_SQUARE] = "normal"};
+    return (enum perturbation_norm)ffi_choice(x, "norm", names, NORM_SQUARE + 1);
 }
 
 static void draw_noise(struct call *c, enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng,
@@ -202,8 +197,8 @@ static void draw_noise(struct call *c, enum perturbation_norm norm, size_t p, si
         ffi_abort(c, STATUS_OUT_OF_RANGE, "rate", -1);
 }
 
-/* draw: norm, rate, rate of the noise that pays for the solver's error, and whether b is added to the minimiser (output
- * perturbation) instead of tilting the objective */
+/* draw: list(norm, rate, cover: rate of the noise that pays for the solver's error, output: whether b is added to the minimiser
+ * (output perturbation) instead of tilting the objective) */
 static SEXP release_body(struct call *c, struct rng *rng, void *data)
 {
     const struct fit_args *in = data;
@@ -212,15 +207,14 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     size_t newton;
     read_fit(c, &o, in, &eta, &newton);
     size_t m = o.p * o.q;
-    if (!is_doubles(in->draw, 4))
-        ffi_abort_text("argument", "`draw` must be four numbers.");
-    const double *number = REAL(in->draw);
-    enum perturbation_norm norm = read_norm(number[0]);
+    enum perturbation_norm norm = read_norm(ffi_field(in->draw, "norm"));
+    double rate = ffi_range(ffi_field(in->draw, "rate"), "rate", 0, INFINITY);
+    double cover = ffi_range(ffi_field(in->draw, "cover"), "cover", 0, INFINITY);
     double *noise = ffi_doubles(m), *extra = ffi_doubles(m), *work = ffi_doubles(perturbed_work(&o));
     SEXP b = coefficients(c, &o);
-    draw_noise(c, norm, o.p, o.q, number[1], rng, noise, work);
-    draw_noise(c, NORM_LENGTH, o.p, o.q, number[2], rng, extra, work);
-    if (number[3] != 0) {
+    draw_noise(c, norm, o.p, o.q, rate, rng, noise, work);
+    draw_noise(c, NORM_LENGTH, o.p, o.q, cover, rng, extra, work);
+    if (ffi_flag(ffi_field(in->draw, "output"), "output")) {
         for (size_t k = 0; k < m; k++) { /* in the ridge's metric */
             extra[k] += noise[k] / sqrt(o.ridge[k]);
             noise[k] = 0;
@@ -234,10 +228,9 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     return b;
 }
 
-SEXP riemdp_release_perturbed(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP numbers, SEXP draw,
-                              SEXP simulate)
+SEXP riemdp_release_perturbed(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP solver, SEXP draw, SEXP simulate)
 {
-    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, numbers, draw};
+    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, solver, draw};
     return ffi_with_rng(release_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
 }
 
@@ -304,8 +297,7 @@ SEXP riemdp_perturbation_noise(SEXP p, SEXP q, SEXP n, SEXP norm, SEXP rate, SEX
     struct draw_args args = {number_in(p, "p", 1, 1000, "`p` must be between 1 and 1000."),
                              number_in(q, "q", 1, 1000, "`q` must be between 1 and 1000."),
                              number_in(n, "n", 0, 1e6, "`n` must be between 0 and 1e6."),
-                             number_in(rate, "rate", 1e-300, 1e300, "`rate` must be positive."),
-                             read_norm(ffi_number(norm, "norm"))};
+                             number_in(rate, "rate", 1e-300, 1e300, "`rate` must be positive."), read_norm(norm)};
     if (args.p * args.q * args.n > 1e8 || args.p != floor(args.p) || args.q != floor(args.q))
         ffi_abort_text("argument", "`p`, `q` and `n` must be whole, and at most 1e8 numbers drawn.");
     return ffi_with_rng(noise_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 0);
@@ -376,7 +368,32 @@ SEXP riemdp_exponential_choice(SEXP score, SEXP epsilon, SEXP simulate)
     return ffi_with_rng(choice_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
 }
 
-/* draw: rate, radius, trials of each kind at most */
+/* what the law's envelope rests on: one ridge for all responses, Huber's loss */
+static void check_for_kng(const struct perturbed *o)
+{
+    for (size_t k = 0; k < o->p; k++)
+        for (size_t j = 1; j < o->q; j++)
+            if (o->ridge[k * o->q + j] != o->ridge[k * o->q])
+                ffi_abort_text("argument", "`ridge` must be the same for all responses.");
+    for (size_t k = 0; k <= o->loss.knots; k++)
+        if (fabs(o->loss.g[k] - fmin(1, o->loss.step * (double)k)) > 1e-9)
+            ffi_abort_text("argument", "The loss must be Huber's.");
+}
+
+/* coefficients, single doubles, shrunk towards the centre into the ball */
+static void into_ball(const struct perturbed *o, double radius, double *at)
+{
+    size_t m = o->p * o->q;
+    double length = 0;
+    for (size_t k = 0; k < m; k++)
+        length += o->ridge[k] * square(at[k] - o->centre[k]);
+    double shrink = fmin(1, radius / fmax(sqrt(length), 1e-300));
+    for (size_t k = 0; k < m; k++) {
+        at[k] = o->centre[k] + shrink * (at[k] - o->centre[k]);
+        at[m + k] = 0;
+    }
+}
+
 static SEXP kng_body(struct call *c, struct rng *rng, void *data)
 {
     const struct fit_args *in = data;
@@ -387,38 +404,28 @@ static SEXP kng_body(struct call *c, struct rng *rng, void *data)
     size_t m = o.p * o.q;
     if (o.sums || o.own || m > 3)
         ffi_abort_text("argument", "The gradient mechanism is for at most three coefficients of common features.");
-    if (!is_doubles(in->draw, 4) || !(REAL(in->draw)[0] > 0 && REAL(in->draw)[0] < INFINITY) ||
-        !(REAL(in->draw)[1] > 0 && REAL(in->draw)[1] < INFINITY) || !(REAL(in->draw)[2] >= 0) || !(REAL(in->draw)[3] >= 0))
-        ffi_abort_text("argument", "`draw` must be a rate and a radius, both positive, and two counts of trials.");
-    for (size_t k = 0; k < o.p; k++)
-        for (size_t j = 1; j < o.q; j++)
-            if (o.ridge[k * o.q + j] != o.ridge[k * o.q])
-                ffi_abort_text("argument", "`ridge` must be the same for all responses.");
-    for (size_t k = 0; k <= o.loss.knots; k++)
-        if (fabs(o.loss.g[k] - fmin(1, o.loss.step * (double)k)) > 1e-9)
-            ffi_abort_text("argument", "The loss must be Huber's.");
-    double *noise = ffi_doubles(m), *work = ffi_doubles(clipped_kng_work(&o)), *at = start_at_centre(&o), length = 0;
+    double rate = ffi_range(ffi_field(in->draw, "rate"), "rate", DBL_MIN, DBL_MAX);
+    double radius = ffi_range(ffi_field(in->draw, "radius"), "radius", DBL_MIN, DBL_MAX);
+    const double trials[] = {ffi_range(ffi_field(in->draw, "trials"), "trials", 0, INFINITY),
+                             ffi_range(ffi_field(in->draw, "last"), "last", 0, INFINITY)};
+    check_for_kng(&o);
+    double *noise = ffi_doubles(m), *work = ffi_doubles(clipped_kng_work(&o)), *at = start_at_centre(&o);
     memset(noise, 0, m * sizeof *noise);
     o.noise = noise;
     SEXP b = coefficients(c, &o);
     perturbed_minimise(&o, eta, newton, at, work); /* where it gets to doesn't matter for the law */
-    for (size_t k = 0; k < m; k++)
-        length += o.ridge[k] * square(at[k] - o.centre[k]);
-    double radius = REAL(in->draw)[1], shrink = fmin(1, radius / fmax(sqrt(length), 1e-300));
-    for (size_t k = 0; k < m; k++) {
-        at[k] = o.centre[k] + shrink * (at[k] - o.centre[k]);
-        at[m + k] = 0;
-    }
-    if (clipped_kng(&o, REAL(in->draw)[0], radius, REAL(in->draw) + 2, rng, at, work) != STATUS_OK)
-        ffi_abort(c, STATUS_LINALG, "ridge",
-                  -1); /* ridge plus a positive matrix: factored unless the numbers overflow */
+    into_ball(&o, radius, at);
+    /* ridge plus a positive matrix: factored unless the numbers overflow */
+    if (clipped_kng(&o, rate, radius, trials, rng, at, work) != STATUS_OK)
+        ffi_abort(c, STATUS_LINALG, "ridge", -1);
     memcpy(REAL(b), at, m * sizeof *at);
     return b;
 }
 
-SEXP riemdp_release_clipped_kng(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP numbers, SEXP draw,
+/* draw: list(rate, radius, trials, last: how many at most, by the envelope of the records and by the public one) */
+SEXP riemdp_release_clipped_kng(SEXP x, SEXP y, SEXP ridge, SEXP centre, SEXP loss, SEXP solver, SEXP draw,
                                 SEXP simulate)
 {
-    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, numbers, draw};
+    struct fit_args args = {x, y, ridge, centre, R_NilValue, loss, solver, draw};
     return ffi_with_rng(kng_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
 }

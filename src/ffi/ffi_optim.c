@@ -4,6 +4,7 @@
 #include "solver.h"
 #include "tangent_noise.h"
 
+#include <float.h>
 #include <string.h>
 
 struct problem_args {
@@ -43,7 +44,7 @@ static void call_user(void *context, double *grads, double *losses, const double
 
 static const struct problem_ops *const kinds[] = {NULL, &problem_frechet, &problem_huber, &problem_pca, NULL};
 
-/* records elsewhere: one vector says what is wanted, as R/chunk-optimize.R takes it apart */
+/* records elsewhere: a list says what is wanted */
 struct asked {
     struct call *c;
     struct tally tally;
@@ -52,26 +53,93 @@ struct asked {
 static int ask_sum(void *context, double *out, const struct problem_step *s, const size_t *which, size_t count)
 {
     const struct asked *a = context;
-    size_t n = a->c->m.ambient, head = 4, some = which ? count : 0;
-    const void *top = vmaxget();
-    double *in = ffi_doubles(head + 2 * n + some);
-    in[0] = s->clip;
-    in[1] = s->apart;
-    in[2] = s->snapshot != NULL;
-    in[3] = which == NULL;
-    memcpy(in + head, s->p, n * sizeof *in);
-    memcpy(in + head + n, s->snapshot ? s->snapshot : s->p, n * sizeof *in);
-    for (size_t i = 0; i < some; i++)
-        in[head + 2 * n + i] = (double)which[i] + 1;
-    int status = ffi_tally_call(a->c, &a->tally, "gradients", in, head + 2 * n + some, out, n);
-    vmaxset(top);
+    size_t n = a->c->m.ambient;
+    static const char *const names[] = {"p", "snapshot", "clip", "apart", "which"};
+    enum { FIELDS = sizeof names / sizeof *names };
+    SEXP request = PROTECT(Rf_allocVector(VECSXP, FIELDS)), labels = PROTECT(Rf_allocVector(STRSXP, FIELDS));
+    for (int i = 0; i < FIELDS; i++)
+        SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+    Rf_setAttrib(request, R_NamesSymbol, labels);
+    SET_VECTOR_ELT(request, 0, ffi_vector(s->p, n));
+    if (s->snapshot)
+        SET_VECTOR_ELT(request, 1, ffi_vector(s->snapshot, n));
+    SET_VECTOR_ELT(request, 2, Rf_ScalarReal(s->clip));
+    SET_VECTOR_ELT(request, 3, Rf_ScalarLogical(s->apart));
+    if (which) { /* else all records */
+        SEXP index = Rf_allocVector(REALSXP, (R_xlen_t)count);
+        SET_VECTOR_ELT(request, 4, index);
+        for (size_t i = 0; i < count; i++)
+            REAL(index)[i] = (double)which[i] + 1;
+    }
+    int status = ffi_tally_ask(a->c, &a->tally, "gradients", request, out, n);
+    UNPROTECT(2);
     return status;
+}
+
+static void read_callback(struct call *c, struct problem *q, const struct problem_args *in)
+{
+    enum { MOST = 1 << 16 };
+    if (!Rf_isFunction(in->fun))
+        ffi_abort_text("argument", "`gradient` must be a function.");
+    struct callback *u = (struct callback *)R_alloc(1, sizeof *u);
+    *u = (struct callback){c, in->fun, c->m.ambient};
+    q->call = call_user;
+    q->context = u;
+    q->n = (size_t)in->n;
+    q->block = MOST / c->m.ambient + 1 < q->n ? MOST / c->m.ambient + 1 : q->n;
+}
+
+/* rows of a matrix */
+static void read_rows(struct call *c, struct problem *q, SEXP data)
+{
+    manifold_t m = &c->m;
+    SEXP dim = Rf_getAttrib(data, R_DimSymbol);
+    size_t length = m->cols ? m->rows : m->ambient;
+    if (!(m->flags & MANIFOLD_ORTHONORMAL))
+        ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
+    if (TYPEOF(data) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || (size_t)INTEGER(dim)[1] != length ||
+        INTEGER(dim)[0] < 1)
+        ffi_abort_text("shape", "`data` must be a numeric matrix whose rows are records, with a column for each "
+                                "coordinate of the manifold's surrounding space.");
+    size_t n = (size_t)INTEGER(dim)[0];
+    double *x = ffi_doubles(n * length);
+    for (size_t j = 0; j < length; j++)
+        for (size_t i = 0; i < n; i++)
+            x[i * length + j] = REAL(data)[i + j * n];
+    q->x = x;
+    q->n = n;
+    q->length = length;
+}
+
+static void read_points(struct call *c, struct problem *q, SEXP data, double *work)
+{
+    manifold_t m = &c->m;
+    struct arg x = ffi_arg(c, data, "data", KIND_POINT);
+    size_t n = x.n, block = ffi_block(c), len = m->ambient;
+    if (n == 0)
+        ffi_abort_text("shape", "`data` must hold at least one record.");
+    double *to = ffi_doubles(n * len);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points y = ffi_block_points(c, &x, begin, end, 1, work);
+        int good = m->ops->check_point(m, y, 0, end - begin, work) == STATUS_OK;
+        for (size_t i = 0; i < end - begin; i++) {
+            double *o = to + (begin + i) * len;
+            memcpy(o, at(y, i), len * sizeof *o);
+            if (!good && m->ops->check_point(m, one(o), 0, 1, work) != STATUS_OK)
+                o[0] = NAN;
+        }
+        host_tick(m->host, 0, 0);
+    }
+    q->x = to;
+    q->n = n;
+    q->length = len;
 }
 
 /* all records packed; what is no record of this problem holds a NaN */
 static void read_problem(struct call *c, struct problem *q, const struct problem_args *in, double *work)
 {
-    enum { BLOCK = 32, MOST = 1 << 16 };
+    enum { BLOCK = 32 };
     manifold_t m = &c->m;
     struct tally tally;
     memset(q, 0, sizeof *q);
@@ -85,56 +153,12 @@ static void read_problem(struct call *c, struct problem *q, const struct problem
     q->threshold = in->threshold;
     q->ops = kinds[in->kind];
     q->block = BLOCK;
-    if (in->kind == PROBLEM_CALLBACK) {
-        if (!Rf_isFunction(in->fun))
-            ffi_abort_text("argument", "`gradient` must be a function.");
-        struct callback *u = (struct callback *)R_alloc(1, sizeof *u);
-        *u = (struct callback){c, in->fun, m->ambient};
-        q->call = call_user;
-        q->context = u;
-        q->n = (size_t)in->n;
-        q->block = MOST / m->ambient + 1 < q->n ? MOST / m->ambient + 1 : q->n;
-    } else if (in->kind == PROBLEM_PCA) {
-        SEXP dim = Rf_getAttrib(in->data, R_DimSymbol);
-        size_t length = m->cols ? m->rows : m->ambient;
-        int known = strcmp(m->ops->name, "sphere") == 0 || strcmp(m->ops->name, "grassmann") == 0 ||
-                    strncmp(m->ops->name, "stiefel", 7) == 0;
-        if (!known)
-            ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
-        if (TYPEOF(in->data) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 ||
-            (size_t)INTEGER(dim)[1] != length || INTEGER(dim)[0] < 1)
-            ffi_abort_text("shape", "`data` must be a numeric matrix whose rows are records, with a column for each "
-                                    "coordinate of the manifold's surrounding space.");
-        size_t n = (size_t)INTEGER(dim)[0];
-        double *x = ffi_doubles(n * length);
-        for (size_t j = 0; j < length; j++)
-            for (size_t i = 0; i < n; i++)
-                x[i * length + j] = REAL(in->data)[i + j * n];
-        q->x = x;
-        q->n = n;
-        q->length = length;
-    } else {
-        struct arg x = ffi_arg(c, in->data, "data", KIND_POINT);
-        size_t n = x.n, block = ffi_block(c), len = m->ambient;
-        if (n == 0)
-            ffi_abort_text("shape", "`data` must hold at least one record.");
-        double *to = ffi_doubles(n * len);
-        for (size_t begin = 0; begin < n; begin += block) {
-            size_t end = begin + block < n ? begin + block : n;
-            struct points y = ffi_block_points(c, &x, begin, end, 1, work);
-            int good = m->ops->check_point(m, y, 0, end - begin, work) == STATUS_OK;
-            for (size_t i = 0; i < end - begin; i++) {
-                double *o = to + (begin + i) * len;
-                memcpy(o, at(y, i), len * sizeof *o);
-                if (!good && m->ops->check_point(m, one(o), 0, 1, work) != STATUS_OK)
-                    o[0] = NAN;
-            }
-            host_tick(m->host, 0, 0);
-        }
-        q->x = to;
-        q->n = n;
-        q->length = len;
-    }
+    if (in->kind == PROBLEM_CALLBACK)
+        read_callback(c, q, in);
+    else if (in->kind == PROBLEM_PCA)
+        read_rows(c, q, in->data);
+    else
+        read_points(c, q, in->data, work);
 }
 
 static void read_point(struct call *c, double *p, SEXP value, const char *label, double *work)
@@ -149,13 +173,14 @@ static void read_point(struct call *c, double *p, SEXP value, const char *label,
 
 static struct problem_args read_problem_args(SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP start)
 {
+    static const char *const names[] = {[PROBLEM_FRECHET] = "frechet",
+                                        [PROBLEM_HUBER] = "huber",
+                                        [PROBLEM_PCA] = "pca",
+                                        [PROBLEM_CALLBACK] = "callback"};
     struct problem_args a = {data, fun, start, ffi_number(threshold, "threshold"), ffi_number(n, "n"), 0};
-    double k = ffi_number(kind, "kind");
-    if (!(k >= PROBLEM_FRECHET && k <= PROBLEM_CALLBACK) || k != floor(k))
-        ffi_abort_text("argument", "`kind` must be the number of a problem.");
     if (!(a.threshold > 0) || !(a.n >= 1 && a.n <= 1e9) || a.n != floor(a.n))
         ffi_abort_text("argument", "`threshold` must be positive and `n` a count from 1 to 1e9.");
-    a.kind = (int)k;
+    a.kind = ffi_choice(kind, "kind", names, PROBLEM_CALLBACK + 1);
     return a;
 }
 
@@ -316,6 +341,24 @@ static const double *stored_point(struct call *c, SEXP x)
     return REAL(x);
 }
 
+/* numbers of records from 1, and how many; NULL for NULL, which stands for all */
+static const size_t *read_which(SEXP x, size_t n, size_t *count)
+{
+    if (x == R_NilValue)
+        return NULL;
+    if (TYPEOF(x) != REALSXP)
+        ffi_abort_text("argument", "`which` must be numbers of records.");
+    *count = (size_t)XLENGTH(x);
+    size_t *which = (size_t *)R_alloc(*count + 1, sizeof *which);
+    for (size_t i = 0; i < *count; i++) {
+        double k = REAL(x)[i];
+        if (!(k >= 1 && k <= (double)n) || k != floor(k))
+            ffi_abort_text("argument", "`which` must be numbers of records.");
+        which[i] = (size_t)k - 1;
+    }
+    return which;
+}
+
 static SEXP chunk_body(struct call *c, void *data)
 {
     const struct chunk_args *in = data;
@@ -329,19 +372,8 @@ static SEXP chunk_body(struct call *c, void *data)
     read_problem(c, &q, &in->problem, check);
     if (q.sum)
         ffi_abort_text("argument", "`data` must be the records of one chunk.");
-    size_t *which = NULL, *block = (size_t *)R_alloc(q.block, sizeof *block), count = q.n;
-    if (in->which != R_NilValue) {
-        if (TYPEOF(in->which) != REALSXP)
-            ffi_abort_text("argument", "`which` must be numbers of records.");
-        count = (size_t)XLENGTH(in->which);
-        which = (size_t *)R_alloc(count + 1, sizeof *which);
-        for (size_t i = 0; i < count; i++) {
-            double k = REAL(in->which)[i];
-            if (!(k >= 1 && k <= (double)q.n) || k != floor(k))
-                ffi_abort_text("argument", "`which` must be numbers of records.");
-            which[i] = (size_t)k - 1;
-        }
-    }
+    size_t *block = (size_t *)R_alloc(q.block, sizeof *block), count = q.n;
+    const size_t *which = read_which(in->which, q.n, &count);
     struct optim o = {.m = m, .problem = &q};
     double *work = ffi_doubles(optim_gradient_work(&o)), *g = work, *h = g + q.block * n, *rest = h + q.block * n;
     double *losses = in->losses ? ffi_doubles(q.block) : NULL, *row = ffi_doubles(width);
@@ -366,46 +398,80 @@ static SEXP chunk_body(struct call *c, void *data)
     return ffi_exact_list(c, sums);
 }
 
-/* Exact sums over a chunk's records `which` (NULL: all) of what a step adds up. numbers: clip (Inf: none), whether a snapshot's gradients
- * are clipped apart, whether losses are wanted (then a record without a gradient ends it, with its status). */
+/* Exact sums over a chunk's records `which` (NULL: all) of what a step adds up. step: list(clip (Inf: none), apart: whether a
+ * snapshot's gradients are clipped apart, losses: whether they are wanted (then a record without a gradient ends it, with its
+ * status)) */
 SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP p, SEXP snapshot,
-                            SEXP numbers, SEXP which)
+                            SEXP step, SEXP which)
 {
-    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != 3 || !(REAL(numbers)[0] > 0) || isnan(REAL(numbers)[1]) ||
-        isnan(REAL(numbers)[2]))
-        ffi_abort_text("argument", "`numbers` must be three numbers, the first of them positive.");
-    const double *x = REAL(numbers);
-    struct chunk_args args = {
-        read_problem_args(data, kind, threshold, fun, n, p), snapshot, which, x[0], x[1] != 0, x[2] != 0};
+    struct chunk_args args = {read_problem_args(data, kind, threshold, fun, n, p),
+                              snapshot,
+                              which,
+                              ffi_range(ffi_field(step, "clip"), "clip", DBL_MIN, INFINITY),
+                              ffi_flag(ffi_field(step, "apart"), "apart"),
+                              ffi_flag(ffi_field(step, "losses"), "losses")};
     return ffi_run(chunk_body, &args, m, !args.losses);
 }
 
 /* ---- private ------------------------------------------------------------------------------------------------------ */
 
-enum {
-    NUMBER_SAMPLING,
-    NUMBER_OUTPUT,
-    NUMBER_STEPS,
-    NUMBER_BATCH,
-    NUMBER_RATE,
-    NUMBER_DIVISOR,
-    NUMBER_CLIP,
-    NUMBER_SD,
-    NUMBER_INNER,
-    NUMBER_SNAPSHOT_CLIP,
-    NUMBER_SNAPSHOT_SD,
-    NUMBER_PAPER,
-    NUMBER_RESTARTS,
-    NUMBER_RADIUS,
-    NUMBER_UNTIL,
-    NUMBERS
-};
-
 struct private_args {
     struct problem_args problem;
-    SEXP centre, lr, state;
-    const double *number;
+    SEXP centre, state;
+    struct optim o; /* its settings, no records and no room */
+    double restarts, until;
 };
+
+static size_t count_field(SEXP list, const char *name, double least, double most)
+{
+    return (size_t)ffi_count(ffi_field(list, name), name, least, most);
+}
+
+static double range_field(SEXP list, const char *name, double least)
+{
+    return ffi_range(ffi_field(list, name), name, least, DBL_MAX);
+}
+
+/* settings: the steps of one run and their sampling, what is released, the noise, the public ball of the iterates (radius 0: none),
+ * step sizes; how many runs, and how many steps in all are to be done at the end */
+static void read_settings(struct private_args *in, SEXP settings)
+{
+    static const char *const sampling[] = {[OPTIM_FULL] = "full",
+                                           [OPTIM_WITHOUT] = "without-replacement",
+                                           [OPTIM_POISSON] = "poisson",
+                                           [OPTIM_DISJOINT] = "disjoint"};
+    static const char *const output[] = {[OPTIM_LAST] = "last", [OPTIM_AVERAGE] = "average", [OPTIM_RANDOM] = "random"};
+    SEXP lr = ffi_field(settings, "lr");
+    in->o = (struct optim){.sampling = ffi_choice(ffi_field(settings, "sampling"), "sampling", sampling, 5),
+                           .output = ffi_choice(ffi_field(settings, "output"), "output", output, 4),
+                           .steps = count_field(settings, "steps", 1, 1e8),
+                           .batch = count_field(settings, "batch", 1, 1e9),
+                           .rate = ffi_range(ffi_field(settings, "rate"), "rate", DBL_MIN, 1),
+                           .divisor = range_field(settings, "divisor", DBL_MIN),
+                           .clip = range_field(settings, "clip", DBL_MIN),
+                           .sd = range_field(settings, "sd", 0),
+                           .inner = count_field(settings, "inner", 0, 1e8),
+                           .snapshot_clip = range_field(settings, "snapshot_clip", DBL_MIN),
+                           .snapshot_sd = range_field(settings, "snapshot_sd", 0),
+                           .paper = ffi_flag(ffi_field(settings, "paper"), "paper"),
+                           .radius = range_field(settings, "radius", in->centre == R_NilValue ? 0 : DBL_MIN)};
+    in->restarts = (double)count_field(settings, "restarts", 1, 1e4);
+    in->until = ffi_count(ffi_field(settings, "until"), "until", 0, 1e12);
+    int ok = TYPEOF(lr) == REALSXP && (XLENGTH(lr) == 1 || (size_t)XLENGTH(lr) == in->o.steps);
+    for (R_xlen_t i = 0; ok && i < XLENGTH(lr); i++)
+        ok = REAL(lr)[i] > 0 && REAL(lr)[i] < INFINITY;
+    if (!ok)
+        ffi_abort_text("argument", "`lr` must be one number or one for each step, positive and finite.");
+    in->o.lr = REAL(lr);
+    in->o.lr_count = (size_t)XLENGTH(lr);
+    if (in->o.inner > 0 && (in->o.steps % in->o.inner != 0 || in->o.sampling > OPTIM_WITHOUT))
+        ffi_abort_text("argument", "`inner` must divide `steps`, and goes with batches of a fixed size only.");
+}
+
+static int is_step(double x, double most)
+{
+    return x >= 0 && x <= most && x == floor(x);
+}
 
 /* a state of earlier steps, which may come from a file that somebody changed */
 static void read_state(struct call *c, const struct optim *o, double *state, SEXP given, double restarts, double *work)
@@ -415,9 +481,9 @@ static void read_state(struct call *c, const struct optim *o, double *state, SEX
     int ok = TYPEOF(given) == REALSXP && (size_t)XLENGTH(given) == size && all_finite(size, REAL(given));
     if (ok) {
         memcpy(state, REAL(given), size * sizeof *state);
-        double run = state[OPTIM_STATE_RUN], step = state[OPTIM_STATE_STEP], pick = state[OPTIM_STATE_PICK];
-        ok = run >= 0 && run < restarts && run == floor(run) && step >= 0 && step < (double)o->steps &&
-             step == floor(step) && pick >= 0 && pick <= (double)o->steps && pick == floor(pick);
+        double steps = (double)o->steps;
+        ok = is_step(state[OPTIM_STATE_RUN], restarts - 1) && is_step(state[OPTIM_STATE_STEP], steps - 1) &&
+             is_step(state[OPTIM_STATE_PICK], steps);
     }
     const double *p = state + OPTIM_STATE_HEAD;
     /* iterate, average and chosen one are points once a step is done; snapshot and gradient where there are any */
@@ -429,11 +495,26 @@ static void read_state(struct call *c, const struct optim *o, double *state, SEX
         ffi_abort_text("argument", "the state of a checkpoint is damaged, or belongs to another run.");
 }
 
-static SEXP private_body(struct call *c, struct rng *rng, void *data)
+/* room for numbers of a batch's records, and for the trace, which is returned */
+static SEXP make_room(struct call *c, struct optim *o, double restarts)
 {
     enum { ROOM = 1000 };
+    /* all records elsewhere need no numbers */
+    int none = o->problem->sum && o->sampling == OPTIM_FULL;
+    o->which = none ? NULL : (size_t *)R_alloc(o->problem->n, sizeof(size_t));
+    o->total = (double)o->steps * restarts;
+    o->trace_every = (size_t)ceil(o->total / ROOM);
+    o->trace_room = (size_t)restarts * (o->steps / o->trace_every + 1);
+    SEXP trace = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)o->trace_room, 3));
+    o->trace = REAL(trace);
+    for (size_t j = 0; j < 3 * o->trace_room; j++)
+        o->trace[j] = NA_REAL;
+    return trace;
+}
+
+static SEXP private_body(struct call *c, struct rng *rng, void *data)
+{
     const struct private_args *in = data;
-    const double *number = in->number;
     manifold_t m = &c->m;
     double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *centre = NULL;
     struct problem q;
@@ -443,45 +524,20 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
         centre = ffi_doubles(m->ambient);
         read_point(c, centre, in->centre, "center", work);
     }
-    struct optim o = {.m = m,
-                      .problem = &q,
-                      .rng = rng,
-                      .sampling = (int)number[NUMBER_SAMPLING],
-                      .output = (int)number[NUMBER_OUTPUT],
-                      .steps = (size_t)number[NUMBER_STEPS],
-                      .batch = (size_t)number[NUMBER_BATCH],
-                      .rate = number[NUMBER_RATE],
-                      .divisor = number[NUMBER_DIVISOR],
-                      .clip = number[NUMBER_CLIP],
-                      .sd = number[NUMBER_SD],
-                      .inner = (size_t)number[NUMBER_INNER],
-                      .snapshot_clip = number[NUMBER_SNAPSHOT_CLIP],
-                      .snapshot_sd = number[NUMBER_SNAPSHOT_SD],
-                      .paper = number[NUMBER_PAPER] != 0,
-                      .lr = REAL(in->lr),
-                      .lr_count = (size_t)XLENGTH(in->lr),
-                      .centre = centre,
-                      .radius = number[NUMBER_RADIUS]};
-    size_t restarts = (size_t)number[NUMBER_RESTARTS];
+    struct optim o = in->o;
+    o.m = m;
+    o.problem = &q;
+    o.rng = rng;
+    o.centre = centre;
     if (o.sampling != OPTIM_FULL && o.sampling != OPTIM_POISSON && o.batch > q.n)
         ffi_abort_text("argument", "`batch` must not exceed the number of records.");
-    if (o.lr_count != 1 && o.lr_count != o.steps)
-        ffi_abort_text("argument", "`lr` must be one number or one for each step.");
     SEXP state = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)optim_state_size(m)));
     if (in->state == R_NilValue)
         optim_begin(&o, REAL(state), p);
     else
-        read_state(c, &o, REAL(state), in->state, (double)restarts, work);
-    /* all records elsewhere need no numbers */
-    o.which = q.sum && o.sampling == OPTIM_FULL ? NULL : (size_t *)R_alloc(q.n, sizeof(size_t));
-    o.total = (double)o.steps * (double)restarts;
-    o.trace_every = (size_t)ceil(o.total / ROOM);
-    o.trace_room = (size_t)restarts * (o.steps / o.trace_every + 1);
-    SEXP trace = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)o.trace_room, 3));
-    o.trace = REAL(trace);
-    for (size_t j = 0; j < 3 * o.trace_room; j++)
-        o.trace[j] = NA_REAL;
-    if (optim_run(&o, REAL(state), fmin(number[NUMBER_UNTIL], o.total), ffi_doubles(optim_work(&o))) != STATUS_OK)
+        read_state(c, &o, REAL(state), in->state, in->restarts, work);
+    SEXP trace = make_room(c, &o, in->restarts);
+    if (optim_run(&o, REAL(state), fmin(in->until, o.total), ffi_doubles(optim_work(&o))) != STATUS_OK)
         ffi_abort_text("diverged",
                        "the iterate, which is public, has left the manifold or the range of doubles: `lr` is too "
                        "large. The whole budget is spent.");
@@ -493,31 +549,11 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     return list;
 }
 
-static int counts(double x, double least, double most)
-{
-    return x >= least && x <= most && x == floor(x);
-}
-
 SEXP riemdp_release_optimum(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP start, SEXP centre,
-                            SEXP numbers, SEXP lr, SEXP state, SEXP simulate)
+                            SEXP settings, SEXP state, SEXP simulate)
 {
-    struct private_args args = {read_problem_args(data, kind, threshold, fun, n, start), centre, lr, state, NULL};
-    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != NUMBERS || TYPEOF(lr) != REALSXP || XLENGTH(lr) < 1)
-        ffi_abort_text("argument", "`numbers` and `lr` must be numeric, of the right lengths.");
-    const double *x = args.number = REAL(numbers);
-    int ok = counts(x[NUMBER_SAMPLING], OPTIM_FULL, OPTIM_DISJOINT) &&
-             counts(x[NUMBER_OUTPUT], OPTIM_LAST, OPTIM_RANDOM) && counts(x[NUMBER_STEPS], 1, 1e8) &&
-             counts(x[NUMBER_BATCH], 1, 1e9) && counts(x[NUMBER_INNER], 0, 1e8) && counts(x[NUMBER_RESTARTS], 1, 1e4) &&
-             counts(x[NUMBER_UNTIL], 0, 1e12) && x[NUMBER_RATE] > 0 && x[NUMBER_RATE] <= 1;
-    for (int i = NUMBER_DIVISOR; i < NUMBERS; i++)
-        ok = ok && x[i] >= 0 && x[i] < INFINITY;
-    ok = ok && x[NUMBER_DIVISOR] > 0 && x[NUMBER_CLIP] > 0 && x[NUMBER_SNAPSHOT_CLIP] > 0;
-    ok = ok && (centre == R_NilValue || x[NUMBER_RADIUS] > 0);
-    if (x[NUMBER_INNER] > 0)
-        ok = ok && fmod(x[NUMBER_STEPS], x[NUMBER_INNER]) == 0 && x[NUMBER_SAMPLING] <= OPTIM_WITHOUT;
-    for (R_xlen_t i = 0; i < XLENGTH(lr); i++)
-        ok = ok && REAL(lr)[i] > 0 && REAL(lr)[i] < INFINITY;
-    if (!ok)
-        ffi_abort_text("argument", "a setting of the optimiser is out of its range.");
+    struct private_args args = {
+        .problem = read_problem_args(data, kind, threshold, fun, n, start), .centre = centre, .state = state};
+    read_settings(&args, settings);
     return ffi_with_rng(private_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }

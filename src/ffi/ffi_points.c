@@ -105,7 +105,8 @@ static struct arg points_arg(struct call *c, SEXP x, const char *label, enum kin
     a.many = classed || a.n != 1;
     if (!a.many)
         a.layout = LAYOUT_RECORDS;
-    a.data = REAL(ffi_keep(c, ffi_points_rows(x, a.length, classed ? ffi_stamp(manifold) : c->stamp, tangent, &a.foreign)));
+    a.data =
+        REAL(ffi_keep(c, ffi_points_rows(x, a.length, classed ? ffi_stamp(manifold) : c->stamp, tangent, &a.foreign)));
     if (!classed && a.foreign)
         abort_shape(c, label, kind);
     a.lane_size = (a.many ? ffi_block(c) : 1) * a.length;
@@ -113,82 +114,122 @@ static struct arg points_arg(struct call *c, SEXP x, const char *label, enum kin
     return a;
 }
 
+/* dimensions as R holds them; none: nd = 0 */
+struct shape {
+    int nd, d[3];
+    size_t length;
+};
+
+static struct shape shape_of(SEXP x)
+{
+    SEXP dims = Rf_getAttrib(x, R_DimSymbol);
+    struct shape s = {dims == R_NilValue ? 0 : (int)XLENGTH(dims), {0, 0, 0}, (size_t)XLENGTH(x)};
+    for (int i = 0; i < s.nd && i < 3; i++)
+        s.d[i] = INTEGER(dims)[i];
+    return s;
+}
+
+static int is_matrix(const struct shape *s, int nd, size_t rows, size_t cols)
+{
+    return s->nd == nd && (size_t)s->d[0] == rows && (size_t)s->d[1] == cols;
+}
+
+static int single(struct arg *a)
+{
+    a->n = 1;
+    a->many = 0;
+    return 1;
+}
+
+static int count(struct arg *a, size_t n)
+{
+    a->n = n;
+    return 1;
+}
+
+/* numbers, one a record */
+static int scalars(struct arg *a, const struct shape *s)
+{
+    a->many = s->length != 1;
+    return count(a, s->length);
+}
+
+/* Each of these fills what the shape says, or returns 0: vectors of a->length numbers, in rows where there are many; */
+static int read_vectors(struct arg *a, const struct shape *s)
+{
+    if (TYPEOF(a->x) == CPLXSXP)
+        return 0;
+    if (s->nd <= 1 && a->length == 1)
+        return scalars(a, s);
+    if (s->nd <= 1 && s->length == a->length)
+        return single(a);
+    if (s->nd != 2 || (size_t)s->d[1] != a->length)
+        return 0;
+    a->layout = a->length == 1 ? LAYOUT_RECORDS : LAYOUT_ROWS;
+    return count(a, (size_t)s->d[0]);
+}
+
+/* matrices of a manifold; of one column, x[, , i] has dropped its dimensions; */
+static int read_matrices(struct arg *a, const struct shape *s, size_t rows, size_t cols)
+{
+    if (is_matrix(s, 2, rows, cols))
+        return single(a);
+    if (is_matrix(s, 3, rows, cols))
+        return count(a, (size_t)s->d[2]);
+    if (s->nd <= 1 && rows * cols == 1)
+        return scalars(a, s);
+    if (cols == 1 && s->nd <= 1 && s->length == rows)
+        return single(a);
+    return cols == 1 && s->nd == 2 && (size_t)s->d[0] == rows ? count(a, (size_t)s->d[1]) : 0;
+}
+
+/* landmarks, as complex numbers or in two columns */
+static int read_landmarks(struct arg *a, const struct shape *s, size_t rows)
+{
+    if (TYPEOF(a->x) == CPLXSXP) {
+        if (s->nd <= 1 && s->length == rows)
+            return single(a);
+        return s->nd == 2 && (size_t)s->d[0] == rows ? count(a, (size_t)s->d[1]) : 0;
+    }
+    a->layout = LAYOUT_PLANAR;
+    if (is_matrix(s, 2, rows, 2))
+        return single(a);
+    return is_matrix(s, 3, rows, 2) ? count(a, (size_t)s->d[2]) : 0;
+}
+
+static size_t numbers_of(const struct manifold *m, enum kind kind)
+{
+    return kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
+}
+
+static int of_points(enum kind kind)
+{
+    return kind == KIND_POINT || kind == KIND_TANGENT;
+}
+
+static int read_shape(struct arg *a, const struct manifold *m)
+{
+    struct shape s = shape_of(a->x);
+    if (!of_points(a->kind) || !m->rows)
+        return read_vectors(a, &s);
+    return m->cols ? read_matrices(a, &s, m->rows, m->cols) : read_landmarks(a, &s, m->rows);
+}
+
 struct arg ffi_arg(struct call *c, SEXP x, const char *label, enum kind kind)
 {
-    const struct manifold *m = &c->m;
-    struct arg a = {.label = label, .kind = kind, .layout = LAYOUT_RECORDS, .many = 1};
     if (TYPEOF(x) == VECSXP && Rf_inherits(x, "data.frame"))
         x = as_plain(c, x, label, kind);
-    if ((Rf_inherits(x, "riemdp_points") || TYPEOF(x) == STRSXP) && (kind == KIND_POINT || kind == KIND_TANGENT))
+    if ((Rf_inherits(x, "riemdp_points") || TYPEOF(x) == STRSXP) && of_points(kind))
         return points_arg(c, x, label, kind);
-    x = as_plain(c, x, label, kind);
-    SEXP dims = Rf_getAttrib(x, R_DimSymbol);
-    R_xlen_t length = XLENGTH(x);
-    int nd = dims == R_NilValue ? 0 : (int)XLENGTH(dims), d[3] = {0, 0, 0};
-    for (int i = 0; i < nd && i < 3; i++)
-        d[i] = INTEGER(dims)[i];
-    a.x = x;
-    if (kind == KIND_SCALAR || kind == KIND_COORDS || !m->rows) {
-        a.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
-        if (TYPEOF(x) == CPLXSXP)
-            abort_shape(c, label, kind);
-        if (nd <= 1 && a.length == 1) {
-            a.n = (size_t)length;
-            a.many = length != 1;
-        } else if (nd <= 1 && (size_t)length == a.length) {
-            a.n = 1;
-            a.many = 0;
-        } else if (nd == 2 && (size_t)d[1] == a.length) {
-            a.n = (size_t)d[0];
-            a.layout = a.length == 1 ? LAYOUT_RECORDS : LAYOUT_ROWS;
-        } else {
-            abort_shape(c, label, kind);
-        }
-    } else if (m->cols) {
-        a.length = m->ambient;
-        if (nd == 2 && (size_t)d[0] == m->rows && (size_t)d[1] == m->cols) {
-            a.n = 1;
-            a.many = 0;
-        } else if (nd == 3 && (size_t)d[0] == m->rows && (size_t)d[1] == m->cols) {
-            a.n = (size_t)d[2];
-        } else if (nd <= 1 && m->ambient == 1) {
-            a.n = (size_t)length;
-            a.many = length != 1;
-        } else if (m->cols == 1 && nd <= 1 && (size_t)length == m->rows) { /* x[, , i] dropped its dimensions */
-            a.n = 1;
-            a.many = 0;
-        } else if (m->cols == 1 && nd == 2 && (size_t)d[0] == m->rows) {
-            a.n = (size_t)d[1];
-        } else {
-            abort_shape(c, label, kind);
-        }
-    } else {
-        a.length = m->ambient;
-        if (TYPEOF(x) == CPLXSXP) {
-            if (nd <= 1 && (size_t)length == m->rows) {
-                a.n = 1;
-                a.many = 0;
-            } else if (nd == 2 && (size_t)d[0] == m->rows) {
-                a.n = (size_t)d[1];
-            } else {
-                abort_shape(c, label, kind);
-            }
-        } else {
-            a.layout = LAYOUT_PLANAR;
-            if (nd == 2 && (size_t)d[0] == m->rows && d[1] == 2) {
-                a.n = 1;
-                a.many = 0;
-            } else if (nd == 3 && (size_t)d[0] == m->rows && d[1] == 2) {
-                a.n = (size_t)d[2];
-            } else {
-                abort_shape(c, label, kind);
-            }
-        }
-    }
-    a.data = TYPEOF(x) == CPLXSXP ? (const double *)COMPLEX(x) : REAL(x);
-    if (!a.many && kind != KIND_COORDS && kind != KIND_SCALAR && a.layout == LAYOUT_ROWS)
+    struct arg a = {.label = label, .kind = kind, .layout = LAYOUT_RECORDS, .many = 1};
+    a.x = as_plain(c, x, label, kind);
+    a.length = numbers_of(&c->m, kind);
+    if (!read_shape(&a, &c->m))
+        abort_shape(c, label, kind);
+    a.data = TYPEOF(a.x) == CPLXSXP ? (const double *)COMPLEX(a.x) : REAL(a.x);
+    if (!a.many && of_points(kind) && a.layout == LAYOUT_ROWS)
         a.layout = LAYOUT_RECORDS;
-    if (a.layout != LAYOUT_RECORDS || (kind == KIND_POINT && (m->flags & MANIFOLD_SCALED_ENTRY))) {
+    if (a.layout != LAYOUT_RECORDS || (kind == KIND_POINT && (c->m.flags & MANIFOLD_SCALED_ENTRY))) {
         a.lane_size = (a.many ? ffi_block(c) : 1) * a.length;
         a.buffer = ffi_doubles((a.many ? (size_t)c->threads : 1) * a.lane_size);
     }
@@ -411,43 +452,64 @@ static struct result points_result(struct call *c, struct result r, const struct
     return r;
 }
 
+/* points like those of an argument: its dimensions and names */
+static void shape_like(struct result *r, const struct arg *shape)
+{
+    if (shape->many && shape->layout == LAYOUT_ROWS)
+        r->layout = LAYOUT_ROWS;
+    else if (shape->layout == LAYOUT_PLANAR)
+        r->layout = LAYOUT_PLANAR;
+    Rf_setAttrib(r->x, R_DimSymbol, Rf_getAttrib(shape->x, R_DimSymbol));
+    Rf_setAttrib(r->x, R_DimNamesSymbol, Rf_getAttrib(shape->x, R_DimNamesSymbol));
+}
+
+/* planar: landmarks in two columns, a single k x 2 that is stretched to many */
+static void shape_anew(struct result *r, const struct manifold *m, int many, int planar)
+{
+    int matrices = r->kind != KIND_SCALAR && r->kind != KIND_COORDS && m->rows;
+    if (r->kind == KIND_SCALAR)
+        return;
+    if (planar) {
+        r->layout = LAYOUT_PLANAR;
+        with_dim(r->x, many ? 3 : 2, m->rows, 2, r->n);
+    } else if (matrices && !m->cols) {
+        if (many)
+            with_dim(r->x, 2, m->rows, r->n, 0);
+    } else if (matrices) {
+        with_dim(r->x, many ? 3 : 2, m->rows, m->cols, r->n);
+    } else if (many && r->length > 1) {
+        with_dim(r->x, 2, r->n, r->length, 0);
+        r->layout = LAYOUT_ROWS;
+    }
+}
+
+/* whether a result can look like an argument: both are points or tangents, and it isn't text */
+static int can_be_like(const struct arg *shape, enum kind kind)
+{
+    return shape && of_points(shape->kind) && of_points(kind) &&
+           (Rf_inherits(shape->x, "riemdp_points") || TYPEOF(shape->x) != STRSXP);
+}
+
 struct result ffi_result(struct call *c, enum kind kind, const struct arg *shape, size_t n, int many)
 {
     const struct manifold *m = &c->m;
-    struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n};
-    r.length = kind == KIND_SCALAR ? 1 : kind == KIND_COORDS ? m->dim : m->ambient;
-    int points = shape && Rf_inherits(shape->x, "riemdp_points");
-    int like = shape && (shape->kind == KIND_POINT || shape->kind == KIND_TANGENT) &&
-               (kind == KIND_POINT || kind == KIND_TANGENT) && (points || TYPEOF(shape->x) != STRSXP);
-    int landmarks = kind != KIND_SCALAR && kind != KIND_COORDS && m->rows && !m->cols;
-    int complex_out = landmarks && !(like && TYPEOF(shape->x) == REALSXP);
+    struct result r = {.kind = kind, .layout = LAYOUT_RECORDS, .n = n, .length = numbers_of(m, kind)};
+    int like = can_be_like(shape, kind), landmarks = of_points(kind) && m->rows && !m->cols;
+    int planar = landmarks && like && TYPEOF(shape->x) == REALSXP;
     size_t total = n * r.length;
-    if (like && shape->many && points)
+    if (like && shape->many && Rf_inherits(shape->x, "riemdp_points"))
         return points_result(c, r, shape);
-    r.x = ffi_keep(c, Rf_allocVector(complex_out ? CPLXSXP : REALSXP, (R_xlen_t)(complex_out ? total / 2 : total)));
-    r.data = complex_out ? (double *)COMPLEX(r.x) : REAL(r.x);
-    if (like && (shape->many || !many)) {
-        if (shape->many && shape->layout == LAYOUT_ROWS)
-            r.layout = LAYOUT_ROWS;
-        else if (shape->layout == LAYOUT_PLANAR)
-            r.layout = LAYOUT_PLANAR;
-        Rf_setAttrib(r.x, R_DimSymbol, Rf_getAttrib(shape->x, R_DimSymbol));
-        Rf_setAttrib(r.x, R_DimNamesSymbol, Rf_getAttrib(shape->x, R_DimNamesSymbol));
-    } else if (kind == KIND_SCALAR) {
-        /* a plain vector */
-    } else if (landmarks) {
-        if (like && TYPEOF(shape->x) == REALSXP) { /* single k x 2 stretched to many */
-            r.layout = LAYOUT_PLANAR;
-            with_dim(r.x, many ? 3 : 2, m->rows, 2, n);
-        } else if (many) {
-            with_dim(r.x, 2, m->rows, n, 0);
-        }
-    } else if (m->cols && kind != KIND_COORDS) {
-        with_dim(r.x, many ? 3 : 2, m->rows, m->cols, n);
-    } else if (many && r.length > 1) {
-        with_dim(r.x, 2, n, r.length, 0);
-        r.layout = LAYOUT_ROWS;
+    if (landmarks && !planar) {
+        r.x = ffi_keep(c, Rf_allocVector(CPLXSXP, (R_xlen_t)(total / 2)));
+        r.data = (double *)COMPLEX(r.x);
+    } else {
+        r.x = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)total));
+        r.data = REAL(r.x);
     }
+    if (like && (shape->many || !many))
+        shape_like(&r, shape);
+    else
+        shape_anew(&r, m, many, planar);
     if (r.layout != LAYOUT_RECORDS) {
         r.lane_size = (many ? ffi_block(c) : 1) * r.length;
         r.buffer = ffi_doubles((size_t)c->threads * r.lane_size);

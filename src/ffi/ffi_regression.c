@@ -2,11 +2,12 @@
 #include "ffi.h"
 #include "regression.h"
 
+#include <float.h>
 #include <string.h>
 
 struct regression_args {
-    SEXP p, v, x, y, weights;
-    const double *numbers;
+    SEXP p, v, x, y, weights, model;
+    int total; /* what has no loss is left out */
 };
 
 /* what the calls share: the model, all records packed, predictors by records */
@@ -17,72 +18,86 @@ struct regression_call {
     double *work; /* of the manifold */
 };
 
-static const double *numbers_of(SEXP x, R_xlen_t count)
+static const char *const loss_name[] = {
+    [REGRESSION_SQUARED] = "squared", [REGRESSION_HUBER] = "huber", [REGRESSION_LAD] = "lad"};
+
+/* list(loss, cutoff, smoothing, clip): residuals beyond the cutoff count linearly; gradients are clipped to a length */
+static struct regression model_of(manifold_t m, size_t q, SEXP model)
 {
-    if (TYPEOF(x) != REALSXP || XLENGTH(x) != count)
-        ffi_abort_text("argument", "numbers must be doubles, as many as the entry takes.");
-    for (R_xlen_t i = 0; i < count; i++)
-        if (isnan(REAL(x)[i]))
-            ffi_abort_text("argument", "numbers must not be missing.");
-    return REAL(x);
+    return (struct regression){.m = m,
+                               .q = q,
+                               .loss = (enum regression_loss)ffi_choice(ffi_field(model, "loss"), "loss", loss_name, 4),
+                               .cutoff = ffi_range(ffi_field(model, "cutoff"), "cutoff", DBL_MIN, INFINITY),
+                               .smoothing = ffi_range(ffi_field(model, "smoothing"), "smoothing", 0, DBL_MAX),
+                               .clip = ffi_range(ffi_field(model, "clip"), "clip", DBL_MIN, INFINITY)};
 }
 
-/* loss, cutoff, smoothing, clip */
-static struct regression model_of(manifold_t m, size_t q, const double *a)
+/* predictors of n records, record by record; *q: how many a record has */
+static double *read_predictors(struct call *c, SEXP x, size_t n, size_t *q, int forgiving)
 {
-    struct regression r = {.m = m, .q = q, .cutoff = a[1], .smoothing = a[2], .clip = a[3]};
-    if (!(a[0] == REGRESSION_SQUARED || a[0] == REGRESSION_HUBER || a[0] == REGRESSION_LAD) || !(a[1] > 0) ||
-        !(a[2] >= 0 && a[2] < INFINITY) || !(a[3] > 0))
-        ffi_abort_text("argument", "the loss must be 1, 2 or 3, its cutoff and clip positive and its smoothing not "
-                                   "negative.");
-    r.loss = (enum regression_loss)(int)a[0];
-    return r;
+    SEXP dim = Rf_getAttrib(x, R_DimSymbol);
+    size_t length = TYPEOF(x) == REALSXP ? (size_t)XLENGTH(x) : 1;
+    *q = length / n;
+    if (TYPEOF(x) != REALSXP || length % n != 0 || *q > 10000 ||
+        (dim != R_NilValue && (TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || (size_t)INTEGER(dim)[0] != n)))
+        ffi_abort_text("shape", "`x` must be numeric with one number, or one row of a matrix, for each record.");
+    double *rows = ffi_doubles(n * *q);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < *q; j++) {
+            rows[i * *q + j] = REAL(x)[i + j * n];
+            if (!forgiving && !(fabs(rows[i * *q + j]) < INFINITY))
+                ffi_abort(c, STATUS_NOT_FINITE, "x", (double)i);
+        }
+    return rows;
+}
+
+/* responses, packed */
+static double *read_responses(struct call *c, struct arg *a, int forgiving, double *work)
+{
+    manifold_t m = &c->m;
+    size_t block = ffi_block(c), ambient = m->ambient, n = a->n;
+    double *y = ffi_doubles(n * ambient);
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        struct points b = ffi_block_points(c, a, begin, end, forgiving, work);
+        if (!forgiving)
+            ffi_check_block(c, a, b, NULL, b, begin, end, work);
+        for (size_t i = begin; i < end; i++)
+            memcpy(y + i * ambient, at(b, i - begin), ambient * sizeof *y);
+        host_tick(m->host, (double)end, (double)n);
+    }
+    return y;
+}
+
+static const double *read_weights(SEXP weights, size_t n)
+{
+    if (weights == R_NilValue)
+        return NULL;
+    double total = 0;
+    if (TYPEOF(weights) != REALSXP || (size_t)XLENGTH(weights) != n)
+        ffi_abort_text("argument", "`weights` must be numeric with one number for each record.");
+    for (size_t i = 0; i < n; i++) {
+        if (!(REAL(weights)[i] >= 0 && REAL(weights)[i] < INFINITY))
+            ffi_abort_text("argument", "`weights` must be finite and not negative.");
+        total += REAL(weights)[i];
+    }
+    if (!(total > 0 && total < INFINITY))
+        ffi_abort_text("argument", "`weights` must not all be zero.");
+    return REAL(weights);
 }
 
 static void read_records(struct call *c, const struct regression_args *in, struct regression_call *out, int forgiving)
 {
     manifold_t m = &c->m;
-    size_t block = ffi_block(c), ambient = m->ambient;
+    size_t q;
     out->y = ffi_arg(c, in->y, "y", KIND_POINT); /* shapes first: a tampered manifold may ask for any room */
-    double *work = out->work = ffi_doubles(manifold_work(m));
-    size_t n = out->y.n;
-    if (n == 0)
+    out->work = ffi_doubles(manifold_work(m));
+    if (out->y.n == 0)
         ffi_abort_text("shape", "`y` must hold at least one record.");
-    SEXP dim = Rf_getAttrib(in->x, R_DimSymbol);
-    size_t length = TYPEOF(in->x) == REALSXP ? (size_t)XLENGTH(in->x) : 1, q = length / n;
-    if (TYPEOF(in->x) != REALSXP || length % n != 0 || q > 10000 ||
-        (dim != R_NilValue && (TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || (size_t)INTEGER(dim)[0] != n)))
-        ffi_abort_text("shape", "`x` must be numeric with one number, or one row of a matrix, for each record.");
-    double *rows = ffi_doubles(n * q), *y = ffi_doubles(n * ambient);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < q; j++) {
-            rows[i * q + j] = REAL(in->x)[i + j * n];
-            if (!forgiving && !(fabs(rows[i * q + j]) < INFINITY))
-                ffi_abort(c, STATUS_NOT_FINITE, "x", (double)i);
-        }
-    for (size_t begin = 0; begin < n; begin += block) {
-        size_t end = begin + block < n ? begin + block : n;
-        struct points b = ffi_block_points(c, &out->y, begin, end, forgiving, work);
-        if (!forgiving)
-            ffi_check_block(c, &out->y, b, NULL, b, begin, end, work);
-        for (size_t i = begin; i < end; i++)
-            memcpy(y + i * ambient, at(b, i - begin), ambient * sizeof *y);
-        host_tick(m->host, (double)end, (double)n);
-    }
-    out->d = (struct regression_data){n, {rows, q}, {y, ambient}, NULL, NULL};
-    if (in->weights != R_NilValue) {
-        double total = 0;
-        if (TYPEOF(in->weights) != REALSXP || (size_t)XLENGTH(in->weights) != n)
-            ffi_abort_text("argument", "`weights` must be numeric with one number for each record.");
-        for (size_t i = 0; i < n; i++) {
-            if (!(REAL(in->weights)[i] >= 0 && REAL(in->weights)[i] < INFINITY))
-                ffi_abort_text("argument", "`weights` must be finite and not negative.");
-            total += REAL(in->weights)[i];
-        }
-        if (!(total > 0 && total < INFINITY))
-            ffi_abort_text("argument", "`weights` must not all be zero.");
-        out->d.w = REAL(in->weights);
-    }
+    const double *x = read_predictors(c, in->x, out->y.n, &q, forgiving);
+    const double *y = read_responses(c, &out->y, forgiving, out->work);
+    const double *w = read_weights(in->weights, out->y.n);
+    out->d = (struct regression_data){out->y.n, {x, q}, {y, m->ambient}, w, NULL};
 }
 
 /* foot and velocities, checked; returns the argument of the velocities, whose shape results copy */
@@ -140,7 +155,7 @@ static SEXP gradient_body(struct call *c, void *data)
     struct arg foot;
     read_records(c, in, &k, 0);
     size_t q = k.d.x.stride, n = m->ambient;
-    k.r = model_of(m, q, in->numbers);
+    k.r = model_of(m, q, in->model);
     double *state = ffi_doubles((1 + q) * n), *grad = ffi_doubles((1 + q) * n);
     read_state(c, in, q, state, &foot, k.work);
     int status = regression_energy(&k.r, &k.d, state, state + n, &value, grad, grad + n,
@@ -155,24 +170,23 @@ static SEXP gradient_body(struct call *c, void *data)
     return out;
 }
 
-SEXP riemdp_regression_gradient(SEXP m, SEXP p, SEXP v, SEXP x, SEXP y, SEXP weights, SEXP numbers)
+SEXP riemdp_regression_gradient(SEXP m, SEXP p, SEXP v, SEXP x, SEXP y, SEXP weights, SEXP model)
 {
-    struct regression_args args = {p, v, x, y, weights, numbers_of(numbers, 4)};
+    struct regression_args args = {p, v, x, y, weights, model, 0};
     return ffi_run(gradient_body, &args, m, 0);
 }
 
-/* list(value =, distance =, gradient =) of single records, gradients in coordinates; the fifth number: total */
+/* list(value =, distance =, gradient =) of single records, gradients in coordinates */
 static SEXP records_body(struct call *c, void *data)
 {
     const struct regression_args *in = data;
     manifold_t m = &c->m;
-    int total = in->numbers[4] != 0;
     struct regression_call k;
     struct arg foot;
-    read_records(c, in, &k, total);
+    read_records(c, in, &k, in->total);
     size_t q = k.d.x.stride, n = m->ambient, row = (1 + q) * m->dim, records = k.d.n;
-    k.r = model_of(m, q, in->numbers);
-    k.r.total = total;
+    k.r = model_of(m, q, in->model);
+    k.r.total = in->total;
     double *state = ffi_doubles((1 + q) * n);
     read_state(c, in, q, state, &foot, k.work);
     if ((double)records * (double)row > 1e9)
@@ -204,10 +218,11 @@ static SEXP records_body(struct call *c, void *data)
     return out;
 }
 
-SEXP riemdp_regression_records(SEXP m, SEXP p, SEXP v, SEXP x, SEXP y, SEXP numbers)
+/* total: nothing is said of records, and what has no loss gets zeros */
+SEXP riemdp_regression_records(SEXP m, SEXP p, SEXP v, SEXP x, SEXP y, SEXP model, SEXP total)
 {
-    struct regression_args args = {p, v, x, y, R_NilValue, numbers_of(numbers, 5)};
-    return ffi_run(records_body, &args, m, args.numbers[4] != 0);
+    struct regression_args args = {p, v, x, y, R_NilValue, model, ffi_flag(total, "total")};
+    return ffi_run(records_body, &args, m, args.total);
 }
 
 /* ---- records in chunks ---------------------------------------------------------------------------------------------- */
@@ -219,7 +234,7 @@ static SEXP chunk_body(struct call *c, void *data)
     struct regression_call k;
     read_records(c, in, &k, 0);
     size_t q = k.d.x.stride, n = m->ambient, width = 1 + (1 + q) * n;
-    k.r = model_of(m, q, in->numbers);
+    k.r = model_of(m, q, in->model);
     if (TYPEOF(in->p) != REALSXP || (size_t)XLENGTH(in->p) != (1 + q) * n || !all_finite((1 + q) * n, REAL(in->p)))
         ffi_abort_text("argument", "`state` must be the stored numbers of a point and of a vector for each predictor.");
     const double *state = REAL(in->p);
@@ -253,10 +268,10 @@ static SEXP chunk_body(struct call *c, void *data)
 }
 
 /* Exact (weighted) sums over a chunk's records of the loss and of its gradients in p and in each v, or a status. state: stored numbers of p, v_1,
- * ...; numbers: loss, cutoff, smoothing, clip */
-SEXP riemdp_chunk_regression(SEXP m, SEXP state, SEXP x, SEXP y, SEXP weights, SEXP numbers)
+ * ... */
+SEXP riemdp_chunk_regression(SEXP m, SEXP state, SEXP x, SEXP y, SEXP weights, SEXP model)
 {
-    struct regression_args args = {state, R_NilValue, x, y, weights, numbers_of(numbers, 4)};
+    struct regression_args args = {state, R_NilValue, x, y, weights, model, 0};
     return ffi_run(chunk_body, &args, m, 0);
 }
 
@@ -273,14 +288,21 @@ static int ask_energy(const struct regression_elsewhere *e, const struct regress
 {
     const struct asked *a = e->data;
     size_t n = a->c->m.ambient, size = (1 + a->q) * n;
-    a->in[0] = r->loss;
-    a->in[1] = r->cutoff;
-    a->in[2] = r->smoothing;
-    memcpy(a->in + 3, p, n * sizeof *p);
-    memcpy(a->in + 3 + n, v, a->q * n * sizeof *v);
-    if (!all_finite(size, a->in + 3))
+    memcpy(a->in, p, n * sizeof *p);
+    memcpy(a->in + n, v, a->q * n * sizeof *v);
+    if (!all_finite(size, a->in))
         return STATUS_NOT_FINITE;
-    int status = ffi_tally_call(a->c, &a->tally, "energy", a->in, 3 + size, a->out, 1 + size);
+    static const char *const names[] = {"state", "loss", "cutoff", "smoothing"};
+    SEXP request = PROTECT(Rf_allocVector(VECSXP, 4)), labels = PROTECT(Rf_allocVector(STRSXP, 4));
+    for (int i = 0; i < 4; i++)
+        SET_STRING_ELT(labels, i, Rf_mkChar(names[i]));
+    Rf_setAttrib(request, R_NamesSymbol, labels);
+    SET_VECTOR_ELT(request, 0, ffi_vector(a->in, size));
+    SET_VECTOR_ELT(request, 1, Rf_mkString(loss_name[r->loss]));
+    SET_VECTOR_ELT(request, 2, Rf_ScalarReal(r->cutoff));
+    SET_VECTOR_ELT(request, 3, Rf_ScalarReal(r->smoothing));
+    int status = ffi_tally_ask(a->c, &a->tally, "energy", request, a->out, 1 + size);
+    UNPROTECT(2);
     double total = a->total;
     *value = a->out[0] / total;
     for (size_t j = 0; j < size; j++)
@@ -303,7 +325,7 @@ static SEXP fit_body(struct call *c, void *data)
     int given = in->base.p != R_NilValue;
     read_records(c, &in->base, &k, 0);
     size_t q = k.d.x.stride, n = m->ambient;
-    k.r = model_of(m, q, in->base.numbers);
+    k.r = model_of(m, q, in->base.model);
     double *state = ffi_doubles((1 + q) * n);
     if (given)
         read_state(c, &in->base, q, state, &foot, k.work);
@@ -318,7 +340,7 @@ static SEXP fit_body(struct call *c, void *data)
         asked.total = ffi_number(ffi_list_get(in->tally, "total"), "total");
         if (!(asked.total > 0 && asked.total < INFINITY))
             ffi_abort_text("argument", "`total` must be positive.");
-        asked.in = ffi_doubles(3 + (1 + q) * n);
+        asked.in = ffi_doubles((1 + q) * n);
         asked.out = ffi_doubles(1 + (1 + q) * n);
         elsewhere.moments = REAL(in->moments);
         k.d.elsewhere = &elsewhere;
@@ -345,29 +367,25 @@ static SEXP fit_body(struct call *c, void *data)
     return out;
 }
 
-/* numbers: loss, cutoff, smoothing, clip, tol, max_iter, memory, starts (0: as many as the data want) */
-SEXP riemdp_regression(SEXP m, SEXP y, SEXP x, SEXP weights, SEXP p, SEXP v, SEXP numbers)
+/* control: list(tol, max_iter, memory, starts (0: as many as the data want)) */
+static struct regression_fit fit_of(SEXP control)
 {
-    const double *a = numbers_of(numbers, 8);
-    if (!(a[4] >= 0) || !(a[5] >= 0 && a[5] <= 1e9) || !(a[6] >= 0 && a[6] <= 100) || !(a[7] >= 0 && a[7] <= 100))
-        ffi_abort_text("argument", "`tol`, `max_iter`, `memory` and `starts` must be numbers in their ranges.");
-    struct fit_args args = {{p, v, x, y, weights, a},
-                            {.tol = a[4], .max_iter = (int)a[5], .memory = (int)a[6], .starts = (int)a[7]},
-                            NULL,
-                            NULL};
+    return (struct regression_fit){.tol = ffi_range(ffi_field(control, "tol"), "tol", 0, INFINITY),
+                                   .max_iter = (int)ffi_range(ffi_field(control, "max_iter"), "max_iter", 0, 1e9),
+                                   .memory = (int)ffi_range(ffi_field(control, "memory"), "memory", 0, 100),
+                                   .starts = (int)ffi_range(ffi_field(control, "starts"), "starts", 0, 100)};
+}
+
+SEXP riemdp_regression(SEXP m, SEXP y, SEXP x, SEXP weights, SEXP p, SEXP v, SEXP model, SEXP control)
+{
+    struct fit_args args = {{p, v, x, y, weights, model, 0}, fit_of(control), NULL, NULL};
     return ffi_run(fit_body, &args, m, 0);
 }
 
 /* The same for records whose (weighted) sums the function `energy` of `tally` gives, `total` being the sum of weights; y, x: a few of them, for starts; moments: means of the
  * products of (1, x) over all. */
-SEXP riemdp_regression_of(SEXP m, SEXP tally, SEXP y, SEXP x, SEXP moments, SEXP p, SEXP v, SEXP numbers)
+SEXP riemdp_regression_of(SEXP m, SEXP tally, SEXP y, SEXP x, SEXP moments, SEXP p, SEXP v, SEXP model, SEXP control)
 {
-    const double *a = numbers_of(numbers, 8);
-    if (!(a[4] >= 0) || !(a[5] >= 0 && a[5] <= 1e9) || !(a[6] >= 0 && a[6] <= 100) || !(a[7] >= 0 && a[7] <= 100))
-        ffi_abort_text("argument", "`tol`, `max_iter`, `memory` and `starts` must be numbers in their ranges.");
-    struct fit_args args = {{p, v, x, y, R_NilValue, a},
-                            {.tol = a[4], .max_iter = (int)a[5], .memory = (int)a[6], .starts = (int)a[7]},
-                            tally,
-                            moments};
+    struct fit_args args = {{p, v, x, y, R_NilValue, model, 0}, fit_of(control), tally, moments};
     return ffi_run(fit_body, &args, m, 0);
 }

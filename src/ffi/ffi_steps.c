@@ -5,27 +5,43 @@
 #include "mean.h"
 #include "mean_steps_lifts.h"
 
-/* radius, step, steps, bits, base, terms, accept, carried (1: the ball is carried to the reference point), target (1: the mean of
- * the coordinates themselves, on every manifold) */
+enum { RADIUS, STEP, STEPS, BITS, BASE, TERMS, ACCEPT, CARRIED, TARGET };
+
+/* CARRIED, 1: the ball is carried to the reference point. TARGET, 1: the mean of the coordinates themselves, on every
+ * manifold */
+static const struct {
+    double least, most;
+    int whole;
+} ranges[STEPS_NUMBERS] = {
+    [RADIUS] = {0x1p-100, 0x1p100, 0}, [STEP] = {0, 1, 0},    [STEPS] = {1, 1e6, 1},
+    [BITS] = {-100, 160, 1},           [BASE] = {0, 1, 0},    [TERMS] = {1, 1e5, 1},
+    [ACCEPT] = {0, INFINITY, 0},       [CARRIED] = {0, 1, 1}, [TARGET] = {0, 1, 1},
+};
+
+static void check_numbers(const double *number)
+{
+    int fit = number[STEP] > 0 && number[BASE] < 1;
+    for (int i = 0; i < STEPS_NUMBERS; i++) {
+        if (!(fabs(number[i]) < INFINITY) || (ranges[i].whole && number[i] != floor(number[i])))
+            ffi_abort_text("argument", "`numbers` must be finite, and counts whole.");
+        fit = fit && number[i] >= ranges[i].least && number[i] <= ranges[i].most;
+    }
+    if (!fit)
+        ffi_abort_text("argument", "one of `numbers` is out of its range.");
+}
+
 void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
 {
     if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) < STEPS_NUMBERS)
-        ffi_abort_text("argument", "`numbers` must be nine numbers, and for the Bures-Wasserstein metric the centre's.");
-    double *number = out->of;
+        ffi_abort_text("argument",
+                       "`numbers` must be nine numbers, and for the Bures-Wasserstein metric the centre's.");
     for (int i = 0; i < STEPS_NUMBERS; i++)
-        number[i] = REAL(numbers)[i];
+        out->of[i] = REAL(numbers)[i];
     out->roots = (size_t)XLENGTH(numbers) - STEPS_NUMBERS;
     out->root = out->roots ? REAL(numbers) + STEPS_NUMBERS : NULL;
-    for (int i = 0; i < STEPS_NUMBERS; i++)
-        if (!(fabs(number[i]) < INFINITY) || ((i == 2 || i == 3 || i == 5 || i >= 7) && number[i] != floor(number[i])))
-            ffi_abort_text("argument", "`numbers` must be finite, and counts whole.");
-    if (!(number[0] >= 0x1p-100 && number[0] <= 0x1p100) || !(number[1] > 0 && number[1] <= 1) ||
-        !(number[2] >= 1 && number[2] <= 1e6) || !(number[3] >= -100 && number[3] <= 160) ||
-        !(number[4] >= 0 && number[4] < 1) || !(number[5] >= 1 && number[5] <= 1e5) || !(number[6] >= 0) ||
-        !(number[7] == 0 || number[7] == 1) || !(number[8] == 0 || number[8] == 1))
-        ffi_abort_text("argument", "one of `numbers` is out of its range.");
+    check_numbers(out->of);
     for (size_t i = 0; i < out->roots; i++) /* a ball around this centre lies in the manifold */
-        if (!(out->root[i] >= (i ? out->root[i - 1] : 3 * number[0]) && out->root[i] <= 0x1p100))
+        if (!(out->root[i] >= (i ? out->root[i - 1] : 3 * out->of[RADIUS]) && out->root[i] <= 0x1p100))
             ffi_abort_text("argument", "the roots of the centre's eigenvalues are out of their range or order.");
 }
 
@@ -42,44 +58,48 @@ static void add_elsewhere(const struct steps_records *r, const double *a, int64_
     }
 }
 
-struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n)
+static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbers)
 {
-    manifold_t m = &c->m;
     const double *number = numbers->of;
-    enum steps_model model = steps_model(m);
-    if (number[8] == 1 && !(m->flags & MANIFOLD_CALLS_R))
-        model = STEPS_FLAT;
-    int frames = model == STEPS_GRASSMANN || model == STEPS_STIEFEL || model == STEPS_STIEFEL_EUCLIDEAN;
-    int matrices = frames || model == STEPS_SPD || model == STEPS_BURES;
-    if (numbers->roots != (model == STEPS_BURES ? m->rows : 0))
-        ffi_abort_text("argument", "`numbers` must have the roots of the centre's eigenvalues for the Bures-Wasserstein metric, only there.");
-    struct steps s = {.c = c,
-                      .carried = number[7] == 1 && m->ops->to_origin && m->ops->from_origin && m->ops->origin,
-                      .mean = {.model = model,
+    enum manifold_model model = number[TARGET] == 1 && !(m->flags & MANIFOLD_CALLS_R) ? MODEL_FLAT : steps_model(m);
+    int frames = model == MODEL_SUBSPACES || model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN;
+    int matrices = frames || model == MODEL_SPD || model == MODEL_BURES;
+    return (struct mean_steps){.model = model,
                                .dim = m->dim,
                                .rows = matrices ? m->rows : 0,
                                .cols = frames ? m->cols : 0,
-                               .span = model == STEPS_BURES ? m->ambient : m->dim,
-                               .radius = number[0],
-                               .step = number[1],
-                               .steps = (int)number[2],
-                               .bits = (int)number[3],
-                               .base = number[4],
-                               .terms = (int)number[5],
-                               .accept = number[6],
-                               .root = numbers->root}};
-    if (model == STEPS_BURES) /* with some room for iterates that rounding has moved */
+                               .span = model == MODEL_BURES ? m->ambient : m->dim,
+                               .radius = number[RADIUS],
+                               .step = number[STEP],
+                               .steps = (int)number[STEPS],
+                               .bits = (int)number[BITS],
+                               .base = number[BASE],
+                               .terms = (int)number[TERMS],
+                               .accept = number[ACCEPT],
+                               .root = numbers->root};
+}
+
+struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n)
+{
+    manifold_t m = &c->m;
+    struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}};
+    s.carried = numbers->of[CARRIED] == 1 && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    enum manifold_model model = s.mean.model;
+    if (numbers->roots != (model == MODEL_BURES ? m->rows : 0))
+        ffi_abort_text(
+            "argument",
+            "`numbers` must have the roots of the centre's eigenvalues for the Bures-Wasserstein metric, only there.");
+    if (model == MODEL_BURES) /* with some room for iterates that rounding has moved */
         s.mean.scale = 1 / (square(s.mean.root[m->rows - 1] + 1.01 * s.mean.radius) * (1 + 1e-6));
-    if (model == STEPS_STIEFEL || model == STEPS_STIEFEL_EUCLIDEAN)
+    if (model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN)
         frame_series(&s.mean);
-    if (model == STEPS_NONE || (model == STEPS_SPD && !(s.mean.base > 0)))
+    if (model == MODEL_NONE || (model == MODEL_SPD && !(s.mean.base > 0)))
         ffi_abort(c, STATUS_UNSUPPORTED, "the mean by public steps", -1);
     if (!(ldexp(s.mean.radius, s.mean.bits) <= 0x1p51) || !((double)n <= 0x1p31))
         ffi_abort_text("argument", "`numbers` leave no room for the sums.");
     s.work = ffi_doubles(steps_work(&s.mean));
     s.sum = (int64_t *)R_alloc(2 * s.mean.span, sizeof *s.sum);
     s.parts = ffi_doubles(2 * s.mean.span);
-    s.records.n = n;
     return s;
 }
 
@@ -138,7 +158,7 @@ void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const st
     struct call *c = s->c;
     manifold_t m = &c->m;
     size_t dim = m->ambient;
-    int fast = (ball || tally) && s->mean.model != STEPS_FLAT;
+    int fast = (ball || tally) && s->mean.model != MODEL_FLAT;
     double *p = ffi_doubles(dim), *start = NULL, length;
     if (tally)
         ffi_steps_elsewhere(s, tally);
@@ -293,8 +313,7 @@ SEXP riemdp_steps_mean_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEX
 static SEXP model_body(struct call *c, void *data)
 {
     (void)data;
-    static const char *const name[] = {"none", "flat", "sphere", "hyperbolic", "planar", "spd", "grassmann", "bures", "stiefel", "stiefel_euclidean"};
-    return ffi_keep(c, Rf_mkString(name[steps_model(&c->m)]));
+    return ffi_keep(c, Rf_mkString(manifold_model_name[steps_model(&c->m)]));
 }
 
 /* the roots of the eigenvalues of a public centre, from the smallest */
@@ -304,7 +323,7 @@ static SEXP roots_body(struct call *c, void *data)
     manifold_t m = &c->m;
     size_t k = m->rows;
     double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(m->ambient), *rest = ffi_doubles(la_symeig_work(k));
-    if (centre.n != 1 || steps_model(m) != STEPS_BURES)
+    if (centre.n != 1 || steps_model(m) != MODEL_BURES)
         ffi_abort_text("shape", "`center` must be one matrix, with the Bures-Wasserstein metric.");
     struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
     ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);

@@ -15,16 +15,12 @@ int ffi_tally(SEXP x, struct tally *out)
     return 1;
 }
 
-int ffi_tally_call(struct call *c, const struct tally *t, const char *name, const double *in, size_t count, double *out,
-                   size_t length)
+int ffi_tally_ask(struct call *c, const struct tally *t, const char *name, SEXP request, double *out, size_t length)
 {
     SEXP fun = ffi_list_get(t->list, name);
     if (!Rf_isFunction(fun))
         ffi_abort_text("unsupported", "this isn't available for records in chunks.");
-    SEXP x = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)count));
-    for (size_t j = 0; j < count; j++)
-        REAL(x)[j] = in[j];
-    SEXP expr = PROTECT(Rf_lang2(fun, x));
+    SEXP expr = PROTECT(Rf_lang2(fun, request));
     SEXP value = PROTECT(ffi_eval(c, expr, R_GlobalEnv));
     int status = STATUS_NO_CONVERGENCE;
     if (TYPEOF(value) == INTSXP && XLENGTH(value) == 1 && INTEGER(value)[0] > STATUS_OK &&
@@ -34,7 +30,16 @@ int ffi_tally_call(struct call *c, const struct tally *t, const char *name, cons
         status = STATUS_OK;
         memcpy(out, REAL(value), length * sizeof *out);
     }
-    UNPROTECT(3);
+    UNPROTECT(2);
+    return status;
+}
+
+int ffi_tally_call(struct call *c, const struct tally *t, const char *name, const double *in, size_t count, double *out,
+                   size_t length)
+{
+    SEXP x = PROTECT(ffi_vector(in, count));
+    int status = ffi_tally_ask(c, t, name, x, out, length);
+    UNPROTECT(1);
     return status;
 }
 
@@ -98,6 +103,31 @@ struct mean_args {
     int max_iter, memory, median;
 };
 
+static void check_points(manifold_t m, struct points looked, size_t count, double *work)
+{
+    for (size_t i = 0; i < count; i++)
+        if (m->ops->check_point(m, looked, i, i + 1, work) != STATUS_OK)
+            ffi_abort_text("argument", "`looked` must be points.");
+}
+
+/* the point that is given, that of the sums, or else `first` */
+static double *read_start(struct call *c, const struct mean_args *in, const double *first, double *work)
+{
+    manifold_t m = &c->m;
+    size_t dim = m->ambient;
+    double *p = ffi_doubles(dim), *sums = ffi_doubles(2 * dim);
+    if ((size_t)XLENGTH(in->start) == dim) {
+        memcpy(p, REAL(in->start), dim * sizeof *p);
+        if (m->ops->check_point(m, one(p), 0, 1, work) != STATUS_OK)
+            ffi_abort_text("argument", "`start` must be a point.");
+        return p;
+    }
+    memcpy(sums, REAL(in->start), 2 * dim * sizeof *sums);
+    if (manifold_start_end(m, p, sums, in->total, work) != STATUS_OK)
+        memcpy(p, first, dim * sizeof *p);
+    return p;
+}
+
 static SEXP mean_body(struct call *c, void *data)
 {
     const struct mean_args *in = data;
@@ -109,23 +139,11 @@ static SEXP mean_body(struct call *c, void *data)
     if (TYPEOF(in->start) != REALSXP || ((size_t)XLENGTH(in->start) != dim && (size_t)XLENGTH(in->start) != 2 * dim) ||
         TYPEOF(in->looked) != REALSXP || XLENGTH(in->looked) < 1 || (size_t)XLENGTH(in->looked) % dim != 0)
         ffi_abort_text("argument", "`start` must be a point or two sums, `looked` the numbers of records.");
-    double *work = ffi_doubles(mean_solver_work(m, in->memory) + manifold_work(m)), *p = ffi_doubles(dim);
+    double *work = ffi_doubles(mean_solver_work(m, in->memory) + manifold_work(m));
     struct points looked = {REAL(in->looked), dim};
     size_t count = (size_t)XLENGTH(in->looked) / dim;
-    for (size_t i = 0; i < count; i++)
-        if (m->ops->check_point(m, looked, i, i + 1, work) != STATUS_OK)
-            ffi_abort_text("argument", "`looked` must be points.");
-    memcpy(p, looked.x, dim * sizeof *p);
-    if ((size_t)XLENGTH(in->start) == dim) {
-        memcpy(p, REAL(in->start), dim * sizeof *p);
-        if (m->ops->check_point(m, one(p), 0, 1, work) != STATUS_OK)
-            ffi_abort_text("argument", "`start` must be a point.");
-    } else {
-        double *acc = ffi_doubles(2 * dim), *q = ffi_doubles(dim);
-        memcpy(acc, REAL(in->start), 2 * dim * sizeof *acc);
-        if (manifold_start_end(m, q, acc, in->total, work) == STATUS_OK)
-            p = q;
-    }
+    check_points(m, looked, count, work);
+    double *p = read_start(c, in, looked.x, work);
     struct tally_energy *energy = make_energy(c, &tally);
     energy->total = in->total;
     energy->median = in->median;

@@ -80,6 +80,14 @@ double *ffi_doubles(size_t n)
     return (double *)R_alloc(n + 1, sizeof(double));
 }
 
+SEXP ffi_vector(const double *x, size_t n)
+{
+    SEXP out = Rf_allocVector(REALSXP, (R_xlen_t)n);
+    for (size_t j = 0; j < n; j++)
+        REAL(out)[j] = x[j];
+    return out;
+}
+
 SEXP ffi_list_get(SEXP list, const char *name)
 {
     if (TYPEOF(list) != VECSXP)
@@ -106,4 +114,56 @@ double ffi_number(SEXP x, const char *label)
         ffi_abort_text("argument", text);
     }
     return v;
+}
+
+double ffi_range(SEXP x, const char *label, double least, double most)
+{
+    char text[256];
+    double v = ffi_number(x, label);
+    if (!(v >= least && v <= most)) {
+        snprintf(text, sizeof text, "`%s` must be a number from %g to %g.", label, least, most);
+        ffi_abort_text("argument", text);
+    }
+    return v;
+}
+
+double ffi_count(SEXP x, const char *label, double least, double most)
+{
+    char text[256];
+    double v = ffi_number(x, label);
+    if (!(v >= least && v <= most) || v != floor(v)) {
+        snprintf(text, sizeof text, "`%s` must be a whole number from %g to %g.", label, least, most);
+        ffi_abort_text("argument", text);
+    }
+    return v;
+}
+
+int ffi_flag(SEXP x, const char *label)
+{
+    return ffi_number(x, label) != 0;
+}
+
+int ffi_choice(SEXP x, const char *label, const char *const *names, int count)
+{
+    char text[256];
+    const char *word = TYPEOF(x) == STRSXP && XLENGTH(x) == 1 ? CHAR(STRING_ELT(x, 0)) : "";
+    for (int i = 0; i < count; i++)
+        if (names[i] && strcmp(names[i], word) == 0)
+            return i;
+    int used = snprintf(text, sizeof text, "`%s` must be one of", label);
+    for (int i = 0; i < count && used < (int)sizeof text; i++)
+        if (names[i])
+            used += snprintf(text + used, sizeof text - (size_t)used, " %s", names[i]);
+    ffi_abort_text("argument", text);
+}
+
+SEXP ffi_field(SEXP list, const char *name)
+{
+    char text[256];
+    SEXP value = ffi_list_get(list, name);
+    if (value == R_NilValue) {
+        snprintf(text, sizeof text, "a list must have the field `%s`.", name);
+        ffi_abort_text("argument", text);
+    }
+    return value;
 }

@@ -169,14 +169,60 @@ static int norm_at(manifold_t m, const double *p, const double *v, double *out, 
     return status;
 }
 
-/* One rung carries v from a to b through the midpoint of the geodesic: reflect exp_a(v) there and read it off at b. Exact on
- * symmetric spaces; third order in the rung elsewhere (Guigui and Pennec 2022, doi:10.1007/s10208-021-09515-x). */
+/* a: foot of the rung, u: the vector there, geo: logarithm of q at p */
+struct ladder {
+    manifold_t m;
+    const double *p, *q, *geo;
+    double *a, *u, *b, *mid, *t, *s, *rest;
+};
+
+/* the point after `done` of `rungs` rungs */
+static int geodesic_point(const struct ladder *l, double *out, double done, int rungs)
+{
+    for (size_t j = 0; j < l->m->ambient; j++)
+        l->t[j] = l->geo[j] * done / rungs;
+    return l->m->ops->exp(l->m, out, one(l->p), one(l->t), 0, 1, l->rest);
+}
+
+/* out = - log_from(to) */
+static int log_back(const struct ladder *l, double *out, const double *from, const double *to)
+{
+    int status = l->m->ops->log(l->m, out, one(from), one(to), 0, 1, l->rest);
+    for (size_t j = 0; j < l->m->ambient; j++)
+        out[j] = -out[j];
+    return status;
+}
+
+/* Rung number r carries u from a to b through the midpoint of the geodesic: reflect exp_a(u) there and read it off at b.
+ * Exact on symmetric spaces; third order in the rung elsewhere (Guigui and Pennec 2022, doi:10.1007/s10208-021-09515-x). */
+static int climb(struct ladder *l, int r, int rungs)
+{
+    manifold_t m = l->m;
+    int status = geodesic_point(l, l->b, r, rungs);
+    if (status == STATUS_OK)
+        status = geodesic_point(l, l->mid, r - 0.5, rungs);
+    for (size_t j = 0; j < m->ambient && r == rungs; j++)
+        l->b[j] = l->q[j];
+    if (status == STATUS_OK)
+        status = m->ops->exp(m, l->t, one(l->a), one(l->u), 0, 1, l->rest);
+    if (status == STATUS_OK)
+        status = log_back(l, l->s, l->mid, l->t);
+    if (status == STATUS_OK)
+        status = m->ops->exp(m, l->t, one(l->mid), one(l->s), 0, 1, l->rest);
+    if (status == STATUS_OK)
+        status = log_back(l, l->u, l->b, l->t);
+    for (size_t j = 0; j < m->ambient; j++)
+        l->a[j] = l->b[j];
+    return status;
+}
+
 int manifold_pole_ladder(manifold_t m, double *out, const double *p, const double *q, const double *v, int rungs,
                          double *work)
 {
     size_t n = m->ambient;
-    double *a = work, *b = a + n, *mid = b + n, *u = mid + n, *t = u + n, *s = t + n, *geo = s + n, *rest = geo + n;
-    double length, norm, scale;
+    double *geo = work, *a = geo + n, *u = a + n, *b = u + n, *mid = b + n, *t = mid + n, *s = t + n, *rest = s + n;
+    struct ladder l = {m, p, q, geo, a, u, b, mid, t, s, rest};
+    double length, norm;
     int status = m->ops->log(m, geo, one(p), one(q), 0, 1, rest);
     if (status == STATUS_OK)
         status = norm_at(m, p, geo, &length, rest);
@@ -185,37 +231,14 @@ int manifold_pole_ladder(manifold_t m, double *out, const double *p, const doubl
     if (status != STATUS_OK)
         return status;
     /* a vector as short as the rung keeps the order two; its length comes back at the end */
-    scale = norm > 0 ? 0.1 / (norm * rungs) : 0;
+    double scale = norm > 0 ? 0.1 / (norm * rungs) : 0;
     for (size_t j = 0; j < n; j++) {
         a[j] = p[j];
         u[j] = scale * v[j];
     }
     for (int r = 1; r <= rungs && status == STATUS_OK; r++) {
         host_tick(m->host, 0, 0);
-        for (size_t j = 0; j < n; j++)
-            t[j] = geo[j] * r / rungs;
-        status = m->ops->exp(m, b, one(p), one(t), 0, 1, rest);
-        for (size_t j = 0; j < n; j++)
-            t[j] = geo[j] * (r - 0.5) / rungs;
-        if (status == STATUS_OK)
-            status = m->ops->exp(m, mid, one(p), one(t), 0, 1, rest);
-        if (r == rungs)
-            for (size_t j = 0; j < n; j++)
-                b[j] = q[j];
-        if (status == STATUS_OK)
-            status = m->ops->exp(m, t, one(a), one(u), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = m->ops->log(m, s, one(mid), one(t), 0, 1, rest);
-        for (size_t j = 0; j < n; j++)
-            s[j] = -s[j];
-        if (status == STATUS_OK)
-            status = m->ops->exp(m, t, one(mid), one(s), 0, 1, rest);
-        if (status == STATUS_OK)
-            status = m->ops->log(m, u, one(b), one(t), 0, 1, rest);
-        for (size_t j = 0; j < n; j++) {
-            u[j] = -u[j];
-            a[j] = b[j];
-        }
+        status = climb(&l, r, rungs);
     }
     if (status == STATUS_OK)
         status = norm_at(m, q, u, &length, rest);
@@ -380,6 +403,22 @@ void manifold_ball_bounds(manifold_t m, const double *centre, double radius, dou
     *inj = m->inj;
     if (m->ops->ball_bounds)
         m->ops->ball_bounds(m, centre, radius, k_max, inj, work);
+}
+
+int manifold_carries(manifold_t m)
+{
+    return m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+}
+
+int manifold_reference(manifold_t m, const double *centre, double *o)
+{
+    if (manifold_carries(m)) {
+        m->ops->origin(m, o);
+        return 1;
+    }
+    for (size_t j = 0; j < m->ambient; j++)
+        o[j] = centre[j];
+    return 0;
 }
 
 void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,

@@ -45,8 +45,34 @@ enum manifold_flag {
     MANIFOLD_TWO_POINT = 4,     /* and any direction to any other: densities depend on distance only */
     MANIFOLD_SYMMETRIC = 8,     /* Jacobi factors in closed form, one pole-ladder rung is exact */
     MANIFOLD_SCALED_ENTRY = 16, /* raw records are brought to the manifold on entry (Kendall) */
-    MANIFOLD_EMBEDDED = 32      /* the projected arithmetic mean of records is a sensible start for a mean */
+    MANIFOLD_EMBEDDED = 32,     /* the projected arithmetic mean of records is a sensible start for a mean */
+    MANIFOLD_ORTHONORMAL = 64,  /* a point is a matrix with orthonormal columns, or a unit vector */
+    MANIFOLD_ONE_MEAN = 128,    /* records have one Frechet mean, however far apart they lie */
+    MANIFOLD_REFERENCE = 256,   /* start_add() turns records to the first one, which is the second half of `acc` */
+    MANIFOLD_UNIFORM = 1024,    /* a normal vector of the space around the manifold, projected, is uniformly distributed */
+    MANIFOLD_ARITHMETIC = 2048, /* the arithmetic mean of points of a ball, projected, lies in the ball */
+    MANIFOLD_KNG = 512          /* the bounds that the K-norm gradient sampler rests on are proven (inst/proofs/kng.md) */
 };
+
+/* Whose formulas hold within the ball of half the injectivity radius: what bounds of rounding errors and quadratures go by. A space
+ * may be flat besides (a circle). */
+enum manifold_model {
+    MODEL_NONE,
+    MODEL_FLAT,
+    MODEL_SPHERE,
+    MODEL_HYPERBOLIC,
+    MODEL_PLANAR,    /* complex projective space */
+    MODEL_SPD,       /* affine-invariant */
+    MODEL_SUBSPACES,
+    MODEL_BURES,
+    MODEL_FRAMES,    /* canonical metric */
+    MODEL_FRAMES_EUCLIDEAN,
+    MODEL_COUNT
+};
+extern const char *const manifold_model_name[MODEL_COUNT];
+
+/* the random tangent vectors of the papers' Markov chains, which differ from space to space */
+enum published_step { PUBLISHED_NONE, PUBLISHED_DIRECTION, PUBLISHED_ENTRIES, PUBLISHED_LANDMARKS };
 
 struct manifold {
     const struct manifold_ops *ops;
@@ -55,6 +81,9 @@ struct manifold {
     double k_min, k_max;             /* bounds of sectional curvature */
     double inj;                      /* injectivity radius (a lower bound), 0 where it depends on the point */
     double rho_max;                  /* diameter or Inf */
+    double mean_curvature;           /* mean sectional curvature; 0 where it isn't known */
+    double volume_growth;            /* rate at which the logarithm of a ball's volume grows at last; 0 where it doesn't, linearly */
+    enum manifold_model model;
     unsigned flags;
     int param[2];  /* d; k; (n, p) */
     double floor;  /* relative eigenvalue floor of `project` (SPD) */
@@ -66,7 +95,9 @@ typedef const struct manifold *manifold_t;
 
 struct manifold_ops {
     const char *name;
+    const char *family; /* the class of R's objects is "riemdp_" and this: what methods in R go by */
     int parameters; /* 2 for (n, p) and (dimension, ambient); 0 stands for 1 */
+    enum published_step published;
 
     /* identity: checks parameters (they may come from a tampered file), fills the data above */
     int (*init)(struct manifold *m);
@@ -178,6 +209,11 @@ int manifold_transport_near(manifold_t m, double *out, const double *p, const do
 /* adds sum_i w_i log_p x_i to `sum` and sum_i w_i d(p, x_i)^2 to `sum_sq`; w may be NULL (all one) */
 int manifold_log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                      size_t begin, size_t end, double *work);
+/* whether isometries carry any point to the origin and back */
+int manifold_carries(manifold_t m);
+/* where private solvers work: `o` is the origin where isometries carry `centre` there, which is then returned as true; else the
+ * centre itself */
+int manifold_reference(manifold_t m, const double *centre, double *o);
 /* Total: what is no point, or has no log at the centre, becomes the centre; what lies outside moves to the nearest point
  * of the ball. Never fails. */
 /* start of a mean; STATUS_UNSUPPORTED where only a record will do */

@@ -108,60 +108,99 @@ static int by_jacobi(manifold_t m, double *out_p, double *out_w, const double *p
     return status;
 }
 
+/* Records y_i = exp_p(w_i), w_i = sum_j x_ij v_j, their covectors e, and what differences are made of. */
+struct differences {
+    manifold_t m;
+    const double *p, *v;
+    size_t q, count;
+    struct points x, w, y, e;
+    double *frame, *foot; /* at p; where the foot has moved */
+    double *vt;           /* velocities there, q of them */
+    double *wt, *end;     /* a moved record's velocity, later its difference from y, and its end */
+    double *slope;        /* <e, derivative> in each direction: of the foot for all records, then of w */
+    double *product, *rest;
+};
+
+/* the foot moves by t u, the velocities with it */
+static int move_foot(const struct differences *s, const double *u, double t)
+{
+    size_t n = s->m->ambient;
+    for (size_t i = 0; i < n; i++)
+        s->vt[i] = t * u[i];
+    int status = s->m->ops->exp(s->m, s->foot, one(s->p), one(s->vt), 0, 1, s->rest);
+    for (size_t r = 0; r < s->q && status == STATUS_OK; r++)
+        status = manifold_transport_near(s->m, s->vt + r * n, s->p, s->foot, s->v + r * n, s->rest);
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t c = 0; c < n; c++) {
+            double sum = 0;
+            for (size_t r = 0; r < s->q; r++)
+                sum += at(s->x, i)[r] * s->vt[r * n + c];
+            s->wt[i * n + c] = sum;
+        }
+    return status;
+}
+
+/* the velocities move by t u */
+static void move_velocities(const struct differences *s, const double *u, double t)
+{
+    size_t n = s->m->ambient;
+    for (size_t i = 0; i < n; i++)
+        s->foot[i] = s->p[i];
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t c = 0; c < n; c++)
+            s->wt[i * n + c] = at(s->w, i)[c] + t * u[c];
+}
+
+/* adds the difference of weight `of` along direction j of the foot, or j - dim of the velocities */
+static int add_difference(const struct differences *s, size_t j, double t, double of)
+{
+    manifold_t m = s->m;
+    size_t n = m->ambient, d = m->dim;
+    struct points moved = {s->wt, n}, ends = {s->end, n};
+    const double *u = s->frame + (j % d) * n;
+    int status = STATUS_OK;
+    if (j < d)
+        status = move_foot(s, u, t);
+    else
+        move_velocities(s, u, t);
+    if (status == STATUS_OK)
+        status = m->ops->exp(m, s->end, one(s->foot), moved, 0, s->count, s->rest);
+    if (status == STATUS_OK)
+        status = m->ops->log(m, s->wt, s->y, ends, 0, s->count, s->rest);
+    if (status == STATUS_OK)
+        status = m->ops->inner(m, s->product, s->y, moved, s->e, 0, s->count, s->rest);
+    for (size_t i = 0; i < s->count && status == STATUS_OK; i++)
+        s->slope[((j >= d) * s->count + i) * d + j % d] += of * s->product[i] / (12 * spacing);
+    return status;
+}
+
 /* By differences in each direction of a frame at p, over all records at once: for manifolds whose operations are R functions a
  * few calls, however many records. */
-static int by_differences(manifold_t m, double *out_p, double *out_w, const double *p, const double *v, size_t q,
-                          struct points x, struct points w, struct points y, struct points e, size_t count,
-                          double *work)
+static int by_differences(struct differences s, double *out_p, double *out_w, double *work)
 {
-    size_t n = m->ambient, d = m->dim;
-    double *frame = work, *foot = frame + d * n, *vt = foot + n, *wt = vt + q * n, *end = wt + count * n;
-    double *a = end + count * n, *sq = a + 2 * count * d, *s = sq + count, *rest = s + count + n;
-    struct points moved = {wt, n}, ends = {end, n};
-    int status = manifold_gram_schmidt(m, p, frame, rest);
+    size_t n = s.m->ambient, d = s.m->dim, count = s.count;
+    s.frame = work;
+    s.foot = s.frame + d * n;
+    s.vt = s.foot + n;
+    s.wt = s.vt + s.q * n;
+    s.end = s.wt + count * n;
+    s.slope = s.end + count * n;
+    s.product = s.slope + 2 * count * d;
+    s.rest = s.product + count;
+    int status = manifold_gram_schmidt(s.m, s.p, s.frame, s.rest);
     for (size_t i = 0; i < 2 * count * d; i++)
-        a[i] = 0;
+        s.slope[i] = 0;
     for (size_t j = 0; j < 2 * d && status == STATUS_OK; j++) {
-        const double *u = frame + (j % d) * n;
-        host_tick(m->host, 0, 0);
-        for (int k = 0; k < OFFSETS && status == STATUS_OK; k++) {
-            double t = offset[k] * spacing;
-            for (size_t i = 0; i < n; i++)
-                foot[i] = p[i];
-            if (j < d) { /* the foot moves, the velocities with it */
-                for (size_t i = 0; i < n; i++)
-                    vt[i] = t * u[i];
-                status = m->ops->exp(m, foot, one(p), one(vt), 0, 1, rest);
-                for (size_t r = 0; r < q && status == STATUS_OK; r++)
-                    status = manifold_transport_near(m, vt + r * n, p, foot, v + r * n, rest);
-                for (size_t i = 0; i < count; i++)
-                    for (size_t c = 0; c < n; c++) {
-                        double sum = 0;
-                        for (size_t r = 0; r < q; r++)
-                            sum += at(x, i)[r] * vt[r * n + c];
-                        wt[i * n + c] = sum;
-                    }
-            } else {
-                for (size_t i = 0; i < count; i++)
-                    for (size_t c = 0; c < n; c++)
-                        wt[i * n + c] = at(w, i)[c] + t * u[c];
-            }
-            if (status == STATUS_OK)
-                status = m->ops->exp(m, end, one(foot), moved, 0, count, rest);
-            if (status == STATUS_OK)
-                status = m->ops->log(m, wt, y, ends, 0, count, rest);
-            if (status == STATUS_OK)
-                status = m->ops->inner(m, s, y, moved, e, 0, count, rest);
-            for (size_t i = 0; i < count && status == STATUS_OK; i++)
-                a[((j >= d) * count + i) * d + j % d] += weight[k] * s[i] / (12 * spacing);
-        }
+        host_tick(s.m->host, 0, 0);
+        for (int k = 0; k < OFFSETS && status == STATUS_OK; k++)
+            status = add_difference(&s, j, offset[k] * spacing, weight[k]);
     }
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         for (size_t c = 0; c < n; c++) {
             double sum_p = 0, sum_w = 0;
             for (size_t j = 0; j < d; j++) {
-                sum_p += a[i * d + j] * frame[j * n + c];
-                sum_w += a[(count + i) * d + j] * frame[j * n + c];
+                sum_p += s.slope[i * d + j] * s.frame[j * n + c];
+                sum_w += s.slope[(count + i) * d + j] * s.frame[j * n + c];
             }
             out_p[i * n + c] = sum_p;
             out_w[i * n + c] = sum_w;
@@ -176,7 +215,8 @@ int manifold_exp_adjoint(manifold_t m, double *out_p, double *out_w, const doubl
         return m->ops->exp_adjoint(m, out_p, out_w, one(p), w, y, e, 0, count, work);
     if (m->ops->jacobi)
         return by_jacobi(m, out_p, out_w, p, v, q, x, w, y, e, count, work);
-    return by_differences(m, out_p, out_w, p, v, q, x, w, y, e, count, work);
+    struct differences s = {.m = m, .p = p, .v = v, .q = q, .count = count, .x = x, .w = w, .y = y, .e = e};
+    return by_differences(s, out_p, out_w, work);
 }
 
 size_t manifold_numeric_work(manifold_t m)

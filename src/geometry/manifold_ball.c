@@ -8,8 +8,12 @@ static int init(struct manifold *m)
         return STATUS_BAD_MANIFOLD;
     m->dim = m->ambient = (size_t)m->param[0];
     m->k_min = m->k_max = m->dim == 1 ? 0 : -1;
+    m->mean_curvature = m->k_max;
+    m->volume_growth = (double)m->dim - 1;
     m->inj = m->rho_max = INFINITY;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED;
+    m->model = MODEL_HYPERBOLIC;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED | MANIFOLD_ONE_MEAN |
+               MANIFOLD_KNG;
     return STATUS_OK;
 }
 
@@ -284,6 +288,7 @@ static int at_edge(manifold_t m, const double *x)
 
 const struct manifold_ops manifold_ball = {
     .name = "ball",
+    .family = "hyperbolic",
     .init = init,
     .work = work_size,
     .check_point = check_point,

@@ -8,7 +8,9 @@ static int init(struct manifold *m)
     m->dim = m->ambient = (size_t)m->param[0];
     m->k_min = m->k_max = 0;
     m->inj = m->rho_max = INFINITY;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED;
+    m->model = MODEL_FLAT;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED | MANIFOLD_ONE_MEAN |
+               MANIFOLD_ARITHMETIC | MANIFOLD_KNG;
     return STATUS_OK;
 }
 
@@ -158,6 +160,7 @@ static int coords(manifold_t m, double *out, struct points p, struct points v, s
 
 const struct manifold_ops manifold_euclidean = {
     .name = "euclidean",
+    .family = "euclidean",
     .init = init,
     .work = work_size,
     .check_point = check_point,

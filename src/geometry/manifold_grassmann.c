@@ -24,7 +24,11 @@ static int init(struct manifold *m)
     m->k_max = m->dim == 1 ? 0 : r == 1 ? 1 : 2;
     m->inj = RIEMDP_PI / 2;
     m->rho_max = RIEMDP_PI / 2 * sqrt(r);
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | (r == 1 ? MANIFOLD_TWO_POINT : 0);
+    m->mean_curvature = m->dim == 1 ? 0 : (n - 2) / ((double)m->dim - 1);
+    /* lines and hyperplanes: a ball in which no two points are pi/2 apart is a sphere's */
+    m->model = r == 1 ? MODEL_SPHERE : MODEL_SUBSPACES;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | (r == 1 ? MANIFOLD_TWO_POINT : 0) | MANIFOLD_ORTHONORMAL |
+               MANIFOLD_REFERENCE | MANIFOLD_UNIFORM | MANIFOLD_KNG;
     return STATUS_OK;
 }
 
@@ -318,7 +322,8 @@ int grassmann_from_frame(manifold_t m, double *out, const double *h, const doubl
     return status;
 }
 
-int grassmann_coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+int grassmann_coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
+                     double *work)
 {
     double *h = work, *z = h + m->ambient + m->cols, *rest = z + m->ambient;
     int status = STATUS_OK;
@@ -364,6 +369,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
 
 const struct manifold_ops manifold_grassmann = {
     .name = "grassmann",
+    .family = "grassmann",
     .parameters = 2,
     .init = init,
     .work = work_size,

@@ -15,7 +15,10 @@ static int init(struct manifold *m)
     m->k_min = m->rows == 3 ? 4 : 1; /* CP^1 is a sphere of radius 1/2 */
     m->k_max = 4;
     m->inj = m->rho_max = RIEMDP_PI / 2;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_SCALED_ENTRY;
+    m->mean_curvature = ((double)m->dim + 2) / ((double)m->dim - 1);
+    m->model = MODEL_PLANAR;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_SCALED_ENTRY |
+               MANIFOLD_UNIFORM | MANIFOLD_KNG;
     return STATUS_OK;
 }
 
@@ -520,6 +523,8 @@ static void radial(manifold_t m, double rho, double *log_area, double *slope)
 
 const struct manifold_ops manifold_kendall = {
     .name = "kendall",
+    .family = "kendall",
+    .published = PUBLISHED_LANDMARKS,
     .init = init,
     .work = work_size,
     .check_point = check_point,

@@ -9,6 +9,14 @@ static const struct manifold_ops *const registry[] = {
     &manifold_stiefel_canonical, &manifold_grassmann,   &manifold_kendall,
 };
 
+const char *const manifold_model_name[MODEL_COUNT] = {
+    [MODEL_NONE] = "none",           [MODEL_FLAT] = "flat",
+    [MODEL_SPHERE] = "sphere",       [MODEL_HYPERBOLIC] = "hyperbolic",
+    [MODEL_PLANAR] = "planar",       [MODEL_SPD] = "spd",
+    [MODEL_SUBSPACES] = "grassmann", [MODEL_BURES] = "bures",
+    [MODEL_FRAMES] = "stiefel",      [MODEL_FRAMES_EUCLIDEAN] = "stiefel_euclidean",
+};
+
 static const struct manifold_ops *entered;
 
 void manifold_enter(const struct manifold_ops *ops)

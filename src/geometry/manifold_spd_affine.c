@@ -8,8 +8,13 @@ static int init(struct manifold *m)
     int status = spd_init(m);
     m->k_min = m->rows > 1 ? -0.5 : 0;
     m->k_max = 0;
+    double k = (double)m->rows;
+    m->mean_curvature = m->rows > 1 ? -k / (4 * (double)m->dim) : 0;
+    m->volume_growth = sqrt(k * (k * k - 1) / 3) / 2;
     m->inj = m->rho_max = INFINITY;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED | (m->rows > 1 ? 0 : MANIFOLD_TWO_POINT);
+    m->model = MODEL_SPD;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED | (m->rows > 1 ? 0 : MANIFOLD_TWO_POINT) |
+               MANIFOLD_ONE_MEAN | MANIFOLD_KNG;
     return status;
 }
 
@@ -232,11 +237,48 @@ static int log_map(manifold_t m, double *out, struct points p, struct points q, 
     return STATUS_OK;
 }
 
+/* adds the logarithms of a group and their squared norms, each times its weight, lane by lane */
+static int add_logs(manifold_t m, const struct spd_groups *c, const double *p, struct points x, const double *w,
+                    size_t i, size_t end, wide *total, wide *squares)
+{
+    size_t k = m->rows, count = end - i < WIDE ? end - i : WIDE;
+    wide weight = {0}, sum = *squares;
+    for (size_t a = 0; a < count; a++)
+        weight[a] = w ? w[i + a] : 1;
+    int status = log_spectrum(m, c, one(p), x, i, end, 1);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t j = 0; j < k; j++) {
+        wide f = c->f[j];
+        c->f[j] = f * weight;
+        sum += f * c->f[j];
+    }
+    *squares = sum;
+    c->kernels->spectral(k, count, c->v, c->f, c->s, c->rest);
+    for (size_t j = 0; j < k; j++)
+        for (size_t a = j; a < k; a++)
+            total[a + j * k] += c->s[a + j * k];
+    return STATUS_OK;
+}
+
+/* the sum of the first `lanes` matrices, lower triangle, both triangles in the end */
+static void add_lanes(size_t k, size_t lanes, const wide *total, double *sum)
+{
+    for (size_t j = 0; j < k; j++)
+        for (size_t i = j; i < k; i++) {
+            double t = 0;
+            for (size_t a = 0; a < lanes; a++)
+                t += total[i + j * k][a];
+            sum[i + j * k] = t;
+        }
+    la_mirror_lower(k, sum);
+}
+
 /* Sums stay in the Cholesky frame: one way back for the whole range, and no second whitening for the norms. */
 static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work)
 {
-    size_t k = m->rows, n = m->ambient;
+    size_t k = m->rows, n = m->ambient, lanes = end - begin < WIDE ? end - begin : WIDE;
     struct spd_groups c = spd_make_groups(m, work);
     wide *total = c.g, squares = {0};
     if (begin >= end)
@@ -244,38 +286,15 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
     int status = base_factor(&c, k, one(p), begin, begin, end);
     for (size_t j = 0; j < n; j++)
         total[j] = (wide){0};
-    for (size_t i = begin; i < end && status == STATUS_OK; i += WIDE) {
-        size_t count = end - i < WIDE ? end - i : WIDE;
-        wide weight = {0};
-        for (size_t a = 0; a < count; a++)
-            weight[a] = w ? w[i + a] : 1;
-        status = log_spectrum(m, &c, one(p), x, i, end, 1);
-        if (status != STATUS_OK)
-            return status;
-        for (size_t j = 0; j < k; j++) {
-            wide f = c.f[j];
-            c.f[j] = f * weight;
-            squares += f * c.f[j];
-        }
-        c.kernels->spectral(k, count, c.v, c.f, c.s, c.rest);
-        for (size_t j = 0; j < k; j++)
-            for (size_t a = j; a < k; a++)
-                total[a + j * k] += c.s[a + j * k];
-    }
+    for (size_t i = begin; i < end && status == STATUS_OK; i += WIDE)
+        status = add_logs(m, &c, p, x, w, i, end, total, &squares);
     if (status != STATUS_OK)
         return status;
     double *l = c.scalar, *s = l + n, *rest = s + n;
-    for (size_t a = 0; a < WIDE && a < end - begin; a++)
+    for (size_t a = 0; a < lanes; a++)
         *sum_sq += squares[a];
-    for (size_t j = 0; j < k; j++)
-        for (size_t i = j; i < k; i++) {
-            double t = 0;
-            for (size_t a = 0; a < WIDE && a < end - begin; a++)
-                t += total[i + j * k][a];
-            s[i + j * k] = t;
-        }
+    add_lanes(k, lanes, total, s);
     wide_take(n, 0, c.base, l);
-    la_mirror_lower(k, s);
     la_unwhiten(k, l, s, s, rest);
     for (size_t j = 0; j < n; j++)
         sum[j] += s[j];
@@ -548,6 +567,8 @@ static double radial_accept(manifold_t m, const double *a, double rho, double *w
 
 const struct manifold_ops manifold_spd_affine = {
     .name = "spd_affine",
+    .family = "spd",
+    .published = PUBLISHED_ENTRIES,
     .init = init,
     .work = work_size,
     .check_point = spd_check_point,

@@ -10,7 +10,8 @@ static int init(struct manifold *m)
     m->k_max = m->rows > 1 ? INFINITY : 0;
     m->inj = 0; /* depends on the point: the square root of the smallest eigenvalue */
     m->rho_max = INFINITY;
-    m->flags = MANIFOLD_EMBEDDED;
+    m->model = MODEL_BURES;
+    m->flags = MANIFOLD_EMBEDDED | MANIFOLD_ONE_MEAN;
     return status;
 }
 
@@ -102,15 +103,12 @@ static int base_spectrum(const struct spd_groups *c, size_t k, struct points p, 
     return status;
 }
 
-/* bures_map() of a group by a square root, W^1/2 (I + X) W^1/2 = (W^2 + W^1/2 E W^1/2)^1/2; matrices that are too near or too
- * ill-conditioned for it go one by one */
-static int transport_group(const struct spd_groups *c, size_t k, struct points p, struct points q, size_t i, size_t end)
+/* W^2 + W^1/2 E W^1/2 for E = Y - P in the eigenbasis of P, in c->s; gamma2: squared lengths of bures_map()'s
+ * first steps */
+static void pose_group(const struct spd_groups *c, size_t k, size_t count, const double *const *p,
+                       const double *const *y, double *gamma2)
 {
-    const double *base[WIDE], *y[WIDE];
-    size_t count = spd_group(q, i, end, y), n = k * k;
-    spd_group(p, i, end, base);
-    double gamma2[WIDE] = {0};
-    wide_load_difference(k, y, base, c->v);
+    wide_load_difference(k, y, p, c->v);
     wide_mirror(k, c->v);
     c->kernels->mul(k, count, c->v, c->base, c->t, c->rest);
     c->kernels->mul_transposed(k, count, c->base, c->t, c->s, c->rest);
@@ -127,39 +125,57 @@ static int transport_group(const struct spd_groups *c, size_t k, struct points p
         for (size_t a = 0; a < count; a++)
             gamma2[a] = column[a] > gamma2[a] ? column[a] : gamma2[a];
     }
-    int near = 0;
-    for (size_t a = 0; a < count; a++)
-        near += bures_is_near(k, gamma2[a]);
-    int status = STATUS_LINALG;
-    if (near < (int)count) {
-        status = c->kernels->symeig(k, count, c->s, c->f, 1, c->rest);
-        if (status == STATUS_OK) {
-            for (size_t j = 0; j < k; j++)
-                for (size_t a = 0; a < count; a++)
-                    c->t[j][a] = sqrt(c->f[j][a]);
-            c->kernels->spectral(k, count, c->s, c->t, c->v, c->rest);
-            for (size_t j = 0; j < k; j++) {
-                for (size_t r = j; r < k; r++)
-                    c->v[r + j * k] /= c->root[r] * c->root[j];
-                c->v[j + j * k] -= 1;
-            }
-            wide_mirror(k, c->v);
-        }
+}
+
+/* X = W^-1/2 S^1/2 W^-1/2 - I in c->v, of S in c->s; its eigenvalues in c->f */
+static int solve_group(const struct spd_groups *c, size_t k, size_t count)
+{
+    int status = c->kernels->symeig(k, count, c->s, c->f, 1, c->rest);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t j = 0; j < k; j++)
+        for (size_t a = 0; a < count; a++)
+            c->t[j][a] = sqrt(c->f[j][a]);
+    c->kernels->spectral(k, count, c->s, c->t, c->v, c->rest);
+    for (size_t j = 0; j < k; j++) {
+        for (size_t r = j; r < k; r++)
+            c->v[r + j * k] /= c->root[r] * c->root[j];
+        c->v[j + j * k] -= 1;
     }
-    double *v = c->scalar, *x = v + n, *w = x + n, *rest = w + k;
+    wide_mirror(k, c->v);
+    return STATUS_OK;
+}
+
+/* whether both spectra of number `which`, in c->f and c->scale, let its square root keep its digits */
+static int root_serves(const struct spd_groups *c, size_t k, size_t which, double *work)
+{
+    wide_take(k, which, c->f, work);
+    if (!well_conditioned(k, work))
+        return 0;
+    wide_take(k, which, c->scale, work);
+    return well_conditioned(k, work);
+}
+
+/* bures_map() of a group by a square root, W^1/2 (I + X) W^1/2 = (W^2 + W^1/2 E W^1/2)^1/2; matrices that are too near
+ * or too ill-conditioned for it go one by one */
+static int transport_group(const struct spd_groups *c, size_t k, struct points p, struct points q, size_t i, size_t end)
+{
+    const double *base[WIDE], *y[WIDE];
+    size_t count = spd_group(q, i, end, y), n = k * k, near = 0;
+    double gamma2[WIDE] = {0}, *v = c->scalar, *x = v + n, *w = x + n, *rest = w + k;
+    spd_group(p, i, end, base);
+    pose_group(c, k, count, base, y, gamma2);
+    for (size_t a = 0; a < count; a++)
+        near += bures_is_near(k, gamma2[a]) != 0;
+    int together = near < count && solve_group(c, k, count) == STATUS_OK;
     for (size_t a = 0; a < count; a++) {
-        int fast = status == STATUS_OK && !bures_is_near(k, gamma2[a]);
-        if (fast) {
-            wide_take(k, a, c->f, w);
-            fast = well_conditioned(k, w);
-        }
-        wide_take(k, a, c->scale, w);
-        if (fast && well_conditioned(k, w))
+        if (together && !bures_is_near(k, gamma2[a]) && root_serves(c, k, a, w))
             continue;
         wide_take(n, a, c->base, v);
-        int one_status = bures_map(k, base[a], y[a], v, w, x, rest);
-        if (one_status != STATUS_OK)
-            return one_status;
+        wide_take(k, a, c->scale, w);
+        int status = bures_map(k, base[a], y[a], v, w, x, rest);
+        if (status != STATUS_OK)
+            return status;
         wide_put(n, a, x, c->v);
     }
     return STATUS_OK;
@@ -339,50 +355,80 @@ static int transport_slope(size_t k, const double *mat, const double *x, double 
     return STATUS_OK;
 }
 
-/* Dormand and Prince 1980 (doi:10.1016/0771-050X(80)90013-3), step by the error estimate. rest: 9 k^2 + slope's */
-static int transport_ode(manifold_t m, size_t k, const double *mat, const double *x, double *s, double *rest)
+/* Dormand and Prince 1980 (doi:10.1016/0771-050X(80)90013-3): stages, their times, fifth order less fourth */
+enum { STAGES = 7 };
+static const struct {
+    double a[STAGES][STAGES - 1], c[STAGES], e[STAGES];
+} dormand_prince = {
+    {{0},
+     {1.0 / 5},
+     {3.0 / 40, 9.0 / 40},
+     {44.0 / 45, -56.0 / 15, 32.0 / 9},
+     {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
+     {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
+     {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}},
+    {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1},
+    {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40},
+};
+
+/* One vector on its way: S in the eigenbasis x of X, whose values are f, and M = W(0) there; v, w: spectrum of the
+ * foot. */
+struct field {
+    size_t k;
+    double *v, *w, *x, *f, *s, *mat, *tmp, *rest;
+};
+
+/* y = S(t + h), and the slopes at the stages; rest: slope's */
+static int try_step(const struct field *g, double t, double h, double *slope, double *y, double *rest)
 {
-    static const double a[7][6] = {{0},
-                                   {1.0 / 5},
-                                   {3.0 / 40, 9.0 / 40},
-                                   {44.0 / 45, -56.0 / 15, 32.0 / 9},
-                                   {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
-                                   {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
-                                   {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}};
-    static const double c[7] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
-    static const double e[7] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
-    size_t n = k * k;
-    double *slope = rest, *y = slope + 7 * n, *more = y + n, t = 0, h = 0.05, size = norm2(n, s);
+    size_t n = g->k * g->k;
+    for (int stage = 0; stage < STAGES; stage++) {
+        for (size_t j = 0; j < n; j++) {
+            y[j] = g->s[j];
+            for (int b = 0; b < stage; b++)
+                y[j] += h * dormand_prince.a[stage][b] * slope[(size_t)b * n + j];
+        }
+        int status = transport_slope(g->k, g->mat, g->f, t + dormand_prince.c[stage] * h, y, slope + (size_t)stage * n,
+                                     rest);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static double step_error(size_t n, double h, const double *slope)
+{
+    double sum = 0;
+    for (size_t j = 0; j < n; j++) {
+        double d = 0;
+        for (int b = 0; b < STAGES; b++)
+            d += dormand_prince.e[b] * slope[(size_t)b * n + j];
+        sum += square(h * d);
+    }
+    return sqrt(sum);
+}
+
+/* S from 0 to 1, step by the error estimate. rest: 9 k^2 + slope's */
+static int transport_ode(manifold_t m, const struct field *g)
+{
+    size_t n = g->k * g->k;
+    double *slope = g->rest, *y = slope + STAGES * n, *more = y + n, t = 0, h = 0.05, size = norm2(n, g->s);
     for (int steps = 0; t < 1 && size > 0; steps++) {
         host_tick(m->host, 0, 0);
         if (steps > 2000)
             return STATUS_NO_CONVERGENCE;
         if (t + h > 1)
             h = 1 - t;
-        for (int stage = 0; stage < 7; stage++) {
-            for (size_t j = 0; j < n; j++) {
-                y[j] = s[j];
-                for (int b = 0; b < stage; b++)
-                    y[j] += h * a[stage][b] * slope[(size_t)b * n + j];
-            }
-            int status = transport_slope(k, mat, x, t + c[stage] * h, y, slope + (size_t)stage * n, more);
-            if (status != STATUS_OK)
-                return status;
-        }
-        double error = 0;
-        for (size_t j = 0; j < n; j++) {
-            double d = 0;
-            for (int b = 0; b < 7; b++)
-                d += e[b] * slope[(size_t)b * n + j];
-            error += square(h * d);
-        }
-        error = sqrt(error) / (1e-13 * size);
+        int status = try_step(g, t, h, slope, y, more);
+        if (status != STATUS_OK)
+            return status;
+        double error = step_error(n, h, slope) / (1e-13 * size);
         if (!(error < INFINITY))
             return STATUS_NO_CONVERGENCE;
         if (error <= 1 || h < 1e-6) {
             t += h;
             for (size_t j = 0; j < n; j++)
-                s[j] = y[j];
+                g->s[j] = y[j];
         }
         double grow = 0.9 * pow(error + 1e-10, -0.2);
         h *= grow > 4 ? 4 : grow < 0.2 ? 0.2 : grow;
@@ -390,45 +436,62 @@ static int transport_ode(manifold_t m, size_t k, const double *mat, const double
     return STATUS_OK;
 }
 
+/* S = L_P[u] into the basis of X; `squared`: the vector's squared norm */
+static int enter_field(const struct field *g, const double *u, double *squared)
+{
+    size_t k = g->k;
+    lyapunov(k, g->v, g->w, u, g->s, g->rest);
+    *squared = 0;
+    for (size_t c = 0; c < k; c++)
+        *squared += g->w[c] * dot(k, g->s + c * k, g->s + c * k);
+    int status = la_symeig(k, g->x, g->f, 1, g->rest);
+    if (status != STATUS_OK)
+        return status;
+    la_to_basis(k, g->x, g->s, g->s, g->rest);
+    for (size_t c = 0; c < k; c++) /* M = V' diag(w) V in the basis of X */
+        for (size_t r = 0; r < k; r++)
+            g->tmp[r + c * k] = r == c ? g->w[r] : 0;
+    la_to_basis(k, g->x, g->tmp, g->mat, g->rest);
+    return STATUS_OK;
+}
+
+/* U = S Q + Q S at the far end, where Q = (I + X) W (I + X), of the given squared norm */
+static void leave_field(const struct field *g, double squared, double *out)
+{
+    size_t k = g->k;
+    double after = 0, *mat = g->mat, *tmp = g->tmp;
+    for (size_t c = 0; c < k; c++)
+        for (size_t r = 0; r < k; r++)
+            mat[r + c * k] *= (1 + g->f[r]) * (1 + g->f[c]);
+    la_mul_square('N', 'N', k, g->s, mat, tmp);
+    for (size_t c = 0; c < k; c++)
+        after += dot(k, g->s + c * k, tmp + c * k);
+    double scale = after > 0 ? sqrt(squared / after) : 0; /* what the integration left of the norm's drift */
+    for (size_t c = 0; c < k; c++)
+        for (size_t r = 0; r < k; r++)
+            mat[r + c * k] = scale * (tmp[r + c * k] + tmp[c + r * k]);
+    la_from_basis(k, g->x, mat, mat, g->rest);
+    la_from_basis(k, g->v, mat, out, g->rest);
+}
+
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points u, size_t begin,
                      size_t end, double *work)
 {
     size_t k = m->rows, n = m->ambient;
     double *v = work, *x = v + n, *s = x + n, *mat = s + n, *tmp = mat + n, *w = tmp + n, *f = w + k, *rest = f + k;
+    struct field g = {k, v, w, x, f, s, mat, tmp, rest};
     for (size_t i = begin; i < end; i++) {
+        double squared;
         int status = fresh(p, i, begin) ? spectrum(k, at(p, i), v, w, rest) : STATUS_OK;
         if (status == STATUS_OK)
             status = bures_map(k, at(p, i), at(q, i), v, w, x, rest);
+        if (status == STATUS_OK)
+            status = enter_field(&g, at(u, i), &squared);
+        if (status == STATUS_OK)
+            status = transport_ode(m, &g);
         if (status != STATUS_OK)
             return status;
-        lyapunov(k, v, w, at(u, i), s, rest);
-        double before = 0, after = 0;
-        for (size_t c = 0; c < k; c++)
-            before += w[c] * dot(k, s + c * k, s + c * k);
-        status = la_symeig(k, x, f, 1, rest);
-        if (status != STATUS_OK)
-            return status;
-        la_to_basis(k, x, s, s, rest);
-        for (size_t c = 0; c < k; c++) /* M = V' diag(w) V in the basis of X */
-            for (size_t r = 0; r < k; r++)
-                tmp[r + c * k] = r == c ? w[r] : 0;
-        la_to_basis(k, x, tmp, mat, rest);
-        status = transport_ode(m, k, mat, f, s, rest);
-        if (status != STATUS_OK)
-            return status;
-        /* U = S Q + Q S at the far end, where Q = (I + X) W (I + X) */
-        for (size_t c = 0; c < k; c++)
-            for (size_t r = 0; r < k; r++)
-                mat[r + c * k] *= (1 + f[r]) * (1 + f[c]);
-        la_mul_square('N', 'N', k, s, mat, tmp);
-        for (size_t c = 0; c < k; c++)
-            after += dot(k, s + c * k, tmp + c * k);
-        double scale = after > 0 ? sqrt(before / after) : 0; /* what the integration left of the norm's drift */
-        for (size_t c = 0; c < k; c++)
-            for (size_t r = 0; r < k; r++)
-                mat[r + c * k] = scale * (tmp[r + c * k] + tmp[c + r * k]);
-        la_from_basis(k, x, mat, mat, rest);
-        la_from_basis(k, v, mat, out + i * n, rest);
+        leave_field(&g, squared, out + i * n);
     }
     return STATUS_OK;
 }
@@ -498,6 +561,7 @@ static void ball_bounds(manifold_t m, const double *centre, double radius, doubl
 
 const struct manifold_ops manifold_spd_bures = {
     .name = "spd_bures",
+    .family = "spd",
     .init = init,
     .work = work_size,
     .check_point = spd_check_point,

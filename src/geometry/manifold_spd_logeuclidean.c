@@ -8,7 +8,9 @@ static int init(struct manifold *m)
     int status = spd_init(m);
     m->k_min = m->k_max = 0;
     m->inj = m->rho_max = INFINITY;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED;
+    m->model = MODEL_FLAT;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED | MANIFOLD_ONE_MEAN |
+               MANIFOLD_KNG;
     return status;
 }
 
@@ -274,6 +276,7 @@ static void radial(manifold_t m, double rho, double *log_area, double *slope)
 
 const struct manifold_ops manifold_spd_logeuclidean = {
     .name = "spd_logeuclidean",
+    .family = "spd",
     .init = init,
     .work = work_size,
     .check_point = spd_check_point,

@@ -11,8 +11,11 @@ static int init(struct manifold *m)
     m->ambient = m->dim + 1;
     /* a circle is flat; its injectivity radius is what bounds a ball there */
     m->k_min = m->k_max = m->dim == 1 ? 0 : 1;
+    m->mean_curvature = m->k_max;
     m->inj = m->rho_max = RIEMDP_PI;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED;
+    m->model = MODEL_SPHERE;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_EMBEDDED |
+               MANIFOLD_ORTHONORMAL | MANIFOLD_UNIFORM | MANIFOLD_ARITHMETIC | MANIFOLD_KNG;
     return STATUS_OK;
 }
 
@@ -249,6 +252,34 @@ static struct columns read_columns(struct strided a, size_t begin, size_t n, dou
     return to;
 }
 
+/* whether a chunk's points and vectors are what they have to be */
+static int checks_three(enum strided_operation op, size_t n, const struct columns *a)
+{
+    size_t bad = count_off(n, a[0]);
+    bad += op == STRIDED_EXP ? count_not_tangent(n, a[0], a[1]) : count_off(n, a[1]);
+    if (op == STRIDED_TRANSPORT)
+        bad += count_not_tangent(n, a[0], a[2]);
+    return bad == 0;
+}
+
+/* returns the number of records at the cut locus; o[0] alone for distances */
+static size_t answer_three(enum strided_operation op, size_t n, const struct columns *a, double *const o[3])
+{
+    switch (op) {
+    case STRIDED_EXP:
+        if (exp_three(n, a[0], a[1], o[0], o[1], o[2]))
+            exp_far(n, a[0], a[1], o);
+        return 0;
+    case STRIDED_LOG:
+        return log_three(n, a[0], a[1], o[0], o[1], o[2]);
+    case STRIDED_DIST:
+        dist_three(n, a[0], a[1], o[0]);
+        return 0;
+    default:
+        return transport_three(n, a[0], a[1], a[2], o[0], o[1], o[2]);
+    }
+}
+
 /* All outputs of a chunk are written after its inputs are read, unless both are columns. */
 static int run_three(enum strided_operation op, double *out, size_t record, size_t coordinate, const struct strided *in,
                      int check, size_t n)
@@ -256,38 +287,25 @@ static int run_three(enum strided_operation op, double *out, size_t record, size
     double buffer[3][3 * CHUNK], made[3 * CHUNK];
     struct columns a[3];
     int inputs = op == STRIDED_TRANSPORT ? 3 : 2;
+    if (op == STRIDED_DIST) { /* one number a record */
+        record = 1;
+        coordinate = 0;
+    }
     for (size_t begin = 0; begin < n; begin += CHUNK) {
-        size_t count = n - begin < CHUNK ? n - begin : CHUNK, bad = 0;
+        size_t count = n - begin < CHUNK ? n - begin : CHUNK;
         for (int k = 0; k < inputs; k++)
             if (begin == 0 || in[k].record > 0)
-                a[k] = read_columns(in[k], begin, in[k].record ? count : n < CHUNK ? n : CHUNK, buffer[k]);
+                a[k] = read_columns(in[k], begin, count, buffer[k]);
         double *o[3];
         for (size_t j = 0; j < 3; j++)
             o[j] = record == 1 ? out + begin + j * coordinate : made + j * CHUNK;
-        if (check) {
-            bad = count_off(count, a[0]);
-            bad += op == STRIDED_EXP ? count_not_tangent(count, a[0], a[1]) : count_off(count, a[1]);
-            if (op == STRIDED_TRANSPORT)
-                bad += count_not_tangent(count, a[0], a[2]);
-            if (bad)
-                return STATUS_OFF_MANIFOLD;
-        }
-        if (op == STRIDED_EXP) {
-            if (exp_three(count, a[0], a[1], o[0], o[1], o[2]))
-                exp_far(count, a[0], a[1], o);
-        } else if (op == STRIDED_LOG) {
-            bad = log_three(count, a[0], a[1], o[0], o[1], o[2]);
-        } else if (op == STRIDED_DIST) {
-            dist_three(count, a[0], a[1], out + begin);
-        } else {
-            bad = transport_three(count, a[0], a[1], a[2], o[0], o[1], o[2]);
-        }
-        if (bad)
+        if (check && !checks_three(op, count, a))
+            return STATUS_OFF_MANIFOLD;
+        if (answer_three(op, count, a, o))
             return STATUS_CUT_LOCUS;
-        if (record != 1 && op != STRIDED_DIST)
-            for (size_t i = 0; i < count; i++)
-                for (size_t j = 0; j < 3; j++)
-                    out[(begin + i) * record + j * coordinate] = made[i + j * CHUNK];
+        for (size_t i = 0; i < count && record != 1; i++)
+            for (size_t j = 0; j < 3; j++)
+                out[(begin + i) * record + j * coordinate] = made[i + j * CHUNK];
     }
     return STATUS_OK;
 }
@@ -528,6 +546,8 @@ static void radial(manifold_t m, double rho, double *log_area, double *slope)
 
 const struct manifold_ops manifold_sphere = {
     .name = "sphere",
+    .family = "sphere",
+    .published = PUBLISHED_DIRECTION,
     .init = init,
     .work = work_size,
     .check_point = check_point,

@@ -16,25 +16,9 @@ static size_t work_size(manifold_t m)
     return stiefel_lay_out(m, &f, NULL) + m->ambient; /* log_sum: a sum */
 }
 
-static int init_data(struct manifold *m, double c)
+/* proven in inst/proofs/geometry.md, section 2 (the injectivity radius: a lower bound); p > 1 */
+static void bound_curvature(struct manifold *m, int n, int p, double c)
 {
-    int n = m->param[0], p = m->param[1];
-    m->weight = c;
-    /* O(1) is two points */
-    if (p < 1 || p > n || n < 2 || (double)n * p > 1e7)
-        return STATUS_BAD_MANIFOLD;
-    m->rows = (size_t)n;
-    m->cols = (size_t)p;
-    m->ambient = m->rows * m->cols;
-    m->dim = m->ambient - m->cols * (m->cols + 1) / 2;
-    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_EMBEDDED;
-    if (p == 1) {
-        m->k_min = m->k_max = n == 2 ? 0 : 1;
-        m->inj = m->rho_max = RIEMDP_PI;
-        m->flags |= MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC;
-        return STATUS_OK;
-    }
-    /* proven in inst/proofs/geometry.md, section 2 (the injectivity radius: a lower bound) */
     m->k_min = c == 2 ? -0.5 : 0;
     m->k_max = c == 2 ? 1 : 1.25;
     m->inj = c == 2 ? RIEMDP_PI : 2 * RIEMDP_PI / sqrt(5);
@@ -47,11 +31,38 @@ static int init_data(struct manifold *m, double c)
     }
     if (m->dim == 1)
         m->k_min = m->k_max = 0;
-    /* Upper bound of the diameter: some rotation of span[W, Y], of dimension k <= min(2p, n), takes W to Y; its
-     * logarithm has floor(k/2) angles <= pi and canonical length <= pi sqrt(floor(k/2)); Euclidean lengths are at most
-     * sqrt 2 times as long. O(n) has two components. */
+}
+
+/* Upper bound of the diameter: some rotation of span[W, Y], of dimension k <= min(2p, n), takes W to Y; its
+ * logarithm has floor(k/2) angles <= pi and canonical length <= pi sqrt(floor(k/2)); Euclidean lengths are at most
+ * sqrt 2 times as long. */
+static double longest_way(int n, int p, double c)
+{
     double planes = 2 * p <= n ? p : n / 2;
-    m->rho_max = p == n ? INFINITY : RIEMDP_PI * sqrt(planes * c);
+    return RIEMDP_PI * sqrt(planes * c);
+}
+
+static int init_data(struct manifold *m, double c)
+{
+    int n = m->param[0], p = m->param[1];
+    m->weight = c;
+    /* O(1) is two points */
+    if (p < 1 || p > n || n < 2 || (double)n * p > 1e7)
+        return STATUS_BAD_MANIFOLD;
+    m->rows = (size_t)n;
+    m->cols = (size_t)p;
+    m->ambient = m->rows * m->cols;
+    m->dim = m->ambient - m->cols * (m->cols + 1) / 2;
+    m->model = p == 1 ? MODEL_SPHERE : c == 2 ? MODEL_FRAMES_EUCLIDEAN : MODEL_FRAMES;
+    m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_EMBEDDED | MANIFOLD_ORTHONORMAL | MANIFOLD_UNIFORM;
+    if (p == 1) {
+        m->k_min = m->k_max = n == 2 ? 0 : 1;
+        m->inj = m->rho_max = RIEMDP_PI;
+        m->flags |= MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC;
+    } else {
+        bound_curvature(m, n, p, c);
+        m->rho_max = p == n ? INFINITY : longest_way(n, p, c); /* O(n) has two components */
+    }
     return STATUS_OK;
 }
 
@@ -218,13 +229,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
         double *o = out + i * np;
         if (!all_finite(np, at(v, i)))
             return STATUS_NOT_FINITE;
-        if (fresh(p, i, begin))
-            status = stiefel_factor(&f, w);
-        if (status == STATUS_OK)
-            status = stiefel_to_frame(&f, at(v, i), f.z);
-        if (status == STATUS_OK)
-            status = stiefel_reduce(&f, f.z, f.t);
-        stiefel_skew_top(f.q, f.p, f.t);
+        status = stiefel_velocity(&f, w, at(v, i), fresh(p, i, begin));
         if (status == STATUS_OK)
             status = stiefel_geodesic(&f);
         if (status != STATUS_OK)
@@ -312,6 +317,51 @@ static int dist(manifold_t m, double *out, struct points p, struct points q, siz
     return STATUS_OK;
 }
 
+/* whether rows outside the span of R turn on the way: see transport() */
+static int rows_turn(const struct stiefel_frame *f)
+{
+    return f->c == 1 && f->n - f->p > f->p;
+}
+
+/* the geodesic from w to y, and exp((1 - c/2) A) - I in f->f where rows outside turn by it */
+static int prepare_transport(struct stiefel_frame *f, const double *w, const double *y, int make)
+{
+    size_t k = f->p;
+    int status = reach(f, w, y, make);
+    if (status == STATUS_OK)
+        status = stiefel_geodesic(f);
+    if (status != STATUS_OK || !rows_turn(f))
+        return status;
+    for (size_t j = 0; j < k; j++)
+        for (size_t h = 0; h < k; h++)
+            f->u[h + j * k] = 0.5 * f->t[h + j * f->q];
+    return la_expm1(k, f->u, f->f, f->rest);
+}
+
+/* v to the end of the geodesic, in f->z */
+static int carry(struct stiefel_frame *f, const double *v)
+{
+    size_t k = f->p, l = f->n - k, q = f->q;
+    int status = stiefel_to_frame(f, v, f->z);
+    if (status == STATUS_OK)
+        status = stiefel_split(f, f->z, f->res);
+    if (status != STATUS_OK)
+        return status;
+    stiefel_skew_top(q, k, f->res);
+    stiefel_transport_flow(f, 1, 1e-17, f->res);
+    la_mul('N', 'N', q, k, q, f->e, q, f->res, q, f->now, q);
+    for (size_t j = 0; j < q * k; j++)
+        f->now[j] += f->res[j];
+    stiefel_turn(f, q, f->now, f->u);
+    if (rows_turn(f)) {
+        la_mul('N', 'N', l, k, k, f->low, l, f->f, k, f->z, l);
+        for (size_t j = 0; j < l * k; j++)
+            f->low[j] += f->z[j];
+    }
+    status = stiefel_join(f, f->now, f->z);
+    return status == STATUS_OK ? stiefel_from_frame(f, f->z) : status;
+}
+
 /* The part of the lower rows outside the span of R obeys b' = c/2 b A in the moving frame: at the end it has turned by
  * exp((1 - c/2) A), which is the identity in the Euclidean metric. */
 static int transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,
@@ -319,42 +369,14 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
 {
     struct stiefel_frame f;
     stiefel_lay_out(m, &f, work);
-    size_t n = f.n, k = f.p, l = n - k, qk = f.q * k;
     for (size_t i = begin; i < end; i++) {
         int status = STATUS_OK;
-        if (fresh(p, i, begin) || fresh(q, i, begin)) {
-            status = reach(&f, at(p, i), at(q, i), fresh(p, i, begin));
-            if (status == STATUS_OK)
-                status = stiefel_geodesic(&f);
-            if (f.c == 1 && l > k && status == STATUS_OK) {
-                for (size_t j = 0; j < k; j++)
-                    for (size_t h = 0; h < k; h++)
-                        f.u[h + j * k] = 0.5 * f.t[h + j * f.q];
-                status = la_expm1(k, f.u, f.f, f.rest);
-            }
-        }
+        if (fresh(p, i, begin) || fresh(q, i, begin))
+            status = prepare_transport(&f, at(p, i), at(q, i), fresh(p, i, begin));
         if (status == STATUS_OK)
-            status = stiefel_to_frame(&f, at(v, i), f.z);
+            status = carry(&f, at(v, i));
         if (status == STATUS_OK)
-            status = stiefel_split(&f, f.z, f.res);
-        if (status != STATUS_OK)
-            return status;
-        stiefel_skew_top(f.q, k, f.res);
-        stiefel_transport_flow(&f, 1, 1e-17, f.res);
-        la_mul('N', 'N', f.q, k, f.q, f.e, f.q, f.res, f.q, f.now, f.q);
-        for (size_t j = 0; j < qk; j++)
-            f.now[j] += f.res[j];
-        stiefel_turn(&f, f.q, f.now, f.u);
-        if (f.c == 1 && l > k) {
-            la_mul('N', 'N', l, k, k, f.low, l, f.f, k, f.z, l);
-            for (size_t j = 0; j < l * k; j++)
-                f.low[j] += f.z[j];
-        }
-        status = stiefel_join(&f, f.now, f.z);
-        if (status == STATUS_OK)
-            status = stiefel_from_frame(&f, f.z);
-        if (status == STATUS_OK)
-            status = to_tangent(n, k, out + i * m->ambient, at(q, i), f.z, f.rest);
+            status = to_tangent(f.n, f.p, out + i * m->ambient, at(q, i), f.z, f.rest);
         if (status != STATUS_OK)
             return status;
     }
@@ -456,6 +478,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
 
 const struct manifold_ops manifold_stiefel_euclidean = {
     .name = "stiefel_euclidean",
+    .family = "stiefel",
     .parameters = 2,
     .init = init_euclidean,
     STIEFEL_OPERATIONS,
@@ -463,6 +486,7 @@ const struct manifold_ops manifold_stiefel_euclidean = {
 
 const struct manifold_ops manifold_stiefel_canonical = {
     .name = "stiefel_canonical",
+    .family = "stiefel",
     .parameters = 2,
     .init = init_canonical,
     STIEFEL_OPERATIONS,

@@ -29,6 +29,7 @@ int stiefel_factor(struct stiefel_frame *f, const double *w);
 int stiefel_to_frame(struct stiefel_frame *f, const double *v, double *z);
 int stiefel_reduce(struct stiefel_frame *f, const double *z, double *to);
 int stiefel_from_frame(struct stiefel_frame *f, double *z);
+int stiefel_velocity(struct stiefel_frame *f, const double *w, const double *v, int make);
 int stiefel_split(struct stiefel_frame *f, const double *z, double *to); /* the rest of the lower rows stays in `low` */
 int stiefel_join(struct stiefel_frame *f, const double *from, double *z);
 void stiefel_lift(struct stiefel_frame *f, const double *t, double *x);

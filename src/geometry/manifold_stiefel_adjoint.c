@@ -55,116 +55,181 @@ static void add_product(char ta, char tb, size_t m, size_t n, size_t k, double s
             c[i + j * ldc] += scale * scratch[i + j * m];
 }
 
-/* f holds the factor of p and the geodesic of w */
-static int one_record(struct stiefel_frame *f, double *out_p, double *out_w, const double *e)
+/* What the adjoints of one record are made of, beside its frame, in which all is written. */
+struct adjoint {
+    struct stiefel_frame *f;
+    double *g, *s, *end, *foot;          /* q x p: covectors of e and w, exp(X) J N, the covector of the foot */
+    double *first, *gn;                  /* q x p: exp(X) J, g N' */
+    double *turn, *a, *turned, *phi;     /* p x p: N, A; scratch */
+    double *z, *scratch;                 /* q x q; what holds 4 q p */
+    double *perp, *perp_out, *perp_foot; /* rows outside the span of R: of e, of w's covector, of the foot's */
+};
+
+/* in what the frame leaves free; perp_foot, which waits while factors need that, in the caller's `out` */
+static struct adjoint lay_out(struct stiefel_frame *f, double *out)
 {
-    size_t n = f->n, p = f->p, q = f->q, r = f->r, l = n - p, over = l - r;
-    double c = f->c, *rest = f->rest;
-    double *g = f->goal, *s = f->now, *end = f->res, *fp = f->v; /* q x p each */
-    double *far = rest + 8 * q * q + la_expm1_work(2 * q);       /* what the exponentials don't use */
-    double *z = far, *first = z + q * q, *turn = first + q * p, *gn = turn + p * p, *k2 = gn + q * p, *phi = k2 + p * p;
-    double *a = phi + p * p, *scratch = a + p * p, *perp = scratch + 4 * q * p, *perp_out = perp + l * p;
+    size_t p = f->p, q = f->q, l = f->n - p;
+    struct adjoint b = {.f = f, .g = f->goal, .s = f->now, .end = f->res, .foot = f->v, .perp_foot = out};
+    b.z = f->rest + 8 * q * q + la_expm1_work(2 * q); /* what the exponentials don't use */
+    b.first = b.z + q * q;
+    b.turn = b.first + q * p;
+    b.gn = b.turn + p * p;
+    b.turned = b.gn + q * p;
+    b.phi = b.turned + p * p;
+    b.a = b.phi + p * p;
+    b.scratch = b.a + p * p;
+    b.perp = b.scratch + 4 * q * p;
+    b.perp_out = b.perp + l * p;
+    return b;
+}
+
+/* the geodesic's end and the covector g of e there */
+static int reach_end(const struct adjoint *b, const double *e)
+{
+    struct stiefel_frame *f = b->f;
+    size_t p = f->p, q = f->q, r = f->r, l = f->n - p, over = l - r;
     int status = stiefel_to_frame(f, e, f->z);
     if (status == STATUS_OK)
-        status = stiefel_split(f, f->z, g);
+        status = stiefel_split(f, f->z, b->g);
     if (status != STATUS_OK)
         return status;
     for (size_t j = 0; j < p; j++)
         for (size_t i = 0; i < p; i++) {
-            turn[i + j * p] = (c == 1 ? 0 : f->f[i + j * p]) + (i == j);
-            a[i + j * p] = f->t[i + j * q];
+            b->turn[i + j * p] = (f->c == 1 ? 0 : f->f[i + j * p]) + (i == j);
+            b->a[i + j * p] = f->t[i + j * q];
         }
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < q; i++)
-            first[i + j * q] = f->e[i + j * q] + (i == j);
+            b->first[i + j * q] = f->e[i + j * q] + (i == j);
         for (size_t i = 0; i < over; i++)
-            perp[i + j * over] = f->low[r + i + j * l];
+            b->perp[i + j * over] = f->low[r + i + j * l];
     }
-    la_mul('N', 'N', q, p, p, first, q, turn, p, end, q);
-    if (c == 1) { /* the covector of e */
-        la_mul('T', 'N', p, p, q, end, q, g, q, k2, p);
-        add_product('N', 'N', q, p, p, -0.5, end, q, k2, p, g, q, scratch);
+    la_mul('N', 'N', q, p, p, b->first, q, b->turn, p, b->end, q);
+    if (f->c == 1) {
+        la_mul('T', 'N', p, p, q, b->end, q, b->g, q, b->turned, p);
+        add_product('N', 'N', q, p, p, -0.5, b->end, q, b->turned, p, b->g, q, b->scratch);
     }
-    la_mul('N', 'T', q, p, p, g, q, turn, p, gn, q);
+    return STATUS_OK;
+}
+
+/* s: derivatives of exp(X) and of exp((1 - c) A) in w */
+static int pull_to_velocity(const struct adjoint *b)
+{
+    struct stiefel_frame *f = b->f;
+    size_t p = f->p, q = f->q, r = f->r;
+    double c = f->c, *z = b->z;
+    la_mul('N', 'T', q, p, p, b->g, q, b->turn, p, b->gn, q);
     for (size_t j = 0; j < q; j++)
         for (size_t i = 0; i < q; i++)
-            z[i + j * q] = j < p ? gn[i + j * q] : 0;
-    status = upper_right(q, f->x, z, 1, f->x, z, rest);
+            z[i + j * q] = j < p ? b->gn[i + j * q] : 0;
+    int status = upper_right(q, f->x, z, 1, f->x, z, f->rest);
     if (status != STATUS_OK)
         return status;
     for (size_t j = 0; j < p; j++)
         for (size_t i = 0; i < p; i++)
-            phi[i + j * p] = c * z[i + j * q]; /* the covector of A, for now */
+            b->phi[i + j * p] = c * z[i + j * q];
     if (c != 1) {
-        double *b = scratch;
-        la_mul('T', 'N', p, p, q, first, q, g, q, k2, p);
+        double *y = b->scratch;
+        la_mul('T', 'N', p, p, q, b->first, q, b->g, q, b->turned, p);
         for (size_t j = 0; j < p * p; j++)
-            b[j] = (1 - c) * a[j];
-        status = upper_right(p, b, k2, 1, b, k2, rest);
+            y[j] = (1 - c) * b->a[j];
+        status = upper_right(p, y, b->turned, 1, y, b->turned, f->rest);
         for (size_t j = 0; j < p * p && status == STATUS_OK; j++)
-            phi[j] += (1 - c) * k2[j];
+            b->phi[j] += (1 - c) * b->turned[j];
     }
     if (status != STATUS_OK)
         return status;
-    skew(p, 1 / c, phi);
+    skew(p, 1 / c, b->phi);
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < p; i++)
-            s[i + j * q] = phi[i + j * p];
+            b->s[i + j * q] = b->phi[i + j * p];
         for (size_t i = 0; i < r; i++)
-            s[p + i + j * q] = z[p + i + j * q] - z[j + (p + i) * q];
+            b->s[p + i + j * q] = z[p + i + j * q] - z[j + (p + i) * q];
     }
-    /* the foot: covector of a in `phi`, rows of b in fp */
-    double half = 0.5 * c;
+    return STATUS_OK;
+}
+
+/* foot: what moves E, less what w loses on the way */
+static void pull_to_foot(const struct adjoint *b)
+{
+    struct stiefel_frame *f = b->f;
+    size_t p = f->p, q = f->q, r = f->r;
+    double c = f->c, half = 0.5 * c, *phi = b->phi, *rows = b->foot + p;
+    const double *g = b->g, *s = b->s, *end = b->end, *a = b->a;
     for (size_t j = 0; j < p * p; j++)
         phi[j] = 0;
-    add_product('N', 'T', p, p, p, c, g, q, end, q, phi, p, scratch);
+    add_product('N', 'T', p, p, p, c, g, q, end, q, phi, p, b->scratch);
     if (c != 1)
-        add_product('T', 'N', p, p, q, 1 - c, end, q, g, q, phi, p, scratch);
-    add_product('N', 'N', p, p, p, -half * (c - 0.5), a, p, s, q, phi, p, scratch);
-    add_product('N', 'N', p, p, p, half * (c - 0.5), s, q, a, p, phi, p, scratch);
-    add_product('T', 'N', p, p, r, half, f->t + p, q, s + p, q, phi, p, scratch);
+        add_product('T', 'N', p, p, q, 1 - c, end, q, g, q, phi, p, b->scratch);
+    add_product('N', 'N', p, p, p, -half * (c - 0.5), a, p, s, q, phi, p, b->scratch);
+    add_product('N', 'N', p, p, p, half * (c - 0.5), s, q, a, p, phi, p, b->scratch);
+    add_product('T', 'N', p, p, r, half, f->t + p, q, s + p, q, phi, p, b->scratch);
     skew(p, 1 / c, phi);
     for (size_t j = 0; j < p; j++) {
         for (size_t i = 0; i < p; i++)
-            fp[i + j * q] = phi[i + j * p];
+            b->foot[i + j * q] = phi[i + j * p];
         for (size_t i = 0; i < r; i++)
-            fp[p + i + j * q] = 0;
+            rows[i + j * q] = 0;
     }
-    add_product('N', 'T', r, p, p, 1, g + p, q, end, q, fp + p, q, scratch);
-    add_product('N', 'T', r, p, p, -1, end + p, q, g, q, fp + p, q, scratch);
-    add_product('N', 'N', r, p, p, -half, f->t + p, q, s, q, fp + p, q, scratch);
-    add_product('N', 'N', r, p, p, half, s + p, q, a, p, fp + p, q, scratch);
-    /* rows outside the span; those of the foot wait in out_p, since the factors below need the workspace */
-    if (over > 0) {
-        status = upper_right(q, f->x, NULL, 0, NULL, z, rest);
-        if (status != STATUS_OK)
-            return status;
-        la_mul('T', 'T', p, p, p, turn, p, z, q, k2, p);
-        la_mul('N', 'N', over, p, p, perp, over, k2, p, perp_out, over);
-        la_mul('N', 'T', over, p, p, perp, over, end, q, out_p, over);
-        la_mul('N', 'N', over, p, p, perp_out, over, a, p, perp, over);
-        for (size_t j = 0; j < p; j++)
-            for (size_t i = 0; i < over; i++) {
-                f->low[r + i + j * l] = perp_out[i + j * over];
-                out_p[i + j * over] += half * perp[i + j * over];
-            }
-    }
-    status = stiefel_join(f, s, f->z);
-    if (status == STATUS_OK)
-        status = stiefel_from_frame(f, f->z);
+    add_product('N', 'T', r, p, p, 1, g + p, q, end, q, rows, q, b->scratch);
+    add_product('N', 'T', r, p, p, -1, end + p, q, g, q, rows, q, b->scratch);
+    add_product('N', 'N', r, p, p, -half, f->t + p, q, s, q, rows, q, b->scratch);
+    add_product('N', 'N', r, p, p, half, s + p, q, a, p, rows, q, b->scratch);
+}
+
+/* rows outside the span of R, by phi(X): those of w to the frame's lower rows, those of the foot to perp_foot */
+static int pull_rows_outside(const struct adjoint *b)
+{
+    struct stiefel_frame *f = b->f;
+    size_t p = f->p, q = f->q, r = f->r, l = f->n - p, over = l - r;
+    if (over == 0)
+        return STATUS_OK;
+    int status = upper_right(q, f->x, NULL, 0, NULL, b->z, f->rest);
     if (status != STATUS_OK)
         return status;
-    for (size_t j = 0; j < n * p; j++)
-        out_w[j] = f->z[j];
+    la_mul('T', 'T', p, p, p, b->turn, p, b->z, q, b->turned, p);
+    la_mul('N', 'N', over, p, p, b->perp, over, b->turned, p, b->perp_out, over);
+    la_mul('N', 'T', over, p, p, b->perp, over, b->end, q, b->perp_foot, over);
+    la_mul('N', 'N', over, p, p, b->perp_out, over, b->a, p, b->perp, over);
     for (size_t j = 0; j < p; j++)
-        for (size_t i = 0; i < over; i++)
-            f->low[r + i + j * l] = out_p[i + j * over];
-    status = stiefel_join(f, fp, f->z);
+        for (size_t i = 0; i < over; i++) {
+            f->low[r + i + j * l] = b->perp_out[i + j * over];
+            b->perp_foot[i + j * over] += 0.5 * f->c * b->perp[i + j * over];
+        }
+    return STATUS_OK;
+}
+
+/* `from` over the frame's lower rows, out of the frame */
+static int leave_frame(struct stiefel_frame *f, const double *from, double *out)
+{
+    int status = stiefel_join(f, from, f->z);
     if (status == STATUS_OK)
         status = stiefel_from_frame(f, f->z);
-    for (size_t j = 0; j < n * p; j++)
-        out_p[j] = f->z[j];
+    for (size_t j = 0; j < f->n * f->p; j++)
+        out[j] = f->z[j];
     return status;
+}
+
+/* f holds the factor of p and the geodesic of w */
+static int one_record(struct stiefel_frame *f, double *out_p, double *out_w, const double *e)
+{
+    size_t p = f->p, r = f->r, l = f->n - p, over = l - r;
+    struct adjoint b = lay_out(f, out_p);
+    int status = reach_end(&b, e);
+    if (status == STATUS_OK)
+        status = pull_to_velocity(&b);
+    if (status != STATUS_OK)
+        return status;
+    pull_to_foot(&b);
+    status = pull_rows_outside(&b);
+    if (status == STATUS_OK)
+        status = leave_frame(f, b.s, out_w);
+    if (status != STATUS_OK)
+        return status;
+    for (size_t j = 0; j < p; j++)
+        for (size_t i = 0; i < over; i++)
+            f->low[r + i + j * l] = b.perp_foot[i + j * over];
+    return leave_frame(f, b.foot, out_p);
 }
 
 int stiefel_exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points p, struct points w, struct points y,
@@ -174,12 +239,7 @@ int stiefel_exp_adjoint(manifold_t m, double *out_p, double *out_w, struct point
     stiefel_lay_out(m, &f, work);
     (void)y;
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? stiefel_factor(&f, at(p, i)) : STATUS_OK;
-        if (status == STATUS_OK)
-            status = stiefel_to_frame(&f, at(w, i), f.z);
-        if (status == STATUS_OK)
-            status = stiefel_reduce(&f, f.z, f.t);
-        stiefel_skew_top(f.q, f.p, f.t);
+        int status = stiefel_velocity(&f, at(p, i), at(w, i), fresh(p, i, begin));
         if (status == STATUS_OK)
             status = stiefel_geodesic(&f);
         if (status == STATUS_OK)

@@ -67,6 +67,94 @@ static void phi(size_t n, const double *x, int levels, const double *e, double *
     }
 }
 
+/* One velocity's exponentials and what the determinants are made of. */
+struct density {
+    struct stiefel_frame *f;
+    int levels;
+    double *x, *e, *g; /* X, exp(2^-levels X) - I, exp(2^-levels A) - I */
+    double *jac;       /* size x size */
+    double *coord;     /* size */
+    double *d, *a;     /* scratch: q x q, p x p */
+    double *more;
+};
+
+static struct density lay_out(struct stiefel_frame *f)
+{
+    size_t k = f->p, qq = f->q * f->q, size = f->size;
+    struct density s = {.f = f, .jac = f->rest};
+    s.coord = s.jac + size * size;
+    s.x = s.coord + size;
+    s.e = s.x + qq;
+    s.g = s.e + qq;
+    s.d = s.g + k * k;
+    s.a = s.d + qq;
+    s.more = s.a + k * k;
+    return s;
+}
+
+static int make_exponentials(struct density *s)
+{
+    struct stiefel_frame *f = s->f;
+    size_t k = f->p, q = f->q;
+    stiefel_lift(f, f->t, s->x);
+    double norm = 2 * norm2(q * q, s->x);
+    if (!(norm < INFINITY))
+        return STATUS_NOT_FINITE;
+    s->levels = 0;
+    while (ldexp(norm, -s->levels) > 1)
+        s->levels++;
+    double h = ldexp(1, -s->levels);
+    for (size_t j = 0; j < q * q; j++)
+        s->d[j] = h * s->x[j];
+    int status = la_expm1(q, s->d, s->e, s->more);
+    for (size_t j = 0; j < k; j++)
+        for (size_t l = 0; l < k; l++)
+            s->a[l + j * k] = h * f->t[l + j * q];
+    return status == STATUS_OK ? la_expm1(k, s->a, s->g, s->more) : status;
+}
+
+static void derivative_column(const struct density *s, size_t col)
+{
+    struct stiefel_frame *f = s->f;
+    size_t k = f->p, q = f->q;
+    for (size_t j = 0; j < f->size; j++)
+        s->coord[j] = j == col;
+    stiefel_unpack(f, s->coord, f->u);
+    stiefel_lift(f, f->u, s->d);
+    drift(q, s->x, s->levels, s->e, s->d, s->more);
+    for (size_t j = 0; j < k; j++)
+        for (size_t l = 0; l < q; l++)
+            f->res[l + j * q] = s->d[l + j * q];
+    if (f->c != 1) {
+        /* (1 - c) A instead of X: for c = 2 the same integral, as both signs change */
+        for (size_t j = 0; j < k; j++)
+            for (size_t l = 0; l < k; l++) {
+                s->a[l + j * k] = f->u[l + j * q];
+                f->v[l + j * k] = f->t[l + j * q];
+            }
+        drift(k, f->v, s->levels, s->g, s->a, s->more);
+        for (size_t j = 0; j < k; j++)
+            for (size_t l = 0; l < k; l++)
+                f->res[l + j * q] += (1 - f->c) * s->a[l + j * k];
+    }
+    stiefel_pack(f, f->res, s->jac + col * f->size);
+}
+
+/* adds the determinant of rows outside the span of R, n - 2 p of them */
+static int add_rows_outside(const struct density *s, double *out)
+{
+    struct stiefel_frame *f = s->f;
+    size_t k = f->p, q = f->q;
+    double rows = (double)(f->n - 2 * k), one = 0;
+    phi(q, s->x, s->levels, s->e, s->d, s->more);
+    for (size_t j = 0; j < k; j++)
+        for (size_t l = 0; l < k; l++)
+            s->a[l + j * k] = s->d[l + j * q];
+    int status = la_log_abs_det(k, s->a, &one, s->more);
+    *out += rows * one;
+    return status;
+}
+
 /* Derivative of exp in the moving frame, column by column: of exp(X) by the integral above, of exp((1 - c) A) likewise.
  * The n - p - r rows outside the span of R have one p x p block in common, from phi(X) = (exp(X) - I) X^-1. */
 int stiefel_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
@@ -74,71 +162,21 @@ int stiefel_log_density(manifold_t m, double *out, struct points p, struct point
 {
     struct stiefel_frame f;
     stiefel_lay_out(m, &f, work);
-    size_t k = f.p, q = f.q, qq = q * q, size = f.size;
-    double *jac = f.rest, *coord = jac + size * size, *x = coord + size, *e = x + qq, *g = e + qq, *d = g + k * k;
-    double *a = d + qq, *more = a + k * k;
-    if (size > DENSITY_MOST)
+    if (f.size > DENSITY_MOST)
         return STATUS_UNSUPPORTED;
+    struct density s = lay_out(&f);
     for (size_t i = begin; i < end; i++) {
-        int status = fresh(p, i, begin) ? stiefel_factor(&f, at(p, i)) : STATUS_OK;
+        int status = stiefel_velocity(&f, at(p, i), at(v, i), fresh(p, i, begin));
         if (status == STATUS_OK)
-            status = stiefel_to_frame(&f, at(v, i), f.z);
-        if (status == STATUS_OK)
-            status = stiefel_reduce(&f, f.z, f.t);
-        if (status != STATUS_OK)
-            return status;
-        stiefel_skew_top(q, k, f.t);
-        stiefel_lift(&f, f.t, x);
-        int levels = 0;
-        double norm = 2 * norm2(qq, x);
-        if (!(norm < INFINITY))
-            return STATUS_NOT_FINITE;
-        while (ldexp(norm, -levels) > 1)
-            levels++;
-        double h = ldexp(1, -levels);
-        for (size_t j = 0; j < qq; j++)
-            d[j] = h * x[j];
-        status = la_expm1(q, d, e, more);
-        for (size_t j = 0; j < k; j++)
-            for (size_t l = 0; l < k; l++)
-                a[l + j * k] = h * f.t[l + j * q];
-        if (status == STATUS_OK)
-            status = la_expm1(k, a, g, more);
-        for (size_t col = 0; col < size && status == STATUS_OK; col++) {
+            status = make_exponentials(&s);
+        for (size_t col = 0; col < f.size && status == STATUS_OK; col++) {
             host_tick(f.host, 0, 0);
-            for (size_t j = 0; j < size; j++)
-                coord[j] = j == col;
-            stiefel_unpack(&f, coord, f.u);
-            stiefel_lift(&f, f.u, d);
-            drift(q, x, levels, e, d, more);
-            for (size_t j = 0; j < k; j++)
-                for (size_t l = 0; l < q; l++)
-                    f.res[l + j * q] = d[l + j * q];
-            if (f.c != 1) {
-                /* (1 - c) A instead of X: for c = 2 the same integral, as both signs change */
-                for (size_t j = 0; j < k; j++)
-                    for (size_t l = 0; l < k; l++) {
-                        a[l + j * k] = f.u[l + j * q];
-                        f.v[l + j * k] = f.t[l + j * q];
-                    }
-                drift(k, f.v, levels, g, a, more);
-                for (size_t j = 0; j < k; j++)
-                    for (size_t l = 0; l < k; l++)
-                        f.res[l + j * q] += (1 - f.c) * a[l + j * k];
-            }
-            stiefel_pack(&f, f.res, jac + col * size);
+            derivative_column(&s, col);
         }
         if (status == STATUS_OK)
-            status = la_log_abs_det(size, jac, out + i, coord);
-        if (status == STATUS_OK && f.n > 2 * k) {
-            double rows = (double)(f.n - 2 * k), one = 0;
-            phi(q, x, levels, e, d, more);
-            for (size_t j = 0; j < k; j++)
-                for (size_t l = 0; l < k; l++)
-                    a[l + j * k] = d[l + j * q];
-            status = la_log_abs_det(k, a, &one, more);
-            out[i] += rows * one;
-        }
+            status = la_log_abs_det(f.size, s.jac, out + i, s.coord);
+        if (status == STATUS_OK && f.n > 2 * f.p)
+            status = add_rows_outside(&s, out + i);
         if (status != STATUS_OK)
             return status;
     }

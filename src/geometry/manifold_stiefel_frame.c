@@ -123,6 +123,19 @@ int stiefel_reduce(struct stiefel_frame *f, const double *z, double *to)
     return status;
 }
 
+/* v in the frame of w, which is made where `make` says so, reduced to t */
+int stiefel_velocity(struct stiefel_frame *f, const double *w, const double *v, int make)
+{
+    int status = make ? stiefel_factor(f, w) : STATUS_OK;
+    if (status == STATUS_OK)
+        status = stiefel_to_frame(f, v, f->z);
+    if (status == STATUS_OK)
+        status = stiefel_reduce(f, f->z, f->t);
+    if (status == STATUS_OK)
+        stiefel_skew_top(f->q, f->p, f->t);
+    return status;
+}
+
 /* X of a reduced tangent vector */
 void stiefel_lift(struct stiefel_frame *f, const double *t, double *x)
 {

@@ -31,6 +31,30 @@ static int shoot(struct stiefel_frame *f, double *to)
     return STATUS_OK;
 }
 
+/* The step after that of number k, from shoot()'s answer `next`, by Broyden's updates so far; where there are too many,
+ * they are forgotten. Returns its number. */
+static size_t broyden_step(struct stiefel_frame *f, size_t k)
+{
+    size_t size = f->size;
+    const double *s = f->step + k * size;
+    if (k == LOG_DEPTH) {
+        for (size_t j = 0; j < size; j++)
+            f->step[j] = f->next[j];
+        return 0;
+    }
+    for (size_t i = 0; i < k; i++) {
+        double *si = f->step + i * size, *sn = si + size, a = dot(size, si, f->next) / dot(size, si, si);
+        for (size_t j = 0; j < size; j++)
+            f->next[j] += a * sn[j];
+    }
+    double scale = 1 - dot(size, s, f->next) / dot(size, s, s);
+    scale = fabs(scale) > 0.1 ? 1 / scale : 1;
+    k++;
+    for (size_t j = 0; j < size; j++)
+        f->step[k * size + j] = scale * f->next[j];
+    return k;
+}
+
 /* Broyden's method in Kelley's form (1995, doi:10.1137/1.9781611970944, 7.3) on shoot(), whose derivative is near -I */
 static int iterate(struct stiefel_frame *f, double tol)
 {
@@ -40,7 +64,7 @@ static int iterate(struct stiefel_frame *f, double tol)
     int status = shoot(f, f->step);
     for (int count = 0; count < LOG_STEPS && status == STATUS_OK; count++) {
         host_tick(f->host, 0, 0);
-        double *s = f->step + k * size, sq = dot(size, s, s), length = sqrt(sq), norm;
+        double *s = f->step + k * size, length = norm2(size, s), norm;
         for (size_t j = 0; j < size; j++)
             f->here[j] += s[j];
         norm = norm2(size, f->here);
@@ -55,22 +79,7 @@ static int iterate(struct stiefel_frame *f, double tol)
         }
         before = length;
         status = shoot(f, f->next);
-        if (k == LOG_DEPTH) {
-            k = 0;
-            for (size_t j = 0; j < size; j++)
-                f->step[j] = f->next[j];
-            continue;
-        }
-        for (size_t i = 0; i < k; i++) {
-            double *si = f->step + i * size, *sn = si + size, a = dot(size, si, f->next) / dot(size, si, si);
-            for (size_t j = 0; j < size; j++)
-                f->next[j] += a * sn[j];
-        }
-        double scale = 1 - dot(size, s, f->next) / sq;
-        scale = fabs(scale) > 0.1 ? 1 / scale : 1;
-        k++;
-        for (size_t j = 0; j < size; j++)
-            f->step[k * size + j] = scale * f->next[j];
+        k = broyden_step(f, k);
     }
     return status == STATUS_OK ? STATUS_CUT_LOCUS : status;
 }

@@ -70,22 +70,25 @@ static int published(const struct chain *c, const double *x, struct rng *rng, do
 {
     manifold_t m = c->m;
     size_t n = m->ambient, k = m->rows;
-    if (m->ops == &manifold_sphere) {
+    switch (m->ops->published) {
+    case PUBLISHED_DIRECTION:
         /* a normal vector scaled to length sigma, then projected */
         rng_direction(rng, n, v);
         for (size_t j = 0; j < n; j++)
             v[j] *= c->step * c->sigma;
-    } else if (m->ops == &manifold_spd_affine) {
+        break;
+    case PUBLISHED_ENTRIES:
         /* entries on and below the diagonal uniform on [-.5, .5] */
         for (size_t j = 0; j < k; j++)
             for (size_t i = j; i < k; i++)
                 v[i + j * k] = v[j + i * k] = c->step * c->sigma * (rng_uniform(rng) - 0.5);
         return STATUS_OK;
-    } else if (m->ops == &manifold_kendall) {
+    case PUBLISHED_LANDMARKS:
         /* real and imaginary parts uniform on [0, 1]; the projection centres them and makes them horizontal */
         for (size_t j = 0; j < n; j++)
             v[j] = c->step * rng_uniform(rng);
-    } else {
+        break;
+    default:
         return STATUS_UNSUPPORTED;
     }
     return m->ops->project_tangent(m, v, one(x), one(v), 0, 1, work);
@@ -94,8 +97,7 @@ static int published(const struct chain *c, const double *x, struct rng *rng, do
 int chain_start(struct chain *c, double *state, double *work)
 {
     manifold_t m = c->m;
-    int known = m->ops == &manifold_sphere || m->ops == &manifold_spd_affine || m->ops == &manifold_kendall;
-    if (c->proposal == CHAIN_PUBLISHED && !known)
+    if (c->proposal == CHAIN_PUBLISHED && m->ops->published == PUBLISHED_NONE)
         return STATUS_UNSUPPORTED;
     c->accepted = c->proposed = 0;
     c->log_density = log_density(c, state, work + 2 * m->ambient + m->dim);

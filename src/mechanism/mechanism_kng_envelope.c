@@ -180,25 +180,19 @@ static int make_anisotropic(struct kng *k)
 
 int kng_supported(manifold_t m, double radius)
 {
-    static const struct manifold_ops *const served[] = {
-        &manifold_euclidean,        &manifold_sphere,     &manifold_hyperboloid, &manifold_ball,
-        &manifold_spd_logeuclidean, &manifold_spd_affine, &manifold_kendall,     &manifold_grassmann};
-    int found = 0;
-    for (size_t j = 0; j < sizeof served / sizeof *served; j++)
-        found = found || m->ops == served[j];
     double limit = 0.5 * m->inj;
     if (m->k_max > 0)
         limit = fmin(limit, RIEMDP_PI / (4 * sqrt(m->k_max)));
     if (m->k_min < 0)
         limit = fmin(limit, 12); /* further out doubles lose the digits of what exp and log cancel, as e^2r */
-    return found && radius > 0 && radius < limit;
+    return (m->flags & MANIFOLD_KNG) && radius > 0 && radius < limit;
 }
 
 static void read_space(struct kng *k)
 {
     manifold_t m = k->m;
     k->curvature = m->k_max;
-    k->space = m->k_min == m->k_max ? KNG_CONSTANT : m->ops == &manifold_kendall ? KNG_COMPLEX : KNG_GENERAL;
+    k->space = m->k_min == m->k_max ? KNG_CONSTANT : m->model == MODEL_PLANAR ? KNG_COMPLEX : KNG_GENERAL;
     k->slope = k->curvature > 0 ? kng_cot_factor(k->curvature, 2 * k->radius) * (1 - 1e-12) : 1;
     k->gradient = k->gradient * (1 + 1e-9) + 1e-15;
 }

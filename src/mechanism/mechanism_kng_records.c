@@ -105,87 +105,88 @@ int kng_row(const struct kng *k, const double *x, double *out, double *distance,
     return STATUS_OK;
 }
 
-/* the same sums of records elsewhere; 0 where they can't be had */
-static int look_elsewhere(struct kng *k, int with_matrix, double *sum, double *lowest, double *far, double *count,
-                          size_t cells)
+/* What the records tell: how many have a distance in each cell up to the largest one, and the sums of add_record(), whose matrices
+ * stay in k->matrix. */
+struct look {
+    size_t cells;
+    double count[DISTANCES], far, sum, lowest;
+    int with_matrix;
+};
+
+/* two passes: the cells end at the largest distance */
+static void look_here(struct kng *k, struct look *l, double *scratch)
+{
+    manifold_t m = k->m;
+    double *turned = k->matrix + m->dim * m->dim;
+    for (size_t i = 0; i < k->n; i++) {
+        if (i % GRADIENT_BLOCK == 0)
+            host_tick(m->host, 0, 0);
+        int known = look_at(k, one(k->x + i * m->ambient), l->with_matrix, k->far + i, scratch);
+        l->far = fmax(l->far, k->far[i]);
+        l->with_matrix =
+            add_record(k, known, k->far[i], l->with_matrix, k->matrix, turned, &l->sum, &l->lowest, scratch);
+    }
+    for (size_t i = 0; i < k->n; i++)
+        l->count[kng_cell(k->far[i], l->far, l->cells)]++;
+}
+
+/* the same of records elsewhere; 0 where it can't be had */
+static int look_elsewhere(struct kng *k, struct look *l)
 {
     size_t d = k->m->dim;
     double *sums = k->sums, *turned = k->matrix + d * d;
-    if (k->elsewhere->look(k->elsewhere, k->base, sums, far) != STATUS_OK ||
-        k->elsewhere->count(k->elsewhere, k->base, *far, count, cells) != STATUS_OK)
+    if (k->elsewhere->look(k->elsewhere, k->base, sums, &l->far) != STATUS_OK ||
+        k->elsewhere->count(k->elsewhere, k->base, l->far, l->count, l->cells) != STATUS_OK)
         return 0;
-    *sum = sums[0];
-    *lowest = sums[1];
+    l->sum = sums[0];
+    l->lowest = sums[1];
     sums += 2;
-    for (int part = 0; part < (!with_matrix ? 0 : k->space == KNG_COMPLEX ? 2 : 1); part++)
+    for (int part = 0; part < (!l->with_matrix ? 0 : k->space == KNG_COMPLEX ? 2 : 1); part++)
         for (size_t p = 0; p < d; p++)
             for (size_t q = p; q < d; q++)
                 (part ? turned : k->matrix)[p * d + q] = *sums++;
     return 1;
 }
 
-/* distances of the records from the mean, by cells; the Hessian there where there is a matrix for it */
-void kng_look_at_records(struct kng *k, double *scratch)
+static void make_coarse_cells(struct kng *k)
 {
-    manifold_t m = k->m;
-    size_t d = m->dim, cells = kng_cells(k);
-    double count[DISTANCES];
-    int with_matrix = has_matrix(k);
-    double top = 2 * k->radius, lowest = 0, sum = 0, far = 0;
-    k->least = k->trace = 1;
-    for (size_t j = 0; j < DISTANCES; j++)
-        count[j] = 0;
     for (size_t j = 0; j <= COARSE; j++)
         k->coarse[j] = k->reach * (j < COARSE ? square((double)j / COARSE) * ((double)j / COARSE) : 1);
     for (size_t j = 0; j < COARSE; j++)
         k->excess[j] = k->line[j] = k->lean[j] = 0;
-    if (!looks(k))
-        return;
-    double *turned = k->matrix + d * d; /* sums for i times the logarithms */
-    for (size_t j = 0; j < 2 * d * d && with_matrix; j++)
-        k->matrix[j] = 0;
-    if (k->elsewhere) {
-        if (!look_elsewhere(k, with_matrix, &sum, &lowest, &far, count, cells)) {
-            k->kind = KNG_SLOPE; /* which needs to know nothing of the records */
-            k->least = k->slope;
-            return;
-        }
-    } else { /* two passes: the cells end at the largest distance */
-        for (size_t i = 0; i < k->n; i++) {
-            if (i % GRADIENT_BLOCK == 0)
-                host_tick(m->host, 0, 0);
-            int known = look_at(k, one(k->x + i * m->ambient), with_matrix, k->far + i, scratch);
-            far = fmax(far, k->far[i]);
-            with_matrix = add_record(k, known, k->far[i], with_matrix, k->matrix, turned, &sum, &lowest, scratch);
-        }
-        for (size_t i = 0; i < k->n; i++)
-            count[kng_cell(k->far[i], far, cells)]++;
-    }
-    double n = (double)k->n;
-    k->least = lowest / n;
-    far *= 1 + 1e-12;
+}
+
+/* e, and the slope with its integral, in each cell of the radius */
+static void fill_coarse_cells(struct kng *k, const struct look *l)
+{
+    double n = (double)k->n, top = 2 * k->radius, far = l->far * (1 + 1e-12);
     for (size_t c = 0; c < COARSE; c++) {
         double e = 0, slope = 0, end = k->coarse[c + 1];
-        for (size_t j = 0; j < cells; j++) {
-            double lo = far * (double)j / (double)cells, hi = far * (double)(j + 1) / (double)cells;
-            if (!(count[j] > 0))
+        for (size_t j = 0; j < l->cells; j++) {
+            double lo = far * (double)j / (double)l->cells, hi = far * (double)(j + 1) / (double)l->cells;
+            if (!(l->count[j] > 0))
                 continue;
             if (k->space == KNG_GENERAL) {
-                slope += count[j] * kng_cot_factor(k->curvature, fmin(hi + end, top));
-                e += count[j] * kng_excess_general(k, end, hi);
+                slope += l->count[j] * kng_cot_factor(k->curvature, fmin(hi + end, top));
+                e += l->count[j] * kng_excess_general(k, end, hi);
             } else {
-                e += count[j] * kng_excess(k, end, lo, hi);
+                e += l->count[j] * kng_excess(k, end, lo, hi);
             }
         }
         k->excess[c] = e / n * (1 + 1e-9);
         k->lean[c] = slope / n;
         k->line[c + 1] = k->line[c] + k->lean[c] * (end - k->coarse[c]);
     }
-    if (!with_matrix)
-        return;
+}
+
+/* the mean Hessian from the sums; its upper part by rows is the lower one by columns */
+static void finish_hessian(struct kng *k, double sum)
+{
+    size_t d = k->m->dim;
+    double n = (double)k->n, *turned = k->matrix + d * d; /* sums for i times the logarithms */
     k->trace = 0;
     for (size_t p = 0; p < d; p++) {
-        for (size_t q = p; q < d; q++) { /* the upper part by rows is the lower one by columns */
+        for (size_t q = p; q < d; q++) {
             /* i c = (-c_1, c_0, -c_3, c_2, ...): its products are those of neighbours, with the sign of p + q */
             size_t a = p ^ 1, b = q ^ 1;
             double along = k->space != KNG_COMPLEX ? 0 : (p + q) % 2 ? -1 : 1;
@@ -196,10 +197,42 @@ void kng_look_at_records(struct kng *k, double *scratch)
         }
         k->trace += k->matrix[p * d + p] / (double)d;
     }
+}
+
+/* eigenvectors and eigenvalues, which may raise the bound of the least one */
+static void take_apart(struct kng *k)
+{
+    size_t d = k->m->dim;
     if (la_symeig(d, k->matrix, k->root, 1, k->matrix + d * d) != STATUS_OK)
         k->root[0] = -1;
     if (k->root[0] - 1e-11 > k->least)
         k->least = k->root[0] - 1e-11;
     else if (!(k->root[0] > 0))
         k->root[0] = 0;
+}
+
+/* distances of the records from the mean, by cells; the Hessian there where there is a matrix for it */
+void kng_look_at_records(struct kng *k, double *scratch)
+{
+    size_t d = k->m->dim;
+    struct look l = {.cells = kng_cells(k), .with_matrix = has_matrix(k)};
+    k->least = k->trace = 1;
+    make_coarse_cells(k);
+    if (!looks(k))
+        return;
+    for (size_t j = 0; j < 2 * d * d && l.with_matrix; j++)
+        k->matrix[j] = 0;
+    if (!k->elsewhere) {
+        look_here(k, &l, scratch);
+    } else if (!look_elsewhere(k, &l)) {
+        k->kind = KNG_SLOPE; /* which needs to know nothing of the records */
+        k->least = k->slope;
+        return;
+    }
+    k->least = l.lowest / (double)k->n;
+    fill_coarse_cells(k, &l);
+    if (l.with_matrix) {
+        finish_hessian(k, l.sum);
+        take_apart(k);
+    }
 }

@@ -74,49 +74,84 @@ static void average(manifold_t m, double *mean, const double *p, size_t t, doubl
             mean[j] = u[j];
 }
 
+/* the parts of a state */
+struct iterates {
+    double *p, *mean, *chosen, *snapshot, *released; /* released: gradient at the snapshot */
+};
+
+static struct iterates iterates_of(double *state, size_t n)
+{
+    struct iterates it = {.p = state + OPTIM_STATE_HEAD};
+    it.mean = it.p + n;
+    it.chosen = it.mean + n;
+    it.snapshot = it.chosen + n;
+    it.released = it.snapshot + n;
+    return it;
+}
+
+static void copy_point(size_t n, double *to, const double *from)
+{
+    for (size_t j = 0; j < n; j++)
+        to[j] = from[j];
+}
+
+static void begin_run(struct optim *o, double *state, const struct iterates *it)
+{
+    size_t n = o->m->ambient;
+    optim_start(o);
+    state[OPTIM_STATE_PICK] = o->output == OPTIM_RANDOM ? (double)rng_below(o->rng, o->steps) : (double)o->steps;
+    copy_point(n, it->mean, it->p);
+    copy_point(n, it->chosen, it->p);
+}
+
+/* the noisy gradient of step t, after a new snapshot where an epoch begins */
+static int noisy_gradient(struct optim *o, const struct iterates *it, size_t t, double *v, double *work)
+{
+    if (!o->inner)
+        return optim_gradient(o, v, it->p, t, work);
+    if (t % o->inner == 0) {
+        copy_point(o->m->ambient, it->snapshot, it->p);
+        int status = optim_snapshot(o, it->released, it->p, work);
+        if (status != STATUS_OK)
+            return status;
+    }
+    return optim_reduced_gradient(o, v, it->p, it->snapshot, it->released, t, work);
+}
+
+static void end_run(const struct optim *o, double *state, const struct iterates *it)
+{
+    if (o->output == OPTIM_RANDOM)
+        copy_point(o->m->ambient, it->p, it->chosen);
+    else if (o->output == OPTIM_AVERAGE)
+        copy_point(o->m->ambient, it->p, it->mean);
+    state[OPTIM_STATE_RUN]++;
+}
+
 int optim_run(struct optim *o, double *state, double until, double *work)
 {
     manifold_t m = o->m;
     size_t n = m->ambient;
-    double *p = state + OPTIM_STATE_HEAD, *mean = p + n, *chosen = mean + n, *snapshot = chosen + n, *r = snapshot + n;
+    struct iterates it = iterates_of(state, n);
     double *v = work, *u = v + n, *rest = u + n;
     optim_start(o);
     for (o->done = state[OPTIM_STATE_RUN] * (double)o->steps + state[OPTIM_STATE_STEP]; o->done < until;) {
         size_t t = (size_t)state[OPTIM_STATE_STEP];
         double lr = o->lr[o->lr_count == 1 ? 0 : t];
-        int status = STATUS_OK;
-        if (t == 0) {
-            optim_start(o);
-            state[OPTIM_STATE_PICK] =
-                o->output == OPTIM_RANDOM ? (double)rng_below(o->rng, o->steps) : (double)o->steps;
-            for (size_t j = 0; j < n; j++)
-                mean[j] = chosen[j] = p[j];
-        }
-        if (o->inner && t % o->inner == 0) {
-            for (size_t j = 0; j < n; j++)
-                snapshot[j] = p[j];
-            status = optim_snapshot(o, r, p, rest);
-        }
+        if (t == 0)
+            begin_run(o, state, &it);
         if (t == (size_t)state[OPTIM_STATE_PICK]) /* option II: uniformly among the iterates before each step */
-            for (size_t j = 0; j < n; j++)
-                chosen[j] = p[j];
-        if (status == STATUS_OK)
-            status =
-                o->inner ? optim_reduced_gradient(o, v, p, snapshot, r, t, rest) : optim_gradient(o, v, p, t, rest);
-        if (status != STATUS_OK)
+            copy_point(n, it.chosen, it.p);
+        if (noisy_gradient(o, &it, t, v, rest) != STATUS_OK)
             return STATUS_DOMAIN_EXCEEDED; /* noise can't be had at a point that has left the manifold */
-        note(o, t, lr, p, v, rest);
-        status = advance(o, p, v, lr, rest);
+        note(o, t, lr, it.p, v, rest);
+        int status = advance(o, it.p, v, lr, rest);
         if (status != STATUS_OK)
             return status;
         if (o->output == OPTIM_AVERAGE)
-            average(m, mean, p, t, v, u, rest);
+            average(m, it.mean, it.p, t, v, u, rest);
         o->done++;
         if (++t == o->steps) {
-            const double *out = o->output == OPTIM_RANDOM ? chosen : o->output == OPTIM_AVERAGE ? mean : p;
-            for (size_t j = 0; j < n && out != p; j++)
-                p[j] = out[j];
-            state[OPTIM_STATE_RUN]++;
+            end_run(o, state, &it);
             t = 0;
         }
         state[OPTIM_STATE_STEP] = (double)t;

@@ -142,7 +142,8 @@ int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale)
 {
     struct big x, den;
     /* (u + v num)/den is beyond LATTICE_MOST from there on */
-    uint64_t most = (uint64_t)LATTICE_MOST, q = most / scale.num + 2, enough = q < most / scale.den ? q * scale.den : most;
+    uint64_t most = (uint64_t)LATTICE_MOST, q = most / scale.num + 2,
+             enough = q < most / scale.den ? q * scale.den : most;
     big_set(&den, scale.den);
     for (int round = 0; round < RNG_ROUNDS; round++) {
         uint64_t u = uniform_below(bits, scale.num), v = 0;
@@ -333,87 +334,123 @@ static void nearest(struct big *q)
     big_halve(q);
 }
 
-/* What is decided with so many digits: 1 (accepted, z is filled), 0 (refused) or -1 (more digits are needed). e: the d
- * exponentials of the radius, then the one of the test; g: the normals of the direction. */
-static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *e, struct deviate *g,
-                     int digits)
+/* A draw, as so many digits show it: E, the sum of the d exponentials of the radius, lies between `sum` and `sum` + d, and |g|^2 of
+ * the direction's normals between `low` and `high`. e: the exponentials of the radius, then the one of the test. */
+struct l2_trial {
+    struct bits *bits;
+    size_t d;
+    struct ratio scale;
+    struct deviate *e, *g;
+    int digits;
+    struct big sum, low, high;
+};
+
+static void l2_sums(struct l2_trial *l)
 {
-    struct big sum, sum_more, low, high, square, near, near_more, num, num_more, norm, t;
-    sum.n = low.n = high.n = norm.n = 0;
-    for (size_t i = 0; i < d; i++) {
-        big_deviate(bits, &t, e + i, digits);
-        big_add(&sum, &t);
+    struct big t, square;
+    l->sum.n = l->low.n = l->high.n = 0;
+    for (size_t i = 0; i < l->d; i++) {
+        big_deviate(l->bits, &t, l->e + i, l->digits);
+        big_add(&l->sum, &t);
     }
-    for (size_t j = 0; j < d; j++) {
-        big_deviate(bits, &t, g + j, digits);
-        big_multiply(&num, &t, &t);
-        big_add(&low, &num);
+    for (size_t j = 0; j < l->d; j++) {
+        big_deviate(l->bits, &t, l->g + j, l->digits);
+        big_multiply(&square, &t, &t);
+        big_add(&l->low, &square);
         big_add_small(&t, 1);
-        big_multiply(&num, &t, &t);
-        big_add(&high, &num);
+        big_multiply(&square, &t, &t);
+        big_add(&l->high, &square);
     }
-    if (low.n == 0)
-        return -1;
-    /* x_j^2 = (num/den)^2 E^2 g_j^2/sum g^2; the units of the g cancel, those of E go to the denominator */
-    big_multiply_small(&low, scale.den);
-    big_multiply_small(&low, scale.den);
-    big_multiply_small(&high, scale.den);
-    big_multiply_small(&high, scale.den);
-    big_shift_left(&low, 64 * digits);
-    big_shift_left(&high, 64 * digits);
-    big_copy(&num, &sum);
-    big_multiply_small(&num, 2);
-    big_multiply_small(&num, scale.num);
+}
+
+/* out = 2 num (x + more) */
+static void l2_scaled(struct big *out, const struct big *x, uint64_t more, struct ratio scale)
+{
+    big_copy(out, x);
+    big_add_small(out, more);
+    big_multiply_small(out, 2);
+    big_multiply_small(out, scale.num);
+}
+
+/* x becomes den^2 x, in units of E^2 */
+static void l2_denominator(struct big *x, const struct l2_trial *l)
+{
+    big_multiply_small(x, l->scale.den);
+    big_multiply_small(x, l->scale.den);
+    big_shift_left(x, 64 * l->digits);
+}
+
+/* out = the integer next to the root of x^2 num/den */
+static void l2_coordinate(struct big *out, const struct big *x, const struct big *num, const struct big *den)
+{
+    struct big square;
+    big_multiply(&square, x, x);
+    big_multiply(out, &square, num);
+    big_divide(out, den);
+    nearest(out);
+}
+
+/* Fills z, and its squared length; 0 where more digits are needed. x_j^2 = (num/den)^2 E^2 g_j^2/sum g^2: the units of the g
+ * cancel, those of E go to the denominator. */
+static int l2_round(struct l2_trial *l, int64_t *z, struct big *norm)
+{
+    struct big num, num_more, t, near, near_more;
+    norm->n = 0;
+    if (l->low.n == 0)
+        return 0;
+    l2_denominator(&l->low, l);
+    l2_denominator(&l->high, l);
+    l2_scaled(&num, &l->sum, 0, l->scale);
     big_square(&num);
-    big_copy(&sum_more, &sum);
-    big_add_small(&sum_more, d);
-    big_copy(&num_more, &sum_more);
-    big_multiply_small(&num_more, 2);
-    big_multiply_small(&num_more, scale.num);
+    l2_scaled(&num_more, &l->sum, l->d, l->scale);
     big_square(&num_more);
-    for (size_t j = 0; j < d; j++) {
-        big_deviate(bits, &t, g + j, digits);
-        big_multiply(&square, &t, &t);
-        big_multiply(&near, &square, &num);
-        big_divide(&near, &high);
-        nearest(&near);
+    for (size_t j = 0; j < l->d; j++) {
+        big_deviate(l->bits, &t, l->g + j, l->digits);
+        l2_coordinate(&near, &t, &num, &l->high);
         big_add_small(&t, 1);
-        big_multiply(&square, &t, &t);
-        big_multiply(&near_more, &square, &num_more);
-        big_divide(&near_more, &low);
-        nearest(&near_more);
+        l2_coordinate(&near_more, &t, &num_more, &l->low);
         if (big_compare(&near, &near_more) != 0)
-            return -1;
+            return 0;
         z[j] = big_bits(&near) > 62 ? LATTICE_MOST : (int64_t)big_low(&near);
-        if (g[j].negative)
+        if (l->g[j].negative)
             z[j] = -z[j];
         big_square(&near);
-        big_add(&norm, &near);
+        big_add(norm, &near);
     }
-    /* sqrt(4 |z|^2) + sqrt(d) <= 2 scale (E + e_0) */
-    big_shift_left(&norm, 2 + 64 * digits);
-    big_root(&norm);
-    big_set(&t, d);
-    big_shift_left(&t, 64 * digits);
+    return 1;
+}
+
+/* whether sqrt(4 |z|^2) + sqrt(d) <= 2 scale (E + e_0): 1, 0 or -1, undecided */
+static int l2_test(struct l2_trial *l, struct big *norm)
+{
+    struct big t, most, least;
+    big_shift_left(norm, 2 + 64 * l->digits);
+    big_root(norm);
+    big_set(&t, l->d);
+    big_shift_left(&t, 64 * l->digits);
     big_root(&t);
-    big_add(&norm, &t);
-    big_copy(&t, &norm);
+    big_add(norm, &t);
+    big_copy(&t, norm);
     big_add_small(&t, 2);
-    big_multiply_small(&norm, scale.den);
-    big_multiply_small(&t, scale.den);
-    big_deviate(bits, &low, e + d, digits);
-    big_add(&sum, &low);
-    big_copy(&sum_more, &sum);
-    big_add_small(&sum_more, d + 1);
-    big_multiply_small(&sum, 2);
-    big_multiply_small(&sum, scale.num);
-    big_multiply_small(&sum_more, 2);
-    big_multiply_small(&sum_more, scale.num);
-    if (big_compare(&t, &sum) <= 0)
+    big_multiply_small(norm, l->scale.den);
+    big_multiply_small(&t, l->scale.den);
+    big_deviate(l->bits, &most, l->e + l->d, l->digits);
+    big_add(&l->sum, &most);
+    l2_scaled(&least, &l->sum, 0, l->scale);
+    l2_scaled(&most, &l->sum, l->d + 1, l->scale);
+    if (big_compare(&t, &least) <= 0)
         return 1;
-    if (big_compare(&norm, &sum_more) > 0)
+    if (big_compare(norm, &most) > 0)
         return 0;
     return -1;
+}
+
+/* What is decided with the digits that there are: 1 (accepted, z is filled), 0 (refused) or -1 (more digits are needed). */
+static int l2_decide(struct l2_trial *l, int64_t *z)
+{
+    struct big norm;
+    l2_sums(l);
+    return l2_round(l, z, &norm) ? l2_test(l, &norm) : -1;
 }
 
 /* x has density proportional to exp(-|x|/scale) on R^d: radius scale times a sum of d exponentials, uniform direction. z is x
@@ -421,19 +458,19 @@ static int l2_decide(struct bits *bits, size_t d, struct ratio scale, int64_t *z
  * exp(-(|z| + sqrt(d)/2 - |x|)/scale), and the density cancels; at least exp(-sqrt(d)/(2 scale)) of all are kept. Numbers are intervals of 64, 128, ... bits until all is decided. */
 uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work)
 {
-    struct deviate *e = work, *g = work + d + 1;
+    struct l2_trial l = {.bits = bits, .d = d, .scale = scale, .e = work, .g = work + d + 1};
     /* at most RNG_ROUNDS exp(x) trials, x = sqrt(d)/(2 scale) rounded up */
     uint64_t x = (root64(d) + 1) * scale.den / (2 * scale.num) + 1, most = (uint64_t)RNG_ROUNDS << (3 * x + 1) / 2;
     int undecided = 0;
     for (uint64_t trials = 1; trials <= most && undecided < 8; trials++) {
         int kept = -1;
         for (size_t i = 0; i <= d; i++)
-            exponential(bits, e + i);
+            exponential(bits, l.e + i);
         for (size_t j = 0; j < d; j++)
-            normal(bits, g + j);
+            normal(bits, l.g + j);
         /* undecided after 256 bits, with probability below 2^-150: drawn again */
-        for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
-            kept = l2_decide(bits, d, scale, z, e, g, digits);
+        for (l.digits = 2; l.digits <= DEVIATE_DIGITS && kept < 0; l.digits += 2)
+            kept = l2_decide(&l, z);
         if (kept == 1)
             return trials;
         undecided += kept < 0;

@@ -35,75 +35,92 @@ static double log_segment(double value, double slope, double at, double from, do
     return a + log(expm1(slope * width) / slope);
 }
 
-int hull_make(struct hull *h, const struct logconcave *f, double scale)
+enum { DEPTHS = 4, DOUBLINGS = 200 };
+static const double depths[DEPTHS] = {0.15, 0.7, 2, 5};
+
+/* *hi: the upper end, or a point beyond the mode where there is none */
+static int find_upper(const struct logconcave *f, double scale, double *hi)
 {
-    static const double depths[4] = {0.15, 0.7, 2, 5};
-    double lo = f->lower, hi = f->upper, mode, value, slope, points[HULL_MOST];
+    double value, slope;
+    *hi = f->upper;
+    if (*hi < INFINITY)
+        return STATUS_OK;
+    *hi = f->lower + scale;
+    for (int k = 0;; k++) {
+        f->eval(f->data, *hi, &value, &slope);
+        if (slope < 0)
+            return STATUS_OK;
+        if (k > DOUBLINGS || isnan(slope))
+            return STATUS_NO_CONVERGENCE;
+        *hi = f->lower + 2 * (*hi - f->lower);
+    }
+}
+
+static double find_mode(const struct logconcave *f, double lo, double hi)
+{
+    double value, slope;
+    for (int k = 0; k < 100; k++) {
+        double mode = 0.5 * (lo + hi);
+        f->eval(f->data, mode, &value, &slope);
+        if (slope > 0)
+            lo = mode;
+        else
+            hi = mode;
+    }
+    return 0.5 * (lo + hi);
+}
+
+/* from beyond the mode to a point deep in the tail */
+static int reach_tail(const struct logconcave *f, double peak, double *hi)
+{
+    for (int k = 0; depth_at(f, *hi, peak) < depths[DEPTHS - 1]; k++) {
+        if (k > DOUBLINGS)
+            return STATUS_NO_CONVERGENCE;
+        *hi = f->lower + 2 * (*hi - f->lower);
+    }
+    return STATUS_OK;
+}
+
+/* tangents at the mode and, on both sides, at the depths that are there */
+static void place_tangents(struct hull *h, double mode, double hi)
+{
+    const struct logconcave *f = h->f;
+    double lo = f->lower, peak = h->peak;
     int n = 0;
-    h->f = f;
-    if (!(hi < INFINITY)) {
-        /* a point beyond the mode, and then one deep in the tail */
-        hi = lo + scale;
-        for (int k = 0;; k++) {
-            f->eval(f->data, hi, &value, &slope);
-            if (slope < 0)
-                break;
-            if (k > 200 || isnan(slope))
-                return STATUS_NO_CONVERGENCE;
-            hi = lo + 2 * (hi - lo);
-        }
-    }
-    {
-        double a = lo, b = hi;
-        for (int k = 0; k < 100; k++) {
-            mode = 0.5 * (a + b);
-            f->eval(f->data, mode, &value, &slope);
-            if (slope > 0)
-                a = mode;
-            else
-                b = mode;
-        }
-        mode = 0.5 * (a + b);
-    }
-    f->eval(f->data, mode, &value, &slope);
-    if (!(fabs(value) < INFINITY))
-        return STATUS_NO_CONVERGENCE;
-    double peak = value;
-    if (!(f->upper < INFINITY)) {
-        for (int k = 0; depth_at(f, hi, peak) < depths[3]; k++) {
-            if (k > 200)
-                return STATUS_NO_CONVERGENCE;
-            hi = lo + 2 * (hi - lo);
-        }
-    }
-    for (int k = 3; k >= 0; k--) {
+    for (int k = DEPTHS - 1; k >= 0; k--) {
         double x = find_depth(f, mode, lo, peak, depths[k]);
         if (x > lo && x < mode && depth_at(f, x, peak) > 0.5 * depths[k])
-            points[n++] = x;
+            h->at[n++] = x;
     }
-    points[n++] = mode;
-    for (int k = 0; k < 4; k++) {
+    h->at[n++] = mode;
+    for (int k = 0; k < DEPTHS; k++) {
         double x = find_depth(f, mode, hi, peak, depths[k]);
-        if (x < hi && x > points[n - 1])
-            points[n++] = x;
+        if (x < hi && x > h->at[n - 1])
+            h->at[n++] = x;
     }
     h->count = n;
     for (int i = 0; i < n; i++) {
-        h->at[i] = points[i];
-        f->eval(f->data, points[i], &h->value[i], &h->slope[i]);
+        f->eval(f->data, h->at[i], &h->value[i], &h->slope[i]);
         h->value[i] -= peak;
     }
-    /* tangents cross between their points */
-    h->from[0] = f->lower;
-    h->from[n] = f->upper;
-    for (int i = 1; i < n; i++) {
+}
+
+/* tangents cross between their points */
+static void cross_tangents(struct hull *h)
+{
+    h->from[0] = h->f->lower;
+    h->from[h->count] = h->f->upper;
+    for (int i = 1; i < h->count; i++) {
         double bend = h->slope[i - 1] - h->slope[i], x = 0.5 * (h->at[i - 1] + h->at[i]);
         if (bend > 1e-12 * (fabs(h->slope[i - 1]) + fabs(h->slope[i])))
             x = (h->value[i] - h->value[i - 1] + h->slope[i - 1] * h->at[i - 1] - h->slope[i] * h->at[i]) / bend;
         h->from[i] = x < h->at[i - 1] ? h->at[i - 1] : x > h->at[i] ? h->at[i] : x;
     }
-    if (!(f->upper < INFINITY) && !(h->slope[n - 1] < 0))
-        return STATUS_NO_CONVERGENCE;
+}
+
+static int weigh_segments(struct hull *h)
+{
+    int n = h->count;
     double biggest = -INFINITY, total = 0;
     for (int i = 0; i < n; i++) {
         h->mass[i] = h->from[i + 1] < INFINITY
@@ -118,8 +135,26 @@ int hull_make(struct hull *h, const struct logconcave *f, double scale)
     }
     for (int i = 0; i < n; i++)
         h->mass[i] /= total;
-    h->peak = peak;
     return total > 0 && total < INFINITY ? STATUS_OK : STATUS_NO_CONVERGENCE;
+}
+
+int hull_make(struct hull *h, const struct logconcave *f, double scale)
+{
+    double hi, slope;
+    h->f = f;
+    if (find_upper(f, scale, &hi) != STATUS_OK)
+        return STATUS_NO_CONVERGENCE;
+    double mode = find_mode(f, f->lower, hi);
+    f->eval(f->data, mode, &h->peak, &slope);
+    if (!(fabs(h->peak) < INFINITY))
+        return STATUS_NO_CONVERGENCE;
+    if (!(f->upper < INFINITY) && reach_tail(f, h->peak, &hi) != STATUS_OK)
+        return STATUS_NO_CONVERGENCE;
+    place_tangents(h, mode, hi);
+    cross_tangents(h);
+    if (!(f->upper < INFINITY) && !(h->slope[h->count - 1] < 0))
+        return STATUS_NO_CONVERGENCE;
+    return weigh_segments(h);
 }
 
 double hull_draw(const struct hull *h, struct rng *rng)

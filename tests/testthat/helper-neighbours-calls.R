@@ -129,8 +129,8 @@ site_call <- function(data, case, space, budget) {
   M <- space$M
   stored <- .Call(internal("riemdp_stored"), M, space$center)
   request <- c(list(kernel = case$method, private = TRUE, M = M), switch(case$method,
-    noisy = list(center = stored, radius = space$radius, sd = 1, seed = 1), ball = list(center = stored, radius = space$radius, p = stored, what = 1),
-    gradients = list(problem = problem_huber(M, 0.5), p = stored, snapshot = NULL, numbers = c(0.5, 0, 0), counts = "points"),
+    noisy = list(center = stored, radius = space$radius, sd = 1, seed = 1), ball = list(center = stored, radius = space$radius, p = stored, what = "logs"),
+    gradients = list(problem = problem_huber(M, 0.5), p = stored, snapshot = NULL, step = list(clip = 0.5, apart = FALSE, losses = FALSE), counts = "points"),
     counts = list(center = stored, radii = c(0.1, 0.2))))
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }

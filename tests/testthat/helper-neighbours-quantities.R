@@ -253,9 +253,9 @@ moved_optimum <- function(one, two) {
     stored <- .Call(internal("riemdp_stored"), M, p)
     sums <- lapply(list(one, two), function(a) {
       input <- a[[2]]
-      if (is.list(input$data) && is.function(input$data$gradients)) return(input$data$gradients(c(clip, 0, 0, 1, stored, 0 * stored)))
+      if (is.list(input$data) && is.function(input$data$gradients)) return(input$data$gradients(list(p = stored, clip = clip, apart = FALSE)))
       internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n, stored, NULL,
-                                         c(clip, 0, 0), NULL)))
+                                         list(clip = clip, apart = FALSE, losses = FALSE), NULL)))
     })
     stored_norm(M, p, (sums[[1]] - sums[[2]])[seq_along(stored)]) / (allowed * (1 + rounding))
   }, 0)))
@@ -322,9 +322,9 @@ true_gradient <- function(f, noise, b, low) {
 solver_shares <- function(expr) {
   shares <- vapply(perturbed_fits(expr), function(f) {
     if (!is.matrix(f[[2]]) && length(dim(f[[2]])) != 3) return(0) # in chunks: the same solver
-    noise <- matrix(.Call(internal("riemdp_perturbation_noise"), ncol(f[[4]]), nrow(f[[4]]), 1, f[[8]][1], f[[8]][2], FALSE), nrow(f[[4]]))
+    noise <- matrix(.Call(internal("riemdp_perturbation_noise"), ncol(f[[4]]), nrow(f[[4]]), 1, f[[8]]$norm, f[[8]]$rate, FALSE), nrow(f[[4]]))
     fit <- .Call(internal("riemdp_perturbed_fit_nonprivate"), f[[2]], f[[3]], f[[4]], f[[5]], noise, f[[6]], f[[7]])
-    2 * sqrt(sum(true_gradient(f, noise, fit[[1]], fit[[4]])^2)) / min(f[[4]]) * f[[8]][3] / f$rule$solver
+    2 * sqrt(sum(true_gradient(f, noise, fit[[1]], fit[[4]])^2)) / min(f[[4]]) * f[[8]]$cover / f$rule$solver
   }, 0)
   c(solver = max(0, shares))
 }

@@ -169,7 +169,7 @@ test_that("many small steps without replacement agree with contour integrals, an
 test_that("the law that plans are made with is a probability, with the moments of the step", {
   mgf <- function(mu, theta) exp(theta * (theta + 1) * mu^2 / 2)
   for (mu in c(5e-4, 0.01, 0.3, 2, 20)) for (tail in c(1e-30, 1e-60)) {
-    atoms <- riemdp:::plan_atoms(riemdp:::pld_source(pair = c(0, mu, 1, 0)), tail, 1e-16)
+    atoms <- riemdp:::plan_atoms(riemdp:::pld_source(pair = riemdp:::smooth_pair("gaussian", mu)), tail, 1e-16)
     expect_lte(sum(exp(atoms$log_mass)), 1 + 1e-15)
     expect_gte(sum(exp(atoms$log_mass)), 1 - 1e-12)
     for (theta in c(0.5, 1, 3) / mu) expect_lt(abs(exp(riemdp:::log_moment(atoms, theta)) / mgf(mu, theta) - 1), 1e-10)
@@ -343,7 +343,7 @@ test_that("merged outcomes keep their mass and are dominated, in both directions
   loss <- c(-0.31, -0.302, -0.1, 0.05, 0.07, 0.2, 0.9)
   mass <- c(0.1, 0.2, 0.1, 0.25, 0.05, 0.2, 0.1)
   for (down in 0:1) {
-    out <- .Call(riemdp:::riemdp_pld_merge, loss, mass, c(0.1, -5, 20, down))
+    out <- .Call(riemdp:::riemdp_pld_merge, loss, mass, list(step = 0.1, first = -5, bins = 20, down = down))
     l <- 0.1 * (-5:15)
     expect_equal(sum(out), sum(mass))
     for (e in seq(-0.6, 1, 0.07)) expect_lte(sum(out * pmax(0, -expm1(e - l))), sum(mass * pmax(0, -expm1(e - loss))) + 1e-12)

@@ -45,7 +45,7 @@ test_that("sites send clipped sums and nothing else", {
   }
   bad <- north
   bad[1, 1, 1] <- NA
-  request <- list(kernel = "gradients", private = TRUE, M = M, problem = problem_huber(M, 1), numbers = c(Inf, 0, 0), p = c(1,
+  request <- list(kernel = "gradients", private = TRUE, M = M, problem = problem_huber(M, 1), step = list(clip = Inf, apart = FALSE, losses = FALSE), p = c(1,
     0, 0, 1), counts = "points")
   expect_error(site_answer(request, north, "sums"), class = "riemdp_error_refused")
 })

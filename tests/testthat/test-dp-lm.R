@@ -430,7 +430,7 @@ test_that("intervals cover what they are about", {
   # the same loss and ridge without noise
   rule <- riemdp:::perturbation_rule(n, 1, 1, 1)
   target <- .Call(riemdp:::riemdp_perturbed_fit_nonprivate, rbind(1, data$x), rbind(data$y), rbind(rule$ridge), 0 * rbind(rule$ridge),
-                  0 * rbind(rule$ridge), riemdp:::kernel_loss(rule), c(1e-10, 60, 2))[[1]]
+                  0 * rbind(rule$ridge), riemdp:::kernel_loss(rule), riemdp:::newton_solver(1e-10, 2))[[1]]
   covered <- function(method, target, type, epsilon = 1) {
     with_simulation(5, mean(vapply(seq_len(draws), function(i) {
       fit <- dp_lm(y ~ x, data, epsilon, bounds = bounds, method = method)
@@ -503,7 +503,8 @@ test_that("the gradient mechanism draws from its density", {
   x <- rbind(1, stats::runif(n, -1, 1))
   y <- rbind(2 + x[2, ] + stats::rnorm(n))
   call <- function(radius, trials, rate) .Call(riemdp:::riemdp_release_clipped_kng, x, y, rbind(c(2, 2)), rbind(c(0, 0)),
-                                 riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())), c(1e-6, 60, 2), c(rate, radius, trials), TRUE)
+                                 riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())), riemdp:::newton_solver(1e-6, 2),
+                                 list(rate = rate, radius = radius, trials = trials[1], last = trials[2]), TRUE)
   # by the envelope that suits the records, and by the public one
   for (case in list(list(2, c(1e5, 0)), list(20, c(1e5, 0)), list(2, c(0, 1e7), 0.1), list(200, c(0, 1e7), 0.03))) {
     radius <- case[[1]]
@@ -528,7 +529,7 @@ test_that("the gradient mechanism draws from its density", {
   y <- rbind(rep(1e3, 10))
   b <- with_simulation(4, replicate(4000, .Call(
     riemdp:::riemdp_release_clipped_kng, x, y, cbind(2), cbind(0), riemdp:::kernel_loss(list(tau = 1, g = riemdp:::huber_loss())),
-    c(1e-6, 60, 2), c(0.5, 200, 0, 1e6), TRUE
+    riemdp:::newton_solver(1e-6, 2), list(rate = 0.5, radius = 200, trials = 0, last = 1e6), TRUE
   )))
   laplace <- function(z) ifelse(z < 0, exp(z) / 2, 1 - exp(-z) / 2)
   expect_gt(stats::ks.test(0.5 * (2 * b - 10), laplace)$p.value, 1e-5)
@@ -545,7 +546,8 @@ test_that("the gradient mechanism ends whatever the records are, and its last re
   expect_length(with_simulation(1, riemdp:::linear_kng$release(x, y, list(rule = rule), ask)), 2)
   ridge <- rbind(rule$ridge)
   last <- function(trials) with_simulation(2, replicate(400, .Call(
-    riemdp:::riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, riemdp:::kernel_loss(rule), c(1e-3, 60, 2), c(rule$rate, rule$radius, trials), TRUE
+    riemdp:::riemdp_release_clipped_kng, x, y, ridge, 0 * ridge, riemdp:::kernel_loss(rule), riemdp:::newton_solver(1e-3, 2),
+    list(rate = rule$rate, radius = rule$radius, trials = trials[1], last = trials[2]), TRUE
   )))
   # no trial: uniform where the ridge's gauge is at most 1/rate
   gauge <- apply(abs(last(c(0, 0))[1, , ]) * rule$ridge * rule$rate, 2, max)

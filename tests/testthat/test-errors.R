@@ -101,10 +101,15 @@ test_that("tampered manifolds and constructors out of range", {
   for (tamper in list(
     function(M) { M$param <- -1L; M }, function(M) { M$param <- NA_integer_; M }, function(M) { M$param <- 1e9; M },
     function(M) { M$name <- "nowhere"; M }, function(M) { M$name <- NULL; M }, function(M) { M$param <- "2"; M },
-    function(M) { M$param <- 2.5; M }, function(M) structure(list(), class = "riemdp_manifold")
+    function(M) { M$param <- 2.5; M }, function(M) structure(list(), class = "riemdp_manifold"),
+    # methods go by the class, C by the name: they must agree
+    function(M) { class(M)[1] <- "riemdp_spd"; M }, function(M) { class(M) <- c("riemdp_stiefel", class(M)); M },
+    function(M) { class(M) <- "riemdp_manifold"; M }, function(M) { M$name <- "ball"; M$param <- 3; M }
   )) {
     expect_classed(mf_dist(tamper(sphere(2)), c(1, 0, 0), c(0, 1, 0)), "manifold")
   }
+  own <- structure(sphere(2), class = c("mine", class(sphere(2))))
+  expect_equal(mf_dist(own, c(1, 0, 0), c(0, 1, 0)), pi / 2)
   expect_classed(mf_facts(3), "manifold")
   M <- custom_sphere(2)
   M$functions$inner <- NULL
@@ -132,7 +137,8 @@ test_that("broken objects of all kinds give classed errors", {
   expect_classed(mf_facts(M), "manifold")
   M <- stiefel(4, 2)
   M$name <- "grassmann"
-  expect_classed(laplace_noise(M, diag(4)[, 1:2], 0.1), "unsupported")
+  expect_classed(laplace_noise(M, diag(4)[, 1:2], 0.1), "manifold")
+  expect_classed(laplace_noise(grassmann(4, 2), diag(4)[, 1:2], 0.1), "unsupported")
   expect_classed(sphere(structure(1, class = "riemdp_points")), "argument")
   expect_classed(is.na(structure(1, class = "riemdp_points")), "shape")
   expect_classed(guarantee(1), "argument")

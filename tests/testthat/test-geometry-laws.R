@@ -56,6 +56,41 @@ for (case in all_manifolds()) {
       }
     })
 
+    test_that(paste("facts are those of the geometry:", name), {
+      facts <- mf_facts(M)
+      p <- if (is.null(case$p)) law_pairs(case, 1)$p else case$p
+      # the volume density near p: its logarithm is -Ric(v, v)/6, and the sum of Ric over a frame is d (d - 1) times the mean
+      # sectional curvature
+      if (facts$has_kng && facts$dimension > 1) {
+        d <- facts$dimension
+        ricci <- -6 * mf_log_density(M, p, mf_from_coords(M, p, diag(0.01, d))) / 0.01^2
+        expect_equal(sum(ricci), d * (d - 1) * facts$mean_curvature, tolerance = 2e-4)
+        expect_true(facts$k_min <= facts$mean_curvature && facts$mean_curvature <= facts$k_max)
+      } else if (M$name != "custom") {
+        expect_identical(facts$mean_curvature, 0)
+      }
+      if (M$name != "custom") {
+        set.seed(3)
+        expect_true(all(mf_is_point(M, mf_random(M, 20, sd = 3)))) # far out, too
+      }
+      if (facts$orthonormal) {
+        one <- matrix(as.double(p), ncol = max(1, facts$cols))
+        expect_equal(crossprod(one), diag(ncol(one)))
+      }
+      # proofs of bounds and samplers name the spaces that they are about
+      expect_identical(facts$has_kng, facts$symmetric && !grepl("custom|stiefel", M$name))
+      expect_identical(facts$arithmetic_stays, M$name %in% c("euclidean", "sphere"))
+      if (facts$arithmetic_stays) {
+        radius <- min(case$reach, 1.5)
+        for (k in 1:5) {
+          v <- scale_records(M, unit_tangents(M, p, 6), radius * rbeta(6, 4, 1))
+          m <- mf_project(M, matrix(colMeans(matrix(mf_exp(M, p, v), 6)), 1))
+          expect_lte(mf_dist(M, p, m), radius)
+        }
+      }
+      expect_identical(facts$local_bounds, facts$injectivity_radius == 0 && M$name != "custom")
+    })
+
     test_that(paste("coordinates are orthonormal and inverse:", name), {
       s <- law_pairs(case, n)
       u <- mf_random_tangent(M, s$p, n)
@@ -232,5 +267,26 @@ test_that("matrices of condition 1e12", {
     expect_lt(abs(d - mf_dist(spd(2), a, b)), 1e-9)
     expect_lt(mf_dist(spd(2), mf_exp(spd(2), s %*% a %*% s, mf_log(spd(2), s %*% a %*% s, s %*% b %*% s)), s %*% b %*% s), 1e-9)
     s <- s[2:1, 2:1]
+  }
+})
+
+test_that("volume grows at the rate that facts state", {
+  for (d in c(2, 5)) {
+    M <- hyperbolic(d)
+    p <- c(1, rep(0, d))
+    v <- c(0, 1, rep(0, d - 1))
+    growth <- diff(c(mf_log_density(M, p, 60 * v), mf_log_density(M, p, 80 * v)) + (d - 1) * log(c(60, 80))) / 20
+    expect_equal(growth, mf_facts(M)$volume_growth, tolerance = 1e-9)
+    expect_identical(mf_facts(hyperbolic(d, "ball"))$volume_growth, mf_facts(M)$volume_growth)
+  }
+  for (k in 2:4) {
+    M <- spd(k)
+    v <- diag(seq(1 - k, k - 1, 2)) # the direction of fastest growth
+    v <- v / sqrt(sum(v^2))
+    at <- function(rho) mf_log_density(M, diag(k), rho * v) + k * (k - 1) / 2 * log(rho)
+    expect_equal((at(80) - at(60)) / 20, mf_facts(M)$volume_growth, tolerance = 1e-9)
+  }
+  for (M in list(euclidean(3), sphere(3), kendall(4), grassmann(4, 2), spd(3, "logeuclidean"))) {
+    expect_identical(mf_facts(M)$volume_growth, 0)
   }
 })

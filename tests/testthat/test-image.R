@@ -100,7 +100,7 @@ test_that("simulated images follow the seed, their law", {
   expect_equal(dim(a), c(12, 12, 3, 3))
   expect_error(simulate_digits(), class = "riemdp_error_argument")
   # a field has unit variance: 2,000 fields of 144 pixels that share neighbours, at least 5 independent patches each
-  z <- riemdp:::smooth_field(2000, 12, 3)
+  z <- riemdp:::figure_function("smooth_field")(2000, 12, 3)
   expect_lt(abs(mean(z^2) - 1), 6 * sqrt(2 / (5 * 2000)))
   # digits have their hole in the middle, and are alike enough for a leading eigenvector
   d <- simulate_digits(300, 14)

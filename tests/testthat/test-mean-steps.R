@@ -228,7 +228,7 @@ counted <- function(M, x, center, radius, numbers, logs = NULL) {
   seen$logs <- seen$steps <- 0
   m0 <- .Call(riemdp:::riemdp_stored, M, center)
   n <- .Call(riemdp:::riemdp_count, M, x)
-  true_logs <- function(p) riemdp:::exact_total(list(.Call(riemdp:::riemdp_chunk_ball, M, x, m0, radius, p, 1)))
+  true_logs <- function(p) riemdp:::exact_total(list(.Call(riemdp:::riemdp_chunk_ball, M, x, m0, radius, p, "logs")))
   tally <- structure(list(
     n = n,
     logs = function(p) {
@@ -245,7 +245,7 @@ counted <- function(M, x, center, radius, numbers, logs = NULL) {
 
 wrapped_center <- function(M, tally, center, radius, numbers, constant = FALSE, tol = 1e-10) {
   facts <- mf_facts(M)
-  with_simulation(1, .Call(riemdp:::riemdp_release_mean, M, tally, center, radius, c(facts$k_min, facts$k_max), 2, 1e-300, tol, numbers,
+  with_simulation(1, .Call(riemdp:::riemdp_release_mean, M, tally, center, radius, c(facts$k_min, facts$k_max), "wrapped", 1e-300, tol, numbers,
                            constant, TRUE))
 }
 

@@ -114,17 +114,17 @@ test_that("ambient noise has Gamma radii in its norm, and uniform directions", {
     n <- length(u)
     expect_lt(max(u - (seq_len(n) - 1) / n, seq_len(n) / n - u), sqrt(log(2 / 1e-6) / (2 * n)))
   }
-  z <- ambient_draws(sphere(3), c(1, 0, 0, 0), 1, 0.7) - c(1, 0, 0, 0)
+  z <- ambient_draws(sphere(3), c(1, 0, 0, 0), "entries", 0.7) - c(1, 0, 0, 0)
   ks(sqrt(colSums(z^2)), 4, 0.7)
   share <- z[2, ]^2 / colSums(z^2)
   expect_lt(abs(mean(share) - 1 / 4), 5 * sd(share) / sqrt(length(share)))
   for (k in 2:3) {
     d <- k * (k + 1) / 2
-    z <- ambient_draws(spd(k), diag(k), 2, 0.7) - as.vector(diag(k))
+    z <- ambient_draws(spd(k), diag(k), "frobenius", 0.7) - as.vector(diag(k))
     ks(sqrt(colSums(z^2)), d, 0.7)
     share <- 2 * z[2, ]^2 / colSums(z^2) # an off-diagonal pair is one coordinate
     expect_lt(abs(mean(share) - 1 / d), 5 * sd(share) / sqrt(length(share)))
-    z <- ambient_draws(spd(k), diag(k), 3, 0.7) - as.vector(diag(k))
+    z <- ambient_draws(spd(k), diag(k), "vech", 0.7) - as.vector(diag(k))
     expect_identical(z[2, ], z[k + 1, ])
     ks(sqrt(colSums(z[as.vector(lower.tri(diag(k), TRUE)), ]^2)), d, 0.7)
   }
@@ -134,7 +134,7 @@ test_that("errors agree with the reference table", {
   ref <- utils::read.csv(test_path("reference", "utility_public.csv"))
   for (n in c(10, 50)) {
     row <- ref[ref$manifold == "S2" & ref$n == n & ref$mechanism == "Eucl projected", ]
-    x <- ambient_draws(sphere(2), c(0, 0, 1), 1, row$sigma, TRUE, seed = n)
+    x <- ambient_draws(sphere(2), c(0, 0, 1), "entries", row$sigma, TRUE, seed = n)
     d <- mf_dist(sphere(2), c(0, 0, 1), x)
     expect_lt(abs(mean(d) - row$geo), 5 * sqrt(row$geo_se^2 + var(d) / length(d)))
     plan <- plan_of(sphere(2), n, 1, c(0, 0, 1), pi / 8, "euclidean", "paper")
@@ -146,7 +146,7 @@ test_that("errors agree with the reference table", {
   expect_equal(plan_of(spd(2), 20, 1, diag(2), 1.5, "euclidean", "paper")$scale, row$sigma, tolerance = 1e-9)
   bad <- vapply(1:50, function(i) {
     m <- frechet_mean(wishart_spd[, , 20 * (i - 1) + 1:20], spd(2))$mean
-    z <- with_simulation(i, .Call(riemdp:::riemdp_ambient_noise, spd(2), m, m, 400, 3, row$sigma, 0, FALSE, TRUE))
+    z <- with_simulation(i, .Call(riemdp:::riemdp_ambient_noise, spd(2), m, m, 400, "vech", row$sigma, 0, FALSE, TRUE))
     mean(z[1, ] * z[4, ] <= z[2, ]^2 | z[1, ] <= 0)
   }, 0)
   # 20,000 draws and 50 data sets: a standard error of .0045
@@ -172,7 +172,7 @@ test_that("releases have the planned scale and lie on the manifold", {
     }
   }
   # the result of noise alone may have no nearest matrix: the centre then
-  worst <- with_simulation(3, .Call(riemdp:::riemdp_ambient_noise, spd(1), matrix(1), matrix(1), 200, 2, 50, 0, TRUE, TRUE))
+  worst <- with_simulation(3, .Call(riemdp:::riemdp_ambient_noise, spd(1), matrix(1), matrix(1), 200, "frobenius", 50, 0, TRUE, TRUE))
   expect_true(any(worst == 1) && all(worst > 0))
 })
 

@@ -8,12 +8,14 @@ kng_bounds <- function(M, radius, center, n = 100) {
   c(b$numbers, b$slope)
 }
 
-kng_draws <- function(M, x, center, radius, sigma, n, law = 1, trials = 0, envelope = 0, seed = 1) {
+kng_laws <- c("kng", "laplace_truncated")
+
+kng_draws <- function(M, x, center, radius, sigma, n, law = "kng", trials = 0, envelope = 0, seed = 1) {
   with_simulation(seed, .Call(riemdp:::riemdp_kng_nonprivate, M, x, center, radius, law, sigma, kng_bounds(M, radius, center), trials, n, envelope,
                               TRUE))
 }
 
-kng_release <- function(M, x, center, radius, sigma, law = 1, trials = 1e4, constant = FALSE) {
+kng_release <- function(M, x, center, radius, sigma, law = "kng", trials = 1e4, constant = FALSE) {
   .Call(riemdp:::riemdp_release_kng, M, x, center, radius, law, sigma, kng_bounds(M, radius, center), trials, constant, FALSE)
 }
 
@@ -143,8 +145,8 @@ test_that("with all records at one point both laws are the truncated Laplace law
     grid <- expand.grid(rho = (seq_len(1500) - 0.5) / 1500 * 1.6 * pi / 8, phi = (seq_len(720) - 0.5) / 720 * pi)
     height <- cos(tilt * pi / 8) * cos(grid$rho) + sin(tilt * pi / 8) * sin(grid$rho) * cos(grid$phi)
     w <- (height >= cos(pi / 8)) * sin(grid$rho) * exp(-grid$rho / 0.1)
-    for (law in 1:2) {
-      out <- kng_draws(sphere(2), matrix(p, 4, 3, byrow = TRUE), center, pi / 8, 0.1, n, law = law, seed = 20 + law)
+    for (law in kng_laws) {
+      out <- kng_draws(sphere(2), matrix(p, 4, 3, byrow = TRUE), center, pi / 8, 0.1, n, law = law, seed = 20 + match(law, kng_laws))
       d <- mf_dist(sphere(2), p, out$draws)
       expect_lt(abs(mean(d) - sum(w * grid$rho) / sum(w)), 5 * stats::sd(d) / sqrt(n) + 1e-4)
       expect_lt(abs(mean(d^2) - sum(w * grid$rho^2) / sum(w)), 5 * stats::sd(d^2) / sqrt(n) + 1e-4)
@@ -237,7 +239,7 @@ test_that("edge cases give a point of the ball", {
     same <- ball_records(M, 5, 0, 1)
     edge <- ball_records(M, 4, radius, 2, power = 0)
     line <- ball_records(M, 2, radius, 3, power = 0, line = TRUE)
-    for (x in list(one, same, edge, line)) for (law in 1:2) for (factor in c(0.01, 1)) {
+    for (x in list(one, same, edge, line)) for (law in kng_laws) for (factor in c(0.01, 1)) {
       y <- kng_release(M, x, o, radius, radius * factor, law = law)
       expect_true(mf_is_point(M, y))
       # points near the origin are known to some 1e-16
@@ -251,8 +253,8 @@ test_that("edge cases give a point of the ball", {
 })
 
 test_that("a capped number of trials: the same law, an honest bound, refused where absurd", {
-  least <- function(M, radius, sigma, law = 1) .Call(riemdp:::riemdp_kng_least_acceptance, M, radius, law, sigma, 1e-10)
-  share <- function(M, x, radius, sigma, law = 1) {
+  least <- function(M, radius, sigma, law = "kng") .Call(riemdp:::riemdp_kng_least_acceptance, M, radius, law, sigma, 1e-10)
+  share <- function(M, x, radius, sigma, law = "kng") {
     with_simulation(3, .Call(riemdp:::riemdp_kng_acceptance_nonprivate, M, x, origin_of(M), radius, law, sigma,
                              kng_bounds(M, radius, origin_of(M)), TRUE, if (quick()) 300 else 3000, TRUE))
   }
@@ -262,7 +264,7 @@ test_that("a capped number of trials: the same law, an honest bound, refused whe
   for (case in list(list(sphere(1), 1, 0.1), list(sphere(2), pi / 8, 0.05), list(sphere(2), 0.7, 0.5), list(hyperbolic(2), 1, 0.1),
                     list(spd(2), 1, 0.05), list(kendall(3), 0.3, 0.02), list(kendall(4), 0.2, 0.02), list(euclidean(3), 1, 0.3),
                     list(grassmann(4, 2), 0.4, 0.1), list(grassmann(3, 1), 0.4, 0.1))) {
-    for (law in 1:2) for (k in 1:4) {
+    for (law in kng_laws) for (k in 1:4) {
       x <- switch(k, ball_records(case[[1]], 5, case[[2]], 1), ball_records(case[[1]], 2, case[[2]], 2, power = 0, line = TRUE),
                   ball_records(case[[1]], 5, 0, 3), record(case[[1]], ball_records(case[[1]], 2, case[[2]], 4, power = 0), 1))
       p <- least(case[[1]], case[[2]], case[[3]], law)
@@ -322,7 +324,7 @@ test_that("regions cover the mean as often as they say, and auto leaves alone wh
       r <- with_simulation(1, dp_mean(x, M, 1, center = origin_of(M), radius = case[[2]], mechanism = name))
       q <- confint(r, level = 0.9)
       expect_match(q$basis, "tail")
-      out <- kng_draws(M, x, origin_of(M), case[[2]], r$scale, 2000, law = riemdp:::KNG_LAW[[name]])
+      out <- kng_draws(M, x, origin_of(M), case[[2]], r$scale, 2000, law = name)
       expect_gt(mean(mf_dist(M, out$mean, out$draws) <= q$radius), 0.9 - 5 * sqrt(0.09 / 2000))
       expect_lt(q$radius, case[[2]])
     }

@@ -4,7 +4,7 @@ rule_of <- function(...) riemdp:::perturbation_rule(...)
 
 shared_fit <- function(x, y, rule, noise, newton = 60, eta = 1e-10, ridge = NULL) {
   if (is.null(ridge)) ridge <- matrix(rep(rule$ridge, each = nrow(y)), nrow(y))
-  .Call(riemdp:::riemdp_perturbed_fit_nonprivate, x, y, ridge, 0 * ridge, noise, riemdp:::kernel_loss(rule), c(eta, newton, 10))
+  .Call(riemdp:::riemdp_perturbed_fit_nonprivate, x, y, ridge, 0 * ridge, noise, riemdp:::kernel_loss(rule), riemdp:::newton_solver(eta, 10, newton))
 }
 
 # ---- an implementation of its own: psi and its derivative at one residual, gradients and densities by plain matrices -------
@@ -278,7 +278,7 @@ test_that("eta is four times what the proof says rounding may do", {
     far <- riemdp:::solver_tolerance(rule, ridge, rate, 1e30) - eta
     expect_equal(far, 32 * (d + 2)^2 * u^2 * sqrt(q) * 1e30 * rule$n * sqrt(d + 1), tolerance = 1e-5)
     # no noise is longer than the length that stands for it
-    draws <- with_simulation(1, .Call(riemdp:::riemdp_perturbation_noise, d + 1, q, 5000, riemdp:::NOISE_NORM[[rule$norm]], 2, TRUE))
+    draws <- with_simulation(1, .Call(riemdp:::riemdp_perturbation_noise, d + 1, q, 5000, rule$norm, 2, TRUE))
     expect_lt(max(colSums(matrix(draws^2, q * (d + 1)))), riemdp:::noise_most(rule$norm, d, q, 2)^2)
   }
 })
@@ -333,7 +333,7 @@ test_that("noise has the law of its norm", {
     expect_lt(abs(mean(size) * rate / shape - 1), 4.9 / sqrt(shape * n))
     expect_gt(stats::ks.test(size, stats::pgamma, shape, rate)$p.value, 1e-6)
   }
-  draw <- function(p, q, norm, rate = 2) with_simulation(6, .Call(riemdp:::riemdp_perturbation_noise, p, q, n, riemdp:::NOISE_NORM[[norm]], rate, TRUE))
+  draw <- function(p, q, norm, rate = 2) with_simulation(6, .Call(riemdp:::riemdp_perturbation_noise, p, q, n, norm, rate, TRUE))
   lengths_of <- function(b) sqrt(colSums(b^2)) # of columns, p x n
   for (case in list(c(1, 1), c(1, 4), c(2, 2), c(3, 1))) {
     d <- case[1]

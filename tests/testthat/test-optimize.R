@@ -44,12 +44,11 @@ reference_sphere <- function() {
 
 loss_at <- function(problem, data, p) riemdp:::nonprivate_objective(problem, data, p)$loss
 
-# one run in C with every number by hand
+# one run in C with every setting by hand
 raw_run <- function(M, data, kind, start, ..., lr, n) {
-  x <- utils::modifyList(list(sampling = 1, output = 1, steps = 1, batch = 1, rate = 1, divisor = 1, clip = 1, sd = 0, inner = 0,
-                              snapshot_clip = 1, snapshot_sd = 0, paper = 0, restarts = 1, radius = 0, until = 1e12), list(...))
-  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, as.double(unlist(x)), lr, NULL,
-        riemdp:::in_simulation())$value
+  settings <- utils::modifyList(list(sampling = "full", output = "last", steps = 1, batch = 1, rate = 1, divisor = 1, clip = 1, sd = 0, inner = 0,
+                                     snapshot_clip = 1, snapshot_sd = 0, paper = FALSE, restarts = 1, radius = 0, lr = lr, until = 1e12), list(...))
+  .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, settings, NULL, riemdp:::in_simulation())$value
 }
 
 test_that("gradients are those of the losses", {
@@ -230,24 +229,25 @@ test_that("one step is the mean of clipped gradients, computed by hand", {
   length <- mf_norm(M, p, logs)
   clip <- stats::median(length)
   mean <- apply(scale_records(M, logs, pmin(1, clip / length)), 1:2, mean)
-  got <- raw_run(M, x, 1, p, clip = clip, lr = 0.7, n = 25)
+  got <- raw_run(M, x, "frechet", p, clip = clip, lr = 0.7, n = 25)
   expect_lt(mf_dist(M, got, mf_exp(M, p, 0.7 * mean)), 1e-12)
   # a Poisson batch with everybody, divided by a public number
-  got <- raw_run(M, x, 1, p, sampling = 3, divisor = 40, clip = clip, lr = 0.7, n = 25)
+  got <- raw_run(M, x, "frechet", p, sampling = "poisson", divisor = 40, clip = clip, lr = 0.7, n = 25)
   expect_lt(mf_dist(M, got, mf_exp(M, p, 0.7 * mean * 25 / 40)), 1e-12)
   # disjoint batches: the second step sees the second batch only
-  first <- raw_run(M, x, 1, p, sampling = 4, batch = 10, clip = 1e9, lr = 1, n = 25)
+  first <- raw_run(M, x, "frechet", p, sampling = "disjoint", batch = 10, clip = 1e9, lr = 1, n = 25)
   expect_lt(mf_dist(M, first, mf_exp(M, p, apply(logs[, , 1:10], 1:2, mean))), 1e-12)
-  second <- raw_run(M, x, 1, p, sampling = 4, batch = 10, steps = 2, clip = 1e9, lr = 1, n = 25)
+  second <- raw_run(M, x, "frechet", p, sampling = "disjoint", batch = 10, steps = 2, clip = 1e9, lr = 1, n = 25)
   expect_lt(mf_dist(M, second, mf_exp(M, first, apply(mf_log(M, first, x[, , 11:20]), 1:2, mean))), 1e-11)
   # variance reduction without noise and clipping, with all records, is gradient descent
-  plain <- raw_run(M, x, 1, p, steps = 6, clip = 1e9, lr = 0.4, n = 25)
+  plain <- raw_run(M, x, "frechet", p, steps = 6, clip = 1e9, lr = 0.4, n = 25)
   for (paper in 0:1) {
-    reduced <- raw_run(M, x, 1, p, steps = 6, batch = 25, inner = 3, clip = 1e9, snapshot_clip = 1e9, paper = paper, lr = 0.4, n = 25)
+    reduced <- raw_run(M, x, "frechet", p, steps = 6, batch = 25, inner = 3, clip = 1e9, snapshot_clip = 1e9, paper = paper, lr = 0.4, n = 25)
     expect_lt(mf_dist(M, reduced, plain), 1e-11)
   }
   # and with batches it is close to it: the corrections cancel what batches add
-  with_simulation(1, near <- raw_run(M, x, 1, p, sampling = 2, steps = 40, batch = 1, inner = 5, clip = 1e9, snapshot_clip = 1e9, lr = 0.4, n = 25))
+  with_simulation(1, near <- raw_run(M, x, "frechet", p, sampling = "without-replacement", steps = 40, batch = 1, inner = 5, clip = 1e9,
+                                     snapshot_clip = 1e9, lr = 0.4, n = 25))
   expect_lt(mf_dist(M, near, frechet_mean(x, M)$mean), 1e-6)
 })
 
@@ -268,18 +268,18 @@ test_that("noise has the standard deviation that the sensitivity and the multipl
   expect_equal(shares(steps = 1, method = "rsgd", sampling = "poisson", batch = 4, rate = 0.2), 3 * 0.5 / 4)
   expect_equal(shares(steps = 1, method = "rsvrg", inner = 1, batch = 4, split = 2), 3 * 2 * 0.5 / 4)
   spread_of <- function(...) {
-    y <- with_simulation(7, vapply(seq_len(n), function(i) as.vector(raw_run(M, x, 1, p, ..., lr = 0.01, n = 20)), double(4)))
+    y <- with_simulation(7, vapply(seq_len(n), function(i) as.vector(raw_run(M, x, "frechet", p, ..., lr = 0.01, n = 20)), double(4)))
     mean(mf_norm(M, p, mf_log(M, p, array(y, c(2, 2, n))))^2) / 3 / 0.01^2
   }
   expect_var <- function(got, want) expect_lt(abs(got / want - 1), 5 * sqrt(2 / (3 * n)))
   expect_var(spread_of(sd = 0.15), 0.15^2)
-  expect_var(spread_of(sampling = 2, batch = 4, sd = 0.75), 0.75^2)
-  expect_var(spread_of(sampling = 4, batch = 5, sd = 0.6), 0.6^2)
-  expect_var(spread_of(sampling = 3, rate = 0.2, divisor = 4, sd = 0.375), 0.375^2)
+  expect_var(spread_of(sampling = "without-replacement", batch = 4, sd = 0.75), 0.75^2)
+  expect_var(spread_of(sampling = "disjoint", batch = 5, sd = 0.6), 0.6^2)
+  expect_var(spread_of(sampling = "poisson", rate = 0.2, divisor = 4, sd = 0.375), 0.375^2)
   # variance reduction: the snapshot's noise is drawn once and stays through its epoch, the steps' is fresh
-  expect_var(spread_of(sampling = 2, batch = 4, inner = 1, sd = 0.5, snapshot_sd = 0.3), 0.5^2 + 0.3^2)
-  expect_var(spread_of(sampling = 2, batch = 4, steps = 4, inner = 4, sd = 0, snapshot_sd = 0.3), (4 * 0.3)^2)
-  expect_var(spread_of(sampling = 2, batch = 4, steps = 4, inner = 4, sd = 0.3, snapshot_sd = 0), 4 * 0.3^2)
+  expect_var(spread_of(sampling = "without-replacement", batch = 4, inner = 1, sd = 0.5, snapshot_sd = 0.3), 0.5^2 + 0.3^2)
+  expect_var(spread_of(sampling = "without-replacement", batch = 4, steps = 4, inner = 4, sd = 0, snapshot_sd = 0.3), (4 * 0.3)^2)
+  expect_var(spread_of(sampling = "without-replacement", batch = 4, steps = 4, inner = 4, sd = 0.3, snapshot_sd = 0), 4 * 0.3^2)
 })
 
 test_that("each noise of a step is as large as stated: 3 % would be seen", {
@@ -288,34 +288,34 @@ test_that("each noise of a step is as large as stated: 3 % would be seen", {
   x <- matrix(0, 6, 400)
   n <- 60
   ratio <- function(...) {
-    y <- with_simulation(11, vapply(seq_len(n), function(i) raw_run(M, x, 1, rep(0, 400), ..., clip = 1e-9, lr = 1, n = 6), double(400)))
+    y <- with_simulation(11, vapply(seq_len(n), function(i) raw_run(M, x, "frechet", rep(0, 400), ..., clip = 1e-9, lr = 1, n = 6), double(400)))
     mean(y^2)
   }
   exact <- function(got, want) expect_lt(abs(got / want - 1), 5 * sqrt(2 / (400 * n)))
   exact(ratio(steps = 1, sd = 0.7), 0.7^2)
-  exact(ratio(steps = 1, sampling = 2, batch = 2, sd = 0.7), 0.7^2)
-  exact(ratio(steps = 1, sampling = 3, rate = 0.5, divisor = 3, sd = 0.7), 0.7^2)
-  exact(ratio(steps = 2, sampling = 4, batch = 2, sd = 0.7), 2 * 0.7^2)
-  exact(ratio(steps = 1, sampling = 2, batch = 2, inner = 1, snapshot_clip = 1, sd = 0.7, snapshot_sd = 0), 0.7^2)
-  exact(ratio(steps = 1, sampling = 2, batch = 2, inner = 1, snapshot_clip = 1, sd = 0, snapshot_sd = 0.7), 0.7^2)
+  exact(ratio(steps = 1, sampling = "without-replacement", batch = 2, sd = 0.7), 0.7^2)
+  exact(ratio(steps = 1, sampling = "poisson", rate = 0.5, divisor = 3, sd = 0.7), 0.7^2)
+  exact(ratio(steps = 2, sampling = "disjoint", batch = 2, sd = 0.7), 2 * 0.7^2)
+  exact(ratio(steps = 1, sampling = "without-replacement", batch = 2, inner = 1, snapshot_clip = 1, sd = 0.7, snapshot_sd = 0), 0.7^2)
+  exact(ratio(steps = 1, sampling = "without-replacement", batch = 2, inner = 1, snapshot_clip = 1, sd = 0, snapshot_sd = 0.7), 0.7^2)
 })
 
 test_that("clips hold for every record, in every pass", {
   # one record a thousand clips away, the rest at the start: a step is exactly its clip over the batch
   M <- euclidean(2)
   x <- rbind(c(1000, 0), matrix(0, 4, 2))
-  step <- function(...) with_simulation(5, raw_run(M, x, 1, c(0, 0), ..., lr = 1, n = 5))
+  step <- function(...) with_simulation(5, raw_run(M, x, "frechet", c(0, 0), ..., lr = 1, n = 5))
   expect_equal(step(steps = 1, clip = 0.5), c(0.1, 0), tolerance = 1e-12)
-  expect_equal(step(steps = 1, sampling = 2, batch = 5, clip = 0.5), c(0.1, 0), tolerance = 1e-12)
-  expect_equal(step(steps = 1, sampling = 3, rate = 1, divisor = 10, clip = 0.5), c(0.05, 0), tolerance = 1e-12)
+  expect_equal(step(steps = 1, sampling = "without-replacement", batch = 5, clip = 0.5), c(0.1, 0), tolerance = 1e-12)
+  expect_equal(step(steps = 1, sampling = "poisson", rate = 1, divisor = 10, clip = 0.5), c(0.05, 0), tolerance = 1e-12)
   # variance reduction: at the snapshot differences vanish, so the step is the snapshot's clipped mean
-  expect_equal(step(steps = 1, sampling = 2, batch = 5, inner = 1, clip = 0.5, snapshot_clip = 0.25), c(0.05, 0), tolerance = 1e-12)
+  expect_equal(step(steps = 1, sampling = "without-replacement", batch = 5, inner = 1, clip = 0.5, snapshot_clip = 0.25), c(0.05, 0), tolerance = 1e-12)
   # later steps of an epoch add differences, each clipped: of logarithms at two points of the sphere, far beyond the clip
   S <- sphere(2)
   near <- matrix(rep(c(0, 0, 1), 3), 3, byrow = TRUE)
   tiny <- 1e-6
-  after <- function(steps, clip) with_simulation(5, raw_run(S, near, 1, c(sin(1), 0, cos(1)), steps = steps, sampling = 2, batch = 3, inner = 2, clip = clip,
-                                                           snapshot_clip = 0.1, lr = 1, n = 3))
+  after <- function(steps, clip) with_simulation(5, raw_run(S, near, "frechet", c(sin(1), 0, cos(1)), steps = steps, sampling = "without-replacement",
+                                                           batch = 3, inner = 2, clip = clip, snapshot_clip = 0.1, lr = 1, n = 3))
   # the snapshot's clipped mean moves the point by .1; then the difference (.1 towards the pole, cut to `clip`) takes its share back
   expect_equal(mf_dist(S, after(2, tiny), c(0, 0, 1)), 1 - 0.2 + tiny, tolerance = 1e-9)
   expect_equal(mf_dist(S, after(2, 0.04), c(0, 0, 1)), 1 - 0.2 + 0.04, tolerance = 1e-9)
@@ -326,13 +326,13 @@ test_that("batches are uniform and Poisson", {
   M <- euclidean(5)
   x <- diag(5)
   n <- 2000
-  draws <- function(...) with_simulation(3, t(vapply(seq_len(n), function(i) raw_run(M, x, 1, rep(0, 5), ..., clip = 9, lr = 1, n = 5), double(5))))
-  y <- draws(sampling = 2, batch = 2, steps = 1) * 2
+  draws <- function(...) with_simulation(3, t(vapply(seq_len(n), function(i) raw_run(M, x, "frechet", rep(0, 5), ..., clip = 9, lr = 1, n = 5), double(5))))
+  y <- draws(sampling = "without-replacement", batch = 2, steps = 1) * 2
   expect_true(all(rowSums(y) == 2))
   pairs <- table(apply(y, 1, function(r) paste(which(r == 1), collapse = " ")))
   expect_equal(length(pairs), 10)
   expect_gt(stats::chisq.test(pairs)$p.value, 1e-6)
-  y <- draws(sampling = 3, rate = 0.3, divisor = 1, steps = 1)
+  y <- draws(sampling = "poisson", rate = 0.3, divisor = 1, steps = 1)
   expect_gt(suppressWarnings(stats::chisq.test(table(factor(rowSums(y), 0:5)), p = stats::dbinom(0:5, 5, 0.3)))$p.value, 1e-6)
   expect_lt(max(abs(colMeans(y) - 0.3)) / sqrt(0.21 / n), 5)
 })
@@ -343,16 +343,16 @@ test_that("the reference's utilities are reached", {
   k <- if (quick()) 3 else 12
   z <- list(spd = reference_spd(), sph = reference_sphere())
   cases <- list(
-    spd = list(problem = problem_frechet(spd(4)), kind = 1, start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.5, 0.001, 0.1, 0.004)),
-    sph = list(problem = problem_pca(sphere(19)), kind = 3, start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 2, 0.003, 0.5, 0.003))
+    spd = list(problem = problem_frechet(spd(4)), kind = "frechet", start = diag(4), factor = 2, clip = 1.25, lr = c(0.5, 0.5, 0.001, 0.1, 0.004)),
+    sph = list(problem = problem_pca(sphere(19)), kind = "pca", start = rep(1, 20) / sqrt(20), factor = 1, clip = 1, lr = c(2, 2, 0.003, 0.5, 0.003))
   )
   sd <- ref$calibration[["1.0"]]
   runs <- list(
     `RGD eps=0.5` = list(steps = 20, sd = ref$calibration[["0.5"]]$RGD_T20),
     `RGD eps=1` = list(steps = 20, sd = sd$RGD_T20),
-    `RSGD_b1 eps=1` = list(sampling = 2, batch = 1, steps = 5000, sd = sd$RSGD_b1_T5000),
-    `RSGD_poisson eps=1` = list(sampling = 3, rate = 0.02, divisor = 100, steps = 200, sd = sd$RSGD_poisson_sigma),
-    `RSVRG eps=1` = list(sampling = 2, batch = 1, steps = 1000, inner = 500, paper = 1, sd = sd$RSVRG_S2_m500_sigma)
+    `RSGD_b1 eps=1` = list(sampling = "without-replacement", batch = 1, steps = 5000, sd = sd$RSGD_b1_T5000),
+    `RSGD_poisson eps=1` = list(sampling = "poisson", rate = 0.02, divisor = 100, steps = 200, sd = sd$RSGD_poisson_sigma),
+    `RSVRG eps=1` = list(sampling = "without-replacement", batch = 1, steps = 1000, inner = 500, paper = 1, sd = sd$RSVRG_S2_m500_sigma)
   )
   for (name in names(cases)) {
     case <- cases[[name]]
@@ -473,7 +473,7 @@ test_that("failures of records are silent and count as gradient 0", {
   broken[5, ] <- -p # the cut locus of the start
   zeroed <- x
   zeroed[3:5, ] <- rep(p, each = 3) # gradient 0 at the start
-  one <- function(x) raw_run(M, x, 1, p, clip = 1, lr = 1, n = 20)
+  one <- function(x) raw_run(M, x, "frechet", p, clip = 1, lr = 1, n = 20)
   expect_silent(a <- one(broken))
   expect_equal(a, one(zeroed), tolerance = 1e-14)
   # callbacks
@@ -530,8 +530,8 @@ test_that("the public ball holds the iterates, and averages are intrinsic", {
   r <- dp_optimize(problem_frechet(spd(2)), x, 0.05, 1e-6, center = diag(2), radius = 0.2, steps = 10)
   expect_lte(mf_dist(spd(2), r$value, diag(2)), 0.2 + 1e-9)
   # on the Euclidean line the average is the arithmetic one: start 0, records at 1, step .5: iterates 1/2, 3/4, 7/8
-  expect_equal(raw_run(euclidean(1), rep(1, 4), 1, 0, steps = 3, output = 2, clip = 9, lr = 0.5, n = 4), (1 / 2 + 3 / 4 + 7 / 8) / 3)
-  picks <- with_simulation(1, replicate(300, raw_run(euclidean(1), rep(1, 4), 1, 0, steps = 3, output = 3, clip = 9, lr = 0.5, n = 4)))
+  expect_equal(raw_run(euclidean(1), rep(1, 4), "frechet", 0, steps = 3, output = "average", clip = 9, lr = 0.5, n = 4), (1 / 2 + 3 / 4 + 7 / 8) / 3)
+  picks <- with_simulation(1, replicate(300, raw_run(euclidean(1), rep(1, 4), "frechet", 0, steps = 3, output = "random", clip = 9, lr = 0.5, n = 4)))
   expect_gt(stats::chisq.test(table(factor(picks, c(0, 1 / 2, 3 / 4))))$p.value, 1e-6)
 })
 
@@ -799,8 +799,9 @@ test_that("states that were changed by hand are refused", {
   x <- spread(M, 5)
   x0 <- x[1, ]
   go <- function(state, inner = 0) {
-    numbers <- c(1, 1, 4, 5, 1, 5, 1, 0.1, inner, 1, 0.1, 0, 2, 0, 8)
-    .Call(riemdp:::riemdp_release_optimum, M, x, 1, 1, NULL, 5, x0, NULL, numbers, 0.1, state, FALSE)
+    settings <- list(sampling = "full", output = "last", steps = 4, batch = 5, rate = 1, divisor = 5, clip = 1, sd = 0.1, inner = inner,
+                     snapshot_clip = 1, snapshot_sd = 0.1, paper = FALSE, restarts = 2, radius = 0, lr = 0.1, until = 8)
+    .Call(riemdp:::riemdp_release_optimum, M, x, "frechet", 1, NULL, 5, x0, NULL, settings, state, FALSE)
   }
   good <- c(1, 2, 4, rep(x0, 3), 0, 0, 0, 0, 0, 0)
   expect_length(go(good)$value, 3)

@@ -31,13 +31,53 @@ test_that("draws that cost more than is stated are stopped before they are made"
   rho <- riemdp:::zcdp_rho(1, 1e-6)
   expect_silent(draw_all(stated(1, 1e-6), riemdp:::price_normal_discrete(sqrt(2 * rho) * (1 - 1e-9), 1, 1e-6)))
   breach(stated(1, 1e-6), riemdp:::price_normal_discrete(1.01 * sqrt(2 * rho), 1, 1e-6))
-  # a release without noise is none
+  # a release without noise is none, and a draw whose price nobody stated isn't made
   breach(stated(1))
+  breach(stated(1), NULL)
+  breach(stated(1), list(law = "new", epsilon = 0.1))
+  breach(stated(1), laplace(0, 1))
+  breach(stated(1), laplace(NaN, 1))
+  expect_error(riemdp:::mean_price(sphere(2), list(sensitivity = 1, solver_error = 0, scale = 1), "new"), "what the law \"new\" costs",
+               class = "riemdp_error_contract")
   # what promises nothing is not held to anything; a simulation is held as what it simulates
   expect_silent(draw_all(stated(1, reasons = "a baseline"), laplace(2, 1)))
   expect_silent(draw_all(stated(1, reasons = "a baseline")))
   breach(stated(1, reasons = riemdp:::SIMULATED), laplace(2, 1))
   expect_null(riemdp:::purse$open)
+})
+
+test_that("draws that cost more than the ledger was told of are stopped", {
+  laplace <- riemdp:::price_laplace
+  normal <- riemdp:::price_normal
+  told <- function(event, ..., g = stated(1, 1e-6)) riemdp:::out_of_purse(g, for (price in list(...)) riemdp:::pay(price), event)
+  breach <- function(...) expect_error(told(...), "the ledger was told", class = "riemdp_error_contract")
+  mu <- riemdp:::gaussian_mu(1, 1e-6)
+  expect_silent(told(event_pure(0.8), laplace(0.8, 1)))
+  breach(event_pure(0.8), laplace(0.801, 1))
+  expect_silent(told(event_compose(event_laplace(4), event_pure(0.1), times = 2), laplace(0.7, 1)))
+  breach(event_compose(event_laplace(4), event_pure(0.1), times = 2), laplace(0.701, 1))
+  expect_silent(told(event_compose(event_gaussian(2 / mu), times = 4), normal(mu, 1)))
+  breach(event_compose(event_gaussian(2 / mu), times = 3), normal(mu, 1))
+  breach(event_gdp(mu / 2), normal(0.51 * mu, 1))
+  expect_silent(told(event_approx(1, 1e-6), normal(mu, 1)))
+  breach(event_approx(0.9, 1e-6), normal(mu, 1))
+  breach(event_pure(0), laplace(0.1, 1))
+  # where an event is no sum it must be the very one
+  expect_silent(told(event_poisson(0.1, event_gaussian(1)), normal(0.1, 1)))
+  expect_null(riemdp:::event_sum(event_poisson(0.1, event_gaussian(1))))
+  sampled <- event_poisson(0.1, event_gaussian(1))
+  steps <- function(event) riemdp:::out_of_purse(stated(1, 1e-6), {
+    riemdp:::check_told(event)
+    riemdp:::pay(normal(0.1, 1))
+  }, sampled)
+  expect_silent(steps(sampled))
+  expect_error(steps(event_poisson(0.1, event_gaussian(1.01))), "another event", class = "riemdp_error_contract")
+  x <- matrix(cos(1:60), 20)
+  for (sampling in c("without-replacement", "poisson")) {
+    r <- dp_optimize(problem_frechet(euclidean(3)), x, epsilon = 1, delta = 1e-4, start = numeric(3), steps = 3, batch = 4, clip = 1, lr = 0.1,
+                     sampling = sampling, rate = if (sampling == "poisson") 0.2, method = "rsgd")
+    expect_identical(r$budget$event, r$event)
+  }
 })
 
 test_that("the second of two draws is stopped, not the first", {
@@ -77,6 +117,11 @@ test_that("records are not read before the price is taken", {
   read <- character()
   expect_error(riemdp:::release_private(estimator, list(), 1, ledger), class = "riemdp_error_budget")
   expect_identical(read, c("plan", "entry"))
+  # a price of its own covers what is drawn
+  estimator$event <- function(plan, ask) event_pure(0.3)
+  expect_error(riemdp:::release_private(estimator, list(), 1, ledger), "the ledger was told", class = "riemdp_error_contract")
+  estimator$event <- function(plan, ask) event_laplace(1 / 0.6)
+  expect_silent(riemdp:::release_private(estimator, list(), 1, dp_ledger(NULL, 1, 0)))
 })
 
 # what was paid for the draws of a release, in the terms of its guarantee
@@ -245,5 +290,5 @@ test_that("a run that was changed in its file is stopped when it goes on", {
   run <- readRDS(file)
   run$plan$sd <- run$plan$sd / 2
   saveRDS(run, file)
-  expect_error(dp_resume(file, P, wishart_spd, ledger), "its draws cost", class = "riemdp_error_contract")
+  expect_error(dp_resume(file, P, wishart_spd, ledger), "its steps are another event", class = "riemdp_error_contract")
 })

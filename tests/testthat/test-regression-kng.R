@@ -17,7 +17,7 @@ record_pull <- function(M, p, b, x, e, rule, reach) {
   at <- if (x == 0) p else mf_exp(M, p, mf_from_coords(M, p, x * b))
   y <- mf_exp(M, at, mf_from_coords(M, at, e))
   speed <- sqrt(sum(b^2))
-  g <- .Call(riemdp:::riemdp_regression_records, M, p, v, x, y, rule$loss)$gradient
+  g <- .Call(riemdp:::riemdp_regression_records, M, p, v, x, y, rule$loss, TRUE)$gradient
   matrix(g, 2, byrow = TRUE) / riemdp:::kng_factors(rule$k_min, speed, reach)
 }
 
@@ -68,7 +68,7 @@ test_that("gradients in the computer keep their bounds whatever they came out as
   x <- stats::runif(40, -0.5, 0.5)
   v <- mf_from_coords(M, ask$center, c(1.5, 0))
   y <- mf_exp(M, ask$center, mf_from_coords(M, ask$center, matrix(stats::rnorm(80), 40)))
-  raw <- .Call(riemdp:::riemdp_regression_records, M, ask$center, v, x, y, rule$loss)$gradient
+  raw <- .Call(riemdp:::riemdp_regression_records, M, ask$center, v, x, y, rule$loss, TRUE)$gradient
   g <- riemdp:::kng_gradients(M, ask$center, v, 1.5, list(x = x, y = y, lost = rep(FALSE, 40)), rule, 0.5)
   for (i in 1:2) {
     most <- c(1, 0.5)[i] * rule$tau
@@ -90,7 +90,7 @@ test_that("factors are those of Jacobi fields", {
   v <- mf_from_coords(hyperbolic(2), p, c(2, 0))
   at <- mf_exp(hyperbolic(2), p, 0.5 * v)
   y <- mf_exp(hyperbolic(2), at, 0.05 * c(0, 0, 1))
-  raw <- .Call(riemdp:::riemdp_regression_records, hyperbolic(2), p, v, 0.5, y, c(2, rule$tau, 0, rule$tau, 1))$gradient
+  raw <- .Call(riemdp:::riemdp_regression_records, hyperbolic(2), p, v, 0.5, y, riemdp:::curve_loss("huber", rule$tau, rule$tau), TRUE)$gradient
   expect_equal(c(sqrt(sum(raw[1:2]^2)), sqrt(sum(raw[3:4]^2))), 0.05 * f, tolerance = 1e-9)
 })
 
@@ -210,7 +210,7 @@ test_that("by quadrature over (p, v) the sound law loses less than its epsilon, 
   other <- replace(y, n, 2)
   own <- function(y) {
     tau <- max(abs(y - mean(y)))
-    with_ridge(tau = tau, loss = c(2, tau, 0, tau, 1), scale = 4 * tau / n / epsilon, ridge = c(0, 0))
+    with_ridge(tau = tau, loss = riemdp:::curve_loss("huber", tau, tau), scale = 4 * tau / n / epsilon, ridge = c(0, 0))
   }
   expect_gt(loss(own(y), own(other)), 2)
   fixed <- riemdp:::curve_kng_rule(M, ask)

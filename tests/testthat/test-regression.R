@@ -17,8 +17,8 @@ regression_case <- function(case, n, sd = 0, seed = 21) {
 behind <- function(M, p) riemdp:::behind_many(M, p)
 
 # single records' losses, distances and gradients in coordinates
-records_of <- function(M, p, v, x, y, loss = 1, cutoff = Inf, clip = Inf, total = 0) {
-  .Call(riemdp:::riemdp_regression_records, M, p, v, x, y, c(loss, cutoff, 0, clip, total))
+records_of <- function(M, p, v, x, y, loss = "squared", cutoff = Inf, clip = Inf, total = FALSE) {
+  .Call(riemdp:::riemdp_regression_records, M, p, v, x, y, riemdp:::curve_loss(loss, cutoff, clip), total)
 }
 
 tangent_norm <- function(M, p, v) max(mf_norm(M, p, v))
@@ -418,9 +418,9 @@ test_that("single records: total, clipped, and together the gradient", {
     b <- 0.5 * max(r$distance)
     clipped <- records_of(M, s$p, s$v, s$x, s$y, clip = b)
     expect_lt(gap(clipped$gradient, r$gradient * pmin(1, b / r$distance)), 1e-10)
-    huber <- records_of(M, s$p, s$v, s$x, s$y, loss = 2, cutoff = b)
+    huber <- records_of(M, s$p, s$v, s$x, s$y, loss = "huber", cutoff = b)
     expect_lt(gap(clipped$gradient, huber$gradient), 1e-13)
-    expect_lt(gap(records_of(M, s$p, s$v, s$x, s$y, total = 1)$gradient, r$gradient), 1e-9)
+    expect_lt(gap(records_of(M, s$p, s$v, s$x, s$y, total = TRUE)$gradient, r$gradient), 1e-9)
     # each record by itself gives the same
     alone <- records_of(M, s$p, s$v, s$x[3], s$y[3])
     expect_lt(gap(alone$gradient, r$gradient[3, , drop = FALSE]), 1e-12)
@@ -428,7 +428,7 @@ test_that("single records: total, clipped, and together the gradient", {
   # what has no residual counts nothing; the rest is as without it
   M <- sphere(2)
   y <- rbind(c(0, 1, 0), c(-1, 0, 0), c(NA, 0, 1), c(5, 5, 5), c(0, 0, 1), c(-1, 1e-7, 0) / sqrt(1 + 1e-14))
-  r <- records_of(M, c(1, 0, 0), c(0, 0, 0), rep(1, 6), y, total = 1)
+  r <- records_of(M, c(1, 0, 0), c(0, 0, 0), rep(1, 6), y, total = TRUE)
   expect_equal(which(is.na(r$distance)), c(2, 3, 4, 6))
   expect_true(all(r$gradient[c(2, 3, 4, 6), ] == 0))
   expect_equal(r$distance[c(1, 5)], c(pi, pi) / 2)
@@ -442,7 +442,7 @@ test_that("single records: total, clipped, and together the gradient", {
       v <- speed * record(M, unit_tangents(M, behind(M, p), 1), 1)
       y <- mf_random(M, 40)
       x <- runif(40, -1, 1)
-      r <- records_of(M, p, v, x, y, clip = 0.1, total = 1)
+      r <- records_of(M, p, v, x, y, clip = 0.1, total = TRUE)
       expect_lte(max(sqrt(rowSums(r$gradient[, 1:d]^2))), 0.1 * (1 + 1e-9))
       expect_lte(max(sqrt(rowSums(r$gradient[, d + 1:d]^2)) / abs(x)), 0.1 * (1 + 1e-9))
     }

@@ -116,19 +116,19 @@ test_that("Gamma and normal draws follow their laws to the last per cent", {
   }
   bound <- sqrt(log(2e6) / (2 * n))
   for (shape in 1:3) { # the length of K-norm noise on R^shape
-    b <- matrix(with_simulation(21, .Call(riemdp_perturbation_noise, 1, shape, n, 3, 1, TRUE)), shape)
+    b <- matrix(with_simulation(21, .Call(riemdp_perturbation_noise, 1, shape, n, "length", 1, TRUE)), shape)
     expect_lt(far(stats::pgamma(sqrt(colSums(b^2)), shape)), bound)
   }
-  z <- .Call(riemdp_perturbation_noise, 1, 1, n, 4, 1, FALSE) # the system's stream has a ziggurat of its own
+  z <- .Call(riemdp_perturbation_noise, 1, 1, n, "normal", 1, FALSE) # the system's stream has a ziggurat of its own
   expect_lt(far(stats::pnorm(as.vector(z))), bound)
   expect_lt(abs(stats::var(as.vector(z)) - 1), 5 * sqrt(2 / n))
   # the ziggurat's edges: with all of them kept the variance is 1.0067. Its tail, which one draw of 3,900 reaches
-  z <- replicate(4, as.vector(.Call(riemdp_perturbation_noise, 1, 1, 1e6, 4, 1, FALSE)))
+  z <- replicate(4, as.vector(.Call(riemdp_perturbation_noise, 1, 1, 1e6, "normal", 1, FALSE)))
   expect_lt(abs(mean(z^2) - 1), 5.5 * sqrt(2 / length(z)))
   end <- 3.6541528853610088
   beyond <- abs(z[abs(z) > end])
   expect_gt(stats::ks.test(stats::pnorm(-beyond) / stats::pnorm(-end), "punif")$p.value, 1e-7)
-  g <- .Call(riemdp_perturbation_noise, 1, 2, n, 3, 1, FALSE)
+  g <- .Call(riemdp_perturbation_noise, 1, 2, n, "length", 1, FALSE)
   expect_lt(far(stats::pgamma(sqrt(colSums(matrix(g, 2)^2)), 2)), bound)
 })
 
@@ -149,10 +149,10 @@ test_that("no sampler waits for ever on a generator that is stuck: the call ends
   })
   calls <- list(
     laplace = function() .Call(riemdp:::riemdp_laplace_radii, sphere(3), 5, 0.1, TRUE),
-    gamma = function() .Call(riemdp:::riemdp_noise, euclidean(3), numeric(3), 5, 2, 1, TRUE),
-    l2 = function() .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 5, 1, c(1024, 1), TRUE),
-    laplace_lattice = function() .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 5, 2, c(1000, 7), TRUE),
-    gaussian_lattice = function() .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 5, 3, c(1000, 7), TRUE)
+    gamma = function() .Call(riemdp:::riemdp_noise, euclidean(3), numeric(3), 5, "wrapped", 1, TRUE),
+    l2 = function() .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 5, "l2", c(1024, 1), TRUE),
+    laplace_lattice = function() .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 5, "laplace", c(1000, 7), TRUE),
+    gaussian_lattice = function() .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 5, "gaussian", c(1000, 7), TRUE)
   )
   ended <- 0
   for (name in names(calls)) {

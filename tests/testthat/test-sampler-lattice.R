@@ -4,10 +4,8 @@
 
 draws_lattice <- function(full) if (quick()) ceiling(full / 20) else full
 
-law_number <- riemdp:::LATTICE_LAW
-
 noise <- function(law, n, d, num, den = 1, seed = 1, simulate = TRUE) {
-  with_simulation(seed, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), n, law_number[[law]], c(num, den), simulate))
+  with_simulation(seed, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), n, law, c(num, den), simulate))
 }
 
 # counts against probabilities, cells expected below 10 joined to one
@@ -202,6 +200,6 @@ test_that("arguments out of range are refused", {
   expect_error(discrete_gaussian_noise(1, 2^31), class = "riemdp_error_argument")
   expect_error(noise("l2", 1, 1600, 1), class = "riemdp_error_unsupported")
   for (bad in list(c(0, 1), c(1, 0), c(1.5, 1), c(NA, 1), 1, c(2^63, 1), c(1, 2^32))) {
-    expect_error(.Call(riemdp:::riemdp_lattice_noise, euclidean(1), 1, 1, bad, TRUE), class = "riemdp_error_argument")
+    expect_error(.Call(riemdp:::riemdp_lattice_noise, euclidean(1), 1, "l2", bad, TRUE), class = "riemdp_error_argument")
   }
 })

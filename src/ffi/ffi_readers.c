@@ -1,4 +1,4 @@
-/* Data for optimisers: descriptors of images, embeddings of graphs. Not private. */
+/* Readers: descriptors of images, embeddings of graphs. Not private. */
 #include "embedding.h"
 #include "ffi.h"
 #include "image.h"
@@ -114,6 +114,14 @@ static int count_within(double x, double least, double most)
     return x >= least && x <= most && x == floor(x);
 }
 
+static int settings_fit(const double *x)
+{
+    return count_within(x[EMBEDDING_NODES], 2, 1e7) && count_within(x[EMBEDDING_NEGATIVES], 0, 1e4) &&
+           count_within(x[EMBEDDING_EPOCHS], 1, 1e6) && count_within(x[EMBEDDING_BURN_IN], 0, 1e6) &&
+           x[EMBEDDING_LR] > 0 && x[EMBEDDING_LR] < 1e6 && x[EMBEDDING_BURN_FACTOR] > 0 &&
+           x[EMBEDDING_BURN_FACTOR] <= 1;
+}
+
 SEXP riemdp_poincare_embedding(SEXP m, SEXP edges, SEXP start, SEXP numbers)
 {
     struct embedding_args args = {edges, start, NULL};
@@ -121,10 +129,7 @@ SEXP riemdp_poincare_embedding(SEXP m, SEXP edges, SEXP start, SEXP numbers)
         TYPEOF(edges) != REALSXP || XLENGTH(edges) < 2 || XLENGTH(edges) % 2)
         ffi_abort_text("argument", "`edges`, `start` and `numbers` must be numeric, of the right lengths.");
     const double *x = args.number = REAL(numbers);
-    if (!count_within(x[EMBEDDING_NODES], 2, 1e7) || !count_within(x[EMBEDDING_NEGATIVES], 0, 1e4) ||
-        !count_within(x[EMBEDDING_EPOCHS], 1, 1e6) || !count_within(x[EMBEDDING_BURN_IN], 0, 1e6) ||
-        !(x[EMBEDDING_LR] > 0 && x[EMBEDDING_LR] < 1e6) ||
-        !(x[EMBEDDING_BURN_FACTOR] > 0 && x[EMBEDDING_BURN_FACTOR] <= 1))
+    if (!settings_fit(x))
         ffi_abort_text("argument", "a setting of the embedding is out of its range.");
     for (R_xlen_t i = 0; i < XLENGTH(edges); i++)
         if (!count_within(REAL(edges)[i], 1, x[EMBEDDING_NODES]))

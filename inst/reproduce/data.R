@@ -1,36 +1,84 @@
-#' The mammals of WordNet
-#'
-#' Reads the mammal subtree of WordNet from its data files: synsets from which mammal.n.01 is reached by hypernym edges
-#' ("is a") and instance edges ("is an instance of"), and the transitive closure of these edges. With version 3.0 and
-#' the default `drop` it has 1,180 nodes and 6,540 edges, the graph that Nickel and Kiela (2017) and Utpala et al.
-#' (2023) embed.
-#'
-#' The whole subtree has two synsets more, the leaves tusker.n.01 and female_mammal.n.01, which that graph lacks. Names
-#' are the usual ones: first word of the synset, part of speech, and number of the word's sense.
-#'
-#' @param path directory with the files `data.noun` and `index.noun`, e.g. of the Debian package wordnet-base.
-#' @param root name of the subtree's root.
-#' @param drop names of leaves to leave out.
-#' @return A list: `nodes` (names, sorted), `edges` (a data frame with `child` and `ancestor`, numbers of nodes: the
-#'   transitive closure without the pairs of a node with itself), `direct` (the same for single steps). Errors:
-#'   `riemdp_error_argument` where files are missing or aren't WordNet's, or a name isn't there.
-#' @references
-#' Miller, G. A. (1995). WordNet: a lexical database for English. *Communications of the ACM* 38(11), 39-41.
-#' \doi{10.1145/219717.219748}
-#'
-#' Nickel, M. and Kiela, D. (2017). Poincare embeddings for learning hierarchical representations. *Advances in Neural
-#' Information Processing Systems* 30.
-#' @seealso [poincare_embedding()]
-#' @examples
-#' path <- "/usr/share/wordnet"
-#' if (file.exists(file.path(path, "data.noun"))) {
-#'   mammals <- read_wordnet_mammals(path)
-#'   length(mammals$nodes)
-#'   nrow(mammals$edges)
-#' }
-#' @export
-read_wordnet_mammals <- function(path = "/usr/share/wordnet", root = "mammal.n.01",
-                                 drop = c("tusker.n.01", "female_mammal.n.01")) {
+# Data of the papers' figures: tiles of images, simulated images, WordNet's mammals. The exported functions of these
+# names hand over to the ones here (R/figure-data.R), which are read into an environment below the package's namespace.
+
+image_tiles <- function(image, size, channels) {
+  size <- check_count(size, "size", most = 1e5)
+  d <- dim(image)
+  if (!is.numeric(image) || is.object(image) || !length(d) %in% 2:3 || any(d == 0)) {
+    abort_riemdp("shape", "`image` must be a numeric matrix, or an array of rows x columns x channels.")
+  }
+  down <- d[1] %/% size
+  across <- d[2] %/% size
+  if (down * across == 0) abort_riemdp("shape", "`image` is smaller than one tile.")
+  k <- if (length(d) == 3) min(d[3], check_count(channels, "channels")) else 1L
+  image <- array(image, c(d[1:2], if (length(d) == 3) d[3] else 1))
+  image <- image[seq_len(down * size), seq_len(across * size), seq_len(k), drop = FALSE]
+  tiles <- aperm(array(as.double(image), c(size, down, size, across, k)), c(1, 3, 5, 2, 4))
+  array(tiles, c(size, size, if (length(d) == 3) k, down * across))
+}
+
+simulate_tissue <- function(n, size) {
+  if (missing(n)) abort_no_default("n")
+  n <- check_count(n, "n", most = 1e5)
+  size <- check_count(size, "size", least = 5, most = 256)
+  pixels <- size^2
+  colours <- cbind(c(0.93, 0.90, 0.93), c(0.86, 0.62, 0.76), c(0.45, 0.32, 0.62))
+  out <- array(0, c(pixels, 3, n))
+  # in blocks, so that memory stays small
+  for (begin in seq(1, n, by = 1000)) {
+    block <- begin:min(n, begin + 999)
+    k <- length(block)
+    each <- function(x) rep(x, each = pixels)
+    pink <- stats::pnorm(each(stats::rnorm(k)) + 0.8 * as.vector(smooth_field(k, size, 5)))
+    violet <- stats::pnorm(each(stats::rnorm(k, -1.2, 0.6)) + 1.1 * as.vector(smooth_field(k, size, 3)))
+    light <- each(exp(0.08 * stats::rnorm(k)))
+    for (c in 1:3) {
+      value <- (1 - violet) * ((1 - pink) * colours[c, 1] + pink * colours[c, 2]) + violet * colours[c, 3]
+      out[, c, block] <- pmin(1, pmax(0, light * value + 0.02 * stats::rnorm(k * pixels)))
+    }
+  }
+  array(out, c(size, size, 3, n))
+}
+
+# size x size x k: white noise, averaged twice over a window that wraps round, unit variance
+smooth_field <- function(k, size, window) {
+  x <- array(stats::rnorm(size^2 * k), c(size, size, k))
+  half <- (window - 1) / 2
+  average <- function(x) {
+    shifted <- function(s) (seq_len(size) - 1 + s) %% size + 1
+    x <- Reduce(`+`, lapply(-half:half, function(s) x[shifted(s), , , drop = FALSE]))
+    Reduce(`+`, lapply(-half:half, function(s) x[, shifted(s), , drop = FALSE]))
+  }
+  # a box convolved with itself has weights 1, ..., window, ..., 1 along each side
+  weights <- c(seq_len(window), rev(seq_len(window - 1)))
+  average(average(x)) / sum(weights^2)
+}
+
+simulate_digits <- function(n, size) {
+  if (missing(n)) abort_no_default("n")
+  n <- check_count(n, "n", most = 1e5)
+  size <- check_count(size, "size", least = 2, most = 256)
+  z <- matrix(stats::qnorm(stats::runif(6 * n, stats::pnorm(-2.5), stats::pnorm(2.5))), n)
+  place <- (seq_len(size) - 0.5) / size * 2 - 1
+  across <- rep(place, each = size)
+  down <- rep(place, size)
+  image <- function(i) {
+    tilt <- 0.2 + 0.25 * z[i, 3]
+    x <- across - 0.05 * z[i, 4]
+    y <- down - 0.05 * z[i, 5]
+    u <- (x * cos(tilt) + y * sin(tilt)) / (0.42 * exp(0.2 * z[i, 2]))
+    v <- (-x * sin(tilt) + y * cos(tilt)) / (0.62 * exp(0.12 * z[i, 1]))
+    radius <- sqrt(u^2 + v^2)
+    # |f| over the length of its gradient
+    slope <- sqrt((u / (0.42 * exp(0.2 * z[i, 2])))^2 + (v / (0.62 * exp(0.12 * z[i, 1])))^2) / pmax(radius, 1e-9)
+    ink <- exp(-((radius - 1) / pmax(slope, 1e-9))^2 / (2 * (0.11 * exp(0.25 * z[i, 6]))^2))
+    ink[ink < 0.05] <- 0
+    ink
+  }
+  array(vapply(seq_len(n), image, double(size^2)), c(size, size, n))
+}
+
+read_wordnet_mammals <- function(path, root, drop) {
   words <- function(x, name) {
     if (!is.character(x) || is.object(x) || anyNA(x)) abort_riemdp("argument", sprintf("`%s` must be character.", name))
     x

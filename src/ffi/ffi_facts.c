@@ -1,0 +1,91 @@
+/* What a table says of its manifold, for R. */
+#include "ffi.h"
+
+/* facts that init() derived, for constructors and mf_facts() */
+static SEXP facts_body(struct call *c, void *data)
+{
+    const struct manifold *m = &c->m;
+    (void)data;
+    const struct {
+        const char *name;
+        double value;
+    } number[] = {{"ambient", (double)m->ambient},
+                  {"dimension", (double)m->dim},
+                  {"rows", (double)m->rows},
+                  {"cols", (double)m->cols},
+                  {"k_min", m->k_min},
+                  {"k_max", m->k_max},
+                  {"mean_curvature", m->mean_curvature},
+                  {"injectivity_radius", m->inj},
+                  {"diameter", m->rho_max},
+                  {"volume_growth", m->volume_growth}};
+    const struct {
+        const char *name;
+        int value;
+    } flag[] = {{"homogeneous", (m->flags & MANIFOLD_HOMOGENEOUS) != 0},
+                {"two_point_homogeneous", (m->flags & MANIFOLD_TWO_POINT) != 0},
+                {"symmetric", (m->flags & MANIFOLD_SYMMETRIC) != 0},
+                {"orthonormal", (m->flags & MANIFOLD_ORTHONORMAL) != 0},
+                {"one_mean", (m->flags & MANIFOLD_ONE_MEAN) != 0},
+                {"uniform_by_projection", (m->flags & MANIFOLD_UNIFORM) != 0},
+                {"arithmetic_stays", (m->flags & MANIFOLD_ARITHMETIC) != 0},
+                {"local_bounds", m->ops->ball_bounds != NULL},
+                {"has_laplace", m->ops->radial != NULL},
+                {"has_kng", (m->flags & MANIFOLD_KNG) != 0}};
+    enum { NUMBERS = sizeof number / sizeof *number, FLAGS = sizeof flag / sizeof *flag, COUNT = NUMBERS + FLAGS + 1 };
+    SEXP out = ffi_keep(c, Rf_allocVector(VECSXP, COUNT)), nm = ffi_keep(c, Rf_allocVector(STRSXP, COUNT));
+    for (int i = 0; i < NUMBERS; i++) {
+        SET_STRING_ELT(nm, i, Rf_mkChar(number[i].name));
+        SET_VECTOR_ELT(out, i, Rf_ScalarReal(number[i].value));
+    }
+    for (int i = 0; i < FLAGS; i++) {
+        SET_STRING_ELT(nm, NUMBERS + i, Rf_mkChar(flag[i].name));
+        SET_VECTOR_ELT(out, NUMBERS + i, Rf_ScalarLogical(flag[i].value));
+    }
+    SET_STRING_ELT(nm, COUNT - 1, Rf_mkChar("model"));
+    SET_VECTOR_ELT(out, COUNT - 1, Rf_mkString(manifold_model_name[m->model]));
+    Rf_setAttrib(out, R_NamesSymbol, nm);
+    return out;
+}
+
+SEXP riemdp_facts(SEXP m)
+{
+    return ffi_run(facts_body, NULL, m, 0);
+}
+
+/* c(k_max, inj) over a ball */
+static SEXP ball_bounds_body(struct call *c, void *data)
+{
+    SEXP *x = data;
+    struct arg centre = ffi_arg(c, x[0], "center", KIND_POINT);
+    double *work = ffi_doubles(manifold_work(&c->m));
+    if (centre.n != 1)
+        ffi_abort_text("shape", "`center` must be one point.");
+    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 2));
+    manifold_ball_bounds(&c->m, p.x, ffi_number(x[1], "radius"), REAL(out), REAL(out) + 1, work);
+    return out;
+}
+
+SEXP riemdp_ball_bounds(SEXP m, SEXP centre, SEXP radius)
+{
+    SEXP x[] = {centre, radius};
+    return ffi_run(ball_bounds_body, x, m, 0);
+}
+
+static SEXP origin_body(struct call *c, void *data)
+{
+    (void)data;
+    if (!c->m.ops->origin)
+        ffi_abort(c, STATUS_UNSUPPORTED, "M", -1);
+    struct result r = ffi_result(c, KIND_POINT, NULL, 1, 0);
+    c->m.ops->origin(&c->m, ffi_result_block(&r, 0, 0));
+    ffi_result_done(&r, 0, 0, 1);
+    return r.x;
+}
+
+SEXP riemdp_origin(SEXP m)
+{
+    return ffi_run(origin_body, NULL, m, 0);
+}
