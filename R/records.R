@@ -90,26 +90,18 @@ public_point <- function(M, center) {
     }
     center <- center$value
   }
-  if (is.data.frame(center)) center <- data_frame_matrix(center)
-  mf_check(M, center)
-  if (inherits(center, "riemdp_points")) {
-    center <- as.array(center)
-    if (mf_facts(M)$rows > 0) center <- center[seq_along(center)]
-    facts <- mf_facts(M)
-    center <- if (facts$cols > 0) matrix(center, facts$rows) else as.vector(center)
-  }
-  if (.Call(riemdp_count, M, center) != 1) {
-    abort_riemdp("shape", "`center` must be one point.")
-  }
-  if (is.complex(center)) {
-    return(as.vector(center))
-  }
-  facts <- mf_facts(M)
-  if (facts$rows > 0) {
-    matrix(as.double(center), facts$rows)
-  } else {
-    as.double(center)
-  }
+  one_point(M, center, "center")
+}
+
+# a checked point in its plain single shape, from any shape that holds one
+one_point <- function(M, x, name) {
+  if (is.data.frame(x)) x <- data_frame_matrix(x)
+  mf_check(M, x)
+  if (.Call(riemdp_count, M, x) != 1) abort_riemdp("shape", sprintf("`%s` must be one point.", name))
+  if (inherits(x, "riemdp_points")) x <- as_single(x)
+  if (is.complex(x)) return(as.vector(x))
+  rows <- mf_facts(M)$rows
+  if (rows > 0) matrix(as.double(x), rows) else as.double(x)
 }
 
 # the sums over all chunks as doubles, or the status in which one of them ended

@@ -421,16 +421,14 @@ check_start <- function(start, M, inner) {
   if (!is.list(start) || !all(c("p", "v") %in% names(start))) {
     abort_riemdp("argument", "`start` must be list(p =, v =), as coef() gives it.")
   }
-  mf_check(M, start$p)
+  p <- one_point(M, start$p, "start$p")
   rows <- classed(storage_rows_tangent(start$v, M), "`start`")
   if (nrow(rows) != length(inner$scale)) {
     abort_riemdp("shape", "`start$v` must hold one tangent vector for each predictor.")
   }
   v <- new_points(rows * inner$scale, M, tangent = TRUE)
-  p <- start$p
   if (length(v) == 1) {
-    moved <- along(M, if (inherits(p, "riemdp_points")) as_single(p) else p, v,
-                   (inner$shift - inner$origin) / inner$scale)
+    moved <- along(M, p, v, (inner$shift - inner$origin) / inner$scale)
     p <- moved$p
     v <- moved$v
   }

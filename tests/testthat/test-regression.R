@@ -275,6 +275,10 @@ test_that("several starts find what one does not", {
   # a start is taken at its word, in the form of coef() at any origin
   again <- geodesic_regression(y ~ x, M, start = coef(fit), max_iter = 0)
   expect_equal(again$value, fit$value, tolerance = 1e-9)
+  # whatever shape holds the one point
+  for (p in list(matrix(coef(fit)$p, 1), as.data.frame(matrix(coef(fit)$p, 1)), mf_points(coef(fit)$p, M))) {
+    expect_identical(geodesic_regression(y ~ x, M, start = list(p = p, v = coef(fit)$v), max_iter = 0)$value, again$value)
+  }
   late <- geodesic_regression(y ~ x, M, start = coef(fit), origin = 3)
   expect_lt(max(mf_dist(M, fitted(late), fitted(fit))), 1)
   at3 <- geodesic_regression(y ~ x, M, origin = 3)
@@ -393,6 +397,7 @@ test_that("bad designs and data are classed errors or have a stated meaning", {
   fails("argument", geodesic_regression(y ~ x, M, s, lambda = 1))
   fails("argument", geodesic_regression(y ~ x, M, s, origin = 1:2))
   fails("argument", geodesic_regression(y ~ x, M, s, start = list(p = c(1, 0, 0))))
+  fails("shape", geodesic_regression(y ~ x, M, s, start = list(p = diag(3)[1:2, ], v = c(0, 0, 1))))
   fails("unsupported", geodesic_regression(y ~ x + offset(x), M, s))
   fails("manifold", geodesic_regression(y ~ x, "sphere", s))
   fails("shape", geodesic_regression(x ~ x, M, s))
