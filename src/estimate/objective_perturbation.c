@@ -157,9 +157,8 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < q; j++)
                 add(gradient + k * q + j, carry + k * q + j, -feature(o, i, k, j) * psi[j]);
-        if (!hessian)
-            continue;
-        add_curvature(o, i, e, across, radial, hessian);
+        if (hessian)
+            add_curvature(o, i, e, across, radial, hessian);
         if (i % 4096 == 4095)
             host_tick(o->host, 0, 0);
     }
@@ -253,7 +252,8 @@ static int gradual(const struct perturbed *o, double eta, double *b, double *g, 
 int perturbed_minimise(const struct perturbed *o, double eta, size_t newton, double *b, double *work)
 {
     size_t m = o->p * o->q;
-    double *h = work, *l = h + m * m, *g = l + m * m, *d = g + m, *trial = d + m, *best = trial + 2 * m, *rest = best + 2 * m;
+    double *h = work, *l = h + m * m, *g = l + m * m, *d = g + m, *trial = d + m, *best = trial + 2 * m,
+           *rest = best + 2 * m;
     double least = INFINITY;
     for (size_t step = 0;; step++) {
         perturbed_gradient(o, b, g, h, rest);

@@ -121,3 +121,17 @@ test_that("ticks of private calls don't tell neighbours apart", {
   })
   expect_no_match(paste(said, collapse = ""), "done|/s|[1-9] of")
 })
+
+test_that("a pass over many records can be ended on its way, with the Hessian and without", {
+  rule <- riemdp:::perturbation_rule(50, 1, 1, 1)
+  ticks <- function(empty) { # records that change nothing, so that the solver's steps are the same
+    x <- cbind(rbind(1, seq(-1, 1, length.out = 50)), matrix(0, 2, empty))
+    y <- rbind(c(sin(1:50), numeric(empty)))
+    solver <- riemdp:::newton_solver(1e-6, 100 / ncol(x), 0) # one pass with the Hessian, then gradients alone
+    ridge <- rbind(rule$ridge)
+    length(ticks_of(.Call(riemdp:::riemdp_perturbed_fit_nonprivate, x, y, ridge, 0 * ridge, 0 * ridge, riemdp:::kernel_loss(rule), solver)))
+  }
+  few <- ticks(0)
+  expect_gt(few, 5)
+  expect_equal(ticks(3 * 4096), 4 * few)
+})
