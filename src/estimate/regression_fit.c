@@ -391,9 +391,9 @@ static int descend(struct runner *c, int given)
     for (int t = 0; t < c->found; t++) {
         struct regression_fit now = *fit;
         copy_state(c, c->state, c->kept + (size_t)t * c->states.ambient);
-        if (lad && !given && by_squares(c, &now) != STATUS_OK)
-            continue;
-        int ended = lad ? coarse_lad(c, c->state, &now) : run_stage(c, c->state, fit->tol, fit->max_iter, &now);
+        int ended = lad && !given ? by_squares(c, &now) : STATUS_OK;
+        if (ended == STATUS_OK)
+            ended = lad ? coarse_lad(c, c->state, &now) : run_stage(c, c->state, fit->tol, fit->max_iter, &now);
         fit->iterations = now.iterations;
         fit->evaluations = now.evaluations;
         if (ended != STATUS_OK) {

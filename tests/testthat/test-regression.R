@@ -286,6 +286,35 @@ test_that("several starts find what one does not", {
   expect_equal(geodesic_regression(y ~ x, M, start = coef(at3), origin = 3, max_iter = 0)$value, fit$value, tolerance = 1e-9)
 })
 
+test_that("a fit tells of all its evaluations, of those on the way to one that failed too", {
+  set.seed(1)
+  S <- sphere(2)
+  n <- 15
+  x <- matrix(seq(-0.5, 0.5, length.out = n))
+  y <- mf_project(S, mf_exp(S, c(1, 0, 0), x %*% rbind(5 * c(0, 0.6, 0.8))) + rnorm(3 * n, sd = 0.05))
+  # least absolute deviations from three starts; what has been learned from the sums that were asked for `at` last leads nowhere
+  untold <- function(at) {
+    asked <- 0
+    sound <- Inf
+    M <- manifold_custom(2, 3, exp = function(p, v) mf_exp(S, p, v), log = function(p, q) mf_log(S, p, q), inner = function(p, u, v) {
+      if (nrow(u) == 1) sound <<- sound - 1
+      if (sound < 0) NaN * u[, 1] else rowSums(u * v)
+    }, project = function(x) mf_project(S, x), project_tangent = function(p, v) v - rowSums(p * v) * p, k_min = 1, k_max = 1,
+    injectivity_radius = pi, symmetric = TRUE)
+    tally <- structure(list(n = n, total = n, energy = function(r) {
+      asked <<- asked + 1
+      sound <<- if (asked == at) 2 else Inf # after the square of the gradient's length
+      model <- c(r[c("loss", "cutoff", "smoothing")], clip = Inf)
+      riemdp:::exact_total(list(.Call(riemdp:::riemdp_chunk_regression, S, r$state, x, y, NULL, model)))
+    }), class = "riemdp_tally")
+    fit <- .Call(riemdp:::riemdp_regression_of, M, tally, y, x, c(1, 0, 0, mean(x^2)), NULL, NULL, riemdp:::curve_loss("lad"),
+                 riemdp:::fit_control(1e-10, 40, 3))
+    asked - fit$evaluations
+  }
+  usual <- untold(0)
+  for (at in 13:19) expect_lte(untold(at), usual) # steps by least squares from the second start
+})
+
 test_that("several predictors: factors, interactions, an origin", {
   set.seed(34)
   M <- spd(2)
