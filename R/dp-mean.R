@@ -121,7 +121,9 @@
 #'   records outside, which may lie outside of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
 #'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`,
 #'   `chosen` (why this mechanism), `guarantee` (see [guarantee()]), `budget` (a list: the `event` for whoever keeps
-#'   account by other means, and with a ledger `rule`, `entry`, `data_set`, `part` and `cost`).
+#'   account by other means, and with a ledger `rule`, `entry`, `data_set`, `part` and `cost`). Very strong noise can
+#'   carry the value farther out than doubles hold points of the space: then its projection, or else the centre, stands
+#'   for it (post-processing), `beyond` is `TRUE`, and its region is that of the public ball.
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
@@ -208,14 +210,21 @@ mean_estimator <- list(
   },
   answer = function(out, plan, ask, budget) {
     plan <- out$plan
-    new_release(
-      out$value, "riemdp_mean",
+    # far out, rounding may leave no point of the space: what stands for it follows from the released value alone
+    value <- point_held(ask$manifold, out$value, ask$center)
+    release <- new_release(
+      value, "riemdp_mean",
       manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
       sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
       expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target,
       calibration = ask$calibration,
       clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
     )
+    if (identical(value, out$value)) return(release)
+    release$beyond <- TRUE
+    release$post_processed <- paste("the noise went farther out than doubles hold points of the space; a point within",
+                                    "their reach stands for it")
+    release
   }
 )
 

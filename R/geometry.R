@@ -59,6 +59,14 @@ mf_norm <- function(M, p, v) .Call(riemdp_norm, M, p, v)
 #' @export
 mf_project <- function(M, x) .Call(riemdp_project, M, x)
 
+# A point that doubles hold, for a released value: itself where it is one, else its projection, else the centre
+point_held <- function(M, value, center) {
+  held <- function(p) isTRUE(tryCatch(is.finite(mf_dist(M, center, p)), riemdp_error = function(e) FALSE))
+  if (held(value)) return(value)
+  near <- tryCatch(mf_project(M, value), riemdp_error = function(e) center)
+  if (held(near)) near else center
+}
+
 #' @rdname geometry
 #' @export
 mf_project_tangent <- function(M, p, v) .Call(riemdp_project_tangent, M, p, v)

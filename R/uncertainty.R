@@ -62,11 +62,14 @@ mean_region <- function(object, level) {
   # smoothing moves the value, not what is known of the noise
   if (!is.null(object$released)) object$value <- object$released
   region <- mean_mechanisms()[[object$mechanism]]$region
-  found <- if (is.null(region)) NULL else region(object, level)
+  # where a point stands for one beyond the reach of doubles the noise's law says nothing of it
+  found <- if (is.null(region) || isTRUE(object$beyond)) NULL else region(object, level)
   reach <- if (leaves_ball(object)) mf_facts(object$manifold)$diameter else ball_reach(object)
   if (is.null(found) || !(found$radius < reach)) {
     found <- list(radius = reach, basis = if (leaves_ball(object)) {
       "nothing: this mechanism's target need not lie in the ball"
+    } else if (isTRUE(object$beyond)) {
+      "the public ball alone: the noise went beyond the reach of doubles"
     } else if (is.null(found)) {
       "the public ball alone: no bound of the noise's tail is known for this mechanism"
     } else {

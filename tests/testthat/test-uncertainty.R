@@ -52,3 +52,31 @@ test_that("quantiles of the radial law agree with closed forms", {
     expect_gte(q, qgamma(0.9, d, scale = 0.1))
   }
 })
+
+test_that("noise beyond the reach of doubles still ends in a point, whose region is the public ball's", {
+  # wrapped noise of scale 300 leaves matrices whose eigenvalues' ratio no double holds, and infinite ones
+  x <- wishart_spd[, , 1:20]
+  seen <- 0
+  for (seed in 1:20) {
+    r <- with_simulation(seed, dp_mean(x, spd(2), 5e-4, diag(2), 1.5, mechanism = "wrapped"))
+    expect_true(is.finite(mf_dist(spd(2), diag(2), r$value)))
+    if (!isTRUE(r$beyond)) next
+    seen <- seen + 1
+    expect_equal(confint(r)$radius, mf_dist(spd(2), diag(2), r$value) + 1.5)
+    expect_match(confint(r)$basis, "beyond the reach of doubles")
+    expect_output(print(r), "farther out than doubles hold")
+  }
+  expect_gt(seen, 0)
+  M <- spd(2)
+  expect_identical(riemdp:::point_held(M, diag(2) * 3, diag(2)), diag(2) * 3)
+  near <- riemdp:::point_held(M, diag(c(1, 1e-30)), diag(2))
+  expect_equal(eigen(near)$values, c(1, 1e-10))
+  expect_identical(riemdp:::point_held(M, diag(c(Inf, 1)), diag(2)), diag(2))
+  # one that is a point goes untouched
+  r <- with_simulation(1, dp_mean(x, M, 1, diag(2), 1.5, mechanism = "wrapped"))
+  expect_null(r$beyond)
+  reach <- mf_dist(M, diag(2), r$value) + 1.5
+  expect_lt(confint(r, level = 0.1)$radius, reach)
+  r$beyond <- TRUE # the law of its noise would say more
+  expect_equal(confint(r, level = 0.1)$radius, reach)
+})
