@@ -6,34 +6,124 @@
 # budget of 1
 LEDGER_ROUNDING <- 2^-50
 
-RULE_WORDS <- c(
-  basic = "epsilons are added, and deltas",
-  zcdp = "rhos (zero-concentrated differential privacy) are added",
-  rdp = "Renyi divergences at fixed orders are added",
-  gdp = "squares of mu (Gaussian differential privacy) are added"
+# The rules: one entry each, and all else that tells them apart is read from it. What it must hold:
+#   adds         what is added, in words
+#   suits        for which releases it is, in words
+#   help         its item in ?dp_ledger
+#   units        function(orders): names of its sums; one more, of deltas, comes last
+#   limits       function(epsilon, delta, reserve, orders): what the sums may come to, the last one too
+#   cost         function(event, orders, delta): what an event adds to each sum, or an error of class "unpriced"
+#   room         function(left, fits): size of the largest release that is still covered; `fits` says it of an event
+#   enough       function(room): that release in words
+# and, where they hold:
+#   stated       TRUE: an event may be priced at a `delta` of one's own, and dp_*() functions enter what they state
+#   needs_delta  TRUE: without a delta nothing could be spent
+#   reserves     TRUE: a share of delta is kept for releases that have one of their own
+#   orders       function(epsilon, delta): the orders where none are asked for
+LEDGER_RULES <- list(
+  basic = list(
+    adds = "epsilons are added, and deltas",
+    suits = "a handful of releases; no delta needed",
+    help = "epsilons are added, and deltas. No `delta` needed for mechanisms that need none.",
+    units = function(orders) "epsilon",
+    limits = function(epsilon, delta, reserve, orders) c(epsilon, delta),
+    # `delta`: at which an event that has an epsilon only together with one is priced
+    cost = function(event, orders, delta) unname(event_price(event, "basic", delta = delta)),
+    room = function(left, fits) left[1],
+    enough = function(room) enough_pure(room),
+    stated = TRUE
+  ),
+  zcdp = list(
+    adds = "rhos (zero-concentrated differential privacy) are added",
+    suits = "more than ten or so, pure or Gaussian",
+    help = paste("a release of pure epsilon or with Gaussian noise has a \\eqn{\\rho} (zero-concentrated differential",
+                 "privacy); these are added. Many small releases cost far less than by `\"basic\"`."),
+    units = function(orders) "rho",
+    limits = function(epsilon, delta, reserve, orders) c(zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),
+    cost = function(event, orders, delta) cost_of_parts(event, "zCDP", function(e) event_price(e, "zcdp")),
+    room = function(left, fits) largest_fit(fits, event_pure),
+    enough = function(room) enough_pure(room),
+    needs_delta = TRUE, reserves = TRUE
+  ),
+  rdp = list(
+    adds = "Renyi divergences at fixed orders are added",
+    suits = "samples, as in optimisation",
+    help = paste("the Renyi divergence at one order, or at a grid of `orders` with `delta` divided among them. For",
+                 "subsampled Gaussian noise, as in optimisation."),
+    units = function(orders) sprintf("divergence (order %g)", orders),
+    limits = function(epsilon, delta, reserve, orders) {
+      each <- delta * (1 - reserve) / length(orders)
+      c(inwards(renyi_limit(orders, epsilon, each)), delta * reserve)
+    },
+    cost = function(event, orders, delta) {
+      cost_of_parts(event, "Renyi DP", function(e) event_price(e, "rdp", orders = orders))
+    },
+    room = function(left, fits) largest_fit(fits, event_pure),
+    enough = function(room) enough_pure(room),
+    needs_delta = TRUE, reserves = TRUE,
+    orders = function(epsilon, delta) max(2, round(zcdp_order(epsilon, delta)))
+  ),
+  gdp = list(
+    adds = "squares of mu (Gaussian differential privacy) are added",
+    suits = "Gaussian noise only",
+    help = "squares of \\eqn{\\mu} are added; normal noise only, for which nothing is lost.",
+    units = function(orders) "mu^2",
+    limits = function(epsilon, delta, reserve, orders) {
+      c(inwards(gaussian_mu(epsilon, delta * (1 - reserve))^2), delta * reserve)
+    },
+    cost = function(event, orders, delta) c(event_price(event, "gdp")^2, 0),
+    room = function(left, fits) largest_fit(fits, event_gdp),
+    enough = function(room) sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room),
+    needs_delta = TRUE
+  )
 )
 
-# rules that keep a share of delta for releases that have one of their own
-RULES_RESERVING <- c("zcdp", "rdp")
+# names of those rules whose entry says something of `what`
+rules_with <- function(what) names(Filter(function(rule) !is.null(rule[[what]]), LEDGER_RULES))
 
-RULE_NAMES <- c(basic = "basic composition", zcdp = "zCDP", rdp = "Renyi DP", gdp = "Gaussian DP")
+# names of a ledger's sums
+rule_units <- function(meta) c(LEDGER_RULES[[meta$rule]]$units(meta$orders), "delta")
 
-# names and limits of a ledger's sums; the last is always delta
-rule_units <- function(meta) {
-  c(switch(meta$rule, basic = "epsilon", zcdp = "rho", rdp = sprintf("divergence (order %g)", meta$orders),
-           gdp = "mu^2"), "delta")
+# a limit rounded down
+inwards <- function(x) x * (1 - 1e-12)
+
+# The event's price, or that of its parts where one of them has an epsilon only together with a delta: it is epsilon-DP
+# but for a part of mass delta, so it costs what epsilon does, and delta.
+cost_of_parts <- function(event, unit, price) {
+  known <- function(e) tryCatch(price(e), riemdp_error_unpriced = function(e) Inf)
+  whole <- known(event)
+  if (any(is.finite(whole))) return(c(whole, 0))
+  total <- 0
+  for (part in event_parts(event)) {
+    one <- known(part$event)
+    failure <- 0
+    if (!any(is.finite(one))) {
+      both <- basic_price(part$event)
+      # says why there is none
+      if (is.null(both)) price(part$event)
+      if (is.null(both)) unpriced(part$event, unit)
+      one <- known(event_pure(both[1]))
+      failure <- both[2]
+    }
+    total <- total + part$times * c(one, failure)
+  }
+  total
 }
 
-rule_limits <- function(rule, epsilon, delta, reserve, orders) {
-  main <- delta * (1 - reserve)
-  inwards <- function(x) x * (1 - 1e-12)
-  switch(rule,
-    basic = c(epsilon, delta),
-    zcdp = c(zcdp_rho(epsilon, main), delta * reserve),
-    rdp = c(inwards(renyi_limit(orders, epsilon, main / length(orders))), delta * reserve),
-    gdp = c(inwards(gaussian_mu(epsilon, main)^2), delta * reserve)
-  )
+# the largest size of an event that fits
+largest_fit <- function(fits, make) {
+  top <- 1e-6
+  if (!fits(make(top))) return(0)
+  while (top < 1e6 && fits(make(top))) top <- 2 * top
+  low <- top / 2
+  for (i in 1:30) {
+    mid <- (low + top) / 2
+    if (fits(make(mid))) low <- mid else top <- mid
+  }
+  low
 }
+
+enough_pure <- function(room) sprintf("enough for one pure release with %s = %.4g", symbol("epsilon"), room)
 
 # What can't be paid is entered as four times the limit: it fails now, and for an order of a grid ever after
 bounded_cost <- function(limits, cost) {

@@ -26,20 +26,17 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' @section Rules:
 #' What the next release asks for may depend on what earlier ones showed. The rule is fixed when the ledger is made, and
 #' each is proven for that case:
-#' * `"basic"`: epsilons are added, and deltas. No `delta` needed for mechanisms that need none.
-#' * `"zcdp"`: a release of pure epsilon or with Gaussian noise has a \eqn{\rho} (zero-concentrated differential
-#'   privacy); these are added. Many small releases cost far less than by `"basic"`.
-#' * `"rdp"`: the Renyi divergence at one order, or at a grid of `orders` with `delta` divided among them. For
-#'   subsampled Gaussian noise, as in optimisation.
-#' * `"gdp"`: squares of \eqn{\mu} are added; normal noise only, for which nothing is lost.
+#'
+#' `r entry_items(LEDGER_RULES, "help")`
 #'
 #' What is left is told in the rule's unit, since "epsilon spent so far" is no guarantee while choices are still to be
 #' made. Numerical composition of privacy-loss distributions is exact for plans fixed in advance, and wrong as a running
 #' rule: an analyst who chooses by the results gets up to 1.475 times the delta with two releases already. One `dp_*()`
 #' call may be priced that way, for it is a plan; between calls the rule's sum holds.
 #'
-#' Releases that have a delta of their own under `"zcdp"` or `"rdp"` (such as Gaussian noise on a curved manifold) use
-#' up `reserve`, a share of `delta` kept for them; the rest turns the sum into (epsilon, delta).
+#' Releases that have a delta of their own under `r choice_words(rules_with("reserves"), code = TRUE)` (such as Gaussian
+#' noise on a curved manifold) use up `reserve`, a share of `delta` kept for them; the rest turns the sum into (epsilon,
+#' delta).
 #'
 #' @section Data sets and parts:
 #' Each data set named in `data_sets` has the whole budget to itself. A person who is in two of them can lose both. If
@@ -73,16 +70,17 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   new ledger in memory.
 #' @param epsilon,delta the budget of each data set: `epsilon` positive, `delta` from 0 to below 1. May be left out for
 #'   a ledger that is there; must agree with it if given.
-#' @param rule `"basic"`, `"zcdp"`, `"rdp"` or `"gdp"`.
+#' @param rule `r choice_words(names(LEDGER_RULES), code = TRUE)`.
 #' @param ... nothing; later arguments must be named.
 #' @param create `TRUE` to make a ledger where there is none yet; `FALSE` opens one. A ledger in memory is always a new
 #'   one.
 #' @param data_sets names of data sets; or a list with the parts of each, e.g.
 #'   `list(survey = NULL, trial = c("north", "south"))`. `"default"` if not given. A ledger that is there gets those
 #'   that it hasn't yet.
-#' @param orders for `"rdp"`: orders above 1, at most 64. If not given, one that suits Gaussian noise.
-#' @param reserve for `"zcdp"` and `"rdp"`: share of `delta`, from 0 to below 1, for releases that have a delta of their
-#'   own; .1 if not given.
+#' @param orders for `r choice_words(rules_with("orders"), code = TRUE)`: orders above 1, at most 64. If not given, one
+#'   that suits Gaussian noise.
+#' @param reserve for `r choice_words(rules_with("reserves"), "and", TRUE)`: share of `delta`, from 0 to below 1, for
+#'   releases that have a delta of their own; .1 if not given.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
 #'   protect), or by one record more or less. Events of the other kind are refused: the same noise means another price.
 #' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for
@@ -116,15 +114,14 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' summary(budget)
 #' ledger_history(budget)
 #' @export
-dp_ledger <- function(path = NULL, epsilon, delta, rule = c("basic", "zcdp", "rdp", "gdp"), ..., create = FALSE,
-                      data_sets = NULL,
+dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,
                       orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove")) {
   check_no_more(...)
   create <- check_flag(create, "create")
   asked <- list(
     epsilon = if (!missing(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = if (!missing(delta)) check_delta(delta),
-    rule = if (!missing(rule)) check_choice(rule, "rule", names(RULE_WORDS)),
+    rule = if (!missing(rule)) check_choice(rule, "rule", names(LEDGER_RULES)),
     orders = if (!is.null(orders)) check_ledger_orders(orders),
     reserve = if (!is.null(reserve)) check_number(reserve, "reserve", least = 0, most = 1),
     adjacency = if (!missing(adjacency)) check_choice(adjacency, "adjacency", ADJACENCIES)
@@ -191,17 +188,16 @@ new_meta <- function(asked) {
   if (is.null(asked$epsilon)) {
     abort_riemdp("argument", "there is no ledger yet: give `epsilon`, the budget that it shall keep.")
   }
-  rule <- asked$rule %||% "basic"
+  rule <- asked$rule %||% names(LEDGER_RULES)[1]
   delta <- asked$delta %||% 0
   check_rule_asked(rule, delta, asked)
-  reserve <- if (rule %in% RULES_RESERVING) asked$reserve %||% 0.1 else 0
-  orders <- if (rule == "rdp") {
-    asked$orders %||% max(2, round(zcdp_order(asked$epsilon, delta * (1 - reserve))))
-  } else {
-    numeric()
+  entry <- LEDGER_RULES[[rule]]
+  reserve <- if (is.null(entry$reserves)) 0 else asked$reserve %||% 0.1
+  orders <- if (is.null(entry$orders)) numeric() else {
+    asked$orders %||% entry$orders(asked$epsilon, delta * (1 - reserve))
   }
-  limits <- rule_limits(rule, asked$epsilon, delta, reserve, orders)
-  check_limits(limits, rule, orders)
+  limits <- entry$limits(asked$epsilon, delta, reserve, orders)
+  check_limits(limits, orders)
   list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta,
        adjacency = asked$adjacency %||% "replace-one", reserve = reserve, orders = orders, limits = limits,
        made_at = utc_now())
@@ -209,20 +205,24 @@ new_meta <- function(asked) {
 
 # that the rule has a use for what was asked
 check_rule_asked <- function(rule, delta, asked) {
-  if (rule != "basic" && delta == 0) {
-    abort_riemdp("argument", sprintf("rule = \"%s\" needs `delta` > 0: without a delta only \"basic\" holds.", rule))
+  if (rule %in% rules_with("needs_delta") && delta == 0) {
+    others <- setdiff(names(LEDGER_RULES), rules_with("needs_delta"))
+    abort_riemdp("argument", sprintf("rule = \"%s\" needs `delta` > 0: without a delta only %s holds.", rule,
+                                     choice_words(others)))
   }
-  if (!rule %in% RULES_RESERVING && !is.null(asked$reserve) && asked$reserve > 0) {
+  if (!rule %in% rules_with("reserves") && !is.null(asked$reserve) && asked$reserve > 0) {
     abort_riemdp("argument", sprintf("rule = \"%s\" has no `reserve`.", rule))
   }
-  if (rule != "rdp" && !is.null(asked$orders)) abort_riemdp("argument", "`orders` are for rule = \"rdp\".")
+  if (!rule %in% rules_with("orders") && !is.null(asked$orders)) {
+    abort_riemdp("argument", sprintf("`orders` are for rule = %s.", choice_words(rules_with("orders"))))
+  }
 }
 
 # that something can be spent; the last limit is that of delta, which may be 0
-check_limits <- function(limits, rule, orders) {
+check_limits <- function(limits, orders) {
   sums <- limits[-length(limits)]
   if (all(is.finite(limits)) && all(sums > 0)) return(invisible())
-  abort_riemdp("argument", if (rule == "rdp") {
+  abort_riemdp("argument", if (length(orders)) {
     sprintf("at order %g nothing is left of this budget: leave it out, or give a larger epsilon or delta.",
             orders[which.min(sums)])
   } else {
@@ -274,11 +274,11 @@ check_ledger <- function(ledger) {
 }
 
 holds_ledger_facts <- function(l) {
-  is_string(l$uid) && is_string(l$rule) && l$rule %in% names(RULE_WORDS) && is_string(l$adjacency) &&
+  is_string(l$uid) && is_string(l$rule) && l$rule %in% names(LEDGER_RULES) && is_string(l$adjacency) &&
     l$adjacency %in% ADJACENCIES &&
     is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
     is_doubles(l$orders, length(l$orders)) &&
-    is_doubles(l$limits, if (l$rule == "rdp") length(l$orders) + 1 else 2)
+    is_doubles(l$limits, length(rule_units(l)))
 }
 
 holds_ledger_place <- function(l) {
@@ -289,36 +289,14 @@ holds_ledger_place <- function(l) {
 
 # ---- spending --------------------------------------------------------------------------------------------------------
 
-# What an event costs by a ledger's rule: one number for each of its sums. `delta`: under "basic" the delta at which an
-# event that has an epsilon only together with one is priced. An (epsilon, delta) event is epsilon-DP but for a part of
-# mass delta, so under "zcdp" and "rdp" it costs what epsilon does, and delta.
+# what an event costs by a ledger's rule: one number for each of its sums
 ledger_cost <- function(meta, event, delta = NULL) {
   event <- check_event(event)
   set_adjacency(event$adjacency, meta$adjacency, "the ledger")
-  if (meta$rule == "basic") return(unname(event_price(event, "basic", delta = delta)))
-  if (!is.null(delta)) abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
-  if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))
-  price <- function(e) {
-    tryCatch(event_price(e, meta$rule, orders = if (meta$rule == "rdp") meta$orders),
-             riemdp_error_unpriced = function(e) Inf)
+  if (!is.null(delta) && !meta$rule %in% rules_with("stated")) {
+    abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
   }
-  whole <- price(event)
-  if (any(is.finite(whole))) return(c(whole, 0))
-  total <- numeric(length(meta$orders) + 1 + (meta$rule == "zcdp"))
-  for (part in event_parts(event)) {
-    one <- price(part$event)
-    failure <- 0
-    if (!any(is.finite(one))) {
-      both <- basic_price(part$event)
-      # says why there is none
-      if (is.null(both)) event_price(part$event, meta$rule, orders = if (meta$rule == "rdp") meta$orders)
-      if (is.null(both)) unpriced(part$event, RULE_NAMES[[meta$rule]])
-      one <- price(event_pure(both[1]))
-      failure <- both[2]
-    }
-    total <- total + part$times * c(one, failure)
-  }
-  total
+  LEDGER_RULES[[meta$rule]]$cost(event, meta$orders, delta)
 }
 
 #' Spend from a ledger
@@ -407,8 +385,8 @@ spend_release <- function(ledger, g, event, what, data_set, part) {
             "released."), g$reason
     ))
   }
-  # by "basic" the epsilon and delta that the release states, not those that another accountant finds for its noise
-  priced <- if (ledger$rule == "basic" && g$delta > 0) {
+  # what the release states, and not what another accountant finds for its noise, where epsilons and deltas are added
+  priced <- if (ledger$rule %in% rules_with("stated") && g$delta > 0) {
     event_approx(g$epsilon, g$delta, adjacency = g$adjacency)
   } else {
     event
@@ -500,22 +478,11 @@ summary.riemdp_ledger <- function(object, ...) {
   }))
 }
 
-# largest single release that is still covered: epsilon of a pure one, or under "gdp" mu
+# size of the largest single release that is still covered
 largest_release <- function(ledger, account) {
-  fits <- function(size) {
-    event <- if (ledger$rule == "gdp") event_gdp(size) else event_pure(size)
+  LEDGER_RULES[[ledger$rule]]$room(account$left, function(event) {
     !is.null(filter_step(ledger$limits, account$state, ledger_cost(ledger, event), nzchar(account$part)))
-  }
-  if (ledger$rule == "basic") return(account$left[1])
-  top <- 1e-6
-  if (!fits(top)) return(0)
-  while (top < 1e6 && fits(top)) top <- 2 * top
-  low <- top / 2
-  for (i in 1:30) {
-    mid <- (low + top) / 2
-    if (fits(mid)) low <- mid else top <- mid
-  }
-  low
+  })
 }
 
 #' @rdname dp_ledger
@@ -533,17 +500,13 @@ format.riemdp_ledger <- function(x, ...) {
       if (nzchar(a$part)) sprintf("    part \"%s\"", a$part) else sprintf("  data set \"%s\"", a$data_set),
       if (nzchar(a$part)) "" else sprintf("%d release%s, ", as.integer(a$releases), if (a$releases == 1) "" else "s"),
       paste0("left ", paste(sprintf("%s %.4g of %.4g", units[shown], a$left[shown], x$limits[shown]), collapse = ", ")),
-      if (room <= 0) "nothing more can be released" else if (x$rule == "gdp") {
-        sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room)
-      } else {
-        sprintf("enough for one pure release with %s = %.4g", e, room)
-      }
+      if (room <= 0) "nothing more can be released" else LEDGER_RULES[[x$rule]]$enough(room)
     )
   }, "")
   place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")
   c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e,
             format(x$epsilon), symbol("delta"), format(x$delta)),
-    sprintf("  rule %s: %s; neighbours: %s", x$rule, RULE_WORDS[[x$rule]], x$adjacency),
+    sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds, x$adjacency),
     if (length(lines)) lines else "  no data set yet")
 }
 

@@ -7,3 +7,23 @@ symbol <- function(which, ascii = FALSE) {
     which
   }
 }
+
+# What help, vignettes and messages say of a table's entries, in Markdown. Names: "a", "b" or "c"
+choice_words <- function(names, last = "or", code = FALSE) {
+  words <- sprintf(if (code) "`\"%s\"`" else "\"%s\"", names)
+  n <- length(words)
+  if (n < 2) words else paste(paste(words[-n], collapse = ", "), last, words[n])
+}
+
+# a list with one entry's text in each item
+entry_items <- function(entries, field) {
+  paste0("* `\"", names(entries), "\"`: ", vapply(entries, `[[`, "", field), collapse = "\n")
+}
+
+# a table with a row for each entry, whose first column has the names
+entry_rows <- function(entries, head, fields) {
+  cells <- vapply(fields, function(field) vapply(entries, `[[`, "", field), character(length(entries)))
+  rows <- cbind(sprintf("`\"%s\"`", names(entries)), cells)
+  lines <- c(paste(head, collapse = " | "), strrep("---|", length(head)), apply(rows, 1, paste, collapse = " | "))
+  paste0(c("| ", "|", rep("| ", nrow(rows))), lines, c(" |", "", rep(" |", nrow(rows))), collapse = "\n")
+}

@@ -264,13 +264,13 @@ mutant("ledger-delta-unchecked", "R/ledger-rules.R", "  ok[last] && any(ok[-last
 mutant("ledger-part-not-largest", "R/ledger-rules.R", "total <- sums_add(state$spent, state$largest)", "total <- state$spent", "what parts have used counts for the whole", "ledger")
 mutant("ledger-largest-forgotten", "R/ledger-rules.R", "state$largest <- sums_max(state$largest, state$part)", "state$largest <- state$part", "the dearest part counts", "ledger")
 mutant("ledger-limit-loose", "R/ledger-rules.R", "<= limits * LEDGER_ROUNDING", "<= limits * 0.03", "a budget is a budget", "ledger")
-mutant("ledger-gdp-limit", "R/ledger-rules.R", "gdp = c(inwards(gaussian_mu(epsilon, main)^2), delta * reserve)", "gdp = c(1.03 * gaussian_mu(epsilon, main)^2, delta * reserve)", "the limit in mu^2", "ledger")
-mutant("ledger-zcdp-limit", "R/ledger-rules.R", "zcdp = c(zcdp_rho(epsilon, main), delta * reserve),", "zcdp = c(1.03 * zcdp_rho(epsilon, main), delta * reserve),", "the limit in rho", "ledger")
-mutant("ledger-rdp-grid", "R/ledger-rules.R", "rdp = c(inwards(renyi_limit(orders, epsilon, main / length(orders))), delta * reserve),", "rdp = c(inwards(renyi_limit(orders, epsilon, main)), delta * reserve),", "each order of a grid has its share of delta", "ledger")
-mutant("ledger-gdp-mu", "R/ledger.R", 'if (meta$rule == "gdp") return(c(event_price(event, "gdp")^2, 0))', 'if (meta$rule == "gdp") return(c(event_price(event, "gdp"), 0))', "mu adds in squares", "ledger")
+mutant("ledger-gdp-limit", "R/ledger-rules.R", "c(inwards(gaussian_mu(epsilon, delta * (1 - reserve))^2), delta * reserve)", "c(1.03 * gaussian_mu(epsilon, delta * (1 - reserve))^2, delta * reserve)", "the limit in mu^2", "ledger")
+mutant("ledger-zcdp-limit", "R/ledger-rules.R", "c(zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),", "c(1.03 * zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),", "the limit in rho", "ledger")
+mutant("ledger-rdp-grid", "R/ledger-rules.R", "each <- delta * (1 - reserve) / length(orders)", "each <- delta * (1 - reserve)", "each order of a grid has its share of delta", "ledger")
+mutant("ledger-gdp-mu", "R/ledger-rules.R", 'c(event_price(event, "gdp")^2, 0)', 'c(event_price(event, "gdp"), 0)', "mu adds in squares", "ledger")
 mutant("ledger-adjacency", "R/ledger.R", '  set_adjacency(event$adjacency, meta$adjacency, "the ledger")\n', "", "add/remove and replace-one aren't mixed", "ledger")
 mutant("ledger-opens-fresh", "R/ledger.R", "  if (is.null(found) && !create && !is_memory(ledger)) abort_no_ledger(ledger)\n", "", "a missing ledger is no fresh budget", "ledger")
-mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule == "basic" && g$delta > 0) {', "priced <- if (FALSE) {", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
+mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule %in% rules_with("stated") && g$delta > 0) {', "priced <- if (FALSE) {", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
 
 # ---- columns and formulas ------------------------------------------------------------------------------------------------------------------------
 

@@ -57,6 +57,21 @@ test_that("limits are sound, and no smaller than the simple formulas", {
   }
 })
 
+test_that("a rule is one entry of the table", {
+  holds <- c("adds", "suits", "help", "units", "limits", "cost", "room", "enough")
+  where_it_holds <- c("stated", "needs_delta", "reserves", "orders")
+  expect_identical(formals(dp_ledger)$rule, names(inner$LEDGER_RULES)[1])
+  for (rule in names(inner$LEDGER_RULES)) {
+    entry <- inner$LEDGER_RULES[[rule]]
+    expect_true(all(holds %in% names(entry)), label = rule)
+    expect_true(all(names(entry) %in% c(holds, where_it_holds)), label = rule)
+    ledger <- dp_ledger(NULL, 1, 1e-6, rule)
+    expect_length(ledger$limits, length(inner$rule_units(ledger)))
+    expect_match(format(ledger), sprintf("rule %s: %s; neighbours", rule, entry$adds), fixed = TRUE, all = FALSE)
+    expect_match(format(ledger), "; enough for one ", fixed = TRUE, all = FALSE)
+  }
+})
+
 # ---- analysts who choose by the answers -------------------------------------------------------------------------------------
 
 # Exact worst case over all analysts who take up to `depth` steps of two sizes, each chosen by the answers before it, and end with the
@@ -153,6 +168,7 @@ test_that("no analyst who chooses by the answers gets more than the ledger's del
       grid = attack_ledger("rdp", budget[1], budget[2], depth, orders = dp_ledger(NULL, budget[1], budget[2], "rdp")$orders * c(1, 2, 5)),
       gdp = attack_ledger("gdp", budget[1], budget[2], depth)
     ) / budget[2]
+    expect_true(all(names(inner$LEDGER_RULES) %in% names(found)))
     expect_true(all(found <= 1 + 1e-9), label = paste(names(found), format(found), collapse = ", "))
     # the attacks are worth something: basic and gdp are used up, the others within a small factor
     expect_gt(found[["basic"]], 0.999)
