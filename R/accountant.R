@@ -1,22 +1,80 @@
 # One door to all accountants: dp_epsilon() and what is made of it.
 
-# name -> functions of (event, delta or epsilon); `sound`: an upper bound whatever the event, so "auto" may take it
+# The accountants: one entry each, in the order in which "auto" asks them. What it must hold:
+#   epsilon  name of the function of (event, delta) that gives it in a list with `value`
+#   delta    name of the one of (event, epsilon), NA where there is none
+#   prices   which events, in words
+#   by       how, in words
+#   suits    what it is for, in words
+#   colour   its colour in pictures
+# and, where they hold:
+#   auto     TRUE: an upper bound whatever the event, so "auto" may take it
+#   proven   TRUE: a bound with a proof
+#   exact    TRUE: nothing is below its price where it has one
+#   closed   TRUE: a closed form, quick enough to be found to the last digits
+#   converts TRUE: its functions take a `conversion`
+#   note     what a price by it says of itself
 ACCOUNTANT_TABLE <- list(
-  gdp = list(epsilon = "gdp_accountant_epsilon", delta = "gdp_accountant_delta", sound = TRUE, converts = FALSE),
-  pure = list(epsilon = "pure_epsilon", delta = "pure_delta", sound = TRUE, converts = FALSE),
-  single = list(epsilon = "single_epsilon", delta = "single_delta", sound = TRUE, converts = FALSE),
-  optimal = list(epsilon = "optimal_epsilon", delta = "optimal_delta", sound = TRUE, converts = FALSE),
-  zcdp = list(epsilon = "zcdp_accountant_epsilon", delta = "zcdp_accountant_delta", sound = TRUE, converts = TRUE),
-  rdp = list(epsilon = "rdp_epsilon", delta = "rdp_delta", sound = TRUE, converts = TRUE),
-  pld = list(epsilon = "pld_epsilon", delta = "pld_delta", sound = TRUE, converts = FALSE),
-  advanced = list(epsilon = "advanced_epsilon", delta = NA, sound = FALSE, converts = FALSE),
-  moments = list(epsilon = "moments_epsilon", delta = "moments_delta", sound = FALSE, converts = TRUE),
-  clt = list(epsilon = "clt_epsilon", delta = "clt_delta", sound = FALSE, converts = FALSE)
+  gdp = list(
+    epsilon = "gdp_accountant_epsilon", delta = "gdp_accountant_delta",
+    prices = "Gaussian steps", by = "exact", suits = "Gaussian noise alone: exact", colour = "#CC79A7",
+    auto = TRUE, proven = TRUE, exact = TRUE, closed = TRUE
+  ),
+  pure = list(
+    epsilon = "pure_epsilon", delta = "pure_delta",
+    prices = "(epsilon, delta) steps", by = "sums", suits = "few steps with a pure epsilon, no delta wanted",
+    colour = "#000000", auto = TRUE, proven = TRUE, closed = TRUE
+  ),
+  single = list(
+    epsilon = "single_epsilon", delta = "single_delta",
+    prices = "one step, sampled or not; one shuffle", by = "its privacy profile in closed form",
+    suits = "one step: exact", colour = "#F0E442", auto = TRUE, proven = TRUE, exact = TRUE
+  ),
+  optimal = list(
+    epsilon = "optimal_epsilon", delta = "optimal_delta",
+    prices = "equal (epsilon, delta) steps", by = "exact composition of these numbers (Kairouz, Oh and Viswanath)",
+    suits = "many equal steps of which only (epsilon, delta) is known", colour = "#56B4E9", auto = TRUE, proven = TRUE
+  ),
+  zcdp = list(
+    epsilon = "zcdp_accountant_epsilon", delta = "zcdp_accountant_delta",
+    prices = "Gaussian, discrete Gaussian, pure, zCDP", by = "sum of rho",
+    suits = "Gaussian and pure steps mixed, many of them; simple to add up by hand", colour = "#009E73",
+    auto = TRUE, proven = TRUE, closed = TRUE, converts = TRUE
+  ),
+  rdp = list(
+    epsilon = "rdp_epsilon", delta = "rdp_delta",
+    prices = "those of zCDP, and Poisson samples, samples without replacement, tables", by = "sum at the best order",
+    suits = "steps of these kinds and samples of them; a few milliseconds", colour = "#D55E00",
+    auto = TRUE, proven = TRUE, converts = TRUE
+  ),
+  pld = list(
+    epsilon = "pld_epsilon", delta = "pld_delta",
+    prices = "all but zCDP and RDP bounds", by = "privacy-loss distributions, convolved by FFT",
+    suits = "nearly everything: the tightest, a little slower", colour = "#0072B2", auto = TRUE, proven = TRUE
+  ),
+  advanced = list(
+    epsilon = "advanced_epsilon", delta = NA,
+    prices = "pure steps", by = "Dwork, Rothblum and Vadhan; for comparison",
+    suits = "comparison with what others report", colour = "#E69F00", proven = TRUE, closed = TRUE
+  ),
+  moments = list(
+    epsilon = "moments_epsilon", delta = "moments_delta",
+    prices = "Gaussian steps, samples without replacement",
+    by = "Utpala et al., Claims 3 and 4: constant not proven", suits = "comparison: not proven, and says so",
+    colour = "grey30", converts = TRUE, note = "a published bound whose constant is not proven"
+  ),
+  clt = list(
+    epsilon = "clt_epsilon", delta = "clt_delta",
+    prices = "sampled Gaussian steps", by = "central limit theorem: an **estimate**, no bound",
+    suits = "comparison: an estimate, and says so", colour = "grey60",
+    note = "an estimate by the central limit theorem, no bound"
+  )
 )
+# names of those whose entry says something of `what`
+accountants_with <- function(what) names(Filter(function(a) !is.null(a[[what]]), ACCOUNTANT_TABLE))
+
 ACCOUNTANTS <- c("auto", names(ACCOUNTANT_TABLE))
-SOUND <- names(Filter(function(a) a$sound, ACCOUNTANT_TABLE))
-NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
-           moments = "a published bound whose constant is not proven")
+SOUND <- accountants_with("auto")
 
 #' What events cost
 #'
@@ -25,18 +83,7 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 #' whose events were all fixed before the first draw; events chosen after earlier results add up in a ledger by
 #' [event_price()].
 #'
-#' | accountant | prices | by |
-#' |---|---|---|
-#' | `"pure"` | (epsilon, delta) steps | sums |
-#' | `"optimal"` | equal (epsilon, delta) steps | exact composition of these numbers (Kairouz, Oh and Viswanath) |
-#' | `"advanced"` | pure steps | Dwork, Rothblum and Vadhan; for comparison |
-#' | `"single"` | one step, sampled or not; one shuffle | its privacy profile in closed form |
-#' | `"zcdp"` | Gaussian, discrete Gaussian, pure, zCDP | sum of rho |
-#' | `"rdp"` | the same, and Poisson samples, samples without replacement, tables | sum at the best order |
-#' | `"gdp"` | Gaussian steps | exact |
-#' | `"clt"` | sampled Gaussian steps | central limit theorem: an **estimate**, no bound |
-#' | `"moments"` | Gaussian steps, samples without replacement | Utpala et al., Claims 3 and 4: constant not proven |
-#' | `"pld"` | all but zCDP and RDP bounds | privacy-loss distributions, convolved by FFT |
+#' `r entry_rows(ACCOUNTANT_TABLE, c("accountant", "prices", "by"), c("prices", "by"))`
 #'
 #' `"auto"` takes the smallest of those that are proven bounds and apply. An event that an accountant can't price is an
 #' error, never free.
@@ -44,13 +91,13 @@ NOTES <- c(clt = "an estimate by the central limit theorem, no bound",
 #' @param event an event ([dp_event]).
 #' @param delta from 0 (pure steps only) to below 1.
 #' @param epsilon at least 0.
-#' @param accountant one of `"auto"`, `"pure"`, `"optimal"`, `"advanced"`, `"single"`, `"zcdp"`, `"rdp"`, `"gdp"`,
-#'   `"clt"`, `"moments"`, `"pld"`.
+#' @param accountant `r choice_words(ACCOUNTANTS, code = TRUE)`.
 #' @param conversion how a Renyi bound becomes (epsilon, delta): `"best"`, `"asoodeh"` (Asoodeh et al. 2020, which is
 #'   optimal at its order), `"balle"` (Balle et al. 2020; Canonne, Kamath and Steinke 2020), `"mironov"` (Mironov 2017),
 #'   and for `"zcdp"` also `"bun-steinke"` (Bun and Steinke 2016).
 #' @return A number of class `riemdp_price` that names its accountant: attributes `accountant`, `assumed` (whether a
-#'   custom event's bound was taken on trust), `proven` (`FALSE` for `"clt"` and `"moments"`), and where there is one
+#'   custom event's bound was taken on trust), `proven` (`FALSE` for
+#'   `r choice_words(setdiff(ACCOUNTANTS[-1], accountants_with("proven")), "and", TRUE)`), and where there is one
 #'   the Renyi `order` or `mu`. Arithmetic gives plain numbers. Closed forms exceed the exact value by at most 1e-10 of
 #'   it, `"pld"` usually by 1e-4.
 #' @section Errors: `riemdp_error_unpriced`, `riemdp_error_event`, `riemdp_error_adjacency`, `riemdp_error_argument`.
@@ -100,7 +147,7 @@ ask_accountants <- function(event, given, wanted, accountant, conversion) {
     entry <- ACCOUNTANT_TABLE[[name]]
     if (is.na(entry[[wanted]])) unpriced(event, dQuote(name, FALSE), sprintf("it gives no %s", wanted))
     f <- get(entry[[wanted]], mode = "function")
-    found <- if (entry$converts) f(event, given, conversion) else f(event, given)
+    found <- if (isTRUE(entry$converts)) f(event, given, conversion) else f(event, given)
     new_price(found$value, wanted, name, event, found)
   }
   if (accountant != "auto") return(one(accountant))
@@ -113,7 +160,7 @@ ask_accountants <- function(event, given, wanted, accountant, conversion) {
     })
     if (!is.null(found) && (is.null(best) || as.double(found) < as.double(best))) best <- found
     # nothing is below an exact price
-    if (!is.null(found) && name %in% c("gdp", "single")) break
+    if (!is.null(found) && name %in% accountants_with("exact")) break
   }
   if (is.null(best)) {
     abort_riemdp("unpriced",
@@ -134,7 +181,8 @@ top_level <- function(event) {
 
 new_price <- function(value, quantity, accountant, event, found = list()) {
   structure(as.double(value), quantity = quantity, accountant = accountant, assumed = event_assumed(event),
-            proven = accountant %in% c(SOUND, "advanced"), order = found$order, mu = found$mu, class = "riemdp_price")
+            proven = accountant %in% accountants_with("proven"), order = found$order, mu = found$mu,
+            class = "riemdp_price")
 }
 
 #' @rdname dp_epsilon
@@ -145,7 +193,7 @@ format.riemdp_price <- function(x, ...) {
   quantity <- attr(x, "quantity")
   accountant <- attr(x, "accountant")
   sprintf("%s = %.6g by %s%s%s", quantity, as.double(x), accountant,
-          if (accountant %in% names(NOTES)) sprintf(" (%s)", NOTES[[accountant]]) else "",
+          if (accountant %in% accountants_with("note")) sprintf(" (%s)", ACCOUNTANT_TABLE[[accountant]]$note) else "",
           if (isTRUE(attr(x, "assumed"))) " (rests on an assumed bound)" else "")
 }
 
@@ -290,10 +338,10 @@ dp_accountants <- function(event, delta) {
              riemdp_error_unpriced = function(e) list(NA_real_, conditionMessage(e)))
   })
   note <- vapply(rows, `[[`, "", 2)
-  known <- note == "" & names %in% names(NOTES)
-  note[known] <- NOTES[names[known]]
-  structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1), proven = names %in% c(SOUND, "advanced"),
-                       note = note),
+  known <- note == "" & names %in% accountants_with("note")
+  note[known] <- vapply(ACCOUNTANT_TABLE[known], `[[`, "", "note")
+  structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1),
+                       proven = names %in% accountants_with("proven"), note = note),
             class = c("riemdp_accountants", "data.frame"))
 }
 
@@ -336,7 +384,7 @@ dp_calibrate <- function(make, epsilon, delta, accountant = "auto", tol = NULL) 
   closed <- if (accountant == "auto") {
     !is.null(gaussian_step(first))
   } else {
-    accountant %in% c("gdp", "pure", "zcdp", "advanced")
+    accountant %in% accountants_with("closed")
   }
   quick <- if (accountant != "auto") accountant else if (closed) "gdp" else "rdp"
   if (accountant == "auto" && !closed && is.infinite(price(1, "rdp"))) quick <- "auto"

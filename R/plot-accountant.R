@@ -1,7 +1,6 @@
 # Pictures of prices.
 
-ACCOUNTANT_COLOURS <- c(pld = "#0072B2", rdp = "#D55E00", zcdp = "#009E73", gdp = "#CC79A7", optimal = "#56B4E9",
-                        pure = "#000000", single = "#F0E442", advanced = "#E69F00", clt = "grey60", moments = "grey30")
+ACCOUNTANT_COLOURS <- vapply(ACCOUNTANT_TABLE, `[[`, "", "colour")
 
 # `ask` may find an event beyond an accountant; such points are left out
 tolerant <- function(x, ask) {

@@ -167,6 +167,7 @@ mutant("bun-steinke-delta", "R/accountant-zcdp.R", "exp(-(epsilon - rho)^2 / (4 
 mutant("optimal-composition", "R/accountant-pure.R", "j <- seq(max(from, floor(peak - spread)), min(k, ceiling(peak + spread)))", "j <- seq(max(from + 1, floor(peak - spread)), min(k, ceiling(peak + spread)))", "every positive term of optimal composition counts", "accountant")
 mutant("optimal-finite-delta", "R/accountant-pure.R", "min(1, -expm1(finite) + exp(finite) * inner * (1 + rounding))", "min(1, exp(finite) * inner * (1 + rounding))", "steps' own deltas count in optimal composition", "event-price|accountant")
 mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e))", "+ 0.9 * sum(times * e * expm1(e))", "advanced composition's second term", "accountant")
+mutant("accountant-estimate-chosen", "R/accountant.R", 'note = "an estimate by', 'auto = TRUE, note = "an estimate by', "what is no bound is never chosen", "accountant")
 mutant("shuffle-gain", "R/accountant-pure.R", "exp(epsilon) * (other * at + s * above) else 0", "1.03 * exp(epsilon) * (other * at + s * above) else 0", "delta of a shuffle", "accountant")
 mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
 mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter)\n", "  enter\n", "both directions of add/remove count", "accountant")

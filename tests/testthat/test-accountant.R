@@ -596,6 +596,22 @@ test_that("paper 002: what its noise is worth", {
   expect_equal(truth("DP-RSVRG", 0.5), 101.6, tolerance = 2e-3)
 })
 
+test_that("an accountant is one entry of the table", {
+  table <- riemdp:::ACCOUNTANT_TABLE
+  holds <- c("epsilon", "delta", "prices", "by", "suits", "colour")
+  where_it_holds <- c("auto", "proven", "exact", "closed", "converts", "note")
+  for (name in names(table)) {
+    expect_true(all(holds %in% names(table[[name]])), label = name)
+    expect_true(all(names(table[[name]]) %in% c(holds, where_it_holds)), label = name)
+  }
+  has <- riemdp:::accountants_with
+  # what "auto" takes is proven; what isn't says so
+  expect_true(all(c(has("auto"), has("exact")) %in% has("proven")))
+  expect_setequal(has("note"), setdiff(names(table), has("proven")))
+  expect_identical(anyDuplicated(riemdp:::ACCOUNTANT_COLOURS), 0L)
+  expect_silent(grDevices::col2rgb(riemdp:::ACCOUNTANT_COLOURS))
+})
+
 test_that("side by side, curves and pictures", {
   e <- event_compose(event_poisson(0.01, event_gaussian(1)), times = 1000)
   side <- dp_accountants(e, 1e-5)

@@ -149,6 +149,7 @@ test_that("what every accountant says is above the exact delta, and not far abov
     list(event_laplace(1.25), laplace(1.25), c("pure", "single", "zcdp", "rdp", "pld")),
     list(event_poisson(0.1, event_gaussian(0.8)), sampled(0.1, 0.8), c("single", "rdp", "pld"))
   )
+  expect_true(all(riemdp:::accountants_with("proven") %in% unlist(lapply(cases, `[[`, 3))))
   exact <- c("gdp", "pld", "optimal", "single")
   for (case in cases) for (epsilon in c(0.1, 0.5)) {
     truth <- case[[2]](epsilon)
