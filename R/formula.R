@@ -311,7 +311,12 @@ rowwise_ifelse <- function(test, yes, no) {
 # anything.
 
 POINTS_OF <- c("mf_points", "mf_project", "rows_to_points")
-MAKERS <- c("euclidean", "sphere", "hyperbolic", "spd", "stiefel", "grassmann", "kendall")
+# who makes a manifold is called as its class is; a user's own isn't made from single numbers
+MAKERS <- local({
+  here <- environment(euclidean)
+  classes <- sub("^manifold_label[.]riemdp_", "", ls(here, pattern = "^manifold_label[.]riemdp_"))
+  classes[vapply(classes, exists, NA, here, mode = "function", inherits = FALSE)]
+})
 
 check_points_term <- function(expr) {
   if (!is.call(expr)) return(check_rowwise(expr))

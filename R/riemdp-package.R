@@ -1,6 +1,6 @@
 # The house, from the ground up. A file calls what stands above it in this list and never what stands below; what a
 # lower storey finds without naming it (kernels for chunks, mechanisms) is entered in zzz.R, and plots and prints are
-# methods. DESCRIPTION's Collate is this order; tools/house checks all of that.
+# methods. DESCRIPTION's Collate is this order, written by tools/document; tools/house checks all of that.
 #
 #  1  Ground: errors, checks, numbers, words
 #    conditions registry check numeric words threads progress simulation

@@ -280,6 +280,7 @@ mutant("text-numbers-comma", "R/columns.R", "([0-9]+[.]?[0-9]*|[.][0-9]+)", "([0
        equivalent = "as.double() reads no comma either: the cell is missing as before")
 mutant("factor-codes", "R/columns.R", "number_cells <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(text_numbers(factor_labels(x)))", "number_cells <- function(x) {\n  missing <- rep(NA_real_, length(x))\n  if (is.factor(x)) return(as.double(plain_vector(x)))", "a factor counts by its labels, never by its codes", "columns|dp-lm")
 mutant("formula-any-call", "R/formula.R", "if (!name %in% ROWWISE) refuse_call(name)", "", "functions that may mix rows are refused", "columns|formula|dp-lm|dp-regression")
+mutant("formula-makers-all", "R/formula.R", "classes[vapply(classes, exists, NA, here, mode = \"function\", inherits = FALSE)]", "c(classes, \"manifold_custom\")", "a formula makes no manifold of a user's", "^formula$")
 mutant("left-side-any-call", "R/formula.R", "  } else {\n    check_rowwise(expr)\n  }\n  invisible(expr)", "  }\n  invisible(expr)", "both sides of a private formula are functions of one row", "columns|formula|dp-lm|dp-regression")
 mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "constants <- constants[0]", "the guarantee lists the formula's constants", "columns|formula|dp-lm|dp-regression")
 

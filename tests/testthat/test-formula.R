@@ -7,6 +7,15 @@ d <- data.frame(x = runif(20), g = sample(c("a", "b"), 20, TRUE))
 Y <- mf_exp(M, north, outer(d$x - 0.5, c(0.8, 0.2, 0))) + matrix(rnorm(60, sd = 0.01), 20)
 d[c("a", "b", "c")] <- Y
 d$y <- mf_points(mf_project(M, Y), M)
+
+test_that("a formula may make a manifold of every kind but a user's", {
+  kinds <- unique(vapply(all_manifolds(), function(case) class(case$M)[1], ""))
+  expect_setequal(paste0("riemdp_", riemdp:::MAKERS), setdiff(kinds, "riemdp_custom"))
+  for (name in riemdp:::MAKERS) expect_true(is.function(getExportedValue("riemdp", name)), label = name)
+  for (made in list(quote(manifold_custom(2)), quote(custom(2)), quote(new_manifold("sphere", 2)), quote(sphere(sum(1))))) {
+    expect_error(riemdp:::check_points_term(call("mf_project", made, quote(Y))), "made there", class = "riemdp_error_unsupported")
+  }
+})
 ask <- function(formula, data = d, ..., x_range = c(0, 1)) {
   dp_regression(formula, M, data, epsilon = 1, center = north, radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = x_range, ...)
 }
