@@ -1,20 +1,31 @@
 # What a chunk is read from, and how.
 
+# By the ending of files: the name of what reads one, how in words, and where it needs a package that one, and what such
+# files are called.
+FILE_READERS <- list(
+  rds = list(read = "read_rds", by = "[readRDS()] for `.rds`"),
+  csv = list(read = "read_csv", by = "a reader of lines (see below) for `.csv`"),
+  parquet = list(read = "read_parquet", by = "`nanoparquet::read_parquet()` for `.parquet`", needs = "nanoparquet",
+                 called = "Parquet")
+)
+
 reader_of <- function(paths) {
   ending <- unique(tolower(sub(".*[.]", "", basename(paths))))
-  if (length(ending) == 1 && ending == "parquet" && !requireNamespace("nanoparquet", quietly = TRUE)) {
-    abort_riemdp("unsupported",
-                 "Parquet files need the package 'nanoparquet': install.packages(\"nanoparquet\"). Or give a `reader`.")
+  entry <- if (length(ending) == 1) FILE_READERS[[ending]]
+  if (is.null(entry)) {
+    abort_riemdp("argument", sprintf("files that don't all end in %s need a `reader`.",
+                                     choice_words(paste0(".", names(FILE_READERS)), mark = "")))
   }
-  switch(if (length(ending) == 1) ending else "",
-    rds = read_rds, csv = read_csv, parquet = read_parquet,
-    abort_riemdp("argument", "files that don't all end in .rds, .csv or .parquet need a `reader`.")
-  )
+  if (!is.null(entry$needs) && !requireNamespace(entry$needs, quietly = TRUE)) {
+    abort_riemdp("unsupported", sprintf("%s files need the package '%s': install.packages(\"%s\"). Or give a `reader`.",
+                                        entry$called, entry$needs, entry$needs))
+  }
+  get(entry$read, mode = "function")
 }
 
 # What a task's piece holds. In private calls a table's cells have public types before anybody's code sees them.
 read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
-  x <- piece_contents(piece, task)
+  x <- PIECES[[piece$kind]](piece, task)
   own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
   x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
   if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
@@ -32,19 +43,19 @@ read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
   if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
 }
 
-# as it is stored
-piece_contents <- function(piece, task) {
-  switch(piece$kind,
-    data = piece$x,
-    file = task$reader(piece$path),
-    rows = {
-      connection <- task$open()
-      on.exit(DBI::dbDisconnect(connection))
-      rows <- DBI::dbGetQuery(connection, piece$sql)
-      if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
-    }
-  )
-}
+# what a piece holds as it is stored, by its kind
+PIECES <- list(
+  data = function(piece, task) piece$x,
+  file = function(piece, task) task$reader(piece$path),
+  rows = function(piece, task) {
+    connection <- task$open()
+    on.exit(DBI::dbDisconnect(connection))
+    rows <- DBI::dbGetQuery(connection, piece$sql)
+    if (is.null(piece$cells)) rows else join_cells(rows, piece$cells)
+  }
+)
+# a site answers by itself
+PIECE_KINDS <- c(names(PIECES), "site")
 
 # a column of numbers with text beside it where a cell holds text
 join_cells <- function(rows, names) {

@@ -14,8 +14,8 @@
 #' in place of `data`. Only one chunk for each worker is in memory at a time.
 #'
 #' * `chunks()`: an array cut into pieces of `size` records, or a list whose elements are chunks.
-#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default [readRDS()] for `.rds`, a reader
-#'   of lines (see below) for `.csv`, `nanoparquet::read_parquet()` for `.parquet`. What Arrow, DuckDB or others read
+#' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default
+#'   `r paste(vapply(FILE_READERS, function(entry) entry$by, ""), collapse = ", ")`. What Arrow, DuckDB or others read
 #'   comes in as a reader of one's own.
 #' * `chunk_query()`: rows of a database, by ranges of a column `key` whose values differ. `open` is a function without
 #'   arguments that returns a DBI connection: every worker opens and closes its own.
@@ -284,7 +284,7 @@ are_sizes <- function(x, count) {
   is_doubles(x, count) && is.null(dim(x)) && all(x >= 1 & x <= 2^31 & x == round(x))
 }
 
-is_piece <- function(p) is.list(p) && is_string(p$kind) && p$kind %in% c("data", "file", "rows", "site")
+is_piece <- function(p) is.list(p) && is_string(p$kind) && p$kind %in% PIECE_KINDS
 
 #' @export
 length.riemdp_chunks <- function(x) length(unclass(x)$pieces)

@@ -9,8 +9,8 @@ symbol <- function(which, ascii = FALSE) {
 }
 
 # What help, vignettes and messages say of a table's entries, in Markdown. Names: "a", "b" or "c"
-choice_words <- function(names, last = "or", code = FALSE) {
-  words <- sprintf(if (code) "`\"%s\"`" else "\"%s\"", names)
+choice_words <- function(names, last = "or", code = FALSE, mark = "\"") {
+  words <- paste0(if (code) "`", mark, names, mark, if (code) "`")
   n <- length(words)
   if (n < 2) words else paste(paste(words[-n], collapse = ", "), last, words[n])
 }

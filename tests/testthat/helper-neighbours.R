@@ -294,7 +294,7 @@ declared <- function(fun, kind, types) {
 piece_sizes <- function(records) as.double(lengths(unname(pieces_of(records))))
 
 files_form <- function(ending, holds, write, reader = NULL, needs = NULL) {
-  list(holds = holds, kinds = c("table", "curve", "points", "rows"), needs = needs, make = function(records, kind, space, folder) {
+  list(holds = holds, kinds = c("table", "curve", "points", "rows"), piece = "file", needs = needs, make = function(records, kind, space, folder) {
     types <- kind_types(kind, space)
     paths <- write_pieces(records, folder, ending, function(piece, path) write(piece, path, types))
     args <- list(paths, reader = reader, sizes = piece_sizes(records), shape = if (kind == "points") space$M)
@@ -319,8 +319,8 @@ curve_frame <- function(frame, space) {
   out
 }
 
-# A form says what cells it holds, for which kinds of records it is there, and make(records, kind, space, folder): a function without
-# arguments that gives the data. What that function does, such as reading, is part of the call.
+# A form says what cells it holds, for which kinds of records it is there, of which kind its chunks are (`piece`), and make(records, kind, space,
+# folder): a function without arguments that gives the data. What that function does, such as reading, is part of the call.
 neighbour_forms <- function() {
   typed <- function(records, kind, space) typed_frame(records, kind_types(kind, space))
   in_memory <- function(kinds, make) {
@@ -355,13 +355,13 @@ neighbour_forms <- function() {
       data <- lapply(records, function(r) if (is.null(attr(r, "object"))) r$v else attr(r, "object")[[1]])
       function() data
     }),
-    chunks = list(holds = "numbers", kinds = c("table", "curve", "points", "rows"), make = function(records, kind, space, folder) {
+    chunks = list(holds = "numbers", kinds = c("table", "curve", "points", "rows"), piece = "data", make = function(records, kind, space, folder) {
       frame <- typed(records, kind, space)
       data <- switch(kind, curve = curve_frame(frame, space), points = plain_points(frame, space), rows = as.matrix(frame), frame)
       function() chunks(data, 7)
     }),
     # elements of a list, with types of their own
-    pieces = list(holds = "cells", kinds = c("table", "points", "rows"), make = function(records, kind, space, folder) {
+    pieces = list(holds = "cells", kinds = c("table", "points", "rows"), piece = "data", make = function(records, kind, space, folder) {
       types <- kind_types(kind, space)
       parts <- lapply(unname(pieces_of(records)), guessed_frame, types)
       function() do.call(chunks, c(list(parts, shape = if (kind == "points") space$M), declared(chunks, kind, types)))
@@ -380,7 +380,8 @@ neighbour_forms <- function() {
       x
     }),
     # columns without a type: each cell has its own
-    sqlite = list(holds = "cells", kinds = c("table", "curve", "points", "rows"), needs = c("DBI", "RSQLite"), make = function(records, kind, space, folder) {
+    sqlite = list(holds = "cells", kinds = c("table", "curve", "points", "rows"), piece = "rows", needs = c("DBI", "RSQLite"),
+                  make = function(records, kind, space, folder) {
       types <- kind_types(kind, space)
       path <- file.path(folder, "records.sqlite")
       open <- function() DBI::dbConnect(RSQLite::SQLite(), path)
@@ -398,7 +399,7 @@ neighbour_forms <- function() {
       columns <- if (typed_columns()) types else names(types)
       function() chunk_query(open, "records", "id", columns = columns, size = 7, shape = if (kind == "points") space$M)
     }),
-    sites = list(holds = "numbers", kinds = c("points"), make = function(records, kind, space, folder) {
+    sites = list(holds = "numbers", kinds = c("points"), piece = "site", make = function(records, kind, space, folder) {
       all <- plain_points(typed(records, kind, space), space)
       half <- seq_len(length(records) %/% 2)
       parts <- list(internal("records_of")(all, half), internal("records_of")(all, -half))

@@ -10,11 +10,10 @@ test_that("every private function, method and form of input is tried", {
   expect_setequal(setdiff(tried("dp_lm"), "auto"), names(riemdp:::linear_methods()))
   expect_setequal(setdiff(tried("dp_regression"), "auto"), names(riemdp:::regression_mechanisms()))
   for (name in c("dp_optimize", "dp_pca")) expect_setequal(tried(name), eval(formals(name)$method))
-  # whatever makes chunks: chunks(), files by their ending, queries, sites
-  forms <- names(neighbour_forms())
-  expect_true(all(c("chunks", "pieces", "sqlite", "sites") %in% forms))
-  endings <- names(as.list(body(riemdp:::reader_of)[[length(body(riemdp:::reader_of))]]))
-  expect_true(all(setdiff(endings, "") %in% forms))
+  # whatever holds chunks, and files by their ending
+  forms <- neighbour_forms()
+  expect_setequal(unlist(lapply(forms, `[[`, "piece")), riemdp:::PIECE_KINDS)
+  expect_true(all(names(riemdp:::FILE_READERS) %in% names(forms)))
 })
 
 test_that("nothing but noise tells two neighbours apart", {
