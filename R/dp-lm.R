@@ -185,6 +185,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
 
 linear_estimator <- list(
   entry = function(plan, ask) paste("dp_lm", plan$method),
+  parts = c(method = "text", error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_linear(ask)
     plan$guarantee <- linear_promise(plan, ask$reasons, ask$assumptions)

@@ -179,6 +179,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
 
 mean_estimator <- list(
   entry = function(plan, ask) paste("dp_mean", plan$mechanism),
+  parts = c(MEAN_PARTS, expected_error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_mean(ask$manifold, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)

@@ -129,8 +129,9 @@ optimum_estimator <- function(entry) {
     entry = function(plan, ask) paste(entry, ask$method),
     plan = function(ask) {
       plan <- plan_optimum(ask)
-      list(steps = plan, guarantee = optimum_guarantee(ask$problem, ask, plan))
+      list(steps = plan, guarantee = optimum_guarantee(ask$problem, ask, plan), event = plan$event, scale = plan$sd)
     },
+    parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
       run <- list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[names(ask) != "problem"],
                   plan = plan$steps, guarantee = plan$guarantee, budget = NULL, state = NULL, trace = NULL)
@@ -143,7 +144,7 @@ optimum_estimator <- function(entry) {
       records$run <- run
       records
     },
-    event = function(plan, ask) plan$steps$event,
+    event = function(plan, ask) plan$event,
     draw = function(records, plan, ask, budget) {
       run <- records$run
       run["budget"] <- list(budget)

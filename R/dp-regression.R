@@ -136,6 +136,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
 
 curve_estimator <- list(
   entry = function(plan, ask) paste("dp_regression", plan$mechanism),
+  parts = c(mechanism = "text", expected_error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_regression(ask$manifold, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)

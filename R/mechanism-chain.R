@@ -26,7 +26,7 @@ chain_scale <- function(M, ask, target) {
     loss <- 1
   } else {
     sensitivity <- chain_gradient_range(ask$ball, ask$calibration) / ask$n
-    if (ask$calibration == "paper") loss <- published_settings(M, target)$loss
+    if (ask$calibration == "paper") loss <- published_settings(M, target)$loss %||% loss
   }
   c(list(sensitivity = sensitivity), pure_scale(ask, sensitivity, loss))
 }

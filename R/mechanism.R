@@ -84,6 +84,9 @@ paper_reason <- function(ask) {
   if (ask$calibration == "paper") "a paper's calibration, kept for comparison"
 }
 
+MEAN_PARTS <- c(mechanism = "text", scale = "scale", sensitivity = "number", theorem = "text",
+                solver_error = "number", acceptance = "number")
+
 # plan of one mechanism, by name; classed errors from public facts
 plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
@@ -110,13 +113,14 @@ plan_one <- function(M, ask, name, error = TRUE) {
   plan$guarantee <- promise_of(plan$guarantee, assumptions, trusted = M,
                                numerics = if (ask$numerics == "lattice") "lattice" else "real-valued")
   if (error && is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask)
-  plan
+  typed_plan(plan, c(MEAN_PARTS, if (error) c(expected_error = "number")))
 }
 
 # Every mechanism that can serve the ask: list of plans, with `why` for those that can't
 plan_all <- function(M, ask, names = names(mean_mechanisms())) {
   out <- lapply(names, function(name) {
     tryCatch(plan_one(M, ask, name), riemdp_error = function(e) {
+      if (inherits(e, "riemdp_error_contract")) stop(e) # a fault of the package is no reason to choose another
       list(mechanism = name, why = conditionMessage(e), kind = sub("^riemdp_error_", "", class(e)[1]))
     })
   })

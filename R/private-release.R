@@ -6,6 +6,7 @@
 # An estimator is a list of functions:
 #   entry    function(plan, ask): what a ledger calls the release
 #   plan     function(ask): all that is decided before records are touched, a list with `guarantee`, see promise_of()
+#   parts    what else a plan holds: names, and of which of PLAN_KINDS each is
 #   ready    function(records, plan, ask): where there is one, the last checks before anything is spent, of records
 #            too where the curator asks for that; returns the records
 #   event    function(plan, ask): the price; where there is none, release_event() of the guarantee
@@ -14,7 +15,7 @@
 # `ask` holds public numbers only, so `plan` does. What is drawn passes pay().
 
 release_private <- function(estimator, ask, records, ledger = NULL, data_set = "default", part = NULL) {
-  plan <- estimator$plan(ask)
+  plan <- typed_plan(estimator$plan(ask), estimator$parts)
   if (!is.null(estimator$ready)) records <- estimator$ready(records, plan, ask)
   event <- if (is.null(estimator$event)) release_event(plan$guarantee) else estimator$event(plan, ask)
   budget <- spend_release(ledger, plan$guarantee, event, estimator$entry(plan, ask), data_set, part)
@@ -22,6 +23,27 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
   release <- estimator$answer(paid$out, plan, ask, budget)
   release$draws <- paid$draws
   release
+}
+
+# ---- plans ---------------------------------------------------------------------------------------------------
+# A plan whose parts are missing or of another kind is a fault of the package, met before anything is spent.
+
+PLAN_KINDS <- list(
+  guarantee = function(x) inherits(x, "riemdp_guarantee"),
+  event = function(x) is.null(x) || inherits(x, "riemdp_event"), # none where nothing is promised
+  text = function(x) is.character(x) && length(x) == 1 && !is.na(x),
+  number = function(x) is.numeric(x) && length(x) == 1 && !is.nan(x), # NA where it isn't known in advance
+  scale = function(x) is.numeric(x) && length(x) == 1 && !is.nan(x) && (is.na(x) || x > 0)
+)
+
+typed_plan <- function(plan, parts) {
+  parts <- c(guarantee = "guarantee", parts)
+  for (name in names(parts)) {
+    if (!isTRUE(PLAN_KINDS[[parts[[name]]]](plan[[name]]))) {
+      abort_contract(sprintf("`%s` of its plan is no %s", name, parts[[name]]))
+    }
+  }
+  plan
 }
 
 # ---- the purse -----------------------------------------------------------------------------------------------

@@ -221,6 +221,8 @@ test_that("as a mechanism a chain is never private and gives one state", {
   h <- (pi / 4) / tan(pi / 4)
   expect_equal(scale(sphere(2), c(0, 0, 1), pi / 8, calibration = "paper", options = quickly), pi / 4 * (2 - h) / 50,
                tolerance = 1e-9)
+  # where the papers have no chain of their own, their rule for the others
+  expect_equal(scale(euclidean(2), c(0, 0), 1.5, calibration = "paper", options = quickly), 4 * 1.5 / 50, tolerance = 1e-9)
   # the gradient's proven range: 1.0265 times 2r at r = pi/8
   expect_equal(scale(sphere(2), c(0, 0, 1), pi / 8, options = quickly), 2 * 1.0265 * pi / 4 / 50, tolerance = 1e-4)
   # distances of last states: the law's mean at n = 50 (300 independent runs: a standard error of .013)

@@ -124,6 +124,37 @@ test_that("records are not read before the price is taken", {
   expect_silent(riemdp:::release_private(estimator, list(), 1, dp_ledger(NULL, 1, 0)))
 })
 
+# a plan of dp_mean() with one mechanism whose plan is changed
+with_mechanism <- function(name, change) {
+  kept <- riemdp:::registry[["mean mechanism"]]
+  on.exit(assign("mean mechanism", kept, riemdp:::registry))
+  changed <- kept[[name]]
+  changed$plan <- function(M, ask) change(kept[[name]]$plan(M, ask))
+  riemdp:::register("mean mechanism", stats::setNames(list(changed), name))
+  dp_mean_plan(sphere(2), 20, epsilon = 1, center = c(0, 0, 1), radius = 0.3)
+}
+
+test_that("a plan with a part missing or of another kind is stopped before anything is spent", {
+  whole <- list(guarantee = stated(0.5), mechanism = "made up", scale = 2, event = event_pure(0.5), acceptance = NA_real_)
+  parts <- c(mechanism = "text", scale = "scale", event = "event", acceptance = "number")
+  ledger <- dp_ledger(NULL, 1, 0)
+  estimator <- list(
+    entry = function(plan, ask) "made up", parts = parts, plan = function(ask) ask,
+    draw = function(records, plan, ask, budget) riemdp:::pay(riemdp:::price_laplace(0.5, 1)), answer = function(out, plan, ask, budget) list()
+  )
+  broken <- list(guarantee = list(epsilon = 1), guarantee = NULL, mechanism = NULL, mechanism = NA_character_, mechanism = c("a", "b"), scale = 0,
+                 scale = NaN, scale = numeric(), event = 0.5, acceptance = NULL, acceptance = NaN, acceptance = c(1, 1))
+  for (i in seq_along(broken)) {
+    plan <- whole
+    plan[names(broken)[i]] <- list(broken[[i]])
+    expect_error(riemdp:::release_private(estimator, plan, 1, ledger), paste0("`", names(broken)[i], "` of its plan"), class = "riemdp_error_contract")
+  }
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+  expect_silent(riemdp:::release_private(estimator, whole, 1, ledger))
+  # what the package's own mechanisms plan
+  expect_error(with_mechanism("laplace", function(plan) within(plan, acceptance <- NULL)), "`acceptance` of its plan", class = "riemdp_error_contract")
+})
+
 # what was paid for the draws of a release, in the terms of its guarantee
 paid <- function(r) {
   d <- r$draws
