@@ -142,12 +142,12 @@ test_that("a plan with a part missing or of another kind is stopped before anyth
     entry = function(plan, ask) "made up", parts = parts, plan = function(ask) ask,
     draw = function(records, plan, ask, budget) riemdp:::pay(riemdp:::price_laplace(0.5, 1)), answer = function(out, plan, ask, budget) list()
   )
-  broken <- list(guarantee = list(epsilon = 1), guarantee = NULL, mechanism = NULL, mechanism = NA_character_, mechanism = c("a", "b"), scale = 0,
-                 scale = NaN, scale = numeric(), event = 0.5, acceptance = NULL, acceptance = NaN, acceptance = c(1, 1))
-  for (i in seq_along(broken)) {
+  broken <- list(guarantee = list(list(epsilon = 1), NULL), mechanism = list(NULL, NA_character_, c("a", "b")), scale = list(0, NaN, numeric()),
+                 event = list(0.5), acceptance = list(NULL, NaN, c(1, 1)))
+  for (part in names(broken)) for (value in broken[[part]]) {
     plan <- whole
-    plan[names(broken)[i]] <- list(broken[[i]])
-    expect_error(riemdp:::release_private(estimator, plan, 1, ledger), paste0("`", names(broken)[i], "` of its plan"), class = "riemdp_error_contract")
+    plan[part] <- list(value)
+    expect_error(riemdp:::release_private(estimator, plan, 1, ledger), paste0("`", part, "` of its plan"), class = "riemdp_error_contract")
   }
   expect_identical(nrow(ledger_history(ledger)), 0L)
   expect_silent(riemdp:::release_private(estimator, whole, 1, ledger))
