@@ -88,7 +88,9 @@ moved_mean <- function(one, two) {
       c(coordinates = sum(abs(sums[[1]] - sums[[2]]) / plan$scales) / ask$n / (plan$guarantee$epsilon * (1 + rounding)))
     },
     kng = {
-      points <- list(ask$center, mf_exp(M, ask$center, mf_from_coords(M, ask$center, c(0.9 * ask$ball$radius, rep(0, mf_facts(M)$dimension - 1)))))
+      # sums of logarithms are those of the ball that is carried to the origin, where there is one
+      at <- tryCatch(internal("public_point")(M, .Call(internal("riemdp_origin"), M)), riemdp_error = function(e) ask$center)
+      points <- list(at, mf_exp(M, at, mf_from_coords(M, at, c(0.9 * ask$ball$radius, rep(0, mf_facts(M)$dimension - 1)))))
       c(gradient = max(vapply(points, function(p) {
         stored <- .Call(internal("riemdp_stored"), M, p)
         g <- each(function(a) as_tally(M, a[[2]], a[[4]])$logs(stored))

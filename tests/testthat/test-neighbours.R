@@ -16,6 +16,14 @@ test_that("every private function, method and form of input is tried", {
   expect_true(all(names(riemdp:::FILE_READERS) %in% names(forms)))
 })
 
+test_that("a gradient is measured within the ball, where its bound holds", {
+  for (seed in c(48, 56)) {
+    out <- neighbour_trial("dp_mean", "kng", "array", seed)
+    expect_identical(out$findings, character(), info = out$what)
+    expect_gt(out$moved[["gradient"]], 0.5)
+  }
+})
+
 test_that("nothing but noise tells two neighbours apart", {
   table <- neighbour_table()
   # Some of all: each case, and each function by each form (in the short form each form by some function), once or more; first what has
