@@ -274,8 +274,8 @@ check_ledger <- function(ledger) {
 }
 
 holds_ledger_facts <- function(l) {
-  is_string(l$uid) && is_string(l$rule) && l$rule %in% names(LEDGER_RULES) && is_string(l$adjacency) &&
-    l$adjacency %in% ADJACENCIES &&
+  is_string(l$uid) && nzchar(l$uid) && is_string(l$rule) && l$rule %in% names(LEDGER_RULES) &&
+    is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
     is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
     is_doubles(l$orders, length(l$orders)) &&
     is_doubles(l$limits, length(rule_units(l)))

@@ -292,7 +292,7 @@ arguments <- c(
                        "counts=chain_counts truncate=flag tol simulate=flag"),
   riemdp_euclidean_mean = "M x=x_or_tally centre=one radius bounds target=mean_target norm sigma into_ball=flag tol numbers=steps_numbers simulate=flag",
   riemdp_pointwise_mean = "M x centre=one radius bounds aligned=flag scale=scales factor=small tol simulate=flag",
-  riemdp_ball_bounds = "M centre=one radius", riemdp_ball_steps = "k_min=minus k_max=number radius=small tol",
+  riemdp_ball_bounds = "M centre=one radius", riemdp_ball_roots = "M centre=one", riemdp_ball_steps = "k_min=minus k_max=number radius=small tol",
   riemdp_carry = "M p q v", riemdp_check = "M x", riemdp_coords = "M p v", riemdp_count = "M x", riemdp_dist = "M p q",
   riemdp_dist_matrix = "M x", riemdp_exp = "M p v", riemdp_facts = "M", riemdp_from_coords = "M p a",
   riemdp_inner = "M p u v", riemdp_is_point = "M x", riemdp_jacobi = "M p v x=t u",

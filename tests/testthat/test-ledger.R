@@ -322,7 +322,7 @@ test_that("bad input is a classed error, and nothing is spent", {
   richer$limits <- c(100, 0)
   expect_error(ledger_spend(richer, event_pure(2)), class = "riemdp_error_ledger")
   for (field in names(unclass(ledger))) {
-    for (bad in list(NULL, NA, list(), function() 1, 1:3)) {
+    for (bad in list(NULL, NA, "", list(), function() 1, 1:3)) {
       bent <- ledger
       bent[[field]] <- bad
       expect_error(ledger_spend(bent, event_pure(0.1)), class = "riemdp_error")
