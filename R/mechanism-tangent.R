@@ -35,7 +35,9 @@ mechanism_tangent <- list(
                law, list(acceptance = 1, details = said, numbers = steps$numbers))
     }
     if (!is.null(ask$shares)) law <- share_law(law, ask)
-    flat <- facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf
+    # The ball's radius is below half of the injectivity radius: without curvature it is a ball of Euclidean space,
+    # however the space closes up outside (mean-solver.md, flat manifolds).
+    flat <- facts$k_min == 0 && facts$k_max == 0
     c(law, list(
       target = if (flat) "the mean of the records' logarithms at the centre: on this flat space the Frechet mean" else
         "exp of the mean of the records' logarithms at the centre: NOT the Frechet mean"

@@ -346,6 +346,16 @@ test_that("tangent mean: its target, its sensitivity and its words", {
   r <- dp_mean(s, spd(2, "logeuclidean"), sigma = 1e-12, center = diag(2), radius = 5, mechanism = "tangent")
   expect_lt(mf_dist(spd(2, "logeuclidean"), r$value, frechet_mean(s, spd(2, "logeuclidean"))$mean), 1e-9)
   expect_no_match(r$target, "NOT")
+  # and so it is wherever there is no curvature, on spaces that close up too
+  around <- seq(1.6, 4.6, length.out = 21)^1.01 # about pi, the ball nearly half of the circle
+  circle <- dp_mean(cbind(cos(around), sin(around)), sphere(1), sigma = 1e-12, center = c(-1, 0), radius = 1.57, mechanism = "tangent")
+  expect_lt(mf_dist(sphere(1), circle$value, frechet_mean(cbind(cos(around), sin(around)), sphere(1))$mean), 1e-9)
+  expect_match(circle$target, "on this flat space the Frechet mean")
+  two <- mf_project(custom_torus(2), cbind(around, around / 2 - 1))
+  torus <- dp_mean(two, custom_torus(2), sigma = 1e-12, center = c(3, 0.5), radius = 1.57, mechanism = "tangent")
+  inside <- mf_to_ball(custom_torus(2), two, c(3, 0.5), 1.57)
+  expect_lt(mf_dist(custom_torus(2), torus$value, frechet_mean(inside, custom_torus(2))$mean), 1e-9)
+  expect_match(torus$target, "on this flat space the Frechet mean")
 })
 
 test_that("regions are quantiles of the noise", {
