@@ -173,6 +173,31 @@ mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) /
 mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter)\n", "  enter\n", "both directions of add/remove count", "accountant")
 mutant("single-sample", "R/accountant-pure.R", "sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "sample = p$q^2 * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "profile of one sampled step", "accountant")
 
+# Prices and noise made for half of what a record moves: nothing in a release differs from a sound one, so it is seen by whole calls on
+# neighbours alone.
+mutant("half-mean", "R/mechanism-laplace.R", "total <- plan$sensitivity + plan$solver_error", "total <- 0.5 * (plan$sensitivity + plan$solver_error)",
+       "Laplace, normal and wrapped draws state what a record moves", "^neighbours$")
+mutant("half-kng", "R/mechanism-kng.R", "price_normalised(plan$sensitivity + plan$solver_error", "price_normalised(0.5 * (plan$sensitivity + plan$solver_error)",
+       "a K-norm gradient draw states what a record moves", "^neighbours$")
+mutant("half-euclidean", "R/mechanism-euclidean.R", "price_laplace(plan$sensitivity + plan$solver_error", "price_laplace(0.5 * (plan$sensitivity + plan$solver_error)",
+       "noise around a point of the space around states what a record moves", "^neighbours$")
+mutant("half-lattice", "R/mechanism-lattice.R", "shift <- plan$details$lattice_sensitivity", "shift <- plan$details$lattice_sensitivity / 2",
+       "a lattice draw states what a record moves", "^neighbours$")
+mutant("half-perturbed", "R/objective-perturbation.R", "moved <- 2 * rule$tau", "moved <- rule$tau",
+       "objective perturbation states what a record moves", "^neighbours$")
+mutant("half-adassp", "R/dp-lm-methods.R", "xy = 2 * sqrt(d + 1) * reach)", "xy = sqrt(d + 1) * reach)",
+       "AdaSSP's noise is for the whole width of X'Y", "^neighbours$")
+mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",
+       "K-norm noise is for the whole width of sums of predictors", "^neighbours$")
+mutant("half-curve-steps", "R/regression-gradient.R", "price_normal(2 * step$tau", "price_normal(step$tau",
+       "a gradient step along a curve states what a record moves", "^neighbours$")
+mutant("half-curve-noisy", "R/regression-newton.R", "price_laplace(2 * rule$tau", "price_laplace(rule$tau",
+       "a noisy last step states what a record moves", "^neighbours$")
+mutant("half-curve-kng", "R/regression-kng.R", "price_normalised(2 * rule$tau / ask$n", "price_normalised(rule$tau / ask$n",
+       "a K-norm gradient draw of a curve states what a record moves", "^neighbours$")
+mutant("half-optimiser", "R/optimum-run.R", "1 else 2) * ask$clip[2]", "0.5 else 1) * ask$clip[2]",
+       "a step's noise is for a record that turns its clipped gradient around", "^neighbours$")
+
 # ---- private optimisation ------------------------------------------------------------------------------------------------------------------------
 
 mutant("rows-single-untried", "R/problem.R", "all(vapply(c(1, 4, n), function(i) same(results(w, i), i), NA)) &&", "TRUE &&", "one record alone gives what it gives among others", "optimize")

@@ -11,7 +11,8 @@ mean_cases <- function() {
   mechanisms <- internal("mean_mechanisms")()
   plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(mechanism = m, delta = delta_for(mechanisms[[m]]))))
   names(plain) <- names(mechanisms)
-  plain$chain$args$options <- list(burn_in = 10) # it promises nothing
+  plain$chain$args$options <- list(burn_in = 10)
+  plain$chain$undrawn <- "a chain promises nothing"
   c(plain, list(
     auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
     lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice")),
@@ -47,7 +48,7 @@ lm_cases <- function() {
     sharp = list(method = "objective", spaces = "plane", n = 200, formula = y ~ x, args = list(method = "objective", epsilon = 100)),
     terms = list(method = "statistics", spaces = "plane", formula = ifelse(y > 0, y, 0) ~ log(x + 1) + as.numeric(g == "F"),
                  args = list(method = "statistics")),
-    paper = list(method = "paper", spaces = "plane", formula = y ~ x, args = list(method = "paper"))
+    paper = list(method = "paper", spaces = "plane", formula = y ~ x, args = list(method = "paper"), undrawn = "the published method promises nothing")
   ))
 }
 
@@ -56,7 +57,9 @@ regression_cases <- function() {
   plain <- lapply(names(mechanisms), function(m) {
     list(method = m, spaces = c("sphere", "plane", "hyperboloid"), args = list(method = m, delta = delta_for(mechanisms[[m]])))
   })
-  c(stats::setNames(plain, names(mechanisms)), list(
+  names(plain) <- names(mechanisms)
+  plain$paper$undrawn <- "the published method promises nothing"
+  c(plain, list(
     auto = list(method = "auto", spaces = "sphere", args = list(method = "auto")),
     lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
     chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20))
@@ -168,7 +171,8 @@ neighbour_calls <- function() {
     dp_pca = list(kind = "rows", cases = optimise_cases("plane", NULL), noisy = "^[$](value|loadings|trace[$]gradient_norm)",
                   call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),
     # sums without noise are for a trusted curator: of them only what else is said must be the same
-    site_answer = list(kind = "points", cases = site_cases(), noisy = "", free = "", forms = c("array", "mf_points"), call = site_call)
+    site_answer = list(kind = "points", cases = site_cases(), noisy = "", free = "", forms = c("array", "mf_points"), call = site_call,
+                       undrawn = "a site's noise is a share of what the curator's call pays for")
   )
 }
 

@@ -1,292 +1,311 @@
-# What noise is added to, by mechanism, from the arguments that `release` of a mechanism is given: `moved_*(one, two)` says for two calls how
-# far it moves, as shares of what the stated sensitivity allows in the norm of the proof. None may exceed 1.
+# What noise is added to. Whatever a private call draws passes pay(): draws_of() listens there, so a new estimator is compared without being
+# named here. NUMBERS says for a routine that draws, or for a proof where noise is drawn by itself, how far what is behind it lies apart for two
+# data sets, as shares of the sensitivity that the price states, in the norm of the proof. None may exceed 1; a draw that has no entry is found.
 
-# The arguments with which a mechanism would be asked to release: the call ends there, nothing is drawn
-captured <- function(expr) {
-  caught <- function(...) signalCondition(structure(class = c("neighbour_caught", "condition"), list(args = list(...))))
-  wrap <- function(methods) {
-    force(methods)
-    function() lapply(methods, function(m) utils::modifyList(m, list(release = caught)))
+# The draws of a call: what drew (`by`: the C routine, or else the price's proof), its arguments, the frame in which it was called, and its price.
+# `after` are those of the same call on a neighbour: each draw gives what came out there, so that what follows a release is public
+# in both alike, and the comparison is that of adaptive composition.
+draws_of <- function(expr, after = NULL) {
+  seen <- new.env()
+  seen$draws <- seen$released <- list()
+  seen$inside <- FALSE
+  note <- function(...) seen$draws[[length(seen$draws) + 1]] <- list(...)
+  came_out <- function(value) {
+    i <- length(seen$released) + 1
+    if (i <= length(after$released)) return(seen$released[[i]] <- after$released[[i]])
+    seen$released[[i]] <- value
   }
-  tryCatch({
-    with_internals(
-      force(expr), mean_mechanisms = wrap(internal("mean_mechanisms")()), release_linear = caught,
-      regression_mechanisms = wrap(internal("regression_mechanisms")()), continue_run = caught
-    )
-    NULL
-  }, neighbour_caught = function(e) e$args)
+  draw <- function(routine, ...) {
+    frame <- parent.frame()
+    n <- ...length()
+    args <- lapply(seq_len(n - 1), function(i) ...elt(i))
+    seen$inside <- TRUE
+    simulated <- ...elt(n)
+    seen$inside <- FALSE
+    note(by = routine$name, args = args, frame = frame, price = seen$price)
+    came_out(do.call(.Call, c(list(routine), args, simulated), quote = TRUE))
+  }
+  pay <- internal("pay")
+  paid <- function(price) {
+    simulated <- pay(price)
+    if (seen$inside) seen$price <- price else note(by = price$proof, args = NULL, frame = parent.frame(), price = price)
+    simulated
+  }
+  new <- lapply(paying(), function(x) if (is.function(x) && pays_itself(body(x))) listened(x, draw, came_out) else tapped(x, draw))
+  on.exit(internal("furnish")())
+  do.call(with_internals, c(list(quote({
+    internal("furnish")() # tables of what was tapped
+    tryCatch(force(expr), error = function(e) NULL)
+  }), pay = paid), new))
+  list(draws = seen$draws, released = seen$released)
+}
+
+is_pay <- function(e) is.call(e) && identical(e[[1]], quote(pay))
+
+# functions of the namespace, and lists of functions, that pay
+paying <- function() {
+  says <- function(x) if (is.function(x)) "pay" %in% all.names(body(x)) else is.list(x) && any(vapply(x, says, NA))
+  Filter(says, as.list(asNamespace("riemdp"), all.names = TRUE))
+}
+
+# whether pay() stands in it by itself, not as the argument of what draws, nor in a function that is made there
+pays_itself <- function(e) {
+  if (!is.call(e) || identical(e[[1]], quote(`function`)) || draws_here(e)) return(FALSE)
+  is_pay(e) || any(vapply(as.list(e), function(part) !identical(part, quote(expr = )) && pays_itself(part), NA))
+}
+
+draws_here <- function(e) identical(e[[1]], quote(.Call)) && is_pay(e[[length(e)]])
+
+listened <- function(f, draw, came_out) {
+  f <- tapped(f, draw)
+  function(...) {
+    value <- f(...) # what it pays is to be seen, whatever comes out
+    came_out(value)
+  }
+}
+
+# with `draw` in the place of every .Call that pays
+tapped <- function(x, draw) {
+  inside <- function(e) {
+    if (!is.call(e)) return(e)
+    if (draws_here(e)) e[[1]] <- draw
+    as.call(lapply(as.list(e), function(part) if (identical(part, quote(expr = ))) part else inside(part)))
+  }
+  if (is.list(x)) x[] <- lapply(x, tapped, draw)
+  if (is.function(x) && "pay" %in% all.names(body(x))) body(x) <- inside(body(x))
+  x
+}
+
+# Shares of what is allowed by which the draws of two calls differ, the largest of each name; none where nothing was drawn
+moved_between <- function(one, two) {
+  about <- function(d) d[c("by", "price")]
+  if (!identical(lapply(one$draws, about), lapply(two$draws, about))) return(c("(other draws, or other prices)" = NaN))
+  shares <- unlist(Map(function(a, b) {
+    reader <- NUMBERS[[a$by]] %||% NUMBERS[[a$price$proof]]
+    if (is.null(reader)) return(stats::setNames(NaN, sprintf("(NUMBERS has no entry for %s, nor for %s)", a$by, a$price$proof)))
+    tryCatch(reader(a, b), error = function(e) stats::setNames(NaN, sprintf("(of %s, not to be had: %s)", a$by, conditionMessage(e))))
+  }, one$draws, two$draws))
+  if (length(shares)) vapply(split(shares, names(shares)), max, 0)
 }
 
 rounding <- 1e-9
 
-# ---- means --------------------------------------------------------------------------------------------------------------------
+# lengths over what the price allows
+share <- function(draw, length, slack = 0) max(length / (draw$price$sensitivity * (1 + rounding) + slack))
 
-# a mechanism's release with noise too small to be seen
-noiseless <- function(M, x, plan, ask, to = list()) {
-  plan <- utils::modifyList(plan, c(list(scale = 2e-11 * max(1, ask$ball$radius)), to))
-  internal("mean_mechanisms")()[[plan$mechanism]]$release(M, x, plan, ask)
-}
+length_of <- function(v) sqrt(sum(v^2))
+
+# ---- means --------------------------------------------------------------------------------------------------------------------
 
 coords_at <- function(M, p, x) drop(mf_coords(M, p, mf_log(M, p, x)))
 
-# sums over records, wherever they are
-as_tally <- function(M, x, ask) {
-  internal("mean_records")(M, if (internal("is_chunks")(x)) x else chunks(list(x)), ask$center, ask$ball$radius)
+# a draw again, with other arguments
+again <- function(draw, to) {
+  args <- draw$args
+  args[as.integer(names(to))] <- to
+  do.call(.Call, c(list(internal(draw$by)), args, FALSE), quote = TRUE)
 }
 
-moved_mean <- function(one, two) {
-  if (!is.null(one[[4]]$clipped)) {
-    # the count has noise of scale 1/epsilon of its own
-    outside <- lapply(list(one, two), function(a) internal("outside_count")(a[[1]], a[[2]], a[[4]]))
-    clipped <- one[[4]]$clipped
-    one[[4]]$clipped <- two[[4]]$clipped <- NULL
-    return(c(outside = abs(outside[[1]] - outside[[2]]) / (clipped$scale * clipped$epsilon), moved_mean(one, two)))
-  }
-  M <- one[[1]]
-  plan <- one[[3]]
-  ask <- one[[4]]
-  total <- plan$sensitivity + plan$solver_error
-  each <- function(f) list(f(one), f(two))
-  value <- function(to = list()) each(function(a) noiseless(a[[1]], a[[2]], a[[3]], a[[4]], to))
-  # the noise that is left has a length of some 1e-10
-  share <- function(distance, allowed) distance / (allowed * (1 + rounding) + 1e-8 * max(1, ask$ball$radius))
-  if (plan$mechanism == "adaptive") {
-    rough <- plan$rough
-    counts <- each(function(a) as_tally(M, a[[2]], a[[4]])$counts(seq(0.1, 1, 0.1) * ask$ball$radius))
-    return(c(moved_mean(list(M, one[[2]], rough, rough$ask), list(M, two[[2]], rough, rough$ask)), counts = max(abs(counts[[1]] - counts[[2]]))))
-  }
-  if (ask$numerics == "lattice") {
-    # integer steps: a law whose noise is 0 but for a probability of 1e-27
-    z <- each(function(a) {
-      p <- utils::modifyList(a[[3]], list(law = "laplace", ratio = c(1, 64)))
-      round(coords_at(M, ask$center, internal("mean_mechanisms")()[[p$mechanism]]$release(M, a[[2]], p, a[[4]])) / plan$details$step)
-    })
-    d <- plan$details
-    moved <- z[[1]] - z[[2]]
-    return(c(steps = sqrt(sum(moved^2)) / d$lattice_sensitivity))
-  }
-  switch(plan$mechanism,
-    laplace = , gaussian = , laplace_truncated = {
-      v <- value()
-      c(mean = share(mf_dist(M, v[[1]], v[[2]]), total))
-    },
-    wrapped = , wrapped_gaussian = , tangent = {
-      v <- lapply(value(), function(p) coords_at(M, ask$center, p))
-      c(logarithm = share(sqrt(sum((v[[1]] - v[[2]])^2)), total))
-    },
-    euclidean = {
-      v <- if (plan$details$target == "frechet") value(list(into_ball = FALSE)) else
-        each(function(a) as_tally(M, a[[2]], a[[4]])$points(NULL)[seq_along(ask$center)] / ask$n)
-      c(point = share(sqrt(sum((v[[1]] - v[[2]])^2)), total))
-    },
-    pointwise = {
-      sums <- each(function(a) {
-        tally <- as_tally(M, a[[2]], a[[4]])
-        (if (plan$aligned) tally$aligned else tally$as_given)(NULL)[seq_along(plan$scales)]
-      })
-      # Laplace noise of each coordinate's own scale
-      c(coordinates = sum(abs(sums[[1]] - sums[[2]]) / plan$scales) / ask$n / (plan$guarantee$epsilon * (1 + rounding)))
-    },
-    kng = {
-      # sums of logarithms are those of the ball that is carried to the origin, where there is one
-      at <- tryCatch(internal("public_point")(M, .Call(internal("riemdp_origin"), M)), riemdp_error = function(e) ask$center)
-      points <- list(at, mf_exp(M, at, mf_from_coords(M, at, c(0.9 * ask$ball$radius, rep(0, mf_facts(M)$dimension - 1)))))
-      c(gradient = max(vapply(points, function(p) {
-        stored <- .Call(internal("riemdp_stored"), M, p)
-        g <- each(function(a) as_tally(M, a[[2]], a[[4]])$logs(stored))
-        # the last number is the sum of squared distances; stored tangent vectors of the triangles are real and imaginary parts
-        moved <- (g[[1]] - g[[2]])[seq_along(stored)] / ask$n
-        stored_norm(M, p, moved) / (total * (1 + rounding))
-      }, 0)))
-    }
-  )
+# sums over records, wherever they are; the arguments are manifold, records, centre and radius
+tally_of <- function(draw) {
+  a <- draw$args
+  if (inherits(a[[2]], "riemdp_tally")) a[[2]] else internal("mean_records")(a[[1]], chunks(list(a[[2]])), a[[3]], a[[4]])
+}
+
+# Without noise that could be seen, `scale` being the argument of that number: the noise that is left has a length of some 1e-10
+noiseless <- function(scale, to = list()) function(draw) {
+  again(draw, c(stats::setNames(list(2e-11 * max(1, draw$args[[4]])), scale), to))
+}
+
+both <- function(a, b, f) list(f(a), f(b))
+
+moved_point <- function(a, b, value, as = identity) {
+  v <- lapply(both(a, b, value), as)
+  share(a, length_of(v[[1]] - v[[2]]), 1e-8 * max(1, a$args[[4]]))
+}
+
+moved_mean <- function(a, b) {
+  M <- a$args[[1]]
+  law <- a$args[[6]]
+  if (law %in% c("laplace", "gaussian")) return(c(mean = moved_distance(a, b, noiseless("7"))))
+  c(logarithm = moved_point(a, b, noiseless("7"), function(p) coords_at(M, a$args[[3]], p)))
+}
+
+moved_distance <- function(a, b, value) {
+  v <- both(a, b, value)
+  share(a, mf_dist(a$args[[1]], v[[1]], v[[2]]), 1e-8 * max(1, a$args[[4]]))
+}
+
+# of the mean gradient, at two points; the K-norm law on a ball moves with the mean itself where it is Laplace's
+moved_gradient <- function(a, b) {
+  M <- a$args[[1]]
+  if (a$args[[5]] == "laplace_truncated") return(c(mean = moved_distance(a, b, noiseless("6"))))
+  # sums of logarithms are those of the ball that is carried to the origin, where there is one
+  center <- tryCatch(internal("public_point")(M, .Call(internal("riemdp_origin"), M)), riemdp_error = function(e) a$args[[3]])
+  far <- mf_exp(M, center, mf_from_coords(M, center, c(0.9 * a$args[[4]], rep(0, mf_facts(M)$dimension - 1))))
+  tallies <- both(a, b, tally_of)
+  c(gradient = max(vapply(list(center, far), function(p) {
+    stored <- .Call(internal("riemdp_stored"), M, p)
+    g <- lapply(tallies, function(t) t$logs(stored))
+    # the last number is the sum of squared distances; stored tangent vectors of the triangles are real and imaginary parts
+    share(a, stored_norm(M, p, (g[[1]] - g[[2]])[seq_along(stored)] / tallies[[1]]$n))
+  }, 0)))
 }
 
 # length of a tangent vector at p from its stored numbers
 stored_norm <- function(M, p, v) mf_norm(M, p, internal("plain_point")(mf_facts(M), v))
 
+# integer steps: a law whose noise is 0 but for a probability of 1e-27
+moved_steps <- function(a, b) {
+  M <- a$args[[1]]
+  z <- both(a, b, function(d) round(coords_at(M, a$args[[3]], again(d, list(`6` = "laplace", `7` = c(1, 64)))) * 2^a$args[[5]]))
+  moved <- z[[1]] - z[[2]]
+  c(steps = share(a, if (a$args[[6]] == "laplace") sum(abs(moved)) else length_of(moved)))
+}
+
+moved_around <- function(a, b) {
+  if (a$args[[6]] == "frechet") return(c(point = moved_point(a, b, noiseless("8", list(`9` = FALSE)))))
+  c(point = moved_point(a, b, function(d) tally_of(d)$points(NULL)[seq_along(a$args[[3]])] / tally_of(d)$n))
+}
+
+moved_landmarks <- function(a, b) {
+  sums <- both(a, b, function(d) {
+    tally <- tally_of(d)
+    (if (a$args[[6]]) tally$aligned else tally$as_given)(NULL)[seq_along(a$args[[7]])] / tally$n
+  })
+  moved <- abs(sums[[1]] - sums[[2]])
+  # Laplace noise of each coordinate, of its own width or all together
+  c(coordinates = share(a, if (length(a$price$sensitivity) > 1) moved else sum(moved)))
+}
+
+moved_counts <- function(a, b) {
+  counts <- both(a, b, function(d) tally_of(d)$counts(a$args[[4]]))
+  c(counts = share(a, max(abs(counts[[1]] - counts[[2]]))))
+}
+
+moved_outside <- function(a, b) {
+  count <- both(a, b, function(d) internal("outside_count")(d$frame$M, d$frame$x, d$frame$ask))
+  c(outside = share(a, abs(count[[1]] - count[[2]])))
+}
+
 # ---- linear regression --------------------------------------------------------------------------------------------------------------
 
-# sums over records of gradients (q x (d + 1)) and of the Hessian's triangle at coefficients B
-perturbed_sums <- function(x, y, loss, B) {
+# Sums over records of gradients (q x p) and of the Hessian's triangle at coefficients B, of a fit's arguments
+perturbed_sums <- function(args, B) {
   parts <- cbind(B, 0 * B) # coefficients are sums of two doubles
-  if (!is.matrix(x)) return(internal("linear_tally")(x, y, loss, dim(B))$sums(c(1, parts)))
-  internal("exact_total")(list(.Call(internal("riemdp_chunk_perturbed"), x, y, parts, loss, TRUE)))
+  if (is.list(args[[1]])) return(args[[1]]$sums(c(1, parts)))
+  internal("exact_total")(list(.Call(internal("riemdp_chunk_perturbed"), args[[1]], args[[2]], parts, args[[5]], TRUE)))
 }
 
-# loss of objective perturbation between two data sets at output B: the noise's tilt and the curvature's determinant, in the norm whose
-# gauge is at most that of the law
-perturbed_loss <- function(a, b, rule, B) {
-  loss <- internal("kernel_loss")(rule)
-  m <- length(B)
-  sums <- list(perturbed_sums(a[[1]], a[[2]], loss, B), perturbed_sums(b[[1]], b[[2]], loss, B))
-  log_det <- vapply(sums, function(s) {
-    h <- matrix(0, m, m)
-    h[lower.tri(h, TRUE)] <- s[-seq_len(m)]
-    h <- h + t(h) - diag(diag(h), m) + diag(rep(rule$ridge, each = rule$q), m)
-    as.double(determinant(h)$modulus)
-  }, 0)
-  tilt <- matrix(sums[[1]][seq_len(m)] - sums[[2]][seq_len(m)], nrow(B))
-  size <- max(sqrt(colSums(tilt^2)))
-  allowed <- if (is.null(rule$epsilon)) Inf else rule$epsilon - rule$solver
-  c(gradient = size / (2 * rule$tau * (1 + rounding)), loss = (rule$rate * size + abs(diff(log_det))) / (allowed * (1 + rounding)))
+# Objective perturbation: the noise's tilt in a norm that its gauge is at least, its loss with the curvature's determinant, and the solver's share,
+# at some outputs
+moved_objective <- function(a, b) {
+  ridge <- a$args[[3]]
+  gauge <- a$frame$gauge %||% 1 # none where the law's norm is that of rows
+  m <- length(ridge)
+  noise <- a$args[[7]]
+  # noise on the minimiser, in the ridge's metric
+  stretch <- if (isTRUE(noise$output)) sqrt(sum(1 / ridge[1, ])) else 1
+  solver <- if (is.null(noise$cover)) 0 else 2 * noise$cover * a$args[[6]]$eta / min(ridge)
+  at <- list(0 * ridge, 0 * ridge + c(0.5, -0.3, 0.2, rep(0.1, m))[seq_len(m)], 0 * ridge + 30)
+  moved <- vapply(at, function(B) {
+    sums <- both(a, b, function(d) perturbed_sums(d$args, B))
+    log_det <- vapply(sums, function(s) {
+      h <- matrix(0, m, m)
+      h[lower.tri(h, TRUE)] <- s[-seq_len(m)]
+      as.double(determinant(h + t(h) - diag(diag(h), m) + diag(as.vector(ridge), m))$modulus)
+    }, 0)
+    size <- max(sqrt(colSums(matrix(sums[[1]][seq_len(m)] - sums[[2]][seq_len(m)], nrow(B))^2)))
+    c(gradient = share(a, size * stretch / gauge),
+      loss = if (a$price$law == "perturbed objective") (noise$rate * size + abs(diff(log_det))) / ((a$price$epsilon - solver) * (1 + rounding)) else 0)
+  }, c(gradient = 0, loss = 0))
+  c(apply(moved, 1, max), solver = max(0, unlist(both(a, b, solver_share))))
 }
 
-moved_lm <- function(one, two) {
-  plan <- one[[3]]
-  ask <- one[[4]]
-  if (!is.null(plan$check)) { # the check's scores and the search's, and then what a fit in units of the guess adds noise to
-    moved <- moved_guess(one, two, plan$check, ask)
-    kept <- data.frame(center = numeric(ask$q), scale = 1)
-    ask <- internal("guess_left")(ask, plan$check, 0)
-    y <- lapply(list(one, two), function(a) internal("guessed_responses")(a[[1]], a[[2]], kept, plan$reach %||% internal("REACH")))
-    plan$check <- NULL
-    return(c(moved, moved_lm(list(one[[1]], y[[1]], plan, ask), list(two[[1]], y[[2]], plan, ask))))
-  }
-  if (plan$method %in% c("statistics", "adassp")) {
-    s <- lapply(list(one, two), function(a) internal("moment_matrices")(a[[1]], a[[2]]))
-    xx <- s[[1]]$xx - s[[2]]$xx
-    xy <- s[[1]]$xy - s[[2]]$xy
-    if (plan$method == "adassp") {
-      ends <- vapply(s, function(m) min(eigen(m$xx, symmetric = TRUE, only.values = TRUE)$values), 0)
-      xx[1, 1] <- 0 # n takes its place
-      return(c(mu = sqrt((diff(ends) / plan$sd[["value"]])^2 + sum(xx^2) / plan$sd[["xx"]]^2 + sum(xy^2) / plan$sd[["xy"]]^2) / (plan$mu * (1 + rounding))))
-    }
-    # the K-norm: u_k in [-1, 1], u_k^2 in [0, 1], u_j u_k in [-1, 1], x_k y in a ball
-    square <- xx[-1, -1, drop = FALSE]
-    return(c(k_norm = max(abs(xx[1, -1]) / 2, abs(diag(square)), abs(square[lower.tri(square)]) / 2, sqrt(rowSums(xy^2)) / (2 * plan$reach)) / (1 + rounding)))
-  }
-  if (plan$method == "recentred") {
-    first <- function(a) list(a[[1]], internal("residual_responses")(a[[1]], a[[2]], matrix(0, ask$q, ask$d + 1), 1, limit = TRUE))
-    counts <- lapply(list(one, two), function(a) {
-      b <- matrix(0.1, ask$q, ask$d + 1)
-      y <- internal("residual_responses")(a[[1]], a[[2]], 0 * b, 1)
-      if (is.matrix(a[[1]])) internal("residuals_within")(a[[1]], y - b %*% a[[1]], 2^(-5:5))$count else internal("linear_within")(a[[1]], y, b, 2^(-5:5))$count
-    })
-    return(c(perturbed_at(first(one), first(two), plan$first), counts = max(abs(counts[[1]] - counts[[2]]))))
-  }
-  rule <- plan$rule
-  if (!is.null(rule)) {
-    found <- perturbed_at(one, two, rule)
-    # only objective perturbation pays by this formula
-    if (plan$method %in% c("objective", "huber")) found else found["gradient"]
-  }
+moved_scores <- function(a, b) c(scores = share(a, max(abs(a$args[[1]] - b$args[[1]]))))
+
+# over the widths that the noise is made for; of rows of xy twice the reach
+moved_statistics <- function(a, b) {
+  xx <- a$frame$plain$xx - b$frame$plain$xx
+  xy <- a$frame$plain$xy - b$frame$plain$xy
+  square <- xx[-1, -1, drop = FALSE]
+  width <- a$frame$width
+  c(k_norm = share(a, max(abs(xx[1, -1]) / width$u, abs(square[lower.tri(square, TRUE)]) / width$uu, sqrt(rowSums(xy^2)) / (2 * a$frame$reach))))
 }
 
-# each utility of the check of the guess and of its search may move by 1
-moved_guess <- function(one, two, prices, ask) {
-  off <- lapply(list(one, two), function(a) {
-    internal("guess_off")(if (is.matrix(a[[1]])) internal("guess_counts")(a[[1]], a[[2]]) else
-      Reduce(`+`, internal("linear_ask_chunks")(a[[1]], "linear_guess", a[[2]])), ask$n)
-  })
-  cells <- lapply(list(one, two), function(a) {
-    which <- seq_len(ask$q)
-    if (is.matrix(a[[1]])) internal("guess_cells")(a[[1]], a[[2]], which) else
-      Reduce(internal("add_cells"), internal("linear_ask_chunks")(a[[1]], "linear_cells", a[[2]], which = which))
-  })
-  search <- vapply(seq_len(ask$q), function(j) {
-    max(vapply(c(-80, -14, -4:4, 9, 10, 80), function(k) {
-      at <- lapply(cells, function(c) internal("guess_level")(c[[j]], k, prices$fraction))
-      every <- union(at[[1]]$at, at[[2]]$at)
-      score <- lapply(at, function(l) c(l$floor, ifelse(every %in% l$at, l$score[match(every, l$at)], l$floor)))
-      max(abs(score[[1]] - score[[2]]))
-    }, 0))
-  }, 0)
-  c(check = max(abs(off[[1]] - off[[2]])), search = max(search)) / (1 + rounding)
+moved_moments <- function(a, b) {
+  s <- both(a, b, function(d) get("plain", d$frame))
+  part <- switch(a$frame$part,
+    value = diff(vapply(s, function(m) min(eigen(m$xx, symmetric = TRUE, only.values = TRUE)$values), 0)),
+    xx = (s[[1]]$xx - s[[2]]$xx)[-1], # n takes the first one's place
+    xy = s[[1]]$xy - s[[2]]$xy
+  )
+  c(moments = share(a, length_of(part)))
 }
 
-perturbed_at <- function(one, two, rule) {
-  at <- list(matrix(0, rule$q, rule$d + 1), matrix(c(0.5, -0.3, 0.2, rep(0.1, rule$q * (rule$d + 1)))[seq_len(rule$q * (rule$d + 1))], rule$q),
-             matrix(30, rule$q, rule$d + 1))
-  apply(vapply(at, function(B) perturbed_loss(one, two, rule, B), c(gradient = 0, loss = 0)), 1, max)
+# each candidate's utility in the search for a guess
+moved_search <- function(a, b) {
+  c(search = share(a, max(vapply(c(-80, -14, -4:4, 9, 10, 80), function(k) {
+    at <- both(a, b, function(d) internal("guess_level")(d$frame$cells, k, a$frame$fraction))
+    every <- union(at[[1]]$at, at[[2]]$at)
+    score <- lapply(at, function(l) c(l$floor, ifelse(every %in% l$at, l$score[match(every, l$at)], l$floor)))
+    max(abs(score[[1]] - score[[2]]))
+  }, 0))))
 }
 
 # ---- geodesic regression ------------------------------------------------------------------------------------------------------------
 
-moved_regression <- function(one, two) {
-  M <- one[[1]]
-  plan <- one[[4]]
-  ask <- one[[5]]
+moved_steepest <- function(a, b) {
+  g <- both(a, b, function(d) internal("clipped_gradient")(d$frame$records, a$frame$cut))
+  c(gradient = share(a, length_of(g[[1]] - g[[2]])))
+}
+
+# in the norm that is at most the law's gauge
+moved_noisy_step <- function(a, b) {
+  g <- both(a, b, function(d) internal("clipped_gradient")(d$frame$records, a$frame$rule$tau))
+  c(gradient = share(a, max(sqrt(colSums((g[[1]] - g[[2]])^2)))))
+}
+
+moved_curve <- function(a, b) {
+  M <- a$frame$M
+  ask <- a$frame$ask
   q <- ask$q
-  if (plan$mechanism == "kng") {
-    rule <- internal("curve_kng_rule")(M, ask)
-    norms <- lapply(list(c(0, 0), c(0.3, 0.5)), function(far) {
-      a <- c(far[1] * ask$radius, rep(0, q - 1))
-      b <- c(rep(0, q - 1), far[2] * ask$speed)
-      at <- internal("kng_point")(M, a, b, ask$center)
-      g <- lapply(list(one, two), function(x) {
-        d <- internal("kng_predictors")(x[[2]] %||% matrix(0, 1, 1), ask$reach, x[[3]])
-        if (is.null(x[[2]])) return(internal("chunk_pull")(x[[3]], list(at[c("p", "b", "speed")]), rule, ask$reach)[[1]])
-        do.call(rbind, lapply(internal("kng_gradients")(M, at$p, at$v, at$speed, d, rule, ask$reach), colMeans))
-      })
-      sqrt(rowSums((g[[1]] - g[[2]])^2)) / (2 * rule$tau * internal("kng_factors")(rule$k_min, at$speed, ask$reach) / ask$n)
+  rule <- internal("curve_kng_rule")(M, ask)
+  c(gradient = max(vapply(list(c(0, 0), c(0.3, 0.5)), function(far) {
+    at <- internal("kng_point")(M, c(far[1] * ask$radius, rep(0, q - 1)), c(rep(0, q - 1), far[2] * ask$speed), ask$center)
+    g <- both(a, b, function(d) {
+      d <- d$frame
+      known <- internal("kng_predictors")(d$x %||% matrix(0, 1, 1), ask$reach, d$y)
+      if (is.null(d$x)) return(internal("chunk_pull")(d$y, list(at[c("p", "b", "speed")]), rule, ask$reach)[[1]])
+      do.call(rbind, lapply(internal("kng_gradients")(M, at$p, at$v, at$speed, known, rule, ask$reach), colMeans))
     })
-    return(c(gradient = max(unlist(norms)) / (1 + rounding)))
-  }
-  states <- list(list(p = ask$center, v = matrix(0, q, ask$k)), list(p = ask$center, v = matrix(0.5 * ask$speed / sqrt(q), q, ask$k)))
-  found <- vapply(states, function(state) {
-    records <- lapply(list(one, two), function(a) internal("step_records")(M, state, a[[2]], a[[3]], ask))
-    vapply(plan$steps, function(step) {
-      g <- lapply(records, internal("clipped_gradient"), step$tau)
-      moved <- g[[1]] - g[[2]]
-      if (plan$mechanism == "gradient") {
-        sqrt(length(plan$steps)) * sqrt(sum(moved^2)) / step$sd / plan$guarantee$mu
-      } else {
-        # no longer than two residuals, in the norm that is at most the law's gauge
-        max(sqrt(colSums(moved^2))) / (2 * step$tau * internal("newton_gauge")(records[[1]]$lambda, ask$reach, step$norm))
-      }
-    }, 0)
-  }, numeric(length(plan$steps)))
-  c(gradient = max(0, found) / (1 + rounding))
+    share(a, sqrt(rowSums((g[[1]] - g[[2]])^2)) / internal("kng_factors")(rule$k_min, at$speed, ask$reach))
+  }, 0)))
 }
 
 # ---- optimisers -------------------------------------------------------------------------------------------------------------------
 
-moved_optimum <- function(one, two) {
-  run <- one[[1]]
+moved_optimum <- function(a, b) {
+  run <- a$frame$run
   M <- run$problem$manifold
   ask <- run$ask
-  d <- mf_facts(M)$dimension
-  points <- list(ask$start, mf_exp(M, ask$start, mf_from_coords(M, ask$start, c(0.3, rep(0, d - 1)))))
+  points <- list(ask$start, mf_exp(M, ask$start, mf_from_coords(M, ask$start, c(0.3, rep(0, mf_facts(M)$dimension - 1)))))
   clip <- ask$clip[2]
-  # by which a step's sum may move; where neighbours have one record more or less, a replaced one is two steps away
-  allowed <- run$plan$sd / run$plan$multiplier * ask$batch * (if (ask$adjacency == "add-remove") 2 else 1)
+  # a step's mean is over its batch; where neighbours have one record more or less, a replaced one is two steps away
+  records <- ask$batch * (if (ask$adjacency == "add-remove") 2 else 1)
   c(gradients = max(vapply(points, function(p) {
     stored <- .Call(internal("riemdp_stored"), M, p)
-    sums <- lapply(list(one, two), function(a) {
-      input <- a[[2]]
+    sums <- both(a, b, function(d) {
+      input <- d$frame$input %||% d$frame$records$input
       if (is.list(input$data) && is.function(input$data$gradients)) return(input$data$gradients(list(p = stored, clip = clip, apart = FALSE)))
       internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n, stored, NULL,
                                          list(clip = clip, apart = FALSE, losses = FALSE), NULL)))
     })
-    stored_norm(M, p, (sums[[1]] - sums[[2]])[seq_along(stored)]) / (allowed * (1 + rounding))
+    share(a, stored_norm(M, p, (sums[[1]] - sums[[2]])[seq_along(stored)]) / records)
   }, 0)))
 }
 
 # ---- what solvers promise -----------------------------------------------------------------------------------------------------------
-
-# The arguments of every fit by objective perturbation in a call, and the constants that it goes by
-perturbed_fits <- function(expr) {
-  entry <- internal("riemdp_release_perturbed")
-  seen <- list()
-  tap <- function(routine, ...) {
-    if (identical(routine, entry)) seen[[length(seen) + 1]] <<- c(list(rule = get("rule", parent.frame())), list(...))
-    .Call(routine, ...)
-  }
-  tapped <- function(expr) {
-    if (is.call(expr)) as.call(lapply(as.list(expr), function(part) if (identical(part, quote(expr = ))) part else tapped(part))) else
-      if (identical(expr, quote(.Call))) tap else expr
-  }
-  ns <- asNamespace("riemdp")
-  users <- Filter(function(name) is.function(ns[[name]]) && "riemdp_release_perturbed" %in% all.names(body(ns[[name]])), ls(ns, all.names = TRUE))
-  new <- lapply(stats::setNames(nm = users), function(name) {
-    f <- ns[[name]]
-    body(f) <- tapped(body(f))
-    f
-  })
-  do.call(with_internals, c(list(quote(tryCatch(force(expr), error = function(e) NULL))), new))
-  seen
-}
 
 # a - b c as the sum of two doubles, added to (high, low)
 less_product <- function(s, b, c) {
@@ -307,32 +326,40 @@ less_product <- function(s, b, c) {
 # The gradient at coefficients b + low to twice the digits of doubles in the residuals and exactly in the sum
 true_gradient <- function(f, noise, b, low) {
   q <- nrow(b)
-  feature <- function(k, j) if (length(dim(f[[2]])) == 3) f[[2]][j, k, ] else f[[2]][k, ]
+  feature <- function(k, j) if (length(dim(f[[1]])) == 3) f[[1]][j, k, ] else f[[1]][k, ]
   e <- vapply(seq_len(q), function(j) {
-    s <- list(high = f[[3]][j, ], low = 0 * f[[3]][j, ])
-    for (k in seq_len(ncol(b))) for (part in list(b, low)) s <- less_product(s, feature(k, j), rep(part[j, k], ncol(f[[3]])))
+    s <- list(high = f[[2]][j, ], low = 0 * f[[2]][j, ])
+    for (k in seq_len(ncol(b))) for (part in list(b, low)) s <- less_product(s, feature(k, j), rep(part[j, k], ncol(f[[2]])))
     s$high + s$low
-  }, numeric(ncol(f[[3]])))
+  }, numeric(ncol(f[[2]])))
   e <- matrix(e, ncol = q)
-  across <- internal("loss_at")(f[[6]]$g, f[[6]]$tau, pmax(sqrt(rowSums(e^2)), 1e-300))$across
+  across <- internal("loss_at")(f[[5]]$g, f[[5]]$tau, pmax(sqrt(rowSums(e^2)), 1e-300))$across
   terms <- do.call(cbind, lapply(seq_len(ncol(b)), function(k) vapply(seq_len(q), function(j) -feature(k, j) * across * e[, j], numeric(nrow(e)))))
   sums <- internal("exact_total")(list(internal("exact_rows")(matrix(terms, nrow(e)))))[seq_along(b)]
-  matrix(sums, q) + f[[4]] * (b - f[[5]]) + f[[4]] * low + noise
+  matrix(sums, q) + f[[3]] * (b - f[[4]]) + f[[3]] * low + noise
 }
 
-# What the solver's distance from the minimiser costs, as a share of what the released noise pays for it, over a call's fits
-solver_shares <- function(expr) {
-  shares <- vapply(perturbed_fits(expr), function(f) {
-    if (!is.matrix(f[[2]]) && length(dim(f[[2]])) != 3) return(0) # in chunks: the same solver
-    noise <- matrix(.Call(internal("riemdp_perturbation_noise"), ncol(f[[4]]), nrow(f[[4]]), 1, f[[8]]$norm, f[[8]]$rate, FALSE), nrow(f[[4]]))
-    fit <- .Call(internal("riemdp_perturbed_fit_nonprivate"), f[[2]], f[[3]], f[[4]], f[[5]], noise, f[[6]], f[[7]])
-    2 * sqrt(sum(true_gradient(f, noise, fit[[1]], fit[[4]])^2)) / min(f[[4]]) * f[[8]]$cover / f$rule$solver
-  }, 0)
-  c(solver = max(0, shares))
+# What the solver's distance from the minimiser costs, as a share of what the released noise pays for it, of a fit in memory
+solver_share <- function(draw) {
+  f <- draw$args
+  if (is.null(f[[7]]$cover) || !(is.matrix(f[[1]]) || length(dim(f[[1]])) == 3)) return(0) # in chunks: the same solver
+  ridge <- f[[3]]
+  noise <- matrix(.Call(internal("riemdp_perturbation_noise"), ncol(ridge), nrow(ridge), 1, f[[7]]$norm, f[[7]]$rate, FALSE), nrow(ridge))
+  fit <- .Call(internal("riemdp_perturbed_fit_nonprivate"), f[[1]], f[[2]], ridge, f[[4]], noise, f[[5]], f[[6]])
+  2 * sqrt(sum(true_gradient(f, noise, fit[[1]], fit[[4]])^2)) / min(ridge) * f[[7]]$cover / draw$frame$rule$solver
 }
 
-neighbour_quantities <- list(dp_mean = moved_mean, dp_lm = moved_lm, dp_regression = moved_regression, dp_optimize = moved_optimum, dp_resume = moved_optimum,
-                             dp_pca = moved_optimum)
+# ---- all of them --------------------------------------------------------------------------------------------------------------------
+
+NUMBERS <- list(
+  riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient, riemdp_release_lattice = moved_steps, riemdp_euclidean_mean = moved_around,
+  riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_perturbed = moved_objective,
+  riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
+  # noise that is drawn by itself, and what is drawn in several steps
+  "mean-sensitivity.md, 11" = moved_outside, "linear-regression.md, 4" = moved_statistics, "linear-regression.md, 5" = moved_moments,
+  "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
+  "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
+)
 
 # ---- trials -----------------------------------------------------------------------------------------------------------------------
 
@@ -347,15 +374,15 @@ in_folder <- function(expr) {
 }
 
 # One pair by one function, case and form: list(what, findings), findings a character vector. `outcome` says whether anything was released.
-neighbour_trial <- function(name, case, form, seed, seconds = 60) {
-  call <- neighbour_calls()[[name]]
+neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = neighbour_pair, calls = neighbour_calls()) {
+  call <- calls[[name]]
   label <- paste(name, case, form)
   case <- call$cases[[case]]
   form <- neighbour_forms()[[form]]
   set.seed(seed)
   kind <- trial_kind(call, case)
   space <- neighbour_spaces()[[case$spaces[pick_from(case$spaces)]]]
-  pair <- neighbour_pair(kind, space, form, case$n %||% NEIGHBOURS)
+  pair <- make_pair(kind, space, form, case$n %||% NEIGHBOURS)
   noisy <- call$noisy_of[[case$method]] %||% call$noisy
   run <- function(records, live) in_folder({
     ledger <- if (live) dp_ledger(NULL, 1e4, 0.1)
@@ -397,19 +424,21 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60) {
     found <- differences(one, two, noisy, call$free)
     if (length(found)) findings <- c(findings, paste(if (live) "live," else "simulated,", found))
   }
-  quantity <- neighbour_quantities[[name]]
   moved <- NULL
-  if (promise && !is.null(quantity) && is.null(one$error) && is.null(two$error)) {
+  if (promise && is.null(one$error) && is.null(two$error)) {
     moved <- in_folder({
-      args <- lapply(pair[c("one", "two")], function(records) {
+      draws <- function(records, after = NULL) {
         folder <- tempfile("side", getwd())
         dir.create(folder)
         data <- form$make(records, kind, space, folder)
-        list(captured(call$call(data(), case, space, NULL)), if (name == "dp_lm") solver_shares(call$call(data(), case, space, NULL)))
-      })
-      tryCatch(c(quantity(args[[1]][[1]], args[[2]][[1]]), pmax(args[[1]][[2]], args[[2]][[2]])),
-               error = function(e) stats::setNames(NaN, paste("(not to be had:", conditionMessage(e), ")")))
+        draws_of(with_simulation(seed, call$call(data(), case, space, NULL)), after)
+      }
+      first <- draws(pair$one)
+      moved_between(first, draws(pair$two, first))
     })
+    undrawn <- case$undrawn %||% call$undrawn
+    if (is.null(moved) && is.null(undrawn)) findings <- c(findings, "nothing that noise is added to was seen: no draw has passed pay()")
+    if (!is.null(moved) && !is.null(undrawn)) findings <- c(findings, paste("noise was drawn, though", undrawn))
     bad <- which(is.na(moved) | moved > 1)
     if (length(bad)) findings <- c(findings, sprintf("quantity %s moves by %.4g of what is allowed", names(moved)[bad], moved[bad]))
   }

@@ -4,7 +4,9 @@
 #   neighbour_kinds()      what records are: columns with their types, public bounds, usual and nasty records
 #   neighbour_forms()      how records come: holds = "numbers" (columns have types), "cells" (any cell may be text), "lines" (bytes),
 #                          "objects" (a record is any R object)
-#   neighbour_calls()      private functions: kind of records, cases (mechanisms, methods), the call, entries that hold noisy values
+#   neighbour_calls()      private functions: kind of records, cases (mechanisms, methods), the call, entries that hold noisy values; `undrawn`, of
+#                          a call or a case, says why no draw of it is seen
+#   NUMBERS                what noise is added to, by the routine that draws or by the price's proof
 # A new function, form or case is a line there.
 
 `%||%` <- function(a, b) if (is.null(a)) b else a
@@ -237,6 +239,29 @@ neighbour_pair <- function(kind, space, form, n = NEIGHBOURS) {
   two <- records
   two[[i]] <- new$record
   list(one = records, two = two, what = sprintf("%s; record %d: %s", what, i, new$what))
+}
+
+# As far apart as records can be for what most calls add up: beyond every bound, on opposite sides
+extreme_pair <- function(kind, space, form, n = NEIGHBOURS) {
+  source <- neighbour_kinds()[[kind]]
+  frame <- source$usual(space, n)
+  if (kind == "points") frame <- at_edge(frame, space)
+  points <- function(size) {
+    d <- mf_facts(space$M)$dimension
+    unclass(internal("storage_rows")(mf_exp(space$M, space$center, mf_from_coords(space$M, space$center, rbind(c(size, numeric(d - 1))))), space$M))
+  }
+  record <- function(sign) switch(kind,
+    table = list(x = max(0, sign), g = "M", y = sign * 1e6), own = list(v = sign * 1e6), points = as.list(points_frame(space, points(sign * 0.999999 * space$radius))),
+    curve = c(list(x = 1), as.list(points_frame(space, points(3 * sign * space$radius)))), rows = {
+      start <- internal("pca_start")(3, 1)
+      across <- c(-start[2], start[1], 0) / sqrt(sum(start[1:2]^2))
+      stats::setNames(as.list(1e3 * (start + sign * across)), c("a", "b", "c"))
+    })
+  one <- lapply(seq_len(n), function(i) as.list(frame[i, , drop = FALSE]))
+  two <- one
+  one[[1]] <- record(1)
+  two[[1]] <- record(-1)
+  list(one = one, two = two, what = "opposite records")
 }
 
 # ---- forms of input -------------------------------------------------------------------------------------------------------------

@@ -49,3 +49,58 @@ test_that("nothing but noise tells two neighbours apart", {
   expect_setequal(released, names(neighbour_calls()))
   expect_gt(moved, 0.9)
 })
+
+test_that("whatever noise is added to is seen, in every private call, and moves by more than half of what its price states", {
+  table <- neighbour_table()
+  table <- table[!duplicated(table[c("call", if (quick()) "method" else "case")]), ]
+  seen <- lapply(seq_len(nrow(table)), function(i) neighbour_trial(table$call[i], table$case[i], table$form[i], seed = i, make_pair = extreme_pair))
+  for (out in seen) expect_identical(out$findings, character(), info = out$what)
+  # so a price that states half of a sensitivity is found: of every method, in one of its cases
+  most <- vapply(seen, function(out) max(-1, out$moved[setdiff(names(out$moved), c("loss", "solver"))]), 0)
+  most <- tapply(most, paste(table$call, table$method), max)
+  expect_setequal(names(most)[most < 0], c("dp_mean chain", "dp_lm paper", "dp_regression paper", paste("site_answer", names(site_cases()))))
+  for (name in names(most)[most >= 0]) expect_gt(most[[name]], 0.55, label = name)
+})
+
+# an estimator that nothing else knows of: `release` draws
+made_up <- function(release, ..., reasons = NULL) {
+  call <- function(data, case, space, budget) {
+    estimator <- list(
+      entry = function(plan, ask) "made up",
+      plan = function(ask) list(guarantee = riemdp:::new_guarantee(1, 0, reasons, sampler = "exact", rng = "operating system", numerics = "real-valued")),
+      draw = function(records, plan, ask, budget) release(records),
+      answer = function(out, plan, ask, budget) list(value = out, guarantee = plan$guarantee)
+    )
+    riemdp:::release_private(estimator, list(), data, budget)
+  }
+  calls <- list(made_up = list(kind = "rows", cases = list(one = list(method = "one", spaces = "plane")), noisy = "^[$]value", call = call, ...))
+  neighbour_trial("made_up", "one", "array", 1, make_pair = extreme_pair, calls = calls)
+}
+
+test_that("a new estimator is compared by what it draws with, and found where that isn't known or wasn't seen", {
+  limited <- function(v, most = 1) pmax(pmin(v, most), -most)
+  moments <- function(reach) function(x) riemdp:::release_statistics(rbind(1, limited(x[, 1])), rbind(limited(x[, 2], reach)), 1, 1, nrow(x))
+  good <- made_up(moments(1))
+  expect_identical(good$findings, character())
+  expect_gt(good$moved[["k_norm"]], 0.99)
+  # records that are moved to twice the reach, half of a width
+  expect_match(made_up(moments(2))$findings, "k_norm moves by 2 ")
+  widths <- riemdp:::statistic_widths
+  narrow <- with_internals(made_up(moments(1)), statistic_widths = function(d) lapply(widths(d), `/`, 2))
+  expect_match(narrow$findings, "k_norm moves by 2 ")
+  # noise of its own, of which nothing is known here
+  own <- function(proof) function(x) {
+    riemdp:::pay(riemdp:::price_laplace(1, 1, proof))
+    0
+  }
+  expect_match(made_up(own("new.md, 1"))$findings, "NUMBERS has no entry for new.md, 1")
+  expect_match(made_up(own("linear-regression.md, 4"))$findings, "not to be had")
+  # draws that follow records
+  expect_match(made_up(function(x) for (i in seq_len(1 + (x[1, 1] > x[1, 2]))) riemdp:::pay(riemdp:::price_laplace(0.5, 1, "new.md, 1")))$findings,
+               "other draws", all = FALSE)
+  # nothing was seen, unless the call says why
+  nothing <- function(...) made_up(function(x) 0, ..., reasons = "made up")
+  expect_match(nothing()$findings, "no draw has passed")
+  expect_identical(nothing(undrawn = "it is made up")$findings, character())
+  expect_match(made_up(moments(1), undrawn = "it is made up")$findings, "though it is made up")
+})
