@@ -251,12 +251,16 @@ extreme_pair <- function(kind, space, form, n = NEIGHBOURS) {
     unclass(internal("storage_rows")(mf_exp(space$M, space$center, mf_from_coords(space$M, space$center, rbind(c(size, numeric(d - 1))))), space$M))
   }
   record <- function(sign) switch(kind,
-    table = list(x = max(0, sign), g = "M", y = sign * 1e6), own = list(v = sign * 1e6), points = as.list(points_frame(space, points(sign * 0.999999 * space$radius))),
-    curve = c(list(x = 1), as.list(points_frame(space, points(3 * sign * space$radius)))), rows = {
+    table = list(x = max(0, sign), g = "M", y = sign * 1e6),
+    own = list(v = sign * 1e6),
+    points = as.list(points_frame(space, points(sign * 0.999999 * space$radius))),
+    curve = c(list(x = 1), as.list(points_frame(space, points(3 * sign * space$radius)))),
+    rows = {
       start <- internal("pca_start")(3, 1)
       across <- c(-start[2], start[1], 0) / sqrt(sum(start[1:2]^2))
       stats::setNames(as.list(1e3 * (start + sign * across)), c("a", "b", "c"))
-    })
+    }
+  )
   one <- lapply(seq_len(n), function(i) as.list(frame[i, , drop = FALSE]))
   two <- one
   one[[1]] <- record(1)
