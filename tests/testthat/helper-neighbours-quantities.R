@@ -35,9 +35,9 @@ draws_of <- function(expr, after = NULL) {
   on.exit(internal("furnish")())
   do.call(with_internals, c(list(quote({
     internal("furnish")() # tables of what was tapped
-    tryCatch(force(expr), error = function(e) NULL)
+    tryCatch(force(expr), error = function(e) seen$failed <- conditionMessage(e))
   }), pay = paid), new))
-  list(draws = seen$draws, released = seen$released)
+  list(draws = seen$draws, released = seen$released, failed = seen$failed)
 }
 
 is_pay <- function(e) is.call(e) && identical(e[[1]], quote(pay))
@@ -78,6 +78,8 @@ tapped <- function(x, draw) {
 
 # Shares of what is allowed by which the draws of two calls differ, the largest of each name; none where nothing was drawn
 moved_between <- function(one, two) {
+  failed <- c(one$failed, two$failed)
+  if (length(failed)) return(stats::setNames(NaN, sprintf("(a call that released has failed here: %s)", failed[1])))
   about <- function(d) d[c("by", "price")]
   if (!identical(lapply(one$draws, about), lapply(two$draws, about))) return(c("(other draws, or other prices)" = NaN))
   shares <- unlist(Map(function(a, b) {
