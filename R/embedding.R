@@ -49,15 +49,16 @@ poincare_embedding <- function(edges, dimension = 5, ..., epochs = 300, negative
   dimension <- check_count(dimension, "dimension", most = 1000)
   M <- hyperbolic(dimension, "ball")
   n <- length(graph$names)
-  numbers <- c(n, check_count(negatives, "negatives", least = 0, most = 1e4), check_count(epochs, "epochs"),
-               check_count(burn_in, "burn_in", least = 0), check_number(lr, "lr", positive = TRUE, most = 1e5), 0.1)
+  settings <- list(nodes = n, negatives = check_count(negatives, "negatives", least = 0, most = 1e4),
+                   epochs = check_count(epochs, "epochs"), burn_in = check_count(burn_in, "burn_in", least = 0),
+                   lr = check_number(lr, "lr", positive = TRUE, most = 1e5), burn_factor = 0.1)
   if (is.null(start)) {
     start <- matrix(stats::runif(n * dimension, -1e-3, 1e-3), n)
   } else if (!is.matrix(start) || !is.numeric(start) || !identical(dim(start), c(n, dimension))) {
     abort_riemdp("shape", "`start` must be a matrix with a row for each node and `dimension` columns.")
   }
   storage.mode(start) <- "double"
-  fit <- .Call(riemdp_poincare_embedding, M, graph$edges, start, as.double(numbers))
+  fit <- .Call(riemdp_poincare_embedding, M, graph$edges, start, settings)
   points <- fit[[1]]
   if (graph$named) rownames(points) <- graph$names
   structure(list(points = points, manifold = M, loss = fit[[2]], edges = graph$edges),

@@ -59,11 +59,14 @@ mf_norm <- function(M, p, v) .Call(riemdp_norm, M, p, v)
 #' @export
 mf_project <- function(M, x) .Call(riemdp_project, M, x)
 
-# A point that doubles hold, for a released value: itself where it is one, else its projection, else the centre
+# A point that doubles hold, for a released value: itself where it is one, else its projection, else the centre. Of a
+# user's functions only the check is asked.
 point_held <- function(M, value, center) {
-  held <- function(p) isTRUE(tryCatch(is.finite(mf_dist(M, center, p)), riemdp_error = function(e) FALSE))
+  user <- inherits(M, "riemdp_custom")
+  held <- function(p) isTRUE(tryCatch(mf_is_point(M, p) && (user || is.finite(mf_dist(M, center, p))),
+                                      error = function(e) FALSE))
   if (held(value)) return(value)
-  near <- tryCatch(mf_project(M, value), riemdp_error = function(e) center)
+  near <- tryCatch(mf_project(M, value), error = function(e) center)
   if (held(near)) near else center
 }
 

@@ -17,7 +17,7 @@ unproven_mean <- function(M, plan) {
 steps_assumptions <- function(M, plan) {
   numbers <- plan$numbers
   if (is.null(numbers)) return(NULL)
-  model <- if (numbers[9] == 1) "flat" else .Call(riemdp_steps_model, M)
+  model <- if (numbers$tangent) "flat" else .Call(riemdp_steps_model, M)
   c(
     "the coordinates computed for one record don't depend on the others",
     if (model != "flat") paste("IEEE 754 double precision; sin, cos, sinh, cosh, asin, asinh, atan2 to 32 units in the",
@@ -237,10 +237,11 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   if (n > 2^31) return(no("there is no room for sums of more than 2^31 records"))
   bits <- floor(51 - log2(r))
   unit <- 2^-bits
-  flags <- c(as.numeric(!lattice), as.numeric(target == "tangent"))
+  numbers <- list(radius = r, step = 1, steps = 1, bits = bits, base = 0, terms = 1, accept = 0, carried = !lattice,
+                  tangent = target == "tangent")
   if (model == "flat") {
     error <- 4 * UNIT_ROUNDOFF * r
-    return(list(numbers = c(r, 1, 1, bits, 0, 1, 0, flags), error = error, distance = error, gradient = 2 * error,
+    return(list(numbers = numbers, error = error, distance = error, gradient = 2 * error,
                 slope = 4 * error, model = model, steps = 1))
   }
   series <- steps_series(model, facts, ball)
@@ -254,8 +255,10 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
   settled <- s$q^s$count * r + s$eta / (1 - s$q)
   distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
-  list(numbers = c(r, s$step, s$count, bits, if (model == "spd") series$base else 0, series$terms, accept, flags,
-                   ball$roots),
+  numbers[c("step", "steps", "terms", "accept")] <- list(s$step, s$count, series$terms, accept)
+  if (model == "spd") numbers$base <- series$base
+  if (model == "bures") numbers$roots <- ball$roots
+  list(numbers = numbers,
        error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance), distance = outwards(distance),
        gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + s$rounding) + 2 * errors$gradient),
        model = model, steps = s$count)

@@ -131,7 +131,7 @@ kng_price <- function(plan, capped) {
 
 kng_release <- function(M, x, plan, ask, name) {
   .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, name, plan$scale, c(plan$numbers, plan$gradient), plan$trials,
+        ask$ball$radius, name, plan$scale, c(plan$numbers, list(gradient = plan$gradient)), plan$trials,
         identical(ask$timing, "constant"),
         pay(kng_price(plan, identical(ask$timing, "constant"))))
 }

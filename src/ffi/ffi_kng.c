@@ -26,15 +26,9 @@ static double read_range(SEXP x, const char *label, double least, double most, i
 /* bounds: the numbers of the mean by public steps, and `gradient` */
 static void read_bounds(struct kng_args *in, SEXP bounds)
 {
-    if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != STEPS_NUMBERS + 1)
-        ffi_abort_text("argument", "`bounds` must be ten numbers.");
-    SEXP numbers = PROTECT(Rf_allocVector(REALSXP, STEPS_NUMBERS));
-    memcpy(REAL(numbers), REAL(bounds), STEPS_NUMBERS * sizeof(double));
-    ffi_steps_read(numbers, &in->number);
-    UNPROTECT(1);
-    in->gradient = REAL(bounds)[STEPS_NUMBERS];
-    if (!(in->gradient >= 0 && in->gradient <= 1) || in->number.of[0] != in->radius || in->number.of[7] != 1 ||
-        in->number.of[8] != 0)
+    ffi_steps_read(bounds, &in->number);
+    in->gradient = ffi_range(ffi_field(bounds, "gradient"), "gradient", 0, 1);
+    if (in->number.radius != in->radius || !in->number.carried || in->number.tangent)
         ffi_abort_text("argument", "`bounds` must be about the Frechet mean in the ball of this radius, carried.");
 }
 

@@ -231,21 +231,20 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
 {
     if (TYPEOF(bounds) != REALSXP || XLENGTH(bounds) != 2 || isnan(REAL(bounds)[0]) || isnan(REAL(bounds)[1]))
         ffi_abort_text("argument", "`bounds` must be two numbers, the least and the largest curvature.");
-    struct release_args args = {x,
-                                centre,
-                                read_positive(radius, "radius"),
-                                REAL(bounds)[0],
-                                REAL(bounds)[1],
-                                read_positive(sigma, "sigma"),
-                                read_positive(tol, "tol"),
-                                read_law(law, LAW_TANGENT_GAUSSIAN),
-                                ffi_number(constant, "constant") != 0,
-                                numbers != R_NilValue,
-                                {{0}, NULL, 0}};
+    struct release_args args = {.x = x,
+                                .centre = centre,
+                                .radius = read_positive(radius, "radius"),
+                                .k_min = REAL(bounds)[0],
+                                .k_max = REAL(bounds)[1],
+                                .sigma = read_positive(sigma, "sigma"),
+                                .tol = read_positive(tol, "tol"),
+                                .law = read_law(law, LAW_TANGENT_GAUSSIAN),
+                                .constant = ffi_number(constant, "constant") != 0,
+                                .proven = numbers != R_NilValue};
     if (args.proven)
         ffi_steps_read(numbers, &args.number);
-    if (args.proven && (args.number.of[0] != args.radius || args.number.of[7] != 1 ||
-                        args.number.of[8] != (args.law == LAW_TANGENT || args.law == LAW_TANGENT_GAUSSIAN)))
+    if (args.proven && (args.number.radius != args.radius || !args.number.carried ||
+                        args.number.tangent != (args.law == LAW_TANGENT || args.law == LAW_TANGENT_GAUSSIAN)))
         ffi_abort_text("argument", "`numbers` must be about this mean in the ball of this radius, carried.");
     if (!(args.tol >= 1e-14))
         ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");

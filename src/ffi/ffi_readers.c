@@ -43,26 +43,16 @@ SEXP riemdp_covariance_descriptors(SEXP images, SEXP weights, SEXP eta)
     return ffi_run(descriptor_body, &args, NULL, 0);
 }
 
-enum {
-    EMBEDDING_NODES,
-    EMBEDDING_NEGATIVES,
-    EMBEDDING_EPOCHS,
-    EMBEDDING_BURN_IN,
-    EMBEDDING_LR,
-    EMBEDDING_BURN_FACTOR,
-    EMBEDDING_NUMBERS
-};
-
 struct embedding_args {
     SEXP edges, start;
-    const double *number;
+    struct embedding settings;
 };
 
 /* edges and start were checked by the caller */
 static SEXP embedding_body(struct call *c, struct rng *rng, void *data)
 {
     const struct embedding_args *in = data;
-    size_t count = (size_t)XLENGTH(in->edges) / 2, nodes = (size_t)in->number[EMBEDDING_NODES], d = c->m.ambient;
+    size_t count = (size_t)XLENGTH(in->edges) / 2, nodes = in->settings.nodes, d = c->m.ambient;
     size_t *from = (size_t *)R_alloc(count, sizeof *from), *to = (size_t *)R_alloc(count, sizeof *to),
            *first = (size_t *)R_alloc(nodes + 1, sizeof *first), *order = (size_t *)R_alloc(count, sizeof *order);
     const double *edge = REAL(in->edges);
@@ -79,18 +69,13 @@ static SEXP embedding_body(struct call *c, struct rng *rng, void *data)
     }
     for (size_t u = 0; u < nodes; u++)
         first[u + 1] += first[u];
-    struct embedding e = {.nodes = nodes,
-                          .dim = d,
-                          .edges = count,
-                          .from = from,
-                          .to = to,
-                          .first = first,
-                          .negatives = (size_t)in->number[EMBEDDING_NEGATIVES],
-                          .epochs = (size_t)in->number[EMBEDDING_EPOCHS],
-                          .burn_in = (size_t)in->number[EMBEDDING_BURN_IN],
-                          .lr = in->number[EMBEDDING_LR],
-                          .burn_factor = in->number[EMBEDDING_BURN_FACTOR],
-                          .rng = rng};
+    struct embedding e = in->settings;
+    e.dim = d;
+    e.edges = count;
+    e.from = from;
+    e.to = to;
+    e.first = first;
+    e.rng = rng;
     double *x = ffi_doubles(nodes * d), *work = ffi_doubles(manifold_work(&c->m));
     for (size_t u = 0; u < nodes; u++)
         for (size_t j = 0; j < d; j++)
@@ -109,30 +94,22 @@ static SEXP embedding_body(struct call *c, struct rng *rng, void *data)
     return out;
 }
 
-static int count_within(double x, double least, double most)
+SEXP riemdp_poincare_embedding(SEXP m, SEXP edges, SEXP start, SEXP settings)
 {
-    return x >= least && x <= most && x == floor(x);
-}
-
-static int settings_fit(const double *x)
-{
-    return count_within(x[EMBEDDING_NODES], 2, 1e7) && count_within(x[EMBEDDING_NEGATIVES], 0, 1e4) &&
-           count_within(x[EMBEDDING_EPOCHS], 1, 1e6) && count_within(x[EMBEDDING_BURN_IN], 0, 1e6) &&
-           x[EMBEDDING_LR] > 0 && x[EMBEDDING_LR] < 1e6 && x[EMBEDDING_BURN_FACTOR] > 0 &&
-           x[EMBEDDING_BURN_FACTOR] <= 1;
-}
-
-SEXP riemdp_poincare_embedding(SEXP m, SEXP edges, SEXP start, SEXP numbers)
-{
-    struct embedding_args args = {edges, start, NULL};
-    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) != EMBEDDING_NUMBERS || TYPEOF(start) != REALSXP ||
-        TYPEOF(edges) != REALSXP || XLENGTH(edges) < 2 || XLENGTH(edges) % 2)
-        ffi_abort_text("argument", "`edges`, `start` and `numbers` must be numeric, of the right lengths.");
-    const double *x = args.number = REAL(numbers);
-    if (!settings_fit(x))
-        ffi_abort_text("argument", "a setting of the embedding is out of its range.");
+    if (TYPEOF(start) != REALSXP || TYPEOF(edges) != REALSXP || XLENGTH(edges) < 2 || XLENGTH(edges) % 2)
+        ffi_abort_text("argument", "`edges` and `start` must be numeric, of the right lengths.");
+    struct embedding_args args = {
+        edges,
+        start,
+        {.nodes = (size_t)ffi_count(ffi_field(settings, "nodes"), "nodes", 2, 1e7),
+         .negatives = (size_t)ffi_count(ffi_field(settings, "negatives"), "negatives", 0, 1e4),
+         .epochs = (size_t)ffi_count(ffi_field(settings, "epochs"), "epochs", 1, 1e6),
+         .burn_in = (size_t)ffi_count(ffi_field(settings, "burn_in"), "burn_in", 0, 1e6),
+         .lr = ffi_range(ffi_field(settings, "lr"), "lr", 0x1p-1022, 1e6),
+         .burn_factor = ffi_range(ffi_field(settings, "burn_factor"), "burn_factor", 0x1p-1022, 1)}};
     for (R_xlen_t i = 0; i < XLENGTH(edges); i++)
-        if (!count_within(REAL(edges)[i], 1, x[EMBEDDING_NODES]))
+        if (!(REAL(edges)[i] >= 1 && REAL(edges)[i] <= (double)args.settings.nodes) ||
+            REAL(edges)[i] != floor(REAL(edges)[i]))
             ffi_abort_text("argument", "`edges` must hold numbers of nodes.");
     return ffi_with_rng(embedding_body, &args, m, 1, 0);
 }

@@ -1,47 +1,32 @@
 /* The mean by public steps for R: its numbers, its records as coordinates at the public centre, and what chunks add to its sums. */
 #include "ffi_steps.h"
 
+#include <float.h>
+
 #include "linalg.h"
 #include "mean.h"
 #include "mean_steps_lifts.h"
 
-enum { RADIUS, STEP, STEPS, BITS, BASE, TERMS, ACCEPT, CARRIED, TARGET };
-
-/* CARRIED, 1: the ball is carried to the reference point. TARGET, 1: the mean of the coordinates themselves, on every
- * manifold */
-static const struct {
-    double least, most;
-    int whole;
-} ranges[STEPS_NUMBERS] = {
-    [RADIUS] = {0x1p-100, 0x1p100, 0}, [STEP] = {0, 1, 0},    [STEPS] = {1, 1e6, 1},
-    [BITS] = {-100, 160, 1},           [BASE] = {0, 1, 0},    [TERMS] = {1, 1e5, 1},
-    [ACCEPT] = {0, INFINITY, 0},       [CARRIED] = {0, 1, 1}, [TARGET] = {0, 1, 1},
-};
-
-static void check_numbers(const double *number)
-{
-    int fit = number[STEP] > 0 && number[BASE] < 1;
-    for (int i = 0; i < STEPS_NUMBERS; i++) {
-        if (!(fabs(number[i]) < INFINITY) || (ranges[i].whole && number[i] != floor(number[i])))
-            ffi_abort_text("argument", "`numbers` must be finite, and counts whole.");
-        fit = fit && number[i] >= ranges[i].least && number[i] <= ranges[i].most;
-    }
-    if (!fit)
-        ffi_abort_text("argument", "one of `numbers` is out of its range.");
-}
-
 void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
 {
-    if (TYPEOF(numbers) != REALSXP || XLENGTH(numbers) < STEPS_NUMBERS)
-        ffi_abort_text("argument",
-                       "`numbers` must be nine numbers, and for the Bures-Wasserstein metric the centre's.");
-    for (int i = 0; i < STEPS_NUMBERS; i++)
-        out->of[i] = REAL(numbers)[i];
-    out->roots = (size_t)XLENGTH(numbers) - STEPS_NUMBERS;
-    out->root = out->roots ? REAL(numbers) + STEPS_NUMBERS : NULL;
-    check_numbers(out->of);
+    SEXP roots = ffi_list_get(numbers, "roots");
+    *out = (struct steps_numbers){.radius = ffi_range(ffi_field(numbers, "radius"), "radius", 0x1p-100, 0x1p100),
+                                  .step = ffi_range(ffi_field(numbers, "step"), "step", 0x1p-1022, 1),
+                                  .steps = ffi_count(ffi_field(numbers, "steps"), "steps", 1, 1e6),
+                                  .bits = ffi_count(ffi_field(numbers, "bits"), "bits", -100, 160),
+                                  .base = ffi_range(ffi_field(numbers, "base"), "base", 0, 1 - 0x1p-53),
+                                  .terms = ffi_count(ffi_field(numbers, "terms"), "terms", 1, 1e5),
+                                  .accept = ffi_range(ffi_field(numbers, "accept"), "accept", 0, DBL_MAX),
+                                  .carried = ffi_flag(ffi_field(numbers, "carried"), "carried"),
+                                  .tangent = ffi_flag(ffi_field(numbers, "tangent"), "tangent")};
+    if (roots == R_NilValue)
+        return;
+    if (TYPEOF(roots) != REALSXP)
+        ffi_abort_text("argument", "`roots` must be numbers.");
+    out->roots = (size_t)XLENGTH(roots);
+    out->root = REAL(roots);
     for (size_t i = 0; i < out->roots; i++) /* a ball around this centre lies in the manifold */
-        if (!(out->root[i] >= (i ? out->root[i - 1] : 3 * out->of[RADIUS]) && out->root[i] <= 0x1p100))
+        if (!(out->root[i] >= (i ? out->root[i - 1] : 3 * out->radius) && out->root[i] <= 0x1p100))
             ffi_abort_text("argument", "the roots of the centre's eigenvalues are out of their range or order.");
 }
 
@@ -60,8 +45,7 @@ static void add_elsewhere(const struct steps_records *r, const double *a, int64_
 
 static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbers)
 {
-    const double *number = numbers->of;
-    enum manifold_model model = number[TARGET] == 1 && !(m->flags & MANIFOLD_CALLS_R) ? MODEL_FLAT : steps_model(m);
+    enum manifold_model model = numbers->tangent && !(m->flags & MANIFOLD_CALLS_R) ? MODEL_FLAT : steps_model(m);
     int frames = model == MODEL_SUBSPACES || model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN;
     int matrices = frames || model == MODEL_SPD || model == MODEL_BURES;
     return (struct mean_steps){.model = model,
@@ -69,13 +53,13 @@ static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbe
                                .rows = matrices ? m->rows : 0,
                                .cols = frames ? m->cols : 0,
                                .span = model == MODEL_BURES ? m->ambient : m->dim,
-                               .radius = number[RADIUS],
-                               .step = number[STEP],
-                               .steps = (int)number[STEPS],
-                               .bits = (int)number[BITS],
-                               .base = number[BASE],
-                               .terms = (int)number[TERMS],
-                               .accept = number[ACCEPT],
+                               .radius = numbers->radius,
+                               .step = numbers->step,
+                               .steps = (int)numbers->steps,
+                               .bits = (int)numbers->bits,
+                               .base = numbers->base,
+                               .terms = (int)numbers->terms,
+                               .accept = numbers->accept,
                                .root = numbers->root};
 }
 
@@ -83,7 +67,7 @@ struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers,
 {
     manifold_t m = &c->m;
     struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}};
-    s.carried = numbers->of[CARRIED] == 1 && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    s.carried = numbers->carried && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
     enum manifold_model model = s.mean.model;
     if (numbers->roots != (model == MODEL_BURES ? m->rows : 0))
         ffi_abort_text(

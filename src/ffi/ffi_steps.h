@@ -5,11 +5,11 @@
 #include "ffi.h"
 #include "mean_steps.h"
 
-enum { STEPS_NUMBERS = 9 };
-
-/* what R hands over: nine numbers, and for the Bures-Wasserstein metric the roots of the centre's eigenvalues */
+/* What R hands over. carried: the ball is carried to the reference point. tangent: the mean of the coordinates themselves, on every
+ * manifold. root: for the Bures-Wasserstein metric, of the centre's eigenvalues. */
 struct steps_numbers {
-    double of[STEPS_NUMBERS];
+    double radius, step, steps, bits, base, terms, accept;
+    int carried, tangent;
     const double *root;
     size_t roots;
 };

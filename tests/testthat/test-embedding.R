@@ -1,5 +1,9 @@
 # Fixed seeds; no test of a sampling law.
 
+embedding_settings <- function(nodes, negatives, epochs, burn_in, lr) {
+  list(nodes = nodes, negatives = negatives, epochs = epochs, burn_in = burn_in, lr = lr, burn_factor = 0.1)
+}
+
 test_that("one step is the Riemannian gradient of the loss", {
   # edges 1 -> 2 alone of three nodes: the one negative is node 3, whatever the draw
   M <- hyperbolic(2, "ball")
@@ -8,7 +12,7 @@ test_that("one step is the Riemannian gradient of the loss", {
     d <- c(mf_dist(M, x[1, ], x[2, ]), mf_dist(M, x[1, ], x[3, ]))
     log(sum(exp(-d))) + d[1]
   }
-  fit <- .Call(riemdp:::riemdp_poincare_embedding, M, matrix(c(1, 2), 1), x, c(3, 1, 1, 0, 0.02, 0.1))
+  fit <- .Call(riemdp:::riemdp_poincare_embedding, M, matrix(c(1, 2), 1), x, embedding_settings(3, 1, 1, 0, 0.02))
   slope <- x
   for (i in 1:3) for (j in 1:2) {
     e <- x * 0
@@ -18,7 +22,7 @@ test_that("one step is the Riemannian gradient of the loss", {
   expect_equal(fit[[1]], x - 0.02 * (1 - rowSums(x^2))^2 / 4 * slope, tolerance = 1e-8)
   expect_equal(fit[[2]], loss(x), tolerance = 1e-14)
   # the first epochs have a tenth of the step size
-  slow <- .Call(riemdp:::riemdp_poincare_embedding, M, matrix(c(1, 2), 1), x, c(3, 1, 1, 1, 0.2, 0.1))
+  slow <- .Call(riemdp:::riemdp_poincare_embedding, M, matrix(c(1, 2), 1), x, embedding_settings(3, 1, 1, 1, 0.2))
   expect_equal(slow[[1]], fit[[1]], tolerance = 1e-14)
 })
 
@@ -26,7 +30,7 @@ test_that("nodes with an edge are no negatives, and no step leaves the ball", {
   M <- hyperbolic(2, "ball")
   x <- rbind(c(0.3, -0.2), c(-0.1, 0.4), c(0.5, 0.55))
   # node 1 has an edge to all others: nothing to tell them from
-  still <- .Call(riemdp:::riemdp_poincare_embedding, M, rbind(c(1, 2), c(1, 3)), x, c(3, 5, 4, 0, 0.5, 0.1))
+  still <- .Call(riemdp:::riemdp_poincare_embedding, M, rbind(c(1, 2), c(1, 3)), x, embedding_settings(3, 5, 4, 0, 0.5))
   expect_identical(still[[1]], x)
   expect_equal(still[[2]], double(4))
   set.seed(2)

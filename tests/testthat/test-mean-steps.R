@@ -96,7 +96,7 @@ test_that("Bures-Wasserstein means keep their bound against 60 digits at the edg
     center <- diag(ref$roots^2)
     b <- steps_bounds(M, ref$radius, center, 5)
     expect_null(b$why, label = label)
-    expect_identical(b$numbers[-(1:9)], as.numeric(ref$roots), label = label)
+    expect_identical(b$numbers$roots, as.numeric(ref$roots), label = label)
     delta <- as.numeric(mean_sensitivity(M, 5, ref$radius, center))
     expect_lt(2 * b$error, if (max(ref$roots) > 10 * min(ref$roots)) 1e-4 * delta else 1e-6 * delta, label = label)
     closest <- max(closest, pair_off(M, ref, b, 5, delta, label))
@@ -115,12 +115,12 @@ test_that("Bures-Wasserstein means keep their bound against 60 digits at the edg
     s <- (rho[1] - 1.01 * r)^2 / (top^2 * (1 + 1e-6)) - at
     b <- steps_bounds(spd(k, "bures"), r, diag(rho^2), 1000)
     theta <- at / s
-    for (i in seq_len(b$numbers[6])) theta <- theta + slip / (s <- min(s * (3 - s^2) / 2, 1 - 8 * slip^2) - slip)
+    for (i in seq_len(b$numbers$terms)) theta <- theta + slip / (s <- min(s * (3 - s^2) / 2, 1 - 8 * slip^2) - slip)
     lambda <- 1.01 * top * (theta + sqrt(k) * (u / 2 + slip)) + 1.03 * k^1.5 * u * R
-    gradient <- 2 * 7 * u * R + lambda + k * 2^-b$numbers[4] + 10 * u * r
+    gradient <- 2 * 7 * u * R + lambda + k * 2^-b$numbers$bits + 10 * u * r
     expect_lt(abs(b$gradient / gradient - 1), 0.05)
     q <- riemdp:::steps_length(riemdp:::check_radius(spd(k, "bures"), r, diag(rho^2)), 1e-4)
-    place <- 7 * u * R + b$numbers[2] * gradient + u * R + lambda + 13 * u * r
+    place <- 7 * u * R + b$numbers$step * gradient + u * R + lambda + 13 * u * r
     expect_lt(abs(steps_bounds(spd(k, "bures"), r, diag(rho^2), 1000, lattice = TRUE)$distance /
                     (q$q^q$count * r + 2 * place / (1 - q$q)) - 1), 0.05)
   }
@@ -189,12 +189,12 @@ test_that("means of frames keep their bound against 40 digits, and neighbours ke
     q <- b(sqrt(2) * (2.02 * r + D)) + sqrt(2) * D
     one <- (2 * turned(1.04 * r, n - p, p) + turned(2.23 * r, n - p, p) + 6 * r * u) / (1 - q)
     s <- steps_bounds(stiefel(n, p, "canonical"), r, diag(n)[, 1:p], 1000)
-    expect_lt(abs(s$gradient / (one + 1e-16 * r + sqrt(d) * 2^-s$numbers[4] + 8 * r * u) - 1), 0.02)
+    expect_lt(abs(s$gradient / (one + 1e-16 * r + sqrt(d) * 2^-s$numbers$bits + 8 * r * u) - 1), 0.02)
     angle <- 2.02 * r * sqrt(1.25)
-    expect_gte(s$numbers[6], 1.03 * r * angle / sin(angle) / (0.97 * (1 - q) * D) * (1 - 1e-3))
-    expect_lte(q^s$numbers[6] * D, 1.1e-16 * r)
+    expect_gte(s$numbers$terms, 1.03 * r * angle / sin(angle) / (0.97 * (1 - q) * D) * (1 - 1e-3))
+    expect_lte(q^s$numbers$terms * D, 1.1e-16 * r)
     exact <- steps_bounds(stiefel(n, p, "canonical"), r, diag(n)[, 1:p], 1000, lattice = TRUE)
-    expect_gt(exact$distance, 2 * one * (1 + s$numbers[2]))
+    expect_gt(exact$distance, 2 * one * (1 + s$numbers$step))
     # Euclidean
     sc <- function(x) sinh(x) / x
     D <- min(0.2 * r, 0.07 * (2 - sc(2.02 * r)))
@@ -202,12 +202,12 @@ test_that("means of frames keep their bound against 40 digits, and neighbours ke
     both <- function(y) 1.01 * (turned(y, n - p, p) + turned(y, 0, p)) + 1.02 * p^2 * u
     one <- (2 * both(1.46 * r) + both(3.15 * r) + 8 * r * u) / (1 - q)
     s <- steps_bounds(stiefel(n, p), r, diag(n)[, 1:p], 1000)
-    expect_lt(abs(s$gradient / (one + 1e-16 * r + sqrt(d) * 2^-s$numbers[4] + 8 * r * u) - 1), 0.02)
+    expect_lt(abs(s$gradient / (one + 1e-16 * r + sqrt(d) * 2^-s$numbers$bits + 8 * r * u) - 1), 0.02)
     angle <- 2.02 * r
-    expect_gte(s$numbers[6], 1.03 * r * angle / sin(angle) / (0.97 * (1 - q) * D) * (1 - 1e-3))
-    expect_lte(q^s$numbers[6] * D, 1.1e-16 * r)
+    expect_gte(s$numbers$terms, 1.03 * r * angle / sin(angle) / (0.97 * (1 - q) * D) * (1 - 1e-3))
+    expect_lte(q^s$numbers$terms * D, 1.1e-16 * r)
     exact <- steps_bounds(stiefel(n, p), r, diag(n)[, 1:p], 1000, lattice = TRUE)
-    expect_gt(exact$distance, 2 * one * (1 + s$numbers[2]))
+    expect_gt(exact$distance, 2 * one * (1 + s$numbers$step))
   }
   # the transport's own errors count in the contraction, where there are many rows
   u <- function(n) riemdp:::transported_steps(0.7, n, 300, 1, 1)$q
@@ -418,8 +418,8 @@ test_that("the error that is paid for is at least what each of its parts asks fo
       expect_equal(s$error / (s$distance * stretch), 1, tolerance = 1e-9) # the logarithm at the centre stretches it
       # a mean found otherwise has a gradient of `accept` at most, as computed: over the least curvature of the energy
       across <- if (rho > 0) 2 * rho / tan(2 * rho) else 1
-      if (!lattice) expect_gte(s$distance * across / (s$numbers[7] + s$gradient), 1 - 1e-9)
-      expect_gt(s$numbers[7], 4 * s$gradient * (1 - 1e-9))
+      if (!lattice) expect_gte(s$distance * across / (s$numbers$accept + s$gradient), 1 - 1e-9)
+      expect_gt(s$numbers$accept, 4 * s$gradient * (1 - 1e-9))
     }
   }
 })

@@ -5,7 +5,7 @@
 kng_bounds <- function(M, radius, center, n = 100) {
   b <- riemdp:::mean_steps(M, riemdp:::check_radius(M, radius, center), n)
   if (!is.null(b$why)) stop(b$why)
-  c(b$numbers, b$slope)
+  c(b$numbers, gradient = b$slope)
 }
 
 kng_laws <- c("kng", "laplace_truncated")

@@ -72,6 +72,12 @@ test_that("noise beyond the reach of doubles still ends in a point, whose region
   near <- riemdp:::point_held(M, diag(c(1, 1e-30)), diag(2))
   expect_equal(eigen(near)$values, c(1, 1e-10))
   expect_identical(riemdp:::point_held(M, diag(c(Inf, 1)), diag(2)), diag(2))
+  # taken for a matrix with a Cholesky factor, and without logarithm
+  logs <- spd(2, "logeuclidean")
+  for (seed in 1:200) {
+    r <- with_simulation(seed, dp_mean(x, logs, 0.01, diag(2), 1.5, mechanism = "laplace"))
+    if (!isTRUE(is.finite(mf_dist(logs, diag(2), r$value)))) fail("a release that is no point")
+  }
   # one that is a point goes untouched
   r <- with_simulation(1, dp_mean(x, M, 1, diag(2), 1.5, mechanism = "wrapped"))
   expect_null(r$beyond)
