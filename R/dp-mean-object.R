@@ -1,4 +1,4 @@
-# How a table of mechanisms for the mean prints.
+# What a private mean, and a table of mechanisms for one, say of themselves.
 
 #' @export
 print.riemdp_mean_plan <- function(x, ...) {
@@ -28,5 +28,72 @@ print.riemdp_mean_plan <- function(x, ...) {
     cat(strwrap(paste0(x$mechanism[i], ": ", x$note[i]), indent = 2, exdent = 4), sep = "\n")
   }
   cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("mean"))), exdent = 2), sep = "\n")
+  invisible(x)
+}
+
+#' @rdname riemdp_release
+#' @export
+format.riemdp_mean <- function(x, ...) {
+  c(
+    sprintf("Private mean of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
+    paste0("  ", format(x$guarantee)),
+    if (!is.null(x$target)) paste0("  target: ", x$target),
+    sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
+    sprintf("  expected error of the %s %.4g%s", COVERS, x$expected_error, error_beside_radius(x)),
+    mean_error_lines(x),
+    release_lines(x)
+  )
+}
+
+error_beside_radius <- function(x) {
+  if (is.na(x$expected_error)) return(" (not known in advance)")
+  if (x$expected_error > x$radius) return(": LARGER than the public radius, the release says less than the bounds do")
+  sprintf(", %.2g %% of the radius%s", 100 * x$expected_error / x$radius,
+          if (x$expected_error > 0.5 * x$radius) ": the release says LITTLE MORE than the bounds do" else "")
+}
+
+#' @rdname riemdp_release
+#' @export
+summary.riemdp_mean <- function(object, ...) {
+  g <- object$guarantee
+  data.frame(
+    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
+    epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+    radius = object$radius, sensitivity = object$sensitivity, scale = object$scale,
+    expected_error = object$expected_error, covers = COVERS,
+    outside = if (is.null(object$clipped)) NA_real_ else min(1, max(0, object$clipped$share))
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+explain.riemdp_mean <- function(x, ...) {
+  g <- x$guarantee
+  cat(format(g), "\n\n", sep = "")
+  moved <- if (!is.null(x$details$moved)) x$details$moved else if (is.null(x$target)) "Frechet mean" else
+    sub("^the ", "", sub(",.*", "", x$target))
+  if (!is.na(x$sensitivity)) {
+    cat(strwrap(sprintf(
+      paste("Sensitivity: replacing one of the n = %d records moves the %s by at most %.6g, by the bound %s. The",
+            "solver's error adds %.3g."),
+      as.integer(x$n), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+  }
+  cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
+  cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
+                    "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
+  cat(strwrap(if (is.null(x$clipped)) "The number of records outside is not part of the release." else sprintf(
+    paste("The number of records outside (those that are no points not among them) is released with two-sided",
+          "geometric noise of scale %.6g: replacing one record moves it by at most 1",
+          "(proofs/mean-sensitivity.md, section 11)."),
+    x$clipped$scale), exdent = 2), sep = "\n")
+  cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
+  for (line in c(clipped_words(x), edge_words(x))) {
+    cat(strwrap(paste0(toupper(substr(line, 1, 1)), substring(line, 2), "."), exdent = 2), sep = "\n")
+  }
+  cat(strwrap(paste0("Not protected: the time that the call takes", if (g$numerics == "lattice") "." else
+    "; the rounding of doubles (the proof is about real numbers)."), exdent = 2), sep = "\n")
+  explain_end(x)
+  sources <- mechanism_sources(x$mechanism)
+  if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
   invisible(x)
 }

@@ -314,7 +314,7 @@ plot.riemdp_frechet_mean <- function(x, records = NULL, main = "", ...) {
 
 #' @rdname plot.riemdp_release
 #' @export
-plot.riemdp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+plot.riemdp_mean <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
   M <- x$manifold
   both <- list(label = c("public centre", "private mean"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
   if (picture(M) == "ellipse" && M$param > 2) {
@@ -333,8 +333,13 @@ plot.riemdp_release <- function(x, main = format(x$guarantee, ascii = TRUE), ...
     }
     plot_layers(M, layers, x$center, main, TRUE, ...)
   }
-  if (inherits(x, "riemdp_mean")) caption_below(mean_caption(x))
+  caption_below(mean_caption(x))
   invisible(x)
+}
+
+#' @exportS3Method
+plot.riemdp_release <- function(x, ...) {
+  abort_riemdp("unsupported", "there is no picture of this kind of release: tidy() has its numbers.")
 }
 
 # small lines under a picture, smaller where they wouldn't fit

@@ -2,10 +2,10 @@
 
 #' Private releases
 #'
-#' What [dp_mean()] returns, and what can be done with it. `print()` says what was released, what is promised, in one
+#' What [dp_mean()] and the other private functions return, and what can be done with it. `print()` says what was released, what is promised, in one
 #' line a reviewer can quote, and what the expected error is about (see [dp_mean()]); `summary()` is a one-row data
-#' frame; `explain()` names theorem, constants and assumptions; `plot()` draws the released point in its public ball
-#' (see [plot.riemdp_release()]). Everything done with a release afterwards keeps its guarantee.
+#' frame; `explain()` names theorem, constants and assumptions; `plot()` draws a released point in its public ball (see
+#' [plot.riemdp_release()]). Everything done with a release afterwards keeps its guarantee.
 #'
 #' @section What was drawn:
 #' A private release has an entry `draws` (some baselines have none), a data frame with a row for each draw of noise:
@@ -36,23 +36,14 @@ NULL
 #' @rdname riemdp_release
 #' @export
 format.riemdp_release <- function(x, ...) {
-  c(
-    sprintf("Private mean of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
-    paste0("  ", format(x$guarantee)),
-    if (!is.null(x$target)) paste0("  target: ", x$target),
-    sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
-    sprintf("  expected error of the %s %.4g%s", COVERS, x$expected_error, error_beside_radius(x)),
-    mean_error_lines(x),
-    if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget)),
-    if (length(x$post_processed)) paste0("  post-processed: ", x$post_processed)
-  )
+  c("Private release", paste0("  ", format(x$guarantee)), release_lines(x))
 }
 
-error_beside_radius <- function(x) {
-  if (is.na(x$expected_error)) return(" (not known in advance)")
-  if (x$expected_error > x$radius) return(": LARGER than the public radius, the release says less than the bounds do")
-  sprintf(", %.2g %% of the radius%s", 100 * x$expected_error / x$radius,
-          if (x$expected_error > 0.5 * x$radius) ": the release says LITTLE MORE than the bounds do" else "")
+# the last lines of what a release says of itself
+release_lines <- function(x) {
+  budget <- format_budget(x$budget)
+  c(if (length(budget)) paste0("  budget: ", budget),
+    if (length(x$post_processed)) paste0("  post-processed: ", x$post_processed))
 }
 
 #' @rdname riemdp_release
@@ -66,14 +57,7 @@ print.riemdp_release <- function(x, ...) {
 #' @rdname riemdp_release
 #' @export
 summary.riemdp_release <- function(object, ...) {
-  g <- object$guarantee
-  data.frame(
-    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
-    epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
-    radius = object$radius, sensitivity = object$sensitivity, scale = object$scale,
-    expected_error = object$expected_error, covers = COVERS,
-    outside = if (is.null(object$clipped)) NA_real_ else min(1, max(0, object$clipped$share))
-  )
+  summary(object$guarantee)[c("label", "epsilon", "delta", "nominal_epsilon", "adjacency")]
 }
 
 #' @rdname riemdp_release
@@ -115,40 +99,26 @@ plain_value <- function(x) {
 #' @export
 generics::explain
 
+# what was drawn, and by which proof it costs what it costs
 #' @rdname riemdp_release
 #' @export
 explain.riemdp_release <- function(x, ...) {
-  g <- x$guarantee
-  cat(format(g), "\n\n", sep = "")
-  moved <- if (!is.null(x$details$moved)) x$details$moved else if (is.null(x$target)) "Frechet mean" else
-    sub("^the ", "", sub(",.*", "", x$target))
-  if (!is.na(x$sensitivity)) {
-    cat(strwrap(sprintf(
-      paste("Sensitivity: replacing one of the n = %d records moves the %s by at most %.6g, by the bound %s. The",
-            "solver's error adds %.3g."),
-      as.integer(x$n), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+  cat(format(x$guarantee), "\n\n", sep = "")
+  for (i in seq_len(NROW(x$draws))) {
+    d <- x$draws[i, ]
+    cat(strwrap(sprintf("Noise: %s, scale %.6g, where replacing one record moves at most %.6g (proofs/%s).", d$law,
+                        d$scale, d$sensitivity, d$proof), exdent = 2), sep = "\n")
   }
-  cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
-  cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
-                    "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
-  cat(strwrap(if (is.null(x$clipped)) "The number of records outside is not part of the release." else sprintf(
-    paste("The number of records outside (those that are no points not among them) is released with two-sided",
-          "geometric noise of scale %.6g: replacing one record moves it by at most 1",
-          "(proofs/mean-sensitivity.md, section 11)."),
-    x$clipped$scale), exdent = 2), sep = "\n")
-  cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
-  for (line in c(clipped_words(x), edge_words(x))) {
-    cat(strwrap(paste0(toupper(substr(line, 1, 1)), substring(line, 2), "."), exdent = 2), sep = "\n")
-  }
-  cat(strwrap(paste0("Not protected: the time that the call takes", if (g$numerics == "lattice") "." else
-    "; the rounding of doubles (the proof is about real numbers)."), exdent = 2), sep = "\n")
+  explain_end(x)
+}
+
+# what was done afterwards, and why there is no guarantee
+explain_end <- function(x) {
   if (length(x$post_processed)) {
     cat(strwrap(paste0("Post-processed: ", paste(x$post_processed, collapse = "; "),
                        ". A function of the release and of public settings: the guarantee is that of the release."),
                 exdent = 2), sep = "\n")
   }
-  if (g$label == "none") cat(strwrap(paste0("No guarantee, because: ", g$reason, ".")), sep = "\n")
-  sources <- mechanism_sources(x$mechanism)
-  if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
+  if (x$guarantee$label == "none") cat(strwrap(paste0("No guarantee, because: ", x$guarantee$reason, ".")), sep = "\n")
   invisible(x)
 }

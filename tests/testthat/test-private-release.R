@@ -323,3 +323,20 @@ test_that("a run that was changed in its file is stopped when it goes on", {
   saveRDS(run, file)
   expect_error(dp_resume(file, P, wishart_spd, ledger), "its steps are another event", class = "riemdp_error_contract")
 })
+
+test_that("a release of a new kind says what it promises and what was drawn, and nothing of a mean", {
+  estimator <- list(
+    entry = function(plan, ask) "made up", plan = function(ask) list(guarantee = stated(0.5)),
+    draw = function(records, plan, ask, budget) riemdp:::pay(riemdp:::price_laplace(0.25, 0.5)),
+    answer = function(out, plan, ask, budget) riemdp:::new_release(3, "riemdp_new", budget = budget, guarantee = plan$guarantee)
+  )
+  r <- riemdp:::release_private(estimator, list(), 1)
+  expect_identical(class(r), c("riemdp_new", "riemdp_release"))
+  said <- gsub(" +", " ", paste(c(capture.output(print(r)), capture.output(explain(r)), names(summary(r))), collapse = " "))
+  expect_match(said, "Private release +.*-DP, .* = 0.5")
+  expect_match(said, "Noise: laplace, scale 0.5, where replacing one record moves at most 0.25 (proofs/laplace.md, 1).", fixed = TRUE)
+  expect_no_match(said, "mean|centre|radius")
+  expect_identical(summary(r)$epsilon, 0.5)
+  expect_error(plot(r), class = "riemdp_error_unsupported")
+  expect_identical(as.numeric(r), 3)
+})
