@@ -200,13 +200,15 @@ renyi_limit <- function(alpha, epsilon, delta) epsilon - epsilon_balle(alpha, 0,
 # one coin and (p - delta) e^-epsilon the other the divergence is convex in p; a bound below its minimum implies
 # (epsilon, delta).
 least_divergence <- function(alpha, epsilon, delta) {
-  # the minimum over p = delta + (1 - delta) w, w on the logit scale
+  # the minimum over p = delta + (1 - delta) w, w on the logit scale; what doesn't depend on w once, for there are
+  # thousands of calls
+  left <- log1p(-delta)
+  fall <- exp(-epsilon)
   g <- function(t) {
     w <- stats::plogis(t)
     p <- delta + (1 - delta) * w
-    a <- alpha * log(p) + (1 - alpha) * (log1p(-delta) + stats::plogis(t, log.p = TRUE))
-    b <- alpha * (log1p(-delta) + stats::plogis(-t, log.p = TRUE)) +
-      (1 - alpha) * (epsilon + log1p(-(1 - delta) * w * exp(-epsilon)))
+    a <- alpha * log(p) + (1 - alpha) * (left + stats::plogis(t, log.p = TRUE))
+    b <- alpha * (left + stats::plogis(-t, log.p = TRUE)) + (1 - alpha) * (epsilon + log1p(-(1 - delta) * w * fall))
     max(-1e300, min(logs_add(a, b), 1e300))
   }
   # log of a convex function of p: one dip

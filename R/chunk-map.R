@@ -86,7 +86,7 @@ keep_random_state <- function(expr) {
   expr
 }
 
-process_name <- function() paste(Sys.info()[["nodename"]], Sys.getpid())
+process_name <- function() paste(remember("node", function() Sys.info()[["nodename"]]), Sys.getpid())
 
 # In the worker. Whatever goes wrong comes back as a value: errors of workers are for lost ones.
 chunk_task <- function(task) {

@@ -11,7 +11,7 @@ LIBRARY <- 2^-46 # after functions of the C library
 
 iv_out <- function(lo, hi = lo, by = BASIC) list(lo = lo - (abs(lo) * by + 1e-300), hi = hi + (abs(hi) * by + 1e-300))
 iv <- function(lo, hi = lo) list(lo = lo, hi = hi) # as they are
-iv_ends <- function(a, b, by) iv_out(pmin(a, b), pmax(a, b), by) # range of a monotone function from its ends
+iv_ends <- function(a, b, by) iv_out(pmin.int(a, b), pmax.int(a, b), by) # range of a monotone function from its ends
 iv_add <- function(x, y) iv_out(x$lo + y$lo, x$hi + y$hi)
 iv_sub <- function(x, y) iv_out(x$lo - y$hi, x$hi - y$lo)
 iv_mul <- function(x, y) {
@@ -19,20 +19,20 @@ iv_mul <- function(x, y) {
   b <- x$lo * y$hi
   c <- x$hi * y$lo
   d <- x$hi * y$hi
-  iv_out(pmin(a, b, c, d), pmax(a, b, c, d))
+  iv_out(pmin.int(a, b, c, d), pmax.int(a, b, c, d))
 }
 iv_over <- function(x) iv_out(1 / x$hi, 1 / x$lo) # of a positive x
 iv_scale <- function(x, s) if (s >= 0) iv_out(x$lo * s, x$hi * s) else iv_out(x$hi * s, x$lo * s)
 iv_square <- function(x) {
   a <- x$lo^2
   b <- x$hi^2
-  iv_out(ifelse(x$lo <= 0 & x$hi >= 0, 0, pmin(a, b)), pmax(a, b))
+  iv_out(ifelse(x$lo <= 0 & x$hi >= 0, 0, pmin.int(a, b)), pmax.int(a, b))
 }
-iv_meet <- function(x, lo, hi) iv(pmax(x$lo, lo, na.rm = TRUE), pmin(x$hi, hi, na.rm = TRUE))
+iv_meet <- function(x, lo, hi) iv(pmax.int(x$lo, lo, na.rm = TRUE), pmin.int(x$hi, hi, na.rm = TRUE))
 # from nodes to cells, for what is monotone on each
 iv_cells <- function(x) {
   n <- length(x$lo)
-  iv(pmin(x$lo[-n], x$lo[-1]), pmax(x$hi[-n], x$hi[-1]))
+  iv(pmin.int(x$lo[-n], x$lo[-1]), pmax.int(x$hi[-n], x$hi[-1]))
 }
 # the same for arguments that grow
 iv_between <- function(x) iv(x$lo[-length(x$lo)], x$hi[-1])
@@ -95,7 +95,7 @@ radial_law <- function(space, sigma) {
     return(list(
       log = function(x) ifelse(x > 0, space$plain * log(x) + space$pairs * log_sinh(c * x), -Inf) - x^2 / (2 * sigma^2),
       slope = function(x) space$plain / x + space$pairs * c / tanh(c * x) - x / sigma^2,
-      bend = function(a, b) space$plain / a^2 + space$pairs * c^2 / sinh(pmin(c * a, 300))^2 + 1 / sigma^2,
+      bend = function(a, b) space$plain / a^2 + space$pairs * c^2 / sinh(pmin.int(c * a, 300))^2 + 1 / sigma^2,
       most = function(a, b) space$plain * log(b) + space$pairs * log_sinh(c * b) - a^2 / (2 * sigma^2),
       size = function(x) space$plain * (1 + abs(log(x))) + space$pairs * (2 + 4 * c * x + abs(log_sinh(c * x))) +
         x^2 / (2 * sigma^2)
@@ -103,13 +103,13 @@ radial_law <- function(space, sigma) {
   }
   k <- space$k
   power <- space$d - 1
-  log_sn <- function(x) if (k > 0) log(pmax(sin(x), 0)) else x + log(-expm1(-2 * x)) - log(2)
-  log_cs <- function(x) if (space$cp) log(pmax(cos(x), 0)) else 0
+  log_sn <- function(x) if (k > 0) log(pmax.int(sin(x), 0)) else x + log(-expm1(-2 * x)) - log(2)
+  log_cs <- function(x) if (space$cp) log(pmax.int(cos(x), 0)) else 0
   list(
     log = function(x) power * log_sn(x) + log_cs(x) - x^2 / (2 * sigma^2),
     slope = function(x) power / (if (k > 0) tan(x) else tanh(x)) - (if (space$cp) tan(x) else 0) - x / sigma^2,
     bend = function(a, b) {
-      power / pmin(sn(k, a), sn(k, b))^2 + (if (space$cp) 1 / pmax(cos(b), 0)^2 else 0) + 1 / sigma^2
+      power / pmin.int(sn(k, a), sn(k, b))^2 + (if (space$cp) 1 / pmax.int(cos(b), 0)^2 else 0) + 1 / sigma^2
     },
     most = function(a, b) power * (if (k > 0) log(iv_sn(k, iv(a, b))$hi) else log_sn(b)) + log_cs(a) -
       a^2 / (2 * sigma^2),
@@ -126,7 +126,9 @@ concave_mode <- function(slope, hi, start) {
   lo <- hi * 1e-300
   for (i in 1:200) {
     mid <- (lo + hi) / 2
-    if (is.nan(slope(mid)) || slope(mid) <= 0) hi <- mid else lo <- mid
+    if (mid == lo || mid == hi) break # no double lies between
+    at <- slope(mid)
+    if (is.nan(at) || at <= 0) hi <- mid else lo <- mid
   }
   (lo + hi) / 2
 }
@@ -147,6 +149,7 @@ drop_point <- function(f, from, top, drop) {
   lo <- from
   for (i in 1:80) {
     mid <- (lo + top) / 2
+    if (mid == lo || mid == top) break # no double lies between
     if (f(mid) > target) lo <- mid else top <- mid
   }
   top
@@ -173,7 +176,7 @@ cell_sums <- function(law, shift, x, psi, bend, range) {
   h <- b - a
   value <- law$log(x) - shift
   off <- radial_rounding(law, shift, x)
-  up <- 1 + 2 * (CELL + pmax(off[-n], off[-1]))
+  up <- 1 + 2 * (CELL + pmax.int(off[-n], off[-1]))
   down <- 2 - up
   ga <- exp(value[-n])
   gb <- exp(value[-1])
@@ -185,13 +188,13 @@ cell_sums <- function(law, shift, x, psi, bend, range) {
   m <- exp_moments(s)
   mass <- ifelse(smooth, h * ga * m[[1]], 0)
   mass_lo <- down * mass
-  mass_hi <- ifelse(smooth, pmin(up * exp(curve) * mass, crude), crude)
+  mass_hi <- ifelse(smooth, pmin.int(up * exp(curve) * mass, crude), crude)
   chord <- h * ga * (psi[-n] * m[[1]] + (psi[-1] - psi[-n]) * m[[2]])
   off <- ifelse(is.finite(bend), h^2 / 8 * bend * up, Inf)
   smooth <- smooth & is.finite(off)
   top <- ifelse(smooth, up * exp(curve) * chord + mass_hi * off, Inf)
   bottom <- ifelse(smooth, down * chord - mass_hi * off, -Inf)
-  list(lo = sum(pmax(bottom, mass_lo * range$lo, 0)), hi = sum(pmin(top, mass_hi * range$hi)))
+  list(lo = sum(pmax.int(bottom, mass_lo * range$lo, 0)), hi = sum(pmin.int(top, mass_hi * range$hi)))
 }
 
 # what is left of rounding: sums, quotients and exp(epsilon)
@@ -233,8 +236,8 @@ angle_cells <- function(k, far, two, x) {
   far_tn <- iv_mul(iv_out(sn(k, far / 2), by = LIBRARY), iv_over(iv_out(cs(k, far / 2), by = LIBRARY)))
   rho <- iv(x)
   squared <- iv_add(iv_square(rho), iv(two))
-  D <- iv_out(sqrt(pmax(squared$lo, 0)), sqrt(pmax(squared$hi, 0)))
-  D$lo <- pmax(D$lo, 0)
+  D <- iv_out(sqrt(pmax.int(squared$lo, 0)), sqrt(pmax.int(squared$hi, 0)))
+  D$lo <- pmax.int(D$lo, 0)
   mean <- iv_scale(iv_add(D, rho), 0.5)
   half <- iv_scale(iv_over(mean), two / 4) # (D - rho)/2
   half_sn <- iv_ends(sn(k, half$lo), sn(k, half$hi), LIBRARY)
@@ -262,12 +265,12 @@ angle_cells <- function(k, far, two, x) {
   chord <- iv_mul(iv_sub(b, a), iv_over(h))
   for (round in 1:2) {
     second <- iv_sub(iv_sub(B, iv_scale(iv_mul(COT, slope), 2)), iv_scale(C, -k))
-    size <- pmax(abs(second$lo), abs(second$hi))
+    size <- pmax.int(abs(second$lo), abs(second$hi))
     wide <- iv_mul(h, iv(size))$hi
     bow <- iv_mul(h, iv(wide))$hi / 8
     near <- iv_out(chord$lo - wide, chord$hi + wide)
     slope <- iv_meet(slope, near$lo, near$hi)
-    near <- iv_out(pmin(a$lo, b$lo) - bow, pmax(a$hi, b$hi) + bow)
+    near <- iv_out(pmin.int(a$lo, b$lo) - bow, pmax.int(a$hi, b$hi) + bow)
     C <- iv_meet(C, near$lo, near$hi)
   }
   # where doubles hold nothing: anything
@@ -282,14 +285,14 @@ angle_bend <- function(d, on) {
   m <- (d - 3) / 2
   log_kappa <- -lbeta(1 / 2, (d - 1) / 2)
   y <- iv_sub(iv(1), iv_square(on$C)) # 1 - c^2
-  y <- iv(pmax(y$lo, 0), pmax(y$hi, 0))
+  y <- iv(pmax.int(y$lo, 0), pmax.int(y$hi, 0))
   power <- function(m) {
-    log_y <- pmax(-log(y$lo), abs(log(y$hi)))
+    log_y <- pmax.int(-log(y$lo), abs(log(y$hi)))
     iv_ends(exp(log_kappa + m * log(y$lo)), exp(log_kappa + m * log(y$hi)), CELL + 2^-46 * abs(m) * log_y)
   }
   bend <- iv_mul(power(m), on$second)
   if (m != 0) bend <- iv_sub(bend, iv_scale(iv_mul(iv_mul(on$C, power(m - 1)), iv_square(on$slope)), 2 * m))
-  ifelse(y$lo > 0 & is.finite(bend$lo), pmax(-bend$lo, 0), Inf)
+  ifelse(y$lo > 0 & is.finite(bend$lo), pmax.int(-bend$lo, 0), Inf)
 }
 
 # distance beyond which the sphere's far side leaves no loss above `two`/(2 sigma^2)
@@ -339,7 +342,7 @@ tail_sums <- function(space, set, sigma, far, t, cells) {
   x <- graded(start, stop_at, cells)
   x[cells + 1] <- stop_at
   p <- (space$d - 1) / 2
-  cdf <- function(u) stats::pbeta(pmin(pmax(u, 0), 1), p, p)
+  cdf <- function(u) stats::pbeta(pmin.int(pmax.int(u, 0), 1), p, p)
   on <- angle_cells(k, far, two, x)
   bend <- angle_bend(space$d, on)
   if (above) {
@@ -380,10 +383,10 @@ bounded_delta <- function(space, sigma, far, epsilon, cells) {
     stop_at <- drop_point(law$log, max(start, set$mode) * (1 + 1e-12), Inf, 80)
     x <- seq(start, stop_at, length.out = cells + 1)
     loss <- far * (2 * x + far) / (2 * sigma^2)
-    over <- pmin(e - loss - 2^-49 * (e + loss), 0) # what the loss exceeds epsilon by, with its rounding
+    over <- pmin.int(e - loss - 2^-49 * (e + loss), 0) # what the loss exceeds epsilon by, with its rounding
     psi <- -expm1(over)
     n <- cells + 1
-    bend <- (far / sigma^2)^2 * exp(pmin(over[-n] + 2^-48 * (e + loss[-n]), 0))
+    bend <- (far / sigma^2)^2 * exp(pmin.int(over[-n] + 2^-48 * (e + loss[-n]), 0))
     total <- cell_sums(law, set$shift, x, psi, bend, iv(psi[-n], psi[-1]))$hi
     beyond <- 1.01 * exp(law$log(stop_at) - set$shift) / -law$slope(stop_at)
     min(1, (total + beyond) / set$lo * (1 + ROUNDING) + 1e-305)
@@ -538,8 +541,9 @@ gaussian_gdp <- function(space, sigma, far) {
   slope <- diff(delta) / (exp(at[-n]) * expm1(diff(at)))
   covers <- function(mu) {
     # where the two are closest; any other point would do
-    touch <- -mu * (stats::qnorm(pmin(pmax(-slope, 1e-300), 1)) + mu / 2)
-    all(gdp_above(mu, pmin(pmax(touch, at[-n]), at[-1]), at[-n], at[-1], delta[-n] - GDP_SLACK, delta[-1] - GDP_SLACK))
+    touch <- -mu * (stats::qnorm(pmin.int(pmax.int(-slope, 1e-300), 1)) + mu / 2)
+    touch <- pmin.int(pmax.int(touch, at[-n]), at[-1])
+    all(gdp_above(mu, touch, at[-n], at[-1], delta[-n] - GDP_SLACK, delta[-1] - GDP_SLACK))
   }
   lower <- 0
   upper <- mu0
@@ -561,11 +565,11 @@ gaussian_gdp <- function(space, sigma, far) {
 # more than rounding; e1 <= touch <= e2
 gdp_above <- function(mu, touch, e1, e2, y1, y2) {
   a <- stats::pnorm(mu / 2 - touch / mu, log.p = TRUE)
-  b <- pmin(touch + stats::pnorm(-mu / 2 - touch / mu, log.p = TRUE), a)
+  b <- pmin.int(touch + stats::pnorm(-mu / 2 - touch / mu, log.p = TRUE), a)
   margin <- 1e-12 * (1 + abs(a)) * exp(a) + 1e-13 * (mu / 2 + touch / mu) * stats::dnorm(mu / 2 - touch / mu)
   value <- exp(a) * -expm1(b - a) - margin
   # the tangent's slope times exp(touch) is -exp(b), which is off by no more than the margin
-  value - pmax(exp(b) - margin, 0) * expm1(e1 - touch) >= y1 & value - (exp(b) + margin) * expm1(e2 - touch) >= y2
+  value - pmax.int(exp(b) - margin, 0) * expm1(e1 - touch) >= y1 & value - (exp(b) + margin) * expm1(e2 - touch) >= y2
 }
 
 # Scale for mu-GDP, or NA

@@ -135,9 +135,14 @@ guess_level <- function(cells, k, fraction, table = guess_sums(cells[[1 + k %% 4
   dim(below) <- c(length(at), 4)
   window <- below[, 4] - below[, 1] - fraction * total
   least <- least_scale(k, at)
-  window[least] <- pmin(window[least], 0) # "at most this scale"
-  score <- -pmax(abs(window), below[, 2] - total / 2, total / 2 - below[, 3])
-  list(at = at, score = pmax(floor, score), floor = floor)
+  window[least] <- pmin.int(window[least], 0) # "at most this scale"
+  score <- -pmax.int(abs(window), below[, 2] - total / 2, total / 2 - below[, 3])
+  list(at = at, score = pmax.int(floor, score), floor = floor)
+}
+
+guess_levels <- function(cells, fraction) {
+  tables <- lapply(cells, guess_sums)
+  lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))
 }
 
 # log of sums of exp(epsilon score/2), the rest of the candidates with the floor's
@@ -153,13 +158,11 @@ log_sum_exp <- function(a) max(a) + log(sum(exp(a - max(a))))
 
 # One candidate by the exponential mechanism: c(k, m), or NA for none of them. In two steps, a level and one of its
 # centres, which have the law of one.
-search_guess <- function(cells, fraction, epsilon) {
+search_guess <- function(cells, fraction, epsilon, levels = guess_levels(cells, fraction)) {
   simulated <- pay(price_choice(epsilon, "linear-regression.md, 8")) # once: all steps together draw from one law
   draw <- function(log_weights) {
     .Call(riemdp_exponential_choice, as.double(2 * log_weights / epsilon), epsilon, simulated)
   }
-  tables <- lapply(cells, guess_sums)
-  levels <- lapply(GUESS_LEVELS, function(k) guess_level(cells, k, fraction, tables[[1 + k %% 4]]))
   i <- draw(c(vapply(levels, function(level) log_sum_exp(level_weights(level, epsilon)), 0),
               none_weight(cells, fraction, epsilon)))
   if (i > length(levels)) return(c(k = NA, m = NA))

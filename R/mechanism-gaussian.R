@@ -26,13 +26,19 @@ check_gaussian_options <- function(ask) {
 gaussian_law <- function(ask, space, total) {
   wanted <- check_gaussian_options(ask)
   epsilon <- ask$epsilon
+  # on a curved space each is a search over a profile
+  once <- function(what, find, ...) {
+    if (space$kind == "flat") return(find(space, ...))
+    key <- paste(c("gaussian", what, unlist(space), format(c(...), digits = 17)), collapse = " ")
+    remember(key, function() find(space, ...))
+  }
   if (!is.null(wanted$mu)) {
-    scale <- gaussian_scale_gdp(space, total, wanted$mu)
+    scale <- once("scale of mu", gaussian_scale_gdp, total, wanted$mu)
   } else if (!is.null(ask$sigma)) {
     scale <- ask$sigma
     check_gaussian_reach(space, scale)
   } else {
-    scale <- gaussian_scale(space, total, epsilon, ask$delta)
+    scale <- once("scale", gaussian_scale, total, epsilon, ask$delta)
   }
   if (is.na(scale)) {
     abort_riemdp("existence", paste0(
@@ -42,9 +48,9 @@ gaussian_law <- function(ask, space, total) {
       "mechanism = \"wrapped_gaussian\" would do."
     ))
   }
-  if (is.null(epsilon)) epsilon <- gaussian_epsilon(space, scale, total, ask$delta)
+  if (is.null(epsilon)) epsilon <- once("epsilon", gaussian_epsilon, scale, total, ask$delta)
   mu <- if (space$kind == "flat") outwards(total / scale) else
-    if (!is.null(wanted$mu)) wanted$mu else if (wanted$report) gaussian_gdp(space, scale, total) else NA_real_
+    if (!is.null(wanted$mu)) wanted$mu else if (wanted$report) once("mu", gaussian_gdp, scale, total) else NA_real_
   list(scale = scale, guarantee = list(
     epsilon = epsilon, delta = ask$delta, mu = mu, mu_slack = if (space$kind == "flat") 0 else GDP_SLACK,
     sampler = "exact", reasons = if (!is.finite(epsilon)) "no finite epsilon is known at this scale and delta"

@@ -189,7 +189,8 @@ law_error <- function(M, sigma, mechanism, center, radius) {
     return(wrapped_noise_error(M, sigma, if (mechanism == "wrapped") "knorm" else "gaussian", center, radius))
   }
   if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) {
-    return(radial_mean(M, sigma, law = mechanism))
+    key <- paste("mean radius", mechanism, manifold_key(M, sigma))
+    return(remember(key, function() radial_mean(M, sigma, law = mechanism)))
   }
   check_radial(M, mechanism, sigma)
   count <- if (radial_acceptance(M, mechanism, sigma) < 0.05) 2000 else 20000

@@ -96,14 +96,14 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
     abort_riemdp("argument", "the wrapped mechanism's error depends on `center` and `radius`: give both.")
   }
   radius <- check_number(radius, "radius", positive = TRUE)
-  at_edge <- wrapped_quadrature(M, sigma, radius, law)
-  if (!is.null(at_edge)) {
-    return(max(at_edge, wrapped_quadrature(M, sigma, 0, law)))
+  error <- function() {
+    at_edge <- wrapped_quadrature(M, sigma, radius, law)
+    if (is.null(at_edge)) with_simulation(1, wrapped_error(M, sigma, center, radius, law = law)) else
+      max(at_edge, wrapped_quadrature(M, sigma, 0, law))
   }
-  simulated <- function() with_simulation(1, wrapped_error(M, sigma, center, radius, law = law))
   # a user's functions may be anything
-  if (inherits(M, "riemdp_custom") || is.object(center) || is.list(center)) return(simulated())
-  remember(paste("wrapped", law, manifold_key(M, sigma, radius, Re(center), Im(center))), simulated)
+  if (inherits(M, "riemdp_custom") || is.object(center) || is.list(center)) return(error())
+  remember(paste("wrapped", law, manifold_key(M, sigma, radius, Re(center), Im(center))), error)
 }
 
 # mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to

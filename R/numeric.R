@@ -25,14 +25,14 @@ falling_root <- function(f, delta, most) {
   min(most, step_until(root, 1e-13 * root + 1e-16, function(x) x >= most || f(x) <= delta))
 }
 
-logs_add <- function(a, b) pmax(a, b) + log1p(exp(-abs(a - b)))
+logs_add <- function(a, b) pmax.int(a, b) + log1p(exp(-abs(a - b)))
 
 # log(1 - q + q e^x)
 log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p(q * expm1(pmin(x, 500))))
 
 cache <- new.env(parent = emptyenv())
 
-# `fun()` once for each key; keys and values are made of public numbers alone. A name in an environment has 10,000 bytes
+# `fun()` once for each key; keys and values are made of what is public alone. A name in an environment has 10,000 bytes
 # at most.
 remember <- function(key, fun) {
   if (nchar(key) > 9000) return(fun())

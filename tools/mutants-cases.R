@@ -95,7 +95,7 @@ mutant("knorm-small", "src/mechanism/mechanism_laplace.c", "double r = sigma * r
 mutant("knorm-shape", "src/mechanism/mechanism_laplace.c", "rng_gamma(rng, (double)d);", "rng_gamma(rng, (double)d - 0.1);", "shape of the length of K-norm noise", "mechanism")
 mutant("gaussian-radial-rate", "src/mechanism/mechanism_gaussian.c", "double t = rho / law->sigma;", "double t = 1.03 * rho / law->sigma;", "the Riemannian Gaussian's sigma", "mechanism-gaussian")
 mutant("profile-rounding-flat", "R/gaussian-profile.R", "2^-46 * (law$size(x) + abs(shift))", "2^-46 * (1 + abs(shift))", "the rounding margin grows with the dimension", "mechanism-gaussian")
-mutant("profile-cells-exact", "R/gaussian-profile.R", "up <- 1 + 2 * (CELL + pmax(off[-n], off[-1]))", "up <- 1 + 2 * CELL", "cells pay for the density's rounding", "mechanism-gaussian")
+mutant("profile-cells-exact", "R/gaussian-profile.R", "up <- 1 + 2 * (CELL + pmax.int(off[-n], off[-1]))", "up <- 1 + 2 * CELL", "cells pay for the density's rounding", "mechanism-gaussian")
 mutant("profile-cells-steep", "R/gaussian-profile.R", "is.finite(curve) & curve < 0.2 & abs(s) < 30", "is.finite(curve) & curve < 0.2", "a cell that exp overflows on has no mass from below", "mechanism-gaussian")
 mutant("profile-cells-chord", "R/gaussian-profile.R", "up * exp(curve) * chord + mass_hi * off, Inf)", "up * exp(curve) * chord, Inf)", "a chord is no bound of what bends", "mechanism-gaussian")
 mutant("profile-moments-cancel", "R/gaussian-profile.R", "ifelse(abs(s) < 1, series", "ifelse(abs(s) < 1e-2, series", "first moments of cells by their series where the closed form cancels", "mechanism-gaussian")

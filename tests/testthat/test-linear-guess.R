@@ -16,8 +16,7 @@ plain_utility <- function(v, k, m, fraction) {
 }
 
 # utility of any candidate as the search has it
-search_utility <- function(cells, k, m, fraction) {
-  level <- riemdp:::guess_level(cells, k, fraction)
+search_utility <- function(cells, k, m, fraction, level = riemdp:::guess_level(cells, k, fraction)) {
   at <- match(m, level$at)
   ifelse(is.na(at), level$floor, level$score[at])
 }
@@ -107,14 +106,17 @@ test_that("levels that are passed over have no window above the floor", {
   }
 })
 
-# exact log probabilities of the search, and of the check
+# exact log probabilities of the search
 search_law <- function(v, fraction, epsilon) {
   cells <- cells_of(v)
   levels <- lapply(-80:80, function(k) riemdp:::guess_level(cells, k, fraction))
   none <- 13.2 - epsilon * (fraction - 0.25) * sum(!is.na(v)) / 2
   whole <- riemdp:::log_sum_exp(c(unlist(lapply(levels, riemdp:::level_weights, epsilon = epsilon)), none))
-  function(k, m) if (is.na(k)) none - whole else epsilon * search_utility(cells, k, m, fraction) / 2 - whole
+  function(k, m) if (is.na(k)) none - whole else epsilon * search_utility(cells, k, m, fraction, levels[[k + 81]]) / 2 - whole
 }
+
+# the candidates of a level that may be above the floor
+law_at <- function(law, k) environment(law)$levels[[k + 81]]$at
 
 test_that("exact probabilities of neighbours differ by no more than the prices say", {
   set.seed(2)
@@ -125,10 +127,9 @@ test_that("exact probabilities of neighbours differ by no more than the prices s
     w <- v
     w[1] <- sample(c(NA, 1e4, -2.6, 0, stats::rnorm(1)), 1)
     law <- lapply(list(v, w), search_law, fraction = 0.682, epsilon = epsilon)
-    cells <- lapply(list(v, w), cells_of)
     most <- max(most, abs(law[[1]](NA) - law[[2]](NA)))
     for (k in if (quick()) sample(-80:80, 20) else -80:80) {
-      m <- unique(c(-1:1, 5000, riemdp:::guess_level(cells[[1]], k, 0.682)$at, riemdp:::guess_level(cells[[2]], k, 0.682)$at))
+      m <- unique(c(-1:1, 5000, law_at(law[[1]], k), law_at(law[[2]], k)))
       most <- max(most, abs(law[[1]](k, m) - law[[2]](k, m)))
     }
   }
@@ -140,8 +141,9 @@ test_that("exact probabilities of neighbours differ by no more than the prices s
   cells <- cells_of(v)
   levels <- lapply(-80:80, function(k) riemdp:::guess_level(cells, k, 0.682))
   mass <- vapply(levels, function(l) exp(riemdp:::log_sum_exp(riemdp:::level_weights(l, 0.7))), 0)
+  search <- function(epsilon) riemdp:::search_guess(cells, 0.682, epsilon, levels)
   draws <- if (quick()) 50 else 200 # nearly all are of candidates without records, among four million a level
-  got <- with_simulation(3, replicate(draws, riemdp:::search_guess(cells, 0.682, epsilon)))
+  got <- with_simulation(3, replicate(draws, search(epsilon)))
   expect_lt(exp(law(NA)), 0.05)
   got <- got[, !is.na(got[1, ])]
   draws <- ncol(got)
@@ -151,9 +153,9 @@ test_that("exact probabilities of neighbours differ by no more than the prices s
   epsilon <- 4 # and here those near the records
   law <- search_law(v, 0.682, epsilon)
   draws <- if (quick()) 250 else 1000
-  got <- with_simulation(4, replicate(draws, paste(riemdp:::search_guess(cells, 0.682, epsilon), collapse = " ")))
+  got <- with_simulation(4, replicate(draws, paste(search(epsilon), collapse = " ")))
   candidates <- do.call(rbind, lapply(-80:80, function(k) {
-    at <- riemdp:::guess_level(cells, k, 0.682)$at
+    at <- law_at(law, k)
     if (length(at)) data.frame(k = k, m = at, p = exp(law(k, at)))
   }))
   often <- candidates[candidates$p > 10 / draws, ]
@@ -187,10 +189,9 @@ test_that("good guesses pass, nearly right ones are searched, and windows that a
     expect_gt(searched(0, 10), 0.99)
     expect_gt(min(searched(20, 1), searched(0, 1e4)), 1 - 1e-5) # a miss costs more than anything else
     for (guess in list(c(20, 1), c(3, 2.5), c(0, 1.3), c(-1e4, 1e-3))[seq_len(if (quick()) 2 else 4)]) {
-      cells <- cells_of((y - guess[1]) / guess[2])
       law <- search_law((y - guess[1]) / guess[2], prices$fraction, prices$search)
       p <- unlist(lapply(-80:80, function(k) {
-        at <- riemdp:::guess_level(cells, k, prices$fraction)$at
+        at <- law_at(law, k)
         found <- lapply(at, function(m) riemdp:::found_guess(c(k = k, m = m), prices$fraction))
         scale <- vapply(found, `[[`, 0, "scale") * guess[2]
         center <- vapply(found, `[[`, 0, "center") * guess[2] + guess[1]
