@@ -41,14 +41,14 @@ iv_between <- function(x) iv(x$lo[-length(x$lo)], x$hi[-1])
 
 sn <- function(k, x) if (k > 0) sin(x) else sinh(x)
 cs <- function(k, x) if (k > 0) cos(x) else cosh(x)
-snc <- function(k, x) ifelse(abs(x) < 1e-4, 1 - k * x^2 / 6, sn(k, x) / x)
+snc <- function(k, x) either(abs(x) < 1e-4, 1 - k * x^2 / 6, sn(k, x) / x)
 # (cs - snc)/x^2, where small by its series
 csq <- function(k, x) {
   y <- -k * x^2
   series <- -k * (1 / 3 +
                   y * (1 / 30 + y * (1 / 840 +
                                      y * (1 / 45360 + y * (1 / 3991680 + y * (1 / 518918400 + y / 93405312000))))))
-  ifelse(abs(x) < 0.5, series, (cs(k, x) - snc(k, x)) / x^2)
+  either(abs(x) < 0.5, series, (cs(k, x) - snc(k, x)) / x^2)
 }
 
 # range of sn over [a, b] in [0, pi]
@@ -159,11 +159,11 @@ drop_point <- function(f, from, top, drop) {
 exp_moments <- function(s) {
   series <- 0
   for (k in 20:0) series <- 1 / (k + 2) + series * s / (k + 1)
-  list(ifelse(abs(s) < 1e-9, 1 + s / 2, expm1(s) / s), ifelse(abs(s) < 1, series, (exp(s) * (s - 1) + 1) / s^2))
+  list(either(abs(s) < 1e-9, 1 + s / 2, expm1(s) / s), either(abs(s) < 1, series, (exp(s) * (s - 1) + 1) / s^2))
 }
 
 # How far the log density, less `shift`, may be off at x: a bound
-radial_rounding <- function(law, shift, x) ifelse(x > 0, 2^-46 * (law$size(x) + abs(shift)), 0)
+radial_rounding <- function(law, shift, x) either(x > 0, 2^-46 * (law$size(x) + abs(shift)), 0)
 
 # Lower and upper bound of the integral of g psi over a mesh: psi at the nodes; `bend` bounds |psi''| on the cells in
 # the direction that matters, `range` holds psi on the cells. CELL: what its arithmetic and psi may be off by, relative
@@ -184,16 +184,16 @@ cell_sums <- function(law, shift, x, psi, bend, range) {
   s <- value[-1] - value[-n]
   smooth <- ga > 0 & gb > 0 & is.finite(curve) & curve < 0.2 & abs(s) < 30
   crude <- up * h * exp(law$most(a, b) - shift)
-  s <- ifelse(smooth, s, 0)
+  s <- either(smooth, s, 0)
   m <- exp_moments(s)
-  mass <- ifelse(smooth, h * ga * m[[1]], 0)
+  mass <- either(smooth, h * ga * m[[1]], 0)
   mass_lo <- down * mass
-  mass_hi <- ifelse(smooth, pmin.int(up * exp(curve) * mass, crude), crude)
+  mass_hi <- either(smooth, pmin.int(up * exp(curve) * mass, crude), crude)
   chord <- h * ga * (psi[-n] * m[[1]] + (psi[-1] - psi[-n]) * m[[2]])
-  off <- ifelse(is.finite(bend), h^2 / 8 * bend * up, Inf)
+  off <- either(is.finite(bend), h^2 / 8 * bend * up, Inf)
   smooth <- smooth & is.finite(off)
-  top <- ifelse(smooth, up * exp(curve) * chord + mass_hi * off, Inf)
-  bottom <- ifelse(smooth, down * chord - mass_hi * off, -Inf)
+  top <- either(smooth, up * exp(curve) * chord + mass_hi * off, Inf)
+  bottom <- either(smooth, down * chord - mass_hi * off, -Inf)
   list(lo = sum(pmax.int(bottom, mass_lo * range$lo, 0)), hi = sum(pmin.int(top, mass_hi * range$hi)))
 }
 

@@ -30,6 +30,17 @@ logs_add <- function(a, b) pmax.int(a, b) + log1p(exp(-abs(a - b)))
 # log(1 - q + q e^x)
 log_mix <- function(x, q) ifelse(x > 500, logs_add(x + log(q), log1p(-q)), log1p(q * expm1(pmin(x, 500))))
 
+# ifelse() of plain vectors, where one of two ways mostly serves for all: the other isn't gone
+either <- function(test, yes, no) {
+  if (anyNA(test)) return(ifelse(test, yes, no))
+  n <- length(test)
+  if (!any(test)) return(rep_len(no, n))
+  if (all(test)) return(rep_len(yes, n))
+  out <- rep_len(no, n)
+  out[test] <- rep_len(yes, n)[test]
+  out
+}
+
 cache <- new.env(parent = emptyenv())
 
 # `fun()` once for each key; keys and values are made of what is public alone. A name in an environment has 10,000 bytes

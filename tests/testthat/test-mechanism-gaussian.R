@@ -260,6 +260,19 @@ test_that("expected errors agree with simulation", {
 
 directions <- function(n) mf_project(sphere(2), with_simulation(1, cbind(stats::rnorm(n, 0, 0.2), stats::rnorm(n, 0, 0.2), 1)))
 
+test_that("what is found once for public numbers is what is found anew, for each space and budget", {
+  kept <- function(...) {
+    given <- list(...)
+    riemdp:::gaussian_law(list(epsilon = given[[3]], delta = given[[4]], options = list()), given[[1]], given[[2]])$scale
+  }
+  first <- list(riemdp:::profile_space(sphere(2)), 0.1, 1, 1e-5)
+  other <- list(riemdp:::profile_space(sphere(3)), 0.1 * (1 + 1e-9), 1.1, 2e-5)
+  for (round in 1:2) for (i in 0:4) {
+    case <- replace(first, i, other[i])
+    expect_identical(do.call(kept, case), do.call(riemdp:::gaussian_scale, case))
+  }
+})
+
 test_that("releases: labels, epsilon, delta and mu", {
   x <- directions(200)
   center <- c(0, 0, 1)

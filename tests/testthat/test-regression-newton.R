@@ -31,6 +31,8 @@ gauge <- function(b) (sqrt(sum((b[1, ] + b[2, ])^2)) + sqrt(sum((b[1, ] - b[2, ]
 # log density ratio of two records alone against each other at the coefficients where the ratio of the noise's densities is largest:
 # N(F'w - F_'w_) for the noise, exact determinants
 step_loss <- function(par, lambda, rule, c, grow, q) {
+  identity <- diag(q)
+  twice <- rep(seq_len(q), 2)
   record <- function(par) {
     x <- sin(par[1])
     direction <- par[3:(2 + q)]
@@ -38,9 +40,10 @@ step_loss <- function(par, lambda, rule, c, grow, q) {
     r <- exp(par[2]) * rule$tau
     at <- psi_at(rule, r)
     f <- features(lambda, x)
-    curved <- at$psi / r * (diag(q) - direction %o% direction) + at$slope * direction %o% direction
-    full <- cbind(diag(f[1, ], q), diag(f[2, ], q)) # F as a q x 2q matrix
-    list(shift = f * rep(at$psi * direction, each = 2), hessian = t(full) %*% curved %*% full)
+    along <- tcrossprod(direction)
+    curved <- at$psi / r * (identity - along) + at$slope * along
+    # F' curved F, F the q x 2q matrix of the two rows' diagonals
+    list(shift = f * rep(at$psi * direction, each = 2), hessian = tcrossprod(as.vector(t(f))) * curved[twice, twice])
   }
   one <- record(par[seq_len(q + 2)])
   two <- record(par[q + 2 + seq_len(q + 2)])
