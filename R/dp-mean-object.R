@@ -35,8 +35,9 @@ print.riemdp_mean_plan <- function(x, ...) {
 #' @export
 format.riemdp_mean <- function(x, ...) {
   c(
-    sprintf("Private mean of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
+    sprintf("Private mean of %d %s on %s", as.integer(x$n), counted_words(x), label_manifold(x$manifold)),
     paste0("  ", format(x$guarantee)),
+    paste("  protects", protected_words(x$guarantee)),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     sprintf("  expected error of the %s %.4g%s", COVERS, x$expected_error, error_beside_radius(x)),
@@ -74,9 +75,14 @@ explain.riemdp_mean <- function(x, ...) {
     sub("^the ", "", sub(",.*", "", x$target))
   if (!is.na(x$sensitivity)) {
     cat(strwrap(sprintf(
-      paste("Sensitivity: replacing one of the n = %d records moves the %s by at most %.6g, by the bound %s. The",
+      paste("Sensitivity: replacing one of the n = %d %s moves the %s by at most %.6g, by the bound %s. The",
             "solver's error adds %.3g."),
-      as.integer(x$n), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+      as.integer(x$n), if (is.null(x$unit)) "records" else "units, with all its rows,", moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+  }
+  if (!is.null(x$unit)) {
+    cat(strwrap(paste("A unit counts once: by the Frechet mean of its own rows moved to the public ball, which is a",
+                      "function of that unit alone and lies in the ball (proofs/mean-sensitivity.md, section 13). How",
+                      "many rows it has is not part of the release."), exdent = 2), sep = "\n")
   }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
   cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",

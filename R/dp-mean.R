@@ -83,6 +83,17 @@
 #' is drawn; this check is not part of the release. With `invalid = "center"` such a record counts as the centre, and
 #' the number of records stays as it is. Records at the cut locus of the centre count as the centre in both cases.
 #'
+#' @section Units:
+#' With `unit` each unit counts once, by the Frechet mean of its own rows moved to the public ball. That point lies in
+#' the ball and is a function of that unit alone, so everything holds with the number of units for n
+#' (`proofs/mean-sensitivity.md`, section 13). The target is the mean of the units' means: a unit with many rows weighs
+#' as much as one with few. The number of units is public; how many rows each has is not, and is not released. What the
+#' ledger's entry names is the unit; a ledger that holds releases about rows as well promises its total about rows only.
+#' `invalid = "error"` also refuses rows without a unit (`NA`) and levels without a row, before anything is spent; with
+#' `"center"` the former are left out, and the latter count as the centre. Spellings are taken as they are: `"P1"` and
+#' `"P1 "` are two units, neither of which is protected with the other. Records in chunks, `clipped` and `timing =
+#' "constant"` are refused with `unit`, and users' manifolds.
+#'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
 #'   number is public.
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
@@ -112,6 +123,10 @@
 #'   is always there). `noise` for `"tangent"`.
 #' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside
 #'   the ball is released as well; the mean has the rest (see below).
+#' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit, a
+#'   person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a factor
+#'   are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced with all
+#'   its rows; see "Units".
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
 #'   none. A release that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
@@ -155,15 +170,19 @@
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
-                    options = list(), clipped = NULL, ledger = NULL,
+                    options = list(), clipped = NULL, unit = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
+  units <- if (!is.null(unit)) read_units(unit, x)
+  if (!is.null(units)) x <- units$x
   if (!is_chunks(x)) x <- plain_numbers(x)
-  ask <- mean_ask(M, record_count(M, x), epsilon, center, radius, delta, mechanism, sigma, calibration, timing,
+  n <- record_count(M, x)
+  if (!is.null(units)) check_mean_units(units, n, timing, clipped)
+  ask <- mean_ask(M, if (is.null(units)) n else units$count, epsilon, center, radius, delta, mechanism, sigma, calibration, timing,
                   numerics, max_trials, options, clipped)
   ask$manifold <- M
   ask$invalid <- invalid
@@ -174,22 +193,39 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
-  release_private(mean_estimator, ask, x, ledger, data_set, part)
+  ask$unit <- if (!is.null(units)) units$name %||% "unit"
+  release_private(mean_estimator, ask, list(x = x, units = units), ledger, data_set, part)
+}
+
+check_mean_units <- function(units, n, timing, clipped) {
+  if (length(units$of) != n) {
+    abort_riemdp("shape", sprintf("`unit` has %d elements for %d records.", length(units$of), as.integer(n)))
+  }
+  if (identical(timing, "constant")) {
+    abort_riemdp("unsupported", paste("`timing = \"constant\"` isn't available with `unit`: the time tells how many",
+                                      "records units have."))
+  }
+  if (!is.null(clipped)) {
+    abort_riemdp("unsupported", "`clipped` isn't available with `unit`: it counts single records.")
+  }
 }
 
 mean_estimator <- list(
-  entry = function(plan, ask) paste("dp_mean", plan$mechanism),
+  entry = function(plan, ask) paste0("dp_mean ", plan$mechanism, if (!is.null(ask$unit)) paste(", unit", ask$unit)),
   parts = c(MEAN_PARTS, expected_error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_mean(ask$manifold, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
+    if (!is.null(ask$unit)) plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan$mean_guarantee <- plan$guarantee
     plan$guarantee <- with_clipped(plan$guarantee, ask)
     plan
   },
   ready = function(records, plan, ask) {
-    if (ask$invalid == "error") check_records(ask$manifold, records)
-    records
+    if (ask$invalid == "error") check_records(ask$manifold, records$x)
+    if (is.null(records$units)) return(records$x)
+    if (ask$invalid == "error") check_units(records$units)
+    unit_means(ask$manifold, records$x, records$units, ask$center, ask$ball)
   },
   event = function(plan, ask) {
     clipped_event(release_event(plan$mean_guarantee, plan$details, mf_facts(ask$manifold)$dimension), ask)
@@ -215,8 +251,8 @@ mean_estimator <- list(
     value <- point_held(ask$manifold, out$value, ask$center)
     release <- new_release(
       value, "riemdp_mean",
-      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
-      sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
+      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
+      radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
       expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target,
       calibration = ask$calibration,
       clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee

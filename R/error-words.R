@@ -10,6 +10,11 @@ ERROR_WORDS <- list(
            clipping = "what moving records to the ball does to the mean"),
   adaptive = c(about = "the mean of the records moved to the released ball",
                clipping = "what moving records to the balls does to the mean"),
+  unit = c(about = "the mean of the units' means, each of its own records moved to the public ball",
+           clipping = "what moving records to the ball does to these means"),
+  adaptive_unit = c(about = paste("the mean of the units' means, each of its own records moved to the public ball and",
+                                  "itself to the released one"),
+                    clipping = "what moving to the balls does to these means"),
   lm = c(about = "the fit without noise to records that keep the public bounds",
          clipping = "what moving rows into their ranges and limits does where they don't"),
   regression = c(about = "the curve without noise of records that keep the public bounds",
@@ -21,11 +26,17 @@ ERROR_WORDS <- list(
 )
 
 error_kind <- function(r) {
-  if (inherits(r, "riemdp_mean")) return(if (identical(r$mechanism, "adaptive")) "adaptive" else "mean")
+  if (inherits(r, "riemdp_mean")) {
+    kinds <- if (is.null(r$unit)) c("mean", "adaptive") else c("unit", "adaptive_unit")
+    return(kinds[1 + identical(r$mechanism, "adaptive")])
+  }
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
   if (inherits(r, "riemdp_pca")) "pca" else "optimize"
 }
+
+# what a mean is of
+counted_words <- function(r) if (is.null(r$unit)) "records" else "units' means"
 
 error_about <- function(kind) ERROR_WORDS[[kind]][["about"]]
 

@@ -1,8 +1,7 @@
 # What a release promises. The label is decided here and nowhere else.
 
 new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjacency = "replace-one",
-                          assumptions = NULL,
-                          mu = NULL, mu_slack = 0) {
+                          assumptions = NULL, mu = NULL, mu_slack = 0, unit = "row") {
   label <- if (length(reasons)) {
     "none"
   } else if (sampler == "chain") {
@@ -21,6 +20,7 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
     mu = if (label == "none") Inf else if (is.null(mu)) NA_real_ else mu,
     mu_slack = mu_slack,
     adjacency = adjacency,
+    unit = unit,
     reason = if (length(reasons)) paste(reasons, collapse = "; ") else NA_character_,
     assumptions = assumptions,
     sampler = sampler,
@@ -49,6 +49,20 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
   )
 }
 
+# the same promise about units: their names are `unit`
+of_units <- function(g, unit) {
+  g$unit <- unit
+  records <- "the number of records is public"
+  g$assumptions <- sub(records, "the number of units is public", g$assumptions, fixed = TRUE)
+  g
+}
+
+# who is protected
+protected_words <- function(g) {
+  unit <- g$unit %||% "row" # of older releases
+  switch(unit, row = "one row", unit = "one unit with all its rows", sprintf("one unit (%s) with all its rows", unit))
+}
+
 #' What a release promises
 #'
 #' @param r a private release, e.g. of [dp_mean()].
@@ -61,6 +75,8 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
 #' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`),
 #'   up to `mu_slack` in delta;
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
+#' * `unit`: what one record is: `"row"`, so that somebody with five rows is not protected as a whole, or the name of the
+#'   column that says which rows are one person's (see `unit` in [dp_mean()]);
 #' * `reason`: for `"none"`, why; `NA` otherwise;
 #' * `assumptions`: what the proof rests on beyond the public bounds;
 #' * `sampler` (`"exact"` or `"chain"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20
@@ -100,8 +116,8 @@ format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
 #' @export
 print.riemdp_guarantee <- function(x, ...) {
   cat(format(x), "\n", sep = "")
-  cat(sprintf("  adjacency: %s (the number of records is %s)\n", x$adjacency,
-              if (x$adjacency == "add-remove") "private" else "public"))
+  cat(sprintf("  adjacency: %s, of %s (the number of %s is %s)\n", x$adjacency, protected_words(x),
+              if (identical(x$unit %||% "row", "row")) "records" else "units", if (x$adjacency == "add-remove") "private" else "public"))
   if (x$label != "none" && is.finite(x$mu)) {
     cat(sprintf("  also %s-GDP, %s = %s%s\n", symbol("mu"), symbol("mu"), format(x$mu),
                 if (x$mu_slack > 0) sprintf(", up to %g in %s", x$mu_slack, symbol("delta")) else ""))
@@ -138,7 +154,7 @@ NULL
 #' @export
 summary.riemdp_guarantee <- function(object, ...) {
   as.data.frame(unclass(object)[c("label", "epsilon", "delta", "nominal_epsilon", "nominal_delta", "mu", "adjacency",
-                                  "sampler", "rng", "numerics", "reason")])
+                                  "unit", "sampler", "rng", "numerics", "reason")])
 }
 
 new_release <- function(value, kind, ..., guarantee) {

@@ -44,3 +44,43 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
     }
   ), class = "riemdp_tally")
 }
+
+# ---- units -----------------------------------------------------------------------------------------------------
+# A unit is a person, say, with all its records: what a release protects is one of them, replaced with all its records.
+
+# `unit` of a private call: a vector with an element for each record, or the name of a column of `x`. Returns list(x
+# without that column, name, of = each record's number from 1 or NA, count, empty: which have no record). Each record's
+# number follows from the units alone, never from what a record holds.
+read_units <- function(unit, x) {
+  if (is_chunks(x)) {
+    abort_riemdp("unsupported", paste("`unit` needs the records in memory: those of one unit may lie in several chunks.",
+                                      "Gather them first."))
+  }
+  name <- NULL
+  if (is.data.frame(x) && is.character(unit) && length(unit) == 1 && unit %in% names(x)) {
+    name <- unit
+    unit <- x[[name]]
+    x <- x[names(x) != name]
+  }
+  if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
+  if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {
+    abort_riemdp("argument", "`unit` must be a vector with an element for each record, or the name of a column of `x`.")
+  }
+  if (inherits(unit, "integer64")) unit <- integer64_numbers(unit)
+  given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
+  of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
+  if (!length(given)) abort_riemdp("argument", "`unit` must name one unit at least.")
+  list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
+}
+
+# for a curator, before anything is spent
+check_units <- function(units) {
+  if (anyNA(units$of)) {
+    abort_riemdp("argument", sprintf(paste("%d of the records have no unit: `unit` is missing there. With invalid =",
+                                           "\"center\" they are left out."), sum(is.na(units$of))))
+  }
+  if (any(units$empty)) {
+    abort_riemdp("argument", sprintf(paste("%d levels of `unit` have no record: droplevels() takes them out. With invalid",
+                                           "= \"center\" each counts as the centre."), sum(units$empty)))
+  }
+}

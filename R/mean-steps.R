@@ -310,3 +310,11 @@ fitting_steps <- function(model, facts, ball, series, unit) {
   }
   list(why = "rounding errors have no useful bound in a ball of this radius: choose another `radius`")
 }
+
+# one point a unit: the Frechet mean of its records in the public ball, which lies there (proofs/mean-sensitivity.md,
+# section 13)
+unit_means <- function(M, x, units, center, ball) {
+  steps <- mean_steps(M, ball, 1)
+  if (!is.null(steps$why)) abort_riemdp("unsupported", paste0("no mean of a unit's records: ", steps$why, "."))
+  .Call(riemdp_unit_means, M, x, center, steps$numbers, units$of, units$count)
+}

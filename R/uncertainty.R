@@ -161,11 +161,11 @@ edge_share <- function(r) {
 edge_words <- function(r) {
   share <- edge_share(r)
   if (share < EDGE_LEAST) return(NULL)
-  adaptive <- error_kind(r) == "adaptive"
-  sprintf(paste("AT THE BALL'S EDGE: %.0f %% of the records or more lie beyond %g of the radius%s, or outside the ball",
+  adaptive <- identical(r$mechanism, "adaptive")
+  sprintf(paste("AT THE BALL'S EDGE: %.0f %% of the %s or more lie beyond %g of the radius%s, or outside the ball",
                 "(wrong with probability %g %% at most): %s"),
-          floor(100 * share), EDGE_FROM, if (adaptive) " of the released ball" else "", 100 * EDGE_ERROR,
-          if (adaptive) "the released ball may not fit them" else
+          floor(100 * share), counted_words(r), EDGE_FROM, if (adaptive) " of the released ball" else "",
+          100 * EDGE_ERROR, if (adaptive) "the released ball may not fit them" else
             "centre or radius may not fit them, and the mean may be far from theirs")
 }
 
@@ -185,7 +185,8 @@ mean_caption <- function(r) {
   c(sprintf("%s of the %s alone, about %s", if (known) sprintf("expected error %.3g", r$expected_error) else "error",
             COVERS, error_about(error_kind(r))),
     if (edge >= EDGE_LEAST) {
-      sprintf("at the ball's edge: %.0f %% of the records or more lie near it or outside", floor(100 * edge))
+      sprintf("at the ball's edge: %.0f %% of the %s or more lie near it or outside", floor(100 * edge),
+              counted_words(r))
     } else {
       "clipping and sampling are not in it"
     })

@@ -90,6 +90,7 @@
     X(shared_loss, 6)                                                                                                  \
     X(statuses, 0)                                                                                                     \
     X(steps_mean_nonprivate, 5)                                                                                        \
+    X(unit_means, 6)                                                                                                   \
     X(steps_model, 1)                                                                                                  \
     X(stored, 2)                                                                                                       \
     X(stream, 2)                                                                                                       \

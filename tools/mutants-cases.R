@@ -256,11 +256,9 @@ mutant("price-discrete-low", "R/private-release.R", "rho <- sensitivity^2 / (2 *
 mutant("price-objective-slope", "R/objective-perturbation.R", "log1p(t * across[i]) + log1p(t * slope)", "log1p(t * across[i])", "the objective's curvature is paid for", "private-release")
 mutant("price-objective-noise", "R/objective-perturbation.R", "epsilon = solver + moved * rate * max(1, g) / 2 + max(", "epsilon = solver + max(", "the objective's noise is paid for", "private-release")
 mutant("price-steps-low", "R/optimum-run.R", "    price$epsilon <- steps_epsilon(ask, z, split)", "    price$epsilon <- 0.9 * steps_epsilon(ask, z, split)", "sampled steps are paid for", "private-release")
-mutant("clipped-counts-first", "R/dp-mean.R", '    if (ask$invalid == "error") check_records(ask$manifold, records)
-    records
-', '    if (ask$invalid == "error") check_records(ask$manifold, records)
-    release_clipped(ask$manifold, records, ask)
-    records
+mutant("clipped-counts-first", "R/dp-mean.R", '    if (ask$invalid == "error") check_records(ask$manifold, records$x)
+', '    if (ask$invalid == "error") check_records(ask$manifold, records$x)
+    release_clipped(ask$manifold, records$x, ask)
 ', "records outside are counted after the price is taken", "clipped-share")
 mutant("clipped-scale-low", "R/clipped-share.R", "ratio <- as_ratio(max(outwards(1 / own), 2^-20), ceiling)", "ratio <- as_ratio(max(outwards(0.97 / own), 2^-20), ceiling)", "the count's noise has scale 1/epsilon", "clipped-share")
 mutant("clipped-unpaid", "R/clipped-share.R", "ask$epsilon <- outwards_down(epsilon - own)", "ask$epsilon <- outwards_down(epsilon)", "what the count costs is taken from the mean", "clipped-share")
@@ -477,3 +475,13 @@ mutant("release-no-point", "R/dp-mean.R", "point_held(ask$manifold, out$value, a
 mutant("region-beyond-doubles", "R/uncertainty.R", " || isTRUE(object$beyond)) NULL else region", ") NULL else region", "a stand-in's region doesn't use the noise's law", "uncertainty")
 mutant("plan-untyped", "R/private-release.R", "plan <- typed_plan(estimator$plan(ask), estimator$parts)", "plan <- estimator$plan(ask)", "a plan with a part missing is stopped before anything is spent", "private-release")
 mutant("plan-of-mean-untyped", "R/mechanism.R", "typed_plan(plan, c(MEAN_PARTS", "(function(plan, parts) plan)(plan, c(MEAN_PARTS", "a plan with a part missing is never shown", "private-release")
+
+# ---- units -------------------------------------------------------------------------------------------------------------------------------------------
+
+mutant("unit-rows-counted", "R/dp-mean.R", "if (is.null(units)) n else units$count", "n", "noise is for the number of units, not of rows", "units")
+mutant("unit-not-gathered", "R/dp-mean.R", "if (is.null(records$units)) return(records$x)", "return(records$x)", "a unit counts once", "units")
+mutant("unit-other-records", "src/ffi/ffi_steps.c", "s.records.y = y + begin[u] * size;", "s.records.y = y;", "a unit's point is made of its own records", "units")
+mutant("unit-words-of-rows", "R/dp-mean.R", "plan$guarantee <- of_units(plan$guarantee, ask$unit)", "plan$guarantee", "the guarantee says who is protected", "units")
+mutant("unit-missing-passes", "R/dp-mean.R", 'if (ask$invalid == "error") check_units(records$units)', "", "rows without a unit are refused before anything is spent", "units")
+mutant("unit-timing", "R/dp-mean.R", 'if (identical(timing, "constant")) {', "if (FALSE) {", "no constant time is promised where units have their own numbers of rows", "units")
+mutant("unit-entry", "R/dp-mean.R", 'if (!is.null(ask$unit)) paste(", unit", ask$unit))', "NULL)", "the ledger says which unit an entry is about", "units")

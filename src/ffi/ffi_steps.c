@@ -294,6 +294,89 @@ SEXP riemdp_steps_mean_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEX
     return ffi_run(nonprivate_body, &args, m, 1);
 }
 
+/* For each unit the mean of its own records in the public ball, a function of these records alone: a point of the ball, its centre where
+ * there are none. unit: for each record the number of its unit from 1, NA for none. Nothing fails for what a record holds. */
+struct units_args {
+    SEXP x, centre, unit;
+    size_t count;
+    struct steps_numbers number;
+};
+
+/* where each unit's records begin among all records of units, sorted by them; y: their points in the model space, in this order */
+static size_t *sort_units(const struct units_args *in, const double *from, size_t size, size_t n, double *y)
+{
+    const int *unit = INTEGER(in->unit);
+    size_t *begin = (size_t *)R_alloc(in->count + 1, sizeof *begin), *next = (size_t *)R_alloc(in->count, sizeof *next);
+    for (size_t u = 0; u <= in->count; u++)
+        begin[u] = 0;
+    for (size_t i = 0; i < n; i++)
+        if (unit[i] != NA_INTEGER)
+            begin[unit[i]]++;
+    for (size_t u = 0; u < in->count; u++) {
+        next[u] = begin[u];
+        begin[u + 1] += begin[u];
+    }
+    for (size_t i = 0; i < n; i++)
+        if (unit[i] != NA_INTEGER) {
+            double *to = y + next[unit[i] - 1]++ * size;
+            for (size_t j = 0; j < size; j++)
+                to[j] = from[i * size + j];
+        }
+    return begin;
+}
+
+static SEXP units_body(struct call *c, void *data)
+{
+    const struct units_args *in = data;
+    manifold_t m = &c->m;
+    double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(m->ambient), *a = ffi_doubles(m->dim),
+           *p = ffi_doubles(m->ambient), *v = ffi_doubles(m->ambient);
+    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
+    if (x.elsewhere || (size_t)XLENGTH(in->unit) != x.n)
+        ffi_abort_text("shape", "`unit` must name a unit for each record.");
+    struct steps s = ffi_steps_make(c, &in->number, x.n);
+    for (size_t j = 0; j < m->ambient; j++)
+        o[j] = x.centre[j];
+    if (s.carried)
+        m->ops->origin(m, o);
+    size_t size = steps_point_size(&s.mean);
+    double *y = ffi_doubles(x.n * size);
+    struct arg like = x.x; /* as many points as there are units, without names */
+    like.many = 0;
+    struct result r = ffi_result(c, KIND_POINT, &like, in->count, 1);
+    ffi_steps_records(&s, &x.x, x.centre, o, NULL, work);
+    size_t *begin = sort_units(in, s.records.y, size, x.n, y);
+    for (size_t u = 0; u < in->count; u++) {
+        for (size_t j = 0; j < m->dim; j++)
+            a[j] = 0;
+        s.records.n = begin[u + 1] - begin[u];
+        s.records.y = y + begin[u] * size;
+        if (s.records.n)
+            mean_steps_run(&s.mean, &s.records, NULL, a, s.sum, m->host, s.work);
+        ffi_steps_point(&s, o, a, p, v, work);
+        double *to = ffi_result_block(&r, 0, u);
+        if (!s.carried || m->ops->from_origin(m, to, x.centre, one(p), 0, 1, work) != STATUS_OK)
+            for (size_t j = 0; j < m->ambient; j++)
+                to[j] = s.carried ? x.centre[j] : p[j];
+        ffi_result_done(&r, 0, u, u + 1);
+        host_tick(m->host, 0, 0);
+    }
+    return r.x;
+}
+
+SEXP riemdp_unit_means(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP unit, SEXP count)
+{
+    struct units_args args = {.x = x, .centre = centre, .unit = unit};
+    args.count = (size_t)ffi_count(count, "count", 1, 1e9);
+    ffi_steps_read(numbers, &args.number);
+    if (TYPEOF(unit) != INTSXP)
+        ffi_abort_text("argument", "`unit` must hold whole numbers.");
+    for (R_xlen_t i = 0; i < XLENGTH(unit); i++)
+        if (INTEGER(unit)[i] != NA_INTEGER && (INTEGER(unit)[i] < 1 || (size_t)INTEGER(unit)[i] > args.count))
+            ffi_abort_text("argument", "`unit` must hold numbers of units.");
+    return ffi_run(units_body, &args, m, 1);
+}
+
 static SEXP model_body(struct call *c, void *data)
 {
     (void)data;

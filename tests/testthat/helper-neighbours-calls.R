@@ -24,6 +24,11 @@ mean_cases <- function() {
                       args = list(mechanism = "euclidean", options = list(target = "arithmetic", into_ball = TRUE))),
     landmarks = list(method = "pointwise", spaces = "triangles", args = list(mechanism = "pointwise", options = list(rotation = "none", split = "landmarks"))),
     constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3)),
+    # five units; the record that is replaced is one of the first unit's
+    unit = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
+                args = list(mechanism = "laplace", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_lattice = list(method = "wrapped", spaces = c("sphere", "plane"), args = list(mechanism = "wrapped", numerics = "lattice",
+                                                                                     unit = rep_len(letters[1:5], NEIGHBOURS))),
     # with the share of records outside the ball
     clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
                    args = list(mechanism = "laplace", clipped = 0.2)),
