@@ -77,7 +77,8 @@ explain.riemdp_mean <- function(x, ...) {
     cat(strwrap(sprintf(
       paste("Sensitivity: replacing one of the n = %d %s moves the %s by at most %.6g, by the bound %s. The",
             "solver's error adds %.3g."),
-      as.integer(x$n), if (is.null(x$unit)) "records" else "units, with all its rows,", moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
+      as.integer(x$n), if (is.null(x$unit)) "records" else "units, with all its rows,", moved, x$sensitivity,
+      x$theorem, x$solver_error), exdent = 2), sep = "\n")
   }
   if (!is.null(x$unit)) {
     cat(strwrap(paste("A unit counts once: by the Frechet mean of its own rows moved to the public ball, which is a",

@@ -123,8 +123,8 @@
 #'   is always there). `noise` for `"tangent"`.
 #' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside
 #'   the ball is released as well; the mean has the rest (see below).
-#' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit, a
-#'   person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a factor
+#' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
+#'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a factor
 #'   are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced with all
 #'   its rows; see "Units".
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
@@ -182,8 +182,8 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   if (!is_chunks(x)) x <- plain_numbers(x)
   n <- record_count(M, x)
   if (!is.null(units)) check_mean_units(units, n, timing, clipped)
-  ask <- mean_ask(M, if (is.null(units)) n else units$count, epsilon, center, radius, delta, mechanism, sigma, calibration, timing,
-                  numerics, max_trials, options, clipped)
+  ask <- mean_ask(M, if (is.null(units)) n else units$count, epsilon, center, radius, delta, mechanism, sigma,
+                  calibration, timing, numerics, max_trials, options, clipped)
   ask$manifold <- M
   ask$invalid <- invalid
   ask$chunked <- is_chunks(x)
@@ -252,7 +252,8 @@ mean_estimator <- list(
     release <- new_release(
       value, "riemdp_mean",
       manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
-      radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem, solver_error = plan$solver_error, scale = plan$scale,
+      radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem,
+      solver_error = plan$solver_error, scale = plan$scale,
       expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target,
       calibration = ask$calibration,
       clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee

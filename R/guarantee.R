@@ -75,8 +75,8 @@ protected_words <- function(g) {
 #' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`),
 #'   up to `mu_slack` in delta;
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
-#' * `unit`: what one record is: `"row"`, so that somebody with five rows is not protected as a whole, or the name of the
-#'   column that says which rows are one person's (see `unit` in [dp_mean()]);
+#' * `unit`: what one record is: `"row"`, so that somebody with five rows is not protected as a whole, or the name of
+#'   the column that says which rows are one person's (see `unit` in [dp_mean()]);
 #' * `reason`: for `"none"`, why; `NA` otherwise;
 #' * `assumptions`: what the proof rests on beyond the public bounds;
 #' * `sampler` (`"exact"` or `"chain"`), `rng` (`"operating system"`: its own bits in lattice mode, elsewhere ChaCha20
@@ -117,7 +117,8 @@ format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
 print.riemdp_guarantee <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   cat(sprintf("  adjacency: %s, of %s (the number of %s is %s)\n", x$adjacency, protected_words(x),
-              if (identical(x$unit %||% "row", "row")) "records" else "units", if (x$adjacency == "add-remove") "private" else "public"))
+              if (identical(x$unit %||% "row", "row")) "records" else "units",
+              if (x$adjacency == "add-remove") "private" else "public"))
   if (x$label != "none" && is.finite(x$mu)) {
     cat(sprintf("  also %s-GDP, %s = %s%s\n", symbol("mu"), symbol("mu"), format(x$mu),
                 if (x$mu_slack > 0) sprintf(", up to %g in %s", x$mu_slack, symbol("delta")) else ""))

@@ -53,8 +53,8 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
 # number follows from the units alone, never from what a record holds.
 read_units <- function(unit, x) {
   if (is_chunks(x)) {
-    abort_riemdp("unsupported", paste("`unit` needs the records in memory: those of one unit may lie in several chunks.",
-                                      "Gather them first."))
+    abort_riemdp("unsupported", paste("`unit` needs the records in memory: those of one unit may lie in several",
+                                      "chunks. Gather them first."))
   }
   name <- NULL
   if (is.data.frame(x) && is.character(unit) && length(unit) == 1 && unit %in% names(x)) {
@@ -80,7 +80,7 @@ check_units <- function(units) {
                                            "\"center\" they are left out."), sum(is.na(units$of))))
   }
   if (any(units$empty)) {
-    abort_riemdp("argument", sprintf(paste("%d levels of `unit` have no record: droplevels() takes them out. With invalid",
-                                           "= \"center\" each counts as the centre."), sum(units$empty)))
+    abort_riemdp("argument", sprintf(paste("%d levels of `unit` have no record: droplevels() takes them out. With",
+                                           "invalid = \"center\" each counts as the centre."), sum(units$empty)))
   }
 }
