@@ -16,7 +16,7 @@ draws_of <- function(expr, after = NULL) {
     seen$released[[i]] <- value
   }
   draw <- function(routine, ...) {
-    frame <- parent.frame()
+    frame <- parent.frame(2) # of what calls tap()
     n <- ...length()
     args <- lapply(seq_len(n - 1), function(i) ...elt(i))
     seen$inside <- TRUE
@@ -31,8 +31,13 @@ draws_of <- function(expr, after = NULL) {
     if (seen$inside) seen$price <- price else note(by = price$proof, args = NULL, frame = parent.frame(), price = price)
     simulated
   }
-  new <- lapply(paying(), function(x) if (is.function(x) && pays_itself(body(x))) listened(x, draw, came_out) else tapped(x, draw))
-  on.exit(internal("furnish")())
+  new <- paying()
+  before <- mget(c("draw", "came_out"), listening, ifnotfound = list(NULL))
+  on.exit({
+    list2env(before, listening)
+    internal("furnish")()
+  })
+  list2env(list(draw = draw, came_out = came_out), listening)
   do.call(with_internals, c(list(quote({
     internal("furnish")() # tables of what was tapped
     tryCatch(force(expr), error = function(e) seen$failed <- conditionMessage(e))
@@ -42,10 +47,19 @@ draws_of <- function(expr, after = NULL) {
 
 is_pay <- function(e) is.call(e) && identical(e[[1]], quote(pay))
 
-# functions of the namespace, and lists of functions, that pay
+# who listens now; what tapped functions call
+listening <- new.env()
+tap <- function(routine, ...) listening$draw(routine, ...)
+
+# functions of the namespace, and lists of functions, that pay: tapped, once for the functions that there are
 paying <- function() {
   says <- function(x) if (is.function(x)) "pay" %in% all.names(body(x)) else is.list(x) && any(vapply(x, says, NA))
-  Filter(says, as.list(asNamespace("riemdp"), all.names = TRUE))
+  all <- as.list(asNamespace("riemdp"), all.names = TRUE)
+  if (!identical(all, listening$all)) {
+    listening$all <- all
+    listening$tapped <- lapply(Filter(says, all), function(x) if (is.function(x) && pays_itself(body(x))) listened(x) else tapped(x))
+  }
+  listening$tapped
 }
 
 # whether pay() stands in it by itself, not as the argument of what draws, nor in a function that is made there
@@ -56,22 +70,22 @@ pays_itself <- function(e) {
 
 draws_here <- function(e) identical(e[[1]], quote(.Call)) && is_pay(e[[length(e)]])
 
-listened <- function(f, draw, came_out) {
-  f <- tapped(f, draw)
+listened <- function(f) {
+  f <- tapped(f)
   function(...) {
     value <- f(...) # what it pays is to be seen, whatever comes out
-    came_out(value)
+    listening$came_out(value)
   }
 }
 
-# with `draw` in the place of every .Call that pays
-tapped <- function(x, draw) {
+# with `tap` in the place of every .Call that pays
+tapped <- function(x) {
   inside <- function(e) {
     if (!is.call(e)) return(e)
-    if (draws_here(e)) e[[1]] <- draw
+    if (draws_here(e)) e[[1]] <- tap
     as.call(lapply(as.list(e), function(part) if (identical(part, quote(expr = ))) part else inside(part)))
   }
-  if (is.list(x)) x[] <- lapply(x, tapped, draw)
+  if (is.list(x)) x[] <- lapply(x, tapped)
   if (is.function(x) && "pay" %in% all.names(body(x))) body(x) <- inside(body(x))
   x
 }
