@@ -5,7 +5,8 @@
 #' What [dp_mean()] and the other private functions return, and what can be done with it. `print()` says what was
 #' released, what is promised, in one line a reviewer can quote, and what the expected error is about (see
 #' [dp_mean()]); `summary()` is a one-row data frame; `explain()` names theorem, constants and assumptions; `plot()`
-#' draws a released point in its public ball (see [plot.riemdp_release()]). Everything done with a release afterwards keeps its guarantee.
+#' draws a released point in its public ball (see [plot.riemdp_release()]). Everything done with a release afterwards
+#' keeps its guarantee.
 #'
 #' @section What was drawn:
 #' A private release has an entry `draws` (some baselines have none), a data frame with a row for each draw of noise:
