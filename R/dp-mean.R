@@ -125,8 +125,8 @@
 #'   the ball is released as well; the mean has the rest (see below).
 #' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
 #'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
-#'   factor are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced with all
-#'   its rows; see "Units".
+#'   factor are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced
+#'   with all its rows; see "Units".
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
 #'   none. A release that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
