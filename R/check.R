@@ -86,9 +86,9 @@ data_frame_matrix <- function(x) {
   out
 }
 
-check_name <- function(x, name) {
-  if (!is_string(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > 200) {
-    abort_riemdp("argument", sprintf("`%s` must be one string of 1 to 200 characters.", name))
+check_name <- function(x, name, most = 200) {
+  if (!is_string(x) || !validUTF8(x) || !nzchar(x) || nchar(x) > most) {
+    abort_riemdp("argument", sprintf("`%s` must be one string of 1 to %d characters.", name, as.integer(most)))
   }
   enc2utf8(as.vector(x))
 }

@@ -161,6 +161,7 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "defaul
   }, run$plan$event)
   release <- paid$out
   release$draws <- paid$draws
+  release$source <- run$ask$source %||% NA_character_ # (older files have none)
   release
 }
 

@@ -282,7 +282,8 @@ glance.riemdp_lm <- function(x, ...) {
   g <- x$guarantee
   data.frame(method = x$method, nobs = x$n, predictors = length(x$columns), responses = length(x$spec$responses),
              label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon,
-             adjacency = g$adjacency, expected_error = x$expected_error, covers = COVERS)
+             adjacency = g$adjacency, expected_error = x$expected_error, covers = COVERS,
+             source = x$source %||% NA_character_)
 }
 
 #' @rdname predict.riemdp_lm
@@ -304,7 +305,7 @@ format.riemdp_lm <- function(x, ...) {
   whole_release(x)
   made_by_dp_lm(c(
     sprintf("Private linear regression of %.0f records: %s", x$n, paste(deparse(x$formula, 500L), collapse = " ")),
-    paste0("  ", format(x$guarantee)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do",
@@ -338,6 +339,7 @@ explain.riemdp_lm <- function(x, ...) {
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste("Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing",
           "or infinite cell counts with a fixed contribution. The number of such rows is not part of the release."),
+    origin_sentence(x),
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),

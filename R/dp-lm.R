@@ -106,14 +106,15 @@
 #' @param rule how `"objective"` and `"recentred"` get their constants.
 #' @param guess `"checked"` or `"trusted"`: whether the guess of the responses is checked first, see "Wrong guesses".
 #' @param ledger,data_set,part a budget to take the price from, as in [dp_mean()].
+#' @inheritParams dp_mean
 #' @return An object of class `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables' scales: a
 #'   vector, or a matrix with a column for each response), `formula`, `bounds` (of responses the centre and scale in
 #'   use, released where the guess was off), `method`, `n`, `epsilon`, `delta` (under the label `none`:
 #'   `nominal_epsilon`, `nominal_delta`), `expected_error` (excess of the mean squared error over least squares, per
 #'   response and in units of its squared `scale` in use, by the public model; NA where the guess is off by more than is
 #'   searched), `chosen`, `details` (public constants, and what else was released: `guess`, a data frame of the centres
-#'   and scales in use, `left`, what the check and the search left of epsilon for the fit), `guarantee` (see
-#'   [guarantee()]), `budget`.
+#'   and scales in use, `left`, what the check and the search left of epsilon for the fit), `source`, `guarantee`
+#'   (see [guarantee()]), `budget`.
 #' @references
 #' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
 #' of Machine Learning Research* 12, 1069-1109. <https://www.jmlr.org/papers/v12/chaudhuri11a.html>
@@ -141,9 +142,8 @@
 dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                   method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "output", "kng",
                              "paper"),
-                  r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), ledger = NULL,
-                  data_set = "default",
-                  part = NULL) {
+                  r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), source = NULL,
+                  ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(formula = missing(formula), epsilon = missing(epsilon), bounds = missing(bounds)))
@@ -171,6 +171,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   columns <- linear_columns(spec, public)
   ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule, guess)
   if (chunked && ask$method != "auto") linear_in_chunks(ask$method)
+  ask$source <- stated_source(source %||% if (from_sample) "the records")
   ask$spec <- spec
   ask$bounds <- public
   ask$columns <- columns

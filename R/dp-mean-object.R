@@ -36,10 +36,11 @@ print.riemdp_mean_plan <- function(x, ...) {
 format.riemdp_mean <- function(x, ...) {
   c(
     sprintf("Private mean of %d %s on %s", as.integer(x$n), counted_words(x), label_manifold(x$manifold)),
-    paste0("  ", format(x$guarantee)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste("  protects", protected_words(x$guarantee)),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
+    paste0("  ", origin_words(x)),
     sprintf("  expected error of the %s %.4g%s", COVERS, x$expected_error, error_beside_radius(x)),
     mean_error_lines(x),
     release_lines(x)
@@ -62,7 +63,8 @@ summary.riemdp_mean <- function(object, ...) {
     epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
     radius = object$radius, sensitivity = object$sensitivity, scale = object$scale,
     expected_error = object$expected_error, covers = COVERS,
-    outside = if (is.null(object$clipped)) NA_real_ else min(1, max(0, object$clipped$share))
+    outside = if (is.null(object$clipped)) NA_real_ else min(1, max(0, object$clipped$share)),
+    source = object$source %||% NA_character_
   )
 }
 
@@ -86,6 +88,7 @@ explain.riemdp_mean <- function(x, ...) {
                       "many rows it has is not part of the release."), exdent = 2), sep = "\n")
   }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
+  cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
                     "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
   cat(strwrap(if (is.null(x$clipped)) "The number of records outside is not part of the release." else sprintf(

@@ -98,9 +98,10 @@
 #'   number is public.
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param epsilon privacy budget, positive; or `NULL` where `sigma` is given.
-#' @param center the ball's public centre, one point.
-#' @param radius its public radius, in the units of the metric; below \eqn{\pi/4} on spheres, \eqn{\pi/8} on planar
-#'   shapes, in general below half of \eqn{\min(\mathrm{inj}, \pi/(2\sqrt\kappa))} for curvature up to \eqn{\kappa > 0}.
+#' @param center the ball's public centre, one point; or a release that holds one, not labelled `none`.
+#' @param radius its public radius (or a release that is one number), in the units of the metric; below \eqn{\pi/4} on
+#'   spheres, \eqn{\pi/8} on planar shapes, in general below half of \eqn{\min(\mathrm{inj}, \pi/(2\sqrt\kappa))} for
+#'   curvature up to \eqn{\kappa > 0}.
 #' @param ... nothing; later arguments must be named.
 #' @param delta from 0 to below 1: the probability that mechanisms with Gaussian noise or a cap on trials may use. Pure
 #'   mechanisms don't need it.
@@ -127,6 +128,9 @@
 #'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
 #'   factor are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced
 #'   with all its rows; see "Units".
+#' @param source where the public numbers of the call come from (centre and radius, bounds and guesses, or start and
+#'   clip), one public string of at most 1,000 characters, or `NULL`. Whoever reads the release can't tell otherwise
+#'   whether they were taken from the records; nothing is checked. Where one of them is a release, that is said of it.
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
 #'   none. A release that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
@@ -135,10 +139,11 @@
 #'   `expected_error` (of the privacy noise, see above), `clipped` (with `clipped`: a list of the released `share` of
 #'   records outside, which may lie outside of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
 #'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`,
-#'   `chosen` (why this mechanism), `guarantee` (see [guarantee()]), `budget` (a list: the `event` for whoever keeps
-#'   account by other means, and with a ledger `rule`, `entry`, `data_set`, `part` and `cost`). Very strong noise can
-#'   carry the value farther out than doubles hold points of the space: then its projection, or else the centre, stands
-#'   for it (post-processing), `beyond` is `TRUE`, and its region is that of the public ball.
+#'   `chosen` (why this mechanism), `source` (as given, with what is known of releases; `NA` for none), `guarantee`
+#'   (see [guarantee()]), `budget` (a list: the `event` for whoever keeps account by other means, and with a ledger
+#'   `rule`, `entry`, `data_set`, `part` and `cost`). Very strong noise can carry the value farther out than
+#'   doubles hold points of the space: then its projection, or else the centre, stands for it (post-processing),
+#'   `beyond` is `TRUE`, and its region is that of the public ball.
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
@@ -162,7 +167,7 @@
 #' }
 #' x <- direction(quakes$lat * pi / 180, quakes$long * pi / 180)
 #' fiji <- drop(direction(-20 * pi / 180, pi))
-#' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4)
+#' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, source = "round figures from a map")
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, numerics = "lattice")
 #' # a ball that is too small: nothing but the share of records outside shows it
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.1, clipped = 0.1)
@@ -172,7 +177,7 @@
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
-                    options = list(), clipped = NULL, unit = NULL, ledger = NULL,
+                    options = list(), clipped = NULL, unit = NULL, source = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
@@ -186,6 +191,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   if (!is.null(units)) check_mean_units(units, n, timing, clipped)
   ask <- mean_ask(M, if (is.null(units)) n else units$count, epsilon, center, radius, delta, mechanism, sigma,
                   calibration, timing, numerics, max_trials, options, clipped)
+  ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$manifold <- M
   ask$invalid <- invalid
   ask$chunked <- is_chunks(x)
@@ -286,7 +292,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   ask <- list(
     n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = check_delta(delta), sigma = if (!is.null(sigma)) check_number(sigma, "sigma", positive = TRUE),
-    center = center, ball = check_radius(M, radius, center), mechanism = mechanism,
+    center = center, ball = check_radius(M, public_value(radius, "radius"), center), mechanism = mechanism,
     calibration = check_choice(calibration, "calibration", c("proven", "paper")),
     timing = check_choice(timing, "timing", c("ordinary", "constant")),
     numerics = check_choice(numerics, "numerics", c("real", "lattice")),

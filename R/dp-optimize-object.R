@@ -5,12 +5,13 @@ format.riemdp_optimize <- function(x, ...) {
   c(
     sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
             if (is.na(x$n)) "" else sprintf(", %d records", as.integer(x$n))),
-    paste0("  ", format(x$guarantee)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
             if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
             paste(format(unique(x$clip), digits = 4), collapse = " and ")),
     sprintf("  noise multiplier %.4g: standard deviation %.4g a coordinate of the mean gradient", x$noise_multiplier,
             x$sd),
+    paste0("  ", origin_words(x)),
     error_lines(no_error_words(error_kind(x)))
   )
 }
@@ -30,6 +31,7 @@ explain.riemdp_optimize <- function(x, ...) {
     cat("What happened, as events:\n")
     cat(paste0("  ", format(x$event)), sep = "\n")
   }
+  say(origin_sentence(x))
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say(sub("^n", "N", no_error_words(error_kind(x))), ".")
   if (g$label == "none") say("No guarantee, because: ", g$reason, ".")
@@ -44,6 +46,6 @@ summary.riemdp_optimize <- function(object, ...) {
     manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, problem = object$problem,
     label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
     steps = object$steps, batch = object$batch, sampling = object$sampling, noise_multiplier = object$noise_multiplier,
-    sd = object$sd
+    sd = object$sd, source = object$source %||% NA_character_
   )
 }

@@ -68,14 +68,15 @@
 #' @param noise_multiplier noise over sensitivity by hand, instead of `epsilon`.
 #' @param calibration `"proven"`, or `"paper"` for the moment bounds of Utpala and others (2023), labelled not private.
 #' @param ledger,data_set,part a privacy budget to take the run's price from before its first draw, as in [dp_mean()].
+#' @inheritParams dp_mean
 #' @param checkpoint path of a file where the run's state is saved some twenty times, so that an interrupted run can go
 #'   on, once, by [dp_resume()]; needs a `ledger`.
 #' @return An object of class `riemdp_optimize` and [riemdp_release]: `value`, `manifold`, `mechanism` (the method),
 #'   `problem` (its kind), `n`, `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of
 #'   the noise on a step's mean gradient, in each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`,
 #'   `event`, `trace` (a data frame: step, step size, length of the noisy gradient; at most some thousand rows),
-#'   `calibration`, `chosen`, `budget`, `guarantee`. No error is stated: where gradients are longer than the clip,
-#'   clipping alone moves the minimum, by an amount that nothing released tells.
+#'   `calibration`, `chosen`, `source`, `budget`, `guarantee`. No error is stated: where gradients are longer
+#'   than the clip, clipping alone moves the minimum, by an amount that nothing released tells.
 #' @references
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization:
 #' fast sampling and variance reduction. *Transactions on Machine Learning Research*.
@@ -98,21 +99,21 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
                         start = NULL, clip = NULL, lr = NULL, steps = NULL, epochs = NULL, batch = NULL,
                         sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL,
                         split = NULL, restarts = 1, output = c("last", "average", "random"), center = NULL,
-                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL,
-                        data_set = "default",
-                        part = NULL, checkpoint = NULL) {
+                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), source = NULL,
+                        ledger = NULL, data_set = "default", part = NULL, checkpoint = NULL) {
   check_no_more(...)
   check_problem(problem)
   if (!is.null(ledger)) check_ledger(ledger)
   if (!is.null(checkpoint)) check_checkpoint(checkpoint, ledger)
   if (missing(delta)) abort_no_default("delta")
-  problem <- apart_in(problem, data, start)
+  problem <- apart_in(problem, data, public_value(start, "start"))
   input <- problem_call(problem, data, private = TRUE)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate,
                      inner, split, restarts, output, center, radius, noise_multiplier, calibration)
   ask$assumptions <- c(if (is_chunks(data)) chunk_assumptions(data),
                        if (is.data.frame(data) &&
                            problem$kind == "callback") "the types of the columns of `data` are public")
+  ask$source <- stated_source(source, list(start = start, center = center, radius = radius))
   if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {
     abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
   }
@@ -270,11 +271,11 @@ asked_domain <- function(problem, start, center, radius) {
   if (is.null(center) != is.null(radius)) bad_run("give both `center` and `radius`, or neither.")
   if (!is.null(center)) {
     center <- public_point(M, center)
-    radius <- check_number(radius, "radius", positive = TRUE)
+    radius <- check_number(public_value(radius, "radius"), "radius", positive = TRUE)
   }
   if (is.null(start)) start <- center
   if (is.null(start)) bad_run("`start` is public and has no default: give it.")
-  list(center = center, radius = radius, start = public_point(M, start),
+  list(center = center, radius = radius, start = public_point(M, start, "start"),
        facts = if (!is.null(radius) && problem$kind != "pca") problem_facts(problem, radius))
 }
 

@@ -23,6 +23,7 @@
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
 #' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
+#' @inheritParams dp_mean
 #' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`:
 #'   a matrix with q orthonormal columns that span the subspace. The order and the signs of the columns mean nothing.
 #' @references
@@ -36,8 +37,8 @@
 dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
                    method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
                    sampling = c("without-replacement", "poisson", "disjoint"), output = c("last", "average", "random"),
-                   noise_multiplier = NULL, calibration = c("proven", "paper"), ledger = NULL, data_set = "default",
-                   part = NULL) {
+                   noise_multiplier = NULL, calibration = c("proven", "paper"), source = NULL, ledger = NULL,
+                   data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(bound = missing(bound), delta = missing(delta)))
@@ -59,6 +60,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   input <- problem_call(problem, data, private = TRUE, bound)
   ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL,
                      NULL, NULL, 1, output, NULL, NULL, noise_multiplier, calibration)
+  ask$source <- stated_source(source)
   ask$problem <- problem
   if (is_chunks(data)) ask$assumptions <- chunk_assumptions(data)
   r <- release_private(optimum_estimator("dp_pca"), ask, list(input = input), ledger, data_set, part)

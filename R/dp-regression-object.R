@@ -11,12 +11,13 @@ print.riemdp_regression_plan <- function(x, ...) {
 format.riemdp_regression <- function(x, ...) {
   c(
     sprintf("Private geodesic regression of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
-    paste0("  ", format(x$guarantee)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     sprintf("  predictors: %s", paste(sprintf("%s in [%.4g, %.4g]", x$columns$name, x$columns$middle - x$columns$half,
                                               x$columns$middle + x$columns$half), collapse = ", ")),
     sprintf("  method %s, %d step%s; foot point within %.4g of the public centre, speed at most %s", x$mechanism,
             length(x$details$shares), if (length(x$details$shares) > 1) "s" else "", x$radius,
             paste(format(x$speed, digits = 4), collapse = ", ")),
+    paste0("  ", origin_words(x)),
     if (is.na(x$expected_error)) "  expected distance to the non-private curve: no model for this method" else
       sprintf("  expected distance to the non-private curve %.4g%s", x$expected_error,
             if (x$expected_error > x$details$constant) ": NO BETTER than a curve that stays at the public centre" else
@@ -44,7 +45,8 @@ summary.riemdp_regression <- function(object, ...) {
     manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
     epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
     radius = object$radius,
-    residual_bound = object$residual_bound, expected_error = object$expected_error, covers = COVERS
+    residual_bound = object$residual_bound, expected_error = object$expected_error, covers = COVERS,
+    source = object$source %||% NA_character_
   )
 }
 
@@ -57,6 +59,7 @@ explain.riemdp_regression <- function(x, ...) {
   say(paste("Predictors are moved into their public ranges, record by record; responses that are missing, no points,",
             "or without a logarithm "),
       "at the current curve have no pull. Their number is not part of the release.")
+  say(origin_sentence(x))
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say("Errors and bands: ", sub("^O", "o", error_note("regression")))
   say("Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).")

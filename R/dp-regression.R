@@ -80,12 +80,13 @@ regression_mechanisms <- function() {
 #' @param chain of `"kng"`: `NULL` for exact draws, or the number of steps of a chain.
 #' @param invalid `"error"` or `"ignore"`: what to do with responses that are no points.
 #' @param ledger,data_set,part as in [dp_mean()].
+#' @inheritParams dp_mean
 #' @return An object of class `riemdp_regression` and [riemdp_release]: `value` (`p` and `v`), `manifold`, `mechanism`,
 #'   `n`, `center`, `radius`, `speed`, `residual_bound`, `columns` (name, middle and half width of each predictor),
 #'   `expected_error` (root mean squared distance to the curve without noise over the ranges by the public model,
 #'   neither clipping nor sampling in it, see [confint()][confint.riemdp_regression]; `NA` for `"kng"`), `details`
-#'   (shares of the steps), `chosen`, `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`, `plot()`,
-#'   `print()`, `summary()`, [explain()], `nobs()`, `formula()`, `tidy()` and `glance()` methods, and
+#'   (shares of the steps), `chosen`, `source`, `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`,
+#'   `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()`, `tidy()` and `glance()` methods, and
 #'   [dp_uncertainty()]. It holds no record.
 #' @references
 #' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International
@@ -110,7 +111,7 @@ regression_mechanisms <- function() {
 #' @export
 dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ...,
                           delta = 0, method = "auto", loss = c("huber", "lad"), chain = NULL,
-                          invalid = c("error", "ignore"), ledger = NULL, data_set = "default",
+                          invalid = c("error", "ignore"), source = NULL, ledger = NULL, data_set = "default",
                           part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
@@ -125,6 +126,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   if (chunked) chunked_method(method)
   ask <- regression_ask(M, records$n, epsilon, center, radius, speed, residual_bound, spec$columns, delta, method, loss,
                         chain)
+  ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$manifold <- M
   ask$invalid <- invalid
   ask$spec <- spec
@@ -173,7 +175,7 @@ strip_columns <- function(columns) {
 regression_ask <- function(M, n, epsilon, center, radius, speed, residual_bound, columns, delta, method, loss = "huber",
                            chain = NULL) {
   center <- public_point(M, center)
-  radius <- check_number(radius, "radius", positive = TRUE)
+  radius <- check_number(public_value(radius, "radius"), "radius", positive = TRUE)
   limit <- mf_facts(M)$injectivity_radius
   if (limit > 0 && radius >= limit) {
     abort_riemdp("radius", sprintf("`radius` is %.4g, but must be below %.4g, the injectivity radius.", radius, limit))

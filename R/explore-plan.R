@@ -104,12 +104,13 @@ explore_key <- function(colours) {
 }
 
 # the call that would make this release of real records
-explore_code <- function(name, n, epsilon, radius, delta, mechanism) {
+explore_code <- function(name, n, epsilon, radius, delta, mechanism, source = "") {
   space <- switch(name, sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")",
                   kendall = "kendall(20)", euclidean = "euclidean(2)")
   number <- function(v) format(signif(v, 3), scientific = FALSE, drop0trailing = TRUE)
   given <- c("center = center", paste("radius =", number(radius)), if (delta > 0) paste("delta =", format(delta)),
-             if (mechanism != "auto") paste0("mechanism = \"", mechanism, "\""))
+             if (mechanism != "auto") paste0("mechanism = \"", mechanism, "\""),
+             if (nzchar(source)) paste("source =", encodeString(source, quote = "\"")))
   paste0("# `x`: ", format(n, scientific = FALSE), " records\n# `center`: a public point\n",
          "dp_mean(x, ", space, ",\n",
          paste0("        ", c(paste("epsilon =", number(epsilon)), given), collapse = ",\n"), ")")
@@ -166,6 +167,7 @@ explore_ui <- function() {
         shiny::sliderInput("log_epsilon", "privacy budget, epsilon", -1.5, 1.5, 0, step = 0.05, ticks = FALSE),
         shiny::sliderInput("radius", "radius of the public ball, r", 0.01, first$limit, first$radius, step = 0.01,
                            ticks = FALSE),
+        shiny::textInput("source", "where its centre and radius come from"),
         shiny::selectInput("delta", "delta", c("0 (pure)" = "0", "1e-6" = "1e-6", "1e-9" = "1e-9")),
         shiny::selectInput("mechanism", "mechanism of the picture",
                            c("least expected error" = "auto", stats::setNames(nm = mechanisms))),
@@ -189,10 +191,11 @@ explore_ui <- function() {
 }
 
 explore_words <- function(w, best) {
-  sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s",
+  sprintf("%s, n = %s, epsilon = %g: expected error %.2g of the privacy noise, %.2g %% of the radius (%s).%s %s",
           w$space$label,
           format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error,
-          best$mechanism, if (best$relative_error > 1) " That is more than the public ball says by itself." else "")
+          best$mechanism, if (best$relative_error > 1) " That is more than the public ball says by itself." else "",
+          origin_sentence(list(source = if (nzchar(w$source)) w$source), "ball"))
 }
 
 explore_server <- function(input, output, session) {
@@ -206,7 +209,8 @@ explore_server <- function(input, output, session) {
     space <- spaces[[input$space]]
     # until the slider has followed the space, its value may lie beyond
     list(space = space, n = round(signif(10^input$log_n, 2)), epsilon = signif(10^input$log_epsilon, 2),
-         radius = min(input$radius, space$limit), delta = as.numeric(input$delta), mechanism = input$mechanism)
+         radius = min(input$radius, space$limit), delta = as.numeric(input$delta), mechanism = input$mechanism,
+         source = trimws(input$source %||% ""))
   })
   settled <- shiny::debounce(wanted, 250)
   # what can't be had is said in the place of the output
@@ -250,7 +254,7 @@ explore_server <- function(input, output, session) {
   }, res = 90, alt = "Simulated records in grey, their mean in blue, private means in orange.")
   output$code <- shiny::renderText({
     w <- settled()
-    explore_code(input$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism)
+    explore_code(input$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism, w$source)
   })
 }
 

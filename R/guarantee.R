@@ -128,6 +128,52 @@ print.riemdp_guarantee <- function(x, ...) {
   invisible(x)
 }
 
+# What a label leaves to the reader: remarks on budgets that promise little. From the guarantee, and from n where that
+# is public. Of two neighbours that are as likely before, an (epsilon, delta)-private release tells the right one with
+# a probability of at most (e^epsilon + delta)/(1 + e^epsilon).
+budget_remarks <- function(g, n) {
+  if (!isTRUE(g$label != "none")) return(NULL)
+  private_n <- g$adjacency == "add-remove"
+  one <- if (identical(g$unit %||% "row", "row")) "record" else "unit"
+  told <- function(name, text) sprintf(text, symbol(name), format(g[[name]]))
+  c(
+    if (g$epsilon > 10) paste0(
+      told("epsilon", "%s = %s promises next to nothing: a bet at even odds on "),
+      sprintf(if (private_n) "whether one %s is there" else "which of two a %s is", one),
+      " can be won with probability ",
+      one_without((1 - g$delta) / (1 + exp(g$epsilon)))
+    ),
+    if (g$delta >= 0.5) {
+      paste(told("delta", "%s = %s: a mechanism that publishes all records with probability"), format(g$delta),
+            "meets it")
+    } else if (!private_n && isTRUE(g$delta >= 1 / n)) {
+      paste0(told("delta", "%s = %s is not below 1/n: a mechanism that publishes one whole "), one,
+             ", drawn by lot, meets it")
+    }
+  )
+}
+
+# 1 - rest in words that don't round it to 1; the rest rounded downwards
+one_without <- function(rest) {
+  if (rest < 1e-300) return("1")
+  unit <- 10^(floor(log10(rest)) - 1)
+  sprintf("1 - %.2g", floor(rest / unit) * unit)
+}
+
+# where a release's public numbers come from
+origin_words <- function(r, what = public_numbers(r)) {
+  if (is_string(r$source)) sprintf("origin of the public %s: %s", what, r$source) else
+    sprintf("origin of the public %s not stated", what)
+}
+
+public_numbers <- function(r) {
+  if (inherits(r, "riemdp_pca")) return("bound")
+  if (inherits(r, c("riemdp_mean", "riemdp_regression")) || !is.null(r$center)) return("ball")
+  if (inherits(r, "riemdp_optimize")) "start and clip" else "bounds"
+}
+
+origin_sentence <- function(...) paste0(sub("^o", "O", origin_words(...)), ".")
+
 #' Summary and picture of a guarantee
 #'
 #' `plot()` draws the trade-off curve: the smallest type II error of any test that tells neighbouring data sets apart,

@@ -83,7 +83,7 @@ LEDGER_TABLES <- c(
    version INTEGER NOT NULL, spent TEXT NOT NULL, largest_part TEXT NOT NULL, PRIMARY KEY (data_set, part))",
   "CREATE TABLE IF NOT EXISTS riemdp_entry (data_set VARCHAR(200) NOT NULL, entry INTEGER NOT NULL,
    part VARCHAR(200) NOT NULL, what TEXT NOT NULL, event TEXT NOT NULL, cost TEXT NOT NULL,
-   made_at VARCHAR(32) NOT NULL, PRIMARY KEY (data_set, entry))",
+   made_at VARCHAR(32) NOT NULL, source TEXT, PRIMARY KEY (data_set, entry))",
   "CREATE TABLE IF NOT EXISTS riemdp_token (token VARCHAR(64) NOT NULL PRIMARY KEY, what TEXT NOT NULL,
    made_at VARCHAR(32) NOT NULL, used_at VARCHAR(32) NOT NULL)"
 )
@@ -99,6 +99,7 @@ LEDGER_STATEMENTS <- c(
                      "part = ?part"),
   entry = paste("INSERT INTO riemdp_entry (data_set, entry, part, what, event, cost, made_at) VALUES (?data_set,",
                 "?entry, ?part, ?what, ?event, ?cost, ?at)"),
+  source = "UPDATE riemdp_entry SET source = ?source WHERE data_set = ?data_set AND entry = ?entry",
   token = "INSERT INTO riemdp_token (token, what, made_at, used_at) VALUES (?token, ?what, ?at, '')",
   token_read = "SELECT what, used_at FROM riemdp_token WHERE token = ?token",
   use = "UPDATE riemdp_token SET used_at = ?at WHERE token = ?token AND used_at = ''"
@@ -302,6 +303,12 @@ read_meta <- function(ask) {
        made_at = row$made_at)
 }
 
+# the column that ledgers of earlier versions lack; they can do with it
+add_source <- function(con, run) {
+  if ("source" %in% DBI::dbListFields(con, "riemdp_entry")) return(invisible())
+  run(paste("ALTER TABLE riemdp_entry ADD COLUMN", if (is_postgres(con)) "IF NOT EXISTS", "source TEXT"))
+}
+
 has_ledger <- function(con) DBI::dbExistsTable(con, "riemdp_ledger")
 
 database_create <- function(ledger, meta, data_sets) {
@@ -416,6 +423,10 @@ store_spend <- function(ledger, data_set, part, entry, decide) {
     changed <- c(changed,
                  run("entry", data_set = data_set, entry = number, part = part, what = entry$what, event = entry$event,
                      cost = entry$cost, at = utc_now()))
+    if (!is.na(entry$source)) {
+      add_source(con, run)
+      changed <- c(changed, run("source", source = entry$source, data_set = data_set, entry = number))
+    }
     if (!all(changed == 1)) abort_riemdp("ledger", "the ledger changed while it was locked. Nothing is released.")
     number
   })
@@ -456,12 +467,14 @@ store_history <- function(ledger) {
     column <- function(name) vapply(entries, function(e) as.character(e[[name]]), "")
     rows <- data.frame(data_set = column("data_set"), entry = as.integer(column("entry")), part = column("part"),
                        what = column("what"), event = column("event"), cost = column("cost"),
-                       made_at = column("made_at"))
+                       made_at = column("made_at"), source = column("source"))
     rows <- rows[order(rows$data_set, rows$entry), ]
   } else {
     rows <- ledger_work(ledger, function(run, ask, con) {
-      ask("SELECT data_set, entry, part, what, event, cost, made_at FROM riemdp_entry ORDER BY data_set, entry")
+      ask("SELECT * FROM riemdp_entry ORDER BY data_set, entry")
     }, write = FALSE)
+    if (is.null(rows$source)) rows$source <- rep(NA_character_, nrow(rows)) # of an earlier version
+    rows$source <- as.character(rows$source)
   }
   row.names(rows) <- NULL
   rows

@@ -314,9 +314,12 @@ ledger_cost <- function(meta, event, delta = NULL) {
 #'   all.
 #' @param delta for `rule = "basic"` and events that have an epsilon only at some delta, such as Gaussian noise: that
 #'   delta.
+#' @param source where the release's public bounds come from, one string, or `NULL`; kept as `what` is. In a database
+#'   that an earlier version made, the first one adds the column.
 #' @return `ledger_spend()`: invisibly a list with `entry` (its number), `data_set`, `part`, `event`, `cost` and `left`
 #'   (in the rule's units). `ledger_history()`: a data frame with one row for each entry, `data_set`, `entry`, `part`
-#'   (`NA` for all), `what`, `event`, a column for each of the rule's units with the cost, and `made_at` (UTC).
+#'   (`NA` for all), `what`, `source` (`NA` for none), `event`, a column for each of the rule's units with the cost, and
+#'   `made_at` (UTC).
 #' @seealso [dp_ledger()]
 #' @examples
 #' budget <- dp_ledger(NULL, epsilon = 1, delta = 1e-6, rule = "zcdp")
@@ -325,20 +328,25 @@ ledger_cost <- function(meta, event, delta = NULL) {
 #' ledger_history(budget)
 #' plot(budget)
 #' @export
-ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", part = NULL, delta = NULL) {
+ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", part = NULL, delta = NULL,
+                         source = NULL) {
   check_dots_empty(...)
   check_ledger(ledger)
   if (!is.null(delta)) delta <- check_delta(delta)
   if (!identical(what, "")) what <- check_name(what, "what")
-  spend_cost(ledger, ledger_cost(ledger, event, delta), paste(format(event), collapse = " "), what, data_set, part)
+  source <- source %||% NA_character_
+  if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
+  spend_cost(ledger, ledger_cost(ledger, event, delta),
+             list(what = what, source = source, event = paste(format(event), collapse = " ")), data_set, part)
 }
 
-spend_cost <- function(ledger, cost, event, what, data_set, part) {
+# entry: its `what`, `source` and `event`, as they are kept
+spend_cost <- function(ledger, cost, entry, data_set, part) {
   data_set <- check_name(data_set, "data_set")
   part <- if (is.null(part)) "" else check_name(part, "part")
   after <- NULL
   number <- store_spend(ledger, data_set, part,
-                        list(what = what, event = event, cost = paste(sprintf("%.17g", cost), collapse = " ")),
+                        c(entry, list(cost = paste(sprintf("%.17g", cost), collapse = " "))),
     function(meta, state) {
       if (!identical(meta[LEDGER_FACTS], unclass(ledger)[LEDGER_FACTS])) { # else the price may be in another unit
         abort_riemdp("ledger",
@@ -354,7 +362,7 @@ spend_cost <- function(ledger, cost, event, what, data_set, part) {
       next_state
     })
   names(after) <- names(cost) <- rule_units(ledger)
-  invisible(list(entry = number, data_set = data_set, part = if (nzchar(part)) part, event = event, cost = cost,
+  invisible(list(entry = number, data_set = data_set, part = if (nzchar(part)) part, event = entry$event, cost = cost,
                  left = after))
 }
 
@@ -376,7 +384,7 @@ release_event <- function(g, details = NULL, dimension = NULL) {
 
 # Takes the price of a release that is about to be drawn; what the release then says about it. Everything here is
 # public.
-spend_release <- function(ledger, g, event, what, data_set, part) {
+spend_release <- function(ledger, g, event, what, data_set, part, source = NULL) {
   if (is.null(ledger)) return(list(event = event))
   if (g$rng == "simulation") return(list(note = "a simulation: nothing was taken from the ledger"))
   if (g$label == "none") {
@@ -391,7 +399,7 @@ spend_release <- function(ledger, g, event, what, data_set, part) {
   } else {
     event
   }
-  entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part)
+  entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part, source = source)
   list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
        cost = entry$cost)
 }
@@ -439,7 +447,7 @@ ledger_history <- function(ledger) {
   rows$part[rows$part == ""] <- NA_character_
   costs <- as.data.frame(t(costs))
   names(costs) <- units
-  cbind(rows[c("data_set", "entry", "part", "what", "event")], costs, rows["made_at"])
+  cbind(rows[c("data_set", "entry", "part", "what", "source", "event")], costs, rows["made_at"])
 }
 
 #' @rdname ledger_spend

@@ -79,18 +79,42 @@ seal_of <- function(key, ...) {
 }
 
 # A public centre: one checked point, stripped of what a data object may carry along.
-public_point <- function(M, center) {
-  if (inherits(center, "riemdp_frechet_mean") || inherits(center, "riemdp_release")) {
-    if (inherits(center, "riemdp_frechet_mean")) {
-      abort_riemdp("argument", "`center` must be public: a non-private Frechet mean of records is not.")
-    }
-    # (in a simulation nothing is promised, and every release is so labelled)
-    if (identical(center$guarantee$label, "none") && !in_simulation()) {
-      abort_riemdp("argument", "`center` must be public: a release that is labelled NOT PRIVATE is not.")
-    }
-    center <- center$value
+public_point <- function(M, center, name = "center") one_point(M, public_value(center, name), name)
+
+# What is given as public: as it is, or what a release with a proven guarantee released
+public_value <- function(x, name) {
+  if (inherits(x, "riemdp_frechet_mean")) {
+    abort_riemdp("argument", sprintf("`%s` must be public: a non-private Frechet mean of records is not.", name))
   }
-  one_point(M, center, "center")
+  if (!inherits(x, "riemdp_release")) return(x)
+  # (in a simulation nothing is promised, and every release is so labelled)
+  proven <- inherits(x$guarantee, "riemdp_guarantee") && x$guarantee$label %in% c("pure", "approx", "approx-sampler")
+  if (!isTRUE(proven) && !in_simulation()) {
+    abort_riemdp("argument", sprintf("`%s` must be public: a release that is labelled NOT PRIVATE is not.", name))
+  }
+  x$value
+}
+
+# Where public numbers come from: the caller's words, and which of those that were `given` are releases. NA where
+# nothing is known.
+stated_source <- function(source, given = list()) {
+  if (!is.null(source)) source <- check_name(source, "source", 1000)
+  given <- Filter(Negate(is.null), given)
+  released <- vapply(given, inherits, NA, "riemdp_release")
+  if (!any(released)) return(source %||% NA_character_)
+  rest <- names(given)[!released]
+  paste(c(paste0(names(given)[released], ": ", vapply(given[released], released_by, "")),
+          source %||% if (length(rest)) paste0(rest, ": not stated")), collapse = "; ")
+}
+
+released_by <- function(r) {
+  g <- r$guarantee
+  budget <- if (isTRUE(g$label != "none")) {
+    paste0("epsilon = ", format(g$epsilon), if (g$delta > 0) paste0(", delta = ", format(g$delta)))
+  } else {
+    "NOT PRIVATE"
+  }
+  sprintf("a release of %s() (%s)", sub("^riemdp_", "dp_", class(r)[1]), budget)
 }
 
 # a checked point in its plain single shape, from any shape that holds one

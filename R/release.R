@@ -3,10 +3,16 @@
 #' Private releases
 #'
 #' What [dp_mean()] and the other private functions return, and what can be done with it. `print()` says what was
-#' released, what is promised, in one line a reviewer can quote, and what the expected error is about (see
-#' [dp_mean()]); `summary()` is a one-row data frame; `explain()` names theorem, constants and assumptions; `plot()`
-#' draws a released point in its public ball (see [plot.riemdp_release()]). Everything done with a release afterwards
-#' keeps its guarantee.
+#' released, what is promised, in one line a reviewer can quote, where the public bounds come from, and what the
+#' expected error is about (see [dp_mean()]); `summary()` is a one-row data frame; `explain()` names theorem, constants
+#' and assumptions; `plot()` draws a released point in its public ball (see [plot.riemdp_release()]). Everything done
+#' with a release afterwards keeps its guarantee.
+#'
+#' `print()` remarks on budgets that promise little. Of two neighbouring data sets that are as likely before, an
+#' \eqn{(\epsilon, \delta)}-private release tells the right one with a probability of at most
+#' \eqn{(e^\epsilon + \delta)/(1 + e^\epsilon)}: that is said where \eqn{\epsilon} is above 10. A mechanism that
+#' publishes one whole record, drawn by lot, has a \eqn{\delta} of 1/n, one that publishes all records with probability
+#' \eqn{\delta} that \eqn{\delta}: said from 1/n, or from one half, on.
 #'
 #' @section What was drawn:
 #' A private release has an entry `draws` (some baselines have none), a data frame with a row for each draw of noise:
@@ -37,7 +43,8 @@ NULL
 #' @rdname riemdp_release
 #' @export
 format.riemdp_release <- function(x, ...) {
-  c("Private release", paste0("  ", format(x$guarantee)), release_lines(x))
+  c("Private release", paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), origin_words(x))),
+    release_lines(x))
 }
 
 # the last lines of what a release says of itself
@@ -58,7 +65,8 @@ print.riemdp_release <- function(x, ...) {
 #' @rdname riemdp_release
 #' @export
 summary.riemdp_release <- function(object, ...) {
-  summary(object$guarantee)[c("label", "epsilon", "delta", "nominal_epsilon", "adjacency")]
+  cbind(summary(object$guarantee)[c("label", "epsilon", "delta", "nominal_epsilon", "adjacency")],
+        source = object$source %||% NA_character_)
 }
 
 #' @rdname riemdp_release
@@ -110,6 +118,7 @@ explain.riemdp_release <- function(x, ...) {
     cat(strwrap(sprintf("Noise: %s, scale %.6g, where replacing one record moves at most %.6g (proofs/%s).", d$law,
                         d$scale, d$sensitivity, d$proof), exdent = 2), sep = "\n")
   }
+  cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   explain_end(x)
 }
 

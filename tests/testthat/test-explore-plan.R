@@ -36,6 +36,11 @@ test_that("the page shows what dp_mean_plan() finds", {
     expect_equal(attr(plan(), "ask")$n, 1000)
     expect_equal(attr(plan(), "ask")$epsilon, 0.5)
     expect_match(output$code, "mechanism = \"gaussian\"", fixed = TRUE)
+    expect_match(output$told, "Origin of the public ball not stated.", fixed = TRUE)
+    choose(session, source = " a \"map\" of 1980 ")
+    expect_match(output$told, "Origin of the public ball: a \"map\" of 1980.", fixed = TRUE)
+    expect_match(output$code, "source = \"a \\\"map\\\" of 1980\"", fixed = TRUE)
+    choose(session, delta = "1e-6", log_n = 3, log_epsilon = log10(0.5), radius = 0.2, mechanism = "gaussian")
     expect_match(output$code, "delta = 1e-06", fixed = TRUE)
   }))
 })
@@ -60,10 +65,11 @@ test_that("the code shown is one that runs, and its radius is allowed", {
     # at the end of the slider
     x <- with_simulation(1, riemdp:::explore_records(space, 100, space$limit))
     expect_true(all(mf_dist(space$M, space$center, x) <= space$limit))
-    code <- riemdp:::explore_code(name, 100, 5, space$limit, 0, "auto")
+    code <- riemdp:::explore_code(name, 100, 5, space$limit, 0, "auto", "a \"map\"")
     r <- eval(parse(text = code), list2env(list(x = x, center = space$center), parent = globalenv()))
     expect_s3_class(r, "riemdp_mean")
     expect_identical(r$manifold, space$M)
+    expect_identical(r$source, "a \"map\"")
   }
 })
 
@@ -94,5 +100,7 @@ test_that("the page is an application", {
   page <- explore_plan()
   expect_s3_class(page, "shiny.appobj")
   html <- as.character(riemdp:::explore_ui())
-  for (id in c("space", "log_n", "log_epsilon", "radius", "delta", "mechanism", "count", "again")) expect_match(html, sprintf("id=\"%s\"", id), fixed = TRUE)
+  for (id in c("space", "log_n", "log_epsilon", "radius", "source", "delta", "mechanism", "count", "again")) {
+    expect_match(html, sprintf("id=\"%s\"", id), fixed = TRUE)
+  }
 })

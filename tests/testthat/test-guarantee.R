@@ -234,3 +234,132 @@ test_that("where no bound of rounding errors is proven nothing is promised", {
   expect_no_match(paste(said(spd(2, "bures"), wishart_spd[, , 1:20], diag(2), 0.1), collapse = "; "), "no bound of rounding")
   expect_no_match(paste(said(sphere(2), diag(3)[c(3, 3, 3), ], c(0, 0, 1), 0.4), collapse = "; "), "no bound of rounding")
 })
+
+# ---- where public numbers come from, and what budgets are worth --------------------------------------------------------------
+
+test_that("a release says where its public numbers come from, wherever it speaks of them", {
+  d <- curve_data()
+  x <- cbind(1:9, 2)
+  table <- as.matrix(iris[, 1:4])
+  calls <- list(
+    list(about = "ball", call = function(...) dp_mean(x, euclidean(2), 1, c(5, 2), 6, ...)),
+    list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
+    list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
+    list(about = "start and clip", call = function(...) {
+      dp_optimize(problem_frechet(euclidean(2)), x, 1, 1e-6, start = c(5, 2), clip = 1, lr = 0.1, steps = 2, ...)
+    }),
+    list(about = "ball", call = function(...) dp_optimize(problem_frechet(euclidean(2)), x, 1, 1e-6, center = c(5, 2), radius = 6, steps = 2, ...)),
+    list(about = "bound", call = function(...) dp_pca(table, epsilon = 2, delta = 1e-6, bound = 12, ...))
+  )
+  for (k in calls) {
+    ledger <- dp_ledger(NULL, 20, 0.1)
+    r <- k$call(source = "an atlas of 1980", ledger = ledger)
+    silent <- k$call(ledger = ledger)
+    expect_identical(list(r$source, silent$source), list("an atlas of 1980", NA_character_))
+    expect_identical(ledger_history(ledger)$source, c("an atlas of 1980", NA))
+    stated <- sprintf("rigin of the public %s: an atlas of 1980", k$about)
+    missing <- sprintf("rigin of the public %s not stated", k$about)
+    expect_identical(sum(grepl(paste0("  o", stated), format(r), fixed = TRUE)), 1L)
+    expect_identical(sum(grepl(paste0("  o", missing), format(silent), fixed = TRUE)), 1L)
+    expect_output(explain(r), paste0("O", stated, "."), fixed = TRUE)
+    expect_output(explain(silent), paste0("O", missing, "."), fixed = TRUE)
+    expect_identical(c(glance(r)$source, glance(silent)$source), c("an atlas of 1980", NA))
+    for (bad in list("", 1, NA, character(), c("a", "b"), strrep("a", 1001), "\xff", list("a"), factor("a"))) {
+      expect_error(k$call(source = bad, ledger = ledger), class = "riemdp_error_argument")
+    }
+    expect_identical(nrow(ledger_history(ledger)), 2L) # refused before anything is spent
+  }
+  old <- calls[[1]]$call()
+  old$source <- NULL # saved by an earlier version
+  expect_match(format(old), "origin of the public ball not stated", all = FALSE)
+  expect_identical(summary(old)$source, NA_character_)
+  expect_identical(dp_lm(mpg ~ wt, mtcars, 4, bounds = "sample")$source, "the records")
+})
+
+test_that("what was released is public, and says itself where it comes from", {
+  x <- cbind(1:9, 2)
+  M <- euclidean(2)
+  first <- dp_mean(x, M, 0.5, c(5, 2), 6)
+  width <- dp_mean(rep(3, 5000), euclidean(1), 1.5, 3, 1, delta = 1e-6, mechanism = "gaussian")
+  centre <- "center: a release of dp_mean() (epsilon = 0.5)"
+  radius <- "radius: a release of dp_mean() (epsilon = 1.5, delta = 1e-06)"
+  again <- function(...) dp_mean(x, M, 1, ...)
+  r <- again(first, 6)
+  expect_identical(r$source, paste0(centre, "; radius: not stated"))
+  expect_identical(r$center, first$value)
+  expect_identical(again(first, 6, source = "a map")$source, paste0(centre, "; a map"))
+  r <- again(first, width)
+  expect_identical(r$source, paste0(centre, "; ", radius))
+  expect_identical(r$radius, as.numeric(width))
+  expect_identical(again(c(5, 2), width)$source, paste0(radius, "; center: not stated"))
+  curve <- dp_regression(y ~ x, M, list(y = x, x = 1:9), 1, first, width, 1, 1, c(0, 10))
+  expect_identical(curve$source, paste0(centre, "; ", radius))
+  run <- dp_optimize(problem_frechet(M), x, 1, 1e-6, start = first, clip = 1, lr = 0.1, steps = 2)
+  expect_identical(run$source, sub("center", "start", centre))
+  own <- problem(NULL, function(w, z) -mf_log(M, w, z), M, batched = TRUE)
+  run <- dp_optimize(own, x, 1, 1e-6, start = run, center = first, radius = width, clip = 1, lr = 0.1, steps = 2)
+  expect_identical(run$source, paste0("start: a release of dp_optimize() (epsilon = 1, delta = 1e-06); ", centre, "; ", radius))
+  ledger <- dp_ledger(NULL, 2)
+  again(first, 6, ledger = ledger)
+  expect_identical(ledger_history(ledger)$source, paste0(centre, "; radius: not stated"))
+
+  # what has no proof isn't public, and nothing is spent on it
+  unproven <- list(dp_mean(x, M, 1, c(5, 2), 6, mechanism = "chain"), with_simulation(1, dp_mean(x, M, 1, c(5, 2), 6)), frechet_mean(x, M))
+  broken <- first
+  broken$guarantee <- NULL
+  for (r in c(unproven, list(broken))) {
+    expect_error(again(r, 6, ledger = ledger), "`center` must be public", class = "riemdp_error_argument")
+    expect_error(again(c(5, 2), r, ledger = ledger), "`radius` must be public", class = "riemdp_error_argument")
+    expect_error(dp_optimize(problem_frechet(M), x, 1, 1e-6, start = r, clip = 1, lr = 0.1), "`start` must be public", class = "riemdp_error_argument")
+    expect_error(dp_regression(y ~ x, M, list(y = x, x = 1:9), 1, c(5, 2), r, 1, 1, c(0, 10)), "`radius` must be public", class = "riemdp_error_argument")
+  }
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  for (r in list(first, dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds))) { # a release, but no number
+    expect_error(again(c(5, 2), r), "`radius` must be one number", class = "riemdp_error_argument")
+  }
+  # in a simulation nothing is promised, of neither
+  seeded <- with_simulation(1, dp_mean(x, M, 1, dp_mean(x, M, 1, c(5, 2), 6), 6))
+  expect_identical(seeded$source, "center: a release of dp_mean() (NOT PRIVATE); radius: not stated")
+  expect_identical(guarantee(seeded)$label, "none")
+})
+
+test_that("budgets that promise little are remarked on, from public numbers", {
+  remarks <- function(epsilon, delta = 0, n = 100, adjacency = "replace-one", unit = "row") {
+    g <- riemdp:::new_guarantee(epsilon, delta, NULL, "exact", "operating system", "real-valued", adjacency, unit = unit)
+    gsub("\u03b5", "epsilon", gsub("\u03b4", "delta", riemdp:::budget_remarks(g, n)))
+  }
+  expect_length(c(remarks(10), remarks(1, 0.0099), remarks(1, 0.01, adjacency = "add-remove"), remarks(1, 0.01, NA)), 0)
+  # the best guess of which of two neighbours it was, by randomised response, the worst of what is epsilon-private
+  expect_match(remarks(50), "epsilon = 50 promises next to nothing: a bet at even odds on which of two a record is can be won with probability 1 - ",
+               fixed = TRUE)
+  for (epsilon in c(10.1, 12, 50, 600)) for (delta in c(0, 0.3)) {
+    rest <- as.numeric(sub(".* 1 - ", "", remarks(epsilon, delta, 2)[1]))
+    wins <- (exp(epsilon) + delta) / (1 + exp(epsilon))
+    if (epsilon < 20) expect_lte(wins, 1 - rest)
+    expect_equal(rest, (1 - delta) * exp(-epsilon), tolerance = 0.1)
+  }
+  expect_match(remarks(1e4), "probability 1$")
+  expect_match(remarks(50, 1e-6, NA, "add-remove"), "on whether one record is there can be won", fixed = TRUE)
+  expect_identical(remarks(1, 0.01), "delta = 0.01 is not below 1/n: a mechanism that publishes one whole record, drawn by lot, meets it")
+  expect_match(remarks(50, 0.01, unit = "person"), "two a unit is|one whole unit")
+  expect_identical(remarks(1, 0.5), "delta = 0.5: a mechanism that publishes all records with probability 0.5 meets it")
+  expect_match(remarks(1, 0.5, NA, "add-remove"), "all records with probability 0.5", fixed = TRUE)
+  expect_length(remarks(20, 0.2), 2)
+  # every release prints them, and one without a promise makes none of this sort
+  d <- curve_data()
+  x <- cbind(1:9, 2)
+  for (r in list(
+    dp_mean(x, euclidean(2), 50, c(5, 2), 6, delta = 0.2, mechanism = "gaussian"), dp_lm(mpg ~ wt, mtcars, 50, 0.2, car_bounds, method = "adassp"),
+    dp_regression(y ~ x, sphere(2), d, 50, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), delta = 0.2, method = "gradient"),
+    dp_optimize(problem_frechet(euclidean(2)), x, 50, 0.2, start = c(5, 2), clip = 1, lr = 0.1, steps = 2)
+  )) {
+    for (text in c("= 50 promises next to nothing", "= 0.2 is not below 1/n")) {
+      expect_identical(sum(grepl(text, format(r), fixed = TRUE)), 1L, label = class(r)[1])
+    }
+  }
+  for (r in some_releases()) expect_no_match(format(r), "promises next to nothing|meets it")
+  expect_no_match(format(with_simulation(1, dp_mean(x, euclidean(2), 50, c(5, 2), 6))), "promises next to nothing")
+  sampled <- dp_optimize(problem_frechet(euclidean(2)), x, 1, 0.2, start = c(5, 2), clip = 1, lr = 0.1, steps = 2, method = "rsgd", sampling = "poisson",
+                         rate = 0.5, batch = 4)
+  expect_no_match(format(sampled), "1/n") # which is private there
+})

@@ -46,6 +46,45 @@ test_that("a ledger is made once, by name, and opening never makes one", {
   expect_false(identical(dp_ledger(NULL, 1)$uid, dp_ledger(NULL, 1, create = TRUE)$uid))
 })
 
+test_that("a ledger keeps where public bounds come from, one of an earlier version as well", {
+  skip_without_sqlite()
+  sources <- function(ledger) ledger_history(ledger)$source
+  words <- "an atlas; with 'quotes', ?marks and \u00fcmlauts"
+  for (place in list(NULL, tempfile(fileext = ".sqlite"))) {
+    ledger <- dp_ledger(place, 1, create = !is.null(place))
+    ledger_spend(ledger, event_pure(0.1))
+    ledger_spend(ledger, event_pure(0.1), source = words)
+    expect_identical(sources(ledger), c(NA, words))
+    for (bad in list("", 1, c("a", "b"), strrep("a", 2001))) expect_error(ledger_spend(ledger, event_pure(0.1), source = bad), class = "riemdp_error_argument")
+    expect_identical(length(sources(ledger)), 2L)
+  }
+  expect_identical(sources(dp_ledger(NULL, 1)), character())
+
+  # as it was made before there was the column
+  file <- tempfile(fileext = ".sqlite")
+  ledger <- dp_ledger(file, 1, create = TRUE)
+  ledger_spend(ledger, event_pure(0.1), "old")
+  sql <- function(f, ...) {
+    con <- DBI::dbConnect(RSQLite::SQLite(), file)
+    on.exit(DBI::dbDisconnect(con))
+    f(con, ...)
+  }
+  sql(DBI::dbExecute, "ALTER TABLE riemdp_entry DROP COLUMN source")
+  fields <- function() sql(DBI::dbListFields, "riemdp_entry")
+  again <- dp_ledger(file)
+  expect_identical(sources(again), NA_character_)
+  ledger_spend(again, event_pure(0.1), "silent")
+  expect_false("source" %in% fields())
+  expect_identical(sources(again), c(NA_character_, NA))
+  # one that isn't covered changes nothing
+  expect_error(ledger_spend(again, event_pure(2), source = "x"), class = "riemdp_error_budget")
+  expect_false("source" %in% fields())
+  for (i in 1:2) ledger_spend(again, event_pure(0.1), source = words)
+  expect_identical(sources(again), c(NA, NA, words, words))
+  expect_identical(ledger_history(again)$what[1:2], c("old", "silent"))
+  expect_equal(summary(again)$spent[1], 0.4)
+})
+
 test_that("SQLite connections that don't promise the disk are refused before anything is spent", {
   skip_without_sqlite()
   file <- tempfile("ledger", fileext = ".sqlite")
@@ -117,6 +156,12 @@ test_that("PostgreSQL: what was spent is spent after a crash, whatever the serve
   again <- dp_ledger(server$open)
   expect_identical(summary(again)$spent[1], 1)
   expect_identical(nrow(ledger_history(again)), 10L)
+  # the column that earlier versions don't have
+  server$query("ALTER TABLE riemdp_entry DROP COLUMN source")
+  expect_identical(ledger_history(again)$source, rep(NA_character_, 10))
+  dp_ledger(server$open, data_sets = "sourced")
+  for (i in 1:2) ledger_spend(again, event_pure(0.1), data_set = "sourced", source = "an atlas")
+  expect_identical(ledger_history(again)$source, rep(c(NA, "an atlas"), c(10, 2)))
   expect_error(ledger_spend(again, event_pure(0.9)), class = "riemdp_error_budget")
 
   # tokens of checkpoints, and data sets, as well
@@ -125,7 +170,7 @@ test_that("PostgreSQL: what was spent is spent after a crash, whatever the serve
   inner$ledger_use_token(again, token, "a seal")
   postgres_crash(server)
   refused(inner$ledger_use_token(again, token, "a seal"))
-  expect_identical(unique(summary(again)$data_set), c("default", "more"))
+  expect_identical(unique(summary(again)$data_set), c("default", "more", "sourced"))
   # a stronger setting than needed is kept
   server$query("ALTER DATABASE postgres SET synchronous_commit = remote_apply")
   inner$ledger_work(again, function(run, ask, con) expect_identical(ask("SHOW synchronous_commit")[[1]], "remote_apply"))

@@ -430,7 +430,7 @@ test_that("a release costs the same after a million", {
   con <- DBI::dbConnect(RSQLite::SQLite(), file)
   on.exit(DBI::dbDisconnect(con), add = TRUE)
   values <- list(data_set = "a", part = "b", spent = "c", largest = "d", version = 1L, entry = 1L, what = "e", event = "f", cost = "g",
-                 at = "h", token = "i")
+                 at = "h", token = "i", source = "j")
   for (sql in inner$LEDGER_STATEMENTS) {
     names <- unique(sub("?", "", regmatches(sql, gregexpr("[?][a-z_]+", sql))[[1]], fixed = TRUE))
     if (length(names)) sql <- DBI::sqlInterpolate(con, sql, .dots = values[names])

@@ -501,7 +501,7 @@ test_that("failures of records are silent and count as gradient 0", {
 test_that("a release holds noisy and public quantities only", {
   x <- spread(spd(2), 500)
   fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "split", "sd",
-              "snapshot_sd", "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee", "draws")
+              "snapshot_sd", "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee", "draws", "source")
   own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2))
   for (P in list(problem_frechet(spd(2)), own)) {
     r <- dp_optimize(P, x, 1, 1e-6, center = diag(2), radius = 2, clip = 1, lr = 0.5, steps = 5)
@@ -633,7 +633,7 @@ test_that("an interrupted run goes on from its checkpoint, once, and is paid for
   P <- interrupt_at(M, 60)
   file <- tempfile(fileext = ".rds")
   ledger <- dp_ledger(epsilon = 1, delta = 1e-5, rule = "basic")
-  run <- function(P, ...) dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, ledger = ledger, checkpoint = file, ...)
+  run <- function(P, ...) dp_optimize(P, x, 0.7, 1e-6, start = diag(2), clip = 1, lr = 0.3, source = "a table", ledger = ledger, checkpoint = file, ...)
   expect_identical(tryCatch(run(P, steps = 100), interrupt = function(e) "interrupted"), "interrupted")
   expect_true(file.exists(file))
   spent <- summary(ledger)$spent
@@ -659,6 +659,7 @@ test_that("an interrupted run goes on from its checkpoint, once, and is paid for
   r <- dp_resume(file, P, x, ledger)
   expect_s3_class(r, "riemdp_optimize")
   expect_equal(r$trace$step, 1:100)
+  expect_identical(r$source, "a table")
   expect_equal(guarantee(r)$epsilon, 0.7)
   expect_equal(r$draws$mu, riemdp:::gaussian_mu(0.7, 1e-6), tolerance = 1e-9)
   expect_identical(summary(ledger)$spent, spent)

@@ -335,6 +335,7 @@ test_that("a release of a new kind says what it promises and what was drawn, and
   said <- gsub(" +", " ", paste(c(capture.output(print(r)), capture.output(explain(r)), names(summary(r))), collapse = " "))
   expect_match(said, "Private release +.*-DP, .* = 0.5")
   expect_match(said, "Noise: laplace, scale 0.5, where replacing one record moves at most 0.25 (proofs/laplace.md, 1).", fixed = TRUE)
+  expect_match(said, "origin of the public bounds not stated .* Origin of the public bounds not stated.* source$")
   expect_no_match(said, "mean|centre|radius")
   expect_identical(summary(r)$epsilon, 0.5)
   expect_error(plot(r), class = "riemdp_error_unsupported")

@@ -17,6 +17,8 @@ test_that("the template renders as it comes", {
   html <- pages()
   expect_match(html, "This is a demonstration", fixed = TRUE)
   expect_match(html, "adjacency: replace-one", fixed = TRUE)
+  expect_match(html, "origin of these bounds</td> <td[^>]*>made up for this page, as the caller says")
+  expect_no_match(html, "Note:", fixed = TRUE)
   expect_match(html, "releases", fixed = TRUE) # the ledger's table
   # what its errors are about
   expect_match(html, "expected error of the privacy noise", fixed = TRUE)
@@ -30,12 +32,14 @@ test_that("a saved release is reported with its guarantee, and nothing of its re
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
   x <- matrix(c(123.4567, 98.7654), 50, 2, byrow = TRUE)
-  saveRDS(dp_mean(x, euclidean(2), epsilon = 0.37, center = c(0, 0), radius = 20, clipped = 0.2), file)
+  saveRDS(dp_mean(x, euclidean(2), epsilon = 40.37, center = c(0, 0), radius = 20, clipped = 0.2), file)
   html <- pages(list(release = file))
-  expect_match(html, "0.37", fixed = TRUE)
+  expect_match(html, "40.37", fixed = TRUE)
   expect_no_match(html, "This is a demonstration", fixed = TRUE)
   expect_no_match(html, "123.4567", fixed = TRUE)
   expect_match(html, "No ledger was given", fixed = TRUE)
+  expect_match(html, "not stated in the release", fixed = TRUE)
+  expect_match(html, "Note:</strong> [^ ]+ = 40.37 promises next to nothing")
   # the noisy share of records outside, where it was released
   expect_match(html, "the share of them is part of the release", fixed = TRUE)
   expect_match(html, "outside the ball: [0-9.]+ % of the records as released")
