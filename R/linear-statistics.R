@@ -3,7 +3,7 @@
 # by AdaSSP (Wang 2018).
 
 # Widths of the statistics' differences between two records: u_k in [-1, 1], u_k^2 in [0, 1], u_j u_k in [-1, 1], x_k y
-# in a ball
+# in a ball (xy: over the reach)
 statistic_widths <- function(d) {
   square <- if (d > 0) outer(seq_len(d), seq_len(d), `==`)
   list(u = rep(2, d), uu = if (d > 0) ifelse(square, 1, 2)[lower.tri(square, TRUE)] else numeric(), xy = rep(2, d + 1))
@@ -37,7 +37,8 @@ release_statistics <- function(x, y, epsilon, reach, n) {
     xx <- rbind(c(n, first), cbind(first, plain$xx[-1, -1] + from_lower(noise[-seq_len(d)], d)))
   }
   dimnames(xx) <- NULL
-  list(xx = xx, xy = plain$xy + 2 * reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
+  xy <- plain$xy + width$xy * reach * t(matrix(z[k + seq_len(q * (d + 1))], q))
+  list(xx = xx, xy = xy)
 }
 
 # standard deviation of one number's noise before its width

@@ -135,7 +135,7 @@ release_shares <- function(M, x, plan, ask) {
                   sd = plan$share_sd)
   # against those who collude the others' shares are the noise
   honest <- plan$share_sd * sqrt(ask$shares$sites - ask$shares$colluding) / ask$n
-  pay(price_normal(plan$sensitivity + plan$solver_error, honest))
+  pay(price_normal(plan$sensitivity + plan$solver_error, honest, "chunks.md, 4"))
   parts <- chunk_ask(x, request, seeds, private = TRUE)
   d <- mf_facts(M)$dimension
   bad <- which(!vapply(parts, function(s) is.double(s) && length(s) == d && all(is.finite(s)), NA))

@@ -86,25 +86,27 @@ steps_epsilon <- function(ask, z, split) {
 }
 
 # The price of a run from the noise that its steps are to have: its multipliers are read off that, those of the plan
-# where they agree
+# where they agree. Where there are snapshots they come second, and the price is that of both.
 price_steps <- function(ask, steps) {
   z <- steps$sd / step_sensitivity(ask)
   split <- if (ask$inner > 0) steps$snapshot_sd / (z * snapshot_sensitivity(ask)) else steps$split
   if (isTRUE(abs(z / steps$multiplier - 1) < 1e-12)) z <- steps$multiplier
   if (isTRUE(abs(split / steps$split - 1) < 1e-12)) split <- steps$split
   mu <- gaussian_total(ask, z, split)
-  price <- draw_price("normal, step by step", "optimisers.md, Whole runs", step_sensitivity(ask), steps$sd)
+  rows <- if (ask$inner > 0 && ask$calibration != "paper") 1:2 else 1
+  price <- draw_price(c("normal, step by step", "normal, snapshots (in the steps' price)")[rows],
+                      "optimisers.md, Whole runs", c(step_sensitivity(ask), snapshot_sensitivity(ask))[rows],
+                      c(steps$sd, steps$snapshot_sd)[rows])
   if (ask$calibration == "paper") return(price)
   check_told(optimum_event(ask, z, split))
   if (!is.null(mu)) {
-    price$mu <- mu
+    price$mu <- c(mu, 0)[rows]
   } else {
-    price$epsilon <- steps_epsilon(ask, z, split)
+    epsilon <- steps_epsilon(ask, z, split)
     # beyond what losses' distributions tell another accountant has found the noise
-    if (isTRUE(price$epsilon > ask$epsilon)) {
-      price$epsilon <- as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
-    }
-    price$delta <- ask$delta
+    if (isTRUE(epsilon > ask$epsilon)) epsilon <- as.double(dp_epsilon(optimum_event(ask, z, split), ask$delta))
+    price$epsilon <- c(epsilon, 0)[rows]
+    price$delta <- c(ask$delta, 0)[rows]
   }
   price
 }

@@ -18,7 +18,8 @@
 #' A private release has an entry `draws` (some baselines have none), a data frame with a row for each draw of noise:
 #' its `law`, the `proof` of its price (a file of the installed folder `proofs`, and its section), the `sensitivity` (in
 #' the law's norm, with what the solver's error adds), the `scale` of the noise, and the price that follows from the
-#' two: `epsilon` and `delta`, or `mu` of normal noise (\eqn{\mu}-Gaussian differential privacy; squares add up). Under
+#' two: `epsilon` and `delta`, or `mu` of normal noise (\eqn{\mu}-Gaussian differential privacy; squares add up). Steps
+#' of [dp_optimize()] are one row; snapshots of `"rsvrg"` have a second one, whose price is in that of the steps. Under
 #' the label `none` these are `nominal_epsilon` and so on. Each draw is priced before it is made, and a release that
 #' would draw more than its guarantee states is stopped (`riemdp_error_contract`, a fault of the package). Everything in
 #' the table is public or follows from what was released.

@@ -171,6 +171,7 @@ mutant("optimal-finite-delta", "R/accountant-pure.R", "min(1, -expm1(finite) + e
 mutant("advanced-first-order", "R/accountant-pure.R", "+ sum(times * e * expm1(e))", "+ 0.9 * sum(times * e * expm1(e))", "advanced composition's second term", "accountant")
 mutant("accountant-estimate-chosen", "R/accountant.R", 'note = "an estimate by', 'auto = TRUE, note = "an estimate by', "what is no bound is never chosen", "accountant")
 mutant("shuffle-gain", "R/accountant-pure.R", "exp(epsilon) * (other * at + s * above) else 0", "1.03 * exp(epsilon) * (other * at + s * above) else 0", "delta of a shuffle", "accountant")
+mutant("steps-single", "R/plot-accountant.R", "setdiff(SOUND, accountants_with(\"once\"))", "SOUND", "what prices one step has no line over steps", "accountant")
 mutant("single-laplace", "R/accountant-pure.R", "-expm1((epsilon - (1 + 4e-16) / p$scale) / 2)", "-expm1((epsilon - 0.97 / p$scale) / 2)", "profile of Laplace noise", "accountant")
 mutant("single-poisson-one-way", "R/accountant-pure.R", "  max(leave, enter)\n", "  enter\n", "both directions of add/remove count", "accountant")
 mutant("single-sample", "R/accountant-pure.R", "sample = p$q * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "sample = p$q^2 * single_delta_of(event$children[[1]], above_sample(epsilon, p$q)),", "profile of one sampled step", "accountant")
@@ -191,6 +192,12 @@ mutant("half-adassp", "R/dp-lm-methods.R", "xy = 2 * sqrt(d + 1) * reach)", "xy 
        "AdaSSP's noise is for the whole width of X'Y", "^neighbours$")
 mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",
        "K-norm noise is for the whole width of sums of predictors", "^neighbours$")
+mutant("half-statistics-responses", "R/linear-statistics.R", "xy = rep(2, d + 1))", "xy = rep(1, d + 1))",
+       "K-norm noise is for the whole width of X'Y", "^neighbours$")
+mutant("half-shares", "R/mechanism-tangent.R", "price_normal(plan$sensitivity + plan$solver_error, honest", "price_normal(0.5 * (plan$sensitivity + plan$solver_error), honest",
+       "sites' shares of noise are for what a record moves", "^neighbours$")
+mutant("half-snapshots", "R/optimum-run.R", "snapshot_sensitivity <- function(ask) 2 *", "snapshot_sensitivity <- function(ask)",
+       "a snapshot's noise is for a record that turns its clipped gradient around", "^neighbours$")
 mutant("half-curve-steps", "R/regression-gradient.R", "price_normal(2 * step$tau", "price_normal(step$tau",
        "a gradient step along a curve states what a record moves", "^neighbours$")
 mutant("half-curve-noisy", "R/regression-newton.R", "price_laplace(2 * rule$tau", "price_laplace(rule$tau",
@@ -255,7 +262,7 @@ mutant("price-choice-low", "R/private-release.R", "1, 2 / epsilon, epsilon = eps
 mutant("price-discrete-low", "R/private-release.R", "rho <- sensitivity^2 / (2 * scale^2)", "rho <- sensitivity^2 / (2.1 * scale^2)", "discrete normals are priced by concentrated privacy", "private-release")
 mutant("price-objective-slope", "R/objective-perturbation.R", "log1p(t * across[i]) + log1p(t * slope)", "log1p(t * across[i])", "the objective's curvature is paid for", "private-release")
 mutant("price-objective-noise", "R/objective-perturbation.R", "epsilon = solver + moved * rate * max(1, g) / 2 + max(", "epsilon = solver + max(", "the objective's noise is paid for", "private-release")
-mutant("price-steps-low", "R/optimum-run.R", "    price$epsilon <- steps_epsilon(ask, z, split)", "    price$epsilon <- 0.9 * steps_epsilon(ask, z, split)", "sampled steps are paid for", "private-release")
+mutant("price-steps-low", "R/optimum-run.R", "    epsilon <- steps_epsilon(ask, z, split)", "    epsilon <- 0.9 * steps_epsilon(ask, z, split)", "sampled steps are paid for", "private-release")
 mutant("clipped-counts-first", "R/dp-mean.R", '    if (ask$invalid == "error") check_records(ask$manifold, records$x)
 ', '    if (ask$invalid == "error") check_records(ask$manifold, records$x)
     release_clipped(ask$manifold, records$x, ask)
@@ -293,7 +300,7 @@ mutant("ledger-limit-loose", "R/ledger-rules.R", "<= limits * LEDGER_ROUNDING", 
 mutant("ledger-gdp-limit", "R/ledger-rules.R", "c(inwards(gaussian_mu(epsilon, delta * (1 - reserve))^2), delta * reserve)", "c(1.03 * gaussian_mu(epsilon, delta * (1 - reserve))^2, delta * reserve)", "the limit in mu^2", "ledger")
 mutant("ledger-zcdp-limit", "R/ledger-rules.R", "c(zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),", "c(1.03 * zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),", "the limit in rho", "ledger")
 mutant("ledger-rdp-grid", "R/ledger-rules.R", "each <- delta * (1 - reserve) / length(orders)", "each <- delta * (1 - reserve)", "each order of a grid has its share of delta", "ledger")
-mutant("ledger-gdp-mu", "R/ledger-rules.R", 'c(event_price(event, "gdp")^2, 0)', 'c(event_price(event, "gdp"), 0)', "mu adds in squares", "ledger")
+mutant("ledger-gdp-mu", "R/ledger-rules.R", "c(gdp_price(event)^2, 0)", "c(gdp_price(event), 0)", "mu adds in squares", "ledger")
 mutant("ledger-adjacency", "R/ledger.R", '  set_adjacency(event$adjacency, meta$adjacency, "the ledger")\n', "", "add/remove and replace-one aren't mixed", "ledger")
 mutant("ledger-opens-fresh", "R/ledger.R", "  if (is.null(found) && !create && !is_memory(ledger)) abort_no_ledger(ledger)\n", "", "a missing ledger is no fresh budget", "ledger")
 mutant("ledger-basic-other-event", "R/ledger.R", 'priced <- if (ledger$rule %in% rules_with("stated") && g$delta > 0) {', "priced <- if (FALSE) {", "by basic the stated epsilon and delta are taken", "ledger|dp-mean$")
@@ -329,6 +336,8 @@ mutant("loss-middle-term", "src/estimate/objective_perturbation.c", "        dou
 mutant("psi-double", "src/estimate/objective_perturbation.c", "    *psi = loss->tau * (loss->g[i] + rise * (z - (double)i));", "    *psi = 1.03 * loss->tau * (loss->g[i] + rise * (z - (double)i));", "psi is at most tau", "objective-perturbation")
 mutant("psi-tail", "src/estimate/objective_perturbation.c", "        *psi = loss->tau * loss->g[loss->knots];", "        *psi = 1.03 * loss->tau * loss->g[loss->knots];", "psi is at most tau", "objective-perturbation")
 mutant("gradient-without-noise", "src/estimate/objective_perturbation.c", "        add(gradient + k, carry + k, o->noise[k]);\n", "        add(gradient + k, carry + k, 0.97 * o->noise[k]);\n", "the objective is tilted by the noise drawn", "objective-perturbation|dp-lm")
+mutant("solver-squares-endless", "src/estimate/objective_perturbation.c", "(log(8 * l / mu * far) + log(far))", "log(8 * l / mu * far * far)", "the solver's last way ends whatever the records", "objective-perturbation")
+mutant("probe-untold", "src/estimate/regression_fit.c", "    c->fit->evaluations += steps.evaluations;", "    if (status == STATUS_OK)\n        c->fit->evaluations += steps.evaluations;", "evaluations of starts that fail are told", "^regression$")
 mutant("solver-gives-up", "src/estimate/objective_perturbation.c", "    return gradual(o, eta, b, g, rest);", "    return STATUS_OK;", "the solver's last way gets there", "objective-perturbation")
 mutant("solver-accepts-early", "src/estimate/objective_perturbation.c", "        if (size <= REACHED * eta)\n            return STATUS_OK;\n        if (size < least) {", "        if (size <= 1e3 * eta)\n            return STATUS_OK;\n        if (size < least) {", "the gradient is below eta", "objective-perturbation")
 mutant("block-draw-shape", "src/estimate/objective_perturbation.c", "    double r = rng_gamma(rng, m + 1) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "    double r = rng_gamma(rng, m) / rate;\n    for (size_t k = 0; k < blocks; k++) {", "radius of K-norm noise", "objective-perturbation|dp-lm")
@@ -339,7 +348,7 @@ mutant("choice-not-half", "src/ffi/ffi_objective_perturbation.c", "        total
 mutant("choice-epsilon-whole", "src/ffi/ffi_objective_perturbation.c", "        u -= exp(in->epsilon * (score[pick] - best) / 2);", "        u -= exp(in->epsilon * (score[pick] - best));", "the exponential mechanism takes half of epsilon a score", "objective-perturbation|dp-lm")
 mutant("statistics-rate", "R/linear-statistics.R", "rate <- outwards_down(epsilon)", "rate <- outwards_down(1.03 * epsilon)", "K-norm noise of rate epsilon", "dp-lm|private-release")
 mutant("statistics-width", "R/linear-statistics.R", "list(u = rep(2, d),", "list(u = rep(1, d),", "a sum of u moves by up to 2", "dp-lm|chunk-linear")
-mutant("statistics-reach", "R/linear-statistics.R", "xy = plain$xy + 2 * reach *", "xy = plain$xy + reach *", "a sum of x y moves by up to 2 reach", "dp-lm|chunk-linear")
+mutant("statistics-reach", "R/linear-statistics.R", "xy <- plain$xy + width$xy * reach *", "xy <- plain$xy + reach *", "a sum of x y moves by up to 2 reach", "dp-lm|chunk-linear")
 mutant("adassp-share", "R/dp-lm-methods.R", "share <- sqrt(c(value = 0.1, xx = 0.35, xy = 0.55)) * mu", "share <- c(value = 0.4, xx = 0.7, xy = 0.8) * mu", "squares of mu add up to mu^2", "dp-lm")
 mutant("adassp-width", "R/dp-lm-methods.R", "xx = sqrt(2) * (d + 1), xy", "xx = d + 1, xy", "X'X moves by up to sqrt(2)(d + 1)", "dp-lm")
 mutant("output-rate", "R/dp-lm-methods.R", "rate = core / (2 * tau * sqrt(t)), solver", "rate = core / (tau * sqrt(t)), solver", "the minimiser moves by 2 tau sqrt(t)", "dp-lm|objective-perturbation")

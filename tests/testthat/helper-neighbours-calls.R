@@ -29,6 +29,7 @@ mean_cases <- function() {
                 args = list(mechanism = "laplace", unit = rep_len(1:5, NEIGHBOURS))),
     unit_lattice = list(method = "wrapped", spaces = c("sphere", "plane"), args = list(mechanism = "wrapped", numerics = "lattice",
                                                                                      unit = rep_len(letters[1:5], NEIGHBOURS))),
+    shares = list(method = "tangent", spaces = c("sphere", "matrices"), forms = "shares", args = list(mechanism = "tangent", delta = 1e-3)),
     # with the share of records outside the ball
     clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
                    args = list(mechanism = "laplace", clipped = 0.2)),
@@ -75,7 +76,8 @@ optimise_cases <- function(spaces, inner = list(inner = 2)) {
   one <- function(method, ...) list(method = method, spaces = spaces, args = list(method = method, ...))
   list(rgd = one("rgd", epsilon = 1, steps = 4), rsgd = one("rsgd", noise_multiplier = 30, steps = 4, batch = 5),
        disjoint = one("rsgd", epsilon = 1, steps = 4, batch = 5, sampling = "disjoint"),
-       rsvrg = do.call(one, c(list("rsvrg", noise_multiplier = 30, steps = 4, batch = 18), inner)), auto = one("auto", epsilon = 1, steps = 3))
+       rsvrg = c(do.call(one, c(list("rsvrg", noise_multiplier = 30, steps = 4, batch = 18), inner)), list(clip = c(0.5, 0.3))),
+       auto = one("auto", epsilon = 1, steps = 3))
 }
 
 lm_call <- function(data, case, space, budget) {
@@ -104,7 +106,8 @@ holds_curves <- function(data) is.list(data$pieces) && is.list(data$pieces[[1]]$
 optimise_call <- function(data, case, space, budget, ...) {
   problem <- if (isTRUE(case$own)) own_problem() else problem_huber(space$M, 0.5)
   start <- if (isTRUE(case$own)) 0 else space$center
-  do.call(dp_optimize, c(list(problem, data, delta = 1e-3, start = start, clip = if (isTRUE(case$own)) 1, lr = 0.1, ledger = budget, ...), case$args))
+  clip <- if (isTRUE(case$own)) 1 else case$clip
+  do.call(dp_optimize, c(list(problem, data, delta = 1e-3, start = start, clip = clip, lr = 0.1, ledger = budget, ...), case$args))
 }
 
 own_problem <- function() problem(NULL, function(w, z) w - z, euclidean(1))

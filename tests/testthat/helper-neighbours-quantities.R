@@ -106,8 +106,10 @@ moved_between <- function(one, two) {
 
 rounding <- 1e-9
 
-# lengths over what the price allows
-share <- function(draw, length, slack = 0) max(length / (draw$price$sensitivity * (1 + rounding) + slack))
+# lengths over what the price allows, where it states several numbers each over its own or over the one `of` them
+share <- function(draw, length, slack = 0, of = seq_along(draw$price$sensitivity)) {
+  max(length / (draw$price$sensitivity[of] * (1 + rounding) + slack))
+}
 
 length_of <- function(v) sqrt(sum(v^2))
 
@@ -199,6 +201,16 @@ moved_counts <- function(a, b) {
   c(counts = share(a, max(abs(counts[[1]] - counts[[2]]))))
 }
 
+# sums that sites send, each with a share of the noise
+moved_shares <- function(a, b) {
+  mean <- both(a, b, function(d) {
+    f <- d$frame
+    f$request$sd <- 1e-12
+    Reduce(`+`, internal("chunk_ask")(f$x, f$request, f$seeds, private = TRUE)) / f$ask$n
+  })
+  c(logarithms = share(a, length_of(mean[[1]] - mean[[2]]), 1e-11))
+}
+
 moved_outside <- function(a, b) {
   count <- both(a, b, function(d) internal("outside_count")(d$frame$M, d$frame$x, d$frame$ask))
   c(outside = share(a, abs(count[[1]] - count[[2]])))
@@ -240,13 +252,17 @@ moved_objective <- function(a, b) {
 
 moved_scores <- function(a, b) c(scores = share(a, max(abs(a$args[[1]] - b$args[[1]]))))
 
-# over the widths that the noise is made for; of rows of xy twice the reach
+# Over the widths that the noise has: what was added of each unit of the draw. Numbers of xx one by one, of xy by rows.
 moved_statistics <- function(a, b) {
-  xx <- a$frame$plain$xx - b$frame$plain$xx
-  xy <- a$frame$plain$xy - b$frame$plain$xy
-  square <- xx[-1, -1, drop = FALSE]
-  width <- a$frame$width
-  c(k_norm = share(a, max(abs(xx[1, -1]) / width$u, abs(square[lower.tri(square, TRUE)]) / width$uu, sqrt(rowSums(xy^2)) / (2 * a$frame$reach))))
+  f <- a$frame
+  lower <- function(m) m[-1, -1, drop = FALSE][lower.tri(m[-1, -1, drop = FALSE], TRUE)]
+  single <- function(m) c(m[1, -1], lower(m))
+  moved <- f$plain$xy - b$frame$plain$xy
+  added <- c(single(f$xx - f$plain$xx), t(f$xy - f$plain$xy))
+  width <- abs(added / f$z)
+  row <- matrix(width[-seq_along(single(f$xx))], ncol(moved))
+  c(k_norm = share(a, c(abs(single(f$plain$xx - b$frame$plain$xx)) / width[seq_along(single(f$xx))],
+                        sqrt(rowSums(moved^2)) / apply(row, 2, min)), 0))
 }
 
 moved_moments <- function(a, b) {
@@ -306,19 +322,26 @@ moved_optimum <- function(a, b) {
   M <- run$problem$manifold
   ask <- run$ask
   points <- list(ask$start, mf_exp(M, ask$start, mf_from_coords(M, ask$start, c(0.3, rep(0, mf_facts(M)$dimension - 1)))))
-  clip <- ask$clip[2]
+  stored <- lapply(points, function(p) .Call(internal("riemdp_stored"), M, p))
   # a step's mean is over its batch; where neighbours have one record more or less, a replaced one is two steps away
   records <- ask$batch * (if (ask$adjacency == "add-remove") 2 else 1)
-  c(gradients = max(vapply(points, function(p) {
-    stored <- .Call(internal("riemdp_stored"), M, p)
+  moved <- function(i, clip, snapshot = NULL) {
     sums <- both(a, b, function(d) {
       input <- d$frame$input %||% d$frame$records$input
-      if (is.list(input$data) && is.function(input$data$gradients)) return(input$data$gradients(list(p = stored, clip = clip, apart = FALSE)))
-      internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n, stored, NULL,
-                                         list(clip = clip, apart = FALSE, losses = FALSE), NULL)))
+      step <- list(clip = clip, apart = FALSE, losses = FALSE)
+      if (is.list(input$data) && is.function(input$data$gradients)) {
+        return(input$data$gradients(c(list(p = stored[[i]]), list(snapshot = snapshot), step)))
+      }
+      internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n,
+                                         stored[[i]], snapshot, step, NULL)))
     })
-    share(a, stored_norm(M, p, (sums[[1]] - sums[[2]])[seq_along(stored)]) / records)
-  }, 0)))
+    stored_norm(M, points[[i]], (sums[[1]] - sums[[2]])[seq_along(stored[[i]])])
+  }
+  # where there are snapshots, of differences from one; its own gradient may be nothing, so gradients alone count as well
+  steps <- c(moved(1, ask$clip[2]), moved(2, ask$clip[2]),
+             if (ask$inner > 0) c(moved(2, ask$clip[2], stored[[1]]), moved(1, ask$clip[2], stored[[2]])))
+  c(gradients = share(a, steps / records, of = 1),
+    if (ask$inner > 0) c(snapshots = share(a, c(moved(1, ask$clip[1]), moved(2, ask$clip[1])) / ask$n, of = 2)))
 }
 
 # ---- what solvers promise -----------------------------------------------------------------------------------------------------------
@@ -372,7 +395,7 @@ NUMBERS <- list(
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_perturbed = moved_objective,
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
-  "mean-sensitivity.md, 11" = moved_outside, "linear-regression.md, 4" = moved_statistics, "linear-regression.md, 5" = moved_moments,
+  "mean-sensitivity.md, 11" = moved_outside, "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics, "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
   "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
 )
@@ -488,7 +511,8 @@ neighbour_table <- function() {
     do.call(rbind, lapply(names(call$cases), function(case) {
       kind <- trial_kind(call, call$cases[[case]])
       fit <- names(Filter(function(f) kind %in% f$kinds, forms))
-      if (!is.null(call$forms)) fit <- intersect(fit, call$forms)
+      asked <- call$cases[[case]]$forms %||% call$forms
+      fit <- if (is.null(asked)) setdiff(fit, ASKED_FORMS) else intersect(fit, asked)
       data.frame(call = name, case = case, method = call$cases[[case]]$method, form = fit, stringsAsFactors = FALSE)
     }))
   })

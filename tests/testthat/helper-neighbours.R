@@ -5,7 +5,7 @@
 #   neighbour_forms()      how records come: holds = "numbers" (columns have types), "cells" (any cell may be text), "lines" (bytes),
 #                          "objects" (a record is any R object)
 #   neighbour_calls()      private functions: kind of records, cases (mechanisms, methods), the call, entries that hold noisy values; `undrawn`, of
-#                          a call or a case, says why no draw of it is seen
+#                          a call or a case, says why no draw of it is seen, `forms` of which forms alone it is
 #   NUMBERS                what noise is added to, by the routine that draws or by the price's proof
 # A new function, form or case is a line there.
 
@@ -331,6 +331,18 @@ files_form <- function(ending, holds, write, reader = NULL, needs = NULL) {
   })
 }
 
+sites_form <- function(...) {
+  list(holds = "numbers", kinds = c("points"), piece = "site", make = function(records, kind, space, folder) {
+    all <- plain_points(typed_frame(records, kind_types(kind, space)), space)
+    half <- seq_len(length(records) %/% 2)
+    parts <- list(internal("records_of")(all, half), internal("records_of")(all, -half))
+    function() do.call(sites, c(lapply(parts, function(x) site(internal("records_in")(x), function(request) site_answer(request, x, "sums"))), list(...)))
+  })
+}
+
+# forms that are for the cases which name them
+ASKED_FORMS <- "shares"
+
 plain_points <- function(frame, space) rows_to_points(as.matrix(frame), space$M)
 
 # what is no point is a missing one
@@ -428,12 +440,8 @@ neighbour_forms <- function() {
       columns <- if (typed_columns()) types else names(types)
       function() chunk_query(open, "records", "id", columns = columns, size = 7, shape = if (kind == "points") space$M)
     }),
-    sites = list(holds = "numbers", kinds = c("points"), piece = "site", make = function(records, kind, space, folder) {
-      all <- plain_points(typed(records, kind, space), space)
-      half <- seq_len(length(records) %/% 2)
-      parts <- list(internal("records_of")(all, half), internal("records_of")(all, -half))
-      function() do.call(sites, lapply(parts, function(x) site(internal("records_in")(x), function(request) site_answer(request, x, "sums"))))
-    })
+    sites = sites_form(),
+    shares = sites_form(shares = TRUE, colluding = 0)
   )
 }
 
