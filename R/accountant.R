@@ -13,6 +13,7 @@
 #   exact    TRUE: nothing is below its price where it has one
 #   closed   TRUE: a closed form, quick enough to be found to the last digits
 #   converts TRUE: its functions take a `conversion`
+#   once     TRUE: it prices one step, so it has no line in a picture over numbers of steps
 #   note     what a price by it says of itself
 ACCOUNTANT_TABLE <- list(
   gdp = list(
@@ -28,7 +29,7 @@ ACCOUNTANT_TABLE <- list(
   single = list(
     epsilon = "single_epsilon", delta = "single_delta",
     prices = "one step, sampled or not; one shuffle", by = "its privacy profile in closed form",
-    suits = "one step: exact", colour = "#F0E442", auto = TRUE, proven = TRUE, exact = TRUE
+    suits = "one step: exact", colour = "#F0E442", auto = TRUE, proven = TRUE, exact = TRUE, once = TRUE
   ),
   optimal = list(
     epsilon = "optimal_epsilon", delta = "optimal_delta",
@@ -454,43 +455,4 @@ find_sigma <- function(price, range, epsilon, tol) {
     }
   }
   exp(step_until(hi, tol / 4, function(x) price(exp(x)) <= epsilon))
-}
-
-#' The price of an event in a unit that adds up
-#'
-#' @param event an event ([dp_event]).
-#' @param unit `"basic"`: `c(epsilon, delta)`; `"zcdp"`: rho of zero-concentrated DP; `"rdp"`: Renyi divergence at each
-#'   of `orders`; `"gdp"`: mu of Gaussian DP, for Gaussian steps only.
-#' @param orders orders above 1, for `"rdp"`.
-#' @param delta for `"basic"`, and needed there where the event has no pure or stated (epsilon, delta) price: the whole
-#'   event is then turned into its epsilon at this delta by the best accountant.
-#' @return `c(epsilon =, delta =)`, or a number, or one number an order (`Inf` where no finite bound is known).
-#' @section Errors: `riemdp_error_unpriced` where the unit can't hold the event: never a price of zero.
-#' @details Basic: pure parts count as they are; sampling takes epsilon to log(1 + q(e^epsilon - 1)) and delta to q
-#'   delta. zCDP: Gaussian 1/(2 sigma^2), also for the discrete one (sensitivity over sigma, squared, half), epsilon-DP
-#'   epsilon tanh(epsilon/2), which is exact and at most epsilon^2/2. Sampled Gaussians have no price in zCDP or GDP.
-#' @references Bun and Steinke (2016), \doi{10.1007/978-3-662-53641-4_24}. Mironov (2017), \doi{10.1109/CSF.2017.11}.
-#'   Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
-#' @examples
-#' event_price(event_compose(event_pure(0.1), event_laplace(5), times = 3), "basic")
-#' event_price(event_gaussian(2), "zcdp")
-#' event_price(event_poisson(0.01, event_gaussian(1)), "rdp", orders = c(2, 8))
-#' @export
-event_price <- function(event, unit = c("basic", "zcdp", "rdp", "gdp"), orders = NULL, delta = NULL) {
-  event <- check_event(event)
-  unit <- check_choice(unit, "unit", c("basic", "zcdp", "rdp", "gdp"))
-  switch(unit,
-    basic = {
-      price <- basic_price(event)
-      if (is.null(price)) {
-        if (is.null(delta)) unpriced(event, "basic", "give `delta`, at which the event's epsilon is then taken")
-        delta <- check_delta(delta)
-        price <- c(as.double(dp_epsilon(event, delta)), delta)
-      }
-      stats::setNames(as.double(price), c("epsilon", "delta"))
-    },
-    zcdp = zcdp_price(event),
-    rdp = rdp_value(event, check_orders(orders)),
-    gdp = gdp_price(event)
-  )
 }

@@ -6,10 +6,23 @@
 # budget of 1
 LEDGER_ROUNDING <- 2^-50
 
+# c(epsilon, delta) of a whole event; `delta`: at which one that has an epsilon only together with one is priced
+stated_price <- function(event, delta) {
+  price <- basic_price(event)
+  if (is.null(price)) {
+    if (is.null(delta)) unpriced(event, "basic", "give `delta`, at which the event's epsilon is then taken")
+    delta <- check_delta(delta)
+    price <- c(as.double(dp_epsilon(event, delta)), delta)
+  }
+  stats::setNames(as.double(price), c("epsilon", "delta"))
+}
+
 # The rules: one entry each, and all else that tells them apart is read from it. What it must hold:
 #   adds         what is added, in words
 #   suits        for which releases it is, in words
 #   help         its item in ?dp_ledger
+#   unit         what event_price() gives in its unit, in words
+#   price        function(event, orders, delta): that price
 #   units        function(orders): names of its sums; one more, of deltas, comes last
 #   limits       function(epsilon, delta, reserve, orders): what the sums may come to, the last one too
 #   cost         function(event, orders, delta): what an event adds to each sum, or an error of class "unpriced"
@@ -25,10 +38,11 @@ LEDGER_RULES <- list(
     adds = "epsilons are added, and deltas",
     suits = "a handful of releases; no delta needed",
     help = "epsilons are added, and deltas. No `delta` needed for mechanisms that need none.",
+    unit = "`c(epsilon, delta)`",
+    price = function(event, orders, delta) stated_price(event, delta),
     units = function(orders) "epsilon",
     limits = function(epsilon, delta, reserve, orders) c(epsilon, delta),
-    # `delta`: at which an event that has an epsilon only together with one is priced
-    cost = function(event, orders, delta) unname(event_price(event, "basic", delta = delta)),
+    cost = function(event, orders, delta) unname(stated_price(event, delta)),
     room = function(left, fits) left[1],
     enough = function(room) enough_pure(room),
     stated = TRUE
@@ -38,9 +52,11 @@ LEDGER_RULES <- list(
     suits = "more than ten or so, pure or Gaussian",
     help = paste("a release of pure epsilon or with Gaussian noise has a \\eqn{\\rho} (zero-concentrated differential",
                  "privacy); these are added. Many small releases cost far less than by `\"basic\"`."),
+    unit = "rho of zero-concentrated DP",
+    price = function(event, orders, delta) zcdp_price(event),
     units = function(orders) "rho",
     limits = function(epsilon, delta, reserve, orders) c(zcdp_rho(epsilon, delta * (1 - reserve)), delta * reserve),
-    cost = function(event, orders, delta) cost_of_parts(event, "zCDP", function(e) event_price(e, "zcdp")),
+    cost = function(event, orders, delta) cost_of_parts(event, "zCDP", zcdp_price),
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
     needs_delta = TRUE, reserves = TRUE
@@ -50,14 +66,14 @@ LEDGER_RULES <- list(
     suits = "samples, as in optimisation",
     help = paste("the Renyi divergence at one order, or at a grid of `orders` with `delta` divided among them. For",
                  "subsampled Gaussian noise, as in optimisation."),
+    unit = "Renyi divergence at each of `orders`",
+    price = function(event, orders, delta) rdp_value(event, check_orders(orders)),
     units = function(orders) sprintf("divergence (order %g)", orders),
     limits = function(epsilon, delta, reserve, orders) {
       each <- delta * (1 - reserve) / length(orders)
       c(inwards(renyi_limit(orders, epsilon, each)), delta * reserve)
     },
-    cost = function(event, orders, delta) {
-      cost_of_parts(event, "Renyi DP", function(e) event_price(e, "rdp", orders = orders))
-    },
+    cost = function(event, orders, delta) cost_of_parts(event, "Renyi DP", function(e) rdp_value(e, orders)),
     room = function(left, fits) largest_fit(fits, event_pure),
     enough = function(room) enough_pure(room),
     needs_delta = TRUE, reserves = TRUE,
@@ -67,11 +83,13 @@ LEDGER_RULES <- list(
     adds = "squares of mu (Gaussian differential privacy) are added",
     suits = "Gaussian noise only",
     help = "squares of \\eqn{\\mu} are added; normal noise only, for which nothing is lost.",
+    unit = "mu of Gaussian DP, for Gaussian steps only",
+    price = function(event, orders, delta) gdp_price(event),
     units = function(orders) "mu^2",
     limits = function(epsilon, delta, reserve, orders) {
       c(inwards(gaussian_mu(epsilon, delta * (1 - reserve))^2), delta * reserve)
     },
-    cost = function(event, orders, delta) c(event_price(event, "gdp")^2, 0),
+    cost = function(event, orders, delta) c(gdp_price(event)^2, 0),
     room = function(left, fits) largest_fit(fits, event_gdp),
     enough = function(room) sprintf("enough for one release with Gaussian noise of multiplier %.4g", 1 / room),
     needs_delta = TRUE
@@ -153,4 +171,32 @@ filter_step <- function(limits, state, cost, part) {
     total <- sums_add(state$spent, state$largest)
   }
   if (within_limits(limits, total)) state
+}
+
+# ---- one event -------------------------------------------------------------------------------------------------------
+
+#' The price of an event in a unit that adds up
+#'
+#' @param event an event ([dp_event]).
+#' @param unit what a ledger's rule adds up. `r entry_list(LEDGER_RULES, "unit")`.
+#' @param orders orders above 1, for `r choice_words(rules_with("orders"), code = TRUE)`.
+#' @param delta for `r choice_words(rules_with("stated"), code = TRUE)`, and needed there where the event has no pure or
+#'   stated (epsilon, delta) price: the whole event is then turned into its epsilon at this delta by the best
+#'   accountant.
+#' @return `c(epsilon =, delta =)`, or a number, or one number an order (`Inf` where no finite bound is known).
+#' @section Errors: `riemdp_error_unpriced` where the unit can't hold the event: never a price of zero.
+#' @details Basic: pure parts count as they are; sampling takes epsilon to log(1 + q(e^epsilon - 1)) and delta to q
+#'   delta. zCDP: Gaussian 1/(2 sigma^2), also for the discrete one (sensitivity over sigma, squared, half), epsilon-DP
+#'   epsilon tanh(epsilon/2), which is exact and at most epsilon^2/2. Sampled Gaussians have no price in zCDP or GDP.
+#' @references Bun and Steinke (2016), \doi{10.1007/978-3-662-53641-4_24}. Mironov (2017), \doi{10.1109/CSF.2017.11}.
+#'   Dong, Roth and Su (2022), \doi{10.1111/rssb.12454}.
+#' @examples
+#' event_price(event_compose(event_pure(0.1), event_laplace(5), times = 3), "basic")
+#' event_price(event_gaussian(2), "zcdp")
+#' event_price(event_poisson(0.01, event_gaussian(1)), "rdp", orders = c(2, 8))
+#' @export
+event_price <- function(event, unit = "basic", orders = NULL, delta = NULL) {
+  event <- check_event(event)
+  unit <- check_choice(unit, "unit", names(LEDGER_RULES))
+  LEDGER_RULES[[unit]]$price(event, orders, delta)
 }

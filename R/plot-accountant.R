@@ -72,7 +72,8 @@ plot.riemdp_event <- function(x, what = c("delta", "tradeoff", "steps", "account
     return(invisible(out))
   }
   times <- vapply(times, check_times, 0)
-  names <- if (is.null(accountants)) setdiff(priced_by(event_compose(x, times = 2), delta), "single") else
+  many <- setdiff(SOUND, accountants_with("once"))
+  names <- if (is.null(accountants)) priced_by(event_compose(x, times = 2), delta, many) else
     vapply(accountants, check_choice, "", "accountants", ACCOUNTANTS[-1])
   lines <- lapply(stats::setNames(nm = names), function(name) {
     tolerant(times, function(k) dp_epsilon(event_compose(x, times = k), delta, name))

@@ -20,6 +20,11 @@ entry_items <- function(entries, field) {
   paste0("* `\"", names(entries), "\"`: ", vapply(entries, `[[`, "", field), collapse = "\n")
 }
 
+# the same within a sentence
+entry_list <- function(entries, field) {
+  paste0("`\"", names(entries), "\"`: ", vapply(entries, `[[`, "", field), collapse = "; ")
+}
+
 # a table with a row for each entry, whose first column has the names
 entry_rows <- function(entries, head, fields) {
   cells <- vapply(fields, function(field) vapply(entries, `[[`, "", field), character(length(entries)))

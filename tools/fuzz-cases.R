@@ -167,7 +167,7 @@ kinds <- list(
   event = function(k) pick_event(), step_event = function(k) list(event_gaussian(1), event_laplace(2), event_pure(0.5))[[sample(3, 1)]],
   pure_event = function(k) event_pure(0.3), share = function(k) pick(0.01, 0.3), delta_small = function(k) pick(1e-9, 1e-5, 0.1),
   accountant = function(k) sample(riemdp:::ACCOUNTANTS, 1), conversion = function(k) sample(riemdp:::RDP_CONVERSIONS, 1),
-  unit = function(k) pick("basic", "zcdp", "rdp", "gdp"), orders = function(k) c(1.5, 2, 8), rdp_values = function(k) c(0.1, 0.2, 0.5),
+  unit = function(k) pick(names(riemdp:::LEDGER_RULES)), orders = function(k) c(1.5, 2, 8), rdp_values = function(k) c(0.1, 0.2, 0.5),
   keys_kind = function(k) pick("public", "private"), adjacency = function(k) pick("replace-one", "add-remove"),
   make_event = function(k) list(event_gaussian, function(s) event_compose(event_gaussian(s), times = 3))[[sample(2, 1)]],
   price = function(k) dp_epsilon(event_gaussian(1), 1e-5), tradeoff = function(k) dp_tradeoff(event_gaussian(1), c(0.1, 0.5)),

@@ -599,7 +599,7 @@ test_that("paper 002: what its noise is worth", {
 test_that("an accountant is one entry of the table", {
   table <- riemdp:::ACCOUNTANT_TABLE
   holds <- c("epsilon", "delta", "prices", "by", "suits", "colour")
-  where_it_holds <- c("auto", "proven", "exact", "closed", "converts", "note")
+  where_it_holds <- c("auto", "proven", "exact", "closed", "converts", "once", "note")
   for (name in names(table)) {
     expect_true(all(holds %in% names(table[[name]])), label = name)
     expect_true(all(names(table[[name]]) %in% c(holds, where_it_holds)), label = name)
@@ -628,6 +628,14 @@ test_that("side by side, curves and pictures", {
   on.exit(grDevices::dev.off())
   step <- event_poisson(0.01, event_gaussian(1))
   expect_equal(nrow(plot(step, "steps", delta = 1e-5, times = c(10, 100))), 2)
+  # which accountants price one step only their table says
+  shown <- function(table = riemdp:::ACCOUNTANT_TABLE) {
+    with_internals(names(plot(event_poisson(0.1, event_pure(1)), "steps", times = c(1, 10)))[-1], ACCOUNTANT_TABLE = table)
+  }
+  expect_setequal(shown(), setdiff(riemdp:::SOUND, c("gdp", "single")))
+  table <- riemdp:::ACCOUNTANT_TABLE
+  table$pld$once <- TRUE
+  expect_setequal(shown(table), setdiff(shown(), "pld"))
   expect_equal(nrow(plot(e, "delta", delta = c(1e-8, 1e-5))), 2)
   expect_s3_class(plot(e, "tradeoff"), "riemdp_tradeoff")
   expect_s3_class(plot(e, "accountants", delta = 1e-5), "riemdp_accountants")

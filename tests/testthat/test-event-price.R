@@ -12,6 +12,13 @@ test_that("units add up", {
   expect_equal(event_price(g, "basic", delta = 1e-5), c(epsilon = as.double(dp_epsilon(g, 1e-5)), delta = 1e-5))
 })
 
+test_that("units are those of the ledger's rules", {
+  rules <- riemdp:::LEDGER_RULES
+  rules$made_up <- utils::modifyList(rules$gdp, list(price = function(event, orders, delta) 7))
+  with_internals(expect_identical(event_price(event_pure(1), "made_up"), 7), LEDGER_RULES = rules)
+  expect_error(event_price(event_pure(1), "made_up"), class = "riemdp_error_argument")
+})
+
 test_that("what a unit can't hold is refused, never free", {
   refused <- function(x) expect_error(x, class = "riemdp_error_unpriced")
   refused(event_price(event_gaussian(1), "basic"))

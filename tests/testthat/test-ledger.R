@@ -58,9 +58,10 @@ test_that("limits are sound, and no smaller than the simple formulas", {
 })
 
 test_that("a rule is one entry of the table", {
-  holds <- c("adds", "suits", "help", "units", "limits", "cost", "room", "enough")
+  holds <- c("adds", "suits", "help", "unit", "price", "units", "limits", "cost", "room", "enough")
   where_it_holds <- c("stated", "needs_delta", "reserves", "orders")
   expect_identical(formals(dp_ledger)$rule, names(inner$LEDGER_RULES)[1])
+  expect_identical(formals(event_price)$unit, names(inner$LEDGER_RULES)[1])
   for (rule in names(inner$LEDGER_RULES)) {
     entry <- inner$LEDGER_RULES[[rule]]
     expect_true(all(holds %in% names(entry)), label = rule)
