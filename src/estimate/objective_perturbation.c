@@ -226,7 +226,8 @@ static int gradual(const struct perturbed *o, double eta, double *b, double *g, 
     perturbed_gradient(o, b, g, NULL, work);
     double root = sqrt(mu / l), momentum = (1 - root) / (1 + root), begun = norm2(m, g), size = begun;
     double far = fmax(2, begun / eta), fast = ceil(2 * log(12 * l / mu * far) / root) + 2;
-    double steps = fast + ceil(5.4 * l / mu * log(8 * l / mu * far * far)) + 2;
+    /* not of the square, which may overflow: records beyond `reach` end as well */
+    double steps = fast + ceil(5.4 * l / mu * (log(8 * l / mu * far) + log(far))) + 2;
     memcpy(first, b, 2 * m * sizeof *b);
     memcpy(before, b, 2 * m * sizeof *b);
     memcpy(ahead, b, 2 * m * sizeof *b);

@@ -308,12 +308,10 @@ static int probe(struct runner *c, const struct regression_data *few, double *va
     struct regression_fit steps = {0};
     c->pass.d = few;
     int status = run_stage(c, c->state, c->fit->tol, EXPLORE_STEPS, &steps);
-    if (status != STATUS_OK)
-        return status;
     c->fit->iterations += steps.iterations;
     c->fit->evaluations += steps.evaluations;
     *value = steps.value;
-    return STATUS_OK;
+    return status;
 }
 
 /* the best few, told apart by their values */

@@ -260,6 +260,18 @@ test_that("responses far from their guess: the true gradient is within eta, and 
   }
 })
 
+test_that("the solver ends on records that nobody has bounded", {
+  x <- 1e150 * rbind(1, seq(-1, 1, length.out = 6))
+  loss <- list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07))
+  run <- function(ridge) {
+    setTimeLimit(elapsed = 60, transient = TRUE)
+    on.exit(setTimeLimit())
+    .Call(riemdp:::riemdp_perturbed_fit_nonprivate, x, rbind(seq(-1, 1, length.out = 6)), ridge, 0.1 * ridge, 0.3 * ridge, loss,
+          riemdp:::newton_solver(1e-8, 2, 5))
+  }
+  expect_false(run(matrix(1, 1, 2))[[3]])
+})
+
 test_that("eta is four times what the proof says rounding may do", {
   for (case in list(c(1, 0), c(1, 3), c(3, 2))) {
     q <- case[1]

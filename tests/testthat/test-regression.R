@@ -315,6 +315,37 @@ test_that("a fit tells of all its evaluations, of those on the way to one that f
   for (at in 13:19) expect_lte(untold(at), usual) # steps by least squares from the second start
 })
 
+test_that("a fit tells of the evaluations of starts that came to nothing", {
+  set.seed(1)
+  S <- sphere(2)
+  d <- data.frame(x = seq(-0.5, 0.5, length.out = 15))
+  y <- mf_project(S, mf_exp(S, c(1, 0, 0), cbind(d$x) %*% rbind(5 * c(0, 0.6, 0.8))) + rnorm(45, sd = 0.05))
+  # what follows the call of log for all records that comes `at` leads nowhere
+  fit_of <- function(at, starts) {
+    asked <- 0
+    sound <- Inf
+    M <- manifold_custom(2, 3, exp = function(p, v) mf_exp(S, p, v), log = function(p, q) {
+      if (nrow(q) == 15) {
+        asked <<- asked + 1
+        sound <<- if (asked == at) 2 else Inf
+      }
+      mf_log(S, p, q)
+    }, inner = function(p, u, v) {
+      if (nrow(u) == 1) sound <<- sound - 1
+      if (sound < 0) NaN * u[, 1] else rowSums(u * v)
+    }, project = function(x) mf_project(S, x), project_tangent = function(p, v) v - rowSums(p * v) * p, k_min = 1, k_max = 1,
+    injectivity_radius = pi, symmetric = TRUE)
+    asked <- 0
+    fit <- geodesic_regression(y ~ x, M, d, starts = starts, max_iter = 40)
+    c(told = fit$evaluations, starts = fit$starts)
+  }
+  # two starts lead on and the third nowhere: the later that comes out, the more it took
+  two <- fit_of(0, 2)
+  lost <- vapply(c(500, 550, 600), fit_of, two, starts = 3)
+  expect_identical(lost["starts", ], rep(two[["starts"]], 3))
+  expect_true(all(diff(c(two[["told"]], lost["told", ])) > 0))
+})
+
 test_that("several predictors: factors, interactions, an origin", {
   set.seed(34)
   M <- spd(2)
