@@ -395,7 +395,8 @@ NUMBERS <- list(
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_perturbed = moved_objective,
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
-  "mean-sensitivity.md, 11" = moved_outside, "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics, "linear-regression.md, 5" = moved_moments,
+  "mean-sensitivity.md, 11" = moved_outside, "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
+  "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
   "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
 )
