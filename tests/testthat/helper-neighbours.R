@@ -275,7 +275,8 @@ typed_frame <- function(records, types) {
   out <- lapply(stats::setNames(nm = names(types)), function(name) {
     cells <- lapply(records, `[[`, name)
     if (types[[name]] == "text") return(vapply(cells, function(v) if (is.na(v)) NA_character_ else as.character(v), ""))
-    vapply(cells, function(v) suppressWarnings(as.double(v)), 0)
+    # bytes that are no text of the session stop as.double()
+    vapply(cells, function(v) suppressWarnings(as.double(if (is.character(v)) iconv(v, "", "UTF-8", sub = "?") else v)), 0)
   })
   as.data.frame(out, stringsAsFactors = FALSE)
 }
