@@ -172,7 +172,8 @@
 #' # a ball that is too small: nothing but the share of records outside shows it
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.1, clipped = 0.1)
 #' # five matrices a person: whole persons are protected
-#' dp_mean(wishart_spd[, , 1:500], spd(2), epsilon = 1, center = diag(2), radius = 1.5, unit = rep(1:100, each = 5))
+#' dp_mean(wishart_spd[, , 1:500], spd(2), epsilon = 1, center = diag(2), radius = 1.5,
+#'         unit = rep(1:100, each = 5))
 #' @export
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),

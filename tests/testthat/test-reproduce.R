@@ -42,18 +42,23 @@ test_that("the runner makes numbers, pictures and their page", {
 })
 
 test_that("committed results say what the pages say of them", {
+  steps <- full("paper-002-noise-steps")
+  expect_gt(steps$over_isometric[grepl("SPD", steps$problem) & steps$method == "chain_10000"], 1e4)
+  expect_true(all(steps$draw > 0))
+  settings <- full("paper-002-accounting")
+  expect_true(all(settings$epsilon_lower <= settings$epsilon_upper))
+})
+
+test_that("committed results say what is said where the sources are", {
+  # the built package has tables only that its own pages read
+  skip_if(!nzchar(system.file("reproduce", "full", "paper-003-figure-1.csv", package = "riemdp")), "the built package leaves these tables out")
   x <- full("paper-003-figure-1")
   share <- function(n) x$value[x$quantity == "share not positive definite" & x$calibration == "paper" & x$setting == sprintf("SPD(2), r = 1.5, n = %d", n)]
   expect_lt(abs(share(20) - 0.32), 0.02)
   expect_lt(share(40), 0.1)
   expect_lt(max(abs(full("paper-001-figure-1-reference")$z)), 4)
-  steps <- full("paper-002-noise-steps")
-  expect_gt(steps$over_isometric[grepl("SPD", steps$problem) & steps$method == "chain_10000"], 1e4)
-  expect_true(all(steps$draw > 0))
   sphere <- full("paper-004-sphere")
   expect_lt(abs(sphere$value[sphere$quantity == "mean absolute error" & sphere$setting == "n = 20" & sphere$calibration == "paper"] - 0.045), 0.005)
-  settings <- full("paper-002-accounting")
-  expect_true(all(settings$epsilon_lower <= settings$epsilon_upper))
   ibm <- full("paper-004-diffprivlib")
   expect_lt(abs(ibm$value[1] - 8.14), 0.01)
 })
