@@ -186,7 +186,7 @@ test_that("the public rule is the one that was measured", {
   expect_equal(made$solver + (made$epsilon - made$solver), 2)
   expect_lt(made$e1, 0.8 * 2)
   # in time, and once: public numbers alone are kept
-  took <- system.time(rule_of(12345, 0.7, 2, 3, "model"), gcFirst = FALSE)[["user.self"]]
+  took <- system.time(rule_of(12345, 0.7, 2, 3, "model"))[["user.self"]]
   expect_lt(took, 0.5)
   expect_identical(rule_of(12345, 0.7, 2, 3, "model"), rule_of(12345, 0.7, 2, 3, "model"))
 })
@@ -246,7 +246,7 @@ test_that("responses far from their guess: the true gradient is within eta, and 
     noise <- rbind(c(5, -3)[seq_len(d + 1)])
     eta <- riemdp:::solver_tolerance(rule, ridge, rule$rate, 1e6)
     for (centre in c(1e4, -2^19)) {
-      took <- system.time(fit <- shared_fit(x, rbind(centre + e), rule, noise, eta = eta), gcFirst = FALSE)[["user.self"]]
+      took <- system.time(fit <- shared_fit(x, rbind(centre + e), rule, noise, eta = eta))[["user.self"]]
       expect_lt(took, if (n > 2e5) 30 else 3)
       expect_true(fit[[3]])
       expect_lte(sqrt(sum(fit[[2]]^2)), 0.75 * eta)
