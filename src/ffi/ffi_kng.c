@@ -265,11 +265,7 @@ static void draw(struct prepared *s, const struct kng_args *in, struct rng *rng,
         if (!kng_draw(&s->last, in->trials, rng, kept, s->scratch))
             public_draw(s, rng, kept);
     }
-    for (size_t j = 0; j < dim && !s->carried; j++)
-        y[j] = kept[j];
-    if (s->carried && m->ops->from_origin(m, y, s->m0, one(kept), 0, 1, s->scratch) != STATUS_OK)
-        for (size_t j = 0; j < dim; j++)
-            y[j] = s->m0[j];
+    manifold_from_reference(m, s->carried, s->m0, kept, y, s->scratch);
 }
 
 static SEXP release_body(struct call *c, struct rng *rng, void *data)

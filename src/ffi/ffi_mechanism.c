@@ -217,12 +217,8 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
             q[j] = o[j];
     else
         manifold_exp_total(m, q, base.x, v, o, work);
-    if (carried && m->ops->from_origin(m, v, x.centre, one(q), 0, 1, work) == STATUS_OK)
-        q = v;
-    else if (carried)
-        for (size_t j = 0; j < dim; j++)
-            q[j] = x.centre[j];
-    return ffi_single(c, x.elsewhere ? NULL : &x.x, q);
+    manifold_from_reference(m, carried, x.centre, q, v, work);
+    return ffi_single(c, x.elsewhere ? NULL : &x.x, v);
 }
 
 /* numbers: of the mean by public steps; NULL: a solver without bounds of rounding errors, to the gradient `tol` as computed */

@@ -67,7 +67,7 @@ struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers,
 {
     manifold_t m = &c->m;
     struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}};
-    s.carried = numbers->carried && m->ops->to_origin && m->ops->from_origin && m->ops->origin;
+    s.carried = numbers->carried && manifold_carries(m);
     enum manifold_model model = s.mean.model;
     if (numbers->roots != (model == MODEL_BURES ? m->rows : 0))
         ffi_abort_text(
@@ -85,6 +85,16 @@ struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers,
     s.sum = (int64_t *)R_alloc(2 * s.mean.span, sizeof *s.sum);
     s.parts = ffi_doubles(2 * s.mean.span);
     return s;
+}
+
+/* where coordinates are taken: the reference point where the ball is carried there, else the public centre itself */
+static void steps_reference(const struct steps *s, const double *centre, double *o)
+{
+    manifold_t m = &s->c->m;
+    if (s->carried)
+        m->ops->origin(m, o);
+    for (size_t j = 0; j < m->ambient && !s->carried; j++)
+        o[j] = centre[j];
 }
 
 void ffi_steps_elsewhere(struct steps *s, const struct tally *tally)
@@ -202,9 +212,8 @@ static SEXP add_body(struct call *c, void *data)
     double *work = ffi_doubles(manifold_work(m)), *centre = ffi_doubles(m->ambient), *o = ffi_doubles(m->ambient),
            *a = ffi_doubles(d);
     for (size_t j = 0; j < m->ambient; j++)
-        centre[j] = o[j] = REAL(in->centre)[j];
-    if (s.carried)
-        m->ops->origin(m, o);
+        centre[j] = REAL(in->centre)[j];
+    steps_reference(&s, centre, o);
     for (size_t j = 0; j < d; j++)
         a[j] = REAL(in->at)[j];
     if (!(norm2(d, a) <= s.mean.radius * (1 + 1e-9)))
@@ -258,8 +267,6 @@ static SEXP nonprivate_body(struct call *c, void *data)
             ffi_abort_text("shape", "`x` must hold at least one record, and `center` must be one point.");
         m0 = ffi_block_points(c, &centre, 0, 1, 0, work);
         ffi_check_block(c, &centre, m0, NULL, m0, 0, 1, work);
-        for (size_t j = 0; j < m->ambient; j++)
-            o[j] = m0.x[j];
     }
     if (in->start != R_NilValue && (TYPEOF(in->start) != REALSXP || (size_t)XLENGTH(in->start) != d))
         ffi_abort_text("argument", "`start` must be coordinates, or NULL.");
@@ -277,8 +284,7 @@ static SEXP nonprivate_body(struct call *c, void *data)
         }
         s.records.y = y;
     } else {
-        if (s.carried)
-            m->ops->origin(m, o);
+        steps_reference(&s, m0.x, o);
         ffi_steps_records(&s, &x, m0.x, o, REAL(coords), work);
     }
     mean_steps_run(&s.mean, &s.records, in->start == R_NilValue ? NULL : REAL(in->start), REAL(out), s.sum, m->host,
@@ -335,10 +341,7 @@ static SEXP units_body(struct call *c, void *data)
     if (x.elsewhere || (size_t)XLENGTH(in->unit) != x.n)
         ffi_abort_text("shape", "`unit` must name a unit for each record.");
     struct steps s = ffi_steps_make(c, &in->number, x.n);
-    for (size_t j = 0; j < m->ambient; j++)
-        o[j] = x.centre[j];
-    if (s.carried)
-        m->ops->origin(m, o);
+    steps_reference(&s, x.centre, o);
     size_t size = steps_point_size(&s.mean);
     double *y = ffi_doubles(x.n * size);
     struct arg like = x.x; /* as many points as there are units, without names */
@@ -354,10 +357,7 @@ static SEXP units_body(struct call *c, void *data)
         if (s.records.n)
             mean_steps_run(&s.mean, &s.records, NULL, a, s.sum, m->host, s.work);
         ffi_steps_point(&s, o, a, p, v, work);
-        double *to = ffi_result_block(&r, 0, u);
-        if (!s.carried || m->ops->from_origin(m, to, x.centre, one(p), 0, 1, work) != STATUS_OK)
-            for (size_t j = 0; j < m->ambient; j++)
-                to[j] = s.carried ? x.centre[j] : p[j];
+        manifold_from_reference(m, s.carried, x.centre, p, ffi_result_block(&r, 0, u), work);
         ffi_result_done(&r, 0, u, u + 1);
         host_tick(m->host, 0, 0);
     }

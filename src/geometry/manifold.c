@@ -421,6 +421,15 @@ int manifold_reference(manifold_t m, const double *centre, double *o)
     return 0;
 }
 
+void manifold_from_reference(manifold_t m, int carried, const double *centre, const double *x, double *out,
+                             double *work)
+{
+    int back = carried && m->ops->from_origin(m, out, centre, one(x), 0, 1, work) == STATUS_OK;
+    const double *from = carried ? centre : x;
+    for (size_t j = 0; j < m->ambient && !back; j++)
+        out[j] = from[j];
+}
+
 void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,
                       size_t end, double *work)
 {

@@ -214,6 +214,9 @@ int manifold_carries(manifold_t m);
 /* where private solvers work: `o` is the origin where isometries carry `centre` there, which is then returned as true; else the
  * centre itself */
 int manifold_reference(manifold_t m, const double *centre, double *o);
+/* x of that place back around the centre, where it was `carried`; what can't be carried is the centre */
+void manifold_from_reference(manifold_t m, int carried, const double *centre, const double *x, double *out,
+                             double *work);
 /* Total: what is no point, or has no log at the centre, becomes the centre; what lies outside moves to the nearest point
  * of the ball. Never fails. */
 /* start of a mean; STATUS_UNSUPPORTED where only a record will do */
