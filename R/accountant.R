@@ -340,7 +340,7 @@ dp_accountants <- function(event, delta) {
   })
   note <- vapply(rows, `[[`, "", 2)
   known <- note == "" & names %in% accountants_with("note")
-  note[known] <- vapply(ACCOUNTANT_TABLE[known], `[[`, "", "note")
+  note[known] <- vapply(ACCOUNTANT_TABLE[names[known]], `[[`, "", "note")
   structure(data.frame(accountant = names, epsilon = vapply(rows, `[[`, 0, 1),
                        proven = names %in% accountants_with("proven"), note = note),
             class = c("riemdp_accountants", "data.frame"))

@@ -57,10 +57,13 @@ of_units <- function(g, unit) {
   g
 }
 
+# whether one record is one row; older releases don't say, and theirs is
+of_rows <- function(g) identical(g$unit %||% "row", "row")
+
 # who is protected
 protected_words <- function(g) {
-  unit <- g$unit %||% "row" # of older releases
-  switch(unit, row = "one row", unit = "one unit with all its rows", sprintf("one unit (%s) with all its rows", unit))
+  if (of_rows(g)) return("one row")
+  sprintf("one unit%s with all its rows", if (g$unit == "unit") "" else sprintf(" (%s)", g$unit))
 }
 
 #' What a release promises
@@ -117,7 +120,7 @@ format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
 print.riemdp_guarantee <- function(x, ...) {
   cat(format(x), "\n", sep = "")
   cat(sprintf("  adjacency: %s, of %s (the number of %s is %s)\n", x$adjacency, protected_words(x),
-              if (identical(x$unit %||% "row", "row")) "records" else "units",
+              if (of_rows(x)) "records" else "units",
               if (x$adjacency == "add-remove") "private" else "public"))
   if (x$label != "none" && is.finite(x$mu)) {
     cat(sprintf("  also %s-GDP, %s = %s%s\n", symbol("mu"), symbol("mu"), format(x$mu),
@@ -134,7 +137,7 @@ print.riemdp_guarantee <- function(x, ...) {
 budget_remarks <- function(g, n) {
   if (!isTRUE(g$label != "none")) return(NULL)
   private_n <- g$adjacency == "add-remove"
-  one <- if (identical(g$unit %||% "row", "row")) "record" else "unit"
+  one <- if (of_rows(g)) "record" else "unit"
   told <- function(name, text) sprintf(text, symbol(name), format(g[[name]]))
   c(
     if (g$epsilon > 10) paste0(

@@ -58,9 +58,10 @@ read_units <- function(unit, x) {
   }
   name <- NULL
   if (is.data.frame(x) && is.character(unit) && length(unit) == 1 && unit %in% names(x)) {
-    name <- unit
-    unit <- x[[name]]
-    x <- x[names(x) != name]
+    column <- unit
+    if (column != "row") name <- column # which would be no name of a unit in a guarantee
+    unit <- x[[column]]
+    x <- x[names(x) != column]
   }
   if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
   if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {

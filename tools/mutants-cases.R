@@ -523,4 +523,4 @@ mutant("remark-delta-loose", "R/guarantee.R", "isTRUE(g$delta >= 1 / n)", "isTRU
 mutant("remark-delta-half", "R/guarantee.R", "if (g$delta >= 0.5) {", "if (g$delta > 0.5) {", "a delta of a half publishes everything", "guarantee")
 mutant("remark-private-n", "R/guarantee.R", "!private_n && isTRUE(g$delta >= 1 / n)", "isTRUE(g$delta >= 1 / n)", "remarks read public numbers only", "guarantee")
 mutant("remark-on-none", "R/guarantee.R", 'if (!isTRUE(g$label != "none")) return(NULL)', "if (is.null(g$label)) return(NULL)", "where nothing is promised there is no remark on its numbers", "guarantee")
-mutant("remark-of-rows", "R/guarantee.R", 'if (identical(g$unit %||% "row", "row")) "record" else "unit"', '"record"', "a bet is on whoever is protected", "guarantee")
+mutant("remark-of-rows", "R/guarantee.R", 'one <- if (of_rows(g)) "record" else "unit"', 'one <- "record"', "a bet is on whoever is protected", "guarantee")

@@ -93,6 +93,11 @@ test_that("a column of the table names units; dates, factors, text and numbers d
   release <- function(x, unit, ...) with_simulation(2, dp_mean(x, euclidean(2), 1, center = c(0, 0), radius = 2, mechanism = "laplace", unit = unit, ...))
   value <- release(d, "person")
   expect_match(format(value)[3], "one unit (person) with all its rows", fixed = TRUE)
+  # a column of that name doesn't make a guarantee about rows of one about units
+  named <- release(stats::setNames(d, c("a", "b", "row")), "row")
+  expect_identical(named$value, value$value)
+  expect_match(format(named)[3], "one unit with all its rows", fixed = TRUE)
+  expect_identical(guarantee(named)$unit, "unit")
   for (key in keys[-6]) expect_equal(release(as.matrix(d[1:2]), key)$value, value$value)
   expect_identical(release(d[1:2], keys[[6]])$n, 2L, ignore_attr = TRUE)
   # one row each: the plain mean
