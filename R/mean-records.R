@@ -63,15 +63,20 @@ read_units <- function(unit, x) {
     unit <- x[[column]]
     x <- x[names(x) != column]
   }
-  if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
-  if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {
-    abort_riemdp("argument", "`unit` must be a vector with an element for each record, or the name of a column of `x`.")
-  }
-  if (inherits(unit, "integer64")) unit <- integer64_numbers(unit)
+  unit <- plain_units(unit)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
   of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
   if (!length(given)) abort_riemdp("argument", "`unit` must name one unit at least.")
   list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
+}
+
+# units as a vector that tells them apart
+plain_units <- function(unit) {
+  if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
+  if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {
+    abort_riemdp("argument", "`unit` must be a vector with an element for each record, or the name of a column of `x`.")
+  }
+  if (inherits(unit, "integer64")) integer64_numbers(unit) else unit
 }
 
 # for a curator, before anything is spent
