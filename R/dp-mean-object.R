@@ -7,17 +7,16 @@ print.riemdp_mean_plan <- function(x, ...) {
     return(invisible(x))
   }
   ask <- attr(x, "ask")
-  M <- attr(x, "manifold")
-  cat(sprintf("Private mean of %d records on %s, public ball of radius %.4g, %s = %g%s\n", as.integer(ask$n),
-              label_manifold(M), ask$ball$radius, symbol("epsilon"), ask$total,
-              if (ask$delta > 0) sprintf(", %s = %g", symbol("delta"), ask$delta) else ""))
+  cat(plan_question(x), sep = "\n")
   if (!is.null(ask$clipped)) {
     cat(sprintf(paste("  of it %g for the share of records outside the ball (standard deviation of its noise %.2g %%),",
                       "%g for the mean\n"),
                 signif(ask$clipped$epsilon, 6), 100 * geometric_sd(ask$clipped$scale) / ask$n, signif(ask$epsilon, 6)))
   }
+  shown <- data.frame(mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label)
+  if (!is.null(attr(x, "sought"))) shown[[attr(x, "sought")]] <- found_number(x)
   shown <- data.frame(
-    mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label, scale = signif(x$scale, 3),
+    shown, scale = signif(x$scale, 3),
     `expected error` = signif(x$expected_error, 3), `of radius` = sprintf("%.2g %%", 100 * x$relative_error),
     acceptance = signif(x$acceptance, 2), check.names = FALSE
   )
@@ -27,8 +26,34 @@ print.riemdp_mean_plan <- function(x, ...) {
   for (i in which(nzchar(x$note))) {
     cat(strwrap(paste0(x$mechanism[i], ": ", x$note[i]), indent = 2, exdent = 4), sep = "\n")
   }
+  if ("adaptive" %in% x$mechanism[x$chosen]) {
+    cat(strwrap(paste("Chosen for the guess of the spread. dp_mean() knows of none: its mechanism = \"auto\" takes",
+                      "another, so ask for mechanism = \"adaptive\" there."), exdent = 2), sep = "\n")
+  }
   cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("mean"))), exdent = 2), sep = "\n")
   invisible(x)
+}
+
+# what was found, in four digits: rounded up, so that what is read keeps the error
+found_number <- function(x) {
+  value <- x[[SOUGHT[[attr(x, "sought")]]]]
+  if (attr(x, "sought") == "n") return(format(value, scientific = FALSE, trim = TRUE))
+  unit <- 10^(floor(log10(value)) - 3)
+  signif(ceiling(value / unit) * unit, 4)
+}
+
+# what the plan was asked, in a line or two
+plan_question <- function(x) {
+  ask <- attr(x, "ask")
+  sought <- attr(x, "sought") %||% ""
+  records <- if (sought == "n") "n records" else sprintf("%d records", as.integer(ask$n))
+  budget <- if (sought == "epsilon") "" else sprintf(", %s = %g", symbol("epsilon"), ask$total)
+  c(
+    sprintf("Private mean of %s on %s, public ball of radius %.4g%s%s", records, label_manifold(attr(x, "manifold")),
+            ask$ball$radius, budget, if (ask$delta > 0) sprintf(", %s = %g", symbol("delta"), ask$delta) else ""),
+    if (nzchar(sought)) sprintf("  the least %s for an expected error of %.4g or less:",
+                                if (sought == "n") "n" else symbol("epsilon"), attr(x, "error"))
+  )
 }
 
 #' @rdname riemdp_release

@@ -2,68 +2,231 @@
 #'
 #' Puts every mechanism of [dp_mean()] beside each other, from public quantities only: the scale of its noise, the
 #' expected error, the sampler's acceptance, the label that a release would carry. `plot()` draws the expected error
-#' against the number of records and against epsilon.
+#' against the number of records and against epsilon, and names below the picture what has no curve, and why.
+#'
+#' @section Inverse questions:
+#' With `error`, an expected error that a release may have, one of `n` and `epsilon` is `NULL`, and the plan finds the
+#' smallest one that will do, for each mechanism by itself: each row is the plan with its own number. Numbers are
+#' found to one in a thousand (whole ones up to 1,000 exactly), and both ends are tried: with the number that is told
+#' the expected error is `error` or less, a step below it isn't. Sought are an epsilon from \eqn{10^{-6}} to
+#' \eqn{10^6} and an n up to two thousand million (100,000 for `"adaptive"`, whose error is simulated). `chosen` is
+#' then what `mechanism = "auto"` takes with the smallest number for which its choice keeps the error.
+#'
+#' @section Without a centre:
+#' Where the isometries of a space carry every point to every other, its curvature, volumes and noise laws are the same
+#' everywhere, and `center` may be left out: the plan is made for another one. Mechanisms that use more than the metric
+#' (`"euclidean"` on matrices, `"pointwise"`) then can't be served. With the Bures-Wasserstein metric and on users'
+#' manifolds the centre must be given.
 #'
 #' @param M a manifold.
-#' @param n number of records.
+#' @param n number of records; `NULL` for the least that keeps `error`.
 #' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped as in [dp_mean()]. With `clipped`
-#'   scales and errors are those of a mean that has what is left of `epsilon`.
+#'   scales and errors are those of a mean that has what is left of `epsilon`. `epsilon = NULL` for the least that
+#'   keeps `error`; `center = NULL` where the answer doesn't depend on it.
 #' @param ... nothing; later arguments must be named.
+#' @param error the expected error that is wanted, in the units of the metric, where `n` or `epsilon` is sought.
 #' @param mechanism `"auto"` for all of them, or the names of some.
 #' @param spread a public guess of the records' standard deviation in one tangent coordinate around their mean. Only the
 #'   error of `"adaptive"` depends on it: it is then simulated (20 data sets with a fixed seed, their mean half-way from
-#'   the centre to the edge); without a guess that error is `NA`.
+#'   the centre to the edge); without a guess that error is `NA`. With it the plan chooses `"adaptive"` where that error
+#'   is the smallest, which `mechanism = "auto"` of [dp_mean()] never does, as it knows of no spread: `print()` says
+#'   which mechanism to ask for.
 #' @return A data frame of class `riemdp_mean_plan` with one row for each mechanism, best first: `mechanism`, `label`,
 #'   `epsilon` and `delta` (`Inf` and 1 for the label `none`, as in [guarantee()]), `nominal_epsilon`, `scale`,
 #'   `sensitivity`, `expected_error` (of the privacy noise alone, about the mean of records moved to the ball),
-#'   `relative_error` (of the public radius), `acceptance`, `chosen` (what `mechanism = "auto"` would take) and `note`
-#'   (why one can't be served, or what its target is).
-#' @seealso [dp_mean()], [expected_error()]
+#'   `relative_error` (of the public radius), `acceptance`, `n`, `chosen` (what `mechanism = "auto"` would take, or what
+#'   to ask for) and `note` (why one can't be served, or what its target is). With `error` the best are those that need
+#'   the smallest number.
+#' @seealso [dp_mean()], [expected_error()], [dp_bounds_plan()]
 #' @examples
-#' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, center = c(0, 0, 1), radius = 0.4)
+#' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)
 #' plan
+#' # how many records would it take, and which epsilon?
+#' dp_mean_plan(sphere(2), n = NULL, epsilon = 1, radius = 0.4, error = 0.001, mechanism = "laplace")
+#' dp_mean_plan(sphere(2), n = 500, radius = 0.4, error = 0.01, mechanism = c("laplace", "wrapped"))
 #' \donttest{plot(plan)}
 #' @export
-dp_mean_plan <- function(M, n, epsilon, center, radius, ..., delta = 0, mechanism = "auto", spread = NULL,
-                         calibration = c("proven", "paper"), timing = c("ordinary", "constant"),
-                         numerics = c("real", "lattice"), max_trials = 1e6, clipped = NULL) {
+dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
+                         mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
+                         timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
+                         clipped = NULL) {
   check_dots_empty(...)
   check_manifold(M)
-  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
-  n <- check_count(n, "n", most = .Machine$integer.max)
-  known <- names(mean_mechanisms())
-  wanted <- if (identical(mechanism, "auto")) {
-    known
-  } else {
-    unique(vapply(as.list(mechanism), check_choice, "", name = "mechanism", choices = known))
-  }
+  check_given(c(radius = missing(radius)))
+  sought <- what_is_sought(n, epsilon, error)
+  if (!is.null(n)) n <- check_count(n, "n", most = .Machine$integer.max)
+  wanted <- wanted_mechanisms(mechanism)
   if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
-  ask <- mean_ask(M, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials, list(),
-                  clipped)
-  plans <- plan_all(M, ask, wanted)
-  rows <- lapply(plans, plan_row, M = M, ask = ask, spread = spread)
-  table <- do.call(rbind, rows)
-  best <- tryCatch(plan_mean(M, ask, plans)$mechanism, riemdp_error = function(e) NA_character_)
-  table$chosen <- !is.na(best) & table$mechanism == best
-  table <- table[order(!is.na(table$expected_error), -table$expected_error, decreasing = TRUE), ]
-  row.names(table) <- NULL
-  structure(table, class = c("riemdp_mean_plan", "data.frame"), ask = ask, manifold = M, wanted = wanted,
-            spread = spread)
+  ask <- mean_ask(M, n %||% 1, epsilon %||% 1, public_center(M, center), radius, delta, "auto", NULL, calibration,
+                  timing, numerics, max_trials, list(), clipped)
+  ask$any_center <- is.null(center)
+  if (is.null(sought)) return(new_mean_plan(M, ask, mean_plans(M, ask, wanted, spread), wanted, spread))
+  error <- check_number(error, "error", positive = TRUE)
+  least_mean_plan(M, ask, wanted, spread, sought, error)
 }
 
-plan_row <- function(plan, M, ask, spread) {
+# "n", "epsilon" or NULL
+what_is_sought <- function(n, epsilon, error) {
+  lacking <- c(n = is.null(n), epsilon = is.null(epsilon))
+  if (is.null(error)) {
+    check_given(lacking)
+    return(NULL)
+  }
+  if (sum(lacking) != 1) {
+    abort_riemdp("argument", "with `error` one of `n` and `epsilon` is sought and the other given: one must be NULL.")
+  }
+  names(lacking)[lacking]
+}
+
+wanted_mechanisms <- function(mechanism) {
+  known <- names(mean_mechanisms())
+  if (identical(mechanism, "auto")) return(known)
+  if (!length(mechanism)) abort_riemdp("argument", "`mechanism` must name one at least.")
+  unique(vapply(as.list(mechanism), check_choice, "", name = "mechanism", choices = known))
+}
+
+# the centre, or a point that stands for any where isometries carry it everywhere
+public_center <- function(M, center) {
+  if (!is.null(center)) return(center)
+  facts <- mf_facts(M)
+  if (!facts$homogeneous || facts$local_bounds || inherits(M, "riemdp_custom")) abort_no_default("center")
+  .Call(riemdp_origin, M)
+}
+
+# plans of the mechanisms wanted, with the errors that a guess of the spread tells
+mean_plans <- function(M, ask, wanted, spread) {
+  lapply(plan_all(M, ask, wanted), function(plan) {
+    if (is.null(plan$why) && plan$mechanism == "adaptive" && !is.null(spread)) {
+      plan$expected_error <- adaptive_error(M, ask, plan, spread)
+    }
+    c(plan, list(ask = ask))
+  })
+}
+
+# What a plan chooses: what dp_mean() would, or the adaptive mechanism where a guess of the spread makes it the better
+choose_mean <- function(M, ask, plans) {
+  best <- tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
+  staged <- plans$adaptive$expected_error
+  if (!is.null(staged) && !is.na(staged) && !isTRUE(staged >= best$expected_error / 1.02)) return(plans$adaptive)
+  best
+}
+
+new_mean_plan <- function(M, ask, plans, wanted, spread, chosen = choose_mean(M, ask, plans), sought = NULL,
+                          error = NULL) {
+  table <- do.call(rbind, lapply(plans, plan_row))
+  table$chosen <- table$mechanism %in% chosen$mechanism
+  rank <- table[[if (is.null(sought)) "expected_error" else SOUGHT[[sought]]]]
+  table <- table[order(!is.na(rank), -rank, decreasing = TRUE), ]
+  row.names(table) <- NULL
+  structure(table, class = c("riemdp_mean_plan", "data.frame"), ask = ask, manifold = M, wanted = wanted,
+            spread = spread, sought = sought, error = error)
+}
+
+# ---- inverse questions -----------------------------------------------------------------------------------------------
+
+# the column in which an answer stands
+SOUGHT <- c(n = "n", epsilon = "nominal_epsilon")
+SOUGHT_RANGE <- list(n = c(1, 2e9), epsilon = c(1e-6, 1e6))
+SOUGHT_TOLERANCE <- 1e-3
+ADAPTIVE_MOST <- 1e5 # records of a simulation
+
+# `ask` with another n or epsilon
+ask_at <- function(ask, what, value) {
+  if (what == "n") {
+    ask$n <- value
+    return(ask)
+  }
+  ask$epsilon <- value
+  share_epsilon(ask, value, ask$clipped$share)
+}
+
+least_mean_plan <- function(M, ask, wanted, spread, sought, error) {
+  plans <- lapply(stats::setNames(nm = wanted), function(name) least_plan(M, ask, name, spread, sought, error))
+  values <- vapply(plans, function(p) p$value %||% NA_real_, numeric(1))
+  able <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
+  # the least number with which the choice that is made there keeps the error
+  chosen <- NULL
+  tried <- c(able, intersect("adaptive", wanted))
+  for (name in names(sort(values[names(values) %in% tried]))) {
+    best <- choose_mean(M, plans[[name]]$ask, mean_plans(M, plans[[name]]$ask, tried, spread))
+    if (isTRUE(best$expected_error <= error)) {
+      chosen <- best
+      ask <- plans[[name]]$ask
+      break
+    }
+  }
+  if (is.null(chosen) && any(!is.na(values))) ask <- plans[[which.min(values)]]$ask
+  new_mean_plan(M, ask, plans, wanted, spread, chosen, sought, error)
+}
+
+# The plan of one mechanism with the least n or epsilon that keeps the error, and that number as `value`; or why there
+# is none
+least_plan <- function(M, ask, name, spread, sought, error) {
+  at <- function(value) mean_plans(M, ask_at(ask, sought, value), name, spread)[[1]]
+  range <- SOUGHT_RANGE[[sought]]
+  if (name == "adaptive" && sought == "n") range[2] <- ADAPTIVE_MOST
+  value <- least_value(function(v) at(v)$expected_error %||% NA_real_, error, range, whole = sought == "n")
+  if (!is.null(value)) return(c(at(value), list(value = value)))
+  last <- at(min(range[2], if (sought == "n") 1e4 else 1e3))
+  why <- last$why %||% if (is.na(last$expected_error)) no_error_why(name) else
+    sprintf("no %s from %g to %g gives this error.", sought, range[1], range[2])
+  list(mechanism = name, why = why, kind = last$kind %||% "sought")
+}
+
+# The least value with error(value) <= target, to SOUGHT_TOLERANCE: both it and one that is lower by no more than that
+# (by one, of whole numbers) have been tried. NULL where none of the range will do, NA where an error isn't known.
+least_value <- function(error, target, range, whole) {
+  round_up <- if (whole) ceiling else identity
+  within <- function(v) min(range[2], max(range[1], round_up(v)))
+  enough <- function(v) isTRUE(error(v) <= target)
+  # errors are nearly inverse to the value: begin where that leads to
+  first <- within(sqrt(range[1] * range[2]))
+  known <- error(first)
+  if (isTRUE(is.finite(known))) first <- within(first * known / target)
+  low <- high <- first
+  factor <- 1 + 4 * SOUGHT_TOLERANCE
+  if (enough(first)) {
+    repeat {
+      if (high == range[1]) return(high)
+      low <- min(within(high / factor), high - whole)
+      if (!enough(low)) break
+      high <- low
+      factor <- factor^2
+    }
+  } else {
+    repeat {
+      if (low == range[2]) return(NULL)
+      high <- max(within(low * factor), min(low + whole, range[2]))
+      if (enough(high)) break
+      low <- high
+      factor <- factor^2
+    }
+  }
+  while (high - low > max(whole, SOUGHT_TOLERANCE * low)) {
+    middle <- sqrt(low * high)
+    if (whole) middle <- max(low + 1, min(high - 1, round(middle)))
+    if (enough(middle)) high <- middle else low <- middle
+  }
+  high
+}
+
+no_error_why <- function(name) {
+  if (name == "adaptive") "its error depends on how the records are spread: give a guess as `spread`." else
+    "its expected error isn't known before the release."
+}
+
+plan_row <- function(plan) {
   if (!is.null(plan$why)) {
     return(data.frame(mechanism = plan$mechanism, label = NA_character_, epsilon = NA_real_, delta = NA_real_,
                       nominal_epsilon = NA_real_, scale = NA_real_, sensitivity = NA_real_, expected_error = NA_real_,
-                      relative_error = NA_real_, acceptance = NA_real_, chosen = FALSE, note = plan$why))
+                      relative_error = NA_real_, acceptance = NA_real_, n = NA_real_, chosen = FALSE, note = plan$why))
   }
-  g <- with_clipped(plan$guarantee, ask)
-  error <- plan$expected_error
-  if (plan$mechanism == "adaptive" && !is.null(spread)) error <- adaptive_error(M, ask, plan, spread)
+  g <- with_clipped(plan$guarantee, plan$ask)
   data.frame(
     mechanism = plan$mechanism, label = g$label, epsilon = g$epsilon, delta = g$delta,
-    nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity, expected_error = error,
-    relative_error = error / ask$ball$radius, acceptance = plan$acceptance, chosen = FALSE,
+    nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity,
+    expected_error = plan$expected_error, relative_error = plan$expected_error / plan$ask$ball$radius,
+    acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE,
     note = if (is.null(plan$target)) "" else paste("target:", plan$target)
   )
 }
@@ -123,10 +286,23 @@ check_plan <- function(x) {
 
 # mechanisms whose error is known without a guess of the records' spread
 plan_drawn <- function(x) {
-  check_plan(x)
-  drawn <- x$mechanism[!is.na(x$expected_error) & x$mechanism != "adaptive"]
+  drawn <- plan_curves(x)
   if (length(drawn) == 0) abort_riemdp("unsupported", "no mechanism of this plan has a known expected error.")
   drawn
+}
+
+plan_curves <- function(x) {
+  check_plan(x)
+  unique(x$mechanism[!is.na(x$expected_error) & x$mechanism != "adaptive"])
+}
+
+# rows without a curve, each with why: named below pictures
+plan_undrawn <- function(x) {
+  x <- x[!duplicated(x$mechanism) & !x$mechanism %in% plan_curves(x), , drop = FALSE]
+  why <- ifelse(is.na(x$scale) & nzchar(x$note), x$note,
+                ifelse(is.na(x$expected_error), vapply(x$mechanism, no_error_why, ""),
+                       "simulated for the guess of the spread: drawn where the plan is"))
+  sprintf("%s: %s", x$mechanism, why)
 }
 
 # their expected errors (rows) from a tenth to ten times the plan's n or epsilon (columns)
@@ -136,13 +312,8 @@ plan_errors <- function(x, what, points) {
   grid <- (if (what == "n") ask$n else ask$total) * 10^seq(-1, 1, length.out = points)
   if (what == "n") grid <- unique(pmax(1, round(grid)))
   errors <- vapply(grid, function(value) {
-    here <- ask
-    if (what == "n") here$n <- value else {
-      here$epsilon <- value
-      here <- share_epsilon(here, value, ask$clipped$share)
-    }
-    vapply(plan_all(attr(x, "manifold"), here, drawn), function(p) if (is.null(p$why)) p$expected_error else NA_real_,
-           numeric(1))
+    vapply(plan_all(attr(x, "manifold"), ask_at(ask, what, value), drawn),
+           function(p) if (is.null(p$why)) p$expected_error else NA_real_, numeric(1))
   }, numeric(length(drawn)))
   list(grid = grid, errors = matrix(errors, length(drawn), dimnames = list(drawn, NULL)))
 }

@@ -38,6 +38,7 @@ mechanism_euclidean <- list(
   auto = FALSE,
   chunks = TRUE, # a baseline
   options = c("target", "into_ball"),
+  by_center = function(M) inherits(M, "riemdp_spd"), # by its largest eigenvalue
   unsupported = function(M, ask) {
     if (is.null(ambient_bounds(M, ask$center, ask$ball$radius))) {
       return(sprintf(paste("mechanism = \"euclidean\" is for spheres, positive definite matrices, Stiefel manifolds",

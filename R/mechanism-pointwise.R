@@ -32,6 +32,7 @@ mechanism_pointwise <- list(
   auto = FALSE,
   chunks = TRUE, # a baseline, and its target isn't the Frechet mean
   options = c("rotation", "split"),
+  by_center = function(M) TRUE, # by its landmarks
   unsupported = function(M, ask) {
     if (mf_facts(M)$model != "planar") {
       return(sprintf("mechanism = \"pointwise\" adds noise to landmarks: it is for kendall(), not for %s.",

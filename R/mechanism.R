@@ -21,10 +21,11 @@
 #   shares        TRUE where sites may add shares of the noise
 #   lattice       TRUE where numerics = "lattice" is served
 #   options       names of arguments of its own in `options =`
+#   by_center     function(M): TRUE where a plan depends on more of the centre than isometries keep
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a
 # scale set by hand), timing, numerics, max_trials, options, chunked (TRUE where records are in chunks), sites (TRUE
-# where they are at sites) and shares (how sites share the noise, or NULL). `plan` sees nothing else, and what it raises
-# depends on nothing else.
+# where they are at sites), shares (how sites share the noise, or NULL) and any_center (TRUE where a plan is for any
+# centre). `plan` sees nothing else, and what it raises depends on nothing else.
 
 mean_mechanisms <- function() registered("mean mechanism")
 
@@ -53,6 +54,13 @@ no_constant_time <- function(M, ask, name) {
   } else if (mean_steps(M, ask$ball, ask$n)$model == "none") {
     sprintf(paste("`timing = \"constant\"` needs a mean that is found in a fixed number of steps, and there is none on",
                   "%s."), label_manifold(M))
+  }
+}
+
+# why a plan for whatever centre can't be had
+no_center <- function(M, ask, mechanism) {
+  if (isTRUE(ask$any_center) && !is.null(mechanism$by_center) && mechanism$by_center(M)) {
+    sprintf("what mechanism = \"%s\" costs depends on the centre: give `center`.", mechanism$name)
   }
 }
 
@@ -100,7 +108,7 @@ plan_one <- function(M, ask, name, error = TRUE) {
   } else if (isTRUE(ask$chunked) && !isTRUE(mechanism$chunks)) {
     sprintf("mechanism = \"%s\" isn't available for records in chunks.", name)
   } else {
-    c(mechanism$unsupported(M, ask), no_constant_time(M, ask, name))[1]
+    c(mechanism$unsupported(M, ask), no_constant_time(M, ask, name), no_center(M, ask, mechanism))[1]
   }
   if (!is.null(why)) abort_riemdp("unsupported", why)
   if (ask$delta == 0 && isTRUE(mechanism$needs_delta)) {

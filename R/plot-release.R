@@ -22,18 +22,37 @@ plot.riemdp_mean_plan <- function(x, ..., against = c("n", "epsilon"), points = 
   against <- match.arg(against, several.ok = TRUE)
   points <- check_count(points, "points", least = 2, most = 200)
   ask <- attr(x, "ask")
-  drawn <- plan_drawn(x)
-  old <- graphics::par(mfrow = c(1, length(against)), mar = c(4.5, 4.5, 2, 1))
+  drawn <- plan_curves(x)
+  if (!nrow(x)) plan_drawn(x) # which raises
+  below <- unlist(lapply(plan_undrawn(x), strwrap, width = 140, exdent = 4))
+  # the lines below have their share of the height
+  old <- graphics::par(mfrow = c(1, length(against)), mar = c(4.5, 4.5, 2, 1),
+                       oma = c(0.5 + 0.75 * length(below), 0, 0, 0))
   on.exit(graphics::par(old))
+  staged <- x[x$mechanism == "adaptive" & !is.na(x$expected_error), , drop = FALSE]
   for (what in against) {
-    e <- plan_errors(x, what, points)
+    e <- if (length(drawn)) plan_errors(x, what, points)
+    name <- if (what == "n") "number of records" else "epsilon"
+    here <- if (what == "n") staged$n else staged$nominal_epsilon
     colours <- rep_len(riemdp_colours(7), length(drawn))
-    graphics::matplot(e$grid, t(e$errors), type = "b", log = "xy", pch = seq_along(drawn), lty = 1, lwd = 1.5,
-                      col = colours, xlab = if (what == "n") "number of records" else "epsilon",
-                      ylab = "expected error of the privacy noise", ...)
+    limits <- range(e$errors, staged$expected_error, ask$ball$radius, na.rm = TRUE)
+    at <- e$grid %||% ((if (what == "n") ask$n else ask$total) * c(0.1, 10))
+    graphics::plot.default(range(at, here), limits, type = "n", log = "xy", xlab = name,
+                           ylab = "expected error of the privacy noise", ...)
+    if (length(drawn)) graphics::matlines(e$grid, t(e$errors), type = "b", pch = seq_along(drawn), lty = 1, lwd = 1.5,
+                                          col = colours)
+    graphics::points(here, staged$expected_error, pch = 8, cex = 1.3)
     graphics::abline(h = ask$ball$radius, lty = 3, col = "grey50")
     graphics::abline(v = if (what == "n") ask$n else ask$total, lty = 3, col = "grey80")
-    graphics::legend("bottomleft", drawn, col = colours, pch = seq_along(drawn), lty = 1, bty = "n", cex = 0.8)
+    one <- nrow(staged) > 0
+    if (one || length(drawn)) graphics::legend(
+      "bottomleft", c(drawn, if (one) "adaptive"), col = c(colours, if (one) "black"),
+      pch = c(seq_along(drawn), if (one) 8), lty = c(rep(1, length(drawn)), if (one) NA), bty = "n",
+      cex = 0.8
+    )
+  }
+  for (i in seq_along(below)) {
+    graphics::mtext(below[i], 1, line = 0.75 * i - 0.6, outer = TRUE, at = 0.01, adj = 0, cex = 0.55, col = "grey30")
   }
   invisible(x)
 }

@@ -259,7 +259,10 @@ autoplot.riemdp_mean_plan <- function(object, against = c("n", "epsilon"), point
     ggplot2::scale_shape_manual(values = rep_len(c(16, 17, 15, 3, 4, 8, 1, 2, 0, 5), ways)) +
     ggplot2::facet_wrap(stats::as.formula("~ what"), scales = "free_x", strip.position = "bottom") +
     ggplot2::labs(x = NULL, y = "expected error of the privacy noise",
-                  subtitle = "Dotted: the public radius, and what the plan is for") +
+                  subtitle = "Dotted: the public radius, and what the plan is for",
+                  caption = paste(unlist(lapply(plan_undrawn(object), strwrap, width = 100, exdent = 4)),
+                                  collapse = "\n")) +
     theme_riemdp() +
-    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5))
+    ggplot2::theme(strip.placement = "outside", strip.text = ggplot2::element_text(hjust = 0.5),
+                   plot.caption = ggplot2::element_text(hjust = 0))
 }

@@ -524,3 +524,14 @@ mutant("remark-delta-half", "R/guarantee.R", "if (g$delta >= 0.5) {", "if (g$del
 mutant("remark-private-n", "R/guarantee.R", "!private_n && isTRUE(g$delta >= 1 / n)", "isTRUE(g$delta >= 1 / n)", "remarks read public numbers only", "guarantee")
 mutant("remark-on-none", "R/guarantee.R", 'if (!isTRUE(g$label != "none")) return(NULL)', "if (is.null(g$label)) return(NULL)", "where nothing is promised there is no remark on its numbers", "guarantee")
 mutant("remark-of-rows", "R/guarantee.R", 'one <- if (of_rows(g)) "record" else "unit"', 'one <- "record"', "a bet is on whoever is protected", "guarantee")
+
+# ---- plans that answer inverse questions ----------------------------------------------------------------------------------------------------------
+
+mutant("plan-any-centre", "R/mechanism.R", "if (isTRUE(ask$any_center) && !is.null(mechanism$by_center)", "if (FALSE && !is.null(mechanism$by_center)", "costs that depend on the centre aren't told without one", "dp-mean-plan")
+mutant("plan-centre-everywhere", "R/dp-mean-plan.R", "if (!facts$homogeneous || facts$local_bounds ||", "if (", "a centre has no default where the answer depends on it", "dp-mean-plan")
+mutant("plan-least-too-low", "R/dp-mean-plan.R", "if (enough(middle)) high <- middle else low <- middle\n  }\n  high\n", "if (enough(middle)) high <- middle else low <- middle\n  }\n  low\n", "with the number found the error is kept", "dp-mean-plan")
+mutant("plan-least-too-high", "R/dp-mean-plan.R", "SOUGHT_TOLERANCE <- 1e-3", "SOUGHT_TOLERANCE <- 1e-2", "a little less doesn't do", "dp-mean-plan")
+mutant("plan-least-clipped", "R/dp-mean-plan.R", "share_epsilon(ask, value, ask$clipped$share)", "share_epsilon(ask, value, NULL)", "the count's share is in the epsilon that is found", "dp-mean-plan|clipped-share")
+mutant("plan-found-rounded-down", "R/dp-mean-object.R", "signif(ceiling(value / unit) * unit, 4)", "signif(floor(value / unit) * unit, 4)", "the number printed keeps the error", "dp-mean-plan")
+mutant("plan-adaptive-unasked", "R/dp-mean-plan.R", "!isTRUE(staged >= best$expected_error / 1.02)", "TRUE", "adaptive is chosen where its error is the smallest only", "dp-mean-plan")
+mutant("plan-picture-silent", "R/plot-release.R", "below <- unlist(lapply(plan_undrawn(x), strwrap, width = 140, exdent = 4))", "below <- NULL", "rows without a curve are named in the picture", "dp-mean-plan")

@@ -69,3 +69,157 @@ test_that("rows of a plan are a plan, columns of one are a table", {
     expect_output(print(bent))
   }
 })
+
+# ---- without a centre ------------------------------------------------------------------------------------------------------------
+
+test_that("where isometries act transitively the plan needs no centre, and is that of any", {
+  for (M in list(sphere(2), spd(2), spd(2, "logeuclidean"), hyperbolic(2), hyperbolic(2, "ball"), kendall(5), stiefel(4, 2), grassmann(4, 2), euclidean(2))) {
+    plan <- dp_mean_plan(M, 300, 1, radius = 0.2, delta = 1e-6)
+    there <- with_simulation(4, mf_random(M, 1))
+    other <- dp_mean_plan(M, 300, 1, center = there, radius = 0.2, delta = 1e-6)
+    other <- other[match(plan$mechanism, other$mechanism), ]
+    served <- !is.na(plan$scale)
+    expect_equal(plan$scale[served], other$scale[served], tolerance = 1e-9)
+    # simulated where directions differ
+    expect_equal(plan$expected_error[served], other$expected_error[served], tolerance = 0.05)
+    # what uses more than the metric isn't told
+    more <- plan$mechanism[is.na(plan$scale) & !is.na(other$scale)]
+    expect_true(all(more %in% c("euclidean", "pointwise")))
+    expect_true(all(grepl("depends on the centre", plan$note[plan$mechanism %in% more])))
+    expect_false(any(grepl("give `center`", plan$note[!plan$mechanism %in% more])))
+  }
+  # costs of these do depend on it
+  expect_true(is.na(subset(dp_mean_plan(spd(2), 300, 1, radius = 0.2), mechanism == "euclidean")$scale))
+  expect_true(is.na(subset(dp_mean_plan(kendall(5), 300, 1, radius = 0.2), mechanism == "pointwise")$scale))
+  wide <- dp_mean_plan(spd(2), 300, 1, diag(c(9, 1)), 0.2, mechanism = "euclidean")
+  expect_gt(wide$scale, 2 * dp_mean_plan(spd(2), 300, 1, diag(2), 0.2, mechanism = "euclidean")$scale)
+})
+
+test_that("elsewhere the centre has no default", {
+  circle <- manifold_custom(1, 1, exp = function(p, v) p + v, log = function(p, q) q - p, k_min = 0, k_max = 0, injectivity_radius = 3)
+  for (M in list(spd(2, "bures"), circle)) expect_error(dp_mean_plan(M, 300, 1, radius = 0.2), "`center` is public", class = "riemdp_error_argument")
+})
+
+# ---- inverse questions -----------------------------------------------------------------------------------------------------------
+
+test_that("the least epsilon and the least n keep the error, and a little less doesn't", {
+  for (case in list(list(sphere(2), 0.3, 0.01), list(spd(2), 1, 0.05), list(hyperbolic(2), 1, 0.02))) {
+    M <- case[[1]]
+    ways <- c("laplace", "wrapped", "kng", "gaussian")
+    error <- case[[3]]
+    error_at <- function(way, n, epsilon) dp_mean_plan(M, n, epsilon, radius = case[[2]], delta = 1e-6, mechanism = way)$expected_error
+    by_epsilon <- dp_mean_plan(M, 400, radius = case[[2]], delta = 1e-6, error = error, mechanism = ways)
+    by_n <- dp_mean_plan(M, epsilon = 0.7, radius = case[[2]], delta = 1e-6, error = error, mechanism = ways)
+    for (way in ways) {
+      epsilon <- by_epsilon$nominal_epsilon[by_epsilon$mechanism == way]
+      expect_lte(error_at(way, 400, epsilon), error)
+      expect_false(isTRUE(error_at(way, 400, epsilon / 1.002) <= error))
+      n <- by_n$n[by_n$mechanism == way]
+      expect_identical(n, round(n))
+      expect_lte(error_at(way, n, 0.7), error)
+      expect_false(isTRUE(error_at(way, n - max(1, ceiling(n * 0.002)), 0.7) <= error))
+    }
+    expect_false(is.unsorted(by_epsilon$nominal_epsilon))
+    expect_false(is.unsorted(by_n$n))
+    # what `auto` takes with the least number keeps the error
+    best <- by_n[by_n$chosen, ]
+    expect_identical(nrow(best), 1L)
+    expect_lte(dp_mean_plan(M, best$n, 0.7, radius = case[[2]], delta = 1e-6)$expected_error[1], error * 1.001)
+    release <- with_simulation(1, dp_mean(mf_random(M, 400), M, by_epsilon$nominal_epsilon[by_epsilon$chosen], mf_random(M, 1), case[[2]], delta = 1e-6))
+    expect_lte(release$expected_error, error * 1.001)
+    expect_output(print(by_n), "the least n for an expected error of")
+    expect_output(print(by_epsilon), "or less")
+  }
+})
+
+test_that("whole numbers are found exactly, and what is printed keeps the error", {
+  # on the line the error of Laplace's noise is 2r/(n epsilon), up to the solver's part
+  plan <- dp_mean_plan(euclidean(1), epsilon = 1, radius = 1, error = 0.1, mechanism = "laplace")
+  expect_identical(plan$n, 21) # 20 but for that part
+  plan <- dp_mean_plan(euclidean(1), 100, radius = 1, error = 0.0123, mechanism = "laplace")
+  shown <- riemdp:::found_number(plan)
+  expect_gte(shown, plan$nominal_epsilon)
+  expect_lte(shown, plan$nominal_epsilon * 1.001)
+  expect_lte(dp_mean_plan(euclidean(1), 100, shown, radius = 1, mechanism = "laplace")$expected_error, 0.0123)
+})
+
+test_that("an inverse question is one, with one unknown", {
+  ask <- function(...) dp_mean_plan(sphere(2), radius = 0.3, ...)
+  expect_error(ask(error = 0.1), class = "riemdp_error_argument")
+  expect_error(ask(n = 10, epsilon = 1, error = 0.1), class = "riemdp_error_argument")
+  expect_error(ask(n = 10), "`epsilon` is public", class = "riemdp_error_argument")
+  expect_error(ask(epsilon = 1), "`n` is public", class = "riemdp_error_argument")
+  expect_error(ask(n = 10, error = -1), class = "riemdp_error_argument")
+  expect_error(ask(n = 10, epsilon = 1, mechanism = character()), class = "riemdp_error_argument")
+})
+
+test_that("what can't be found is said with its reason", {
+  plan <- dp_mean_plan(sphere(2), 100, radius = 0.3, error = 0.01, mechanism = c("gaussian", "adaptive", "laplace"))
+  expect_match(plan$note[plan$mechanism == "gaussian"], "delta")
+  expect_match(plan$note[plan$mechanism == "adaptive"], "spread")
+  expect_identical(plan$mechanism[plan$chosen], "laplace")
+  # rounding errors stand in the way of any n
+  plan <- dp_mean_plan(hyperbolic(2), epsilon = 1, radius = 19, error = 1e-9)
+  expect_false(any(plan$chosen))
+  expect_true(all(nzchar(plan$note)))
+  expect_output(print(plan))
+  # an error that the ball alone keeps, by a law on the ball: any epsilon
+  plan <- dp_mean_plan(sphere(2), 100, radius = 0.3, error = 0.3, mechanism = "laplace_truncated")
+  expect_identical(plan$nominal_epsilon, 1e-6)
+})
+
+test_that("with a share for the count the whole of epsilon is found", {
+  plan <- dp_mean_plan(sphere(2), 100, radius = 0.3, error = 0.01, mechanism = "laplace", clipped = 0.5)
+  alone <- dp_mean_plan(sphere(2), 100, radius = 0.3, error = 0.01, mechanism = "laplace")
+  expect_equal(plan$nominal_epsilon, 2 * alone$nominal_epsilon, tolerance = 2e-3)
+})
+
+# ---- with a guess of the spread ----------------------------------------------------------------------------------------------------
+
+test_that("the adaptive mechanism is chosen for a guess of the spread alone, and dp_mean() never chooses it", {
+  ask <- function(...) dp_mean_plan(euclidean(2), 20000, 1, radius = 5, ...)
+  expect_identical(ask()$mechanism[ask()$chosen], "laplace")
+  narrow <- ask(spread = 0.02)
+  expect_identical(narrow$mechanism[narrow$chosen], "adaptive")
+  expect_output(print(narrow), "ask for mechanism")
+  expect_lt(narrow$expected_error[1], min(narrow$expected_error[-1], na.rm = TRUE))
+  # where it isn't the better
+  wide <- dp_mean_plan(euclidean(2), 200, 1, radius = 1, spread = 0.5)
+  expect_identical(wide$mechanism[wide$chosen], "laplace")
+  expect_no_match(paste(capture.output(print(wide)), collapse = ""), "ask for mechanism")
+  expect_false(any(ask(spread = 0.02, mechanism = "laplace")$mechanism == "adaptive"))
+  x <- with_simulation(1, matrix(rnorm(4e4, sd = 0.02), ncol = 2))
+  expect_identical(dp_mean(x, euclidean(2), 1, c(0, 0), 5)$mechanism, "laplace")
+  # inverse questions
+  skip_if(quick())
+  least <- dp_mean_plan(euclidean(2), 20000, radius = 5, error = 0.0005, spread = 0.02, mechanism = c("laplace", "adaptive"))
+  expect_identical(least$mechanism[least$chosen], "adaptive")
+  expect_lt(least$nominal_epsilon[1], least$nominal_epsilon[2])
+})
+
+# ---- the picture -----------------------------------------------------------------------------------------------------------------
+
+test_that("the picture names every row of the table: as a curve, as a point, or with its reason", {
+  plan <- dp_mean_plan(grassmann(4, 2), 50, 1, radius = 0.3, spread = 0.05)
+  below <- paste(riemdp:::plan_undrawn(plan), collapse = " ")
+  curves <- riemdp:::plan_curves(plan)
+  for (name in setdiff(plan$mechanism, curves)) expect_match(below, paste0(name, ": [a-z]"))
+  for (name in curves) expect_no_match(below, paste0("(^| )", name, ": "))
+  expect_match(below, "laplace: the Laplace mechanism needs a homogeneous manifold")
+  expect_match(below, "adaptive: simulated")
+  expect_match(paste(riemdp:::plan_undrawn(dp_mean_plan(sphere(2), 50, 1, radius = 0.3)), collapse = " "), "adaptive: its error depends .* spread")
+  # what is written at the margin is all of that
+  file <- tempfile(fileext = ".ps")
+  on.exit(unlink(file))
+  grDevices::postscript(file, width = 8, height = 6, useKerning = FALSE)
+  expect_identical(plot(plan, points = 2), plan)
+  grDevices::dev.off()
+  written <- paste(readLines(file, warn = FALSE), collapse = " ")
+  for (name in setdiff(plan$mechanism, curves)) expect_true(grepl(paste0("(", name, ": "), written, fixed = TRUE))
+  # nothing but rows that can't be served: named all the same
+  none <- plan[is.na(plan$scale), ]
+  grDevices::pdf(NULL)
+  expect_identical(plot(none, points = 2), none)
+  expect_error(plot(plan[0, ]), class = "riemdp_error_unsupported")
+  grDevices::dev.off()
+})
