@@ -37,7 +37,7 @@
 #'   `relative_error` (of the public radius), `acceptance`, `n`, `chosen` (what `mechanism = "auto"` would take, or what
 #'   to ask for) and `note` (why one can't be served, or what its target is). With `error` the best are those that need
 #'   the smallest number.
-#' @seealso [dp_mean()], [expected_error()], [dp_bounds_plan()]
+#' @seealso [dp_mean()], [expected_error()]
 #' @examples
 #' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)
 #' plan
