@@ -27,7 +27,7 @@ new_key <- function() {
   as.raw(strtoi(substring(digits, seq(1, 63, 2), seq(2, 64, 2)), 16L))
 }
 
-run_seal <- function(key, problem, data, ledger, data_set, part) {
+run_seal <- function(key, problem, data, units, ledger, data_set, part) {
   code <- lapply(problem[c("loss", "gradient")],
                  function(f) if (is.function(f)) c(deparse(args(f), control = NULL), deparse(body(f), control = NULL)))
   records <- if (is_chunks(data)) {
@@ -36,6 +36,7 @@ run_seal <- function(key, problem, data, ledger, data_set, part) {
   } else {
     seal_of(key, plain_records(data))
   }
+  if (!is.null(units)) records <- list(records, units$of)
   paste(seal_of(key, ledger$uid, data_set, part, problem$kind, problem$threshold, problem$batched, code, records),
         collapse = "")
 }
@@ -104,7 +105,7 @@ drop_checkpoint <- function(path, ledger, token, seal) {
 #' order, chunks), and a problem's functions with the same text. That records are the same is checked for the curator
 #' and is no part of the release. Records at [sites()] can't be compared: no checkpoint is kept for those.
 #'
-#' @param problem,data the problem and the records, as given to [dp_optimize()]: neither is in the file.
+#' @param problem,data,unit the problem, the records and their units, as given to [dp_optimize()]: none is in the file.
 #' @param ledger the ledger that the run was paid from.
 #' @param ... nothing; later arguments must be named.
 #' @param data_set,part what the run was paid for, as given to [dp_optimize()].
@@ -130,7 +131,7 @@ drop_checkpoint <- function(path, ledger, token, seal) {
 #' dp_resume(file, stopped, wishart_spd, budget)
 #' ledger_history(budget) # one entry
 #' @export
-dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "default", part = NULL) {
+dp_resume <- function(checkpoint, problem, data, ledger, ..., unit = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   check_problem(problem)
   check_ledger(ledger)
@@ -139,16 +140,22 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., data_set = "defaul
   if (!identical(unclass(run$problem), unclass(problem)[c("kind", "manifold", "threshold")])) {
     abort_riemdp("argument", "`problem` isn't the one of the checkpoint.")
   }
-  input <- problem_call(apart_in(problem, data, NULL), data, private = TRUE)
+  given <- with_units(unit, data, "data")
+  units <- given$units
+  data <- given$x
+  if (!identical(unit_name(units), run$ask$unit)) {
+    abort_riemdp("argument", "`unit` isn't that of the checkpoint.")
+  }
+  input <- input_of_units(problem_call(apart_in(problem, data, NULL), data, private = TRUE), units)
   # under Poisson sampling the number of records is private and may not be checked
-  if (!is.na(run$ask$n) && run$ask$n != input$n) {
+  if (!is.na(run$ask$n) && run$ask$n != unit_count(input)) {
     abort_riemdp("argument", "`data` has another number of records than the run began with.")
   }
   if (run$guarantee$rng == "operating system" && in_simulation()) {
     abort_riemdp("argument",
                  "a private run can't be gone on with inside with_simulation(): its noise could be drawn again.")
   }
-  seal <- run_seal(run$key, problem, data, ledger, check_name(data_set, "data_set"),
+  seal <- run_seal(run$key, problem, data, units, ledger, check_name(data_set, "data_set"),
                    if (!is.null(part)) check_name(part, "part"))
   ledger_use_token(ledger, run$token, seal)
   if (problem$kind == "callback" && !is.null(run$guarantee$assumptions)) {

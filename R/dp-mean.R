@@ -202,14 +202,12 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
-  ask$unit <- if (!is.null(units)) units$name %||% "unit"
+  ask$unit <- unit_name(units)
   release_private(mean_estimator, ask, list(x = x, units = units), ledger, data_set, part)
 }
 
 check_mean_units <- function(units, n, timing, clipped) {
-  if (length(units$of) != n) {
-    abort_riemdp("shape", sprintf("`unit` has %d elements for %d records.", length(units$of), as.integer(n)))
-  }
+  check_unit_length(units, n)
   if (identical(timing, "constant")) {
     abort_riemdp("unsupported", paste("`timing = \"constant\"` isn't available with `unit`: the time tells how many",
                                       "records units have."))
@@ -220,12 +218,12 @@ check_mean_units <- function(units, n, timing, clipped) {
 }
 
 mean_estimator <- list(
-  entry = function(plan, ask) paste0("dp_mean ", plan$mechanism, if (!is.null(ask$unit)) paste(", unit", ask$unit)),
+  entry = function(plan, ask) entry_words("dp_mean", plan$mechanism, ask$unit),
   parts = c(MEAN_PARTS, expected_error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_mean(ask$manifold, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
-    if (!is.null(ask$unit)) plan$guarantee <- of_units(plan$guarantee, ask$unit)
+    plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan$mean_guarantee <- plan$guarantee
     plan$guarantee <- with_clipped(plan$guarantee, ask)
     plan
@@ -233,7 +231,10 @@ mean_estimator <- list(
   ready = function(records, plan, ask) {
     if (ask$invalid == "error") check_records(ask$manifold, records$x)
     if (is.null(records$units)) return(records$x)
-    if (ask$invalid == "error") check_units(records$units)
+    if (ask$invalid == "error") {
+      check_units(records$units, paste("With invalid = \"center\"", c("they are left out.",
+                                                                      "each counts as the centre.")))
+    }
     unit_means(ask$manifold, records$x, records$units, ask$center, ask$ball)
   },
   event = function(plan, ask) {

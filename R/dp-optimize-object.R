@@ -4,8 +4,10 @@
 format.riemdp_optimize <- function(x, ...) {
   c(
     sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
-            if (is.na(x$n)) "" else sprintf(", %d records", as.integer(x$n))),
-    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
+            if (is.na(x$n)) "" else sprintf(", %d %s", as.integer(x$n), if (of_rows(x$guarantee)) "records" else
+                                            "units")),
+    paste0("  ", c(format(x$guarantee), paste("protects", protected_words(x$guarantee)),
+                   budget_remarks(x$guarantee, x$n))),
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
             if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),
             paste(format(unique(x$clip), digits = 4), collapse = " and ")),
@@ -21,10 +23,13 @@ explain.riemdp_optimize <- function(x, ...) {
   g <- x$guarantee
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(g), "\n\n", sep = "")
+  one <- if (of_rows(g)) "record" else "unit"
   say("Each step's gradient is clipped, record by record, to length ", format(x$clip[2], digits = 6),
       " in the metric at the public iterate. ",
-      if (g$adjacency == "add-remove") "One record more or less moves the sum by at most that" else
-        sprintf("Replacing a record of %g moves the mean by at most twice that over %g", x$batch, x$batch),
+      if (one == "unit") paste("A unit counts with the average of its rows' clipped gradients, and how many rows it",
+                               "has is not said. "),
+      if (g$adjacency == "add-remove") sprintf("One %s more or less moves the sum by at most that", one) else
+        sprintf("Replacing a %s of %g moves the mean by at most twice that over %g", one, x$batch, x$batch),
       "; Gaussian noise has ", format(x$noise_multiplier, digits = 6),
       " times this as its standard deviation in every orthonormal ", "coordinate.")
   if (!is.null(x$event)) {

@@ -31,6 +31,16 @@
 #' stochastic methods came near, with a fifth to a tenth of the gradients: they are for data where passes over all
 #' records are too dear.
 #'
+#' @section Units:
+#' With `unit` each unit counts with the average of its rows' clipped gradients, which is no longer than `clip`, and
+#' steps sample units, with all their rows. So everything holds with the number of units for n (`batch` and `rate` are
+#' about units), and what is minimised is the mean over units of the mean loss of each one's rows: a unit with many rows
+#' weighs as much as one with few. The number of units is public (but for `sampling = "poisson"`); how many rows each
+#' has isn't, and is not released; the time that a step takes depends on it. Rows without a unit (`NA`) and levels
+#' without a row are refused before anything is spent: a check on the curator's side. Spellings are taken as they are:
+#' `"P1"` and `"P1 "` are two units. Records in chunks are refused. Proof: the file `proofs/optimisers.md` of the
+#' installed package.
+#'
 #' @section What is released:
 #' The output is a function of noisy gradients, of public settings and of random numbers; so are the trace and every
 #' decision to stop. Losses, batches, their sizes under Poisson sampling, numbers of clipped or failed records are never
@@ -67,13 +77,18 @@
 #' @param center,radius public ball to which iterates are brought back, if given.
 #' @param noise_multiplier noise over sensitivity by hand, instead of `epsilon`.
 #' @param calibration `"proven"`, or `"paper"` for the moment bounds of Utpala and others (2023), labelled not private.
+#' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
+#'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
+#'   factor are all its units), or the name of a column of a table `data`. What is protected then is one unit, replaced
+#'   with all its rows; see "Units".
 #' @param ledger,data_set,part a privacy budget to take the run's price from before its first draw, as in [dp_mean()].
 #' @inheritParams dp_mean
 #' @param checkpoint path of a file where the run's state is saved some twenty times, so that an interrupted run can go
 #'   on, once, by [dp_resume()]; needs a `ledger`.
 #' @return An object of class `riemdp_optimize` and [riemdp_release]: `value`, `manifold`, `mechanism` (the method),
-#'   `problem` (its kind), `n`, `steps` (in all), `batch`, `sampling`, `restarts`, `clip`, `noise_multiplier`, `sd` (of
-#'   the noise on a step's mean gradient, in each orthonormal coordinate), for `"rsvrg"` also `split` and `snapshot_sd`,
+#'   `problem` (its kind), `n` (of records or units), `unit`, `steps` (in all), `batch`, `sampling`, `restarts`, `clip`,
+#'   `noise_multiplier`, `sd` (of the noise on a step's mean gradient, in each orthonormal coordinate), for `"rsvrg"`
+#'   also `split` and `snapshot_sd`,
 #'   `event`, `trace` (a data frame: step, step size, length of the noisy gradient; at most some thousand rows),
 #'   `calibration`, `chosen`, `source`, `budget`, `guarantee`. No error is stated: where gradients are longer
 #'   than the clip, clipping alone moves the minimum, by an amount that nothing released tells.
@@ -94,22 +109,28 @@
 #'                  delta = 1e-6, start = diag(2))
 #' r
 #' plot(r)
+#' # five matrices a person: whole persons are protected
+#' dp_optimize(problem_huber(spd(2), threshold = 1), wishart_spd[, , 1:500], epsilon = 1,
+#'             delta = 1e-6, start = diag(2), unit = rep(1:100, each = 5))
 #' @export
 dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("auto", "rgd", "rsgd", "rsvrg"),
                         start = NULL, clip = NULL, lr = NULL, steps = NULL, epochs = NULL, batch = NULL,
                         sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL,
                         split = NULL, restarts = 1, output = c("last", "average", "random"), center = NULL,
-                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), source = NULL,
-                        ledger = NULL, data_set = "default", part = NULL, checkpoint = NULL) {
+                        radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), unit = NULL,
+                        source = NULL, ledger = NULL, data_set = "default", part = NULL, checkpoint = NULL) {
   check_no_more(...)
   check_problem(problem)
   if (!is.null(ledger)) check_ledger(ledger)
   if (!is.null(checkpoint)) check_checkpoint(checkpoint, ledger)
   if (missing(delta)) abort_no_default("delta")
+  given <- with_units(unit, data, "data")
+  units <- given$units
+  data <- given$x
   problem <- apart_in(problem, data, public_value(start, "start"))
-  input <- problem_call(problem, data, private = TRUE)
-  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate,
-                     inner, split, restarts, output, center, radius, noise_multiplier, calibration)
+  input <- input_of_units(problem_call(problem, data, private = TRUE), units)
+  ask <- optimum_ask(problem, unit_count(input), epsilon, delta, method, start, clip, lr, steps, epochs, batch,
+                     sampling, rate, inner, split, restarts, output, center, radius, noise_multiplier, calibration)
   ask$assumptions <- c(if (is_chunks(data)) chunk_assumptions(data),
                        if (is.data.frame(data) &&
                            problem$kind == "callback") "the types of the columns of `data` are public")
@@ -118,7 +139,8 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
     abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
   }
   ask$problem <- problem
-  seal <- if (!is.null(checkpoint)) function(key) run_seal(key, problem, data, ledger, data_set, part)
+  ask$unit <- unit_name(units)
+  seal <- if (!is.null(checkpoint)) function(key) run_seal(key, problem, data, units, ledger, data_set, part)
   records <- list(input = input, checkpoint = checkpoint, ledger = ledger, seal = seal)
   release_private(optimum_estimator("dp_optimize"), ask, records, ledger, data_set, part)
 }
@@ -127,10 +149,11 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
 # key.
 optimum_estimator <- function(entry) {
   list(
-    entry = function(plan, ask) paste(entry, ask$method),
+    entry = function(plan, ask) entry_words(entry, ask$method, ask$unit),
     plan = function(ask) {
       plan <- plan_optimum(ask)
-      list(steps = plan, guarantee = optimum_guarantee(ask$problem, ask, plan), event = plan$event, scale = plan$sd)
+      list(steps = plan, guarantee = of_units(optimum_guarantee(ask$problem, ask, plan), ask$unit), event = plan$event,
+           scale = plan$sd)
     },
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {

@@ -14,6 +14,10 @@
 #' large eigenvalue, and small last steps let in less noise. On digits, on flowers and on simulated spectra this came
 #' closer than any constant step size.
 #'
+#' With `unit` what is released is the leading subspace of \eqn{\frac1m\sum_u\frac1{k_u}\sum_{i\in u}z_iz_i^\top}, the
+#' mean over the m units of each one's own second-moment matrix (of its \eqn{k_u} rows, shortened to `bound`): not that
+#' of the units' mean rows. See "Units" in [dp_optimize()].
+#'
 #' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
 #' @param q dimension of the subspace, below the number of columns.
 #' @param epsilon,delta privacy budget, as in [dp_optimize()].
@@ -22,7 +26,7 @@
 #' @param lr step sizes, as in [dp_optimize()]; `NULL` for those above.
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
-#' @param method,batch,sampling,output,noise_multiplier,calibration,ledger,data_set,part as in [dp_optimize()].
+#' @param method,batch,sampling,output,noise_multiplier,calibration,unit,ledger,data_set,part as in [dp_optimize()].
 #' @inheritParams dp_mean
 #' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`:
 #'   a matrix with q orthonormal columns that span the subspace. The order and the signs of the columns mean nothing.
@@ -37,12 +41,15 @@
 dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
                    method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
                    sampling = c("without-replacement", "poisson", "disjoint"), output = c("last", "average", "random"),
-                   noise_multiplier = NULL, calibration = c("proven", "paper"), source = NULL, ledger = NULL,
-                   data_set = "default", part = NULL) {
+                   noise_multiplier = NULL, calibration = c("proven", "paper"), unit = NULL, source = NULL,
+                   ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(bound = missing(bound), delta = missing(delta)))
   bound <- check_number(bound, "bound", positive = TRUE)
+  given <- with_units(unit, data, "data")
+  units <- given$units
+  data <- given$x
   if (!is_chunks(data)) data <- pca_rows(plain_numbers(data))
   d <- if (is_chunks(data)) chunk_width(data) else ncol(data)
   if (d < 2) abort_riemdp("shape", "`data` must have at least two columns.")
@@ -57,11 +64,12 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
     steps <- 20
   }
   problem <- problem_pca(M)
-  input <- problem_call(problem, data, private = TRUE, bound)
-  ask <- optimum_ask(problem, input$n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL,
-                     NULL, NULL, 1, output, NULL, NULL, noise_multiplier, calibration)
+  input <- input_of_units(problem_call(problem, data, private = TRUE, bound), units)
+  ask <- optimum_ask(problem, unit_count(input), epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling,
+                     NULL, NULL, NULL, 1, output, NULL, NULL, noise_multiplier, calibration)
   ask$source <- stated_source(source)
   ask$problem <- problem
+  ask$unit <- unit_name(units)
   if (is_chunks(data)) ask$assumptions <- chunk_assumptions(data)
   r <- release_private(optimum_estimator("dp_pca"), ask, list(input = input), ledger, data_set, part)
   r$loadings <- matrix(r$value, d, dimnames = list(if (!is_chunks(data)) colnames(data), NULL))

@@ -49,12 +49,20 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
   )
 }
 
-# the same promise about units: their names are `unit`
+# the same promise about units, if there are any: their names are `unit`
 of_units <- function(g, unit) {
+  if (is.null(unit)) return(g)
   g$unit <- unit
-  records <- "the number of records is public"
-  g$assumptions <- sub(records, "the number of units is public", g$assumptions, fixed = TRUE)
+  g$assumptions <- sub("the number of records", "the number of units", g$assumptions, fixed = TRUE)
   g
+}
+
+# what a release and its guarantee call them, NULL where there are none
+unit_name <- function(units) if (!is.null(units)) units$name %||% "unit"
+
+# what a ledger calls a release by such a function
+entry_words <- function(entry, method, unit) {
+  paste0(entry, " ", method, if (!is.null(unit)) paste(", unit", unit))
 }
 
 # whether one record is one row; older releases don't say, and theirs is

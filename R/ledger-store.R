@@ -504,8 +504,8 @@ ledger_use_token <- function(ledger, token, seal) {
   }
   other <- function() {
     abort_riemdp("argument",
-                 paste("`data`, `problem`, `data_set` or `part` aren't those that the run began with and was paid for.",
-                       "Nothing is used up."))
+                 paste("`data`, `unit`, `problem`, `data_set` or `part` aren't those that the run began with and was",
+                       "paid for. Nothing is used up."))
   }
   if (is_memory(ledger)) {
     state <- memory_state(ledger)

@@ -48,10 +48,10 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
 # ---- units -----------------------------------------------------------------------------------------------------
 # A unit is a person, say, with all its records: what a release protects is one of them, replaced with all its records.
 
-# `unit` of a private call: a vector with an element for each record, or the name of a column of `x`. Returns list(x
-# without that column, name, of = each record's number from 1 or NA, count, empty: which have no record). Each record's
-# number follows from the units alone, never from what a record holds.
-read_units <- function(unit, x) {
+# `unit` of a private call: a vector with an element for each record, or the name of a column of `x`, which the call
+# knows as `arg`. Returns list(x without that column, name, of = each record's number from 1 or NA, count, empty: which
+# have no record). Each record's number follows from the units alone, never from what a record holds.
+read_units <- function(unit, x, arg = "x") {
   if (is_chunks(x)) {
     abort_riemdp("unsupported", paste("`unit` needs the records in memory: those of one unit may lie in several",
                                       "chunks. Gather them first."))
@@ -63,30 +63,50 @@ read_units <- function(unit, x) {
     unit <- x[[column]]
     x <- x[names(x) != column]
   }
-  unit <- plain_units(unit)
+  unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
   of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
   if (!length(given)) abort_riemdp("argument", "`unit` must name one unit at least.")
   list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
 }
 
+# records and their units, NULL where `unit` is
+with_units <- function(unit, x, arg) {
+  if (is.null(unit)) return(list(x = x, units = NULL))
+  units <- read_units(unit, x, arg)
+  list(x = units$x, units = units)
+}
+
 # units as a vector that tells them apart
-plain_units <- function(unit) {
+plain_units <- function(unit, arg = "x") {
   if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)
   if (!is.atomic(unit) || is.null(unit) || !is.null(dim(unit)) || is.complex(unit) || is.raw(unit)) {
-    abort_riemdp("argument", "`unit` must be a vector with an element for each record, or the name of a column of `x`.")
+    abort_riemdp("argument", sprintf(paste("`unit` must be a vector with an element for each record, or the name of a",
+                                           "column of `%s`."), arg))
   }
   if (inherits(unit, "integer64")) integer64_numbers(unit) else unit
 }
 
-# for a curator, before anything is spent
-check_units <- function(units) {
+# one for each of n records
+check_unit_length <- function(units, n) {
+  if (length(units$of) != n) {
+    abort_riemdp("shape", sprintf("`unit` has %d elements for %d records.", length(units$of), as.integer(n)))
+  }
+}
+
+# for a curator, before anything is spent; `otherwise`: what the call could do instead
+check_units <- function(units, otherwise = c("", "")) {
   if (anyNA(units$of)) {
-    abort_riemdp("argument", sprintf(paste("%d of the records have no unit: `unit` is missing there. With invalid =",
-                                           "\"center\" they are left out."), sum(is.na(units$of))))
+    abort_riemdp("argument", sprintf("%d of the records have no unit: `unit` is missing there. %s",
+                                     sum(is.na(units$of)), otherwise[1]))
   }
   if (any(units$empty)) {
-    abort_riemdp("argument", sprintf(paste("%d levels of `unit` have no record: droplevels() takes them out. With",
-                                           "invalid = \"center\" each counts as the centre."), sum(units$empty)))
+    abort_riemdp("argument", sprintf("%d levels of `unit` have no record: droplevels() takes them out. %s",
+                                     sum(units$empty), otherwise[2]))
   }
+}
+
+# records unit by unit, and where each unit's begin among them, from 0, and the last one's end
+unit_rows <- function(units) {
+  list(rows = order(units$of, na.last = NA), first = c(0L, cumsum(tabulate(units$of, units$count))))
 }

@@ -2,6 +2,17 @@
 
 steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
 
+# What problem_call() makes of records, whose units are to be sampled; a curator hears of units that aren't whole
+input_of_units <- function(input, units) {
+  if (is.null(units)) return(input)
+  check_unit_length(units, input$n)
+  check_units(units)
+  input$units <- unit_rows(units)
+  input
+}
+
+unit_count <- function(input) if (is.null(input$units)) input$n else length(input$units$first) - 1
+
 # goes on with a run until so many steps are done; noisy and public quantities only are in what comes back
 continue_run <- function(run, input, until) {
   ask <- run$ask
@@ -10,7 +21,8 @@ continue_run <- function(run, input, until) {
     batch = if (ask$sampling == "poisson") 1 else ask$batch, # a Poisson batch has no size: it is the divisor only
     rate = ask$rate, divisor = ask$batch, clip = ask$clip[2], sd = run$plan$sd, inner = ask$inner,
     snapshot_clip = ask$clip[1], snapshot_sd = run$plan$snapshot_sd, paper = ask$calibration == "paper",
-    restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until
+    restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until,
+    units = input$units
   )
   out <- .Call(riemdp_release_optimum, run$problem$manifold, input$data, input$kind, input$threshold, input$fun,
                input$n, ask$start, ask$center, settings, run$state, in_simulation())
@@ -29,7 +41,7 @@ release_optimum <- function(run) {
   plan <- run$plan
   new_release(
     run$value, "riemdp_optimize",
-    manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n,
+    manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, unit = ask$unit,
     steps = ask$steps * ask$restarts, batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts,
     clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split, sd = plan$sd,
     snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event, output = ask$output, center = ask$center,

@@ -491,9 +491,16 @@ mutant("unit-rows-counted", "R/dp-mean.R", "if (is.null(units)) n else units$cou
 mutant("unit-not-gathered", "R/dp-mean.R", "if (is.null(records$units)) return(records$x)", "return(records$x)", "a unit counts once", "units")
 mutant("unit-other-records", "src/ffi/ffi_steps.c", "s.records.y = y + begin[u] * size;", "s.records.y = y;", "a unit's point is made of its own records", "units")
 mutant("unit-words-of-rows", "R/dp-mean.R", "plan$guarantee <- of_units(plan$guarantee, ask$unit)", "plan$guarantee", "the guarantee says who is protected", "units")
-mutant("unit-missing-passes", "R/dp-mean.R", 'if (ask$invalid == "error") check_units(records$units)', "", "rows without a unit are refused before anything is spent", "units")
+mutant("unit-missing-passes", "R/dp-mean.R", 'check_units(records$units, paste("With', 'c(records$units$of, paste("With', "rows without a unit are refused before anything is spent", "units")
 mutant("unit-timing", "R/dp-mean.R", 'if (identical(timing, "constant")) {', "if (FALSE) {", "no constant time is promised where units have their own numbers of rows", "units")
-mutant("unit-entry", "R/dp-mean.R", 'if (!is.null(ask$unit)) paste(", unit", ask$unit))', "NULL)", "the ledger says which unit an entry is about", "units")
+mutant("unit-entry", "R/guarantee.R", 'if (!is.null(unit)) paste(", unit", unit))', "NULL)", "the ledger says which unit an entry is about", "units")
+mutant("unit-gradients-summed", "src/mechanism/optim_rsgd.c", "q->share[some++] = 1 / (double)size;", "q->share[some++] = 1;", "a unit counts with the average of its rows' gradients", "units")
+mutant("unit-gradients-clipped-late", "src/mechanism/optim_rsgd.c", "        optim_rows(q, s, g, h, NULL, q->some, some, rest);", "        struct problem_step loose = *s;\n        loose.clip = INFINITY;\n        optim_rows(q, &loose, g, h, NULL, q->some, some, rest);", "each row's gradient is clipped by itself", "units")
+mutant("unit-steps-of-rows", "R/optimum-run.R", "if (is.null(input$units)) input$n else length(input$units$first) - 1", "input$n", "noise is for the number of units, not of rows", "units")
+mutant("unit-steps-first-row", "src/mechanism/optim_rsgd.c", "q->some[some] = q->rows[begin + (*row)++];", "q->some[some] = q->rows[begin];\n            ++*row;", "all rows of a unit count", "units")
+mutant("unit-steps-words", "R/dp-optimize.R", "of_units(optimum_guarantee(ask$problem, ask, plan), ask$unit)", "optimum_guarantee(ask$problem, ask, plan)", "the guarantee says who is protected", "units")
+mutant("unit-steps-missing", "R/optimum-run.R", "  check_units(units)\n", "", "rows without a unit are refused before anything is spent", "units")
+mutant("unit-seal", "R/checkpoint.R", "if (!is.null(units)) records <- list(records, units$of)", "", "a run goes on with the units that were paid for", "units")
 
 # ---- where public numbers come from, and what budgets are worth ------------------------------------------------------------------------------------
 

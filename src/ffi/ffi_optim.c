@@ -417,7 +417,7 @@ SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP f
 
 struct private_args {
     struct problem_args problem;
-    SEXP centre, state;
+    SEXP centre, state, units;
     struct optim o; /* its settings, no records and no room */
     double restarts, until;
 };
@@ -432,8 +432,47 @@ static double range_field(SEXP list, const char *name, double least)
     return ffi_range(ffi_field(list, name), name, least, DBL_MAX);
 }
 
+/* whole numbers from `least` to `most` */
+static size_t *read_indices(SEXP x, double least, double most)
+{
+    R_xlen_t n = TYPEOF(x) == INTSXP ? XLENGTH(x) : 0;
+    size_t *out = (size_t *)R_alloc((size_t)n + 1, sizeof *out);
+    if (n == 0)
+        ffi_abort_text("argument", "`units` must hold whole numbers.");
+    for (R_xlen_t i = 0; i < n; i++) {
+        int k = INTEGER(x)[i];
+        if (k == NA_INTEGER || k < least || k > most)
+            ffi_abort_text("argument", "`units` must hold numbers of records.");
+        out[i] = (size_t)k;
+    }
+    return out;
+}
+
+/* units: NULL, or list(rows: numbers of records from 1, unit by unit, first: where each unit's begin, from 0, and where the last one's
+ * end) */
+static void read_units(struct problem *q, SEXP units)
+{
+    if (units == R_NilValue)
+        return;
+    SEXP rows = ffi_field(units, "rows"), first = ffi_field(units, "first");
+    size_t *of = read_indices(rows, 1, (double)q->n), *begin = read_indices(first, 0, (double)XLENGTH(rows));
+    size_t count = (size_t)XLENGTH(first) - 1;
+    int ok = !q->sum && count >= 1 && begin[0] == 0 && begin[count] == (size_t)XLENGTH(rows);
+    for (size_t u = 0; u < count && ok; u++)
+        ok = begin[u] <= begin[u + 1];
+    if (!ok)
+        ffi_abort_text("argument", "`units` must divide the records in memory.");
+    for (R_xlen_t i = 0; i < XLENGTH(rows); i++)
+        of[i]--;
+    q->rows = of;
+    q->first = begin;
+    q->some = (size_t *)R_alloc(q->block, sizeof *q->some);
+    q->share = ffi_doubles(q->block);
+    q->n = count;
+}
+
 /* settings: the steps of one run and their sampling, what is released, the noise, the public ball of the iterates (radius 0: none),
- * step sizes; how many runs, and how many steps in all are to be done at the end */
+ * step sizes; how many runs, and how many steps in all are to be done at the end; units, where they aren't single records */
 static void read_settings(struct private_args *in, SEXP settings)
 {
     static const char *const sampling[] = {[OPTIM_FULL] = "full",
@@ -442,6 +481,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                                            [OPTIM_DISJOINT] = "disjoint"};
     static const char *const output[] = {[OPTIM_LAST] = "last", [OPTIM_AVERAGE] = "average", [OPTIM_RANDOM] = "random"};
     SEXP lr = ffi_field(settings, "lr");
+    in->units = ffi_list_get(settings, "units");
     in->o = (struct optim){.sampling = ffi_choice(ffi_field(settings, "sampling"), "sampling", sampling, 5),
                            .output = ffi_choice(ffi_field(settings, "output"), "output", output, 4),
                            .steps = count_field(settings, "steps", 1, 1e8),
@@ -519,6 +559,7 @@ static SEXP private_body(struct call *c, struct rng *rng, void *data)
     double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *centre = NULL;
     struct problem q;
     read_problem(c, &q, &in->problem, work);
+    read_units(&q, in->units);
     read_point(c, p, in->problem.start, "start", work);
     if (in->centre != R_NilValue) {
         centre = ffi_doubles(m->ambient);

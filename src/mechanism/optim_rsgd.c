@@ -1,5 +1,6 @@
 /* One step's gradient of DP-RGD and DP-RSGD: clipped in the metric at the public iterate, averaged, noise added. Replacing a
- * record of a batch of b moves the mean by at most 2 clip/b; adding or removing one moves a Poisson batch's sum by at most clip. */
+ * record of a batch of b moves the mean by at most 2 clip/b; adding or removing one moves a Poisson batch's sum by at most clip. So does a
+ * unit of several records, which counts with the average of their clipped gradients. */
 #include "optim.h"
 #include "tangent_noise.h"
 
@@ -32,6 +33,42 @@ int optim_rows(const struct problem *q, const struct problem_step *s, double *g,
     return status;
 }
 
+/* The next records of the units `which`, `block` at most, and the share of each in its unit's average; from the row of the unit that
+ * the last ones ended before. Returns how many. */
+static size_t next_records(const struct problem *q, const size_t *which, size_t count, size_t *unit, size_t *row)
+{
+    size_t some = 0;
+    while (*unit < count && some < q->block) {
+        size_t begin = q->first[which[*unit]], size = q->first[which[*unit] + 1] - begin;
+        if (*row < size) {
+            q->some[some] = q->rows[begin + (*row)++];
+            q->share[some++] = 1 / (double)size;
+        }
+        if (*row >= size) {
+            ++*unit;
+            *row = 0;
+        }
+    }
+    return some;
+}
+
+/* the same of units */
+static void sum_units(struct optim *o, double *sum, const struct problem_step *s, const size_t *which, size_t count,
+                      double *work)
+{
+    const struct problem *q = o->problem;
+    size_t n = o->m->ambient, block = q->block, unit = 0, row = 0;
+    double *g = work, *h = g + block * n, *rest = h + block * n;
+    while (unit < count) {
+        size_t some = next_records(q, which, count, &unit, &row);
+        optim_rows(q, s, g, h, NULL, q->some, some, rest);
+        for (size_t i = 0; i < some; i++)
+            for (size_t j = 0; j < n; j++)
+                sum[j] += q->share[i] * g[i * n + j];
+        host_tick(o->m->host, o->done, o->total);
+    }
+}
+
 void optim_sum(struct optim *o, double *sum, const struct problem_step *s, const size_t *which, size_t count,
                double *work)
 {
@@ -44,6 +81,10 @@ void optim_sum(struct optim *o, double *sum, const struct problem_step *s, const
         if (count > 0 && q->sum(q->context, sum, s, count == q->n ? NULL : which, count) != STATUS_OK)
             for (size_t j = 0; j < n; j++)
                 sum[j] = 0;
+        return;
+    }
+    if (q->first) {
+        sum_units(o, sum, s, which, count, work);
         return;
     }
     for (size_t begin = 0; begin < count; begin += block) {

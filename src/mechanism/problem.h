@@ -31,6 +31,11 @@ struct problem {
     manifold_t m;
     const double *x; /* n records of `length` doubles; what isn't valid holds a NaN */
     size_t n, length, block;
+    /* NULL: each record is a unit. Else n is the number of units, and unit u, of the records rows[first[u]] ... rows[first[u + 1] - 1],
+     * counts with the average of what is summed of them; room for `block` records and their shares. */
+    const size_t *rows, *first;
+    size_t *some;
+    double *share;
     double threshold; /* Huber */
     /* A user's own: gradients and losses of records which[0], ... at p; what failed is NaN; losses may be NULL. */
     void (*call)(void *context, double *grads, double *losses, const double *p, const size_t *which, size_t count);

@@ -77,7 +77,9 @@ optimise_cases <- function(spaces, inner = list(inner = 2)) {
   list(rgd = one("rgd", epsilon = 1, steps = 4), rsgd = one("rsgd", noise_multiplier = 30, steps = 4, batch = 5),
        disjoint = one("rsgd", epsilon = 1, steps = 4, batch = 5, sampling = "disjoint"),
        rsvrg = c(do.call(one, c(list("rsvrg", noise_multiplier = 30, steps = 4, batch = 18), inner)), list(clip = c(0.5, 0.3))),
-       auto = one("auto", epsilon = 1, steps = 3))
+       auto = one("auto", epsilon = 1, steps = 3),
+       # five units; the record that is replaced is one of the first unit's
+       unit = one("rgd", epsilon = 1, steps = 3, unit = rep_len(1:5, NEIGHBOURS)))
 }
 
 lm_call <- function(data, case, space, budget) {

@@ -332,8 +332,16 @@ moved_optimum <- function(a, b) {
       if (is.list(input$data) && is.function(input$data$gradients)) {
         return(input$data$gradients(c(list(p = stored[[i]]), list(snapshot = snapshot), step)))
       }
-      internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n,
-                                         stored[[i]], snapshot, step, NULL)))
+      sum_of <- function(which) {
+        internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n,
+                                           stored[[i]], snapshot, step, which)))
+      }
+      of <- input$units
+      if (is.null(of)) return(sum_of(NULL))
+      Reduce(`+`, lapply(seq_len(length(of$first) - 1), function(u) {
+        rows <- of$rows[seq_len(of$first[u + 1] - of$first[u]) + of$first[u]]
+        sum_of(as.double(rows)) / length(rows)
+      }))
     })
     stored_norm(M, points[[i]], (sums[[1]] - sums[[2]])[seq_along(stored[[i]])])
   }

@@ -500,7 +500,7 @@ test_that("failures of records are silent and count as gradient 0", {
 
 test_that("a release holds noisy and public quantities only", {
   x <- spread(spd(2), 500)
-  fields <- c("value", "manifold", "mechanism", "problem", "n", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "split", "sd",
+  fields <- c("value", "manifold", "mechanism", "problem", "n", "unit", "steps", "batch", "sampling", "restarts", "clip", "noise_multiplier", "split", "sd",
               "snapshot_sd", "event", "output", "center", "radius", "trace", "calibration", "chosen", "budget", "guarantee", "draws", "source")
   own <- problem(NULL, function(w, z) -mf_log(spd(2), w, z), spd(2))
   for (P in list(problem_frechet(spd(2)), own)) {
