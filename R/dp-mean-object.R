@@ -1,4 +1,4 @@
-# What a private mean, and a table of mechanisms for one, say of themselves.
+# What a private mean, a private ball, and a table of mechanisms for a mean say of themselves.
 
 #' @export
 print.riemdp_mean_plan <- function(x, ...) {
@@ -132,3 +132,63 @@ explain.riemdp_mean <- function(x, ...) {
   if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
   invisible(x)
 }
+
+# ---- balls -----------------------------------------------------------------------------------------------------------
+
+#' @rdname riemdp_release
+#' @export
+format.riemdp_ball <- function(x, ...) {
+  c(
+    sprintf("Private ball for %d %s on %s", as.integer(x$n), counted_words(x), label_manifold(x$manifold)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
+    paste0("  ", c(paste("protects", protected_words(x$guarantee)), origin_words(x))),
+    sprintf("  radius %.4g, within the public ball of radius %.4g", x$value$radius, x$within$radius),
+    "  public from now on: center = ball, radius = ball in dp_mean() and the like",
+    "  no claim that the records lie in it: those outside are moved to its edge",
+    release_lines(x)
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+print.riemdp_ball <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  print(x$value$center)
+  invisible(x)
+}
+
+#' @rdname riemdp_release
+#' @export
+summary.riemdp_ball <- function(object, ...) {
+  g <- object$guarantee
+  data.frame(manifold = label_manifold(object$manifold), n = object$n, label = g$label, epsilon = g$epsilon,
+             delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+             radius = object$value$radius, within = object$within$radius, fraction = object$fraction,
+             source = object$source %||% NA_character_)
+}
+
+#' @rdname riemdp_release
+#' @export
+explain.riemdp_ball <- function(x, ...) {
+  cat(format(x$guarantee), "\n\n", sep = "")
+  cat(strwrap(sprintf(
+    paste("Centre: the Frechet mean of the %s moved to the public ball, by mechanism %s with %.3g of epsilon, scale",
+          "%.6g; replacing one of the n = %d moves that mean by at most %.6g (%s, and %.3g for the solver). It is",
+          "moved into the public ball, which is post-processing."),
+    counted_words(x), x$mechanism, x$shares[["center"]], x$scale, as.integer(x$n), x$sensitivity, x$theorem,
+    x$solver_error), exdent = 2), sep = "\n")
+  cat(strwrap(sprintf(
+    paste("Radius: from a public grid by the exponential mechanism with %.3g of epsilon, %.3g times one that aims at",
+          "holding %.3g of the %s around the centre. Replacing one moves a count by at most 1",
+          "(proofs/mean-sensitivity.md, section 12)."),
+    x$shares[["radius"]], x$margin, x$fraction, counted_words(x)), exdent = 2), sep = "\n")
+  cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
+  cat(strwrap(paste("How many records lie in the ball is not part of the release. Not protected: the time that the",
+                    "call takes; the rounding of doubles (the proof is about real numbers)."), exdent = 2), sep = "\n")
+  explain_end(x)
+}
+
+#' @rdname dp_ball
+#' @param object a ball.
+#' @export
+coef.riemdp_ball <- function(object, ...) object$value

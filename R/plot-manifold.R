@@ -337,6 +337,30 @@ plot.riemdp_mean <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
   invisible(x)
 }
 
+#' @rdname plot.riemdp_release
+#' @export
+plot.riemdp_ball <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  M <- x$manifold
+  both <- list(label = c("public centre", "private centre"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
+  center <- x$within$center
+  if (picture(M) != "point") {
+    plot_curves(M, c(closed_curves(M, center), closed_curves(M, x$value$center, center)), both$col, c(1, 3), main, both,
+                ...)
+  } else {
+    edge <- function(ball, col, label) {
+      at <- circle_points(M, ball$center, ball$radius)
+      if (!is.null(at)) list(list(x = at, type = "line", col = col, lty = 2, label = label))
+    }
+    plot_layers(M, c(
+      edge(x$within, COLOURS[["ball"]], "public ball"), edge(x$value, COLOURS[["release"]], "private ball"),
+      list(list(x = center, type = "points", col = both$col[1], pch = 3, label = both$label[1]),
+           list(x = x$value$center, type = "points", col = both$col[2], pch = 17, cex = 1.5, label = both$label[2]))
+    ), center, main, TRUE, ...)
+  }
+  caption_below(sprintf("private radius %.3g, public radius %.3g", x$value$radius, x$within$radius))
+  invisible(x)
+}
+
 #' @exportS3Method
 plot.riemdp_release <- function(x, ...) {
   abort_riemdp("unsupported", "there is no picture of this kind of release: tidy() has its numbers.")

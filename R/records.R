@@ -92,7 +92,7 @@ public_value <- function(x, name) {
   if (!isTRUE(proven) && !in_simulation()) {
     abort_riemdp("argument", sprintf("`%s` must be public: a release that is labelled NOT PRIVATE is not.", name))
   }
-  x$value
+  if (inherits(x, "riemdp_ball")) x$value[[if (name == "radius") "radius" else "center"]] else x$value
 }
 
 # Where public numbers come from: the caller's words, and which of those that were `given` are releases. NA where

@@ -39,6 +39,18 @@ tidy.riemdp_release <- function(x, ...) tidy_point(x$value)
 
 #' @rdname tidy.riemdp
 #' @export
+tidy.riemdp_ball <- function(x, ...) {
+  as_made({
+    rows <- tidy_point(x$value$center)
+    rows <- rows[c(seq_len(nrow(rows)), NA), , drop = FALSE] # the radius has no place in a point
+    rows$estimate[nrow(rows)] <- x$value$radius
+    row.names(rows) <- NULL
+    cbind(term = rep(c("center", "radius"), c(nrow(rows) - 1, 1)), rows)
+  })
+}
+
+#' @rdname tidy.riemdp
+#' @export
 glance.riemdp_frechet_mean <- function(x, ...) summary(x)
 
 #' @rdname tidy.riemdp

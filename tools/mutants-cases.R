@@ -542,3 +542,17 @@ mutant("plan-least-clipped", "R/dp-mean-plan.R", "share_epsilon(ask, value, ask$
 mutant("plan-found-rounded-down", "R/dp-mean-object.R", "signif(ceiling(value / unit) * unit, 4)", "signif(floor(value / unit) * unit, 4)", "the number printed keeps the error", "dp-mean-plan")
 mutant("plan-adaptive-unasked", "R/dp-mean-plan.R", "!isTRUE(staged >= best$expected_error / 1.02)", "TRUE", "adaptive is chosen where its error is the smallest only", "dp-mean-plan")
 mutant("plan-picture-silent", "R/plot-release.R", "below <- unlist(lapply(plan_undrawn(x), strwrap, width = 140, exdent = 4))", "below <- NULL", "rows without a curve are named in the picture", "dp-mean-plan")
+
+# ---- released balls ---------------------------------------------------------------------------------------------------------------------------------
+
+mutant("ball-radius-unpaid", "R/dp-ball.R", "pay(price_choice(epsilon, \"mean-sensitivity.md, 12\"))", "pay(price_choice(epsilon / 2, \"mean-sensitivity.md, 12\"))", "the radius' price is that of its draw", "private-release|dp-ball")
+mutant("ball-radius-more", "R/dp-ball.R", "ball$radii / ask$margin, ask$fraction, epsilon,", "ball$radii / ask$margin, ask$fraction, 2 * epsilon,", "the radius is chosen with its share of epsilon", "dp-ball")
+mutant("ball-center-more", "R/dp-ball.R", "ask$split[[\"center\"]] * ask$epsilon, ask$center", "ask$epsilon, ask$center", "the centre has its share of epsilon", "private-release|dp-ball")
+mutant("ball-shares-over", "R/dp-ball.R", "abs(sum(shares) - 1) < 1e-9", "TRUE", "shares add up to 1", "dp-ball")
+mutant("ball-center-anywhere", "R/dp-ball.R", "public_point(M, .Call(riemdp_to_ball, M, point, center, radius))", "public_point(M, point)", "the centre lies in the wide ball", "dp-ball")
+mutant("ball-radius-wider", "R/dp-ball.R", "all(radii > 0) && all(radii <= most)", "all(radii > 0)", "no radius is beyond the wide ball's", "dp-ball")
+mutant("ball-radius-unserved", "R/dp-ball.R", "}, riemdp_error = function(e) FALSE)\n  }, logical(1))\n  if (any(served)) list(center = center, radii = ask$radii", "}, riemdp_error = function(e) TRUE)\n  }, logical(1))\n  if (any(served)) list(center = center, radii = ask$radii", "radii with which nothing can be released aren't offered", "dp-ball")
+mutant("ball-provenance", "R/records.R", "vapply(given[released], released_by, \"\")", "rep(\"public\", sum(released))", "a ball's provenance stays with what uses it", "dp-ball|guarantee")
+mutant("ball-as-radius", "R/records.R", "x$value[[if (name == \"radius\") \"radius\" else \"center\"]]", "x$value[[if (name == \"radius\") \"center\" else \"center\"]]", "a ball given as radius is its radius", "dp-ball")
+mutant("ball-unit-rows", "R/dp-ball.R", "mean_ask(M, if (is.null(units)) n else units$count,", "mean_ask(M, n,", "units are counted, not rows", "dp-ball|neighbours")
+mutant("ball-unit-unsaid", "R/dp-ball.R", "if (!is.null(ask$unit)) plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan\n  },\n  ready", "plan\n  },\n  ready", "a ball of units says so", "dp-ball")

@@ -159,6 +159,14 @@ neighbour_calls <- function() {
                      do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
                                              ledger = budget), case$args))
                    }),
+    dp_ball = list(kind = "points", cases = list(
+      ball = list(method = "ball", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), args = list()),
+      few = list(method = "ball", spaces = c("sphere", "plane"), args = list(radii = c(0.1, 0.3), fraction = 0.6, shares = c(0.2, 0.8))),
+      unit = list(method = "ball", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
+                   noisy = "^[$]value", call = function(data, case, space, budget) {
+                     do.call(dp_ball, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
+                                        case$args))
+                   }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
                                 "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))"),

@@ -74,6 +74,8 @@ some_releases <- function() once("some", {
     matrix = dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5), vector = dp_mean(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
     shape = dp_mean(with_simulation(1, mf_random(kendall(3), 9)), kendall(3), 1, c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     pca = dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12),
+    ball = dp_ball(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6), shape_ball = dp_ball(with_simulation(1, mf_random(kendall(3), 9)), kendall(3), 1,
+                                                                                     c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds),
     curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
   )
@@ -98,7 +100,7 @@ test_that("what makes numbers, tables and vectors of things takes a release's va
   expect_identical(as.numeric(all$matrix), as.vector(all$matrix$value))
   expect_identical(as.complex(all$shape), all$shape$value)
   expect_identical(colnames(as.matrix(all$lm)), c("(Intercept)", "wt"))
-  for (f in list(as.matrix, as.array, as.numeric, as.complex)) expect_error(f(all$curve), class = "riemdp_error_unsupported")
+  for (f in list(as.matrix, as.array, as.numeric, as.complex)) for (r in all[c("curve", "ball")]) expect_error(f(r), class = "riemdp_error_unsupported")
   expect_error(as.numeric(all$shape), class = "riemdp_error_unsupported")
   expect_error(confint(all$pca), class = "riemdp_error_unsupported")
   expect_error(stats::vcov(all$matrix), class = "riemdp_error_unsupported")
@@ -130,7 +132,8 @@ unpromised <- function() once("unpromised", {
   ))
   c(seeded, list(
     mean("laplace", calibration = "paper"), dp_lm(mpg ~ wt, mtcars, 1, bounds = "sample"),
-    nonprivate_regression_kng(y ~ I(x - 0.5), sphere(2), list(x = d$x, y = mf_project(sphere(2), as.matrix(d$y) + sin(1:120) / 50)), epsilon = 1, feet = 3)
+    nonprivate_regression_kng(y ~ I(x - 0.5), sphere(2), list(x = d$x, y = mf_project(sphere(2), as.matrix(d$y) + sin(1:120) / 50)), epsilon = 1, feet = 3),
+    with_simulation(1, dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.3))
   ))
 })
 
@@ -243,6 +246,7 @@ test_that("a release says where its public numbers come from, wherever it speaks
   table <- as.matrix(iris[, 1:4])
   calls <- list(
     list(about = "ball", call = function(...) dp_mean(x, euclidean(2), 1, c(5, 2), 6, ...)),
+    list(about = "ball", call = function(...) dp_ball(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
     list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
     list(about = "start and clip", call = function(...) {

@@ -210,7 +210,8 @@ test_that("what every private release pays for its draws is what it states, and 
     poisson = steps(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 40), disjoint = steps(method = "rsgd", sampling = "disjoint", batch = 40),
     multiplier = dp_optimize(problem_frechet(M), near, delta = 1e-6, noise_multiplier = 3, start = c(0, 0, 1), clip = 1, lr = 0.5, steps = 8,
                              method = "rsgd", batch = 20),
-    pca = dp_pca(matrix(rnorm(300), 100), 1, 1, 1e-6, bound = 2)
+    pca = dp_pca(matrix(rnorm(300), 100), 1, 1, 1e-6, bound = 2),
+    ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))
   )
   for (name in names(calls)) {
     r <- calls[[name]]

@@ -1,0 +1,208 @@
+# A private ball: its two stages, their price, and what uses it afterwards.
+
+near_pole <- function(n, spread = 0.05, seed = 3) with_simulation(seed, {
+  M <- sphere(2)
+  at <- c(sin(0.2), 0, cos(0.2))
+  mf_exp(M, at, mf_from_coords(M, at, matrix(rnorm(2 * n, sd = spread), n)))
+})
+
+test_that("a ball is a pure release of two draws, whose prices add up to what it states", {
+  M <- sphere(2)
+  x <- near_pole(300)
+  ledger <- dp_ledger(NULL, 2, 0)
+  b <- dp_ball(x, M, 0.8, c(0, 0, 1), 0.7, shares = c(0.3, 0.7), source = "the meaning of directions", ledger = ledger)
+  expect_s3_class(b, c("riemdp_ball", "riemdp_release"), exact = TRUE)
+  g <- guarantee(b)
+  expect_identical(list(g$label, g$epsilon, g$delta, g$adjacency, g$unit), list("pure", 0.8, 0, "replace-one", "row"))
+  expect_equal(b$draws$epsilon, c(0.3, 0.7) * 0.8, tolerance = 1e-9)
+  expect_identical(b$draws$law, c("laplace", "choice"))
+  # the scale pays for the centre's sensitivity by its share, and the radius' utilities move by 1
+  expect_gte(b$scale * 0.3 * 0.8, (b$sensitivity + b$solver_error) * (1 - 1e-9))
+  expect_gte(b$sensitivity, as.numeric(mean_sensitivity(M, 300, 0.7)))
+  expect_equal(b$draws$scale[2], 2 / (0.7 * 0.8), tolerance = 1e-9)
+  expect_equal(ledger_history(ledger)$epsilon, 0.8)
+  expect_match(ledger_history(ledger)$what, "^dp_ball")
+  expect_identical(ledger_history(ledger)$source, "the meaning of directions")
+  expect_true(mf_is_point(M, b$value$center))
+  expect_lte(mf_dist(M, c(0, 0, 1), b$value$center), 0.7)
+  expect_lte(b$value$radius, 0.7)
+  # what is left out: records, counts, the mean
+  expect_setequal(names(b), c("value", "within", "manifold", "n", "unit", "mechanism", "sensitivity", "theorem", "solver_error", "scale", "shares", "fraction",
+                              "margin", "budget", "guarantee", "draws", "source"))
+  expect_setequal(names(b$value), c("center", "radius"))
+  # a second one that the ledger hasn't room for
+  expect_error(dp_ball(x, M, 1.5, c(0, 0, 1), 0.7, ledger = ledger), class = "riemdp_error_budget")
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+})
+
+test_that("where records are many it holds most of them and is far smaller than the wide one", {
+  b <- with_simulation(5, dp_ball(near_pole(5000), sphere(2), 1, c(0, 0, 1), 0.7))
+  apart <- mf_dist(sphere(2), near_pole(5000), b$value$center)
+  expect_gt(mean(apart <= b$value$radius), 0.9)
+  expect_lt(b$value$radius, 0.3)
+  line <- with_simulation(5, dp_ball(c(7 + cos(1:4000)), euclidean(1), 1, 0, 1000))
+  expect_lt(abs(line$value$center - 7), 2)
+  expect_lt(line$value$radius, 20)
+})
+
+test_that("it is centre and radius of what is released afterwards, which says so and pays for itself", {
+  x <- near_pole(400)
+  M <- sphere(2)
+  b <- dp_ball(x, M, 0.5, c(0, 0, 1), 0.7)
+  ledger <- dp_ledger(NULL, 1, 0)
+  r <- dp_mean(x, M, 0.5, b, b, ledger = ledger)
+  expect_identical(r$center, b$value$center)
+  expect_identical(r$radius, b$value$radius)
+  expect_identical(guarantee(r)$label, "pure")
+  expect_identical(guarantee(r)$epsilon, 0.5)
+  expect_match(r$source, "center: a release of dp_ball() (epsilon = 0.5); radius: a release of dp_ball() (epsilon = 0.5)", fixed = TRUE)
+  expect_match(ledger_history(ledger)$source, "dp_ball", fixed = TRUE)
+  expect_match(paste(format(r), collapse = " "), "dp_ball", fixed = TRUE)
+  # one of them only
+  expect_match(dp_mean(x, M, 0.5, b, 0.3)$source, "center: a release of dp_ball() (epsilon = 0.5); radius: not stated", fixed = TRUE)
+  expect_identical(dp_mean(x, M, 0.5, c(0, 0, 1), b)$radius, b$value$radius)
+  expect_identical(dp_mean_plan(M, 400, 0.5, b, b, mechanism = "laplace")$scale, dp_mean(x, M, 0.5, b, b, mechanism = "laplace")$scale)
+  o <- dp_optimize(problem_frechet(M), x, 1, 1e-6, center = b, radius = b, steps = 2)
+  expect_match(o$source, "dp_ball", fixed = TRUE)
+  curve <- dp_regression(y ~ x, M, list(x = seq(0, 1, length.out = 400), y = x), 1, b, b, 1, 0.2, c(0, 1))
+  expect_match(curve$source, "dp_ball", fixed = TRUE)
+  # what is labelled none stays out
+  seeded <- with_simulation(1, dp_ball(x, M, 0.5, c(0, 0, 1), 0.7))
+  expect_identical(guarantee(seeded)$label, "none")
+  expect_error(dp_mean(x, M, 0.5, seeded, 0.3), "NOT PRIVATE", class = "riemdp_error_argument")
+  expect_error(dp_mean(x, M, 0.5, c(0, 0, 1), seeded), "NOT PRIVATE", class = "riemdp_error_argument")
+})
+
+test_that("the radius follows its law", {
+  # the centre takes nearly all of a large epsilon, so that it is released where it is; the radius has .5. Chi-square at rate 1e-6; twice or
+  # half of that share is seen
+  M <- euclidean(1)
+  x <- as.vector(c(-1, 1) %o% (seq(0.05, 1, by = 0.05) - 0.02))
+  total <- 2000
+  radii <- c(2, 1.4, 1, 0.7, 0.5, 0.35)
+  scores <- -abs(vapply(radii / 1.25, function(r) sum(abs(x) <= r), 0) - 0.6 * length(x))
+  law <- function(epsilon) exp(epsilon * scores / 2) / sum(exp(epsilon * scores / 2))
+  one <- function() dp_ball(x, M, total, 0, 2, shares = c(1 - 0.5 / total, 0.5 / total), fraction = 0.6, margin = 1.25, radii = radii)$value$radius
+  draws <- if (quick()) 400 else 3000
+  seen <- with_simulation(4, replicate(draws, match(one(), radii)))
+  fits <- function(p) suppressWarnings(stats::chisq.test(tabulate(seen, 6), p = p)$p.value)
+  expect_gt(fits(law(0.5)), 1e-6)
+  for (wrong in c(0.25, 1)) expect_lt(fits(law(wrong)), 1e-4)
+})
+
+# lower bounds of the loss from draws of a statistic under two neighbours, all thresholds together at rate 1e-4
+loss_from_below <- function(s, t) {
+  cuts <- unique(stats::quantile(c(s, t), seq(0.01, 0.99, 0.07)))
+  alpha <- 1e-4 / (8 * length(cuts))
+  n <- length(s)
+  lower <- function(k) if (k == 0) 0 else stats::qbeta(alpha, k, n - k + 1)
+  upper <- function(k) if (k == n) 1 else stats::qbeta(1 - alpha, k + 1, n - k)
+  ratio <- function(k) log(lower(k[1]) / upper(k[2]))
+  max(vapply(cuts, function(cut) {
+    k <- c(sum(s > cut), sum(t > cut))
+    max(ratio(k), ratio(rev(k)), ratio(n - k), ratio(n - rev(k)))
+  }, 0))
+}
+
+test_that("on the worst neighbours nothing loses more than its label, and a ball whose price is too low would be caught", {
+  # all records at one end, one of them moved to the other
+  n <- 5
+  draws <- if (quick()) 1500 else 8000
+  balls <- function(x, epsilon) with_simulation(6, replicate(draws, unlist(dp_ball(x, euclidean(1), epsilon, 0, 1, margin = 1, radii = c(1, 0.3))$value)))
+  a <- balls(rep(1, n), 2)
+  b <- balls(c(rep(1, n - 1), -1), 2)
+  # the statistics that tell most
+  along <- list(function(v) v["center", ], function(v) v["radius", ], function(v) v["center", ] + v["radius", ], function(v) v["center", ] - v["radius", ])
+  for (f in along) expect_lte(loss_from_below(f(a), f(b)), 2)
+  # the same draws under a label of half the price or less: the centre's share alone is 1.2
+  expect_gt(loss_from_below(a["center", ], b["center", ]), 0.5)
+})
+
+test_that("it is total: whatever the records are it releases a ball within the wide one", {
+  spaces <- list(list(sphere(2), c(0, 0, 1), 0.7), list(spd(2), diag(2), 1), list(spd(2, "bures"), diag(2), 0.25), list(spd(2, "logeuclidean"), diag(2), 1),
+                 list(hyperbolic(2), c(1, 0, 0), 1), list(kendall(5), exp(2i * pi * (1:5) / 5), 0.35), list(grassmann(4, 2), diag(4)[, 1:2], 0.5),
+                 list(stiefel(4, 2), diag(4)[, 1:2], 0.3), list(euclidean(1), 0, 5))
+  for (case in spaces) for (epsilon in c(1e-3, 100)) {
+    M <- case[[1]]
+    y <- mf_exp(M, case[[2]], scale_records(M, unit_tangents(M, case[[2]], 12), case[[3]] / 4))
+    b <- dp_ball(y, M, epsilon, case[[2]], case[[3]])
+    expect_identical(guarantee(b)$label, "pure")
+    expect_lte(mf_dist(M, case[[2]], b$value$center), case[[3]] * (1 + 1e-9))
+    expect_lte(b$value$radius, case[[3]])
+    expect_s3_class(dp_mean(y, M, 1, b, b), "riemdp_mean")
+    grDevices::pdf(NULL)
+    expect_identical(plot(b), b)
+    grDevices::dev.off()
+  }
+  bad <- near_pole(20)
+  bad[3, ] <- NA
+  bad[4, ] <- c(0, 0, -1)
+  expect_error(dp_ball(bad, sphere(2), 1, c(0, 0, 1), 0.7), class = "riemdp_error")
+  expect_s3_class(dp_ball(bad, sphere(2), 1, c(0, 0, 1), 0.7, invalid = "center"), "riemdp_ball")
+  for (x in list(5, c(5, 5), rep(1e300, 9))) expect_s3_class(dp_ball(x, euclidean(1), 1, 0, 7), "riemdp_ball")
+})
+
+test_that("radii with which nothing could be released around the centre aren't offered; the wide ball always can", {
+  # near the smallest eigenvalue no radius is left between curvature and rounding, for a thousand million records
+  M <- spd(2, "bures")
+  center <- diag(c(1, 0.005))
+  radius <- 0.3 * sqrt(0.005)
+  ask <- riemdp:::mean_ask(M, 1e9, 1, center, radius, 0, "auto", NULL, "proven", "ordinary", "real", 1e6, list())
+  ask <- riemdp:::ball_ask(M, ask, c(0.5, 0.5), NULL, NULL, NULL)
+  v <- mf_log(M, center, diag(c(1, 0.0025)))
+  edge <- mf_exp(M, center, v * radius / mf_norm(M, center, v))
+  expect_identical(riemdp:::ball_grid(M, ask, edge), list(center = center, radii = radius))
+  some <- riemdp:::ball_grid(M, ask, center)$radii
+  expect_lt(length(some), 25)
+  expect_gt(length(some), 0)
+})
+
+test_that("units are protected with all their rows, and chunks give the bits of memory", {
+  M <- sphere(2)
+  x <- near_pole(60)
+  person <- rep(1:20, 3)
+  b <- dp_ball(x, M, 1, c(0, 0, 1), 0.7, unit = person)
+  expect_identical(b$n, 20L)
+  expect_identical(guarantee(b)$unit, "unit")
+  expect_gte(b$sensitivity, as.numeric(mean_sensitivity(M, 20, 0.7)))
+  expect_match(paste(format(b), collapse = " "), "one unit with all its rows")
+  # one row a unit: the very ball of the rows
+  alone <- with_simulation(2, dp_ball(x, M, 1, c(0, 0, 1), 0.7))
+  expect_equal(with_simulation(2, dp_ball(x, M, 1, c(0, 0, 1), 0.7, unit = 1:60))$value, alone$value, tolerance = 1e-7)
+  expect_error(dp_ball(x, M, 1, c(0, 0, 1), 0.7, unit = 1:59), class = "riemdp_error_shape")
+  expect_identical(with_simulation(2, dp_ball(chunks(x, 7), M, 1, c(0, 0, 1), 0.7))$value, alone$value)
+  parts <- sites(site(60, function(request) site_answer(request, x, "sums")))
+  expect_error(dp_ball(parts, M, 1, c(0, 0, 1), 0.7), "counts", class = "riemdp_error_unsupported")
+})
+
+test_that("what is asked for is public and checked", {
+  x <- near_pole(20)
+  ask <- function(...) dp_ball(x, sphere(2), epsilon = 1, center = c(0, 0, 1), radius = 0.7, ...)
+  expect_error(dp_ball(x, sphere(2), center = c(0, 0, 1), radius = 0.7), "public", class = "riemdp_error_argument")
+  expect_error(dp_ball(x, sphere(2), 1, c(0, 0, 1)), "public", class = "riemdp_error_argument")
+  expect_error(dp_ball(x, sphere(2), 1, c(0, 0, 1), 1.5), class = "riemdp_error_radius")
+  expect_error(dp_ball(x, sphere(2), 1, frechet_mean(x, sphere(2)), 0.7), "non-private", class = "riemdp_error_argument")
+  for (shares in list(c(0.5, 0.6), c(1, 0), 1, c(NA, 1), "a")) expect_error(ask(shares = shares), class = "riemdp_error_argument")
+  for (radii in list(c(0.5, 0.8), numeric(), c(0.1, -0.1), Inf, "a")) expect_error(ask(radii = radii), class = "riemdp_error_argument")
+  for (f in list(-1, 2, NA)) expect_error(ask(fraction = f), class = "riemdp_error_argument")
+  expect_error(ask(margin = 0.5), class = "riemdp_error_argument")
+  expect_error(dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.7, 3), "by name", class = "riemdp_error_argument")
+  circle <- manifold_custom(1, 1, exp = function(p, v) p + v, log = function(p, q) q - p, k_min = 0, k_max = 0, injectivity_radius = 3)
+  expect_error(dp_ball(1:3 / 9, circle, 1, 0, 1), class = "riemdp_error_unsupported")
+  # defaults from public numbers: n and the radius' part of epsilon
+  expect_equal(ask()$fraction, 0.5)
+  expect_equal(dp_ball(cos(1:5000), euclidean(1), 10, 0, 5)$fraction, 0.9)
+  expect_equal(riemdp:::ball_margin(0.9), sqrt(2))
+  expect_gt(riemdp:::ball_margin(0.5), sqrt(2))
+})
+
+test_that("it says what it is", {
+  b <- dp_ball(near_pole(50), sphere(2), 1, c(0, 0, 1), 0.7)
+  said <- paste(c(capture.output(print(b)), capture.output(explain(b))), collapse = " ")
+  for (text in c("Private ball for 50 records", "center = ball, radius = ball", "within the public ball of radius 0.7", "no claim that the records lie in it",
+                 "section 12", "not stated")) expect_match(said, text, fixed = TRUE)
+  expect_identical(coef(b), b$value)
+  expect_identical(tidy(b)$estimate, c(as.vector(b$value$center), b$value$radius))
+  expect_identical(summary(b)$radius, b$value$radius)
+  expect_error(confint(b), class = "riemdp_error_unsupported")
+})
