@@ -140,7 +140,7 @@ kinds <- list(
   operation = function(k) pick("exp", "coords", "project_tangent"), pv = function(k) list(k$p, k$v),
   fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
   release = function(k) keep(k, "release", dp_mean(k$x, k$M, 1, k$one, 0.1, mechanism = "wrapped")),
-  private_ball = function(k) keep(k, "private_ball", dp_ball(k$x, k$M, 1, k$one, 0.1)),
+  private_ball = function(k) keep(k, "private_ball", dp_ball(runif(4), euclidean(1), 1, 0, 3)),
   guarantee = function(k) guarantee(kinds$release(k)), points = function(k) mf_points(k$x, k$M),
   x_or_texts = function(k) if (runif(1) < 0.7) k$x else as.character(kinds$points(k)),
   point_texts = function(k) pick(list(kinds$points(k), as.character(kinds$points(k))))[[1]], no = function(k) FALSE,
