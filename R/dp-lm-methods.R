@@ -30,6 +30,11 @@ public_guess <- function(ask) {
   list(prior = prior, sd = sqrt(1 - ask$r_squared), constant = 0.15 + ask$r_squared)
 }
 
+# constants of a fit for `epsilon`
+linear_rule <- function(ask, epsilon, rule = ask$rule, loss = "shared") {
+  perturbation_rule(ask$n, epsilon, ask$d, ask$q, rule, loss, averaged = !is.null(ask$unit))
+}
+
 no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the computer's numbers."
 
 # What perturbation_error() says of a rule at the guess: with errors of another size everything scales, tau and the
@@ -42,9 +47,9 @@ guessed_error <- function(rule, ask, share = 1) {
 
 linear_objective <- list(
   auto = TRUE,
-  unsupported = function(ask) if (is.null(perturbation_rule(ask$n, ask$epsilon, ask$d, ask$q, ask$rule))) no_loss,
+  unsupported = function(ask) if (is.null(linear_rule(ask, ask$epsilon))) no_loss,
   plan = function(ask) {
-    rule <- perturbation_rule(ask$n, ask$epsilon, ask$d, ask$q, ask$rule)
+    rule <- linear_rule(ask, ask$epsilon)
     list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
@@ -55,7 +60,7 @@ linear_huber <- list(
   auto = FALSE, # never better than "objective": to compare
   unsupported = function(ask) NULL,
   plan = function(ask) {
-    rule <- perturbation_rule(ask$n, ask$epsilon, ask$d, ask$q, loss = "huber")
+    rule <- linear_rule(ask, ask$epsilon, loss = "huber")
     list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
@@ -101,7 +106,7 @@ PREMIUM <- c(share = 0.1, error = 0.2)
 # far from both ends is safe.
 recentring_shares <- function(ask) {
   error <- vapply(FIRST_SHARES, function(share) {
-    rule <- perturbation_rule(ask$n, share * ask$epsilon, ask$d, ask$q, "closed")
+    rule <- linear_rule(ask, share * ask$epsilon, "closed")
     if (is.null(rule)) Inf else rule$error
   }, 0)
   enough <- which(error <= if (ask$r_squared >= 0.7) 0.1 else PREMIUM[["error"]])
@@ -130,7 +135,7 @@ last_share <- function(share, rounds) (1 - rounds * (share$first + share$scale))
 most_rounds <- function(share) min(ROUNDS, floor(0.5 / (share$first + share$scale)))
 
 recentring_last <- function(ask, share, rounds) {
-  perturbation_rule(ask$n, last_share(share, rounds) * ask$epsilon, ask$d, ask$q, ask$rule)
+  linear_rule(ask, last_share(share, rounds) * ask$epsilon)
 }
 
 # the scale of residuals by the exponential mechanism; rows with missing cells count as outside
@@ -153,11 +158,12 @@ scale_scores <- function(count, aim) {
   c(-abs(count[-last] - aim), -max(0, count[last - 1] - aim))
 }
 
-# how many residuals are no longer than each limit, of how many
+# how many residuals are no longer than each limit, of how many; of units, the sum of their rows' shares
 residuals_within <- function(x, e, limit) {
   size <- sqrt(colSums(e^2))
   size[x[1, ] == 0] <- Inf
-  list(count = vapply(limit, function(l) sum(size <= l), 0), n = ncol(e))
+  share <- shares_of(x) %||% rep(1, length(size))
+  list(count = vapply(limit, function(l) sum(share[size <= l]), 0), n = counted_in(x, ncol(e)))
 }
 
 # (y - b x)/scale, and the same moved to REACH
@@ -178,14 +184,14 @@ linear_recentred <- list(
   auto = TRUE,
   unsupported = function(ask) {
     share <- recentring_shares(ask)
-    if (is.null(perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")) ||
+    if (is.null(linear_rule(ask, share$first * ask$epsilon, "closed")) ||
         is.null(recentring_last(ask, share, 1))) {
       no_loss
     }
   },
   plan = function(ask) {
     share <- recentring_shares(ask)
-    first <- perturbation_rule(ask$n, share$first * ask$epsilon, ask$d, ask$q, "closed")
+    first <- linear_rule(ask, share$first * ask$epsilon, "closed")
     # the rounds as they go if scales are released as the model has them
     g <- public_guess(ask)
     unit <- 1
@@ -329,7 +335,8 @@ linear_adassp <- list(
 
 # t, its split and tau by the model: noise of length Gamma(m, 2 tau sqrt(t)/epsilon) in the ridge's metric
 output_rule <- function(ask) {
-  key <- paste(c("output", format(c(ask$n, ask$epsilon, ask$d, ask$q), digits = 17)), collapse = " ")
+  key <- paste(c("output", format(c(ask$n, ask$epsilon, ask$d, ask$q), digits = 17), !is.null(ask$unit)),
+               collapse = " ")
   remember(key, function() {
     solver <- solver_share(ask$n) * ask$epsilon
     core <- ask$epsilon - solver
@@ -339,9 +346,9 @@ output_rule <- function(ask) {
     make <- function(par) {
       t <- min(exp(par[1]), LEVERAGE_MOST)
       tau <- exp(par[2])
-      list(t = t, tau = tau, g = huber_loss(), ridge = shared_ridge(t, if (d > 0) stats::plogis(par[3]) else 1, d),
-           rate = core / (2 * tau * sqrt(t)), solver = solver, n = ask$n, d = d, q = q, norm = "length", loss = "huber",
-           e1 = core)
+      c(list(t = t, tau = tau, g = huber_loss(), ridge = shared_ridge(t, if (d > 0) stats::plogis(par[3]) else 1, d),
+             rate = core / (2 * tau * sqrt(t)), solver = solver, n = ask$n, d = d, q = q, norm = "length",
+             loss = "huber", e1 = core), if (!is.null(ask$unit)) list(averaged = TRUE))
     }
     best <- stats::optim(c(-log(ask$n), 0, 0), function(par) {
       if (abs(par[2] - log(sqrt(q))) > 3 || abs(par[1]) > 50) return(1e6)

@@ -304,8 +304,10 @@ print.summary.riemdp_lm <- function(x, ...) {
 format.riemdp_lm <- function(x, ...) {
   whole_release(x)
   made_by_dp_lm(c(
-    sprintf("Private linear regression of %.0f records: %s", x$n, paste(deparse(x$formula, 500L), collapse = " ")),
-    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), origin_words(x))),
+    sprintf("Private linear regression of %.0f %s: %s", x$n, if (of_rows(x$guarantee)) "records" else "units",
+            paste(deparse(x$formula, 500L), collapse = " ")),
+    paste0("  ", c(format(x$guarantee), paste("protects", protected_words(x$guarantee)),
+                   budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do",
@@ -339,6 +341,8 @@ explain.riemdp_lm <- function(x, ...) {
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste("Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing",
           "or infinite cell counts with a fixed contribution. The number of such rows is not part of the release."),
+    if (!of_rows(g)) paste("A unit counts with the average over its rows, and how many it has is not part of the",
+                           "release: section 9 of proofs/linear-regression.md."),
     origin_sentence(x),
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",

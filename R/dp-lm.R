@@ -81,6 +81,21 @@
 #' `r_squared` is a public guess and moves the choice, and shares of `"recentred"`, only; from .7 on its rough fits get
 #' more.
 #'
+#' @section Units:
+#' With `unit` each unit counts with the average of what its rows contribute: of their clipped losses (`"objective"`,
+#' `"recentred"`, `"huber"`, `"output"`, `"kng"`) or their products (`"statistics"`, `"adassp"`), and of the counts by
+#' which guesses and scales are checked. Each row is moved into the bounds by itself, so a unit's contribution lies
+#' wherever a row's lies, and the number of units takes the place of n. What is fitted is the regression in which each
+#' row weighs 1 over how many its unit has (rounded down to a multiple of \eqn{2^{-30}}): a unit with many rows weighs
+#' as much as one with few. The number of units is public; how many rows each has is not, and is not released.
+#'
+#' For `"objective"`, `"huber"` and `"recentred"` that costs something: curvatures of a unit's rows may add up in more
+#' directions than one row's, so the ridge grows (`proofs/linear-regression.md`, section 9, says by how much); one row a
+#' unit is no exception, since how many rows units have isn't known to the plan. All other methods draw with the same
+#' constants as for rows at equal n. Rows without a unit (`NA`) and levels without a row are refused before anything is
+#' spent: a check on the curator's side. The column of units is no variable of the formula. Records in chunks and
+#' `"paper"` are refused.
+#'
 #' @section What is promised:
 #' Errors depend on public facts: the formula, names of columns, lengths, bounds, budget. A row with a missing, NaN or
 #' infinite cell counts with a fixed contribution, and n stays as it is. So does a cell that isn't what its column is
@@ -105,16 +120,20 @@
 #'   affects privacy.
 #' @param rule how `"objective"` and `"recentred"` get their constants.
 #' @param guess `"checked"` or `"trusted"`: whether the guess of the responses is checked first, see "Wrong guesses".
+#' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
+#'   a person say, each row is of: a vector with an element for each row (numbers, text, dates; the levels of a factor
+#'   are all its units), or the name of a column of `data`. What is protected then is one unit, replaced with all its
+#'   rows; see "Units".
 #' @param ledger,data_set,part a budget to take the price from, as in [dp_mean()].
 #' @inheritParams dp_mean
 #' @return An object of class `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables' scales: a
 #'   vector, or a matrix with a column for each response), `formula`, `bounds` (of responses the centre and scale in
-#'   use, released where the guess was off), `method`, `n`, `epsilon`, `delta` (under the label `none`:
-#'   `nominal_epsilon`, `nominal_delta`), `expected_error` (excess of the mean squared error over least squares, per
-#'   response and in units of its squared `scale` in use, by the public model; NA where the guess is off by more than is
-#'   searched), `chosen`, `details` (public constants, and what else was released: `guess`, a data frame of the centres
-#'   and scales in use, `left`, what the check and the search left of epsilon for the fit), `source`, `guarantee`
-#'   (see [guarantee()]), `budget`.
+#'   use, released where the guess was off), `method`, `n` (of records or units), `unit`, `epsilon`, `delta` (under the
+#'   label `none`: `nominal_epsilon`, `nominal_delta`), `expected_error` (excess of the mean squared error over least
+#'   squares, per response and in units of its squared `scale` in use, by the public model; NA where the guess is off by
+#'   more than is searched), `chosen`, `details` (public constants, and what else was released: `guess`, a data frame of
+#'   the centres and scales in use, `left`, what the check and the search left of epsilon for the fit), `source`,
+#'   `guarantee` (see [guarantee()]), `budget`.
 #' @references
 #' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
 #' of Machine Learning Research* 12, 1069-1109. <https://www.jmlr.org/papers/v12/chaudhuri11a.html>
@@ -138,15 +157,20 @@
 #' fit <- dp_lm(cbind(density, pH) ~ alcohol, red_wine, epsilon = 1, bounds = bounds)
 #' fit
 #' predict(fit, data.frame(alcohol = c(9, 12)))
+#' # five rows a person: whole persons are protected
+#' dp_lm(density ~ alcohol, red_wine[1:1000, ], epsilon = 1, bounds = bounds[1:2],
+#'       unit = rep(1:200, each = 5))
 #' @export
 dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                   method = c("auto", "objective", "recentred", "huber", "statistics", "adassp", "output", "kng",
                              "paper"),
-                  r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), source = NULL,
-                  ledger = NULL, data_set = "default", part = NULL) {
+                  r_squared = 0.3, rule = c("auto", "model", "closed"), guess = c("checked", "trusted"), unit = NULL,
+                  source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(formula = missing(formula), epsilon = missing(epsilon), bounds = missing(bounds)))
+  given <- with_units(unit, data, "data")
+  data <- given$x
   chunked <- is_chunks(data)
   names <- if (chunked) chunk_names(data) else names(data)
   spec <- linear_terms(formula, names)
@@ -169,7 +193,9 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   if (from_sample) public <- sample_bounds(spec, values)
   spec$constants <- values$constants
   columns <- linear_columns(spec, public)
-  ask <- linear_ask(values$n, length(columns), length(spec$responses), epsilon, delta, method, r_squared, rule, guess)
+  shares <- fit_shares(given$units, values$n, method)
+  ask <- linear_ask(counted(shares, values$n), length(columns), length(spec$responses), epsilon, delta, method,
+                    r_squared, rule, guess, unit_name(given$units))
   if (chunked && ask$method != "auto") linear_in_chunks(ask$method)
   ask$source <- stated_source(source %||% if (from_sample) "the records")
   ask$spec <- spec
@@ -178,18 +204,18 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   ask$reasons <- if (from_sample) "the bounds are taken from the records"
   ask$assumptions <- c(if (values$scaled) SCALED, constants_said(values$constants),
                        if (chunked) chunk_assumptions(data))
-  fit <- release_private(linear_estimator, ask, list(data = if (chunked) data, names = names, values = values), ledger,
-                         data_set, part)
+  records <- list(data = if (chunked) data, names = names, values = values, shares = shares)
+  fit <- release_private(linear_estimator, ask, records, ledger, data_set, part)
   warn_guess(fit)
   fit
 }
 
 linear_estimator <- list(
-  entry = function(plan, ask) paste("dp_lm", plan$method),
+  entry = function(plan, ask) entry_words("dp_lm", plan$method, ask$unit),
   parts = c(method = "text", error = "number", chosen = "text"),
   plan = function(ask) {
     plan <- plan_linear(ask)
-    plan$guarantee <- linear_promise(plan, ask$reasons, ask$assumptions)
+    plan$guarantee <- of_units(linear_promise(plan, ask$reasons, ask$assumptions), ask$unit)
     plan
   },
   draw = function(records, plan, ask, budget) {
@@ -198,7 +224,7 @@ linear_estimator <- list(
     numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
                                                           records$names) else
       linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
-    release_linear(numbers$x, numbers$y, plan, ask)
+    release_linear(with_shares(numbers$x, records$shares), numbers$y, plan, ask)
   },
   answer = function(out, plan, ask, budget) {
     public <- ask$bounds
@@ -211,14 +237,14 @@ linear_estimator <- list(
     new_release(
       raw_coefficients(out$b, ask$columns, public, names(ask$spec$responses)), "riemdp_lm",
       formula = ask$spec$formula, spec = ask$spec, bounds = public, columns = ask$columns, method = plan$method,
-      n = ask$n, epsilon = ask$epsilon, delta = ask$delta, r_squared = ask$r_squared,
+      n = ask$n, unit = ask$unit, epsilon = ask$epsilon, delta = ask$delta, r_squared = ask$r_squared,
       expected_error = out$error %||% out$plan$error, constant_error = public_guess(ask)$constant, chosen = plan$chosen,
       table = plan$table, scaled_coefficients = out$b, details = details, budget = budget, guarantee = plan$guarantee
     )
   }
 )
 
-linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess = "checked") {
+linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess = "checked", unit = NULL) {
   methods <- names(linear_methods())
   r_squared <- check_number(r_squared, "r_squared", least = 0, most = 1)
   if (r_squared > 0.999) abort_riemdp("argument", "`r_squared` must be from 0 to .999.")
@@ -232,7 +258,7 @@ linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess =
                                              "output", "kng", "paper"))) "auto" else method,
                              "method", c("auto", methods)),
        rule = check_choice(rule, "rule", c("auto", "model", "closed")),
-       trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted")
+       trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted", unit = unit)
 }
 
 linear_promise <- function(plan, reasons = NULL, assumptions = NULL) {

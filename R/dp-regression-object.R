@@ -10,8 +10,10 @@ print.riemdp_regression_plan <- function(x, ...) {
 #' @export
 format.riemdp_regression <- function(x, ...) {
   c(
-    sprintf("Private geodesic regression of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
-    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
+    sprintf("Private geodesic regression of %d %s on %s", as.integer(x$n),
+            if (of_rows(x$guarantee)) "records" else "units", label_manifold(x$manifold)),
+    paste0("  ", c(format(x$guarantee), paste("protects", protected_words(x$guarantee)),
+                   budget_remarks(x$guarantee, x$n))),
     sprintf("  predictors: %s", paste(sprintf("%s in [%.4g, %.4g]", x$columns$name, x$columns$middle - x$columns$half,
                                               x$columns$middle + x$columns$half), collapse = ", ")),
     sprintf("  method %s, %d step%s; foot point within %.4g of the public centre, speed at most %s", x$mechanism,
@@ -58,7 +60,9 @@ explain.riemdp_regression <- function(x, ...) {
   say(regression_mechanisms()[[x$mechanism]]$words(x))
   say(paste("Predictors are moved into their public ranges, record by record; responses that are missing, no points,",
             "or without a logarithm "),
-      "at the current curve have no pull. Their number is not part of the release.")
+      "at the current curve have no pull. Their number is not part of the release.",
+      if (!of_rows(g)) paste(" A unit counts with the average over its rows, and how many it has is not part of the",
+                             "release either (section 5 of the proof)."))
   say(origin_sentence(x))
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say("Errors and bands: ", sub("^O", "o", error_note("regression")))

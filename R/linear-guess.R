@@ -51,10 +51,13 @@ guess_left <- function(ask, prices, searched) {
 # What lies merely near is not counted: heavy tails in units of their standard deviation look there like a scale twice
 # too large, and suffer more from a smaller one.
 guess_counts <- function(x, y) {
-  y <- y[, x[1, ] != 0, drop = FALSE]
+  valid <- x[1, ] != 0
+  y <- y[, valid, drop = FALSE]
   size <- abs(y)
-  cbind(rowSums(size > GUESS_FAR[["length"]]), rowSums(y > GUESS_SIDE[["length"]]),
-        rowSums(y < -GUESS_SIDE[["length"]]), rowSums(size <= GUESS_NEXT[["length"]]))
+  share <- shares_of(x)[valid] %||% rep(1, ncol(y))
+  count <- function(which) drop(which %*% share)
+  cbind(count(size > GUESS_FAR[["length"]]), count(y > GUESS_SIDE[["length"]]),
+        count(y < -GUESS_SIDE[["length"]]), count(size <= GUESS_NEXT[["length"]]))
 }
 
 # For each response by how many records the guess is off
@@ -88,9 +91,10 @@ count_cells <- function(v, times = rep(1, length(v))) {
 # times them
 guess_cells <- function(x, y, which) {
   valid <- x[1, ] != 0
+  share <- shares_of(x)[valid] %||% rep(1, sum(valid))
   lapply(which, function(j) {
     v <- y[j, valid]
-    lapply(0:3, function(i) count_cells(finest_cell(v / 2^(i / 4))))
+    lapply(0:3, function(i) count_cells(finest_cell(v / 2^(i / 4)), share))
   })
 }
 
@@ -105,11 +109,12 @@ least_scale <- function(k, m) k <= GUESS_LEVELS[4] | abs(m) > GUESS_CENTRES / 2
 
 # What levels read of a table of cells: cumulative counts; every g-th record, one of which is in each window of more
 # than GUESS_FLOOR of the records; and the shortest span of g neighbouring records: no half-open window of that length
-# or less holds as many
+# or less holds as many. Counts are whole, or sums of shares.
 guess_sums <- function(table) {
   sums <- cumsum(table$count)
   total <- if (length(sums)) sums[length(sums)] else 0
-  step <- max(1, floor(GUESS_FLOOR * total))
+  least <- if (all(table$count == floor(table$count))) 1 else 2^-30
+  step <- max(least, least * floor(GUESS_FLOOR * total / least))
   if (step > total) return(list(total = total))
   at_rank <- function(r) table$value[findInterval(r, sums, left.open = TRUE) + 1]
   before <- c(0, sums[-length(sums)])

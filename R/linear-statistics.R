@@ -10,7 +10,12 @@ statistic_widths <- function(d) {
 }
 
 moment_matrices <- function(x, y) {
-  if (inherits(x, "riemdp_linear_chunks")) linear_moments(x, y) else list(xx = tcrossprod(x), xy = tcrossprod(x, y))
+  if (inherits(x, "riemdp_linear_chunks")) return(linear_moments(x, y))
+  share <- shares_of(x)
+  if (is.null(share)) return(list(xx = tcrossprod(x), xy = tcrossprod(x, y)))
+  root <- rep(sqrt(share), each = nrow(x))
+  half <- matrix(x, nrow(x)) * root
+  list(xx = tcrossprod(half), xy = tcrossprod(half * root, y))
 }
 
 # a symmetric matrix from its lower triangle

@@ -106,6 +106,40 @@ check_units <- function(units, otherwise = c("", "")) {
   }
 }
 
+# What each row counts in its unit: 1 over how many rows that has, rounded downwards to a multiple of 2^-30, so that
+# sums of shares have no rounding errors and a unit never counts more than 1. With an attribute, the number of units;
+# NULL where there are none.
+unit_shares <- function(units) {
+  if (is.null(units)) return(NULL)
+  if (length(units$of) > 2^26) abort_riemdp("unsupported", "`unit` is for at most 2^26 records.")
+  share <- floor(2^30 / tabulate(units$of, units$count)[units$of]) / 2^30
+  share[is.na(share)] <- 0 # of no unit
+  structure(share, units = as.double(units$count))
+}
+
+# The shares of the n rows of a fit. `otherwise` as in check_units(), NULL where a curator doesn't ask.
+fit_shares <- function(units, n, method, otherwise = c("", "")) {
+  if (is.null(units)) return(NULL)
+  check_unit_length(units, n)
+  if (!is.null(otherwise)) check_units(units, otherwise)
+  if (identical(method, "paper")) {
+    abort_riemdp("unsupported", "method = \"paper\" isn't available with `unit`: it is for study and promises nothing.")
+  }
+  unit_shares(units)
+}
+
+# The shares of features' records, NULL where each counts 1; and how many records or units there are. n: of records
+shares_of <- function(x) as.vector(attr(x, "share"))
+
+with_shares <- function(x, share) {
+  if (!is.null(share)) attr(x, "share") <- share
+  x
+}
+
+counted <- function(share, n) if (is.null(share)) n else attr(share, "units")
+
+counted_in <- function(x, n) counted(attr(x, "share"), n)
+
 # records unit by unit, and where each unit's begin among them, from 0, and the last one's end
 unit_rows <- function(units) {
   list(rows = order(units$of, na.last = NA), first = c(0L, cumsum(tabulate(units$of, units$count))))

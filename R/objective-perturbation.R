@@ -11,8 +11,10 @@ solver_share <- function(n) min(0.02, max(5e-4, 1e-8 * n))
 NEWTON_STEPS <- 60
 
 # The largest loss with e1 u/2 + (q - 1) log(1 + t g/z) + log(1 + t g') <= k, at 0, .04, ..., 8; NULL where there is
-# none
-shared_loss <- function(k, e1, q, t) .Call(riemdp_shared_loss, k, e1, q, t, LOSS_STEP, LOSS_KNOTS)
+# none. `averaged`, here and below: for units that count with the average over their rows, v in the place of log(1 + v).
+shared_loss <- function(k, e1, q, t, averaged = FALSE) {
+  .Call(riemdp_shared_loss, k, e1, q, t, averaged, LOSS_STEP, LOSS_KNOTS)
+}
 
 # Huber's loss, psi = tau min(1, |e|/tau), for plain accounting e1 + q log(1 + t) <= epsilon
 huber_loss <- function() pmin(1, LOSS_STEP * (0:LOSS_KNOTS))
@@ -84,14 +86,14 @@ shared_ridge <- function(t, w, d) if (d == 0) 1 / t else c(1 / (w * t), rep(d / 
 # Beyond this t the ridge is as good as none, and the solver's error (eta over the ridge) would begin to cost
 LEVERAGE_MOST <- 100
 
-leverage <- function(h, k, q) min(LEVERAGE_MOST, h * expm1(min(k / q, 50)))
+leverage <- function(h, k, q, averaged = FALSE) min(LEVERAGE_MOST, h * if (averaged) k / q else expm1(min(k / q, 50)))
 
 # t = h (e^(k/q) - 1), less where no loss exists for it
-existing_loss <- function(k, e1, q, h) {
+existing_loss <- function(k, e1, q, h, averaged = FALSE) {
   repeat {
-    t <- leverage(h, k, q)
+    t <- leverage(h, k, q, averaged)
     if (!isTRUE(t > 1e-300)) return(NULL)
-    g <- shared_loss(k, e1, q, t)
+    g <- shared_loss(k, e1, q, t, averaged)
     if (!is.null(g)) return(list(g = g, t = t))
     h <- 0.9 * h
   }
@@ -100,10 +102,10 @@ existing_loss <- function(k, e1, q, h) {
 clamp <- function(x, least, most) pmin(most, pmax(least, x))
 
 # the closed form: by hand from the error model's optima
-closed_rule <- function(n, epsilon, d, q) {
+closed_rule <- function(n, epsilon, d, q, averaged = FALSE) {
   e1 <- (if (q == 1) 0.9 else 0.8) * epsilon
   h <- clamp((n * epsilon)^-0.154 * q^0.354 * epsilon^-0.184, 0.2, 0.8)
-  found <- existing_loss(epsilon - e1 / 2, e1, q, h)
+  found <- existing_loss(epsilon - e1 / 2, e1, q, h, averaged)
   if (is.null(found)) return(NULL)
   tau <- clamp(0.22 * (n * epsilon / sqrt(max(d, 1)))^0.34, 0.35 * sqrt(q), 5 * sqrt(q))
   list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))
@@ -117,18 +119,18 @@ closed_rule <- function(n, epsilon, d, q) {
 MODEL_GAIN <- 0.15
 
 perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", tails = "gamma",
-                              prior = nominal_prior(d)) {
+                              prior = nominal_prior(d), averaged = FALSE) {
   if (n < 1) return(NULL)
-  key <- paste(c("rule", format(c(n, epsilon, d, q, prior), digits = 17), rule, loss, tails), collapse = " ")
-  remember(key, function() find_rule(n, epsilon, d, q, rule, loss, tails, prior))
+  key <- paste(c("rule", format(c(n, epsilon, d, q, prior), digits = 17), rule, loss, tails, averaged), collapse = " ")
+  remember(key, function() find_rule(n, epsilon, d, q, rule, loss, tails, prior, averaged))
 }
 
-find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior) {
+find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged) {
   solver <- solver_share(n) * epsilon
   core <- epsilon - solver
   errors <- nominal_errors(q, tails)
   huber <- loss == "huber"
-  start <- closed_rule(n, core, d, q)
+  start <- closed_rule(n, core, d, q, averaged)
   norm <- if (huber) "max" else best_norm(d, q)
   judge <- function(found) {
     if (is.null(found)) return(Inf)
@@ -136,14 +138,14 @@ find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior) {
   }
   best <- if (!huber) start
   if (rule != "closed" || huber) {
-    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber), judge,
-                           rule_numbers(start, core, q, huber), q)
+    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber, averaged), judge,
+                           rule_numbers(start, core, q, huber, averaged), q)
     margin <- if (rule == "auto" && !huber) 1 - MODEL_GAIN else 1
     if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
   }
   if (is.null(best)) return(NULL)
   c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau),
-               loss = loss, rule = rule, error = judge(best)))
+               loss = loss, rule = rule, error = judge(best)), if (averaged) list(averaged = TRUE))
 }
 
 # the constants of the least error by the model, from `first` on; tau stays where responses are
@@ -158,23 +160,23 @@ modelled_rule <- function(constants, judge, first, q) {
 
 # What is searched over: e1's share of `core`, t's of the largest, the intercept's of the leverage (all three by
 # plogis), and log tau. NULL where no loss has these.
-rule_constants <- function(par, core, d, q, huber) {
+rule_constants <- function(par, core, d, q, huber, averaged) {
   part <- stats::plogis(par[1:3])
   e1 <- part[1] * core
   if (huber) {
-    t <- leverage(1, (core - e1) * (1 - 1e-12), q)
+    t <- leverage(1, (core - e1) * (1 - 1e-12), q, averaged)
     g <- huber_loss()
   } else {
     k <- core - e1 / 2
-    t <- leverage(part[2], k, q)
-    g <- if (t > 1e-300) shared_loss(k, e1, q, t)
+    t <- leverage(part[2], k, q, averaged)
+    g <- if (t > 1e-300) shared_loss(k, e1, q, t, averaged)
   }
   if (!is.null(g)) list(e1 = e1, t = t, g = g, tau = exp(par[4]), ridge = shared_ridge(t, if (d > 0) part[3] else 1, d))
 }
 
 # the same numbers of the closed form, to start from
-rule_numbers <- function(start, core, q, huber) {
-  t <- if (huber) 1 / 2 else clamp(start$t / leverage(1, core - start$e1 / 2, q), 1e-3, 0.999)
+rule_numbers <- function(start, core, q, huber, averaged) {
+  t <- if (huber) 1 / 2 else clamp(start$t / leverage(1, core - start$e1 / 2, q, averaged), 1e-3, 0.999)
   c(stats::qlogis(c(if (huber) 0.7 else start$e1 / core, t, 0.25)), log(start$tau))
 }
 
@@ -194,8 +196,9 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
-  4 * (rule$n * sqrt(reach) * (rule$tau * ((rule$q + 15) * u + 2 * (rule$n * u)^2) + residual) + 4 * u * tilt) *
-    (1 + 1e-6)
+  shares <- if (isTRUE(rule$averaged)) 2 else 0 # their products, and sums of up to 2^26 rows
+  4 * (rule$n * sqrt(reach) * (rule$tau * ((rule$q + 15 + shares) * u + 2 * (rule$n * u)^2) + residual) +
+         4 * u * tilt) * (1 + 1e-6)
 }
 
 # what its solver is told: to which length of the gradient, by how many steps, for features of which length
@@ -237,7 +240,8 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
   from <- seq_len(length(g) - 1)
   slope <- diff(g) / LOSS_STEP
   across <- c(slope[1], g[-1] / (LOSS_STEP * from))
-  of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * log1p(t * across[i]) + log1p(t * slope)
+  cost <- if (isTRUE(rule$averaged)) identity else log1p
+  of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * cost(t * across[i]) + cost(t * slope)
   draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
             epsilon = solver + moved * rate * max(1, g) / 2 + max(of_knot(from), of_knot(from + 1)))
 }

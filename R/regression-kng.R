@@ -40,12 +40,13 @@ curve_kng_rule <- function(M, ask) {
        k_min = mf_facts(M)$k_min)
 }
 
-# one predictor moved into its range: list(x, y, lost = which records count as missing)
+# one predictor moved into its range: list(x, y, lost = which records count as missing, share)
 kng_predictors <- function(x, reach, y) {
+  share <- shares_of(x)
   x <- clamp(x[1, ], -reach, reach)
   lost <- is.na(x)
   x[lost] <- 0
-  list(x = x, y = y, lost = lost)
+  list(x = x, y = y, lost = lost, share = share)
 }
 
 # Records' gradients with respect to p and v, in orthonormal coordinates at p (n x q each). They are cut to their bounds
@@ -85,7 +86,8 @@ kng_norm <- function(M, a, b, d, rule, ask) {
   at <- kng_point(M, a, b, ask$center)
   if (is.null(at)) return(list(norm = Inf))
   g <- kng_gradients(M, at$p, at$v, at$speed, d, rule, ask$reach)
-  kng_judge(at, colMeans(g[[1]]), colMeans(g[[2]]), rule, ask)
+  mean_of <- function(g) if (is.null(d$share)) colMeans(g) else colSums(g * d$share) / ask$n
+  kng_judge(at, mean_of(g[[1]]), mean_of(g[[2]]), rule, ask)
 }
 
 # The same for several candidates, a row of coordinates for each: records in chunks are passed over once for all of them

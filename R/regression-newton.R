@@ -56,30 +56,32 @@ newton_model <- function(q, k, bound) {
 }
 
 # Constants of a step with `epsilon` of its own; q the manifold's dimension, k predictors. m = 2 n epsilon/q.
-newton_start <- function(n, epsilon, q, predictors, bound, share, first) {
+newton_start <- function(n, epsilon, q, predictors, bound, share, first, averaged = FALSE) {
   solver <- solver_share(n) * epsilon
   core <- epsilon - solver
   m <- 2 * n * epsilon / q
   e1 <- (if (first) 0.7 else 0.75) * core
-  found <- existing_loss(core - e1 / 2, e1, q, if (first) 0.7 else 0.75)
+  found <- existing_loss(core - e1 / 2, e1, q, if (first) 0.7 else 0.75, averaged)
   if (is.null(found)) return(NULL)
   tau <- bound * (if (first) clamp(1.1 * (40 / m)^0.3, 0.8, 1.33) else 0.5 * clamp(sqrt(60 / m), 1, 2))
   if (!first) share <- c(0.2, rep(0.8 / predictors, predictors))
   norm <- best_norm(predictors, q)
-  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q,
-       d = predictors, epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau))
+  c(list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = 1 / (found$t * share), share = share, n = n, q = q,
+         d = predictors, epsilon = epsilon, solver = solver, norm = norm, rate = e1 / (2 * tau)),
+    if (averaged) list(averaged = TRUE))
 }
 
-newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, model = newton_model(q, k, bound)) {
-  start <- newton_start(n, epsilon, q, k, bound, share, first)
+newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, model = newton_model(q, k, bound),
+                        averaged = FALSE) {
+  start <- newton_start(n, epsilon, q, k, bound, share, first, averaged)
   if (is.null(start) || is.null(prior)) return(start)
   core <- epsilon - start$solver
   constants <- function(par) {
     part <- stats::plogis(par[1:3])
     e1 <- part[1] * core
-    t <- leverage(part[2], core - e1 / 2, q)
+    t <- leverage(part[2], core - e1 / 2, q, averaged)
     tau <- exp(par[4])
-    g <- if (t > 1e-300) shared_loss(core - e1 / 2, e1, q, t)
+    g <- if (t > 1e-300) shared_loss(core - e1 / 2, e1, q, t, averaged)
     if (is.null(g)) return(NULL)
     share <- c(part[3], rep((1 - part[3]) / k, k))
     utils::modifyList(start, list(e1 = e1, t = t, g = g, tau = tau, ridge = 1 / (t * share), share = share,
@@ -91,7 +93,7 @@ newton_rule <- function(n, epsilon, q, k, bound, share, first, prior = NULL, mod
     rule <- constants(par)
     if (is.null(rule)) 1e6 else log(sum(newton_error(rule, prior, model) * model$moment))
   }
-  part <- c(start$e1 / core, start$t / leverage(1, core - start$e1 / 2, q), start$share[1])
+  part <- c(start$e1 / core, start$t / leverage(1, core - start$e1 / 2, q, averaged), start$share[1])
   from <- c(stats::qlogis(clamp(part, 0.02, 0.98)), log(start$tau))
   fit <- stats::optim(from, judge, control = list(maxit = 100, reltol = 1e-3))
   if (fit$value < log(sum(newton_error(start, prior, model) * model$moment))) constants(fit$par) else start
@@ -170,10 +172,9 @@ noisy_rule <- function(n, epsilon, q, k, bound, prior, model = newton_model(q, k
 # (`noisy` FALSE) or with a last step along the noisy gradient (TRUE). Constants of steps are optimised for patterns
 # that are near the best without it.
 newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns = newton_patterns,
-                        noisy = c(FALSE, TRUE),
-                        bend = 1) {
+                        noisy = c(FALSE, TRUE), bend = 1, averaged = FALSE) {
   numbers <- format(c(n, epsilon, q, k, radius, speed, bound, reach, bend), digits = 17)
-  key <- paste(c("newton", numbers, unlist(patterns), lengths(patterns), noisy), collapse = " ")
+  key <- paste(c("newton", numbers, unlist(patterns), lengths(patterns), noisy, averaged), collapse = " ")
   remember(key, function() {
     share <- c(radius, speed * reach)
     share <- share / sum(share)
@@ -188,8 +189,9 @@ newton_plan <- function(n, epsilon, q, k, radius, speed, bound, reach, patterns 
           rule <- noisy_rule(n, pattern[i] * epsilon, q, k, bound, prior, model)
           after <- rule$after
         } else {
-          rule <- if (best) newton_rule(n, pattern[i] * epsilon, q, k, bound, share, i == 1, prior, model) else
-            newton_start(n, pattern[i] * epsilon, q, k, bound, share, i == 1)
+          rule <- if (best) newton_rule(n, pattern[i] * epsilon, q, k, bound, share, i == 1, prior, model,
+                                        averaged) else
+            newton_start(n, pattern[i] * epsilon, q, k, bound, share, i == 1, averaged)
           if (is.null(rule)) return(NULL)
           after <- newton_error(rule, prior, model)
         }
@@ -225,7 +227,7 @@ newton_mechanism <- function(name, patterns) {
       bend <- max(abs(c(facts$k_min, facts$k_max)))
       plan <- newton_plan(ask$n, ask$epsilon, ask$q, ask$k, ask$radius, ask$speed, ask$residual_bound, ask$reach,
                           patterns, if (isTRUE(facts$k_min >= 0)) c(FALSE, TRUE) else FALSE,
-                          if (is.finite(bend)) bend else 1)
+                          if (is.finite(bend)) bend else 1, !is.null(ask$unit))
       if (is.null(plan)) return(NULL)
       margin <- newton_margin(ask)
       list(steps = plan$steps, expected_error = margin * plan$error, spread = margin^2 * plan$spread,

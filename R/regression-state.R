@@ -69,7 +69,8 @@ chunk_steps <- function(y, state, ask, frame) {
 features_at <- function(M, state, frame, x, y, ask) {
   data <- .Call(riemdp_gauss_newton_records_nonprivate, M, state$p, tangent_vectors(M, state$p, state$v), x, y,
                 frame[[1]], frame[[2]], ask$reach, regression_legs(M, ask))
-  list(frame = frame[[1]], lambda = frame[[2]], features = data[[1]], responses = data[[2]])
+  list(frame = frame[[1]], lambda = frame[[2]], features = with_shares(data[[1]], attr(x, "share")),
+       responses = data[[2]])
 }
 
 # From the centre through the steps of a plan. `increment(records, step)` releases coordinates in the records' frame:
@@ -97,6 +98,8 @@ clipped_gradient <- function(records, tau) {
   if (!is.null(records$sum)) return(records$sum(tau))
   q <- nrow(records$responses)
   psi <- clipped_responses(records, tau)
+  share <- shares_of(records$features)
+  if (!is.null(share)) psi <- psi * rep(share, each = q)
   vapply(seq_len(dim(records$features)[2]), function(j) rowSums(matrix(records$features[, j, ], q) * psi), numeric(q))
 }
 

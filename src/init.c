@@ -87,7 +87,7 @@
     X(release_perturbed, 8)                                                                                            \
     X(release_radius, 7)                                                                                               \
     X(seal, 2)                                                                                                         \
-    X(shared_loss, 6)                                                                                                  \
+    X(shared_loss, 7)                                                                                                  \
     X(statuses, 0)                                                                                                     \
     X(steps_mean_nonprivate, 5)                                                                                        \
     X(unit_means, 6)                                                                                                   \

@@ -335,7 +335,7 @@ arguments <- c(
 
   riemdp_gauss_newton_frame = "M p=one v=velocity",
   riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
-  riemdp_shared_loss = "k=positive e1=small q=count t=small step=lm_step knots=lm_knots",
+  riemdp_shared_loss = "k=positive e1=small q=count t=small averaged=flag step=lm_step knots=lm_knots",
   riemdp_chunk_perturbed = "x=lm_x y=lm_y b=lm_centre loss=lm_loss hessian=flag",
   riemdp_perturbed_fit_nonprivate = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss solver=lm_solver",
   riemdp_release_perturbed = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss solver=lm_solver draw=lm_draw simulate=flag",

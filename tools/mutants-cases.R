@@ -260,7 +260,7 @@ mutant("price-normal-low", "R/private-release.R", "mu = sensitivity / sd)", "mu 
 mutant("price-curved-low", "R/private-release.R", "profile_delta(space, scale, sensitivity, epsilon))", "profile_delta(space, scale, 0.97 * sensitivity, epsilon))", "the Riemannian normal law is priced by its profile", "private-release")
 mutant("price-choice-low", "R/private-release.R", "1, 2 / epsilon, epsilon = epsilon)", "1, 2 / epsilon, epsilon = epsilon / 2)", "choices are paid for", "private-release")
 mutant("price-discrete-low", "R/private-release.R", "rho <- sensitivity^2 / (2 * scale^2)", "rho <- sensitivity^2 / (2.1 * scale^2)", "discrete normals are priced by concentrated privacy", "private-release")
-mutant("price-objective-slope", "R/objective-perturbation.R", "log1p(t * across[i]) + log1p(t * slope)", "log1p(t * across[i])", "the objective's curvature is paid for", "private-release")
+mutant("price-objective-slope", "R/objective-perturbation.R", "cost(t * across[i]) + cost(t * slope)", "cost(t * across[i])", "the objective's curvature is paid for", "private-release")
 mutant("price-objective-noise", "R/objective-perturbation.R", "epsilon = solver + moved * rate * max(1, g) / 2 + max(", "epsilon = solver + max(", "the objective's noise is paid for", "private-release")
 mutant("price-steps-low", "R/optimum-run.R", "    epsilon <- steps_epsilon(ask, z, split)", "    epsilon <- 0.9 * steps_epsilon(ask, z, split)", "sampled steps are paid for", "private-release")
 mutant("clipped-counts-first", "R/dp-mean.R", '    if (ask$invalid == "error") check_records(ask$manifold, records$x)
@@ -320,18 +320,18 @@ mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "cons
 
 mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- solver_share(n) * epsilon\n  core <- epsilon - solver\n  errors", "  solver <- solver_share(n) * epsilon\n  core <- epsilon\n  errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
 mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = best$e1 / (2 * best$tau)", "rate = 1.03 * best$e1 / (2 * best$tau)", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
-mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q)", "t <- leverage(1, core * (1 - 1e-12), q)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
-mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
+mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q, averaged)", "t <- leverage(1, core * (1 - 1e-12), q, averaged)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
+mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h, averaged)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h, averaged)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
 mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(2 * found$t, if (d > 0) 1 / 4 else 1, d))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")
 mutant("ridge-shares", "R/objective-perturbation.R", "c(1 / (w * t), rep(d / ((1 - w) * t), d))", "c(1 / (w * t), rep(1 / ((1 - w) * t), d))", "d slopes share the leverage", "objective-perturbation|dp-lm")
 mutant("solver-noise-low", "R/objective-perturbation.R", "outwards_down(rule$solver * min(ridge) / (2 * tolerance))", "outwards_down(1.03 * rule$solver * min(ridge) / (2 * tolerance))", "noise that covers the solver's error", "objective-perturbation|dp-lm")
 mutant("solver-tolerance-low", "R/objective-perturbation.R", "  4 * (rule$n * sqrt(reach) * (rule$tau", "  (rule$n * sqrt(reach) * (rule$tau", "eta is four times what rounding may do", "objective-perturbation")
 mutant("solver-tolerance-size", "R/objective-perturbation.R", "  residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size", "  residual <- 0", "eta holds what far responses do to rounding", "objective-perturbation")
-mutant("loss-first-term", "src/estimate/objective_perturbation.c", "expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;\n", "expm1(k - e1 * ahead / 2.2 - (q - 1) * log1p(t * a)) / t;\n", "the loss' knots keep the shared budget", "objective-perturbation",
+mutant("loss-first-term", "src/estimate/objective_perturbation.c", "affordable_curvature(k - e1 * ahead / 2 - (q", "affordable_curvature(k - e1 * ahead / 2.2 - (q", "the loss' knots keep the shared budget", "objective-perturbation",
        equivalent = "a loss that breaks the condition is refused by the check that follows; where it is refused everywhere nothing is released")
-mutant("loss-check-off", "src/estimate/objective_perturbation.c", "        if (!(e1 * u / 2 + (q - 1) * log1p(t * a) + log1p(t * slope) <= k - 1e-12) ||", "        if (0 * u * a * e1 ||", "every interval of the loss is checked", "objective-perturbation",
+mutant("loss-check-off", "src/estimate/objective_perturbation.c", "        if (!(e1 * u / 2 + all <= k - 1e-12) ||", "        if (0 * u * a * e1 * all ||", "every interval of the loss is checked", "objective-perturbation",
        equivalent = "the knots are made to satisfy the condition; the check guards against rounding in them, below 1e-12")
-mutant("loss-middle-term", "src/estimate/objective_perturbation.c", "        double slope = expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;", "        double slope = expm1(k - e1 * ahead / 2) / t;", "the other q - 1 directions have their log-determinants", "objective-perturbation",
+mutant("loss-middle-term", "src/estimate/objective_perturbation.c", "k - e1 * ahead / 2 - (q - 1) * curvature_cost(t * a, averaged), averaged) / t;", "k - e1 * ahead / 2, averaged) / t;", "the other q - 1 directions have their log-determinants", "objective-perturbation",
        equivalent = "refused by the check that follows")
 mutant("psi-double", "src/estimate/objective_perturbation.c", "    *psi = loss->tau * (loss->g[i] + rise * (z - (double)i));", "    *psi = 1.03 * loss->tau * (loss->g[i] + rise * (z - (double)i));", "psi is at most tau", "objective-perturbation")
 mutant("psi-tail", "src/estimate/objective_perturbation.c", "        *psi = loss->tau * loss->g[loss->knots];", "        *psi = 1.03 * loss->tau * loss->g[loss->knots];", "psi is at most tau", "objective-perturbation")
@@ -440,15 +440,15 @@ mutant("guess-counts-both", "R/linear-guess.R", "apply(counts - rep(most, each =
 mutant("guess-weights-twice", "R/linear-guess.R", "c(epsilon * level$score / 2, epsilon * level$floor / 2", "c(epsilon * level$score, epsilon * level$floor", "utilities weigh half of epsilon", "linear-guess")
 mutant("guess-draw-twice", "R/linear-guess.R", "as.double(2 * log_weights / epsilon)", "as.double(4 * log_weights / epsilon)", "a candidate is drawn with its weight", "linear-guess")
 mutant("guess-window-twice", "R/linear-guess.R", "window <- below[, 4] - below[, 1] - fraction * total", "window <- 2 * (below[, 4] - below[, 1]) - fraction * total", "one record moves a window's count by 1", "linear-guess")
-mutant("guess-windows-missed", "R/linear-guess.R", "step <- max(1, floor(GUESS_FLOOR * total))", "step <- max(1, floor(9 * GUESS_FLOOR * total))", "every window above the floor is listed", "linear-guess")
+mutant("guess-windows-missed", "R/linear-guess.R", "step <- max(least, least * floor(GUESS_FLOOR * total / least))", "step <- max(least, least * floor(9 * GUESS_FLOOR * total / least))", "every window above the floor is listed", "linear-guess")
 mutant("guess-span-late", "R/linear-guess.R", "before <- c(0, sums[-length(sums)])", "before <- sums - 1", "a span begins at the first record of a cell", "linear-guess")
 mutant("guess-span-wide", "R/linear-guess.R", "total == 0 || 8 * unit <= table$span", "total == 0 || 4 * unit <= table$span", "no level is passed over that has a window above the floor", "linear-guess")
-mutant("guess-sides-blind", "R/linear-guess.R", "rowSums(y > GUESS_SIDE[[\"length\"]]),\n        rowSums(y < -GUESS_SIDE[[\"length\"]])", "0 * rowSums(y), 0 * rowSums(y)", "a centre some scales off is noticed on either side", "linear-guess")
+mutant("guess-sides-blind", "R/linear-guess.R", "count(y > GUESS_SIDE[[\"length\"]]),\n        count(y < -GUESS_SIDE[[\"length\"]])", "0 * rowSums(y), 0 * rowSums(y)", "a centre some scales off is noticed on either side", "linear-guess")
 mutant("guess-next-blind", "R/linear-guess.R", "GUESS_NEXT <- c(length = 0.15, share = 0.4)", "GUESS_NEXT <- c(length = 0.15, share = 1)", "a scale that is wholly too large hardly ever passes", "linear-guess")
 mutant("guess-alarm-often", "R/linear-guess.R", "GUESS_SIDE <- c(length = 0.7, share = 0.45)", "GUESS_SIDE <- c(length = 0.7, share = 0.3)", "good guesses are seldom searched", "linear-guess")
 mutant("guess-scale-off", "R/linear-guess.R", "scale <- 2^(found[[\"k\"]] / 4)", "scale <- 1.5 * 2^(found[[\"k\"]] / 4)", "a scale that is found fits", "linear-guess")
 mutant("guess-cells-coarse", "R/linear-guess.R", "(least * (GUESS_CENTRES + 16))", "(least * (GUESS_CENTRES / 16))", "cells are as fine as the candidates' windows", "linear-guess")
-mutant("guess-missing-counted", "R/linear-guess.R", "  y <- y[, x[1, ] != 0, drop = FALSE]\n  size <- abs(y)", "  size <- abs(y)", "missing records count neither far nor near", "linear-guess")
+mutant("guess-missing-counted", "R/linear-guess.R", "  valid <- x[1, ] != 0\n  y <- y[, valid, drop = FALSE]", "  valid <- rep(TRUE, ncol(y))", "missing records count neither far nor near", "linear-guess")
 mutant("guess-interval-whole", "R/dp-lm-object.R", "statistics_sd(d, q, details$left)", "statistics_sd(d, q, object$epsilon)", "intervals are of the noise that was added", "linear-guess")
 mutant("scale-score-twice", "R/dp-lm-methods.R", "c(-abs(count[-last] - aim)", "c(-2 * abs(count[-last] - aim)", "a scale's score moves by 1", "linear-guess|objective-perturbation")
 mutant("scale-top-twice", "R/dp-lm-methods.R", "-max(0, count[last - 1] - aim))", "-2 * max(0, count[last - 1] - aim))", "the top's score moves by 1", "linear-guess|objective-perturbation")
@@ -501,6 +501,29 @@ mutant("unit-steps-first-row", "src/mechanism/optim_rsgd.c", "q->some[some] = q-
 mutant("unit-steps-words", "R/dp-optimize.R", "of_units(optimum_guarantee(ask$problem, ask, plan), ask$unit)", "optimum_guarantee(ask$problem, ask, plan)", "the guarantee says who is protected", "units")
 mutant("unit-steps-missing", "R/optimum-run.R", "  check_units(units)\n", "", "rows without a unit are refused before anything is spent", "units")
 mutant("unit-seal", "R/checkpoint.R", "if (!is.null(units)) records <- list(records, units$of)", "", "a run goes on with the units that were paid for", "units")
+mutant("unit-fits-of-rows", "R/mean-records.R", 'if (is.null(share)) n else attr(share, "units")', "n", "noise is for the number of units, not of rows", "units")
+mutant("unit-fits-summed", "R/mean-records.R", "share <- floor(2^30 / tabulate(units$of, units$count)[units$of]) / 2^30", "share <- rep(1, length(units$of))", "a unit counts with the average over its rows", "units")
+mutant("unit-log-det", "src/estimate/objective_perturbation.c", "return averaged ? v : log1p(v);", "return log1p(v);", "an average's curvature is paid for by its trace", "units")
+mutant("unit-log-det-inverse", "src/estimate/objective_perturbation.c", "return averaged ? left : expm1(left);", "return expm1(left);", "the table of averages is made by traces", "units")
+mutant("unit-log-det-price", "R/objective-perturbation.R", "cost <- if (isTRUE(rule$averaged)) identity else log1p", "cost <- log1p", "an average's curvature has the price of its trace", "units",
+       equivalent = "the rules keep the budget by traces; this price is the second of two guards")
+mutant("unit-log-det-huber", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q, averaged)", "t <- leverage(1, (core - e1) * (1 - 1e-12), q)", "e1 + q t = epsilon for averages", "units")
+mutant("unit-rule-of-rows", "R/dp-lm-methods.R", "averaged = !is.null(ask$unit))", "averaged = FALSE)", "fits of units have constants for averages", "units")
+mutant("unit-steps-of-rows-rule", "R/regression-newton.R", "if (is.finite(bend)) bend else 1, !is.null(ask$unit))", "if (is.finite(bend)) bend else 1)", "steps of units have constants for averages", "units")
+mutant("unit-share-left-out", "src/estimate/objective_perturbation.c", "    if (o->share) {\n        *across *= o->share[i];", "    if (o->share) {", "a row's gradient counts by its share", "units")
+mutant("unit-moments-summed", "R/linear-statistics.R", "root <- rep(sqrt(share), each = nrow(x))", "root <- 1", "sums of products are of averages", "units")
+mutant("unit-counts-summed", "R/dp-lm-methods.R", "share <- shares_of(x) %||% rep(1, length(size))", "share <- rep(1, length(size))", "counts of residuals are of averages", "units")
+mutant("unit-guess-summed", "R/linear-guess.R", "share <- shares_of(x)[valid] %||% rep(1, ncol(y))", "share <- rep(1, ncol(y))", "counts far from a guess are of averages", "units")
+mutant("unit-cells-summed", "R/linear-guess.R", "share <- shares_of(x)[valid] %||% rep(1, sum(valid))", "share <- rep(1, sum(valid))", "the search for a guess counts averages", "units")
+mutant("unit-windows-missed", "R/linear-guess.R", "least <- if (all(table$count == floor(table$count))) 1 else 2^-30", "least <- 7", "every window of units above the floor is listed", "units|linear-guess")
+mutant("unit-curve-summed", "R/regression-state.R", "if (!is.null(share)) psi <- psi * rep(share, each = q)", "", "sums of clipped gradients are of averages", "units")
+mutant("unit-curve-kng-summed", "R/regression-kng.R", "colSums(g * d$share) / ask$n", "colSums(g) / ask$n", "mean gradients are of averages", "units")
+mutant("unit-kng-envelope", "src/estimate/objective_perturbation_kng.c", "far[2 * i + 1] = share_of(o, i) * (f * f * (1 + 1e-12));", "far[2 * i + 1] = 0 * f;", "the envelope lies above the law", "units|dp-lm",
+       endless = FALSE)
+mutant("unit-fits-words", "R/dp-lm.R", "plan$guarantee <- of_units(linear_promise(plan, ask$reasons, ask$assumptions), ask$unit)", "plan$guarantee <- linear_promise(plan, ask$reasons, ask$assumptions)", "the guarantee says who is protected", "units")
+mutant("unit-curve-words", "R/dp-regression.R", "plan$guarantee <- of_units(plan$guarantee, ask$unit)", "", "the guarantee says who is protected", "units")
+mutant("unit-fits-missing", "R/mean-records.R", "  if (!is.null(otherwise)) check_units(units, otherwise)\n", "", "rows without a unit are refused before anything is spent", "units")
+mutant("unit-share-rounding", "R/objective-perturbation.R", "shares <- if (isTRUE(rule$averaged)) 2 else 0", "shares <- 0", "products with shares have their rounding paid for", "units")
 
 # ---- where public numbers come from, and what budgets are worth ------------------------------------------------------------------------------------
 

@@ -18,16 +18,28 @@ void radial_psi(const struct radial_loss *loss, double r, double *psi, double *s
     *slope = rise / loss->step;
 }
 
-int shared_loss(double k, double e1, double q, double t, double step, size_t knots, double *g)
+/* what a curvature of v takes of the budget, and its inverse: determinants of averages are bounded by their trace */
+static double curvature_cost(double v, int averaged)
 {
-    if (!(q * log1p(t) <= k))
+    return averaged ? v : log1p(v);
+}
+
+static double affordable_curvature(double left, int averaged)
+{
+    return averaged ? left : expm1(left);
+}
+
+int shared_loss(double k, double e1, double q, double t, int averaged, double step, size_t knots, double *g)
+{
+    if (!(q * curvature_cost(t, averaged) <= k))
         return STATUS_OUT_OF_RANGE;
     double before = 1;
     g[0] = 0;
     for (size_t i = 0; i < knots; i++) {
         double a = i ? g[i] / (step * (double)i) : 1;
         double ahead = fmin(1, g[i] + before * step);
-        double slope = expm1(k - e1 * ahead / 2 - (q - 1) * log1p(t * a)) / t;
+        double slope =
+            affordable_curvature(k - e1 * ahead / 2 - (q - 1) * curvature_cost(t * a, averaged), averaged) / t;
         slope = fmax(0, fmin(fmin(slope, a), fmin(1, (1 - g[i]) / step)));
         g[i + 1] = g[i] + slope * step;
         before = slope;
@@ -36,8 +48,8 @@ int shared_loss(double k, double e1, double q, double t, double step, size_t kno
     for (size_t i = 0; i <= knots; i++) {
         double a = i ? g[i] / (step * (double)i) : 1;
         double slope = i < knots ? (g[i + 1] - g[i]) / step : 0, u = i < knots ? g[i + 1] : g[i];
-        if (!(e1 * u / 2 + (q - 1) * log1p(t * a) + log1p(t * slope) <= k - 1e-12) ||
-            !(slope >= 0 && slope <= 1 + 1e-12) || !(u <= 1 + 1e-12))
+        double all = (q - 1) * curvature_cost(t * a, averaged) + curvature_cost(t * slope, averaged);
+        if (!(e1 * u / 2 + all <= k - 1e-12) || !(slope >= 0 && slope <= 1 + 1e-12) || !(u <= 1 + 1e-12))
             return STATUS_OUT_OF_RANGE;
     }
     return STATUS_OK;
@@ -64,7 +76,7 @@ static inline double two_sum(double a, double b, double *left)
     return s;
 }
 
-/* residual e of record i, as if rounded once; psi = across e, and what the Hessian has along e: radial e e' */
+/* residual e of record i, as if rounded once; psi = across e, and what the Hessian has along e: radial e e', both by its share */
 static void residual(const struct perturbed *o, size_t i, const double *b, double *e, double *across, double *radial)
 {
     size_t p = o->p, q = o->q;
@@ -93,6 +105,10 @@ static void residual(const struct perturbed *o, size_t i, const double *b, doubl
     radial_psi(&o->loss, r, &size, &slope);
     *across = r > 0 ? size / r : slope;
     *radial = r > 0 ? (slope - *across) / r / r : 0;
+    if (o->share) {
+        *across *= o->share[i];
+        *radial *= o->share[i];
+    }
 }
 
 void perturbed_record(const struct perturbed *o, size_t i, const double *b, double *gradient, double *triangle,
@@ -222,7 +238,7 @@ static int gradual(const struct perturbed *o, double eta, double *b, double *g, 
         mu = fmin(mu, o->ridge[k]);
         l = fmax(l, o->ridge[k]);
     }
-    l += (double)o->n * o->reach;
+    l += o->total * o->reach;
     perturbed_gradient(o, b, g, NULL, work);
     double root = sqrt(mu / l), momentum = (1 - root) / (1 + root), begun = norm2(m, g), size = begun;
     double far = fmax(2, begun / eta), fast = ceil(2 * log(12 * l / mu * far) / root) + 2;

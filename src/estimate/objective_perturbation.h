@@ -22,7 +22,9 @@ struct radial_loss {
 struct perturbed {
     size_t n, p, q;
     const double *x, *y;
-    int own; /* features of their own for each response */
+    const double *share; /* of each record: what it counts, from 0 to 1; NULL: 1 each */
+    double total;        /* bounds the sum of the shares: of records, or of units whose rows are records */
+    int own;             /* features of their own for each response */
     const double *ridge, *centre, *noise;
     struct radial_loss loss;
     double reach; /* no record's features are longer than its root: sum_k F_ikj^2 <= reach for every j */
@@ -37,8 +39,9 @@ struct perturbed {
 void radial_psi(const struct radial_loss *loss, double r, double *psi, double *slope);
 
 /* The largest g for objective perturbation with shared accounting: e1 u/2 + (q - 1) log(1 + t g(z)/z) + log(1 + t g'(z)) <= k,
- * u = g. Writes knots + 1 values; STATUS_OUT_OF_RANGE where there is none or the check of the result fails. */
-int shared_loss(double k, double e1, double q, double t, double step, size_t knots, double *g);
+ * u = g; `averaged`, for units that count with averages over their rows, with v in the place of log(1 + v). Writes knots + 1 values;
+ * STATUS_OUT_OF_RANGE where there is none or the check of the result fails. */
+int shared_loss(double k, double e1, double q, double t, int averaged, double step, size_t knots, double *g);
 
 /* From b (in and out, 2 p q doubles) to a computed |grad J| <= REACHED eta, by damped Newton steps, and where `newton` of them should not
  * get there by gradient steps whose number is proven. If no gradient is off by more than eta/4, STATUS_OK is certain and the true one is

@@ -42,9 +42,10 @@ static int in_ridge_ball(const struct perturbed *o, const double *b, double radi
 
 /* ---- the envelope ------------------------------------------------------------------------------------------------ */
 
-/* H = ridge + sum_i F_i'F_i = G (x) I is the Hessian where no residual exceeds tau. In the coordinates |v|^2 = <B - b, B - b>_H a
- * record's prediction moves by at most f_i |v|, f_i^2 = x_i'G^-1 x_i, so up to |v| = (tau - |e_i|)/f_i its curvature is whole. Along a
- * ray the slope of J rises at least by 1 - sum of f_i^2 over the records past that point, and never by less than the ridge gives. */
+/* H = ridge + sum_i w_i F_i'F_i = G (x) I, w_i the records' shares, is the Hessian where no residual exceeds tau. In the coordinates
+ * |v|^2 = <B - b, B - b>_H a record's prediction moves by at most f_i |v|, f_i^2 = x_i'G^-1 x_i, so up to |v| = (tau - |e_i|)/f_i its
+ * curvature is whole. Along a ray the slope of J rises at least by 1 - sum of w_i f_i^2 over the records past that point, and never by
+ * less than the ridge gives. */
 struct envelope {
     const struct perturbed *o;
     const double *b; /* where it is highest, or nearly */
@@ -52,7 +53,7 @@ struct envelope {
     double *l;    /* G's factor */
     double gauge; /* sum_k |delta_k| <= gauge for every direction delta of length 1 in H */
     double share; /* the ridge's share of H is at least 1 over it */
-    double *far;  /* of each record: up to which |v| its curvature is whole, and f_i^2; the nearest first */
+    double *far;  /* of each record: up to which |v| its curvature is whole, and w_i f_i^2; the nearest first */
     double *edge, *mass, total; /* bins of |v|, the right ends, and their masses */
     double *g, *v, *at, *x, *rest;
 };
@@ -83,6 +84,11 @@ static struct envelope make_room(const struct perturbed *o, const double *b, dou
     return c;
 }
 
+static double share_of(const struct perturbed *o, size_t i)
+{
+    return o->share ? o->share[i] : 1;
+}
+
 /* factor, gauge and share of H */
 static int look_at_hessian(struct envelope *c)
 {
@@ -97,7 +103,7 @@ static int look_at_hessian(struct envelope *c)
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < p; k++)
             for (size_t h = k; h < p; h++)
-                l[k * p + h] += o->x[i * p + k] * o->x[i * p + h];
+                l[k * p + h] += share_of(o, i) * (o->x[i * p + k] * o->x[i * p + h]);
     if (la_chol(p, l, l) != STATUS_OK)
         return STATUS_LINALG;
     la_inverse_from_chol(p, l, inverse, c->rest);
@@ -106,7 +112,7 @@ static int look_at_hessian(struct envelope *c)
         c->gauge += fabs(inverse[k]);
     c->gauge = sqrt(c->gauge) * (1 + 1e-12);
     for (size_t i = 0; i < n; i++)
-        whole += dot(p, o->x + i * p, o->x + i * p);
+        whole += share_of(o, i) * dot(p, o->x + i * p, o->x + i * p);
     c->share = 1 + whole / least; /* the largest generalised eigenvalue of the rest is at most the second term */
     return STATUS_OK;
 }
@@ -128,7 +134,7 @@ static void look_at_records(struct envelope *c)
         la_solve_lower('N', p, 1, c->l, x);
         f = norm2(p, x);
         far[2 * i] = f > 0 ? fmax(0, (o->loss.tau - e) / f) * (1 - 1e-12) : INFINITY;
-        far[2 * i + 1] = f * f * (1 + 1e-12);
+        far[2 * i + 1] = share_of(o, i) * (f * f * (1 + 1e-12));
     }
     qsort(far, n, 2 * sizeof *far, by_first);
 }
@@ -213,7 +219,7 @@ static int public_trial(const struct envelope *c, struct rng *rng)
 {
     const struct perturbed *o = c->o;
     size_t m = o->p * o->q;
-    double pull = (double)o->n * o->loss.tau, s = c->rate * pull, mass[4] = {1}, total = 1, factor = 1, r;
+    double pull = o->total * o->loss.tau, s = c->rate * pull, mass[4] = {1}, total = 1, factor = 1, r;
     /* over s^m/m: the inside 1, and beyond it m choose(m - 1, i) i! s^-(i + 1) */
     for (size_t i = 0; i < m; i++) {
         factor *= (double)(m - i) / s;

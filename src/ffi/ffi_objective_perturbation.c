@@ -17,7 +17,7 @@ static double number_in(SEXP x, const char *label, double least, double most, co
     return value;
 }
 
-SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP step, SEXP knots)
+SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP averaged, SEXP step, SEXP knots)
 {
     double budget = number_in(k, "k", 0, 1e6, "`k` must be between 0 and 1e6.");
     double share = number_in(e1, "e1", 0, 1e6, "`e1` must be between 0 and 1e6.");
@@ -26,12 +26,12 @@ SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP step, SEXP knots)
     double width = number_in(step, "step", 1e-6, 1e3, "`step` must be between 1e-6 and 1000.");
     size_t n = (size_t)number_in(knots, "knots", 1, 1e6, "`knots` must be between 1 and 1e6.");
     SEXP g = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n + 1));
-    int status = shared_loss(budget, share, responses, leverage, width, n, REAL(g));
+    int status = shared_loss(budget, share, responses, leverage, ffi_flag(averaged, "averaged"), width, n, REAL(g));
     UNPROTECT(1);
     return status == STATUS_OK ? g : R_NilValue;
 }
 
-/* x: p x n, or q x p x n; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); solver: list(eta, steps, reach). Or x is a tally
+/* x: p x n, or q x p x n, with an attribute where records have shares; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); solver: list(eta, steps, reach). Or x is a tally
  * whose function `sums` gives those of perturbed_record(), of c(whether the triangle is wanted, coefficients, what they lack to sums of two
  * doubles). */
 struct fit_args {
@@ -59,6 +59,27 @@ static void ask_sums(const struct perturbed *o, const double *b, double *gradien
             hessian[k * m + l] = *next++;
 }
 
+/* an attribute of the features: what each record counts, with an attribute of its own, the number of units */
+static void read_shares(struct perturbed *o, SEXP x)
+{
+    SEXP share = Rf_getAttrib(x, Rf_install("share"));
+    o->total = (double)o->n;
+    if (share == R_NilValue)
+        return;
+    if (!is_doubles(share, 1) || (size_t)XLENGTH(share) != o->n)
+        ffi_abort_text("shape", "there must be a share for each record.");
+    o->share = REAL(share);
+    o->total = number_in(Rf_getAttrib(share, Rf_install("units")), "units", 1, 1e9, "`units` must be their number.");
+    double sum = 0;
+    for (size_t i = 0; i < o->n; i++) {
+        sum += o->share[i];
+        if (!(o->share[i] >= 0 && o->share[i] <= 1))
+            ffi_abort_text("argument", "shares must be numbers from 0 to 1.");
+    }
+    if (!(sum <= o->total * (1 + 1e-9)))
+        ffi_abort_text("argument", "shares must add up to the number of units at most.");
+}
+
 static void read_records(struct perturbed *o, SEXP x, SEXP y)
 {
     SEXP of_y = Rf_getAttrib(y, R_DimSymbol);
@@ -75,6 +96,7 @@ static void read_records(struct perturbed *o, SEXP x, SEXP y)
         ffi_abort_text("shape", "`x`, `y` and the coefficients must fit each other.");
     if (!all_finite((size_t)XLENGTH(x), o->x) || !all_finite((size_t)XLENGTH(y), o->y))
         ffi_abort_text("argument", "Numbers must be finite.");
+    read_shares(o, x);
 }
 
 /* q x p */
@@ -115,6 +137,7 @@ static void read_fit(struct call *c, struct perturbed *o, const struct fit_args 
         struct elsewhere *e = (struct elsewhere *)R_alloc(1, sizeof *e);
         *e = (struct elsewhere){c, tally, ffi_doubles(2 * m + 1), ffi_doubles(m + m * (m + 1) / 2)};
         o->n = tally.n;
+        o->total = (double)o->n;
         o->sums = ask_sums;
         o->data = e;
     } else {

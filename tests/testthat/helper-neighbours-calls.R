@@ -52,6 +52,12 @@ lm_cases <- function() {
     guessed = list(method = "statistics", spaces = "plane", n = 120, formula = ifelse(y > 0, y, y + 40) ~ x, args = list(method = "statistics", epsilon = 10)),
     # so little noise and ridge that coefficients reach far responses, and rounding what the solver may leave
     sharp = list(method = "objective", spaces = "plane", n = 200, formula = y ~ x, args = list(method = "objective", epsilon = 100)),
+    # units; the record that is replaced is one of the first unit's
+    unit = list(method = "objective", spaces = "plane", formula = y ~ x + g, args = list(method = "objective", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_sums = list(method = "statistics", spaces = "plane", formula = y ~ x, args = list(method = "statistics", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_kng = list(method = "kng", spaces = "plane", formula = y ~ x, args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_guessed = list(method = "recentred", spaces = "plane", n = 250, formula = ifelse(y > 0, y, y + 40) ~ x,
+                        args = list(method = "recentred", epsilon = 10, unit = rep_len(1:110, 250))),
     terms = list(method = "statistics", spaces = "plane", formula = ifelse(y > 0, y, 0) ~ log(x + 1) + as.numeric(g == "F"),
                  args = list(method = "statistics")),
     paper = list(method = "paper", spaces = "plane", formula = y ~ x, args = list(method = "paper"), undrawn = "the published method promises nothing")
@@ -67,6 +73,9 @@ regression_cases <- function() {
   plain$paper$undrawn <- "the published method promises nothing"
   c(plain, list(
     auto = list(method = "auto", spaces = "sphere", args = list(method = "auto")),
+    unit = list(method = "newton", spaces = c("sphere", "hyperboloid"), args = list(method = "newton", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_gradient = list(method = "gradient", spaces = "sphere", args = list(method = "gradient", delta = 1e-3, unit = rep_len(1:5, NEIGHBOURS))),
+    unit_kng = list(method = "kng", spaces = "sphere", args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
     chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20))
   ))

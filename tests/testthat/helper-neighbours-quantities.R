@@ -309,7 +309,8 @@ moved_curve <- function(a, b) {
       d <- d$frame
       known <- internal("kng_predictors")(d$x %||% matrix(0, 1, 1), ask$reach, d$y)
       if (is.null(d$x)) return(internal("chunk_pull")(d$y, list(at[c("p", "b", "speed")]), rule, ask$reach)[[1]])
-      do.call(rbind, lapply(internal("kng_gradients")(M, at$p, at$v, at$speed, known, rule, ask$reach), colMeans))
+      mean_of <- function(g) if (is.null(known$share)) colMeans(g) else colSums(g * known$share) / ask$n
+      do.call(rbind, lapply(internal("kng_gradients")(M, at$p, at$v, at$speed, known, rule, ask$reach), mean_of))
     })
     share(a, sqrt(rowSums((g[[1]] - g[[2]])^2)) / internal("kng_factors")(rule$k_min, at$speed, ask$reach))
   }, 0)))
@@ -380,7 +381,7 @@ true_gradient <- function(f, noise, b, low) {
     s$high + s$low
   }, numeric(ncol(f[[2]])))
   e <- matrix(e, ncol = q)
-  across <- internal("loss_at")(f[[5]]$g, f[[5]]$tau, pmax(sqrt(rowSums(e^2)), 1e-300))$across
+  across <- internal("loss_at")(f[[5]]$g, f[[5]]$tau, pmax(sqrt(rowSums(e^2)), 1e-300))$across * (internal("shares_of")(f[[1]]) %||% 1)
   terms <- do.call(cbind, lapply(seq_len(ncol(b)), function(k) vapply(seq_len(q), function(j) -feature(k, j) * across * e[, j], numeric(nrow(e)))))
   sums <- internal("exact_total")(list(internal("exact_rows")(matrix(terms, nrow(e)))))[seq_along(b)]
   matrix(sums, q) + f[[3]] * (b - f[[4]]) + f[[3]] * low + noise

@@ -172,7 +172,7 @@ test_that("the loss meets its condition at every point, and is Huber's where the
     expect_lte(sum(1 / rule$ridge), rule$t * (1 + 1e-12))
   }
   expect_null(riemdp:::shared_loss(0.1, 0.5, 4, 1)) # q log(1 + t) is above k
-  expect_error(.Call(riemdp:::riemdp_shared_loss, 1, 1, 0, 1, 0.04, 200), class = "riemdp_error_argument")
+  expect_error(.Call(riemdp:::riemdp_shared_loss, 1, 1, 0, 1, FALSE, 0.04, 200), class = "riemdp_error_argument")
 })
 
 test_that("the public rule is the one that was measured", {

@@ -270,3 +270,323 @@ test_that("a run of units goes on with the same units only", {
   expect_identical(r$n, 10)
   expect_output(print(r), "protects one unit with all its rows", fixed = TRUE)
 })
+
+# ---- linear regression --------------------------------------------------------------------------------------------------------------
+
+lm_bounds <- list(x = c(0, 1), y = c(center = 0, scale = 1))
+lm_methods <- c("objective", "recentred", "huber", "statistics", "adassp", "output", "kng")
+delta_of <- function(method) if (method %in% c("adassp", "gradient")) 1e-3 else 0
+lm_of <- function(d, method, ..., epsilon = 1, formula = y ~ x, bounds = lm_bounds) {
+  dp_lm(formula, d, epsilon, delta_of(method), bounds, method = method, ...)
+}
+
+test_that("with one row a unit linear fits draw the same numbers as without `unit`, where the constants are the same", {
+  d <- with_simulation(6, data.frame(x = stats::runif(200), y = stats::rnorm(200), id = 200:1))
+  for (method in setdiff(lm_methods, c("objective", "recentred", "huber"))) {
+    some <- if (method == "kng") d[1:20, ] else d
+    one <- function(...) with_simulation(3, lm_of(some, method, ...))
+    row <- one()
+    person <- one(unit = "id")
+    expect_equal(person$value, row$value, tolerance = 1e-7, label = method) # a solver may go another way
+    expect_equal(person$draws, row$draws, label = method)
+  }
+  # objective perturbation has another table of the loss; with the same one it is the same draw, to the last bit
+  x <- rbind(1, d$x)
+  alone <- riemdp:::with_shares(x, riemdp:::unit_shares(list(of = 1:200, count = 200)))
+  rule <- riemdp:::perturbation_rule(200, 1, 1, 1)
+  for (output in c(FALSE, TRUE)) {
+    draw <- function(x) with_simulation(4, riemdp:::release_perturbed(x, rbind(d$y), rule, output))
+    expect_identical(draw(alone), draw(x))
+  }
+  # a check of the guess, and a search
+  d$y <- 40 + 3 * d$y
+  one <- function(...) with_simulation(5, lm_of(d, "statistics", epsilon = 10, ...))
+  expect_equal(one(unit = "id")$value, one()$value, tolerance = 1e-9)
+  expect_true(one(unit = "id")$details$guess$searched)
+})
+
+# all of a person's rows at one end of the bounds or at the other, beside others
+lm_side <- function(sign, m, rows = 50) {
+  others <- with_simulation(3, data.frame(x = stats::runif((m - 1) * rows), y = stats::rnorm((m - 1) * rows)))
+  rbind(data.frame(x = rep(1, rows), y = sign * 50), others)
+}
+
+test_that("a person of 50 rows moves what a linear fit's noise is added to as one of m, row by row 50 times as far", {
+  m <- 8
+  unit <- rep(seq_len(m), each = 50)
+  for (method in lm_methods) {
+    told <- function(epsilon, ...) {
+      run <- function(sign, after = NULL) draws_of(with_simulation(1, lm_of(lm_side(sign, m), method, ..., epsilon = epsilon, guess = "trusted")), after)
+      one <- run(1)
+      moved_between(one, run(-1, one))
+    }
+    whole <- told(1, unit = unit)
+    expect_false(anyNA(whole), label = paste(method, names(whole)[is.na(whole)]))
+    expect_true(all(whole <= 1), label = paste(method, paste(names(whole), signif(whole, 3), collapse = " ")))
+    # statistics of rows that differ in y alone; eigenvalues and scales are moved by other rows
+    expect_gt(max(whole), if (method == "adassp") 0.6 else 0.9, label = method)
+    if (method != "recentred") expect_gt(max(told(if (method == "kng") 0.05 else 1)), 30, label = method)
+  }
+  # counts: of the residuals within a limit, and of responses far from the guess
+  scales <- function(...) {
+    out <- function(y) {
+      x <- riemdp:::with_shares(matrix(1, 1, 400), ...)
+      c(riemdp:::residuals_within(x, y, 1)$count, riemdp:::guess_counts(x, y))
+    }
+    max(abs(out(rbind(rep(c(0, 9), c(50, 350)))) - out(rbind(rep(9, 400)))))
+  }
+  expect_identical(scales(NULL), 50)
+  near <- scales(riemdp:::unit_shares(list(of = unit, count = m)))
+  expect_lte(near, 1)
+  expect_gt(near, 1 - 1e-6)
+  # the search for a guess: every candidate's utility, of units with all sorts of numbers of rows
+  of <- with_simulation(8, sample(rep(1:120, times = rep_len(c(1, 2, 3, 7), 120))))
+  share <- riemdp:::unit_shares(list(of = of, count = 120))
+  y <- with_simulation(9, stats::rnorm(length(of), 3, 2))
+  cells <- function(y) riemdp:::guess_cells(riemdp:::with_shares(matrix(1, 1, length(y)), share), rbind(y), 1)[[1]]
+  for (to in list(-4, 1e5, y[5], y)) {
+    z <- replace(y, of == 4, rep_len(to, sum(of == 4)))
+    worst <- 0
+    for (k in c(-4:8, 40)) {
+      level <- lapply(list(cells(y), cells(z)), riemdp:::guess_level, k = k, fraction = 0.7)
+      every <- union(level[[1]]$at, level[[2]]$at)
+      score <- lapply(level, function(l) c(l$floor, ifelse(every %in% l$at, l$score[match(every, l$at)], l$floor)))
+      worst <- max(worst, abs(score[[1]] - score[[2]]))
+    }
+    expect_lte(worst, 1)
+  }
+  # what isn't listed has the utility of the floor, as if every candidate were
+  whole <- cells(y)
+  for (k in c(-6, -2, 0, 2, 4, 8)) {
+    table <- whole[[1 + k %% 4]]
+    total <- sum(table$count)
+    unit_of <- 2^(k %/% 4 - 2)
+    m_at <- -300:300
+    sums <- vapply(m_at, function(m) {
+      within <- function(from, to) sum(table$count[table$value >= from * unit_of & table$value < to * unit_of])
+      a <- abs(within(m - 4, m + 4) - 0.7 * total)
+      b <- within(-Inf, m - 1) - total / 2
+      c <- total / 2 - within(-Inf, m + 1)
+      -min(max(a, b, c), (0.7 - 0.05) * total)
+    }, 0)
+    level <- riemdp:::guess_level(whole, k, 0.7)
+    expect_equal(ifelse(m_at %in% level$at, level$score[match(m_at, level$at)], level$floor), sums, tolerance = 1e-12)
+  }
+})
+
+# what objective perturbation loses at coefficients B: noise and determinants of two data sets' sums, e1/2 each way
+loss_between <- function(rule, one, two, B) {
+  ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
+  of <- function(r) {
+    args <- list(riemdp:::with_shares(r$x, r$share), r$y, ridge, 0 * ridge, riemdp:::kernel_loss(rule))
+    s <- perturbed_sums(args, B)
+    m <- length(ridge)
+    h <- matrix(0, m, m)
+    h[lower.tri(h, TRUE)] <- s[-seq_len(m)]
+    list(gradient = matrix(s[seq_len(m)], rule$q), log_det = as.double(determinant(h + t(h) - diag(diag(h), m) + diag(as.vector(ridge), m))$modulus))
+  }
+  a <- of(one)
+  b <- of(two)
+  size <- max(sqrt(colSums((a$gradient - b$gradient)^2)))
+  rule$rate * size + abs(a$log_det - b$log_det)
+}
+
+test_that("a person's rows may curve in many directions: the trace pays for it, logarithms of single rows don't", {
+  corners <- rbind(1, t(as.matrix(expand.grid(c(-1, 1), c(-1, 1), c(-1, 1)))))
+  dimnames(corners) <- NULL
+  flat <- riemdp:::unit_shares(list(of = rep(1, 8), count = 1))
+  for (q in 1:2) for (epsilon in c(0.5, 2, 8)) {
+    loss <- function(averaged) {
+      rule <- riemdp:::perturbation_rule(1, epsilon, 3, q, "closed", averaged = averaged)
+      # at B = 0: the one's rows at the centre, so their curvature is whole, the other's far out
+      rows <- function(size) list(x = corners, y = matrix(size * rule$tau, q, 8), share = flat)
+      c(loss_between(rule, rows(0), rows(1e4), matrix(0, q, 4)), rule$epsilon - rule$solver)
+    }
+    row <- loss(FALSE)
+    unit <- loss(TRUE)
+    if (epsilon > 1) expect_gt(row[1], row[2] * 1.001, label = paste(q, epsilon)) # smaller ones leave some of the budget
+    expect_lte(unit[1], unit[2], label = paste(q, epsilon))
+    # where curvature is small beside the ridge nothing is given away
+    if (epsilon == 0.5) expect_gt(unit[1], 0.75 * unit[2])
+  }
+  # every interval of the table keeps the condition with traces
+  for (q in c(1, 4)) for (epsilon in c(0.3, 1, 5)) {
+    rule <- riemdp:::perturbation_rule(200, epsilon, 2, q, averaged = TRUE)
+    slope <- diff(rule$g) / riemdp:::LOSS_STEP
+    across <- c(1, rule$g[-1] / (riemdp:::LOSS_STEP * seq_along(slope)))[seq_along(slope)]
+    all <- rule$e1 * rule$g[-1] / 2 + rule$t * (slope + (q - 1) * across)
+    expect_lte(max(all), rule$epsilon - rule$solver - rule$e1 / 2)
+    expect_gt(max(all), 0.98 * (rule$epsilon - rule$solver - rule$e1 / 2))
+    huber <- riemdp:::perturbation_rule(200, epsilon, 2, q, loss = "huber", averaged = TRUE)
+    expect_lte(huber$e1 + q * huber$t, huber$epsilon - huber$solver)
+    expect_equal(sum(1 / rule$ridge), rule$t)
+  }
+})
+
+test_that("a unit's rows count with their average in a linear fit", {
+  d <- with_simulation(6, data.frame(x = stats::runif(300), y = stats::rnorm(300)))
+  unit <- with_simulation(7, sample(c(1, 1, 1:40), 300, TRUE))
+  w <- 1 / tabulate(unit, 40)[unit]
+  near <- stats::lm(y ~ x, d, weights = w)
+  for (method in c("statistics", "adassp", "output", "objective", "recentred")) {
+    fit <- lm_of(d, method, unit = unit, epsilon = 1000, guess = "trusted")
+    expect_lt(max(abs(fit$value - stats::coef(near))), if (method %in% c("output", "objective")) 0.15 else 0.1, label = method)
+    expect_identical(fit$n, 40)
+  }
+  share <- riemdp:::unit_shares(list(of = unit, count = 40))
+  expect_true(all(rowsum(as.vector(share), unit) <= 1))
+  expect_equal(as.vector(share), w, tolerance = 1e-8)
+  x <- rbind(1, d$x)
+  sums <- riemdp:::moment_matrices(riemdp:::with_shares(x, share), rbind(d$y))
+  expect_equal(sums$xx, x %*% (t(x) * w), tolerance = 1e-7)
+  expect_equal(sums$xy, x %*% (d$y * w), tolerance = 1e-7)
+  # the sampler by K-norm draws the same where rows are halved, envelope and all
+  twice <- d[rep(1:12, 2), ]
+  one <- function(d, unit = NULL) with_simulation(11, vapply(1:60, function(i) lm_of(d, "kng", unit = unit, epsilon = 3)$value, c(0, 0)))
+  expect_equal(one(twice, rep(1:12, 2)), one(d[1:12, ]), tolerance = 1e-6)
+  # a share's product, and sums of up to 2^26 rows, have their rounding in the solver's tolerance
+  rule <- riemdp:::perturbation_rule(40, 1, 1, 1)
+  eta <- function(rule) riemdp:::solver_tolerance(rule, rule$ridge, rule$rate, 1e6)
+  expect_equal((eta(c(rule, averaged = TRUE)) - eta(rule)) / (4 * 40 * sqrt(2) * rule$tau * 2 * 2^-53), 1, tolerance = 1e-4)
+})
+
+test_that("linear fits say who is protected and refuse bad units before anything is spent", {
+  d <- data.frame(x = (1:60) / 60, y = sin(1:60), who = rep(letters[1:20], 3))
+  ledger <- dp_ledger(NULL, 10, 0)
+  ask <- function(...) lm_of(..., method = "objective", ledger = ledger)
+  row <- ask(d)
+  person <- ask(d, unit = "who")
+  expect_output(print(row), "regression of 60 records", fixed = TRUE)
+  expect_output(print(row), "protects one row", fixed = TRUE)
+  expect_output(print(person), "regression of 20 units", fixed = TRUE)
+  expect_output(print(person), "protects one unit (who) with all its rows", fixed = TRUE)
+  expect_output(print(guarantee(person)), "of one unit (who) with all its rows (the number of units is public)", fixed = TRUE)
+  said <- gsub("\\s+", " ", paste(capture.output(explain(person)), collapse = " "))
+  expect_match(said, "section 9 of proofs/linear-regression.md", fixed = TRUE)
+  expect_no_match(said, "number of records is public")
+  expect_identical(guarantee(row)$unit, "row")
+  expect_identical(person$unit, "who")
+  expect_identical(stats::nobs(person), 20)
+  expect_identical(ledger_history(ledger)$what, c("dp_lm objective", "dp_lm objective, unit who"))
+  # nowhere how many rows there are
+  expect_false(any(rapply(unclass(person)[setdiff(names(person), "value")], as.numeric, c("numeric", "integer"), how = "unlist") == 60, na.rm = TRUE))
+  refused <- function(kind, ..., data = d) expect_error(ask(data, ...), class = paste0("riemdp_error_", kind))
+  unit <- rep(1:20, 3)
+  refused("argument", unit = replace(unit, 3, NA))
+  refused("argument", unit = factor(unit, levels = 1:21))
+  refused("argument", unit = as.list(unit))
+  refused("shape", unit = 1:3)
+  refused("shape", unit = "nobody")
+  refused("argument", unit = "who", formula = y ~ who) # no variable any more
+  refused("unsupported", unit = unit, data = chunks(d, 20))
+  expect_error(lm_of(d, "paper", unit = unit), class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(ledger)), 2L)
+  expect_identical(ask(d, unit = rep("a", 60))$n, 1)
+})
+
+# ---- regression along a curve -----------------------------------------------------------------------------------------------------------
+
+curve_of <- function(d, method, ..., epsilon = 1, M = sphere(2), center = c(0, 0, 1)) {
+  dp_regression(y ~ x, M, d, epsilon, center, radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1), method = method,
+                delta = delta_of(method), ...)
+}
+
+test_that("with one row a unit curves draw the same numbers as without `unit`, where the constants are the same", {
+  x <- (1:40) / 40
+  y <- mf_exp(sphere(2), c(0, 0, 1), cbind(x - 0.5, 0.1 * sin(9 * x), 0))
+  for (method in c("gradient", "kng")) {
+    some <- if (method == "kng") 1:15 else 1:40
+    one <- function(...) with_simulation(3, curve_of(list(x = x[some], y = y[some, ]), method, ...))
+    row <- one()
+    person <- one(unit = sprintf("p%02d", rev(some)))
+    expect_equal(person$value, row$value, tolerance = 1e-9, label = method)
+    expect_equal(person$draws, row$draws, label = method)
+  }
+  # rows that are halved count as one
+  kng <- function(some, unit = NULL) with_simulation(3, curve_of(list(x = x[some], y = y[some, ]), "kng", unit = unit))$value
+  expect_equal(kng(rep(1:15, 3), rep(1:15, 3)), kng(1:15), tolerance = 1e-7)
+  gradient <- function(some, unit = NULL) with_simulation(3, curve_of(list(x = x[some], y = y[some, ]), "gradient", unit = unit))$value
+  expect_equal(gradient(rep(1:40, 2), rep(1:40, 2)), gradient(1:40), tolerance = 1e-9)
+  # Gauss-Newton: the same step by the same rule
+  plan <- riemdp:::newton_plan(40, 1, 2, 1, 0.4, 1, 0.1, 0.5)
+  M <- sphere(2)
+  ask <- riemdp:::regression_ask(M, 40, 1, c(0, 0, 1), 0.4, 1, 0.1, list(list(half = 0.5)), 0, "newton")
+  step <- function(share) {
+    state <- list(p = c(0, 0, 1), v = matrix(c(1, 0)))
+    records <- riemdp:::step_records(M, state, riemdp:::with_shares(rbind(x - 0.5), share), y, ask)
+    with_simulation(4, riemdp:::newton_step(records, plan$steps[[1]], 0.5))
+  }
+  expect_identical(step(riemdp:::unit_shares(list(of = 1:40, count = 40))), step(NULL))
+  # whose table of the loss keeps the condition for averages where there are units
+  for (space in list(sphere(2), hyperbolic(2))) for (epsilon in c(0.5, 4)) {
+    center <- if (mf_facts(space)$k_max > 0) c(0, 0, 1) else c(1, 0, 0)
+    ask <- riemdp:::regression_ask(space, 100, epsilon, center, 0.4, 1, 0.1, list(list(half = 0.5)), 0, "newton")
+    ask$unit <- "unit"
+    for (rule in riemdp:::mechanism_newton$plan(space, ask)$steps) {
+      if (isTRUE(rule$noisy)) next
+      slope <- diff(rule$g) / riemdp:::LOSS_STEP
+      across <- c(1, rule$g[-1] / (riemdp:::LOSS_STEP * seq_along(slope)))[seq_along(slope)]
+      expect_lte(max(rule$e1 * rule$g[-1] / 2 + rule$t * (slope + across)), rule$epsilon - rule$solver - rule$e1 / 2)
+    }
+  }
+})
+
+test_that("a person of 50 rows moves what a curve's noise is added to as one of m, row by row 50 times as far", {
+  m <- 6
+  unit <- rep(seq_len(m), each = 50)
+  space <- list(sphere = list(M = sphere(2), center = c(0, 0, 1)), hyperboloid = list(M = hyperbolic(2), center = c(1, 0, 0)))
+  for (name in names(space)) for (method in c("newton", "tangent", "gradient", "kng")) {
+    M <- space[[name]]$M
+    center <- space[[name]]$center
+    others <- with_simulation(3, matrix(stats::runif(500, -0.2, 0.2), 250))
+    side <- function(sign) {
+      a <- rbind(matrix(rep(c(sign * 0.39, 0), 50), 50, byrow = TRUE), others)
+      list(x = c(rep(1, 50), (1:250) / 250), y = mf_exp(M, center, mf_from_coords(M, center, a)))
+    }
+    told <- function(epsilon, ...) {
+      run <- function(sign, after = NULL) {
+        draws_of(with_simulation(1, curve_of(side(sign), method, ..., epsilon = epsilon, M = M, center = center)), after)
+      }
+      one <- run(1)
+      moved_between(one, run(-1, one))
+    }
+    whole <- told(1, unit = unit)
+    expect_false(anyNA(whole), label = paste(name, method, names(whole)[is.na(whole)]))
+    expect_true(all(whole <= 1), label = paste(name, method, paste(names(whole), signif(whole, 3), collapse = " ")))
+    expect_gt(max(whole), 0.6, label = paste(name, method))
+    if (method != "kng") expect_gt(max(told(1)), 25, label = paste(name, method))
+  }
+})
+
+test_that("curves say who is protected, and refuse bad units or have a total rule", {
+  x <- rep((1:20) / 20, 3)
+  d <- data.frame(x = x, who = rep(letters[1:20], 3))
+  d$y <- mf_points(mf_exp(sphere(2), c(0, 0, 1), cbind(x - 0.5, 0, 0)), sphere(2))
+  ledger <- dp_ledger(NULL, 10, 0)
+  ask <- function(..., data = d) curve_of(data, "newton", ledger = ledger, ...)
+  row <- ask()
+  person <- ask(unit = "who")
+  expect_output(print(row), "regression of 60 records", fixed = TRUE)
+  expect_output(print(row), "protects one row", fixed = TRUE)
+  expect_output(print(person), "regression of 20 units", fixed = TRUE)
+  expect_output(print(person), "protects one unit (who) with all its rows", fixed = TRUE)
+  expect_output(print(guarantee(person)), "the number of units is public", fixed = TRUE)
+  expect_output(explain(person), "A unit counts with", fixed = TRUE)
+  expect_identical(person$n, 20)
+  expect_identical(ledger_history(ledger)$what, c("dp_regression newton", "dp_regression newton, unit who"))
+  refused <- function(kind, ...) expect_error(ask(...), class = paste0("riemdp_error_", kind))
+  unit <- rep(1:20, 3)
+  some <- replace(unit, 3, NA)
+  refused("argument", unit = some)
+  refused("argument", unit = factor(unit, levels = 1:21))
+  refused("argument", unit = as.list(unit))
+  refused("shape", unit = 1:3)
+  refused("unsupported", unit = unit, data = chunks(d, 20))
+  expect_error(curve_of(d, "paper", unit = unit), class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(ledger)), 2L)
+  # rows of nobody are left out, units without a row count as a missing record
+  nobody <- with_simulation(5, curve_of(d, "gradient", unit = some, invalid = "ignore"))
+  expect_equal(nobody$value, with_simulation(5, curve_of(d[-3, ], "gradient", unit = unit[-3]))$value)
+  expect_identical(ask(unit = factor(unit, levels = 1:21), invalid = "ignore")$n, 21)
+  expect_identical(ask(unit = rep("a", 60))$n, 1)
+})
