@@ -105,7 +105,8 @@ kinds <- list(
   optim_settings = function(k) {
     list(sampling = pick("full", "without-replacement", "poisson", "disjoint"), output = pick("last", "average", "random"), steps = 4, batch = 2,
          rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1, paper = pick(FALSE, TRUE),
-         restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8))
+         restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
+         units = list(NULL, list(rows = 1:2, first = 0:2), list(rows = c(2L, 1L, 1L), first = c(0L, 3L, 3L)))[[pick(1, 2, 3)]])
   },
   optim_state = function(k) {
     p <- mf_facts(k$M)
@@ -129,7 +130,7 @@ kinds <- list(
   tangent_law_name = function(k) "gaussian",
   tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick("l2", "laplace", "gaussian"), lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
-  unit_codes = function(k) sample(c(1:2, NA), dim(k$x)[length(dim(k$x))] %||% length(k$x), TRUE),
+  unit_codes = function(k) sample(c(1:2, NA), k$n, TRUE),
   steps_numbers = function(k) list(radius = 0.1, step = 0.5, steps = pick(1, 5), bits = 40, base = 0.1, terms = pick(1, 8), accept = pick(0, 1e-3),
                                    carried = pick(TRUE, FALSE), tangent = pick(TRUE, FALSE)),
   kng_bounds = function(k) list(radius = 0.1, step = 0.5, steps = pick(1, 5), bits = 40, base = 0.1, terms = pick(1, 8), accept = pick(0, 1e-3),
@@ -185,9 +186,14 @@ kinds <- list(
   lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) list(rate = 0.1, radius = 3, trials = 100, last = 100),
   lm_draw = function(k) list(norm = pick("vertex", "max", "length"), rate = 0.5, cover = 100, output = pick(FALSE, TRUE)),
   lm_formula = function(k) cbind(y, z) ~ x,
-  lm_x_any = function(k) if (runif(1) < 0.7) kinds$lm_x(k) else {
+  lm_x_shares = function(k) if (runif(1) < 0.5) kinds$lm_x(k) else {
+    structure(kinds$lm_x(k), share = structure(c(0.5, 0.5, 1, 0, 0.25, 0.75), units = 3))
+  },
+  lm_x_any = function(k) if (runif(1) < 0.7) kinds$lm_x_shares(k) else {
     structure(list(n = 6, sums = function(v) double(if (v[1] == 1) 14 else 4)), class = "riemdp_tally")
   },
+  lm_unit = function(k) if (runif(1) < 0.7) NULL else rep(1:5, 2),
+  unit_any = function(k) if (runif(1) < 0.7) NULL else sample(1:2, k$n, TRUE),
   lm_data_any = function(k) if (runif(1) < 0.7) kinds$lm_data(k) else chunks(kinds$lm_data(k), pick(3, 7)),
   curve_data_any = function(k) if (runif(1) < 0.7) kinds$curve_data(k) else chunks(list(kinds$curve_data(k)), sizes = as.double(k$n)),
   lm_data = function(k) data.frame(x = c(runif(9), NA), y = rnorm(10), z = rnorm(10)),
@@ -336,10 +342,10 @@ arguments <- c(
   riemdp_gauss_newton_frame = "M p=one v=velocity",
   riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
   riemdp_shared_loss = "k=positive e1=small q=count t=small averaged=flag step=lm_step knots=lm_knots",
-  riemdp_chunk_perturbed = "x=lm_x y=lm_y b=lm_centre loss=lm_loss hessian=flag",
+  riemdp_chunk_perturbed = "x=lm_x_shares y=lm_y b=lm_centre loss=lm_loss hessian=flag",
   riemdp_perturbed_fit_nonprivate = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss solver=lm_solver",
   riemdp_release_perturbed = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss solver=lm_solver draw=lm_draw simulate=flag",
-  riemdp_release_clipped_kng = "x=lm_x y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber solver=lm_solver draw=lm_kng simulate=flag",
+  riemdp_release_clipped_kng = "x=lm_x_shares y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber solver=lm_solver draw=lm_kng simulate=flag",
   riemdp_perturbation_noise = "p=count q=count n=count norm=perturbation_norm rate=positive simulate=flag",
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
   riemdp_pld_cells = "pair=pld_pair range=pld_range grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
@@ -359,7 +365,7 @@ arguments <- c(
   nonprivate_chain = paste("x M sigma center=one radius target=chain_target proposal redraw=flag truncate=flag chains=seed",
                            "iterations=count burn_in=count thin=seed step=small start=chain_from"),
   smooth_outline = "x=landmarks bandwidth=radius closed=flag position",
-  dp_mean = "x=chunked_any M epsilon center=one radius delta=zero mechanism calibration invalid source=note ledger",
+  dp_mean = "x=chunked_any M epsilon center=one radius delta=zero mechanism calibration invalid unit=unit_any source=note ledger",
   dp_ball = "x=chunked_any M epsilon center=one radius fraction=share margin=number radii=radius invalid source=note ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note source=note",
   dp_mean_plan = "M n=count epsilon center=one radius", dp_uncertainty = "r=release", confint.riemdp_mean = "object=release",
@@ -392,7 +398,7 @@ arguments <- c(
   problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
   problem_pca = "M=sphere", problem_facts = "problem radius",
   riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
-  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count ledger=budget checkpoint=checkpoint_file",
+  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count unit=unit_any ledger=budget checkpoint=checkpoint_file",
   dp_resume = "checkpoint=paused_file problem=paused_problem data=x ledger=paused_ledger",
   covariance_descriptors = "images=colour_images eta=small weights=shares", image_tiles = "image=colour_image size=whole channels=two",
   images_to_sphere = "images=grey_images", simulate_tissue = "n=count size=pixels", simulate_digits = "n=count size=pixels",
@@ -400,7 +406,7 @@ arguments <- c(
   poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
   riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
   riemdp_poincare_embedding = "M=ball edges start=ball_points settings=embedding_settings",
-  dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small",
+  dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.riemdp_lm = "object=lm_release",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",

@@ -340,6 +340,9 @@ static SEXP units_body(struct call *c, void *data)
     struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
     if (x.elsewhere || (size_t)XLENGTH(in->unit) != x.n)
         ffi_abort_text("shape", "`unit` must name a unit for each record.");
+    if ((double)in->count * (double)m->ambient > 1e9)
+        ffi_abort_text("argument",
+                       "There are too many units for the memory: drop levels of `unit` that have no record.");
     struct steps s = ffi_steps_make(c, &in->number, x.n);
     steps_reference(&s, x.centre, o);
     size_t size = steps_point_size(&s.mean);

@@ -209,6 +209,27 @@ test_that("a person of 50 rows moves an optimiser's gradients as one of m, where
   expect_equal(sqrt(sum(swapped^2)), 2 * 0.7 / m, tolerance = 1e-6)
 })
 
+test_that("a person of 50 rows moves the gradient of principal components as one of m", {
+  m <- 8
+  unit <- rep(seq_len(m), each = 50)
+  w <- rep(1, 3) / sqrt(3)
+  u <- c(1, -1, 0) / sqrt(2)
+  others <- with_simulation(3, matrix(stats::runif(1050, -1, 1), 350))
+  # at 45 degrees from the start on either side, as long as the bound: the steepest gradients
+  side <- function(sign) rbind(matrix(rep(2 * (w + sign * u) / sqrt(2), 50), 50, byrow = TRUE), others)
+  told <- function(...) {
+    run <- function(sign, after = NULL) {
+      draws_of(with_simulation(1, dp_pca(side(sign), 1, 1, 1e-3, 2, steps = 2, ...)), after)
+    }
+    one <- run(1)
+    max(moved_between(one, run(-1, one)))
+  }
+  whole <- told(unit = unit)
+  expect_lte(whole, 1)
+  expect_gt(whole, 0.99)
+  expect_gt(told(), 0.99 * 50)
+})
+
 test_that("optimisers say who is protected, sample units and refuse bad ones before anything is spent", {
   x <- wishart_spd[, , 1:40]
   ledger <- dp_ledger(NULL, 10, 1e-3)
@@ -228,6 +249,17 @@ test_that("optimisers say who is protected, sample units and refuse bad ones bef
   expect_output(print(guarantee(dp_optimize(problem_huber(spd(2), 1), x, 1, 1e-6, start = diag(2), steps = 2, unit = rep(1:10, 4), sampling = "poisson",
                                             rate = 0.2, batch = 2))),
                 "add-remove, of one unit with all its rows (the number of units is private)", fixed = TRUE)
+  # the number of units is private then, and a unit more or less moves the sum by the clip
+  poisson <- function(keep) {
+    M <- euclidean(2)
+    y <- matrix(c(9, 0), 40, 2, byrow = TRUE)[keep, ]
+    dp_optimize(problem_frechet(M), y, delta = 1e-6, start = c(0, 0), noise_multiplier = 1e-10, lr = 1, steps = 1, clip = 0.5, unit = rep(1:10, 4)[keep],
+                method = "rsgd", sampling = "poisson", rate = 1, batch = 2)
+  }
+  all <- poisson(rep(TRUE, 40))
+  expect_true(is.na(all$n))
+  expect_equal(all$draws$sensitivity, 0.5 / 2)
+  expect_equal(all$value - poisson(rep(1:10, 4) != 3)$value, c(0.5 / 2, 0), tolerance = 1e-6)
   d <- data.frame(a = (1:30) / 30, b = 1, c = 0, who = rep(c("x", "y", "z"), 10))
   expect_identical(guarantee(dp_pca(d, 1, 1, 1e-6, 2, unit = "who"))$unit, "who")
   spent <- nrow(ledger_history(ledger))
