@@ -192,3 +192,47 @@ explain.riemdp_ball <- function(x, ...) {
 #' @param object a ball.
 #' @export
 coef.riemdp_ball <- function(object, ...) object$value
+
+# ---- plans of balls --------------------------------------------------------------------------------------------------
+
+#' @export
+print.riemdp_bounds_plan <- function(x, ...) {
+  if (!is.data.frame(x$curve) || !inherits(x$manifold, "riemdp_manifold")) {
+    print(unclass(x))
+    return(invisible(x))
+  }
+  figure <- function(v) format(signif(v, 3), trim = TRUE)
+  number <- function(v) format(v, digits = 5, trim = TRUE, scientific = FALSE)
+  cat(sprintf("Public ball for a private mean of %s records on %s, %s = %s%s\n", number(x$n), label_manifold(x$manifold),
+              symbol("epsilon"), number(x$epsilon),
+              if (x$delta > 0) sprintf(", %s = %g", symbol("delta"), x$delta) else ""))
+  cat("  ", x$source, ": nothing of them is protected\n", sep = "")
+  if (!is.null(x$sought)) {
+    cat(sprintf("  the least %s for an error of %s or less at the best ball\n",
+                if (x$sought == "n") "n" else symbol("epsilon"), figure(x$target)))
+  }
+  cat(sprintf("  best radius %s, around `$center`; %s %% of the public or simulated records lie outside\n",
+              figure(x$radius), percent(x$outside)))
+  if (x$widened > 1) {
+    cat(sprintf("  (%s times the best one of so few records: they don't know the tails)\n", figure(x$widened)))
+  }
+  cat(sprintf("  error there %s: clipping %s and privacy noise %s (%s), root of the sum of squares; sampling isn't in it\n",
+              figure(x$error), figure(x$clipping), figure(x$noise), x$mechanism))
+  if (x$outside > 0.5) {
+    cat("  most records would be moved: such a release says little more than the centre, so than these records' own mean\n")
+  }
+  for (i in seq_len(NROW(x$around))) {
+    row <- x$around[i, ]
+    cat(sprintf("  %s the radius: error %s (clipping %s, noise %s)\n", if (row$radius < x$radius) "half" else "double",
+                figure(row$total), figure(row$clipping), figure(row$noise)))
+  }
+  cat(bounds_call(x), sep = "\n")
+  invisible(x)
+}
+
+# the call to use with the plan
+bounds_call <- function(x, name = "plan") {
+  c(sprintf("dp_mean(x, M, epsilon = %s, center = %s$center, radius = %s$radius%s,", format(x$epsilon, digits = 15),
+            name, name, if (x$delta > 0) paste(", delta =", format(x$delta, digits = 15)) else ""),
+    sprintf("        source = %s)", encodeString(x$source, quote = "\"")))
+}

@@ -37,7 +37,7 @@
 #'   `relative_error` (of the public radius), `acceptance`, `n`, `chosen` (what `mechanism = "auto"` would take, or what
 #'   to ask for) and `note` (why one can't be served, or what its target is). With `error` the best are those that need
 #'   the smallest number.
-#' @seealso [dp_mean()], [expected_error()]
+#' @seealso [dp_mean()], [expected_error()], [dp_bounds_plan()] for the ball
 #' @examples
 #' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)
 #' plan
@@ -237,14 +237,20 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
   d <- mf_facts(M)$dimension
   target <- public_point(M, mf_exp(M, ask$center, mf_from_coords(M, ask$center, c(ask$ball$radius / 2, rep(0, d - 1)))))
   with_simulation(1, mean(vapply(seq_len(draws), function(i) {
-    a <- matrix(stats::rnorm(ask$n * d, sd = spread), ask$n)
-    long <- sqrt(rowSums(a^2))
-    limit <- min(mf_facts(M)$injectivity_radius, 4 * ask$ball$radius) * 0.99
-    a <- a * pmin(1, limit / long)
-    x <- mf_exp(M, target, mf_from_coords(M, target, a))
+    x <- tangent_normals(M, target, ask$n, spread, 4 * ask$ball$radius)
     inside <- .Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius)
     mf_dist(M, mean_mechanisms()$adaptive$release(M, x, plan, ask)$value, frechet_mean(inside, M)$mean)
   }, numeric(1))))
+}
+
+# n records: normal tangent vectors at a point, shortened where they would go beyond `most` or the cut locus
+tangent_normals <- function(M, center, n, spread, most = Inf) {
+  d <- mf_facts(M)$dimension
+  a <- matrix(stats::rnorm(n * d, sd = spread), n)
+  long <- sqrt(rowSums(a^2))
+  facts <- if (mf_facts(M)$local_bounds) ball_facts(M, 1e-9, center) else mf_facts(M)
+  limit <- min(facts$injectivity_radius, most) * 0.99
+  mf_exp(M, center, mf_from_coords(M, center, a * pmin(1, limit / long)))
 }
 
 # ---- parts of plans, of whatever function ----------------------------------------------------------------------------

@@ -86,6 +86,7 @@ public_value <- function(x, name) {
   if (inherits(x, "riemdp_frechet_mean")) {
     abort_riemdp("argument", sprintf("`%s` must be public: a non-private Frechet mean of records is not.", name))
   }
+  if (inherits(x, "riemdp_bounds_plan")) return(x[[if (name == "radius") "radius" else "center"]])
   if (!inherits(x, "riemdp_release")) return(x)
   # (in a simulation nothing is promised, and every release is so labelled)
   proven <- inherits(x$guarantee, "riemdp_guarantee") && x$guarantee$label %in% c("pure", "approx", "approx-sampler")
@@ -100,11 +101,20 @@ public_value <- function(x, name) {
 stated_source <- function(source, given = list()) {
   if (!is.null(source)) source <- check_name(source, "source", 1000)
   given <- Filter(Negate(is.null), given)
-  released <- vapply(given, inherits, NA, "riemdp_release")
-  if (!any(released)) return(source %||% NA_character_)
-  rest <- names(given)[!released]
-  paste(c(paste0(names(given)[released], ": ", vapply(given[released], released_by, "")),
+  told <- lapply(given, known_origin)
+  known <- !vapply(told, is.null, NA)
+  # a call that a plan has written says what the numbers say themselves
+  if (!any(known) || (!is.null(source) && all(unlist(told) == source))) return(source %||% NA_character_)
+  rest <- names(given)[!known]
+  paste(c(paste0(names(given)[known], ": ", unlist(told)),
           source %||% if (length(rest)) paste0(rest, ": not stated")), collapse = "; ")
+}
+
+# of what is a release, or comes from a plan
+known_origin <- function(x) {
+  if (inherits(x, "riemdp_release")) return(released_by(x))
+  origin <- if (inherits(x, "riemdp_bounds_plan")) x$source else attr(x, "riemdp_origin")
+  if (is_string(origin)) origin
 }
 
 released_by <- function(r) {

@@ -579,3 +579,16 @@ mutant("ball-provenance", "R/records.R", "vapply(given[released], released_by, \
 mutant("ball-as-radius", "R/records.R", "x$value[[if (name == \"radius\") \"radius\" else \"center\"]]", "x$value[[if (name == \"radius\") \"center\" else \"center\"]]", "a ball given as radius is its radius", "dp-ball")
 mutant("ball-unit-rows", "R/dp-ball.R", "mean_ask(M, if (is.null(units)) n else units$count,", "mean_ask(M, n,", "units are counted, not rows", "dp-ball|neighbours")
 mutant("ball-unit-unsaid", "R/dp-ball.R", "if (!is.null(ask$unit)) plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan\n  },\n  ready", "plan\n  },\n  ready", "a ball of units says so", "dp-ball")
+
+# ---- plans of balls ---------------------------------------------------------------------------------------------------------------------------------
+
+mutant("bounds-no-clipping", "R/dp-bounds-plan.R", "total = sqrt(clipping^2 + noise^2)", "total = noise", "clipping is in the total", "dp-bounds-plan")
+mutant("bounds-sum", "R/dp-bounds-plan.R", "total = sqrt(clipping^2 + noise^2)", "total = clipping + noise", "errors are combined as it is said", "dp-bounds-plan")
+mutant("bounds-sure-center", "R/dp-bounds-plan.R", "worth = function(n) m * n / (m + n), center", "worth = function(n) 1e5, center", "a centre of the records' own is uncertain", "dp-bounds-plan")
+mutant("bounds-narrow", "R/dp-bounds-plan.R", "row(first$center, first$radius * tried$widened)", "row(first$center, first$radius)", "a small sample's ball is wider", "dp-bounds-plan")
+mutant("bounds-limit", "R/dp-bounds-plan.R", "r <- r[vapply(r * widened, allowed_radius, NA, M = M, center = center)]", "r <- r[r > 0]", "radii that dp_mean() refuses aren't told", "dp-bounds-plan")
+mutant("bounds-outside-within", "R/dp-bounds-plan.R", "mean(!(mf_dist(M, center, records$x) <= radius))", "mean(mf_dist(M, center, records$x) <= radius)", "the share told is of those outside", "dp-bounds-plan")
+mutant("bounds-unsaid", "R/dp-bounds-plan.R", "said <- function(x) structure(x, riemdp_origin = records$words)", "said <- identity", "centre and radius keep their provenance", "dp-bounds-plan")
+mutant("bounds-plan-unsaid", "R/records.R", "if (inherits(x, \"riemdp_bounds_plan\")) x$source else attr", "attr", "a plan given as the ball says where it comes from", "dp-bounds-plan")
+mutant("bounds-source-hidden", "R/records.R", "all(unlist(told) == source)", "TRUE", "a caller's words don't hide the provenance", "dp-bounds-plan|dp-ball|guarantee")
+mutant("bounds-worse-left-out", "R/dp-bounds-plan.R", "if (isTRUE(min(errors) < ask$ball$radius / 4)) {", "if (TRUE) {", "laws on the ball are tried where they can be better", "dp-bounds-plan")
