@@ -12,10 +12,10 @@
 #' package.
 #'
 #' The ball is no claim that the records lie in it: a later release moves those outside to its edge, as always. With few
-#' records or a small `epsilon` centre and radius say little, and their price is lost. From simulations with a public ball
-#' that is twenty times too wide and as large an epsilon for the mean: in two dimensions the mean was three times worse
-#' than without a ball at `n * epsilon` = 50, better from 100 on, and at 1,000 twice as far off as in the best ball in
-#' hindsight, which costs nothing. In five dimensions it takes twice as many.
+#' records or a small `epsilon` centre and radius say little, and their price is lost. From simulations with a public
+#' ball that is twenty times too wide and as large an epsilon for the mean: in two dimensions the mean was three times
+#' worse than without a ball at `n * epsilon` = 50, better from 100 on, and at 1,000 twice as far off as in the best
+#' ball in hindsight, which costs nothing. In five dimensions it takes twice as many.
 #'
 #' @param x,M,invalid,unit,source,ledger,data_set,part as in [dp_mean()].
 #' @param epsilon privacy budget of the ball, positive.

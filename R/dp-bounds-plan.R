@@ -4,8 +4,8 @@
 #' mean. A large one takes more noise. This function puts both errors beside each other over radii and centres, for
 #' records that are public (an earlier study, a sample that was published, another country's) or simulated, and finds
 #' the ball with the smallest total for n private records and an epsilon. **The private records have no place here**:
-#' what goes in as `public` or `simulate` is taken for public, nothing is protected, and the ball that comes out tells of
-#' it.
+#' what goes in as `public` or `simulate` is taken for public, nothing is protected, and the ball that comes out tells
+#' of it.
 #'
 #' * *Clipping*: the distance from the mean of all public (or simulated) records to the mean of the same records moved
 #'   to the ball, as a root mean square over eight centres drawn at random: means of as many records, drawn with
@@ -40,12 +40,12 @@
 #' @param radii candidates for the radius, positive; by default 24 that follow from the records' distances. Those beyond
 #'   what [dp_mean()] allows are left out.
 #' @param mechanism `"auto"`, or one of [dp_mean()] whose expected error is known.
-#' @return An object of class `riemdp_bounds_plan`, a list: `center` and `radius` of the best ball, for [dp_mean()], whose
-#'   release then says where they come from (`source`); `error`, `clipping` and `noise` there, `outside` (the share of
-#'   public records outside), `mechanism`; `n`, `epsilon` and `delta`; `around`, a data frame of the same at half and
-#'   double the radius; `curve`, one for all balls tried: `center` (number), `radius`, `clipping`, `noise`, `total`,
-#'   `outside`, `mechanism`; `centers`, a list; `records`, how many there were; `widened`, the factor for a small sample.
-#'   `as.data.frame()` is the curve, `[` takes rows and columns of it.
+#' @return An object of class `riemdp_bounds_plan`, a list: `center` and `radius` of the best ball, for [dp_mean()],
+#'   whose release then says where they come from (`source`); `error`, `clipping` and `noise` there, `outside` (the
+#'   share of public records outside), `mechanism`; `n`, `epsilon` and `delta`; `around`, a data frame of the same at
+#'   half and double the radius; `curve`, one for all balls tried: `center` (number), `radius`, `clipping`, `noise`,
+#'   `total`, `outside`, `mechanism`; `centers`, a list; `records`, how many there were; `widened`, the factor for a
+#'   small sample. `as.data.frame()` is the curve, `[` takes rows and columns of it.
 #' @seealso [dp_mean_plan()], [dp_ball()] for a ball from the private records at a price
 #' @examples
 #' # half of the quakes near Fiji are public, the others' mean is to be released
@@ -181,7 +181,7 @@ allowed_radius <- function(radius, M, center) {
   }, riemdp_error = function(e) FALSE)
 }
 
-# Root mean square of how far moving the records to a ball moves their mean, over centres that are the mean of `worth` of
+# Root mean square of how far moving the records to a ball moves their mean, over centres that are means of `worth` of
 # them; one centre where it is given
 clipping_error <- function(M, records, tried, k, radius, n) {
   worth <- max(1, round(records$worth(n)))

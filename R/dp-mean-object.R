@@ -203,8 +203,8 @@ print.riemdp_bounds_plan <- function(x, ...) {
   }
   figure <- function(v) format(signif(v, 3), trim = TRUE)
   number <- function(v) format(v, digits = 5, trim = TRUE, scientific = FALSE)
-  cat(sprintf("Public ball for a private mean of %s records on %s, %s = %s%s\n", number(x$n), label_manifold(x$manifold),
-              symbol("epsilon"), number(x$epsilon),
+  cat(sprintf("Public ball for a private mean of %s records on %s, %s = %s%s\n", number(x$n),
+              label_manifold(x$manifold), symbol("epsilon"), number(x$epsilon),
               if (x$delta > 0) sprintf(", %s = %g", symbol("delta"), x$delta) else ""))
   cat("  ", x$source, ": nothing of them is protected\n", sep = "")
   if (!is.null(x$sought)) {
@@ -216,10 +216,10 @@ print.riemdp_bounds_plan <- function(x, ...) {
   if (x$widened > 1) {
     cat(sprintf("  (%s times the best one of so few records: they don't know the tails)\n", figure(x$widened)))
   }
-  cat(sprintf("  error there %s: clipping %s and privacy noise %s (%s), root of the sum of squares; sampling isn't in it\n",
+  cat(sprintf("  error there %s: clipping %s and privacy noise %s (%s), root of the sum of squares; no sampling\n",
               figure(x$error), figure(x$clipping), figure(x$noise), x$mechanism))
   if (x$outside > 0.5) {
-    cat("  most records would be moved: such a release says little more than the centre, so than these records' own mean\n")
+    cat("  most records would be moved: the release says little more than its centre, which comes from these records\n")
   }
   for (i in seq_len(NROW(x$around))) {
     row <- x$around[i, ]

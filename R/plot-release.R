@@ -65,19 +65,23 @@ plot.riemdp_bounds_plan <- function(x, ...) {
   shown <- c(clipping = "clipping", noise = "privacy noise", total = "both")
   colours <- stats::setNames(riemdp_colours(3), names(shown))
   errors <- c(unlist(curve[names(shown)]), x$error)
-  graphics::plot.default(range(curve$radius, x$radius), range(errors[errors > 1e-3 * max(here$noise)], na.rm = TRUE),
-                         type = "n", log = "xy", xlab = "radius of the public ball", ylab = "error", ...)
+  drawn <- errors[which(errors > 1e-3 * max(here$noise))]
+  graphics::plot.default(range(curve$radius, x$radius), range(drawn), type = "n", log = "xy",
+                         xlab = "radius of the public ball", ylab = "error", ...)
   for (k in setdiff(unique(curve$center), x$best)) {
     graphics::lines(curve$radius[curve$center == k], curve$total[curve$center == k], col = "grey75")
   }
   for (name in names(shown)) {
-    graphics::lines(here$radius, pmax(here[[name]], 1e-300), col = colours[[name]], lwd = if (name == "total") 3 else 1.5)
+    wide <- if (name == "total") 3 else 1.5
+    graphics::lines(here$radius, pmax(here[[name]], 1e-300), col = colours[[name]], lwd = wide)
   }
   graphics::abline(v = x$radius, lty = 3, col = "grey50")
   graphics::points(x$radius, x$error, pch = 19, cex = 1.4, col = COLOURS[["release"]])
   others <- length(unique(curve$center)) > 1
-  graphics::legend("bottomright", c(shown, sprintf("best radius, %.3g", x$radius), if (others) "both, other centres"),
-                   col = c(colours, COLOURS[["release"]], if (others) "grey75"), pch = c(NA, NA, NA, 19, if (others) NA),
+  graphics::legend("bottomright",
+                   c(shown, sprintf("best radius, %.3g", x$radius), if (others) "both, other centres"),
+                   col = c(colours, COLOURS[["release"]], if (others) "grey75"),
+                   pch = c(NA, NA, NA, 19, if (others) NA),
                    lty = c(1, 1, 1, NA, if (others) 1), lwd = c(1.5, 1.5, 3, NA, if (others) 1), bty = "n", cex = 0.8)
   graphics::mtext(x$source, 3, line = 0.4, cex = 0.75, col = "grey30")
   invisible(x)
