@@ -1,9 +1,6 @@
 # The share of records outside the public ball: their number and two-sided geometric noise, a release of its own paid
 # out of the call's epsilon. Proof: inst/proofs/mean-sensitivity.md, section 11.
 
-# what comes out is cut to this range, far inside of what doubles hold exactly
-COUNT_MOST <- 2^52
-
 # `ask` with the parts of epsilon: `total` that the call costs, `epsilon` of the mean, and of the count those in
 # `clipped`
 share_epsilon <- function(ask, epsilon, clipped) {
@@ -20,7 +17,7 @@ share_epsilon <- function(ask, epsilon, clipped) {
                  paste("`clipped` leaves too little of `epsilon` to release a share: noise would be larger than any",
                        "number of records."))
   }
-  ratio <- as_ratio(max(outwards(1 / own), 2^-20), ceiling)
+  ratio <- geometric_ratio(own)
   ask$clipped <- list(share = clipped, epsilon = own, ratio = ratio, scale = ratio[1] / ratio[2])
   ask$epsilon <- outwards_down(epsilon - own)
   if (!(ask$epsilon > 0)) abort_riemdp("argument", "`clipped` leaves nothing of `epsilon` for the mean.")
@@ -62,9 +59,7 @@ outside_count <- function(M, x, ask) {
 
 release_clipped <- function(M, x, ask) {
   if (is.null(ask$clipped)) return(NULL)
-  noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, "laplace", ask$clipped$ratio,
-                 pay(price_laplace(1, ask$clipped$ratio[1] / ask$clipped$ratio[2], "mean-sensitivity.md, 11")))[1]
-  count <- min(max(outside_count(M, x, ask) + noise, -COUNT_MOST), COUNT_MOST)
+  count <- noisy_count(outside_count(M, x, ask), ask$clipped$ratio, "mean-sensitivity.md, 11")
   list(share = count / ask$n, count = count, epsilon = ask$clipped$epsilon, scale = ask$clipped$scale)
 }
 
@@ -75,14 +70,9 @@ clipped_interval <- function(r, level) {
   if (is.null(released)) {
     abort_riemdp("unsupported", "no share of records outside the ball was released: dp_mean(clipped = ) does.")
   }
-  # P(|Z| > far) = 2 exp(-(far + 1)/scale)/(1 + exp(-1/scale))
-  tail <- log((1 - level) * (1 + exp(-1 / released$scale)) / 2)
-  far <- max(0, ceiling(-released$scale * tail * (1 + 1e-12)) - 1)
+  far <- geometric_far(released$scale, (1 - level) / 2)
   pmin(1, pmax(0, (released$count + c(-far, far)) / r$n))
 }
-
-# standard deviation of the noise
-geometric_sd <- function(scale) sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)
 
 percent <- function(share) format(signif(100 * share, 3))
 

@@ -47,6 +47,7 @@ plan_question <- function(x) {
   ask <- attr(x, "ask")
   sought <- attr(x, "sought") %||% ""
   records <- if (sought == "n") "n records" else sprintf("%d records", as.integer(ask$n))
+  if (isTRUE(ask$private_n)) records <- paste("a private number of about", records)
   budget <- if (sought == "epsilon") "" else sprintf(", %s = %g", symbol("epsilon"), ask$total)
   c(
     sprintf("Private mean of %s on %s, public ball of radius %.4g%s%s", records, label_manifold(attr(x, "manifold")),
@@ -60,16 +61,36 @@ plan_question <- function(x) {
 #' @export
 format.riemdp_mean <- function(x, ...) {
   c(
-    sprintf("Private mean of %d %s on %s", as.integer(x$n), counted_words(x), label_manifold(x$manifold)),
+    sprintf("Private mean of %s %s on %s", if (is.null(x$size)) as.integer(x$n) else size_words(x), counted_words(x),
+            label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste("  protects", protected_words(x$guarantee)),
     if (!is.null(x$target)) paste0("  target: ", x$target),
+    if (!is.null(x$size)) paste0("  ", missing_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     paste0("  ", origin_words(x)),
     sprintf("  expected error of the %s %.4g%s", COVERS, x$expected_error, error_beside_radius(x)),
     mean_error_lines(x),
     release_lines(x)
   )
+}
+
+# the released number, and where the true one lies
+size_words <- function(x, level = 0.95) {
+  ends <- size_interval(x, level)
+  sprintf("about %.0f (as released; %.0f to %.0f with probability %g)", max(0, x$size$count), ends[1], ends[2], level)
+}
+
+# what the released number does to the mean
+missing_words <- function(x) {
+  if (x$size$form == "sum") {
+    return(sprintf("the sum of the logarithms at the centre is divided by N = %.0f, whatever the number of records is",
+                   x$size$points))
+  }
+  shift <- x$size$points - max(x$size$count, 1)
+  sprintf("records that are fewer than N = %.0f%s are filled up with the public centre", x$size$points,
+          if (shift == 0) "" else sprintf(", %.0f %s than the released number,", abs(shift),
+                                          if (shift > 0) "more" else "less"))
 }
 
 error_beside_radius <- function(x) {
@@ -93,6 +114,15 @@ summary.riemdp_mean <- function(object, ...) {
   )
 }
 
+moving_words <- function(x) {
+  if (!is.null(x$size)) {
+    return(sprintf("given the released size N = %.0f, one %s more or one less", x$size$points,
+                   if (is.null(x$unit)) "record" else "unit with all its rows"))
+  }
+  sprintf("replacing one of the n = %d %s", as.integer(x$n),
+          if (is.null(x$unit)) "records" else "units, with all its rows,")
+}
+
 #' @rdname riemdp_release
 #' @export
 explain.riemdp_mean <- function(x, ...) {
@@ -102,10 +132,8 @@ explain.riemdp_mean <- function(x, ...) {
     sub("^the ", "", sub(",.*", "", x$target))
   if (!is.na(x$sensitivity)) {
     cat(strwrap(sprintf(
-      paste("Sensitivity: replacing one of the n = %d %s moves the %s by at most %.6g, by the bound %s. The",
-            "solver's error adds %.3g."),
-      as.integer(x$n), if (is.null(x$unit)) "records" else "units, with all its rows,", moved, x$sensitivity,
-      x$theorem, x$solver_error), exdent = 2), sep = "\n")
+      paste("Sensitivity: %s moves the %s by at most %.6g, by the bound %s. The solver's error adds %.3g."),
+      moving_words(x), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
   }
   if (!is.null(x$unit)) {
     cat(strwrap(paste("A unit counts once: by the Frechet mean of its own rows moved to the public ball, which is a",
@@ -113,6 +141,7 @@ explain.riemdp_mean <- function(x, ...) {
                       "many rows it has is not part of the release."), exdent = 2), sep = "\n")
   }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
+  if (!is.null(x$size)) explain_size(x)
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
                     "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
@@ -131,6 +160,15 @@ explain.riemdp_mean <- function(x, ...) {
   sources <- mechanism_sources(x$mechanism)
   if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
   invisible(x)
+}
+
+explain_size <- function(x) {
+  s <- x$size
+  cat(strwrap(sprintf(
+    paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at %.4g of epsilon: one",
+          "more or one less moves it by 1. N follows from it, so N is public; %s. What that does to the mean is part",
+          "of the expected error and of regions (proofs/mean-sensitivity.md, section 14)."),
+    if (is.null(x$unit)) "records" else "units", s$scale, s$epsilon, missing_words(x)), exdent = 2), sep = "\n")
 }
 
 # ---- balls -----------------------------------------------------------------------------------------------------------

@@ -19,10 +19,11 @@
 #' manifolds the centre must be given.
 #'
 #' @param M a manifold.
-#' @param n number of records; `NULL` for the least that keeps `error`.
-#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped as in [dp_mean()]. With `clipped`
-#'   scales and errors are those of a mean that has what is left of `epsilon`. `epsilon = NULL` for the least that
-#'   keeps `error`; `center = NULL` where the answer doesn't depend on it.
+#' @param n number of records; with `neighbours = "add_remove"` a public guess of it. `NULL` for the least that keeps
+#'   `error`.
+#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped,neighbours as in [dp_mean()].
+#'   With `clipped` scales and errors are those of a mean that has what is left of `epsilon`. `epsilon = NULL` for the
+#'   least that keeps `error`; `center = NULL` where the answer doesn't depend on it.
 #' @param ... nothing; later arguments must be named.
 #' @param error the expected error that is wanted, in the units of the metric, where `n` or `epsilon` is sought.
 #' @param mechanism `"auto"` for all of them, or the names of some.
@@ -49,7 +50,7 @@
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
                          timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
-                         clipped = NULL) {
+                         clipped = NULL, neighbours = c("replace", "add_remove")) {
   check_dots_empty(...)
   check_manifold(M)
   check_given(c(radius = missing(radius)))
@@ -60,6 +61,7 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   ask <- mean_ask(M, n %||% 1, epsilon %||% 1, public_center(M, center), radius, delta, "auto", NULL, calibration,
                   timing, numerics, max_trials, list(), clipped)
   ask$any_center <- is.null(center)
+  ask$private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
   if (is.null(sought)) return(new_mean_plan(M, ask, mean_plans(M, ask, wanted, spread), wanted, spread))
   error <- check_number(error, "error", positive = TRUE)
   least_mean_plan(M, ask, wanted, spread, sought, error)
@@ -95,7 +97,7 @@ public_center <- function(M, center) {
 
 # plans of the mechanisms wanted, with the errors that a guess of the spread tells
 mean_plans <- function(M, ask, wanted, spread) {
-  lapply(plan_all(M, ask, wanted), function(plan) {
+  lapply(plans_of(M, ask, wanted), function(plan) {
     if (is.null(plan$why) && plan$mechanism == "adaptive" && !is.null(spread)) {
       plan$expected_error <- adaptive_error(M, ask, plan, spread)
     }
@@ -105,6 +107,7 @@ mean_plans <- function(M, ask, wanted, spread) {
 
 # What a plan chooses: what dp_mean() would, or the adaptive mechanism where a guess of the spread makes it the better
 choose_mean <- function(M, ask, plans) {
+  if (ask$private_n) return(best_size(plans))
   best <- tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
   staged <- plans$adaptive$expected_error
   if (!is.null(staged) && !is.na(staged) && !isTRUE(staged >= best$expected_error / 1.02)) return(plans$adaptive)
@@ -227,8 +230,39 @@ plan_row <- function(plan) {
     nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity,
     expected_error = plan$expected_error, relative_error = plan$expected_error / plan$ask$ball$radius,
     acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE,
-    note = if (is.null(plan$target)) "" else paste("target:", plan$target)
+    note = plan$note %||% if (is.null(plan$target)) "" else paste("target:", plan$target)
   )
+}
+
+plans_of <- function(M, ask, names) if (ask$private_n) plan_sizes(M, ask, names) else plan_all(M, ask, names)
+
+# plans by name where the number of records is private and `ask$n` a public guess of it: each as if it were asked for
+plan_sizes <- function(M, ask, names) {
+  out <- lapply(names, function(name) {
+    ask$mechanism <- name
+    tryCatch({
+      sized <- size_ask(M, ask)
+      plan <- plan_one(M, ask_at_size(sized, ask$n), name)
+      plan$guarantee <- with_size(plan$guarantee, sized)
+      plan$note <- size_note(sized$size)
+      plan
+    }, riemdp_error = function(e) list(mechanism = name, why = conditionMessage(e)))
+  })
+  stats::setNames(out, names)
+}
+
+size_note <- function(s) {
+  paste0(sprintf("%.3g %% of epsilon for the number of records (standard deviation of its noise %.3g); ", 100 * s$share,
+                 geometric_sd(s$scale)), switch(s$form,
+    sum = "the sum of logarithms over N, which one record moves by r/N",
+    plain = "a mean of N points or all records, which one record moves by about 2r/N",
+    tail = sprintf("a mean of N points, N larger by %.0f, which one record moves by about r/N", s$shift)
+  ))
+}
+
+best_size <- function(plans) {
+  errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
+  if (!all(is.na(errors))) plans[[which.min(errors)]]
 }
 
 # Mean error of the adaptive mechanism on simulated data: tangent normals around a point half-way to the edge of the
@@ -318,7 +352,7 @@ plan_errors <- function(x, what, points) {
   grid <- (if (what == "n") ask$n else ask$total) * 10^seq(-1, 1, length.out = points)
   if (what == "n") grid <- unique(pmax(1, round(grid)))
   errors <- vapply(grid, function(value) {
-    vapply(plan_all(attr(x, "manifold"), ask_at(ask, what, value), drawn),
+    vapply(plans_of(attr(x, "manifold"), ask_at(ask, what, value), drawn),
            function(p) if (is.null(p$why)) p$expected_error else NA_real_, numeric(1))
   }, numeric(length(drawn)))
   list(grid = grid, errors = matrix(errors, length(drawn), dimnames = list(drawn, NULL)))

@@ -94,6 +94,24 @@
 #' `"P1 "` are two units, neither of which is protected with the other. Records in chunks, `clipped` and `timing =
 #' "constant"` are refused with `unit`, and users' manifolds.
 #'
+#' @section A private number of records:
+#' With `neighbours = "add_remove"` neighbouring data sets differ by one record that is there or isn't, and how many
+#' there are is private. A noisy number is released first (`size`), by two-sided geometric noise drawn by integer
+#' arithmetic, at a share of `epsilon`; all else follows from it. On flat spaces (Euclidean, log-Euclidean) noise is
+#' then added to the sum of the logarithms at the centre over the released size N, which one record moves by r/N: the
+#' mean, scaled by n/N around the centre. Elsewhere a mean of N points is released, of which those that are missing
+#' lie at the centre, or of all records, if they are more; one record moves it by about 2r/N, and N is put a little
+#' below the released number, so that few are missing. With `delta` > 0 N may be put so far above that it is too small
+#' with a part of `delta` only: then one record moves the mean by about r/N, and more points are missing; what is
+#' expected to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the
+#' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"wrapped"`, `"gaussian"` and
+#' `"wrapped_gaussian"`; where the first or third doesn't exist at the scale that a small size asks for, the wrapped
+#' one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the share of `epsilon` and
+#' `"plain"` or `"tail"`. Any number of records is served, also none. Records in chunks, `clipped`, constant time,
+#' lattice mode, the papers' constants and users' manifolds are refused. A ledger is about one notion of neighbours,
+#' see `pairs` in [dp_ledger()]. With `unit`, one unit is there or isn't, with all its rows. Proof: section 14 of
+#' `proofs/mean-sensitivity.md`.
+#'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
 #'   number is public.
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
@@ -128,6 +146,8 @@
 #'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
 #'   factor are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced
 #'   with all its rows; see "Units".
+#' @param neighbours `"replace"`: what is protected is a record's content, the number of records is public.
+#'   `"add_remove"`: also whether it is there, and the number is private; see below.
 #' @param source where the public numbers of the call come from (centre and radius, bounds and guesses, or start and
 #'   clip), one public string of at most 1,000 characters, or `NULL`. Whoever reads the release can't tell otherwise
 #'   whether they were taken from the records; nothing is checked. Where one of them is a release, that is said of it.
@@ -138,6 +158,8 @@
 #'   record), `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`,
 #'   `expected_error` (of the privacy noise, see above), `clipped` (with `clipped`: a list of the released `share` of
 #'   records outside, which may lie outside of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
+#'   `size` (where the number of records is private: the released `count`, which may be negative, and the number of
+#'   `points` N; `n` is `NA` then),
 #'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`,
 #'   `chosen` (why this mechanism), `source` (as given, with what is known of releases; `NA` for none), `guarantee`
 #'   (see [guarantee()]), `budget` (a list: the `event` for whoever keeps account by other means, and with a ledger
@@ -174,23 +196,27 @@
 #' # five matrices a person: whole persons are protected
 #' dp_mean(wishart_spd[, , 1:500], spd(2), epsilon = 1, center = diag(2), radius = 1.5,
 #'         unit = rep(1:100, each = 5))
+#' # how many records there are is private as well
+#' dp_mean(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 1.5, neighbours = "add_remove")
 #' @export
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
-                    options = list(), clipped = NULL, unit = NULL, source = NULL, ledger = NULL,
-                    data_set = "default", part = NULL) {
+                    options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
+                    source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
-  units <- if (!is.null(unit)) read_units(unit, x)
+  private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
+  units <- if (!is.null(unit)) read_units(unit, x, least = !private_n)
   if (!is.null(units)) x <- units$x
   if (!is_chunks(x)) x <- plain_numbers(x)
-  n <- record_count(M, x)
-  if (!is.null(units)) check_mean_units(units, n, timing, clipped)
-  ask <- mean_ask(M, if (is.null(units)) n else units$count, epsilon, center, radius, delta, mechanism, sigma,
+  n <- record_count(M, x, least = !private_n)
+  if (!is.null(units)) check_mean_units(units, n, timing, clipped, private_n)
+  count <- units$count %||% n
+  ask <- mean_ask(M, if (private_n) NA_real_ else count, epsilon, center, radius, delta, mechanism, sigma,
                   calibration, timing, numerics, max_trials, options, clipped)
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$manifold <- M
@@ -203,11 +229,15 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
   ask$unit <- unit_name(units)
-  release_private(mean_estimator, ask, list(x = x, units = units), ledger, data_set, part)
+  records <- list(x = x, units = units, n = count)
+  if (private_n) return(uncounted(release_private(sized_mean_estimator, size_ask(M, ask), records, ledger, data_set,
+                                                  part)))
+  release_private(mean_estimator, ask, records, ledger, data_set, part)
 }
 
-check_mean_units <- function(units, n, timing, clipped) {
-  check_unit_length(units, n)
+check_mean_units <- function(units, n, timing, clipped, private_n = FALSE) {
+  if (!private_n) check_unit_length(units, n)
+  if (length(units$of) != n) abort_riemdp("shape", "`unit` must have an element for each record.")
   if (identical(timing, "constant")) {
     abort_riemdp("unsupported", paste("`timing = \"constant\"` isn't available with `unit`: the time tells how many",
                                       "records units have."))
@@ -255,26 +285,58 @@ mean_estimator <- list(
     }
     list(value = value, outside = outside, plan = plan)
   },
+  answer = function(out, plan, ask, budget) mean_release(out, out$plan, ask, budget)
+)
+
+# the number of records is private: its noisy value is released first
+sized_mean_estimator <- list(
+  entry = mean_estimator$entry,
+  plan = function(ask) {
+    # at the smallest size: what can't be served at all is refused before anything is spent
+    plan <- plan_size(ask$manifold, ask, 1 - ask$size$shift)
+    if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
+    plan$guarantee <- of_units(with_size(plan$guarantee, ask), ask$unit)
+    plan
+  },
+  parts = mean_estimator$parts,
+  ready = function(records, plan, ask) {
+    n <- records$n
+    if (!is.null(records$units) && n > 0 && !length(records$units$of)) { # units without rows, and no others
+      records[c("x", "units")] <- list(ask$center, utils::modifyList(records$units, list(of = NA_integer_)))
+    }
+    list(x = if (n > 0) mean_estimator$ready(records, plan, ask) else records$x, n = n)
+  },
+  event = function(plan, ask) if (plan$guarantee$label != "none") size_event(ask),
+  draw = function(records, plan, ask, budget) {
+    out <- release_size(ask$manifold, records$x, records$n, ask)
+    out$plan$guarantee <- plan$guarantee
+    out
+  },
   answer = function(out, plan, ask, budget) {
-    plan <- out$plan
-    # far out, rounding may leave no point of the space: what stands for it follows from the released value alone
-    value <- point_held(ask$manifold, out$value, ask$center)
-    release <- new_release(
-      value, "riemdp_mean",
-      manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
-      radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem,
-      solver_error = plan$solver_error, scale = plan$scale,
-      expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target,
-      calibration = ask$calibration,
-      clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
-    )
-    if (identical(value, out$value)) return(release)
-    release$beyond <- TRUE
-    release$post_processed <- paste("the noise went farther out than doubles hold points of the space; a point within",
-                                    "their reach stands for it")
+    release <- mean_release(out, out$plan, ask, budget)
+    release$size <- out$size
     release
   }
 )
+
+mean_release <- function(out, plan, ask, budget) {
+  # far out, rounding may leave no point of the space: what stands for it follows from the released value alone
+  value <- point_held(ask$manifold, out$value, ask$center)
+  release <- new_release(
+    value, "riemdp_mean",
+    manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
+    radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem,
+    solver_error = plan$solver_error, scale = plan$scale,
+    expected_error = plan$expected_error, acceptance = plan$acceptance, target = plan$target,
+    calibration = ask$calibration,
+    clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
+  )
+  if (identical(value, out$value)) return(release)
+  release$beyond <- TRUE
+  release$post_processed <- paste("the noise went farther out than doubles hold points of the space; a point within",
+                                  "their reach stands for it")
+  release
+}
 
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
@@ -289,7 +351,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   if (!is.null(sigma) && mechanism == "auto") {
     abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
   }
-  check_options(options, mechanism)
+  if (is.na(n)) check_options(options, mechanism, SIZE_OPTIONS) else check_options(options, mechanism)
   center <- public_point(M, center)
   ask <- list(
     n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
@@ -304,11 +366,11 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
 }
 
 # names that the mechanism knows
-check_options <- function(options, mechanism) {
+check_options <- function(options, mechanism, known = if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options) {
   named <- is.list(options) && !is.object(options) &&
     (!length(options) || (!is.null(names(options)) && all(nzchar(names(options)))))
   if (!named) abort_riemdp("argument", "`options` must be a list with names.")
-  unknown <- setdiff(names(options), if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options)
+  unknown <- setdiff(names(options), known)
   if (length(unknown)) {
     abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
   }

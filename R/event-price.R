@@ -57,6 +57,18 @@ within_part <- function(child) {
   new_event("zcdp", "replace-one", list(rho = 4 * zcdp_price(child)))
 }
 
+# The same of composed parts one by one: a group of two meets each of them. A part with a delta may say that another
+# holds but for it, so then the whole is turned.
+group_of_two <- function(event) {
+  alone <- c("compose", "pure", "laplace", "gaussian", "gdp", "discrete_gaussian", "zcdp")
+  if (event$type != "compose" || !all(vapply(event$children, `[[`, "", "type") %in% alone)) return(within_part(event))
+  parts <- lapply(event$children, function(part) {
+    part$adjacency <- event$adjacency # what is open in it isn't open here
+    group_of_two(part)
+  })
+  new_event("compose", "replace-one", event$parameters, parts)
+}
+
 # a price that adds up, of parallel parts: the dearest, or the two dearest
 parallel_price <- function(event, price) {
   prices <- lapply(event$children, price)

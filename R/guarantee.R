@@ -53,7 +53,7 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
 of_units <- function(g, unit) {
   if (is.null(unit)) return(g)
   g$unit <- unit
-  g$assumptions <- sub("the number of records", "the number of units", g$assumptions, fixed = TRUE)
+  g$assumptions <- sub("number of records", "number of units", g$assumptions, fixed = TRUE)
   g
 }
 
@@ -70,8 +70,9 @@ of_rows <- function(g) identical(g$unit %||% "row", "row")
 
 # who is protected
 protected_words <- function(g) {
-  if (of_rows(g)) return("one row")
-  sprintf("one unit%s with all its rows", if (g$unit == "unit") "" else sprintf(" (%s)", g$unit))
+  more <- if (g$adjacency == "add-remove") " more or one less" else ""
+  if (of_rows(g)) return(paste0("one row", more))
+  sprintf("one unit%s%s with all its rows", more, if (g$unit == "unit") "" else sprintf(" (%s)", g$unit))
 }
 
 #' What a release promises
@@ -85,7 +86,8 @@ protected_words <- function(g) {
 #' * `nominal_epsilon`, `nominal_delta`: what was asked for;
 #' * `mu`, `mu_slack`: \eqn{\mu}-Gaussian differential privacy where it is known (`NA` otherwise, `Inf` for `"none"`),
 #'   up to `mu_slack` in delta;
-#' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public;
+#' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public; `"add-remove"`:
+#'   one has one record more than the other, their number is private;
 #' * `unit`: what one record is: `"row"`, so that somebody with five rows is not protected as a whole, or the name of
 #'   the column that says which rows are one person's (see `unit` in [dp_mean()]);
 #' * `reason`: for `"none"`, why; `NA` otherwise;

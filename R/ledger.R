@@ -82,7 +82,12 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' @param reserve for `r choice_words(rules_with("reserves"), "and", TRUE)`: share of `delta`, from 0 to below 1, for
 #'   releases that have a delta of their own; .1 if not given.
 #' @param adjacency which data sets are neighbours: those that differ by one record replaced (what `dp_*()` functions
-#'   protect), or by one record more or less. Events of the other kind are refused: the same noise means another price.
+#'   protect unless asked otherwise), or by one record more or less. Events of the other kind are refused: the same
+#'   noise means another price.
+#' @param pairs `TRUE`: releases about one record more or less are taken by a ledger about a replaced record, as what
+#'   they are for a group of two, since a replaced record is one less and then one more: at twice their epsilon, or
+#'   twice the \eqn{\mu} of normal noise. Said each time the ledger is opened, and not kept in it; its entries say what
+#'   was counted so.
 #' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for
 #'   each data set, part and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`;
 #'   `as.data.frame()` is [ledger_history()].
@@ -115,9 +120,10 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' ledger_history(budget)
 #' @export
 dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,
-                      orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove")) {
+                      orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove"), pairs = FALSE) {
   check_no_more(...)
   create <- check_flag(create, "create")
+  pairs <- check_flag(pairs, "pairs")
   asked <- list(
     epsilon = if (!missing(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
     delta = if (!missing(delta)) check_delta(delta),
@@ -138,6 +144,10 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
   check_same_ledger(found, asked)
   ledger$creating <- NULL
   ledger[LEDGER_FACTS] <- found[LEDGER_FACTS]
+  if (pairs && found$adjacency != "replace-one") {
+    abort_riemdp("argument", "`pairs` is for a ledger whose neighbours are replace-one.")
+  }
+  if (pairs) ledger$pairs <- TRUE
   if (!is.null(data_sets)) store_declare(ledger, data_sets)
   ledger
 }
@@ -292,11 +302,23 @@ holds_ledger_place <- function(l) {
 # what an event costs by a ledger's rule: one number for each of its sums
 ledger_cost <- function(meta, event, delta = NULL) {
   event <- check_event(event)
+  if (meta$adjacency == "replace-one" && event$adjacency == "add-remove") {
+    abort_riemdp("adjacency", paste(
+      "the ledger is about a replaced record (replace-one), the release about one record more or less (add-remove):",
+      "their epsilons don't add up. dp_ledger(adjacency = \"add-remove\") makes a ledger for such releases; one opened",
+      "with dp_ledger(pairs = TRUE) counts them as a group of two, at twice their epsilon. Nothing is released."
+    ))
+  }
   set_adjacency(event$adjacency, meta$adjacency, "the ledger")
   if (!is.null(delta) && !meta$rule %in% rules_with("stated")) {
     abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
   }
   LEDGER_RULES[[meta$rule]]$cost(event, meta$orders, delta)
+}
+
+# whether an event counts as a group of two
+in_pairs <- function(ledger, event) {
+  isTRUE(ledger$pairs) && ledger$adjacency == "replace-one" && event$adjacency == "add-remove"
 }
 
 #' Spend from a ledger
@@ -334,6 +356,11 @@ ledger_spend <- function(ledger, event, what = "", ..., data_set = "default", pa
   check_ledger(ledger)
   if (!is.null(delta)) delta <- check_delta(delta)
   if (!identical(what, "")) what <- check_name(what, "what")
+  event <- check_event(event)
+  if (in_pairs(ledger, event)) {
+    event <- group_of_two(event)
+    what <- paste0(what, if (nzchar(what)) " ", "(counted as a group of two)")
+  }
   source <- source %||% NA_character_
   if (!identical(source, NA_character_)) source <- check_name(source, "source", 2000)
   spend_cost(ledger, ledger_cost(ledger, event, delta),
@@ -400,17 +427,19 @@ spend_release <- function(ledger, g, event, what, data_set, part, source = NULL)
     event
   }
   entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part, source = source)
-  list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
-       cost = entry$cost)
+  c(list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
+         cost = entry$cost),
+    if (in_pairs(ledger, priced)) list(pairs = TRUE))
 }
 
 format_budget <- function(b) {
   if (!is.null(b$note)) return(b$note)
   if (!is.null(b$entry)) {
     cost <- b$cost[b$cost > 0]
-    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)", as.integer(b$entry), b$data_set,
+    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)%s", as.integer(b$entry), b$data_set,
                    if (is.null(b$part)) "" else sprintf(", part \"%s\",", b$part),
-                   paste(names(cost), sprintf("%.4g", cost), collapse = ", "), b$rule))
+                   paste(names(cost), sprintf("%.4g", cost), collapse = ", "), b$rule,
+                   if (isTRUE(b$pairs)) ", counted as a group of two: its neighbours are replace-one" else ""))
   }
   if (!is.null(b$event)) paste0("in no ledger; it costs ", format(b$event))
 }
@@ -514,7 +543,8 @@ format.riemdp_ledger <- function(x, ...) {
   place <- switch(x$kind, memory = "in memory", file = sprintf("in %s", basename(x$path)), "in a database")
   c(sprintf("Privacy ledger %s: (%s, %s) budget with %s = %s, %s = %s for each data set", place, e, symbol("delta"), e,
             format(x$epsilon), symbol("delta"), format(x$delta)),
-    sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds, x$adjacency),
+    sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds,
+            paste0(x$adjacency, if (isTRUE(x$pairs)) " (releases about one more or one less count as a group of two)")),
     if (length(lines)) lines else "  no data set yet")
 }
 

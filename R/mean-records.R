@@ -3,9 +3,9 @@
 # tau: gradient norm to which the private solver goes; public and fixed
 SOLVER_TOLERANCE <- 1e-10
 
-record_count <- function(M, x) {
+record_count <- function(M, x, least = 1) {
   n <- if (is_chunks(x)) chunk_count(x) else .Call(riemdp_count, M, x)
-  if (n < 1) {
+  if (n < least) {
     abort_riemdp("shape", "`x` must hold at least one record.")
   }
   n
@@ -51,7 +51,7 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
 # `unit` of a private call: a vector with an element for each record, or the name of a column of `x`, which the call
 # knows as `arg`. Returns list(x without that column, name, of = each record's number from 1 or NA, count, empty: which
 # have no record). Each record's number follows from the units alone, never from what a record holds.
-read_units <- function(unit, x, arg = "x") {
+read_units <- function(unit, x, arg = "x", least = 1) {
   if (is_chunks(x)) {
     abort_riemdp("unsupported", paste("`unit` needs the records in memory: those of one unit may lie in several",
                                       "chunks. Gather them first."))
@@ -66,7 +66,7 @@ read_units <- function(unit, x, arg = "x") {
   unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
   of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
-  if (!length(given)) abort_riemdp("argument", "`unit` must name one unit at least.")
+  if (length(given) < least) abort_riemdp("argument", "`unit` must name one unit at least.")
   list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
 }
 

@@ -29,18 +29,24 @@
 
 mean_mechanisms <- function() registered("mean mechanism")
 
+# more records than are ever held
+SIZE_MOST <- 2^31
+
 # Numbers that every proven mechanism for the Frechet mean starts from, among them what computing it adds to its
 # sensitivity; or a classed error where no bound of the rounding errors is known that would leave something of the mean.
 # wrapped: its coordinates at the centre move, else it moves itself.
 mean_bounds <- function(M, ask, wrapped) {
-  sensitivity <- mean_sensitivity_at(ask$n, ask$ball, ask$calibration)
+  sensitivity <- if (is.null(ask$size)) mean_sensitivity_at(ask$n, ask$ball, ask$calibration) else
+    padded_sensitivity(ask$n, ask$ball, ask$size$form)
   steps <- mean_steps(M, ask$ball, ask$n)
   if (steps$model == "none") {
     extra <- solver_error(ask$ball, SOLVER_TOLERANCE, wrapped)
   } else {
     if (!is.null(steps$why)) abort_rounding(steps$why)
     extra <- outwards(2 * if (wrapped) steps$error else steps$distance)
-    check_rounding(extra, sensitivity)
+    # sums of records that may be more than they are divided by
+    if (identical(ask$size$form, "sum")) extra <- outwards(extra * max(1, SIZE_MOST / ask$n))
+    if (is.null(ask$size) || ask$n == 1) check_rounding(extra, sensitivity)
   }
   list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
        total = as.numeric(sensitivity) + extra, numbers = steps$numbers)
@@ -120,8 +126,16 @@ plan_one <- function(M, ask, name, error = TRUE) {
   assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan))
   plan$guarantee <- promise_of(plan$guarantee, assumptions, trusted = M,
                                numerics = if (ask$numerics == "lattice") "lattice" else "real-valued")
-  if (error && is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask)
+  if (error && is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask) + missing_error(ask)
   typed_plan(plan, c(MEAN_PARTS, if (error) c(expected_error = "number")))
+}
+
+# Where a size is released: what points that stand for missing records add to the error on average, for a mean half-way
+# from the centre to the edge (proofs/mean-sensitivity.md, section 14)
+missing_error <- function(ask) {
+  s <- ask$size
+  if (is.null(s)) return(0)
+  min(s$missing / ask$n, 1) * s$reach / 2
 }
 
 # Every mechanism that can serve the ask: list of plans, with `why` for those that can't

@@ -100,6 +100,31 @@ mean_sensitivity_at <- function(n, facts, calibration) {
             theorem = "2 tan(r sqrt K)/(n sqrt K) F, proofs/mean-sensitivity.md")
 }
 
+# How far the mean of `n` points moves by one record more or less, n being a released size and missing records points at
+# the centre (proofs/mean-sensitivity.md, section 14). form: "sum", the sum of logarithms over n, where the space is
+# flat; "plain", the mean of n points or of all records, if these are more; "tail", where they are no more for certain.
+padded_sensitivity <- function(n, facts, form) {
+  r <- facts$radius
+  root <- sqrt(max(facts$k_max, 0))
+  rho <- r * root
+  each <- if (rho > 0) tan(rho) / root else r
+  switch(form,
+    sum = structure(outwards(r / n), theorem = "r/N, proofs/mean-sensitivity.md, section 14"),
+    plain = structure(outwards(2 * each / (n + 1)),
+                      theorem = if (rho > 0) {
+                        "2 tan(r sqrt K)/((N + 1) sqrt K), proofs/mean-sensitivity.md, section 14"
+                      } else {
+                        "2r/(N + 1), proofs/mean-sensitivity.md, section 14"
+                      }),
+    tail = structure(outwards((1 + rho^2 / 2) * each / n),
+                     theorem = if (rho > 0) {
+                       "(1 + r^2 K/2) tan(r sqrt K)/(N sqrt K), proofs/mean-sensitivity.md, section 14"
+                     } else {
+                       "r/N, proofs/mean-sensitivity.md, section 14"
+                     })
+  )
+}
+
 #' Sensitivity of the gradient of the Frechet energy
 #'
 #' How much, at most, the gradient of \eqn{U(m) = \frac1{2n}\sum_i d(m, x_i)^2} changes at any point m of a ball when

@@ -11,6 +11,8 @@
 #'   whose radius is that law's quantile.
 #' * `"wrapped"` and other noise in the tangent space at the public centre: the quantile of the noise's length there,
 #'   turned into a geodesic radius by how much exp can stretch on the ball that holds both.
+#' * a private number of records: a mean of N points, N a released size, has missing ones at the centre; how far that is
+#'   from the mean of the records is added, by the law of the size.
 #' * mechanisms whose law depends on the records (`"kng"`, truncated laws): from the public ball and a bound of the
 #'   law's tail.
 #'
@@ -20,13 +22,14 @@
 #' region is then the whole space.
 #'
 #' @param object,r a release of [dp_mean()]; `dp_uncertainty()` takes one of [dp_regression()] as well.
-#' @param parm `"mean"`, or `"clipped"` for the share of records outside the ball, where it was released.
+#' @param parm `"mean"`; `"clipped"` for the share of records outside the ball, or `"size"` for the number of records,
+#'   where they were released.
 #' @param level coverage, between 0 and 1.
 #' @param ... not used.
 #' @return `confint()`: an object of class `riemdp_region`, a list with `center` (the released point), `radius`
 #'   (geodesic), `level`, `manifold`, `basis` (what the radius rests on), `about` (of which mean it is a region),
-#'   `covers` (which error) and `leaves_out` (which not); for `parm = "clipped"` a matrix of one row, lower and upper
-#'   end of an interval for the share. `dp_uncertainty()`: a data frame with a row for each of `levels`: `level`,
+#'   `covers` (which error) and `leaves_out` (which not); for other `parm` a matrix of one row, lower and upper end of
+#'   an interval. `dp_uncertainty()`: a data frame with a row for each of `levels`: `level`,
 #'   `radius`, `covers`; for a curve the radius of its band at the ends of the predictors' ranges, see
 #'   [confint.riemdp_regression()].
 #' @param levels coverages for the table.
@@ -39,13 +42,15 @@
 #' dp_uncertainty(r)
 #' @importFrom stats confint
 #' @export
-confint.riemdp_mean <- function(object, parm = c("mean", "clipped"), level = 0.95, ...) {
-  parm <- check_choice(parm, "parm", c("mean", "clipped"))
+confint.riemdp_mean <- function(object, parm = c("mean", "clipped", "size"), level = 0.95, ...) {
+  parm <- check_choice(parm, "parm", c("mean", "clipped", "size"))
   level <- check_number(level, "level", least = 0, most = 1)
   if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
-  if (parm == "clipped") return(as_made({
+  if (parm != "mean") return(as_made({
     ends <- paste(format(50 * c(1 - level, 1 + level), trim = TRUE, digits = 3), "%")
-    matrix(clipped_interval(object, level), 1, dimnames = list("share outside the ball", ends))
+    clipped <- parm == "clipped"
+    matrix(if (clipped) clipped_interval(object, level) else size_interval(object, level), 1,
+           dimnames = list(if (clipped) "share outside the ball" else paste("number of", counted_words(object)), ends))
   }))
   as_made(mean_region(object, level))
 }
@@ -63,7 +68,8 @@ mean_region <- function(object, level) {
   if (!is.null(object$released)) object$value <- object$released
   region <- mean_mechanisms()[[object$mechanism]]$region
   # where a point stands for one beyond the reach of doubles the noise's law says nothing of it
-  found <- if (is.null(region) || isTRUE(object$beyond)) NULL else region(object, level)
+  found <- if (is.null(region) || isTRUE(object$beyond)) NULL else if (is.null(object$size)) region(object, level) else
+    sized_region(object, region, level)
   reach <- if (leaves_ball(object)) mf_facts(object$manifold)$diameter else ball_reach(object)
   if (is.null(found) || !(found$radius < reach)) {
     found <- list(radius = reach, basis = if (leaves_ball(object)) {
@@ -81,6 +87,16 @@ mean_region <- function(object, level) {
   structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold,
                  basis = found$basis, about = about, covers = COVERS, leaves_out = c("clipping", "sampling")),
                  class = "riemdp_region")
+}
+
+# Half of what may fail goes to the noise, half to the size: the mean of all records is no farther from what noise was
+# added to than missing points, or a wrong divisor, can carry it
+sized_region <- function(object, region, level) {
+  found <- region(object, (1 + level) / 2)
+  if (is.null(found)) return(NULL)
+  found$radius <- found$radius + size_reach(object, (1 + level) / 2)
+  found$basis <- paste0(found$basis, ", and the law of the released size")
+  found
 }
 
 #' @rdname confint.riemdp_mean

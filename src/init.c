@@ -96,6 +96,7 @@
     X(stream, 2)                                                                                                       \
     X(system_uniform, 1)                                                                                               \
     X(tangent_noise, 8)                                                                                                \
+    X(gathered, 5)                                                                                                     \
     X(to_ball, 4)                                                                                                      \
     X(transport, 4)                                                                                                    \
     X(wide, 4)

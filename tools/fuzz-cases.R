@@ -338,6 +338,7 @@ arguments <- c(
   riemdp_tangent_noise = "M p=one n=count sd=positive law=tangent_law method=tangent_way steps=whole simulate=flag",
   riemdp_chacha = "key=key_bytes nonce=nonce_bytes counter=count set=lane_set", riemdp_stream = "secret=secret_bytes n=count",
   riemdp_seal = "key=key_bytes bytes=secret_bytes",
+  riemdp_gathered = "M x centre=one radius which=unit_codes",
   riemdp_system_uniform = "M", riemdp_to_ball = "M x centre=one radius", riemdp_transport = "M p q v", riemdp_wide = "M x=v y=u set=count",
 
   riemdp_gauss_newton_frame = "M p=one v=velocity",

@@ -38,6 +38,53 @@ SEXP riemdp_to_ball(SEXP m, SEXP x, SEXP centre, SEXP radius)
     return ffi_run(to_ball_body, &args, m, 0);
 }
 
+/* The records of numbers `which`, in this order, each moved into the ball by itself; the centre where the number is NA. What is no
+ * point counts as the centre: nothing fails for what a record holds. */
+struct gather_args {
+    SEXP x, centre, which;
+    double radius;
+};
+
+static SEXP gather_body(struct call *c, void *data)
+{
+    const struct gather_args *in = data;
+    manifold_t m = &c->m;
+    size_t n = (size_t)XLENGTH(in->which), dim = m->ambient;
+    const int *which = INTEGER(in->which);
+    double *work = ffi_doubles(manifold_work(m));
+    struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
+    if (s.elsewhere)
+        ffi_abort_text("unsupported", "records in chunks can't be gathered.");
+    for (size_t i = 0; i < n; i++)
+        if (which[i] != NA_INTEGER && (which[i] < 1 || (size_t)which[i] > s.n))
+            ffi_abort_text("argument", "`which` must hold numbers of records.");
+    struct arg like = s.x; /* as many points as are asked for, without names */
+    like.many = 0;
+    struct result r = ffi_result(c, KIND_POINT, &like, n, 1);
+    for (size_t i = 0; i < n; i++) {
+        double *to = ffi_result_block(&r, 0, i);
+        if (which[i] == NA_INTEGER) {
+            for (size_t j = 0; j < dim; j++)
+                to[j] = s.centre[j];
+        } else {
+            size_t k = (size_t)which[i] - 1;
+            struct points y = ffi_block_points(c, &s.x, k, k + 1, 1, work);
+            manifold_to_ball(m, to, s.centre, in->radius, y, 0, 1, work);
+        }
+        ffi_result_done(&r, 0, i, i + 1);
+        host_tick(m->host, 0, 0);
+    }
+    return r.x;
+}
+
+SEXP riemdp_gathered(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP which)
+{
+    struct gather_args args = {x, centre, which, ffi_number(radius, "radius")};
+    if (!(args.radius > 0 && args.radius < INFINITY) || TYPEOF(which) != INTSXP || XLENGTH(which) < 1)
+        ffi_abort_text("argument", "`radius` must be positive and finite, `which` at least one whole number.");
+    return ffi_run(gather_body, &args, m, 1);
+}
+
 /* ---- a private radius: the exponential mechanism over a public grid; only the index that was drawn leaves the call ------ */
 
 struct radius_args {

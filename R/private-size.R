@@ -1,0 +1,266 @@
+# Where the number of records is private (neighbours = "add_remove"): a noisy size is released first, and the mean is
+# that of a number of points which follows from it. Proof: inst/proofs/mean-sensitivity.md, section 14.
+
+# ---- two-sided geometric noise on counts -----------------------------------------------------------------------------
+# P(Z = z) = (1 - q)/(1 + q) q^|z|, q = exp(-1/scale)
+
+# what comes out is cut to this range, far inside of what doubles hold exactly
+COUNT_MOST <- 2^52
+
+# the scale that `epsilon` pays for, as a fraction
+geometric_ratio <- function(epsilon) as_ratio(max(outwards(1 / epsilon), 2^-20), ceiling)
+
+# least j with P(Z > j) <= tail
+geometric_far <- function(scale, tail) {
+  # P(Z > j) = exp(-(j + 1)/scale)/(1 + exp(-1/scale))
+  max(0, ceiling(-scale * log(tail * (1 + exp(-1 / scale))) * (1 + 1e-12)) - 1)
+}
+
+geometric_sd <- function(scale) sqrt(2 * exp(-1 / scale)) / -expm1(-1 / scale)
+
+# E|Z|
+geometric_mean <- function(scale) 2 * exp(-1 / scale) / -expm1(-2 / scale)
+
+# E max(0, Z - lag)
+geometric_excess <- function(scale, lag) exp(-(lag + 1) / scale) / -expm1(-2 / scale)
+
+noisy_count <- function(count, ratio, proof) {
+  noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, "laplace", ratio,
+                 pay(price_laplace(1, ratio[1] / ratio[2], proof)))[1]
+  min(max(count + noise, -COUNT_MOST), COUNT_MOST)
+}
+
+# ---- what is asked for -----------------------------------------------------------------------------------------------
+
+# mechanisms whose proof holds for a released size
+SIZE_MECHANISMS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
+
+# what `options` may hold
+SIZE_OPTIONS <- c("count", "form")
+
+# those that take the place of one that a size doesn't allow: they exist at every scale
+SIZE_INSTEAD <- c(laplace = "wrapped", wrapped = "wrapped", gaussian = "wrapped_gaussian",
+                  wrapped_gaussian = "wrapped_gaussian")
+
+# `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and
+# `delta` of the mean, and of the size those in `size`
+size_ask <- function(M, ask) {
+  check_size_served(M, ask)
+  form <- ask$options[["form"]]
+  if (!is.null(form)) form <- check_choice(form, "options$form", c("plain", "tail"))
+  if (identical(form, "tail") && ask$delta == 0) {
+    abort_riemdp("argument", "`options = list(form = \"tail\")` needs `delta` > 0: a part of it pays for the tail.")
+  }
+  forms <- if (mean_steps(M, ask$ball, 1)$model == "flat") "sum" else
+    form %||% c("plain", if (ask$delta > 0) "tail")
+  costs <- lapply(forms, form_cost, M = M, ask = ask)
+  best <- costs[[which.min(vapply(costs, `[[`, 0, "cost"))]]
+  share <- ask$options[["count"]]
+  share <- if (is.null(share)) best$share else check_number(share, "options$count", positive = TRUE, most = 1)
+  own <- share * ask$epsilon
+  if (share >= 1) abort_riemdp("argument", "`options$count` must be a share of epsilon below 1.")
+  if (!(own >= 1e-5)) {
+    abort_riemdp("argument", sprintf(paste("%.3g of epsilon for the number of records is too little: its noise would",
+                                           "be larger than most numbers of records."), own))
+  }
+  ratio <- geometric_ratio(own)
+  scale <- ratio[1] / ratio[2]
+  tail <- if (best$form == "tail") tail_delta(ask) else 0
+  ask$size <- list(
+    share = share, epsilon = own, ratio = ratio, scale = scale, noise = best$noise * ask$ball$radius,
+    reach = size_stretch(ask$ball) * ask$ball$radius, form = best$form, tail = tail,
+    # P(Z <= -shift) = P(Z > shift - 1) <= tail
+    shift = if (tail > 0) geometric_far(scale, tail) + 1 else 0
+  )
+  ask$total <- ask$epsilon
+  ask$whole_delta <- ask$delta
+  ask$epsilon <- outwards_down(ask$epsilon - own)
+  if (!(ask$epsilon > 0)) abort_riemdp("argument", "`options$count` leaves nothing of `epsilon` for the mean.")
+  ask$delta <- if (ask$delta > 0) outwards_down(ask$delta - tail * gaussian_asked(ask)) else 0
+  ask$options <- list()
+  ask
+}
+
+gaussian_asked <- function(ask) ask$mechanism %in% c("auto", "gaussian", "wrapped_gaussian") && ask$delta > 0
+
+# the part of delta for sizes that come out too small: half where noise needs the other half, else all of it
+tail_delta <- function(ask) if (gaussian_asked(ask)) ask$delta / 2 else ask$delta * (1 - 1e-9)
+
+# how far the mean moves where all its points leave the centre, in radii
+size_stretch <- function(ball) {
+  rho <- ball$radius * sqrt(max(ball$k_max, 0))
+  if (rho > 0) tan(rho) / rho else 1
+}
+
+# The best share of epsilon for the size, and the error with it, up to a factor radius/(n epsilon): a/(1 - s) of the
+# mean's noise and b/s of missing points, for a mean half-way from the centre to the edge.
+form_cost <- function(form, M, ask) {
+  d <- mf_facts(M)$dimension
+  each <- size_stretch(ask$ball)
+  long <- c(
+    if (!ask$mechanism %in% c("gaussian", "wrapped_gaussian")) d,
+    if (gaussian_asked(ask)) {
+      ask$epsilon * noise_mean_length(d, gaussian_scale(FLAT_SPACE, 1, ask$epsilon, ask$delta / 2), "gaussian")
+    }
+  )
+  wide <- 1 + ask$ball$radius^2 * max(ask$ball$k_max, 0) / 2
+  a <- min(long) * switch(form, sum = 1, plain = 2 * each, tail = wide * each)
+  # "plain": where N lies 1.5 scales below the released number, as it will for a few hundred records
+  b <- each / 2 * switch(form, sum = 1, plain = 0.5 * exp(-1.5), tail = max(1, -log(tail_delta(ask))))
+  list(form = form, share = 1 / (1 + sqrt(a / b)), cost = (sqrt(a) + sqrt(b))^2, noise = a)
+}
+
+# what has no proof for a private number of records is refused from public facts, before anything is spent
+check_size_served <- function(M, ask) {
+  no <- function(...) abort_riemdp("unsupported", paste0("neighbours = \"add_remove\": ", ...))
+  if (!ask$mechanism %in% c("auto", SIZE_MECHANISMS)) {
+    no("mechanism = \"", ask$mechanism, "\" has no proof for a private number of records. ",
+       choice_words(SIZE_MECHANISMS), " have one.")
+  }
+  if (is.null(ask$epsilon)) no("give `epsilon` instead of `sigma`: a part of it pays for the number of records.")
+  if (isTRUE(ask$chunked)) no("records must be in memory: the sizes of chunks are public.")
+  if (!is.null(ask$clipped)) no("`clipped` isn't available: a share needs a public number of records.")
+  if (ask$timing == "constant") no("`timing = \"constant\"` isn't available: the time tells the number of records.")
+  if (ask$numerics == "lattice") no("`numerics = \"lattice\"` isn't available.")
+  if (ask$calibration == "paper") no("`calibration = \"paper\"` isn't available.")
+  if (inherits(M, "riemdp_custom")) no("it isn't offered on users' manifolds.")
+  if (ask$mechanism %in% c("gaussian", "wrapped_gaussian") && ask$delta == 0) {
+    no("mechanism = \"", ask$mechanism, "\" needs `delta` > 0.")
+  }
+}
+
+# ---- plans for a size ------------------------------------------------------------------------------------------------
+
+# The ask of a mean at a released number, or at a public guess of it: N is that number, moved by a public `shift`. It is
+# upwards for "tail"; for "plain" downwards by so much that the error of missing points and that of the larger noise
+# are least together.
+ask_at_size <- function(ask, count) {
+  s <- ask$size
+  if (s$form == "plain" && count > 1) {
+    lag <- 0:min(count - 1, ceiling(20 * s$scale))
+    error <- (s$noise / ask$epsilon + s$reach / 2 * geometric_excess(s$scale, lag)) / (count - lag)
+    s$shift <- -lag[which.min(error)]
+  }
+  ask$n <- min(max(1, count + s$shift), SIZE_MOST)
+  s$missing <- switch(s$form, sum = geometric_mean(s$scale), plain = geometric_excess(s$scale, -s$shift),
+                      tail = s$shift)
+  ask$size <- s
+  ask
+}
+
+# The plan at that size, by the mechanism that was asked for, or the one with the smallest expected error. Where it
+# can't be served at this size the wrapped noise of the same kind is, so that no size ends the call.
+plan_size <- function(M, ask, count) {
+  ask <- ask_at_size(ask, count)
+  at <- function(name) {
+    plan <- plan_one(M, ask, name, error = FALSE)
+    plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
+    plan
+  }
+  names <- if (ask$mechanism == "auto") setdiff(SIZE_MECHANISMS, if (ask$delta == 0) c("gaussian", "wrapped_gaussian"))
+    else unique(c(ask$mechanism, SIZE_INSTEAD[[ask$mechanism]]))
+  plans <- list()
+  for (name in names) {
+    if (ask$mechanism != "auto" && length(plans)) break
+    plans[[name]] <- tryCatch(at(name), riemdp_error = function(e) {
+      if (name %in% SIZE_INSTEAD || inherits(e, "riemdp_error_contract")) stop(e) # they have public reasons only
+      NULL
+    })
+  }
+  plan <- plans[[which.min(vapply(plans, function(p) if (is.na(p$expected_error)) Inf else p$expected_error, 0))]]
+  plan$chosen <- if (ask$mechanism == "auto") paste0(
+    "smallest expected error at the released size: ",
+    paste(sprintf("%s %.4g", names(plans), vapply(plans, `[[`, 0, "expected_error")), collapse = ", ")
+  ) else if (plan$mechanism == ask$mechanism) "asked for" else {
+    sprintf("mechanism = \"%s\" was asked for, which doesn't exist at the scale that the released size asks for",
+            ask$mechanism)
+  }
+  plan$ask <- ask
+  plan
+}
+
+size_error <- function(M, plan, ask) mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask) + missing_error(ask)
+
+# what a promise about a mean becomes with that about a size
+with_size <- function(g, ask) {
+  g$nominal_epsilon <- ask$total
+  g$nominal_delta <- if (gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))) ask$whole_delta else
+    ask$size$tail
+  g$adjacency <- "add-remove"
+  g$mu <- if (g$label == "none") Inf else NA_real_
+  g$mu_slack <- 0
+  if (g$label != "none") {
+    g$epsilon <- g$nominal_epsilon
+    g$delta <- g$nominal_delta
+    g$label <- if (g$delta > 0) "approx" else "pure"
+  }
+  g$assumptions <- c(
+    "center and radius are public; the number of records is private",
+    setdiff(g$assumptions, "center and radius are public; the number of records is public"),
+    sprintf("a noisy number of records is a release of its own, with %.3g of epsilon, the mean with the rest",
+            ask$size$share)
+  )
+  g
+}
+
+# the price: the size, the mean, and the part of delta for sizes that come out too small
+size_event <- function(ask) {
+  mean <- if (ask$mechanism == "wrapped_gaussian") {
+    event_gaussian(1 / outwards(gaussian_mu(ask$epsilon, ask$delta)), adjacency = "add-remove")
+  } else if (gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))) {
+    event_approx(ask$epsilon, ask$delta, adjacency = "add-remove")
+  } else {
+    event_pure(ask$epsilon, adjacency = "add-remove")
+  }
+  event_compose(c(
+    list(event_pure(ask$size$epsilon, adjacency = "add-remove"), mean),
+    if (ask$size$tail > 0) list(event_approx(0, ask$size$tail, adjacency = "add-remove"))
+  ))
+}
+
+# ---- the release -----------------------------------------------------------------------------------------------------
+
+# Records as a mean at the size N takes them. "sum": their logarithms' sum, to be divided by N. Else N points, those
+# that are missing at the centre; or all records where these are more.
+sized_records <- function(M, x, n, plan, ask) {
+  if (ask$size$form == "sum") {
+    m0 <- .Call(riemdp_stored, M, ask$center)
+    sums <- function(a) {
+      if (n == 0) return(rep(0, 2 * mf_facts(M)$dimension))
+      as.vector(.Call(riemdp_chunk_steps, M, x, m0, plan$numbers, n, a))
+    }
+    return(structure(list(n = ask$n, steps = sums), class = "riemdp_tally"))
+  }
+  .Call(riemdp_gathered, M, if (n == 0) ask$center else x, ask$center, ask$ball$radius,
+        c(seq_len(n), rep(NA_integer_, max(0, ask$n - n))))
+}
+
+# list(value, plan, size)
+release_size <- function(M, x, n, ask) {
+  count <- noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14")
+  plan <- plan_size(M, ask, count)
+  points <- sized_records(M, x, n, plan, plan$ask)
+  list(value = mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask), plan = plan,
+       size = list(count = count, points = plan$ask$n, form = ask$size$form, shift = plan$ask$size$shift,
+                   reach = ask$size$reach, epsilon = ask$size$epsilon, scale = ask$size$scale))
+}
+
+# ---- what is known of the number of records --------------------------------------------------------------------------
+
+# c(lower, upper): the number of records lies there with probability `level` at least
+size_interval <- function(r, level) {
+  if (is.null(r$size)) {
+    abort_riemdp("unsupported", "the number of records is public: no size was released.")
+  }
+  far <- geometric_far(r$size$scale, (1 - level) / 2)
+  pmax(0, r$size$count + c(-far, far))
+}
+
+# how far the mean of the records is, at most, from what noise was added to, with that probability
+size_reach <- function(r, level) {
+  s <- r$size
+  far <- max(0, s$shift + geometric_far(s$scale, (1 - level) / if (s$form == "sum") 2 else 1))
+  # what the size is cut to
+  if (s$points != s$count + s$shift) far <- far + abs(s$points - s$count - s$shift)
+  far / s$points * s$reach
+}

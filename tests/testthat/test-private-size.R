@@ -1,0 +1,334 @@
+# Means of a private number of records: what one record more or less moves, the law of the size, what is told of n
+
+internal <- asNamespace("riemdp")
+SIZED <- list(
+  line = list(M = euclidean(1), center = 0, radius = 1),
+  plane = list(M = euclidean(2), center = c(0, 0), radius = 2),
+  sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7),
+  hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1),
+  spd = list(M = spd(2), center = diag(2), radius = 1.2),
+  shapes = list(M = kendall(4), center = c(1, 1i, -1, -1i) / 2, radius = 0.35),
+  bures = list(M = spd(2, "bures"), center = diag(2), radius = 0.3)
+)
+sized <- function(x, s, ..., epsilon = 1) dp_mean(x, s$M, epsilon, s$center, s$radius, neighbours = "add_remove", ...)
+# records from coordinates at the centre, one a row
+placed <- function(s, a) mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a))
+no_records <- function(s) {
+  x <- placed(s, matrix(0, 2, mf_facts(s$M)$dimension))
+  if (is.complex(x)) x[, 0] else if (length(dim(x)) == 3) x[, , 0] else if (is.null(dim(x))) x[0] else x[0, , drop = FALSE]
+}
+ask_of <- function(s, epsilon = 1, delta = 0, mechanism = "wrapped", options = list()) {
+  ask <- internal$mean_ask(s$M, NA_real_, epsilon, s$center, s$radius, delta, mechanism, NULL, "proven", "ordinary", "real", 1e6, options)
+  internal$size_ask(s$M, ask)
+}
+# coordinates at the centre of what noise is added to, for n records at the size N
+base_of <- function(s, a, N, form) {
+  steps <- internal$mean_steps(s$M, internal$check_radius(s$M, s$radius, s$center), 1)
+  if (form == "sum") return(colSums(rbind(a, 0)) / N)
+  ask <- list(size = list(form = form), n = N, center = s$center, ball = list(radius = s$radius))
+  x <- if (nrow(a)) placed(s, a) else no_records(s)
+  y <- internal$sized_records(s$M, x, nrow(a), list(numbers = steps$numbers), ask)
+  as.vector(.Call(internal$riemdp_steps_mean_nonprivate, s$M, y, s$center, steps$numbers, NULL))
+}
+at_edge <- function(u, s) 0.999999 * s$radius * u / sqrt(sum(u^2))
+
+test_that("one record more moves the mean by no more than is said, and nearly by that", {
+  set.seed(5)
+  for (name in names(SIZED)) {
+    s <- SIZED[[name]]
+    d <- mf_facts(s$M)$dimension
+    ball <- internal$check_radius(s$M, s$radius, s$center)
+    forms <- if (name %in% c("line", "plane")) "sum" else c("plain", "tail")
+    for (form in forms) {
+      most <- 0
+      for (N in c(1, 2, 5)) for (n in unique(c(0, N - 1, if (form != "tail") c(N, N + 1, 2 * N)))) for (kind in 1:4) {
+        one <- at_edge(c(1, rep(0, d - 1)), s)
+        a <- do.call(rbind, c(list(matrix(0, 0, d)), lapply(seq_len(n), function(i) {
+          switch(kind, one, one, at_edge(stats::rnorm(d), s), if (i %% 2) one else -one)
+        })))
+        more <- rbind(a, switch(kind, -one, if (d > 1) at_edge(c(0, 1, rep(0, d - 2)), s) else one,
+                                at_edge(stats::rnorm(d), s), if (d > 1) at_edge(c(0, 1, rep(0, d - 2)), s) else -one))
+        bound <- as.numeric(internal$padded_sensitivity(N, ball, form))
+        z <- base_of(s, a, N, form)
+        y <- base_of(s, more, N, form)
+        moved <- sqrt(sum((z - y)^2))
+        point <- function(z) internal$public_point(s$M, mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, z)))
+        apart <- mf_dist(s$M, point(z), point(y))
+        expect_lte(max(moved, if (form != "sum") apart), bound + 1e-9, label = paste(name, form, N, n, kind))
+        most <- max(most, max(moved, if (form != "sum") apart) / bound)
+      }
+      # the sharp cases are attained; on positive curvature the tail's factor may be more than is needed
+      expect_gt(most, if (ball$k_max > 0) 0.75 else 0.93, label = paste(name, form))
+    }
+  }
+})
+
+test_that("the sum is that of the logarithms over the released size, whatever n is", {
+  s <- SIZED$plane
+  for (n in c(0, 1, 3, 40)) {
+    a <- matrix(seq(-1, 1, length.out = 2 * n), n, 2)
+    ask <- internal$ask_at_size(ask_of(s, epsilon = 1e8, options = list(count = 0.5)), 7)
+    plan <- internal$plan_one(s$M, ask, "wrapped", error = FALSE)
+    records <- internal$sized_records(s$M, a, n, plan, ask)
+    got <- with_simulation(1, internal$mean_mechanisms()$wrapped$release(s$M, records, plan, ask))
+    expect_equal(got, colSums(rbind(a, 0)) / 7, tolerance = 1e-5)
+  }
+})
+
+test_that("the size's noise is two-sided geometric with its scale, the mean's a law with the rest of epsilon", {
+  s <- SIZED$line
+  x <- c(0.5, 0.25, -0.5)
+  draws <- if (quick()) 1500 else 20000
+  ask <- ask_of(s, epsilon = 2, options = list(count = 0.25))
+  expect_equal(ask$size$scale, 2, tolerance = 1e-8)
+  out <- with_simulation(3, lapply(seq_len(draws), function(i) internal$release_size(s$M, x, 3, ask)))
+  z <- vapply(out, function(o) o$size$count, 0) - 3
+  q <- exp(-0.5)
+  edges <- -8:8
+  p <- (1 - q) / (1 + q) * q^abs(edges)
+  rest <- q^9 / (1 + q)
+  seen <- c(sum(z < -8), vapply(edges, function(e) sum(z == e), 0), sum(z > 8))
+  expect_gt(chisq.test(seen, p = c(rest, p, rest))$p.value, 1e-6)
+  N <- vapply(out, function(o) o$size$points, 0)
+  expect_identical(N, pmax(1, z + 3))
+  noise <- (vapply(out, function(o) o$value, 0) - sum(x) / N) * N * 1.5
+  expect_gt(suppressWarnings(ks.test(noise, function(v) ifelse(v < 0, exp(v) / 2, 1 - exp(-v) / 2)))$p.value, 1e-6)
+})
+
+gaussian_delta_of <- function(r) internal$gaussian_delta(r$draws$mu[2], 1 - r$draws$epsilon[1]) / 1.01
+
+test_that("what is paid adds up, and the event says it", {
+  for (s in SIZED[c("plane", "sphere", "spd")]) for (delta in c(0, 1e-5)) {
+    for (mechanism in c("laplace", "wrapped", if (delta > 0) c("gaussian", "wrapped_gaussian", "auto"))) for (form in c("plain", if (delta > 0) "tail")) {
+      r <- sized(placed(s, matrix(0.1, 300, mf_facts(s$M)$dimension)), s, delta = delta, mechanism = mechanism, options = list(form = form))
+      g <- guarantee(r)
+      expect_identical(g$adjacency, "add-remove")
+      expect_identical(r$n, NA_real_)
+      expect_identical(g$epsilon, 1)
+      expect_lte(g$delta, delta)
+      expect_identical(r$draws$proof[1], "mean-sensitivity.md, 14")
+      expect_gte(r$draws$scale[1] * r$size$epsilon, 1 - 1e-15)
+      expect_lte(sum(r$draws$epsilon), 1 + 1e-12)
+      tail <- if (r$size$form == "tail") {
+        q <- exp(-1 / r$size$scale)
+        q^r$size$shift / (1 + q)
+      } else 0
+      expect_gte(delta, tail + max(r$draws$delta, if (r$draws$mu[2] > 0) gaussian_delta_of(r) else 0))
+      event <- r$budget$event
+      expect_identical(event$adjacency, "add-remove")
+      expect_length(event$children, 2 + (r$size$form == "tail"))
+      if (r$size$form == "tail") {
+        expect_identical(event$children[[3]]$parameters$epsilon, 0)
+        expect_gte(event$children[[3]]$parameters$delta, tail)
+        expect_lte(r$sensitivity * r$size$points, s$radius * (1 + s$radius^2 / 2) * 1.5)
+      }
+      expect_gt(sum(r$draws$epsilon) + r$draws$mu[2], 0.1)
+    }
+  }
+})
+
+# the largest loss of events of (size, value) on two data sets, from below: events are chosen on one half of the draws
+# and measured on the other, by Clopper and Pearson's bounds
+lost <- function(s, one, two, draws, epsilon, delta = 0, options = list(), tamper = identity) {
+  ask <- tamper(ask_of(s, epsilon, delta, "laplace", options))
+  plans <- list() # of each size, made once
+  make <- internal$plan_size
+  remembered <- function(M, ask, count) {
+    key <- format(count)
+    if (is.null(plans[[key]])) plans[[key]] <<- make(M, ask, count)
+    plans[[key]]
+  }
+  statistic <- function(x, n, seed) with_internals(with_simulation(seed, {
+    out <- lapply(seq_len(draws), function(i) internal$release_size(s$M, x, n, ask))
+    value <- do.call(rbind, lapply(out, `[[`, "value"))
+    if (mf_facts(s$M)$k_max != 0 || ncol(value) > 1) value <- mf_coords(s$M, s$center, mf_log(s$M, s$center, value))
+    cbind(vapply(out, function(o) o$size$count, 0), value[, 1])
+  }), plan_size = remembered)
+  a <- statistic(one$x, one$n, 1)
+  b <- statistic(two$x, two$n, 2)
+  first <- seq_len(draws / 2)
+  events <- expand.grid(count = unique(stats::quantile(c(a[first, 1], b[first, 1]), seq(0, 1, 0.1), type = 1)),
+                        value = stats::quantile(c(a[first, 2], b[first, 2]), seq(0.02, 0.98, 0.04)), low = c(TRUE, FALSE), left = c(TRUE, FALSE))
+  hits <- function(z, e) sum((if (e$low) z[, 1] <= e$count else z[, 1] >= e$count) & (if (e$left) z[, 2] <= e$value else z[, 2] >= e$value))
+  loss <- function(p, q, e, half) {
+    upper <- function(k, m) stats::qbeta(1 - 1e-3, k + 1, m - k)
+    lower <- function(k, m) if (k == 0) 0 else stats::qbeta(1e-3, k, m - k + 1)
+    k <- hits(p[half, ], e)
+    l <- hits(q[half, ], e)
+    m <- length(half)
+    log(max(1e-300, lower(k, m) - delta)) - log(upper(l, m))
+  }
+  best <- -Inf
+  for (pair in list(list(a, b), list(b, a))) {
+    found <- vapply(seq_len(nrow(events)), function(i) loss(pair[[1]], pair[[2]], events[i, ], first), 0)
+    best <- max(best, loss(pair[[1]], pair[[2]], events[which.max(found), ], setdiff(seq_len(draws), first)))
+  }
+  best
+}
+
+test_that("worst neighbours lose no more than the label says, and the naive versions are caught", {
+  draws <- if (quick()) 5000 else 30000
+  s <- SIZED$hyperbolic
+  side <- function(signs) list(x = if (length(signs)) placed(s, cbind(signs * 0.999, 0)) else no_records(s), n = length(signs))
+  half <- list(count = 0.5)
+  one <- side(rep(-1, 60))
+  two <- side(c(rep(-1, 60), 1))
+  expect_lte(lost(s, side(numeric()), side(1), draws, 2, options = half), 2)
+  expect_lte(lost(s, one, two, draws, 2, options = half), 2)
+  flat <- lost(SIZED$line, list(x = rep(1, 3), n = 3), list(x = rep(1, 4), n = 4), draws, 2, options = half)
+  expect_lte(flat, 2)
+  expect_gt(flat, 1) # it sees what there is
+  tail <- list(count = 0.5, form = "tail")
+  expect_lte(lost(s, one, two, draws, 2, 0.02, tail), 2)
+  # no points beyond the released size: their number may be too small
+  expect_gt(lost(s, one, two, draws, 2, 0.02, tail, function(ask) { ask$size$shift <- 0; ask }), 2)
+  # the mean of all records as if each moved it by r/N
+  with_internals(expect_gt(lost(s, one, two, draws, 2, options = half), 2),
+                 padded_sensitivity = function(n, facts, form) structure(facts$radius / n, theorem = ""))
+})
+
+test_that("the number of records is nowhere in what leaves the call", {
+  n <- 1709
+  s <- SIZED$sphere
+  x <- placed(s, matrix(stats::rnorm(2 * n, sd = 0.1), n))
+  everything <- function(v) {
+    if (is.environment(v) || is.function(v)) return(NULL)
+    if (is.list(v)) return(c(unlist(lapply(unclass(v), everything)), unlist(lapply(attributes(v), everything))))
+    c(format(v, digits = 17, trim = TRUE), unlist(lapply(attributes(v), everything)))
+  }
+  for (case in list(list(s, x), list(SIZED$plane, x[, 1:2]))) for (unit in list(NULL, seq_len(n))) {
+    told <- vapply(1:3, function(i) { # a noisy number may be the number itself, but not each time
+      ledger <- dp_ledger(NULL, 1, adjacency = "add-remove")
+      r <- sized(case[[2]], case[[1]], ledger = ledger, unit = unit)
+      words <- c(everything(unserialize(serialize(r, NULL))), everything(ledger_history(ledger)), everything(tidy(r)),
+                 capture.output(print(r), explain(r), print(guarantee(r)), print(confint(r)), print(summary(r))))
+      any(grepl("(^|[^0-9.])1709($|[^0-9.])", words))
+    }, NA)
+    expect_false(all(told))
+  }
+  ticks <- NULL
+  options(riemdp.progress = TRUE)
+  on.exit(options(riemdp.progress = NULL))
+  with_internals(sized(x[1:30, ], s), progress_wait = function() 0, progress_show = function(done, of) ticks <<- c(ticks, done, of))
+  expect_gt(length(ticks), 0)
+  expect_lt(max(ticks), 30)
+})
+
+test_that("any number of records is served alike", {
+  for (name in names(SIZED)) for (delta in c(0, 1e-5)) {
+    s <- SIZED[[name]]
+    d <- mf_facts(s$M)$dimension
+    seen <- lapply(c(0, 1, 2, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, delta = delta))
+    for (r in seen) {
+      expect_identical(names(r), names(seen[[1]]))
+      expect_identical(guarantee(r), guarantee(seen[[1]]))
+      expect_gte(r$size$points, 1)
+      expect_s3_class(confint(r), "riemdp_region")
+      expect_output(print(r), "as released")
+      expect_output(explain(r), "Size:")
+    }
+  }
+  # where the size asks for a scale at which the law doesn't exist another one serves
+  r <- internal$plan_size(SIZED$spd$M, ask_of(SIZED$spd, mechanism = "laplace"), 2)
+  expect_identical(r$mechanism, "wrapped")
+  expect_match(r$chosen, "asked for, which doesn't exist")
+  # units: none, levels without rows, rows without units
+  s <- SIZED$sphere
+  x <- placed(s, matrix(0.1, 6, 2))
+  expect_s3_class(sized(x, s, unit = c(1, 1, 2, 2, 3, 3)), "riemdp_mean")
+  expect_match(format(sized(x, s, unit = c(1, 1, 2, 2, 3, 3)))[3], "one unit more or one less with all its rows")
+  expect_match(paste(guarantee(sized(x, s, unit = 1:6))$assumptions, collapse = " "), "number of units is private")
+  expect_s3_class(sized(x, s, unit = rep(NA, 6), invalid = "center"), "riemdp_mean")
+  expect_s3_class(sized(x[0, ], s, unit = integer()), "riemdp_mean")
+  expect_s3_class(sized(x[0, ], s, unit = factor(character(), c("a", "b")), invalid = "center"), "riemdp_mean")
+  expect_error(sized(x, s, unit = 1:5), "for each record", class = "riemdp_error_shape")
+})
+
+test_that("what has no proof is refused before anything is spent", {
+  s <- SIZED$sphere
+  x <- placed(s, matrix(0.1, 6, 2))
+  ledger <- dp_ledger(NULL, 10, 1e-3, adjacency = "add-remove")
+  no <- function(..., class = "riemdp_error_unsupported") expect_error(sized(x, s, ..., ledger = ledger), class = class)
+  for (m in c("kng", "laplace_truncated", "tangent", "adaptive", "euclidean", "chain")) no(mechanism = m)
+  no(numerics = "lattice", mechanism = "wrapped")
+  no(timing = "constant", delta = 1e-6)
+  no(calibration = "paper", mechanism = "laplace")
+  no(clipped = 0.1)
+  no(mechanism = "gaussian")
+  no(options = list(noise = "knorm"), class = "riemdp_error_argument")
+  no(options = list(form = "tail"), class = "riemdp_error_argument")
+  no(options = list(count = 1), class = "riemdp_error_argument")
+  no(options = list(count = 1e-6), class = "riemdp_error_argument")
+  expect_error(sized(chunks(list(x, x)), s, ledger = ledger), class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x, s$M, center = s$center, radius = s$radius, sigma = 0.1, mechanism = "wrapped", neighbours = "add_remove"),
+               class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x, s$M, 1, s$center, s$radius, neighbours = "swap"), class = "riemdp_error_argument")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+})
+
+test_that("a region holds the mean of the records as often as it says, missing points and all", {
+  for (case in list(list(SIZED$sphere, 12, "plain"), list(SIZED$spd, 12, "plain"), list(SIZED$plane, 12, "plain"), list(SIZED$sphere, 40, "tail"))) {
+    s <- case[[1]]
+    d <- mf_facts(s$M)$dimension
+    x <- placed(s, matrix(at_edge(c(1, rep(0, d - 1)), s), case[[2]], d, byrow = TRUE)) # as far from the centre as can be
+    truth <- frechet_mean(x, s$M)$mean
+    count <- if (quick()) 120 else 600
+    sizes <- logical(count)
+    held <- vapply(seq_len(count), function(i) {
+      r <- sized(x, s, epsilon = 3, delta = if (case[[3]] == "tail") 0.01 else 0, mechanism = "wrapped", options = list(form = case[[3]], count = 0.3))
+      ends <- confint(r, parm = "size", level = 0.8)
+      sizes[i] <<- case[[2]] >= ends[1] && case[[2]] <= ends[2]
+      mf_dist(s$M, r$value, truth) <= confint(r, level = 0.8)$radius
+    }, NA)
+    expect_gt(stats::pbinom(sum(held), count, 0.8), 1e-5)
+    expect_gt(stats::pbinom(sum(sizes), count, 0.8), 1e-5)
+  }
+  expect_error(confint(dp_mean(0.1, euclidean(1), 1, 0, 1), parm = "size"), class = "riemdp_error_unsupported")
+})
+
+test_that("a ledger doesn't mix notions unless asked to, and then a release counts as a group of two", {
+  s <- SIZED$sphere
+  x <- placed(s, matrix(0.1, 50, 2))
+  plain <- dp_ledger(NULL, 10, 1e-3)
+  expect_error(sized(x, s, ledger = plain), class = "riemdp_error_adjacency")
+  expect_identical(nrow(ledger_history(plain)), 0L)
+  expect_error(dp_mean(x, s$M, 1, s$center, s$radius, ledger = dp_ledger(NULL, 10, adjacency = "add-remove")), class = "riemdp_error_adjacency")
+  two <- dp_ledger(NULL, 10, 1e-3, pairs = TRUE)
+  expect_output(print(two), "group of two")
+  r <- sized(x, s, ledger = two)
+  expect_equal(r$budget$cost[["epsilon"]], 2, tolerance = 1e-9)
+  expect_output(print(r), "counted as a group of two")
+  expect_match(ledger_history(two)$what, "group of two")
+  expect_match(ledger_history(two)$event, "replace-one")
+  r <- sized(x, s, delta = 1e-5, mechanism = "wrapped_gaussian", options = list(form = "tail"), ledger = two)
+  expect_equal(unname(r$budget$cost), c(2, (1 + exp(1)) * 1e-5), tolerance = 1e-9)
+  own <- dp_ledger(NULL, 10, 1e-3, adjacency = "add-remove")
+  expect_equal(sized(x, s, ledger = own)$budget$cost[["epsilon"]], 1, tolerance = 1e-9)
+  expect_match(ledger_history(own)$event, "add-remove")
+  expect_error(dp_ledger(NULL, 1, adjacency = "add-remove", pairs = TRUE), class = "riemdp_error_argument")
+  dp_mean(x, s$M, 1, s$center, s$radius, ledger = two) # releases of its own notion as ever
+  # by other rules: parts one by one, but not where one's delta is about the others
+  both <- event_compose(event_pure(0.5), event_gaussian(10), adjacency = "add-remove")
+  expect_equal(event_price(internal$group_of_two(both), "zcdp"), event_price(event_pure(1), "zcdp") + 4 * event_price(event_gaussian(10), "zcdp"))
+  given <- event_compose(event_pure(0.5), event_pure(0.5), event_approx(0, 1e-6), adjacency = "add-remove")
+  expect_equal(unname(event_price(internal$group_of_two(given), "basic")), c(2, (1 + exp(1)) * 1e-6))
+})
+
+test_that("a plan for a guess of n shows what a release will have, and what the number costs", {
+  s <- SIZED$sphere
+  plan <- dp_mean_plan(s$M, 300, 1, s$center, s$radius, delta = 1e-5, neighbours = "add_remove")
+  expect_output(print(plan), "private number of about 300")
+  able <- plan[!is.na(plan$scale), ]
+  expect_setequal(able$mechanism, c("laplace", "wrapped", "gaussian", "wrapped_gaussian"))
+  expect_identical(sum(plan$chosen), 1L)
+  expect_match(able$note, "of epsilon for the number of records")
+  for (m in able$mechanism) {
+    ask <- ask_of(s, 1, 1e-5, m)
+    expect_equal(able$scale[able$mechanism == m], internal$plan_size(s$M, ask, 300)$scale)
+  }
+  public <- dp_mean_plan(s$M, 300, 1, s$center, s$radius, mechanism = "laplace")
+  expect_lt(able$expected_error[able$mechanism == "laplace"] / public$expected_error, 1.5)
+  pdf(NULL)
+  on.exit(dev.off())
+  expect_silent(plot(plan[plan$mechanism == "wrapped", ], points = 3))
+})
