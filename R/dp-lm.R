@@ -92,7 +92,8 @@
 #' For `"objective"`, `"huber"` and `"recentred"` that costs something: curvatures of a unit's rows may add up in more
 #' directions than one row's, so the ridge grows (`proofs/linear-regression.md`, section 9, says by how much); one row a
 #' unit is no exception, since how many rows units have isn't known to the plan. All other methods draw with the same
-#' constants as for rows at equal n. Rows without a unit (`NA`) and levels without a row are refused before anything is
+#' constants as for rows at equal n. [dp_lm_plan()] with the number of units for n says what these cost, and of the
+#' three up to some 20 % too little. Rows without a unit (`NA`) and levels without a row are refused before anything is
 #' spent: a check on the curator's side. The column of units is no variable of the formula. Records in chunks and
 #' `"paper"` are refused.
 #'
