@@ -64,7 +64,7 @@ format.riemdp_mean <- function(x, ...) {
     sprintf("Private mean of %s %s on %s", if (is.null(x$size)) as.integer(x$n) else size_words(x), counted_words(x),
             label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
-    paste("  protects", protected_words(x$guarantee)),
+    paste0("  protects ", protected_words(x$guarantee), if (!is.null(x$size)) ", and whether it is there"),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),

@@ -70,9 +70,8 @@ of_rows <- function(g) identical(g$unit %||% "row", "row")
 
 # who is protected
 protected_words <- function(g) {
-  more <- if (g$adjacency == "add-remove") " more or one less" else ""
-  if (of_rows(g)) return(paste0("one row", more))
-  sprintf("one unit%s%s with all its rows", more, if (g$unit == "unit") "" else sprintf(" (%s)", g$unit))
+  if (of_rows(g)) return("one row")
+  sprintf("one unit%s with all its rows", if (g$unit == "unit") "" else sprintf(" (%s)", g$unit))
 }
 
 #' What a release promises

@@ -236,7 +236,7 @@ test_that("any number of records is served alike", {
   s <- SIZED$sphere
   x <- placed(s, matrix(0.1, 6, 2))
   expect_s3_class(sized(x, s, unit = c(1, 1, 2, 2, 3, 3)), "riemdp_mean")
-  expect_match(format(sized(x, s, unit = c(1, 1, 2, 2, 3, 3)))[3], "one unit more or one less with all its rows")
+  expect_match(format(sized(x, s, unit = c(1, 1, 2, 2, 3, 3)))[3], "one unit with all its rows, and whether it is there")
   expect_match(paste(guarantee(sized(x, s, unit = 1:6))$assumptions, collapse = " "), "number of units is private")
   expect_s3_class(sized(x, s, unit = rep(NA, 6), invalid = "center"), "riemdp_mean")
   expect_s3_class(sized(x[0, ], s, unit = integer()), "riemdp_mean")
