@@ -15,8 +15,27 @@ explore_spaces <- function() {
   )
 }
 
-# n simulated records in the public ball: normal around a point a third of the radius from the centre
+# The user's own space: its centre and radius are the best for the public records where there are any, else those given
+explore_own <- function(M, public, center) {
+  check_manifold(M)
+  plan <- if (!is.null(public)) dp_bounds_plan(M, n = 200, epsilon = 1, public = public, centers = center)
+  center <- public_point(M, public_center(M, plan$center %||% center))
+  wide <- if (is.null(plan)) 3 else 3 * max(mf_dist(M, center, public))
+  limit <- Find(function(r) allowed_radius(r, M, center), wide * 0.97^(0:300))
+  if (is.null(limit)) abort_riemdp("radius", "no radius is allowed around this centre.")
+  limit <- signif(limit * 0.999, 3) * 0.999
+  list(own = list(label = label_manifold(M), M = M, center = center, limit = limit,
+                  radius = min(limit, signif(as.vector(plan$radius %||% (limit / 2)), 2)), step = signif(limit / 300, 1),
+                  public = public, source = plan$source))
+}
+
+# n records for the picture: of the public ones where there are any, else simulated in the public ball, normal around a
+# point a third of the radius from the centre
 explore_records <- function(space, n, radius) {
+  if (!is.null(space$public)) {
+    x <- plain_numbers(space$public)
+    return(records_of(x, sample.int(records_in(x), n, replace = TRUE)))
+  }
   d <- mf_facts(space$M)$dimension
   a <- matrix(stats::rnorm(n * d), n) * radius / (3 * sqrt(d))
   a[, 1] <- a[, 1] + radius / 3
@@ -106,7 +125,7 @@ explore_key <- function(colours) {
 # the call that would make this release of real records
 explore_code <- function(name, n, epsilon, radius, delta, mechanism, source = "") {
   space <- switch(name, sphere = "sphere(2)", spd = "spd(2)", hyperbolic = "hyperbolic(2, \"ball\")",
-                  kendall = "kendall(20)", euclidean = "euclidean(2)")
+                  kendall = "kendall(20)", euclidean = "euclidean(2)", own = "M")
   number <- function(v) format(signif(v, 3), scientific = FALSE, drop0trailing = TRUE)
   given <- c("center = center", paste("radius =", number(radius)), if (delta > 0) paste("delta =", format(delta)),
              if (mechanism != "auto") paste0("mechanism = \"", mechanism, "\""),
@@ -114,6 +133,41 @@ explore_code <- function(name, n, epsilon, radius, delta, mechanism, source = ""
   paste0("# `x`: ", format(n, scientific = FALSE), " records\n# `center`: a public point\n",
          "dp_mean(x, ", space, ",\n",
          paste0("        ", c(paste("epsilon =", number(epsilon)), given), collapse = ",\n"), ")")
+}
+
+# what a board has to know before it says yes: who is protected, what somebody can win who bets on a person, what isn't
+# protected, and where the public numbers come from
+explore_board <- function(w, best) {
+  delta <- if (best$delta > 0) best$delta else 0
+  won <- (exp(best$epsilon) + delta) / (1 + exp(best$epsilon))
+  bet <- if (best$label == "none") "Nothing is promised by this mechanism." else paste0(
+    "What a bet can win: somebody who knows all other records, and holds two versions of one person's record for equally ",
+    "likely, tells the right one from the release with a probability of at most ",
+    if (won > 0.9995) one_without((1 - delta) / (1 + exp(best$epsilon))) else format(signif(won, 3)),
+    ", whatever else is known (one half would be a guess)."
+  )
+  paste(c(
+    paste("Who is protected: one row of the data. Somebody with several rows is protected as a whole only with `unit =`,",
+          "which names whose row each is."),
+    bet,
+    paste("What isn't protected: the number of records; that the study was made and what it is about; what the mean of",
+          "all tells about everybody, with or without their record; the time that the computation takes; the rounding of",
+          "doubles, except with numerics = \"lattice\"."),
+    sprintf("The error: %s expected from the noise, for which the public ball of radius %s is responsible. %s",
+            format(signif(best$expected_error, 2)), format(signif(w$radius, 3)), error_note("mean")),
+    origin_sentence(list(source = explore_source(w)), "ball")
+  ), collapse = "\n\n")
+}
+
+explore_source <- function(w) if (nzchar(w$source)) w$source else w$space$source
+
+# the ledger's first line, for this release alone
+explore_ledger <- function(w, best) {
+  number <- function(v) format(v, digits = 6, trim = TRUE)
+  paste0("# once, before anything is released: the budget of all releases about these people\n",
+         "ledger <- dp_ledger(\"study.ledger\", epsilon = ", number(w$epsilon), ", delta = ",
+         number(if (best$delta > 0 && best$delta < 1) best$delta else 0), ", create = TRUE)\n",
+         "# and `ledger = ledger` in the call below")
 }
 
 explore_table <- function(plan) {
@@ -145,8 +199,7 @@ table { font-variant-numeric: tabular-nums; }
 .key > span { white-space: nowrap; margin-right: 1.2em; display: inline-block; }
 .key > span > span { display: inline-block; width: 1em; height: .7em; margin-right: .4em; }"
 
-explore_ui <- function() {
-  spaces <- explore_spaces()
+explore_ui <- function(spaces = explore_spaces()) {
   first <- spaces[[1]]
   mechanisms <- setdiff(names(mean_mechanisms()), "chain")
   shiny::fluidPage(
@@ -165,9 +218,9 @@ explore_ui <- function() {
         shiny::selectInput("space", "records", stats::setNames(names(spaces), vapply(spaces, `[[`, "", "label"))),
         shiny::sliderInput("log_n", "number of records, n", 1, 5, log10(200), step = 0.05, ticks = FALSE),
         shiny::sliderInput("log_epsilon", "privacy budget, epsilon", -1.5, 1.5, 0, step = 0.05, ticks = FALSE),
-        shiny::sliderInput("radius", "radius of the public ball, r", 0.01, first$limit, first$radius, step = 0.01,
-                           ticks = FALSE),
-        shiny::textInput("source", "where its centre and radius come from"),
+        shiny::sliderInput("radius", "radius of the public ball, r", first$step %||% 0.01, first$limit, first$radius,
+                           step = first$step %||% 0.01, ticks = FALSE),
+        shiny::textInput("source", "where its centre and radius come from", first$source %||% ""),
         shiny::selectInput("delta", "delta", c("0 (pure)" = "0", "1e-6" = "1e-6", "1e-9" = "1e-9")),
         shiny::selectInput("mechanism", "mechanism of the picture",
                            c("least expected error" = "auto", stats::setNames(nm = mechanisms))),
@@ -183,11 +236,21 @@ explore_ui <- function() {
         shiny::div(class = "scroll", shiny::tableOutput("table")),
         shiny::plotOutput("curves", height = "320px"),
         shiny::uiOutput("curves_key"),
+        if (!is.null(first$public)) explore_bounds_ui(),
+        shiny::h4("Before the first release"),
+        shiny::verbatimTextOutput("opening"),
         shiny::h4("The call"),
-        shiny::verbatimTextOutput("code")
+        shiny::verbatimTextOutput("code"),
+        shiny::h4("For a board"),
+        shiny::div(style = "white-space: pre-line", shiny::textOutput("board"))
       )
     )
   )
+}
+
+explore_bounds_ui <- function() {
+  shiny::tagList(shiny::h4("Which radius?"), shiny::plotOutput("bounds", height = "320px"),
+                 shiny::div(class = "scroll", shiny::verbatimTextOutput("bounds_told")))
 }
 
 explore_words <- function(w, best) {
@@ -195,11 +258,30 @@ explore_words <- function(w, best) {
           w$space$label,
           format(w$n, big.mark = ",", scientific = FALSE), w$epsilon, best$expected_error, 100 * best$relative_error,
           best$mechanism, if (best$relative_error > 1) " That is more than the public ball says by itself." else "",
-          origin_sentence(list(source = if (nzchar(w$source)) w$source), "ball"))
+          origin_sentence(list(source = explore_source(w)), "ball"))
 }
 
-explore_server <- function(input, output, session) {
-  spaces <- explore_spaces()
+# what can't be had is said in the place of the output
+explore_tell <- function(expr) {
+  tryCatch(expr, riemdp_error = function(e) shiny::validate(shiny::need(FALSE, conditionMessage(e))))
+}
+
+# the texts to take away, and the curve over radii where there are public records
+explore_papers <- function(output, settled, chosen) {
+  output$board <- shiny::renderText(explore_board(settled(), chosen()))
+  output$opening <- shiny::renderText(explore_ledger(settled(), chosen()))
+  bounds <- shiny::reactive({
+    w <- settled()
+    shiny::req(w$space$public)
+    explore_tell(dp_bounds_plan(w$space$M, w$n, w$epsilon, public = w$space$public, delta = w$delta))
+  })
+  output$bounds <- shiny::renderPlot(plot(bounds()), res = 90, alt = paste(
+    "Error of clipping, of the privacy noise and of both against the radius of the public ball, the best radius marked."
+  ))
+  output$bounds_told <- shiny::renderText(paste(utils::capture.output(print(bounds())), collapse = "\n"))
+}
+
+explore_server <- function(input, output, session, spaces = explore_spaces()) {
   shiny::observeEvent(input$space, {
     space <- spaces[[input$space]]
     shiny::updateSliderInput(session, "radius", value = space$radius, max = space$limit)
@@ -213,22 +295,19 @@ explore_server <- function(input, output, session) {
          source = trimws(input$source %||% ""))
   })
   settled <- shiny::debounce(wanted, 250)
-  # what can't be had is said in the place of the output
-  tell <- function(expr) {
-    tryCatch(expr, riemdp_error = function(e) shiny::validate(shiny::need(FALSE, conditionMessage(e))))
-  }
+  tell <- explore_tell
   plan <- shiny::reactive({
     w <- settled()
     tell(dp_mean_plan(w$space$M, w$n, w$epsilon, w$space$center, w$radius, delta = w$delta))
   })
-  output$told <- shiny::renderText({
-    w <- settled()
-    p <- plan()
-    best <- p[p$chosen, ]
+  chosen <- shiny::reactive({
+    best <- plan()[plan()$chosen, ]
     none <- "No mechanism is available here: take more records, a larger epsilon or a smaller radius."
     shiny::validate(shiny::need(nrow(best) == 1, none))
-    explore_words(w, best)
+    best
   })
+  output$told <- shiny::renderText(explore_words(settled(), chosen()))
+  explore_papers(output, settled, chosen)
   output$table <- shiny::renderTable(explore_table(plan()), na = "")
   output$curves <- shiny::renderPlot({
     wide <- isTRUE(session$clientData$output_curves_width > 500)
@@ -260,26 +339,41 @@ explore_server <- function(input, output, session) {
 
 #' Explore the cost of a private mean with sliders
 #'
-#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on five spaces.
-#' It shows the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, a picture of private
-#' means of simulated records, and the call that would make such a release. Nothing on it comes from real records.
+#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on your own space
+#' or on five examples. It shows the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, which
+#' one is chosen, a picture of private means of simulated records, the call that would make such a release, the line that
+#' opens its ledger, and what a board has to know: who is protected, what somebody can win who bets on a person's record,
+#' what isn't protected, and where the public numbers come from.
 #'
+#' With `public` records the page shows how the error depends on the radius, by [dp_bounds_plan()], and begins with the
+#' best ball; pictures are of those records. They are taken for public: nothing on the page protects them. Private
+#' records have no place here.
+#'
+#' @param M your manifold; `NULL` for the examples.
+#' @param public records on `M` that are public, as in [dp_bounds_plan()].
+#' @param center the ball's public centre; by default the mean of the public records, or any point where the answer
+#'   doesn't depend on it.
 #' @return A 'shiny' application (class `shiny.appobj`), which runs when it is printed. An error of class
 #'   `riemdp_error_unsupported` where the package 'shiny' is missing.
-#' @seealso [dp_mean_plan()], [dp_mean()]
+#' @seealso [dp_mean_plan()], [dp_bounds_plan()], [dp_mean()]
 #' @examples
 #' if (interactive()) {
 #'   explore_plan()
+#'   explore_plan(spd(2), public = wishart_spd[, , 1:100])
 #' }
 #' if (requireNamespace("shiny", quietly = TRUE)) {
-#'   page <- explore_plan() # not printed: nothing runs
+#'   page <- explore_plan(sphere(3)) # not printed: nothing runs
 #'   class(page)
 #' }
 #' @export
-explore_plan <- function() {
+explore_plan <- function(M = NULL, public = NULL, center = NULL) {
   if (!requireNamespace("shiny", quietly = TRUE)) {
     abort_riemdp("unsupported",
                  "this page needs the package 'shiny': install.packages(\"shiny\"). dp_mean_plan() works without it.")
   }
-  shiny::shinyApp(explore_ui(), explore_server)
+  if (is.null(M) && !(is.null(public) && is.null(center))) {
+    abort_riemdp("argument", "`public` and `center` are points of a manifold: give `M` as well.")
+  }
+  spaces <- if (is.null(M)) explore_spaces() else explore_own(M, public, center)
+  shiny::shinyApp(explore_ui(spaces), function(input, output, session) explore_server(input, output, session, spaces))
 }

@@ -104,3 +104,59 @@ test_that("the page is an application", {
     expect_match(html, sprintf("id=\"%s\"", id), fixed = TRUE)
   }
 })
+
+test_that("the texts for a board and a ledger say what the release would be", {
+  skip_if_not_installed("shiny")
+  with_page(shiny::testServer(server(), {
+    choose(session, source = "a map", log_epsilon = log10(0.5))
+    board <- output$board
+    # exp(.5)/(1 + exp(.5))
+    for (text in c("Who is protected: one row", "at most 0.622,", "What isn't protected: the number of records", "clipping", "Origin of the public ball: a map.")) {
+      expect_match(board, text, fixed = TRUE)
+    }
+    expect_match(output$opening, "dp_ledger(\"study.ledger\", epsilon = 0.5, delta = 0, create = TRUE)", fixed = TRUE)
+    choose(session, source = "", delta = "1e-6", mechanism = "gaussian", log_epsilon = 1.5)
+    expect_match(output$board, "probability of at most 1 - ", fixed = TRUE)
+    expect_match(output$board, "not stated", fixed = TRUE)
+  }))
+  # the line runs, and has room for the call
+  path <- tempfile(fileext = ".ledger")
+  w <- list(space = list(), epsilon = 0.25, radius = 1, source = "")
+  line <- sub("study.ledger", path, riemdp:::explore_ledger(w, list(delta = 0)), fixed = TRUE)
+  ledger <- eval(parse(text = line))
+  on.exit(unlink(path))
+  expect_s3_class(dp_mean(1:9 / 9, euclidean(1), 0.25, 0, 1, ledger = ledger), "riemdp_mean")
+})
+
+test_that("the page takes one's own space, and public records for the radius", {
+  skip_if_not_installed("shiny")
+  x <- wishart_spd[, , 1:60]
+  spaces <- riemdp:::explore_own(spd(2), x, NULL)
+  own <- spaces$own
+  expect_identical(own$source, "computed from 60 records that were called public (dp_bounds_plan)")
+  expect_lte(own$radius, own$limit)
+  page <- explore_plan(spd(2), public = x)
+  expect_s3_class(page, "shiny.appobj")
+  html <- as.character(riemdp:::explore_ui(spaces))
+  for (id in c("bounds", "bounds_told", "board", "opening")) expect_match(html, sprintf("id=\"%s\"", id), fixed = TRUE)
+  expect_no_match(as.character(riemdp:::explore_ui()), "id=\"bounds\"", fixed = TRUE)
+  bound <- riemdp:::explore_server
+  formals(bound)$spaces <- spaces
+  with_page(shiny::testServer(bound, {
+    choose(session, space = "own", radius = own$radius)
+    expect_match(output$told, "affine-invariant", fixed = TRUE)
+    expect_match(output$told, "called public", fixed = TRUE)
+    expect_match(output$code, "dp_mean(x, M,", fixed = TRUE)
+    expect_match(output$bounds_told, "best radius", fixed = TRUE)
+    expect_true(nzchar(output$bounds$src))
+    expect_true(nzchar(output$picture$src))
+  }))
+  for (M in list(sphere(3), grassmann(4, 2), kendall(5))) {
+    own <- riemdp:::explore_own(M, NULL, NULL)$own
+    expect_true(riemdp:::allowed_radius(own$limit, M, own$center))
+    expect_s3_class(dp_mean_plan(M, 200, 1, own$center, own$radius), "riemdp_mean_plan")
+  }
+  expect_error(explore_plan(spd(2, "bures")), "`center` is public", class = "riemdp_error_argument")
+  expect_error(explore_plan(public = x), "give `M`", class = "riemdp_error_argument")
+  expect_error(explore_plan(3), class = "riemdp_error_manifold")
+})
