@@ -25,8 +25,8 @@ explore_own <- function(M, public, center) {
   if (is.null(limit)) abort_riemdp("radius", "no radius is allowed around this centre.")
   limit <- signif(limit * 0.999, 3) * 0.999
   list(own = list(label = label_manifold(M), M = M, center = center, limit = limit,
-                  radius = min(limit, signif(as.vector(plan$radius %||% (limit / 2)), 2)), step = signif(limit / 300, 1),
-                  public = public, source = plan$source))
+                  radius = min(limit, signif(as.vector(plan$radius %||% (limit / 2)), 2)),
+                  step = signif(limit / 300, 1), public = public, source = plan$source))
 }
 
 # n records for the picture: of the public ones where there are any, else simulated in the public ball, normal around a
@@ -141,18 +141,18 @@ explore_board <- function(w, best) {
   delta <- if (best$delta > 0) best$delta else 0
   won <- (exp(best$epsilon) + delta) / (1 + exp(best$epsilon))
   bet <- if (best$label == "none") "Nothing is promised by this mechanism." else paste0(
-    "What a bet can win: somebody who knows all other records, and holds two versions of one person's record for equally ",
-    "likely, tells the right one from the release with a probability of at most ",
+    "What a bet can win: somebody who knows all other records, and holds two versions of one person's record for ",
+    "equally likely, tells the right one from the release with a probability of at most ",
     if (won > 0.9995) one_without((1 - delta) / (1 + exp(best$epsilon))) else format(signif(won, 3)),
     ", whatever else is known (one half would be a guess)."
   )
   paste(c(
-    paste("Who is protected: one row of the data. Somebody with several rows is protected as a whole only with `unit =`,",
-          "which names whose row each is."),
+    paste("Who is protected: one row of the data. Somebody with several rows is protected as a whole only with",
+          "`unit =`, which names whose row each is."),
     bet,
     paste("What isn't protected: the number of records; that the study was made and what it is about; what the mean of",
-          "all tells about everybody, with or without their record; the time that the computation takes; the rounding of",
-          "doubles, except with numerics = \"lattice\"."),
+          "all tells about everybody, with or without their record; the time that the computation takes; the rounding",
+          "of doubles, except with numerics = \"lattice\"."),
     sprintf("The error: %s expected from the noise, for which the public ball of radius %s is responsible. %s",
             format(signif(best$expected_error, 2)), format(signif(w$radius, 3)), error_note("mean")),
     origin_sentence(list(source = explore_source(w)), "ball")
@@ -339,11 +339,11 @@ explore_server <- function(input, output, session, spaces = explore_spaces()) {
 
 #' Explore the cost of a private mean with sliders
 #'
-#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on your own space
-#' or on five examples. It shows the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds it, which
-#' one is chosen, a picture of private means of simulated records, the call that would make such a release, the line that
-#' opens its ledger, and what a board has to know: who is protected, what somebody can win who bets on a person's record,
-#' what isn't protected, and where the public numbers come from.
+#' A page in the browser: sliders for the number of records, epsilon and the radius of the public ball, on your own
+#' space or on five examples. It shows the expected error of every mechanism of [dp_mean()] as [dp_mean_plan()] finds
+#' it, which one is chosen, a picture of private means of simulated records, the call that would make such a release,
+#' the line that opens its ledger, and what a board has to know: who is protected, what somebody can win who bets on a
+#' person's record, what isn't protected, and where the public numbers come from.
 #'
 #' With `public` records the page shows how the error depends on the radius, by [dp_bounds_plan()], and begins with the
 #' best ball; pictures are of those records. They are taken for public: nothing on the page protects them. Private

@@ -111,7 +111,8 @@ test_that("the texts for a board and a ledger say what the release would be", {
     choose(session, source = "a map", log_epsilon = log10(0.5))
     board <- output$board
     # exp(.5)/(1 + exp(.5))
-    for (text in c("Who is protected: one row", "at most 0.622,", "What isn't protected: the number of records", "clipping", "Origin of the public ball: a map.")) {
+    for (text in c("Who is protected: one row", "at most 0.622,", "What isn't protected: the number of records", "clipping",
+                   "Origin of the public ball: a map.")) {
       expect_match(board, text, fixed = TRUE)
     }
     expect_match(output$opening, "dp_ledger(\"study.ledger\", epsilon = 0.5, delta = 0, create = TRUE)", fixed = TRUE)
