@@ -212,7 +212,7 @@ moved_shares <- function(a, b) {
 }
 
 moved_outside <- function(a, b) {
-  count <- both(a, b, function(d) internal("outside_count")(d$frame$M, d$frame$x, d$frame$ask))
+  count <- both(a, b, function(d) get("count", d$frame))
   c(outside = share(a, abs(count[[1]] - count[[2]])))
 }
 
