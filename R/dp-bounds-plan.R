@@ -20,9 +20,9 @@
 #' \eqn{1 + 1.5/\sqrt m} for public records, unless `radii` are given. Errors are told for the larger ball.
 #'
 #' With half of a data set as `public` and epsilon 1, the total of the ball found was at most 1.6 times that of the best
-#' radius in hindsight around the same centre on 23 data sets, and above 1.5 on two (one radius for all of six splits: for
-#' a single one there is nearly always a radius with which errors happen to cancel). See the article "Choosing a ball" on
-#' the package's web site.
+#' radius in hindsight around the same centre on 23 data sets, and above 1.5 on two (one radius for all of six splits:
+#' for a single one there is nearly always a radius with which errors happen to cancel). See the article "Choosing a
+#' ball" on the package's web site.
 #'
 #' @section Inverse questions:
 #' With `error` one of `n` and `epsilon` is `NULL`: the least one is found with which the total at the best ball is at
