@@ -112,6 +112,15 @@
 #' see `pairs` in [dp_ledger()]. With `unit`, one unit is there or isn't, with all its rows. Proof: section 14 of
 #' `proofs/mean-sensitivity.md`.
 #'
+#' @section Groups:
+#' With `by` each group declared by `levels` has a mean of its own, and who is in which group is private; so are the
+#' groups' sizes, which are released with noise (see "A private number of records"). A replaced record leaves one group
+#' and enters another: with `neighbours = "replace"` each group is released with half of `epsilon`, with `"add_remove"`
+#' with all of it. The call has one price, and the number of records of all groups together is not released. Empty
+#' groups are released like any other; a record whose group is missing or not declared is in none, or an error for the
+#' curator with `invalid = "error"`. The result is of class [riemdp_groups]; [mean_difference()] compares two groups.
+#' Proof: section 15 of `proofs/mean-sensitivity.md`.
+#'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
 #'   number is public.
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
@@ -148,24 +157,31 @@
 #'   with all its rows; see "Units".
 #' @param neighbours `"replace"`: what is protected is a record's content, the number of records is public.
 #'   `"add_remove"`: also whether it is there, and the number is private; see below.
+#' @param by `NULL`, or which group each record is in, a private matter: a vector or factor with an element for each
+#'   record, several in a list, or names of columns of a table `x`. A mean for each group is released then; see
+#'   "Groups".
+#' @param levels the groups' public names: the values that `by` may have, a list of them for several; a factor's
+#'   levels and `FALSE`, `TRUE` where they are not given. Not to be taken from the records: who gives a factor
+#'   declares that its levels are public.
+#' @param suppress `NULL`, or a public number: groups whose released size is below it aren't shown.
 #' @param source where the public numbers of the call come from (centre and radius, bounds and guesses, or start and
 #'   clip), one public string of at most 1,000 characters, or `NULL`. Whoever reads the release can't tell otherwise
 #'   whether they were taken from the records; nothing is checked. Where one of them is a release, that is said of it.
 #' @param ledger a privacy budget to take the release's price from before it is drawn, see [dp_ledger()]; `NULL` for
 #'   none. A release that is labelled not private is refused then; a simulation (see [with_simulation()]) takes nothing.
 #' @param data_set,part which data set of the ledger the records are, and which of its parts, if they are one.
-#' @return An object of class `riemdp_mean` and [riemdp_release]: `value` (the released point, in the shape of a single
-#'   record), `manifold`, `mechanism`, `n`, `center`, `radius`, `sensitivity`, `theorem`, `solver_error`, `scale`,
-#'   `expected_error` (of the privacy noise, see above), `clipped` (with `clipped`: a list of the released `share` of
-#'   records outside, which may lie outside of 0 to 1, the `count` that it is of n, `epsilon` and the noise's `scale`),
-#'   `size` (where the number of records is private: the released `count`, which may be negative, and the number of
-#'   `points` N; `n` is `NA` then),
-#'   `acceptance` (expected, of the sampler, from public quantities; `NA` where unknown), `target`, `calibration`,
-#'   `chosen` (why this mechanism), `source` (as given, with what is known of releases; `NA` for none), `guarantee`
-#'   (see [guarantee()]), `budget` (a list: the `event` for whoever keeps account by other means, and with a ledger
-#'   `rule`, `entry`, `data_set`, `part` and `cost`). Very strong noise can carry the value farther out than
-#'   doubles hold points of the space: then its projection, or else the centre, stands for it (post-processing),
-#'   `beyond` is `TRUE`, and its region is that of the public ball.
+#' @return With `by` an object of class [riemdp_groups]. Else one of class `riemdp_mean` and [riemdp_release]:
+#'   `value` (the released point, in the shape of a single record), `manifold`, `mechanism`, `n`, `center`, `radius`,
+#'   `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error` (of the privacy noise, see above), `clipped`
+#'   (with `clipped`: a list of the released `share` of records outside, which may lie outside of 0 to 1, the `count`
+#'   that it is of n, `epsilon` and the noise's `scale`), `size` (where the number of records is private: the released
+#'   `count`, which may be negative, and the number of `points` N; `n` is `NA` then), `acceptance` (expected, of the
+#'   sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why this mechanism),
+#'   `source` (as given, with what is known of releases; `NA` for none), `guarantee` (see [guarantee()]), `budget` (a
+#'   list: the `event` for whoever keeps account by other means, and with a ledger `rule`, `entry`, `data_set`, `part`
+#'   and `cost`). Very strong noise can carry the value farther out than doubles hold points of the space: then its
+#'   projection, or else the centre, stands for it (post-processing), `beyond` is `TRUE`, and its region is that of
+#'   the public ball.
 #' @references
 #' Reimherr, M., Bharath, K. and Soto, C. (2021). Differential Privacy over Riemannian Manifolds. *Advances in Neural
 #' Information Processing Systems* 34.
@@ -203,13 +219,17 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
                     options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
-                    source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+                    by = NULL, levels = NULL, suppress = NULL, source = NULL, ledger = NULL, data_set = "default",
+                    part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
+  groups <- asked_groups(by, levels, suppress, x, unit)
+  private_n <- private_n || !is.null(groups)
+  if (!is.null(groups)) x <- groups$x
   units <- if (!is.null(unit)) read_units(unit, x, least = !private_n)
   if (!is.null(units)) x <- units$x
   if (!is_chunks(x)) x <- plain_numbers(x)
@@ -229,7 +249,8 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
   ask$unit <- unit_name(units)
-  records <- list(x = x, units = units, n = count)
+  records <- list(x = x, units = units, n = count, groups = groups)
+  if (!is.null(groups)) return(release_groups(M, ask, records, neighbours, ledger, data_set, part))
   if (private_n) return(uncounted(release_private(sized_mean_estimator, size_ask(M, ask), records, ledger, data_set,
                                                   part)))
   release_private(mean_estimator, ask, records, ledger, data_set, part)
@@ -316,6 +337,110 @@ sized_mean_estimator <- list(
     release <- mean_release(out, out$plan, ask, budget)
     release$size <- out$size
     release
+  }
+)
+
+# ---- groups ----------------------------------------------------------------------------------------------------------
+# Which record is in which group is private, and so are their sizes: each is a release about one record more or less.
+# Proof: inst/proofs/mean-sensitivity.md, section 15.
+
+asked_groups <- function(by, levels, suppress, x, unit) {
+  if (is.null(by)) {
+    if (!is.null(levels) || !is.null(suppress)) {
+      abort_riemdp("argument", "`levels` and `suppress` are for groups: give `by`.")
+    }
+    return(NULL)
+  }
+  if (!is.null(unit)) {
+    abort_riemdp("unsupported", "`by` isn't available with `unit`: a unit may have rows in any number of groups.")
+  }
+  if (!is.null(suppress)) suppress <- check_number(suppress, "suppress")
+  c(read_groups(by, levels, x), list(suppress = suppress))
+}
+
+# What each group may cost: all where a record is there or not; where it is replaced two groups may be touched, or one
+# twice.
+group_share <- function(ask, replace) {
+  ask$groups_epsilon <- ask$epsilon
+  ask$groups_delta <- ask$delta
+  ask$replace <- replace
+  if (replace && !is.null(ask$epsilon)) {
+    ask$epsilon <- outwards_down(ask$epsilon / 2)
+    ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))
+  }
+  ask
+}
+
+release_groups <- function(M, ask, records, neighbours, ledger, data_set, part) {
+  if (length(records$groups$of) != records$n) abort_riemdp("shape", "`by` must have an element for each record.")
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  ask <- size_ask(M, group_share(ask, replace))
+  ask$names <- records$groups$names
+  ask$suppress <- records$groups$suppress
+  uncounted(release_private(groups_estimator, ask, records, ledger, data_set, part))
+}
+
+# the promise about all groups, of that about one
+with_groups <- function(g, ask) {
+  g$adjacency <- if (ask$replace) "replace-one" else "add-remove"
+  g$nominal_epsilon <- ask$groups_epsilon
+  if (g$nominal_delta > 0) g$nominal_delta <- ask$groups_delta
+  if (g$label != "none") g[c("epsilon", "delta")] <- g[c("nominal_epsilon", "nominal_delta")]
+  words <- "the number of records is private"
+  g$assumptions <- c(sub(words, paste("the number of records in each group is private", if (ask$replace)
+    "that of all is public" else "as is that of all", sep = ", "), g$assumptions, fixed = TRUE),
+    "the groups' names are public, which record is in which group is private")
+  g
+}
+
+groups_estimator <- list(
+  entry = function(plan, ask) sprintf("dp_mean %s, %d groups", plan$mechanism, length(ask$names)),
+  parts = mean_estimator$parts,
+  plan = function(ask) {
+    plan <- sized_mean_estimator$plan(ask)
+    plan$group_guarantee <- plan$guarantee
+    plan$guarantee <- with_groups(plan$guarantee, ask)
+    plan
+  },
+  ready = function(records, plan, ask) {
+    if (ask$invalid == "error") {
+      check_records(ask$manifold, records$x)
+      if (anyNA(records$groups$of)) {
+        abort_riemdp("argument", paste("there are records in none of the declared groups. With invalid = \"center\"",
+                                       "they count in none."))
+      }
+    }
+    records
+  },
+  draw = function(records, plan, ask, budget) {
+    M <- ask$manifold
+    out <- lapply(seq_along(ask$names), function(i) {
+      which <- which(records$groups$of == i)
+      n <- length(which)
+      x <- if (n) .Call(riemdp_gathered, M, records$x, ask$center, ask$ball$radius, which)
+      paid <- out_of_purse(plan$group_guarantee, release_size(M, x, n, ask))
+      c(paid$out, list(draws = paid$draws))
+    })
+    # each group has paid for itself: what all of them are to one record
+    g <- plan$guarantee
+    pay(draw_price("groups", "mean-sensitivity.md, 15", 1 + ask$replace, 1, epsilon = g$nominal_epsilon,
+                   delta = g$nominal_delta))
+    list(groups = stats::setNames(out, ask$names))
+  },
+  answer = function(out, plan, ask, budget) {
+    releases <- lapply(out$groups, function(one) {
+      one$plan$guarantee <- plan$guarantee
+      release <- mean_release(one, one$plan, ask, list(note = "one of several groups, which have one price"))
+      release[c("size", "draws", "source")] <- list(one$size, one$draws, ask$source)
+      release
+    })
+    shown <- vapply(releases, function(r) is.null(ask$suppress) || r$size$count >= ask$suppress, NA)
+    new_release(
+      lapply(releases[shown], `[[`, "value"), "riemdp_groups",
+      groups = releases[shown], suppressed = names(releases)[!shown], suppress = ask$suppress, manifold = ask$manifold,
+      center = ask$center, radius = ask$ball$radius, mechanism = plan$mechanism, budget = budget,
+      guarantee = plan$guarantee
+    )
   }
 )
 

@@ -77,6 +77,66 @@ with_units <- function(unit, x, arg) {
   list(x = units$x, units = units)
 }
 
+# ---- groups ----------------------------------------------------------------------------------------------------
+# Which of the declared groups each record is in, by itself: private, as all that a record holds.
+
+# `by` of a private call: a vector, or several in a list or table, or names of columns of `x`; `levels`: of one the
+# values, of several a list of them. Returns list(x without these columns, of = each record's group or NA, names).
+read_groups <- function(by, levels, x) {
+  if (is_chunks(x)) abort_riemdp("unsupported", "`by` needs the records in memory.")
+  if (names_columns(by, x)) {
+    columns <- by
+    by <- unclass(x)[columns]
+    x <- x[setdiff(names(x), columns)]
+  } else if (!is.list(by)) {
+    by <- list(by)
+  }
+  by <- unclass(by)
+  if (!is.null(levels) && !is.list(levels)) levels <- list(levels)
+  if (!length(by) || !(is.null(levels) || (is.list(levels) && length(levels) == length(by)))) {
+    abort_riemdp("argument", "`levels` must hold the levels of each part of `by`.")
+  }
+  cross_groups(lapply(seq_along(by), function(i) read_group(by[[i]], levels[[i]])), x)
+}
+
+names_columns <- function(by, x) {
+  is.data.frame(x) && is.character(by) && length(by) && !anyDuplicated(by) && all(by %in% names(x))
+}
+
+cross_groups <- function(parts, x) {
+  if (length(unique(vapply(parts, function(p) length(p$of), 0L))) > 1) {
+    abort_riemdp("shape", "the parts of `by` must have an element for each record.")
+  }
+  of <- parts[[1]]$of
+  names <- parts[[1]]$names
+  for (part in parts[-1]) {
+    of <- of + length(names) * (part$of - 1L)
+    names <- as.vector(outer(names, part$names, paste, sep = ":"))
+  }
+  if (length(names) > 1e4) abort_riemdp("argument", "there may be at most 10,000 groups.")
+  list(x = x, of = of, names = names)
+}
+
+read_group <- function(by, levels) {
+  if (is.factor(by)) {
+    levels <- levels %||% base::levels(by)
+    by <- as.character(by)
+  } else if (is.logical(by)) {
+    levels <- levels %||% c(FALSE, TRUE)
+  }
+  plain <- function(x) is.atomic(x) && !is.null(x) && is.null(dim(x)) && !is.object(x)
+  if (is.factor(levels)) levels <- as.character(levels)
+  if (!plain(by)) abort_riemdp("argument", "`by` must be a vector or factor with an element for each record.")
+  if (is.null(levels)) {
+    abort_riemdp("argument", paste("`levels` of the groups must be declared: which ones occur in the records is",
+                                   "private. A factor's levels are public as they are."))
+  }
+  if (!plain(levels) || !length(levels) || anyNA(levels) || anyDuplicated(as.character(levels))) {
+    abort_riemdp("argument", "`levels` must be different values, at least one, none of them missing.")
+  }
+  list(of = match(as.character(by), as.character(levels)), names = as.character(levels))
+}
+
 # units as a vector that tells them apart
 plain_units <- function(unit, arg = "x") {
   if (inherits(unit, "POSIXlt")) unit <- as.POSIXct(unit)

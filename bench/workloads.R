@@ -50,6 +50,34 @@ data_sphere <- function(n, d, r, seed) {
   })
 }
 
+# Groups of n records each on the sphere, within .5 of the pole: means at a spread of directions, the same for each n.
+# Private groups (by =) against public keys, dp_mean() of each group with its number public, at equal epsilon.
+data_groups <- function(n, groups, seed) {
+  with_seed(seed, {
+    turn <- 2 * pi * seq_len(groups) / groups
+    a <- cbind(0.15 * cos(turn), 0.15 * sin(turn))[rep(seq_len(groups), each = n), , drop = FALSE]
+    a <- a + matrix(rnorm(2 * n * groups, sd = 0.1), n * groups)
+    long <- sqrt(rowSums(a^2))
+    list(x = cbind(a * (sin(long) / long), cos(long)), by = factor(rep(seq_len(groups), each = n)))
+  })
+}
+
+# Mean error with private groups over that with public keys, by n; delta = 0: the pure laws
+groups_ratio <- function(n, epsilon = 2, delta = 0, groups = 4, repeats = 50, neighbours = "replace", ...) {
+  pole <- c(0, 0, 1)
+  data <- data_groups(n, groups, 1)
+  M <- riemdp::sphere(2)
+  truth <- lapply(split(seq_along(data$by), data$by), function(i) riemdp::frechet_mean(data$x[i, ], M)$mean)
+  errors <- replicate(repeats, {
+    g <- riemdp::dp_mean(data$x, M, epsilon, pole, 0.5, delta = delta, by = data$by, neighbours = neighbours, ...)
+    vapply(seq_len(groups), function(k) {
+      own <- riemdp::dp_mean(data$x[data$by == k, ], M, epsilon, pole, 0.5, delta = delta, ...)
+      c(riemdp::mf_dist(M, g[[k]]$value, truth[[k]]), riemdp::mf_dist(M, own$value, truth[[k]]))
+    }, numeric(2))
+  })
+  mean(errors[1, , ]) / mean(errors[2, , ])
+}
+
 # Kendall: 50 landmarks on (1 + .3 cos 3t)(1.5 cos t, sin t), noise .15 a coordinate, random turn, scale on [.5, 2],
 # shift sd 3
 data_kendall <- function(n, k = 50, seed) {

@@ -142,6 +142,10 @@ kinds <- list(
   fit = function(k) keep(k, "fit", frechet_mean(k$x, k$M, tol = 1e-6)),
   release = function(k) keep(k, "release", dp_mean(k$x, k$M, 1, k$one, 0.1, mechanism = "wrapped")),
   bounds_plan = function(k) keep(k, "bounds_plan", dp_bounds_plan(euclidean(1), 50, 1, public = 1:5 / 5, radii = c(0.1, 1))),
+  group_release = function(k) keep(k, "group_release", dp_mean(runif(9), euclidean(1), 1, 0, 3, by = gl(3, 3))),
+  group_difference = function(k) {
+    keep(k, "group_difference", mean_difference(dp_mean(runif(9), euclidean(1), 1, 0, 3), dp_mean(runif(9), euclidean(1), 1, 0, 3)))
+  },
   private_ball = function(k) keep(k, "private_ball", dp_ball(runif(4), euclidean(1), 1, 0, 3)),
   guarantee = function(k) guarantee(kinds$release(k)), points = function(k) mf_points(k$x, k$M),
   x_or_texts = function(k) if (runif(1) < 0.7) k$x else as.character(kinds$points(k)),
@@ -368,6 +372,7 @@ arguments <- c(
                            "iterations=count burn_in=count thin=seed step=small start=chain_from"),
   smooth_outline = "x=landmarks bandwidth=radius closed=flag position",
   dp_mean = "x=chunked_any M epsilon center=one radius delta=zero mechanism calibration invalid unit=unit_any source=note ledger",
+  mean_difference = "g=release a=release",
   dp_bounds_plan = "M n=count epsilon public=x centers=one radii=radius mechanism",
   dp_ball = "x=chunked_any M epsilon center=one radius fraction=share margin=number radii=radius invalid source=note ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note source=note",
@@ -422,7 +427,8 @@ arguments <- c(
 classes <- c(riemdp_regression = "curve_release", riemdp_regression_plan = "curve_plan", riemdp_band = "curve_band",
              riemdp_geodesic_regression = "curve_fit", summary.riemdp_geodesic_regression = "curve_summary", riemdp_points = "points",
              riemdp_tangents = "tangents", riemdp_points.riemdp_points = "points", riemdp_tangents.riemdp_tangents = "tangents", riemdp_frechet_mean = "fit",
-             riemdp_release = "release", riemdp_mean = "release", riemdp_ball = "private_ball", riemdp_bounds_plan = "bounds_plan",
+             riemdp_release = "release", riemdp_mean = "release", riemdp_ball = "private_ball", riemdp_groups = "group_release",
+             riemdp_difference = "group_difference", riemdp_bounds_plan = "bounds_plan",
              riemdp_guarantee = "guarantee", riemdp_manifold = "M",
              summary.riemdp_points = "points_summary", riemdp_ledger = "ledger", riemdp_nonprivate_chain = "chain",
              riemdp_nonprivate_regression_kng = "published_curve", riemdp_event = "event", riemdp_price = "price", riemdp_tradeoff = "tradeoff",

@@ -300,6 +300,15 @@ mutant("ledger-pairs-unasked", "R/ledger.R", "isTRUE(ledger$pairs) && ledger$adj
 mutant("ledger-pairs-once", "R/ledger.R", "event <- group_of_two(event)", "event$adjacency <- \"replace-one\"", "a group of two costs twice", "private-size")
 mutant("pairs-by-part-delta", "R/event-price.R", "if (event$type != \"compose\" || !all(", "if (event$type != \"compose\" || FALSE && !all(", "a part's delta may be about the others", "private-size")
 
+mutant("groups-whole-epsilon", "R/dp-mean.R", "ask$epsilon <- outwards_down(ask$epsilon / 2)", "ask$epsilon <- outwards_down(ask$epsilon)", "a replaced record touches two groups", "^groups$")
+mutant("groups-half-delta", "R/dp-mean.R", "ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))", "ask$delta <- outwards_down(ask$delta / 2)", "a record replaced within its group costs more than two deltas", "^groups$")
+mutant("groups-price-half", "R/dp-mean.R", "g$nominal_epsilon <- ask$groups_epsilon", "g$nominal_epsilon <- g$nominal_epsilon * 1", "all groups have the price of two", "^groups$")
+mutant("groups-undeclared", "R/mean-records.R", "list(of = match(as.character(by), as.character(levels)), names", "list(of = match(as.character(by), as.character(levels), nomatch = 1L), names", "a record in no declared group counts in none", "^groups$")
+mutant("groups-levels-read", "R/mean-records.R", "  if (is.null(levels)) {\n    abort_riemdp", "  if (is.null(levels)) levels <- unique(by)\n  if (FALSE) {\n    abort_riemdp", "levels are declared, not read off the records", "^groups$")
+mutant("groups-aloud", "R/dp-mean.R", "      if (anyNA(records$groups$of)) {", "    }\n    if (TRUE) {\n      if (anyNA(records$groups$of)) {", "a record in no group is an error for the curator alone", "^groups$")
+mutant("groups-shown", "R/dp-mean.R", "r$size$count >= ask$suppress, NA)", "TRUE, NA)", "small groups aren't shown", "^groups$")
+mutant("difference-one-region", "R/dp-groups-object.R", "reach <- regions[[1]]$radius + regions[[2]]$radius", "reach <- regions[[1]]$radius", "both means may be off", "^groups$")
+
 # ---- what is said of records near the ball's edge --------------------------------------------------------------------------------------------------
 
 mutant("edge-without-noise", "R/uncertainty.R", "from_center <- apart - mean_region(r, 1 - EDGE_ERROR)$radius", "from_center <- apart", "the noise may have moved the release outwards", "error-words")

@@ -1,0 +1,149 @@
+# Means of groups whose members and sizes are private: the price, what a moved record tells, totality, what is shown
+
+internal <- asNamespace("riemdp")
+SPACE <- list(M = sphere(2), center = c(0, 0, 1), radius = 0.6)
+points_of <- function(a) mf_exp(SPACE$M, SPACE$center, mf_from_coords(SPACE$M, SPACE$center, a))
+grouped <- function(x, by, levels = c("a", "b", "c"), ..., epsilon = 2) {
+  dp_mean(x, SPACE$M, epsilon, SPACE$center, SPACE$radius, by = by, levels = levels, ...)
+}
+some <- function(n) points_of(matrix(0.2 * sin(seq_len(2 * n)), n))
+
+test_that("each group is an add-remove release at half of epsilon where a record is replaced, else at all of it", {
+  x <- some(90)
+  by <- rep(c("a", "b", "c"), 30)
+  cases <- list(list(0, "laplace"), list(1e-5, "laplace"), list(1e-5, "wrapped_gaussian"), list(1e-5, "gaussian"))
+  for (case in cases) for (neighbours in c("replace", "add_remove")) {
+    delta <- case[[1]]
+    mechanism <- case[[2]]
+    ledger <- dp_ledger(NULL, 5, 1e-3, adjacency = if (neighbours == "replace") "replace-one" else "add-remove")
+    g <- grouped(x, by, delta = delta, neighbours = neighbours, mechanism = mechanism, ledger = ledger,
+                 options = list(form = if (delta > 0) "tail" else "plain"))
+    promised <- guarantee(g)
+    expect_identical(promised$adjacency, if (neighbours == "replace") "replace-one" else "add-remove")
+    expect_identical(promised$epsilon, 2)
+    expect_identical(promised$delta, delta)
+    expect_equal(g$budget$cost[["epsilon"]], 2, tolerance = 1e-12)
+    expect_identical(nrow(ledger_history(ledger)), 1L)
+    each <- if (neighbours == "replace") 1 else 2
+    own <- if (neighbours == "replace") delta / (1 + exp(1)) else delta
+    for (name in c("a", "b", "c")) {
+      r <- g[[name]]
+      left <- each - r$draws$epsilon[1]
+      if (r$draws$mu[2] == 0) expect_lte(r$draws$epsilon[2], left + 1e-12)
+      q <- exp(-1 / r$size$scale)
+      tail <- if (r$size$form == "tail") q^r$size$shift / (1 + q) else 0
+      noise <- if (r$draws$mu[2] > 0) internal$gaussian_delta(r$draws$mu[2], left) else r$draws$delta[2]
+      expect_lte(tail + noise, own * (1 + 1e-3))
+      expect_gte(r$draws$epsilon[1] + max(r$draws$epsilon[2], r$draws$mu[2] / 10), 0.2 * each)
+      expect_equal(r$size$epsilon * r$size$scale, 1, tolerance = 1e-8)
+      expect_identical(guarantee(r)$adjacency, promised$adjacency)
+      expect_identical(r$n, NA_real_)
+    }
+  }
+})
+
+test_that("a record that moves between groups loses no more than epsilon, and all of it for each group is caught", {
+  draws <- if (quick()) 2500 else 20000
+  space <- list(M = euclidean(1), center = 0, radius = 1)
+  ask <- internal$mean_ask(space$M, NA_real_, 2, 0, 1, 0, "laplace", NULL, "proven", "ordinary", "real", 1e6, list(count = 0.5))
+  # a record at the edge moves from one group to the other
+  one <- list(a = c(1, 1), b = numeric())
+  two <- list(a = 1, b = 1)
+  loss <- function(ask) {
+    events <- function(data, seed) with_simulation(seed, vapply(seq_len(draws), function(i) {
+      out <- lapply(data, function(x) internal$release_size(space$M, x, length(x), ask))
+      out$a$size$count >= 2 && out$b$size$count <= 0 && out$a$value * out$a$size$points >= 2 && out$b$value * out$b$size$points <= 0
+    }, NA))
+    k <- sum(events(one, 1))
+    l <- sum(events(two, 2))
+    log(stats::qbeta(1e-3, k, draws - k + 1)) - log(stats::qbeta(1 - 1e-3, l + 1, draws - l))
+  }
+  held <- loss(internal$size_ask(space$M, internal$group_share(ask, TRUE)))
+  expect_lte(held, 2)
+  expect_gt(held, 0.8)
+  expect_gt(loss(internal$size_ask(space$M, internal$group_share(ask, FALSE))), 2)
+})
+
+test_that("a record's group is found from the record alone, and counted nowhere where it is none", {
+  read <- internal$read_groups
+  x <- data.frame(u = 1:4, v = 4:1, sex = c("f", "m", NA, "x"), site = factor(c("s", "t", "s", "t")))
+  one <- read("sex", c("m", "f"), x)
+  expect_identical(one$of, c(2L, 1L, NA, NA))
+  expect_identical(names(one$x), c("u", "v", "site"))
+  two <- read(c("sex", "site"), list(c("m", "f"), NULL), x)
+  expect_identical(two$names, c("m:s", "f:s", "m:t", "f:t"))
+  expect_identical(two$of, c(2L, 3L, NA, NA))
+  expect_identical(read(c(2, NA, 3), c(3, 2), NULL)$of, c(2L, NA, 1L))
+  expect_identical(read(c(TRUE, NA), NULL, NULL)$of, c(2L, NA))
+  expect_identical(read(factor("b", c("a", "b")), NULL, NULL)$names, c("a", "b"))
+  expect_error(read(c("a", "b"), NULL, NULL), "declared", class = "riemdp_error_argument")
+  for (bad in list(c("a", "a"), c("a", NA), character())) expect_error(read("a", bad, NULL), class = "riemdp_error_argument")
+  expect_error(read(sum, "a", NULL), class = "riemdp_error_argument")
+  # none of what is in no group is read
+  counts <- NULL
+  with_internals(grouped(some(6), c("a", "a", "b", NA, "z", "a"), invalid = "center"),
+                 noisy_count = function(count, ratio, proof) {
+                   counts <<- c(counts, count)
+                   internal$pay(internal$price_laplace(1, ratio[1] / ratio[2], proof))
+                   count
+                 })
+  expect_equal(counts, c(3, 1, 0))
+  ledger <- dp_ledger(NULL, 10)
+  expect_error(grouped(some(2), c("a", "z"), ledger = ledger), "none of the declared", class = "riemdp_error_argument")
+  expect_error(grouped(some(2), "a", ledger = ledger), class = "riemdp_error_shape")
+  expect_error(grouped(some(2), c("a", "b"), unit = 1:2, ledger = ledger), class = "riemdp_error_unsupported")
+  expect_error(grouped(some(2), c("a", "b"), mechanism = "kng", ledger = ledger), class = "riemdp_error_unsupported")
+  expect_error(dp_mean(some(2), SPACE$M, 1, SPACE$center, SPACE$radius, levels = "a"), class = "riemdp_error_argument")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+})
+
+test_that("empty groups, one level, all in one group: each is served, shown and drawn", {
+  x <- some(40)
+  for (by in list(rep("a", 40), rep(c("a", "b"), 20), rep("z", 40))) {
+    g <- grouped(x, by, invalid = "center")
+    table <- as.data.frame(g)
+    expect_identical(table$group, c("a", "b", "c"))
+    expect_true(all(is.finite(table$size)) && all(table$lower <= table$upper) && all(table$region > 0))
+    expect_output(print(g), "3 groups")
+    expect_output(explain(g), "section 15")
+    expect_identical(unique(tidy(g)$group), c("a", "b", "c"))
+    pdf(NULL)
+    plot(g)
+    dev.off()
+  }
+  expect_identical(nrow(as.data.frame(grouped(x, rep("a", 40), "a"))), 1L)
+  expect_identical(nrow(as.data.frame(grouped(x[0, ], character()))), 3L)
+  hidden <- grouped(x, rep("a", 40), suppress = 1e6)
+  expect_identical(hidden$suppressed, c("a", "b", "c"))
+  expect_identical(nrow(as.data.frame(hidden)), 0L)
+  expect_output(print(hidden), "not shown")
+  expect_error(hidden[["a"]], "isn't shown", class = "riemdp_error_argument")
+  expect_error(hidden[["q"]], class = "riemdp_error_argument")
+  some_shown <- grouped(x, rep("a", 40), suppress = 25, epsilon = 20)
+  expect_identical(names(some_shown$groups), "a")
+  expect_length(some_shown$value, 1)
+})
+
+test_that("the distance of two means has an interval that holds it, from both regions", {
+  a <- points_of(matrix(c(0.3, 0), 60, 2, byrow = TRUE))
+  b <- points_of(matrix(c(-0.1, 0.2), 60, 2, byrow = TRUE))
+  truth <- mf_dist(SPACE$M, a[1, ], b[1, ])
+  count <- if (quick()) 60 else 300
+  held <- vapply(seq_len(count), function(i) {
+    d <- mean_difference(grouped(rbind(a, b), rep(c("a", "b"), each = 60)), "a", "b", level = 0.8)
+    d$lower <= truth && truth <= d$upper
+  }, NA)
+  expect_gt(stats::pbinom(sum(held), count, 0.8), 1e-5)
+  g <- grouped(rbind(a, b), rep(c("a", "b"), each = 60))
+  d <- mean_difference(g, "a", "b", level = 0.9)
+  radius <- function(name) confint(g[[name]], level = 0.95)$radius
+  expect_equal(d$upper - d$distance, radius("a") + radius("b"))
+  expect_equal(d$distance, mf_dist(SPACE$M, g[["a"]]$value, g[["b"]]$value))
+  expect_equal(mf_norm(SPACE$M, d$from, d$vector), d$distance)
+  expect_output(print(d), "distance")
+  one <- dp_mean(a, SPACE$M, 1, SPACE$center, SPACE$radius)
+  expect_equal(mean_difference(one, g[["b"]])$distance, mf_dist(SPACE$M, one$value, g[["b"]]$value))
+  expect_error(mean_difference(one, dp_mean(0, euclidean(1), 1, 0, 1)), class = "riemdp_error_manifold")
+  expect_error(mean_difference(one, 3), class = "riemdp_error_argument")
+  expect_error(mean_difference(g, "a", "q"), class = "riemdp_error_argument")
+})
