@@ -27,6 +27,13 @@
 #'   of `"laplace"` and on Grassmann manifolds.
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
 #'   manifolds.
+#' * `"adaptive"`: for a ball that had to be wide. Stages, whose budgets add up, find a smaller ball and release the
+#'   mean of the records moved to that one. From n epsilon / d of 100 on (d the dimension) its error is some 1.2 to 2.5
+#'   times that of a tight ball that is known, where the public one is up to a hundred times too wide. With few records
+#'   it is one stage, and with wide ones at most 1.3 times worse than that. `options = list(shares = )` sets what the
+#'   stages take (place, centre, radius, mean), `fraction` what share of records the radius aims at. Proof: section 12
+#'   of `proofs/mean-sensitivity.md`. `"auto"` never chooses it: its error depends on the records' spread, of which
+#'   [dp_mean_plan()] takes a guess.
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
 #' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and

@@ -63,8 +63,8 @@ regression_mechanisms <- function() {
 #' takes the place of n, and what is fitted is the curve for which each row weighs 1 over how many its unit has (rounded
 #' down to a multiple of \eqn{2^{-30}}). Steps by objective perturbation cost more than for rows at equal n, as in
 #' [dp_lm()]: by the public model the whole plan's error is up to 1.2 times that, 1.3 times at n epsilon of 50;
-#' `"gradient"` and `"kng"` cost the same ([dp_regression_plan()] is about rows). The number of units is public; how
-#' many rows each has is not, and is not released. `invalid = "error"` also refuses rows without a unit (`NA`) and
+#' `"gradient"` and `"kng"` cost the same ([dp_regression_plan()] is about rows). The number of units is public;
+#' how many rows each has is not, and is not released. `invalid = "error"` also refuses rows without a unit (`NA`) and
 #' levels without a row, before anything is spent; with `"ignore"` the former are left out, and the latter count as a
 #' missing record. Records in chunks and `"paper"` are refused. Proof: section 5 of the file `proofs/regression.md` of
 #' the installed package.

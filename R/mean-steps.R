@@ -235,7 +235,7 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   }
   if (!(r >= 2^-100 && r <= 2^100)) return(no("the radius must be between 2^-100 and 2^100"))
   if (n > 2^31) return(no("there is no room for sums of more than 2^31 records"))
-  bits <- floor(51 - log2(r))
+  bits <- room_bits(r)
   unit <- 2^-bits
   numbers <- list(radius = r, step = 1, steps = 1, bits = bits, base = 0, terms = 1, accept = 0, carried = !lattice,
                   tangent = target == "tangent")

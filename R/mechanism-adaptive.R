@@ -1,14 +1,45 @@
 # The adaptive mechanism: for users who only know that the data lie in a wide ball.
 
-# Found by simulation in the plane (public radius pi/8, epsilon 1, n from 100 to 10,000, spreads .02 to .2): of the
-# shares tried the best over all of them together. A larger share for the mean (.10, .05, .85) loses at n <= 300;
-# without the margin clipping costs 13 times the error of one stage where the spread is wide and n large.
-ADAPTIVE_SHARES <- c(center = 0.15, radius = 0.15, mean = 0.70)
+# Found by simulation of normal records in flat space (d from 1 to 10, spreads from a half to 1e-4 of the public
+# radius): the first stage takes what finding a ball 2^-14 times as wide needs, and no more than .23, so that with wide
+# records one stage with the rest is at most 1.3 times worse. The rough centre and the radius take their share only
+# where n epsilon is so large that a small one does.
+ADAPTIVE_EARLY <- 0.23
+ADAPTIVE_HALVINGS <- 14
+ADAPTIVE_SLACK <- 6
+ADAPTIVE_CHEAP <- 0.05
+ADAPTIVE_FLOOR <- 13.75 # of what is proposed at least exp(-13.75), a millionth, is kept
 ADAPTIVE_FRACTION <- 0.9
-ADAPTIVE_MARGIN <- sqrt(2)
 
-# radii from the public one down, by factors of the square root of 2
+# How far beyond the quantile the released ball reaches. The less noise there is, the more matters what is clipped.
+adaptive_margin <- function(M, ask) min(2, 1.2 * max(1, ask$n * ask$epsilon / mf_facts(M)$dimension / 300)^0.1)
+
+# with three stages (so for chunks): radii from the public one down, by factors of the square root of 2
 adaptive_grid <- function(radius) radius * 2^(-(0:24) / 2)
+
+# log of the weight of half the radius: the larger, the rarer is a radius far too wide, and the more epsilon it takes;
+# 10 where that is next to nothing
+adaptive_bonus <- function(d, total) max(min(4, 1.6 + 0.4 * d), min(10, 0.015 * total / ADAPTIVE_HALVINGS))
+
+# The shares of the four stages from public numbers, and how many radii the first looks through, two for each halving:
+# the rate times n has to outweigh all lattice points of the smallest radius and the bonus of all halvings.
+adaptive_shares <- function(M, ask) {
+  d <- mf_facts(M)$dimension
+  total <- min(ask$n * ask$epsilon, 1e12)
+  most <- function(share) if (share <= 0.1) share else 0
+  bonus <- adaptive_bonus(d, total)
+  given <- ask$options$shares
+  if (!is.null(given)) given <- adaptive_given(given)
+  slack <- ADAPTIVE_SLACK + log(max(1, total / d / 100))
+  left <- (if (is.null(given)) ADAPTIVE_EARLY else given[["place"]]) * total / 2 - d * log(4) - slack
+  halvings <- min(ADAPTIVE_HALVINGS, floor(left / (d * log(2) + bonus)))
+  if (!is.null(given)) return(list(shares = given, levels = 2 * max(1, halvings) + 1, bonus = bonus))
+  if (isTRUE(ask$chunked)) return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), levels = 0, bonus = 0))
+  shares <- if (halvings < 2) c(0, 0, 0) else {
+    c(2 * (d * log(4) + slack + halvings * (d * log(2) + bonus)) / total, most(20 * d / total), most(100 / total))
+  }
+  list(shares = adaptive_given(c(shares, 1 - sum(shares))), levels = 2 * halvings + 1, bonus = bonus)
+}
 
 mechanism_adaptive <- list(
   name = "adaptive",
@@ -20,46 +51,52 @@ mechanism_adaptive <- list(
     if (ask$calibration == "paper") {
       "`calibration = \"paper\"` doesn't exist for mechanism = \"adaptive\"."
     } else if (!is.null(ask$sigma)) {
-      "mechanism = \"adaptive\" has three stages and no single scale: give `epsilon` instead of `sigma`."
+      "mechanism = \"adaptive\" has several stages and no single scale: give `epsilon` instead of `sigma`."
     } else if (inherits(M, "riemdp_custom")) {
       "mechanism = \"adaptive\" isn't offered on a user's manifold."
     }
   },
   plan = function(M, ask) {
-    shares <- adaptive_shares(ask$options$shares)
+    how <- adaptive_shares(M, ask)
     fraction <- ask$options$fraction
     fraction <- if (is.null(fraction)) ADAPTIVE_FRACTION else check_number(fraction, "fraction", least = 0, most = 1)
-    rough <- adaptive_stage(M, ask, shares[["center"]], ask$center, ask$ball$radius)
-    # what the last stage would be with the released ball as wide as the public one: shows that it can be served at all
-    last <- adaptive_stage(M, ask, shares[["mean"]], ask$center, ask$ball$radius)
+    # what the stages would be on the public ball: shows that they can be served at all
+    public <- list(center = ask$center, radius = ask$ball$radius)
+    rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
+    last <- adaptive_stage(M, ask, how$shares[["mean"]], public)
+    if (how$shares[["place"]] > 0 && isTRUE(ask$chunked)) {
+      abort_riemdp("unsupported", "the first of four stages needs the records in memory: give three `shares`.")
+    }
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,
-      acceptance = NA_real_, numbers = last$numbers, shares = shares, fraction = fraction, rough = rough,
+      acceptance = NA_real_, numbers = last$numbers, shares = how$shares, levels = how$levels, bonus = how$bonus,
+      fraction = fraction, margin = adaptive_margin(M, ask), rough = rough,
       target = "the Frechet mean of the records moved into the released ball",
-      details = list(shares = shares, fraction = fraction),
+      details = list(shares = how$shares, fraction = fraction, margin = adaptive_margin(M, ask)),
       guarantee = list(
-        epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = rough$guarantee$sampler,
-        assumptions = "three stages, each private, their budgets added"
+        epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = last$guarantee$sampler,
+        assumptions = "stages, each private given what those before released, their budgets added"
       )
     )
   },
   error = function(M, plan, ask) {
-    # known once the first two stages are released; before, only by simulation for a public guess of the spread
+    # known once the stages before the last are released; before, only by simulation for a public guess of the spread
     if (is.null(plan$last)) NA_real_ else mean_mechanisms()[[plan$last$mechanism]]$error(M, plan$last, plan$last$ask)
   },
   release = function(M, x, plan, ask) {
-    pick <- function(stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
-    balls <- adaptive_balls(M, ask, plan$shares[["mean"]],
-                            clamp_to_ball(M, ask$center, ask$ball$radius, pick(plan$rough)))
-    center <- balls$center
-    radii <- balls$radii
-    chosen <- radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center,
-                          radii / ADAPTIVE_MARGIN, plan$fraction, plan$shares[["radius"]] * ask$epsilon,
-                          pay(price_choice(plan$shares[["radius"]] * ask$epsilon, "mean-sensitivity.md, 12")))]
-    last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)
+    shares <- plan$shares
+    found <- list(center = ask$center, radius = ask$ball$radius)
+    if (shares[["place"]] > 0) found <- adaptive_place(M, x, plan, ask)
+    if (is.null(found$wide) && shares[["center"]] > 0) found <- adaptive_center(M, x, plan, ask, found)
+    if (is.null(found$wide) && shares[["radius"]] > 0) found <- adaptive_radius(M, x, plan, ask, found)
+    # what the stages left out would have taken is the last one's
+    if (isTRUE(found$wide)) shares[] <- c(shares[["place"]], 0, 0, (1 - shares[["place"]]) * (1 - 1e-15))
+    ball <- adaptive_served(M, ask, shares[["mean"]], found)
+    last <- adaptive_stage(M, ask, shares[["mean"]], ball)
     structure(list(
-      value = pick(last),
-      details = c(plan$details, list(released_center = center, released_radius = chosen, last = last$mechanism)),
+      value = adaptive_pick(M, x, last),
+      details = list(shares = shares, fraction = plan$fraction, margin = plan$margin, released_center = ball$center,
+                     released_radius = ball$radius, last = last$mechanism),
       last = last, expected_error = NULL, scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem,
       solver_error = last$solver_error
     ), class = "riemdp_staged")
@@ -73,51 +110,102 @@ mechanism_adaptive <- list(
   },
   words = function(r) {
     share <- r$details$shares
-    sprintf(paste("Three stages, their budgets added: a rough centre (%.3g of epsilon), a radius by the exponential",
-                  "mechanism on a public grid, sqrt(2) times one that aims at holding %.3g of the records",
-                  "(%.3g), and the mean of the records moved into the released ball of radius %.4g around the",
-                  "released centre, by mechanism %s (%.3g). The last stage's bounds and scale depend on what the",
-                  "first two released only."),
-            share[["center"]], r$details$fraction, share[["radius"]], r$details$released_radius, r$details$last,
-            share[["mean"]])
+    stages <- c(
+      place = "a ball that holds most records, by the exponential mechanism over places and radii",
+      center = "a rough centre in it",
+      radius = sprintf("a radius by the exponential mechanism, %.3g times one that aims at holding %.3g of the records",
+                       r$details$margin, r$details$fraction),
+      mean = sprintf(paste("the mean of the records moved into the ball of radius %.4g around the centre found, by",
+                           "mechanism %s"), r$details$released_radius, r$details$last)
+    )
+    made <- names(share)[share > 0]
+    paste0(if (length(made) > 1) "Stages, their budgets added: " else "One stage: ",
+           paste(sprintf("%s (%.3g of epsilon)", stages[made], share[made]), collapse = "; "),
+           ". The last stage's bounds and scale depend on what those before released only.")
   }
 )
 
-adaptive_shares <- function(shares) {
-  if (is.null(shares)) return(ADAPTIVE_SHARES)
-  ok <- is.numeric(shares) && !is.object(shares) && length(shares) == 3 && !anyNA(shares) && all(shares > 0) &&
-    abs(sum(shares) - 1) < 1e-9
+# four shares, or three without the first
+adaptive_given <- function(shares) {
+  ok <- is.numeric(shares) && !is.object(shares) && length(shares) %in% 3:4 && !anyNA(shares) && all(shares >= 0) &&
+    abs(sum(shares) - 1) < 1e-9 && shares[length(shares)] > 0
   if (!ok) {
-    abort_riemdp("argument",
-                 "`shares` must be three positive numbers that add up to 1: for the centre, the radius, the mean.")
+    abort_riemdp("argument", paste("`shares` must be numbers of at least 0 that add up to 1, the last positive: for",
+                                   "the place, the centre, the radius, the mean, or without the first."))
   }
-  stats::setNames(shares / sum(shares) * (1 - 1e-15), names(ADAPTIVE_SHARES))
+  if (length(shares) == 3) shares <- c(0, shares)
+  stats::setNames(shares / sum(shares) * (1 - 1e-15), c("place", "center", "radius", "mean"))
+}
+
+adaptive_pick <- function(M, x, stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
+
+# ---- the stages, each of which returns the ball that it found --------------------------------------------------------
+
+# A ball inside the public one, in the coordinates of the public centre. Where it is hardly smaller, and to look further
+# isn't cheap, `wide`: the public ball again, and what is left is all the last stage's.
+adaptive_place <- function(M, x, plan, ask) {
+  share <- plan$shares[["place"]]
+  epsilon <- share * ask$epsilon
+  R <- ask$ball$radius
+  drawn <- .Call(riemdp_release_place, M, x, ask$center, R, plan$levels, plan$bonus / 2, ADAPTIVE_FLOOR, epsilon,
+                 pay(price_choice(epsilon, "mean-sensitivity.md, 12")))
+  a <- drawn[-1]
+  reach <- sqrt(sum(a^2))
+  # exp stretches what lies apart in the coordinates, where curvature is negative
+  bend <- sqrt(max(0, -mf_facts(M)$k_min)) * (min(reach, R) + drawn[1])
+  radius <- drawn[1] * if (bend > 0) sinh(bend) / bend else 1
+  if (!(radius / plan$shares[["mean"]] < R / (1 - share))) {
+    cheap <- sum(plan$shares[c("center", "radius")]) <= ADAPTIVE_CHEAP
+    return(list(center = ask$center, radius = R, wide = if (!cheap) TRUE))
+  }
+  center <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a * min(1, R / reach))),
+                     riemdp_error = function(e) ask$center)
+  list(center = clamp_to_ball(M, ask$center, R, center), radius = radius, smallest = radius / 4)
+}
+
+adaptive_center <- function(M, x, plan, ask, found) {
+  share <- plan$shares[["center"]]
+  rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))
+  found$center <- clamp_to_ball(M, ask$center, ask$ball$radius, adaptive_pick(M, x, rough))
+  found
+}
+
+adaptive_radius <- function(M, x, plan, ask, found) {
+  epsilon <- plan$shares[["radius"]] * ask$epsilon
+  radii <- if (is.null(found$smallest)) adaptive_grid(found$radius) else 2 * found$radius * 2^(-(0:12) / 4)
+  radii <- radii[radii <= ask$ball$radius]
+  drawn <- .Call(riemdp_release_radius, M, mean_records(M, x, found$center, ask$ball$radius), found$center,
+                 radii / plan$margin, plan$fraction, epsilon, pay(price_choice(epsilon, "mean-sensitivity.md, 12")))
+  found$radius <- radii[drawn]
+  found
 }
 
 # One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ
-adaptive_stage <- function(M, ask, share, center, radius) {
+adaptive_stage <- function(M, ask, share, ball) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0
   ask$options <- list()
-  ask$center <- center
-  ask$ball <- check_radius(M, radius, center)
+  ask$center <- ball$center
+  ask$ball <- check_radius(M, ball$radius, ball$center)
   stage <- tryCatch(plan_one(M, ask, "laplace", error = FALSE),
                     riemdp_error = function(e) plan_one(M, ask, "wrapped", error = FALSE))
   stage$ask <- ask
   stage
 }
 
-# The radii of the grid whose last stage can be served around a released centre (on Bures-Wasserstein that depends on
-# it). Where there is none the public ball serves: the plan has shown that it does, and the budget is spent by now.
-adaptive_balls <- function(M, ask, share, center) {
-  radii <- adaptive_grid(ask$ball$radius)
-  served <- vapply(radii, function(r) {
-    tryCatch({
-      adaptive_stage(M, ask, share, center, r)
+# Around a released centre not every radius can be served (on Bures-Wasserstein that depends on it): the ball, or the
+# next wider one that can be, or the public one, of which the plan has shown it. The budget is spent by now.
+adaptive_served <- function(M, ask, share, ball) {
+  radii <- ball$radius * 2^((0:24) / 2)
+  for (radius in radii[radii <= ask$ball$radius]) {
+    wider <- list(center = ball$center, radius = radius)
+    fits <- tryCatch({
+      adaptive_stage(M, ask, share, wider)
       TRUE
     }, riemdp_error = function(e) FALSE)
-  }, logical(1))
-  if (any(served)) list(center = center, radii = radii[served]) else list(center = ask$center, radii = radii[1])
+    if (fits) return(wider)
+  }
+  list(center = ask$center, radius = ask$ball$radius)
 }
 
 # post-processing: a released point moved to the nearest point of the public ball

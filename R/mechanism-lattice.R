@@ -56,7 +56,7 @@ mechanism_lattice <- list(
     }
     # The default step: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
     aim <- min(if (is.null(ask$sigma)) real / ask$epsilon else ask$sigma, real / sqrt(d)) / 2^10
-    finest <- floor(51 - log2(r))
+    finest <- room_bits(r)
     k <- if (is.null(ask$options[["k"]])) {
       max(-150, min(150, finest, ceiling(-log2(aim))))
     } else {

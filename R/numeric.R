@@ -53,3 +53,9 @@ remember <- function(key, fun) {
   }
   cache[[key]]
 }
+
+# the largest k for which r 2^k is at most 2^51; log2() rounds a number just above a power of 2 to it
+room_bits <- function(r) {
+  k <- floor(51 - log2(r))
+  if (r * 2^k > 2^51) k - 1 else k
+}

@@ -117,10 +117,17 @@ mutant("circle-rounding", "R/gaussian-profile.R", "+ 1e-14 * ends) / total", "+ 
 mutant("wrapped-gaussian-small", "src/mechanism/mechanism_gaussian.c", "z[j] = sigma * rng_normal(rng);", "z[j] = 0.97 * sigma * rng_normal(rng);", "sigma of wrapped Gaussian noise", "mechanism-gaussian")
 mutant("tangent-noise-small", "src/mechanism/tangent_noise.c", "        rng_normals(rng, (end - begin) * d, sd, a);", "        rng_normals(rng, (end - begin) * d, 0.97 * sd, a);", "sd of tangent noise in coordinates", "tangent-noise")
 mutant("tangent-noise-projected-small", "src/mechanism/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
-mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, plan$shares[["mean"]], center, chosen)', "last <- adaptive_stage(M, ask, 1, center, chosen)", "the last stage spends its share only", "mechanism-adaptive")
-mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", 'plan$shares[["radius"]] * ask$epsilon,\n                          pay', '2 * plan$shares[["radius"]] * ask$epsilon,\n                          pay', "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
-mutant("adaptive-none-served", "R/mechanism-adaptive.R", "radii = radii[served]) else list(center = ask$center, radii = radii[1])", "radii = radii[served]) else list(center = center, radii = radii[1])", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
-mutant("adaptive-first-whole", "R/mechanism-adaptive.R", 'rough <- adaptive_stage(M, ask, shares[["center"]], ask$center, ask$ball$radius)', "rough <- adaptive_stage(M, ask, 1, ask$center, ask$ball$radius)", "the first stage spends its share only", "mechanism-adaptive")
+mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, shares[["mean"]], ball)', "last <- adaptive_stage(M, ask, 1, ball)", "the last stage spends its share only", "mechanism-adaptive")
+mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", "radii / plan$margin, plan$fraction, epsilon, pay", "radii / plan$margin, plan$fraction, 2 * epsilon, pay", "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
+mutant("adaptive-none-served", "R/mechanism-adaptive.R", "  list(center = ask$center, radius = ask$ball$radius)\n}", "  ball\n}", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
+mutant("adaptive-first-whole", "R/mechanism-adaptive.R", "rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))", "rough <- adaptive_stage(M, ask, 1, adaptive_served(M, ask, 1, found))", "the rough centre spends its share only", "mechanism-adaptive")
+mutant("place-rate-twice", "src/ffi/ffi_ball.c", ".rate = in->epsilon / 2,", ".rate = in->epsilon,", "scores move both ways: half of epsilon a point", "mechanism-adaptive")
+mutant("place-no-floor", "src/mechanism/mechanism_place.c", "return fall <= -in->slack || holds", "return holds", "the score's floor, without which trials don't end for some records", "mechanism-adaptive")
+mutant("place-sum", "src/mechanism/mechanism_place.c", "double rate = in->rate / (double)in->d;", "double rate = in->rate;", "the average over the axes, not the sum", "mechanism-adaptive")
+mutant("place-share-more", "R/mechanism-adaptive.R", "plan$bonus / 2, ADAPTIVE_FLOOR, epsilon,", "plan$bonus / 2, ADAPTIVE_FLOOR, 1.5 * epsilon,", "the place spends its share only", "mechanism-adaptive")
+mutant("place-wide-keeps", "R/mechanism-adaptive.R", 'c(shares[["place"]], 0, 0, (1 - shares[["place"]]) * (1 - 1e-15))', "c(shares[[1]], 0, 0, 1)", "what the last stage takes is what is left", "mechanism-adaptive")
+mutant("place-edge", "src/mechanism/mechanism_place.c", "most = radius * radius * (1 + 1e-9);", "most = radius * radius * (1 - 1e-9);", "records at the public edge count as inside", "mechanism-adaptive")
+mutant("room-log2", "R/numeric.R", "if (r * 2^k > 2^51) k - 1 else k", "k", "a radius just above a power of 2 has room for its sums", "mean-steps")
 
 # ---- random numbers ------------------------------------------------------------------------------------------------------------------------------
 

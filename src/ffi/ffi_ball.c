@@ -1,5 +1,6 @@
 /* The public ball for R: records moved into it, and a private radius for it. */
 #include "ffi.h"
+#include "mechanism.h"
 
 struct ball_args {
     SEXP x, centre;
@@ -175,4 +176,74 @@ SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP fractio
     if (!(args.fraction >= 0 && args.fraction <= 1) || !(args.epsilon > 0 && args.epsilon < INFINITY))
         ffi_abort_text("argument", "`fraction` must be from 0 to 1, `epsilon` positive and finite.");
     return ffi_with_rng(radius_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* ---- a private ball inside the public one: only its place in the coordinates of the centre and its radius leave the call ------ */
+
+struct place_args {
+    SEXP x, centre;
+    double radius, levels, bonus, slack, epsilon;
+};
+
+/* coordinates of the records' logarithms at the centre, moved into the ball; what has none counts as the centre */
+static double *ball_coords(struct call *c, struct arg *x, const double *centre, double radius, double *work)
+{
+    manifold_t m = &c->m;
+    size_t d = m->dim, block = ffi_block(c);
+    double *out = ffi_doubles(x->n * d), *q = ffi_doubles(2 * m->ambient), *v = q + m->ambient;
+    for (size_t begin = 0; begin < x->n; begin += block) {
+        size_t end = begin + block < x->n ? begin + block : x->n;
+        struct points y = ffi_block_points(c, x, begin, end, 1, work);
+        for (size_t i = begin; i < end; i++) {
+            double *a = out + i * d;
+            manifold_to_ball(m, q, centre, radius, one(at(y, i - begin)), 0, 1, work);
+            int ok = m->ops->log(m, v, one(centre), one(q), 0, 1, work) == STATUS_OK &&
+                     manifold_coords(m, a, one(centre), one(v), 0, 1, work) == STATUS_OK;
+            for (size_t j = 0; j < d; j++)
+                a[j] = ok && isfinite(a[j]) ? fmax(-radius, fmin(radius, a[j])) : 0;
+        }
+        host_tick(m->host, 0, 0);
+    }
+    return out;
+}
+
+/* weights exp(epsilon score / 2), whose scores a replaced record moves by 1: mean-sensitivity.md, section 12 */
+static SEXP place_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct place_args *in = data;
+    double *work = ffi_doubles(manifold_work(&c->m));
+    struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
+    if (s.elsewhere)
+        ffi_abort_text("unsupported", "a place is found for records in memory only.");
+    struct place p = {.n = s.n,
+                      .d = c->m.dim,
+                      .levels = (size_t)in->levels,
+                      .radius = in->radius,
+                      .rate = in->epsilon / 2,
+                      .bonus = in->bonus,
+                      .slack = in->slack,
+                      .host = c->m.host};
+    p.coords = ball_coords(c, &s.x, s.centre, in->radius, work);
+    struct place_axis *axis = (struct place_axis *)R_alloc(p.levels * p.d, sizeof *axis);
+    double *out = ffi_doubles(p.d + 1);
+    int status = place_draw(&p, rng, axis, out + 1, out, ffi_doubles(place_work(&p)));
+    if (status != STATUS_OK)
+        ffi_abort(c, status, "x", -1);
+    return ffi_keep(c, ffi_vector(out, p.d + 1));
+}
+
+SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP levels, SEXP bonus, SEXP slack,
+                          SEXP epsilon, SEXP simulate)
+{
+    enum { MOST_LEVELS = 40 };
+    struct place_args args = {x,
+                              centre,
+                              ffi_number(radius, "radius"),
+                              ffi_count(levels, "levels", 1, MOST_LEVELS),
+                              ffi_range(bonus, "bonus", 0, 100),
+                              ffi_range(slack, "slack", 0, 14),
+                              ffi_number(epsilon, "epsilon")};
+    if (!(args.radius > 0 && args.radius < INFINITY) || !(args.epsilon > 0 && args.epsilon < INFINITY))
+        ffi_abort_text("argument", "`radius` and `epsilon` must be positive and finite.");
+    return ffi_with_rng(place_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }

@@ -117,4 +117,27 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);
 double kng_least_acceptance(manifold_t m, double radius, double sigma, double gradient, int law, double *work,
                             double *scratch);
 
+/* A ball that holds most of n points of [-radius, radius]^d, rows of `coords`, from those around lattice points with radii
+ * radius 2^(-level/2), level < levels (mechanism_place.c): density proportional to exp(rate score + bonus level), and another point in
+ * the place of one moves each score by 1 at most. */
+struct place {
+    const double *coords;
+    size_t n, d, levels;
+    double radius, rate, bonus, slack;
+    struct host *host;
+};
+
+/* one axis of one radius: the lattice points whose shadow holds a point, how many it holds, and the running sums of exp(rate held / d)
+ * over exp(top); `empty` others hold none */
+struct place_axis {
+    double *at, *held, *mass, top, total;
+    size_t count, empty;
+};
+
+/* a proposal is kept with probability exp(-slack) or more: where that is 1e-6, all are refused with one below exp(-1600) */
+enum { PLACE_TRIALS = 1600000000 };
+size_t place_work(const struct place *in);
+/* STATUS_TRIALS: see PLACE_TRIALS; axis: levels x d */
+int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius, double *work);
+
 #endif

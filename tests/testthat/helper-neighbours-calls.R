@@ -36,6 +36,8 @@ mean_cases <- function() {
     clipped_lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"),
                            args = list(mechanism = "wrapped", numerics = "lattice", clipped = 0.2)),
     clipped_constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3, clipped = 0.2)),
+    placed = list(method = "adaptive", spaces = c("sphere", "plane", "matrices"),
+                  args = list(mechanism = "adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)))),
     clipped_adaptive = list(method = "adaptive", spaces = c("sphere", "plane"), args = list(mechanism = "adaptive", clipped = 0.2))
   ))
 }
@@ -163,7 +165,8 @@ neighbour_calls <- function() {
     dp_mean = list(kind = "points", cases = mean_cases(), noisy = "^[$](value|clipped[$](share|count))",
                    # adaptive: later stages' public numbers follow from the released ball
                    noisy_of = list(adaptive = paste0("^[$](value|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
-                                                      "draws[$](sensitivity|scale|epsilon)|details[$](released_center|released_radius|last))")),
+                                                      "draws|details[$](released_center|released_radius|last|shares))")),
+                   free_of = list(adaptive = "^[$]draws"), # stages that the first leaves out
                    call = function(data, case, space, budget) {
                      do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
                                              ledger = budget), case$args))

@@ -201,6 +201,26 @@ moved_counts <- function(a, b) {
   c(counts = share(a, max(abs(counts[[1]] - counts[[2]]))))
 }
 
+# how many records lie in the shadows of balls on each axis, and in balls around records
+moved_places <- function(a, b) {
+  radius <- a$args[[4]]
+  coords <- both(a, b, function(d) {
+    M <- d$args[[1]]
+    x <- .Call(internal("riemdp_to_ball"), M, d$args[[2]], d$args[[3]], radius)
+    matrix(mf_coords(M, d$args[[3]], mf_log(M, d$args[[3]], x)), ncol = mf_facts(M)$dimension)
+  })
+  moved <- 0
+  for (s in radius * 2^(-(seq_len(a$args[[5]]) - 1) / 2)) {
+    held <- lapply(coords, function(v) {
+      shadow <- apply(v, 2, function(z) vapply(seq(-radius, radius, by = s / 2), function(t) sum(z >= t - s & z < t + s), 0))
+      ball <- apply(coords[[1]], 1, function(p) sum(colSums((t(v) - p)^2) <= s^2))
+      list(average = c(shadow), ball = ball)
+    })
+    moved <- max(moved, abs(held[[1]]$average - held[[2]]$average), abs(held[[1]]$ball - held[[2]]$ball))
+  }
+  c(held = share(a, moved))
+}
+
 # sums that sites send, each with a share of the noise
 moved_shares <- function(a, b) {
   mean <- both(a, b, function(d) {
@@ -211,9 +231,10 @@ moved_shares <- function(a, b) {
   c(logarithms = share(a, length_of(mean[[1]] - mean[[2]]), 1e-11))
 }
 
-moved_outside <- function(a, b) {
-  count <- both(a, b, function(d) get("count", d$frame))
-  c(outside = share(a, abs(count[[1]] - count[[2]])))
+# noisy_count()'s own, whatever was counted
+moved_count <- function(a, b) {
+  count <- both(a, b, function(d) d$frame$count)
+  c(count = share(a, abs(count[[1]] - count[[2]])))
 }
 
 # ---- linear regression --------------------------------------------------------------------------------------------------------------
@@ -401,10 +422,11 @@ solver_share <- function(draw) {
 
 NUMBERS <- list(
   riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient, riemdp_release_lattice = moved_steps, riemdp_euclidean_mean = moved_around,
-  riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_perturbed = moved_objective,
+  riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,
+  riemdp_release_perturbed = moved_objective,
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
-  "mean-sensitivity.md, 11" = moved_outside, "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
+  "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
   "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
@@ -470,7 +492,7 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
       one$said <- said_of(one$value, newdata)
       two$said <- said_of(with_noise_of(two$value, one$value, noisy), newdata)
     }
-    found <- differences(one, two, noisy, call$free)
+    found <- differences(one, two, noisy, call$free_of[[case$method]] %||% call$free)
     if (length(found)) findings <- c(findings, paste(if (live) "live," else "simulated,", found))
   }
   moved <- NULL

@@ -424,12 +424,12 @@ test_that("every mechanism's scale is what its sensitivity and its event ask for
     tight(function(sigma) gaussian_delta(2 * r / n, sigma, epsilon), release("tangent", delta = 1e-5, options = list(noise = "gaussian")), 0.999)
     tight(function(sigma) privacy_profile(M, sigma, delta_mean, epsilon), release("gaussian", delta = 1e-5), 0.97)
   }
-  # three stages, each with its share and no more
+  # stages, each with its share and no more
   for (epsilon in c(0.5, 4)) {
-    got <- dp_mean(x, M, epsilon, center, r, mechanism = "adaptive")
+    got <- dp_mean(x, M, epsilon, center, r, mechanism = "adaptive", options = list(shares = c(0.2, 0.2, 0.6)))
     share <- got$details$shares
     expect_lte(sum(share), 1)
-    expect_identical(names(share), c("center", "radius", "mean"))
+    expect_identical(names(share), c("place", "center", "radius", "mean"))
     released <- got$details$released_radius
     facts <- riemdp:::check_radius(M, released, got$details$released_center)
     mean_of <- function(radius) {
@@ -438,7 +438,8 @@ test_that("every mechanism's scale is what its sensitivity and its event ask for
     }
     last <- riemdp:::mean_steps(M, facts, n)
     expect_equal(got$scale * share[["mean"]] * epsilon, mean_of(released) + 2 * last$distance, tolerance = 1e-9)
-    ask <- riemdp:::mean_ask(M, n, epsilon, center, r, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
+    ask <- riemdp:::mean_ask(M, n, epsilon, center, r, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6,
+                             list(shares = c(0.2, 0.2, 0.6)))
     plan <- riemdp:::plan_one(M, ask, "adaptive", error = FALSE)
     expect_equal(plan$rough$scale * share[["center"]] * epsilon, delta_mean + 2 * b$distance, tolerance = 1e-9)
     expect_equal(plan$rough$guarantee$epsilon, share[["center"]] * epsilon)

@@ -450,3 +450,15 @@ test_that("bounds of rounding errors have the constants of the proof", {
     same("hyperbolic", gradient, place)
   }
 })
+
+test_that("a radius just above a power of 2 is served", {
+  # log2() of 1 + 2^-52 times a power is that of the power
+  for (radius in c(0.0625, 1, 8) * (1 + .Machine$double.eps)) {
+    expect_equal(dp_mean(c(-1, 0, 1) * radius, euclidean(1), 1e9, 0, radius)$value, 0, tolerance = 1e-6)
+    expect_s3_class(dp_mean(c(-1, 0, 1) * radius, euclidean(1), 1, 0, radius, numerics = "lattice", mechanism = "wrapped"), "riemdp_mean")
+  }
+  r <- 2^(-100:100)
+  expect_identical(vapply(r, riemdp:::room_bits, 0), 51 - log2(r))
+  expect_identical(vapply(r * (1 + .Machine$double.eps), riemdp:::room_bits, 0), 50 - log2(r))
+  expect_identical(vapply(r * (1 - .Machine$double.eps / 2), riemdp:::room_bits, 0), 51 - log2(r))
+})

@@ -7,13 +7,9 @@ test_that("the adaptive mechanism is total, pure, and says its target", {
   expect_identical(g$label, "pure")
   expect_identical(g$epsilon, 1)
   expect_equal(sum(r$details$shares), 1)
-  # each stage's scale is for its share: the first as planned, the last as released
-  ask <- riemdp:::mean_ask(M, 200, 1, c(0, 0, 1), 0.7, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
-  rough <- riemdp:::plan_one(M, ask, "adaptive", error = FALSE)$rough
-  expect_gte(rough$scale * r$details$shares[["center"]], (rough$sensitivity + rough$solver_error) * (1 - 1e-9))
   expect_gte(r$scale * r$details$shares[["mean"]], (r$sensitivity + r$solver_error) * (1 - 1e-9))
   expect_match(r$target, "released ball")
-  expect_output(explain(r), "Three stages")
+  expect_match(paste(capture.output(explain(r)), collapse = " "), "Stages, their budgets\\s+added: a ball that holds most records")
   expect_true(mf_is_point(M, r$value))
   bad <- x
   bad[3, ] <- NA
@@ -51,7 +47,7 @@ test_that("a whole release chooses its radius with the radius' share of epsilon,
   total <- 2000
   shares <- c(1 - 0.5 / total - 0.1, 0.5 / total, 0.1)
   radii <- riemdp:::adaptive_grid(2)
-  count <- vapply(radii / sqrt(2), function(r) sum(abs(x) <= r), 0)
+  count <- vapply(radii / 2, function(r) sum(abs(x) <= r), 0)
   law <- exp(-0.5 * 0.5 * abs(count - 0.6 * length(x)))
   ask <- function() dp_mean(as.vector(x), M, total, 0, 2, mechanism = "adaptive", options = list(shares = shares, fraction = 0.6))$details$released_radius
   draws <- if (quick()) 300 else 2000
@@ -94,9 +90,131 @@ test_that("a last stage can be served wherever the released centre lies", {
   ask <- riemdp:::mean_ask(M, 1e9, 1, center, radius, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
   share <- riemdp:::plan_one(M, ask, "adaptive", error = FALSE)$shares[["mean"]]
   v <- mf_log(M, center, diag(c(1, 0.0025)))
-  edge <- mf_exp(M, center, v * radius / mf_norm(M, center, v))
-  expect_error(riemdp:::adaptive_stage(M, ask, share, edge, radius / 2), class = "riemdp_error_rounding")
-  balls <- riemdp:::adaptive_balls(M, ask, share, edge)
-  expect_identical(balls, list(center = center, radii = radius))
-  expect_gt(riemdp:::adaptive_stage(M, ask, share, balls$center, balls$radii[1])$scale, 0)
+  edge <- list(center = mf_exp(M, center, v * radius / mf_norm(M, center, v)), radius = radius / 2)
+  expect_error(riemdp:::adaptive_stage(M, ask, share, edge), class = "riemdp_error_rounding")
+  served <- riemdp:::adaptive_served(M, ask, share, edge)
+  expect_identical(served, list(center = center, radius = radius))
+  expect_gt(riemdp:::adaptive_stage(M, ask, share, served)$scale, 0)
+})
+
+# ---- the first stage -------------------------------------------------------------------------------------------------
+
+# the law of place and radius by hand: rows for level and lattice point, and their probabilities
+place_law <- function(x, radius, levels, bonus, epsilon, slack = 13.75) {
+  d <- ncol(x)
+  rate <- epsilon / 2
+  rows <- lapply(seq_len(levels) - 1, function(level) {
+    s <- radius * 2^(-level / 2)
+    last <- ceiling(4 * radius / s)
+    step <- s / 2
+    cells <- pmax(pmin(floor((x + radius) / step), last - 1), 0)
+    k <- as.matrix(expand.grid(rep(list(0:last), d)))
+    shadow <- function(j) vapply(k[, j], function(at) sum(cells[, j] >= at - 2 & cells[, j] < at + 2), 0)
+    average <- rowMeans(matrix(vapply(seq_len(d), shadow, numeric(nrow(k))), ncol = d))
+    held <- apply(k, 1, function(at) sum(colSums((t(x) - (at * step - radius))^2) <= s^2 * (1 + 1e-9)))
+    score <- pmax(pmin(held, average), average - slack / rate)
+    data.frame(s = s, k * step - radius, log = rate * score + bonus * level)
+  })
+  out <- do.call(rbind, rows)
+  p <- exp(out$log - max(out$log))
+  cbind(out, p = p / sum(p))
+}
+
+test_that("the place and its radius follow their law", {
+  # a rejection sampler against all of its outcomes; chi-square at rate 1e-6. With little slack the floor of the score matters
+  for (case in list(list(d = 1, epsilon = 1.5, slack = 13.75), list(d = 2, epsilon = 2, slack = 13.75), list(d = 2, epsilon = 2, slack = 1))) {
+    set.seed(21)
+    x <- matrix(rnorm(9 * case$d, 0.3, 0.15), 9)
+    x[1, ] <- 2 / sqrt(case$d) # on the edge
+    M <- euclidean(case$d)
+    law <- place_law(x, 2, 5, 0.4, case$epsilon, case$slack)
+    draws <- if (quick()) 1500 else 20000
+    given <- if (case$d == 1) x[, 1] else x
+    seen <- with_simulation(5, replicate(draws, .Call(riemdp:::riemdp_release_place, M, given, rep(0, case$d), 2, 5, 0.4, case$slack, case$epsilon, TRUE)))
+    name <- function(table) do.call(paste, lapply(as.data.frame(table), function(z) sprintf("%.6f", round(z, 6) + 0)))
+    at <- match(name(t(seen)), name(law[, seq_len(case$d + 1)]))
+    expect_false(anyNA(at))
+    many <- law$p * draws >= 8
+    count <- tabulate(at, nrow(law))
+    expect_gt(suppressWarnings(stats::chisq.test(c(count[many], sum(count[!many])), p = c(law$p[many], sum(law$p[!many])))$p.value), 1e-6)
+  }
+})
+
+test_that("a replaced record changes no probability of place and radius by more than its epsilon, and worst neighbours by nearly that", {
+  epsilon <- 1.5
+  loss <- function(x, y) max(abs(log(place_law(x, 2, 4, 0.4, epsilon)$p / place_law(y, 2, 4, 0.4, epsilon)$p)))
+  set.seed(22)
+  worst <- 0
+  for (i in 1:20) {
+    x <- matrix(runif(16, -1.4, 1.4), 8)
+    if (i %% 2) x[-1, ] <- rep(c(1.3, 1.3), each = 7) else x[-1, ] <- x[rep(2, 7), ]
+    y <- x
+    y[1, ] <- runif(2, -1.4, 1.4)
+    if (i == 1) {
+      x[1, ] <- 1.3
+      y[1, ] <- -1.3
+    }
+    worst <- max(worst, loss(x, y))
+  }
+  expect_lte(worst, epsilon * (1 + 1e-9))
+  expect_gt(worst, 0.8 * epsilon) # half the rate for a replaced record is needed
+})
+
+test_that("a whole release finds its place with the place's share of epsilon, and no more", {
+  # three quarters of the records in one place, the others at the edges: the law of the radius, by hand, and one that 1.5 times the share gives
+  M <- euclidean(1)
+  x <- c(rep(0.1, 30), rep(c(-1.9, 1.9), 5))
+  share <- 0.05
+  total <- 10
+  ask <- riemdp:::mean_ask(M, 40, total, 0, 2, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list(shares = c(share, 0, 0, 1 - share)))
+  how <- riemdp:::adaptive_shares(M, ask)
+  of_radius <- function(epsilon) with(place_law(cbind(x), 2, how$levels, how$bonus / 2, epsilon), tapply(p, s, sum))
+  draws <- if (quick()) 600 else 3000
+  seen <- with_simulation(8, replicate(draws, {
+    dp_mean(x, M, total, 0, 2, mechanism = "adaptive", options = list(shares = c(share, 0, 0, 1 - share)))$details$released_radius
+  }))
+  law <- of_radius(share * total)
+  seen <- tabulate(match(round(seen, 9), round(as.numeric(names(law)), 9)), length(law))
+  expect_gt(suppressWarnings(stats::chisq.test(seen, p = law)$p.value), 1e-6)
+  expect_lt(suppressWarnings(stats::chisq.test(seen, p = of_radius(1.5 * share * total))$p.value), 1e-6)
+})
+
+test_that("the first stage spends its share, and what it leaves out is the last one's", {
+  M <- euclidean(2)
+  set.seed(23)
+  narrow <- matrix(rnorm(2000, 0.5, 0.01), ncol = 2)
+  wide <- matrix(runif(2000, -1, 1), ncol = 2)
+  narrow <- with_simulation(6, dp_mean(narrow, M, 1, c(0, 0), 2, mechanism = "adaptive"))
+  wide <- with_simulation(6, dp_mean(wide, M, 1, c(0, 0), 2, mechanism = "adaptive"))
+  spent <- function(r) unlist(r$draws[grep("epsilon", names(r$draws))], use.names = FALSE)
+  share <- narrow$details$shares
+  expect_true(all(share > 0))
+  expect_equal(spent(narrow), unname(share), tolerance = 1e-6)
+  expect_lt(narrow$details$released_radius, 0.2)
+  expect_identical(unname(wide$details$shares[c("center", "radius")]), c(0, 0))
+  expect_equal(sum(wide$details$shares), 1)
+  expect_lte(wide$details$shares[["place"]], 0.23)
+  expect_identical(wide$details$released_radius, 2)
+  # one stage with all of epsilon where a first one would find nothing
+  few <- dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "adaptive")
+  expect_identical(unname(few$details$shares[1:3]), c(0, 0, 0))
+  expect_equal(few$scale, dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "laplace")$scale, tolerance = 1e-9)
+})
+
+test_that("its error is near that of one stage on a ball known to be tight, and with wide records not far above one stage's", {
+  skip_if(quick())
+  error <- function(n, spread, reps) {
+    M <- euclidean(6)
+    set.seed(24)
+    rowMeans(with_simulation(7, replicate(reps, {
+      x <- sweep(matrix(rnorm(6 * n, sd = spread), n), 2, rep(0.5 / sqrt(6), 6), "+")
+      far <- function(...) sqrt(sum((dp_mean(x, M, 1, ...)$value - colMeans(x))^2))
+      c(adaptive = far(rep(0, 6), 1, mechanism = "adaptive"), tight = far(rep(0.5 / sqrt(6), 6), spread * sqrt(qchisq(1 - 1 / n, 6)), mechanism = "laplace"),
+        one = far(rep(0, 6), 1, mechanism = "laplace"))
+    })))
+  }
+  narrow <- error(2000, 1 / 60, 60)
+  expect_lt(narrow[["adaptive"]], 2 * narrow[["tight"]]) # 1.1 to 1.4
+  wide <- error(500, 1 / 3, 60)
+  expect_lt(wide[["adaptive"]], 1.6 * wide[["one"]]) # 1.1 to 1.3
 })
