@@ -78,8 +78,8 @@ explain.riemdp_groups <- function(x, ...) {
           "(proofs/mean-sensitivity.md, section 15).")
   } else {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. Each group is",
-          "released with half of epsilon, such that it protects a record that is there or not; both together cost epsilon",
-          "(proofs/mean-sensitivity.md, section 15).")
+          "released with half of epsilon, such that it protects a record that is there or not; both together cost",
+          "epsilon (proofs/mean-sensitivity.md, section 15).")
   }, exdent = 2), sep = "\n")
   cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
