@@ -54,7 +54,7 @@ format.riemdp_groups <- function(x, ...) {
     paste0("  ", origin_words(x)),
     if (length(x$suppressed)) sprintf("  not shown, as their released size is below %g: %s", x$suppress,
                                       paste(x$suppressed, collapse = ", ")),
-    sprintf("  expected errors and 95 %% regions are %s", sub("^O", "o", error_note("mean"))),
+    sprintf("  expected errors and 95 %% regions are %s", sub("^O", "o", error_note(error_kind(x)))),
     release_lines(x)
   )
 }

@@ -125,7 +125,9 @@
 #' and enters another: with `neighbours = "replace"` each group is released with half of `epsilon`, with `"add_remove"`
 #' with all of it. The call has one price, and the number of records of all groups together is not released. Empty
 #' groups are released like any other; a record whose group is missing or not declared is in none, or an error for the
-#' curator with `invalid = "error"`. The result is of class [riemdp_groups]; [mean_difference()] compares two groups.
+#' curator with `invalid = "error"`. With `unit` a unit is in the group of all its rows that have one; if these are in
+#' several, it is in none, or an error for the curator. The result is of class [riemdp_groups]; [mean_difference()]
+#' compares two groups.
 #' Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
@@ -234,7 +236,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
-  groups <- asked_groups(by, levels, suppress, x, unit)
+  groups <- asked_groups(by, levels, suppress, x)
   private_n <- private_n || !is.null(groups)
   if (!is.null(groups)) x <- groups$x
   units <- if (!is.null(unit)) read_units(unit, x, least = !private_n)
@@ -256,7 +258,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
   ask$unit <- unit_name(units)
-  records <- list(x = x, units = units, n = count, groups = groups)
+  records <- list(x = x, units = units, n = count, rows = n, groups = groups)
   if (!is.null(groups)) return(release_groups(M, ask, records, neighbours, ledger, data_set, part))
   if (private_n) return(uncounted(release_private(sized_mean_estimator, size_ask(M, ask), records, ledger, data_set,
                                                   part)))
@@ -351,18 +353,25 @@ sized_mean_estimator <- list(
 # Which record is in which group is private, and so are their sizes: each is a release about one record more or less.
 # Proof: inst/proofs/mean-sensitivity.md, section 15.
 
-asked_groups <- function(by, levels, suppress, x, unit) {
+asked_groups <- function(by, levels, suppress, x) {
   if (is.null(by)) {
     if (!is.null(levels) || !is.null(suppress)) {
       abort_riemdp("argument", "`levels` and `suppress` are for groups: give `by`.")
     }
     return(NULL)
   }
-  if (!is.null(unit)) {
-    abort_riemdp("unsupported", "`by` isn't available with `unit`: a unit may have rows in any number of groups.")
-  }
   if (!is.null(suppress)) suppress <- check_number(suppress, "suppress")
   c(read_groups(by, levels, x), list(suppress = suppress))
+}
+
+# a unit's group, of its own rows: the one of all that have one, or none
+unit_groups <- function(of, units) {
+  pairs <- unique(cbind(units$of, of)[!is.na(units$of) & !is.na(of), , drop = FALSE])
+  alone <- tabulate(pairs[, 1], units$count) == 1
+  out <- rep(NA_integer_, units$count)
+  pairs <- pairs[alone[pairs[, 1]], , drop = FALSE]
+  out[pairs[, 1]] <- pairs[, 2]
+  out
 }
 
 # What each group may cost: all where a record is there or not; where it is replaced two groups may be touched, or one
@@ -379,7 +388,7 @@ group_share <- function(ask, replace) {
 }
 
 release_groups <- function(M, ask, records, neighbours, ledger, data_set, part) {
-  if (length(records$groups$of) != records$n) abort_riemdp("shape", "`by` must have an element for each record.")
+  if (length(records$groups$of) != records$rows) abort_riemdp("shape", "`by` must have an element for each record.")
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   ask <- size_ask(M, group_share(ask, replace))
   ask$names <- records$groups$names
@@ -417,6 +426,14 @@ groups_estimator <- list(
                                        "they count in none."))
       }
     }
+    if (is.null(records$units)) return(records)
+    of <- unit_groups(records$groups$of, records$units)
+    if (ask$invalid == "error" && any(is.na(of) & !records$units$empty)) {
+      abort_riemdp("argument", paste("there are units with rows in several groups. With invalid = \"center\" they",
+                                     "count in none."))
+    }
+    records$groups$of <- of
+    records$x <- sized_mean_estimator$ready(records, plan, ask)$x
     records
   },
   draw = function(records, plan, ask, budget) {
@@ -444,8 +461,8 @@ groups_estimator <- list(
     shown <- vapply(releases, function(r) is.null(ask$suppress) || r$size$count >= ask$suppress, NA)
     new_release(
       lapply(releases[shown], `[[`, "value"), "riemdp_groups",
-      groups = releases[shown], suppressed = names(releases)[!shown], suppress = ask$suppress, manifold = ask$manifold,
-      center = ask$center, radius = ask$ball$radius, mechanism = plan$mechanism, budget = budget,
+      groups = releases[shown], suppressed = names(releases)[!shown], suppress = ask$suppress, unit = ask$unit,
+      manifold = ask$manifold, center = ask$center, radius = ask$ball$radius, mechanism = plan$mechanism, budget = budget,
       guarantee = plan$guarantee
     )
   }

@@ -26,7 +26,7 @@ ERROR_WORDS <- list(
 )
 
 error_kind <- function(r) {
-  if (inherits(r, "riemdp_mean")) {
+  if (inherits(r, c("riemdp_mean", "riemdp_groups"))) {
     kinds <- if (is.null(r$unit)) c("mean", "adaptive") else c("unit", "adaptive_unit")
     return(kinds[1 + identical(r$mechanism, "adaptive")])
   }

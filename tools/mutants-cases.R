@@ -121,6 +121,8 @@ mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_
 mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", "radii / plan$margin, plan$fraction, epsilon, pay", "radii / plan$margin, plan$fraction, 2 * epsilon, pay", "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
 mutant("adaptive-none-served", "R/mechanism-adaptive.R", "  list(center = ask$center, radius = ask$ball$radius)\n}", "  ball\n}", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
 mutant("adaptive-first-whole", "R/mechanism-adaptive.R", "rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))", "rough <- adaptive_stage(M, ask, 1, adaptive_served(M, ask, 1, found))", "the rough centre spends its share only", "mechanism-adaptive")
+mutant("unit-groups-first", "R/dp-mean.R", "alone <- tabulate(pairs[, 1], units$count) == 1", "alone <- tabulate(pairs[, 1], units$count) >= 1", "a unit is in one group at most", "groups")
+mutant("unit-groups-rows", "R/dp-mean.R", "    records$groups$of <- of\n    records$x <- sized", "    records$x <- sized", "groups are the units', not the rows'", "groups")
 mutant("place-rate-twice", "src/ffi/ffi_ball.c", ".rate = in->epsilon / 2,", ".rate = in->epsilon,", "scores move both ways: half of epsilon a point", "mechanism-adaptive")
 mutant("place-no-floor", "src/mechanism/mechanism_place.c", "return fall <= -in->slack || holds", "return holds", "the score's floor, without which trials don't end for some records", "mechanism-adaptive")
 mutant("place-sum", "src/mechanism/mechanism_place.c", "double rate = in->rate / (double)in->d;", "double rate = in->rate;", "the average over the axes, not the sum", "mechanism-adaptive")

@@ -91,7 +91,6 @@ test_that("a record's group is found from the record alone, and counted nowhere 
   ledger <- dp_ledger(NULL, 10)
   expect_error(grouped(some(2), c("a", "z"), ledger = ledger), "none of the declared", class = "riemdp_error_argument")
   expect_error(grouped(some(2), "a", ledger = ledger), class = "riemdp_error_shape")
-  expect_error(grouped(some(2), c("a", "b"), unit = 1:2, ledger = ledger), class = "riemdp_error_unsupported")
   expect_error(grouped(some(2), c("a", "b"), mechanism = "kng", ledger = ledger), class = "riemdp_error_unsupported")
   expect_error(dp_mean(some(2), SPACE$M, 1, SPACE$center, SPACE$radius, levels = "a"), class = "riemdp_error_argument")
   expect_identical(nrow(ledger_history(ledger)), 0L)
@@ -146,4 +145,40 @@ test_that("the distance of two means has an interval that holds it, from both re
   expect_error(mean_difference(one, dp_mean(0, euclidean(1), 1, 0, 1)), class = "riemdp_error_manifold")
   expect_error(mean_difference(one, 3), class = "riemdp_error_argument")
   expect_error(mean_difference(g, "a", "q"), class = "riemdp_error_argument")
+})
+
+test_that("persons in private groups: a person has one group, of all their rows, and one point", {
+  M <- euclidean(2)
+  set.seed(31)
+  id <- rep(1:60, 1 + (1:60) %% 4)
+  group <- ifelse(id %% 2 == 0, "a", "b")
+  x <- cbind(ifelse(group == "a", 1, -1), 0) + rnorm(2 * length(id), sd = 0.1)
+  ask <- function(x, id, group, ...) {
+    dp_mean(x, M, epsilon = 1e5, center = c(0, 0), radius = 2, unit = id, by = group, levels = c("a", "b"), ...)
+  }
+  g <- ask(x, id, group)
+  expect_equal(as.data.frame(g)$size, c(30, 30))
+  own <- rowsum(x, id) / as.vector(table(id))
+  expect_equal(g[["a"]]$value, colMeans(own[seq(2, 60, 2), ]), tolerance = 1e-3)
+  expect_identical(guarantee(g)$unit, "unit")
+  expect_output(print(g), "protects one unit with all its rows, also which group it is in")
+  # one row a unit: the same as without
+  one <- with_simulation(3, ask(x[1:60, ], 1:60, group[1:60]))
+  expect_equal(one[["b"]]$value, with_simulation(3, dp_mean(x[1:60, ], M, 1e5, c(0, 0), 2, by = group[1:60], levels = c("a", "b")))[["b"]]$value)
+  # a person with rows in two groups is in none, whatever the others are; rows without a group don't count against one
+  mixed <- group
+  mixed[id == 6][1] <- "b"
+  expect_error(ask(x, id, mixed), "several groups", class = "riemdp_error_argument")
+  expect_equal(as.data.frame(ask(x, id, mixed, invalid = "center"))$size, c(29, 30))
+  mixed[id == 6][1] <- NA
+  expect_equal(as.data.frame(ask(x, id, mixed, invalid = "center"))$size, c(30, 30))
+  expect_identical(riemdp:::unit_groups(c(1L, 1L, 2L, 1L, NA, NA), list(of = c(1L, 1L, 2L, 2L, 3L, NA), count = 4L)), c(1L, NA, NA, NA))
+  expect_output(print(g), "about the mean of the units' means")
+  expect_error(ask(x, id[-1], group), class = "riemdp_error_shape")
+  expect_error(ask(x, id, group[-1]), class = "riemdp_error_shape")
+  # a person of 50 rows who is replaced by one in the other group moves each size by one
+  many <- c(rep(0, 50), id)
+  moved <- function(to) ask(rbind(matrix(c(1, 0), 50, 2, byrow = TRUE), x), many, c(rep(to, 50), group))
+  expect_equal(as.data.frame(moved("a"))$size, c(31, 30))
+  expect_equal(as.data.frame(moved("b"))$size, c(30, 31))
 })
