@@ -462,8 +462,8 @@ groups_estimator <- list(
     new_release(
       lapply(releases[shown], `[[`, "value"), "riemdp_groups",
       groups = releases[shown], suppressed = names(releases)[!shown], suppress = ask$suppress, unit = ask$unit,
-      manifold = ask$manifold, center = ask$center, radius = ask$ball$radius, mechanism = plan$mechanism, budget = budget,
-      guarantee = plan$guarantee
+      manifold = ask$manifold, center = ask$center, radius = ask$ball$radius, mechanism = plan$mechanism,
+      budget = budget, guarantee = plan$guarantee
     )
   }
 )
