@@ -81,6 +81,10 @@ explain.riemdp_groups <- function(x, ...) {
           "released with half of epsilon, such that it protects a record that is there or not; both together cost",
           "epsilon (proofs/mean-sensitivity.md, section 15).")
   }, exdent = 2), sep = "\n")
+  if (!is.null(x$unit)) {
+    cat(strwrap(paste("A record is here a unit with all its rows: the mean of its own, in the group that all its rows",
+                      "have (proofs/mean-sensitivity.md, section 13)."), exdent = 2), sep = "\n")
+  }
   cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   explain_end(x)

@@ -410,7 +410,7 @@ with_groups <- function(g, ask) {
 }
 
 groups_estimator <- list(
-  entry = function(plan, ask) sprintf("dp_mean %s, %d groups", plan$mechanism, length(ask$names)),
+  entry = function(plan, ask) sprintf("%s, %d groups", mean_estimator$entry(plan, ask), length(ask$names)),
   parts = mean_estimator$parts,
   plan = function(ask) {
     plan <- sized_mean_estimator$plan(ask)

@@ -174,6 +174,10 @@ test_that("persons in private groups: a person has one group, of all their rows,
   expect_equal(as.data.frame(ask(x, id, mixed, invalid = "center"))$size, c(30, 30))
   expect_identical(riemdp:::unit_groups(c(1L, 1L, 2L, 1L, NA, NA), list(of = c(1L, 1L, 2L, 2L, 3L, NA), count = 4L)), c(1L, NA, NA, NA))
   expect_output(print(g), "about the mean of the units' means")
+  expect_output(explain(g), "A record is here a unit")
+  ledger <- dp_ledger(NULL, 2e5)
+  ask(x, id, group, ledger = ledger)
+  expect_match(ledger_history(ledger)$what, "unit") # as of any release about units
   expect_error(ask(x, id[-1], group), class = "riemdp_error_shape")
   expect_error(ask(x, id, group[-1]), class = "riemdp_error_shape")
   # a person of 50 rows who is replaced by one in the other group moves each size by one
