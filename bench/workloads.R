@@ -68,13 +68,13 @@ groups_ratio <- function(n, epsilon = 2, delta = 0, groups = 4, repeats = 50, ne
   data <- data_groups(n, groups, 1)
   M <- riemdp::sphere(2)
   truth <- lapply(split(seq_along(data$by), data$by), function(i) riemdp::frechet_mean(data$x[i, ], M)$mean)
-  errors <- replicate(repeats, {
+  errors <- vapply(seq_len(repeats), function(i) {
     g <- riemdp::dp_mean(data$x, M, epsilon, pole, 0.5, delta = delta, by = data$by, neighbours = neighbours, ...)
     vapply(seq_len(groups), function(k) {
       own <- riemdp::dp_mean(data$x[data$by == k, ], M, epsilon, pole, 0.5, delta = delta, ...)
       c(riemdp::mf_dist(M, g[[k]]$value, truth[[k]]), riemdp::mf_dist(M, own$value, truth[[k]]))
     }, numeric(2))
-  })
+  }, matrix(0, 2, groups))
   mean(errors[1, , ]) / mean(errors[2, , ])
 }
 

@@ -63,6 +63,12 @@ test_that("one record more moves the mean by no more than is said, and nearly by
   }
 })
 
+test_that("on positive curvature the bounds are those of the proof", {
+  ball <- internal$check_radius(SIZED$sphere$M, 0.7, SIZED$sphere$center)
+  expect_equal(as.numeric(internal$padded_sensitivity(5, ball, "plain")), 2 * tan(0.7) / 6, tolerance = 1e-9)
+  expect_equal(as.numeric(internal$padded_sensitivity(5, ball, "tail")), (1 + 0.7^2 / 2) * tan(0.7) / 5, tolerance = 1e-9)
+})
+
 test_that("the sum is that of the logarithms over the released size, whatever n is", {
   s <- SIZED$plane
   for (n in c(0, 1, 3, 40)) {
