@@ -14,12 +14,15 @@ ADAPTIVE_FRACTION <- 0.9
 # How far beyond the quantile the released ball reaches. The less noise there is, the more matters what is clipped.
 adaptive_margin <- function(M, ask) min(2, 1.2 * max(1, ask$n * ask$epsilon / mf_facts(M)$dimension / 300)^0.1)
 
-# with three stages (so for chunks): radii from the public one down, by factors of the square root of 2
+# with three stages (chunks, constant time): radii from the public one down, by factors of the square root of 2
 adaptive_grid <- function(radius) radius * 2^(-(0:24) / 2)
 
 # log of the weight of half the radius: the larger, the rarer is a radius far too wide, and the more epsilon it takes;
 # 10 where that is next to nothing
 adaptive_bonus <- function(d, total) max(min(4, 1.6 + 0.4 * d), min(10, 0.015 * total / ADAPTIVE_HALVINGS))
+
+# the first stage looks at places in memory, by as many trials as it takes
+adaptive_places <- function(ask) !isTRUE(ask$chunked) && !identical(ask$timing, "constant")
 
 # The shares of the four stages from public numbers, and how many radii the first looks through, two for each halving:
 # the rate times n has to outweigh all lattice points of the smallest radius and the bonus of all halvings.
@@ -34,7 +37,7 @@ adaptive_shares <- function(M, ask) {
   left <- (if (is.null(given)) ADAPTIVE_EARLY else given[["place"]]) * total / 2 - d * log(4) - slack
   halvings <- min(ADAPTIVE_HALVINGS, floor(left / (d * log(2) + bonus)))
   if (!is.null(given)) return(list(shares = given, levels = 2 * max(1, halvings) + 1, bonus = bonus))
-  if (isTRUE(ask$chunked)) return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), levels = 0, bonus = 0))
+  if (!adaptive_places(ask)) return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), levels = 0, bonus = 0))
   shares <- if (halvings < 2) c(0, 0, 0) else {
     c(2 * (d * log(4) + slack + halvings * (d * log(2) + bonus)) / total, most(20 * d / total), most(100 / total))
   }
@@ -64,8 +67,9 @@ mechanism_adaptive <- list(
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
     last <- adaptive_stage(M, ask, how$shares[["mean"]], public)
-    if (how$shares[["place"]] > 0 && isTRUE(ask$chunked)) {
-      abort_riemdp("unsupported", "the first of four stages needs the records in memory: give three `shares`.")
+    if (how$shares[["place"]] > 0 && !adaptive_places(ask)) {
+      abort_riemdp("unsupported", paste("the first of four stages needs the records in memory, and its time depends on",
+                                        "them: give three `shares`."))
     }
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,

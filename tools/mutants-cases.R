@@ -123,6 +123,7 @@ mutant("adaptive-none-served", "R/mechanism-adaptive.R", "  list(center = ask$ce
 mutant("adaptive-first-whole", "R/mechanism-adaptive.R", "rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))", "rough <- adaptive_stage(M, ask, 1, adaptive_served(M, ask, 1, found))", "the rough centre spends its share only", "mechanism-adaptive")
 mutant("unit-groups-first", "R/dp-mean.R", "alone <- tabulate(pairs[, 1], units$count) == 1", "alone <- tabulate(pairs[, 1], units$count) >= 1", "a unit is in one group at most", "groups")
 mutant("unit-groups-rows", "R/dp-mean.R", "    records$groups$of <- of\n    records$x <- sized", "    records$x <- sized", "groups are the units', not the rows'", "groups")
+mutant("place-in-constant-time", "R/mechanism-adaptive.R", "!isTRUE(ask$chunked) && !identical(ask$timing, \"constant\")", "!isTRUE(ask$chunked)", "constant time covers the whole call", "mechanism-adaptive")
 mutant("place-rate-twice", "src/ffi/ffi_ball.c", ".rate = in->epsilon / 2,", ".rate = in->epsilon,", "scores move both ways: half of epsilon a point", "mechanism-adaptive")
 mutant("place-no-floor", "src/mechanism/mechanism_place.c", "return fall <= -in->slack || holds", "return holds", "the score's floor, without which trials don't end for some records", "mechanism-adaptive")
 mutant("place-sum", "src/mechanism/mechanism_place.c", "double rate = in->rate / (double)in->d;", "double rate = in->rate;", "the average over the axes, not the sum", "mechanism-adaptive")

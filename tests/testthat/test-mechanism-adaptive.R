@@ -218,3 +218,12 @@ test_that("its error is near that of one stage on a ball known to be tight, and 
   wide <- error(500, 1 / 3, 60)
   expect_lt(wide[["adaptive"]], 1.6 * wide[["one"]]) # 1.1 to 1.3
 })
+
+test_that("what takes as many trials as records ask for is no part of a call in constant time", {
+  M <- euclidean(2)
+  x <- matrix(rep(c(0.1, 0.2), each = 500), 500)
+  constant <- function(...) dp_mean(x, M, 1, c(0, 0), 2, mechanism = "adaptive", timing = "constant", ...)
+  expect_identical(constant()$details$shares[["place"]], 0)
+  expect_error(constant(options = list(shares = c(0.1, 0.1, 0.1, 0.7))), class = "riemdp_error_unsupported")
+  expect_gt(dp_mean(x, M, 1, c(0, 0), 2, mechanism = "adaptive")$details$shares[["place"]], 0)
+})
