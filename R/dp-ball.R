@@ -38,7 +38,8 @@
 #' @seealso [dp_mean()], whose mechanism `"adaptive"` makes a ball and a mean in one call
 #' @examples
 #' # all that is known of the matrices: eigenvalues between 1/20 and 20
-#' ball <- dp_ball(wishart_spd, spd(2), epsilon = 0.5, center = diag(2), radius = 4, source = "units of measurement")
+#' ball <- dp_ball(wishart_spd, spd(2), epsilon = 0.5, center = diag(2), radius = 4,
+#'                 source = "units of measurement")
 #' ball
 #' dp_mean(wishart_spd, spd(2), epsilon = 0.5, center = ball, radius = ball)
 #' @export

@@ -5,7 +5,7 @@
 #' What [dp_mean()] returns with `by`: the released means of groups whose members and sizes are private. `x[[name]]` is
 #' the release of one group, of class `riemdp_mean`. Everything here is computed from what was released.
 #'
-#' @param x,object,g private means of groups.
+#' @param x,object private means of groups.
 #' @param level coverage of intervals and regions, between 0 and 1; of each by itself.
 #' @param i name or number of a group that is shown.
 #' @param row.names,optional,... not used; of `plot()` further arguments of [plot.riemdp_release()].
