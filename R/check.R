@@ -93,6 +93,14 @@ check_name <- function(x, name, most = 200) {
   enc2utf8(as.vector(x))
 }
 
+# increasing, none above `most`; `also` says so
+check_radii <- function(radii, most = Inf, also = "") {
+  ok <- is.numeric(radii) && !is.object(radii) && length(radii) >= 1 && length(radii) <= 1000 &&
+    all(is.finite(radii)) && all(radii > 0) && all(radii <= most)
+  if (!ok) abort_riemdp("argument", paste0("`radii` must be 1 to 1,000 positive numbers", also, "."))
+  sort(unique(as.double(radii)))
+}
+
 check_no_more <- function(...) {
   if (...length() > 0) abort_riemdp("argument", "an argument is not known, or must be given by its name.")
 }

@@ -51,12 +51,13 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
-  units <- if (!is.null(unit)) read_units(unit, x)
-  if (!is.null(units)) x <- units$x
+  given <- with_units(unit, x, "x")
+  x <- given$x
+  units <- given$units
   if (!is_chunks(x)) x <- plain_numbers(x)
   n <- record_count(M, x)
   if (!is.null(units)) check_mean_units(units, n, "ordinary", NULL)
-  ask <- mean_ask(M, if (is.null(units)) n else units$count, epsilon, center, radius, 0, "auto", NULL, "proven",
+  ask <- mean_ask(M, units$count %||% n, epsilon, center, radius, 0, "auto", NULL, "proven",
                   "ordinary", "real", 1e6, list())
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
   ask$source <- stated_source(source, list(center = center, radius = radius))
@@ -67,7 +68,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
     abort_riemdp("unsupported", "a ball needs counts of records: sites answer with sums, and with no counts.")
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
-  ask$unit <- if (!is.null(units)) units$name %||% "unit"
+  ask$unit <- unit_name(units)
   release_private(ball_estimator, ask, list(x = x, units = units), ledger, data_set, part)
 }
 
@@ -79,27 +80,15 @@ ball_ask <- function(M, ask, shares, fraction, margin, radii) {
   ask$fraction <- if (is.null(fraction)) ball_fraction(ask$n, ask$split[["radius"]] * ask$epsilon) else
     check_number(fraction, "fraction", least = 0, most = 1)
   ask$margin <- if (is.null(margin)) ball_margin(ask$fraction) else check_number(margin, "margin", least = 1)
-  ask$radii <- if (is.null(radii)) ask$ball$radius * 2^(-(0:24) / 2) else check_radii(radii, ask$ball$radius)
+  ask$radii <- if (is.null(radii)) adaptive_grid(ask$ball$radius) else
+    rev(check_radii(radii, ask$ball$radius, ", none above `radius`, the wide ball's own"))
   ask
 }
 
 ball_shares <- function(shares) {
-  ok <- is.numeric(shares) && !is.object(shares) && length(shares) == 2 && !anyNA(shares) && all(shares > 0) &&
-    abs(sum(shares) - 1) < 1e-9
-  if (!ok) {
-    abort_riemdp("argument", "`shares` must be two positive numbers that add up to 1: for the centre, and the radius.")
-  }
-  stats::setNames(shares / sum(shares) * (1 - 1e-15), c("center", "radius"))
-}
-
-check_radii <- function(radii, most) {
-  ok <- is.numeric(radii) && !is.object(radii) && length(radii) >= 1 && length(radii) <= 1000 &&
-    all(is.finite(radii)) && all(radii > 0) && all(radii <= most)
-  if (!ok) {
-    abort_riemdp("argument",
-                 "`radii` must be 1 to 1,000 positive numbers, none above `radius`, the wide ball's own.")
-  }
-  sort(unique(as.double(radii)), decreasing = TRUE)
+  shares <- as_shares(shares, "two positive numbers that add up to 1: for the centre, and the radius",
+                      length(shares) == 2 && isTRUE(all(shares > 0)))
+  stats::setNames(shares, c("center", "radius"))
 }
 
 # All records lie within the larger radii, which differ by (1 - fraction) n in score from the one that is aimed at: that
@@ -112,26 +101,10 @@ ball_margin <- function(fraction) {
   max(1, sqrt(2 * log(0.1) / log1p(-min(max(fraction, 0.01), 0.99))))
 }
 
-# The rough centre's plan on the wide ball; classed errors from public facts
-ball_center_plan <- function(M, ask, epsilon, center, radius) {
-  ask$epsilon <- ask$total <- epsilon
-  ask$center <- center
-  ask$ball <- check_radius(M, radius, center)
-  plan <- tryCatch(plan_one(M, ask, "laplace", error = FALSE),
-                   riemdp_error = function(e) plan_one(M, ask, "wrapped", error = FALSE))
-  plan$ask <- ask
-  plan
-}
-
 # The radii with which a mean can be released around that centre (with the Bures-Wasserstein metric it depends on it);
 # where there is none the wide ball serves, as the plan has shown, and the budget is spent by now.
 ball_grid <- function(M, ask, center) {
-  served <- vapply(ask$radii, function(r) {
-    tryCatch({
-      ball_center_plan(M, ask, ask$epsilon, center, r)
-      TRUE
-    }, riemdp_error = function(e) FALSE)
-  }, logical(1))
+  served <- vapply(ask$radii, function(r) stage_served(M, ask, 1, list(center = center, radius = r)), logical(1))
   if (any(served)) list(center = center, radii = ask$radii[served]) else
     list(center = ask$center, radii = ask$ball$radius)
 }
@@ -141,24 +114,20 @@ ball_estimator <- list(
   parts = MEAN_PARTS,
   plan = function(ask) {
     M <- ask$manifold
-    plan <- ball_center_plan(M, ask, ask$split[["center"]] * ask$epsilon, ask$center, ask$ball$radius)
+    plan <- adaptive_stage(M, ask, ask$split[["center"]], list(center = ask$center, radius = ask$ball$radius))
     g <- list(epsilon = ask$epsilon, delta = 0, reasons = unproven_mean(M, plan), sampler = "exact")
     assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan),
                      "two stages, each private, their budgets added", ask$assumptions)
-    plan$guarantee <- promise_of(g, assumptions, trusted = M)
-    if (!is.null(ask$unit)) plan$guarantee <- of_units(plan$guarantee, ask$unit)
+    plan$guarantee <- of_units(promise_of(g, assumptions, trusted = M), ask$unit)
     plan
   },
   ready = function(records, plan, ask) mean_estimator$ready(records, plan, ask),
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
-    point <- mean_mechanisms()[[plan$mechanism]]$release(M, records, plan, plan$ask)
-    ball <- ball_grid(M, ask, moved_into_ball(M, point, ask$center, ask$ball$radius))
-    epsilon <- ask$split[["radius"]] * ask$epsilon
-    chosen <- .Call(riemdp_release_radius, M, mean_records(M, records, ball$center, ask$ball$radius), ball$center,
-                    ball$radii / ask$margin, ask$fraction, epsilon,
-                    pay(price_choice(epsilon, "mean-sensitivity.md, 12")))
-    list(center = ball$center, radius = ball$radii[chosen])
+    point <- adaptive_pick(M, records, plan)
+    ball <- ball_grid(M, ask, clamp_to_ball(M, ask$center, ask$ball$radius, point))
+    list(center = ball$center, radius = drawn_radius(M, records, ball$center, ask, ball$radii, ask$margin,
+                                                     ask$fraction, ask$split[["radius"]]))
   },
   answer = function(out, plan, ask, budget) {
     new_release(
@@ -170,8 +139,3 @@ ball_estimator <- list(
     )
   }
 )
-
-# a released point moved into a public ball: post-processing. What is none counts as the centre.
-moved_into_ball <- function(M, point, center, radius) {
-  tryCatch(public_point(M, .Call(riemdp_to_ball, M, point, center, radius)), riemdp_error = function(e) center)
-}

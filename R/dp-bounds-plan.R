@@ -144,7 +144,7 @@ bounds_balls <- function(M, records, centers, radii) {
   given <- !is.null(centers)
   centers <- if (given) bounds_centers(M, centers) else list(records$center %||% mean)
   widened <- if (is.null(radii)) records$widened else 1
-  if (!is.null(radii)) radii <- check_bounds_radii(radii)
+  if (!is.null(radii)) radii <- check_radii(radii)
   tried <- lapply(centers, function(center) {
     r <- radii %||% bounds_radii(mf_dist(M, center, records$x))
     r <- r[vapply(r * widened, allowed_radius, NA, M = M, center = center)]
@@ -161,13 +161,6 @@ plain_mean <- function(M, x) suppressWarnings(public_point(M, frechet_mean(x, M)
 bounds_centers <- function(M, centers) {
   centers <- mf_points(plain_numbers(public_value(centers, "center")), M)
   lapply(seq_along(centers), function(i) public_point(M, centers[i]))
-}
-
-check_bounds_radii <- function(radii) {
-  ok <- is.numeric(radii) && !is.object(radii) && length(radii) >= 1 && length(radii) <= 1000 &&
-    all(is.finite(radii)) && all(radii > 0)
-  if (!ok) abort_riemdp("argument", "`radii` must be 1 to 1,000 positive numbers.")
-  sort(unique(as.double(radii)))
 }
 
 bounds_radii <- function(apart) {

@@ -235,9 +235,9 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
-  private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   groups <- asked_groups(by, levels, suppress, x)
-  private_n <- private_n || !is.null(groups)
+  private_n <- !replace || !is.null(groups)
   if (!is.null(groups)) x <- groups$x
   units <- if (!is.null(unit)) read_units(unit, x, least = !private_n)
   if (!is.null(units)) x <- units$x
@@ -259,7 +259,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
   ask$unit <- unit_name(units)
   records <- list(x = x, units = units, n = count, rows = n, groups = groups)
-  if (!is.null(groups)) return(release_groups(M, ask, records, neighbours, ledger, data_set, part))
+  if (!is.null(groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
   if (private_n) return(uncounted(release_private(sized_mean_estimator, size_ask(M, ask), records, ledger, data_set,
                                                   part)))
   release_private(mean_estimator, ask, records, ledger, data_set, part)
@@ -387,9 +387,8 @@ group_share <- function(ask, replace) {
   ask
 }
 
-release_groups <- function(M, ask, records, neighbours, ledger, data_set, part) {
+release_groups <- function(M, ask, records, replace, ledger, data_set, part) {
   if (length(records$groups$of) != records$rows) abort_riemdp("shape", "`by` must have an element for each record.")
-  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   ask <- size_ask(M, group_share(ask, replace))
   ask$names <- records$groups$names
   ask$suppress <- records$groups$suppress

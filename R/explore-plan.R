@@ -295,10 +295,9 @@ explore_server <- function(input, output, session, spaces = explore_spaces()) {
          source = trimws(input$source %||% ""))
   })
   settled <- shiny::debounce(wanted, 250)
-  tell <- explore_tell
   plan <- shiny::reactive({
     w <- settled()
-    tell(dp_mean_plan(w$space$M, w$n, w$epsilon, w$space$center, w$radius, delta = w$delta))
+    explore_tell(dp_mean_plan(w$space$M, w$n, w$epsilon, w$space$center, w$radius, delta = w$delta))
   })
   chosen <- shiny::reactive({
     best <- plan()[plan()$chosen, ]
@@ -311,10 +310,10 @@ explore_server <- function(input, output, session, spaces = explore_spaces()) {
   output$table <- shiny::renderTable(explore_table(plan()), na = "")
   output$curves <- shiny::renderPlot({
     wide <- isTRUE(session$clientData$output_curves_width > 500)
-    tell(explore_curves(plan(), if (wide) c("n", "epsilon") else "n"))
+    explore_tell(explore_curves(plan(), if (wide) c("n", "epsilon") else "n"))
   }, res = 90, alt = paste("Expected error of each mechanism against the number of records, and where there is room",
                            "against epsilon."))
-  output$curves_key <- shiny::renderUI(tell(shiny::tagList(
+  output$curves_key <- shiny::renderUI(explore_tell(shiny::tagList(
     explore_key(explore_colours(plan_drawn(plan()))), shiny::p("Dotted: the public radius, and what the sliders say.")
   )))
   output$key <- shiny::renderUI({
@@ -325,7 +324,7 @@ explore_server <- function(input, output, session, spaces = explore_spaces()) {
   })
   output$picture <- shiny::renderPlot({
     w <- settled()
-    tell({
+    explore_tell({
       study <- explore_study(w$space, w$n, w$epsilon, w$radius, w$delta, w$mechanism, input$count,
                              1 + as.integer(input$again))
       explore_picture(w$space, study, w$radius)

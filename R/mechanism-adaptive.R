@@ -74,7 +74,7 @@ mechanism_adaptive <- list(
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,
       acceptance = NA_real_, numbers = last$numbers, shares = how$shares, levels = how$levels, bonus = how$bonus,
-      fraction = fraction, margin = adaptive_margin(M, ask), rough = rough,
+      rough = rough,
       target = "the Frechet mean of the records moved into the released ball",
       details = list(shares = how$shares, fraction = fraction, margin = adaptive_margin(M, ask)),
       guarantee = list(
@@ -89,18 +89,18 @@ mechanism_adaptive <- list(
   },
   release = function(M, x, plan, ask) {
     shares <- plan$shares
-    found <- list(center = ask$center, radius = ask$ball$radius)
+    found <- list(center = ask$center, radius = ask$ball$radius, wide = FALSE)
     if (shares[["place"]] > 0) found <- adaptive_place(M, x, plan, ask)
-    if (is.null(found$wide) && shares[["center"]] > 0) found <- adaptive_center(M, x, plan, ask, found)
-    if (is.null(found$wide) && shares[["radius"]] > 0) found <- adaptive_radius(M, x, plan, ask, found)
+    if (!found$wide && shares[["center"]] > 0) found <- adaptive_center(M, x, plan, ask, found)
+    if (!found$wide && shares[["radius"]] > 0) found <- adaptive_radius(M, x, plan, ask, found)
     # what the stages left out would have taken is the last one's
-    if (isTRUE(found$wide)) shares[] <- c(shares[["place"]], 0, 0, (1 - shares[["place"]]) * (1 - 1e-15))
+    if (found$wide) shares[] <- c(shares[["place"]], 0, 0, (1 - shares[["place"]]) * (1 - 1e-15))
     ball <- adaptive_served(M, ask, shares[["mean"]], found)
     last <- adaptive_stage(M, ask, shares[["mean"]], ball)
     structure(list(
       value = adaptive_pick(M, x, last),
-      details = list(shares = shares, fraction = plan$fraction, margin = plan$margin, released_center = ball$center,
-                     released_radius = ball$radius, last = last$mechanism),
+      details = utils::modifyList(plan$details, list(shares = shares, released_center = ball$center,
+                                                     released_radius = ball$radius, last = last$mechanism)),
       last = last, expected_error = NULL, scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem,
       solver_error = last$solver_error
     ), class = "riemdp_staged")
@@ -131,14 +131,18 @@ mechanism_adaptive <- list(
 
 # four shares, or three without the first
 adaptive_given <- function(shares) {
-  ok <- is.numeric(shares) && !is.object(shares) && length(shares) %in% 3:4 && !anyNA(shares) && all(shares >= 0) &&
-    abs(sum(shares) - 1) < 1e-9 && shares[length(shares)] > 0
-  if (!ok) {
-    abort_riemdp("argument", paste("`shares` must be numbers of at least 0 that add up to 1, the last positive: for",
-                                   "the place, the centre, the radius, the mean, or without the first."))
-  }
-  if (length(shares) == 3) shares <- c(0, shares)
-  stats::setNames(shares / sum(shares) * (1 - 1e-15), c("place", "center", "radius", "mean"))
+  shares <- as_shares(shares, paste("numbers of at least 0 that add up to 1, the last positive: for the place, the",
+                                    "centre, the radius, the mean, or without the first"),
+                      length(shares) %in% 3:4 && isTRUE(shares[length(shares)] > 0))
+  stats::setNames(c(if (length(shares) == 3) 0, shares), c("place", "center", "radius", "mean"))
+}
+
+# parts of a whole that are `needed`, with room for the rounding of their sum
+as_shares <- function(shares, needed, ok) {
+  ok <- is.numeric(shares) && !is.object(shares) && ok && !anyNA(shares) && all(shares >= 0) &&
+    abs(sum(shares) - 1) < 1e-9
+  if (!ok) abort_riemdp("argument", sprintf("`shares` must be %s.", needed))
+  shares / sum(shares) * (1 - 1e-15)
 }
 
 adaptive_pick <- function(M, x, stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
@@ -159,12 +163,12 @@ adaptive_place <- function(M, x, plan, ask) {
   bend <- sqrt(max(0, -mf_facts(M)$k_min)) * (min(reach, R) + drawn[1])
   radius <- drawn[1] * if (bend > 0) sinh(bend) / bend else 1
   if (!(radius / plan$shares[["mean"]] < R / (1 - share))) {
-    cheap <- sum(plan$shares[c("center", "radius")]) <= ADAPTIVE_CHEAP
-    return(list(center = ask$center, radius = R, wide = if (!cheap) TRUE))
+    dear <- sum(plan$shares[c("center", "radius")]) > ADAPTIVE_CHEAP
+    return(list(center = ask$center, radius = R, wide = dear))
   }
   center <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a * min(1, R / reach))),
                      riemdp_error = function(e) ask$center)
-  list(center = clamp_to_ball(M, ask$center, R, center), radius = radius, smallest = radius / 4)
+  list(center = clamp_to_ball(M, ask$center, R, center), radius = radius, smallest = radius / 4, wide = FALSE)
 }
 
 adaptive_center <- function(M, x, plan, ask, found) {
@@ -175,13 +179,17 @@ adaptive_center <- function(M, x, plan, ask, found) {
 }
 
 adaptive_radius <- function(M, x, plan, ask, found) {
-  epsilon <- plan$shares[["radius"]] * ask$epsilon
   radii <- if (is.null(found$smallest)) adaptive_grid(found$radius) else 2 * found$radius * 2^(-(0:12) / 4)
-  radii <- radii[radii <= ask$ball$radius]
-  drawn <- .Call(riemdp_release_radius, M, mean_records(M, x, found$center, ask$ball$radius), found$center,
-                 radii / plan$margin, plan$fraction, epsilon, pay(price_choice(epsilon, "mean-sensitivity.md, 12")))
-  found$radius <- radii[drawn]
+  found$radius <- drawn_radius(M, x, found$center, ask, radii[radii <= ask$ball$radius], plan$details$margin,
+                               plan$details$fraction, plan$shares[["radius"]])
   found
+}
+
+# one of `radii`, `margin` times one around that centre that aims at holding `fraction` of the records
+drawn_radius <- function(M, x, center, ask, radii, margin, fraction, share) {
+  epsilon <- share * ask$epsilon
+  radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center, radii / margin, fraction,
+              epsilon, pay(price_choice(epsilon, "mean-sensitivity.md, 12")))]
 }
 
 # One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ
@@ -197,17 +205,20 @@ adaptive_stage <- function(M, ask, share, ball) {
   stage
 }
 
+stage_served <- function(M, ask, share, ball) {
+  tryCatch({
+    adaptive_stage(M, ask, share, ball)
+    TRUE
+  }, riemdp_error = function(e) FALSE)
+}
+
 # Around a released centre not every radius can be served (on Bures-Wasserstein that depends on it): the ball, or the
 # next wider one that can be, or the public one, of which the plan has shown it. The budget is spent by now.
 adaptive_served <- function(M, ask, share, ball) {
   radii <- ball$radius * 2^((0:24) / 2)
   for (radius in radii[radii <= ask$ball$radius]) {
     wider <- list(center = ball$center, radius = radius)
-    fits <- tryCatch({
-      adaptive_stage(M, ask, share, wider)
-      TRUE
-    }, riemdp_error = function(e) FALSE)
-    if (fits) return(wider)
+    if (stage_served(M, ask, share, wider)) return(wider)
   }
   list(center = ask$center, radius = ask$ball$radius)
 }

@@ -68,7 +68,7 @@ size_ask <- function(M, ask) {
   tail <- if (best$form == "tail") tail_delta(ask) else 0
   ask$size <- list(
     share = share, epsilon = own, ratio = ratio, scale = scale, noise = best$noise * ask$ball$radius,
-    reach = size_stretch(ask$ball) * ask$ball$radius, form = best$form, tail = tail,
+    reach = padded_reach(ask$ball), form = best$form, tail = tail,
     # P(Z <= -shift) = P(Z > shift - 1) <= tail
     shift = if (tail > 0) geometric_far(scale, tail) + 1 else 0
   )
@@ -86,17 +86,11 @@ gaussian_asked <- function(ask) ask$mechanism %in% c("auto", "gaussian", "wrappe
 # the part of delta for sizes that come out too small: half where noise needs the other half, else all of it
 tail_delta <- function(ask) if (gaussian_asked(ask)) ask$delta / 2 else ask$delta * (1 - 1e-9)
 
-# how far the mean moves where all its points leave the centre, in radii
-size_stretch <- function(ball) {
-  rho <- ball$radius * sqrt(max(ball$k_max, 0))
-  if (rho > 0) tan(rho) / rho else 1
-}
-
 # The best share of epsilon for the size, and the error with it, up to a factor radius/(n epsilon): a/(1 - s) of the
 # mean's noise and b/s of missing points, for a mean half-way from the centre to the edge.
 form_cost <- function(form, M, ask) {
   d <- mf_facts(M)$dimension
-  each <- size_stretch(ask$ball)
+  each <- padded_reach(ask$ball) / ask$ball$radius
   long <- c(
     if (!ask$mechanism %in% c("gaussian", "wrapped_gaussian")) d,
     if (gaussian_asked(ask)) {

@@ -100,14 +100,19 @@ mean_sensitivity_at <- function(n, facts, calibration) {
             theorem = "2 tan(r sqrt K)/(n sqrt K) F, proofs/mean-sensitivity.md")
 }
 
+# how far the mean moves where all its points leave the centre
+padded_reach <- function(facts) {
+  root <- sqrt(max(facts$k_max, 0))
+  if (facts$radius * root > 0) tan(facts$radius * root) / root else facts$radius
+}
+
 # How far the mean of `n` points moves by one record more or less, n being a released size and missing records points at
 # the centre (proofs/mean-sensitivity.md, section 14). form: "sum", the sum of logarithms over n, where the space is
 # flat; "plain", the mean of n points or of all records, if these are more; "tail", where they are no more for certain.
 padded_sensitivity <- function(n, facts, form) {
   r <- facts$radius
-  root <- sqrt(max(facts$k_max, 0))
-  rho <- r * root
-  each <- if (rho > 0) tan(rho) / root else r
+  rho <- r * sqrt(max(facts$k_max, 0))
+  each <- padded_reach(facts)
   switch(form,
     sum = structure(outwards(r / n), theorem = "r/N, proofs/mean-sensitivity.md, section 14"),
     plain = structure(outwards(2 * each / (n + 1)),

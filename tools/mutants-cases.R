@@ -118,7 +118,7 @@ mutant("wrapped-gaussian-small", "src/mechanism/mechanism_gaussian.c", "z[j] = s
 mutant("tangent-noise-small", "src/mechanism/tangent_noise.c", "        rng_normals(rng, (end - begin) * d, sd, a);", "        rng_normals(rng, (end - begin) * d, 0.97 * sd, a);", "sd of tangent noise in coordinates", "tangent-noise")
 mutant("tangent-noise-projected-small", "src/mechanism/tangent_noise.c", "rng_normals(rng, (end - begin) * n, sd, out + begin * n);", "rng_normals(rng, (end - begin) * n, 0.97 * sd, out + begin * n);", "sd of projected tangent noise", "tangent-noise")
 mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_stage(M, ask, shares[["mean"]], ball)', "last <- adaptive_stage(M, ask, 1, ball)", "the last stage spends its share only", "mechanism-adaptive")
-mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", "radii / plan$margin, plan$fraction, epsilon, pay", "radii / plan$margin, plan$fraction, 2 * epsilon, pay", "the radius' exponential mechanism spends its share only", "mechanism-adaptive")
+mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", "fraction,\n              epsilon, pay", "fraction,\n              2 * epsilon, pay", "the radius' exponential mechanism spends its share only, in balls too", "mechanism-adaptive|dp-ball")
 mutant("adaptive-none-served", "R/mechanism-adaptive.R", "  list(center = ask$center, radius = ask$ball$radius)\n}", "  ball\n}", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
 mutant("adaptive-first-whole", "R/mechanism-adaptive.R", "rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))", "rough <- adaptive_stage(M, ask, 1, adaptive_served(M, ask, 1, found))", "the rough centre spends its share only", "mechanism-adaptive")
 mutant("unit-groups-first", "R/dp-mean.R", "alone <- tabulate(pairs[, 1], units$count) == 1", "alone <- tabulate(pairs[, 1], units$count) >= 1", "a unit is in one group at most", "groups")
@@ -290,7 +290,7 @@ mutant("outside-invalid", "src/ffi/ffi_ball.c", "                q = p; /* with 
 # ---- a private number of records ---------------------------------------------------------------------------------------------------------------------
 
 mutant("size-plain-half", "R/sensitivity.R", "structure(outwards(2 * each / (n + 1)),", "structure(outwards(each / (n + 1)),", "a record more than N moves the mean twice as far as one at a centre's place", "private-size")
-mutant("size-plain-flat", "R/sensitivity.R", "each <- if (rho > 0) tan(rho) / root else r", "each <- r", "on positive curvature the mean moves farther", "private-size")
+mutant("size-plain-flat", "R/sensitivity.R", "if (facts$radius * root > 0) tan(facts$radius * root) / root else facts$radius", "facts$radius", "on positive curvature the mean moves farther", "private-size")
 mutant("size-sum-half", "R/sensitivity.R", "sum = structure(outwards(r / n),", "sum = structure(outwards(0.5 * r / n),", "one record moves a sum by the radius", "private-size")
 mutant("size-tail-half", "R/sensitivity.R", "tail = structure(outwards((1 + rho^2 / 2) * each / n),", "tail = structure(outwards((1 + rho^2 / 2) * each / (n + 1)),", "a record at a centre's place moves the mean by r/N", "private-size")
 mutant("size-tail-short", "R/private-size.R", "geometric_far(scale, tail) + 1 else 0", "geometric_far(scale, tail) - 1 else 0", "sizes too small have a probability that delta pays for", "private-size")
@@ -610,17 +610,18 @@ mutant("plan-picture-silent", "R/plot-release.R", "below <- unlist(lapply(plan_u
 
 # ---- released balls ---------------------------------------------------------------------------------------------------------------------------------
 
-mutant("ball-radius-unpaid", "R/dp-ball.R", "pay(price_choice(epsilon, \"mean-sensitivity.md, 12\"))", "pay(price_choice(epsilon / 2, \"mean-sensitivity.md, 12\"))", "the radius' price is that of its draw", "private-release|dp-ball")
-mutant("ball-radius-more", "R/dp-ball.R", "ball$radii / ask$margin, ask$fraction, epsilon,", "ball$radii / ask$margin, ask$fraction, 2 * epsilon,", "the radius is chosen with its share of epsilon", "dp-ball")
-mutant("ball-center-more", "R/dp-ball.R", "ask$split[[\"center\"]] * ask$epsilon, ask$center", "ask$epsilon, ask$center", "the centre has its share of epsilon", "private-release|dp-ball")
-mutant("ball-shares-over", "R/dp-ball.R", "abs(sum(shares) - 1) < 1e-9", "TRUE", "shares add up to 1", "dp-ball")
-mutant("ball-center-anywhere", "R/dp-ball.R", "public_point(M, .Call(riemdp_to_ball, M, point, center, radius))", "public_point(M, point)", "the centre lies in the wide ball", "dp-ball")
-mutant("ball-radius-wider", "R/dp-ball.R", "all(radii > 0) && all(radii <= most)", "all(radii > 0)", "no radius is beyond the wide ball's", "dp-ball")
-mutant("ball-radius-unserved", "R/dp-ball.R", "}, riemdp_error = function(e) FALSE)\n  }, logical(1))\n  if (any(served)) list(center = center, radii = ask$radii", "}, riemdp_error = function(e) TRUE)\n  }, logical(1))\n  if (any(served)) list(center = center, radii = ask$radii", "radii with which nothing can be released aren't offered", "dp-ball")
+mutant("ball-radius-unpaid", "R/mechanism-adaptive.R", "              epsilon, pay(price_choice(epsilon, \"mean-sensitivity.md, 12\"))", "              epsilon, pay(price_choice(epsilon / 2, \"mean-sensitivity.md, 12\"))", "the radius' price is that of its draw", "private-release|dp-ball")
+mutant("ball-radius-more", "R/dp-ball.R", "ask$fraction, ask$split[[\"radius\"]])", "ask$fraction, 2 * ask$split[[\"radius\"]])", "the radius is chosen with its share of epsilon", "dp-ball")
+mutant("ball-center-more", "R/dp-ball.R", "ask$split[[\"center\"]], list(center = ask$center", "1, list(center = ask$center", "the centre has its share of epsilon", "private-release|dp-ball")
+mutant("ball-shares-over", "R/mechanism-adaptive.R", "abs(sum(shares) - 1) < 1e-9", "TRUE", "shares add up to 1", "dp-ball|mechanism-adaptive")
+mutant("ball-center-anywhere", "R/dp-ball.R", "clamp_to_ball(M, ask$center, ask$ball$radius, point)", "point", "the centre lies in the wide ball", "dp-ball")
+mutant("ball-radius-wider", "R/check.R", "all(radii > 0) && all(radii <= most)", "all(radii > 0)", "no radius is beyond the wide ball's", "dp-ball")
+mutant("ball-radius-unserved", "R/dp-ball.R", "if (any(served)) list(center = center, radii = ask$radii[served])", "if (any(served)) list(center = center, radii = ask$radii)", "radii with which nothing can be released aren't offered", "dp-ball")
+mutant("stage-unserved", "R/mechanism-adaptive.R", "adaptive_stage(M, ask, share, ball)\n    TRUE\n  }, riemdp_error = function(e) FALSE)", "adaptive_stage(M, ask, share, ball)\n    TRUE\n  }, riemdp_error = function(e) TRUE)", "what can't be served isn't taken for served", "mechanism-adaptive|dp-ball")
 mutant("ball-provenance", "R/records.R", "if (inherits(x, \"riemdp_release\")) return(released_by(x))", "if (inherits(x, \"riemdp_release\")) return(NULL)", "a ball's provenance stays with what uses it", "dp-ball|guarantee")
 mutant("ball-as-radius", "R/records.R", "x$value[[if (name == \"radius\") \"radius\" else \"center\"]]", "x$value[[if (name == \"radius\") \"center\" else \"center\"]]", "a ball given as radius is its radius", "dp-ball")
-mutant("ball-unit-rows", "R/dp-ball.R", "mean_ask(M, if (is.null(units)) n else units$count,", "mean_ask(M, n,", "units are counted, not rows", "dp-ball|neighbours")
-mutant("ball-unit-unsaid", "R/dp-ball.R", "if (!is.null(ask$unit)) plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan\n  },\n  ready", "plan\n  },\n  ready", "a ball of units says so", "dp-ball")
+mutant("ball-unit-rows", "R/dp-ball.R", "mean_ask(M, units$count %||% n,", "mean_ask(M, n,", "units are counted, not rows", "dp-ball|neighbours")
+mutant("ball-unit-unsaid", "R/dp-ball.R", "of_units(promise_of(g, assumptions, trusted = M), ask$unit)", "promise_of(g, assumptions, trusted = M)", "a ball of units says so", "dp-ball")
 
 # ---- plans of balls ---------------------------------------------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@
 #include "mechanism.h"
 #include <stdlib.h>
 
-enum { CELLS = 2 };                      /* of a lattice to a radius */
+enum { CELLS = 2 }; /* of a lattice to a radius */
 
 static double radius_of(const struct place *in, size_t level)
 {

@@ -3,6 +3,16 @@
 # the short form: where it is asked for, and on machines that check packages by the thousand
 quick <- function() nzchar(Sys.getenv("RIEMDP_QUICK")) || !identical(Sys.getenv("NOT_CRAN"), "true")
 
+# counts z of two-sided geometric noise of scale 2: chi-square against its law, at rate 1e-6
+expect_geometric_2 <- function(z) {
+  q <- exp(-0.5)
+  edges <- -8:8
+  p <- (1 - q) / (1 + q) * q^abs(edges)
+  rest <- q^9 / (1 + q)
+  seen <- c(sum(z < -8), vapply(edges, function(e) sum(z == e), 0), sum(z > 8))
+  expect_gt(chisq.test(seen, p = c(rest, p, rest))$p.value, 1e-6)
+}
+
 # the sphere again, written in R through manifold_custom()
 custom_sphere <- function(d) {
   n2 <- function(v) sqrt(rowSums(v^2))

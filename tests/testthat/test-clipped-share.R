@@ -18,12 +18,7 @@ test_that("the noise is two-sided geometric with scale one over its share of eps
   expect_equal(ask$clipped$scale, 1 / (0.25 * 2), tolerance = 1e-8)
   z <- with_simulation(2, vapply(seq_len(draws), function(i) riemdp:::release_clipped(PLANE$M, x, ask)$count, 0)) - 21
   expect_true(all(z == round(z)))
-  q <- exp(-0.5)
-  edges <- -8:8
-  p <- (1 - q) / (1 + q) * q^abs(edges)
-  rest <- q^9 / (1 + q)
-  seen <- c(sum(z < -8), vapply(edges, function(e) sum(z == e), 0), sum(z > 8))
-  expect_gt(chisq.test(seen, p = c(rest, p, rest))$p.value, 1e-6)
+  expect_geometric_2(z)
 })
 
 test_that("scale times epsilon is the sensitivity, and the parts make up the whole", {

@@ -89,12 +89,7 @@ test_that("the size's noise is two-sided geometric with its scale, the mean's a 
   expect_equal(ask$size$scale, 2, tolerance = 1e-8)
   out <- with_simulation(3, lapply(seq_len(draws), function(i) internal$release_size(s$M, x, 3, ask)))
   z <- vapply(out, function(o) o$size$count, 0) - 3
-  q <- exp(-0.5)
-  edges <- -8:8
-  p <- (1 - q) / (1 + q) * q^abs(edges)
-  rest <- q^9 / (1 + q)
-  seen <- c(sum(z < -8), vapply(edges, function(e) sum(z == e), 0), sum(z > 8))
-  expect_gt(chisq.test(seen, p = c(rest, p, rest))$p.value, 1e-6)
+  expect_geometric_2(z)
   N <- vapply(out, function(o) o$size$points, 0)
   expect_identical(N, pmax(1, z + 3))
   noise <- (vapply(out, function(o) o$value, 0) - sum(x) / N) * N * 1.5
