@@ -364,8 +364,8 @@ print.riemdp_lm_plan <- function(x, ...) {
     return(invisible(x))
   }
   ask <- attr(x, "ask")
-  cat(sprintf(paste("Private linear regression: n = %g, %d predictor%s, %d response%s, epsilon %g, delta %g, guess of",
-                    "R-squared %g\n"), ask$n, ask$d,
+  cat(sprintf(paste("Private linear regression: n = %g%s, %d predictor%s, %d response%s, epsilon %g, delta %g, guess",
+                    "of R-squared %g\n"), ask$n, if (is.null(ask$unit)) "" else " units", ask$d,
               if (ask$d == 1) "" else "s", ask$q, if (ask$q == 1) "" else "s", ask$epsilon, ask$delta, ask$r_squared))
   cat(sprintf("Expected excess of the mean squared error (a constant fit: %.3g):\n", attr(x, "signal")))
   show <- plain_table(x)

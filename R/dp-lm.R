@@ -92,10 +92,9 @@
 #' For `"objective"`, `"huber"` and `"recentred"` that costs something: curvatures of a unit's rows may add up in more
 #' directions than one row's, so the ridge grows (`proofs/linear-regression.md`, section 9, says by how much); one row a
 #' unit is no exception, since how many rows units have isn't known to the plan. All other methods draw with the same
-#' constants as for rows at equal n. [dp_lm_plan()] with the number of units for n says what these cost, and of the
-#' three up to some 20 % too little. Rows without a unit (`NA`) and levels without a row are refused before anything is
-#' spent: a check on the curator's side. The column of units is no variable of the formula. Records in chunks and
-#' `"paper"` are refused.
+#' constants as for rows at equal n. `dp_lm_plan(unit = TRUE)` says what all of them cost. Rows without a unit (`NA`)
+#' and levels without a row are refused before anything is spent: a check on the curator's side. The column of units is
+#' no variable of the formula. Records in chunks and `"paper"` are refused.
 #'
 #' @section What is promised:
 #' Errors depend on public facts: the formula, names of columns, lengths, bounds, budget. A row with a missing, NaN or
@@ -321,10 +320,11 @@ insured_fit <- function(ask) {
 #' guess of responses is about right; its check ("Wrong guesses" in [dp_lm()]) is counted in. A constant fit has
 #' `signal` excess, so a method with an expected error near that says nothing.
 #'
-#' @param n number of records.
+#' @param n number of records, with `unit = TRUE` of units.
 #' @param d number of predictors (columns of the model without the intercept).
 #' @param q number of responses.
 #' @param epsilon,delta,r_squared,rule,guess as in [dp_lm()].
+#' @param unit whether the fit is to be one with `unit`, which protects n units with all their rows.
 #' @param x a plan.
 #' @param ... not used.
 #' @return A data frame of class `riemdp_lm_plan` with a row for each method: `method`, `expected_error` at `r_squared`,
@@ -332,12 +332,14 @@ insured_fit <- function(ask) {
 #'   available). `print()` returns it invisibly, `plot()` draws the errors.
 #' @examples
 #' dp_lm_plan(n = 1000, d = 2, epsilon = 1)
+#' # 200 persons with any number of rows each
+#' dp_lm_plan(n = 200, d = 2, epsilon = 1, unit = TRUE)
 #' @export
 dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = c("auto", "model", "closed"),
-                       guess = c("checked", "trusted")) {
+                       guess = c("checked", "trusted"), unit = FALSE) {
   check_given(c(n = missing(n), d = missing(d), epsilon = missing(epsilon)))
   ask <- linear_ask(check_count(n, "n", most = 1e9), check_count(d, "d", 0, 500), check_count(q, "q", most = 500),
-                    epsilon, delta, "auto", r_squared, rule, guess)
+                    epsilon, delta, "auto", r_squared, rule, guess, if (check_flag(unit, "unit")) "unit")
   chosen <- plan_linear(ask)
   high <- ask
   high$r_squared <- 0.95

@@ -19,8 +19,8 @@
 #' manifolds the centre must be given.
 #'
 #' @param M a manifold.
-#' @param n number of records; with `neighbours = "add_remove"` a public guess of it. `NULL` for the least that keeps
-#'   `error`.
+#' @param n number of records, or of units; with `neighbours = "add_remove"` a public guess of it. `NULL` for the least
+#'   that keeps `error`.
 #' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped,neighbours as in [dp_mean()].
 #'   With `clipped` scales and errors are those of a mean that has what is left of `epsilon`. `epsilon = NULL` for the
 #'   least that keeps `error`; `center = NULL` where the answer doesn't depend on it.

@@ -3,6 +3,7 @@
 #' @export
 print.riemdp_regression_plan <- function(x, ...) {
   print(plain_table(x), ...)
+  if (whole_plan(x) && !is.null(attr(x, "unit"))) cat("n: number of units, each protected with all its rows\n")
   if (whole_plan(x)) cat(strwrap(paste0("expected_error: ", sub("^O", "o", error_note("regression")))), sep = "\n")
   invisible(x)
 }

@@ -63,11 +63,11 @@ regression_mechanisms <- function() {
 #' takes the place of n, and what is fitted is the curve for which each row weighs 1 over how many its unit has (rounded
 #' down to a multiple of \eqn{2^{-30}}). Steps by objective perturbation cost more than for rows at equal n, as in
 #' [dp_lm()]: by the public model the whole plan's error is up to 1.2 times that, 1.3 times at n epsilon of 50;
-#' `"gradient"` and `"kng"` cost the same ([dp_regression_plan()] is about rows). The number of units is public;
-#' how many rows each has is not, and is not released. `invalid = "error"` also refuses rows without a unit (`NA`) and
-#' levels without a row, before anything is spent; with `"ignore"` the former are left out, and the latter count as a
-#' missing record. Records in chunks and `"paper"` are refused. Proof: section 5 of the file `proofs/regression.md` of
-#' the installed package.
+#' `"gradient"` and `"kng"` cost the same. `dp_regression_plan(unit = TRUE)` says it beforehand. The number of units is
+#' public; how many rows each has is not, and is not released. `invalid = "error"` also refuses rows without a unit
+#' (`NA`) and levels without a row, before anything is spent; with `"ignore"` the former are left out, and the latter
+#' count as a missing record. Records in chunks and `"paper"` are refused. Proof: section 5 of the file
+#' `proofs/regression.md` of the installed package.
 #'
 #' @param formula points on the left as in [geodesic_regression()]; predictors on the right.
 #' @param M a manifold.
@@ -275,8 +275,9 @@ plan_regression_one <- function(M, ask, name) {
 #' What [dp_regression()] would do and how far its curve would be from the non-private one, before any data are touched.
 #'
 #' @inheritParams dp_regression
-#' @param n number of records; several for a table over n.
+#' @param n number of records, with `unit = TRUE` of units; several for a table over n.
 #' @param x_half half the width of each predictor's public range.
+#' @param unit whether the fit is to be one with `unit`, which protects n units with all their rows.
 #' @return A data frame of class `riemdp_regression_plan` with a row for each n, epsilon and method: `n`,
 #'   `nominal_epsilon` (what is asked for), `method`, `label` (see [guarantee()]), `steps` (their number),
 #'   `expected_error` (root mean squared distance of the private from the non-private curve, by the model) and
@@ -290,7 +291,8 @@ plan_regression_one <- function(M, ask, name) {
 #' dp_regression_plan(sphere(2), n = c(20, 100, 500), epsilon = 2, center = c(0, 0, 1),
 #'                    radius = pi / 8, speed = 1.5, residual_bound = 0.1, x_half = 0.5)
 #' @export
-dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0) {
+dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bound, x_half, delta = 0,
+                               unit = FALSE) {
   check_manifold(M)
   check_given(c(n = missing(n), epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
                 speed = missing(speed), residual_bound = missing(residual_bound), x_half = missing(x_half)))
@@ -300,18 +302,20 @@ dp_regression_plan <- function(M, n, epsilon, center, radius, speed, residual_bo
   if (!is.numeric(n) || is.object(n) || !length(n) || !is.numeric(epsilon) || is.object(epsilon) || !length(epsilon)) {
     abort_riemdp("argument", "`n` and `epsilon` must be numbers, at least one each.")
   }
+  unit <- if (check_flag(unit, "unit")) "unit"
   columns <- lapply(x_half, function(h) list(name = "x", middle = 0, half = h))
   rows <- list()
   for (e in epsilon) for (m in n) {
     ask <- regression_ask(M, check_count(m, "n", most = 1e12), e, center, radius, speed, residual_bound, columns, delta,
                           "auto")
+    ask$unit <- unit
     rows <- c(rows, lapply(automatic_regressions(), regression_plan_row, M = M, ask = ask))
   }
   out <- do.call(rbind, rows)
   if (is.null(out)) {
     abort_riemdp("unsupported", "no method can be planned for this epsilon and dimension: ask for more budget.")
   }
-  structure(out, class = c("riemdp_regression_plan", "data.frame"))
+  structure(out, unit = unit, class = c("riemdp_regression_plan", "data.frame"))
 }
 
 # NULL where the method can't be had
@@ -335,7 +339,8 @@ plot.riemdp_regression_plan <- function(x, ...) {
   check_plan(x)
   if (!nrow(x)) return(invisible(x))
   colours <- stats::setNames(grDevices::hcl.colors(4, "Dark 3")[seq_along(unique(x$method))], unique(x$method))
-  graphics::plot(x$n, x$expected_error, log = "xy", type = "n", xlab = "records",
+  counted <- if (is.null(attr(x, "unit"))) "records" else "units"
+  graphics::plot(x$n, x$expected_error, log = "xy", type = "n", xlab = counted,
                  ylab = "expected distance to the non-private curve", ylim = range(x$expected_error, x$constant), ...)
   for (e in unique(x$nominal_epsilon)) for (m in unique(x$method)) {
     part <- x[x$nominal_epsilon == e & x$method == m, ]

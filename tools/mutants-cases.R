@@ -545,6 +545,8 @@ mutant("unit-steps-missing", "R/optimum-run.R", "  check_units(units)\n", "", "r
 mutant("unit-seal", "R/checkpoint.R", "if (!is.null(units)) records <- list(records, units$of)", "", "a run goes on with the units that were paid for", "units")
 mutant("unit-fits-of-rows", "R/mean-records.R", 'if (is.null(share)) n else attr(share, "units")', "n", "noise is for the number of units, not of rows", "units")
 mutant("unit-fits-summed", "R/mean-records.R", "share <- floor(2^30 / tabulate(units$of, units$count)[units$of]) / 2^30", "share <- rep(1, length(units$of))", "a unit counts with the average over its rows", "units")
+mutant("unit-plan-of-rows", "R/dp-lm.R", 'guess, if (check_flag(unit, "unit")) "unit")', "guess)", "a plan for units has the constants of the call with units", "units")
+mutant("unit-curve-plan-of-rows", "R/dp-regression.R", "    ask$unit <- unit\n    rows <- c(rows", "    rows <- c(rows", "a plan for units has the constants of the call with units", "units")
 mutant("unit-log-det", "src/estimate/objective_perturbation.c", "return averaged ? v : log1p(v);", "return log1p(v);", "an average's curvature is paid for by its trace", "units")
 mutant("unit-log-det-inverse", "src/estimate/objective_perturbation.c", "return averaged ? left : expm1(left);", "return expm1(left);", "the table of averages is made by traces", "units")
 mutant("unit-log-det-price", "R/objective-perturbation.R", "cost <- if (isTRUE(rule$averaged)) identity else log1p", "cost <- log1p", "an average's curvature has the price of its trace", "units",

@@ -482,6 +482,44 @@ test_that("a unit's rows count with their average in a linear fit", {
   expect_equal((eta(c(rule, averaged = TRUE)) - eta(rule)) / (4 * 40 * sqrt(2) * rule$tau * 2 * 2^-53), 1, tolerance = 1e-4)
 })
 
+test_that("plans for units state what the calls then do: constants, scales and errors", {
+  d <- with_simulation(6, data.frame(x = stats::runif(120), y = stats::rnorm(120)))
+  unit <- rep(1:40, 3)
+  for (epsilon in c(1, 4)) {
+    plan <- dp_lm_plan(40, 1, epsilon = epsilon, delta = 1e-3, unit = TRUE)
+    rows <- dp_lm_plan(40, 1, epsilon = epsilon, delta = 1e-3)
+    for (method in setdiff(plan$method[!is.na(plan$expected_error)], "paper")) {
+      fit <- dp_lm(y ~ x, d, epsilon, 1e-3, lm_bounds, method = method, unit = unit)
+      expect_equal(fit$expected_error, plan$expected_error[plan$method == method], label = method)
+      made <- riemdp:::plan_linear_one(attr(plan, "ask"), method)
+      own <- intersect(names(made), names(fit$details))
+      expect_gt(length(own), 0)
+      expect_equal(fit$details[own], made[own], label = method)
+    }
+    # three of them cost more than for rows
+    more <- plan$expected_error > rows$expected_error * (1 + 1e-9)
+    expect_true(all(more[plan$method %in% c("objective", "huber")]))
+    expect_false(any(more[plan$method %in% c("statistics", "adassp")]))
+  }
+  expect_output(print(plan), "n = 40 units")
+  expect_output(print(rows), "n = 40, 1 predictor", fixed = TRUE)
+  expect_error(dp_lm_plan(40, 1, epsilon = 1, unit = "id"), class = "riemdp_error_argument")
+  # curves
+  d$y <- mf_points(mf_exp(sphere(2), c(0, 0, 1), cbind(d$x - 0.5, 0.1 * sin(9 * d$x), 0)), sphere(2))
+  ask <- function(...) dp_regression_plan(sphere(2), 40, 2, c(0, 0, 1), 0.4, 1, 0.1, 0.5, delta = 1e-3, ...)
+  plan <- ask(unit = TRUE)
+  for (method in plan$method) {
+    fit <- dp_regression(y ~ x, sphere(2), d, 2, c(0, 0, 1), 0.4, 1, 0.1, c(0, 1), delta = 1e-3, method = method, unit = unit)
+    expect_equal(fit$expected_error, plan$expected_error[plan$method == method], label = method)
+    expect_length(fit$details$shares, plan$steps[plan$method == method])
+  }
+  expect_gt(plan$expected_error[plan$method == "newton"], ask()$expected_error[plan$method == "newton"])
+  expect_output(print(plan), "number of units")
+  expect_output(print(plan[1, ]), "number of units")
+  expect_no_match(paste(capture.output(print(ask())), collapse = " "), "units, each")
+  expect_error(ask(unit = NA), class = "riemdp_error_argument")
+})
+
 test_that("linear fits say who is protected and refuse bad units before anything is spent", {
   d <- data.frame(x = (1:60) / 60, y = sin(1:60), who = rep(letters[1:20], 3))
   ledger <- dp_ledger(NULL, 10, 0)
