@@ -86,5 +86,5 @@ MEAN_KERNELS <- list(
     draw <- function() as.vector(tangent_noise(euclidean(d), rep(0, d), 1, q$sd))
     sum + if (in_simulation()) with_simulation(q$seed, draw()) else draw()
   },
-  counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii)
+  counts = function(q, x) .Call(riemdp_chunk_counts, q$M, x, q$center, q$radii, NULL, 0)
 )

@@ -46,20 +46,24 @@ clipped_event <- function(event, ask) {
 }
 
 # How many records are farther from the centre than the radius, each decided from the record alone. What is no point
-# counts as the centre.
-outside_count <- function(M, x, ask) {
+# counts as the centre. Of units, how many have such a record among their own.
+outside_count <- function(M, x, ask, units = NULL) {
   m0 <- .Call(riemdp_stored, M, ask$center)
+  if (!is.null(units)) {
+    beyond <- .Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius, units$of, units$count)
+    return(as.double(sum(beyond > 0)))
+  }
   within <- if (is_chunks(x)) {
     Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = ask$ball$radius), private = TRUE))
   } else {
-    .Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius)
+    .Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius, NULL, 0)
   }
   ask$n - within
 }
 
-release_clipped <- function(M, x, ask) {
+release_clipped <- function(M, x, ask, units = NULL) {
   if (is.null(ask$clipped)) return(NULL)
-  count <- noisy_count(outside_count(M, x, ask), ask$clipped$ratio, "mean-sensitivity.md, 11")
+  count <- noisy_count(outside_count(M, x, ask, units), ask$clipped$ratio, "mean-sensitivity.md, 11")
   list(share = count / ask$n, count = count, epsilon = ask$clipped$epsilon, scale = ask$clipped$scale)
 }
 
@@ -83,15 +87,17 @@ clipped_words <- function(r, level = 0.95) {
   facts <- mf_facts(r$manifold)
   wide <- is.null(r$target) && facts$k_max <= 0 && facts$injectivity_radius == Inf
   c(
-    sprintf("outside the ball: %s %% of the records as released, %s to %s %% with probability %g",
-            percent(min(1, max(0, r$clipped$share))), percent(ends[1]), percent(ends[2]), level),
+    sprintf("outside the ball: %s %% of the %s as released, %s to %s %% with probability %g",
+            percent(min(1, max(0, r$clipped$share))),
+            if (is.null(r$unit)) "records" else "units (those with a row there)", percent(ends[1]), percent(ends[2]),
+            level),
     if (identical(r$mechanism, "adaptive")) {
       "clipping: moved the mean by an unknown distance: the released ball moves records of its own"
     } else if (ends[2] == 0) {
       "clipping: none, with that probability"
     } else if (wide) {
-      paste("clipping: moved the mean by their true share times their average distance to the ball, at most; that",
-            "distance is unknown")
+      sprintf(paste("clipping: moved the mean by their true share times %s average distance to the ball, at most; that",
+                    "distance is unknown"), if (is.null(r$unit)) "their" else "their rows'")
     } else {
       "clipping: moved the mean by an unknown distance, which depends on how far outside they lie"
     }

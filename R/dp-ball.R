@@ -56,7 +56,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   units <- given$units
   if (!is_chunks(x)) x <- plain_numbers(x)
   n <- record_count(M, x)
-  if (!is.null(units)) check_mean_units(units, n, "ordinary", NULL)
+  if (!is.null(units)) check_mean_units(units, n, "ordinary")
   ask <- mean_ask(M, units$count %||% n, epsilon, center, radius, 0, "auto", NULL, "proven",
                   "ordinary", "real", 1e6, list())
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
@@ -121,7 +121,7 @@ ball_estimator <- list(
     plan$guarantee <- of_units(promise_of(g, assumptions, trusted = M), ask$unit)
     plan
   },
-  ready = function(records, plan, ask) mean_estimator$ready(records, plan, ask),
+  ready = function(records, plan, ask) mean_estimator$ready(records, plan, ask)$x,
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
     point <- adaptive_pick(M, records, plan)

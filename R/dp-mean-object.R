@@ -146,10 +146,11 @@ explain.riemdp_mean <- function(x, ...) {
   cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
                     "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
   cat(strwrap(if (is.null(x$clipped)) "The number of records outside is not part of the release." else sprintf(
-    paste("The number of records outside (those that are no points not among them) is released with two-sided",
-          "geometric noise of scale %.6g: replacing one record moves it by at most 1",
+    paste("The number of %s (those that are no points not among them) is released with two-sided",
+          "geometric noise of scale %.6g: replacing one %s moves it by at most 1",
           "(proofs/mean-sensitivity.md, section 11)."),
-    x$clipped$scale), exdent = 2), sep = "\n")
+    if (is.null(x$unit)) "records outside" else "units with a row outside", x$clipped$scale,
+    if (is.null(x$unit)) "record" else "unit"), exdent = 2), sep = "\n")
   cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
   for (line in c(clipped_words(x), edge_words(x))) {
     cat(strwrap(paste0(toupper(substr(line, 1, 1)), substring(line, 2), "."), exdent = 2), sep = "\n")

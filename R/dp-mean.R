@@ -98,8 +98,8 @@
 #' ledger's entry names is the unit; a ledger that holds releases about rows as well promises its total about rows only.
 #' `invalid = "error"` also refuses rows without a unit (`NA`) and levels without a row, before anything is spent; with
 #' `"center"` the former are left out, and the latter count as the centre. Spellings are taken as they are: `"P1"` and
-#' `"P1 "` are two units, neither of which is protected with the other. Records in chunks, `clipped` and `timing =
-#' "constant"` are refused with `unit`, and users' manifolds.
+#' `"P1 "` are two units, neither of which is protected with the other. `clipped` counts units: one is outside if any of
+#' its rows is. Records in chunks and `timing = "constant"` are refused with `unit`, and users' manifolds.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` neighbouring data sets differ by one record that is there or isn't, and how many
@@ -243,7 +243,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   if (!is.null(units)) x <- units$x
   if (!is_chunks(x)) x <- plain_numbers(x)
   n <- record_count(M, x, least = !private_n)
-  if (!is.null(units)) check_mean_units(units, n, timing, clipped, private_n)
+  if (!is.null(units)) check_mean_units(units, n, timing, private_n)
   count <- units$count %||% n
   ask <- mean_ask(M, if (private_n) NA_real_ else count, epsilon, center, radius, delta, mechanism, sigma,
                   calibration, timing, numerics, max_trials, options, clipped)
@@ -265,15 +265,12 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   release_private(mean_estimator, ask, records, ledger, data_set, part)
 }
 
-check_mean_units <- function(units, n, timing, clipped, private_n = FALSE) {
+check_mean_units <- function(units, n, timing, private_n = FALSE) {
   if (!private_n) check_unit_length(units, n)
   if (length(units$of) != n) abort_riemdp("shape", "`unit` must have an element for each record.")
   if (identical(timing, "constant")) {
     abort_riemdp("unsupported", paste("`timing = \"constant\"` isn't available with `unit`: the time tells how many",
                                       "records units have."))
-  }
-  if (!is.null(clipped)) {
-    abort_riemdp("unsupported", "`clipped` isn't available with `unit`: it counts single records.")
   }
 }
 
@@ -290,12 +287,13 @@ mean_estimator <- list(
   },
   ready = function(records, plan, ask) {
     if (ask$invalid == "error") check_records(ask$manifold, records$x)
-    if (is.null(records$units)) return(records$x)
+    if (is.null(records$units)) return(records["x"])
     if (ask$invalid == "error") {
       check_units(records$units, paste("With invalid = \"center\"", c("they are left out.",
                                                                       "each counts as the centre.")))
     }
-    unit_means(ask$manifold, records$x, records$units, ask$center, ask$ball)
+    list(x = unit_means(ask$manifold, records$x, records$units, ask$center, ask$ball), rows = records$x,
+         units = records$units)
   },
   event = function(plan, ask) {
     clipped_event(release_event(plan$mean_guarantee, plan$details, mf_facts(ask$manifold)$dimension), ask)
@@ -303,10 +301,10 @@ mean_estimator <- list(
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
     mechanism <- mean_mechanisms()[[plan$mechanism]]
-    outside <- release_clipped(M, records, ask)
+    outside <- release_clipped(M, records$rows %||% records$x, ask, records$units)
     mean_plan <- plan
     mean_plan$guarantee <- plan$mean_guarantee
-    value <- mechanism$release(M, records, mean_plan, ask)
+    value <- mechanism$release(M, records$x, mean_plan, ask)
     if (inherits(value, "riemdp_staged")) { # what later stages decided from earlier releases
       plan[names(value)] <- unclass(value)
       value <- value$value
@@ -334,7 +332,7 @@ sized_mean_estimator <- list(
     if (!is.null(records$units) && n > 0 && !length(records$units$of)) { # units without rows, and no others
       records[c("x", "units")] <- list(ask$center, utils::modifyList(records$units, list(of = NA_integer_)))
     }
-    list(x = if (n > 0) mean_estimator$ready(records, plan, ask) else records$x, n = n)
+    list(x = if (n > 0) mean_estimator$ready(records, plan, ask)$x else records$x, n = n)
   },
   event = function(plan, ask) if (plan$guarantee$label != "none") size_event(ask),
   draw = function(records, plan, ask, budget) {

@@ -19,7 +19,7 @@
     X(chacha, 4)                                                                                                       \
     X(check, 2)                                                                                                        \
     X(chunk_ball, 6)                                                                                                   \
-    X(chunk_counts, 4)                                                                                                 \
+    X(chunk_counts, 6)                                                                                                 \
     X(chunk_gradients, 10)                                                                                             \
     X(chunk_kng, 7)                                                                                                    \
     X(chunk_logs, 5)                                                                                                   \

@@ -277,6 +277,8 @@ mutant("clipped-counts-first", "R/dp-mean.R", '    if (ask$invalid == "error") c
 ', '    if (ask$invalid == "error") check_records(ask$manifold, records$x)
     release_clipped(ask$manifold, records$x, ask)
 ', "records outside are counted after the price is taken", "clipped-share")
+mutant("clipped-unit-rows", "R/clipped-share.R", "sum(beyond > 0)", "sum(beyond)", "a unit is outside once, however many of its rows are", "clipped-share")
+mutant("clipped-unit-means", "R/dp-mean.R", "release_clipped(M, records$rows %||% records$x, ask, records$units)", "release_clipped(M, records$x, ask)", "a unit is outside where a row of it is", "clipped-share")
 mutant("clipped-scale-low", "R/private-size.R", "as_ratio(max(outwards(1 / epsilon), 2^-20), ceiling)", "as_ratio(max(outwards(0.97 / epsilon), 2^-20), ceiling)", "the count's noise has scale 1/epsilon", "clipped-share|private-size")
 mutant("clipped-unpaid", "R/clipped-share.R", "ask$epsilon <- outwards_down(epsilon - own)", "ask$epsilon <- outwards_down(epsilon)", "what the count costs is taken from the mean", "clipped-share")
 mutant("clipped-event-lost", "R/clipped-share.R", "event_compose(event_pure(ask$clipped$epsilon, adjacency = event$adjacency), event)", "event", "the ledger takes the count's price", "clipped-share")
@@ -530,7 +532,7 @@ mutant("plan-of-mean-untyped", "R/mechanism.R", "typed_plan(plan, c(MEAN_PARTS",
 # ---- units -------------------------------------------------------------------------------------------------------------------------------------------
 
 mutant("unit-rows-counted", "R/dp-mean.R", "count <- units$count %||% n", "count <- n", "noise is for the number of units, not of rows", "units")
-mutant("unit-not-gathered", "R/dp-mean.R", "if (is.null(records$units)) return(records$x)", "return(records$x)", "a unit counts once", "units")
+mutant("unit-not-gathered", "R/dp-mean.R", "if (is.null(records$units)) return(records[\"x\"])", "return(records[\"x\"])", "a unit counts once", "units")
 mutant("unit-other-records", "src/ffi/ffi_steps.c", "s.records.y = y + begin[u] * size;", "s.records.y = y;", "a unit's point is made of its own records", "units")
 mutant("unit-words-of-rows", "R/dp-mean.R", "plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan$mean", "plan$mean", "the guarantee says who is protected", "units")
 mutant("unit-missing-passes", "R/dp-mean.R", 'check_units(records$units, paste("With', 'c(records$units$of, paste("With', "rows without a unit are refused before anything is spent", "units")

@@ -150,8 +150,10 @@ SEXP ffi_named_list(struct call *c, int count, const char *const *names);
 struct exact *ffi_exact(size_t n, size_t lanes); /* sums that are 0, one after the other for each lane */
 SEXP ffi_exact_list(struct call *c, const struct exact *e);
 
-/* how many records lie within each of `grid` radii of p; one without a distance counts as lying at p */
-void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, double *count);
+/* How many records lie within each of `grid` radii of p, one without a distance counted as lying at p; where there is `unit`,
+ * of each unit how many lie beyond the first */
+void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, const int *unit,
+                      double *count);
 
 /* mf_points (ffi_points_vector.c). A number that tells manifolds apart. */
 uint64_t ffi_stamp(SEXP manifold);

@@ -93,7 +93,8 @@ struct radius_args {
     double fraction, epsilon;
 };
 
-void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, double *count)
+void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, const int *unit,
+                      double *count)
 {
     manifold_t m = &c->m;
     size_t block = ffi_block(c);
@@ -108,8 +109,12 @@ void ffi_count_within(struct call *c, struct arg *x, const double *p, const doub
                 q = p; /* with the work of any other */
             if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))
                 d = 0;
-            for (size_t j = 0; j < grid; j++)
-                count[j] += d <= radii[j];
+            if (!unit) {
+                for (size_t j = 0; j < grid; j++)
+                    count[j] += d <= radii[j];
+            } else if (unit[begin + i] != NA_INTEGER) {
+                count[unit[begin + i] - 1] += !(d <= radii[0]);
+            }
         }
         host_tick(m->host, 0, 0);
     }
@@ -148,7 +153,7 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
     for (size_t j = 0; j < grid; j++)
         count[j] = 0;
     if (!s.elsewhere)
-        ffi_count_within(c, &s.x, s.centre, REAL(in->radii), grid, count);
+        ffi_count_within(c, &s.x, s.centre, REAL(in->radii), grid, NULL, count);
     else if (ffi_tally_call(c, &s.tally, "counts", REAL(in->radii), grid, count, grid) != STATUS_OK)
         ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
     double total = 0, best = -INFINITY;
@@ -232,8 +237,8 @@ static SEXP place_body(struct call *c, struct rng *rng, void *data)
     return ffi_keep(c, ffi_vector(out, p.d + 1));
 }
 
-SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP levels, SEXP bonus, SEXP slack,
-                          SEXP epsilon, SEXP simulate)
+SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP levels, SEXP bonus, SEXP slack, SEXP epsilon,
+                          SEXP simulate)
 {
     enum { MOST_LEVELS = 40 };
     struct place_args args = {x,

@@ -285,6 +285,8 @@ struct ball_args {
     SEXP x, centre, p, numbers;
     double radius;
     int what;
+    SEXP unit; /* NULL, or numbers of `units` units */
+    R_xlen_t units;
 };
 
 enum ball_sum {
@@ -342,7 +344,8 @@ SEXP riemdp_chunk_ball(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP p, SEXP wh
     static const char *const names[] = {
         [BALL_LOGS] = "logs",       [BALL_COORDS] = "coords",     [BALL_POINTS] = "points",
         [BALL_ALIGNED] = "aligned", [BALL_AS_GIVEN] = "unturned", [BALL_CENTRE_COORDS] = "centre_coords"};
-    struct ball_args args = {x, centre, p, R_NilValue, ffi_number(radius, "radius"), 0};
+    struct ball_args args = {.x = x, .centre = centre, .p = p, .numbers = R_NilValue, .unit = R_NilValue};
+    args.radius = ffi_number(radius, "radius");
     if (!(args.radius > 0 && args.radius < INFINITY))
         ffi_abort_text("argument", "`radius` must be positive and finite.");
     args.what = ffi_choice(what, "what", names, BALL_CENTRE_COORDS + 1);
@@ -354,18 +357,30 @@ static SEXP counts_body(struct call *c, void *data)
     const struct ball_args *in = data;
     struct arg x = records(c, in->x);
     const double *p = stored_point(c, in->centre);
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, XLENGTH(in->numbers)));
+    const int *unit = in->unit == R_NilValue ? NULL : INTEGER(in->unit);
+    if (unit && (size_t)XLENGTH(in->unit) != x.n)
+        ffi_abort_text("shape", "`unit` must name a unit for each record.");
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, unit ? in->units : XLENGTH(in->numbers)));
     memset(REAL(out), 0, (size_t)XLENGTH(out) * sizeof(double));
-    ffi_count_within(c, &x, p, REAL(in->numbers), (size_t)XLENGTH(out), REAL(out));
+    ffi_count_within(c, &x, p, REAL(in->numbers), (size_t)XLENGTH(in->numbers), unit, REAL(out));
     return out;
 }
 
-/* how many of a chunk's records lie within each radius of the centre */
-SEXP riemdp_chunk_counts(SEXP m, SEXP x, SEXP centre, SEXP radii)
+/* How many of a chunk's records lie within each radius of the centre; or of each of so many units, numbered from 1 or NA, how
+ * many lie beyond the first radius */
+SEXP riemdp_chunk_counts(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP unit, SEXP units)
 {
-    struct ball_args args = {x, centre, R_NilValue, radii, 0, 0};
-    if (TYPEOF(radii) != REALSXP)
+    struct ball_args args = {.x = x, .centre = centre, .p = R_NilValue, .numbers = radii, .unit = unit};
+    if (TYPEOF(radii) != REALSXP || XLENGTH(radii) < 1)
         ffi_abort_text("argument", "`radii` must be numbers.");
+    if (unit != R_NilValue) {
+        args.units = (R_xlen_t)ffi_number(units, "units");
+        if (TYPEOF(unit) != INTSXP)
+            ffi_abort_text("argument", "`unit` must be whole numbers.");
+        for (R_xlen_t i = 0; i < XLENGTH(unit); i++)
+            if (INTEGER(unit)[i] != NA_INTEGER && !(INTEGER(unit)[i] >= 1 && INTEGER(unit)[i] <= args.units))
+                ffi_abort_text("argument", "`unit` must be numbers of units.");
+    }
     return ffi_run(counts_body, &args, m, 1);
 }
 

@@ -119,6 +119,51 @@ test_that("a changed record changes the count by one at most, whatever it become
   }
 })
 
+test_that("a unit is outside where any of its rows is, and moves the count by one at most", {
+  x <- plane_records()
+  unit <- rep(1:20, 3) # rows 40 to 60 lie outside: all units but one
+  count <- function(x, unit, M = PLANE$M, center = PLANE$center, radius = PLANE$radius) {
+    units <- riemdp:::read_units(unit, x)
+    riemdp:::outside_count(M, units$x, list(n = units$count, center = center, ball = list(radius = radius)), units)
+  }
+  expect_identical(count(x, unit), 20)
+  expect_identical(count(x, rep(1:6, each = 10)), 3)
+  expect_identical(count(x, rep(1, 60)), 1)
+  expect_identical(count(x, 1:60), count_of(x))
+  expect_identical(count(x[1:39, ], unit[1:39]), 0)
+  expect_identical(count(mf_points(x, PLANE$M), rep(1:6, each = 10)), 3)
+  # rows of no unit, units without rows and rows that are no points count for nothing
+  expect_identical(count(x, replace(rep(1:6, each = 10), 40:50, NA)), 1)
+  expect_identical(count(x, factor(rep(1:6, each = 10), levels = 1:9)), 3)
+  broken <- x
+  broken[40:50, ] <- c(NaN, 5)
+  expect_identical(count(broken, rep(1:6, each = 10)), 1)
+  # whatever a unit's rows become, and how many they are
+  keys <- rep(1:6, each = 10)
+  for (to in list(x[0, ], matrix(9, 50, 2), rbind(c(0, 0), c(9, 0)), matrix(NaN, 3, 2), matrix(Inf, 2, 2))) {
+    for (u in c(1, 5)) {
+      y <- rbind(x[keys != u, ], to)
+      of <- factor(c(keys[keys != u], rep(u, nrow(to))), levels = 1:6)
+      expect_lte(abs(count(y, of) - count(x, keys)), 1)
+    }
+  }
+  # the release: 3 of 6 units, of which 21 rows of 60
+  ask <- function(...) dp_mean(x, PLANE$M, 2000, PLANE$center, PLANE$radius, unit = keys, clipped = 0.5, ...)
+  r <- ask(ledger = dp_ledger(NULL, 2000))
+  expect_identical(r$clipped$count, 3)
+  expect_identical(r$clipped$share, 0.5)
+  expect_equal(r$budget$cost[["epsilon"]], 2000)
+  expect_equal(as.vector(confint(r, "clipped")), c(0.5, 0.5))
+  expect_identical(r$n, 6L)
+  expect_match(said(print(r)), "outside the ball: 50 % of the units (those with a row there) as released", fixed = TRUE)
+  expect_match(said(print(r)), "their true share times their rows' average distance to the ball")
+  expect_match(said(explain(r)), "The number of units with a row outside .* replacing one unit moves it by at most 1")
+  own <- rowsum(x / pmax(1, sqrt(rowSums(x^2))), keys) / 10
+  expect_equal(r$value, colMeans(own), tolerance = 1e-2, ignore_attr = TRUE)
+  expect_s3_class(ask(numerics = "lattice", mechanism = "wrapped"), "riemdp_mean")
+  expect_error(ask(neighbours = "add_remove"), class = "riemdp_error_unsupported")
+})
+
 test_that("modes and manifolds: lattice, constant time, one's own, sites", {
   x <- plane_records()
   r <- share_of(x, mechanism = "wrapped", numerics = "lattice")

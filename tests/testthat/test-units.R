@@ -122,7 +122,6 @@ test_that("bad units are refused by their class before anything is spent, or hav
   refused("argument", character())
   refused("shape", 1:3)
   refused("shape", "person")
-  refused("unsupported", unit, clipped = 0.1)
   refused("unsupported", unit, timing = "constant", delta = 1e-6)
   refused("unsupported", unit, chunks(x, 6))
   refused("unsupported", unit, x. = chunks(x, 6))
