@@ -29,6 +29,10 @@ explore_own <- function(M, public, center) {
                   step = signif(limit / 300, 1), public = public, source = plan$source))
 }
 
+explore_records_word <- function(space) {
+  if (is.null(space$public)) "simulated records" else "records drawn from the public ones"
+}
+
 # n records for the picture: of the public ones where there are any, else simulated in the public ball, normal around a
 # point a third of the radius from the centre
 explore_records <- function(space, n, radius) {
@@ -210,8 +214,9 @@ explore_ui <- function(spaces = explore_spaces()) {
       shiny::tags$style(shiny::HTML(EXPLORE_STYLE))
     ),
     shiny::h2("What would a private mean cost?"),
-    shiny::p("From public quantities alone. The records of the picture are simulated, and so is the noise:",
-             "nothing here is private, or has to be."),
+    shiny::p(if (is.null(first$public)) "From public quantities alone. The records of the picture are simulated," else
+      "From public quantities alone. The records of the picture are drawn from those that were called public,",
+      "and the noise is simulated: nothing here is private, or has to be."),
     shiny::sidebarLayout(
       shiny::sidebarPanel(
         width = 4,
@@ -317,9 +322,10 @@ explore_server <- function(input, output, session, spaces = explore_spaces()) {
     explore_key(explore_colours(plan_drawn(plan()))), shiny::p("Dotted: the public radius, and what the sliders say.")
   )))
   output$key <- shiny::renderUI({
-    ball <- picture(settled()$space$M) == "point"
+    space <- settled()$space
+    ball <- picture(space$M) == "point"
     explore_key(stats::setNames(EXPLORE_COLOURS[c("record", "mean", "release", if (ball) "ball")],
-                                c("simulated records", "their mean, not private", "private means",
+                                c(explore_records_word(space), "their mean, not private", "private means",
                                   if (ball) "public ball")))
   })
   output$picture <- shiny::renderPlot({

@@ -640,4 +640,5 @@ mutant("bounds-plan-unsaid", "R/records.R", "if (inherits(x, \"riemdp_bounds_pla
 mutant("bounds-source-hidden", "R/records.R", "all(unlist(told) == source)", "TRUE", "a caller's words don't hide the provenance", "dp-bounds-plan|dp-ball|guarantee")
 mutant("bounds-worse-left-out", "R/dp-bounds-plan.R", "if (isTRUE(min(errors) < ask$ball$radius / 4)) {", "if (TRUE) {", "laws on the ball are tried where they can be better", "dp-bounds-plan")
 mutant("explore-bet-low", "R/explore-plan.R", "won <- (exp(best$epsilon) + delta) / (1 + exp(best$epsilon))", "won <- exp(best$epsilon / 2) / (1 + exp(best$epsilon / 2))", "the board reads what a bet can win", "explore-plan")
+mutant("explore-records-unsaid", "R/explore-plan.R", "if (is.null(space$public)) \"simulated records\"", "if (TRUE) \"simulated records\"", "public records in the picture are not called simulated", "explore-plan")
 mutant("explore-ledger-less", "R/explore-plan.R", "epsilon = \", number(w$epsilon)", "epsilon = \", number(w$epsilon / 2)", "the ledger has room for the call", "explore-plan")

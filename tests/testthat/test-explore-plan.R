@@ -140,7 +140,9 @@ test_that("the page takes one's own space, and public records for the radius", {
   expect_s3_class(page, "shiny.appobj")
   html <- as.character(riemdp:::explore_ui(spaces))
   for (id in c("bounds", "bounds_told", "board", "opening")) expect_match(html, sprintf("id=\"%s\"", id), fixed = TRUE)
+  expect_no_match(html, "simulated,", fixed = TRUE)
   expect_no_match(as.character(riemdp:::explore_ui()), "id=\"bounds\"", fixed = TRUE)
+  expect_match(as.character(riemdp:::explore_ui()), "are simulated,", fixed = TRUE)
   bound <- riemdp:::explore_server
   formals(bound)$spaces <- spaces
   with_page(shiny::testServer(bound, {
@@ -149,6 +151,7 @@ test_that("the page takes one's own space, and public records for the radius", {
     expect_match(output$told, "called public", fixed = TRUE)
     expect_match(output$code, "dp_mean(x, M,", fixed = TRUE)
     expect_match(output$bounds_told, "best radius", fixed = TRUE)
+    expect_match(output$key$html, "drawn from the public ones", fixed = TRUE)
     expect_true(nzchar(output$bounds$src))
     expect_true(nzchar(output$picture$src))
   }))
