@@ -130,8 +130,14 @@
 #' compares two groups.
 #' Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'
+#' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`
+#' is `by` with both variables. Groups are all combinations of the declared levels, whether they occur or not. The right
+#' side names variables, joined by `+`; it may be `1`, for one mean of all. The left side gives points as in
+#' [dp_regression()]: a variable that holds them, `cbind()` of columns, and what works row by row. Variables that `data`
+#' doesn't have come from the formula's environment; `unit` may be a column of `data`.
+#'
 #' @param x records, in any shape that functions on `M` accept (see [geometry]), or in [chunks()] or [sites()]; their
-#'   number is public.
+#'   number is public. Or a formula, see "Groups".
 #' @param M a manifold; by default that of the records, where those are [mf_points()].
 #' @param epsilon privacy budget, positive; or `NULL` where `sigma` is given.
 #' @param center the ball's public centre, one point; or a release that holds one, not labelled `none`.
@@ -169,10 +175,11 @@
 #' @param by `NULL`, or which group each record is in, a private matter: a vector or factor with an element for each
 #'   record, several in a list, or names of columns of a table `x`. A mean for each group is released then; see
 #'   "Groups".
-#' @param levels the groups' public names: the values that `by` may have, a list of them for several; a factor's
-#'   levels and `FALSE`, `TRUE` where they are not given. Not to be taken from the records: who gives a factor
-#'   declares that its levels are public.
+#' @param levels the groups' public names: the values that `by` may have, a list of them for several (with a formula a
+#'   list with a name for each variable); a factor's levels and `FALSE`, `TRUE` where they are not given. Not to be
+#'   taken from the records: who gives a factor declares that its levels are public.
 #' @param suppress `NULL`, or a public number: groups whose released size is below it aren't shown.
+#' @param data with a formula, a data frame or list that holds its variables.
 #' @param source where the public numbers of the call come from (centre and radius, bounds and guesses, or start and
 #'   clip), one public string of at most 1,000 characters, or `NULL`. Whoever reads the release can't tell otherwise
 #'   whether they were taken from the records; nothing is checked. Where one of them is a release, that is said of it.
@@ -221,6 +228,9 @@
 #' # five matrices a person: whole persons are protected
 #' dp_mean(wishart_spd[, , 1:500], spd(2), epsilon = 1, center = diag(2), radius = 1.5,
 #'         unit = rep(1:100, each = 5))
+#' # two groups: who is in which is private, and so are their sizes
+#' scans <- data.frame(scan = mf_points(wishart_spd[, , 1:500], spd(2)), sex = rep(c("f", "m"), 250))
+#' dp_mean(scan ~ sex, data = scans, epsilon = 2, center = diag(2), radius = 1.5, levels = list(sex = c("f", "m")))
 #' # how many records there are is private as well
 #' dp_mean(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 1.5, neighbours = "add_remove")
 #' @export
@@ -228,19 +238,21 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
                     options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
-                    by = NULL, levels = NULL, suppress = NULL, source = NULL, ledger = NULL, data_set = "default",
-                    part = NULL) {
+                    by = NULL, levels = NULL, suppress = NULL, data = NULL, source = NULL, ledger = NULL,
+                    data_set = "default", part = NULL) {
   check_dots_empty(...)
+  given <- mean_input(x, if (!missing(M)) check_manifold(M), data, unit, by, levels)
+  x <- given$x # before M is asked for, which may be the manifold of these
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
-  groups <- asked_groups(by, levels, suppress, x)
+  groups <- asked_groups(given$by, given$levels, suppress, x)
   private_n <- !replace || !is.null(groups)
   if (!is.null(groups)) x <- groups$x
-  units <- if (!is.null(unit)) read_units(unit, x, least = !private_n)
-  if (!is.null(units)) x <- units$x
+  units <- mean_units(given$units, unit, x, least = !private_n)
+  x <- units$x %||% x
   if (!is_chunks(x)) x <- plain_numbers(x)
   n <- record_count(M, x, least = !private_n)
   if (!is.null(units)) check_mean_units(units, n, timing, private_n)
@@ -256,13 +268,27 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   if (ask$sites && !is.null(ask$clipped)) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
-  if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
+  ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else given$said
   ask$unit <- unit_name(units)
   records <- list(x = x, units = units, n = count, rows = n, groups = groups)
   if (!is.null(groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
   if (private_n) return(uncounted(release_private(sized_mean_estimator, size_ask(M, ask), records, ledger, data_set,
                                                   part)))
   release_private(mean_estimator, ask, records, ledger, data_set, part)
+}
+
+# what a formula says, or the records and `by` as they are given
+mean_input <- function(x, M, data, unit, by, levels) {
+  if (inherits(x, "formula")) return(uncounted(mean_formula(x, M, data, unit, by, levels)))
+  if (!is.null(data)) abort_riemdp("argument", "`data` is for a formula in the place of `x`.")
+  list(x = x, by = by, levels = levels)
+}
+
+# those of a formula's data, or of the records, which lose their column then
+mean_units <- function(units, unit, x, least) {
+  if (is.null(units) && !is.null(unit)) units <- read_units(unit, x, least = 0)
+  if (least) check_unit_count(units)
+  units
 }
 
 check_mean_units <- function(units, n, timing, private_n = FALSE) {
@@ -323,7 +349,9 @@ sized_mean_estimator <- list(
     # at the smallest size: what can't be served at all is refused before anything is spent
     plan <- plan_size(ask$manifold, ask, 1 - ask$size$shift)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
-    plan$guarantee <- of_units(with_size(plan$guarantee, ask), ask$unit)
+    plan$guarantee <- with_size(plan$guarantee, ask)
+    plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
+    plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan
   },
   parts = mean_estimator$parts,

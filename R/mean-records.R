@@ -66,14 +66,20 @@ read_units <- function(unit, x, arg = "x", least = 1) {
   unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
   of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
-  if (length(given) < least) abort_riemdp("argument", "`unit` must name one unit at least.")
-  list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
+  units <- list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
+  if (least) check_unit_count(units)
+  units
+}
+
+# where the number of units is public, there is one
+check_unit_count <- function(units) {
+  if (isTRUE(units$count < 1)) abort_riemdp("argument", "`unit` must name one unit at least.")
 }
 
 # records and their units, NULL where `unit` is
-with_units <- function(unit, x, arg) {
+with_units <- function(unit, x, arg, least = 1) {
   if (is.null(unit)) return(list(x = x, units = NULL))
-  units <- read_units(unit, x, arg)
+  units <- read_units(unit, x, arg, least)
   list(x = units$x, units = units)
 }
 
@@ -96,7 +102,10 @@ read_groups <- function(by, levels, x) {
   if (!length(by) || !(is.null(levels) || (is.list(levels) && length(levels) == length(by)))) {
     abort_riemdp("argument", "`levels` must hold the levels of each part of `by`.")
   }
-  cross_groups(lapply(seq_along(by), function(i) read_group(by[[i]], levels[[i]])), x)
+  named <- names(by) %||% rep("", length(by))
+  cross_groups(lapply(seq_along(by), function(i) {
+    read_group(by[[i]], levels[[i]], if (nzchar(named[i])) named[i] else "by")
+  }), x)
 }
 
 names_columns <- function(by, x) {
@@ -117,7 +126,7 @@ cross_groups <- function(parts, x) {
   list(x = x, of = of, names = names)
 }
 
-read_group <- function(by, levels) {
+read_group <- function(by, levels, what = "by") {
   if (is.factor(by)) {
     levels <- levels %||% base::levels(by)
     by <- as.character(by)
@@ -126,15 +135,88 @@ read_group <- function(by, levels) {
   }
   plain <- function(x) is.atomic(x) && !is.null(x) && is.null(dim(x)) && !is.object(x)
   if (is.factor(levels)) levels <- as.character(levels)
-  if (!plain(by)) abort_riemdp("argument", "`by` must be a vector or factor with an element for each record.")
+  if (!plain(by)) {
+    abort_riemdp("argument", sprintf("`%s` must be a vector or factor with an element for each record.", what))
+  }
   if (is.null(levels)) {
-    abort_riemdp("argument", paste("`levels` of the groups must be declared: which ones occur in the records is",
-                                   "private. A factor's levels are public as they are."))
+    abort_riemdp("argument", paste0("`levels` of the groups", if (what != "by") sprintf(" (of `%s`)", what),
+                                    " must be declared: which ones occur in the records is private. A factor's ",
+                                    "levels are public as they are."))
   }
   if (!plain(levels) || !length(levels) || anyNA(levels) || anyDuplicated(as.character(levels))) {
     abort_riemdp("argument", "`levels` must be different values, at least one, none of them missing.")
   }
   list(of = match(as.character(by), as.character(levels)), names = as.character(levels))
+}
+
+# ---- formulas of means: points ~ groups ----------------------------------------------------------------------------
+
+# list(x, by, levels, units, said) of points on the left and variables that name groups on the right, or 1; M is NULL
+# where it is the points'. Which variables there are, and their lengths, is all that anything raised here comes from.
+mean_formula <- function(formula, M, data, unit, by, levels) {
+  if (is_chunks(data)) abort_riemdp("unsupported", "a formula of a mean needs the records in memory.")
+  if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
+  if (length(formula) != 3) abort_riemdp("argument", "the formula needs points on its left side: scan ~ sex.")
+  if (!is.null(by)) abort_riemdp("argument", "the formula's right side says what `by` would: give one of them.")
+  given <- if (is.null(unit)) list(x = data) else with_units(unit, data, "data", least = 0)
+  env <- environment(formula) %||% globalenv()
+  left <- check_points_term(formula[[2]])
+  names <- group_variables(formula[[3]])
+  levels <- formula_levels(levels, names)
+  if (is.null(M)) {
+    if (!is.name(left)) manifold_of(NULL)
+    M <- manifold_of(formula_names(list(left), given$x, env, 1, function(name, x) 1)$columns[[1]])
+  }
+  rows <- formula_names(c(left, lapply(names, as.name)), given$x, env, count = points_count(left, M))
+  lacking <- setdiff(names, names(rows$columns))
+  if (length(lacking)) {
+    abort_riemdp("shape", sprintf("`%s` must have an element for each record.", lacking[1]))
+  }
+  x <- points_values(left, rows, M)
+  if (record_count(M, x, 0) != rows$n) {
+    abort_riemdp("shape", "the left side of the formula must hold as many records as its variables have elements.")
+  }
+  units <- given$units[names(given$units) != "x"]
+  list(x = x, by = if (length(names)) rows$columns[names], levels = levels, units = units,
+       said = c(if (rows$scaled) SCALED, constants_said(rows$constants)))
+}
+
+group_variables <- function(right) {
+  names <- right_names(right)
+  if (anyDuplicated(names)) abort_riemdp("argument", "the formula names a variable twice.")
+  names
+}
+
+right_names <- function(right) {
+  if (is.name(right) && !identical(right, quote(.))) return(as.character(right))
+  if (identical(right, 1)) return(character())
+  if (!(called(right) %in% c("+", "(")) || (called(right) == "+" && length(right) != 3)) {
+    abort_riemdp("unsupported", paste("the right side of a mean's formula names variables, joined by +, or is 1:",
+                                      "groups are all combinations of their levels."))
+  }
+  unlist(lapply(as.list(right)[-1], right_names))
+}
+
+# the levels of each variable, by their names
+formula_levels <- function(levels, names) {
+  if (is.null(levels)) return(NULL)
+  if (!is.list(levels) && length(names) == 1) return(list(levels))
+  if (!is.list(levels) || !setequal(intersect(names(levels), names), names(levels)) || anyDuplicated(names(levels)) ||
+      length(names(levels)) != length(levels)) {
+    abort_riemdp("argument", "`levels` must be a list with the formula's variables as names.")
+  }
+  lapply(names, function(name) levels[[name]])
+}
+
+# how many records a variable holds: what the left side takes as it is has the shape of points
+points_count <- function(response, M) {
+  while (called(response) %in% c("(", "I", "mf_points", "mf_project")) {
+    response <- if (called(response) %in% c("(", "I")) response[[2]] else point_arguments(response)$x
+  }
+  function(name, x) {
+    whole <- is.name(response) && identical(name, as.character(response)) && !(is.list(x) && !is.object(x))
+    if (whole) record_count(M, points_column(x, M), 0) else records_in(x)
+  }
 }
 
 # units as a vector that tells them apart

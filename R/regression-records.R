@@ -6,22 +6,11 @@ regression_records <- function(formula, M, data, x_range, env) {
   if (is_chunks(data)) return(regression_chunks(formula, M, data, x_range, env))
   if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
   spec <- private_predictors(formula, names(data), x_range)
-  rows <- formula_names(c(spec$response, spec$predictors), data, env, count = regression_count(spec$response, M))
+  rows <- formula_names(c(spec$response, spec$predictors), data, env, count = points_count(spec$response, M))
   y <- private_response(spec, rows, M)
   rows$n <- record_count(M, y)
   x <- private_columns(spec, rows)
   list(y = y, x = x, n = rows$n, spec = spec, constants = rows$constants, scaled = rows$scaled)
-}
-
-# how many records a variable holds: what the left side takes as it is has the shape of points
-regression_count <- function(response, M) {
-  while (called(response) %in% c("(", "I", "mf_points", "mf_project")) {
-    response <- if (called(response) %in% c("(", "I")) response[[2]] else point_arguments(response)$x
-  }
-  function(name, x) {
-    whole <- is.name(response) && identical(name, as.character(response)) && !(is.list(x) && !is.object(x))
-    if (whole) record_count(M, points_column(x, M)) else records_in(x)
-  }
 }
 
 # the left side as points or numbers in the shape of points, valid or not

@@ -312,6 +312,10 @@ mutant("ledger-pairs-unasked", "R/ledger.R", "isTRUE(ledger$pairs) && ledger$adj
 mutant("ledger-pairs-once", "R/ledger.R", "event <- group_of_two(event)", "event$adjacency <- \"replace-one\"", "a group of two costs twice", "private-size")
 mutant("pairs-by-part-delta", "R/event-price.R", "if (event$type != \"compose\" || !all(", "if (event$type != \"compose\" || FALSE && !all(", "a part's delta may be about the others", "private-size")
 
+mutant("formula-levels-by-place", "R/mean-records.R", "lapply(names, function(name) levels[[name]])", "unname(levels)", "levels are those of the variable they are named for", "^groups$")
+mutant("formula-constants-unsaid", "R/dp-mean.R", "chunk_assumptions(x) else given$said", "chunk_assumptions(x)", "a formula's constants are named", "^groups$")
+mutant("formula-sized-unsaid", "R/dp-mean.R", "    plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)\n    plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan\n", "    plan$guarantee <- of_units(plan$guarantee, ask$unit)\n    plan\n", "a formula's constants are named", "^groups$")
+mutant("formula-constant-group", "R/mean-records.R", "  lacking <- setdiff(names, names(rows$columns))", "  lacking <- character()", "a group's variable has an element for each record", "^groups$")
 mutant("groups-whole-epsilon", "R/dp-mean.R", "ask$epsilon <- outwards_down(ask$epsilon / 2)", "ask$epsilon <- outwards_down(ask$epsilon)", "a replaced record touches two groups", "^groups$")
 mutant("groups-half-delta", "R/dp-mean.R", "ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))", "ask$delta <- outwards_down(ask$delta / 2)", "a record replaced within its group costs more than two deltas", "^groups$")
 mutant("groups-price-half", "R/dp-mean.R", "g$nominal_epsilon <- ask$groups_epsilon", "g$nominal_epsilon <- g$nominal_epsilon * 1", "all groups have the price of two", "^groups$")

@@ -96,6 +96,104 @@ test_that("a record's group is found from the record alone, and counted nowhere 
   expect_identical(nrow(ledger_history(ledger)), 0L)
 })
 
+test_that("a formula gives what `by` gives, bit for bit, and a mean of all where its right side is 1", {
+  x <- some(24)
+  d <- data.frame(sex = rep(c("f", "m"), 12), site = rep(c("A", "B", "A"), 8), id = rep(1:12, 2))
+  d$scan <- mf_points(x, SPACE$M)
+  levels <- list(site = c("B", "A"), sex = c("m", "f"))
+  ask <- function(x, ..., M = SPACE$M, seed = 1) with_simulation(seed, dp_mean(x, M, 2, SPACE$center, SPACE$radius, ...))
+  same <- function(a, b) {
+    expect_identical(a$value, b$value)
+    expect_identical(as.data.frame(a), as.data.frame(b))
+    expect_identical(a$draws, b$draws)
+    expect_identical(guarantee(a)[1:9], guarantee(b)[1:9])
+  }
+  by <- ask(x, by = d[c("sex", "site")], levels = levels[2:1])
+  expect_identical(names(by$groups), c("m:B", "f:B", "m:A", "f:A"))
+  same(ask(scan ~ sex + site, data = d, levels = levels), by)
+  same(ask(scan ~ (sex + site), data = as.list(d), levels = rev(levels)), by)
+  same(with_simulation(1, dp_mean(scan ~ sex + site, data = d, levels = levels, epsilon = 2, center = SPACE$center, radius = SPACE$radius)), by)
+  inter <- interaction(d$sex, d$site, sep = ":")
+  same(ask(x, by = as.character(inter), levels = names(by$groups)), by)
+  # points of columns, lists, and of the formula's environment
+  apart <- cbind(d[c("sex", "site")], x = x[, 1], y = x[, 2], z = x[, 3])
+  same(ask(cbind(x, y, z) ~ sex + site, data = apart, levels = levels), by)
+  M <- SPACE$M
+  same(ask(mf_points(cbind(x, y, z), M) ~ sex + site, data = apart, levels = levels), by)
+  apart$list <- lapply(1:24, function(i) x[i, ])
+  same(ask(list ~ sex + site, data = apart, levels = levels), by)
+  sex <- d$sex
+  same(ask(mf_points(x, M) ~ sex + site, data = d["site"], levels = levels), by)
+  same(ask(x ~ sex, levels = c("f", "m")), ask(x, by = sex, levels = c("f", "m")))
+  # a factor's levels are declared with it, as for `by`; others never come from the records
+  d$sex <- factor(d$sex, c("m", "f", "none"))
+  same(ask(scan ~ sex + site, data = d, levels = levels["site"]), ask(x, by = d[1:2], levels = list(NULL, c("B", "A"))))
+  d$sex <- as.character(d$sex)
+  # records in no group, units, neighbours
+  d$sex[3] <- NA
+  same(ask(scan ~ sex, data = d, levels = list(sex = "m"), invalid = "center"), ask(x, by = d$sex, levels = "m", invalid = "center"))
+  d$sex[3] <- "f"
+  d$sex <- rep(c("f", "m"), 12)
+  unit <- rep(1:12, 2)
+  a <- ask(scan ~ sex, data = d, levels = list(sex = c("f", "m")), unit = "id", neighbours = "add_remove")
+  b <- ask(x, by = d$sex, levels = c("f", "m"), unit = unit, neighbours = "add_remove")
+  expect_identical(a$value, b$value)
+  expect_identical(guarantee(a)$unit, "id")
+  expect_identical(ask(scan ~ sex, data = d, levels = list(sex = c("f", "m")), unit = unit)$value, ask(x, by = d$sex, levels = c("f", "m"), unit = unit)$value)
+  # 1: the plain call, with all that it has
+  expect_identical(ask(scan ~ 1, data = d)$value, ask(x)$value)
+  expect_identical(ask(scan ~ 1, data = d, unit = "id", clipped = 0.2)$value, ask(x, unit = unit, clipped = 0.2)$value)
+  expect_identical(ask(scan ~ 1, data = d, neighbours = "add_remove")$value, ask(x, neighbours = "add_remove")$value)
+  expect_s3_class(ask(scan ~ sex, data = d[0, ], levels = list(sex = c("f", "m"))), "riemdp_groups")
+  # constants are public, and named
+  by_two <- 1
+  apart$sex <- d$sex
+  for (r in list(ask(cbind(x, y, z) * by_two ~ sex, data = apart, levels = list(sex = c("f", "m"))), ask(cbind(x, y, z) * by_two ~ 1, data = apart))) {
+    expect_match(paste(guarantee(r)$assumptions, collapse = " "), "by_two")
+  }
+})
+
+test_that("a mean's formula is refused from public facts, before anything is spent or read", {
+  d <- data.frame(sex = rep(c("f", "m"), 3), n = 1:6)
+  d$scan <- mf_points(some(6), SPACE$M)
+  ledger <- dp_ledger(NULL, 10)
+  refused <- function(kind, x, ..., data = d, levels = list(sex = c("f", "m")), words = NULL) {
+    expect_error(dp_mean(x, SPACE$M, 1, SPACE$center, SPACE$radius, data = data, levels = levels, ledger = ledger, ...), words,
+                 class = paste0("riemdp_error_", kind))
+  }
+  refused("argument", scan ~ sex, levels = NULL, words = "of `sex`. must be declared")
+  refused("argument", scan ~ sex, levels = list(c("f", "m")), words = "as names")
+  refused("argument", scan ~ sex, levels = list(sex = "f", site = "A"), words = "as names")
+  refused("argument", scan ~ sex + n, levels = c("f", "m"), words = "as names")
+  refused("argument", scan ~ sex + n, words = "of `n`. must be declared")
+  refused("argument", scan ~ sex + sex, words = "twice")
+  refused("argument", scan ~ 1, words = "as names")
+  refused("argument", scan ~ 1, levels = NULL, suppress = 5, words = "for groups")
+  refused("argument", scan ~ nobody, words = "could not be found", levels = list(nobody = 1))
+  refused("argument", scan ~ sex, by = d$sex, words = "one of them")
+  refused("argument", ~sex, words = "left side")
+  refused("argument", scan ~ sex, data = 3, words = "data frame")
+  refused("argument", scan ~ sex, unit = "sex", words = "could not be found")
+  for (right in list(quote(.), quote(factor(sex)), quote(sex * n), quote(sex - 1), quote(0), quote(sex:n), quote(sex + 2))) {
+    refused("unsupported", eval(call("~", quote(scan), right)), words = "joined by")
+  }
+  refused("unsupported", scale(n) ~ sex, words = "mix rows")
+  refused("unsupported", scan ~ sex, data = chunks(d, 3), words = "in memory")
+  one <- "f"
+  refused("shape", scan ~ one, levels = list(one = "f"), words = "an element for each record")
+  long <- rep("f", 7)
+  refused("shape", scan ~ long, levels = list(long = "f"))
+  refused("argument", scan ~ scan, levels = list(scan = 1), words = "`scan` must be a vector")
+  expect_error(dp_mean(some(6), SPACE$M, 1, SPACE$center, SPACE$radius, data = d), "for a formula", class = "riemdp_error_argument")
+  expect_error(dp_mean(cbind(n, n) ~ 1, data = d, epsilon = 1, center = c(0, 0), radius = 1), "`M` must be given", class = "riemdp_error_manifold")
+  # functions of the right side are never called, nor is what a variable holds
+  called <- 0
+  sex <- function(...) called <<- called + 1
+  refused("unsupported", scan ~ sex(n))
+  expect_identical(called, 0)
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+})
+
 test_that("empty groups, one level, all in one group: each is served, shown and drawn", {
   x <- some(40)
   for (by in list(rep("a", 40), rep(c("a", "b"), 20), rep("z", 40))) {
