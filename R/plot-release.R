@@ -82,7 +82,9 @@ plot.riemdp_bounds_plan <- function(x, ...) {
                    c(shown, sprintf("best radius, %.3g", x$radius), if (others) "both, other centres"),
                    col = c(colours, COLOURS[["release"]], if (others) "grey75"),
                    pch = c(NA, NA, NA, 19, if (others) NA),
-                   lty = c(1, 1, 1, NA, if (others) 1), lwd = c(1.5, 1.5, 3, NA, if (others) 1), bty = "n", cex = 0.8)
+                   lty = c(1, 1, 1, NA, if (others) 1), lwd = c(1.5, 1.5, 3, NA, if (others) 1), bg = "white",
+                   box.lty = 0, cex = 0.8)
+  graphics::box()
   graphics::mtext(x$source, 3, line = 0.4, cex = 0.75, col = "grey30")
   invisible(x)
 }
