@@ -61,10 +61,9 @@ plan_question <- function(x) {
 #' @export
 format.riemdp_mean <- function(x, ...) {
   c(
-    sprintf("Private mean of %s %s on %s", if (is.null(x$size)) as.integer(x$n) else size_words(x), counted_words(x),
-            label_manifold(x$manifold)),
+    sprintf("Private mean of %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
-    paste0("  protects ", protected_words(x$guarantee), if (!is.null(x$size)) ", and whether it is there"),
+    paste0("  protects ", protected_words(x$guarantee), if (private_size(x)) ", and whether it is there"),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
@@ -75,14 +74,17 @@ format.riemdp_mean <- function(x, ...) {
   )
 }
 
-# the released number, and where the true one lies
+# the number, or the released one and where the true one lies
 size_words <- function(x, level = 0.95) {
+  if (!private_size(x)) return(as.character(as.integer(x$n)))
+  if (is.null(x$size)) return("a private number, not released, of")
   ends <- size_interval(x, level)
   sprintf("about %.0f (as released; %.0f to %.0f with probability %g)", max(0, x$size$count), ends[1], ends[2], level)
 }
 
 # what the released number does to the mean
 missing_words <- function(x) {
+  if (x$size$form == "none") return("the released number is for errors and regions: the noise doesn't use it")
   if (x$size$form == "sum") {
     return(sprintf("the sum of the logarithms at the centre is divided by N = %.0f, whatever the number of records is",
                    x$size$points))
@@ -94,7 +96,10 @@ missing_words <- function(x) {
 }
 
 error_beside_radius <- function(x) {
-  if (is.na(x$expected_error)) return(" (not known in advance)")
+  if (is.na(x$expected_error)) {
+    return(if (private_size(x) && is.null(x$size)) " (not known: it depends on the number of records)" else
+      " (not known in advance)")
+  }
   if (x$expected_error > x$radius) return(": LARGER than the public radius, the release says less than the bounds do")
   sprintf(", %.2g %% of the radius%s", 100 * x$expected_error / x$radius,
           if (x$expected_error > 0.5 * x$radius) ": the release says LITTLE MORE than the bounds do" else "")
@@ -115,9 +120,10 @@ summary.riemdp_mean <- function(object, ...) {
 }
 
 moving_words <- function(x) {
-  if (!is.null(x$size)) {
-    return(sprintf("given the released size N = %.0f, one %s more or one less", x$size$points,
-                   if (is.null(x$unit)) "record" else "unit with all its rows"))
+  if (private_size(x)) {
+    return(sprintf("%sone %s more or one less", if (isTRUE(x$size$form != "none"))
+      sprintf("given the released size N = %.0f, ", x$size$points) else "",
+      if (is.null(x$unit)) "record" else "unit with all its rows"))
   }
   sprintf("replacing one of the n = %d %s", as.integer(x$n),
           if (is.null(x$unit)) "records" else "units, with all its rows,")
@@ -165,11 +171,13 @@ explain.riemdp_mean <- function(x, ...) {
 
 explain_size <- function(x) {
   s <- x$size
-  cat(strwrap(sprintf(
+  size <- sprintf(
     paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at %.4g of epsilon: one",
-          "more or one less moves it by 1. N follows from it, so N is public; %s. What that does to the mean is part",
-          "of the expected error and of regions (proofs/mean-sensitivity.md, section 14)."),
-    if (is.null(x$unit)) "records" else "units", s$scale, s$epsilon, missing_words(x)), exdent = 2), sep = "\n")
+          "more or one less moves it by 1."), if (is.null(x$unit)) "records" else "units", s$scale, s$epsilon)
+  use <- if (s$form == "none") paste0("T", substring(missing_words(x), 2), " (proofs/kng.md, section 8).") else sprintf(
+    paste("N follows from it, so N is public; %s. What that does to the mean is part of the expected error and of",
+          "regions (proofs/mean-sensitivity.md, section 14)."), missing_words(x))
+  cat(strwrap(paste(size, use), exdent = 2), sep = "\n")
 }
 
 # ---- balls -----------------------------------------------------------------------------------------------------------

@@ -245,6 +245,7 @@ plan_sizes <- function(M, ask, names) {
       plan <- plan_one(M, ask_at_size(sized, ask$n), name)
       plan$guarantee <- with_size(plan$guarantee, sized)
       plan$note <- size_note(sized$size)
+      plan$auto <- name %in% SIZE_MECHANISMS
       plan
     }, riemdp_error = function(e) list(mechanism = name, why = conditionMessage(e)))
   })
@@ -252,6 +253,10 @@ plan_sizes <- function(M, ask, names) {
 }
 
 size_note <- function(s) {
+  if (s$form == "none") {
+    return(paste("needs no number of records and releases none, so the release can't tell its error, and its region is",
+                 "the ball; \"auto\" never takes it"))
+  }
   paste0(sprintf("%.3g %% of epsilon for the number of records (standard deviation of its noise %.3g); ", 100 * s$share,
                  geometric_sd(s$scale)), switch(s$form,
     sum = "the sum of logarithms over N, which one record moves by r/N",
@@ -261,6 +266,8 @@ size_note <- function(s) {
 }
 
 best_size <- function(plans) {
+  able <- Filter(function(p) is.null(p$why) && p$auto, plans)
+  if (length(able)) plans <- able
   errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
   if (!all(is.na(errors))) plans[[which.min(errors)]]
 }

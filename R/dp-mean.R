@@ -115,9 +115,19 @@
 #' `"wrapped_gaussian"`; where the first or third doesn't exist at the scale that a small size asks for, the wrapped
 #' one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the share of `epsilon` and
 #' `"plain"` or `"tail"`. Any number of records is served, also none. Records in chunks, `clipped`, constant time,
-#' lattice mode, the papers' constants and users' manifolds are refused. A ledger is about one notion of neighbours,
-#' see `pairs` in [dp_ledger()]. With `unit`, one unit is there or isn't, with all its rows. Proof: section 14 of
-#' `proofs/mean-sensitivity.md`.
+#' lattice mode, the papers' constants and users' manifolds are refused.
+#'
+#' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
+#' record moves the sum by 2r at most, so \eqn{\sigma = 4r/\epsilon} (with what rounding of up to \eqn{2^{31}} records
+#' adds). All of `epsilon` goes to the mean, as exact as with a public number. But no number is released: `size` is
+#' `NULL`, `expected_error` is `NA`, and the region is that of the ball. With `options = list(count = )` a share of
+#' `epsilon` buys a noisy number, which the noise doesn't use; errors and regions do (a region rests on the lower end of
+#' its interval). `scale` is that of the sum. `"auto"` never takes it, because there is no number to compare by. A
+#' trial of its sampler has one proven probability of success for every number of records, and the cap on trials is
+#' that for \eqn{2^{31}} of them. Proof: section 8 of `proofs/kng.md`.
+#'
+#' A ledger is about one notion of neighbours, see `pairs` in [dp_ledger()]. With `unit`, one unit is there or isn't,
+#' with all its rows. Proof: section 14 of `proofs/mean-sensitivity.md`.
 #'
 #' @section Groups:
 #' With `by` each group declared by `levels` has a mean of its own, and who is in which group is private; so are the
@@ -127,7 +137,7 @@
 #' groups are released like any other; a record whose group is missing or not declared is in none, or an error for the
 #' curator with `invalid = "error"`. With `unit` a unit is in the group of all its rows that have one; if these are in
 #' several, it is in none, or an error for the curator. The result is of class [riemdp_groups]; [mean_difference()]
-#' compares two groups.
+#' compares two groups. `"kng"`, which releases no size, isn't offered.
 #' Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'
 #' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`
@@ -191,7 +201,8 @@
 #'   `sensitivity`, `theorem`, `solver_error`, `scale`, `expected_error` (of the privacy noise, see above), `clipped`
 #'   (with `clipped`: a list of the released `share` of records outside, which may lie outside of 0 to 1, the `count`
 #'   that it is of n, `epsilon` and the noise's `scale`), `size` (where the number of records is private: the released
-#'   `count`, which may be negative, and the number of `points` N; `n` is `NA` then), `acceptance` (expected, of the
+#'   `count`, which may be negative, and the number of `points` N; `n` is `NA` then; `NULL` for `"kng"` unless it was
+#'   asked for), `acceptance` (expected, of the
 #'   sampler, from public quantities; `NA` where unknown), `target`, `calibration`, `chosen` (why this mechanism),
 #'   `source` (as given, with what is known of releases; `NA` for none), `guarantee` (see [guarantee()]), `budget` (a
 #'   list: the `event` for whoever keeps account by other means, and with a ledger `rule`, `entry`, `data_set`, `part`
@@ -415,6 +426,7 @@ group_share <- function(ask, replace) {
 
 release_groups <- function(M, ask, records, replace, ledger, data_set, part) {
   if (length(records$groups$of) != records$rows) abort_riemdp("shape", "`by` must have an element for each record.")
+  if (ask$mechanism == "kng") abort_riemdp("unsupported", "mechanism = \"kng\" isn't available with `by`.")
   ask <- size_ask(M, group_share(ask, replace))
   ask$names <- records$groups$names
   ask$suppress <- records$groups$suppress

@@ -16,13 +16,85 @@ kng_unsupported <- function(M, ask, name) {
   }
 }
 
+# ---- a private number of records ---------------------------------------------------------------------------------
+# Density proportional to exp(-w |grad U|/scale), w the number of records up to `most`: up to there the exponent is the
+# length of the sum of the records' logarithms, which needs no number (proofs/kng.md, section 8).
+
+# noise no smaller than what doubles hold and what rounding leaves of a gradient
+kng_finest <- function(ball, steps) max(1e-11, 1e-11 * ball$radius, 4 * steps$slope)
+
+kng_sum_bounds <- function(M, ask, loss) {
+  ball <- ask$ball
+  steps <- mean_steps(M, ball, 1)
+  if (!is.null(steps$why)) abort_rounding(steps$why)
+  at <- function(sensitivity, theorem) {
+    # a record's own logarithm, the conversion of sums, and their norm
+    most <- function(extra) min(SIZE_MOST, floor(loss * (sensitivity + extra) / ask$epsilon / kng_finest(ball, steps)))
+    extra <- outwards(2 * steps$gradient + SIZE_MOST * kng_conversion(M, ball))
+    list(sensitivity = sensitivity, theorem = theorem, solver_error = extra, total = sensitivity + extra,
+         most = most(extra), steps = steps)
+  }
+  out <- at(outwards(2 * ball$radius), "2r, proofs/kng.md, section 8")
+  if (out$most < SIZE_MOST && ball$k_max > 0) {
+    replaced <- as.numeric(gradient_sensitivity_at(1, ball, "proven"))
+    out <- at(max(replaced, out$sensitivity), "S(r sqrt K)/sqrt K, proofs/kng.md, section 8")
+  }
+  check_rounding(out$solver_error, out$sensitivity)
+  if (out$most < 1) {
+    abort_riemdp("unsupported", "the scale would be smaller than doubles hold here. A smaller epsilon would do.")
+  }
+  out
+}
+
+# what conversion to doubles, division and norm do to a sum, by the number of its records, for two neighbours
+kng_conversion <- function(M, ball) UNIT_ROUNDOFF * ball$radius * (16 + 4.1 * (mf_facts(M)$dimension / 2 + 4))
+
+# Inverse scales s from 0 to that of the finest noise, in cells; for all s of a cell the bins of the last trials are the
+# same, and a trial succeeds at least as often as is proven for the whole cell.
+kng_cells <- function(M, ball, steps) {
+  ratio <- exp(min(1.4, 2 / sqrt(mf_facts(M)$dimension)))
+  first <- 0.1 / ball$radius
+  last <- 1 / kng_finest(ball, steps)
+  c(0, first * ratio^(0:floor(log(last / first) / log(ratio))), last)
+}
+
+kng_sum_acceptance <- function(M, ball, steps) {
+  remember(paste("acceptance for all sums", manifold_key(M, ball$radius, steps$slope)), function() {
+    s <- kng_cells(M, ball, steps)
+    min(vapply(seq_along(s)[-1], function(j) {
+      .Call(riemdp_kng_least_acceptance, M, ball$radius, "kng", 1 / c(s[j], s[j - 1]), steps$slope)
+    }, 0))
+  })
+}
+
+kng_sum_plan <- function(M, ask) {
+  bounds <- kng_sum_bounds(M, ask, 2)
+  steps <- bounds$steps
+  law <- pure_scale(ask, bounds$total, 2)
+  least <- kng_sum_acceptance(M, ask$ball, steps)
+  cap <- kng_trials(M, ask, "kng", law$scale / bounds$most, law$epsilon, steps$slope, least)
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total", "most")], list(
+    scale = law$scale, trials = cap$trials, acceptance = cap$acceptance, numbers = steps$numbers,
+    gradient = steps$slope, details = list(moved = "sum of the logarithms, anywhere in the ball,", most = bounds$most),
+    guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact")
+  ))
+}
+
+# the scale of |grad U| for n records, and the range that the bins of the last trials are made for
+kng_sum_scale <- function(M, plan, ask, n) {
+  s <- min(n, plan$most) / plan$scale
+  cells <- kng_cells(M, ask$ball, list(slope = plan$gradient))
+  top <- min(length(cells), max(2, findInterval(s, cells, left.open = TRUE) + 1))
+  1 / c(s, cells[top], cells[top - 1])
+}
+
 # How many trials the sampler makes at most. Each of the last ones succeeds with probability `acceptance` at least,
 # whatever the records (proven). timing = "constant": all are made, and a failure of all costs delta; else so many that
 # it costs less of epsilon than the scale was rounded up by (proofs/kng.md, section 6).
-kng_trials <- function(M, ask, name, scale, epsilon, gradient) {
+kng_trials <- function(M, ask, name, scale, epsilon, gradient, least = NULL) {
   r <- ask$ball$radius
   key <- paste("acceptance", name, manifold_key(M, r, scale, gradient))
-  least <- remember(key, function() .Call(riemdp_kng_least_acceptance, M, r, name, scale, gradient))
+  least <- least %||% remember(key, function() .Call(riemdp_kng_least_acceptance, M, r, name, scale, gradient))
   # log(1 + e^epsilon) without overflow
   log_factor <- epsilon + log1p(exp(-epsilon))
   constant <- ask$timing == "constant"
@@ -79,7 +151,16 @@ kng_expected_error <- function(M, ask, scale, name) {
 
 # Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at
 # most the left integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
+# Where the number of records is private, those of its interval: from its lower end on (section 8).
 kng_region <- function(r, level, name) {
+  fewest <- Inf
+  if (name == "kng" && private_size(r)) {
+    if (is.null(r$size)) return(NULL)
+    fewest <- min(size_least(r, (1 + level) / 2), r$details$most)
+    if (fewest < 1) return(NULL)
+    level <- (1 + level) / 2
+    r$scale <- r$scale / fewest
+  }
   facts <- mf_facts(r$manifold)
   top <- 2 * r$radius
   k <- facts$k_min
@@ -96,9 +177,14 @@ kng_region <- function(r, level, name) {
   peak <- max(right, left)
   tail <- rev(cumsum(rev(exp(left - peak) * diff(rho)))) # from rho[i] on
   head <- c(0, cumsum(exp(right - peak) * diff(rho)))[from]
+  if (fewest < Inf) {
+    head <- head[pmax(1, findInterval(rho[from] * low / high, rho))]
+    tail <- tail * exp(0.25) # rounding, where the noise is finest
+  }
   enough <- which(tail <= (1 - level) * head)
-  list(radius = if (length(enough)) rho[enough[1]] + r$solver_error else Inf,
-       basis = "a bound of the law's tail for any records")
+  error <- if (fewest < Inf) 0 else r$solver_error
+  list(radius = if (length(enough)) rho[enough[1]] + error else Inf,
+       basis = paste0("a bound of the law's tail for any records", if (fewest < Inf) ", from the released size"))
 }
 
 kng_plan <- function(M, ask, name, bounds, loss) {
@@ -122,16 +208,17 @@ kng_plan <- function(M, ask, name, bounds, loss) {
 
 # with a cap on trials: what it costs that all of them fail (section 6)
 kng_price <- function(plan, capped) {
-  price <- price_normalised(plan$sensitivity + plan$solver_error, plan$scale, "kng.md, 1")
+  price <- price_normalised(plan$sensitivity + plan$solver_error, plan$scale,
+                            if (is.null(plan$most)) "kng.md, 1" else "kng.md, 8")
   if (capped) {
     price$delta <- min(1, exp(price$epsilon + log1p(exp(-price$epsilon)) + plan$trials * log1p(-plan$acceptance)))
   }
   price
 }
 
-kng_release <- function(M, x, plan, ask, name) {
+kng_release <- function(M, x, plan, ask, name, scale = plan$scale) {
   .Call(riemdp_release_kng, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, name, plan$scale, c(plan$numbers, list(gradient = plan$gradient)), plan$trials,
+        ask$ball$radius, name, scale, c(plan$numbers, list(gradient = plan$gradient)), plan$trials,
         identical(ask$timing, "constant"),
         pay(kng_price(plan, identical(ask$timing, "constant"))))
 }
@@ -147,12 +234,27 @@ kng_timing_words <- function(r) {
   }
 }
 
+kng_sum_words <- function(r) {
+  c(
+    sprintf(paste("Noise: density proportional to exp(-|S|/scale) on the public ball, S the sum of the records'",
+                  "logarithms at the point; scale = 2 x sensitivity/epsilon = %.6g. No number of records is in it%s.",
+                  "%s (proofs/kng.md, section 8)."), r$scale,
+            if (r$details$most < SIZE_MOST) {
+              sprintf(" up to %.0f of them; beyond that S is their mean logarithm times that", r$details$most)
+            } else "",
+            paste("The normalising constant depends on the records and takes the second half of epsilon; rounding",
+                  "errors of up to 2^31 records are part of the sensitivity")),
+    kng_timing_words(list())
+  )
+}
+
 mechanism_kng <- list(
   name = "kng",
   auto = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
+    if (!is.null(ask$size)) return(kng_sum_plan(M, ask))
     sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
     steps <- mean_steps(M, ask$ball, ask$n)
     if (!is.null(steps$why)) abort_rounding(steps$why)
@@ -162,10 +264,18 @@ mechanism_kng <- list(
                    total = as.numeric(sensitivity) + extra)
     kng_plan(M, ask, "kng", bounds, if (ask$calibration == "paper") 1 else 2)
   },
-  error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "kng"),
-  release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "kng"),
+  error = function(M, plan, ask) {
+    # without a number of records it isn't known
+    if (!is.null(ask$size) && is.na(ask$n)) return(NA_real_)
+    kng_expected_error(M, ask, if (is.null(ask$size)) plan$scale else plan$scale / min(ask$n, plan$most), "kng")
+  },
+  release = function(M, x, plan, ask) {
+    if (is.null(ask$size)) return(kng_release(M, x, plan, ask, "kng"))
+    kng_release(M, x$x, plan, ask, "kng", kng_sum_scale(M, plan, ask, x$n))
+  },
   region = function(r, level) kng_region(r, level, "kng"),
   words = function(r) {
+    if (private_size(r)) return(kng_sum_words(r))
     c(
       sprintf(paste("Noise: density proportional to exp(-|grad U|/scale) on the public ball, U the energy that the",
                     "mean minimises; scale = %s of grad U/epsilon = %.6g. %s (proofs/kng.md)."),

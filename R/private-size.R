@@ -32,20 +32,22 @@ noisy_count <- function(count, ratio, proof) {
 
 # ---- what is asked for -----------------------------------------------------------------------------------------------
 
-# mechanisms whose proof holds for a released size
+# mechanisms whose proof holds for a released size, among which "auto" chooses; and one that needs no size
 SIZE_MECHANISMS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
+SIZE_SERVED <- c(SIZE_MECHANISMS, "kng")
 
 # what `options` may hold
 SIZE_OPTIONS <- c("count", "form")
 
 # those that take the place of one that a size doesn't allow: they exist at every scale
 SIZE_INSTEAD <- c(laplace = "wrapped", wrapped = "wrapped", gaussian = "wrapped_gaussian",
-                  wrapped_gaussian = "wrapped_gaussian")
+                  wrapped_gaussian = "wrapped_gaussian", kng = "kng")
 
 # `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and
 # `delta` of the mean, and of the size those in `size`
 size_ask <- function(M, ask) {
   check_size_served(M, ask)
+  if (ask$mechanism == "kng") return(paid_size(ask, ask$options[["count"]], list(form = "none"), 0))
   form <- ask$options[["form"]]
   if (!is.null(form)) form <- check_choice(form, "options$form", c("plain", "tail"))
   if (identical(form, "tail") && ask$delta == 0) {
@@ -55,26 +57,32 @@ size_ask <- function(M, ask) {
     form %||% c("plain", if (ask$delta > 0) "tail")
   costs <- lapply(forms, form_cost, M = M, ask = ask)
   best <- costs[[which.min(vapply(costs, `[[`, 0, "cost"))]]
-  share <- ask$options[["count"]]
-  share <- if (is.null(share)) best$share else check_number(share, "options$count", positive = TRUE, most = 1)
+  tail <- if (best$form == "tail") tail_delta(ask) else 0
+  paid_size(ask, ask$options[["count"]] %||% best$share, best, tail)
+}
+
+# `ask` with a share of epsilon taken off for the size, and a tail off delta. No share: no size is released, for the
+# mechanism that needs none.
+paid_size <- function(ask, share, best, tail) {
+  none <- is.null(share)
+  share <- if (none) 0 else check_number(share, "options$count", positive = TRUE, most = 1)
   own <- share * ask$epsilon
   if (share >= 1) abort_riemdp("argument", "`options$count` must be a share of epsilon below 1.")
-  if (!(own >= 1e-5)) {
+  if (!none && !(own >= 1e-5)) {
     abort_riemdp("argument", sprintf(paste("%.3g of epsilon for the number of records is too little: its noise would",
                                            "be larger than most numbers of records."), own))
   }
-  ratio <- geometric_ratio(own)
-  scale <- ratio[1] / ratio[2]
-  tail <- if (best$form == "tail") tail_delta(ask) else 0
+  ratio <- if (!none) geometric_ratio(own)
+  scale <- if (none) NA_real_ else ratio[1] / ratio[2]
   ask$size <- list(
-    share = share, epsilon = own, ratio = ratio, scale = scale, noise = best$noise * ask$ball$radius,
+    share = share, epsilon = own, ratio = ratio, scale = scale, noise = (best$noise %||% 0) * ask$ball$radius,
     reach = padded_reach(ask$ball), form = best$form, tail = tail,
     # P(Z <= -shift) = P(Z > shift - 1) <= tail
     shift = if (tail > 0) geometric_far(scale, tail) + 1 else 0
   )
   ask$total <- ask$epsilon
   ask$whole_delta <- ask$delta
-  ask$epsilon <- outwards_down(ask$epsilon - own)
+  if (!none) ask$epsilon <- outwards_down(ask$epsilon - own)
   if (!(ask$epsilon > 0)) abort_riemdp("argument", "`options$count` leaves nothing of `epsilon` for the mean.")
   ask$delta <- if (ask$delta > 0) outwards_down(ask$delta - tail * gaussian_asked(ask)) else 0
   ask$options <- list()
@@ -107,9 +115,12 @@ form_cost <- function(form, M, ask) {
 # what has no proof for a private number of records is refused from public facts, before anything is spent
 check_size_served <- function(M, ask) {
   no <- function(...) abort_riemdp("unsupported", paste0("neighbours = \"add_remove\": ", ...))
-  if (!ask$mechanism %in% c("auto", SIZE_MECHANISMS)) {
+  if (!ask$mechanism %in% c("auto", SIZE_SERVED)) {
     no("mechanism = \"", ask$mechanism, "\" has no proof for a private number of records. ",
-       choice_words(SIZE_MECHANISMS), " have one.")
+       choice_words(SIZE_SERVED), " have one.")
+  }
+  if (ask$mechanism == "kng" && !is.null(ask$options[["form"]])) {
+    no("mechanism = \"kng\" adds nothing to a mean of N points: it has no `form`.")
   }
   if (is.null(ask$epsilon)) no("give `epsilon` instead of `sigma`: a part of it pays for the number of records.")
   if (isTRUE(ask$chunked)) no("records must be in memory: the sizes of chunks are public.")
@@ -135,8 +146,8 @@ ask_at_size <- function(ask, count) {
     error <- (s$noise / ask$epsilon + s$reach / 2 * geometric_excess(s$scale, lag)) / (count - lag)
     s$shift <- -lag[which.min(error)]
   }
-  ask$n <- min(max(1, count + s$shift), SIZE_MOST)
-  s$missing <- switch(s$form, sum = geometric_mean(s$scale), plain = geometric_excess(s$scale, -s$shift),
+  ask$n <- min(max(1, count + s$shift), SIZE_MOST) # NA where none is released
+  s$missing <- switch(s$form, none = 0, sum = geometric_mean(s$scale), plain = geometric_excess(s$scale, -s$shift),
                       tail = s$shift)
   ask$size <- s
   ask
@@ -161,7 +172,8 @@ plan_size <- function(M, ask, count) {
       NULL
     })
   }
-  plan <- plans[[which.min(vapply(plans, function(p) if (is.na(p$expected_error)) Inf else p$expected_error, 0))]]
+  errors <- vapply(plans, function(p) if (is.na(p$expected_error)) Inf else p$expected_error, 0)
+  plan <- plans[[which.min(errors)]]
   plan$chosen <- if (ask$mechanism == "auto") paste0(
     "smallest expected error at the released size: ",
     paste(sprintf("%s %.4g", names(plans), vapply(plans, `[[`, 0, "expected_error")), collapse = ", ")
@@ -191,8 +203,10 @@ with_size <- function(g, ask) {
   g$assumptions <- c(
     "center and radius are public; the number of records is private",
     setdiff(g$assumptions, "center and radius are public; the number of records is public"),
-    sprintf("a noisy number of records is a release of its own, with %.3g of epsilon, the mean with the rest",
-            ask$size$share)
+    if (ask$size$share > 0) {
+      sprintf("a noisy number of records is a release of its own, with %.3g of epsilon, the mean with the rest",
+              ask$size$share)
+    }
   )
   g
 }
@@ -207,16 +221,18 @@ size_event <- function(ask) {
     event_pure(ask$epsilon, adjacency = "add-remove")
   }
   event_compose(c(
-    list(event_pure(ask$size$epsilon, adjacency = "add-remove"), mean),
+    if (ask$size$share > 0) list(event_pure(ask$size$epsilon, adjacency = "add-remove")),
+    list(mean),
     if (ask$size$tail > 0) list(event_approx(0, ask$size$tail, adjacency = "add-remove"))
   ))
 }
 
 # ---- the release -----------------------------------------------------------------------------------------------------
 
-# Records as a mean at the size N takes them. "sum": their logarithms' sum, to be divided by N. Else N points, those
-# that are missing at the centre; or all records where these are more.
+# Records as a mean at the size N takes them. "none": as they are, with their number. "sum": their logarithms' sum, to
+# be divided by N. Else N points, those that are missing at the centre; or all records where these are more.
 sized_records <- function(M, x, n, plan, ask) {
+  if (ask$size$form == "none") return(list(x = if (n == 0) ask$center else x, n = n))
   if (ask$size$form == "sum") {
     m0 <- .Call(riemdp_stored, M, ask$center)
     sums <- function(a) {
@@ -231,20 +247,32 @@ sized_records <- function(M, x, n, plan, ask) {
 
 # list(value, plan, size)
 release_size <- function(M, x, n, ask) {
-  count <- noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14")
+  told <- ask$size$share > 0
+  count <- if (told) noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14") else NA_real_
   plan <- plan_size(M, ask, count)
   points <- sized_records(M, x, n, plan, plan$ask)
-  list(value = mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask), plan = plan,
-       size = list(count = count, points = plan$ask$n, form = ask$size$form, shift = plan$ask$size$shift,
+  value <- mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask)
+  list(value = value, plan = plan,
+       size = if (told) list(count = count, points = plan$ask$n, form = ask$size$form, shift = plan$ask$size$shift,
                    reach = ask$size$reach, epsilon = ask$size$epsilon, scale = ask$size$scale))
 }
 
 # ---- what is known of the number of records --------------------------------------------------------------------------
 
+# whether a release protects the number of its records
+private_size <- function(r) identical(r$guarantee$adjacency, "add-remove") || !is.null(r$size)
+
+# the number of records is no less, with that probability
+size_least <- function(r, level) max(0, r$size$count - geometric_far(r$size$scale, 1 - level))
+
 # c(lower, upper): the number of records lies there with probability `level` at least
 size_interval <- function(r, level) {
   if (is.null(r$size)) {
-    abort_riemdp("unsupported", "the number of records is public: no size was released.")
+    abort_riemdp("unsupported", if (private_size(r)) {
+      "no number of records was released: `options = list(count = )` of dp_mean() does."
+    } else {
+      "the number of records is public: no size was released."
+    })
   }
   far <- geometric_far(r$size$scale, (1 - level) / 2)
   pmax(0, r$size$count + c(-far, far))

@@ -14,7 +14,8 @@
 #' * a private number of records: a mean of N points, N a released size, has missing ones at the centre; how far that is
 #'   from the mean of the records is added, by the law of the size.
 #' * mechanisms whose law depends on the records (`"kng"`, truncated laws): from the public ball and a bound of the
-#'   law's tail.
+#'   law's tail. `"kng"` with a private number of records: the same from the lower end of the released size's interval
+#'   on; the public ball alone where no size was released.
 #'
 #' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of
 #' `center`. With `"adaptive"` all of this is about the released ball, to which its last stage moves the records.
@@ -68,8 +69,7 @@ mean_region <- function(object, level) {
   if (!is.null(object$released)) object$value <- object$released
   region <- mean_mechanisms()[[object$mechanism]]$region
   # where a point stands for one beyond the reach of doubles the noise's law says nothing of it
-  found <- if (is.null(region) || isTRUE(object$beyond)) NULL else if (is.null(object$size)) region(object, level) else
-    sized_region(object, region, level)
+  found <- if (is.null(region) || isTRUE(object$beyond)) NULL else sized_region(object, region, level)
   reach <- if (leaves_ball(object)) mf_facts(object$manifold)$diameter else ball_reach(object)
   if (is.null(found) || !(found$radius < reach)) {
     found <- list(radius = reach, basis = if (leaves_ball(object)) {
@@ -77,7 +77,7 @@ mean_region <- function(object, level) {
     } else if (isTRUE(object$beyond)) {
       "the public ball alone: the noise went beyond the reach of doubles"
     } else if (is.null(found)) {
-      "the public ball alone: no bound of the noise's tail is known for this mechanism"
+      unknown_tail(object)
     } else {
       "the public ball, which says more than the noise's law"
     })
@@ -89,9 +89,16 @@ mean_region <- function(object, level) {
                  class = "riemdp_region")
 }
 
+unknown_tail <- function(object) {
+  if (!private_size(object)) return("the public ball alone: no bound of the noise's tail is known for this mechanism")
+  paste("the public ball alone: how small the noise is depends on the number of records, which is",
+        if (is.null(object$size)) "not released" else "small as released")
+}
+
 # Half of what may fail goes to the noise, half to the size: the mean of all records is no farther from what noise was
 # added to than missing points, or a wrong divisor, can carry it
 sized_region <- function(object, region, level) {
+  if (is.null(object$size) || object$size$form == "none") return(region(object, level))
   found <- region(object, (1 + level) / 2)
   if (is.null(found)) return(NULL)
   found$radius <- found$radius + size_reach(object, (1 + level) / 2)

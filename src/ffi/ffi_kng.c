@@ -7,10 +7,10 @@
 #include "mechanism.h"
 
 /* gradient: what the mean's and the rounding errors take off lower bounds of |grad U|. constant: all trials are made in full, and
- * all steps of the mean; else the first success ends them. */
+ * all steps of the mean; else the first success ends them. narrow, wide: the range that public bins are made for. */
 struct kng_args {
     SEXP x, centre, y;
-    double radius, sigma, gradient, trials, draws;
+    double radius, sigma, narrow, wide, gradient, trials, draws;
     struct steps_numbers number;
     int law, envelope, constant;
 };
@@ -37,7 +37,13 @@ static void read_args(struct kng_args *in, SEXP radius, SEXP law, SEXP sigma)
     static const char *const names[] = {[KNG_GRADIENT] = "kng", [KNG_DISTANCE] = "laplace_truncated"};
     in->radius = read_range(radius, "radius", 1e-12, 1e6, 0);
     in->law = ffi_choice(law, "law", names, 3);
-    in->sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * in->radius), 1e12, 0);
+    double least = fmax(1e-12, 1e-12 * in->radius);
+    R_xlen_t n = TYPEOF(sigma) == REALSXP ? XLENGTH(sigma) : 0;
+    in->sigma = n >= 1 && n <= 3 ? REAL(sigma)[0] : NAN;
+    in->narrow = n == 3 ? REAL(sigma)[1] : in->sigma;
+    in->wide = n == 2 || n == 3 ? REAL(sigma)[n - 1] : in->sigma;
+    if (!(in->sigma >= least && in->narrow >= least && in->wide >= in->narrow))
+        ffi_abort_text("argument", "`sigma` must be a scale, not too small, or with a range.");
 }
 
 /* The sampler of one data set. From here on nothing may fail: what has no log at the centre counts as the centre. */
@@ -208,6 +214,8 @@ static void prepare(struct call *c, const struct kng_args *in, struct arg *x, st
                           .n = s.n,
                           .radius = in->radius,
                           .sigma = in->sigma,
+                          .narrow = in->narrow,
+                          .wide = in->wide,
                           .law = in->law,
                           .envelope = in->envelope,
                           .steps = &out->steps.mean,
@@ -278,6 +286,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     return ffi_single(c, x.n ? &x : NULL, y);
 }
 
+/* sigma: the scale (Inf: the uniform law), and the range of scales that the bins of the last trials are made for */
 SEXP riemdp_release_kng(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP bounds, SEXP trials,
                         SEXP constant, SEXP simulate)
 {
@@ -413,7 +422,7 @@ SEXP riemdp_kng_domination_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP radius, 
 {
     struct kng_args args = {.x = x, .centre = centre, .law = KNG_GRADIENT, .envelope = KNG_ANISOTROPIC};
     args.radius = read_range(radius, "radius", 1e-12, 1e6, 0);
-    args.sigma = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * args.radius), 1e12, 0);
+    args.sigma = args.narrow = args.wide = read_range(sigma, "sigma", fmax(1e-12, 1e-12 * args.radius), 1e12, 0);
     read_bounds(&args, bounds);
     args.draws = read_range(draws, "draws", 1, 1e8, 1);
     return ffi_with_rng(domination_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
@@ -426,10 +435,11 @@ static SEXP least_body(struct call *c, void *data)
     manifold_t m = &c->m;
     if (!kng_supported(m, in->radius))
         ffi_abort_text("unsupported", "this law isn't available on this manifold, or not at this radius.");
-    return number(c, kng_least_acceptance(m, in->radius, in->sigma, in->gradient, in->law, ffi_doubles(kng_work(m, 0)),
-                                          ffi_doubles(manifold_work(m))));
+    return number(c, kng_least_acceptance(m, in->radius, in->narrow, in->wide, in->gradient, in->law,
+                                          ffi_doubles(kng_work(m, 0))));
 }
 
+/* sigma: one scale, or two, for whatever lies between them */
 SEXP riemdp_kng_least_acceptance(SEXP m, SEXP radius, SEXP law, SEXP sigma, SEXP gradient)
 {
     struct kng_args args = {.gradient = read_range(gradient, "gradient", 0, 1, 0)};

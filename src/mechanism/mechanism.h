@@ -74,9 +74,10 @@ struct kng {
     double *steps_room;
     size_t n;
     double radius, sigma;
-    double gradient;   /* what |grad U| at `base` and the rounding errors of |grad U| anywhere take off the levels */
-    int law, envelope; /* envelope: 0, or a kind that the caller insists on */
-    int constant;      /* public bins, public slope, no trial cut short */
+    double narrow, wide; /* with `constant`: the range of scales that the public bins are made for */
+    double gradient;     /* what |grad U| at `base` and the rounding errors of |grad U| anywhere take off the levels */
+    int law, envelope;   /* envelope: 0, or a kind that the caller insists on */
+    int constant;        /* public bins, public slope, no trial cut short */
     /* made by kng_make */
     enum kng_space space;
     double curvature, slope, tilt, reach; /* tilt: distance of `base` from `centre`; reach: largest radius */
@@ -113,9 +114,10 @@ int kng_draw(struct kng *k, double trials, struct rng *rng, double *y, double *s
 /* |grad U| at y, Inf where it can't be had; and the lower bounds at y that the three envelopes rest on */
 double kng_gradient_norm(const struct kng *k, const double *y, double *scratch);
 void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);
-/* A lower bound, for any records in the ball, of the probability that a trial with `constant` succeeds. */
-double kng_least_acceptance(manifold_t m, double radius, double sigma, double gradient, int law, double *work,
-                            double *scratch);
+/* A lower bound, for any records in the ball and all scales from `narrow` to `wide`, of the probability that a trial with `constant` and
+ * bins made for that range succeeds. */
+double kng_least_acceptance(manifold_t m, double radius, double narrow, double wide, double gradient, int law,
+                            double *work);
 
 /* A ball that holds most of n points of [-radius, radius]^d, rows of `coords`, from those around lattice points with radii
  * radius 2^(-level/2), level < levels (mechanism_place.c): density proportional to exp(rate score + bonus level), and another point in
@@ -138,6 +140,7 @@ struct place_axis {
 enum { PLACE_TRIALS = 1600000000 };
 size_t place_work(const struct place *in);
 /* STATUS_TRIALS: see PLACE_TRIALS; axis: levels x d */
-int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius, double *work);
+int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius,
+               double *work);
 
 #endif

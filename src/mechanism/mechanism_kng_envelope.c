@@ -86,9 +86,8 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
 }
 
 /* Bins are halved where what a bin adds to the envelope's mass, about mass times range of its log, is large. */
-static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, size_t most)
+static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, double enough, size_t most)
 {
-    double enough = uncapped ? 5e-6 : 1e-4;
     empty(b);
     for (int round = 0; round < 40; round++) {
         double peak = -INFINITY, total = 0;
@@ -149,7 +148,15 @@ static void public_bins(struct kng *k, struct kng_bins *b)
     b->count = COARSE;
     for (size_t j = 0; j <= COARSE; j++)
         b->edge[j] = k->reach * (j < COARSE ? square((double)j / COARSE) * ((double)j / COARSE) : 1);
-    refine(k, b, 0, 1, k->space == KNG_COMPLEX ? PUBLIC_BINS / 8 : PUBLIC_BINS);
+    size_t most = k->space == KNG_COMPLEX ? PUBLIC_BINS / 8 : PUBLIC_BINS;
+    double sigma = k->sigma;
+    k->sigma = k->narrow;
+    refine(k, b, 0, 1, k->wide > k->narrow ? 1e-4 : 5e-6, most);
+    if (k->wide > k->narrow) {
+        k->sigma = k->wide;
+        refine(k, b, 0, 1, 1e-4, 2 * most);
+    }
+    k->sigma = sigma;
 }
 
 /* A = sqrt(2cH - c^2), 0 < c < 2 least eigenvalue: |Av| <= v'Hv for |v| = 1 */
@@ -170,7 +177,7 @@ static int make_anisotropic(struct kng *k)
     b->count = COARSE;
     for (size_t j = 0; j <= COARSE; j++)
         b->edge[j] = k->coarse[j] * k->stretch;
-    refine(k, b, 1, 1, MOST_BINS);
+    refine(k, b, 1, 1, 5e-6, MOST_BINS);
     accumulate(b);
     b->log_total -= k->log_det;
     return 1;
@@ -297,7 +304,7 @@ void kng_make(struct kng *k, double *work, double *scratch)
         b->count = COARSE;
         for (size_t j = 0; j <= COARSE; j++)
             b->edge[j] = k->coarse[j];
-        refine(k, b, 0, 0, MOST_BINS);
+        refine(k, b, 0, 0, 1e-4, MOST_BINS);
     }
     accumulate(b);
     /* The envelope with the smaller mass accepts more often; which one it is has no say in the output's law. Most
@@ -334,12 +341,64 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch)
 
 /* ---- a public bound of the acceptance ---------------------------------------------------------------------------- */
 
-double kng_least_acceptance(manifold_t m, double radius, double sigma, double gradient, int law, double *work,
-                            double *scratch)
+/* Sums over the bins of one cell of the tilt: masses from above and from below at both ends of a range of inverse scales s, those from
+ * below also times their exponents; all as logs */
+struct mass {
+    double top[2], low[2], steep[2];
+};
+
+static struct mass cell_mass(const struct kng *k, double tilt, double half, double share)
 {
-    struct kng law_of = {.m = m, .radius = radius, .sigma = sigma, .gradient = gradient, .law = law, .constant = 1};
+    const struct kng_bins *b = &k->bins;
+    const double *top = b->mass, *down = b->halve, *low = k->other.mass, *steep = k->other.level;
+    struct mass s;
+    for (int e = 0; e < 2; e++)
+        s.top[e] = s.low[e] = s.steep[e] = -INFINITY;
+    for (size_t i = 0; i < b->count; i++) {
+        double above = top[i] + kng_log_cap_at(k, tilt, k->radius + half, b->edge[i]);
+        double below =
+            low[i] > -INFINITY ? low[i] + kng_log_cap_low(k, tilt, k->radius - half, b->edge[i + 1]) : -INFINITY;
+        for (int e = 0; e < (share < 1 ? 2 : 1); e++) {
+            double by = e ? share : 1, part = below - by * steep[i];
+            s.top[e] = kng_log_add(s.top[e], above - by * down[i]);
+            if (!(below > -INFINITY))
+                continue;
+            s.low[e] = kng_log_add(s.low[e], part);
+            if (share < 1)
+                s.steep[e] = kng_log_add(s.steep[e], part + log(steep[i]));
+        }
+    }
+    return s;
+}
+
+/* The least of low(s)/top(s) between the ends (0: the narrow scale): both are log-convex in s, so log low lies above its tangents and
+ * log top below its chord. */
+static double least_between(const struct mass *s, double share)
+{
+    double p[2], fall[2];
+    for (int e = 0; e < 2; e++) {
+        p[e] = s->low[e] - s->top[e];
+        fall[e] = exp(s->steep[e] - s->low[e]) * (1 - share);
+    }
+    double at = (s->low[1] - s->low[0] - fall[0]) / (fall[1] - fall[0]), least = fmin(p[0], p[1]);
+    if (!(at > 0 && at < 1)) /* tangents that meet at an end, or are one */
+        at = at > 0.5 ? 1 : 0;
+    double tangent = fmin(s->low[1] - fall[1] * at, s->low[0] + fall[0] * (1 - at));
+    return fmin(least, tangent - s->top[1] + (s->top[1] - s->top[0]) * at);
+}
+
+double kng_least_acceptance(manifold_t m, double radius, double narrow, double wide, double gradient, int law,
+                            double *work)
+{
+    struct kng law_of = {.m = m,
+                         .radius = radius,
+                         .sigma = narrow,
+                         .narrow = narrow,
+                         .wide = wide,
+                         .gradient = gradient,
+                         .law = law,
+                         .constant = 1};
     struct kng *k = &law_of;
-    (void)scratch;
     take_all(k, work);
     read_space(k);
     kng_make_angles(k);
@@ -348,30 +407,25 @@ double kng_least_acceptance(manifold_t m, double radius, double sigma, double gr
     struct kng_bins *b = &k->bins;
     public_bins(k, b);
     double extra = law == KNG_DISTANCE ? 0 : k->gradient, k_min = law == KNG_DISTANCE ? 0 : fmin(m->k_min, 0);
-    double least = 1;
+    double least = 1, share = wide > narrow ? narrow / wide : 1;
     /* What the cells of the tilt share: log masses above and below without the cap, and the exponents. The shares
      * and halves of the bins have served. */
     double *top = b->mass, *down = b->halve, *low = k->other.mass, *steep = k->other.level;
     for (size_t i = 0; i < b->count; i++) {
         double lo = b->edge[i], hi = b->edge[i + 1], width = log(hi - lo);
         top[i] = width + b->log_area[i];
-        down[i] = b->level[i] / sigma;
+        down[i] = b->level[i] / narrow;
         low[i] = lo > 0 || m->dim == 1 ? width + (m->dim == 1 ? 0 : kng_log_area_low(k, lo)) : -INFINITY;
-        steep[i] = (kng_cot_factor(k_min, fmin(radius + extra + hi, 2 * radius)) * hi + extra) / sigma;
+        steep[i] = (kng_cot_factor(k_min, fmin(radius + extra + hi, 2 * radius)) * hi + extra) / narrow;
     }
     /* cells of the tilt: within each, the ball is compared with balls of a slightly smaller and larger radius */
     for (double from = 0; from < radius;) {
-        double half = fmin(0.01 * (radius - from + sigma), 0.01 * radius), log_top = -INFINITY, log_low = -INFINITY;
+        double half = fmin(0.01 * (radius - from + narrow), 0.01 * radius);
         double to = fmin(from + 2 * half, radius), tilt = 0.5 * (from + to);
         half = 0.5 * (to - from) * (1 + 1e-9);
         host_tick(m->host, 0, 0);
-        for (size_t i = 0; i < b->count; i++) {
-            double lo = b->edge[i], hi = b->edge[i + 1];
-            log_top = kng_log_add(log_top, top[i] + kng_log_cap_at(k, tilt, radius + half, lo) - down[i]);
-            if (low[i] > -INFINITY)
-                log_low = kng_log_add(log_low, low[i] + kng_log_cap_low(k, tilt, radius - half, hi) - steep[i]);
-        }
-        least = fmin(least, exp(log_low - log_top));
+        struct mass s = cell_mass(k, tilt, half, share);
+        least = fmin(least, exp(share < 1 ? least_between(&s, share) : s.low[0] - s.top[0]));
         from = to;
     }
     return least > 0 ? least * (1 - 1e-9) : 0;

@@ -197,22 +197,25 @@ test_that("the number of records is nowhere in what leaves the call", {
     if (is.list(v)) return(c(unlist(lapply(unclass(v), everything)), unlist(lapply(attributes(v), everything))))
     c(format(v, digits = 17, trim = TRUE), unlist(lapply(attributes(v), everything)))
   }
-  for (case in list(list(s, x), list(SIZED$plane, x[, 1:2]))) for (unit in list(NULL, seq_len(n))) {
+  cases <- list(list(s, x, "auto"), list(SIZED$plane, x[, 1:2], "auto"), list(s, x, "kng"))
+  for (case in cases) for (unit in list(NULL, seq_len(n))) {
     told <- vapply(1:3, function(i) { # a noisy number may be the number itself, but not each time
       ledger <- dp_ledger(NULL, 1, adjacency = "add-remove")
-      r <- sized(case[[2]], case[[1]], ledger = ledger, unit = unit)
+      r <- sized(case[[2]], case[[1]], ledger = ledger, unit = unit, mechanism = case[[3]])
       words <- c(everything(unserialize(serialize(r, NULL))), everything(ledger_history(ledger)), everything(tidy(r)),
                  capture.output(print(r), explain(r), print(guarantee(r)), print(confint(r)), print(summary(r))))
       any(grepl("(^|[^0-9.])1709($|[^0-9.])", words))
     }, NA)
     expect_false(all(told))
   }
-  ticks <- NULL
   options(riemdp.progress = TRUE)
   on.exit(options(riemdp.progress = NULL))
-  with_internals(sized(x[1:30, ], s), progress_wait = function() 0, progress_show = function(done, of) ticks <<- c(ticks, done, of))
-  expect_gt(length(ticks), 0)
-  expect_lt(max(ticks), 30)
+  for (mechanism in c("auto", "kng")) {
+    ticks <- NULL
+    with_internals(sized(x[1:30, ], s, mechanism = mechanism), progress_wait = function() 0, progress_show = function(done, of) ticks <<- c(ticks, done, of))
+    expect_gt(length(ticks), 0)
+    expect_lt(max(ticks), 30)
+  }
 })
 
 test_that("any number of records is served alike", {
@@ -220,6 +223,18 @@ test_that("any number of records is served alike", {
     s <- SIZED[[name]]
     d <- mf_facts(s$M)$dimension
     seen <- lapply(c(0, 1, 2, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, delta = delta))
+    if (name != "bures" && delta == 0) for (count in list(NULL, 0.2)) {
+      kng <- lapply(c(0, 1, 2, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, mechanism = "kng",
+                                                      options = list(count = count)))
+      for (r in kng) {
+        expect_identical(names(r), names(kng[[1]]))
+        expect_identical(r[c("scale", "sensitivity", "solver_error", "acceptance", "guarantee", "details")],
+                         kng[[1]][c("scale", "sensitivity", "solver_error", "acceptance", "guarantee", "details")])
+        expect_lte(mf_dist(s$M, r$value, s$center), s$radius * (1 + 1e-9))
+        expect_s3_class(confint(r), "riemdp_region")
+        expect_output(explain(r), "No number of records is in it")
+      }
+    }
     for (r in seen) {
       expect_identical(names(r), names(seen[[1]]))
       expect_identical(guarantee(r), guarantee(seen[[1]]))
@@ -250,12 +265,24 @@ test_that("what has no proof is refused before anything is spent", {
   x <- placed(s, matrix(0.1, 6, 2))
   ledger <- dp_ledger(NULL, 10, 1e-3, adjacency = "add-remove")
   no <- function(..., class = "riemdp_error_unsupported") expect_error(sized(x, s, ..., ledger = ledger), class = class)
-  for (m in c("kng", "laplace_truncated", "tangent", "adaptive", "euclidean", "chain")) no(mechanism = m)
+  for (m in c("laplace_truncated", "tangent", "adaptive", "euclidean", "chain")) no(mechanism = m)
   no(numerics = "lattice", mechanism = "wrapped")
   no(timing = "constant", delta = 1e-6)
   no(calibration = "paper", mechanism = "laplace")
   no(clipped = 0.1)
   no(mechanism = "gaussian")
+  kng <- function(...) no(mechanism = "kng", ...)
+  kng(timing = "constant", delta = 1e-6)
+  kng(calibration = "paper")
+  kng(options = list(form = "plain"))
+  kng(options = list(count = 1), class = "riemdp_error_argument")
+  kng(options = list(count = 0), class = "riemdp_error_argument")
+  kng(options = list(count = 1e-6), class = "riemdp_error_argument")
+  kng(options = list(noise = "knorm"), class = "riemdp_error_argument")
+  kng(max_trials = 1)
+  kng(by = rep("a", 6), levels = "a")
+  expect_error(sized(x, s, epsilon = 1e12, mechanism = "kng", ledger = ledger), "smaller epsilon", class = "riemdp_error_unsupported")
+  expect_error(sized(no_records(SIZED$bures), SIZED$bures, mechanism = "kng", ledger = ledger), "no exact sampler", class = "riemdp_error_unsupported")
   no(options = list(noise = "knorm"), class = "riemdp_error_argument")
   no(options = list(form = "tail"), class = "riemdp_error_argument")
   no(options = list(count = 1), class = "riemdp_error_argument")
@@ -320,9 +347,15 @@ test_that("a plan for a guess of n shows what a release will have, and what the 
   plan <- dp_mean_plan(s$M, 300, 1, s$center, s$radius, delta = 1e-5, neighbours = "add_remove")
   expect_output(print(plan), "private number of about 300")
   able <- plan[!is.na(plan$scale), ]
-  expect_setequal(able$mechanism, c("laplace", "wrapped", "gaussian", "wrapped_gaussian"))
+  expect_setequal(able$mechanism, c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "kng"))
   expect_identical(sum(plan$chosen), 1L)
-  expect_match(able$note, "of epsilon for the number of records")
+  expect_match(able$note[able$mechanism != "kng"], "of epsilon for the number of records")
+  # the sum of the logarithms has no number in it; "auto" leaves it alone even where it would be the best
+  expect_match(able$note[able$mechanism == "kng"], "\"auto\" never takes it")
+  few <- dp_mean_plan(s$M, 3, 1, s$center, s$radius, neighbours = "add_remove", mechanism = c("laplace", "wrapped", "kng"))
+  expect_identical(few$mechanism[1], "kng")
+  expect_false(few$mechanism[few$chosen] == "kng")
+  expect_true(dp_mean_plan(s$M, 3, 1, s$center, s$radius, neighbours = "add_remove", mechanism = "kng")$chosen)
   for (m in able$mechanism) {
     ask <- ask_of(s, 1, 1e-5, m)
     expect_equal(able$scale[able$mechanism == m], internal$plan_size(s$M, ask, 300)$scale)
@@ -332,4 +365,204 @@ test_that("a plan for a guess of n shows what a release will have, and what the 
   pdf(NULL)
   on.exit(dev.off())
   expect_silent(plot(plan[plan$mechanism == "wrapped", ], points = 3))
+})
+
+# ---- the K-norm gradient mechanism in its sum form: no number of records is in it -----------------------------------------------------
+
+SUMMED <- c(SIZED[c("sphere", "hyperbolic")], list(circle = list(M = sphere(1), center = c(1, 0), radius = 0.7)))
+sum_ask <- function(s, epsilon = 1, options = list()) ask_of(s, epsilon, mechanism = "kng", options = options)
+sum_plan <- function(s, ...) internal$plan_size(s$M, sum_ask(s, ...), NA_real_)
+
+# points of the ball, their coordinates at the centre and their volumes
+ball_grid <- function(s, cells = 200) {
+  if (mf_facts(s$M)$dimension == 1) {
+    a <- matrix((seq_len(20 * cells) - 0.5) / (10 * cells) - 1) * s$radius
+    v <- rep(1, nrow(a))
+  } else {
+    rho <- (seq_len(cells) - 0.5) / cells * s$radius
+    angle <- (seq_len(cells) - 0.5) / cells * 2 * pi
+    a <- cbind(as.vector(outer(rho, cos(angle))), as.vector(outer(rho, sin(angle))))
+    v <- rep(if (mf_facts(s$M)$k_max > 0) sin(rho) else sinh(rho), cells)
+  }
+  list(a = a, v = v / sum(v), y = placed(s, a))
+}
+# length of the sum of the logarithms of records (coordinates at the centre, rows of a) at the grid's points
+sum_length <- function(s, grid, a) {
+  total <- 0 * grid$a
+  once <- unique(a)
+  for (i in seq_len(nrow(once))) {
+    times <- sum(apply(a, 1, function(b) all(b == once[i, ])))
+    total <- total + times * matrix(mf_coords(s$M, grid$y, mf_log(s$M, grid$y, placed(s, once[i, , drop = FALSE]))), nrow(grid$a))
+  }
+  sqrt(rowSums(total^2))
+}
+axis_at <- function(s, t) {
+  d <- mf_facts(s$M)$dimension
+  matrix(c(t * 0.999999 * s$radius, rep(0, (d - 1) * length(t))), length(t), d)
+}
+
+test_that("sums of logarithms: draws have the law, for no record, one and several", {
+  draws <- if (quick()) 500 else 2e4
+  for (s in SUMMED) {
+    grid <- ball_grid(s)
+    plan <- sum_plan(s, epsilon = 6)
+    expect_equal(plan$scale, 4 * s$radius / 6, tolerance = 1e-4)
+    for (t in list(numeric(), 1, c(1, 1, -0.5), rep(c(1, 0.3), 6))) {
+      a <- axis_at(s, t)
+      w <- grid$v * exp(-sum_length(s, grid, a) / plan$scale)
+      x <- if (length(t)) placed(s, a) else no_records(s)
+      out <- with_simulation(1, lapply(seq_len(draws), function(i) internal$release_size(s$M, x, length(t), sum_ask(s, epsilon = 6))$value))
+      z <- matrix(mf_coords(s$M, s$center, mf_log(s$M, s$center, do.call(rbind, out))), draws)
+      expect_lte(max(rowSums(z^2)), s$radius^2 * (1 + 1e-9))
+      for (f in list(function(a) a[, 1], function(a) rowSums(a^2), function(a) a[, ncol(a)])) {
+        value <- sum(w * f(grid$a)) / sum(w)
+        expect_lt(abs(mean(f(z)) - value) / (stats::sd(f(z)) / sqrt(draws)), 5, label = paste(label_of(s$M), length(t)))
+      }
+    }
+  }
+})
+
+test_that("one record more moves the sum by twice the radius at most, and nearly by that", {
+  set.seed(8)
+  for (s in SUMMED) {
+    grid <- ball_grid(s, 100)
+    d <- ncol(grid$a)
+    most <- 0
+    for (n in c(0, 1, 4)) for (kind in 1:3) {
+      more <- switch(kind, axis_at(s, -1), at_edge(stats::rnorm(d), s), axis_at(s, 0.3))
+      a <- switch(kind, axis_at(s, rep(1, n)), matrix(stats::rnorm(n * d, sd = s$radius / 5), n, d), axis_at(s, rep(-1, n)))
+      moved <- max(abs(sum_length(s, grid, rbind(a, matrix(more, 1, d))) - sum_length(s, grid, a)))
+      expect_lte(moved, 2 * s$radius)
+      most <- max(most, moved)
+    }
+    expect_gt(most, 0.97 * 2 * s$radius)
+    expect_equal(sum_plan(s)$sensitivity, 2 * s$radius, tolerance = 1e-9)
+  }
+})
+
+test_that("worst neighbours lose no more than the label says, by quadrature, and a number of records in the law is caught", {
+  # the largest log ratio of the two densities, at the scales with which the package draws
+  loss <- function(s, grid, one, two, scale) {
+    log_p <- function(a) {
+      l <- if (nrow(a)) -sum_length(s, grid, a) / nrow(a) / scale(nrow(a)) else 0 * grid$v
+      l - log(sum(grid$v * exp(l)))
+    }
+    max(abs(log_p(one) - log_p(two)))
+  }
+  for (s in SUMMED) for (epsilon in c(1, 8)) {
+    grid <- ball_grid(s, if (quick()) 200 else 300)
+    plan <- sum_plan(s, epsilon = epsilon)
+    drawn <- function(n) internal$kng_sum_scale(s$M, plan, sum_ask(s, epsilon), n)[1]
+    pairs <- lapply(c(0, 1, 2, 5, 40), function(n) list(axis_at(s, rep(1, n)), axis_at(s, c(rep(1, n), -1))))
+    lost <- function(scale) max(vapply(pairs, function(p) loss(s, grid, p[[1]], p[[2]], scale), 0))
+    expect_lte(lost(drawn), epsilon)
+    expect_gt(lost(drawn), 0.5 * epsilon)
+    # a guess of the number, or the published scale
+    expect_gt(lost(function(n) drawn(40)), epsilon)
+    if (epsilon == 1) expect_gt(lost(function(n) drawn(n) / 2), epsilon)
+  }
+})
+
+test_that("trials have a proven success for every number of records, and the cap follows from public numbers", {
+  cases <- c(SUMMED[c("sphere", "hyperbolic")], SIZED[c("spd", "shapes", "line")])
+  draws <- if (quick()) 300 else 3000
+  for (s in cases) {
+    plan <- sum_plan(s)
+    d <- mf_facts(s$M)$dimension
+    ask <- sum_ask(s)
+    expect_gt(plan$acceptance, 0.01)
+    bound <- internal$kng_sum_acceptance(s$M, ask$ball, list(slope = plan$gradient))
+    expect_identical(plan$acceptance, bound)
+    for (n in c(0, 1, 7, if (!quick()) c(300, 1e6), 2^31)) for (t in c(0, 1)) {
+      scale <- internal$kng_sum_scale(s$M, plan, ask, n)
+      expect_gte(scale[1] * (1 + 1e-9), scale[2])
+      expect_lte(scale[1], scale[3])
+      # the law knows the records' number by its scale only: one record stands for n at its place
+      share <- with_simulation(4, .Call(internal$riemdp_kng_acceptance_nonprivate, s$M, placed(s, axis_at(s, t)), s$center, s$radius, "kng", scale,
+                                        c(plan$numbers, list(gradient = plan$gradient)), TRUE, draws, TRUE))
+      expect_gt(share, bound - 5 * sqrt(bound / draws))
+      # for the range no more than for any scale of it, with the same bins
+      least <- .Call(internal$riemdp_kng_least_acceptance, s$M, s$radius, "kng", scale[2:3], plan$gradient)
+      expect_gte(least, bound)
+      expect_gt(share, least - 5 * sqrt(least / draws))
+    }
+    # all fail with less than what the scale was rounded up by, also for 2^31 records
+    spread <- abs(ask$ball$k_min) + abs(ask$ball$k_max)
+    expect_lte(plan$trials * log1p(-plan$acceptance), log(1e-13) - plan$most * 2 * s$radius / plan$scale - (d - 1) * s$radius * sqrt(spread))
+  }
+  # one range for all is no more than any part of it
+  at <- function(range) .Call(internal$riemdp_kng_least_acceptance, sphere(2), 0.7, "kng", range, 1e-10)
+  for (wide in c(0.1, 0.3, 1, Inf)) for (to in c(0.1, min(wide, 0.2))) expect_lte(at(c(0.1, wide)), at(to) * 1.02)
+  expect_gt(at(c(0.1, 0.2)), 0.8 * min(at(0.1), at(0.2)))
+})
+
+test_that("from some number of records on the noise stays as it is, and rounding of 2^31 records is paid for", {
+  far <- list(M = spd(2), center = diag(2), radius = 4)
+  plan <- sum_plan(far)
+  expect_lt(plan$most, 1e7)
+  expect_equal(plan$sensitivity, 8, tolerance = 1e-9) # curvature is at most 0
+  expect_identical(internal$kng_sum_scale(far$M, plan, sum_ask(far), 1e9)[1], plan$scale / plan$most)
+  expect_gte(plan$scale / plan$most, 4 * plan$gradient)
+  # on positive curvature a record moves the scaled mean by more than the sum
+  tight <- SIZED$sphere
+  plan <- sum_plan(tight, epsilon = 1000)
+  expect_lt(plan$most, 2^31)
+  expect_equal(plan$sensitivity, as.numeric(gradient_sensitivity(sphere(2), 1, 0.7)), tolerance = 1e-9)
+  expect_gt(plan$sensitivity, 1.02 * 1.4)
+  expect_gte(plan$scale / plan$most, 1e-11)
+  # sums are converted with a relative error: for 2^31 records that is far more than one record's own
+  for (s in SUMMED) expect_gt(sum_plan(s)$solver_error, 2^31 * 2^-53 * s$radius * 16)
+  expect_lt(sum_plan(SUMMED$sphere)$solver_error, 1e-4)
+})
+
+test_that("a release of a sum pays in its own notion, and tells an error only with a number that was paid for", {
+  s <- SUMMED$sphere
+  x <- placed(s, matrix(0.2, 400, 2))
+  ledger <- dp_ledger(NULL, 10, adjacency = "add-remove")
+  r <- sized(x, s, mechanism = "kng", ledger = ledger)
+  expect_equal(r$budget$cost[["epsilon"]], 1, tolerance = 1e-12)
+  expect_identical(r$draws$proof, "kng.md, 8")
+  expect_equal(r$draws$epsilon, 1, tolerance = 1e-9)
+  expect_identical(guarantee(r)[c("label", "adjacency", "epsilon", "delta")], list(label = "pure", adjacency = "add-remove", epsilon = 1, delta = 0))
+  expect_null(r$size)
+  expect_identical(r$expected_error, NA_real_)
+  expect_match(confint(r)$basis, "not released")
+  expect_equal(confint(r)$radius, s$radius + mf_dist(s$M, s$center, r$value))
+  expect_error(confint(r, parm = "size"), "no number of records was released", class = "riemdp_error_unsupported")
+  expect_match(format(r), "a private number, not released", all = FALSE)
+  expect_match(format(r), "whether it is there", all = FALSE)
+  expect_output(explain(r), "one record more or one less moves the sum")
+  expect_error(sized(x, s, mechanism = "kng", ledger = dp_ledger(NULL, 10)), class = "riemdp_error_adjacency")
+  r <- sized(x, s, mechanism = "kng", options = list(count = 0.25), ledger = ledger)
+  expect_equal(r$draws$epsilon, c(0.25, 0.75), tolerance = 1e-9)
+  expect_equal(r$scale, 4 * 0.7 / 0.75, tolerance = 1e-4)
+  expect_equal(r$budget$cost[["epsilon"]], 1, tolerance = 1e-9)
+  expect_length(r$budget$event$children, 2)
+  expect_gt(r$expected_error, 0)
+  expect_lt(confint(r)$radius, s$radius)
+  expect_match(confint(r)$basis, "from the released size")
+  expect_output(print(r), "the noise doesn't use it")
+  # few: nothing but the ball
+  few <- sized(x[1:2, ], s, mechanism = "kng", options = list(count = 0.01))
+  if (internal$size_least(few, 0.975) == 0) expect_match(confint(few)$basis, "small as released")
+  # units
+  of_units <- sized(x, s, mechanism = "kng", unit = rep(1:80, 5))
+  expect_match(format(of_units), "one unit with all its rows, and whether it is there", all = FALSE)
+})
+
+test_that("a region after a sum holds for every number of records from the interval's lower end on", {
+  s <- SUMMED$sphere
+  r <- sized(placed(s, matrix(0.2, 400, 2)), s, mechanism = "kng", options = list(count = 0.25), epsilon = 4)
+  least <- internal$size_least(r, 0.975)
+  expect_equal(least, r$size$count - internal$geometric_far(r$size$scale, 0.025))
+  q <- confint(r)$radius
+  bound <- internal$kng_region(r, 0.95, "kng")$radius
+  expect_identical(q, min(bound, internal$ball_reach(r)))
+  grid <- ball_grid(s, 400)
+  for (n in least * c(1, 1.5, 4)) for (t in c(0, 1)) {
+    a <- axis_at(s, t)
+    w <- grid$v * exp(-sum_length(s, grid, a) * n / r$scale)
+    expect_lte(sum(w[mf_dist(s$M, grid$y, placed(s, a)) > bound]) / sum(w), 0.025)
+  }
+  expect_lt(bound, s$radius)
 })
