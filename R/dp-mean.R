@@ -114,8 +114,9 @@
 #' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"wrapped"`, `"gaussian"` and
 #' `"wrapped_gaussian"`; where the first or third doesn't exist at the scale that a small size asks for, the wrapped
 #' one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the share of `epsilon` and
-#' `"plain"` or `"tail"`. Any number of records is served, also none. Records in chunks, `clipped`, constant time,
-#' lattice mode, the papers' constants and users' manifolds are refused.
+#' `"plain"` or `"tail"`. Any number of records is served, also none. With
+#' `numerics = "lattice"`, for the wrapped ones, all is drawn by integer arithmetic. Records in chunks, `clipped`,
+#' constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
 #' record moves the sum by 2r at most, so \eqn{\sigma = 4r/\epsilon} (with what rounding of up to \eqn{2^{31}} records
@@ -359,6 +360,8 @@ sized_mean_estimator <- list(
   plan = function(ask) {
     # at the smallest size: what can't be served at all is refused before anything is spent
     plan <- plan_size(ask$manifold, ask, 1 - ask$size$shift)
+    # a lattice also ends where noise is finest
+    if (ask$numerics == "lattice") plan_size(ask$manifold, ask, SIZE_MOST)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
     plan$guarantee <- with_size(plan$guarantee, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)

@@ -68,6 +68,9 @@ entry_words <- function(entry, method, unit) {
 # whether one record is one row; older releases don't say, and theirs is
 of_rows <- function(g) identical(g$unit %||% "row", "row")
 
+# whether a release protects the number of its records
+private_size <- function(r) identical(r$guarantee$adjacency, "add-remove") || !is.null(r$size)
+
 # who is protected
 protected_words <- function(g) {
   if (of_rows(g)) return("one row")

@@ -43,11 +43,15 @@ mechanism_lattice <- list(
     r <- ask$ball$radius
     sensitivity <- if (target == "tangent") {
       structure(outwards(2 * r / ask$n), theorem = "2r/n, proofs/gaussian.md")
-    } else {
+    } else if (is.null(ask$size)) {
       mean_sensitivity_at(ask$n, ask$ball, "proven")
+    } else {
+      padded_sensitivity(ask$n, ask$ball, ask$size$form)
     }
+    # sums of records that may be more than they are divided by
+    if (identical(ask$size$form, "sum")) bounds$error <- outwards(bounds$error * max(1, SIZE_MOST / ask$n))
     real <- as.numeric(sensitivity) + 2 * bounds$error
-    if (!(2 * bounds$error <= as.numeric(sensitivity))) {
+    if ((is.null(ask$size) || ask$n == 1) && !(2 * bounds$error <= as.numeric(sensitivity))) {
       abort_riemdp("unsupported", sprintf(
         paste("numerics = \"lattice\": the proven bound of rounding errors, %.3g, exceeds half the sensitivity %.3g:",
               "choose a smaller `radius`."),
@@ -106,11 +110,12 @@ mechanism_lattice <- list(
                                "with rho = %.4g,"),
                          w$lattice_scale, w$zcdp)
     )
-    sprintf(paste("Noise: the mean's coordinates at the public centre%s are rounded to multiples of 2^%d. Replacing",
-                  "one record moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of",
+    sprintf(paste("Noise: the mean's coordinates at the public centre%s are rounded to multiples of 2^%d. %s",
+                  "moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of",
                   "the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by",
                   "integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md)."),
                   if (r$mechanism == "tangent") " (of the records' logarithms there)" else "", -w$k,
+                  if (private_size(r)) "One record more or one less" else "Replacing one record",
                   w$lattice_sensitivity, w$error_bound, noise)
   }
 )

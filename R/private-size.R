@@ -35,6 +35,7 @@ noisy_count <- function(count, ratio, proof) {
 # mechanisms whose proof holds for a released size, among which "auto" chooses; and one that needs no size
 SIZE_MECHANISMS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
 SIZE_SERVED <- c(SIZE_MECHANISMS, "kng")
+SIZE_LATTICE <- c("wrapped", "wrapped_gaussian")
 
 # what `options` may hold
 SIZE_OPTIONS <- c("count", "form")
@@ -126,7 +127,9 @@ check_size_served <- function(M, ask) {
   if (isTRUE(ask$chunked)) no("records must be in memory: the sizes of chunks are public.")
   if (!is.null(ask$clipped)) no("`clipped` isn't available: a share needs a public number of records.")
   if (ask$timing == "constant") no("`timing = \"constant\"` isn't available: the time tells the number of records.")
-  if (ask$numerics == "lattice") no("`numerics = \"lattice\"` isn't available.")
+  if (ask$numerics == "lattice" && !ask$mechanism %in% c("auto", SIZE_LATTICE)) {
+    no("mechanism = \"", ask$mechanism, "\" has no lattice mode. ", choice_words(SIZE_LATTICE), " have one.")
+  }
   if (ask$calibration == "paper") no("`calibration = \"paper\"` isn't available.")
   if (inherits(M, "riemdp_custom")) no("it isn't offered on users' manifolds.")
   if (ask$mechanism %in% c("gaussian", "wrapped_gaussian") && ask$delta == 0) {
@@ -162,7 +165,9 @@ plan_size <- function(M, ask, count) {
     plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
     plan
   }
-  names <- if (ask$mechanism == "auto") setdiff(SIZE_MECHANISMS, if (ask$delta == 0) c("gaussian", "wrapped_gaussian"))
+  names <- if (ask$mechanism == "auto")
+    setdiff(if (ask$numerics == "lattice") SIZE_LATTICE else SIZE_MECHANISMS,
+            if (ask$delta == 0) c("gaussian", "wrapped_gaussian"))
     else unique(c(ask$mechanism, SIZE_INSTEAD[[ask$mechanism]]))
   plans <- list()
   for (name in names) {
@@ -213,7 +218,7 @@ with_size <- function(g, ask) {
 
 # the price: the size, the mean, and the part of delta for sizes that come out too small
 size_event <- function(ask) {
-  mean <- if (ask$mechanism == "wrapped_gaussian") {
+  mean <- if (ask$mechanism == "wrapped_gaussian" && ask$numerics == "real") {
     event_gaussian(1 / outwards(gaussian_mu(ask$epsilon, ask$delta)), adjacency = "add-remove")
   } else if (gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))) {
     event_approx(ask$epsilon, ask$delta, adjacency = "add-remove")
@@ -241,8 +246,10 @@ sized_records <- function(M, x, n, plan, ask) {
     }
     return(structure(list(n = ask$n, steps = sums), class = "riemdp_tally"))
   }
+  # on a lattice those at the centre have its coordinates exactly, 0, whatever doubles make of its logarithm
+  at_center <- if (identical(ask$numerics, "lattice")) 0L else NA_integer_
   .Call(riemdp_gathered, M, if (n == 0) ask$center else x, ask$center, ask$ball$radius,
-        c(seq_len(n), rep(NA_integer_, max(0, ask$n - n))))
+        c(seq_len(n), rep(at_center, max(0, ask$n - n))))
 }
 
 # list(value, plan, size)
@@ -258,9 +265,6 @@ release_size <- function(M, x, n, ask) {
 }
 
 # ---- what is known of the number of records --------------------------------------------------------------------------
-
-# whether a release protects the number of its records
-private_size <- function(r) identical(r$guarantee$adjacency, "add-remove") || !is.null(r$size)
 
 # the number of records is no less, with that probability
 size_least <- function(r, level) max(0, r$size$count - geometric_far(r$size$scale, 1 - level))

@@ -39,8 +39,8 @@ SEXP riemdp_to_ball(SEXP m, SEXP x, SEXP centre, SEXP radius)
     return ffi_run(to_ball_body, &args, m, 0);
 }
 
-/* The records of numbers `which`, in this order, each moved into the ball by itself; the centre where the number is NA. What is no
- * point counts as the centre: nothing fails for what a record holds. */
+/* The records of numbers `which`, in this order, each moved into the ball by itself; the centre where the number is NA; what is no
+ * point, and so has the coordinates 0 exactly, where it is 0. What is no point counts as the centre: nothing fails for what a record holds. */
 struct gather_args {
     SEXP x, centre, which;
     double radius;
@@ -57,16 +57,16 @@ static SEXP gather_body(struct call *c, void *data)
     if (s.elsewhere)
         ffi_abort_text("unsupported", "records in chunks can't be gathered.");
     for (size_t i = 0; i < n; i++)
-        if (which[i] != NA_INTEGER && (which[i] < 1 || (size_t)which[i] > s.n))
+        if (which[i] != NA_INTEGER && (which[i] < 0 || (size_t)which[i] > s.n))
             ffi_abort_text("argument", "`which` must hold numbers of records.");
     struct arg like = s.x; /* as many points as are asked for, without names */
     like.many = 0;
     struct result r = ffi_result(c, KIND_POINT, &like, n, 1);
     for (size_t i = 0; i < n; i++) {
         double *to = ffi_result_block(&r, 0, i);
-        if (which[i] == NA_INTEGER) {
+        if (which[i] == NA_INTEGER || which[i] == 0) {
             for (size_t j = 0; j < dim; j++)
-                to[j] = s.centre[j];
+                to[j] = which[i] == 0 ? NAN : s.centre[j];
         } else {
             size_t k = (size_t)which[i] - 1;
             struct points y = ffi_block_points(c, &s.x, k, k + 1, 1, work);

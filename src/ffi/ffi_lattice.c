@@ -126,7 +126,8 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     bits_start(&bits, rng);
     draw(in->law, &bits, d, in->scale, z, deviate, &trials);
     for (size_t j = 0; j < d; j++) {
-        int64_t noisy = z[j] + (int64_t)round(ldexp(a[j], in->k));
+        /* a sum over a released size may be longer than the radius; the cut moves no two of them apart */
+        int64_t noisy = z[j] + (int64_t)round(fmin(fmax(ldexp(a[j], in->k), -0x1p61), 0x1p61));
         /* the noisy integers are the release; all else is made from them */
         a[j] = ldexp((double)(noisy > most ? most : noisy < -most ? -most : noisy), -in->k);
     }

@@ -17,15 +17,15 @@ no_records <- function(s) {
   x <- placed(s, matrix(0, 2, mf_facts(s$M)$dimension))
   if (is.complex(x)) x[, 0] else if (length(dim(x)) == 3) x[, , 0] else if (is.null(dim(x))) x[0] else x[0, , drop = FALSE]
 }
-ask_of <- function(s, epsilon = 1, delta = 0, mechanism = "wrapped", options = list()) {
-  ask <- internal$mean_ask(s$M, NA_real_, epsilon, s$center, s$radius, delta, mechanism, NULL, "proven", "ordinary", "real", 1e6, options)
+ask_of <- function(s, epsilon = 1, delta = 0, mechanism = "wrapped", options = list(), numerics = "real") {
+  ask <- internal$mean_ask(s$M, NA_real_, epsilon, s$center, s$radius, delta, mechanism, NULL, "proven", "ordinary", numerics, 1e6, options)
   internal$size_ask(s$M, ask)
 }
 # coordinates at the centre of what noise is added to, for n records at the size N
-base_of <- function(s, a, N, form) {
-  steps <- internal$mean_steps(s$M, internal$check_radius(s$M, s$radius, s$center), 1)
+base_of <- function(s, a, N, form, lattice = FALSE) {
+  steps <- internal$mean_steps(s$M, internal$check_radius(s$M, s$radius, s$center), 1, lattice = lattice)
   if (form == "sum") return(colSums(rbind(a, 0)) / N)
-  ask <- list(size = list(form = form), n = N, center = s$center, ball = list(radius = s$radius))
+  ask <- list(size = list(form = form), n = N, center = s$center, ball = list(radius = s$radius), numerics = if (lattice) "lattice" else "real")
   x <- if (nrow(a)) placed(s, a) else no_records(s)
   y <- internal$sized_records(s$M, x, nrow(a), list(numbers = steps$numbers), ask)
   as.vector(.Call(internal$riemdp_steps_mean_nonprivate, s$M, y, s$center, steps$numbers, NULL))
@@ -266,7 +266,7 @@ test_that("what has no proof is refused before anything is spent", {
   ledger <- dp_ledger(NULL, 10, 1e-3, adjacency = "add-remove")
   no <- function(..., class = "riemdp_error_unsupported") expect_error(sized(x, s, ..., ledger = ledger), class = class)
   for (m in c("laplace_truncated", "tangent", "adaptive", "euclidean", "chain")) no(mechanism = m)
-  no(numerics = "lattice", mechanism = "wrapped")
+  for (m in c("laplace", "gaussian", "kng")) no(numerics = "lattice", mechanism = m, delta = 1e-6)
   no(timing = "constant", delta = 1e-6)
   no(calibration = "paper", mechanism = "laplace")
   no(clipped = 0.1)
@@ -565,4 +565,86 @@ test_that("a region after a sum holds for every number of records from the inter
     expect_lte(sum(w[mf_dist(s$M, grid$y, placed(s, a)) > bound]) / sum(w), 0.025)
   }
   expect_lt(bound, s$radius)
+})
+
+# ---- on a lattice ---------------------------------------------------------------------------------------------------------------------
+
+# centres whose logarithm at themselves doubles may not find to be 0
+ODD <- local({
+  m <- matrix(c(1.3, 0.37, 0.37, 0.71), 2)
+  u <- c(0.3, -0.5, 0.8) / sqrt(0.98)
+  list(line = SIZED$line, plane = SIZED$plane, sphere = list(M = sphere(2), center = u, radius = 0.7),
+       hyperbolic = list(M = hyperbolic(2), center = c(sqrt(1 + 0.3^2 + 0.9^2), 0.3, 0.9), radius = 1), spd = list(M = spd(2), center = m, radius = 1.2),
+       shapes = list(M = kendall(4), center = SIZED$shapes$center * exp(0.7i), radius = 0.35), bures = list(M = spd(2, "bures"), center = m, radius = 0.2))
+})
+
+test_that("on a lattice one record more moves the integers by no more than is said, and nearly by that", {
+  for (name in names(ODD)) {
+    s <- ODD[[name]]
+    s$center <- internal$public_point(s$M, s$center)
+    d <- mf_facts(s$M)$dimension
+    forms <- if (name %in% c("line", "plane")) "sum" else c("plain", "tail")
+    for (form in forms) {
+      ask <- ask_of(s, delta = if (form == "tail") 1e-3 else 0, numerics = "lattice", options = if (form != "sum") list(form = form) else list())
+      most <- 0
+      for (N in c(1, 2, 5)) for (n in unique(c(0, N - 1, if (form != "tail") c(N, 2 * N)))) for (kind in 1:2) {
+        at <- utils::modifyList(ask, list(n = N))
+        plan <- internal$plan_one(s$M, at, "wrapped", error = FALSE)
+        one <- at_edge(c(1, rep(0, d - 1)), s)
+        a <- matrix(one, n, d, byrow = TRUE)
+        more <- switch(kind, -one, if (d > 1) at_edge(c(0, 1, rep(0, d - 2)), s) else one)
+        whole <- function(a) round(base_of(s, a, N, form, lattice = TRUE) * 2^plan$details$k)
+        moved <- sqrt(sum((whole(a) - whole(rbind(a, more)))^2))
+        expect_lte(moved, plan$details$lattice_sensitivity, label = paste(name, form, N, n, kind))
+        expect_gte(plan$details$lattice_scale * at$epsilon, plan$details$lattice_sensitivity)
+        most <- max(most, moved / plan$details$lattice_sensitivity)
+      }
+      expect_gt(most, if (mf_facts(s$M)$k_max > 0) 0.75 else 0.93, label = paste(name, form))
+    }
+    # what stands for missing records is the centre to the last bit
+    if (!"sum" %in% forms) {
+      steps <- internal$mean_steps(s$M, internal$check_radius(s$M, s$radius, s$center), 1, lattice = TRUE)
+      ask <- list(size = list(form = "plain"), n = 3, center = s$center, ball = list(radius = s$radius), numerics = "lattice")
+      y <- internal$sized_records(s$M, placed(s, matrix(0.1, 1, d)), 1, list(numbers = steps$numbers), ask)
+      a <- attr(.Call(internal$riemdp_steps_mean_nonprivate, s$M, y, s$center, steps$numbers, NULL), "records")
+      expect_identical(a[, 2:3], matrix(0, d, 2))
+      expect_gt(sum(a[, 1]^2), 0)
+    }
+  }
+})
+
+test_that("lattice releases of a private number of records: any number, their label, their price, groups", {
+  for (name in names(ODD)) for (delta in c(0, 1e-5)) {
+    s <- ODD[[name]]
+    d <- mf_facts(s$M)$dimension
+    seen <- lapply(c(0, 1, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, delta = delta, numerics = "lattice"))
+    for (r in seen) {
+      g <- guarantee(r)
+      expect_identical(g, guarantee(seen[[1]]))
+      expect_identical(g[c("numerics", "adjacency")], list(numerics = "lattice", adjacency = "add-remove"))
+      expect_no_match(format(r)[2], "real-number model")
+      expect_true(r$mechanism %in% c("wrapped", if (delta > 0) "wrapped_gaussian"))
+      expect_lte(sum(r$draws$epsilon), 1 + 1e-12)
+      expect_lte(sum(r$draws$delta) + r$budget$event$parameters$times * 0, delta)
+      expect_output(explain(r), "One record more or one less")
+      expect_s3_class(confint(r), "riemdp_region")
+    }
+  }
+  s <- ODD$sphere
+  x <- placed(s, matrix(0.1, 60, 2))
+  r <- sized(x, s, delta = 1e-5, mechanism = "wrapped_gaussian", numerics = "lattice", epsilon = 1,
+             ledger = dp_ledger(NULL, 2, 1e-3, adjacency = "add-remove"))
+  expect_lte(r$budget$cost[["epsilon"]], 1 + 1e-9)
+  expect_identical(r$draws$law, c("laplace", "discrete normal"))
+  g <- dp_mean(x, s$M, 1, s$center, s$radius, by = rep(c("a", "b"), 30), levels = c("a", "b"), numerics = "lattice")
+  expect_identical(guarantee(g)$numerics, "lattice")
+  expect_identical(guarantee(g)$epsilon, 1)
+  # sums over a small released size are cut where integers end, on the side where they lie
+  s <- ODD$line
+  ask <- ask_of(s, epsilon = 1e9, numerics = "lattice", options = list(count = 0.5))
+  plan <- internal$plan_one(s$M, internal$ask_at_size(ask, 1), "wrapped", error = FALSE)
+  records <- internal$sized_records(s$M, rep(-1, 3e4), 3e4, plan, plan_ask <- internal$ask_at_size(ask, 1))
+  got <- with_simulation(1, internal$mean_mechanisms()$wrapped$release(s$M, records, plan, plan_ask))
+  expect_equal(got, -min(3e4, 2^61 / 2^plan$details$k), tolerance = 1e-6)
+  expect_gt(plan$details$error_bound, 2^31 * 2^-52)
 })
