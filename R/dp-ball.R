@@ -77,7 +77,7 @@ ball_ask <- function(M, ask, shares, fraction, margin, radii) {
   if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "dp_ball() isn't offered on a user's manifold.")
   ask$manifold <- M
   ask$split <- ball_shares(shares)
-  ask$fraction <- if (is.null(fraction)) ball_fraction(ask$n, ask$split[["radius"]] * ask$epsilon) else
+  ask$fraction <- if (is.null(fraction)) radius_fraction(ask$n, ask$split[["radius"]] * ask$epsilon) else
     check_number(fraction, "fraction", least = 0, most = 1)
   ask$margin <- if (is.null(margin)) ball_margin(ask$fraction) else check_number(margin, "margin", least = 1)
   ask$radii <- if (is.null(radii)) adaptive_grid(ask$ball$radius) else
@@ -91,12 +91,9 @@ ball_shares <- function(shares) {
   stats::setNames(shares, c("center", "radius"))
 }
 
-# All records lie within the larger radii, which differ by (1 - fraction) n in score from the one that is aimed at: that
-# must weigh more than the number of radii. Found by simulation, as the shares were: planes, R^5 and the sphere, n from
-# 100 to 3,000, epsilon .25 and 1, a public ball twenty times too wide.
-ball_fraction <- function(n, epsilon) 1 - min(0.5, max(0.1, 60 / (n * epsilon)))
-
-# so that normal records of a plane are as far from the edge at every fraction as with sqrt(2) at .9
+# The shares and radius_fraction() were found by simulation: planes, R^5 and the sphere, n from 100 to 3,000, epsilon
+# .25 and 1, a public ball twenty times too wide. The margin: so that normal records of a plane are as far from the edge
+# at every fraction as with sqrt(2) at .9.
 ball_margin <- function(fraction) {
   max(1, sqrt(2 * log(0.1) / log1p(-min(max(fraction, 0.01), 0.99))))
 }

@@ -1,47 +1,75 @@
 # The adaptive mechanism: for users who only know that the data lie in a wide ball.
 
-# Found by simulation of normal records in flat space (d from 1 to 10, spreads from a half to 1e-4 of the public
-# radius): the first stage takes what finding a ball 2^-14 times as wide needs, and no more than .23, so that with wide
-# records one stage with the rest is at most 1.3 times worse. The rough centre and the radius take their share only
-# where n epsilon is so large that a small one does.
-ADAPTIVE_EARLY <- 0.23
-ADAPTIVE_HALVINGS <- 14
-ADAPTIVE_SLACK <- 6
+# Found by simulation of normal records in flat space (d from 1 to 10, spreads from a third to 1e-4 of the public
+# radius). Where the first stage finds nothing it has cost half of its share, so that one stage with the rest is at most
+# 1.3 times worse. What weighs in nats: SLACK that an empty ball is rarer than none, SURE that a ball that holds all is
+# more likely than none, AROUND in each dimension.
+ADAPTIVE_EARLY <- 0.44
+ADAPTIVE_HALVINGS <- c(12, 18) # down to that part of the public radius, and where it takes next to nothing
+ADAPTIVE_SLACK <- 6.5
+ADAPTIVE_SURE <- 0.5
+ADAPTIVE_AROUND <- 0.3
 ADAPTIVE_CHEAP <- 0.05
 ADAPTIVE_FLOOR <- 13.75 # of what is proposed at least exp(-13.75), a millionth, is kept
-ADAPTIVE_FRACTION <- 0.9
 
-# How far beyond the quantile the released ball reaches. The less noise there is, the more matters what is clipped.
-adaptive_margin <- function(M, ask) min(2, 1.2 * max(1, ask$n * ask$epsilon / mf_facts(M)$dimension / 300)^0.1)
+# How far beyond the radius with that fraction the released ball reaches: to where normal records would leave out a
+# share that is the smaller, the less noise there is, as what is clipped then matters more.
+adaptive_margin <- function(M, ask, fraction) {
+  d <- mf_facts(M)$dimension
+  left <- min(0.5, 15 * d / (ask$n * ask$epsilon))
+  sqrt(max(1, stats::qchisq(left, d, lower.tail = FALSE) / stats::qchisq(min(max(fraction, 0.01), 0.99), d)))
+}
 
 # with three stages (chunks, constant time): radii from the public one down, by factors of the square root of 2
 adaptive_grid <- function(radius) radius * 2^(-(0:24) / 2)
 
 # log of the weight of half the radius: the larger, the rarer is a radius far too wide, and the more epsilon it takes;
 # 10 where that is next to nothing
-adaptive_bonus <- function(d, total) max(min(4, 1.6 + 0.4 * d), min(10, 0.015 * total / ADAPTIVE_HALVINGS))
+adaptive_bonus <- function(d, total) max(min(2.5, 1.3 + 0.3 * d), min(10, 0.01 * total / ADAPTIVE_HALVINGS[1]))
 
 # the first stage looks at places in memory, by as many trials as it takes
 adaptive_places <- function(ask) !isTRUE(ask$chunked) && !identical(ask$timing, "constant")
 
-# The shares of the four stages from public numbers, and how many radii the first looks through, two for each halving:
-# the rate times n has to outweigh all lattice points of the smallest radius and the bonus of all halvings.
+# How far a ball around coordinates within `reach` goes: exp stretches what lies apart in the coordinates, where
+# curvature is negative.
+adaptive_stretched <- function(M, radius, reach) {
+  bend <- sqrt(max(0, -mf_facts(M)$k_min)) * (reach + radius)
+  radius * if (bend > 0) sinh(bend) / bend else 1
+}
+
+# The shares of the four stages from public numbers, and what the first looks through: `levels` radii, two for each
+# halving, from the `first` on, which is at most half the public one, and the log weight of finding `nothing`. The rate
+# times n has to outweigh all lattice points of the smallest radius and the bonus of all halvings.
 adaptive_shares <- function(M, ask) {
   d <- mf_facts(M)$dimension
+  R <- ask$ball$radius
   total <- min(ask$n * ask$epsilon, 1e12)
-  most <- function(share) if (share <= 0.1) share else 0
-  bonus <- adaptive_bonus(d, total)
   given <- ask$options$shares
   if (!is.null(given)) given <- adaptive_given(given)
-  slack <- ADAPTIVE_SLACK + log(max(1, total / d / 100))
-  left <- (if (is.null(given)) ADAPTIVE_EARLY else given[["place"]]) * total / 2 - d * log(4) - slack
-  halvings <- min(ADAPTIVE_HALVINGS, floor(left / (d * log(2) + bonus)))
-  if (!is.null(given)) return(list(shares = given, levels = 2 * max(1, halvings) + 1, bonus = bonus))
-  if (!adaptive_places(ask)) return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), levels = 0, bonus = 0))
-  shares <- if (halvings < 2) c(0, 0, 0) else {
-    c(2 * (d * log(4) + slack + halvings * (d * log(2) + bonus)) / total, most(20 * d / total), most(100 / total))
+  if (is.null(given) && !adaptive_places(ask)) {
+    return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), first = 0, levels = 0, bonus = 0, nothing = 0))
   }
-  list(shares = adaptive_given(c(shares, 1 - sum(shares))), levels = 2 * halvings + 1, bonus = bonus)
+  bonus <- adaptive_bonus(d, total)
+  ease <- log(max(1, total / d / 100)) # where there is more to lose, and it costs little
+  slack <- ADAPTIVE_SLACK + ease
+  each <- d * log(2) + bonus
+  first <- 2
+  while (first < 24 && adaptive_stretched(M, R * 2^(-first / 2), R) > R / 2) first <- first + 1
+  fixed <- ADAPTIVE_AROUND * d + slack + ADAPTIVE_SURE + ease + (1 - bonus) * first / 2
+  deep <- max(ADAPTIVE_HALVINGS[1], min(ADAPTIVE_HALVINGS[2], floor(ADAPTIVE_CHEAP / 2 * total / each)))
+  left <- (if (is.null(given)) ADAPTIVE_EARLY else given[["place"]]) * total / 2
+  levels <- floor(2 * min(deep, (left - fixed) / each)) - first + 1
+  shares <- given
+  if (is.null(given)) shares <- adaptive_given(if (levels < 1) c(0, 0, 0, 1) else {
+    early <- c(2 * (fixed + (levels + first - 1) / 2 * each) / total,
+               if (total < 150) c(0, 0) else c(min(0.09, 20 * d / total), min(0.1, 100 / total)))
+    c(early, 1 - sum(early))
+  })
+  levels <- max(1, levels)
+  # the lattice points of all levels in the public ball, about, each with its bonus
+  empty <- d * (log(pi) / 2 + log(2) * (1 + (levels + first - 1) / 2)) - lgamma(d / 2 + 1) +
+    bonus * (levels - 1) / 2 - log1p(-exp(-each / 2))
+  list(shares = shares, first = first, levels = levels, bonus = bonus, nothing = empty + slack)
 }
 
 mechanism_adaptive <- list(
@@ -62,7 +90,8 @@ mechanism_adaptive <- list(
   plan = function(M, ask) {
     how <- adaptive_shares(M, ask)
     fraction <- ask$options$fraction
-    fraction <- if (is.null(fraction)) ADAPTIVE_FRACTION else check_number(fraction, "fraction", least = 0, most = 1)
+    fraction <- if (is.null(fraction)) radius_fraction(ask$n, how$shares[["radius"]] * ask$epsilon) else
+      check_number(fraction, "fraction", least = 0, most = 1)
     # what the stages would be on the public ball: shows that they can be served at all
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
@@ -73,10 +102,10 @@ mechanism_adaptive <- list(
     }
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,
-      acceptance = NA_real_, numbers = last$numbers, shares = how$shares, levels = how$levels, bonus = how$bonus,
-      rough = rough,
+      acceptance = NA_real_, numbers = last$numbers, shares = how$shares, first = how$first, levels = how$levels,
+      bonus = how$bonus, nothing = how$nothing, rough = rough,
       target = "the Frechet mean of the records moved into the released ball",
-      details = list(shares = how$shares, fraction = fraction, margin = adaptive_margin(M, ask)),
+      details = list(shares = how$shares, fraction = fraction, margin = adaptive_margin(M, ask, fraction)),
       guarantee = list(
         epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = last$guarantee$sampler,
         assumptions = "stages, each private given what those before released, their budgets added"
@@ -89,18 +118,19 @@ mechanism_adaptive <- list(
   },
   release = function(M, x, plan, ask) {
     shares <- plan$shares
-    found <- list(center = ask$center, radius = ask$ball$radius, wide = FALSE)
+    found <- list(center = ask$center, radius = ask$ball$radius, wide = FALSE, spent = 0)
     if (shares[["place"]] > 0) found <- adaptive_place(M, x, plan, ask)
     if (!found$wide && shares[["center"]] > 0) found <- adaptive_center(M, x, plan, ask, found)
     if (!found$wide && shares[["radius"]] > 0) found <- adaptive_radius(M, x, plan, ask, found)
     # what the stages left out would have taken is the last one's
-    if (found$wide) shares[] <- c(shares[["place"]], 0, 0, (1 - shares[["place"]]) * (1 - 1e-15))
+    if (found$wide) shares[] <- c(found$spent, 0, 0, (1 - found$spent) * (1 - 1e-15))
     ball <- adaptive_served(M, ask, shares[["mean"]], found)
     last <- adaptive_stage(M, ask, shares[["mean"]], ball)
     structure(list(
       value = adaptive_pick(M, x, last),
-      details = utils::modifyList(plan$details, list(shares = shares, released_center = ball$center,
-                                                     released_radius = ball$radius, last = last$mechanism)),
+      details = utils::modifyList(plan$details, list(shares = shares, none_found = found$wide,
+                                                     released_center = ball$center, released_radius = ball$radius,
+                                                     last = last$mechanism)),
       last = last, expected_error = NULL, scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem,
       solver_error = last$solver_error
     ), class = "riemdp_staged")
@@ -115,7 +145,8 @@ mechanism_adaptive <- list(
   words = function(r) {
     share <- r$details$shares
     stages <- c(
-      place = "a ball that holds most records, by the exponential mechanism over places and radii",
+      place = paste0("a ball that holds most records, by the exponential mechanism over places and radii",
+                     if (isTRUE(r$details$none_found)) ", which found none"),
       center = "a rough centre in it",
       radius = sprintf("a radius by the exponential mechanism, %.3g times one that aims at holding %.3g of the records",
                        r$details$margin, r$details$fraction),
@@ -149,26 +180,29 @@ adaptive_pick <- function(M, x, stage) mean_mechanisms()[[stage$mechanism]]$rele
 
 # ---- the stages, each of which returns the ball that it found --------------------------------------------------------
 
-# A ball inside the public one, in the coordinates of the public centre. Where it is hardly smaller, and to look further
-# isn't cheap, `wide`: the public ball again, and what is left is all the last stage's.
+# A ball inside the public one, in the coordinates of the public centre. Where there is none, or it is hardly smaller
+# and to look further isn't cheap, `wide`: the public ball again, and what is left is all the last stage's. Half of the
+# share pays for the answer that there is none, the other half for a ball.
 adaptive_place <- function(M, x, plan, ask) {
   share <- plan$shares[["place"]]
   epsilon <- share * ask$epsilon
   R <- ask$ball$radius
-  drawn <- .Call(riemdp_release_place, M, x, ask$center, R, plan$levels, plan$bonus / 2, ADAPTIVE_FLOOR, epsilon,
-                 pay(price_choice(epsilon, "mean-sensitivity.md, 12")))
+  half <- draw_price("choice", "mean-sensitivity.md, 12", 1, 2 / epsilon, epsilon = epsilon / 2)
+  drawn <- .Call(riemdp_release_place, M, x, ask$center, R, plan$first, plan$levels, plan$bonus / 2, plan$nothing,
+                 ADAPTIVE_FLOOR, epsilon, pay(half))
+  if (drawn[1] == 0) return(list(center = ask$center, radius = R, wide = TRUE, spent = share / 2))
+  pay(half)
   a <- drawn[-1]
   reach <- sqrt(sum(a^2))
-  # exp stretches what lies apart in the coordinates, where curvature is negative
-  bend <- sqrt(max(0, -mf_facts(M)$k_min)) * (min(reach, R) + drawn[1])
-  radius <- drawn[1] * if (bend > 0) sinh(bend) / bend else 1
+  radius <- adaptive_stretched(M, drawn[1], min(reach, R))
   if (!(radius / plan$shares[["mean"]] < R / (1 - share))) {
     dear <- sum(plan$shares[c("center", "radius")]) > ADAPTIVE_CHEAP
-    return(list(center = ask$center, radius = R, wide = dear))
+    return(list(center = ask$center, radius = R, wide = dear, spent = share))
   }
   center <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a * min(1, R / reach))),
                      riemdp_error = function(e) ask$center)
-  list(center = clamp_to_ball(M, ask$center, R, center), radius = radius, smallest = radius / 4, wide = FALSE)
+  list(center = clamp_to_ball(M, ask$center, R, center), radius = radius, smallest = radius / 4, wide = FALSE,
+       spent = share)
 }
 
 adaptive_center <- function(M, x, plan, ask, found) {
@@ -184,6 +218,10 @@ adaptive_radius <- function(M, x, plan, ask, found) {
                                plan$details$fraction, plan$shares[["radius"]])
   found
 }
+
+# All records lie within the larger radii, which differ by (1 - fraction) n in score from the one that is aimed at: that
+# must weigh more than the number of radii.
+radius_fraction <- function(n, epsilon) 1 - min(0.5, max(0.1, 60 / (n * epsilon)))
 
 # one of `radii`, `margin` times one around that centre that aims at holding `fraction` of the records
 drawn_radius <- function(M, x, center, ask, radii, margin, fraction, share) {

@@ -85,7 +85,7 @@
     X(release_mean, 11)                                                                                                \
     X(release_optimum, 11)                                                                                             \
     X(release_perturbed, 8)                                                                                            \
-    X(release_place, 9)                                                                                                \
+    X(release_place, 11)                                                                                               \
     X(release_radius, 7)                                                                                               \
     X(seal, 2)                                                                                                         \
     X(shared_loss, 7)                                                                                                  \

@@ -183,11 +183,11 @@ SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP fractio
     return ffi_with_rng(radius_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
-/* ---- a private ball inside the public one: only its place in the coordinates of the centre and its radius leave the call ------ */
+/* ---- a private ball inside the public one: only its place in the coordinates of the centre and its radius leave the call, or that there is none ------ */
 
 struct place_args {
     SEXP x, centre;
-    double radius, levels, bonus, slack, epsilon;
+    double radius, first, levels, bonus, nothing, slack, epsilon;
 };
 
 /* coordinates of the records' logarithms at the centre, moved into the ball; what has none counts as the centre */
@@ -222,30 +222,38 @@ static SEXP place_body(struct call *c, struct rng *rng, void *data)
         ffi_abort_text("unsupported", "a place is found for records in memory only.");
     struct place p = {.n = s.n,
                       .d = c->m.dim,
+                      .first = (size_t)in->first,
                       .levels = (size_t)in->levels,
                       .radius = in->radius,
                       .rate = in->epsilon / 2,
                       .bonus = in->bonus,
+                      .nothing = in->nothing,
                       .slack = in->slack,
                       .host = c->m.host};
     p.coords = ball_coords(c, &s.x, s.centre, in->radius, work);
     struct place_axis *axis = (struct place_axis *)R_alloc(p.levels * p.d, sizeof *axis);
     double *out = ffi_doubles(p.d + 1);
+    for (size_t j = 0; j <= p.d; j++)
+        out[j] = 0;
     int status = place_draw(&p, rng, axis, out + 1, out, ffi_doubles(place_work(&p)));
     if (status != STATUS_OK)
         ffi_abort(c, status, "x", -1);
+    for (size_t j = 0; !(out[0] > 0) && j < p.d; j++)
+        out[j + 1] = 0; /* of a proposal that was refused nothing is told */
     return ffi_keep(c, ffi_vector(out, p.d + 1));
 }
 
-SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP levels, SEXP bonus, SEXP slack, SEXP epsilon,
-                          SEXP simulate)
+SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP first, SEXP levels, SEXP bonus, SEXP nothing,
+                          SEXP slack, SEXP epsilon, SEXP simulate)
 {
     enum { MOST_LEVELS = 40 };
     struct place_args args = {x,
                               centre,
                               ffi_number(radius, "radius"),
+                              ffi_count(first, "first", 0, MOST_LEVELS),
                               ffi_count(levels, "levels", 1, MOST_LEVELS),
                               ffi_range(bonus, "bonus", 0, 100),
+                              ffi_range(nothing, "nothing", -1e6, 1e6),
                               ffi_range(slack, "slack", 0, 14),
                               ffi_number(epsilon, "epsilon")};
     if (!(args.radius > 0 && args.radius < INFINITY) || !(args.epsilon > 0 && args.epsilon < INFINITY))

@@ -120,12 +120,12 @@ double kng_least_acceptance(manifold_t m, double radius, double narrow, double w
                             double *work);
 
 /* A ball that holds most of n points of [-radius, radius]^d, rows of `coords`, from those around lattice points with radii
- * radius 2^(-level/2), level < levels (mechanism_place.c): density proportional to exp(rate score + bonus level), and another point in
- * the place of one moves each score by 1 at most. */
+ * radius 2^(-(first + level)/2), level < levels (mechanism_place.c): density proportional to exp(rate score + bonus level), and another
+ * point in the place of one moves each score by 1 at most. Or none, with weight exp(nothing). */
 struct place {
     const double *coords;
-    size_t n, d, levels;
-    double radius, rate, bonus, slack;
+    size_t n, d, first, levels;
+    double radius, rate, bonus, nothing, slack;
     struct host *host;
 };
 
@@ -139,7 +139,7 @@ struct place_axis {
 /* a proposal is kept with probability exp(-slack) or more: where that is 1e-6, all are refused with one below exp(-1600) */
 enum { PLACE_TRIALS = 1600000000 };
 size_t place_work(const struct place *in);
-/* STATUS_TRIALS: see PLACE_TRIALS; axis: levels x d */
+/* radius 0: none; STATUS_TRIALS: see PLACE_TRIALS; axis: levels x d */
 int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius,
                double *work);
 

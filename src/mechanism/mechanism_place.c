@@ -1,8 +1,9 @@
-/* A small ball that holds most of n points of R^d, by the exponential mechanism over places and sizes at once. The balls are those
- * around lattice points, of radii in halvings of the public one; the score of one is how many points it holds, between two bounds that
- * make the law easy to draw from: it may differ from A, the average over the axes of how many points lie in the ball's shadow there, by
- * slack / rate at most. Proposals have weights exp(rate A), a product over the axes. Each is kept with probability
- * exp(rate (score - A)), which is exp(-slack) or more whatever the points. inst/proofs/mean-sensitivity.md, section 12. */
+/* A small ball that holds most of n points of R^d, by the exponential mechanism over places and sizes at once, or none. The balls are
+ * those around lattice points, of radii in halvings of the public one; the score of one is how many points it holds, between two bounds
+ * that make the law easy to draw from: it may differ from A, the average over the axes of how many points lie in the ball's shadow there,
+ * by slack / rate at most; it does by that much around points outside the public ball. Proposals have weights exp(rate A), a product over
+ * the axes. Each is kept with probability exp(rate (score - A)), which is exp(-slack) or more whatever the points. No ball has a weight
+ * that points have no part in. inst/proofs/mean-sensitivity.md, section 12. */
 #include "mechanism.h"
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@ enum { CELLS = 2 }; /* of a lattice to a radius */
 
 static double radius_of(const struct place *in, size_t level)
 {
-    return in->radius * exp2(-0.5 * (double)level);
+    return in->radius * exp2(-0.5 * (double)(in->first + level));
 }
 
 static size_t lattice_of(const struct place *in, size_t level)
@@ -119,7 +120,7 @@ size_t place_work(const struct place *in)
     size_t rooms = 0;
     for (size_t l = 0; l < in->levels; l++)
         rooms += room_of(in, l);
-    return in->n * in->d + in->levels + 3 * in->d * rooms;
+    return in->n * in->d + in->levels + 1 + 3 * in->d * rooms;
 }
 
 static int ascending(const void *a, const void *b)
@@ -128,10 +129,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* the tables of all levels; mass: running sums of the levels' weights, exp(bonus) a level times the sum over its lattice */
+/* the tables of all levels; mass: that of no ball, and running sums with the levels' weights, exp(bonus) a level times the sum over its
+ * lattice */
 static void tables_make(const struct place *in, struct place_axis *axis, double *mass, double *work)
 {
-    double *sorted = work, *room = work + in->n * in->d, top = -INFINITY, total = 0;
+    double *sorted = work, *room = work + in->n * in->d, top = in->nothing;
     for (size_t j = 0; j < in->d; j++) {
         for (size_t i = 0; i < in->n; i++)
             sorted[j * in->n + i] = in->coords[i * in->d + j];
@@ -139,48 +141,52 @@ static void tables_make(const struct place *in, struct place_axis *axis, double 
     }
     for (size_t l = 0; l < in->levels; l++) {
         size_t most = room_of(in, l);
-        mass[l] = in->bonus * (double)l;
+        mass[l + 1] = in->bonus * (double)l;
         for (size_t j = 0; j < in->d; j++, room += 3 * most) {
             struct place_axis *a = axis + l * in->d + j;
             a->at = room;
             a->held = room + most;
             a->mass = room + 2 * most;
             axis_count(in, sorted + j * in->n, l, a);
-            mass[l] += axis_weigh(in, a);
+            mass[l + 1] += axis_weigh(in, a);
         }
-        top = fmax(top, mass[l]);
+        top = fmax(top, mass[l + 1]);
         host_tick(in->host, 0, 0);
     }
-    for (size_t l = 0; l < in->levels; l++)
-        mass[l] = total += exp(mass[l] - top);
+    mass[0] = exp(in->nothing - top);
+    for (size_t l = 1; l <= in->levels; l++)
+        mass[l] = mass[l - 1] + exp(mass[l] - top);
 }
 
 /* one proposal; whether it is kept */
 static int trial(const struct place *in, const struct place_axis *axis, size_t level, struct rng *rng, double *p)
 {
-    double sum = 0, radius = radius_of(in, level), step = radius / CELLS;
+    double sum = 0, far = 0, radius = radius_of(in, level), step = radius / CELLS;
     for (size_t j = 0; j < in->d; j++) {
         double held;
         p[j] = axis_draw(axis + level * in->d + j, rng, &held) * step - in->radius;
         sum += held;
+        far += p[j] * p[j];
     }
     /* log u <= rate (score - average), where the score is the count moved into [average - slack / rate, average] */
     double fall = log(rng_uniform(rng));
-    return fall <= -in->slack || holds(in, p, radius, sum / (double)in->d + fall / in->rate);
+    if (fall <= -in->slack)
+        return 1;
+    return far <= in->radius * in->radius && holds(in, p, radius, sum / (double)in->d + fall / in->rate);
 }
 
 int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius,
                double *work)
 {
     double *mass = work;
-    tables_make(in, axis, mass, work + in->levels);
+    tables_make(in, axis, mass, work + in->levels + 1);
     for (size_t k = 0; k < PLACE_TRIALS; k++) {
-        double u = rng_uniform(rng) * mass[in->levels - 1];
+        double u = rng_uniform(rng) * mass[in->levels];
         size_t level = 0;
-        while (level + 1 < in->levels && u > mass[level])
+        while (level < in->levels && u > mass[level])
             level++;
-        *radius = radius_of(in, level);
-        if (trial(in, axis, level, rng, p))
+        *radius = level > 0 ? radius_of(in, level - 1) : 0;
+        if (level == 0 || trial(in, axis, level - 1, rng, p))
             return STATUS_OK;
         if (k % 64 == 63)
             host_tick(in->host, 0, 0);

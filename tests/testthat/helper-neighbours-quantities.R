@@ -210,7 +210,7 @@ moved_places <- function(a, b) {
     matrix(mf_coords(M, d$args[[3]], mf_log(M, d$args[[3]], x)), ncol = mf_facts(M)$dimension)
   })
   moved <- 0
-  for (s in radius * 2^(-(seq_len(a$args[[5]]) - 1) / 2)) {
+  for (s in radius * 2^(-(a$args[[5]] + seq_len(a$args[[6]]) - 1) / 2)) {
     held <- lapply(coords, function(v) {
       shadow <- apply(v, 2, function(z) vapply(seq(-radius, radius, by = s / 2), function(t) sum(z >= t - s & z < t + s), 0))
       ball <- apply(coords[[1]], 1, function(p) sum(colSums((t(v) - p)^2) <= s^2))

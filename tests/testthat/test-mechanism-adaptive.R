@@ -47,7 +47,8 @@ test_that("a whole release chooses its radius with the radius' share of epsilon,
   total <- 2000
   shares <- c(1 - 0.5 / total - 0.1, 0.5 / total, 0.1)
   radii <- riemdp:::adaptive_grid(2)
-  count <- vapply(radii / 2, function(r) sum(abs(x) <= r), 0)
+  ask <- riemdp:::mean_ask(M, length(x), total, 0, 2, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list(shares = shares, fraction = 0.6))
+  count <- vapply(radii / riemdp:::adaptive_margin(M, ask, 0.6), function(r) sum(abs(x) <= r), 0)
   law <- exp(-0.5 * 0.5 * abs(count - 0.6 * length(x)))
   ask <- function() dp_mean(as.vector(x), M, total, 0, 2, mechanism = "adaptive", options = list(shares = shares, fraction = 0.6))$details$released_radius
   draws <- if (quick()) 300 else 2000
@@ -99,52 +100,60 @@ test_that("a last stage can be served wherever the released centre lies", {
 
 # ---- the first stage -------------------------------------------------------------------------------------------------
 
-# the law of place and radius by hand: rows for level and lattice point, and their probabilities
-place_law <- function(x, radius, levels, bonus, epsilon, slack = 13.75) {
+# the law of place and radius by hand: rows for level and lattice point, the first for no ball, and their probabilities
+place_law <- function(x, radius, levels, bonus, epsilon, slack = 13.75, first = 0, nothing = 0) {
   d <- ncol(x)
   rate <- epsilon / 2
   rows <- lapply(seq_len(levels) - 1, function(level) {
-    s <- radius * 2^(-level / 2)
+    s <- radius * 2^(-(first + level) / 2)
     last <- ceiling(4 * radius / s)
     step <- s / 2
     cells <- pmax(pmin(floor((x + radius) / step), last - 1), 0)
     k <- as.matrix(expand.grid(rep(list(0:last), d)))
     shadow <- function(j) vapply(k[, j], function(at) sum(cells[, j] >= at - 2 & cells[, j] < at + 2), 0)
     average <- rowMeans(matrix(vapply(seq_len(d), shadow, numeric(nrow(k))), ncol = d))
-    held <- apply(k, 1, function(at) sum(colSums((t(x) - (at * step - radius))^2) <= s^2 * (1 + 1e-9)))
+    p <- k * step - radius
+    held <- apply(p, 1, function(at) sum(colSums((t(x) - at)^2) <= s^2 * (1 + 1e-9)))
+    held[rowSums(p^2) > radius^2] <- -Inf
     score <- pmax(pmin(held, average), average - slack / rate)
-    data.frame(s = s, k * step - radius, log = rate * score + bonus * level)
+    data.frame(s = s, p, log = rate * score + bonus * level)
   })
   out <- do.call(rbind, rows)
+  none <- out[1, ]
+  none[] <- c(rep(0, d + 1), nothing)
+  out <- rbind(none, out)
   p <- exp(out$log - max(out$log))
   cbind(out, p = p / sum(p))
 }
 
-test_that("the place and its radius follow their law", {
+test_that("the place and its radius follow their law, and so does that there is none", {
   # a rejection sampler against all of its outcomes; chi-square at rate 1e-6. With little slack the floor of the score matters
-  for (case in list(list(d = 1, epsilon = 1.5, slack = 13.75), list(d = 2, epsilon = 2, slack = 13.75), list(d = 2, epsilon = 2, slack = 1))) {
+  for (case in list(list(d = 1, epsilon = 1.5, slack = 13.75, first = 0, nothing = 0), list(d = 2, epsilon = 2, slack = 13.75, first = 1, nothing = 11),
+                    list(d = 2, epsilon = 2, slack = 1, first = 0, nothing = -20))) {
     set.seed(21)
     x <- matrix(rnorm(9 * case$d, 0.3, 0.15), 9)
     x[1, ] <- 2 / sqrt(case$d) # on the edge
     M <- euclidean(case$d)
-    law <- place_law(x, 2, 5, 0.4, case$epsilon, case$slack)
+    law <- place_law(x, 2, 5, 0.4, case$epsilon, case$slack, case$first, case$nothing)
     draws <- if (quick()) 1500 else 20000
     given <- if (case$d == 1) x[, 1] else x
-    seen <- with_simulation(5, replicate(draws, .Call(riemdp:::riemdp_release_place, M, given, rep(0, case$d), 2, 5, 0.4, case$slack, case$epsilon, TRUE)))
+    seen <- with_simulation(5, replicate(draws, .Call(riemdp:::riemdp_release_place, M, given, rep(0, case$d), 2, case$first, 5, 0.4,
+                                                      case$nothing, case$slack, case$epsilon, TRUE)))
     name <- function(table) do.call(paste, lapply(as.data.frame(table), function(z) sprintf("%.6f", round(z, 6) + 0)))
     at <- match(name(t(seen)), name(law[, seq_len(case$d + 1)]))
     expect_false(anyNA(at))
+    if (case$nothing > 0) expect_gt(law$p[1], 0.2)
     many <- law$p * draws >= 8
     count <- tabulate(at, nrow(law))
     expect_gt(suppressWarnings(stats::chisq.test(c(count[many], sum(count[!many])), p = c(law$p[many], sum(law$p[!many])))$p.value), 1e-6)
   }
 })
 
-test_that("a replaced record changes no probability of place and radius by more than its epsilon, and worst neighbours by nearly that", {
+test_that("a replaced record changes no probability of place and radius by more than its epsilon, that of none by half, and worst neighbours by nearly that", {
   epsilon <- 1.5
-  loss <- function(x, y) max(abs(log(place_law(x, 2, 4, 0.4, epsilon)$p / place_law(y, 2, 4, 0.4, epsilon)$p)))
+  change <- function(x, y, nothing) abs(log(place_law(x, 2, 4, 0.4, epsilon, nothing = nothing)$p / place_law(y, 2, 4, 0.4, epsilon, nothing = nothing)$p))
   set.seed(22)
-  worst <- 0
+  ball <- none <- 0
   for (i in 1:20) {
     x <- matrix(runif(16, -1.4, 1.4), 8)
     if (i %% 2) x[-1, ] <- rep(c(1.3, 1.3), each = 7) else x[-1, ] <- x[rep(2, 7), ]
@@ -154,47 +163,69 @@ test_that("a replaced record changes no probability of place and radius by more 
       x[1, ] <- 1.3
       y[1, ] <- -1.3
     }
-    worst <- max(worst, loss(x, y))
+    for (nothing in c(-5, 4)) {
+      loss <- change(x, y, nothing)
+      ball <- max(ball, loss[-1])
+      none <- max(none, loss[1])
+    }
   }
-  expect_lte(worst, epsilon * (1 + 1e-9))
-  expect_gt(worst, 0.8 * epsilon) # half the rate for a replaced record is needed
+  expect_lte(ball, epsilon * (1 + 1e-9))
+  expect_gt(ball, 0.8 * epsilon) # half the rate for a replaced record is needed
+  expect_lte(none, epsilon / 2 * (1 + 1e-9))
+  expect_gt(none, 0.8 * epsilon / 2)
 })
 
 test_that("a whole release finds its place with the place's share of epsilon, and no more", {
-  # three quarters of the records in one place, the others at the edges: the law of the radius, by hand, and one that 1.5 times the share gives
+  # most of the records in one place, the others at the edges: the law of the radius, by hand, and one that 1.5 times the share gives
   M <- euclidean(1)
-  x <- c(rep(0.1, 30), rep(c(-1.9, 1.9), 5))
-  share <- 0.05
+  x <- c(rep(0.1, 24), rep(c(-1.9, 1.9), 8))
+  share <- 0.1
   total <- 10
-  ask <- riemdp:::mean_ask(M, 40, total, 0, 2, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list(shares = c(share, 0, 0, 1 - share)))
+  shares <- list(shares = c(share, 0, 0, 1 - share))
+  ask <- riemdp:::mean_ask(M, 40, total, 0, 2, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, shares)
   how <- riemdp:::adaptive_shares(M, ask)
-  of_radius <- function(epsilon) with(place_law(cbind(x), 2, how$levels, how$bonus / 2, epsilon), tapply(p, s, sum))
+  of_radius <- function(epsilon) with(place_law(cbind(x), 2, how$levels, how$bonus / 2, epsilon, first = how$first, nothing = how$nothing), tapply(p, s, sum))
+  law <- of_radius(share * total)
+  expect_gt(law[[1]], 0.05)
+  expect_lt(law[[1]], 0.95)
   draws <- if (quick()) 600 else 3000
   seen <- with_simulation(8, replicate(draws, {
-    dp_mean(x, M, total, 0, 2, mechanism = "adaptive", options = list(shares = c(share, 0, 0, 1 - share)))$details$released_radius
+    r <- dp_mean(x, M, total, 0, 2, mechanism = "adaptive", options = shares)
+    if (r$details$none_found) 0 else r$details$released_radius
   }))
-  law <- of_radius(share * total)
   seen <- tabulate(match(round(seen, 9), round(as.numeric(names(law)), 9)), length(law))
+  expect_identical(sum(seen), as.integer(draws))
   expect_gt(suppressWarnings(stats::chisq.test(seen, p = law)$p.value), 1e-6)
   expect_lt(suppressWarnings(stats::chisq.test(seen, p = of_radius(1.5 * share * total))$p.value), 1e-6)
 })
 
-test_that("the first stage spends its share, and what it leaves out is the last one's", {
+test_that("the first stage spends its share, half of it where it finds nothing, and what it leaves out is the last one's", {
   M <- euclidean(2)
   set.seed(23)
   narrow <- matrix(rnorm(2000, 0.5, 0.01), ncol = 2)
-  wide <- matrix(runif(2000, -1, 1), ncol = 2)
+  wide <- matrix(runif(2000, -1.4, 1.4), ncol = 2)
   narrow <- with_simulation(6, dp_mean(narrow, M, 1, c(0, 0), 2, mechanism = "adaptive"))
   wide <- with_simulation(6, dp_mean(wide, M, 1, c(0, 0), 2, mechanism = "adaptive"))
   spent <- function(r) unlist(r$draws[grep("epsilon", names(r$draws))], use.names = FALSE)
   share <- narrow$details$shares
   expect_true(all(share > 0))
-  expect_equal(spent(narrow), unname(share), tolerance = 1e-6)
+  expect_equal(spent(narrow), unname(share[c(1, 1:4)] * c(0.5, 0.5, 1, 1, 1)), tolerance = 1e-6)
   expect_lt(narrow$details$released_radius, 0.2)
+  expect_false(narrow$details$none_found)
+  expect_true(wide$details$none_found)
+  expect_match(said(explain(wide)), "which found none", fixed = TRUE)
+  expect_equal(wide$details$shares[["place"]], share[["place"]] / 2)
   expect_identical(unname(wide$details$shares[c("center", "radius")]), c(0, 0))
+  expect_equal(spent(wide), unname(wide$details$shares[c("place", "mean")]), tolerance = 1e-6)
   expect_equal(sum(wide$details$shares), 1)
-  expect_lte(wide$details$shares[["place"]], 0.23)
   expect_identical(wide$details$released_radius, 2)
+  # whatever is found, at least 1/1.3 of epsilon is left where nothing is
+  for (n in c(60, 100, 300, 1000, 1e5)) for (d in c(1, 3, 10)) {
+    ask <- riemdp:::mean_ask(euclidean(d), n, 1, rep(0, d), 2, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
+    shares <- riemdp:::adaptive_shares(euclidean(d), ask)$shares
+    expect_gt(1 - shares[["place"]] / 2, 1 / 1.3)
+    expect_gt(shares[["mean"]], 0.35)
+  }
   # one stage with all of epsilon where a first one would find nothing
   few <- dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "adaptive")
   expect_identical(unname(few$details$shares[1:3]), c(0, 0, 0))
@@ -203,20 +234,31 @@ test_that("the first stage spends its share, and what it leaves out is the last 
 
 test_that("its error is near that of one stage on a ball known to be tight, and with wide records not far above one stage's", {
   skip_if(quick())
-  error <- function(n, spread, reps) {
-    M <- euclidean(6)
+  # medians: among 100 data sets one may fail
+  error <- function(n, d, spread, reps) {
+    M <- euclidean(d)
     set.seed(24)
-    rowMeans(with_simulation(7, replicate(reps, {
-      x <- sweep(matrix(rnorm(6 * n, sd = spread), n), 2, rep(0.5 / sqrt(6), 6), "+")
-      far <- function(...) sqrt(sum((dp_mean(x, M, 1, ...)$value - colMeans(x))^2))
-      c(adaptive = far(rep(0, 6), 1, mechanism = "adaptive"), tight = far(rep(0.5 / sqrt(6), 6), spread * sqrt(qchisq(1 - 1 / n, 6)), mechanism = "laplace"),
-        one = far(rep(0, 6), 1, mechanism = "laplace"))
-    })))
+    middle <- rep(0.5 / sqrt(d), d)
+    errors <- with_simulation(7, replicate(reps, {
+      x <- sweep(matrix(rnorm(d * n, sd = spread), n), 2, middle, "+")
+      r <- dp_mean(x, M, 1, rep(0, d), 1, mechanism = "adaptive")
+      c(sqrt(sum((r$value - colMeans(x))^2)), 2 * d / n * sqrt(max(colSums((t(x) - colMeans(x))^2))))
+    }))
+    median(errors[1, ] / errors[2, ])
   }
-  narrow <- error(2000, 1 / 60, 60)
-  expect_lt(narrow[["adaptive"]], 2 * narrow[["tight"]]) # 1.1 to 1.4
-  wide <- error(500, 1 / 3, 60)
-  expect_lt(wide[["adaptive"]], 1.6 * wide[["one"]]) # 1.1 to 1.3
+  expect_lt(error(600, 6, 1e-3, 100), 2.2) # 1.7
+  expect_lt(error(600, 6, 1e-4, 60), 2.4) # 1.8
+  expect_lt(error(300, 3, 1e-3, 100), 2.5) # 2
+  expect_lt(error(1000, 1, 1e-3, 100), 1.6) # 1.1
+  M <- euclidean(6)
+  set.seed(25)
+  one <- with_simulation(9, rowMeans(replicate(100, {
+    x <- matrix(rnorm(3600, sd = 1 / 3), 600)
+    inside <- colMeans(mf_to_ball(M, x, rep(0, 6), 1))
+    far <- function(how) sqrt(sum((dp_mean(x, M, 1, rep(0, 6), 1, mechanism = how)$value - inside)^2))
+    c(far("adaptive"), far("laplace"))
+  })))
+  expect_lt(one[1], 1.4 * one[2]) # 1.2
 })
 
 test_that("what takes as many trials as records ask for is no part of a call in constant time", {
