@@ -28,13 +28,13 @@
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
 #'   manifolds.
 #' * `"adaptive"`: for a ball that had to be wide. Stages, whose budgets add up, find a smaller ball and release the
-#'   mean of the records moved to that one. From n epsilon / d of 100 on (d the dimension; 300 in one dimension and 150
-#'   in two) its error is on average less than 2.5 times that of a tight ball that is known, for normal records in a
-#'   public ball ten to ten thousand times as wide as their standard deviation, and 1 to 1.5 times from five times as
-#'   much on. Where the first stage finds no small ball it has cost at most .22 of epsilon, and with few records it is
-#'   left out. `options = list(shares = )` sets what the stages take (place, centre, radius, mean), `fraction` what share
-#'   of records the radius aims at. Proof: section 12 of `proofs/mean-sensitivity.md`. `"auto"` never chooses it: its
-#'   error depends on the records' spread, of which [dp_mean_plan()] takes a guess.
+#'   mean of the records moved to that one. From n epsilon / d of 100 on (d the dimension; 200 in one dimension, 150 in
+#'   two) its error is on average less than 2.5 times that of a tight ball that is known, for normal records in a public
+#'   ball ten to ten thousand times as wide as their standard deviation, and 1 to 1.5 times from five times as much on.
+#'   Where the first stage finds no small ball it has cost at most .22 of epsilon, and with few records it is left out.
+#'   `options = list(shares = )` sets what the stages take (place, centre, radius, mean), `fraction` what share of
+#'   records the radius aims at. Proof: section 12 of `proofs/mean-sensitivity.md`. `"auto"` never chooses it: its error
+#'   depends on the records' spread, of which [dp_mean_plan()] takes a guess.
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
 #' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and

@@ -69,7 +69,9 @@ adaptive_shares <- function(M, ask) {
   # the lattice points of all levels in the public ball, about, each with its bonus
   empty <- d * (log(pi) / 2 + log(2) * (1 + (levels + first - 1) / 2)) - lgamma(d / 2 + 1) +
     bonus * (levels - 1) / 2 - log1p(-exp(-each / 2))
-  list(shares = shares, first = first, levels = levels, bonus = bonus, nothing = empty + slack)
+  # and what holds no record, though all its shadows do, of weight exp(rate n - FLOOR)
+  beside <- shares[["place"]] * total / 2 - ADAPTIVE_FLOOR + d * log(3)
+  list(shares = shares, first = first, levels = levels, bonus = bonus, nothing = max(empty, beside) + slack)
 }
 
 mechanism_adaptive <- list(

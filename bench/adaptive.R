@@ -33,8 +33,8 @@ one <- function(make, n, d, seed) {
 
 row <- function(name, make, n, d, sets) {
   all <- vapply(seq_len(if (quick) 3 else sets), function(seed) one(make, n, d, seed), numeric(3))
-  out <- data.frame(records = name, n = n, d = d, sets = ncol(all), mean = mean(all[1, ]), se = stats::sd(all[1, ]) / sqrt(ncol(all)), median = stats::median(all[1, ]),
-                    one_stage = mean(all[2, ]), early = mean(all[3, ]))
+  out <- data.frame(records = name, n = n, d = d, sets = ncol(all), mean = mean(all[1, ]), se = stats::sd(all[1, ]) / sqrt(ncol(all)),
+                    median = stats::median(all[1, ]), one_stage = mean(all[2, ]), early = mean(all[3, ]))
   out[5:9] <- signif(out[5:9], 3)
   message(paste(format(out), collapse = "  "))
   out

@@ -128,7 +128,7 @@ mutant("place-rate-twice", "src/ffi/ffi_ball.c", ".rate = in->epsilon / 2,", ".r
 mutant("place-no-floor", "src/mechanism/mechanism_place.c", "    if (fall <= -in->slack)\n        return 1;\n", "", "the score's floor, without which trials don't end for some records", "mechanism-adaptive")
 mutant("place-sum", "src/mechanism/mechanism_place.c", "double rate = in->rate / (double)in->d;", "double rate = in->rate;", "the average over the axes, not the sum", "mechanism-adaptive")
 mutant("place-share-more", "R/mechanism-adaptive.R", "ADAPTIVE_FLOOR, epsilon, pay(half)", "ADAPTIVE_FLOOR, 1.5 * epsilon, pay(half)", "the place spends its share only", "mechanism-adaptive")
-mutant("place-wide-keeps", "R/mechanism-adaptive.R", 'c(found$spent, 0, 0, (1 - found$spent) * (1 - 1e-15))', "c(found$spent, 0, 0, 1)", "what the last stage takes is what is left", "mechanism-adaptive")
+mutant("place-wide-keeps", "R/mechanism-adaptive.R", "c(found$spent, 0, 0, (1 - found$spent) * (1 - 1e-15))", "c(found$spent, 0, 0, 1)", "what the last stage takes is what is left", "mechanism-adaptive")
 mutant("place-edge", "src/mechanism/mechanism_place.c", "most = radius * radius * (1 + 1e-9);", "most = radius * radius * (1 - 1e-9);", "records at the public edge count as inside", "mechanism-adaptive")
 mutant("place-outside", "src/mechanism/mechanism_place.c", "return far <= in->radius * in->radius && holds", "return holds", "no ball around a point outside the public one", "mechanism-adaptive")
 mutant("place-none-first", "src/mechanism/mechanism_place.c", "mass[0] = exp(in->nothing - top);", "mass[0] = 0;", "finding nothing has its weight", "mechanism-adaptive")
