@@ -32,6 +32,7 @@
 #'   two) its error is on average less than 2.5 times that of a tight ball that is known, for normal records in a public
 #'   ball ten to ten thousand times as wide as their standard deviation, and 1 to 1.5 times from five times as much on.
 #'   Where the first stage finds no small ball it has cost at most .22 of epsilon, and with few records it is left out.
+#'   With `delta` > 0 the last stage's noise is Gaussian where that is expected to be smaller, in many dimensions.
 #'   `options = list(shares = )` sets what the stages take (place, centre, radius, mean), `fraction` what share of
 #'   records the radius aims at. Proof: section 12 of `proofs/mean-sensitivity.md`. `"auto"` never chooses it: its error
 #'   depends on the records' spread, of which [dp_mean_plan()] takes a guess.

@@ -97,7 +97,8 @@ mechanism_adaptive <- list(
     # what the stages would be on the public ball: shows that they can be served at all
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
-    last <- adaptive_stage(M, ask, how$shares[["mean"]], public)
+    last <- adaptive_stage(M, ask, how$shares[["mean"]], public, ask$delta)
+    delta <- if (last$mechanism %in% ADAPTIVE_GAUSSIANS) ask$delta else 0
     if (how$shares[["place"]] > 0 && !adaptive_places(ask)) {
       abort_riemdp("unsupported", paste("the first of four stages needs the records in memory, and its time depends on",
                                         "them: give three `shares`."))
@@ -105,11 +106,11 @@ mechanism_adaptive <- list(
     list(
       scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem, solver_error = last$solver_error,
       acceptance = NA_real_, numbers = last$numbers, shares = how$shares, first = how$first, levels = how$levels,
-      bonus = how$bonus, nothing = how$nothing, rough = rough,
+      bonus = how$bonus, nothing = how$nothing, rough = rough, delta = delta,
       target = "the Frechet mean of the records moved into the released ball",
       details = list(shares = how$shares, fraction = fraction, margin = adaptive_margin(M, ask, fraction)),
       guarantee = list(
-        epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = last$guarantee$sampler,
+        epsilon = ask$epsilon, delta = delta, reasons = NULL, sampler = last$guarantee$sampler,
         assumptions = "stages, each private given what those before released, their budgets added"
       )
     )
@@ -127,7 +128,7 @@ mechanism_adaptive <- list(
     # what the stages left out would have taken is the last one's
     if (found$wide) shares[] <- c(found$spent, 0, 0, (1 - found$spent) * (1 - 1e-15))
     ball <- adaptive_served(M, ask, shares[["mean"]], found)
-    last <- adaptive_stage(M, ask, shares[["mean"]], ball)
+    last <- adaptive_stage(M, ask, shares[["mean"]], ball, plan$delta)
     structure(list(
       value = adaptive_pick(M, x, last),
       details = utils::modifyList(plan$details, list(shares = shares, none_found = found$wide,
@@ -232,16 +233,28 @@ drawn_radius <- function(M, x, center, ask, radii, margin, fraction, share) {
               epsilon, pay(price_choice(epsilon, "mean-sensitivity.md, 12")))]
 }
 
-# One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ
-adaptive_stage <- function(M, ask, share, ball) {
+# One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ. The
+# last one may have a `delta`, for Gaussian noise where that is expected to be smaller.
+ADAPTIVE_GAUSSIANS <- c("gaussian", "wrapped_gaussian")
+
+adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0
   ask$options <- list()
   ask$center <- ball$center
   ask$ball <- check_radius(M, ball$radius, ball$center)
-  stage <- tryCatch(plan_one(M, ask, "laplace", error = FALSE),
-                    riemdp_error = function(e) plan_one(M, ask, "wrapped", error = FALSE))
-  stage$ask <- ask
+  at <- function(name) {
+    if (name %in% ADAPTIVE_GAUSSIANS) ask$delta <- delta
+    stage <- plan_one(M, ask, name, error = FALSE)
+    stage$ask <- ask
+    stage
+  }
+  size <- function(stage) mean_mechanisms()[[stage$mechanism]]$error(M, stage, stage$ask)
+  stage <- tryCatch(at("laplace"), riemdp_error = function(e) at("wrapped"))
+  for (name in if (delta > 0) ADAPTIVE_GAUSSIANS) {
+    other <- tryCatch(at(name), riemdp_error = function(e) NULL)
+    if (!is.null(other) && isTRUE(size(other) < size(stage))) stage <- other
+  }
   stage
 }
 

@@ -42,11 +42,11 @@ row <- function(name, make, n, d, sets) {
 
 flats <- list(c(100, 1), c(300, 1), c(1000, 1), c(200, 2), c(300, 2), c(500, 2), c(300, 3), c(600, 6), c(1000, 10), c(1500, 10), c(2500, 10))
 rows <- list()
-for (wide in c(3, 10, 100, 1e3, 1e4)) for (s in flats) {
-  rows <- c(rows, list(row(sprintf("flat, R/sd = %g", wide), flat(wide), s[1], s[2], if (s[2] < 10) 300 else 100)))
+for (wide in c(3, 10, 1e3, 1e4)) for (s in flats) {
+  rows <- c(rows, list(row(sprintf("flat, R/sd = %g", wide), flat(wide), s[1], s[2], if (s[2] < 10) 200 else 60)))
 }
-for (s in flats[c(2, 6, 8)]) rows <- c(rows, list(row("flat, R/sd = 1000, skew", flat(1e3, function(n) rexp(n) - 1), s[1], s[2], 200)))
-for (n in c(500, 2000, 10000)) rows <- c(rows, list(row("SPD(3), radius 3, sd .05", matrices, n, 6, if (n > 5000) 60 else 200)))
+for (s in flats[c(2, 6, 8)]) rows <- c(rows, list(row("flat, R/sd = 1000, skew", flat(1e3, function(n) rexp(n) - 1), s[1], s[2], 100)))
+for (n in c(500, 2000, 10000)) rows <- c(rows, list(row("SPD(3), radius 3, sd .05", matrices, n, 6, if (n > 5000) 30 else 100)))
 table <- do.call(rbind, rows)
 if (!quick) utils::write.csv(table, file.path(dirname(script), "adaptive.csv"), row.names = FALSE)
 print(table, row.names = FALSE)

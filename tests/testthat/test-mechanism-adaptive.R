@@ -232,6 +232,44 @@ test_that("the first stage spends its share, half of it where it finds nothing, 
   expect_equal(few$scale, dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "laplace")$scale, tolerance = 1e-9)
 })
 
+test_that("with a delta the last stage is Gaussian where that is expected to be nearer, and only then the delta is promised", {
+  set.seed(26)
+  d <- 40
+  x <- matrix(rnorm(4000 * d, 0.05, 0.001), ncol = d)
+  ask <- function(x, d, delta) dp_mean(x, euclidean(d), 1, rep(0, d), 1, delta = delta, mechanism = "adaptive")
+  wide <- with_simulation(10, ask(x, d, 1e-6))
+  expect_identical(wide$details$last, "wrapped_gaussian")
+  released <- ask(x, d, 1e-6)
+  g <- guarantee(released)
+  expect_identical(g$label, "approx")
+  expect_identical(g[c("epsilon", "delta")], list(epsilon = 1, delta = 1e-6))
+  draws <- released$draws
+  expect_lte(riemdp:::gaussian_delta(sum(draws$mu), 1 - sum(draws$epsilon)), 1e-6 * (1 + 1e-6))
+  expect_lt(released$expected_error, ask(x, d, 0)$expected_error)
+  expect_equal(confint(released)$level, 0.95)
+  # few dimensions
+  pure <- ask(x[, 1:2], 2, 1e-6)
+  expect_true(pure$details$last %in% c("laplace", "wrapped"))
+  expect_identical(guarantee(pure)$label, "pure")
+  expect_identical(guarantee(pure)$delta, 0)
+  expect_identical(guarantee(ask(x, d, 0))$label, "pure")
+})
+
+test_that("units count once in all stages", {
+  set.seed(27)
+  M <- sphere(2)
+  x <- mf_exp(M, c(0, 0, 1), mf_from_coords(M, c(0, 0, 1), matrix(rnorm(2400, 0.1, 0.01), ncol = 2)))
+  unit <- rep(seq_len(400), 3)
+  inside <- mf_to_ball(M, x, c(0, 0, 1), 0.7)
+  means <- t(vapply(1:400, function(u) frechet_mean(inside[unit == u, ], M)$mean, numeric(3)))
+  by_unit <- with_simulation(3, dp_mean(x, M, 1, c(0, 0, 1), 0.7, mechanism = "adaptive", unit = unit))
+  alone <- with_simulation(3, dp_mean(means, M, 1, c(0, 0, 1), 0.7, mechanism = "adaptive"))
+  expect_equal(by_unit$value, alone$value, tolerance = 1e-9)
+  expect_identical(by_unit$details[c("shares", "released_radius")], alone$details[c("shares", "released_radius")])
+  expect_gt(by_unit$details$shares[["place"]], 0)
+  expect_match(confint(by_unit)$about, "units' means.*released", perl = TRUE)
+})
+
 test_that("its error is near that of one stage on a ball known to be tight, and with wide records not far above one stage's", {
   skip_if(quick())
   # medians: among 100 data sets one may fail
