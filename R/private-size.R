@@ -145,7 +145,7 @@ check_size_served <- function(M, ask) {
 ask_at_size <- function(ask, count) {
   s <- ask$size
   if (s$form == "plain" && count > 1) {
-    lag <- 0:min(count - 1, ceiling(20 * s$scale))
+    lag <- as.numeric(0:min(count - 1, ceiling(20 * s$scale)))
     error <- (s$noise / ask$epsilon + s$reach / 2 * geometric_excess(s$scale, lag)) / (count - lag)
     s$shift <- -lag[which.min(error)]
   }

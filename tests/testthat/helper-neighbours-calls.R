@@ -39,7 +39,38 @@ mean_cases <- function() {
     placed = list(method = "adaptive", spaces = c("sphere", "plane", "matrices"),
                   args = list(mechanism = "adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)))),
     clipped_adaptive = list(method = "adaptive", spaces = c("sphere", "plane"), args = list(mechanism = "adaptive", clipped = 0.2))
-  ))
+  ), sized_cases())
+}
+
+# What follows a released size is noise as well; args that are functions are of the number of records and of the side
+SIZED_NOISY <- "^[$](value|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)"
+
+# a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
+sized_cases <- function() {
+  one <- function(m, ..., spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), delta = 0) {
+    list(method = m, spaces = spaces, forms = c("array", "mf_points"), pair = "more", noisy = SIZED_NOISY,
+         args = list(mechanism = m, delta = delta, neighbours = "add_remove", ...))
+  }
+  grouped <- function(by, neighbours, ..., numerics = "real") {
+    utils::modifyList(one("wrapped", spaces = c("sphere", "plane", "matrices")), list(noisy = "^[$](value|groups|suppressed|draws)", ..., args = list(
+      by = by, levels = c("a", "b"), neighbours = neighbours, numerics = numerics)))
+  }
+  halves <- function(n, side) rep_len(c("a", "b"), n)
+  list(
+    more_laplace = one("laplace"), more_wrapped = one("wrapped"), more_gaussian = one("gaussian", spaces = c("sphere", "plane"), delta = 1e-3),
+    more_wrapped_gaussian = one("wrapped_gaussian", delta = 1e-3),
+    more_tail = one("wrapped", options = list(form = "tail"), spaces = c("sphere", "matrices"), delta = 1e-3),
+    more_kng = one("kng"), more_kng_count = one("kng", options = list(count = 0.3)),
+    more_lattice = one("wrapped", numerics = "lattice"), more_lattice_gaussian = one("wrapped_gaussian", numerics = "lattice", delta = 1e-3),
+    # one unit more
+    more_unit = one("wrapped", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = c("sphere", "plane")),
+    more_unit_kng = one("kng", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = "sphere"),
+    # replaced within its group: one less and one more
+    group_replaced = grouped(halves, "replace", pair = "replaced", steps = 2),
+    group_moved = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same"),
+    group_left = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "none" else "a"), "replace", pair = "same"),
+    group_more = grouped(halves, "add_remove"), group_lattice = grouped(halves, "add_remove", numerics = "lattice")
+  )
 }
 
 lm_cases <- function() {

@@ -57,7 +57,10 @@ paying <- function() {
   all <- as.list(asNamespace("riemdp"), all.names = TRUE)
   if (!identical(all, listening$all)) {
     listening$all <- all
-    listening$tapped <- lapply(Filter(says, all), function(x) if (is.function(x) && pays_itself(body(x))) listened(x) else tapped(x))
+    paid <- Filter(says, all)
+    listening$tapped <- lapply(paid, function(x) if (is.function(x) && pays_itself(body(x))) listened(x) else tapped(x))
+    # what is released is the count with its noise, not the noise
+    listening$tapped$noisy_count <- listened(paid$noisy_count)
   }
   listening$tapped
 }
@@ -162,12 +165,37 @@ moved_gradient <- function(a, b) {
   center <- tryCatch(internal("public_point")(M, .Call(internal("riemdp_origin"), M)), riemdp_error = function(e) a$args[[3]])
   far <- mf_exp(M, center, mf_from_coords(M, center, c(0.9 * a$args[[4]], rep(0, mf_facts(M)$dimension - 1))))
   tallies <- both(a, b, tally_of)
+  if (!is.null(a$frame$scale) && a$price$proof == "kng.md, 8") return(moved_sums(a, b, tallies, list(center, far)))
   c(gradient = max(vapply(list(center, far), function(p) {
     stored <- .Call(internal("riemdp_stored"), M, p)
     g <- lapply(tallies, function(t) t$logs(stored))
     # the last number is the sum of squared distances; stored tangent vectors of the triangles are real and imaginary parts
     share(a, stored_norm(M, p, (g[[1]] - g[[2]])[seq_along(stored)] / tallies[[1]]$n))
   }, 0)))
+}
+
+# of the sum of logarithms, which has no number of records in it; and the scale with which the mean's is drawn
+moved_sums <- function(a, b, tallies, points) {
+  M <- a$args[[1]]
+  sums <- vapply(points, function(p) {
+    stored <- .Call(internal("riemdp_stored"), M, p)
+    g <- lapply(tallies, function(t) t$logs(stored))
+    share(a, stored_norm(M, p, (g[[1]] - g[[2]])[seq_along(stored)]))
+  }, 0)
+  scales <- mapply(function(d, t) a$price$scale / (d$args[[6]][1] * t$n), list(a, b), tallies)
+  c(sum = max(sums), law = max(scales) / (1 + rounding))
+}
+
+# how many records of groups there are on one side only
+moved_groups <- function(a, b) {
+  keys <- both(a, b, function(d) {
+    of <- d$frame$records$groups$of
+    ask <- d$frame$ask
+    x <- .Call(internal("riemdp_to_ball"), d$frame$M, d$frame$records$x, ask$center, ask$ball$radius)
+    paste(of, apply(matrix(coords_at(d$frame$M, ask$center, x), length(of)), 1, paste, collapse = " "))[!is.na(of)]
+  })
+  apart <- sum(vapply(unique(unlist(keys)), function(key) abs(sum(keys[[1]] == key) - sum(keys[[2]] == key)), 0))
+  c(groups = share(a, apart))
 }
 
 # length of a tangent vector at p from its stored numbers
@@ -426,7 +454,8 @@ NUMBERS <- list(
   riemdp_release_perturbed = moved_objective,
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
-  "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
+  "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
+  "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
   "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
@@ -453,10 +482,12 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
   set.seed(seed)
   kind <- trial_kind(call, case)
   space <- neighbour_spaces()[[case$spaces[pick_from(case$spaces)]]]
-  pair <- make_pair(kind, space, form, case$n %||% NEIGHBOURS)
-  noisy <- call$noisy_of[[case$method]] %||% call$noisy
-  run <- function(records, live) in_folder({
-    ledger <- if (live) dp_ledger(NULL, 1e4, 0.1)
+  pair <- pair_of(make_pair(kind, space, form, case[["n"]] %||% NEIGHBOURS), case$pair)
+  noisy <- case$noisy %||% call$noisy_of[[case$method]] %||% call$noisy
+  run <- function(side, live) in_folder({
+    records <- pair[[side]]
+    case <- with_side(case, length(records), side)
+    ledger <- if (live) dp_ledger(NULL, 1e4, 0.1, pairs = identical(case$args$neighbours, "add_remove"))
     set.seed(seed) # a live call must not read this generator
     random <- .Random.seed
     data <- form$make(records, kind, space, getwd())
@@ -474,8 +505,8 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
   findings <- character()
   promise <- TRUE
   for (live in c(TRUE, FALSE)) {
-    one <- run(pair$one, live)
-    two <- run(pair$two, live)
+    one <- run(1, live)
+    two <- run(2, live)
     release <- Filter(function(r) is.list(r$value) && !is.null(r$value$guarantee), list(one, two))
     if (live && length(release)) promise <- release[[1]]$value$guarantee$label != "none"
     for (e in list(one$error, two$error)) {
@@ -498,15 +529,20 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
   moved <- NULL
   if (promise && is.null(one$error) && is.null(two$error)) {
     moved <- in_folder({
-      draws <- function(records, after = NULL) {
+      draws <- function(side, after = NULL) {
+        records <- pair[[side]]
+        case <- with_side(case, length(records), side)
         folder <- tempfile("side", getwd())
         dir.create(folder)
         data <- form$make(records, kind, space, folder)
         draws_of(with_simulation(seed, call$call(data(), case, space, NULL)), after)
       }
-      first <- draws(pair$one)
-      moved_between(first, draws(pair$two, first))
+      first <- draws(1)
+      moved_between(first, draws(2, first))
     })
+    # each draw is about one record more or less; a replaced one is two such steps, which the whole price is about
+    steps <- !names(moved) %in% "groups"
+    if (!is.null(case$steps)) moved[steps] <- moved[steps] / case$steps
     undrawn <- case$undrawn %||% call$undrawn
     if (is.null(moved) && is.null(undrawn)) findings <- c(findings, "nothing that noise is added to was seen: no draw has passed pay()")
     if (!is.null(moved) && !is.null(undrawn)) findings <- c(findings, paste("noise was drawn, though", undrawn))

@@ -268,6 +268,22 @@ extreme_pair <- function(kind, space, form, n = NEIGHBOURS) {
   list(one = one, two = two, what = "opposite records")
 }
 
+# The pair that a case asks for instead: one that has the other's new record besides its own ("more"), or the same records ("same"), of which
+# the arguments say something else
+pair_of <- function(pair, asked) {
+  if (is.null(asked) || asked == "replaced") return(pair)
+  new <- Filter(function(i) !identical(pair$one[[i]], pair$two[[i]]), seq_along(pair$one))
+  pair$two <- if (asked == "more") c(pair$one, pair$two[c(new, 1)[1]]) else pair$one
+  pair$what <- paste0(pair$what, if (asked == "more") ", that is there or isn't" else ", in both")
+  pair
+}
+
+# arguments that depend on how many records there are, and on which data set it is
+with_side <- function(case, count, side) {
+  case$args <- lapply(case$args, function(v) if (is.function(v)) v(count, side) else v)
+  case
+}
+
 # ---- forms of input -------------------------------------------------------------------------------------------------------------
 
 # columns with the types that the kind declares

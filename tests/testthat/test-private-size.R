@@ -606,6 +606,7 @@ test_that("on a lattice one record more moves the integers by no more than is sa
       steps <- internal$mean_steps(s$M, internal$check_radius(s$M, s$radius, s$center), 1, lattice = TRUE)
       ask <- list(size = list(form = "plain"), n = 3, center = s$center, ball = list(radius = s$radius), numerics = "lattice")
       y <- internal$sized_records(s$M, placed(s, matrix(0.1, 1, d)), 1, list(numbers = steps$numbers), ask)
+      expect_true(anyNA(y)) # no point, rather than one whose logarithm has to be 0
       a <- attr(.Call(internal$riemdp_steps_mean_nonprivate, s$M, y, s$center, steps$numbers, NULL), "records")
       expect_identical(a[, 2:3], matrix(0, d, 2))
       expect_gt(sum(a[, 1]^2), 0)
