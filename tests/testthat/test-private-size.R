@@ -591,7 +591,7 @@ test_that("on a lattice one record more moves the integers by no more than is sa
         at <- utils::modifyList(ask, list(n = N))
         plan <- internal$plan_one(s$M, at, "wrapped", error = FALSE)
         one <- at_edge(c(1, rep(0, d - 1)), s)
-        a <- matrix(one, n, d, byrow = TRUE)
+        a <- matrix(rep(one, n), n, d, byrow = TRUE)
         more <- switch(kind, -one, if (d > 1) at_edge(c(0, 1, rep(0, d - 2)), s) else one)
         whole <- function(a) round(base_of(s, a, N, form, lattice = TRUE) * 2^plan$details$k)
         moved <- sqrt(sum((whole(a) - whole(rbind(a, more)))^2))
@@ -644,8 +644,10 @@ test_that("lattice releases of a private number of records: any number, their la
   s <- ODD$line
   ask <- ask_of(s, epsilon = 1e9, numerics = "lattice", options = list(count = 0.5))
   plan <- internal$plan_one(s$M, internal$ask_at_size(ask, 1), "wrapped", error = FALSE)
-  records <- internal$sized_records(s$M, rep(-1, 3e4), 3e4, plan, plan_ask <- internal$ask_at_size(ask, 1))
-  got <- with_simulation(1, internal$mean_mechanisms()$wrapped$release(s$M, records, plan, plan_ask))
-  expect_equal(got, -min(3e4, 2^61 / 2^plan$details$k), tolerance = 1e-6)
+  for (side in c(-1, 1)) {
+    records <- internal$sized_records(s$M, rep(side, 3e4), 3e4, plan, plan_ask <- internal$ask_at_size(ask, 1))
+    got <- with_simulation(1, internal$mean_mechanisms()$wrapped$release(s$M, records, plan, plan_ask))
+    expect_equal(got, side * min(3e4, 2^61 / 2^plan$details$k), tolerance = 1e-6)
+  }
   expect_gt(plan$details$error_bound, 2^31 * 2^-52)
 })
