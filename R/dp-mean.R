@@ -28,9 +28,9 @@
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
 #'   manifolds.
 #' * `"adaptive"`: for a ball that had to be wide. Stages, whose budgets add up, find a smaller ball and release the
-#'   mean of the records moved to that one. From n epsilon / d of 100 on (d the dimension; 200 in one dimension, 150 in
-#'   two) its error is on average less than 2.5 times that of a tight ball that is known, for normal records in a public
-#'   ball ten to ten thousand times as wide as their standard deviation, and 1 to 1.5 times from five times as much on.
+#'   mean of the records moved to that one. From n epsilon / d of 100 on (d the dimension; 300 in one dimension, 150 in
+#'   two) its error is on average some 2.5 times that of a tight ball that is known or less, for normal records in a
+#'   public ball ten to ten thousand times as wide as their standard deviation; 1 to 1.5 times with a few times as many.
 #'   Where the first stage finds no small ball it has cost at most .22 of epsilon, and with few records it is left out.
 #'   With `delta` > 0 the last stage's noise is Gaussian where that is expected to be smaller, in many dimensions.
 #'   `options = list(shares = )` sets what the stages take (place, centre, radius, mean), `fraction` what share of

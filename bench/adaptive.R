@@ -1,5 +1,5 @@
 # dp_mean(mechanism = "adaptive") against what one would do who knew: one stage of "laplace" on the ball of the records' mean and their largest
-# distance from it, with all of epsilon. Writes adaptive.csv beside this file, some ten minutes:
+# distance from it, with all of epsilon. Writes adaptive.csv beside this file, some twenty minutes:
 #   Rscript bench/adaptive.R [quick]
 # Ratios are errors over that one's expected error: mean over data sets with its standard error, median, and the expected error of one stage on
 # the public ball. Flat: normal records with that standard deviation in each coordinate, half-way from the centre of a public ball of radius 1.
