@@ -32,8 +32,7 @@ mechanism_laplace <- list(
   error = function(M, plan, ask) expected_error(M, plan$scale, "laplace"),
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "laplace"),
   region = function(r, level) {
-    d <- mf_facts(r$manifold)$dimension
-    top <- r$scale / (1 - mf_facts(r$manifold)$volume_growth * r$scale) * (d + 12 * sqrt(d) + 60 - 2 * log1p(-level))
+    top <- laplace_reach(r$manifold, r$scale, level)
     q <- radial_quantile(r$manifold, function(rho) rho / r$scale, level, top)
     list(radius = q + r$solver_error, basis = "the noise's law")
   },
@@ -48,6 +47,7 @@ mechanism_laplace <- list(
 mean_price <- function(M, plan, law) {
   total <- plan$sensitivity + plan$solver_error
   switch(law, laplace = , wrapped = , tangent = price_laplace(total, plan$scale),
+         staircase = price_staircase(total, plan$steps[1], plan$scale),
          wrapped_gaussian = , tangent_gaussian = price_normal(total, plan$scale),
          gaussian = price_normal_curved(profile_space(M), total, plan$scale, plan$guarantee$nominal_epsilon),
          abort_contract(sprintf("nothing says what the law \"%s\" costs", law)))
@@ -55,7 +55,7 @@ mean_price <- function(M, plan, law) {
 
 release_mean <- function(M, x, plan, ask, law) {
   .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, plan$scale, SOLVER_TOLERANCE, plan$numbers,
+        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, c(plan$scale, plan$steps), SOLVER_TOLERANCE, plan$numbers,
         identical(ask$timing, "constant"), pay(mean_price(M, plan, law)))
 }
 
@@ -66,14 +66,14 @@ laplace_exists <- function(M, sigma) 1 / sigma > 2 * mf_facts(M)$volume_growth
 # probability, and the time of a call, small.
 LEAST_RADIAL <- 1e-3
 
-radial_acceptance <- function(M, law, sigma) {
-  if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
-  key <- paste("radial", law, manifold_key(M, sigma))
-  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, 2000, law, sigma, TRUE)))
+radial_acceptance <- function(M, law, sigma, steps = NULL) {
+  if (is.null(steps) && isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
+  key <- paste("radial", law, manifold_key(M, sigma, steps))
+  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, 2000, law, c(sigma, steps), TRUE)))
 }
 
-check_radial <- function(M, law, sigma) {
-  share <- radial_acceptance(M, law, sigma)
+check_radial <- function(M, law, sigma, steps = NULL) {
+  share <- radial_acceptance(M, law, sigma, steps)
   if (!(share >= LEAST_RADIAL)) {
     abort_riemdp("unsupported", sprintf(paste0(
       paste("mechanism = \"%s\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller",

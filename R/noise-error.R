@@ -106,6 +106,12 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
   remember(paste("wrapped", law, manifold_key(M, sigma, radius, Re(center), Im(center))), error)
 }
 
+# far enough out for any dimension: beyond 1/sigma minus the growth of volume the tail is like that of a gamma law
+laplace_reach <- function(M, sigma, level = 0) {
+  d <- mf_facts(M)$dimension
+  sigma / (1 - mf_facts(M)$volume_growth * sigma) * (d + 12 * sqrt(d) + 60 - 2 * log1p(-level))
+}
+
 # mean radius (to a power) of a law on the manifold: density exp(-penalty(rho)) with respect to the volume, next to
 # nothing beyond `top`
 radial_mean <- function(M, sigma, power = 1, law = "laplace") {
@@ -114,8 +120,7 @@ radial_mean <- function(M, sigma, power = 1, law = "laplace") {
   growth <- facts$volume_growth
   if (law == "laplace") {
     penalty <- function(rho) rho / sigma
-    # beyond 1/sigma minus the growth of volume the tail is Gamma-like: far enough out for any d
-    top <- sigma / (1 - growth * sigma) * (d + 12 * sqrt(d) + 60)
+    top <- laplace_reach(M, sigma)
   } else {
     penalty <- function(rho) rho^2 / (2 * sigma^2)
     top <- growth * sigma^2 + sigma * (sqrt(d) + 14)
@@ -154,11 +159,14 @@ wrapped_region <- function(r, q) {
 # rounded up. Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over
 # area grows with rho (SPD matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is
 # largest where all are equal).
-radial_quantile <- function(M, energy, level, top) {
+radial_quantile <- function(M, energy, level, top, finer = NULL) {
   top <- min(top, mf_facts(M)$diameter)
-  rho <- seq(0, top, length.out = 20001)[-1]
+  rho <- seq(0, top, length.out = 20001)
+  if (!is.null(finer)) rho <- sort(unique(c(rho, finer[finer < top])))
+  width <- diff(rho)
+  rho <- rho[-1]
   log_density <- as.numeric(.Call(riemdp_radial, M, rho)) - energy(rho)
-  mass <- cumsum(exp(log_density - max(log_density)))
+  mass <- cumsum(width * exp(log_density - max(log_density)))
   mass <- mass / mass[length(mass)]
   rho[min(length(rho), which(mass >= level)[1] + 1)]
 }

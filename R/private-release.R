@@ -145,6 +145,11 @@ price_laplace <- function(sensitivity, scale, proof = "laplace.md, 1") {
   draw_price("laplace", proof, sensitivity, scale, epsilon = sensitivity / scale)
 }
 
+# density lower by exp(-step/scale) on each further shell of width `step`, over such a constant
+price_staircase <- function(sensitivity, step, scale) {
+  draw_price("staircase", "laplace.md, 4", sensitivity, scale, epsilon = ceiling(sensitivity / step) * step / scale)
+}
+
 # density exp(-f/scale), f moved by the sensitivity at most, over a constant that moves with the records
 price_normalised <- function(sensitivity, scale, proof, delta = 0) {
   draw_price("normalised", proof, sensitivity, scale, epsilon = 2 * sensitivity / scale, delta = delta)

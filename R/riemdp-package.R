@@ -15,7 +15,8 @@
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error mechanism
-#    mechanism-laplace mechanism-lattice mechanism-gaussian private-size mechanism-wrapped mechanism-tangent
+#    mechanism-laplace mechanism-staircase mechanism-lattice mechanism-gaussian private-size mechanism-wrapped
+#    mechanism-tangent
 #    mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share dp-mean dp-ball dp-mean-plan

@@ -5,7 +5,7 @@ furnish <- function() {
                  DESCENT_KERNELS)
   for (kernels in tables) register("kernel", kernels)
   register("mean mechanism", list(
-    laplace = mechanism_laplace, wrapped = mechanism_wrapped, kng = mechanism_kng,
+    laplace = mechanism_laplace, staircase = mechanism_staircase, wrapped = mechanism_wrapped, kng = mechanism_kng,
     laplace_truncated = mechanism_laplace_truncated, gaussian = mechanism_gaussian,
     wrapped_gaussian = mechanism_wrapped_gaussian, tangent = mechanism_tangent, adaptive = mechanism_adaptive,
     euclidean = mechanism_euclidean, pointwise = mechanism_pointwise, chain = mechanism_chain

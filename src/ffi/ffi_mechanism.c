@@ -9,18 +9,34 @@ enum law {
     LAW_WRAPPED = 2,
     LAW_GAUSSIAN = 3,
     LAW_WRAPPED_GAUSSIAN = 4,
-    LAW_TANGENT = 5,
-    LAW_TANGENT_GAUSSIAN = 6
+    LAW_STAIRCASE = 5,
+    LAW_TANGENT = 6,
+    LAW_TANGENT_GAUSSIAN = 7
 };
 
-static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",   [LAW_WRAPPED] = "wrapped",
-                                       [LAW_GAUSSIAN] = "gaussian", [LAW_WRAPPED_GAUSSIAN] = "wrapped_gaussian",
-                                       [LAW_TANGENT] = "tangent",   [LAW_TANGENT_GAUSSIAN] = "tangent_gaussian"};
+static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",
+                                       [LAW_WRAPPED] = "wrapped",
+                                       [LAW_GAUSSIAN] = "gaussian",
+                                       [LAW_WRAPPED_GAUSSIAN] = "wrapped_gaussian",
+                                       [LAW_STAIRCASE] = "staircase",
+                                       [LAW_TANGENT] = "tangent",
+                                       [LAW_TANGENT_GAUSSIAN] = "tangent_gaussian"};
 
 static int read_law(SEXP law, int last)
 {
     return ffi_choice(law, "law", law_name, last + 1);
 }
+
+/* noise that is drawn at the mean itself, not at a public point */
+static int on_manifold(int law)
+{
+    return law == LAW_LAPLACE || law == LAW_GAUSSIAN || law == LAW_STAIRCASE;
+}
+
+/* a law's scale; of a staircase, also the width of its shells and how far the first reaches */
+struct scale {
+    double sigma, width, first;
+};
 
 /* a law that is made once a call */
 struct noise {
@@ -30,14 +46,16 @@ struct noise {
     struct gaussian gaussian;
 };
 
-static int noise_make(struct noise *noise, manifold_t m, int law, double sigma)
+static int noise_make(struct noise *noise, manifold_t m, int law, struct scale scale)
 {
     noise->law = law;
-    noise->sigma = sigma;
+    noise->sigma = scale.sigma;
     if (law == LAW_LAPLACE)
-        return laplace_make(&noise->laplace, m, sigma);
+        return laplace_make(&noise->laplace, m, scale.sigma);
+    if (law == LAW_STAIRCASE)
+        return staircase_make(&noise->laplace, m, scale.sigma, scale.width, scale.first);
     if (law == LAW_GAUSSIAN)
-        return gaussian_make(&noise->gaussian, m, sigma);
+        return gaussian_make(&noise->gaussian, m, scale.sigma);
     return STATUS_OK;
 }
 
@@ -49,6 +67,18 @@ static double read_positive(SEXP x, const char *label)
     return v;
 }
 
+static struct scale read_scale(SEXP x, int law)
+{
+    if (law != LAW_STAIRCASE)
+        return (struct scale){read_positive(x, "sigma"), 0, 0};
+    if (TYPEOF(x) != REALSXP || XLENGTH(x) != 3)
+        ffi_abort_text("argument", "`sigma` of a staircase must be three numbers: scale, width, first.");
+    for (R_xlen_t j = 0; j < 3; j++)
+        if (!(REAL(x)[j] > 0 && REAL(x)[j] < INFINITY))
+            ffi_abort_text("argument", "a scale or radius must be positive and finite.");
+    return (struct scale){REAL(x)[0], REAL(x)[1], REAL(x)[2]};
+}
+
 /* One draw around a base point, in orthonormal coordinates there. Whether the call ends here has the same probability whatever the
  * records are. */
 static void draw(manifold_t m, const struct noise *noise, struct rng *rng, double *coords, double *work)
@@ -56,6 +86,7 @@ static void draw(manifold_t m, const struct noise *noise, struct rng *rng, doubl
     int status = STATUS_OK;
     switch (noise->law) {
     case LAW_LAPLACE:
+    case LAW_STAIRCASE:
         status = laplace_draw(&noise->laplace, rng, coords, work);
         break;
     case LAW_GAUSSIAN:
@@ -98,7 +129,8 @@ static void tangent_mean(manifold_t m, const double *ball, size_t n, const doubl
 
 struct release_args {
     SEXP x, centre;
-    double radius, k_min, k_max, sigma, tol;
+    double radius, k_min, k_max, tol;
+    struct scale sigma;
     int law;
     int constant,
         proven; /* the mean is found by all public steps; has a bound of its rounding errors, as its numbers say */
@@ -179,7 +211,7 @@ static struct points release_base(struct call *c, const struct release_args *in,
         ball = ffi_records_in_ball(c, &x->x, x->centre, in->radius, carried, o, work);
     if (in->proven || !tangent) {
         release_center(c, in, &x->x, x->elsewhere ? &x->tally : NULL, ball, x->n, x->centre, o, z, p, v, work);
-        if (in->law != LAW_LAPLACE && in->law != LAW_GAUSSIAN)
+        if (!on_manifold(in->law))
             return one(o);
         for (size_t j = 0; j < m->dim; j++)
             z[j] = 0;
@@ -232,11 +264,11 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
                                 .radius = read_positive(radius, "radius"),
                                 .k_min = REAL(bounds)[0],
                                 .k_max = REAL(bounds)[1],
-                                .sigma = read_positive(sigma, "sigma"),
                                 .tol = read_positive(tol, "tol"),
                                 .law = read_law(law, LAW_TANGENT_GAUSSIAN),
                                 .constant = ffi_number(constant, "constant") != 0,
                                 .proven = numbers != R_NilValue};
+    args.sigma = read_scale(sigma, args.law);
     if (args.proven)
         ffi_steps_read(numbers, &args.number);
     if (args.proven && (args.number.radius != args.radius || !args.number.carried ||
@@ -250,8 +282,9 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
 /* n draws of the noise law around a public centre */
 struct noise_args {
     SEXP centre;
-    double n, sigma;
+    double n;
     int law;
+    struct scale sigma;
 };
 
 static SEXP noise_body(struct call *c, struct rng *rng, void *data)
@@ -290,7 +323,8 @@ SEXP riemdp_noise(SEXP m, SEXP centre, SEXP n, SEXP law, SEXP sigma, SEXP simula
     double count = ffi_number(n, "n");
     if (!(count >= 0 && count <= 1e8) || count != floor(count))
         ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
-    struct noise_args args = {centre, count, read_positive(sigma, "sigma"), read_law(law, LAW_WRAPPED_GAUSSIAN)};
+    struct noise_args args = {.centre = centre, .n = count, .law = read_law(law, LAW_STAIRCASE)};
+    args.sigma = read_scale(sigma, args.law);
     return ffi_with_rng(noise_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
@@ -317,7 +351,7 @@ static SEXP radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate, int law)
     double count = ffi_number(n, "n");
     if (!(count >= 0 && count <= 1e8) || count != floor(count))
         ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
-    struct noise_args args = {R_NilValue, count, read_positive(sigma, "sigma"), law};
+    struct noise_args args = {R_NilValue, count, law, read_scale(sigma, law)};
     return ffi_with_rng(radii_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
@@ -341,11 +375,14 @@ static SEXP acceptance_body(struct call *c, struct rng *rng, void *data)
     if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     for (size_t i = 0; i < (size_t)in->n; i++) {
-        double rho = hull_draw(in->law == LAW_LAPLACE ? &noise.laplace.hull : &noise.gaussian.hull, rng);
+        double rho = hull_draw(in->law == LAW_GAUSSIAN ? &noise.gaussian.hull : &noise.laplace.hull, rng);
         rng_direction(rng, m->dim, a);
         for (size_t j = 0; j < m->dim; j++)
             a[j] *= rho;
-        sum += m->ops->radial_accept ? exp(m->ops->radial_accept(m, a, rho, work)) : 1;
+        double kept = m->ops->radial_accept ? m->ops->radial_accept(m, a, rho, work) : 0;
+        if (in->law == LAW_STAIRCASE)
+            kept += staircase_kept(&noise.laplace, rho);
+        sum += exp(kept);
         host_tick(m->host, (double)i, in->n);
     }
     return ffi_keep(c, Rf_ScalarReal(sum / in->n));
@@ -354,10 +391,10 @@ static SEXP acceptance_body(struct call *c, struct rng *rng, void *data)
 SEXP riemdp_radial_acceptance(SEXP m, SEXP n, SEXP law, SEXP sigma, SEXP simulate)
 {
     double count = ffi_number(n, "n");
-    int which = read_law(law, LAW_GAUSSIAN);
-    if (!(count >= 1 && count <= 1e8) || count != floor(count) || which == LAW_WRAPPED)
+    int which = read_law(law, LAW_STAIRCASE);
+    if (!(count >= 1 && count <= 1e8) || count != floor(count) || !on_manifold(which))
         ffi_abort_text("argument", "`n` must be a count from 1 to 1e8 and `law` one that is drawn on the manifold.");
-    struct noise_args args = {R_NilValue, count, read_positive(sigma, "sigma"), which};
+    struct noise_args args = {R_NilValue, count, which, read_scale(sigma, which)};
     return ffi_with_rng(acceptance_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 

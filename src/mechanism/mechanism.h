@@ -11,15 +11,19 @@
 enum { RADIAL_TRIALS = 1000000 };
 int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
 
-/* density proportional to exp(-d(x, centre)/sigma) with respect to the volume */
+/* Density proportional to exp(-d(x, centre)/sigma) with respect to the volume. With width > 0 a staircase: constant up to the distance
+ * `first`, then lower by a factor exp(-width/sigma) on each further shell of that width. */
 struct laplace {
     manifold_t m;
-    double sigma, upper;
+    double sigma, width, first;
     struct logconcave radial;
     struct hull hull;
 };
 
 int laplace_make(struct laplace *law, manifold_t m, double sigma);
+int staircase_make(struct laplace *law, manifold_t m, double sigma, double width, double first);
+/* log of the staircase at rho over its bound, a multiple of exp(-rho/sigma): 0 or less */
+double staircase_kept(const struct laplace *law, double rho);
 int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
 
 /* l2 K-norm noise in R^d: density proportional to exp(-|z|/sigma) */

@@ -17,6 +17,7 @@ int laplace_make(struct laplace *law, manifold_t m, double sigma)
         return STATUS_UNSUPPORTED;
     law->m = m;
     law->sigma = sigma;
+    law->width = law->first = 0;
     law->radial = (struct logconcave){radial_law, law, 0, m->rho_max};
     return hull_make(&law->hull, &law->radial, sigma * (double)m->dim);
 }
@@ -35,9 +36,29 @@ int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *
     return STATUS_TRIALS;
 }
 
+int staircase_make(struct laplace *law, manifold_t m, double sigma, double width, double first)
+{
+    int status = laplace_make(law, m, sigma);
+    law->width = width;
+    law->first = first;
+    return status;
+}
+
+double staircase_kept(const struct laplace *law, double rho)
+{
+    double beyond = (rho - law->first) / law->width, steps = beyond > 0 ? ceil(beyond) : 0;
+    return (beyond - steps) * (law->width / law->sigma);
+}
+
 int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
 {
-    return radial_draw(law->m, &law->hull, rng, coords, work);
+    for (long trial = 0; trial < RADIAL_TRIALS; trial++) {
+        int status = radial_draw(law->m, &law->hull, rng, coords, work);
+        if (status != STATUS_OK || !(law->width > 0) ||
+            log(rng_uniform(rng)) <= staircase_kept(law, norm2(law->m->dim, coords)))
+            return status;
+    }
+    return STATUS_TRIALS;
 }
 
 void knorm_draw(size_t d, double sigma, struct rng *rng, double *z)

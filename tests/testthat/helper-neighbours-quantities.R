@@ -135,7 +135,8 @@ tally_of <- function(draw) {
 
 # Without noise that could be seen, `scale` being the argument of that number: the noise that is left has a length of some 1e-10
 noiseless <- function(scale, to = list()) function(draw) {
-  again(draw, c(stats::setNames(list(2e-11 * max(1, draw$args[[4]])), scale), to))
+  given <- draw$args[[as.integer(scale)]] # of a staircase, the widths of its shells as well
+  again(draw, c(stats::setNames(list(2e-11 * max(1, draw$args[[4]]) * (given / given[1])), scale), to))
 }
 
 both <- function(a, b, f) list(f(a), f(b))
@@ -148,7 +149,7 @@ moved_point <- function(a, b, value, as = identity) {
 moved_mean <- function(a, b) {
   M <- a$args[[1]]
   law <- a$args[[6]]
-  if (law %in% c("laplace", "gaussian")) return(c(mean = moved_distance(a, b, noiseless("7"))))
+  if (law %in% c("laplace", "gaussian", "staircase")) return(c(mean = moved_distance(a, b, noiseless("7"))))
   c(logarithm = moved_point(a, b, noiseless("7"), function(p) coords_at(M, a$args[[3]], p)))
 }
 

@@ -166,3 +166,117 @@ test_that("a law that doesn't exist is refused, with what would do", {
   expect_match(conditionMessage(e), "n above")
   expect_error(laplace_noise(stiefel(3, 2), diag(3)[, 1:2], 0.1), class = "riemdp_error_unsupported")
 })
+
+# ---- the staircase ---------------------------------------------------------------------------------------------------
+
+# log density by the definition: how often a shell is left on the way out
+stairs <- function(r, epsilon, step, first) -epsilon * ifelse(r <= first, 0, ceiling((r - first) / step))
+
+staircase_radii <- function(M, center, n, epsilon, step, first, seed = 1) {
+  x <- with_simulation(seed, .Call(riemdp:::riemdp_noise, M, center, n, "staircase", c(step / epsilon, step, first), TRUE))
+  mf_dist(M, center, x)
+}
+
+test_that("radii of the staircase follow its law", {
+  cases <- list(
+    list(euclidean(1), 0, function(r) 0 * r, 3), list(euclidean(6), rep(0, 6), function(r) 5 * log(r), 3),
+    list(sphere(2), c(0, 0, 1), function(r) log(sin(pmin(r, pi - 1e-12))), pi),
+    list(hyperbolic(2), c(1, 0, 0), function(r) log(sinh(r)), 4),
+    list(kendall(4), exp(2i * pi * (1:4) / 4), function(r) 3 * log(sin(r)) + log(cos(pmin(r, pi / 2 - 1e-12))), pi / 2)
+  )
+  for (case in cases) for (epsilon in c(0.8, 5)) for (first in c(0.03, 0.1)) {
+    law <- cdf_of(function(r) case[[3]](r) + stairs(r, epsilon, 0.1, first), min(case[[4]], 10 / epsilon), 20000)
+    expect_law(staircase_radii(case[[1]], case[[2]], draws(), epsilon, 0.1, first, seed = 10 * epsilon + 100 * first), law)
+  }
+  gap <- abs(cos(phi <- (seq_len(400) - 0.5) / 400 * 2 * pi) - sin(phi))
+  law <- cdf_of(function(r) vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2))), 0) + stairs(r, 4, 0.2, 0.15), 3, 6000)
+  expect_law(staircase_radii(spd(2), diag(2), draws(), 4, 0.2, 0.15), law)
+})
+
+test_that("no shift within the step costs more than epsilon, some cost as much, and wider shifts more", {
+  # on the line, by the definition; the price says the same
+  loss <- function(shift, step, first, epsilon) {
+    x <- seq(-3, 3, by = 1e-4) + 3.3e-5
+    max(abs(stairs(abs(x - shift), epsilon, step, first) - stairs(abs(x), epsilon, step, first)))
+  }
+  for (first in c(0.02, 0.1, 0.3)) for (shift in c(0.01, 0.15, 0.3)) expect_equal(loss(shift, 0.3, first, 1.5), 1.5)
+  expect_equal(loss(0.31, 0.3, 0.1, 1.5), 3)
+  for (shift in c(0.01, 0.3, 0.31, 0.95)) {
+    stated <- riemdp:::price_staircase(shift, 0.3, 0.3 / 1.5)
+    expect_equal(stated$epsilon, 1.5 * ceiling(shift / 0.3))
+    expect_gte(stated$epsilon * (1 + 1e-12), loss(shift, 0.3, 0.1, 1.5))
+  }
+})
+
+test_that("a release by the staircase says so, and its shells are as wide as the mean can move", {
+  x <- rbind(c(0.1, 0.2, 1), c(0, -0.2, 1), c(0.1, 0, 1))
+  x <- x / sqrt(rowSums(x^2))
+  plan <- as.data.frame(dp_mean_plan(sphere(2), 3, 4, c(0, 0, 1), 0.5))
+  r <- dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5, mechanism = "staircase")
+  d <- r$details
+  expect_equal(guarantee(r)[c("label", "epsilon", "delta")], list(label = "pure", epsilon = 4, delta = 0), ignore_attr = TRUE)
+  expect_equal(d$step, r$sensitivity + r$solver_error)
+  expect_gte(r$scale * 4, d$step)
+  expect_lt(r$scale * 4, d$step * (1 + 1e-11))
+  expect_true(d$first > 0 && d$first <= d$step)
+  expect_equal(r$draws$epsilon, 4, tolerance = 1e-11)
+  expect_identical(r$draws$proof, "laplace.md, 4")
+  row <- plan[plan$mechanism == "staircase", ]
+  expect_equal(row$expected_error, r$expected_error)
+  expect_lt(row$expected_error, 0.9 * plan$expected_error[plan$mechanism == "laplace"])
+  expect_output(explain(r), "constant up to distance", fixed = TRUE)
+  no <- function(...) dp_mean(x, sphere(2), center = c(0, 0, 1), radius = 0.5, mechanism = "staircase", ...)
+  expect_error(no(sigma = 1), "give `epsilon`", class = "riemdp_error_unsupported")
+  expect_error(no(epsilon = 1, calibration = "paper"), "paper", class = "riemdp_error_unsupported")
+  expect_error(no(epsilon = 30), "by rejection", class = "riemdp_error_unsupported")
+  expect_error(dp_mean(riemdp:::records_of(mf_random(stiefel(4, 2), 9), 1:9), stiefel(4, 2), 1, diag(4)[, 1:2], 0.2, mechanism = "staircase",
+                       invalid = "center"), "homogeneous", class = "riemdp_error_unsupported")
+})
+
+test_that("the plan's error of the staircase is that of its draws, and the region holds its level", {
+  cases <- list(list(sphere(2), c(0, 0, 1), 3), list(hyperbolic(3), c(1, 0, 0, 0), 1), list(spd(2), diag(2), 4), list(euclidean(1), 0, 2))
+  for (case in cases) {
+    M <- case[[1]]
+    r <- with_simulation(1, dp_mean(mf_exp(M, case[[2]], mf_from_coords(M, case[[2]], matrix(0, 40, mf_facts(M)$dimension))), M,
+                                    case[[3]], case[[2]], 0.4, mechanism = "staircase"))
+    rho <- staircase_radii(M, case[[2]], draws(), case[[3]], r$details$step, r$details$first)
+    # 5 standard errors; with simulated weights 1 % more
+    slack <- 5 * sd(rho) / sqrt(length(rho)) + if (M$name == "spd_affine") 0.01 * mean(rho) else 0
+    expect_lt(abs(mean(rho) - r$expected_error), slack)
+    for (level in c(0.5, 0.95)) {
+      inside <- mean(rho <= stats::confint(r, level = level)$radius)
+      expect_gt(inside, level - 5 * sqrt(level * (1 - level) / length(rho)))
+      expect_lt(inside, level + 0.02 + 5 * sqrt(level * (1 - level) / length(rho)))
+    }
+  }
+})
+
+test_that("no radial law that keeps the promise has a smaller mean radius", {
+  # densities on a grid with steps of 1/20 of the sensitivity, whose logarithm moves by epsilon at most within 20 of them:
+  # random ones, some near the best staircase, in flat space of dimension d and on a sphere
+  epsilon <- 2
+  m <- 20
+  cells <- 400
+  area <- list(line = rep(1, cells), plane = seq_len(cells) - 0.5, sphere = sin(pi * (seq_len(cells) - 0.5) / cells))
+  value <- (seq_len(cells) - 0.5) / m
+  mean_of <- function(g, A) sum(value * A * g) / sum(A * g)
+  allowed <- function(l) all(vapply(seq_len(m), function(k) max(abs(l[-seq_len(k)] - l[seq_len(cells - k)])) <= epsilon + 1e-9, NA))
+  for (A in area) {
+    best <- min(vapply(seq_len(m), function(a) mean_of(exp(stairs(value, epsilon, 1, a / m)), A), 0))
+    for (seed in 1:60) {
+      set.seed(seed)
+      # an envelope of cones keeps any function within what is allowed
+      l <- stairs(value, epsilon, 1, sample(m, 1) / m) + stats::rnorm(cells, sd = 0.3 * (seed %% 4))
+      reach <- function(i) l + epsilon * ceiling(abs(seq_len(cells) - i) / m)
+      l <- vapply(seq_len(cells), function(i) min(reach(i)), 0)
+      expect_true(allowed(l))
+      expect_gte(mean_of(exp(l), A), best * (1 - 1e-9))
+    }
+  }
+  # and the plan's first step is the best of many
+  for (case in list(list(sphere(2), 0.05), list(euclidean(6), 0.4), list(spd(2), 0.1))) for (epsilon in c(1, 6)) {
+    found <- riemdp:::staircase_best(case[[1]], case[[2]] / epsilon, case[[2]])
+    error <- riemdp:::staircase_error(case[[1]], case[[2]] / epsilon, case[[2]])
+    expect_lte(found$error, min(vapply(case[[2]] * seq_len(97) / 97, error, 0)) * (1 + 1e-4))
+  }
+})
