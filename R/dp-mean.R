@@ -26,8 +26,8 @@
 #'   energy that the mean minimises, \eqn{\sigma = 2\Delta/\epsilon} with the [gradient_sensitivity()]; on the manifolds
 #'   of `"laplace"` and on Grassmann manifolds.
 #' * `"staircase"`: density constant up to a distance from the mean, then lower by \eqn{\exp(-\epsilon)} on each
-#'   further shell of width \eqn{\Delta}; where `"laplace"` is available. No law that depends on the distance to the mean
-#'   alone has a smaller expected error at the same \eqn{\Delta} (section 4 of `proofs/laplace.md`): in two dimensions
+#'   further shell of width \eqn{\Delta}; where `"laplace"` is available. No law that depends on the distance to the
+#'   mean alone has a smaller expected error at the same \eqn{\Delta} (section 4 of `proofs/laplace.md`): in two dimensions
 #'   .99, .78, .37 of that of `"laplace"` at \eqn{\epsilon} = 1, 4, 8; in ten dimensions they hardly differ below 8.
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
 #'   manifolds.

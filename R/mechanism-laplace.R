@@ -55,8 +55,8 @@ mean_price <- function(M, plan, law) {
 
 release_mean <- function(M, x, plan, ask, law) {
   .Call(riemdp_release_mean, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, c(plan$scale, plan$steps), SOLVER_TOLERANCE, plan$numbers,
-        identical(ask$timing, "constant"), pay(mean_price(M, plan, law)))
+        ask$ball$radius, c(ask$ball$k_min, ask$ball$k_max), law, c(plan$scale, plan$steps), SOLVER_TOLERANCE,
+        plan$numbers, identical(ask$timing, "constant"), pay(mean_price(M, plan, law)))
 }
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * mf_facts(M)$volume_growth
