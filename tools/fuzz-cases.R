@@ -330,7 +330,7 @@ arguments <- c(
   riemdp_noise = "M centre=one n=count law=law_any sigma=laws simulate=flag", riemdp_norm = "M p v", riemdp_origin = "M",
   riemdp_points = "rows=point_rows M tangent=flag names=no_path", riemdp_points_rows = "x=point_texts M tangent=no",
   riemdp_pole = "M p q v rungs=count", riemdp_project = "M x", riemdp_project_tangent = "M p v",
-  riemdp_radial = "M rho", riemdp_radial_acceptance = "M n=count law sigma simulate=flag",
+  riemdp_radial = "M rho", riemdp_radial_acceptance = "M n=count law=law_any sigma=laws simulate=flag",
   riemdp_release_place = "M x centre=one radius=steps_radius first=count levels=count bonus=positive nothing=positive slack=small epsilon simulate=flag",
   riemdp_release_radius = "M x=x_or_tally centre=one radii=rho fraction=small epsilon simulate=flag",
   riemdp_release_kng = "M x=x_or_tally centre=one radius=steps_radius law=kng_law sigma bounds=kng_bounds trials=count constant=flag simulate=flag",
