@@ -234,6 +234,7 @@ mechanism_sources <- function(name) {
   reimherr <- "Reimherr, Bharath and Soto (2021), Differential privacy over Riemannian manifolds, NeurIPS 34"
   switch(name,
     laplace = c(reimherr, "Hajri et al. (2016), doi:10.3390/e18030098"),
+    staircase = c("Geng, Kairouz, Oh and Viswanath (2015), doi:10.1109/JSTSP.2015.2425831", "proofs/laplace.md, 4"),
     wrapped = c("Dwork, McSherry, Nissim and Smith (2006), doi:10.1007/11681878_14",
                 "proofs/laplace.md, proofs/mean-sensitivity.md"),
     kng = , laplace_truncated = c("Reimherr and Awan (2019), KNG: the K-norm gradient mechanism, NeurIPS 32",
