@@ -229,8 +229,8 @@
 #' Soto, C., Bharath, K., Reimherr, M. and Slavkovic, A. (2022). Shape and structure preserving differential privacy.
 #' *Advances in Neural Information Processing Systems* 35.
 #'
-#' Geng, Q., Kairouz, P., Oh, S. and Viswanath, P. (2015). The staircase mechanism in differential privacy. *IEEE Journal
-#' of Selected Topics in Signal Processing* 9, 1176-1184. \doi{10.1109/JSTSP.2015.2425831}
+#' Geng, Q., Kairouz, P., Oh, S. and Viswanath, P. (2015). The staircase mechanism in differential privacy. *IEEE
+#' Journal of Selected Topics in Signal Processing* 9, 1176-1184. \doi{10.1109/JSTSP.2015.2425831}
 #'
 #' Dwork, C., McSherry, F., Nissim, K. and Smith, A. (2006). Calibrating noise to sensitivity in private data analysis.
 #' *Theory of Cryptography*, 265-284. \doi{10.1007/11681878_14}
