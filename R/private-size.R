@@ -257,6 +257,7 @@ release_size <- function(M, x, n, ask) {
   told <- ask$size$share > 0
   count <- if (told) noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14") else NA_real_
   plan <- plan_size(M, ask, count)
+  if (told) plan$acceptance <- NA_real_ # whatever mechanism the released number allows
   points <- sized_records(M, x, n, plan, plan$ask)
   value <- mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask)
   list(value = value, plan = plan,

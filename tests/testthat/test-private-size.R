@@ -651,3 +651,11 @@ test_that("lattice releases of a private number of records: any number, their la
   }
   expect_gt(plan$details$error_bound, 2^31 * 2^-52)
 })
+
+test_that("which mechanism the released number allowed changes no type", {
+  x <- with_simulation(1, mf_random(sphere(2), 30))
+  for (mechanism in c("laplace", "wrapped")) {
+    r <- dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.5, neighbours = "add_remove", mechanism = mechanism, invalid = "center")
+    expect_identical(r$acceptance, NA_real_)
+  }
+})
