@@ -251,7 +251,8 @@
 #'         unit = rep(1:100, each = 5))
 #' # two groups: who is in which is private, and so are their sizes
 #' scans <- data.frame(scan = mf_points(wishart_spd[, , 1:500], spd(2)), sex = rep(c("f", "m"), 250))
-#' dp_mean(scan ~ sex, data = scans, epsilon = 2, center = diag(2), radius = 1.5, levels = list(sex = c("f", "m")))
+#' dp_mean(scan ~ sex, data = scans, epsilon = 2, center = diag(2), radius = 1.5,
+#'         levels = list(sex = c("f", "m")))
 #' # how many records there are is private as well
 #' dp_mean(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 1.5, neighbours = "add_remove")
 #' @export
