@@ -98,7 +98,7 @@ mechanism_adaptive <- list(
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
     last <- adaptive_stage(M, ask, how$shares[["mean"]], public, ask$delta)
-    delta <- if (last$mechanism %in% ADAPTIVE_GAUSSIANS) ask$delta else 0
+    delta <- if (last$mechanism %in% GAUSSIAN_MECHANISMS) ask$delta else 0
     if (how$shares[["place"]] > 0 && !adaptive_places(ask)) {
       abort_riemdp("unsupported", paste("the first of four stages needs the records in memory, and its time depends on",
                                         "them: give three `shares`."))
@@ -235,8 +235,6 @@ drawn_radius <- function(M, x, center, ask, radii, margin, fraction, share) {
 
 # One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ. The
 # last one may have a `delta`, for Gaussian noise where that is expected to be smaller.
-ADAPTIVE_GAUSSIANS <- c("gaussian", "wrapped_gaussian")
-
 adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0
@@ -244,14 +242,14 @@ adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   ask$center <- ball$center
   ask$ball <- check_radius(M, ball$radius, ball$center)
   at <- function(name) {
-    if (name %in% ADAPTIVE_GAUSSIANS) ask$delta <- delta
+    if (name %in% GAUSSIAN_MECHANISMS) ask$delta <- delta
     stage <- plan_one(M, ask, name, error = FALSE)
     stage$ask <- ask
     stage
   }
   size <- function(stage) mean_mechanisms()[[stage$mechanism]]$error(M, stage, stage$ask)
   stage <- tryCatch(at("laplace"), riemdp_error = function(e) at("wrapped"))
-  for (name in if (delta > 0) ADAPTIVE_GAUSSIANS) {
+  for (name in if (delta > 0) GAUSSIAN_MECHANISMS) {
     other <- tryCatch(at(name), riemdp_error = function(e) NULL)
     if (!is.null(other) && isTRUE(size(other) < size(stage))) stage <- other
   }

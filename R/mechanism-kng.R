@@ -29,10 +29,10 @@ kng_sum_bounds <- function(M, ask, loss) {
   if (!is.null(steps$why)) abort_rounding(steps$why)
   at <- function(sensitivity, theorem) {
     # a record's own logarithm, the conversion of sums, and their norm
-    most <- function(extra) min(SIZE_MOST, floor(loss * (sensitivity + extra) / ask$epsilon / kng_finest(ball, steps)))
     extra <- outwards(2 * steps$gradient + SIZE_MOST * kng_conversion(M, ball))
-    list(sensitivity = sensitivity, theorem = theorem, solver_error = extra, total = sensitivity + extra,
-         most = most(extra), steps = steps)
+    total <- sensitivity + extra
+    list(sensitivity = sensitivity, theorem = theorem, solver_error = extra, total = total, steps = steps,
+         most = min(SIZE_MOST, floor(loss * total / ask$epsilon / kng_finest(ball, steps))))
   }
   out <- at(outwards(2 * ball$radius), "2r, proofs/kng.md, section 8")
   if (out$most < SIZE_MOST && ball$k_max > 0) {

@@ -8,10 +8,10 @@ has_laplace <- function(M) {
   facts$has_laplace && facts$homogeneous
 }
 
-no_laplace <- function(M) {
-  sprintf(paste("the Laplace mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use",
+no_laplace <- function(M, law = "Laplace") {
+  sprintf(paste("the %s mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use",
                 "mechanism = \"wrapped\"."),
-          label_manifold(M))
+          law, label_manifold(M))
 }
 
 mechanism_laplace <- list(

@@ -2,7 +2,7 @@
 # exp(-epsilon) on each further shell that is as wide as the mean can move. Proof and optimality:
 # inst/proofs/laplace.md, section 4.
 
-# shells that lie so far out that nothing of the law's mass is left
+# edges of the shells, out to where next to nothing of the law's mass is left
 staircase_shells <- function(M, scale, step, first) {
   facts <- mf_facts(M)
   reach <- min(facts$diameter, laplace_reach(M, scale) + step)
@@ -10,8 +10,8 @@ staircase_shells <- function(M, scale, step, first) {
   pmin(c(0, first + step * (0:count)), facts$diameter)
 }
 
-# c(volume, mean radius) of the law, by Gauss-Legendre quadrature on each shell
-staircase_moments <- function(M, scale, step, first) {
+# by Gauss-Legendre quadrature on each shell
+staircase_mean_radius <- function(M, scale, step, first) {
   edge <- staircase_shells(M, scale, step, first)
   width <- diff(edge)
   rule <- if (length(width) > 100) LEGENDRE$phase else LEGENDRE$angle
@@ -19,23 +19,21 @@ staircase_moments <- function(M, scale, step, first) {
   log_density <- matrix(as.numeric(.Call(riemdp_radial, M, as.vector(rho))), nrow(rho)) -
     (seq_along(width) - 1) * (step / scale)
   mass <- width * exp(log_density - max(log_density)) * rep(rule$w, each = nrow(rho))
-  c(sum(mass), sum(mass * rho) / sum(mass))
+  sum(mass * rho) / sum(mass)
 }
 
-staircase_kept <- function(rho, scale, step, first) {
-  beyond <- (rho - first) / step
-  exp((beyond - pmax(ceiling(beyond), 0)) * (step / scale))
-}
+# minus the density's logarithm
+staircase_energy <- function(rho, scale, step, first) pmax(ceiling((rho - first) / step), 0) * (step / scale)
 
 # Mean radius, as a function of the first step: by quadrature where areas of spheres are known, else by weights of
 # Laplace radii that were drawn with a fixed seed.
 staircase_error <- function(M, scale, step) {
   if (isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) {
-    return(function(first) staircase_moments(M, scale, step, first)[2])
+    return(function(first) staircase_mean_radius(M, scale, step, first))
   }
   key <- paste("radii of laplace", manifold_key(M, scale))
   rho <- remember(key, function() with_simulation(1, .Call(riemdp_laplace_radii, M, 20000, scale, TRUE)))
-  function(first) stats::weighted.mean(rho, staircase_kept(rho, scale, step, first))
+  function(first) stats::weighted.mean(rho, exp((rho - first) / scale - staircase_energy(rho, scale, step, first)))
 }
 
 # The first step with the least mean radius, none above the width of a shell: list(first, error). Any first step is as
@@ -57,7 +55,7 @@ mechanism_staircase <- list(
   auto = FALSE,
   chunks = TRUE,
   unsupported = function(M, ask) {
-    if (!has_laplace(M)) return(sub("Laplace", "staircase", no_laplace(M)))
+    if (!has_laplace(M)) return(no_laplace(M, "staircase"))
     if (ask$calibration == "paper") "`calibration = \"paper\"` doesn't exist for mechanism = \"staircase\"." else
       if (!is.null(ask$sigma)) "mechanism = \"staircase\" has steps as wide as the sensitivity: give `epsilon`."
   },
@@ -80,7 +78,7 @@ mechanism_staircase <- list(
   region = function(r, level) {
     step <- r$details$step
     first <- r$details$first
-    energy <- function(rho) pmax(ceiling((rho - first) / step), 0) * (step / r$scale)
+    energy <- function(rho) staircase_energy(rho, r$scale, step, first)
     top <- laplace_reach(r$manifold, r$scale, level) + step
     q <- radial_quantile(r$manifold, energy, level, top, seq_len(500) / 500 * first)
     list(radius = q + r$solver_error, basis = "the noise's law")

@@ -29,6 +29,9 @@
 
 mean_mechanisms <- function() registered("mean mechanism")
 
+# those whose noise needs a delta
+GAUSSIAN_MECHANISMS <- c("gaussian", "wrapped_gaussian")
+
 # more records than are ever held
 SIZE_MOST <- 2^31
 

@@ -101,7 +101,7 @@ form_cost <- function(form, M, ask) {
   d <- mf_facts(M)$dimension
   each <- padded_reach(ask$ball) / ask$ball$radius
   long <- c(
-    if (!ask$mechanism %in% c("gaussian", "wrapped_gaussian")) d,
+    if (!ask$mechanism %in% GAUSSIAN_MECHANISMS) d,
     if (gaussian_asked(ask)) {
       ask$epsilon * noise_mean_length(d, gaussian_scale(FLAT_SPACE, 1, ask$epsilon, ask$delta / 2), "gaussian")
     }
@@ -132,7 +132,7 @@ check_size_served <- function(M, ask) {
   }
   if (ask$calibration == "paper") no("`calibration = \"paper\"` isn't available.")
   if (inherits(M, "riemdp_custom")) no("it isn't offered on users' manifolds.")
-  if (ask$mechanism %in% c("gaussian", "wrapped_gaussian") && ask$delta == 0) {
+  if (ask$mechanism %in% GAUSSIAN_MECHANISMS && ask$delta == 0) {
     no("mechanism = \"", ask$mechanism, "\" needs `delta` > 0.")
   }
 }
@@ -167,7 +167,7 @@ plan_size <- function(M, ask, count) {
   }
   names <- if (ask$mechanism == "auto")
     setdiff(if (ask$numerics == "lattice") SIZE_LATTICE else SIZE_MECHANISMS,
-            if (ask$delta == 0) c("gaussian", "wrapped_gaussian"))
+            if (ask$delta == 0) GAUSSIAN_MECHANISMS)
     else unique(c(ask$mechanism, SIZE_INSTEAD[[ask$mechanism]]))
   plans <- list()
   for (name in names) {

@@ -59,12 +59,16 @@ static int noise_make(struct noise *noise, manifold_t m, int law, struct scale s
     return STATUS_OK;
 }
 
-static double read_positive(SEXP x, const char *label)
+static double positive(double v)
 {
-    double v = ffi_number(x, label);
     if (!(v > 0 && v < INFINITY))
         ffi_abort_text("argument", "a scale or radius must be positive and finite.");
     return v;
+}
+
+static double read_positive(SEXP x, const char *label)
+{
+    return positive(ffi_number(x, label));
 }
 
 static struct scale read_scale(SEXP x, int law)
@@ -73,10 +77,7 @@ static struct scale read_scale(SEXP x, int law)
         return (struct scale){read_positive(x, "sigma"), 0, 0};
     if (TYPEOF(x) != REALSXP || XLENGTH(x) != 3)
         ffi_abort_text("argument", "`sigma` of a staircase must be three numbers: scale, width, first.");
-    for (R_xlen_t j = 0; j < 3; j++)
-        if (!(REAL(x)[j] > 0 && REAL(x)[j] < INFINITY))
-            ffi_abort_text("argument", "a scale or radius must be positive and finite.");
-    return (struct scale){REAL(x)[0], REAL(x)[1], REAL(x)[2]};
+    return (struct scale){positive(REAL(x)[0]), positive(REAL(x)[1]), positive(REAL(x)[2])};
 }
 
 /* One draw around a base point, in orthonormal coordinates there. Whether the call ends here has the same probability whatever the
