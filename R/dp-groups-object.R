@@ -77,15 +77,18 @@ explain.riemdp_groups <- function(x, ...) {
     paste("Groups: one record more or less touches one group, so each has all of epsilon",
           "(proofs/mean-sensitivity.md, section 15).")
   } else {
-    paste("Groups: a replaced record leaves one group and enters another, or changes within one. Each group is",
-          "released with half of epsilon, such that it protects a record that is there or not; both together cost",
-          "epsilon (proofs/mean-sensitivity.md, section 15).")
+    paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes are one",
+          "release, with noise that is 0 in all, so that they add up to the public number of all records (with those",
+          "in none of the groups, where there may be some); the means of the two groups that a record touches together",
+          "cost the rest of epsilon (proofs/mean-sensitivity.md, section 15).")
   }, exdent = 2), sep = "\n")
   if (!is.null(x$unit)) {
     cat(strwrap(paste("A record is here a unit with all its rows: the mean of its own, in the group that all its rows",
                       "have (proofs/mean-sensitivity.md, section 13)."), exdent = 2), sep = "\n")
   }
-  cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
+  if (x$guarantee$adjacency == "add-remove") {
+    cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
+  }
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   explain_end(x)
 }

@@ -120,6 +120,10 @@ summary.riemdp_mean <- function(object, ...) {
 }
 
 moving_words <- function(x) {
+  if (isTRUE(x$size$law %in% c("sum", "normal"))) {
+    return(sprintf("given the released size N = %.0f, a replaced %s, in both groups that it may touch together,",
+                   x$size$points, if (is.null(x$unit)) "record" else "unit"))
+  }
   if (private_size(x)) {
     return(sprintf("%sone %s more or one less", if (isTRUE(x$size$form != "none"))
       sprintf("given the released size N = %.0f, ", x$size$points) else "",
@@ -171,6 +175,15 @@ explain.riemdp_mean <- function(x, ...) {
 
 explain_size <- function(x) {
   s <- x$size
+  if (!is.null(s$categories)) {
+    cat(strwrap(sprintf(
+      paste("Size: the sizes of all groups are one release, with noise that is 0 in all and proportional to",
+            "exp(-(sum of |z|)/%.6g), at %.4g of epsilon: a replaced %s moves two of them by 1. N follows from the",
+            "size, so N is public; %s. What that does to the mean is part of the expected error and of regions",
+            "(proofs/mean-sensitivity.md, section 15)."),
+      s$scale, s$epsilon, if (is.null(x$unit)) "record" else "unit", missing_words(x)), exdent = 2), sep = "\n")
+    return(invisible())
+  }
   size <- sprintf(
     paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at %.4g of epsilon: one",
           "more or one less moves it by 1."), if (is.null(x$unit)) "records" else "units", s$scale, s$epsilon)

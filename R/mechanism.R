@@ -40,7 +40,7 @@ SIZE_MOST <- 2^31
 # wrapped: its coordinates at the centre move, else it moves itself.
 mean_bounds <- function(M, ask, wrapped) {
   sensitivity <- if (is.null(ask$size)) mean_sensitivity_at(ask$n, ask$ball, ask$calibration) else
-    padded_sensitivity(ask$n, ask$ball, ask$size$form)
+    sized_sensitivity(ask)
   steps <- mean_steps(M, ask$ball, ask$n)
   if (steps$model == "none") {
     extra <- solver_error(ask$ball, SOLVER_TOLERANCE, wrapped)
@@ -49,10 +49,20 @@ mean_bounds <- function(M, ask, wrapped) {
     extra <- outwards(2 * if (wrapped) steps$error else steps$distance)
     # sums of records that may be more than they are divided by
     if (identical(ask$size$form, "sum")) extra <- outwards(extra * max(1, SIZE_MOST / ask$n))
+    if (two_touched(ask)) extra <- 2 * extra
     if (is.null(ask$size) || ask$n == 1) check_rounding(extra, sensitivity)
   }
   list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
        total = as.numeric(sensitivity) + extra, numbers = steps$numbers)
+}
+
+# whether the plan is about both groups that a replaced record touches; else it is about a record more or less in one
+two_touched <- function(ask) isTRUE(ask$size$law %in% c("sum", "normal"))
+
+sized_sensitivity <- function(ask) {
+  s <- ask$size
+  if (two_touched(ask)) return(moved_sensitivity(ask$n, ask$ball, s$form, s$law == "normal"))
+  padded_sensitivity(ask$n, ask$ball, if (s$form == "pair") "plain" else s$form)
 }
 
 # why a call with timing = "constant" can't keep that promise, or NULL: where there is no mean by public steps

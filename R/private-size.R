@@ -24,6 +24,66 @@ geometric_mean <- function(scale) 2 * exp(-1 / scale) / -expm1(-2 / scale)
 # E max(0, Z - lag)
 geometric_excess <- function(scale, lag) exp(-(lag + 1) / scale) / -expm1(-2 / scale)
 
+# ---- noise on the sizes of groups that is 0 in all -------------------------------------------------------------------
+# P(Z = z) proportional to exp(-(|z_1| + ... + |z_C|)/scale) on z_1 + ... + z_C = 0: a replaced record moves two sizes
+# by 1 and costs 2/scale. Each Z_j has the law of a two-sided geometric number times the chance that C - 1 others sum to
+# it.
+
+noisy_sizes <- function(counts, ratio) {
+  scale <- ratio[1] / ratio[2]
+  price <- draw_price("balanced geometric", "mean-sensitivity.md, 15", 1, scale / 2, epsilon = 2 / scale)
+  z <- as.vector(.Call(riemdp_lattice_noise, euclidean(length(counts)), 1, "balanced", ratio, pay(price)))
+  pmin(pmax(counts + z, -2^44), 2^44)
+}
+
+# scales above it are told by a bound, and by the law at this one
+BALANCED_SCALE <- 2^12
+
+# P(Z_1 = j), j = 0, 1, ...: sums of C - 1 numbers by their characteristic function on a circle so long that nothing
+# comes around. Rounded upwards: by what the transform may be off, of its largest value.
+balanced_law <- function(scale, categories) {
+  remember(sprintf("balanced %.17g %d", scale, as.integer(categories)), function() {
+    m <- categories - 1
+    far <- ceiling(45 * scale) + 1
+    long <- 2^ceiling(log2(2 * far + scale * (60 + 16 * sqrt(2 * m)) + 64))
+    q <- exp(-1 / scale)
+    angle <- 2 * pi * (seq_len(long) - 1) / long
+    sums <- Re(stats::fft(1 / (1 + 4 * q / (1 - q)^2 * sin(angle / 2)^2)^m)) / long
+    p <- (pmax(sums[seq_len(far)], 0) + 1e-15 * sums[1]) * q^(seq_len(far) - 1)
+    p / (2 * sum(p) - p[1])
+  })
+}
+
+# least j with P(Z_1 > j) <= tail
+balanced_far <- function(scale, categories, tail) {
+  # at most (1 + q)^2/(1 + q^2) <= 2 times the tail of a geometric number
+  bound <- geometric_far(scale, tail / 2)
+  if (scale > BALANCED_SCALE || tail < 1e-9) return(bound)
+  above <- rev(cumsum(rev(balanced_law(scale, categories))))[-1] * (1 + 1e-9) + 1e-14 # P(Z_1 > 0), P(Z_1 > 1), ...
+  min(bound, which(above <= tail)[1] - 1, na.rm = TRUE)
+}
+
+# E f(Z_1) for Z_1 > 0, as a plan needs it
+balanced_sum <- function(scale, categories, f) {
+  coarse <- min(scale, BALANCED_SCALE)
+  p <- balanced_law(coarse, categories)[-1]
+  sum(p * f(seq_along(p) * scale / coarse))
+}
+
+# the law of a released size, of one alone or of one among several
+size_far <- function(s, tail) {
+  if (is.null(s$categories)) geometric_far(s$scale, tail) else balanced_far(s$scale, s$categories, tail)
+}
+
+size_mean <- function(s) {
+  if (is.null(s$categories)) geometric_mean(s$scale) else 2 * balanced_sum(s$scale, s$categories, identity)
+}
+
+size_excess <- function(s, lag) {
+  if (is.null(s$categories)) return(geometric_excess(s$scale, lag))
+  vapply(lag, function(l) balanced_sum(s$scale, s$categories, function(z) pmax(0, z - l)), 0)
+}
+
 noisy_count <- function(count, ratio, proof) {
   noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, "laplace", ratio,
                  pay(price_laplace(1, ratio[1] / ratio[2], proof)))[1]
@@ -45,26 +105,21 @@ SIZE_INSTEAD <- c(laplace = "wrapped", wrapped = "wrapped", gaussian = "wrapped_
                   wrapped_gaussian = "wrapped_gaussian", kng = "kng")
 
 # `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and
-# `delta` of the mean, and of the size those in `size`
-size_ask <- function(M, ask) {
+# `delta` of the mean, and of the size those in `size`. `categories`: into how many groups a replaced record's kind
+# falls, whose sizes are released together; then `epsilon` and `delta` are of the means of all groups.
+size_ask <- function(M, ask, categories = NULL) {
   check_size_served(M, ask)
   if (ask$mechanism == "kng") return(paid_size(ask, ask$options[["count"]], list(form = "none"), 0))
-  form <- ask$options[["form"]]
-  if (!is.null(form)) form <- check_choice(form, "options$form", c("plain", "tail"))
-  if (identical(form, "tail") && ask$delta == 0) {
-    abort_riemdp("argument", "`options = list(form = \"tail\")` needs `delta` > 0: a part of it pays for the tail.")
-  }
-  forms <- if (mean_steps(M, ask$ball, 1)$model == "flat") "sum" else
-    form %||% c("plain", if (ask$delta > 0) "tail")
-  costs <- lapply(forms, form_cost, M = M, ask = ask)
+  cost <- if (is.null(categories)) form_cost else moved_cost
+  costs <- lapply(size_forms(M, ask, categories), cost, M = M, ask = ask, categories = categories)
   best <- costs[[which.min(vapply(costs, `[[`, 0, "cost"))]]
   tail <- if (best$form == "tail") tail_delta(ask) else 0
-  paid_size(ask, ask$options[["count"]] %||% best$share, best, tail)
+  paid_size(ask, ask$options[["count"]] %||% best$share, best, tail, categories)
 }
 
 # `ask` with a share of epsilon taken off for the size, and a tail off delta. No share: no size is released, for the
 # mechanism that needs none.
-paid_size <- function(ask, share, best, tail) {
+paid_size <- function(ask, share, best, tail, categories = NULL) {
   none <- is.null(share)
   share <- if (none) 0 else check_number(share, "options$count", positive = TRUE, most = 1)
   own <- share * ask$epsilon
@@ -73,14 +128,15 @@ paid_size <- function(ask, share, best, tail) {
     abort_riemdp("argument", sprintf(paste("%.3g of epsilon for the number of records is too little: its noise would",
                                            "be larger than most numbers of records."), own))
   }
-  ratio <- if (!none) geometric_ratio(own)
+  # a size alone moves by 1, of those together two do
+  ratio <- if (!none) geometric_ratio(if (is.null(categories)) own else own / 2)
   scale <- if (none) NA_real_ else ratio[1] / ratio[2]
   ask$size <- list(
     share = share, epsilon = own, ratio = ratio, scale = scale, noise = (best$noise %||% 0) * ask$ball$radius,
-    reach = padded_reach(ask$ball), form = best$form, tail = tail,
-    # P(Z <= -shift) = P(Z > shift - 1) <= tail
-    shift = if (tail > 0) geometric_far(scale, tail) + 1 else 0
+    reach = padded_reach(ask$ball), form = best$form, tail = tail, categories = categories
   )
+  # P(Z <= -shift) = P(Z > shift - 1) <= tail, of each of two groups half of it
+  ask$size$shift <- if (tail > 0) size_far(ask$size, if (is.null(categories)) tail else tail / 2) + 1 else 0
   ask$total <- ask$epsilon
   ask$whole_delta <- ask$delta
   if (!none) ask$epsilon <- outwards_down(ask$epsilon - own)
@@ -90,6 +146,17 @@ paid_size <- function(ask, share, best, tail) {
   ask
 }
 
+size_forms <- function(M, ask, categories) {
+  form <- ask$options[["form"]]
+  if (!is.null(form)) form <- check_choice(form, "options$form", c("plain", "tail"))
+  if (identical(form, "tail") && ask$delta == 0) {
+    abort_riemdp("argument", "`options = list(form = \"tail\")` needs `delta` > 0: a part of it pays for the tail.")
+  }
+  if (mean_steps(M, ask$ball, 1)$model == "flat") return("sum")
+  forms <- form %||% c("plain", if (ask$delta > 0) "tail")
+  if (isTRUE(categories == 2) && "plain" %in% forms) c("pair", forms) else forms
+}
+
 gaussian_asked <- function(ask) ask$mechanism %in% c("auto", "gaussian", "wrapped_gaussian") && ask$delta > 0
 
 # the part of delta for sizes that come out too small: half where noise needs the other half, else all of it
@@ -97,20 +164,48 @@ tail_delta <- function(ask) if (gaussian_asked(ask)) ask$delta / 2 else ask$delt
 
 # The best share of epsilon for the size, and the error with it, up to a factor radius/(n epsilon): a/(1 - s) of the
 # mean's noise and b/s of missing points, for a mean half-way from the centre to the edge.
-form_cost <- function(form, M, ask) {
-  d <- mf_facts(M)$dimension
+form_cost <- function(form, M, ask, categories = NULL) {
   each <- padded_reach(ask$ball) / ask$ball$radius
-  long <- c(
-    if (!ask$mechanism %in% GAUSSIAN_MECHANISMS) d,
-    if (gaussian_asked(ask)) {
-      ask$epsilon * noise_mean_length(d, gaussian_scale(FLAT_SPACE, 1, ask$epsilon, ask$delta / 2), "gaussian")
-    }
-  )
+  long <- noise_lengths(M, ask)
   wide <- 1 + ask$ball$radius^2 * max(ask$ball$k_max, 0) / 2
   a <- min(long) * switch(form, sum = 1, plain = 2 * each, tail = wide * each)
   # "plain": where N lies 1.5 scales below the released number, as it will for a few hundred records
   b <- each / 2 * switch(form, sum = 1, plain = 0.5 * exp(-1.5), tail = max(1, -log(tail_delta(ask))))
   list(form = form, share = 1 / (1 + sqrt(a / b)), cost = (sqrt(a) + sqrt(b))^2, noise = a)
+}
+
+# mean lengths of noise for sensitivity 1 at epsilon 1, of pure and normal noise where they may be used
+noise_lengths <- function(M, ask) {
+  d <- mf_facts(M)$dimension
+  c(
+    if (!ask$mechanism %in% GAUSSIAN_MECHANISMS) c(pure = d),
+    if (gaussian_asked(ask)) {
+      c(normal = ask$epsilon * noise_mean_length(d, gaussian_scale(FLAT_SPACE, 1, ask$epsilon, ask$delta / 2),
+                                                 "gaussian"))
+    }
+  )
+}
+
+# The same for the sizes and means of groups at once, at a public guess of a group's size (`ask$guess`). Noise and
+# missing points are at right angles on average: the root of their squares' sum is made least, over shares and, for
+# "plain", over how far below the released size N lies (in scales of the size's noise, as all that is about it).
+moved_cost <- function(form, M, ask, categories) {
+  long <- noise_lengths(M, ask)
+  unit <- list(radius = 1, k_max = ask$ball$k_max * ask$ball$radius^2)
+  many <- 1e6 # points, so many that N + 1 is N
+  a <- min(long * vapply(names(long), function(law) moved_sensitivity(many, unit, form, law == "normal") * many, 0))
+  law <- list(scale = 64, categories = categories) # far from 0 the law's shape doesn't depend on its scale
+  lag <- if (form == "plain") seq(0, 8, 0.25) else 0
+  missing <- switch(form, sum = size_mean(law), plain = , pair = size_excess(law, lag * 64),
+                    tail = size_far(law, tail_delta(ask) / 2)) / 64
+  if (form == "tail") lag <- -missing
+  errors <- lapply(seq(0.01, 0.6, 0.01), function(share) {
+    scale <- 2 / (share * ask$epsilon)
+    noise <- a / ((1 - share) * ask$epsilon)
+    sqrt(noise^2 + (padded_reach(unit) / 2 * scale * missing)^2) / pmax(1, ask$guess - lag * scale)
+  })
+  best <- which.min(vapply(errors, min, 0))
+  list(form = form, share = best / 100, cost = min(errors[[best]]), noise = a)
 }
 
 # what has no proof for a private number of records is refused from public facts, before anything is spent
@@ -146,12 +241,13 @@ ask_at_size <- function(ask, count) {
   s <- ask$size
   if (s$form == "plain" && count > 1) {
     lag <- as.numeric(0:min(count - 1, ceiling(20 * s$scale)))
-    error <- (s$noise / ask$epsilon + s$reach / 2 * geometric_excess(s$scale, lag)) / (count - lag)
+    if (!is.null(s$categories)) lag <- unique(round(seq(0, max(lag), length.out = 200)))
+    both <- if (is.null(s$categories)) `+` else function(a, b) sqrt(a^2 + b^2)
+    error <- both(s$noise / ask$epsilon, s$reach / 2 * size_excess(s, lag)) / (count - lag)
     s$shift <- -lag[which.min(error)]
   }
   ask$n <- min(max(1, count + s$shift), SIZE_MOST) # NA where none is released
-  s$missing <- switch(s$form, none = 0, sum = geometric_mean(s$scale), plain = geometric_excess(s$scale, -s$shift),
-                      tail = s$shift)
+  s$missing <- switch(s$form, none = 0, sum = size_mean(s), plain = , pair = size_excess(s, -s$shift), tail = s$shift)
   ask$size <- s
   ask
 }
@@ -161,7 +257,9 @@ ask_at_size <- function(ask, count) {
 plan_size <- function(M, ask, count) {
   ask <- ask_at_size(ask, count)
   at <- function(name) {
+    ask <- moved_ask(M, ask, name)
     plan <- plan_one(M, ask, name, error = FALSE)
+    plan$ask <- ask
     plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
     plan
   }
@@ -186,8 +284,21 @@ plan_size <- function(M, ask, count) {
     sprintf("mechanism = \"%s\" was asked for, which doesn't exist at the scale that the released size asks for",
             ask$mechanism)
   }
-  plan$ask <- ask
   plan
+}
+
+# How the losses of the two groups that a replaced record touches add up under this mechanism. Of normal laws on curved
+# spaces, and on a lattice, it is known only that two prices do: each group has half of epsilon.
+moved_ask <- function(M, ask, name) {
+  if (is.null(ask$size$categories)) return(ask)
+  flat <- ask$size$form == "sum"
+  ask$size$law <- if (name == "wrapped_gaussian" || (name == "gaussian" && flat)) "normal" else
+    if (name == "gaussian") "half" else "sum"
+  if (ask$numerics == "lattice") ask$size$law <- "half"
+  if (ask$size$law != "half") return(ask)
+  ask$epsilon <- outwards_down(ask$epsilon / 2)
+  ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))
+  ask
 }
 
 size_error <- function(M, plan, ask) mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask) + missing_error(ask)
@@ -209,8 +320,11 @@ with_size <- function(g, ask) {
     "center and radius are public; the number of records is private",
     setdiff(g$assumptions, "center and radius are public; the number of records is public"),
     if (ask$size$share > 0) {
-      sprintf("a noisy number of records is a release of its own, with %.3g of epsilon, the mean with the rest",
-              ask$size$share)
+      sprintf(if (is.null(ask$size$categories)) {
+        "a noisy number of records is a release of its own, with %.3g of epsilon, the mean with the rest"
+      } else {
+        "noisy sizes of all groups are one release of their own, with %.3g of epsilon, the means with the rest"
+      }, ask$size$share)
     }
   )
   g
@@ -252,17 +366,18 @@ sized_records <- function(M, x, n, plan, ask) {
         c(seq_len(n), rep(at_center, max(0, ask$n - n))))
 }
 
-# list(value, plan, size)
-release_size <- function(M, x, n, ask) {
+# list(value, plan, size); `count` is the released number, NA where none is
+release_size <- function(M, x, n, ask, count = noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14")) {
   told <- ask$size$share > 0
-  count <- if (told) noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14") else NA_real_
+  count <- if (told) min(max(count, -COUNT_MOST), COUNT_MOST) else NA_real_
   plan <- plan_size(M, ask, count)
   if (told) plan$acceptance <- NA_real_ # whatever mechanism the released number allows
   points <- sized_records(M, x, n, plan, plan$ask)
   value <- mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask)
   list(value = value, plan = plan,
        size = if (told) list(count = count, points = plan$ask$n, form = ask$size$form, shift = plan$ask$size$shift,
-                   reach = ask$size$reach, epsilon = ask$size$epsilon, scale = ask$size$scale))
+                   reach = ask$size$reach, epsilon = ask$size$epsilon, scale = ask$size$scale,
+                   categories = ask$size$categories, law = plan$ask$size$law))
 }
 
 # ---- what is known of the number of records --------------------------------------------------------------------------
@@ -279,14 +394,14 @@ size_interval <- function(r, level) {
       "the number of records is public: no size was released."
     })
   }
-  far <- geometric_far(r$size$scale, (1 - level) / 2)
+  far <- size_far(r$size, (1 - level) / 2)
   pmax(0, r$size$count + c(-far, far))
 }
 
 # how far the mean of the records is, at most, from what noise was added to, with that probability
 size_reach <- function(r, level) {
   s <- r$size
-  far <- max(0, s$shift + geometric_far(s$scale, (1 - level) / if (s$form == "sum") 2 else 1))
+  far <- max(0, s$shift + size_far(s, (1 - level) / if (s$form == "sum") 2 else 1))
   # what the size is cut to
   if (s$points != s$count + s$shift) far <- far + abs(s$points - s$count - s$shift)
   far / s$points * s$reach

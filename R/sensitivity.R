@@ -130,6 +130,24 @@ padded_sensitivity <- function(n, facts, form) {
   )
 }
 
+# The same where a record may also leave one group of records for another, in the two that it touches together: what
+# each of them is planned for, so that both cost what is asked for. `normal`: their losses add up as squares, else as
+# they are. "pair": there are two groups and no other records, their numbers N add up to no less than all records.
+moved_sensitivity <- function(n, facts, form, normal) {
+  r <- facts$radius
+  rho <- r * sqrt(max(facts$k_max, 0))
+  each <- padded_reach(facts)
+  short <- if (rho > 0) (1 + rho^2 / 2) * each else r
+  both <- function(a, b) if (normal) sqrt(a^2 + b^2) else a + b
+  value <- switch(form,
+    sum = 2 * r / n,
+    plain = max(both(2 * each, 2 * each) / (n + 1), 2 * each / n),
+    pair = max(both(2 * each, short), 2 * each) / n,
+    tail = max(both(short, short), 2 * each) / n
+  )
+  structure(outwards(value), theorem = sprintf("of form \"%s\", proofs/mean-sensitivity.md, section 15", form))
+}
+
 #' Sensitivity of the gradient of the Frechet energy
 #'
 #' How much, at most, the gradient of \eqn{U(m) = \frac1{2n}\sum_i d(m, x_i)^2} changes at any point m of a ball when

@@ -58,20 +58,23 @@ data_groups <- function(n, groups, seed) {
     a <- cbind(0.15 * cos(turn), 0.15 * sin(turn))[rep(seq_len(groups), each = n), , drop = FALSE]
     a <- a + matrix(rnorm(2 * n * groups, sd = 0.1), n * groups)
     long <- sqrt(rowSums(a^2))
-    list(x = cbind(a * (sin(long) / long), cos(long)), by = factor(rep(seq_len(groups), each = n)))
+    list(x = cbind(a * (sin(long) / long), cos(long)), flat = a, by = factor(rep(seq_len(groups), each = n)))
   })
 }
 
-# Mean error with private groups over that with public keys, by n; delta = 0: the pure laws
-groups_ratio <- function(n, epsilon = 2, delta = 0, groups = 4, repeats = 50, neighbours = "replace", ...) {
-  pole <- c(0, 0, 1)
+# Mean error with private groups over that with public keys, n records in each, on the sphere or the plane; delta = 0: the pure laws
+groups_ratio <- function(n, epsilon = 2, delta = 0, groups = 4, repeats = 50, neighbours = "replace", plane = FALSE, ...) {
   data <- data_groups(n, groups, 1)
-  M <- riemdp::sphere(2)
-  truth <- lapply(split(seq_along(data$by), data$by), function(i) riemdp::frechet_mean(data$x[i, ], M)$mean)
+  M <- if (plane) riemdp::euclidean(2) else riemdp::sphere(2)
+  center <- if (plane) c(0, 0) else c(0, 0, 1)
+  x <- if (plane) data$flat else data$x
+  truth <- lapply(split(seq_along(data$by), data$by), function(i) {
+    riemdp::frechet_mean(riemdp::mf_to_ball(M, x[i, ], center, 0.5), M)$mean
+  })
   errors <- vapply(seq_len(repeats), function(i) {
-    g <- riemdp::dp_mean(data$x, M, epsilon, pole, 0.5, delta = delta, by = data$by, neighbours = neighbours, ...)
+    g <- riemdp::dp_mean(x, M, epsilon, center, 0.5, delta = delta, by = data$by, neighbours = neighbours, ...)
     vapply(seq_len(groups), function(k) {
-      own <- riemdp::dp_mean(data$x[data$by == k, ], M, epsilon, pole, 0.5, delta = delta, ...)
+      own <- riemdp::dp_mean(x[data$by == k, ], M, epsilon, center, 0.5, delta = delta, ...)
       c(riemdp::mf_dist(M, g[[k]]$value, truth[[k]]), riemdp::mf_dist(M, own$value, truth[[k]]))
     }, numeric(2))
   }, matrix(0, 2, groups))

@@ -3,13 +3,15 @@
 #include "ffi_steps.h"
 #include "sampler_lattice.h"
 
-enum lattice_law { LAW_L2 = 1, LAW_DISCRETE_LAPLACE = 2, LAW_DISCRETE_GAUSSIAN = 3 };
+enum lattice_law { LAW_L2 = 1, LAW_DISCRETE_LAPLACE = 2, LAW_DISCRETE_GAUSSIAN = 3, LAW_BALANCED = 4 };
 
 static int read_law(SEXP law)
 {
-    static const char *const names[] = {
-        [LAW_L2] = "l2", [LAW_DISCRETE_LAPLACE] = "laplace", [LAW_DISCRETE_GAUSSIAN] = "gaussian"};
-    return ffi_choice(law, "law", names, 4);
+    static const char *const names[] = {[LAW_L2] = "l2",
+                                        [LAW_DISCRETE_LAPLACE] = "laplace",
+                                        [LAW_DISCRETE_GAUSSIAN] = "gaussian",
+                                        [LAW_BALANCED] = "balanced"};
+    return ffi_choice(law, "law", names, 5);
 }
 
 static struct ratio read_ratio(SEXP x)
@@ -26,6 +28,8 @@ static void check_law(int law, size_t d, struct ratio scale)
 {
     if (law == LAW_L2 && 20 * (double)scale.num < sqrt((double)d) * (double)scale.den)
         ffi_abort_text("unsupported", "the l2 law needs a scale of at least sqrt(d)/20 lattice steps.");
+    if (law == LAW_BALANCED && (d < 2 || (double)scale.num > 0x1p31 * (double)scale.den))
+        ffi_abort_text("argument", "balanced noise is of two numbers at least, with a scale up to 2^31.");
 }
 
 static void draw(int law, struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work,
@@ -33,6 +37,10 @@ static void draw(int law, struct bits *bits, size_t d, struct ratio scale, int64
 {
     if (law == LAW_L2) {
         *trials += (double)lattice_l2_draw(bits, d, scale, z, work);
+        return;
+    }
+    if (law == LAW_BALANCED) {
+        *trials += (double)discrete_balanced_draw(bits, d, scale, z);
         return;
     }
     for (size_t j = 0; j < d; j++)
@@ -110,6 +118,8 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(dim), *a = ffi_doubles(d), *o = ffi_doubles(dim);
     struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
     check_law(in->law, d, in->scale);
+    if (in->law == LAW_BALANCED)
+        ffi_abort_text("argument", "balanced noise is for counts.");
     struct steps s = ffi_steps_make(c, &in->number, x.n);
     if (!(ldexp(s.mean.radius, in->k) <= 0x1p51) || s.carried)
         ffi_abort_text("argument", "`k` leaves no room for the lattice, or the ball is to be carried.");

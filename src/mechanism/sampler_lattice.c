@@ -171,6 +171,32 @@ int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale)
     return 0;
 }
 
+/* All numbers but the last are independent; the last one, which brings their sum to 0, is kept with probability
+ * exp(-|it|/scale). That is at least .47/sqrt(count) on average. */
+uint64_t discrete_balanced_draw(struct bits *bits, size_t count, struct ratio scale, int64_t *z)
+{
+    const int64_t most = INT64_C(1) << 45; /* beyond are next to none, and their sums would fit no more */
+    struct big left, den;
+    uint64_t rounds = RNG_ROUNDS * (root64(count) + 1);
+    big_set(&den, scale.num);
+    for (uint64_t round = 1; round <= rounds; round++) {
+        int64_t sum = 0;
+        int far = 0;
+        for (size_t j = 0; j + 1 < count; j++) {
+            z[j] = discrete_laplace_draw(bits, scale);
+            far |= z[j] > most || z[j] < -most;
+            sum += far ? 0 : z[j];
+        }
+        z[count - 1] = -sum;
+        big_set(&left, (uint64_t)(sum < 0 ? -sum : sum));
+        big_multiply_small(&left, scale.den);
+        if (!far && bernoulli_exp_big(bits, &left, &den))
+            return round;
+    }
+    rng_stuck(bits->rng);
+    return rounds;
+}
+
 /* their Algorithm 3: discrete Laplace of scale t = floor(sigma) + 1, kept with probability
  * exp(-(|y| - variance/t)^2/(2 variance)) */
 int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance)

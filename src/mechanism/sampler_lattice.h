@@ -37,6 +37,9 @@ void bits_wipe(struct bits *bits);
 int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den);
 /* P(z) proportional to exp(-|z|/scale) */
 int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale);
+/* P(z) proportional to exp(-(|z_1| + ... + |z_count|)/scale) on z_1 + ... + z_count = 0; scale up to 2^31. Returns the number of
+ * trials. */
+uint64_t discrete_balanced_draw(struct bits *bits, size_t count, struct ratio scale, int64_t *z);
 /* P(z) proportional to exp(-z^2/(2 variance)) */
 int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance);
 /* P(z) proportional to exp(-|z|/scale) on Z^d; `work` has 2 d + 1 deviates. Returns the number of trials. */

@@ -8,60 +8,190 @@ grouped <- function(x, by, levels = c("a", "b", "c"), ..., epsilon = 2) {
 }
 some <- function(n) points_of(matrix(0.2 * sin(seq_len(2 * n)), n))
 
-test_that("each group is an add-remove release at half of epsilon where a record is replaced, else at all of it", {
+test_that("groups cost what is asked for: all of it each where a record is there or not, else the sizes and two means", {
   x <- some(90)
   by <- rep(c("a", "b", "c"), 30)
   cases <- list(list(0, "laplace"), list(1e-5, "laplace"), list(1e-5, "wrapped_gaussian"), list(1e-5, "gaussian"))
-  for (case in cases) for (neighbours in c("replace", "add_remove")) {
+  for (case in cases) for (neighbours in c("replace", "add_remove")) for (invalid in c("error", "center")) {
     delta <- case[[1]]
     mechanism <- case[[2]]
-    ledger <- dp_ledger(NULL, 5, 1e-3, adjacency = if (neighbours == "replace") "replace-one" else "add-remove")
-    g <- grouped(x, by, delta = delta, neighbours = neighbours, mechanism = mechanism, ledger = ledger,
+    moved <- neighbours == "replace"
+    ledger <- dp_ledger(NULL, 5, 1e-3, adjacency = if (moved) "replace-one" else "add-remove")
+    g <- grouped(x, by, delta = delta, neighbours = neighbours, mechanism = mechanism, ledger = ledger, invalid = invalid,
                  options = list(form = if (delta > 0) "tail" else "plain"))
     promised <- guarantee(g)
-    expect_identical(promised$adjacency, if (neighbours == "replace") "replace-one" else "add-remove")
+    expect_identical(promised$adjacency, if (moved) "replace-one" else "add-remove")
     expect_identical(promised$epsilon, 2)
     expect_identical(promised$delta, delta)
     expect_equal(g$budget$cost[["epsilon"]], 2, tolerance = 1e-12)
     expect_identical(nrow(ledger_history(ledger)), 1L)
-    each <- if (neighbours == "replace") 1 else 2
-    own <- if (neighbours == "replace") delta / (1 + exp(1)) else delta
+    expect_equal(sum(g$draws$epsilon), 2)
     for (name in c("a", "b", "c")) {
       r <- g[[name]]
-      left <- each - r$draws$epsilon[1]
-      if (r$draws$mu[2] == 0) expect_lte(r$draws$epsilon[2], left + 1e-12)
+      # what the means may cost: with one draw for all sizes that is in the call's draws, not in the group's
+      size <- if (moved) g$draws$epsilon[1] else r$draws$epsilon[1]
+      mean <- r$draws[nrow(r$draws), ]
+      left <- 2 - size
+      expect_equal(r$size$epsilon * r$size$scale, if (moved) 2 else 1, tolerance = 1e-8)
+      expect_gte(size * (1 + 1e-12), 2 / r$size$scale / (if (moved) 1 else 2))
+      if (mean$mu == 0) expect_lte(mean$epsilon, left + 1e-12)
+      each <- if (moved && mechanism == "gaussian") left / 2 else left
+      expect_equal(mean$epsilon, if (mean$mu == 0) each else 0, tolerance = 1e-6)
       q <- exp(-1 / r$size$scale)
-      tail <- if (r$size$form == "tail") q^r$size$shift / (1 + q) else 0
-      noise <- if (r$draws$mu[2] > 0) internal$gaussian_delta(r$draws$mu[2], left) else r$draws$delta[2]
-      expect_lte(tail + noise, own * (1 + 1e-3))
-      expect_gte(r$draws$epsilon[1] + max(r$draws$epsilon[2], r$draws$mu[2] / 10), 0.2 * each)
-      expect_equal(r$size$epsilon * r$size$scale, 1, tolerance = 1e-8)
+      p <- if (moved) internal$balanced_law(r$size$scale, if (invalid == "error") 3 else 4)
+      tail <- if (r$size$form != "tail") 0 else if (moved) 2 * sum(p[seq_along(p) > r$size$shift]) else q^r$size$shift / (1 + q)
+      noise <- if (mean$mu > 0) internal$gaussian_delta(mean$mu, left) else mean$delta * if (each < left) 1 + exp(each) else 1
+      expect_lte(tail + noise, delta * (1 + 1e-3))
+      expect_gt(mean$epsilon / 10 + mean$mu, 0.02)
       expect_identical(guarantee(r)$adjacency, promised$adjacency)
       expect_identical(r$n, NA_real_)
+      # a record's move between two groups is in the sensitivity, with what is computed of both
+      d <- moved && mechanism != "gaussian"
+      one <- as.numeric(internal$padded_sensitivity(r$size$points, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$form))
+      expect_equal(r$sensitivity / one, if (!d) 1 else if (mechanism == "laplace") 2 else 2 / (1 + SPACE$radius^2 / 2), tolerance = 1e-6)
     }
   }
 })
 
-test_that("a record that moves between groups loses no more than epsilon, and all of it for each group is caught", {
+# all that leaves the call, of the sizes and means of two groups on the line, for data with each record in one of them
+two_groups <- function(ask, data) {
+  counts <- lengths(data)
+  sizes <- internal$noisy_sizes(counts, ask$size$ratio)
+  lapply(seq_along(data), function(i) internal$release_size(ask$manifold, data[[i]], counts[i], ask, sizes[i]))
+}
+line_ask <- function(M = euclidean(1), ...) {
+  ask <- internal$mean_ask(M, NA_real_, 2, if (mf_facts(M)$ambient == 1) 0 else c(1, 0, 0), 1, 0, "laplace", NULL, "proven", "ordinary", "real", 1e6, list(...))
+  ask$manifold <- M
+  ask$names <- c("a", "b")
+  ask$invalid <- "error"
+  internal$groups_ask(M, ask, TRUE, 3)
+}
+
+test_that("a record that moves between groups loses no more than epsilon, and half of the noise is caught", {
   draws <- if (quick()) 2500 else 20000
-  space <- list(M = euclidean(1), center = 0, radius = 1)
-  ask <- internal$mean_ask(space$M, NA_real_, 2, 0, 1, 0, "laplace", NULL, "proven", "ordinary", "real", 1e6, list(count = 0.5))
   # a record at the edge moves from one group to the other
   one <- list(a = c(1, 1), b = numeric())
   two <- list(a = 1, b = 1)
   loss <- function(ask) {
     events <- function(data, seed) with_simulation(seed, vapply(seq_len(draws), function(i) {
-      out <- lapply(data, function(x) internal$release_size(space$M, x, length(x), ask))
-      out$a$size$count >= 2 && out$b$size$count <= 0 && out$a$value * out$a$size$points >= 2 && out$b$value * out$b$size$points <= 0
+      out <- two_groups(ask, data)
+      out[[1]]$size$count >= 2 && out[[1]]$value * out[[1]]$size$points >= 2 && out[[2]]$value * out[[2]]$size$points <= 0
     }, NA))
     k <- sum(events(one, 1))
     l <- sum(events(two, 2))
     log(stats::qbeta(1e-3, k, draws - k + 1)) - log(stats::qbeta(1 - 1e-3, l + 1, draws - l))
   }
-  held <- loss(internal$size_ask(space$M, internal$group_share(ask, TRUE)))
+  ask <- line_ask(count = 0.5)
+  held <- loss(ask)
   expect_lte(held, 2)
   expect_gt(held, 0.8)
-  expect_gt(loss(internal$size_ask(space$M, internal$group_share(ask, FALSE))), 2)
+  # each mean as if a record touched no other
+  expect_gt(with_internals(loss(ask), moved_sensitivity = function(n, facts, form, normal) structure(facts$radius / n, theorem = "")), 2)
+  # the sizes as if one of them moved
+  ask$size$ratio <- internal$geometric_ratio(ask$size$epsilon * 2)
+  expect_gt(loss(ask), 1.9)
+})
+
+test_that("the sizes' noise is 0 in all and has its law, one by one as well", {
+  draws <- if (quick()) 20000 else 200000
+  for (case in list(c(2, 3), c(3, 1.5), c(4, 0.8))) {
+    C <- case[1]
+    scale <- case[2]
+    z <- with_simulation(C, .Call(internal$riemdp_lattice_noise, euclidean(C), draws, "balanced", internal$as_ratio(scale), TRUE))
+    expect_true(all(rowSums(z) == 0))
+    # by enumeration
+    g <- as.matrix(expand.grid(rep(list(-40:40), if (C == 4) 2 else C - 1)))
+    if (C == 4) g <- as.matrix(expand.grid(-14:14, -14:14, -14:14))
+    p <- exp(-(rowSums(abs(g)) + abs(rowSums(g))) / scale)
+    p <- p / sum(p)
+    alone <- tapply(p, g[, 1], sum)
+    exact <- as.vector(alone[as.character(0:8)])
+    expect_equal(internal$balanced_law(scale, C)[1:9], exact, tolerance = 1e-6)
+    for (j in unique(c(1, C))) {
+      seen <- table(factor(pmin(pmax(z[, j], -6), 6), -6:6))
+      wanted <- c(sum(alone[as.numeric(names(alone)) <= -6]), alone[as.character(-5:5)], sum(alone[as.numeric(names(alone)) >= 6]))
+      expect_gt(suppressWarnings(stats::chisq.test(seen, p = wanted / sum(wanted)))$p.value, 1e-6)
+    }
+    # pairs of them, which a wrong acceptance would tie otherwise
+    expect_equal(stats::cor(z[, 1], z[, C]), -1 / (C - 1), tolerance = 0.05)
+    expect_equal(internal$size_mean(list(scale = scale, categories = C)), sum(p * abs(g[, 1])), tolerance = 1e-6)
+    lag <- c(0, 1, 2.5)
+    expect_equal(internal$size_excess(list(scale = scale, categories = C), lag), vapply(lag, function(l) sum(p * pmax(0, g[, 1] - l)), 0), tolerance = 1e-6)
+    for (tail in c(0.2, 0.025, 1e-4)) {
+      far <- internal$balanced_far(scale, C, tail)
+      expect_lte(sum(p[g[, 1] > far]), tail)
+      expect_gt(sum(p[g[, 1] > far - 1]), tail)
+    }
+  }
+  # beyond what the Fourier sum tells, a bound
+  expect_gte(internal$balanced_far(1e5, 2, 0.025), log(0.5 / 0.025) / 2e-5 * 0.99)
+  expect_gte(internal$balanced_far(3, 5, 1e-12), internal$balanced_far(3, 5, 1e-9))
+  expect_error(.Call(internal$riemdp_lattice_noise, euclidean(1), 1, "balanced", c(1, 1), TRUE), class = "riemdp_error_argument")
+  # what is told of a size: the intervals hold the truth as often as they say
+  x <- some(60)
+  by <- rep(c("a", "b"), c(40, 20))
+  held <- vapply(1:(if (quick()) 100 else 400), function(i) {
+    g <- grouped(x, by, c("a", "b"))
+    table <- as.data.frame(g, level = 0.8)
+    expect_identical(sum(table$size), 60) # nobody is in none
+    table$lower[1] <= 40 && 40 <= table$upper[1]
+  }, NA)
+  expect_gt(stats::pbinom(sum(held), length(held), 0.8), 1e-5)
+  expect_equal(grouped(x, by, c("a", "b"))[["a"]]$size$categories, 2)
+  expect_equal(grouped(x, by, c("a", "b"), invalid = "center")[["a"]]$size$categories, 3)
+  expect_equal(grouped(x, rep("a", 60), "a")[["a"]]$size$categories, 2)
+  expect_match(paste(guarantee(grouped(x, by, c("a", "b")))$assumptions, collapse = " "), "each record is in one of the groups")
+  expect_no_match(paste(guarantee(grouped(x, by, c("a", "b"), invalid = "center"))$assumptions, collapse = " "), "each record is in one")
+})
+
+test_that("whatever the released sizes are, a replaced record costs no more than the means' share in both groups together", {
+  spaces <- list(sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7), hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1))
+  base <- function(s, a, N) { # coordinates of what noise is added to
+    steps <- internal$mean_steps(s$M, s$ball, 1)
+    ask <- list(size = list(form = "plain"), n = N, center = s$center, ball = list(radius = s$radius))
+    x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, rbind(a, c(0, 0))))[seq_len(nrow(a)), , drop = FALSE]
+    y <- internal$sized_records(s$M, x, nrow(a), list(numbers = steps$numbers), ask)
+    as.vector(.Call(internal$riemdp_steps_mean_nonprivate, s$M, y, s$center, steps$numbers, NULL))
+  }
+  for (s in spaces) {
+    s$ball <- internal$check_radius(s$M, s$radius, s$center)
+    at <- function(sign, k) matrix(rep(c(sign * s$radius * 0.999999, 0), k), k, 2, byrow = TRUE)
+    moves <- function(k, N, sign = 1) sqrt(sum((base(s, at(-sign, k), N) - base(s, rbind(at(-sign, k), at(sign, 1)), N))^2))
+    cost <- function(k, l, N, form) {
+      D <- vapply(N, function(n) as.numeric(internal$moved_sensitivity(n, s$ball, form, FALSE)), 0)
+      moves(k, N[1]) / D[1] + moves(l, N[2]) / D[2]
+    }
+    worst <- c(pair = 0, plain = 0)
+    for (k in c(0, 3, 9)) for (l in c(0, 5, 12)) for (N in c(1, 4, 9, 15)) {
+      # beside the one that moves there are k and l
+      apart <- c(N, max(1, k + l + 1 - N))
+      worst["pair"] <- max(worst["pair"], cost(k, l, apart, "pair"))
+      worst["plain"] <- max(worst["plain"], cost(k, l, c(N, 5), "plain"))
+    }
+    expect_true(all(worst <= 1 + 1e-9))
+    # along one geodesic; on positive curvature the bounds allow for more
+    flat <- s$radius / internal$padded_reach(s$ball)
+    expect_true(all(worst > 0.85 * flat^2))
+    # were the sizes not to add up, both groups could be too large
+    expect_gt(cost(12, 12, c(12, 12), "pair"), 1.2 * flat^2)
+    # within one group
+    for (k in c(0, 3, 12)) for (N in c(1, 4, 12)) for (form in c("pair", "plain", "tail")) for (normal in c(TRUE, FALSE)) {
+      there <- rbind(at(1, k), at(1, 1))
+      here <- rbind(at(1, k), at(-1, 1))
+      most <- as.numeric(internal$moved_sensitivity(N, s$ball, form, normal))
+      expect_lte(sqrt(sum((base(s, there, N) - base(s, here, N))^2)), most * (1 + 1e-9))
+    }
+    # pure losses add up, those of normals as squares
+    D <- function(form, normal) as.numeric(internal$moved_sensitivity(1000, s$ball, form, normal)) * 1000
+    each <- internal$padded_reach(s$ball)
+    short <- as.numeric(internal$padded_sensitivity(1000, s$ball, "tail")) * 1000
+    expect_equal(c(D("plain", FALSE), D("pair", FALSE), D("tail", FALSE)), c(4 * each * 1000 / 1001, 2 * each + short, 2 * short))
+    expect_equal(c(D("plain", TRUE), D("pair", TRUE)), c(2 * sqrt(2) * each * 1000 / 1001, sqrt(4 * each^2 + short^2)))
+    expect_equal(D("tail", TRUE), max(2 * each, sqrt(2) * short))
+  }
+  line <- internal$check_radius(euclidean(1), 1, 0)
+  expect_equal(as.numeric(internal$moved_sensitivity(7, line, "sum", FALSE)), 2 / 7)
+  expect_equal(as.numeric(internal$moved_sensitivity(7, line, "sum", TRUE)), 2 / 7)
 })
 
 test_that("a record's group is found from the record alone, and counted nowhere where it is none", {
@@ -82,12 +212,12 @@ test_that("a record's group is found from the record alone, and counted nowhere 
   # none of what is in no group is read
   counts <- NULL
   with_internals(grouped(some(6), c("a", "a", "b", NA, "z", "a"), invalid = "center"),
-                 noisy_count = function(count, ratio, proof) {
+                 noisy_sizes = function(count, ratio) {
                    counts <<- c(counts, count)
-                   internal$pay(internal$price_laplace(1, ratio[1] / ratio[2], proof))
+                   internal$pay(internal$price_laplace(1, ratio[1] / ratio[2] / 2, "test"))
                    count
                  })
-  expect_equal(counts, c(3, 1, 0))
+  expect_equal(counts, c(3, 1, 0, 2))
   ledger <- dp_ledger(NULL, 10)
   expect_error(grouped(some(2), c("a", "z"), ledger = ledger), "none of the declared", class = "riemdp_error_argument")
   expect_error(grouped(some(2), "a", ledger = ledger), class = "riemdp_error_shape")
