@@ -48,6 +48,8 @@ test_that("groups cost what is asked for: all of it each where a record is there
       # a record's move between two groups is in the sensitivity, with what is computed of both
       d <- moved && mechanism != "gaussian"
       one <- as.numeric(internal$padded_sensitivity(r$size$points, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$form))
+      steps <- internal$mean_steps(SPACE$M, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$points)
+      expect_equal(r$solver_error / (2 * if (r$mechanism %in% c("laplace", "gaussian")) steps$distance else steps$error), 1 + d, tolerance = 1e-6)
       expect_equal(r$sensitivity / one, if (!d) 1 else if (mechanism == "laplace") 2 else 2 / (1 + SPACE$radius^2 / 2), tolerance = 1e-6)
     }
   }
