@@ -142,13 +142,13 @@
 #' each group is released with all of `epsilon`. A replaced record may leave one group and enter another: with
 #' `"replace"` the sizes are one release, with whole-number noise that is 0 in all, and the means of two groups share
 #' the rest of `epsilon`. The call has one price. On the plane the error was 1.3 to 1.5 times that of groups whose
-#' members and sizes are public (200 and 1,000 records each, epsilon = 2). On the sphere it was 1.7 to 1.9 times for two
-#' groups and 2.1 to 2.4 times for more, or where records may be in none: a group that is larger than its released size
-#' moves twice as far there. Empty groups are released like any other; a record whose group is missing or not declared
-#' is in none, or an error for the curator with `invalid = "error"`, so that none is. With `unit` a unit is in the group
-#' of all its rows that have one; if these are in several, it is in none, or an error for the curator. The result is of
-#' class [riemdp_groups]; [mean_difference()] compares two groups. `"kng"`, which releases no size, isn't offered. Proof: section 15 of
-#' `proofs/mean-sensitivity.md`.
+#' members and sizes are public (200 and 1,000 records each, epsilon = 2). On the sphere it was 1.7 to 1.9 times for
+#' two groups and 2.1 to 2.4 times for more, or where records may be in none: a group that is larger than its released
+#' size moves twice as far there. Empty groups are released like any other; a record whose group is missing or not
+#' declared is in none, or an error for the curator with `invalid = "error"`, so that none is. With `unit` a unit is in
+#' the group of all its rows that have one; if these are in several, it is in none, or an error for the curator. The
+#' result is of class [riemdp_groups]; [mean_difference()] compares two groups. `"kng"`, which releases no size, isn't
+#' offered. Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'
 #' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`
 #' is `by` with both variables. Groups are all combinations of the declared levels, whether they occur or not. The right

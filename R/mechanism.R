@@ -62,7 +62,7 @@ two_touched <- function(ask) isTRUE(ask$size$law %in% c("sum", "normal"))
 sized_sensitivity <- function(ask) {
   s <- ask$size
   if (two_touched(ask)) return(moved_sensitivity(ask$n, ask$ball, s$form, s$law == "normal"))
-  padded_sensitivity(ask$n, ask$ball, if (s$form == "pair") "plain" else s$form)
+  padded_sensitivity(ask$n, ask$ball, s$form)
 }
 
 # why a call with timing = "constant" can't keep that promise, or NULL: where there is no mean by public steps

@@ -296,6 +296,7 @@ moved_ask <- function(M, ask, name) {
     if (name == "gaussian") "half" else "sum"
   if (ask$numerics == "lattice") ask$size$law <- "half"
   if (ask$size$law != "half") return(ask)
+  if (ask$size$form == "pair") ask$size$form <- "plain" # of one group, whatever N is
   ask$epsilon <- outwards_down(ask$epsilon / 2)
   ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))
   ask
