@@ -342,7 +342,7 @@ mutant("kng-sum-one-scale", "R/mechanism-kng.R", "1 / c(s[j], s[j - 1]), steps$s
 mutant("kng-sum-tangent", "src/mechanism/mechanism_kng_envelope.c", "return fmin(least, tangent - s->top[1] + (s->top[1] - s->top[0]) * at);", "return fmax(least, tangent);", "the acceptance holds between the ends of a range", "private-size")
 mutant("kng-sum-region", "R/mechanism-kng.R", "fewest <- min(size_least(r, (1 + level) / 2), r$details$most)", "fewest <- 2 * min(r$size$count, r$details$most)", "a region holds for the fewest records of the interval", "private-size")
 mutant("kng-sum-auto", "R/dp-mean-plan.R", "Filter(function(p) is.null(p$why) && p$auto, plans)", "Filter(function(p) is.null(p$why), plans)", "auto compares what a released size tells of", "private-size")
-mutant("kng-sum-told", "R/private-size.R", 'count = noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14"))', 'count = n)', "no number is told without noise", "private-size")
+mutant("kng-sum-told", "R/private-size.R", "count = noisy_count(n, ask$size$ratio, \"mean-sensitivity.md, 14\"))", "count = n)", "no number is told without noise", "private-size")
 mutant("ledger-pairs-unasked", "R/ledger.R", "isTRUE(ledger$pairs) && ledger$adjacency", "ledger$adjacency", "notions are mixed only where that is asked for", "private-size")
 mutant("ledger-pairs-once", "R/ledger.R", "event <- group_of_two(event)", "event$adjacency <- \"replace-one\"", "a group of two costs twice", "private-size")
 mutant("pairs-by-part-delta", "R/event-price.R", "if (event$type != \"compose\" || !all(", "if (event$type != \"compose\" || FALSE && !all(", "a part's delta may be about the others", "private-size")
