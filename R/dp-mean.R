@@ -141,9 +141,9 @@
 #' groups' sizes, which are released with noise (see "A private number of records"). With `neighbours = "add_remove"`
 #' each group is released with all of `epsilon`. A replaced record may leave one group and enter another: with
 #' `"replace"` the sizes are one release, with whole-number noise that is 0 in all, and the means of two groups share
-#' the rest of `epsilon`. The call has one price. On the plane the error was 1.3 to 1.5 times that of groups whose
+#' the rest of `epsilon`. The call has one price. On the plane the error was 1.3 to 1.6 times that of groups whose
 #' members and sizes are public (200 and 1,000 records each, epsilon = 2). On the sphere it was 1.7 to 1.9 times for
-#' two groups and 2.1 to 2.4 times for more, or where records may be in none: a group that is larger than its released
+#' two groups and 1.9 to 2.6 times for more, or where records may be in none: a group that is larger than its released
 #' size moves twice as far there. Empty groups are released like any other; a record whose group is missing or not
 #' declared is in none, or an error for the curator with `invalid = "error"`, so that none is. With `unit` a unit is in
 #' the group of all its rows that have one; if these are in several, it is in none, or an error for the curator. The
