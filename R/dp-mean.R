@@ -417,16 +417,6 @@ asked_groups <- function(by, levels, suppress, x) {
   c(read_groups(by, levels, x), list(suppress = suppress))
 }
 
-# a unit's group, of its own rows: the one of all that have one, or none
-unit_groups <- function(of, units) {
-  pairs <- unique(cbind(units$of, of)[!is.na(units$of) & !is.na(of), , drop = FALSE])
-  alone <- tabulate(pairs[, 1], units$count) == 1
-  out <- rep(NA_integer_, units$count)
-  pairs <- pairs[alone[pairs[, 1]], , drop = FALSE]
-  out[pairs[, 1]] <- pairs[, 2]
-  out
-}
-
 release_groups <- function(M, ask, records, replace, ledger, data_set, part) {
   if (length(records$groups$of) != records$rows) abort_riemdp("shape", "`by` must have an element for each record.")
   if (ask$mechanism == "kng") abort_riemdp("unsupported", "mechanism = \"kng\" isn't available with `by`.")

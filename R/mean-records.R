@@ -149,6 +149,16 @@ read_group <- function(by, levels, what = "by") {
   list(of = match(as.character(by), as.character(levels)), names = as.character(levels))
 }
 
+# a unit's group, of its own rows: the one of all that have one, or none
+unit_groups <- function(of, units) {
+  pairs <- unique(cbind(units$of, of)[!is.na(units$of) & !is.na(of), , drop = FALSE])
+  alone <- tabulate(pairs[, 1], units$count) == 1
+  out <- rep(NA_integer_, units$count)
+  pairs <- pairs[alone[pairs[, 1]], , drop = FALSE]
+  out[pairs[, 1]] <- pairs[, 2]
+  out
+}
+
 # ---- formulas of means: points ~ groups ----------------------------------------------------------------------------
 
 # list(x, by, levels, units, said) of points on the left and variables that name groups on the right, or 1; M is NULL

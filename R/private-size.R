@@ -31,7 +31,7 @@ geometric_excess <- function(scale, lag) exp(-(lag + 1) / scale) / -expm1(-2 / s
 
 noisy_sizes <- function(counts, ratio) {
   scale <- ratio[1] / ratio[2]
-  price <- draw_price("balanced geometric", "mean-sensitivity.md, 15", 1, scale / 2, epsilon = 2 / scale)
+  price <- draw_price("balanced geometric", "mean-sensitivity.md, 15, sizes", 1, scale / 2, epsilon = 2 / scale)
   z <- as.vector(.Call(riemdp_lattice_noise, euclidean(length(counts)), 1, "balanced", ratio, pay(price)))
   pmin(pmax(counts + z, -2^44), 2^44)
 }
@@ -293,7 +293,7 @@ moved_ask <- function(M, ask, name) {
   if (is.null(ask$size$categories)) return(ask)
   flat <- ask$size$form == "sum"
   ask$size$law <- if (name == "wrapped_gaussian" || (name == "gaussian" && flat)) "normal" else
-    if (name == "gaussian") "half" else "sum"
+    if (name %in% c("laplace", "wrapped")) "sum" else "half"
   if (ask$numerics == "lattice") ask$size$law <- "half"
   if (ask$size$law != "half") return(ask)
   if (ask$size$form == "pair") ask$size$form <- "plain" # of one group, whatever N is

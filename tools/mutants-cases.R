@@ -131,7 +131,7 @@ mutant("adaptive-last-stage-whole", "R/mechanism-adaptive.R", 'last <- adaptive_
 mutant("adaptive-radius-twice", "R/mechanism-adaptive.R", "fraction,\n              epsilon, pay", "fraction,\n              2 * epsilon, pay", "the radius' exponential mechanism spends its share only, in balls too", "mechanism-adaptive|dp-ball")
 mutant("adaptive-none-served", "R/mechanism-adaptive.R", "  list(center = ask$center, radius = ask$ball$radius)\n}", "  ball\n}", "what is spent is answered, whatever the first stage released", "mechanism-adaptive")
 mutant("adaptive-first-whole", "R/mechanism-adaptive.R", "rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))", "rough <- adaptive_stage(M, ask, 1, adaptive_served(M, ask, 1, found))", "the rough centre spends its share only", "mechanism-adaptive")
-mutant("unit-groups-first", "R/dp-mean.R", "alone <- tabulate(pairs[, 1], units$count) == 1", "alone <- tabulate(pairs[, 1], units$count) >= 1", "a unit is in one group at most", "groups")
+mutant("unit-groups-first", "R/mean-records.R", "alone <- tabulate(pairs[, 1], units$count) == 1", "alone <- tabulate(pairs[, 1], units$count) >= 1", "a unit is in one group at most", "groups")
 mutant("unit-groups-rows", "R/dp-mean.R", "    records$groups$of <- of\n    records$x <- sized", "    records$x <- sized", "groups are the units', not the rows'", "groups")
 mutant("place-in-constant-time", "R/mechanism-adaptive.R", "!isTRUE(ask$chunked) && !identical(ask$timing, \"constant\")", "!isTRUE(ask$chunked)", "constant time covers the whole call", "mechanism-adaptive")
 mutant("place-rate-twice", "src/ffi/ffi_ball.c", ".rate = in->epsilon / 2,", ".rate = in->epsilon,", "scores move both ways: half of epsilon a point", "mechanism-adaptive")

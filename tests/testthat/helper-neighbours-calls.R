@@ -65,8 +65,7 @@ sized_cases <- function() {
     # one unit more
     more_unit = one("wrapped", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = c("sphere", "plane")),
     more_unit_kng = one("kng", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = "sphere"),
-    # replaced within its group: one less and one more
-    group_replaced = grouped(halves, "replace", pair = "replaced", steps = 2),
+    group_replaced = grouped(halves, "replace", pair = "replaced"),
     group_moved = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same"),
     group_left = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "none" else "a"), "replace", pair = "same"),
     group_more = grouped(halves, "add_remove"), group_lattice = grouped(halves, "add_remove", numerics = "lattice")

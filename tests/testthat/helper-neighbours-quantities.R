@@ -60,7 +60,7 @@ paying <- function() {
     paid <- Filter(says, all)
     listening$tapped <- lapply(paid, function(x) if (is.function(x) && pays_itself(body(x))) listened(x) else tapped(x))
     # what is released is the count with its noise, not the noise
-    listening$tapped$noisy_count <- listened(paid$noisy_count)
+    for (name in c("noisy_count", "noisy_sizes")) listening$tapped[[name]] <- listened(paid[[name]])
   }
   listening$tapped
 }
@@ -266,6 +266,12 @@ moved_count <- function(a, b) {
   c(count = share(a, abs(count[[1]] - count[[2]])))
 }
 
+# of all groups: a replaced record moves two by 1
+moved_sizes <- function(a, b) {
+  counts <- both(a, b, function(d) d$frame$counts)
+  c(sizes = share(a, sum(abs(counts[[1]] - counts[[2]])) / 2))
+}
+
 # ---- linear regression --------------------------------------------------------------------------------------------------------------
 
 # Sums over records of gradients (q x p) and of the Hessian's triangle at coefficients B, of a fit's arguments
@@ -456,6 +462,7 @@ NUMBERS <- list(
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
+  "mean-sensitivity.md, 15, sizes" = moved_sizes,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
@@ -541,9 +548,6 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
       first <- draws(1)
       moved_between(first, draws(2, first))
     })
-    # each draw is about one record more or less; a replaced one is two such steps, which the whole price is about
-    steps <- !names(moved) %in% "groups"
-    if (!is.null(case$steps)) moved[steps] <- moved[steps] / case$steps
     undrawn <- case$undrawn %||% call$undrawn
     if (is.null(moved) && is.null(undrawn)) findings <- c(findings, "nothing that noise is added to was seen: no draw has passed pay()")
     if (!is.null(moved) && !is.null(undrawn)) findings <- c(findings, paste("noise was drawn, though", undrawn))
