@@ -44,6 +44,7 @@ staircase_best <- function(M, scale, step) {
     tried <- step * c(2^(-(16:5)), seq_len(16) / 16)
     at <- vapply(tried, error, 0)
     i <- which.min(at)
+    if (!length(i)) return(list(first = step, error = NA_real_)) # steps so high that next to no draw would be kept
     found <- stats::optimize(error, tried[pmin(pmax(i + c(-1, 1), 1), length(tried))], tol = 1e-6 * tried[i])
     if (found$objective <= at[i]) list(first = found$minimum, error = found$objective) else
       list(first = tried[i], error = at[i])
@@ -52,7 +53,7 @@ staircase_best <- function(M, scale, step) {
 
 mechanism_staircase <- list(
   name = "staircase",
-  auto = FALSE,
+  auto = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) {
     if (!has_laplace(M)) return(no_laplace(M, "staircase"))

@@ -93,7 +93,7 @@ noisy_count <- function(count, ratio, proof) {
 # ---- what is asked for -----------------------------------------------------------------------------------------------
 
 # mechanisms whose proof holds for a released size, among which "auto" chooses; and one that needs no size
-SIZE_MECHANISMS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
+SIZE_MECHANISMS <- c("laplace", "staircase", "wrapped", "gaussian", "wrapped_gaussian")
 SIZE_SERVED <- c(SIZE_MECHANISMS, "kng")
 SIZE_LATTICE <- c("wrapped", "wrapped_gaussian")
 
@@ -101,7 +101,7 @@ SIZE_LATTICE <- c("wrapped", "wrapped_gaussian")
 SIZE_OPTIONS <- c("count", "form")
 
 # those that take the place of one that a size doesn't allow: they exist at every scale
-SIZE_INSTEAD <- c(laplace = "wrapped", wrapped = "wrapped", gaussian = "wrapped_gaussian",
+SIZE_INSTEAD <- c(laplace = "wrapped", staircase = "wrapped", wrapped = "wrapped", gaussian = "wrapped_gaussian",
                   wrapped_gaussian = "wrapped_gaussian", kng = "kng")
 
 # `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and

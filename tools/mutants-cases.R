@@ -100,6 +100,8 @@ mutant("staircase-step-small", "R/mechanism-staircase.R", "step <- bounds$total"
 mutant("staircase-scale", "R/mechanism-staircase.R", "scale <- outwards(step / ask$epsilon)", "scale <- outwards(step / ask$epsilon) / 1.03", "the steps' height", "mechanism-laplace|neighbours")
 mutant("staircase-price-floor", "R/private-release.R", "epsilon = ceiling(sensitivity / step) * step / scale", "epsilon = sensitivity / scale", "what a shift beyond a shell costs", "mechanism-laplace")
 mutant("staircase-first", "R/mechanism-staircase.R", "list(first = found$minimum, error = found$objective)", "list(first = found$minimum / 2, error = found$objective)", "the first step is the best one", "mechanism-laplace")
+mutant("staircase-idle", "R/mechanism-staircase.R", "auto = TRUE", "auto = FALSE", "auto chooses it where it is better", "mechanism-laplace")
+mutant("staircase-endless", "R/mechanism-staircase.R", "if (!length(i)) return(list(first = step, error = NA_real_))", "", "steps too high are refused by name", "mechanism-laplace")
 mutant("staircase-region", "R/mechanism-staircase.R", "energy <- function(rho) staircase_energy(rho, r$scale, step, first)", "energy <- function(rho) rho / r$scale * 1.3", "the region is that of the staircase", "mechanism-laplace")
 mutant("knorm-small", "src/mechanism/mechanism_laplace.c", "double r = sigma * rng_gamma(rng, (double)d);", "double r = 0.97 * sigma * rng_gamma(rng, (double)d);", "length of K-norm noise", "mechanism")
 mutant("knorm-shape", "src/mechanism/mechanism_laplace.c", "rng_gamma(rng, (double)d);", "rng_gamma(rng, (double)d - 0.1);", "shape of the length of K-norm noise", "mechanism")

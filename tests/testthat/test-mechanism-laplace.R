@@ -228,9 +228,30 @@ test_that("a release by the staircase says so, and its shells are as wide as the
   no <- function(...) dp_mean(x, sphere(2), center = c(0, 0, 1), radius = 0.5, mechanism = "staircase", ...)
   expect_error(no(sigma = 1), "give `epsilon`", class = "riemdp_error_unsupported")
   expect_error(no(epsilon = 1, calibration = "paper"), "paper", class = "riemdp_error_unsupported")
-  expect_error(no(epsilon = 30), "by rejection", class = "riemdp_error_unsupported")
+  for (epsilon in c(30, 1e9)) expect_error(no(epsilon = epsilon), "by rejection", class = "riemdp_error_unsupported")
   expect_error(dp_mean(riemdp:::records_of(mf_random(stiefel(4, 2), 9), 1:9), stiefel(4, 2), 1, diag(4)[, 1:2], 0.2, mechanism = "staircase",
                        invalid = "center"), "homogeneous", class = "riemdp_error_unsupported")
+})
+
+test_that("auto takes the staircase where it is clearly better", {
+  chosen <- function(M, epsilon, radius = 0.5, ...) {
+    plan <- dp_mean_plan(M, 200, epsilon, radius = radius, ...)
+    best <- min(plan$expected_error[plan$mechanism %in% c("laplace", "staircase", "wrapped", "kng")], na.rm = TRUE)
+    expect_lte(plan$expected_error[plan$chosen], 1.02 * best)
+    plan$mechanism[plan$chosen]
+  }
+  expect_identical(chosen(sphere(2), 4), "staircase")
+  expect_identical(chosen(sphere(2), 1), "laplace") # by less than 2 %
+  expect_identical(chosen(euclidean(1), 1, 3), "staircase")
+  expect_identical(chosen(spd(2), 4, 1.5), "staircase")
+  expect_identical(chosen(sphere(2), 4, neighbours = "add_remove"), "staircase")
+  # also at epsilons at which it can't be drawn
+  expect_identical(chosen(sphere(2), 1e9), "laplace")
+  x <- matrix(c(0, 0, 1), 200, 3, byrow = TRUE)
+  expect_identical(dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5)$mechanism, "staircase")
+  r <- dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5, mechanism = "staircase", neighbours = "add_remove")
+  expect_identical(r$mechanism, "staircase")
+  expect_equal(sum(r$draws$epsilon), 4, tolerance = 1e-6)
 })
 
 test_that("the plan's error of the staircase is that of its draws, and the region holds its level", {

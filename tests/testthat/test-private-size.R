@@ -347,7 +347,7 @@ test_that("a plan for a guess of n shows what a release will have, and what the 
   plan <- dp_mean_plan(s$M, 300, 1, s$center, s$radius, delta = 1e-5, neighbours = "add_remove")
   expect_output(print(plan), "private number of about 300")
   able <- plan[!is.na(plan$scale), ]
-  expect_setequal(able$mechanism, c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "kng"))
+  expect_setequal(able$mechanism, c("laplace", "staircase", "wrapped", "gaussian", "wrapped_gaussian", "kng"))
   expect_identical(sum(plan$chosen), 1L)
   expect_match(able$note[able$mechanism != "kng"], "of epsilon for the number of records")
   # the sum of the logarithms has no number in it; "auto" leaves it alone even where it would be the best
