@@ -137,7 +137,7 @@ mutant("unit-groups-first", "R/mean-records.R", "alone <- tabulate(pairs[, 1], u
 mutant("unit-groups-rows", "R/dp-mean.R", "    records$groups$of <- of\n    records$x <- sized", "    records$x <- sized", "groups are the units', not the rows'", "groups")
 mutant("place-in-constant-time", "R/mechanism-adaptive.R", "!isTRUE(ask$chunked) && !identical(ask$timing, \"constant\")", "!isTRUE(ask$chunked)", "constant time covers the whole call", "mechanism-adaptive")
 mutant("place-rate-twice", "src/ffi/ffi_ball.c", ".rate = in->epsilon / 2,", ".rate = in->epsilon,", "scores move both ways: half of epsilon a point", "mechanism-adaptive")
-mutant("place-no-floor", "src/mechanism/mechanism_place.c", "    if (fall <= -in->slack)\n        return 1;\n", "", "the score's floor, without which trials don't end for some records", "mechanism-adaptive")
+mutant("place-no-floor", "src/mechanism/mechanism_place.c", "    if (fall <= -in->slack)\n        return 1;\n", "", "the score's floor, without which trials don't end for some records", "mechanism-adaptive", endless = TRUE)
 mutant("place-sum", "src/mechanism/mechanism_place.c", "double rate = in->rate / (double)in->d;", "double rate = in->rate;", "the average over the axes, not the sum", "mechanism-adaptive")
 mutant("place-share-more", "R/mechanism-adaptive.R", "ADAPTIVE_FLOOR, epsilon, pay(half)", "ADAPTIVE_FLOOR, 1.5 * epsilon, pay(half)", "the place spends its share only", "mechanism-adaptive")
 mutant("place-wide-keeps", "R/mechanism-adaptive.R", "c(found$spent, 0, 0, (1 - found$spent) * (1 - 1e-15))", "c(found$spent, 0, 0, 1)", "what the last stage takes is what is left", "mechanism-adaptive")
