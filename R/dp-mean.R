@@ -434,8 +434,9 @@ groups_ask <- function(M, ask, replace, n) {
   ask[c("groups_epsilon", "groups_delta", "replace")] <- list(ask$epsilon, ask$delta, replace)
   k <- length(ask$names)
   ask$elsewhere <- k < 2 || ask$invalid != "error"
-  if (replace) ask$guess <- n / k
-  size_ask(M, ask, if (replace) k + ask$elsewhere)
+  if (!replace) return(size_ask(M, ask))
+  ask$guess <- n / k
+  one_law(M, size_ask(M, ask, k + ask$elsewhere))
 }
 
 # the promise about all groups, of that about one

@@ -267,6 +267,9 @@ plan_size <- function(M, ask, count) {
     setdiff(if (ask$numerics == "lattice") SIZE_LATTICE else SIZE_MECHANISMS,
             if (ask$delta == 0) GAUSSIAN_MECHANISMS)
     else unique(c(ask$mechanism, SIZE_INSTEAD[[ask$mechanism]]))
+  if (!is.null(ask$size$law) && ask$size$law != "half") { # all groups have one
+    names <- Filter(function(name) moved_law(ask, name) == ask$size$law, names)
+  }
   plans <- list()
   for (name in names) {
     if (ask$mechanism != "auto" && length(plans)) break
@@ -289,12 +292,24 @@ plan_size <- function(M, ask, count) {
 
 # How the losses of the two groups that a replaced record touches add up under this mechanism. Of normal laws on curved
 # spaces, and on a lattice, it is known only that two prices do: each group has half of epsilon.
+moved_law <- function(ask, name) {
+  if (ask$numerics == "lattice") return("half")
+  if (name == "wrapped_gaussian" || (name == "gaussian" && ask$size$form == "sum")) return("normal")
+  if (name %in% c("laplace", "wrapped")) "sum" else "half"
+}
+
+# Of two groups it is known how they add up where both have the same of these laws: one for all sizes, from public
+# numbers, that of the mechanism that is asked for or of the best at a public guess of a size. In a group where another
+# mechanism serves it has its scale by that law; "half" holds for all of them.
+one_law <- function(M, ask) {
+  best <- if (ask$mechanism == "auto") plan_size(M, ask, max(1, round(ask$guess)))$mechanism else ask$mechanism
+  ask$size$law <- moved_law(ask, best)
+  ask
+}
+
 moved_ask <- function(M, ask, name) {
   if (is.null(ask$size$categories)) return(ask)
-  flat <- ask$size$form == "sum"
-  ask$size$law <- if (name == "wrapped_gaussian" || (name == "gaussian" && flat)) "normal" else
-    if (name %in% c("laplace", "wrapped")) "sum" else "half"
-  if (ask$numerics == "lattice") ask$size$law <- "half"
+  ask$size$law <- ask$size$law %||% moved_law(ask, name)
   if (ask$size$law != "half") return(ask)
   if (ask$size$form == "pair") ask$size$form <- "plain" # of one group, whatever N is
   ask$epsilon <- outwards_down(ask$epsilon / 2)

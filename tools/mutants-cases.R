@@ -362,6 +362,8 @@ mutant("groups-pair-plain-tail", "R/sensitivity.R", "pair = max(both(2 * each, s
 mutant("groups-plain-pair", "R/sensitivity.R", "plain = max(both(2 * each, 2 * each) / (n + 1)", "plain = max(both(2 * each, short) / (n + 1)", "of several groups two may be larger than N", "^groups$")
 mutant("groups-pair-of-three", "R/private-size.R", 'if (isTRUE(categories == 2) && "plain"', 'if (isTRUE(categories >= 2) && "plain"', "that one group is too large at most holds of two", "^groups$")
 mutant("groups-normal-half", "R/private-size.R", 'if (ask$size$law != "half") return(ask)', "return(ask)", "of Riemannian normal laws the prices add up", "^groups$")
+mutant("groups-law-each", "R/dp-mean.R", "  one_law(M, size_ask(M, ask, k + ask$elsewhere))", "  size_ask(M, ask, k + ask$elsewhere)", "all groups have one law, by which losses add up", "^groups$")
+mutant("groups-law-any", "R/private-size.R", "Filter(function(name) moved_law(ask, name) == ask$size$law, names)", "names", "auto chooses among mechanisms of the groups' law", "^groups$")
 mutant("groups-none-dropped", "R/dp-mean.R", 'ask$elsewhere <- k < 2 || ask$invalid != "error"', "ask$elsewhere <- k < 2", "who is in no group is private", "^groups$")
 mutant("groups-balance-kept", "src/mechanism/sampler_lattice.c", "if (!far && bernoulli_exp_big(bits, &left, &den))", "if (!far)", "the last number is kept with its probability", "^groups$")
 mutant("groups-interval-one", "R/private-size.R", "above <- rev(cumsum(rev(balanced_law(scale, categories))))[-1]", "above <- 0.8 * rev(cumsum(rev(balanced_law(scale, categories))))[-1]", "intervals of sizes are of their law", "^groups$")

@@ -69,6 +69,14 @@ line_ask <- function(M = euclidean(1), ...) {
   internal$groups_ask(M, ask, TRUE, 3)
 }
 
+groups_asked <- function(M, center, radius, epsilon, delta, mechanism, n, groups = 2) {
+  ask <- internal$mean_ask(M, NA_real_, epsilon, center, radius, delta, mechanism, NULL, "proven", "ordinary", "real", 1e6, list())
+  ask$manifold <- M
+  ask$names <- letters[seq_len(groups)]
+  ask$invalid <- "error"
+  internal$groups_ask(M, ask, TRUE, n)
+}
+
 test_that("a record that moves between groups loses no more than epsilon, and half of the noise is caught", {
   draws <- if (quick()) 2500 else 20000
   # a record at the edge moves from one group to the other
@@ -190,10 +198,38 @@ test_that("whatever the released sizes are, a replaced record costs no more than
     expect_equal(c(D("plain", FALSE), D("pair", FALSE), D("tail", FALSE)), c(4 * each * 1000 / 1001, 2 * each + short, 2 * short))
     expect_equal(c(D("plain", TRUE), D("pair", TRUE)), c(2 * sqrt(2) * each * 1000 / 1001, sqrt(4 * each^2 + short^2)))
     expect_equal(D("tail", TRUE), max(2 * each, sqrt(2) * short))
+    # a small and a large group, whatever mechanisms they have: one with N records beside the one that moves, and an empty one
+    for (mechanism in c("auto", "staircase", "laplace")) for (epsilon in c(1, 4)) {
+      ask <- groups_asked(s$M, s$center, s$radius, epsilon, 0, mechanism, 24)
+      plans <- lapply(c(1, 3, 10, 30), function(count) internal$plan_size(s$M, ask, count))
+      price <- function(plan, moved) {
+        (if (plan$mechanism == "staircase") ceiling(moved / plan$steps[1]) * plan$steps[1] else moved) / plan$scale
+      }
+      for (one in plans) for (two in plans) {
+        expect_lte(price(one, moves(one$ask$n, one$ask$n)) + price(two, moves(0, two$ask$n)), ask$epsilon * (1 + 1e-9),
+                   label = paste(mechanism, epsilon, one$mechanism, two$mechanism))
+      }
+    }
   }
   line <- internal$check_radius(euclidean(1), 1, 0)
   expect_equal(as.numeric(internal$moved_sensitivity(7, line, "sum", FALSE)), 2 / 7)
   expect_equal(as.numeric(internal$moved_sensitivity(7, line, "sum", TRUE)), 2 / 7)
+})
+
+test_that("what two groups cost adds up in one way for all sizes, as the mechanism that is asked for or the best at n/K says", {
+  north <- function(d) c(rep(0, d), 1)
+  apex <- function(d) c(1, rep(0, d))
+  cases <- list(list(sphere(2), north(2), "auto", 4, 0), list(hyperbolic(2), apex(2), "staircase", 1, 0), list(hyperbolic(3), apex(3), "gaussian", 1, 1e-5),
+                list(sphere(10), north(10), "auto", 1, 1e-5), list(hyperbolic(2), apex(2), "laplace", 1, 0), list(euclidean(3), c(0, 0, 0), "auto", 0.5, 0.01))
+  for (case in cases) {
+    ask <- groups_asked(case[[1]], case[[2]], 0.7, case[[4]], case[[5]], case[[3]], 60)
+    plans <- lapply(c(1, 3, 10, 30, 100, 300), function(count) internal$plan_size(case[[1]], ask, count))
+    expect_length(unique(lapply(plans, function(plan) plan$ask$size$law)), 1)
+    expect_length(unique(lapply(plans, function(plan) plan$ask[c("epsilon", "delta")])), 1)
+    # a mechanism that isn't the call's own has the call's way: half of epsilon where that is known of no other
+    own <- c(laplace = "sum", wrapped = "sum", wrapped_gaussian = "normal", gaussian = "half", staircase = "half")
+    if (case[[3]] != "auto") expect_identical(plans[[1]]$ask$size$law, own[[case[[3]]]])
+  }
 })
 
 test_that("a record's group is found from the record alone, and counted nowhere where it is none", {
