@@ -431,7 +431,7 @@ release_groups <- function(M, ask, records, replace, ledger, data_set, part) {
 # one release, and of the means two are touched. That no record is in none of two groups or more is then public if the
 # curator checks it.
 groups_ask <- function(M, ask, replace, n) {
-  ask[c("groups_epsilon", "groups_delta", "replace")] <- list(ask$epsilon, ask$delta, replace)
+  ask$replace <- replace
   k <- length(ask$names)
   ask$elsewhere <- k < 2 || ask$invalid != "error"
   if (!replace) return(size_ask(M, ask))
@@ -442,8 +442,7 @@ groups_ask <- function(M, ask, replace, n) {
 # the promise about all groups, of that about one
 with_groups <- function(g, ask) {
   g$adjacency <- if (ask$replace) "replace-one" else "add-remove"
-  g$nominal_epsilon <- ask$groups_epsilon
-  if (g$nominal_delta > 0) g$nominal_delta <- ask$groups_delta
+  if (g$nominal_delta > 0) g$nominal_delta <- ask$whole_delta
   if (g$label != "none") g[c("epsilon", "delta")] <- g[c("nominal_epsilon", "nominal_delta")]
   words <- "the number of records is private"
   g$assumptions <- c(sub(words, paste("the number of records in each group is private", if (ask$replace)
