@@ -124,7 +124,7 @@ ball_estimator <- list(
     point <- adaptive_pick(M, records, plan)
     ball <- ball_grid(M, ask, clamp_to_ball(M, ask$center, ask$ball$radius, point))
     list(center = ball$center, radius = drawn_radius(M, records, ball$center, ask, ball$radii, ask$margin,
-                                                     ask$fraction, ask$split[["radius"]]))
+                                                     ask$fraction * ask$n, ask$split[["radius"]]))
   },
   answer = function(out, plan, ask, budget) {
     new_release(

@@ -86,13 +86,14 @@ size_words <- function(x, level = 0.95) {
 missing_words <- function(x) {
   if (x$size$form == "none") return("the released number is for errors and regions: the noise doesn't use it")
   if (x$size$form == "sum") {
-    return(sprintf("the sum of the logarithms at the centre is divided by N = %.0f, whatever the number of records is",
-                   x$size$points))
+    return(sprintf("the sum of the logarithms at the %s is divided by N = %.0f, whatever the number of records is",
+                   if (identical(x$mechanism, "adaptive")) "released centre" else "centre", x$size$points))
   }
   shift <- x$size$points - max(x$size$count, 1)
-  sprintf("records that are fewer than N = %.0f%s are filled up with the public centre", x$size$points,
+  sprintf("records that are fewer than N = %.0f%s are filled up with the %s centre", x$size$points,
           if (shift == 0) "" else sprintf(", %.0f %s than the released number,", abs(shift),
-                                          if (shift > 0) "more" else "less"))
+                                          if (shift > 0) "more" else "less"),
+          if (identical(x$mechanism, "adaptive")) "released" else "public")
 }
 
 error_beside_radius <- function(x) {

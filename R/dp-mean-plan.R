@@ -101,14 +101,14 @@ mean_plans <- function(M, ask, wanted, spread) {
     if (is.null(plan$why) && plan$mechanism == "adaptive" && !is.null(spread)) {
       plan$expected_error <- adaptive_error(M, ask, plan, spread)
     }
-    c(plan, list(ask = ask))
+    plan$ask <- ask
+    plan
   })
 }
 
 # What a plan chooses: what dp_mean() would, or the adaptive mechanism where a guess of the spread makes it the better
 choose_mean <- function(M, ask, plans) {
-  if (ask$private_n) return(best_size(plans))
-  best <- tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
+  best <- if (ask$private_n) best_size(plans) else tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
   staged <- plans$adaptive$expected_error
   if (!is.null(staged) && !is.na(staged) && !isTRUE(staged >= best$expected_error / 1.02)) return(plans$adaptive)
   best
@@ -243,6 +243,7 @@ plan_sizes <- function(M, ask, names) {
     tryCatch({
       sized <- size_ask(M, ask)
       plan <- plan_one(M, ask_at_size(sized, ask$n), name)
+      plan$sized <- sized
       plan$guarantee <- with_size(plan$guarantee, sized)
       plan$note <- size_note(sized$size)
       plan$auto <- name %in% SIZE_MECHANISMS
@@ -259,6 +260,7 @@ size_note <- function(s) {
   }
   paste0(sprintf("%.3g %% of epsilon for the number of records (standard deviation of its noise %.3g); ", 100 * s$share,
                  geometric_sd(s$scale)), switch(s$form,
+    stages = "each stage of so many points",
     sum = "the sum of logarithms over N, which one record moves by r/N",
     plain = "a mean of N points or all records, which one record moves by about 2r/N",
     tail = sprintf("a mean of N points, N larger by %.0f, which one record moves by about r/N", s$shift)
@@ -280,7 +282,9 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
   with_simulation(1, mean(vapply(seq_len(draws), function(i) {
     x <- tangent_normals(M, target, ask$n, spread, 4 * ask$ball$radius)
     inside <- .Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius)
-    mf_dist(M, mean_mechanisms()$adaptive$release(M, x, plan, ask)$value, frechet_mean(inside, M)$mean)
+    out <- if (is.null(plan$sized)) mean_mechanisms()$adaptive$release(M, x, plan, ask) else
+      release_size(M, x, ask$n, plan$sized)
+    mf_dist(M, out$value, frechet_mean(inside, M)$mean)
   }, numeric(1))))
 }
 

@@ -40,7 +40,7 @@
 #'   With `delta` > 0 the last stage's noise is Gaussian where that is expected to be smaller, in many dimensions.
 #'   `options = list(shares = )` sets what the stages take (place, centre, radius, mean), `fraction` what share of
 #'   records the radius aims at. Proof: section 12 of `proofs/mean-sensitivity.md`. `"auto"` never chooses it: its error
-#'   depends on the records' spread, of which [dp_mean_plan()] takes a guess.
+#'   depends on the records' spread, of which [dp_mean_plan()] takes a guess. With `neighbours = "add_remove"` too.
 #' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
 #'
 #' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and
@@ -118,12 +118,14 @@
 #' below the released number, so that few are missing. With `delta` > 0 N may be put so far above that it is too small
 #' with a part of `delta` only: then one record moves the mean by about r/N, and more points are missing; what is
 #' expected to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the
-#' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"wrapped"`, `"gaussian"` and
-#' `"wrapped_gaussian"`; where the first or third doesn't exist at the scale that a small size asks for, the wrapped
-#' one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the share of `epsilon` and
-#' `"plain"` or `"tail"`. Any number of records is served, also none. With
-#' `numerics = "lattice"`, for the wrapped ones, all is drawn by integer arithmetic. Records in chunks, `clipped`,
-#' constant time, the papers' constants and users' manifolds are refused.
+#' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"wrapped"`, `"gaussian"`,
+#' `"wrapped_gaussian"` and `"adaptive"`; where the first or third doesn't exist at the scale that a small size asks
+#' for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form = )` sets the share of
+#' `epsilon` and `"plain"` or `"tail"`. `"adaptive"` has one size for all its stages, which divide what the size has
+#' left of `epsilon`; the first costs half of what it does where a record is replaced. Points that stand for missing
+#' records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any number of records is
+#' served, also none. With `numerics = "lattice"`, for the wrapped ones, all is drawn by integer arithmetic. Records in
+#' chunks, `clipped`, constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
 #' record moves the sum by 2r at most, so \eqn{\sigma = 4r/\epsilon} (with what rounding of up to \eqn{2^{31}} records
@@ -149,7 +151,7 @@
 #' declared is in none, or an error for the curator with `invalid = "error"`, so that none is. With `unit` a unit is in
 #' the group of all its rows that have one; if these are in several, it is in none, or an error for the curator. The
 #' result is of class [riemdp_groups]; [mean_difference()] compares two groups. `"kng"`, which releases no size, isn't
-#' offered. Proof: section 15 of `proofs/mean-sensitivity.md`.
+#' offered, and `"adaptive"` with `"add_remove"` only. Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'
 #' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`
 #' is `by` with both variables. Groups are all combinations of the declared levels, whether they occur or not. The right
@@ -356,14 +358,7 @@ mean_estimator <- list(
     outside <- release_clipped(M, records$rows %||% records$x, ask, records$units)
     mean_plan <- plan
     mean_plan$guarantee <- plan$mean_guarantee
-    value <- mechanism$release(M, records$x, mean_plan, ask)
-    if (inherits(value, "riemdp_staged")) { # what later stages decided from earlier releases
-      plan[names(value)] <- unclass(value)
-      value <- value$value
-      # the budget is spent: what can't be told is no reason to keep the release back
-      plan$expected_error <- tryCatch(mechanism$error(M, plan, ask), riemdp_error = function(e) NA_real_)
-    }
-    list(value = value, outside = outside, plan = plan)
+    c(settled(M, mechanism$release(M, records$x, mean_plan, ask), plan, ask), list(outside = outside))
   },
   answer = function(out, plan, ask, budget) mean_release(out, out$plan, ask, budget)
 )
@@ -421,6 +416,10 @@ asked_groups <- function(by, levels, suppress, x) {
 release_groups <- function(M, ask, records, replace, ledger, data_set, part) {
   if (length(records$groups$of) != records$rows) abort_riemdp("shape", "`by` must have an element for each record.")
   if (ask$mechanism == "kng") abort_riemdp("unsupported", "mechanism = \"kng\" isn't available with `by`.")
+  if (replace && ask$mechanism == "adaptive") {
+    abort_riemdp("unsupported", paste("mechanism = \"adaptive\" isn't available with `by` where a record is replaced:",
+                                      "with neighbours = \"add_remove\" it is."))
+  }
   ask$names <- records$groups$names
   ask$suppress <- records$groups$suppress
   ask <- groups_ask(M, ask, replace, records$n)
@@ -550,7 +549,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   if (!is.null(sigma) && mechanism == "auto") {
     abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
   }
-  if (is.na(n)) check_options(options, mechanism, SIZE_OPTIONS) else check_options(options, mechanism)
+  if (is.na(n)) check_options(options, mechanism, size_options(mechanism)) else check_options(options, mechanism)
   center <- public_point(M, center)
   ask <- list(
     n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),

@@ -10,6 +10,7 @@ ADAPTIVE_SLACK <- 6.5
 ADAPTIVE_SURE <- 0.5
 ADAPTIVE_AROUND <- 0.3
 ADAPTIVE_CHEAP <- 0.05
+ADAPTIVE_MOST_NOTHING <- 1e6 # where shares are given and records many: then no ball is as heavy as that
 ADAPTIVE_FLOOR <- 13.75 # of what is proposed at least exp(-13.75), a millionth, is kept
 
 # How far beyond the radius with that fraction the released ball reaches: to where normal records would leave out a
@@ -26,6 +27,10 @@ adaptive_grid <- function(radius) radius * 2^(-(0:24) / 2)
 # log of the weight of half the radius: the larger, the rarer is a radius far too wide, and the more epsilon it takes;
 # 10 where that is next to nothing
 adaptive_bonus <- function(d, total) max(min(2.5, 1.3 + 0.3 * d), min(10, 0.01 * total / ADAPTIVE_HALVINGS[1]))
+
+# How many ways the first stage's scores move: both where a record is replaced, one where it is there or isn't, and all
+# weights grow or shrink together. A ball costs so many times the rate, none costs it once.
+adaptive_ways <- function(ask) if (is.null(ask$size)) 2 else 1
 
 # the first stage looks at places in memory, by as many trials as it takes
 adaptive_places <- function(ask) !isTRUE(ask$chunked) && !identical(ask$timing, "constant")
@@ -44,6 +49,7 @@ adaptive_shares <- function(M, ask) {
   d <- mf_facts(M)$dimension
   R <- ask$ball$radius
   total <- min(ask$n * ask$epsilon, 1e12)
+  ways <- adaptive_ways(ask)
   given <- ask$options$shares
   if (!is.null(given)) given <- adaptive_given(given)
   if (is.null(given) && !adaptive_places(ask)) {
@@ -51,17 +57,18 @@ adaptive_shares <- function(M, ask) {
   }
   bonus <- adaptive_bonus(d, total)
   ease <- log(max(1, total / d / 100)) # where there is more to lose, and it costs little
-  slack <- ADAPTIVE_SLACK + ease
+  # where a record is there or isn't, one stage may be off by half as much
+  slack <- ADAPTIVE_SLACK + ease + if (ways == 2) 0 else log(2)
   each <- d * log(2) + bonus
   first <- 2
   while (first < 24 && adaptive_stretched(M, R * 2^(-first / 2), R) > R / 2) first <- first + 1
   fixed <- ADAPTIVE_AROUND * d + slack + ADAPTIVE_SURE + ease + (1 - bonus) * first / 2
   deep <- max(ADAPTIVE_HALVINGS[1], min(ADAPTIVE_HALVINGS[2], floor(ADAPTIVE_CHEAP / 2 * total / each)))
-  left <- (if (is.null(given)) ADAPTIVE_EARLY else given[["place"]]) * total / 2
+  left <- (if (is.null(given)) ADAPTIVE_EARLY / 2 else given[["place"]] / ways) * total
   levels <- floor(2 * min(deep, (left - fixed) / each)) - first + 1
   shares <- given
   if (is.null(given)) shares <- adaptive_given(if (levels < 1) c(0, 0, 0, 1) else {
-    early <- c(2 * (fixed + (levels + first - 1) / 2 * each) / total,
+    early <- c(ways * (fixed + (levels + first - 1) / 2 * each) / total,
                if (total < 150) c(0, 0) else c(min(0.09, 20 * d / total), min(0.1, 100 / total)))
     c(early, 1 - sum(early))
   })
@@ -70,8 +77,9 @@ adaptive_shares <- function(M, ask) {
   empty <- d * (log(pi) / 2 + log(2) * (1 + (levels + first - 1) / 2)) - lgamma(d / 2 + 1) +
     bonus * (levels - 1) / 2 - log1p(-exp(-each / 2))
   # and what holds no record, though all its shadows do, of weight exp(rate n - FLOOR)
-  beside <- shares[["place"]] * total / 2 - ADAPTIVE_FLOOR + d * log(3)
-  list(shares = shares, first = first, levels = levels, bonus = bonus, nothing = max(empty, beside) + slack)
+  beside <- shares[["place"]] / ways * total - ADAPTIVE_FLOOR + d * log(3)
+  list(shares = shares, first = first, levels = levels, bonus = bonus,
+       nothing = min(max(empty, beside) + slack, ADAPTIVE_MOST_NOTHING))
 }
 
 mechanism_adaptive <- list(
@@ -98,7 +106,7 @@ mechanism_adaptive <- list(
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
     last <- adaptive_stage(M, ask, how$shares[["mean"]], public, ask$delta)
-    delta <- if (last$mechanism %in% GAUSSIAN_MECHANISMS) ask$delta else 0
+    delta <- if (!is.null(ask$size) || last$mechanism %in% GAUSSIAN_MECHANISMS) ask$delta else 0
     if (how$shares[["place"]] > 0 && !adaptive_places(ask)) {
       abort_riemdp("unsupported", paste("the first of four stages needs the records in memory, and its time depends on",
                                         "them: give three `shares`."))
@@ -117,7 +125,7 @@ mechanism_adaptive <- list(
   },
   error = function(M, plan, ask) {
     # known once the stages before the last are released; before, only by simulation for a public guess of the spread
-    if (is.null(plan$last)) NA_real_ else mean_mechanisms()[[plan$last$mechanism]]$error(M, plan$last, plan$last$ask)
+    if (is.null(plan$last)) NA_real_ else size_error(M, plan$last, plan$last$ask)
   },
   release = function(M, x, plan, ask) {
     shares <- plan$shares
@@ -159,6 +167,7 @@ mechanism_adaptive <- list(
     made <- names(share)[share > 0]
     paste0(if (length(made) > 1) "Stages, their budgets added: " else "One stage: ",
            paste(sprintf("%s (%.3g of epsilon)", stages[made], share[made]), collapse = "; "),
+           if (!is.null(r$size)) ". Their epsilon is what the number of records has left",
            ". The last stage's bounds and scale depend on what those before released only.")
   }
 )
@@ -179,22 +188,29 @@ as_shares <- function(shares, needed, ok) {
   shares / sum(shares) * (1 - 1e-15)
 }
 
-adaptive_pick <- function(M, x, stage) mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
+# what the counts of stages read; where their number is private, NULL if there are none
+adaptive_records <- function(x, ask) if (is.null(ask$size)) x else x$x
+
+adaptive_pick <- function(M, x, stage) {
+  points <- if (is.null(stage$ask$size)) x else sized_records(M, x$x, x$n, stage, stage$ask)
+  mean_mechanisms()[[stage$mechanism]]$release(M, points, stage, stage$ask)
+}
 
 # ---- the stages, each of which returns the ball that it found --------------------------------------------------------
 
 # A ball inside the public one, in the coordinates of the public centre. Where there is none, or it is hardly smaller
-# and to look further isn't cheap, `wide`: the public ball again, and what is left is all the last stage's. Half of the
-# share pays for the answer that there is none, the other half for a ball.
+# and to look further isn't cheap, `wide`: the public ball again, and what is left is all the last stage's. Where a
+# record is replaced half of the share pays for the answer that there is none, the other half for a ball.
 adaptive_place <- function(M, x, plan, ask) {
   share <- plan$shares[["place"]]
-  epsilon <- share * ask$epsilon
+  ways <- adaptive_ways(ask)
+  rate <- share * ask$epsilon / ways
   R <- ask$ball$radius
-  half <- draw_price("choice", "mean-sensitivity.md, 12", 1, 2 / epsilon, epsilon = epsilon / 2)
-  drawn <- .Call(riemdp_release_place, M, x, ask$center, R, plan$first, plan$levels, plan$bonus / 2, plan$nothing,
-                 ADAPTIVE_FLOOR, epsilon, pay(half))
-  if (drawn[1] == 0) return(list(center = ask$center, radius = R, wide = TRUE, spent = share / 2))
-  pay(half)
+  once <- draw_price("choice", "mean-sensitivity.md, 12", 1, 1 / rate, epsilon = rate)
+  drawn <- .Call(riemdp_release_place, M, adaptive_records(x, ask), ask$center, R, plan$first, plan$levels,
+                 plan$bonus / 2, plan$nothing, ADAPTIVE_FLOOR, rate, pay(once))
+  if (drawn[1] == 0) return(list(center = ask$center, radius = R, wide = TRUE, spent = share / ways))
+  if (ways == 2) pay(once)
   a <- drawn[-1]
   reach <- sqrt(sum(a^2))
   radius <- adaptive_stretched(M, drawn[1], min(reach, R))
@@ -218,7 +234,7 @@ adaptive_center <- function(M, x, plan, ask, found) {
 adaptive_radius <- function(M, x, plan, ask, found) {
   radii <- if (is.null(found$smallest)) adaptive_grid(found$radius) else 2 * found$radius * 2^(-(0:12) / 4)
   found$radius <- drawn_radius(M, x, found$center, ask, radii[radii <= ask$ball$radius], plan$details$margin,
-                               plan$details$fraction, plan$shares[["radius"]])
+                               plan$details$fraction * ask$n, plan$shares[["radius"]])
   found
 }
 
@@ -226,32 +242,35 @@ adaptive_radius <- function(M, x, plan, ask, found) {
 # must weigh more than the number of radii.
 radius_fraction <- function(n, epsilon) 1 - min(0.5, max(0.1, 60 / (n * epsilon)))
 
-# one of `radii`, `margin` times one around that centre that aims at holding `fraction` of the records
-drawn_radius <- function(M, x, center, ask, radii, margin, fraction, share) {
+# one of `radii`, `margin` times one around that centre that aims at holding `aim` records
+drawn_radius <- function(M, x, center, ask, radii, margin, aim, share) {
   epsilon <- share * ask$epsilon
-  radii[.Call(riemdp_release_radius, M, mean_records(M, x, center, ask$ball$radius), center, radii / margin, fraction,
-              epsilon, pay(price_choice(epsilon, "mean-sensitivity.md, 12")))]
+  records <- mean_records(M, adaptive_records(x, ask), center, ask$ball$radius)
+  radii[.Call(riemdp_release_radius, M, records, center, radii / margin, aim, epsilon,
+              pay(price_choice(epsilon, "mean-sensitivity.md, 12")))]
 }
 
 # One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ. The
-# last one may have a `delta`, for Gaussian noise where that is expected to be smaller.
+# last one may have a `delta`, for Gaussian noise where that is expected to be smaller, and for a private number of
+# records for the "tail" of their size.
 adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0
   ask$options <- list()
   ask$center <- ball$center
   ask$ball <- check_radius(M, ball$radius, ball$center)
-  at <- function(name) {
+  at <- function(name, form) {
     if (name %in% GAUSSIAN_MECHANISMS) ask$delta <- delta
+    if (!is.null(form)) ask <- stage_at_size(M, ask, name, form)
     stage <- plan_one(M, ask, name, error = FALSE)
     stage$ask <- ask
     stage
   }
-  size <- function(stage) mean_mechanisms()[[stage$mechanism]]$error(M, stage, stage$ask)
-  stage <- tryCatch(at("laplace"), riemdp_error = function(e) at("wrapped"))
-  for (name in if (delta > 0) GAUSSIAN_MECHANISMS) {
-    other <- tryCatch(at(name), riemdp_error = function(e) NULL)
-    if (!is.null(other) && isTRUE(size(other) < size(stage))) stage <- other
+  forms <- if (is.null(ask$size)) list(NULL) else stage_forms(M, ask, delta)
+  stage <- tryCatch(at("laplace", forms[[1]]), riemdp_error = function(e) at("wrapped", forms[[1]]))
+  for (form in forms) for (name in c(if (!identical(form, forms[[1]])) "wrapped", if (delta > 0) GAUSSIAN_MECHANISMS)) {
+    other <- tryCatch(at(name, form), riemdp_error = function(e) NULL)
+    if (!is.null(other) && isTRUE(size_error(M, other, other$ask) < size_error(M, stage, stage$ask))) stage <- other
   }
   stage
 }

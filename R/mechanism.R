@@ -151,6 +151,18 @@ missing_error <- function(ask) {
   min(s$missing / ask$n, 1) * s$reach / 2
 }
 
+# list(value, plan) of what a mechanism released: where it had stages, with what the later ones settled
+settled <- function(M, value, plan, ask) {
+  if (inherits(value, "riemdp_staged")) {
+    plan[names(value)] <- unclass(value)
+    value <- value$value
+    # the budget is spent: what can't be told is no reason to keep the release back
+    plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask),
+                                    riemdp_error = function(e) NA_real_)
+  }
+  list(value = value, plan = plan)
+}
+
 # Every mechanism that can serve the ask: list of plans, with `why` for those that can't
 plan_all <- function(M, ask, names = names(mean_mechanisms())) {
   out <- lapply(names, function(name) {

@@ -94,15 +94,17 @@ noisy_count <- function(count, ratio, proof) {
 
 # mechanisms whose proof holds for a released size, among which "auto" chooses; and one that needs no size
 SIZE_MECHANISMS <- c("laplace", "staircase", "wrapped", "gaussian", "wrapped_gaussian")
-SIZE_SERVED <- c(SIZE_MECHANISMS, "kng")
+SIZE_SERVED <- c(SIZE_MECHANISMS, "kng", "adaptive")
 SIZE_LATTICE <- c("wrapped", "wrapped_gaussian")
 
 # what `options` may hold
-SIZE_OPTIONS <- c("count", "form")
+size_options <- function(mechanism) {
+  c("count", if (mechanism == "adaptive") mean_mechanisms()$adaptive$options else "form")
+}
 
 # those that take the place of one that a size doesn't allow: they exist at every scale
 SIZE_INSTEAD <- c(laplace = "wrapped", staircase = "wrapped", wrapped = "wrapped", gaussian = "wrapped_gaussian",
-                  wrapped_gaussian = "wrapped_gaussian", kng = "kng")
+                  wrapped_gaussian = "wrapped_gaussian", kng = "kng", adaptive = "adaptive")
 
 # `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and
 # `delta` of the mean, and of the size those in `size`. `categories`: into how many groups a replaced record's kind
@@ -110,6 +112,7 @@ SIZE_INSTEAD <- c(laplace = "wrapped", staircase = "wrapped", wrapped = "wrapped
 size_ask <- function(M, ask, categories = NULL) {
   check_size_served(M, ask)
   if (ask$mechanism == "kng") return(paid_size(ask, ask$options[["count"]], list(form = "none"), 0))
+  if (ask$mechanism == "adaptive") return(staged_size(M, ask)) # never with `categories`
   cost <- if (is.null(categories)) form_cost else moved_cost
   costs <- lapply(size_forms(M, ask, categories), cost, M = M, ask = ask, categories = categories)
   best <- costs[[which.min(vapply(costs, `[[`, 0, "cost"))]]
@@ -157,7 +160,9 @@ size_forms <- function(M, ask, categories) {
   if (isTRUE(categories == 2) && "plain" %in% forms) c("pair", forms) else forms
 }
 
-gaussian_asked <- function(ask) ask$mechanism %in% c("auto", "gaussian", "wrapped_gaussian") && ask$delta > 0
+gaussian_asked <- function(ask) {
+  ask$mechanism %in% c("auto", "gaussian", "wrapped_gaussian", "adaptive") && ask$delta > 0
+}
 
 # the part of delta for sizes that come out too small: half where noise needs the other half, else all of it
 tail_delta <- function(ask) if (gaussian_asked(ask)) ask$delta / 2 else ask$delta * (1 - 1e-9)
@@ -166,12 +171,17 @@ tail_delta <- function(ask) if (gaussian_asked(ask)) ask$delta / 2 else ask$delt
 # mean's noise and b/s of missing points, for a mean half-way from the centre to the edge.
 form_cost <- function(form, M, ask, categories = NULL) {
   each <- padded_reach(ask$ball) / ask$ball$radius
-  long <- noise_lengths(M, ask)
-  wide <- 1 + ask$ball$radius^2 * max(ask$ball$k_max, 0) / 2
-  a <- min(long) * switch(form, sum = 1, plain = 2 * each, tail = wide * each)
+  a <- form_noise(form, M, ask)
   # "plain": where N lies 1.5 scales below the released number, as it will for a few hundred records
   b <- each / 2 * switch(form, sum = 1, plain = 0.5 * exp(-1.5), tail = max(1, -log(tail_delta(ask))))
   list(form = form, share = 1 / (1 + sqrt(a / b)), cost = (sqrt(a) + sqrt(b))^2, noise = a)
+}
+
+# length of the noise times n epsilon/radius
+form_noise <- function(form, M, ask) {
+  each <- padded_reach(ask$ball) / ask$ball$radius
+  wide <- 1 + ask$ball$radius^2 * max(ask$ball$k_max, 0) / 2
+  min(noise_lengths(M, ask)) * switch(form, sum = 1, plain = 2 * each, tail = wide * each)
 }
 
 # mean lengths of noise for sensitivity 1 at epsilon 1, of pure and normal noise where they may be used
@@ -247,9 +257,44 @@ ask_at_size <- function(ask, count) {
     s$shift <- -lag[which.min(error)]
   }
   ask$n <- min(max(1, count + s$shift), SIZE_MOST) # NA where none is released
-  s$missing <- switch(s$form, none = 0, sum = size_mean(s), plain = , pair = size_excess(s, -s$shift), tail = s$shift)
+  if (s$form == "stages") s$count <- count
+  s$missing <- switch(s$form, none = , stages = 0, sum = size_mean(s), plain = , pair = size_excess(s, -s$shift),
+                      tail = s$shift)
   ask$size <- s
   ask
+}
+
+# ---- several stages at one size --------------------------------------------------------------------------------------
+
+# The stages of "adaptive" share one released number. The last ball's centre is near the mean, so that missing points do
+# less there: for the size's share they are taken to be off by this part of the radius, found by simulation. A part of
+# delta is kept for the tail of sizes that come out too small, whether the last stage uses it or not.
+STAGED_OFF <- 0.1
+
+staged_size <- function(M, ask) {
+  tail <- if (ask$delta > 0 && !identical(size_forms(M, ask, NULL), "sum")) tail_delta(ask) else 0
+  share <- ask$options[["count"]] %||% (1 / (1 + sqrt(min(noise_lengths(M, ask)) / STAGED_OFF)))
+  options <- ask$options[setdiff(names(ask$options), "count")]
+  ask <- paid_size(ask, share, list(form = "stages"), tail)
+  ask$options <- options
+  ask$size$shift <- 0 # each stage has its own
+  ask
+}
+
+stage_forms <- function(M, ask, delta) {
+  as.list(if (mean_steps(M, ask$ball, 1)$model == "flat") "sum" else c("plain", if (delta > 0) "tail"))
+}
+
+# `ask` of one stage on its own ball, whose points are taken in that form
+stage_at_size <- function(M, ask, name, form) {
+  ask$mechanism <- name
+  s <- ask$size
+  s$form <- form
+  s$noise <- form_noise(form, M, ask) * ask$ball$radius
+  s$reach <- padded_reach(ask$ball)
+  s$shift <- if (form == "tail") size_far(s, s$tail) + 1 else 0
+  ask$size <- s
+  ask_at_size(ask, s$count)
 }
 
 # The plan at that size, by the mechanism that was asked for, or the one with the smallest expected error. Where it
@@ -364,9 +409,11 @@ size_event <- function(ask) {
 
 # ---- the release -----------------------------------------------------------------------------------------------------
 
-# Records as a mean at the size N takes them. "none": as they are, with their number. "sum": their logarithms' sum, to
+# Records as a mean at the size N takes them. "none": as they are, with their number; "stages" as well, each of which
+# asks again. "sum": their logarithms' sum, to
 # be divided by N. Else N points, those that are missing at the centre; or all records where these are more.
 sized_records <- function(M, x, n, plan, ask) {
+  if (ask$size$form == "stages") return(list(x = if (n > 0) x, n = n))
   if (ask$size$form == "none") return(list(x = if (n == 0) ask$center else x, n = n))
   if (ask$size$form == "sum") {
     m0 <- .Call(riemdp_stored, M, ask$center)
@@ -389,11 +436,13 @@ release_size <- function(M, x, n, ask, count = noisy_count(n, ask$size$ratio, "m
   plan <- plan_size(M, ask, count)
   if (told) plan$acceptance <- NA_real_ # whatever mechanism the released number allows
   points <- sized_records(M, x, n, plan, plan$ask)
-  value <- mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask)
-  list(value = value, plan = plan,
-       size = if (told) list(count = count, points = plan$ask$n, form = ask$size$form, shift = plan$ask$size$shift,
-                   reach = ask$size$reach, epsilon = ask$size$epsilon, scale = ask$size$scale,
-                   categories = ask$size$categories, law = plan$ask$size$law))
+  out <- settled(M, mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask), plan, plan$ask)
+  at <- out$plan$last$ask # of several stages
+  form <- if (is.null(at)) ask$size$form else at$size$form
+  at <- at %||% plan$ask
+  c(out, list(size = if (told) list(count = count, points = at$n, form = form, shift = at$size$shift,
+                         reach = at$size$reach, epsilon = ask$size$epsilon, scale = ask$size$scale,
+                         categories = ask$size$categories, law = at$size$law)))
 }
 
 # ---- what is known of the number of records --------------------------------------------------------------------------

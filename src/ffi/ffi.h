@@ -133,6 +133,8 @@ struct ffi_sample {
     const double *centre;
 };
 struct ffi_sample ffi_sample(struct call *c, SEXP x, SEXP centre, double *work);
+/* the same, where there may be no records: x may be NULL */
+struct ffi_sample ffi_sample_any(struct call *c, SEXP x, SEXP centre, double *work);
 /* calls its function `name` with `count` numbers; a status where it gives no `length` finite numbers (or a status) */
 int ffi_tally_ask(struct call *c, const struct tally *t, const char *name, SEXP request, double *out, size_t length);
 int ffi_tally_call(struct call *c, const struct tally *t, const char *name, const double *in, size_t count, double *out,

@@ -90,7 +90,7 @@ SEXP riemdp_gathered(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP which)
 
 struct radius_args {
     SEXP x, centre, radii;
-    double fraction, epsilon;
+    double aim, epsilon;
 };
 
 void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, const int *unit,
@@ -122,14 +122,20 @@ void ffi_count_within(struct call *c, struct arg *x, const double *p, const doub
 
 struct ffi_sample ffi_sample(struct call *c, SEXP x, SEXP centre, double *work)
 {
+    struct ffi_sample s = ffi_sample_any(c, x, centre, work);
+    if (s.n == 0)
+        ffi_abort_text("shape", "`x` must hold at least one record.");
+    return s;
+}
+
+struct ffi_sample ffi_sample_any(struct call *c, SEXP x, SEXP centre, double *work)
+{
     struct ffi_sample s = {.x = {.label = "x"}};
     struct arg a = ffi_arg(c, centre, "center", KIND_POINT);
     s.elsewhere = ffi_tally(x, &s.tally);
-    if (!s.elsewhere)
+    if (!s.elsewhere && !Rf_isNull(x))
         s.x = ffi_arg(c, x, "x", KIND_POINT);
     s.n = s.elsewhere ? s.tally.n : s.x.n;
-    if (s.n == 0)
-        ffi_abort_text("shape", "`x` must hold at least one record.");
     if (a.n != 1)
         ffi_abort_text("shape", "`center` must be one point.");
     struct points p = ffi_block_points(c, &a, 0, 1, 0, work);
@@ -141,7 +147,7 @@ struct ffi_sample ffi_sample(struct call *c, SEXP x, SEXP centre, double *work)
     return s;
 }
 
-/* Scores -|#{i: d(x_i, centre) <= r_j} - fraction n| move by at most 1 when a record is replaced, so weights
+/* Scores -|#{i: d(x_i, centre) <= r_j} - aim| move by at most 1 when a record is replaced, or is there or isn't, so weights
  * exp(epsilon score/2) are epsilon-DP (McSherry and Talwar 2007, doi:10.1109/FOCS.2007.66). A record without a distance
  * counts as lying at the centre. */
 static SEXP radius_body(struct call *c, struct rng *rng, void *data)
@@ -149,7 +155,7 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
     const struct radius_args *in = data;
     size_t grid = (size_t)XLENGTH(in->radii);
     double *work = ffi_doubles(manifold_work(&c->m)), *count = ffi_doubles(grid);
-    struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
+    struct ffi_sample s = ffi_sample_any(c, in->x, in->centre, work);
     for (size_t j = 0; j < grid; j++)
         count[j] = 0;
     if (!s.elsewhere)
@@ -158,7 +164,7 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
         ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
     double total = 0, best = -INFINITY;
     for (size_t j = 0; j < grid; j++) {
-        count[j] = -0.5 * in->epsilon * fabs(count[j] - in->fraction * (double)s.n);
+        count[j] = -0.5 * in->epsilon * fabs(count[j] - in->aim);
         best = count[j] > best ? count[j] : best;
     }
     for (size_t j = 0; j < grid; j++)
@@ -170,16 +176,16 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
     return ffi_keep(c, Rf_ScalarReal((double)j + 1));
 }
 
-SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP fraction, SEXP epsilon, SEXP simulate)
+SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP aim, SEXP epsilon, SEXP simulate)
 {
-    struct radius_args args = {x, centre, radii, ffi_number(fraction, "fraction"), ffi_number(epsilon, "epsilon")};
+    struct radius_args args = {x, centre, radii, ffi_number(aim, "aim"), ffi_number(epsilon, "epsilon")};
     if (TYPEOF(radii) != REALSXP || XLENGTH(radii) < 1 || XLENGTH(radii) > 10000)
         ffi_abort_text("argument", "`radii` must be 1 to 10000 numbers.");
     for (R_xlen_t j = 0; j < XLENGTH(radii); j++)
         if (!(REAL(radii)[j] > 0 && REAL(radii)[j] < INFINITY))
             ffi_abort_text("argument", "`radii` must be positive and finite.");
-    if (!(args.fraction >= 0 && args.fraction <= 1) || !(args.epsilon > 0 && args.epsilon < INFINITY))
-        ffi_abort_text("argument", "`fraction` must be from 0 to 1, `epsilon` positive and finite.");
+    if (!(args.aim >= 0 && args.aim < INFINITY) || !(args.epsilon > 0 && args.epsilon < INFINITY))
+        ffi_abort_text("argument", "`aim` must be at least 0 and finite, `epsilon` positive and finite.");
     return ffi_with_rng(radius_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
@@ -187,7 +193,7 @@ SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP fractio
 
 struct place_args {
     SEXP x, centre;
-    double radius, first, levels, bonus, nothing, slack, epsilon;
+    double radius, first, levels, bonus, nothing, slack, rate;
 };
 
 /* coordinates of the records' logarithms at the centre, moved into the ball; what has none counts as the centre */
@@ -212,12 +218,12 @@ static double *ball_coords(struct call *c, struct arg *x, const double *centre, 
     return out;
 }
 
-/* weights exp(epsilon score / 2), whose scores a replaced record moves by 1: mean-sensitivity.md, section 12 */
+/* weights exp(rate score), whose scores a record moves by 1: mean-sensitivity.md, section 12 */
 static SEXP place_body(struct call *c, struct rng *rng, void *data)
 {
     const struct place_args *in = data;
     double *work = ffi_doubles(manifold_work(&c->m));
-    struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
+    struct ffi_sample s = ffi_sample_any(c, in->x, in->centre, work);
     if (s.elsewhere)
         ffi_abort_text("unsupported", "a place is found for records in memory only.");
     struct place p = {.n = s.n,
@@ -225,7 +231,7 @@ static SEXP place_body(struct call *c, struct rng *rng, void *data)
                       .first = (size_t)in->first,
                       .levels = (size_t)in->levels,
                       .radius = in->radius,
-                      .rate = in->epsilon / 2,
+                      .rate = in->rate,
                       .bonus = in->bonus,
                       .nothing = in->nothing,
                       .slack = in->slack,
@@ -244,7 +250,7 @@ static SEXP place_body(struct call *c, struct rng *rng, void *data)
 }
 
 SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP first, SEXP levels, SEXP bonus, SEXP nothing,
-                          SEXP slack, SEXP epsilon, SEXP simulate)
+                          SEXP slack, SEXP rate, SEXP simulate)
 {
     enum { MOST_LEVELS = 40 };
     struct place_args args = {x,
@@ -255,8 +261,8 @@ SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP first, 
                               ffi_range(bonus, "bonus", 0, 100),
                               ffi_range(nothing, "nothing", -1e6, 1e6),
                               ffi_range(slack, "slack", 0, 14),
-                              ffi_number(epsilon, "epsilon")};
-    if (!(args.radius > 0 && args.radius < INFINITY) || !(args.epsilon > 0 && args.epsilon < INFINITY))
-        ffi_abort_text("argument", "`radius` and `epsilon` must be positive and finite.");
+                              ffi_number(rate, "rate")};
+    if (!(args.radius > 0 && args.radius < INFINITY) || !(args.rate > 0 && args.rate < INFINITY))
+        ffi_abort_text("argument", "`radius` and `rate` must be positive and finite.");
     return ffi_with_rng(place_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }

@@ -60,6 +60,8 @@ sized_cases <- function() {
     more_laplace = one("laplace"), more_staircase = one("staircase", spaces = c("sphere", "plane")), more_wrapped = one("wrapped"), more_gaussian = one("gaussian", spaces = c("sphere", "plane"), delta = 1e-3),
     more_wrapped_gaussian = one("wrapped_gaussian", delta = 1e-3),
     more_tail = one("wrapped", options = list(form = "tail"), spaces = c("sphere", "matrices"), delta = 1e-3),
+    more_adaptive = one("adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)), spaces = c("sphere", "plane", "matrices")),
+    more_adaptive_tail = one("adaptive", options = list(count = 0.3, shares = c(0.3, 0.1, 0.1, 0.5)), spaces = c("sphere", "plane"), delta = 1e-3),
     more_kng = one("kng"), more_kng_count = one("kng", options = list(count = 0.3)),
     more_lattice = one("wrapped", numerics = "lattice"), more_lattice_gaussian = one("wrapped_gaussian", numerics = "lattice", delta = 1e-3),
     # one unit more

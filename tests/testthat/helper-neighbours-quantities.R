@@ -225,9 +225,12 @@ moved_landmarks <- function(a, b) {
   c(coordinates = share(a, if (length(a$price$sensitivity) > 1) moved else sum(moved)))
 }
 
+# arguments that must follow from public numbers and releases
+same_public <- function(a, b, which) c(public = if (identical(a$args[which], b$args[which])) 0 else Inf)
+
 moved_counts <- function(a, b) {
   counts <- both(a, b, function(d) tally_of(d)$counts(a$args[[4]]))
-  c(counts = share(a, max(abs(counts[[1]] - counts[[2]]))))
+  c(counts = share(a, max(abs(counts[[1]] - counts[[2]]))), same_public(a, b, 4:6))
 }
 
 # how many records lie in the shadows of balls on each axis, and in balls around records
@@ -247,7 +250,7 @@ moved_places <- function(a, b) {
     })
     moved <- max(moved, abs(held[[1]]$average - held[[2]]$average), abs(held[[1]]$ball - held[[2]]$ball))
   }
-  c(held = share(a, moved))
+  c(held = share(a, moved), same_public(a, b, 5:10))
 }
 
 # sums that sites send, each with a share of the noise

@@ -35,7 +35,7 @@ test_that("the radius follows its law", {
   p <- exp(-0.5 * 0.4 * abs(count - 0.8 * 20))
   p <- p / sum(p)
   draws <- if (quick()) 500 else 20000
-  seen <- with_simulation(2, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, x, 0, radii + 1e-12, 0.8, 0.4, TRUE)))
+  seen <- with_simulation(2, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, x, 0, radii + 1e-12, 16, 0.4, TRUE)))
   expect_gt(suppressWarnings(stats::chisq.test(tabulate(seen, 4), p = p)$p.value), 1e-6)
 })
 
@@ -138,7 +138,7 @@ test_that("the place and its radius follow their law, and so does that there is 
     draws <- if (quick()) 1500 else 20000
     given <- if (case$d == 1) x[, 1] else x
     seen <- with_simulation(5, replicate(draws, .Call(riemdp:::riemdp_release_place, M, given, rep(0, case$d), 2, case$first, 5, 0.4,
-                                                      case$nothing, case$slack, case$epsilon, TRUE)))
+                                                      case$nothing, case$slack, case$epsilon / 2, TRUE)))
     name <- function(table) do.call(paste, lapply(as.data.frame(table), function(z) sprintf("%.6f", round(z, 6) + 0)))
     at <- match(name(t(seen)), name(law[, seq_len(case$d + 1)]))
     expect_false(anyNA(at))
@@ -309,4 +309,163 @@ test_that("what takes as many trials as records ask for is no part of a call in 
   expect_identical(constant()$details$shares[["place"]], 0)
   expect_error(constant(options = list(shares = c(0.1, 0.1, 0.1, 0.7))), class = "riemdp_error_unsupported")
   expect_gt(dp_mean(x, M, 1, c(0, 0), 2, mechanism = "adaptive")$details$shares[["place"]], 0)
+})
+
+# ---- a private number of records -------------------------------------------------------------------------------------
+
+test_that("a record more or less changes no probability of place and radius, nor that of none, by more than the rate, which worst neighbours nearly do", {
+  rate <- 0.9
+  law <- function(x, nothing) place_law(x, 2, 4, 0.4, 2 * rate, nothing = nothing)$p
+  set.seed(31)
+  most <- c(ball = 0, none = 0)
+  for (i in 1:20) {
+    x <- matrix(runif(16, -1.4, 1.4), 8)
+    if (i %% 2) x[] <- rep(runif(2, -1.4, 1.4), each = 8)
+    for (nothing in c(-5, 6)) {
+      loss <- log(law(x, nothing) / law(x[-1, ], nothing))
+      expect_lte(max(loss[1]), 1e-9) # none is rarer with more records, never the other way round
+      most <- pmax(most, c(max(abs(loss[-1])), abs(loss[1])))
+    }
+  }
+  expect_true(all(most <= rate * (1 + 1e-9)))
+  expect_true(all(most > 0.9 * rate)) # twice the rate, as the ways it costs would seem to allow, would lose twice as much
+})
+
+test_that("with no records at all place and radius have their laws", {
+  M <- euclidean(1)
+  draws <- if (quick()) 1000 else 10000
+  seen <- with_simulation(11, replicate(draws, .Call(riemdp:::riemdp_release_place, M, NULL, 0, 2, 0, 3, 0.4, 2, 13.75, 1.5, TRUE)))
+  # levels have 5, 7 and 9 points, of which none lies outside, each of weight exp(0.4 level)
+  law <- exp(c(2, 0.4 * c(0, 1, 2))) * c(1, 5, 7, 9)
+  count <- tabulate(match(round(seen[1, ], 6), round(c(0, 2 * 2^(-(0:2) / 2)), 6)), 4)
+  expect_identical(sum(count), as.integer(draws))
+  expect_gt(stats::chisq.test(count[-3], p = law[-3] / sum(law[-3]))$p.value, 1e-6) # at the second level some points lie outside
+  radius <- with_simulation(12, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, NULL, 0, c(2, 1, 0.5), 7, 3, TRUE)))
+  expect_gt(stats::chisq.test(tabulate(radius, 3))$p.value, 1e-6)
+})
+
+test_that("where the number of records is private the first stage has its share of what the size has left, once, and no more", {
+  # the size takes so much that its noise is 0; the law of the radius by hand, as above, at a rate that is the whole share
+  M <- euclidean(1)
+  x <- c(rep(0.1, 24), rep(c(-1.9, 1.9), 8))
+  share <- 0.05
+  total <- 100
+  options <- list(count = 0.9, shares = c(share, 0, 0, 1 - share))
+  internals <- asNamespace("riemdp")
+  ask <- internals$mean_ask(M, NA_real_, total, 0, 2, 0, "adaptive", NULL, "proven", "ordinary", "real", 1e6, options)
+  ask <- internals$ask_at_size(internals$size_ask(M, ask), 40)
+  how <- internals$adaptive_shares(M, ask)
+  of_radius <- function(rate) with(place_law(cbind(x), 2, how$levels, how$bonus / 2, 2 * rate, first = how$first, nothing = how$nothing), tapply(p, s, sum))
+  rate <- share * 0.1 * total
+  law <- of_radius(rate)
+  expect_gt(law[[1]], 0.05)
+  expect_lt(law[[1]], 0.95)
+  draws <- if (quick()) 400 else 3000
+  seen <- with_simulation(13, replicate(draws, {
+    r <- dp_mean(x, M, total, 0, 2, mechanism = "adaptive", options = options, neighbours = "add_remove")
+    c(if (r$details$none_found) 0 else r$details$released_radius, r$size$count)
+  }))
+  expect_true(all(seen[2, ] == 40))
+  seen <- tabulate(match(round(seen[1, ], 9), round(as.numeric(names(law)), 9)), length(law))
+  expect_identical(sum(seen), as.integer(draws))
+  fits <- function(law) suppressWarnings(stats::chisq.test(seen, p = law)$p.value)
+  expect_gt(fits(law), 1e-6)
+  for (wrong in c(0.5, 1.7)) expect_lt(fits(of_radius(wrong * rate)), 1e-6)
+})
+
+test_that("with a private number of records prices add up, plans follow from the released number, and centres are the released ones", {
+  set.seed(32)
+  S <- sphere(2)
+  flat <- list(M = euclidean(2), x = matrix(rnorm(2000, 0.5, 0.01), ncol = 2), center = c(0, 0), radius = 2)
+  curved <- list(M = S, x = mf_exp(S, c(0, 0, 1), mf_from_coords(S, c(0, 0, 1), matrix(rnorm(2000, 0.1, 0.005), ncol = 2))), center = c(0, 0, 1), radius = 0.7)
+  for (s in list(flat, curved)) for (delta in c(0, 1e-6)) {
+    ask <- function(x, ...) dp_mean(x, s$M, 1, s$center, s$radius, delta = delta, mechanism = "adaptive", neighbours = "add_remove", ...)
+    r <- ask(s$x)
+    share <- r$details$shares
+    g <- guarantee(r)
+    expect_identical(g[c("epsilon", "delta", "adjacency")], list(epsilon = 1, delta = delta, adjacency = "add-remove"))
+    expect_identical(r$n, NA_real_)
+    expect_false(r$details$none_found)
+    rest <- 1 - r$size$epsilon
+    # one price of the place, not two halves
+    pure <- r$draws$epsilon > 0
+    expect_equal(r$draws$epsilon[pure], c(r$size$epsilon, share * rest)[pure], tolerance = 1e-6, ignore_attr = TRUE)
+    expect_lte(sum(r$draws$epsilon), 1 + 1e-12)
+    expect_equal(event_price(r$budget$event, "basic"), c(epsilon = 1, delta = delta), tolerance = 1e-9)
+    expect_lt(r$details$released_radius, s$radius / 4)
+    expect_identical(r$size$form, if (s$radius == 2) "sum" else if (r$size$shift > 0) "tail" else "plain")
+    # the last mean is that of a private number of points in the released ball
+    ball <- riemdp:::check_radius(s$M, r$details$released_radius, r$details$released_center)
+    expect_equal(r$sensitivity, as.numeric(riemdp:::padded_sensitivity(r$size$points, ball, r$size$form)))
+    expect_equal(r$size$reach, riemdp:::padded_reach(ball))
+    expect_match(said(r), "released centre", fixed = TRUE)
+    expect_match(said(explain(r)), "what the number of records has left", fixed = TRUE)
+    expect_lt(mf_dist(s$M, r$value, frechet_mean(s$x, s$M)$mean), 0.01)
+    # none found: the share once, and the rest is the last one's
+    few <- ask(s$x[1:40, ], options = list(shares = c(0.2, 0.1, 0.1, 0.6)))
+    if (few$details$none_found) expect_equal(few$details$shares[["place"]], 0.2)
+    expect_lte(sum(few$draws$epsilon), 1 + 1e-12)
+    # the same released number, the same plan, whatever the records' number is
+    plan <- function(count) {
+      a <- riemdp:::mean_ask(s$M, NA_real_, 1, s$center, s$radius, delta, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list())
+      riemdp:::plan_size(s$M, riemdp:::size_ask(s$M, a), count)
+    }
+    expect_equal(plan(r$size$count)$details$fraction, r$details$fraction)
+    expect_equal(sum(plan(r$size$count)$shares), 1)
+  }
+  # however many are released: what is given is served, and so is nothing
+  for (count in c(-1e6, 0, 1, 1e5)) for (shares in list(NULL, c(0.5, 0.1, 0.1, 0.3))) {
+    a <- riemdp:::mean_ask(S, NA_real_, 1, c(0, 0, 1), 0.7, 1e-6, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list(shares = shares))
+    a <- riemdp:::size_ask(S, a)
+    out <- with_simulation(14, riemdp:::release_size(S, curved$x[1:3, ], 3, a, count))
+    expect_true(mf_is_point(S, out$value))
+  }
+})
+
+test_that("a size that comes out too small costs delta once, and the last stage may have the tail", {
+  d <- 100
+  M <- hyperbolic(d)
+  origin <- c(1, rep(0, d))
+  a <- riemdp:::mean_ask(M, NA_real_, 1, origin, 1, 1e-6, "adaptive", NULL, "proven", "ordinary", "real", 1e6, list(count = 0.3))
+  a <- riemdp:::size_ask(M, a)
+  # what delta is divided into: the tail, and noise
+  expect_equal(a$size$tail + a$delta, 1e-6, tolerance = 1e-9)
+  at <- riemdp:::ask_at_size(a, 5000)
+  ball <- list(center = origin, radius = 0.1)
+  stage <- riemdp:::adaptive_stage(M, at, 0.5, ball, a$delta)
+  expect_identical(stage$ask$size$form, "tail")
+  q <- exp(-1 / a$size$scale)
+  expect_lte(q^stage$ask$size$shift / (1 + q), a$size$tail)
+  expect_identical(stage$ask$n, 5000 + stage$ask$size$shift)
+  # a stage without delta has none of it
+  expect_identical(riemdp:::adaptive_stage(M, at, 0.5, ball)$ask$size$form, "plain")
+})
+
+test_that("groups are released each by itself where a record is there or isn't", {
+  M <- euclidean(2)
+  set.seed(33)
+  x <- rbind(matrix(rnorm(2000, 0.5, 0.01), ncol = 2), matrix(rnorm(2000, -0.5, 0.01), ncol = 2))
+  r <- dp_mean(x, M, 1, c(0, 0), 2, mechanism = "adaptive", neighbours = "add_remove", by = rep(c("a", "b"), each = 1000), levels = c("a", "b", "c"))
+  expect_identical(names(r$groups), c("a", "b", "c"))
+  expect_identical(guarantee(r)$epsilon, 1)
+  for (g in r$groups) expect_lte(sum(g$draws$epsilon), 1 + 1e-12)
+  expect_lt(max(abs(r$value$a - 0.5), abs(r$value$b + 0.5)), 0.05)
+  expect_lt(abs(r$groups$c$size$count), 100) # an empty one is released like any other
+})
+
+test_that("with a private number of records it is as near as with a public one", {
+  skip_if(quick())
+  # over the noise of a tight ball, of a private number of records: r/n, half of that where a record is replaced
+  ratio <- function(n, d, spread, reps) {
+    M <- euclidean(d)
+    set.seed(34)
+    median(with_simulation(15, replicate(reps, {
+      x <- sweep(matrix(rnorm(d * n, sd = spread), n), 2, rep(0.5 / sqrt(d), d), "+")
+      r <- dp_mean(x, M, 1, rep(0, d), 1, mechanism = "adaptive", neighbours = "add_remove")
+      sqrt(sum((r$value - colMeans(x))^2)) / (d / n * sqrt(max(colSums((t(x) - colMeans(x))^2))))
+    })))
+  }
+  expect_lt(ratio(600, 6, 1e-3, 100), 2.2) # 1.7
+  expect_lt(ratio(300, 3, 1e-3, 100), 2.7) # 2.1
+  expect_lt(ratio(1000, 2, 1e-3, 100), 2) # 1.2
 })

@@ -197,7 +197,7 @@ test_that("the number of records is nowhere in what leaves the call", {
     if (is.list(v)) return(c(unlist(lapply(unclass(v), everything)), unlist(lapply(attributes(v), everything))))
     c(format(v, digits = 17, trim = TRUE), unlist(lapply(attributes(v), everything)))
   }
-  cases <- list(list(s, x, "auto"), list(SIZED$plane, x[, 1:2], "auto"), list(s, x, "kng"))
+  cases <- list(list(s, x, "auto"), list(SIZED$plane, x[, 1:2], "auto"), list(s, x, "kng"), list(s, x, "adaptive"))
   for (case in cases) for (unit in list(NULL, seq_len(n))) {
     told <- vapply(1:3, function(i) { # a noisy number may be the number itself, but not each time
       ledger <- dp_ledger(NULL, 1, adjacency = "add-remove")
@@ -210,7 +210,7 @@ test_that("the number of records is nowhere in what leaves the call", {
   }
   options(riemdp.progress = TRUE)
   on.exit(options(riemdp.progress = NULL))
-  for (mechanism in c("auto", "kng")) {
+  for (mechanism in c("auto", "kng", "adaptive")) {
     ticks <- NULL
     with_internals(sized(x[1:30, ], s, mechanism = mechanism), progress_wait = function() 0, progress_show = function(done, of) ticks <<- c(ticks, done, of))
     expect_gt(length(ticks), 0)
@@ -222,7 +222,9 @@ test_that("any number of records is served alike", {
   for (name in names(SIZED)) for (delta in c(0, 1e-5)) {
     s <- SIZED[[name]]
     d <- mf_facts(s$M)$dimension
-    seen <- lapply(c(0, 1, 2, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, delta = delta))
+    released <- function(...) lapply(c(0, 1, 2, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, delta = delta, ...))
+    seen <- released()
+    staged <- released(mechanism = "adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)))
     if (name != "bures" && delta == 0) for (count in list(NULL, 0.2)) {
       kng <- lapply(c(0, 1, 2, 30), function(n) sized(if (n) placed(s, matrix(0.05, n, d)) else no_records(s), s, mechanism = "kng",
                                                       options = list(count = count)))
@@ -235,9 +237,10 @@ test_that("any number of records is served alike", {
         expect_output(explain(r), "No number of records is in it")
       }
     }
-    for (r in seen) {
-      expect_identical(names(r), names(seen[[1]]))
-      expect_identical(guarantee(r), guarantee(seen[[1]]))
+    for (r in c(seen, staged)) {
+      first <- if (r$mechanism == "adaptive") staged[[1]] else seen[[1]]
+      expect_identical(names(r), names(first))
+      expect_identical(guarantee(r), guarantee(first))
       expect_gte(r$size$points, 1)
       expect_s3_class(confint(r), "riemdp_region")
       expect_output(print(r), "as released")
@@ -265,7 +268,7 @@ test_that("what has no proof is refused before anything is spent", {
   x <- placed(s, matrix(0.1, 6, 2))
   ledger <- dp_ledger(NULL, 10, 1e-3, adjacency = "add-remove")
   no <- function(..., class = "riemdp_error_unsupported") expect_error(sized(x, s, ..., ledger = ledger), class = class)
-  for (m in c("laplace_truncated", "tangent", "adaptive", "euclidean", "chain")) no(mechanism = m)
+  for (m in c("laplace_truncated", "tangent", "euclidean", "chain")) no(mechanism = m)
   for (m in c("laplace", "gaussian", "kng")) no(numerics = "lattice", mechanism = m, delta = 1e-6)
   no(timing = "constant", delta = 1e-6)
   no(calibration = "paper", mechanism = "laplace")
@@ -281,6 +284,12 @@ test_that("what has no proof is refused before anything is spent", {
   kng(options = list(noise = "knorm"), class = "riemdp_error_argument")
   kng(max_trials = 1)
   kng(by = rep("a", 6), levels = "a")
+  no(mechanism = "adaptive", options = list(form = "plain"), class = "riemdp_error_argument")
+  no(mechanism = "adaptive", options = list(count = 1), class = "riemdp_error_argument")
+  no(mechanism = "adaptive", numerics = "lattice")
+  no(mechanism = "adaptive", timing = "constant")
+  no(mechanism = "adaptive", clipped = 0.1)
+  expect_error(dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "adaptive", by = rep("a", 6), levels = "a"), "add_remove", class = "riemdp_error_unsupported")
   expect_error(sized(x, s, epsilon = 1e12, mechanism = "kng", ledger = ledger), "smaller epsilon", class = "riemdp_error_unsupported")
   expect_error(sized(no_records(SIZED$bures), SIZED$bures, mechanism = "kng", ledger = ledger), "no exact sampler", class = "riemdp_error_unsupported")
   no(options = list(noise = "knorm"), class = "riemdp_error_argument")
@@ -347,7 +356,7 @@ test_that("a plan for a guess of n shows what a release will have, and what the 
   plan <- dp_mean_plan(s$M, 300, 1, s$center, s$radius, delta = 1e-5, neighbours = "add_remove")
   expect_output(print(plan), "private number of about 300")
   able <- plan[!is.na(plan$scale), ]
-  expect_setequal(able$mechanism, c("laplace", "staircase", "wrapped", "gaussian", "wrapped_gaussian", "kng"))
+  expect_setequal(able$mechanism, c("laplace", "staircase", "wrapped", "gaussian", "wrapped_gaussian", "kng", "adaptive"))
   expect_identical(sum(plan$chosen), 1L)
   expect_match(able$note[able$mechanism != "kng"], "of epsilon for the number of records")
   # the sum of the logarithms has no number in it; "auto" leaves it alone even where it would be the best
@@ -360,6 +369,12 @@ test_that("a plan for a guess of n shows what a release will have, and what the 
     ask <- ask_of(s, 1, 1e-5, m)
     expect_equal(able$scale[able$mechanism == m], internal$plan_size(s$M, ask, 300)$scale)
   }
+  # with a guess of the spread it tells that error of the adaptive one which releases have, and may choose it
+  narrow <- dp_mean_plan(s$M, 1000, 1, s$center, s$radius, neighbours = "add_remove", mechanism = c("laplace", "adaptive"), spread = 0.005)
+  expect_identical(narrow$mechanism[narrow$chosen], "adaptive")
+  expect_lt(narrow$expected_error[1], 0.3 * narrow$expected_error[2])
+  wide <- dp_mean_plan(s$M, 100, 1, s$center, s$radius, neighbours = "add_remove", mechanism = c("laplace", "adaptive"), spread = 0.3)
+  expect_identical(wide$mechanism[wide$chosen], "laplace")
   public <- dp_mean_plan(s$M, 300, 1, s$center, s$radius, mechanism = "laplace")
   expect_lt(able$expected_error[able$mechanism == "laplace"] / public$expected_error, 1.5)
   pdf(NULL)
