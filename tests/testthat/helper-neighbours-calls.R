@@ -57,7 +57,8 @@ sized_cases <- function() {
   }
   halves <- function(n, side) rep_len(c("a", "b"), n)
   list(
-    more_laplace = one("laplace"), more_staircase = one("staircase", spaces = c("sphere", "plane")), more_wrapped = one("wrapped"), more_gaussian = one("gaussian", spaces = c("sphere", "plane"), delta = 1e-3),
+    more_laplace = one("laplace"), more_staircase = one("staircase", spaces = c("sphere", "plane")), more_wrapped = one("wrapped"),
+    more_gaussian = one("gaussian", spaces = c("sphere", "plane"), delta = 1e-3),
     more_wrapped_gaussian = one("wrapped_gaussian", delta = 1e-3),
     more_tail = one("wrapped", options = list(form = "tail"), spaces = c("sphere", "matrices"), delta = 1e-3),
     more_adaptive = one("adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)), spaces = c("sphere", "plane", "matrices")),
