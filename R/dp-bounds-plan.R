@@ -13,7 +13,7 @@
 #'   With the centre of a sample's own mean a ball of radius 0 would do, since it has the answer in its middle; private
 #'   records have another mean. Simulated records say how private ones may spread rather than where they are: four of
 #'   them make a centre.
-#' * *Privacy noise*: the [expected_error()] of the mechanism.
+#' * *Privacy noise*: the expected error of [dp_mean()]'s mechanism, as [dp_mean_plan()] tells it.
 #' * *Total*: the root of the sum of both squares. How records differ from their population (sampling) isn't in it.
 #'
 #' A sample of m records knows little of the tails: the best radius found is made larger by a factor of
@@ -207,7 +207,7 @@ random_centers <- function(M, records, tried, worth) {
 bounds_row <- function(M, ask, records, tried, k, radius) {
   center <- tried$balls[[k]]$center
   plan <- tryCatch(noise_plan(M, mean_ask(M, ask$n, ask$epsilon, center, radius, ask$delta, ask$mechanism, NULL,
-                                          "proven", "ordinary", "real", 1e6, list())),
+                                          "proven", "ordinary", "real", 1e6, list(), post = TRUE)),
                    riemdp_error = function(e) NULL)
   noise <- plan$expected_error %||% NA_real_
   clipping <- clipping_error(M, records, tried, k, radius, ask$n)

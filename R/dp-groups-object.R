@@ -128,8 +128,9 @@ plot.riemdp_groups <- function(x, ...) {
 
 #' How far two private means are apart
 #'
-#' The distance between two released means, with an interval for the distance between the means without noise: the two
-#' regions ([confint()][confint.riemdp_mean]) at half of what may fail each, whatever their dependence. Post-processing.
+#' The distance between two released means (where noise is large between the points drawn, see "Large noise" of
+#' [dp_mean()]), with an interval for the distance between the means without noise: the two regions
+#' ([confint()][confint.riemdp_mean]) at half of what may fail each, whatever their dependence. Post-processing.
 #'
 #' @param g private means of groups, or one release of [dp_mean()].
 #' @param a,b names of two groups of `g`; or `a` another release of [dp_mean()] on the same manifold, and no `b`.

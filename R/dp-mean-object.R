@@ -68,7 +68,9 @@ format.riemdp_mean <- function(x, ...) {
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     paste0("  ", origin_words(x)),
-    sprintf("  expected error of the %s %.4g%s", COVERS, x$expected_error, error_beside_radius(x)),
+    sprintf("  expected error of the %s %.4g%s%s", COVERS, x$expected_error, if (is.null(x$errors)) "" else " at most",
+            error_beside_radius(x)),
+    shrunk_words(x),
     mean_error_lines(x),
     release_lines(x)
   )
@@ -94,6 +96,13 @@ missing_words <- function(x) {
           if (shift == 0) "" else sprintf(", %.0f %s than the released number,", abs(shift),
                                           if (shift > 0) "more" else "less"),
           if (identical(x$mechanism, "adaptive")) "released" else "public")
+}
+
+# where the draw was moved towards the centre
+shrunk_words <- function(x) {
+  if (is.null(x$errors)) return(NULL)
+  sprintf(paste("    for a mean at the centre %.2g, half-way to the edge %.2g, at the edge %.2g, as in flat space; of",
+                "the point drawn %.2g"), x$errors[1], x$errors[3], x$errors[5], x$noise_error)
 }
 
 error_beside_radius <- function(x) {
@@ -153,6 +162,12 @@ explain.riemdp_mean <- function(x, ...) {
   }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
   if (!is.null(x$size)) explain_size(x)
+  if (!is.null(x$errors)) {
+    cat(strwrap(paste("Where the noise is not small beside the ball, the point drawn is moved towards the public",
+                      "centre, as far as a guess of the mean from the noise's law says, if its distance from the",
+                      "centre may be any up to the radius. That is a function of the point drawn and of public",
+                      "numbers. Regions are about the point drawn (proofs/shrinkage.md)."), exdent = 2), sep = "\n")
+  }
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
                     "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")

@@ -21,7 +21,7 @@
 #' @param M a manifold.
 #' @param n number of records, or of units; with `neighbours = "add_remove"` a public guess of it. `NULL` for the least
 #'   that keeps `error`.
-#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped,neighbours as in [dp_mean()].
+#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped,neighbours,post as in [dp_mean()].
 #'   With `clipped` scales and errors are those of a mean that has what is left of `epsilon`. `epsilon = NULL` for the
 #'   least that keeps `error`; `center = NULL` where the answer doesn't depend on it.
 #' @param ... nothing; later arguments must be named.
@@ -34,7 +34,8 @@
 #'   which mechanism to ask for.
 #' @return A data frame of class `riemdp_mean_plan` with one row for each mechanism, best first: `mechanism`, `label`,
 #'   `epsilon` and `delta` (`Inf` and 1 for the label `none`, as in [guarantee()]), `nominal_epsilon`, `scale`,
-#'   `sensitivity`, `expected_error` (of the privacy noise alone, about the mean of records moved to the ball),
+#'   `sensitivity`, `expected_error` (of the privacy noise alone, about the mean of records moved to the ball; where
+#'   noise is large the largest over all means in the ball, see "Large noise" of [dp_mean()]),
 #'   `relative_error` (of the public radius), `acceptance`, `n`, `chosen` (what `mechanism = "auto"` would take, or what
 #'   to ask for) and `note` (why one can't be served, or what its target is). With `error` the best are those that need
 #'   the smallest number.
@@ -50,7 +51,7 @@
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
                          timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
-                         clipped = NULL, neighbours = c("replace", "add_remove")) {
+                         clipped = NULL, neighbours = c("replace", "add_remove"), post = TRUE) {
   check_dots_empty(...)
   check_manifold(M)
   check_given(c(radius = missing(radius)))
@@ -59,7 +60,7 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   wanted <- wanted_mechanisms(mechanism)
   if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
   ask <- mean_ask(M, n %||% 1, epsilon %||% 1, public_center(M, center), radius, delta, "auto", NULL, calibration,
-                  timing, numerics, max_trials, list(), clipped)
+                  timing, numerics, max_trials, list(), clipped, post)
   ask$any_center <- is.null(center)
   ask$private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
   if (is.null(sought)) return(new_mean_plan(M, ask, mean_plans(M, ask, wanted, spread), wanted, spread))

@@ -73,6 +73,7 @@ mechanism_gaussian <- list(
     c(bounds, law, list(acceptance = NA_real_, details = list(profile = profile_space(M)$kind)))
   },
   error = function(M, plan, ask) expected_error(M, plan$scale, "gaussian"),
+  law = function(plan) list(energy = normal_energy(plan)),
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "gaussian"),
   region = function(r, level) {
     growth <- 1.25 * mf_facts(r$manifold)$volume_growth # the bound of the area grows a little faster than the area
@@ -117,6 +118,7 @@ mechanism_wrapped_gaussian <- list(
     if (inherits(M, "riemdp_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, "gaussian"))
     expected_error(M, plan$scale, "wrapped_gaussian", ask$center, ask$ball$radius)
   },
+  law = function(plan) list(energy = normal_energy(plan), flat = TRUE),
   release = function(M, x, plan, ask) {
     if (ask$numerics == "lattice") mechanism_lattice$release(M, x, plan, ask) else
       release_mean(M, x, plan, ask, "wrapped_gaussian")

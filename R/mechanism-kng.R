@@ -269,6 +269,7 @@ mechanism_kng <- list(
     if (!is.null(ask$size) && is.na(ask$n)) return(NA_real_)
     kng_expected_error(M, ask, if (is.null(ask$size)) plan$scale else plan$scale / min(ask$n, plan$most), "kng")
   },
+  law = function(plan) list(energy = knorm_energy(plan), truncated = TRUE),
   release = function(M, x, plan, ask) {
     if (is.null(ask$size)) return(kng_release(M, x, plan, ask, "kng"))
     kng_release(M, x$x, plan, ask, "kng", kng_sum_scale(M, plan, ask, x$n))
@@ -300,6 +301,7 @@ mechanism_laplace_truncated <- list(
   },
   plan = function(M, ask) kng_plan(M, ask, "laplace_truncated", mean_bounds(M, ask, wrapped = FALSE), 2),
   error = function(M, plan, ask) kng_expected_error(M, ask, plan$scale, "laplace_truncated"),
+  law = function(plan) list(energy = knorm_energy(plan), truncated = TRUE),
   release = function(M, x, plan, ask) kng_release(M, x, plan, ask, "laplace_truncated"),
   region = function(r, level) kng_region(r, level, "laplace_truncated"),
   words = function(r) {

@@ -30,6 +30,7 @@ mechanism_laplace <- list(
     ))
   },
   error = function(M, plan, ask) expected_error(M, plan$scale, "laplace"),
+  law = function(plan) list(energy = knorm_energy(plan)),
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "laplace"),
   region = function(r, level) {
     top <- laplace_reach(r$manifold, r$scale, level)

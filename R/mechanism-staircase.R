@@ -75,6 +75,9 @@ mechanism_staircase <- list(
     ))
   },
   error = function(M, plan, ask) plan$mean_radius,
+  law = function(plan) {
+    list(energy = function(rho) staircase_energy(rho, plan$scale, plan$details$step, plan$details$first))
+  },
   release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "staircase"),
   region = function(r, level) {
     step <- r$details$step

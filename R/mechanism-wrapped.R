@@ -31,6 +31,11 @@ mechanism_wrapped <- list(
     if (inherits(M, "riemdp_custom")) return(mf_facts(M)$dimension * plan$scale)
     expected_error(M, plan$scale, "wrapped", ask$center, ask$ball$radius)
   },
+  law = function(plan) {
+    # independent numbers on a lattice: as normal ones of the same variance
+    if (identical(plan$law, "laplace")) plan$scale <- sqrt(2) * plan$scale
+    list(energy = if (is.null(plan$law) || plan$law == "l2") knorm_energy(plan) else normal_energy(plan), flat = TRUE)
+  },
   release = function(M, x, plan, ask) {
     if (ask$numerics == "lattice") {
       mechanism_lattice$release(M, x, plan, ask)

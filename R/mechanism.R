@@ -114,6 +114,9 @@ paper_reason <- function(ask) {
 MEAN_PARTS <- c(mechanism = "text", scale = "scale", sensitivity = "number", theorem = "text",
                 solver_error = "number", acceptance = "number")
 
+# of the release, and of the noise alone
+MEAN_ERRORS <- c(expected_error = "number", noise_error = "number")
+
 # plan of one mechanism, by name; classed errors from public facts
 plan_one <- function(M, ask, name, error = TRUE) {
   mechanism <- mean_mechanisms()[[name]]
@@ -139,8 +142,25 @@ plan_one <- function(M, ask, name, error = TRUE) {
   assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan))
   plan$guarantee <- promise_of(plan$guarantee, assumptions, trusted = M,
                                numerics = if (ask$numerics == "lattice") "lattice" else "real-valued")
-  if (error && is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask) + missing_error(ask)
-  typed_plan(plan, c(MEAN_PARTS, if (error) c(expected_error = "number")))
+  if (error) {
+    if (is.null(plan$expected_error)) plan$expected_error <- mechanism$error(M, plan, ask) + missing_error(ask)
+    plan <- plan_shrunk(M, plan, ask)
+  }
+  typed_plan(plan, c(MEAN_PARTS, if (error) MEAN_ERRORS))
+}
+
+# A plan's expected error after the draw is moved towards the centre, and that of the noise alone. Laws that were set by
+# hand are studied as they are, and users' functions aren't asked about draws.
+plan_shrunk <- function(M, plan, ask) {
+  plan$noise_error <- plan$expected_error
+  law <- mean_mechanisms()[[plan$mechanism]]$law
+  if (!isTRUE(ask$post) || !is.null(ask$sigma) || ask$calibration == "paper" || is.null(law) ||
+      inherits(M, "riemdp_custom")) {
+    return(plan)
+  }
+  plan$shrinkage <- shrinkage(M, law(plan), ask$ball$radius, plan$noise_error)
+  if (!is.null(plan$shrinkage)) plan$expected_error <- max(plan$shrinkage$errors) + missing_error(ask)
+  plan
 }
 
 # Where a size is released: what points that stand for missing records add to the error on average, for a mean half-way
@@ -159,6 +179,9 @@ settled <- function(M, value, plan, ask) {
     # the budget is spent: what can't be told is no reason to keep the release back
     plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask),
                                     riemdp_error = function(e) NA_real_)
+    last <- utils::modifyList(plan$last, list(expected_error = plan$expected_error))
+    parts <- c("expected_error", "noise_error", "shrinkage")
+    plan[parts] <- plan_shrunk(M, last, plan$last$ask)[parts]
   }
   list(value = value, plan = plan)
 }
@@ -201,6 +224,20 @@ plan_auto <- function(M, ask, plans = NULL) {
     if (length(unable)) paste0("; not available here: ",
                                paste(sprintf("%s (%s)", names(unable), kinds), collapse = ", "))
   )
+  plan
+}
+
+# everything that is decided before records are touched
+plan_mean <- function(M, ask, plans = NULL) {
+  if (ask$ball$k_min == -Inf) {
+    abort_riemdp("unsupported", "a private mean needs a finite lower bound of the curvature, `k_min`.")
+  }
+  if (ask$mechanism == "auto") {
+    plan <- plan_auto(M, ask, plans)
+  } else {
+    plan <- plan_one(M, ask, ask$mechanism)
+    plan$chosen <- "asked for"
+  }
   plan
 }
 
@@ -283,6 +320,46 @@ moved_ball <- function(r) {
   } else {
     r[c("center", "radius")]
   }
+}
+
+# The release with its value moved towards the centre of the ball. `always`: its parts are the same where the noise is
+# small, so that what a released size decides changes no type. Where the draw has no logarithm at the centre it stays.
+release_shrunk <- function(release, shrinkage, always) {
+  if (is.null(shrinkage) && !always) return(release)
+  M <- release$manifold
+  release$errors <- shrinkage$errors %||% rep(release$noise_error, 5)
+  part <- 1
+  value <- release$value
+  if (!is.null(shrinkage)) tryCatch({
+    center <- moved_ball(release)$center
+    v <- mf_log(M, center, release$value)
+    rho <- mf_norm(M, center, v)
+    part <- if (rho > 0) guessed_length(shrinkage$law, shrinkage$prior, rho) / rho else 1
+    value <- public_point(M, mf_exp(M, center, v * part))
+  }, riemdp_error = function(e) NULL)
+  post_processed(release, value, sprintf("moved to %.3g of its distance from the centre of the ball", part))
+}
+
+# the answer of a private mean
+mean_release <- function(out, plan, ask, budget) {
+  # far out, rounding may leave no point of the space: what stands for it follows from the released value alone
+  value <- point_held(ask$manifold, out$value, ask$center)
+  release <- new_release(
+    value, "riemdp_mean",
+    manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
+    radius = ask$ball$radius, sensitivity = plan$sensitivity, theorem = plan$theorem,
+    solver_error = plan$solver_error, scale = plan$scale,
+    expected_error = plan$expected_error, noise_error = plan$noise_error, acceptance = plan$acceptance,
+    target = plan$target, calibration = ask$calibration,
+    clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
+  )
+  if (identical(value, out$value)) {
+    return(release_shrunk(release, plan$shrinkage, always = ask$post && (is.na(ask$n) || !is.null(plan$last))))
+  }
+  release$beyond <- TRUE
+  release$post_processed <- paste("the noise went farther out than doubles hold points of the space; a point within",
+                                  "their reach stands for it")
+  release
 }
 
 # an option that only lattice mode has, given without it

@@ -1,12 +1,5 @@
 # What may be done with a release afterwards: any function of it and of public things keeps its guarantee.
 
-post_processed <- function(r, value, what) {
-  if (is.null(r$released)) r$released <- r$value # what regions are about
-  r$value <- value
-  r$post_processed <- c(r$post_processed, what)
-  r
-}
-
 # Landmarks of every accepted shape as a complex k x n matrix, and back
 read_landmarks <- function(x, name) {
   if (is.object(x) && !inherits(x, "data.frame")) x <- unclass(x)

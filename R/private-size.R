@@ -306,7 +306,7 @@ plan_size <- function(M, ask, count) {
     plan <- plan_one(M, ask, name, error = FALSE)
     plan$ask <- ask
     plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
-    plan
+    plan_shrunk(M, plan, ask)
   }
   names <- if (ask$mechanism == "auto")
     setdiff(if (ask$numerics == "lattice") SIZE_LATTICE else SIZE_MECHANISMS,

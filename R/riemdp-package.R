@@ -14,7 +14,8 @@
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
-#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error mechanism
+#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error
+#    shrinkage mechanism
 #    mechanism-laplace mechanism-staircase mechanism-lattice mechanism-gaussian private-size mechanism-wrapped
 #    mechanism-tangent
 #    mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive

@@ -84,8 +84,9 @@ mean_region <- function(object, level) {
   }
   about <- if (is.null(object$target) || object$mechanism == "adaptive") error_about(error_kind(object)) else
     paste0(sub(":.*", "", object$target), " (of the records moved to the public ball)")
-  structure(list(center = object$value, radius = found$radius, level = level, manifold = object$manifold,
-                 basis = found$basis, about = about, covers = COVERS, leaves_out = c("clipping", "sampling")),
+  structure(list(center = object$value, moved = !is.null(object$released), radius = found$radius, level = level,
+                 manifold = object$manifold, basis = found$basis, about = about, covers = COVERS,
+                 leaves_out = c("clipping", "sampling")),
                  class = "riemdp_region")
 }
 
@@ -130,8 +131,8 @@ dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
 #' @export
 format.riemdp_region <- function(x, ...) {
   c(
-    sprintf("%g %% region on %s for %s: within %.4g of the released point (%s)", 100 * x$level,
-            label_manifold(x$manifold), x$about, x$radius, x$basis),
+    sprintf("%g %% region on %s for %s: within %.4g of the %s (%s)", 100 * x$level, label_manifold(x$manifold), x$about,
+            x$radius, if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point", x$basis),
     sprintf(paste("It covers the %s; %s are not in it: where records lie outside the ball their own mean may be",
                   "elsewhere"), x$covers,
             paste(x$leaves_out, collapse = " and "))

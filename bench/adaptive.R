@@ -27,7 +27,7 @@ one <- function(make, n, d, seed) {
   mean <- frechet_mean(s$x, s$M)$mean
   known <- function(center, radius) dp_mean_plan(s$M, n = n, epsilon = 1, center = center, radius = radius, mechanism = "laplace")$expected_error
   oracle <- known(mean, max(mf_dist(s$M, mean, s$x)) * (1 + 1e-9))
-  r <- riemdp:::with_simulation(seed, dp_mean(s$x, s$M, 1, s$center, s$radius, mechanism = "adaptive"))
+  r <- riemdp:::with_simulation(seed, dp_mean(s$x, s$M, 1, s$center, s$radius, mechanism = "adaptive", post = FALSE))
   c(ratio = mf_dist(s$M, r$value, mean) / oracle, one = known(s$center, s$radius) / oracle, early = 1 - r$details$shares[["mean"]])
 }
 

@@ -72,9 +72,9 @@ groups_ratio <- function(n, epsilon = 2, delta = 0, groups = 4, repeats = 50, ne
     riemdp::frechet_mean(riemdp::mf_to_ball(M, x[i, ], center, 0.5), M)$mean
   })
   errors <- vapply(seq_len(repeats), function(i) {
-    g <- riemdp::dp_mean(x, M, epsilon, center, 0.5, delta = delta, by = data$by, neighbours = neighbours, ...)
+    g <- riemdp::dp_mean(x, M, epsilon, center, 0.5, delta = delta, by = data$by, neighbours = neighbours, post = FALSE, ...)
     vapply(seq_len(groups), function(k) {
-      own <- riemdp::dp_mean(x[data$by == k, ], M, epsilon, center, 0.5, delta = delta, ...)
+      own <- riemdp::dp_mean(x[data$by == k, ], M, epsilon, center, 0.5, delta = delta, post = FALSE, ...)
       c(riemdp::mf_dist(M, g[[k]]$value, truth[[k]]), riemdp::mf_dist(M, own$value, truth[[k]]))
     }, numeric(2))
   }, matrix(0, 2, groups))

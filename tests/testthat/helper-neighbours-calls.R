@@ -43,7 +43,8 @@ mean_cases <- function() {
 }
 
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
-SIZED_NOISY <- "^[$](value|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)"
+DRAWN <- "value|released|post_processed|errors|noise_error"
+SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)")
 
 # a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
 sized_cases <- function() {
@@ -195,9 +196,9 @@ site_call <- function(data, case, space, budget) {
 # noisy: entries (a pattern of paths) whose numbers are released noise or functions of it; free: those whose length is as well
 neighbour_calls <- function() {
   list(
-    dp_mean = list(kind = "points", cases = mean_cases(), noisy = "^[$](value|clipped[$](share|count))",
+    dp_mean = list(kind = "points", cases = mean_cases(), noisy = "^[$](value|released|post_processed|clipped[$](share|count))",
                    # adaptive: later stages' public numbers follow from the released ball
-                   noisy_of = list(adaptive = paste0("^[$](value|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
+                   noisy_of = list(adaptive = paste0("^[$](", DRAWN, "|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
                                                       "draws|details[$](released_center|released_radius|last|shares))")),
                    free_of = list(adaptive = "^[$]draws"), # stages that the first leaves out
                    call = function(data, case, space, budget) {

@@ -107,7 +107,7 @@ test_that("alignment is least squares and keeps the shape", {
 })
 
 test_that("a release keeps its guarantee and says what was done", {
-  r <- dp_mean(callosa[, , -1], kendall(50), 2, callosa[, , 1], 0.3)
+  r <- dp_mean(callosa[, , -1], kendall(50), 2, callosa[, , 1], 0.3, post = FALSE)
   for (f in list(function(r) smooth_outline(r), function(r) smooth_outline(r, 0.05), function(r) align_shapes(r, callosa[, , 1]),
                  function(r) align_shapes(r, callosa[, , 1], scale = TRUE))) {
     s <- f(r)
@@ -119,7 +119,7 @@ test_that("a release keeps its guarantee and says what was done", {
     expect_output(print(s), "post-processed: ")
     expect_output(explain(s), "the\\s+guarantee\\s+is\\s+that\\s+of\\s+the\\s+release")
     changed <- setdiff(names(s), c("value", "post_processed", "smoothing", "released"))
-    expect_identical(confint(s), confint(r))
+    expect_identical(utils::modifyList(confint(s), list(moved = FALSE)), confint(r))
     expect_identical(s$released, r$value)
     expect_identical(unclass(s)[changed], unclass(r)[changed])
   }

@@ -60,8 +60,8 @@ test_that("a person of 50 rows is one record: what noise is added to moves as on
 test_that("without `unit` the words say one row, with it one unit with all its rows, down to the ledger", {
   x <- wishart_spd[, , 1:40]
   ledger <- dp_ledger(NULL, 10, 0)
-  row <- dp_mean(x, spd(2), 1, diag(2), 1.5, ledger = ledger)
-  person <- dp_mean(x, spd(2), 1, diag(2), 1.5, unit = rep(1:10, 4), ledger = ledger)
+  row <- dp_mean(x, spd(2), 1, diag(2), 1.5, mechanism = "laplace", ledger = ledger)
+  person <- dp_mean(x, spd(2), 1, diag(2), 1.5, mechanism = "laplace", unit = rep(1:10, 4), ledger = ledger)
   expect_identical(guarantee(row)$unit, "row")
   expect_output(print(guarantee(row)), "replace-one, of one row (the number of records is public)", fixed = TRUE)
   expect_output(print(row), "protects one row", fixed = TRUE)

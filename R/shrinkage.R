@@ -1,0 +1,131 @@
+# What follows a private mean: where noise is not small beside the ball, the point drawn is moved towards the public
+# centre, as far as a guess of the mean from the noise's law says: a function of the release and of public numbers. What
+# it gains: inst/proofs/shrinkage.md.
+
+# noise below that part of the radius is left as it is: there is little to gain
+SHRINK_FROM <- 0.1
+
+# not done where it makes the release worse than that for some mean in the ball
+SHRINK_WORST <- 1.03
+
+# A mechanism's `law(plan)` tells how its noise lies around the mean: `energy`, minus the log density at a distance,
+# `flat` for noise in the tangent space at the centre, `truncated` where it ends at the ball's edge.
+
+knorm_energy <- function(plan) function(rho) rho / plan$scale
+
+normal_energy <- function(plan) function(rho) rho^2 / (2 * plan$scale^2)
+
+# sine, sinh, or the length itself
+side <- function(k, x) if (k == 0) x else sn(k, x)
+
+# third side of triangles with sides a and b and the cosine of the angle between them
+third_side <- function(k, a, b, cosine) {
+  h <- sqrt(pmax(side(k, (a - b) / 2)^2 + side(k, a) * side(k, b) * (1 - cosine) / 2, 0))
+  2 * switch(as.character(k), `0` = h, `1` = asin(pmin(h, 1)), asinh(h))
+}
+
+# all angles, for a uniform direction: in high dimension a guess looks far from right angles
+shrink_angles <- function(d) {
+  if (d == 1) return(noise_cosine(1))
+  rule <- gauss_density(LEGENDRE$length, 0, pi, function(t) (d - 2) * log(sin(t)))
+  list(x = cos(rule$x), w = rule$w)
+}
+
+# log of the area of spheres, up to a constant
+volume_log <- function(law, rho) {
+  k <- law$k
+  (law$dimension - 1) * if (k < 0) rho + log(-expm1(-2 * rho)) else log(pmax(side(k, rho), 1e-300))
+}
+
+# distances that noise goes, and their weights
+shrink_distances <- function(law) {
+  log_density <- function(rho) volume_log(law, rho) - law$energy(rho)
+  grid <- if (law$k > 0) pi * seq_len(1000) / 1000 else 2^(-1000:1000)
+  # what is alive of the law, in finer and finer steps
+  for (i in 1:4) {
+    value <- log_density(grid)
+    alive <- range(which(value > max(value) - 40))
+    ends <- c(0, grid)[c(alive[1], min(alive[2] + 2, length(grid) + 1))]
+    grid <- ends[1] + diff(ends) * seq_len(1000) / 1000
+  }
+  gauss_density(LEGENDRE$length, ends[1], ends[2], log_density)
+}
+
+# Where draws around a mean at distance t from the centre lie: their distance from the centre, from the mean, weights,
+# and the log of what these add up to
+shrink_draws <- function(law, t) {
+  turn <- law$angles
+  if (!isTRUE(law$truncated)) {
+    far <- law$distances
+    rho <- as.vector(outer(far$x, turn$x, function(a, u) third_side(law$k, t, a, -u)))
+    return(list(rho = rho, apart = rep(far$x, length(turn$x)), w = as.vector(outer(far$w, turn$w)), log_sum = 0))
+  }
+  rho <- rep(LEGENDRE$length$x * law$edge, length(turn$x))
+  apart <- third_side(law$k, t, rho, rep(turn$x, each = length(LEGENDRE$length$x)))
+  log_w <- as.vector(outer(log(LEGENDRE$length$w), log(turn$w), "+")) + volume_log(law, rho) - law$energy(apart)
+  w <- exp(log_w - max(log_w))
+  list(rho = rho, apart = apart, w = w / sum(w), log_sum = max(log_w) + log(sum(w)))
+}
+
+# A mean whose distance t from the centre is as likely anywhere up to a bit beyond the radius, so that none at the edge
+# is drawn inwards too far, and its direction any: nodes, and the log of their weights over a truncated law's constant
+shrink_prior <- function(law, radius, error) {
+  t <- LEGENDRE$angle$x * (radius + min(error / sqrt(law$dimension), radius) / 2)
+  list(t = t, log_w = log(LEGENDRE$angle$w) - vapply(t, function(t) shrink_draws(law, t)$log_sum, 0))
+}
+
+# mean of t cos(angle) given a draw at distance rho: how far from the centre, on the way to the draw, the guess lies
+guessed_length <- function(law, prior, rho) {
+  t <- prior$t
+  at <- function(rho) {
+    apart <- outer(t, law$angles$x, function(t, u) third_side(law$k, t, rho, u))
+    weight <- prior$log_w - matrix(law$energy(as.vector(apart)), nrow(apart))
+    weight <- exp(sweep(weight, 2, log(law$angles$w), "+") - max(weight))
+    sum(weight * outer(t, law$angles$x)) / sum(weight)
+  }
+  pmin(pmax(vapply(rho, at, 0), 0), rho)
+}
+
+# list(law, prior, errors), by which guessed_length() tells how far to go, and what is left of the error for means at 0,
+# 1/4, ... of the radius; NULL where the noise is small, or for some means the release would be worse
+shrinkage <- function(M, law, radius, error) {
+  if (is.null(law) || !isTRUE(error > SHRINK_FROM * radius && is.finite(error))) return(NULL)
+  law$k <- if (isTRUE(law$flat)) 0 else switch(mf_facts(M)$model, sphere = 1, hyperbolic = -1, 0)
+  law$dimension <- mf_facts(M)$dimension
+  law$angles <- shrink_angles(law$dimension)
+  law$edge <- radius
+  if (!isTRUE(law$truncated)) law$distances <- shrink_distances(law)
+  # a flat law stands for one on a space whose triangles have no formula: as wide as that
+  if (law$k == 0 && !isTRUE(law$flat) && !isTRUE(law$truncated)) {
+    wider <- error / sum(law$distances$w * law$distances$x)
+    flat <- law$energy
+    law$energy <- function(rho) flat(rho / wider)
+    law$distances$x <- law$distances$x * wider
+  }
+  prior <- shrink_prior(law, radius, error)
+  errors <- shrunk_errors(law, prior, radius)
+  if (max(errors) <= SHRINK_WORST * error) list(law = law, prior = prior, errors = errors)
+}
+
+# mean errors for means at 0, 1/4, ... of the radius from the centre
+shrunk_errors <- function(law, prior, radius, at = (0:4) / 4) {
+  top <- if (isTRUE(law$truncated)) radius else max(law$distances$x) + radius
+  if (law$k > 0) top <- min(top, pi)
+  grid <- top * (seq_len(41) - 1) / 40
+  guess <- stats::approxfun(grid, guessed_length(law, prior, grid), rule = 2)
+  vapply(at * radius, function(t) {
+    drawn <- shrink_draws(law, t)
+    length <- guess(drawn$rho)
+    s <- side(law$k, drawn$rho) * side(law$k, t)
+    cosine <- ifelse(s > 0, 1 - 2 * (side(law$k, drawn$apart / 2)^2 - side(law$k, (drawn$rho - t) / 2)^2) / s, 1)
+    sum(drawn$w * third_side(law$k, length, t, pmin(pmax(cosine, -1), 1)))
+  }, 0)
+}
+
+# a release with another value, made of the one drawn
+post_processed <- function(r, value, what) {
+  if (is.null(r$released)) r$released <- r$value # what regions are about
+  r$value <- value
+  r$post_processed <- c(r$post_processed, what)
+  r
+}
