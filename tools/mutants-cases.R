@@ -596,7 +596,7 @@ mutant("table-volume-growth", "src/geometry/manifold_spd_affine.c", "sqrt(k * (k
 mutant("table-arithmetic-stays", "src/geometry/manifold_stiefel.c", "MANIFOLD_ORTHONORMAL | MANIFOLD_UNIFORM", "MANIFOLD_ORTHONORMAL | MANIFOLD_UNIFORM | MANIFOLD_ARITHMETIC", "arithmetic means of frames can leave the ball", "geometry-laws")
 mutant("table-kng-on-frames", "src/geometry/manifold_stiefel.c", "MANIFOLD_ORTHONORMAL | MANIFOLD_UNIFORM", "MANIFOLD_ORTHONORMAL | MANIFOLD_UNIFORM | MANIFOLD_KNG", "the K-norm sampler is offered only where its bounds are proven", "mechanism-kng|geometry-laws")
 mutant("class-unlike-name", "src/ffi/ffi.c", "return strcmp(name + 7, family) == 0;", "return 1;", "methods go by the class and C by the name: they agree", "errors")
-mutant("release-no-point", "R/dp-mean.R", "point_held(ask$manifold, out$value, ask$center)", "out$value", "a released mean is a point of its space", "uncertainty")
+mutant("release-no-point", "R/mechanism.R", "point_held(ask$manifold, out$value, ask$center)", "out$value", "a released mean is a point of its space", "uncertainty")
 mutant("region-beyond-doubles", "R/uncertainty.R", " || isTRUE(object$beyond)) NULL else sized", ") NULL else sized", "a stand-in's region doesn't use the noise's law", "uncertainty")
 mutant("plan-untyped", "R/private-release.R", "plan <- typed_plan(estimator$plan(ask), estimator$parts)", "plan <- estimator$plan(ask)", "a plan with a part missing is stopped before anything is spent", "private-release")
 mutant("plan-of-mean-untyped", "R/mechanism.R", "typed_plan(plan, c(MEAN_PARTS", "(function(plan, parts) plan)(plan, c(MEAN_PARTS", "a plan with a part missing is never shown", "private-release")
