@@ -102,7 +102,7 @@
 #'
 #' `expected_error` is then the largest over all means in the ball, `errors` has it for means at 0, 1/4, ..., 1 of the
 #' radius, as in flat space of that dimension (of constant curvature on spheres and hyperbolic space), and `noise_error`
-#' that of the draw. It isn't done where it would make the release worse by more than 3 % for some mean in the ball, for
+#' that of the draw. It isn't done where it would make the release worse by more than 5 % for some mean in the ball, for
 #' `sigma` and `calibration = "paper"`, nor for `"tangent"`, the baselines and users' manifolds. `value` is biased
 #' towards the centre then: whoever averages releases takes `released`, the point drawn, which regions are about. Proof
 #' and figures: `proofs/shrinkage.md`.

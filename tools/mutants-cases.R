@@ -104,7 +104,7 @@ mutant("staircase-idle", "R/mechanism-staircase.R", "auto = TRUE", "auto = FALSE
 mutant("staircase-endless", "R/mechanism-staircase.R", "if (!length(i)) return(list(first = step, error = NA_real_))", "", "steps too high are refused by name", "mechanism-laplace")
 mutant("staircase-region", "R/mechanism-staircase.R", "energy <- function(rho) staircase_energy(rho, r$scale, step, first)", "energy <- function(rho) rho / r$scale * 1.3", "the region is that of the staircase", "mechanism-laplace")
 mutant("shrink-idle", "R/shrinkage.R", "SHRINK_FROM <- 0.1", "SHRINK_FROM <- 10", "large noise is answered", "shrinkage")
-mutant("shrink-worse", "R/shrinkage.R", "SHRINK_WORST <- 1.03", "SHRINK_WORST <- 10", "not where the release gets worse", "shrinkage")
+mutant("shrink-worse", "R/shrinkage.R", "SHRINK_WORST <- 1.05", "SHRINK_WORST <- 10", "not where the release gets worse", "shrinkage")
 mutant("shrink-edge", "R/shrinkage.R", "(radius + min(error / sqrt(law$dimension), radius) / 2)", "radius", "means at the edge aren't drawn inwards too far", "shrinkage")
 mutant("shrink-normaliser", "R/shrinkage.R", "- vapply(t, function(t) shrink_draws(law, t)$log_sum, 0)", "+ 0 * t", "a law on the ball has a constant that depends on the mean", "shrinkage")
 mutant("shrink-energy", "R/mechanism-laplace.R", "list(energy = knorm_energy(plan))", "list(energy = knorm_energy(list(scale = 1.1 * plan$scale)))", "the guess knows the scale", "shrinkage")

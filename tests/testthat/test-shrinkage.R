@@ -37,7 +37,7 @@ test_that("the rule is the posterior mean in flat space", {
 
 test_that("planned errors are those of releases", {
   skip_if(quick())
-  rounds <- 400
+  rounds <- 150
   cases <- list(
     list(euclidean(6), rep(0, 6), 1, 40, "laplace"), list(sphere(2), c(0, 0, 1), 0.5, 15, "laplace"), list(spd(3), diag(3), 1, 20, "laplace"),
     list(hyperbolic(2), c(1, 0, 0), 1, 12, "staircase"), list(sphere(10), c(rep(0, 10), 1), 0.7, 60, "wrapped_gaussian"),
@@ -57,7 +57,7 @@ test_that("planned errors are those of releases", {
       planned <- found[[1]]$errors[1 + t]
       # normal tails at 1e-6 each, and 5 % for triangles that are flat ones
       expect_lt(abs(mean(errors) - planned), 4.9 * sd(errors) / sqrt(rounds) + 0.05 * planned)
-      expect_lt(mean(errors - raw), 4.9 * sd(errors - raw) / sqrt(rounds) + 0.03 * found[[1]]$noise_error)
+      expect_lt(mean(errors - raw), 4.9 * sd(errors - raw) / sqrt(rounds) + 0.05 * found[[1]]$noise_error)
       expect_identical(found[[1]]$expected_error, max(found[[1]]$errors))
     }
   }
@@ -93,13 +93,13 @@ test_that("small noise, laws set by hand and post = FALSE leave the draw as it i
   expect_error(ask(epsilon = 1, post = 1), class = "riemdp_error_argument")
 })
 
-test_that("no release is worse than its centre at the worst, whatever the noise, and none worse than the draw by more than 3 %", {
+test_that("no release is worse than its centre at the worst, whatever the noise, and none worse than the draw by more than 5 %", {
   for (d in c(1, 2, 5, 30)) for (error in c(0.11, 0.3, 1, 10, 1e4)) for (truncated in c(FALSE, TRUE)) {
     s <- flat(euclidean(d), error / d, 1, error, truncated)
     if (is.null(s)) next
     expect_true(all(is.finite(s$errors)))
     expect_lte(max(s$errors), 1)
-    expect_lte(max(s$errors), 1.03 * error)
+    expect_lte(max(s$errors), 1.05 * error)
     # noise of many dimensions has its own length, so little is left at the centre
     if (d == 30 && !truncated) expect_lt(s$errors[1], 0.35 * min(1, error))
   }
