@@ -179,9 +179,12 @@ settled <- function(M, value, plan, ask) {
     # the budget is spent: what can't be told is no reason to keep the release back
     plan$expected_error <- tryCatch(mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask),
                                     riemdp_error = function(e) NA_real_)
-    last <- utils::modifyList(plan$last, list(expected_error = plan$expected_error))
-    parts <- c("expected_error", "noise_error", "shrinkage")
-    plan[parts] <- plan_shrunk(M, last, plan$last$ask)[parts]
+    last <- plan$last
+    last$expected_error <- plan$expected_error
+    last <- plan_shrunk(M, last, last$ask)
+    plan$expected_error <- last$expected_error
+    plan$noise_error <- last$noise_error
+    plan$shrinkage <- last$shrinkage
   }
   list(value = value, plan = plan)
 }
