@@ -231,8 +231,17 @@ plan_row <- function(plan) {
     nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity,
     expected_error = plan$expected_error, relative_error = plan$expected_error / plan$ask$ball$radius,
     acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE,
-    note = plan$note %||% if (is.null(plan$target)) "" else paste("target:", plan$target)
+    note = paste(c(plan$note, if (is.null(plan$note) && !is.null(plan$target)) paste("target:", plan$target),
+                   drawn_note(plan)), collapse = "; ")
   )
+}
+
+# where the draw is moved towards the centre
+drawn_note <- function(plan) {
+  if (!is.null(plan$shrinkage)) {
+    sprintf("the largest error over all means in the ball (%.3g at the centre); of the point drawn %.3g",
+            plan$shrinkage$errors[1], plan$noise_error)
+  }
 }
 
 plans_of <- function(M, ask, names) if (ask$private_n) plan_sizes(M, ask, names) else plan_all(M, ask, names)

@@ -114,6 +114,8 @@ test_that("auto plans with what is left of the error, also where records or grou
   expect_identical(chosen(plan(FALSE)), "kng")
   expect_identical(chosen(plan(TRUE)), "laplace")
   expect_lt(min(plan(TRUE)$expected_error, na.rm = TRUE), 1)
+  expect_output(print(plan(TRUE)), "laplace: the largest error over all means in the ball")
+  expect_no_match(plan(FALSE)$note, "largest error")
   x <- matrix(0.01, 25, 20)
   r <- dp_mean(x, euclidean(20), 1, rep(0, 20), 1)
   expect_identical(r$mechanism, "laplace")
