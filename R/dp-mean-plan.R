@@ -308,6 +308,67 @@ tangent_normals <- function(M, center, n, spread, most = Inf) {
   mf_exp(M, center, mf_from_coords(M, center, a * pmin(1, limit / long)))
 }
 
+#' Which mechanism serves which space
+#'
+#' The mechanisms of [dp_mean()] on one space of each kind, or on those that are given: what is proven of each, and how
+#' its expected error compares with the smallest one there. From public numbers alone.
+#'
+#' @param spaces a list of manifolds; by default one of each kind, of dimension 1 to 8. Users' manifolds have no centre
+#'   that stands for all and can't be among them.
+#' @param n,epsilon,delta,radius,post public numbers of the plans, as in [dp_mean_plan()]: one number of records, budget
+#'   and radius for all.
+#' @return A data frame of class `riemdp_mechanism_table` with a row for each space and mechanism: `space`, `mechanism`,
+#'   `label` (`"pure"`, `"approx"`, `"none"`; `NA` where it can't be served), `expected_error` (`NA` where it isn't
+#'   known in advance), `over_best` (over the smallest of those that are labelled private and have the Frechet mean as their
+#'   target) and `note` (why it can't be served, or what its target is). `print()` has a column for each mechanism:
+#'   `over_best`, with `~` where `delta` is needed, a star where the target is another one, `none` for no guarantee,
+#'   `?` where the error isn't known in advance and `-` where the mechanism isn't available.
+#' @seealso [dp_mean_plan()] for one space
+#' @examples
+#' mechanism_table(list(sphere(2), stiefel(4, 2)), epsilon = 4)
+#' @export
+mechanism_table <- function(spaces = NULL, n = 1000, epsilon = 1, delta = 1e-6, radius = 0.1, post = TRUE) {
+  if (is.null(spaces)) {
+    spaces <- list(euclidean(2), sphere(2), hyperbolic(2), spd(2), spd(2, "logeuclidean"), spd(2, "bures"),
+                   stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(5))
+  }
+  if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
+  if (!is.list(spaces) || !length(spaces)) abort_riemdp("argument", "`spaces` must be a list of manifolds.")
+  rows <- lapply(spaces, function(M) {
+    check_manifold(M)
+    if (inherits(M, "riemdp_custom")) abort_no_default("center")
+    plan <- as.data.frame(dp_mean_plan(M, n, epsilon, .Call(riemdp_origin, M), radius, delta = delta, post = post))
+    plan <- plan[match(names(mean_mechanisms()), plan$mechanism), ]
+    own <- is.na(plan$note) | !grepl("^target:", plan$note)
+    best <- min(plan$expected_error[own & plan$label %in% c("pure", "approx")], na.rm = TRUE)
+    data.frame(space = label_manifold(M), plan[c("mechanism", "label", "expected_error")],
+               over_best = plan$expected_error / best, note = plan$note)
+  })
+  out <- do.call(rbind, rows)
+  row.names(out) <- NULL
+  structure(out, class = c("riemdp_mechanism_table", "data.frame"))
+}
+
+#' @export
+print.riemdp_mechanism_table <- function(x, ...) {
+  if (!all(c("space", "mechanism", "label", "over_best", "note") %in% names(x))) {
+    print(plain_table(x))
+    return(invisible(x))
+  }
+  cell <- ifelse(is.na(x$label), "-", ifelse(x$label == "none", "none", ifelse(is.na(x$over_best), "?", paste0(
+    sprintf("%.2f", x$over_best), ifelse(x$label == "approx", "~", ""), ifelse(grepl("^target:", x$note), "*", "")
+  ))))
+  spaces <- unique(x$space)
+  mechanisms <- unique(x$mechanism)
+  wide <- matrix("", length(spaces), length(mechanisms), dimnames = list(spaces, mechanisms))
+  wide[cbind(match(x$space, spaces), match(x$mechanism, mechanisms))] <- cell
+  cat("Expected error over the best one's, space by space\n")
+  print(wide, quote = FALSE, right = TRUE)
+  cat(strwrap(paste("~ needs delta; * about another target than the Frechet mean; none: no guarantee; ? not known in",
+                    "advance; - not available (the column `note` says why)"), exdent = 2), sep = "\n")
+  invisible(x)
+}
+
 # ---- parts of plans, of whatever function ----------------------------------------------------------------------------
 
 # what each kind of plan needs to be printed and drawn

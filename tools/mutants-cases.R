@@ -103,6 +103,7 @@ mutant("staircase-first", "R/mechanism-staircase.R", "list(first = found$minimum
 mutant("staircase-idle", "R/mechanism-staircase.R", "auto = TRUE", "auto = FALSE", "auto chooses it where it is better", "mechanism-laplace")
 mutant("staircase-endless", "R/mechanism-staircase.R", "if (!length(i)) return(list(first = step, error = NA_real_))", "", "steps too high are refused by name", "mechanism-laplace")
 mutant("staircase-region", "R/mechanism-staircase.R", "energy <- function(rho) staircase_energy(rho, r$scale, step, first)", "energy <- function(rho) rho / r$scale * 1.3", "the region is that of the staircase", "mechanism-laplace")
+mutant("table-best", "R/dp-mean-plan.R", "best <- min(plan$expected_error[own & plan$label %in% c(\"pure\", \"approx\")], na.rm = TRUE)", "best <- min(plan$expected_error, na.rm = TRUE)", "errors are compared with the best that is proven", "dp-mean-plan")
 mutant("shrink-idle", "R/shrinkage.R", "SHRINK_FROM <- 0.1", "SHRINK_FROM <- 10", "large noise is answered", "shrinkage")
 mutant("shrink-worse", "R/shrinkage.R", "SHRINK_WORST <- 1.05", "SHRINK_WORST <- 10", "not where the release gets worse", "shrinkage")
 mutant("shrink-edge", "R/shrinkage.R", "(radius + min(error / sqrt(law$dimension), radius) / 2)", "radius", "means at the edge aren't drawn inwards too far", "shrinkage")

@@ -132,6 +132,29 @@ test_that("the least epsilon and the least n keep the error, and a little less d
   }
 })
 
+test_that("the table of mechanisms is that of the plans, space by space", {
+  spaces <- list(sphere(2), stiefel(4, 2), kendall(4))
+  table <- mechanism_table(spaces, epsilon = 4)
+  expect_identical(nrow(table), 3L * length(riemdp:::mean_mechanisms()))
+  for (M in spaces) {
+    rows <- table[table$space == label_of(M), ]
+    plan <- dp_mean_plan(M, 1000, 4, .Call(riemdp:::riemdp_origin, M), 0.1, delta = 1e-6)
+    expect_identical(rows$expected_error, plan$expected_error[match(rows$mechanism, plan$mechanism)])
+    expect_identical(rows$label, plan$label[match(rows$mechanism, plan$mechanism)])
+    own <- rows$label %in% c("pure", "approx") & !grepl("^target", rows$note)
+    expect_identical(min(rows$over_best[own], na.rm = TRUE), 1)
+    expect_equal(rows$over_best * min(rows$expected_error[own], na.rm = TRUE), rows$expected_error)
+  }
+  # baselines and what has no guarantee are no measure
+  expect_lt(min(table$over_best, na.rm = TRUE), 1)
+  expect_output(print(table), "Stiefel manifold St\\(4, 2\\), Euclidean metric .*-.*1[.]00")
+  expect_output(print(table), "[0-9]~ .*[*] .*none")
+  expect_output(print(table[1:3]), "mechanism")
+  expect_identical(nrow(mechanism_table(sphere(2))), length(riemdp:::mean_mechanisms()))
+  expect_error(mechanism_table(list()), class = "riemdp_error_argument")
+  expect_error(mechanism_table(list(3)), class = "riemdp_error")
+})
+
 test_that("whole numbers are found exactly, and what is printed keeps the error", {
   # on the line the error of Laplace's noise is 2r/(n epsilon), up to the solver's part
   plan <- dp_mean_plan(euclidean(1), epsilon = 1, radius = 1, error = 0.1, mechanism = "laplace", post = FALSE)
