@@ -263,7 +263,7 @@ test_that("the plan's error of the staircase is that of its draws, and the regio
     rho <- staircase_radii(M, case[[2]], draws(), case[[3]], r$details$step, r$details$first)
     # 5 standard errors; with simulated weights 1 % more
     slack <- 5 * sd(rho) / sqrt(length(rho)) + if (M$name == "spd_affine") 0.01 * mean(rho) else 0
-    expect_lt(abs(mean(rho) - r$expected_error), slack)
+    expect_lt(abs(mean(rho) - r$noise_error), slack)
     for (level in c(0.5, 0.95)) {
       inside <- mean(rho <= stats::confint(r, level = level)$radius)
       expect_gt(inside, level - 5 * sqrt(level * (1 - level) / length(rho)))
