@@ -46,7 +46,8 @@ mechanism_tangent <- list(
   error = function(M, plan, ask) { # to its own target
     noise <- plan$details$noise
     if (inherits(M, "riemdp_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, noise))
-    wrapped_noise_error(M, plan$scale, noise, ask$center, ask$ball$radius)
+    expected_error(M, plan$scale, if (noise == "gaussian") "wrapped_gaussian" else "wrapped", ask$center,
+                   ask$ball$radius)
   },
   release = function(M, x, plan, ask) {
     if (!is.null(ask$shares)) return(release_shares(M, x, plan, ask))

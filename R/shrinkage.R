@@ -92,6 +92,7 @@ shrinkage <- function(M, law, radius, error) {
   if (is.null(law) || !isTRUE(error > SHRINK_FROM * radius && is.finite(error))) return(NULL)
   law$k <- if (isTRUE(law$flat)) 0 else switch(mf_facts(M)$model, sphere = 1, hyperbolic = -1, 0)
   law$dimension <- mf_facts(M)$dimension
+  if (law$k < 0 && (law$dimension == 1 || error > 10)) law$k <- 0 # a line is flat; farther out sinh leaves the doubles
   law$angles <- shrink_angles(law$dimension)
   law$edge <- radius
   if (!isTRUE(law$truncated)) law$distances <- shrink_distances(law)
@@ -104,7 +105,7 @@ shrinkage <- function(M, law, radius, error) {
   }
   prior <- shrink_prior(law, radius, error)
   errors <- shrunk_errors(law, prior, radius)
-  if (max(errors) <= SHRINK_WORST * error) list(law = law, prior = prior, errors = errors)
+  if (isTRUE(max(errors) <= SHRINK_WORST * error)) list(law = law, prior = prior, errors = errors)
 }
 
 # mean errors for means at 0, 1/4, ... of the radius from the centre

@@ -107,6 +107,17 @@ test_that("no release is worse than its centre at the worst, whatever the noise,
   expect_null(flat(euclidean(3), 0.01, 1, NA_real_))
 })
 
+test_that("noise of any size is planned", {
+  for (M in list(hyperbolic(1), hyperbolic(2), hyperbolic(9), sphere(1), spd(4), kendall(30))) {
+    for (epsilon in c(1e-6, 0.3)) for (radius in c(1e-6, 0.3)) {
+      plan <- dp_mean_plan(M, 1, epsilon, radius = radius, delta = 1e-6)
+      moved <- grepl("largest error", plan$note)
+      expect_true(any(!is.na(plan$expected_error)))
+      expect_true(all(plan$expected_error[moved] <= 1.02 * radius), label = paste(label_of(M), epsilon, radius))
+    }
+  }
+})
+
 test_that("auto plans with what is left of the error, also where records or groups are few in number or private", {
   # a law on the ball has twice the scale, but errs by no more than the ball: until the draw is moved
   plan <- function(post) dp_mean_plan(euclidean(20), 20, 1, radius = 1, post = post)
