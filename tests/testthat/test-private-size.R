@@ -509,6 +509,9 @@ test_that("trials have a proven success for every number of records, and the cap
   at <- function(range) .Call(internal$riemdp_kng_least_acceptance, sphere(2), 0.7, "kng", range, 1e-10)
   for (wide in c(0.1, 0.3, 1, Inf)) for (to in c(0.1, min(wide, 0.2))) expect_lte(at(c(0.1, wide)), at(to) * 1.02)
   expect_gt(at(c(0.1, 0.2)), 0.8 * min(at(0.1), at(0.2)))
+  # where curvature is negative it is less within the range than at its ends
+  at <- function(range) .Call(internal$riemdp_kng_least_acceptance, hyperbolic(2), 1, "kng", range, 1e-10)
+  for (to in c(0.2, 0.5, 1)) expect_lte(at(c(0.1, Inf)), at(to))
 })
 
 test_that("from some number of records on the noise stays as it is, and rounding of 2^31 records is paid for", {
@@ -657,8 +660,9 @@ test_that("lattice releases of a private number of records: any number, their la
   expect_identical(guarantee(g)$epsilon, 1)
   # sums over a small released size are cut where integers end, on the side where they lie
   s <- ODD$line
-  ask <- ask_of(s, epsilon = 1e9, numerics = "lattice", options = list(count = 0.5))
+  ask <- ask_of(s, epsilon = 1e13, numerics = "lattice", options = list(count = 0.5))
   plan <- internal$plan_one(s$M, internal$ask_at_size(ask, 1), "wrapped", error = FALSE)
+  expect_gt(3e4 * 2^plan$details$k, 2^63)
   for (side in c(-1, 1)) {
     records <- internal$sized_records(s$M, rep(side, 3e4), 3e4, plan, plan_ask <- internal$ask_at_size(ask, 1))
     got <- with_simulation(1, internal$mean_mechanisms()$wrapped$release(s$M, records, plan, plan_ask))
