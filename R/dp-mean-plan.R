@@ -319,10 +319,10 @@ tangent_normals <- function(M, center, n, spread, most = Inf) {
 #'   and radius for all.
 #' @return A data frame of class `riemdp_mechanism_table` with a row for each space and mechanism: `space`, `mechanism`,
 #'   `label` (`"pure"`, `"approx"`, `"none"`; `NA` where it can't be served), `expected_error` (`NA` where it isn't
-#'   known in advance), `over_best` (over the smallest of those that are labelled private and have the Frechet mean as their
-#'   target) and `note` (why it can't be served, or what its target is). `print()` has a column for each mechanism:
-#'   `over_best`, with `~` where `delta` is needed, a star where the target is another one, `none` for no guarantee,
-#'   `?` where the error isn't known in advance and `-` where the mechanism isn't available.
+#'   known in advance), `over_best` (over the smallest of those that are labelled private and have the Frechet mean as
+#'   their target) and `note` (why it can't be served, or what its target is). `print()` has a column for each
+#'   mechanism: `over_best`, with `~` where `delta` is needed, a star where the target is another one, `none` for no
+#'   guarantee, `?` where the error isn't known in advance and `-` where the mechanism isn't available.
 #' @seealso [dp_mean_plan()] for one space
 #' @examples
 #' mechanism_table(list(sphere(2), stiefel(4, 2)), epsilon = 4)
