@@ -32,8 +32,7 @@ geometric_excess <- function(scale, lag) exp(-(lag + 1) / scale) / -expm1(-2 / s
 noisy_sizes <- function(counts, ratio) {
   scale <- ratio[1] / ratio[2]
   price <- draw_price("balanced geometric", "mean-sensitivity.md, 15, sizes", 1, scale / 2, epsilon = 2 / scale)
-  z <- as.vector(.Call(riemdp_lattice_noise, euclidean(length(counts)), 1, "balanced", ratio, pay(price)))
-  pmin(pmax(counts + z, -2^44), 2^44)
+  counts + as.vector(.Call(riemdp_lattice_noise, euclidean(length(counts)), 1, "balanced", ratio, pay(price)))
 }
 
 # scales above it are told by a bound, and by the law at this one
@@ -302,7 +301,7 @@ stage_at_size <- function(M, ask, name, form) {
 plan_size <- function(M, ask, count) {
   ask <- ask_at_size(ask, count)
   at <- function(name) {
-    ask <- moved_ask(M, ask, name)
+    ask <- moved_ask(ask, name)
     plan <- plan_one(M, ask, name, error = FALSE)
     plan$ask <- ask
     plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
@@ -352,7 +351,8 @@ one_law <- function(M, ask) {
   ask
 }
 
-moved_ask <- function(M, ask, name) {
+# `ask` of one group's mean by that mechanism
+moved_ask <- function(ask, name) {
   if (is.null(ask$size$categories)) return(ask)
   ask$size$law <- ask$size$law %||% moved_law(ask, name)
   if (ask$size$law != "half") return(ask)
@@ -410,8 +410,8 @@ size_event <- function(ask) {
 # ---- the release -----------------------------------------------------------------------------------------------------
 
 # Records as a mean at the size N takes them. "none": as they are, with their number; "stages" as well, each of which
-# asks again. "sum": their logarithms' sum, to
-# be divided by N. Else N points, those that are missing at the centre; or all records where these are more.
+# asks again. "sum": their logarithms' sum, to be divided by N. Else N points, those that are missing at the centre; or
+# all records where these are more.
 sized_records <- function(M, x, n, plan, ask) {
   if (ask$size$form == "stages") return(list(x = if (n > 0) x, n = n))
   if (ask$size$form == "none") return(list(x = if (n == 0) ask$center else x, n = n))
