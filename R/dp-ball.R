@@ -4,36 +4,41 @@
 #' release with a price of its own; from then on centre and radius are public, and [dp_mean()] and other functions take
 #' it as both: `center = ball, radius = ball`.
 #'
-#' Two releases share `epsilon`. A rough centre: the Frechet mean of the records moved to the wide public ball, by
-#' mechanism `"laplace"` of [dp_mean()], or `"wrapped"` where that can't be served. Then a radius from a public grid by
-#' the exponential mechanism, which aims at `margin` times the one that holds `fraction` of the records around that
-#' centre; replacing a record changes such a count by at most one. Both are functions of any records: what is no point
-#' counts as the centre, and nothing fails. Proof: section 12 of the file `proofs/mean-sensitivity.md` of the installed
-#' package.
+#' Three stages share `epsilon`. A place: a ball that holds most records, or the answer that there is none, by the
+#' exponential mechanism over places and radii at once, the first stage of mechanism `"adaptive"` of [dp_mean()]. Where
+#' it finds none the wide ball stays, and half of its share is left to the others; where `n * epsilon` is too small for
+#' it, and for records in chunks, it is left out. Then a rough centre: the Frechet mean of the records moved to the ball
+#' found, by mechanism `"laplace"`, or `"wrapped"` where that can't be served. Then a radius from a grid by the
+#' exponential mechanism, which aims at `margin` times the one that holds `fraction` of the records around that centre;
+#' replacing a record changes such a count by at most one. All are functions of any records: what is no point counts as
+#' the centre, and nothing fails. Proof: section 12 of the file `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' The ball is no claim that the records lie in it: a later release moves those outside to its edge, as always. With few
 #' records or a small `epsilon` centre and radius say little, and their price is lost. From simulations of normal
 #' records, `epsilon` for the ball and as much for the mean, over the error of one mean with both and no ball: in a
-#' public ball twenty times too wide 1.4, .6, .16, .10 times in two dimensions at `n * epsilon` = 50, 100, 300, 1,000,
-#' and 2.5, 1.7, .33, .15 times in five. In one a thousand times too wide 1.9, 1.6, 1.3, .32 times in two dimensions,
-#' 2.6, 2.3, 2.1, .47 times in five: there mechanism `"adaptive"` of [dp_mean()], which looks for places and radii at
-#' once, finds a small ball with far fewer records.
+#' public ball twenty times too wide .6, .16, .11, .11 times in two dimensions at `n * epsilon` = 50, 100, 300, 1,000,
+#' and 1.7, .27, .19, .13 times in five; in one a thousand times too wide .6, .016, .002, .002 and 1.7, .24, .003, .002
+#' times. Without the place (`shares = c(0.6, 0.4)`, and for chunks) the latter are 2.3, 2.0, 1.5, .27 and 3.0, 2.7,
+#' 2.0, .57. Where the public ball was tight to begin with there is nothing to gain: 2 times, and with the place at
+#' `n * epsilon` = 50 up to 3.8.
 #'
 #' @param x,M,invalid,unit,source,ledger,data_set,part as in [dp_mean()].
 #' @param epsilon privacy budget of the ball, positive.
 #' @param center,radius the wide ball, public as in [dp_mean()].
 #' @param ... nothing; later arguments must be named.
-#' @param shares two positive numbers that add up to 1: which parts of `epsilon` centre and radius have.
+#' @param shares which parts of `epsilon` place, centre and radius have: three numbers that add up to 1, the first may
+#'   be 0; or two, without the place. By default from n, `epsilon` and the wide ball, which are public.
 #' @param fraction the share of records that the radius aims at, between 0 and 1; by default from .9 for many records
 #'   down to .5 for few, from n and the radius' part of epsilon, which are public.
 #' @param margin a number of at least 1 by which the radius exceeds the one that aims at that share; by default what is
 #'   \eqn{\sqrt 2} at .9 on the tails of normal records in a plane.
-#' @param radii the public grid: positive numbers of at most `radius`; by default 25 from `radius` down by factors of
-#'   the square root of 2.
+#' @param radii the grid: positive numbers of at most `radius`, public; by default 13 or 25 from twice the
+#'   radius that the first stage found down, or from `radius` down by factors of the square root of 2.
 #' @return An object of class `riemdp_ball` and [riemdp_release]: `value`, a list of `center` (in the shape of a single
-#'   record) and `radius`; `within`, the wide ball, a list of the same; `manifold`, `n`, `mechanism`, `scale`,
-#'   `sensitivity`, `theorem` and `solver_error` (of the centre), `fraction`, `margin`, `shares`, `source`, `guarantee`,
-#'   `budget` and `draws`. `coef()` is the value.
+#'   record) and `radius`; `within`, the wide ball, a list of the same; `found`, the ball of the first stage, a list of
+#'   the same, `NULL` where it found none or was left out; `manifold`, `n`, `mechanism`, `scale`, `sensitivity`,
+#'   `theorem` and `solver_error` (of the centre), `fraction`, `margin`, `shares` (as they were spent), `source`,
+#'   `guarantee`, `budget` and `draws`. `coef()` is the value.
 #' @references
 #' McSherry, F. and Talwar, K. (2007). Mechanism design via differential privacy. *Foundations of Computer Science*,
 #' 94-103. \doi{10.1109/FOCS.2007.66}
@@ -45,8 +50,8 @@
 #' ball
 #' dp_mean(wishart_spd, spd(2), epsilon = 0.5, center = ball, radius = ball)
 #' @export
-dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares = c(center = 0.6, radius = 0.4),
-                    fraction = NULL, margin = NULL, radii = NULL, invalid = c("error", "center"), unit = NULL,
+dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares = NULL, fraction = NULL,
+                    margin = NULL, radii = NULL, invalid = c("error", "center"), unit = NULL,
                     source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
@@ -74,38 +79,95 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   release_private(ball_estimator, ask, list(x = x, units = units), ledger, data_set, part)
 }
 
-# public numbers of a ball, checked
+# public numbers of a ball, checked; what follows from n is planned by ball_stages()
 ball_ask <- function(M, ask, shares, fraction, margin, radii) {
   if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "dp_ball() isn't offered on a user's manifold.")
   ask$manifold <- M
-  ask$split <- ball_shares(shares)
-  ask$fraction <- if (is.null(fraction)) radius_fraction(ask$n, ask$split[["radius"]] * ask$epsilon) else
-    check_number(fraction, "fraction", least = 0, most = 1)
-  ask$margin <- if (is.null(margin)) ball_margin(ask$fraction) else check_number(margin, "margin", least = 1)
-  ask$radii <- if (is.null(radii)) adaptive_grid(ask$ball$radius) else
-    rev(check_radii(radii, ask$ball$radius, ", none above `radius`, the wide ball's own"))
+  ask$given <- list(
+    shares = if (!is.null(shares)) ball_shares(shares),
+    fraction = if (!is.null(fraction)) check_number(fraction, "fraction", least = 0, most = 1),
+    margin = if (!is.null(margin)) check_number(margin, "margin", least = 1),
+    radii = if (!is.null(radii)) rev(check_radii(radii, ask$ball$radius, ", none above `radius`, the wide ball's own"))
+  )
   ask
 }
 
+# three shares, or two without the first
 ball_shares <- function(shares) {
-  shares <- as_shares(shares, "two positive numbers that add up to 1: for the centre, and the radius",
-                      length(shares) == 2 && isTRUE(all(shares > 0)))
-  stats::setNames(shares, c("center", "radius"))
+  shares <- as_shares(shares, paste("positive numbers that add up to 1: for the place (which may be 0), the centre,",
+                                    "and the radius, or without the first"),
+                      length(shares) %in% 2:3 && isTRUE(all(shares[length(shares) - 1:0] > 0)))
+  stats::setNames(c(if (length(shares) == 2) 0, shares), BALL_STAGES)
 }
 
-# The shares and radius_fraction() were found by simulation: planes, R^5 and the sphere, n from 100 to 3,000, epsilon
-# .25 and 1, a public ball twenty times too wide. The margin: so that normal records of a plane are as far from the edge
-# at every fraction as with sqrt(2) at .9.
+BALL_STAGES <- c("place", "center", "radius")
+
+# Found by simulation, as radius_fraction() was: lines, planes, R^5, the sphere and 2 x 2 matrices, public balls up to
+# a thousand times too wide, n epsilon from 50 to 1,000. BALL_PLACE is the largest rate of the first stage, as a part of
+# epsilon; what it leaves is divided between centre and radius.
+BALL_PLACE <- 0.3
+BALL_CENTER <- 0.6
+BALL_DEEP <- 40 # times that the radius' part of epsilon weighs n, from where small radii may be looked at
+
+# The stages from public numbers and, where it is private, the released number of records: what adaptive_place() looks
+# through, the shares, and the radius' fraction and margin.
+ball_stages <- function(M, ask) {
+  ways <- adaptive_ways(ask)
+  given <- ask$given
+  shares <- given$shares
+  how <- if (is.null(shares) && !adaptive_places(ask)) list(levels = 0) else
+    place_reach(M, ask, if (is.null(shares)) BALL_PLACE else shares[["place"]] / ways)
+  if (is.null(shares)) {
+    first <- if (how$levels < 1) 0 else ways * how$part
+    shares <- ball_shares(c(first, (1 - first) * c(BALL_CENTER, 1 - BALL_CENTER)))
+  }
+  plan <- if (shares[["place"]] > 0) place_weights(how, shares[["place"]] / ways)
+  fraction <- given$fraction %||% radius_fraction(ask$n, shares[["radius"]] * ask$epsilon)
+  c(plan, list(shares = shares, fraction = fraction, margin = given$margin %||% ball_margin(fraction)))
+}
+
+# so that normal records of a plane are as far from the edge at every fraction as with sqrt(2) at .9
 ball_margin <- function(fraction) {
   max(1, sqrt(2 * log(0.1) / log1p(-min(max(fraction, 0.01), 0.99))))
 }
 
 # The radii with which a mean can be released around that centre (with the Bures-Wasserstein metric it depends on it);
 # where there is none the wide ball serves, as the plan has shown, and the budget is spent by now.
-ball_grid <- function(M, ask, center) {
-  served <- vapply(ask$radii, function(r) stage_served(M, ask, 1, list(center = center, radius = r)), logical(1))
-  if (any(served)) list(center = center, radii = ask$radii[served]) else
+ball_grid <- function(M, ask, center, radii) {
+  served <- vapply(radii, function(r) stage_served(M, ask, 1, list(center = center, radius = r)), logical(1))
+  if (any(served)) list(center = center, radii = radii[served]) else
     list(center = ask$center, radii = ask$ball$radius)
+}
+
+# From twice the radius that the first stage found, or from the public one down. That stage may find too wide a ball;
+# but where little is left to tell radii apart, those far below are as likely as any that holds too many.
+ball_radii <- function(found, weight) {
+  if (found$wide) return(adaptive_grid(found$radius))
+  2 * found$radius * 2^(-(0:(if (weight < BALL_DEEP) 12 else 24)) / 4)
+}
+
+# What the first stage leaves is divided between the others: half of its share more where it found none.
+ball_rest <- function(shares, spent) {
+  rest <- shares[c("center", "radius")]
+  c(place = spent, rest / sum(rest) * (1 - spent) * (1 - 1e-15))
+}
+
+# the three stages, each given what those before released
+ball_drawn <- function(M, x, ask, plan) {
+  wide <- list(center = ask$center, radius = ask$ball$radius, wide = TRUE)
+  found <- wide
+  if (plan$shares[["place"]] > 0) {
+    found <- place_drawn(M, x, plan, ask)
+    plan$shares <- ball_rest(plan$shares, found$spent)
+    if (!(found$radius < ask$ball$radius)) found <- wide
+  }
+  around <- adaptive_center(M, x, plan, ask, found)
+  radii <- ask$given$radii %||% ball_radii(found, plan$shares[["radius"]] * ask$epsilon * ask$n)
+  ball <- ball_grid(M, ask, around$center, radii[radii <= ask$ball$radius])
+  radius <- drawn_radius(M, x, ball$center, ask, ball$radii, plan$margin, plan$fraction * ask$n,
+                         plan$shares[["radius"]])
+  list(value = list(center = ball$center, radius = radius), found = if (!found$wide) found[c("center", "radius")],
+       stages = plan, rough = around$rough)
 }
 
 ball_estimator <- list(
@@ -113,28 +175,29 @@ ball_estimator <- list(
   parts = MEAN_PARTS,
   plan = function(ask) {
     M <- ask$manifold
-    plan <- adaptive_stage(M, ask, ask$split[["center"]], list(center = ask$center, radius = ask$ball$radius))
+    stages <- ball_stages(M, ask)
+    if (stages$shares[["place"]] > 0 && !adaptive_places(ask)) {
+      abort_riemdp("unsupported", "the first of three stages needs the records in memory: give two `shares`.")
+    }
+    # what the centre would be on the wide ball: shows that it can be served at all
+    plan <- adaptive_stage(M, ask, stages$shares[["center"]], list(center = ask$center, radius = ask$ball$radius))
     g <- list(epsilon = ask$epsilon, delta = 0, reasons = unproven_mean(M, plan), sampler = "exact")
     assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan),
-                     "two stages, each private, their budgets added", ask$assumptions)
+                     "stages, each private given what those before released, their budgets added", ask$assumptions)
     plan$guarantee <- of_units(promise_of(g, assumptions, trusted = M), ask$unit)
+    plan$stages <- stages
     plan
   },
   ready = function(records, plan, ask) mean_estimator$ready(records, plan, ask)$x,
-  draw = function(records, plan, ask, budget) {
-    M <- ask$manifold
-    point <- adaptive_pick(M, records, plan)
-    ball <- ball_grid(M, ask, clamp_to_ball(M, ask$center, ask$ball$radius, point))
-    list(center = ball$center, radius = drawn_radius(M, records, ball$center, ask, ball$radii, ask$margin,
-                                                     ask$fraction * ask$n, ask$split[["radius"]]))
-  },
+  draw = function(records, plan, ask, budget) ball_drawn(ask$manifold, records, ask, plan$stages),
   answer = function(out, plan, ask, budget) {
+    rough <- out$rough
     new_release(
-      out, "riemdp_ball",
-      within = list(center = ask$center, radius = ask$ball$radius), manifold = ask$manifold, n = ask$n,
-      unit = ask$unit, mechanism = plan$mechanism, sensitivity = plan$sensitivity, theorem = plan$theorem,
-      solver_error = plan$solver_error, scale = plan$scale, shares = ask$split, fraction = ask$fraction,
-      margin = ask$margin, budget = budget, guarantee = plan$guarantee
+      out$value, "riemdp_ball",
+      within = list(center = ask$center, radius = ask$ball$radius), found = out$found, manifold = ask$manifold,
+      n = ask$n, unit = ask$unit, mechanism = rough$mechanism, sensitivity = rough$sensitivity, theorem = rough$theorem,
+      solver_error = rough$solver_error, scale = rough$scale, shares = out$stages$shares,
+      fraction = out$stages$fraction, margin = out$stages$margin, budget = budget, guarantee = plan$guarantee
     )
   }
 )

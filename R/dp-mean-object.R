@@ -215,7 +215,7 @@ explain_size <- function(x) {
 #' @export
 format.riemdp_ball <- function(x, ...) {
   c(
-    sprintf("Private ball for %d %s on %s", as.integer(x$n), counted_words(x), label_manifold(x$manifold)),
+    sprintf("Private ball for %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", c(paste("protects", protected_words(x$guarantee)), origin_words(x))),
     sprintf("  radius %.4g, within the public ball of radius %.4g", x$value$radius, x$within$radius),
@@ -247,17 +247,24 @@ summary.riemdp_ball <- function(object, ...) {
 #' @export
 explain.riemdp_ball <- function(x, ...) {
   cat(format(x$guarantee), "\n\n", sep = "")
+  proven <- "(proofs/mean-sensitivity.md, section 12)."
+  if (x$shares[["place"]] > 0) {
+    cat(strwrap(sprintf(
+      paste("Place: by the exponential mechanism over places and radii at once, or none, with %.3g of epsilon; %s",
+            proven), x$shares[["place"]], if (is.null(x$found)) "the wide ball stays" else
+              sprintf("it found a ball of radius %.4g", x$found$radius)), exdent = 2), sep = "\n")
+  }
   cat(strwrap(sprintf(
-    paste("Centre: the Frechet mean of the %s moved to the public ball, by mechanism %s with %.3g of epsilon, scale",
-          "%.6g; replacing one of the n = %d moves that mean by at most %.6g (%s, and %.3g for the solver). It is",
-          "moved into the public ball, which is post-processing."),
-    counted_words(x), x$mechanism, x$shares[["center"]], x$scale, as.integer(x$n), x$sensitivity, x$theorem,
-    x$solver_error), exdent = 2), sep = "\n")
+    paste("Centre: the Frechet mean of the %s moved to the %s ball, by mechanism %s with %.3g of epsilon, scale",
+          "%.6g; %s moves that mean by at most %.6g (%s, and %.3g for the solver). It is moved into the public ball,",
+          "which is post-processing."),
+    counted_words(x), if (is.null(x$found)) "public" else "found", x$mechanism, x$shares[["center"]], x$scale,
+    moving_words(x), x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
   cat(strwrap(sprintf(
-    paste("Radius: from a public grid by the exponential mechanism with %.3g of epsilon, %.3g times one that aims at",
-          "holding %.3g of the %s around the centre. Replacing one moves a count by at most 1",
-          "(proofs/mean-sensitivity.md, section 12)."),
-    x$shares[["radius"]], x$margin, x$fraction, counted_words(x)), exdent = 2), sep = "\n")
+    paste("Radius: from a grid by the exponential mechanism with %.3g of epsilon, %.3g times one that aims at holding",
+          "%.3g of the %s around the centre. %s moves a count by at most 1", proven),
+    x$shares[["radius"]], x$margin, x$fraction, counted_words(x),
+    if (private_size(x)) "One more or one less" else "Replacing one"), exdent = 2), sep = "\n")
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste("How many records lie in the ball is not part of the release. Not protected: the time that the",
                     "call takes; the rounding of doubles (the proof is about real numbers)."), exdent = 2), sep = "\n")

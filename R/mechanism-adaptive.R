@@ -42,12 +42,43 @@ adaptive_stretched <- function(M, radius, reach) {
   radius * if (bend > 0) sinh(bend) / bend else 1
 }
 
-# The shares of the four stages from public numbers, and what the first looks through: `levels` radii, two for each
-# halving, from the `first` on, which is at most half the public one, and the log weight of finding `nothing`. The rate
-# times n has to outweigh all lattice points of the smallest radius and the bonus of all halvings.
-adaptive_shares <- function(M, ask) {
+# What a first stage looks through, from public numbers, where its rate is at most that `part` of epsilon: `levels`
+# radii, two for each halving, from the `first` on, which is at most half the public one; none (0 or less) where it
+# would find nothing. The rate times n has to outweigh all lattice points of the smallest radius and the bonus of all
+# halvings: `part` is what that takes.
+place_reach <- function(M, ask, part) {
   d <- mf_facts(M)$dimension
   R <- ask$ball$radius
+  total <- min(ask$n * ask$epsilon, 1e12)
+  bonus <- adaptive_bonus(d, total)
+  ease <- log(max(1, total / d / 100)) # where there is more to lose, and it costs little
+  # where a record is there or isn't, one stage may be off by half as much
+  slack <- ADAPTIVE_SLACK + ease + if (adaptive_ways(ask) == 2) 0 else log(2)
+  each <- d * log(2) + bonus
+  first <- 2
+  while (first < 24 && adaptive_stretched(M, R * 2^(-first / 2), R) > R / 2) first <- first + 1
+  fixed <- ADAPTIVE_AROUND * d + slack + ADAPTIVE_SURE + ease + (1 - bonus) * first / 2
+  deep <- max(ADAPTIVE_HALVINGS[1], min(ADAPTIVE_HALVINGS[2], floor(ADAPTIVE_CHEAP / 2 * total / each)))
+  levels <- floor(2 * min(deep, (part * total - fixed) / each)) - first + 1
+  list(first = first, levels = levels, bonus = bonus, slack = slack, each = each, d = d, total = total,
+       part = (fixed + (levels + first - 1) / 2 * each) / total)
+}
+
+# the same with the log weight of finding `nothing`, for the rate that the stage has
+place_weights <- function(how, part) {
+  levels <- max(1, how$levels)
+  d <- how$d
+  # the lattice points of all levels in the public ball, about, each with its bonus
+  empty <- d * (log(pi) / 2 + log(2) * (1 + (levels + how$first - 1) / 2)) - lgamma(d / 2 + 1) +
+    how$bonus * (levels - 1) / 2 - log1p(-exp(-how$each / 2))
+  # and what holds no record, though all its shadows do, of weight exp(rate n - FLOOR)
+  beside <- part * how$total - ADAPTIVE_FLOOR + d * log(3)
+  list(first = how$first, levels = levels, bonus = how$bonus,
+       nothing = min(max(empty, beside) + how$slack, ADAPTIVE_MOST_NOTHING))
+}
+
+# the shares of the four stages from public numbers, and what the first looks through
+adaptive_shares <- function(M, ask) {
   total <- min(ask$n * ask$epsilon, 1e12)
   ways <- adaptive_ways(ask)
   given <- ask$options$shares
@@ -55,31 +86,13 @@ adaptive_shares <- function(M, ask) {
   if (is.null(given) && !adaptive_places(ask)) {
     return(list(shares = adaptive_given(c(0.12, 0.11, 0.77)), first = 0, levels = 0, bonus = 0, nothing = 0))
   }
-  bonus <- adaptive_bonus(d, total)
-  ease <- log(max(1, total / d / 100)) # where there is more to lose, and it costs little
-  # where a record is there or isn't, one stage may be off by half as much
-  slack <- ADAPTIVE_SLACK + ease + if (ways == 2) 0 else log(2)
-  each <- d * log(2) + bonus
-  first <- 2
-  while (first < 24 && adaptive_stretched(M, R * 2^(-first / 2), R) > R / 2) first <- first + 1
-  fixed <- ADAPTIVE_AROUND * d + slack + ADAPTIVE_SURE + ease + (1 - bonus) * first / 2
-  deep <- max(ADAPTIVE_HALVINGS[1], min(ADAPTIVE_HALVINGS[2], floor(ADAPTIVE_CHEAP / 2 * total / each)))
-  left <- (if (is.null(given)) ADAPTIVE_EARLY / 2 else given[["place"]] / ways) * total
-  levels <- floor(2 * min(deep, (left - fixed) / each)) - first + 1
+  how <- place_reach(M, ask, if (is.null(given)) ADAPTIVE_EARLY / 2 else given[["place"]] / ways)
   shares <- given
-  if (is.null(given)) shares <- adaptive_given(if (levels < 1) c(0, 0, 0, 1) else {
-    early <- c(ways * (fixed + (levels + first - 1) / 2 * each) / total,
-               if (total < 150) c(0, 0) else c(min(0.09, 20 * d / total), min(0.1, 100 / total)))
+  if (is.null(given)) shares <- adaptive_given(if (how$levels < 1) c(0, 0, 0, 1) else {
+    early <- c(ways * how$part, if (total < 150) c(0, 0) else c(min(0.09, 20 * how$d / total), min(0.1, 100 / total)))
     c(early, 1 - sum(early))
   })
-  levels <- max(1, levels)
-  # the lattice points of all levels in the public ball, about, each with its bonus
-  empty <- d * (log(pi) / 2 + log(2) * (1 + (levels + first - 1) / 2)) - lgamma(d / 2 + 1) +
-    bonus * (levels - 1) / 2 - log1p(-exp(-each / 2))
-  # and what holds no record, though all its shadows do, of weight exp(rate n - FLOOR)
-  beside <- shares[["place"]] / ways * total - ADAPTIVE_FLOOR + d * log(3)
-  list(shares = shares, first = first, levels = levels, bonus = bonus,
-       nothing = min(max(empty, beside) + slack, ADAPTIVE_MOST_NOTHING))
+  c(list(shares = shares), place_weights(how, shares[["place"]] / ways))
 }
 
 mechanism_adaptive <- list(
@@ -198,10 +211,9 @@ adaptive_pick <- function(M, x, stage) {
 
 # ---- the stages, each of which returns the ball that it found --------------------------------------------------------
 
-# A ball inside the public one, in the coordinates of the public centre. Where there is none, or it is hardly smaller
-# and to look further isn't cheap, `wide`: the public ball again, and what is left is all the last stage's. Where a
+# A ball inside the public one, in the coordinates of the public centre, or none: the public ball, `wide`. Where a
 # record is replaced half of the share pays for the answer that there is none, the other half for a ball.
-adaptive_place <- function(M, x, plan, ask) {
+place_drawn <- function(M, x, plan, ask) {
   share <- plan$shares[["place"]]
   ways <- adaptive_ways(ask)
   rate <- share * ask$epsilon / ways
@@ -214,20 +226,27 @@ adaptive_place <- function(M, x, plan, ask) {
   a <- drawn[-1]
   reach <- sqrt(sum(a^2))
   radius <- adaptive_stretched(M, drawn[1], min(reach, R))
-  if (!(radius / plan$shares[["mean"]] < R / (1 - share))) {
-    dear <- sum(plan$shares[c("center", "radius")]) > ADAPTIVE_CHEAP
-    return(list(center = ask$center, radius = R, wide = dear, spent = share))
-  }
   center <- tryCatch(mf_exp(M, ask$center, mf_from_coords(M, ask$center, a * min(1, R / reach))),
                      riemdp_error = function(e) ask$center)
   list(center = clamp_to_ball(M, ask$center, R, center), radius = radius, smallest = radius / 4, wide = FALSE,
        spent = share)
 }
 
+# Where the ball found is hardly smaller, and to look further isn't cheap, `wide` as well: the public ball again, and
+# what is left is all the last stage's.
+adaptive_place <- function(M, x, plan, ask) {
+  found <- place_drawn(M, x, plan, ask)
+  share <- plan$shares[["place"]]
+  R <- ask$ball$radius
+  if (found$wide || found$radius / plan$shares[["mean"]] < R / (1 - share)) return(found)
+  list(center = ask$center, radius = R, wide = sum(plan$shares[c("center", "radius")]) > ADAPTIVE_CHEAP, spent = share)
+}
+
 adaptive_center <- function(M, x, plan, ask, found) {
   share <- plan$shares[["center"]]
   rough <- adaptive_stage(M, ask, share, adaptive_served(M, ask, share, found))
   found$center <- clamp_to_ball(M, ask$center, ask$ball$radius, adaptive_pick(M, x, rough))
+  found$rough <- rough
   found
 }
 

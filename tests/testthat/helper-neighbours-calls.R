@@ -208,8 +208,13 @@ neighbour_calls <- function() {
     dp_ball = list(kind = "points", cases = list(
       ball = list(method = "ball", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), args = list()),
       few = list(method = "ball", spaces = c("sphere", "plane"), args = list(radii = c(0.1, 0.3), fraction = 0.6, shares = c(0.2, 0.8))),
+      placed = list(method = "placed", spaces = c("sphere", "plane", "triangles"), args = list(shares = c(0.5, 0.2, 0.3))),
       unit = list(method = "ball", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
-                   noisy = "^[$]value", call = function(data, case, space, budget) {
+                   noisy = "^[$]value",
+                   # what later stages use follows from the ball that the first one released
+                   noisy_of = list(placed = "^[$](value|found|scale|sensitivity|theorem|solver_error|shares|draws)"),
+                   free_of = list(placed = "^[$](found|draws)"),
+                   call = function(data, case, space, budget) {
                      do.call(dp_ball, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                         case$args))
                    }),

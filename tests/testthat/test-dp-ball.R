@@ -1,4 +1,4 @@
-# A private ball: its two stages, their price, and what uses it afterwards.
+# A private ball: its stages, their price, and what uses it afterwards.
 
 near_pole <- function(n, spread = 0.05, seed = 3) with_simulation(seed, {
   M <- sphere(2)
@@ -6,7 +6,7 @@ near_pole <- function(n, spread = 0.05, seed = 3) with_simulation(seed, {
   mf_exp(M, at, mf_from_coords(M, at, matrix(rnorm(2 * n, sd = spread), n)))
 })
 
-test_that("a ball is a pure release of two draws, whose prices add up to what it states", {
+test_that("without a place a ball is a pure release of two draws, whose prices add up to what it states", {
   M <- sphere(2)
   x <- near_pole(300)
   ledger <- dp_ledger(NULL, 2, 0)
@@ -27,12 +27,78 @@ test_that("a ball is a pure release of two draws, whose prices add up to what it
   expect_lte(mf_dist(M, c(0, 0, 1), b$value$center), 0.7)
   expect_lte(b$value$radius, 0.7)
   # what is left out: records, counts, the mean
-  expect_setequal(names(b), c("value", "within", "manifold", "n", "unit", "mechanism", "sensitivity", "theorem", "solver_error", "scale", "shares", "fraction",
-                              "margin", "budget", "guarantee", "draws", "source"))
+  expect_setequal(names(b), c("value", "within", "found", "manifold", "n", "unit", "mechanism", "sensitivity", "theorem", "solver_error",
+                              "scale", "shares", "fraction", "margin", "budget", "guarantee", "draws", "source"))
   expect_setequal(names(b$value), c("center", "radius"))
   # a second one that the ledger hasn't room for
   expect_error(dp_ball(x, M, 1.5, c(0, 0, 1), 0.7, ledger = ledger), class = "riemdp_error_budget")
   expect_identical(nrow(ledger_history(ledger)), 1L)
+})
+
+# a ball of records on a line, with the draws' prices as they are for a user
+line_ball <- function(x, radius = 100, ...) dp_ball(x, euclidean(1), 1, 0, radius, ...)
+
+test_that("with a place there are three stages, each of which spends its share", {
+  narrow <- 40 + cos(1:500) / 10
+  ledger <- dp_ledger(NULL, 2, 0)
+  b <- line_ball(narrow, shares = c(0.5, 0.2, 0.3), ledger = ledger)
+  expect_identical(guarantee(b)$label, "pure")
+  expect_identical(b$draws$law, c("choice", "choice", "laplace", "choice"))
+  expect_equal(b$draws$epsilon, c(0.25, 0.25, 0.2, 0.3), tolerance = 1e-9)
+  expect_equal(unname(b$shares), c(0.5, 0.2, 0.3), tolerance = 1e-9)
+  expect_equal(ledger_history(ledger)$epsilon, 1)
+  # the centre's noise is that of the ball found, whatever the wide one is
+  expect_lt(b$found$radius, 2)
+  expect_lt(abs(b$found$center - 40), 2)
+  expect_gte(b$scale * 0.2, (b$sensitivity + b$solver_error) * (1 - 1e-9))
+  expect_gte(b$sensitivity, as.numeric(mean_sensitivity(euclidean(1), 500, b$found$radius)) * (1 - 1e-9))
+  expect_lt(b$sensitivity, as.numeric(mean_sensitivity(euclidean(1), 500, 2)))
+  expect_lt(abs(b$value$center - 40), 1)
+  expect_lt(b$value$radius, 4)
+  # none: half of the first share is left to the others
+  wide <- line_ball(seq(-100, 100, length.out = 500), shares = c(0.5, 0.2, 0.3))
+  expect_null(wide$found)
+  expect_identical(wide$draws$law, c("choice", "laplace", "choice"))
+  expect_equal(wide$draws$epsilon, c(0.25, 0.75 * c(0.4, 0.6)), tolerance = 1e-9)
+  expect_equal(unname(wide$shares), c(0.25, 0.75 * c(0.4, 0.6)), tolerance = 1e-9)
+  expect_gte(wide$sensitivity, as.numeric(mean_sensitivity(euclidean(1), 500, 100)))
+  # radii of the caller's stay, whatever was found
+  expect_true(line_ball(narrow, radii = c(0.7, 3))$value$radius %in% c(0.7, 3))
+  # a ball that exp stretches beyond the wide one is none
+  M <- hyperbolic(2)
+  far <- matrix(c(cosh(15), sinh(15), 0), 1000, 3, byrow = TRUE)
+  none <- dp_ball(far, M, 1, c(1, 0, 0), 20, shares = c(0.8, 0.1, 0.1))
+  expect_equal(none$shares[["place"]], 0.8)
+  expect_null(none$found)
+})
+
+test_that("shares follow from public numbers: no place where it would find none, and what it takes falls with n", {
+  at <- function(n, ...) line_ball(rep(1, n), ...)$shares
+  expect_equal(at(20), c(place = 0, center = 0.6, radius = 0.4))
+  planned <- function(n) {
+    ask <- riemdp:::mean_ask(euclidean(1), n, 1, 0, 100, 0, "auto", NULL, "proven", "ordinary", "real", 1e6, list())
+    riemdp:::ball_stages(euclidean(1), riemdp:::ball_ask(euclidean(1), ask, NULL, NULL, NULL, NULL))
+  }
+  for (n in c(60, 200, 1000, 1e6)) {
+    shares <- planned(n)$shares
+    expect_equal(sum(shares), 1)
+    expect_lte(shares[["place"]], 0.6)
+    expect_equal(shares[["center"]] / shares[["radius"]], 1.5)
+  }
+  expect_gt(planned(60)$shares[["place"]], planned(1000)$shares[["place"]])
+  expect_gt(planned(1000)$shares[["place"]], 0)
+})
+
+test_that("where the wide ball is far too wide the first stage finds the records", {
+  skip_if(quick())
+  # error of ball and mean together, as of the wide ball alone: about .02, and 1.5 without the place
+  M <- euclidean(2)
+  error <- function(...) mean(vapply(1:25, function(seed) with_simulation(seed, {
+    x <- matrix(rnorm(200, sd = 1 / 3000), 100) + 0.3
+    at <- dp_ball(x, M, 1, c(0, 0), 1, ...)$value
+    sqrt(sum((dp_mean(x, M, 1, at$center, at$radius)$value - colMeans(x))^2))
+  }), 0))
+  expect_lt(error(), 0.2 * error(shares = c(0.6, 0.4)))
 })
 
 test_that("where records are many it holds most of them and is far smaller than the wide one", {
@@ -118,6 +184,24 @@ test_that("on the worst neighbours nothing loses more than its label, and a ball
   expect_gt(loss_from_below(a["center", ], b["center", ]), 0.5)
 })
 
+test_that("with a place no outcome on neighbours loses more than its label, and the first stage loses of it what it has", {
+  # all records at one end, one of them moved to the other: none and a ball, and what follows each
+  n <- 8
+  draws <- if (quick()) 1500 else 8000
+  balls <- function(x, shares) with_simulation(7, replicate(draws, {
+    b <- dp_ball(x, euclidean(1), 3, 0, 1, shares = shares, margin = 1, radii = c(1, 0.3))
+    c(none = is.null(b$found), center = b$value$center, radius = b$value$radius)
+  }))
+  a <- balls(rep(1, n), c(0.9, 0.05, 0.05))
+  b <- balls(c(rep(1, n - 1), -1), c(0.9, 0.05, 0.05))
+  for (f in list(function(v) v["none", ], function(v) v["center", ], function(v) v["center", ] - v["none", ], function(v) v["radius", ] - v["none", ])) {
+    expect_lte(loss_from_below(f(a), f(b)), 3)
+  }
+  expect_lte(loss_from_below(a["none", ], b["none", ]), 0.9 * 3)
+  expect_gt(mean(a["none", ]), 0.01)
+  expect_lt(mean(a["none", ]), 0.99)
+})
+
 test_that("it is total: whatever the records are it releases a ball within the wide one", {
   spaces <- list(list(sphere(2), c(0, 0, 1), 0.7), list(spd(2), diag(2), 1), list(spd(2, "bures"), diag(2), 0.25), list(spd(2, "logeuclidean"), diag(2), 1),
                  list(hyperbolic(2), c(1, 0, 0), 1), list(kendall(5), exp(2i * pi * (1:5) / 5), 0.35), list(grassmann(4, 2), diag(4)[, 1:2], 0.5),
@@ -125,10 +209,12 @@ test_that("it is total: whatever the records are it releases a ball within the w
   for (case in spaces) for (epsilon in c(1e-3, 100)) {
     M <- case[[1]]
     y <- mf_exp(M, case[[2]], scale_records(M, unit_tangents(M, case[[2]], 12), case[[3]] / 4))
-    b <- dp_ball(y, M, epsilon, case[[2]], case[[3]])
-    expect_identical(guarantee(b)$label, "pure")
-    expect_lte(mf_dist(M, case[[2]], b$value$center), case[[3]] * (1 + 1e-9))
-    expect_lte(b$value$radius, case[[3]])
+    for (shares in list(NULL, c(0.4, 0.3, 0.3))) {
+      b <- dp_ball(y, M, epsilon, case[[2]], case[[3]], shares = shares)
+      expect_identical(guarantee(b)$label, "pure")
+      expect_lte(mf_dist(M, case[[2]], b$value$center), case[[3]] * (1 + 1e-9))
+      expect_lte(b$value$radius, case[[3]])
+    }
     expect_s3_class(dp_mean(y, M, 1, b, b), "riemdp_mean")
     grDevices::pdf(NULL)
     expect_identical(plot(b), b)
@@ -138,8 +224,10 @@ test_that("it is total: whatever the records are it releases a ball within the w
   bad[3, ] <- NA
   bad[4, ] <- c(0, 0, -1)
   expect_error(dp_ball(bad, sphere(2), 1, c(0, 0, 1), 0.7), class = "riemdp_error")
-  expect_s3_class(dp_ball(bad, sphere(2), 1, c(0, 0, 1), 0.7, invalid = "center"), "riemdp_ball")
-  for (x in list(5, c(5, 5), rep(1e300, 9))) expect_s3_class(dp_ball(x, euclidean(1), 1, 0, 7), "riemdp_ball")
+  for (shares in list(NULL, c(0.4, 0.3, 0.3))) {
+    expect_s3_class(dp_ball(bad, sphere(2), 1, c(0, 0, 1), 0.7, invalid = "center", shares = shares), "riemdp_ball")
+    for (x in list(5, c(5, 5), rep(1e300, 9))) expect_s3_class(dp_ball(x, euclidean(1), 1, 0, 7, shares = shares), "riemdp_ball")
+  }
 })
 
 test_that("radii with which nothing could be released around the centre aren't offered; the wide ball always can", {
@@ -149,10 +237,11 @@ test_that("radii with which nothing could be released around the centre aren't o
   radius <- 0.3 * sqrt(0.005)
   ask <- riemdp:::mean_ask(M, 1e9, 1, center, radius, 0, "auto", NULL, "proven", "ordinary", "real", 1e6, list())
   ask <- riemdp:::ball_ask(M, ask, c(0.5, 0.5), NULL, NULL, NULL)
+  radii <- riemdp:::adaptive_grid(radius)
   v <- mf_log(M, center, diag(c(1, 0.0025)))
   edge <- mf_exp(M, center, v * radius / mf_norm(M, center, v))
-  expect_identical(riemdp:::ball_grid(M, ask, edge), list(center = center, radii = radius))
-  some <- riemdp:::ball_grid(M, ask, center)$radii
+  expect_identical(riemdp:::ball_grid(M, ask, edge, radii), list(center = center, radii = radius))
+  some <- riemdp:::ball_grid(M, ask, center, radii)$radii
   expect_lt(length(some), 25)
   expect_gt(length(some), 0)
 })
@@ -170,7 +259,12 @@ test_that("units are protected with all their rows, and chunks give the bits of 
   alone <- with_simulation(2, dp_ball(x, M, 1, c(0, 0, 1), 0.7))
   expect_equal(with_simulation(2, dp_ball(x, M, 1, c(0, 0, 1), 0.7, unit = 1:60))$value, alone$value, tolerance = 1e-7)
   expect_error(dp_ball(x, M, 1, c(0, 0, 1), 0.7, unit = 1:59), class = "riemdp_error_shape")
-  expect_identical(with_simulation(2, dp_ball(chunks(x, 7), M, 1, c(0, 0, 1), 0.7))$value, alone$value)
+  # chunks have no first stage
+  expect_identical(with_simulation(2, dp_ball(chunks(x, 7), M, 1, c(0, 0, 1), 0.7))$value,
+                   with_simulation(2, dp_ball(x, M, 1, c(0, 0, 1), 0.7, shares = c(0.6, 0.4)))$value)
+  ledger <- dp_ledger(NULL, 1, 0)
+  expect_error(dp_ball(chunks(x, 7), M, 1, c(0, 0, 1), 0.7, shares = c(0.4, 0.3, 0.3), ledger = ledger), "in memory", class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
   parts <- sites(site(60, function(request) site_answer(request, x, "sums")))
   expect_error(dp_ball(parts, M, 1, c(0, 0, 1), 0.7), "counts", class = "riemdp_error_unsupported")
 })
@@ -182,7 +276,8 @@ test_that("what is asked for is public and checked", {
   expect_error(dp_ball(x, sphere(2), 1, c(0, 0, 1)), "public", class = "riemdp_error_argument")
   expect_error(dp_ball(x, sphere(2), 1, c(0, 0, 1), 1.5), class = "riemdp_error_radius")
   expect_error(dp_ball(x, sphere(2), 1, frechet_mean(x, sphere(2)), 0.7), "non-private", class = "riemdp_error_argument")
-  for (shares in list(c(0.5, 0.6), c(1, 0), 1, c(NA, 1), "a")) expect_error(ask(shares = shares), class = "riemdp_error_argument")
+  for (shares in list(c(0.5, 0.6), c(1, 0), 1, c(NA, 1), "a", c(0.5, 0.5, 0), c(0.5, 0, 0.5), c(-0.2, 0.6, 0.6), c(0.2, 0.2, 0.2),
+                      rep(0.25, 4))) expect_error(ask(shares = shares), class = "riemdp_error_argument")
   for (radii in list(c(0.5, 0.8), numeric(), c(0.1, -0.1), Inf, "a")) expect_error(ask(radii = radii), class = "riemdp_error_argument")
   for (f in list(-1, 2, NA)) expect_error(ask(fraction = f), class = "riemdp_error_argument")
   expect_error(ask(margin = 0.5), class = "riemdp_error_argument")
@@ -201,6 +296,15 @@ test_that("it says what it is", {
   said <- paste(c(capture.output(print(b)), capture.output(explain(b))), collapse = " ")
   for (text in c("Private ball for 50 records", "center = ball, radius = ball", "within the public ball of radius 0.7", "no claim that the records lie in it",
                  "section 12", "not stated")) expect_match(said, text, fixed = TRUE)
+  explained <- function(...) gsub("\\s+", " ", paste(capture.output(explain(line_ball(...))), collapse = " "))
+  found <- explained(rep(40, 500), shares = c(0.5, 0.2, 0.3))
+  for (text in c("Place: by the exponential mechanism over places and radii at once, or none, with 0.5 of epsilon; it found a ball of radius",
+                 "moved to the found ball, by mechanism laplace with 0.2 of epsilon")) expect_match(found, text, fixed = TRUE)
+  none <- explained(seq(-100, 100, length.out = 500), shares = c(0.5, 0.2, 0.3))
+  for (text in c("or none, with 0.25 of epsilon; the wide ball stays", "moved to the public ball, by mechanism laplace with 0.3 of epsilon")) {
+    expect_match(none, text, fixed = TRUE)
+  }
+  expect_no_match(explained(rep(40, 500), shares = c(0.4, 0.6)), "Place")
   expect_identical(coef(b), b$value)
   expect_identical(tidy(b)$estimate, c(as.vector(b$value$center), b$value$radius))
   expect_identical(summary(b)$radius, b$value$radius)
