@@ -18,7 +18,8 @@ print.riemdp_mean_plan <- function(x, ...) {
   shown <- data.frame(
     shown, scale = signif(x$scale, 3),
     `expected error` = signif(x$expected_error, 3), `of radius` = sprintf("%.2g %%", 100 * x$relative_error),
-    acceptance = signif(x$acceptance, 2), check.names = FALSE
+    acceptance = signif(x$acceptance, 2), ratio = sub("NA", "", sprintf("%.2f", x$over_bound)),
+    check.names = FALSE
   )
   able <- !is.na(x$scale)
   shown$`of radius`[is.na(x$relative_error)] <- ""
@@ -31,6 +32,10 @@ print.riemdp_mean_plan <- function(x, ...) {
                       "another, so ask for mechanism = \"adaptive\" there."), exdent = 2), sep = "\n")
   }
   cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("mean"))), exdent = 2), sep = "\n")
+  if (any(!is.na(x$over_bound))) {
+    cat(strwrap(paste("Ratio: the expected error over mean_lower_bound(), which no mechanism with the same promise",
+                      "stays below for all records of the ball."), exdent = 2), sep = "\n")
+  }
   invisible(x)
 }
 
@@ -178,6 +183,8 @@ explain.riemdp_mean <- function(x, ...) {
     if (is.null(x$unit)) "records outside" else "units with a row outside", x$clipped$scale,
     if (is.null(x$unit)) "record" else "unit"), exdent = 2), sep = "\n")
   cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
+  bound <- bound_words(x)
+  if (!is.null(bound)) cat(strwrap(bound, exdent = 2), sep = "\n")
   for (line in c(clipped_words(x), edge_words(x))) {
     cat(strwrap(paste0(toupper(substr(line, 1, 1)), substring(line, 2), "."), exdent = 2), sep = "\n")
   }
@@ -187,6 +194,18 @@ explain.riemdp_mean <- function(x, ...) {
   sources <- mechanism_sources(x$mechanism)
   if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
   invisible(x)
+}
+
+# what no mechanism can do better, where that is proven
+bound_words <- function(x) {
+  if (private_size(x)) return(NULL)
+  bound <- bound_of_promise(x$manifold, x$guarantee, check_radius(x$manifold, x$radius, x$center), x$n, x$target)
+  if (is.na(bound)) return(NULL)
+  ratio <- over_bound(x$mechanism, x$expected_error, bound)
+  paste0(sprintf(paste("Lower bound: with the same n, budget and ball every mechanism has an expected error of %.3g or",
+                       "more for some records of the ball (%s, proofs/lower-bounds.md)"), bound, bound_argument(bound)),
+         if (!is.na(ratio)) sprintf("; here it is %.2f times that", ratio), ".",
+         if (isTRUE(ratio > 2)) paste0(" ", bound_blame(x$manifold, x$guarantee)))
 }
 
 explain_size <- function(x) {

@@ -37,9 +37,12 @@
 #'   `sensitivity`, `expected_error` (of the privacy noise alone, about the mean of records moved to the ball; where
 #'   noise is large the largest over all means in the ball, see "Large noise" of [dp_mean()]),
 #'   `relative_error` (of the public radius), `acceptance`, `n`, `chosen` (what `mechanism = "auto"` would take, or what
-#'   to ask for) and `note` (why one can't be served, or what its target is). With `error` the best are those that need
-#'   the smallest number.
-#' @seealso [dp_mean()], [expected_error()], [dp_bounds_plan()] for the ball
+#'   to ask for), `lower_bound` ([mean_lower_bound()] for the row's numbers: what no mechanism can do better for all
+#'   records; `NA` with a private `n`, for the label `none` and other targets), `over_bound` (the expected error over
+#'   it; `NA` for `"kng"` and `"laplace_truncated"`, whose error is that of records spread evenly over the ball) and
+#'   `note` (why one can't be served, or what its target is). With `error` the best are those that need the smallest
+#'   number.
+#' @seealso [dp_mean()], [expected_error()], [mean_lower_bound()], [dp_bounds_plan()] for the ball
 #' @examples
 #' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)
 #' plan
@@ -117,7 +120,7 @@ choose_mean <- function(M, ask, plans) {
 
 new_mean_plan <- function(M, ask, plans, wanted, spread, chosen = choose_mean(M, ask, plans), sought = NULL,
                           error = NULL) {
-  table <- do.call(rbind, lapply(plans, plan_row))
+  table <- do.call(rbind, lapply(plans, plan_row, M))
   table$chosen <- table$mechanism %in% chosen$mechanism
   rank <- table[[if (is.null(sought)) "expected_error" else SOUGHT[[sought]]]]
   table <- table[order(!is.na(rank), -rank, decreasing = TRUE), ]
@@ -219,21 +222,30 @@ no_error_why <- function(name) {
     "its expected error isn't known before the release."
 }
 
-plan_row <- function(plan) {
+plan_row <- function(plan, M) {
   if (!is.null(plan$why)) {
     return(data.frame(mechanism = plan$mechanism, label = NA_character_, epsilon = NA_real_, delta = NA_real_,
                       nominal_epsilon = NA_real_, scale = NA_real_, sensitivity = NA_real_, expected_error = NA_real_,
-                      relative_error = NA_real_, acceptance = NA_real_, n = NA_real_, chosen = FALSE, note = plan$why))
+                      relative_error = NA_real_, acceptance = NA_real_, n = NA_real_, chosen = FALSE,
+                      lower_bound = NA_real_, over_bound = NA_real_, note = plan$why))
   }
   g <- with_clipped(plan$guarantee, plan$ask)
+  bound <- if (plan$ask$private_n) NA_real_ else
+    as.vector(bound_of_promise(M, g, plan$ask$ball, plan$ask$n, plan$target))
   data.frame(
     mechanism = plan$mechanism, label = g$label, epsilon = g$epsilon, delta = g$delta,
     nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity,
     expected_error = plan$expected_error, relative_error = plan$expected_error / plan$ask$ball$radius,
-    acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE,
+    acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE, lower_bound = bound,
+    over_bound = over_bound(plan$mechanism, plan$expected_error, bound),
     note = paste(c(plan$note, if (is.null(plan$note) && !is.null(plan$target)) paste("target:", plan$target),
                    drawn_note(plan)), collapse = "; ")
   )
+}
+
+# A bound is about the worst records: an error of typical ones is nothing to hold against it
+over_bound <- function(mechanism, error, bound) {
+  if (isTRUE(mean_mechanisms()[[mechanism]]$typical)) NA_real_ else error / bound
 }
 
 # where the draw is moved towards the centre

@@ -251,6 +251,7 @@ kng_sum_words <- function(r) {
 mechanism_kng <- list(
   name = "kng",
   auto = TRUE,
+  typical = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
@@ -291,6 +292,7 @@ mechanism_kng <- list(
 mechanism_laplace_truncated <- list(
   name = "laplace_truncated",
   auto = TRUE,
+  typical = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) {
     if (ask$calibration == "paper") {

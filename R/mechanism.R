@@ -21,6 +21,7 @@
 #   shares        TRUE where sites may add shares of the noise
 #   lattice       TRUE where numerics = "lattice" is served
 #   options       names of arguments of its own in `options =`
+#   typical       TRUE where the expected error is that of records spread evenly, not of any
 #   by_center     function(M): TRUE where a plan depends on more of the centre than isometries keep
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a
 # scale set by hand), timing, numerics, max_trials, options, chunked (TRUE where records are in chunks), sites (TRUE

@@ -14,7 +14,7 @@
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
-#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error
+#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error lower-bound
 #    shrinkage mechanism
 #    mechanism-laplace mechanism-staircase mechanism-lattice mechanism-gaussian private-size mechanism-wrapped
 #    mechanism-tangent

@@ -403,6 +403,7 @@ arguments <- c(
   kendall = "k=whole", laplace_noise = "M center=one sigma n=count mechanism=law_name",
   manifold_custom = paste("dim=two ambient=two exp log inner project project_tangent transport=transport_function check",
                           "random k_min=minus k_max=number injectivity_radius=positive symmetric=flag label"),
+  mean_lower_bound = "M n=count epsilon radius delta=zero center=one",
   mean_sensitivity = "M n=count radius center=one calibration", mf_check = "M x", mf_coords = "M p v",
   mf_dist = "M p q", mf_dist_matrix = "M x", mf_exp = "M p v", mf_facts = "M", mf_from_coords = "M p a",
   mf_inner = "M p u v", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",

@@ -57,6 +57,30 @@ mutant("radius-limit-flat-double", "R/sensitivity.R", "    facts$injectivity_rad
 mutant("radius-limit-not-strict", "R/sensitivity.R", "if (!(radius < limit))", "if (!(radius <= limit))", "the limit itself is refused", "^sensitivity|dp-mean$")
 mutant("bures-no-centre", "R/sensitivity.R", "    k_max <- bounds[1]\n", "", "Bures-Wasserstein bounds come from the ball", "^sensitivity")
 
+# ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
+
+mutant("lower-steps-wide", "R/lower-bound.R", "drop(lost %*% (2 * (1 - q) / (1 + q) * q^far))", "drop(lost %*% (2 * (1 - q) / (1 + q) * q^(far - 1)))",
+       "no noise in steps is narrower than the two-sided geometric one", "^lower-bound")
+mutant("lower-ends-free", "R/lower-bound.R", "(slots - 1 + 2 / (1 - q))", "(slots + 1 + 2 / (1 - q))", "what the prior has beyond a chain's ends is taken off", "^lower-bound")
+mutant("lower-ends-length", "R/lower-bound.R", "drop(lost %*% ((1 - q) * q^(far - 1)))", "drop(lost %*% ((1 - q) * q^far))", "how far the prior goes beyond the ends", "^lower-bound")
+mutant("lower-delta-step", "R/lower-bound.R", "max(0, 1 - delta * exp(min(700, ends)) / expm1(epsilon))", "max(0, 1 - delta)", "delta takes from every pair of a chain's states", "^lower-bound")
+mutant("lower-group-delta", "R/lower-bound.R", "- epsilon - log(-expm1(-epsilon)), 700))", "- 2 * epsilon - log(-expm1(-epsilon)), 700))", "delta of a group of records", "^lower-bound")
+mutant("lower-block-root", "R/lower-bound.R", "exp(more + (d + 1) * middle)) log_c", "exp(more + d * middle)) log_c", "the best posterior of a uniform prior on a ball", "^lower-bound")
+mutant("lower-block-delta", "R/lower-bound.R", "size * (c - lost)", "size * c", "delta takes from the bound of records at one point", "^lower-bound")
+mutant("lower-block-volume", "R/lower-bound.R", "(exp_shrink(space$k_max, rho) / exp_stretch(space$k_min, rho))", "(exp_stretch(space$k_min, rho) / exp_shrink(space$k_max, rho))",
+       "volumes of curved balls, from both sides", "^lower-bound")
+mutant("lower-two-points", "R/lower-bound.R", "stats::plogis(-k * epsilon)", "stats::plogis(-epsilon)", "two data sets that differ in k records are k times as easy to tell apart", "^lower-bound")
+mutant("lower-axes-curved", "R/lower-bound.R", "if (axes <= space$rank) return(1)", "return(1)", "more than one axis on a curved space has a factor", "^lower-bound")
+mutant("lower-hessian-most", "R/lower-bound.R", "* reach * spread / space$r) / most", "* reach * spread / space$r)", "negative curvature makes means move less", "^lower-bound")
+mutant("lower-rank-spd", "R/lower-bound.R", 'if (facts$model == "spd") return(facts$rows)', 'if (facts$model == "spd") return(facts$dimension)', "flats of positive definite matrices have k dimensions", "^lower-bound")
+mutant("lower-means-leave", "R/lower-bound.R", "if (!isTRUE(2 * reach <= space$r) ||", "if (", "means and releases stay where Hessians are bounded", "^lower-bound")
+mutant("lower-unknown-volumes", "R/lower-bound.R", ' && !inherits(M, "riemdp_custom")', "", "a user's manifold needn't be complete", "^lower-bound")
+mutant("lower-other-targets", "R/lower-bound.R", "if (!about_mean || g$label", "if (g$label", "the bound is about the Frechet mean", "^lower-bound")
+mutant("lower-private-size", "R/dp-mean-plan.R", "bound <- if (plan$ask$private_n) NA_real_ else", "bound <-", "the bound is about replaced records", "^lower-bound")
+mutant("lower-size-told", "R/dp-mean-object.R", "  if (private_size(x)) return(NULL)\n  bound <-", "  bound <-", "the bound is about replaced records", "^lower-bound")
+mutant("lower-typical", "R/dp-mean-plan.R", "if (isTRUE(mean_mechanisms()[[mechanism]]$typical)) NA_real_ else error / bound", "error / bound",
+       "an error of typical records isn't held against a bound for the worst", "^lower-bound")
+
 # ---- loops that reject ---------------------------------------------------------------------------------------------------------------------------
 
 mutant("hull-endless", "src/mechanism/sampler_logconcave.c", "trial < RNG_ROUNDS", "trial < 2000000000", "radii end on a stuck generator", "^rng")

@@ -1,0 +1,240 @@
+# What no private mean can do better: lower bounds of the largest expected distance between a release and the Frechet
+# mean, over all data sets in the public ball. Proofs: inst/proofs/lower-bounds.md.
+
+#' What no private mean can do better
+#'
+#' A number that the expected error of no mechanism stays below: for every way to release a point that is
+#' \eqn{(\varepsilon,\delta)}-differentially private under replacement of one of `n` records, there are records in the
+#' ball for which the expected distance between the point and their Frechet mean is at least this number.
+#'
+#' It is the largest of three bounds, each proven with its constants:
+#' * `"chains"`: one or more orthogonal axes through the centre with records at both ends. A replaced record moves the
+#'   mean by a step of \eqn{2r/n}; noise in steps can't be narrower than two-sided geometric noise on each axis.
+#' * `"block"`: some records stand at one point of the ball, the others at the centre. Where that point is can't be told
+#'   better than group privacy allows, by volume.
+#' * `"two points"`: some records stand at either end of a diameter. It is the best for few records and small budgets.
+#'
+#' On curved spaces the first takes a factor for more than one axis, from the bounds of curvature and the radius; a
+#' single axis needs none. With the Bures-Wasserstein metric and wherever the curvature isn't bounded from below only a
+#' single axis and the two points are used.
+#'
+#' How close the bound is: in flat space and for large n the error of `"laplace"` or `"staircase"` is about
+#' \eqn{\sqrt{d/2}} times it in d dimensions where epsilon is small, so up to 2.4 times for d = 10. There it isn't known
+#' whether bound or mechanism could be better at finite n. With `delta` it has the rate of Gaussian noise in d, n and
+#' epsilon but not its factor \eqn{\sqrt{\log(1/\delta)}}.
+#'
+#' @param M a manifold.
+#' @param n number of records, or of units.
+#' @param epsilon budget, above 0.
+#' @param radius radius of the public ball, in the units of the metric; the limits are those of [mean_sensitivity()].
+#' @param ... nothing; later arguments must be named.
+#' @param delta from 0 to below 1.
+#' @param center centre of the ball; needed only where curvature depends on the point (Bures-Wasserstein).
+#' @return One number in the units of the metric, rounded down, with attributes `argument` (which of the three it is)
+#'   and `axes` (how many of them, for `"chains"`; else `NA`).
+#' @seealso [dp_mean_plan()], which puts it beside each mechanism
+#' @references Hardt, M. and Talwar, K. (2010). On the geometry of differential privacy. *STOC*, 705-714.
+#'   \doi{10.1145/1806689.1806786}
+#'
+#'   Ghosh, A., Roughgarden, T. and Sundararajan, M. (2012). Universally utility-maximizing privacy mechanisms. *SIAM
+#'   Journal on Computing* 41, 1673-1693. \doi{10.1137/09076828X}
+#' @examples
+#' bound <- mean_lower_bound(sphere(2), n = 500, epsilon = 1, radius = 0.4)
+#' bound
+#' dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)$expected_error[1] / as.vector(bound)
+#' @export
+mean_lower_bound <- function(M, n, epsilon, radius, ..., delta = 0, center = NULL) {
+  check_dots_empty(...)
+  check_manifold(M)
+  n <- check_count(n, "n", most = .Machine$integer.max)
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  delta <- check_delta(delta)
+  lower_bound_at(M, check_radius(M, radius, center), n, epsilon, delta)
+}
+
+# for what a guarantee promises; NA where that is nothing, or about something else than the Frechet mean
+bound_of_promise <- function(M, g, ball, n, target) {
+  about_mean <- is.null(target) || grepl("(^|on this flat space the )Frechet mean$", target)
+  if (!about_mean || g$label == "none" || !(g$delta < 1) || !is.finite(g$epsilon)) return(NA_real_)
+  lower_bound_at(M, ball, n, g$epsilon, g$delta)
+}
+
+bound_argument <- function(bound) {
+  switch(attr(bound, "argument"), chains = sprintf("chains on %d ax%s", attr(bound, "axes"),
+                                                   if (attr(bound, "axes") == 1) "is" else "es"),
+         block = "records at one point", "two points")
+}
+
+# which of bound and mechanism is known to be to blame for a ratio above 2
+bound_blame <- function(M, g) {
+  if (g$delta > 0) {
+    return("The bound lacks the factor sqrt(log(1/delta)) of Gaussian noise: it is to blame for that part.")
+  }
+  if (mf_facts(M)$dimension > 1) {
+    return(paste("For large n and small epsilon in flat space the bound is known to be to blame, by up to sqrt(d/2)",
+                 "(section 7); elsewhere it is open which of the two could be better."))
+  }
+  "In one dimension the bound is to blame for large n: \"staircase\" is as good as any there (section 7)."
+}
+
+# dimension of a flat through each point that the space can be projected to without lengthening anything
+rank_of <- function(facts) {
+  if (facts$model == "spd") return(facts$rows)
+  if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) facts$dimension else 1
+}
+
+lower_bound_at <- function(M, ball, n, epsilon, delta) {
+  facts <- mf_facts(M)
+  # whose volumes and Hessians are bounded from both sides by proven numbers
+  known <- !facts$local_bounds && is.finite(facts$k_min) && !inherits(M, "riemdp_custom")
+  space <- list(d = facts$dimension, r = ball$radius, k_min = facts$k_min, k_max = ball$k_max, known = known,
+                rank = if (known) rank_of(facts) else 1)
+  found <- list(two_points_bound(space, n, epsilon, delta), block_bound(space, n, epsilon, delta),
+                chains_bound(space, n, epsilon, delta))
+  best <- found[[which.max(vapply(found, `[[`, 0, "value"))]]
+  structure(max(0, best$value) * (1 - 1e-6), argument = best$argument, axes = best$axes %||% NA_integer_)
+}
+
+# delta of k records replaced
+group_delta <- function(k, epsilon, delta) {
+  if (delta == 0) return(0 * k)
+  out <- delta * exp(pmin(k * epsilon + log(-expm1(-k * epsilon)) - epsilon - log(-expm1(-epsilon)), 700))
+  pmin(out, 1)
+}
+
+# whole numbers from 1 to n, about evenly on the scale of logarithms
+some_counts <- function(n, length = 60) unique(round(exp(seq(0, log(n), length.out = length))))
+
+# ---- two points (section 2) ------------------------------------------------------------------------------------------
+
+two_points_bound <- function(space, n, epsilon, delta) {
+  k <- some_counts(n, 200)
+  value <- 2 * space$r * k / n * (1 - group_delta(k, epsilon, delta)) * stats::plogis(-k * epsilon)
+  list(value = max(value), argument = "two points")
+}
+
+# ---- k records at one point (section 3) ------------------------------------------------------------------------------
+
+block_bound <- function(space, n, epsilon, delta) {
+  if (!space$known) return(list(value = 0, argument = "block"))
+  list(value = max(vapply(some_counts(n), block_at, 0, space = space, n = n, epsilon = epsilon, delta = delta)),
+       argument = "block")
+}
+
+block_at <- function(k, space, n, epsilon, delta) {
+  d <- space$d
+  rho <- space$r * k / n
+  # the ball's volume is as in flat space for a radius that is smaller by this factor
+  size <- rho * (exp_shrink(space$k_max, rho) / exp_stretch(space$k_min, rho))^((d - 1) / d)
+  # the root of d - (d + 1) c = (Q - 1) c^(d + 1), from below
+  more <- k * epsilon + if (k * epsilon > 1e-3) log(-expm1(-k * epsilon)) else log(k * epsilon) - k * epsilon
+  log_c <- c(-max(more, 0) / d - 2, 0)
+  for (i in 1:60) {
+    middle <- mean(log_c)
+    if (d - (d + 1) * exp(middle) > exp(more + (d + 1) * middle)) log_c[1] <- middle else log_c[2] <- middle
+  }
+  c <- exp(log_c[1])
+  lost <- group_delta(k, epsilon, delta) * (d + 1) * (1 - c) * exp(min(700, -k * epsilon - d * log_c[1]))
+  size * (c - lost)
+}
+
+# least factor by which exp shrinks lengths within `reach`, for curvature at most k_max
+exp_shrink <- function(k_max, reach) {
+  s <- reach * sqrt(max(0, k_max))
+  if (s < 1e-4) 1 - s^2 / 6 else sin(s) / s
+}
+
+# ---- chains on orthogonal axes (sections 4 to 6) ---------------------------------------------------------------------
+
+CHAIN_FINE <- 0.05 # a step of more records where one is a small part of the noise
+CHAIN_LOG_T <- seq(-60, 40, by = 0.25)
+
+chains_bound <- function(space, n, epsilon, delta) {
+  k <- max(1, ceiling(CHAIN_FINE / epsilon))
+  if (k > n) return(list(value = 0, argument = "chains")) # two points do better
+  laws <- chain_laws(exp(-k * epsilon))
+  best <- list(value = 0, argument = "chains")
+  try_one <- function(groups, axes) {
+    for (slots in chain_lengths(space, floor(n / (groups * axes * k)), axes, k * epsilon, delta)) {
+      kept <- chain_kept(slots, axes, k, epsilon, delta)
+      value <- sqrt(groups) * 2 * space$r * k / n * chain_factor(space, groups * axes, slots * k, n) *
+        (kept * root_mean(laws$error, axes) - root_mean(chain_excess(laws, slots), axes, above = TRUE))
+      if (isTRUE(value > best$value)) {
+        best <<- list(value = value, argument = "chains", axes = as.integer(groups * axes))
+      }
+    }
+  }
+  for (axes in axes_tried(space, n)) {
+    try_one(1, axes)
+    if (delta == 0) next
+    for (groups in setdiff(unique(floor(axes_tried(space, n) / axes)), 0:1)) try_one(groups, axes)
+  }
+  best
+}
+
+axes_tried <- function(space, n) {
+  most <- min(space$d, n)
+  if (!space$known) 1 else if (most <= 24) seq_len(most) else some_counts(most, 24)
+}
+
+# lengths of chains worth trying
+chain_lengths <- function(space, most, axes, epsilon, delta) {
+  if (most < 1) return(numeric(0))
+  if (delta > 0) most <- min(most, ceiling(-log(delta) / (axes * epsilon)) + 2)
+  if (delta == 0 && axes <= space$rank) most else some_counts(most, 25)
+}
+
+# What is left of a mechanism with delta where its densities are cut down to those of a pure one along the whole chain
+chain_kept <- function(slots, axes, k, epsilon, delta) {
+  if (delta == 0) return(1)
+  step <- k * epsilon
+  ends <- axes * (slots * step + log(-expm1(-(slots + 1) * step)) - log(-expm1(-step)))
+  max(0, 1 - delta * exp(min(700, ends)) / expm1(epsilon))
+}
+
+# 1 - E exp(-t Z^2) at exp(CHAIN_LOG_T), Z two-sided geometric, and G geometric from 1 on: how far beyond an end
+chain_laws <- function(q) {
+  remember(paste("chain laws", format(q, digits = 17)), function() {
+    far <- seq_len(max(3, ceiling(46 / -log(q))))
+    lost <- -expm1(-outer(exp(CHAIN_LOG_T), far^2))
+    list(q = q, error = drop(lost %*% (2 * (1 - q) / (1 + q) * q^far)), beyond = drop(lost %*% ((1 - q) * q^(far - 1))))
+  })
+}
+
+# the same of how far a point of the prior is beyond the chain
+chain_excess <- function(laws, slots) {
+  q <- laws$q
+  laws$beyond * (2 * q / (1 - q) / (slots - 1 + 2 / (1 - q)))
+}
+
+# E sqrt(sum of `axes` squares), from 1 - E exp(-t square): the integral of (1 - E exp(-tS)) t^(-3/2)/(2 sqrt(pi))
+root_mean <- function(lost, axes, above = FALSE) {
+  all <- -expm1(axes * log1p(-pmin(lost, 1)))
+  value <- sum(all * exp(-CHAIN_LOG_T / 2)) * 0.25 / (2 * sqrt(pi))
+  if (above) value * (1 + 1e-9) + 1e-8 else value
+}
+
+# How much less than in flat space the distance to a mean may be, for one that moves by at most `slots` records on each
+# of `axes` axes (section 6)
+chain_factor <- function(space, axes, slots, n) {
+  if (axes <= space$rank) return(1)
+  pull <- space$r * sqrt(axes) * slots / n # the energy's gradient at the centre, at most
+  reach <- pull
+  for (i in 1:50) reach <- pull / hessian_least(space, space$r + reach)
+  reach <- reach * (1 + 1e-9)
+  if (!isTRUE(2 * reach <= space$r) || hessian_least(space, space$r + reach) * reach < pull) return(0)
+  most <- hessian_most(space, space$r + 2 * reach)
+  spread <- most - hessian_least(space, space$r + 2 * reach)
+  max(0, 1 - sqrt(axes) * reach * spread / space$r) / most
+}
+
+# least and largest eigenvalue of the Hessian of half the squared distance from a point within `s`
+hessian_least <- function(space, s) {
+  s <- s * sqrt(max(0, space$k_max))
+  if (s < pi / 2) cot_factor(s) else 0
+}
+
+hessian_most <- function(space, s) {
+  s <- s * sqrt(max(0, -space$k_min))
+  if (s < 1e-4) 1 + s^2 / 3 else s / tanh(s)
+}

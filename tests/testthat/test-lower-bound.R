@@ -1,0 +1,290 @@
+# Lower bounds of the error of a private mean (inst/proofs/lower-bounds.md)
+
+space_of <- function(M, r) {
+  f <- mf_facts(M)
+  list(d = f$dimension, r = r, k_min = f$k_min, k_max = f$k_max, rank = riemdp:::rank_of(f), known = TRUE)
+}
+
+flat <- function(d) list(d = d, r = 1, k_min = 0, k_max = 0, rank = d, known = TRUE)
+
+test_that("noise in steps: no weights that privacy allows have a mean distance below that of geometric noise", {
+  set.seed(1)
+  for (m in 1:2) {
+    for (i in 1:200) {
+      epsilon <- exp(runif(1, log(0.3), log(4)))
+      reach <- ceiling(25 / epsilon)
+      if (m == 2) reach <- min(reach, 20)
+      grid <- as.matrix(expand.grid(rep(list(-reach:reach), m)))
+      y <- runif(m, -2, 2)
+      # the largest function with these slopes below random ones at some points: peaks, valleys, cliffs
+      at <- grid[sample(nrow(grid), sample(1:6, 1)), , drop = FALSE]
+      log_w <- apply(rbind(at, round(y)), 1, function(a) -epsilon * colSums(abs(t(grid) - a)) + (runif(1) < 0.7) * -rexp(1, 0.3))
+      log_w <- if (is.matrix(log_w)) apply(log_w, 1, max) else log_w
+      w <- exp(log_w)
+      mean_distance <- sum(w * sqrt(colSums((t(grid) - y)^2))) / sum(w)
+      laws <- riemdp:::chain_laws(exp(-epsilon))
+      expect_gte(mean_distance, riemdp:::root_mean(laws$error, m) * (1 - 1e-3 - exp(-epsilon * reach) * 40))
+    }
+  }
+})
+
+test_that("mean lengths of steps are those of sums over the grid", {
+  for (q in c(0.05, 0.4, 0.8)) {
+    i <- -300:300
+    p <- (1 - q) / (1 + q) * q^abs(i)
+    laws <- riemdp:::chain_laws(q)
+    expect_equal(riemdp:::root_mean(laws$error, 1), 2 * q / (1 - q^2), tolerance = 1e-8)
+    expect_equal(riemdp:::root_mean(laws$error, 2), sum(outer(p, p) * sqrt(outer(i^2, i^2, "+"))), tolerance = 1e-8)
+    # how far the prior goes beyond a chain of six records: weights 1 on 0 to 6, falling by q on either side
+    theta <- -300:306
+    prior <- q^pmax(-theta, 0, theta - 6)
+    beyond <- pmax(-theta, 0, theta - 6)
+    over <- riemdp:::root_mean(riemdp:::chain_excess(laws, 6), 1, above = TRUE)
+    expect_equal(over, sum(prior * beyond) / sum(prior), tolerance = 1e-6)
+    expect_gte(over, sum(prior * beyond) / sum(prior))
+    pair <- sum(outer(prior, prior) * sqrt(outer(beyond^2, beyond^2, "+"))) / sum(prior)^2
+    expect_equal(riemdp:::root_mean(riemdp:::chain_excess(laws, 6), 2, above = TRUE), pair, tolerance = 1e-6)
+  }
+})
+
+# The least worst error over all mechanisms on the box {0, ..., K}^m of steps, outputs on its half-integers, by linear programming (lpSolve 5.6):
+# K, m, epsilon, delta, error in steps
+OPTIMA <- rbind(
+  c(1, 1, 1, 0, 0.268941), c(2, 1, 1, 0, 0.459728), c(5, 1, 1, 0, 0.683710), c(10, 1, 1, 0, 0.803027), c(20, 1, 1, 0, 0.845744), c(40, 1, 1, 0, 0.850851),
+  c(10, 1, 0.1, 0, 3.366596), c(40, 1, 0.1, 0, 6.988551), c(10, 1, 0.5, 0, 1.478986), c(40, 1, 0.5, 0, 1.877217), c(10, 1, 2, 0, 0.275442),
+  c(20, 1, 2, 0, 0.275720), c(10, 1, 4, 0, 0.036644), c(2, 2, 1, 0, 0.786982), c(3, 2, 1, 0, 0.947570), c(4, 2, 1, 0, 1.071185), c(4, 2, 0.5, 0, 1.652848),
+  c(3, 2, 2, 0, 0.443715), c(10, 1, 1, 1e-6, 0.803022), c(10, 1, 1, 1e-2, 0.764268), c(10, 1, 0.3, 1e-2, 1.902512)
+)
+
+test_that("chains stay below the optimum of linear programs, and near it", {
+  for (i in seq_len(nrow(OPTIMA))) {
+    case <- OPTIMA[i, ]
+    n <- case[1] * case[2]
+    bound <- riemdp:::chains_bound(flat(case[2]), n, case[3], case[4])$value * n / 2
+    expect_lte(bound, case[5] + 1e-6)
+    expect_gte(bound, case[5] * (if (case[4] > 1e-3) 0.2 else if (case[2] == 2) 0.78 else 0.84))
+    # of two points: the ends of the chain are among its states
+    if (case[2] == 1) expect_lte(riemdp:::two_points_bound(flat(1), n, case[3], case[4])$value * n / 2, case[5] + 1e-6)
+  }
+})
+
+test_that("what is left of densities with delta along a chain is no less than stated", {
+  # normal noise on a chain of four steps is (epsilon, delta)-private at its delta, step by step
+  for (sigma in c(1.5, 3)) {
+    epsilon <- 1
+    delta <- pnorm(1 / (2 * sigma) - epsilon * sigma) - exp(epsilon) * pnorm(-1 / (2 * sigma) - epsilon * sigma)
+    y <- seq(-40, 44, by = 0.001)
+    p <- sapply(0:4, function(t) dnorm(y, t, sigma))
+    cut <- sapply(0:4, function(t) apply(p * rep(exp(epsilon * abs(0:4 - t)), each = length(y)), 1, min))
+    expect_gte(min(colSums(cut)) * 0.001, riemdp:::chain_kept(4, 1, 1, epsilon, delta))
+  }
+  expect_identical(riemdp:::chain_kept(4, 1, 1, 1, 0), 1)
+  # the sum over the box, by hand
+  expect_equal(riemdp:::chain_kept(2, 2, 1, 0.5, 1e-3), 1 - 1e-3 / (exp(0.5) - 1) * (1 + exp(0.5) + exp(1))^2, tolerance = 1e-12)
+})
+
+test_that("groups of records: delta is that of single steps, one after the other", {
+  epsilon <- 0.7
+  delta <- 0
+  for (k in 1:5) {
+    delta <- exp(epsilon) * delta + 1e-4
+    expect_equal(riemdp:::group_delta(k, epsilon, 1e-4), delta, tolerance = 1e-12)
+  }
+  expect_identical(riemdp:::group_delta(1e6, 1, 1e-9), 1)
+  expect_identical(riemdp:::group_delta(3, 1, 0), 0)
+})
+
+test_that("records at one point: the best posterior of a uniform prior on a ball, and volumes of curved balls", {
+  for (d in c(1, 2, 7)) {
+    for (epsilon in c(1e-6, 0.5, 3, 9)) {
+      Q <- exp(epsilon)
+      # density Q within a, else 1
+      error <- function(a) d / (d + 1) * (1 + (Q - 1) * a^(d + 1)) / (1 + (Q - 1) * a^d)
+      best <- optimize(error, c(0, 1), tol = 1e-10)$objective
+      expect_equal(riemdp:::block_at(1, flat(d), 1, epsilon, 0), best, tolerance = 1e-7)
+    }
+  }
+  # volumes: what counts in the proof
+  s <- seq_len(20) / 20
+  for (M in list(sphere(2), hyperbolic(2))) {
+    rho <- 0.7
+    volume <- if (M$name == "sphere") function(s) 1 - cos(s) else function(s) cosh(s) - 1
+    size <- riemdp:::block_at(1, c(space_of(M, rho)), 1, 1, 0) / riemdp:::block_at(1, flat(2), 1, 1, 0)
+    expect_true(all(volume(s * rho) / volume(rho) <= (s * rho / size)^2 * (1 + 1e-9)))
+    expect_gt(size, 0.9 * rho)
+  }
+  # with delta: two groups of densities, one of them free for an event of that mass
+  expect_lt(riemdp:::block_at(1, flat(2), 1, 1, 0.01), riemdp:::block_at(1, flat(2), 1, 1, 0))
+  Q <- exp(1)
+  c <- uniroot(function(c) 2 - 3 * c - (Q - 1) * c^3, c(0, 1), tol = 1e-13)$root
+  expect_equal(riemdp:::block_at(1, flat(2), 1, 1, 0.01), c - 0.01 * c * (1 - c) / (Q * c^3 / 3), tolerance = 1e-8)
+})
+
+test_that("on curved spaces means are as far apart as the factor says, and from any other point", {
+  set.seed(2)
+  cases <- list(list(sphere(2), 0.4), list(sphere(3), 0.7), list(hyperbolic(2), 1), list(spd(2), 1), list(grassmann(4, 2), 0.3), list(stiefel(4, 2), 0.3),
+                list(kendall(4), 0.3))
+  for (case in cases) {
+    M <- case[[1]]
+    r <- case[[2]]
+    d <- mf_facts(M)$dimension
+    space <- space_of(M, r)
+    space$rank <- 1
+    slots <- if (d > 3) 2 else 3
+    n <- 8 * d * slots
+    phi <- riemdp:::chain_factor(space, d, slots, n)
+    expect_gt(phi, 0.3)
+    expect_lte(phi, 1)
+    center <- .Call(riemdp:::riemdp_origin, M)
+    end <- function(j, sign) mf_exp(M, center, mf_from_coords(M, center, replace(numeric(d), j, sign * r)))
+    points <- do.call(c, lapply(seq_len(d), function(j) c(mf_points(end(j, -1), M), mf_points(end(j, 1), M))))
+    points <- c(mf_points(center, M), points)
+    mean_of <- function(theta) { # of `slots` records on each axis, the others at the centre
+      counts <- c(n - d * slots, as.vector(rbind(slots - theta, theta)))
+      frechet_mean(points[rep(seq_along(counts), counts)], M, tol = 1e-13)$mean
+    }
+    step <- 2 * r / n
+    for (i in 1:8) {
+      a <- sample(0:slots, d, TRUE)
+      b <- if (i == 1) slots - a else sample(0:slots, d, TRUE)
+      expect_gte(mf_dist(M, mean_of(a), mean_of(b)), phi * step * sqrt(sum((a - b)^2)) * (1 - 1e-7))
+    }
+    # another point, far from all means as well: theta of the proof by least squares
+    y <- mf_exp(M, center, mf_from_coords(M, center, rnorm(d) * r / (6 * sqrt(d))))
+    logs <- lapply(seq_along(points), function(i) as.vector(mf_coords(M, y, mf_log(M, y, as.array(points[i])))))
+    g <- sapply(seq_len(d), function(j) logs[[2 * j + 1]] - logs[[2 * j]])
+    middle <- (n - d * slots) * logs[[1]] + slots / 2 * Reduce(`+`, logs[-1])
+    found <- slots / 2 + qr.solve(g, -middle)
+    for (i in 1:4) {
+      a <- sample(0:slots, d, TRUE)
+      reached <- mf_dist(M, y, mean_of(a))
+      expect_gte(reached, phi * step * sqrt(sum((found - a)^2)) * (1 - 1e-7))
+    }
+  }
+  # flats, and single axes, lose nothing
+  expect_identical(riemdp:::chain_factor(space_of(spd(3), 1), 3, 10, 30), 1)
+  expect_lt(riemdp:::chain_factor(space_of(spd(3), 1), 4, 10, 100), 1)
+  expect_identical(riemdp:::rank_of(mf_facts(spd(3, "logeuclidean"))), mf_facts(spd(3))$dimension)
+  expect_identical(riemdp:::rank_of(mf_facts(hyperbolic(3))), 1)
+})
+
+test_that("where the means would leave the part of the ball that is looked at, the factor is 0", {
+  space <- space_of(sphere(2), 0.7)
+  expect_identical(riemdp:::chain_factor(space, 2, 50, 100), 0)
+  expect_gt(riemdp:::chain_factor(space, 2, 10, 100), 0.5)
+  # curvature costs: the Hessian's largest eigenvalue, in full
+  expect_lte(riemdp:::chain_factor(space_of(hyperbolic(2), 2), 2, 1, 1e6), tanh(2) / 2)
+})
+
+test_that("no mechanism is expected to err by less, on any space, for any budget", {
+  spaces <- list(list(euclidean(1), 1), list(euclidean(2), 1), list(euclidean(5), 1), list(euclidean(10), 1), list(sphere(1), 0.5), list(sphere(2), 0.4),
+                 list(sphere(10), 0.4), list(spd(2), 1), list(spd(3), 1), list(spd(2, "logeuclidean"), 1), list(hyperbolic(2), 1), list(kendall(10), 0.2),
+                 list(grassmann(4, 2), 0.3), list(stiefel(5, 2), 0.3))
+  if (quick()) spaces <- spaces[c(1, 3, 6, 9)]
+  for (case in spaces) {
+    for (n in c(1, 2, 30, 1000)) {
+      for (epsilon in c(0.01, 1, 8)) {
+        plan <- dp_mean_plan(case[[1]], n, epsilon, radius = case[[2]], delta = 1e-6,
+                             mechanism = c("laplace", "staircase", "wrapped", "kng", "gaussian", "wrapped_gaussian"))
+        known <- !is.na(plan$over_bound)
+        # moved draws: their errors are computed as in flat space, on shapes to 1 %
+        expect_true(all(plan$over_bound[known] >= 0.99), label = sprintf("%s n %g epsilon %g", label_of(case[[1]]), n, epsilon))
+        expect_equal(plan$over_bound[known], (plan$expected_error / plan$lower_bound)[known])
+        expect_identical(is.na(plan$over_bound), is.na(plan$expected_error) | plan$mechanism == "kng")
+        # another promise, another bound
+        pure <- plan$lower_bound[which(plan$label == "pure")]
+        if (length(pure)) expect_equal(pure[1], as.vector(mean_lower_bound(case[[1]], n, epsilon, case[[2]])))
+        approx <- plan$lower_bound[which(plan$label == "approx")]
+        if (length(approx)) expect_equal(approx[1], as.vector(mean_lower_bound(case[[1]], n, epsilon, case[[2]], delta = 1e-6)))
+      }
+    }
+  }
+})
+
+test_that("ratios are those of the proof: near 1 on the line, small in few dimensions", {
+  ratio <- function(M, n, epsilon, radius) {
+    min(dp_mean_plan(M, n, epsilon, radius = radius, mechanism = c("laplace", "staircase"))$over_bound)
+  }
+  expect_lt(ratio(euclidean(1), 1000, 0.1, 1), 1.03)
+  expect_lt(ratio(euclidean(1), 50, 1, 1), 1.2)
+  expect_lt(ratio(euclidean(2), 50, 1, 1), 1.55)
+  expect_lt(ratio(euclidean(3), 50, 1, 1), 2)
+  expect_lt(ratio(euclidean(5), 1000, 1, 1), 1.9)
+  expect_lt(ratio(sphere(2), 50, 1, 0.4), 2)
+  expect_lt(ratio(euclidean(1), 100, 8, 1), 2.1)
+  # two points: next to nothing can be told of few records
+  expect_equal(as.vector(mean_lower_bound(sphere(5), 1, 1e-6, 0.5)), 0.5, tolerance = 1e-5)
+})
+
+test_that("the bound says which argument it has, falls with the budget, and asks for numbers as others do", {
+  bound <- mean_lower_bound(sphere(2), 100, 1, 0.4)
+  expect_identical(attr(bound, "argument"), "chains")
+  expect_identical(attr(bound, "axes"), 2L)
+  expect_identical(attr(mean_lower_bound(euclidean(2), 100, 10, 1), "argument"), "block")
+  few <- mean_lower_bound(euclidean(3), 1, 0.01, 1)
+  expect_identical(attr(few, "argument"), "two points")
+  expect_identical(attr(few, "axes"), NA_integer_)
+  for (M in list(euclidean(3), sphere(3), hyperbolic(3))) {
+    by_epsilon <- vapply(c(0.01, 0.1, 1, 3, 10, 50), function(e) as.vector(mean_lower_bound(M, 60, e, 0.5)), 0)
+    expect_true(all(diff(by_epsilon) < 0) && all(by_epsilon > 0))
+    by_delta <- vapply(c(0, 1e-9, 1e-4, 1e-2, 0.5), function(delta) as.vector(mean_lower_bound(M, 60, 1, 0.5, delta = delta)), 0)
+    expect_true(all(diff(by_delta) <= 0) && all(by_delta > 0))
+  }
+  expect_equal(as.vector(mean_lower_bound(euclidean(4), 60, 1, 3)), 3 * as.vector(mean_lower_bound(euclidean(4), 60, 1, 1)))
+  expect_error(mean_lower_bound(sphere(2), 0, 1, 0.4), class = "riemdp_error_argument")
+  expect_error(mean_lower_bound(sphere(2), 10, 0, 0.4), class = "riemdp_error")
+  expect_error(mean_lower_bound(sphere(2), 10, 1, 1), class = "riemdp_error_radius")
+  expect_error(mean_lower_bound(sphere(2), 10, 1, 0.4, delta = 1), class = "riemdp_error")
+  expect_error(mean_lower_bound(sphere(2), 10, 1, 0.4, 1e-6), class = "riemdp_error")
+})
+
+test_that("where volumes and Hessians aren't known only one axis and two points are used", {
+  expect_error(mean_lower_bound(spd(2, "bures"), 100, 1, 0.1), class = "riemdp_error_argument")
+  line <- as.vector(mean_lower_bound(euclidean(1), 100, 1, 0.1))
+  expect_equal(as.vector(mean_lower_bound(spd(2, "bures"), 100, 1, 0.1, center = diag(2))), line)
+  plane <- manifold_custom(2, 2, exp = function(p, v) p + v, log = function(p, q) q - p, k_min = 0, k_max = 0, injectivity_radius = Inf)
+  expect_equal(as.vector(mean_lower_bound(plane, 100, 1, 0.1, center = c(0, 0))), line)
+  expect_gt(as.vector(mean_lower_bound(euclidean(2), 100, 1, 0.1)), 1.3 * line)
+})
+
+said <- function(expr) gsub("\\s+", " ", paste(utils::capture.output(expr), collapse = " "))
+
+test_that("plans and releases say the bound where it is proven, and nothing elsewhere", {
+  x <- with_simulation(3, mf_random(sphere(2), 60))
+  r <- dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4)
+  bound <- mean_lower_bound(sphere(2), 60, 1, 0.4)
+  text <- said(explain(r))
+  expect_match(text, sprintf("an expected error of %.3g or more for some records of the ball (chains on 2 axes", bound), fixed = TRUE)
+  expect_match(text, sprintf("here it is %.2f times that", r$expected_error / bound), fixed = TRUE)
+  # a unit counts once
+  unit <- rep(1:20, 3)
+  text <- said(explain(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, unit = unit)))
+  expect_match(text, sprintf("%.3g or more", mean_lower_bound(sphere(2), 20, 1, 0.4)), fixed = TRUE)
+  # of the whole budget, where a part of it goes elsewhere
+  text <- said(explain(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, clipped = 0.3)))
+  expect_match(text, sprintf("%.3g or more", bound), fixed = TRUE)
+  # which of the two is to blame
+  expect_match(said(explain(dp_mean(matrix(0.1, 60, 10), euclidean(10), 1, rep(0, 10), 1))), "open which of the two")
+  expect_match(said(explain(dp_mean(rep(0.1, 60), euclidean(1), 3, 0, 1))), "In one dimension the bound is to blame")
+  expect_match(said(explain(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, delta = 1e-6, mechanism = "gaussian"))), "lacks the factor")
+  # not proven: other targets, private numbers, no promise
+  for (other in list(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, mechanism = "tangent"), dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, neighbours = "add_remove"),
+                     with_simulation(1, dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4)))) {
+    expect_no_match(said(explain(other)), "Lower bound")
+  }
+  plan <- dp_mean_plan(sphere(2), 60, 1, radius = 0.4)
+  expect_match(said(print(plan)), "Ratio: the expected error over mean_lower_bound()", fixed = TRUE)
+  expect_true(all(is.na(plan$lower_bound[plan$mechanism %in% c("tangent", "adaptive", "chain")])))
+  expect_equal(plan$lower_bound[plan$mechanism == "laplace"], as.vector(bound))
+  private <- dp_mean_plan(sphere(2), 60, 1, radius = 0.4, neighbours = "add_remove")
+  expect_true(all(is.na(private$lower_bound)) && all(is.na(private$over_bound)))
+  expect_no_match(said(print(private)), "Ratio:")
+  # numbers that are found have bounds of their own
+  found <- dp_mean_plan(sphere(2), epsilon = 1, radius = 0.4, error = 0.01, mechanism = c("laplace", "kng"))
+  expect_equal(found$lower_bound, vapply(found$n, function(n) as.vector(mean_lower_bound(sphere(2), n, 1, 0.4)), 0))
+  # an error of records spread evenly isn't held against the worst
+  expect_no_match(said(explain(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, mechanism = "kng"))), "times that")
+  expect_match(said(explain(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, mechanism = "kng"))), "or more for some records")
+  # on flat space the mean of logarithms is the mean
+  expect_false(is.na(dp_mean_plan(euclidean(2), 60, 1, radius = 1, mechanism = "tangent")$lower_bound))
+})
