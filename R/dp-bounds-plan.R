@@ -207,7 +207,7 @@ random_centers <- function(M, records, tried, worth) {
 bounds_row <- function(M, ask, records, tried, k, radius) {
   center <- tried$balls[[k]]$center
   plan <- tryCatch(noise_plan(M, mean_ask(M, ask$n, ask$epsilon, center, radius, ask$delta, ask$mechanism, NULL,
-                                          "proven", "ordinary", "real", 1e6, list(), post = TRUE)),
+                                          "proven", "ordinary", "auto", 1e6, list(), post = TRUE)),
                    riemdp_error = function(e) NULL)
   noise <- plan$expected_error %||% NA_real_
   clipping <- clipping_error(M, records, tried, k, radius, ask$n)

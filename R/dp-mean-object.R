@@ -13,7 +13,8 @@ print.riemdp_mean_plan <- function(x, ...) {
                       "%g for the mean\n"),
                 signif(ask$clipped$epsilon, 6), 100 * geometric_sd(ask$clipped$scale) / ask$n, signif(ask$epsilon, 6)))
   }
-  shown <- data.frame(mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label)
+  shown <- data.frame(mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label,
+                      numerics = x$numerics)
   if (!is.null(attr(x, "sought"))) shown[[attr(x, "sought")]] <- found_number(x)
   shown <- data.frame(
     shown, scale = signif(x$scale, 3),

@@ -32,16 +32,16 @@
 #'   the centre to the edge); without a guess that error is `NA`. With it the plan chooses `"adaptive"` where that error
 #'   is the smallest, which `mechanism = "auto"` of [dp_mean()] never does, as it knows of no spread: `print()` says
 #'   which mechanism to ask for.
-#' @return A data frame of class `riemdp_mean_plan` with one row for each mechanism, best first: `mechanism`, `label`,
-#'   `epsilon` and `delta` (`Inf` and 1 for the label `none`, as in [guarantee()]), `nominal_epsilon`, `scale`,
-#'   `sensitivity`, `expected_error` (of the privacy noise alone, about the mean of records moved to the ball; where
-#'   noise is large the largest over all means in the ball, see "Large noise" of [dp_mean()]),
-#'   `relative_error` (of the public radius), `acceptance`, `n`, `chosen` (what `mechanism = "auto"` would take, or what
-#'   to ask for), `lower_bound` ([mean_lower_bound()] for the row's numbers: what no mechanism can do better for all
-#'   records; `NA` with a private `n`, for the label `none` and other targets), `over_bound` (the expected error over
-#'   it; `NA` for `"kng"` and `"laplace_truncated"`, whose error is that of records spread evenly over the ball) and
-#'   `note` (why one can't be served, or what its target is). With `error` the best are those that need the smallest
-#'   number.
+#' @return A data frame of class `riemdp_mean_plan` with one row for each mechanism, best first: `mechanism`,
+#'   `label`, `numerics` (`"lattice"` or `"real"`, what `"auto"` comes to), `epsilon` and `delta` (`Inf` and 1 for the
+#'   label `none`, as in [guarantee()]), `nominal_epsilon`, `scale`, `sensitivity`, `expected_error` (of the privacy
+#'   noise alone, about the mean of records moved to the ball; where noise is large the largest over all means in the
+#'   ball, see "Large noise" of [dp_mean()]), `relative_error` (of the public radius), `acceptance`, `n`, `chosen`
+#'   (what `mechanism = "auto"` would take, or what to ask for), `lower_bound` ([mean_lower_bound()] for the row's
+#'   numbers: what no mechanism can do better for all records; `NA` with a private `n`, for the label `none` and other
+#'   targets), `over_bound` (the expected error over it; `NA` for `"kng"` and `"laplace_truncated"`, whose error is
+#'   that of records spread evenly over the ball) and `note` (why one can't be served, or what its target is). With
+#'   `error` the best are those that need the smallest number.
 #' @seealso [dp_mean()], [expected_error()], [mean_lower_bound()], [dp_bounds_plan()] for the ball
 #' @examples
 #' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)
@@ -53,7 +53,7 @@
 #' @export
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
-                         timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
+                         timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
                          clipped = NULL, neighbours = c("replace", "add_remove"), post = TRUE) {
   check_dots_empty(...)
   check_manifold(M)
@@ -224,7 +224,8 @@ no_error_why <- function(name) {
 
 plan_row <- function(plan, M) {
   if (!is.null(plan$why)) {
-    return(data.frame(mechanism = plan$mechanism, label = NA_character_, epsilon = NA_real_, delta = NA_real_,
+    return(data.frame(mechanism = plan$mechanism, label = NA_character_, numerics = NA_character_, epsilon = NA_real_,
+                      delta = NA_real_,
                       nominal_epsilon = NA_real_, scale = NA_real_, sensitivity = NA_real_, expected_error = NA_real_,
                       relative_error = NA_real_, acceptance = NA_real_, n = NA_real_, chosen = FALSE,
                       lower_bound = NA_real_, over_bound = NA_real_, note = plan$why))
@@ -233,7 +234,7 @@ plan_row <- function(plan, M) {
   bound <- if (plan$ask$private_n) NA_real_ else
     as.vector(bound_of_promise(M, g, plan$ask$ball, plan$ask$n, plan$target))
   data.frame(
-    mechanism = plan$mechanism, label = g$label, epsilon = g$epsilon, delta = g$delta,
+    mechanism = plan$mechanism, label = g$label, numerics = plan$numerics, epsilon = g$epsilon, delta = g$delta,
     nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity,
     expected_error = plan$expected_error, relative_error = plan$expected_error / plan$ask$ball$radius,
     acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE, lower_bound = bound,
@@ -304,7 +305,7 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
   with_simulation(1, mean(vapply(seq_len(draws), function(i) {
     x <- tangent_normals(M, target, ask$n, spread, 4 * ask$ball$radius)
     inside <- .Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius)
-    out <- if (is.null(plan$sized)) mean_mechanisms()$adaptive$release(M, x, plan, ask) else
+    out <- if (is.null(plan$sized)) release_plan(M, x, plan, ask) else
       release_size(M, x, ask$n, plan$sized)
     mf_dist(M, out$value, frechet_mean(inside, M)$mean)
   }, numeric(1))))
@@ -385,8 +386,8 @@ print.riemdp_mechanism_table <- function(x, ...) {
 
 # what each kind of plan needs to be printed and drawn
 PLAN_COLUMNS <- list(
-  riemdp_mean_plan = c("mechanism", "label", "scale", "expected_error", "relative_error", "acceptance", "chosen",
-                       "note"),
+  riemdp_mean_plan = c("mechanism", "label", "numerics", "scale", "expected_error", "relative_error", "acceptance",
+                       "chosen", "note"),
   riemdp_regression_plan = c("n", "nominal_epsilon", "method", "expected_error", "constant"),
   riemdp_lm_plan = c("method", "expected_error", "high", "chosen")
 )

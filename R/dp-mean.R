@@ -29,7 +29,7 @@
 #'   further shell of width \eqn{\Delta}; where `"laplace"` is available. No law that depends on the distance to the
 #'   mean alone has a smaller expected error at the same \eqn{\Delta} (section 4 of `proofs/laplace.md`): in two
 #'   dimensions .99, .78, .37 of that of `"laplace"` at \eqn{\epsilon} = 1, 4, 8; in ten they hardly differ below 8.
-#'   `"auto"` takes it where it is better by 2 %.
+#'   `"auto"` takes it where it is better by 2 %. `"wrapped_staircase"`: the same in the tangent space at `center`.
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
 #'   manifolds.
 #' * `"adaptive"`: for a ball that had to be wide. Stages, whose budgets add up, find a smaller ball and release the
@@ -41,7 +41,8 @@
 #'   `options = list(shares = )` sets what the stages take (place, centre, radius, mean), `fraction` what share of
 #'   records the radius aims at. Proof: section 12 of `proofs/mean-sensitivity.md`. `"auto"` never chooses it: its error
 #'   depends on the records' spread, of which [dp_mean_plan()] takes a guess. With `neighbours = "add_remove"` too.
-#' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only.
+#' * `"auto"`: the one with the smallest [expected_error()], which depends on public quantities only, on a lattice
+#'   where there is one (see below).
 #'
 #' The time that a call takes depends on the records: on the steps to their mean, and for `"kng"` and
 #' `"laplace_truncated"` on the sampler's trials. With `timing = "constant"` the mean takes all of a public number of
@@ -58,16 +59,19 @@
 #' `proofs/mean-solver.md` of the installed package.
 #'
 #' @section Lattice mode:
-#' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). With
-#' `numerics = "lattice"` the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise
-#' is added, drawn exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy
-#' integers. The sensitivity grows by twice a proven bound of the computed coordinates' error and by
-#' \eqn{\sqrt d\,2^{-k}}, together some .1 % with the default k, which follows from public numbers.
+#' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). On a
+#' lattice the mean's coordinates at `center` are rounded to multiples of \eqn{2^{-k}} and integer noise is added, drawn
+#' exactly by integer arithmetic (see [discrete_noise]); what follows is a function of the noisy integers. The
+#' sensitivity grows by twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together
+#' some .1 % with the default k, which follows from public numbers. `numerics = "auto"` does so wherever it can, and
+#' `mechanism = "auto"` then chooses among the laws on lattices; with `"real"`, or where there is none, the label says
+#' "real-number model". There is none for laws around the mean itself on curved spaces (`"laplace"`, `"staircase"`,
+#' `"gaussian"`, `"kng"`), whose likes in the tangent space are `"wrapped"`, `"wrapped_staircase"` and
+#' `"wrapped_gaussian"`, nor on users' manifolds, where no bound of rounding errors is proven. `"wrapped_staircase"` is
+#' on a lattice only, up to \eqn{\epsilon = 12}. `"tangent"` has a mean of numbers as its target.
 #' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
-#' or `"gaussian"` (discrete Gaussian, accounted as zCDP; needs `delta`), and k. `"wrapped_gaussian"` is the same as law
-#' = "gaussian". On users' manifolds no bound of rounding errors is proven and lattice mode is refused. The target of
-#' `"tangent"` is a mean of numbers; its lattice mode has `"l2"` noise for `noise = "knorm"`. Proof: the file
-#' `proofs/lattice.md` of the installed package.
+#' or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md`
+#' of the installed package.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
@@ -140,7 +144,7 @@
 #' = )` sets the share of `epsilon` and `"plain"` or `"tail"`. `"adaptive"` has one size for all its stages, which
 #' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
 #' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
-#' number of records is served, also none. With `numerics = "lattice"`, for the wrapped ones, all is drawn by integer
+#' number of records is served, also none. Where a lattice serves every size, all is drawn by integer
 #' arithmetic. Records in chunks, `clipped`, constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
@@ -194,9 +198,9 @@
 #' @param invalid `"error"` or `"center"`, what to do with records that are no points.
 #' @param timing `"ordinary"`, or `"constant"`: a fixed number of steps and trials, each with the same work, whatever
 #'   the records.
-#' @param numerics `"real"`: the proof is about real numbers, the computation uses doubles. `"lattice"`: noise by
-#'   integer arithmetic on a lattice, safe against attacks on floating-point numbers (see below; wrapped mechanisms and
-#'   `"tangent"`).
+#' @param numerics `"lattice"`: noise by integer arithmetic on a lattice, safe against attacks on floating-point numbers
+#'   (see below); `"real"`: the proof is about real numbers, the computation uses doubles; `"auto"`: a lattice wherever
+#'   there is one.
 #' @param max_trials the most trials that a rejection sampler may need, on average over its own chance, for the worst
 #'   records of the ball; with `timing = "constant"` the most that it makes.
 #' @param options a list of arguments that only some mechanisms have. With Gaussian noise: `mu`, instead of `epsilon`,
@@ -272,7 +276,7 @@
 #' x <- direction(quakes$lat * pi / 180, quakes$long * pi / 180)
 #' fiji <- drop(direction(-20 * pi / 180, pi))
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, source = "round figures from a map")
-#' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, numerics = "lattice")
+#' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.4, mechanism = "laplace")
 #' # a ball that is too small: nothing but the share of records outside shows it
 #' dp_mean(x, sphere(2), epsilon = 1, center = fiji, radius = 0.1, clipped = 0.1)
 #' # five matrices a person: whole persons are protected
@@ -287,7 +291,7 @@
 #' @export
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
-                    timing = c("ordinary", "constant"), numerics = c("real", "lattice"), max_trials = 1e6,
+                    timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
                     options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
                     by = NULL, levels = NULL, suppress = NULL, post = TRUE, data = NULL, source = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
@@ -373,15 +377,16 @@ mean_estimator <- list(
          units = records$units)
   },
   event = function(plan, ask) {
-    clipped_event(release_event(plan$mean_guarantee, plan$details, mf_facts(ask$manifold)$dimension), ask)
+    clipped_event(release_event(plan$mean_guarantee), ask)
   },
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
-    mechanism <- mean_mechanisms()[[plan$mechanism]]
     outside <- release_clipped(M, records$rows %||% records$x, ask, records$units)
     mean_plan <- plan
     mean_plan$guarantee <- plan$mean_guarantee
-    c(settled(M, mechanism$release(M, records$x, mean_plan, ask), plan, ask), list(outside = outside))
+    out <- release_plan(M, records$x, mean_plan, ask)
+    out$plan$guarantee <- plan$guarantee
+    c(out, list(outside = outside))
   },
   answer = function(out, plan, ask, budget) mean_release(out, out$plan, ask, budget)
 )
@@ -390,10 +395,7 @@ mean_estimator <- list(
 sized_mean_estimator <- list(
   entry = mean_estimator$entry,
   plan = function(ask) {
-    # at the smallest size: what can't be served at all is refused before anything is spent
-    plan <- plan_size(ask$manifold, ask, 1 - ask$size$shift)
-    # a lattice also ends where noise is finest
-    if (ask$numerics == "lattice") plan_size(ask$manifold, ask, SIZE_MOST)
+    plan <- check_sizes(ask$manifold, ask)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
     plan$guarantee <- with_size(plan$guarantee, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
@@ -561,7 +563,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     center = center, ball = check_radius(M, public_value(radius, "radius"), center), mechanism = mechanism,
     calibration = check_choice(calibration, "calibration", c("proven", "paper")),
     timing = check_choice(timing, "timing", c("ordinary", "constant")),
-    numerics = check_choice(numerics, "numerics", c("real", "lattice")),
+    numerics = check_choice(numerics, "numerics", c("auto", "lattice", "real")),
     max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options, post = check_flag(post, "post")
   )
   share_epsilon(ask, ask$epsilon, clipped)

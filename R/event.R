@@ -93,6 +93,10 @@ event_laplace <- function(scale, adjacency = NULL) {
   new_event("laplace", open_adjacency(adjacency), list(scale = check_number(scale, "scale", positive = TRUE)))
 }
 
+# What of delta is left out where noise on a lattice is told as normal noise (proofs/lattice.md, section 1): below all
+# that is priced
+LATTICE_SLACK <- 1e-60
+
 #' @rdname dp_event
 #' @export
 event_gaussian <- function(noise_multiplier, adjacency = NULL) {

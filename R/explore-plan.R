@@ -154,9 +154,10 @@ explore_board <- function(w, best) {
     paste("Who is protected: one row of the data. Somebody with several rows is protected as a whole only with",
           "`unit =`, which names whose row each is."),
     bet,
-    paste("What isn't protected: the number of records; that the study was made and what it is about; what the mean of",
-          "all tells about everybody, with or without their record; the time that the computation takes; the rounding",
-          "of doubles, except with numerics = \"lattice\"."),
+    paste0(paste("What isn't protected: the number of records; that the study was made and what it is about; what the",
+                 "mean of all tells about everybody, with or without their record; the time that the",
+                 "computation takes"),
+           if (best$numerics == "real") "; the rounding of doubles", "."),
     sprintf("The error: %s expected from the noise, for which the public ball of radius %s is responsible. %s",
             format(signif(best$expected_error, 2)), format(signif(w$radius, 3)), error_note("mean")),
     origin_sentence(list(source = explore_source(w)), "ball")

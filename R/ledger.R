@@ -396,11 +396,9 @@ spend_cost <- function(ledger, cost, entry, data_set, part) {
 # ---- releases of dp_*() functions ------------------------------------------------------------------------------------
 
 # What a release does to the data, from its guarantee: the event that a ledger prices. NULL where nothing is promised.
-release_event <- function(g, details = NULL, dimension = NULL) {
+release_event <- function(g) {
   if (g$label == "none") return(NULL)
-  if (!is.null(details$zcdp)) {
-    event_discrete_gaussian(details$lattice_scale, details$lattice_sensitivity, dimension, adjacency = g$adjacency)
-  } else if (is.finite(g$mu) && g$mu > 0 && g$mu_slack == 0) {
+  if (is.finite(g$mu) && g$mu > 0 && g$mu_slack <= LATTICE_SLACK) {
     event_gaussian(1 / g$mu, adjacency = g$adjacency)
   } else if (g$delta > 0) {
     event_approx(g$epsilon, g$delta, adjacency = g$adjacency)

@@ -217,8 +217,8 @@ steps_length <- function(ball, room) {
 # Of the mean of n records in the ball: the numbers that the C code takes; `error`, a bound of its coordinates' error,
 # and `distance`, of its distance from the exact mean; `gradient`, of the error of a computed gradient, and `slope`, of
 # what the mean's own gradient and that error come to together. Or `why` there are no such bounds. target "tangent": the
-# mean of the coordinates themselves. lattice: as lattice mode wants it, all steps taken around the centre as it is,
-# else around the reference point, with a start.
+# mean of the coordinates themselves. lattice: as lattice mode wants it, around the centre as it is, else around the
+# reference point.
 mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   model <- if (inherits(M, "riemdp_custom")) {
     "none"
@@ -254,7 +254,7 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   # a mean found otherwise is taken where its computed gradient is no longer than `accept`
   accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
   settled <- s$q^s$count * r + s$eta / (1 - s$q)
-  distance <- if (lattice) settled else max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
+  distance <- max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
   numbers[c("step", "steps", "terms", "accept")] <- list(s$step, s$count, series$terms, accept)
   if (model == "spd") numbers$base <- series$base
   if (model == "bures") numbers$roots <- ball$roots

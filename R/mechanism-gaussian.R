@@ -96,20 +96,14 @@ mechanism_gaussian <- list(
   }
 )
 
-# In lattice mode R/mechanism-lattice.R does the work, with the discrete Gaussian.
 mechanism_wrapped_gaussian <- list(
   name = "wrapped_gaussian",
   auto = TRUE,
   chunks = TRUE,
-  lattice = TRUE,
   needs_delta = TRUE,
-  options = c("mu", "report_mu", "k"),
-  unsupported = function(M, ask) {
-    c(gaussian_unsupported(ask, "wrapped_gaussian"), lattice_option(ask, "k"),
-      if (ask$numerics == "lattice") mechanism_lattice$unsupported(M, ask))[1]
-  },
+  options = c("mu", "report_mu"),
+  unsupported = function(M, ask) gaussian_unsupported(ask, "wrapped_gaussian"),
   plan = function(M, ask) {
-    if (ask$numerics == "lattice") return(mechanism_lattice$plan(M, with_law(ask, "gaussian")))
     bounds <- mean_bounds(M, ask, wrapped = TRUE)
     c(bounds, gaussian_law(ask, FLAT_SPACE, bounds$total), list(acceptance = 1))
   },
@@ -119,16 +113,9 @@ mechanism_wrapped_gaussian <- list(
     expected_error(M, plan$scale, "wrapped_gaussian", ask$center, ask$ball$radius)
   },
   law = function(plan) list(energy = normal_energy(plan), flat = TRUE),
-  release = function(M, x, plan, ask) {
-    if (ask$numerics == "lattice") mechanism_lattice$release(M, x, plan, ask) else
-      release_mean(M, x, plan, ask, "wrapped_gaussian")
-  },
-  region = function(r, level) {
-    if (r$guarantee$numerics == "lattice") mechanism_lattice$region(r, level) else
-      wrapped_region(r, noise_length_quantile(r, "gaussian", level))
-  },
+  release = function(M, x, plan, ask) release_mean(M, x, plan, ask, "wrapped_gaussian"),
+  region = function(r, level) wrapped_region(r, noise_length_quantile(r, "gaussian", level)),
   words = function(r) {
-    if (r$guarantee$numerics == "lattice") return(mechanism_lattice$words(r))
     sprintf(paste("Noise: the mean's logarithm at the public centre moves by no more than the sensitivity; to it a",
                   "vector of independent normals with standard deviation %.6g is added, by the exact condition",
                   "for Gaussian noise (Balle and Wang 2018), and exp maps it back (proofs/gaussian.md)."), r$scale)

@@ -176,8 +176,12 @@ expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussi
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   if (mechanism == "laplace") check_laplace(M, sigma)
   if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
-  out <- tryCatch(law_error(M, sigma, mechanism, center, radius),
-                  error = function(e) if (inherits(e, "riemdp_error")) stop(e) else NaN)
+  told_error(law_error(M, sigma, mechanism, center, radius))
+}
+
+# an error, or a classed refusal where doubles don't hold it
+told_error <- function(error) {
+  out <- tryCatch(error, error = function(e) if (inherits(e, "riemdp_error")) stop(e) else NaN)
   if (!is.finite(out)) {
     abort_riemdp("existence",
                  "the expected error can't be told: `sigma` is too small or too large for doubles on this manifold.")

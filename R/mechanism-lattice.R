@@ -1,14 +1,12 @@
 # Lattice mode of the wrapped mechanism: proven bounds of rounding errors, discrete noise by integer arithmetic, its
 # accounting. The theorems, and where each constant comes from: inst/proofs/lattice.md.
 
+# laws of mechanism = "wrapped"
 LATTICE_LAWS <- c("l2", "laplace", "gaussian")
 
 # Bounds of the mean in lattice mode, or `why` there are none
-lattice_bounds <- function(M, ball, n, target = "frechet") {
-  bounds <- mean_steps(M, ball, n, target, lattice = TRUE)
-  if (is.null(bounds$why) && !(bounds$steps <= 5000)) {
-    bounds$why <- sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`", bounds$steps)
-  }
+lattice_bounds <- function(M, ask, target = "frechet") {
+  bounds <- mean_steps(M, ask$ball, ask$n, target, lattice = TRUE)
   if (!is.null(bounds$why)) {
     bounds$why <- paste0("numerics = \"lattice\": ", bounds$why, if (bounds$model == "none") {
       " (there is on the package's own manifolds)"
@@ -17,27 +15,55 @@ lattice_bounds <- function(M, ball, n, target = "frechet") {
   bounds
 }
 
-# ---- the mechanism: what "wrapped", "wrapped_gaussian" and "tangent" call for numerics = "lattice" -------------------
+# ---- the mechanism: what others call for numerics = "lattice" --------------------------------------------------------
 
 # in steps of the lattice
 lattice_price <- function(M, plan) {
   shift <- plan$details$lattice_sensitivity
   scale <- plan$ratio[1] / plan$ratio[2]
   switch(plan$law, l2 = price_laplace(shift, scale, "lattice.md, 1"),
+         staircase = price_staircase(shift, plan$ratio[3], scale, "lattice.md, 1"),
          laplace = price_laplace(outwards(sqrt(mf_facts(M)$dimension) * shift), scale, "lattice.md, 1"),
-         gaussian = price_normal_discrete(shift, sqrt(scale), plan$guarantee$nominal_delta))
+         gaussian = price_normal_discrete(shift, sqrt(scale)))
+}
+
+# A mechanism that draws its law `law` on a lattice too: on every space with a bound of the mean's rounding errors, or
+# on `flat` ones only, where noise at the mean is noise in the tangent space.
+on_lattice <- function(mechanism, law, flat = FALSE) {
+  real <- mechanism[c("unsupported", "plan", "error", "law", "release", "region", "words")]
+  asked <- function(ask) identical(ask$numerics, "lattice")
+  was <- function(r) r$guarantee$numerics == "lattice"
+  mechanism$options <- union(mechanism$options, mechanism_lattice$options)
+  mechanism$lattice <- function(M) !flat || flat_space(M)
+  mechanism$unsupported <- function(M, ask) {
+    if (!asked(ask)) return(c(lattice_option(ask, mechanism_lattice$options), real$unsupported(M, ask))[1])
+    c(if (ask$calibration == "paper") "`calibration = \"paper\"` isn't there for numerics = \"lattice\".",
+      mechanism_lattice$unsupported(M, ask))[1]
+  }
+  mechanism$plan <- function(M, ask) {
+    if (asked(ask)) mechanism_lattice$plan(M, with_law(ask, law)) else real$plan(M, ask)
+  }
+  mechanism$error <- function(M, plan, ask) (if (asked(ask)) mechanism_lattice else real)$error(M, plan, ask)
+  mechanism$law <- function(plan) (if (is.null(plan$law)) real else mechanism_lattice)$law(plan)
+  mechanism$release <- function(M, x, plan, ask) (if (asked(ask)) mechanism_lattice else real)$release(M, x, plan, ask)
+  mechanism$region <- function(r, level) (if (was(r)) mechanism_lattice else real)$region(r, level)
+  mechanism$words <- function(r) (if (was(r)) mechanism_lattice else real)$words(r)
+  mechanism
+}
+
+# a vector space in other coordinates: exp at one point is an isometry
+flat_space <- function(M) {
+  facts <- mf_facts(M)
+  facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf
 }
 
 # target: "frechet", or "tangent" for the mean of the records' coordinates
 mechanism_lattice <- list(
-  options = c("law", "k"),
-  unsupported = function(M, ask, target = "frechet") lattice_bounds(M, ask$ball, ask$n, target)$why,
+  options = "k",
+  unsupported = function(M, ask, target = "frechet") lattice_bounds(M, ask, target)$why,
   plan = function(M, ask, target = "frechet") {
-    law <- check_choice(if (is.null(ask$options[["law"]])) "l2" else ask$options[["law"]], "law", LATTICE_LAWS)
-    if (law == "gaussian" && !(ask$delta > 0)) {
-      abort_riemdp("argument", "the discrete Gaussian needs `delta` > 0.")
-    }
-    bounds <- lattice_bounds(M, ask$ball, ask$n, target)
+    law <- ask$options$law
+    bounds <- lattice_bounds(M, ask, target)
     if (!is.null(bounds$why)) abort_riemdp("unsupported", bounds$why)
     d <- mf_facts(M)$dimension
     r <- ask$ball$radius
@@ -46,11 +72,12 @@ mechanism_lattice <- list(
     } else if (is.null(ask$size)) {
       mean_sensitivity_at(ask$n, ask$ball, "proven")
     } else {
-      padded_sensitivity(ask$n, ask$ball, ask$size$form)
+      sized_sensitivity(ask)
     }
     # sums of records that may be more than they are divided by
     if (identical(ask$size$form, "sum")) bounds$error <- outwards(bounds$error * max(1, SIZE_MOST / ask$n))
-    real <- as.numeric(sensitivity) + 2 * bounds$error
+    twice <- touched_errors(ask)
+    real <- as.numeric(sensitivity) + twice * 2 * bounds$error
     if ((is.null(ask$size) || ask$n == 1) && !(2 * bounds$error <= as.numeric(sensitivity))) {
       abort_riemdp("unsupported", sprintf(
         paste("numerics = \"lattice\": the proven bound of rounding errors, %.3g, exceeds half the sensitivity %.3g:",
@@ -59,7 +86,7 @@ mechanism_lattice <- list(
       ))
     }
     # The default step: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
-    aim <- min(if (is.null(ask$sigma)) real / ask$epsilon else ask$sigma, real / sqrt(d)) / 2^10
+    aim <- min(if (is.null(ask$sigma)) real / (ask$epsilon %||% 1) else ask$sigma, real / sqrt(d)) / 2^10
     finest <- room_bits(r)
     k <- if (is.null(ask$options[["k"]])) {
       max(-150, min(150, finest, ceiling(-log2(aim))))
@@ -67,25 +94,39 @@ mechanism_lattice <- list(
       check_count(ask$options[["k"]], "k", -150, min(150, finest))
     }
     step <- 2^-k
-    shift <- outwards(real / step + sqrt(d)) # Euclidean, in lattice steps
+    shift <- outwards(real / step + twice * sqrt(d)) # Euclidean, in lattice steps
     noise <- lattice_scale(law, shift, d, ask, step)
     scale <- noise$scale * step
     list(
       scale = scale, sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"),
-      solver_error = shift * step - as.numeric(sensitivity),
-      acceptance = if (law == "l2") exp(-sqrt(d) / (2 * noise$scale)) else 1,
-      guarantee = list(
-        epsilon = noise$epsilon, delta = noise$delta, reasons = NULL, sampler = "exact"
-      ),
-      law = law, numbers = bounds$numbers, ratio = noise$ratio,
+      solver_error = shift * step - as.numeric(sensitivity), acceptance = noise$acceptance %||% 1,
+      guarantee = noise$guarantee, law = law, numbers = bounds$numbers, ratio = noise$ratio,
+      steps = noise$ratio[3:4][!is.na(noise$ratio[3:4])] * step,
       details = list(law = law, k = k, step = step, error_bound = bounds$error, lattice_sensitivity = shift,
-                     lattice_scale = noise$scale, zcdp = noise$rho)
+                     lattice_scale = noise$scale, shells = noise$ratio[-(1:2)])
     )
   },
-  error = function(M, plan, ask) lattice_expected_error(M, plan$law, plan$scale, ask),
+  error = function(M, plan, ask) {
+    d <- mf_facts(M)$dimension
+    law <- switch(plan$law, l2 = "knorm", gaussian = "gaussian",
+                  staircase = list(step = plan$steps[1], first = plan$steps[2]))
+    if (!is.null(law)) return(told_error(wrapped_noise_error(M, plan$scale, law, ask$center, ask$ball$radius)))
+    told_error(with_simulation(1, {
+      noise <- matrix(stats::rexp(4000 * d, 1 / plan$scale) * sample(c(-1, 1), 4000 * d, TRUE), 4000)
+      tangent_error(M, noise, ask$center, ask$ball$radius)
+    }))
+  },
+  law = function(plan) {
+    # independent numbers on a lattice: as normal ones of the same variance
+    if (plan$law == "laplace") plan$scale <- sqrt(2) * plan$scale
+    list(flat = TRUE, energy = switch(plan$law, l2 = knorm_energy(plan), staircase = function(rho) {
+      staircase_energy(rho, plan$scale, plan$steps[1], plan$steps[2])
+    }, normal_energy(plan)))
+  },
   release = function(M, x, plan, ask) {
     .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
-          plan$numbers, plan$details$k, plan$law, plan$ratio, pay(lattice_price(M, plan)))
+          plan$numbers, plan$details$k, plan$law, plan$ratio, identical(ask$timing, "constant"),
+          pay(lattice_price(M, plan)))
   },
   region = function(r, level) {
     w <- r$details
@@ -95,6 +136,7 @@ mechanism_lattice <- list(
     # a coordinate for the rounding of the mean
     q <- switch(w$law,
       l2 = s * stats::qgamma((1 - level) * exp(-sqrt(d) / (2 * s)), d, lower.tail = FALSE) + sqrt(d) / 2,
+      staircase = shells_quantile(level, d, s, w$shells[1], w$shells[2]),
       laplace = s * min(stats::qgamma(level, d), -sqrt(d) * log1p(-level^(1 / d))),
       gaussian = s * sqrt(stats::qchisq(level, d)) + sqrt(d)
     )
@@ -105,10 +147,12 @@ mechanism_lattice <- list(
     noise <- switch(w$law,
       l2 = sprintf("a point z of the lattice with probability proportional to exp(-|z|/s), s = %.6g steps,",
                    w$lattice_scale),
+      staircase = sprintf(paste("a point z of the lattice whose probability is the same up to a length of %.6g steps",
+                                "and lower by the factor exp(-epsilon) on each further shell, %.6g steps wide,"),
+                          w$shells[2], w$shells[1]),
       laplace = sprintf("discrete Laplace noise of scale %.6g steps in each coordinate", w$lattice_scale),
-      gaussian = sprintf(paste("discrete Gaussian noise with sigma = %.6g steps in each coordinate, accounted as zCDP",
-                               "with rho = %.4g,"),
-                         w$lattice_scale, w$zcdp)
+      gaussian = sprintf(paste("discrete Gaussian noise with sigma = %.6g steps in each coordinate, which protects as",
+                               "normal noise of variance sigma^2 - 9 does,"), w$lattice_scale)
     )
     sprintf(paste("Noise: the mean's coordinates at the public centre%s are rounded to multiples of 2^%d. %s",
                   "moves them by at most %.6g steps: the sensitivity, twice the proven bound %.3g of",
@@ -120,44 +164,98 @@ mechanism_lattice <- list(
   }
 )
 
-# the ask of a mechanism whose law its name or another option says
+# the ask of a mechanism with a law of its own, or with the one that an option says
 with_law <- function(ask, law) {
-  if (!is.null(ask$options[["mu"]]) || !is.null(ask$options[["report_mu"]])) {
-    abort_riemdp("argument",
-                 paste("`mu` belongs to numerics = \"real\": discrete Gaussian noise is no Gaussian, and is accounted",
-                       "as zCDP."))
-  }
-  ask$options <- c(list(law = law), ask$options[names(ask$options) == "k"])
+  ask$options$law <- check_choice(ask$options[["law"]] %||% law, "law", unique(c(law, LATTICE_LAWS)))
   ask
 }
 
-# scale in lattice steps as a fraction, rounded so that the promise holds, and the promise
+# Scale in lattice steps as a fraction, rounded so that the promise holds, and the promise. A staircase's fraction is
+# followed by the widths of a shell and of the first one, whole numbers of steps.
 lattice_scale <- function(law, shift, d, ask, step) {
-  epsilon <- ask$epsilon
-  delta <- if (law == "gaussian") ask$delta else 0
-  by_hand <- !is.null(ask$sigma)
-  rho <- NULL
-  if (law == "gaussian") {
-    rho <- if (by_hand) NULL else zcdp_rho(epsilon, delta)
-    ratio <- as_ratio(if (by_hand) (ask$sigma / step)^2 else outwards(shift^2 / (2 * rho)),
-                      if (by_hand) floor else ceiling)
-    rho <- outwards(shift^2 / (2 * ratio[1] / ratio[2]))
-    if (by_hand) epsilon <- outwards(rho_epsilon(rho, delta, "balle")$value)
-    scale <- sqrt(ratio[1] / ratio[2])
-  } else {
-    move <- if (law == "l2") shift else outwards(sqrt(d) * shift)
-    ratio <- as_ratio(if (by_hand) ask$sigma / step else outwards(move / epsilon), if (by_hand) floor else ceiling)
-    scale <- ratio[1] / ratio[2]
-    if (by_hand) epsilon <- outwards(move / scale)
-    if (law == "l2" && 20 * scale < sqrt(d)) {
-      abort_riemdp("unsupported", sprintf(paste0(
-        paste("the l2 law with scale %.3g lattice steps would keep fewer than 1 in 20,000 trials in dimension %d: use",
-              "a larger `k` "),
-        "or options = list(law = \"laplace\")."
-      ), scale, d))
-    }
+  out <- switch(law, gaussian = normal_lattice_scale(shift, ask, step), staircase = shells_scale(shift, d, ask),
+                pure_lattice_scale(law, shift, d, ask, step))
+  if (law %in% c("l2", "staircase") && 20 * out$scale < sqrt(d)) {
+    abort_riemdp("unsupported", sprintf(paste0(
+      "the %s law with scale %.3g lattice steps would keep fewer than 1 in 20,000 trials in dimension %d: use a ",
+      "larger `k` or options = list(law = \"laplace\")."
+    ), law, out$scale, d))
   }
-  list(scale = scale, ratio = ratio, epsilon = epsilon, delta = delta, rho = rho)
+  out
+}
+
+pure_lattice_scale <- function(law, shift, d, ask, step) {
+  by_hand <- !is.null(ask$sigma)
+  move <- if (law == "l2") shift else outwards(sqrt(d) * shift)
+  ratio <- as_ratio(if (by_hand) ask$sigma / step else outwards(move / ask$epsilon), if (by_hand) floor else ceiling)
+  scale <- ratio[1] / ratio[2]
+  list(scale = scale, ratio = ratio, acceptance = if (law == "l2") exp(-sqrt(d) / (2 * scale)),
+       guarantee = list(epsilon = if (by_hand) outwards(move / scale) else ask$epsilon, delta = 0, reasons = NULL,
+                        sampler = "exact"))
+}
+
+# Discrete normals of variance s^2 + 9 are what normal noise of variance s^2 becomes by a random rounding that looks at
+# nothing else, but for one part in 10^60 (proofs/lattice.md, section 1): their promise is that one's.
+normal_lattice_scale <- function(shift, ask, step) {
+  if (!(ask$delta >= 1e-40)) abort_riemdp("argument", "the discrete Gaussian needs a `delta` of at least 1e-40.")
+  by_hand <- !is.null(ask$sigma)
+  if (by_hand) {
+    if (!((ask$sigma / step)^2 > ROUNDING_VARIANCE)) {
+      abort_riemdp("argument", "`sigma` must be more than 3 steps of the lattice: `k` of another size would do.")
+    }
+    ask$sigma <- sqrt((ask$sigma / step)^2 - ROUNDING_VARIANCE)
+  }
+  law <- gaussian_law(ask, FLAT_SPACE, shift)
+  ratio <- as_ratio(outwards(law$scale^2 + ROUNDING_VARIANCE), if (by_hand) floor else ceiling)
+  g <- law$guarantee
+  g$mu <- outwards(shift / sqrt(ratio[1] / ratio[2] - ROUNDING_VARIANCE))
+  g$mu_slack <- LATTICE_SLACK
+  if (by_hand) g$epsilon <- gaussian_epsilon(FLAT_SPACE, shift / g$mu, shift, ask$delta)
+  list(scale = sqrt(ratio[1] / ratio[2]), ratio = ratio, guarantee = g)
+}
+
+# The largest epsilon at which a staircase is drawn: few draws would be kept beyond. Below the least one it is the l2
+# law, as far as its error goes.
+LATTICE_RISE <- 12
+LEAST_RISE <- 1e-3
+
+shells_scale <- function(shift, d, ask) {
+  if (is.null(ask$epsilon)) {
+    abort_riemdp("unsupported", "a staircase has steps as wide as the sensitivity: give `epsilon`.")
+  }
+  if (ask$epsilon < LEAST_RISE) {
+    abort_riemdp("unsupported", "steps this low make no difference: mechanism = \"wrapped\" is as good.")
+  }
+  if (ask$epsilon > LATTICE_RISE) {
+    abort_riemdp("unsupported", sprintf("steps as high as epsilon = %.3g can't be drawn on a lattice: %d is the most.",
+                                        ask$epsilon, LATTICE_RISE))
+  }
+  width <- ceiling(shift)
+  ratio <- as_ratio(outwards(width / ask$epsilon), ceiling)
+  if (!(width <= 2^52)) abort_riemdp("argument", "the lattice is too fine for a staircase: use a smaller `k`.")
+  scale <- ratio[1] / ratio[2]
+  first <- min(width, round(staircase_best(euclidean(d), scale, width)$first))
+  list(scale = scale, ratio = c(ratio, width, first), acceptance = shells_kept(d, scale, width, first),
+       guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"))
+}
+
+# share of draws of the l2 law that are kept
+shells_kept <- function(d, scale, width, first) {
+  exp(log_sum(shell_masses(d, scale, width, first)) - first / scale - d * log(scale) - lgamma(d))
+}
+
+# A length, in steps, that a draw exceeds with probability 1 - level at most: a point's share of the sum over the
+# lattice is compared with the integral over its cube, of which no point is farther than half the diagonal h
+shells_quantile <- function(level, d, scale, width, first) {
+  h <- sqrt(d) / 2
+  outer <- exp(shell_masses(d, scale, width, first, h) - log_sum(shell_masses(d, scale, width, max(first - h, 0))))
+  beyond <- rev(cumsum(rev(outer))) * (1 + 1e-9)
+  at <- which(c(beyond[-1], 0) <= 1 - level)[1]
+  # within that shell, mass between radii a < b is in proportion to b^d - a^d
+  edges <- h + c(-h, first + width * (seq_along(outer) - 1))
+  spare <- min(1, max(0, (1 - level - c(beyond[-1], 0)[at]) / outer[at]))
+  b <- edges[at + 1]
+  b * (1 - spare * (1 - (edges[at] / b)^d))^(1 / d) + h
 }
 
 # A positive number as whole numerator and denominator, exactly a power of two; `whole` says which way to round
@@ -168,18 +266,6 @@ as_ratio <- function(x, whole = round) {
     abort_riemdp("argument", sprintf("a scale of %.3g lattice steps is out of range: `k` of another size would do.", x))
   }
   c(num, 2^bits)
-}
-
-lattice_expected_error <- function(M, law, scale, ask) {
-  d <- mf_facts(M)$dimension
-  if (law == "l2") {
-    return(expected_error(M, scale, "wrapped", ask$center, ask$ball$radius))
-  }
-  with_simulation(1, {
-    noise <- matrix(if (law == "gaussian") stats::rnorm(4000 * d, sd = scale) else
-      stats::rexp(4000 * d, 1 / scale) * sample(c(-1, 1), 4000 * d, TRUE), 4000)
-    tangent_error(M, noise, ask$center, ask$ball$radius)
-  })
 }
 
 # ---- noise for users -------------------------------------------------------------------------------------------------

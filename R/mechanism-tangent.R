@@ -7,7 +7,7 @@ mechanism_tangent <- list(
   auto = FALSE,
   chunks = TRUE,
   shares = TRUE,
-  lattice = TRUE,
+  lattice = function(M) TRUE,
   options = c("noise", "mu", "report_mu", "k"),
   unsupported = function(M, ask) {
     c(gaussian_unsupported(ask, "tangent"), lattice_option(ask, "k"),

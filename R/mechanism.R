@@ -19,16 +19,22 @@
 #   chunks        TRUE where records may be in chunks: `release` gives its C code mean_records()
 #   counts        TRUE where `release` counts records, which sites don't answer
 #   shares        TRUE where sites may add shares of the noise
-#   lattice       TRUE where numerics = "lattice" is served
+#   lattice       function(M): TRUE where numerics = "lattice" is served; on_lattice() makes it
 #   options       names of arguments of its own in `options =`
 #   typical       TRUE where the expected error is that of records spread evenly, not of any
 #   by_center     function(M): TRUE where a plan depends on more of the centre than isometries keep
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a
-# scale set by hand), timing, numerics, max_trials, options, chunked (TRUE where records are in chunks), sites (TRUE
-# where they are at sites), shares (how sites share the noise, or NULL) and any_center (TRUE where a plan is for any
-# centre). `plan` sees nothing else, and what it raises depends on nothing else.
+# scale set by hand), timing, numerics ("lattice" or "real" where a plan is made), max_trials, options, chunked (TRUE
+# where records are in chunks), sites (TRUE where they are at sites), shares (how sites share the noise, or NULL) and
+# any_center (TRUE where a plan is for any centre). `plan` sees nothing else, and what it raises depends on nothing
+# else.
 
 mean_mechanisms <- function() registered("mean mechanism")
+
+has_lattice <- function(M, name) {
+  served <- mean_mechanisms()[[name]]$lattice
+  !is.null(served) && served(M)
+}
 
 # those whose noise needs a delta
 GAUSSIAN_MECHANISMS <- c("gaussian", "wrapped_gaussian")
@@ -50,7 +56,7 @@ mean_bounds <- function(M, ask, wrapped) {
     extra <- outwards(2 * if (wrapped) steps$error else steps$distance)
     # sums of records that may be more than they are divided by
     if (identical(ask$size$form, "sum")) extra <- outwards(extra * max(1, SIZE_MOST / ask$n))
-    if (two_touched(ask)) extra <- 2 * extra
+    extra <- touched_errors(ask) * extra
     if (is.null(ask$size) || ask$n == 1) check_rounding(extra, sensitivity)
   }
   list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
@@ -59,6 +65,11 @@ mean_bounds <- function(M, ask, wrapped) {
 
 # whether the plan is about both groups that a replaced record touches; else it is about a record more or less in one
 two_touched <- function(ask) isTRUE(ask$size$law %in% c("sum", "normal"))
+
+# How often an error of the mean enters its sensitivity. Of two groups of different sizes each has its part of the
+# scale, of "pair" not half but a third at least: with so many errors in it no part grows by its own error
+# (proofs/mean-sensitivity.md, section 15).
+touched_errors <- function(ask) if (!two_touched(ask)) 1 else if (ask$size$form == "pair") 3 else 2
 
 sized_sensitivity <- function(ask) {
   s <- ask$size
@@ -118,12 +129,12 @@ MEAN_PARTS <- c(mechanism = "text", scale = "scale", sensitivity = "number", the
 # of the release, and of the noise alone
 MEAN_ERRORS <- c(expected_error = "number", noise_error = "number")
 
-# plan of one mechanism, by name; classed errors from public facts
-plan_one <- function(M, ask, name, error = TRUE) {
+# why a mechanism can't be had, from public facts, or NULL
+plan_refused <- function(M, ask, name) {
   mechanism <- mean_mechanisms()[[name]]
-  why <- if (ask$numerics == "lattice" && !isTRUE(mechanism$lattice)) {
-    sprintf(paste("mechanism = \"%s\" has no lattice mode: use mechanism = \"wrapped\" or \"wrapped_gaussian\", or",
-                  "numerics = \"real\"."), name)
+  if (ask$numerics == "lattice" && !has_lattice(M, name)) {
+    sprintf(paste("mechanism = \"%s\" has no lattice mode on %s: use mechanism = \"wrapped\" or \"wrapped_gaussian\",",
+                  "or numerics = \"real\"."), name, label_manifold(M))
   } else if (!is.null(ask$shares) && !isTRUE(mechanism$shares)) {
     "sites that add noise shares need mechanism = \"tangent\", which adds noise to one sum."
   } else if (isTRUE(ask$sites) && isTRUE(mechanism$counts)) {
@@ -133,12 +144,20 @@ plan_one <- function(M, ask, name, error = TRUE) {
   } else {
     c(mechanism$unsupported(M, ask), no_constant_time(M, ask, name), no_center(M, ask, mechanism))[1]
   }
+}
+
+# plan of one mechanism, by name; classed errors from public facts
+plan_one <- function(M, ask, name, error = TRUE) {
+  if (ask$numerics == "auto") return(plan_numerics(M, ask, name, error))
+  mechanism <- mean_mechanisms()[[name]]
+  why <- plan_refused(M, ask, name)
   if (!is.null(why)) abort_riemdp("unsupported", why)
   if (ask$delta == 0 && isTRUE(mechanism$needs_delta)) {
     abort_riemdp("unsupported", sprintf("mechanism = \"%s\" needs `delta` > 0.", name))
   }
   plan <- mechanism$plan(M, ask)
   plan$mechanism <- name
+  plan$numerics <- ask$numerics
   plan$guarantee$reasons <- c(plan$guarantee$reasons, unproven_mean(M, plan))
   assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan))
   plan$guarantee <- promise_of(plan$guarantee, assumptions, trusted = M,
@@ -148,6 +167,22 @@ plan_one <- function(M, ask, name, error = TRUE) {
     plan <- plan_shrunk(M, plan, ask)
   }
   typed_plan(plan, c(MEAN_PARTS, if (error) MEAN_ERRORS))
+}
+
+# numerics = "auto": on a lattice where that can be had, from public numbers, else with doubles
+plan_numerics <- function(M, ask, name, error) {
+  with <- function(numerics) plan_one(M, utils::modifyList(ask, list(numerics = numerics)), name, error)
+  if (!has_lattice(M, name)) return(with("real"))
+  tryCatch(with("lattice"), riemdp_error = function(e) {
+    if (inherits(e, "riemdp_error_contract")) stop(e)
+    with("real")
+  })
+}
+
+# What a plan's mechanism does with the records: list(value, plan). `ask` as it was when the plan was made.
+release_plan <- function(M, x, plan, ask) {
+  ask$numerics <- plan$numerics
+  settled(M, mean_mechanisms()[[plan$mechanism]]$release(M, x, plan, ask), plan, ask)
 }
 
 # A plan's expected error after the draw is moved towards the centre, and that of the noise alone. Laws that were set by
@@ -201,12 +236,17 @@ plan_all <- function(M, ask, names = names(mean_mechanisms())) {
   stats::setNames(out, names)
 }
 
-# mechanism = "auto": the smallest expected error among proven ones. Simulated errors carry some noise, so a later one
-# has to be clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
+# mechanism = "auto": the smallest expected error among proven ones; with numerics = "auto" among those on a lattice,
+# where there are any, since these keep their promise to the last digit. Simulated errors carry some noise, so a later
+# one has to be clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
 plan_auto <- function(M, ask, plans = NULL) {
   candidates <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
-  plans <- c(plans[intersect(candidates, names(plans))],
-             plan_all(M, ask, setdiff(candidates, names(plans))))[candidates]
+  planned <- function(names) c(plans, plan_all(M, ask, setdiff(names, names(plans))))[names]
+  exact <- if (ask$numerics == "auto") {
+    Filter(function(p) identical(p$numerics, "lattice"),
+           planned(Filter(function(name) has_lattice(M, name), candidates)))
+  }
+  plans <- if (length(exact)) exact else planned(candidates)
   for (name in names(plans)) {
     if (isTRUE(plans[[name]]$slow)) {
       plans[[name]] <- list(mechanism = name, kind = "slow",
@@ -224,7 +264,8 @@ plan_auto <- function(M, ask, plans = NULL) {
   errors <- vapply(able, function(p) p$expected_error, numeric(1))
   kinds <- vapply(unable, function(p) p$kind, character(1))
   plan$chosen <- paste0(
-    "smallest expected error: ", paste(sprintf("%s %.4g", names(able), errors), collapse = ", "),
+    "smallest expected error", if (length(exact)) " on a lattice", ": ",
+    paste(sprintf("%s %.4g", names(able), errors), collapse = ", "),
     if (length(unable)) paste0("; not available here: ",
                                paste(sprintf("%s (%s)", names(unable), kinds), collapse = ", "))
   )

@@ -18,8 +18,9 @@ gauss_density <- function(rule, from, to, log_density) {
   list(x = x, w = w / sum(w))
 }
 
-# length of the noise vector in R^d
+# Length of the noise vector in R^d. law: "knorm", "gaussian", or the list(step, first) of a staircase.
 noise_length <- function(d, sigma, law) {
+  if (is.list(law)) return(shells_length(d, sigma, law))
   if (law == "gaussian") {
     center <- sigma * sqrt(d)
     gauss_density(LEGENDRE$length, max(0, center - 9 * sigma), center + 9 * sigma,
@@ -30,7 +31,35 @@ noise_length <- function(d, sigma, law) {
   }
 }
 
+# Logarithms of the masses of shells in R^d, whose edges are moved outwards by `more`, with weights that fall by
+# exp(-width/scale): as far out as any matter
+shell_masses <- function(d, scale, width, first, more = 0) {
+  count <- ceiling((d + 12 * sqrt(d) + 60) * scale / width) + 2
+  edge <- more + first + width * (0:count)
+  inner <- ifelse(edge > 0, c(0, edge[-length(edge)]) / edge, 0)
+  d * log(edge) + log1p(-inner^d) - log(d) - (0:count) * width / scale
+}
+
+# nodes in each shell; where there are many the law is that of "knorm", about, and its nodes serve
+shells_length <- function(d, sigma, law) {
+  count <- ceiling((d + 10 * sqrt(d) + 25) * sigma / law$step) + 1
+  if (count > 60) {
+    rho <- noise_length(d, sigma, "knorm")
+    return(list(x = rho$x * noise_mean_length(d, sigma, law) / sum(rho$w * rho$x), w = rho$w))
+  }
+  edge <- c(0, law$first + law$step * (0:count))
+  rule <- LEGENDRE$phase
+  x <- as.vector(outer(rule$x, diff(edge)) + rep(edge[-length(edge)], each = length(rule$x)))
+  value <- (d - 1) * log(x) - rep(0:count * law$step / sigma, each = length(rule$x))
+  w <- exp(value - max(value)) * as.vector(outer(rule$w, diff(edge)))
+  list(x = x, w = w / sum(w))
+}
+
 noise_mean_length <- function(d, sigma, law) {
+  if (is.list(law)) {
+    mass <- function(d) log_sum(shell_masses(d, sigma, law$step, law$first))
+    return(exp(mass(d + 1) - mass(d)))
+  }
   if (law == "gaussian") sigma * sqrt(2) * exp(lgamma((d + 1) / 2) - lgamma(d / 2)) else d * sigma
 }
 
@@ -103,7 +132,8 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
   }
   # a user's functions may be anything
   if (inherits(M, "riemdp_custom") || is.object(center) || is.list(center)) return(error())
-  remember(paste("wrapped", law, manifold_key(M, sigma, radius, Re(center), Im(center))), error)
+  key <- paste(c("wrapped", unlist(law)), collapse = " ")
+  remember(paste(key, manifold_key(M, sigma, radius, Re(center), Im(center))), error)
 }
 
 # far enough out for any dimension: beyond 1/sigma minus the growth of volume the tail is like that of a gamma law
@@ -181,7 +211,11 @@ exp_stretch <- function(k_min, reach) {
 wrapped_error <- function(M, sigma, center, radius, draws = 4000, law = "knorm") {
   d <- mf_facts(M)$dimension
   noise <- sigma * matrix(stats::rnorm(draws * d), draws)
-  if (law == "knorm") noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
+  if (is.list(law)) {
+    rho <- noise_length(d, sigma, law)
+    noise <- noise / sqrt(rowSums(noise^2)) * rho$x[sample.int(length(rho$x), draws, TRUE, rho$w)]
+  }
+  if (identical(law, "knorm")) noise <- noise / sqrt(rowSums(noise^2)) * stats::rgamma(draws, d, scale = sigma)
   tangent_error(M, noise, center, radius)
 }
 

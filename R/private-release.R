@@ -58,7 +58,7 @@ out_of_purse <- function(g, expr, event = NULL) {
   on.exit(purse$open <- before)
   mine <- new.env(parent = emptyenv())
   mine$stated <- list(epsilon = g$nominal_epsilon, delta = g$nominal_delta,
-                      mu = if (isTRUE(g$mu_slack == 0) && g$label != "none") g$mu else NA_real_)
+                      mu = if (isTRUE(g$mu_slack <= LATTICE_SLACK) && g$label != "none") g$mu else NA_real_)
   mine$event <- event
   mine$taken <- if (!is.null(event)) event_sum(event)
   mine$held <- g$label != "none" || identical(g$reason, SIMULATED)
@@ -146,8 +146,8 @@ price_laplace <- function(sensitivity, scale, proof = "laplace.md, 1") {
 }
 
 # density lower by exp(-step/scale) on each further shell of width `step`, over such a constant
-price_staircase <- function(sensitivity, step, scale) {
-  draw_price("staircase", "laplace.md, 4", sensitivity, scale, epsilon = ceiling(sensitivity / step) * step / scale)
+price_staircase <- function(sensitivity, step, scale, proof = "laplace.md, 4") {
+  draw_price("staircase", proof, sensitivity, scale, epsilon = ceiling(sensitivity / step) * step / scale)
 }
 
 # density exp(-f/scale), f moved by the sensitivity at most, over a constant that moves with the records
@@ -173,9 +173,10 @@ price_normal_curved <- function(space, sensitivity, scale, epsilon) {
              delta = profile_delta(space, scale, sensitivity, epsilon))
 }
 
-# discrete normals of a lattice, by concentrated privacy at the delta that is stated
-price_normal_discrete <- function(sensitivity, scale, delta) {
-  rho <- sensitivity^2 / (2 * scale^2)
-  draw_price("discrete normal", "lattice.md, 1", sensitivity, scale, epsilon = rho_epsilon(rho, delta, "balle")$value,
-             delta = delta)
+# discrete normals of a lattice, of this variance more (proofs/lattice.md, section 1)
+ROUNDING_VARIANCE <- 9
+
+price_normal_discrete <- function(sensitivity, scale) {
+  draw_price("discrete normal", "lattice.md, 1", sensitivity, scale,
+             mu = sensitivity / sqrt(scale^2 - ROUNDING_VARIANCE))
 }

@@ -92,9 +92,8 @@ noisy_count <- function(count, ratio, proof) {
 # ---- what is asked for -----------------------------------------------------------------------------------------------
 
 # mechanisms whose proof holds for a released size, among which "auto" chooses; and one that needs no size
-SIZE_MECHANISMS <- c("laplace", "staircase", "wrapped", "gaussian", "wrapped_gaussian")
+SIZE_MECHANISMS <- c("laplace", "staircase", "wrapped", "wrapped_staircase", "gaussian", "wrapped_gaussian")
 SIZE_SERVED <- c(SIZE_MECHANISMS, "kng", "adaptive")
-SIZE_LATTICE <- c("wrapped", "wrapped_gaussian")
 
 # what `options` may hold
 size_options <- function(mechanism) {
@@ -102,13 +101,15 @@ size_options <- function(mechanism) {
 }
 
 # those that take the place of one that a size doesn't allow: they exist at every scale
-SIZE_INSTEAD <- c(laplace = "wrapped", staircase = "wrapped", wrapped = "wrapped", gaussian = "wrapped_gaussian",
-                  wrapped_gaussian = "wrapped_gaussian", kng = "kng", adaptive = "adaptive")
+SIZE_INSTEAD <- c(laplace = "wrapped", staircase = "wrapped", wrapped = "wrapped", wrapped_staircase = "wrapped",
+                  gaussian = "wrapped_gaussian", wrapped_gaussian = "wrapped_gaussian", kng = "kng",
+                  adaptive = "adaptive")
 
 # `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and
 # `delta` of the mean, and of the size those in `size`. `categories`: into how many groups a replaced record's kind
 # falls, whose sizes are released together; then `epsilon` and `delta` are of the means of all groups.
 size_ask <- function(M, ask, categories = NULL) {
+  if (ask$numerics == "auto") return(size_numerics(M, ask, categories))
   check_size_served(M, ask)
   if (ask$mechanism == "kng") return(paid_size(ask, ask$options[["count"]], list(form = "none"), 0))
   if (ask$mechanism == "adaptive") return(staged_size(M, ask)) # never with `categories`
@@ -117,6 +118,27 @@ size_ask <- function(M, ask, categories = NULL) {
   best <- costs[[which.min(vapply(costs, `[[`, 0, "cost"))]]
   tail <- if (best$form == "tail") tail_delta(ask) else 0
   paid_size(ask, ask$options[["count"]] %||% best$share, best, tail, categories)
+}
+
+# numerics = "auto": on a lattice where that can be had at every size
+size_numerics <- function(M, ask, categories) {
+  with <- function(numerics) size_ask(M, utils::modifyList(ask, list(numerics = numerics)), categories)
+  tryCatch({
+    sized <- with("lattice")
+    check_sizes(M, sized)
+    sized
+  }, riemdp_error = function(e) {
+    if (inherits(e, "riemdp_error_contract")) stop(e)
+    with("real")
+  })
+}
+
+# The plan at the smallest size: what can't be served at all is refused before anything is spent. A lattice also ends
+# where noise is finest.
+check_sizes <- function(M, ask) {
+  plan <- plan_size(M, ask, 1 - ask$size$shift)
+  if (ask$numerics == "lattice") plan_size(M, ask, SIZE_MOST)
+  plan
 }
 
 # `ask` with a share of epsilon taken off for the size, and a tail off delta. No share: no size is released, for the
@@ -231,8 +253,8 @@ check_size_served <- function(M, ask) {
   if (isTRUE(ask$chunked)) no("records must be in memory: the sizes of chunks are public.")
   if (!is.null(ask$clipped)) no("`clipped` isn't available: a share needs a public number of records.")
   if (ask$timing == "constant") no("`timing = \"constant\"` isn't available: the time tells the number of records.")
-  if (ask$numerics == "lattice" && !ask$mechanism %in% c("auto", SIZE_LATTICE)) {
-    no("mechanism = \"", ask$mechanism, "\" has no lattice mode. ", choice_words(SIZE_LATTICE), " have one.")
+  if (ask$numerics == "lattice" && ask$mechanism != "auto" && !has_lattice(M, ask$mechanism)) {
+    no("mechanism = \"", ask$mechanism, "\" has no lattice mode on ", label_manifold(M), ".")
   }
   if (ask$calibration == "paper") no("`calibration = \"paper\"` isn't available.")
   if (inherits(M, "riemdp_custom")) no("it isn't offered on users' manifolds.")
@@ -308,7 +330,7 @@ plan_size <- function(M, ask, count) {
     plan_shrunk(M, plan, ask)
   }
   names <- if (ask$mechanism == "auto")
-    setdiff(if (ask$numerics == "lattice") SIZE_LATTICE else SIZE_MECHANISMS,
+    setdiff(Filter(function(name) ask$numerics == "real" || has_lattice(M, name), SIZE_MECHANISMS),
             if (ask$delta == 0) GAUSSIAN_MECHANISMS)
     else unique(c(ask$mechanism, SIZE_INSTEAD[[ask$mechanism]]))
   if (!is.null(ask$size$law) && ask$size$law != "half") { # all groups have one
@@ -335,9 +357,8 @@ plan_size <- function(M, ask, count) {
 }
 
 # How the losses of the two groups that a replaced record touches add up under this mechanism. Of normal laws on curved
-# spaces, and on a lattice, it is known only that two prices do: each group has half of epsilon.
+# spaces, and of staircases, it is known only that two prices do: each group has half of epsilon.
 moved_law <- function(ask, name) {
-  if (ask$numerics == "lattice") return("half")
   if (name == "wrapped_gaussian" || (name == "gaussian" && ask$size$form == "sum")) return("normal")
   if (name %in% c("laplace", "wrapped")) "sum" else "half"
 }
@@ -393,7 +414,7 @@ with_size <- function(g, ask) {
 
 # the price: the size, the mean, and the part of delta for sizes that come out too small
 size_event <- function(ask) {
-  mean <- if (ask$mechanism == "wrapped_gaussian" && ask$numerics == "real") {
+  mean <- if (ask$mechanism == "wrapped_gaussian") {
     event_gaussian(1 / outwards(gaussian_mu(ask$epsilon, ask$delta)), adjacency = "add-remove")
   } else if (gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))) {
     event_approx(ask$epsilon, ask$delta, adjacency = "add-remove")
@@ -436,7 +457,7 @@ release_size <- function(M, x, n, ask, count = noisy_count(n, ask$size$ratio, "m
   plan <- plan_size(M, ask, count)
   if (told) plan$acceptance <- NA_real_ # whatever mechanism the released number allows
   points <- sized_records(M, x, n, plan, plan$ask)
-  out <- settled(M, mean_mechanisms()[[plan$mechanism]]$release(M, points, plan, plan$ask), plan, plan$ask)
+  out <- release_plan(M, points, plan, plan$ask)
   at <- out$plan$last$ask # of several stages
   form <- if (is.null(at)) ask$size$form else at$size$form
   at <- at %||% plan$ask

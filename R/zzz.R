@@ -5,10 +5,15 @@ furnish <- function() {
                  DESCENT_KERNELS)
   for (kernels in tables) register("kernel", kernels)
   register("mean mechanism", list(
-    laplace = mechanism_laplace, staircase = mechanism_staircase, wrapped = mechanism_wrapped, kng = mechanism_kng,
-    laplace_truncated = mechanism_laplace_truncated, gaussian = mechanism_gaussian,
-    wrapped_gaussian = mechanism_wrapped_gaussian, tangent = mechanism_tangent, adaptive = mechanism_adaptive,
-    euclidean = mechanism_euclidean, pointwise = mechanism_pointwise, chain = mechanism_chain
+    laplace = on_lattice(mechanism_laplace, "l2", flat = TRUE),
+    staircase = on_lattice(mechanism_staircase, "staircase", flat = TRUE),
+    wrapped = on_lattice(mechanism_wrapped, "l2"),
+    wrapped_staircase = on_lattice(mechanism_wrapped_staircase, "staircase"),
+    kng = mechanism_kng, laplace_truncated = mechanism_laplace_truncated,
+    gaussian = on_lattice(mechanism_gaussian, "gaussian", flat = TRUE),
+    wrapped_gaussian = on_lattice(mechanism_wrapped_gaussian, "gaussian"), tangent = mechanism_tangent,
+    adaptive = mechanism_adaptive, euclidean = mechanism_euclidean, pointwise = mechanism_pointwise,
+    chain = mechanism_chain
   ))
 }
 

@@ -81,7 +81,7 @@
     X(regression_records, 7)                                                                                           \
     X(release_clipped_kng, 8)                                                                                          \
     X(release_kng, 10)                                                                                                 \
-    X(release_lattice, 8)                                                                                              \
+    X(release_lattice, 9)                                                                                              \
     X(release_mean, 11)                                                                                                \
     X(release_optimum, 11)                                                                                             \
     X(release_perturbed, 8)                                                                                            \

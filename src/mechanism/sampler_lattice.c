@@ -504,3 +504,80 @@ uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_
     rng_stuck(bits->rng);
     return 0;
 }
+
+/* ---- shells ---------------------------------------------------------------------------------------------------------- */
+
+/* the outer edge of the shell in which a point of squared length `norm` lies */
+static void shell_edge(const struct big *norm, struct shells shells, struct big *edge)
+{
+    struct big width, square;
+    big_set(edge, shells.first);
+    big_copy(&square, edge);
+    big_square(&square);
+    if (big_compare(norm, &square) <= 0)
+        return;
+    /* whole widths that fit in floor(|z|) - first: the edge is there or one width on */
+    big_copy(&square, norm);
+    big_root(&square);
+    big_subtract(&square, edge);
+    big_set(&width, shells.width);
+    big_divide(&square, &width);
+    big_multiply_small(&square, shells.width);
+    big_add(edge, &square);
+    big_copy(&square, edge);
+    big_square(&square);
+    if (big_compare(norm, &square) > 0)
+        big_add_small(edge, shells.width);
+}
+
+/* true with probability exp(-(edge - |z|)/scale): whether |z| + scale e >= edge for an exponential e; -1: undecided */
+static int shell_test(struct bits *bits, const struct big *norm, const struct big *edge, struct ratio scale,
+                      struct deviate *e, int digits)
+{
+    struct big low, high, t;
+    big_copy(&low, norm);
+    big_shift_left(&low, 64 * digits);
+    big_root(&low);
+    big_copy(&high, &low);
+    big_add_small(&high, 1);
+    big_multiply_small(&low, scale.den);
+    big_multiply_small(&high, scale.den);
+    big_deviate(bits, &t, e, digits);
+    big_multiply_small(&t, scale.num);
+    big_add(&low, &t);
+    big_add(&high, &t);
+    big_add_small(&high, scale.num);
+    big_copy(&t, edge);
+    big_shift_left(&t, 32 * digits);
+    big_multiply_small(&t, scale.den);
+    return big_compare(&low, &t) >= 0 ? 1 : big_compare(&high, &t) < 0 ? 0 : -1;
+}
+
+/* A draw of the l2 law, kept with probability exp(-(edge - |z|)/scale), where `edge` is that of its shell: at least
+ * exp(-width/scale). */
+uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale, struct shells shells, int64_t *z,
+                                struct deviate *work)
+{
+    uint64_t trials = 0;
+    int undecided = 0;
+    for (uint64_t round = 0; round < (uint64_t)RNG_ROUNDS << 18 && undecided < 8; round++) {
+        struct big norm, edge, t;
+        int kept = -1;
+        trials += lattice_l2_draw(bits, d, scale, z, work);
+        norm.n = 0;
+        for (size_t j = 0; j < d; j++) {
+            big_set(&t, (uint64_t)(z[j] < 0 ? -z[j] : z[j]));
+            big_square(&t);
+            big_add(&norm, &t);
+        }
+        shell_edge(&norm, shells, &edge);
+        exponential(bits, work);
+        for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
+            kept = shell_test(bits, &norm, &edge, scale, work, digits);
+        if (kept == 1)
+            return trials;
+        undecided += kept < 0;
+    }
+    rng_stuck(bits->rng);
+    return 0;
+}

@@ -11,6 +11,11 @@ struct ratio {
     uint64_t num, den;
 };
 
+/* shells of whole numbers of steps: the first ends at `first`, 0 or more, each further one is `width` wide, 1 or more */
+struct shells {
+    uint64_t width, first;
+};
+
 /* random bits by the piece */
 struct bits {
     struct rng *rng;
@@ -44,5 +49,11 @@ uint64_t discrete_balanced_draw(struct bits *bits, size_t count, struct ratio sc
 int64_t discrete_gaussian_draw(struct bits *bits, struct ratio variance);
 /* P(z) proportional to exp(-|z|/scale) on Z^d; `work` has 2 d + 1 deviates. Returns the number of trials. */
 uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work);
+/* P(z) proportional to exp(-j width/scale) where |z| is in the j-th shell, from 0. As above; first <= width <= 2^52, and
+ * width <= LATTICE_RISE scale. */
+uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale, struct shells shells, int64_t *z,
+                                struct deviate *work);
+/* above it too few draws would be kept */
+enum { LATTICE_RISE = 12 };
 
 #endif

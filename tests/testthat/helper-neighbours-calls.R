@@ -9,7 +9,9 @@ mean_cases <- function() {
   spaces <- function(name) switch(name, pointwise = "triangles", laplace = , wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
                                   gaussian = c("sphere", "plane"), c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
-  plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(mechanism = m, delta = delta_for(mechanisms[[m]]))))
+  plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(
+    mechanism = m, delta = delta_for(mechanisms[[m]]), numerics = if (m == "wrapped_staircase") "lattice" else "real"
+  )))
   names(plain) <- names(mechanisms)
   plain$chain$args$options <- list(burn_in = 10)
   plain$chain$undrawn <- "a chain promises nothing"
@@ -48,9 +50,9 @@ SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_er
 
 # a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
 sized_cases <- function() {
-  one <- function(m, ..., spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), delta = 0) {
+  one <- function(m, ..., spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), delta = 0, numerics = "real") {
     list(method = m, spaces = spaces, forms = c("array", "mf_points"), pair = "more", noisy = SIZED_NOISY,
-         args = list(mechanism = m, delta = delta, neighbours = "add_remove", ...))
+         args = list(mechanism = m, delta = delta, numerics = numerics, neighbours = "add_remove", ...))
   }
   grouped <- function(by, neighbours, ..., numerics = "real") {
     utils::modifyList(one("wrapped", spaces = c("sphere", "plane", "matrices")), list(noisy = "^[$](value|groups|suppressed|draws)", ..., args = list(
@@ -65,6 +67,7 @@ sized_cases <- function() {
     more_adaptive = one("adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)), spaces = c("sphere", "plane", "matrices")),
     more_adaptive_tail = one("adaptive", options = list(count = 0.3, shares = c(0.3, 0.1, 0.1, 0.5)), spaces = c("sphere", "plane"), delta = 1e-3),
     more_kng = one("kng"), more_kng_count = one("kng", options = list(count = 0.3)),
+    more_lattice_staircase = one("wrapped_staircase", numerics = "lattice", spaces = c("sphere", "plane")),
     more_lattice = one("wrapped", numerics = "lattice"), more_lattice_gaussian = one("wrapped_gaussian", numerics = "lattice", delta = 1e-3),
     # one unit more
     more_unit = one("wrapped", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = c("sphere", "plane")),
@@ -72,6 +75,7 @@ sized_cases <- function() {
     group_replaced = grouped(halves, "replace", pair = "replaced"),
     group_moved = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same"),
     group_left = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "none" else "a"), "replace", pair = "same"),
+    group_moved_lattice = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same", numerics = "lattice"),
     group_more = grouped(halves, "add_remove"), group_lattice = grouped(halves, "add_remove", numerics = "lattice")
   )
 }

@@ -115,7 +115,7 @@ test_that("a site pays for each noisy answer before its noise is drawn", {
 test_that("noise shares add up to what the guarantee needs", {
   e <- expect_error(dp_mean(two_sites(shares = TRUE), M, 1, diag(2), 1.5, delta = 1e-6), class = "riemdp_error_unsupported")
   expect_error(dp_mean(two_sites(shares = TRUE), M, 1, diag(2), 1.5, mechanism = "tangent"), class = "riemdp_error_unsupported")
-  run <- function(x) dp_mean(x, M, 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent", options = list(noise = "gaussian"))
+  run <- function(x) dp_mean(x, M, 1, diag(2), 1.5, delta = 1e-6, mechanism = "tangent", options = list(noise = "gaussian"), numerics = "real")
   trusted <- run(wishart_spd[, , 1:200])
   all <- run(two_sites("noisy", shares = TRUE))
   none <- run(two_sites("noisy", shares = TRUE, colluding = 0))

@@ -173,7 +173,8 @@ test_that("labels promise only what is proven", {
   expect_identical(g$label, "pure")
   expect_identical(g$epsilon, 1)
   expect_identical(g$adjacency, "replace-one")
-  expect_match(format(g), "exact sampler, real-number model")
+  expect_identical(format(g), format(guarantee(release(numerics = "lattice"))))
+  expect_match(format(guarantee(release(numerics = "real"))), "exact sampler, real-number model")
   paper <- guarantee(release(calibration = "paper", mechanism = "laplace"))
   simulated <- guarantee(with_simulation(1, release()))
   custom <- guarantee(dp_mean(matrix(0.1, 3, 2), custom_torus(2), 1, c(0, 0), 1))
@@ -246,17 +247,19 @@ test_that("one record, a data frame, points and landmarks in both forms work", {
 
 test_that("auto says which mechanism and why, from public quantities", {
   r <- dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5)
+  expect_match(r$chosen, "on a lattice: wrapped .*, wrapped_staircase")
+  r <- dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5, numerics = "real")
   expect_match(r$chosen, "laplace")
-  r <- dp_mean(wishart_spd[, , 1:3], spd(2), 1, diag(2), 1.5)
+  r <- dp_mean(wishart_spd[, , 1:3], spd(2), 1, diag(2), 1.5, numerics = "real")
   expect_identical(r$mechanism, "kng") # noise beyond the ball's radius: a law on the ball errs least
   expect_match(r$chosen, "laplace (existence)", fixed = TRUE)
 })
 
 test_that("a scale set by hand implies its epsilon", {
   x <- wishart_spd[, , 1:50]
-  for (mechanism in c("laplace", "wrapped")) {
-    plain <- dp_mean(x, spd(2), 0.7, diag(2), 1.5, mechanism = mechanism)
-    hand <- dp_mean(x, spd(2), center = diag(2), radius = 1.5, mechanism = mechanism, sigma = plain$scale)
+  for (how in list(c("laplace", "real"), c("wrapped", "real"), c("wrapped", "lattice"))) {
+    plain <- dp_mean(x, spd(2), 0.7, diag(2), 1.5, mechanism = how[1], numerics = how[2])
+    hand <- dp_mean(x, spd(2), center = diag(2), radius = 1.5, mechanism = how[1], numerics = how[2], sigma = plain$scale)
     expect_equal(guarantee(hand)$epsilon, 0.7, tolerance = 1e-9)
     expect_gte(guarantee(hand)$epsilon, 0.7)
     expect_identical(hand$scale, plain$scale)
@@ -406,7 +409,7 @@ test_that("every mechanism's scale is what its sensitivity and its event ask for
     stats::pnorm(move / (2 * sigma) - epsilon * sigma / move) - exp(epsilon) * stats::pnorm(-move / (2 * sigma) - epsilon * sigma / move)
   }
   for (epsilon in c(0.2, 3)) {
-    release <- function(mechanism, ...) dp_mean(x, M, epsilon, center, r, mechanism = mechanism, ...)
+    release <- function(mechanism, ...) dp_mean(x, M, epsilon, center, r, mechanism = mechanism, numerics = "real", ...)
     scales <- function(mechanism, wanted, ...) {
       got <- release(mechanism, ...)
       expect_gte(got$scale, wanted * (1 - 1e-9))
@@ -457,7 +460,7 @@ test_that("what rounding leaves of the solver's error is in every plan's scale",
     b <- riemdp:::mean_steps(M, riemdp:::check_radius(M, r, case[[2]]), n)
     delta <- as.numeric(mean_sensitivity(M, n, r))
     expect_gt(2 * b$distance, 1e-4 * delta)
-    plan <- dp_mean_plan(M, n, 2, case[[2]], r, mechanism = c("laplace", "wrapped", "laplace_truncated"))
+    plan <- dp_mean_plan(M, n, 2, case[[2]], r, mechanism = c("laplace", "wrapped", "laplace_truncated"), numerics = "real")
     scale <- stats::setNames(plan$scale, plan$mechanism)
     expect_equal(scale[["laplace"]] * 2 / (delta + 2 * b$distance), 1, tolerance = 1e-9)
     expect_equal(scale[["wrapped"]] * 2 / (delta + 2 * b$error), 1, tolerance = 1e-9)

@@ -49,10 +49,31 @@ test_that("groups cost what is asked for: all of it each where a record is there
       d <- moved && mechanism != "gaussian"
       one <- as.numeric(internal$padded_sensitivity(r$size$points, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$form))
       steps <- internal$mean_steps(SPACE$M, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$points)
-      expect_equal(r$solver_error / (2 * if (r$mechanism %in% c("laplace", "gaussian")) steps$distance else steps$error), 1 + d, tolerance = 1e-6)
+      off <- if (promised$numerics == "lattice") 2 * steps$error + sqrt(mf_facts(SPACE$M)$dimension) * r$details$step else
+        2 * if (r$mechanism %in% c("laplace", "gaussian")) steps$distance else steps$error
+      expect_equal(r$solver_error / off, 1 + d, tolerance = 1e-6)
       expect_equal(r$sensitivity / one, if (!d) 1 else if (mechanism == "laplace") 2 else 2 / (1 + SPACE$radius^2 / 2), tolerance = 1e-6)
     }
   }
+})
+
+test_that("errors of computing cost no more than what they are given, whatever the sizes of the two groups", {
+  # a record that leaves a group of N or more and enters one that is smaller: its parts of D are a and 1 - a, the errors any part of D
+  for (form in c("sum", "plain", "pair", "tail")) for (law in c("sum", "normal")) for (rho in c(0, 0.6)) {
+    facts <- list(radius = 1, k_max = rho^2)
+    n <- 50
+    whole <- as.numeric(internal$moved_sensitivity(n, facts, form, law == "normal"))
+    each <- internal$padded_reach(facts)
+    short <- if (rho > 0) (1 + rho^2 / 2) * each else 1
+    moves <- switch(form, sum = c(1, 1) / n, plain = c(2, 2) * each / (n + 1), pair = c(2 * each, short) / n, tail = c(short, short) / n)
+    k <- internal$touched_errors(list(size = list(form = form, law = law)))
+    costs <- outer(10^(-8:3), 10^(-8:3), function(x, y) {
+      part <- function(move, error) (move / whole + error) / (1 + k * error)
+      if (law == "normal") sqrt(part(moves[1], x)^2 + part(moves[2], y)^2) else part(moves[1], x) + part(moves[2], y)
+    })
+    expect_lte(max(costs), 1 + 1e-9)
+  }
+  expect_identical(internal$touched_errors(list(size = list(form = "pair", law = "half"))), 1)
 })
 
 # all that leaves the call, of the sizes and means of two groups on the line, for data with each record in one of them

@@ -551,9 +551,11 @@ test_that("each law of dp_mean() enters as what it is", {
   expect_identical(unname(run(basic, mechanism = "wrapped_gaussian")$budget$cost), c(0.3, 1e-7)) # what it states, to the bit
   r <- run(zcdp, mechanism = "gaussian") # curved: known as (epsilon, delta) only
   expect_equal(unname(r$budget$cost), c(0.3 * tanh(0.15), 1e-7))
-  r <- run(zcdp, mechanism = "wrapped", numerics = "lattice", options = list(law = "gaussian"))
-  expect_equal(r$budget$cost[["rho"]], r$details$zcdp, tolerance = 1e-9)
-  expect_identical(r$budget$event$type, "discrete_gaussian")
+  for (numerics in c("real", "lattice")) {
+    r <- run(zcdp, mechanism = "wrapped_gaussian", numerics = numerics)
+    expect_equal(r$budget$cost[["rho"]], r$guarantee$mu^2 / 2)
+    expect_identical(r$budget$event$type, "gaussian")
+  }
   expect_identical(run(zcdp, mechanism = "laplace")$budget$event$type, "pure")
   gdp <- dp_ledger(NULL, 5, 1e-4, "gdp")
   r <- dp_mean(x, M, 0.3, at, 0.4, delta = 1e-7, mechanism = "wrapped_gaussian", ledger = gdp)

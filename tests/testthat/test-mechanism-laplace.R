@@ -235,7 +235,7 @@ test_that("a release by the staircase says so, and its shells are as wide as the
 
 test_that("auto takes the staircase where it is clearly better", {
   chosen <- function(M, epsilon, radius = 0.5, ...) {
-    plan <- dp_mean_plan(M, 200, epsilon, radius = radius, ...)
+    plan <- dp_mean_plan(M, 200, epsilon, radius = radius, numerics = "real", ...)
     best <- min(plan$expected_error[plan$mechanism %in% c("laplace", "staircase", "wrapped", "kng")], na.rm = TRUE)
     expect_lte(plan$expected_error[plan$chosen], 1.02 * best)
     plan$mechanism[plan$chosen]
@@ -248,7 +248,8 @@ test_that("auto takes the staircase where it is clearly better", {
   # also at epsilons at which it can't be drawn
   expect_identical(chosen(sphere(2), 1e9), "laplace")
   x <- matrix(c(0, 0, 1), 200, 3, byrow = TRUE)
-  expect_identical(dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5)$mechanism, "staircase")
+  expect_identical(dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5, numerics = "real")$mechanism, "staircase")
+  expect_identical(dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5)$mechanism, "wrapped_staircase")
   r <- dp_mean(x, sphere(2), 4, c(0, 0, 1), 0.5, mechanism = "staircase", neighbours = "add_remove")
   expect_identical(r$mechanism, "staircase")
   expect_equal(sum(r$draws$epsilon), 4, tolerance = 1e-6)
@@ -259,7 +260,7 @@ test_that("the plan's error of the staircase is that of its draws, and the regio
   for (case in cases) {
     M <- case[[1]]
     r <- with_simulation(1, dp_mean(mf_exp(M, case[[2]], mf_from_coords(M, case[[2]], matrix(0, 40, mf_facts(M)$dimension))), M,
-                                    case[[3]], case[[2]], 0.4, mechanism = "staircase"))
+                                    case[[3]], case[[2]], 0.4, mechanism = "staircase", numerics = "real"))
     rho <- staircase_radii(M, case[[2]], draws(), case[[3]], r$details$step, r$details$first)
     # 5 standard errors; with simulated weights 1 % more
     slack <- 5 * sd(rho) / sqrt(length(rho)) + if (M$name == "spd_affine") 0.01 * mean(rho) else 0

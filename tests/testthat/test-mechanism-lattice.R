@@ -12,7 +12,12 @@ lattice_cases <- function() {
   )
 }
 
-bounds_of <- function(case, n) riemdp:::lattice_bounds(case$M, riemdp:::check_radius(case$M, case$radius, case$center), n)
+bounds_of <- function(case, n, ...) {
+  riemdp:::lattice_bounds(case$M, list(ball = riemdp:::check_radius(case$M, case$radius, case$center), n = n), ...)
+}
+
+# a law of its own, or the one that the options name
+lattice_plan <- function(M, ask, law = "l2") riemdp:::mechanism_lattice$plan(M, riemdp:::with_law(ask, law))
 
 coords_mean <- function(case, x, n) {
   .Call(riemdp:::riemdp_steps_mean_nonprivate, case$M, x, case$center, bounds_of(case, n)$numbers, NULL)
@@ -76,7 +81,7 @@ test_that("neighbours' lattice points differ by no more than the sensitivity", {
       }
       ask <- list(n = n, epsilon = 1, delta = 0, center = case$center, calibration = "proven", options = list(),
                   ball = riemdp:::check_radius(case$M, case$radius, case$center))
-      plan <- riemdp:::mechanism_lattice$plan(case$M, ask)
+      plan <- lattice_plan(case$M, ask)
       step <- plan$details$step
       one <- round(coords_mean(case, pick(seq_len(n)), n) / step)
       two <- round(coords_mean(case, pick(c(seq_len(n - 1), n + 1)), n) / step)
@@ -90,9 +95,11 @@ test_that("neighbours' lattice points differ by no more than the sensitivity", {
 test_that("releases lie on the image of the lattice and say what they are", {
   for (case in lattice_cases()) {
     x <- in_ball(case, 30)
-    for (law in c("l2", "laplace", "gaussian")) {
-      r <- dp_mean(x, case$M, 8, case$center, case$radius, delta = if (law == "gaussian") 1e-6 else 0, mechanism = "wrapped",
-                   numerics = "lattice", options = list(law = law), post = FALSE)
+    for (law in c("l2", "laplace", "gaussian", "staircase")) {
+      staircase <- law == "staircase"
+      r <- dp_mean(x, case$M, 8, case$center, case$radius, delta = if (law == "gaussian") 1e-6 else 0,
+                   mechanism = if (staircase) "wrapped_staircase" else "wrapped", options = if (staircase) list() else list(law = law), post = FALSE)
+      expect_identical(r$details$law, law)
       expect_true(mf_is_point(case$M, r$value))
       z <- mf_coords(case$M, case$center, mf_log(case$M, case$center, r$value)) / r$details$step
       # where noise wraps around a compact manifold the logarithm is another one
@@ -105,10 +112,10 @@ test_that("releases lie on the image of the lattice and say what they are", {
       expect_output(explain(r), "integer\\s+arithmetic")
     }
   }
-  expect_match(format(guarantee(dp_mean(1:5 / 5, euclidean(1), 1, 0, 1, mechanism = "wrapped"))), "real-number model")
-  r <- with_simulation(1, dp_mean(1:5 / 5, euclidean(1), 1, 0, 1, numerics = "lattice"))
+  expect_match(format(guarantee(dp_mean(1:5 / 5, euclidean(1), 1, 0, 1, mechanism = "wrapped", numerics = "real"))), "real-number model")
+  r <- with_simulation(1, dp_mean(1:5 / 5, euclidean(1), 1, 0, 1))
   expect_identical(guarantee(r)$label, "none")
-  expect_identical(r$mechanism, "wrapped")
+  expect_match(r$chosen, "on a lattice: laplace .*, staircase")
 })
 
 test_that("one record is its own mean to within the bound, a million are", {
@@ -141,7 +148,8 @@ test_that("the other wrapped mechanisms have a lattice mode", {
     expect_equal(pure$sensitivity, 2 * case$radius / 30, tolerance = 1e-9)
     expect_identical(normal$details$step, 2^-18)
     expect_no_match(format(guarantee(pure)), "real-number model")
-    expect_identical(normal$budget$event$type, "discrete_gaussian")
+    expect_identical(normal$budget$event$type, "gaussian")
+    expect_equal(normal$budget$event$parameters$noise_multiplier, 1 / guarantee(normal)$mu, tolerance = 1e-12)
     for (r in list(pure, normal)) {
       expect_true(mf_is_point(case$M, r$value))
       expect_output(explain(r), "of the\\s+records'\\s+logarithms")
@@ -165,7 +173,7 @@ test_that("the tangent mean is the mean of the records' coordinates, to the last
   set.seed(8)
   for (case in list(list(M = stiefel(4, 2), center = diag(4)[, 1:2], radius = 0.5), lattice_cases()[[3]])) {
     x <- in_ball(case, 25)
-    numbers <- riemdp:::lattice_bounds(case$M, riemdp:::check_radius(case$M, case$radius, case$center), 25, "tangent")
+    numbers <- bounds_of(case, 25, "tangent")
     a <- .Call(riemdp:::riemdp_steps_mean_nonprivate, case$M, x, case$center, numbers$numbers, NULL)
     expect_lte(sqrt(sum((as.vector(a) - rowMeans(attr(a, "records")))^2)), numbers$error + 1e-16)
     expect_lt(numbers$error, 1e-15)
@@ -204,15 +212,22 @@ test_that("noise of whole releases has the promised scale", {
   releases <- if (quick()) 300 else 6000
   x <- matrix(c(0.2, 0.1, -0.3, 0.4), 2)
   truth <- colMeans(x)
-  for (law in c("l2", "laplace", "gaussian")) {
-    r <- dp_mean(x, euclidean(2), 1, c(0, 0), 1, delta = 1e-5, mechanism = "wrapped", numerics = "lattice",
-                 options = list(law = law), post = FALSE)
+  for (law in c("l2", "laplace", "gaussian", "staircase")) {
+    r <- dp_mean(x, euclidean(2), 1, c(0, 0), 1, delta = 1e-5, mechanism = if (law == "staircase") law else "wrapped",
+                 options = if (law == "staircase") list() else list(law = law), post = FALSE)
     ask <- list(n = 2, epsilon = 1, delta = 1e-5, center = c(0, 0), ball = riemdp:::check_radius(euclidean(2), 1),
-                options = list(law = law))
-    plan <- riemdp:::mechanism_lattice$plan(euclidean(2), ask)
+                options = if (law == "staircase") list() else list(law = law))
+    plan <- lattice_plan(euclidean(2), ask, if (law == "staircase") law else "l2")
     expect_identical(plan$scale, r$scale)
     e <- with_simulation(2, replicate(releases, riemdp:::mechanism_lattice$release(euclidean(2), x, plan, ask) - truth))
-    second <- switch(law, l2 = 3, laplace = 2, gaussian = 1) * r$scale^2 # of one coordinate
+    # of one coordinate: half of the mean of |z|^2, of a staircase over its shells
+    second <- if (law == "staircase") {
+      edge <- plan$steps[2] + plan$steps[1] * (0:80)
+      weight <- exp(-(0:80))
+      sum(weight * diff(c(0, edge)^4) / 4) / sum(weight * diff(c(0, edge)^2) / 2) / 2
+    } else {
+      switch(law, l2 = 3, laplace = 2, gaussian = 1) * r$scale^2
+    }
     expect_lt(abs(mean(e^2) / second - 1), 5 * stats::sd(colSums(e^2)) / (2 * second) / sqrt(releases))
     expect_equal(r$expected_error, mean(sqrt(colSums(e^2))), tolerance = if (quick()) 0.3 else 0.06)
   }
@@ -222,7 +237,7 @@ test_that("the price of the lattice is small, public, and follows what is asked"
   plan <- function(case, ..., n = 50, epsilon = 1, delta = 0, sigma = NULL) {
     ask <- list(n = n, epsilon = if (is.null(sigma)) epsilon, delta = delta, sigma = sigma, center = case$center,
                 calibration = "proven", options = list(...), ball = riemdp:::check_radius(case$M, case$radius, case$center))
-    riemdp:::mechanism_lattice$plan(case$M, ask)
+    lattice_plan(case$M, ask)
   }
   for (case in lattice_cases()) {
     p <- plan(case)
@@ -236,9 +251,20 @@ test_that("the price of the lattice is small, public, and follows what is asked"
     expect_gte(p$details$lattice_sensitivity, (p$sensitivity + 2 * p$details$error_bound) / p$details$step + sqrt(d))
     l <- plan(case, law = "laplace")$details
     expect_gte(l$lattice_scale, sqrt(d) * l$lattice_sensitivity)
+    # discrete normals as normal ones of the variance without the rounding's
     g <- plan(case, law = "gaussian", delta = 1e-6)
-    rho <- g$details$lattice_sensitivity^2 / (2 * g$ratio[1] / g$ratio[2])
-    expect_lte(as.double(dp_delta(event_zcdp(rho), 1, "zcdp", "balle")), 1e-6 * (1 + 1e-9))
+    mu <- g$details$lattice_sensitivity / sqrt(g$ratio[1] / g$ratio[2] - 9)
+    expect_lte(mu, g$guarantee$mu)
+    expect_lte(pnorm(mu / 2 - 1 / mu) - exp(1) * pnorm(-mu / 2 - 1 / mu), 1e-6 * (1 + 1e-9))
+    expect_lt(g$scale / (g$sensitivity / riemdp:::gaussian_mu(1, 1e-6)), 1.002)
+    for (epsilon in c(0.5, 4, 12)) {
+      s <- lattice_plan(case$M, list(n = 50, epsilon = epsilon, delta = 0, center = case$center, options = list(),
+                                     ball = riemdp:::check_radius(case$M, case$radius, case$center)), "staircase")
+      expect_gte(s$ratio[3], s$details$lattice_sensitivity)
+      expect_gte(s$ratio[1] / s$ratio[2], s$ratio[3] / epsilon)
+      expect_lt(s$scale / (s$sensitivity / epsilon), 1.002)
+      expect_true(s$ratio[4] >= 0 && s$ratio[4] <= s$ratio[3])
+    }
   }
   flat <- lattice_cases()[[1]]
   expect_identical(plan(flat, k = 4)$details$step, 2^-4)
@@ -256,13 +282,14 @@ test_that("regions cover the mean as often as they say", {
   M <- hyperbolic(2)
   x <- in_ball(list(M = M, center = c(1, 0, 0), radius = 1), 40)
   truth <- frechet_mean(x, M, tol = 1e-12)$mean
-  for (law in c("l2", "laplace", "gaussian")) {
-    r <- dp_mean(x, M, 1, c(1, 0, 0), 1, delta = 1e-5, mechanism = "wrapped", numerics = "lattice", options = list(law = law))
+  for (law in c("l2", "laplace", "gaussian", "staircase")) {
+    r <- dp_mean(x, M, 1, c(1, 0, 0), 1, delta = 1e-5, mechanism = if (law == "staircase") "wrapped_staircase" else "wrapped",
+                 options = if (law == "staircase") list() else list(law = law))
     region <- confint(r, level = 0.9)
     expect_lt(region$radius, 4 * r$expected_error)
     ask <- list(n = 40, epsilon = 1, delta = 1e-5, center = c(1, 0, 0), ball = riemdp:::check_radius(M, 1),
-                options = list(law = law))
-    plan <- riemdp:::mechanism_lattice$plan(M, ask)
+                options = if (law == "staircase") list() else list(law = law))
+    plan <- lattice_plan(M, ask, if (law == "staircase") law else "l2")
     covered <- with_simulation(3, replicate(releases, {
       one <- r
       one$value <- riemdp:::mechanism_lattice$release(M, x, plan, ask)
@@ -286,15 +313,72 @@ test_that("what can't be served is refused from public facts, with what would do
   refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, delta = 1e-6, mechanism = "wrapped_gaussian", options = list(k = 4),
          numerics = "real")
   refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped_gaussian")
-  refuse("argument", sphere(2), c(0, 0, 1), 0.5, delta = 1e-6, mechanism = "wrapped_gaussian", options = list(report_mu = TRUE))
   refuse("unsupported", spd(2, "bures"), diag(c(1, 1e8)), 0.2, mechanism = "wrapped")
   refuse("unsupported", spd(3), diag(3), 9, mechanism = "wrapped")
-  refuse("unsupported", hyperbolic(2), c(1, 0, 0), 20, mechanism = "wrapped")
+  refuse("unsupported", hyperbolic(2), c(1, 0, 0), 24, mechanism = "wrapped")
   refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "laplace")
   refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(law = "gaussian"))
   refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(law = "cauchy"))
   refuse("argument", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(k = 1.5))
   refuse("unsupported", sphere(2), c(0, 0, 1), 0.5, mechanism = "wrapped", options = list(k = 4), numerics = "real")
+})
+
+test_that("a lattice is the default wherever there is one, and auto chooses among lattices", {
+  for (case in lattice_cases()) {
+    for (epsilon in c(1, 4)) {
+      r <- dp_mean(in_ball(case, 30), case$M, epsilon, case$center, case$radius)
+      expect_identical(guarantee(r)$numerics, "lattice")
+      plan <- dp_mean_plan(case$M, 30, epsilon, case$center, case$radius)
+      expect_identical(plan$numerics[plan$chosen], "lattice")
+      expect_lte(plan$expected_error[plan$chosen], 1.02 * min(plan$expected_error[plan$numerics %in% "lattice" & !grepl("^target", plan$note)]))
+    }
+    real <- dp_mean(in_ball(case, 30), case$M, 1, case$center, case$radius, numerics = "real")
+    expect_identical(guarantee(real)$numerics, "real-valued")
+    size <- dp_mean(in_ball(case, 30), case$M, 1, case$center, case$radius, neighbours = "add_remove")
+    expect_identical(guarantee(size)$numerics, "lattice")
+  }
+  # where there is none: by the mechanism, by the space, by the radius
+  x <- in_ball(lattice_cases()[[3]], 30)
+  own <- function(M, mechanism, radius = 0.5, ...) {
+    guarantee(dp_mean(x, M, 1, c(0.6, 0, 0.8), radius, mechanism = mechanism, ...))$numerics
+  }
+  expect_identical(own(sphere(2), "laplace"), "real-valued")
+  expect_identical(own(sphere(2), "wrapped"), "lattice")
+  expect_identical(own(custom_sphere(2), "wrapped"), "real-valued")
+  expect_identical(own(custom_sphere(2), "auto"), "real-valued")
+  expect_identical(own(euclidean(3), "laplace"), "lattice")
+  expect_identical(own(euclidean(3), "gaussian", delta = 1e-6), "lattice")
+  # a scale by hand, and mu, as well
+  expect_identical(own(euclidean(3), "wrapped_gaussian", delta = 1e-6, options = list(k = 20)), "lattice")
+  r <- dp_mean(x, sphere(2), center = c(0.6, 0, 0.8), radius = 0.5, delta = 1e-6, mechanism = "wrapped_gaussian", options = list(mu = 0.5))
+  expect_identical(guarantee(r)$numerics, "lattice")
+  expect_equal(guarantee(r)$mu, 0.5, tolerance = 1e-6)
+  expect_gte(guarantee(r)$mu * sqrt((r$scale / r$details$step)^2 - 9), r$details$lattice_sensitivity)
+})
+
+test_that("the lowest digits of doubles tell neighbours apart on the line, those of a lattice don't", {
+  draws <- if (quick()) 1500 else 4000
+  for (mechanism in c("laplace", "staircase", "wrapped", "tangent")) {
+    expect_gt(bits_loss(euclidean(1), 1, mechanism, "real", draws, seed = 1)$loss, 1)
+    expect_lt(bits_loss(euclidean(1), 1, mechanism, "lattice", draws, seed = 1)$loss, 1)
+  }
+  for (case in lattice_cases()[c(3, 4, 6, 10)]) {
+    expect_lt(bits_loss(case$M, case$radius, "auto", "auto", 500, seed = 2)$loss, 1)
+  }
+})
+
+test_that("discrete normals are normal ones that were rounded, in one dimension term by term", {
+  # a normal number of variance s^2, rounded to the integers with weights exp(-(z - x)^2/18): by quadrature
+  for (s in c(0.5, 2, 7)) {
+    z <- -12:12
+    x <- seq(-12 * s - 2, 12 * s + 2, length.out = 40001)
+    # the sum of the weights hardly depends on where x lies between the integers
+    total <- vapply(x[1:50], function(x) sum(exp(-(-60:60 - (x - round(x)))^2 / 18)), 0)
+    expect_lt(diff(range(total)) / total[1], 1e-14)
+    p <- vapply(z, function(z) sum(dnorm(x, 0, s) * exp(-(z - x)^2 / 18)) * diff(x)[1] / total[1], 0)
+    q <- exp(-z^2 / (2 * (s^2 + 9)))
+    expect_lt(gap(p / p[13], q / q[13]), 1e-9)
+  }
 })
 
 test_that("zCDP figures keep their delta at the ends of the range", {

@@ -28,9 +28,8 @@ test_that("draws that cost more than is stated are stopped before they are made"
   scale <- riemdp:::gaussian_scale(space, 0.1, 1, 1e-6)
   expect_silent(draw_all(stated(1, 1e-6), riemdp:::price_normal_curved(space, 0.1, scale, 1)))
   breach(stated(1, 1e-6), riemdp:::price_normal_curved(space, 0.1, 0.99 * scale, 1))
-  rho <- riemdp:::zcdp_rho(1, 1e-6)
-  expect_silent(draw_all(stated(1, 1e-6), riemdp:::price_normal_discrete(sqrt(2 * rho) * (1 - 1e-9), 1, 1e-6)))
-  breach(stated(1, 1e-6), riemdp:::price_normal_discrete(1.01 * sqrt(2 * rho), 1, 1e-6))
+  expect_silent(draw_all(stated(1, 1e-6, mu), riemdp:::price_normal_discrete(mu * (1 - 1e-12), sqrt(10))))
+  breach(stated(1, 1e-6, mu), riemdp:::price_normal_discrete(1.01 * mu, sqrt(10)))
   # a release without noise is none, and a draw whose price nobody stated isn't made
   breach(stated(1))
   breach(stated(1), NULL)

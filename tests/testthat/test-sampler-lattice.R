@@ -76,6 +76,31 @@ test_that("the l2 law on Z^1 and Z^2 has its exact probabilities", {
   }
 })
 
+test_that("staircases on Z^1 and Z^2 have their exact probabilities", {
+  n <- draws_lattice(4e4)
+  # scale, width of a shell and of the first one: steps of 2, of 1/2, of 6; a first shell that holds 0 alone
+  cases <- list(c(5, 2, 5, 2), c(8, 1, 4, 4), c(1, 1, 6, 3), c(3, 2, 2, 0))
+  shells <- function(length, s) exp(-pmax(ceiling((length - s[4]) / s[3] - 1e-12), 0) * s[3] * s[2] / s[1])
+  for (s in cases) {
+    range <- -400:400
+    draw <- function(d) with_simulation(1, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), n, "staircase", s, TRUE))
+    expect_pmf(draw(1)[, 1], range, shells(abs(range), s))
+    grid <- expand.grid(a = -90:90, b = -90:90)
+    z <- draw(2)
+    inside <- abs(z[, 1]) <= 90 & abs(z[, 2]) <= 90
+    expect_pmf((z[, 1] * 181 + z[, 2])[inside], grid$a * 181 + grid$b, shells(sqrt(grid$a^2 + grid$b^2), s))
+  }
+  # in many dimensions: the mean length, by shells as they are filled by volume
+  for (d in c(6, 20)) {
+    s <- c(4096, 1, 8192, 3000)
+    z <- with_simulation(2, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), ceiling(n / 10), "staircase", s, TRUE))
+    long <- sqrt(rowSums(z^2))
+    edge <- s[4] + s[3] * (0:200)
+    mass <- function(power) sum(exp(-2 * (0:200)) * diff(c(0, edge / s[3])^power) / power)
+    expect_lt(abs(mean(long) - s[3] * mass(d + 1) / mass(d)), 5 * sd(long) / sqrt(length(long)))
+  }
+})
+
 # Moments of |z| under the l2 law on Z^d by counting lattice points: the number r_d(N) of z with |z|^2 = N is the d-fold convolution of r_1.
 # Numbers times exp(-N/(2 d scale^2)) are largest where the law is; what is too small for the transform is left out: below .1 % of the mean.
 shell_moments <- function(d, scale, top) {

@@ -120,7 +120,7 @@ test_that("noise of any size is planned", {
 
 test_that("auto plans with what is left of the error, also where records or groups are few in number or private", {
   # a law on the ball has twice the scale, but errs by no more than the ball: until the draw is moved
-  plan <- function(post) dp_mean_plan(euclidean(20), 20, 1, radius = 1, post = post)
+  plan <- function(post) dp_mean_plan(euclidean(20), 20, 1, radius = 1, post = post, numerics = "real")
   chosen <- function(p) p$mechanism[p$chosen]
   expect_identical(chosen(plan(FALSE)), "kng")
   expect_identical(chosen(plan(TRUE)), "laplace")
@@ -130,6 +130,7 @@ test_that("auto plans with what is left of the error, also where records or grou
   x <- matrix(0.01, 25, 20)
   r <- dp_mean(x, euclidean(20), 1, rep(0, 20), 1)
   expect_identical(r$mechanism, "laplace")
+  expect_identical(guarantee(r)$numerics, "lattice")
   expect_lt(sqrt(sum(r$value^2)), 1)
   sized <- dp_mean(x, euclidean(20), 1, rep(0, 20), 1, neighbours = "add_remove", mechanism = "wrapped")
   expect_false(is.null(sized$released))
