@@ -261,7 +261,7 @@ test_that("a scale set by hand implies its epsilon", {
     plain <- dp_mean(x, spd(2), 0.7, diag(2), 1.5, mechanism = how[1], numerics = how[2])
     hand <- dp_mean(x, spd(2), center = diag(2), radius = 1.5, mechanism = how[1], numerics = how[2], sigma = plain$scale)
     expect_equal(guarantee(hand)$epsilon, 0.7, tolerance = 1e-9)
-    expect_gte(guarantee(hand)$epsilon, 0.7)
+    expect_gte(guarantee(hand)$epsilon, 0.7 * (1 - 1e-12)) # on a lattice the first scale was rounded up
     expect_identical(hand$scale, plain$scale)
   }
 })
