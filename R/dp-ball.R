@@ -13,6 +13,10 @@
 #' replacing a record changes such a count by at most one. All are functions of any records: what is no point counts as
 #' the centre, and nothing fails. Proof: section 12 of the file `proofs/mean-sensitivity.md` of the installed package.
 #'
+#' With `neighbours = "add_remove"` the number of records is private: a noisy one is released first, for a part of
+#' `epsilon`, and the stages, which divide the rest, follow from it. The first stage costs half there, and all of its
+#' share where it finds none. Records must be in memory. Proof: sections 12 and 14 of that file.
+#'
 #' The ball is no claim that the records lie in it: a later release moves those outside to its edge, as always. With few
 #' records or a small `epsilon` centre and radius say little, and their price is lost. From simulations of normal
 #' records, `epsilon` for the ball and as much for the mean, over the error of one mean with both and no ball: in a
@@ -22,12 +26,13 @@
 #' 2.0, .57. Where the public ball was tight to begin with there is nothing to gain: 2 times, and with the place at
 #' `n * epsilon` = 50 up to 3.8.
 #'
-#' @param x,M,invalid,unit,source,ledger,data_set,part as in [dp_mean()].
+#' @param x,M,invalid,unit,neighbours,source,ledger,data_set,part as in [dp_mean()].
 #' @param epsilon privacy budget of the ball, positive.
 #' @param center,radius the wide ball, public as in [dp_mean()].
 #' @param ... nothing; later arguments must be named.
 #' @param shares which parts of `epsilon` place, centre and radius have: three numbers that add up to 1, the first may
-#'   be 0; or two, without the place. By default from n, `epsilon` and the wide ball, which are public.
+#'   be 0; or two, without the place. By default from n, `epsilon` and the wide ball, which are public. With a private
+#'   number of records of what that has left.
 #' @param fraction the share of records that the radius aims at, between 0 and 1; by default from .9 for many records
 #'   down to .5 for few, from n and the radius' part of epsilon, which are public.
 #' @param margin a number of at least 1 by which the radius exceeds the one that aims at that share; by default what is
@@ -38,7 +43,8 @@
 #'   record) and `radius`; `within`, the wide ball, a list of the same; `found`, the ball of the first stage, a list of
 #'   the same, `NULL` where it found none or was left out; `manifold`, `n`, `mechanism`, `scale`, `sensitivity`,
 #'   `theorem` and `solver_error` (of the centre), `fraction`, `margin`, `shares` (as they were spent), `source`,
-#'   `guarantee`, `budget` and `draws`. `coef()` is the value.
+#'   `guarantee`, `budget` and `draws`; `size`, for a private number of records: a list of the released `count`, the
+#'   `scale` of its noise, its part of `epsilon`, and what the centre does with it. `coef()` is the value.
 #' @references
 #' McSherry, F. and Talwar, K. (2007). Mechanism design via differential privacy. *Foundations of Computer Science*,
 #' 94-103. \doi{10.1109/FOCS.2007.66}
@@ -52,19 +58,22 @@
 #' @export
 dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares = NULL, fraction = NULL,
                     margin = NULL, radii = NULL, invalid = c("error", "center"), unit = NULL,
-                    source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+                    neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL, data_set = "default",
+                    part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
-  given <- with_units(unit, x, "x")
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  given <- with_units(unit, x, "x", least = replace)
   x <- given$x
   units <- given$units
   if (!is_chunks(x)) x <- plain_numbers(x)
-  n <- record_count(M, x)
-  if (!is.null(units)) check_mean_units(units, n, "ordinary")
-  ask <- mean_ask(M, units$count %||% n, epsilon, center, radius, 0, "auto", NULL, "proven",
+  n <- record_count(M, x, least = replace)
+  if (!is.null(units)) check_mean_units(units, n, "ordinary", !replace)
+  count <- units$count %||% n
+  ask <- mean_ask(M, if (replace) count else NA_real_, epsilon, center, radius, 0, "adaptive", NULL, "proven",
                   "ordinary", "real", 1e6, list())
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
   ask$source <- stated_source(source, list(center = center, radius = radius))
@@ -76,7 +85,9 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
   ask$unit <- unit_name(units)
-  release_private(ball_estimator, ask, list(x = x, units = units), ledger, data_set, part)
+  records <- list(x = x, units = units, n = count)
+  if (replace) return(release_private(ball_estimator, ask, records, ledger, data_set, part))
+  uncounted(release_private(sized_ball_estimator, size_ask(M, ask), records, ledger, data_set, part))
 }
 
 # public numbers of a ball, checked; what follows from n is planned by ball_stages()
@@ -197,7 +208,30 @@ ball_estimator <- list(
       within = list(center = ask$center, radius = ask$ball$radius), found = out$found, manifold = ask$manifold,
       n = ask$n, unit = ask$unit, mechanism = rough$mechanism, sensitivity = rough$sensitivity, theorem = rough$theorem,
       solver_error = rough$solver_error, scale = rough$scale, shares = out$stages$shares,
-      fraction = out$stages$fraction, margin = out$stages$margin, budget = budget, guarantee = plan$guarantee
+      fraction = out$stages$fraction, margin = out$stages$margin, size = out$size, budget = budget,
+      guarantee = plan$guarantee
     )
   }
 )
+
+# the number of records is private: its noisy value is released first, and all stages follow from it
+sized_ball_estimator <- utils::modifyList(ball_estimator, list(
+  plan = function(ask) {
+    # at the smallest number: what can't be served at all is refused before anything is spent
+    plan <- ball_estimator$plan(ask_at_size(ask, 1))
+    plan$guarantee <- with_size(plan$guarantee, ask)
+    plan$guarantee$assumptions <- sub("the mean with the rest", "the ball with the rest", plan$guarantee$assumptions,
+                                      fixed = TRUE)
+    plan
+  },
+  ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
+  event = function(plan, ask) if (plan$guarantee$label != "none") size_event(ask),
+  draw = function(records, plan, ask, budget) {
+    M <- ask$manifold
+    ask <- ask_at_size(ask, noisy_count(records$n, ask$size$ratio, "mean-sensitivity.md, 14"))
+    out <- ball_drawn(M, list(x = if (records$n > 0) records$x, n = records$n), ask, ball_stages(M, ask))
+    at <- out$rough$ask
+    c(out, list(size = list(count = at$size$count, points = at$n, form = at$size$form, shift = at$size$shift,
+                            reach = at$size$reach, epsilon = at$size$epsilon, scale = at$size$scale)))
+  }
+))

@@ -93,15 +93,15 @@ size_words <- function(x, level = 0.95) {
 # what the released number does to the mean
 missing_words <- function(x) {
   if (x$size$form == "none") return("the released number is for errors and regions: the noise doesn't use it")
+  center <- if (identical(x$mechanism, "adaptive") || !is.null(x$found)) "released" else "public"
   if (x$size$form == "sum") {
     return(sprintf("the sum of the logarithms at the %s is divided by N = %.0f, whatever the number of records is",
-                   if (identical(x$mechanism, "adaptive")) "released centre" else "centre", x$size$points))
+                   if (center == "public") "centre" else "released centre", x$size$points))
   }
   shift <- x$size$points - max(x$size$count, 1)
   sprintf("records that are fewer than N = %.0f%s are filled up with the %s centre", x$size$points,
           if (shift == 0) "" else sprintf(", %.0f %s than the released number,", abs(shift),
-                                          if (shift > 0) "more" else "less"),
-          if (identical(x$mechanism, "adaptive")) "released" else "public")
+                                          if (shift > 0) "more" else "less"), center)
 }
 
 # where the draw was moved towards the centre
@@ -220,13 +220,17 @@ explain_size <- function(x) {
       s$scale, s$epsilon, if (is.null(x$unit)) "record" else "unit", missing_words(x)), exdent = 2), sep = "\n")
     return(invisible())
   }
-  size <- sprintf(
-    paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at %.4g of epsilon: one",
-          "more or one less moves it by 1."), if (is.null(x$unit)) "records" else "units", s$scale, s$epsilon)
+  size <- size_sentence(x)
   use <- if (s$form == "none") paste0("T", substring(missing_words(x), 2), " (proofs/kng.md, section 8).") else sprintf(
     paste("N follows from it, so N is public; %s. What that does to the mean is part of the expected error and of",
           "regions (proofs/mean-sensitivity.md, section 14)."), missing_words(x))
   cat(strwrap(paste(size, use), exdent = 2), sep = "\n")
+}
+
+size_sentence <- function(x) {
+  sprintf(paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at %.4g of epsilon:",
+                "one more or one less moves it by 1."), if (is.null(x$unit)) "records" else "units", x$size$scale,
+          x$size$epsilon)
 }
 
 # ---- balls -----------------------------------------------------------------------------------------------------------
@@ -237,7 +241,8 @@ format.riemdp_ball <- function(x, ...) {
   c(
     sprintf("Private ball for %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
-    paste0("  ", c(paste("protects", protected_words(x$guarantee)), origin_words(x))),
+    paste0("  ", c(paste0("protects ", protected_words(x$guarantee), if (private_size(x)) ", and whether it is there"),
+                   origin_words(x))),
     sprintf("  radius %.4g, within the public ball of radius %.4g", x$value$radius, x$within$radius),
     "  public from now on: center = ball, radius = ball in dp_mean() and the like",
     "  no claim that the records lie in it: those outside are moved to its edge",
@@ -268,6 +273,11 @@ summary.riemdp_ball <- function(object, ...) {
 explain.riemdp_ball <- function(x, ...) {
   cat(format(x$guarantee), "\n\n", sep = "")
   proven <- "(proofs/mean-sensitivity.md, section 12)."
+  if (!is.null(x$size)) {
+    cat(strwrap(paste(size_sentence(x), "All that follows is planned for that number, and has the rest of epsilon; for",
+                      "the centre", missing_words(x), "(proofs/mean-sensitivity.md, section 14)."), exdent = 2),
+        sep = "\n")
+  }
   if (x$shares[["place"]] > 0) {
     cat(strwrap(sprintf(
       paste("Place: by the exponential mechanism over places and radii at once, or none, with %.3g of epsilon; %s",

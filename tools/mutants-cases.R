@@ -730,6 +730,9 @@ mutant("ball-place-beyond", "R/dp-ball.R", "if (!(found$radius < ask$ball$radius
 mutant("ball-place-chunks", "R/dp-ball.R", "if (stages$shares[[\"place\"]] > 0 && !adaptive_places(ask)) {", "if (FALSE) {", "a place for chunks is refused before anything is spent", "dp-ball")
 mutant("ball-place-idle", "R/dp-ball.R", "BALL_PLACE <- 0.3", "BALL_PLACE <- 0.9", "shares of epsilon stay below 1, and the place below .6", "dp-ball")
 mutant("ball-found-idle", "R/dp-ball.R", "around <- adaptive_center(M, x, plan, ask, found)", "around <- adaptive_center(M, x, plan, ask, wide)", "the centre is looked for in the ball found", "dp-ball")
+mutant("ball-size-unpaid", "R/dp-ball.R", "release_private(sized_ball_estimator, size_ask(M, ask), records", "release_private(sized_ball_estimator, utils::modifyList(size_ask(M, ask), list(epsilon = ask$epsilon)), records", "the stages have what the number of records left", "dp-ball")
+mutant("ball-size-true", "R/dp-ball.R", "ask_at_size(ask, noisy_count(records$n, ask$size$ratio, \"mean-sensitivity.md, 14\"))", "ask_at_size(ask, records$n)", "a private number of records isn't used as it is", "dp-ball|neighbours")
+mutant("ball-size-unsaid", "R/dp-ball.R", "plan$guarantee <- with_size(plan$guarantee, ask)", "plan$guarantee$nominal_epsilon <- plan$guarantee$epsilon <- ask$total", "the notion of neighbours is said", "dp-ball")
 mutant("ball-shares-over", "R/mechanism-adaptive.R", "abs(sum(shares) - 1) < 1e-9", "TRUE", "shares add up to 1", "dp-ball|mechanism-adaptive")
 mutant("ball-center-anywhere", "R/mechanism-adaptive.R", "found$center <- clamp_to_ball(M, ask$center, ask$ball$radius, adaptive_pick(M, x, rough))", "found$center <- adaptive_pick(M, x, rough)", "the centre lies in the wide ball", "dp-ball")
 mutant("ball-radius-wider", "R/check.R", "all(radii > 0) && all(radii <= most)", "all(radii > 0)", "no radius is beyond the wide ball's", "dp-ball")
@@ -737,7 +740,7 @@ mutant("ball-radius-unserved", "R/dp-ball.R", "if (any(served)) list(center = ce
 mutant("stage-unserved", "R/mechanism-adaptive.R", "adaptive_stage(M, ask, share, ball)\n    TRUE\n  }, riemdp_error = function(e) FALSE)", "adaptive_stage(M, ask, share, ball)\n    TRUE\n  }, riemdp_error = function(e) TRUE)", "what can't be served isn't taken for served", "mechanism-adaptive|dp-ball")
 mutant("ball-provenance", "R/records.R", "if (inherits(x, \"riemdp_release\")) return(released_by(x))", "if (inherits(x, \"riemdp_release\")) return(NULL)", "a ball's provenance stays with what uses it", "dp-ball|guarantee")
 mutant("ball-as-radius", "R/records.R", "x$value[[if (name == \"radius\") \"radius\" else \"center\"]]", "x$value[[if (name == \"radius\") \"center\" else \"center\"]]", "a ball given as radius is its radius", "dp-ball")
-mutant("ball-unit-rows", "R/dp-ball.R", "mean_ask(M, units$count %||% n,", "mean_ask(M, n,", "units are counted, not rows", "dp-ball|neighbours")
+mutant("ball-unit-rows", "R/dp-ball.R", "count <- units$count %||% n", "count <- n", "units are counted, not rows", "dp-ball|neighbours")
 mutant("ball-unit-unsaid", "R/dp-ball.R", "of_units(promise_of(g, assumptions, trusted = M), ask$unit)", "promise_of(g, assumptions, trusted = M)", "a ball of units says so", "dp-ball")
 
 # ---- plans of balls ---------------------------------------------------------------------------------------------------------------------------------

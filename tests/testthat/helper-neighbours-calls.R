@@ -46,6 +46,7 @@ mean_cases <- function() {
 
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
 DRAWN <- "value|released|post_processed|errors|noise_error"
+SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
 SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)")
 
 # a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
@@ -213,7 +214,11 @@ neighbour_calls <- function() {
       ball = list(method = "ball", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), args = list()),
       few = list(method = "ball", spaces = c("sphere", "plane"), args = list(radii = c(0.1, 0.3), fraction = 0.6, shares = c(0.2, 0.8))),
       placed = list(method = "placed", spaces = c("sphere", "plane", "triangles"), args = list(shares = c(0.5, 0.2, 0.3))),
-      unit = list(method = "ball", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
+      unit = list(method = "ball", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      more = list(method = "placed", spaces = c("sphere", "plane", "matrices"), pair = "more", noisy = SIZED_BALL, forms = c("array", "mf_points"),
+                  args = list(neighbours = "add_remove", shares = c(0.5, 0.2, 0.3))),
+      more_unit = list(method = "placed", spaces = c("sphere", "plane"), pair = "more", noisy = SIZED_BALL, forms = c("array", "mf_points"),
+                       args = list(neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS))))),
                    noisy = "^[$]value",
                    # what later stages use follows from the ball that the first one released
                    noisy_of = list(placed = "^[$](value|found|scale|sensitivity|theorem|solver_error|shares|draws)"),

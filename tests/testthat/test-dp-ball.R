@@ -28,7 +28,7 @@ test_that("without a place a ball is a pure release of two draws, whose prices a
   expect_lte(b$value$radius, 0.7)
   # what is left out: records, counts, the mean
   expect_setequal(names(b), c("value", "within", "found", "manifold", "n", "unit", "mechanism", "sensitivity", "theorem", "solver_error",
-                              "scale", "shares", "fraction", "margin", "budget", "guarantee", "draws", "source"))
+                              "scale", "shares", "fraction", "margin", "size", "budget", "guarantee", "draws", "source"))
   expect_setequal(names(b$value), c("center", "radius"))
   # a second one that the ledger hasn't room for
   expect_error(dp_ball(x, M, 1.5, c(0, 0, 1), 0.7, ledger = ledger), class = "riemdp_error_budget")
@@ -309,4 +309,74 @@ test_that("it says what it is", {
   expect_identical(tidy(b)$estimate, c(as.vector(b$value$center), b$value$radius))
   expect_identical(summary(b)$radius, b$value$radius)
   expect_error(confint(b), class = "riemdp_error_unsupported")
+})
+
+# ---- a private number of records ---------------------------------------------------------------------------------------
+
+test_that("with a private number of records that is released first, and the stages divide the rest", {
+  narrow <- 40 + cos(1:500) / 10
+  ledger <- dp_ledger(NULL, 2, 0, adjacency = "add-remove")
+  b <- line_ball(narrow, neighbours = "add_remove", shares = c(0.5, 0.2, 0.3), ledger = ledger)
+  g <- guarantee(b)
+  expect_identical(list(g$label, g$epsilon, g$delta, g$adjacency, g$unit), list("pure", 1, 0, "add-remove", "row"))
+  expect_identical(b$draws$law, c("laplace", "choice", "laplace", "choice"))
+  left <- 1 - b$size$epsilon
+  expect_equal(b$draws$epsilon, c(b$size$epsilon, left * c(0.5, 0.2, 0.3)), tolerance = 1e-6)
+  expect_identical(b$draws$proof[1], "mean-sensitivity.md, 14")
+  # scores move one way there, so the place is one draw of its whole share
+  expect_equal(b$draws$scale[2], 1 / (left * 0.5), tolerance = 1e-6)
+  # one more or one less in the ball found: a sum over N
+  expect_identical(b$size$form, "sum")
+  expect_gte(b$sensitivity, b$found$radius / b$size$points * (1 - 1e-9))
+  expect_gte(b$scale * left * 0.2, (b$sensitivity + b$solver_error) * (1 - 1e-6))
+  expect_identical(b$n, NA_real_)
+  expect_lt(abs(b$size$count - 500), 200)
+  expect_lt(abs(b$value$center - 40), 2)
+  # none costs its whole share
+  wide <- line_ball(seq(-100, 100, length.out = 500), neighbours = "add_remove", shares = c(0.5, 0.2, 0.3))
+  expect_null(wide$found)
+  expect_equal(wide$draws$epsilon, c(wide$size$epsilon, (1 - wide$size$epsilon) * c(0.5, 0.2, 0.3)), tolerance = 1e-6)
+  # the ledger's row is about its own notion of neighbours
+  expect_match(ledger_history(ledger)$event, "add-remove", fixed = TRUE)
+  expect_error(line_ball(narrow, neighbours = "add_remove", ledger = dp_ledger(NULL, 2, 0)), class = "riemdp_error")
+  said <- gsub("\\s+", " ", paste(c(capture.output(print(b)), capture.output(explain(b)), capture.output(print(g))), collapse = " "))
+  for (text in c("Private ball for about", "(as released;", "and whether it is there", "the number of records is private",
+                 "one record more or one less moves that mean",
+                 "Size: the number of records is released", "section 14", "One more or one less moves a count", "the ball with the rest")) {
+    expect_match(said, text, fixed = TRUE)
+  }
+  expect_no_match(said, "number of records is public|eplacing")
+})
+
+test_that("a ball of a private number is total: no record, one, or many, on every space, whatever size is released", {
+  spaces <- list(list(sphere(2), c(0, 0, 1), 0.7), list(spd(2), diag(2), 1), list(spd(2, "bures"), diag(2), 0.25), list(hyperbolic(2), c(1, 0, 0), 1),
+                 list(kendall(5), exp(2i * pi * (1:5) / 5), 0.35), list(grassmann(4, 2), diag(4)[, 1:2], 0.5), list(euclidean(1), 0, 5))
+  for (case in spaces) for (epsilon in c(1e-2, 100)) for (n in c(0, 1, 12)) for (shares in list(NULL, c(0.4, 0.3, 0.3))) {
+    M <- case[[1]]
+    y <- mf_points(mf_exp(M, case[[2]], scale_records(M, unit_tangents(M, case[[2]], 12), case[[3]] / 4)), M)[seq_len(n)]
+    b <- dp_ball(y, M, epsilon, case[[2]], case[[3]], neighbours = "add_remove", shares = shares)
+    expect_identical(guarantee(b)$label, "pure")
+    expect_lte(mf_dist(M, case[[2]], b$value$center), case[[3]] * (1 + 1e-9))
+    expect_lte(b$value$radius, case[[3]])
+  }
+  ledger <- dp_ledger(NULL, 1, 0, adjacency = "add-remove")
+  expect_error(line_ball(chunks(1:60, 7), neighbours = "add_remove", ledger = ledger), "in memory", class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+  unit <- line_ball(rep(1, 60), neighbours = "add_remove", unit = rep(1:20, 3))
+  expect_identical(guarantee(unit)$unit, "unit")
+  expect_match(paste(format(unit), collapse = " "), "one unit with all its rows, and whether it is there")
+  expect_lt(abs(with_simulation(1, dp_ball(rep(1, 60), euclidean(1), 100, 0, 5, neighbours = "add_remove", unit = rep(1:20, 3)))$size$count - 20), 5)
+})
+
+test_that("with a private number of records one more or one less loses no more than the label", {
+  n <- 8
+  draws <- if (quick()) 1500 else 8000
+  balls <- function(x) with_simulation(8, replicate(draws, {
+    b <- dp_ball(x, euclidean(1), 3, 0, 1, shares = c(0.4, 0.3, 0.3), margin = 1, radii = c(1, 0.3), neighbours = "add_remove")
+    c(none = is.null(b$found), center = b$value$center, radius = b$value$radius, count = b$size$count)
+  }))
+  a <- balls(rep(1, n))
+  b <- balls(rep(1, n - 1))
+  for (f in list(function(v) v["none", ], function(v) v["center", ], function(v) v["radius", ], function(v) v["count", ],
+                 function(v) v["center", ] + v["count", ], function(v) v["count", ] - v["none", ])) expect_lte(loss_from_below(f(a), f(b)), 3)
 })
