@@ -71,7 +71,7 @@ bound_blame <- function(M, g) {
     return("The bound lacks the factor sqrt(log(1/delta)) of Gaussian noise: it is to blame for that part.")
   }
   if (mf_facts(M)$dimension > 1) {
-    return(paste("For large n and small epsilon in flat space the bound is known to be to blame, by up to sqrt(d/2)",
+    return(paste("For large n and small epsilon in flat space the bound is known to be to blame, by about sqrt(d/2)",
                  "(section 7); elsewhere it is open which of the two could be better."))
   }
   "In one dimension the bound is to blame for large n: \"staircase\" is as good as any there (section 7)."
@@ -84,6 +84,7 @@ rank_of <- function(facts) {
 }
 
 lower_bound_at <- function(M, ball, n, epsilon, delta) {
+  epsilon <- min(epsilon, 1e100) # 0 in doubles from far below that on
   facts <- mf_facts(M)
   # whose volumes and Hessians are bounded from both sides by proven numbers
   known <- !facts$local_bounds && is.finite(facts$k_min) && !inherits(M, "riemdp_custom")
@@ -92,14 +93,16 @@ lower_bound_at <- function(M, ball, n, epsilon, delta) {
   found <- list(two_points_bound(space, n, epsilon, delta), block_bound(space, n, epsilon, delta),
                 chains_bound(space, n, epsilon, delta))
   best <- found[[which.max(vapply(found, `[[`, 0, "value"))]]
-  structure(max(0, best$value) * (1 - 1e-6), argument = best$argument, axes = best$axes %||% NA_integer_)
+  structure(best$value * (1 - 1e-6), argument = best$argument, axes = best$axes %||% NA_integer_)
 }
+
+# the largest of numbers some of which lie beyond doubles
+best_of <- function(values) max(0, values[is.finite(values)])
 
 # delta of k records replaced
 group_delta <- function(k, epsilon, delta) {
   if (delta == 0) return(0 * k)
-  out <- delta * exp(pmin(k * epsilon + log(-expm1(-k * epsilon)) - epsilon - log(-expm1(-epsilon)), 700))
-  pmin(out, 1)
+  exp(pmin(0, log(delta) + log_expm1(k * epsilon) - log_expm1(epsilon)))
 }
 
 # whole numbers from 1 to n, about evenly on the scale of logarithms
@@ -109,32 +112,32 @@ some_counts <- function(n, length = 60) unique(round(exp(seq(0, log(n), length.o
 
 two_points_bound <- function(space, n, epsilon, delta) {
   k <- some_counts(n, 200)
-  value <- 2 * space$r * k / n * (1 - group_delta(k, epsilon, delta)) * stats::plogis(-k * epsilon)
-  list(value = max(value), argument = "two points")
+  part <- 2 * k / n * (1 - group_delta(k, epsilon, delta)) * stats::plogis(-k * epsilon)
+  list(value = best_of(space$r * part), argument = "two points")
 }
 
 # ---- k records at one point (section 3) ------------------------------------------------------------------------------
 
 block_bound <- function(space, n, epsilon, delta) {
   if (!space$known) return(list(value = 0, argument = "block"))
-  list(value = max(vapply(some_counts(n), block_at, 0, space = space, n = n, epsilon = epsilon, delta = delta)),
-       argument = "block")
+  values <- vapply(some_counts(n), block_at, 0, space = space, n = n, epsilon = epsilon, delta = delta)
+  list(value = best_of(values), argument = "block")
 }
 
 block_at <- function(k, space, n, epsilon, delta) {
   d <- space$d
-  rho <- space$r * k / n
+  rho <- space$r * (k / n)
   # the ball's volume is as in flat space for a radius that is smaller by this factor
   size <- rho * (exp_shrink(space$k_max, rho) / exp_stretch(space$k_min, rho))^((d - 1) / d)
   # the root of d - (d + 1) c = (Q - 1) c^(d + 1), from below
-  more <- k * epsilon + if (k * epsilon > 1e-3) log(-expm1(-k * epsilon)) else log(k * epsilon) - k * epsilon
+  more <- log_expm1(k * epsilon)
   log_c <- c(-max(more, 0) / d - 2, 0)
   for (i in 1:60) {
     middle <- mean(log_c)
     if (d - (d + 1) * exp(middle) > exp(more + (d + 1) * middle)) log_c[1] <- middle else log_c[2] <- middle
   }
   c <- exp(log_c[1])
-  lost <- group_delta(k, epsilon, delta) * (d + 1) * (1 - c) * exp(min(700, -k * epsilon - d * log_c[1]))
+  lost <- (d + 1) * (1 - c) * exp(log(group_delta(k, epsilon, delta)) - k * epsilon - d * log_c[1])
   size * (c - lost)
 }
 
@@ -157,9 +160,9 @@ chains_bound <- function(space, n, epsilon, delta) {
   try_one <- function(groups, axes) {
     for (slots in chain_lengths(space, floor(n / (groups * axes * k)), axes, k * epsilon, delta)) {
       kept <- chain_kept(slots, axes, k, epsilon, delta)
-      value <- sqrt(groups) * 2 * space$r * k / n * chain_factor(space, groups * axes, slots * k, n) *
+      value <- sqrt(groups) * space$r * (2 * k / n) * chain_factor(space, groups * axes, slots * k, n) *
         (kept * root_mean(laws$error, axes) - root_mean(chain_excess(laws, slots), axes, above = TRUE))
-      if (isTRUE(value > best$value)) {
+      if (isTRUE(value > best$value && is.finite(value))) {
         best <<- list(value = value, argument = "chains", axes = as.integer(groups * axes))
       }
     }
@@ -189,7 +192,7 @@ chain_kept <- function(slots, axes, k, epsilon, delta) {
   if (delta == 0) return(1)
   step <- k * epsilon
   ends <- axes * (slots * step + log(-expm1(-(slots + 1) * step)) - log(-expm1(-step)))
-  max(0, 1 - delta * exp(min(700, ends)) / expm1(epsilon))
+  max(0, 1 - exp(log(delta) + ends - log_expm1(epsilon)))
 }
 
 # 1 - E exp(-t Z^2) at exp(CHAIN_LOG_T), Z two-sided geometric, and G geometric from 1 on: how far beyond an end
@@ -218,7 +221,7 @@ root_mean <- function(lost, axes, above = FALSE) {
 # of `axes` axes (section 6)
 chain_factor <- function(space, axes, slots, n) {
   if (axes <= space$rank) return(1)
-  pull <- space$r * sqrt(axes) * slots / n # the energy's gradient at the centre, at most
+  pull <- space$r * (sqrt(axes) * slots / n) # the energy's gradient at the centre, at most
   reach <- pull
   for (i in 1:50) reach <- pull / hessian_least(space, space$r + reach)
   reach <- reach * (1 + 1e-9)

@@ -238,6 +238,24 @@ test_that("the bound says which argument it has, falls with the budget, and asks
   expect_error(mean_lower_bound(sphere(2), 10, 1, 0.4, 1e-6), class = "riemdp_error")
 })
 
+test_that("numbers at the ends of doubles have a bound between 0 and the radius", {
+  for (M in list(euclidean(1), sphere(2), spd(3))) {
+    for (epsilon in c(4.9e-324, 1e-300, 1e-8, 1, 710, 1e6, .Machine$double.xmax)) {
+      for (delta in c(0, 4.9e-324, 1e-6, 1 - 1e-16)) {
+        for (n in c(1, 200, 2^31 - 1)) {
+          for (radius in c(1e-300, 0.1, if (M$name != "sphere") 1e300)) {
+            bound <- as.vector(mean_lower_bound(M, n, epsilon, radius, delta = delta))
+            expect_true(isTRUE(bound >= 0 && bound <= radius), label = paste(M$name, epsilon, delta, n, radius))
+          }
+        }
+      }
+    }
+  }
+  # delta that grows beyond all doubles in between is 1 in the end
+  expect_identical(riemdp:::group_delta(2000, 1, 4.9e-324), 1)
+  expect_identical(riemdp:::chain_kept(3, 2, 1, 800, 1e-6), 0)
+})
+
 test_that("where volumes and Hessians aren't known only one axis and two points are used", {
   expect_error(mean_lower_bound(spd(2, "bures"), 100, 1, 0.1), class = "riemdp_error_argument")
   line <- as.vector(mean_lower_bound(euclidean(1), 100, 1, 0.1))
