@@ -369,6 +369,7 @@ struct l2_trial {
     struct deviate *e, *g;
     int digits;
     struct big sum, low, high;
+    struct big norm; /* the squared length of what was drawn, also where z holds less */
 };
 
 static void l2_sums(struct l2_trial *l)
@@ -476,33 +477,44 @@ static int l2_decide(struct l2_trial *l, int64_t *z)
 {
     struct big norm;
     l2_sums(l);
-    return l2_round(l, z, &norm) ? l2_test(l, &norm) : -1;
+    if (!l2_round(l, z, &l->norm))
+        return -1;
+    big_copy(&norm, &l->norm);
+    return l2_test(l, &norm);
 }
 
 /* x has density proportional to exp(-|x|/scale) on R^d: radius scale times a sum of d exponentials, uniform direction. z is x
  * rounded, kept if |z| + sqrt(d)/2 <= |x| + scale e_0: since |x - z| <= sqrt(d)/2 that has probability
  * exp(-(|z| + sqrt(d)/2 - |x|)/scale), and the density cancels; at least exp(-sqrt(d)/(2 scale)) of all are kept. Numbers are intervals of 64, 128, ... bits until all is decided. */
-uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work)
+static uint64_t l2_draw(struct l2_trial *l, int64_t *z)
 {
-    struct l2_trial l = {.bits = bits, .d = d, .scale = scale, .e = work, .g = work + d + 1};
+    struct bits *bits = l->bits;
+    size_t d = l->d;
+    struct ratio scale = l->scale;
     /* at most RNG_ROUNDS exp(x) trials, x = sqrt(d)/(2 scale) rounded up */
     uint64_t x = (root64(d) + 1) * scale.den / (2 * scale.num) + 1, most = (uint64_t)RNG_ROUNDS << (3 * x + 1) / 2;
     int undecided = 0;
     for (uint64_t trials = 1; trials <= most && undecided < 8; trials++) {
         int kept = -1;
         for (size_t i = 0; i <= d; i++)
-            exponential(bits, l.e + i);
+            exponential(bits, l->e + i);
         for (size_t j = 0; j < d; j++)
-            normal(bits, l.g + j);
+            normal(bits, l->g + j);
         /* undecided after 256 bits, with probability below 2^-150: drawn again */
-        for (l.digits = 2; l.digits <= DEVIATE_DIGITS && kept < 0; l.digits += 2)
-            kept = l2_decide(&l, z);
+        for (l->digits = 2; l->digits <= DEVIATE_DIGITS && kept < 0; l->digits += 2)
+            kept = l2_decide(l, z);
         if (kept == 1)
             return trials;
         undecided += kept < 0;
     }
     rng_stuck(bits->rng);
     return 0;
+}
+
+uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_t *z, struct deviate *work)
+{
+    struct l2_trial l = {.bits = bits, .d = d, .scale = scale, .e = work, .g = work + d + 1};
+    return l2_draw(&l, z);
 }
 
 /* ---- shells ---------------------------------------------------------------------------------------------------------- */
@@ -558,22 +570,17 @@ static int shell_test(struct bits *bits, const struct big *norm, const struct bi
 uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale, struct shells shells, int64_t *z,
                                 struct deviate *work)
 {
+    struct l2_trial l = {.bits = bits, .d = d, .scale = scale, .e = work, .g = work + d + 1};
     uint64_t trials = 0;
     int undecided = 0;
     for (uint64_t round = 0; round < (uint64_t)RNG_ROUNDS << 18 && undecided < 8; round++) {
-        struct big norm, edge, t;
+        struct big edge;
         int kept = -1;
-        trials += lattice_l2_draw(bits, d, scale, z, work);
-        norm.n = 0;
-        for (size_t j = 0; j < d; j++) {
-            big_set(&t, (uint64_t)(z[j] < 0 ? -z[j] : z[j]));
-            big_square(&t);
-            big_add(&norm, &t);
-        }
-        shell_edge(&norm, shells, &edge);
+        trials += l2_draw(&l, z);
+        shell_edge(&l.norm, shells, &edge);
         exponential(bits, work);
         for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
-            kept = shell_test(bits, &norm, &edge, scale, work, digits);
+            kept = shell_test(bits, &l.norm, &edge, scale, work, digits);
         if (kept == 1)
             return trials;
         undecided += kept < 0;
