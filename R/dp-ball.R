@@ -23,8 +23,8 @@
 #' public ball twenty times too wide .6, .16, .11, .11 times in two dimensions at `n * epsilon` = 50, 100, 300, 1,000,
 #' and 1.7, .27, .19, .13 times in five; in one a thousand times too wide .6, .016, .002, .002 and 1.7, .24, .003, .002
 #' times. Without the place (`shares = c(0.6, 0.4)`, and for chunks) the latter are 2.3, 2.0, 1.5, .27 and 3.0, 2.7,
-#' 2.0, .57. Where the public ball was tight to begin with there is nothing to gain: 2 times, and with the place at
-#' `n * epsilon` = 50 up to 3.8.
+#' 2.0, .57. Where the public ball was tight to begin with there is nothing to gain: 2 times, and with the place
+#' up to 3.8 at `n * epsilon` = 50, up to 3.6 at 100.
 #'
 #' @param x,M,invalid,unit,neighbours,source,ledger,data_set,part as in [dp_mean()].
 #' @param epsilon privacy budget of the ball, positive.
