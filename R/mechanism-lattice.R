@@ -86,7 +86,8 @@ mechanism_lattice <- list(
       ))
     }
     # The default step: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
-    aim <- min(if (is.null(ask$sigma)) real / (ask$epsilon %||% 1) else ask$sigma, real / sqrt(d)) / 2^10
+    wanted <- ask$sigma %||% (real / (ask$epsilon %||% max(1, ask$options$mu)))
+    aim <- min(wanted, real / sqrt(d)) / 2^10
     finest <- room_bits(r)
     k <- if (is.null(ask$options[["k"]])) {
       max(-150, min(150, finest, ceiling(-log2(aim))))
@@ -248,7 +249,7 @@ shells_kept <- function(d, scale, width, first) {
 # lattice is compared with the integral over its cube, of which no point is farther than half the diagonal h
 shells_quantile <- function(level, d, scale, width, first) {
   h <- sqrt(d) / 2
-  outer <- exp(shell_masses(d, scale, width, first, h) - log_sum(shell_masses(d, scale, width, max(first - h, 0))))
+  outer <- exp(shell_masses(d, scale, width, first, h) - log_sum(shell_masses(d, scale, width, first, -h)))
   beyond <- rev(cumsum(rev(outer))) * (1 + 1e-9)
   at <- which(c(beyond[-1], 0) <= 1 - level)[1]
   # within that shell, mass between radii a < b is in proportion to b^d - a^d

@@ -35,7 +35,7 @@ noise_length <- function(d, sigma, law) {
 # exp(-width/scale): as far out as any matter
 shell_masses <- function(d, scale, width, first, more = 0) {
   count <- ceiling((d + 12 * sqrt(d) + 60) * scale / width) + 2
-  edge <- more + first + width * (0:count)
+  edge <- pmax(0, more + first + width * (0:count))
   inner <- ifelse(edge > 0, c(0, edge[-length(edge)]) / edge, 0)
   d * log(edge) + log1p(-inner^d) - log(d) - (0:count) * width / scale
 }

@@ -354,6 +354,8 @@ test_that("a lattice is the default wherever there is one, and auto chooses amon
   expect_identical(guarantee(r)$numerics, "lattice")
   expect_equal(guarantee(r)$mu, 0.5, tolerance = 1e-6)
   expect_gte(guarantee(r)$mu * sqrt((r$scale / r$details$step)^2 - 9), r$details$lattice_sensitivity)
+  fine <- dp_mean(x, sphere(2), center = c(0.6, 0, 0.8), radius = 0.5, delta = 1e-6, mechanism = "wrapped_gaussian", options = list(mu = 500))
+  expect_lt(fine$scale / r$scale, 1.01 * 0.5 / 500)
 })
 
 test_that("the lowest digits of doubles tell neighbours apart on the line, those of a lattice don't", {
@@ -364,6 +366,17 @@ test_that("the lowest digits of doubles tell neighbours apart on the line, those
   }
   for (case in lattice_cases()[c(3, 4, 6, 10)]) {
     expect_lt(bits_loss(case$M, case$radius, "auto", "auto", 500, seed = 2)$loss, 1)
+  }
+})
+
+test_that("staircases' quantiles hold where a shell is a few steps wide, and one that holds 0 alone", {
+  for (s in list(c(40, 60, 7), c(5, 3, 1), c(20, 10, 0))) {
+    z <- with_simulation(1, .Call(riemdp:::riemdp_lattice_noise, euclidean(3), 4000, "staircase", c(s[1], 1, s[2:3]), TRUE))
+    for (level in c(0.5, 0.9, 0.99)) {
+      q <- riemdp:::shells_quantile(level, 3, s[1], s[2], s[3])
+      within <- mean(sqrt(rowSums(z^2)) <= q)
+      expect_gt(within, level - 5 * sqrt(level * (1 - level) / 4000))
+    }
   }
 })
 
