@@ -77,7 +77,7 @@ test_that("the l2 law on Z^1 and Z^2 has its exact probabilities", {
 })
 
 test_that("staircases on Z^1 and Z^2 have their exact probabilities", {
-  n <- draws_lattice(4e4)
+  n <- draws_lattice(2e5)
   # scale, width of a shell and of the first one: steps of 2, of 1/2, of 6; a first shell that holds 0 alone
   cases <- list(c(5, 2, 5, 2), c(8, 1, 4, 4), c(1, 1, 6, 3), c(3, 2, 2, 0))
   shells <- function(length, s) exp(-pmax(ceiling((length - s[4]) / s[3] - 1e-12), 0) * s[3] * s[2] / s[1])
@@ -93,7 +93,7 @@ test_that("staircases on Z^1 and Z^2 have their exact probabilities", {
   # in many dimensions: the mean length, by shells as they are filled by volume
   for (d in c(6, 20)) {
     s <- c(4096, 1, 8192, 3000)
-    z <- with_simulation(2, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), ceiling(n / 10), "staircase", s, TRUE))
+    z <- with_simulation(2, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), ceiling(n / 50), "staircase", s, TRUE))
     long <- sqrt(rowSums(z^2))
     edge <- s[4] + s[3] * (0:200)
     mass <- function(power) sum(exp(-2 * (0:200)) * diff(c(0, edge / s[3])^power) / power)
