@@ -41,7 +41,7 @@
 #'   radius that the first stage found down, or from `radius` down by factors of the square root of 2.
 #' @return An object of class `riemdp_ball` and [riemdp_release]: `value`, a list of `center` (in the shape of a single
 #'   record) and `radius`; `within`, the wide ball, a list of the same; `found`, the ball of the first stage, a list of
-#'   the same, `NULL` where it found none or was left out; `manifold`, `n`, `mechanism`, `scale`, `sensitivity`,
+#'   the same, the wide one where it found none or was left out; `manifold`, `n`, `mechanism`, `scale`, `sensitivity`,
 #'   `theorem` and `solver_error` (of the centre), `fraction`, `margin`, `shares` (as they were spent), `source`,
 #'   `guarantee`, `budget` and `draws`; `size`, for a private number of records: a list of the released `count`, the
 #'   `scale` of its noise, its part of `epsilon`, and what the centre does with it. `coef()` is the value.
@@ -177,7 +177,7 @@ ball_drawn <- function(M, x, ask, plan) {
   ball <- ball_grid(M, ask, around$center, radii[radii <= ask$ball$radius])
   radius <- drawn_radius(M, x, ball$center, ask, ball$radii, plan$margin, plan$fraction * ask$n,
                          plan$shares[["radius"]])
-  list(value = list(center = ball$center, radius = radius), found = if (!found$wide) found[c("center", "radius")],
+  list(value = list(center = ball$center, radius = radius), found = found[c("center", "radius")],
        stages = plan, rough = around$rough)
 }
 

@@ -40,6 +40,9 @@ print.riemdp_mean_plan <- function(x, ...) {
   invisible(x)
 }
 
+# whether the first stage of a private ball found a smaller one than the public one
+found_smaller <- function(x) isTRUE(x$found$radius < x$within$radius)
+
 # what was found, in four digits: rounded up, so that what is read keeps the error
 found_number <- function(x) {
   value <- x[[SOUGHT[[attr(x, "sought")]]]]
@@ -93,7 +96,7 @@ size_words <- function(x, level = 0.95) {
 # what the released number does to the mean
 missing_words <- function(x) {
   if (x$size$form == "none") return("the released number is for errors and regions: the noise doesn't use it")
-  center <- if (identical(x$mechanism, "adaptive") || !is.null(x$found)) "released" else "public"
+  center <- if (identical(x$mechanism, "adaptive") || found_smaller(x)) "released" else "public"
   if (x$size$form == "sum") {
     return(sprintf("the sum of the logarithms at the %s is divided by N = %.0f, whatever the number of records is",
                    if (center == "public") "centre" else "released centre", x$size$points))
@@ -281,14 +284,14 @@ explain.riemdp_ball <- function(x, ...) {
   if (x$shares[["place"]] > 0) {
     cat(strwrap(sprintf(
       paste("Place: by the exponential mechanism over places and radii at once, or none, with %.3g of epsilon; %s",
-            proven), x$shares[["place"]], if (is.null(x$found)) "the wide ball stays" else
+            proven), x$shares[["place"]], if (!found_smaller(x)) "the wide ball stays" else
               sprintf("it found a ball of radius %.4g", x$found$radius)), exdent = 2), sep = "\n")
   }
   cat(strwrap(sprintf(
     paste("Centre: the Frechet mean of the %s moved to the %s ball, by mechanism %s with %.3g of epsilon, scale",
           "%.6g; %s moves that mean by at most %.6g (%s, and %.3g for the solver). It is moved into the public ball,",
           "which is post-processing."),
-    counted_words(x), if (is.null(x$found)) "public" else "found", x$mechanism, x$shares[["center"]], x$scale,
+    counted_words(x), if (found_smaller(x)) "found" else "public", x$mechanism, x$shares[["center"]], x$scale,
     moving_words(x), x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
   cat(strwrap(sprintf(
     paste("Radius: from a grid by the exponential mechanism with %.3g of epsilon, %.3g times one that aims at holding",

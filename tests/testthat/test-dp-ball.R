@@ -57,7 +57,7 @@ test_that("with a place there are three stages, each of which spends its share",
   expect_lt(b$value$radius, 4)
   # none: half of the first share is left to the others
   wide <- line_ball(seq(-100, 100, length.out = 500), shares = c(0.5, 0.2, 0.3))
-  expect_null(wide$found)
+  expect_identical(wide$found, wide$within)
   expect_identical(wide$draws$law, c("choice", "laplace", "choice"))
   expect_equal(wide$draws$epsilon, c(0.25, 0.75 * c(0.4, 0.6)), tolerance = 1e-9)
   expect_equal(unname(wide$shares), c(0.25, 0.75 * c(0.4, 0.6)), tolerance = 1e-9)
@@ -69,7 +69,7 @@ test_that("with a place there are three stages, each of which spends its share",
   far <- matrix(c(cosh(15), sinh(15), 0), 1000, 3, byrow = TRUE)
   none <- dp_ball(far, M, 1, c(1, 0, 0), 20, shares = c(0.8, 0.1, 0.1))
   expect_equal(none$shares[["place"]], 0.8)
-  expect_null(none$found)
+  expect_identical(none$found, none$within)
 })
 
 test_that("shares follow from public numbers: no place where it would find none, and what it takes falls with n", {
@@ -190,7 +190,7 @@ test_that("with a place no outcome on neighbours loses more than its label, and 
   draws <- if (quick()) 1500 else 8000
   balls <- function(x, shares) with_simulation(7, replicate(draws, {
     b <- dp_ball(x, euclidean(1), 3, 0, 1, shares = shares, margin = 1, radii = c(1, 0.3))
-    c(none = is.null(b$found), center = b$value$center, radius = b$value$radius)
+    c(none = identical(b$found, b$within), center = b$value$center, radius = b$value$radius)
   }))
   a <- balls(rep(1, n), c(0.9, 0.05, 0.05))
   b <- balls(c(rep(1, n - 1), -1), c(0.9, 0.05, 0.05))
@@ -334,7 +334,7 @@ test_that("with a private number of records that is released first, and the stag
   expect_lt(abs(b$value$center - 40), 2)
   # none costs its whole share
   wide <- line_ball(seq(-100, 100, length.out = 500), neighbours = "add_remove", shares = c(0.5, 0.2, 0.3))
-  expect_null(wide$found)
+  expect_identical(wide$found, wide$within)
   expect_equal(wide$draws$epsilon, c(wide$size$epsilon, (1 - wide$size$epsilon) * c(0.5, 0.2, 0.3)), tolerance = 1e-6)
   # the ledger's row is about its own notion of neighbours
   expect_match(ledger_history(ledger)$event, "add-remove", fixed = TRUE)
@@ -373,7 +373,7 @@ test_that("with a private number of records one more or one less loses no more t
   draws <- if (quick()) 1500 else 8000
   balls <- function(x) with_simulation(8, replicate(draws, {
     b <- dp_ball(x, euclidean(1), 3, 0, 1, shares = c(0.4, 0.3, 0.3), margin = 1, radii = c(1, 0.3), neighbours = "add_remove")
-    c(none = is.null(b$found), center = b$value$center, radius = b$value$radius, count = b$size$count)
+    c(none = identical(b$found, b$within), center = b$value$center, radius = b$value$radius, count = b$size$count)
   }))
   a <- balls(rep(1, n))
   b <- balls(rep(1, n - 1))
