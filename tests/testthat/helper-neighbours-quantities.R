@@ -11,6 +11,7 @@ draws_of <- function(expr, after = NULL) {
   seen$inside <- FALSE
   note <- function(...) seen$draws[[length(seen$draws) + 1]] <- list(...)
   came_out <- function(value) {
+    force(value) # drawn on both sides, or else what the simulation draws next differs
     i <- length(seen$released) + 1
     if (i <= length(after$released)) return(seen$released[[i]] <- after$released[[i]])
     seen$released[[i]] <- value
