@@ -49,6 +49,12 @@ check_choice <- function(x, name, choices) {
   x
 }
 
+check_level <- function(level) {
+  level <- check_number(level, "level", least = 0, most = 1)
+  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  level
+}
+
 check_flag <- function(x, name, default = FALSE) {
   if (is.null(x)) return(default)
   if (!is.logical(x) || is.object(x) || length(x) != 1 || is.na(x)) {

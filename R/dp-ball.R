@@ -29,7 +29,7 @@
 #' @param x,M,invalid,unit,neighbours,source,ledger,data_set,part as in [dp_mean()].
 #' @param epsilon privacy budget of the ball, positive.
 #' @param center,radius the wide ball, public as in [dp_mean()].
-#' @param ... nothing; later arguments must be named.
+#' @param ... nothing; later arguments must be named. Methods don't use them.
 #' @param shares which parts of `epsilon` place, centre and radius have: three numbers that add up to 1, the first may
 #'   be 0; or two, without the place. By default from n, `epsilon` and the wide ball, which are public. With a private
 #'   number of records of what that has left.
@@ -44,7 +44,8 @@
 #'   the same, the wide one where it found none or was left out; `manifold`, `n`, `mechanism`, `scale`, `sensitivity`,
 #'   `theorem` and `solver_error` (of the centre), `fraction`, `margin`, `shares` (as they were spent), `source`,
 #'   `guarantee`, `budget` and `draws`; `size`, for a private number of records: a list of the released `count`, the
-#'   `scale` of its noise, its part of `epsilon`, and what the centre does with it. `coef()` is the value.
+#'   `scale` of its noise, its part of `epsilon`, and what the centre does with it. `coef()` is the value, `confint()` a
+#'   matrix of one row, the ends of the interval.
 #' @references
 #' McSherry, F. and Talwar, K. (2007). Mechanism design via differential privacy. *Foundations of Computer Science*,
 #' 94-103. \doi{10.1109/FOCS.2007.66}

@@ -144,8 +144,7 @@ plot.riemdp_groups <- function(x, ...) {
 #' mean_difference(one, two)
 #' @export
 mean_difference <- function(g, a, b = NULL, level = 0.95) {
-  level <- check_number(level, "level", least = 0, most = 1)
-  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  level <- check_level(level)
   pair <- if (inherits(g, "riemdp_groups")) list(g[[a]], g[[b]]) else list(g, a)
   if (!all(vapply(pair, inherits, NA, "riemdp_mean")) || (inherits(g, "riemdp_mean") && !is.null(b))) {
     abort_riemdp("argument", "`g` must hold two groups, or `g` and `a` be two releases of dp_mean().")

@@ -45,22 +45,39 @@
 #' @export
 confint.riemdp_mean <- function(object, parm = c("mean", "clipped", "size"), level = 0.95, ...) {
   parm <- check_choice(parm, "parm", c("mean", "clipped", "size"))
-  level <- check_number(level, "level", least = 0, most = 1)
-  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
-  if (parm != "mean") return(as_made({
-    ends <- paste(format(50 * c(1 - level, 1 + level), trim = TRUE, digits = 3), "%")
-    clipped <- parm == "clipped"
-    matrix(if (clipped) clipped_interval(object, level) else size_interval(object, level), 1,
-           dimnames = list(if (clipped) "share outside the ball" else paste("number of", counted_words(object)), ends))
-  }))
-  as_made(mean_region(object, level))
+  level <- check_level(level)
+  as_made(switch(parm,
+    mean = mean_region(object, level),
+    clipped = interval_row(clipped_interval(object, level), "share outside the ball", level),
+    size = size_row(object, level)
+  ))
+}
+
+interval_row <- function(ends, what, level) {
+  matrix(ends, 1, dimnames = list(what, paste(format(50 * c(1 - level, 1 + level), trim = TRUE, digits = 3), "%")))
+}
+
+size_row <- function(r, level) {
+  interval_row(size_interval(r, level), paste("number of", if (is.null(r$unit)) "records" else "units"), level)
+}
+
+#' @rdname dp_ball
+#' @param object a ball.
+#' @param parm `"size"`, all that is known of the records: an interval for their number, where that is private, from the
+#'   law of its noise ([confint.riemdp_mean()]). Post-processing.
+#' @param level coverage, between 0 and 1.
+#' @export
+confint.riemdp_ball <- function(object, parm = "size", level = 0.95, ...) {
+  check_choice(parm, "parm", "size")
+  level <- check_level(level)
+  as_made(size_row(object, level))
 }
 
 # a release that was tampered with, or comes from a broken file, is told so
 as_made <- function(expr) {
   tryCatch(expr, error = function(e) {
     if (inherits(e, "riemdp_error")) stop(e)
-    abort_riemdp("argument", "the release must be as dp_mean() made it: parts of it are missing or of another kind.")
+    abort_riemdp("argument", "the release must be as it was made: parts of it are missing or of another kind.")
   })
 }
 

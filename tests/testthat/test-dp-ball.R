@@ -348,6 +348,40 @@ test_that("with a private number of records that is released first, and the stag
   expect_no_match(said, "number of records is public|eplacing")
 })
 
+test_that("the interval of a private number of records holds it as often as it says, by the law of its noise", {
+  b <- line_ball(rep(1, 40), neighbours = "add_remove", shares = c(0.6, 0.4))
+  for (level in c(0.5, 0.8, 0.95, 0.999)) {
+    ends <- confint(b, "size", level)
+    # P(|Z| <= j), Z two-sided geometric, for the least j that gives the level; negative numbers are none
+    q <- exp(-1 / b$size$scale)
+    far <- ends[2] - b$size$count
+    held <- function(j) 1 - 2 * q^(j + 1) / (1 + q)
+    expect_gte(held(far), level - 1e-9)
+    expect_lt(held(far - 1), level)
+    expect_identical(ends[1], max(0, b$size$count - far))
+  }
+  ends <- confint(b)
+  expect_identical(dimnames(ends), list("number of records", c("2.5 %", "97.5 %")))
+  # the number that is printed
+  expect_match(format(b)[1], sprintf("%.0f to %.0f with probability 0.95", ends[1], ends[2]), fixed = TRUE)
+  # whole calls
+  count <- if (quick()) 200 else 1500
+  inside <- with_simulation(9, replicate(count, {
+    ends <- confint(line_ball(rep(1, 40), neighbours = "add_remove", shares = c(0.6, 0.4)), level = 0.8)
+    ends[1] <= 40 && 40 <= ends[2]
+  }))
+  exact <- held(confint(b, level = 0.8)[2] - b$size$count)
+  expect_lt(exact, 0.9)
+  for (sided in c(TRUE, FALSE)) expect_gt(stats::pbinom(sum(inside) - !sided, count, exact, lower.tail = sided), 1e-5)
+  unit <- line_ball(rep(1, 60), neighbours = "add_remove", unit = rep(1:20, 3))
+  expect_identical(rownames(confint(unit)), "number of units")
+  expect_error(confint(line_ball(rep(1, 40))), "number of records is public", class = "riemdp_error_unsupported")
+  expect_error(confint(b, "mean"), class = "riemdp_error_argument")
+  for (level in list(0, 1, NA, "a")) expect_error(confint(b, level = level), class = "riemdp_error_argument")
+  b$size$scale <- NULL
+  expect_error(confint(b), class = "riemdp_error_argument")
+})
+
 test_that("a ball of a private number is total: no record, one, or many, on every space, whatever size is released", {
   spaces <- list(list(sphere(2), c(0, 0, 1), 0.7), list(spd(2), diag(2), 1), list(spd(2, "bures"), diag(2), 0.25), list(hyperbolic(2), c(1, 0, 0), 1),
                  list(kendall(5), exp(2i * pi * (1:5) / 5), 0.35), list(grassmann(4, 2), diag(4)[, 1:2], 0.5), list(euclidean(1), 0, 5))
