@@ -237,7 +237,4 @@ hessian_least <- function(space, s) {
   if (s < pi / 2) cot_factor(s) else 0
 }
 
-hessian_most <- function(space, s) {
-  s <- s * sqrt(max(0, -space$k_min))
-  if (s < 1e-4) 1 + s^2 / 3 else s / tanh(s)
-}
+hessian_most <- function(space, s) coth_factor(s * sqrt(max(0, -space$k_min)))

@@ -207,7 +207,7 @@ steps_length <- function(ball, room) {
   r <- ball$radius
   rho <- r * sqrt(max(ball$k_max, 0))
   far <- r * (1 + room) * sqrt(max(-ball$k_min, 0))
-  zeta <- if (far > 1e-4) far / tanh(far) else 1 + far^2 / 3
+  zeta <- coth_factor(far)
   h <- 1 - 0.25 * (1 - cot_factor(2 * rho)) * (1 + room)^2
   step <- min(cot_factor(rho) / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)
   q <- sqrt((1 - step * h)^2 + (zeta - 1) * (step * h)^2) * (1 + 1e-9) + 1e-9

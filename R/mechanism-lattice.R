@@ -102,7 +102,7 @@ mechanism_lattice <- list(
       scale = scale, sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"),
       solver_error = shift * step - as.numeric(sensitivity), acceptance = noise$acceptance %||% 1,
       guarantee = noise$guarantee, law = law, numbers = bounds$numbers, ratio = noise$ratio,
-      steps = noise$ratio[3:4][!is.na(noise$ratio[3:4])] * step,
+      steps = noise$ratio[-(1:2)] * step,
       details = list(law = law, k = k, step = step, error_bound = bounds$error, lattice_sensitivity = shift,
                      lattice_scale = noise$scale, shells = noise$ratio[-(1:2)])
     )

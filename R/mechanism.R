@@ -241,7 +241,10 @@ plan_all <- function(M, ask, names = names(mean_mechanisms())) {
 # one has to be clearly better than an earlier one. `plans`: what plan_all() has made of the same ask.
 plan_auto <- function(M, ask, plans = NULL) {
   candidates <- names(Filter(function(m) isTRUE(m$auto), mean_mechanisms()))
-  planned <- function(names) c(plans, plan_all(M, ask, setdiff(names, names(plans))))[names]
+  planned <- function(names) {
+    plans <<- c(plans, plan_all(M, ask, setdiff(names, names(plans))))
+    plans[names]
+  }
   exact <- if (ask$numerics == "auto") {
     Filter(function(p) identical(p$numerics, "lattice"),
            planned(Filter(function(name) has_lattice(M, name), candidates)))

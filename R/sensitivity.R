@@ -51,6 +51,9 @@ check_radius <- function(M, radius, center = NULL) {
 # s cot(s)
 cot_factor <- function(s) ifelse(s < 1e-4, 1 - s^2 / 3, s / tan(s))
 
+# s coth(s)
+coth_factor <- function(s) ifelse(s < 1e-4, 1 + s^2 / 3, s / tanh(s))
+
 #' Sensitivity of the Frechet mean
 #'
 #' How far, at most, the Frechet mean of n records in a ball can move when one record is replaced.
