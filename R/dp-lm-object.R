@@ -136,12 +136,6 @@ warn_moved <- function(object, values) {
     paste0("`", names(object$bounds$x)[moved], "`", collapse = ", ")), call = NULL)))
 }
 
-check_level <- function(level) {
-  level <- check_number(level, "level", least = 0, most = 1)
-  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
-  level
-}
-
 #' @rdname predict.riemdp_lm
 #' @importFrom stats fitted
 #' @export
@@ -304,10 +298,9 @@ print.summary.riemdp_lm <- function(x, ...) {
 format.riemdp_lm <- function(x, ...) {
   whole_release(x)
   made_by_dp_lm(c(
-    sprintf("Private linear regression of %.0f %s: %s", x$n, if (of_rows(x$guarantee)) "records" else "units",
+    sprintf("Private linear regression of %s %s: %s", size_words(x), if (of_rows(x$guarantee)) "records" else "units",
             paste(deparse(x$formula, 500L), collapse = " ")),
-    paste0("  ", c(format(x$guarantee), paste("protects", protected_words(x$guarantee)),
-                   budget_remarks(x$guarantee, x$n), origin_words(x))),
+    paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  method %s; expected excess of the mean squared error %.3g%s", x$method, x$expected_error,
             if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error)
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do",
@@ -343,6 +336,7 @@ explain.riemdp_lm <- function(x, ...) {
           "or infinite cell counts with a fixed contribution. The number of such rows is not part of the release."),
     if (!of_rows(g)) paste("A unit counts with the average over its rows, and how many it has is not part of the",
                            "release: section 9 of proofs/linear-regression.md."),
+    if (!is.null(x$size)) paste(size_sentence(x), TAKEN),
     origin_sentence(x),
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",

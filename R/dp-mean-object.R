@@ -72,7 +72,7 @@ format.riemdp_mean <- function(x, ...) {
   c(
     sprintf("Private mean of %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
-    paste0("  protects ", protected_words(x$guarantee), if (private_size(x)) ", and whether it is there"),
+    paste0("  ", protection_words(x)),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
@@ -244,8 +244,7 @@ format.riemdp_ball <- function(x, ...) {
   c(
     sprintf("Private ball for %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
-    paste0("  ", c(paste0("protects ", protected_words(x$guarantee), if (private_size(x)) ", and whether it is there"),
-                   origin_words(x))),
+    paste0("  ", c(protection_words(x), origin_words(x))),
     sprintf("  radius %.4g, within the public ball of radius %.4g", x$value$radius, x$within$radius),
     "  public from now on: center = ball, radius = ball in dp_mean() and the like",
     "  no claim that the records lie in it: those outside are moved to its edge",
@@ -305,7 +304,6 @@ explain.riemdp_ball <- function(x, ...) {
 }
 
 #' @rdname dp_ball
-#' @param object a ball.
 #' @export
 coef.riemdp_ball <- function(object, ...) object$value
 

@@ -6,7 +6,7 @@ format.riemdp_optimize <- function(x, ...) {
     sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
             if (is.na(x$n)) "" else sprintf(", %d %s", as.integer(x$n), if (of_rows(x$guarantee)) "records" else
                                             "units")),
-    paste0("  ", c(format(x$guarantee), paste("protects", protected_words(x$guarantee)),
+    paste0("  ", c(format(x$guarantee), protection_words(x),
                    budget_remarks(x$guarantee, x$n))),
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
             if (x$mechanism == "rgd") "" else sprintf(", batches of %g (%s)", x$batch, x$sampling),

@@ -11,10 +11,9 @@ print.riemdp_regression_plan <- function(x, ...) {
 #' @export
 format.riemdp_regression <- function(x, ...) {
   c(
-    sprintf("Private geodesic regression of %d %s on %s", as.integer(x$n),
+    sprintf("Private geodesic regression of %s %s on %s", size_words(x),
             if (of_rows(x$guarantee)) "records" else "units", label_manifold(x$manifold)),
-    paste0("  ", c(format(x$guarantee), paste("protects", protected_words(x$guarantee)),
-                   budget_remarks(x$guarantee, x$n))),
+    paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n))),
     sprintf("  predictors: %s", paste(sprintf("%s in [%.4g, %.4g]", x$columns$name, x$columns$middle - x$columns$half,
                                               x$columns$middle + x$columns$half), collapse = ", ")),
     sprintf("  method %s, %d step%s; foot point within %.4g of the public centre, speed at most %s", x$mechanism,
@@ -64,6 +63,7 @@ explain.riemdp_regression <- function(x, ...) {
       "at the current curve have no pull. Their number is not part of the release.",
       if (!of_rows(g)) paste(" A unit counts with the average over its rows, and how many it has is not part of the",
                              "release either (section 5 of the proof)."))
+  if (!is.null(x$size)) say(size_sentence(x), " ", TAKEN)
   say(origin_sentence(x))
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say("Errors and bands: ", sub("^O", "o", error_note("regression")))
@@ -108,8 +108,7 @@ predict.riemdp_regression <- function(object, newdata = NULL, ...) {
 #' range(confint(r)$radius)
 #' @export
 confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL, ...) {
-  level <- check_number(level, "level", least = 0, most = 1)
-  if (level <= 0 || level >= 1) abort_riemdp("argument", "`level` must lie between 0 and 1.")
+  level <- check_level(level)
   if (is.null(object$spread)) {
     abort_riemdp("unsupported", "there is no error model for this method, so no band.")
   }

@@ -69,6 +69,10 @@ regression_mechanisms <- function() {
 #' count as a missing record. Records in chunks and `"paper"` are refused. Proof: section 5 of the file
 #' `proofs/regression.md` of the installed package.
 #'
+#' @section A private number of records:
+#' With `neighbours = "add_remove"`, as in [dp_lm()], section "A private number of records". Not for `"kng"`, `"paper"`,
+#' chunks, or variables outside of `data`.
+#'
 #' @param formula points on the left as in [geodesic_regression()]; predictors on the right.
 #' @param M a manifold.
 #' @param data a data frame or list. Or such tables in [chunks()]: then variables come from `data` only. `"newton"`
@@ -103,7 +107,8 @@ regression_mechanisms <- function() {
 #'   neither clipping nor sampling in it, see [confint()][confint.riemdp_regression]; `NA` for `"kng"`), `details`
 #'   (shares of the steps), `chosen`, `source`, `guarantee`, `budget`. There are `coef()`, `predict()`, `confint()`,
 #'   `plot()`, `print()`, `summary()`, [explain()], `nobs()`, `formula()`, `tidy()` and `glance()` methods, and
-#'   [dp_uncertainty()]. It holds no record.
+#'   [dp_uncertainty()]. It holds no record. With a private number of records `n` is `NA`, and there is `size`, as in
+#'   [dp_lm()].
 #' @references
 #' Fletcher, P. T. (2013). Geodesic regression and the theory of least squares on Riemannian manifolds. *International
 #' Journal of Computer Vision* 105, 171-185. \doi{10.1007/s11263-012-0591-y}
@@ -127,8 +132,8 @@ regression_mechanisms <- function() {
 #' @export
 dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, speed, residual_bound, x_range, ...,
                           delta = 0, method = "auto", loss = c("huber", "lad"), chain = NULL,
-                          invalid = c("error", "ignore"), unit = NULL, source = NULL, ledger = NULL,
-                          data_set = "default", part = NULL) {
+                          invalid = c("error", "ignore"), unit = NULL, neighbours = c("replace", "add_remove"),
+                          source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
@@ -136,10 +141,12 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
                 residual_bound = missing(residual_bound), x_range = missing(x_range)))
   invalid <- check_choice(invalid, "invalid", c("error", "ignore"))
   env <- environment(formula) %||% parent.frame()
-  given <- with_units(unit, data, "data")
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  given <- with_units(unit, data, "data", least = replace)
   data <- given$x
   chunked <- is_chunks(data)
-  records <- regression_records(formula, M, data, x_range, env)
+  check_fit_size(replace, data, method)
+  records <- regression_records(formula, M, data, x_range, env, least = replace)
   spec <- records$spec
   if (chunked) chunked_method(method)
   shares <- fit_shares(given$units, records$n, method, if (invalid == "error") {
@@ -156,7 +163,9 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   ask$constants <- records$constants
   ask$assumptions <- c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants),
                        if (chunked) chunk_assumptions(data))
-  release_private(curve_estimator, ask, records[c("x", "y")], ledger, data_set, part)
+  records <- c(records[c("x", "y")], list(of = given$units$of, n = counted(shares, records$n), rows = records$n))
+  gaussian <- names(Filter(function(m) isTRUE(m$needs_delta), regression_mechanisms()))
+  release_fit(curve_estimator, sized_curve_estimator, replace, ask, records, gaussian, ledger, data_set, part)
 }
 
 curve_estimator <- list(
@@ -189,6 +198,24 @@ curve_estimator <- list(
       budget = budget, guarantee = plan$guarantee
     )
   }
+)
+
+# the number of records is private: its noisy value is released first
+sized_curve_estimator <- utils::modifyList(
+  sized_fit(curve_estimator, function(records, points) {
+    shares <- taken_shares(records$rows, points, attr(records$x, "share"), records$of)
+    if (records$rows == 0) { # a record of which nothing is known, and which counts nothing
+      records$x <- matrix(NA_real_, nrow(records$x), 1)
+      records$y <- new_points(matrix(NA_real_, 1, mf_facts(records$M)$ambient), records$M)
+      shares <- structure(0, units = points)
+    }
+    records$x <- with_shares(records$x, shares)
+    records
+  }),
+  list(ready = function(records, plan, ask) {
+    records$M <- ask$manifold
+    if (records$rows > 0) curve_estimator$ready(records, plan, ask) else records
+  })
 )
 
 strip_columns <- function(columns) {

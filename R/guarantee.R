@@ -77,6 +77,10 @@ protected_words <- function(g) {
   sprintf("one unit%s with all its rows", if (g$unit == "unit") "" else sprintf(" (%s)", g$unit))
 }
 
+protection_words <- function(r) {
+  paste0("protects ", protected_words(r$guarantee), if (private_size(r)) ", and whether it is there")
+}
+
 #' What a release promises
 #'
 #' @param r a private release, e.g. of [dp_mean()].

@@ -209,11 +209,12 @@ column_values <- function(columns, bounds, values, clip = TRUE, n = length(value
 
 # Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of
 # columns.
-linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character()) {
+linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character(),
+                          least = 1) {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
   all <- c(spec$responses, spec$predictors)
   rows <- formula_names(all, data, env, n)
-  if (rows$n < 1) abort_riemdp("shape", "there must be at least one record.")
+  if (rows$n < least) abort_riemdp("shape", "there must be at least one record.")
   values <- row_values(all, c(rep("number", length(spec$responses)), wants), rows, declared)
   left <- seq_along(spec$responses)
   list(x = values[length(left) + seq_along(spec$predictors)], y = lapply(values[left], as.double), n = rows$n,

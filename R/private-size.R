@@ -385,11 +385,10 @@ moved_ask <- function(ask, name) {
 
 size_error <- function(M, plan, ask) mean_mechanisms()[[plan$mechanism]]$error(M, plan, ask) + missing_error(ask)
 
-# what a promise about a mean becomes with that about a size
-with_size <- function(g, ask) {
-  g$nominal_epsilon <- ask$total
-  g$nominal_delta <- if (gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))) ask$whole_delta else
-    ask$size$tail
+# a promise about a replaced record as one about a record more or less, at the whole price
+one_more_or_less <- function(g, epsilon, delta) {
+  g$nominal_epsilon <- epsilon
+  g$nominal_delta <- delta
   g$adjacency <- "add-remove"
   g$mu <- if (g$label == "none") Inf else NA_real_
   g$mu_slack <- 0
@@ -398,6 +397,13 @@ with_size <- function(g, ask) {
     g$delta <- g$nominal_delta
     g$label <- if (g$delta > 0) "approx" else "pure"
   }
+  g
+}
+
+# what a promise about a mean becomes with that about a size
+with_size <- function(g, ask) {
+  normal <- gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))
+  g <- one_more_or_less(g, ask$total, if (normal) ask$whole_delta else ask$size$tail)
   g$assumptions <- c(
     "center and radius are public; the number of records is private",
     setdiff(g$assumptions, "center and radius are public; the number of records is public"),

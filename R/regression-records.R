@@ -2,13 +2,13 @@
 
 # The records of a call: list(y, x, n, spec, constants, scaled), x from the middle of the predictors' ranges. Nothing in
 # a message comes from their numbers.
-regression_records <- function(formula, M, data, x_range, env) {
+regression_records <- function(formula, M, data, x_range, env, least = 1) {
   if (is_chunks(data)) return(regression_chunks(formula, M, data, x_range, env))
   if (!(is.null(data) || is.list(data))) abort_riemdp("argument", "`data` must be a data frame or a list.")
   spec <- private_predictors(formula, names(data), x_range)
   rows <- formula_names(c(spec$response, spec$predictors), data, env, count = points_count(spec$response, M))
   y <- private_response(spec, rows, M)
-  rows$n <- record_count(M, y)
+  rows$n <- record_count(M, y, least)
   x <- private_columns(spec, rows)
   list(y = y, x = x, n = rows$n, spec = spec, constants = rows$constants, scaled = rows$scaled)
 }

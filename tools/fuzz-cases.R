@@ -132,7 +132,7 @@ kinds <- list(
   tangent_law_name = function(k) "gaussian",
   tangent_method = function(k) pick("isometric", "basis", "gram-schmidt", "chain"),
   lattice_law = function(k) pick("l2", "laplace", "gaussian"), lattice_law_any = function(k) pick("l2", "laplace", "gaussian", "balanced"),
-  lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)), lattice_shells = function(k) c(sample(2000, 1) + 20, 1, sample(50, 1), sample(2, 1) - 1),
+  lattice_scale = function(k) c(sample(2000, 1), sample(3, 1)),
   unit_codes = function(k) sample(c(1:2, NA), k$n, TRUE), gathered = function(k) sample(c(0:2, NA), k$n + 1, TRUE),
   steps_numbers = function(k) list(radius = 0.1, step = 0.5, steps = pick(1, 5), bits = 40, base = 0.1, terms = pick(1, 8), accept = pick(0, 1e-3),
                                    carried = pick(TRUE, FALSE), tangent = pick(TRUE, FALSE)),

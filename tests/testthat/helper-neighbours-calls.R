@@ -47,6 +47,8 @@ mean_cases <- function() {
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
 DRAWN <- "value|released|post_processed|errors|noise_error"
 SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
+SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
+SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
 SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)")
 
 # a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
@@ -99,6 +101,14 @@ lm_cases <- function() {
     unit_kng = list(method = "kng", spaces = "plane", formula = y ~ x, args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     unit_guessed = list(method = "recentred", spaces = "plane", n = 250, formula = ifelse(y > 0, y, y + 40) ~ x,
                         args = list(method = "recentred", epsilon = 10, unit = rep_len(1:110, 250))),
+    # a record more or less, of a private number; all plans follow from the released one
+    more = list(method = "sized", spaces = "plane", formula = y ~ x + g, pair = "more", forms = c("frame", "factors", "guessed"), noisy = SIZED_LM,
+                args = list(method = "objective", neighbours = "add_remove")),
+    more_auto = list(method = "sized", spaces = "plane", formula = y ~ x, pair = "more", forms = c("frame", "lists"), noisy = SIZED_LM,
+                     args = list(epsilon = 5, neighbours = "add_remove")),
+    more_unit = list(method = "sized", spaces = "plane", formula = y ~ x, pair = "more", forms = c("frame", "lists"), noisy = SIZED_LM,
+                     args = list(method = "statistics", neighbours = "add_remove",
+                                 unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))),
     terms = list(method = "statistics", spaces = "plane", formula = ifelse(y > 0, y, 0) ~ log(x + 1) + as.numeric(g == "F"),
                  args = list(method = "statistics")),
     paper = list(method = "paper", spaces = "plane", formula = y ~ x, args = list(method = "paper"), undrawn = "the published method promises nothing")
@@ -118,7 +128,11 @@ regression_cases <- function() {
     unit_gradient = list(method = "gradient", spaces = "sphere", args = list(method = "gradient", delta = 1e-3, unit = rep_len(1:5, NEIGHBOURS))),
     unit_kng = list(method = "kng", spaces = "sphere", args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
-    chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20))
+    chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20)),
+    more = list(method = "sized", spaces = c("sphere", "plane"), pair = "more", forms = c("frame", "list"), noisy = SIZED_CURVE,
+                args = list(method = "newton", neighbours = "add_remove")),
+    more_gradient = list(method = "sized", spaces = "sphere", pair = "more", forms = c("frame", "list"), noisy = SIZED_CURVE,
+                         args = list(method = "gradient", delta = 1e-3, neighbours = "add_remove"))
   ))
 }
 
@@ -232,10 +246,12 @@ neighbour_calls <- function() {
                                 "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
+                 free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size
                  noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
+                         free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices")), list(
       poisson = list(method = "rsgd", spaces = "sphere",

@@ -679,3 +679,199 @@ test_that("which mechanism the released number allowed changes no type", {
     expect_identical(r$acceptance, NA_real_)
   }
 })
+
+# ---- fits --------------------------------------------------------------------------------------------------------------------
+
+fit_table <- function(n, seed = 1) {
+  set.seed(seed)
+  x <- runif(n)
+  data.frame(x = x, y = 0.5 * x + rnorm(n, sd = 0.2))
+}
+line_fit <- function(data, ..., epsilon = 1) dp_lm(y ~ x, data, epsilon, bounds = list(x = c(0, 1), y = c(center = 0, scale = 1)), ...)
+more_fit <- function(data, ...) line_fit(data, neighbours = "add_remove", ...)
+curve_list <- function(n, seed = 1) {
+  set.seed(seed)
+  x <- runif(n)
+  list(x = x, y = mf_exp(sphere(2), c(0, 0, 1), matrix(outer(x - 0.5, c(0.5, 0.2, 0)), n)))
+}
+curve_fit <- function(data, ..., epsilon = 2) {
+  dp_regression(y ~ x, sphere(2), data, epsilon = epsilon, center = c(0, 0, 1), radius = 0.4, speed = 1, residual_bound = 0.1, x_range = c(0, 1), ...)
+}
+more_curve <- function(data, ...) curve_fit(data, neighbours = "add_remove", ...)
+# a released size of so many, whatever there are
+at_count <- function(count, expr) {
+  in_place_of("noisy_count", function(n, ratio, proof) {
+    internal$pay(internal$price_laplace(1, ratio[1] / ratio[2], proof))
+    count
+  }, expr)
+}
+# `expr` with another function of the package by that name
+in_place_of <- function(name, f, expr) {
+  inner <- asNamespace("riemdp")
+  kept <- get(name, inner)
+  unlockBinding(name, inner)
+  on.exit({
+    assign(name, kept, inner)
+    lockBinding(name, inner)
+  })
+  assign(name, f, inner)
+  expr
+}
+
+test_that("so many records are taken for a fit, by lot and with all rows of a unit", {
+  shares <- internal$taken_shares
+  expect_identical(c(shares(3, 5)), structure(rep(1, 3), units = 5)[1:3])
+  expect_identical(attr(shares(3, 5), "units"), 5)
+  with_simulation(1, for (n in c(1, 6, 40)) for (N in c(1, 4)) {
+    s <- shares(n, N)
+    expect_identical(sum(s), as.double(min(n, N)))
+    expect_identical(attr(s, "units"), N)
+  })
+  expect_length(shares(0, 2), 0)
+  # each of the 15 pairs out of 6 is as likely: chi-square beyond 48 has probability 1e-5
+  pairs <- with_simulation(2, replicate(3000, paste(which(shares(6, 2) > 0), collapse = " ")))
+  expect_identical(length(unique(pairs)), 15L)
+  expect_lt(sum((table(pairs) - 200)^2 / 200), 48)
+  of <- c(1, 1, 2, 3, 3, 3, 4)
+  given <- structure(c(0.5, 0.5, 1, 1, 1, 1, 1) / c(1, 1, 1, 3, 3, 3, 1), units = 4)
+  with_simulation(3, for (i in 1:20) {
+    s <- shares(7, 2, given, of)
+    expect_identical(attr(s, "units"), 2)
+    in_it <- tapply(c(s) > 0, of, unique)
+    expect_true(is.logical(in_it)) # all rows of a unit, or none
+    expect_identical(sum(in_it), 2L)
+    expect_identical(c(s)[s > 0], c(given)[s > 0])
+  })
+})
+
+test_that("a fit at a released size is that of N records, of which the missing ones are missing rows", {
+  budget <- 1 - 0.05
+  whole <- fit_table(120)
+  padded <- rbind(whole, data.frame(x = rep(NA, 30), y = NA))
+  for (m in c("objective", "recentred", "huber", "statistics", "output", "adassp")) {
+    delta <- if (m == "adassp") 1e-5 else 0
+    one <- at_count(150, with_simulation(4, more_fit(whole, method = m, delta = delta)))
+    two <- with_simulation(4, line_fit(padded, method = m, delta = delta, epsilon = budget))
+    expect_equal(one$value, two$value, tolerance = 1e-6, info = m)
+    expect_equal(one$draws[-1, ], two$draws, tolerance = 1e-6, ignore_attr = TRUE, info = m)
+    expect_equal(one$expected_error, two$expected_error, tolerance = 1e-9, info = m)
+    expect_identical(one$n, NA_real_)
+    expect_identical(one$size$points, 150)
+  }
+  curve <- curve_list(90)
+  gaps <- list(x = c(curve$x, rep(NA, 40)), y = rbind(curve$y, matrix(NA, 40, 3)))
+  for (m in c("newton", "gradient", "tangent")) {
+    delta <- if (m == "gradient") 1e-5 else 0
+    one <- at_count(130, with_simulation(5, more_curve(curve, method = m, delta = delta, invalid = "ignore")))
+    two <- with_simulation(5, curve_fit(gaps, method = m, delta = delta, invalid = "ignore", epsilon = 2 * budget))
+    expect_equal(one$value, two$value, tolerance = 1e-6, info = m)
+    expect_equal(one$draws[-1, ], two$draws, tolerance = 1e-6, ignore_attr = TRUE, info = m)
+  }
+  # fewer than there are: 40 of 120, planned as for 40
+  few <- at_count(40, with_simulation(6, more_fit(whole, method = "statistics")))
+  expect_identical(few$size$points, 40)
+  plan <- dp_lm_plan(40, 1, epsilon = budget)
+  expect_equal(few$expected_error, plan$expected_error[plan$method == "statistics"], tolerance = 1e-9)
+  # no draw is larger than what the records that are taken can make: all 4,000 would move the sum by 4,000
+  far <- data.frame(x = rep(1, 4000), y = 1)
+  ours <- at_count(10, with_simulation(7, more_fit(far, method = "statistics", epsilon = 500)))
+  expect_equal(sum(ours$value), 1, tolerance = 0.1)
+})
+
+test_that("rows that are left out are no candidates of a search for a guess", {
+  # a guess that is off by much: a cell is found among the rows taken, whose responses are near 40
+  seen <- list()
+  look <- function(x, y, check, n, q) {
+    seen[[length(seen) + 1]] <<- list(x = x, y = y)
+    stop("seen")
+  }
+  try(in_place_of("release_guess", look, at_count(400, {
+    with_simulation(8, more_fit(fit_table(1000), method = "statistics", epsilon = 5))
+  })), silent = TRUE)
+  expect_length(seen, 1)
+  x <- seen[[1]]$x
+  expect_identical(sum(x[1, ] != 0), 400L)
+  expect_identical(unname(which(x[1, ] == 0)), which(c(attr(x, "share")) == 0))
+  expect_true(all(seen[[1]]$y[, x[1, ] == 0] == 0))
+})
+
+test_that("fits of a private number of records cost what they say, and say what they promise", {
+  ledger <- dp_ledger(NULL, 3, 1e-4, pairs = TRUE)
+  for (delta in c(0, 1e-5)) {
+    fits <- list(more_fit(fit_table(300), delta = delta), more_curve(curve_list(200), delta = delta, epsilon = 1),
+                 more_fit(fit_table(300), delta = delta, unit = rep(1:100, 3)))
+    for (r in fits) {
+      g <- guarantee(r)
+      expect_identical(g$label, if (delta > 0) "approx" else "pure")
+      expect_identical(g$adjacency, "add-remove")
+      expect_identical(c(g$epsilon, g$delta), c(1, delta))
+      expect_true(any(grepl("is private", g$assumptions)) && !any(grepl("number of (records|units) is public", g$assumptions)))
+      # the draws of two laws: size and fit; in the event as well
+      price <- internal$event_sum(r$budget$event)
+      expect_equal(price$epsilon, 1, tolerance = 1e-12)
+      expect_identical(price$delta, delta)
+      expect_equal(r$draws$epsilon[1], 0.05, tolerance = 1e-9)
+      expect_lte(sum(r$draws$epsilon), 1)
+      expect_identical(r$n, NA_real_)
+      expect_true(is.na(nobs(r)))
+      expect_match(format(r), "and whether it is there", all = FALSE)
+      expect_match(format(r)[1], sprintf("about %.0f \\(as released", max(0, r$size$count)))
+      expect_match(paste(utils::capture.output(explain(r)), collapse = " "), "section 16")
+    }
+  }
+  expect_error(more_fit(fit_table(300), ledger = dp_ledger(NULL, 0.99, 0, pairs = TRUE)), class = "riemdp_error_budget")
+  more_fit(fit_table(50), ledger = ledger)
+  expect_equal(ledger_history(ledger)$epsilon, 2, tolerance = 1e-9) # of pairs: a group of two
+})
+
+test_that("fits of any number of records are total, and refusals are public and free", {
+  ledger <- dp_ledger(NULL, 100, 1e-4, pairs = TRUE)
+  shape <- function(r) list(class(r), names(r), lapply(unclass(r)[c("value", "n", "size")], function(part) rapply(list(part), typeof)))
+  for (m in c("objective", "recentred", "huber", "statistics", "output")) {
+    all <- lapply(c(0, 1, 30), function(n) more_fit(fit_table(30)[seq_len(n), ], method = m))
+    expect_identical(shape(all[[1]]), shape(all[[3]]), info = m)
+    expect_identical(shape(all[[2]]), shape(all[[3]]), info = m)
+  }
+  for (m in c("newton", "tangent")) {
+    all <- lapply(c(0, 1, 30), function(n) {
+      d <- curve_list(30)
+      more_curve(list(x = d$x[seq_len(n)], y = d$y[seq_len(n), , drop = FALSE]), method = m)
+    })
+    expect_identical(shape(all[[1]]), shape(all[[3]]), info = m)
+    expect_identical(shape(all[[2]]), shape(all[[3]]), info = m)
+  }
+  expect_s3_class(more_fit(fit_table(9), unit = factor(rep("a", 9), levels = "a")), "riemdp_lm")
+  refused <- function(expr, what, class = "riemdp_error_unsupported") {
+    expect_error(expr, what, class = class)
+    expect_identical(nrow(ledger_history(ledger)), 0L)
+  }
+  d <- fit_table(30)
+  refused(more_fit(chunks(d, 10), ledger = ledger), "in memory")
+  refused(more_fit(d, method = "kng", ledger = ledger), "kng")
+  refused(more_fit(d, method = "paper", ledger = ledger), "paper")
+  refused(dp_lm(y ~ x, d, 1, bounds = "sample", neighbours = "add_remove", ledger = ledger), "sample")
+  refused(more_fit(d, epsilon = 1e-4, ledger = ledger), "too small", "riemdp_error_argument")
+  refused(more_curve(curve_list(9), method = "kng", ledger = ledger), "kng")
+  y <- d$y
+  x <- d$x
+  refused(more_fit(NULL, ledger = ledger), "in `data`")
+  refused(line_fit(d, neighbours = "other", ledger = ledger), "neighbours", "riemdp_error_argument")
+})
+
+test_that("a plan at a released size that promises less than was stated ends the call", {
+  # all methods keep it, whatever the size
+  stated <- list(label = "pure")
+  for (N in c(1, 2, 3, 10, 1000, 1e6, 2^31)) {
+    for (m in c("auto", "objective", "recentred", "huber", "statistics", "output")) {
+      ask <- internal$fit_ask(internal$linear_ask(N, 2, 1, 1, 0, m, 0.3, "auto"), FALSE)
+      ask$n <- N
+      expect_true(internal$keeps_promise(internal$linear_promise(internal$plan_linear(ask)), stated, ask))
+    }
+  }
+  ask <- list(epsilon = 0.95, whole_delta = 0)
+  for (g in list(list(label = "none", epsilon = Inf, delta = 1), list(label = "pure", epsilon = 1, delta = 0),
+                 list(label = "approx", epsilon = 0.9, delta = 1e-6), list(label = "approx-sampler", epsilon = 0.9, delta = 0))) {
+    expect_false(internal$keeps_promise(g, stated, ask))
+  }
+  expect_error(in_place_of("keeps_promise", function(at, stated, ask) FALSE, more_fit(fit_table(20))), class = "riemdp_error_contract")
+})
