@@ -222,7 +222,7 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
                        if (chunked) chunk_assumptions(data))
   records <- list(data = if (chunked) data, names = names, values = values, shares = shares, of = given$units$of,
                   n = counted(shares, values$n))
-  fit <- release_fit(linear_estimator, sized_linear_estimator, replace, ask, records, "adassp", ledger, data_set, part)
+  fit <- release_fit(linear_estimator, sized_linear_estimator(), replace, ask, records, "adassp", ledger, data_set, part)
   warn_guess(fit)
   fit
 }
@@ -269,7 +269,7 @@ replaced_columns <- function(a, which) {
 }
 
 # the number of records is private: its noisy value is released first
-sized_linear_estimator <- sized_fit(linear_estimator, function(records, points) {
+sized_linear_estimator <- function() sized_fit(linear_estimator, function(records, points) {
   values <- records$values
   records$shares <- taken_shares(values$n, points, records$shares, records$of)
   if (values$n == 0) { # a row of which nothing is known, and which counts nothing

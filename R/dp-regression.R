@@ -165,7 +165,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
                        if (chunked) chunk_assumptions(data))
   records <- c(records[c("x", "y")], list(of = given$units$of, n = counted(shares, records$n), rows = records$n))
   gaussian <- names(Filter(function(m) isTRUE(m$needs_delta), regression_mechanisms()))
-  release_fit(curve_estimator, sized_curve_estimator, replace, ask, records, gaussian, ledger, data_set, part)
+  release_fit(curve_estimator, sized_curve_estimator(), replace, ask, records, gaussian, ledger, data_set, part)
 }
 
 curve_estimator <- list(
@@ -201,7 +201,7 @@ curve_estimator <- list(
 )
 
 # the number of records is private: its noisy value is released first
-sized_curve_estimator <- utils::modifyList(
+sized_curve_estimator <- function() utils::modifyList(
   sized_fit(curve_estimator, function(records, points) {
     shares <- taken_shares(records$rows, points, attr(records$x, "share"), records$of)
     if (records$rows == 0) { # a record of which nothing is known, and which counts nothing
