@@ -48,7 +48,7 @@ taken_shares <- function(n, points, shares = NULL, of = NULL) {
   structure(shares, units = points)
 }
 
-# A release by one of two estimators, the second of which is only made where it is used. `gaussian`: methods that use delta.
+# A release by one of two estimators; the second is only made where it is used. `gaussian`: methods that use delta.
 release_fit <- function(estimator, sized, replace, ask, records, gaussian, ledger, data_set, part) {
   if (replace) return(release_private(estimator, ask, records, ledger, data_set, part))
   ask <- fit_ask(ask, ask$delta > 0 && ask$method %in% c("auto", gaussian))
