@@ -102,9 +102,10 @@ missing_words <- function(x) {
                    if (center == "public") "centre" else "released centre", x$size$points))
   }
   shift <- x$size$points - max(x$size$count, 1)
-  sprintf("records that are fewer than N = %.0f%s are filled up with the %s centre", x$size$points,
+  sprintf("records that are fewer than N = %.0f%s are filled up with the %s centre%s", x$size$points,
           if (shift == 0) "" else sprintf(", %.0f %s than the released number,", abs(shift),
-                                          if (shift > 0) "more" else "less"), center)
+                                          if (shift > 0) "more" else "less"), center,
+          if (x$size$form == "scaled") ", the mean of more is moved away from it by their number over N" else "")
 }
 
 # where the draw was moved towards the centre

@@ -285,6 +285,7 @@ size_note <- function(s) {
                  geometric_sd(s$scale)), switch(s$form,
     stages = "each stage of so many points",
     sum = "the sum of logarithms over N, which one record moves by r/N",
+    scaled = "a mean of N points or all records, stretched if they are more, which one record moves by about r/N",
     plain = "a mean of N points or all records, which one record moves by about 2r/N",
     tail = sprintf("a mean of N points, N larger by %.0f, which one record moves by about r/N", s$shift)
   ))

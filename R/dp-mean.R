@@ -135,13 +135,15 @@
 #' then added to the sum of the logarithms at the centre over the released size N, which one record moves by r/N: the
 #' mean, scaled by n/N around the centre. Elsewhere a mean of N points is released, of which those that are missing
 #' lie at the centre, or of all records, if they are more; one record moves it by about 2r/N, and N is put a little
-#' below the released number, so that few are missing. With `delta` > 0 N may be put so far above that it is too small
-#' with a part of `delta` only: then one record moves the mean by about r/N, and more points are missing; what is
-#' expected to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the
+#' below the released number, so that few are missing (`"plain"`). Or, where they are more than N, the mean's logarithm
+#' at the centre is made about n/N times as long, within the ball: then one record moves it by little more than r/N, and
+#' N is the released number (`"scaled"`). With `delta` > 0 N may be put so far above that it is too small with a part of
+#' `delta` only: then one record moves the mean by about r/N, and more points are missing (`"tail"`). What is expected
+#' to be better is taken. `expected_error` counts both noise and missing points, for a mean half-way from the
 #' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`,
 #' `"gaussian"`, `"wrapped_gaussian"` and `"adaptive"`; where the first two or `"gaussian"` don't exist at the scale
 #' that a small size asks for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form
-#' = )` sets the share of `epsilon` and `"plain"` or `"tail"`. `"adaptive"` has one size for all its stages, which
+#' = )` sets the share of `epsilon` and one of the three. `"adaptive"` has one size for all its stages, which
 #' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
 #' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
 #' number of records is served, also none. Where a lattice serves every size, all is drawn by integer
@@ -165,11 +167,12 @@
 #' each group is released with all of `epsilon`. A replaced record may leave one group and enter another: with
 #' `"replace"` the sizes are one release, with whole-number noise that is 0 in all, and the means of two groups share
 #' the rest of `epsilon`. The call has one price. On the plane the error was 1.3 to 1.6 times that of groups whose
-#' members and sizes are public (200 and 1,000 records each, epsilon = 2). On the sphere it was 1.7 to 1.9 times for
-#' two groups and 1.9 to 2.6 times for more, or where records may be in none: a group that is larger than its released
-#' size moves twice as far there. Empty groups are released like any other; a record whose group is missing or not
-#' declared is in none, or an error for the curator with `invalid = "error"`, so that none is. With `unit` a unit is in
-#' the group of all its rows that have one; if these are in several, it is in none, or an error for the curator. The
+#' members and sizes are public (200 and 1,000 records each, epsilon = 2). On the sphere it was 1.2 to 1.4 times for two
+#' to four groups (200 and 1,000 records each, epsilon = 1) where the mean was near the public centre, 1.5 to 1.7 where
+#' it was half-way to the edge, and 2.2 at epsilon = 4, where a staircase serves public groups. Empty groups are
+#' released like any other; a record whose group is missing or not declared is in none, or an error for the curator with
+#' `invalid = "error"`, so that none is. With `unit` a unit is in the group of all its rows that have one; if these are
+#' in several, it is in none, or an error for the curator. The
 #' result is of class [riemdp_groups]; [mean_difference()] compares two groups. `"kng"`, which releases no size, isn't
 #' offered, and `"adaptive"` with `"add_remove"` only. Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'

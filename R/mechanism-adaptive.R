@@ -205,8 +205,8 @@ as_shares <- function(shares, needed, ok) {
 adaptive_records <- function(x, ask) if (is.null(ask$size)) x else x$x
 
 adaptive_pick <- function(M, x, stage) {
-  points <- if (is.null(stage$ask$size)) x else sized_records(M, x$x, x$n, stage, stage$ask)
-  mean_mechanisms()[[stage$mechanism]]$release(M, points, stage, stage$ask)
+  if (!is.null(stage$ask$size)) return(release_at_size(M, x$x, x$n, stage, stage$ask)$value)
+  mean_mechanisms()[[stage$mechanism]]$release(M, x, stage, stage$ask)
 }
 
 # ---- the stages, each of which returns the ball that it found --------------------------------------------------------
@@ -287,9 +287,10 @@ adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   }
   forms <- if (is.null(ask$size)) list(NULL) else stage_forms(M, ask, delta)
   stage <- tryCatch(at("laplace", forms[[1]]), riemdp_error = function(e) at("wrapped", forms[[1]]))
+  off <- function(stage) tryCatch(size_error(M, stage, stage$ask), riemdp_error = function(e) Inf)
   for (form in forms) for (name in c(if (!identical(form, forms[[1]])) "wrapped", if (delta > 0) GAUSSIAN_MECHANISMS)) {
     other <- tryCatch(at(name, form), riemdp_error = function(e) NULL)
-    if (!is.null(other) && isTRUE(size_error(M, other, other$ask) < size_error(M, stage, stage$ask))) stage <- other
+    if (!is.null(other) && isTRUE(off(other) < off(stage))) stage <- other
   }
   stage
 }

@@ -72,10 +72,11 @@ mechanism_lattice <- list(
     } else if (is.null(ask$size)) {
       mean_sensitivity_at(ask$n, ask$ball, "proven")
     } else {
-      sized_sensitivity(ask)
+      sized_sensitivity(ask, wrapped = TRUE)
     }
     # sums of records that may be more than they are divided by
     if (identical(ask$size$form, "sum")) bounds$error <- outwards(bounds$error * max(1, SIZE_MOST / ask$n))
+    if (identical(ask$size$form, "scaled")) bounds$error <- outwards(bounds$error * (STRETCH_MOST + 1))
     twice <- touched_errors(ask)
     real <- as.numeric(sensitivity) + twice * 2 * bounds$error
     if ((is.null(ask$size) || ask$n == 1) && !(2 * bounds$error <= as.numeric(sensitivity))) {

@@ -47,7 +47,7 @@ SIZE_MOST <- 2^31
 # wrapped: its coordinates at the centre move, else it moves itself.
 mean_bounds <- function(M, ask, wrapped) {
   sensitivity <- if (is.null(ask$size)) mean_sensitivity_at(ask$n, ask$ball, ask$calibration) else
-    sized_sensitivity(ask)
+    sized_sensitivity(ask, wrapped)
   steps <- mean_steps(M, ask$ball, ask$n)
   if (steps$model == "none") {
     extra <- solver_error(ask$ball, SOLVER_TOLERANCE, wrapped)
@@ -56,6 +56,12 @@ mean_bounds <- function(M, ask, wrapped) {
     extra <- outwards(2 * if (wrapped) steps$error else steps$distance)
     # sums of records that may be more than they are divided by
     if (identical(ask$size$form, "sum")) extra <- outwards(extra * max(1, SIZE_MOST / ask$n))
+    # a mean that is stretched, and its errors with it; the last for what exp does to lengths in the ball
+    if (identical(ask$size$form, "scaled")) {
+      far <- ask$ball$radius * sqrt(max(0, ask$ball$k_max, -ask$ball$k_min))
+      lengths <- if (wrapped) 1 else sinhc_r(far) * padded_reach(ask$ball) / ask$ball$radius
+      extra <- outwards((STRETCH_MOST + 1) * extra * lengths)
+    }
     extra <- touched_errors(ask) * extra
     if (is.null(ask$size) || ask$n == 1) check_rounding(extra, sensitivity)
   }
@@ -66,15 +72,14 @@ mean_bounds <- function(M, ask, wrapped) {
 # whether the plan is about both groups that a replaced record touches; else it is about a record more or less in one
 two_touched <- function(ask) isTRUE(ask$size$law %in% c("sum", "normal"))
 
-# How often an error of the mean enters its sensitivity. Of two groups of different sizes each has its part of the
-# scale, of "pair" not half but a third at least: with so many errors in it no part grows by its own error
-# (proofs/mean-sensitivity.md, section 15).
-touched_errors <- function(ask) if (!two_touched(ask)) 1 else if (ask$size$form == "pair") 3 else 2
+# How often an error of the mean enters its sensitivity. Of two groups of different sizes each has its half of the
+# scale, and a half doesn't grow by one of two errors (proofs/mean-sensitivity.md, section 15).
+touched_errors <- function(ask) if (two_touched(ask)) 2 else 1
 
-sized_sensitivity <- function(ask) {
+sized_sensitivity <- function(ask, wrapped) {
   s <- ask$size
-  if (two_touched(ask)) return(moved_sensitivity(ask$n, ask$ball, s$form, s$law == "normal"))
-  padded_sensitivity(ask$n, ask$ball, s$form)
+  if (two_touched(ask)) return(moved_sensitivity(ask$n, ask$ball, s$form, s$law == "normal", wrapped))
+  padded_sensitivity(ask$n, ask$ball, s$form, wrapped)
 }
 
 # why a call with timing = "constant" can't keep that promise, or NULL: where there is no mean by public steps

@@ -114,7 +114,7 @@ size_ask <- function(M, ask, categories = NULL) {
   if (ask$mechanism == "kng") return(paid_size(ask, ask$options[["count"]], list(form = "none"), 0))
   if (ask$mechanism == "adaptive") return(staged_size(M, ask)) # never with `categories`
   cost <- if (is.null(categories)) form_cost else moved_cost
-  costs <- lapply(size_forms(M, ask, categories), cost, M = M, ask = ask, categories = categories)
+  costs <- lapply(size_forms(M, ask), cost, M = M, ask = ask, categories = categories)
   best <- costs[[which.min(vapply(costs, `[[`, 0, "cost"))]]
   tail <- if (best$form == "tail") tail_delta(ask) else 0
   paid_size(ask, ask$options[["count"]] %||% best$share, best, tail, categories)
@@ -170,20 +170,22 @@ paid_size <- function(ask, share, best, tail, categories = NULL) {
   ask
 }
 
-size_forms <- function(M, ask, categories) {
+size_forms <- function(M, ask) {
   form <- ask$options[["form"]]
-  if (!is.null(form)) form <- check_choice(form, "options$form", c("plain", "tail"))
+  if (!is.null(form)) form <- check_choice(form, "options$form", c("scaled", "plain", "tail"))
   if (identical(form, "tail") && ask$delta == 0) {
     abort_riemdp("argument", "`options = list(form = \"tail\")` needs `delta` > 0: a part of it pays for the tail.")
   }
   if (mean_steps(M, ask$ball, 1)$model == "flat") return("sum")
-  forms <- form %||% c("plain", if (ask$delta > 0) "tail")
-  if (isTRUE(categories == 2) && "plain" %in% forms) c("pair", forms) else forms
+  form %||% c("scaled", "plain", if (ask$delta > 0) "tail")
 }
 
 gaussian_asked <- function(ask) {
   ask$mechanism %in% c("auto", "gaussian", "wrapped_gaussian", "adaptive") && ask$delta > 0
 }
+
+# those whose noise is around the mean itself, not its logarithm
+ABOUT_MEAN <- c("laplace", "staircase", "gaussian")
 
 # the part of delta for sizes that come out too small: half where noise needs the other half, else all of it
 tail_delta <- function(ask) if (gaussian_asked(ask)) ask$delta / 2 else ask$delta * (1 - 1e-9)
@@ -194,15 +196,16 @@ form_cost <- function(form, M, ask, categories = NULL) {
   each <- padded_reach(ask$ball) / ask$ball$radius
   a <- form_noise(form, M, ask)
   # "plain": where N lies 1.5 scales below the released number, as it will for a few hundred records
-  b <- each / 2 * switch(form, sum = 1, plain = 0.5 * exp(-1.5), tail = max(1, -log(tail_delta(ask))))
+  b <- each / 2 * switch(form, sum = , scaled = 1, plain = 0.5 * exp(-1.5), tail = max(1, -log(tail_delta(ask))))
   list(form = form, share = 1 / (1 + sqrt(a / b)), cost = (sqrt(a) + sqrt(b))^2, noise = a)
 }
 
 # length of the noise times n epsilon/radius
 form_noise <- function(form, M, ask) {
   each <- padded_reach(ask$ball) / ask$ball$radius
-  wide <- 1 + ask$ball$radius^2 * max(ask$ball$k_max, 0) / 2
-  min(noise_lengths(M, ask)) * switch(form, sum = 1, plain = 2 * each, tail = wide * each)
+  joined <- joined_reach(ask$ball) / ask$ball$radius
+  scaled <- stretched_reach(ask$ball, !ask$mechanism %in% ABOUT_MEAN) / ask$ball$radius
+  min(noise_lengths(M, ask)) * switch(form, sum = 1, scaled = scaled, plain = 2 * each, tail = joined)
 }
 
 # mean lengths of noise for sensitivity 1 at epsilon 1, of pure and normal noise where they may be used
@@ -222,12 +225,14 @@ noise_lengths <- function(M, ask) {
 # "plain", over how far below the released size N lies (in scales of the size's noise, as all that is about it).
 moved_cost <- function(form, M, ask, categories) {
   long <- noise_lengths(M, ask)
-  unit <- list(radius = 1, k_max = ask$ball$k_max * ask$ball$radius^2)
+  unit <- list(radius = 1, k_max = ask$ball$k_max * ask$ball$radius^2, k_min = ask$ball$k_min * ask$ball$radius^2)
+  wrapped <- !ask$mechanism %in% ABOUT_MEAN
   many <- 1e6 # points, so many that N + 1 is N
-  a <- min(long * vapply(names(long), function(law) moved_sensitivity(many, unit, form, law == "normal") * many, 0))
+  moved <- vapply(names(long), function(law) moved_sensitivity(many, unit, form, law == "normal", wrapped) * many, 0)
+  a <- min(long * moved)
   law <- list(scale = 64, categories = categories) # far from 0 the law's shape doesn't depend on its scale
   lag <- if (form == "plain") seq(0, 8, 0.25) else 0
-  missing <- switch(form, sum = size_mean(law), plain = , pair = size_excess(law, lag * 64),
+  missing <- switch(form, sum = , scaled = size_mean(law), plain = size_excess(law, lag * 64),
                     tail = size_far(law, tail_delta(ask) / 2)) / 64
   if (form == "tail") lag <- -missing
   errors <- lapply(seq(0.01, 0.6, 0.01), function(share) {
@@ -279,7 +284,7 @@ ask_at_size <- function(ask, count) {
   }
   ask$n <- min(max(1, count + s$shift), SIZE_MOST) # NA where none is released
   if (s$form == "stages") s$count <- count
-  s$missing <- switch(s$form, none = , stages = 0, sum = size_mean(s), plain = , pair = size_excess(s, -s$shift),
+  s$missing <- switch(s$form, none = , stages = 0, sum = , scaled = size_mean(s), plain = size_excess(s, -s$shift),
                       tail = s$shift)
   ask$size <- s
   ask
@@ -293,7 +298,7 @@ ask_at_size <- function(ask, count) {
 STAGED_OFF <- 0.1
 
 staged_size <- function(M, ask) {
-  tail <- if (ask$delta > 0 && !identical(size_forms(M, ask, NULL), "sum")) tail_delta(ask) else 0
+  tail <- if (ask$delta > 0 && !identical(size_forms(M, ask), "sum")) tail_delta(ask) else 0
   share <- ask$options[["count"]] %||% (1 / (1 + sqrt(min(noise_lengths(M, ask)) / STAGED_OFF)))
   options <- ask$options[setdiff(names(ask$options), "count")]
   ask <- paid_size(ask, share, list(form = "stages"), tail)
@@ -303,7 +308,8 @@ staged_size <- function(M, ask) {
 }
 
 stage_forms <- function(M, ask, delta) {
-  as.list(if (mean_steps(M, ask$ball, 1)$model == "flat") "sum" else c("plain", if (delta > 0) "tail"))
+  ask$delta <- delta
+  as.list(size_forms(M, ask))
 }
 
 # `ask` of one stage on its own ball, whose points are taken in that form
@@ -377,7 +383,6 @@ moved_ask <- function(ask, name) {
   if (is.null(ask$size$categories)) return(ask)
   ask$size$law <- ask$size$law %||% moved_law(ask, name)
   if (ask$size$law != "half") return(ask)
-  if (ask$size$form == "pair") ask$size$form <- "plain" # of one group, whatever N is
   ask$epsilon <- outwards_down(ask$epsilon / 2)
   ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))
   ask
@@ -456,14 +461,23 @@ sized_records <- function(M, x, n, plan, ask) {
         c(seq_len(n), rep(at_center, max(0, ask$n - n))))
 }
 
+# What the plan releases at the size N, list(value, plan). "scaled": the mean of more records than N is stretched, by a
+# number that no plan keeps.
+release_at_size <- function(M, x, n, plan, ask) {
+  scaled <- plan
+  if (identical(ask$size$form, "scaled")) scaled$numbers$stretch <- stretch(n / ask$n)
+  out <- release_plan(M, sized_records(M, x, n, plan, ask), scaled, ask)
+  out$plan$numbers <- plan$numbers
+  out
+}
+
 # list(value, plan, size); `count` is the released number, NA where none is
 release_size <- function(M, x, n, ask, count = noisy_count(n, ask$size$ratio, "mean-sensitivity.md, 14")) {
   told <- ask$size$share > 0
   count <- if (told) min(max(count, -COUNT_MOST), COUNT_MOST) else NA_real_
   plan <- plan_size(M, ask, count)
   if (told) plan$acceptance <- NA_real_ # whatever mechanism the released number allows
-  points <- sized_records(M, x, n, plan, plan$ask)
-  out <- release_plan(M, points, plan, plan$ask)
+  out <- release_at_size(M, x, n, plan, plan$ask)
   at <- out$plan$last$ask # of several stages
   form <- if (is.null(at)) ask$size$form else at$size$form
   at <- at %||% plan$ask
@@ -493,7 +507,7 @@ size_interval <- function(r, level) {
 # how far the mean of the records is, at most, from what noise was added to, with that probability
 size_reach <- function(r, level) {
   s <- r$size
-  far <- max(0, s$shift + size_far(s, (1 - level) / if (s$form == "sum") 2 else 1))
+  far <- max(0, s$shift + size_far(s, (1 - level) / if (s$form %in% c("sum", "scaled")) 2 else 1))
   # what the size is cut to
   if (s$points != s$count + s$shift) far <- far + abs(s$points - s$count - s$shift)
   far / s$points * s$reach

@@ -109,10 +109,45 @@ padded_reach <- function(facts) {
   if (facts$radius * root > 0) tan(facts$radius * root) / root else facts$radius
 }
 
+# Where the records are x >= 1 times as many as a mean was planned for, its logarithm at the centre is this many times
+# as long, if the ball has room: x, but that it levels off (proofs/mean-sensitivity.md, section 14).
+STRETCH_BEND <- 0.01
+STRETCH_MOST <- (1 + STRETCH_BEND)^2 / (4 * STRETCH_BEND)
+
+stretch <- function(x) {
+  x <- min(max(1, x), (1 + STRETCH_BEND) / (2 * STRETCH_BEND))
+  x * (1 + STRETCH_BEND - STRETCH_BEND * x)
+}
+
+# N times how far one record moves the mean of N records or more that is stretched like that. wrapped: its logarithm at
+# the centre, else also itself.
+stretched_reach <- function(facts, wrapped) {
+  r <- facts$radius
+  far <- r * sqrt(max(0, -facts$k_min))
+  most <- coth_factor(2 * far)
+  rho <- r * sqrt(max(facts$k_max, 0))
+  reach <- if (rho > 0) {
+    each <- padded_reach(facts)
+    each + rho / sin(rho) * max(each - r, r - r * sin(rho) / (rho * most))
+  } else {
+    r * sqrt(2 - 1 / most)
+  }
+  wider <- if (wrapped || far == 0) 1 else sinhc_r(far) * if (rho > 0) rho / sin(rho) else 1
+  (1 + STRETCH_BEND) * wider * reach
+}
+
+# N times how far a record moves the mean of N points that takes a centre's place
+joined_reach <- function(facts) {
+  each <- padded_reach(facts)
+  rho <- facts$radius * sqrt(max(facts$k_max, 0))
+  if (rho > 0) each + rho / sin(rho) * (each - facts$radius) else each
+}
+
 # How far the mean of `n` points moves by one record more or less, n being a released size and missing records points at
 # the centre (proofs/mean-sensitivity.md, section 14). form: "sum", the sum of logarithms over n, where the space is
-# flat; "plain", the mean of n points or of all records, if these are more; "tail", where they are no more for certain.
-padded_sensitivity <- function(n, facts, form) {
+# flat; "plain", the mean of n points or of all records, if these are more; "scaled", the latter stretched; "tail",
+# where they are no more for certain.
+padded_sensitivity <- function(n, facts, form, wrapped = FALSE) {
   r <- facts$radius
   rho <- r * sqrt(max(facts$k_max, 0))
   each <- padded_reach(facts)
@@ -124,28 +159,26 @@ padded_sensitivity <- function(n, facts, form) {
                       } else {
                         "2r/(N + 1), proofs/mean-sensitivity.md, section 14"
                       }),
-    tail = structure(outwards((1 + rho^2 / 2) * each / n),
-                     theorem = if (rho > 0) {
-                       "(1 + r^2 K/2) tan(r sqrt K)/(N sqrt K), proofs/mean-sensitivity.md, section 14"
-                     } else {
-                       "r/N, proofs/mean-sensitivity.md, section 14"
-                     })
+    scaled = structure(outwards(stretched_reach(facts, wrapped) / n),
+                       theorem = "of form \"scaled\", about r/N, proofs/mean-sensitivity.md, section 14"),
+    tail = structure(outwards(joined_reach(facts) / n),
+                     theorem = if (rho > 0) "of form \"tail\", about r/N, proofs/mean-sensitivity.md, section 14" else
+                       "r/N, proofs/mean-sensitivity.md, section 14")
   )
 }
 
 # The same where a record may also leave one group of records for another, in the two that it touches together: what
 # each of them is planned for, so that both cost what is asked for. `normal`: their losses add up as squares, else as
-# they are. "pair": there are two groups and no other records, their numbers N add up to no less than all records.
-moved_sensitivity <- function(n, facts, form, normal) {
+# they are.
+moved_sensitivity <- function(n, facts, form, normal, wrapped = FALSE) {
   r <- facts$radius
-  rho <- r * sqrt(max(facts$k_max, 0))
   each <- padded_reach(facts)
-  short <- if (rho > 0) (1 + rho^2 / 2) * each else r
+  short <- joined_reach(facts)
   both <- function(a, b) if (normal) sqrt(a^2 + b^2) else a + b
   value <- switch(form,
     sum = 2 * r / n,
+    scaled = 2 * stretched_reach(facts, wrapped) / n,
     plain = max(both(2 * each, 2 * each) / (n + 1), 2 * each / n),
-    pair = max(both(2 * each, short), 2 * each) / n,
     tail = max(both(short, short), 2 * each) / n
   )
   structure(outwards(value), theorem = sprintf("of form \"%s\", proofs/mean-sensitivity.md, section 15", form))

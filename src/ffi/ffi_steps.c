@@ -9,7 +9,7 @@
 
 void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
 {
-    SEXP roots = ffi_list_get(numbers, "roots");
+    SEXP roots = ffi_list_get(numbers, "roots"), stretch = ffi_list_get(numbers, "stretch");
     *out = (struct steps_numbers){.radius = ffi_range(ffi_field(numbers, "radius"), "radius", 0x1p-100, 0x1p100),
                                   .step = ffi_range(ffi_field(numbers, "step"), "step", 0x1p-1022, 1),
                                   .steps = ffi_count(ffi_field(numbers, "steps"), "steps", 1, 1e6),
@@ -17,6 +17,7 @@ void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
                                   .base = ffi_range(ffi_field(numbers, "base"), "base", 0, 1 - 0x1p-53),
                                   .terms = ffi_count(ffi_field(numbers, "terms"), "terms", 1, 1e5),
                                   .accept = ffi_range(ffi_field(numbers, "accept"), "accept", 0, DBL_MAX),
+                                  .stretch = stretch == R_NilValue ? 1 : ffi_range(stretch, "stretch", 1, 0x1p20),
                                   .carried = ffi_flag(ffi_field(numbers, "carried"), "carried"),
                                   .tangent = ffi_flag(ffi_field(numbers, "tangent"), "tangent")};
     if (roots == R_NilValue)
@@ -66,7 +67,7 @@ static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbe
 struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n)
 {
     manifold_t m = &c->m;
-    struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}};
+    struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}, .stretch = numbers->stretch};
     s.carried = numbers->carried && manifold_carries(m);
     enum manifold_model model = s.mean.model;
     if (numbers->roots != (model == MODEL_BURES ? m->rows : 0))
@@ -146,6 +147,16 @@ void ffi_steps_records(struct steps *s, struct arg *x, const double *m0, const d
     s->records.y = y;
 }
 
+static void run(struct steps *s, const double *start, double *a)
+{
+    mean_steps_run(&s->mean, &s->records, start, a, s->sum, s->c->m.host, s->work);
+    if (!(s->stretch > 1))
+        return;
+    for (size_t j = 0; j < s->mean.dim; j++)
+        a[j] *= s->stretch;
+    steps_clip(&s->mean, a);
+}
+
 void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const struct tally *tally, const double *m0,
                     const double *o, double *a, double *work)
 {
@@ -176,7 +187,7 @@ void ffi_steps_mean(struct steps *s, struct arg *x, const double *ball, const st
         start = ffi_doubles(m->dim);
         ffi_steps_coords(s, o, p, start, ffi_doubles(dim), work);
     }
-    mean_steps_run(&s->mean, &s->records, start, a, s->sum, m->host, s->work);
+    run(s, start, a);
 }
 
 void ffi_steps_point(const struct steps *s, const double *o, const double *a, double *p, double *v, double *work)
@@ -287,8 +298,7 @@ static SEXP nonprivate_body(struct call *c, void *data)
         steps_reference(&s, m0.x, o);
         ffi_steps_records(&s, &x, m0.x, o, REAL(coords), work);
     }
-    mean_steps_run(&s.mean, &s.records, in->start == R_NilValue ? NULL : REAL(in->start), REAL(out), s.sum, m->host,
-                   s.work);
+    run(&s, in->start == R_NilValue ? NULL : REAL(in->start), REAL(out));
     Rf_setAttrib(out, Rf_install("records"), coords);
     return out;
 }

@@ -6,9 +6,10 @@
 #include "mean_steps.h"
 
 /* What R hands over. carried: the ball is carried to the reference point. tangent: the mean of the coordinates themselves, on every
- * manifold. root: for the Bures-Wasserstein metric, of the centre's eigenvalues. */
+ * manifold. root: for the Bures-Wasserstein metric, of the centre's eigenvalues. stretch: the mean's coordinates are so many times as
+ * long, no longer than the radius; private, as the number of records is. */
 struct steps_numbers {
-    double radius, step, steps, bits, base, terms, accept;
+    double radius, step, steps, bits, base, terms, accept, stretch;
     int carried, tangent;
     const double *root;
     size_t roots;
@@ -20,7 +21,7 @@ struct steps {
     struct steps_records records;
     struct tally tally;
     int carried;
-    double *work, *parts;
+    double stretch, *work, *parts;
     int64_t *sum;
 };
 

@@ -47,25 +47,27 @@ test_that("groups cost what is asked for: all of it each where a record is there
       expect_identical(r$n, NA_real_)
       # a record's move between two groups is in the sensitivity, with what is computed of both
       d <- moved && mechanism != "gaussian"
-      one <- as.numeric(internal$padded_sensitivity(r$size$points, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$form))
-      steps <- internal$mean_steps(SPACE$M, internal$check_radius(SPACE$M, SPACE$radius, SPACE$center), r$size$points)
+      ball <- internal$check_radius(SPACE$M, SPACE$radius, SPACE$center)
+      one <- as.numeric(internal$padded_sensitivity(r$size$points, ball, r$size$form, !mechanism %in% internal$ABOUT_MEAN))
+      steps <- internal$mean_steps(SPACE$M, ball, r$size$points)
       off <- if (promised$numerics == "lattice") 2 * steps$error + sqrt(mf_facts(SPACE$M)$dimension) * r$details$step else
         2 * if (r$mechanism %in% c("laplace", "gaussian")) steps$distance else steps$error
       expect_equal(r$solver_error / off, 1 + d, tolerance = 1e-6)
-      expect_equal(r$sensitivity / one, if (!d) 1 else if (mechanism == "laplace") 2 else 2 / (1 + SPACE$radius^2 / 2), tolerance = 1e-6)
+      expect_equal(r$sensitivity / one,
+                   if (!d) 1 else if (mechanism == "laplace") 2 else 2 * internal$padded_reach(ball) / internal$joined_reach(ball), tolerance = 1e-6)
     }
   }
 })
 
 test_that("errors of computing cost no more than what they are given, whatever the sizes of the two groups", {
   # a record that leaves a group of N or more and enters one that is smaller: its parts of D are a and 1 - a, the errors any part of D
-  for (form in c("sum", "plain", "pair", "tail")) for (law in c("sum", "normal")) for (rho in c(0, 0.6)) {
-    facts <- list(radius = 1, k_max = rho^2)
+  for (form in c("sum", "scaled", "plain", "tail")) for (law in c("sum", "normal")) for (rho in c(0, 0.6)) {
+    facts <- list(radius = 1, k_max = rho^2, k_min = 0)
     n <- 50
     whole <- as.numeric(internal$moved_sensitivity(n, facts, form, law == "normal"))
-    each <- internal$padded_reach(facts)
-    short <- if (rho > 0) (1 + rho^2 / 2) * each else 1
-    moves <- switch(form, sum = c(1, 1) / n, plain = c(2, 2) * each / (n + 1), pair = c(2 * each, short) / n, tail = c(short, short) / n)
+    each <- if (rho > 0) tan(rho) / rho else 1
+    short <- if (rho > 0) each + rho / sin(rho) * (each - 1) else 1
+    moves <- switch(form, sum = c(1, 1) / n, scaled = 1.01 * c(short, short) / n, plain = c(2, 2) * each / (n + 1), tail = c(short, short) / n)
     k <- internal$touched_errors(list(size = list(form = form, law = law)))
     costs <- outer(10^(-8:3), 10^(-8:3), function(x, y) {
       part <- function(move, error) (move / whole + error) / (1 + k * error)
@@ -73,7 +75,7 @@ test_that("errors of computing cost no more than what they are given, whatever t
     })
     expect_lte(max(costs), 1 + 1e-9)
   }
-  expect_identical(internal$touched_errors(list(size = list(form = "pair", law = "half"))), 1)
+  expect_identical(internal$touched_errors(list(size = list(form = "plain", law = "half"))), 1)
 })
 
 # all that leaves the call, of the sizes and means of two groups on the line, for data with each record in one of them
@@ -117,7 +119,7 @@ test_that("a record that moves between groups loses no more than epsilon, and ha
   expect_lte(held, 2)
   expect_gt(held, 0.8)
   # each mean as if a record touched no other
-  expect_gt(with_internals(loss(ask), moved_sensitivity = function(n, facts, form, normal) structure(facts$radius / n, theorem = "")), 2)
+  expect_gt(with_internals(loss(ask), moved_sensitivity = function(n, facts, form, normal, wrapped) structure(facts$radius / n, theorem = "")), 2)
   # the sizes as if one of them moved
   ask$size$ratio <- internal$geometric_ratio(ask$size$epsilon * 2)
   expect_gt(loss(ask), 1.9)
@@ -177,9 +179,10 @@ test_that("the sizes' noise is 0 in all and has its law, one by one as well", {
 
 test_that("whatever the released sizes are, a replaced record costs no more than the means' share in both groups together", {
   spaces <- list(sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7), hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1))
-  base <- function(s, a, N) { # coordinates of what noise is added to
+  base <- function(s, a, N, form) { # coordinates of what noise is added to
     steps <- internal$mean_steps(s$M, s$ball, 1)
-    ask <- list(size = list(form = "plain"), n = N, center = s$center, ball = list(radius = s$radius))
+    if (form == "scaled") steps$numbers$stretch <- internal$stretch(nrow(a) / N)
+    ask <- list(size = list(form = form), n = N, center = s$center, ball = list(radius = s$radius))
     x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, rbind(a, c(0, 0))))[seq_len(nrow(a)), , drop = FALSE]
     y <- internal$sized_records(s$M, x, nrow(a), list(numbers = steps$numbers), ask)
     as.vector(.Call(internal$riemdp_steps_mean_nonprivate, s$M, y, s$center, steps$numbers, NULL))
@@ -187,37 +190,34 @@ test_that("whatever the released sizes are, a replaced record costs no more than
   for (s in spaces) {
     s$ball <- internal$check_radius(s$M, s$radius, s$center)
     at <- function(sign, k) matrix(rep(c(sign * s$radius * 0.999999, 0), k), k, 2, byrow = TRUE)
-    moves <- function(k, N, sign = 1) sqrt(sum((base(s, at(-sign, k), N) - base(s, rbind(at(-sign, k), at(sign, 1)), N))^2))
+    moves <- function(k, N, form, sign = 1) sqrt(sum((base(s, at(-sign, k), N, form) - base(s, rbind(at(-sign, k), at(sign, 1)), N, form))^2))
     cost <- function(k, l, N, form) {
-      D <- vapply(N, function(n) as.numeric(internal$moved_sensitivity(n, s$ball, form, FALSE)), 0)
-      moves(k, N[1]) / D[1] + moves(l, N[2]) / D[2]
+      D <- vapply(N, function(n) as.numeric(internal$moved_sensitivity(n, s$ball, form, FALSE, TRUE)), 0)
+      moves(k, N[1], form) / D[1] + moves(l, N[2], form) / D[2]
     }
-    worst <- c(pair = 0, plain = 0)
-    for (k in c(0, 3, 9)) for (l in c(0, 5, 12)) for (N in c(1, 4, 9, 15)) {
+    worst <- c(scaled = 0, plain = 0)
+    for (k in c(0, 3, 9)) for (l in c(0, 5, 12)) for (N in c(1, 4, 9, 15)) for (form in names(worst)) {
       # beside the one that moves there are k and l
-      apart <- c(N, max(1, k + l + 1 - N))
-      worst["pair"] <- max(worst["pair"], cost(k, l, apart, "pair"))
-      worst["plain"] <- max(worst["plain"], cost(k, l, c(N, 5), "plain"))
+      worst[form] <- max(worst[form], cost(k, l, c(N, 5), form))
     }
     expect_true(all(worst <= 1 + 1e-9))
     # along one geodesic; on positive curvature the bounds allow for more
     flat <- s$radius / internal$padded_reach(s$ball)
-    expect_true(all(worst > 0.85 * flat^2))
-    # were the sizes not to add up, both groups could be too large
-    expect_gt(cost(12, 12, c(12, 12), "pair"), 1.2 * flat^2)
+    expect_true(all(worst > c(0.75, 0.85) * flat^2))
     # within one group
-    for (k in c(0, 3, 12)) for (N in c(1, 4, 12)) for (form in c("pair", "plain", "tail")) for (normal in c(TRUE, FALSE)) {
+    for (k in c(0, 3, 12)) for (N in c(1, 4, 12)) for (form in c("scaled", "plain", "tail")) for (normal in c(TRUE, FALSE)) {
       there <- rbind(at(1, k), at(1, 1))
       here <- rbind(at(1, k), at(-1, 1))
-      most <- as.numeric(internal$moved_sensitivity(N, s$ball, form, normal))
-      expect_lte(sqrt(sum((base(s, there, N) - base(s, here, N))^2)), most * (1 + 1e-9))
+      most <- as.numeric(internal$moved_sensitivity(N, s$ball, form, normal, TRUE))
+      expect_lte(sqrt(sum((base(s, there, N, form) - base(s, here, N, form))^2)), most * (1 + 1e-9))
     }
     # pure losses add up, those of normals as squares
     D <- function(form, normal) as.numeric(internal$moved_sensitivity(1000, s$ball, form, normal)) * 1000
     each <- internal$padded_reach(s$ball)
     short <- as.numeric(internal$padded_sensitivity(1000, s$ball, "tail")) * 1000
-    expect_equal(c(D("plain", FALSE), D("pair", FALSE), D("tail", FALSE)), c(4 * each * 1000 / 1001, 2 * each + short, 2 * short))
-    expect_equal(c(D("plain", TRUE), D("pair", TRUE)), c(2 * sqrt(2) * each * 1000 / 1001, sqrt(4 * each^2 + short^2)))
+    one <- as.numeric(internal$padded_sensitivity(1000, s$ball, "scaled")) * 1000
+    expect_equal(c(D("plain", FALSE), D("scaled", FALSE), D("tail", FALSE)), c(4 * each * 1000 / 1001, 2 * one, 2 * short))
+    expect_equal(c(D("plain", TRUE), D("scaled", TRUE)), c(2 * sqrt(2) * each * 1000 / 1001, 2 * one))
     expect_equal(D("tail", TRUE), max(2 * each, sqrt(2) * short))
     # a small and a large group, whatever mechanisms they have: one with N records beside the one that moves, and an empty one
     for (mechanism in c("auto", "staircase", "laplace")) for (epsilon in c(1, 4)) {
@@ -227,7 +227,7 @@ test_that("whatever the released sizes are, a replaced record costs no more than
         (if (plan$mechanism == "staircase") ceiling(moved / plan$steps[1]) * plan$steps[1] else moved) / plan$scale
       }
       for (one in plans) for (two in plans) {
-        expect_lte(price(one, moves(one$ask$n, one$ask$n)) + price(two, moves(0, two$ask$n)), ask$epsilon * (1 + 1e-9),
+        expect_lte(price(one, moves(one$ask$n, one$ask$n, one$ask$size$form)) + price(two, moves(0, two$ask$n, two$ask$size$form)), ask$epsilon * (1 + 1e-9),
                    label = paste(mechanism, epsilon, one$mechanism, two$mechanism))
       }
     }
