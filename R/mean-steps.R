@@ -34,8 +34,6 @@ widest_product <- function(M, model) {
   else 0
 }
 
-sinhc_r <- function(x) if (x < 1e-4) 1 + x^2 / 6 else sinh(x) / x
-
 # Rounding errors in the model spaces, as distances, at most: `gradient`, of the computed gradient at a point of the
 # ball whose coordinates are given; `place`, of the point that the step from there leads to. `t`: length of the step;
 # `unit`: what sums are rounded to.

@@ -54,6 +54,9 @@ cot_factor <- function(s) ifelse(s < 1e-4, 1 - s^2 / 3, s / tan(s))
 # s coth(s)
 coth_factor <- function(s) ifelse(s < 1e-4, 1 + s^2 / 3, s / tanh(s))
 
+# sinh(s)/s
+sinhc_r <- function(s) if (s < 1e-4) 1 + s^2 / 6 else sinh(s) / s
+
 #' Sensitivity of the Frechet mean
 #'
 #' How far, at most, the Frechet mean of n records in a ball can move when one record is replaced.
