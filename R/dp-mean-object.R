@@ -77,8 +77,7 @@ format.riemdp_mean <- function(x, ...) {
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     paste0("  ", origin_words(x)),
-    sprintf("  expected error of the %s %.4g%s%s", COVERS, x$expected_error, if (is.null(x$errors)) "" else " at most",
-            error_beside_radius(x)),
+    paste0("  expected error of the ", COVERS, error_beside_radius(x)),
     shrunk_words(x),
     mean_error_lines(x),
     release_lines(x)
@@ -108,20 +107,26 @@ missing_words <- function(x) {
           if (x$size$form == "scaled") ", the mean of more is moved away from it by their number over N" else "")
 }
 
-# where the draw was moved towards the centre
+# whether the draw was moved towards the centre, so that errors differ from place to place
+is_moved <- function(x) any(x$errors != x$noise_error, na.rm = TRUE)
+
+# where it was
 shrunk_words <- function(x) {
-  if (is.null(x$errors)) return(NULL)
+  if (!is_moved(x)) return(NULL)
   sprintf(paste("    for a mean at the centre %.2g, half-way to the edge %.2g, at the edge %.2g, as in flat space; of",
                 "the point drawn %.2g"), x$errors[1], x$errors[3], x$errors[5], x$noise_error)
 }
 
 error_beside_radius <- function(x) {
   if (is.na(x$expected_error)) {
-    return(if (private_size(x) && is.null(x$size)) " (not known: it depends on the number of records)" else
-      " (not known in advance)")
+    return(if (private_size(x) && is.null(x$size)) " not known: it depends on the number of records" else
+      " not known in advance")
   }
-  if (x$expected_error > x$radius) return(": LARGER than the public radius, the release says less than the bounds do")
-  sprintf(", %.2g %% of the radius%s", 100 * x$expected_error / x$radius,
+  error <- sprintf(" %.4g%s", x$expected_error, if (is_moved(x)) " at most" else "")
+  if (x$expected_error > x$radius) {
+    return(paste0(error, ": LARGER than the public radius, the release says less than the bounds do"))
+  }
+  sprintf("%s, %.2g %% of the radius%s", error, 100 * x$expected_error / x$radius,
           if (x$expected_error > 0.5 * x$radius) ": the release says LITTLE MORE than the bounds do" else "")
 }
 
@@ -172,7 +177,7 @@ explain.riemdp_mean <- function(x, ...) {
   }
   cat(strwrap(mean_mechanisms()[[x$mechanism]]$words(x), exdent = 2), sep = "\n")
   if (!is.null(x$size)) explain_size(x)
-  if (!is.null(x$errors)) {
+  if (is_moved(x)) {
     cat(strwrap(paste("Where the noise is not small beside the ball, the point drawn is moved towards the public",
                       "centre, as far as a guess of the mean from the noise's law says, if its distance from the",
                       "centre may be any up to the radius. That is a function of the point drawn and of public",

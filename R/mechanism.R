@@ -390,7 +390,8 @@ release_shrunk <- function(release, shrinkage, always) {
     part <- if (rho > 0) guessed_length(shrinkage$law, shrinkage$prior, rho) / rho else 1
     value <- public_point(M, mf_exp(M, center, v * part))
   }, riemdp_error = function(e) NULL)
-  post_processed(release, value, sprintf("moved to %.3g of its distance from the centre of the ball", part))
+  post_processed(release, value, if (is.null(shrinkage)) "left where it was drawn" else
+    sprintf("moved towards the centre of the ball by %.2g %% of its distance from it", 100 * (1 - part)))
 }
 
 # the answer of a private mean

@@ -83,7 +83,7 @@ test_that("small noise, laws set by hand and post = FALSE leave the draw as it i
   expect_identical(moved[c("guarantee", "draws", "scale", "budget")], raw[c("guarantee", "draws", "scale", "budget")])
   expect_identical(confint(moved)[c("center", "radius", "level", "basis")], confint(raw)[c("center", "radius", "level", "basis")])
   expect_output(print(confint(moved)), "point drawn, of which the value\\s+was made")
-  expect_output(print(moved), "post-processed: moved to [.0-9]+ of its distance from the centre of the ball")
+  expect_output(print(moved), "post-processed: moved towards the centre of the ball by [.0-9]+ % of its distance from it")
   expect_output(print(moved), "at most")
   expect_output(explain(moved), "a\\s+guess\\s+of\\s+the\\s+mean\\s+from\\s+the\\s+noise's\\s+law")
   expect_null(ask(epsilon = 10)$released)
@@ -91,6 +91,14 @@ test_that("small noise, laws set by hand and post = FALSE leave the draw as it i
   expect_null(ask(epsilon = 1, calibration = "paper")$released)
   expect_null(dp_mean(x, euclidean(6), 1, rep(0, 6), 1, mechanism = "tangent")$released)
   expect_error(ask(epsilon = 1, post = 1), class = "riemdp_error_argument")
+  # what stays where it was drawn says so, in an object of the same parts; an error that isn't known is no "NA at most"
+  still <- dp_mean(x, euclidean(6), 100, rep(0, 6), 1, neighbours = "add_remove")
+  expect_setequal(names(still), names(dp_mean(x, euclidean(6), 1, rep(0, 6), 1, neighbours = "add_remove")))
+  expect_output(print(still), "post-processed: left where it was drawn")
+  expect_false(any(grepl("at most|half-way|moved towards", format(still))))
+  kng <- format(dp_mean(x, euclidean(6), 1, rep(0, 6), 1, neighbours = "add_remove", mechanism = "kng"))
+  expect_false(any(grepl("\\bNA\\b", kng)))
+  expect_true(any(grepl("error of the privacy noise not known: it depends on the number of records", kng)))
 })
 
 test_that("no release is worse than its centre at the worst, whatever the noise, and none worse than the draw by more than 5 %", {
