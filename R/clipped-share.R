@@ -45,37 +45,64 @@ clipped_event <- function(event, ask) {
   event_compose(event_pure(ask$clipped$epsilon, adjacency = event$adjacency), event)
 }
 
-# How many records are farther from the centre than the radius, each decided from the record alone. What is no point
-# counts as the centre. Of units, how many have such a record among their own.
-outside_count <- function(M, x, ask, units = NULL) {
+# Which records are farther from the centre than the radius, each decided from the record alone: 1, else 0. What is no
+# point counts as the centre. Of units, which have such a record among their own.
+outside_each <- function(M, x, ask, units = NULL) {
+  if (is.null(units)) {
+    n <- record_count(M, x, 0)
+    units <- list(of = seq_len(n), count = n)
+  }
   m0 <- .Call(riemdp_stored, M, ask$center)
-  if (!is.null(units)) {
-    beyond <- .Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius, units$of, units$count)
-    return(as.double(sum(beyond > 0)))
-  }
-  within <- if (is_chunks(x)) {
-    Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = ask$ball$radius), private = TRUE))
-  } else {
-    .Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius, NULL, 0)
-  }
-  ask$n - within
+  as.double(.Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius, units$of, units$count) > 0)
 }
 
-release_clipped <- function(M, x, ask, units = NULL) {
+outside_count <- function(M, x, ask, units = NULL) {
+  if (!is_chunks(x)) return(sum(outside_each(M, x, ask, units)))
+  m0 <- .Call(riemdp_stored, M, ask$center)
+  ask$n - Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = ask$ball$radius),
+                                private = TRUE))
+}
+
+release_clipped <- function(M, x, ask, units = NULL, n = ask$n) {
   if (is.null(ask$clipped)) return(NULL)
-  count <- noisy_count(outside_count(M, x, ask, units), ask$clipped$ratio, "mean-sensitivity.md, 11")
-  list(share = count / ask$n, count = count, epsilon = ask$clipped$epsilon, scale = ask$clipped$scale)
+  count <- noisy_count(if (n > 0) outside_count(M, x, ask, units) else 0, ask$clipped$ratio, "mean-sensitivity.md, 11")
+  outside_share(count, n, ask)
 }
 
-# c(lower, upper) for the share of records outside: the released number is off by more than `far` with probability 1 -
-# level at most
+outside_share <- function(count, n, ask) {
+  list(share = count / n, count = count, epsilon = ask$clipped$epsilon, scale = ask$clipped$scale)
+}
+
+# of a released number of records
+share_of_size <- function(outside, size) {
+  if (!is.null(outside)) outside$share <- outside$count / max(1, size$count)
+  outside
+}
+
+# How many are outside in each of the groups. Where a record is replaced they are one release: if it leaves one group
+# and enters another, it moves two of them by 1. Else each is released with its group.
+outside_in_groups <- function(M, records, ask) {
+  if (is.null(ask$clipped)) return(NULL)
+  beyond <- if (records$n > 0) outside_each(M, records$rows, ask, records$units)
+  counts <- vapply(seq_along(ask$names), function(i) sum(beyond[records$groups$of %in% i]), 0)
+  if (!ask$replace) return(counts)
+  noisy_count(counts, ask$clipped$ratio, "mean-sensitivity.md, 15, shares outside", moved = 2)
+}
+
+# c(lower, upper) for the share of records outside: with probability 1 - level at most the released number is off by
+# more than `far`, or the size lies elsewhere
 clipped_interval <- function(r, level) {
   released <- r$clipped
   if (is.null(released)) {
     abort_riemdp("unsupported", "no share of records outside the ball was released: dp_mean(clipped = ) does.")
   }
-  far <- geometric_far(released$scale, (1 - level) / 2)
-  pmin(1, pmax(0, (released$count + c(-far, far)) / r$n))
+  if (!private_size(r)) {
+    far <- geometric_far(released$scale, (1 - level) / 2)
+    return(pmin(1, pmax(0, (released$count + c(-far, far)) / r$n)))
+  }
+  far <- geometric_far(released$scale, (1 - level) / 4)
+  ends <- pmax(1, size_interval(r, (1 + level) / 2))
+  pmin(1, pmax(0, (released$count + c(-far, far)) / rev(ends)))
 }
 
 percent <- function(share) format(signif(100 * share, 3))

@@ -11,7 +11,8 @@
 #' @param row.names,optional,... not used; of `plot()` further arguments of [plot.riemdp_release()].
 #' @return `as.data.frame()` and `summary()`: a row for each group that is shown: `group`, `size` (as released), `lower`
 #'   and `upper` ends of its interval, `expected_error` (of the privacy noise), `region` (radius of the region for the
-#'   group's mean), `mechanism`. `tidy()`: a row for each stored number of each mean. `print()`, `plot()`, `explain()`:
+#'   group's mean), `mechanism`; with `clipped` also `outside`, the share of the group's records outside the ball as
+#'   released, and `outside_lower`, `outside_upper`, the ends of its interval. `tidy()`: a row for each stored number of each mean. `print()`, `plot()`, `explain()`:
 #'   the means, invisibly.
 #' @examples
 #' sex <- rep(c("f", "m"), 250)
@@ -28,14 +29,24 @@ NULL
 as.data.frame.riemdp_groups <- function(x, row.names = NULL, optional = FALSE, level = 0.95, ...) {
   as_made({
     ends <- vapply(x$groups, size_interval, numeric(2), level = level)
-    data.frame(
+    with_outside(data.frame(
       group = names(x$groups) %||% character(), size = vapply(x$groups, function(r) r$size$count, 0),
       lower = if (length(x$groups)) ends[1, ] else numeric(), upper = if (length(x$groups)) ends[2, ] else numeric(),
       expected_error = vapply(x$groups, `[[`, 0, "expected_error"),
       region = vapply(x$groups, function(r) mean_region(r, level)$radius, 0),
       mechanism = vapply(x$groups, `[[`, "", "mechanism"), row.names = NULL
-    )
+    ), x$groups, level)
   })
+}
+
+# the table with the released shares of records outside the ball, where they were asked for
+with_outside <- function(table, groups, level) {
+  if (!length(groups) || is.null(groups[[1]]$clipped)) return(table)
+  ends <- vapply(groups, clipped_interval, numeric(2), level = level)
+  table$outside <- vapply(groups, function(r) min(1, max(0, r$clipped$share)), 0)
+  table$outside_lower <- ends[1, ]
+  table$outside_upper <- ends[2, ]
+  table
 }
 
 #' @rdname riemdp_groups
@@ -55,6 +66,9 @@ format.riemdp_groups <- function(x, ...) {
     if (length(x$suppressed)) sprintf("  not shown, as their released size is below %g: %s", x$suppress,
                                       paste(x$suppressed, collapse = ", ")),
     sprintf("  expected errors and 95 %% regions are %s", sub("^O", "o", error_note(error_kind(x)))),
+    if (length(x$groups) && !is.null(x$groups[[1]]$clipped)) {
+      "  outside: share of a group's records outside the ball, as released, from _lower to _upper with probability 0.95"
+    },
     release_lines(x)
   )
 }
@@ -64,7 +78,8 @@ format.riemdp_groups <- function(x, ...) {
 print.riemdp_groups <- function(x, ...) {
   cat(format(x), sep = "\n")
   table <- as.data.frame(x)
-  table[c("expected_error", "region")] <- lapply(table[c("expected_error", "region")], signif, 3)
+  rounded <- intersect(c("expected_error", "region", "outside", "outside_lower", "outside_upper"), names(table))
+  table[rounded] <- lapply(table[rounded], signif, 3)
   print(table, row.names = FALSE)
   invisible(x)
 }

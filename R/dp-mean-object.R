@@ -19,7 +19,7 @@ print.riemdp_mean_plan <- function(x, ...) {
   shown <- data.frame(
     shown, scale = signif(x$scale, 3),
     `expected error` = signif(x$expected_error, 3), `of radius` = sprintf("%.2g %%", 100 * x$relative_error),
-    acceptance = signif(x$acceptance, 2), ratio = sub("NA", "", sprintf("%.2f", x$over_bound)),
+    ratio = sub("NA", "", sprintf("%.2f", x$over_bound)),
     check.names = FALSE
   )
   able <- !is.na(x$scale)
@@ -186,12 +186,7 @@ explain.riemdp_mean <- function(x, ...) {
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
                     "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
-  cat(strwrap(if (is.null(x$clipped)) "The number of records outside is not part of the release." else sprintf(
-    paste("The number of %s (those that are no points not among them) is released with two-sided",
-          "geometric noise of scale %.6g: replacing one %s moves it by at most 1",
-          "(proofs/mean-sensitivity.md, section 11)."),
-    if (is.null(x$unit)) "records outside" else "units with a row outside", x$clipped$scale,
-    if (is.null(x$unit)) "record" else "unit"), exdent = 2), sep = "\n")
+  cat(strwrap(outside_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
   bound <- bound_words(x)
   if (!is.null(bound)) cat(strwrap(bound, exdent = 2), sep = "\n")
@@ -204,6 +199,20 @@ explain.riemdp_mean <- function(x, ...) {
   sources <- mechanism_sources(x$mechanism)
   if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
   invisible(x)
+}
+
+outside_sentence <- function(x) {
+  if (is.null(x$clipped)) return("The number of records outside is not part of the release.")
+  one <- if (is.null(x$unit)) "record" else "unit"
+  paste0(sprintf(paste("The number of %s (those that are no points not among them) is released with two-sided geometric",
+                       "noise of scale %.6g: "),
+                 if (is.null(x$unit)) "records outside" else "units with a row outside", x$clipped$scale),
+         if (!is.null(x$size$categories)) {
+           sprintf("a replaced %s moves those of two groups by 1 (proofs/mean-sensitivity.md, section 15).", one)
+         } else {
+           sprintf("%s one %s moves it by at most 1 (proofs/mean-sensitivity.md, section 11).",
+                   if (private_size(x)) "adding or removing" else "replacing", one)
+         })
 }
 
 # what no mechanism can do better, where that is proven

@@ -92,8 +92,9 @@
 #' about both releases together, and the ledger's entry holds both events. `print()` tells the share and its interval,
 #' [confint()][confint.riemdp_mean] with `parm = "clipped"` the interval at any level. How far clipping moved the mean
 #' can't be told without a bound on how far outside records lie; where curvature is at most 0 it is at most their share
-#' times their average distance to the ball. Sites don't count, so `clipped` is refused there. Proofs: sections 10 and
-#' 11 of the file `proofs/mean-sensitivity.md` of the installed package.
+#' times their average distance to the ball. Sites don't count, so `clipped` is refused there. Where the number of records
+#' is private the share is of the released number; of groups each has its own. Proofs: sections 10 and 11 of the file
+#' `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' @section Large noise:
 #' Where the noise's expected error is more than a tenth of the radius, the point drawn is moved towards the public
@@ -147,7 +148,7 @@
 #' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
 #' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
 #' number of records is served, also none. Where a lattice serves every size, all is drawn by integer
-#' arithmetic. Records in chunks, `clipped`, constant time, the papers' constants and users' manifolds are refused.
+#' arithmetic. Records in chunks, constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
 #' record moves the sum by 2r at most, so \eqn{\sigma = 4r/\epsilon} (with what rounding of up to \eqn{2^{31}} records
@@ -173,8 +174,9 @@
 #' released like any other; a record whose group is missing or not declared is in none, or an error for the curator with
 #' `invalid = "error"`, so that none is. With `unit` a unit is in the group of all its rows that have one; if these are
 #' in several, it is in none, or an error for the curator. The
-#' result is of class [riemdp_groups]; [mean_difference()] compares two groups. `"kng"`, which releases no size, isn't
-#' offered, and `"adaptive"` with `"add_remove"` only. Proof: section 15 of `proofs/mean-sensitivity.md`.
+#' result is of class [riemdp_groups]; [mean_difference()] compares two groups. With `clipped` the numbers of records
+#' outside the ball are released too, one for each group; a replaced record may move two of them, so that their noise is
+#' twice as large there. `"kng"`, which releases no size, isn't offered, and `"adaptive"` with `"add_remove"` only. Proof: section 15 of `proofs/mean-sensitivity.md`.
 #'
 #' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`
 #' is `by` with both variables. Groups are all combinations of the declared levels, whether they occur or not. The right
@@ -335,29 +337,6 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   release_private(mean_estimator, ask, records, ledger, data_set, part)
 }
 
-# what a formula says, or the records and `by` as they are given
-mean_input <- function(x, M, data, unit, by, levels) {
-  if (inherits(x, "formula")) return(uncounted(mean_formula(x, M, data, unit, by, levels)))
-  if (!is.null(data)) abort_riemdp("argument", "`data` is for a formula in the place of `x`.")
-  list(x = x, by = by, levels = levels)
-}
-
-# those of a formula's data, or of the records, which lose their column then
-mean_units <- function(units, unit, x, least) {
-  if (is.null(units) && !is.null(unit)) units <- read_units(unit, x, least = 0)
-  if (least) check_unit_count(units)
-  units
-}
-
-check_mean_units <- function(units, n, timing, private_n = FALSE) {
-  if (!private_n) check_unit_length(units, n)
-  if (length(units$of) != n) abort_riemdp("shape", "`unit` must have an element for each record.")
-  if (identical(timing, "constant")) {
-    abort_riemdp("unsupported", paste("`timing = \"constant\"` isn't available with `unit`: the time tells how many",
-                                      "records units have."))
-  }
-}
-
 mean_estimator <- list(
   entry = function(plan, ask) entry_words("dp_mean", plan$mechanism, ask$unit),
   parts = c(MEAN_PARTS, MEAN_ERRORS, chosen = "text"),
@@ -400,7 +379,7 @@ sized_mean_estimator <- list(
   plan = function(ask) {
     plan <- check_sizes(ask$manifold, ask)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
-    plan$guarantee <- with_size(plan$guarantee, ask)
+    plan$guarantee <- with_clipped(with_size(plan$guarantee, ask), ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
     plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan
@@ -411,13 +390,15 @@ sized_mean_estimator <- list(
     if (!is.null(records$units) && n > 0 && !length(records$units$of)) { # units without rows, and no others
       records[c("x", "units")] <- list(ask$center, utils::modifyList(records$units, list(of = NA_integer_)))
     }
-    list(x = if (n > 0) mean_estimator$ready(records, plan, ask)$x else records$x, n = n)
+    c(if (n > 0) mean_estimator$ready(records, plan, ask) else records["x"], list(n = n))
   },
-  event = function(plan, ask) if (plan$guarantee$label != "none") size_event(ask),
+  event = function(plan, ask) if (plan$guarantee$label != "none") clipped_event(size_event(ask), ask),
   draw = function(records, plan, ask, budget) {
-    out <- release_size(ask$manifold, records$x, records$n, ask)
+    M <- ask$manifold
+    outside <- release_clipped(M, records$rows %||% records$x, ask, records$units, records$n)
+    out <- release_size(M, records$x, records$n, ask)
     out$plan$guarantee <- plan$guarantee
-    out
+    c(out, list(outside = share_of_size(outside, out$size)))
   },
   answer = function(out, plan, ask, budget) {
     release <- mean_release(out, out$plan, ask, budget)
@@ -426,7 +407,6 @@ sized_mean_estimator <- list(
   }
 )
 
-# ---- groups ----------------------------------------------------------------------------------------------------------
 # Which record is in which group is private, and so are their sizes: each is a release about one record more or less.
 # Proof: inst/proofs/mean-sensitivity.md, section 15.
 
@@ -463,6 +443,10 @@ groups_ask <- function(M, ask, replace, n) {
   ask$elsewhere <- k < 2 || ask$invalid != "error"
   if (!replace) return(size_ask(M, ask))
   ask$guess <- n / k
+  if (!is.null(ask$clipped)) { # two groups' numbers of records outside move
+    ask$clipped$ratio <- geometric_ratio(ask$clipped$epsilon / 2)
+    ask$clipped$scale <- ask$clipped$ratio[1] / ask$clipped$ratio[2]
+  }
   one_law(M, size_ask(M, ask, k + ask$elsewhere))
 }
 
@@ -477,6 +461,18 @@ with_groups <- function(g, ask) {
     "the groups' names are public, which record is in which group is private",
     if (ask$replace && !ask$elsewhere) "each record is in one of the groups, which is checked before anything is spent")
   g
+}
+
+# one group's mean, with its size and how many of its records lie outside, which came for all groups together where a
+# record is replaced
+release_group <- function(M, x, n, ask, size, outside) {
+  if (ask$replace) {
+    out <- release_size(M, x, n, ask, size)
+  } else {
+    if (!is.null(outside)) outside <- noisy_count(outside, ask$clipped$ratio, "mean-sensitivity.md, 11")
+    out <- release_size(M, x, n, ask)
+  }
+  c(out, list(outside = share_of_size(if (!is.null(outside)) outside_share(outside, n, ask), out$size)))
 }
 
 groups_estimator <- list(
@@ -497,6 +493,7 @@ groups_estimator <- list(
                                        "they count in none."))
       }
     }
+    records$rows <- records$x
     if (is.null(records$units)) return(records)
     of <- unit_groups(records$groups$of, records$units)
     if (ask$invalid == "error" && any(is.na(of) & !records$units$empty)) {
@@ -504,7 +501,8 @@ groups_estimator <- list(
                                      "count in none."))
     }
     records$groups$of <- of
-    records$x <- sized_mean_estimator$ready(records, plan, ask)$x
+    with_means <- sized_mean_estimator$ready(records, plan, ask)
+    records[names(with_means)] <- with_means
     records
   },
   draw = function(records, plan, ask, budget) {
@@ -514,17 +512,17 @@ groups_estimator <- list(
       counts <- tabulate(records$groups$of, k)
       noisy_sizes(c(counts, if (ask$elsewhere) length(records$groups$of) - sum(counts)), ask$size$ratio)
     }
+    outside <- outside_in_groups(M, records, ask)
     out <- lapply(seq_len(k), function(i) {
       which <- which(records$groups$of == i)
       n <- length(which)
       x <- if (n) .Call(riemdp_gathered, M, records$x, ask$center, ask$ball$radius, which)
-      paid <- out_of_purse(plan$group_guarantee, if (ask$replace) release_size(M, x, n, ask, sizes[i]) else
-        release_size(M, x, n, ask))
+      paid <- out_of_purse(plan$group_guarantee, release_group(M, x, n, ask, sizes[i], outside[i]))
       c(paid$out, list(draws = paid$draws))
     })
-    # each group has paid for itself: what all of them are to one record, beside the sizes where they came together
+    # each group has paid for itself: what all of them are to one record, beside what came together
     g <- plan$guarantee
-    rest <- g$nominal_epsilon - if (ask$replace) 2 / ask$size$scale else 0
+    rest <- g$nominal_epsilon - if (ask$replace) 2 / ask$size$scale + sum(2 / ask$clipped$scale) else 0
     pay(draw_price("groups", "mean-sensitivity.md, 15", 1 + ask$replace, 1, epsilon = rest, delta = g$nominal_delta))
     list(groups = stats::setNames(out, ask$names))
   },
@@ -544,47 +542,3 @@ groups_estimator <- list(
     )
   }
 )
-
-# What is asked for, checked: public quantities only.
-mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
-                     options, clipped = NULL, post = FALSE) {
-  if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) {
-    abort_no_default("epsilon")
-  }
-  if (!is.null(epsilon) && !is.null(sigma)) {
-    abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
-  }
-  mechanism <- check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms())))
-  if (!is.null(sigma) && mechanism == "auto") {
-    abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
-  }
-  if (is.na(n)) check_options(options, mechanism, size_options(mechanism)) else check_options(options, mechanism)
-  center <- public_point(M, center)
-  ask <- list(
-    n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
-    delta = check_delta(delta), sigma = if (!is.null(sigma)) check_number(sigma, "sigma", positive = TRUE),
-    center = center, ball = check_radius(M, public_value(radius, "radius"), center), mechanism = mechanism,
-    calibration = check_choice(calibration, "calibration", c("proven", "paper")),
-    timing = check_choice(timing, "timing", c("ordinary", "constant")),
-    numerics = check_choice(numerics, "numerics", c("auto", "lattice", "real")),
-    max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options, post = check_flag(post, "post")
-  )
-  share_epsilon(ask, ask$epsilon, clipped)
-}
-
-# names that the mechanism knows
-check_options <- function(options, mechanism, known = if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options) {
-  named <- is.list(options) && !is.object(options) &&
-    (!length(options) || (!is.null(names(options)) && all(nzchar(names(options)))))
-  if (!named) abort_riemdp("argument", "`options` must be a list with names.")
-  unknown <- setdiff(names(options), known)
-  if (length(unknown)) {
-    abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
-  }
-}
-
-# the curator's check, which names the first bad record
-check_records <- function(M, x) {
-  # sites that answer with noisy sums only do their own checking
-  if (!is_chunks(x)) mf_check(M, x) else if (is.null(x$shares)) chunk_check(M, x, private = TRUE)
-}

@@ -83,10 +83,11 @@ size_excess <- function(s, lag) {
   vapply(lag, function(l) balanced_sum(s$scale, s$categories, function(z) pmax(0, z - l)), 0)
 }
 
-noisy_count <- function(count, ratio, proof) {
-  noise <- .Call(riemdp_lattice_noise, euclidean(1), 1, "laplace", ratio,
-                 pay(price_laplace(1, ratio[1] / ratio[2], proof)))[1]
-  min(max(count + noise, -COUNT_MOST), COUNT_MOST)
+# of one number, or of several that a record moves by `moved` in all
+noisy_count <- function(count, ratio, proof, moved = 1) {
+  noise <- .Call(riemdp_lattice_noise, euclidean(length(count)), 1, "laplace", ratio,
+                 pay(price_laplace(moved, ratio[1] / ratio[2], proof)))
+  pmin(pmax(count + as.vector(noise), -COUNT_MOST), COUNT_MOST)
 }
 
 # ---- what is asked for -----------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ SIZE_INSTEAD <- c(laplace = "wrapped", staircase = "wrapped", wrapped = "wrapped
                   gaussian = "wrapped_gaussian", wrapped_gaussian = "wrapped_gaussian", kng = "kng",
                   adaptive = "adaptive")
 
-# `ask` of a mean whose number of records is private: `total` and `whole_delta` that the call costs, `epsilon` and
+# `ask` of a mean whose number of records is private: `sized` and `whole_delta` that number and mean cost, `epsilon` and
 # `delta` of the mean, and of the size those in `size`. `categories`: into how many groups a replaced record's kind
 # falls, whose sizes are released together; then `epsilon` and `delta` are of the means of all groups.
 size_ask <- function(M, ask, categories = NULL) {
@@ -161,7 +162,7 @@ paid_size <- function(ask, share, best, tail, categories = NULL) {
   )
   # P(Z <= -shift) = P(Z > shift - 1) <= tail, of each of two groups half of it
   ask$size$shift <- if (tail > 0) size_far(ask$size, if (is.null(categories)) tail else tail / 2) + 1 else 0
-  ask$total <- ask$epsilon
+  ask$sized <- ask$epsilon
   ask$whole_delta <- ask$delta
   if (!none) ask$epsilon <- outwards_down(ask$epsilon - own)
   if (!(ask$epsilon > 0)) abort_riemdp("argument", "`options$count` leaves nothing of `epsilon` for the mean.")
@@ -251,12 +252,9 @@ check_size_served <- function(M, ask) {
     no("mechanism = \"", ask$mechanism, "\" has no proof for a private number of records. ",
        choice_words(SIZE_SERVED), " have one.")
   }
-  if (ask$mechanism == "kng" && !is.null(ask$options[["form"]])) {
-    no("mechanism = \"kng\" adds nothing to a mean of N points: it has no `form`.")
-  }
+  if (ask$mechanism == "kng") check_kng_size(ask, no)
   if (is.null(ask$epsilon)) no("give `epsilon` instead of `sigma`: a part of it pays for the number of records.")
   if (isTRUE(ask$chunked)) no("records must be in memory: the sizes of chunks are public.")
-  if (!is.null(ask$clipped)) no("`clipped` isn't available: a share needs a public number of records.")
   if (ask$timing == "constant") no("`timing = \"constant\"` isn't available: the time tells the number of records.")
   if (ask$numerics == "lattice" && ask$mechanism != "auto" && !has_lattice(M, ask$mechanism)) {
     no("mechanism = \"", ask$mechanism, "\" has no lattice mode on ", label_manifold(M), ".")
@@ -265,6 +263,15 @@ check_size_served <- function(M, ask) {
   if (inherits(M, "riemdp_custom")) no("it isn't offered on users' manifolds.")
   if (ask$mechanism %in% GAUSSIAN_MECHANISMS && ask$delta == 0) {
     no("mechanism = \"", ask$mechanism, "\" needs `delta` > 0.")
+  }
+}
+
+check_kng_size <- function(ask, no) {
+  if (!is.null(ask$options[["form"]])) {
+    no("mechanism = \"kng\" adds nothing to a mean of N points: it has no `form`.")
+  }
+  if (!is.null(ask$clipped) && is.null(ask$options[["count"]])) {
+    no("`clipped` needs a released number of records: options = list(count = ) with mechanism = \"kng\".")
   }
 }
 
@@ -408,7 +415,7 @@ one_more_or_less <- function(g, epsilon, delta) {
 # what a promise about a mean becomes with that about a size
 with_size <- function(g, ask) {
   normal <- gaussian_asked(list(mechanism = ask$mechanism, delta = ask$whole_delta))
-  g <- one_more_or_less(g, ask$total, if (normal) ask$whole_delta else ask$size$tail)
+  g <- one_more_or_less(g, ask$sized, if (normal) ask$whole_delta else ask$size$tail)
   g$assumptions <- c(
     "center and radius are public; the number of records is private",
     setdiff(g$assumptions, "center and radius are public; the number of records is public"),

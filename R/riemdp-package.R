@@ -19,7 +19,7 @@
 #    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-wrapped mechanism-lattice private-size fit-size
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive
 #  6  Estimators: means, linear and curved regression, the optimiser
-#    chunk-mean chunk-dist mean clipped-share dp-mean dp-ball dp-mean-plan
+#    chunk-mean chunk-dist mean clipped-share mean-ask dp-mean dp-ball dp-mean-plan
 #    dp-bounds-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
 #    regression-records regression-state regression-newton regression-gradient regression-kng regression-published

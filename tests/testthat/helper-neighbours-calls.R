@@ -57,9 +57,9 @@ sized_cases <- function() {
     list(method = m, spaces = spaces, forms = c("array", "mf_points"), pair = "more", noisy = SIZED_NOISY,
          args = list(mechanism = m, delta = delta, numerics = numerics, neighbours = "add_remove", ...))
   }
-  grouped <- function(by, neighbours, ..., numerics = "real") {
-    utils::modifyList(one("wrapped", spaces = c("sphere", "plane", "matrices")), list(noisy = "^[$](value|groups|suppressed|draws)", ..., args = list(
-      by = by, levels = c("a", "b"), neighbours = neighbours, numerics = numerics)))
+  grouped <- function(by, neighbours, ..., numerics = "real", clipped = NULL) {
+    utils::modifyList(one("wrapped", spaces = c("sphere", "plane", "matrices")), list(noisy = "^[$](value|groups|suppressed|draws)", ..., args = c(list(
+      by = by, levels = c("a", "b"), neighbours = neighbours, numerics = numerics), list(clipped = clipped)[!is.null(clipped)])))
   }
   halves <- function(n, side) rep_len(c("a", "b"), n)
   list(
@@ -72,6 +72,10 @@ sized_cases <- function() {
     more_kng = one("kng"), more_kng_count = one("kng", options = list(count = 0.3)),
     more_lattice_staircase = one("wrapped_staircase", numerics = "lattice", spaces = c("sphere", "plane")),
     more_lattice = one("wrapped", numerics = "lattice"), more_lattice_gaussian = one("wrapped_gaussian", numerics = "lattice", delta = 1e-3),
+    # with the share of records outside the ball
+    more_clipped = utils::modifyList(one("wrapped", clipped = 0.2, spaces = c("sphere", "plane", "triangles")), list(noisy = sub("(", "(clipped[$](share|count)|", SIZED_NOISY, fixed = TRUE))),
+    group_clipped = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same", clipped = 0.2),
+    group_more_clipped = grouped(halves, "add_remove", clipped = 0.2),
     # one unit more
     more_unit = one("wrapped", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = c("sphere", "plane")),
     more_unit_kng = one("kng", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)), spaces = "sphere"),

@@ -267,7 +267,7 @@ moved_shares <- function(a, b) {
 # noisy_count()'s own, whatever was counted
 moved_count <- function(a, b) {
   count <- both(a, b, function(d) d$frame$count)
-  c(count = share(a, abs(count[[1]] - count[[2]])))
+  c(count = share(a, sum(abs(count[[1]] - count[[2]]))))
 }
 
 # of all groups: a replaced record moves two by 1
@@ -466,7 +466,7 @@ NUMBERS <- list(
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
-  "mean-sensitivity.md, 15, sizes" = moved_sizes,
+  "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,

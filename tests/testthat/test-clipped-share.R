@@ -161,7 +161,6 @@ test_that("a unit is outside where any of its rows is, and moves the count by on
   own <- rowsum(x / pmax(1, sqrt(rowSums(x^2))), keys) / 10
   expect_equal(r$value, colMeans(own), tolerance = 1e-2, ignore_attr = TRUE)
   expect_s3_class(ask(numerics = "lattice", mechanism = "wrapped"), "riemdp_mean")
-  expect_error(ask(neighbours = "add_remove"), class = "riemdp_error_unsupported")
 })
 
 test_that("modes and manifolds: lattice, constant time, one's own, sites", {

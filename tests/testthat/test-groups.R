@@ -474,3 +474,46 @@ test_that("persons in private groups: a person has one group, of all their rows,
   expect_equal(as.data.frame(moved("a"))$size, c(31, 30))
   expect_equal(as.data.frame(moved("b"))$size, c(30, 31))
 })
+
+test_that("each group's share of records outside is its own, and two of them move where a record changes its group", {
+  inside <- points_of(matrix(0.1, 80, 2))
+  x <- rbind(inside, points_of(matrix(0.9, 40, 2))) # beyond the ball of radius .6
+  by <- c(rep(c("a", "b"), 40), rep("a", 30), rep("b", 10))
+  for (neighbours in c("replace", "add_remove")) for (invalid in c("error", "center")) {
+    moved <- neighbours == "replace"
+    ledger <- dp_ledger(NULL, 100, 1e-3, adjacency = if (moved) "replace-one" else "add-remove")
+    g <- grouped(x, by, c("a", "b"), clipped = 0.5, epsilon = 80, neighbours = neighbours, invalid = invalid, ledger = ledger)
+    expect_identical(vapply(g$groups, function(r) r$clipped$count, 0), c(a = 30, b = 10)) # so little noise
+    expect_equal(g$budget$cost[["epsilon"]], 80, tolerance = 1e-9)
+    expect_identical(guarantee(g)$epsilon, 80)
+    expect_equal(sum(g$draws$epsilon), 80, tolerance = 1e-6)
+    r <- g[["a"]]
+    expect_equal(r$clipped$scale * r$clipped$epsilon, if (moved) 2 else 1, tolerance = 1e-6)
+    expect_identical(r$clipped$share, 30 / r$size$count)
+    table <- as.data.frame(g)
+    expect_equal(table$outside, c(30 / 70, 10 / 50), tolerance = 0.05)
+    expect_true(all(table$outside_lower <= table$outside & table$outside <= table$outside_upper))
+    expect_output(print(g), "outside_lower")
+    expect_output(explain(r), if (moved) "two\\s+groups\\s+by\\s+1" else "adding\\s+or\\s+removing")
+  }
+  expect_false("outside" %in% names(as.data.frame(grouped(x, by, c("a", "b")))))
+  # of units: one with a row outside is
+  g <- grouped(x, by, c("a", "b"), clipped = 0.5, epsilon = 80, unit = paste(by, rep(1:5, 24)))
+  expect_identical(sum(vapply(g$groups, function(r) r$clipped$count, 0)), 10)
+  # all numbers together: the worst outcome of a record outside that changes its group costs all of their price, and no more
+  ask <- internal$mean_ask(SPACE$M, NA_real_, 2, SPACE$center, SPACE$radius, 0, "wrapped", NULL, "proven", "ordinary", "real", 1e6, list(), 0.5)
+  ask[c("names", "invalid")] <- list(c("a", "b"), "center")
+  ask <- internal$groups_ask(SPACE$M, ask, TRUE, 120)
+  counts <- function(of) {
+    seen <- NULL
+    with_internals(internal$outside_in_groups(SPACE$M, list(rows = x, n = 120, groups = list(of = of)), ask),
+                   noisy_count = function(count, ratio, proof, moved) seen <<- list(count = count, price = moved / (ratio[1] / ratio[2])))
+    seen
+  }
+  one <- counts(match(by, c("a", "b")))
+  two <- counts(replace(match(by, c("a", "b")), 81, 2L)) # an outside record of "a"
+  lost <- sum(abs(one$count - two$count)) / ask$clipped$scale
+  expect_lte(lost, ask$clipped$epsilon)
+  expect_gt(lost, ask$clipped$epsilon * (1 - 1e-6))
+  expect_lte(one$price, ask$clipped$epsilon)
+})

@@ -302,7 +302,7 @@ test_that("what has no proof is refused before anything is spent", {
   for (m in c("laplace", "gaussian", "kng")) no(numerics = "lattice", mechanism = m, delta = 1e-6)
   no(timing = "constant", delta = 1e-6)
   no(calibration = "paper", mechanism = "laplace")
-  no(clipped = 0.1)
+  no(mechanism = "kng", clipped = 0.1)
   no(mechanism = "gaussian")
   kng <- function(...) no(mechanism = "kng", ...)
   kng(timing = "constant", delta = 1e-6)
@@ -318,7 +318,6 @@ test_that("what has no proof is refused before anything is spent", {
   no(mechanism = "adaptive", options = list(count = 1), class = "riemdp_error_argument")
   no(mechanism = "adaptive", numerics = "lattice")
   no(mechanism = "adaptive", timing = "constant")
-  no(mechanism = "adaptive", clipped = 0.1)
   expect_error(dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "adaptive", by = rep("a", 6), levels = "a"), "add_remove", class = "riemdp_error_unsupported")
   expect_error(sized(x, s, epsilon = 1e12, mechanism = "kng", ledger = ledger), "smaller epsilon", class = "riemdp_error_unsupported")
   expect_error(sized(no_records(SIZED$bures), SIZED$bures, mechanism = "kng", ledger = ledger), "no exact sampler", class = "riemdp_error_unsupported")
@@ -905,4 +904,54 @@ test_that("a plan at a released size that promises less than was stated ends the
     expect_false(internal$keeps_promise(g, stated, ask))
   }
   expect_error(in_place_of("keeps_promise", function(at, stated, ask) FALSE, more_fit(fit_table(20))), class = "riemdp_error_contract")
+})
+
+test_that("the share of records outside is of the released number, paid beside it and the mean", {
+  s <- SIZED$plane
+  x <- rbind(placed(s, matrix(0.3, 150, 2)), placed(s, matrix(9, 50, 2)))
+  for (m in c("laplace", "wrapped", "gaussian", "adaptive", "kng", "auto")) {
+    delta <- if (m == "gaussian") 1e-4 else 0
+    ledger <- dp_ledger(NULL, 3, 1e-3, adjacency = "add-remove")
+    r <- sized(x, s, mechanism = m, epsilon = 2, delta = delta, clipped = 0.25, ledger = ledger, options = if (m == "kng") list(count = 0.2) else list())
+    expect_identical(guarantee(r)[c("epsilon", "delta", "adjacency")], list(epsilon = 2, delta = delta, adjacency = "add-remove"))
+    expect_equal(r$budget$cost[["epsilon"]], 2, tolerance = 1e-9)
+    expect_match(ledger_history(ledger)$event, if (delta > 0) "^approximate\\(epsilon = 2, delta = 0.0001\\)" else "^pure\\(epsilon = 0.5\\) \\+ ")
+    # the count first, then the size, then the rest: all that there is, and no more
+    expect_equal(r$draws$epsilon[1:2], c(0.5, r$size$epsilon), tolerance = 1e-6)
+    expect_lte(sum(r$draws$epsilon), 2 * (1 + 1e-12))
+    if (delta == 0) expect_equal(sum(r$draws$epsilon), 2, tolerance = 1e-4)
+    expect_gte(r$clipped$scale * r$clipped$epsilon, 1)
+    expect_lt(r$clipped$scale * r$clipped$epsilon, 1 + 1e-6)
+    expect_identical(r$clipped$share, r$clipped$count / max(1, r$size$count))
+    expect_identical(r$n, NA_real_)
+    ends <- confint(r, "clipped")
+    expect_true(ends[1] < 0.25 && ends[2] > 0.25 && ends[2] - ends[1] < 0.5)
+    expect_output(print(r), "outside the ball: [.0-9]+ % of the records as released")
+    expect_output(explain(r), "adding\\s+or\\s+removing\\s+one\\s+record")
+  }
+  # what is told of no record, and of units
+  none <- sized(no_records(s), s, clipped = 0.5)
+  expect_true(none$clipped$count == round(none$clipped$count))
+  unit <- sized(x, s, epsilon = 50, clipped = 0.5, unit = rep(1:20, 10))
+  expect_identical(unit$clipped$count, 20)
+  empty <- sized(x[0, ], s, clipped = 0.5, unit = factor(character(), c("a", "b")), invalid = "center")
+  expect_s3_class(empty, "riemdp_mean")
+  # the law of the count, and how often the interval holds the share: a lower coverage by five standard errors fails
+  draws <- if (quick()) 2000 else 5000
+  ask <- internal$size_ask(s$M, internal$mean_ask(s$M, NA_real_, 1, s$center, s$radius, 0, "wrapped", NULL, "proven", "ordinary", "real", 1e6, list(), 0.5))
+  seen <- with_simulation(5, lapply(seq_len(draws), function(i) {
+    outside <- internal$release_clipped(s$M, x, ask, NULL, 200)
+    size <- list(count = internal$noisy_count(200, ask$size$ratio, ""), scale = ask$size$scale)
+    list(clipped = internal$share_of_size(outside, size), size = size, guarantee = list(adjacency = "add-remove"))
+  }))
+  expect_geometric_2(vapply(seen, function(r) r$clipped$count, 0) - 50)
+  held <- vapply(seen, function(r) {
+    ends <- internal$clipped_interval(r, 0.95)
+    ends[1] <= 0.25 && ends[2] >= 0.25
+  }, NA)
+  expect_gt(mean(held), 0.95 - 5 * sqrt(0.05 / draws))
+  # a small share in many records: half of what may fail is for the size
+  far <- list(clipped = list(count = 5000, scale = 1), size = list(count = 10000, scale = 200), guarantee = list(adjacency = "add-remove"))
+  off <- internal$geometric_far(200, 0.0125)
+  expect_equal(internal$clipped_interval(far, 0.95), c(5000 - internal$geometric_far(1, 0.0125), 5000 + internal$geometric_far(1, 0.0125)) / (10000 + c(off, -off)))
 })

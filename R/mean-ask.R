@@ -1,0 +1,68 @@
+# What a private mean is asked, and of which records.
+
+# what a formula says, or the records and `by` as they are given
+mean_input <- function(x, M, data, unit, by, levels) {
+  if (inherits(x, "formula")) return(uncounted(mean_formula(x, M, data, unit, by, levels)))
+  if (!is.null(data)) abort_riemdp("argument", "`data` is for a formula in the place of `x`.")
+  list(x = x, by = by, levels = levels)
+}
+
+# those of a formula's data, or of the records, which lose their column then
+mean_units <- function(units, unit, x, least) {
+  if (is.null(units) && !is.null(unit)) units <- read_units(unit, x, least = 0)
+  if (least) check_unit_count(units)
+  units
+}
+
+check_mean_units <- function(units, n, timing, private_n = FALSE) {
+  if (!private_n) check_unit_length(units, n)
+  if (length(units$of) != n) abort_riemdp("shape", "`unit` must have an element for each record.")
+  if (identical(timing, "constant")) {
+    abort_riemdp("unsupported", paste("`timing = \"constant\"` isn't available with `unit`: the time tells how many",
+                                      "records units have."))
+  }
+}
+
+# What is asked for, checked: public quantities only.
+mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
+                     options, clipped = NULL, post = FALSE) {
+  if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) {
+    abort_no_default("epsilon")
+  }
+  if (!is.null(epsilon) && !is.null(sigma)) {
+    abort_riemdp("argument", "give one of `epsilon` and `sigma`: a scale set by hand implies its own epsilon.")
+  }
+  mechanism <- check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms())))
+  if (!is.null(sigma) && mechanism == "auto") {
+    abort_riemdp("argument", "`sigma` needs a `mechanism` by name: it is the scale of that mechanism's law.")
+  }
+  if (is.na(n)) check_options(options, mechanism, size_options(mechanism)) else check_options(options, mechanism)
+  center <- public_point(M, center)
+  ask <- list(
+    n = n, epsilon = if (!is.null(epsilon)) check_number(epsilon, "epsilon", positive = TRUE),
+    delta = check_delta(delta), sigma = if (!is.null(sigma)) check_number(sigma, "sigma", positive = TRUE),
+    center = center, ball = check_radius(M, public_value(radius, "radius"), center), mechanism = mechanism,
+    calibration = check_choice(calibration, "calibration", c("proven", "paper")),
+    timing = check_choice(timing, "timing", c("ordinary", "constant")),
+    numerics = check_choice(numerics, "numerics", c("auto", "lattice", "real")),
+    max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options, post = check_flag(post, "post")
+  )
+  share_epsilon(ask, ask$epsilon, clipped)
+}
+
+# names that the mechanism knows
+check_options <- function(options, mechanism, known = if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options) {
+  named <- is.list(options) && !is.object(options) &&
+    (!length(options) || (!is.null(names(options)) && all(nzchar(names(options)))))
+  if (!named) abort_riemdp("argument", "`options` must be a list with names.")
+  unknown <- setdiff(names(options), known)
+  if (length(unknown)) {
+    abort_riemdp("argument", sprintf("mechanism = \"%s\" has no option `%s`.", mechanism, unknown[1]))
+  }
+}
+
+# the curator's check, which names the first bad record
+check_records <- function(M, x) {
+  # sites that answer with noisy sums only do their own checking
+  if (!is_chunks(x)) mf_check(M, x) else if (is.null(x$shares)) chunk_check(M, x, private = TRUE)
+}
