@@ -56,8 +56,9 @@ summary.riemdp_groups <- function(object, ...) as.data.frame(object, ...)
 #' @rdname riemdp_groups
 #' @export
 format.riemdp_groups <- function(x, ...) {
+  k <- length(x$groups) + length(x$suppressed)
   c(
-    sprintf("Private means of %d groups on %s", length(x$groups) + length(x$suppressed), label_manifold(x$manifold)),
+    sprintf("Private means of %d group%s on %s", k, if (k == 1) "" else "s", label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, NA))),
     sprintf("  protects %s, %s group it is in%s", protected_words(x$guarantee),
             if (x$guarantee$adjacency == "add-remove") "whether it is there and which" else "also which",
@@ -65,10 +66,13 @@ format.riemdp_groups <- function(x, ...) {
     paste0("  ", origin_words(x)),
     if (length(x$suppressed)) sprintf("  not shown, as their released size is below %g: %s", x$suppress,
                                       paste(x$suppressed, collapse = ", ")),
-    sprintf("  expected errors and 95 %% regions are %s", sub("^O", "o", error_note(error_kind(x)))),
-    if (length(x$groups) && !is.null(x$groups[[1]]$clipped)) {
-      "  outside: share of a group's records outside the ball, as released, from _lower to _upper with probability 0.95"
-    },
+    strwrap(paste0("expected errors and 95 % regions are ", sub("^O", "o", error_note(error_kind(x)))), 110, 2, 4),
+    if (length(x$groups)) paste0(
+      "  in brackets where sizes ",
+      if (!is.null(x$groups[[1]]$clipped)) {
+        sprintf("and shares of %s outside the ball ", if (is.null(x$unit)) "records" else "units with a row")
+      }, "lie with probability 0.95 each"
+    ),
     release_lines(x)
   )
 }
@@ -78,9 +82,15 @@ format.riemdp_groups <- function(x, ...) {
 print.riemdp_groups <- function(x, ...) {
   cat(format(x), sep = "\n")
   table <- as.data.frame(x)
-  rounded <- intersect(c("expected_error", "region", "outside", "outside_lower", "outside_upper"), names(table))
-  table[rounded] <- lapply(table[rounded], signif, 3)
-  print(table, row.names = FALSE)
+  range <- function(value, lower, upper) sprintf("%s (%s to %s)", value, lower, upper)
+  shown <- data.frame(group = table$group, size = range(table$size, table$lower, table$upper),
+                      error = signif(table$expected_error, 3), region = signif(table$region, 3),
+                      mechanism = table$mechanism)
+  if (!is.null(table$outside)) {
+    shares <- lapply(table[c("outside", "outside_lower", "outside_upper")], function(share) signif(100 * share, 2))
+    shown$`outside, %` <- range(shares[[1]], shares[[2]], shares[[3]])
+  }
+  print(shown, row.names = FALSE)
   invisible(x)
 }
 

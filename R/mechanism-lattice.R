@@ -161,7 +161,8 @@ mechanism_lattice <- list(
                   "the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by",
                   "integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md)."),
                   if (r$mechanism == "tangent") " (of the records' logarithms there)" else "", -w$k,
-                  if (private_size(r)) "One record more or one less" else "Replacing one record",
+                  if (isTRUE(r$size$law %in% c("sum", "normal"))) "A replaced record, in both groups together," else
+                    if (private_size(r)) "One record more or one less" else "Replacing one record",
                   w$lattice_sensitivity, w$error_bound, noise)
   }
 )

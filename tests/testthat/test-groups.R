@@ -493,7 +493,9 @@ test_that("each group's share of records outside is its own, and two of them mov
     table <- as.data.frame(g)
     expect_equal(table$outside, c(30 / 70, 10 / 50), tolerance = 0.05)
     expect_true(all(table$outside_lower <= table$outside & table$outside <= table$outside_upper))
-    expect_output(print(g), "outside_lower")
+    expect_output(print(g), "outside, %")
+    expect_true(all(nchar(grep("errors|brackets", format(g), value = TRUE)) <= 112))
+    if (moved) expect_output(explain(r), "replaced\\s+record,\\s+in\\s+both\\s+groups\\s+together,\\s+moves")
     expect_output(explain(r), if (moved) "two\\s+groups\\s+by\\s+1" else "adding\\s+or\\s+removing")
   }
   expect_false("outside" %in% names(as.data.frame(grouped(x, by, c("a", "b")))))
