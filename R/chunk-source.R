@@ -236,7 +236,7 @@ chunk_names <- function(x) {
   first <- check_chunks(x)$pieces[[1]]
   seen <- if (!is.null(x$names)) x$names else if (identical(first$kind, "data") && is.null(x$shape)) names(first$x)
   if (is.null(seen)) seen <- chunk_ask(x, list(kernel = "names", counts = "frame"), only = 1, private = TRUE)[[1]]
-  union(seen, names(x$columns))
+  setdiff(union(seen, names(x$columns)), x$unit)
 }
 
 # Which names of the expressions are columns of the chunks, and the public constants behind the others: list(columns,
@@ -270,15 +270,16 @@ chunk_assumptions <- function(x) {
 check_chunks <- function(x) {
   ok <- is_chunks(x) && is.list(x) && is.list(x$pieces) && length(x$pieces) > 0 &&
     are_sizes(x$sizes, length(x$pieces)) &&
-    (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) &&
-    (is.null(x$columns) || is.character(x$columns)) &&
-    (is.null(x$names) || is.character(x$names)) && all(vapply(x$pieces, is_piece, NA))
+    none_or(x$map, is.function) && none_or(x$shape, is.function) && none_or(x$columns, is.character) &&
+    none_or(x$names, is.character) && none_or(x$unit, is_string) && all(vapply(x$pieces, is_piece, NA))
   if (!ok) {
     abort_riemdp("argument",
                  "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
   }
   x
 }
+
+none_or <- function(x, is) is.null(x) || is(x)
 
 are_sizes <- function(x, count) {
   is_doubles(x, count) && is.null(dim(x)) && all(x >= 1 & x <= 2^31 & x == round(x))

@@ -50,6 +50,7 @@ clipped_event <- function(event, ask) {
 outside_count <- function(M, x, ask, units = NULL) {
   m0 <- .Call(riemdp_stored, M, ask$center)
   if (!is.null(units)) {
+    if (is_chunks(x)) return(chunk_units_beyond(M, x, units, m0, ask$ball$radius))
     beyond <- .Call(riemdp_chunk_counts, M, x, m0, ask$ball$radius, units$of, units$count)
     return(as.double(sum(beyond > 0)))
   }

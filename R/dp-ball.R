@@ -79,7 +79,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$invalid <- invalid
-  ask$chunked <- is_chunks(x)
+  ask$chunked <- is_chunks(x) && (!replace || is.null(units)) # units' points are in memory
   ask$sites <- at_sites(x)
   if (ask$sites) {
     abort_riemdp("unsupported", "a ball needs counts of records: sites answer with sums, and with no counts.")

@@ -242,7 +242,9 @@ linear_estimator <- list(
     numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
                                                           records$names) else
       linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
-    if (!is.null(records$shares)) numbers <- lapply(numbers, replaced_columns, records$shares == 0)
+    if (!is.null(records$shares) && !is_chunks(records$data)) {
+      numbers <- lapply(numbers, replaced_columns, records$shares == 0)
+    }
     release_linear(with_shares(numbers$x, records$shares), numbers$y, plan, ask)
   },
   answer = function(out, plan, ask, budget) {

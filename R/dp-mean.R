@@ -320,7 +320,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$manifold <- M
   ask$invalid <- invalid
-  ask$chunked <- is_chunks(x)
+  ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
   ask$sites <- at_sites(x)
   ask$shares <- if (is_chunks(x)) x$shares
   if (ask$sites && !is.null(ask$clipped)) {
