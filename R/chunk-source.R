@@ -51,6 +51,23 @@
 #' databases and arrays that is an error. Plain functions see columns as they are, or of text what
 #' [utils::type.convert()] makes of them chunk by chunk, unless `columns` tells.
 #'
+#' @section Units:
+#' Where a private call takes `unit`, it does so for records in chunks (not for [sites()]): a vector with an element for
+#' each record, in the order of the chunks, or the name of a column of their tables. The column's cells, the keys, are
+#' read one by one as text by the rules above (where `columns` declares it a number, as a number first): 1, 1L and "1"
+#' are one unit, "1" and "1.0" in a file of text are two, of numbers 15 digits count. A missing key is no unit's. The
+#' column is then left out, before `shape` makes points of the others: where `columns` declares a point's numbers, the
+#' key isn't among them, but for `chunk_query()`, which reads no others. A `shape` of one's own must keep the rows and
+#' their order.
+#'
+#' A unit counts once, however its rows are spread over chunks, with the same bits wherever they are cut. One more pass
+#' reads the keys. The caller holds up to some 20 bytes for each record, each key once, and for means a point for each
+#' unit. Units whose rows lie in one chunk are worked out there; of others the rows are fetched for means, as
+#' coordinates of points in the ball, no more at a time than the largest chunk and the largest unit hold together. So
+#' records sorted by unit are fastest. How many rows a unit has is not released; who publishes the sizes of chunks tells
+#' how many there are in all. That each key stands in some row is public, as the number of units is. Proof: section 5 of
+#' the file `proofs/chunks.md` of the installed package.
+#'
 #' @section CSV files:
 #' The first line has the names, and each further line is a record, whatever is in it, so that none can swallow others:
 #' a field in quotes may hold commas and doubled quotes, but no end of line. A line with more or fewer fields than the

@@ -95,7 +95,7 @@
 #' unit is no exception, since how many rows units have isn't known to the plan. All other methods draw with the same
 #' constants as for rows at equal n. `dp_lm_plan(unit = TRUE)` says what all of them cost. Rows without a unit (`NA`)
 #' and levels without a row are refused before anything is spent: a check on the curator's side. The column of units is
-#' no variable of the formula. Records in chunks and `"paper"` are refused.
+#' no variable of the formula. `"paper"` is refused. For tables in chunks see [chunks()], "Units".
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` what is protected is whether a record (a unit) is there at all. A noisy number of

@@ -66,8 +66,8 @@ regression_mechanisms <- function() {
 #' `"gradient"` and `"kng"` cost the same. `dp_regression_plan(unit = TRUE)` says it beforehand. The number of units is
 #' public; how many rows each has is not, and is not released. `invalid = "error"` also refuses rows without a unit
 #' (`NA`) and levels without a row, before anything is spent; with `"ignore"` the former are left out, and the latter
-#' count as a missing record. Records in chunks and `"paper"` are refused. Proof: section 5 of the file
-#' `proofs/regression.md` of the installed package.
+#' count as a missing record. `"paper"` is refused. For tables in chunks see [chunks()], "Units". Proof: section 5 of
+#' the file `proofs/regression.md` of the installed package.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"`, as in [dp_lm()], section "A private number of records". Not for `"kng"`, `"paper"`,

@@ -220,7 +220,7 @@ test_that("files, databases and shapes come with a column of units", {
   DBI::dbWriteTable(connection, "records", data.frame(id = seq_len(120), points))
   DBI::dbDisconnect(connection)
   expect_identical(value(chunk_query(open, "records", "id", size = 7)), whole)
-  expect_identical(value(chunk_query(open, "records", "id", columns = numbers, size = 50, shape = euclidean(2))), whole)
+  expect_identical(value(chunk_query(open, "records", "id", columns = c(numbers, who = "text"), size = 50, shape = euclidean(2))), whole)
   # the order of rows is that of the key
   expect_identical(value(chunk_query(open, "records", "id", columns = c("a", "b"), size = 50), points$who), whole)
 })
