@@ -61,7 +61,7 @@
 #' their order.
 #'
 #' A unit counts once, however its rows are spread over chunks, with the same bits wherever they are cut. One more pass
-#' reads the keys. The caller holds up to some 20 bytes for each record, each key once, and for means a point for each
+#' reads the keys. The caller holds up to some 30 bytes for each record, each key once, and for means a point for each
 #' unit. Units whose rows lie in one chunk are worked out there; of others the rows are fetched for means, as
 #' coordinates of points in the ball, no more at a time than the largest chunk and the largest unit hold together. So
 #' records sorted by unit are fastest. How many rows a unit has is not released; who publishes the sizes of chunks tells

@@ -62,8 +62,8 @@ unit_homes <- function(of, count) {
 }
 
 # What riemdp_unit_coords() gives for records in memory, with the same bits: coordinates of the units' means, a column a
-# unit. Units in one chunk are worked out there; records of others are fetched, moved to the ball, so many at a time as
-# the largest chunk holds, or one unit.
+# unit. Units in one chunk are worked out there; records of others are fetched, moved to the ball, no more at a time
+# than the largest chunk and the largest unit hold together. How often that is depends on where units' records lie.
 chunk_unit_coords <- function(M, x, units, center, numbers) {
   asked <- function(kernel, each, only) {
     chunk_ask(x, list(kernel = kernel, M = M, center = center, numbers = numbers), each, only, private = TRUE)
@@ -84,8 +84,8 @@ chunk_unit_coords <- function(M, x, units, center, numbers) {
     those <- unique(units$of[at])
     place <- locate_records(x$sizes, at)
     got <- asked("ball_rows", lapply(place$which, function(w) list(which = w)), place$chunk)
-    out[, those] <- .Call(riemdp_unit_coords, M, do.call(cbind, got), NULL, numbers, match(units$of[at], those),
-                          length(those))
+    out[, those] <- uncounted(.Call(riemdp_unit_coords, M, do.call(cbind, got), NULL, numbers,
+                                    match(units$of[at], those), length(those)))
   }
   out
 }

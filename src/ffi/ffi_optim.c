@@ -405,8 +405,8 @@ static SEXP chunk_body(struct call *c, void *data)
 SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP p, SEXP snapshot,
                             SEXP step, SEXP which, SEXP share)
 {
-    struct chunk_args args = {
-        .problem = read_problem_args(data, kind, threshold, fun, n, p), .snapshot = snapshot, .which = which, .share = share};
+    struct chunk_args args = {.snapshot = snapshot, .which = which, .share = share};
+    args.problem = read_problem_args(data, kind, threshold, fun, n, p);
     args.clip = ffi_range(ffi_field(step, "clip"), "clip", DBL_MIN, INFINITY);
     args.apart = ffi_flag(ffi_field(step, "apart"), "apart");
     args.losses = ffi_flag(ffi_field(step, "losses"), "losses");
