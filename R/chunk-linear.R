@@ -14,7 +14,8 @@ linear_chunks <- function(data, spec, columns, bounds, reach, names = chunk_name
 }
 
 linear_ask_chunks <- function(x, kernel, y, ...) {
-  chunk_ask(x$data, c(list(kernel = kernel, steps = y, ...), x$ask), private = TRUE)
+  chunk_ask(x$data, c(list(kernel = kernel, steps = y, ...), x$ask),
+            each_chunk(x$data$sizes, attr(x, "share"), "share"), private = TRUE)
 }
 
 # in the worker: list(x, y)
@@ -22,6 +23,7 @@ linear_chunk <- function(q, x) {
   values <- linear_values(q$spec, x, constant_scope(q$constants), q$wants, declared = q$declared)
   r <- linear_records(q$columns, q$bounds, values, TRUE, q$reach)
   for (step in q$steps) r$y <- stepped(r$x, r$y, step)
+  r$x <- with_shares(r$x, q$share)
   r
 }
 
@@ -37,13 +39,14 @@ fitted_away <- function(x, y, b) {
 }
 
 linear_tally <- function(x, y, loss, shape) {
-  perturbed_tally(chunk_count(x$data), shape, function(b, hessian) {
+  perturbed_tally(counted_in(x, chunk_count(x$data)), shape, function(b, hessian) {
     exact_total(linear_ask_chunks(x, "linear_perturbed", y, b = matrix(b, shape[1]), loss = loss, hessian = hessian))
   })
 }
 
 linear_within <- function(x, y, b, limit) {
-  list(count = Reduce(`+`, linear_ask_chunks(x, "linear_within", y, b = b, limit = limit)), n = chunk_count(x$data))
+  list(count = Reduce(`+`, linear_ask_chunks(x, "linear_within", y, b = b, limit = limit)),
+       n = counted_in(x, chunk_count(x$data)))
 }
 
 linear_moments <- function(x, y = list()) {

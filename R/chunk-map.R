@@ -28,7 +28,7 @@ chunk_tasks <- function(x, request, each, only, other) {
   lapply(seq_along(only), function(j) {
     i <- only[j]
     list(number = j, chunk = i, piece = x$pieces[[i]], other = if (!is.null(other)) x$pieces[[other[j]]],
-         reader = x$reader, own = x$own, open = x$open, shape = x$shape, columns = x$columns,
+         reader = x$reader, own = x$own, open = x$open, shape = x$shape, columns = x$columns, unit = x$unit,
          size = if (is.null(x$sizes)) NULL else x$sizes[i], request = c(request, if (!is.null(each)) each[[j]]),
          home = home)
   })

@@ -1,13 +1,5 @@
 # Means of records in chunks: the solver and the noise are those of records in memory, its sums come from chunk_ask().
 
-# numbers of records -> list(chunk, which): chunks hit, and the numbers of their records there
-locate_records <- function(sizes, which) {
-  ends <- cumsum(sizes)
-  chunk <- findInterval(which - 1, ends) + 1
-  hit <- sort(unique(chunk))
-  list(chunk = hit, which = lapply(hit, function(i) as.double(which[chunk == i] - (ends[i] - sizes[i]))))
-}
-
 # stored numbers of records, one a column
 chunk_records <- function(M, x, which) {
   at <- locate_records(x$sizes, which)
@@ -18,14 +10,12 @@ chunk_records <- function(M, x, which) {
 chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
   n <- chunk_count(x)
   sizes <- x$sizes
-  each <- NULL
+  each <- each_chunk(sizes, weights, "weights")
   total <- n
   first <- 1
   if (!is.null(weights)) {
     total <- sum(weights)
     first <- which(weights > 0)[1]
-    ends <- cumsum(sizes)
-    each <- Map(function(from, to) list(weights = weights[from:to]), ends - sizes + 1, ends)
   }
   facts <- mf_facts(M)
   # the records that say how long the first step may be, and the first one that counts
@@ -60,11 +50,7 @@ chunk_fit <- function(x, M, weights, tol, memory, start, max_iter, median) {
 # mean squared distance to a point
 chunk_variance <- function(x, M, weights, center) {
   n <- chunk_count(x)
-  each <- NULL
-  if (!is.null(weights)) {
-    ends <- cumsum(x$sizes)
-    each <- Map(function(from, to) list(weights = weights[from:to]), ends - x$sizes + 1, ends)
-  }
+  each <- each_chunk(x$sizes, weights, "weights")
   sums <- exact_total(chunk_ask(x, list(kernel = "logs", M = M, p = .Call(riemdp_stored, M, center), median = FALSE),
                                 each))
   if (!is.double(sums)) abort_riemdp("cut_locus", "a record has no logarithm at `center`.")

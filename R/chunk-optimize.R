@@ -1,8 +1,12 @@
 # Problems whose records are in chunks: sums of gradients from chunk_ask(), the steps and the noise as in memory.
 
-# What the optimisers' C code takes for the records. `bound`: rows are shortened to this length first (dp_pca()).
-problem_tally <- function(problem, x, private, bound = NULL) {
+# What the optimisers' C code takes for the records. `bound`: rows are shortened to this length first (dp_pca()). With
+# `units` it asks for units by their numbers, each the average over its records.
+problem_tally <- function(problem, x, private, bound = NULL, units = NULL) {
   check_chunks(x)
+  rows <- if (!is.null(units)) unit_rows(units)
+  size <- if (!is.null(units)) diff(rows$first)
+  share <- if (!is.null(units)) 1 / size[units$of]
   M <- problem$manifold
   counts <- problem_counts(problem)
   if (private) problem["loss"] <- list(NULL)
@@ -10,15 +14,19 @@ problem_tally <- function(problem, x, private, bound = NULL) {
     request <- list(kernel = "gradients", M = M, problem = problem, p = p, snapshot = snapshot, step = step,
                     bound = bound, counts = counts)
     if (is.null(which)) {
-      parts <- chunk_ask(x, request, private = private)
+      parts <- chunk_ask(x, request, each_chunk(x$sizes, share, "share"), private = private)
     } else {
+      if (!is.null(units)) which <- rows$rows[sequence(size[which], rows$first[which] + 1)]
       at <- locate_records(x$sizes, which)
-      parts <- chunk_ask(x, request, lapply(at$which, function(w) list(which = w)), at$chunk, private)
+      before <- c(0, cumsum(x$sizes))
+      each <- Map(function(i, w) list(which = w, share = share[before[i] + w]), at$chunk, at$which)
+      parts <- chunk_ask(x, request, each, at$chunk, private)
     }
     exact_total(parts)
   }
   structure(list(
-    n = sum(x$sizes),
+    n = units$count %||% sum(x$sizes),
+    of_units = function(units) problem_tally(problem, x, private, bound, units),
     objective = function(p) ask(p, NULL, list(clip = Inf, apart = FALSE, losses = TRUE), NULL),
     gradients = function(v) ask(v$p, v$snapshot, list(clip = v$clip, apart = v$apart, losses = FALSE), v$which)
   ), class = "riemdp_tally")

@@ -26,6 +26,7 @@ reader_of <- function(paths) {
 # What a task's piece holds. In private calls a table's cells have public types before anybody's code sees them.
 read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
   x <- PIECES[[piece$kind]](piece, task)
+  x <- apart_from(x, task$unit)
   own <- is.function(task$shape) && !inherits(task$shape, "riemdp_shape")
   x <- needed_columns(x, c(names(task$columns), if (is.null(task$shape)) names), !isTRUE(task$own))
   if (private && is.data.frame(x) && is.null(task$columns) && (own || !rowwise)) {
@@ -41,6 +42,12 @@ read_piece <- function(piece, task, private, names = NULL, rowwise = TRUE) {
     x
   }
   if (is.null(task$shape)) x else if (own) task$shape(x) else task$shape(if (private) plain_numbers(x) else x)
+}
+
+# a table without the column that names units, where there is one
+apart_from <- function(x, column) {
+  if (!is.null(column) && is.list(x) && !inherits(x, "riemdp_points")) x[[column]] <- NULL
+  x
 }
 
 # what a piece holds as it is stored, by its kind

@@ -51,6 +51,23 @@
 #' databases and arrays that is an error. Plain functions see columns as they are, or of text what
 #' [utils::type.convert()] makes of them chunk by chunk, unless `columns` tells.
 #'
+#' @section Units:
+#' Where a private call takes `unit`, it does so for records in chunks (not for [sites()]): a vector with an element for
+#' each record, in the order of the chunks, or the name of a column of their tables. The column's cells, the keys, are
+#' read one by one as text by the rules above (where `columns` declares it a number, as a number first): 1, 1L and "1"
+#' are one unit, "1" and "1.0" in a file of text are two, of numbers 15 digits count. A missing key is no unit's. The
+#' column is then left out, before `shape` makes points of the others: where `columns` declares a point's numbers, the
+#' key isn't among them, but for `chunk_query()`, which reads no others. A `shape` of one's own must keep the rows and
+#' their order.
+#'
+#' A unit counts once, however its rows are spread over chunks, with the same bits wherever they are cut. One more pass
+#' reads the keys. The caller holds up to some 30 bytes for each record, each key once, and for means a point for each
+#' unit. Units whose rows lie in one chunk are worked out there; of others the rows are fetched for means, as
+#' coordinates of points in the ball, no more at a time than the largest chunk and the largest unit hold together. So
+#' records sorted by unit are fastest. How many rows a unit has is not released; who publishes the sizes of chunks tells
+#' how many there are in all. That each key stands in some row is public, as the number of units is. Proof: section 5 of
+#' the file `proofs/chunks.md` of the installed package.
+#'
 #' @section CSV files:
 #' The first line has the names, and each further line is a record, whatever is in it, so that none can swallow others:
 #' a field in quotes may hold commas and doubled quotes, but no end of line. A line with more or fewer fields than the
@@ -236,7 +253,7 @@ chunk_names <- function(x) {
   first <- check_chunks(x)$pieces[[1]]
   seen <- if (!is.null(x$names)) x$names else if (identical(first$kind, "data") && is.null(x$shape)) names(first$x)
   if (is.null(seen)) seen <- chunk_ask(x, list(kernel = "names", counts = "frame"), only = 1, private = TRUE)[[1]]
-  union(seen, names(x$columns))
+  setdiff(union(seen, names(x$columns)), x$unit)
 }
 
 # Which names of the expressions are columns of the chunks, and the public constants behind the others: list(columns,
@@ -270,15 +287,16 @@ chunk_assumptions <- function(x) {
 check_chunks <- function(x) {
   ok <- is_chunks(x) && is.list(x) && is.list(x$pieces) && length(x$pieces) > 0 &&
     are_sizes(x$sizes, length(x$pieces)) &&
-    (is.null(x$map) || is.function(x$map)) && (is.null(x$shape) || is.function(x$shape)) &&
-    (is.null(x$columns) || is.character(x$columns)) &&
-    (is.null(x$names) || is.character(x$names)) && all(vapply(x$pieces, is_piece, NA))
+    none_or(x$map, is.function) && none_or(x$shape, is.function) && none_or(x$columns, is.character) &&
+    none_or(x$names, is.character) && none_or(x$unit, is_string) && all(vapply(x$pieces, is_piece, NA))
   if (!ok) {
     abort_riemdp("argument",
                  "`x` must be records in chunks, as chunks(), chunk_files(), chunk_query() or sites() make them.")
   }
   x
 }
+
+none_or <- function(x, is) is.null(x) || is(x)
 
 are_sizes <- function(x, count) {
   is_doubles(x, count) && is.null(dim(x)) && all(x >= 1 & x <= 2^31 & x == round(x))

@@ -59,6 +59,7 @@ outside_each <- function(M, x, ask, units = NULL) {
 outside_count <- function(M, x, ask, units = NULL) {
   if (!is_chunks(x)) return(sum(outside_each(M, x, ask, units)))
   m0 <- .Call(riemdp_stored, M, ask$center)
+  if (!is.null(units)) return(chunk_units_beyond(M, x, units, m0, ask$ball$radius))
   ask$n - Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = ask$ball$radius),
                                 private = TRUE))
 }

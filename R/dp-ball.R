@@ -7,7 +7,7 @@
 #' Three stages share `epsilon`. A place: a ball that holds most records, or the answer that there is none, by the
 #' exponential mechanism over places and radii at once, the first stage of mechanism `"adaptive"` of [dp_mean()]. Where
 #' it finds none the wide ball stays, and half of its share is left to the others; where `n * epsilon` is too small for
-#' it, and for records in chunks, it is left out. Then a rough centre: the Frechet mean of the records moved to the ball
+#' it, and for records in chunks without `unit`, it is left out. Then a rough centre: the Frechet mean of the records moved to the ball
 #' found, by mechanism `"laplace"`, or `"wrapped"` where that can't be served. Then a radius from a grid by the
 #' exponential mechanism, which aims at `margin` times the one that holds `fraction` of the records around that centre;
 #' replacing a record changes such a count by at most one. All are functions of any records: what is no point counts as
@@ -79,7 +79,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$invalid <- invalid
-  ask$chunked <- is_chunks(x)
+  ask$chunked <- is_chunks(x) && (!replace || is.null(units)) # units' points are in memory
   ask$sites <- at_sites(x)
   if (ask$sites) {
     abort_riemdp("unsupported", "a ball needs counts of records: sites answer with sums, and with no counts.")

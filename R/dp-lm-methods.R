@@ -552,7 +552,8 @@ LINEAR_KERNELS <- list(
     r <- linear_chunk(q, x)
     both <- rbind(r$x, r$y)
     k <- nrow(r$x)
-    exact_rows(t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] *
-                 r$x[rep(seq_len(k), nrow(both)), , drop = FALSE]))
+    products <- t(both[rep(seq_len(nrow(both)), each = k), , drop = FALSE] *
+                    r$x[rep(seq_len(k), nrow(both)), , drop = FALSE])
+    exact_rows(if (is.null(q$share)) products else products * shares_of(r$x))
   }
 )

@@ -95,7 +95,7 @@
 #' unit is no exception, since how many rows units have isn't known to the plan. All other methods draw with the same
 #' constants as for rows at equal n. `dp_lm_plan(unit = TRUE)` says what all of them cost. Rows without a unit (`NA`)
 #' and levels without a row are refused before anything is spent: a check on the curator's side. The column of units is
-#' no variable of the formula. Records in chunks and `"paper"` are refused.
+#' no variable of the formula. `"paper"` is refused. For tables in chunks see [chunks()], "Units".
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` what is protected is whether a record (a unit) is there at all. A noisy number of
@@ -242,7 +242,9 @@ linear_estimator <- list(
     numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
                                                           records$names) else
       linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
-    if (!is.null(records$shares)) numbers <- lapply(numbers, replaced_columns, records$shares == 0)
+    if (!is.null(records$shares) && !is_chunks(records$data)) {
+      numbers <- lapply(numbers, replaced_columns, records$shares == 0)
+    }
     release_linear(with_shares(numbers$x, records$shares), numbers$y, plan, ask)
   },
   answer = function(out, plan, ask, budget) {

@@ -127,7 +127,8 @@
 #' `invalid = "error"` also refuses rows without a unit (`NA`) and levels without a row, before anything is spent; with
 #' `"center"` the former are left out, and the latter count as the centre. Spellings are taken as they are: `"P1"` and
 #' `"P1 "` are two units, neither of which is protected with the other. `clipped` counts units: one is outside if any of
-#' its rows is. Records in chunks and `timing = "constant"` are refused with `unit`, and users' manifolds.
+#' its rows is. `timing = "constant"`, sites and users' manifolds are refused with `unit`. For records in chunks, whose
+#' units' points are then in memory, see [chunks()], "Units": every mechanism serves them.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` neighbouring data sets differ by one record that is there or isn't, and how many
@@ -216,8 +217,8 @@
 #'   the ball is released as well; the mean has the rest (see below).
 #' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
 #'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
-#'   factor are all its units), or the name of a column of a table `x`. What is protected then is one unit, replaced
-#'   with all its rows; see "Units".
+#'   factor are all its units), or the name of a column of a table `x` or of tables in [chunks()]. What is protected
+#'   then is one unit, replaced with all its rows; see "Units".
 #' @param neighbours `"replace"`: what is protected is a record's content, the number of records is public.
 #'   `"add_remove"`: also whether it is there, and the number is private; see below.
 #' @param by `NULL`, or which group each record is in, a private matter: a vector or factor with an element for each
@@ -322,7 +323,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$manifold <- M
   ask$invalid <- invalid
-  ask$chunked <- is_chunks(x)
+  ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
   ask$sites <- at_sites(x)
   ask$shares <- if (is_chunks(x)) x$shares
   if (ask$sites && !is.null(ask$clipped)) {

@@ -38,8 +38,8 @@
 #' weighs as much as one with few. The number of units is public (but for `sampling = "poisson"`); how many rows each
 #' has isn't, and is not released; the time that a step takes depends on it. Rows without a unit (`NA`) and levels
 #' without a row are refused before anything is spent: a check on the curator's side. Spellings are taken as they are:
-#' `"P1"` and `"P1 "` are two units. Records in chunks are refused. Proof: the file `proofs/optimisers.md` of the
-#' installed package.
+#' `"P1"` and `"P1 "` are two units. For records in chunks see [chunks()], "Units". Proof: the file
+#' `proofs/optimisers.md` of the installed package.
 #'
 #' @section What is released:
 #' The output is a function of noisy gradients, of public settings and of random numbers; so are the trace and every

@@ -66,8 +66,8 @@ regression_mechanisms <- function() {
 #' `"gradient"` and `"kng"` cost the same. `dp_regression_plan(unit = TRUE)` says it beforehand. The number of units is
 #' public; how many rows each has is not, and is not released. `invalid = "error"` also refuses rows without a unit
 #' (`NA`) and levels without a row, before anything is spent; with `"ignore"` the former are left out, and the latter
-#' count as a missing record. Records in chunks and `"paper"` are refused. Proof: section 5 of the file
-#' `proofs/regression.md` of the installed package.
+#' count as a missing record. `"paper"` is refused. For tables in chunks see [chunks()], "Units". Proof: section 5 of
+#' the file `proofs/regression.md` of the installed package.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"`, as in [dp_lm()], section "A private number of records". Not for `"kng"`, `"paper"`,
@@ -152,7 +152,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   shares <- fit_shares(given$units, records$n, method, if (invalid == "error") {
     paste("With invalid = \"ignore\"", c("they are left out.", "each counts as a missing record."))
   })
-  if (!is.null(shares)) records$x <- with_shares(records$x, shares)
+  if (chunked) records$y$share <- shares else records$x <- with_shares(records$x, shares)
   ask <- regression_ask(M, counted(shares, records$n), epsilon, center, radius, speed, residual_bound, spec$columns,
                         delta, method, loss, chain)
   ask$source <- stated_source(source, list(center = center, radius = radius))
@@ -427,6 +427,7 @@ PRIVATE_CURVE_KERNELS <- list(
     d <- chunk_private(q, x)
     records <- features_at(q$M, q$state, q$frame, d$x, d$y, q$ask)
     psi <- clipped_responses(records, q$tau)
+    if (!is.null(q$share)) psi <- psi * rep(shares_of(records$features), each = nrow(psi))
     parts <- lapply(seq_len(dim(records$features)[2]), function(j) matrix(records$features[, j, ], nrow(psi)) * psi)
     exact_rows(t(do.call(rbind, parts)))
   },
@@ -439,8 +440,9 @@ PRIVATE_CURVE_KERNELS <- list(
   regression_pull = function(q, x) {
     d <- chunk_private(q, x)
     d <- kng_predictors(d$x, q$reach, d$y)
-    exact_rows(do.call(cbind, lapply(q$at, function(at) {
+    pulls <- do.call(cbind, lapply(q$at, function(at) {
       do.call(cbind, kng_gradients(q$M, at$p, tangent_vectors(q$M, at$p, matrix(at$b)), at$speed, d, q$rule, q$reach))
-    })))
+    }))
+    exact_rows(if (is.null(d$share)) pulls else pulls * d$share)
   }
 )

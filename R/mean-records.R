@@ -52,16 +52,16 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
 # knows as `arg`. Returns list(x without that column, name, of = each record's number from 1 or NA, count, empty: which
 # have no record). Each record's number follows from the units alone, never from what a record holds.
 read_units <- function(unit, x, arg = "x", least = 1) {
-  if (is_chunks(x)) {
-    abort_riemdp("unsupported", paste("`unit` needs the records in memory: those of one unit may lie in several",
-                                      "chunks. Gather them first."))
+  if (at_sites(x)) {
+    abort_riemdp("unsupported", paste("`unit` isn't available for records at sites: those of one unit may lie at",
+                                      "several, and sites answer with sums."))
   }
   name <- NULL
-  if (is.data.frame(x) && is.character(unit) && length(unit) == 1 && unit %in% names(x)) {
+  if (names_column(unit, x)) {
     column <- unit
     if (column != "row") name <- column # which would be no name of a unit in a guarantee
-    unit <- x[[column]]
-    x <- x[names(x) != column]
+    unit <- if (is_chunks(x)) chunk_keys(x, column) else x[[column]]
+    x <- if (is_chunks(x)) without_column(x, column) else x[names(x) != column]
   }
   unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
@@ -69,6 +69,11 @@ read_units <- function(unit, x, arg = "x", least = 1) {
   units <- list(x = x, name = name, of = of, count = length(given), empty = !tabulate(of, length(given)))
   if (least) check_unit_count(units)
   units
+}
+
+names_column <- function(unit, x) {
+  if (is_chunks(x)) return(names_chunk_column(unit, x))
+  is.data.frame(x) && is.character(unit) && length(unit) == 1 && unit %in% names(x)
 }
 
 # where the number of units is public, there is one

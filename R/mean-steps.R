@@ -314,5 +314,7 @@ fitting_steps <- function(model, facts, ball, series, unit) {
 unit_means <- function(M, x, units, center, ball) {
   steps <- mean_steps(M, ball, 1)
   if (!is.null(steps$why)) abort_riemdp("unsupported", paste0("no mean of a unit's records: ", steps$why, "."))
-  .Call(riemdp_unit_means, M, x, center, steps$numbers, units$of, units$count)
+  coords <- if (is_chunks(x)) chunk_unit_coords(M, x, units, center, steps$numbers) else
+    .Call(riemdp_unit_coords, M, x, center, steps$numbers, units$of, units$count)
+  .Call(riemdp_unit_points, M, if (!is_chunks(x)) x, center, steps$numbers, coords)
 }

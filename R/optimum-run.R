@@ -7,7 +7,12 @@ input_of_units <- function(input, units) {
   if (is.null(units)) return(input)
   check_unit_length(units, input$n)
   check_units(units)
-  input$units <- unit_rows(units)
+  if (inherits(input$data, "riemdp_tally")) { # asks for units by itself
+    input$data <- input$data$of_units(units)
+    input$n <- as.double(units$count)
+  } else {
+    input$units <- unit_rows(units)
+  }
   input
 }
 

@@ -400,6 +400,6 @@ DESCENT_KERNELS <- list(
     if (!is.null(q$bound)) x <- shorten_rows(pca_rows(x), q$bound)
     input <- problem_call(q$problem, x, private = q$private)
     .Call(riemdp_chunk_gradients, q$M, input$data, input$kind, input$threshold, input$fun, input$n, q$p, q$snapshot,
-          q$step, q$which)
+          q$step, q$which, q$share)
   }
 )

@@ -304,9 +304,8 @@ KNG_TOGETHER <- 32
 
 # mean clipped gradients at some candidates (2 x q each), in one pass
 chunk_pull <- function(y, at, rule, reach) {
-  sums <- exact_total(chunk_ask(y$data, regression_request(y, "regression_pull", at = at, rule = rule, reach = reach),
-                                private = TRUE))
+  sums <- exact_total(regression_ask_chunks(y, "regression_pull", at = at, rule = rule, reach = reach))
   q <- length(at[[1]]$b)
-  lapply(seq_along(at),
-         function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / chunk_count(y$data))
+  n <- counted(y$share, chunk_count(y$data))
+  lapply(seq_along(at), function(i) matrix(sums[(i - 1) * 2 * q + seq_len(2 * q)], 2, byrow = TRUE) / n)
 }

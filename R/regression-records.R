@@ -73,14 +73,16 @@ chunked_method <- function(method) {
   }
 }
 
-# what every request about these records holds
-regression_request <- function(y, kernel, ...) {
-  list(kernel = kernel, M = y$M, spec = y$spec, constants = y$constants, names = y$names, counts = "frame", ...)
+# chunks' answers about these records, each of which counts by its share
+regression_ask_chunks <- function(y, kernel, ...) {
+  request <- list(kernel = kernel, M = y$M, spec = y$spec, constants = y$constants, names = y$names, counts = "frame",
+                  ...)
+  chunk_ask(y$data, request, each_chunk(y$data$sizes, y$share, "share"), private = TRUE)
 }
 
 # the curator's check
 check_responses <- function(y) {
-  found <- chunk_ask(y$data, regression_request(y, "regression_check"), private = TRUE)
+  found <- regression_ask_chunks(y, "regression_check")
   bad <- which(lengths(found) > 0)[1]
   if (!is.na(bad)) {
     abort_riemdp(sub("^riemdp_error_", "", found[[bad]]$class), sprintf("chunk %d: %s", bad, found[[bad]]$message))
@@ -95,7 +97,7 @@ chunk_private <- function(q, x) {
                         if (is.data.frame(x)) NULL else q$size)
   y <- private_response(q$spec, rows, q$M)
   if (!holds_points(q$M, y, rows$n)) y <- new_points(matrix(NA_real_, rows$n, mf_facts(q$M)$ambient), q$M)
-  list(y = y, x = private_columns(q$spec, rows))
+  list(y = y, x = with_shares(private_columns(q$spec, rows), q$share))
 }
 
 holds_points <- function(M, y, n) tryCatch(.Call(riemdp_count, M, y) == n, riemdp_error = function(e) FALSE)

@@ -51,15 +51,14 @@ step_records <- function(M, state, x, y, ask) {
 # What regression_steps() sees of the records: sums over them. The frame is made here, once, and sent.
 chunk_steps <- function(y, state, ask, frame) {
   ask_all <- function(kernel, ...) {
-    request <- regression_request(y, kernel, state = state, frame = frame, ask = ask[c("speed", "reach", "q", "k")],
-                                  ...)
-    exact_total(chunk_ask(y$data, request, private = TRUE))
+    exact_total(regression_ask_chunks(y, kernel, state = state, frame = frame,
+                                      ask = ask[c("speed", "reach", "q", "k")], ...))
   }
   list(
     frame = frame[[1]], lambda = frame[[2]], sum = function(tau) matrix(ask_all("regression", tau = tau), ask$q),
     perturbed = function(most, loss) {
       shape <- c(ask$q, 1 + ask$k)
-      perturbed_tally(chunk_count(y$data), shape, function(b, hessian) {
+      perturbed_tally(counted(y$share, chunk_count(y$data)), shape, function(b, hessian) {
         ask_all("regression_perturbed", most = most, loss = loss, b = matrix(b, shape[1]), hessian = hessian)
       })
     }

@@ -1,8 +1,8 @@
 # What is entered when the package is loaded.
 
 furnish <- function() {
-  tables <- list(SOURCE_KERNELS, MEAN_KERNELS, DISTANCE_KERNELS, CURVE_KERNELS, PRIVATE_CURVE_KERNELS, LINEAR_KERNELS,
-                 DESCENT_KERNELS)
+  tables <- list(SOURCE_KERNELS, UNIT_KERNELS, MEAN_KERNELS, DISTANCE_KERNELS, CURVE_KERNELS, PRIVATE_CURVE_KERNELS,
+                 LINEAR_KERNELS, DESCENT_KERNELS)
   for (kernels in tables) register("kernel", kernels)
   register("mean mechanism", list(
     laplace = on_lattice(mechanism_laplace, "l2", flat = TRUE),

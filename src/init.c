@@ -20,7 +20,7 @@
     X(check, 2)                                                                                                        \
     X(chunk_ball, 6)                                                                                                   \
     X(chunk_counts, 6)                                                                                                 \
-    X(chunk_gradients, 10)                                                                                             \
+    X(chunk_gradients, 11)                                                                                             \
     X(chunk_kng, 7)                                                                                                    \
     X(chunk_logs, 5)                                                                                                   \
     X(chunk_perturbed, 5)                                                                                              \
@@ -91,7 +91,9 @@
     X(shared_loss, 7)                                                                                                  \
     X(statuses, 0)                                                                                                     \
     X(steps_mean_nonprivate, 5)                                                                                        \
-    X(unit_means, 6)                                                                                                   \
+    X(unit_coords, 6)                                                                                                  \
+    X(unit_points, 5)                                                                                                  \
+    X(unit_rows, 5)                                                                                                    \
     X(steps_model, 1)                                                                                                  \
     X(stored, 2)                                                                                                       \
     X(stream, 2)                                                                                                       \

@@ -698,6 +698,38 @@ mutant("unit-curve-words", "R/dp-regression.R", "plan$guarantee <- of_units(plan
 mutant("unit-fits-missing", "R/mean-records.R", "  if (!is.null(otherwise)) check_units(units, otherwise)\n", "", "rows without a unit are refused before anything is spent", "units")
 mutant("unit-share-rounding", "R/objective-perturbation.R", "shares <- if (isTRUE(rule$averaged)) 2 else 0", "shares <- 0", "products with shares have their rounding paid for", "units")
 
+# ---- units of records in chunks ------------------------------------------------------------------------------------------------------------------------
+
+mutant("chunk-unit-once-per-chunk", "R/chunk-units.R", "codes <- match(all, keys)", "keys <- paste(seq_along(all), all)\n  codes <- seq_along(all)", "a unit counts once, not once per chunk", "chunk-units")
+mutant("chunk-unit-share-per-chunk", "R/chunk-units.R", "piece <- values[from:to]", "piece <- pmin(1, values[from:to] * length(ends))", "a row's share is over its unit's rows in all chunks", "chunk-units")
+mutant("chunk-unit-home-last", "R/chunk-units.R", "ifelse(home[here] == 0L, i, -1L)", "i", "all rows of a unit are in its mean, wherever they lie", "chunk-units")
+mutant("chunk-unit-key-class", "R/chunk-units.R", "if (plain) text_cells(cells) else", "if (plain) as.character(cells) else", "a key is its cell's text by the public rule", "chunk-units")
+mutant("chunk-unit-key-guessed", "R/chunk-units.R", "    keys <- unique(cells[!is.na(cells)])\n    list(", "    cells <- as.character(utils::type.convert(cells, as.is = TRUE))\n    keys <- unique(cells[!is.na(cells)])\n    list(", "no other cell has a say in a key", "chunk-units")
+mutant("chunk-unit-key-points", "R/chunk-units.R", 'cell_count(cells) == q$size && !inherits(cells, "riemdp_points")', "TRUE", "a column that holds no single cells holds missing keys", "chunk-units")
+mutant("chunk-unit-column-left", "R/chunk-reader.R", "  x <- apart_from(x, task$unit)\n", "", "the column of units is no part of a record", "chunk-units")
+mutant("chunk-unit-column-variable", "R/chunk-source.R", "setdiff(union(seen, names(x$columns)), x$unit)", "union(seen, names(x$columns))", "the column of units is no variable of a formula", "chunk-units")
+mutant("chunk-unit-column-declared", "R/chunk-units.R", 'x["columns"] <- list(if (length(left)) left)', "x$columns <- x$columns", "a declared column of units is no coordinate", "chunk-units")
+mutant("chunk-unit-sizes-loose", "R/chunk-units.R", 'names = column, counts = "frame")', "names = column)", "keys are those of as many rows as the chunk has", "chunk-units")
+mutant("chunk-unit-speaks", "R/chunk-units.R", 'counts = "frame"), private = TRUE)', 'counts = "frame"))', "what fails in reading keys isn't told", "chunk-units")
+mutant("chunk-unit-outside-twice", "R/chunk-units.R", "as.double(length(unique(unlist(found))))", "as.double(length(unlist(found)))", "a unit is outside once, in however many chunks its rows are", "chunk-units")
+mutant("chunk-unit-all-fetched", "R/chunk-units.R", "%/% max(x$sizes)", "%/% Inf", "rows of few units at a time are fetched", "chunk-units")
+mutant("chunk-unit-sites", "R/mean-records.R", "  if (at_sites(x)) {\n", "  if (FALSE) {\n", "sites tell no keys", "chunk-units")
+mutant("chunk-unit-sized", "R/dp-mean.R", "is_chunks(x) && (private_n || is.null(units))", "is_chunks(x) && is.null(units)", "no private number of units where sizes of chunks are public", "chunk-units")
+mutant("chunk-unit-ball-sized", "R/dp-ball.R", "is_chunks(x) && (!replace || is.null(units))", "is_chunks(x) && is.null(units)", "no private number of units where sizes of chunks are public", "chunk-units")
+mutant("chunk-unit-lm-rows", "R/chunk-linear.R", "  r$x <- with_shares(r$x, q$share)\n", "", "a row of a chunk counts by its share", "chunk-units")
+mutant("chunk-unit-lm-moments", "R/dp-lm-methods.R", "exact_rows(if (is.null(q$share)) products else products * shares_of(r$x))", "exact_rows(products)", "sums of products over chunks are of averages", "chunk-units")
+mutant("chunk-unit-lm-count", "R/chunk-linear.R", "limit = limit)),\n       n = counted_in(x, chunk_count(x$data)))", "limit = limit)),\n       n = chunk_count(x$data))", "counts within a limit are of units", "chunk-units")
+mutant("chunk-unit-curve-sums", "R/dp-regression.R", "    if (!is.null(q$share)) psi <- psi * rep(shares_of(records$features), each = nrow(psi))\n", "", "sums of clipped gradients over chunks are of averages", "chunk-units")
+mutant("chunk-unit-curve-rows", "R/regression-records.R", "with_shares(private_columns(q$spec, rows), q$share)", "private_columns(q$spec, rows)", "a row of a chunk counts by its share", "chunk-units")
+mutant("chunk-unit-curve-kng", "R/dp-regression.R", "exact_rows(if (is.null(d$share)) pulls else pulls * d$share)", "exact_rows(pulls)", "mean gradients over chunks are of averages", "chunk-units")
+mutant("chunk-unit-curve-kng-count", "R/regression-kng.R", "  n <- counted(y$share, chunk_count(y$data))\n", "  n <- chunk_count(y$data)\n", "gradients are averaged over units", "chunk-units")
+mutant("chunk-unit-steps-rows", "R/chunk-optimize.R", "share <- if (!is.null(units)) 1 / size[units$of]", "share <- NULL", "a unit counts with the average of its rows' gradients", "chunk-units")
+mutant("chunk-unit-steps-count", "R/chunk-optimize.R", "n = units$count %||% sum(x$sizes),", "n = sum(x$sizes),", "steps sample units, not rows", "chunk-units")
+mutant("chunk-unit-steps-first-row", "R/chunk-optimize.R", "rows$rows[sequence(size[which], rows$first[which] + 1)]", "rows$rows[rows$first[which] + 1]", "all rows of a sampled unit count", "chunk-units")
+mutant("chunk-unit-steps-share", "src/ffi/ffi_optim.c", "(share ? share[begin + i] : 1) * g[i * n + j]", "g[i * n + j]", "a row's gradient counts by its share", "chunk-units")
+mutant("chunk-unit-other-rows", "src/ffi/ffi_steps.c", "steps_embed(&s->mean, REAL(x) + i * d, y + i * size, s->work);\n    }\n    s->records.y = y;\n    return n;", "steps_embed(&s->mean, REAL(x), y + i * size, s->work);\n    }\n    s->records.y = y;\n    return n;", "each fetched row is in its unit's mean", "chunk-units")
+mutant("chunk-unit-rows-unclipped", "src/ffi/ffi_steps.c", "struct points from = ffi_block_points(c, &x.x, (size_t)i - 1, (size_t)i, 1, work);", "struct points from = ffi_block_points(c, &x.x, 0, 1, 1, work);", "the rows that are asked for are fetched", "chunk-units")
+
 # ---- where public numbers come from, and what budgets are worth ------------------------------------------------------------------------------------
 
 mutant("source-dropped", "R/private-release.R", "  release$source <- ask$source\n", "", "a release carries where its public numbers come from", "guarantee")

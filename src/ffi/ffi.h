@@ -148,6 +148,8 @@ double *ffi_records_in_ball(struct call *c, struct arg *x, const double *m0, dou
                             const double *o, double *work);
 
 SEXP ffi_named_list(struct call *c, int count, const char *const *names);
+/* finite numbers, none negative, one for each of n records; NULL for R's NULL */
+const double *ffi_weights(SEXP weights, size_t n);
 /* exact sums for R: list(low, digits) */
 struct exact *ffi_exact(size_t n, size_t lanes); /* sums that are 0, one after the other for each lane */
 SEXP ffi_exact_list(struct call *c, const struct exact *e);

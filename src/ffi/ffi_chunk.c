@@ -94,7 +94,7 @@ static const double *stored_point(struct call *c, SEXP x)
     return p;
 }
 
-static const double *read_weights(SEXP weights, size_t n)
+const double *ffi_weights(SEXP weights, size_t n)
 {
     const double *w = stored(weights, n, "`weights` must be numeric with one number for each record.");
     for (size_t i = 0; i < n && w; i++)
@@ -131,7 +131,7 @@ static SEXP logs_body(struct call *c, void *data)
     const struct logs_args *in = data;
     struct arg x = records(c, in->x);
     struct source source = ffi_source(c, &x, 0, ffi_doubles(manifold_work(&c->m)));
-    struct chunk_logs logs = {stored_point(c, in->p), read_weights(in->weights, x.n), in->median};
+    struct chunk_logs logs = {stored_point(c, in->p), ffi_weights(in->weights, x.n), in->median};
     struct chunk_pass pass = chunk_logs_pass(&c->m, &source, &logs, 0);
     return run_pass(c, &pass);
 }
@@ -170,7 +170,7 @@ static SEXP start_body(struct call *c, void *data)
         seed[j] = 0;
         seed[m->ambient + j] = m->flags & MANIFOLD_REFERENCE ? reference[j] : 0;
     }
-    struct chunk_start start = {seed, read_weights(in->weights, n)};
+    struct chunk_start start = {seed, ffi_weights(in->weights, n)};
     struct chunk_pass pass = chunk_start_pass(m, &source, &start);
     return run_pass(c, &pass);
 }
@@ -220,7 +220,7 @@ static SEXP reach_body(struct call *c, void *data)
     manifold_t m = &c->m;
     struct arg x = records(c, in->x);
     size_t n = x.n, block = ffi_block(c);
-    const double *p = stored_point(c, in->p), *w = read_weights(in->weights, n);
+    const double *p = stored_point(c, in->p), *w = ffi_weights(in->weights, n);
     double *work = ffi_doubles(manifold_work(m)), near = INFINITY, far = 0, where = 0, here = 0;
     for (size_t begin = 0; begin < n; begin += block) {
         size_t end = begin + block < n ? begin + block : n;

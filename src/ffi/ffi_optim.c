@@ -329,7 +329,7 @@ SEXP riemdp_objective_nonprivate(SEXP m, SEXP data, SEXP kind, SEXP threshold, S
 
 struct chunk_args {
     struct problem_args problem;
-    SEXP snapshot, which;
+    SEXP snapshot, which, share;
     double clip;
     int apart, losses;
 };
@@ -374,6 +374,7 @@ static SEXP chunk_body(struct call *c, void *data)
         ffi_abort_text("argument", "`data` must be the records of one chunk.");
     size_t *block = (size_t *)R_alloc(q.block, sizeof *block), count = q.n;
     const size_t *which = read_which(in->which, q.n, &count);
+    const double *share = ffi_weights(in->share, count);
     struct optim o = {.m = m, .problem = &q};
     double *work = ffi_doubles(optim_gradient_work(&o)), *g = work, *h = g + q.block * n, *rest = h + q.block * n;
     double *losses = in->losses ? ffi_doubles(q.block) : NULL, *row = ffi_doubles(width);
@@ -386,7 +387,8 @@ static SEXP chunk_body(struct call *c, void *data)
         if (in->losses && status != STATUS_OK) /* plain: may speak */
             return ffi_keep(c, Rf_ScalarInteger(status));
         for (size_t i = 0; i < some; i++) {
-            memcpy(row, g + i * n, n * sizeof *row);
+            for (size_t j = 0; j < n; j++)
+                row[j] = (share ? share[begin + i] : 1) * g[i * n + j];
             if (losses)
                 row[n] = losses[i];
             if (all_finite(width, row))
@@ -398,18 +400,16 @@ static SEXP chunk_body(struct call *c, void *data)
     return ffi_exact_list(c, sums);
 }
 
-/* Exact sums over a chunk's records `which` (NULL: all) of what a step adds up. step: list(clip (Inf: none), apart: whether a
- * snapshot's gradients are clipped apart, losses: whether they are wanted (then a record without a gradient ends it, with its
- * status)) */
+/* Exact sums over a chunk's records `which` (NULL: all) of what a step adds up, times `share` (NULL: 1). step: list(clip (Inf: none),
+ * apart: whether a snapshot's gradients are clipped apart, losses: whether they are wanted (then a record without a gradient ends it)) */
 SEXP riemdp_chunk_gradients(SEXP m, SEXP data, SEXP kind, SEXP threshold, SEXP fun, SEXP n, SEXP p, SEXP snapshot,
-                            SEXP step, SEXP which)
+                            SEXP step, SEXP which, SEXP share)
 {
-    struct chunk_args args = {read_problem_args(data, kind, threshold, fun, n, p),
-                              snapshot,
-                              which,
-                              ffi_range(ffi_field(step, "clip"), "clip", DBL_MIN, INFINITY),
-                              ffi_flag(ffi_field(step, "apart"), "apart"),
-                              ffi_flag(ffi_field(step, "losses"), "losses")};
+    struct chunk_args args = {.snapshot = snapshot, .which = which, .share = share};
+    args.problem = read_problem_args(data, kind, threshold, fun, n, p);
+    args.clip = ffi_range(ffi_field(step, "clip"), "clip", DBL_MIN, INFINITY);
+    args.apart = ffi_flag(ffi_field(step, "apart"), "apart");
+    args.losses = ffi_flag(ffi_field(step, "losses"), "losses");
     return ffi_run(chunk_body, &args, m, !args.losses);
 }
 

@@ -31,6 +31,7 @@ mean_cases <- function() {
                 args = list(mechanism = "laplace", unit = rep_len(1:5, NEIGHBOURS))),
     unit_lattice = list(method = "wrapped", spaces = c("sphere", "plane"), args = list(mechanism = "wrapped", numerics = "lattice",
                                                                                      unit = rep_len(letters[1:5], NEIGHBOURS))),
+    unit_column = list(method = "laplace", spaces = c("sphere", "matrices", "plane"), forms = "keyed", args = list(mechanism = "laplace", unit = "who", clipped = 0.2)),
     shares = list(method = "tangent", spaces = c("sphere", "matrices"), forms = "shares", args = list(mechanism = "tangent", delta = 1e-3)),
     # with the share of records outside the ball
     clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
@@ -102,6 +103,8 @@ lm_cases <- function() {
     # units; the record that is replaced is one of the first unit's
     unit = list(method = "objective", spaces = "plane", formula = y ~ x + g, args = list(method = "objective", unit = rep_len(1:5, NEIGHBOURS))),
     unit_sums = list(method = "statistics", spaces = "plane", formula = y ~ x, args = list(method = "statistics", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_column = list(method = "objective", spaces = "plane", formula = y ~ x + g, forms = "keyed", args = list(method = "objective", unit = "who")),
+    unit_column_sums = list(method = "statistics", spaces = "plane", formula = y ~ x, forms = "keyed", args = list(method = "statistics", unit = "who")),
     unit_kng = list(method = "kng", spaces = "plane", formula = y ~ x, args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     unit_guessed = list(method = "recentred", spaces = "plane", n = 250, formula = ifelse(y > 0, y, y + 40) ~ x,
                         args = list(method = "recentred", epsilon = 10, unit = rep_len(1:110, 250))),
@@ -129,6 +132,8 @@ regression_cases <- function() {
   c(plain, list(
     auto = list(method = "auto", spaces = "sphere", args = list(method = "auto")),
     unit = list(method = "newton", spaces = c("sphere", "hyperboloid"), args = list(method = "newton", unit = rep_len(1:5, NEIGHBOURS))),
+    unit_column = list(method = "newton", spaces = c("sphere", "hyperboloid"), forms = "keyed", args = list(method = "newton", unit = "who")),
+    unit_column_kng = list(method = "kng", spaces = "sphere", forms = "keyed", args = list(method = "kng", unit = "who")),
     unit_gradient = list(method = "gradient", spaces = "sphere", args = list(method = "gradient", delta = 1e-3, unit = rep_len(1:5, NEIGHBOURS))),
     unit_kng = list(method = "kng", spaces = "sphere", args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
@@ -147,7 +152,8 @@ optimise_cases <- function(spaces, inner = list(inner = 2)) {
        rsvrg = c(do.call(one, c(list("rsvrg", noise_multiplier = 30, steps = 4, batch = 18), inner)), list(clip = c(0.5, 0.3))),
        auto = one("auto", epsilon = 1, steps = 3),
        # five units; the record that is replaced is one of the first unit's
-       unit = one("rgd", epsilon = 1, steps = 3, unit = rep_len(1:5, NEIGHBOURS)))
+       unit = one("rgd", epsilon = 1, steps = 3, unit = rep_len(1:5, NEIGHBOURS)),
+       unit_column = c(one("rsgd", noise_multiplier = 30, batch = 2, steps = 3, unit = "who"), list(forms = "keyed")))
 }
 
 lm_call <- function(data, case, space, budget) {
@@ -233,6 +239,7 @@ neighbour_calls <- function() {
       few = list(method = "ball", spaces = c("sphere", "plane"), args = list(radii = c(0.1, 0.3), fraction = 0.6, shares = c(0.2, 0.8))),
       placed = list(method = "placed", spaces = c("sphere", "plane", "triangles"), args = list(shares = c(0.5, 0.2, 0.3))),
       unit = list(method = "ball", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      unit_column = list(method = "ball", spaces = c("sphere", "matrices"), forms = "keyed", args = list(unit = "who")),
       more = list(method = "placed", spaces = c("sphere", "plane", "matrices"), pair = "more", noisy = SIZED_BALL, forms = c("array", "mf_points"),
                   args = list(neighbours = "add_remove", shares = c(0.5, 0.2, 0.3))),
       more_unit = list(method = "placed", spaces = c("sphere", "plane"), pair = "more", noisy = SIZED_BALL, forms = c("array", "mf_points"),

@@ -395,7 +395,7 @@ moved_optimum <- function(a, b) {
       }
       sum_of <- function(which) {
         internal("exact_total")(list(.Call(internal("riemdp_chunk_gradients"), M, input$data, input$kind, input$threshold, input$fun, input$n,
-                                           stored[[i]], snapshot, step, which)))
+                                           stored[[i]], snapshot, step, which, NULL)))
       }
       of <- input$units
       if (is.null(of)) return(sum_of(NULL))

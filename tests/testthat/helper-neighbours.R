@@ -358,7 +358,7 @@ sites_form <- function(...) {
 }
 
 # forms that are for the cases which name them
-ASKED_FORMS <- "shares"
+ASKED_FORMS <- c("shares", "keyed")
 
 plain_points <- function(frame, space) rows_to_points(as.matrix(frame), space$M)
 
@@ -423,6 +423,14 @@ neighbour_forms <- function() {
       types <- kind_types(kind, space)
       parts <- lapply(unname(pieces_of(records)), guessed_frame, types)
       function() do.call(chunks, c(list(parts, shape = if (kind == "points") space$M), declared(chunks, kind, types)))
+    }),
+    # with a column `who` of five units, each with rows in several elements, of another class in each
+    keyed = list(holds = "cells", kinds = c("table", "curve", "points", "rows"), piece = "data", make = function(records, kind, space, folder) {
+      types <- kind_types(kind, space)
+      parts <- lapply(unname(pieces_of(records)), guessed_frame, types)
+      who <- split(rep_len(1:5, length(records)), rep(seq_along(parts), piece_sizes(records)))
+      for (i in seq_along(parts)) parts[[i]]$who <- list(as.integer, as.character, factor)[[1 + i %% 3]](who[[i]])
+      function() do.call(chunks, c(list(parts, sizes = piece_sizes(records), shape = if (kind == "points") space$M), declared(chunks, kind, types)))
     }),
     csv = files_form("csv", "lines", function(piece, path, types) writeBin(csv_bytes(piece, types), path)),
     rds = files_form("rds", "cells", function(piece, path, types) saveRDS(guessed_frame(piece, types), path)),

@@ -123,8 +123,6 @@ test_that("bad units are refused by their class before anything is spent, or hav
   refused("shape", 1:3)
   refused("shape", "person")
   refused("unsupported", unit, timing = "constant", delta = 1e-6)
-  refused("unsupported", unit, chunks(x, 6))
-  refused("unsupported", unit, x. = chunks(x, 6))
   expect_identical(nrow(ledger_history(ledger)), 0L)
   # total rules: rows without a unit are left out, levels without a row and records that are no points count as the centre
   points <- function(unit, x. = x) units_of(sphere(2), x., unit, c(0, 0, 1), 0.7)
@@ -271,8 +269,6 @@ test_that("optimisers say who is protected, sample units and refuse bad ones bef
   refused("shape", unit = 1:3)
   refused("shape", unit = "person")
   refused("argument", unit = unit, method = "rsgd", batch = 11)
-  expect_error(dp_optimize(problem_huber(spd(2), 1), chunks(x, 20), 1, 1e-6, start = diag(2), unit = unit), class = "riemdp_error_unsupported")
-  expect_error(dp_pca(chunks(as.matrix(d[1:3]), 20), 1, 1, 1e-6, 2, unit = d$who), class = "riemdp_error_unsupported")
   expect_identical(nrow(ledger_history(ledger)), spent)
   expect_identical(ask(unit = rep("a", 40))$n, 1)
 })
@@ -547,7 +543,6 @@ test_that("linear fits say who is protected and refuse bad units before anything
   refused("shape", unit = 1:3)
   refused("shape", unit = "nobody")
   refused("argument", unit = "who", formula = y ~ who) # no variable any more
-  refused("unsupported", unit = unit, data = chunks(d, 20))
   expect_error(lm_of(d, "paper", unit = unit), class = "riemdp_error_unsupported")
   expect_identical(nrow(ledger_history(ledger)), 2L)
   expect_identical(ask(d, unit = rep("a", 60))$n, 1)
@@ -650,7 +645,6 @@ test_that("curves say who is protected, and refuse bad units or have a total rul
   refused("argument", unit = factor(unit, levels = 1:21))
   refused("argument", unit = as.list(unit))
   refused("shape", unit = 1:3)
-  refused("unsupported", unit = unit, data = chunks(d, 20))
   expect_error(curve_of(d, "paper", unit = unit), class = "riemdp_error_unsupported")
   expect_identical(nrow(ledger_history(ledger)), 2L)
   # rows of nobody are left out, units without a row count as a missing record
