@@ -118,31 +118,37 @@ dp_optimize <- function(problem, data, epsilon = NULL, delta, ..., method = c("a
                         sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL, inner = NULL,
                         split = NULL, restarts = 1, output = c("last", "average", "random"), center = NULL,
                         radius = NULL, noise_multiplier = NULL, calibration = c("proven", "paper"), unit = NULL,
-                        source = NULL, ledger = NULL, data_set = "default", part = NULL, checkpoint = NULL) {
+                        neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL, data_set = "default",
+                        part = NULL, checkpoint = NULL) {
   check_no_more(...)
   check_problem(problem)
   if (!is.null(ledger)) check_ledger(ledger)
   if (!is.null(checkpoint)) check_checkpoint(checkpoint, ledger)
   if (missing(delta)) abort_no_default("delta")
-  given <- with_units(unit, data, "data")
+  about <- run_neighbours(neighbours, sampling)
+  given <- with_units(unit, data, "data", least = about == "replace")
   units <- given$units
   data <- given$x
+  if (about == "size") check_run_size(data, method, sampling, lr, !is.null(steps), inner, noise_multiplier,
+                                      calibration, checkpoint)
   problem <- apart_in(problem, data, public_value(start, "start"))
-  input <- input_of_units(problem_call(problem, data, private = TRUE), units)
-  ask <- optimum_ask(problem, unit_count(input), epsilon, delta, method, start, clip, lr, steps, epochs, batch,
-                     sampling, rate, inner, split, restarts, output, center, radius, noise_multiplier, calibration)
-  ask$assumptions <- c(if (is_chunks(data)) chunk_assumptions(data),
-                       if (is.data.frame(data) &&
-                           problem$kind == "callback") "the types of the columns of `data` are public")
-  ask$source <- stated_source(source, list(start = start, center = center, radius = radius))
+  input <- problem_call(problem, data, private = TRUE, least = as.integer(about == "replace"))
+  input <- input_of_units(input, units)
+  source <- stated_source(source, list(start = start, center = center, radius = radius))
+  asked <- function(n, epsilon) {
+    ask <- optimum_ask(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate, inner,
+                       split, restarts, output, center, radius, noise_multiplier, calibration, about == "size")
+    c(ask, list(problem = problem, unit = unit_name(units), source = source, assumptions = c(
+      if (is_chunks(data)) chunk_assumptions(data),
+      if (is.data.frame(data) && problem$kind == "callback") "the types of the columns of `data` are public"
+    )))
+  }
   if (!is.null(checkpoint) && is_chunks(data) && any(vapply(data$pieces, function(p) identical(p$kind, "site"), NA))) {
     abort_riemdp("unsupported", "records at sites can't be compared when a run goes on: leave `checkpoint` out.")
   }
-  ask$problem <- problem
-  ask$unit <- unit_name(units)
   seal <- if (!is.null(checkpoint)) function(key) run_seal(key, problem, data, units, ledger, data_set, part)
-  records <- list(input = input, checkpoint = checkpoint, ledger = ledger, seal = seal)
-  release_private(optimum_estimator("dp_optimize"), ask, records, ledger, data_set, part)
+  records <- list(input = input, n = unit_count(input), checkpoint = checkpoint, ledger = ledger, seal = seal)
+  release_run(optimum_estimator("dp_optimize"), about, asked, epsilon, records, ledger, data_set, part)
 }
 
 # entry: the function's name. Where there is a checkpoint `records` have its path, the ledger and what makes a seal of a
@@ -157,35 +163,32 @@ optimum_estimator <- function(entry) {
     },
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
-      run <- list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[names(ask) != "problem"],
-                  plan = plan$steps, guarantee = plan$guarantee, budget = NULL, state = NULL, trace = NULL)
       # no step at all: what can be refused is refused before anything is spent
-      continue_run(run, records$input, 0)
+      continue_run(new_run(ask, plan), records$input, 0)
       if (!is.null(records$checkpoint)) {
-        run$key <- new_key()
-        records$seal <- records$seal(run$key)
+        records$key <- new_key()
+        records$seal <- records$seal(records$key)
       }
-      records$run <- run
       records
     },
     event = function(plan, ask) plan$event,
     draw = function(records, plan, ask, budget) {
-      run <- records$run
+      run <- new_run(ask, plan, records$key)
       run["budget"] <- list(budget)
       pay(price_steps(ask, plan$steps))
       if (is.null(records$checkpoint)) return(run_steps(run, records$input))
       run_saved(run, records$input, records$checkpoint, records$ledger, NULL, records$seal)
     },
-    answer = function(out, plan, ask, budget) out
+    answer = function(out, plan, ask, budget) release_optimum(out)
   )
 }
 
-# What is asked for, checked: public quantities only.
+# What is asked for, checked: public quantities only. `sized`: n is a released number, of which each record enters a
+# batch by itself; there may be fewer than a batch.
 optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, steps, epochs, batch, sampling, rate,
-                        inner, split,
-                        restarts, output, center, radius, noise_multiplier, calibration) {
+                        inner, split, restarts, output, center, radius, noise_multiplier, calibration, sized = FALSE) {
   if (is.null(epsilon) == is.null(noise_multiplier)) bad_run("give one of `epsilon` and `noise_multiplier`.")
-  batches <- asked_batches(problem, n, method, radius, steps, epochs, batch, sampling, rate)
+  batches <- asked_batches(problem, n, method, radius, steps, epochs, batch, sampling, rate, sized)
   inner <- if (batches$method != "rsvrg") {
     0
   } else if (is.null(inner)) {
@@ -193,7 +196,7 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   } else {
     check_count(inner, "inner", most = 1e8)
   }
-  steps <- asked_steps(batches, n, steps, epochs, inner)
+  steps <- asked_steps(batches, n, steps, epochs, inner, if (sized) 1e8 else Inf)
   domain <- asked_domain(problem, start, center, radius)
   clip <- asked_clip(problem, batches$method, clip, domain$facts)
   if (is.null(lr)) lr <- usual_step_sizes(problem, clip, domain$facts)
@@ -210,26 +213,31 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   given <- function(x, name) if (!is.null(x)) check_number(x, name, positive = TRUE)
   poisson <- batches$sampling == "poisson"
   c(
-    list(n = if (poisson) NA_real_ else n, epsilon = given(epsilon, "epsilon"), delta = delta),
-    batches[c("method", "chosen", "sampling", "batch", "rate")],
+    list(n = if (poisson || sized) NA_real_ else n, points = if (poisson && !sized) NA_real_ else n,
+         epsilon = given(epsilon, "epsilon"), delta = delta),
+    batches[c("method", "chosen", "open", "sampling", "batch", "rate")],
     list(share = if (poisson) batches$rate else batches$batch / n, inner = inner, steps = steps, restarts = restarts,
          start = domain$start),
     domain[c("center", "radius")],
     list(clip = clip, lr = lr, contraction = expected_contraction(lr, inner, domain$facts),
          split = given(split, "split"), output = check_choice(output, "output", c("last", "average", "random")),
          noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration,
-         adjacency = if (poisson) "add-remove" else "replace-one")
+         adjacency = if (poisson || sized) "add-remove" else "replace-one")
   )
 }
 
 bad_run <- function(...) abort_riemdp("argument", paste0(...))
 
-# The method, and which records its steps take: list(method, chosen, sampling, batch, rate)
-asked_batches <- function(problem, n, method, radius, steps, epochs, batch, sampling, rate) {
+# The method, whether that depends on n, and which records its steps take: list(method, chosen, open, sampling, batch,
+# rate)
+asked_batches <- function(problem, n, method, radius, steps, epochs, batch, sampling, rate, sized) {
   method <- check_choice(method, "method", c("auto", "rgd", "rsgd", "rsvrg"))
   chosen <- "asked for"
+  open <- FALSE
   if (method == "auto") {
-    auto <- optimum_auto(problem, n, radius, steps, epochs, batch, rate, sampling)
+    at <- function(n) optimum_auto(problem, n, radius, steps, epochs, batch, rate, sampling)
+    open <- at(1)$method != at(Inf)$method
+    auto <- at(n)
     method <- auto$method
     chosen <- auto$chosen
     batch <- auto$batch
@@ -241,21 +249,27 @@ asked_batches <- function(problem, n, method, radius, steps, epochs, batch, samp
   }
   if (method == "rgd" && !is.null(batch)) bad_run("`batch` belongs to stochastic methods; \"rgd\" takes all records.")
   if (method == "rsgd" && sampling == "poisson") {
-    return(c(list(method = method, chosen = chosen, sampling = sampling), asked_rate(rate, batch)))
+    return(c(list(method = method, chosen = chosen, open = open, sampling = sampling), asked_rate(rate, batch)))
   }
   if (!is.null(rate)) {
     bad_run(paste("`rate` belongs to sampling = \"poisson\", whose neighbours have one record more or less; here they",
                   "replace a record."))
   }
+  rate <- 1
   if (method == "rgd") {
     batch <- n
     sampling <- "full"
   } else {
     batch <- if (is.null(batch)) ceiling(n / 50) else check_count(batch, "batch", most = 1e9)
-    if (batch > n) bad_run("`batch` must not exceed the number of records.")
-    if (batch == n && sampling == "without-replacement") sampling <- "full"
+    if (sized) {
+      rate <- min(1, batch / n)
+      if (sampling != "disjoint") sampling <- "poisson"
+    } else {
+      if (batch > n) bad_run("`batch` must not exceed the number of records.")
+      if (batch == n && sampling == "without-replacement") sampling <- "full"
+    }
   }
-  list(method = method, chosen = chosen, sampling = sampling, batch = batch, rate = 1)
+  list(method = method, chosen = chosen, open = open, sampling = sampling, batch = batch, rate = rate)
 }
 
 asked_rate <- function(rate, batch) {
@@ -267,8 +281,8 @@ asked_rate <- function(rate, batch) {
   list(batch = check_number(batch, "batch", positive = TRUE), rate = rate)
 }
 
-# how many steps, as given or from passes over the records
-asked_steps <- function(batches, n, steps, epochs, inner) {
+# how many steps, as given or from passes over the records; `most`: what is more than these is left out
+asked_steps <- function(batches, n, steps, epochs, inner, most) {
   if (!is.null(steps) && !is.null(epochs)) bad_run("give one of `steps` and `epochs`.")
   method <- batches$method
   if (!is.null(steps)) {
@@ -281,11 +295,11 @@ asked_steps <- function(batches, n, steps, epochs, inner) {
   } else {
     check_number(epochs, "epochs", positive = TRUE)
   }
-  of_stochastic <- switch(batches$sampling, poisson = 1 / batches$rate, disjoint = n %/% batches$batch,
+  of_stochastic <- switch(batches$sampling, poisson = 1 / batches$rate, disjoint = disjoint_batches(n, batches$batch),
                           n / batches$batch)
   epoch <- switch(method, rgd = 1, rsvrg = inner, of_stochastic)
-  steps <- check_count(max(1, ceiling(epochs * epoch - 1e-9)), "steps", most = 1e8)
-  if (method == "rsvrg") inner * max(1, ceiling(epochs)) else steps
+  steps <- check_count(max(1, min(most, ceiling(epochs * epoch - 1e-9))), "steps", most = 1e8)
+  if (method == "rsvrg") inner * max(1, min(most %/% inner, ceiling(epochs))) else steps
 }
 
 # Where the iterates may go and begin, and what is known of the problem there: list(center, radius, start, facts)
@@ -442,7 +456,7 @@ best_split <- function(ask) {
   }
   error <- function(x) {
     z <- multipliers(stats::plogis(x))
-    log((z[1] * ask$clip[1] / ask$n)^2 + weight * (z[2] * ask$clip[2] / ask$batch)^2)
+    log((z[1] * ask$clip[1] / ask$points)^2 + weight * (z[2] * ask$clip[2] / ask$batch)^2)
   }
   z <- multipliers(stats::plogis(stats::optimize(error, c(-12, 12))$minimum))
   z[1] / z[2]
@@ -475,7 +489,6 @@ paper_plan <- function(ask, sensitivity) {
 }
 
 optimum_guarantee <- function(problem, ask, plan) {
-  poisson <- ask$sampling == "poisson"
   promise_of(
     list(
       epsilon = plan$epsilon, delta = ask$delta, mu = plan$mu,
@@ -484,7 +497,7 @@ optimum_guarantee <- function(problem, ask, plan) {
     ),
     c(
       "clip, start, step sizes, batch and the number of steps are public",
-      if (poisson) "the rate is public and doesn't depend on the number of records" else
+      if (is.na(ask$points)) "the rate is public and doesn't depend on the number of records" else
         "the number of records is public",
       if (problem$kind == "callback") paste0(paste("a callback's result for a record depends on that record and the",
                                                    "point alone"),

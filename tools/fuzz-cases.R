@@ -106,8 +106,8 @@ kinds <- list(
   callback = function(k) function(p, which) matrix(0.1, length(p) + 1, length(which)),
   optim_settings = function(k) {
     list(sampling = pick("full", "without-replacement", "poisson", "disjoint"), output = pick("last", "average", "random"), steps = 4, batch = 2,
-         rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1, paper = pick(FALSE, TRUE),
-         restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
+         lots = pick(0, 2), rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1,
+         snapshot_divisor = 3, paper = pick(FALSE, TRUE), restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
          units = list(NULL, list(rows = 1:2, first = 0:2), list(rows = c(2L, 1L, 1L), first = c(0L, 3L, 3L)))[[pick(1, 2, 3)]])
   },
   optim_state = function(k) {

@@ -486,6 +486,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .output = ffi_choice(ffi_field(settings, "output"), "output", output, 4),
                            .steps = count_field(settings, "steps", 1, 1e8),
                            .batch = count_field(settings, "batch", 1, 1e9),
+                           .lots = count_field(settings, "lots", 0, 1e9),
                            .rate = ffi_range(ffi_field(settings, "rate"), "rate", DBL_MIN, 1),
                            .divisor = range_field(settings, "divisor", DBL_MIN),
                            .clip = range_field(settings, "clip", DBL_MIN),
@@ -493,6 +494,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .inner = count_field(settings, "inner", 0, 1e8),
                            .snapshot_clip = range_field(settings, "snapshot_clip", DBL_MIN),
                            .snapshot_sd = range_field(settings, "snapshot_sd", 0),
+                           .snapshot_divisor = range_field(settings, "snapshot_divisor", DBL_MIN),
                            .paper = ffi_flag(ffi_field(settings, "paper"), "paper"),
                            .radius = range_field(settings, "radius", in->centre == R_NilValue ? 0 : DBL_MIN)};
     in->restarts = (double)count_field(settings, "restarts", 1, 1e4);
@@ -504,8 +506,10 @@ static void read_settings(struct private_args *in, SEXP settings)
         ffi_abort_text("argument", "`lr` must be one number or one for each step, positive and finite.");
     in->o.lr = REAL(lr);
     in->o.lr_count = (size_t)XLENGTH(lr);
-    if (in->o.inner > 0 && (in->o.steps % in->o.inner != 0 || in->o.sampling > OPTIM_WITHOUT))
-        ffi_abort_text("argument", "`inner` must divide `steps`, and goes with batches of a fixed size only.");
+    if (in->o.inner > 0 && (in->o.steps % in->o.inner != 0 || in->o.sampling == OPTIM_DISJOINT))
+        ffi_abort_text("argument", "`inner` must divide `steps`, and doesn't go with disjoint batches.");
+    if (in->o.lots > 0 && !((double)in->o.lots * in->o.rate <= 1 + 1e-9))
+        ffi_abort_text("argument", "`lots` times `rate` must be 1 at most.");
 }
 
 static int is_step(double x, double most)
@@ -523,7 +527,8 @@ static void read_state(struct call *c, const struct optim *o, double *state, SEX
         memcpy(state, REAL(given), size * sizeof *state);
         double steps = (double)o->steps;
         ok = is_step(state[OPTIM_STATE_RUN], restarts - 1) && is_step(state[OPTIM_STATE_STEP], steps - 1) &&
-             is_step(state[OPTIM_STATE_PICK], steps);
+             is_step(state[OPTIM_STATE_PICK], steps) &&
+             (!o->lots || fmod(state[OPTIM_STATE_STEP], (double)o->lots) == 0); /* lots are nowhere kept */
     }
     const double *p = state + OPTIM_STATE_HEAD;
     /* iterate, average and chosen one are points once a step is done; snapshot and gradient where there are any */
