@@ -213,17 +213,23 @@ optimum_ask <- function(problem, n, epsilon, delta, method, start, clip, lr, ste
   given <- function(x, name) if (!is.null(x)) check_number(x, name, positive = TRUE)
   poisson <- batches$sampling == "poisson"
   c(
-    list(n = if (poisson || sized) NA_real_ else n, points = if (poisson && !sized) NA_real_ else n,
-         epsilon = given(epsilon, "epsilon"), delta = delta),
+    run_number(n, poisson, sized),
+    list(epsilon = given(epsilon, "epsilon"), delta = delta),
     batches[c("method", "chosen", "open", "sampling", "batch", "rate")],
     list(share = if (poisson) batches$rate else batches$batch / n, inner = inner, steps = steps, restarts = restarts,
          start = domain$start),
     domain[c("center", "radius")],
     list(clip = clip, lr = lr, contraction = expected_contraction(lr, inner, domain$facts),
          split = given(split, "split"), output = check_choice(output, "output", c("last", "average", "random")),
-         noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration,
-         adjacency = if (poisson || sized) "add-remove" else "replace-one")
+         noise_multiplier = given(noise_multiplier, "noise_multiplier"), calibration = calibration)
   )
+}
+
+# `points`: the public number of records, or the one that stands for it
+run_number <- function(n, poisson, sized) {
+  private <- poisson || sized
+  list(n = if (private) NA_real_ else n, points = if (poisson && !sized) NA_real_ else n,
+       adjacency = if (private) "add-remove" else "replace-one")
 }
 
 bad_run <- function(...) abort_riemdp("argument", paste0(...))
@@ -255,21 +261,18 @@ asked_batches <- function(problem, n, method, radius, steps, epochs, batch, samp
     bad_run(paste("`rate` belongs to sampling = \"poisson\", whose neighbours have one record more or less; here they",
                   "replace a record."))
   }
-  rate <- 1
-  if (method == "rgd") {
-    batch <- n
-    sampling <- "full"
-  } else {
-    batch <- if (is.null(batch)) ceiling(n / 50) else check_count(batch, "batch", most = 1e9)
-    if (sized) {
-      rate <- min(1, batch / n)
-      if (sampling != "disjoint") sampling <- "poisson"
-    } else {
-      if (batch > n) bad_run("`batch` must not exceed the number of records.")
-      if (batch == n && sampling == "without-replacement") sampling <- "full"
-    }
+  c(list(method = method, chosen = chosen, open = open),
+    if (method == "rgd") list(sampling = "full", batch = n, rate = 1) else counted_batches(n, batch, sampling, sized))
+}
+
+# batches of n records: so many of these, or each by itself
+counted_batches <- function(n, batch, sampling, sized) {
+  batch <- if (is.null(batch)) ceiling(n / 50) else check_count(batch, "batch", most = 1e9)
+  if (sized) {
+    return(list(sampling = if (sampling == "disjoint") sampling else "poisson", batch = batch, rate = min(1, batch / n)))
   }
-  list(method = method, chosen = chosen, open = open, sampling = sampling, batch = batch, rate = rate)
+  if (batch > n) bad_run("`batch` must not exceed the number of records.")
+  list(sampling = if (batch == n && sampling == "without-replacement") "full" else sampling, batch = batch, rate = 1)
 }
 
 asked_rate <- function(rate, batch) {

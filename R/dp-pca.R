@@ -63,10 +63,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   start <- pca_start(d, q)
   if (is.null(clip)) clip <- bound^2
   if (is.null(lr)) lr <- falling_steps(d, bound)
-  if (is.null(steps) && (identical(method, "rgd") || length(method) > 1 || identical(method, "auto")) &&
-      is.null(batch)) {
-    steps <- 20
-  }
+  if (is.null(steps) && is.null(batch) && (length(method) != 1 || method %in% c("auto", "rgd"))) steps <- 20
   problem <- problem_pca(M)
   input <- problem_call(problem, data, private = TRUE, bound, as.integer(about == "replace"))
   input <- input_of_units(input, units)

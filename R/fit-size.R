@@ -20,7 +20,7 @@ fit_ask <- function(ask, gaussian, form = "taken", shift = 0, least = 0, most = 
   ratio <- geometric_ratio(own)
   scale <- ratio[1] / ratio[2]
   ask$size <- list(share = FIT_COUNT, epsilon = own, ratio = ratio, scale = scale, form = form,
-                   shift = ceiling(shift * scale), least = max(1, ceiling(least * scale)), most = most)
+                   shift = round(shift * scale), least = max(1, round(least * scale)), most = most)
   ask$total <- ask$epsilon
   ask$whole_delta <- if (gaussian) ask$delta else 0
   ask$epsilon <- outwards_down(ask$epsilon - own)

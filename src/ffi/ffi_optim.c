@@ -142,17 +142,13 @@ static void read_problem(struct call *c, struct problem *q, const struct problem
     enum { BLOCK = 32 };
     manifold_t m = &c->m;
     struct tally tally;
-    memset(q, 0, sizeof *q);
     if (ffi_tally(in->data, &tally)) {
         struct asked *a = (struct asked *)R_alloc(1, sizeof *a);
         *a = (struct asked){c, tally};
         *q = (struct problem){.m = m, .n = tally.n, .block = 1, .sum = ask_sum, .context = a};
         return;
     }
-    q->m = m;
-    q->threshold = in->threshold;
-    q->ops = kinds[in->kind];
-    q->block = BLOCK;
+    *q = (struct problem){.m = m, .threshold = in->threshold, .ops = kinds[in->kind], .block = BLOCK};
     if (in->kind == PROBLEM_CALLBACK)
         read_callback(c, q, in);
     else if (in->kind == PROBLEM_PCA)
@@ -508,7 +504,7 @@ static void read_settings(struct private_args *in, SEXP settings)
     in->o.lr_count = (size_t)XLENGTH(lr);
     if (in->o.inner > 0 && (in->o.steps % in->o.inner != 0 || in->o.sampling == OPTIM_DISJOINT))
         ffi_abort_text("argument", "`inner` must divide `steps`, and doesn't go with disjoint batches.");
-    if (in->o.lots > 0 && !((double)in->o.lots * in->o.rate <= 1 + 1e-9))
+    if ((double)in->o.lots * in->o.rate > 1 + 1e-9)
         ffi_abort_text("argument", "`lots` times `rate` must be 1 at most.");
 }
 
@@ -534,8 +530,7 @@ static void read_state(struct call *c, const struct optim *o, double *state, SEX
     /* iterate, average and chosen one are points once a step is done; snapshot and gradient where there are any */
     size_t points = ok && state[OPTIM_STATE_STEP] == 0 ? 1 : o->inner ? 4 : 3;
     ok = ok && m->ops->check_point(m, (struct points){p, n}, 0, points, work) == STATUS_OK;
-    if (ok && points == 4)
-        ok = m->ops->check_tangent(m, one(p + 3 * n), one(p + 4 * n), 0, 1, work) == STATUS_OK;
+    ok = ok && (points < 4 || m->ops->check_tangent(m, one(p + 3 * n), one(p + 4 * n), 0, 1, work) == STATUS_OK);
     if (!ok)
         ffi_abort_text("argument", "the state of a checkpoint is damaged, or belongs to another run.");
 }
