@@ -42,7 +42,7 @@ release_run <- function(estimator, about, asked, epsilon, records, ledger, data_
   if (about != "size") return(release_private(estimator, asked(records$n, epsilon), records, ledger, data_set, part))
   ask <- fit_ask(asked(1, epsilon), TRUE, "sum", RUN_SHIFT, RUN_LEAST, RUN_MOST)
   if (ask$open) ask$method <- "auto"
-  release_private(sized_run(estimator, asked), ask, records, ledger, data_set, part)
+  uncounted(release_private(sized_run(estimator, asked), ask, records, ledger, data_set, part))
 }
 
 # The estimator of such a run: what is asked of N records is asked anew

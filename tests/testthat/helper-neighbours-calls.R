@@ -49,7 +49,7 @@ DRAWN <- "value|released|post_processed|errors|noise_error"
 SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
 SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
 SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
-SIZED_RUN <- "^[$](value|loadings|trace|size|batch|sd|snapshot_sd|noise_multiplier|split|event|draws|sampling|chosen|mechanism)"
+SIZED_RUN <- "^[$](value|loadings|trace|size|steps|batch|sd|snapshot_sd|noise_multiplier|split|event|draws|sampling|chosen|mechanism)"
 SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)")
 
 # a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
@@ -275,6 +275,7 @@ neighbour_calls <- function() {
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
                      noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
     dp_pca = list(kind = "rows", cases = optimise_cases("plane", c("array", "frame"), NULL), noisy = "^[$](value|loadings|trace[$]gradient_norm)",
+                  free_of = list(sized = "^[$]trace"), # how many steps there are follows from the released size
                   call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),
     # sums without noise are for a trusted curator: of them only what else is said must be the same
     site_answer = list(kind = "points", cases = site_cases(), noisy = "", free = "", forms = c("array", "mf_points"), call = site_call,
