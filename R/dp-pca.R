@@ -18,6 +18,11 @@
 #' mean over the m units of each one's own second-moment matrix (of its \eqn{k_u} rows, shortened to `bound`): not that
 #' of the units' mean rows. See "Units" in [dp_optimize()].
 #'
+#' With `neighbours = "add_remove"` the number of records (units) is private: see "A private number of records" in
+#' [dp_optimize()]. Step sizes then are n/N times the above, and the noise is about half of that for a public number. On
+#' simulated rows with 10 columns the error (sine of the angle, root mean square of 150 runs) was .35, .49, .53 and .55
+#' times that for a public number at n epsilon of 200, 500, 2,000 and 10,000.
+#'
 #' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
 #' @param q dimension of the subspace, below the number of columns.
 #' @param epsilon,delta privacy budget, as in [dp_optimize()].
@@ -26,7 +31,8 @@
 #' @param lr step sizes, as in [dp_optimize()]; `NULL` for those above.
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
-#' @param method,batch,sampling,output,noise_multiplier,calibration,unit,ledger,data_set,part as in [dp_optimize()].
+#' @param method,batch,sampling,output,noise_multiplier,calibration,unit,neighbours,ledger,data_set,part as in
+#'   [dp_optimize()].
 #' @inheritParams dp_mean
 #' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`:
 #'   a matrix with q orthonormal columns that span the subspace. The order and the signs of the columns mean nothing.

@@ -37,10 +37,16 @@ check_run_size <- function(data, method, sampling, lr, fixed, inner, noise_multi
   }
 }
 
-# A run by what it is about. `asked(n, epsilon)`: what is asked of n records, public.
+# A run by what it is about. `asked(n, epsilon)`: what is asked of n records, public. Ticks of what is planned for a
+# released number aren't counted.
 release_run <- function(estimator, about, asked, epsilon, records, ledger, data_set, part) {
   if (about != "size") return(release_private(estimator, asked(records$n, epsilon), records, ledger, data_set, part))
-  ask <- fit_ask(asked(1, epsilon), TRUE, "sum", RUN_SHIFT, RUN_LEAST, RUN_MOST)
+  ask <- asked(1, epsilon)
+  if (ask$epsilon > 1e3 || min(ask$clip) < 1e-280) {
+    abort_riemdp("argument", paste("neighbours = \"add_remove\" takes an `epsilon` up to 1000 and a `clip` above",
+                                   "1e-280: the noise must fit into doubles whatever the number of records."))
+  }
+  ask <- fit_ask(ask, TRUE, "sum", RUN_SHIFT, RUN_LEAST, RUN_MOST)
   if (ask$open) ask$method <- "auto"
   uncounted(release_private(sized_run(estimator, asked), ask, records, ledger, data_set, part))
 }
