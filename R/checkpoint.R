@@ -54,7 +54,7 @@ run_saved <- function(run, input, path, ledger, token, seal) {
     if (until < total) token <- save_checkpoint(run, path, ledger, token, seal)
   }
   drop_checkpoint(path, ledger, token, seal)
-  release_optimum(run)
+  run
 }
 
 steps_done <- function(run) if (is.null(run$state)) 0 else run$state[1] * run$ask$steps + run$state[2]
@@ -66,7 +66,7 @@ save_checkpoint <- function(run, path, ledger, old, seal) {
   unwritten <- function(...) {
     abort_riemdp("argument", "the file at `checkpoint` can't be written. The run is over, its budget is spent.")
   }
-  state <- c(list(what = "riemdp checkpoint", format = 2L, ledger = ledger$uid, token = token), run)
+  state <- c(list(what = "riemdp checkpoint", format = 3L, ledger = ledger$uid, token = token), run)
   tryCatch(suppressWarnings(saveRDS(state, partial)), error = unwritten)
   if (!is.null(old)) ledger_use_token(ledger, old, seal)
   if (!suppressWarnings(file.rename(partial, path))) unwritten()
@@ -140,14 +140,15 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., unit = NULL, data_
   if (!identical(unclass(run$problem), unclass(problem)[c("kind", "manifold", "threshold")])) {
     abort_riemdp("argument", "`problem` isn't the one of the checkpoint.")
   }
-  given <- with_units(unit, data, "data")
+  given <- with_units(unit, data, "data", least = !is.na(run$ask$n))
   units <- given$units
   data <- given$x
   if (!identical(unit_name(units), run$ask$unit)) {
     abort_riemdp("argument", "`unit` isn't that of the checkpoint.")
   }
-  input <- input_of_units(problem_call(apart_in(problem, data, NULL), data, private = TRUE), units)
-  # under Poisson sampling the number of records is private and may not be checked
+  input <- problem_call(apart_in(problem, data, NULL), data, private = TRUE, least = as.integer(!is.na(run$ask$n)))
+  input <- input_of_units(input, units)
+  # where the number of records is private it may not be checked
   if (!is.na(run$ask$n) && run$ask$n != unit_count(input)) {
     abort_riemdp("argument", "`data` has another number of records than the run began with.")
   }
@@ -163,10 +164,11 @@ dp_resume <- function(checkpoint, problem, data, ledger, ..., unit = NULL, data_
   }
   # what is in the file is held to what it states, too
   paid <- out_of_purse(run$guarantee, {
+    if (!is.null(run$size)) pay(price_laplace(1, run$size$scale, "mean-sensitivity.md, 14"))
     pay(price_steps(run$ask, run$plan))
     run_saved(run, input, checkpoint, ledger, NULL, seal)
-  }, run$plan$event)
-  release <- paid$out
+  }, run$told)
+  release <- release_optimum(paid$out)
   release$draws <- paid$draws
   release$source <- run$ask$source %||% NA_character_ # (older files have none)
   release
@@ -184,7 +186,7 @@ read_checkpoint <- function(path) {
 }
 
 is_checkpoint <- function(run) {
-  is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 2L) && is.character(run$token) &&
+  is.list(run) && identical(run$what, "riemdp checkpoint") && identical(run$format, 3L) && is.character(run$token) &&
     is.raw(run$key) && length(run$key) == 32 && is.list(run$budget) && is.list(run$ask) && is.list(run$plan) &&
     inherits(run$guarantee, "riemdp_guarantee") && is.double(run$state) && length(run$state) > 3 &&
     is.data.frame(run$trace)

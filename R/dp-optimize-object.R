@@ -4,8 +4,7 @@
 format.riemdp_optimize <- function(x, ...) {
   c(
     sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
-            if (is.na(x$n)) "" else sprintf(", %d %s", as.integer(x$n), if (of_rows(x$guarantee)) "records" else
-                                            "units")),
+            if (is.na(x$n) && is.null(x$size)) "" else sprintf(", %s %s", size_words(x), counted_words(x))),
     paste0("  ", c(format(x$guarantee), protection_words(x),
                    budget_remarks(x$guarantee, x$n))),
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
@@ -17,6 +16,10 @@ format.riemdp_optimize <- function(x, ...) {
     error_lines(no_error_words(error_kind(x)))
   )
 }
+
+DIVIDED <- paste(" N = %.0f follows from it, so N is public. Sums of all gradients are divided by N; records enter",
+                 "batches each by itself, with the rate batch/N, and sums are divided by the batch",
+                 "(proofs/optimisers.md, A private number of records).")
 
 #' @export
 explain.riemdp_optimize <- function(x, ...) {
@@ -36,6 +39,7 @@ explain.riemdp_optimize <- function(x, ...) {
     cat("What happened, as events:\n")
     cat(paste0("  ", format(x$event)), sep = "\n")
   }
+  if (!is.null(x$size)) say(size_sentence(x), sprintf(DIVIDED, x$size$points))
   say(origin_sentence(x))
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say(sub("^n", "N", no_error_words(error_kind(x))), ".")

@@ -9,19 +9,22 @@ FIT_COUNT <- 0.05
 TAKEN <- paste("So many are taken for the fit: those that are missing count nothing, and what is more is left out by",
                "lot. The fit has the rest of epsilon, for replacing a record (proofs/mean-sensitivity.md, section 16).")
 
-# `ask` of a fit that replaces one record, for one record more or less
-fit_ask <- function(ask, gaussian) {
+# `ask` of a fit that replaces one record, for one record more or less. N is the released number and `shift` scales of
+# its noise more, `least` scales at least.
+fit_ask <- function(ask, gaussian, form = "taken", shift = 0, least = 0, most = SIZE_MOST) {
   own <- FIT_COUNT * ask$epsilon
   if (!(own >= 1e-5)) {
     abort_riemdp("argument", sprintf(paste("`epsilon` is too small for a private number of records: %.3g of it is its",
                                            "part, and its noise would be larger than most numbers of records."), own))
   }
   ratio <- geometric_ratio(own)
-  ask$size <- list(share = FIT_COUNT, epsilon = own, ratio = ratio, scale = ratio[1] / ratio[2], form = "taken")
+  scale <- ratio[1] / ratio[2]
+  ask$size <- list(share = FIT_COUNT, epsilon = own, ratio = ratio, scale = scale, form = form,
+                   shift = round(shift * scale), least = max(1, round(least * scale)), most = most)
   ask$total <- ask$epsilon
   ask$whole_delta <- if (gaussian) ask$delta else 0
   ask$epsilon <- outwards_down(ask$epsilon - own)
-  ask$n <- 1
+  ask$n <- ask$size$least
   ask
 }
 
@@ -56,7 +59,17 @@ release_fit <- function(estimator, sized, replace, ask, records, gaussian, ledge
 }
 
 # An estimator of fits, for a private number of records. `taken(records, points)`: the records, of which so many count.
+# A plan's `sure`: the event of its draws, where that is the same for every N. What is drawn is told of the whole call.
 sized_fit <- function(estimator, taken) {
+  event <- function(plan, ask) {
+    if (plan$guarantee$label == "none") return(NULL)
+    fit <- plan$sure %||% if (ask$whole_delta > 0) {
+      event_approx(ask$epsilon, ask$whole_delta, adjacency = "add-remove")
+    } else {
+      event_pure(ask$epsilon, adjacency = "add-remove")
+    }
+    event_compose(list(event_pure(ask$size$epsilon, adjacency = "add-remove"), fit))
+  }
   utils::modifyList(estimator, list(
     plan = function(ask) {
       # at the smallest number: what can't be served at all is refused before anything is spent
@@ -65,19 +78,15 @@ sized_fit <- function(estimator, taken) {
       if (ask$method == "auto") plan[intersect(c("method", "mechanism"), names(plan))] <- "auto"
       plan
     },
-    event = function(plan, ask) {
-      if (plan$guarantee$label == "none") return(NULL)
-      fit <- if (ask$whole_delta > 0) event_approx(ask$epsilon, ask$whole_delta, adjacency = "add-remove") else
-        event_pure(ask$epsilon, adjacency = "add-remove")
-      event_compose(list(event_pure(ask$size$epsilon, adjacency = "add-remove"), fit))
-    },
+    event = event,
     draw = function(records, plan, ask, budget) {
       count <- noisy_count(records$n, ask$size$ratio, "mean-sensitivity.md, 14")
-      ask$n <- min(max(1, count), SIZE_MOST)
+      ask$n <- min(max(ask$size$least, count + ask$size$shift), ask$size$most)
       at <- estimator$plan(ask)
       if (!keeps_promise(at$guarantee, plan$guarantee, ask)) abort_contract("the fit's plan promises less")
-      out <- estimator$draw(taken(records, ask$n), at, ask, budget)
       size <- c(list(count = count, points = ask$n), ask$size[c("form", "epsilon", "scale")])
+      ask$whole <- list(size = size, guarantee = plan$guarantee, event = event(plan, ask))
+      out <- estimator$draw(taken(records, ask$n), at, ask, budget)
       at$guarantee <- plan$guarantee
       list(out = out, plan = at, size = size)
     },

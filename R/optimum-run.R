@@ -5,8 +5,9 @@ steps_in_all <- function(run) as.double(run$ask$steps) * run$ask$restarts
 # What problem_call() makes of records, whose units are to be sampled; a curator hears of units that aren't whole
 input_of_units <- function(input, units) {
   if (is.null(units)) return(input)
-  check_unit_length(units, input$n)
+  check_unit_length(units, if (isTRUE(input$none)) 0 else input$n)
   check_units(units)
+  if (isTRUE(input$none)) return(input)
   if (inherits(input$data, "riemdp_tally")) { # asks for units by itself
     input$data <- input$data$of_units(units)
     input$n <- as.double(units$count)
@@ -16,16 +17,28 @@ input_of_units <- function(input, units) {
   input
 }
 
-unit_count <- function(input) if (is.null(input$units)) input$n else length(input$units$first) - 1
+unit_count <- function(input) {
+  if (isTRUE(input$none)) 0 else if (is.null(input$units)) input$n else length(input$units$first) - 1
+}
+
+# Before its first step. Where the number of records is private, `ask$whole` is about the call, and the plan about N.
+new_run <- function(ask, plan, key = NULL) {
+  whole <- ask$whole %||% list(guarantee = plan$guarantee, event = plan$event)
+  list(problem = ask$problem[c("kind", "manifold", "threshold")], ask = ask[setdiff(names(ask), c("problem", "whole"))],
+       plan = plan$steps, guarantee = whole$guarantee, told = whole$event, size = whole$size, budget = NULL,
+       state = NULL, trace = NULL, key = key)
+}
 
 # goes on with a run until so many steps are done; noisy and public quantities only are in what comes back
 continue_run <- function(run, input, until) {
   ask <- run$ask
+  each <- ask$adjacency == "add-remove" # no batch has a size then: it is the divisor only
   settings <- list(
-    sampling = ask$sampling, output = ask$output, steps = ask$steps,
-    batch = if (ask$sampling == "poisson") 1 else ask$batch, # a Poisson batch has no size: it is the divisor only
-    rate = ask$rate, divisor = ask$batch, clip = ask$clip[2], sd = run$plan$sd, inner = ask$inner,
-    snapshot_clip = ask$clip[1], snapshot_sd = run$plan$snapshot_sd, paper = ask$calibration == "paper",
+    sampling = ask$sampling, output = ask$output, steps = ask$steps, batch = if (each) 1 else ask$batch,
+    lots = if (each && ask$sampling == "disjoint") disjoint_batches(ask$points, ask$batch) else 0, rate = ask$rate,
+    divisor = ask$batch, clip = ask$clip[2], sd = run$plan$sd, inner = ask$inner,
+    snapshot_clip = ask$clip[1], snapshot_sd = run$plan$snapshot_sd,
+    snapshot_divisor = if (is.na(ask$points)) 1 else ask$points, paper = ask$calibration == "paper",
     restarts = ask$restarts, radius = if (is.null(ask$radius)) 0 else ask$radius, lr = ask$lr, until = until,
     units = input$units
   )
@@ -39,21 +52,28 @@ continue_run <- function(run, input, until) {
   run
 }
 
-run_steps <- function(run, input) release_optimum(continue_run(run, input, steps_in_all(run)))
+run_steps <- function(run, input) continue_run(run, input, steps_in_all(run))
 
 release_optimum <- function(run) {
   ask <- run$ask
   plan <- run$plan
-  new_release(
+  release <- new_release(
     run$value, "riemdp_optimize",
     manifold = run$problem$manifold, mechanism = ask$method, problem = run$problem$kind, n = ask$n, unit = ask$unit,
     steps = ask$steps * ask$restarts, batch = ask$batch, sampling = ask$sampling, restarts = ask$restarts,
     clip = ask$clip, noise_multiplier = plan$multiplier, split = if (ask$inner > 0) plan$split, sd = plan$sd,
-    snapshot_sd = if (ask$inner > 0) plan$snapshot_sd, event = plan$event, output = ask$output, center = ask$center,
-    radius = ask$radius, trace = run$trace, calibration = ask$calibration,
+    snapshot_sd = if (ask$inner > 0) plan$snapshot_sd,
+    event = if (is.null(run$size)) plan$event else
+      event_compose(list(event_pure(run$size$epsilon, adjacency = "add-remove"), plan$event)),
+    output = ask$output, center = ask$center, radius = ask$radius, trace = run$trace, calibration = ask$calibration,
     chosen = ask$chosen, budget = run$budget, guarantee = run$guarantee
   )
+  release$size <- run$size
+  release
 }
+
+# into how many batches that share no record the records go
+disjoint_batches <- function(n, batch) max(1, n %/% batch)
 
 # the events of a run with noise multiplier z, and z * split for snapshots
 optimum_event <- function(ask, z, split) {
@@ -65,32 +85,34 @@ optimum_event <- function(ask, z, split) {
   total <- function(...) event_compose(..., adjacency = ask$adjacency)
   switch(ask$method,
     rgd = total(event_gaussian(z), times = steps),
-    rsgd = if (ask$sampling == "disjoint") {
-      # each run begins with the first batch, so a record is used at most that often
-      total(event_gaussian(z), times = ceiling(ask$steps / (ask$n %/% ask$batch)) * ask$restarts)
-    } else {
-      total(sampled(z), times = steps)
-    },
+    rsgd = if (ask$sampling == "disjoint") total(event_gaussian(z), times = disjoint_epochs(ask)) else
+      total(sampled(z), times = steps),
     rsvrg = total(event_compose(event_gaussian(z * split), times = steps / ask$inner),
                   event_compose(sampled(z), times = steps))
   )
 }
 
+# how often at most a record is used by batches that share none: each run begins with the first one
+disjoint_epochs <- function(ask) ceiling(ask$steps / disjoint_batches(ask$points, ask$batch)) * ask$restarts
+
 # mu of a composition of Gaussians, or NULL
 gaussian_total <- function(ask, z, split) {
   square <- switch(ask$method,
     rgd = ask$steps * ask$restarts / z^2,
-    rsgd = if (ask$sampling == "disjoint") ceiling(ask$steps / (ask$n %/% ask$batch)) * ask$restarts / z^2 else
+    rsgd = if (ask$sampling == "disjoint") disjoint_epochs(ask) / z^2 else
       if (ask$sampling == "full") ask$steps * ask$restarts / z^2,
     rsvrg = if (ask$sampling == "full") ask$steps * ask$restarts * (1 + 1 / (ask$inner * split^2)) / z^2
   )
   if (!is.null(square)) sqrt(square) * (1 + 1e-12)
 }
 
-# how far a record moves the mean of a step's clipped gradients, and that of a snapshot's
-step_sensitivity <- function(ask) (if (ask$sampling == "poisson") 1 else 2) * ask$clip[2] / ask$batch
+# by how many clips a sum differs: one where a record is there or isn't, two where it is replaced
+clips_moved <- function(ask) if (ask$adjacency == "add-remove") 1 else 2
 
-snapshot_sensitivity <- function(ask) 2 * ask$clip[1] / ask$n
+# how far a record moves a step's sum of clipped gradients over its divisor, and a snapshot's
+step_sensitivity <- function(ask) clips_moved(ask) * ask$clip[2] / ask$batch
+
+snapshot_sensitivity <- function(ask) clips_moved(ask) * ask$clip[1] / ask$points
 
 # epsilon of all steps at the delta that is asked for; where noise is looked for by one accountant, by that one
 steps_epsilon <- function(ask, z, split) {
@@ -115,7 +137,8 @@ price_steps <- function(ask, steps) {
                       "optimisers.md, Whole runs", c(step_sensitivity(ask), snapshot_sensitivity(ask))[rows],
                       c(steps$sd, steps$snapshot_sd)[rows])
   if (ask$calibration == "paper") return(price)
-  check_told(optimum_event(ask, z, split))
+  # where N wasn't known the ledger was told a sum, which the price is held against
+  if (is.null(ask$size)) check_told(optimum_event(ask, z, split))
   if (!is.null(mu)) {
     price$mu <- c(mu, 0)[rows]
   } else {

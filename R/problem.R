@@ -139,8 +139,9 @@ print.riemdp_problem <- function(x, ...) {
   invisible(x)
 }
 
-# What C is given: kind, threshold, data, callback and number of records. `private` callbacks never fail aloud.
-problem_call <- function(problem, data, private, bound = NULL) {
+# What C is given: kind, threshold, data, callback and number of records. `private` callbacks never fail aloud. Where
+# `least` is 0 there may be none: one without a gradient, then.
+problem_call <- function(problem, data, private, bound = NULL, least = 1) {
   kind <- problem$kind
   M <- problem$manifold
   if (is_chunks(data)) {
@@ -156,11 +157,18 @@ problem_call <- function(problem, data, private, bound = NULL) {
     if (private) data <- plain_numbers(data)
     if (problem$kind == "pca") data <- pca_rows(data)
     n <- if (problem$kind == "pca") nrow(data) else .Call(riemdp_count, M, data)
-    if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
+    if (n < least) abort_riemdp("shape", "`data` must hold at least one record.")
+    if (n == 0) return(no_record())
     return(list(kind = kind, threshold = as.double(problem$threshold), data = data, fun = NULL, n = as.double(n)))
   }
-  n <- own_count(data)
+  n <- own_count(data, least)
+  if (n == 0) return(no_record())
   list(kind = kind, threshold = 1, data = NULL, fun = own_function(problem, data, n, private), n = as.double(n))
+}
+
+no_record <- function() {
+  list(kind = "callback", threshold = 1, data = NULL, n = 1, none = TRUE,
+       fun = function(p, which) matrix(NaN, length(p) + 1, length(which)))
 }
 
 pca_rows <- function(data) {

@@ -12,13 +12,13 @@ records_in <- function(x) {
   if (is.data.frame(x) || (length(d) == 2 && !is.complex(x))) d[1] else d[length(d)]
 }
 
-own_count <- function(data) {
+own_count <- function(data, least = 1) {
   if (is.null(data)) {
     return(1L)
   }
   d <- dim(data)
   n <- if (is.null(d)) length(data) else if (is.data.frame(data) || length(d) == 2) d[1] else d[length(d)]
-  if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
+  if (n < least) abort_riemdp("shape", "`data` must hold at least one record.")
   n
 }
 

@@ -23,7 +23,8 @@
 #    dp-bounds-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
 #    regression-records regression-state regression-newton regression-gradient regression-kng regression-published
-#    dp-regression chunk-optimize problem optimize optimum-run checkpoint dp-optimize dp-pca
+#    dp-regression chunk-optimize problem optimize optimum-run optimum-size checkpoint
+#    dp-optimize dp-pca
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-mean-object dp-lm-object tidy dp-groups-object dp-regression-object
 #    dp-optimize-object postprocess

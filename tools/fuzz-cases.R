@@ -95,6 +95,7 @@ kinds <- list(
   law_name = function(k) pick("laplace", "wrapped", "gaussian", "wrapped_gaussian"), distance = function(k) pick(0.01, 0.05),
   epsilons = function(k) c(0, 0.5, 2),
   calibration = function(k) pick("proven", "paper"), invalid = function(k) pick("error", "center"),
+  neighbours = function(k) pick("replace", "add_remove"),
   metric_spd = function(k) pick("affine", "bures", "logeuclidean"), metric_stiefel = function(k) pick("euclidean", "canonical"),
   model = function(k) pick("hyperboloid", "ball"), label = function(k) "a label",
   exp = function(k) function(p, v) p + v, log = function(k) function(p, q) q - p,
@@ -106,8 +107,8 @@ kinds <- list(
   callback = function(k) function(p, which) matrix(0.1, length(p) + 1, length(which)),
   optim_settings = function(k) {
     list(sampling = pick("full", "without-replacement", "poisson", "disjoint"), output = pick("last", "average", "random"), steps = 4, batch = 2,
-         rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1, paper = pick(FALSE, TRUE),
-         restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
+         lots = pick(0, 2), rate = 0.5, divisor = 3, clip = 0.5, sd = 0.05, inner = pick(0, 0, 2), snapshot_clip = 1, snapshot_sd = 0.1,
+         snapshot_divisor = 3, paper = pick(FALSE, TRUE), restarts = 2, radius = 0.3, lr = 0.1, until = pick(1, 3, 8),
          units = list(NULL, list(rows = 1:2, first = 0:2), list(rows = c(2L, 1L, 1L), first = c(0L, 3L, 3L)))[[pick(1, 2, 3)]])
   },
   optim_state = function(k) {
@@ -416,7 +417,8 @@ arguments <- c(
   problem = "loss=loss gradient=own_gradient M", problem_frechet = "M", problem_huber = "M threshold=positive",
   problem_pca = "M=sphere", problem_facts = "problem radius",
   riemannian_optimize = "problem data=x start=one method=solver tol max_iter=count",
-  dp_optimize = "problem data=x epsilon delta=small start=one clip=positive lr=small steps=count unit=unit_any ledger=budget checkpoint=checkpoint_file",
+  dp_optimize = paste("problem data=x epsilon delta=small start=one clip=positive lr=small steps=count unit=unit_any neighbours ledger=budget",
+                      "checkpoint=checkpoint_file"),
   dp_resume = "checkpoint=paused_file problem=paused_problem data=x ledger=paused_ledger",
   covariance_descriptors = "images=colour_images eta=small weights=shares", image_tiles = "image=colour_image size=whole channels=two",
   images_to_sphere = "images=grey_images", simulate_tissue = "n=count size=pixels", simulate_digits = "n=count size=pixels",
@@ -426,7 +428,7 @@ arguments <- c(
   riemdp_poincare_embedding = "M=ball edges start=ball_points settings=embedding_settings",
   dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.riemdp_lm = "object=lm_release",
-  dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count",
+  dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count neighbours",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
   theme_riemdp = "base_size=positive bare=flag", riemdp_colours = "n=count landmarks=flag",

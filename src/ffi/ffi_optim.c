@@ -142,17 +142,13 @@ static void read_problem(struct call *c, struct problem *q, const struct problem
     enum { BLOCK = 32 };
     manifold_t m = &c->m;
     struct tally tally;
-    memset(q, 0, sizeof *q);
     if (ffi_tally(in->data, &tally)) {
         struct asked *a = (struct asked *)R_alloc(1, sizeof *a);
         *a = (struct asked){c, tally};
         *q = (struct problem){.m = m, .n = tally.n, .block = 1, .sum = ask_sum, .context = a};
         return;
     }
-    q->m = m;
-    q->threshold = in->threshold;
-    q->ops = kinds[in->kind];
-    q->block = BLOCK;
+    *q = (struct problem){.m = m, .threshold = in->threshold, .ops = kinds[in->kind], .block = BLOCK};
     if (in->kind == PROBLEM_CALLBACK)
         read_callback(c, q, in);
     else if (in->kind == PROBLEM_PCA)
@@ -486,6 +482,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .output = ffi_choice(ffi_field(settings, "output"), "output", output, 4),
                            .steps = count_field(settings, "steps", 1, 1e8),
                            .batch = count_field(settings, "batch", 1, 1e9),
+                           .lots = count_field(settings, "lots", 0, 1e9),
                            .rate = ffi_range(ffi_field(settings, "rate"), "rate", DBL_MIN, 1),
                            .divisor = range_field(settings, "divisor", DBL_MIN),
                            .clip = range_field(settings, "clip", DBL_MIN),
@@ -493,6 +490,7 @@ static void read_settings(struct private_args *in, SEXP settings)
                            .inner = count_field(settings, "inner", 0, 1e8),
                            .snapshot_clip = range_field(settings, "snapshot_clip", DBL_MIN),
                            .snapshot_sd = range_field(settings, "snapshot_sd", 0),
+                           .snapshot_divisor = range_field(settings, "snapshot_divisor", DBL_MIN),
                            .paper = ffi_flag(ffi_field(settings, "paper"), "paper"),
                            .radius = range_field(settings, "radius", in->centre == R_NilValue ? 0 : DBL_MIN)};
     in->restarts = (double)count_field(settings, "restarts", 1, 1e4);
@@ -504,8 +502,10 @@ static void read_settings(struct private_args *in, SEXP settings)
         ffi_abort_text("argument", "`lr` must be one number or one for each step, positive and finite.");
     in->o.lr = REAL(lr);
     in->o.lr_count = (size_t)XLENGTH(lr);
-    if (in->o.inner > 0 && (in->o.steps % in->o.inner != 0 || in->o.sampling > OPTIM_WITHOUT))
-        ffi_abort_text("argument", "`inner` must divide `steps`, and goes with batches of a fixed size only.");
+    if (in->o.inner > 0 && (in->o.steps % in->o.inner != 0 || in->o.sampling == OPTIM_DISJOINT))
+        ffi_abort_text("argument", "`inner` must divide `steps`, and doesn't go with disjoint batches.");
+    if ((double)in->o.lots * in->o.rate > 1 + 1e-9)
+        ffi_abort_text("argument", "`lots` times `rate` must be 1 at most.");
 }
 
 static int is_step(double x, double most)
@@ -523,14 +523,14 @@ static void read_state(struct call *c, const struct optim *o, double *state, SEX
         memcpy(state, REAL(given), size * sizeof *state);
         double steps = (double)o->steps;
         ok = is_step(state[OPTIM_STATE_RUN], restarts - 1) && is_step(state[OPTIM_STATE_STEP], steps - 1) &&
-             is_step(state[OPTIM_STATE_PICK], steps);
+             is_step(state[OPTIM_STATE_PICK], steps) &&
+             (!o->lots || fmod(state[OPTIM_STATE_STEP], (double)o->lots) == 0); /* lots are nowhere kept */
     }
     const double *p = state + OPTIM_STATE_HEAD;
     /* iterate, average and chosen one are points once a step is done; snapshot and gradient where there are any */
     size_t points = ok && state[OPTIM_STATE_STEP] == 0 ? 1 : o->inner ? 4 : 3;
     ok = ok && m->ops->check_point(m, (struct points){p, n}, 0, points, work) == STATUS_OK;
-    if (ok && points == 4)
-        ok = m->ops->check_tangent(m, one(p + 3 * n), one(p + 4 * n), 0, 1, work) == STATUS_OK;
+    ok = ok && (points < 4 || m->ops->check_tangent(m, one(p + 3 * n), one(p + 4 * n), 0, 1, work) == STATUS_OK);
     if (!ok)
         ffi_abort_text("argument", "the state of a checkpoint is damaged, or belongs to another run.");
 }

@@ -134,7 +134,9 @@ int optim_run(struct optim *o, double *state, double until, double *work)
     struct iterates it = iterates_of(state, n);
     double *v = work, *u = v + n, *rest = u + n;
     optim_start(o);
-    for (o->done = state[OPTIM_STATE_RUN] * (double)o->steps + state[OPTIM_STATE_STEP]; o->done < until;) {
+    o->done = state[OPTIM_STATE_RUN] * (double)o->steps + state[OPTIM_STATE_STEP];
+    host_tick(m->host, o->done, o->total); /* whether the first batch is empty isn't said */
+    while (o->done < until) {
         size_t t = (size_t)state[OPTIM_STATE_STEP];
         double lr = o->lr[o->lr_count == 1 ? 0 : t];
         if (t == 0)

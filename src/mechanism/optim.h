@@ -15,16 +15,18 @@ struct optim {
     struct rng *rng;
     int sampling, output;
     size_t steps, batch;  /* steps of one run; records of a batch */
-    double rate, divisor; /* Poisson: share, and the public number by which the sum is divided */
+    size_t lots;          /* disjoint: batches into which each record falls by lot, with chance `rate` each; 0: by its place */
+    double rate, divisor; /* Poisson: share; and the public number by which a step's sum is divided */
     double clip, sd;      /* clipping norm; noise on the mean gradient of a batch */
     size_t inner;         /* variance reduction: steps an epoch (steps is a multiple), 0: none */
-    double snapshot_clip, snapshot_sd;
+    double snapshot_clip, snapshot_sd, snapshot_divisor;
     int paper;        /* both gradients clipped apart, noise in the steps only: Algorithm 11 as published */
     const double *lr; /* step sizes, `lr_count` of them: 1 or steps */
     size_t lr_count;
     const double *centre; /* public ball of the iterates, or NULL */
     double radius;
     size_t *which; /* n indices */
+    size_t taken;  /* by lot: how many of them, the first ones, an epoch's earlier batches have had */
     double *trace; /* trace_room rows (step, step size, length of the noisy gradient), every trace_every steps */
     size_t trace_room, trace_every, trace_used;
     double done, total; /* for progress */

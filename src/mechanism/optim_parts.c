@@ -10,6 +10,35 @@ void optim_start(struct optim *o)
         o->which[i] = i;
 }
 
+/* Of the records from `from` on each by itself with probability `rate`, to the front of them; returns how many. Gaps between chosen ones
+ * are geometric. For lots those that are left stay in the list, where the next ones are drawn. */
+static size_t draw_each(struct optim *o, size_t from, double rate)
+{
+    size_t n = o->problem->n, count = 0, *w = o->which + from;
+    if (rate >= 1)
+        return n - from;
+    for (double i = -1, scale = 1 / log1p(-rate);;) {
+        i += 1 + floor(log(rng_uniform(o->rng)) * scale);
+        if (!(i < (double)(n - from)))
+            return count;
+        size_t j = (size_t)i, t = o->lots ? w[j] : j;
+        if (o->lots)
+            w[j] = w[count];
+        w[count++] = t;
+    }
+}
+
+/* A record falls into each of the lots with chance `rate`, and into one at most: given that it isn't in those before, it is in this one
+ * with chance rate/(1 - rate * lots before). */
+static size_t draw_lot(struct optim *o, size_t step, const size_t **which)
+{
+    size_t before = step % o->lots, from = before ? o->taken : 0;
+    size_t count = draw_each(o, from, o->rate / (1 - (double)before * o->rate));
+    o->taken = from + count;
+    *which = o->which + from;
+    return count;
+}
+
 /* The first `batch` entries of a shuffle are a uniform subset, in whatever order the earlier steps left the indices. */
 size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which)
 {
@@ -19,22 +48,14 @@ size_t optim_draw_batch(struct optim *o, size_t step, const size_t **which)
     case OPTIM_FULL:
         return n;
     case OPTIM_DISJOINT: {
+        if (o->lots)
+            return draw_lot(o, step, which);
         size_t batches = n / o->batch;
         *which = w + step % batches * o->batch;
         return o->batch;
     }
-    case OPTIM_POISSON: {
-        size_t count = 0;
-        if (o->rate >= 1)
-            return n;
-        /* gaps between chosen records are geometric */
-        for (double i = -1, scale = 1 / log1p(-o->rate);;) {
-            i += 1 + floor(log(rng_uniform(o->rng)) * scale);
-            if (!(i < (double)n))
-                return count;
-            w[count++] = (size_t)i;
-        }
-    }
+    case OPTIM_POISSON:
+        return draw_each(o, 0, o->rate);
     default:
         for (size_t i = 0; i < o->batch; i++) {
             size_t j = i + rng_below(o->rng, n - i), t = w[i];

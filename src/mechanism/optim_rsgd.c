@@ -1,6 +1,6 @@
-/* One step's gradient of DP-RGD and DP-RSGD: clipped in the metric at the public iterate, averaged, noise added. Replacing a
- * record of a batch of b moves the mean by at most 2 clip/b; adding or removing one moves a Poisson batch's sum by at most clip. So does a
- * unit of several records, which counts with the average of their clipped gradients. */
+/* One step's gradient of DP-RGD and DP-RSGD: clipped in the metric at the public iterate, summed, divided by a public number, noise
+ * added. Replacing a record moves the sum by at most 2 clip, adding or removing one that enters the step by at most clip. So does a unit
+ * of several records, which counts with the average of their clipped gradients. */
 #include "optim.h"
 #include "tangent_noise.h"
 
@@ -103,18 +103,18 @@ int optim_gradient(struct optim *o, double *v, const double *p, size_t step, dou
     size_t count = optim_draw_batch(o, step, &which);
     const struct problem_step s = {.p = p, .clip = o->clip};
     optim_sum(o, v, &s, which, count, work);
-    double divisor = o->sampling == OPTIM_POISSON ? o->divisor : (double)count;
     for (size_t j = 0; j < o->m->ambient; j++)
-        v[j] /= divisor;
+        v[j] /= o->divisor;
     return optim_add_noise(o, v, p, o->sd, work);
 }
 
 int optim_snapshot(struct optim *o, double *r, const double *p, double *work)
 {
-    size_t n = o->problem->n;
     const struct problem_step s = {.p = p, .clip = o->snapshot_clip};
-    optim_sum(o, r, &s, o->which, n, work); /* `which` is a permutation of all */
+    if (o->sampling == OPTIM_POISSON) /* else `which` is a permutation of all */
+        optim_start(o);
+    optim_sum(o, r, &s, o->which, o->problem->n, work);
     for (size_t j = 0; j < o->m->ambient; j++)
-        r[j] /= (double)n;
+        r[j] /= o->snapshot_divisor;
     return optim_add_noise(o, r, p, o->snapshot_sd, work);
 }

@@ -1,6 +1,6 @@
 /* One step's gradient of DP-RSVRG (Utpala, Han, Jawanpuria and Mishra 2023, Algorithm 11, sign and transport corrected):
- * mean over the batch of grad f(w; z) - PT grad f(w~; z), plus PT r, where r is the released gradient at the snapshot w~. The
- * difference is clipped for each record at C1, so replacing a record moves the mean by at most 2 C1/b. As published both gradients are
+ * sum over the batch of grad f(w; z) - PT grad f(w~; z), divided by a public number b, plus PT r, where r is the released gradient at the
+ * snapshot w~. The difference is clipped for each record at C1, so replacing a record moves it by at most 2 C1/b, one more or less by C1/b. As published both gradients are
  * clipped apart (4 C1/b) and r is without noise, which the steps have instead. */
 #include "optim.h"
 
@@ -14,7 +14,7 @@ int optim_reduced_gradient(struct optim *o, double *v, const double *p, const do
     const struct problem_step s = {p, snapshot, o->clip, o->paper};
     optim_sum(o, v, &s, which, count, work);
     for (size_t j = 0; j < n; j++) {
-        v[j] /= (double)count;
+        v[j] /= o->divisor;
         h[j] = r[j];
     }
     optim_carry(m, h, snapshot, p, 1, rest);

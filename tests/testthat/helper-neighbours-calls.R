@@ -50,6 +50,7 @@ DRAWN <- "value|released|post_processed|errors|noise_error"
 SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
 SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
 SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
+SIZED_RUN <- "^[$](value|loadings|trace|size|steps|batch|sd|snapshot_sd|noise_multiplier|split|event|draws|sampling|chosen|mechanism)"
 SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)")
 
 # a record more or less, of a private number; and groups, where a record is replaced, moves to another one, or is there or isn't
@@ -145,15 +146,24 @@ regression_cases <- function() {
   ))
 }
 
-optimise_cases <- function(spaces, inner = list(inner = 2)) {
+optimise_cases <- function(spaces, forms, inner = list(inner = 2)) {
   one <- function(method, ...) list(method = method, spaces = spaces, args = list(method = method, ...))
+  more <- function(...) {
+    list(method = "sized", spaces = spaces, pair = "more", noisy = SIZED_RUN, forms = forms, args = list(epsilon = 1, neighbours = "add_remove", ...))
+  }
   list(rgd = one("rgd", epsilon = 1, steps = 4), rsgd = one("rsgd", noise_multiplier = 30, steps = 4, batch = 5),
        disjoint = one("rsgd", epsilon = 1, steps = 4, batch = 5, sampling = "disjoint"),
        rsvrg = c(do.call(one, c(list("rsvrg", noise_multiplier = 30, steps = 4, batch = 18), inner)), list(clip = c(0.5, 0.3))),
        auto = one("auto", epsilon = 1, steps = 3),
        # five units; the record that is replaced is one of the first unit's
        unit = one("rgd", epsilon = 1, steps = 3, unit = rep_len(1:5, NEIGHBOURS)),
-       unit_column = c(one("rsgd", noise_multiplier = 30, batch = 2, steps = 3, unit = "who"), list(forms = "keyed")))
+       unit_column = c(one("rsgd", noise_multiplier = 30, batch = 2, steps = 3, unit = "who"), list(forms = "keyed")),
+       # a record more or less, of a private number
+       more = more(method = "rgd", steps = 3), more_auto = more(steps = 2),
+       more_rsgd = more(method = "rsgd", steps = 4, batch = 5),
+       more_disjoint = more(method = "rsgd", steps = 4, batch = 5, sampling = "disjoint"),
+       more_rsvrg = c(do.call(more, c(list(method = "rsvrg", batch = 9), if (is.null(inner)) NULL else c(inner, steps = 4))), list(clip = c(0.5, 0.3))),
+       more_unit = more(method = "rgd", steps = 3, unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS))))
 }
 
 lm_call <- function(data, case, space, budget) {
@@ -190,7 +200,7 @@ own_problem <- function() problem(NULL, function(w, z) w - z, euclidean(1))
 
 # A run that was interrupted after its first saved state, and its continuation
 resume_call <- function(data, case, space, budget) {
-  if (is.null(budget)) budget <- dp_ledger(NULL, 100, 0.01)
+  if (is.null(budget)) budget <- dp_ledger(NULL, 100, 0.01, pairs = TRUE)
   path <- "checkpoint.rds"
   go_on <- internal("continue_run")
   times <- 0
@@ -264,16 +274,19 @@ neighbour_calls <- function() {
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
                          free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),
-    dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices")), list(
+    dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices"), c("array", "mf_points")), list(
       poisson = list(method = "rsgd", spaces = "sphere",
                      args = list(method = "rsgd", noise_multiplier = 30, sampling = "poisson", rate = 0.3, batch = 6, steps = 3)),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 3)))),
                        noisy = "^[$](value|trace[$]gradient_norm)", call = optimise_call),
     dp_resume = list(kind = c("points", "own"), cases = list(
       rgd = list(method = "rgd", spaces = "sphere", args = list(method = "rgd", epsilon = 1, steps = 40)),
+      more = list(method = "sized", spaces = "sphere", pair = "more", noisy = SIZED_RUN, forms = c("array", "mf_points"),
+                  args = list(method = "rsgd", epsilon = 1, steps = 40, batch = 5, neighbours = "add_remove")),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
                      noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
-    dp_pca = list(kind = "rows", cases = optimise_cases("plane", NULL), noisy = "^[$](value|loadings|trace[$]gradient_norm)",
+    dp_pca = list(kind = "rows", cases = optimise_cases("plane", c("array", "frame"), NULL), noisy = "^[$](value|loadings|trace[$]gradient_norm)",
+                  free_of = list(sized = "^[$]trace"), # how many steps there are follows from the released size
                   call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),
     # sums without noise are for a trusted curator: of them only what else is said must be the same
     site_answer = list(kind = "points", cases = site_cases(), noisy = "", free = "", forms = c("array", "mf_points"), call = site_call,

@@ -267,6 +267,7 @@ moved_shares <- function(a, b) {
 # noisy_count()'s own, whatever was counted
 moved_count <- function(a, b) {
   count <- both(a, b, function(d) d$frame$count)
+  if (is.null(count[[1]])) return(NULL) # a run that goes on pays for it again, without a draw
   c(count = share(a, sum(abs(count[[1]] - count[[2]]))))
 }
 
@@ -379,13 +380,14 @@ moved_curve <- function(a, b) {
 # ---- optimisers -------------------------------------------------------------------------------------------------------------------
 
 moved_optimum <- function(a, b) {
+  count_of <- function(d) internal("unit_count")(d$frame$input %||% d$frame$records$input)
   run <- a$frame$run
   M <- run$problem$manifold
   ask <- run$ask
   points <- list(ask$start, mf_exp(M, ask$start, mf_from_coords(M, ask$start, c(0.3, rep(0, mf_facts(M)$dimension - 1)))))
   stored <- lapply(points, function(p) .Call(internal("riemdp_stored"), M, p))
-  # a step's mean is over its batch; where neighbours have one record more or less, a replaced one is two steps away
-  records <- ask$batch * (if (ask$adjacency == "add-remove") 2 else 1)
+  # sums are over public numbers; where neighbours have one record more or less, a replaced one is two steps away
+  apart <- if (ask$adjacency == "add-remove" && count_of(a) == count_of(b)) 2 else 1
   moved <- function(i, clip, snapshot = NULL) {
     sums <- both(a, b, function(d) {
       input <- d$frame$input %||% d$frame$records$input
@@ -409,8 +411,8 @@ moved_optimum <- function(a, b) {
   # where there are snapshots, of differences from one; its own gradient may be nothing, so gradients alone count as well
   steps <- c(moved(1, ask$clip[2]), moved(2, ask$clip[2]),
              if (ask$inner > 0) c(moved(2, ask$clip[2], stored[[1]]), moved(1, ask$clip[2], stored[[2]])))
-  c(gradients = share(a, steps / records, of = 1),
-    if (ask$inner > 0) c(snapshots = share(a, c(moved(1, ask$clip[1]), moved(2, ask$clip[1])) / ask$n, of = 2)))
+  c(gradients = share(a, steps / ask$batch / apart, of = 1),
+    if (ask$inner > 0) c(snapshots = share(a, c(moved(1, ask$clip[1]), moved(2, ask$clip[1])) / ask$points / apart, of = 2)))
 }
 
 # ---- what solvers promise -----------------------------------------------------------------------------------------------------------

@@ -46,8 +46,10 @@ loss_at <- function(problem, data, p) riemdp:::nonprivate_objective(problem, dat
 
 # one run in C with every setting by hand
 raw_run <- function(M, data, kind, start, ..., lr, n) {
-  settings <- utils::modifyList(list(sampling = "full", output = "last", steps = 1, batch = 1, rate = 1, divisor = 1, clip = 1, sd = 0, inner = 0,
-                                     snapshot_clip = 1, snapshot_sd = 0, paper = FALSE, restarts = 1, radius = 0, lr = lr, until = 1e12), list(...))
+  settings <- utils::modifyList(list(sampling = "full", output = "last", steps = 1, batch = 1, lots = 0, rate = 1, clip = 1, sd = 0, inner = 0,
+                                     snapshot_clip = 1, snapshot_sd = 0, snapshot_divisor = n, paper = FALSE, restarts = 1, radius = 0, lr = lr,
+                                     until = 1e12), list(...))
+  settings$divisor <- settings$divisor %||% if (settings$sampling == "full") n else settings$batch
   .Call(riemdp:::riemdp_release_optimum, M, data, kind, 1, NULL, n, start, NULL, settings, NULL, riemdp:::in_simulation())$value
 }
 
@@ -800,8 +802,8 @@ test_that("states that were changed by hand are refused", {
   x <- spread(M, 5)
   x0 <- x[1, ]
   go <- function(state, inner = 0) {
-    settings <- list(sampling = "full", output = "last", steps = 4, batch = 5, rate = 1, divisor = 5, clip = 1, sd = 0.1, inner = inner,
-                     snapshot_clip = 1, snapshot_sd = 0.1, paper = FALSE, restarts = 2, radius = 0, lr = 0.1, until = 8)
+    settings <- list(sampling = "full", output = "last", steps = 4, batch = 5, lots = 0, rate = 1, divisor = 5, clip = 1, sd = 0.1,
+                     inner = inner, snapshot_clip = 1, snapshot_sd = 0.1, snapshot_divisor = 5, paper = FALSE, restarts = 2, radius = 0, lr = 0.1, until = 8)
     .Call(riemdp:::riemdp_release_optimum, M, x, "frechet", 1, NULL, 5, x0, NULL, settings, state, FALSE)
   }
   good <- c(1, 2, 4, rep(x0, 3), 0, 0, 0, 0, 0, 0)
