@@ -20,11 +20,12 @@
 #' The ball is no claim that the records lie in it: a later release moves those outside to its edge, as always. With few
 #' records or a small `epsilon` centre and radius say little, and their price is lost. From simulations of normal
 #' records, `epsilon` for the ball and as much for the mean, over the error of one mean with both and no ball: in a
-#' public ball twenty times too wide .6, .16, .11, .11 times in two dimensions at `n * epsilon` = 50, 100, 300, 1,000,
-#' and 1.7, .27, .19, .13 times in five; in one a thousand times too wide .6, .016, .002, .002 and 1.7, .24, .003, .002
-#' times. Without the place (`shares = c(0.6, 0.4)`, and for chunks) the latter are 2.3, 2.0, 1.5, .27 and 3.0, 2.7,
-#' 2.0, .57. Where the public ball was tight to begin with there is nothing to gain: 2 times, and with the place
-#' up to 3.8 at `n * epsilon` = 50, up to 3.6 at 100.
+#' public ball twenty times too wide .7, .15, .09, .1 times in two dimensions at `n * epsilon` = 50, 100, 300, 1,000,
+#' and 1.7, .27, .15, .10 in five; in one a thousand times too wide .7, .02, .002, .002 and 1.4, .24, .003, .002 times.
+#' Without the place (`shares = c(0.6, 0.4)`, and for chunks) the latter are 2.1, 1.8, 1.4, .4 and 2.7, 2.5, 2.0, .5.
+#' With a private number of records it is much the same, but 1.1 where the first figure is .7. Where the public ball was
+#' tight to begin with there is nothing to gain: 1.5 to 2.1 times from 300 on, up to 3.9 at 100 and less. Standard
+#' errors are up to a fifth of these figures.
 #'
 #' @param x,M,invalid,unit,neighbours,source,ledger,data_set,part as in [dp_mean()].
 #' @param epsilon privacy budget of the ball, positive.
