@@ -52,6 +52,7 @@ format.riemdp_groups <- function(x, ...) {
             if (x$guarantee$adjacency == "add-remove") "whether it is there and which" else "also which",
             "; sizes are released with noise"),
     paste0("  ", origin_words(x)),
+    if (!is.null(x$subspace)) paste0("  ", subspace_words(x)),
     if (length(x$suppressed)) sprintf("  not shown, as their released size is below %g: %s", x$suppress,
                                       paste(x$suppressed, collapse = ", ")),
     sprintf("  expected errors and 95 %% regions are %s", sub("^O", "o", error_note(error_kind(x)))),
@@ -89,6 +90,7 @@ explain.riemdp_groups <- function(x, ...) {
   if (x$guarantee$adjacency == "add-remove") {
     cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
   }
+  explain_subspace(x)
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   explain_end(x)
 }
