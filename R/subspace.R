@@ -48,8 +48,8 @@
 #' @param ... not used.
 #' @return An object of class `riemdp_subspace`, a list: `manifold`, `center`, `dimension` (real), `inside` (the
 #'   manifold that the subspace is), `name`, `basis` (orthonormal tangent vectors at the centre, as rows of stored
-#'   numbers), `source` (where centre and directions come from, as far as known) and what maps one to the other. `print()` returns
-#'   it invisibly.
+#'   numbers), `source` (where centre and directions come from, as far as known) and what maps one to the other.
+#'   `print()` returns it invisibly.
 #' @references
 #' Bookstein, F. L. (1989). Principal warps: thin-plate splines and the decomposition of deformations. *IEEE
 #' Transactions on Pattern Analysis and Machine Intelligence* 11, 567-585. \doi{10.1109/34.24792}
