@@ -70,7 +70,7 @@ dp_bounds_plan <- function(M, n = NULL, epsilon = NULL, simulate = NULL, public 
   if (!is.null(error)) error <- check_number(error, "error", positive = TRUE)
   ask <- list(n = n, epsilon = epsilon, delta = check_delta(delta),
               mechanism = check_choice(mechanism, "mechanism", c("auto", names(mean_mechanisms()))))
-  records <- bounds_records(M, n, simulate, public)
+  records <- bounds_records(M, n, simulate, public, "dp_bounds_plan")
   tried <- bounds_balls(M, records, centers, radii)
   if (is.null(sought)) return(best_ball(M, ask, records, tried))
   reached <- function(value) {
@@ -89,51 +89,6 @@ dp_bounds_plan <- function(M, n = NULL, epsilon = NULL, simulate = NULL, public 
   out$sought <- sought
   out$target <- error
   out
-}
-
-# ---- records ---------------------------------------------------------------------------------------------------------
-
-BOUNDS_SIMULATED <- 1000
-BOUNDS_CENTERS <- 8
-BOUNDS_WORTH <- 4 # of how many simulated records a centre is the mean
-
-# list(x, count, worth = function(n): of how many records a centre drawn at random is the mean, center, words)
-bounds_records <- function(M, n, simulate, public) {
-  if (is.null(simulate) == is.null(public)) {
-    abort_riemdp("argument", "give one of `public`, records that are public, and `simulate`, how to make some up.")
-  }
-  if (is.null(public)) return(simulated_records(M, n, simulate))
-  if (is_chunks(public) || inherits(public, c("riemdp_release", "riemdp_frechet_mean"))) {
-    abort_riemdp("argument", "`public` must be records in memory, public ones.")
-  }
-  x <- plain_numbers(public)
-  mf_check(M, x)
-  m <- record_count(M, x)
-  if (m < 2) abort_riemdp("argument", "`public` must hold two records at least.")
-  list(x = x, count = m, worth = function(n) m * n / (m + n), center = NULL, widened = 1 + 1.5 / sqrt(m),
-       words = sprintf("computed from %d records that were called public (dp_bounds_plan)", as.integer(m)))
-}
-
-simulated_records <- function(M, n, simulate) {
-  count <- min(5 * BOUNDS_SIMULATED, max(BOUNDS_SIMULATED, n))
-  center <- NULL
-  if (is.function(simulate)) {
-    make <- function() simulate(count)
-  } else if (is.list(simulate) && !is.object(simulate) && setequal(names(simulate), c("center", "spread"))) {
-    center <- public_point(M, simulate$center, "simulate$center")
-    spread <- check_number(public_value(simulate$spread, "spread"), "simulate$spread", positive = TRUE)
-    make <- function() tangent_normals(M, center, count, spread)
-  } else {
-    abort_riemdp("argument", paste("`simulate` must be a function of a number of records that returns them, or a",
-                                   "list(center = , spread = )."))
-  }
-  x <- with_simulation(1, plain_numbers(classed(make(), "`simulate`")))
-  mf_check(M, x)
-  if (record_count(M, x) != count) {
-    abort_riemdp("shape", sprintf("`simulate(%d)` must return as many records.", as.integer(count)))
-  }
-  list(x = x, count = count, worth = function(n) BOUNDS_WORTH, center = center, widened = 1,
-       words = "computed from simulated records (dp_bounds_plan)")
 }
 
 # ---- balls -----------------------------------------------------------------------------------------------------------
@@ -155,8 +110,6 @@ bounds_balls <- function(M, records, centers, radii) {
   }
   list(balls = tried, mean = mean, given = given, widened = widened, memory = new.env(parent = emptyenv()))
 }
-
-plain_mean <- function(M, x) suppressWarnings(public_point(M, frechet_mean(x, M)$mean))
 
 bounds_centers <- function(M, centers) {
   centers <- mf_points(plain_numbers(public_value(centers, "center")), M)

@@ -12,7 +12,8 @@
 #' @return `as.data.frame()` and `summary()`: a row for each group that is shown: `group`, `size` (as released), `lower`
 #'   and `upper` ends of its interval, `expected_error` (of the privacy noise), `region` (radius of the region for the
 #'   group's mean), `mechanism`; with `clipped` also `outside`, the share of the group's records outside the ball as
-#'   released, and `outside_lower`, `outside_upper`, the ends of its interval. `tidy()`: a row for each stored number of each mean. `print()`, `plot()`, `explain()`:
+#'   released, and `outside_lower`, `outside_upper`, the ends of its interval. `tidy()`: a row for each stored number of
+#'   each mean. `print()`, `plot()`, `explain()`:
 #'   the means, invisibly.
 #' @examples
 #' sex <- rep(c("f", "m"), 250)
@@ -64,6 +65,7 @@ format.riemdp_groups <- function(x, ...) {
             if (x$guarantee$adjacency == "add-remove") "whether it is there and which" else "also which",
             "; sizes are released with noise"),
     paste0("  ", origin_words(x)),
+    if (!is.null(x$subspace)) paste0("  ", subspace_words(x)),
     if (length(x$suppressed)) sprintf("  not shown, as their released size is below %g: %s", x$suppress,
                                       paste(x$suppressed, collapse = ", ")),
     strwrap(paste0("expected errors and 95 % regions are ", sub("^O", "o", error_note(error_kind(x)))), 110, 2, 4),
@@ -114,6 +116,7 @@ explain.riemdp_groups <- function(x, ...) {
   if (x$guarantee$adjacency == "add-remove") {
     cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
   }
+  explain_subspace(x)
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
   explain_end(x)
 }

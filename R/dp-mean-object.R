@@ -75,6 +75,7 @@ format.riemdp_mean <- function(x, ...) {
     paste0("  ", protection_words(x)),
     if (!is.null(x$target)) paste0("  target: ", x$target),
     if (!is.null(x$size)) paste0("  ", missing_words(x)),
+    if (!is.null(x$subspace)) paste0("  ", subspace_words(x)),
     sprintf("  mechanism %s, scale %.4g, public ball of radius %.4g", x$mechanism, x$scale, x$radius),
     paste0("  ", origin_words(x)),
     paste0("  expected error of the ", COVERS, error_beside_radius(x)),
@@ -82,6 +83,11 @@ format.riemdp_mean <- function(x, ...) {
     mean_error_lines(x),
     release_lines(x)
   )
+}
+
+subspace_words <- function(x) {
+  sprintf("on a public subspace: %s, dimension %d of %d", x$subspace$name, as.integer(x$subspace$dimension),
+          as.integer(mf_facts(x$manifold)$dimension))
 }
 
 # the number, or the released one and where the true one lies
@@ -170,6 +176,7 @@ explain.riemdp_mean <- function(x, ...) {
       paste("Sensitivity: %s moves the %s by at most %.6g, by the bound %s. The solver's error adds %.3g."),
       moving_words(x), moved, x$sensitivity, x$theorem, x$solver_error), exdent = 2), sep = "\n")
   }
+  explain_subspace(x)
   if (!is.null(x$unit)) {
     cat(strwrap(paste("A unit counts once: by the Frechet mean of its own rows moved to the public ball, which is a",
                       "function of that unit alone and lies in the ball (proofs/mean-sensitivity.md, section 13). How",
@@ -204,8 +211,8 @@ explain.riemdp_mean <- function(x, ...) {
 outside_sentence <- function(x) {
   if (is.null(x$clipped)) return("The number of records outside is not part of the release.")
   one <- if (is.null(x$unit)) "record" else "unit"
-  paste0(sprintf(paste("The number of %s (those that are no points not among them) is released with two-sided geometric",
-                       "noise of scale %.6g: "),
+  paste0(sprintf(paste("The number of %s (those that are no points not among them) is released with two-sided",
+                       "geometric noise of scale %.6g: "),
                  if (is.null(x$unit)) "records outside" else "units with a row outside", x$clipped$scale),
          if (!is.null(x$size$categories)) {
            sprintf("a replaced %s moves those of two groups by 1 (proofs/mean-sensitivity.md, section 15).", one)
@@ -217,6 +224,7 @@ outside_sentence <- function(x) {
 
 # what no mechanism can do better, where that is proven
 bound_words <- function(x) {
+  x <- release_inside(x)
   if (private_size(x)) return(NULL)
   bound <- bound_of_promise(x$manifold, x$guarantee, check_radius(x$manifold, x$radius, x$center), x$n, x$target)
   if (is.na(bound)) return(NULL)
@@ -225,6 +233,15 @@ bound_words <- function(x) {
                        "more for some records of the ball (%s, proofs/lower-bounds.md)"), bound, bound_argument(bound)),
          if (!is.na(ratio)) sprintf("; here it is %.2f times that", ratio), ".",
          if (isTRUE(ratio > 2)) paste0(" ", bound_blame(x$manifold, x$guarantee)))
+}
+
+explain_subspace <- function(x) {
+  if (is.null(x$subspace)) return(invisible())
+  cat(strwrap(sprintf(
+    paste("Subspace: each record is projected to %s by itself, which keeps the ball's records in the ball; all that",
+          "follows takes place there, in dimension %d, and the point drawn is put back (proofs/mean-sensitivity.md,",
+          "section 17). That the subspace is public is assumed."),
+    label_manifold(x$subspace$inside), as.integer(x$subspace$dimension)), exdent = 2), sep = "\n")
 }
 
 explain_size <- function(x) {
@@ -364,4 +381,41 @@ bounds_call <- function(x, name = "plan") {
   c(sprintf("dp_mean(x, M, epsilon = %s, center = %s$center, radius = %s$radius%s,", format(x$epsilon, digits = 15),
             name, name, if (x$delta > 0) paste(", delta =", format(x$delta, digits = 15)) else ""),
     sprintf("        source = %s)", encodeString(x$source, quote = "\"")))
+}
+
+# ---- plans of subspaces ----------------------------------------------------------------------------------------------
+
+#' @export
+`[.riemdp_subspace_plan` <- function(x, ...) plain_table(x)[...]
+
+#' @export
+print.riemdp_subspace_plan <- function(x, ...) {
+  table <- plain_table(x)
+  asked <- attr(x, "asked")
+  sought <- attr(x, "sought")
+  cat(sprintf("Private mean on public subspaces of %s, public ball of radius %.4g", label_manifold(attr(x, "manifold")),
+              attr(x, "radius")),
+      if (!is.null(asked$n)) sprintf(", %.0f records", asked$n),
+      if (!is.null(asked$epsilon)) sprintf(", %s = %g", symbol("epsilon"), asked$epsilon), "\n", sep = "")
+  if (!is.null(sought)) {
+    cat(sprintf("  the least %s for a total error of %.4g or less:\n", if (sought == "n") "n" else symbol("epsilon"),
+                attr(x, "error")))
+  }
+  shown <- data.frame(subspace = paste0(ifelse(table$chosen, "> ", "  "), table$subspace), dimension = table$dimension)
+  if (!is.null(sought)) shown[[sought]] <- signif(table[[SOUGHT[[sought]]]], 4)
+  shown <- cbind(shown, mechanism = table$mechanism, signif(table[c("noise", "projection", "total")], 3))
+  print(format(shown, na.encode = FALSE), row.names = FALSE, na.print = "")
+  for (i in which(nzchar(table$note))) {
+    cat(strwrap(paste0(table$subspace[i], ": ", table$note[i]), indent = 2, exdent = 4), sep = "\n")
+  }
+  cat(strwrap(subspace_errors(attr(x, "records")), exdent = 2), sep = "\n")
+  invisible(x)
+}
+
+subspace_errors <- function(records) {
+  noise <- paste("Noise: the expected error of the privacy noise, about the mean of the records projected and moved to",
+                 "the ball.")
+  if (is.null(records)) return(paste(noise, "What projecting does isn't known: give `public` or `simulate`."))
+  paste(noise, paste0("Projection: how far projecting them and moving them to the ball moves their mean, ", records,
+                      ": nothing of them is protected."), "Total: the root of the sum of squares; no sampling.")
 }

@@ -18,6 +18,15 @@
 #' (`"euclidean"` on matrices, `"pointwise"`) then can't be served. With the Bures-Wasserstein metric and on users'
 #' manifolds the centre must be given.
 #'
+#' @section Subspaces:
+#' With `reduce` the plan has a row for each [subspace()] and one for the whole space, for the mechanism that
+#' [dp_mean()] would choose there. *Noise*: its expected error, on the subspace. *Projection*: how far projecting
+#' records, and moving them to the ball, moves their mean, with `public` or `simulate` records: a root mean square over
+#' eight samples of as many as tell as little of a mean as m public and n private ones do together, mn/(m + n) (of four
+#' simulated ones), since around a sample's own mean nothing would be lost. *Total*: the root of the sum of both
+#' squares. The best has the smallest total. With `error` the least `n` or `epsilon` is found with which the total is at
+#' most that, for each subspace.
+#'
 #' @param M a manifold.
 #' @param n number of records, or of units; with `neighbours = "add_remove"` a public guess of it. `NULL` for the least
 #'   that keeps `error`.
@@ -27,6 +36,10 @@
 #' @param ... nothing; later arguments must be named.
 #' @param error the expected error that is wanted, in the units of the metric, where `n` or `epsilon` is sought.
 #' @param mechanism `"auto"` for all of them, or the names of some.
+#' @param reduce `NULL`, or a public [subspace()], or a list of them (names are shown), to compare with the whole space;
+#'   see "Subspaces". `center` is then that of the first and may be left out.
+#' @param public,simulate with `reduce`: records that are public, or how to make some up, as in [dp_bounds_plan()]. What
+#'   goes in is taken for public, nothing is protected.
 #' @param spread a public guess of the records' standard deviation in one tangent coordinate around their mean. Only the
 #'   error of `"adaptive"` depends on it: it is then simulated (20 data sets with a fixed seed, their mean half-way from
 #'   the centre to the edge); without a guess that error is `NA`. With it the plan chooses `"adaptive"` where that error
@@ -42,6 +55,10 @@
 #'   targets), `over_bound` (the expected error over it; `NA` for `"kng"` and `"laplace_truncated"`, whose error is
 #'   that of records spread evenly over the ball) and `note` (why one can't be served, or what its target is). With
 #'   `error` the best are those that need the smallest number.
+#'
+#'   With `reduce` a data frame of class `riemdp_subspace_plan` with a row for each subspace and the whole space:
+#'   `subspace` (its name), `dimension`, `mechanism`, `label`, `n`, `nominal_epsilon`, `noise`, `projection` (`NA`
+#'   without records), `total`, `chosen` (the smallest total, or the smallest number) and `note`.
 #' @seealso [dp_mean()], [expected_error()], [mean_lower_bound()], [dp_bounds_plan()] for the ball
 #' @examples
 #' plan <- dp_mean_plan(sphere(2), n = 500, epsilon = 1, radius = 0.4)
@@ -50,11 +67,15 @@
 #' dp_mean_plan(sphere(2), n = NULL, epsilon = 1, radius = 0.4, error = 0.001, mechanism = "laplace")
 #' dp_mean_plan(sphere(2), n = 500, radius = 0.4, error = 0.01, mechanism = c("laplace", "wrapped"))
 #' \donttest{plot(plan)}
+#' # how many modes of an outline? Half of the shapes are public
+#' modes <- lapply(c(2, 4, 8), outline_modes, center = callosum_template)
+#' dp_mean_plan(kendall(50), n = 100, epsilon = 1, radius = 0.25, reduce = modes, public = callosa[, , 1:200])
 #' @export
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
                          timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
-                         clipped = NULL, neighbours = c("replace", "add_remove"), post = TRUE) {
+                         clipped = NULL, neighbours = c("replace", "add_remove"), post = TRUE, reduce = NULL,
+                         public = NULL, simulate = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   check_given(c(radius = missing(radius)))
@@ -62,26 +83,58 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   if (!is.null(n)) n <- check_count(n, "n", most = .Machine$integer.max)
   wanted <- wanted_mechanisms(mechanism)
   if (!is.null(spread)) spread <- check_number(spread, "spread", positive = TRUE)
-  ask <- mean_ask(M, n %||% 1, epsilon %||% 1, public_center(M, center), radius, delta, "auto", NULL, calibration,
-                  timing, numerics, max_trials, list(), clipped, post)
+  private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
+  asked <- function(space, center, n, epsilon) {
+    ask <- mean_ask(space, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials,
+                    list(), clipped, post)
+    ask$private_n <- private_n
+    ask
+  }
+  if (!is.null(reduce)) {
+    if (!is.null(error)) error <- check_number(error, "error", positive = TRUE)
+    best <- function(space, center, n, epsilon) {
+      best_mean(space, asked(space, center, n, epsilon), if (!identical(mechanism, "auto")) wanted)
+    }
+    return(subspace_plan(M, reduce, center, radius, public, simulate, best, sought, n, epsilon, error, timing))
+  }
+  check_no_records(public, simulate)
+  ask <- asked(M, public_center(M, center), n %||% 1, epsilon %||% 1)
   ask$any_center <- is.null(center)
-  ask$private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
   if (is.null(sought)) return(new_mean_plan(M, ask, mean_plans(M, ask, wanted, spread), wanted, spread))
   error <- check_number(error, "error", positive = TRUE)
   least_mean_plan(M, ask, wanted, spread, sought, error)
 }
 
-# "n", "epsilon" or NULL
-what_is_sought <- function(n, epsilon, error) {
-  lacking <- c(n = is.null(n), epsilon = is.null(epsilon))
-  if (is.null(error)) {
-    check_given(lacking)
-    return(NULL)
+check_no_records <- function(public, simulate) {
+  if (!is.null(public) || !is.null(simulate)) {
+    abort_riemdp("argument", paste("`public` and `simulate` are for subspaces: give `reduce`. For a ball there is",
+                                   "dp_bounds_plan()."))
   }
-  if (sum(lacking) != 1) {
-    abort_riemdp("argument", "with `error` one of `n` and `epsilon` is sought and the other given: one must be NULL.")
+}
+
+# arguments of a plan of subspaces, checked
+subspace_plan <- function(M, reduce, center, radius, public, simulate, best, sought, n, epsilon, error, timing) {
+  first <- if (inherits(reduce, "riemdp_subspace")) reduce else if (is.list(reduce) && length(reduce)) reduce[[1]]
+  mean_space(M, first %||% list(), center, NULL, timing)
+  if (!is.null(epsilon)) epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  radius <- check_radius(M, public_value(radius, "radius"), first$center)$radius
+  records <- if (!is.null(public) || !is.null(simulate)) bounds_records(M, n, simulate, public, "dp_mean_plan")
+  plan_subspaces(M, reduce, radius, records, best, sought, n, epsilon, error)
+}
+
+# the plan of what dp_mean() would choose, or of the best of those that are named; why there is none
+best_mean <- function(M, ask, names) {
+  plans <- if (is.null(names) && !ask$private_n) {
+    list(tryCatch(plan_mean(M, ask), riemdp_error = function(e) {
+      if (inherits(e, "riemdp_error_contract")) stop(e)
+      list(why = conditionMessage(e))
+    }))
+  } else {
+    plans_of(M, ask, names %||% SIZE_MECHANISMS)
   }
-  names(lacking)[lacking]
+  errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
+  if (all(is.na(errors))) return(list(why = plans[[1]]$why %||% no_error_why(plans[[1]]$mechanism)))
+  plans[[which.min(errors)]]
 }
 
 wanted_mechanisms <- function(mechanism) {
@@ -131,10 +184,6 @@ new_mean_plan <- function(M, ask, plans, wanted, spread, chosen = choose_mean(M,
 
 # ---- inverse questions -----------------------------------------------------------------------------------------------
 
-# the column in which an answer stands
-SOUGHT <- c(n = "n", epsilon = "nominal_epsilon")
-SOUGHT_RANGE <- list(n = c(1, 2e9), epsilon = c(1e-6, 1e6))
-SOUGHT_TOLERANCE <- 1e-3
 ADAPTIVE_MOST <- 1e5 # records of a simulation
 
 # `ask` with another n or epsilon
@@ -178,43 +227,6 @@ least_plan <- function(M, ask, name, spread, sought, error) {
   why <- last$why %||% if (is.na(last$expected_error)) no_error_why(name) else
     sprintf("no %s from %g to %g gives this error.", sought, range[1], range[2])
   list(mechanism = name, why = why, kind = last$kind %||% "sought")
-}
-
-# The least value with error(value) <= target, to SOUGHT_TOLERANCE: both it and one that is lower by no more than that
-# (by one, of whole numbers) have been tried. NULL where none of the range will do, NA where an error isn't known.
-least_value <- function(error, target, range, whole) {
-  round_up <- if (whole) ceiling else identity
-  within <- function(v) min(range[2], max(range[1], round_up(v)))
-  enough <- function(v) isTRUE(error(v) <= target)
-  # errors are nearly inverse to the value: begin where that leads to
-  first <- within(sqrt(range[1] * range[2]))
-  known <- error(first)
-  if (isTRUE(is.finite(known))) first <- within(first * known / target)
-  low <- high <- first
-  factor <- 1 + 4 * SOUGHT_TOLERANCE
-  if (enough(first)) {
-    repeat {
-      if (high == range[1]) return(high)
-      low <- min(within(high / factor), high - whole)
-      if (!enough(low)) break
-      high <- low
-      factor <- factor^2
-    }
-  } else {
-    repeat {
-      if (low == range[2]) return(NULL)
-      high <- max(within(low * factor), min(low + whole, range[2]))
-      if (enough(high)) break
-      low <- high
-      factor <- factor^2
-    }
-  }
-  while (high - low > max(whole, SOUGHT_TOLERANCE * low)) {
-    middle <- sqrt(low * high)
-    if (whole) middle <- max(low + 1, min(high - 1, round(middle)))
-    if (enough(middle)) high <- middle else low <- middle
-  }
-  high
 }
 
 no_error_why <- function(name) {
@@ -310,16 +322,6 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
       release_size(M, x, ask$n, plan$sized)
     mf_dist(M, out$value, frechet_mean(inside, M)$mean)
   }, numeric(1))))
-}
-
-# n records: normal tangent vectors at a point, shortened where they would go beyond `most` or the cut locus
-tangent_normals <- function(M, center, n, spread, most = Inf) {
-  d <- mf_facts(M)$dimension
-  a <- matrix(stats::rnorm(n * d, sd = spread), n)
-  long <- sqrt(rowSums(a^2))
-  facts <- if (mf_facts(M)$local_bounds) ball_facts(M, 1e-9, center) else mf_facts(M)
-  limit <- min(facts$injectivity_radius, most) * 0.99
-  mf_exp(M, center, mf_from_coords(M, center, a * pmin(1, limit / long)))
 }
 
 #' Which mechanism serves which space

@@ -92,9 +92,9 @@
 #' about both releases together, and the ledger's entry holds both events. `print()` tells the share and its interval,
 #' [confint()][confint.riemdp_mean] with `parm = "clipped"` the interval at any level. How far clipping moved the mean
 #' can't be told without a bound on how far outside records lie; where curvature is at most 0 it is at most their share
-#' times their average distance to the ball. Sites don't count, so `clipped` is refused there. Where the number of records
-#' is private the share is of the released number; of groups each has its own. Proofs: sections 10 and 11 of the file
-#' `proofs/mean-sensitivity.md` of the installed package.
+#' times their average distance to the ball. Sites don't count, so `clipped` is refused there. Where the number of
+#' records is private the share is of the released number; of groups each has its own. Proofs: sections 10 and 11 of the
+#' file `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' @section Large noise:
 #' Where the noise's expected error is more than a tenth of the radius, the point drawn is moved towards the public
@@ -235,6 +235,8 @@
 #' @param suppress `NULL`, or a public number: groups whose released size is below it aren't shown.
 #' @param post `TRUE`: large noise is answered by moving the point drawn towards the centre, see "Large noise". `FALSE`:
 #'   the value is the point drawn.
+#' @param reduce `NULL`, or a public [subspace()] to which records are projected one by one: noise has its dimension,
+#'   and `center` is its own. The target is the mean of the projected records; see there.
 #' @param data with a formula, a data frame or list that holds its variables.
 #' @param source where the public numbers of the call come from (centre and radius, bounds and guesses, or start and
 #'   clip), one public string of at most 1,000 characters, or `NULL`. Whoever reads the release can't tell otherwise
@@ -304,14 +306,15 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
                     options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
-                    by = NULL, levels = NULL, suppress = NULL, post = TRUE, data = NULL, source = NULL, ledger = NULL,
-                    data_set = "default", part = NULL) {
+                    by = NULL, levels = NULL, suppress = NULL, post = TRUE, reduce = NULL, data = NULL, source = NULL,
+                    ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   given <- mean_input(x, if (!missing(M)) check_manifold(M), data, unit, by, levels)
   x <- given$x # before M is asked for, which may be the manifold of these
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(center = missing(center), radius = missing(radius)))
+  check_given(c(center = missing(center) && is.null(reduce), radius = missing(radius)))
+  space <- mean_space(M, reduce, if (!missing(center)) center, x, timing)
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   groups <- asked_groups(given$by, given$levels, suppress, x)
@@ -323,24 +326,20 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   n <- record_count(M, x, least = !private_n)
   if (!is.null(units)) check_mean_units(units, n, timing, private_n)
   count <- units$count %||% n
-  ask <- mean_ask(M, if (private_n) NA_real_ else count, epsilon, center, radius, delta, mechanism, sigma,
+  M <- space$M
+  ask <- mean_ask(M, if (private_n) NA_real_ else count, epsilon, space$center, radius, delta, mechanism, sigma,
                   calibration, timing, numerics, max_trials, options, clipped, post)
-  ask$source <- stated_source(source, list(center = center, radius = radius))
+  ask$source <- stated_source(source, c(space$given, list(radius = radius)))
   ask$manifold <- M
+  ask$reduce <- reduce
   ask$invalid <- invalid
-  ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
-  ask$sites <- at_sites(x)
-  ask$shares <- if (is_chunks(x)) x$shares
-  if (ask$sites && !is.null(ask$clipped)) {
-    abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
-  }
-  ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else given$said
-  ask$unit <- unit_name(units)
+  ask <- ask_where(ask, x, units, private_n, given$said)
+  ask$assumptions <- c(ask$assumptions, space$said)
   records <- list(x = x, units = units, n = count, rows = n, groups = groups)
   if (!is.null(groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
-  if (private_n) return(uncounted(release_private(sized_mean_estimator, size_ask(M, ask), records, ledger, data_set,
-                                                  part)))
-  release_private(mean_estimator, ask, records, ledger, data_set, part)
+  if (!private_n) return(release_private(on_subspace(mean_estimator, reduce), ask, records, ledger, data_set, part))
+  uncounted(release_private(on_subspace(sized_mean_estimator, reduce), size_ask(M, ask), records, ledger, data_set,
+                            part))
 }
 
 mean_estimator <- list(
@@ -437,7 +436,7 @@ release_groups <- function(M, ask, records, replace, ledger, data_set, part) {
   ask$names <- records$groups$names
   ask$suppress <- records$groups$suppress
   ask <- groups_ask(M, ask, replace, records$n)
-  uncounted(release_private(groups_estimator, ask, records, ledger, data_set, part))
+  uncounted(release_private(on_subspace(groups_estimator, ask$reduce), ask, records, ledger, data_set, part))
 }
 
 # Where a record is there or not it touches one group, and each has all of epsilon. Where it is replaced, the sizes are

@@ -25,10 +25,19 @@ ERROR_WORDS <- list(
           clipping = "what shortening rows and clipping gradients does to the subspace")
 )
 
+# the same of records that are projected first, of which a third error is left out
+ERROR_WORDS[paste0("subspace_", c("mean", "adaptive", "unit", "adaptive_unit"))] <- lapply(
+  ERROR_WORDS[c("mean", "adaptive", "unit", "adaptive_unit")],
+  function(words) {
+    words[["about"]] <- sub("records moved", "records projected to the public subspace and moved", words[["about"]])
+    c(words, projection = "what projecting records to the subspace does to the mean")
+  }
+)
+
 error_kind <- function(r) {
   if (inherits(r, c("riemdp_mean", "riemdp_groups"))) {
     kinds <- if (is.null(r$unit)) c("mean", "adaptive") else c("unit", "adaptive_unit")
-    return(kinds[1 + identical(r$mechanism, "adaptive")])
+    return(paste0(if (!is.null(r$subspace)) "subspace_", kinds[1 + identical(r$mechanism, "adaptive")]))
   }
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
@@ -42,9 +51,20 @@ error_about <- function(kind) ERROR_WORDS[[kind]][["about"]]
 
 # the errors that a stated one leaves out
 error_left_out <- function(kind) {
-  sprintf("not in it: clipping (%s) and sampling (how the records differ from those they stand for)",
-          ERROR_WORDS[[kind]][["clipping"]])
+  paste0("not in it: ", projection_words(kind), sprintf(
+    "clipping (%s) and sampling (how the records differ from those they stand for)", ERROR_WORDS[[kind]][["clipping"]]))
 }
+
+projection_words <- function(kind) {
+  words <- ERROR_WORDS[[kind]]
+  if ("projection" %in% names(words)) sprintf("projection (%s), ", words[["projection"]]) else ""
+}
+
+# names of the errors that are left out
+errors_left_out <- function(kind) c(if (nzchar(projection_words(kind))) "projection", "clipping", "sampling")
+
+# "a, b and c"
+and_words <- function(words) sub(", ([^,]*)$", " and \\1", paste(words, collapse = ", "))
 
 # lines of print() after an error
 error_lines <- function(lines) unlist(lapply(lines, strwrap, width = 110, indent = 4, exdent = 6))

@@ -50,6 +50,19 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
   share_epsilon(ask, ask$epsilon, clipped)
 }
 
+# `ask` with where records are and what one of them is; `said`: what is assumed of those in memory
+ask_where <- function(ask, x, units, private_n, said) {
+  ask$sites <- at_sites(x)
+  if (ask$sites && !is.null(ask$clipped)) {
+    abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
+  }
+  ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
+  ask$shares <- if (is_chunks(x)) x$shares
+  ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else said
+  ask$unit <- unit_name(units)
+  ask
+}
+
 # names that the mechanism knows
 check_options <- function(options, mechanism, known = if (mechanism != "auto") mean_mechanisms()[[mechanism]]$options) {
   named <- is.list(options) && !is.object(options) &&

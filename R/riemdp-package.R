@@ -8,7 +8,7 @@
 #    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-hyperbolic manifold-stiefel
 #    manifold-grassmann manifold-kendall geometry points sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
-#    records columns formula chunk-reader chunk-answer chunk-map chunk-source chunk-units
+#    records subspace columns formula chunk-reader chunk-answer chunk-map chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
 #    event event-price accountant-gdp accountant-pld-source accountant-pure accountant-rdp accountant-zcdp
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
@@ -19,7 +19,7 @@
 #    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-wrapped mechanism-lattice private-size fit-size
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive
 #  6  Estimators: means, linear and curved regression, the optimiser
-#    chunk-mean chunk-dist mean clipped-share mean-ask dp-mean dp-ball dp-mean-plan
+#    chunk-mean chunk-dist mean clipped-share mean-ask dp-mean dp-ball plan-parts subspace-plan dp-mean-plan
 #    dp-bounds-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
 #    regression-records regression-state regression-newton regression-gradient regression-kng regression-published

@@ -82,6 +82,7 @@ as_made <- function(expr) {
 }
 
 mean_region <- function(object, level) {
+  if (!is.null(object$inside)) return(subspace_region(object, level))
   # smoothing moves the value, not what is known of the noise
   if (!is.null(object$released)) object$value <- object$released
   region <- mean_mechanisms()[[object$mechanism]]$region
@@ -100,11 +101,21 @@ mean_region <- function(object, level) {
     })
   }
   about <- if (is.null(object$target) || object$mechanism == "adaptive") error_about(error_kind(object)) else
-    paste0(sub(":.*", "", object$target), " (of the records moved to the public ball)")
+    paste0(sub(":.*", "", object$target), " (of the records ", if (!is.null(object$subspace)) "projected and ",
+           "moved to the public ball)")
   structure(list(center = object$value, moved = !is.null(object$released), radius = found$radius, level = level,
                  manifold = object$manifold, basis = found$basis, about = about, covers = COVERS,
-                 leaves_out = c("clipping", "sampling")),
+                 leaves_out = errors_left_out(error_kind(object))),
                  class = "riemdp_region")
+}
+
+# the region on the subspace, told in the manifold: distances are the same in both
+subspace_region <- function(object, level) {
+  region <- mean_region(release_inside(object), level)
+  region$center <- object$released %||% object$value
+  region$moved <- !is.null(object$released)
+  region$manifold <- object$manifold
+  region
 }
 
 unknown_tail <- function(object) {
@@ -152,7 +163,7 @@ format.riemdp_region <- function(x, ...) {
             x$radius, if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point", x$basis),
     sprintf(paste("It covers the %s; %s are not in it: where records lie outside the ball their own mean may be",
                   "elsewhere"), x$covers,
-            paste(x$leaves_out, collapse = " and "))
+            and_words(x$leaves_out))
   )
 }
 
@@ -215,7 +226,7 @@ mean_error_lines <- function(r) {
   kind <- error_kind(r)
   share <- clipped_words(r)
   error_lines(c(paste("it is about", error_about(kind)), if (is.null(share)) error_left_out(kind) else c(
-    "not in it: sampling (how the records differ from those they stand for)", share
+    paste0("not in it: ", projection_words(kind), "sampling (how the records differ from those they stand for)"), share
   ), edge_words(r)))
 }
 
@@ -229,6 +240,6 @@ mean_caption <- function(r) {
       sprintf("at the ball's edge: %.0f %% of the %s or more lie near it or outside", floor(100 * edge),
               counted_words(r))
     } else {
-      "clipping and sampling are not in it"
+      paste(and_words(errors_left_out(error_kind(r))), "are not in it")
     })
 }

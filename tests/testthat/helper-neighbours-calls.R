@@ -15,7 +15,7 @@ mean_cases <- function() {
   names(plain) <- names(mechanisms)
   plain$chain$args$options <- list(burn_in = 10)
   plain$chain$undrawn <- "a chain promises nothing"
-  c(plain, list(
+  c(plain, subspace_cases(), list(
     auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
     lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice")),
     lattice_gaussian = list(method = "wrapped_gaussian", spaces = "sphere", args = list(mechanism = "wrapped_gaussian", numerics = "lattice", delta = 1e-3)),
@@ -43,6 +43,22 @@ mean_cases <- function() {
                   args = list(mechanism = "adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)))),
     clipped_adaptive = list(method = "adaptive", spaces = c("sphere", "plane"), args = list(mechanism = "adaptive", clipped = 0.2))
   ), sized_cases())
+}
+
+# on a public subspace of each space that has some; its points are the release's own, put back
+subspace_cases <- function() {
+  one <- function(name, mechanism, ...) {
+    space <- neighbour_spaces()[[name]]
+    directions <- list(sphere = c(1, 1, 0), plane = c(1, 2), hyperboloid = c(0, 1, 1), triangles = exp(4i * pi * (1:3) / 3))[[name]]
+    list(method = mechanism, spaces = name, forms = c("array", "guessed", "mf_points"), noisy = paste0("^[$](inside[$])?(", DRAWN, ")"),
+         args = list(mechanism = mechanism, reduce = subspace(space$M, space$center, directions), ...))
+  }
+  more <- utils::modifyList(one("sphere", "wrapped", neighbours = "add_remove"),
+                            list(pair = "more", forms = c("array", "mf_points"), noisy = paste0(SIZED_NOISY, "|^[$]inside[$](value|released|details)")))
+  list(subspace_sphere = one("sphere", "wrapped", numerics = "real"), subspace_plane = one("plane", "laplace", numerics = "real"),
+       subspace_hyperboloid = one("hyperboloid", "laplace", numerics = "real"), subspace_shapes = one("triangles", "wrapped", numerics = "real"),
+       subspace_lattice = one("hyperboloid", "wrapped", numerics = "lattice"), subspace_kng = one("triangles", "kng", numerics = "real"),
+       subspace_unit = one("sphere", "wrapped", numerics = "real", unit = rep_len(1:5, NEIGHBOURS)), subspace_more = more)
 }
 
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
