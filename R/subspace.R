@@ -167,7 +167,7 @@ public_directions <- function(M, center, basis) {
   if (is.data.frame(basis)) basis <- data_frame_matrix(basis)
   facts <- mf_facts(M)
   if (facts$rows == 0 && !inherits(basis, "riemdp_points")) {
-    basis <- as.matrix(basis)
+    if (is.numeric(basis)) basis <- as.matrix(basis)
     if (!is.numeric(basis) || nrow(basis) != facts$ambient) {
       abort_riemdp("shape", sprintf("`basis` must be numeric with %d rows, its columns the directions.",
                                     as.integer(facts$ambient)))

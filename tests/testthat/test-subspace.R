@@ -221,7 +221,7 @@ test_that("what is refused is refused for public facts, the curator's check come
   expect_error(subspace(hyperbolic(2, "ball"), c(0, 0), c(1, 0)), class = "riemdp_error_unsupported")
   expect_error(subspace(stiefel(4, 2), diag(4)[, 1:2], diag(4)[, 3:4]), class = "riemdp_error_unsupported")
   expect_error(subspace(sphere(2), c(0, 0, 1), c(0, 0, 2)), class = "riemdp_error_argument")
-  expect_error(subspace(sphere(2), c(0, 0, 1), diag(2)), class = "riemdp_error_shape")
+  for (basis in list(diag(2), NULL, "a", list(1, 2, 3))) expect_error(subspace(sphere(2), c(0, 0, 1), basis), class = "riemdp_error_shape")
   expect_error(subspace(sphere(2), frechet_mean(x[, -4] / sqrt(rowSums(x[, -4]^2)), sphere(2)), c(1, 0, 0)), "non-private")
   expect_error(ask(chunks(x, 5)), class = "riemdp_error_unsupported")
   expect_error(ask(x, timing = "constant"), class = "riemdp_error_unsupported")
