@@ -232,3 +232,5 @@ mean_caption <- function(r) {
       "clipping and sampling are not in it"
     })
 }
+
+median_caption <- function() paste("error of the", COVERS, "not known in advance: it depends on the records' spread")

@@ -241,6 +241,19 @@ neighbour_calls <- function() {
                      do.call(dp_ball, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                         case$args))
                    }),
+    dp_median = list(kind = "points", cases = list(
+      median = list(method = "median", spaces = c("plane", "hyperboloid", "matrices"), args = list()),
+      smooth = list(method = "median", spaces = c("plane", "matrices"), args = list(smooth = 0.1)),
+      unit = list(method = "median", spaces = c("plane", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      more = list(method = "median", spaces = c("plane", "hyperboloid", "matrices"), pair = "more", forms = c("array", "mf_points"),
+                  args = list(neighbours = "add_remove")),
+      more_unit = list(method = "median", spaces = "plane", pair = "more", forms = c("array", "mf_points"),
+                       args = list(neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS))))),
+                   noisy = "^[$]value",
+                   call = function(data, case, space, budget) {
+                     do.call(dp_median, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
+                                          case$args))
+                   }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
                                 "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))"),
