@@ -71,8 +71,8 @@
 #'
 #' @inheritParams dp_mean
 #' @param epsilon privacy budget, positive.
-#' @param center,radius the public ball, as in [dp_mean()]; the radius below half the injectivity radius, and below 12
-#'   in spaces of negative curvature.
+#' @param center,radius the public ball, as in [dp_mean()]; the radius at least 1e-12, below 12 in spaces of negative
+#'   curvature, up to 300 for matrices with a flat metric, else up to 1e100, where the space has room for it.
 #' @param smooth a public length, 0 or more, in the units of the metric; see "Ties".
 #' @param unit as in [dp_mean()]: each unit counts once, by the Frechet mean of its own rows moved to the ball.
 #' @return An object of class `riemdp_median` and [riemdp_release]: `value` (the released point, in the shape of a
@@ -149,10 +149,13 @@ median_unsupported <- function(M, ball, smooth) {
     "a private median needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail."
   } else if (facts$k_min < 0 && ball$radius >= 12) {
     "a private median needs a radius below 12 where curvature is negative: doubles don't tell points further apart."
-  } else if (!(ball$radius >= 1 / MEDIAN_WIDEST && ball$radius <= MEDIAN_WIDEST)) {
-    sprintf("a private median needs a radius between %g and %g.", 1 / MEDIAN_WIDEST, MEDIAN_WIDEST)
+  } else if (!(ball$radius >= 1e-12 && ball$radius <= median_widest(facts))) {
+    sprintf("a private median needs a radius between 1e-12 and %g here.", median_widest(facts))
   }
 }
+
+# matrices of a flat metric are exponentials of their coordinates
+median_widest <- function(facts) if (facts$rows > 0 && facts$k_min == 0) 300 else MEDIAN_WIDEST
 
 # What a record moves the sum of vectors by, with what rounding of its length adds for up to n records: vectors are
 # added exactly (proofs/median.md, sections 1 and 2).

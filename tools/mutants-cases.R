@@ -89,6 +89,7 @@ mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))"
 mutant("median-sphere-smooth", "R/dp-median.R", "facts$k_max > 0 && smooth > 0", "facts$k_max > 0 && smooth > 1", "no bound is taken where none is proven", "dp-median")
 mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
        "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
+mutant("median-too-wide", "R/dp-median.R", "facts$k_min == 0) 300 else", "facts$k_min == 0) 3000 else", "balls that doubles can't hold are refused", "dp-median")
 mutant("median-all-dimensions", "R/dp-median.R", "facts$dimension > 20", "facts$dimension > 40", "more dimensions than are served are refused before anything is spent", "dp-median")
 
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------

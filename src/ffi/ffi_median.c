@@ -20,7 +20,7 @@ static double read_number(SEXP x, const char *label, double least, double most)
 
 static void read_args(struct median_args *in, SEXP radius, SEXP smooth, SEXP sigma)
 {
-    in->radius = read_number(radius, "radius", 1e-100, 1e100);
+    in->radius = read_number(radius, "radius", 1e-12, 1e100);
     in->smooth = read_number(smooth, "smooth", 0, 1e100);
     in->sigma = read_number(sigma, "sigma", 1e-12, INFINITY);
 }

@@ -106,14 +106,15 @@ test_that("lower bounds hold at random points, for any records", {
     with_simulation(seed, {
       a <- matrix(stats::rnorm(n * d), n) * exp(stats::runif(n, -6, 0)) * scale
       list(
-        free = a, line = outer(a[, 1], seq_len(d) == 1), tied = a[pmax(1, seq_len(n) - n %/% 2), , drop = FALSE], one = a[rep(1, n), , drop = FALSE],
+        free = a, line = outer(a[, 1], seq_len(d) == 1),
+        tied = a[pmax(1, seq_len(n) - n %/% 2), , drop = FALSE], one = a[rep(1, n), , drop = FALSE],
         alone = a[1, , drop = FALSE], two = a[1:2, , drop = FALSE], edge = 3 * a / sqrt(rowSums(a^2)),
         apart = rbind(a[1:(n %/% 2), , drop = FALSE] * 1e-4, -a[-(1:(n %/% 2)), , drop = FALSE])
       )
     })
   }
-  spaces <- list(euclidean(1), euclidean(2), euclidean(6), euclidean(20), hyperbolic(2), hyperbolic(3), spd(2), spd(3), spd(2, "logeuclidean"), sphere(1), sphere(2),
-                 sphere(7), grassmann(3, 1))
+  spaces <- list(euclidean(1), euclidean(2), euclidean(6), euclidean(20), hyperbolic(2), hyperbolic(3), spd(2), spd(3), spd(2, "logeuclidean"), sphere(1),
+                 sphere(2), sphere(7), grassmann(3, 1))
   tight <- c()
   for (M in spaces) for (records in c(3, 60)) {
     o <- .Call(riemdp:::riemdp_origin, M)
@@ -216,12 +217,12 @@ test_that("the plan states what is drawn", {
 
 test_that("no records, and records all at one point, leave a uniform law; a smoothed one finds the point", {
   n <- if (quick()) 100 else 1000
-  far <- function(x, ...) {
-    draws <- with_simulation(4, vapply(seq_len(n), function(i) dp_median(x, euclidean(2), 1, c(0, 0), 2, ...)$value, numeric(2)))
+  far <- function(x, epsilon = 1, ...) {
+    draws <- with_simulation(4, vapply(seq_len(n), function(i) dp_median(x, euclidean(2), epsilon, c(0, 0), 2, ...)$value, numeric(2)))
     colSums(draws^2) / 4
   }
   expect_gt(stats::ks.test(far(matrix(0, 0, 2), neighbours = "add_remove"), "punif")$p.value, 1e-6)
-  expect_gt(stats::ks.test(far(matrix(0, 0, 2), neighbours = "add_remove", smooth = 0.5), "punif")$p.value, 1e-6)
+  expect_gt(stats::ks.test(far(matrix(0, 0, 2), 20, neighbours = "add_remove", smooth = 0.5), "punif")$p.value, 1e-6)
   expect_gt(stats::ks.test(far(matrix(0.3, 50, 2)), "punif")$p.value, 1e-6)
   smoothed <- far(matrix(0.3, 200, 2), smooth = 0.05)
   expect_lt(stats::median(smoothed), 0.06)
@@ -247,6 +248,8 @@ test_that("what isn't proven is refused from public facts", {
   no(x, euclidean(2), 1e13, c(0, 0), 1)
   no(x, euclidean(2), 100, c(0, 0), 1, neighbours = "add_remove")
   no(x, euclidean(2), 1, c(0, 0), 1e101)
+  no(rbind(c(0, 0, 1)), sphere(2), 1, c(0, 0, 1), 1e-13)
+  no(array(diag(2), c(2, 2, 3)), spd(2, "logeuclidean"), 1, diag(2), 301)
   no(chunks(x, size = 2), euclidean(2), 1, c(0, 0), 1)
   expect_error(dp_median(x, euclidean(2), 1, c(0, 0), 1, smooth = -1), class = "riemdp_error_argument")
   expect_error(dp_median(matrix(0, 0, 2), euclidean(2), 1, c(0, 0), 1), class = "riemdp_error_shape")
