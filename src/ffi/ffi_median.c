@@ -158,8 +158,7 @@ static SEXP bounds_body(struct call *c, struct rng *rng, void *data)
             a[j] *= rho;
         int placed = manifold_from_coords(m, v, one(s.k.base), one(a), 0, 1, s.scratch) == STATUS_OK &&
                      m->ops->exp(m, y, one(s.k.base), one(v), 0, 1, s.scratch) == STATUS_OK &&
-                     manifold_dist(m, &far, one(s.k.centre), one(y), 0, 1, s.scratch) == STATUS_OK &&
-                     far <= s.k.radius;
+                     manifold_dist(m, &far, one(s.k.centre), one(y), 0, 1, s.scratch) == STATUS_OK && far <= s.k.radius;
         if (placed)
             kng_bounds(&s.k, y, f, s.scratch);
         REAL(out)[i] = placed ? f[0] : NAN;

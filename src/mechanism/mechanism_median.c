@@ -312,7 +312,8 @@ static struct points listed_get(const struct source *source, size_t begin, size_
     return (struct points){l->x + begin * l->m->ambient, l->m->ambient};
 }
 
-static int listed_read(const struct source *source, int lane, size_t begin, size_t end, double *work, struct points *out)
+static int listed_read(const struct source *source, int lane, size_t begin, size_t end, double *work,
+                       struct points *out)
 {
     (void)lane;
     (void)work;
@@ -357,7 +358,8 @@ void median_find(manifold_t m, const double *x, size_t n, const double *centre, 
 {
     struct listed l = {m, x};
     struct source s = listed_source(&l, n);
-    struct mean_fit mean = {.tol = 1e-3, .max_iter = 30, .memory = 6}, fit = {.tol = 1e-8, .max_iter = 200, .median = 1};
+    struct mean_fit mean = {.tol = 1e-3, .max_iter = 30, .memory = 6},
+                    fit = {.tol = 1e-8, .max_iter = 200, .median = 1};
     double *kept = work, *scratch = kept + m->ambient, *rest = scratch + manifold_work(m);
     memcpy(p, centre, m->ambient * sizeof *p);
     if (m->dim == 1) {

@@ -109,12 +109,13 @@ test_that("lower bounds hold at random points, for any records", {
         free = a, line = outer(a[, 1], seq_len(d) == 1),
         tied = a[pmax(1, seq_len(n) - n %/% 2), , drop = FALSE], one = a[rep(1, n), , drop = FALSE],
         alone = a[1, , drop = FALSE], two = a[1:2, , drop = FALSE], edge = 3 * a / sqrt(rowSums(a^2)),
+        cross = rbind(diag(d), -diag(d)) * 2.96 * scale,
         apart = rbind(a[1:(n %/% 2), , drop = FALSE] * 1e-4, -a[-(1:(n %/% 2)), , drop = FALSE])
       )
     })
   }
   spaces <- list(euclidean(1), euclidean(2), euclidean(6), euclidean(20), hyperbolic(2), hyperbolic(3), spd(2), spd(3), spd(2, "logeuclidean"), sphere(1),
-                 sphere(2), sphere(7), grassmann(3, 1))
+                 sphere(2), sphere(7), sphere(20), grassmann(3, 1))
   tight <- c()
   for (M in spaces) for (records in c(3, 60)) {
     o <- .Call(riemdp:::riemdp_origin, M)
@@ -239,11 +240,12 @@ test_that("outliers and a wide ball do little", {
 test_that("what isn't proven is refused from public facts", {
   x <- cbind(1:3, 0)
   no <- function(...) expect_error(dp_median(...), class = "riemdp_error_unsupported")
-  no(rbind(c(0, 0, 1)), sphere(2), 1, c(0, 0, 1), 0.3, smooth = 0.1)
+  # by the plan, before anything is spent
+  expect_error(dp_median(rbind(c(0, 0, 1)), sphere(2), 1, c(0, 0, 1), 0.3, smooth = 0.1), "`smooth` must be 0", class = "riemdp_error_unsupported")
   no(array(diag(3)[, 1:2], c(3, 2, 1)), stiefel(3, 2), 1, diag(3)[, 1:2], 0.1)
   no(array(diag(4)[, 1:2], c(4, 2, 1)), grassmann(4, 2), 1, diag(4)[, 1:2], 0.1)
   no(array(diag(2), c(2, 2, 3)), spd(2, "bures"), 1, diag(2), 0.1)
-  no(matrix(0, 3, 21), euclidean(21), 1, rep(0, 21), 1)
+  expect_error(dp_median(matrix(0, 3, 21), euclidean(21), 1, rep(0, 21), 1), "at most 20 dimensions", class = "riemdp_error_unsupported")
   no(rbind(c(1, 0, 0)), hyperbolic(2), 1, c(1, 0, 0), 12)
   no(x, euclidean(2), 1e13, c(0, 0), 1)
   no(x, euclidean(2), 100, c(0, 0), 1, neighbours = "add_remove")
