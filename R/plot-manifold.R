@@ -315,8 +315,19 @@ plot.riemdp_frechet_mean <- function(x, records = NULL, main = "", ...) {
 #' @rdname plot.riemdp_release
 #' @export
 plot.riemdp_mean <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  plot_in_ball(x, main, "private mean", mean_caption(x), ...)
+}
+
+#' @rdname plot.riemdp_release
+#' @export
+plot.riemdp_median <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  plot_in_ball(x, main, "private median", median_caption(), ...)
+}
+
+# a released point in its public ball
+plot_in_ball <- function(x, main, label, caption, ...) {
   M <- x$manifold
-  both <- list(label = c("public centre", "private mean"), col = c(COLOURS[["center"]], COLOURS[["release"]]))
+  both <- list(label = c("public centre", label), col = c(COLOURS[["center"]], COLOURS[["release"]]))
   if (picture(M) == "ellipse" && M$param > 2) {
     plot_correlations(x$value, main)
   } else if (picture(M) != "point") {
@@ -326,14 +337,14 @@ plot.riemdp_mean <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
     edge <- circle_points(M, x$center, x$radius)
     layers <- list(
       list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"),
-      list(x = x$value, type = "points", col = COLOURS[["release"]], pch = 17, cex = 1.5, label = "private mean")
+      list(x = x$value, type = "points", col = COLOURS[["release"]], pch = 17, cex = 1.5, label = label)
     )
     if (!is.null(edge)) {
       layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
     }
     plot_layers(M, layers, x$center, main, TRUE, ...)
   }
-  caption_below(mean_caption(x))
+  caption_below(caption)
   invisible(x)
 }
 

@@ -199,21 +199,29 @@ autoplot.riemdp_frechet_mean <- function(object, records = NULL, ...) {
 #' @rdname autoplot.riemdp_release
 #' @exportS3Method ggplot2::autoplot
 autoplot.riemdp_mean <- function(object, ...) {
+  gg_in_ball(object, "private mean", paste(mean_caption(object), collapse = "\n"))
+}
+
+#' @rdname autoplot.riemdp_release
+#' @exportS3Method ggplot2::autoplot
+autoplot.riemdp_median <- function(object, ...) gg_in_ball(object, "private median", median_caption())
+
+gg_in_ball <- function(object, label, caption) {
   need_ggplot2()
   M <- object$manifold
-  title <- ggplot2::labs(subtitle = format(object$guarantee), caption = paste(mean_caption(object), collapse = "\n"))
+  title <- ggplot2::labs(subtitle = format(object$guarantee), caption = caption)
   if (picture(M) == "ellipse" && M$param > 2) return(gg_correlations(object$value) + title)
   if (picture(M) != "point") {
     curves <- c(closed_curves(M, object$center), closed_curves(M, object$value, object$center))
     spd <- picture(M) == "ellipse"
-    return(gg_curves(curves, c("public centre", "private mean"), !spd, if (spd) "variable 1", if (spd) "variable 2") +
+    return(gg_curves(curves, c("public centre", label), !spd, if (spd) "variable 1", if (spd) "variable 2") +
            title)
   }
   edge <- circle_points(M, object$center, object$radius)
   gg_points(M, c(
     if (!is.null(edge)) list(list(x = edge, label = "public ball")),
     list(list(x = object$center, label = "public centre"),
-         list(x = object$value, label = "private mean"))
+         list(x = object$value, label = label))
   ), object$center) + title
 }
 

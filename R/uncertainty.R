@@ -243,3 +243,5 @@ mean_caption <- function(r) {
       paste(and_words(errors_left_out(error_kind(r))), "are not in it")
     })
 }
+
+median_caption <- function() paste("error of the", COVERS, "not known in advance: it depends on the records' spread")

@@ -57,6 +57,9 @@
     X(log_density, 3)                                                                                                  \
     X(mean, 8)                                                                                                         \
     X(mean_of, 9)                                                                                                      \
+    X(median_bounds_nonprivate, 7)                                                                                     \
+    X(median_nonprivate, 8)                                                                                            \
+    X(median_sum_nonprivate, 6)                                                                                        \
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
     X(objective_nonprivate, 7)                                                                                         \
@@ -83,6 +86,7 @@
     X(release_kng, 10)                                                                                                 \
     X(release_lattice, 9)                                                                                              \
     X(release_mean, 11)                                                                                                \
+    X(release_median, 7)                                                                                               \
     X(release_optimum, 11)                                                                                             \
     X(release_perturbed, 8)                                                                                            \
     X(release_place, 11)                                                                                               \

@@ -57,6 +57,41 @@ mutant("radius-limit-flat-double", "R/sensitivity.R", "    facts$injectivity_rad
 mutant("radius-limit-not-strict", "R/sensitivity.R", "if (!(radius < limit))", "if (!(radius <= limit))", "the limit itself is refused", "^sensitivity|dp-mean$")
 mutant("bures-no-centre", "R/sensitivity.R", "    k_max <- bounds[1]\n", "", "Bures-Wasserstein bounds come from the ball", "^sensitivity")
 
+# ---- medians -------------------------------------------------------------------------------------------------------------------------------------
+
+mutant("median-moved-once", "R/dp-median.R", "moved <- if (is.na(ask$n)) 1 else 2", "moved <- 1", "a replaced record moves two vectors", "dp-median")
+mutant("median-normaliser", "R/dp-median.R", "scale <- outwards(2 * bounds$total / ask$epsilon)", "scale <- outwards(bounds$total / ask$epsilon)",
+       "the normaliser takes half of epsilon", "dp-median")
+mutant("median-rounding", "R/dp-median.R", "most <- if (is.na(ask$n)) SIZE_MOST else ask$n\n  extra", "most <- 1\n  extra", "rounding of all records is paid for", "dp-median")
+mutant("median-price-half", "R/dp-median.R", "price_normalised(plan$total, plan$scale", "price_normalised(0.5 * plan$total, plan$scale",
+       "a median's draw costs what it moves by", "dp-median|private-release")
+mutant("median-fine", "R/dp-median.R", "if (!(scale / most >= 1e-11))", "if (!(scale / most >= 0))", "noise isn't finer than doubles hold", "dp-median")
+mutant("median-scale-other", "R/dp-median.R", "plan$scale / records$n, pay", "plan$scale / (2 * records$n), pay", "the law's scale is that of the sum", "dp-median")
+mutant("median-none-scaled", "R/dp-median.R", "if (none) Inf else", "if (none) plan$scale else", "no record is no vector", "dp-median")
+mutant("median-vector-long", "src/mechanism/mechanism_median.c", "known ? a[j] / root : 0", "known ? 1.03 * a[j] / root : 0", "vectors are no longer than 1", "dp-median")
+mutant("median-vector-free", "src/mechanism/mechanism_median.c", "hypot(norm2(d, a), smooth)", "fmin(hypot(norm2(d, a), smooth), 2)", "vectors are no longer than 1, however far the record",
+       "dp-median")
+mutant("median-smooth-lost", "src/mechanism/mechanism_median.c", "bounded(d, smooth, a + i * d);", "bounded(d, 0, a + i * d);", "distances are smoothed by the public length", "dp-median")
+mutant("median-bend-high", "src/mechanism/mechanism_median.c", "fmax(0, 0.5 * t * (2 + t)", "fmax(0, 0.55 * t * (2 + t)", "the matrix bound lies below the gradient", "dp-median")
+mutant("median-square-high", "src/mechanism/mechanism_median.c", "share = t / root + 1 - lean;", "share = t / root;", "the second-order bound lies below the gradient", "dp-median")
+mutant("median-lean-lost", "src/mechanism/mechanism_median.c", "return sum - norm2(d, tail) - ", "return sum - ", "what isn't balanced is taken off", "dp-median")
+mutant("median-beyond-lost", "src/mechanism/mechanism_median.c", "double sum = -r->beyond[near], share;", "double sum = 0, share;", "far records may pull together", "dp-median")
+mutant("median-near-high", "src/mechanism/mechanism_median.c", "sqrt((1 - 1 / (t * t)) / (1 + bend))", "1", "near records pull by less than 1", "dp-median")
+mutant("median-early", "src/mechanism/mechanism_median.c", "        k->excess[c] = reached / n;\n        best_chord(&r, k->coarse[c], k->coarse[c + 1], &low, &high, &reached);\n",
+       "        best_chord(&r, k->coarse[c], k->coarse[c + 1], &low, &high, &reached);\n        k->excess[c] = reached / n;\n",
+       "what is reached at a cell's end holds from there on", "dp-median")
+mutant("median-near-far", "src/mechanism/mechanism_median.c", "r->far[near] <= from * NEARER[t]", "r->far[near] <= 2 * from * NEARER[t]", "near records are nearer than the point", "dp-median")
+mutant("median-exponent", "src/mechanism/mechanism_kng.c", "k->total, k->room, scratch) / (double)k->n", "k->total, k->room, scratch) / (1.03 * (double)k->n)", "draws have the law of the sum's length",
+       "dp-median")
+mutant("median-sphere-loss", "src/mechanism/mechanism_median.c", "return r->bent > 0 ? 0.5 * square(", "return r->bent > 0 ? 0 * square(", "a sphere's curvature is taken off",
+       "dp-median")
+mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))", ")", "near records pull less on spheres", "dp-median")
+mutant("median-sphere-smooth", "R/dp-median.R", "facts$k_max > 0 && smooth > 0", "facts$k_max > 0 && smooth > 1", "no bound is taken where none is proven", "dp-median")
+mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
+       "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
+mutant("median-too-wide", "R/dp-median.R", "facts$k_min == 0) 300 else", "facts$k_min == 0) 3000 else", "balls that doubles can't hold are refused", "dp-median")
+mutant("median-all-dimensions", "R/dp-median.R", "facts$dimension > 20", "facts$dimension > 40", "more dimensions than are served are refused before anything is spent", "dp-median")
+
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
 
 mutant("lower-steps-wide", "R/lower-bound.R", "drop(lost %*% (2 * (1 - q) / (1 + q) * q^far))", "drop(lost %*% (2 * (1 - q) / (1 + q) * q^(far - 1)))",

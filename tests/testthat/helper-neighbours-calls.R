@@ -31,7 +31,8 @@ mean_cases <- function() {
                 args = list(mechanism = "laplace", unit = rep_len(1:5, NEIGHBOURS))),
     unit_lattice = list(method = "wrapped", spaces = c("sphere", "plane"), args = list(mechanism = "wrapped", numerics = "lattice",
                                                                                      unit = rep_len(letters[1:5], NEIGHBOURS))),
-    unit_column = list(method = "laplace", spaces = c("sphere", "matrices", "plane"), forms = "keyed", args = list(mechanism = "laplace", unit = "who", clipped = 0.2)),
+    unit_column = list(method = "laplace", spaces = c("sphere", "matrices", "plane"), forms = "keyed",
+                       args = list(mechanism = "laplace", unit = "who", clipped = 0.2)),
     shares = list(method = "tangent", spaces = c("sphere", "matrices"), forms = "shares", args = list(mechanism = "tangent", delta = 1e-3)),
     # with the share of records outside the ball
     clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
@@ -91,7 +92,8 @@ sized_cases <- function() {
     more_lattice_staircase = one("wrapped_staircase", numerics = "lattice", spaces = c("sphere", "plane")),
     more_lattice = one("wrapped", numerics = "lattice"), more_lattice_gaussian = one("wrapped_gaussian", numerics = "lattice", delta = 1e-3),
     # with the share of records outside the ball
-    more_clipped = utils::modifyList(one("wrapped", clipped = 0.2, spaces = c("sphere", "plane", "triangles")), list(noisy = sub("(", "(clipped[$](share|count)|", SIZED_NOISY, fixed = TRUE))),
+    more_clipped = utils::modifyList(one("wrapped", clipped = 0.2, spaces = c("sphere", "plane", "triangles")),
+                                     list(noisy = sub("(", "(clipped[$](share|count)|", SIZED_NOISY, fixed = TRUE))),
     group_clipped = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same", clipped = 0.2),
     group_more_clipped = grouped(halves, "add_remove", clipped = 0.2),
     # one unit more
@@ -277,6 +279,19 @@ neighbour_calls <- function() {
                    call = function(data, case, space, budget) {
                      do.call(dp_ball, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                         case$args))
+                   }),
+    dp_median = list(kind = "points", cases = list(
+      median = list(method = "median", spaces = c("plane", "hyperboloid", "matrices"), args = list()),
+      smooth = list(method = "median", spaces = c("plane", "matrices"), args = list(smooth = 0.1)),
+      unit = list(method = "median", spaces = c("plane", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      more = list(method = "median", spaces = c("plane", "hyperboloid", "matrices"), pair = "more", forms = c("array", "mf_points"),
+                  args = list(neighbours = "add_remove")),
+      more_unit = list(method = "median", spaces = "plane", pair = "more", forms = c("array", "mf_points"),
+                       args = list(neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS))))),
+                   noisy = "^[$]value",
+                   call = function(data, case, space, budget) {
+                     do.call(dp_median, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
+                                          case$args))
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",

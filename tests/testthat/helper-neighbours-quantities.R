@@ -188,6 +188,24 @@ moved_sums <- function(a, b, tallies, points) {
   c(sum = max(sums), law = max(scales) / (1 + rounding))
 }
 
+# of the sum of bounded vectors, at points of the ball; and the scale with which its length over n is drawn
+moved_vectors <- function(a, b) {
+  M <- a$args[[1]]
+  d <- mf_facts(M)$dimension
+  lengths <- vapply(c(0, 0.3, 0.9), function(far) {
+    p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]] * seq_len(d) / sqrt(sum(seq_len(d)^2))))
+    s <- both(a, b, function(d) {
+      if (d$args[[6]] == Inf) return(0) # no records
+      do.call(".Call", c(list(internal("riemdp_median_sum_nonprivate")), d$args[1:5], list(p)))
+    })
+    share(a, length_of(s[[1]] - s[[2]]))
+  }, 0)
+  scales <- vapply(list(a, b), function(d) {
+    if (d$args[[6]] == Inf) 0 else a$price$scale / (d$args[[6]] * .Call(internal("riemdp_count"), M, d$args[[2]]))
+  }, 0)
+  c(vectors = max(lengths), law = max(scales) / (1 + rounding))
+}
+
 # how many records of groups there are on one side only
 moved_groups <- function(a, b) {
   keys <- both(a, b, function(d) {
@@ -462,7 +480,8 @@ solver_share <- function(draw) {
 # ---- all of them --------------------------------------------------------------------------------------------------------------------
 
 NUMBERS <- list(
-  riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient, riemdp_release_lattice = moved_steps, riemdp_euclidean_mean = moved_around,
+  riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient,
+  riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_euclidean_mean = moved_around,
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,
   riemdp_release_perturbed = moved_objective,
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,

@@ -1,0 +1,73 @@
+# What a private median answers.
+
+#' @rdname riemdp_release
+#' @export
+format.riemdp_median <- function(x, ...) {
+  c(
+    sprintf("Private geometric median of %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
+    paste0("  ", protection_words(x)),
+    sprintf("  K-norm gradient mechanism, scale %.4g, public ball of radius %.4g%s", x$scale, x$radius,
+            if (x$smooth > 0) sprintf(", distances smoothed by %.4g", x$smooth) else ""),
+    paste0("  ", origin_words(x)),
+    paste0("  ", no_error_words(error_kind(x))),
+    finest_words(x),
+    release_lines(x)
+  )
+}
+
+finest_words <- function(x) {
+  if (!isTRUE(x$finest > 1e-4 * x$radius)) return(NULL)
+  sprintf("  %snormal records with a standard deviation below about %.2g would be missed as likely as found",
+          if (x$finest > 0.2 * x$radius) "FEW RECORDS for so wide a ball: " else "", x$finest)
+}
+
+#' @rdname riemdp_release
+#' @export
+summary.riemdp_median <- function(object, ...) {
+  g <- object$guarantee
+  data.frame(
+    manifold = label_manifold(object$manifold), n = object$n, mechanism = object$mechanism, label = g$label,
+    epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+    radius = object$radius, smooth = object$smooth, sensitivity = object$sensitivity, scale = object$scale,
+    finest = object$finest, source = object$source %||% NA_character_
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+explain.riemdp_median <- function(x, ...) {
+  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
+  cat(format(x$guarantee), "\n\n", sep = "")
+  say("Sensitivity: ", moving_words(x), " moves the sum S of the ", if (x$smooth > 0) "vectors log/sqrt(d^2 + a^2)" else
+    "unit vectors towards the records", if (x$smooth > 0) sprintf(", a = %.6g,", x$smooth),
+    sprintf(" by at most %g, at every point and whatever the radius (%s). Rounding adds %.3g.", x$sensitivity,
+            x$theorem, x$solver_error))
+  say(sprintf("Noise: density proportional to exp(-|S|/scale) on the ball; scale = 2 x sensitivity/epsilon = %.6g.",
+              x$scale),
+      " The normalising constant depends on the records and takes the second half of epsilon.")
+  say("Target: ", x$target, ".")
+  if (!is.null(x$unit)) {
+    say("A unit counts once: by the Frechet mean of its own rows moved to the public ball ",
+        "(proofs/mean-sensitivity.md, section 13).")
+  }
+  say(origin_sentence(x))
+  say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
+      "as the centre.")
+  say(sub("^n", "N", no_error_words(error_kind(x))), ".")
+  say("Not protected: the time that the call takes, as the number of trials depends on the records; the rounding of ",
+      "doubles (the proof is about real numbers).")
+  explain_end(x)
+}
+
+#' @rdname confint.riemdp_mean
+#' @export
+confint.riemdp_median <- function(object, parm = "median", level = 0.95, ...) {
+  check_choice(parm, "parm", "median")
+  level <- check_level(level)
+  as_made(structure(list(
+    center = object$value, moved = FALSE, radius = ball_reach(object), level = level, manifold = object$manifold,
+    basis = "the public ball alone: how near a draw lies depends on the records' spread",
+    about = error_about(error_kind(object)), covers = COVERS, leaves_out = c("clipping", "sampling")
+  ), class = "riemdp_region"))
+}

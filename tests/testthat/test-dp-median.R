@@ -1,0 +1,296 @@
+# Private medians. Moments are compared within 5 standard errors (false alarm 6e-7 each; some 60 of them below, so less than 1e-4
+# together).
+
+median_draws <- function(M, x, center, radius, smooth, sigma, n, seed = 1) {
+  with_simulation(seed, .Call(riemdp:::riemdp_median_nonprivate, M, x, center, radius, smooth, sigma, n, TRUE))
+}
+
+origin_point <- function(M) riemdp:::public_point(M, .Call(riemdp:::riemdp_origin, M))
+
+# Moments of f under the law by midpoints of polar coordinates around the ball's centre (d up to 3), with vectors and volumes by R
+median_quadrature <- function(M, x, center, radius, smooth, sigma, f, volume = function(a) 0, cells = c(300, 60, 48)) {
+  d <- mf_facts(M)$dimension
+  mid <- function(k, from, to) from + (to - from) * (seq_len(k) - 0.5) / k
+  at <- switch(d, {
+    list(a = matrix(mid(1e5, -radius, radius)), w = 1)
+  }, {
+    g <- expand.grid(rho = mid(cells[1], 0, radius), phi = mid(4 * cells[2], 0, 2 * pi))
+    list(a = g$rho * cbind(cos(g$phi), sin(g$phi)), w = g$rho)
+  }, {
+    g <- expand.grid(rho = mid(cells[3], 0, radius), z = mid(cells[3] / 2, -1, 1), phi = mid(cells[3], 0, 2 * pi))
+    s <- sqrt(1 - g$z^2)
+    list(a = g$rho * cbind(s * cos(g$phi), s * sin(g$phi), g$z), w = g$rho^2)
+  })
+  y <- mf_exp(M, center, mf_from_coords(M, center, at$a))
+  total <- 0
+  n <- length(mf_points(x, M))
+  for (i in seq_len(n)) {
+    v <- mf_log(M, y, record(M, x, i))
+    size <- sqrt(mf_norm(M, y, v)^2 + smooth^2)
+    total <- total + v / (if (length(dim(v)) == 3) rep(size, each = prod(dim(v)[1:2])) else size)
+  }
+  w <- at$w * exp(volume(at$a) - mf_norm(M, y, total) / n / sigma)
+  vapply(f(y), function(v) sum(w * v) / sum(w), 0)
+}
+
+expect_median_law <- function(M, x, center, radius, smooth, sigma, f, n, ..., accept = 0.005) {
+  want <- median_quadrature(M, x, center, radius, smooth, sigma, f, ...)
+  out <- median_draws(M, x, center, radius, smooth, sigma, n)
+  expect_identical(out$clamped, 0)
+  expect_gt(n / out$trials, accept)
+  got <- f(out$draws)
+  for (j in seq_along(got)) {
+    expect_lt(abs(mean(got[[j]]) - want[j]) / (stats::sd(got[[j]]) / sqrt(n)), 5, label = paste(label_of(M), smooth, j))
+  }
+}
+
+# uneven, so that nothing is symmetric
+few <- cbind(c(0.1, -0.3, 0.5, 0.2, -0.1), c(0.2, 0.1, -0.4, 0.35, 0))
+
+test_that("draws agree with quadrature on lines and planes, with and without ties", {
+  n <- if (quick()) 4000 else 1e5
+  f <- function(y) list(y, y^2, abs(y - 0.2))
+  line <- list(c(0.1, -0.3, 0.5, 0.2, -0.1), c(0.2, 0.2, 0.2, -0.4), 0.7, c(-0.5, 0.9), rep(0.3, 4))
+  for (x in line) for (smooth in c(0, 0.1)) expect_median_law(euclidean(1), x, 0, 1, smooth, 0.2, f, n, accept = 0.3)
+  f <- function(y) list(y[, 1], y[, 2]^2, sqrt((y[, 1] - 0.05)^2 + (y[, 2] - 0.1)^2))
+  plane <- list(few, few[c(1, 1, 1, 2, 3), ], cbind(few[, 1], 0), few[1:2, ], few[1, , drop = FALSE], few[c(2, 2, 2, 2), ])
+  for (x in plane) for (smooth in c(0, 0.1)) expect_median_law(euclidean(2), x, c(0, 0), 1, smooth, 0.15, f, n)
+})
+
+test_that("draws agree with quadrature where curvature is negative", {
+  n <- if (quick()) 3000 else 5e4
+  for (M in list(hyperbolic(2), hyperbolic(2, "ball"))) {
+    o <- origin_point(M)
+    x <- mf_exp(M, o, mf_from_coords(M, o, 3 * few))
+    f <- function(y) list(mf_dist(M, o, y), mf_dist(M, record(M, x, 1), y), mf_dist(M, record(M, x, 3), y)^2)
+    for (smooth in c(0, 0.5)) {
+      expect_median_law(M, x, o, 2, smooth, 0.15, f, n, volume = function(a) log(sinh(sqrt(rowSums(a^2))) / sqrt(rowSums(a^2))))
+    }
+  }
+  n <- if (quick()) 2000 else 3e4
+  a <- cbind(few * 1.5, c(0.3, -0.2, 0.1, 0.5, -0.6))
+  for (metric in c("affine", "logeuclidean")) {
+    M <- spd(2, metric)
+    x <- mf_exp(M, diag(2), mf_from_coords(M, diag(2), a))
+    f <- function(y) list(mf_dist(M, diag(2), y), mf_dist(M, record(M, x, 1), y), mf_dist(M, record(M, x, 3), y)^2)
+    volume <- function(a) {
+      if (metric == "logeuclidean") return(0)
+      apart <- vapply(seq_len(nrow(a)), function(i) {
+        abs(diff(eigen(mf_from_coords(M, diag(2), a[i, ]), symmetric = TRUE, only.values = TRUE)$values))
+      }, 0)
+      log(sinh(apart / 2) / (apart / 2))
+    }
+    for (smooth in c(0, 0.5)) expect_median_law(M, x, diag(2), 1.5, smooth, 0.15, f, n, volume = volume)
+  }
+})
+
+test_that("draws agree with quadrature on spheres", {
+  n <- if (quick()) 3000 else 5e4
+  for (d in 2:3) {
+    M <- sphere(d)
+    o <- c(rep(0, d), 1)
+    volume <- function(a) (d - 1) * log(sin(sqrt(rowSums(a^2))) / sqrt(rowSums(a^2)))
+    a <- 1.2 * (if (d == 2) few else cbind(few, c(0.3, -0.2, 0.1, 0.5, -0.1)))
+    for (records in list(a, a[c(1, 1, 1, 2), ])) {
+      x <- mf_exp(M, o, mf_from_coords(M, o, records))
+      f <- function(y) list(mf_dist(M, o, y), mf_dist(M, record(M, x, 1), y), y[, 1])
+      expect_median_law(M, x, o, 0.75, 0, 0.15, f, n, volume = volume)
+    }
+  }
+})
+
+test_that("lower bounds hold at random points, for any records", {
+  n <- if (quick()) 500 else 2e4
+  spread <- function(M, n, scale, seed) {
+    d <- mf_facts(M)$dimension
+    with_simulation(seed, {
+      a <- matrix(stats::rnorm(n * d), n) * exp(stats::runif(n, -6, 0)) * scale
+      list(
+        free = a, line = outer(a[, 1], seq_len(d) == 1),
+        tied = a[pmax(1, seq_len(n) - n %/% 2), , drop = FALSE], one = a[rep(1, n), , drop = FALSE],
+        alone = a[1, , drop = FALSE], two = a[1:2, , drop = FALSE], edge = 3 * a / sqrt(rowSums(a^2)),
+        cross = rbind(diag(d), -diag(d)) * 2.96 * scale,
+        apart = rbind(a[1:(n %/% 2), , drop = FALSE] * 1e-4, -a[-(1:(n %/% 2)), , drop = FALSE])
+      )
+    })
+  }
+  spaces <- list(euclidean(1), euclidean(2), euclidean(6), euclidean(20), hyperbolic(2), hyperbolic(3), spd(2), spd(3), spd(2, "logeuclidean"), sphere(1),
+                 sphere(2), sphere(7), sphere(20), grassmann(3, 1))
+  tight <- c()
+  for (M in spaces) for (records in c(3, 60)) {
+    o <- .Call(riemdp:::riemdp_origin, M)
+    center <- riemdp:::public_point(M, o)
+    round <- mf_facts(M)$diameter < Inf || mf_facts(M)$k_max > 0
+    radius <- if (round) 0.78 else 3
+    for (a in spread(M, records, radius / 3, records)) for (smooth in if (round) 0 else c(0, 0.02)) {
+      x <- mf_to_ball(M, mf_exp(M, center, mf_from_coords(M, center, a * pmin(1, radius / sqrt(rowSums(a^2))))), center, radius)
+      b <- with_simulation(1, .Call(riemdp:::riemdp_median_bounds_nonprivate, M, x, center, radius, smooth, n, TRUE))
+      b <- b[!is.nan(b[, 1]), , drop = FALSE]
+      # within 1e-6 of a record rounding turns vectors
+      expect_lte(max(b[b[, 3] > 1e-6, 2] - b[b[, 3] > 1e-6, 1]), 0, label = label_of(M))
+      tight <- c(tight, mean(pmax(b[, 2], 0) / pmax(b[, 1], 1e-300)))
+    }
+  }
+  expect_gt(mean(tight), 0.5)
+})
+
+test_that("no neighbours lose more than epsilon on a line, and some nearly half", {
+  # density constant between records at -1, 0, 1/2, 1: by lengths of these parts
+  loss <- function(counts, moved, scale, replace) {
+    ends <- c(-1, 0, 0.05, 1)
+    law <- function(k) {
+      left <- cumsum(k)[1:3]
+      f <- exp(-abs(2 * left - sum(k)) / scale)
+      log(f) - log(sum(f * diff(ends)))
+    }
+    max(abs(law(counts) - law(moved)))
+  }
+  epsilon <- 2
+  worst <- c(replace = 0, add_remove = 0)
+  for (n in c(1, 2, 3, 8, 20)) {
+    scale <- c(dp_median(cos(seq_len(n)), euclidean(1), epsilon, 0, 1)$scale,
+               dp_median(cos(seq_len(n)), euclidean(1), epsilon, 0, 1, neighbours = "add_remove")$scale)
+    grid <- expand.grid(a = 0:n, b = 0:n, c = 0:n)
+    grid <- as.matrix(grid[rowSums(grid) <= n, ])
+    for (i in seq_len(nrow(grid))) {
+      counts <- c(grid[i, ], n - sum(grid[i, ]))
+      for (to in 1:4) {
+        worst[2] <- max(worst[2], loss(counts, counts + (1:4 == to), scale[2]))
+        for (from in which(counts > 0)) worst[1] <- max(worst[1], loss(counts, counts - (1:4 == from) + (1:4 == to), scale[1]))
+      }
+    }
+  }
+  expect_lte(max(worst), epsilon)
+  expect_gt(min(worst), 0.6 * epsilon)
+})
+
+test_that("a record moves the sum of vectors by no more than it may, anywhere", {
+  for (M in list(euclidean(2), hyperbolic(2), spd(2))) {
+    o <- origin_point(M)
+    put <- function(a) mf_exp(M, o, mf_from_coords(M, o, a))
+    d <- mf_facts(M)$dimension
+    a <- with_simulation(3, matrix(stats::rnorm(7 * d), 7))
+    sum_at <- function(a, at, smooth) .Call(riemdp:::riemdp_median_sum_nonprivate, M, put(a), o, 4, smooth, put(at))
+    for (smooth in c(0, 0.3)) {
+      most <- c(0, 0)
+      for (far in c(1e-9, 0.1, 1, 3.5, 9)) {
+        at <- matrix(c(0.2, rep(0.1, d - 1)), 1)
+        b <- rbind(a, at + far * (1:d == 1))
+        c <- rbind(a, at - far * (1:d == 1))
+        one <- sum_at(b, at, smooth)
+        most <- pmax(most, sqrt(c(sum((one - sum_at(c, at, smooth))^2), sum((one - sum_at(a, at, smooth))^2))))
+      }
+      expect_lte(most[1], 2)
+      expect_lte(most[2], 1)
+      expect_gt(most[1], 1.9)
+      expect_gt(most[2], 0.95)
+    }
+    # what is no point, or is at the point itself, is one vector less
+    expect_equal(sum_at(rbind(a, a[1, ]), a[1, , drop = FALSE], 0), sum_at(a, a[1, , drop = FALSE], 0), tolerance = 1e-6)
+  }
+})
+
+test_that("the plan states what is drawn", {
+  x <- cbind(sin(1:50), cos(1:50))
+  r <- dp_median(x, euclidean(2), 0.5, c(0, 0), 20)
+  expect_equal(r$scale, 2 * 2 / 0.5, tolerance = 1e-9)
+  expect_gte(r$scale, 8)
+  expect_equal(r$sensitivity, 2)
+  expect_identical(guarantee(r)$label, "pure")
+  expect_identical(r$expected_error, NA_real_)
+  expect_equal(r$draws$epsilon, 0.5, tolerance = 1e-9)
+  expect_match(r$draws$proof, "median.md, 1")
+  expect_gt(r$solver_error, 2 * 50 * 2^-53)
+  more <- dp_median(x, euclidean(2), 0.5, c(0, 0), 20, neighbours = "add_remove", smooth = 0.1)
+  expect_equal(more$scale, 2 / 0.5, tolerance = 1e-5)
+  expect_identical(more$guarantee$adjacency, "add-remove")
+  expect_identical(more$n, NA_real_)
+  expect_gt(more$solver_error, 2 * 2^31 * 2^-53)
+  expect_match(more$draws$proof, "median.md, 2")
+  expect_lte(mf_dist(euclidean(2), c(0, 0), more$value), 20 * (1 + 1e-12))
+  # the scale is that of the sum: of the mean's length over n
+  draws <- median_draws(euclidean(2), x, c(0, 0), 20, 0, r$scale / 50, if (quick()) 500 else 5000)$draws
+  seen <- with_simulation(2, t(replicate(if (quick()) 100 else 1000, dp_median(x, euclidean(2), 0.5, c(0, 0), 20)$value)))
+  expect_gt(stats::ks.test(sqrt(rowSums(draws^2)), sqrt(rowSums(seen^2)))$p.value, 1e-6)
+  seen <- with_simulation(3, t(replicate(if (quick()) 100 else 1000, dp_median(x, euclidean(2), 0.25, c(0, 0), 20, neighbours = "add_remove")$value)))
+  expect_gt(stats::ks.test(sqrt(rowSums(draws^2)), sqrt(rowSums(seen^2)))$p.value, 1e-6)
+})
+
+test_that("no records, and records all at one point, leave a uniform law; a smoothed one finds the point", {
+  n <- if (quick()) 100 else 1000
+  far <- function(x, epsilon = 1, ...) {
+    draws <- with_simulation(4, vapply(seq_len(n), function(i) dp_median(x, euclidean(2), epsilon, c(0, 0), 2, ...)$value, numeric(2)))
+    colSums(draws^2) / 4
+  }
+  expect_gt(stats::ks.test(far(matrix(0, 0, 2), neighbours = "add_remove"), "punif")$p.value, 1e-6)
+  expect_gt(stats::ks.test(far(matrix(0, 0, 2), 20, neighbours = "add_remove", smooth = 0.5), "punif")$p.value, 1e-6)
+  expect_gt(stats::ks.test(far(matrix(0.3, 50, 2)), "punif")$p.value, 1e-6)
+  smoothed <- far(matrix(0.3, 200, 2), smooth = 0.05)
+  expect_lt(stats::median(smoothed), 0.06)
+})
+
+test_that("outliers and a wide ball do little", {
+  x <- with_simulation(5, matrix(stats::rnorm(2000), 1000))
+  x[1:50, ] <- 1e4
+  near <- frechet_median(x, euclidean(2))$mean
+  error <- with_simulation(6, replicate(20, mf_dist(euclidean(2), near, dp_median(x, euclidean(2), 1, c(300, 0), 1000)$value)))
+  expect_lt(max(error), 0.2)
+})
+
+test_that("what isn't proven is refused from public facts", {
+  x <- cbind(1:3, 0)
+  no <- function(...) expect_error(dp_median(...), class = "riemdp_error_unsupported")
+  # by the plan, before anything is spent
+  expect_error(dp_median(rbind(c(0, 0, 1)), sphere(2), 1, c(0, 0, 1), 0.3, smooth = 0.1), "`smooth` must be 0", class = "riemdp_error_unsupported")
+  no(array(diag(3)[, 1:2], c(3, 2, 1)), stiefel(3, 2), 1, diag(3)[, 1:2], 0.1)
+  no(array(diag(4)[, 1:2], c(4, 2, 1)), grassmann(4, 2), 1, diag(4)[, 1:2], 0.1)
+  no(array(diag(2), c(2, 2, 3)), spd(2, "bures"), 1, diag(2), 0.1)
+  expect_error(dp_median(matrix(0, 3, 21), euclidean(21), 1, rep(0, 21), 1), "at most 20 dimensions", class = "riemdp_error_unsupported")
+  no(rbind(c(1, 0, 0)), hyperbolic(2), 1, c(1, 0, 0), 12)
+  no(x, euclidean(2), 1e13, c(0, 0), 1)
+  no(x, euclidean(2), 100, c(0, 0), 1, neighbours = "add_remove")
+  no(x, euclidean(2), 1, c(0, 0), 1e101)
+  no(rbind(c(0, 0, 1)), sphere(2), 1, c(0, 0, 1), 1e-13)
+  no(array(diag(2), c(2, 2, 3)), spd(2, "logeuclidean"), 1, diag(2), 301)
+  no(chunks(x, size = 2), euclidean(2), 1, c(0, 0), 1)
+  expect_error(dp_median(x, euclidean(2), 1, c(0, 0), 1, smooth = -1), class = "riemdp_error_argument")
+  expect_error(dp_median(matrix(0, 0, 2), euclidean(2), 1, c(0, 0), 1), class = "riemdp_error_shape")
+  expect_error(dp_median(rbind(x, NA), euclidean(2), 1, c(0, 0), 1), class = "riemdp_error_not_finite")
+  expect_silent(dp_median(rbind(x, NA), euclidean(2), 1, c(0, 0), 1, invalid = "center"))
+})
+
+test_that("a median's release says what it is", {
+  r <- dp_median(cbind(quakes$long, quakes$lat), euclidean(2), 1, c(180, 0), 90, smooth = 1, source = "a map")
+  text <- paste(utils::capture.output(print(r)), collapse = "\n")
+  expect_match(text, "geometric median of 1000 records")
+  expect_match(text, "smoothed by 1")
+  expect_match(text, "no error is stated")
+  expect_match(paste(utils::capture.output(explain(r)), collapse = " "), "whatever the radius")
+  expect_identical(tidy(r)$estimate, as.vector(r$value))
+  region <- confint(r)
+  expect_equal(region$radius, mf_dist(euclidean(2), c(180, 0), r$value) + 90)
+  expect_match(region$about, "geometric median")
+  expect_identical(nrow(summary(r)), 1L)
+  pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_silent(plot(r))
+  more <- dp_median(wishart_spd, spd(2), 1, diag(2), 4, neighbours = "add_remove", unit = rep(1:200, length.out = dim(wishart_spd)[3]))
+  expect_match(paste(utils::capture.output(print(more)), collapse = "\n"), "private number, not released, of units' means")
+  expect_match(paste(utils::capture.output(explain(more)), collapse = " "), "one unit more or less|one unit with all its rows")
+  expect_silent(plot(more))
+})
+
+test_that("`finest` is where normal records begin to be lost", {
+  found <- function(tau, n, radius, d = 2) {
+    x <- with_simulation(7, matrix(stats::rnorm(n * d), n)) * tau
+    draws <- median_draws(euclidean(d), x, rep(0, d), radius, 0, 4 / n, 400)$draws
+    mean(sqrt(rowSums(draws^2)) < 30 * tau)
+  }
+  r <- dp_median(cbind(sin(1:100), cos(1:100)), euclidean(2), 1, c(0, 0), 1e6)
+  expect_gt(found(r$finest * 5, 100, 1e6), 0.8)
+  expect_lt(found(r$finest / 5, 100, 1e6), 0.2)
+  expect_output(print(dp_median(cbind(sin(1:9), cos(1:9)), euclidean(2), 1, c(0, 0), 10)), "FEW RECORDS.*standard deviation below")
+  # a smoothing length above it leaves nothing to be missed
+  expect_lt(dp_median(cbind(sin(1:100), cos(1:100)), euclidean(2), 1, c(0, 0), 1e6, smooth = 2 * r$finest)$finest, r$finest / 1e6)
+  expect_identical(dp_median(cbind(1, 1), euclidean(2), 1, c(0, 0), 1, neighbours = "add_remove")$finest, NA_real_)
+})
