@@ -31,7 +31,8 @@ mean_cases <- function() {
                 args = list(mechanism = "laplace", unit = rep_len(1:5, NEIGHBOURS))),
     unit_lattice = list(method = "wrapped", spaces = c("sphere", "plane"), args = list(mechanism = "wrapped", numerics = "lattice",
                                                                                      unit = rep_len(letters[1:5], NEIGHBOURS))),
-    unit_column = list(method = "laplace", spaces = c("sphere", "matrices", "plane"), forms = "keyed", args = list(mechanism = "laplace", unit = "who", clipped = 0.2)),
+    unit_column = list(method = "laplace", spaces = c("sphere", "matrices", "plane"), forms = "keyed",
+                       args = list(mechanism = "laplace", unit = "who", clipped = 0.2)),
     shares = list(method = "tangent", spaces = c("sphere", "matrices"), forms = "shares", args = list(mechanism = "tangent", delta = 1e-3)),
     # with the share of records outside the ball
     clipped = list(method = "laplace", spaces = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
