@@ -179,6 +179,7 @@ test_that("a key is its cell's text, whatever the other cells of its chunk are",
   # a cell that makes a column of text of one of numbers changes no other key
   expect_identical(as.integer(keys_of(data.frame(who = c(10, 20, 30)), data.frame(who = 20))), c(1L, 2L, 3L, 2L))
   expect_identical(as.integer(keys_of(data.frame(who = c("10", "20", "zzz")), data.frame(who = 20))), c(1L, 2L, 3L, 2L))
+  expect_identical(as.integer(keys_of(data.frame(who = c("1.0", "01")), data.frame(who = c("1.0", "zzz")))), c(1L, 2L, 1L, 3L))
   # a declared type is the cell's first
   typed <- chunks(list(data.frame(who = c("1.0", "1", "a")), data.frame(who = 1)), columns = c(who = "number"))
   expect_identical(as.integer(riemdp:::chunk_keys(typed, "who")), c(1L, 1L, NA, 1L))
@@ -381,4 +382,9 @@ test_that("rows of spread units are fetched by few at a time", {
   expect_identical(one$value, with_simulation(1, dp_mean(d, euclidean(2), 1, c(0.5, 0.5), 0.6, unit = unit))$value)
   expect_gt(most, 0)
   expect_lte(most, 20 + 10) # the largest chunk's, and the largest unit's
+  # a unit is outside once, in however many chunks it has a row there
+  units <- list(of = unit, count = 20L)
+  outside <- function(x) internal("outside_count")(euclidean(2), x, list(center = c(0.5, 0.5), ball = list(radius = 0.45)), units)
+  expect_identical(outside(chunks(d, 20)), outside(d))
+  expect_gt(outside(d), 15)
 })
