@@ -52,10 +52,10 @@
 #' One record more or less moves a sum by `clip`, where one that is replaced moves it by twice that. So the noise is
 #' about half of that for a public number of records; but so is the change that the promise is about: a replaced record
 #' is one that left and one that came. In simulations (a mean on 2 x 2 matrices, epsilon = 1, delta = 1e-6, 40 to 200
-#' runs) the error of `"rgd"` (root mean square) was .42 times that for the same, public number of records at n epsilon of 100, .48 at 200 and .50 at 2,000. Disjoint
-#' batches of a twentieth of the records came to .5 to .6, `"rsvrg"` too; other batches of that size to .53 at n epsilon
-#' of 200, and to .66 and .86 at 1,000 and 5,000, where most of their error is that of sampling. Below n epsilon of 100
-#' either is noise.
+#' runs) the error of `"rgd"` (root mean square) was .42 times that for the same, public number of records at n epsilon
+#' of 100, .48 at 200 and .50 at 2,000. Disjoint batches of a twentieth of the records came to .5 to .6, `"rsvrg"` too;
+#' other batches of that size to .53 at n epsilon of 200, and to .66 and .86 at 1,000 and 5,000, where most of their
+#' error is that of sampling. Below n epsilon of 100 either is noise.
 #'
 #' What can't be planned for every N is refused before anything is spent: `noise_multiplier`, `calibration = "paper"`,
 #' `sampling = "without-replacement"` by name (a batch of a fixed size is about a replaced record), `"rsvrg"` with
