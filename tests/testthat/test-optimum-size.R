@@ -77,6 +77,14 @@ test_that("sums are divided by numbers that follow from the released one, and ha
   expect_identical(c(r$n, r$size$points), c(NA, N))
 })
 
+test_that("sums of snapshots and of differences are divided by the numbers stated, not by how many there are", {
+  # five records at 1, start 0, step .1: a snapshot's sum over 10 is -.5; in the second step each record adds .05, over 8
+  settings <- list(sampling = "poisson", output = "last", steps = 2, batch = 1, lots = 0, rate = 1, divisor = 8, clip = 9, sd = 0, inner = 2, snapshot_clip = 9,
+                   snapshot_sd = 0, snapshot_divisor = 10, paper = FALSE, restarts = 1, radius = 0, lr = 0.1, until = 2)
+  r <- .Call(internal$riemdp_release_optimum, euclidean(1), rep(1, 5), "frechet", 1, NULL, 5, 0, NULL, settings, NULL, FALSE)
+  expect_equal(as.numeric(r$value), 0.05 + 0.1 * (0.5 - 0.05 * 5 / 8), tolerance = 1e-12)
+})
+
 test_that("the noise of a run is about half of that for a public number of records, and so is its error", {
   x <- some_spd(1000)
   public <- dp_optimize(HUBER, x, 1, 1e-6, start = diag(2), lr = 0.4)
