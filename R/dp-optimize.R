@@ -33,7 +33,8 @@
 #'
 #' @section Units:
 #' With `unit` each unit counts with the average of its rows' clipped gradients, which is no longer than `clip`, and
-#' steps sample units, with all their rows. So everything holds with the number of units for n (`batch` and `rate` are
+#' steps sample units, with all their rows; disjoint batches are of units in an order by lot, as one unit's rows may
+#' decide how others are counted. So everything holds with the number of units for n (`batch` and `rate` are
 #' about units), and what is minimised is the mean over units of the mean loss of each one's rows: a unit with many rows
 #' weighs as much as one with few. The number of units is public (but for `sampling = "poisson"` and
 #' `neighbours = "add_remove"`); how many rows each has isn't, and is not released; the time that a step takes depends
@@ -60,7 +61,7 @@
 #' What can't be planned for every N is refused before anything is spent: `noise_multiplier`, `calibration = "paper"`,
 #' `sampling = "without-replacement"` by name (a batch of a fixed size is about a replaced record), `"rsvrg"` with
 #' `steps` and without `inner`, several step sizes or a function of the step without `steps`, records in chunks, and a
-#' `checkpoint` for disjoint batches (who was in which is kept nowhere). With `sampling = "poisson"`, `rate` and `batch`
+#' `checkpoint` for disjoint batches (who was in which is kept nowhere, as with `unit`). With `sampling = "poisson"`, `rate` and `batch`
 #' a run needs no N, and nothing is released of the number of records; `neighbours = "replace"` is an error there, as
 #' the price of such batches says nothing of a replaced record. Proof: the file `proofs/optimisers.md` of the installed
 #' package.
@@ -196,6 +197,10 @@ optimum_estimator <- function(entry) {
     },
     parts = c(event = "event", scale = "scale"),
     ready = function(records, plan, ask) {
+      if (!is.null(records$checkpoint) && lots_of_units(ask)) {
+        abort_riemdp("unsupported", paste("disjoint batches of units are drawn by lot, and who is in which is kept",
+                                          "nowhere: leave `checkpoint` out."))
+      }
       # no step at all: what can be refused is refused before anything is spent
       continue_run(new_run(ask, plan), records$input, 0)
       if (!is.null(records$checkpoint)) {
@@ -209,11 +214,17 @@ optimum_estimator <- function(entry) {
       run <- new_run(ask, plan, records$key)
       run["budget"] <- list(budget)
       pay(price_steps(ask, plan$steps))
+      if (lots_of_units(ask)) records$input <- units_by_lot(records$input)
       if (is.null(records$checkpoint)) return(run_steps(run, records$input))
       run_saved(run, records$input, records$checkpoint, records$ledger, NULL, records$seal)
     },
     answer = function(out, plan, ask, budget) release_optimum(out)
   )
+}
+
+# whether units have to be put into an order by lot: where each record falls into a batch by lot, they are
+lots_of_units <- function(ask) {
+  ask$sampling == "disjoint" && ask$adjacency == "replace-one" && !is.null(ask$unit)
 }
 
 # What is asked for, checked: public quantities only. `sized`: n is a released number, of which each record enters a

@@ -44,12 +44,13 @@ check_fit_size <- function(replace, data, method, sample = FALSE) {
 # out by lot. `shares`: of units' rows, `of`: the unit of each.
 taken_shares <- function(n, points, shares = NULL, of = NULL) {
   count <- counted(shares, n)
-  left <- if (count > points) {
-    order(.Call(riemdp_noise, euclidean(1), 0, count, "wrapped_gaussian", 1, in_simulation()))[-seq_len(points)]
-  }
+  left <- if (count > points) by_lot(count)[-seq_len(points)]
   if (is.null(shares)) shares <- replace(rep(1, n), left, 0) else shares[of %in% left] <- 0
   structure(shares, units = points)
 }
+
+# the numbers from 1 to n, each order as likely as any other
+by_lot <- function(n) order(.Call(riemdp_noise, euclidean(1), 0, n, "wrapped_gaussian", 1, in_simulation()))
 
 # A release by one of two estimators; the second is only made where it is used. `gaussian`: methods that use delta.
 release_fit <- function(estimator, sized, replace, ask, records, gaussian, ledger, data_set, part) {

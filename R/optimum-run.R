@@ -17,6 +17,24 @@ input_of_units <- function(input, units) {
   input
 }
 
+# The same with units in an order by lot. Their numbers follow from where their rows stand: one that is replaced may
+# shift those of others, and batches of consecutive units with them.
+units_by_lot <- function(input) {
+  order <- by_lot(unit_count(input))
+  if (inherits(input$data, "riemdp_tally")) {
+    gradients <- input$data$gradients
+    input$data$gradients <- function(v) {
+      if (!is.null(v$which)) v$which <- order[v$which]
+      gradients(v)
+    }
+  } else {
+    size <- diff(input$units$first)[order]
+    input$units <- list(rows = input$units$rows[sequence(size, input$units$first[order] + 1)],
+                        first = c(0L, cumsum(size)))
+  }
+  input
+}
+
 unit_count <- function(input) {
   if (isTRUE(input$none)) 0 else if (is.null(input$units)) input$n else length(input$units$first) - 1
 }

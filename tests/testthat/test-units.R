@@ -145,7 +145,6 @@ test_that("optimisers with one row a unit draw the very same numbers as without 
   x <- wishart_spd[, , 1:60]
   run <- function(...) with_simulation(3, dp_optimize(problem_huber(spd(2), 0.5), x, 1, 1e-6, start = diag(2), lr = 0.5, ...))
   methods <- list(list(method = "rgd", steps = 3), list(method = "rsgd", batch = 7, steps = 3),
-                  list(method = "rsgd", sampling = "disjoint", batch = 7, steps = 3),
                   list(method = "rsgd", sampling = "poisson", rate = 0.2, batch = 12, steps = 3),
                   list(method = "rsvrg", batch = 7, inner = 2, epochs = 1, clip = c(0.5, 0.3)))
   for (method in methods) {
@@ -159,6 +158,32 @@ test_that("optimisers with one row a unit draw the very same numbers as without 
   expect_identical(mine(d, unit = "id"), mine(d[1:2]))
   pca <- function(...) with_simulation(5, dp_pca(as.matrix(iris[1:4]), 2, 1, 1e-6, 8, ...))$loadings
   expect_identical(pca(unit = seq_len(150)), pca())
+})
+
+test_that("disjoint batches are of units by lot: no unit's rows decide in which batch others are", {
+  # six units of two rows, next to no noise: the first batch has the gradient of one unit
+  unit <- rep(c("a", "b", "c", "d", "e", "f"), 2)
+  x <- rep(1:6, 2) / 100
+  first <- function(x, unit, seed) {
+    with_simulation(seed, dp_optimize(problem_frechet(euclidean(1)), x, delta = 1e-6, start = 0, clip = 1, lr = 1, steps = 1, method = "rsgd",
+                                      sampling = "disjoint", batch = 1, noise_multiplier = 1e-12, unit = unit))$value
+  }
+  draws <- if (quick()) 120 else 600
+  for (data in list(list(x, unit), list(rev(x), rev(unit)), list(chunks(x, 5), unit))) {
+    seen <- vapply(seq_len(draws), function(seed) first(data[[1]], data[[2]], seed), 0)
+    which <- round(100 * seen)
+    expect_equal(seen, which / 100, tolerance = 1e-8)
+    # one false alarm in a million
+    expect_gt(stats::chisq.test(tabulate(which, 6))$p.value, 1e-6)
+  }
+  # all of an epoch's batches together are all units, each once
+  whole <- with_simulation(1, dp_optimize(problem_frechet(euclidean(1)), x, delta = 1e-6, start = 0, clip = 1, lr = 1e-9, steps = 6, method = "rsgd",
+                                          sampling = "disjoint", batch = 1, noise_multiplier = 1e-12, unit = unit))$value
+  expect_equal(whole / 1e-9, sum(1:6) / 100, tolerance = 1e-3)
+  budget <- dp_ledger(NULL, 5, 1e-5)
+  expect_error(dp_optimize(problem_frechet(euclidean(1)), x, 1, 1e-6, start = 0, clip = 1, lr = 1, steps = 1, method = "rsgd", sampling = "disjoint",
+                           batch = 1, unit = unit, ledger = budget, checkpoint = tempfile()), "by lot", class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(budget)), 0L)
 })
 
 # where one step with next to no noise leads: minus the mean gradient that the noise is added to
