@@ -61,10 +61,10 @@
 #' What can't be planned for every N is refused before anything is spent: `noise_multiplier`, `calibration = "paper"`,
 #' `sampling = "without-replacement"` by name (a batch of a fixed size is about a replaced record), `"rsvrg"` with
 #' `steps` and without `inner`, several step sizes or a function of the step without `steps`, records in chunks, and a
-#' `checkpoint` for disjoint batches (who was in which is kept nowhere, as with `unit`). With `sampling = "poisson"`, `rate` and `batch`
-#' a run needs no N, and nothing is released of the number of records; `neighbours = "replace"` is an error there, as
-#' the price of such batches says nothing of a replaced record. Proof: the file `proofs/optimisers.md` of the installed
-#' package.
+#' `checkpoint` for disjoint batches (who was in which is kept nowhere, as with `unit`). With `sampling = "poisson"`,
+#' `rate` and `batch` a run needs no N, and nothing is released of the number of records; `neighbours = "replace"` is an
+#' error there, as the price of such batches says nothing of a replaced record. Proof: the file `proofs/optimisers.md`
+#' of the installed package.
 #'
 #' @section What is released:
 #' The output is a function of noisy gradients, of public settings and of random numbers; so are the trace and every
