@@ -222,6 +222,9 @@ new_chunks <- function(pieces, sizes, reader, open, shape, map, what, columns = 
     found <- chunk_ask(x, list(kernel = "contents"))
     sizes <- vapply(found, function(one) as.double(one$n), 0)
     x$names <- found[[1]]$names
+    x$pieces <- pieces[sizes > 0] # a file with a header only holds nothing
+    sizes <- sizes[sizes > 0]
+    if (!length(sizes)) abort_riemdp("shape", "there must be at least one record in the chunks.")
   } else if (!is.numeric(sizes) || is.object(sizes) || length(sizes) != length(pieces) || anyNA(sizes) ||
                any(sizes != round(sizes) | sizes < 1 | sizes > 2^31 - 1)) {
     abort_riemdp("argument", "`sizes` must be whole numbers, one a chunk.")

@@ -29,6 +29,9 @@ names_chunk_column <- function(unit, x) {
 # The column that names units, as a factor whose levels are all units, in the order in which they come. A key is its
 # cell's text, by the public rule for columns, whatever the other cells are.
 chunk_keys <- function(x, column) {
+  if (!is.null(x$names) && !column %in% c(x$names, names(x$columns))) { # else they weren't seen yet
+    abort_riemdp("argument", sprintf("`unit`: the chunks have no column `%s`.", column))
+  }
   x["shape"] <- list(NULL) # it makes records of the other columns
   x$columns <- x$columns[names(x$columns) == column]
   found <- chunk_ask(x, list(kernel = "keys", column = column, names = column, counts = "frame"), private = TRUE)
@@ -37,7 +40,7 @@ chunk_keys <- function(x, column) {
   codes <- match(all, keys)
   before <- cumsum(c(0, lengths(lapply(found, `[[`, "keys"))))
   of <- unlist(lapply(seq_along(found), function(i) codes[before[i] + found[[i]]$of]))
-  structure(as.integer(of), levels = keys, class = "factor")
+  factor(of, levels = seq_along(keys), labels = keys)
 }
 
 # chunks whose tables come without that column
@@ -102,7 +105,7 @@ UNIT_KERNELS <- list(
     cells <- if (is.list(x)) .subset2(x, q$column)
     if (is.null(cells)) abort_riemdp("chunk_columns", "`unit` names a column, and there is no table.")
     plain <- cell_count(cells) == q$size && !inherits(cells, "riemdp_points")
-    cells <- if (plain) text_cells(cells) else rep(NA_character_, q$size)
+    cells <- if (plain) named_cells(text_cells(cells)) else rep(NA_character_, q$size)
     keys <- unique(cells[!is.na(cells)])
     list(keys = keys, of = match(cells, keys))
   },

@@ -117,7 +117,8 @@ clipped_words <- function(r, level = 0.95) {
   c(
     sprintf("outside the ball: %s %% of the %s as released, %s to %s %% with probability %g",
             percent(min(1, max(0, r$clipped$share))),
-            if (is.null(r$unit)) "records" else "units (those with a row there)", percent(ends[1]), percent(ends[2]),
+            paste0(if (!is.null(r$subspace)) "projected ", if (is.null(r$unit)) "records" else
+              "units (those with a row there)"), percent(ends[1]), percent(ends[2]),
             level),
     if (identical(r$mechanism, "adaptive")) {
       "clipping: moved the mean by an unknown distance: the released ball moves records of its own"

@@ -103,9 +103,16 @@ text_numbers <- function(x) {
   out
 }
 
+# text that names something: blanks name nothing, nor does NA, as which write.csv() writes what is missing
+named_cells <- function(x) {
+  x[grepl("^[ \\t]*(NA)?[ \\t]*$", x, useBytes = TRUE)] <- NA
+  x
+}
+
 number_text <- function(x) {
   x <- as.double(x) + 0 # no -0
-  ifelse(is.na(x), NA_character_, sprintf("%.15g", x))
+  whole <- !is.na(x) & x == round(x) & abs(x) <= 2^53
+  ifelse(is.na(x), NA_character_, ifelse(whole, sprintf("%.0f", x), sprintf("%.15g", x)))
 }
 
 logical_text <- function(x) c("FALSE", "TRUE")[x + 1L]

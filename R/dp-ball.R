@@ -73,7 +73,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   x <- given$x
   units <- given$units
   if (!is_chunks(x)) x <- plain_numbers(x)
-  n <- record_count(M, x, least = replace)
+  n <- record_count(M, x, least = replace && is.null(units))
   if (!is.null(units)) check_mean_units(units, n, "ordinary", !replace)
   count <- units$count %||% n
   ask <- mean_ask(M, if (replace) count else NA_real_, epsilon, center, radius, 0, "adaptive", NULL, "proven",

@@ -72,7 +72,8 @@ format.riemdp_groups <- function(x, ...) {
     if (length(x$groups)) paste0(
       "  in brackets where sizes ",
       if (!is.null(x$groups[[1]]$clipped)) {
-        sprintf("and shares of %s outside the ball ", if (is.null(x$unit)) "records" else "units with a row")
+        sprintf("and shares of %s%s outside the ball ", if (!is.null(x$subspace)) "projected " else "",
+                if (is.null(x$unit)) "records" else "units with a row")
       }, "lie with probability 0.95 each"
     ),
     release_lines(x)
@@ -92,7 +93,7 @@ print.riemdp_groups <- function(x, ...) {
     shares <- lapply(table[c("outside", "outside_lower", "outside_upper")], function(share) signif(100 * share, 2))
     shown$`outside, %` <- range(shares[[1]], shares[[2]], shares[[3]])
   }
-  print(shown, row.names = FALSE)
+  if (nrow(shown)) print(shown, row.names = FALSE)
   invisible(x)
 }
 

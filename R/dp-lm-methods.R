@@ -75,10 +75,11 @@ perturbation_words <- function(rule, epsilon) {
             if (rule$norm == "vertex") "a sum over the vertices of the predictors' range" else
               "largest coefficient row"),
     if (rule$loss == "shared")
-      "Where a record's gradient is large its curvature may be small: both share one budget." else
+      sprintf("Where a %s's gradient is large its curvature may be small: both share one budget.",
+              if (isTRUE(rule$averaged)) "row" else "record") else
       "Gradient and curvature have budgets of their own (plain accounting, to compare).",
     sprintf("%.3g of epsilon pays for the solver's error, which a little noise of its own covers.", rule$solver),
-    "Theorem 1 of proofs/linear-regression.md.")
+    sprintf("Theorem %d of proofs/linear-regression.md.", if (isTRUE(rule$averaged)) 2 else 1))
 }
 
 # ---- re-centring -----------------------------------------------------------------------------------------------------

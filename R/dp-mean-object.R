@@ -107,7 +107,8 @@ missing_words <- function(x) {
                    if (center == "public") "centre" else "released centre", x$size$points))
   }
   shift <- x$size$points - max(x$size$count, 1)
-  sprintf("records that are fewer than N = %.0f%s are filled up with the %s centre%s", x$size$points,
+  sprintf("%s that are fewer than N = %.0f%s are filled up with the %s centre%s",
+          if (is.null(x$unit)) "records" else "units' means", x$size$points,
           if (shift == 0) "" else sprintf(", %.0f %s than the released number,", abs(shift),
                                           if (shift > 0) "more" else "less"), center,
           if (x$size$form == "scaled") ", the mean of more is moved away from it by their number over N" else "")
@@ -213,7 +214,8 @@ outside_sentence <- function(x) {
   one <- if (is.null(x$unit)) "record" else "unit"
   paste0(sprintf(paste("The number of %s (those that are no points not among them) is released with two-sided",
                        "geometric noise of scale %.6g: "),
-                 if (is.null(x$unit)) "records outside" else "units with a row outside", x$clipped$scale),
+                 paste0(if (is.null(x$unit)) "records outside" else "units with a row outside",
+                        if (!is.null(x$subspace)) ", as projected"), x$clipped$scale),
          if (!is.null(x$size$categories)) {
            sprintf("a replaced %s moves those of two groups by 1 (proofs/mean-sensitivity.md, section 15).", one)
          } else {
@@ -249,7 +251,7 @@ explain_size <- function(x) {
   if (!is.null(s$categories)) {
     cat(strwrap(sprintf(
       paste("Size: the sizes of all groups are one release, with noise that is 0 in all and proportional to",
-            "exp(-(sum of |z|)/%.6g), at %.4g of epsilon: a replaced %s moves two of them by 1. N follows from the",
+            "exp(-(sum of |z|)/%.6g), at epsilon = %.4g: a replaced %s moves two of them by 1. N follows from the",
             "size, so N is public; %s. What that does to the mean is part of the expected error and of regions",
             "(proofs/mean-sensitivity.md, section 15)."),
       s$scale, s$epsilon, if (is.null(x$unit)) "record" else "unit", missing_words(x)), exdent = 2), sep = "\n")
@@ -263,7 +265,7 @@ explain_size <- function(x) {
 }
 
 size_sentence <- function(x) {
-  sprintf(paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at %.4g of epsilon:",
+  sprintf(paste("Size: the number of %s is released with two-sided geometric noise of scale %.6g, at epsilon = %.4g:",
                 "one more or one less moves it by 1."), if (is.null(x$unit)) "records" else "units", x$size$scale,
           x$size$epsilon)
 }

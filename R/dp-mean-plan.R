@@ -134,7 +134,9 @@ best_mean <- function(M, ask, names) {
   }
   errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
   if (all(is.na(errors))) return(list(why = plans[[1]]$why %||% no_error_why(plans[[1]]$mechanism)))
-  plans[[which.min(errors)]]
+  plan <- plans[[which.min(errors)]]
+  plan$guarantee <- with_clipped(plan$guarantee, ask)
+  plan
 }
 
 wanted_mechanisms <- function(mechanism) {

@@ -323,7 +323,7 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   units <- mean_units(given$units, unit, x, least = !private_n)
   x <- units$x %||% x
   if (!is_chunks(x)) x <- plain_numbers(x)
-  n <- record_count(M, x, least = !private_n)
+  n <- record_count(M, x, least = !private_n && is.null(units))
   if (!is.null(units)) check_mean_units(units, n, timing, private_n)
   count <- units$count %||% n
   M <- space$M
@@ -360,6 +360,9 @@ mean_estimator <- list(
       check_units(records$units, paste("With invalid = \"center\"", c("they are left out.",
                                                                       "each counts as the centre.")))
     }
+    if (!length(records$units$of)) { # units without rows, and no others
+      records[c("x", "units")] <- list(ask$center, utils::modifyList(records$units, list(of = NA_integer_)))
+    }
     list(x = unit_means(ask$manifold, records$x, records$units, ask$center, ask$ball), rows = records$x,
          units = records$units)
   },
@@ -392,9 +395,6 @@ sized_mean_estimator <- list(
   parts = mean_estimator$parts,
   ready = function(records, plan, ask) {
     n <- records$n
-    if (!is.null(records$units) && n > 0 && !length(records$units$of)) { # units without rows, and no others
-      records[c("x", "units")] <- list(ask$center, utils::modifyList(records$units, list(of = NA_integer_)))
-    }
     c(if (n > 0) mean_estimator$ready(records, plan, ask) else records["x"], list(n = n))
   },
   event = function(plan, ask) if (plan$guarantee$label != "none") clipped_event(size_event(ask), ask),

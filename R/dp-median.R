@@ -62,8 +62,9 @@
 #' How long a call takes depends on the records, and is not protected: who sees it learns something that the guarantee
 #' doesn't cover. A trial looks at all records. One in two to four trials succeeds in two or three dimensions, one in a
 #' hundred or more in six with a hundred records; on one line of four dimensions one in 2,500 with a thousand. No public
-#' number bounds how many trials the worst records take, which lie near one line in many dimensions, and the call goes
-#' on until one succeeds.
+#' number bounds how many trials the worst records take, and the call goes on until one succeeds, after its price was
+#' taken: records near one line in many dimensions, or many ties of one point far from the others' middle in six
+#' dimensions, may take very long.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` a record that is there or isn't moves the sum by 1 at most: \eqn{s = 2/\epsilon}.
@@ -113,7 +114,7 @@ dp_median <- function(x, M = manifold_of(x), epsilon, center, radius, ..., smoot
   given <- with_units(unit, x, "x", least = replace)
   units <- given$units
   x <- plain_numbers(given$x)
-  n <- record_count(M, x, least = replace)
+  n <- record_count(M, x, least = replace && is.null(units))
   if (!is.null(units)) check_mean_units(units, n, "ordinary", !replace)
   count <- units$count %||% n
   ask <- median_ask(M, if (replace) count else NA_real_, epsilon, center, radius, smooth)
@@ -147,7 +148,7 @@ median_unsupported <- function(M, ball, smooth) {
     "`smooth` must be 0 where curvature is positive: no bounds are proven there for smoothed distances."
   } else if (facts$dimension > 20) {
     "a private median needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail."
-  } else if (facts$k_min < 0 && ball$radius >= 12) {
+  } else if ((facts$k_min < 0 || inherits(M, "riemdp_hyperbolic")) && ball$radius >= 12) {
     "a private median needs a radius below 12 where curvature is negative: doubles don't tell points further apart."
   } else if (!(ball$radius >= 1e-12 && ball$radius <= median_widest(facts))) {
     sprintf("a private median needs a radius between 1e-12 and %g here.", median_widest(facts))
@@ -197,7 +198,8 @@ median_estimator <- list(
     bounds <- median_bounds(ask)
     scale <- outwards(2 * bounds$total / ask$epsilon)
     most <- if (is.na(ask$n)) SIZE_MOST else ask$n
-    if (!(scale / most >= 1e-11)) {
+    # of a public number also what the levels are lowered by, which trials pay for
+    if (!(scale / most >= if (is.na(ask$n)) 1e-11 else 1e-9 * sqrt(mf_facts(ask$manifold)$dimension))) {
       abort_riemdp("unsupported", "the scale would be smaller than doubles hold here. A smaller epsilon would do.")
     }
     private <- is.na(ask$n)

@@ -4,7 +4,8 @@
 format.riemdp_optimize <- function(x, ...) {
   c(
     sprintf("Private minimum of a problem (%s) on %s%s", x$problem, label_manifold(x$manifold),
-            if (is.na(x$n) && is.null(x$size)) "" else sprintf(", %s %s", size_words(x), counted_words(x))),
+            if (is.na(x$n) && is.null(x$size)) "" else sprintf(", %s %s", size_words(x),
+                                                                  if (is.null(x$unit)) "records" else "units")),
     paste0("  ", c(format(x$guarantee), protection_words(x),
                    budget_remarks(x$guarantee, x$n))),
     sprintf("  %s, %d steps%s, gradients clipped at %s", x$mechanism, as.integer(x$steps),
@@ -17,9 +18,18 @@ format.riemdp_optimize <- function(x, ...) {
   )
 }
 
-DIVIDED <- paste(" N = %.0f follows from it, so N is public. Sums of all gradients are divided by N; records enter",
-                 "batches each by itself, with the rate batch/N, and sums are divided by the batch",
-                 "(proofs/optimisers.md, A private number of records).")
+divided_words <- function(x) {
+  batches <- if (identical(x$sampling, "disjoint")) {
+    "In each epoch every record falls by lot into one of its batches, or into none; sums are divided by `batch`"
+  } else if (x$mechanism == "rgd") {
+    "Sums of all gradients are divided by N"
+  } else {
+    paste("Sums of all gradients are divided by N; records enter batches each by itself, with the rate batch/N, and",
+          "sums are divided by `batch`")
+  }
+  sprintf(" N = %.0f follows from it, so N is public. %s (proofs/optimisers.md, A private number of records).",
+          x$size$points, batches)
+}
 
 #' @export
 explain.riemdp_optimize <- function(x, ...) {
@@ -39,7 +49,7 @@ explain.riemdp_optimize <- function(x, ...) {
     cat("What happened, as events:\n")
     cat(paste0("  ", format(x$event)), sep = "\n")
   }
-  if (!is.null(x$size)) say(size_sentence(x), sprintf(DIVIDED, x$size$points))
+  if (!is.null(x$size)) say(size_sentence(x), divided_words(x))
   say(origin_sentence(x))
   say("Method: ", x$mechanism, " (", x$chosen, ").")
   say(sub("^n", "N", no_error_words(error_kind(x))), ".")

@@ -146,7 +146,7 @@ dp_regression <- function(formula, M, data = NULL, epsilon, center, radius, spee
   data <- given$x
   chunked <- is_chunks(data)
   check_fit_size(replace, data, method)
-  records <- regression_records(formula, M, data, x_range, env, least = replace)
+  records <- regression_records(formula, M, data, x_range, env, least = replace && is.null(unit))
   spec <- records$spec
   if (chunked) chunked_method(method)
   shares <- fit_shares(given$units, records$n, method, if (invalid == "error") {
@@ -178,6 +178,7 @@ curve_estimator <- list(
     plan
   },
   ready = function(records, plan, ask) {
+    if (records$rows == 0) return(no_rows(records, ask$manifold, ask$n))
     if (ask$invalid == "error") {
       chunked <- inherits(records$y, "riemdp_regression_chunks")
       records$y <- if (chunked) check_responses(records$y) else checked_responses(records$y, ask$manifold)
@@ -204,11 +205,7 @@ curve_estimator <- list(
 sized_curve_estimator <- function() utils::modifyList(
   sized_fit(curve_estimator, function(records, points) {
     shares <- taken_shares(records$rows, points, attr(records$x, "share"), records$of)
-    if (records$rows == 0) { # a record of which nothing is known, and which counts nothing
-      records$x <- matrix(NA_real_, nrow(records$x), 1)
-      records$y <- new_points(matrix(NA_real_, 1, mf_facts(records$M)$ambient), records$M)
-      shares <- structure(0, units = points)
-    }
+    if (records$rows == 0) return(no_rows(records, records$M, points))
     records$x <- with_shares(records$x, shares)
     records
   }),
@@ -217,6 +214,13 @@ sized_curve_estimator <- function() utils::modifyList(
     if (records$rows > 0) curve_estimator$ready(records, plan, ask) else records
   })
 )
+
+# a record of which nothing is known, and which counts nothing, where there is none
+no_rows <- function(records, M, units) {
+  records$x <- with_shares(matrix(NA_real_, nrow(records$x), 1), structure(0, units = units))
+  records$y <- new_points(matrix(NA_real_, 1, mf_facts(M)$ambient), M)
+  records
+}
 
 strip_columns <- function(columns) {
   data.frame(name = vapply(columns, `[[`, "", "name"), middle = vapply(columns, `[[`, 0, "middle"),

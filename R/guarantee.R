@@ -78,7 +78,8 @@ protected_words <- function(g) {
 }
 
 protection_words <- function(r) {
-  paste0("protects ", protected_words(r$guarantee), if (private_size(r)) ", and whether it is there")
+  paste0("protects ", protected_words(r$guarantee), if (identical(r$guarantee$adjacency, "add-remove"))
+    ", and whether it is there" else if (!is.null(r$size)) ", also which group it is in")
 }
 
 #' What a release promises

@@ -412,6 +412,11 @@ release_event <- function(g) {
 spend_release <- function(ledger, g, event, what, data_set, part, source = NULL) {
   if (is.null(ledger)) return(list(event = event))
   if (g$rng == "simulation") return(list(note = "a simulation: nothing was taken from the ledger"))
+  if (!is.null(part) && !identical(g$unit, "row")) {
+    abort_riemdp("unsupported", paste("`part` isn't available with `unit`: a unit may have rows in several parts,",
+                                      "whose prices would add up. Without `part` the release costs the whole data",
+                                      "set. Nothing is released."))
+  }
   if (g$label == "none") {
     abort_riemdp("ledger", sprintf(
       paste("a release that is labelled NOT PRIVATE (%s) has no price and can't be entered in a ledger. Nothing is",

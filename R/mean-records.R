@@ -63,6 +63,9 @@ read_units <- function(unit, x, arg = "x", least = 1) {
     unit <- if (is_chunks(x)) chunk_keys(x, column) else x[[column]]
     x <- if (is_chunks(x)) without_column(x, column) else x[names(x) != column]
   }
+  if (is.data.frame(x) && is_string(unit) && nrow(x) != 1) {
+    abort_riemdp("argument", sprintf("`unit` is no column of `%s`, and not one element for each record.", arg))
+  }
   unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])
   of <- if (is.factor(unit)) as.integer(unit) else match(unit, given)
@@ -113,8 +116,10 @@ read_groups <- function(by, levels, x) {
   }), x)
 }
 
+# names of columns can't be as many as the records, whose groups they might be
 names_columns <- function(by, x) {
-  is.data.frame(x) && is.character(by) && length(by) && !anyDuplicated(by) && all(by %in% names(x))
+  is.data.frame(x) && is.character(by) && length(by) && length(by) != nrow(x) && !anyDuplicated(by) &&
+    all(by %in% names(x))
 }
 
 cross_groups <- function(parts, x) {
@@ -151,7 +156,8 @@ read_group <- function(by, levels, what = "by") {
   if (!plain(levels) || !length(levels) || anyNA(levels) || anyDuplicated(as.character(levels))) {
     abort_riemdp("argument", "`levels` must be different values, at least one, none of them missing.")
   }
-  list(of = match(as.character(by), as.character(levels)), names = as.character(levels))
+  # one that is no UTF-8 is none: else R would compare all of them byte by byte
+  list(of = match(utf8_text(as.character(by)), utf8_text(as.character(levels))), names = as.character(levels))
 }
 
 # a unit's group, of its own rows: the one of all that have one, or none
@@ -241,7 +247,8 @@ plain_units <- function(unit, arg = "x") {
     abort_riemdp("argument", sprintf(paste("`unit` must be a vector with an element for each record, or the name of a",
                                            "column of `%s`."), arg))
   }
-  if (inherits(unit, "integer64")) integer64_numbers(unit) else unit
+  if (inherits(unit, "integer64")) return(integer64_numbers(unit))
+  if (is.character(unit)) named_cells(utf8_text(unit)) else unit
 }
 
 # one for each of n records
@@ -253,23 +260,28 @@ check_unit_length <- function(units, n) {
 
 # for a curator, before anything is spent; `otherwise`: what the call could do instead
 check_units <- function(units, otherwise = c("", "")) {
-  if (anyNA(units$of)) {
-    abort_riemdp("argument", sprintf("%d of the records have no unit: `unit` is missing there. %s",
-                                     sum(is.na(units$of)), otherwise[1]))
+  lost <- sum(is.na(units$of))
+  if (lost) {
+    abort_riemdp("argument", trimws(sprintf("%d of the records ha%s no unit: `unit` is missing there. %s", lost,
+                                            if (lost == 1) "s" else "ve", otherwise[1])))
   }
-  if (any(units$empty)) {
-    abort_riemdp("argument", sprintf("%d levels of `unit` have no record: droplevels() takes them out. %s",
-                                     sum(units$empty), otherwise[2]))
+  empty <- sum(units$empty)
+  if (empty) {
+    abort_riemdp("argument", trimws(sprintf("%d level%s of `unit` ha%s no record: droplevels() takes them out. %s",
+                                            empty, if (empty == 1) "" else "s", if (empty == 1) "s" else "ve",
+                                            otherwise[2])))
   }
 }
 
-# What each row counts in its unit: 1 over how many rows that has, rounded downwards to a multiple of 2^-30, so that
+# What each row counts in its unit: 1 over how many rows that has, rounded downwards to a multiple of 2^-30 (of a larger
+# one beyond 2^22 units), so that
 # sums of shares have no rounding errors and a unit never counts more than 1. With an attribute, the number of units;
 # NULL where there are none.
 unit_shares <- function(units) {
   if (is.null(units)) return(NULL)
   if (length(units$of) > 2^26) abort_riemdp("unsupported", "`unit` is for at most 2^26 records.")
-  share <- floor(2^30 / tabulate(units$of, units$count)[units$of]) / 2^30
+  one <- 2^min(30, 52 - ceiling(log2(max(2, units$count)))) # sums over all units fit into doubles
+  share <- floor(one / tabulate(units$of, units$count)[units$of]) / one
   share[is.na(share)] <- 0 # of no unit
   structure(share, units = as.double(units$count))
 }

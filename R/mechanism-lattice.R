@@ -161,8 +161,9 @@ mechanism_lattice <- list(
                   "the error that doubles make, and sqrt(d) steps for rounding. To them %s is added, drawn by",
                   "integer arithmetic on random bits; exp maps the sum back (proofs/lattice.md)."),
                   if (r$mechanism == "tangent") " (of the records' logarithms there)" else "", -w$k,
-                  if (isTRUE(r$size$law %in% c("sum", "normal"))) "A replaced record, in both groups together," else
-                    if (private_size(r)) "One record more or one less" else "Replacing one record",
+                  sprintf(if (isTRUE(r$size$law %in% c("sum", "normal"))) "A replaced %s, in both groups together," else
+                    if (private_size(r)) "One %s more or one less" else "Replacing one %s",
+                    if (is.null(r$unit)) "record" else "unit"),
                   w$lattice_sensitivity, w$error_bound, noise)
   }
 )

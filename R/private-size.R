@@ -424,7 +424,7 @@ with_size <- function(g, ask) {
         "a noisy number of records is a release of its own, with %.3g of epsilon, the mean with the rest"
       } else {
         "noisy sizes of all groups are one release of their own, with %.3g of epsilon, the means with the rest"
-      }, ask$size$share)
+      }, ask$size$epsilon / (ask$total %||% ask$sized)) # of all that the call costs
     }
   )
   g

@@ -243,9 +243,10 @@ newton_mechanism <- function(name, patterns) {
       paste0(sprintf(paste("Gauss-Newton steps with shares %s of epsilon, whose sum is epsilon. Each is a linear",
                            "regression of residuals carried back to the last released foot point, released by",
                            "objective perturbation: the loss is bounded so that gradient and curvature of a",
-                           "single record cannot both be large, and a random linear term is added (theorem 1 of",
+                           "single %s cannot both be large, and a random linear term is added (theorem %d of",
                            "proofs/linear-regression.md)."),
-                     paste(format(r$details$shares), collapse = ", ")),
+                     paste(format(r$details$shares), collapse = ", "), if (is.null(r$unit)) "record" else "row",
+                     if (is.null(r$unit)) 1 else 2),
              if (isTRUE(r$details$noisy)) paste(" The last one follows the sum of the records' clipped gradients with",
                                                 "noise of the same law on it."),
              " Given what was released before, all constants are public.")

@@ -334,6 +334,8 @@ on_subspace <- function(estimator, S) {
       if (records$rows > 0) {
         if (ask$invalid == "error") check_points(records$x, S$manifold)
         records$x <- projected(S, records$x)
+      } else {
+        records$x <- mf_points(S$origin, S$inside)[0]
       }
       estimator$ready(records, plan, ask)
     },

@@ -61,6 +61,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                           .total = (int64_t *)R_alloc(m->dim, sizeof(int64_t)),
                           .room = ffi_doubles(median_work(m))};
     median_find(m, ball, s.n, o, in->radius, p, ffi_doubles(median_find_work(m, s.n)));
+    median_settle(&out->k, p, work);
 }
 
 static void make_sampler(struct call *c, struct prepared *s)

@@ -83,7 +83,7 @@ struct kng {
     double gradient;     /* what |grad U| at `base` and the rounding errors of |grad U| anywhere take off the levels */
     int law, envelope;   /* envelope: 0, or a kind that the caller insists on */
     int constant;        /* public bins, public slope, no trial cut short */
-    double smooth, *room; /* of medians: the public length, median_work() doubles; `total` holds dim sums */
+    double smooth, span, *room; /* of medians: the public length, median_work() doubles; `total` holds dim sums */
     /* made by kng_make */
     enum kng_space space;
     double curvature, slope, tilt, reach; /* tilt: distance of `base` from `centre`; reach: largest radius */
@@ -137,6 +137,7 @@ double median_sum(manifold_t m, const double *x, size_t n, double smooth, const 
                   double *scratch);
 /* A point of the ball around `centre` near the records' median: no promise. work: median_find_work() */
 size_t median_find_work(manifold_t m, size_t n);
+void median_settle(const struct kng *k, double *p, double *scratch);
 void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work);
 
 /* A ball that holds most of n points of [-radius, radius]^d, rows of `coords`, from those around lattice points with radii

@@ -138,6 +138,12 @@ static void finish_rings(struct rings *r)
     }
 }
 
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 static void fill_rings(struct kng *k, struct rings *r, double *scratch)
 {
     manifold_t m = k->m;
@@ -152,14 +158,28 @@ static void fill_rings(struct kng *k, struct rings *r, double *scratch)
     r->root = take_part(&room, d);
     r->tail = take_part(&room, d);
     r->work = room;
-    step = log(top / low) / (RINGS - 1);
+    size_t away = 0;
+    for (size_t i = 0; i < k->n; i++) {
+        log_coords(m, k->base, k->x, i, i + 1, v, a, scratch);
+        double far = bounded(d, k->smooth, a);
+        if (far > 0)
+            k->far[away++] = far;
+    }
+    qsort(k->far, away, sizeof *k->far, ascending);
+    if (away > 0)
+        low = fmax(fmin(low, 1e-4 * k->far[away / 4]), 1e-280);
+    k->span = fmin(fmax(16, log(k->reach / low)), 600);
+    step = log(top / low) / (RINGS - 2);
     for (size_t j = 0; j < RINGS; j++)
-        r->far[j] = j + 1 < RINGS ? low * exp(step * (double)j) * (1 + 1e-9) : INFINITY;
+        r->far[j] = j == 0 ? 0 : j + 1 < RINGS ? low * exp(step * (double)(j - 1)) * (1 + 1e-9) : INFINITY;
     for (size_t begin = 0; begin < k->n; begin += GRADIENT_BLOCK) {
         size_t end = begin + GRADIENT_BLOCK < k->n ? begin + GRADIENT_BLOCK : k->n;
         log_coords(m, k->base, k->x, begin, end, v, a, scratch);
         for (size_t i = 0; i < end - begin; i++) {
-            double far = bounded(d, k->smooth, a + i * d), c = far > low ? ceil(log(far / low) / step) : 0;
+            if (!memcmp(k->x + (begin + i) * m->ambient, k->base, m->ambient * sizeof *k->base))
+                for (size_t j = 0; j < d; j++)
+                    a[i * d + j] = 0;
+            double far = bounded(d, k->smooth, a + i * d), c = far > low ? 1 + ceil(log(far / low) / step) : far > 0;
             size_t j = c < RINGS - 1 ? (size_t)c : RINGS - 1;
             while (j + 1 < RINGS && far > r->far[j])
                 j++;
@@ -182,6 +202,8 @@ static double ratio(const struct rings *r, double rho, double far)
 /* at most the slope of the distance from a record that is no farther from the base than rho */
 static double near_slope(const struct rings *r, double rho, double far)
 {
+    if (!(far > 0)) /* at the base: its distance has slope 1 */
+        return 1;
     double t = ratio(r, rho, far), bend = r->bent > 0 && t > 1 ? square(tan(r->bent * rho) / t) : 0;
     return r->line ? 1 : t > 1 ? sqrt((1 - 1 / (t * t)) / (1 + bend)) : 0;
 }
@@ -277,6 +299,25 @@ static void best_chord(struct rings *r, double from, double to, double *low, dou
     }
 }
 
+/* the record nearest to p in its place, where that is a median: no sum of the others is longer than there are of it */
+void median_settle(const struct kng *k, double *p, double *scratch)
+{
+    manifold_t m = k->m;
+    size_t best = 0, size = m->ambient, same = 0;
+    double far, least = INFINITY;
+    for (size_t i = 0; i < k->n; i++)
+        if (manifold_dist(m, &far, one(p), one(k->x + i * size), 0, 1, scratch) == STATUS_OK && far < least) {
+            least = far;
+            best = i;
+        }
+    const double *x = k->x + best * size;
+    for (size_t i = 0; i < k->n; i++)
+        same += !memcmp(k->x + i * size, x, size * sizeof *x);
+    /* whatever rounding makes of the vectors of those that are the same */
+    if (least < INFINITY && median_sum(m, k->x, k->n, k->smooth, x, k->total, k->room, scratch) <= 2 * (double)same)
+        memcpy(p, x, size * sizeof *p);
+}
+
 void median_look(struct kng *k, double *scratch)
 {
     struct rings r = {.d = k->m->dim,
@@ -287,7 +328,8 @@ void median_look(struct kng *k, double *scratch)
     fill_rings(k, &r, scratch);
     k->parts = MOST_CELLS;
     for (size_t j = 0; j <= MOST_CELLS; j++)
-        k->coarse[j] = j > 0 ? k->reach * exp(-16.0 * (double)(MOST_CELLS - j) / (MOST_CELLS - 1)) : 0;
+        k->coarse[j] = j > 0 ? k->reach * exp(-k->span * (double)(MOST_CELLS - j) / (MOST_CELLS - 1)) : 0;
+    reached = fmax(0, level_of(&r, r.count > 0 && r.far[0] == 0, 0)); /* records at the base */
     for (size_t c = 0; c < MOST_CELLS; c++) {
         double low, high;
         k->excess[c] = reached / n;
@@ -332,12 +374,6 @@ size_t median_find_work(manifold_t m, size_t n)
     struct listed l = {m, NULL};
     struct source s = listed_source(&l, n);
     return mean_work(m, &s, 6) + 2 * n + 2 * m->ambient + m->dim + manifold_work(m);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* on a line: a record in the middle */

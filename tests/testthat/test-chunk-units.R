@@ -388,3 +388,29 @@ test_that("rows of spread units are fetched by few at a time", {
   expect_identical(outside(chunks(d, 20)), outside(d))
   expect_gt(outside(d), 15)
 })
+
+test_that("keys that name nobody, long numbers, empty files and unknown columns", {
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  at <- function(name) file.path(folder, name)
+  d <- data.frame(id = sprintf("p%02d", rep(1:30, 4)), a = 0, b = 0, c = 1)
+  d$id[c(3, 50)] <- NA
+  utils::write.csv(d, at("na.csv"), row.names = FALSE)
+  utils::write.csv(d, at("blank.csv"), row.names = FALSE, na = "")
+  writeLines("id,a,b,c", at("none.csv"))
+  ask <- function(x, ...) dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.3, unit = "id", ...)
+  for (name in c("na.csv", "blank.csv")) {
+    x <- chunk_files(at(name), shape = sphere(2), columns = c(a = "number", b = "number", c = "number"))
+    expect_error(ask(x), "2 of the records have no unit", class = "riemdp_error_argument")
+    expect_identical(ask(x, invalid = "center")$n, 30L, ignore_attr = TRUE)
+  }
+  x <- chunk_files(c(at("na.csv"), at("none.csv")), shape = sphere(2), columns = c(a = "number", b = "number", c = "number"))
+  expect_output(print(x), "120 records in 1 chunk")
+  expect_identical(ask(x, invalid = "center")$n, 30L, ignore_attr = TRUE)
+  expect_error(chunk_files(at("none.csv")), "at least one record", class = "riemdp_error_shape")
+  long <- data.frame(id = 1234567890123456 + 0:3, a = 0, b = 0, c = 1)
+  text <- data.frame(id = sprintf("%.0f", long$id), a = 0, b = 0, c = 1)
+  expect_identical(ask(chunks(list(long, text)))$n, 4L, ignore_attr = TRUE)
+  expect_error(dp_mean(chunks(list(long, text)), sphere(2), 1, c(0, 0, 1), 0.3, unit = "idd"), class = "riemdp_error_argument")
+})

@@ -294,3 +294,30 @@ test_that("`finest` is where normal records begin to be lost", {
   expect_lt(dp_median(cbind(sin(1:100), cos(1:100)), euclidean(2), 1, c(0, 0), 1e6, smooth = 2 * r$finest)$finest, r$finest / 1e6)
   expect_identical(dp_median(cbind(1, 1), euclidean(2), 1, c(0, 0), 1, neighbours = "add_remove")$finest, NA_real_)
 })
+
+test_that("ties, and balls far wider than the records, don't keep the sampler from an answer", {
+  line <- function(x, ...) dp_median(x, euclidean(1), 1, 50, 100, ...)$value
+  set.seed(2)
+  ages <- round(rnorm(1e4, 45, 15))
+  expect_lt(abs(line(ages) - 45), 3)
+  coin <- line(rbinom(1000, 1, 0.3)) # between the numbers the vectors' sum is the same, elsewhere longer
+  expect_true(coin > -0.1 && coin < 1)
+  plane <- function(x, radius, epsilon = 1, ...) dp_median(x, euclidean(2), epsilon, c(0, 0), radius, ...)$value
+  expect_true(all(abs(plane(matrix(sample(0:9, 2000, TRUE), 1000), 50, epsilon = 5) - 4.5) < 2))
+  expect_length(plane(matrix(3, 300, 2), 50), 2)
+  expect_length(plane(rbind(matrix(NA_real_, 1000, 2), matrix(rnorm(1000), 500)), 50, invalid = "center"), 2)
+  expect_length(plane(matrix(rep(c(100, 0), each = 1000), 1000), 5), 2)
+  same <- array(diag(2) * 2, c(2, 2, 2000))
+  expect_true(mf_is_point(spd(2), dp_median(same, spd(2), 1, diag(2), 2)$value))
+  pole <- matrix(rep(c(0, 0, 0, 1), each = 1000), 1000)
+  far <- mf_exp(sphere(3), c(0, 0, 0, 1), mf_from_coords(sphere(3), c(0, 0, 0, 1), matrix(rnorm(3000, sd = 0.1), 1000)))
+  expect_lt(mf_dist(sphere(3), dp_median(rbind(pole, far), sphere(3), 1, c(0, 0, 0, 1), 0.7)$value, c(0, 0, 0, 1)), 0.05)
+  x <- matrix(rnorm(4000), 2000)
+  for (radius in c(1e9, 1e14, 1e30)) expect_true(all(abs(plane(x, radius)) < 0.5))
+  expect_true(all(abs(plane(1 + 1e-12 * x, 5) - 1) < 1e-12))
+  # what no trial would be kept of is refused before anything is spent
+  budget <- dp_ledger(NULL, 1e10)
+  expect_error(dp_median(matrix(rnorm(200), 100), euclidean(2), 1e9, c(0, 0), 5, ledger = budget), class = "riemdp_error_unsupported")
+  expect_error(dp_median(matrix(0.5, 10, 1), hyperbolic(1, "ball"), 1, 0, 500, ledger = budget), "radius below 12", class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(budget)), 0L)
+})

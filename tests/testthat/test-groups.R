@@ -519,3 +519,21 @@ test_that("each group's share of records outside is its own, and two of them mov
   expect_gt(lost, ask$clipped$epsilon * (1 - 1e-6))
   expect_lte(one$price, ask$clipped$epsilon)
 })
+
+test_that("a record's group in any encoding changes nothing of the others, and words say what is protected", {
+  bytes <- "\xff"
+  Encoding(bytes) <- "bytes"
+  by <- c(rep("\u00e9", 20), rep("b", 20), bytes)
+  of <- riemdp:::read_groups(by, c("\u00e9", "b"), 1:41)$of
+  expect_identical(of, c(rep(1L, 20), rep(2L, 20), NA))
+  expect_identical(riemdp:::read_groups(iconv(by[1:40], "UTF-8", "latin1"), c("\u00e9", "b"), 1:40)$of, of[1:40])
+  x <- some(40)
+  for (neighbours in c("replace", "add_remove")) {
+    r <- grouped(x, rep(c("a", "b"), 20), c("a", "b"), neighbours = neighbours)[["a"]]
+    expect_output(print(r), if (neighbours == "replace") "protects one row, also which group it is in" else "protects one row, and whether it is there")
+    if (neighbours == "replace") expect_no_match(format(r), "whether it is there")
+  }
+  # groups of two records whose names are those of two columns
+  d <- data.frame(f = c(0.1, 0.2), m = c(0.1, 0.2))
+  expect_error(dp_mean(d, euclidean(2), 1, c(0, 0), 1, by = c("f", "m"), levels = c("f", "m")), NA)
+})

@@ -390,3 +390,24 @@ test_that("the least n and epsilon keep the total error for each subspace, a lit
   expect_error(dp_mean_plan(euclidean(3), 100, 1, radius = 2, reduce = list()), class = "riemdp_error_argument")
   expect_error(dp_mean_plan(euclidean(3), 100, 1, radius = 2, reduce = list(S, 3)), class = "riemdp_error_argument")
 })
+
+test_that("what a share outside costs is in a subspace's plan, and no records are served in every way", {
+  M <- euclidean(10)
+  S <- subspace(M, rep(0, 10), diag(10)[, 1:2])
+  for (neighbours in c("replace", "add_remove")) {
+    plan <- dp_mean_plan(M, n = 100, radius = 1, reduce = S, error = 0.05, clipped = 0.5, post = FALSE, neighbours = neighbours)
+    epsilon <- plan$nominal_epsilon[1]
+    r <- with_simulation(1, dp_mean(matrix(0, 100, 10), M, epsilon, radius = 1, reduce = S, clipped = 0.5, post = FALSE, neighbours = neighbours))
+    if (neighbours == "replace") expect_equal(r$expected_error, 0.05, tolerance = 2e-3)
+    whole <- dp_mean_plan(M, n = 100, epsilon = 1, radius = 1, reduce = S, clipped = 0.5, neighbours = neighbours)
+    expect_equal(whole$nominal_epsilon, c(1, 1), tolerance = 1e-6)
+  }
+  inside <- subspace(sphere(4), c(0, 0, 0, 0, 1), diag(5)[, 1:2])
+  none <- function(...) dp_mean(matrix(0, 0, 5), sphere(4), 1, radius = 0.4, reduce = inside, ...)
+  for (invalid in c("error", "center")) for (neighbours in c("replace", "add_remove")) {
+    expect_s3_class(none(by = character(), levels = c("a", "b"), neighbours = neighbours, invalid = invalid), "riemdp_groups")
+  }
+  far <- matrix(rep(c(0, sin(1), cos(1)), each = 50), 50)
+  r <- dp_mean(far, sphere(2), 5, radius = 0.4, reduce = subspace(sphere(2), c(0, 0, 1), c(1, 0, 0)), clipped = 0.5)
+  expect_output(print(r), "of the projected records as released")
+})

@@ -678,3 +678,56 @@ test_that("curves say who is protected, and refuse bad units or have a total rul
   expect_identical(ask(unit = factor(unit, levels = 1:21), invalid = "ignore")$n, 21)
   expect_identical(ask(unit = rep("a", 60))$n, 1)
 })
+
+test_that("one unit's key changes nothing of the others, whatever its encoding, and what names nobody is no unit", {
+  utf <- paste0("\u00e9", 1:50)
+  latin <- iconv(utf, "UTF-8", "latin1")
+  bytes <- "\xff"
+  Encoding(bytes) <- "bytes"
+  count <- function(key) riemdp:::read_units(c(utf, latin, key), rep(0, 101))$count
+  expect_identical(count("z"), 51L)
+  expect_identical(count(bytes), 50L)
+  expect_identical(count("\xfe"), 50L)
+  expect_identical(riemdp:::read_units(c("a", "", " ", "NA", NA, "b"), 1:6)$of, c(1L, NA, NA, NA, NA, 2L))
+  expect_error(dp_mean(1:4 / 10, euclidean(1), 1, 0, 1, unit = c("a", "", "b", "b")), "1 of the records has no unit: `unit` is missing there. With",
+               class = "riemdp_error_argument")
+  expect_error(dp_lm(y ~ x, data.frame(x = 1:4 / 4, y = 1:4, id = c("a", "", "NA", "b")), 1, bounds = list(x = c(0, 1), y = c(0, 4)), unit = "id"),
+               "^2 of the records have no unit: `unit` is missing there[.]$", class = "riemdp_error_argument")
+  d <- data.frame(a = 0, b = 0, c = 1, id = 1:3)
+  expect_error(dp_mean(d, sphere(2), 1, c(0, 0, 1), 0.3, unit = "idd"), "`unit` is no column of `x`", class = "riemdp_error_argument")
+})
+
+test_that("a unit may have rows in several parts of a data set, so its release takes from the whole", {
+  d <- data.frame(a = 0, b = 0, c = 1, id = rep(1:20, 2))
+  budget <- dp_ledger(NULL, 1, data_sets = list(default = c("A", "B")))
+  expect_error(dp_mean(d, sphere(2), 1, c(0, 0, 1), 0.3, unit = "id", ledger = budget, part = "A"), "several parts", class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(budget)), 0L)
+  expect_s3_class(dp_mean(d, sphere(2), 1, c(0, 0, 1), 0.3, unit = "id", ledger = budget), "riemdp_mean")
+})
+
+test_that("units none of which has a row are released like any other", {
+  none <- factor(character(), c("a", "b"))
+  S <- subspace(sphere(2), c(0, 0, 1), c(1, 0, 0))
+  x <- matrix(0, 0, 3)
+  at <- list(x, sphere(2), 1, c(0, 0, 1), 0.3, unit = none, invalid = "center")
+  expect_identical(do.call(dp_mean, at)$n, 2L, ignore_attr = TRUE)
+  expect_s3_class(do.call(dp_mean, c(at, list(reduce = S))), "riemdp_mean")
+  expect_s3_class(do.call(dp_mean, c(at, list(clipped = 0.3))), "riemdp_mean")
+  expect_s3_class(do.call(dp_ball, at), "riemdp_ball")
+  expect_s3_class(do.call(dp_median, at), "riemdp_median")
+  at$invalid <- "error"
+  expect_error(do.call(dp_mean, at), "levels of `unit` have no record", class = "riemdp_error_argument")
+  expect_error(do.call(dp_mean, c(at, list(neighbours = "add_remove"))), "levels of `unit` have no record", class = "riemdp_error_argument")
+  frame <- data.frame(t = numeric(), id = none)
+  frame$y <- mf_points(c(0, 0, 1), sphere(2))[0]
+  fit <- function(...) dp_regression(y ~ t, sphere(2), frame, 1, c(0, 0, 1), 0.3, speed = 1, residual_bound = 0.2, x_range = c(0, 1), unit = "id", ...)
+  expect_s3_class(fit(invalid = "ignore"), "riemdp_regression")
+  expect_error(fit(), "have no record", class = "riemdp_error_argument")
+})
+
+test_that("sums of shares are exact up to the most units that there can be", {
+  units <- list(of = c(1L, 1L, 1L, 2L), count = 2L^24L)
+  share <- riemdp:::unit_shares(units)
+  expect_identical(as.vector(share * 2^28), c(rep(floor(2^28 / 3), 3), 2^28))
+  expect_identical(as.vector(riemdp:::unit_shares(list(of = c(1L, 1L, 1L), count = 1L)) * 2^30), rep(floor(2^30 / 3), 3))
+})
