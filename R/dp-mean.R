@@ -93,7 +93,8 @@
 #' [confint()][confint.riemdp_mean] with `parm = "clipped"` the interval at any level. How far clipping moved the mean
 #' can't be told without a bound on how far outside records lie; where curvature is at most 0 it is at most their share
 #' times their average distance to the ball. Sites don't count, so `clipped` is refused there. Where the number of
-#' records is private the share is of the released number; of groups each has its own. Proofs: sections 10 and 11 of the
+#' records is private the share is of the released number; of groups each has its own. With `reduce` it is about the
+#' projected records. Proofs: sections 10 and 11 of the
 #' file `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' @section Large noise:
@@ -124,10 +125,10 @@
 #' (`proofs/mean-sensitivity.md`, section 13). The target is the mean of the units' means: a unit with many rows weighs
 #' as much as one with few. The number of units is public; how many rows each has is not, and is not released. What the
 #' ledger's entry names is the unit; a ledger that holds releases about rows as well promises its total about rows only.
-#' `invalid = "error"` also refuses rows without a unit (`NA`) and levels without a row, before anything is spent; with
-#' `"center"` the former are left out, and the latter count as the centre. Spellings are taken as they are: `"P1"` and
-#' `"P1 "` are two units, neither of which is protected with the other. `clipped` counts units: one is outside if any of
-#' its rows is. `timing = "constant"`, sites and users' manifolds are refused with `unit`. For records in chunks, whose
+#' `invalid = "error"` also refuses rows without a unit (`NA`, blanks, the text NA, what is no UTF-8) and levels
+#' without a row, before anything is spent; with `"center"` the former are left out, and the latter count as the centre.
+#' Else spellings are taken as they are: `"P1"` and `"P1 "` are two units, neither of which is protected with the other.
+#' `clipped` counts units: one is outside if any of its rows is. `timing = "constant"`, sites and users' manifolds are refused with `unit`. For records in chunks, whose
 #' units' points are then in memory, see [chunks()], "Units": every mechanism serves them.
 #'
 #' @section A private number of records:

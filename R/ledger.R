@@ -43,7 +43,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' the records of a data set fall into parts by something public and fixed, such as the hospital or the year, a release
 #' on one part costs that part only, and the data set as a whole loses the largest of its parts (replacing a record must
 #' not move it to another part; a part chosen by a person's own private value is none). There is one division into parts
-#' for each data set: parts must not overlap.
+#' for each data set: parts must not overlap. A release about units takes no `part`: a person with rows at two hospitals
+#' is in both, and would lose the sum.
 #'
 #' @section Safety:
 #' A release is entered and checked in one transaction, which is on the disk before the noise is drawn: neither a killed
