@@ -11,8 +11,8 @@
 #' Records that lie in many files, in a database, or in pieces too large to be worked on at once. [frechet_mean()],
 #' [frechet_median()], [frechet_variance()], [dp_mean()] (but with `by` or a formula), [dp_ball()],
 #' [riemannian_optimize()], [dp_optimize()], [dp_pca()] and [mf_check()] take such an object in place of their records,
-#' [geodesic_regression()], [dp_regression()] and [dp_lm()] in place of `data`. Only one chunk for each worker is in memory
-#' at a time.
+#' [geodesic_regression()], [dp_regression()] and [dp_lm()] in place of `data`. Only one chunk for each worker is in
+#' memory at a time.
 #'
 #' * `chunks()`: an array cut into pieces of `size` records, or a list whose elements are chunks.
 #' * `chunk_files()`: one chunk a file. `reader` is a function of the path; by default
@@ -57,9 +57,9 @@
 #' each record, in the order of the chunks, or the name of a column of their tables. The column's cells, the keys, are
 #' read one by one as text by the rules above (where `columns` declares it a number, as a number first): 1, 1L and "1"
 #' are one unit, "1" and "1.0" in a file of text are two; of numbers that aren't whole 15 digits count. A missing key, a
-#' blank one or the text NA is no unit's. The column is then left out, before `shape` makes points of the others: where `columns` declares a point's numbers, the
-#' key isn't among them, but for `chunk_query()`, which reads no others. A `shape` of one's own must keep the rows and
-#' their order.
+#' blank one or the text NA is no unit's. The column is then left out, before `shape` makes points of the others: where
+#' `columns` declares a point's numbers, the key isn't among them, but for `chunk_query()`, which reads no others. A
+#' `shape` of one's own must keep the rows and their order.
 #'
 #' A unit counts once, however its rows are spread over chunks, with the same bits wherever they are cut. One more pass
 #' reads the keys. The caller holds up to some 30 bytes for each record, each key once, and for means a point for each

@@ -128,8 +128,9 @@
 #' `invalid = "error"` also refuses rows without a unit (`NA`, blanks, the text NA, what is no UTF-8) and levels
 #' without a row, before anything is spent; with `"center"` the former are left out, and the latter count as the centre.
 #' Else spellings are taken as they are: `"P1"` and `"P1 "` are two units, neither of which is protected with the other.
-#' `clipped` counts units: one is outside if any of its rows is. `timing = "constant"`, sites and users' manifolds are refused with `unit`. For records in chunks, whose
-#' units' points are then in memory, see [chunks()], "Units": every mechanism serves them.
+#' `clipped` counts units: one is outside if any of its rows is. `timing = "constant"`, sites and users' manifolds are
+#' refused with `unit`. For records in chunks, whose units' points are then in memory, see [chunks()], "Units": every
+#' mechanism serves them.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` neighbouring data sets differ by one record that is there or isn't, and how many
