@@ -105,7 +105,7 @@ text_numbers <- function(x) {
 
 # text that names something: blanks name nothing, nor does NA, as which write.csv() writes what is missing
 named_cells <- function(x) {
-  x[grepl("^[ \\t]*(NA)?[ \\t]*$", x, useBytes = TRUE)] <- NA
+  x[grepl("^[ \t]*(NA)?[ \t]*$", x, useBytes = TRUE)] <- NA
   x
 }
 

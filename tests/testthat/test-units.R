@@ -688,7 +688,8 @@ test_that("one unit's key changes nothing of the others, whatever its encoding, 
   expect_identical(count("z"), 51L)
   expect_identical(count(bytes), 50L)
   expect_identical(count("\xfe"), 50L)
-  expect_identical(riemdp:::read_units(c("a", "", " ", "NA", NA, "b"), 1:6)$of, c(1L, NA, NA, NA, NA, 2L))
+  expect_identical(riemdp:::read_units(c("a", "", " \t", "NA", NA, "t"), 1:6)$of, c(1L, NA, NA, NA, NA, 2L))
+  expect_identical(riemdp:::read_units(c(letters, "\\", "NAN", "na", "N A"), 1:30)$count, 30L)
   expect_error(dp_mean(1:4 / 10, euclidean(1), 1, 0, 1, unit = c("a", "", "b", "b")), "1 of the records has no unit: `unit` is missing there. With",
                class = "riemdp_error_argument")
   expect_error(dp_lm(y ~ x, data.frame(x = 1:4 / 4, y = 1:4, id = c("a", "", "NA", "b")), 1, bounds = list(x = c(0, 1), y = c(0, 4)), unit = "id"),
