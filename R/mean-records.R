@@ -64,7 +64,7 @@ read_units <- function(unit, x, arg = "x", least = 1) {
     x <- if (is_chunks(x)) without_column(x, column) else x[names(x) != column]
   }
   if (is.data.frame(x) && is_string(unit) && nrow(x) != 1) {
-    abort_riemdp("argument", sprintf("`unit` is no column of `%s`, and not one element for each record.", arg))
+    abort_riemdp("shape", sprintf("`unit` is no column of `%s`, and not one element for each record.", arg))
   }
   unit <- plain_units(unit, arg)
   given <- if (is.factor(unit)) levels(unit) else unique(unit[!is.na(unit)])

@@ -695,7 +695,7 @@ test_that("one unit's key changes nothing of the others, whatever its encoding, 
   expect_error(dp_lm(y ~ x, data.frame(x = 1:4 / 4, y = 1:4, id = c("a", "", "NA", "b")), 1, bounds = list(x = c(0, 1), y = c(0, 4)), unit = "id"),
                "^2 of the records have no unit: `unit` is missing there[.]$", class = "riemdp_error_argument")
   d <- data.frame(a = 0, b = 0, c = 1, id = 1:3)
-  expect_error(dp_mean(d, sphere(2), 1, c(0, 0, 1), 0.3, unit = "idd"), "`unit` is no column of `x`", class = "riemdp_error_argument")
+  expect_error(dp_mean(d, sphere(2), 1, c(0, 0, 1), 0.3, unit = "idd"), "`unit` is no column of `x`", class = "riemdp_error_shape")
 })
 
 test_that("a unit may have rows in several parts of a data set, so its release takes from the whole", {
