@@ -69,7 +69,8 @@
 #' \donttest{plot(plan)}
 #' # how many modes of an outline? Half of the shapes are public
 #' modes <- lapply(c(2, 4, 8), outline_modes, center = callosum_template)
-#' dp_mean_plan(kendall(50), n = 100, epsilon = 1, radius = 0.25, reduce = modes, public = callosa[, , 1:200])
+#' dp_mean_plan(kendall(50), n = 100, epsilon = 1, radius = 0.25, reduce = modes,
+#'              public = callosa[, , 1:200])
 #' @export
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),

@@ -96,7 +96,8 @@
 #' @examples
 #' # epicentres near Fiji, in degrees; all that is said of them is that they lie on a map
 #' x <- cbind(quakes$long, quakes$lat)
-#' r <- dp_median(x, euclidean(2), epsilon = 1, center = c(180, 0), radius = 90, source = "a map", smooth = 1)
+#' r <- dp_median(x, euclidean(2), epsilon = 1, center = c(180, 0), radius = 90, source = "a map",
+#'                smooth = 1)
 #' r
 #' frechet_median(x, euclidean(2))$mean # not private
 #' dp_median(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 4)

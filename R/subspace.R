@@ -64,7 +64,8 @@
 #' # a hundred outlines of fifty landmarks: 96 dimensions, or the eight of four frequencies
 #' modes <- outline_modes(callosum_template, 4)
 #' modes
-#' dp_mean(callosa[, , 1:100], kendall(50), epsilon = 1, radius = 0.25, reduce = modes, mechanism = "laplace")
+#' dp_mean(callosa[, , 1:100], kendall(50), epsilon = 1, radius = 0.25, reduce = modes,
+#'         mechanism = "laplace")
 #' # a great circle through the pole
 #' subspace(sphere(2), c(0, 0, 1), c(1, 0, 0))
 #' @export
