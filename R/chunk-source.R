@@ -43,8 +43,8 @@
 #'   1, FALSE, False, false and F are 0. Decimal commas, hexadecimal digits, Inf, units and all other text are missing.
 #'   Factors count by their labels, dates are days since 1970, times seconds since then (UTC), time differences seconds,
 #'   whole numbers of 64 bits the nearest double, labelled numbers (haven) their codes.
-#' * text: as it stands, in UTF-8; what isn't UTF-8 is missing. Numbers are written with up to 15 digits, so that 1, 1L
-#'   and 1.0 are "1"; dates as 2024-01-31.
+#' * text: as it stands, in UTF-8; what isn't UTF-8 is missing. Whole numbers are written with all their digits, others
+#'   with up to 15, so that 1, 1L and 1.0 are "1"; dates as 2024-01-31.
 #' * of a column of lists, elements that are single values. All else is missing.
 #'
 #' What a missing cell is for its record, each private function says. Names of columns are public: those of the first

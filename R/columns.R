@@ -38,9 +38,9 @@ number_cells <- function(x) {
   out
 }
 
-# Text in UTF-8, as it stands. A factor counts by its labels; numbers are written with up to 15 digits, whether they are
-# stored as whole numbers or as doubles; dates as 2024-01-31, times as 2024-01-31 12:00:00 in UTC. All else, and what
-# isn't UTF-8, is missing.
+# Text in UTF-8, as it stands. A factor counts by its labels; whole numbers are written out, others with up to 15
+# digits, whether they are stored as whole numbers or as doubles; dates as 2024-01-31, times as 2024-01-31 12:00:00 in
+# UTC. All else, and what isn't UTF-8, is missing.
 text_cells <- function(x) {
   missing <- rep(NA_character_, length(x))
   if (is.factor(x)) return(utf8_text(factor_labels(x)))

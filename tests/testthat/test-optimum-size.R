@@ -181,7 +181,7 @@ test_that("a run of a private number of records costs what it says, and says wha
     expect_match(format(r)[1], sprintf("about %.0f \\(as released", max(0, r$size$count)))
     said <- paste(utils::capture.output(explain(r)), collapse = " ")
     expect_match(said, "more or less moves the sum")
-    expect_match(said, "N = +[0-9]+ +follows")
+    expect_match(said, "N\\s+=\\s+[0-9]+\\s+follows")
     expect_true(is.na(summary(r)$n))
     expect_no_match(paste(c(said, format(r)), collapse = " "), "[^0-9.]200[^0-9.]")
   }
