@@ -231,7 +231,7 @@ test_that("the number of records is nowhere in what leaves the call", {
   for (case in cases) for (unit in list(NULL, seq_len(n))) {
     told <- vapply(1:3, function(i) { # a noisy number may be the number itself, but not each time
       ledger <- dp_ledger(NULL, 1, adjacency = "add-remove")
-      r <- sized(case[[2]], case[[1]], ledger = ledger, unit = unit, mechanism = case[[3]], options = c(case[-(1:3)], list(list()))[[1]])
+      r <- sized(case[[2]], case[[1]], epsilon = 0.1, ledger = ledger, unit = unit, mechanism = case[[3]], options = c(case[-(1:3)], list(list()))[[1]])
       words <- c(everything(unserialize(serialize(r, NULL))), everything(ledger_history(ledger)), everything(tidy(r)),
                  capture.output(print(r), explain(r), print(guarantee(r)), print(confint(r)), print(summary(r))))
       any(grepl("(^|[^0-9.])1709($|[^0-9.])", words))
