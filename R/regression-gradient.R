@@ -37,6 +37,16 @@ gradient_steps <- function(M, ask, steps, mu) {
   list(steps = out, spread = left, error = sqrt(sum(left * moment)))
 }
 
+# One step: what is released is the sum of gradients with its noise.
+noisy_gradient <- function(records, step, reach) {
+  q <- length(records$lambda)
+  d <- q * (1 + length(reach))
+  cut <- gradient_cut(step, records$lambda, reach)
+  noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, "wrapped_gaussian", step$sd,
+                 pay(price_normal(2 * step$tau * step$gauge, step$sd, "regression.md, 3")))
+  (clipped_gradient(records, cut) + matrix(noise, q)) * rep(step$size, each = q)
+}
+
 mechanism_regression_gradient <- list(
   name = "gradient",
   needs_delta = TRUE,
@@ -52,13 +62,7 @@ mechanism_regression_gradient <- list(
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, reasons = NULL, mu = mu))
   },
   release = function(M, x, y, plan, ask) {
-    d <- ask$q * (1 + ask$k)
-    regression_steps(M, x, y, plan$steps, ask, function(records, step) {
-      cut <- gradient_cut(step, records$lambda, ask$reach)
-      noise <- .Call(riemdp_noise, euclidean(d), rep(0, d), 1, "wrapped_gaussian", step$sd,
-                     pay(price_normal(2 * step$tau * step$gauge, step$sd, "regression.md, 3")))
-      (clipped_gradient(records, cut) + matrix(noise, ask$q)) * rep(step$size, each = ask$q)
-    })
+    regression_steps(M, x, y, plan$steps, ask, function(records, step) noisy_gradient(records, step, ask$reach))
   },
   words = function(r) {
     sprintf(paste("%d steps along the sum of clipped gradients of single records, with Gaussian noise; together they",

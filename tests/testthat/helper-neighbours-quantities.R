@@ -60,8 +60,8 @@ paying <- function() {
     listening$all <- all
     paid <- Filter(says, all)
     listening$tapped <- lapply(paid, function(x) if (is.function(x) && pays_itself(body(x))) listened(x) else tapped(x))
-    # what is released is the count with its noise, not the noise
-    for (name in c("noisy_count", "noisy_sizes")) listening$tapped[[name]] <- listened(paid[[name]])
+    # what is released is the sum with its noise, not the noise
+    for (name in c("noisy_count", "noisy_sizes", "noisy_gradient", "noisy_step")) listening$tapped[[name]] <- listened(paid[[name]])
   }
   listening$tapped
 }
