@@ -174,7 +174,7 @@ map_here <- function(X, FUN) {
 #' identical(frechet_mean(x, spd(2))$mean, frechet_mean(chunks(wishart_spd, 17), spd(2))$mean)
 #' \donttest{
 #' if (requireNamespace("future.apply", quietly = TRUE)) {
-#'   old <- future::plan("multisession", workers = 2)
+#'   old <- future::plan("multicore", workers = 2) # on other machines: "cluster"
 #'   print(frechet_mean(chunks(wishart_spd, 100, map = map_future()), spd(2)))
 #'   future::plan(old)
 #' }

@@ -111,11 +111,23 @@ explain.riemdp_groups <- function(x, ...) {
           "cost the rest of epsilon (proofs/mean-sensitivity.md, section 15).")
   }, exdent = 2), sep = "\n")
   if (!is.null(x$unit)) {
-    cat(strwrap(paste("A record is here a unit with all its rows: the mean of its own, in the group that all its rows",
-                      "have (proofs/mean-sensitivity.md, section 13)."), exdent = 2), sep = "\n")
+    cat(strwrap(paste("A record is here a unit with all its rows: the mean of its own, in the one group that its rows",
+                      "name. Rows without a group say nothing of it; a unit whose rows name several groups, or none,",
+                      "is in none (proofs/mean-sensitivity.md, section 13)."), exdent = 2), sep = "\n")
   }
   if (x$guarantee$adjacency == "add-remove") {
     cat(strwrap("The number of records of all groups together is not part of the release.", exdent = 2), sep = "\n")
+  }
+  clipped <- if (length(x$groups)) x$groups[[1]]$clipped
+  if (!is.null(clipped)) {
+    cat(strwrap(paste0(
+      sprintf("Outside: each group's number of %s outside the ball is released with discrete Laplace noise of scale ",
+              if (is.null(x$unit)) "records" else "units"),
+      sprintf("%.4g and divided by the group's released size; %.3g of epsilon pays for all of them ", clipped$scale,
+              clipped$epsilon),
+      if (x$guarantee$adjacency == "add-remove") "(one record touches one number" else
+        "(a replaced record touches two numbers",
+      "; proofs/mean-sensitivity.md, section 15)."), exdent = 2), sep = "\n")
   }
   explain_subspace(x)
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")

@@ -192,8 +192,10 @@ explain.riemdp_mean <- function(x, ...) {
                       "numbers. Regions are about the point drawn (proofs/shrinkage.md)."), exdent = 2), sep = "\n")
   }
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
-  cat(strwrap(paste("Records outside the public ball are moved to its nearest point, one by one; records that are no",
-                    "points, or lie at the cut locus of the centre, count as the centre."), exdent = 2), sep = "\n")
+  cat(strwrap(paste(
+    if (is.null(x$subspace)) "Records" else "Projected records",
+    "outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut",
+    "locus of the centre, count as the centre."), exdent = 2), sep = "\n")
   cat(strwrap(outside_sentence(x), exdent = 2), sep = "\n")
   cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
   bound <- bound_words(x)
@@ -395,17 +397,25 @@ print.riemdp_subspace_plan <- function(x, ...) {
   table <- plain_table(x)
   asked <- attr(x, "asked")
   sought <- attr(x, "sought")
-  cat(sprintf("Private mean on public subspaces of %s, public ball of radius %.4g", label_manifold(attr(x, "manifold")),
-              attr(x, "radius")),
-      if (!is.null(asked$n)) sprintf(", %.0f records", asked$n),
-      if (!is.null(asked$epsilon)) sprintf(", %s = %g", symbol("epsilon"), asked$epsilon), "\n", sep = "")
+  terms <- attr(x, "terms")
+  cat(strwrap(paste0(
+    sprintf("Private mean on public subspaces of %s, public ball of radius %.4g", label_manifold(attr(x, "manifold")),
+            attr(x, "radius")),
+    if (!is.null(asked$n)) sprintf(", %.0f records", asked$n),
+    if (terms$private_n) ", their number private",
+    if (!is.null(asked$epsilon)) sprintf(", %s = %g", symbol("epsilon"), asked$epsilon),
+    if (terms$delta > 0) sprintf(", %s = %g", symbol("delta"), terms$delta),
+    if (!is.null(terms$clipped)) ", with the share outside of the ball"
+  ), exdent = 2), sep = "\n")
   if (!is.null(sought)) {
     cat(sprintf("  the least %s for a total error of %.4g or less:\n", if (sought == "n") "n" else symbol("epsilon"),
                 attr(x, "error")))
   }
   shown <- data.frame(subspace = paste0(ifelse(table$chosen, "> ", "  "), table$subspace), dimension = table$dimension)
   if (!is.null(sought)) shown[[sought]] <- signif(table[[SOUGHT[[sought]]]], 4)
-  shown <- cbind(shown, mechanism = table$mechanism, signif(table[c("noise", "projection", "total")], 3))
+  errors <- table[c("noise", "projection", "total")]
+  errors[!is.na(errors) & errors < 1e-9 * attr(x, "radius")] <- 0 # of rounding alone
+  shown <- cbind(shown, mechanism = table$mechanism, signif(errors, 3))
   print(format(shown, na.encode = FALSE), row.names = FALSE, na.print = "")
   for (i in which(nzchar(table$note))) {
     cat(strwrap(paste0(table$subspace[i], ": ", table$note[i]), indent = 2, exdent = 4), sep = "\n")

@@ -93,10 +93,15 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   }
   if (!is.null(reduce)) {
     if (!is.null(error)) error <- check_number(error, "error", positive = TRUE)
+    if (!is.null(spread)) {
+      abort_riemdp("argument", paste("`spread` is for \"adaptive\" on the whole space: a plan of subspaces compares",
+                                     "mechanisms whose error is known without it."))
+    }
     best <- function(space, center, n, epsilon) {
       best_mean(space, asked(space, center, n, epsilon), if (!identical(mechanism, "auto")) wanted)
     }
-    return(subspace_plan(M, reduce, center, radius, public, simulate, best, sought, n, epsilon, error, timing))
+    out <- subspace_plan(M, reduce, center, radius, public, simulate, best, sought, n, epsilon, error, timing)
+    return(structure(out, terms = list(delta = delta, private_n = private_n, clipped = clipped)))
   }
   check_no_records(public, simulate)
   ask <- asked(M, public_center(M, center), n %||% 1, epsilon %||% 1)

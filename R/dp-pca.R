@@ -31,7 +31,7 @@
 #' @param lr step sizes, as in [dp_optimize()]; `NULL` for those above.
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
-#' @param method,batch,sampling,output,noise_multiplier,calibration,unit,neighbours,ledger,data_set,part as in
+#' @param method,batch,sampling,rate,output,noise_multiplier,calibration,unit,neighbours,ledger,data_set,part as in
 #'   [dp_optimize()].
 #' @inheritParams dp_mean
 #' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`:
@@ -46,10 +46,10 @@
 #' @export
 dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
                    method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
-                   sampling = c("without-replacement", "poisson", "disjoint"), output = c("last", "average", "random"),
-                   noise_multiplier = NULL, calibration = c("proven", "paper"), unit = NULL,
-                   neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL, data_set = "default",
-                   part = NULL) {
+                   sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL,
+                   output = c("last", "average", "random"), noise_multiplier = NULL,
+                   calibration = c("proven", "paper"), unit = NULL, neighbours = c("replace", "add_remove"), source = NULL,
+                   ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(bound = missing(bound), delta = missing(delta)))
@@ -75,7 +75,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
   input <- input_of_units(input, units)
   source <- stated_source(source)
   asked <- function(n, epsilon) {
-    ask <- optimum_ask(problem, n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, NULL, NULL,
+    ask <- optimum_ask(problem, n, epsilon, delta, method, start, clip, lr, steps, NULL, batch, sampling, rate, NULL,
                        NULL, 1, output, NULL, NULL, noise_multiplier, calibration, about == "size")
     c(ask, list(problem = problem, unit = unit_name(units), source = source,
                 assumptions = if (is_chunks(data)) chunk_assumptions(data)))

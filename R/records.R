@@ -130,7 +130,10 @@ released_by <- function(r) {
 # a checked point in its plain single shape, from any shape that holds one
 one_point <- function(M, x, name) {
   if (is.data.frame(x)) x <- data_frame_matrix(x)
-  mf_check(M, x)
+  tryCatch(mf_check(M, x), riemdp_error = function(e) {
+    e$message <- sub("`x`", sprintf("`%s`", name), conditionMessage(e), fixed = TRUE)
+    stop(e)
+  })
   if (.Call(riemdp_count, M, x) != 1) abort_riemdp("shape", sprintf("`%s` must be one point.", name))
   if (inherits(x, "riemdp_points")) x <- as_single(x)
   if (is.complex(x)) return(as.vector(x))

@@ -316,7 +316,10 @@ neighbour_calls <- function() {
                   args = list(method = "rsgd", epsilon = 1, steps = 40, batch = 5, neighbours = "add_remove")),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
                      noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
-    dp_pca = list(kind = "rows", cases = optimise_cases("plane", c("array", "frame"), NULL), noisy = "^[$](value|loadings|trace[$]gradient_norm)",
+    dp_pca = list(kind = "rows", cases = c(optimise_cases("plane", c("array", "frame"), NULL), list(
+                    rate = list(method = "rsgd", spaces = "plane", pair = "more",
+                                args = list(method = "rsgd", epsilon = 1, steps = 3, sampling = "poisson", rate = 0.3, batch = 5)))),
+                   noisy = "^[$](value|loadings|trace[$]gradient_norm)",
                   free_of = list(sized = "^[$]trace"), # how many steps there are follows from the released size
                   call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),
     # sums without noise are for a trusted curator: of them only what else is said must be the same

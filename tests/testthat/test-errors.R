@@ -50,6 +50,15 @@ test_that("numbers that aren't points", {
   expect_match(conditionMessage(e), "record 4", fixed = TRUE)
 })
 
+test_that("a centre that is no point is named by its own name", {
+  x <- matrix(c(0, 0, 1), 5, 3, byrow = TRUE)
+  for (call in list(dp_mean, dp_median, dp_ball)) {
+    expect_error(call(x, sphere(2), 1, c(0, 0, 0), 0.5), "`center` must lie on", class = "riemdp_error_off_manifold")
+    expect_error(call(x, sphere(2), 1, "a", 0.5), "`center` must be", class = "riemdp_error_shape")
+  }
+  expect_error(dp_mean(2 * x, sphere(2), 1, c(0, 0, 1), 0.5), "`x` must lie on", class = "riemdp_error_off_manifold")
+})
+
 test_that("cut loci and domains", {
   expect_classed(mf_log(sphere(2), c(1, 0, 0), c(-1, 0, 0)), "cut_locus")
   expect_equal(mf_dist(sphere(2), c(1, 0, 0), c(-1, 0, 0)), pi)

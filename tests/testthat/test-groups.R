@@ -462,7 +462,8 @@ test_that("persons in private groups: a person has one group, of all their rows,
   expect_equal(as.data.frame(ask(x, id, mixed, invalid = "center"))$size, c(30, 30))
   expect_identical(riemdp:::unit_groups(c(1L, 1L, 2L, 1L, NA, NA), list(of = c(1L, 1L, 2L, 2L, 3L, NA), count = 4L)), c(1L, NA, NA, NA))
   expect_output(print(g), "about the mean of the units' means")
-  expect_output(explain(g), "A record is here a unit")
+  expect_match(said(explain(g)), "A record is here a unit")
+  expect_match(said(explain(g)), "whose rows name several groups, or none, is in none", fixed = TRUE)
   ledger <- dp_ledger(NULL, 2e5)
   ask(x, id, group, ledger = ledger)
   expect_match(ledger_history(ledger)$what, "unit") # as of any release about units
@@ -497,6 +498,9 @@ test_that("each group's share of records outside is its own, and two of them mov
     expect_true(all(nchar(grep("errors|brackets", format(g), value = TRUE)) <= 112))
     if (moved) expect_output(explain(r), "replaced\\s+record,\\s+in\\s+both\\s+groups\\s+together,\\s+moves")
     expect_output(explain(r), if (moved) "two\\s+groups\\s+by\\s+1" else "adding\\s+or\\s+removing")
+    told <- said(explain(g))
+    expect_match(told, sprintf("outside the ball is released with discrete Laplace noise of scale %.4g", r$clipped$scale), fixed = TRUE)
+    expect_match(told, if (moved) "a replaced record touches two numbers" else "one record touches one number", fixed = TRUE)
   }
   expect_false("outside" %in% names(as.data.frame(grouped(x, by, c("a", "b")))))
   # of units: one with a row outside is

@@ -602,6 +602,12 @@ test_that("private principal components approach the plain ones", {
   z[2, 1] <- NA
   expect_silent(r <- dp_pca(z, epsilon = 20, delta = 1e-6, bound = 8, lr = 0.05, steps = 40))
   expect_gt(abs(sum(r$loadings * v[, 1])), 0.99)
+  # lots of public probability: a row more or less, at the price of such a run
+  r <- dp_pca(z, epsilon = 20, delta = 1e-6, bound = 8, lr = 0.05, steps = 40, method = "rsgd", sampling = "poisson", rate = 0.5, batch = 2000)
+  expect_identical(guarantee(r)$adjacency, "add-remove")
+  expect_equal(as.double(dp_epsilon(event_compose(event_poisson(0.5, event_gaussian(r$noise_multiplier)), times = 40), 1e-6)), 20, tolerance = 1e-3)
+  expect_gt(abs(sum(r$loadings * v[, 1])), 0.99)
+  expect_error(dp_pca(z, epsilon = 20, delta = 1e-6, bound = 8, method = "rsgd", sampling = "poisson"), "`rate` and `batch`", class = "riemdp_error_argument")
   expect_error(dp_pca(z, epsilon = 1, delta = 1e-6), class = "riemdp_error_argument")
   expect_error(dp_pca(z, q = 6, epsilon = 1, delta = 1e-6, bound = 1), class = "riemdp_error_argument")
 })

@@ -252,6 +252,7 @@ test_that("a release says that it is about projected records, in which dimension
   }
   expect_match(said(print(r)), "dimension 4 of 10")
   expect_match(said(explain(r)), "That the subspace is public is assumed")
+  expect_match(said(explain(r)), "Projected records outside the public ball are moved to its nearest point", fixed = TRUE)
   region <- confint(r)
   expect_identical(region$about, about)
   expect_identical(region$leaves_out, c("projection", "clipping", "sampling"))
@@ -361,11 +362,24 @@ test_that("a plan of subspaces has the noise of each and what projecting public 
   expect_match(said(print(alone)), "isn't known")
   more <- dp_mean_plan(M, n = 100, epsilon = 1, radius = 0.25, reduce = modes[[1]], neighbours = "add_remove")
   expect_match(more$label[1], "pure")
+  expect_match(said(print(more)), "100 records, their number private,", fixed = TRUE)
+  other <- dp_mean_plan(M, n = 100, epsilon = 1, radius = 0.25, reduce = modes[[1]], delta = 1e-6, clipped = 0.1)
+  expect_match(said(print(other)), "= 1e-06, with the share outside of the ball", fixed = TRUE)
+  expect_error(dp_mean_plan(M, n = 100, epsilon = 1, radius = 0.25, reduce = modes[[1]], spread = 0.1), "`spread` is for",
+               class = "riemdp_error_argument")
   made <- dp_mean_plan(M, n = 100, epsilon = 1, radius = 0.25, reduce = modes[[1]], simulate = list(center = callosum_template, spread = 0.005))
   expect_gt(made$projection[1], 0.01) # ninety-two directions of a half of .005 each
   expect_lt(made$projection[1], 0.05)
   named <- dp_mean_plan(M, n = 100, epsilon = 1, radius = 0.25, reduce = modes[[1]], mechanism = "laplace")
   expect_identical(named$mechanism, c("laplace", "laplace"))
+})
+
+test_that("a whole space that loses nothing is said to lose nothing", {
+  M <- sphere(3)
+  S <- subspace(M, c(0, 0, 0, 1), cbind(c(1, 0, 0, 0), c(0, 1, 0, 0)))
+  plan <- dp_mean_plan(M, n = 100, epsilon = 1, radius = 0.5, reduce = S, public = mf_to_ball(M, around(S, 50, 0.1), S$center, 0.5))
+  expect_lt(plan$projection[2], 1e-9)
+  expect_no_match(said(print(plan)), "e-1[0-9]")
 })
 
 test_that("the least n and epsilon keep the total error for each subspace, a little less doesn't", {
