@@ -69,26 +69,20 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
-  given <- with_units(unit, x, "x", least = replace)
-  x <- given$x
-  units <- given$units
-  if (!is_chunks(x)) x <- plain_numbers(x)
-  n <- record_count(M, x, least = replace && is.null(units))
-  if (!is.null(units)) check_mean_units(units, n, "ordinary", !replace)
-  count <- units$count %||% n
-  ask <- mean_ask(M, if (replace) count else NA_real_, epsilon, center, radius, 0, "adaptive", NULL, "proven",
+  records <- records_or_units(M, x, unit, replace)
+  x <- records$x
+  ask <- mean_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, 0, "adaptive", NULL, "proven",
                   "ordinary", "real", 1e6, list())
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$invalid <- invalid
-  ask$chunked <- is_chunks(x) && (!replace || is.null(units)) # units' points are in memory
+  ask$chunked <- is_chunks(x) && (!replace || is.null(records$units)) # units' points are in memory
   ask$sites <- at_sites(x)
   if (ask$sites) {
     abort_riemdp("unsupported", "a ball needs counts of records: sites answer with sums, and with no counts.")
   }
   if (is_chunks(x)) ask$assumptions <- chunk_assumptions(x)
-  ask$unit <- unit_name(units)
-  records <- list(x = x, units = units, n = count)
+  ask$unit <- unit_name(records$units)
   if (replace) return(release_private(ball_estimator, ask, records, ledger, data_set, part))
   uncounted(release_private(sized_ball_estimator, size_ask(M, ask), records, ledger, data_set, part))
 }

@@ -70,7 +70,7 @@ plan_question <- function(x) {
 #' @export
 format.riemdp_mean <- function(x, ...) {
   c(
-    sprintf("Private mean of %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
+    sprintf("Private mean of %s on %s", how_many_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", protection_words(x)),
     if (!is.null(x$target)) paste0("  target: ", x$target),
@@ -278,7 +278,7 @@ size_sentence <- function(x) {
 #' @export
 format.riemdp_ball <- function(x, ...) {
   c(
-    sprintf("Private ball for %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
+    sprintf("Private ball for %s on %s", how_many_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", c(protection_words(x), origin_words(x))),
     sprintf("  radius %.4g, within the public ball of radius %.4g", x$value$radius, x$within$radius),

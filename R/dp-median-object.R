@@ -4,13 +4,13 @@
 #' @export
 format.riemdp_median <- function(x, ...) {
   c(
-    sprintf("Private geometric median of %s %s on %s", size_words(x), counted_words(x), label_manifold(x$manifold)),
+    sprintf("Private geometric median of %s on %s", how_many_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", protection_words(x)),
     sprintf("  K-norm gradient mechanism, scale %.4g, public ball of radius %.4g%s", x$scale, x$radius,
             if (x$smooth > 0) sprintf(", distances smoothed by %.4g", x$smooth) else ""),
     paste0("  ", origin_words(x)),
-    paste0("  ", no_error_words(error_kind(x))),
+    error_lines(no_error_words(error_kind(x))),
     finest_words(x),
     release_lines(x)
   )

@@ -112,17 +112,12 @@ dp_median <- function(x, M = manifold_of(x), epsilon, center, radius, ..., smoot
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   if (is_chunks(x)) abort_riemdp("unsupported", "a private median needs the records in memory: gather them first.")
-  given <- with_units(unit, x, "x", least = replace)
-  units <- given$units
-  x <- plain_numbers(given$x)
-  n <- record_count(M, x, least = replace && is.null(units))
-  if (!is.null(units)) check_mean_units(units, n, "ordinary", !replace)
-  count <- units$count %||% n
-  ask <- median_ask(M, if (replace) count else NA_real_, epsilon, center, radius, smooth)
+  records <- records_or_units(M, x, unit, replace)
+  ask <- median_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, smooth)
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$invalid <- invalid
-  ask$unit <- unit_name(units)
-  uncounted(release_private(median_estimator, ask, list(x = x, units = units, n = count), ledger, data_set, part))
+  ask$unit <- unit_name(records$units)
+  uncounted(release_private(median_estimator, ask, records, ledger, data_set, part))
 }
 
 MEDIAN_WIDEST <- 1e100

@@ -23,6 +23,16 @@ check_mean_units <- function(units, n, timing, private_n = FALSE) {
   }
 }
 
+# list(x, units, n): records, or the units that they belong to, and how many count
+records_or_units <- function(M, x, unit, replace) {
+  given <- with_units(unit, x, "x", least = replace)
+  units <- given$units
+  x <- if (is_chunks(given$x)) given$x else plain_numbers(given$x)
+  n <- record_count(M, x, least = replace && is.null(units))
+  if (!is.null(units)) check_mean_units(units, n, "ordinary", !replace)
+  list(x = x, units = units, n = units$count %||% n)
+}
+
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
                      options, clipped = NULL, post = FALSE) {

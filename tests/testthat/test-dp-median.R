@@ -47,6 +47,16 @@ expect_median_law <- function(M, x, center, radius, smooth, sigma, f, n, ..., ac
 # uneven, so that nothing is symmetric
 few <- cbind(c(0.1, -0.3, 0.5, 0.2, -0.1), c(0.2, 0.1, -0.4, 0.35, 0))
 
+test_that("a median's words fit on lines, and one record is one", {
+  M <- euclidean(2)
+  one <- dp_median(matrix(0, 1, 2), M, 1, c(0, 0), 1)
+  expect_match(format(one)[1], "of 1 record on", fixed = TRUE)
+  expect_match(format(dp_mean(matrix(0, 1, 2), M, 1, c(0, 0), 1))[1], "of 1 record on", fixed = TRUE)
+  expect_match(format(dp_mean(matrix(0, 2, 2), M, 1, c(0, 0), 1, unit = c(1, 1)))[1], "of 1 unit's mean on", fixed = TRUE)
+  expect_match(format(dp_median(matrix(0, 2, 2), M, 1, c(0, 0), 1))[1], "of 2 records on", fixed = TRUE)
+  expect_true(all(nchar(format(one)) <= 112))
+})
+
 test_that("draws agree with quadrature on lines and planes, with and without ties", {
   n <- if (quick()) 4000 else 1e5
   f <- function(y) list(y, y^2, abs(y - 0.2))
