@@ -37,7 +37,8 @@
 #' @param error the expected error that is wanted, in the units of the metric, where `n` or `epsilon` is sought.
 #' @param mechanism `"auto"` for all of them, or the names of some.
 #' @param reduce `NULL`, or a public [subspace()], or a list of them (names are shown), to compare with the whole space;
-#'   see "Subspaces". `center` is then that of the first and may be left out.
+#'   see "Subspaces". `center` is then that of the first and may be left out; `radius` must be allowed on `M` itself.
+#'   Mechanisms are those whose error is known without `spread`, which is refused.
 #' @param public,simulate with `reduce`: records that are public, or how to make some up, as in [dp_bounds_plan()]. What
 #'   goes in is taken for public, nothing is protected.
 #' @param spread a public guess of the records' standard deviation in one tangent coordinate around their mean. Only the

@@ -48,8 +48,8 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, st
                    method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
                    sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL,
                    output = c("last", "average", "random"), noise_multiplier = NULL,
-                   calibration = c("proven", "paper"), unit = NULL, neighbours = c("replace", "add_remove"), source = NULL,
-                   ledger = NULL, data_set = "default", part = NULL) {
+                   calibration = c("proven", "paper"), unit = NULL, neighbours = c("replace", "add_remove"),
+                   source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(bound = missing(bound), delta = missing(delta)))
