@@ -41,6 +41,7 @@ check_run_size <- function(data, method, sampling, lr, fixed, inner, noise_multi
 # released number aren't counted.
 release_run <- function(estimator, about, asked, epsilon, records, ledger, data_set, part) {
   if (about != "size") return(release_private(estimator, asked(records$n, epsilon), records, ledger, data_set, part))
+  check_given(c(epsilon = is.null(epsilon)))
   ask <- asked(1, epsilon)
   if (ask$epsilon > 1e3 || min(ask$clip) < 1e-280) {
     abort_riemdp("argument", paste("neighbours = \"add_remove\" takes an `epsilon` up to 1000 and a `clip` above",

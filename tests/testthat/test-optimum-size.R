@@ -269,6 +269,7 @@ test_that("whose neighbours a run is about is said, and what can't be is refused
   refused(ask(method = "rsgd", sampling = "without-replacement"), "fixed size")
   refused(ask(method = "rsvrg", sampling = "without-replacement"), "fixed size")
   refused(ask(epsilon = NULL, noise_multiplier = 3), "give `epsilon`")
+  refused(ask(epsilon = NULL), "^`epsilon` is public and has no default", class = "riemdp_error_argument")
   refused(ask(calibration = "paper"), "paper")
   refused(ask(method = "rsgd", sampling = "poisson", batch = 3), "rate", "riemdp_error_argument")
   refused(ask(method = "rsgd", batch = 3, rate = 0.2), "rate", "riemdp_error_argument")
