@@ -90,6 +90,12 @@ subspace_words <- function(x) {
           as.integer(mf_facts(x$manifold)$dimension))
 }
 
+# how many records, or units' means
+how_many_words <- function(r) {
+  what <- counted_words(r)
+  paste(size_words(r), if (isTRUE(r$n == 1)) sub("s$", "", sub("units'", "unit's", what)) else what)
+}
+
 # the number, or the released one and where the true one lies
 size_words <- function(x, level = 0.95) {
   if (!private_size(x)) return(as.character(as.integer(x$n)))

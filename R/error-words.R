@@ -52,12 +52,6 @@ error_kind <- function(r) {
 # what a mean is of
 counted_words <- function(r) if (is.null(r$unit)) "records" else "units' means"
 
-# and of how many
-how_many_words <- function(r) {
-  what <- counted_words(r)
-  paste(size_words(r), if (isTRUE(r$n == 1)) sub("s$", "", sub("units'", "unit's", what)) else what)
-}
-
 error_about <- function(kind) ERROR_WORDS[[kind]][["about"]]
 
 # the errors that a stated one leaves out

@@ -788,7 +788,7 @@ mutant("chunk-unit-outside-twice", "R/chunk-units.R", "as.double(length(unique(u
 mutant("chunk-unit-all-fetched", "R/chunk-units.R", "%/% max(x$sizes)", "%/% Inf", "rows of few units at a time are fetched", "chunk-units")
 mutant("chunk-unit-sites", "R/mean-records.R", "  if (at_sites(x)) {\n", "  if (FALSE) {\n", "sites tell no keys", "chunk-units")
 mutant("chunk-unit-sized", "R/mean-ask.R", "is_chunks(x) && (private_n || is.null(units))", "is_chunks(x) && is.null(units)", "no private number of units where sizes of chunks are public", "chunk-units")
-mutant("chunk-unit-ball-sized", "R/dp-ball.R", "is_chunks(x) && (!replace || is.null(units))", "is_chunks(x) && is.null(units)", "no private number of units where sizes of chunks are public", "chunk-units")
+mutant("chunk-unit-ball-sized", "R/dp-ball.R", "is_chunks(x) && (!replace || is.null(records$units))", "is_chunks(x) && is.null(records$units)", "no private number of units where sizes of chunks are public", "chunk-units")
 mutant("chunk-unit-lm-rows", "R/chunk-linear.R", "  r$x <- with_shares(r$x, q$share)\n", "", "a row of a chunk counts by its share", "chunk-units")
 mutant("chunk-unit-lm-moments", "R/dp-lm-methods.R", "exact_rows(if (is.null(q$share)) products else products * shares_of(r$x))", "exact_rows(products)", "sums of products over chunks are of averages", "chunk-units")
 mutant("chunk-unit-lm-count", "R/chunk-linear.R", "limit = limit)),\n       n = counted_in(x, chunk_count(x$data)))", "limit = limit)),\n       n = chunk_count(x$data))", "counts within a limit are of units", "chunk-units")
@@ -867,7 +867,7 @@ mutant("ball-radius-unserved", "R/dp-ball.R", "if (any(served)) list(center = ce
 mutant("stage-unserved", "R/mechanism-adaptive.R", "adaptive_stage(M, ask, share, ball)\n    TRUE\n  }, riemdp_error = function(e) FALSE)", "adaptive_stage(M, ask, share, ball)\n    TRUE\n  }, riemdp_error = function(e) TRUE)", "what can't be served isn't taken for served", "mechanism-adaptive|dp-ball")
 mutant("ball-provenance", "R/records.R", "if (inherits(x, \"riemdp_release\")) return(released_by(x))", "if (inherits(x, \"riemdp_release\")) return(NULL)", "a ball's provenance stays with what uses it", "dp-ball|guarantee")
 mutant("ball-as-radius", "R/records.R", "x$value[[if (name == \"radius\") \"radius\" else \"center\"]]", "x$value[[if (name == \"radius\") \"center\" else \"center\"]]", "a ball given as radius is its radius", "dp-ball")
-mutant("ball-unit-rows", "R/dp-ball.R", "count <- units$count %||% n", "count <- n", "units are counted, not rows", "dp-ball|neighbours")
+mutant("ball-unit-rows", "R/mean-ask.R", "n = units$count %||% n)", "n = n)", "units are counted, not rows", "dp-ball|dp-median|neighbours")
 mutant("ball-unit-unsaid", "R/dp-ball.R", "of_units(promise_of(g, assumptions, trusted = M), ask$unit)", "promise_of(g, assumptions, trusted = M)", "a ball of units says so", "dp-ball")
 
 # ---- plans of balls ---------------------------------------------------------------------------------------------------------------------------------
