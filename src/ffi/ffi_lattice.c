@@ -3,7 +3,7 @@
 #include "ffi_steps.h"
 #include "sampler_lattice.h"
 
-enum lattice_law { LAW_L2 = 1, LAW_DISCRETE_LAPLACE = 2, LAW_DISCRETE_GAUSSIAN = 3, LAW_BALANCED = 4, LAW_SHELLS = 5 };
+enum lattice_law { LAW_L2 = 1, LAW_DISCRETE_LAPLACE = 2, LAW_DISCRETE_GAUSSIAN = 3, LAW_BALANCED = 4, LAW_SHELLS = 5, LAW_CYLINDER = 6 };
 
 static int read_kind(SEXP law)
 {
@@ -11,8 +11,9 @@ static int read_kind(SEXP law)
                                         [LAW_DISCRETE_LAPLACE] = "laplace",
                                         [LAW_DISCRETE_GAUSSIAN] = "gaussian",
                                         [LAW_BALANCED] = "balanced",
-                                        [LAW_SHELLS] = "staircase"};
-    return ffi_choice(law, "law", names, 6);
+                                        [LAW_SHELLS] = "staircase",
+                                        [LAW_CYLINDER] = "cylinder"};
+    return ffi_choice(law, "law", names, 7);
 }
 
 /* scale: numerator and denominator; of a staircase also the width of a shell and the first one's */
@@ -20,6 +21,7 @@ struct law {
     int kind;
     struct ratio scale;
     struct shells shells;
+    uint64_t edge;
 };
 
 static struct shells read_shells(double width, double first, struct ratio scale)
@@ -34,14 +36,24 @@ static struct shells read_shells(double width, double first, struct ratio scale)
 
 static struct law read_law(SEXP law, SEXP x)
 {
+    static const int lengths[] = {[LAW_L2] = 2,       [LAW_DISCRETE_LAPLACE] = 2, [LAW_DISCRETE_GAUSSIAN] = 2,
+                                  [LAW_BALANCED] = 2, [LAW_SHELLS] = 4,           [LAW_CYLINDER] = 5};
     struct law out = {.kind = read_kind(law)};
-    if (TYPEOF(x) != REALSXP || XLENGTH(x) != (out.kind == LAW_SHELLS ? 4 : 2) ||
+    if (TYPEOF(x) != REALSXP || XLENGTH(x) != lengths[out.kind] ||
         !(REAL(x)[0] >= 1 && REAL(x)[0] <= 0x1p62) || !(REAL(x)[1] >= 1 && REAL(x)[1] <= 0x1p31) ||
         REAL(x)[0] != floor(REAL(x)[0]) || REAL(x)[1] != floor(REAL(x)[1]))
         ffi_abort_text("argument", "`scale` must be two whole numbers, a fraction from 1/2^31 to 2^62.");
     out.scale = (struct ratio){(uint64_t)REAL(x)[0], (uint64_t)REAL(x)[1]};
     if (out.kind == LAW_SHELLS)
         out.shells = read_shells(REAL(x)[2], REAL(x)[3], out.scale);
+    if (out.kind == LAW_CYLINDER) {
+        double edge = REAL(x)[4];
+        if (!(edge >= 1 && edge * (double)out.scale.den <= 0x1p62) || edge != floor(edge))
+            ffi_abort_text("argument", "a cylinder's edge must be a whole number of steps.");
+        out.edge = (uint64_t)edge;
+        if (REAL(x)[2] > 0)
+            out.shells = read_shells(REAL(x)[2], REAL(x)[3], out.scale);
+    }
     return out;
 }
 
@@ -49,7 +61,9 @@ static struct law read_law(SEXP law, SEXP x)
 static void check_law(const struct law *law, size_t d)
 {
     struct ratio scale = law->scale;
-    if ((law->kind == LAW_L2 || law->kind == LAW_SHELLS) &&
+    if (law->kind == LAW_CYLINDER && (d < 2 || (double)scale.num * (double)d > 0x1p62))
+        ffi_abort_text("argument", "a cylinder has a count and a vector, and a scale that fits.");
+    if ((law->kind == LAW_L2 || law->kind == LAW_SHELLS || law->kind == LAW_CYLINDER) &&
         20 * (double)scale.num < sqrt((double)d) * (double)scale.den)
         ffi_abort_text("unsupported", "the l2 law needs a scale of at least sqrt(d)/20 lattice steps.");
     if (law->kind == LAW_BALANCED && (d < 2 || (double)scale.num > 0x1p31 * (double)scale.den))
@@ -61,6 +75,10 @@ static void draw(const struct law *law, struct bits *bits, size_t d, int64_t *z,
     struct ratio scale = law->scale;
     if (law->kind == LAW_SHELLS) {
         *trials += (double)lattice_staircase_draw(bits, d, scale, law->shells, z, work);
+        return;
+    }
+    if (law->kind == LAW_CYLINDER) {
+        *trials += (double)lattice_cylinder_draw(bits, d - 1, scale, law->edge, law->shells, z, z + 1, work);
         return;
     }
     if (law->kind == LAW_L2) {
@@ -79,7 +97,7 @@ static void draw(const struct law *law, struct bits *bits, size_t d, int64_t *z,
 
 static size_t deviate_count(const struct law *law, size_t d)
 {
-    return law->kind == LAW_L2 || law->kind == LAW_SHELLS ? 2 * d + 1 : 1;
+    return law->kind == LAW_L2 || law->kind == LAW_SHELLS || law->kind == LAW_CYLINDER ? 2 * d + 1 : 1;
 }
 
 static struct deviate *deviates(const struct law *law, size_t d)

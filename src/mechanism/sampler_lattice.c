@@ -588,3 +588,77 @@ uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale,
     rng_stuck(bits->rng);
     return 0;
 }
+
+/* ---- a count and a vector together ------------------------------------------------------------------------------------ */
+
+/* true with probability exp(-(|z| - far)/scale), |z| >= far: whether far + scale e >= |z| for an exponential e; -1: undecided */
+static int cylinder_test(struct bits *bits, const struct big *norm, const struct big *far, struct ratio scale,
+                         struct deviate *e, int digits)
+{
+    struct big low, high, t, more;
+    big_copy(&low, norm);
+    big_shift_left(&low, 64 * digits);
+    big_root(&low);
+    big_copy(&high, &low);
+    big_add_small(&high, 1);
+    big_multiply_small(&low, scale.den);
+    big_multiply_small(&high, scale.den);
+    big_copy(&t, far);
+    big_shift_left(&t, 32 * digits);
+    big_multiply_small(&t, scale.den);
+    big_deviate(bits, &more, e, digits);
+    big_multiply_small(&more, scale.num);
+    big_add(&t, &more);
+    if (big_compare(&high, &t) <= 0)
+        return 1;
+    big_add_small(&t, scale.num);
+    return big_compare(&low, &t) > 0 ? 0 : -1;
+}
+
+/* Whether |z| and far = edge |t| are kept, both proposed by themselves: with what takes the sum of their shares to the larger one, and
+ * that to its shell's outer edge; -1: undecided */
+static int cylinder_kept(struct bits *bits, const struct big *norm, const struct big *far, struct ratio scale, size_t d,
+                         struct shells shells, struct deviate *e)
+{
+    struct big square, outer;
+    int kept = -1, flat;
+    big_copy(&square, far);
+    big_square(&square);
+    flat = big_compare(&square, norm) >= 0;
+    struct ratio wide = {scale.num * (d + 1), flat ? scale.den * d : scale.den};
+    exponential(bits, e);
+    for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
+        kept = flat ? shell_test(bits, norm, far, wide, e, digits) : cylinder_test(bits, norm, far, wide, e, digits);
+    if (kept != 1 || shells.width == 0)
+        return kept;
+    shell_edge(flat ? &square : norm, shells, &outer);
+    kept = -1;
+    exponential(bits, e);
+    for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
+        kept = shell_test(bits, flat ? &square : norm, &outer, scale, e, digits);
+    return kept;
+}
+
+/* t is proposed with scale (d + 1)/edge, z with scale (d + 1)/d, in units of `scale`: together exp(-(edge |t| + d |z|)/((d + 1) scale)).
+ * The larger of edge |t| and |z| exceeds that mean by d/(d + 1) of their difference where it is edge |t|, by 1/(d + 1) of it else. */
+uint64_t lattice_cylinder_draw(struct bits *bits, size_t d, struct ratio scale, uint64_t edge, struct shells shells,
+                               int64_t *t, int64_t *z, struct deviate *work)
+{
+    struct ratio along = {scale.num * (d + 1), scale.den * edge}, across = {scale.num * (d + 1), scale.den * d};
+    struct l2_trial l = {.bits = bits, .d = d, .scale = across, .e = work, .g = work + d + 1};
+    uint64_t trials = 0;
+    int undecided = 0;
+    for (uint64_t round = 0; round < (uint64_t)RNG_ROUNDS << 20 && undecided < 8; round++) {
+        struct big far;
+        *t = discrete_laplace_draw(bits, along);
+        trials += l2_draw(&l, z);
+        big_set(&far, (uint64_t)(*t < 0 ? -*t : *t));
+        big_multiply_small(&far, edge);
+        int kept = cylinder_kept(bits, &l.norm, &far, scale, d, shells, work);
+        if (kept == 1)
+            return trials;
+        undecided += kept < 0;
+    }
+    rng_stuck(bits->rng);
+    return 0;
+}

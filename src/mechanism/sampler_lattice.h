@@ -53,6 +53,10 @@ uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_
  * width <= LATTICE_RISE scale. */
 uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale, struct shells shells, int64_t *z,
                                 struct deviate *work);
+/* P(t, z) proportional to exp(-max(edge |t|, |z|)/scale) on Z x Z^d, edge >= 1; with shells to the outer edge of the one in which that
+ * maximum lies, as above, without them width is 0. scale.num below 2^62/(d + 1), scale.den edge below 2^62. */
+uint64_t lattice_cylinder_draw(struct bits *bits, size_t d, struct ratio scale, uint64_t edge, struct shells shells,
+                               int64_t *t, int64_t *z, struct deviate *work);
 /* above it too few draws would be kept */
 enum { LATTICE_RISE = 12 };
 

@@ -101,6 +101,29 @@ test_that("staircases on Z^1 and Z^2 have their exact probabilities", {
   }
 })
 
+test_that("a count and a vector together have the exact probabilities of a cylinder's norm, with shells or without", {
+  n <- draws_lattice(1e5)
+  # scale, width of a shell and of the first one, the edge: how many steps of the vector a count of one is
+  cases <- list(c(5, 2, 0, 0, 3), c(7, 3, 0, 0, 1), c(3, 2, 0, 0, 7), c(5, 2, 4, 1, 3), c(4, 1, 3, 3, 9), c(3, 2, 2, 0, 2))
+  length <- function(t, z, s) {
+    far <- pmax(s[5] * abs(t), z)
+    if (s[3] > 0) far <- s[4] + s[3] * pmax(ceiling((far - s[4]) / s[3] - 1e-12), 0)
+    far * s[2] / s[1]
+  }
+  for (s in cases) for (d in 1:2) {
+    most <- ceiling(32 * s[1] / s[2] / if (d == 2) 1.6 else 1)
+    grid <- do.call(expand.grid, c(list(t = -most:most), rep(list(-most:most), d)))
+    z <- with_simulation(3, .Call(riemdp:::riemdp_lattice_noise, euclidean(d + 1), n, "cylinder", s, TRUE))
+    inside <- rowSums(abs(z) > most) == 0
+    code <- function(x) as.vector(as.matrix(x) %*% (2 * most + 1)^(0:d))
+    p <- exp(-length(grid$t, sqrt(rowSums(as.matrix(grid[-1])^2)), s))
+    expect_pmf(code(z[inside, ]), code(grid), p)
+  }
+  for (bad in list(c(5, 2, 0, 0), c(5, 2, 0, 0, 0), c(5, 2, 0, 0, 1.5), c(2^62, 1, 0, 0, 1), c(1, 2^31, 0, 0, 2^32), c(5, 2, 4, 5, 3))) {
+    expect_error(.Call(riemdp:::riemdp_lattice_noise, euclidean(2), 1, "cylinder", bad, TRUE), class = "riemdp_error_argument")
+  }
+})
+
 # Moments of |z| under the l2 law on Z^d by counting lattice points: the number r_d(N) of z with |z|^2 = N is the d-fold convolution of r_1.
 # Numbers times exp(-N/(2 d scale^2)) are largest where the law is; what is too small for the transform is left out: below .1 % of the mean.
 shell_moments <- function(d, scale, top) {
