@@ -454,7 +454,14 @@ groups_ask <- function(M, ask, replace, n) {
     ask$clipped$ratio <- geometric_ratio(ask$clipped$epsilon / 2)
     ask$clipped$scale <- ask$clipped$ratio[1] / ask$clipped$ratio[2]
   }
-  one_law(M, size_ask(M, ask, k + ask$elsewhere))
+  categories <- k + ask$elsewhere
+  if (identical(ask$options[["form"]], "joint")) return(joint_ask(M, ask, n, categories))
+  apart <- one_law(M, size_ask(M, ask, categories))
+  if (length(ask$options) || !is.null(joint_refused(ask, categories))) return(apart)
+  joint <- tryCatch(joint_ask(M, ask, n, categories), riemdp_error = function(e) {
+    if (inherits(e, "riemdp_error_contract")) stop(e)
+  })
+  if (is.null(joint) || !joint_errs_less(M, joint, apart)) apart else joint
 }
 
 # the promise about all groups, of that about one
@@ -515,21 +522,32 @@ groups_estimator <- list(
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
     k <- length(ask$names)
-    sizes <- if (ask$replace) {
-      counts <- tabulate(records$groups$of, k)
-      noisy_sizes(c(counts, if (ask$elsewhere) length(records$groups$of) - sum(counts)), ask$size$ratio)
-    }
-    outside <- outside_in_groups(M, records, ask)
-    out <- lapply(seq_len(k), function(i) {
+    counts <- tabulate(records$groups$of, k)
+    inside <- lapply(seq_len(k), function(i) {
       which <- which(records$groups$of == i)
-      n <- length(which)
-      x <- if (n) .Call(riemdp_gathered, M, records$x, ask$center, ask$ball$radius, which)
-      paid <- out_of_purse(plan$group_guarantee, release_group(M, x, n, ask, sizes[i], outside[i]))
-      c(paid$out, list(draws = paid$draws))
+      if (counts[i]) .Call(riemdp_gathered, M, records$x, ask$center, ask$ball$radius, which)
     })
+    outside <- outside_in_groups(M, records, ask)
+    if (ask$size$form == "joint") {
+      paid <- out_of_purse(plan$group_guarantee, joint_release(M, inside, records$x, plan, ask))
+      out <- lapply(seq_len(k), function(i) {
+        share <- if (!is.null(outside)) outside_share(outside[i], 1, ask)
+        c(paid$out[[i]], list(outside = share_of_size(share, paid$out[[i]]$size), draws = paid$draws))
+      })
+    } else {
+      sizes <- if (ask$replace) {
+        noisy_sizes(c(counts, if (ask$elsewhere) length(records$groups$of) - sum(counts)), ask$size$ratio)
+      }
+      out <- lapply(seq_len(k), function(i) {
+        paid <- out_of_purse(plan$group_guarantee,
+                             release_group(M, inside[[i]], counts[i], ask, sizes[i], outside[i]))
+        c(paid$out, list(draws = paid$draws))
+      })
+    }
     # each group has paid for itself: what all of them are to one record, beside what came together
     g <- plan$guarantee
-    rest <- g$nominal_epsilon - if (ask$replace) 2 / ask$size$scale + sum(2 / ask$clipped$scale) else 0
+    together <- if (ask$replace) sum(2 / ask$size$scale, 2 / ask$clipped$scale, na.rm = TRUE) else 0
+    rest <- g$nominal_epsilon - together
     pay(draw_price("groups", "mean-sensitivity.md, 15", 1 + ask$replace, 1, epsilon = rest, delta = g$nominal_delta))
     list(groups = stats::setNames(out, ask$names))
   },

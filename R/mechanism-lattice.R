@@ -121,7 +121,7 @@ mechanism_lattice <- list(
   law = function(plan) {
     # independent numbers on a lattice: as normal ones of the same variance
     if (plan$law == "laplace") plan$scale <- sqrt(2) * plan$scale
-    list(flat = TRUE, energy = switch(plan$law, l2 = knorm_energy(plan), staircase = function(rho) {
+    list(flat = TRUE, energy = switch(plan$law, l2 = knorm_energy(plan), joint = joint_energy(plan), staircase = function(rho) {
       staircase_energy(rho, plan$scale, plan$steps[1], plan$steps[2])
     }, normal_energy(plan)))
   },
@@ -140,12 +140,15 @@ mechanism_lattice <- list(
       l2 = s * stats::qgamma((1 - level) * exp(-sqrt(d) / (2 * s)), d, lower.tail = FALSE) + sqrt(d) / 2,
       staircase = shells_quantile(level, d, s, w$shells[1], w$shells[2]),
       laplace = s * min(stats::qgamma(level, d), -sqrt(d) * log1p(-level^(1 / d))),
-      gaussian = s * sqrt(stats::qchisq(level, d)) + sqrt(d)
+      gaussian = s * sqrt(stats::qchisq(level, d)) + sqrt(d),
+      joint = joint_quantile(level, joint_law(r$size))
     )
+    if (w$law == "joint") r$solver_error <- 0 # of the sum, not of the mean
     wrapped_region(r, (q + sqrt(d) / 2) * w$step + w$error_bound)
   },
   words = function(r) {
     w <- r$details
+    if (w$law == "joint") return(joint_words(r))
     noise <- switch(w$law,
       l2 = sprintf("a point z of the lattice with probability proportional to exp(-|z|/s), s = %.6g steps,",
                    w$lattice_scale),

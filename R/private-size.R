@@ -71,6 +71,7 @@ balanced_sum <- function(scale, categories, f) {
 
 # the law of a released size, of one alone or of one among several
 size_far <- function(s, tail) {
+  if (identical(s$form, "joint")) return(joint_far(s, tail))
   if (is.null(s$categories)) geometric_far(s$scale, tail) else balanced_far(s$scale, s$categories, tail)
 }
 
@@ -137,6 +138,7 @@ size_numerics <- function(M, ask, categories) {
 # The plan at the smallest size: what can't be served at all is refused before anything is spent. A lattice also ends
 # where noise is finest.
 check_sizes <- function(M, ask) {
+  if (ask$size$form == "joint") return(joint_plan(M, ask, ask$guess))
   plan <- plan_size(M, ask, 1 - ask$size$shift)
   if (ask$numerics == "lattice") plan_size(M, ask, SIZE_MOST)
   plan
@@ -425,6 +427,8 @@ with_size <- function(g, ask) {
       } else {
         "noisy sizes of all groups are one release of their own, with %.3g of epsilon, the means with the rest"
       }, ask$size$epsilon / (ask$total %||% ask$sized)) # of all that the call costs
+    } else if (ask$size$form == "joint") {
+      "a noisy size of each group is part of the release of its mean"
     }
   )
   g
@@ -514,7 +518,7 @@ size_interval <- function(r, level) {
 # how far the mean of the records is, at most, from what noise was added to, with that probability
 size_reach <- function(r, level) {
   s <- r$size
-  far <- max(0, s$shift + size_far(s, (1 - level) / if (s$form %in% c("sum", "scaled")) 2 else 1))
+  far <- max(0, s$shift + size_far(s, (1 - level) / if (s$form %in% c("sum", "scaled", "joint")) 2 else 1))
   # what the size is cut to
   if (s$points != s$count + s$shift) far <- far + abs(s$points - s$count - s$shift)
   far / s$points * s$reach

@@ -124,7 +124,10 @@ stretch <- function(x) {
 
 # N times how far one record moves the mean of N records or more that is stretched like that. wrapped: its logarithm at
 # the centre, else also itself.
-stretched_reach <- function(facts, wrapped) {
+stretched_reach <- function(facts, wrapped) (1 + STRETCH_BEND) * counted_reach(facts, wrapped)
+
+# how far one record moves the mean's logarithm at the centre times the number of records
+counted_reach <- function(facts, wrapped) {
   r <- facts$radius
   far <- r * sqrt(max(0, -facts$k_min))
   most <- coth_factor(2 * far)
@@ -136,7 +139,7 @@ stretched_reach <- function(facts, wrapped) {
     r * sqrt(2 - 1 / most)
   }
   wider <- if (wrapped || far == 0) 1 else sinhc_r(far) * if (rho > 0) rho / sin(rho) else 1
-  (1 + STRETCH_BEND) * wider * reach
+  wider * reach
 }
 
 # N times how far a record moves the mean of N points that takes a centre's place

@@ -71,6 +71,7 @@
     X(pld_merge, 3)                                                                                                    \
     X(poincare_embedding, 4)                                                                                           \
     X(pointwise_mean, 10)                                                                                              \
+    X(placed, 4)                                                                                                       \
     X(points, 4)                                                                                                       \
     X(points_rows, 3)                                                                                                  \
     X(pole, 5)                                                                                                         \
@@ -83,6 +84,7 @@
     X(regression_of, 9)                                                                                                \
     X(regression_records, 7)                                                                                           \
     X(release_clipped_kng, 8)                                                                                          \
+    X(release_groups, 7)                                                                                               \
     X(release_kng, 10)                                                                                                 \
     X(release_lattice, 9)                                                                                              \
     X(release_mean, 11)                                                                                                \

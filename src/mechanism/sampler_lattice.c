@@ -639,26 +639,74 @@ static int cylinder_kept(struct bits *bits, const struct big *norm, const struct
     return kept;
 }
 
-/* t is proposed with scale (d + 1)/edge, z with scale (d + 1)/d, in units of `scale`: together exp(-(edge |t| + d |z|)/((d + 1) scale)).
- * The larger of edge |t| and |z| exceeds that mean by d/(d + 1) of their difference where it is edge |t|, by 1/(d + 1) of it else. */
-uint64_t lattice_cylinder_draw(struct bits *bits, size_t d, struct ratio scale, uint64_t edge, struct shells shells,
-                               int64_t *t, int64_t *z, struct deviate *work)
+static void cylinder_far(struct big *far, int64_t t, uint64_t edge)
 {
-    struct ratio along = {scale.num * (d + 1), scale.den * edge}, across = {scale.num * (d + 1), scale.den * d};
-    struct l2_trial l = {.bits = bits, .d = d, .scale = across, .e = work, .g = work + d + 1};
+    big_set(far, (uint64_t)(t < 0 ? -t : t));
+    big_multiply_small(far, edge);
+}
+
+/* t is proposed with scale (d + 1)/edge, z with scale (d + 1)/d, in units of `scale`: together
+ * exp(-(edge |t| + d |z|)/((d + 1) scale)). The larger of edge |t| and |z| exceeds that mean by d/(d + 1) of their
+ * difference where it is edge |t|, by 1/(d + 1) of it else. */
+static uint64_t cylinder_draw(struct l2_trial *l, struct ratio scale, uint64_t edge, struct shells shells, int64_t *t,
+                              int64_t *z)
+{
+    struct ratio along = {scale.num * (l->d + 1), scale.den * edge};
     uint64_t trials = 0;
     int undecided = 0;
     for (uint64_t round = 0; round < (uint64_t)RNG_ROUNDS << 20 && undecided < 8; round++) {
         struct big far;
-        *t = discrete_laplace_draw(bits, along);
-        trials += l2_draw(&l, z);
-        big_set(&far, (uint64_t)(*t < 0 ? -*t : *t));
-        big_multiply_small(&far, edge);
-        int kept = cylinder_kept(bits, &l.norm, &far, scale, d, shells, work);
+        *t = discrete_laplace_draw(l->bits, along);
+        trials += l2_draw(l, z);
+        cylinder_far(&far, *t, edge);
+        int kept = cylinder_kept(l->bits, &l->norm, &far, scale, l->d, shells, l->e);
         if (kept == 1)
             return trials;
         undecided += kept < 0;
     }
-    rng_stuck(bits->rng);
+    rng_stuck(l->bits->rng);
     return 0;
+}
+
+/* The last group's vector, of which t is known, or the last count alone: kept with what their share is of that of the
+ * proposal, and of 1 */
+static int last_kept(struct l2_trial *l, struct ratio scale, uint64_t edge, struct shells shells, int64_t t, int64_t *z)
+{
+    struct big far, left, den;
+    cylinder_far(&far, t, edge);
+    big_copy(&left, &far);
+    big_multiply_small(&left, scale.den);
+    big_set(&den, scale.num);
+    if (z)
+        big_multiply_small(&den, l->d + 1);
+    if (!bernoulli_exp_big(l->bits, &left, &den))
+        return 0;
+    if (!z)
+        return 1;
+    l2_draw(l, z);
+    return cylinder_kept(l->bits, &l->norm, &far, scale, l->d, shells, l->e) == 1;
+}
+
+uint64_t lattice_joint_draw(struct bits *bits, size_t d, size_t groups, int rest, struct ratio scale, uint64_t edge,
+                            struct shells shells, int64_t *t, int64_t *z, struct deviate *work)
+{
+    const int64_t most = INT64_C(1) << 45; /* as in discrete_balanced_draw() */
+    struct ratio across = {scale.num * (d + 1), scale.den * d};
+    struct l2_trial l = {.bits = bits, .d = d, .scale = across, .e = work, .g = work + d + 1};
+    size_t last = groups - 1 + (rest != 0);
+    uint64_t trials = 0;
+    for (uint64_t round = 0; round < (uint64_t)RNG_ROUNDS << 16; round++) {
+        int64_t sum = 0;
+        int far = 0;
+        for (size_t j = 0; j < last; j++) {
+            trials += cylinder_draw(&l, scale, edge, shells, &t[j], z + j * d);
+            far |= t[j] > most || t[j] < -most;
+            sum += far ? 0 : t[j];
+        }
+        t[last] = -sum;
+        if (!far && last_kept(&l, scale, edge, shells, -sum, rest ? NULL : z + last * d))
+            return trials;
+    }
+    rng_stuck(bits->rng);
+    return trials;
 }

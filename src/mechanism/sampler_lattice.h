@@ -53,10 +53,12 @@ uint64_t lattice_l2_draw(struct bits *bits, size_t d, struct ratio scale, int64_
  * width <= LATTICE_RISE scale. */
 uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale, struct shells shells, int64_t *z,
                                 struct deviate *work);
-/* P(t, z) proportional to exp(-max(edge |t|, |z|)/scale) on Z x Z^d, edge >= 1; with shells to the outer edge of the one in which that
- * maximum lies, as above, without them width is 0. scale.num below 2^62/(d + 1), scale.den edge below 2^62. */
-uint64_t lattice_cylinder_draw(struct bits *bits, size_t d, struct ratio scale, uint64_t edge, struct shells shells,
-                               int64_t *t, int64_t *z, struct deviate *work);
+/* Counts t of `groups`, and of the rest if there is one, that add up to 0, and a vector z on Z^d of each group:
+ * probability proportional to the product of exp(-max(edge |t|, |z|)/scale), with shells (width > 0) to the outer edge of
+ * the one in which that maximum lies, and of exp(-edge |t|/scale) of the rest. edge >= 1; scale.num below 2^62/(d + 1),
+ * scale.den edge below 2^62; two counts at least. */
+uint64_t lattice_joint_draw(struct bits *bits, size_t d, size_t groups, int rest, struct ratio scale, uint64_t edge,
+                            struct shells shells, int64_t *t, int64_t *z, struct deviate *work);
 /* above it too few draws would be kept */
 enum { LATTICE_RISE = 12 };
 
