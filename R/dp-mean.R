@@ -387,7 +387,7 @@ mean_estimator <- list(
 sized_mean_estimator <- list(
   entry = mean_estimator$entry,
   plan = function(ask) {
-    plan <- check_sizes(ask$manifold, ask)
+    plan <- if (ask$size$form == "joint") joint_plan(ask$manifold, ask, ask$guess) else check_sizes(ask$manifold, ask)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
     plan$guarantee <- with_clipped(with_size(plan$guarantee, ask), ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)

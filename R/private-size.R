@@ -138,7 +138,6 @@ size_numerics <- function(M, ask, categories) {
 # The plan at the smallest size: what can't be served at all is refused before anything is spent. A lattice also ends
 # where noise is finest.
 check_sizes <- function(M, ask) {
-  if (ask$size$form == "joint") return(joint_plan(M, ask, ask$guess))
   plan <- plan_size(M, ask, 1 - ask$size$shift)
   if (ask$numerics == "lattice") plan_size(M, ask, SIZE_MOST)
   plan

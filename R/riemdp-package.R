@@ -16,7 +16,8 @@
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error lower-bound
 #    shrinkage mechanism
-#    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-wrapped mechanism-lattice private-size fit-size
+#    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-wrapped joint-law mechanism-lattice private-size
+#    joint-sizes fit-size
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share mean-ask dp-mean dp-ball dp-median plan-parts subspace-plan dp-mean-plan

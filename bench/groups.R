@@ -19,7 +19,7 @@ spaces <- list(
 calls <- if (quick) 4 else 240
 
 # Plans follow from public numbers: each is made once.
-for (name in c("size_ask", "plan_size")) local({
+for (name in c("size_ask", "plan_size", "joint_plan")) local({
   made <- get(name, asNamespace("riemdp"))
   plans <- new.env()
   utils::assignInNamespace(name, function(...) {

@@ -121,8 +121,8 @@ mutant("lower-typical", "R/dp-mean-plan.R", "if (isTRUE(mean_mechanisms()[[mecha
 mutant("hull-endless", "src/mechanism/sampler_logconcave.c", "trial < RNG_ROUNDS", "trial < 2000000000", "radii end on a stuck generator", "^rng")
 mutant("gamma-endless", "src/base/rng.c", "    for (int round = 0; round < RNG_ROUNDS; round++) {\n        double x = rng_normal(rng), v", "    for (;;) {\n        double x = rng_normal(rng), v", "gamma numbers end on a stuck generator", "^rng")
 mutant("gamma-mode", "src/base/rng.c", "    rng_stuck(rng);\n    return d;", "    return d;", "nothing is drawn from a stuck generator", "^rng")
-mutant("lattice-uniform-endless", "src/mechanism/sampler_lattice.c", "round < RNG_ROUNDS && x >= most", "x >= most", "whole numbers end on a stuck generator", "^rng")
-mutant("lattice-series-endless", "src/mechanism/sampler_lattice.c", "        if (++k > RNG_ROUNDS)\n            rng_stuck(bits->rng);", "        k++;", "series end on a stuck generator", "^rng")
+mutant("lattice-uniform-endless", "src/mechanism/sampler_discrete.c", "round < RNG_ROUNDS && x >= most", "x >= most", "whole numbers end on a stuck generator", "^rng")
+mutant("lattice-series-endless", "src/mechanism/sampler_discrete.c", "        if (++k > RNG_ROUNDS)\n            rng_stuck(bits->rng);", "        k++;", "series end on a stuck generator", "^rng")
 mutant("lattice-l2-endless", "src/mechanism/sampler_lattice.c", "trials <= most && undecided < 8", "trials > 0", "the l2 law ends on a stuck generator", "^rng",
        equivalent = "a generator that gives one number for ever is stopped by the draws inside of a trial, and with one that works the bound is met with a probability below 2^-100")
 mutant("radial-endless", "src/mechanism/mechanism.h", "RADIAL_TRIALS = 1000000 ", "RADIAL_TRIALS = 2000000000 ", "draws on SPD end", "mechanism-gaussian")
@@ -499,7 +499,7 @@ mutant("groups-normal-half", "R/private-size.R", 'if (ask$size$law != "half") re
 mutant("groups-law-each", "R/dp-mean.R", "  one_law(M, size_ask(M, ask, k + ask$elsewhere))", "  size_ask(M, ask, k + ask$elsewhere)", "all groups have one law, by which losses add up", "^groups$")
 mutant("groups-law-any", "R/private-size.R", "Filter(function(name) moved_law(ask, name) == ask$size$law, names)", "names", "auto chooses among mechanisms of the groups' law", "^groups$")
 mutant("groups-none-dropped", "R/dp-mean.R", 'ask$elsewhere <- k < 2 || ask$invalid != "error"', "ask$elsewhere <- k < 2", "who is in no group is private", "^groups$")
-mutant("groups-balance-kept", "src/mechanism/sampler_lattice.c", "if (!far && bernoulli_exp_big(bits, &left, &den))", "if (!far)", "the last number is kept with its probability", "^groups$")
+mutant("groups-balance-kept", "src/mechanism/sampler_discrete.c", "if (!far && bernoulli_exp_big(bits, &left, &den))", "if (!far)", "the last number is kept with its probability", "^groups$")
 mutant("groups-interval-one", "R/private-size.R", "above <- rev(cumsum(rev(balanced_law(scale, categories))))[-1]", "above <- 0.8 * rev(cumsum(rev(balanced_law(scale, categories))))[-1]", "intervals of sizes are of their law", "^groups$")
 mutant("groups-half-delta", "R/private-size.R", "ask$delta <- outwards_down(ask$delta / (1 + exp(ask$epsilon)))", "ask$delta <- outwards_down(ask$delta / 2)", "a record replaced within its group costs more than two deltas", "^groups$")
 mutant("groups-price-half", "R/private-size.R", "one_more_or_less(g, ask$sized, if", "one_more_or_less(g, ask$epsilon, if", "sizes and means have one price", "^groups$")
@@ -657,13 +657,13 @@ mutant("site-gradients-unclipped", "R/chunk-sites.R", "  if (kernel == \"gradien
 
 # ---- lattice noise -------------------------------------------------------------------------------------------------------------------------------
 
-mutant("bernoulli-exp-k", "src/mechanism/sampler_lattice.c", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k + 1))", "Bernoulli trials of probability exp(-x)", "sampler-lattice")
-mutant("discrete-laplace-zero", "src/mechanism/sampler_lattice.c", "        if (negative && u == 0)\n            continue;\n", "", "zero isn't drawn twice as often", "sampler-lattice")
-mutant("discrete-gaussian-keep", "src/mechanism/sampler_lattice.c", "        if (bernoulli_exp_big(bits, &gamma, &den))\n            return y;", "        if (bernoulli_exp_big(bits, &gamma, &den) || 1)\n            return y;", "discrete Gaussian noise is kept by its probability", "sampler-lattice")
+mutant("bernoulli-exp-k", "src/mechanism/sampler_discrete.c", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k))", "    while (bernoulli(bits, num, den) && bernoulli(bits, 1, k + 1))", "Bernoulli trials of probability exp(-x)", "sampler-lattice")
+mutant("discrete-laplace-zero", "src/mechanism/sampler_discrete.c", "        if (negative && u == 0)\n            continue;\n", "", "zero isn't drawn twice as often", "sampler-lattice")
+mutant("discrete-gaussian-keep", "src/mechanism/sampler_discrete.c", "        if (bernoulli_exp_big(bits, &gamma, &den))\n            return y;", "        if (bernoulli_exp_big(bits, &gamma, &den) || 1)\n            return y;", "discrete Gaussian noise is kept by its probability", "sampler-lattice")
 mutant("l2-grid-corner", "src/mechanism/sampler_lattice.c", "    big_add(norm, &t);\n    big_copy(&t, norm);", "    big_copy(&t, norm);", "the trial counts the half diagonal of a cell", "sampler-lattice")
 mutant("l2-degrees", "src/mechanism/sampler_lattice.c", "    for (size_t i = 0; i < l->d; i++) {\n        big_deviate(l->bits, &t, l->e + i, l->digits);", "    for (size_t i = 0; i + 1 < l->d || i == 0; i++) {\n        big_deviate(l->bits, &t, l->e + i, l->digits);", "the radius is a sum of d exponentials", "sampler-lattice")
-mutant("normal-sign", "src/mechanism/sampler_lattice.c", "        x->negative = (int)take(bits, 1);", "        x->negative = 0;", "noise has both signs", "sampler-lattice")
-mutant("uniform-biased", "src/mechanism/sampler_lattice.c", "        x &= mask;\n    }", "        x = (x & mask) % most;\n    }", "no bias in whole numbers", "sampler-lattice")
+mutant("normal-sign", "src/mechanism/sampler_lattice.c", "        x->negative = (int)bits_take(bits, 1);", "        x->negative = 0;", "noise has both signs", "sampler-lattice")
+mutant("uniform-biased", "src/mechanism/sampler_discrete.c", "        x &= mask;\n    }", "        x = (x & mask) % most;\n    }", "no bias in whole numbers", "sampler-lattice")
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")

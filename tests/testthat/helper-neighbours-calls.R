@@ -80,6 +80,11 @@ sized_cases <- function() {
     utils::modifyList(one("wrapped", spaces = c("sphere", "plane", "matrices")), list(noisy = "^[$](value|groups|suppressed|draws)", ..., args = c(list(
       by = by, levels = c("a", "b"), neighbours = neighbours, numerics = numerics), list(clipped = clipped)[!is.null(clipped)])))
   }
+  joint <- function(by, ...) {
+    utils::modifyList(grouped(by, "replace", ..., numerics = "lattice"), list(
+      method = "wrapped_staircase", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
+      args = list(mechanism = "wrapped_staircase", options = list(form = "joint"))))
+  }
   halves <- function(n, side) rep_len(c("a", "b"), n)
   list(
     more_laplace = one("laplace"), more_staircase = one("staircase", spaces = c("sphere", "plane")), more_wrapped = one("wrapped"),
@@ -103,6 +108,9 @@ sized_cases <- function() {
     group_moved = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same"),
     group_left = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "none" else "a"), "replace", pair = "same"),
     group_moved_lattice = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same", numerics = "lattice"),
+    group_joint_replaced = joint(halves, pair = "replaced"),
+    group_joint = joint(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), pair = "same"),
+    group_joint_left = joint(function(n, side) replace(halves(n), 1, if (side == 2) "none" else "a"), pair = "same"),
     group_more = grouped(halves, "add_remove"), group_lattice = grouped(halves, "add_remove", numerics = "lattice")
   )
 }

@@ -229,6 +229,16 @@ moved_steps <- function(a, b) {
   c(steps = share(a, if (a$args[[6]] == "laplace") sum(abs(moved)) else length_of(moved)))
 }
 
+# Counts, and sums unrounded, with noise far below a step: of each group the larger of both, of which a record may move two
+moved_joint <- function(a, b) {
+  s <- a$args[[6]]
+  k <- a$args[[5]]
+  sums <- both(a, b, function(d) again(d, list(`5` = k + 12, `6` = c(1, 1, 0, 0, 2^20, s[6:7]))) * c(1, rep(2^k, s[6])))
+  moved <- sums[[1]] - sums[[2]]
+  lengths <- pmax(abs(moved[1, ]) * a$price$sensitivity, sqrt(colSums(moved[-1, , drop = FALSE]^2)))
+  c(joint = share(a, sum(lengths) / 2), counts = share(a, max(abs(moved[1, ])) * a$price$sensitivity))
+}
+
 moved_around <- function(a, b) {
   if (a$args[[6]] == "frechet") return(c(point = moved_point(a, b, noiseless("8", list(`9` = FALSE)))))
   c(point = moved_point(a, b, function(d) tally_of(d)$points(NULL)[seq_along(a$args[[3]])] / tally_of(d)$n))
@@ -481,7 +491,8 @@ solver_share <- function(draw) {
 
 NUMBERS <- list(
   riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient,
-  riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_euclidean_mean = moved_around,
+  riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_release_groups = moved_joint,
+  riemdp_euclidean_mean = moved_around,
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,
   riemdp_release_perturbed = moved_objective,
   riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,

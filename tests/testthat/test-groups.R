@@ -177,6 +177,162 @@ test_that("the sizes' noise is 0 in all and has its law, one by one as well", {
   expect_no_match(paste(guarantee(grouped(x, by, c("a", "b"), invalid = "center"))$assumptions, collapse = " "), "each record is in one")
 })
 
+# ---- sizes and sums in one release -----------------------------------------------------------------------------------------------------
+
+test_that("sizes and means together cost epsilon, add up to all records, and are what auto takes where they err less", {
+  x <- some(90)
+  by <- rep(c("a", "b", "c"), c(40, 30, 20))
+  for (invalid in c("error", "center")) for (clipped in list(NULL, 0.1)) {
+    ledger <- dp_ledger(NULL, 5, adjacency = "replace-one")
+    g <- grouped(x, by, ledger = ledger, invalid = invalid, clipped = clipped)
+    expect_identical(guarantee(g)$label, "pure")
+    expect_identical(guarantee(g)$adjacency, "replace-one")
+    expect_identical(guarantee(g)$epsilon, 2)
+    expect_identical(guarantee(g)$numerics, "lattice")
+    expect_match(paste(guarantee(g)$assumptions, collapse = "; "), "noisy size of each group is part of the release")
+    expect_equal(g$budget$cost[["epsilon"]], 2, tolerance = 1e-12)
+    expect_equal(sum(g$draws$epsilon), 2)
+    expect_identical(nrow(ledger_history(ledger)), 1L)
+    r <- g[["a"]]
+    expect_identical(r$size$form, "joint")
+    expect_equal(r$draws$epsilon, if (is.null(clipped)) 2 else 1.8, tolerance = 1e-6)
+    # one record more or less moves a count by 1 and its sum by E at most: a shell each, and half of epsilon
+    ball <- internal$check_radius(SPACE$M, SPACE$radius, SPACE$center)
+    reach <- internal$stretched_reach(ball, TRUE) / (1 + internal$STRETCH_BEND)
+    expect_equal(r$sensitivity, reach, tolerance = 1e-9)
+    step <- r$details$step * r$size$points
+    expect_equal(r$details$lattice_sensitivity * step, reach + r$solver_error + sqrt(2) * step, tolerance = 1e-9)
+    bounds <- internal$mean_steps(SPACE$M, ball, 30, lattice = TRUE)
+    expect_gte(r$solver_error, 2 * 90 * bounds$error)
+    expect_gte(r$details$shells[1], r$details$lattice_sensitivity)
+    expect_equal(r$details$shells[1] / r$details$lattice_scale, r$draws$epsilon / 2, tolerance = 1e-6)
+    total <- sum(as.data.frame(g)$size)
+    if (invalid == "error") expect_identical(total, 90)
+    expect_identical(r$size$rest, invalid == "center")
+    for (text in list(format(g), utils::capture.output(explain(g)), utils::capture.output(explain(r)), utils::capture.output(print(r)))) {
+      expect_false(any(grepl("NA|NULL|numeric\\(", text)))
+    }
+    expect_match(paste(utils::capture.output(explain(g)), collapse = " "), "each of the two groups costs half of epsilon")
+    expect_match(gsub(" +", " ", paste(utils::capture.output(explain(r)), collapse = " ")), "One record more or less moves the number by 1")
+  }
+  none <- grouped(x, replace(by, 1:5, "else"), invalid = "center", epsilon = 8)
+  expect_lt(abs(sum(as.data.frame(none)$size) - 85), 30)
+  # what it isn't there for, before anything is spent
+  form <- list(form = "joint")
+  ledger <- dp_ledger(NULL, 50, 1e-3)
+  for (bad in list(list(numerics = "real"), list(delta = 1e-5), list(epsilon = 9), list(epsilon = 1e-3), list(mechanism = "laplace"),
+                   list(options = list(form = "joint", count = 0.1)))) {
+    expect_error(do.call(grouped, utils::modifyList(list(x, by, options = form, ledger = ledger), bad)), "joint", class = "riemdp_error_unsupported")
+  }
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+  many <- paste0("g", 1:17)
+  expect_error(grouped(x, rep_len(many, 90), many, options = form), "16 groups", class = "riemdp_error_unsupported")
+  expect_false(grouped(x, rep_len(many, 90), many)[["g1"]]$size$form == "joint")
+  # the largest scale
+  expect_identical(grouped(x, by, options = form, epsilon = 2e-3)[["a"]]$size$form, "joint")
+})
+
+test_that("one group's released size and sum have the law that intervals, regions and errors are from", {
+  draws <- if (quick()) 4000 else 40000
+  for (case in list(list(M = euclidean(1), rest = 0, C = 2), list(M = euclidean(2), rest = 1, C = 3), list(M = euclidean(3), rest = 0, C = 4))) {
+    d <- mf_facts(case$M)$dimension
+    s <- list(shells = c(600, 1, 900, 300), dimension = d, categories = case$C, rest = case$rest == 1)
+    law <- internal$joint_law(s)
+    groups <- case$C - case$rest
+    z <- with_simulation(d, .Call(internal$riemdp_lattice_noise, euclidean(case$C + groups * d), draws, "joint", c(s$shells, 900, d, case$rest), TRUE))
+    # the count
+    p <- law$count * law$others[seq_along(law$count)]
+    p <- p / (2 * sum(p) - p[1])
+    seen <- table(factor(pmin(abs(z[, 1]), 6), 0:6))
+    wanted <- c(p[1], 2 * p[2:6])
+    expect_gt(suppressWarnings(stats::chisq.test(seen, p = c(wanted, 1 - sum(wanted))))$p.value, 1e-6)
+    above <- internal$joint_above(law)
+    expect_equal(above[1:4], vapply(0:3, function(j) sum(p[-seq_len(j + 1)]), 0), tolerance = 1e-6)
+    # the length of the vector
+    far <- sqrt(rowSums(z[, case$C + seq_len(d), drop = FALSE]^2))
+    for (level in c(0.5, 0.95)) {
+      q <- internal$joint_quantile(level, law)
+      k <- sum(far <= q)
+      expect_gt(stats::pbinom(k, draws, level), 1e-6)
+      expect_lt(mean(far <= 0.97 * q), level + 0.01)
+    }
+    # both together, as the error's draws have them: of a count and a vector along one axis
+    half <- z[, case$C + 1] + z[, 1] * 450
+    ask <- list(n = 1, center = numeric(d), ball = list(radius = 900), size = c(s, reach = 900))
+    told <- internal$joint_error(case$M, ask, 1, draws = 40000)
+    rest <- rowSums(z[, case$C + seq_len(d)[-1], drop = FALSE]^2)
+    expect_equal(told, mean(sqrt(half^2 + rest)), tolerance = if (quick()) 0.08 else 0.03)
+    # the density by which large noise is answered: from the mixture, in units of a mean of two records
+    plan <- list(ask = list(size = s), details = list(step = 0.5))
+    energy <- internal$joint_energy(plan)
+    r <- seq(50, 3000, 50)
+    weight <- vapply(r, function(r) {
+      t <- 0:(length(law$others) - 1)
+      shell <- pmax(ceiling((pmax(900 * t, r) - 300) / 900), 0)
+      w <- law$others * exp(-shell * 1.5)
+      2 * sum(w) - w[1]
+    }, 0)
+    expect_equal(diff(energy(r / 2)), -diff(log(weight)), tolerance = 1e-6)
+  }
+})
+
+test_that("a replaced record's counts and sums move by a shell in each group, and half of the noise is caught", {
+  draws <- if (quick()) 2000 else 20000
+  line <- list(M = euclidean(1), center = 0, radius = 1)
+  ask <- internal$mean_ask(line$M, NA_real_, 2, 0, 1, 0, "wrapped_staircase", NULL, "proven", "ordinary", "lattice", 1e6, list(form = "joint"))
+  ask[c("manifold", "names", "invalid")] <- list(line$M, c("a", "b"), "error")
+  ask <- internal$groups_ask(line$M, ask, TRUE, 2)
+  plan <- internal$joint_plan(line$M, ask, 1)
+  # a record at the edge moves from one group to the other, whose count and sum grow
+  one <- list(matrix(c(1, 1), 2), NULL)
+  two <- list(matrix(1), matrix(1))
+  loss <- function(plan) {
+    events <- function(data, seed) with_simulation(seed, vapply(seq_len(draws), function(i) {
+      out <- internal$joint_release(line$M, data, matrix(1), plan, ask)
+      a <- out[[1]]
+      b <- out[[2]]
+      a$size$count >= 2 && a$value * a$size$points >= 1.2 && b$size$count <= 0 && b$value <= 0
+    }, NA))
+    k <- sum(events(one, 1))
+    l <- sum(events(two, 2))
+    log(stats::qbeta(1e-3, k, draws - k + 1)) - log(stats::qbeta(1 - 1e-3, l + 1, draws - l))
+  }
+  held <- loss(plan)
+  expect_lte(held, 2)
+  expect_gt(held, 1)
+  halved <- plan
+  halved$ask$size$shells[1] <- ceiling(plan$ask$size$shells[1] / 2)
+  expect_gt(with_internals(loss(halved), joint_mean = function(M, like, noisy, ask) {
+    list(value = noisy[2] / max(1, noisy[1]), size = list(count = noisy[1], points = max(1, noisy[1])))
+  }), 2)
+})
+
+test_that("regions and sizes' intervals of sizes and means together hold what they are about", {
+  calls <- if (quick()) 60 else 400
+  x <- some(60)
+  by <- rep(c("a", "b"), c(45, 15))
+  means <- lapply(split(1:60, by), function(i) frechet_mean(x[i, ], SPACE$M)$mean)
+  held <- vapply(seq_len(calls), function(i) {
+    g <- grouped(x, by, c("a", "b"), epsilon = 6)
+    c(size = abs(g[["b"]]$size$count - 15) <= diff(unlist(as.data.frame(g, level = 0.8)[2, c("lower", "upper")])) / 2,
+      region = mf_dist(SPACE$M, g[["a"]]$released %||% g[["a"]]$value, means$a) <= confint(g[["a"]], level = 0.8)$radius,
+      error = mf_dist(SPACE$M, g[["a"]]$released %||% g[["a"]]$value, means$a) / g[["a"]]$noise_error)
+  }, numeric(3))
+  expect_gt(stats::pbinom(sum(held[1, ]), calls, 0.8), 1e-5)
+  expect_gt(stats::pbinom(sum(held[2, ]), calls, 0.8), 1e-5)
+  expect_lt(mean(held[3, ]), 1.3) # at the larger of two places, so it may be less
+  expect_gt(mean(held[3, ]), 0.6)
+  # empty groups, and one that holds all
+  for (by in list(rep("a", 60), rep("b", 60))) {
+    g <- grouped(x, by, c("a", "b"), options = list(form = "joint"))
+    expect_true(all(vapply(g$groups, function(r) mf_is_point(SPACE$M, r$value), NA)))
+  }
+  # chunks of units, and a projected mean, are read as before
+  units <- grouped(x, rep(c("a", "b"), 30), c("a", "b"), unit = rep(1:15, each = 4), invalid = "center")
+  expect_identical(units[["a"]]$size$form, "joint")
+  expect_match(paste(utils::capture.output(explain(units[["a"]])), collapse = " "), "One unit")
+})
+
 test_that("whatever the released sizes are, a replaced record costs no more than the means' share in both groups together", {
   spaces <- list(sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7), hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1))
   base <- function(s, a, N, form) { # coordinates of what noise is added to
@@ -270,7 +426,7 @@ test_that("a record's group is found from the record alone, and counted nowhere 
   expect_error(read(sum, "a", NULL), class = "riemdp_error_argument")
   # none of what is in no group is read
   counts <- NULL
-  with_internals(grouped(some(6), c("a", "a", "b", NA, "z", "a"), invalid = "center"),
+  with_internals(grouped(some(6), c("a", "a", "b", NA, "z", "a"), invalid = "center", mechanism = "wrapped"),
                  noisy_sizes = function(count, ratio) {
                    counts <<- c(counts, count)
                    internal$pay(internal$price_laplace(1, ratio[1] / ratio[2] / 2, "test"))

@@ -101,26 +101,39 @@ test_that("staircases on Z^1 and Z^2 have their exact probabilities", {
   }
 })
 
-test_that("a count and a vector together have the exact probabilities of a cylinder's norm, with shells or without", {
+test_that("counts that add up to 0 and vectors beside them have their exact probabilities, with shells or without", {
   n <- draws_lattice(1e5)
   # scale, width of a shell and of the first one, the edge: how many steps of the vector a count of one is
-  cases <- list(c(5, 2, 0, 0, 3), c(7, 3, 0, 0, 1), c(3, 2, 0, 0, 7), c(5, 2, 4, 1, 3), c(4, 1, 3, 3, 9), c(3, 2, 2, 0, 2))
-  length <- function(t, z, s) {
+  cases <- list(c(5, 2, 0, 0, 3), c(3, 2, 0, 0, 7), c(5, 2, 4, 1, 3), c(4, 1, 3, 3, 9), c(3, 2, 2, 0, 2))
+  weight <- function(t, z, s) {
     far <- pmax(s[5] * abs(t), z)
     if (s[3] > 0) far <- s[4] + s[3] * pmax(ceiling((far - s[4]) / s[3] - 1e-12), 0)
-    far * s[2] / s[1]
+    -far * s[2] / s[1]
   }
-  for (s in cases) for (d in 1:2) {
-    most <- ceiling(32 * s[1] / s[2] / if (d == 2) 1.6 else 1)
-    grid <- do.call(expand.grid, c(list(t = -most:most), rep(list(-most:most), d)))
-    z <- with_simulation(3, .Call(riemdp:::riemdp_lattice_noise, euclidean(d + 1), n, "cylinder", s, TRUE))
-    inside <- rowSums(abs(z) > most) == 0
-    code <- function(x) as.vector(as.matrix(x) %*% (2 * most + 1)^(0:d))
-    p <- exp(-length(grid$t, sqrt(rowSums(as.matrix(grid[-1])^2)), s))
-    expect_pmf(code(z[inside, ]), code(grid), p)
+  # groups, whether there is a count without a vector, the vectors' dimension
+  for (form in list(c(2, 0, 1), c(1, 1, 1), c(1, 1, 2), c(2, 1, 1))) for (s in if (sum(form) > 3) cases[c(2, 5)] else cases) {
+    groups <- form[1]
+    counts <- sum(form[1:2])
+    d <- form[3]
+    most <- ceiling((if (sum(form) > 3) 12 else 20) * s[1] / s[2])
+    steps <- c(rep(ceiling(most / s[5]), counts - 1), rep(most, groups * d))
+    grid <- as.matrix(do.call(expand.grid, lapply(steps, function(most) -most:most)))
+    z <- with_simulation(3, .Call(riemdp:::riemdp_lattice_noise, euclidean(counts + groups * d), n, "joint", c(s, d, form[2]), TRUE))
+    expect_true(all(rowSums(z[, seq_len(counts)]) == 0))
+    z <- z[, -counts]
+    z <- z[rowSums(abs(z) > rep(steps, each = n)) == 0, ]
+    expect_gt(nrow(z), 0.99 * n)
+    code <- function(x) as.vector((x + rep(steps, each = nrow(x))) %*% cumprod(c(1, 2 * steps + 1))[seq_along(steps)])
+    log_p <- if (form[2]) -abs(rowSums(grid[, seq_len(groups), drop = FALSE])) * s[5] * s[2] / s[1] else 0
+    for (j in seq_len(groups)) {
+      t <- if (j < counts) grid[, j] else -rowSums(grid[, seq_len(counts - 1), drop = FALSE])
+      log_p <- log_p + weight(t, sqrt(rowSums(grid[, counts - 1 + (j - 1) * d + seq_len(d), drop = FALSE]^2)), s)
+    }
+    expect_pmf(code(z), code(grid), exp(log_p))
   }
-  for (bad in list(c(5, 2, 0, 0), c(5, 2, 0, 0, 0), c(5, 2, 0, 0, 1.5), c(2^62, 1, 0, 0, 1), c(1, 2^31, 0, 0, 2^32), c(5, 2, 4, 5, 3))) {
-    expect_error(.Call(riemdp:::riemdp_lattice_noise, euclidean(2), 1, "cylinder", bad, TRUE), class = "riemdp_error_argument")
+  for (bad in list(c(5, 2, 0, 0, 3, 1), c(5, 2, 0, 0, 0, 1, 1), c(5, 2, 0, 0, 1.5, 1, 1), c(2^62, 1, 0, 0, 1, 1, 1), c(1, 2^31, 0, 0, 2^32, 1, 1),
+                   c(5, 2, 4, 5, 3, 1, 1), c(5, 2, 0, 0, 3, 1, 0), c(5, 2, 0, 0, 3, 2, 1), c(5, 2, 0, 0, 3, 0, 1), c(5, 2, 0, 0, 3, 1, 2))) {
+    expect_error(.Call(riemdp:::riemdp_lattice_noise, euclidean(3), 1, "joint", bad, TRUE), class = "riemdp_error_argument")
   }
 })
 
@@ -217,7 +230,7 @@ test_that("discrete Gaussians are priced by zCDP: above their exact delta, which
 })
 
 test_that("no floating-point number between bits and noise", {
-  source <- test_path("..", "..", "src", c("mechanism/sampler_lattice.c", "base/big.c", "base/big.h"))
+  source <- test_path("..", "..", "src", c("mechanism/sampler_discrete.c", "mechanism/sampler_lattice.c", "base/big.c", "base/big.h"))
   skip_if_not(all(file.exists(source)), "sources are not here")
   text <- paste(unlist(lapply(source, readLines)), collapse = "\n")
   text <- gsub("(?s)/[*].*?[*]/", "", text, perl = TRUE)
