@@ -147,7 +147,7 @@
 #' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`,
 #' `"gaussian"`, `"wrapped_gaussian"` and `"adaptive"`; where the first two or `"gaussian"` don't exist at the scale
 #' that a small size asks for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form
-#' = )` sets the share of `epsilon` and one of the three. `"adaptive"` has one size for all its stages, which
+#' = )` sets the share of `epsilon` and one of the three (groups have a fourth). `"adaptive"` has one size for all its stages, which
 #' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
 #' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
 #' number of records is served, also none. Where a lattice serves every size, all is drawn by integer
@@ -168,9 +168,13 @@
 #' @section Groups:
 #' With `by` each group declared by `levels` has a mean of its own, and who is in which group is private; so are the
 #' groups' sizes, which are released with noise (see "A private number of records"). With `neighbours = "add_remove"`
-#' each group is released with all of `epsilon`. A replaced record may leave one group and enter another: with
-#' `"replace"` the sizes are one release, with whole-number noise that is 0 in all, and the means of two groups share
-#' the rest of `epsilon`. The call has one price. Empty groups are released like any other; a record whose group is
+#' each group is released with all of `epsilon`. A replaced record may leave one group and enter another. With
+#' `"replace"` all sizes and means are then one release, where a lattice serves and `delta` is 0: each group's number of
+#' records n and n times the mean's logarithm at the public centre, which one record moves by 1 and by little more than
+#' the radius, get noise together, and the mean is the noisy sum over the noisy number (`options = list(form =
+#' "joint")`; up to 16 groups, `epsilon` to 8). Or the sizes are one release, and the means of two groups share the rest
+#' of `epsilon` (the other forms). The noise of sizes is 0 in all. What is expected to be better is taken. The call has
+#' one price. Empty groups are released like any other; a record whose group is
 #' missing or not declared is in none, or an error for the curator with `invalid = "error"`, so that none is. With
 #' `unit` a unit is in the group of all its rows that have one; if these are in several, it is in none, or an error for
 #' the curator. The result is of class [riemdp_groups]; [mean_difference()] compares two groups. With `clipped` the
@@ -180,11 +184,11 @@
 #'
 #' What that costs, as errors over those of groups whose members and sizes are public, each with all of `epsilon`, for
 #' two and four groups of 200 and of 1,000 records on the plane, the sphere, 2 x 2 matrices, the hyperbolic plane and
-#' shapes of four landmarks. Where a record is replaced: at `epsilon` = 1 1.3 to 1.5 times with the groups' means at the
-#' public centre, 1.4 to 1.8 half-way to the edge; at `epsilon` = 4, where a staircase serves public groups, 1.4 to 1.9
-#' and 1.5 to 2.3. Four groups cost a tenth more than two, and more records change nothing. With `"add_remove"`, where a
-#' record touches one group and moves its mean about half as far: .7 to 1.2 times. A call for each group without `by`,
-#' its budget split by hand, errs 1.1 to 3 times as much as this one.
+#' shapes of four landmarks. Where a record is replaced: at `epsilon` = 1 1.2 to 1.5 times, wherever the groups' means
+#' are; at `epsilon` = 4, where a staircase serves public groups, 1.3 to 1.9. Four groups cost a tenth more than two, and
+#' more records change nothing. With `"add_remove"`, where a record touches one group and moves its mean about half as
+#' far: .7 to 1.2 times. A call for each group without `by`, its budget split by hand, errs 1.1 to 3 times as much as
+#' this one.
 #'
 #' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`
 #' is `by` with both variables. Groups are all combinations of the declared levels, whether they occur or not. The right
