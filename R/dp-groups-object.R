@@ -106,8 +106,8 @@ explain.riemdp_groups <- function(x, ...) {
           "(proofs/mean-sensitivity.md, section 15).")
   } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "joint")) {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and means",
-          "are one release, in which each of the two groups costs half of epsilon. Sizes add up to the public number of",
-          "all records (with those in none of the groups, where there may be some; proofs/mean-sensitivity.md,",
+          "are one release, in which each of the two groups costs half of epsilon. Sizes add up to the public number",
+          "of all records (with those in none of the groups, where there may be some; proofs/mean-sensitivity.md,",
           "section 15).")
   } else {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes are one",

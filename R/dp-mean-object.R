@@ -108,7 +108,9 @@ size_words <- function(x, level = 0.95) {
 missing_words <- function(x) {
   if (x$size$form == "none") return("the released number is for errors and regions: the noise doesn't use it")
   center <- if (identical(x$mechanism, "adaptive") || found_smaller(x)) "released" else "public"
-  if (x$size$form == "joint") return(sprintf("a noisy sum of logarithms at the centre is divided by N = %.0f", x$size$points))
+  if (x$size$form == "joint") {
+    return(sprintf("the noisy sum that goes with the released number is divided by N = %.0f", x$size$points))
+  }
   if (x$size$form == "sum") {
     return(sprintf("the sum of the logarithms at the %s is divided by N = %.0f, whatever the number of records is",
                    if (center == "public") "centre" else "released centre", x$size$points))

@@ -147,10 +147,10 @@
 #' centre to the edge, and regions are for the mean of all records. For `"laplace"`, `"staircase"`, `"wrapped"`,
 #' `"gaussian"`, `"wrapped_gaussian"` and `"adaptive"`; where the first two or `"gaussian"` don't exist at the scale
 #' that a small size asks for, the wrapped one of its kind serves, and `chosen` says so. `options = list(count = , form
-#' = )` sets the share of `epsilon` and one of the three (groups have a fourth). `"adaptive"` has one size for all its stages, which
-#' divide what the size has left of `epsilon`; the first costs half of what it does where a record is replaced. Points
-#' that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is promised. Any
-#' number of records is served, also none. Where a lattice serves every size, all is drawn by integer
+#' = )` sets the share of `epsilon` and one of the three (groups have a fourth). `"adaptive"` has one size for all its
+#' stages, which divide what the size has left of `epsilon`; the first costs half of what it does where a record is
+#' replaced. Points that stand for missing records lie at the centre that it found. With `delta` > 0 all of `delta` is
+#' promised. Any number of records is served, also none. Where a lattice serves every size, all is drawn by integer
 #' arithmetic. Records in chunks, constant time, the papers' constants and users' manifolds are refused.
 #'
 #' `"kng"` needs no size: its density is proportional to \eqn{\exp(-|\sum_i\log_p x_i|/\sigma)} on the ball, and one
@@ -174,20 +174,20 @@
 #' the radius, get noise together, and the mean is the noisy sum over the noisy number (`options = list(form =
 #' "joint")`; up to 16 groups, `epsilon` to 8). Or the sizes are one release, and the means of two groups share the rest
 #' of `epsilon` (the other forms). The noise of sizes is 0 in all. What is expected to be better is taken. The call has
-#' one price. Empty groups are released like any other; a record whose group is
-#' missing or not declared is in none, or an error for the curator with `invalid = "error"`, so that none is. With
-#' `unit` a unit is in the group of all its rows that have one; if these are in several, it is in none, or an error for
-#' the curator. The result is of class [riemdp_groups]; [mean_difference()] compares two groups. With `clipped` the
-#' numbers of records outside the ball are released too, one for each group; a replaced record may move two of them, so
-#' that their noise is twice as large there. `"kng"`, which releases no size, isn't offered, and `"adaptive"` with
-#' `"add_remove"` only. Proof: section 15 of `proofs/mean-sensitivity.md`.
+#' one price. Empty groups are released like any other; a record whose group is missing or not declared is in none, or
+#' an error for the curator with `invalid = "error"`, so that none is. With `unit` a unit is in the group of all its
+#' rows that have one; if these are in several, it is in none, or an error for the curator. The result is of class
+#' [riemdp_groups]; [mean_difference()] compares two groups. With `clipped` the numbers of records outside the ball are
+#' released too, one for each group; a replaced record may move two of them, so that their noise is twice as large
+#' there. `"kng"`, which releases no size, isn't offered, and `"adaptive"` with `"add_remove"` only. Proof: section 15
+#' of `proofs/mean-sensitivity.md`.
 #'
 #' What that costs, as errors over those of groups whose members and sizes are public, each with all of `epsilon`, for
 #' two and four groups of 200 and of 1,000 records on the plane, the sphere, 2 x 2 matrices, the hyperbolic plane and
 #' shapes of four landmarks. Where a record is replaced: at `epsilon` = 1 1.2 to 1.5 times, wherever the groups' means
-#' are; at `epsilon` = 4, where a staircase serves public groups, 1.3 to 1.9. Four groups cost a tenth more than two, and
-#' more records change nothing. With `"add_remove"`, where a record touches one group and moves its mean about half as
-#' far: .7 to 1.2 times. A call for each group without `by`, its budget split by hand, errs 1.1 to 3 times as much as
+#' are; at `epsilon` = 4, where a staircase serves public groups, 1.3 to 1.9. Four groups cost a tenth more than two,
+#' and more records change nothing. With `"add_remove"`, where a record touches one group and moves its mean about half
+#' as far: .7 to 1.2 times. A call for each group without `by`, its budget split by hand, errs 1.1 to 3 times as much as
 #' this one.
 #'
 #' A formula says the same: `scan ~ sex + site` with `data` and `levels = list(sex = c("f", "m"), site = c("A", "B"))`

@@ -34,8 +34,8 @@ joint_ask <- function(M, ask, n, categories) {
   ask$sized <- ask$epsilon
   ask$whole_delta <- 0
   ask$options <- list()
-  ask$size <- list(share = 0, epsilon = ask$epsilon, scale = NA_real_, reach = ask$ball$radius, form = "joint", tail = 0,
-                   shift = 0, categories = categories, rest = ask$elsewhere, law = "joint", all = n)
+  ask$size <- list(share = 0, epsilon = ask$epsilon, scale = NA_real_, reach = ask$ball$radius, form = "joint",
+                   tail = 0, shift = 0, categories = categories, rest = ask$elsewhere, law = "joint", all = n)
   joint_plan(M, ask, ask$guess) # what can't be served is refused before anything is spent
   ask
 }
@@ -77,7 +77,8 @@ joint_plan <- function(M, ask, count) {
   plan$guarantee$reasons <- unproven_mean(M, plan)
   plan$guarantee <- promise_of(plan$guarantee, c("center and radius are public; the number of records is public",
                                                  steps_assumptions(M, plan)), trusted = M, numerics = "lattice")
-  plan$expected_error <- joint_error(M, ask, step)
+  # a small size as released is no reason to keep anything back
+  plan$expected_error <- tryCatch(joint_error(M, ask, step), riemdp_error = function(e) NA_real_)
   typed_plan(plan_shrunk(M, plan, ask), c(MEAN_PARTS, MEAN_ERRORS))
 }
 
@@ -101,7 +102,7 @@ joint_error <- function(M, ask, step, draws = 4000) {
 joint_errs_less <- function(M, joint, apart) {
   first <- plan_size(M, apart, max(1, round(apart$guess)))
   missing <- missing_error(first$ask)
-  joint_plan(M, joint, joint$guess)$noise_error < sqrt((first$noise_error - missing)^2 + missing^2)
+  isTRUE(joint_plan(M, joint, joint$guess)$noise_error < sqrt((first$noise_error - missing)^2 + missing^2))
 }
 
 # ---- the release -----------------------------------------------------------------------------------------------------

@@ -121,9 +121,9 @@ mechanism_lattice <- list(
   law = function(plan) {
     # independent numbers on a lattice: as normal ones of the same variance
     if (plan$law == "laplace") plan$scale <- sqrt(2) * plan$scale
-    list(flat = TRUE, energy = switch(plan$law, l2 = knorm_energy(plan), joint = joint_energy(plan), staircase = function(rho) {
-      staircase_energy(rho, plan$scale, plan$steps[1], plan$steps[2])
-    }, normal_energy(plan)))
+    list(flat = TRUE, energy = switch(plan$law, l2 = knorm_energy(plan), joint = joint_energy(plan),
+      staircase = function(rho) staircase_energy(rho, plan$scale, plan$steps[1], plan$steps[2]),
+      normal_energy(plan)))
   },
   release = function(M, x, plan, ask) {
     .Call(riemdp_release_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,

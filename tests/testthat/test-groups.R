@@ -322,6 +322,10 @@ test_that("regions and sizes' intervals of sizes and means together hold what th
   expect_gt(stats::pbinom(sum(held[2, ]), calls, 0.8), 1e-5)
   expect_lt(mean(held[3, ]), 1.3) # at the larger of two places, so it may be less
   expect_gt(mean(held[3, ]), 0.6)
+  # a size may be off on both sides, each with half of what may fail
+  size <- grouped(x, by, c("a", "b"), epsilon = 0.3, options = list(form = "joint"))[["a"]]$size
+  expect_equal(internal$size_reach(list(size = size), 0.9), internal$joint_far(size, 0.05) / size$points * SPACE$radius)
+  expect_gt(internal$joint_far(size, 0.05), internal$joint_far(size, 0.1))
   # empty groups, and one that holds all
   for (by in list(rep("a", 60), rep("b", 60))) {
     g <- grouped(x, by, c("a", "b"), options = list(form = "joint"))
