@@ -106,7 +106,7 @@ explain.riemdp_groups <- function(x, ...) {
           "(proofs/mean-sensitivity.md, section 15).")
   } else if (length(x$groups) && identical(x$groups[[1]]$size$form, "joint")) {
     paste("Groups: a replaced record leaves one group and enters another, or changes within one. All sizes and means",
-          "are one release, in which each of the two groups costs half of epsilon. Sizes add up to the public number",
+          "are one release, in which each of the two groups costs half of the price. Sizes add up to the public number",
           "of all records (with those in none of the groups, where there may be some; proofs/mean-sensitivity.md,",
           "section 15).")
   } else {
@@ -125,14 +125,8 @@ explain.riemdp_groups <- function(x, ...) {
   }
   clipped <- if (length(x$groups)) x$groups[[1]]$clipped
   if (!is.null(clipped)) {
-    cat(strwrap(paste0(
-      sprintf("Outside: each group's number of %s outside the ball is released with discrete Laplace noise of scale ",
-              if (is.null(x$unit)) "records" else "units"),
-      sprintf("%.4g and divided by the group's released size; %.3g of epsilon pays for all of them ", clipped$scale,
-              clipped$epsilon),
-      if (x$guarantee$adjacency == "add-remove") "(one record touches one number" else
-        "(a replaced record touches two numbers",
-      "; proofs/mean-sensitivity.md, section 15)."), exdent = 2), sep = "\n")
+    cat(strwrap(paste0(sub("^The number", "Outside: in each group the number", outside_sentence(x$groups[[1]])),
+                       sprintf(" %.3g of epsilon pays for all of them.", clipped$epsilon)), exdent = 2), sep = "\n")
   }
   explain_subspace(x)
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")

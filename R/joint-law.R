@@ -74,6 +74,12 @@ joint_above <- function(law) {
   pmin(above(p) / whole + 1e-13, above(law$count) * max(law$others) / whole)
 }
 
+# E|t|
+joint_off <- function(law) {
+  p <- law$count * law$others[seq_along(law$count)]
+  2 * sum(p * (seq_along(p) - 1)) / (2 * sum(p) - p[1])
+}
+
 # least j with P(t > j) <= tail, in any of the groups
 joint_far <- function(s, tail) {
   law <- joint_law(s)
@@ -102,16 +108,17 @@ joint_words <- function(r) {
   sprintf(paste("Noise: the group's number of %s, and that number times the mean's logarithm at the public centre,",
                 "rounded to multiples of 2^%d, are released together, with those of all groups. To the number t is",
                 "added and to the coordinates z, whole steps whose probability falls with the larger of %.6g |t| and",
-                "|z|: the same up to %.6g steps and lower by the factor exp(-epsilon/2) on each further shell, %.6g",
-                "steps wide. One %s more or less moves the number by 1 and the coordinates by at most %.6g steps: the",
-                "bound above, twice the error that doubles make, and sqrt(d) for rounding. All is drawn by integer",
-                "arithmetic on random bits; the sum over the number is moved to the ball, and exp maps it back",
-                "(proofs/lattice.md)."),
-          if (is.null(r$unit)) "records" else "units", -w$k, w$shells[1], w$shells[2], w$shells[1],
+                "|z|: the same up to %.6g steps and lower by the factor exp(-%.4g), half of what the means cost, on each",
+                "further shell, %.6g steps wide. One %s more or less moves the number by 1 and the coordinates by at",
+                "most %.6g steps: the bound above, twice the error that doubles make, and sqrt(d) for rounding. All is",
+                "drawn by integer arithmetic on random bits; exp maps the sum over the number back (proofs/lattice.md)."),
+          if (is.null(r$unit)) "records" else "units", -w$k, w$shells[1], w$shells[2], w$shells[1] / w$lattice_scale,
+          w$shells[1],
           if (is.null(r$unit)) "record" else "unit", w$lattice_sensitivity)
 }
 
 joint_size_words <- function(r) {
-  paste("Size: released with the mean, and the noise of all groups' sizes adds up to 0. What the size's noise does to",
+  paste("Size: released with the mean, and the noise of all groups' sizes",
+        if (r$size$rest) "and of the number of those in none", "adds up to 0. What the size's noise does to",
         "the mean is part of the expected error and of regions (proofs/mean-sensitivity.md, section 15).")
 }

@@ -12,6 +12,8 @@ JOINT_MOST <- 16
 joint_refused <- function(ask, categories) {
   if (!ask$mechanism %in% c("auto", "wrapped_staircase")) {
     sprintf("mechanism = \"%s\" has no such form, \"wrapped_staircase\" has.", ask$mechanism)
+  } else if (ask$timing == "constant") {
+    "the time tells the sizes of groups: not with `timing = \"constant\"`."
   } else if (ask$numerics == "real") {
     "it is drawn on a lattice: not with numerics = \"real\"."
   } else if (ask$delta > 0) {
@@ -42,7 +44,7 @@ joint_ask <- function(M, ask, n, categories) {
 
 # The plan for a group of that size. What is drawn doesn't depend on it, only what is said of errors does.
 joint_plan <- function(M, ask, count) {
-  ask$n <- max(1, round(ask$guess))
+  ask$n <- max(1, ask$size$all) # as many as one group may have
   d <- mf_facts(M)$dimension
   r <- ask$ball$radius
   bounds <- lattice_bounds(M, ask)
@@ -62,7 +64,10 @@ joint_plan <- function(M, ask, count) {
   scale <- ratio[1] / ratio[2]
   shells <- c(width, min(width, round(staircase_best(euclidean(d + 1), scale, width)$first)))
   ask$size[c("shells", "dimension")] <- list(c(ratio, shells), d)
-  if (is.null(joint_law(ask$size))) abort_riemdp("unsupported", "the law of so many groups' sizes can't be told.")
+  law <- joint_law(ask$size)
+  if (is.null(law)) abort_riemdp("unsupported", "the law of so many groups' sizes can't be told.")
+  if (ratio[1] * (d + 1) > 2^62) abort_riemdp("unsupported", "so small a budget has no such noise in so many dimensions.")
+  ask$size$missing <- joint_off(law)
   ask$n <- min(max(1, count), SIZE_MOST)
   plan <- list(
     mechanism = "wrapped_staircase", numerics = "lattice", law = "joint", scale = scale * step, sensitivity = reach,
@@ -122,9 +127,7 @@ joint_release <- function(M, records, like, plan, ask) {
 # of a group's released number and sum
 joint_mean <- function(M, like, noisy, ask) {
   plan <- joint_plan(M, ask, noisy[1])
-  a <- noisy[-1] / plan$ask$n
-  a <- a * min(1, ask$ball$radius / max(sqrt(sum(a^2)), 1e-300))
   kept <- c("form", "shift", "reach", "epsilon", "scale", "categories", "rest", "law", "shells", "dimension")
-  list(value = .Call(riemdp_placed, M, like, ask$center, a), plan = plan,
+  list(value = .Call(riemdp_placed, M, like, ask$center, noisy[-1] / plan$ask$n), plan = plan,
        size = c(list(count = noisy[1], points = plan$ask$n), plan$ask$size[kept]))
 }

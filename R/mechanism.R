@@ -209,6 +209,7 @@ plan_shrunk <- function(M, plan, ask) {
 missing_error <- function(ask) {
   s <- ask$size
   if (is.null(s)) return(0)
+  if (!length(s$missing)) abort_contract("nothing is known of how many points are missing")
   min(s$missing / ask$n, 1) * s$reach / 2
 }
 

@@ -4,8 +4,8 @@
 # ---- two-sided geometric noise on counts -----------------------------------------------------------------------------
 # P(Z = z) = (1 - q)/(1 + q) q^|z|, q = exp(-1/scale)
 
-# what comes out is cut to this range, far inside of what doubles hold exactly
-COUNT_MOST <- 2^52
+# what comes out is cut to this range
+COUNT_MOST <- 2^44
 
 # the scale that `epsilon` pays for, as a fraction
 geometric_ratio <- function(epsilon) as_ratio(max(outwards(1 / epsilon), 2^-20), ceiling)
@@ -248,7 +248,10 @@ moved_cost <- function(form, M, ask, categories) {
 
 # what has no proof for a private number of records is refused from public facts, before anything is spent
 check_size_served <- function(M, ask) {
-  no <- function(...) abort_riemdp("unsupported", paste0("neighbours = \"add_remove\": ", ...))
+  no <- function(...) {
+    abort_riemdp("unsupported", paste0(if (isTRUE(ask$replace)) "groups of private size: " else
+      "neighbours = \"add_remove\": ", ...))
+  }
   if (!ask$mechanism %in% c("auto", SIZE_SERVED)) {
     no("mechanism = \"", ask$mechanism, "\" has no proof for a private number of records. ",
        choice_words(SIZE_SERVED), " have one.")

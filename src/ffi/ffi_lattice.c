@@ -297,7 +297,7 @@ static SEXP joint_body(struct call *c, struct rng *rng, void *data)
     /* the noisy integers are the release; all else is made from them */
     for (size_t i = 0; i < groups; i++) {
         double *to = REAL(out) + i * (d + 1);
-        to[0] = noisy(size[i], 0, z[i]);
+        to[0] = fmin(fmax(noisy(size[i], 0, z[i]), -0x1p52), 0x1p52); /* mean-sensitivity.md, 15 */
         for (size_t j = 0; j < d; j++)
             to[1 + j] = noisy(sum[i * d + j], in->k, z[counts + i * d + j]);
     }
@@ -327,7 +327,7 @@ static SEXP point_body(struct call *c, void *data)
     const struct point_args *in = data;
     manifold_t m = &c->m;
     double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(m->ambient), *o = ffi_doubles(m->ambient);
-    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
+    struct ffi_sample x = ffi_sample_any(c, in->x, in->centre, work);
     if (TYPEOF(in->coords) != REALSXP || (size_t)XLENGTH(in->coords) != m->dim || !all_finite(m->dim, REAL(in->coords)))
         ffi_abort_text("argument", "the coordinates must be as many finite numbers as the dimension.");
     placed(m, o, x.centre, REAL(in->coords), v, work);

@@ -461,7 +461,7 @@ static int last_kept(struct l2_trial *l, struct ratio scale, uint64_t edge, stru
 uint64_t lattice_joint_draw(struct bits *bits, size_t d, size_t groups, int rest, struct ratio scale, uint64_t edge,
                             struct shells shells, int64_t *t, int64_t *z, struct deviate *work)
 {
-    const int64_t most = INT64_C(1) << 45; /* as in discrete_balanced_draw() */
+    const int64_t most = INT64_C(1) << 57; /* the sum of 16 counts fits */
     struct ratio across = {scale.num * (d + 1), scale.den * d};
     struct l2_trial l = {.bits = bits, .d = d, .scale = across, .e = work, .g = work + d + 1};
     size_t last = groups - 1 + (rest != 0);

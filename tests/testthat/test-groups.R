@@ -212,7 +212,7 @@ test_that("sizes and means together cost epsilon, add up to all records, and are
     for (text in list(format(g), utils::capture.output(explain(g)), utils::capture.output(explain(r)), utils::capture.output(print(r)))) {
       expect_false(any(grepl("NA|NULL|numeric\\(", text)))
     }
-    expect_match(paste(utils::capture.output(explain(g)), collapse = " "), "each of the two groups costs half of epsilon")
+    expect_match(paste(utils::capture.output(explain(g)), collapse = " "), "each of the two groups costs half of the price")
     expect_match(gsub(" +", " ", paste(utils::capture.output(explain(r)), collapse = " ")), "One record more or less moves the number by 1")
   }
   none <- grouped(x, replace(by, 1:5, "else"), invalid = "center", epsilon = 8)
@@ -326,11 +326,36 @@ test_that("regions and sizes' intervals of sizes and means together hold what th
   size <- grouped(x, by, c("a", "b"), epsilon = 0.3, options = list(form = "joint"))[["a"]]$size
   expect_equal(internal$size_reach(list(size = size), 0.9), internal$joint_far(size, 0.05) / size$points * SPACE$radius)
   expect_gt(internal$joint_far(size, 0.05), internal$joint_far(size, 0.1))
+  # with large noise, which is answered by moving the draw: what is said is of that, and of missing points
+  ball <- internal$check_radius(SPACE$M, SPACE$radius, SPACE$center)
+  told <- vapply(seq_len(calls / 2), function(i) {
+    r <- grouped(x, by, c("a", "b"), epsilon = 1)[["a"]]
+    c(said = r$expected_error, place = max(r$errors), off = mf_dist(SPACE$M, r$value, means$a), missing = r$size$points)
+  }, numeric(4))
+  expect_lt(max(told["said", ] - told["place", ]), 0.2 * SPACE$radius)
+  expect_gt(min(told["said", ] - told["place", ]), 0.003)
+  expect_lt(mean(told["off", ]), 1.3 * mean(told["said", ]))
+  expect_gt(mean(told["off", ]), 0.3 * mean(told["said", ]))
+  expect_error(internal$missing_error(list(n = 10, size = list(reach = 1))), class = "riemdp_error_contract")
+  # any number of records, and what can't be had is refused before anything is spent
+  ledger <- dp_ledger(NULL, 10)
+  none <- grouped(x[0, ], character(), c("a", "b"), options = list(form = "joint"), ledger = ledger)
+  expect_identical(sum(as.data.frame(none)$size), 0)
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  flat <- function(d, epsilon) {
+    dp_mean(matrix(0, 2, d), euclidean(d), epsilon, rep(0, d), 1, by = c("a", "b"), levels = c("a", "b"), options = list(form = "joint"), ledger = ledger)
+  }
+  expect_error(flat(2100, 0.1), "so many dimensions", class = "riemdp_error_unsupported")
+  expect_error(grouped(x, by, c("a", "b"), options = list(form = "joint"), timing = "constant"), "timing", class = "riemdp_error_unsupported")
+  expect_error(grouped(x, by, c("a", "b"), timing = "constant", mechanism = "wrapped"), "groups of private size", class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  ask <- internal$mean_ask(euclidean(1), NA_real_, 1, 0, 1, 0, "auto", NULL, "proven", "ordinary", "lattice", 1e6, list(form = "joint"))
+  ask[c("manifold", "names", "invalid")] <- list(euclidean(1), c("a", "b"), "error")
+  expect_error(internal$groups_ask(euclidean(1), ask, TRUE, 4e9), class = "riemdp_error_unsupported")
   # empty groups, and one that holds all
   for (by in list(rep("a", 60), rep("b", 60))) {
-    g <- grouped(x, by, c("a", "b"), options = list(form = "joint"), epsilon = 0.2, post = FALSE)
-    # the sum over the number is moved to the ball, however large its noise
-    expect_true(all(vapply(g$groups, function(r) mf_dist(SPACE$M, SPACE$center, r$value) <= SPACE$radius * (1 + 1e-9), NA)))
+    g <- grouped(x, by, c("a", "b"), options = list(form = "joint"), epsilon = 0.2)
+    expect_true(all(vapply(g$groups, function(r) mf_is_point(SPACE$M, r$value), NA)))
   }
   # chunks of units, and a projected mean, are read as before
   units <- grouped(x, rep(c("a", "b"), 30), c("a", "b"), unit = rep(1:15, each = 4), invalid = "center")
@@ -660,8 +685,8 @@ test_that("each group's share of records outside is its own, and two of them mov
     if (moved) expect_output(explain(r), "replaced\\s+record,\\s+in\\s+both\\s+groups\\s+together,\\s+moves")
     expect_output(explain(r), if (moved) "two\\s+groups\\s+by\\s+1" else "adding\\s+or\\s+removing")
     told <- said(explain(g))
-    expect_match(told, sprintf("outside the ball is released with discrete Laplace noise of scale %.4g", r$clipped$scale), fixed = TRUE)
-    expect_match(told, if (moved) "a replaced record touches two numbers" else "one record touches one number", fixed = TRUE)
+    expect_match(told, sprintf("is released with two-sided geometric noise of scale %.6g", r$clipped$scale), fixed = TRUE)
+    expect_match(told, if (moved) "moves those of two groups by 1" else "adding or removing one record moves it by at most 1", fixed = TRUE)
   }
   expect_false("outside" %in% names(as.data.frame(grouped(x, by, c("a", "b")))))
   # of units: one with a row outside is
