@@ -66,7 +66,9 @@ joint_plan <- function(M, ask, count) {
   ask$size[c("shells", "dimension")] <- list(c(ratio, shells), d)
   law <- joint_law(ask$size)
   if (is.null(law)) abort_riemdp("unsupported", "the law of so many groups' sizes can't be told.")
-  if (ratio[1] * (d + 1) > 2^62) abort_riemdp("unsupported", "so small a budget has no such noise in so many dimensions.")
+  if (ratio[1] * (d + 1) > 2^62) {
+    abort_riemdp("unsupported", "so small a budget has no such noise in so many dimensions.")
+  }
   ask$size$missing <- joint_off(law)
   ask$n <- min(max(1, count), SIZE_MOST)
   plan <- list(

@@ -506,7 +506,7 @@ mutant("joint-rounding-lost", "R/joint-sizes.R", "shift <- outwards(real / step 
 mutant("joint-narrow-shells", "R/joint-sizes.R", "width <- ceiling(shift)", "width <- ceiling(shift / 2)", "a record moves a sum by one shell at most", "^groups$")
 mutant("joint-edge-short", "R/joint-sizes.R", "c(s$shells, w$shells[1], s$dimension, s$rest)", "c(s$shells, ceiling(w$shells[1] / 2), s$dimension, s$rest)", "a count of one is a shell", "neighbours|^groups$")
 mutant("joint-missing-lost", "R/joint-sizes.R", "  ask$size$missing <- joint_off(law)\n", "  ask$size$missing <- 0\n", "what the size's noise does is part of the expected error", "^groups$")
-mutant("joint-refused-late", "R/joint-sizes.R", "if (ratio[1] * (d + 1) > 2^62)", "if (FALSE)", "what can't be drawn is refused before anything is spent", "^groups$")
+mutant("joint-refused-late", "R/joint-sizes.R", "if (ratio[1] * (d + 1) > 2^62) {", "if (FALSE) {", "what can't be drawn is refused before anything is spent", "^groups$")
 mutant("joint-others-free", "R/joint-law.R", "log_p = shells$log_fall + log(within[shells$most + 1])", "log_p = shells$log_fall + log1p(2 * shells$most)", "one group's count has the others' law beside it", "^groups$")
 mutant("joint-quantile-inner", "R/joint-law.R", "inside <- pmin(1, pmax(0, q - h) / (law$edge + h))^law$dimension", "inside <- pmin(1, 1.1 * pmax(0, q - h) / (law$edge + h))^law$dimension", "a vector's length has its quantiles", "^groups$")
 mutant("joint-interval-one", "R/joint-law.R", "pmin(above(p) / whole + 1e-13", "pmin(0.8 * above(p) / whole + 1e-13", "intervals of sizes are of their law", "^groups$")
