@@ -391,7 +391,7 @@ mean_estimator <- list(
 sized_mean_estimator <- list(
   entry = mean_estimator$entry,
   plan = function(ask) {
-    plan <- if (ask$size$form == "joint") joint_plan(ask$manifold, ask, ask$guess) else check_sizes(ask$manifold, ask)
+    plan <- ask$guessed %||% check_sizes(ask$manifold, ask)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
     plan$guarantee <- with_clipped(with_size(plan$guarantee, ask), ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
@@ -527,13 +527,13 @@ groups_estimator <- list(
     M <- ask$manifold
     k <- length(ask$names)
     counts <- tabulate(records$groups$of, k)
-    inside <- lapply(seq_len(k), function(i) {
+    inside <- function(i) {
       which <- which(records$groups$of == i)
       if (counts[i]) .Call(riemdp_gathered, M, records$x, ask$center, ask$ball$radius, which)
-    })
+    }
     outside <- outside_in_groups(M, records, ask)
     if (ask$size$form == "joint") {
-      paid <- out_of_purse(plan$group_guarantee, joint_release(M, inside, records$x, plan, ask))
+      paid <- out_of_purse(plan$group_guarantee, joint_release(M, lapply(seq_len(k), inside), records$x, plan, ask))
       out <- lapply(seq_len(k), function(i) {
         share <- if (!is.null(outside)) outside_share(outside[i], 1, ask)
         c(paid$out[[i]], list(outside = share_of_size(share, paid$out[[i]]$size), draws = paid$draws))
@@ -544,7 +544,7 @@ groups_estimator <- list(
       }
       out <- lapply(seq_len(k), function(i) {
         paid <- out_of_purse(plan$group_guarantee,
-                             release_group(M, inside[[i]], counts[i], ask, sizes[i], outside[i]))
+                             release_group(M, inside(i), counts[i], ask, sizes[i], outside[i]))
         c(paid$out, list(draws = paid$draws))
       })
     }

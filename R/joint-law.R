@@ -19,8 +19,8 @@ circle_transform <- function(p, long) {
 }
 
 # The law of one group's count and vector: even on {|z| <= edge} given a shell, the count among |t| <= most after
-# `others`, P(others add up to 0), P(... 1), ...; a shell's probability is exp(log_p) times the d-th power of its edge.
-# NULL where the others' law would be too long.
+# `others`, P(others add up to 0), P(... 1), ..., which times `count` are P(t = 0), P(t = 1), ...; a shell's probability
+# is exp(log_p) times the d-th power of its edge. NULL where the others' law would be too long.
 joint_law <- function(s) {
   remember(paste(c("joint", s$shells, s$dimension, s$categories, s$rest), collapse = " "), function() {
     shells <- joint_shells(s)
@@ -39,6 +39,8 @@ joint_law <- function(s) {
     }
     others <- pmax(Re(stats::fft(transform))[seq_len(most + 1)] / long, 0)
     within <- 2 * cumsum(others) - others[1]
+    both <- count * others[seq_along(count)]
+    count <- count / (2 * sum(both) - both[1])
     c(list(dimension = d, others = others, within = within, count = count,
            log_p = shells$log_fall + log(within[shells$most + 1])), shells)
   })
@@ -66,19 +68,17 @@ joint_quantile <- function(level, law) {
   ends[2]
 }
 
+# P(t = 0), P(t = 1), ...
+joint_counts <- function(law) law$count * law$others[seq_along(law$count)]
+
 # P(t > 0), P(t > 1), ...; above 1e-10 by sums, below by the others' largest probability
 joint_above <- function(law) {
   above <- function(p) rev(cumsum(rev(p)))[-1]
-  p <- law$count * law$others[seq_along(law$count)]
-  whole <- 2 * sum(p) - p[1]
-  pmin(above(p) / whole + 1e-13, above(law$count) * max(law$others) / whole)
+  pmin(above(joint_counts(law)) + 1e-13, above(law$count) * max(law$others))
 }
 
 # E|t|
-joint_off <- function(law) {
-  p <- law$count * law$others[seq_along(law$count)]
-  2 * sum(p * (seq_along(p) - 1)) / (2 * sum(p) - p[1])
-}
+joint_off <- function(law) 2 * sum(joint_counts(law) * (seq_along(law$count) - 1))
 
 # least j with P(t > j) <= tail, in any of the groups
 joint_far <- function(s, tail) {

@@ -12,8 +12,6 @@ JOINT_MOST <- 16
 joint_refused <- function(ask, categories) {
   if (!ask$mechanism %in% c("auto", "wrapped_staircase")) {
     sprintf("mechanism = \"%s\" has no such form, \"wrapped_staircase\" has.", ask$mechanism)
-  } else if (ask$timing == "constant") {
-    "the time tells the sizes of groups: not with `timing = \"constant\"`."
   } else if (ask$numerics == "real") {
     "it is drawn on a lattice: not with numerics = \"real\"."
   } else if (ask$delta > 0) {
@@ -38,7 +36,7 @@ joint_ask <- function(M, ask, n, categories) {
   ask$options <- list()
   ask$size <- list(share = 0, epsilon = ask$epsilon, scale = NA_real_, reach = ask$ball$radius, form = "joint",
                    tail = 0, shift = 0, categories = categories, rest = ask$elsewhere, law = "joint", all = n)
-  joint_plan(M, ask, ask$guess) # what can't be served is refused before anything is spent
+  ask$guessed <- joint_plan(M, ask, ask$guess) # what can't be served is refused before anything is spent
   ask
 }
 
@@ -54,29 +52,25 @@ joint_plan <- function(M, ask, count) {
   off <- outwards(ask$size$all * (bounds$error + 4 * UNIT_ROUNDOFF * r))
   check_rounding(2 * off, reach)
   real <- reach + 2 * off
-  each <- outwards_down(ask$epsilon / 2)
-  finest <- room_bits(max(1, ask$size$all) * r)
-  k <- max(-150, min(150, finest, ceiling(-log2(min(real / each, real / sqrt(d)) / 2^10))))
+  each <- ask$epsilon / 2 # of both groups that a record touches
+  k <- lattice_bits(real / each, real, d, room_bits(ask$n * r))
   step <- 2^-k
   shift <- outwards(real / step + sqrt(d))
-  width <- ceiling(shift)
-  ratio <- as_ratio(outwards(width / each), ceiling)
-  scale <- ratio[1] / ratio[2]
-  shells <- c(width, min(width, round(staircase_best(euclidean(d + 1), scale, width)$first)))
-  ask$size[c("shells", "dimension")] <- list(c(ratio, shells), d)
+  noise <- shells_scale(shift, d + 1, list(epsilon = each))
+  ask$size[c("shells", "dimension")] <- list(noise$ratio, d)
   law <- joint_law(ask$size)
   if (is.null(law)) abort_riemdp("unsupported", "the law of so many groups' sizes can't be told.")
-  if (ratio[1] * (d + 1) > 2^62) {
+  if (noise$ratio[1] * (d + 1) > 2^62) {
     abort_riemdp("unsupported", "so small a budget has no such noise in so many dimensions.")
   }
   ask$size$missing <- joint_off(law)
   ask$n <- min(max(1, count), SIZE_MOST)
   plan <- list(
-    mechanism = "wrapped_staircase", numerics = "lattice", law = "joint", scale = scale * step, sensitivity = reach,
-    theorem = "of form \"joint\", about r, proofs/mean-sensitivity.md, section 15", solver_error = 2 * off,
-    acceptance = NA_real_, numbers = bounds$numbers, ask = ask,
+    mechanism = "wrapped_staircase", numerics = "lattice", law = "joint", scale = noise$scale * step,
+    sensitivity = reach, theorem = "of form \"joint\", about r, proofs/mean-sensitivity.md, section 15",
+    solver_error = 2 * off, acceptance = NA_real_, numbers = bounds$numbers, ask = ask,
     details = list(law = "joint", k = k, step = step / ask$n, error_bound = off / ask$n, lattice_sensitivity = shift,
-                   lattice_scale = scale, shells = shells,
+                   lattice_scale = noise$scale, shells = noise$ratio[-(1:2)],
                    moved = "number of a group's records and that number times the mean's logarithm"),
     guarantee = list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"),
     chosen = "smallest expected error at a public guess of a group's size"
@@ -109,7 +103,7 @@ joint_error <- function(M, ask, step, draws = 4000) {
 joint_errs_less <- function(M, joint, apart) {
   first <- plan_size(M, apart, max(1, round(apart$guess)))
   missing <- missing_error(first$ask)
-  isTRUE(joint_plan(M, joint, joint$guess)$noise_error < sqrt((first$noise_error - missing)^2 + missing^2))
+  isTRUE(joint$guessed$noise_error < sqrt((first$noise_error - missing)^2 + missing^2))
 }
 
 # ---- the release -----------------------------------------------------------------------------------------------------

@@ -86,12 +86,10 @@ mechanism_lattice <- list(
         bounds$error, as.numeric(sensitivity)
       ))
     }
-    # The default step: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
     wanted <- ask$sigma %||% (real / (ask$epsilon %||% max(1, ask$options$mu)))
-    aim <- min(wanted, real / sqrt(d)) / 2^10
     finest <- room_bits(r)
     k <- if (is.null(ask$options[["k"]])) {
-      max(-150, min(150, finest, ceiling(-log2(aim))))
+      lattice_bits(wanted, real, d, finest)
     } else {
       check_count(ask$options[["k"]], "k", -150, min(150, finest))
     }
@@ -170,6 +168,11 @@ mechanism_lattice <- list(
                   w$lattice_sensitivity, w$error_bound, noise)
   }
 )
+
+# The default step, 2^-bits: 2^-10 of what rounding and discreteness are compared with, so both cost a thousandth
+lattice_bits <- function(scale, move, d, finest) {
+  max(-150, min(150, finest, ceiling(-log2(min(scale, move / sqrt(d)) / 2^10))))
+}
 
 # the ask of a mechanism with a law of its own, or with the one that an option says
 with_law <- function(ask, law) {

@@ -1,7 +1,7 @@
 # Expected errors of every mechanism over mean_lower_bound(), space by space, after large noise is answered as dp_mean() does by default. Writes
 # lower-bounds.csv beside this file, some ten minutes: Rscript bench/lower-bounds.R
-# `error`, `bound` and `ratio` are those of what "auto" chooses; `best` is the smallest error of all mechanisms for the Frechet mean with the
-# promise. A column for each of them has its ratio: empty where it isn't offered.
+# `error`, `bound` and `ratio` are those of what "auto" chooses; `over_best` is that error over the smallest of all mechanisms for the
+# Frechet mean with the promise. A column for each of them has its ratio: empty where it isn't offered.
 suppressPackageStartupMessages(library(riemdp))
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 template <- function(k) exp(2i * pi * seq_len(k) / k)

@@ -67,11 +67,11 @@
     X(origin, 1)                                                                                                       \
     X(perturbation_noise, 6)                                                                                           \
     X(perturbed_fit_nonprivate, 7)                                                                                     \
+    X(placed, 4)                                                                                                       \
     X(pld_cells, 3)                                                                                                    \
     X(pld_merge, 3)                                                                                                    \
     X(poincare_embedding, 4)                                                                                           \
     X(pointwise_mean, 10)                                                                                              \
-    X(placed, 4)                                                                                                       \
     X(points, 4)                                                                                                       \
     X(points_rows, 3)                                                                                                  \
     X(pole, 5)                                                                                                         \

@@ -134,6 +134,20 @@ static void wipe(volatile unsigned char *x, size_t n)
         x[i] = 0;
 }
 
+/* one draw for a release, to be wiped by who uses it */
+static int64_t *drawn(const struct law *law, struct rng *rng, size_t d)
+{
+    int64_t *z = (int64_t *)R_alloc(d, sizeof *z);
+    struct deviate *deviate = deviates(law, d);
+    struct bits bits;
+    double trials = 0;
+    bits_start(&bits, rng);
+    draw(law, &bits, d, z, deviate, &trials);
+    bits_wipe(&bits);
+    wipe((unsigned char *)deviate, deviate_count(law, d) * sizeof *deviate);
+    return z;
+}
+
 /* ---- noise ----------------------------------------------------------------------------------------------------------- */
 
 struct noise_args {
@@ -227,18 +241,11 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
         ffi_abort_text("argument", "balanced noise is for counts.");
     mean_coords(c, in, &x, a, work);
 
-    int64_t *z = (int64_t *)R_alloc(d, sizeof *z);
-    struct deviate *deviate = deviates(&in->law, d);
-    struct bits bits;
-    double trials = 0;
-    bits_start(&bits, rng);
-    draw(&in->law, &bits, d, z, deviate, &trials);
+    int64_t *z = drawn(&in->law, rng, d);
     /* the noisy integers are the release; all else is made from them */
     for (size_t j = 0; j < d; j++)
         a[j] = noisy(a[j], in->k, z[j]);
-    bits_wipe(&bits);
     wipe((unsigned char *)z, d * sizeof *z);
-    wipe((unsigned char *)deviate, deviate_count(&in->law, d) * sizeof *deviate);
     placed(m, o, x.centre, a, v, work);
     return ffi_single(c, x.elsewhere ? NULL : &x.x, o);
 }
@@ -255,8 +262,10 @@ static void read_release(struct release_args *args, SEXP numbers, SEXP k)
 SEXP riemdp_release_lattice(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP k, SEXP law, SEXP scale, SEXP constant,
                             SEXP simulate)
 {
-    struct release_args args = {
-        .x = x, .centre = centre, .law = read_law(read_kind(law), scale), .constant = ffi_number(constant, "constant") != 0};
+    struct release_args args = {.x = x,
+                                .centre = centre,
+                                .law = read_law(read_kind(law), scale),
+                                .constant = ffi_number(constant, "constant") != 0};
     read_release(&args, numbers, k);
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
@@ -279,7 +288,8 @@ static double group_sum(struct call *c, const struct release_args *in, SEXP reco
 static SEXP joint_body(struct call *c, struct rng *rng, void *data)
 {
     const struct release_args *in = data;
-    size_t d = c->m.dim, groups = (size_t)XLENGTH(in->x), counts = groups + (size_t)in->law.rest, all = counts + groups * d;
+    size_t d = c->m.dim, groups = (size_t)XLENGTH(in->x);
+    size_t counts = groups + (size_t)in->law.rest, all = counts + groups * d;
     double *work = ffi_doubles(manifold_work(&c->m)), *sum = ffi_doubles(groups * d), *size = ffi_doubles(groups);
     check_law(&in->law, all);
     if (in->law.kind != LAW_JOINT || in->law.vector != d)
@@ -287,13 +297,8 @@ static SEXP joint_body(struct call *c, struct rng *rng, void *data)
     for (size_t i = 0; i < groups; i++)
         size[i] = group_sum(c, in, VECTOR_ELT(in->x, (R_xlen_t)i), sum + i * d, work);
 
-    int64_t *z = (int64_t *)R_alloc(all, sizeof *z);
-    struct deviate *deviate = deviates(&in->law, all);
-    struct bits bits;
-    double trials = 0;
     SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)(d + 1), (int)groups));
-    bits_start(&bits, rng);
-    draw(&in->law, &bits, all, z, deviate, &trials);
+    int64_t *z = drawn(&in->law, rng, all);
     /* the noisy integers are the release; all else is made from them */
     for (size_t i = 0; i < groups; i++) {
         double *to = REAL(out) + i * (d + 1);
@@ -301,9 +306,7 @@ static SEXP joint_body(struct call *c, struct rng *rng, void *data)
         for (size_t j = 0; j < d; j++)
             to[1 + j] = noisy(sum[i * d + j], in->k, z[counts + i * d + j]);
     }
-    bits_wipe(&bits);
     wipe((unsigned char *)z, all * sizeof *z);
-    wipe((unsigned char *)deviate, deviate_count(&in->law, all) * sizeof *deviate);
     return out;
 }
 

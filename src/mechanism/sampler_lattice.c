@@ -313,27 +313,52 @@ static void shell_edge(const struct big *norm, struct shells shells, struct big 
         big_add_small(edge, shells.width);
 }
 
+/* den |z| and den x in units of 2^(-32 digits): between two numbers, and exactly */
+static void scaled_root(const struct big *norm, uint64_t den, int digits, struct big *low, struct big *high)
+{
+    big_copy(low, norm);
+    big_shift_left(low, 64 * digits);
+    big_root(low);
+    big_copy(high, low);
+    big_add_small(high, 1);
+    big_multiply_small(low, den);
+    big_multiply_small(high, den);
+}
+
+static void scaled_whole(const struct big *x, uint64_t den, int digits, struct big *out)
+{
+    big_copy(out, x);
+    big_shift_left(out, 32 * digits);
+    big_multiply_small(out, den);
+}
+
 /* true with probability exp(-(edge - |z|)/scale): whether |z| + scale e >= edge for an exponential e; -1: undecided */
 static int shell_test(struct bits *bits, const struct big *norm, const struct big *edge, struct ratio scale,
                       struct deviate *e, int digits)
 {
     struct big low, high, t;
-    big_copy(&low, norm);
-    big_shift_left(&low, 64 * digits);
-    big_root(&low);
-    big_copy(&high, &low);
-    big_add_small(&high, 1);
-    big_multiply_small(&low, scale.den);
-    big_multiply_small(&high, scale.den);
+    scaled_root(norm, scale.den, digits, &low, &high);
     big_deviate(bits, &t, e, digits);
     big_multiply_small(&t, scale.num);
     big_add(&low, &t);
     big_add(&high, &t);
     big_add_small(&high, scale.num);
-    big_copy(&t, edge);
-    big_shift_left(&t, 32 * digits);
-    big_multiply_small(&t, scale.den);
+    scaled_whole(edge, scale.den, digits, &t);
     return big_compare(&low, &t) >= 0 ? 1 : big_compare(&high, &t) < 0 ? 0 : -1;
+}
+
+typedef int kept_test(struct bits *bits, const struct big *norm, const struct big *edge, struct ratio scale,
+                      struct deviate *e, int digits);
+
+/* by as many digits as it takes; -1: undecided with all of them */
+static int kept_by(kept_test *test, struct bits *bits, const struct big *norm, const struct big *edge,
+                   struct ratio scale, struct deviate *e)
+{
+    int kept = -1;
+    exponential(bits, e);
+    for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
+        kept = test(bits, norm, edge, scale, e, digits);
+    return kept;
 }
 
 /* A draw of the l2 law, kept with probability exp(-(edge - |z|)/scale), where `edge` is that of its shell: at least
@@ -346,12 +371,9 @@ uint64_t lattice_staircase_draw(struct bits *bits, size_t d, struct ratio scale,
     int undecided = 0;
     for (uint64_t round = 0; round < (uint64_t)RNG_ROUNDS << 18 && undecided < 8; round++) {
         struct big edge;
-        int kept = -1;
         trials += l2_draw(&l, z);
         shell_edge(&l.norm, shells, &edge);
-        exponential(bits, work);
-        for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
-            kept = shell_test(bits, &l.norm, &edge, scale, work, digits);
+        int kept = kept_by(shell_test, bits, &l.norm, &edge, scale, work);
         if (kept == 1)
             return trials;
         undecided += kept < 0;
@@ -367,16 +389,8 @@ static int cylinder_test(struct bits *bits, const struct big *norm, const struct
                          struct deviate *e, int digits)
 {
     struct big low, high, t, more;
-    big_copy(&low, norm);
-    big_shift_left(&low, 64 * digits);
-    big_root(&low);
-    big_copy(&high, &low);
-    big_add_small(&high, 1);
-    big_multiply_small(&low, scale.den);
-    big_multiply_small(&high, scale.den);
-    big_copy(&t, far);
-    big_shift_left(&t, 32 * digits);
-    big_multiply_small(&t, scale.den);
+    scaled_root(norm, scale.den, digits, &low, &high);
+    scaled_whole(far, scale.den, digits, &t);
     big_deviate(bits, &more, e, digits);
     big_multiply_small(&more, scale.num);
     big_add(&t, &more);
@@ -392,22 +406,15 @@ static int cylinder_kept(struct bits *bits, const struct big *norm, const struct
                          struct shells shells, struct deviate *e)
 {
     struct big square, outer;
-    int kept = -1, flat;
     big_copy(&square, far);
     big_square(&square);
-    flat = big_compare(&square, norm) >= 0;
+    int flat = big_compare(&square, norm) >= 0;
     struct ratio wide = {scale.num * (d + 1), flat ? scale.den * d : scale.den};
-    exponential(bits, e);
-    for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
-        kept = flat ? shell_test(bits, norm, far, wide, e, digits) : cylinder_test(bits, norm, far, wide, e, digits);
+    int kept = kept_by(flat ? shell_test : cylinder_test, bits, norm, far, wide, e);
     if (kept != 1 || shells.width == 0)
         return kept;
     shell_edge(flat ? &square : norm, shells, &outer);
-    kept = -1;
-    exponential(bits, e);
-    for (int digits = 2; digits <= DEVIATE_DIGITS && kept < 0; digits += 2)
-        kept = shell_test(bits, flat ? &square : norm, &outer, scale, e, digits);
-    return kept;
+    return kept_by(shell_test, bits, flat ? &square : norm, &outer, scale, e);
 }
 
 static void cylinder_far(struct big *far, int64_t t, uint64_t edge)
