@@ -266,6 +266,7 @@ neighbour_calls <- function() {
                    noisy_of = list(adaptive = paste0("^[$](", DRAWN, "|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
                                                       "draws|details[$](released_center|released_radius|last|shares))")),
                    free_of = list(adaptive = "^[$]draws"), # stages that the first leaves out
+                   outcome_of = list(adaptive = function(value) value$details$none_found),
                    call = function(data, case, space, budget) {
                      do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
                                              ledger = budget), case$args))

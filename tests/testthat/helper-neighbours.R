@@ -5,7 +5,8 @@
 #   neighbour_forms()      how records come: holds = "numbers" (columns have types), "cells" (any cell may be text), "lines" (bytes),
 #                          "objects" (a record is any R object)
 #   neighbour_calls()      private functions: kind of records, cases (mechanisms, methods), the call, entries that hold noisy values; `undrawn`, of
-#                          a call or a case, says why no draw of it is seen, `forms` of which forms alone it is
+#                          a call or a case, says why no draw of it is seen, `forms` of which forms alone it is,
+#                          `outcome_of`, by method, a noisy choice that the rest of the release follows
 #   NUMBERS                what noise is added to, by the routine that draws or by the price's proof
 # A new function, form or case is a line there.
 

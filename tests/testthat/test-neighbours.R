@@ -105,3 +105,17 @@ test_that("a new estimator is compared by what it draws with, and found where th
   expect_identical(nothing(undrawn = "it is made up")$findings, character())
   expect_match(made_up(moments(1), undrawn = "it is made up")$findings, "though it is made up")
 })
+
+test_that("live runs are compared given the same noisy choice, and one that follows records stays a difference", {
+  chosen <- function(v) v$chosen
+  noisy <- function(side, live) list(value = list(chosen = stats::runif(1) < 0.5, side = side))
+  set.seed(21)
+  for (i in 1:20) {
+    runs <- with_same_outcome(chosen, noisy(1, TRUE), noisy(2, TRUE), noisy, tries = 60)
+    expect_identical(chosen(runs[[1]]$value), chosen(runs[[2]]$value))
+    expect_identical(c(runs[[1]]$value$side, runs[[2]]$value$side), c(1, 2))
+  }
+  follows <- function(side, live) list(value = list(chosen = side))
+  runs <- with_same_outcome(chosen, follows(1, TRUE), follows(2, TRUE), follows)
+  expect_false(chosen(runs[[1]]$value) == chosen(runs[[2]]$value))
+})
