@@ -243,7 +243,8 @@
 #'   the value is the point drawn.
 #' @param reduce `NULL`, or a public [subspace()] to which records are projected one by one: noise has its dimension,
 #'   and `center` is its own. The target is the mean of the projected records; see there.
-#' @param data with a formula, a data frame or list that holds its variables.
+#' @param data with a formula, a data frame or list that holds its variables; it may stand behind the formula:
+#'   `dp_mean(scan ~ sex, scans, ...)`.
 #' @param source where the public numbers of the call come from (centre and radius, bounds and guesses, or start and
 #'   clip), one public string of at most 1,000 characters, or `NULL`. Whoever reads the release can't tell otherwise
 #'   whether they were taken from the records; nothing is checked. Where one of them is a release, that is said of it.
@@ -314,10 +315,11 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
                     options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
                     by = NULL, levels = NULL, suppress = NULL, post = TRUE, reduce = NULL, data = NULL, source = NULL,
                     ledger = NULL, data_set = "default", part = NULL) {
-  check_dots_empty(...)
-  given <- mean_input(x, if (!missing(M)) check_manifold(M), data, unit, by, levels)
-  x <- given$x # before M is asked for, which may be the manifold of these
-  check_manifold(M)
+  asked <- asked_variables(x, if (!missing(M)) M, data, ...)
+  if (!is.null(asked$M)) check_manifold(asked$M)
+  given <- mean_input(x, asked$M, asked$data, unit, by, levels)
+  x <- given$x
+  M <- check_manifold(asked$M %||% manifold_of(x))
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(center = missing(center) && is.null(reduce), radius = missing(radius)))
   space <- mean_space(M, reduce, if (!missing(center)) center, x, timing)

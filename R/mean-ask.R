@@ -1,5 +1,17 @@
 # What a private mean is asked, and of which records.
 
+# list(M, data): a formula's variables may stand behind it, before M or, where M is named, alone
+asked_variables <- function(x, M, data, ...) {
+  behind <- c(if (!is.null(M)) list(M), list(...))
+  variables <- vapply(behind, function(v) is.list(v) && !inherits(v, "riemdp_manifold"), NA)
+  there <- sum(variables) == 1 && length(behind) <= 2 && !any(nzchar(...names()))
+  if (!inherits(x, "formula") || !is.null(data) || !there) {
+    check_dots_empty(...)
+    return(list(M = M, data = data))
+  }
+  list(M = if (!all(variables)) behind[[which(!variables)]], data = behind[[which(variables)]])
+}
+
 # what a formula says, or the records and `by` as they are given
 mean_input <- function(x, M, data, unit, by, levels) {
   if (inherits(x, "formula")) return(uncounted(mean_formula(x, M, data, unit, by, levels)))

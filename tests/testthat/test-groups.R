@@ -488,6 +488,13 @@ test_that("a formula gives what `by` gives, bit for bit, and a mean of all where
   same(ask(scan ~ sex + site, data = d, levels = levels), by)
   same(ask(scan ~ (sex + site), data = as.list(d), levels = rev(levels)), by)
   same(with_simulation(1, dp_mean(scan ~ sex + site, data = d, levels = levels, epsilon = 2, center = SPACE$center, radius = SPACE$radius)), by)
+  # variables behind the formula, as other functions with a formula have them
+  ball <- list(epsilon = 2, center = SPACE$center, radius = SPACE$radius, levels = levels)
+  second <- function(...) with_simulation(1, do.call(dp_mean, c(list(scan ~ sex + site, ...), ball)))
+  same(second(d), by)
+  same(second(as.list(d)), by)
+  same(second(d, M = SPACE$M), by)
+  same(second(d, SPACE$M), by)
   inter <- interaction(d$sex, d$site, sep = ":")
   same(ask(x, by = as.character(inter), levels = names(by$groups)), by)
   # points of columns, lists, and of the formula's environment
@@ -554,6 +561,11 @@ test_that("a mean's formula is refused from public facts, before anything is spe
   }
   refused("unsupported", scale(n) ~ sex, words = "mix rows")
   refused("unsupported", scan ~ sex, data = chunks(d, 3), words = "in memory")
+  ball <- list(epsilon = 1, center = SPACE$center, radius = SPACE$radius, levels = list(sex = c("f", "m")), ledger = ledger)
+  for (more in list(list(d, d), list(d, data = d), list(d, SPACE$M, 1), list(SPACE$M, d, d), list(nobody = d), list(d$sex))) {
+    expect_error(do.call(dp_mean, c(list(scan ~ sex), more, ball)), class = "riemdp_error")
+  }
+  expect_error(dp_mean(some(6), d, 1, SPACE$center, SPACE$radius, ledger = ledger), "manifold", class = "riemdp_error_manifold")
   one <- "f"
   refused("shape", scan ~ one, levels = list(one = "f"), words = "an element for each record")
   long <- rep("f", 7)
