@@ -11,8 +11,9 @@
 #' moved to the ball found, by mechanism `"laplace"`, or `"wrapped"` where that can't be served. Then a radius from a
 #' grid by the exponential mechanism, which aims at `margin` times the one that holds `fraction` of the records around
 #' that centre; replacing a record changes such a count by at most one. All are functions of any records: what is no
-#' point counts as the centre, and nothing fails. Proof: section 12 of the file `proofs/mean-sensitivity.md` of the
-#' installed package.
+#' point counts as the centre, and nothing fails. All stages draw by integer arithmetic, see "Lattice mode" in
+#' [dp_mean()]; only where the centre has no lattice the label says "real-number model". Proof: section 12 of the file
+#' `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' With `neighbours = "add_remove"` the number of records is private: a noisy one is released first, for a part of
 #' `epsilon`, and the stages, which divide the rest, follow from it. The first stage costs half there, and all of its
@@ -72,7 +73,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
   records <- records_or_units(M, x, unit, replace)
   x <- records$x
   ask <- mean_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, 0, "adaptive", NULL, "proven",
-                  "ordinary", "real", 1e6, list())
+                  "ordinary", "auto", 1e6, list())
   ask <- ball_ask(M, ask, shares, fraction, margin, radii)
   ask$source <- stated_source(source, list(center = center, radius = radius))
   ask$invalid <- invalid
@@ -129,7 +130,7 @@ ball_stages <- function(M, ask) {
     first <- if (how$levels < 1) 0 else ways * how$part
     shares <- ball_shares(c(first, (1 - first) * c(BALL_CENTER, 1 - BALL_CENTER)))
   }
-  plan <- if (shares[["place"]] > 0) place_weights(how, shares[["place"]] / ways)
+  plan <- if (shares[["place"]] > 0) place_weights(how, shares[["place"]] / ways, ask)
   fraction <- given$fraction %||% radius_fraction(ask$n, shares[["radius"]] * ask$epsilon)
   c(plan, list(shares = shares, fraction = fraction, margin = given$margin %||% ball_margin(fraction)))
 }
@@ -178,6 +179,22 @@ ball_drawn <- function(M, x, ask, plan) {
        stages = plan, rough = around$rough)
 }
 
+# on a lattice where that can be had with any share, else with doubles
+ball_center <- function(M, ask, share) {
+  with <- function(numerics, share) {
+    ask$numerics <- numerics
+    adaptive_stage(M, ask, share, list(center = ask$center, radius = ask$ball$radius))
+  }
+  if (ask$numerics == "real") return(with("real", share))
+  tryCatch({
+    with("lattice", 1)
+    with("lattice", share)
+  }, riemdp_error = function(e) {
+    if (inherits(e, "riemdp_error_contract")) stop(e)
+    with("real", share)
+  })
+}
+
 ball_estimator <- list(
   entry = function(plan, ask) paste0("dp_ball", if (!is.null(ask$unit)) paste(", unit", ask$unit)),
   parts = MEAN_PARTS,
@@ -187,17 +204,21 @@ ball_estimator <- list(
     if (stages$shares[["place"]] > 0 && !adaptive_places(ask)) {
       abort_riemdp("unsupported", "the first of three stages needs the records in memory: give two `shares`.")
     }
+    check_stage_rates(M, ask, stages$shares)
     # what the centre would be on the wide ball: shows that it can be served at all
-    plan <- adaptive_stage(M, ask, stages$shares[["center"]], list(center = ask$center, radius = ask$ball$radius))
+    plan <- ball_center(M, ask, stages$shares[["center"]])
     g <- list(epsilon = ask$epsilon, delta = 0, reasons = unproven_mean(M, plan), sampler = "exact")
     assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan),
                      "stages, each private given what those before released, their budgets added", ask$assumptions)
-    plan$guarantee <- of_units(promise_of(g, assumptions, trusted = M), ask$unit)
+    plan$guarantee <- of_units(promise_of(g, assumptions, trusted = M, numerics = plan$guarantee$numerics), ask$unit)
     plan$stages <- stages
     plan
   },
   ready = function(records, plan, ask) mean_estimator$ready(records, plan, ask)$x,
-  draw = function(records, plan, ask, budget) ball_drawn(ask$manifold, records, ask, plan$stages),
+  draw = function(records, plan, ask, budget) {
+    ask$numerics <- plan$numerics
+    ball_drawn(ask$manifold, records, ask, plan$stages)
+  },
   answer = function(out, plan, ask, budget) {
     rough <- out$rough
     new_release(
@@ -225,6 +246,7 @@ sized_ball_estimator <- utils::modifyList(ball_estimator, list(
   event = function(plan, ask) if (plan$guarantee$label != "none") size_event(ask),
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
+    ask$numerics <- plan$numerics
     ask <- ask_at_size(ask, noisy_count(records$n, ask$size$ratio, "mean-sensitivity.md, 14"))
     out <- ball_drawn(M, list(x = if (records$n > 0) records$x, n = records$n), ask, ball_stages(M, ask))
     at <- out$rough$ask

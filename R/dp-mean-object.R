@@ -215,8 +215,7 @@ explain.riemdp_mean <- function(x, ...) {
   for (line in c(clipped_words(x), edge_words(x))) {
     cat(strwrap(paste0(toupper(substr(line, 1, 1)), substring(line, 2), "."), exdent = 2), sep = "\n")
   }
-  cat(strwrap(paste0("Not protected: the time that the call takes", if (g$numerics == "lattice") "." else
-    "; the rounding of doubles (the proof is about real numbers)."), exdent = 2), sep = "\n")
+  cat(strwrap(unprotected_sentence(g), exdent = 2), sep = "\n")
   explain_end(x)
   sources <- mechanism_sources(x$mechanism)
   if (length(sources)) cat(strwrap(paste0("Sources: ", paste(sources, collapse = "; "), "."), exdent = 2), sep = "\n")
@@ -318,6 +317,11 @@ summary.riemdp_ball <- function(object, ...) {
              source = object$source %||% NA_character_)
 }
 
+unprotected_sentence <- function(g) {
+  paste0("Not protected: the time that the call takes", if (g$numerics == "lattice") "." else
+    "; the rounding of doubles (the proof is about real numbers).")
+}
+
 #' @rdname riemdp_release
 #' @export
 explain.riemdp_ball <- function(x, ...) {
@@ -346,8 +350,8 @@ explain.riemdp_ball <- function(x, ...) {
     x$shares[["radius"]], x$margin, x$fraction, counted_words(x),
     if (private_size(x)) "One more or one less" else "Replacing one"), exdent = 2), sep = "\n")
   cat(strwrap(origin_sentence(x), exdent = 2), sep = "\n")
-  cat(strwrap(paste("How many records lie in the ball is not part of the release. Not protected: the time that the",
-                    "call takes; the rounding of doubles (the proof is about real numbers)."), exdent = 2), sep = "\n")
+  cat(strwrap(paste("How many records lie in the ball is not part of the release.", integers_sentence(x$guarantee),
+                    unprotected_sentence(x$guarantee)), exdent = 2), sep = "\n")
   explain_end(x)
 }
 

@@ -68,7 +68,8 @@
 #' "real-number model". There is none for laws around the mean itself on curved spaces (`"laplace"`, `"staircase"`,
 #' `"gaussian"`, `"kng"`), whose likes in the tangent space are `"wrapped"`, `"wrapped_staircase"` and
 #' `"wrapped_gaussian"`, nor on users' manifolds, where no bound of rounding errors is proven. `"wrapped_staircase"` is
-#' on a lattice only, up to \eqn{\epsilon = 12}. `"tangent"` has a mean of numbers as its target.
+#' on a lattice only, up to \eqn{\epsilon = 12}. `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses
+#' its ball by exact integer arithmetic, and its means are `"wrapped"` then (not in constant time).
 #' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
 #' or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md`
 #' of the installed package.

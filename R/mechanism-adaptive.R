@@ -12,6 +12,8 @@ ADAPTIVE_AROUND <- 0.3
 ADAPTIVE_CHEAP <- 0.05
 ADAPTIVE_MOST_NOTHING <- 1e6 # where shares are given and records many: then no ball is as heavy as that
 ADAPTIVE_FLOOR <- 13.75 # of what is proposed at least exp(-13.75), a millionth, is kept
+ADAPTIVE_BITS <- 48 # of the whole numbers with which proposals are made
+ADAPTIVE_RATE <- 400 # a record weighs no more than exp(400) anywhere
 
 # How far beyond the radius with that fraction the released ball reaches: to where normal records would leave out a
 # share that is the smaller, the less noise there is, as what is clipped then matters more.
@@ -65,7 +67,8 @@ place_reach <- function(M, ask, part) {
 }
 
 # the same with the log weight of finding `nothing`, for the rate that the stage has
-place_weights <- function(how, part) {
+place_weights <- function(how, part, ask) {
+  part <- min(part, ADAPTIVE_RATE / ask$epsilon)
   levels <- max(1, how$levels)
   d <- how$d
   # the lattice points of all levels in the public ball, about, each with its bonus
@@ -92,7 +95,29 @@ adaptive_shares <- function(M, ask) {
     early <- c(ways * how$part, if (total < 150) c(0, 0) else c(min(0.09, 20 * how$d / total), min(0.1, 100 / total)))
     c(early, 1 - sum(early))
   })
-  c(list(shares = shares), place_weights(how, shares[["place"]] / ways))
+  c(list(shares = shares), place_weights(how, shares[["place"]] / ways, ask))
+}
+
+# The rates of integer draws as fractions, none above what is paid for: of the place less what its weights are off
+# (mean-sensitivity.md, section 12). What is too small for that is refused with the plan, from public numbers.
+place_rate <- function(M, ask, share) {
+  stage_rate(min(share * ask$epsilon / adaptive_ways(ask), ADAPTIVE_RATE) - mf_facts(M)$dimension * 2^-38)
+}
+
+# What a record more in a shadow weighs, from (1 - 2^-40) exp(rate/d) to exp(rate/d) with a product's rounding: 2^-41 is
+# taken off, three times what the exponent's two roundings, exp and products may add.
+place_growth <- function(M, rate) exp(rate[1] / rate[2] / mf_facts(M)$dimension) * (1 - 2^-41)
+
+stage_rate <- function(rate) {
+  if (!(rate >= 2^-30)) {
+    abort_riemdp("argument", "`shares` leave a stage less than a billionth of epsilon: no integer arithmetic draws it.")
+  }
+  as_ratio(rate, floor)
+}
+
+check_stage_rates <- function(M, ask, shares) {
+  if (shares[["place"]] > 0) place_rate(M, ask, shares[["place"]])
+  if (shares[["radius"]] > 0) stage_rate(shares[["radius"]] * ask$epsilon)
 }
 
 mechanism_adaptive <- list(
@@ -100,6 +125,7 @@ mechanism_adaptive <- list(
   auto = FALSE, # its target is another one, and its error depends on the data
   chunks = TRUE,
   counts = TRUE,
+  lattice = function(M) has_lattice(M, "wrapped"), # of stages that add noise; others choose by integers anyway
   options = c("shares", "fraction"),
   unsupported = function(M, ask) {
     if (ask$calibration == "paper") {
@@ -108,10 +134,13 @@ mechanism_adaptive <- list(
       "mechanism = \"adaptive\" has several stages and no single scale: give `epsilon` instead of `sigma`."
     } else if (inherits(M, "riemdp_custom")) {
       "mechanism = \"adaptive\" isn't offered on a user's manifold."
+    } else if (ask$numerics == "lattice" && identical(ask$timing, "constant")) {
+      "a radius is chosen in constant time with doubles only: not with numerics = \"lattice\"."
     }
   },
   plan = function(M, ask) {
     how <- adaptive_shares(M, ask)
+    check_stage_rates(M, ask, how$shares)
     fraction <- ask$options$fraction
     fraction <- if (is.null(fraction)) radius_fraction(ask$n, how$shares[["radius"]] * ask$epsilon) else
       check_number(fraction, "fraction", least = 0, most = 1)
@@ -119,6 +148,7 @@ mechanism_adaptive <- list(
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
     last <- adaptive_stage(M, ask, how$shares[["mean"]], public, ask$delta)
+    if (ask$numerics == "lattice") adaptive_stage(M, ask, 1, public, ask$delta) # of finer noise, if nothing is found
     delta <- if (!is.null(ask$size) || last$mechanism %in% GAUSSIAN_MECHANISMS) ask$delta else 0
     if (how$shares[["place"]] > 0 && !adaptive_places(ask)) {
       abort_riemdp("unsupported", paste("the first of four stages needs the records in memory, and its time depends on",
@@ -152,9 +182,10 @@ mechanism_adaptive <- list(
     last <- adaptive_stage(M, ask, shares[["mean"]], ball, plan$delta)
     structure(list(
       value = adaptive_pick(M, x, last),
-      details = utils::modifyList(plan$details, list(shares = shares, none_found = found$wide,
-                                                     released_center = ball$center, released_radius = ball$radius,
-                                                     last = last$mechanism)),
+      details = utils::modifyList(c(plan$details, last$details), list(
+        shares = shares, none_found = found$wide, released_center = ball$center, released_radius = ball$radius,
+        last = last$mechanism
+      )),
       last = last, expected_error = NULL, scale = last$scale, sensitivity = last$sensitivity, theorem = last$theorem,
       solver_error = last$solver_error
     ), class = "riemdp_staged")
@@ -181,9 +212,14 @@ mechanism_adaptive <- list(
     paste0(if (length(made) > 1) "Stages, their budgets added: " else "One stage: ",
            paste(sprintf("%s (%.3g of epsilon)", stages[made], share[made]), collapse = "; "),
            if (!is.null(r$size)) ". Their epsilon is what the number of records has left",
-           ". The last stage's bounds and scale depend on what those before released only.")
+           ". The last stage's bounds and scale depend on what those before released only. ",
+           integers_sentence(r$guarantee))
   }
 )
+
+integers_sentence <- function(g) {
+  if (g$numerics == "lattice") "All stages draw by integer arithmetic on random bits (proofs/lattice.md)."
+}
 
 # four shares, or three without the first
 adaptive_given <- function(shares) {
@@ -219,8 +255,10 @@ place_drawn <- function(M, x, plan, ask) {
   rate <- share * ask$epsilon / ways
   R <- ask$ball$radius
   once <- draw_price("choice", "mean-sensitivity.md, 12", 1, 1 / rate, epsilon = rate)
+  integers <- place_rate(M, ask, share)
   drawn <- .Call(riemdp_release_place, M, adaptive_records(x, ask), ask$center, R, plan$first, plan$levels,
-                 plan$bonus / 2, plan$nothing, ADAPTIVE_FLOOR, rate, pay(once))
+                 plan$bonus / 2, plan$nothing, ADAPTIVE_FLOOR, integers, place_growth(M, integers),
+                 ADAPTIVE_BITS, pay(once))
   if (drawn[1] == 0) return(list(center = ask$center, radius = R, wide = TRUE, spent = share / ways))
   if (ways == 2) pay(once)
   a <- drawn[-1]
@@ -265,13 +303,15 @@ radius_fraction <- function(n, epsilon) 1 - min(0.5, max(0.1, 60 / (n * epsilon)
 drawn_radius <- function(M, x, center, ask, radii, margin, aim, share) {
   epsilon <- share * ask$epsilon
   records <- mean_records(M, adaptive_records(x, ask), center, ask$ball$radius)
-  radii[.Call(riemdp_release_radius, M, records, center, radii / margin, aim, epsilon,
+  # as many trials as it takes; in constant time with doubles
+  rate <- if (identical(ask$timing, "constant")) epsilon else stage_rate(epsilon)
+  radii[.Call(riemdp_release_radius, M, records, center, radii / margin, round(aim), rate,
               pay(price_choice(epsilon, "mean-sensitivity.md, 12")))]
 }
 
-# One stage on a ball that is public by then: Laplace where it exists, else wrapped, whose errors hardly differ. The
-# last one may have a `delta`, for Gaussian noise where that is expected to be smaller, and for a private number of
-# records for the "tail" of their size.
+# One stage on a ball that is public by then: Laplace where it exists (on a lattice that is on flat spaces), else
+# wrapped, whose errors hardly differ. The last one may have a `delta`, for Gaussian noise where that is expected to be
+# smaller, and for a private number of records for the "tail" of their size.
 adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0

@@ -91,7 +91,7 @@
     X(release_median, 7)                                                                                               \
     X(release_optimum, 11)                                                                                             \
     X(release_perturbed, 8)                                                                                            \
-    X(release_place, 11)                                                                                               \
+    X(release_place, 13)                                                                                               \
     X(release_radius, 7)                                                                                               \
     X(seal, 2)                                                                                                         \
     X(shared_loss, 7)                                                                                                  \

@@ -69,6 +69,8 @@ double ffi_number(SEXP x, const char *label);
 double ffi_range(SEXP x, const char *label, double least, double most); /* one number, both ends included */
 double ffi_count(SEXP x, const char *label, double least, double most); /* a whole one */
 int ffi_flag(SEXP x, const char *label);
+struct ratio;
+int ffi_ratio(struct ratio *out, const double *x); /* two whole numbers, num and den; 0 where they are not such */
 /* the place of a word in `names`, whose empty places have no word: how R says which of an enum is meant */
 int ffi_choice(SEXP x, const char *label, const char *const *names, int count);
 SEXP ffi_field(SEXP list, const char *name); /* aborts where it is absent */

@@ -90,7 +90,9 @@ SEXP riemdp_gathered(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP which)
 
 struct radius_args {
     SEXP x, centre, radii;
-    double aim, epsilon;
+    double aim;
+    struct ratio epsilon; /* none where time is constant: then doubles do, of which the time tells no more than the index */
+    double rounded;
 };
 
 void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, const int *unit,
@@ -147,6 +149,34 @@ struct ffi_sample ffi_sample_any(struct call *c, SEXP x, SEXP centre, double *wo
     return s;
 }
 
+static size_t exact_choice(const struct radius_args *in, struct rng *rng, const double *miss, size_t grid)
+{
+    struct bits bits;
+    uint64_t *whole = (uint64_t *)R_alloc(grid, sizeof *whole);
+    for (size_t j = 0; j < grid; j++)
+        whole[j] = (uint64_t)miss[j];
+    bits_start(&bits, rng);
+    size_t j = discrete_choice_draw(&bits, whole, grid, (struct ratio){in->epsilon.num, 2 * in->epsilon.den});
+    bits_wipe(&bits);
+    return j;
+}
+
+static size_t rounded_choice(const struct radius_args *in, struct rng *rng, double *miss, size_t grid)
+{
+    double total = 0, best = -INFINITY;
+    for (size_t j = 0; j < grid; j++) {
+        miss[j] *= -0.5 * in->rounded;
+        best = fmax(best, miss[j]);
+    }
+    for (size_t j = 0; j < grid; j++)
+        total += miss[j] = exp(miss[j] - best);
+    double u = rng_uniform(rng) * total;
+    size_t j = 0;
+    while (j + 1 < grid && u > miss[j])
+        u -= miss[j++];
+    return j;
+}
+
 /* Scores -|#{i: d(x_i, centre) <= r_j} - aim| move by at most 1 when a record is replaced, or is there or isn't, so weights
  * exp(epsilon score/2) are epsilon-DP (McSherry and Talwar 2007, doi:10.1109/FOCS.2007.66). A record without a distance
  * counts as lying at the centre. */
@@ -162,30 +192,26 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
         ffi_count_within(c, &s.x, s.centre, REAL(in->radii), grid, NULL, count);
     else if (ffi_tally_call(c, &s.tally, "counts", REAL(in->radii), grid, count, grid) != STATUS_OK)
         ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
-    double total = 0, best = -INFINITY;
-    for (size_t j = 0; j < grid; j++) {
-        count[j] = -0.5 * in->epsilon * fabs(count[j] - in->aim);
-        best = count[j] > best ? count[j] : best;
-    }
     for (size_t j = 0; j < grid; j++)
-        total += count[j] = exp(count[j] - best);
-    double u = rng_uniform(rng) * total;
-    size_t j = 0;
-    while (j + 1 < grid && u > count[j])
-        u -= count[j++];
+        count[j] = fabs(fmin(fmax(round(count[j]), -0x1p50), 0x1p50) - in->aim);
+    size_t j = in->epsilon.den ? exact_choice(in, rng, count, grid) : rounded_choice(in, rng, count, grid);
     return ffi_keep(c, Rf_ScalarReal((double)j + 1));
 }
 
 SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP aim, SEXP epsilon, SEXP simulate)
 {
-    struct radius_args args = {x, centre, radii, ffi_number(aim, "aim"), ffi_number(epsilon, "epsilon")};
+    struct radius_args args = {x, centre, radii, ffi_count(aim, "aim", 0, 0x1p44), {0, 0}, 0};
     if (TYPEOF(radii) != REALSXP || XLENGTH(radii) < 1 || XLENGTH(radii) > 10000)
         ffi_abort_text("argument", "`radii` must be 1 to 10000 numbers.");
     for (R_xlen_t j = 0; j < XLENGTH(radii); j++)
         if (!(REAL(radii)[j] > 0 && REAL(radii)[j] < INFINITY))
             ffi_abort_text("argument", "`radii` must be positive and finite.");
-    if (!(args.aim >= 0 && args.aim < INFINITY) || !(args.epsilon > 0 && args.epsilon < INFINITY))
-        ffi_abort_text("argument", "`aim` must be at least 0 and finite, `epsilon` positive and finite.");
+    if (TYPEOF(epsilon) != REALSXP || XLENGTH(epsilon) != 2)
+        args.rounded = ffi_number(epsilon, "epsilon");
+    else if (!ffi_ratio(&args.epsilon, REAL(epsilon)))
+        ffi_abort_text("argument", "`epsilon` must be a number, or two whole ones, a fraction from 1/2^31 to 2^62.");
+    if (!args.epsilon.den && !(args.rounded > 0 && args.rounded < INFINITY))
+        ffi_abort_text("argument", "`epsilon` must be positive and finite.");
     return ffi_with_rng(radius_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
@@ -193,7 +219,8 @@ SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP aim, SE
 
 struct place_args {
     SEXP x, centre;
-    double radius, first, levels, bonus, nothing, slack, rate;
+    double radius, first, levels, bonus, nothing, slack, growth, bits;
+    struct ratio rate;
 };
 
 /* coordinates of the records' logarithms at the centre, moved into the ball; what has none counts as the centre */
@@ -234,7 +261,9 @@ static SEXP place_body(struct call *c, struct rng *rng, void *data)
                       .rate = in->rate,
                       .bonus = in->bonus,
                       .nothing = in->nothing,
-                      .slack = in->slack,
+                      .slack = (uint64_t)round(in->slack * PLACE_PARTS),
+                      .growth = in->growth,
+                      .bits = (int)in->bits,
                       .host = c->m.host};
     p.coords = ball_coords(c, &s.x, s.centre, in->radius, work);
     struct place_axis *axis = (struct place_axis *)R_alloc(p.levels * p.d, sizeof *axis);
@@ -250,19 +279,24 @@ static SEXP place_body(struct call *c, struct rng *rng, void *data)
 }
 
 SEXP riemdp_release_place(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP first, SEXP levels, SEXP bonus, SEXP nothing,
-                          SEXP slack, SEXP rate, SEXP simulate)
+                          SEXP slack, SEXP rate, SEXP growth, SEXP bits, SEXP simulate)
 {
-    enum { MOST_LEVELS = 40 };
+    enum { FINEST = 56 }; /* whose lattice has numbers that are integers of C */
     struct place_args args = {x,
                               centre,
                               ffi_number(radius, "radius"),
-                              ffi_count(first, "first", 0, MOST_LEVELS),
-                              ffi_count(levels, "levels", 1, MOST_LEVELS),
+                              ffi_count(first, "first", 0, PLACE_LEVELS),
+                              ffi_count(levels, "levels", 1, PLACE_LEVELS),
                               ffi_range(bonus, "bonus", 0, 100),
                               ffi_range(nothing, "nothing", -1e6, 1e6),
                               ffi_range(slack, "slack", 0, 14),
-                              ffi_number(rate, "rate")};
-    if (!(args.radius > 0 && args.radius < INFINITY) || !(args.rate > 0 && args.rate < INFINITY))
-        ffi_abort_text("argument", "`radius` and `rate` must be positive and finite.");
+                              ffi_range(growth, "growth", 1, exp(PLACE_RATE)),
+                              ffi_count(bits, "bits", 1, 48),
+                              {0, 0}};
+    if (!(args.radius > 0 && args.radius < INFINITY) || args.first + args.levels > FINEST)
+        ffi_abort_text("argument", "`radius` must be positive and finite, and no level finer than 56 half halvings.");
+    if (TYPEOF(rate) != REALSXP || XLENGTH(rate) != 2 || !ffi_ratio(&args.rate, REAL(rate)) ||
+        REAL(rate)[0] > PLACE_RATE * REAL(rate)[1])
+        ffi_abort_text("argument", "`rate` must be two whole numbers, a fraction from 1/2^31 to 512.");
     return ffi_with_rng(place_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }

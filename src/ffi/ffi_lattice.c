@@ -6,6 +6,14 @@
 enum lattice_law { LAW_L2 = 1, LAW_DISCRETE_LAPLACE = 2, LAW_DISCRETE_GAUSSIAN = 3, LAW_BALANCED = 4, LAW_SHELLS = 5,
                    LAW_JOINT = 6 };
 
+int ffi_ratio(struct ratio *out, const double *x)
+{
+    if (!(x[0] >= 1 && x[0] <= 0x1p62) || !(x[1] >= 1 && x[1] <= 0x1p31) || x[0] != floor(x[0]) || x[1] != floor(x[1]))
+        return 0;
+    *out = (struct ratio){(uint64_t)x[0], (uint64_t)x[1]};
+    return 1;
+}
+
 static int read_kind(SEXP law)
 {
     static const char *const names[] = {[LAW_L2] = "l2",
@@ -56,11 +64,8 @@ static struct law read_law(int kind, SEXP x)
     static const int lengths[] = {[LAW_L2] = 2,       [LAW_DISCRETE_LAPLACE] = 2, [LAW_DISCRETE_GAUSSIAN] = 2,
                                   [LAW_BALANCED] = 2, [LAW_SHELLS] = 4,           [LAW_JOINT] = 7};
     struct law out = {.kind = kind};
-    if (TYPEOF(x) != REALSXP || XLENGTH(x) != lengths[out.kind] ||
-        !(REAL(x)[0] >= 1 && REAL(x)[0] <= 0x1p62) || !(REAL(x)[1] >= 1 && REAL(x)[1] <= 0x1p31) ||
-        REAL(x)[0] != floor(REAL(x)[0]) || REAL(x)[1] != floor(REAL(x)[1]))
+    if (TYPEOF(x) != REALSXP || XLENGTH(x) != lengths[out.kind] || !ffi_ratio(&out.scale, REAL(x)))
         ffi_abort_text("argument", "`scale` must be two whole numbers, a fraction from 1/2^31 to 2^62.");
-    out.scale = (struct ratio){(uint64_t)REAL(x)[0], (uint64_t)REAL(x)[1]};
     if (out.kind == LAW_SHELLS)
         out.shells = read_shells(REAL(x)[2], REAL(x)[3], out.scale);
     if (out.kind == LAW_JOINT)

@@ -3,6 +3,7 @@
 #define RIEMDP_MECHANISM_H
 
 #include "mean_steps.h"
+#include "sampler_discrete.h"
 #include "sampler_logconcave.h"
 
 /* A radius from a hull that bounds area times the law, a uniform direction, both kept with probability true area over bound: one
@@ -146,22 +147,37 @@ void median_find(manifold_t m, const double *x, size_t n, const double *centre, 
 struct place {
     const double *coords;
     size_t n, d, first, levels;
-    double radius, rate, bonus, nothing, slack;
+    struct ratio rate;     /* at most PLACE_RATE */
+    double growth;         /* a little below exp(rate/d) */
+    uint64_t slack;        /* in parts of PLACE_PARTS */
+    int bits;              /* of the whole numbers of proposals, from 1 to 48: the law doesn't depend on them */
+    double radius, bonus, nothing;
+    const double *mantissa, *exponent; /* of the weights of counts; place_draw() makes them */
     struct host *host;
 };
+enum { PLACE_PARTS = 1 << 20, PLACE_RATE = 512, PLACE_LEVELS = 40 };
 
-/* one axis of one radius: the lattice points whose shadow holds a point, how many it holds, and the running sums of exp(rate held / d)
- * over exp(top); `empty` others hold none */
-struct place_axis {
-    double *at, *held, *mass, top, total;
-    size_t count, empty;
+/* m 2^e, m below 2^33 */
+struct dyadic {
+    uint64_t m;
+    long e;
 };
 
-/* a proposal is kept with probability exp(-slack) or more: where that is 1e-6, all are refused with one below exp(-1600) */
+/* one axis of one radius: the lattice points whose shadow holds a point, how many it holds, and the running sums of the whole numbers
+ * with which they are proposed; `empty` others hold none, and have the number `none` */
+struct place_axis {
+    double *at, *held, *mass, none, total;
+    size_t count, empty;
+    int shift;
+    uint64_t padded; /* more than the total, in parts of 2^shift */
+    struct dyadic above;
+};
+
+/* a proposal is kept with probability exp(-slack) or more, times 1 - 2^-15 for each axis: where the first is 1e-6, all are refused with
+ * one below exp(-1000), up to 10,000 dimensions */
 enum { PLACE_TRIALS = 1600000000 };
 size_t place_work(const struct place *in);
 /* radius 0: none; STATUS_TRIALS: see PLACE_TRIALS; axis: levels x d */
-int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius,
-               double *work);
+int place_draw(struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius, double *work);
 
 #endif

@@ -3,8 +3,11 @@
  * that make the law easy to draw from: it may differ from A, the average over the axes of how many points lie in the ball's shadow there,
  * by slack / rate at most; it does by that much around points outside the public ball. Proposals have weights exp(rate A), a product over
  * the axes. Each is kept with probability exp(rate (score - A)), which is exp(-slack) or more whatever the points. No ball has a weight
- * that points have no part in. inst/proofs/mean-sensitivity.md, section 12. */
+ * that points have no part in. What doubles make of it: each point's coordinates, cells and distances by itself, so that counts are
+ * counts; public weights, whole numbers times powers of two, of which each is at most exp(rate/d) times the one before; and proposals,
+ * whose own probabilities are known exactly and divided out. Integer arithmetic draws the rest. inst/proofs/mean-sensitivity.md, section 12. */
 #include "mechanism.h"
+#include <limits.h>
 #include <stdlib.h>
 
 enum { CELLS = 2 }; /* of a lattice to a radius */
@@ -48,18 +51,80 @@ static void axis_count(const struct place *in, const double *sorted, size_t leve
     a->empty = last + 1 - a->count;
 }
 
-/* returns the log of the sum of exp(rate count / d) over all lattice points */
-static double axis_weigh(const struct place *in, struct place_axis *a)
+/* ---- weights ---------------------------------------------------------------------------------------------------------- */
+
+enum { MANTISSA = 53, SHORT = 32, PAD = 16 };
+
+/* exp(x), about */
+static struct dyadic dyadic_exp(double x)
 {
-    double rate = in->rate / (double)in->d;
-    a->top = a->empty > 0 ? 0 : -INFINITY;
+    double bits = x / 0.6931471805599453, whole = floor(bits);
+    struct dyadic out = {(uint64_t)ldexp(exp2(bits - whole), SHORT - 1), (long)whole - (SHORT - 1)};
+    return out;
+}
+
+/* at least y 2^e, for y > 0 that has been made by less than 2^32 roundings */
+static struct dyadic dyadic_above(double y, long e)
+{
+    int more;
+    double m = frexp(y * (1 + 0x1p-20), &more);
+    return (struct dyadic){(uint64_t)ceil(ldexp(m, SHORT)), e + more - SHORT};
+}
+
+/* Weights of counts 0, 1, ..., n: W(0) = 1, and W(h + 1) is `growth` times W(h), rounded. The law of what is drawn has these weights
+ * exactly. */
+static void weights_make(const struct place *in, double *mantissa, double *exponent)
+{
+    double m = 0.5, e = 1;
+    for (size_t h = 0; h <= in->n; h++) {
+        int more;
+        mantissa[h] = ldexp(m, MANTISSA);
+        exponent[h] = e - MANTISSA;
+        m = frexp(m * in->growth, &more);
+        e += more;
+    }
+}
+
+static double relative(const struct place *in, double held, double top)
+{
+    size_t h = (size_t)held;
+    double e = in->exponent[h] - top;
+    return e < -1000 ? 0 : ldexp(in->mantissa[h], (int)e);
+}
+
+/* Whole numbers in proportion to the weights, about, none 0, and their running sums; `above` is then at least `before` times how much a
+ * weight can be of its number, times the padded sum. */
+static void axis_weigh(const struct place *in, const struct dyadic *before, struct place_axis *a)
+{
+    double top = in->exponent[0], sum = 0;
     for (size_t i = 0; i < a->count; i++)
-        a->top = fmax(a->top, rate * a->held[i]);
+        top = fmax(top, in->exponent[(size_t)a->held[i]]);
+    double one = relative(in, 0, top);
+    for (size_t i = 0; i < a->count; i++)
+        sum += relative(in, a->held[i], top);
+    sum += (double)a->empty * one;
     a->total = 0;
     for (size_t i = 0; i < a->count; i++)
-        a->mass[i] = a->total += exp(rate * a->held[i] - a->top);
-    a->total += (double)a->empty * exp(-a->top);
-    return a->top + log(a->total);
+        a->mass[i] = a->total += floor(ldexp(relative(in, a->held[i], top) / sum, in->bits)) + 1;
+    a->none = floor(ldexp(one / sum, in->bits)) + 1;
+    a->total += (double)a->empty * a->none;
+    a->shift = in->bits > PAD ? in->bits - PAD : 0;
+    a->padded = ((uint64_t)a->total >> a->shift) + 1;
+    a->above = dyadic_above((double)a->padded * sum * (double)before->m, (long)top - in->bits + a->shift + before->e);
+}
+
+/* true with probability num 2^e / den, which is at most 1 */
+static int kept(struct bits *bits, struct big *num, long e, struct big *den)
+{
+    enum { SHIFT = 64 };
+    for (; e < -SHIFT; e++)
+        if (bits_take(bits, 1))
+            return 0;
+    if (e < 0)
+        big_shift_left(den, (int)-e);
+    else
+        big_shift_left(num, (int)e);
+    return bernoulli_big(bits, num, den);
 }
 
 /* lattice points of a level that may hold something in their shadow */
@@ -69,24 +134,29 @@ static size_t room_of(const struct place *in, size_t level)
     return all < near ? all : near;
 }
 
-/* a lattice point with probability proportional to its weight; *held is how many points its shadow holds */
-static double axis_draw(const struct place_axis *a, struct rng *rng, double *held)
+/* a lattice point by its number, or padding: 0; *held is how many points its shadow holds, *number what it was proposed with */
+static int axis_draw(const struct place_axis *a, struct bits *bits, double *at, double *held, double *number)
 {
-    double u = rng_uniform(rng) * a->total;
+    double u = (double)uniform_below(bits, a->padded << a->shift);
     size_t low = 0, high = a->count;
-    if (a->empty == 0 || (a->count > 0 && u <= a->mass[a->count - 1])) {
+    if (!(u < a->total))
+        return 0;
+    if (a->count > 0 && u < a->mass[a->count - 1]) {
         while (high - low > 1) { /* it is low or after it, and before high */
             size_t half = low + (high - low) / 2;
-            if (u > a->mass[half - 1])
+            if (u >= a->mass[half - 1])
                 low = half;
             else
                 high = half;
         }
         *held = a->held[low];
-        return a->at[low];
+        *at = a->at[low];
+        *number = a->mass[low] - (low > 0 ? a->mass[low - 1] : 0);
+        return 1;
     }
     *held = 0;
-    size_t r = rng_below(rng, a->empty); /* the r-th that isn't listed */
+    *number = a->none;
+    size_t r = (size_t)floor((u - (a->count > 0 ? a->mass[a->count - 1] : 0)) / a->none); /* the r-th that isn't listed */
     while (low < high) {
         size_t half = low + (high - low) / 2;
         if ((size_t)a->at[half] > r + half)
@@ -94,11 +164,26 @@ static double axis_draw(const struct place_axis *a, struct rng *rng, double *hel
         else
             low = half + 1;
     }
-    return (double)(r + low);
+    *at = (double)(r + low);
+    return 1;
 }
 
-/* whether the ball around p holds at least `least` points */
-static int holds(const struct place *in, const double *p, double radius, double least)
+/* with the weight over what it was proposed with, over how much that can be */
+static int axis_kept(const struct place *in, const struct place_axis *a, const struct dyadic *before, double held, double number,
+                     struct bits *bits)
+{
+    struct big num, den;
+    size_t h = (size_t)held;
+    big_set(&num, (uint64_t)in->mantissa[h]);
+    big_multiply_small(&num, before->m);
+    big_multiply_small(&num, a->padded);
+    big_set(&den, (uint64_t)number);
+    big_multiply_small(&den, a->above.m);
+    return kept(bits, &num, (long)in->exponent[h] + before->e + a->shift - a->above.e, &den);
+}
+
+/* how many points the ball around p holds, or -1 if fewer than `least` */
+static double holds(const struct place *in, const double *p, double radius, double least)
 {
     /* with room for the rounding of records that were moved to the edge of the public ball */
     double missing = 0, may = (double)in->n - least, most = radius * radius * (1 + 1e-9);
@@ -108,9 +193,47 @@ static int holds(const struct place *in, const double *p, double radius, double 
         for (size_t j = 0; j < in->d; j++)
             s += (v[j] - p[j]) * (v[j] - p[j]);
         if (!(s <= most) && ++missing > may)
-            return 0;
+            return -1;
     }
-    return missing <= may;
+    return (double)in->n - missing;
+}
+
+/* A proposal whose shadows hold `sum` points is kept with probability exp(-fall), fall = rate (sum/d - count) between 0 and slack: as
+ * many trials with exp(-1) as fall has whole parts, and one with the rest. How many of those succeed is drawn first: so many points have
+ * to lie in the ball, or it is not looked at to the end. */
+static int score_kept(const struct place *in, const double *p, double radius, double sum, int outside, struct bits *bits)
+{
+    struct big num, den, least;
+    double d = (double)in->d, rate = (double)in->rate.num / (double)in->rate.den;
+    int most = (int)(in->slack / PLACE_PARTS), run = 0;
+    while (run <= most && bernoulli_exp(bits, 1, 1))
+        run++;
+    /* with room for rounding: what lies below has fallen by more than min(run + 1, slack) */
+    double deep = fmin(run + 1, (double)in->slack / PLACE_PARTS);
+    double count = outside ? -1 : holds(in, p, radius, floor((sum - deep * d / rate) / d) - 1);
+    big_set(&den, in->rate.den);
+    big_multiply_small(&den, in->d);
+    big_copy(&least, &den); /* slack over PLACE_PARTS, times den */
+    big_multiply_small(&least, in->slack);
+    if (count < 0) {
+        if (run < most)
+            return 0;
+        big_copy(&num, &least);
+    } else {
+        double fall = fmax(0, sum - d * count);
+        big_set(&num, (uint64_t)fall);
+        big_multiply_small(&num, in->rate.num);
+        big_multiply_small(&num, PLACE_PARTS);
+        if (big_compare(&num, &least) > 0)
+            big_copy(&num, &least);
+    }
+    big_multiply_small(&den, PLACE_PARTS);
+    for (int whole = 0; big_compare(&num, &den) >= 0; whole++) {
+        if (whole >= run)
+            return 0;
+        big_subtract(&num, &den);
+    }
+    return bernoulli_exp_big(bits, &num, &den);
 }
 
 /* ---- radii ---------------------------------------------------------------------------------------------------------- */
@@ -120,7 +243,7 @@ size_t place_work(const struct place *in)
     size_t rooms = 0;
     for (size_t l = 0; l < in->levels; l++)
         rooms += room_of(in, l);
-    return in->n * in->d + in->levels + 1 + 3 * in->d * rooms;
+    return (in->n > 2 ? in->n : 2) * in->d + 2 * (in->n + 1) + 3 * in->d * rooms;
 }
 
 static int ascending(const void *a, const void *b)
@@ -129,11 +252,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* the tables of all levels; mass: that of no ball, and running sums with the levels' weights, exp(bonus) a level times the sum over its
- * lattice */
-static void tables_make(const struct place *in, struct place_axis *axis, double *mass, double *work)
+static const struct dyadic ONE = {UINT64_C(1) << (SHORT - 1), -(SHORT - 1)};
+
+/* the tables of all levels */
+static void tables_make(struct place *in, struct place_axis *axis, double *work)
 {
-    double *sorted = work, *room = work + in->n * in->d, top = in->nothing;
+    double *sorted = work, *room = work + (in->n > 2 ? in->n : 2) * in->d; /* two for trial() */
+    in->mantissa = room;
+    in->exponent = room + in->n + 1;
+    weights_make(in, room, room + in->n + 1);
+    room += 2 * (in->n + 1);
     for (size_t j = 0; j < in->d; j++) {
         for (size_t i = 0; i < in->n; i++)
             sorted[j * in->n + i] = in->coords[i * in->d + j];
@@ -141,55 +269,106 @@ static void tables_make(const struct place *in, struct place_axis *axis, double 
     }
     for (size_t l = 0; l < in->levels; l++) {
         size_t most = room_of(in, l);
-        mass[l + 1] = in->bonus * (double)l;
+        const struct dyadic *before = &ONE;
         for (size_t j = 0; j < in->d; j++, room += 3 * most) {
             struct place_axis *a = axis + l * in->d + j;
             a->at = room;
             a->held = room + most;
             a->mass = room + 2 * most;
             axis_count(in, sorted + j * in->n, l, a);
-            mass[l + 1] += axis_weigh(in, a);
+            axis_weigh(in, before, a);
+            before = &a->above;
         }
-        top = fmax(top, mass[l + 1]);
         host_tick(in->host, 0, 0);
     }
-    mass[0] = exp(in->nothing - top);
-    for (size_t l = 1; l <= in->levels; l++)
-        mass[l] = mass[l - 1] + exp(mass[l] - top);
 }
 
-/* one proposal; whether it is kept */
-static int trial(const struct place *in, const struct place_axis *axis, size_t level, struct rng *rng, double *p)
+/* ---- levels, the first of which is none ------------------------------------------------------------------------------- */
+
+/* weight, exactly: given.m times sum.m times a power of two */
+struct level {
+    struct dyadic given, sum;
+    uint64_t number;
+};
+
+static double level_size(const struct level *l, long top)
 {
-    double sum = 0, far = 0, radius = radius_of(in, level), step = radius / CELLS;
+    long e = l->given.e + l->sum.e - top;
+    return e < -1000 ? 0 : ldexp((double)l->given.m * (double)l->sum.m, (int)e);
+}
+
+/* returns the sum of their numbers; *above: at least how much a weight can be of its number */
+static uint64_t levels_make(const struct place *in, const struct place_axis *axis, struct level *level, struct dyadic *above)
+{
+    long top = -LONG_MAX / 2;
+    double sum = 0;
+    uint64_t total = 0;
+    for (size_t l = 0; l <= in->levels; l++) {
+        level[l].given = dyadic_exp(l > 0 ? in->bonus * (double)(l - 1) : in->nothing);
+        level[l].sum = l > 0 ? axis[l * in->d - 1].above : ONE;
+        long e = level[l].given.e + level[l].sum.e;
+        top = e > top ? e : top;
+    }
+    for (size_t l = 0; l <= in->levels; l++)
+        sum += level_size(level + l, top);
+    for (size_t l = 0; l <= in->levels; l++)
+        total += level[l].number = (uint64_t)ldexp(level_size(level + l, top) / sum, in->bits) + 1;
+    *above = dyadic_above(sum, top - in->bits);
+    return total;
+}
+
+static int level_kept(const struct level *l, const struct dyadic *above, struct bits *bits)
+{
+    struct big num, den;
+    big_set(&num, l->given.m);
+    big_multiply_small(&num, l->sum.m);
+    big_set(&den, l->number);
+    big_multiply_small(&den, above->m);
+    return kept(bits, &num, l->given.e + l->sum.e - above->e, &den);
+}
+
+/* one proposal at a level; whether it is kept. work: 2 d numbers */
+static int trial(const struct place *in, const struct place_axis *axis, size_t level, struct bits *bits, double *p, double *work)
+{
+    double sum = 0, far = 0, radius = radius_of(in, level), step = radius / CELLS, *held = work, *number = work + in->d;
+    const struct dyadic *before = &ONE;
+    axis += level * in->d;
     for (size_t j = 0; j < in->d; j++) {
-        double held;
-        p[j] = axis_draw(axis + level * in->d + j, rng, &held) * step - in->radius;
-        sum += held;
+        if (!axis_draw(axis + j, bits, p + j, held + j, number + j))
+            return 0;
+        p[j] = p[j] * step - in->radius;
+        sum += held[j];
         far += p[j] * p[j];
     }
-    /* log u <= rate (score - average), where the score is the count moved into [average - slack / rate, average] */
-    double fall = log(rng_uniform(rng));
-    if (fall <= -in->slack)
-        return 1;
-    return far <= in->radius * in->radius && holds(in, p, radius, sum / (double)in->d + fall / in->rate);
+    if (!score_kept(in, p, radius, sum, far > in->radius * in->radius, bits))
+        return 0;
+    for (size_t j = 0; j < in->d; before = &axis[j++].above)
+        if (!axis_kept(in, axis + j, before, held[j], number[j], bits))
+            return 0;
+    return 1;
 }
 
-int place_draw(const struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius,
-               double *work)
+int place_draw(struct place *in, struct rng *rng, struct place_axis *axis, double *p, double *radius, double *work)
 {
-    double *mass = work;
-    tables_make(in, axis, mass, work + in->levels + 1);
-    for (size_t k = 0; k < PLACE_TRIALS; k++) {
-        double u = rng_uniform(rng) * mass[in->levels];
-        size_t level = 0;
-        while (level < in->levels && u > mass[level])
-            level++;
-        *radius = level > 0 ? radius_of(in, level - 1) : 0;
-        if (level == 0 || trial(in, axis, level - 1, rng, p))
-            return STATUS_OK;
+    struct level level[PLACE_LEVELS + 1];
+    struct dyadic above;
+    struct bits bits;
+    tables_make(in, axis, work);
+    uint64_t total = levels_make(in, axis, level, &above);
+    int status = STATUS_TRIALS;
+    bits_start(&bits, rng);
+    for (size_t k = 0; k < PLACE_TRIALS && status != STATUS_OK; k++) {
+        uint64_t u = uniform_below(&bits, total);
+        size_t l = 0;
+        for (; u >= level[l].number; l++)
+            u -= level[l].number;
+        *radius = l > 0 ? radius_of(in, l - 1) : 0;
+        /* `work` held the sorted coordinates, which nothing needs any more: the tables lie behind them */
+        if (level_kept(level + l, &above, &bits) && (l == 0 || trial(in, axis, l - 1, &bits, p, work)))
+            status = STATUS_OK;
         if (k % 64 == 63)
             host_tick(in->host, 0, 0);
     }
-    return STATUS_TRIALS;
+    bits_wipe(&bits);
+    return status;
 }

@@ -48,8 +48,7 @@ uint32_t bits_take(struct bits *bits, int count)
  * call ends in rng_stuck(). What counts a number up has no such bound, for then the numbers wouldn't have their laws: it stops where they
  * are beyond what leaves the sampler. inst/proofs/lattice.md, section 2 */
 
-/* uniform on 0, ..., most - 1; most below 2^63 */
-static uint64_t uniform_below(struct bits *bits, uint64_t most)
+uint64_t uniform_below(struct bits *bits, uint64_t most)
 {
     uint64_t mask = most - 1, x = most;
     for (int shift = 1; shift < 64; shift *= 2)
@@ -86,7 +85,7 @@ static int bernoulli(struct bits *bits, uint64_t num, uint64_t den)
     return 0;
 }
 
-static int bernoulli_big(struct bits *bits, struct big *num, const struct big *den)
+int bernoulli_big(struct bits *bits, struct big *num, const struct big *den)
 {
     if (big_compare(num, den) >= 0)
         return 1;
@@ -129,6 +128,26 @@ int bernoulli_exp_big(struct bits *bits, struct big *num, const struct big *den)
         big_copy(&x, num);
         if (!bernoulli_big(bits, &x, den) || !bernoulli(bits, 1, k))
             return k & 1;
+    }
+    rng_stuck(bits->rng);
+    return 0;
+}
+
+/* Each is proposed alike, and kept with probability exp(-rate (miss - least)): the one with the least always is, so a trial keeps
+ * one with probability 1/count at least. */
+size_t discrete_choice_draw(struct bits *bits, const uint64_t *miss, size_t count, struct ratio rate)
+{
+    struct big num, den;
+    uint64_t least = miss[0];
+    big_set(&den, rate.den);
+    for (size_t j = 1; j < count; j++)
+        least = miss[j] < least ? miss[j] : least;
+    for (uint64_t round = 0; round < RNG_ROUNDS * (uint64_t)count; round++) {
+        size_t j = (size_t)uniform_below(bits, count);
+        big_set(&num, miss[j] - least);
+        big_multiply_small(&num, rate.num);
+        if (bernoulli_exp_big(bits, &num, &den))
+            return j;
     }
     rng_stuck(bits->rng);
     return 0;

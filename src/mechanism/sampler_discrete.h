@@ -26,9 +26,15 @@ void bits_wipe(struct bits *bits);
 uint32_t bits_take(struct bits *bits, int count);
 
 uint64_t integer_root(uint64_t a);
+/* uniform on 0, ..., most - 1; most below 2^63 */
+uint64_t uniform_below(struct bits *bits, uint64_t most);
+/* true with probability num/den, or 1 if that is less; `num` is used up */
+int bernoulli_big(struct bits *bits, struct big *num, const struct big *den);
 /* true with probability exp(-num/den); den below 2^63. Of large numbers, `num` is used up. */
 int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den);
 int bernoulli_exp_big(struct bits *bits, struct big *num, const struct big *den);
+/* P(j) proportional to exp(-rate miss[j]); rate.den below 2^33 */
+size_t discrete_choice_draw(struct bits *bits, const uint64_t *miss, size_t count, struct ratio rate);
 /* P(z) proportional to exp(-|z|/scale) */
 int64_t discrete_laplace_draw(struct bits *bits, struct ratio scale);
 /* P(z) proportional to exp(-(|z_1| + ... + |z_count|)/scale) on z_1 + ... + z_count = 0; scale up to 2^31. Returns the number of

@@ -67,7 +67,7 @@ test_that("with a place there are three stages, each of which spends its share",
   # a ball that exp stretches beyond the wide one is none
   M <- hyperbolic(2)
   far <- matrix(c(cosh(15), sinh(15), 0), 1000, 3, byrow = TRUE)
-  none <- dp_ball(far, M, 1, c(1, 0, 0), 20, shares = c(0.8, 0.1, 0.1))
+  none <- with_simulation(13, dp_ball(far, M, 1, c(1, 0, 0), 20, shares = c(0.8, 0.1, 0.1))) # one in 400 live ones finds none
   expect_equal(none$shares[["place"]], 0.8)
   expect_identical(none$found, none$within)
 })
@@ -413,4 +413,26 @@ test_that("with a private number of records one more or one less loses no more t
   b <- balls(rep(1, n - 1))
   for (f in list(function(v) v["none", ], function(v) v["center", ], function(v) v["radius", ], function(v) v["count", ],
                  function(v) v["center", ] + v["count", ], function(v) v["count", ] - v["none", ])) expect_lte(loss_from_below(f(a), f(b)), 3)
+})
+
+test_that("a ball's stages draw by integers, or its label says that one doesn't", {
+  set.seed(31)
+  M <- spd(2)
+  x <- mf_exp(M, diag(2), mf_from_coords(M, diag(2), matrix(rnorm(600, sd = 0.1), 200)))
+  for (neighbours in c("replace", "add_remove")) {
+    b <- dp_ball(x, M, epsilon = 1, center = diag(2), radius = 2, neighbours = neighbours)
+    expect_identical(guarantee(b)$numerics, "lattice")
+    expect_identical(b$mechanism, "wrapped")
+    expect_output(explain(b), "integer arithmetic")
+    expect_no_match(paste(capture.output(explain(b)), collapse = " "), "real numbers")
+  }
+  # of doubles where a lattice can't be had: far from the origin, where coordinates are rounded too coarsely
+  far <- with_internals(dp_ball(x, M, epsilon = 1, center = diag(2), radius = 2),
+                        lattice_bounds = function(...) list(error = 1, numbers = NULL, why = NULL, model = "none"))
+  expect_identical(guarantee(far)$numerics, "real-valued")
+  expect_output(explain(far), "real numbers")
+  ledger <- dp_ledger(NULL, 10)
+  expect_error(dp_ball(x, M, epsilon = 1, center = diag(2), radius = 2, shares = c(0.5, 0.5 - 1e-11, 1e-11), ledger = ledger), "billionth",
+               class = "riemdp_error_argument")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
 })

@@ -35,7 +35,7 @@ test_that("the radius follows its law", {
   p <- exp(-0.5 * 0.4 * abs(count - 0.8 * 20))
   p <- p / sum(p)
   draws <- if (quick()) 500 else 20000
-  seen <- with_simulation(2, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, x, 0, radii + 1e-12, 16, 0.4, TRUE)))
+  seen <- with_simulation(2, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, x, 0, radii + 1e-12, 16, riemdp:::as_ratio(0.4), TRUE)))
   expect_gt(suppressWarnings(stats::chisq.test(tabulate(seen, 4), p = p)$p.value), 1e-6)
 })
 
@@ -127,18 +127,23 @@ place_law <- function(x, radius, levels, bonus, epsilon, slack = 13.75, first = 
 }
 
 test_that("the place and its radius follow their law, and so does that there is none", {
-  # a rejection sampler against all of its outcomes; chi-square at rate 1e-6. With little slack the floor of the score matters
-  for (case in list(list(d = 1, epsilon = 1.5, slack = 13.75, first = 0, nothing = 0), list(d = 2, epsilon = 2, slack = 13.75, first = 1, nothing = 11),
-                    list(d = 2, epsilon = 2, slack = 1, first = 0, nothing = -20))) {
+  # a rejection sampler against all of its outcomes; chi-square at rate 1e-6. With little slack the floor of the score matters; with few bits
+  # proposals are far from their weights, and the law must not be
+  for (case in list(list(d = 1, epsilon = 1.5, slack = 13.75, first = 0, nothing = 0, bits = 48),
+                    list(d = 2, epsilon = 2, slack = 13.75, first = 1, nothing = 11, bits = 48),
+                    list(d = 2, epsilon = 2, slack = 1, first = 0, nothing = -20, bits = 48),
+                    list(d = 2, epsilon = 1.5, slack = 1.4, first = 0, nothing = 10, bits = 2),
+                    list(d = 1, epsilon = 1, slack = 13.75, first = 0, nothing = 7, bits = 1))) {
     set.seed(21)
     x <- matrix(rnorm(9 * case$d, 0.3, 0.15), 9)
     x[1, ] <- 2 / sqrt(case$d) # on the edge
     M <- euclidean(case$d)
     law <- place_law(x, 2, 5, 0.4, case$epsilon, case$slack, case$first, case$nothing)
     draws <- if (quick()) 1500 else 20000
+    rate <- riemdp:::as_ratio(case$epsilon / 2)
     given <- if (case$d == 1) x[, 1] else x
     seen <- with_simulation(5, replicate(draws, .Call(riemdp:::riemdp_release_place, M, given, rep(0, case$d), 2, case$first, 5, 0.4,
-                                                      case$nothing, case$slack, case$epsilon / 2, TRUE)))
+                                                      case$nothing, case$slack, rate, riemdp:::place_growth(M, rate), case$bits, TRUE)))
     name <- function(table) do.call(paste, lapply(as.data.frame(table), function(z) sprintf("%.6f", round(z, 6) + 0)))
     at <- match(name(t(seen)), name(law[, seq_len(case$d + 1)]))
     expect_false(anyNA(at))
@@ -227,7 +232,7 @@ test_that("the first stage spends its share, half of it where it finds nothing, 
     expect_gt(shares[["mean"]], 0.35)
   }
   # one stage with all of epsilon where a first one would find nothing
-  few <- dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "adaptive")
+  few <- dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "adaptive", numerics = "real")
   expect_identical(unname(few$details$shares[1:3]), c(0, 0, 0))
   expect_equal(few$scale, dp_mean(matrix(0.1, 20, 2), M, 1, c(0, 0), 2, mechanism = "laplace", numerics = "real")$scale, tolerance = 1e-9)
 })
@@ -238,7 +243,7 @@ test_that("with a delta the last stage is Gaussian where that is expected to be 
   x <- matrix(rnorm(4000 * d, 0.05, 0.001), ncol = d)
   ask <- function(x, d, delta) dp_mean(x, euclidean(d), 1, rep(0, d), 1, delta = delta, mechanism = "adaptive")
   wide <- with_simulation(10, ask(x, d, 1e-6))
-  expect_identical(wide$details$last, "wrapped_gaussian")
+  expect_true(wide$details$last %in% c("gaussian", "wrapped_gaussian"))
   released <- ask(x, d, 1e-6)
   g <- guarantee(released)
   expect_identical(g$label, "approx")
@@ -331,16 +336,59 @@ test_that("a record more or less changes no probability of place and radius, nor
   expect_true(all(most > 0.9 * rate)) # twice the rate, as the ways it costs would seem to allow, would lose twice as much
 })
 
+test_that("stages draw by integers, with rates and weights that what is paid allows, and say where they don't", {
+  set.seed(29)
+  M <- sphere(2)
+  north <- c(0, 0, 1)
+  x <- mf_exp(M, north, mf_from_coords(M, north, matrix(rnorm(800, sd = 0.02), 400)))
+  numerics <- function(r) guarantee(r)$numerics
+  r <- dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive")
+  expect_identical(numerics(r), "lattice")
+  expect_gt(r$details$shares[["place"]], 0)
+  expect_identical(r$details$last, "wrapped")
+  expect_output(explain(r), "All stages draw by integer")
+  # what is released is a point of the last stage's lattice, at the ball that was found
+  z <- mf_coords(M, r$details$released_center, mf_log(M, r$details$released_center, r$released %||% r$value)) * 2^r$details$k
+  expect_lt(max(abs(z - round(z))), 1e-3)
+  expect_identical(numerics(dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive", neighbours = "add_remove")), "lattice")
+  expect_identical(numerics(dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive", numerics = "real")), "real-valued")
+  timed <- function(...) dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive", timing = "constant", delta = 1e-6, ...)
+  expect_identical(numerics(timed()), "real-valued")
+  expect_error(timed(numerics = "lattice"), "constant time", class = "riemdp_error_unsupported")
+  # no rate above what is paid, that of the place with room for its weights
+  for (d in c(1, 3, 40)) for (epsilon in c(1e-3, 0.3, 1 / 3, 7, 5000)) {
+    M <- euclidean(d)
+    rate <- riemdp:::place_rate(M, list(epsilon = epsilon), 0.31)
+    paid <- min(0.31 * epsilon / 2, 400)
+    expect_lte(rate[1] / rate[2], paid - d * 2^-38)
+    expect_gt(rate[1] / rate[2], paid * (1 - 1e-5))
+    expect_true(all(rate == round(rate)))
+    off <- riemdp:::place_growth(M, rate) / exp(rate[1] / rate[2] / d) - 1
+    expect_lt(off, -2^-42)
+    expect_gt(off, -2^-40)
+    rate <- riemdp:::stage_rate(epsilon)
+    expect_lte(rate[1] / rate[2], epsilon)
+    expect_gt(rate[1] / rate[2], epsilon * (1 - 1e-5))
+  }
+  # what can't be drawn is refused before anything is spent
+  ledger <- dp_ledger(NULL, 10)
+  for (shares in list(c(1e-10, 0.2, 0.2, 0.6), c(0.3, 0.2, 1e-10, 0.5))) {
+    expect_error(dp_mean(x, sphere(2), 1, north, 0.7, mechanism = "adaptive", options = list(shares = shares), ledger = ledger), "billionth",
+                 class = "riemdp_error_argument")
+  }
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+})
+
 test_that("with no records at all place and radius have their laws", {
   M <- euclidean(1)
   draws <- if (quick()) 1000 else 10000
-  seen <- with_simulation(11, replicate(draws, .Call(riemdp:::riemdp_release_place, M, NULL, 0, 2, 0, 3, 0.4, 2, 13.75, 1.5, TRUE)))
+  seen <- with_simulation(11, replicate(draws, .Call(riemdp:::riemdp_release_place, M, NULL, 0, 2, 0, 3, 0.4, 2, 13.75, c(3, 2), 1.5, 48, TRUE)))
   # levels have 5, 7 and 9 points, of which none lies outside, each of weight exp(0.4 level)
   law <- exp(c(2, 0.4 * c(0, 1, 2))) * c(1, 5, 7, 9)
   count <- tabulate(match(round(seen[1, ], 6), round(c(0, 2 * 2^(-(0:2) / 2)), 6)), 4)
   expect_identical(sum(count), as.integer(draws))
   expect_gt(stats::chisq.test(count[-3], p = law[-3] / sum(law[-3]))$p.value, 1e-6) # at the second level some points lie outside
-  radius <- with_simulation(12, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, NULL, 0, c(2, 1, 0.5), 7, 3, TRUE)))
+  radius <- with_simulation(12, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, NULL, 0, c(2, 1, 0.5), 7, c(3, 1), TRUE)))
   expect_gt(stats::chisq.test(tabulate(radius, 3))$p.value, 1e-6)
 })
 

@@ -316,7 +316,6 @@ test_that("what has no proof is refused before anything is spent", {
   kng(by = rep("a", 6), levels = "a")
   no(mechanism = "adaptive", options = list(form = "plain"), class = "riemdp_error_argument")
   no(mechanism = "adaptive", options = list(count = 1), class = "riemdp_error_argument")
-  no(mechanism = "adaptive", numerics = "lattice")
   no(mechanism = "adaptive", timing = "constant")
   expect_error(dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "adaptive", by = rep("a", 6), levels = "a"), "add_remove", class = "riemdp_error_unsupported")
   expect_error(sized(x, s, epsilon = 1e12, mechanism = "kng", ledger = ledger), "smaller epsilon", class = "riemdp_error_unsupported")
