@@ -600,10 +600,12 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
 }
 
 # Live runs draw each its own noise. Where a noisy choice among a few outcomes says what else is done and said, they are compared given that
-# choice, which each data set makes with a probability near the other's: run again until both made the same one.
+# choice, which each data set makes with a probability near the other's: run again until both made the same one. So is whether noise has left
+# what doubles hold (`beyond`), of the release or of a group.
 with_same_outcome <- function(outcome, one, two, run, tries = 20) {
-  if (is.null(outcome)) return(list(one, two))
-  apart <- function() is.null(one$error) && is.null(two$error) && !identical(outcome(one$value), outcome(two$value))
+  beyond <- function(value) if (is.list(value)) c(isTRUE(value$beyond), unlist(lapply(value$groups, function(g) isTRUE(g$beyond))))
+  choice <- function(value) list(beyond(value), if (!is.null(outcome)) outcome(value))
+  apart <- function() is.null(one$error) && is.null(two$error) && !identical(choice(one$value), choice(two$value))
   while (apart() && (tries <- tries - 1) > 0) {
     one <- run(1, TRUE)
     two <- run(2, TRUE)

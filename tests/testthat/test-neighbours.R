@@ -115,6 +115,12 @@ test_that("live runs are compared given the same noisy choice, and one that foll
     expect_identical(chosen(runs[[1]]$value), chosen(runs[[2]]$value))
     expect_identical(c(runs[[1]]$value$side, runs[[2]]$value$side), c(1, 2))
   }
+  # noise that has left the space, of a release or of one of its groups
+  far <- function(side, live) list(value = list(groups = list(a = list(), b = list(beyond = if (stats::runif(1) < 0.5) TRUE))))
+  for (i in 1:20) {
+    runs <- with_same_outcome(NULL, far(1, TRUE), far(2, TRUE), far, tries = 60)
+    expect_identical(runs[[1]]$value, runs[[2]]$value)
+  }
   follows <- function(side, live) list(value = list(chosen = side))
   runs <- with_same_outcome(chosen, follows(1, TRUE), follows(2, TRUE), follows)
   expect_false(chosen(runs[[1]]$value) == chosen(runs[[2]]$value))
