@@ -113,11 +113,11 @@ static void axis_weigh(const struct place *in, const struct dyadic *before, stru
     a->above = dyadic_above((double)a->padded * sum * (double)before->m, (long)top - in->bits + a->shift + before->e);
 }
 
-/* true with probability num 2^e / den, which is at most 1 */
+/* True with probability num 2^e / den, which is at most 1. That is below 2^(size + 1): as many powers of two as leave it below 1 are
+ * coins, so that numbers stay short. */
 static int kept(struct bits *bits, struct big *num, long e, struct big *den)
 {
-    enum { SHIFT = 64 };
-    for (; e < -SHIFT; e++)
+    for (long size = big_bits(num) - big_bits(den) + e; size < -1; size++, e++)
         if (bits_take(bits, 1))
             return 0;
     if (e < 0)
