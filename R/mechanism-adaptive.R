@@ -101,23 +101,27 @@ adaptive_shares <- function(M, ask) {
 # The rates of integer draws as fractions, none above what is paid for: of the place less what its weights are off
 # (mean-sensitivity.md, section 12). What is too small for that is refused with the plan, from public numbers.
 place_rate <- function(M, ask, share) {
-  stage_rate(min(share * ask$epsilon / adaptive_ways(ask), ADAPTIVE_RATE) - mf_facts(M)$dimension * 2^-38)
+  d <- mf_facts(M)$dimension
+  stage_rate(min(share * ask$epsilon / adaptive_ways(ask), ADAPTIVE_RATE) - d * 2^-38, d * 2^-38)
 }
+
+PLACE_ASSUMES <- "the C library's exp is right to 2^-44 of its value"
 
 # What a record more in a shadow weighs, from (1 - 2^-40) exp(rate/d) to exp(rate/d) with a product's rounding: 2^-41 is
 # taken off, three times what the exponent's two roundings, exp and products may add.
 place_growth <- function(M, rate) exp(rate[1] / rate[2] / mf_facts(M)$dimension) * (1 - 2^-41)
 
-stage_rate <- function(rate) {
-  if (!(rate >= 2^-30)) {
-    abort_riemdp("argument", "`shares` leave a stage less than a billionth of epsilon: no integer arithmetic draws it.")
+stage_rate <- function(rate, least = 0) {
+  if (!(rate >= max(least, 2^-30))) {
+    abort_riemdp("argument", sprintf(paste("a stage would have %.3g of epsilon: with that little no integer arithmetic",
+                                           "draws it."), max(0, rate)))
   }
-  as_ratio(rate, floor)
+  as_ratio(min(rate, 1e6), floor) # more is as good as certain
 }
 
 check_stage_rates <- function(M, ask, shares) {
   if (shares[["place"]] > 0) place_rate(M, ask, shares[["place"]])
-  if (shares[["radius"]] > 0) stage_rate(shares[["radius"]] * ask$epsilon)
+  if (shares[["radius"]] > 0 && !identical(ask$timing, "constant")) stage_rate(shares[["radius"]] * ask$epsilon)
 }
 
 mechanism_adaptive <- list(
@@ -162,7 +166,8 @@ mechanism_adaptive <- list(
       details = list(shares = how$shares, fraction = fraction, margin = adaptive_margin(M, ask, fraction)),
       guarantee = list(
         epsilon = ask$epsilon, delta = delta, reasons = NULL, sampler = last$guarantee$sampler,
-        assumptions = "stages, each private given what those before released, their budgets added"
+        assumptions = c("stages, each private given what those before released, their budgets added",
+                        if (how$shares[["place"]] > 0) PLACE_ASSUMES)
       )
     )
   },

@@ -160,7 +160,7 @@ enum { PLACE_PARTS = 1 << 20, PLACE_RATE = 512, PLACE_LEVELS = 40 };
 /* m 2^e, m below 2^33 */
 struct dyadic {
     uint64_t m;
-    long e;
+    int64_t e;
 };
 
 /* one axis of one radius: the lattice points whose shadow holds a point, how many it holds, and the running sums of the whole numbers

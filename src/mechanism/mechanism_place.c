@@ -7,7 +7,6 @@
  * counts; public weights, whole numbers times powers of two, of which each is at most exp(rate/d) times the one before; and proposals,
  * whose own probabilities are known exactly and divided out. Integer arithmetic draws the rest. inst/proofs/mean-sensitivity.md, section 12. */
 #include "mechanism.h"
-#include <limits.h>
 #include <stdlib.h>
 
 enum { CELLS = 2 }; /* of a lattice to a radius */
@@ -59,12 +58,12 @@ enum { MANTISSA = 53, SHORT = 32, PAD = 16 };
 static struct dyadic dyadic_exp(double x)
 {
     double bits = x / 0.6931471805599453, whole = floor(bits);
-    struct dyadic out = {(uint64_t)ldexp(exp2(bits - whole), SHORT - 1), (long)whole - (SHORT - 1)};
+    struct dyadic out = {(uint64_t)ldexp(exp2(bits - whole), SHORT - 1), (int64_t)whole - (SHORT - 1)};
     return out;
 }
 
 /* at least y 2^e, for y > 0 that has been made by less than 2^32 roundings */
-static struct dyadic dyadic_above(double y, long e)
+static struct dyadic dyadic_above(double y, int64_t e)
 {
     int more;
     double m = frexp(y * (1 + 0x1p-20), &more);
@@ -110,14 +109,14 @@ static void axis_weigh(const struct place *in, const struct dyadic *before, stru
     a->total += (double)a->empty * a->none;
     a->shift = in->bits > PAD ? in->bits - PAD : 0;
     a->padded = ((uint64_t)a->total >> a->shift) + 1;
-    a->above = dyadic_above((double)a->padded * sum * (double)before->m, (long)top - in->bits + a->shift + before->e);
+    a->above = dyadic_above((double)a->padded * sum * (double)before->m, (int64_t)top - in->bits + a->shift + before->e);
 }
 
 /* True with probability num 2^e / den, which is at most 1. That is below 2^(size + 1): as many powers of two as leave it below 1 are
  * coins, so that numbers stay short. */
-static int kept(struct bits *bits, struct big *num, long e, struct big *den)
+static int kept(struct bits *bits, struct big *num, int64_t e, struct big *den)
 {
-    for (long size = big_bits(num) - big_bits(den) + e; size < -1; size++, e++)
+    for (int64_t size = big_bits(num) - big_bits(den) + e; size < -1; size++, e++)
         if (bits_take(bits, 1))
             return 0;
     if (e < 0)
@@ -179,7 +178,7 @@ static int axis_kept(const struct place *in, const struct place_axis *a, const s
     big_multiply_small(&num, a->padded);
     big_set(&den, (uint64_t)number);
     big_multiply_small(&den, a->above.m);
-    return kept(bits, &num, (long)in->exponent[h] + before->e + a->shift - a->above.e, &den);
+    return kept(bits, &num, (int64_t)in->exponent[h] + before->e + a->shift - a->above.e, &den);
 }
 
 /* how many points the ball around p holds, or -1 if fewer than `least` */
@@ -291,22 +290,22 @@ struct level {
     uint64_t number;
 };
 
-static double level_size(const struct level *l, long top)
+static double level_size(const struct level *l, int64_t top)
 {
-    long e = l->given.e + l->sum.e - top;
+    int64_t e = l->given.e + l->sum.e - top;
     return e < -1000 ? 0 : ldexp((double)l->given.m * (double)l->sum.m, (int)e);
 }
 
 /* returns the sum of their numbers; *above: at least how much a weight can be of its number */
 static uint64_t levels_make(const struct place *in, const struct place_axis *axis, struct level *level, struct dyadic *above)
 {
-    long top = -LONG_MAX / 2;
+    int64_t top = INT64_MIN / 2;
     double sum = 0;
     uint64_t total = 0;
     for (size_t l = 0; l <= in->levels; l++) {
         level[l].given = dyadic_exp(l > 0 ? in->bonus * (double)(l - 1) : in->nothing);
         level[l].sum = l > 0 ? axis[l * in->d - 1].above : ONE;
-        long e = level[l].given.e + level[l].sum.e;
+        int64_t e = level[l].given.e + level[l].sum.e;
         top = e > top ? e : top;
     }
     for (size_t l = 0; l <= in->levels; l++)

@@ -432,7 +432,7 @@ test_that("a ball's stages draw by integers, or its label says that one doesn't"
   expect_identical(guarantee(far)$numerics, "real-valued")
   expect_output(explain(far), "real numbers")
   ledger <- dp_ledger(NULL, 10)
-  expect_error(dp_ball(x, M, epsilon = 1, center = diag(2), radius = 2, shares = c(0.5, 0.5 - 1e-11, 1e-11), ledger = ledger), "billionth",
+  expect_error(dp_ball(x, M, epsilon = 1, center = diag(2), radius = 2, shares = c(0.5, 0.5 - 1e-11, 1e-11), ledger = ledger), "no integer arithmetic",
                class = "riemdp_error_argument")
   expect_identical(nrow(ledger_history(ledger)), 0L)
 })

@@ -336,6 +336,29 @@ test_that("a record more or less changes no probability of place and radius, nor
   expect_true(all(most > 0.9 * rate)) # twice the rate, as the ways it costs would seem to allow, would lose twice as much
 })
 
+test_that("what is rare has its probability, however rare proposals take it to be", {
+  # 40 records at one place, and so many empty places that each is proposed with the smallest number: their share of all by hand, in draws at
+  # several sizes of these numbers. Poisson, 1e-7 each side
+  M <- euclidean(1)
+  x <- rep(0.3, 40)
+  rate <- riemdp:::as_ratio(0.36)
+  growth <- riemdp:::place_growth(M, rate)
+  last <- 4 * 2^10
+  k <- 0:last
+  step <- 2 / last
+  cell <- floor((0.3 + 1) / step)
+  held <- cell >= k - 2 & cell < k + 2
+  weight <- ifelse(!held, 1, ifelse(abs(k * step - 1 - 0.3) <= 2 * step, exp(0.36 * 40), exp(0.36 * 40 - 13.75)))
+  share <- sum(weight[!held]) / sum(weight)
+  draws <- 1e5
+  for (bits in if (quick()) 16 else c(12, 16, 20, 24, 48)) {
+    seen <- with_simulation(bits, replicate(draws, .Call(riemdp:::riemdp_release_place, M, x, 0, 1, 20, 1, 0, -50, 13.75, rate, growth, bits, TRUE)[2]))
+    empty <- sum(abs(seen - 0.3) > 2^-8)
+    expect_gt(stats::ppois(empty, share * draws), 1e-7)
+    expect_gt(stats::ppois(empty - 1, share * draws, lower.tail = FALSE), 1e-7)
+  }
+})
+
 test_that("stages draw by integers, with rates and weights that what is paid allows, and say where they don't", {
   set.seed(29)
   M <- sphere(2)
@@ -352,7 +375,7 @@ test_that("stages draw by integers, with rates and weights that what is paid all
   expect_lt(max(abs(z - round(z))), 1e-3)
   expect_identical(numerics(dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive", neighbours = "add_remove")), "lattice")
   expect_identical(numerics(dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive", numerics = "real")), "real-valued")
-  timed <- function(...) dp_mean(x, M, 1, north, 0.7, mechanism = "adaptive", timing = "constant", delta = 1e-6, ...)
+  timed <- function(...) dp_mean(x, sphere(2), 1, north, 0.7, mechanism = "adaptive", timing = "constant", delta = 1e-6, ...)
   expect_identical(numerics(timed()), "real-valued")
   expect_error(timed(numerics = "lattice"), "constant time", class = "riemdp_error_unsupported")
   # no rate above what is paid, that of the place with room for its weights
@@ -372,8 +395,15 @@ test_that("stages draw by integers, with rates and weights that what is paid all
   }
   # what can't be drawn is refused before anything is spent
   ledger <- dp_ledger(NULL, 10)
+  # of the place also where many dimensions leave nothing of the growth of a weight
+  thin <- 2 * (2^-30 * 1.05 + 3000 * 2^-38) / 0.2
+  expect_error(dp_ball(matrix(0, 5, 3000), euclidean(3000), epsilon = thin, center = rep(0, 3000), radius = 1, shares = c(0.2, 0.4, 0.4), ledger = ledger),
+               "no integer arithmetic", class = "riemdp_error_argument")
+  expect_gte(riemdp:::place_growth(euclidean(3000), riemdp:::place_rate(euclidean(3000), list(epsilon = 1), 2^-24)), 1)
+  expect_s3_class(timed(options = list(shares = c(0.5 - 1e-10, 1e-10, 0.5))), "riemdp_mean") # with doubles
+  expect_identical(riemdp:::stage_rate(1e300), riemdp:::as_ratio(1e6))
   for (shares in list(c(1e-10, 0.2, 0.2, 0.6), c(0.3, 0.2, 1e-10, 0.5))) {
-    expect_error(dp_mean(x, sphere(2), 1, north, 0.7, mechanism = "adaptive", options = list(shares = shares), ledger = ledger), "billionth",
+    expect_error(dp_mean(x, sphere(2), 1, north, 0.7, mechanism = "adaptive", options = list(shares = shares), ledger = ledger), "no integer arithmetic",
                  class = "riemdp_error_argument")
   }
   expect_identical(nrow(ledger_history(ledger)), 0L)
