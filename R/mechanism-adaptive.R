@@ -316,8 +316,9 @@ drawn_radius <- function(M, x, center, ask, radii, margin, aim, share) {
 
 # One stage on a ball that is public by then: Laplace where it exists (on a lattice that is on flat spaces), else
 # wrapped, whose errors hardly differ. The last one may have a `delta`, for Gaussian noise where that is expected to be
-# smaller, and for a private number of records for the "tail" of their size.
-adaptive_stage <- function(M, ask, share, ball, delta = 0) {
+# smaller, and for a private number of records for the "tail" of their size. `first`: only what it takes to know whether
+# there is one.
+adaptive_stage <- function(M, ask, share, ball, delta = 0, first = FALSE) {
   ask$epsilon <- share * ask$epsilon
   ask$delta <- 0
   ask$options <- list()
@@ -332,6 +333,7 @@ adaptive_stage <- function(M, ask, share, ball, delta = 0) {
   }
   forms <- if (is.null(ask$size)) list(NULL) else stage_forms(M, ask, delta)
   stage <- tryCatch(at("laplace", forms[[1]]), riemdp_error = function(e) at("wrapped", forms[[1]]))
+  if (first) return(stage)
   off <- function(stage) tryCatch(size_error(M, stage, stage$ask), riemdp_error = function(e) Inf)
   for (form in forms) for (name in c(if (!identical(form, forms[[1]])) "wrapped", if (delta > 0) GAUSSIAN_MECHANISMS)) {
     other <- tryCatch(at(name, form), riemdp_error = function(e) NULL)
@@ -342,7 +344,7 @@ adaptive_stage <- function(M, ask, share, ball, delta = 0) {
 
 stage_served <- function(M, ask, share, ball) {
   tryCatch({
-    adaptive_stage(M, ask, share, ball)
+    adaptive_stage(M, ask, share, ball, first = TRUE)
     TRUE
   }, riemdp_error = function(e) FALSE)
 }
