@@ -141,7 +141,7 @@ best_mean <- function(M, ask, names) {
   }
   errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
   if (all(is.na(errors))) return(list(why = plans[[1]]$why %||% no_error_why(plans[[1]]$mechanism)))
-  plan <- plans[[which.min(errors)]]
+  plan <- if (is.null(names) && ask$private_n) best_size(plans, ask) else plans[[which.min(errors)]]
   plan$guarantee <- with_clipped(plan$guarantee, ask)
   plan
 }
@@ -174,7 +174,8 @@ mean_plans <- function(M, ask, wanted, spread) {
 
 # What a plan chooses: what dp_mean() would, or the adaptive mechanism where a guess of the spread makes it the better
 choose_mean <- function(M, ask, plans) {
-  best <- if (ask$private_n) best_size(plans) else tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
+  best <- if (ask$private_n) best_size(plans, ask) else
+    tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
   staged <- plans$adaptive$expected_error
   if (!is.null(staged) && !is.na(staged) && !isTRUE(staged >= best$expected_error / 1.02)) return(plans$adaptive)
   best
@@ -312,8 +313,11 @@ size_note <- function(s) {
   ))
 }
 
-best_size <- function(plans) {
+# as plan_size() chooses: on a lattice where there is one
+best_size <- function(plans, ask) {
   able <- Filter(function(p) is.null(p$why) && p$auto, plans)
+  exact <- if (ask$numerics == "auto") Filter(function(p) identical(p$numerics, "lattice"), able)
+  if (length(exact)) able <- exact
   if (length(able)) plans <- able
   errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
   if (!all(is.na(errors))) plans[[which.min(errors)]]

@@ -948,6 +948,8 @@ mutant("bounds-limit", "R/dp-bounds-plan.R", "r <- r[vapply(r * widened, allowed
 mutant("bounds-outside-within", "R/dp-bounds-plan.R", "mean(!(mf_dist(M, center, records$x) <= radius))", "mean(mf_dist(M, center, records$x) <= radius)", "the share told is of those outside", "dp-bounds-plan")
 mutant("bounds-unsaid", "R/dp-bounds-plan.R", "said <- function(x) structure(x, riemdp_origin = records$words)", "said <- identity", "centre and radius keep their provenance", "dp-bounds-plan")
 mutant("bounds-plan-unsaid", "R/records.R", "if (inherits(x, \"riemdp_bounds_plan\")) x$source else attr", "attr", "a plan given as the ball says where it comes from", "dp-bounds-plan")
+mutant("plan-size-real", "R/dp-mean-plan.R", "  if (length(exact)) able <- exact\n", "", "a plan for a private number chooses as the release does", "dp-mean-plan")
+mutant("plan-size-real-subspace", "R/dp-mean-plan.R", "if (is.null(names) && ask$private_n) best_size(plans, ask) else", "", "a plan of subspaces for a private number chooses as the release does", "dp-mean-plan")
 mutant("bounds-source-hidden", "R/records.R", "all(unlist(told) == source)", "TRUE", "a caller's words don't hide the provenance", "dp-bounds-plan|dp-ball|guarantee")
 mutant("bounds-worse-left-out", "R/dp-bounds-plan.R", "if (isTRUE(min(errors) < ask$ball$radius / 4)) {", "if (TRUE) {", "laws on the ball are tried where they can be better", "dp-bounds-plan")
 mutant("explore-bet-low", "R/explore-plan.R", "won <- (exp(best$epsilon) + delta) / (1 + exp(best$epsilon))", "won <- exp(best$epsilon / 2) / (1 + exp(best$epsilon / 2))", "the board reads what a bet can win", "explore-plan")

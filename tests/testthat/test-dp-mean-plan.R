@@ -246,3 +246,20 @@ test_that("the picture names every row of the table: as a curve, as a point, or 
   expect_error(plot(plan[0, ]), class = "riemdp_error_unsupported")
   grDevices::dev.off()
 })
+
+test_that("a plan for a private number of records chooses as the release will: on a lattice where there is one", {
+  for (s in list(list(sphere(2), c(0, 0, 1), 0.5), list(hyperbolic(2), c(1, 0, 0), 1), list(spd(2), diag(2), 1), list(euclidean(2), c(0, 0), 1))) {
+    ask <- function(...) dp_mean_plan(s[[1]], n = 60, epsilon = 1, center = s[[2]], radius = s[[3]], neighbours = "add_remove", ...)
+    chosen <- function(plan) plan$numerics[plan$chosen]
+    x <- mf_exp(s[[1]], s[[2]], scale_records(s[[1]], unit_tangents(s[[1]], s[[2]], 60), s[[3]] / 4))
+    r <- with_simulation(1, dp_mean(x, s[[1]], 1, s[[2]], s[[3]], neighbours = "add_remove"))
+    expect_identical(r$guarantee$numerics, "lattice")
+    expect_identical(chosen(ask()), "lattice")
+    expect_identical(chosen(ask(numerics = "real")), "real")
+  }
+  # and of subspaces, whose last row is the whole space: only the wrapped laws are on a lattice there
+  M <- sphere(3)
+  plan <- dp_mean_plan(M, n = 60, epsilon = 1, radius = 0.5, neighbours = "add_remove",
+                       reduce = subspace(M, c(0, 0, 0, 1), cbind(c(1, 0, 0, 0), c(0, 1, 0, 0))))
+  expect_match(plan$mechanism, "^wrapped")
+})
