@@ -251,8 +251,7 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   across <- cot_factor(2 * rho)
   # a mean found otherwise is taken where its computed gradient is no longer than `accept`
   accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
-  settled <- s$q^s$count * r + s$eta / (1 - s$q)
-  distance <- max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)
+  distance <- max(settled_distance(s, r), ((1 + 1e-6) * accept + errors$gradient) / across)
   numbers[c("step", "steps", "terms", "accept")] <- list(s$step, s$count, series$terms, accept)
   if (model == "spd") numbers$base <- series$base
   if (model == "bures") numbers$roots <- ball$roots
@@ -261,6 +260,9 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
        gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + s$rounding) + 2 * errors$gradient),
        model = model, steps = s$count)
 }
+
+# of all steps, each of which is off by eta
+settled_distance <- function(s, r) s$q^s$count * r + s$eta / (1 - s$q)
 
 # How far the series and iterations of a model's logarithms go: list(k, base, terms, lift), where `lift` is what carries
 # frames or polar factors; or `why` there are no useful bounds.

@@ -657,8 +657,8 @@ mutant("curve-kng-factor", "R/regression-kng.R", "  c(cosh(a), reach *", "  c(1,
 mutant("steps-sphere-error", "R/mean-steps.R", "      log <- 2 * r * ((16 * d + 900) * u + slip)", "      log <- 0.02 * r * ((16 * d + 900) * u + slip)", "the bound of a logarithm's rounding on spheres", "mean-steps")
 mutant("steps-few", "R/mean-steps.R", "count = if (q < 1) ceiling(log(1e-12) / log(q)) else Inf", "count = if (q < 1) ceiling(log(1e-3) / log(q)) else Inf", "as many steps as the contraction asks for", "mean-steps")
 mutant("steps-too-long", "R/mean-steps.R", "  step <- min(cot_factor(rho) / zeta, 2 / (zeta * (zeta + h))) * (1 - 1e-12)", "  step <- 2.2 / zeta", "steps that contract", "mean-steps")
-mutant("steps-distance", "R/mean-steps.R", "  distance <- max(settled, ((1 + 1e-6) * accept + errors$gradient) / across)", "  distance <- settled", "what a mean found otherwise is off by counts", "mean-steps")
-mutant("steps-settled", "R/mean-steps.R", "  settled <- s$q^s$count * r + s$eta / (1 - s$q)", "  settled <- s$q^s$count * r", "rounding errors of all steps add up", "mean-steps")
+mutant("steps-distance", "R/mean-steps.R", "  distance <- max(settled_distance(s, r), ((1 + 1e-6) * accept + errors$gradient) / across)", "  distance <- settled_distance(s, r)", "what a mean found otherwise is off by counts", "mean-steps")
+mutant("steps-settled", "R/mean-steps.R", "s$q^s$count * r + s$eta / (1 - s$q)", "s$q^s$count * r", "rounding errors of all steps add up", "mean-steps")
 mutant("steps-wrap", "R/mean-steps.R", "error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance)", "error = outwards(distance)", "log at the centre stretches the error", "mean-steps")
 
 # ---- distributions of the privacy loss, transforms -----------------------------------------------------------------------------------------------

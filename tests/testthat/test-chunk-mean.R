@@ -104,7 +104,7 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
     }
   }
   expect_setequal(served, c(paste(setdiff(names(riemdp:::mean_mechanisms()), "wrapped_staircase"), "real"),
-                            paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", # of flat spaces as well
+                            paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", "adaptive", # of flat spaces as well
                                     if (!quick()) c("laplace", "staircase", "gaussian")), "lattice")))
   x <- chunks(wishart_spd, 100)
   for (options in list(list(target = "laplace"), list(proposal = "published", step = 0.1))) {

@@ -122,9 +122,15 @@ test_that("Bures-Wasserstein means keep their bound against 60 digits at the edg
     q <- riemdp:::steps_length(riemdp:::check_radius(spd(k, "bures"), r, diag(rho^2)), 1e-4)
     place <- 7 * u * R + b$numbers$step * gradient + u * R + lambda + 13 * u * r
     facts <- riemdp:::check_radius(spd(k, "bures"), r, diag(rho^2))
+    # what accepts a mean is above what steps add up to: those are seen by themselves
+    series <- riemdp:::steps_series("bures", mf_facts(spd(k, "bures")), facts)
+    s <- riemdp:::fitting_steps("bures", mf_facts(spd(k, "bures")), facts, series, 2^-b$numbers$bits)
+    expect_lt(abs(s$eta / (2 * place) - 1), 0.05)
+    expect_lte(riemdp:::settled_distance(s, r), b$distance)
     found <- ((1 + 1e-6) * b$numbers$accept + gradient) / riemdp:::cot_factor(2 * r * sqrt(facts$k_max))
     expect_lt(abs(b$distance / max(q$q^q$count * r + 2 * place / (1 - q$q), found) - 1), 0.05)
   }
+  expect_equal(riemdp:::settled_distance(list(q = 0.5, count = 3, eta = 0.1), 2), 0.45)
   # polar factors are found in the stated number of steps, from products with the smallest singular value that there can be, and not sooner
   for (roots in list(c(1, 1), c(1, 100), c(1, 2, 3, 50))) {
     p <- riemdp:::polar_steps(roots, 0.3)
