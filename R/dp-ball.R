@@ -8,10 +8,10 @@
 #' exponential mechanism over places and radii at once, the first stage of mechanism `"adaptive"` of [dp_mean()]. Where
 #' it finds none the wide ball stays, and half of its share is left to the others; where `n * epsilon` is too small for
 #' it, and for records in chunks without `unit`, it is left out. Then a rough centre: the Frechet mean of the records
-#' moved to the ball found, by mechanism `"laplace"`, or `"wrapped"` where that can't be served. Then a radius from a
-#' grid by the exponential mechanism, which aims at `margin` times the one that holds `fraction` of the records around
-#' that centre; replacing a record changes such a count by at most one. All are functions of any records: what is no
-#' point counts as the centre, and nothing fails. All stages draw by integer arithmetic, see "Lattice mode" in
+#' moved to the ball found, by mechanism `"wrapped"`, or `"laplace"` where the space is flat or there is no lattice. Then
+#' a radius from a grid by the exponential mechanism, which aims at `margin` times the one that holds `fraction` of the
+#' records around that centre; replacing a record changes such a count by at most one. All are functions of any records:
+#' what is no point counts as the centre, and nothing fails. All stages draw by integer arithmetic, see "Lattice mode" in
 #' [dp_mean()]; only where the centre has no lattice the label says "real-number model". Proof: section 12 of the file
 #' `proofs/mean-sensitivity.md` of the installed package.
 #'
@@ -181,18 +181,13 @@ ball_drawn <- function(M, x, ask, plan) {
 
 # on a lattice where that can be had with any share, else with doubles
 ball_center <- function(M, ask, share) {
-  with <- function(numerics, share) {
+  ball <- list(center = ask$center, radius = ask$ball$radius)
+  with <- function(numerics) {
     ask$numerics <- numerics
-    adaptive_stage(M, ask, share, list(center = ask$center, radius = ask$ball$radius))
+    if (numerics == "lattice") adaptive_stage(M, ask, 1, ball, first = TRUE)
+    adaptive_stage(M, ask, share, ball)
   }
-  if (ask$numerics == "real") return(with("real", share))
-  tryCatch({
-    with("lattice", 1)
-    with("lattice", share)
-  }, riemdp_error = function(e) {
-    if (inherits(e, "riemdp_error_contract")) stop(e)
-    with("real", share)
-  })
+  if (ask$numerics == "real") with("real") else lattice_or_real(with)
 }
 
 ball_estimator <- list(

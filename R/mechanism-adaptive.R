@@ -152,7 +152,7 @@ mechanism_adaptive <- list(
     public <- list(center = ask$center, radius = ask$ball$radius)
     rough <- if (how$shares[["center"]] > 0) adaptive_stage(M, ask, how$shares[["center"]], public)
     last <- adaptive_stage(M, ask, how$shares[["mean"]], public, ask$delta)
-    if (ask$numerics == "lattice") adaptive_stage(M, ask, 1, public, ask$delta) # of finer noise, if nothing is found
+    if (ask$numerics == "lattice") adaptive_stage(M, ask, 1, public, first = TRUE) # finer noise, if nothing is found
     delta <- if (!is.null(ask$size) || last$mechanism %in% GAUSSIAN_MECHANISMS) ask$delta else 0
     if (how$shares[["place"]] > 0 && !adaptive_places(ask)) {
       abort_riemdp("unsupported", paste("the first of four stages needs the records in memory, and its time depends on",

@@ -177,7 +177,11 @@ plan_one <- function(M, ask, name, error = TRUE) {
 # numerics = "auto": on a lattice where that can be had, from public numbers, else with doubles
 plan_numerics <- function(M, ask, name, error) {
   with <- function(numerics) plan_one(M, utils::modifyList(ask, list(numerics = numerics)), name, error)
-  if (!has_lattice(M, name)) return(with("real"))
+  if (has_lattice(M, name)) lattice_or_real(with) else with("real")
+}
+
+# what `with` makes of "lattice", or of "real" where that is refused
+lattice_or_real <- function(with) {
   tryCatch(with("lattice"), riemdp_error = function(e) {
     if (inherits(e, "riemdp_error_contract")) stop(e)
     with("real")

@@ -124,14 +124,10 @@ size_ask <- function(M, ask, categories = NULL) {
 
 # numerics = "auto": on a lattice where that can be had at every size
 size_numerics <- function(M, ask, categories) {
-  with <- function(numerics) size_ask(M, utils::modifyList(ask, list(numerics = numerics)), categories)
-  tryCatch({
-    sized <- with("lattice")
-    check_sizes(M, sized)
+  lattice_or_real(function(numerics) {
+    sized <- size_ask(M, utils::modifyList(ask, list(numerics = numerics)), categories)
+    if (numerics == "lattice") check_sizes(M, sized)
     sized
-  }, riemdp_error = function(e) {
-    if (inherits(e, "riemdp_error_contract")) stop(e)
-    with("real")
   })
 }
 
