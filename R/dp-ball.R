@@ -8,12 +8,12 @@
 #' exponential mechanism over places and radii at once, the first stage of mechanism `"adaptive"` of [dp_mean()]. Where
 #' it finds none the wide ball stays, and half of its share is left to the others; where `n * epsilon` is too small for
 #' it, and for records in chunks without `unit`, it is left out. Then a rough centre: the Frechet mean of the records
-#' moved to the ball found, by mechanism `"wrapped"`, or `"laplace"` where the space is flat or there is no lattice. Then
-#' a radius from a grid by the exponential mechanism, which aims at `margin` times the one that holds `fraction` of the
-#' records around that centre; replacing a record changes such a count by at most one. All are functions of any records:
-#' what is no point counts as the centre, and nothing fails. All stages draw by integer arithmetic, see "Lattice mode" in
-#' [dp_mean()]; only where the centre has no lattice the label says "real-number model". Proof: section 12 of the file
-#' `proofs/mean-sensitivity.md` of the installed package.
+#' moved to the ball found, by mechanism `"wrapped"`, or `"laplace"` where the space is flat or there is no lattice.
+#' Then a radius from a grid by the exponential mechanism, which aims at `margin` times the one that holds `fraction` of
+#' the records around that centre; replacing a record changes such a count by at most one. All are functions of any
+#' records: what is no point counts as the centre, and nothing fails. All stages draw by integer arithmetic, see
+#' "Lattice mode" in [dp_mean()]; only where the centre has no lattice the label says "real-number model". Proof:
+#' section 12 of the file `proofs/mean-sensitivity.md` of the installed package.
 #'
 #' With `neighbours = "add_remove"` the number of records is private: a noisy one is released first, for a part of
 #' `epsilon`, and the stages, which divide the rest, follow from it. The first stage costs half there, and all of its
