@@ -31,11 +31,15 @@ TIMES_MOST <- 1e12
 #'   every price that rests on it says `assumed`.
 #' * `event_poisson(q, event)`: each record enters with probability `q`, independently; the step must divide by a public
 #'   number.
-#' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement.
+#' * `event_sample(q, event)`: a share `q` of the records, of public size, drawn without replacement. Not of parts with
+#'   public keys: a sample in each part is.
 #' * `event_shuffle(n, event)`: `n` reports of an epsilon-DP local randomiser, in random order. Only for `event_pure()`:
 #'   there the theorem holds (Feldman, McMillan and Talwar 2021).
 #' * `event_compose(..., times)`: all of them, `times` over, on the same data; each may depend on earlier results, but
 #'   the events are fixed beforehand.
+#'   Of a sample it is a sample drawn once and used by all; each step has a sample of its own in
+#'   `event_compose(event_poisson(q, event), times = 10)`, but not in `event_poisson(q, event_compose(event, times =
+#'   10))`, which costs more. For a sample drawn before anything was asked see `sampled` in [dp_ledger()].
 #' * `event_parallel(..., keys)`: each on its own part of the data. With `keys = "public"` a record's part doesn't
 #'   depend on its private values, and the dearest part is the cost. With `keys = "private"` it does: a replaced record
 #'   leaves one part and enters another, so the cost is that of the two dearest parts, and the parts' sizes are private
@@ -68,6 +72,9 @@ TIMES_MOST <- 1e12
 #' step <- event_poisson(0.01, event_gaussian(1))
 #' event_compose(step, times = 1000)
 #' event_compose(event_pure(0.1), event_gaussian(5), adjacency = "replace-one")
+#' # ten releases on one secret sample of a tenth, and on ten samples
+#' dp_epsilon(event_poisson(0.1, event_compose(event_pure(0.1), times = 10)), 0)
+#' dp_epsilon(event_compose(event_poisson(0.1, event_pure(0.1)), times = 10), 0)
 #' @name dp_event
 NULL
 
@@ -196,9 +203,9 @@ set_adjacency <- function(found, wanted, what) {
   wanted
 }
 
-check_share <- function(q) {
-  q <- check_number(q, "q", least = 0, most = 1)
-  if (q == 0) abort_riemdp("argument", "`q` must be above 0.")
+check_share <- function(q, name = "q") {
+  q <- check_number(q, name, least = 0, most = 1)
+  if (q == 0) abort_riemdp("argument", sprintf("`%s` must be above 0.", name))
   q
 }
 
@@ -219,8 +226,19 @@ event_sample <- function(q, event) sample_of(q, check_event(event))
 
 sample_of <- function(q, event) {
   q <- check_share(q)
+  if (q < 1) refuse_public_parts(event)
   new_event("sample", set_adjacency(event$adjacency, "replace-one", "sampling without replacement"), list(q = q),
             list(event))
+}
+
+# In a sample of fixed size a record may have taken the place of one of another part, so that the dearest part alone
+# isn't its price (proofs/ledger.md, section 7)
+refuse_public_parts <- function(event) {
+  if (identical(event$parameters$keys, "public")) {
+    abort_riemdp("unsupported", paste("parts with public keys have no price where all records together are a sample",
+                                      "without replacement: a record may have taken the place of one of another part."))
+  }
+  for (child in event$children) refuse_public_parts(child)
 }
 
 #' @rdname dp_event

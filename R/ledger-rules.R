@@ -173,6 +173,65 @@ filter_step <- function(limits, state, cost, part) {
   if (within_limits(limits, total)) state
 }
 
+# ---- secret samples --------------------------------------------------------------------------------------------------
+# A ledger's budget may be about a population of which the records are a secret sample (proofs/ledger.md, section 7).
+# `sampled` is the rate, its name what was drawn: "row", or a unit with all its rows.
+
+# a sample of public size, without replacement
+fixed_sample <- function(meta) is_sampled(meta) && meta$adjacency == "replace-one"
+
+check_sampled <- function(x) {
+  if (is.null(x)) return(NULL)
+  stats::setNames(check_share(x, "sampled"), if (is.null(names(x))) "row" else check_name(names(x), "sampled"))
+}
+
+# what all releases on the sample may cost together, c(epsilon, delta), rounded so that the promise holds
+inside_budget <- function(epsilon, delta, q) {
+  if (q == 1) return(c(epsilon, delta))
+  if (delta >= q) {
+    abort_riemdp("argument", paste("`delta` must be below `sampled`: else the whole sample could be shown, which",
+                                   "protects nobody in it."))
+  }
+  inwards(c(above_sample(epsilon, q), delta / q))
+}
+
+check_sampled_parts <- function(meta, data_sets) {
+  if (fixed_sample(meta) && any(lengths(data_sets) > 0)) {
+    abort_riemdp("unsupported", paste("a sample of public size has no parts: in it a record may have taken the place",
+                                      "of one of another part. With Poisson sampling, adjacency = \"add-remove\", it",
+                                      "may have them."))
+  }
+}
+
+# that a release protects what was drawn: else the rate says nothing about it
+check_sampled_unit <- function(ledger, unit) {
+  if (is_sampled(ledger) && !identical(unit, names(ledger$sampled))) {
+    abort_riemdp("unsupported", sprintf(
+      paste("the ledger is about a sample by %s, the release protects one %s: what was drawn must be what is",
+            "protected. Nothing is released."), dQuote(names(ledger$sampled), FALSE), dQuote(unit, FALSE)
+    ))
+  }
+}
+
+rate_words <- function(meta) {
+  unit <- names(meta$sampled)
+  paste0(format(meta$sampled[[1]], digits = 15), if (unit != "row") sprintf(" of %s", dQuote(unit, FALSE)))
+}
+
+# what a release says whose price such a ledger took
+sample_note <- function(b) {
+  sprintf("; its budget is that of a population of which these records are a secret sample (rate %s)", rate_words(b))
+}
+
+# what a sampled ledger prints; NULL where there is no sample
+sampled_words <- function(meta) {
+  if (!is_sampled(meta)) return(NULL)
+  inside <- inside_budget(meta$epsilon, meta$delta, meta$sampled[[1]])
+  sprintf("  of a population: the records are a secret sample of it, %s, rate %s; on the sample %s = %.4g, %s = %.4g",
+          if (fixed_sample(meta)) "without replacement" else "Poisson", rate_words(meta), symbol("epsilon"), inside[1],
+          symbol("delta"), inside[2])
+}
+
 # ---- one event -------------------------------------------------------------------------------------------------------
 
 #' The price of an event in a unit that adds up

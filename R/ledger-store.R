@@ -78,7 +78,7 @@ LEDGER_TABLES <- c(
   "CREATE TABLE IF NOT EXISTS riemdp_ledger (id INTEGER NOT NULL PRIMARY KEY, uid VARCHAR(64) NOT NULL,
    format INTEGER NOT NULL, budget_rule VARCHAR(16) NOT NULL, epsilon VARCHAR(64) NOT NULL, delta VARCHAR(64) NOT NULL,
    adjacency VARCHAR(16) NOT NULL, reserve VARCHAR(64) NOT NULL, orders TEXT NOT NULL,
-   limits TEXT NOT NULL, made_at VARCHAR(32) NOT NULL)",
+   limits TEXT NOT NULL, made_at VARCHAR(32) NOT NULL, sampled TEXT)",
   "CREATE TABLE IF NOT EXISTS riemdp_account (data_set VARCHAR(200) NOT NULL, part VARCHAR(200) NOT NULL,
    version INTEGER NOT NULL, spent TEXT NOT NULL, largest_part TEXT NOT NULL, PRIMARY KEY (data_set, part))",
   "CREATE TABLE IF NOT EXISTS riemdp_entry (data_set VARCHAR(200) NOT NULL, entry INTEGER NOT NULL,
@@ -290,17 +290,25 @@ ledger_work <- function(ledger, work, write = TRUE) {
   )
 }
 
+# the rate of a ledger that isn't about a sample
+NO_SAMPLE <- c(row = 1)
+
+is_sampled <- function(meta) isTRUE(meta$sampled < 1)
+
 # the ledger's fixed facts as stored; NULL where there is no ledger
 read_meta <- function(ask) {
   row <- ask("meta")
   if (nrow(row) == 0) return(NULL)
-  if (nrow(row) != 1 || !identical(as.integer(row$format), 1L)) {
+  format <- as.integer(row$format)
+  if (nrow(row) != 1 || !format %in% 1:2) {
     abort_riemdp("ledger", "the ledger was written by another version of the package.")
   }
+  # only a ledger of a sample is of format 2, so that versions which know of none refuse it
+  sampled <- if (format == 2) stats::setNames(unhex(sub(" .*", "", row$sampled), 1), sub("^[^ ]* ", "", row$sampled))
   orders <- if (nzchar(row$orders)) unhex(row$orders) else numeric()
   list(uid = row$uid, rule = row$budget_rule, epsilon = unhex(row$epsilon, 1), delta = unhex(row$delta, 1),
        adjacency = row$adjacency, reserve = unhex(row$reserve, 1), orders = orders, limits = unhex(row$limits),
-       made_at = row$made_at)
+       sampled = sampled %||% NO_SAMPLE, made_at = row$made_at)
 }
 
 # the column that ledgers of earlier versions lack; they can do with it
@@ -319,10 +327,12 @@ database_create <- function(ledger, meta, data_sets) {
                    "there is a ledger already, made by another process just now: leave `create` out to open it.")
     }
     run(paste("INSERT INTO riemdp_ledger (id, uid, format, budget_rule, epsilon, delta, adjacency, reserve,",
-              "orders, limits, made_at)",
-              "VALUES (1, ?uid, 1, ?rule, ?epsilon, ?delta, ?adjacency, ?reserve, ?orders, ?limits, ?at)"),
-        uid = meta$uid, rule = meta$rule, epsilon = hex(meta$epsilon), delta = hex(meta$delta),
-        adjacency = meta$adjacency, reserve = hex(meta$reserve),
+              "orders, limits, made_at, sampled)",
+              "VALUES (1, ?uid, ?format, ?rule, ?epsilon, ?delta, ?adjacency, ?reserve, ?orders, ?limits, ?at,",
+              "?drawn)"),
+        uid = meta$uid, format = if (is_sampled(meta)) 2L else 1L,
+        drawn = paste(hex(meta$sampled), names(meta$sampled)), rule = meta$rule, epsilon = hex(meta$epsilon),
+        delta = hex(meta$delta), adjacency = meta$adjacency, reserve = hex(meta$reserve),
         orders = if (length(meta$orders)) hex(meta$orders) else "", limits = hex(meta$limits), at = meta$made_at)
     declare_accounts(run, ask, data_sets, meta)
   })

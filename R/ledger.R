@@ -2,7 +2,7 @@
 # is kept in ledger-store.R.
 
 # what never changes, and objects know as well as the store
-LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits")
+LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "orders", "limits", "sampled")
 
 # ---- making and opening ----------------------------------------------------------------------------------------------
 
@@ -45,6 +45,24 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #' not move it to another part; a part chosen by a person's own private value is none). There is one division into parts
 #' for each data set: parts must not overlap. A release about units takes no `part`: a person with rows at two hospitals
 #' is in both, and would lose the sum.
+#'
+#' @section Secret samples:
+#' Where the records are a random sample of a larger population and nobody knows who was taken, `sampled` makes the
+#' ledger's budget one of the population: a person of the population may lose `epsilon` and `delta` by all releases
+#' together. On the sample that allows more, \eqn{\log(1 + (e^\epsilon - 1)/q)}{log(1 + (e^epsilon - 1)/q)} and
+#' \eqn{\delta/q}{delta/q} for a rate of q: 2.9 in place of 1 at q = .1. This is the limit from which releases are paid;
+#' what a release states, and the price that is entered, are about the sample. All releases share one sample, so prices
+#' that are reduced one by one would not add up.
+#'
+#' It holds if the sample was drawn once, before anything was released; by chance alone, each record by itself with
+#' probability q (`adjacency = "add-remove"`), or a fixed number m of N, q = m/N, records standing in the order of
+#' drawing or of another lot (`"replace-one"`); if q is public and no less than the true rate; and if who was taken
+#' stays secret. Who is known to be in the sample is protected by the larger numbers only. Other releases about the same
+#' people count on top. What was drawn must be what releases protect: rows, or by `c(patient = q)` all rows of a
+#' patient, for releases with that `unit`. A sample of fixed size has no parts: in it a record may have taken the place
+#' of one of another part.
+#'
+#' To price a plan that is fixed in advance: `event_poisson(q, event_compose(...))`, or [event_sample()] of it.
 #'
 #' @section Safety:
 #' A release is entered and checked in one transaction, which is on the disk before the noise is drawn: neither a killed
@@ -89,9 +107,11 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'   they are for a group of two, since a replaced record is one less and then one more: at twice their epsilon, or
 #'   twice the \eqn{\mu} of normal noise. Said each time the ledger is opened, and not kept in it; its entries say what
 #'   was counted so.
+#' @param sampled the public rate at which the records were sampled, above 0 and at most 1 (no sample), which may have
+#'   the name of the unit that was sampled; see "Secret samples". `delta` must be below it.
 #' @return An object of class `riemdp_ledger`. `print()` says what is left; `summary()` is a data frame with one row for
 #'   each data set, part and unit: `data_set`, `part`, `unit`, `limit`, `spent`, `left`, `share_left`, `releases`;
-#'   `as.data.frame()` is [ledger_history()].
+#'   `as.data.frame()` is [ledger_history()]. With `sampled` all of these are about the sample.
 #' @references
 #' Rogers, R., Roth, A., Ullman, J. and Vadhan, S. (2016). Privacy odometers and filters: pay-as-you-go composition.
 #' *Advances in Neural Information Processing Systems* 29. \doi{10.48550/arXiv.1605.08294}
@@ -119,9 +139,12 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'          riemdp_error_budget = function(e) conditionMessage(e))
 #' summary(budget)
 #' ledger_history(budget)
+#' # these records are a secret tenth of a population, drawn without replacement: its budget of 1 is 2.9 for the sample
+#' dp_ledger(NULL, epsilon = 1, sampled = 0.1)
 #' @export
 dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,
-                      orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove"), pairs = FALSE) {
+                      orders = NULL, reserve = NULL, adjacency = c("replace-one", "add-remove"), pairs = FALSE,
+                      sampled = NULL) {
   check_no_more(...)
   create <- check_flag(create, "create")
   pairs <- check_flag(pairs, "pairs")
@@ -131,14 +154,17 @@ dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create =
     rule = if (!missing(rule)) check_choice(rule, "rule", names(LEDGER_RULES)),
     orders = if (!is.null(orders)) check_ledger_orders(orders),
     reserve = if (!is.null(reserve)) check_number(reserve, "reserve", least = 0, most = 1),
-    adjacency = if (!missing(adjacency)) check_choice(adjacency, "adjacency", ADJACENCIES)
+    adjacency = if (!missing(adjacency)) check_choice(adjacency, "adjacency", ADJACENCIES),
+    sampled = check_sampled(sampled)
   )
   if (identical(asked$reserve, 1)) abort_riemdp("argument", "`reserve` must be below 1.")
   if (!is.null(data_sets)) data_sets <- check_data_sets(data_sets)
   ledger <- ledger_place(path)
   found <- find_meta(ledger, create)
+  made <- found %||% new_meta(asked)
+  check_sampled_parts(made, data_sets)
   if (is.null(found)) {
-    found <- new_meta(asked)
+    found <- made
     if (is.null(data_sets)) data_sets <- list(default = character())
     if (is_memory(ledger)) memory_create(found) else database_create(ledger, found, data_sets)
   }
@@ -204,14 +230,16 @@ new_meta <- function(asked) {
   check_rule_asked(rule, delta, asked)
   entry <- LEDGER_RULES[[rule]]
   reserve <- if (is.null(entry$reserves)) 0 else asked$reserve %||% 0.1
+  sampled <- asked$sampled %||% NO_SAMPLE
+  inside <- inside_budget(asked$epsilon, delta, sampled[[1]])
   orders <- if (is.null(entry$orders)) numeric() else {
-    asked$orders %||% entry$orders(asked$epsilon, delta * (1 - reserve))
+    asked$orders %||% entry$orders(inside[1], inside[2] * (1 - reserve))
   }
-  limits <- entry$limits(asked$epsilon, delta, reserve, orders)
+  limits <- entry$limits(inside[1], inside[2], reserve, orders)
   check_limits(limits, orders)
   list(uid = random_id(), rule = rule, epsilon = asked$epsilon, delta = delta,
        adjacency = asked$adjacency %||% "replace-one", reserve = reserve, orders = orders, limits = limits,
-       made_at = utc_now())
+       sampled = sampled, made_at = utc_now())
 }
 
 # that the rule has a use for what was asked
@@ -243,12 +271,14 @@ check_limits <- function(limits, orders) {
 
 check_same_ledger <- function(found, asked) {
   for (name in names(asked)) {
-    if (!is.null(asked[[name]]) && !identical(as.vector(asked[[name]]), as.vector(found[[name]]))) {
+    same <- identical(as.vector(asked[[name]]), as.vector(found[[name]])) &&
+      identical(names(asked[[name]]), names(found[[name]]))
+    if (!is.null(asked[[name]]) && !same) {
       abort_riemdp("ledger", sprintf(
         paste("the ledger was made with %s = %s, which can't be changed: leave `%s` out, or make another ledger for",
               "other data."),
-        name, if (is.character(found[[name]])) dQuote(found[[name]], FALSE) else
-          paste(format(found[[name]], digits = 15), collapse = ", "), name
+        name, if (is.character(found[[name]])) dQuote(found[[name]], FALSE) else if (name == "sampled")
+          rate_words(found) else paste(format(found[[name]], digits = 15), collapse = ", "), name
       ))
     }
   }
@@ -288,7 +318,7 @@ holds_ledger_facts <- function(l) {
   is_string(l$uid) && nzchar(l$uid) && is_string(l$rule) && l$rule %in% names(LEDGER_RULES) &&
     is_string(l$adjacency) && l$adjacency %in% ADJACENCIES &&
     is_doubles(l$epsilon, 1) && is_doubles(l$delta, 1) && is_doubles(l$reserve, 1) &&
-    is_doubles(l$orders, length(l$orders)) &&
+    is_doubles(l$orders, length(l$orders)) && is_doubles(l$sampled, 1) && is_string(names(l$sampled)) &&
     is_doubles(l$limits, length(rule_units(l)))
 }
 
@@ -311,6 +341,7 @@ ledger_cost <- function(meta, event, delta = NULL) {
     ))
   }
   set_adjacency(event$adjacency, meta$adjacency, "the ledger")
+  if (fixed_sample(meta)) refuse_public_parts(event)
   if (!is.null(delta) && !meta$rule %in% rules_with("stated")) {
     abort_riemdp("argument", sprintf("rule = \"%s\" prices events without a `delta`.", meta$rule))
   }
@@ -418,6 +449,7 @@ spend_release <- function(ledger, g, event, what, data_set, part, source = NULL)
                                       "whose prices would add up. Without `part` the release costs the whole data",
                                       "set. Nothing is released."))
   }
+  check_sampled_unit(ledger, g$unit)
   if (g$label == "none") {
     abort_riemdp("ledger", sprintf(
       paste("a release that is labelled NOT PRIVATE (%s) has no price and can't be entered in a ledger. Nothing is",
@@ -433,6 +465,7 @@ spend_release <- function(ledger, g, event, what, data_set, part, source = NULL)
   entry <- ledger_spend(ledger, priced, what, data_set = data_set, part = part, source = source)
   c(list(event = event, rule = ledger$rule, entry = entry$entry, data_set = entry$data_set, part = entry$part,
          cost = entry$cost),
+    if (is_sampled(ledger)) list(sampled = ledger$sampled),
     if (in_pairs(ledger, priced)) list(pairs = TRUE))
 }
 
@@ -440,10 +473,11 @@ format_budget <- function(b) {
   if (!is.null(b$note)) return(b$note)
   if (!is.null(b$entry)) {
     cost <- b$cost[b$cost > 0]
-    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)%s", as.integer(b$entry), b$data_set,
+    return(sprintf("entry %d of data set \"%s\"%s in the ledger, %s (rule %s)%s%s", as.integer(b$entry), b$data_set,
                    if (is.null(b$part)) "" else sprintf(", part \"%s\",", b$part),
                    paste(names(cost), sprintf("%.4g", cost), collapse = ", "), b$rule,
-                   if (isTRUE(b$pairs)) ", counted as a group of two: its neighbours are replace-one" else ""))
+                   if (isTRUE(b$pairs)) ", counted as a group of two: its neighbours are replace-one" else "",
+                   if (is_sampled(b)) sample_note(b) else ""))
   }
   if (!is.null(b$event)) paste0("in no ledger; it costs ", format(b$event))
 }
@@ -549,6 +583,7 @@ format.riemdp_ledger <- function(x, ...) {
             format(x$epsilon), symbol("delta"), format(x$delta)),
     sprintf("  rule %s: %s; neighbours: %s", x$rule, LEDGER_RULES[[x$rule]]$adds,
             paste0(x$adjacency, if (isTRUE(x$pairs)) " (releases about one more or one less count as a group of two)")),
+    sampled_words(x),
     if (length(lines)) lines else "  no data set yet")
 }
 
