@@ -205,7 +205,7 @@ ball_estimator <- list(
     g <- list(epsilon = ask$epsilon, delta = 0, reasons = unproven_mean(M, plan), sampler = "exact")
     assumptions <- c("center and radius are public; the number of records is public", steps_assumptions(M, plan),
                      "stages, each private given what those before released, their budgets added",
-                     if (stages$shares[["place"]] > 0) PLACE_ASSUMES, ask$assumptions)
+                     if (stages$shares[["place"]] > 0) EXP_ASSUMES, ask$assumptions)
     plan$guarantee <- of_units(promise_of(g, assumptions, trusted = M, numerics = plan$guarantee$numerics), ask$unit)
     plan$stages <- stages
     plan

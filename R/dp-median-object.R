@@ -43,10 +43,10 @@ explain.riemdp_median <- function(x, ...) {
     "unit vectors towards the records", if (x$smooth > 0) sprintf(", a = %.6g,", x$smooth),
     sprintf(" by at most %g, at every point and whatever the radius (%s). Rounding adds %.3g.", x$sensitivity,
             x$theorem, x$solver_error))
-  say(sprintf("Noise: density proportional to exp(-|S|/scale) on the ball; scale = 2 x sensitivity/epsilon = %.6g.",
-              x$scale),
-      " The normalising constant depends on the records and takes the second half of epsilon.")
-  say("Target: ", x$target, ".")
+  say("Noise: a point of a lattice of normal coordinates at the public centre, drawn by integer arithmetic on random ",
+      sprintf("bits with probability proportional to exp(-|S|/scale); scale = 2 x sensitivity/epsilon = %.6g.", x$scale),
+      " The normalising constant depends on the records and takes the second half of epsilon (proofs/median.md).")
+  say("Target: ", x$target, sprintf(", distances smoothed by %.3g.", x$smoothed))
   if (!is.null(x$unit)) {
     say("A unit counts once: by the Frechet mean of its own rows moved to the public ball ",
         "(proofs/mean-sensitivity.md, section 13).")
@@ -55,8 +55,7 @@ explain.riemdp_median <- function(x, ...) {
   say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
       "as the centre.")
   say(sub("^n", "N", no_error_words(error_kind(x))), ".")
-  say("Not protected: the time that the call takes, as the number of trials depends on the records; the rounding of ",
-      "doubles (the proof is about real numbers).")
+  say("Not protected: the time that the call takes, as the number of trials depends on the records.")
   explain_end(x)
 }
 

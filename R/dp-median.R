@@ -8,24 +8,25 @@
 #' do doesn't depend on the radius.
 #'
 #' The gradient of the mean distance at p is \eqn{-\frac1n\sum_i u_i}, \eqn{u_i=\log_px_i/|\log_px_i|}: unit vectors. A
-#' replaced record moves their sum by 2 at most. The released point has density proportional to
+#' replaced record moves their sum by 2 at most. The released point is one of a fine lattice of normal coordinates at
+#' the public centre, with probability proportional to
 #' \deqn{\exp\Bigl(-\Bigl|\sum_iu_i\Bigr|/s\Bigr),\quad s = 4/\epsilon,}
-#' on the ball, with respect to the volume (K-norm gradient mechanism, Reimherr and Awan 2019). The factor 4 is twice
-#' that 2, as the normalising constant depends on the records. The radius appears only in how much room there is for
-#' the release to go astray: far from all records the density is \eqn{\exp(-n\epsilon/4)} times that at the median. So
-#' a ball ten times as wide needs about \eqn{4d\log(10)/\epsilon} more records (d the dimension), and no more noise.
+#' (K-norm gradient mechanism, Reimherr and Awan 2019; `smooth` and a private number of records below). The factor 4 is
+#' twice that 2, as the normalising constant depends on the records. The radius appears only in how much room there is
+#' for the release to go astray: far from all records the probability is \eqn{\exp(-n\epsilon/4)} times that at the
+#' median. So a ball ten times as wide needs about \eqn{4d\log(10)/\epsilon} more records (d the dimension), and no
+#' more noise. The lattice's step is between \eqn{2^{-52}} and \eqn{2^{-51}} times the radius.
 #'
 #' Records outside the ball are moved to its nearest point, one by one and silently. For a record at p itself the
-#' vector is 0. The draw is exact, by rejection, on Euclidean and hyperbolic space, positive definite matrices with the
-#' affine-invariant or log-Euclidean metric, and spheres (what has constant curvature), of at most 20 dimensions. Other
-#' spaces are refused: for shapes, subspaces, frames, Bures-Wasserstein matrices and users' manifolds no lower bound of
-#' the gradient is proven here. On spheres the ball's radius is below \eqn{\pi/4} as elsewhere, and `smooth` must be 0.
-#' Proof: the file `proofs/median.md` of the installed package.
+#' vector is 0. Every manifold of the package is served, in at most 20 dimensions; users' own are refused. Where
+#' curvature is positive the ball's radius is bounded as in [dp_mean()]. The draw is exact, by rejection and in integers:
+#' the guarantee is about what the machine does. Proof: the file `proofs/median.md` of the installed package.
 #'
 #' @section Ties, and `smooth`:
 #' Where most records are one and the same point, the gradient's length hardly depends on p, and the density knows
 #' little of where that point is: with all records at one point it is **constant on the ball**. Rounded or repeated
-#' records are no good data for `smooth = 0`. With a public length `smooth` = a > 0 distances count as
+#' records are no good data for `smooth = 0` (which stands for a length far below what the ball's lattice resolves: 64
+#' n/s of its steps). With a public length `smooth` = a > 0 distances count as
 #' \eqn{\sqrt{d^2+a^2}}: the vectors are \eqn{\log_px_i/\sqrt{d^2+a^2}}, and what is sought minimises the mean of these
 #' (Huber's idea: the mean for records near it, the median for those farther than a). Choose a well below the spread
 #' that records may have, and above the step to which they are rounded. Nothing else changes.
@@ -60,11 +61,11 @@
 #'
 #' @section Time:
 #' How long a call takes depends on the records, and is not protected: who sees it learns something that the guarantee
-#' doesn't cover. A trial looks at all records. One in two to four trials succeeds in two or three dimensions, one in a
-#' hundred or more in six with a hundred records; on one line of four dimensions one in 2,500 with a thousand. No public
-#' number bounds how many trials the worst records take, and the call goes on until one succeeds, after its price was
-#' taken: records near one line in many dimensions, or many ties of one point far from the others' middle in six
-#' dimensions, may take very long.
+#' doesn't cover. A trial that comes near looks at all records. With a hundred normal records one trial in ten succeeds
+#' in the plane and one in fifty in six dimensions, with a thousand one in two and one in four; on one line of four
+#' dimensions one in 5,000, near the edge of a hyperbolic ball of radius 10 one in 1,500. No public number bounds how
+#' many trials the worst records take, and the call goes on until one succeeds, after its price was taken: records near
+#' one line in many dimensions may take very long.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` a record that is there or isn't moves the sum by 1 at most: \eqn{s = 2/\epsilon}.
@@ -72,13 +73,13 @@
 #'
 #' @inheritParams dp_mean
 #' @param epsilon privacy budget, positive.
-#' @param center,radius the public ball, as in [dp_mean()]; the radius at least 1e-12, below 12 in spaces of negative
-#'   curvature, up to 300 for matrices with a flat metric, else up to 1e100, where the space has room for it.
+#' @param center,radius the public ball, as in [dp_mean()]; the radius up to 300 for matrices with a flat metric, 15 on
+#'   hyperbolic space, else as far as there are bounds of what doubles make of the geometry.
 #' @param smooth a public length, 0 or more, in the units of the metric; see "Ties".
 #' @param unit as in [dp_mean()]: each unit counts once, by the Frechet mean of its own rows moved to the ball.
 #' @return An object of class `riemdp_median` and [riemdp_release]: `value` (the released point, in the shape of a
 #'   single record), `manifold`, `mechanism` (`"kng"`), `n` (`NA` where it is private), `center`, `radius`, `smooth`,
-#'   `sensitivity` and `solver_error` (of the sum of vectors), `theorem`, `scale` (s), `expected_error` (`NA`),
+#'   `smoothed` (the length that distances were smoothed by), `sensitivity` and `solver_error` (of the sum of vectors), `theorem`, `scale` (s), `expected_error` (`NA`),
 #'   `finest` (see above; `NA` where the number of records is private), `target`, `unit`, `source`, `guarantee`,
 #'   `budget`, `draws`. `confint()` gives what the ball says, as for means ([confint.riemdp_mean()]). Errors:
 #'   `riemdp_error_unsupported` for spaces and balls that are not served, records in chunks, or an `epsilon` so large
@@ -120,39 +121,39 @@ dp_median <- function(x, M = manifold_of(x), epsilon, center, radius, ..., smoot
   uncounted(release_private(median_estimator, ask, records, ledger, data_set, part))
 }
 
-MEDIAN_WIDEST <- 1e100
-
 # public numbers, checked
 median_ask <- function(M, n, epsilon, center, radius, smooth) {
   center <- public_point(M, center)
   ask <- list(manifold = M, n = n, epsilon = check_number(epsilon, "epsilon", positive = TRUE), center = center,
               ball = check_radius(M, public_value(radius, "radius"), center),
-              smooth = check_number(smooth, "smooth", least = 0, most = MEDIAN_WIDEST))
-  why <- median_unsupported(M, ask$ball, ask$smooth)
-  if (!is.null(why)) abort_riemdp("unsupported", why)
+              smooth = check_number(smooth, "smooth", least = 0, most = 2^100))
+  ask$steps <- median_steps(M, ask$ball)
+  if (!is.null(ask$steps$why)) abort_riemdp("unsupported", paste0(ask$steps$why, "."))
   ask
 }
 
-# a sentence of public facts on why there is no median, or NULL
-median_unsupported <- function(M, ball, smooth) {
+# The numbers of vectors seen from a point, with a bound of their rounding errors; or a sentence of public facts on why
+# there is no median.
+median_steps <- function(M, ball) {
   facts <- mf_facts(M)
-  if (!facts$has_kng || (facts$k_max > 0 && facts$k_min < facts$k_max)) {
-    sprintf(paste("there is no private median on %s: the sampler's bounds are proven for Euclidean and hyperbolic",
-                  "space, spheres and positive definite matrices (affine-invariant or log-Euclidean). dp_mean() serves",
-                  "other spaces."), label_manifold(M))
-  } else if (facts$k_max > 0 && smooth > 0) {
-    "`smooth` must be 0 where curvature is positive: no bounds are proven there for smoothed distances."
-  } else if (facts$dimension > 20) {
-    "a private median needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail."
-  } else if ((facts$k_min < 0 || inherits(M, "riemdp_hyperbolic")) && ball$radius >= 12) {
-    "a private median needs a radius below 12 where curvature is negative: doubles don't tell points further apart."
-  } else if (!(ball$radius >= 1e-12 && ball$radius <= median_widest(facts))) {
-    sprintf("a private median needs a radius between 1e-12 and %g here.", median_widest(facts))
+  steps <- mean_steps(M, ball, 1)
+  if (facts$dimension > 20) {
+    steps$why <- "a private median needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
+  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
+    steps$why <- "a private median needs a radius up to 15 here: doubles don't tell points further out apart"
+  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
+    steps$why <- "a private median needs a radius up to 300 where points are exponentials of matrices"
   }
+  steps
 }
 
-# matrices of a flat metric are exponentials of their coordinates
-median_widest <- function(facts) if (facts$rows > 0 && facts$k_min == 0) 300 else MEDIAN_WIDEST
+# Distances are smoothed at least by so much that rounding moves n vectors by a share of the scale together, and that the
+# law is wider than the lattice's steps, however near to each other records lie (proofs/median.md, sections 3 and 4); of
+# a private number, as if there were 2^20.
+median_smooth <- function(ask, scale) {
+  step <- 2^(floor(log2(ask$ball$radius)) - 51)
+  max(ask$smooth, outwards(max(64 * step, 16 * ask$steps$gradient) * (if (is.na(ask$n)) 2^20 else ask$n) / scale))
+}
 
 # What a record moves the sum of vectors by, with what rounding of its length adds for up to n records: vectors are
 # added exactly (proofs/median.md, sections 1 and 2).
@@ -175,24 +176,21 @@ median_finest <- function(ask, scale) {
   n <- ask$n
   if (is.na(n)) return(NA_real_)
   h <- if (d == 1) 2 * stats::dnorm(0) else exp(lgamma((d - 1) / 2) - lgamma(d / 2)) / sqrt(2) * (1 - 1 / d)
-  k <- facts$mean_curvature
-  # log of the volume over that of the unit sphere
-  rho <- ask$ball$radius * (1:2000 - 0.5) / 2000
-  log_area <- (d - 1) * (log(rho) + if (k < 0) {
-    s <- sqrt(-k) * rho
-    s + log(-expm1(-2 * s) / (2 * s))
-  } else 0)
-  log_volume <- max(log_area) + log(sum(exp(log_area - max(log_area)))) + log(ask$ball$radius / 2000)
-  least <- exp(log(h * n / scale) + (log_volume - n / scale - lgamma(d)) / d)
+  least <- exp(log(h * n / scale) + (d * log(ask$ball$radius) - log(d) - n / scale - lgamma(d)) / d)
   sqrt(max(0, least - ask$smooth)) * sqrt(least + ask$smooth)
 }
 
+# what the weights' exponentials may add to a loss (proofs/median.md, section 1)
+MEDIAN_WEIGHTS <- 2^-40
+
 median_estimator <- list(
   entry = function(plan, ask) entry_words("dp_median", "kng", ask$unit),
-  parts = c(scale = "scale", sensitivity = "number", theorem = "text", solver_error = "number", finest = "number"),
+  parts = c(scale = "scale", smoothed = "number", sensitivity = "number", theorem = "text", solver_error = "number",
+            finest = "number"),
   plan = function(ask) {
     bounds <- median_bounds(ask)
-    scale <- outwards(2 * bounds$total / ask$epsilon)
+    if (ask$epsilon < 2^-30) abort_riemdp("argument", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
+    scale <- outwards(2 * bounds$total / (ask$epsilon - MEDIAN_WEIGHTS))
     most <- if (is.na(ask$n)) SIZE_MOST else ask$n
     # of a public number also what the levels are lowered by, which trials pay for
     if (!(scale / most >= if (is.na(ask$n)) 1e-11 else 1e-9 * sqrt(mf_facts(ask$manifold)$dimension))) {
@@ -200,24 +198,26 @@ median_estimator <- list(
     }
     private <- is.na(ask$n)
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"),
-                    sprintf("center, radius and smooth are public; the number of records is %s",
-                            if (private) "private" else "public"), trusted = ask$manifold,
-                    adjacency = if (private) "add-remove" else "replace-one")
-    c(bounds, list(scale = scale, finest = median_finest(ask, scale), guarantee = of_units(g, ask$unit)))
+                    c(sprintf("center, radius and smooth are public; the number of records is %s",
+                              if (private) "private" else "public"),
+                      steps_assumptions(ask$manifold, ask$steps), EXP_ASSUMES), trusted = ask$manifold,
+                    adjacency = if (private) "add-remove" else "replace-one", numerics = "lattice")
+    c(bounds, list(scale = scale, smoothed = median_smooth(ask, scale), finest = median_finest(ask, scale), guarantee = of_units(g, ask$unit)))
   },
   ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
     price <- price_normalised(plan$total, plan$scale, if (is.na(ask$n)) "median.md, 2" else "median.md, 1")
     none <- records$n == 0
-    .Call(riemdp_release_median, M, if (none) ask$center else records$x, ask$center, ask$ball$radius, ask$smooth,
+    .Call(riemdp_release_median, M, if (none) ask$center else records$x, ask$center,
+          c(ask$steps$numbers, list(gradient = ask$steps$gradient)), plan$smoothed,
           if (none) Inf else plan$scale / records$n, pay(price))
   },
   answer = function(out, plan, ask, budget) {
     new_release(
       out, "riemdp_median",
       manifold = ask$manifold, mechanism = "kng", n = ask$n, center = ask$center, radius = ask$ball$radius,
-      smooth = ask$smooth, unit = ask$unit, sensitivity = plan$sensitivity, theorem = plan$theorem,
+      smooth = ask$smooth, smoothed = plan$smoothed, unit = ask$unit, sensitivity = plan$sensitivity, theorem = plan$theorem,
       solver_error = plan$solver_error, scale = plan$scale, expected_error = NA_real_, finest = plan$finest,
       target = paste("the geometric median of the", if (is.null(ask$unit)) "records" else "units' means",
                      "moved to the public ball"),

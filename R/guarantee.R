@@ -31,6 +31,9 @@ new_guarantee <- function(epsilon, delta, reasons, sampler, rng, numerics, adjac
 
 SIMULATED <- "seeded simulation: the noise can be drawn again"
 
+# what weights computed in doubles ask of the machine
+EXP_ASSUMES <- "the C library's exp is right to 2^-44 of its value"
+
 # What a plan shows and a release carries: what the mechanism states of itself (`g`: epsilon, delta; reasons, sampler,
 # rng, mu, mu_slack and assumptions where they are not the usual ones), and what the circumstances add. `trusted`: the
 # manifold whose bounds the proof takes.

@@ -105,8 +105,6 @@ place_rate <- function(M, ask, share) {
   stage_rate(min(share * ask$epsilon / adaptive_ways(ask), ADAPTIVE_RATE) - d * 2^-38, d * 2^-38)
 }
 
-PLACE_ASSUMES <- "the C library's exp is right to 2^-44 of its value"
-
 # What a record more in a shadow weighs, from (1 - 2^-40) exp(rate/d) to exp(rate/d) with a product's rounding: 2^-41 is
 # taken off, three times what the exponent's two roundings, exp and products may add.
 place_growth <- function(M, rate) exp(rate[1] / rate[2] / mf_facts(M)$dimension) * (1 - 2^-41)
@@ -167,7 +165,7 @@ mechanism_adaptive <- list(
       guarantee = list(
         epsilon = ask$epsilon, delta = delta, reasons = NULL, sampler = last$guarantee$sampler,
         assumptions = c("stages, each private given what those before released, their budgets added",
-                        if (how$shares[["place"]] > 0) PLACE_ASSUMES)
+                        if (how$shares[["place"]] > 0) EXP_ASSUMES)
       )
     )
   },

@@ -60,7 +60,7 @@ mutant("bures-no-centre", "R/sensitivity.R", "    k_max <- bounds[1]\n", "", "Bu
 # ---- medians -------------------------------------------------------------------------------------------------------------------------------------
 
 mutant("median-moved-once", "R/dp-median.R", "moved <- if (is.na(ask$n)) 1 else 2", "moved <- 1", "a replaced record moves two vectors", "dp-median")
-mutant("median-normaliser", "R/dp-median.R", "scale <- outwards(2 * bounds$total / ask$epsilon)", "scale <- outwards(bounds$total / ask$epsilon)",
+mutant("median-normaliser", "R/dp-median.R", "scale <- outwards(2 * bounds$total / (ask", "scale <- outwards(bounds$total / (ask",
        "the normaliser takes half of epsilon", "dp-median")
 mutant("median-rounding", "R/dp-median.R", "most <- if (is.na(ask$n)) SIZE_MOST else ask$n\n  extra", "most <- 1\n  extra", "rounding of all records is paid for", "dp-median")
 mutant("median-price-half", "R/dp-median.R", "price_normalised(plan$total, plan$scale", "price_normalised(0.5 * plan$total, plan$scale",
@@ -68,28 +68,38 @@ mutant("median-price-half", "R/dp-median.R", "price_normalised(plan$total, plan$
 mutant("median-fine", "R/dp-median.R", "if (!(scale / most >= if (is.na(ask$n)) 1e-11 else", "if (!(scale / most >= if (TRUE) 0 else", "scales below what vectors are cut to are refused", "dp-median", endless = TRUE)
 mutant("median-scale-other", "R/dp-median.R", "plan$scale / records$n, pay", "plan$scale / (2 * records$n), pay", "the law's scale is that of the sum", "dp-median")
 mutant("median-none-scaled", "R/dp-median.R", "if (none) Inf else", "if (none) plan$scale else", "no record is no vector", "dp-median")
-mutant("median-vector-long", "src/mechanism/mechanism_median.c", "known ? a[j] / root : 0", "known ? 1.03 * a[j] / root : 0", "vectors are no longer than 1", "dp-median")
-mutant("median-vector-free", "src/mechanism/mechanism_median.c", "hypot(norm2(d, a), smooth)", "fmin(hypot(norm2(d, a), smooth), 2)", "vectors are no longer than 1, however far the record",
+mutant("median-vector-long", "src/mechanism/mechanism_median.c", "known ? v[j] / root : 0", "known ? 1.03 * v[j] / root : 0", "vectors are no longer than 1", "dp-median")
+mutant("median-vector-free", "src/mechanism/mechanism_median.c", "hypot(norm2(d, v), smooth)", "fmin(hypot(norm2(d, v), smooth), 2)", "vectors are no longer than 1, however far the record",
        "dp-median")
-mutant("median-smooth-lost", "src/mechanism/mechanism_median.c", "bounded(d, smooth, a + i * d);", "bounded(d, 0, a + i * d);", "distances are smoothed by the public length", "dp-median")
+mutant("median-smooth-lost", "src/mechanism/mechanism_median.c", "bounded(k->steps->span, k->smooth, v);", "bounded(k->steps->span, 0, v);", "distances are smoothed by the public length", "dp-median")
 mutant("median-bend-high", "src/mechanism/mechanism_median.c", "fmax(0, 0.5 * t * (2 + t)", "fmax(0, 0.55 * t * (2 + t)", "the matrix bound lies below the gradient", "dp-median")
 mutant("median-square-high", "src/mechanism/mechanism_median.c", "share = t / root + 1 - lean;", "share = t / root;", "the second-order bound lies below the gradient", "dp-median")
 mutant("median-lean-lost", "src/mechanism/mechanism_median.c", "return sum - norm2(d, tail) - ", "return sum - ", "what isn't balanced is taken off", "dp-median")
 mutant("median-beyond-lost", "src/mechanism/mechanism_median.c", "double sum = -r->beyond[near], share;", "double sum = 0, share;", "far records may pull together", "dp-median")
 mutant("median-near-high", "src/mechanism/mechanism_median.c", "sqrt((1 - 1 / (t * t)) / (1 + bend))", "1", "near records pull by less than 1", "dp-median")
-mutant("median-early", "src/mechanism/mechanism_median.c", "        k->excess[c] = reached / n;\n        best_chord(&r, k->coarse[c], k->coarse[c + 1], &low, &high, &reached);\n",
-       "        best_chord(&r, k->coarse[c], k->coarse[c + 1], &low, &high, &reached);\n        k->excess[c] = reached / n;\n",
+mutant("median-early", "src/mechanism/mechanism_median.c", "        k->reached[c] = reached;\n        best_chord(&r, k->edge[c], k->edge[c + 1], &low, &high, &reached);\n",
+       "        best_chord(&r, k->edge[c], k->edge[c + 1], &low, &high, &reached);\n        k->reached[c] = reached;\n",
        "what is reached at a cell's end holds from there on", "dp-median")
 mutant("median-near-far", "src/mechanism/mechanism_median.c", "r->far[near] <= from * NEARER[t]", "r->far[near] <= 2 * from * NEARER[t]", "near records are nearer than the point", "dp-median")
-mutant("median-exponent", "src/mechanism/mechanism_kng.c", "k->total, k->room, scratch) / (double)k->n", "k->total, k->room, scratch) / (1.03 * (double)k->n)", "draws have the law of the sum's length",
+mutant("median-exponent", "src/mechanism/mechanism_median.c", "k->rate = 1 / (k->scale * LOG_2)", "k->rate = 1 / (1.03 * k->scale * LOG_2)", "draws have the law of the sum's length",
        "dp-median")
+mutant("median-weights-unpaid", "R/dp-median.R", "(ask$epsilon - MEDIAN_WEIGHTS)", "ask$epsilon", "what weights are off by is paid for", "dp-median")
+mutant("median-not-carried", "src/mechanism/mechanism_median.c", "(bent > 0 ? sin(bent) / bent : 1)", "1", "points of a sphere are nearer than their coordinates", "dp-median")
+mutant("median-outside", "src/mechanism/mechanism_median.c", ".radius = steps_edge(k->steps)", ".radius = 1.02 * k->radius", "draws lie in the ball", "dp-median")
+mutant("median-step-fine", "R/dp-median.R", "max(64 * step, 16 * ask$steps$gradient)", "0", "the law is wider than the lattice's steps", "dp-median", endless = TRUE)
+mutant("median-rounding-far", "R/dp-median.R", "16 * ask$steps$gradient)", "0)", "what logarithms are off by is smoothed away", "dp-median")
+mutant("grid-shares-whole", "src/mechanism/sampler_grid.c", "own = k == c ? s : own;", "own = *all;", "shares of a point add up to 1", "dp-median")
+mutant("grid-width-lost", "src/mechanism/sampler_grid.c", "        big_multiply_small(&num, g->size[c]);\n", "", "wide bins are as wide as they are", "dp-median")
+mutant("grid-first-lost", "src/mechanism/sampler_grid.c", "    big_multiply_small(&den, first);\n", "", "what was drawn first is divided out", "dp-median")
+mutant("grid-table-unpaid", "src/mechanism/sampler_grid.c", "0.5 * (x * x + sqrt(d) * x / PER_SD + d / (4 * PER_SD * PER_SD))", "0.5 * x * x", "bins are lower than their middles", "dp-median")
+mutant("grid-above-low", "src/mechanism/sampler_grid.c", "    g->above += SLACK;\n", "    g->above -= 0.3;\n", "no chance is above 1", "dp-median")
+mutant("grid-inner-end", "src/mechanism/sampler_grid.c", "log_proposal(g, edge[j + 1], g->share));", "log_proposal(g, edge[j], g->share));", "a shell's proposals are least at its outer edge", "dp-median")
 mutant("median-sphere-loss", "src/mechanism/mechanism_median.c", "return r->bent > 0 ? 0.5 * square(", "return r->bent > 0 ? 0 * square(", "a sphere's curvature is taken off",
        "dp-median")
 mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))", ")", "near records pull less on spheres", "dp-median")
-mutant("median-sphere-smooth", "R/dp-median.R", "facts$k_max > 0 && smooth > 0", "facts$k_max > 0 && smooth > 1", "no bound is taken where none is proven", "dp-median")
 mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
        "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
-mutant("median-too-wide", "R/dp-median.R", "facts$k_min == 0) 300 else", "facts$k_min == 0) 3000 else", "balls that doubles can't hold are refused", "dp-median")
+mutant("median-too-wide", "R/dp-median.R", "ball$radius > 300", "ball$radius > 3000", "balls that doubles can't hold are refused", "dp-median")
 mutant("median-all-dimensions", "R/dp-median.R", "facts$dimension > 20", "facts$dimension > 40", "more dimensions than are served are refused before anything is spent", "dp-median")
 
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
@@ -214,8 +224,8 @@ mutant("place-rest-free", "src/mechanism/mechanism_place.c", "    return bernoul
 mutant("place-least-near", "src/mechanism/mechanism_place.c", "floor((sum - deep * d / rate) / d) - 1)", "floor((sum - deep * d / rate) / d) + 2)", "a ball isn't given up before it is sure", "mechanism-adaptive")
 mutant("place-axis-kept", "src/mechanism/mechanism_place.c", "        if (!axis_kept(in, axis + j, before, held[j], number[j], bits))\n            return 0;\n", "        (void)before;\n", "what an axis is proposed with is divided out", "mechanism-adaptive")
 mutant("place-level-kept", "src/mechanism/mechanism_place.c", "if (level_kept(level + l, &above, &bits) && (l == 0", "if ((l == 0", "what a level is proposed with is divided out", "mechanism-adaptive")
-mutant("place-coins", "src/mechanism/mechanism_place.c", "size < -1; size++, e++)\n        if (bits_take(bits, 1))\n            return 0;", "size < -1; size++)\n        e++;", "a power of two that is left out is as many coins", "mechanism-adaptive")
-mutant("place-coins-more", "src/mechanism/mechanism_place.c", "size = big_bits(num) - big_bits(den) + e; size < -1;", "size = e + 64; size < 0;", "what is rare is as rare as its weight", "mechanism-adaptive")
+mutant("place-coins", "src/mechanism/sampler_discrete.c", "size < -1; size++, e++)\n        if (bits_take(bits, 1))\n            return 0;", "size < -1; size++)\n        e++;", "a power of two that is left out is as many coins", "mechanism-adaptive")
+mutant("place-coins-more", "src/mechanism/sampler_discrete.c", "size = big_bits(num) - big_bits(den) + e; size < -1;", "size = e + 64; size < 0;", "what is rare is as rare as its weight", "mechanism-adaptive")
 mutant("place-thin", "R/mechanism-adaptive.R", "2^-38, d * 2^-38)", "2^-38)", "a weight's growth is 1 or more wherever a plan was made", "mechanism-adaptive")
 mutant("place-growth", "src/mechanism/mechanism_place.c", "frexp(m * in->growth, &more)", "frexp(m * in->growth * 1.03, &more)", "a point more weighs what its rate says", "mechanism-adaptive")
 mutant("place-weights-over", "R/mechanism-adaptive.R", "* (1 - 2^-41)\n", "* (1 + 2^-41)\n", "a point more weighs no more than its rate says", "mechanism-adaptive")

@@ -53,9 +53,14 @@ size_t steps_work(const struct mean_steps *c)
     return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + scratch;
 }
 
+double steps_edge(const struct mean_steps *c)
+{
+    return c->radius * (1 - 4 * RIEMDP_EPS * ((double)c->dim + 8));
+}
+
 void steps_clip(const struct mean_steps *c, double *a)
 {
-    double most = c->radius * (1 - 4 * RIEMDP_EPS * ((double)c->dim + 8)), s = norm2(c->dim, a);
+    double most = steps_edge(c), s = norm2(c->dim, a);
     double scale = s > most ? most / s : 1;
     for (size_t j = 0; j < c->dim; j++) /* towards zero: lengths don't grow */
         a[j] = s < INFINITY ? ldexp(trunc(ldexp(a[j] * scale, c->bits)), -c->bits) : 0;
@@ -438,12 +443,27 @@ static void add_points(const struct mean_steps *c, size_t n, const double *y, in
     }
 }
 
-void steps_add(const struct mean_steps *c, size_t n, const double *y, const double *a, int64_t *sum, struct host *host,
-               double *work)
+void steps_stand(const struct mean_steps *c, const double *a, double *work)
 {
     struct room r = make_room(c, work);
     if (c->model != MODEL_FLAT)
         make_isometry(c, a, r.isometry, r.rest);
+}
+
+void steps_log(const struct mean_steps *c, const double *a, const double *y, double *v, double *work)
+{
+    struct room r = make_room(c, work);
+    if (c->model != MODEL_FLAT)
+        carried_log(c, r.isometry, 0, y, r.out, v, r.rest);
+    for (size_t j = 0; j < c->span && c->model == MODEL_FLAT; j++)
+        v[j] = y[j] - a[j];
+}
+
+void steps_add(const struct mean_steps *c, size_t n, const double *y, const double *a, int64_t *sum, struct host *host,
+               double *work)
+{
+    struct room r = make_room(c, work);
+    steps_stand(c, a, work);
     add_points(c, n, y, sum, host, 0, 0, &r);
 }
 

@@ -33,6 +33,8 @@ struct mean_steps {
 enum manifold_model steps_model(manifold_t m);
 size_t steps_point_size(const struct mean_steps *c);
 size_t steps_work(const struct mean_steps *c);
+/* what is no longer as computed isn't longer than `radius` */
+double steps_edge(const struct mean_steps *c);
 /* One record's coordinates: at length `radius` or below for certain, multiples of 2^-bits; what isn't finite becomes 0 */
 void steps_clip(const struct mean_steps *c, double *a);
 /* the point of the model space with normal coordinates a */
@@ -50,6 +52,9 @@ struct steps_records {
 /* adds what n points add; `progress`: done of how many */
 void steps_add(const struct mean_steps *c, size_t n, const double *y, const double *a, int64_t *sum, struct host *host,
                double *work);
+/* to the point with coordinates a, and from there the logarithm of an embedded point, in `span` coordinates, v; `work` stays between them */
+void steps_stand(const struct mean_steps *c, const double *a, double *work);
+void steps_log(const struct mean_steps *c, const double *a, const double *y, double *v, double *work);
 /* Minus the gradient of the energy at the point with coordinates a, in `span` coordinates there; returns its length. */
 double steps_gradient(const struct mean_steps *c, const struct steps_records *r, const double *a, double *g,
                       int64_t *sum, struct host *host, double *work);

@@ -3,7 +3,7 @@
 #define RIEMDP_MECHANISM_H
 
 #include "mean_steps.h"
-#include "sampler_discrete.h"
+#include "sampler_grid.h"
 #include "sampler_logconcave.h"
 
 /* A radius from a hull that bounds area times the law, a uniform direction, both kept with probability true area over bound: one
@@ -47,9 +47,8 @@ void normal_draw(size_t d, double sigma, struct rng *rng, double *z);
 
 /* Laws with density proportional to exp(-f(x)/sigma) on a ball: f = |grad U| for the Frechet energy U of n records (the K-norm
  * gradient mechanism), or the distance to their mean (Laplace truncated). Drawn exactly, by rejection from bins of
- * the distance to the mean: inst/proofs/kng.md. Or f = |mean of log/sqrt(d^2 + smooth^2)|, the gradient that a geometric median
- * has none of, and bins of the distance to that: inst/proofs/median.md. */
-enum kng_law { KNG_GRADIENT = 1, KNG_DISTANCE = 2, KNG_MEDIAN = 3 };
+ * the distance to the mean: inst/proofs/kng.md. */
+enum kng_law { KNG_GRADIENT = 1, KNG_DISTANCE = 2 };
 enum kng_space { KNG_CONSTANT, KNG_COMPLEX, KNG_GENERAL }; /* constant curvature, CP^n, other symmetric spaces */
 enum kng_kind { KNG_ISOTROPIC = 1, KNG_ANISOTROPIC = 2, KNG_SLOPE = 3 };
 
@@ -84,7 +83,6 @@ struct kng {
     double gradient;     /* what |grad U| at `base` and the rounding errors of |grad U| anywhere take off the levels */
     int law, envelope;   /* envelope: 0, or a kind that the caller insists on */
     int constant;        /* public bins, public slope, no trial cut short */
-    double smooth, span, *room; /* of medians: the public length, median_work() doubles; `total` holds dim sums */
     /* made by kng_make */
     enum kng_space space;
     double curvature, slope, tilt, reach; /* tilt: distance of `base` from `centre`; reach: largest radius */
@@ -92,7 +90,6 @@ struct kng {
     double shrink, stretch, log_det;      /* smallest and largest eigenvalue of A, log det A */
     int kind, cells;
     struct kng_bins bins, other;
-    size_t parts;                               /* coarse cells */
     double *coarse, *excess, *line, *lean;      /* edges of coarse cells; in each e, the slope's integral, the slope */
     double *angle_mass, *angle_top, *angle_low; /* the polar angle's law: bounds, log mass below, lower mass */
     double *far, *bends, bend_top;              /* distances of the records; chords of a function of curvature */
@@ -121,25 +118,48 @@ int kng_trial(struct kng *k, struct rng *rng, double *y, double *scratch);
 int kng_draw(struct kng *k, double trials, struct rng *rng, double *y, double *scratch);
 /* |grad U| at y, Inf where it can't be had; and the lower bounds at y that the three envelopes rest on */
 double kng_gradient_norm(const struct kng *k, const double *y, double *scratch);
-double kng_exponent(const struct kng *k, const double *y, double rho, double *scratch);
 void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);
 /* A lower bound, for any records in the ball and all scales from `narrow` to `wide`, of the probability that a trial with `constant` and
  * bins made for that range succeeds. */
 double kng_least_acceptance(manifold_t m, double radius, double narrow, double wide, double gradient, int law,
                             double *work);
 
-/* Medians (mechanism_median.c). Curvature at most 0, or a sphere's and not smoothed; few dimensions: public facts. */
-int median_supported(manifold_t m, double radius, double smooth);
-size_t median_work(manifold_t m);
-/* The exponent's f at y times n, and its coordinates before their length is taken, as multiples of 2^-MEDIAN_BITS: exact sums
- * of terms that are functions of y and one record each, none longer than 1. Nothing fails. */
-enum { MEDIAN_BITS = 31 };
-double median_sum(manifold_t m, const double *x, size_t n, double smooth, const double *y, int64_t *total, double *room,
-                  double *scratch);
+/* Medians (mechanism_median.c), in coordinates at the ball's centre. */
+enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
+
+struct median {
+    /* in: n records, by their coordinates and as the steps see them; `off`: what their logarithms may be off by; the ball's radius and
+     * largest curvature; the public length, and the scale of the sum's length */
+    manifold_t m;
+    const struct mean_steps *steps;
+    const double *coords, *y;
+    size_t n;
+    double off, radius, curvature, smooth, scale, *steps_room;
+    int64_t *total, *at; /* room: 2 span, dim */
+    /* made by median_make */
+    double less, contract, reach, span, rate;
+    double edge[MEDIAN_CELLS + 1], reached[MEDIAN_CELLS], low[MEDIAN_CELLS], lean[MEDIAN_CELLS];
+    double *far, *room, *v;
+    struct grid grid;
+};
+
+/* of the lattice, from the radius alone: a power of two */
+double median_step(double radius);
+size_t median_work(const struct median *k);
+/* a: coordinates near the records' median, and then those of the point that is proposed around; work: median_work() that `k` keeps */
+void median_make(struct median *k, double *a, double *work);
+/* coordinates of a draw */
+void median_draw(struct median *k, struct rng *rng, double *a);
+/* at coordinates a: f (NaN outside the ball), its lower bound, and the distance from the base's coordinates */
+void median_bound(struct median *k, const double *a, double *out);
+/* The length of the sum at coordinates a. k->total: that sum before its length is taken, as multiples of 2^-MEDIAN_BITS: exact sums of terms
+ * that are functions of a and one record each, none longer than 1. Nothing fails. */
+double median_sum(const struct median *k, const double *a);
 /* A point of the ball around `centre` near the records' median: no promise. work: median_find_work() */
 size_t median_find_work(manifold_t m, size_t n);
-void median_settle(const struct kng *k, double *p, double *scratch);
 void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work);
+/* of numbers */
+double median_middle(const double *x, size_t n, double *work);
 
 /* A ball that holds most of n points of [-radius, radius]^d, rows of `coords`, from those around lattice points with radii
  * radius 2^(-(first + level)/2), level < levels (mechanism_place.c): density proportional to exp(rate score + bonus level), and another
@@ -156,12 +176,6 @@ struct place {
     struct host *host;
 };
 enum { PLACE_PARTS = 1 << 20, PLACE_RATE = 512, PLACE_LEVELS = 40 };
-
-/* m 2^e, m below 2^33 */
-struct dyadic {
-    uint64_t m;
-    int64_t e;
-};
 
 /* one axis of one radius: the lattice points whose shadow holds a point, how many it holds, and the running sums of the whole numbers
  * with which they are proposed; `empty` others hold none, and have the number `none` */

@@ -141,14 +141,6 @@ double kng_gradient_norm(const struct kng *k, const double *y, double *scratch)
     return steps_gradient(k->steps, k->records, a, a + m->dim, k->total, m->host, k->steps_room);
 }
 
-/* f of the law at y, rho from the base */
-double kng_exponent(const struct kng *k, const double *y, double rho, double *scratch)
-{
-    if (k->law == KNG_MEDIAN)
-        return median_sum(k->m, k->x, k->n, k->smooth, y, k->total, k->room, scratch) / (double)k->n;
-    return k->law == KNG_GRADIENT ? kng_gradient_norm(k, y, scratch) : rho;
-}
-
 /* point at coordinates a; 0 where it isn't in the ball */
 static int place(const struct kng *k, const double *a, double *y, double *scratch)
 {
@@ -227,7 +219,7 @@ int kng_trial(struct kng *k, struct rng *rng, double *y, double *scratch)
     t.log_accept += kng_log_area_true(k, k->coords, t.rho, scratch);
     if (!k->constant && !(t.log_u <= t.log_accept))
         return 0;
-    double f = kng_exponent(k, y, t.rho, scratch), level = t.bins->level[t.bin];
+    double f = k->law == KNG_GRADIENT ? kng_gradient_norm(k, y, scratch) : t.rho, level = t.bins->level[t.bin];
     if (f < level * (1 - 1e-12) - 1e-13)
         k->clamped++;
     t.log_accept -= fmax(f - level, 0) / k->sigma;

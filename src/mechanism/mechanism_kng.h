@@ -8,7 +8,6 @@
 
 enum {
     COARSE = 96,    /* cells of the radius in which e is constant */
-    MOST_CELLS = 256,
     DISTANCES = 32, /* cells of the records' distances from the mean */
     CHORDS = 128,
     MOST_BINS = 4096, /* of an envelope */
@@ -49,8 +48,5 @@ double kng_log_cap_low(const struct kng *k, double tilt, double r, double rho);
 /* mechanism_kng_records.c: distances of the records from the mean, by cells; the Hessian there where there is a
  * matrix for it */
 void kng_look_at_records(struct kng *k, double *scratch);
-
-/* mechanism_median.c: what the records tell of lower bounds of a median's f, by cells of the radius */
-void median_look(struct kng *k, double *scratch);
 
 #endif

@@ -7,7 +7,7 @@
 
 static size_t coarse_cell(const struct kng *k, double rho)
 {
-    size_t low = 0, high = k->parts - 1;
+    size_t low = 0, high = COARSE - 1;
     while (low < high) { /* the last cell that starts at or below rho */
         size_t mid = (low + high + 1) / 2;
         if (k->coarse[mid] <= rho)
@@ -33,11 +33,9 @@ static double level_public(const struct kng *k, double rho)
 /* at most |grad U| for radii in [rho, end of the coarse cell] */
 static double level_at(const struct kng *k, double rho, size_t cell)
 {
+    double low = level_public(k, rho), better;
     if (k->law == KNG_DISTANCE)
         return rho;
-    if (k->law == KNG_MEDIAN) /* chords below concave functions, and what was reached before */
-        return fmax(k->excess[cell], k->line[cell] + k->lean[cell] * (rho - k->coarse[cell])) - k->gradient;
-    double low = level_public(k, rho), better;
     if (k->kind != KNG_SLOPE && !k->constant) {
         better = k->least * rho - k->excess[cell];
         if (k->space == KNG_GENERAL)
@@ -87,15 +85,6 @@ static void fill(const struct kng *k, struct kng_bins *b, int anisotropic, int u
     }
 }
 
-/* how far f may rise in a bin */
-static double bin_rise(const struct kng *k, const struct kng_bins *b, size_t i)
-{
-    double from = b->edge[i], to = b->edge[i + 1];
-    if (k->law != KNG_MEDIAN)
-        return to - from;
-    return level_at(k, to, coarse_cell(k, 0.5 * (from + to))) - b->level[i];
-}
-
 /* Bins are halved where what a bin adds to the envelope's mass, about mass times range of its log, is large. */
 static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int uncapped, double enough, size_t most)
 {
@@ -109,7 +98,7 @@ static void refine(const struct kng *k, struct kng_bins *b, int anisotropic, int
         for (size_t i = 0; i < b->count; i++)
             total += exp(b->mass[i] - peak);
         for (size_t i = 0; i < b->count; i++) {
-            double range = bin_rise(k, b, i) / k->sigma;
+            double range = (b->edge[i + 1] - b->edge[i]) / k->sigma;
             range += i > 0 ? b->log_area[i] - b->log_area[i - 1] : 2;
             range += i + 1 < b->count && b->log_cap[i + 1] > -INFINITY ? b->log_cap[i] - b->log_cap[i + 1]
                      : b->log_cap[i] < 0                               ? 2
@@ -209,7 +198,6 @@ int kng_supported(manifold_t m, double radius)
 static void read_space(struct kng *k)
 {
     manifold_t m = k->m;
-    k->parts = COARSE;
     k->curvature = m->k_max;
     k->space = m->k_min == m->k_max ? KNG_CONSTANT : m->model == MODEL_PLANAR ? KNG_COMPLEX : KNG_GENERAL;
     k->slope = k->curvature > 0 ? kng_cot_factor(k->curvature, 2 * k->radius) * (1 - 1e-12) : 1;
@@ -246,7 +234,7 @@ static size_t sums_work(manifold_t m)
 
 size_t kng_work(manifold_t m, size_t n)
 {
-    return n + CHORDS + 1 + 12 * MOST_BINS + 2 + 4 * (MOST_CELLS + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
+    return n + CHORDS + 1 + 12 * MOST_BINS + 2 + 4 * (COARSE + 1) + 3 * (MOST_ANGLES + 1) + 4 * m->dim +
            2 * m->ambient + matrix_work(m) + sums_work(m);
 }
 
@@ -257,10 +245,10 @@ static void take_all(struct kng *k, double *work)
     k->bends = take(&work, CHORDS + 1);
     take_bins(&k->bins, &work);
     take_bins(&k->other, &work);
-    k->coarse = take(&work, MOST_CELLS + 1);
-    k->excess = take(&work, MOST_CELLS + 1);
-    k->line = take(&work, MOST_CELLS + 1);
-    k->lean = take(&work, MOST_CELLS + 1);
+    k->coarse = take(&work, COARSE + 1);
+    k->excess = take(&work, COARSE + 1);
+    k->line = take(&work, COARSE + 1);
+    k->lean = take(&work, COARSE + 1);
     k->angle_mass = take(&work, MOST_ANGLES + 1);
     k->angle_top = take(&work, MOST_ANGLES + 1);
     k->angle_low = take(&work, MOST_ANGLES + 1);
@@ -313,8 +301,8 @@ void kng_make(struct kng *k, double *work, double *scratch)
         empty(b);
         fill(k, b, 0, 0);
     } else {
-        b->count = k->parts;
-        for (size_t j = 0; j <= k->parts; j++)
+        b->count = COARSE;
+        for (size_t j = 0; j <= COARSE; j++)
             b->edge[j] = k->coarse[j];
         refine(k, b, 0, 0, 1e-4, MOST_BINS);
     }
@@ -332,7 +320,7 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch)
 {
     manifold_t m = k->m;
     double *a = k->coords, *w = a + m->dim, rho = 0;
-    out[0] = kng_exponent(k, y, 0, scratch);
+    out[0] = kng_gradient_norm(k, y, scratch);
     for (int j = 1; j < 5; j++)
         out[j] = NAN;
     if (m->ops->log(m, k->v, one(k->base), one(y), 0, 1, scratch) != STATUS_OK ||
@@ -340,8 +328,6 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch)
         return;
     out[1] = rho = norm2(m->dim, a);
     out[2] = k->slope * rho - k->gradient;
-    if (k->law == KNG_MEDIAN)
-        out[2] = NAN;
     if (rho > k->reach)
         return;
     out[3] = level_at(k, rho, coarse_cell(k, rho));

@@ -217,10 +217,6 @@ void kng_look_at_records(struct kng *k, double *scratch)
     size_t d = k->m->dim;
     struct look l = {.cells = kng_cells(k), .with_matrix = has_matrix(k)};
     k->least = k->trace = 1;
-    if (k->law == KNG_MEDIAN) {
-        median_look(k, scratch);
-        return;
-    }
     make_coarse_cells(k);
     if (!looks(k))
         return;

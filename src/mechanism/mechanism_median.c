@@ -1,23 +1,17 @@
-/* The K-norm gradient mechanism for geometric medians where curvature is at most 0, and on spheres: sums of unit vectors, lower
- * bounds of their length by the distance from a point near the median, and that point. Proofs, with the same letters:
+/* The K-norm gradient mechanism for geometric medians: sums of unit vectors, lower bounds of their length by the distance from a point near
+ * the median, that point, and draws from a lattice in normal coordinates at the ball's centre. Proofs, with the same letters:
  * inst/proofs/median.md. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "linalg.h"
 #include "mean.h"
-#include "mechanism_kng.h"
+#include "mechanism.h"
 
-enum { RINGS = 400, MOST_MEDIAN_DIM = 20, NEAR = 8 };
+enum { RINGS = 400, NEAR = 8, MEDIAN_BLOCK = 256 };
 
 /* a record whose distance from the base is at most `ring` counts as near at radius rho where ring <= rho * NEARER[j] */
 static const double NEARER[NEAR] = {1, 0.8, 0.62, 0.45, 0.3, 0.16, 0.06, 0};
-
-int median_supported(manifold_t m, double radius, double smooth)
-{
-    return kng_supported(m, radius) && (m->k_max <= 0 || (m->k_min == m->k_max && smooth == 0)) &&
-           m->dim <= MOST_MEDIAN_DIM;
-}
 
 /* ---- the exponent ------------------------------------------------------------------------------------------------ */
 
@@ -26,59 +20,46 @@ static size_t rings_work(size_t d)
     return RINGS * (2 + d + d * (d + 1) / 2) + RINGS + 1 + d * d + 2 * d + la_symeig_work(d);
 }
 
-size_t median_work(manifold_t m)
+size_t median_work(const struct median *k)
 {
-    return GRADIENT_BLOCK * (m->ambient + m->dim) + rings_work(m->dim);
+    return k->steps->span + rings_work(k->steps->span) + grid_work() + 2 * k->m->ambient + k->n;
 }
 
-/* log/sqrt(d^2 + smooth^2) of coordinates a of a logarithm, in place; 0 where that is no vector. Returns the root. */
-static double bounded(size_t d, double smooth, double *a)
+/* v/sqrt(|v|^2 + smooth^2), in place; 0 where that is no vector. Returns the root. */
+static double bounded(size_t d, double smooth, double *v)
 {
-    double root = hypot(norm2(d, a), smooth);
-    int known = all_finite(d, a) && root > 0 && root < INFINITY;
+    double root = hypot(norm2(d, v), smooth);
+    int known = all_finite(d, v) && root > 0 && root < INFINITY;
     for (size_t j = 0; j < d; j++)
-        a[j] = known ? a[j] / root : 0;
+        v[j] = known ? v[j] / root : 0;
     return known ? root : 0;
 }
 
-/* coordinates at y of the logarithms of records begin <= i < end: of each what it has alone, 0 where it has none */
-static void log_coords(manifold_t m, const double *y, const double *x, size_t begin, size_t end, double *v, double *a,
-                       double *scratch)
+/* record i seen from the point with coordinates a, where the steps stand: of each what it has alone */
+static double bounded_log(const struct median *k, const double *a, size_t i, double *v)
 {
-    struct points block = {x + begin * m->ambient, m->ambient};
-    size_t n = end - begin;
-    struct points logs = {v, m->ambient};
-    if (m->ops->log(m, v, one(y), block, 0, n, scratch) == STATUS_OK &&
-        manifold_coords(m, a, one(y), logs, 0, n, scratch) == STATUS_OK)
-        return;
-    for (size_t i = 0; i < n; i++)
-        if (m->ops->log(m, v, one(y), one(at(block, i)), 0, 1, scratch) != STATUS_OK ||
-            manifold_coords(m, a + i * m->dim, one(y), one(v), 0, 1, scratch) != STATUS_OK)
-            for (size_t j = 0; j < m->dim; j++)
-                a[i * m->dim + j] = 0;
+    steps_log(k->steps, a, k->y + i * steps_point_size(k->steps), v, k->steps_room);
+    return bounded(k->steps->span, k->smooth, v);
 }
 
-double median_sum(manifold_t m, const double *x, size_t n, double smooth, const double *y, int64_t *total, double *room,
-                  double *scratch)
+double median_sum(const struct median *k, const double *a)
 {
-    size_t d = m->dim;
-    double *v = room, *a = v + GRADIENT_BLOCK * m->ambient, *s = a;
+    size_t d = k->steps->span;
+    double *v = k->v;
     for (size_t j = 0; j < d; j++)
-        total[j] = 0;
-    for (size_t begin = 0; begin < n; begin += GRADIENT_BLOCK) {
-        size_t end = begin + GRADIENT_BLOCK < n ? begin + GRADIENT_BLOCK : n;
-        log_coords(m, y, x, begin, end, v, a, scratch);
-        for (size_t i = 0; i < end - begin; i++) {
-            bounded(d, smooth, a + i * d);
-            /* towards 0, and shorter by more than what rounding may have added: no longer than 1 */
-            for (size_t j = 0; j < d; j++)
-                total[j] += (int64_t)(ldexp(1 - 0x1p-40, MEDIAN_BITS) * a[i * d + j]);
-        }
-        host_tick(m->host, 0, 0);
+        k->total[j] = 0;
+    steps_stand(k->steps, a, k->steps_room);
+    for (size_t i = 0; i < k->n; i++) {
+        bounded_log(k, a, i, v);
+        /* towards 0, and shorter by more than what rounding may have added: no longer than 1 */
+        for (size_t j = 0; j < d; j++)
+            k->total[j] += (int64_t)(ldexp(1 - 0x1p-40, MEDIAN_BITS) * v[j]);
+        if (i % 64 == 0)
+            host_tick(k->m->host, 0, 0);
     }
     for (size_t j = 0; j < d; j++)
-        s[j] = ldexp((double)total[j], -MEDIAN_BITS);
-    return norm2(d, s);
+        v[j] = ldexp((double)k->total[j], -MEDIAN_BITS);
+    return norm2(d, v);
 }
 
 /* ---- lower bounds ------------------------------------------------------------------------------------------------- */
@@ -144,11 +125,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void fill_rings(struct kng *k, struct rings *r, double *scratch)
+/* seen from the base, whose coordinates are `a`; distances with what they may be off by */
+static void fill_rings(struct median *k, const double *a, struct rings *r)
 {
-    manifold_t m = k->m;
-    size_t d = m->dim;
-    double *v = k->room, *a = v + GRADIENT_BLOCK * m->ambient, *room = a + GRADIENT_BLOCK * d;
+    size_t d = k->steps->span;
+    double *v = k->v, *room = k->room;
     double top = hypot(2 * k->radius, k->smooth) * (1 + 1e-9), low = fmin(1e-9 * k->reach, top), step;
     r->held = take_part(&room, RINGS);
     r->sum = take_part(&room, RINGS * d);
@@ -159,9 +140,9 @@ static void fill_rings(struct kng *k, struct rings *r, double *scratch)
     r->tail = take_part(&room, d);
     r->work = room;
     size_t away = 0;
+    steps_stand(k->steps, a, k->steps_room);
     for (size_t i = 0; i < k->n; i++) {
-        log_coords(m, k->base, k->x, i, i + 1, v, a, scratch);
-        double far = bounded(d, k->smooth, a);
+        double far = bounded_log(k, a, i, v);
         if (far > 0)
             k->far[away++] = far;
     }
@@ -172,22 +153,18 @@ static void fill_rings(struct kng *k, struct rings *r, double *scratch)
     step = log(top / low) / (RINGS - 2);
     for (size_t j = 0; j < RINGS; j++)
         r->far[j] = j == 0 ? 0 : j + 1 < RINGS ? low * exp(step * (double)(j - 1)) * (1 + 1e-9) : INFINITY;
-    for (size_t begin = 0; begin < k->n; begin += GRADIENT_BLOCK) {
-        size_t end = begin + GRADIENT_BLOCK < k->n ? begin + GRADIENT_BLOCK : k->n;
-        log_coords(m, k->base, k->x, begin, end, v, a, scratch);
-        for (size_t i = 0; i < end - begin; i++) {
-            if (!memcmp(k->x + (begin + i) * m->ambient, k->base, m->ambient * sizeof *k->base))
-                for (size_t j = 0; j < d; j++)
-                    a[i * d + j] = 0;
-            double far = bounded(d, k->smooth, a + i * d), c = far > low ? 1 + ceil(log(far / low) / step) : far > 0;
-            size_t j = c < RINGS - 1 ? (size_t)c : RINGS - 1;
-            while (j + 1 < RINGS && far > r->far[j])
-                j++;
-            add_to_ring(r, j, a + i * d);
-        }
-        host_tick(m->host, 0, 0);
+    for (size_t i = 0; i < k->n; i++) {
+        double far = bounded_log(k, a, i, v);
+        far += far > 0 && k->smooth > 0 ? k->off : 0;
+        double c = far > low ? 1 + ceil(log(far / low) / step) : far > 0;
+        size_t j = c < RINGS - 1 ? (size_t)c : RINGS - 1;
+        while (j + 1 < RINGS && far > r->far[j])
+            j++;
+        add_to_ring(r, j, v);
+        if (i % 64 == 0)
+            host_tick(k->m->host, 0, 0);
     }
-    r->far[RINGS - 1] = top * 1.0001;
+    r->far[RINGS - 1] = top * 1.0001 + k->off;
     finish_rings(r);
 }
 
@@ -299,45 +276,135 @@ static void best_chord(struct rings *r, double from, double to, double *low, dou
     }
 }
 
-/* the record nearest to p in its place, where that is a median: no sum of the others is longer than there are of it */
-void median_settle(const struct kng *k, double *p, double *scratch)
+/* coordinates of the record nearest to a in their place, where that is a median: no sum of the others is longer than there are of it */
+static void settle(const struct median *k, double *a)
 {
-    manifold_t m = k->m;
-    size_t best = 0, size = m->ambient, same = 0;
-    double far, least = INFINITY;
-    for (size_t i = 0; i < k->n; i++)
-        if (manifold_dist(m, &far, one(p), one(k->x + i * size), 0, 1, scratch) == STATUS_OK && far < least) {
+    size_t best = 0, d = k->m->dim, same = 0;
+    double least = INFINITY;
+    for (size_t i = 0; i < k->n; i++) {
+        double far = 0;
+        for (size_t j = 0; j < d; j++)
+            far += square(k->coords[i * d + j] - a[j]);
+        if (far < least) {
             least = far;
             best = i;
         }
-    const double *x = k->x + best * size;
+    }
+    const double *x = k->coords + best * d;
     for (size_t i = 0; i < k->n; i++)
-        same += !memcmp(k->x + i * size, x, size * sizeof *x);
+        same += !memcmp(k->coords + i * d, x, d * sizeof *x);
     /* whatever rounding makes of the vectors of those that are the same */
-    if (least < INFINITY && median_sum(m, k->x, k->n, k->smooth, x, k->total, k->room, scratch) <= 2 * (double)same)
-        memcpy(p, x, size * sizeof *p);
+    if (least < INFINITY && median_sum(k, x) <= 2 * (double)same)
+        memcpy(a, x, d * sizeof *x);
 }
 
-void median_look(struct kng *k, double *scratch)
+static void look(struct median *k, const double *a)
 {
-    struct rings r = {.d = k->m->dim,
+    struct rings r = {.d = k->steps->span,
                       .n = k->n,
                       .line = k->m->dim == 1 && k->smooth == 0,
                       .bent = k->m->dim > 1 && k->curvature > 0 ? sqrt(k->curvature) : 0};
-    double n = (double)k->n, reached = 0;
-    fill_rings(k, &r, scratch);
-    k->parts = MOST_CELLS;
-    for (size_t j = 0; j <= MOST_CELLS; j++)
-        k->coarse[j] = j > 0 ? k->reach * exp(-k->span * (double)(MOST_CELLS - j) / (MOST_CELLS - 1)) : 0;
+    double reached = 0;
+    fill_rings(k, a, &r);
+    for (size_t j = 0; j <= MEDIAN_CELLS; j++)
+        k->edge[j] = j > 0 ? k->reach * exp(-k->span * (double)(MEDIAN_CELLS - j) / (MEDIAN_CELLS - 1)) : 0;
     reached = fmax(0, level_of(&r, r.count > 0 && r.far[0] == 0, 0)); /* records at the base */
-    for (size_t c = 0; c < MOST_CELLS; c++) {
+    for (size_t c = 0; c < MEDIAN_CELLS; c++) {
         double low, high;
-        k->excess[c] = reached / n;
-        best_chord(&r, k->coarse[c], k->coarse[c + 1], &low, &high, &reached);
-        k->line[c] = low / n;
-        k->lean[c] = (high - low) / n / (k->coarse[c + 1] - k->coarse[c]);
+        k->reached[c] = reached;
+        best_chord(&r, k->edge[c], k->edge[c + 1], &low, &high, &reached);
+        k->low[c] = low;
+        k->lean[c] = (high - low) / (k->edge[c + 1] - k->edge[c]);
         host_tick(k->m->host, 0, 0);
     }
+}
+
+/* at most the length of the sum at distance rho or more from the base: chords below concave functions, and what was reached before */
+static double level(const struct median *k, double rho)
+{
+    size_t low = 0, high = MEDIAN_CELLS - 1;
+    while (low < high) { /* the last cell that starts at or below rho */
+        size_t mid = (low + high + 1) / 2;
+        if (k->edge[mid] <= rho)
+            low = mid;
+        else
+            high = mid - 1;
+    }
+    double v = fmax(k->reached[low], k->low[low] + k->lean[low] * (fmin(rho, k->edge[low + 1]) - k->edge[low]));
+    return fmax(0, v - k->less);
+}
+
+static const double LOG_2 = 0.69314718055994530942;
+
+/* ---- the law ------------------------------------------------------------------------------------------------------- */
+
+/* points are at least `contract` times as far apart as their coordinates at the centre */
+static double log_most(const void *data, double u)
+{
+    const struct median *k = data;
+    return -level(k, u * k->contract) / k->scale;
+}
+
+/* exp(-f/scale), to 52 bits */
+static struct dyadic weight_at(void *data, const double *a)
+{
+    struct median *k = data;
+    double bits = k->scale < INFINITY ? median_sum(k, a) * k->rate : 0, whole = ceil(bits);
+    return (struct dyadic){(uint64_t)ldexp(exp((whole - bits) * LOG_2), 52), -(int64_t)whole - 52};
+}
+
+void median_make(struct median *k, double *a, double *work)
+{
+    size_t d = k->m->dim;
+    double step = median_step(k->radius), n = (double)k->n, *grid = work;
+    k->v = grid + grid_work();
+    k->far = k->v + k->steps->span;
+    k->room = k->far + k->n;
+    k->rate = 1 / (k->scale * LOG_2);
+    double bent = k->curvature > 0 ? sqrt(k->curvature) * k->radius : 0;
+    k->contract = (bent > 0 ? sin(bent) / bent : 1) * (1 - 1e-9);
+    /* of what vectors are off by in the sum and in its bounds, what they are cut to, and eigenvalues (median.md, section 3) */
+    k->less = n * (1e-9 * sqrt((double)k->steps->span) + 1e-11 + (k->smooth > 0 ? 6 * k->off / k->smooth : 0));
+    settle(k, a);
+    for (size_t j = 0; j < d; j++) {
+        k->at[j] = (int64_t)nearbyint(a[j] / step);
+        a[j] = (double)k->at[j] * step;
+    }
+    k->reach = 2 * k->radius;
+    look(k, a);
+    k->grid = (struct grid){.d = d,
+                            .radius = steps_edge(k->steps),
+                            .step = step,
+                            .base = k->at,
+                            .most = log_most,
+                            .weight = weight_at,
+                            .data = k};
+    grid_make(&k->grid, grid);
+}
+
+double median_step(double radius)
+{
+    int bits;
+    frexp(radius, &bits);
+    return ldexp(1, bits - MEDIAN_DEPTH);
+}
+
+void median_draw(struct median *k, struct rng *rng, double *a)
+{
+    struct bits bits;
+    bits_start(&bits, rng);
+    grid_draw(&k->grid, &bits, a);
+    bits_wipe(&bits);
+}
+
+void median_bound(struct median *k, const double *a, double *out)
+{
+    double u = 0;
+    for (size_t j = 0; j < k->m->dim; j++)
+        u += square(a[j] - (double)k->at[j] * k->grid.step);
+    out[2] = sqrt(u);
+    out[1] = -log_most(k, out[2]) * k->scale / (double)k->n;
+    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? median_sum(k, a) / (double)k->n : NAN;
 }
 
 /* ---- a point near the median --------------------------------------------------------------------------------------- */
@@ -366,28 +433,21 @@ static int listed_read(const struct source *source, int lane, size_t begin, size
 static struct source listed_source(const struct listed *l, size_t n)
 {
     return (struct source){
-        .n = n, .block = GRADIENT_BLOCK, .lanes = 1, .get = listed_get, .read = listed_read, .data = l};
+        .n = n, .block = MEDIAN_BLOCK, .lanes = 1, .get = listed_get, .read = listed_read, .data = l};
 }
 
 size_t median_find_work(manifold_t m, size_t n)
 {
     struct listed l = {m, NULL};
     struct source s = listed_source(&l, n);
-    return mean_work(m, &s, 6) + 2 * n + 2 * m->ambient + m->dim + manifold_work(m);
+    return mean_work(m, &s, 6) + m->ambient + n + manifold_work(m);
 }
 
-/* on a line: a record in the middle */
-static void middle_record(manifold_t m, const double *x, size_t n, const double *centre, double *p, double *work)
+double median_middle(const double *x, size_t n, double *work)
 {
-    double *at = work, *sorted = at + n, *v = sorted + n, *scratch = v + m->ambient;
-    for (size_t i = 0; i < n; i++) {
-        log_coords(m, centre, x, i, i + 1, v, at + i, scratch);
-        sorted[i] = at[i] = fabs(at[i]) < INFINITY ? at[i] : 0;
-    }
-    qsort(sorted, n, sizeof *sorted, ascending);
-    for (size_t i = 0; i < n; i++)
-        if (at[i] == sorted[(n - 1) / 2])
-            memcpy(p, x + i * m->ambient, m->ambient * sizeof *p);
+    memcpy(work, x, n * sizeof *x);
+    qsort(work, n, sizeof *work, ascending);
+    return work[(n - 1) / 2];
 }
 
 void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work)
@@ -398,10 +458,6 @@ void median_find(manifold_t m, const double *x, size_t n, const double *centre, 
                     fit = {.tol = 1e-8, .max_iter = 200, .median = 1};
     double *kept = work, *scratch = kept + m->ambient, *rest = scratch + manifold_work(m);
     memcpy(p, centre, m->ambient * sizeof *p);
-    if (m->dim == 1) {
-        middle_record(m, x, n, centre, p, work);
-        return;
-    }
     for (int median = 0; median < 2; median++) {
         memcpy(kept, p, m->ambient * sizeof *p);
         fit.memory = mean.memory;

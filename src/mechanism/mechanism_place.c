@@ -112,20 +112,6 @@ static void axis_weigh(const struct place *in, const struct dyadic *before, stru
     a->above = dyadic_above((double)a->padded * sum * (double)before->m, (int64_t)top - in->bits + a->shift + before->e);
 }
 
-/* True with probability num 2^e / den, which is at most 1. That is below 2^(size + 1): as many powers of two as leave it below 1 are
- * coins, so that numbers stay short. */
-static int kept(struct bits *bits, struct big *num, int64_t e, struct big *den)
-{
-    for (int64_t size = big_bits(num) - big_bits(den) + e; size < -1; size++, e++)
-        if (bits_take(bits, 1))
-            return 0;
-    if (e < 0)
-        big_shift_left(den, (int)-e);
-    else
-        big_shift_left(num, (int)e);
-    return bernoulli_big(bits, num, den);
-}
-
 /* lattice points of a level that may hold something in their shadow */
 static size_t room_of(const struct place *in, size_t level)
 {
@@ -178,7 +164,7 @@ static int axis_kept(const struct place *in, const struct place_axis *a, const s
     big_multiply_small(&num, a->padded);
     big_set(&den, (uint64_t)number);
     big_multiply_small(&den, a->above.m);
-    return kept(bits, &num, (int64_t)in->exponent[h] + before->e + a->shift - a->above.e, &den);
+    return bernoulli_dyadic(bits, &num, (int64_t)in->exponent[h] + before->e + a->shift - a->above.e, &den);
 }
 
 /* how many points the ball around p holds, or -1 if fewer than `least` */
@@ -323,7 +309,7 @@ static int level_kept(const struct level *l, const struct dyadic *above, struct 
     big_multiply_small(&num, l->sum.m);
     big_set(&den, l->number);
     big_multiply_small(&den, above->m);
-    return kept(bits, &num, l->given.e + l->sum.e - above->e, &den);
+    return bernoulli_dyadic(bits, &num, l->given.e + l->sum.e - above->e, &den);
 }
 
 /* one proposal at a level; whether it is kept. work: 2 d numbers */

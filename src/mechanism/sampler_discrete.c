@@ -102,6 +102,22 @@ int bernoulli_big(struct bits *bits, struct big *num, const struct big *den)
     return 0;
 }
 
+/* Below 2^(size + 1): as many powers of two as leave it below 1 are coins, so that numbers stay short. */
+int bernoulli_dyadic(struct bits *bits, struct big *num, int64_t e, struct big *den)
+{
+    int64_t size = big_bits(num) - big_bits(den) + e;
+    if (size > 1)
+        return 1;
+    for (; size < -1; size++, e++)
+        if (bits_take(bits, 1))
+            return 0;
+    if (e < 0)
+        big_shift_left(den, (int)-e);
+    else
+        big_shift_left(num, (int)e);
+    return bernoulli_big(bits, num, den);
+}
+
 /* Canonne, Kamath and Steinke 2020, Algorithm 1; a trial with probability x/k is one with x and one with 1/k */
 int bernoulli_exp(struct bits *bits, uint64_t num, uint64_t den)
 {
