@@ -32,8 +32,9 @@ format.riemdp_local <- function(x, ...) {
 #' @export
 print.riemdp_local <- function(x, ...) {
   cat(format(x), sep = "\n")
-  points <- mf_points(x$value, x$manifold)
-  print(utils::head(points, 6))
+  # far out, noise may lead to where doubles tell no points
+  points <- tryCatch(mf_points(x$value, x$manifold), riemdp_error = function(e) NULL)
+  print(if (is.null(points)) x$value else utils::head(points, 6))
   if (length(points) > 6) cat(sprintf("... and %d more\n", length(points) - 6L))
   invisible(x)
 }

@@ -136,7 +136,7 @@ dp_local <- function(x, M = manifold_of(x), epsilon, ..., per = NULL, center = N
   ask$source <- stated_source(source, list(center = center, radius = radius, per = per))
   ask$unit <- unit_name(records$units)
   ask$told <- !is.null(ledger)
-  release_private(local_estimator, ask, records, ledger, data_set, part)
+  uncounted(release_private(local_estimator, ask, records, ledger, data_set, part))
 }
 
 LOCAL_MECHANISMS <- c("privunit", "vmf", "laplace", "wrapped")
