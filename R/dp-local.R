@@ -1,4 +1,4 @@
-# Releases of single points, each by itself: local differential privacy, and metric privacy. Proof: inst/proofs/local.md.
+# Releases of single points, each by itself: local differential privacy and metric privacy. Proof: inst/proofs/local.md
 
 #' Private points, each released by itself
 #'
@@ -192,10 +192,8 @@ local_numbers <- function(ask, name) {
   d <- mf_facts(M)$dimension
   if (name == "privunit") {
     cap <- cap_best(d, ask$epsilon)
-    t <- angle_means(d, function(t) ifelse(t < cap$angle, log(cap$p) - log_cap(d, cap$angle), log1p(-cap$p) -
-                                             log_cap(d, cap$angle, FALSE)), c(0, cap$angle, pi))
-    return(list(sensitivity = 1, widest = 1, scale = 1 / ask$epsilon, cap = cap, cosine = cap_cosine(d, cap$p, cap$angle),
-                expected_error = t$angle))
+    return(list(sensitivity = 1, widest = 1, scale = 1 / ask$epsilon, cap = cap,
+                cosine = cap_cosine(d, cap$p, cap$angle), expected_error = cap_angle(d, cap$p, cap$angle)))
   }
   moved <- switch(name,
     laplace = c(ask$far, ask$reach),
@@ -235,8 +233,9 @@ local_lattice <- function(ask) {
   shift <- outwards((move + rounding) / step)
   law <- pure_lattice_scale("l2", shift, d, list(epsilon = ask$epsilon), step)
   if (20 * law$scale < sqrt(d)) return(NULL)
-  list(sensitivity = shift, widest = outwards((ask$reach + rounding) / step), scale = law$scale * step, steps = law$scale,
-       rounding = if (!is.null(ask$per)) rounding, k = k, ratio = law$ratio, numbers = bounds$numbers,
+  list(sensitivity = shift, widest = outwards((ask$reach + rounding) / step), scale = law$scale * step,
+       steps = law$scale, rounding = if (!is.null(ask$per)) rounding, k = k, ratio = law$ratio,
+       numbers = bounds$numbers,
        expected_error = expected_error(M, law$scale * step, "wrapped", ask$center, r))
 }
 
@@ -246,8 +245,8 @@ local_plan <- function(ask, name) {
   if (!is.null(why)) abort_riemdp("unsupported", why)
   on <- if (name == "wrapped" && ask$numerics != "real") tryCatch(local_lattice(ask), riemdp_error = function(e) NULL)
   if (is.null(on) && ask$numerics == "lattice") {
-    abort_riemdp("unsupported", paste("numerics = \"lattice\": with `per` there is none but on Euclidean space, nor where",
-                                      "the noise is too fine beside the ball."))
+    abort_riemdp("unsupported", paste("numerics = \"lattice\": with `per` there is none but on Euclidean space, nor",
+                                      "where the noise is too fine beside the ball."))
   }
   plan <- on %||% local_numbers(ask, name)
   plan$mechanism <- name
@@ -323,7 +322,8 @@ local_estimator <- list(
     M <- ask$manifold
     price <- local_price(plan, mf_facts(M)$dimension)
     if (plan$numerics == "lattice") {
-      return(.Call(riemdp_release_local_lattice, M, records$x, ask$center, plan$numbers, plan$k, plan$ratio, pay(price)))
+      return(.Call(riemdp_release_local_lattice, M, records$x, ask$center, plan$numbers, plan$k, plan$ratio,
+                   pay(price)))
     }
     .Call(riemdp_release_local, M, records$x, ask$center, ask$ball$radius %||% Inf, plan$mechanism,
           unlist(plan$cap) %||% plan$scale, pay(price))
@@ -334,7 +334,8 @@ local_estimator <- list(
       out, "riemdp_local", unbiased = if (!is.null(factor)) out * factor, factor = factor,
       unbiased_error = if (!is.null(factor)) sqrt(plan$variance), manifold = ask$manifold, mechanism = plan$mechanism,
       n = ask$n, per = ask$per, center = if (!is.null(ask$ball)) ask$center, radius = ask$ball$radius %||% Inf,
-      whole_epsilon = if (plan$guarantee$label == "none") Inf else plan$whole, sensitivity = plan$sensitivity * if (plan$numerics == "lattice") 2^-plan$k else 1,
+      whole_epsilon = if (plan$guarantee$label == "none") Inf else plan$whole,
+      sensitivity = plan$sensitivity * if (plan$numerics == "lattice") 2^-plan$k else 1,
       scale = plan$scale, cap = plan$cap, rounding = plan$rounding, expected_error = plan$expected_error,
       unit = ask$unit, budget = budget, guarantee = plan$guarantee
     )

@@ -1,7 +1,7 @@
 # Laws of single points that are released each by itself: scales, prices, mean cosines. Proof: inst/proofs/local.md.
 
-# Means of cosine and angle from x under a law around x in S^d whose log density at angle t is log_weight(t); it may jump
-# at `breaks`, from 0 to where next to nothing is left.
+# Means of cosine and angle from x under a law around x in S^d whose log density at angle t is log_weight(t); it may
+# jump at `breaks`, from 0 to where next to nothing is left.
 angle_means <- function(d, log_weight, breaks) {
   parts <- lapply(seq_len(length(breaks) - 1), function(i) {
     t <- seq(breaks[i], breaks[i + 1], length.out = 20001)
@@ -35,6 +35,12 @@ cap_loss <- function(d, p, angle) log(p) - log1p(-p) + log_cap(d, angle, FALSE) 
 cap_cosine <- function(d, p, angle) {
   log_moment <- d * log(sin(angle)) - log(d) - lbeta(1 / 2, d / 2)
   exp(log_moment + log(p) - log_cap(d, angle)) - exp(log_moment + log1p(-p) - log_cap(d, angle, FALSE))
+}
+
+# angle on average
+cap_angle <- function(d, p, angle) {
+  heights <- c(log(p) - log_cap(d, angle), log1p(-p) - log_cap(d, angle, FALSE))
+  angle_means(d, function(t) ifelse(t < angle, heights[1], heights[2]), c(0, angle, pi))$angle
 }
 
 # The cap and its probability with the largest mean cosine, so the least variance (local.md, 4). The probability leaves

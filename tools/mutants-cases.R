@@ -83,7 +83,8 @@ mutant("local-vmf-kappa", "src/mechanism/mechanism_local.c", "<= kappa * (t0 - t
 mutant("local-vmf-envelope", "src/mechanism/mechanism_local.c", "+ k * log((t0 + t - t0 * t) / (t0 * (2 - t0))))", "+ 0.9 * k * log((t0 + t - t0 * t) / (t0 * (2 - t0))))", "the von Mises-Fisher law's proposals", "dp-local")
 mutant("local-vmf-rate", "src/ffi/ffi_mechanism.c", "vmf_draw(m->dim, 1 / noise->sigma, rng, coords);", "vmf_draw(m->dim, 1.03 / noise->sigma, rng, coords);", "kappa is one over the scale", "dp-local")
 mutant("local-outside", "src/ffi/ffi_mechanism.c", "if (in->radius < INFINITY)\n        manifold_to_ball", "if (in->radius < 0)\n        manifold_to_ball", "records are moved to the ball", "dp-local")
-mutant("local-unprojected", "src/ffi/ffi_mechanism.c", "m->ops->project(m, p, one(y), 0, 1, work) != STATUS_OK ||", "!__builtin_memcpy(p, y, m->ambient * sizeof *p) ||", "how far a record is off the manifold leaves no trace", "dp-local")
+mutant("local-unprojected", "src/ffi/ffi_mechanism.c", "m->ops->project(m, p, one(y), 0, 1, work) != STATUS_OK ||", "!__builtin_memcpy(p, y, m->ambient * sizeof *p) ||", "how far a record is off the manifold leaves no trace", "dp-local",
+       equivalent = "exp of the spaces served ends on them to the last digit, also from a base that is off by what a check lets pass: a second lock")
 mutant("local-coords-long", "src/ffi/ffi_mechanism.c", "cut = length > in->radius ? in->radius / length : 1;", "cut = 2;", "coordinates are no longer than the radius", "dp-local")
 mutant("local-ledger-once", "R/dp-local.R", "max(ask$epsilon, outwards(plan$widest /", "min(ask$epsilon, outwards(plan$widest /", "a ledger is told what any two values cost", "dp-local")
 mutant("local-ledger-unbounded", "R/dp-local.R", "if (plan$whole == Inf && ask$told)", "if (FALSE)", "a ledger takes nothing without an end", "dp-local")

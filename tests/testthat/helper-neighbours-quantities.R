@@ -160,7 +160,7 @@ moved_local <- function(a, b) {
   M <- a$args[[1]]
   ask <- a$frame$ask
   law <- if (a$by == "riemdp_release_local") a$args[[5]] else "lattice"
-  to <- switch(law, lattice = list("6" = c(1, 1)), privunit = list("6" = c(1 - 1e-9, 1e-9)), vmf = list("6" = 1e-24), list("6" = 2e-11 * max(1, min(a$args[[4]], 100))))
+  to <- list("6" = switch(law, lattice = c(1, 1), privunit = c(1 - 1e-9, 1e-9), vmf = 1e-24, 2e-11 * max(1, min(a$args[[4]], 100))))
   v <- both(a, b, function(d) storage_of(M, again(d, to)))
   away <- vapply(seq_len(nrow(v[[1]])), function(i) {
     if (identical(v[[1]][i, ], v[[2]][i, ])) return(0)
@@ -515,7 +515,8 @@ solver_share <- function(draw) {
 
 NUMBERS <- list(
   riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient,
-  riemdp_release_local = moved_local, riemdp_release_local_lattice = moved_local, riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_release_groups = moved_joint,
+  riemdp_release_local = moved_local, riemdp_release_local_lattice = moved_local,
+  riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_release_groups = moved_joint,
   riemdp_euclidean_mean = moved_around,
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,
   riemdp_release_perturbed = moved_objective,

@@ -173,6 +173,7 @@ test_that("metric privacy on a lattice pays for the rounding of its coordinates"
   got <- .Call(riemdp:::riemdp_release_local_lattice, euclidean(3), y, ask$center, plan$numbers, riemdp:::room_bits(10), c(1, 8), FALSE)
   v <- sweep(y, 2, ask$center)
   moved <- sweep(v * pmin(1, 10 / sqrt(rowSums(v^2))), 2, ask$center, "+")
+  expect_gt(plan$rounding - sqrt(3) * 2^-plan$k, 2 * 8 * (3 + 8) * 2^-53 * 10) # what shortening alone takes
   # and a few steps of noise
   expect_lt(max(sqrt(rowSums((got - moved)^2))), (plan$rounding - sqrt(3) * 2^-plan$k) / 2 + 20 * 2^-riemdp:::room_bits(10))
 })
@@ -221,11 +222,13 @@ test_that("each release says which promise it makes, and a ledger is told what i
 local_cases <- function() {
   shapes <- with_simulation(1, mf_random(kendall(4), 6))
   list(
-    cap = list(copies(tilted(2), 6), sphere(2), center = c(0, 0, 1)), vmf = list(copies(tilted(2), 6), sphere(2), per = 0.1, mechanism = "vmf", center = c(0, 0, 1)),
+    cap = list(copies(tilted(2), 6), sphere(2), center = c(0, 0, 1)),
+    vmf = list(copies(tilted(2), 6), sphere(2), per = 0.1, mechanism = "vmf", center = c(0, 0, 1)),
     laplace = list(copies(tilted(2), 6), sphere(2), per = 0.1, mechanism = "laplace", center = c(0, 0, 1)),
     in_ball = list(copies(tilted(2), 6), sphere(2), center = c(0, 0, 1), radius = 0.7),
     plane = list(cbind(1:6, 0), euclidean(2), per = 0.1, center = c(0, 0)), plane_ball = list(cbind(1:6, 0), euclidean(2), center = c(0, 0), radius = 3),
-    matrices = list(wishart_spd[, , 1:6], spd(2), per = 0.1, center = diag(2)), matrices_ball = list(wishart_spd[, , 1:6], spd(2), center = diag(2), radius = 1),
+    matrices = list(wishart_spd[, , 1:6], spd(2), per = 0.1, center = diag(2)),
+    matrices_ball = list(wishart_spd[, , 1:6], spd(2), center = diag(2), radius = 1),
     bures = list(wishart_spd[, , 1:6], spd(2, "bures"), center = diag(2), radius = 0.25),
     hyperboloid = list(mf_exp(hyperbolic(2), c(1, 0, 0), cbind(0, 1:6, 1)), hyperbolic(2), per = 0.1, center = c(1, 0, 0)),
     shapes = list(shapes, kendall(4), per = 0.1, center = shapes[, 1])
