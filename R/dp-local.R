@@ -174,7 +174,7 @@ no_local <- function(M, name) {
 # why a mechanism can't be had, or NULL
 local_unsupported <- function(ask, name) {
   M <- ask$manifold
-  sphere <- mf_facts(M)$model == "sphere"
+  sphere <- inherits(M, "riemdp_sphere") # small balls of others are those of spheres, too
   able <- switch(name, laplace = has_laplace(M), vmf = sphere, wrapped = !is.null(ask$ball),
                  privunit = sphere && is.null(ask$ball) && is.null(ask$per))
   if (!able) return(no_local(M, name))
@@ -204,7 +204,7 @@ local_numbers <- function(ask, name) {
   if (name == "laplace") check_laplace(M, scale)
   if (name == "laplace") check_radial(M, "laplace", scale)
   means <- if (name == "vmf") vmf_means(d, 1 / scale) else
-    if (name == "laplace" && mf_facts(M)$model == "sphere") laplace_means(d, scale)
+    if (name == "laplace" && inherits(M, "riemdp_sphere")) laplace_means(d, scale)
   list(sensitivity = moved[1], widest = moved[2], scale = scale, cosine = means$cosine,
        expected_error = means$angle %||% expected_error(M, scale, name, ask$center, ask$ball$radius))
 }

@@ -86,6 +86,7 @@ mutant("local-outside", "src/ffi/ffi_mechanism.c", "if (in->radius < INFINITY)\n
 mutant("local-unprojected", "src/ffi/ffi_mechanism.c", "m->ops->project(m, p, one(y), 0, 1, work) != STATUS_OK ||", "!__builtin_memcpy(p, y, m->ambient * sizeof *p) ||", "how far a record is off the manifold leaves no trace", "dp-local",
        equivalent = "exp of the spaces served ends on them to the last digit, also from a base that is off by what a check lets pass: a second lock")
 mutant("local-coords-long", "src/ffi/ffi_mechanism.c", "cut = length > in->radius ? in->radius / length : 1;", "cut = 2;", "coordinates are no longer than the radius", "dp-local")
+mutant("local-sphere-small", "R/dp-local.R", "sphere <- inherits(M, \"riemdp_sphere\")", "sphere <- mf_facts(M)$model == \"sphere\"", "laws of spheres are for whole ones", "dp-local")
 mutant("local-ledger-once", "R/dp-local.R", "max(ask$epsilon, outwards(plan$widest /", "min(ask$epsilon, outwards(plan$widest /", "a ledger is told what any two values cost", "dp-local")
 mutant("local-ledger-unbounded", "R/dp-local.R", "if (plan$whole == Inf && ask$told)", "if (FALSE)", "a ledger takes nothing without an end", "dp-local")
 mutant("local-promises-one", "R/dp-local.R", "g$promise <- if (is.null(ask$per)) \"local DP\" else \"metric privacy\"", "g$promise <- \"local DP\"", "metric privacy isn't called local differential privacy", "dp-local")

@@ -288,7 +288,8 @@ static SEXP local_body(struct call *c, struct rng *rng, void *data)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     struct steps s = ffi_steps_make(c, &in->number, x.n);
     if (!(ldexp(s.mean.radius, in->k) <= 0x1p51) || s.carried || !in->number.tangent)
-        ffi_abort_text("argument", "`k` leaves no room for the lattice, or the coordinates aren't those at the centre.");
+        ffi_abort_text("argument",
+                       "`k` leaves no room for the lattice, or the coordinates aren't those at the centre.");
     double *coords = ffi_doubles(x.n * d);
     ffi_steps_records(&s, &x.x, x.centre, x.centre, coords, work);
     struct result out = ffi_result(c, KIND_POINT, NULL, x.n, x.x.many);

@@ -37,8 +37,8 @@ static int on_manifold(int law)
     return law == LAW_LAPLACE || law == LAW_GAUSSIAN || law == LAW_STAIRCASE;
 }
 
-/* A law's scale; of a staircase, also the width of its shells and how far the first reaches. Of von Mises and Fisher's 1/kappa, of a cap its
- * probability and (as `width`) its angle. */
+/* A law's scale; of a staircase, also the width of its shells and how far the first reaches; of von Mises and Fisher's 1/kappa; of
+ * a cap its probability and (as `width`) its angle */
 struct scale {
     double sigma, width, first;
 };
@@ -64,7 +64,7 @@ static int noise_make(struct noise *noise, manifold_t m, int law, struct scale s
         return gaussian_make(&noise->gaussian, m, scale.sigma);
     if (law == LAW_CAP)
         return cap_make(&noise->cap, m, scale.sigma, scale.width);
-    return law == LAW_VMF && m->model != MODEL_SPHERE ? STATUS_UNSUPPORTED : STATUS_OK;
+    return law == LAW_VMF && !whole_sphere(m) ? STATUS_UNSUPPORTED : STATUS_OK;
 }
 
 static double positive(double v)
@@ -306,7 +306,8 @@ struct local_args {
 };
 
 /* The record in the ball or, without one, brought to the manifold to the last digit; the public centre for what is no point. */
-static void local_point(manifold_t m, const struct local_args *in, const double *centre, const double *y, double *p, double *work)
+static void local_point(manifold_t m, const struct local_args *in, const double *centre, const double *y, double *p,
+                        double *work)
 {
     if (in->radius < INFINITY)
         manifold_to_ball(m, p, centre, in->radius, one(y), 0, 1, work);
@@ -366,7 +367,8 @@ static SEXP local_body(struct call *c, struct rng *rng, void *data)
 
 SEXP riemdp_release_local(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP simulate)
 {
-    struct local_args args = {.x = x, .centre = centre, .radius = ffi_number(radius, "radius"), .law = read_law(law, LAW_CAP)};
+    struct local_args args = {
+        .x = x, .centre = centre, .radius = ffi_number(radius, "radius"), .law = read_law(law, LAW_CAP)};
     args.sigma = read_scale(sigma, args.law);
     if (!(args.radius > 0) ||
         !(args.law == LAW_LAPLACE || args.law == LAW_VMF || args.law == LAW_CAP ||

@@ -36,6 +36,7 @@ struct cap {
     struct hull hull[2];
 };
 
+int whole_sphere(manifold_t m); /* not only in small balls */
 int cap_make(struct cap *cap, manifold_t m, double p, double angle);
 void cap_draw(const struct cap *cap, struct rng *rng, double *coords);
 void vmf_draw(size_t d, double kappa, struct rng *rng, double *coords);

@@ -1,7 +1,13 @@
-/* Laws around a point x of a sphere that depend on <x, y> alone, exactly: von Mises-Fisher by rejection (Ulrich 1984, doi:10.2307/2347441;
- * Wood 1994, doi:10.1080/03610919408813161), and a cap (PrivUnit, Bhowmick et al. 2018, doi:10.48550/arXiv.1812.00984).
+/* Laws around a point x of a sphere that depend on <x, y> alone, exactly: von Mises-Fisher by rejection (Ulrich 1984,
+ * doi:10.2307/2347441; Wood 1994, doi:10.1080/03610919408813161), and a cap (PrivUnit, Bhowmick et al. 2018,
+ * doi:10.48550/arXiv.1812.00984).
  * Proof: inst/proofs/local.md. */
 #include "mechanism.h"
+
+int whole_sphere(manifold_t m)
+{
+    return m->model == MODEL_SPHERE && m->ops->radial && m->rho_max > 3;
+}
 
 static void area(const void *data, double rho, double *value, double *slope)
 {
@@ -11,7 +17,7 @@ static void area(const void *data, double rho, double *value, double *slope)
 
 int cap_make(struct cap *cap, manifold_t m, double p, double angle)
 {
-    if (m->model != MODEL_SPHERE || !(p > 0 && p < 1) || !(angle > 0 && angle < m->rho_max))
+    if (!whole_sphere(m) || !(p > 0 && p < 1) || !(angle > 0 && angle < m->rho_max))
         return STATUS_UNSUPPORTED;
     cap->m = m;
     cap->p = p;
@@ -34,7 +40,7 @@ void cap_draw(const struct cap *cap, struct rng *rng, double *coords)
     in_direction(cap->m->dim, hull_draw(&cap->hull[outside], rng), rng, coords);
 }
 
-/* t = 1 - <x, y>, from (1 - 2 b z/...) with z of a beta law; all differences from 1 are kept as such, so that large kappa loses no digits */
+/* t = 1 - <x, y>: differences from 1 are kept as such, so that large kappa loses no digits */
 void vmf_draw(size_t d, double kappa, struct rng *rng, double *coords)
 {
     double k = (double)d, b = k / (2 * kappa + sqrt(4 * kappa * kappa + k * k)), t0 = 2 * b / (1 + b);
