@@ -304,7 +304,9 @@ test_that("what can't be had is refused from public numbers", {
   refused("unsupported", x, sphere(2), 1, center = c(0, 0, 1), radius = 0.3, mechanism = "privunit")
   refused("unsupported", x, sphere(2), 1, mechanism = "wrapped")
   # lines of a plane, whose small balls are those of a circle, are half of one; frames of one vector have no such law
-  refused("unsupported", array(c(1, 0), c(2, 1, 1)), grassmann(2, 1), 1, mechanism = "privunit")
+  ledger <- dp_ledger(NULL, 5, 0)
+  refused("unsupported", array(c(1, 0), c(2, 1, 1)), grassmann(2, 1), 1, center = cbind(c(1, 0)), mechanism = "privunit", ledger = ledger)
+  expect_identical(nrow(ledger_history(ledger)), 0L)
   refused("unsupported", array(c(1, 0), c(2, 1, 1)), grassmann(2, 1), 1, per = 1, mechanism = "vmf")
   refused("unsupported", array(c(1, 0, 0), c(3, 1, 1)), stiefel(3, 1), 1, center = cbind(c(1, 0, 0)), mechanism = "privunit")
   expect_error(.Call(riemdp:::riemdp_release_local, grassmann(2, 1), array(c(1, 0), c(2, 1, 1)), cbind(c(1, 0)), Inf, "privunit", c(0.5, 0.3), TRUE),
