@@ -98,6 +98,8 @@ protection_words <- function(r) {
 #'   up to `mu_slack` in delta;
 #' * `adjacency`: `"replace-one"`: neighbouring data sets differ in one record, their number is public; `"add-remove"`:
 #'   one has one record more than the other, their number is private;
+#'   of releases of single points ([dp_local()]) the values of a record that are compared, and `promise` (`"local DP"`
+#'   or `"metric privacy"`) and `per`, the distance at which `epsilon` holds, say which promise it is;
 #' * `unit`: what one record is: `"row"`, so that somebody with five rows is not protected as a whole, or the name of
 #'   the column that says which rows are one person's (see `unit` in [dp_mean()]);
 #' * `reason`: for `"none"`, why; `NA` otherwise;
@@ -125,8 +127,10 @@ format.riemdp_guarantee <- function(x, ascii = FALSE, ...) {
   e <- symbol("epsilon", ascii)
   d <- symbol("delta", ascii)
   model <- if (x$numerics == "real-valued") ", real-number model" else ""
+  per <- if (!is.null(x$per)) sprintf(" for each %.6g of distance", x$per) else ""
   switch(x$label,
-    pure = sprintf("%s-DP, %s = %s (exact sampler%s)", e, e, format(x$epsilon), model),
+    pure = sprintf("%s-%s, %s = %s%s (exact sampler%s)", e, x$promise %||% "DP", e, format(x$epsilon), per,
+                   model),
     approx = , `approx-sampler` = sprintf("(%s, %s)-DP, %s = %s, %s = %s%s", e, d, e, format(x$epsilon), d,
                                           format(x$delta),
                      if (x$label == "approx-sampler") paste(" (Markov chain, its distance from the law in the delta;",
@@ -190,6 +194,7 @@ origin_words <- function(r, what = public_numbers(r)) {
 }
 
 public_numbers <- function(r) {
+  if (inherits(r, "riemdp_local") && !isTRUE(r$radius < Inf)) return(if (is.null(r$per)) "numbers" else "length")
   if (inherits(r, "riemdp_pca")) return("bound")
   if (inherits(r, c("riemdp_mean", "riemdp_regression", "riemdp_ball")) || !is.null(r$center)) return("ball")
   if (inherits(r, "riemdp_optimize")) "start and clip" else "bounds"

@@ -87,6 +87,8 @@
     X(release_groups, 7)                                                                                               \
     X(release_kng, 10)                                                                                                 \
     X(release_lattice, 9)                                                                                              \
+    X(release_local, 7)                                                                                                \
+    X(release_local_lattice, 7)                                                                                        \
     X(release_mean, 11)                                                                                                \
     X(release_median, 7)                                                                                               \
     X(release_optimum, 11)                                                                                             \

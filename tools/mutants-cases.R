@@ -57,6 +57,42 @@ mutant("radius-limit-flat-double", "R/sensitivity.R", "    facts$injectivity_rad
 mutant("radius-limit-not-strict", "R/sensitivity.R", "if (!(radius < limit))", "if (!(radius <= limit))", "the limit itself is refused", "^sensitivity|dp-mean$")
 mutant("bures-no-centre", "R/sensitivity.R", "    k_max <- bounds[1]\n", "", "Bures-Wasserstein bounds come from the ball", "^sensitivity")
 
+# ---- points that are released each by itself ---------------------------------------------------------------------------------------------------
+
+mutant("local-scale-half", "R/dp-local.R", "scale <- outwards(moved[1] / ask$epsilon)", "scale <- outwards(0.5 * moved[1] / ask$epsilon)", "a law's scale is the distance over epsilon", "dp-local")
+mutant("local-scale-near", "R/dp-local.R", "scale <- outwards(moved[1] / ask$epsilon)", "scale <- outwards(0.97 * moved[1] / ask$epsilon)", "a law's scale is the distance over epsilon, to the last percent", "dp-local")
+mutant("local-scale-times", "R/dp-local.R", "scale <- outwards(moved[1] / ask$epsilon)", "scale <- outwards(moved[1] * ask$epsilon)", "noise falls with epsilon", "dp-local")
+mutant("local-reach-radius", "R/dp-local.R", "mf_facts(M)$diameter else 2 * ask$ball$radius", "mf_facts(M)$diameter else ask$ball$radius", "two values of a ball are two radii apart", "dp-local")
+mutant("local-reach-diameter", "R/dp-local.R", "mf_facts(M)$diameter else 2 * ask$ball$radius", "0.5 * mf_facts(M)$diameter else 2 * ask$ball$radius", "two values of a space are its diameter apart", "dp-local")
+mutant("local-chord-half", "R/dp-local.R", "chord_of <- function(d) 2 * sin(min(d, pi) / 2)", "chord_of <- function(d) sin(min(d, pi) / 2)", "the largest chord", "dp-local")
+mutant("local-stretch-dropped", "R/dp-local.R", "if (rho > 0) rho / sin(rho) else 1", "1", "coordinates at the centre are stretched where curvature is positive", "dp-local")
+mutant("local-stretch-forgotten", "R/dp-local.R", "outwards(log_stretch(ask$ball) * ask$per)", "ask$per", "the stretch is paid for", "dp-local")
+mutant("local-lattice-unpaid", "R/dp-local.R", "shift <- outwards((move + rounding) / step)", "shift <- outwards(move / step)", "rounding to the lattice is paid for", "dp-local")
+mutant("local-lattice-half", "R/dp-local.R", "shift <- outwards((move + rounding) / step)", "shift <- outwards((0.5 * move + rounding) / step)", "the lattice's noise is for the farthest values", "dp-local")
+mutant("local-coords-unpaid", "R/dp-local.R", "else 16 * (d + 8) * UNIT_ROUNDOFF * r + sqrt(d) * 2^-finest", "else 0", "errors of coordinates are paid for", "dp-local")
+mutant("local-lattice-curved", "R/dp-local.R", "(!is.null(ask$per) && !inherits(M, \"riemdp_euclidean\"))", "FALSE", "by distance a lattice is for spaces where errors of coordinates are bounded", "dp-local")
+mutant("local-price-cap", "R/mechanism-local.R", "log(p) - log1p(-p) + log_cap(d, angle, FALSE) - log_cap(d, angle)", "log(p) - log1p(-p)", "a cap costs the ratio of its densities", "dp-local")
+mutant("local-cap-likely", "R/mechanism-local.R", "p <- stats::plogis(epsilon * (1 - 1e-9) - 1e-9 +", "p <- stats::plogis(1.03 * epsilon +", "the cap's probability", "dp-local")
+mutant("local-cap-no-share", "R/mechanism-local.R", "- 1e-9 + log_cap(d, angle) - log_cap(d, angle, FALSE))", "- 1e-9)", "the cap's probability is for its share of the sphere", "dp-local")
+mutant("local-cap-margin", "R/mechanism-local.R", "p <- stats::plogis(epsilon * (1 - 1e-9) - 1e-9 +", "p <- stats::plogis(epsilon * (1 + 1e-9) +", "the last digits of a cap's probability are on the safe side", "dp-local")
+mutant("local-cap-angle", "R/mechanism-local.R", "f.lower = 1)$root)\n", "f.lower = 1)$root) * 0.9\n", "the cap has the least variance", "dp-local")
+mutant("local-cap-cosine", "R/mechanism-local.R", "log_moment <- d * log(sin(angle)) - log(d) - lbeta(1 / 2, d / 2)", "log_moment <- d * log(sin(angle)) - log(d) - lbeta(1 / 2, d / 2) + 0.03", "points of caps have no bias", "dp-local")
+mutant("local-cap-drawn", "src/mechanism/mechanism_local.c", "rng_uniform(rng) >= cap->p", "rng_uniform(rng) >= 1.03 * cap->p", "how often the cap is drawn", "dp-local")
+mutant("local-cap-swapped", "src/mechanism/mechanism_local.c", "area, cap, angle, m->rho_max}", "area, cap, 0, m->rho_max}", "the rest is what the cap leaves", "dp-local")
+mutant("local-vmf-kappa", "src/mechanism/mechanism_local.c", "<= kappa * (t0 - t) +", "<= 1.1 * kappa * (t0 - t) +", "the von Mises-Fisher law's exponent", "dp-local")
+mutant("local-vmf-envelope", "src/mechanism/mechanism_local.c", "+ k * log((t0 + t - t0 * t) / (t0 * (2 - t0))))", "+ 0.9 * k * log((t0 + t - t0 * t) / (t0 * (2 - t0))))", "the von Mises-Fisher law's proposals", "dp-local")
+mutant("local-vmf-rate", "src/ffi/ffi_mechanism.c", "vmf_draw(m->dim, 1 / noise->sigma, rng, coords);", "vmf_draw(m->dim, 1.03 / noise->sigma, rng, coords);", "kappa is one over the scale", "dp-local")
+mutant("local-outside", "src/ffi/ffi_mechanism.c", "if (in->radius < INFINITY)\n        manifold_to_ball", "if (in->radius < 0)\n        manifold_to_ball", "records are moved to the ball", "dp-local")
+mutant("local-unprojected", "src/ffi/ffi_mechanism.c", "m->ops->project(m, p, one(y), 0, 1, work) != STATUS_OK ||", "!__builtin_memcpy(p, y, m->ambient * sizeof *p) ||", "how far a record is off the manifold leaves no trace", "dp-local",
+       equivalent = "exp of the spaces served ends on them to the last digit, also from a base that is off by what a check lets pass: a second lock")
+mutant("local-coords-long", "src/ffi/ffi_mechanism.c", "cut = length > in->radius ? in->radius / length : 1;", "cut = 2;", "coordinates are no longer than the radius", "dp-local")
+mutant("local-sphere-small", "R/dp-local.R", "sphere <- inherits(M, \"riemdp_sphere\")", "sphere <- mf_facts(M)$model == \"sphere\"", "laws of spheres are for whole ones", "dp-local")
+mutant("local-ledger-once", "R/dp-local.R", "max(ask$epsilon, outwards(plan$widest /", "min(ask$epsilon, outwards(plan$widest /", "a ledger is told what any two values cost", "dp-local")
+mutant("local-ledger-unbounded", "R/dp-local.R", "if (plan$whole == Inf && ask$told)", "if (FALSE)", "a ledger takes nothing without an end", "dp-local")
+mutant("local-promises-one", "R/dp-local.R", "g$promise <- if (is.null(ask$per)) \"local DP\" else \"metric privacy\"", "g$promise <- \"local DP\"", "metric privacy isn't called local differential privacy", "dp-local")
+mutant("local-per-unsaid", "R/guarantee.R", "per <- if (!is.null(x$per)) sprintf(", "per <- if (FALSE) sprintf(", "a guarantee says at which distance", "dp-local")
+mutant("local-units-free", "R/dp-local.R", "if (!is.null(unit) && is.null(radius))", "if (FALSE)", "who has several rows pays for each", "dp-local")
+
 # ---- medians -------------------------------------------------------------------------------------------------------------------------------------
 
 mutant("median-moved-once", "R/dp-median.R", "moved <- if (is.na(ask$n)) 1 else 2", "moved <- 1", "a replaced record moves two vectors", "dp-median")

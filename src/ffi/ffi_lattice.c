@@ -275,6 +275,55 @@ SEXP riemdp_release_lattice(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP k, S
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
+/* Each record by itself: its coordinates in the ball, rounded, plus noise of its own. */
+static SEXP local_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct release_args *in = data;
+    manifold_t m = &c->m;
+    size_t d = m->dim;
+    double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(m->ambient), *a = ffi_doubles(d);
+    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
+    check_law(&in->law, d);
+    if (in->law.kind != LAW_L2 || x.elsewhere)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    struct steps s = ffi_steps_make(c, &in->number, x.n);
+    if (!(ldexp(s.mean.radius, in->k) <= 0x1p51) || s.carried || !in->number.tangent)
+        ffi_abort_text("argument",
+                       "`k` leaves no room for the lattice, or the coordinates aren't those at the centre.");
+    double *coords = ffi_doubles(x.n * d);
+    ffi_steps_records(&s, &x.x, x.centre, x.centre, coords, work);
+    struct result out = ffi_result(c, KIND_POINT, NULL, x.n, x.x.many);
+    size_t block = ffi_block(c);
+    int64_t *z = (int64_t *)R_alloc(d, sizeof *z);
+    struct deviate *deviate = deviates(&in->law, d);
+    struct bits bits;
+    double trials = 0;
+    bits_start(&bits, rng);
+    for (size_t begin = 0; begin < x.n; begin += block) {
+        size_t end = begin + block < x.n ? begin + block : x.n;
+        double *to = ffi_result_block(&out, 0, begin);
+        for (size_t i = begin; i < end; i++) {
+            draw(&in->law, &bits, d, z, deviate, &trials);
+            for (size_t j = 0; j < d; j++)
+                a[j] = noisy(coords[i * d + j], in->k, z[j]);
+            placed(m, to + (i - begin) * m->ambient, x.centre, a, v, work);
+        }
+        ffi_result_done(&out, 0, begin, end);
+        host_tick(m->host, 0, 0);
+    }
+    bits_wipe(&bits);
+    wipe((unsigned char *)z, d * sizeof *z);
+    wipe((unsigned char *)deviate, deviate_count(&in->law, d) * sizeof *deviate);
+    return out.x;
+}
+
+SEXP riemdp_release_local_lattice(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP k, SEXP scale, SEXP simulate)
+{
+    struct release_args args = {.x = x, .centre = centre, .law = read_law(LAW_L2, scale)};
+    read_release(&args, numbers, k);
+    return ffi_with_rng(local_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
 /* ---- groups whose sizes are private ---------------------------------------------------------------------------------- */
 
 /* a group's number of records and the sum that goes with it: that number times the mean's coordinates */

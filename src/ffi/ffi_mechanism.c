@@ -11,7 +11,9 @@ enum law {
     LAW_WRAPPED_GAUSSIAN = 4,
     LAW_STAIRCASE = 5,
     LAW_TANGENT = 6,
-    LAW_TANGENT_GAUSSIAN = 7
+    LAW_TANGENT_GAUSSIAN = 7,
+    LAW_VMF = 8, /* of single points only, as the next one */
+    LAW_CAP = 9
 };
 
 static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",
@@ -20,7 +22,9 @@ static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",
                                        [LAW_WRAPPED_GAUSSIAN] = "wrapped_gaussian",
                                        [LAW_STAIRCASE] = "staircase",
                                        [LAW_TANGENT] = "tangent",
-                                       [LAW_TANGENT_GAUSSIAN] = "tangent_gaussian"};
+                                       [LAW_TANGENT_GAUSSIAN] = "tangent_gaussian",
+                                       [LAW_VMF] = "vmf",
+                                       [LAW_CAP] = "privunit"};
 
 static int read_law(SEXP law, int last)
 {
@@ -33,7 +37,8 @@ static int on_manifold(int law)
     return law == LAW_LAPLACE || law == LAW_GAUSSIAN || law == LAW_STAIRCASE;
 }
 
-/* a law's scale; of a staircase, also the width of its shells and how far the first reaches */
+/* A law's scale; of a staircase, also the width of its shells and how far the first reaches; of von Mises and Fisher's 1/kappa; of
+ * a cap its probability and (as `width`) its angle */
 struct scale {
     double sigma, width, first;
 };
@@ -44,6 +49,7 @@ struct noise {
     double sigma;
     struct laplace laplace;
     struct gaussian gaussian;
+    struct cap cap;
 };
 
 static int noise_make(struct noise *noise, manifold_t m, int law, struct scale scale)
@@ -56,7 +62,9 @@ static int noise_make(struct noise *noise, manifold_t m, int law, struct scale s
         return staircase_make(&noise->laplace, m, scale.sigma, scale.width, scale.first);
     if (law == LAW_GAUSSIAN)
         return gaussian_make(&noise->gaussian, m, scale.sigma);
-    return STATUS_OK;
+    if (law == LAW_CAP)
+        return cap_make(&noise->cap, m, scale.sigma, scale.width);
+    return law == LAW_VMF && !whole_sphere(m) ? STATUS_UNSUPPORTED : STATUS_OK;
 }
 
 static double positive(double v)
@@ -73,6 +81,8 @@ static double read_positive(SEXP x, const char *label)
 
 static struct scale read_scale(SEXP x, int law)
 {
+    if (law == LAW_CAP && TYPEOF(x) == REALSXP && XLENGTH(x) == 2)
+        return (struct scale){positive(REAL(x)[0]), positive(REAL(x)[1]), 0};
     if (law != LAW_STAIRCASE)
         return (struct scale){read_positive(x, "sigma"), 0, 0};
     if (TYPEOF(x) != REALSXP || XLENGTH(x) != 3)
@@ -100,6 +110,12 @@ static void draw(manifold_t m, const struct noise *noise, struct rng *rng, doubl
     case LAW_WRAPPED:
     case LAW_TANGENT:
         knorm_draw(m->dim, noise->sigma, rng, coords);
+        break;
+    case LAW_VMF:
+        vmf_draw(m->dim, 1 / noise->sigma, rng, coords);
+        break;
+    case LAW_CAP:
+        cap_draw(&noise->cap, rng, coords);
         break;
     default:
         status = STATUS_UNSUPPORTED;
@@ -278,6 +294,87 @@ SEXP riemdp_release_mean(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP bounds, 
     if (!(args.tol >= 1e-14))
         ffi_abort_text("argument", "`tol` must be at least 1e-14: rounding allows no less.");
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* ---- single points, each released by itself (inst/proofs/local.md) --------------------------------------------------- */
+
+struct local_args {
+    SEXP x, centre;
+    double radius; /* Inf: there is no ball */
+    struct scale sigma;
+    int law;
+};
+
+/* The record in the ball or, without one, brought to the manifold to the last digit; the public centre for what is no point. */
+static void local_point(manifold_t m, const struct local_args *in, const double *centre, const double *y, double *p,
+                        double *work)
+{
+    if (in->radius < INFINITY)
+        manifold_to_ball(m, p, centre, in->radius, one(y), 0, 1, work);
+    else if (m->ops->check_point(m, one(y), 0, 1, work) != STATUS_OK ||
+             m->ops->project(m, p, one(y), 0, 1, work) != STATUS_OK || !all_finite(m->ambient, p))
+        for (size_t j = 0; j < m->ambient; j++)
+            p[j] = centre[j];
+}
+
+/* its coordinates at the centre, no longer than the radius; 0 where there are none */
+static void local_coords(manifold_t m, const struct local_args *in, const double *centre, const double *p, double *z,
+                         double *v, double *work)
+{
+    int ok = m->ops->log(m, v, one(centre), one(p), 0, 1, work) == STATUS_OK &&
+             manifold_coords(m, z, one(centre), one(v), 0, 1, work) == STATUS_OK && all_finite(m->dim, z);
+    double length = ok ? norm2(m->dim, z) : 0, cut = length > in->radius ? in->radius / length : 1;
+    for (size_t j = 0; j < m->dim; j++)
+        z[j] = ok ? cut * z[j] : 0;
+}
+
+static SEXP local_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct local_args *in = data;
+    manifold_t m = &c->m;
+    double *work = ffi_doubles(manifold_work(m)), *p = ffi_doubles(m->ambient), *v = ffi_doubles(m->ambient);
+    double *a = ffi_doubles(m->dim), *z = ffi_doubles(m->dim);
+    struct ffi_sample x = ffi_sample(c, in->x, in->centre, work);
+    struct noise noise;
+    if (x.elsewhere || noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    int there = in->law == LAW_WRAPPED; /* noise at the centre, else around the record */
+    struct result out = ffi_result(c, KIND_POINT, NULL, x.n, x.x.many);
+    size_t block = ffi_block(c);
+    for (size_t begin = 0; begin < x.n; begin += block) {
+        size_t end = begin + block < x.n ? begin + block : x.n;
+        struct points y = ffi_block_points(c, &x.x, begin, end, 1, work);
+        double *to = ffi_result_block(&out, 0, begin);
+        for (size_t i = 0; i < end - begin; i++) {
+            local_point(m, in, x.centre, at(y, i), p, work);
+            if (there)
+                local_coords(m, in, x.centre, p, z, v, work);
+            draw(m, &noise, rng, a, work);
+            for (size_t j = 0; j < m->dim && there; j++)
+                a[j] += z[j];
+            const double *base = there ? x.centre : p;
+            if (manifold_from_coords(m, v, one(base), one(a), 0, 1, work) == STATUS_OK)
+                manifold_exp_total(m, to + i * m->ambient, base, v, x.centre, work);
+            else
+                for (size_t j = 0; j < m->ambient; j++)
+                    to[i * m->ambient + j] = x.centre[j];
+        }
+        ffi_result_done(&out, 0, begin, end);
+        host_tick(m->host, 0, 0);
+    }
+    return out.x;
+}
+
+SEXP riemdp_release_local(SEXP m, SEXP x, SEXP centre, SEXP radius, SEXP law, SEXP sigma, SEXP simulate)
+{
+    struct local_args args = {
+        .x = x, .centre = centre, .radius = ffi_number(radius, "radius"), .law = read_law(law, LAW_CAP)};
+    args.sigma = read_scale(sigma, args.law);
+    if (!(args.radius > 0) ||
+        !(args.law == LAW_LAPLACE || args.law == LAW_VMF || args.law == LAW_CAP ||
+          (args.law == LAW_WRAPPED && args.radius < INFINITY)))
+        ffi_abort_text("argument", "`radius` must be positive, and `law` one of single points.");
+    return ffi_with_rng(local_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
 /* n draws of the noise law around a public centre */

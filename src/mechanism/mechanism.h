@@ -27,6 +27,20 @@ int staircase_make(struct laplace *law, manifold_t m, double sigma, double width
 double staircase_kept(const struct laplace *law, double rho);
 int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
 
+/* Around a point x of the unit sphere S^d (mechanism_local.c): density proportional to exp(kappa <x, y>); or, with probability p, uniform
+ * on the cap of points no farther than `angle` from x, else uniform on the rest. Tangent vectors, as laplace_draw gives them. */
+struct cap {
+    manifold_t m;
+    double p;
+    struct logconcave part[2];
+    struct hull hull[2];
+};
+
+int whole_sphere(manifold_t m); /* not only in small balls */
+int cap_make(struct cap *cap, manifold_t m, double p, double angle);
+void cap_draw(const struct cap *cap, struct rng *rng, double *coords);
+void vmf_draw(size_t d, double kappa, struct rng *rng, double *coords);
+
 /* l2 K-norm noise in R^d: density proportional to exp(-|z|/sigma) */
 void knorm_draw(size_t d, double sigma, struct rng *rng, double *z);
 

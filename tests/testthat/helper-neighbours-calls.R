@@ -302,6 +302,22 @@ neighbour_calls <- function() {
                      do.call(dp_median, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                           case$args))
                    }),
+    dp_local = list(kind = "points", cases = list(
+      cap = list(method = "local", spaces = "sphere", args = list(radius = NULL)),
+      laplace = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
+                     args = list(radius = NULL, per = 0.1, mechanism = "laplace")),
+      vmf = list(method = "local", spaces = "sphere", args = list(mechanism = "vmf")),
+      ball = list(method = "local", spaces = c("sphere", "plane", "triangles"), args = list(mechanism = "laplace")),
+      wrapped = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
+                     args = list(mechanism = "wrapped", numerics = "real")),
+      lattice = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
+      lattice_per = list(method = "local", spaces = "plane", args = list(per = 0.1)),
+      unit = list(method = "local", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
+                   noisy = "^[$](value|unbiased)",
+                   call = function(data, case, space, budget) {
+                     args <- list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget)
+                     do.call(dp_local, utils::modifyList(args, case$args))
+                   }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
                                 "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))"),

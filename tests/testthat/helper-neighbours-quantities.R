@@ -154,6 +154,30 @@ moved_mean <- function(a, b) {
   c(logarithm = moved_point(a, b, noiseless("7"), function(p) coords_at(M, a$args[[3]], p)))
 }
 
+# Single points: which of them differ, by how much in the law's own distance, of draws with next to no noise. One may, by what two values differ,
+# which with a length is that of the whole ball or space.
+moved_local <- function(a, b) {
+  M <- a$args[[1]]
+  ask <- a$frame$ask
+  law <- if (a$by == "riemdp_release_local") a$args[[5]] else "lattice"
+  to <- list("6" = switch(law, lattice = c(1, 1), privunit = c(1 - 1e-9, 1e-9), vmf = 1e-24, 2e-11 * max(1, min(a$args[[4]], 100))))
+  v <- both(a, b, function(d) storage_of(M, again(d, to)))
+  away <- vapply(seq_len(nrow(v[[1]])), function(i) {
+    if (identical(v[[1]][i, ], v[[2]][i, ])) return(0)
+    p <- lapply(v, function(rows) rows_to_points(rows[i, , drop = FALSE], M))
+    tryCatch(switch(law, vmf = length_of(v[[1]][i, ] - v[[2]][i, ]), privunit = mf_dist(M, p[[1]], p[[2]]) / pi,
+                    laplace = mf_dist(M, p[[1]], p[[2]]), length_of(coords_at(M, ask$center, p[[1]]) - coords_at(M, ask$center, p[[2]]))),
+             riemdp_error = function(e) Inf) # so far out that doubles tell no points: a record without a ball
+  }, 0)
+  # what the price is of: a step of the lattice, and as much of the whole as the length is
+  unit <- if (law == "lattice") 2^-a$args[[5]] else 1
+  whole <- if (is.null(ask$per)) 1 else a$frame$plan$widest / a$frame$plan$sensitivity
+  slack <- 1e-6 * max(1, min(ask$reach, 1e3)) + 60 * unit * (law == "lattice")
+  c(points = if (whole == Inf) 0 else max(away) / (a$price$sensitivity * unit * whole + slack), others = sum(away > slack) / 1)
+}
+
+storage_of <- function(M, x) internal("storage_rows")(x, M)
+
 moved_distance <- function(a, b, value) {
   v <- both(a, b, value)
   share(a, mf_dist(a$args[[1]], v[[1]], v[[2]]), 1e-8 * max(1, a$args[[4]]))
@@ -491,6 +515,7 @@ solver_share <- function(draw) {
 
 NUMBERS <- list(
   riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient,
+  riemdp_release_local = moved_local, riemdp_release_local_lattice = moved_local,
   riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_release_groups = moved_joint,
   riemdp_euclidean_mean = moved_around,
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,

@@ -214,6 +214,10 @@ test_that("what every private release pays for its draws is what it states, and 
                              method = "rsgd", batch = 20),
     pca = dp_pca(matrix(rnorm(300), 100), 1, 1, 1e-6, bound = 2),
     subspace = dp_mean(near, M, 1, radius = 0.5, reduce = subspace(M, c(0, 0, 1), c(1, 0, 0))),
+    local = dp_local(near, M, 1), local_laplace = dp_local(near, M, 1, per = 0.1, mechanism = "laplace"),
+    local_vmf = dp_local(near, M, 1, mechanism = "vmf"),
+    local_wrapped = dp_local(near, M, 1, center = c(0, 0, 1), radius = 0.5, numerics = "real", mechanism = "wrapped"),
+    local_lattice = dp_local(near, M, 1, center = c(0, 0, 1), radius = 0.5),
     median = dp_median(cos(1:20), euclidean(1), 1, 0, 5), median_more = dp_median(cos(1:20), euclidean(1), 1, 0, 5, neighbours = "add_remove"),
     ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))
   )
