@@ -44,7 +44,8 @@ explain.riemdp_median <- function(x, ...) {
     sprintf(" by at most %g, at every point and whatever the radius (%s). Rounding adds %.3g.", x$sensitivity,
             x$theorem, x$solver_error))
   say("Noise: a point of a lattice of normal coordinates at the public centre, drawn by integer arithmetic on random ",
-      sprintf("bits with probability proportional to exp(-|S|/scale); scale = 2 x sensitivity/epsilon = %.6g.", x$scale),
+      sprintf("bits with probability proportional to exp(-|S|/scale); scale = 2 x sensitivity/epsilon = %.6g.",
+              x$scale),
       " The normalising constant depends on the records and takes the second half of epsilon (proofs/median.md).")
   say("Target: ", x$target, sprintf(", distances smoothed by %.3g.", x$smoothed))
   if (!is.null(x$unit)) {

@@ -19,14 +19,15 @@
 #'
 #' Records outside the ball are moved to its nearest point, one by one and silently. For a record at p itself the
 #' vector is 0. Every manifold of the package is served, in at most 20 dimensions; users' own are refused. Where
-#' curvature is positive the ball's radius is bounded as in [dp_mean()]. The draw is exact, by rejection and in integers:
-#' the guarantee is about what the machine does. Proof: the file `proofs/median.md` of the installed package.
+#' curvature is positive the ball's radius is bounded as in [dp_mean()]. The draw is exact, by rejection and in
+#' integers: the guarantee is about what the machine does. Proof: the file `proofs/median.md` of the installed package.
 #'
 #' @section Ties, and `smooth`:
-#' Where most records are one and the same point, the gradient's length hardly depends on p, and the density knows
-#' little of where that point is: with all records at one point it is **constant on the ball**. Rounded or repeated
-#' records are no good data for `smooth = 0` (which stands for a length far below what the ball's lattice resolves: 64
-#' n/s of its steps). With a public length `smooth` = a > 0 distances count as
+#' Where most records are one and the same point, the gradient's length hardly depends on p, and the law knows little of
+#' where that point is: with all records at one point and no smoothing it is **constant on the ball**. `smooth = 0` stands
+#' for a length that is far below what anyone sees, 64 n/s steps of the lattice or 16 n/s times what doubles make of
+#' logarithms (`smoothed` in the release says which). Rounded or repeated records are no good data for it. With a public
+#' length `smooth` = a > 0 distances count as
 #' \eqn{\sqrt{d^2+a^2}}: the vectors are \eqn{\log_px_i/\sqrt{d^2+a^2}}, and what is sought minimises the mean of these
 #' (Huber's idea: the mean for records near it, the median for those farther than a). Choose a well below the spread
 #' that records may have, and above the step to which they are rounded. Nothing else changes.
@@ -79,7 +80,8 @@
 #' @param unit as in [dp_mean()]: each unit counts once, by the Frechet mean of its own rows moved to the ball.
 #' @return An object of class `riemdp_median` and [riemdp_release]: `value` (the released point, in the shape of a
 #'   single record), `manifold`, `mechanism` (`"kng"`), `n` (`NA` where it is private), `center`, `radius`, `smooth`,
-#'   `smoothed` (the length that distances were smoothed by), `sensitivity` and `solver_error` (of the sum of vectors), `theorem`, `scale` (s), `expected_error` (`NA`),
+#'   `smoothed` (the length that distances were smoothed by), `sensitivity` and `solver_error` (of the sum of vectors),
+#'   `theorem`, `scale` (s), `expected_error` (`NA`),
 #'   `finest` (see above; `NA` where the number of records is private), `target`, `unit`, `source`, `guarantee`,
 #'   `budget`, `draws`. `confint()` gives what the ball says, as for means ([confint.riemdp_mean()]). Errors:
 #'   `riemdp_error_unsupported` for spaces and balls that are not served, records in chunks, or an `epsilon` so large
@@ -147,8 +149,8 @@ median_steps <- function(M, ball) {
   steps
 }
 
-# Distances are smoothed at least by so much that rounding moves n vectors by a share of the scale together, and that the
-# law is wider than the lattice's steps, however near to each other records lie (proofs/median.md, sections 3 and 4); of
+# Distances are smoothed at least by so much that rounding moves n vectors by a share of the scale together, and that
+# the law is wider than the lattice's steps, however near to each other records lie (proofs/median.md, sections 3 and 4); of
 # a private number, as if there were 2^20.
 median_smooth <- function(ask, scale) {
   step <- 2^(floor(log2(ask$ball$radius)) - 51)
@@ -202,7 +204,8 @@ median_estimator <- list(
                               if (private) "private" else "public"),
                       steps_assumptions(ask$manifold, ask$steps), EXP_ASSUMES), trusted = ask$manifold,
                     adjacency = if (private) "add-remove" else "replace-one", numerics = "lattice")
-    c(bounds, list(scale = scale, smoothed = median_smooth(ask, scale), finest = median_finest(ask, scale), guarantee = of_units(g, ask$unit)))
+    c(bounds, list(scale = scale, smoothed = median_smooth(ask, scale), finest = median_finest(ask, scale),
+                   guarantee = of_units(g, ask$unit)))
   },
   ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
   draw = function(records, plan, ask, budget) {
@@ -217,7 +220,8 @@ median_estimator <- list(
     new_release(
       out, "riemdp_median",
       manifold = ask$manifold, mechanism = "kng", n = ask$n, center = ask$center, radius = ask$ball$radius,
-      smooth = ask$smooth, smoothed = plan$smoothed, unit = ask$unit, sensitivity = plan$sensitivity, theorem = plan$theorem,
+      smooth = ask$smooth, smoothed = plan$smoothed, unit = ask$unit, sensitivity = plan$sensitivity,
+      theorem = plan$theorem,
       solver_error = plan$solver_error, scale = plan$scale, expected_error = NA_real_, finest = plan$finest,
       target = paste("the geometric median of the", if (is.null(ask$unit)) "records" else "units' means",
                      "moved to the public ball"),

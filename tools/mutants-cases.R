@@ -261,7 +261,7 @@ mutant("place-least-near", "src/mechanism/mechanism_place.c", "floor((sum - deep
 mutant("place-axis-kept", "src/mechanism/mechanism_place.c", "        if (!axis_kept(in, axis + j, before, held[j], number[j], bits))\n            return 0;\n", "        (void)before;\n", "what an axis is proposed with is divided out", "mechanism-adaptive")
 mutant("place-level-kept", "src/mechanism/mechanism_place.c", "if (level_kept(level + l, &above, &bits) && (l == 0", "if ((l == 0", "what a level is proposed with is divided out", "mechanism-adaptive")
 mutant("place-coins", "src/mechanism/sampler_discrete.c", "size < -1; size++, e++)\n        if (bits_take(bits, 1))\n            return 0;", "size < -1; size++)\n        e++;", "a power of two that is left out is as many coins", "mechanism-adaptive")
-mutant("place-coins-more", "src/mechanism/sampler_discrete.c", "size = big_bits(num) - big_bits(den) + e; size < -1;", "size = e + 64; size < 0;", "what is rare is as rare as its weight", "mechanism-adaptive")
+mutant("place-coins-more", "src/mechanism/sampler_discrete.c", "for (; size < -1;", "for (size = e + 64; size < 0;", "what is rare is as rare as its weight", "mechanism-adaptive")
 mutant("place-thin", "R/mechanism-adaptive.R", "2^-38, d * 2^-38)", "2^-38)", "a weight's growth is 1 or more wherever a plan was made", "mechanism-adaptive")
 mutant("place-growth", "src/mechanism/mechanism_place.c", "frexp(m * in->growth, &more)", "frexp(m * in->growth * 1.03, &more)", "a point more weighs what its rate says", "mechanism-adaptive")
 mutant("place-weights-over", "R/mechanism-adaptive.R", "* (1 - 2^-41)\n", "* (1 + 2^-41)\n", "a point more weighs no more than its rate says", "mechanism-adaptive")
