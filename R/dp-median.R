@@ -24,9 +24,9 @@
 #'
 #' @section Ties, and `smooth`:
 #' Where most records are one and the same point, the gradient's length hardly depends on p, and the law knows little of
-#' where that point is: with all records at one point and no smoothing it is **constant on the ball**. `smooth = 0` stands
-#' for a length that is far below what anyone sees, 64 n/s steps of the lattice or 16 n/s times what doubles make of
-#' logarithms (`smoothed` in the release says which). Rounded or repeated records are no good data for it. With a public
+#' where that point is: with all records at one point and no smoothing it is **constant on the ball**. `smooth = 0`
+#' stands for a length far below what anyone sees, 64 n/s steps of the lattice or 16 n/s times what doubles make of
+#' logarithms (`smoothed` in the release). Rounded or repeated records are no good data for it. With a public
 #' length `smooth` = a > 0 distances count as
 #' \eqn{\sqrt{d^2+a^2}}: the vectors are \eqn{\log_px_i/\sqrt{d^2+a^2}}, and what is sought minimises the mean of these
 #' (Huber's idea: the mean for records near it, the median for those farther than a). Choose a well below the spread
@@ -150,8 +150,8 @@ median_steps <- function(M, ball) {
 }
 
 # Distances are smoothed at least by so much that rounding moves n vectors by a share of the scale together, and that
-# the law is wider than the lattice's steps, however near to each other records lie (proofs/median.md, sections 3 and 4); of
-# a private number, as if there were 2^20.
+# the law is wider than the lattice's steps, however near to each other records lie (proofs/median.md, sections 3 and
+# 4); of a private number, as if there were 2^20.
 median_smooth <- function(ask, scale) {
   step <- 2^(floor(log2(ask$ball$radius)) - 51)
   max(ask$smooth, outwards(max(64 * step, 16 * ask$steps$gradient) * (if (is.na(ask$n)) 2^20 else ask$n) / scale))
