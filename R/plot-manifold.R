@@ -324,6 +324,16 @@ plot.riemdp_median <- function(x, main = format(x$guarantee, ascii = TRUE), ...)
   plot_in_ball(x, main, "private median", median_caption(), ...)
 }
 
+#' @rdname plot.riemdp_release
+#' @export
+plot.riemdp_local <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  plot(mf_points(x$value, x$manifold), center = x$center, main = main, ...)
+  caption_below(local_caption())
+  invisible(x)
+}
+
+local_caption <- function() "each point was released by itself: their spread is the records' and the noise's"
+
 # a released point in its public ball
 plot_in_ball <- function(x, main, label, caption, ...) {
   M <- x$manifold

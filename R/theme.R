@@ -206,6 +206,13 @@ autoplot.riemdp_mean <- function(object, ...) {
 #' @exportS3Method ggplot2::autoplot
 autoplot.riemdp_median <- function(object, ...) gg_in_ball(object, "private median", median_caption())
 
+#' @rdname autoplot.riemdp_release
+#' @exportS3Method ggplot2::autoplot
+autoplot.riemdp_local <- function(object, ...) {
+  autoplot.riemdp_points(mf_points(object$value, object$manifold), object$center, ...) +
+    ggplot2::labs(subtitle = format(object$guarantee), caption = local_caption())
+}
+
 gg_in_ball <- function(object, label, caption) {
   need_ggplot2()
   M <- object$manifold

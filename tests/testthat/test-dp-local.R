@@ -333,3 +333,19 @@ test_that("the same number of kilometres is promised everywhere on the earth, wh
   expect_equal(flat / apart, 1 / cos(70 * pi / 180), tolerance = 1e-6)
   expect_equal(flat / apart, 2.92, tolerance = 2e-3)
 })
+
+test_that("released points are drawn, on every kind of space", {
+  pdf(NULL)
+  on.exit(grDevices::dev.off())
+  gg <- requireNamespace("ggplot2", quietly = TRUE)
+  look <- function(...) {
+    r <- dp_local(...)
+    expect_identical(plot(r), r)
+    if (gg) expect_match(ggplot2::autoplot(r)$labels$caption, "released by itself")
+  }
+  look(cbind(quakes$long, quakes$lat)[1:20, ], euclidean(2), 1, per = 1)
+  look(c(1, 2, 3), euclidean(1), 1, center = 0, radius = 5)
+  look(rbind(c(0, 0, 1), c(0.6, 0, 0.8)), sphere(2), 4)
+  look(wishart_spd[, , 1:5], spd(2), 5, center = diag(2), radius = 2)
+  look(callosa[, , 1:2], kendall(50), 400, center = callosa[, , 1], radius = 0.2)
+})

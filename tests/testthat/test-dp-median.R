@@ -109,7 +109,7 @@ test_that("draws agree with quadrature on spheres", {
 })
 
 test_that("lower bounds hold at random points, for any records", {
-  draws <- if (quick()) 100 else 5000
+  draws <- if (quick()) 100 else 2000
   spread <- function(M, n, scale, seed) {
     d <- mf_facts(M)$dimension
     with_simulation(seed, {
