@@ -95,15 +95,45 @@ test_that("draws agree with quadrature where curvature is negative", {
 })
 
 test_that("draws agree with quadrature on spheres", {
-  n <- if (quick()) 3000 else 5e4
+  n <- if (quick()) 3000 else 2e4
   for (d in 2:3) {
     M <- sphere(d)
     o <- c(rep(0, d), 1)
     a <- 1.2 * (if (d == 2) few else cbind(few, c(0.3, -0.2, 0.1, 0.5, -0.1)))
     for (records in list(a, a[c(1, 1, 1, 2), ])) {
-      x <- mf_exp(M, o, mf_from_coords(M, o, records))
+      x <- mf_to_ball(M, mf_exp(M, o, mf_from_coords(M, o, records)), o, 0.75)
       f <- function(y) list(mf_dist(M, o, y), mf_dist(M, record(M, x, 1), y), y[, 1])
       for (smooth in c(0, 0.2)) expect_median_law(M, x, o, 0.75, smooth, 0.15, f, n, accept = 0.002)
+    }
+  }
+})
+
+test_that("draws agree with weighted uniform points where curvature varies", {
+  n <- if (quick()) 300 else 3000
+  for (M in list(kendall(4), grassmann(4, 2), stiefel(3, 2, "canonical"))) {
+    o <- origin_point(M)
+    d <- mf_facts(M)$dimension
+    radius <- min(0.4, 0.9 * riemdp:::radius_limit(riemdp:::ball_facts(M, 0.01, o)))
+    ball <- with_simulation(8, matrix(stats::rnorm(20 * n * d), ncol = d))
+    ball <- radius * ball / sqrt(rowSums(ball^2)) * with_simulation(9, stats::runif(20 * n))^(1 / d)
+    x <- mf_exp(M, o, mf_from_coords(M, o, 0.9 * ball[1:4, ]))
+    for (smooth in c(0, 0.2 * radius)) {
+      y <- mf_exp(M, o, mf_from_coords(M, o, ball))
+      total <- 0
+      for (i in 1:4) {
+        v <- mf_coords(M, y, mf_log(M, y, record(M, x, i)))
+        total <- total + v / sqrt(rowSums(v^2) + smooth^2)
+      }
+      w <- exp(-sqrt(rowSums(total^2)) / 4 / 0.15)
+      w <- w / sum(w)
+      out <- median_draws(M, x, o, radius, smooth, 0.15, n)
+      expect_identical(out$clamped, 0)
+      for (to in list(o, record(M, x, 1))) {
+        f <- mf_dist(M, to, y)
+        got <- mf_dist(M, to, out$draws)
+        error <- sqrt(stats::var(got) / n + sum(w^2 * (f - sum(w * f))^2))
+        expect_lt(abs(mean(got) - sum(w * f)) / error, 5, label = label_of(M))
+      }
     }
   }
 })
