@@ -39,15 +39,15 @@ summary.riemdp_median <- function(object, ...) {
 explain.riemdp_median <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
-  say("Sensitivity: ", moving_words(x), " moves the sum S of the ", if (x$smooth > 0) "vectors log/sqrt(d^2 + a^2)" else
-    "unit vectors towards the records", if (x$smooth > 0) sprintf(", a = %.6g,", x$smooth),
+  say("Sensitivity: ", moving_words(x), " moves the sum S of the vectors log/sqrt(d^2 + a^2), ",
+      sprintf("a = %.3g,", x$smoothed),
     sprintf(" by at most %g, at every point and whatever the radius (%s). Rounding adds %.3g.", x$sensitivity,
             x$theorem, x$solver_error))
   say("Noise: a point of a lattice of normal coordinates at the public centre, drawn by integer arithmetic on random ",
       sprintf("bits with probability proportional to exp(-|S|/scale); scale = 2 x sensitivity/epsilon = %.6g.",
               x$scale),
       " The normalising constant depends on the records and takes the second half of epsilon (proofs/median.md).")
-  say("Target: ", x$target, sprintf(", distances smoothed by %.3g.", x$smoothed))
+  say("Target: ", x$target, ".")
   if (!is.null(x$unit)) {
     say("A unit counts once: by the Frechet mean of its own rows moved to the public ball ",
         "(proofs/mean-sensitivity.md, section 13).")

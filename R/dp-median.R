@@ -24,9 +24,9 @@
 #'
 #' @section Ties, and `smooth`:
 #' Where most records are one and the same point, the gradient's length hardly depends on p, and the law knows little of
-#' where that point is: with all records at one point and no smoothing it is **constant on the ball**. `smooth = 0`
-#' stands for a length far below what anyone sees, 64 n/s steps of the lattice or 16 n/s times what doubles make of
-#' logarithms (`smoothed` in the release). Rounded or repeated records are no good data for it. With a public
+#' where that point is: with all records at one point and no smoothing it is **even over the ball**. `smooth = 0`
+#' stands for a small length, 64 n/s steps of the lattice or 16 n/s times what doubles make of logarithms (`smoothed` in
+#' the release; of a private n, \eqn{2^{20}}). Rounded or repeated records are no good data for it. With a public
 #' length `smooth` = a > 0 distances count as
 #' \eqn{\sqrt{d^2+a^2}}: the vectors are \eqn{\log_px_i/\sqrt{d^2+a^2}}, and what is sought minimises the mean of these
 #' (Huber's idea: the mean for records near it, the median for those farther than a). Choose a well below the spread
@@ -65,12 +65,14 @@
 #' doesn't cover. A trial that comes near looks at all records. With a hundred normal records one trial in ten succeeds
 #' in the plane and one in fifty in six dimensions, with a thousand one in two and one in four; on one line of four
 #' dimensions one in 5,000, near the edge of a hyperbolic ball of radius 10 one in 1,500. No public number bounds how
-#' many trials the worst records take, and the call goes on until one succeeds, after its price was taken: records near
-#' one line in many dimensions may take very long.
+#' many trials the worst records take, and the call goes on until one succeeds, after its price was taken. Records near
+#' one line in many dimensions may take very long, and so may two distant groups of like size or numbers of which most
+#' are 0, from four dimensions and some hundred records on: try records like yours, made by hand, first.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` a record that is there or isn't moves the sum by 1 at most: \eqn{s = 2/\epsilon}.
-#' No number is in the law, and none is released. Any number is served; with none the release is uniform on the ball.
+#' No number is in the law, and none is released. Any number up to \eqn{2^{31}} is served; with none the release is even
+#' over the ball in normal coordinates at its centre.
 #'
 #' @inheritParams dp_mean
 #' @param epsilon privacy budget, positive.
@@ -162,7 +164,7 @@ median_smooth <- function(ask, scale) {
 median_bounds <- function(ask) {
   moved <- if (is.na(ask$n)) 1 else 2
   most <- if (is.na(ask$n)) SIZE_MOST else ask$n
-  extra <- outwards(2 * most * UNIT_ROUNDOFF * (mf_facts(ask$manifold)$dimension / 2 + 8))
+  extra <- outwards(2 * most * UNIT_ROUNDOFF * (mf_facts(ask$manifold)$ambient / 2 + 8))
   check_rounding(extra, moved)
   list(sensitivity = moved, solver_error = extra, total = moved + extra,
        theorem = if (moved == 1) "length of a vector, proofs/median.md, section 2" else
@@ -184,6 +186,7 @@ median_finest <- function(ask, scale) {
 
 # what the weights' exponentials may add to a loss (proofs/median.md, section 1)
 MEDIAN_WEIGHTS <- 2^-40
+MEDIAN_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units in the last place"
 
 median_estimator <- list(
   entry = function(plan, ask) entry_words("dp_median", "kng", ask$unit),
@@ -202,7 +205,7 @@ median_estimator <- list(
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"),
                     c(sprintf("center, radius and smooth are public; the number of records is %s",
                               if (private) "private" else "public"),
-                      steps_assumptions(ask$manifold, ask$steps), EXP_ASSUMES), trusted = ask$manifold,
+                      steps_assumptions(ask$manifold, ask$steps), EXP_ASSUMES, MEDIAN_ASSUMES), trusted = ask$manifold,
                     adjacency = if (private) "add-remove" else "replace-one", numerics = "lattice")
     c(bounds, list(scale = scale, smoothed = median_smooth(ask, scale), finest = median_finest(ask, scale),
                    guarantee = of_units(g, ask$unit)))
@@ -210,11 +213,12 @@ median_estimator <- list(
   ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
-    price <- price_normalised(plan$total, plan$scale, if (is.na(ask$n)) "median.md, 2" else "median.md, 1")
+    total <- plan$total + plan$scale * MEDIAN_WEIGHTS / 2
+    price <- price_normalised(total, plan$scale, if (is.na(ask$n)) "median.md, 2" else "median.md, 1")
     none <- records$n == 0
     .Call(riemdp_release_median, M, if (none) ask$center else records$x, ask$center,
           c(ask$steps$numbers, list(gradient = ask$steps$gradient)), plan$smoothed,
-          if (none) Inf else plan$scale / records$n, pay(price))
+          if (none) Inf else plan$scale, pay(price))
   },
   answer = function(out, plan, ask, budget) {
     new_release(

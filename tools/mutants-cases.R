@@ -99,10 +99,10 @@ mutant("median-moved-once", "R/dp-median.R", "moved <- if (is.na(ask$n)) 1 else 
 mutant("median-normaliser", "R/dp-median.R", "scale <- outwards(2 * bounds$total / (ask", "scale <- outwards(bounds$total / (ask",
        "the normaliser takes half of epsilon", "dp-median")
 mutant("median-rounding", "R/dp-median.R", "most <- if (is.na(ask$n)) SIZE_MOST else ask$n\n  extra", "most <- 1\n  extra", "rounding of all records is paid for", "dp-median")
-mutant("median-price-half", "R/dp-median.R", "price_normalised(plan$total, plan$scale", "price_normalised(0.5 * plan$total, plan$scale",
+mutant("median-price-half", "R/dp-median.R", "price_normalised(total, plan$scale", "price_normalised(0.5 * total, plan$scale",
        "a median's draw costs what it moves by", "dp-median|private-release")
 mutant("median-fine", "R/dp-median.R", "if (!(scale / most >= if (is.na(ask$n)) 1e-11 else", "if (!(scale / most >= if (TRUE) 0 else", "scales below what vectors are cut to are refused", "dp-median", endless = TRUE)
-mutant("median-scale-other", "R/dp-median.R", "plan$scale / records$n, pay", "plan$scale / (2 * records$n), pay", "the law's scale is that of the sum", "dp-median")
+mutant("median-scale-other", "R/dp-median.R", "else plan$scale, pay", "else plan$scale / 2, pay", "the law's scale is that of the sum", "dp-median")
 mutant("median-none-scaled", "R/dp-median.R", "if (none) Inf else", "if (none) plan$scale else", "no record is no vector", "dp-median")
 mutant("median-vector-long", "src/mechanism/mechanism_median.c", "known ? v[j] / root : 0", "known ? 1.03 * v[j] / root : 0", "vectors are no longer than 1", "dp-median")
 mutant("median-vector-free", "src/mechanism/mechanism_median.c", "hypot(norm2(d, v), smooth)", "fmin(hypot(norm2(d, v), smooth), 2)", "vectors are no longer than 1, however far the record",

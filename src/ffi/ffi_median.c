@@ -66,7 +66,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .off = in->off,
                              .radius = in->radius,
                              .smooth = in->smooth,
-                             .scale = in->sigma * (double)s.n,
+                             .scale = in->sigma,
                              .steps_room = out->steps.work,
                              .total = out->steps.sum,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};
@@ -102,10 +102,12 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     prepare(c, data, &x, &s);
     double *y = ffi_doubles(c->m.ambient);
     draw(&s, rng, y);
+    x = ffi_arg(c, ((struct median_args *)data)->centre, "center", KIND_POINT);
     return ffi_single(c, &x, y);
 }
 
-/* sigma: the scale of the mean of the bounded vectors (Inf: the uniform law) */
+/* sigma: the scale of the length of the sum of bounded vectors (Inf: the uniform law). What comes out has the form of the centre, whatever the
+ * records are. */
 SEXP riemdp_release_median(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP smooth, SEXP sigma, SEXP simulate)
 {
     struct median_args args = {.x = x, .centre = centre};

@@ -164,7 +164,7 @@ static uint64_t part_share(const struct grid *g, size_t c, uint64_t *all)
     uint64_t own = 0;
     *all = 0;
     for (size_t k = 0; k < g->parts; k++) {
-        uint64_t s = g->share[k] > 0x1p-24 ? (uint64_t)ldexp(g->share[k], SHARE_BITS) : 0;
+        uint64_t s = g->share[k] > 0x1p-40 ? (uint64_t)ldexp(g->share[k], SHARE_BITS) : 0;
         *all += s;
         own = k == c ? s : own;
     }
@@ -220,7 +220,7 @@ static int trial(struct grid *g, struct bits *bits, double *a)
         big_multiply_small(&den, number[j]);
         chance -= log(ldexp((double)number[j], -TABLE_BITS));
     }
-    g->clamped += chance > 0;
+    g->clamped += chance > log(ldexp((double)first, -FIRST_BITS));
     int64_t e = weight.e - g->most_of.e + TABLE_BITS * (int64_t)g->d + FIRST_BITS;
     return bernoulli_dyadic(bits, &num, e, &den);
 }

@@ -7,7 +7,8 @@ median_numbers <- function(M, center, radius) {
 }
 
 median_draws <- function(M, x, center, radius, smooth, sigma, n, seed = 1) {
-  with_simulation(seed, .Call(riemdp:::riemdp_median_nonprivate, M, x, center, median_numbers(M, center, radius), smooth, sigma, n, TRUE))
+  with_simulation(seed, .Call(riemdp:::riemdp_median_nonprivate, M, x, center, median_numbers(M, center, radius), smooth,
+                              sigma * length(mf_points(x, M)), n, TRUE))
 }
 
 origin_point <- function(M) riemdp:::public_point(M, .Call(riemdp:::riemdp_origin, M))
@@ -240,6 +241,7 @@ test_that("the plan states what is drawn", {
   expect_identical(guarantee(r)$label, "pure")
   expect_identical(r$expected_error, NA_real_)
   expect_equal(r$draws$epsilon, 0.5, tolerance = 1e-9)
+  expect_equal(dp_median(x, euclidean(2), 2^-28, c(0, 0), 20)$draws$epsilon, 2^-28, tolerance = 1e-9)
   expect_match(r$draws$proof, "median.md, 1")
   expect_gt(r$solver_error, 2 * 50 * 2^-53)
   expect_gte(dp_median(x, euclidean(2), 2^-20, c(0, 0), 20)$scale, 4 / (2^-20 - 2^-40))
@@ -277,6 +279,17 @@ test_that("no records, and records all at one point, leave a uniform law; a smoo
   expect_gt(stats::ks.test(far(matrix(0.3, 50, 2)), "punif")$p.value, 1e-6)
   smoothed <- far(matrix(0.3, 200, 2), smooth = 0.05)
   expect_lt(stats::median(smoothed), 0.06)
+})
+
+test_that("whether there is a record at all decides no type", {
+  K <- kendall(4)
+  z <- c(1 + 0i, -1 + 0i, 1i, -1i) / 2
+  for (center in list(z, cbind(Re(z), Im(z)))) for (x in list(matrix(z, 4, 1), array(cbind(Re(z), Im(z)), c(4, 2, 1)))) {
+    none <- if (is.complex(x)) x[, 0, drop = FALSE] else x[, , 0, drop = FALSE]
+    value <- function(x) dp_median(x, K, 1, center, 0.3, neighbours = "add_remove")$value
+    expect_identical(attributes(value(none)), attributes(value(x)))
+    expect_identical(typeof(value(none)), typeof(value(x)))
+  }
 })
 
 test_that("outliers and a wide ball do little", {
