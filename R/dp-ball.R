@@ -217,6 +217,8 @@ ball_estimator <- list(
   },
   answer = function(out, plan, ask, budget) {
     rough <- out$rough
+    out$value$center <- center_form(out$value$center, ask$center)
+    out$found$center <- center_form(out$found$center, ask$center)
     new_release(
       out$value, "riemdp_ball",
       within = list(center = ask$center, radius = ask$ball$radius), found = out$found, manifold = ask$manifold,
@@ -227,6 +229,14 @@ ball_estimator <- list(
     )
   }
 )
+
+# Shapes may be given as complex or as real numbers: what is released has the form of the public centre, whatever form
+# the records have, as with none there is no form.
+center_form <- function(x, center) {
+  if (is.complex(x) == is.complex(center)) return(x)
+  center[] <- if (is.complex(x)) c(Re(x), Im(x)) else complex(real = x[, 1], imaginary = x[, 2])
+  center
+}
 
 # the number of records is private: its noisy value is released first, and all stages follow from it
 sized_ball_estimator <- utils::modifyList(ball_estimator, list(

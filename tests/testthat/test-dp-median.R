@@ -289,6 +289,11 @@ test_that("whether there is a record at all decides no type", {
     value <- function(x) dp_median(x, K, 1, center, 0.3, neighbours = "add_remove")$value
     expect_identical(attributes(value(none)), attributes(value(x)))
     expect_identical(typeof(value(none)), typeof(value(x)))
+    ball <- function(x) dp_ball(x, K, 1, center, 0.3, neighbours = "add_remove")
+    for (r in list(ball(none), ball(x))) {
+      expect_identical(typeof(r$value$center), typeof(center))
+      expect_identical(typeof(r$found$center), typeof(center))
+    }
   }
 })
 
