@@ -120,7 +120,7 @@ mutant("median-near-far", "src/mechanism/mechanism_median.c", "r->far[near] <= f
 mutant("median-exponent", "src/mechanism/mechanism_median.c", "k->rate = 1 / (k->scale * LOG_2)", "k->rate = 1 / (1.03 * k->scale * LOG_2)", "draws have the law of the sum's length",
        "dp-median")
 mutant("median-weights-unpaid", "R/dp-median.R", "(ask$epsilon - MEDIAN_WEIGHTS)", "ask$epsilon", "what weights are off by is paid for", "dp-median")
-mutant("median-not-carried", "src/mechanism/mechanism_median.c", "(bent > 0 ? sin(bent) / bent : 1)", "1", "points of a sphere are nearer than their coordinates", "dp-median")
+mutant("median-not-carried", "src/mechanism/mechanism_median.c", "(bent > 0 ? sin(bent) / bent : 1)", "1", "points of a sphere are nearer than their coordinates", "dp-median", endless = TRUE)
 mutant("median-outside", "src/mechanism/mechanism_median.c", ".radius = steps_edge(k->steps)", ".radius = 1.02 * k->radius", "draws lie in the ball", "dp-median")
 mutant("median-step-fine", "R/dp-median.R", "max(64 * step, 16 * ask$steps$gradient)", "0", "the law is wider than the lattice's steps", "dp-median", endless = TRUE)
 mutant("median-rounding-far", "R/dp-median.R", "16 * ask$steps$gradient)", "0)", "what logarithms are off by is smoothed away", "dp-median")
@@ -129,7 +129,6 @@ mutant("grid-width-lost", "src/mechanism/sampler_grid.c", "        big_multiply_
 mutant("grid-first-lost", "src/mechanism/sampler_grid.c", "    big_multiply_small(&den, first);\n", "", "what was drawn first is divided out", "dp-median")
 mutant("grid-table-unpaid", "src/mechanism/sampler_grid.c", "0.5 * (x * x + sqrt(d) * x / PER_SD + d / (4 * PER_SD * PER_SD))", "0.5 * x * x", "bins are lower than their middles", "dp-median")
 mutant("grid-above-low", "src/mechanism/sampler_grid.c", "    g->above += SLACK;\n", "    g->above -= 0.3;\n", "no chance is above 1", "dp-median")
-mutant("grid-inner-end", "src/mechanism/sampler_grid.c", "log_proposal(g, edge[j + 1], g->share));", "log_proposal(g, edge[j], g->share));", "a shell's proposals are least at its outer edge", "dp-median")
 mutant("median-sphere-loss", "src/mechanism/mechanism_median.c", "return r->bent > 0 ? 0.5 * square(", "return r->bent > 0 ? 0 * square(", "a sphere's curvature is taken off",
        "dp-median")
 mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))", ")", "near records pull less on spheres", "dp-median")
