@@ -22,7 +22,7 @@ static size_t rings_work(size_t d)
 
 size_t median_work(const struct median *k)
 {
-    return k->steps->span + rings_work(k->steps->span) + grid_work() + 2 * k->m->ambient + k->n;
+    return k->steps->span + rings_work(k->steps->span) + grid_work() + k->n;
 }
 
 /* v/sqrt(|v|^2 + smooth^2), in place; 0 where that is no vector. Returns the root. */
