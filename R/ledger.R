@@ -139,7 +139,8 @@ LEDGER_FACTS <- c("uid", "rule", "epsilon", "delta", "adjacency", "reserve", "or
 #'          riemdp_error_budget = function(e) conditionMessage(e))
 #' summary(budget)
 #' ledger_history(budget)
-#' # these records are a secret tenth of a population, drawn without replacement: its budget of 1 is 2.9 for the sample
+#' # these records are a secret tenth of a population, drawn without replacement:
+#' # its budget of 1 is 2.9 for the sample
 #' dp_ledger(NULL, epsilon = 1, sampled = 0.1)
 #' @export
 dp_ledger <- function(path = NULL, epsilon, delta, rule = "basic", ..., create = FALSE, data_sets = NULL,

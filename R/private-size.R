@@ -126,16 +126,16 @@ size_ask <- function(M, ask, categories = NULL) {
 size_numerics <- function(M, ask, categories) {
   lattice_or_real(function(numerics) {
     sized <- size_ask(M, utils::modifyList(ask, list(numerics = numerics)), categories)
-    if (numerics == "lattice") check_sizes(M, sized)
+    if (numerics == "lattice") check_sizes(M, sized, FALSE)
     sized
   })
 }
 
 # The plan at the smallest size: what can't be served at all is refused before anything is spent. A lattice also ends
-# where noise is finest.
-check_sizes <- function(M, ask) {
-  plan <- plan_size(M, ask, 1 - ask$size$shift)
-  if (ask$numerics == "lattice") plan_size(M, ask, SIZE_MOST)
+# where noise is finest. What moving a draw would save matters where mechanisms are compared only.
+check_sizes <- function(M, ask, compared = ask$mechanism == "auto") {
+  plan <- plan_size(M, ask, 1 - ask$size$shift, compared)
+  if (ask$numerics == "lattice") plan_size(M, ask, SIZE_MOST, FALSE)
   plan
 }
 
@@ -332,15 +332,16 @@ stage_at_size <- function(M, ask, name, form) {
 }
 
 # The plan at that size, by the mechanism that was asked for, or the one with the smallest expected error. Where it
-# can't be served at this size the wrapped noise of the same kind is, so that no size ends the call.
-plan_size <- function(M, ask, count) {
+# can't be served at this size the wrapped noise of the same kind is, so that no size ends the call. `shrunk`: with what
+# moving the draw towards the centre saves.
+plan_size <- function(M, ask, count, shrunk = TRUE) {
   ask <- ask_at_size(ask, count)
   at <- function(name) {
     ask <- moved_ask(ask, name)
     plan <- plan_one(M, ask, name, error = FALSE)
     plan$ask <- ask
     plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
-    plan_shrunk(M, plan, ask)
+    if (shrunk) plan_shrunk(M, plan, ask) else utils::modifyList(plan, list(noise_error = plan$expected_error))
   }
   names <- if (ask$mechanism == "auto")
     setdiff(Filter(function(name) ask$numerics == "real" || has_lattice(M, name), SIZE_MECHANISMS),

@@ -217,7 +217,7 @@ moved_vectors <- function(a, b) {
   M <- a$args[[1]]
   d <- mf_facts(M)$dimension
   lengths <- vapply(c(0, 0.3, 0.9), function(far) {
-    p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]] * seq_len(d) / sqrt(sum(seq_len(d)^2))))
+    p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]]$radius * seq_len(d) / sqrt(sum(seq_len(d)^2))))
     s <- both(a, b, function(d) {
       if (d$args[[6]] == Inf) return(0) # no records
       do.call(".Call", c(list(internal("riemdp_median_sum_nonprivate")), d$args[1:5], list(p)))
@@ -225,7 +225,7 @@ moved_vectors <- function(a, b) {
     share(a, length_of(s[[1]] - s[[2]]))
   }, 0)
   scales <- vapply(list(a, b), function(d) {
-    if (d$args[[6]] == Inf) 0 else a$price$scale / (d$args[[6]] * .Call(internal("riemdp_count"), M, d$args[[2]]))
+    if (d$args[[6]] == Inf) 0 else a$price$scale / d$args[[6]]
   }, 0)
   c(vectors = max(lengths), law = max(scales) / (1 + rounding))
 }
