@@ -24,7 +24,7 @@
 #' * `"euclidean"`, `"pointwise"`, `"chain"`: what the papers compare with and sample by; see [baselines].
 #' * `"kng"`: the K-norm gradient mechanism, density proportional to \eqn{\exp(-|\nabla U|/\sigma)} on the ball, U the
 #'   energy that the mean minimises, \eqn{\sigma = 2\Delta/\epsilon} with the [gradient_sensitivity()]; on the manifolds
-#'   of `"laplace"` and on Grassmann manifolds.
+#'   of `"laplace"`.
 #' * `"staircase"`: density constant up to a distance from the mean, then lower by \eqn{\exp(-\epsilon)} on each
 #'   further shell of width \eqn{\Delta}; where `"laplace"` is available. No law that depends on the distance to the
 #'   mean alone has a smaller expected error at the same \eqn{\Delta} (section 4 of `proofs/laplace.md`): in two

@@ -69,6 +69,9 @@ profile_space <- function(M) {
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
     return(list(kind = "flat", d = d))
   }
+  if (facts$model == "grassmann" || (facts$model == "sphere" && !whole_sphere(facts))) {
+    return(list(kind = "hinge", d = d, top = facts$diameter))
+  }
   switch(facts$model,
     sphere = if (d == 1) list(kind = "circle", d = 1) else
       list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
@@ -393,6 +396,15 @@ bounded_delta <- function(space, sigma, far, epsilon, cells) {
   }, numeric(1))
 }
 
+# Symmetric spaces without negative curvature whose volume density is log-concave: that of the flat space, and below
+# mu^2/2 a little more (proofs/gaussian.md, Theorem 4).
+hinge_delta <- function(sigma, far, epsilon) {
+  mu <- outwards(far / sigma)
+  more <- expm1(pmin(epsilon - mu^2 / 2, 0))^2 / 2
+  ifelse(more > 0, pmin(gaussian_delta(mu, epsilon) + outwards(more), outwards(sqrt(-expm1(-mu^2 / 2)))),
+         gaussian_delta(mu, epsilon))
+}
+
 # Circle of length 2 pi: the set where the loss exceeds epsilon is one arc.
 circle_delta <- function(sigma, far, epsilon) {
   round <- 2 * pi - far
@@ -420,7 +432,8 @@ profile_delta <- function(space, sigma, far, epsilon, cells = profile_cells(spac
     flat = gaussian_delta(far / sigma, epsilon),
     circle = circle_delta(sigma, far, epsilon),
     curved = curved_delta(space, sigma, far, epsilon, cells),
-    bound = bounded_delta(space, sigma, far, epsilon, cells)
+    bound = bounded_delta(space, sigma, far, epsilon, cells),
+    hinge = hinge_delta(sigma, far, epsilon)
   )
 }
 

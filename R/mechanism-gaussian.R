@@ -86,6 +86,8 @@ mechanism_gaussian <- list(
       sprintf("Noise: density proportional to exp(-d^2/(2 scale^2)) around the mean, scale = %.6g. ", r$scale),
       switch(r$details$profile,
         flat = "The space is flat: delta is the exact one of normal noise.",
+        hinge = paste("Curvature is nowhere negative: delta is that of normal noise in flat space, and below epsilon =",
+                      "mu^2/2 a little more."),
         bound = paste("The privacy loss is at most D (2 rho + D)/(2 scale^2) with D the sensitivity and rho the",
                       "noise's length; delta is a bound of the integral of that over the law of rho."),
         paste("Distances from one centre to another are alike for all pairs of centres equally far apart, and delta",
@@ -141,12 +143,13 @@ noise_length_quantile <- function(r, law, level) {
 #' distance of the centres, so the largest distance is the worst one. On planar shapes the angular part is bounded by
 #' that of the sphere. On positive definite matrices with the affine-invariant metric, where directions differ, the
 #' privacy loss is bounded by its largest value at each radius: valid in every direction, with 20 to 50 % more noise
-#' than in flat space for small matrices. Proofs: the file `proofs/gaussian.md` of the installed package.
+#' than in flat space for small matrices. On subspaces (Grassmann manifolds) it is at most that of flat space for
+#' \eqn{\epsilon \ge \mu^2/2}, and a little more below. Proofs: the file `proofs/gaussian.md` of the installed package.
 #'
 #' \eqn{\mu} holds up to \eqn{10^{-15}} in delta, except on flat spaces, where it is exact.
 #'
-#' @param M a homogeneous manifold with a known area of spheres: sphere, hyperbolic, planar shapes, flat, positive
-#'   definite matrices with the affine-invariant or log-Euclidean metric.
+#' @param M a homogeneous manifold with a known area of spheres: sphere, hyperbolic, planar shapes, subspaces, flat,
+#'   positive definite matrices with the affine-invariant or log-Euclidean metric.
 #' @param sigma scale of the law, positive.
 #' @param distance largest distance of the centres, positive, e.g. [mean_sensitivity()].
 #' @param epsilon numbers from 0 to 500.

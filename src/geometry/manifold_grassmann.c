@@ -393,4 +393,6 @@ const struct manifold_ops manifold_grassmann = {
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,
+    .radial = grassmann_radial,
+    .radial_accept = grassmann_radial_accept,
 };

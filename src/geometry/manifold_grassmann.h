@@ -21,6 +21,8 @@ int grassmann_coords(manifold_t m, double *out, struct points p, struct points v
                      double *work);
 int grassmann_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                           double *work);
+void grassmann_radial(manifold_t m, double rho, double *log_area, double *slope);
+double grassmann_radial_accept(manifold_t m, const double *a, double rho, double *work);
 int grassmann_jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                      struct points u, size_t begin, size_t end, double *work);
 int grassmann_add_hessian(manifold_t m, double *matrix, const double *coords, double *work);

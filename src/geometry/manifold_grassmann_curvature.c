@@ -9,27 +9,61 @@ static double log_abs_sinc(double x)
     return x < 1 ? log_sinc(x) : log(fabs(sin(x) / x));
 }
 
-/* Eigenvalues of the curvature operator are (s_i - s_j)^2, (s_i + s_j)^2 and |n - 2p| times s_j^2. */
+/* The log of the volume density at a tangent vector with these singular values, in ascending order; all but the last r are zero.
+ * Eigenvalues of the curvature operator are (s_i - s_j)^2, (s_i + s_j)^2 and |n - 2p| times s_j^2. */
+static double log_jacobian(size_t n, size_t k, const double *s)
+{
+    size_t l = n - k, r = k < l ? k : l;
+    double sum = 0, more = (double)(k < l ? l - k : k - l);
+    for (size_t j = k - r; j < k; j++) {
+        for (size_t h = k - r; h < j; h++)
+            sum += log_abs_sinc(s[j] - s[h]) + log_abs_sinc(s[j] + s[h]);
+        if (more > 0)
+            sum += more * log_abs_sinc(s[j]);
+    }
+    return sum;
+}
+
 int grassmann_log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                           double *work)
 {
-    size_t n = m->rows, k = m->cols, l = n - k, r = k < l ? k : l;
-    double *a = work, *s = a + k * k, *rest = s + k, more = (double)(k < l ? l - k : k - l);
+    size_t n = m->rows, k = m->cols;
+    double *a = work, *s = a + k * k, *rest = s + k;
     (void)p;
     for (size_t i = begin; i < end; i++) {
         int status = grassmann_spectrum(n, k, at(v, i), a, s, 0, rest);
         if (status != STATUS_OK)
             return status;
-        double sum = 0;
-        for (size_t j = k - r; j < k; j++) { /* the others are zero */
-            for (size_t h = k - r; h < j; h++)
-                sum += log_abs_sinc(s[j] - s[h]) + log_abs_sinc(s[j] + s[h]);
-            if (more > 0)
-                sum += more * log_abs_sinc(s[j]);
-        }
-        out[i] = sum;
+        out[i] = log_jacobian(n, k, s);
     }
     return STATUS_OK;
+}
+
+/* prod sinc(x_j) over N factors <= sinc(rho sqrt((n - 2)/N))^N, whose squared arguments sum to (n - 2) rho^2:
+ * inst/proofs/laplace.md, Proposition 7 */
+static double log_bound(manifold_t m, double rho, double *slope)
+{
+    size_t n = m->rows, k = m->cols, r = k < n - k ? k : n - k;
+    double d = (double)m->dim, count = d - (double)r, c = count > 0 ? sqrt(((double)n - 2) / count) : 0, t = c * rho;
+    *slope = count > 0 ? count * (t > 1e-3 ? c / tan(t) - 1 / rho : -c * t / 3) : 0;
+    return count > 0 ? count * log_sinc(t) : 0;
+}
+
+void grassmann_radial(manifold_t m, double rho, double *log_area, double *slope)
+{
+    double d = (double)m->dim;
+    *log_area = log_bound(m, rho, slope) + (m->dim > 1 ? (d - 1) * log(rho) : 0);
+    *slope += (d - 1) / rho;
+}
+
+/* beyond the largest singular value pi/2 points are met again on a shorter way */
+double grassmann_radial_accept(manifold_t m, const double *a, double rho, double *work)
+{
+    size_t n = m->rows, k = m->cols;
+    double *gram = work, *s = gram + k * k, slope;
+    if (grassmann_spectrum(n - k, k, a, gram, s, 0, s + k) != STATUS_OK || !(s[k - 1] < RIEMDP_PI / 2))
+        return -INFINITY;
+    return log_jacobian(n, k, s) - log_bound(m, rho, &slope);
 }
 
 enum spectral { COSINE, SINE, COTANGENT };

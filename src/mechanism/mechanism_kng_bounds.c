@@ -138,20 +138,9 @@ double kng_excess_general(const struct kng *k, double rho, double hi)
 /* log of a bound of rho^(d-1) J; exact but on SPD and Grassmann. Increases with rho as far as the reach. */
 double kng_log_area(const struct kng *k, double rho)
 {
-    manifold_t m = k->m;
-    double value, slope, d = (double)m->dim;
-    if (m->ops->radial && m->dim > 1) {
-        m->ops->radial(m, rho, &value, &slope);
-        return value;
-    }
-    value = m->dim > 1 ? (d - 1) * log(rho) : 0;
-    if (k->space == KNG_CONSTANT && k->curvature > 0)
-        value += (d - 1) * log_sinc(sqrt(k->curvature) * rho);
-    if (k->space == KNG_GENERAL && k->curvature > 0) { /* Grassmann: proofs/laplace.md, Proposition 7 */
-        double p = (double)(m->cols < m->rows - m->cols ? m->cols : m->rows - m->cols), n = (double)m->rows;
-        double count = p * (n - p) - p;
-        value += count * log_sinc(rho * sqrt((n - 2) / count));
-    }
+    double value = 0, slope;
+    if (k->m->dim > 1)
+        k->m->ops->radial(k->m, rho, &value, &slope);
     return value;
 }
 
@@ -168,14 +157,7 @@ double kng_log_area_low(const struct kng *k, double rho)
 double kng_log_area_true(const struct kng *k, const double *a, double rho, double *scratch)
 {
     manifold_t m = k->m;
-    double value;
-    if (m->ops->radial_accept)
-        return m->ops->radial_accept(m, a, rho, scratch);
-    if (k->space != KNG_GENERAL)
-        return 0;
-    if (m->ops->log_density(m, &value, one(k->base), one(k->v), 0, 1, scratch) != STATUS_OK)
-        return -INFINITY;
-    return value + ((double)m->dim - 1) * log(rho) - kng_log_area(k, rho);
+    return m->ops->radial_accept ? m->ops->radial_accept(m, a, rho, scratch) : 0;
 }
 
 static double sine(double k, double s)

@@ -14,7 +14,7 @@ test_that("a plan shows what a release would be", {
 })
 
 test_that("what can't be served is said with its reason", {
-  plan <- dp_mean_plan(grassmann(4, 2), 50, 1, diag(4)[, 1:2], 0.3)
+  plan <- dp_mean_plan(stiefel(4, 2), 50, 1, diag(4)[, 1:2], 0.3)
   expect_match(plan$note[plan$mechanism == "laplace"], "homogeneous")
   expect_true(is.na(plan$scale[plan$mechanism == "laplace"]))
   expect_error(dp_mean_plan(sphere(2), 50, 1, c(0, 0, 1)), class = "riemdp_error_argument")
@@ -223,7 +223,7 @@ test_that("the adaptive mechanism is chosen for a guess of the spread alone, and
 # ---- the picture -----------------------------------------------------------------------------------------------------------------
 
 test_that("the picture names every row of the table: as a curve, as a point, or with its reason", {
-  plan <- dp_mean_plan(grassmann(4, 2), 50, 1, radius = 0.3, spread = 0.05)
+  plan <- dp_mean_plan(stiefel(4, 2), 50, 1, radius = 0.3, spread = 0.05)
   below <- paste(riemdp:::plan_undrawn(plan), collapse = " ")
   curves <- riemdp:::plan_curves(plan)
   for (name in setdiff(plan$mechanism, curves)) expect_match(below, paste0(name, ": [a-z]"))

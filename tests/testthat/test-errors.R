@@ -147,7 +147,7 @@ test_that("broken objects of all kinds give classed errors", {
   M <- stiefel(4, 2)
   M$name <- "grassmann"
   expect_classed(laplace_noise(M, diag(4)[, 1:2], 0.1), "manifold")
-  expect_classed(laplace_noise(grassmann(4, 2), diag(4)[, 1:2], 0.1), "unsupported")
+  expect_classed(laplace_noise(stiefel(4, 2), diag(4)[, 1:2], 0.1), "unsupported")
   expect_classed(sphere(structure(1, class = "riemdp_points")), "argument")
   expect_classed(is.na(structure(1, class = "riemdp_points")), "shape")
   expect_classed(guarantee(1), "argument")

@@ -53,6 +53,16 @@ test_that("radii follow the law on spheres, hyperbolic space, shapes, positive d
   for (s in c(0.1, 0.8)) expect_radii(radii(spd(2), s), spd2_law(s))
   expect_radii(radii(spd(3, "logeuclidean"), 0.1), flat_law(6, 0.1))
   expect_radii(radii(euclidean(4), 2), flat_law(4, 2))
+  # lines in R^4, and planes in it by the angle between their singular values
+  for (s in c(0.1, 0.8)) {
+    expect_radii(radii(grassmann(4, 1), s), law_of(function(r) 2 * log(pmax(sin(r), 0)) - r^2 / (2 * s^2), min(pi / 2, 14 * s)))
+    phi <- (seq_len(1000) - 0.5) / 1000 * pi / 4
+    expect_radii(radii(grassmann(4, 2), s), law_of(function(r) vapply(r, function(t) {
+      a <- t * cos(phi)
+      b <- t * sin(phi)
+      log(t) + log(mean((a < pi / 2) * abs(sin(a - b) * sin(a + b))))
+    }, 0) - r^2 / (2 * s^2), min(pi / sqrt(2), 14 * s), 3000))
+  }
 })
 
 test_that("points lie at the right distance in uniform directions; wrapped noise is normal", {
@@ -135,12 +145,42 @@ test_that("delta against draws on every kind of space", {
   # the largest excess that the proofs' bounds leave: shapes lose some per cent, positive definite matrices a factor
   cases <- list(list(sphere(2), 0.2, 0.1, 0.005), list(sphere(1), 1, 0.5, 0), list(hyperbolic(3, "ball"), 0.3, 0.1, 0.005),
                 list(kendall(3), 0.3, 0.2, 0.005), list(kendall(4), 0.1, 0.03, 0.05), list(kendall(10), 0.1, 0.1, 0.05),
-                list(euclidean(3), 1, 0.4, 0), list(spd(2), 0.3, 0.1, 20), list(spd(2, "logeuclidean"), 0.3, 0.1, 0))
+                list(euclidean(3), 1, 0.4, 0), list(spd(2), 0.3, 0.1, 20), list(spd(2, "logeuclidean"), 0.3, 0.1, 0),
+                list(grassmann(4, 2), 0.1, 0.03, 0.05), list(grassmann(2, 1), 0.5, 0.1, 0.05), list(grassmann(5, 3), 0.1, 0.15, 1),
+                list(grassmann(4, 1), 1, 0.7, 50))
   for (case in cases) {
     delta <- privacy_profile(case[[1]], case[[2]], case[[3]], eps)
     seen <- stick(case[[1]], case[[2]], case[[3]], eps)
     expect_true(all(delta > seen[1, ] - 5.5 * seen[2, ]))
     expect_true(all(delta < seen[1, ] * (1 + case[[4]]) + 5.5 * seen[2, ]))
+  }
+})
+
+test_that("on subspaces delta is that of flat space, which it nears for small scales, and below mu^2/2 a little more", {
+  delta <- function(mu, e) privacy_profile(grassmann(4, 2), 0.3, 0.3 * mu, e)
+  for (mu in c(0.1, 0.5, 1.5, 3)) {
+    above <- mu^2 / 2 * c(1, 1.5, 4)
+    expect_equal(delta(mu, above), riemdp:::gaussian_delta(mu, above), tolerance = 1e-9)
+    below <- mu^2 / 2 * c(0, 0.4, 0.9)
+    # (1 - exp(epsilon - mu^2/2))^2/2, written out
+    most <- pmin(2 * pnorm(mu / 2) - 1 + (1 - exp(-mu^2 / 2))^2 / 2, sqrt(1 - exp(-mu^2 / 2)))
+    expect_equal(delta(mu, 0), most, tolerance = 1e-9)
+    expect_true(all(delta(mu, below) >= riemdp:::gaussian_delta(mu, below)))
+    expect_true(all(diff(delta(mu, c(below, above))) <= 0))
+  }
+  # every direction, near the edge of the law too
+  M <- grassmann(4, 2)
+  for (s in c(0.1, 1.5)) {
+    x <- with_simulation(8, laplace_noise(M, diag(4)[, 1:2], s, draws(), "gaussian"))
+    for (v in list(rbind(0, 0, diag(2)) / sqrt(2), rbind(0, 0, diag(1:0)), rbind(0, 0, diag(c(1, -1))) / sqrt(2))) for (far in c(0.3, 1) * s) {
+      y <- mf_exp(M, diag(4)[, 1:2], far * v)
+      expect_equal(mf_dist(M, y, diag(4)[, 1:2]), far, tolerance = 1e-9)
+      loss <- (mf_dist(M, y, x)^2 - mf_dist(M, diag(4)[, 1:2], x)^2) / (2 * s^2)
+      for (e in c(0, 0.1, 0.6)) {
+        v1 <- pmax(0, -expm1(pmin(0, e - loss)))
+        expect_gt(privacy_profile(M, s, far, e), mean(v1) - 5.5 * stats::sd(v1) / sqrt(length(v1)))
+      }
+    }
   }
 })
 
@@ -189,7 +229,7 @@ test_that("delta grows with the distance of the centres and falls with epsilon",
 })
 
 test_that("calibrations round-trip", {
-  for (M in some(list(sphere(2), sphere(1), hyperbolic(2), kendall(5), spd(2), euclidean(2)))) {
+  for (M in some(list(sphere(2), sphere(1), hyperbolic(2), kendall(5), spd(2), euclidean(2), grassmann(4, 2)))) {
     space <- riemdp:::profile_space(M)
     for (delta in c(1e-3, 1e-8)) {
       s <- riemdp:::gaussian_scale(space, 0.04, 0.7, delta)
@@ -390,7 +430,7 @@ test_that("regions are quantiles of the noise", {
 
 test_that("what can't be served is refused from public facts", {
   expect_error(laplace_noise(stiefel(3, 2), diag(3)[, 1:2], 0.1, mechanism = "gaussian"), class = "riemdp_error_unsupported")
-  expect_error(privacy_profile(grassmann(4, 2), 0.1, 0.1, 1), class = "riemdp_error_unsupported")
+  expect_error(privacy_profile(stiefel(4, 2), 0.1, 0.1, 1), class = "riemdp_error_unsupported")
   expect_error(privacy_profile(sphere(2), 0.1, 4, 1), class = "riemdp_error_argument")
   expect_error(privacy_profile(sphere(2), 0.1, 0.1, -1), class = "riemdp_error_argument")
   # volume grows so fast that no scale protects

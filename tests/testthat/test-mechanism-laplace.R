@@ -108,6 +108,33 @@ test_that("radii on positive definite matrices follow the law", {
   expect_law(radii(euclidean(4), 2), gamma(4, 2))
 })
 
+# subspaces of dimension one or two of R^m: log of the mean volume density over directions of singular values, by quadrature
+subspace_density <- function(m, p) {
+  phi <- (seq_len(2000) - 0.5) / 2000 * pi / 4
+  function(r) vapply(r, function(t) {
+    if (p == 1) return(if (t < pi / 2) (m - 2) * log(sin(t)) else -Inf)
+    s <- t * cbind(cos(phi), sin(phi))
+    log(t) + log(mean(ifelse(s[, 1] < pi / 2, abs(sin(s[, 1] - s[, 2]) * sin(s[, 1] + s[, 2])) * (sin(s[, 1]) * sin(s[, 2]))^(m - 4), 0)))
+  }, 0)
+}
+
+test_that("radii on subspaces follow the law, near and as far as there are any, and so do principal angles", {
+  for (case in list(c(4, 2, 2), c(5, 3, 2), c(7, 2, 2), c(4, 1, 1), c(3, 2, 1), c(2, 1, 1))) for (sigma in c(0.04, 0.4)) {
+    top <- min(pi / 2 * sqrt(case[3]), sigma * 90)
+    law <- cdf_of(function(r) subspace_density(case[1], case[3])(r) - r / sigma, top, 3000)
+    expect_law(radii(grassmann(case[1], case[2]), sigma), law)
+  }
+  # the smaller of two principal angles, seen from another subspace than the one that coordinates are made at
+  M <- grassmann(5, 2)
+  p <- record(M, with_simulation(4, mf_random(M, 1)), 1)
+  x <- with_simulation(5, laplace_noise(M, p, 0.3, draws() / 10))
+  angle <- apply(x, 3, function(y) acos(min(1, svd(crossprod(p, y))$d[1])))
+  s <- expand.grid(a = (seq_len(600) - 0.5) / 600 * pi / 2, b = (seq_len(600) - 0.5) / 600 * pi / 2)
+  w <- with(s, abs(sin(a - b) * sin(a + b)) * sin(a) * sin(b) * exp(-sqrt(a^2 + b^2) / 0.3))
+  small <- pmin(s$a, s$b)
+  for (k in 1:2) expect_lt(abs(mean(angle^k) - sum(w * small^k) / sum(w)), 5 * stats::sd(angle^k) / sqrt(length(angle)))
+})
+
 test_that("directions are uniform: each orthonormal coordinate is symmetric and they share the radius", {
   for (M in list(sphere(4), hyperbolic(3), spd(2), kendall(5), spd(2, "logeuclidean"))) {
     n <- draws() / 5
@@ -191,6 +218,8 @@ test_that("radii of the staircase follow its law", {
   gap <- abs(cos(phi <- (seq_len(400) - 0.5) / 400 * 2 * pi) - sin(phi))
   law <- cdf_of(function(r) vapply(r, function(t) log(t) + log(mean(sinh(t * gap / 2))), 0) + stairs(r, 4, 0.2, 0.15), 3, 6000)
   expect_law(staircase_radii(spd(2), diag(2), draws(), 4, 0.2, 0.15), law)
+  law <- cdf_of(function(r) subspace_density(4, 2)(r) + stairs(r, 4, 0.2, 0.15), pi / sqrt(2), 6000)
+  expect_law(staircase_radii(grassmann(4, 2), diag(4)[, 1:2], draws(), 4, 0.2, 0.15), law)
 })
 
 test_that("no shift within the step costs more than epsilon, some cost as much, and wider shifts more", {
