@@ -53,6 +53,15 @@ gaussian_delta <- function(mu, epsilon) {
   pmin(1, 1e-307 + ifelse(at > -40, out + 1e-13 * (1 + abs(a)) * exp(a) + small, 0))
 }
 
+# Symmetric spaces without negative curvature whose volume density is log-concave: that of the flat space, and below
+# mu^2/2 a little more (proofs/gaussian.md, Theorem 4).
+hinge_delta <- function(sigma, far, epsilon) {
+  mu <- outwards(far / sigma)
+  more <- expm1(pmin(epsilon - mu^2 / 2, 0))^2 / 2
+  ifelse(more > 0, pmin(gaussian_delta(mu, epsilon) + outwards(more), outwards(sqrt(-expm1(-mu^2 / 2)))),
+         gaussian_delta(mu, epsilon))
+}
+
 # largest mu for which the condition holds, rounded down
 gaussian_mu <- function(epsilon, delta) {
   if (!(delta >= 1e-300)) {

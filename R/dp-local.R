@@ -174,7 +174,7 @@ no_local <- function(M, name) {
 # why a mechanism can't be had, or NULL
 local_unsupported <- function(ask, name) {
   M <- ask$manifold
-  sphere <- whole_sphere(mf_facts(M))
+  sphere <- model_everywhere(mf_facts(M)) == "sphere"
   able <- switch(name, laplace = has_laplace(M), vmf = sphere, wrapped = !is.null(ask$ball),
                  privunit = sphere && is.null(ask$ball) && is.null(ask$per))
   if (!able) return(no_local(M, name))

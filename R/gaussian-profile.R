@@ -69,10 +69,8 @@ profile_space <- function(M) {
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
     return(list(kind = "flat", d = d))
   }
-  if (facts$model == "grassmann" || (facts$model == "sphere" && !whole_sphere(facts))) {
-    return(list(kind = "hinge", d = d, top = facts$diameter))
-  }
-  switch(facts$model,
+  switch(model_everywhere(facts),
+    grassmann = list(kind = "hinge", d = d, top = facts$diameter),
     sphere = if (d == 1) list(kind = "circle", d = 1) else
       list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
     hyperbolic = if (d == 1) list(kind = "flat", d = 1) else
@@ -394,15 +392,6 @@ bounded_delta <- function(space, sigma, far, epsilon, cells) {
     beyond <- 1.01 * exp(law$log(stop_at) - set$shift) / -law$slope(stop_at)
     min(1, (total + beyond) / set$lo * (1 + ROUNDING) + 1e-305)
   }, numeric(1))
-}
-
-# Symmetric spaces without negative curvature whose volume density is log-concave: that of the flat space, and below
-# mu^2/2 a little more (proofs/gaussian.md, Theorem 4).
-hinge_delta <- function(sigma, far, epsilon) {
-  mu <- outwards(far / sigma)
-  more <- expm1(pmin(epsilon - mu^2 / 2, 0))^2 / 2
-  ifelse(more > 0, pmin(gaussian_delta(mu, epsilon) + outwards(more), outwards(sqrt(-expm1(-mu^2 / 2)))),
-         gaussian_delta(mu, epsilon))
 }
 
 # Circle of length 2 pi: the set where the loss exceeds epsilon is one arc.

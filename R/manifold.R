@@ -61,6 +61,12 @@ format.riemdp_manifold <- function(x, ...) {
 # What tells one manifold from another in the keys of remembered figures, which depend on public numbers only
 manifold_key <- function(M, ...) paste(c(M$name, format(c(M$param, M$floor, ...), digits = 17)), collapse = " ")
 
+# The model of small balls, where it is that of the whole space; lines and hyperplanes have balls like those of spheres
+# only.
+model_everywhere <- function(facts) {
+  if (facts$model == "sphere" && !(facts$diameter > 3)) "grassmann" else facts$model
+}
+
 # What a manifold's own file adds to its table in C. The manifold whose exp at its origin makes the points of
 # mf_random() where they aren't uniform:
 random_base <- function(M) UseMethod("random_base")

@@ -73,16 +73,13 @@ noise_cosine <- function(d, rule = LEGENDRE$angle) {
   list(x = cos(rule$x), w = rule$w)
 }
 
-# small balls of others are those of spheres, too
-whole_sphere <- function(facts) facts$model == "sphere" && facts$diameter > 3
-
 # Mean distance of exp(z + w) from exp(z), |z| = r, w the noise; NULL where there is no formula. Distances by half-angle
 # formulas, which keep their digits for small noise.
 wrapped_quadrature <- function(M, sigma, r, law) {
   facts <- mf_facts(M)
   d <- facts$dimension
   # whose law of distances is known, not only within small balls
-  k <- if (facts$has_laplace) switch(facts$model, sphere = whole_sphere(facts), planar = 1, hyperbolic = -1, 0) else 0
+  k <- if (facts$has_laplace) switch(model_everywhere(facts), sphere = , planar = 1, hyperbolic = -1, 0) else 0
   if (k == 0) {
     return(NULL)
   }

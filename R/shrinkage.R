@@ -90,7 +90,7 @@ guessed_length <- function(law, prior, rho) {
 # 1/4, ... of the radius; NULL where the noise is small, or for some means the release would be worse
 shrinkage <- function(M, law, radius, error) {
   if (is.null(law) || !isTRUE(error > SHRINK_FROM * radius && is.finite(error))) return(NULL)
-  law$k <- if (isTRUE(law$flat)) 0 else switch(mf_facts(M)$model, sphere = whole_sphere(mf_facts(M)), hyperbolic = -1, 0)
+  law$k <- if (isTRUE(law$flat)) 0 else switch(model_everywhere(mf_facts(M)), sphere = 1, hyperbolic = -1, 0)
   law$dimension <- mf_facts(M)$dimension
   if (law$k < 0 && (law$dimension == 1 || error > 10)) law$k <- 0 # a line is flat; farther out sinh leaves the doubles
   law$angles <- shrink_angles(law$dimension)

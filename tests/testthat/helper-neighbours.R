@@ -38,6 +38,17 @@ with_internals <- function(expr, ...) {
   expr
 }
 
+# plan_size() that makes the plan of each size once, for thousands of draws of one request
+plans_of_sizes <- function() {
+  plans <- list()
+  make <- asNamespace("riemdp")$plan_size
+  function(M, ask, count, ...) {
+    key <- format(count)
+    if (is.null(plans[[key]])) plans[[key]] <<- make(M, ask, count, ...)
+    plans[[key]]
+  }
+}
+
 # ---- kinds of records ---------------------------------------------------------------------------------------------------------
 
 NEIGHBOURS <- 18L # records of a data set, in pieces of 7; a case may ask for more

@@ -65,7 +65,7 @@ test_that("a median's words fit on lines, and one record is one", {
 })
 
 test_that("draws agree with quadrature on lines and planes, with and without ties", {
-  n <- if (quick()) 4000 else 1e5
+  n <- if (quick()) 4000 else 4e4
   f <- function(y) list(y, y^2, abs(y - 0.2))
   line <- list(c(0.1, -0.3, 0.5, 0.2, -0.1), c(0.2, 0.2, 0.2, -0.4), 0.7, c(-0.5, 0.9), rep(0.3, 4))
   for (x in line) for (smooth in c(0, 0.1)) expect_median_law(euclidean(1), x, 0, 1, smooth, 0.2, f, n, accept = 0.1)
@@ -75,7 +75,7 @@ test_that("draws agree with quadrature on lines and planes, with and without tie
 })
 
 test_that("draws agree with quadrature where curvature is negative", {
-  n <- if (quick()) 3000 else 5e4
+  n <- if (quick()) 3000 else 2e4
   for (M in list(hyperbolic(2), hyperbolic(2, "ball"))) {
     o <- origin_point(M)
     x <- mf_exp(M, o, mf_from_coords(M, o, 3 * few))
@@ -84,7 +84,7 @@ test_that("draws agree with quadrature where curvature is negative", {
       expect_median_law(M, x, o, 2, smooth, 0.15, f, n)
     }
   }
-  n <- if (quick()) 2000 else 3e4
+  n <- if (quick()) 2000 else 1.5e4
   a <- cbind(few * 1.5, c(0.3, -0.2, 0.1, 0.5, -0.6))
   for (metric in c("affine", "logeuclidean", "bures")) {
     M <- spd(2, metric)
@@ -110,7 +110,7 @@ test_that("draws agree with quadrature on spheres", {
 })
 
 test_that("draws agree with weighted uniform points where curvature varies", {
-  n <- if (quick()) 300 else 3000
+  n <- if (quick()) 300 else 1200
   for (M in list(kendall(4), grassmann(4, 2), stiefel(3, 2, "canonical"))) {
     o <- origin_point(M)
     d <- mf_facts(M)$dimension
@@ -140,7 +140,7 @@ test_that("draws agree with weighted uniform points where curvature varies", {
 })
 
 test_that("lower bounds hold at random points, for any records", {
-  draws <- if (quick()) 100 else 2000
+  draws <- if (quick()) 100 else 1000
   spread <- function(M, n, scale, seed) {
     d <- mf_facts(M)$dimension
     with_simulation(seed, {

@@ -106,10 +106,11 @@ test_that("a record that moves between groups loses no more than epsilon, and ha
   one <- list(a = c(1, 1), b = numeric())
   two <- list(a = 1, b = 1)
   loss <- function(ask) {
-    events <- function(data, seed) with_simulation(seed, vapply(seq_len(draws), function(i) {
+    remembered <- plans_of_sizes()
+    events <- function(data, seed) with_internals(with_simulation(seed, vapply(seq_len(draws), function(i) {
       out <- two_groups(ask, data)
       out[[1]]$size$count >= 2 && out[[1]]$value * out[[1]]$size$points >= 2 && out[[2]]$value * out[[2]]$size$points <= 0
-    }, NA))
+    }, NA)), plan_size = remembered)
     k <- sum(events(one, 1))
     l <- sum(events(two, 2))
     log(stats::qbeta(1e-3, k, draws - k + 1)) - log(stats::qbeta(1 - 1e-3, l + 1, draws - l))
@@ -126,7 +127,7 @@ test_that("a record that moves between groups loses no more than epsilon, and ha
 })
 
 test_that("the sizes' noise is 0 in all and has its law, one by one as well", {
-  draws <- if (quick()) 20000 else 200000
+  draws <- if (quick()) 20000 else 80000
   for (case in list(c(2, 3), c(3, 1.5), c(4, 0.8))) {
     C <- case[1]
     scale <- case[2]
@@ -163,7 +164,7 @@ test_that("the sizes' noise is 0 in all and has its law, one by one as well", {
   # what is told of a size: the intervals hold the truth as often as they say
   x <- some(60)
   by <- rep(c("a", "b"), c(40, 20))
-  held <- vapply(1:(if (quick()) 100 else 400), function(i) {
+  held <- vapply(1:(if (quick()) 100 else 150), function(i) {
     g <- grouped(x, by, c("a", "b"))
     table <- as.data.frame(g, level = 0.8)
     expect_identical(sum(table$size), 60) # nobody is in none

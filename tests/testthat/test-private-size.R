@@ -162,13 +162,7 @@ test_that("what is paid adds up, and the event says it", {
 # and measured on the other, by Clopper and Pearson's bounds
 lost <- function(s, one, two, draws, epsilon, delta = 0, options = list(), tamper = identity) {
   ask <- tamper(ask_of(s, epsilon, delta, "laplace", options))
-  plans <- list() # of each size, made once
-  make <- internal$plan_size
-  remembered <- function(M, ask, count) {
-    key <- format(count)
-    if (is.null(plans[[key]])) plans[[key]] <<- make(M, ask, count)
-    plans[[key]]
-  }
+  remembered <- plans_of_sizes()
   statistic <- function(x, n, seed) with_internals(with_simulation(seed, {
     out <- lapply(seq_len(draws), function(i) internal$release_size(s$M, x, n, ask))
     value <- do.call(rbind, lapply(out, `[[`, "value"))
@@ -198,7 +192,7 @@ lost <- function(s, one, two, draws, epsilon, delta = 0, options = list(), tampe
 }
 
 test_that("worst neighbours lose no more than the label says, and the naive versions are caught", {
-  draws <- if (quick()) 5000 else 30000
+  draws <- if (quick()) 5000 else 20000
   s <- SIZED$hyperbolic
   side <- function(signs) list(x = if (length(signs)) placed(s, cbind(signs * 0.999, 0)) else no_records(s), n = length(signs))
   half <- list(count = 0.5)
@@ -338,7 +332,7 @@ test_that("a region holds the mean of the records as often as it says, missing p
     d <- mf_facts(s$M)$dimension
     x <- placed(s, matrix(at_edge(c(1, rep(0, d - 1)), s), case[[2]], d, byrow = TRUE)) # as far from the centre as can be
     truth <- frechet_mean(x, s$M)$mean
-    count <- if (quick()) 120 else 600
+    count <- if (quick()) 120 else 400
     sizes <- logical(count)
     held <- vapply(seq_len(count), function(i) {
       r <- sized(x, s, epsilon = 3, delta = if (case[[3]] == "tail") 0.01 else 0, mechanism = "wrapped", options = list(form = case[[3]], count = 0.3))
