@@ -10,7 +10,7 @@
 #' @section Mechanisms:
 #' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds
 #'   (sphere, hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes,
-#'   Euclidean), \eqn{\sigma = \Delta/\epsilon}.
+#'   Grassmann, Euclidean), \eqn{\sigma = \Delta/\epsilon}.
 #' * `"wrapped"`: noise with density proportional to \eqn{\exp(-|z|/\sigma)} added to the mean's logarithm at `center`,
 #'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel,
 #'   Grassmann).

@@ -87,7 +87,7 @@ mechanism_gaussian <- list(
       switch(r$details$profile,
         flat = "The space is flat: delta is the exact one of normal noise.",
         hinge = paste("Curvature is nowhere negative: delta is that of normal noise in flat space, and below epsilon =",
-                      "mu^2/2 a little more."),
+                      "mu^2/2 by up to (1 - exp(epsilon - mu^2/2))^2/2 more."),
         bound = paste("The privacy loss is at most D (2 rho + D)/(2 scale^2) with D the sensitivity and rho the",
                       "noise's length; delta is a bound of the integral of that over the law of rho."),
         paste("Distances from one centre to another are alike for all pairs of centres equally far apart, and delta",
@@ -144,7 +144,7 @@ noise_length_quantile <- function(r, law, level) {
 #' that of the sphere. On positive definite matrices with the affine-invariant metric, where directions differ, the
 #' privacy loss is bounded by its largest value at each radius: valid in every direction, with 20 to 50 % more noise
 #' than in flat space for small matrices. On subspaces (Grassmann manifolds) it is at most that of flat space for
-#' \eqn{\epsilon \ge \mu^2/2}, and a little more below. Proofs: the file `proofs/gaussian.md` of the installed package.
+#' \eqn{\epsilon \ge \mu^2/2}, and by up to \eqn{(1 - \exp(\epsilon - \mu^2/2))^2/2} more below. Proofs: the file `proofs/gaussian.md` of the installed package.
 #'
 #' \eqn{\mu} holds up to \eqn{10^{-15}} in delta, except on flat spaces, where it is exact.
 #'

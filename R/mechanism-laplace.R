@@ -113,8 +113,8 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   the affine-invariant metric; twice that is asked for.
 #' * `"wrapped"`: \eqn{\exp_c} of a tangent vector with density proportional to \eqn{\exp(-|z|/\sigma)}.
 #' * `"gaussian"`: density proportional to \eqn{\exp(-d(x, c)^2/(2\sigma^2))}, drawn exactly in the same way, for every
-#'   scale that doubles hold and at which one of 1,000 draws is kept (on positive definite matrices that bounds the
-#'   scale; others are refused).
+#'   scale that doubles hold and at which one of 1,000 draws is kept (on positive definite matrices and in many
+#'   dimensions of Grassmann manifolds that bounds the scale; others are refused).
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
 #'
 #' @param M a manifold.
@@ -154,8 +154,8 @@ laplace_noise <- function(M, center, sigma, n = 1,
 #'
 #' For `"laplace"` and `"gaussian"` the mean radius of the law: by quadrature where the area of geodesic spheres is
 #' known (sphere, hyperbolic, planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive
-#' definite matrices with the affine-invariant metric (2,000 where few draws are kept; relative standard error below .5
-#' %). For `"wrapped"` and `"wrapped_gaussian"` the mean of \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w,
+#' definite matrices with the affine-invariant metric and on Grassmann manifolds (2,000 where few draws are kept;
+#' relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w,
 #' the larger of z = 0 and z at the edge of the ball: in closed form on flat spaces, by quadrature over the noise's
 #' length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated draws with a fixed seed
 #' elsewhere.

@@ -23,7 +23,7 @@ staircase_mean_radius <- function(M, scale, step, first) {
 }
 
 # minus the density's logarithm
-staircase_energy <- function(rho, scale, step, first) pmax(ceiling((rho - first) / step), 0) * (step / scale)
+staircase_energy <- function(rho, scale, step, first) pmax.int(ceiling((rho - first) / step), 0) * (step / scale)
 
 # Mean radius, as a function of the first step: by quadrature where areas of spheres are known, else by weights of
 # Laplace radii that were drawn with a fixed seed.

@@ -188,7 +188,7 @@ wrapped_region <- function(r, q) {
 # Quantile of the distance under a density proportional to area(rho) exp(-energy(rho)), by quadrature on a fine grid,
 # rounded up. Where only a bound of the area is known, the quantile is no smaller than the true one, since bound over
 # area grows with rho (SPD matrices: x -> sqrt(x) coth(sqrt(x)) is concave, so the mean slope of the log sinhc terms is
-# largest where all are equal).
+# largest where all are equal; subspaces: so is x -> sqrt(x) cot(sqrt(x)), of the log sinc terms).
 radial_quantile <- function(M, energy, level, top, finer = NULL) {
   top <- min(top, mf_facts(M)$diameter)
   rho <- seq(0, top, length.out = 20001)

@@ -18,10 +18,11 @@ normal_energy <- function(plan) function(rho) rho^2 / (2 * plan$scale^2)
 # sine, sinh, or the length itself
 side <- function(k, x) if (k == 0) x else sn(k, x)
 
-# third side of triangles with sides a and b and the cosine of the angle between them
-third_side <- function(k, a, b, cosine) {
-  h <- sqrt(pmax(side(k, (a - b) / 2)^2 + side(k, a) * side(k, b) * (1 - cosine) / 2, 0))
-  2 * switch(as.character(k), `0` = h, `1` = asin(pmin(h, 1)), asinh(h))
+# third side of triangles with sides a and b and the cosine of the angle between them; `across`: for each a and cosine
+third_side <- function(k, a, b, cosine, across = `*`) {
+  h <- sqrt(abs(side(k, (a - b) / 2)^2 + across(side(k, a) * side(k, b), (1 - cosine) / 2)))
+  if (k == 0) return(2 * h)
+  2 * if (k > 0) asin(pmin.int(h, 1)) else asinh(h)
 }
 
 # all angles, for a uniform direction: in high dimension a guess looks far from right angles
@@ -57,11 +58,12 @@ shrink_draws <- function(law, t) {
   turn <- law$angles
   if (!isTRUE(law$truncated)) {
     far <- law$distances
-    rho <- as.vector(outer(far$x, turn$x, function(a, u) third_side(law$k, t, a, -u)))
+    rho <- as.vector(third_side(law$k, far$x, t, -turn$x, outer))
     return(list(rho = rho, apart = rep(far$x, length(turn$x)), w = as.vector(outer(far$w, turn$w)), log_sum = 0))
   }
-  rho <- rep(LEGENDRE$length$x * law$edge, length(turn$x))
-  apart <- third_side(law$k, t, rho, rep(turn$x, each = length(LEGENDRE$length$x)))
+  far <- LEGENDRE$length$x * law$edge
+  rho <- rep(far, length(turn$x))
+  apart <- as.vector(third_side(law$k, far, t, turn$x, outer))
   log_w <- as.vector(outer(log(LEGENDRE$length$w), log(turn$w), "+")) + volume_log(law, rho) - law$energy(apart)
   w <- exp(log_w - max(log_w))
   list(rho = rho, apart = apart, w = w / sum(w), log_sum = max(log_w) + log(sum(w)))
@@ -76,12 +78,12 @@ shrink_prior <- function(law, radius, error) {
 
 # mean of t cos(angle) given a draw at distance rho: how far from the centre, on the way to the draw, the guess lies
 guessed_length <- function(law, prior, rho) {
-  t <- prior$t
+  log_w <- as.vector(outer(prior$log_w, log(law$angles$w), "+"))
+  along <- as.vector(outer(prior$t, law$angles$x))
   at <- function(rho) {
-    apart <- outer(t, law$angles$x, function(t, u) third_side(law$k, t, rho, u))
-    weight <- prior$log_w - matrix(law$energy(as.vector(apart)), nrow(apart))
-    weight <- exp(sweep(weight, 2, log(law$angles$w), "+") - max(weight))
-    sum(weight * outer(t, law$angles$x)) / sum(weight)
+    weight <- log_w - law$energy(as.vector(third_side(law$k, prior$t, rho, law$angles$x, outer)))
+    weight <- exp(weight - max(weight))
+    sum(weight * along) / sum(weight)
   }
   pmin(pmax(vapply(rho, at, 0), 0), rho)
 }

@@ -273,6 +273,7 @@ static void draw(struct prepared *s, const struct kng_args *in, struct rng *rng,
         if (!kng_draw(&s->last, in->trials, rng, kept, s->scratch))
             public_draw(s, rng, kept);
     }
+    manifold_one_form(m, s->k.centre, kept, s->scratch);
     manifold_from_reference(m, s->carried, s->m0, kept, y, s->scratch);
 }
 

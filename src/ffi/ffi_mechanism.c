@@ -266,6 +266,7 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
             q[j] = o[j];
     else
         manifold_exp_total(m, q, base.x, v, o, work);
+    manifold_one_form(m, o, q, work);
     manifold_from_reference(m, carried, x.centre, q, v, work);
     return ffi_single(c, x.elsewhere ? NULL : &x.x, v);
 }
@@ -358,6 +359,7 @@ static SEXP local_body(struct call *c, struct rng *rng, void *data)
             else
                 for (size_t j = 0; j < m->ambient; j++)
                     to[i * m->ambient + j] = x.centre[j];
+            manifold_one_form(m, x.centre, to + i * m->ambient, work);
         }
         ffi_result_done(&out, 0, begin, end);
         host_tick(m->host, 0, 0);

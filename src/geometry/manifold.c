@@ -430,6 +430,19 @@ void manifold_from_reference(manifold_t m, int carried, const double *centre, co
         out[j] = from[j];
 }
 
+void manifold_one_form(manifold_t m, const double *o, double *y, double *work)
+{
+    double *v = work, *out = v + m->ambient, *rest = out + m->ambient;
+    if (!(m->flags & MANIFOLD_FORMS))
+        return;
+    int status = m->ops->log(m, v, one(o), one(y), 0, 1, rest);
+    if (status == STATUS_OK)
+        status = m->ops->exp(m, out, one(o), one(v), 0, 1, rest);
+    const double *from = status == STATUS_OK && all_finite(m->ambient, out) ? out : o;
+    for (size_t j = 0; j < m->ambient; j++)
+        y[j] = from[j];
+}
+
 void manifold_to_ball(manifold_t m, double *out, const double *centre, double radius, struct points x, size_t begin,
                       size_t end, double *work)
 {

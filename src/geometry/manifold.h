@@ -51,6 +51,7 @@ enum manifold_flag {
     MANIFOLD_REFERENCE = 256,   /* start_add() turns records to the first one, which is the second half of `acc` */
     MANIFOLD_UNIFORM = 1024,    /* a normal vector of the space around the manifold, projected, is uniformly distributed */
     MANIFOLD_ARITHMETIC = 2048, /* the arithmetic mean of points of a ball, projected, lies in the ball */
+    MANIFOLD_FORMS = 4096,      /* several stored forms are one point: bases of a subspace, rotations of a shape */
     MANIFOLD_KNG = 512          /* the bounds that the K-norm gradient sampler rests on are proven (inst/proofs/kng.md) */
 };
 
@@ -217,6 +218,9 @@ int manifold_reference(manifold_t m, const double *centre, double *o);
 /* x of that place back around the centre, where it was `carried`; what can't be carried is the centre */
 void manifold_from_reference(manifold_t m, int carried, const double *centre, const double *x, double *out,
                              double *work);
+/* The stored form of y that y as a point and `o` decide: a draw around a private point has a form that fits that point's, which would tell
+ * it. What has no log at o, a null set of the laws, becomes o. */
+void manifold_one_form(manifold_t m, const double *o, double *y, double *work);
 /* Total: what is no point, or has no log at the centre, becomes the centre; what lies outside moves to the nearest point
  * of the ball. Never fails. */
 /* start of a mean; STATUS_UNSUPPORTED where only a record will do */

@@ -28,7 +28,7 @@ static int init(struct manifold *m)
     /* lines and hyperplanes: a ball in which no two points are pi/2 apart is a sphere's */
     m->model = r == 1 ? MODEL_SPHERE : MODEL_SUBSPACES;
     m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_SYMMETRIC | (r == 1 ? MANIFOLD_TWO_POINT : 0) | MANIFOLD_ORTHONORMAL |
-               MANIFOLD_REFERENCE | MANIFOLD_UNIFORM | MANIFOLD_KNG;
+               MANIFOLD_REFERENCE | MANIFOLD_UNIFORM | MANIFOLD_FORMS | MANIFOLD_KNG;
     return STATUS_OK;
 }
 

@@ -18,7 +18,7 @@ static int init(struct manifold *m)
     m->mean_curvature = ((double)m->dim + 2) / ((double)m->dim - 1);
     m->model = MODEL_PLANAR;
     m->flags = MANIFOLD_HOMOGENEOUS | MANIFOLD_TWO_POINT | MANIFOLD_SYMMETRIC | MANIFOLD_SCALED_ENTRY |
-               MANIFOLD_UNIFORM | MANIFOLD_KNG;
+               MANIFOLD_UNIFORM | MANIFOLD_FORMS | MANIFOLD_KNG;
     return STATUS_OK;
 }
 

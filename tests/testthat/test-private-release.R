@@ -352,3 +352,32 @@ test_that("a release of a new kind says what it promises and what was drawn, and
   expect_error(plot(r), class = "riemdp_error_unsupported")
   expect_identical(as.numeric(r), 3)
 })
+
+test_that("the stored form of what is released is decided by the point and the public centre, not by the records' or the mean's", {
+  # a subspace has many bases, a shape many rotations: one that fits the private mean's would tell it apart from all others
+  spaces <- list(list(M = grassmann(4, 2), center = diag(4)[, 1:2]), list(M = grassmann(3, 1), center = diag(3)[, 1, drop = FALSE]),
+                 list(M = grassmann(5, 3), center = diag(5)[, 1:3]), list(M = kendall(4), center = c(1, 1i, -1, -1i) / 2))
+  mechanisms <- c("laplace", "staircase", "gaussian", "kng", "laplace_truncated", "wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent") # of several stages: as seen from the centre that those before released
+  for (s in spaces) {
+    d <- mf_facts(s$M)$dimension
+    a <- with_simulation(1, matrix(stats::rnorm(12 * d, sd = 0.1), 12) + 0.1)
+    x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a))
+    one <- function(y, label) expect_lt(max(Mod(y - mf_exp(s$M, s$center, mf_log(s$M, s$center, y)))), 1e-12, label = label)
+    for (mechanism in mechanisms) for (neighbours in c("replace", "add_remove")) for (timing in c("ordinary", "constant")) {
+      delta <- if (grepl("gaussian", mechanism) || timing == "constant") 1e-4 else 0
+      r <- tryCatch(with_simulation(2, dp_mean(x, s$M, 2, s$center, 0.35, delta = delta, mechanism = mechanism, neighbours = neighbours, timing = timing)),
+                    riemdp_error_unsupported = function(e) NULL)
+      expect_false(is.null(r) && timing == "ordinary" && neighbours == "replace", label = paste(label_of(s$M), mechanism))
+      if (is.null(r)) next
+      one(r$value, paste(label_of(s$M), mechanism, neighbours, timing))
+      if (!is.null(r$released)) one(r$released, paste(label_of(s$M), mechanism, neighbours, timing, "as drawn"))
+    }
+    one(with_simulation(3, dp_mean(x, s$M, center = s$center, radius = 0.35, sigma = 0.01, mechanism = "laplace", numerics = "real"))$value, "by hand")
+    from <- list(M = s$M, center = riemdp:::one_point(s$M, .Call(riemdp:::riemdp_origin, s$M), "center"))
+    for (case in list(list(s, list(center = s$center)), list(from, list(per = 0.1)))) {
+      y <- with_simulation(4, do.call(dp_local, c(list(x, s$M, 1, mechanism = "laplace"), case[[2]])))$value
+      s$center <- case[[1]]$center
+      for (i in 1:12) one(record(s$M, y, i), paste(label_of(s$M), "local"))
+    }
+  }
+})

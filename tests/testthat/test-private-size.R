@@ -440,7 +440,7 @@ axis_at <- function(s, t) {
 }
 
 test_that("sums of logarithms: draws have the law, for no record, one and several", {
-  draws <- if (quick()) 500 else 2e4
+  draws <- if (quick()) 500 else 1e4
   for (s in SUMMED) {
     grid <- ball_grid(s)
     plan <- sum_plan(s, epsilon = 6)
@@ -449,7 +449,9 @@ test_that("sums of logarithms: draws have the law, for no record, one and severa
       a <- axis_at(s, t)
       w <- grid$v * exp(-sum_length(s, grid, a) / plan$scale)
       x <- if (length(t)) placed(s, a) else no_records(s)
-      out <- with_simulation(1, lapply(seq_len(draws), function(i) internal$release_size(s$M, x, length(t), sum_ask(s, epsilon = 6))$value))
+      ask <- sum_ask(s, epsilon = 6)
+      out <- with_internals(with_simulation(1, lapply(seq_len(draws), function(i) internal$release_size(s$M, x, length(t), ask)$value)),
+                            plan_size = plans_of_sizes())
       z <- matrix(mf_coords(s$M, s$center, mf_log(s$M, s$center, do.call(rbind, out))), draws)
       expect_lte(max(rowSums(z^2)), s$radius^2 * (1 + 1e-9))
       for (f in list(function(a) a[, 1], function(a) rowSums(a^2), function(a) a[, ncol(a)])) {
@@ -503,7 +505,7 @@ test_that("worst neighbours lose no more than the label says, by quadrature, and
 
 test_that("trials have a proven success for every number of records, and the cap follows from public numbers", {
   cases <- c(SUMMED[c("sphere", "hyperbolic")], SIZED[c("spd", "shapes", "line")])
-  draws <- if (quick()) 300 else 3000
+  draws <- if (quick()) 300 else 1500
   for (s in cases) {
     plan <- sum_plan(s)
     d <- mf_facts(s$M)$dimension
@@ -930,7 +932,7 @@ test_that("the share of records outside is of the released number, paid beside i
   empty <- sized(x[0, ], s, clipped = 0.5, unit = factor(character(), c("a", "b")), invalid = "center")
   expect_s3_class(empty, "riemdp_mean")
   # the law of the count, and how often the interval holds the share: a lower coverage by five standard errors fails
-  draws <- if (quick()) 2000 else 5000
+  draws <- if (quick()) 2000 else 3000
   ask <- internal$size_ask(s$M, internal$mean_ask(s$M, NA_real_, 1, s$center, s$radius, 0, "wrapped", NULL, "proven", "ordinary", "real", 1e6, list(), 0.5))
   seen <- with_simulation(5, lapply(seq_len(draws), function(i) {
     outside <- internal$release_clipped(s$M, x, ask, NULL, 200)
