@@ -332,7 +332,7 @@ test_that("a region holds the mean of the records as often as it says, missing p
     d <- mf_facts(s$M)$dimension
     x <- placed(s, matrix(at_edge(c(1, rep(0, d - 1)), s), case[[2]], d, byrow = TRUE)) # as far from the centre as can be
     truth <- frechet_mean(x, s$M)$mean
-    count <- if (quick()) 120 else 400
+    count <- if (quick()) 120 else 250
     sizes <- logical(count)
     held <- vapply(seq_len(count), function(i) {
       r <- sized(x, s, epsilon = 3, delta = if (case[[3]] == "tail") 0.01 else 0, mechanism = "wrapped", options = list(form = case[[3]], count = 0.3))
@@ -440,7 +440,7 @@ axis_at <- function(s, t) {
 }
 
 test_that("sums of logarithms: draws have the law, for no record, one and several", {
-  draws <- if (quick()) 500 else 1e4
+  draws <- if (quick()) 500 else 6000
   for (s in SUMMED) {
     grid <- ball_grid(s)
     plan <- sum_plan(s, epsilon = 6)
