@@ -144,7 +144,8 @@ noise_length_quantile <- function(r, law, level) {
 #' that of the sphere. On positive definite matrices with the affine-invariant metric, where directions differ, the
 #' privacy loss is bounded by its largest value at each radius: valid in every direction, with 20 to 50 % more noise
 #' than in flat space for small matrices. On subspaces (Grassmann manifolds) it is at most that of flat space for
-#' \eqn{\epsilon \ge \mu^2/2}, and by up to \eqn{(1 - \exp(\epsilon - \mu^2/2))^2/2} more below. Proofs: the file `proofs/gaussian.md` of the installed package.
+#' \eqn{\epsilon \ge \mu^2/2}, and by up to \eqn{(1 - \exp(\epsilon - \mu^2/2))^2/2} more below. Proofs: the
+#' file `proofs/gaussian.md` of the installed package.
 #'
 #' \eqn{\mu} holds up to \eqn{10^{-15}} in delta, except on flat spaces, where it is exact.
 #'

@@ -155,8 +155,9 @@ laplace_noise <- function(M, center, sigma, n = 1,
 #' For `"laplace"` and `"gaussian"` the mean radius of the law: by quadrature where the area of geodesic spheres is
 #' known (sphere, hyperbolic, planar shapes, flat spaces), by 20,000 simulated radii with a fixed seed on positive
 #' definite matrices with the affine-invariant metric and on Grassmann manifolds (2,000 where few draws are kept;
-#' relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w,
-#' the larger of z = 0 and z at the edge of the ball: in closed form on flat spaces, by quadrature over the noise's
+#' relative standard error below .5 %). For `"wrapped"` and `"wrapped_gaussian"` the mean of
+#' \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w, the larger
+#' of z = 0 and z at the edge of the ball: in closed form on flat spaces, by quadrature over the noise's
 #' length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated draws with a fixed seed
 #' elsewhere.
 #'

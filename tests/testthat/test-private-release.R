@@ -357,7 +357,8 @@ test_that("the stored form of what is released is decided by the point and the p
   # a subspace has many bases, a shape many rotations: one that fits the private mean's would tell it apart from all others
   spaces <- list(list(M = grassmann(4, 2), center = diag(4)[, 1:2]), list(M = grassmann(3, 1), center = diag(3)[, 1, drop = FALSE]),
                  list(M = grassmann(5, 3), center = diag(5)[, 1:3]), list(M = kendall(4), center = c(1, 1i, -1, -1i) / 2))
-  mechanisms <- c("laplace", "staircase", "gaussian", "kng", "laplace_truncated", "wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent") # of several stages: as seen from the centre that those before released
+  mechanisms <- c("laplace", "staircase", "gaussian", "kng", "laplace_truncated", "wrapped", "wrapped_staircase",
+                  "wrapped_gaussian", "tangent") # not of several stages, which go on from centres that are released
   for (s in spaces) {
     d <- mf_facts(s$M)$dimension
     a <- with_simulation(1, matrix(stats::rnorm(12 * d, sd = 0.1), 12) + 0.1)
