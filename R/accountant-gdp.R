@@ -58,8 +58,7 @@ gaussian_delta <- function(mu, epsilon) {
 hinge_delta <- function(sigma, far, epsilon) {
   mu <- outwards(far / sigma)
   more <- expm1(pmin(epsilon - mu^2 / 2, 0))^2 / 2
-  ifelse(more > 0, pmin(gaussian_delta(mu, epsilon) + outwards(more), outwards(sqrt(-expm1(-mu^2 / 2))), 1),
-         gaussian_delta(mu, epsilon))
+  pmin(gaussian_delta(mu, epsilon) + outwards(more), outwards(sqrt(-expm1(-mu^2 / 2))), 1)
 }
 
 # largest mu for which the condition holds, rounded down

@@ -70,7 +70,7 @@ profile_space <- function(M) {
     return(list(kind = "flat", d = d))
   }
   switch(model_everywhere(facts),
-    grassmann = list(kind = "hinge", d = d, top = facts$diameter),
+    grassmann = list(kind = "hinge", d = d),
     sphere = if (d == 1) list(kind = "circle", d = 1) else
       list(kind = "curved", k = 1, d = d, top = pi, unit = 1, cp = FALSE),
     hyperbolic = if (d == 1) list(kind = "flat", d = 1) else

@@ -341,7 +341,8 @@ plan_size <- function(M, ask, count, shrunk = TRUE) {
     plan <- plan_one(M, ask, name, error = FALSE)
     plan$ask <- ask
     plan$expected_error <- tryCatch(size_error(M, plan, ask), riemdp_error = function(e) NA_real_)
-    if (shrunk) plan_shrunk(M, plan, ask) else utils::modifyList(plan, list(noise_error = plan$expected_error))
+    plan$noise_error <- plan$expected_error
+    if (shrunk) plan_shrunk(M, plan, ask) else plan
   }
   names <- if (ask$mechanism == "auto")
     setdiff(Filter(function(name) ask$numerics == "real" || has_lattice(M, name), SIZE_MECHANISMS),

@@ -38,10 +38,11 @@ with_internals <- function(expr, ...) {
   expr
 }
 
-# plan_size() that makes the plan of each size once, for thousands of draws of one request
-plans_of_sizes <- function() {
+# plan_size(), or another function of a space, a request and a size, that makes the plan of each size once: for thousands of draws of one
+# request
+plans_of_sizes <- function(name = "plan_size") {
   plans <- list()
-  make <- asNamespace("riemdp")$plan_size
+  make <- asNamespace("riemdp")[[name]]
   function(M, ask, count, ...) {
     key <- format(count)
     if (is.null(plans[[key]])) plans[[key]] <<- make(M, ask, count, ...)
