@@ -201,6 +201,13 @@ test_that("no mechanism is expected to err by less, on any space, for any budget
   }
 })
 
+test_that("where noise fills a compact space, no plan of a moved draw states less than the bound", {
+  for (n in c(1, 5)) expect_gte(dp_mean_plan(grassmann(4, 2), n, 0.01, radius = 0.3, mechanism = "laplace")$over_bound, 1)
+  # elsewhere the plan states what it computed
+  plan <- dp_mean_plan(grassmann(4, 2), 100, 1, radius = 0.3, mechanism = "laplace")
+  expect_gt(plan$over_bound, 1.1)
+})
+
 test_that("ratios are those of the proof: near 1 on the line, small in few dimensions", {
   ratio <- function(M, n, epsilon, radius) {
     min(dp_mean_plan(M, n, epsilon, radius = radius, mechanism = c("laplace", "staircase"))$over_bound)
