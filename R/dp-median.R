@@ -139,15 +139,9 @@ median_ask <- function(M, n, epsilon, center, radius, smooth) {
 # The numbers of vectors seen from a point, with a bound of their rounding errors; or a sentence of public facts on why
 # there is no median.
 median_steps <- function(M, ball) {
-  facts <- mf_facts(M)
   steps <- mean_steps(M, ball, 1)
-  if (facts$dimension > 20) {
-    steps$why <- "a private median needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
-  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
-    steps$why <- "a private median needs a radius up to 15 here: doubles don't tell points further out apart"
-  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
-    steps$why <- "a private median needs a radius up to 300 where points are exponentials of matrices"
-  }
+  why <- lattice_law_why(M, ball)
+  if (!is.null(why)) steps$why <- paste("a private median", why)
   steps
 }
 

@@ -24,7 +24,7 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #'   distributed; `arithmetic_stays`: whether the projected arithmetic mean of points of a ball lies in the ball.
 #' * `local_bounds`: whether `k_max` and the injectivity radius are found anew for each ball.
 #' * `has_laplace`, `has_kng`: whether the Riemannian Laplace law, and the K-norm gradient mechanism, can be drawn
-#'   exactly here.
+#'   exactly here with doubles (on a lattice the latter can on every space, see [dp_mean()]).
 #' * `model`: the space whose formulas hold within the ball of half the injectivity radius, a word: `"flat"`,
 #'   `"sphere"`, `"hyperbolic"`, `"planar"` (complex projective space), `"spd"`, `"grassmann"`, `"bures"`, `"stiefel"`,
 #'   `"stiefel_euclidean"`, `"none"`.

@@ -5,12 +5,11 @@
 # a sentence of public facts on why the sampler can't serve, or NULL
 kng_unsupported <- function(M, ask, name) {
   if (!mf_facts(M)$has_kng) {
-    sprintf("mechanism = \"%s\" has no exact sampler on %s. Use mechanism = \"wrapped\".", name, label_manifold(M))
+    sprintf(paste("mechanism = \"%s\" has no exact sampler on %s%s. Use mechanism = \"wrapped\"."), name, label_manifold(M),
+            if (kng_on_lattice(M)) " for numerics = \"real\"" else "")
   } else if (ask$ball$k_min < 0 && ask$ball$radius >= 12) {
     sprintf(paste("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points",
                   "further apart."), name)
-  } else if (ask$numerics == "lattice") {
-    sprintf("`numerics = \"lattice\"` doesn't exist for mechanism = \"%s\".", name)
   } else if (ask$timing == "constant" && ask$delta == 0) {
     "`timing = \"constant\"` caps the number of trials, which needs `delta` > 0."
   }
@@ -46,8 +45,9 @@ kng_sum_bounds <- function(M, ask, loss) {
   out
 }
 
-# what conversion to doubles, division and norm do to a sum, by the number of its records, for two neighbours
-kng_conversion <- function(M, ball) UNIT_ROUNDOFF * ball$radius * (16 + 4.1 * (mf_facts(M)$dimension / 2 + 4))
+# What conversion to doubles, division and norm do to a sum, by the number of its records, for two neighbours; with the
+# exponents made of it
+kng_conversion <- function(M, ball) UNIT_ROUNDOFF * ball$radius * (40 + 4.1 * (mf_facts(M)$dimension / 2 + 4))
 
 # Inverse scales s from 0 to that of the finest noise, in cells; for all s of a cell the bins of the last trials are the
 # same, and a trial succeeds at least as often as is proven for the whole cell.
@@ -73,11 +73,17 @@ kng_sum_plan <- function(M, ask) {
   law <- pure_scale(ask, bounds$total, 2)
   least <- kng_sum_acceptance(M, ask$ball, steps)
   cap <- kng_trials(M, ask, "kng", law$scale / bounds$most, law$epsilon, steps$slope, least)
-  c(bounds[c("sensitivity", "theorem", "solver_error", "total", "most")], list(
-    scale = law$scale, trials = cap$trials, acceptance = cap$acceptance, numbers = steps$numbers,
-    gradient = steps$slope, details = list(moved = "sum of the logarithms, anywhere in the ball,", most = bounds$most),
-    guarantee = list(epsilon = law$epsilon, delta = 0, reasons = NULL, sampler = "exact")
-  ))
+  c(kng_sum_parts(bounds), kng_law_parts(law), list(trials = cap$trials, acceptance = cap$acceptance,
+                                                    numbers = steps$numbers, gradient = steps$slope))
+}
+
+kng_sum_parts <- function(bounds) {
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total", "most")],
+    list(details = list(moved = "sum of the logarithms, anywhere in the ball,", most = bounds$most)))
+}
+
+kng_law_parts <- function(law, delta = 0, reasons = NULL) {
+  list(scale = law$scale, guarantee = list(epsilon = law$epsilon, delta = delta, reasons = reasons, sampler = "exact"))
 }
 
 # the scale of |grad U| for n records, and the range that the bins of the last trials are made for
@@ -163,10 +169,21 @@ kng_region <- function(r, level, name) {
   }
   facts <- mf_facts(r$manifold)
   top <- 2 * r$radius
-  k <- facts$k_min
   flat <- name == "laplace_truncated"
-  low <- if (flat || facts$k_max <= 0) 1 else cot_factor(top * sqrt(facts$k_max))
+  # as wide as the ball asks for where no number holds on all of the space
+  ball <- check_radius(r$manifold, r$radius, r$center)
+  k <- ball$k_min
+  low <- if (flat || ball$k_max <= 0) 1 else cot_factor(top * sqrt(ball$k_max))
   high <- if (flat || k >= 0) 1 else top * sqrt(-k) / tanh(top * sqrt(-k))
+  spare <- 1
+  if (r$guarantee$numerics == "lattice") { # even in coordinates, which are flat (section 9)
+    stretch <- sinhc_r(r$radius * sqrt(max(0, -k)))
+    low <- low * kng_contract(ball) / stretch
+    top <- top * stretch
+    k <- 0
+    cells <- 2^-50 * sqrt(facts$dimension) * r$radius * high * stretch / r$scale
+    spare <- exp(cells + if (fewest < Inf) 0 else 2 * r$solver_error / r$scale)
+  }
   rho <- top * (0:20000 / 20000)^2
   s <- rho * sqrt(abs(k))
   log_area <- (facts$dimension - 1) * (if (k > 0) log(sin(s)) else if (k < 0) s + log(-expm1(-2 * s)) else log(rho))
@@ -181,10 +198,21 @@ kng_region <- function(r, level, name) {
     head <- head[pmax(1, findInterval(rho[from] * low / high, rho))]
     tail <- tail * exp(0.25) # rounding, where the noise is finest
   }
+  tail <- tail * spare
   enough <- which(tail <= (1 - level) * head)
   error <- if (fewest < Inf) 0 else r$solver_error
   list(radius = if (length(enough)) rho[enough[1]] + error else Inf,
        basis = paste0("a bound of the law's tail for any records", if (fewest < Inf) ", from the released size"))
+}
+
+gradient_bounds <- function(M, ask) {
+  sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
+  steps <- mean_steps(M, ask$ball, ask$n)
+  if (!is.null(steps$why)) abort_rounding(steps$why)
+  extra <- outwards(2 * steps$gradient)
+  check_rounding(extra, sensitivity)
+  list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
+       total = as.numeric(sensitivity) + extra)
 }
 
 kng_plan <- function(M, ask, name, bounds, loss) {
@@ -197,14 +225,15 @@ kng_plan <- function(M, ask, name, bounds, loss) {
   if (!(steps$slope <= 0.1 * law$scale)) abort_rounding("the noise would be no larger than rounding errors")
   cap <- kng_trials(M, ask, name, law$scale, law$epsilon, steps$slope)
   constant <- ask$timing == "constant"
-  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], list(
-    scale = law$scale, trials = cap$trials, acceptance = cap$acceptance,
-    slow = !(kng_cost(M, ask) <= cap$acceptance * 1e10), numbers = steps$numbers, gradient = steps$slope,
-    details = c(if (name == "kng") list(moved = "gradient of the energy, anywhere in the ball,"),
-                if (constant) list(trials = cap$trials)),
-    guarantee = list(epsilon = law$epsilon, delta = cap$delta, reasons = paper_reason(ask), sampler = "exact")
-  ))
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total")],
+    kng_law_parts(law, cap$delta, paper_reason(ask)), list(
+      trials = cap$trials, acceptance = cap$acceptance,
+      slow = !(kng_cost(M, ask) <= cap$acceptance * 1e10), numbers = steps$numbers, gradient = steps$slope,
+      details = c(kng_moved(name), if (constant) list(trials = cap$trials))
+    ))
 }
+
+kng_moved <- function(name) if (name == "kng") list(moved = "gradient of the energy, anywhere in the ball,")
 
 # with a cap on trials: what it costs that all of them fail (section 6)
 kng_price <- function(plan, capped) {
@@ -234,14 +263,17 @@ kng_timing_words <- function(r) {
   }
 }
 
+kng_most_words <- function(r) {
+  if (r$details$most >= SIZE_MOST) return("")
+  sprintf(" up to %.0f of them; beyond that S is their mean logarithm times that", r$details$most)
+}
+
 kng_sum_words <- function(r) {
   c(
     sprintf(paste("Noise: density proportional to exp(-|S|/scale) on the public ball, S the sum of the records'",
                   "logarithms at the point; scale = 2 x sensitivity/epsilon = %.6g. No number of records is in it%s.",
                   "%s (proofs/kng.md, section 8)."), r$scale,
-            if (r$details$most < SIZE_MOST) {
-              sprintf(" up to %.0f of them; beyond that S is their mean logarithm times that", r$details$most)
-            } else "",
+            kng_most_words(r),
             paste("The normalising constant depends on the records and takes the second half of epsilon; rounding",
                   "errors of up to 2^31 records are part of the sensitivity")),
     kng_timing_words(list())
@@ -256,14 +288,7 @@ mechanism_kng <- list(
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
     if (!is.null(ask$size)) return(kng_sum_plan(M, ask))
-    sensitivity <- gradient_sensitivity_at(ask$n, ask$ball, ask$calibration)
-    steps <- mean_steps(M, ask$ball, ask$n)
-    if (!is.null(steps$why)) abort_rounding(steps$why)
-    extra <- outwards(2 * steps$gradient)
-    check_rounding(extra, sensitivity)
-    bounds <- list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
-                   total = as.numeric(sensitivity) + extra)
-    kng_plan(M, ask, "kng", bounds, if (ask$calibration == "paper") 1 else 2)
+    kng_plan(M, ask, "kng", gradient_bounds(M, ask), if (ask$calibration == "paper") 1 else 2)
   },
   error = function(M, plan, ask) {
     # without a number of records it isn't known

@@ -30,24 +30,29 @@ lattice_price <- function(M, plan) {
 # A mechanism that draws its law `law` on a lattice too: on every space with a bound of the mean's rounding errors, or
 # on `flat` ones only, where noise at the mean is noise in the tangent space.
 on_lattice <- function(mechanism, law, flat = FALSE) {
+  lattice <- mechanism_lattice
+  lattice$plan <- function(M, ask) mechanism_lattice$plan(M, with_law(ask, law))
+  lattice_beside(mechanism, lattice, function(M) !flat || flat_space(M))
+}
+
+# A mechanism with what `lattice` does in its place where numerics = "lattice", on spaces that `served` says
+lattice_beside <- function(mechanism, lattice, served) {
   real <- mechanism[c("unsupported", "plan", "error", "law", "release", "region", "words")]
   asked <- function(ask) identical(ask$numerics, "lattice")
   was <- function(r) r$guarantee$numerics == "lattice"
-  mechanism$options <- union(mechanism$options, mechanism_lattice$options)
-  mechanism$lattice <- function(M) !flat || flat_space(M)
+  mechanism$options <- union(mechanism$options, lattice$options)
+  mechanism$lattice <- served
   mechanism$unsupported <- function(M, ask) {
-    if (!asked(ask)) return(c(lattice_option(ask, mechanism_lattice$options), real$unsupported(M, ask))[1])
+    if (!asked(ask)) return(c(lattice_option(ask, lattice$options), real$unsupported(M, ask))[1])
     c(if (ask$calibration == "paper") "`calibration = \"paper\"` isn't there for numerics = \"lattice\".",
-      mechanism_lattice$unsupported(M, ask))[1]
+      lattice$unsupported(M, ask))[1]
   }
-  mechanism$plan <- function(M, ask) {
-    if (asked(ask)) mechanism_lattice$plan(M, with_law(ask, law)) else real$plan(M, ask)
-  }
-  mechanism$error <- function(M, plan, ask) (if (asked(ask)) mechanism_lattice else real)$error(M, plan, ask)
-  mechanism$law <- function(plan) (if (is.null(plan$law)) real else mechanism_lattice)$law(plan)
-  mechanism$release <- function(M, x, plan, ask) (if (asked(ask)) mechanism_lattice else real)$release(M, x, plan, ask)
-  mechanism$region <- function(r, level) (if (was(r)) mechanism_lattice else real)$region(r, level)
-  mechanism$words <- function(r) (if (was(r)) mechanism_lattice else real)$words(r)
+  mechanism$plan <- function(M, ask) (if (asked(ask)) lattice else real)$plan(M, ask)
+  mechanism$error <- function(M, plan, ask) (if (asked(ask)) lattice else real)$error(M, plan, ask)
+  mechanism$law <- function(plan) (if (is.null(plan$law)) real else lattice)$law(plan)
+  mechanism$release <- function(M, x, plan, ask) (if (asked(ask)) lattice else real)$release(M, x, plan, ask)
+  mechanism$region <- function(r, level) (if (was(r)) lattice else real)$region(r, level)
+  mechanism$words <- function(r) (if (was(r)) lattice else real)$words(r)
   mechanism
 }
 

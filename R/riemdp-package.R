@@ -18,7 +18,7 @@
 #    shrinkage mechanism
 #    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-wrapped joint-law mechanism-lattice private-size
 #    joint-sizes fit-size
-#    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-pointwise mechanism-chain mechanism-adaptive
+#    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain mechanism-adaptive
 #    mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share mean-ask dp-mean dp-ball dp-median dp-local plan-parts subspace-plan

@@ -51,15 +51,16 @@
     X(kng_domination_nonprivate, 8)                                                                                    \
     X(kng_least_acceptance, 5)                                                                                         \
     X(kng_nonprivate, 11)                                                                                              \
+    X(kng_proposed, 4)                                                                                                 \
     X(laplace_radii, 4)                                                                                                \
+    X(lattice_law_bounds_nonprivate, 8)                                                                                \
+    X(lattice_law_nonprivate, 9)                                                                                       \
+    X(lattice_law_sum_nonprivate, 7)                                                                                   \
     X(lattice_noise, 5)                                                                                                \
     X(log, 3)                                                                                                          \
     X(log_density, 3)                                                                                                  \
     X(mean, 8)                                                                                                         \
     X(mean_of, 9)                                                                                                      \
-    X(median_bounds_nonprivate, 7)                                                                                     \
-    X(median_nonprivate, 8)                                                                                            \
-    X(median_sum_nonprivate, 6)                                                                                        \
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
     X(objective_nonprivate, 7)                                                                                         \
@@ -86,6 +87,7 @@
     X(release_clipped_kng, 8)                                                                                          \
     X(release_groups, 7)                                                                                               \
     X(release_kng, 10)                                                                                                 \
+    X(release_kng_lattice, 7)                                                                                          \
     X(release_lattice, 9)                                                                                              \
     X(release_local, 7)                                                                                                \
     X(release_local_lattice, 7)                                                                                        \

@@ -126,6 +126,22 @@ mutant("median-step-fine", "R/dp-median.R", "max(64 * step, 16 * ask$steps$gradi
 mutant("median-rounding-far", "R/dp-median.R", "16 * ask$steps$gradient)", "0)", "what logarithms are off by is smoothed away", "dp-median")
 mutant("grid-shares-whole", "src/mechanism/sampler_grid.c", "own = k == c ? s : own;", "own = *all;", "shares of a point add up to 1", "dp-median")
 mutant("grid-width-lost", "src/mechanism/sampler_grid.c", "        big_multiply_small(&num, g->size[c]);\n", "", "wide bins are as wide as they are", "dp-median")
+mutant("kng-lattice-less", "src/mechanism/mechanism_kng_lattice.c", "k->less = 2 * k->off + kng_length_at(k, a);", "k->less = -0.01 * k->radius;", "what the base and rounding are off by is taken off bounds", "kng-lattice")
+mutant("kng-lattice-bend", "src/mechanism/mechanism_kng_lattice.c", "fmax(0, kng_cot_factor(k->curvature, far))", "1", "distances bend less on spheres", "kng-lattice")
+mutant("kng-lattice-near", "src/mechanism/mechanism_kng_lattice.c", "(double)(j + 1) / DEPTHS + rho", "(double)(j + 1) / DEPTHS", "records are farther from the end of a way", "kng-lattice")
+mutant("kng-lattice-flat", "src/mechanism/mechanism_kng_lattice.c", "(bent ? least_bend(k, count, to) : 1) * (1 - 1e-9)", "(bent ? least_bend(k, count, to) : 1) * 1.03", "slopes are no steeper than distances", "kng-lattice")
+mutant("kng-lattice-proposed", "src/mechanism/sampler_grid.c", "log(2 * (double)g->sums[GRID_BINS - 1])", "log(0.5 * (double)g->sums[GRID_BINS - 1])", "about as many trials as planned", "kng-lattice")
+mutant("kng-lattice-mean-kept", "src/ffi/ffi_median.c", "        out->k.n = 1;\n", "", "distances are those from the mean", "kng-lattice")
+mutant("kng-lattice-half", "R/mechanism-kng-lattice.R", "law <- pure_scale(ask, bounds$total, 2)", "law <- pure_scale(ask, bounds$total, 1)", "the normaliser has its half", "kng-lattice")
+mutant("kng-lattice-exponentials", "R/mechanism-kng-lattice.R", "outwards(law$scale * ask$epsilon / (ask$epsilon - MEDIAN_WEIGHTS))", "law$scale", "exponentials are paid for", "kng-lattice")
+mutant("kng-lattice-exponentials-hand", "R/mechanism-kng-lattice.R", "law$epsilon <- outwards(law$epsilon + MEDIAN_WEIGHTS)", "law$epsilon <- law$epsilon", "exponentials are paid for where the scale is set by hand", "kng-lattice")
+mutant("kng-lattice-logarithms", "R/mechanism-kng-lattice.R", "wrapped = FALSE), ask$ball, 2 * steps$gradient)", "wrapped = FALSE), ask$ball, 0)", "rounding of distances is paid for", "kng-lattice")
+mutant("kng-lattice-rounding", "R/mechanism-kng-lattice.R", "outwards(40 * UNIT_ROUNDOFF * ball$radius + more)", "outwards(more)", "rounding of exponents is paid for", "kng-lattice")
+mutant("kng-lattice-many", "R/mechanism-kng-lattice.R", "plan$scale / min(x$n, plan$most))", "plan$scale)", "the scale is the sum's", "kng-lattice")
+mutant("kng-lattice-most", "R/mechanism-kng-lattice.R", "plan$scale / min(x$n, plan$most))", "plan$scale / x$n)", "no finer than doubles hold", "kng-lattice")
+mutant("kng-lattice-constant", "R/mechanism-kng-lattice.R", "} else if (ask$timing == \"constant\") {\n    sprintf(\"mechanism = \\\"%s\\\" in constant", "} else if (FALSE) {\n    sprintf(\"mechanism = \\\"%s\\\" in constant", "constant time is not for a lattice of this kind", "kng-lattice")
+mutant("kng-lattice-region", "R/mechanism-kng.R", "low <- low * kng_contract(ball) / stretch", "low <- 1.5 * low", "regions cover the mean", "kng-lattice")
+mutant("kng-lattice-assumed", "R/mechanism-kng-lattice.R", "  parts$guarantee$assumptions <- c(EXP_ASSUMES, MEDIAN_ASSUMES)\n", "", "what is taken for granted is said", "kng-lattice")
 mutant("grid-first-lost", "src/mechanism/sampler_grid.c", "    big_multiply_small(&den, first);\n", "", "what was drawn first is divided out", "dp-median")
 mutant("grid-table-unpaid", "src/mechanism/sampler_grid.c", "0.5 * (x * x + sqrt(d) * x / PER_SD + d / (4 * PER_SD * PER_SD))", "0.5 * x * x", "bins are lower than their middles", "dp-median")
 mutant("grid-above-low", "src/mechanism/sampler_grid.c", "    g->above += SLACK;\n", "    g->above -= 0.3;\n", "no chance is above 1", "dp-median")
@@ -134,8 +150,8 @@ mutant("median-sphere-loss", "src/mechanism/mechanism_median.c", "return r->bent
 mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))", ")", "near records pull less on spheres", "dp-median")
 mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
        "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
-mutant("median-too-wide", "R/dp-median.R", "ball$radius > 300", "ball$radius > 3000", "balls that doubles can't hold are refused", "dp-median")
-mutant("median-all-dimensions", "R/dp-median.R", "facts$dimension > 20", "facts$dimension > 40", "more dimensions than are served are refused before anything is spent", "dp-median")
+mutant("median-too-wide", "R/mechanism-kng-lattice.R", "ball$radius > 300", "ball$radius > 3000", "balls that doubles can't hold are refused", "dp-median")
+mutant("median-all-dimensions", "R/mechanism-kng-lattice.R", "LATTICE_LAW_DIMENSIONS <- 20", "LATTICE_LAW_DIMENSIONS <- 40", "more dimensions than are served are refused before anything is spent", "dp-median")
 
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
 

@@ -1,14 +1,16 @@
-/* Private medians for R: the K-norm gradient mechanism of bounded gradients. What depends on records stays in this call; entries
- * whose name says nonprivate are for tests and tools. */
+/* Laws on a lattice around the public centre for R: private medians, and the K-norm gradient mechanism and the truncated Laplace law of means.
+ * What depends on records stays in this call; entries whose name says nonprivate are for tests and tools. */
 #include <string.h>
 
 #include "ffi_steps.h"
 #include "mechanism.h"
 
+/* law: of kng_law, or 0 for medians */
 struct median_args {
     SEXP x, centre, at;
     struct steps_numbers number;
     double radius, off, smooth, sigma, draws;
+    int law;
 };
 
 static double read_number(SEXP x, const char *label, double least, double most)
@@ -29,6 +31,12 @@ static void read_args(struct median_args *in, SEXP bounds, SEXP smooth, SEXP sig
     in->sigma = read_number(sigma, "sigma", 1e-12, INFINITY);
 }
 
+static int read_law(SEXP law)
+{
+    static const char *const names[] = {"median", [KNG_GRADIENT] = "kng", [KNG_DISTANCE] = "laplace_truncated"};
+    return ffi_choice(law, "law", names, 3);
+}
+
 /* The sampler of one data set; it works with the ball carried to the reference point. */
 struct prepared {
     struct steps steps;
@@ -46,7 +54,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
     double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), inj;
     struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
     if (s.elsewhere || m->dim > GRID_DIM)
-        ffi_abort_text("unsupported", "a median isn't available here: of records in chunks, or in so many dimensions.");
+        ffi_abort_text("unsupported", "this law isn't available here: of records in chunks, or in so many dimensions.");
     *x = s.x;
     *out = (struct prepared){.steps = ffi_steps_make(c, &in->number, s.n),
                              .m0 = s.centre,
@@ -56,13 +64,19 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .coords = ffi_doubles(m->dim),
                              .work = work};
     out->carried = manifold_reference(m, s.centre, o);
-    double *coords = ffi_doubles(s.n * m->dim);
-    ffi_steps_records(&out->steps, x, s.centre, o, coords, work);
+    double *coords = ffi_doubles(s.n * m->dim), *ball = NULL;
+    if (m->dim > 1 || in->law)
+        ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
+    if (in->law)
+        ffi_steps_mean(&out->steps, x, ball, NULL, s.centre, o, out->coords, work);
+    else
+        ffi_steps_records(&out->steps, x, s.centre, o, coords, work);
     out->k = (struct median){.m = m,
                              .steps = &out->steps.mean,
                              .coords = coords,
                              .y = out->steps.records.y,
                              .n = s.n,
+                             .law = in->law,
                              .off = in->off,
                              .radius = in->radius,
                              .smooth = in->smooth,
@@ -71,10 +85,14 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .total = out->steps.sum,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};
     manifold_ball_bounds(m, s.centre, in->radius, &out->k.curvature, &inj, work);
-    if (m->dim == 1) {
+    if (in->law == KNG_DISTANCE) { /* from the mean, which is all that is kept of the records */
+        double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
+        steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
+        out->k.y = mean;
+        out->k.n = 1;
+    } else if (!in->law && m->dim == 1) {
         out->coords[0] = median_middle(coords, s.n, ffi_doubles(s.n));
-    } else {
-        double *ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
+    } else if (!in->law) {
         median_find(m, ball, s.n, o, in->radius, p, ffi_doubles(median_find_work(m, s.n)));
         ffi_steps_coords(&out->steps, o, p, out->coords, out->tangent, work);
         steps_clip(&out->steps.mean, out->coords);
@@ -115,6 +133,14 @@ SEXP riemdp_release_median(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP smooth
     return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
 }
 
+/* The same for laws of means. sigma: the scale of the gradient's length, or of the distance from the mean (Inf: the uniform law). */
+SEXP riemdp_release_kng_lattice(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP law, SEXP sigma, SEXP simulate)
+{
+    struct median_args args = {.x = x, .centre = centre, .law = read_law(law)};
+    read_args(&args, bounds, Rf_ScalarReal(0), sigma);
+    return ffi_with_rng(release_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
 static SEXP number(struct call *c, double v)
 {
     return ffi_keep(c, Rf_ScalarReal(v));
@@ -149,10 +175,10 @@ static SEXP draws_body(struct call *c, struct rng *rng, void *data)
     return list;
 }
 
-SEXP riemdp_median_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP smooth, SEXP sigma, SEXP draws,
+SEXP riemdp_lattice_law_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP law, SEXP smooth, SEXP sigma, SEXP draws,
                               SEXP simulate)
 {
-    struct median_args args = {.x = x, .centre = centre, .draws = floor(read_number(draws, "draws", 0, 1e8))};
+    struct median_args args = {.x = x, .centre = centre, .law = read_law(law), .draws = floor(read_number(draws, "draws", 0, 1e8))};
     read_args(&args, bounds, smooth, sigma);
     return ffi_with_rng(draws_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
@@ -180,14 +206,14 @@ static SEXP bounds_body(struct call *c, struct rng *rng, void *data)
     return out;
 }
 
-SEXP riemdp_median_bounds_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP smooth, SEXP draws, SEXP simulate)
+SEXP riemdp_lattice_law_bounds_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP law, SEXP smooth, SEXP draws, SEXP simulate)
 {
-    struct median_args args = {.x = x, .centre = centre, .draws = floor(read_number(draws, "draws", 0, 1e8))};
+    struct median_args args = {.x = x, .centre = centre, .law = read_law(law), .draws = floor(read_number(draws, "draws", 0, 1e8))};
     read_args(&args, bounds, smooth, Rf_ScalarReal(1));
     return ffi_with_rng(bounds_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }
 
-/* the sum of the bounded vectors at one point of the ball, in coordinates there */
+/* the sum of the bounded vectors, minus the mean's gradient, or the logarithm of the mean, at one point of the ball, in coordinates there */
 static SEXP sum_body(struct call *c, void *data)
 {
     const struct median_args *in = data;
@@ -199,15 +225,26 @@ static SEXP sum_body(struct call *c, void *data)
     ffi_steps_records(&s.steps, &at, s.m0, s.o, s.coords, s.work);
     size_t d = s.steps.mean.span;
     SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)d));
-    median_sum(&s.k, s.coords);
+    if (in->law)
+        kng_length_at(&s.k, s.coords);
+    else
+        median_sum(&s.k, s.coords);
     for (size_t j = 0; j < d; j++)
-        REAL(out)[j] = ldexp((double)s.k.total[j], -MEDIAN_BITS);
+        REAL(out)[j] = in->law ? s.k.v[j] : ldexp((double)s.k.total[j], -MEDIAN_BITS);
     return out;
 }
 
-SEXP riemdp_median_sum_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP smooth, SEXP at)
+SEXP riemdp_lattice_law_sum_nonprivate(SEXP m, SEXP x, SEXP centre, SEXP bounds, SEXP law, SEXP smooth, SEXP at)
 {
-    struct median_args args = {.x = x, .centre = centre, .at = at};
+    struct median_args args = {.x = x, .centre = centre, .law = read_law(law), .at = at};
     read_args(&args, bounds, smooth, Rf_ScalarReal(1));
     return ffi_run(sum_body, &args, m, 0);
+}
+
+/* see kng_proposed() */
+SEXP riemdp_kng_proposed(SEXP d, SEXP radius, SEXP slope, SEXP less)
+{
+    double dim = read_number(d, "d", 1, GRID_DIM), r = read_number(radius, "radius", 1e-30, 1e30);
+    return Rf_ScalarReal(kng_proposed((size_t)dim, r, read_number(slope, "slope", 0, 1e100), read_number(less, "less", 0, 1e100),
+                                      ffi_doubles(grid_work())));
 }

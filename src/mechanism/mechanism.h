@@ -138,16 +138,18 @@ void kng_bounds(struct kng *k, const double *y, double *out, double *scratch);
 double kng_least_acceptance(manifold_t m, double radius, double narrow, double wide, double gradient, int law,
                             double *work);
 
-/* Medians (mechanism_median.c), in coordinates at the ball's centre. */
+/* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
+ * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean. */
 enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
 
 struct median {
     /* in: n records, by their coordinates and as the steps see them; `off`: what their logarithms may be off by; the ball's radius and
-     * largest curvature; the public length, and the scale of the sum's length */
+     * largest curvature; the scale of F. law: 0 for medians, with the public length. */
     manifold_t m;
     const struct mean_steps *steps;
     const double *coords, *y;
     size_t n;
+    int law;
     double off, radius, curvature, smooth, scale, *steps_room;
     int64_t *total, *at; /* room: 2 span, dim */
     /* made by median_make */
@@ -160,15 +162,22 @@ struct median {
 /* of the lattice, from the radius alone: a power of two */
 double median_step(double radius);
 size_t median_work(const struct median *k);
-/* a: coordinates near the records' median, and then those of the point that is proposed around; work: median_work() that `k` keeps */
+/* a: coordinates near the records' median, or of their mean (law KNG_DISTANCE: the mean is the only record), and then those of the point that is
+ * proposed around; work: median_work() that `k` keeps */
 void median_make(struct median *k, double *a, double *work);
 /* coordinates of a draw */
 void median_draw(struct median *k, struct rng *rng, double *a);
-/* at coordinates a: f (NaN outside the ball), its lower bound, and the distance from the base's coordinates */
+/* at coordinates a: F over the number of vectors in it (NaN outside the ball), its lower bound, and the distance from the base's coordinates */
 void median_bound(struct median *k, const double *a, double *out);
 /* The length of the sum at coordinates a. k->total: that sum before its length is taken, as multiples of 2^-MEDIAN_BITS: exact sums of terms
  * that are functions of a and one record each, none longer than 1. Nothing fails. */
 double median_sum(const struct median *k, const double *a);
+/* the laws of kng_law (mechanism_kng_lattice.c): F, and lower bounds of it by cells of the distance from the base at coordinates a */
+double kng_length_at(const struct median *k, const double *a);
+void kng_look_around(struct median *k, const double *a);
+/* A lattice law's trials by public numbers: log of the mass that is proposed, in units of the lattice's cells, where weights are at most
+ * exp(-max(0, slope u - less)) at distance u from the base, that at the ball's edge. work: grid_work() */
+double kng_proposed(size_t d, double radius, double slope, double less, double *work);
 /* A point of the ball around `centre` near the records' median: no promise. work: median_find_work() */
 size_t median_find_work(manifold_t m, size_t n);
 void median_find(manifold_t m, const double *x, size_t n, const double *centre, double radius, double *p, double *work);

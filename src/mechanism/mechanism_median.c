@@ -345,11 +345,16 @@ static double log_most(const void *data, double u)
     return -level(k, u * k->contract) / k->scale;
 }
 
-/* exp(-f/scale), to 52 bits */
+static double length_at(const struct median *k, const double *a)
+{
+    return k->law ? kng_length_at(k, a) : median_sum(k, a);
+}
+
+/* exp(-F/scale), to 52 bits */
 static struct dyadic weight_at(void *data, const double *a)
 {
     struct median *k = data;
-    double bits = k->scale < INFINITY ? median_sum(k, a) * k->rate : 0, whole = ceil(bits);
+    double bits = k->scale < INFINITY ? length_at(k, a) * k->rate : 0, whole = ceil(bits);
     return (struct dyadic){(uint64_t)ldexp(exp((whole - bits) * LOG_2), 52), -(int64_t)whole - 52};
 }
 
@@ -365,13 +370,17 @@ void median_make(struct median *k, double *a, double *work)
     k->contract = (bent > 0 ? sin(bent) / bent : 1) * (1 - 1e-9);
     /* of what vectors are off by in the sum and in its bounds, what they are cut to, and eigenvalues (median.md, section 3) */
     k->less = n * (1e-9 * sqrt((double)k->steps->span) + 1e-11 + (k->smooth > 0 ? 6 * k->off / k->smooth : 0));
-    settle(k, a);
+    if (!k->law)
+        settle(k, a);
     for (size_t j = 0; j < d; j++) {
         k->at[j] = (int64_t)nearbyint(a[j] / step);
         a[j] = (double)k->at[j] * step;
     }
     k->reach = 2 * k->radius;
-    look(k, a);
+    if (k->law)
+        kng_look_around(k, a);
+    else
+        look(k, a);
     k->grid = (struct grid){.d = d,
                             .radius = steps_edge(k->steps),
                             .step = step,
@@ -403,8 +412,9 @@ void median_bound(struct median *k, const double *a, double *out)
     for (size_t j = 0; j < k->m->dim; j++)
         u += square(a[j] - (double)k->at[j] * k->grid.step);
     out[2] = sqrt(u);
-    out[1] = -log_most(k, out[2]) * k->scale / (double)k->n;
-    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? median_sum(k, a) / (double)k->n : NAN;
+    double vectors = k->law ? 1 : (double)k->n;
+    out[1] = -log_most(k, out[2]) * k->scale / vectors;
+    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? length_at(k, a) / vectors : NAN;
 }
 
 /* ---- a point near the median --------------------------------------------------------------------------------------- */

@@ -139,6 +139,14 @@ void grid_make(struct grid *g, double *work)
     g->most_of = (struct dyadic){(uint64_t)ldexp(exp2(bits - whole) * (1 + SLACK), 30) + 1, (int64_t)whole - 30};
 }
 
+/* z comes from part c with number[c]/total times, in each coordinate, table/(2 sum size), and is kept with a chance that is its weight over
+ * that, but for this constant */
+double grid_log_proposed(const struct grid *g)
+{
+    double axis = log(2 * (double)g->sums[GRID_BINS - 1]) - TABLE_BITS * LOG_2;
+    return log((double)g->total) + log((double)g->most_of.m) + (double)g->most_of.e * LOG_2 + (double)g->d * axis;
+}
+
 /* ---- trials ---------------------------------------------------------------------------------------------------------- */
 
 /* z - base in one coordinate, and the number of its bin */

@@ -39,6 +39,8 @@ struct grid {
 
 size_t grid_work(void);
 void grid_make(struct grid *g, double *work);
+/* log of what weights add up to where every trial succeeds */
+double grid_log_proposed(const struct grid *g);
 /* coordinates of a point; trials go on until one is kept */
 void grid_draw(struct grid *g, struct bits *bits, double *a);
 

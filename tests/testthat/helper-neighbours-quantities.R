@@ -220,7 +220,7 @@ moved_vectors <- function(a, b) {
     p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]]$radius * seq_len(d) / sqrt(sum(seq_len(d)^2))))
     s <- both(a, b, function(d) {
       if (d$args[[6]] == Inf) return(0) # no records
-      do.call(".Call", c(list(internal("riemdp_median_sum_nonprivate")), d$args[1:5], list(p)))
+      do.call(".Call", c(list(internal("riemdp_lattice_law_sum_nonprivate")), d$args[1:4], "median", d$args[5], list(p)))
     })
     share(a, length_of(s[[1]] - s[[2]]))
   }, 0)

@@ -7,7 +7,7 @@ median_numbers <- function(M, center, radius) {
 }
 
 median_draws <- function(M, x, center, radius, smooth, sigma, n, seed = 1) {
-  with_simulation(seed, .Call(riemdp:::riemdp_median_nonprivate, M, x, center, median_numbers(M, center, radius), smooth,
+  with_simulation(seed, .Call(riemdp:::riemdp_lattice_law_nonprivate, M, x, center, median_numbers(M, center, radius), "median", smooth,
                               sigma * length(mf_points(x, M)), n, TRUE))
 }
 
@@ -17,17 +17,7 @@ origin_point <- function(M) riemdp:::public_point(M, .Call(riemdp:::riemdp_origi
 # centre are what is uniform without records.
 median_quadrature <- function(M, x, center, radius, smooth, sigma, f, cells = c(300, 60, 48)) {
   d <- mf_facts(M)$dimension
-  mid <- function(k, from, to) from + (to - from) * (seq_len(k) - 0.5) / k
-  at <- switch(d, {
-    list(a = matrix(mid(1e5, -radius, radius)), w = 1)
-  }, {
-    g <- expand.grid(rho = mid(cells[1], 0, radius), phi = mid(4 * cells[2], 0, 2 * pi))
-    list(a = g$rho * cbind(cos(g$phi), sin(g$phi)), w = g$rho)
-  }, {
-    g <- expand.grid(rho = mid(cells[3], 0, radius), z = mid(cells[3] / 2, -1, 1), phi = mid(cells[3], 0, 2 * pi))
-    s <- sqrt(1 - g$z^2)
-    list(a = g$rho * cbind(s * cos(g$phi), s * sin(g$phi), g$z), w = g$rho^2)
-  })
+  at <- polar_grid(d, radius, cells)
   y <- mf_exp(M, center, mf_from_coords(M, center, at$a))
   total <- 0
   n <- length(mf_points(x, M))
@@ -166,7 +156,7 @@ test_that("lower bounds hold at random points, for any records", {
     radius <- if (mf_facts(M)$local_bounds) 0.3 else min(3, 0.99 * riemdp:::radius_limit(riemdp:::ball_facts(M, 0.01, center)))
     for (a in spread(M, records, radius / 3, records)) for (smooth in c(0, 0.02)) {
       x <- mf_to_ball(M, mf_exp(M, center, mf_from_coords(M, center, a * pmin(1, radius / sqrt(rowSums(a^2))))), center, radius)
-      b <- with_simulation(1, .Call(riemdp:::riemdp_median_bounds_nonprivate, M, x, center, median_numbers(M, center, radius), smooth, n, TRUE))
+      b <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, x, center, median_numbers(M, center, radius), "median", smooth, n, TRUE))
       b <- b[!is.nan(b[, 1]), , drop = FALSE]
       # within 1e-6 of a record rounding turns vectors
       expect_lte(max(b[b[, 3] > 1e-6, 2] - b[b[, 3] > 1e-6, 1]), 0, label = label_of(M))
@@ -212,7 +202,7 @@ test_that("a record moves the sum of vectors by no more than it may, anywhere", 
     put <- function(a) mf_exp(M, o, mf_from_coords(M, o, a))
     d <- mf_facts(M)$dimension
     a <- with_simulation(3, matrix(stats::rnorm(7 * d), 7))
-    sum_at <- function(a, at, smooth) .Call(riemdp:::riemdp_median_sum_nonprivate, M, put(a), o, median_numbers(M, o, 4), smooth, put(at))
+    sum_at <- function(a, at, smooth) .Call(riemdp:::riemdp_lattice_law_sum_nonprivate, M, put(a), o, median_numbers(M, o, 4), "median", smooth, put(at))
     for (smooth in c(0, 0.3)) {
       most <- c(0, 0)
       for (far in c(1e-9, 0.1, 1, 3.5, 9)) {

@@ -1,0 +1,162 @@
+# The K-norm gradient mechanism and the truncated Laplace law on the lattice of medians: drawn by integer arithmetic, and
+# on every space of the package. Proofs: inst/proofs/kng.md, section 9.
+
+# in no more dimensions than nearly all trials fail from on
+LATTICE_LAW_DIMENSIONS <- 20
+
+kng_on_lattice <- function(M) {
+  !inherits(M, "riemdp_custom") && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
+}
+
+# Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
+lattice_law_why <- function(M, ball) {
+  facts <- mf_facts(M)
+  if (facts$dimension > LATTICE_LAW_DIMENSIONS) {
+    "needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
+  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
+    "needs a radius up to 15 here: doubles don't tell points further out apart"
+  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
+    "needs a radius up to 300 where points are exponentials of matrices"
+  }
+}
+
+kng_lattice_unsupported <- function(M, ask, name) {
+  why <- lattice_law_why(M, ask$ball)
+  if (!is.null(why)) {
+    sprintf("mechanism = \"%s\" on a lattice %s.", name, why)
+  } else if (isTRUE(ask$chunked)) {
+    sprintf("mechanism = \"%s\" on a lattice needs the records in memory: gather them, or use numerics = \"real\".", name)
+  } else if (ask$timing == "constant") {
+    sprintf("mechanism = \"%s\" in constant time has doubles only: use numerics = \"real\".", name)
+  }
+}
+
+# points are at least so many times as far apart as their coordinates at the centre
+kng_contract <- function(ball) {
+  rho <- ball$radius * sqrt(max(ball$k_max, 0))
+  if (rho > 0) sin(rho) / rho else 1
+}
+
+# About the share of trials that succeed for a mean at the ball's edge, where curvature bends most: public numbers, no
+# promise. The law near it fills half a ball of coordinates, which are stretched across the radius.
+kng_lattice_kept <- function(M, ball, scale, less, name) {
+  d <- mf_facts(M)$dimension
+  r <- ball$radius
+  far <- r * sqrt(max(0, -ball$k_min))
+  slope <- kng_contract(ball) * if (name == "kng") cot_factor(2 * r * sqrt(max(ball$k_max, 0))) else 1
+  steep <- if (name == "kng") coth_factor(far) else 1
+  remember(paste("kept on a lattice", name, d, r, scale, less, slope, steep, far), function() {
+    u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
+    cap <- if (d == 1) 1 / 2 else stats::pbeta(1 - (u / (2 * r))^2, (d - 1) / 2, 1 / 2) / 2
+    log_area <- log(2) + d / 2 * log(pi) - lgamma(d / 2)
+    log_kept <- log_area + d * log(u) + log(cap) - steep * u / scale
+    mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
+    min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, slope / scale, less / scale)))
+  })
+}
+
+kng_lattice_plan <- function(M, ask, name, bounds, steps) {
+  law <- pure_scale(ask, bounds$total, 2)
+  # the exponentials' part of the loss (proofs/kng.md, section 9)
+  if (is.null(ask$sigma)) {
+    if (ask$epsilon < 2^-30) abort_riemdp("unsupported", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
+    law$scale <- outwards(law$scale * ask$epsilon / (ask$epsilon - MEDIAN_WEIGHTS))
+  } else {
+    law$epsilon <- outwards(law$epsilon + MEDIAN_WEIGHTS)
+  }
+  most <- bounds$most %||% 1
+  if (law$scale / most < kng_finest(ask$ball, steps)) {
+    abort_riemdp("unsupported", sprintf(paste("the scale would be %.3g: doubles don't hold noise that small. A smaller",
+                                              "epsilon would do."), law$scale / most))
+  }
+  # of a private number any scale from the finest on may be that of the gradient
+  scales <- c(law$scale / most, if (!is.null(bounds$most)) ask$ball$radius * c(0.01, 0.03, 0.1, 0.3, 1, 100))
+  kept <- min(vapply(scales, function(s) kng_lattice_kept(M, ask$ball, s, 2 * steps$slope, name), 0))
+  if (!(kept * ask$max_trials >= 1)) {
+    abort_riemdp("unsupported", sprintf(
+      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here for some records, and `max_trials` is %.3g.",
+            "A smaller radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
+    ))
+  }
+  step <- 2^(floor(log2(ask$ball$radius)) - 51)
+  parts <- kng_law_parts(law)
+  parts$guarantee$assumptions <- c(EXP_ASSUMES, MEDIAN_ASSUMES)
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
+    acceptance = kept, slow = !(kng_cost(M, ask) <= kept * 1e10), numbers = steps$numbers, gradient = steps$gradient,
+    most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = step))
+  ))
+}
+
+# rounding of exponents and, of distances, of the logarithms that they are
+lattice_law_bounds <- function(bounds, ball, more) {
+  extra <- outwards(40 * UNIT_ROUNDOFF * ball$radius + more)
+  bounds$solver_error <- bounds$solver_error + extra
+  bounds$total <- outwards(bounds$total + extra)
+  check_rounding(bounds$solver_error, bounds$sensitivity)
+  bounds
+}
+
+kng_lattice_price <- function(plan) {
+  price_normalised(plan$sensitivity + plan$solver_error + plan$scale * MEDIAN_WEIGHTS / 2, plan$scale,
+                   "kng.md, 9")
+}
+
+kng_lattice_release <- function(M, x, plan, ask, name, scale = plan$scale) {
+  .Call(riemdp_release_kng_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
+        c(plan$numbers, list(gradient = plan$gradient)), name, scale, pay(kng_lattice_price(plan)))
+}
+
+kng_lattice_words <- function(what, r) {
+  sprintf(paste("Noise: a point of a lattice of normal coordinates at the public centre (step %.3g) in the public ball,",
+                "with probability proportional to exp(-%s; scale = 2 x (sensitivity + solver error)/epsilon = %.6g.",
+                "The sum of the weights depends on the records and takes the second half of epsilon. Drawn by integer",
+                "arithmetic on random bits (proofs/kng.md, section 9). How many trials that takes depends on the",
+                "records: who sees the run time learns something that the guarantee doesn't cover."),
+          r$details$step, what, r$scale)
+}
+
+lattice_law <- function(name, plan, release, words) {
+  list(
+    unsupported = function(M, ask) kng_lattice_unsupported(M, ask, name),
+    plan = plan,
+    error = function(M, plan, ask) mean_mechanisms()[[name]]$error(M, plan, utils::modifyList(ask, list(numerics = "real"))),
+    release = release,
+    region = function(r, level) kng_region(r, level, name),
+    words = words
+  )
+}
+
+lattice_kng <- lattice_law(
+  "kng",
+  plan = function(M, ask) {
+    steps <- mean_steps(M, ask$ball, if (is.null(ask$size)) ask$n else 1)
+    if (is.null(ask$size)) {
+      return(kng_lattice_plan(M, ask, "kng", lattice_law_bounds(gradient_bounds(M, ask), ask$ball, 0), steps))
+    }
+    bounds <- kng_sum_bounds(M, ask, 2)
+    kng_lattice_plan(M, ask, "kng", c(bounds, kng_sum_parts(bounds)["details"]), steps)
+  },
+  release = function(M, x, plan, ask) {
+    if (is.null(ask$size)) return(kng_lattice_release(M, x, plan, ask, "kng"))
+    kng_lattice_release(M, x$x, plan, ask, "kng", plan$scale / min(x$n, plan$most))
+  },
+  words = function(r) {
+    if (!private_size(r)) {
+      return(kng_lattice_words("|grad U|/scale), U the energy that the mean minimises", r))
+    }
+    kng_lattice_words(sprintf("|S|/scale), S the sum of the records' logarithms at the point, with no number of records in it%s",
+                              kng_most_words(r)), r)
+  }
+)
+
+lattice_laplace_truncated <- lattice_law(
+  "laplace_truncated",
+  plan = function(M, ask) {
+    steps <- mean_steps(M, ask$ball, ask$n)
+    if (!is.null(steps$why)) abort_rounding(steps$why)
+    bounds <- lattice_law_bounds(mean_bounds(M, ask, wrapped = FALSE), ask$ball, 2 * steps$gradient)
+    kng_lattice_plan(M, ask, "laplace_truncated", bounds, steps)
+  },
+  release = function(M, x, plan, ask) kng_lattice_release(M, x, plan, ask, "laplace_truncated"),
+  words = function(r) kng_lattice_words("d/scale), d the distance from the mean", r)
+)
