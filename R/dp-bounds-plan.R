@@ -176,7 +176,9 @@ noise_plan <- function(M, ask) {
   plans <- plan_all(M, ask, c("laplace", "wrapped"))
   errors <- vapply(plans, function(p) p$expected_error %||% Inf, numeric(1))
   if (isTRUE(min(errors) < ask$ball$radius / 4)) {
-    for (name in c("kng", "laplace_truncated")) plans[[name]] <- list(mechanism = name, why = "worse", kind = "worse")
+    for (name in c("kng", "laplace_truncated", "staircase_truncated")) {
+      plans[[name]] <- list(mechanism = name, why = "worse", kind = "worse")
+    }
   }
   plan_mean(M, ask, plans)
 }

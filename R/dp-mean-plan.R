@@ -53,8 +53,9 @@
 #'   ball, see "Large noise" of [dp_mean()]), `relative_error` (of the public radius), `acceptance`, `n`, `chosen`
 #'   (what `mechanism = "auto"` would take, or what to ask for), `lower_bound` ([mean_lower_bound()] for the row's
 #'   numbers: what no mechanism can do better for all records; `NA` with a private `n`, for the label `none` and other
-#'   targets), `over_bound` (the expected error over it; `NA` for `"kng"` and `"laplace_truncated"`, whose error is
-#'   that of records spread evenly over the ball) and `note` (why one can't be served, or what its target is). With
+#'   targets), `over_bound` (the expected error over it; `NA` for `"kng"`, `"laplace_truncated"` and
+#'   `"staircase_truncated"`, whose error is that of records spread evenly over the ball) and `note` (why one can't be
+#'   served, or what its target is). With
 #'   `error` the best are those that need the smallest number.
 #'
 #'   With `reduce` a data frame of class `riemdp_subspace_plan` with a row for each subspace and the whole space:

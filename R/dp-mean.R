@@ -31,7 +31,8 @@
 #'   dimensions .99, .78, .37 of that of `"laplace"` at \eqn{\epsilon} = 1, 4, 8; in ten they hardly differ below 8.
 #'   `"auto"` takes it where it is better by 2 %. `"wrapped_staircase"`: the same in the tangent space at `center`.
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
-#'   manifolds, and on a lattice on all, as `"kng"`.
+#'   manifolds, and on a lattice on all, as `"kng"`. `"staircase_truncated"`: shells of width \eqn{\Delta} on the ball,
+#'   each lower by \eqn{\exp(-\epsilon/2)}; on a lattice only.
 #' * `"adaptive"`: for a ball that had to be wide. Stages, whose budgets add up, find a smaller ball and release the
 #'   mean of the records moved to that one. From n epsilon / d of 100 on (d the dimension; 300 in one dimension, 150 in
 #'   two) its error is on average some 2.5 times that of a tight ball that is known or less, for normal records in a
@@ -50,7 +51,7 @@
 #' looking at the records, and `delta` pays for that. Where there are no such steps (users' manifolds), or more trials
 #' than `max_trials`, this is refused. In either mode trials end: their success has a proven probability for any records
 #' of the ball, and a plan whose worst records would take more than `max_trials` on average is refused. On a lattice
-#' `"kng"` and `"laplace_truncated"` go on until a trial succeeds, which is sure to happen; there `acceptance` is an
+#' `"kng"` and the truncated laws go on until a trial succeeds, which is sure to happen; there `acceptance` is an
 #' estimate for records at the ball's edge.
 #'
 #' Unless said otherwise, \eqn{\Delta} is the [mean_sensitivity()] plus twice a proven bound of the error that doubles
@@ -70,11 +71,12 @@
 #' "real-number model". There is none for laws around the mean itself on curved spaces (`"laplace"`, `"staircase"`,
 #' `"gaussian"`), whose likes in the tangent space are `"wrapped"`, `"wrapped_staircase"` and
 #' `"wrapped_gaussian"`, nor on users' manifolds, where no bound of rounding errors is proven. `"wrapped_staircase"` is
-#' on a lattice only, up to \eqn{\epsilon = 12}. `"kng"` and `"laplace_truncated"` draw a point of a lattice in the
-#' ball (even in coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package,
-#' Stiefel manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, with records in memory, up to
-#' radius 15 on hyperbolic space (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses
-#' its ball by exact integer arithmetic, and its means are `"wrapped"` then (not in constant time).
+#' on a lattice only, up to \eqn{\epsilon = 12}. `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point
+#' of a lattice in the ball (even in coordinates, not in volume) with exactly the weight computed for it: on every
+#' manifold of the package, Stiefel manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, with
+#' records in memory, up to radius 15 on hyperbolic space (section 9 of `proofs/kng.md`). `"tangent"` has a mean of
+#' numbers as its target. `"adaptive"` chooses its ball by exact integer arithmetic, and its means are `"wrapped"` then
+#' (not in constant time).
 #' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
 #' or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md`
 #' of the installed package.

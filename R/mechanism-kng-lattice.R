@@ -1,5 +1,5 @@
-# The K-norm gradient mechanism and the truncated Laplace law on the lattice of medians: drawn by integer arithmetic, and
-# on every space of the package. Proofs: inst/proofs/kng.md, section 9.
+# The K-norm gradient mechanism, the truncated Laplace law and a staircase like it on the lattice of medians: drawn by
+# integer arithmetic, and on every space of the package. Proofs: inst/proofs/kng.md, section 9.
 
 # in no more dimensions than nearly all trials fail from on
 LATTICE_LAW_DIMENSIONS <- 20
@@ -25,7 +25,7 @@ kng_lattice_unsupported <- function(M, ask, name) {
   if (!is.null(why)) {
     sprintf("mechanism = \"%s\" on a lattice %s.", name, why)
   } else if (isTRUE(ask$chunked)) {
-    sprintf("mechanism = \"%s\" on a lattice needs the records in memory: gather them, or use numerics = \"real\".", name)
+    sprintf("mechanism = \"%s\" on a lattice needs the records in memory: gather them.", name)
   } else if (ask$timing == "constant") {
     sprintf("mechanism = \"%s\" in constant time has doubles only: use numerics = \"real\".", name)
   }
@@ -59,7 +59,9 @@ kng_lattice_plan <- function(M, ask, name, bounds, steps) {
   law <- pure_scale(ask, bounds$total, 2)
   # the exponentials' part of the loss (proofs/kng.md, section 9)
   if (is.null(ask$sigma)) {
-    if (ask$epsilon < 2^-30) abort_riemdp("unsupported", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
+    if (ask$epsilon < 2^-30) {
+      abort_riemdp("unsupported", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
+    }
     law$scale <- outwards(law$scale * ask$epsilon / (ask$epsilon - MEDIAN_WEIGHTS))
   } else {
     law$epsilon <- outwards(law$epsilon + MEDIAN_WEIGHTS)
@@ -74,8 +76,8 @@ kng_lattice_plan <- function(M, ask, name, bounds, steps) {
   kept <- min(vapply(scales, function(s) kng_lattice_kept(M, ask$ball, s, 2 * steps$slope, name), 0))
   if (!(kept * ask$max_trials >= 1)) {
     abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here for some records, and `max_trials` is %.3g.",
-            "A smaller radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
+      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here for some records, and `max_trials` is",
+            "%.3g. A smaller radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
     ))
   }
   step <- 2^(floor(log2(ask$ball$radius)) - 51)
@@ -96,30 +98,36 @@ lattice_law_bounds <- function(bounds, ball, more) {
   bounds
 }
 
+# what the sampler takes of the law: its scale, and of a staircase the widths of a shell and of the first one
+lattice_law_scale <- function(plan) c(plan$scale, plan$details$shell, plan$details$first)
+
 kng_lattice_price <- function(plan) {
   price_normalised(plan$sensitivity + plan$solver_error + plan$scale * MEDIAN_WEIGHTS / 2, plan$scale,
                    "kng.md, 9")
 }
 
-kng_lattice_release <- function(M, x, plan, ask, name, scale = plan$scale) {
+kng_lattice_release <- function(M, x, plan, ask, name, scale = lattice_law_scale(plan)) {
   .Call(riemdp_release_kng_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
         c(plan$numbers, list(gradient = plan$gradient)), name, scale, pay(kng_lattice_price(plan)))
 }
 
 kng_lattice_words <- function(what, r) {
-  sprintf(paste("Noise: a point of a lattice of normal coordinates at the public centre (step %.3g) in the public ball,",
-                "with probability proportional to exp(-%s; scale = 2 x (sensitivity + solver error)/epsilon = %.6g.",
-                "The sum of the weights depends on the records and takes the second half of epsilon. Drawn by integer",
-                "arithmetic on random bits (proofs/kng.md, section 9). How many trials that takes depends on the",
-                "records: who sees the run time learns something that the guarantee doesn't cover."),
+  sprintf(paste("Noise: a point of a lattice of normal coordinates at the public centre (step %.3g), in the public",
+                "ball, with probability proportional to exp(-%s; scale = 2 x (sensitivity + solver error)/epsilon =",
+                "%.6g. The sum of the weights depends on the records and takes the second half of epsilon. Drawn by",
+                "integer arithmetic on random bits (proofs/kng.md, section 9). How many trials that takes depends on",
+                "the records: who sees the run time learns something that the guarantee doesn't cover."),
           r$details$step, what, r$scale)
 }
 
-lattice_law <- function(name, plan, release, words) {
+lattice_law <- function(name, plan, release, words,
+                        unsupported = function(M, ask) kng_lattice_unsupported(M, ask, name)) {
   list(
-    unsupported = function(M, ask) kng_lattice_unsupported(M, ask, name),
+    unsupported = unsupported,
     plan = plan,
-    error = function(M, plan, ask) mean_mechanisms()[[name]]$error(M, plan, utils::modifyList(ask, list(numerics = "real"))),
+    error = function(M, plan, ask) {
+      mean_mechanisms()[[name]]$error(M, plan, utils::modifyList(ask, list(numerics = "real")))
+    },
     release = release,
     region = function(r, level) kng_region(r, level, name),
     words = words
@@ -144,8 +152,8 @@ lattice_kng <- lattice_law(
     if (!private_size(r)) {
       return(kng_lattice_words("|grad U|/scale), U the energy that the mean minimises", r))
     }
-    kng_lattice_words(sprintf("|S|/scale), S the sum of the records' logarithms at the point, with no number of records in it%s",
-                              kng_most_words(r)), r)
+    kng_lattice_words(paste0("|S|/scale), S the sum of the records' logarithms at the point, with no number of ",
+                             "records in it", kng_most_words(r)), r)
   }
 )
 
@@ -159,4 +167,50 @@ lattice_laplace_truncated <- lattice_law(
   },
   release = function(M, x, plan, ask) kng_lattice_release(M, x, plan, ask, "laplace_truncated"),
   words = function(r) kng_lattice_words("d/scale), d the distance from the mean", r)
+)
+
+# Shells around the mean on the ball, each lower by exp(-epsilon/2): the mean moves by one of them at most
+mechanism_staircase_truncated <- list(
+  name = "staircase_truncated",
+  auto = TRUE,
+  typical = TRUE,
+  unsupported = function(M, ask) {
+    if (!is.null(ask$sigma)) "mechanism = \"staircase_truncated\" has steps as wide as the sensitivity: give `epsilon`." else
+      "mechanism = \"staircase_truncated\" is drawn on a lattice only, in at most 20 dimensions."
+  },
+  error = function(M, plan, ask) {
+    kng_expected_error(M, ask, plan$scale, "staircase_truncated", truncated_staircase(plan))
+  },
+  law = function(plan) list(energy = truncated_staircase(plan), truncated = TRUE)
+)
+
+truncated_staircase <- function(plan) {
+  function(rho) staircase_energy(rho, plan$scale, plan$details$shell, plan$details$first)
+}
+
+lattice_staircase_truncated <- lattice_law(
+  "staircase_truncated",
+  unsupported = function(M, ask) {
+    if (!is.null(ask$sigma)) mechanism_staircase_truncated$unsupported(M, ask) else
+      kng_lattice_unsupported(M, ask, "staircase_truncated")
+  },
+  plan = function(M, ask) {
+    steps <- mean_steps(M, ask$ball, ask$n)
+    if (!is.null(steps$why)) abort_rounding(steps$why)
+    bounds <- lattice_law_bounds(mean_bounds(M, ask, wrapped = FALSE), ask$ball, 2 * steps$gradient)
+    shell <- bounds$total
+    # once more for the exponents, which are products of whole numbers of shells
+    plan <- kng_lattice_plan(M, ask, "staircase_truncated", lattice_law_bounds(bounds, ask$ball, 0), steps)
+    # of noise on all of a flat space with half of epsilon; any width is as private as any other
+    first <- min(shell, staircase_best(euclidean(mf_facts(M)$dimension), plan$scale, shell)$first)
+    plan$details[c("shell", "first")] <- list(shell, first)
+    plan
+  },
+  release = function(M, x, plan, ask) kng_lattice_release(M, x, plan, ask, "laplace_truncated"),
+  words = function(r) {
+    c(sprintf(paste("Probabilities are the same up to distance %.4g from the mean and lower by the factor",
+                    "exp(-epsilon/2) on each further shell of width %.6g, which is as far as the mean can move."),
+              r$details$first, r$details$shell),
+      kng_lattice_words("k shell/scale), k the number of shells between the point and the mean", r))
+  }
 )

@@ -5,7 +5,7 @@
 # a sentence of public facts on why the sampler can't serve, or NULL
 kng_unsupported <- function(M, ask, name) {
   if (!mf_facts(M)$has_kng) {
-    sprintf(paste("mechanism = \"%s\" has no exact sampler on %s%s. Use mechanism = \"wrapped\"."), name, label_manifold(M),
+    sprintf("mechanism = \"%s\" has no exact sampler on %s%s. Use mechanism = \"wrapped\".", name, label_manifold(M),
             if (kng_on_lattice(M)) " for numerics = \"real\"" else "")
   } else if (ask$ball$k_min < 0 && ask$ball$radius >= 12) {
     sprintf(paste("mechanism = \"%s\" needs a radius below 12 where curvature is negative: doubles don't tell points",
@@ -130,7 +130,7 @@ kng_cost <- function(M, ask) {
 # Mean distance to the Frechet mean for records spread evenly over the ball: the law's radius on the ball in the space
 # of constant curvature that has the same mean curvature; the exponent's slope is the mean eigenvalue of the energy's
 # Hessian.
-kng_expected_error <- function(M, ask, scale, name) {
+kng_expected_error <- function(M, ask, scale, name, energy = NULL) {
   d <- mf_facts(M)$dimension
   r <- ask$ball$radius
   k <- mf_facts(M)$mean_curvature
@@ -141,7 +141,13 @@ kng_expected_error <- function(M, ask, scale, name) {
     s <- sqrt(abs(k)) * rho
     log(rho) + (if (k > 0) log(sin(s) / s) else if (k < 0) s + log(-expm1(-2 * s) / (2 * s)) else 0)
   }
-  log_density <- function(rho) (d - 1) * log_area(rho) - slope * rho / scale
+  log_density <- function(rho) (d - 1) * log_area(rho) - if (is.null(energy)) slope * rho / scale else energy(rho)
+  if (!is.null(energy)) { # with jumps: by midpoints, closer to each other near the mean
+    ends <- r * (0:40000 / 40000)^3
+    rho <- (ends[-1] + ends[-40001]) / 2
+    mass <- diff(ends) * exp(log_density(rho) - max(log_density(rho)))
+    return(sum(mass * rho) / sum(mass))
+  }
   peak <- stats::optimize(log_density, c(0, r) + c(1e-9, 0) * r, maximum = TRUE, tol = 1e-9 * r)$maximum
   top <- log_density(peak)
   width <- scale * sqrt(d) / slope
@@ -169,7 +175,8 @@ kng_region <- function(r, level, name) {
   }
   facts <- mf_facts(r$manifold)
   top <- 2 * r$radius
-  flat <- name == "laplace_truncated"
+  flat <- name != "kng"
+  energy <- if (name == "staircase_truncated") truncated_staircase(r) else function(rho) rho / r$scale
   # as wide as the ball asks for where no number holds on all of the space
   ball <- check_radius(r$manifold, r$radius, r$center)
   k <- ball$k_min
@@ -189,8 +196,8 @@ kng_region <- function(r, level, name) {
   log_area <- (facts$dimension - 1) * (if (k > 0) log(sin(s)) else if (k < 0) s + log(-expm1(-2 * s)) else log(rho))
   if (facts$dimension == 1) log_area[] <- 0
   from <- seq_len(20000)
-  left <- log_area[from + 1] - low * rho[from] / r$scale
-  right <- log_area[from] - high * rho[from + 1] / r$scale
+  left <- log_area[from + 1] - energy(low * rho[from])
+  right <- log_area[from] - energy(high * rho[from + 1])
   peak <- max(right, left)
   tail <- rev(cumsum(rev(exp(left - peak) * diff(rho)))) # from rho[i] on
   head <- c(0, cumsum(exp(right - peak) * diff(rho)))[from]

@@ -18,8 +18,8 @@
 #    shrinkage mechanism
 #    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-wrapped joint-law mechanism-lattice private-size
 #    joint-sizes fit-size
-#    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain mechanism-adaptive
-#    mechanism-local
+#    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain
+#    mechanism-adaptive mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share mean-ask dp-mean dp-ball dp-median dp-local plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation

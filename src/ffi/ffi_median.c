@@ -9,7 +9,7 @@
 struct median_args {
     SEXP x, centre, at;
     struct steps_numbers number;
-    double radius, off, smooth, sigma, draws;
+    double radius, off, smooth, sigma, shell, first, draws;
     int law;
 };
 
@@ -21,14 +21,20 @@ static double read_number(SEXP x, const char *label, double least, double most)
     return v;
 }
 
-/* bounds: the numbers of the mean by public steps, and `gradient` */
+/* bounds: the numbers of the mean by public steps, and `gradient`. sigma: a scale; of a staircase with the widths of a shell and of the first */
 static void read_args(struct median_args *in, SEXP bounds, SEXP smooth, SEXP sigma)
 {
     ffi_steps_read(bounds, &in->number);
     in->radius = in->number.radius;
     in->off = read_number(ffi_field(bounds, "gradient"), "gradient", 0, in->radius);
     in->smooth = read_number(smooth, "smooth", 0, 1e100);
-    in->sigma = read_number(sigma, "sigma", 1e-12, INFINITY);
+    int steps = TYPEOF(sigma) == REALSXP && XLENGTH(sigma) == 3;
+    in->sigma = steps ? REAL(sigma)[0] : read_number(sigma, "sigma", 1e-12, INFINITY);
+    in->shell = steps ? REAL(sigma)[1] : 0;
+    in->first = steps ? REAL(sigma)[2] : 0;
+    if (steps && !(in->law == KNG_DISTANCE && in->sigma >= 1e-12 && in->sigma < INFINITY && in->shell >= 1e-12 && in->shell < INFINITY &&
+                   in->first > 0 && in->first <= in->shell))
+        ffi_abort_text("argument", "`sigma` must be a scale, for distances also with the widths of a shell and of the first one.");
 }
 
 static int read_law(SEXP law)
@@ -81,6 +87,8 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .radius = in->radius,
                              .smooth = in->smooth,
                              .scale = in->sigma,
+                             .shell = in->shell,
+                             .first = in->first,
                              .steps_room = out->steps.work,
                              .total = out->steps.sum,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};

@@ -139,18 +139,19 @@ double kng_least_acceptance(manifold_t m, double radius, double narrow, double w
                             double *work);
 
 /* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
- * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean. */
+ * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps. */
 enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
 
 struct median {
     /* in: n records, by their coordinates and as the steps see them; `off`: what their logarithms may be off by; the ball's radius and
-     * largest curvature; the scale of F. law: 0 for medians, with the public length. */
+     * largest curvature; the scale of F. law: 0 for medians, with the public length. shell: where it isn't 0, F counts as whole shells so wide
+     * from `first` on. */
     manifold_t m;
     const struct mean_steps *steps;
     const double *coords, *y;
     size_t n;
     int law;
-    double off, radius, curvature, smooth, scale, *steps_room;
+    double off, radius, curvature, smooth, scale, shell, first, *steps_room;
     int64_t *total, *at; /* room: 2 span, dim */
     /* made by median_make */
     double less, contract, reach, span, rate;

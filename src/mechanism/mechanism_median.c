@@ -338,11 +338,17 @@ static const double LOG_2 = 0.69314718055994530942;
 
 /* ---- the law ------------------------------------------------------------------------------------------------------- */
 
+/* F as it enters the exponent: it doesn't fall with F */
+static double in_shells(const struct median *k, double length)
+{
+    return k->shell > 0 ? fmax(0, ceil((length - k->first) / k->shell)) * k->shell : length;
+}
+
 /* points are at least `contract` times as far apart as their coordinates at the centre */
 static double log_most(const void *data, double u)
 {
     const struct median *k = data;
-    return -level(k, u * k->contract) / k->scale;
+    return -in_shells(k, level(k, u * k->contract)) / k->scale;
 }
 
 static double length_at(const struct median *k, const double *a)
@@ -354,7 +360,7 @@ static double length_at(const struct median *k, const double *a)
 static struct dyadic weight_at(void *data, const double *a)
 {
     struct median *k = data;
-    double bits = k->scale < INFINITY ? length_at(k, a) * k->rate : 0, whole = ceil(bits);
+    double bits = k->scale < INFINITY ? in_shells(k, length_at(k, a)) * k->rate : 0, whole = ceil(bits);
     return (struct dyadic){(uint64_t)ldexp(exp((whole - bits) * LOG_2), 52), -(int64_t)whole - 52};
 }
 
@@ -414,7 +420,7 @@ void median_bound(struct median *k, const double *a, double *out)
     out[2] = sqrt(u);
     double vectors = k->law ? 1 : (double)k->n;
     out[1] = -log_most(k, out[2]) * k->scale / vectors;
-    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? length_at(k, a) / vectors : NAN;
+    out[0] = norm2(k->m->dim, a) <= k->grid.radius ? in_shells(k, length_at(k, a)) / vectors : NAN;
 }
 
 /* ---- a point near the median --------------------------------------------------------------------------------------- */

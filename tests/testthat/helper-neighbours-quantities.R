@@ -230,6 +230,22 @@ moved_vectors <- function(a, b) {
   c(vectors = max(lengths), law = max(scales) / (1 + rounding))
 }
 
+# of the weights' exponents on a lattice, at points of the ball, with the scales that they are drawn with
+moved_exponents <- function(a, b) {
+  M <- a$args[[1]]
+  d <- mf_facts(M)$dimension
+  lengths <- vapply(c(0, 0.3, 0.9), function(far) {
+    p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]]$radius * seq_len(d) / sqrt(sum(seq_len(d)^2))))
+    f <- both(a, b, function(d) {
+      if (d$args[[6]][1] == Inf) return(0) # no records
+      v <- do.call(".Call", c(list(internal("riemdp_lattice_law_sum_nonprivate")), d$args[1:5], 0, list(p)))
+      length_of(v) / d$args[[6]][1]
+    })
+    share(a, abs(f[[1]] - f[[2]]) * a$price$scale)
+  }, 0)
+  c(exponents = max(lengths))
+}
+
 # how many records of groups there are on one side only
 moved_groups <- function(a, b) {
   keys <- both(a, b, function(d) {
@@ -514,7 +530,7 @@ solver_share <- function(draw) {
 # ---- all of them --------------------------------------------------------------------------------------------------------------------
 
 NUMBERS <- list(
-  riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient,
+  riemdp_release_mean = moved_mean, riemdp_release_kng = moved_gradient, riemdp_release_kng_lattice = moved_exponents,
   riemdp_release_local = moved_local, riemdp_release_local_lattice = moved_local,
   riemdp_release_median = moved_vectors, riemdp_release_lattice = moved_steps, riemdp_release_groups = moved_joint,
   riemdp_euclidean_mean = moved_around,

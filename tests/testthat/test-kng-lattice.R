@@ -2,6 +2,7 @@
 # 100 of them below, so less than 1e-4 together). A scale that is 3 % off moves those on lines and planes by 7 standard errors or more.
 
 LAWS <- c("kng", "laplace_truncated")
+ALL_LAWS <- c(LAWS, "staircase_truncated")
 
 law_numbers <- function(M, center, radius, n) {
   steps <- riemdp:::mean_steps(M, riemdp:::check_radius(M, radius, center), n)
@@ -50,6 +51,42 @@ expect_law <- function(M, radius, factor, n, ..., center = center_of(M), accept 
     }
   }
 }
+
+test_that("shells are drawn as they are told", {
+  n <- if (quick()) 1e4 else 4e4
+  for (M in list(euclidean(1), sphere(2))) {
+    radius <- if (mf_facts(M)$dimension == 1) 1 else 0.7
+    x <- records_at(M, center_of(M), radius)
+    at <- polar_grid(mf_facts(M)$dimension, radius)
+    y <- mf_exp(M, center_of(M), mf_from_coords(M, center_of(M), at$a))
+    far <- law_length(M, x, y, "laplace_truncated")
+    for (stair in list(c(0.05, 0.2, 0.07), c(0.3, 0.1, 0.1))) {
+      w <- at$w * exp(-pmax(0, ceiling((far - stair[3]) / stair[2])) * stair[2] / stair[1])
+      out <- law_draws(M, x, center_of(M), radius, "laplace_truncated", stair, n)
+      expect_identical(out$clamped, 0)
+      got <- mf_dist(M, frechet_mean(x, M)$mean, out$draws)
+      for (edge in stair[3] + stair[2] * (0:2)) {
+        p <- sum(w[far <= edge]) / sum(w)
+        expect_lt(abs(mean(got <= edge) - p), 5 * sqrt(p * (1 - p) / n) + 1e-3 * p)
+      }
+      expect_lt(abs(mean(got) - sum(w * far) / sum(w)), 5 * stats::sd(got) / sqrt(n))
+    }
+  }
+  # as planned, on a space that has no other staircase around the mean
+  M <- stiefel(3, 2)
+  o <- diag(3)[, 1:2]
+  release <- function() dp_mean(array(o, c(3, 2, 200)), M, 4, o, 0.25, mechanism = "staircase_truncated")
+  one <- release()
+  expect_identical(guarantee(one)$numerics, "lattice")
+  expect_gte(one$scale, 2 * (one$details$shell + 40 * 2^-53 * 0.25) / (4 - 2^-40))
+  expect_gte(one$details$shell, one$sensitivity + 40 * 2^-53 * 0.25)
+  far <- with_simulation(2, replicate(if (quick()) 200 else 1000, mf_dist(M, o, release()$value)))
+  expect_lt(abs(mean(far) / one$expected_error - 1), 0.05 + 5 * stats::sd(far) / mean(far) / sqrt(length(far)))
+  expect_error(dp_mean(1:3 / 3, euclidean(1), center = 0, radius = 1, sigma = 1, mechanism = "staircase_truncated"), "epsilon",
+               class = "riemdp_error_unsupported")
+  expect_error(dp_mean(1:3 / 3, euclidean(1), 1, 0, 1, mechanism = "staircase_truncated", numerics = "real"), "lattice only",
+               class = "riemdp_error_unsupported")
+})
 
 test_that("draws agree with quadrature in up to three dimensions", {
   n <- if (quick()) 6000 else 3e4
@@ -106,7 +143,9 @@ test_that("lower bounds hold at random points, for any records, and are of use",
     radius <- case[[2]]
     o <- center_of(M)
     for (spread in c(1, 0.99, 0.05, 1e-7)) {
-      records <- records_at(M, o, spread * radius, n = if (spread == 1) 2 else 5)
+      # both ends of one axis: all else is across
+      ends <- mf_exp(M, o, mf_from_coords(M, o, cbind(c(-1, 1), matrix(0, 2, mf_facts(M)$dimension - 1)) * radius * (1 - 1e-9)))
+      records <- if (spread == 1) ends else records_at(M, o, spread * radius)
       for (law in LAWS) {
         f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, records, o,
                                       law_numbers(M, o, radius, length(mf_points(records, M))), law, 0, draws, TRUE))
@@ -119,6 +158,13 @@ test_that("lower bounds hold at random points, for any records, and are of use",
       }
     }
   }
+  # of one record what its own distance bends on the way
+  M <- sphere(3)
+  o <- center_of(M)
+  f <- with_simulation(1, .Call(riemdp:::riemdp_lattice_law_bounds_nonprivate, M, o, o, law_numbers(M, o, 0.78, 1), "kng", 0, 300, TRUE))
+  f <- f[is.finite(f[, 1]) & f[, 3] > 0.2, ]
+  on_the_way <- vapply(f[, 3] * sin(0.78) / 0.78, function(rho) stats::integrate(function(s) s / tan(s), 0, rho)$value, 0)
+  expect_lt(max(abs(f[, 2] / on_the_way - 1)), 0.02)
 })
 
 test_that("what a record moves at each point is what is paid for", {
@@ -164,11 +210,13 @@ test_that("what a record moves at each point is what is paid for", {
 
 test_that("the law's loss on a line is what is promised, and most of it", {
   at <- (seq_len(2e5) - 0.5) / 1e5 - 1
-  for (epsilon in c(0.5, 1, 4)) for (law in LAWS) {
+  for (epsilon in c(0.5, 1, 4)) for (law in ALL_LAWS) {
     r <- dp_mean(c(1, -1, 1, 1), euclidean(1), epsilon, 0, 1, mechanism = law)
     expect_identical(guarantee(r)$numerics, "lattice")
     p <- lapply(list(c(1, 1, 1, 1), c(-1, 1, 1, 1)), function(x) {
-      w <- exp(-abs(at - mean(x)) / r$scale)
+      far <- abs(at - mean(x))
+      if (law == "staircase_truncated") far <- pmax(0, ceiling((far - r$details$first) / r$details$shell)) * r$details$shell
+      w <- exp(-far / r$scale)
       w / sum(w)
     })
     loss <- max(abs(log(p[[1]] / p[[2]])))
@@ -182,7 +230,7 @@ test_that("releases: labels, spaces that had none of these laws, and what is ref
     M <- case[[1]]
     center <- center_of(M)
     x <- records_at(M, center, case[[2]], n = 40)
-    for (law in LAWS) {
+    for (law in ALL_LAWS) {
       r <- dp_mean(x, M, 1, center, case[[2]], mechanism = law)
       expect_identical(guarantee(r)$label, "pure")
       expect_identical(guarantee(r)$numerics, "lattice")
@@ -192,14 +240,16 @@ test_that("releases: labels, spaces that had none of these laws, and what is ref
       expect_output(explain(r), "proofs/kng.md,\\s+section\\s+9")
       expect_match(guarantee(r)$assumptions, "exp is right to", all = FALSE)
       # the other label is another sampler's
-      if (mf_facts(M)$has_kng) expect_identical(guarantee(dp_mean(x, M, 1, center, case[[2]], mechanism = law, numerics = "real"))$numerics, "real-valued")
+      if (mf_facts(M)$has_kng && law %in% LAWS) {
+        expect_identical(guarantee(dp_mean(x, M, 1, center, case[[2]], mechanism = law, numerics = "real"))$numerics, "real-valued")
+      }
     }
   }
   M <- sphere(2)
   o <- c(0, 0, 1)
   x <- records_at(M, o, 0.4)
   for (law in LAWS) {
-    ask <- function(...) dp_mean(x, M, 1, o, 0.5, mechanism = law, ...)
+    ask <- function(epsilon = 1, ...) dp_mean(x, M, epsilon, o, 0.5, mechanism = law, ...)
     expect_error(ask(numerics = "lattice", timing = "constant", delta = 1e-6), "constant time", class = "riemdp_error_unsupported")
     expect_identical(guarantee(ask(timing = "constant", delta = 1e-6))$numerics, "real-valued")
     expect_error(ask(numerics = "lattice", calibration = "paper"), class = "riemdp_error_unsupported")
@@ -208,6 +258,11 @@ test_that("releases: labels, spaces that had none of these laws, and what is ref
     expect_error(dp_mean(cbind(1, 0, 0), hyperbolic(2), 1, c(1, 0, 0), 16, mechanism = law, numerics = "lattice"), "up to 15",
                  class = "riemdp_error_unsupported")
     expect_error(ask(numerics = "lattice", epsilon = 2^-31), class = "riemdp_error")
+    # the exponentials' part is next to nothing, but for the smallest budgets
+    small <- ask(epsilon = 2^-20)
+    expect_gte(small$scale, 2 * (small$sensitivity + small$solver_error) / (2^-20 - 2^-40))
+    wide <- dp_mean(x, M, center = o, radius = 0.5, mechanism = law, sigma = small$scale)
+    expect_gte(guarantee(wide)$epsilon, 2 * (small$sensitivity + small$solver_error) / small$scale + 2^-40)
     # the price of a scale that is set by hand
     hand <- dp_mean(x, M, center = o, radius = 0.5, mechanism = law, sigma = 0.4)
     expect_equal(guarantee(hand)$epsilon, 2 * (hand$sensitivity + hand$solver_error) / 0.4, tolerance = 1e-9)
@@ -241,7 +296,8 @@ test_that("a private number of records: on the lattice too, with none at all", {
   far <- with_simulation(4, replicate(200, abs(fine()$value - 0.5)))
   expect_lt(abs(mean(far) - r$scale / r$details$most), 5 * r$scale / r$details$most / sqrt(200))
   # even over the ball of coordinates
-  none <- with_simulation(2, replicate(400, sqrt(sum(dp_mean(matrix(0, 0, 2), euclidean(2), 1, c(0, 0), 1, mechanism = "kng", neighbours = "add_remove")$value^2))))
+  nobody <- function() dp_mean(matrix(0, 0, 2), euclidean(2), 1, c(0, 0), 1, mechanism = "kng", neighbours = "add_remove")
+  none <- with_simulation(2, replicate(400, sqrt(sum(nobody()$value^2))))
   expect_lt(abs(mean(none) - 2 / 3), 5 * sqrt(1 / 18 / 400))
 })
 
@@ -254,11 +310,11 @@ test_that("regions cover the mean, and trials are about as many as the plan says
     d <- mf_facts(M)$dimension
     edge <- c(case[[2]] * (1 - 1e-6), rep(0, d - 1))
     for (x in list(records_at(M, o, case[[2]], n = case[[3]]),
-                   mf_exp(M, o, mf_from_coords(M, o, matrix(edge, case[[3]], d, byrow = TRUE))))) for (law in LAWS) {
+                   mf_exp(M, o, mf_from_coords(M, o, matrix(edge, case[[3]], d, byrow = TRUE))))) for (law in ALL_LAWS) {
       r <- dp_mean(x, M, 1, o, case[[2]], mechanism = law)
       q <- confint(r, level = 0.9)
       expect_match(q$basis, "tail")
-      out <- law_draws(M, x, o, case[[2]], law, r$scale, count)
+      out <- law_draws(M, x, o, case[[2]], if (law == "kng") law else "laplace_truncated", riemdp:::lattice_law_scale(r), count)
       m <- frechet_mean(x, M)$mean
       expect_gt(mean(mf_dist(M, m, out$draws) <= q$radius), 0.9 - 5 * sqrt(0.09 / count))
       expect_lt(q$radius, case[[2]])
