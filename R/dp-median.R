@@ -178,10 +178,6 @@ median_finest <- function(ask, scale) {
   sqrt(max(0, least - ask$smooth)) * sqrt(least + ask$smooth)
 }
 
-# what the weights' exponentials may add to a loss (proofs/median.md, section 1)
-MEDIAN_WEIGHTS <- 2^-40
-MEDIAN_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units in the last place"
-
 median_estimator <- list(
   entry = function(plan, ask) entry_words("dp_median", "kng", ask$unit),
   parts = c(scale = "scale", smoothed = "number", sensitivity = "number", theorem = "text", solver_error = "number",
@@ -189,7 +185,7 @@ median_estimator <- list(
   plan = function(ask) {
     bounds <- median_bounds(ask)
     if (ask$epsilon < 2^-30) abort_riemdp("argument", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
-    scale <- outwards(2 * bounds$total / (ask$epsilon - MEDIAN_WEIGHTS))
+    scale <- outwards(2 * bounds$total / (ask$epsilon - LATTICE_WEIGHTS))
     most <- if (is.na(ask$n)) SIZE_MOST else ask$n
     # of a public number also what the levels are lowered by, which trials pay for
     if (!(scale / most >= if (is.na(ask$n)) 1e-11 else 1e-9 * sqrt(mf_facts(ask$manifold)$dimension))) {
@@ -199,7 +195,7 @@ median_estimator <- list(
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"),
                     c(sprintf("center, radius and smooth are public; the number of records is %s",
                               if (private) "private" else "public"),
-                      steps_assumptions(ask$manifold, ask$steps), EXP_ASSUMES, MEDIAN_ASSUMES), trusted = ask$manifold,
+                      steps_assumptions(ask$manifold, ask$steps), EXP_ASSUMES, LATTICE_ASSUMES), trusted = ask$manifold,
                     adjacency = if (private) "add-remove" else "replace-one", numerics = "lattice")
     c(bounds, list(scale = scale, smoothed = median_smooth(ask, scale), finest = median_finest(ask, scale),
                    guarantee = of_units(g, ask$unit)))
@@ -207,7 +203,7 @@ median_estimator <- list(
   ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
-    total <- plan$total + plan$scale * MEDIAN_WEIGHTS / 2
+    total <- plan$total + plan$scale * LATTICE_WEIGHTS / 2
     price <- price_normalised(total, plan$scale, if (is.na(ask$n)) "median.md, 2" else "median.md, 1")
     none <- records$n == 0
     .Call(riemdp_release_median, M, if (none) ask$center else records$x, ask$center,

@@ -1,25 +1,6 @@
 # The K-norm gradient mechanism, the truncated Laplace law and a staircase like it on the lattice of medians: drawn by
 # integer arithmetic, and on every space of the package. Proofs: inst/proofs/kng.md, section 9.
 
-# in no more dimensions than nearly all trials fail from on
-LATTICE_LAW_DIMENSIONS <- 20
-
-kng_on_lattice <- function(M) {
-  !inherits(M, "riemdp_custom") && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
-}
-
-# Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
-lattice_law_why <- function(M, ball) {
-  facts <- mf_facts(M)
-  if (facts$dimension > LATTICE_LAW_DIMENSIONS) {
-    "needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
-  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
-    "needs a radius up to 15 here: doubles don't tell points further out apart"
-  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
-    "needs a radius up to 300 where points are exponentials of matrices"
-  }
-}
-
 kng_lattice_unsupported <- function(M, ask, name) {
   why <- lattice_law_why(M, ask$ball)
   if (!is.null(why)) {
@@ -29,12 +10,6 @@ kng_lattice_unsupported <- function(M, ask, name) {
   } else if (ask$timing == "constant") {
     sprintf("mechanism = \"%s\" in constant time has doubles only: use numerics = \"real\".", name)
   }
-}
-
-# points are at least so many times as far apart as their coordinates at the centre
-kng_contract <- function(ball) {
-  rho <- ball$radius * sqrt(max(ball$k_max, 0))
-  if (rho > 0) sin(rho) / rho else 1
 }
 
 # About the share of trials that succeed for a mean at the ball's edge, where curvature bends most: public numbers, no
@@ -62,9 +37,9 @@ kng_lattice_plan <- function(M, ask, name, bounds, steps) {
     if (ask$epsilon < 2^-30) {
       abort_riemdp("unsupported", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
     }
-    law$scale <- outwards(law$scale * ask$epsilon / (ask$epsilon - MEDIAN_WEIGHTS))
+    law$scale <- outwards(law$scale * ask$epsilon / (ask$epsilon - LATTICE_WEIGHTS))
   } else {
-    law$epsilon <- outwards(law$epsilon + MEDIAN_WEIGHTS)
+    law$epsilon <- outwards(law$epsilon + LATTICE_WEIGHTS)
   }
   most <- bounds$most %||% 1
   if (law$scale / most < kng_finest(ask$ball, steps)) {
@@ -82,7 +57,7 @@ kng_lattice_plan <- function(M, ask, name, bounds, steps) {
   }
   step <- 2^(floor(log2(ask$ball$radius)) - 51)
   parts <- kng_law_parts(law)
-  parts$guarantee$assumptions <- c(EXP_ASSUMES, MEDIAN_ASSUMES)
+  parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
     acceptance = kept, slow = !(kng_cost(M, ask) <= kept * 1e10), numbers = steps$numbers, gradient = steps$gradient,
     most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = step))
@@ -102,7 +77,7 @@ lattice_law_bounds <- function(bounds, ball, more) {
 lattice_law_scale <- function(plan) c(plan$scale, plan$details$shell, plan$details$first)
 
 kng_lattice_price <- function(plan) {
-  price_normalised(plan$sensitivity + plan$solver_error + plan$scale * MEDIAN_WEIGHTS / 2, plan$scale,
+  price_normalised(plan$sensitivity + plan$solver_error + plan$scale * LATTICE_WEIGHTS / 2, plan$scale,
                    "kng.md, 9")
 }
 
@@ -175,18 +150,15 @@ mechanism_staircase_truncated <- list(
   auto = TRUE,
   typical = TRUE,
   unsupported = function(M, ask) {
-    if (!is.null(ask$sigma)) "mechanism = \"staircase_truncated\" has steps as wide as the sensitivity: give `epsilon`." else
-      "mechanism = \"staircase_truncated\" is drawn on a lattice only, in at most 20 dimensions."
+    paste("mechanism = \"staircase_truncated\"", if (!is.null(ask$sigma))
+      "has steps as wide as the sensitivity: give `epsilon`." else
+        "is drawn on a lattice only, in at most 20 dimensions.")
   },
   error = function(M, plan, ask) {
     kng_expected_error(M, ask, plan$scale, "staircase_truncated", truncated_staircase(plan))
   },
   law = function(plan) list(energy = truncated_staircase(plan), truncated = TRUE)
 )
-
-truncated_staircase <- function(plan) {
-  function(rho) staircase_energy(rho, plan$scale, plan$details$shell, plan$details$first)
-}
 
 lattice_staircase_truncated <- lattice_law(
   "staircase_truncated",

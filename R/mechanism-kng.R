@@ -1,6 +1,42 @@
 # The K-norm gradient mechanism: density proportional to exp(-|grad U|/scale) on the public ball, drawn exactly; and the
 # Laplace law truncated to the ball, which the same sampler serves. Proofs: inst/proofs/kng.md.
 
+# ---- laws on the lattice of medians: those of mechanism-kng-lattice.R, and medians ----------------------------------
+
+# what the weights' exponentials may add to a loss (proofs/median.md, section 1)
+LATTICE_WEIGHTS <- 2^-40
+LATTICE_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units in the last place"
+
+# in no more dimensions than nearly all trials fail from on
+LATTICE_LAW_DIMENSIONS <- 20
+
+kng_on_lattice <- function(M) {
+  !inherits(M, "riemdp_custom") && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
+}
+
+# Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
+lattice_law_why <- function(M, ball) {
+  facts <- mf_facts(M)
+  if (facts$dimension > LATTICE_LAW_DIMENSIONS) {
+    "needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
+  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
+    "needs a radius up to 15 here: doubles don't tell points further out apart"
+  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
+    "needs a radius up to 300 where points are exponentials of matrices"
+  }
+}
+
+# points are at least so many times as far apart as their coordinates at the centre
+kng_contract <- function(ball) {
+  rho <- ball$radius * sqrt(max(ball$k_max, 0))
+  if (rho > 0) sin(rho) / rho else 1
+}
+
+truncated_staircase <- function(plan) {
+  function(rho) staircase_energy(rho, plan$scale, plan$details$shell, plan$details$first)
+}
+
+# ---- with doubles ----------------------------------------------------------------------------------------------------
 
 # a sentence of public facts on why the sampler can't serve, or NULL
 kng_unsupported <- function(M, ask, name) {
@@ -161,6 +197,29 @@ kng_expected_error <- function(M, ask, scale, name, energy = NULL) {
   integral(1) / integral(0)
 }
 
+# Up to which distance there are points, the curvature whose areas bound the base measure's from above beyond a distance
+# and from below within it, how steep the exponent is at least and at most, that as a function of distance, and what
+# rounding adds
+region_bounds <- function(r, name, fewest) {
+  top <- 2 * r$radius
+  flat <- name != "kng"
+  # as wide as the ball asks for where no number holds on all of the space
+  ball <- check_radius(r$manifold, r$radius, r$center)
+  k <- ball$k_min
+  out <- list(top = top, k = k, low = if (flat || ball$k_max <= 0) 1 else cot_factor(top * sqrt(ball$k_max)),
+              high = if (flat || k >= 0) 1 else top * sqrt(-k) / tanh(top * sqrt(-k)), spare = 1,
+              energy = if (name == "staircase_truncated") truncated_staircase(r) else function(rho) rho / r$scale)
+  if (r$guarantee$numerics != "lattice") return(out)
+  # even in coordinates, which are flat (section 9)
+  stretch <- sinhc_r(r$radius * sqrt(max(0, -k)))
+  cells <- 2^-50 * sqrt(mf_facts(r$manifold)$dimension) * r$radius * out$high * stretch / r$scale
+  out$low <- out$low * kng_contract(ball) / stretch
+  out$top <- top * stretch
+  out$k <- 0
+  out$spare <- exp(cells + if (fewest < Inf) 0 else 2 * r$solver_error / r$scale)
+  out
+}
+
 # Radius within which the release lies of the mean with probability `level`, for any records: beyond q the law weighs at
 # most the left integral, within q at least the right one (proofs/kng.md, section 7). Sums are rounded outwards.
 # Where the number of records is private, those of its interval: from its lower end on (section 8).
@@ -173,39 +232,25 @@ kng_region <- function(r, level, name) {
     level <- (1 + level) / 2
     r$scale <- r$scale / fewest
   }
+  bend <- region_bounds(r, name, fewest)
+  top <- bend$top
+  k <- bend$k
   facts <- mf_facts(r$manifold)
-  top <- 2 * r$radius
-  flat <- name != "kng"
-  energy <- if (name == "staircase_truncated") truncated_staircase(r) else function(rho) rho / r$scale
-  # as wide as the ball asks for where no number holds on all of the space
-  ball <- check_radius(r$manifold, r$radius, r$center)
-  k <- ball$k_min
-  low <- if (flat || ball$k_max <= 0) 1 else cot_factor(top * sqrt(ball$k_max))
-  high <- if (flat || k >= 0) 1 else top * sqrt(-k) / tanh(top * sqrt(-k))
-  spare <- 1
-  if (r$guarantee$numerics == "lattice") { # even in coordinates, which are flat (section 9)
-    stretch <- sinhc_r(r$radius * sqrt(max(0, -k)))
-    low <- low * kng_contract(ball) / stretch
-    top <- top * stretch
-    k <- 0
-    cells <- 2^-50 * sqrt(facts$dimension) * r$radius * high * stretch / r$scale
-    spare <- exp(cells + if (fewest < Inf) 0 else 2 * r$solver_error / r$scale)
-  }
   rho <- top * (0:20000 / 20000)^2
   s <- rho * sqrt(abs(k))
   log_area <- (facts$dimension - 1) * (if (k > 0) log(sin(s)) else if (k < 0) s + log(-expm1(-2 * s)) else log(rho))
   if (facts$dimension == 1) log_area[] <- 0
   from <- seq_len(20000)
-  left <- log_area[from + 1] - energy(low * rho[from])
-  right <- log_area[from] - energy(high * rho[from + 1])
+  left <- log_area[from + 1] - bend$energy(bend$low * rho[from])
+  right <- log_area[from] - bend$energy(bend$high * rho[from + 1])
   peak <- max(right, left)
   tail <- rev(cumsum(rev(exp(left - peak) * diff(rho)))) # from rho[i] on
   head <- c(0, cumsum(exp(right - peak) * diff(rho)))[from]
   if (fewest < Inf) {
-    head <- head[pmax(1, findInterval(rho[from] * low / high, rho))]
+    head <- head[pmax(1, findInterval(rho[from] * bend$low / bend$high, rho))]
     tail <- tail * exp(0.25) # rounding, where the noise is finest
   }
-  tail <- tail * spare
+  tail <- tail * bend$spare
   enough <- which(tail <= (1 - level) * head)
   error <- if (fewest < Inf) 0 else r$solver_error
   list(radius = if (length(enough)) rho[enough[1]] + error else Inf,

@@ -119,7 +119,7 @@ mutant("median-early", "src/mechanism/mechanism_median.c", "        k->reached[c
 mutant("median-near-far", "src/mechanism/mechanism_median.c", "r->far[near] <= from * NEARER[t]", "r->far[near] <= 2 * from * NEARER[t]", "near records are nearer than the point", "dp-median")
 mutant("median-exponent", "src/mechanism/mechanism_median.c", "k->rate = 1 / (k->scale * LOG_2)", "k->rate = 1 / (1.03 * k->scale * LOG_2)", "draws have the law of the sum's length",
        "dp-median")
-mutant("median-weights-unpaid", "R/dp-median.R", "(ask$epsilon - MEDIAN_WEIGHTS)", "ask$epsilon", "what weights are off by is paid for", "dp-median")
+mutant("median-weights-unpaid", "R/dp-median.R", "(ask$epsilon - LATTICE_WEIGHTS)", "ask$epsilon", "what weights are off by is paid for", "dp-median")
 mutant("median-not-carried", "src/mechanism/mechanism_median.c", "(bent > 0 ? sin(bent) / bent : 1)", "1", "points of a sphere are nearer than their coordinates", "dp-median", endless = TRUE)
 mutant("median-outside", "src/mechanism/mechanism_median.c", ".radius = steps_edge(k->steps)", ".radius = 1.02 * k->radius", "draws lie in the ball", "dp-median")
 mutant("median-step-fine", "R/dp-median.R", "max(64 * step, 16 * ask$steps$gradient)", "0", "the law is wider than the lattice's steps", "dp-median", endless = TRUE)
@@ -133,15 +133,15 @@ mutant("kng-lattice-flat", "src/mechanism/mechanism_kng_lattice.c", "(bent ? lea
 mutant("kng-lattice-proposed", "src/mechanism/sampler_grid.c", "log(2 * (double)g->sums[GRID_BINS - 1])", "log(0.5 * (double)g->sums[GRID_BINS - 1])", "about as many trials as planned", "kng-lattice")
 mutant("kng-lattice-mean-kept", "src/ffi/ffi_median.c", "        out->k.n = 1;\n", "", "distances are those from the mean", "kng-lattice", endless = TRUE)
 mutant("kng-lattice-half", "R/mechanism-kng-lattice.R", "law <- pure_scale(ask, bounds$total, 2)", "law <- pure_scale(ask, bounds$total, 1)", "the normaliser has its half", "kng-lattice")
-mutant("kng-lattice-exponentials", "R/mechanism-kng-lattice.R", "outwards(law$scale * ask$epsilon / (ask$epsilon - MEDIAN_WEIGHTS))", "law$scale", "exponentials are paid for", "kng-lattice")
-mutant("kng-lattice-exponentials-hand", "R/mechanism-kng-lattice.R", "law$epsilon <- outwards(law$epsilon + MEDIAN_WEIGHTS)", "law$epsilon <- law$epsilon", "exponentials are paid for where the scale is set by hand", "kng-lattice")
-mutant("kng-lattice-logarithms", "R/mechanism-kng-lattice.R", "wrapped = FALSE), ask$ball, 2 * steps$gradient)", "wrapped = FALSE), ask$ball, 0)", "rounding of distances is paid for", "kng-lattice")
+mutant("kng-lattice-exponentials", "R/mechanism-kng-lattice.R", "outwards(law$scale * ask$epsilon / (ask$epsilon - LATTICE_WEIGHTS))", "law$scale", "exponentials are paid for", "kng-lattice")
+mutant("kng-lattice-exponentials-hand", "R/mechanism-kng-lattice.R", "law$epsilon <- outwards(law$epsilon + LATTICE_WEIGHTS)", "law$epsilon <- law$epsilon", "exponentials are paid for where the scale is set by hand", "kng-lattice")
+mutant("kng-lattice-logarithms", "R/mechanism-kng-lattice.R", "wrapped = FALSE), ask$ball, 2 * steps$gradient)\n    kng", "wrapped = FALSE), ask$ball, 0)\n    kng", "rounding of distances is paid for", "kng-lattice")
 mutant("kng-lattice-rounding", "R/mechanism-kng-lattice.R", "outwards(40 * UNIT_ROUNDOFF * ball$radius + more)", "outwards(more)", "rounding of exponents is paid for", "kng-lattice")
 mutant("kng-lattice-many", "R/mechanism-kng-lattice.R", "plan$scale / min(x$n, plan$most))", "plan$scale)", "the scale is the sum's", "kng-lattice")
 mutant("kng-lattice-most", "R/mechanism-kng-lattice.R", "plan$scale / min(x$n, plan$most))", "plan$scale / x$n)", "no finer than doubles hold", "kng-lattice")
 mutant("kng-lattice-constant", "R/mechanism-kng-lattice.R", "} else if (ask$timing == \"constant\") {\n    sprintf(\"mechanism = \\\"%s\\\" in constant", "} else if (FALSE) {\n    sprintf(\"mechanism = \\\"%s\\\" in constant", "constant time is not for a lattice of this kind", "kng-lattice")
-mutant("kng-lattice-region", "R/mechanism-kng.R", "low <- low * kng_contract(ball) / stretch", "low <- 1.5 * low", "regions cover the mean", "kng-lattice")
-mutant("kng-lattice-assumed", "R/mechanism-kng-lattice.R", "  parts$guarantee$assumptions <- c(EXP_ASSUMES, MEDIAN_ASSUMES)\n", "", "what is taken for granted is said", "kng-lattice")
+mutant("kng-lattice-region", "R/mechanism-kng.R", "out$low <- out$low * kng_contract(ball) / stretch", "out$low <- 1.5 * out$low", "regions cover the mean", "kng-lattice")
+mutant("kng-lattice-assumed", "R/mechanism-kng-lattice.R", "  parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)\n", "", "what is taken for granted is said", "kng-lattice")
 mutant("shells-high", "R/mechanism-kng-lattice.R", "lattice_law_bounds(bounds, ask$ball, 0), steps)\n    # of noise", "bounds, steps)\n    # of noise", "products with shells are paid for", "kng-lattice")
 mutant("shells-narrow", "R/mechanism-kng-lattice.R", "shell <- bounds$total", "shell <- 0.9 * bounds$total", "a shell is as wide as the mean moves", "kng-lattice")
 mutant("shells-flat", "src/mechanism/mechanism_median.c", "ceil((length - k->first) / k->shell)) * k->shell", "ceil((length - k->first) / k->shell)) * 0.97 * k->shell", "shells are as much lower as planned", "kng-lattice")
@@ -154,8 +154,8 @@ mutant("median-sphere-loss", "src/mechanism/mechanism_median.c", "return r->bent
 mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))", ")", "near records pull less on spheres", "dp-median")
 mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
        "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
-mutant("median-too-wide", "R/mechanism-kng-lattice.R", "ball$radius > 300", "ball$radius > 3000", "balls that doubles can't hold are refused", "dp-median")
-mutant("median-all-dimensions", "R/mechanism-kng-lattice.R", "LATTICE_LAW_DIMENSIONS <- 20", "LATTICE_LAW_DIMENSIONS <- 40", "more dimensions than are served are refused before anything is spent", "dp-median")
+mutant("median-too-wide", "R/mechanism-kng.R", "ball$radius > 300", "ball$radius > 3000", "balls that doubles can't hold are refused", "dp-median")
+mutant("median-all-dimensions", "R/mechanism-kng.R", "LATTICE_LAW_DIMENSIONS <- 20", "LATTICE_LAW_DIMENSIONS <- 40", "more dimensions than are served are refused before anything is spent", "dp-median")
 
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
 
