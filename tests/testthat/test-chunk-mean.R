@@ -89,6 +89,11 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
         memory <- run(x)
         if (is.null(memory)) next
         one <- run(chunks(x, 11))
+        # on a lattice these want the records in memory
+        if (numerics == "lattice" && mechanism %in% c("kng", "laplace_truncated", "staircase_truncated")) {
+          expect_null(one)
+          next
+        }
         two <- run(chunks(x, 37, map = backwards))
         label <- paste(label_of(M), mechanism, numerics)
         served <- union(served, paste(mechanism, numerics))
@@ -103,7 +108,7 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
       }
     }
   }
-  expect_setequal(served, c(paste(setdiff(names(riemdp:::mean_mechanisms()), "wrapped_staircase"), "real"),
+  expect_setequal(served, c(paste(setdiff(names(riemdp:::mean_mechanisms()), c("wrapped_staircase", "staircase_truncated")), "real"),
                             paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", "adaptive", # of flat spaces as well
                                     if (!quick()) c("laplace", "staircase", "gaussian")), "lattice")))
   x <- chunks(wishart_spd, 100)
