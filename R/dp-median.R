@@ -149,8 +149,8 @@ median_steps <- function(M, ball) {
 # the law is wider than the lattice's steps, however near to each other records lie (proofs/median.md, sections 3 and
 # 4); of a private number, as if there were 2^20.
 median_smooth <- function(ask, scale) {
-  step <- 2^(floor(log2(ask$ball$radius)) - 51)
-  max(ask$smooth, outwards(max(64 * step, 16 * ask$steps$gradient) * (if (is.na(ask$n)) 2^20 else ask$n) / scale))
+  finest <- max(64 * lattice_law_step(ask$ball), 16 * ask$steps$gradient)
+  max(ask$smooth, outwards(finest * (if (is.na(ask$n)) 2^20 else ask$n) / scale))
 }
 
 # What a record moves the sum of vectors by, with what rounding of its length adds for up to n records: vectors are

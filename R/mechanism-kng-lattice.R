@@ -30,7 +30,8 @@ kng_lattice_kept <- function(M, ball, scale, less, name) {
   })
 }
 
-kng_lattice_plan <- function(M, ask, name, bounds, steps) {
+kng_lattice_plan <- function(M, ask, name, bounds) {
+  steps <- bounds$steps
   law <- pure_scale(ask, bounds$total, 2)
   # the exponentials' part of the loss (proofs/kng.md, section 9)
   if (is.null(ask$sigma)) {
@@ -42,10 +43,7 @@ kng_lattice_plan <- function(M, ask, name, bounds, steps) {
     law$epsilon <- outwards(law$epsilon + LATTICE_WEIGHTS)
   }
   most <- bounds$most %||% 1
-  if (law$scale / most < kng_finest(ask$ball, steps)) {
-    abort_riemdp("unsupported", sprintf(paste("the scale would be %.3g: doubles don't hold noise that small. A smaller",
-                                              "epsilon would do."), law$scale / most))
-  }
+  if (law$scale / most < kng_finest(ask$ball, steps)) abort_fine(law$scale / most)
   # of a private number any scale from the finest on may be that of the gradient
   scales <- c(law$scale / most, if (!is.null(bounds$most)) ask$ball$radius * c(0.01, 0.03, 0.1, 0.3, 1, 100))
   kept <- min(vapply(scales, function(s) kng_lattice_kept(M, ask$ball, s, 2 * steps$slope, name), 0))
@@ -55,12 +53,11 @@ kng_lattice_plan <- function(M, ask, name, bounds, steps) {
             "%.3g. A smaller radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
     ))
   }
-  step <- 2^(floor(log2(ask$ball$radius)) - 51)
   parts <- kng_law_parts(law)
   parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)
   c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
     acceptance = kept, slow = !(kng_cost(M, ask) <= kept * 1e10), numbers = steps$numbers, gradient = steps$gradient,
-    most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = step))
+    most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)))
   ))
 }
 
@@ -70,6 +67,15 @@ lattice_law_bounds <- function(bounds, ball, more) {
   bounds$solver_error <- bounds$solver_error + extra
   bounds$total <- outwards(bounds$total + extra)
   check_rounding(bounds$solver_error, bounds$sensitivity)
+  bounds
+}
+
+# of the distance from the mean
+distance_bounds <- function(M, ask) {
+  steps <- mean_steps(M, ask$ball, ask$n)
+  if (!is.null(steps$why)) abort_rounding(steps$why)
+  bounds <- lattice_law_bounds(mean_bounds(M, ask, wrapped = FALSE), ask$ball, 2 * steps$gradient)
+  bounds$steps <- steps
   bounds
 }
 
@@ -100,9 +106,6 @@ lattice_law <- function(name, plan, release, words,
   list(
     unsupported = unsupported,
     plan = plan,
-    error = function(M, plan, ask) {
-      mean_mechanisms()[[name]]$error(M, plan, utils::modifyList(ask, list(numerics = "real")))
-    },
     release = release,
     region = function(r, level) kng_region(r, level, name),
     words = words
@@ -112,12 +115,11 @@ lattice_law <- function(name, plan, release, words,
 lattice_kng <- lattice_law(
   "kng",
   plan = function(M, ask) {
-    steps <- mean_steps(M, ask$ball, if (is.null(ask$size)) ask$n else 1)
     if (is.null(ask$size)) {
-      return(kng_lattice_plan(M, ask, "kng", lattice_law_bounds(gradient_bounds(M, ask), ask$ball, 0), steps))
+      return(kng_lattice_plan(M, ask, "kng", lattice_law_bounds(gradient_bounds(M, ask), ask$ball, 0)))
     }
     bounds <- kng_sum_bounds(M, ask, 2)
-    kng_lattice_plan(M, ask, "kng", c(bounds, kng_sum_parts(bounds)["details"]), steps)
+    kng_lattice_plan(M, ask, "kng", c(bounds, kng_sum_parts(bounds)["details"]))
   },
   release = function(M, x, plan, ask) {
     if (is.null(ask$size)) return(kng_lattice_release(M, x, plan, ask, "kng"))
@@ -134,12 +136,7 @@ lattice_kng <- lattice_law(
 
 lattice_laplace_truncated <- lattice_law(
   "laplace_truncated",
-  plan = function(M, ask) {
-    steps <- mean_steps(M, ask$ball, ask$n)
-    if (!is.null(steps$why)) abort_rounding(steps$why)
-    bounds <- lattice_law_bounds(mean_bounds(M, ask, wrapped = FALSE), ask$ball, 2 * steps$gradient)
-    kng_lattice_plan(M, ask, "laplace_truncated", bounds, steps)
-  },
+  plan = function(M, ask) kng_lattice_plan(M, ask, "laplace_truncated", distance_bounds(M, ask)),
   release = function(M, x, plan, ask) kng_lattice_release(M, x, plan, ask, "laplace_truncated"),
   words = function(r) kng_lattice_words("d/scale), d the distance from the mean", r)
 )
@@ -167,12 +164,10 @@ lattice_staircase_truncated <- lattice_law(
       kng_lattice_unsupported(M, ask, "staircase_truncated")
   },
   plan = function(M, ask) {
-    steps <- mean_steps(M, ask$ball, ask$n)
-    if (!is.null(steps$why)) abort_rounding(steps$why)
-    bounds <- lattice_law_bounds(mean_bounds(M, ask, wrapped = FALSE), ask$ball, 2 * steps$gradient)
+    bounds <- distance_bounds(M, ask)
     shell <- bounds$total
     # once more for the exponents, which are products of whole numbers of shells
-    plan <- kng_lattice_plan(M, ask, "staircase_truncated", lattice_law_bounds(bounds, ask$ball, 0), steps)
+    plan <- kng_lattice_plan(M, ask, "staircase_truncated", lattice_law_bounds(bounds, ask$ball, 0))
     # of noise on all of a flat space with half of epsilon; any width is as private as any other
     first <- min(shell, staircase_best(euclidean(mf_facts(M)$dimension), plan$scale, shell)$first)
     plan$details[c("shell", "first")] <- list(shell, first)

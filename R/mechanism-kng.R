@@ -32,6 +32,8 @@ kng_contract <- function(ball) {
   if (rho > 0) sin(rho) / rho else 1
 }
 
+lattice_law_step <- function(ball) 2^(floor(log2(ball$radius)) - 51)
+
 truncated_staircase <- function(plan) {
   function(rho) staircase_energy(rho, plan$scale, plan$details$shell, plan$details$first)
 }
@@ -54,6 +56,11 @@ kng_unsupported <- function(M, ask, name) {
 # ---- a private number of records ---------------------------------------------------------------------------------
 # Density proportional to exp(-w |grad U|/scale), w the number of records up to `most`: up to there the exponent is the
 # length of the sum of the records' logarithms, which needs no number (proofs/kng.md, section 8).
+
+abort_fine <- function(scale) {
+  abort_riemdp("unsupported", sprintf(paste("the scale would be %.3g: doubles don't hold noise that small. A smaller",
+                                            "epsilon would do."), scale))
+}
 
 # noise no smaller than what doubles hold and what rounding leaves of a gradient
 kng_finest <- function(ball, steps) max(1e-11, 1e-11 * ball$radius, 4 * steps$slope)
@@ -264,15 +271,12 @@ gradient_bounds <- function(M, ask) {
   extra <- outwards(2 * steps$gradient)
   check_rounding(extra, sensitivity)
   list(sensitivity = as.numeric(sensitivity), theorem = attr(sensitivity, "theorem"), solver_error = extra,
-       total = as.numeric(sensitivity) + extra)
+       total = as.numeric(sensitivity) + extra, steps = steps)
 }
 
 kng_plan <- function(M, ask, name, bounds, loss) {
   law <- pure_scale(ask, bounds$total, loss)
-  if (law$scale < max(1e-11, 1e-11 * ask$ball$radius)) {
-    abort_riemdp("unsupported", sprintf(paste("the scale would be %.3g: doubles don't hold noise that small. A smaller",
-                                              "epsilon would do."), law$scale))
-  }
+  if (law$scale < max(1e-11, 1e-11 * ask$ball$radius)) abort_fine(law$scale)
   steps <- mean_steps(M, ask$ball, ask$n)
   if (!(steps$slope <= 0.1 * law$scale)) abort_rounding("the noise would be no larger than rounding errors")
   cap <- kng_trials(M, ask, name, law$scale, law$epsilon, steps$slope)

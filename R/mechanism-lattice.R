@@ -35,9 +35,11 @@ on_lattice <- function(mechanism, law, flat = FALSE) {
   lattice_beside(mechanism, lattice, function(M) !flat || flat_space(M))
 }
 
-# A mechanism with what `lattice` does in its place where numerics = "lattice", on spaces that `served` says
+# A mechanism with what `lattice` does in its place where numerics = "lattice", on spaces that `served` says; what
+# `lattice` doesn't have is the same there
 lattice_beside <- function(mechanism, lattice, served) {
   real <- mechanism[c("unsupported", "plan", "error", "law", "release", "region", "words")]
+  lattice <- utils::modifyList(real, lattice)
   asked <- function(ask) identical(ask$numerics, "lattice")
   was <- function(r) r$guarantee$numerics == "lattice"
   mechanism$options <- union(mechanism$options, lattice$options)

@@ -204,15 +204,13 @@ plan_shrunk <- function(M, plan, ask) {
     return(plan)
   }
   plan$shrinkage <- shrinkage(M, law(plan), ask$ball$radius, plan$noise_error)
-  if (!is.null(plan$shrinkage)) {
-    plan$expected_error <- max(plan$shrinkage$errors, moved_at_least(M, plan, ask)) + missing_error(ask)
-  }
+  if (!is.null(plan$shrinkage)) plan$expected_error <- moved_error(M, plan, ask) + missing_error(ask)
   plan
 }
 
-# Flat triangles stand for a compact space's: where noise fills that, they promise up to 4 % too little, and less than
-# what no mechanism can go below (proofs/shrinkage.md, section 2)
-moved_at_least <- function(M, plan, ask) {
+# The largest error over means in the ball. Flat triangles stand for a compact space's: where noise fills that, they
+# promise up to 4 % too little, and less than what no mechanism can go below (proofs/shrinkage.md, section 3)
+moved_error <- function(M, plan, ask) {
   largest <- max(plan$shrinkage$errors)
   filled <- plan$shrinkage$law$k == 0 && is.finite(mf_facts(M)$injectivity_radius) && largest > 0.9 * ask$ball$radius
   typical <- isTRUE(mean_mechanisms()[[plan$mechanism]]$typical)

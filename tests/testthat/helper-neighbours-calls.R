@@ -10,7 +10,7 @@ mean_cases <- function() {
                                   gaussian = c("sphere", "plane"), c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
   plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(
-    mechanism = m, delta = delta_for(mechanisms[[m]]), numerics = if (m == "wrapped_staircase") "lattice" else "real"
+    mechanism = m, delta = delta_for(mechanisms[[m]]), numerics = if (m %in% c("wrapped_staircase", "staircase_truncated")) "lattice" else "real"
   )))
   names(plain) <- names(mechanisms)
   plain$chain$args$options <- list(burn_in = 10)
@@ -18,6 +18,9 @@ mean_cases <- function() {
   c(plain, subspace_cases(), list(
     auto = list(method = "auto", spaces = "sphere", args = list(mechanism = "auto")),
     lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"), args = list(mechanism = "wrapped", numerics = "lattice")),
+    lattice_kng = list(method = "kng", spaces = c("sphere", "plane", "hyperboloid", "matrices"), args = list(mechanism = "kng", numerics = "lattice")),
+    lattice_truncated = list(method = "laplace_truncated", spaces = c("sphere", "matrices"),
+                             args = list(mechanism = "laplace_truncated", numerics = "lattice")),
     lattice_gaussian = list(method = "wrapped_gaussian", spaces = "sphere", args = list(mechanism = "wrapped_gaussian", numerics = "lattice", delta = 1e-3)),
     lattice_tangent = list(method = "tangent", spaces = c("sphere", "matrices"), args = list(mechanism = "tangent", numerics = "lattice")),
     tangent_gaussian = list(method = "tangent", spaces = "matrices",
@@ -266,7 +269,8 @@ neighbour_calls <- function() {
                    noisy_of = list(adaptive = paste0("^[$](", DRAWN, "|clipped[$](share|count)|scale|sensitivity|theorem|solver_error|expected_error|",
                                                       "draws|details[$](released_center|released_radius|last|shares))")),
                    free_of = list(adaptive = "^[$]draws"), # stages that the first leaves out
-                   outcome_of = list(adaptive = function(value) value$details$none_found),
+                   # one of some dozens of radii, of which what follows is a function
+                   outcome_of = list(adaptive = function(value) value$details[c("none_found", "released_radius")]),
                    call = function(data, case, space, budget) {
                      do.call(dp_mean, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center",
                                              ledger = budget), case$args))

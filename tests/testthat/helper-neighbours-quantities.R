@@ -212,18 +212,22 @@ moved_sums <- function(a, b, tallies, points) {
   c(sum = max(sums), law = max(scales) / (1 + rounding))
 }
 
-# of the sum of bounded vectors, at points of the ball; and the scale with which its length over n is drawn
-moved_vectors <- function(a, b) {
+# `f` of what a law on a lattice sums up for both, at three points of the ball; law(d): the law's name, and the public length of medians
+at_points <- function(a, b, law, f) {
   M <- a$args[[1]]
   d <- mf_facts(M)$dimension
-  lengths <- vapply(c(0, 0.3, 0.9), function(far) {
+  vapply(c(0, 0.3, 0.9), function(far) {
     p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]]$radius * seq_len(d) / sqrt(sum(seq_len(d)^2))))
-    s <- both(a, b, function(d) {
-      if (d$args[[6]] == Inf) return(0) # no records
-      do.call(".Call", c(list(internal("riemdp_lattice_law_sum_nonprivate")), d$args[1:4], "median", d$args[5], list(p)))
-    })
-    share(a, length_of(s[[1]] - s[[2]]))
+    share(a, f(both(a, b, function(d) {
+      if (d$args[[6]][1] == Inf) return(0) # no records
+      do.call(".Call", c(list(internal("riemdp_lattice_law_sum_nonprivate")), d$args[1:4], law(d), list(p)))
+    })))
   }, 0)
+}
+
+# of the sum of bounded vectors, at points of the ball; and the scale with which its length over n is drawn
+moved_vectors <- function(a, b) {
+  lengths <- at_points(a, b, function(d) list("median", d$args[[5]]), function(s) length_of(s[[1]] - s[[2]]))
   scales <- vapply(list(a, b), function(d) {
     if (d$args[[6]] == Inf) 0 else a$price$scale / d$args[[6]]
   }, 0)
@@ -232,17 +236,8 @@ moved_vectors <- function(a, b) {
 
 # of the weights' exponents on a lattice, at points of the ball, with the scales that they are drawn with
 moved_exponents <- function(a, b) {
-  M <- a$args[[1]]
-  d <- mf_facts(M)$dimension
-  lengths <- vapply(c(0, 0.3, 0.9), function(far) {
-    p <- mf_exp(M, a$args[[3]], mf_from_coords(M, a$args[[3]], far * a$args[[4]]$radius * seq_len(d) / sqrt(sum(seq_len(d)^2))))
-    f <- both(a, b, function(d) {
-      if (d$args[[6]][1] == Inf) return(0) # no records
-      v <- do.call(".Call", c(list(internal("riemdp_lattice_law_sum_nonprivate")), d$args[1:5], 0, list(p)))
-      length_of(v) / d$args[[6]][1]
-    })
-    share(a, abs(f[[1]] - f[[2]]) * a$price$scale)
-  }, 0)
+  scaled <- function(s, d) length_of(s) * a$price$scale / d$args[[6]][1]
+  lengths <- at_points(a, b, function(d) list(d$args[[5]], 0), function(s) abs(scaled(s[[1]], a) - scaled(s[[2]], b)))
   c(exponents = max(lengths))
 }
 
@@ -643,7 +638,7 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
 # Live runs draw each its own noise. Where a noisy choice among a few outcomes says what else is done and said, they are compared given that
 # choice, which each data set makes with a probability near the other's: run again until both made the same one. So is whether noise has left
 # what doubles hold (`beyond`), of the release or of a group.
-with_same_outcome <- function(outcome, one, two, run, tries = 20) {
+with_same_outcome <- function(outcome, one, two, run, tries = 400) {
   beyond <- function(value) if (is.list(value)) c(isTRUE(value$beyond), unlist(lapply(value$groups, function(g) isTRUE(g$beyond))))
   choice <- function(value) list(beyond(value), if (!is.null(outcome)) outcome(value))
   apart <- function() is.null(one$error) && is.null(two$error) && !identical(choice(one$value), choice(two$value))

@@ -80,6 +80,10 @@ test_that("shells are drawn as they are told", {
   expect_identical(guarantee(one)$numerics, "lattice")
   expect_gte(one$scale, 2 * (one$details$shell + 40 * 2^-53 * 0.25) / (4 - 2^-40))
   expect_gte(one$details$shell, one$sensitivity + 40 * 2^-53 * 0.25)
+  # of many records, where that is more than scales are rounded up by
+  ask <- riemdp:::mean_ask(euclidean(1), 1e6, 1, 0, 1, 0, "staircase_truncated", NULL, "proven", "ordinary", "lattice", 1e6, list())
+  plan <- riemdp:::plan_one(euclidean(1), ask, "staircase_truncated", error = FALSE)
+  expect_gte(plan$scale, 2 * (plan$details$shell + 40 * 2^-53) / (1 - 2^-40))
   far <- with_simulation(2, replicate(if (quick()) 200 else 1000, mf_dist(M, o, release()$value)))
   expect_lt(abs(mean(far) / one$expected_error - 1), 0.05 + 5 * stats::sd(far) / mean(far) / sqrt(length(far)))
   expect_error(dp_mean(1:3 / 3, euclidean(1), center = 0, radius = 1, sigma = 1, mechanism = "staircase_truncated"), "epsilon",
