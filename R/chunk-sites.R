@@ -3,7 +3,7 @@
 # what a site answers, by its policy: sums with noise, or sums over records that were clipped to a public ball (or
 # gradients clipped to a public length) as they are. Counts without noise would tell of single records, so there are
 # none.
-SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "gradients", "noisy"))
+SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy"))
 
 #' Records that stay with their holders
 #'

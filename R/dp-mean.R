@@ -73,10 +73,9 @@
 #' `"wrapped_gaussian"`, nor on users' manifolds, where no bound of rounding errors is proven. `"wrapped_staircase"` is
 #' on a lattice only, up to \eqn{\epsilon = 12}. `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point
 #' of a lattice in the ball (even in coordinates, not in volume) with exactly the weight computed for it: on every
-#' manifold of the package, Stiefel manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, with
-#' records in memory, up to radius 15 on hyperbolic space (section 9 of `proofs/kng.md`). `"tangent"` has a mean of
-#' numbers as its target. `"adaptive"` chooses its ball by exact integer arithmetic, and its means are `"wrapped"` then
-#' (not in constant time).
+#' manifold of the package, Stiefel manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to
+#' radius 15 on hyperbolic space (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target.
+#' `"adaptive"` chooses its ball by exact integer arithmetic, and its means are `"wrapped"` then (not in constant time).
 #' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
 #' or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md`
 #' of the installed package.

@@ -5,8 +5,6 @@ kng_lattice_unsupported <- function(M, ask, name) {
   why <- lattice_law_why(M, ask$ball)
   if (!is.null(why)) {
     sprintf("mechanism = \"%s\" on a lattice %s.", name, why)
-  } else if (isTRUE(ask$chunked)) {
-    sprintf("mechanism = \"%s\" on a lattice needs the records in memory: gather them.", name)
   } else if (ask$timing == "constant") {
     sprintf("mechanism = \"%s\" in constant time has doubles only: use numerics = \"real\".", name)
   }
@@ -146,6 +144,7 @@ mechanism_staircase_truncated <- list(
   name = "staircase_truncated",
   auto = TRUE,
   typical = TRUE,
+  chunks = TRUE,
   unsupported = function(M, ask) {
     paste("mechanism = \"staircase_truncated\"", if (!is.null(ask$sigma))
       "has steps as wide as the sensitivity: give `epsilon`." else

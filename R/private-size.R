@@ -462,7 +462,7 @@ sized_records <- function(M, x, n, plan, ask) {
     m0 <- .Call(riemdp_stored, M, ask$center)
     sums <- function(a) {
       if (n == 0) return(rep(0, 2 * mf_facts(M)$dimension))
-      as.vector(.Call(riemdp_chunk_steps, M, x, m0, plan$numbers, n, a))
+      as.vector(.Call(riemdp_chunk_steps, M, x, m0, plan$numbers, n, a, FALSE))
     }
     return(structure(list(n = ask$n, steps = sums), class = "riemdp_tally"))
   }

@@ -28,7 +28,7 @@
     X(chunk_records, 3)                                                                                                \
     X(chunk_regression, 6)                                                                                             \
     X(chunk_start, 4)                                                                                                  \
-    X(chunk_steps, 6)                                                                                                  \
+    X(chunk_steps, 7)                                                                                                  \
     X(coords, 3)                                                                                                       \
     X(count, 2)                                                                                                        \
     X(covariance_descriptors, 3)                                                                                       \

@@ -312,7 +312,7 @@ arguments <- c(
   riemdp_chunk_ball = "M x centre=stored radius p=stored what=ball_sum", riemdp_chunk_counts = "M x centre=stored radii=rho",
   riemdp_chunk_gradients = paste("M data=x kind=problem_kind threshold=positive fun=callback n p=stored snapshot=maybe_stored step=clip_step",
                                  "which=maybe_which share=weights"),
-  riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_steps = "M x centre=stored numbers=steps_numbers n at=coords_zero",
+  riemdp_chunk_kng = "M x centre=stored radius n base=stored far", riemdp_chunk_steps = "M x centre=stored numbers=steps_numbers n at=coords_zero squares=flag",
   riemdp_chunk_logs = "M x weights p=stored median=flag", riemdp_chunk_reach = "M x weights p=stored", riemdp_chunk_records = "M x which",
   riemdp_chunk_regression = "M state=curve_state x=times y=x weights model=curve_loss",
   riemdp_regression_of = "M tally=curve_tally y=x x=times moments=curve_moments p=no_path v=no_path model=curve_loss control=fit_control",

@@ -496,6 +496,26 @@ double steps_gradient(const struct mean_steps *c, const struct steps_records *re
     return norm2(c->span, g);
 }
 
+double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, struct host *host, double *work)
+{
+    struct room r = make_room(c, work);
+    double sum = 0;
+    steps_stand(c, a, work);
+    for (size_t i = 0; i < n; i++) {
+        steps_log(c, a, y + i * steps_point_size(c), r.v, work);
+        sum += ceil(0x1p20 * fmin(1, square(norm2(c->span, r.v) / (2 * c->radius))));
+        if (i % 16 == 0)
+            host_tick(host, 0, 0);
+    }
+    return sum;
+}
+
+double steps_far(const struct mean_steps *c, const struct steps_records *records, const double *a, struct host *host, double *work)
+{
+    double sum = records->y ? steps_squares(c, records->n, records->y, a, host, work) : records->squares(records, a);
+    return 2 * c->radius * sqrt(ldexp(sum / (double)records->n, -20)) * (1 + 1e-12);
+}
+
 /* a goes along the mean logarithm in r->v */
 static void go(const struct mean_steps *c, double *a, const struct room *r)
 {

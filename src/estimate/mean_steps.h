@@ -46,6 +46,7 @@ struct steps_records {
     size_t n;
     const double *y;
     void (*add)(const struct steps_records *r, const double *a, int64_t *sum);
+    double (*squares)(const struct steps_records *r, const double *a);
     void *data;
 };
 
@@ -58,6 +59,11 @@ void steps_log(const struct mean_steps *c, const double *a, const double *y, dou
 /* Minus the gradient of the energy at the point with coordinates a, in `span` coordinates there; returns its length. */
 double steps_gradient(const struct mean_steps *c, const struct steps_records *r, const double *a, double *g,
                       int64_t *sum, struct host *host, double *work);
+/* The sum of the points' squared distances from that with coordinates a, over that of the ball's diameter, each rounded up to a multiple of
+ * 2^-20 and counted in these: a whole number. */
+double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, struct host *host, double *work);
+/* at least the root of the records' mean squared distance from there */
+double steps_far(const struct mean_steps *c, const struct steps_records *r, const double *a, struct host *host, double *work);
 /* Coordinates of the mean. start: NULL (all steps are taken), or coordinates to try first. Nothing can fail. */
 void mean_steps_run(const struct mean_steps *c, const struct steps_records *r, const double *start, double *a,
                     int64_t *sum, struct host *host, double *work);

@@ -59,7 +59,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
     size_t dim = m->ambient;
     double *work = ffi_doubles(manifold_work(m)), *o = ffi_doubles(dim), *p = ffi_doubles(dim), inj;
     struct ffi_sample s = ffi_sample(c, in->x, in->centre, work);
-    if (s.elsewhere || m->dim > GRID_DIM)
+    if ((s.elsewhere && !in->law) || m->dim > GRID_DIM)
         ffi_abort_text("unsupported", "this law isn't available here: of records in chunks, or in so many dimensions.");
     *x = s.x;
     *out = (struct prepared){.steps = ffi_steps_make(c, &in->number, s.n),
@@ -70,17 +70,18 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .coords = ffi_doubles(m->dim),
                              .work = work};
     out->carried = manifold_reference(m, s.centre, o);
-    double *coords = ffi_doubles(s.n * m->dim), *ball = NULL;
-    if (m->dim > 1 || in->law)
+    double *coords = ffi_doubles(in->law ? 1 : s.n * m->dim), *ball = NULL;
+    if (!s.elsewhere && (m->dim > 1 || in->law))
         ball = ffi_records_in_ball(c, x, s.centre, in->radius, out->carried, o, work);
     if (in->law)
-        ffi_steps_mean(&out->steps, x, ball, NULL, s.centre, o, out->coords, work);
+        ffi_steps_mean(&out->steps, x, ball, s.elsewhere ? &s.tally : NULL, s.centre, o, out->coords, work);
     else
         ffi_steps_records(&out->steps, x, s.centre, o, coords, work);
     out->k = (struct median){.m = m,
                              .steps = &out->steps.mean,
                              .coords = coords,
                              .y = out->steps.records.y,
+                             .records = &out->steps.records,
                              .n = s.n,
                              .law = in->law,
                              .off = in->off,
@@ -97,7 +98,6 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
         double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
         steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);
         out->k.y = mean;
-        out->k.n = 1;
     } else if (!in->law && m->dim == 1) {
         out->coords[0] = median_middle(coords, s.n, ffi_doubles(s.n));
     } else if (!in->law) {
@@ -230,7 +230,9 @@ static SEXP sum_body(struct call *c, void *data)
     prepare(c, in, &x, &s);
     if (at.n != 1)
         ffi_abort_text("shape", "`at` must be one point.");
+    struct steps_records records = s.steps.records;
     ffi_steps_records(&s.steps, &at, s.m0, s.o, s.coords, s.work);
+    s.steps.records = records;
     size_t d = s.steps.mean.span;
     SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)d));
     if (in->law)

@@ -44,6 +44,15 @@ static void add_elsewhere(const struct steps_records *r, const double *a, int64_
     }
 }
 
+static double squares_elsewhere(const struct steps_records *r, const double *a)
+{
+    struct steps *s = r->data;
+    double sum;
+    if (ffi_tally_call(s->c, &s->tally, "squares", a, s->mean.dim, &sum, 1) != STATUS_OK || !(sum >= 0 && sum <= ldexp((double)r->n, 20)))
+        ffi_abort_text("argument", "the squares from elsewhere are out of range.");
+    return sum;
+}
+
 static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbers)
 {
     enum manifold_model model = numbers->tangent && !(m->flags & MANIFOLD_CALLS_R) ? MODEL_FLAT : steps_model(m);
@@ -103,6 +112,7 @@ void ffi_steps_elsewhere(struct steps *s, const struct tally *tally)
     s->tally = *tally;
     s->records.y = NULL;
     s->records.add = add_elsewhere;
+    s->records.squares = squares_elsewhere;
     s->records.data = s;
 }
 
@@ -206,10 +216,12 @@ void ffi_steps_point(const struct steps *s, const double *o, const double *a, do
             p[j] = o[j];
 }
 
-/* What a chunk's records add to the whole sums at coordinates `at`; n: records in all. Two columns: multiples of 2^31, the rest. */
+/* What a chunk's records add to the whole sums at coordinates `at`; n: records in all. Two columns: multiples of 2^31, the rest. Or their squared
+ * distances. */
 struct add_args {
     SEXP x, centre, at;
     double n;
+    int squares;
     struct steps_numbers number;
 };
 
@@ -239,6 +251,8 @@ static SEXP add_body(struct call *c, void *data)
     for (size_t j = 0; j < 2 * span; j++)
         s.sum[j] = 0;
     ffi_steps_records(&s, &x, centre, o, NULL, work);
+    if (in->squares)
+        return ffi_keep(c, Rf_ScalarReal(steps_squares(&s.mean, x.n, s.records.y, a, m->host, s.work)));
     steps_add(&s.mean, x.n, s.records.y, a, s.sum, m->host, s.work);
     SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)span, 2));
     for (size_t j = 0; j < span; j++) {
@@ -249,9 +263,9 @@ static SEXP add_body(struct call *c, void *data)
     return out;
 }
 
-SEXP riemdp_chunk_steps(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP n, SEXP at)
+SEXP riemdp_chunk_steps(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP n, SEXP at, SEXP squares)
 {
-    struct add_args args = {.x = x, .centre = centre, .at = at, .n = ffi_number(n, "n")};
+    struct add_args args = {.x = x, .centre = centre, .at = at, .n = ffi_number(n, "n"), .squares = ffi_flag(squares, "squares")};
     ffi_steps_read(numbers, &args.number);
     if (!(args.n >= 1 && args.n <= 0x1p31) || args.n != floor(args.n))
         ffi_abort_text("argument", "`n` must be a number of records.");

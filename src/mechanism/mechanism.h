@@ -149,6 +149,7 @@ struct median {
     manifold_t m;
     const struct mean_steps *steps;
     const double *coords, *y;
+    const struct steps_records *records; /* for the gradient: may be elsewhere, with y NULL */
     size_t n;
     int law;
     double off, radius, curvature, smooth, scale, shell, first, *steps_room;

@@ -3,53 +3,33 @@
 #include "mean.h"
 #include "mechanism_kng.h"
 
-enum { DEPTHS = 64 }; /* parts of the records' distances from the base */
-
 double kng_length_at(const struct median *k, const double *a)
 {
-    struct steps_records r = {.n = k->n, .y = k->y};
-    return steps_gradient(k->steps, &r, a, k->v, k->total, k->m->host, k->steps_room);
+    struct steps_records mean = {.n = 1, .y = k->y};
+    return steps_gradient(k->steps, k->law == KNG_DISTANCE ? &mean : k->records, a, k->v, k->total, k->m->host, k->steps_room);
 }
 
-/* how many records are at most so far from the base as each of DEPTHS equal parts of the ball's diameter says */
-static void count_depths(const struct median *k, const double *a, double *count)
+/* At least the mean second derivative of half the squared distances on a step that ends at distance rho from the base: x cot x is concave in x^2,
+ * so no less than its chord at the mean square. `far`: root of the mean squared distance from the base. */
+static double least_bend(const struct median *k, double far, double rho)
 {
-    for (size_t j = 0; j < DEPTHS; j++)
-        count[j] = 0;
-    steps_stand(k->steps, a, k->steps_room);
-    for (size_t i = 0; i < k->n; i++) {
-        steps_log(k->steps, a, k->y + i * steps_point_size(k->steps), k->v, k->steps_room);
-        double part = ceil((norm2(k->steps->span, k->v) + k->off) / (2 * k->radius) * DEPTHS);
-        count[part >= 1 && part < DEPTHS ? (size_t)part - 1 : DEPTHS - 1]++;
-        if (i % 64 == 0)
-            host_tick(k->m->host, 0, 0);
-    }
-}
-
-/* At least the mean second derivative of half the squared distances on a step that ends at distance rho from the base */
-static double least_bend(const struct median *k, const double *count, double rho)
-{
-    double sum = 0;
-    for (size_t j = 0; j < DEPTHS; j++) {
-        double far = fmin(2 * k->radius * (double)(j + 1) / DEPTHS + rho, 2 * k->radius);
-        sum += count[j] > 0 ? count[j] * fmax(0, kng_cot_factor(k->curvature, far)) : 0;
-    }
-    return sum / (double)k->n;
+    double share = fmin(1, square((far + k->off + rho) / (2 * k->radius)));
+    return 1 - (1 - kng_cot_factor(k->curvature, 2 * k->radius)) * share;
 }
 
 /* Lower bounds of F at distance rho from the base: the gradient's part along the geodesic from there has at least the integral of what the
  * distances bend. They are concave in rho, so chords will do. */
 void kng_look_around(struct median *k, const double *a)
 {
-    double count[DEPTHS], least = 0;
+    double far = 0, least = 0;
     int bent = k->law == KNG_GRADIENT && k->curvature > 0;
     if (bent)
-        count_depths(k, a, count);
+        far = steps_far(k->steps, k->records, a, k->m->host, k->steps_room);
     for (size_t c = 0; c < MEDIAN_CELLS; c++) {
         double width = k->reach / MEDIAN_CELLS, to = width * (double)(c + 1);
         k->edge[c] = width * (double)c;
         k->edge[c + 1] = to;
-        k->lean[c] = (bent ? least_bend(k, count, to) : 1) * (1 - 1e-9);
+        k->lean[c] = (bent ? least_bend(k, far, to) : 1) * (1 - 1e-9);
         k->low[c] = k->reached[c] = least;
         least += k->lean[c] * width;
     }

@@ -89,16 +89,14 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
         memory <- run(x)
         if (is.null(memory)) next
         one <- run(chunks(x, 11))
-        # on a lattice these want the records in memory
-        if (numerics == "lattice" && mechanism %in% c("kng", "laplace_truncated", "staircase_truncated")) {
-          expect_null(one)
-          next
-        }
         two <- run(chunks(x, 37, map = backwards))
         label <- paste(label_of(M), mechanism, numerics)
         served <- union(served, paste(mechanism, numerics))
         expect_identical(one$value, two$value, label = label)
-        if (numerics == "lattice") expect_identical(one$value, memory$value, label = label)
+        # laws on the ball start their trials from a mean that chunks find with other last bits
+        if (numerics == "lattice" && !mechanism %in% c("kng", "laplace_truncated", "staircase_truncated")) {
+          expect_identical(one$value, memory$value, label = label)
+        }
         expect_lt(mf_dist(M, one$value, memory$value), 1e-11)
         same <- c("n", "mechanism", "scale", "sensitivity", "guarantee")
         expect_identical(unclass(one)[same], unclass(memory)[same], label = label)
@@ -109,7 +107,7 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
     }
   }
   expect_setequal(served, c(paste(setdiff(names(riemdp:::mean_mechanisms()), c("wrapped_staircase", "staircase_truncated")), "real"),
-                            paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", "adaptive", # of flat spaces as well
+                            paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", "adaptive", "kng", "laplace_truncated", "staircase_truncated",
                                     if (!quick()) c("laplace", "staircase", "gaussian")), "lattice")))
   x <- chunks(wishart_spd, 100)
   for (options in list(list(target = "laplace"), list(proposal = "published", step = 0.1))) {

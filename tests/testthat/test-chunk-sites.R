@@ -32,6 +32,13 @@ test_that("sites send clipped sums and nothing else", {
     if (one$kernel == "ball") expect_identical(dim(one$answer$digits)[1], 5L) # a tangent vector and a squared length
     if (one$kernel == "steps") expect_identical(dim(one$answer), c(3L, 2L)) # coordinates of a tangent vector, in two parts
   }
+  # where curvature asks how far records lie from a point: one whole number
+  sent$all <- list()
+  ball <- matrix(c(0, 0.6, 0.8, 0.6, 0, 0.8), 2, byrow = TRUE)
+  dp_mean(sites(site(1, listen(ball[1, ])), site(1, listen(ball[2, ]))), sphere(2), 1, c(0, 0, 1), 0.7, mechanism = "kng", invalid = "center")
+  squares <- Filter(function(one) one$kernel == "squares", sent$all)
+  expect_length(squares, 2)
+  for (one in squares) expect_true(is.double(one$answer) && length(one$answer) == 1 && one$answer == floor(one$answer))
   x <- two_sites()
   expect_error(frechet_mean(x, M), class = "riemdp_error_refused")
   expect_error(mf_dist_blocks(M, x), class = "riemdp_error_refused")
