@@ -1,7 +1,7 @@
 # The Laplace mechanism, and existence and expected error of the noise laws, from public quantities.
 
 # numbers of the laws in src/ffi/ffi_mechanism.c
-NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian")
+NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat")
 
 has_laplace <- function(M) {
   facts <- mf_facts(M)
@@ -51,6 +51,7 @@ mean_price <- function(M, plan, law) {
          staircase = price_staircase(total, plan$steps[1], plan$scale),
          wrapped_gaussian = , tangent_gaussian = price_normal(total, plan$scale),
          gaussian = price_normal_curved(profile_space(M), total, plan$scale, plan$guarantee$nominal_epsilon),
+         heat = price_heat(M, total, plan$scale),
          abort_contract(sprintf("nothing says what the law \"%s\" costs", law)))
 }
 
@@ -61,11 +62,6 @@ release_mean <- function(M, x, plan, ask, law) {
 }
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * mf_facts(M)$volume_growth
-
-# Share of the sampler's draws that are kept (src/mechanism/mechanism_laplace.c), of public numbers alone. Nothing
-# private rests on it: whatever it is, a million draws all fail with one probability for all records. It keeps that
-# probability, and the time of a call, small.
-LEAST_RADIAL <- 1e-3
 
 radial_acceptance <- function(M, law, sigma, steps = NULL) {
   if (is.null(steps) && isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
@@ -116,12 +112,16 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   scale that doubles hold and at which one of 1,000 draws is kept (on positive definite matrices and in many
 #'   dimensions of Grassmann manifolds that bounds the scale; others are refused).
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
+#' * `"heat"`: the law of a Brownian motion from `center`, with standard deviation \eqn{\sigma} in each direction for small
+#'   \eqn{\sigma} (the heat kernel at time \eqn{\sigma^2/2}): `center` is turned by the exponential of a random matrix of
+#'   the group's Lie algebra. On spheres, Stiefel and Grassmann manifolds and planar shapes, where one of 1,000 matrices is
+#'   kept.
 #'
 #' @param M a manifold.
 #' @param center the point around which to draw.
 #' @param sigma scale, positive, in the units of the metric.
 #' @param n number of draws.
-#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"` or `"wrapped_gaussian"`.
+#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"`, `"wrapped_gaussian"` or `"heat"`.
 #' @return n points in the plain shape of the manifold.
 #' @references Hajri, H., Ilea, I., Said, S., Bombrun, L. and Berthoumieu, Y. (2016). Riemannian Laplace distribution on
 #'   the space of symmetric positive definite matrices. *Entropy* 18, 98. \doi{10.3390/e18030098}
@@ -129,12 +129,15 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #' Said, S., Bombrun, L., Berthoumieu, Y. and Manton, J. H. (2017). Riemannian Gaussian distributions on the space of
 #' symmetric positive definite matrices. *IEEE Transactions on Information Theory* 63, 2153-2170.
 #' \doi{10.1109/TIT.2017.2653803}
+#'
+#' Maher, D. G. (2012). Wrapping Brownian motion and heat kernels I: compact Lie groups. *Journal of Lie Theory* 22,
+#' 1149-1168. \doi{10.48550/arXiv.1005.4746}
 #' @examples
 #' x <- laplace_noise(sphere(2), c(0, 0, 1), sigma = 0.05, n = 100)
 #' mean(mf_dist(sphere(2), c(0, 0, 1), x))  # about 2 sigma
 #' @export
 laplace_noise <- function(M, center, sigma, n = 1,
-                          mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian")) {
+                          mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat")) {
   check_manifold(M)
   mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
   sigma <- check_number(sigma, "sigma", positive = TRUE)
@@ -145,6 +148,7 @@ laplace_noise <- function(M, center, sigma, n = 1,
     check_gaussian_reach(profile_space(M), sigma)
   }
   if (mechanism %in% c("laplace", "gaussian")) check_radial(M, mechanism, sigma)
+  if (mechanism == "heat") check_heat(M, sigma)
   .Call(riemdp_noise, M, center, n, mechanism, sigma, in_simulation())
 }
 
@@ -159,24 +163,26 @@ laplace_noise <- function(M, center, sigma, n = 1,
 #' \eqn{d(\exp_{m_0}(z + w), \exp_{m_0} z)} over the noise w, the larger
 #' of z = 0 and z at the edge of the ball: in closed form on flat spaces, by quadrature over the noise's
 #' length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated draws with a fixed seed
-#' elsewhere.
+#' elsewhere. For `"heat"` the mean length of normal noise in flat space, which bounds it from above and is near it for
+#' small `sigma`.
 #'
 #' @param M a manifold.
 #' @param sigma scale of the law, positive.
-#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"` or `"wrapped_gaussian"`.
+#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"`, `"wrapped_gaussian"` or `"heat"`.
 #' @param center,radius the public ball; needed for wrapped laws on curved manifolds.
 #' @return One number in the units of the metric.
 #' @examples
 #' expected_error(sphere(2), 0.0166)
 #' expected_error(sphere(2), 0.07, "gaussian")
 #' @export
-expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian"), center = NULL,
-                           radius = NULL) {
+expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat"),
+                           center = NULL, radius = NULL) {
   check_manifold(M)
   mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   if (mechanism == "laplace") check_laplace(M, sigma)
   if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
+  if (mechanism == "heat") check_heat(M, sigma)
   told_error(law_error(M, sigma, mechanism, center, radius))
 }
 
@@ -191,6 +197,7 @@ told_error <- function(error) {
 }
 
 law_error <- function(M, sigma, mechanism, center, radius) {
+  if (mechanism == "heat") return(heat_error(M, sigma))
   if (mechanism %in% c("wrapped", "wrapped_gaussian")) {
     return(wrapped_noise_error(M, sigma, if (mechanism == "wrapped") "knorm" else "gaussian", center, radius))
   }

@@ -44,6 +44,7 @@
     X(gauss_newton_frame, 3)                                                                                           \
     X(gauss_newton_records_nonprivate, 9)                                                                              \
     X(gaussian_radii, 4)                                                                                               \
+    X(heat_group, 1)                                                                                                   \
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \

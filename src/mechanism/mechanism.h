@@ -56,6 +56,24 @@ int gaussian_make(struct gaussian *law, manifold_t m, double sigma);
 /* as laplace_draw */
 int gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work);
 
+/* The law of a point turned by Brownian motion of the group that turns the space, n x n matrices, real or complex ones. */
+struct heat {
+    manifold_t m;
+    double sigma, *h;
+    size_t n;
+    int unitary;
+};
+
+/* size of the matrices, 0 where there are none */
+size_t heat_group(manifold_t m, int *unitary);
+size_t heat_work(manifold_t m);
+/* work: heat_work doubles that `law` keeps */
+int heat_make(struct heat *law, manifold_t m, double sigma, double *work);
+/* log of the probability to keep an element of the Lie algebra whose matrix, twice as large and real, has eigenvalues w */
+double heat_log_kept(size_t n, int unitary, const double *w);
+/* turns p; STATUS_TRIALS as radial_draw() */
+int heat_turn(const struct heat *law, struct rng *rng, double *p);
+
 /* d independent normals */
 void normal_draw(size_t d, double sigma, struct rng *rng, double *z);
 

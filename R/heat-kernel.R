@@ -1,0 +1,77 @@
+# The heat kernel of compact spaces that a group of matrices turns: which, at what scales, and its errors. Proofs:
+# inst/proofs/gaussian.md, section 7.
+
+# What is known of the group, list(dimension, rho (squared length of half the sum of the positive roots), reach (length
+# of the shortest element of the Lie algebra where a factor of the density is 0), ricci (a lower bound of the curvature
+# that the proof uses), longer (of the metric's lengths over the group's)); NULL where the package has none
+heat_space <- function(M) {
+  n <- .Call(riemdp_heat_group, M)
+  if (n[1] < 2) return(NULL)
+  unitary <- n[2] == 1
+  n <- n[1]
+  list(
+    dimension = if (unitary) n^2 else n * (n - 1) / 2,
+    rho = if (unitary) n * (n^2 - 1) / 6 else n * (n - 1) * (n - 2) / 24,
+    reach = if (unitary) pi else if (n == 2) Inf else if (n == 3) 2 * pi else sqrt(2) * pi,
+    ricci = switch(M$name, sphere = n - 2, grassmann = n - 2, kendall = 2 * n, (n - 2) / 2),
+    longer = if (M$name == "stiefel_euclidean") sqrt(2) else 1
+  )
+}
+
+# An upper bound of 4 s, s the mass below 0 of the signed law that the sampler's is made of
+heat_slack <- function(space, sigma) {
+  if (space$reach == Inf) return(0)
+  tail <- stats::pchisq((space$reach / sigma)^2, space$dimension, lower.tail = FALSE, log.p = TRUE)
+  outwards(4 * exp(space$rho * sigma^2 / 2 + tail) * (1 + 1e-9))
+}
+
+# the standard deviation of flat normal noise that protects no better than time sigma^2 does, and back
+heat_flat <- function(space, sigma) {
+  if (space$ricci == 0) sigma else sigma * sqrt(expm1_ratio(space$ricci * sigma^2)) * (1 - 1e-12)
+}
+
+heat_scale <- function(space, flat) {
+  if (space$ricci == 0) flat else outwards(flat * sqrt(log1p_ratio(space$ricci * flat^2)) * (1 + 1e-11))
+}
+
+expm1_ratio <- function(x) expm1(x) / x
+log1p_ratio <- function(x) log1p(x) / x
+
+# share of the sampler's draws that are kept
+heat_kept <- function(space, sigma) exp(-space$rho * sigma^2 / 2)
+
+no_heat <- function(M) {
+  sprintf(paste("the heat kernel is drawn where a compact group of matrices turns the space: spheres, Stiefel and",
+                "Grassmann manifolds, planar shapes. %s isn't one."), label_manifold(M))
+}
+
+check_heat <- function(M, sigma) {
+  space <- heat_space(M)
+  if (is.null(space)) abort_riemdp("unsupported", no_heat(M))
+  if (!(heat_kept(space, sigma) >= LEAST_RADIAL)) {
+    abort_riemdp("unsupported", sprintf(
+      paste("mechanism = \"heat\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller",
+            "scale would do (more records, a larger epsilon, a smaller radius), or mechanism = \"wrapped_gaussian\"."),
+      label_manifold(M), sigma, 1 / max(heat_kept(space, sigma), 1e-300)
+    ))
+  }
+  space
+}
+
+# At most the mean length of normal noise in flat space, which is near it for small scales. In the Euclidean metric of
+# frames directions within their span are longer: E sqrt(2 X + Y), X and Y chi-squared, by their Laplace transform
+heat_error <- function(M, sigma) {
+  d <- mf_facts(M)$dimension
+  if (heat_space(M)$longer == 1) return(noise_mean_length(d, sigma, "gaussian"))
+  within <- M$param[2] * (M$param[2] - 1) / 2
+  lacks <- function(u) -expm1(-within / 2 * log1p(4 * u^2) - (d - within) / 2 * log1p(2 * u^2)) / u^2
+  sigma * stats::integrate(lacks, 0, Inf, rel.tol = 1e-9)$value / sqrt(pi)
+}
+
+# from what moves by the sensitivity at most, and the motion's standard deviation
+price_heat <- function(M, sensitivity, scale) {
+  space <- heat_space(M)
+  slack <- heat_slack(space, scale)
+  draw_price("heat", "gaussian.md, 7", sensitivity, scale, delta = if (slack > LATTICE_SLACK) slack else 0,
+             mu = sensitivity / heat_flat(space, scale))
+}
