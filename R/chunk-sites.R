@@ -3,7 +3,9 @@
 # what a site answers, by its policy: sums with noise, or sums over records that were clipped to a public ball (or
 # gradients clipped to a public length) as they are. Counts without noise would tell of single records, so there are
 # none.
-SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy"))
+SITE_KERNELS <- list(
+  noisy = c("count", "noisy"), sums = c("count", "check", "ball", "steps", "squares", "gradients", "noisy")
+)
 
 #' Records that stay with their holders
 #'
@@ -24,8 +26,8 @@ SITE_KERNELS <- list(noisy = c("count", "noisy"), sums = c("count", "check", "ba
 #'   to choose this by name. [guarantee()] says so of the release.
 #'
 #' Neither policy answers counts without noise, e.g. how many records lie near a point: `mechanism = "adaptive"` isn't
-#' available for sites, and `"kng"` draws without the counts that would make it faster. Requests between sites and
-#' curator should be encrypted (mirai does so over TLS).
+#' available for sites, and `"kng"` with doubles draws without the counts that would make it faster. Requests between
+#' sites and curator should be encrypted (mirai does so over TLS).
 #'
 #' With `shares = TRUE` each site adds a share of Gaussian noise to its sum, and `"noisy"` answers will do. One sum is
 #' asked for, so this is for `dp_mean(mechanism = "tangent", delta = )`. The shares are such that the guarantee holds

@@ -13,13 +13,14 @@ heat_law <- function(M, ask, total) {
   slack <- heat_slack(space, scale)
   if (!(slack <= min(1e-6 * ask$delta, GDP_SLACK))) {
     abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"heat\" has no exact sampler at scale %.3g on %s: its law there isn't the kernel to within %g in",
-            "delta. More records, a larger epsilon or a smaller radius would do."), scale, label_manifold(M),
+      paste("mechanism = \"heat\" has no exact sampler at scale %.3g on %s: its law there isn't the kernel to within",
+            "%g in delta. More records, a larger epsilon or a smaller radius would do."), scale, label_manifold(M),
       min(1e-6 * ask$delta, GDP_SLACK)
     ))
   }
   guarantee <- utils::modifyList(law$guarantee, list(delta = ask$delta, mu_slack = slack))
-  list(scale = scale, guarantee = guarantee, details = list(flat = law$scale, ricci = space$ricci, longer = space$longer))
+  list(scale = scale, guarantee = guarantee,
+       details = list(flat = law$scale, ricci = space$ricci, longer = space$longer))
 }
 
 mechanism_heat <- list(
@@ -49,7 +50,8 @@ mechanism_heat <- list(
                     "deviation %.6g in each direction. Where Ricci curvature is at least %.3g this protects as normal",
                     "noise of standard deviation %.6g in flat space does (proofs/gaussian.md, section 7)."),
               r$scale, r$details$ricci, r$details$flat),
-      if (r$details$longer > 1) paste("The motion is that of the canonical metric, in which the mean moves no farther than",
-                                      "in the Euclidean one."))
+      if (r$details$longer > 1) {
+        "The motion is that of the canonical metric, in which the mean moves no farther than in the Euclidean one."
+      })
   }
 )

@@ -112,10 +112,10 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   scale that doubles hold and at which one of 1,000 draws is kept (on positive definite matrices and in many
 #'   dimensions of Grassmann manifolds that bounds the scale; others are refused).
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
-#' * `"heat"`: the law of a Brownian motion from `center`, with standard deviation \eqn{\sigma} in each direction for small
-#'   \eqn{\sigma} (the heat kernel at time \eqn{\sigma^2/2}): `center` is turned by the exponential of a random matrix of
-#'   the group's Lie algebra. On spheres, Stiefel and Grassmann manifolds and planar shapes, where one of 1,000 matrices is
-#'   kept.
+#' * `"heat"`: the law of a Brownian motion from `center`, with standard deviation \eqn{\sigma} in each direction for
+#'   small \eqn{\sigma} (the heat kernel at time \eqn{\sigma^2/2}): `center` is turned by the exponential of a random
+#'   matrix of the group's Lie algebra. On spheres, Stiefel and Grassmann manifolds and planar shapes, where one of
+#'   1,000 matrices is kept.
 #'
 #' @param M a manifold.
 #' @param center the point around which to draw.

@@ -248,7 +248,7 @@ check_gaussian_reach <- function(space, sigma) {
   }
 }
 
-# The least share of a sampler's draws to be kept (src/mechanism/mechanism_laplace.c, mechanism_heat.c), of public numbers
-# alone. Nothing private rests on it: whatever it is, a million draws all fail with one probability for all records. It
-# keeps that probability, and the time of a call, small.
+# The least share of a sampler's draws to be kept (src/mechanism/mechanism_laplace.c, mechanism_heat.c), of public
+# numbers alone. Nothing private rests on it: whatever it is, a million draws all fail with one probability for all
+# records. It keeps that probability, and the time of a call, small.
 LEAST_RADIAL <- 1e-3

@@ -14,8 +14,8 @@
 #    accountant-moments accountant-pld-plan accountant-pld-grid accountant-pld accountant variance-reduced ledger-store
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
-#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error heat-kernel lower-bound
-#    shrinkage mechanism
+#    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error heat-kernel
+#    lower-bound shrinkage mechanism
 #    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-heat mechanism-wrapped joint-law
 #    mechanism-lattice private-size joint-sizes fit-size
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain

@@ -12,7 +12,8 @@ spaces <- list(
   "kendall(50)" = list(kendall(50), 0.25, template(50)), "Gr(4,2)" = list(grassmann(4, 2), 0.3, diag(4)[, 1:2]),
   "St(5,2)" = list(stiefel(5, 2), 0.3, diag(5)[, 1:2])
 )
-ways <- c("laplace", "staircase", "wrapped", "wrapped_staircase", "kng", "laplace_truncated", "euclidean", "gaussian", "wrapped_gaussian")
+ways <- c("laplace", "staircase", "wrapped", "wrapped_staircase", "kng", "laplace_truncated", "staircase_truncated", "euclidean", "gaussian",
+          "wrapped_gaussian", "heat")
 cases <- expand.grid(delta = c(0, 1e-6), n = c(30, 100, 1000, 10000), epsilon = c(0.1, 1, 4, 8), space = names(spaces), stringsAsFactors = FALSE)
 rows <- lapply(seq_len(nrow(cases)), function(i) {
   case <- cases[i, ]

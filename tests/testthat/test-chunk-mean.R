@@ -107,7 +107,8 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
     }
   }
   expect_setequal(served, c(paste(setdiff(names(riemdp:::mean_mechanisms()), c("wrapped_staircase", "staircase_truncated")), "real"),
-                            paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", "adaptive", "kng", "laplace_truncated", "staircase_truncated",
+                            paste(c("wrapped", "wrapped_staircase", "wrapped_gaussian", "tangent", "adaptive", "kng", "laplace_truncated",
+                              "staircase_truncated",
                                     if (!quick()) c("laplace", "staircase", "gaussian")), "lattice")))
   x <- chunks(wishart_spd, 100)
   for (options in list(list(target = "laplace"), list(proposal = "published", step = 0.1))) {

@@ -101,7 +101,7 @@ groups_asked <- function(M, center, radius, epsilon, delta, mechanism, n, groups
 }
 
 test_that("a record that moves between groups loses no more than epsilon, and half of the noise is caught", {
-  draws <- if (quick()) 2500 else 20000
+  draws <- if (quick()) 2500 else 10000
   # a record at the edge moves from one group to the other
   one <- list(a = c(1, 1), b = numeric())
   two <- list(a = 1, b = 1)
@@ -127,7 +127,7 @@ test_that("a record that moves between groups loses no more than epsilon, and ha
 })
 
 test_that("the sizes' noise is 0 in all and has its law, one by one as well", {
-  draws <- if (quick()) 20000 else 80000
+  draws <- if (quick()) 20000 else 40000
   for (case in list(c(2, 3), c(3, 1.5), c(4, 0.8))) {
     C <- case[1]
     scale <- case[2]
@@ -234,7 +234,7 @@ test_that("sizes and means together cost epsilon, add up to all records, and are
 })
 
 test_that("one group's released size and sum have the law that intervals, regions and errors are from", {
-  draws <- if (quick()) 4000 else 15000
+  draws <- if (quick()) 4000 else 8000
   for (case in list(list(M = euclidean(1), rest = 0, C = 2), list(M = euclidean(2), rest = 1, C = 3), list(M = euclidean(3), rest = 0, C = 4))) {
     d <- mf_facts(case$M)$dimension
     s <- list(shells = c(600, 1, 900, 300), dimension = d, categories = case$C, rest = case$rest == 1)
@@ -278,7 +278,7 @@ test_that("one group's released size and sum have the law that intervals, region
 })
 
 test_that("a replaced record's counts and sums move by a shell in each group, and half of the noise is caught", {
-  draws <- if (quick()) 2000 else 20000
+  draws <- if (quick()) 2000 else 10000
   line <- list(M = euclidean(1), center = 0, radius = 1)
   ask <- internal$mean_ask(line$M, NA_real_, 2, 0, 1, 0, "wrapped_staircase", NULL, "proven", "ordinary", "lattice", 1e6, list(form = "joint"))
   ask[c("manifold", "names", "invalid")] <- list(line$M, c("a", "b"), "error")

@@ -53,7 +53,7 @@ expect_law <- function(M, radius, factor, n, ..., center = center_of(M), accept 
 }
 
 test_that("shells are drawn as they are told", {
-  n <- if (quick()) 1e4 else 4e4
+  n <- if (quick()) 1e4 else 2e4
   for (M in list(euclidean(1), sphere(2))) {
     radius <- if (mf_facts(M)$dimension == 1) 1 else 0.7
     x <- records_at(M, center_of(M), radius)
@@ -93,7 +93,7 @@ test_that("shells are drawn as they are told", {
 })
 
 test_that("draws agree with quadrature in up to three dimensions", {
-  n <- if (quick()) 6000 else 3e4
+  n <- if (quick()) 6000 else 1.5e4
   expect_law(euclidean(1), 1, c(0.1, 1), n)
   expect_law(euclidean(2), 1, c(0.1, 1), n)
   expect_law(sphere(2), 0.75, 0.15, n)
@@ -108,7 +108,7 @@ test_that("draws agree with quadrature in up to three dimensions", {
 })
 
 test_that("draws agree with weighted uniform points in more dimensions", {
-  n <- if (quick()) 1500 else 6000
+  n <- if (quick()) 1500 else 3000
   for (case in list(list(kendall(4), 0.3), list(grassmann(4, 2), 0.4), list(sphere(5), 0.6), list(stiefel(4, 2), 0.2))) {
     M <- case[[1]]
     radius <- case[[2]]
@@ -317,7 +317,7 @@ test_that("a private number of records: on the lattice too, with none at all", {
 })
 
 test_that("regions cover the mean, and trials are about as many as the plan says", {
-  count <- if (quick()) 300 else 2000
+  count <- if (quick()) 300 else 1000
   for (case in list(list(sphere(2), 0.4, 100), list(hyperbolic(2), 1, 200), list(spd(2), 1, 200), list(euclidean(2), 1, 50), list(stiefel(3, 2), 0.2, 100),
                     list(spd(2, "bures"), 0.2, 100))) {
     M <- case[[1]]

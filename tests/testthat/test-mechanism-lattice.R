@@ -209,7 +209,7 @@ test_that("a release is a total function of the records", {
 })
 
 test_that("noise of whole releases has the promised scale", {
-  releases <- if (quick()) 300 else 6000
+  releases <- if (quick()) 300 else 3000
   x <- matrix(c(0.2, 0.1, -0.3, 0.4), 2)
   truth <- colMeans(x)
   for (law in c("l2", "laplace", "gaussian", "staircase")) {
@@ -278,7 +278,7 @@ test_that("the price of the lattice is small, public, and follows what is asked"
 
 test_that("regions cover the mean as often as they say", {
   # coverage below 90 % by 5 standard errors would fail; 5 regions: false alarms below 1e-5
-  releases <- if (quick()) 200 else 1500
+  releases <- if (quick()) 200 else 800
   M <- hyperbolic(2)
   x <- in_ball(list(M = M, center = c(1, 0, 0), radius = 1), 40)
   truth <- frechet_mean(x, M, tol = 1e-12)$mean

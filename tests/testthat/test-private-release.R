@@ -189,6 +189,7 @@ test_that("what every private release pays for its draws is what it states, and 
   steps <- function(...) dp_optimize(problem_frechet(M), near, 1, 1e-6, start = c(0, 0, 1), clip = 1, lr = 0.5, steps = 8, ...)
   calls <- list(
     laplace = at("laplace"), wrapped = at("wrapped"), gaussian = at("gaussian", delta = 1e-6), wrapped_gaussian = at("wrapped_gaussian", delta = 1e-6),
+    heat = at("heat", delta = 1e-6),
     kng = at("kng"), truncated = at("laplace_truncated"), adaptive = at("adaptive"), tangent = at("tangent"),
     tangent_gaussian = at("tangent", delta = 1e-6, options = list(noise = "gaussian")), euclidean = at("euclidean"),
     arithmetic = at("euclidean", options = list(target = "arithmetic")),
@@ -358,14 +359,14 @@ test_that("the stored form of what is released is decided by the point and the p
   spaces <- list(list(M = grassmann(4, 2), center = diag(4)[, 1:2]), list(M = grassmann(3, 1), center = diag(3)[, 1, drop = FALSE]),
                  list(M = grassmann(5, 3), center = diag(5)[, 1:3]), list(M = kendall(4), center = c(1, 1i, -1, -1i) / 2))
   mechanisms <- c("laplace", "staircase", "gaussian", "kng", "laplace_truncated", "wrapped", "wrapped_staircase",
-                  "wrapped_gaussian", "tangent") # not of several stages, which go on from centres that are released
+                  "wrapped_gaussian", "heat", "tangent") # not of several stages, which go on from centres that are released
   for (s in spaces) {
     d <- mf_facts(s$M)$dimension
     a <- with_simulation(1, matrix(stats::rnorm(12 * d, sd = 0.1), 12) + 0.1)
     x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a))
     one <- function(y, label) expect_lt(max(Mod(y - mf_exp(s$M, s$center, mf_log(s$M, s$center, y)))), 1e-12, label = label)
     for (mechanism in mechanisms) for (neighbours in c("replace", "add_remove")) for (timing in c("ordinary", "constant")) {
-      delta <- if (grepl("gaussian", mechanism) || timing == "constant") 1e-4 else 0
+      delta <- if (grepl("gaussian|heat", mechanism) || timing == "constant") 1e-4 else 0
       r <- tryCatch(with_simulation(2, dp_mean(x, s$M, 2, s$center, 0.35, delta = delta, mechanism = mechanism, neighbours = neighbours, timing = timing)),
                     riemdp_error_unsupported = function(e) NULL)
       expect_false(is.null(r) && timing == "ordinary" && neighbours == "replace", label = paste(label_of(s$M), mechanism))

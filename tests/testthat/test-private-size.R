@@ -313,7 +313,8 @@ test_that("what has no proof is refused before anything is spent", {
   no(mechanism = "adaptive", timing = "constant")
   expect_error(dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "adaptive", by = rep("a", 6), levels = "a"), "add_remove", class = "riemdp_error_unsupported")
   expect_error(sized(x, s, epsilon = 1e12, mechanism = "kng", ledger = ledger), "smaller epsilon", class = "riemdp_error_unsupported")
-  expect_error(sized(no_records(SIZED$bures), SIZED$bures, mechanism = "kng", numerics = "real", ledger = ledger), "no exact sampler", class = "riemdp_error_unsupported")
+  expect_error(sized(no_records(SIZED$bures), SIZED$bures, mechanism = "kng", numerics = "real", ledger = ledger), "no exact sampler",
+               class = "riemdp_error_unsupported")
   no(options = list(noise = "knorm"), class = "riemdp_error_argument")
   no(options = list(form = "tail"), class = "riemdp_error_argument")
   no(options = list(count = 1), class = "riemdp_error_argument")
