@@ -81,7 +81,7 @@ test_that("private means over chunks are those of memory, mechanism by mechanism
         run <- function(x) {
           tryCatch(with_simulation(7, dp_mean(x, M, 2, r$one, 0.6 * r$radius, mechanism = mechanism, numerics = numerics,
                                               invalid = "center",
-                                              delta = if (grepl("gaussian", mechanism)) 1e-6 else 0,
+                                              delta = if (grepl("gaussian|heat", mechanism)) 1e-6 else 0,
                                               # in memory it has a stage more otherwise
                                               options = switch(mechanism, chain = list(burn_in = 12), adaptive = list(shares = c(0.1, 0.1, 0.8)), list()))),
                    riemdp_error_unsupported = function(e) NULL, riemdp_error_argument = function(e) NULL)
