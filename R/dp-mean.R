@@ -11,6 +11,9 @@
 #' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds
 #'   (sphere, hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes,
 #'   Grassmann, Euclidean), \eqn{\sigma = \Delta/\epsilon}.
+#' * `"chordal"`: on Stiefel manifolds, a draw around the mean with density proportional to \eqn{\exp(-D/\sigma)}, D
+#'   the straight distance in a Euclidean space that holds the manifold with its metric, \eqn{\sigma = \Delta/\epsilon}
+#'   (section 5 of `proofs/laplace.md`): what `"laplace"` is elsewhere.
 #' * `"wrapped"`: noise with density proportional to \eqn{\exp(-|z|/\sigma)} added to the mean's logarithm at `center`,
 #'   mapped back by exp; on every manifold for which curvature bounds are known (also Bures-Wasserstein, Stiefel,
 #'   Grassmann).

@@ -1,7 +1,7 @@
 # The Laplace mechanism, and existence and expected error of the noise laws, from public quantities.
 
 # numbers of the laws in src/ffi/ffi_mechanism.c
-NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat")
+NOISE_LAWS <- c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat", "chordal")
 
 has_laplace <- function(M) {
   facts <- mf_facts(M)
@@ -10,8 +10,8 @@ has_laplace <- function(M) {
 
 no_laplace <- function(M, law = "Laplace") {
   sprintf(paste("the %s mechanism needs a homogeneous manifold with a known area of spheres; %s is not. Use",
-                "mechanism = \"wrapped\"."),
-          law, label_manifold(M))
+                "mechanism = \"%s\"."),
+          law, label_manifold(M), if (has_chord(M) && law == "Laplace") "chordal" else "wrapped")
 }
 
 mechanism_laplace <- list(
@@ -51,7 +51,7 @@ mean_price <- function(M, plan, law) {
          staircase = price_staircase(total, plan$steps[1], plan$scale),
          wrapped_gaussian = , tangent_gaussian = price_normal(total, plan$scale),
          gaussian = price_normal_curved(profile_space(M), total, plan$scale, plan$guarantee$nominal_epsilon),
-         heat = price_heat(M, total, plan$scale),
+         heat = price_heat(M, total, plan$scale), chordal = price_laplace(total, plan$scale, "laplace.md, 5"),
          abort_contract(sprintf("nothing says what the law \"%s\" costs", law)))
 }
 
@@ -116,12 +116,15 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #'   small \eqn{\sigma} (the heat kernel at time \eqn{\sigma^2/2}): `center` is turned by the exponential of a random
 #'   matrix of the group's Lie algebra. On spheres, Stiefel and Grassmann manifolds and planar shapes, where one of
 #'   1,000 matrices is kept.
+#' * `"chordal"`: on Stiefel manifolds, density proportional to \eqn{\exp(-D(x, c)/\sigma)}, D the straight distance in
+#'   a Euclidean space that holds the manifold with its metric: \eqn{D^2 = |X - C|^2} for the Euclidean one,
+#'   \eqn{\frac12|X - C|^2 + \frac14|XX' - CC'|^2} for the canonical one.
 #'
 #' @param M a manifold.
 #' @param center the point around which to draw.
 #' @param sigma scale, positive, in the units of the metric.
 #' @param n number of draws.
-#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"`, `"wrapped_gaussian"` or `"heat"`.
+#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"`, `"wrapped_gaussian"`, `"heat"` or `"chordal"`.
 #' @return n points in the plain shape of the manifold.
 #' @references Hajri, H., Ilea, I., Said, S., Bombrun, L. and Berthoumieu, Y. (2016). Riemannian Laplace distribution on
 #'   the space of symmetric positive definite matrices. *Entropy* 18, 98. \doi{10.3390/e18030098}
@@ -137,7 +140,7 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #' mean(mf_dist(sphere(2), c(0, 0, 1), x))  # about 2 sigma
 #' @export
 laplace_noise <- function(M, center, sigma, n = 1,
-                          mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat")) {
+                          mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat", "chordal")) {
   check_manifold(M)
   mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
   sigma <- check_number(sigma, "sigma", positive = TRUE)
@@ -149,6 +152,7 @@ laplace_noise <- function(M, center, sigma, n = 1,
   }
   if (mechanism %in% c("laplace", "gaussian")) check_radial(M, mechanism, sigma)
   if (mechanism == "heat") check_heat(M, sigma)
+  if (mechanism == "chordal") check_chord(M, sigma)
   .Call(riemdp_noise, M, center, n, mechanism, sigma, in_simulation())
 }
 
@@ -164,18 +168,19 @@ laplace_noise <- function(M, center, sigma, n = 1,
 #' of z = 0 and z at the edge of the ball: in closed form on flat spaces, by quadrature over the noise's
 #' length and angles on spheres, hyperbolic space and planar shapes, by 4,000 simulated draws with a fixed seed
 #' elsewhere. For `"heat"` the mean length of normal noise in flat space, which bounds it from above and is near it for
-#' small `sigma`.
+#' small `sigma`; for `"chordal"` 4,000 simulated draws.
 #'
 #' @param M a manifold.
 #' @param sigma scale of the law, positive.
-#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"`, `"wrapped_gaussian"` or `"heat"`.
+#' @param mechanism `"laplace"`, `"wrapped"`, `"gaussian"`, `"wrapped_gaussian"`, `"heat"` or `"chordal"`.
 #' @param center,radius the public ball; needed for wrapped laws on curved manifolds.
 #' @return One number in the units of the metric.
 #' @examples
 #' expected_error(sphere(2), 0.0166)
 #' expected_error(sphere(2), 0.07, "gaussian")
 #' @export
-expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat"),
+expected_error <- function(M, sigma,
+                           mechanism = c("laplace", "wrapped", "gaussian", "wrapped_gaussian", "heat", "chordal"),
                            center = NULL, radius = NULL) {
   check_manifold(M)
   mechanism <- check_choice(mechanism, "mechanism", NOISE_LAWS)
@@ -183,6 +188,7 @@ expected_error <- function(M, sigma, mechanism = c("laplace", "wrapped", "gaussi
   if (mechanism == "laplace") check_laplace(M, sigma)
   if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
   if (mechanism == "heat") check_heat(M, sigma)
+  if (mechanism == "chordal") check_chord(M, sigma)
   told_error(law_error(M, sigma, mechanism, center, radius))
 }
 
@@ -198,6 +204,7 @@ told_error <- function(error) {
 
 law_error <- function(M, sigma, mechanism, center, radius) {
   if (mechanism == "heat") return(heat_error(M, sigma))
+  if (mechanism == "chordal") return(chord_error(M, sigma))
   if (mechanism %in% c("wrapped", "wrapped_gaussian")) {
     return(wrapped_noise_error(M, sigma, if (mechanism == "wrapped") "knorm" else "gaussian", center, radius))
   }

@@ -375,6 +375,7 @@ mechanism_sources <- function(name) {
                        "manifolds, NeurIPS 36"),
                  "Dong, Roth and Su (2022), doi:10.1111/rssb.12454"),
     wrapped_gaussian = "Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, ICML",
+    chordal = c(reimherr, "proofs/laplace.md, 5"),
     heat = c("Bakry and Ledoux (1996), doi:10.1007/s002220050026", "proofs/gaussian.md, 7"),
     adaptive = c("McSherry and Talwar (2007), doi:10.1109/FOCS.2007.66",
                  "Dwork et al. (2006), doi:10.1007/11681878_14"),

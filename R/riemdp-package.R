@@ -15,9 +15,9 @@
 #    ledger-rules ledger chunk-sites
 #  5  Noise: guarantees, laws, mechanisms for a mean
 #    guarantee mean-records mean-steps tangent-noise gaussian-profile private-release noise-error heat-kernel
-#    lower-bound shrinkage mechanism
-#    mechanism-laplace mechanism-staircase mechanism-gaussian mechanism-heat mechanism-wrapped joint-law
-#    mechanism-lattice private-size joint-sizes fit-size
+#    chord-law lower-bound shrinkage mechanism
+#    mechanism-laplace mechanism-chordal mechanism-staircase mechanism-gaussian mechanism-heat mechanism-wrapped
+#    joint-law mechanism-lattice private-size joint-sizes fit-size
 #    mechanism-tangent mechanism-euclidean mechanism-kng mechanism-kng-lattice mechanism-pointwise mechanism-chain
 #    mechanism-adaptive mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser

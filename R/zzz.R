@@ -14,6 +14,7 @@ furnish <- function() {
     staircase_truncated = lattice_beside(mechanism_staircase_truncated, lattice_staircase_truncated, kng_on_lattice),
     gaussian = on_lattice(mechanism_gaussian, "gaussian", flat = TRUE),
     wrapped_gaussian = on_lattice(mechanism_wrapped_gaussian, "gaussian"), heat = mechanism_heat,
+    chordal = mechanism_chordal,
     tangent = mechanism_tangent,
     adaptive = mechanism_adaptive, euclidean = mechanism_euclidean, pointwise = mechanism_pointwise,
     chain = mechanism_chain

@@ -1,5 +1,6 @@
 /* What a table says of its manifold, for R. */
 #include "ffi.h"
+#include "mechanism.h"
 
 /* facts that init() derived, for constructors and mf_facts() */
 static SEXP facts_body(struct call *c, void *data)
@@ -88,4 +89,69 @@ static SEXP origin_body(struct call *c, void *data)
 SEXP riemdp_origin(SEXP m)
 {
     return ffi_run(origin_body, NULL, m, 0);
+}
+
+/* size of the matrices that turn the space, and whether they are complex; 0 where there are none */
+static SEXP group_body(struct call *c, void *data)
+{
+    (void)data;
+    int unitary;
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 2));
+    REAL(out)[0] = (double)heat_group(&c->m, &unitary);
+    REAL(out)[1] = unitary;
+    return out;
+}
+
+SEXP riemdp_heat_group(SEXP m)
+{
+    return ffi_run(group_body, NULL, m, 0);
+}
+
+/* Of the chordal law: cap, log of the mass that is proposed, log of the volume of all frames, and chord_least() at numbers t */
+struct chord_args {
+    SEXP t;
+    double sigma, n;
+};
+
+static SEXP chord_body(struct call *c, void *data)
+{
+    const struct chord_args *in = data;
+    struct chord law;
+    if (chord_make(&law, &c->m, in->sigma, ffi_doubles(chord_work(&c->m))) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    size_t n = (size_t)XLENGTH(in->t);
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)n + 3));
+    REAL(out)[0] = law.cap;
+    REAL(out)[1] = law.log_mass;
+    REAL(out)[2] = law.log_all;
+    for (size_t i = 0; i < n; i++)
+        REAL(out)[3 + i] = chord_least(law.euclidean, fmin(fmax(REAL(in->t)[i], 0), law.cap));
+    return out;
+}
+
+SEXP riemdp_chord(SEXP m, SEXP sigma, SEXP t)
+{
+    if (TYPEOF(t) != REALSXP)
+        ffi_abort_text("argument", "`t` must be numbers.");
+    struct chord_args args = {t, ffi_range(sigma, "sigma", 1e-300, 1e300), 0};
+    return ffi_run(chord_body, &args, m, 0);
+}
+
+/* how many of n trials of the law are kept */
+static SEXP kept_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct chord_args *in = data;
+    struct chord law;
+    if (chord_make(&law, &c->m, in->sigma, ffi_doubles(chord_work(&c->m))) != STATUS_OK)
+        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
+    double *z = ffi_doubles(c->m.ambient), kept = 0;
+    for (double i = 0; i < in->n; i++)
+        kept += chord_trial(&law, rng, z);
+    return ffi_keep(c, Rf_ScalarReal(kept));
+}
+
+SEXP riemdp_chord_kept(SEXP m, SEXP sigma, SEXP n, SEXP simulate)
+{
+    struct chord_args args = {R_NilValue, ffi_range(sigma, "sigma", 1e-300, 1e300), ffi_range(n, "n", 1, 1e7)};
+    return ffi_with_rng(kept_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }

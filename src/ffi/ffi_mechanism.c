@@ -11,10 +11,11 @@ enum law {
     LAW_WRAPPED_GAUSSIAN = 4,
     LAW_STAIRCASE = 5,
     LAW_HEAT = 6,
-    LAW_TANGENT = 7,
-    LAW_TANGENT_GAUSSIAN = 8,
-    LAW_VMF = 9, /* of single points only, as the next one */
-    LAW_CAP = 10
+    LAW_CHORDAL = 7,
+    LAW_TANGENT = 8,
+    LAW_TANGENT_GAUSSIAN = 9,
+    LAW_VMF = 10, /* of single points only, as the next one */
+    LAW_CAP = 11
 };
 
 static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",
@@ -23,6 +24,7 @@ static const char *const law_name[] = {[LAW_LAPLACE] = "laplace",
                                        [LAW_WRAPPED_GAUSSIAN] = "wrapped_gaussian",
                                        [LAW_STAIRCASE] = "staircase",
                                        [LAW_HEAT] = "heat",
+                                       [LAW_CHORDAL] = "chordal",
                                        [LAW_TANGENT] = "tangent",
                                        [LAW_TANGENT_GAUSSIAN] = "tangent_gaussian",
                                        [LAW_VMF] = "vmf",
@@ -36,7 +38,7 @@ static int read_law(SEXP law, int last)
 /* noise that is drawn at the mean itself, not at a public point */
 static int on_manifold(int law)
 {
-    return law == LAW_LAPLACE || law == LAW_GAUSSIAN || law == LAW_STAIRCASE || law == LAW_HEAT;
+    return law == LAW_LAPLACE || law == LAW_GAUSSIAN || law == LAW_STAIRCASE || law == LAW_HEAT || law == LAW_CHORDAL;
 }
 
 /* A law's scale; of a staircase, also the width of its shells and how far the first reaches; of von Mises and Fisher's 1/kappa; of
@@ -52,6 +54,7 @@ struct noise {
     struct laplace laplace;
     struct gaussian gaussian;
     struct heat heat;
+    struct chord chord;
     struct cap cap;
 };
 
@@ -67,6 +70,8 @@ static int noise_make(struct noise *noise, manifold_t m, int law, struct scale s
         return gaussian_make(&noise->gaussian, m, scale.sigma);
     if (law == LAW_HEAT)
         return heat_make(&noise->heat, m, scale.sigma, ffi_doubles(heat_work(m)));
+    if (law == LAW_CHORDAL)
+        return chord_make(&noise->chord, m, scale.sigma, ffi_doubles(chord_work(m)));
     if (law == LAW_CAP)
         return cap_make(&noise->cap, m, scale.sigma, scale.width);
     return law == LAW_VMF && !whole_sphere(m) ? STATUS_UNSUPPORTED : STATUS_OK;
@@ -129,14 +134,24 @@ static void draw(manifold_t m, const struct noise *noise, struct rng *rng, doubl
         ffi_abort(NULL, status, "mechanism", -1);
 }
 
-/* p turned by the heat kernel, to the last digit on the manifold; o where doubles have lost it. As draw() ends. */
-static void turned(manifold_t m, const struct noise *noise, struct rng *rng, const double *p, const double *o, double *q, double *v, double *work)
+/* laws that give the point itself */
+static int gives_point(int law)
+{
+    return law == LAW_HEAT || law == LAW_CHORDAL;
+}
+
+/* a point around p, to the last digit on the manifold; o where doubles have lost it. As draw() ends. */
+static void drawn_point(manifold_t m, const struct noise *noise, struct rng *rng, const double *p, const double *o, double *q, double *v,
+                        double *work)
 {
     for (size_t j = 0; j < m->ambient; j++)
         v[j] = p[j];
-    int status = heat_turn(&noise->heat, rng, v);
+    int status = noise->law == LAW_HEAT ? heat_turn(&noise->heat, rng, v) : chord_draw(&noise->chord, rng, q);
     if (status != STATUS_OK)
         ffi_abort(NULL, status, "mechanism", -1);
+    if (noise->law == LAW_CHORDAL && m->ops->from_origin(m, v, p, one(q), 0, 1, work) != STATUS_OK)
+        for (size_t j = 0; j < m->ambient; j++)
+            v[j] = o[j];
     if (m->ops->project(m, q, one(v), 0, 1, work) != STATUS_OK || !all_finite(m->ambient, q))
         for (size_t j = 0; j < m->ambient; j++)
             q[j] = o[j];
@@ -276,12 +291,12 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     /* from here on nothing may fail for what a record holds */
     int carried = manifold_reference(m, x.centre, o);
     struct points base = release_base(c, in, &x, carried, o, z, work);
-    if (in->law != LAW_HEAT)
+    if (!gives_point(in->law))
         draw(m, &noise, rng, a, work);
     for (size_t j = 0; j < m->dim; j++)
         a[j] += z[j];
-    if (in->law == LAW_HEAT)
-        turned(m, &noise, rng, base.x, o, q, v, work);
+    if (gives_point(in->law))
+        drawn_point(m, &noise, rng, base.x, o, q, v, work);
     else if (manifold_from_coords(m, v, base, one(a), 0, 1, work) != STATUS_OK)
         for (size_t j = 0; j < dim; j++) /* base.x may be the mean itself: never what is released */
             q[j] = o[j];
@@ -427,8 +442,8 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
         size_t end = begin + block < n ? begin + block : n;
         double *out = ffi_result_block(&r, 0, begin);
         for (size_t i = 0; i < end - begin; i++) {
-            if (in->law == LAW_HEAT) {
-                turned(m, &noise, rng, p.x, p.x, out + i * m->ambient, v, work);
+            if (gives_point(in->law)) {
+                drawn_point(m, &noise, rng, p.x, p.x, out + i * m->ambient, v, work);
                 continue;
             }
             draw(m, &noise, rng, a, work);
@@ -448,25 +463,9 @@ SEXP riemdp_noise(SEXP m, SEXP centre, SEXP n, SEXP law, SEXP sigma, SEXP simula
     double count = ffi_number(n, "n");
     if (!(count >= 0 && count <= 1e8) || count != floor(count))
         ffi_abort_text("argument", "`n` must be a count from 0 to 1e8.");
-    struct noise_args args = {.centre = centre, .n = count, .law = read_law(law, LAW_HEAT)};
+    struct noise_args args = {.centre = centre, .n = count, .law = read_law(law, LAW_CHORDAL)};
     args.sigma = read_scale(sigma, args.law);
     return ffi_with_rng(noise_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
-}
-
-/* size of the matrices that turn the space, and whether they are complex; 0 where there are none */
-static SEXP group_body(struct call *c, void *data)
-{
-    (void)data;
-    int unitary;
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, 2));
-    REAL(out)[0] = (double)heat_group(&c->m, &unitary);
-    REAL(out)[1] = unitary;
-    return out;
-}
-
-SEXP riemdp_heat_group(SEXP m)
-{
-    return ffi_run(group_body, NULL, m, 0);
 }
 
 /* n radii of a law on the manifold, without the points */

@@ -74,6 +74,23 @@ double heat_log_kept(size_t n, int unitary, const double *w);
 /* turns p; STATUS_TRIALS as radial_draw() */
 int heat_turn(const struct heat *law, struct rng *rng, double *p);
 
+/* Frames with density proportional to exp(-D/sigma), D the chordal distance from the first columns of the identity. Proposed within `cap`
+ * with probability `near`, from a bound exp(-least rho/sigma) in coordinates, else evenly. log_mass: of what is proposed; log_all: of the volume. */
+struct chord {
+    manifold_t m;
+    double sigma, cap, least, near, log_mass, log_all, *room;
+    int euclidean;
+};
+
+/* at least D over the length of the coordinates, where D is at most `cap` */
+double chord_least(int euclidean, double cap);
+size_t chord_work(manifold_t m);
+/* work: chord_work doubles that `law` keeps */
+int chord_make(struct chord *law, manifold_t m, double sigma, double *work);
+/* whether a trial is kept, which gives z; as heat_turn(), to a frame z */
+int chord_trial(const struct chord *law, struct rng *rng, double *z);
+int chord_draw(const struct chord *law, struct rng *rng, double *z);
+
 /* d independent normals */
 void normal_draw(size_t d, double sigma, struct rng *rng, double *z);
 

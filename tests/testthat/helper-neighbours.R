@@ -62,7 +62,8 @@ neighbour_spaces <- function() {
     plane = list(M = euclidean(2), center = c(0, 0), radius = 2),
     matrices = list(M = spd(2), center = diag(2), radius = 1),
     hyperboloid = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5),
-    triangles = list(M = kendall(3), center = kite, radius = 0.3)
+    triangles = list(M = kendall(3), center = kite, radius = 0.3),
+    frames = list(M = stiefel(3, 2), center = diag(3)[, 1:2], radius = 0.3)
   )
 }
 
