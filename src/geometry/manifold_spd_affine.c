@@ -154,8 +154,7 @@ static int log_spectrum_far(manifold_t m, size_t k, const double *l, const doubl
             v[i + j * k] = i == j;
         }
     for (int sweep = 0; sweep < 60; sweep++) {
-        int rotated = 0;
-        host_tick(m->host, 0, 0);
+        int rotated = 0; /* no tick: how many sweeps there are depends on the point, which may be a record */
         for (size_t i = 0; i + 1 < k; i++)
             for (size_t j = i + 1; j < k; j++) {
                 double *x = c + i * k, *z = c + j * k, a = dot(k, x, x), d = dot(k, z, z), g = dot(k, x, z);

@@ -63,7 +63,7 @@ static int iterate(struct stiefel_frame *f, double tol)
     stiefel_pack(f, f->t, f->here);
     int status = shoot(f, f->step);
     for (int count = 0; count < LOG_STEPS && status == STATUS_OK; count++) {
-        host_tick(f->host, 0, 0);
+        /* no tick: how many steps there are depends on the points, which may be records */
         double *s = f->step + k * size, length = norm2(size, s), norm;
         for (size_t j = 0; j < size; j++)
             f->here[j] += s[j];

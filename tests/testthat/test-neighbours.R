@@ -24,6 +24,11 @@ test_that("a gradient is measured within the ball, where its bound holds", {
   }
 })
 
+test_that("an iteration on one record alone ticks at nobody", {
+  # an ill matrix takes Jacobi's sweeps, as many as it needs
+  expect_identical(neighbour_trial("dp_optimize", "unit", "mf_points", 26)$findings, character())
+})
+
 test_that("nothing but noise tells two neighbours apart", {
   table <- neighbour_table()
   # Some of all: each case, and each function by each form (in the short form each form by some function), once or more; first what has
