@@ -140,8 +140,7 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points v, 
 
 /* Eigenvalues of L^-1 Y L^-T by one-sided Jacobi rotations of the rows of L^-1 L_Y (Hestenes 1958): small eigenvalues keep
  * their digits where the two points are far apart. v: eigenvectors, f: their logarithms. */
-static int log_spectrum_far(manifold_t m, size_t k, const double *l, const double *y, double *v, double *f,
-                            double *work)
+static int log_spectrum_far(size_t k, const double *l, const double *y, double *v, double *f, double *work)
 {
     double *b = work, *c = b + k * k;
     int status = la_chol(k, y, b);
@@ -205,7 +204,7 @@ static int log_spectrum(manifold_t m, const struct spd_groups *c, struct points 
         if (!(low > -0.999) || 1 + high > 1e4 * (1 + low)) {
             double *l = c->scalar, *v = l + n, *f = v + n, *rest = f + k;
             wide_take(n, a, c->base, l);
-            status = log_spectrum_far(m, k, l, y[a], v, f, rest);
+            status = log_spectrum_far(k, l, y[a], v, f, rest);
             if (status != STATUS_OK)
                 return status;
             wide_put(n, a, v, c->v);
