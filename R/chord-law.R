@@ -8,27 +8,9 @@ no_chord <- function(M) {
                 "manifolds). %s isn't one."), label_manifold(M))
 }
 
-# log of the area of the unit sphere in d dimensions, times (d - 1)!
-log_laplace_mass <- function(d) log(2) + d / 2 * log(pi) - lgamma(d / 2) + lgamma(d)
-
-# About the share of the sampler's draws that are kept: of public numbers, no promise
-chord_kept <- function(M, sigma) {
-  remember(paste("chordal kept", manifold_key(M, sigma)), function() {
-    with_simulation(1, .Call(riemdp_chord_kept, M, sigma, 4000, TRUE)) / 4000
-  })
-}
-
 check_chord <- function(M, sigma) {
   if (!has_chord(M)) abort_riemdp("unsupported", no_chord(M))
-  if (!(chord_kept(M, sigma) >= LEAST_RADIAL)) {
-    abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"chordal\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws or",
-            "fewer. A smaller scale would do (more records, a larger epsilon, a smaller radius), or mechanism =",
-            "\"wrapped\"."),
-      label_manifold(M), sigma, 1 / max(chord_kept(M, sigma), 2.5e-4)
-    ))
-  }
-  invisible(M)
+  check_kept(M, "chordal", sigma, max(radial_acceptance(M, "chordal", sigma), 1 / 4000)) # of 4,000 trials
 }
 
 chord_error <- function(M, sigma) {
@@ -49,11 +31,11 @@ chord_quantile <- function(M, sigma, level) {
   curvature <- if (M$name == "stiefel_euclidean") 1 else sqrt(2.5)
   facts <- .Call(riemdp_chord, M, sigma, numeric())
   cap <- facts[1]
-  ball <- log_laplace_mass(d) - lgamma(d + 1) # of radius 1
+  ball <- log_sphere_area(d) - log(d) # of radius 1
   # log of the least volume over that of coordinates out to R <= 1/2: log(sin(x)/x) >= -x^2/5
   density <- function(R) -R^2 * max((p - 2) / 10, (2 * (r - 1) + abs(n - 2 * p)) / 5)
   R <- min(0.5, sigma * (d + 4 * sqrt(d)))
-  least <- density(R) + log_laplace_mass(d) + d * log(sigma) + stats::pgamma(R / sigma, d, log.p = TRUE)
+  least <- density(R) + log_sphere_area(d) + lgamma(d) + d * log(sigma) + stats::pgamma(R / sigma, d, log.p = TRUE)
   beyond <- function(x) {
     t <- seq(x, cap, length.out = 1001)
     inside <- exp(ball + density(min(x, 0.5)) + d * log(min(x, 0.5)) - least)

@@ -48,14 +48,7 @@ no_heat <- function(M) {
 check_heat <- function(M, sigma) {
   space <- heat_space(M)
   if (is.null(space)) abort_riemdp("unsupported", no_heat(M))
-  if (!(heat_kept(space, sigma) >= LEAST_RADIAL)) {
-    abort_riemdp("unsupported", sprintf(
-      paste("mechanism = \"heat\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A",
-            "smaller scale would do (more records, a larger epsilon, a smaller radius), or mechanism =",
-            "\"wrapped_gaussian\"."),
-      label_manifold(M), sigma, 1 / max(heat_kept(space, sigma), 1e-300)
-    ))
-  }
+  check_kept(M, "heat", sigma, heat_kept(space, sigma))
   space
 }
 

@@ -13,7 +13,7 @@ mechanism_chordal <- list(
     bounds <- mean_bounds(M, ask, wrapped = FALSE)
     law <- pure_scale(ask, bounds$total)
     check_chord(M, law$scale)
-    c(bounds, list(scale = law$scale, acceptance = chord_kept(M, law$scale),
+    c(bounds, list(scale = law$scale, acceptance = radial_acceptance(M, "chordal", law$scale),
                    guarantee = list(epsilon = law$epsilon, delta = 0, sampler = "exact")))
   },
   error = function(M, plan, ask) told_error(law_error(M, plan$scale, "chordal")),

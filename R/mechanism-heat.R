@@ -19,7 +19,7 @@ heat_law <- function(M, ask, total) {
     ))
   }
   guarantee <- utils::modifyList(law$guarantee, list(delta = ask$delta, mu_slack = slack))
-  list(scale = scale, guarantee = guarantee,
+  list(scale = scale, acceptance = heat_kept(space, scale), guarantee = guarantee,
        details = list(flat = law$scale, ricci = space$ricci, longer = space$longer))
 }
 
@@ -34,8 +34,7 @@ mechanism_heat <- list(
   },
   plan = function(M, ask) {
     bounds <- mean_bounds(M, ask, wrapped = FALSE)
-    law <- heat_law(M, ask, bounds$total)
-    c(bounds, law, list(acceptance = heat_kept(heat_space(M), law$scale)))
+    c(bounds, heat_law(M, ask, bounds$total))
   },
   error = function(M, plan, ask) law_error(M, plan$scale, "heat"),
   law = function(plan) list(energy = normal_energy(plan)),

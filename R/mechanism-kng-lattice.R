@@ -21,8 +21,7 @@ kng_lattice_kept <- function(M, ball, scale, less, name) {
   remember(paste("kept on a lattice", name, d, r, scale, less, slope, steep, far), function() {
     u <- 2 * r * exp(seq(log(1e-3 * min(1, scale / r)), 0, length.out = 4000))
     cap <- if (d == 1) 1 / 2 else stats::pbeta(1 - (u / (2 * r))^2, (d - 1) / 2, 1 / 2) / 2
-    log_area <- log(2) + d / 2 * log(pi) - lgamma(d / 2)
-    log_kept <- log_area + d * log(u) + log(cap) - steep * u / scale
+    log_kept <- log_sphere_area(d) + d * log(u) + log(cap) - steep * u / scale
     mass <- log_sum(log_kept[is.finite(log_kept)]) + log(log(u[2] / u[1])) - (d - 1) * log(sinhc_r(far))
     min(1, exp(mass - .Call(riemdp_kng_proposed, d, r, slope / scale, less / scale)))
   })

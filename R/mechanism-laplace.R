@@ -63,23 +63,6 @@ release_mean <- function(M, x, plan, ask, law) {
 
 laplace_exists <- function(M, sigma) 1 / sigma > 2 * mf_facts(M)$volume_growth
 
-radial_acceptance <- function(M, law, sigma, steps = NULL) {
-  if (is.null(steps) && isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
-  key <- paste("radial", law, manifold_key(M, sigma, steps))
-  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, 2000, law, c(sigma, steps), TRUE)))
-}
-
-check_radial <- function(M, law, sigma, steps = NULL) {
-  share <- radial_acceptance(M, law, sigma, steps)
-  if (!(share >= LEAST_RADIAL)) {
-    abort_riemdp("unsupported", sprintf(paste0(
-      paste("mechanism = \"%s\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller",
-            "scale would do (more "),
-      "records, a larger epsilon, a smaller radius), or mechanism = \"wrapped%s\"."
-    ), law, label_manifold(M), sigma, 1 / max(share, 1e-300), if (law == "gaussian") "_gaussian" else ""))
-  }
-}
-
 check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
   if (!has_laplace(M)) abort_riemdp("unsupported", no_laplace(M))
   if (!laplace_exists(M, sigma)) {

@@ -252,3 +252,27 @@ check_gaussian_reach <- function(space, sigma) {
 # numbers alone. Nothing private rests on it: whatever it is, a million draws all fail with one probability for all
 # records. It keeps that probability, and the time of a call, small.
 LEAST_RADIAL <- 1e-3
+
+radial_acceptance <- function(M, law, sigma, steps = NULL) {
+  chords <- law == "chordal" # which has no radius
+  if (!chords && is.null(steps) && isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
+  key <- paste("radial", law, manifold_key(M, sigma, steps))
+  count <- if (chords) 4000 else 2000
+  remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, count, law, c(sigma, steps), TRUE)))
+}
+
+check_radial <- function(M, law, sigma, steps = NULL) check_kept(M, law, sigma, radial_acceptance(M, law, sigma, steps))
+
+# that so many draws are kept
+check_kept <- function(M, law, sigma, share) {
+  if (!(share >= LEAST_RADIAL)) {
+    abort_riemdp("unsupported", sprintf(paste0(
+      paste("mechanism = \"%s\" draws by rejection, which on %s at scale %.3g would keep one of %.2g draws. A smaller",
+            "scale would do (more "),
+      "records, a larger epsilon, a smaller radius), or mechanism = \"wrapped%s\"."
+    ), law, label_manifold(M), sigma, 1 / max(share, 1e-300), if (law %in% c("gaussian", "heat")) "_gaussian" else ""))
+  }
+}
+
+# log of the area of the unit sphere of R^d
+log_sphere_area <- function(d) log(2) + d / 2 * log(pi) - lgamma(d / 2)

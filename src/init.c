@@ -18,7 +18,6 @@
     X(chain, 15)                                                                                                       \
     X(chacha, 4)                                                                                                       \
     X(chord, 3)                                                                                                        \
-    X(chord_kept, 4)                                                                                                   \
     X(check, 2)                                                                                                        \
     X(chunk_ball, 6)                                                                                                   \
     X(chunk_counts, 6)                                                                                                 \

@@ -211,7 +211,7 @@ mutant("lattice-series-endless", "src/mechanism/sampler_discrete.c", "        if
 mutant("lattice-l2-endless", "src/mechanism/sampler_lattice.c", "trials <= most && undecided < 8", "trials > 0", "the l2 law ends on a stuck generator", "^rng",
        equivalent = "a generator that gives one number for ever is stopped by the draws inside of a trial, and with one that works the bound is met with a probability below 2^-100")
 mutant("radial-endless", "src/mechanism/mechanism.h", "RADIAL_TRIALS = 1000000 ", "RADIAL_TRIALS = 2000000000 ", "draws on SPD end", "mechanism-gaussian")
-mutant("radial-unchecked", "R/mechanism-laplace.R", "if (!(share >= LEAST_RADIAL)) {", "if (FALSE) {", "laws that are hardly ever kept are refused", "mechanism-gaussian")
+mutant("radial-unchecked", "R/noise-error.R", "if (!(share >= LEAST_RADIAL)) {", "if (FALSE) {", "laws that are hardly ever kept are refused", "mechanism-gaussian")
 mutant("clipped-kng-endless", "src/estimate/objective_perturbation_kng.c", "trial < trials[0] && !found", "!found", "trials by the records' envelope end", "dp-lm")
 mutant("clipped-kng-public-endless", "src/estimate/objective_perturbation_kng.c", "trial < trials[1] && !found", "!found", "trials by the public envelope end", "dp-lm")
 mutant("clipped-kng-public-low", "src/estimate/objective_perturbation_kng.c", "return log(toss) <= fmax(r - s, 0) - c->rate", "return log(toss) <= fmax(r - 0.7 * s, 0) - c->rate", "the public envelope lies above the law", "dp-lm")

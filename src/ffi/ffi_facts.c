@@ -110,7 +110,7 @@ SEXP riemdp_heat_group(SEXP m)
 /* Of the chordal law: cap, log of the mass that is proposed, log of the volume of all frames, and chord_least() at numbers t */
 struct chord_args {
     SEXP t;
-    double sigma, n;
+    double sigma;
 };
 
 static SEXP chord_body(struct call *c, void *data)
@@ -133,25 +133,6 @@ SEXP riemdp_chord(SEXP m, SEXP sigma, SEXP t)
 {
     if (TYPEOF(t) != REALSXP)
         ffi_abort_text("argument", "`t` must be numbers.");
-    struct chord_args args = {t, ffi_range(sigma, "sigma", 1e-300, 1e300), 0};
+    struct chord_args args = {t, ffi_range(sigma, "sigma", 1e-300, 1e300)};
     return ffi_run(chord_body, &args, m, 0);
-}
-
-/* how many of n trials of the law are kept */
-static SEXP kept_body(struct call *c, struct rng *rng, void *data)
-{
-    const struct chord_args *in = data;
-    struct chord law;
-    if (chord_make(&law, &c->m, in->sigma, ffi_doubles(chord_work(&c->m))) != STATUS_OK)
-        ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
-    double *z = ffi_doubles(c->m.ambient), kept = 0;
-    for (double i = 0; i < in->n; i++)
-        kept += chord_trial(&law, rng, z);
-    return ffi_keep(c, Rf_ScalarReal(kept));
-}
-
-SEXP riemdp_chord_kept(SEXP m, SEXP sigma, SEXP n, SEXP simulate)
-{
-    struct chord_args args = {R_NilValue, ffi_range(sigma, "sigma", 1e-300, 1e300), ffi_range(n, "n", 1, 1e7)};
-    return ffi_with_rng(kept_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);
 }

@@ -505,24 +505,30 @@ SEXP riemdp_gaussian_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
     return radii(m, n, sigma, simulate, LAW_GAUSSIAN);
 }
 
-/* Share of draws that a law keeps, by their probabilities of it: public, for plans */
+/* of a draw at a radius that the hull gives, the probability to keep it */
+static double kept_at_radius(manifold_t m, const struct noise *noise, struct rng *rng, double *a, double *work)
+{
+    double rho = hull_draw(noise->law == LAW_GAUSSIAN ? &noise->gaussian.hull : &noise->laplace.hull, rng);
+    rng_direction(rng, m->dim, a);
+    for (size_t j = 0; j < m->dim; j++)
+        a[j] *= rho;
+    double kept = m->ops->radial_accept ? m->ops->radial_accept(m, a, rho, work) : 0;
+    if (noise->law == LAW_STAIRCASE)
+        kept += staircase_kept(&noise->laplace, rho);
+    return exp(kept);
+}
+
+/* Share of draws that a law keeps, by their probabilities of it, or of chords by trials: public, for plans */
 static SEXP acceptance_body(struct call *c, struct rng *rng, void *data)
 {
     const struct noise_args *in = data;
     manifold_t m = &c->m;
     struct noise noise;
-    double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->dim), sum = 0;
+    double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->ambient), sum = 0;
     if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     for (size_t i = 0; i < (size_t)in->n; i++) {
-        double rho = hull_draw(in->law == LAW_GAUSSIAN ? &noise.gaussian.hull : &noise.laplace.hull, rng);
-        rng_direction(rng, m->dim, a);
-        for (size_t j = 0; j < m->dim; j++)
-            a[j] *= rho;
-        double kept = m->ops->radial_accept ? m->ops->radial_accept(m, a, rho, work) : 0;
-        if (in->law == LAW_STAIRCASE)
-            kept += staircase_kept(&noise.laplace, rho);
-        sum += exp(kept);
+        sum += in->law == LAW_CHORDAL ? chord_trial(&noise.chord, rng, a) : kept_at_radius(m, &noise, rng, a, work);
         host_tick(m->host, (double)i, in->n);
     }
     return ffi_keep(c, Rf_ScalarReal(sum / in->n));
@@ -531,8 +537,8 @@ static SEXP acceptance_body(struct call *c, struct rng *rng, void *data)
 SEXP riemdp_radial_acceptance(SEXP m, SEXP n, SEXP law, SEXP sigma, SEXP simulate)
 {
     double count = ffi_number(n, "n");
-    int which = read_law(law, LAW_STAIRCASE);
-    if (!(count >= 1 && count <= 1e8) || count != floor(count) || !on_manifold(which))
+    int which = read_law(law, LAW_CHORDAL);
+    if (!(count >= 1 && count <= 1e8) || count != floor(count) || !on_manifold(which) || which == LAW_HEAT)
         ffi_abort_text("argument", "`n` must be a count from 1 to 1e8 and `law` one that is drawn on the manifold.");
     struct noise_args args = {R_NilValue, count, which, read_scale(sigma, which)};
     return ffi_with_rng(acceptance_body, &args, m, ffi_number(simulate, "simulate") != 0, 0);

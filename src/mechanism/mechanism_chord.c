@@ -30,7 +30,7 @@ static double log_frames(double n, double p, int euclidean)
 size_t chord_work(manifold_t m)
 {
     size_t n = m->rows, p = m->cols;
-    return m->dim + 3 * n * p + 8 * p * p + n + 2 * p + la_svd_work(n, p) + la_svd_work(n - p, p) + la_symeig_work(2 * p) + la_expm1_work(p);
+    return m->dim + 3 * n * p + 8 * p * p + n + 2 * p + manifold_work(m) + la_svd_work(n - p, p) + la_symeig_work(2 * p) + la_expm1_work(p);
 }
 
 int chord_make(struct chord *law, manifold_t m, double sigma, double *work)
@@ -156,16 +156,10 @@ static int frame_at(const struct chord *law, const double *x, double *z, double 
 static int even_frame(const struct chord *law, struct rng *rng, double *z)
 {
     size_t n = law->m->rows, p = law->m->cols;
-    double *g = law->room, *u = g + n * p, *s = u + n * p, *v = s + n, *work = v + p * p;
+    double *g = law->room, *work = g + n * p;
     rng_normals(rng, n * p, 1, g);
-    if (la_svd(n, p, g, u, s, v, work) != STATUS_OK)
+    if (law->m->ops->project(law->m, z, one(g), 0, 1, work) != STATUS_OK) /* the polar factor */
         return 0;
-    for (size_t j = 0; j < p; j++)
-        for (size_t i = 0; i < n; i++) {
-            z[j * n + i] = 0;
-            for (size_t k = 0; k < p; k++)
-                z[j * n + i] += u[k * n + i] * v[j * p + k];
-        }
     double sum = 2 * (double)p, sines = (double)p;
     for (size_t j = 0; j < p; j++) {
         sum -= 2 * z[j * n + j];
