@@ -13,7 +13,7 @@ spaces <- list(
   "St(5,2)" = list(stiefel(5, 2), 0.3, diag(5)[, 1:2])
 )
 ways <- c("laplace", "staircase", "wrapped", "wrapped_staircase", "kng", "laplace_truncated", "staircase_truncated", "euclidean", "gaussian",
-          "wrapped_gaussian", "heat")
+          "wrapped_gaussian", "heat", "chordal")
 cases <- expand.grid(delta = c(0, 1e-6), n = c(30, 100, 1000, 10000), epsilon = c(0.1, 1, 4, 8), space = names(spaces), stringsAsFactors = FALSE)
 rows <- lapply(seq_len(nrow(cases)), function(i) {
   case <- cases[i, ]

@@ -149,7 +149,7 @@ test_that("the radius follows its law", {
   scores <- -abs(vapply(radii / 1.25, function(r) sum(abs(x) <= r), 0) - 0.6 * length(x))
   law <- function(epsilon) exp(epsilon * scores / 2) / sum(exp(epsilon * scores / 2))
   one <- function() dp_ball(x, M, total, 0, 2, shares = c(1 - 0.5 / total, 0.5 / total), fraction = 0.6, margin = 1.25, radii = radii)$value$radius
-  draws <- if (quick()) 400 else 1500
+  draws <- if (quick()) 400 else 800
   seen <- with_simulation(4, replicate(draws, match(one(), radii)))
   fits <- function(p) suppressWarnings(stats::chisq.test(tabulate(seen, 6), p = p)$p.value)
   expect_gt(fits(law(0.5)), 1e-6)
@@ -173,7 +173,7 @@ loss_from_below <- function(s, t) {
 test_that("on the worst neighbours nothing loses more than its label, and a ball whose price is too low would be caught", {
   # all records at one end, one of them moved to the other
   n <- 5
-  draws <- if (quick()) 1500 else 4000
+  draws <- 1500
   balls <- function(x, epsilon) with_simulation(6, replicate(draws, unlist(dp_ball(x, euclidean(1), epsilon, 0, 1, margin = 1, radii = c(1, 0.3))$value)))
   a <- balls(rep(1, n), 2)
   b <- balls(c(rep(1, n - 1), -1), 2)
@@ -187,7 +187,7 @@ test_that("on the worst neighbours nothing loses more than its label, and a ball
 test_that("with a place no outcome on neighbours loses more than its label, and the first stage loses of it what it has", {
   # all records at one end, one of them moved to the other: none and a ball, and what follows each
   n <- 8
-  draws <- if (quick()) 1500 else 4000
+  draws <- 1500
   balls <- function(x, shares) with_simulation(7, replicate(draws, {
     b <- dp_ball(x, euclidean(1), 3, 0, 1, shares = shares, margin = 1, radii = c(1, 0.3))
     c(none = identical(b$found, b$within), center = b$value$center, radius = b$value$radius)
@@ -365,7 +365,7 @@ test_that("the interval of a private number of records holds it as often as it s
   # the number that is printed
   expect_match(format(b)[1], sprintf("%.0f to %.0f with probability 0.95", ends[1], ends[2]), fixed = TRUE)
   # whole calls
-  count <- if (quick()) 200 else 800
+  count <- if (quick()) 200 else 500
   inside <- with_simulation(9, replicate(count, {
     ends <- confint(line_ball(rep(1, 40), neighbours = "add_remove", shares = c(0.6, 0.4)), level = 0.8)
     ends[1] <= 40 && 40 <= ends[2]
@@ -404,7 +404,7 @@ test_that("a ball of a private number is total: no record, one, or many, on ever
 
 test_that("with a private number of records one more or one less loses no more than the label", {
   n <- 8
-  draws <- if (quick()) 1500 else 4000
+  draws <- 1500
   balls <- function(x) with_simulation(8, replicate(draws, {
     b <- dp_ball(x, euclidean(1), 3, 0, 1, shares = c(0.4, 0.3, 0.3), margin = 1, radii = c(1, 0.3), neighbours = "add_remove")
     c(none = identical(b$found, b$within), center = b$value$center, radius = b$value$radius, count = b$size$count)

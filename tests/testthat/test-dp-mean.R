@@ -153,7 +153,7 @@ test_that("the mean that is released is the mean of the records moved to the bal
 test_that("noise has the promised scale: error of whole releases against the law", {
   # a scale 5 % off shifts the mean error by 5 %: 4.5 standard errors of 4,000 releases, so only gross errors show here; the laws
   # themselves are tested with 1e5 draws in test-mechanism-laplace.R
-  releases <- if (quick()) 200 else 4000
+  releases <- if (quick()) 200 else 1500
   for (case in list(list(sphere(2), c(0, 0, 1), "laplace"), list(euclidean(2), c(0, 0), "wrapped"))) {
     M <- case[[1]]
     set.seed(5)
@@ -349,7 +349,7 @@ test_that("a release without a guarantee is no public centre", {
 test_that("records however far away move a release by no more than the sensitivity", {
   # noise of 1e-9, so that the mean shows; a record at distance 38 once moved it seven times the bound on the hyperboloid
   set.seed(9)
-  trials <- if (quick()) 30 else 200
+  trials <- if (quick()) 30 else 80
   far_point <- function(scale) {
     u <- stats::rnorm(2)
     u <- u / sqrt(sum(u^2)) * scale

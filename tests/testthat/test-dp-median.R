@@ -55,7 +55,7 @@ test_that("a median's words fit on lines, and one record is one", {
 })
 
 test_that("draws agree with quadrature on lines and planes, with and without ties", {
-  n <- if (quick()) 4000 else 2e4
+  n <- if (quick()) 4000 else 8000
   f <- function(y) list(y, y^2, abs(y - 0.2))
   line <- list(c(0.1, -0.3, 0.5, 0.2, -0.1), c(0.2, 0.2, 0.2, -0.4), 0.7, c(-0.5, 0.9), rep(0.3, 4))
   for (x in line) for (smooth in c(0, 0.1)) expect_median_law(euclidean(1), x, 0, 1, smooth, 0.2, f, n, accept = 0.1)
@@ -65,7 +65,7 @@ test_that("draws agree with quadrature on lines and planes, with and without tie
 })
 
 test_that("draws agree with quadrature where curvature is negative", {
-  n <- if (quick()) 3000 else 1e4
+  n <- if (quick()) 3000 else 5000
   for (M in list(hyperbolic(2), hyperbolic(2, "ball"))) {
     o <- origin_point(M)
     x <- mf_exp(M, o, mf_from_coords(M, o, 3 * few))
@@ -74,7 +74,7 @@ test_that("draws agree with quadrature where curvature is negative", {
       expect_median_law(M, x, o, 2, smooth, 0.15, f, n)
     }
   }
-  n <- if (quick()) 2000 else 8000
+  n <- if (quick()) 2000 else 4000
   a <- cbind(few * 1.5, c(0.3, -0.2, 0.1, 0.5, -0.6))
   for (metric in c("affine", "logeuclidean", "bures")) {
     M <- spd(2, metric)
@@ -86,7 +86,7 @@ test_that("draws agree with quadrature where curvature is negative", {
 })
 
 test_that("draws agree with quadrature on spheres", {
-  n <- if (quick()) 3000 else 1e4
+  n <- if (quick()) 3000 else 5000
   for (d in 2:3) {
     M <- sphere(d)
     o <- c(rep(0, d), 1)
@@ -100,7 +100,7 @@ test_that("draws agree with quadrature on spheres", {
 })
 
 test_that("draws agree with weighted uniform points where curvature varies", {
-  n <- if (quick()) 300 else 1200
+  n <- if (quick()) 300 else 600
   for (M in list(kendall(4), grassmann(4, 2), stiefel(3, 2, "canonical"))) {
     o <- origin_point(M)
     d <- mf_facts(M)$dimension
@@ -130,7 +130,7 @@ test_that("draws agree with weighted uniform points where curvature varies", {
 })
 
 test_that("lower bounds hold at random points, for any records", {
-  draws <- if (quick()) 100 else 400
+  draws <- if (quick()) 100 else 200
   spread <- function(M, n, scale, seed) {
     d <- mf_facts(M)$dimension
     with_simulation(seed, {
@@ -251,15 +251,15 @@ test_that("the plan states what is drawn", {
   expect_match(more$draws$proof, "median.md, 2")
   expect_lte(mf_dist(euclidean(2), c(0, 0), more$value), 20 * (1 + 1e-12))
   # the scale is that of the sum: of the mean's length over n
-  draws <- median_draws(euclidean(2), x, c(0, 0), 20, 0, r$scale / 50, if (quick()) 500 else 5000)$draws
-  seen <- with_simulation(2, t(replicate(if (quick()) 100 else 500, dp_median(x, euclidean(2), 0.5, c(0, 0), 20)$value)))
+  draws <- median_draws(euclidean(2), x, c(0, 0), 20, 0, r$scale / 50, if (quick()) 500 else 2000)$draws
+  seen <- with_simulation(2, t(replicate(if (quick()) 100 else 200, dp_median(x, euclidean(2), 0.5, c(0, 0), 20)$value)))
   expect_gt(stats::ks.test(sqrt(rowSums(draws^2)), sqrt(rowSums(seen^2)))$p.value, 1e-6)
-  seen <- with_simulation(3, t(replicate(if (quick()) 100 else 500, dp_median(x, euclidean(2), 0.25, c(0, 0), 20, neighbours = "add_remove")$value)))
+  seen <- with_simulation(3, t(replicate(if (quick()) 100 else 200, dp_median(x, euclidean(2), 0.25, c(0, 0), 20, neighbours = "add_remove")$value)))
   expect_gt(stats::ks.test(sqrt(rowSums(draws^2)), sqrt(rowSums(seen^2)))$p.value, 1e-6)
 })
 
 test_that("no records, and records all at one point, leave a uniform law; a smoothed one finds the point", {
-  n <- if (quick()) 100 else 500
+  n <- if (quick()) 100 else 200
   far <- function(x, epsilon = 1, ...) {
     draws <- with_simulation(4, vapply(seq_len(n), function(i) dp_median(x, euclidean(2), epsilon, c(0, 0), 2, ...)$value, numeric(2)))
     colSums(draws^2) / 4

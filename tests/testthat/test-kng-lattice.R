@@ -53,7 +53,7 @@ expect_law <- function(M, radius, factor, n, ..., center = center_of(M), accept 
 }
 
 test_that("shells are drawn as they are told", {
-  n <- if (quick()) 1e4 else 2e4
+  n <- 1e4
   for (M in list(euclidean(1), sphere(2))) {
     radius <- if (mf_facts(M)$dimension == 1) 1 else 0.7
     x <- records_at(M, center_of(M), radius)
@@ -84,7 +84,7 @@ test_that("shells are drawn as they are told", {
   ask <- riemdp:::mean_ask(euclidean(1), 1e6, 1, 0, 1, 0, "staircase_truncated", NULL, "proven", "ordinary", "lattice", 1e6, list())
   plan <- riemdp:::plan_one(euclidean(1), ask, "staircase_truncated", error = FALSE)
   expect_gte(plan$scale, 2 * (plan$details$shell + 40 * 2^-53) / (1 - 2^-40))
-  far <- with_simulation(2, replicate(if (quick()) 200 else 1000, mf_dist(M, o, release()$value)))
+  far <- with_simulation(2, replicate(if (quick()) 200 else 400, mf_dist(M, o, release()$value)))
   expect_lt(abs(mean(far) / one$expected_error - 1), 0.05 + 5 * stats::sd(far) / mean(far) / sqrt(length(far)))
   expect_error(dp_mean(1:3 / 3, euclidean(1), center = 0, radius = 1, sigma = 1, mechanism = "staircase_truncated"), "epsilon",
                class = "riemdp_error_unsupported")
@@ -93,7 +93,7 @@ test_that("shells are drawn as they are told", {
 })
 
 test_that("draws agree with quadrature in up to three dimensions", {
-  n <- if (quick()) 6000 else 1.5e4
+  n <- if (quick()) 6000 else 1e4
   expect_law(euclidean(1), 1, c(0.1, 1), n)
   expect_law(euclidean(2), 1, c(0.1, 1), n)
   expect_law(sphere(2), 0.75, 0.15, n)
@@ -108,7 +108,7 @@ test_that("draws agree with quadrature in up to three dimensions", {
 })
 
 test_that("draws agree with weighted uniform points in more dimensions", {
-  n <- if (quick()) 1500 else 3000
+  n <- 1500
   for (case in list(list(kendall(4), 0.3), list(grassmann(4, 2), 0.4), list(sphere(5), 0.6), list(stiefel(4, 2), 0.2))) {
     M <- case[[1]]
     radius <- case[[2]]
@@ -141,7 +141,7 @@ wide <- list(list(euclidean(1), 1), list(euclidean(20), 1), list(sphere(1), 0.7)
              list(stiefel(4, 2, "canonical"), 0.3))
 
 test_that("lower bounds hold at random points, for any records, and are of use", {
-  draws <- if (quick()) 300 else 3000
+  draws <- if (quick()) 300 else 600
   for (case in wide) {
     M <- case[[1]]
     radius <- case[[2]]
@@ -196,7 +196,7 @@ test_that("what a record moves at each point is what is paid for", {
         v <- .Call(riemdp:::riemdp_lattice_law_sum_nonprivate, M, x, center, bounds, law, 0, at)
         sqrt(sum(v^2))
       }
-      worst <- with_simulation(3, vapply(seq_len(if (quick()) 30 else 200), function(i) {
+      worst <- with_simulation(3, vapply(seq_len(if (quick()) 30 else 80), function(i) {
         edge <- function(k) {
           a <- matrix(stats::rnorm(k * d), k)
           radius * a / sqrt(rowSums(a^2))
@@ -317,7 +317,7 @@ test_that("a private number of records: on the lattice too, with none at all", {
 })
 
 test_that("regions cover the mean, and trials are about as many as the plan says", {
-  count <- if (quick()) 300 else 1000
+  count <- if (quick()) 300 else 600
   for (case in list(list(sphere(2), 0.4, 100), list(hyperbolic(2), 1, 200), list(spd(2), 1, 200), list(euclidean(2), 1, 50), list(stiefel(3, 2), 0.2, 100),
                     list(spd(2, "bures"), 0.2, 100))) {
     M <- case[[1]]

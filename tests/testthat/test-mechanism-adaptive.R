@@ -34,7 +34,7 @@ test_that("the radius follows its law", {
   count <- vapply(radii, function(r) sum(x <= r + 1e-12), numeric(1))
   p <- exp(-0.5 * 0.4 * abs(count - 0.8 * 20))
   p <- p / sum(p)
-  draws <- if (quick()) 500 else 20000
+  draws <- if (quick()) 500 else 6000
   seen <- with_simulation(2, replicate(draws, .Call(riemdp:::riemdp_release_radius, M, x, 0, radii + 1e-12, 16, riemdp:::as_ratio(0.4), TRUE)))
   expect_gt(suppressWarnings(stats::chisq.test(tabulate(seen, 4), p = p)$p.value), 1e-6)
 })
@@ -51,7 +51,7 @@ test_that("a whole release chooses its radius with the radius' share of epsilon,
   count <- vapply(radii / riemdp:::adaptive_margin(M, ask, 0.6), function(r) sum(abs(x) <= r), 0)
   law <- exp(-0.5 * 0.5 * abs(count - 0.6 * length(x)))
   ask <- function() dp_mean(as.vector(x), M, total, 0, 2, mechanism = "adaptive", options = list(shares = shares, fraction = 0.6))$details$released_radius
-  draws <- if (quick()) 300 else 2000
+  draws <- if (quick()) 300 else 1000
   seen <- with_simulation(4, replicate(draws, which.min(abs(radii - ask()))))
   groups <- cut(seq_along(radii), c(0, 1, 2, 3, 4, 5, 25))
   law <- tapply(law, groups, sum) / sum(law)
@@ -139,7 +139,7 @@ test_that("the place and its radius follow their law, and so does that there is 
     x[1, ] <- 2 / sqrt(case$d) # on the edge
     M <- euclidean(case$d)
     law <- place_law(x, 2, 5, 0.4, case$epsilon, case$slack, case$first, case$nothing)
-    draws <- if (quick()) 1500 else 20000
+    draws <- if (quick()) 1500 else 6000
     rate <- riemdp:::as_ratio(case$epsilon / 2)
     given <- if (case$d == 1) x[, 1] else x
     seen <- with_simulation(5, replicate(draws, .Call(riemdp:::riemdp_release_place, M, given, rep(0, case$d), 2, case$first, 5, 0.4,
@@ -193,7 +193,7 @@ test_that("a whole release finds its place with the place's share of epsilon, an
   law <- of_radius(share * total)
   expect_gt(law[[1]], 0.05)
   expect_lt(law[[1]], 0.95)
-  draws <- if (quick()) 600 else 3000
+  draws <- if (quick()) 600 else 1500
   seen <- with_simulation(8, replicate(draws, {
     r <- dp_mean(x, M, total, 0, 2, mechanism = "adaptive", options = shares)
     if (r$details$none_found) 0 else r$details$released_radius
@@ -411,7 +411,7 @@ test_that("stages draw by integers, with rates and weights that what is paid all
 
 test_that("with no records at all place and radius have their laws", {
   M <- euclidean(1)
-  draws <- if (quick()) 1000 else 10000
+  draws <- if (quick()) 1000 else 3000
   seen <- with_simulation(11, replicate(draws, .Call(riemdp:::riemdp_release_place, M, NULL, 0, 2, 0, 3, 0.4, 2, 13.75, c(3, 2), 1.5, 48, TRUE)))
   # levels have 5, 7 and 9 points, of which none lies outside, each of weight exp(0.4 level)
   law <- exp(c(2, 0.4 * c(0, 1, 2))) * c(1, 5, 7, 9)
@@ -438,7 +438,7 @@ test_that("where the number of records is private the first stage has its share 
   law <- of_radius(rate)
   expect_gt(law[[1]], 0.05)
   expect_lt(law[[1]], 0.95)
-  draws <- if (quick()) 400 else 3000
+  draws <- if (quick()) 400 else 1500
   seen <- with_simulation(13, replicate(draws, {
     r <- dp_mean(x, M, total, 0, 2, mechanism = "adaptive", options = options, neighbours = "add_remove")
     c(if (r$details$none_found) 0 else r$details$released_radius, r$size$count)

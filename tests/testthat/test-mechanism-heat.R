@@ -26,7 +26,7 @@ start_of <- function(M) {
 
 test_that("draws are those of the kernel: means of what the Laplacian multiplies", {
   # 40 figures at 5 standard errors: 3e-5 of a false alarm. A scale that is 3 % off moves each by 10 of them or more.
-  count <- if (quick()) 4e4 else 3e5
+  count <- if (quick()) 4e4 else 1e5
   for (M in TURNED) {
     center <- start_of(M)
     for (sigma in c(0.15, 0.4)) {
@@ -157,12 +157,12 @@ test_that("a release: its scale, what it states, its region and its error", {
     expect_output(explain(r), "heat kernel")
     expect_identical(nrow(ledger_history(ledger)), 1L)
     mean <- frechet_mean(x, M)$mean
-    far <- with_simulation(4, replicate(if (quick()) 150 else 1000, mf_dist(M, mean, run()$value)))
+    far <- with_simulation(4, replicate(if (quick()) 150 else 300, mf_dist(M, mean, run()$value)))
     region <- confint(r, level = 0.9)
     expect_gt(mean(far <= region$radius), 0.9 - 5 * 0.3 / sqrt(length(far)))
     expect_lt(abs(mean(far) / r$expected_error - 1), 0.02 + 5 * stats::sd(far) / mean(far) / sqrt(length(far)))
     answered <- function() dp_mean(x, M, 1, center, radius, delta = 1e-6, mechanism = "heat")
-    moved <- with_simulation(5, replicate(if (quick()) 100 else 500, mf_dist(M, mean, answered()$value)))
+    moved <- with_simulation(5, replicate(if (quick()) 80 else 200, mf_dist(M, mean, answered()$value)))
     plan <- answered()
     expect_lt(mean(moved), plan$expected_error * 1.02 + 5 * stats::sd(moved) / sqrt(length(moved)))
     by_hand <- dp_mean(x, M, NULL, center, radius, delta = 1e-6, mechanism = "heat", sigma = 0.05)

@@ -359,7 +359,7 @@ test_that("a lattice is the default wherever there is one, and auto chooses amon
 })
 
 test_that("the lowest digits of doubles tell neighbours apart on the line, those of a lattice don't", {
-  draws <- if (quick()) 1500 else 4000
+  draws <- if (quick()) 800 else 1500
   for (mechanism in c("laplace", "staircase", "wrapped", "tangent")) {
     expect_gt(bits_loss(euclidean(1), 1, mechanism, "real", draws, seed = 1)$loss, 1)
     expect_lt(bits_loss(euclidean(1), 1, mechanism, "lattice", draws, seed = 1)$loss, 1)

@@ -192,7 +192,7 @@ lost <- function(s, one, two, draws, epsilon, delta = 0, options = list(), tampe
 }
 
 test_that("worst neighbours lose no more than the label says, and the naive versions are caught", {
-  draws <- if (quick()) 5000 else 20000
+  draws <- if (quick()) 5000 else 8000
   s <- SIZED$hyperbolic
   side <- function(signs) list(x = if (length(signs)) placed(s, cbind(signs * 0.999, 0)) else no_records(s), n = length(signs))
   half <- list(count = 0.5)
@@ -333,7 +333,7 @@ test_that("a region holds the mean of the records as often as it says, missing p
     d <- mf_facts(s$M)$dimension
     x <- placed(s, matrix(at_edge(c(1, rep(0, d - 1)), s), case[[2]], d, byrow = TRUE)) # as far from the centre as can be
     truth <- frechet_mean(x, s$M)$mean
-    count <- if (quick()) 120 else 250
+    count <- if (quick()) 120 else 160
     sizes <- logical(count)
     held <- vapply(seq_len(count), function(i) {
       r <- sized(x, s, epsilon = 3, delta = if (case[[3]] == "tail") 0.01 else 0, mechanism = "wrapped", options = list(form = case[[3]], count = 0.3))
@@ -441,7 +441,7 @@ axis_at <- function(s, t) {
 }
 
 test_that("sums of logarithms: draws have the law, for no record, one and several", {
-  draws <- if (quick()) 500 else 6000
+  draws <- if (quick()) 500 else 2000
   for (s in SUMMED) {
     grid <- ball_grid(s)
     plan <- sum_plan(s, epsilon = 6)
@@ -506,7 +506,7 @@ test_that("worst neighbours lose no more than the label says, by quadrature, and
 
 test_that("trials have a proven success for every number of records, and the cap follows from public numbers", {
   cases <- c(SUMMED[c("sphere", "hyperbolic")], SIZED[c("spd", "shapes", "line")])
-  draws <- if (quick()) 300 else 1500
+  draws <- if (quick()) 300 else 600
   for (s in cases) {
     plan <- sum_plan(s)
     d <- mf_facts(s$M)$dimension

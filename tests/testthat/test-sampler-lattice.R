@@ -2,7 +2,7 @@
 # them, below 1e-4 in all. With 2e4 draws a scale 5 % off
 # shifts the mean by 5 %: 7 standard errors in one dimension, more in others.
 
-draws_lattice <- function(full) if (quick()) ceiling(full / 20) else full
+draws_lattice <- function(full) ceiling(full / if (quick()) 20 else 4)
 
 noise <- function(law, n, d, num, den = 1, seed = 1, simulate = TRUE) {
   with_simulation(seed, .Call(riemdp:::riemdp_lattice_noise, euclidean(d), n, law, c(num, den), simulate))

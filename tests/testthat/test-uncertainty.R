@@ -1,4 +1,4 @@
-# Coverage by simulation: draws around a known mean; 4,000 releases a case, two-sided error rate 1e-6 a comparison.
+# Coverage by simulation: draws around a known mean; 300 releases a case in the full form, two-sided error rate 1e-6 a comparison.
 
 covers <- function(M, x, center, radius, mechanism, level, draws) {
   m <- frechet_mean(x, M)$mean
@@ -10,7 +10,7 @@ covers <- function(M, x, center, radius, mechanism, level, draws) {
 }
 
 test_that("regions cover the non-private mean as often as they say", {
-  draws <- if (quick()) 50 else 1000
+  draws <- if (quick()) 50 else 300
   # laplace: the quantile is exact on these spaces; wrapped: conservative where exp stretches
   exact <- list(
     list(M = sphere(2), x = rbind(c(0, 0, 1), c(0.2, 0, sqrt(0.96)))[rep(1:2, 100), ], center = c(0, 0, 1), radius = 0.5),
