@@ -98,6 +98,8 @@ test_that("a release: its scale, its region, its error, and who is refused", {
       if (sigma == 1e-3) expect_lt(q / stats::quantile(drawn, level), 1.1)
     }
   }
+  # noise that reaches frames whose logarithm isn't found
+  expect_lt(expected_error(FRAMES[[2]], 0.12, "chordal"), mf_facts(FRAMES[[2]])$diameter / 2)
   expect_error(dp_mean(x, stiefel(3, 3), 1, diag(3), 0.2, mechanism = "chordal"), class = "riemdp_error")
   expect_error(dp_mean(matrix(c(0, 0, 1), 2, 3, byrow = TRUE), sphere(2), 1, c(0, 0, 1), 0.3, mechanism = "chordal"), class = "riemdp_error_unsupported")
   expect_error(laplace_noise(stiefel(8, 4, "canonical"), diag(8)[, 1:4], 0.3, 1, "chordal"), "keep one of", class = "riemdp_error_unsupported")
