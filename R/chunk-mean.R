@@ -62,8 +62,8 @@ MEAN_KERNELS <- list(
   logs = function(q, x) .Call(riemdp_chunk_logs, q$M, x, q$weights, q$p, q$median),
   reach = function(q, x) .Call(riemdp_chunk_reach, q$M, x, q$weights, q$p),
   ball = function(q, x) .Call(riemdp_chunk_ball, q$M, x, q$center, q$radius, q$p, q$what),
-  steps = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at, FALSE),
-  squares = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at, TRUE),
+  steps = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at, NULL),
+  squares = function(q, x) .Call(riemdp_chunk_steps, q$M, x, q$center, q$numbers, q$n, q$at, q$squares),
   kng = function(q, x) .Call(riemdp_chunk_kng, q$M, x, q$center, q$radius, q$n, q$base, q$far),
   # a sum that leaves with its share of the noise, drawn here
   noisy = function(q, x) {

@@ -1,48 +1,74 @@
 # The share of records outside the public ball: their number and two-sided geometric noise, a release of its own paid
 # out of the call's epsilon. Proof: inst/proofs/mean-sensitivity.md, section 11.
 
-# `ask` with the parts of epsilon: `total` that the call costs, `epsilon` of the mean, and of the count those in
-# `clipped`
-share_epsilon <- function(ask, epsilon, clipped) {
+# `ask` with the parts of epsilon: `total` that the call costs, `epsilon` of the mean, and of the count and of the mean
+# squared distance those in `clipped` and `variance`
+share_epsilon <- function(ask, epsilon, clipped, variance = NULL) {
   ask$total <- epsilon
-  if (is.null(clipped)) return(ask)
-  clipped <- check_number(clipped, "clipped", positive = TRUE, most = 1)
-  if (clipped >= 1) abort_riemdp("argument", "`clipped` must be a share of epsilon below 1: the rest is for the mean.")
-  if (is.null(epsilon)) {
-    abort_riemdp("argument", "`clipped` is a share of `epsilon`: give `epsilon` instead of `sigma` or `mu`.")
+  own <- own_epsilon("clipped", clipped, epsilon)
+  if (!is.null(own)) {
+    ratio <- geometric_ratio(own)
+    ask$clipped <- list(share = clipped, epsilon = own, ratio = ratio, scale = ratio[1] / ratio[2])
+    ask$epsilon <- outwards_down(ask$epsilon - own)
   }
-  own <- clipped * epsilon
-  if (!(own >= 2^-30)) {
-    abort_riemdp("argument",
-                 paste("`clipped` leaves too little of `epsilon` to release a share: noise would be larger than any",
-                       "number of records."))
+  own <- own_epsilon("variance", variance, epsilon)
+  if (!is.null(own)) {
+    ask$variance <- list(share = variance, epsilon = own)
+    ask$epsilon <- outwards_down(ask$epsilon - own)
   }
-  ratio <- geometric_ratio(own)
-  ask$clipped <- list(share = clipped, epsilon = own, ratio = ratio, scale = ratio[1] / ratio[2])
-  ask$epsilon <- outwards_down(epsilon - own)
-  if (!(ask$epsilon > 0)) abort_riemdp("argument", "`clipped` leaves nothing of `epsilon` for the mean.")
+  if (isTRUE(ask$epsilon <= 0)) {
+    abort_riemdp("argument", "`clipped` and `variance` leave nothing of `epsilon` for the mean.")
+  }
   ask
 }
 
-# the promise of a mean and a count, each fixed before anything is drawn: their epsilons add up
-with_clipped <- function(g, ask) {
-  if (is.null(ask$clipped)) return(g)
-  both <- max(ask$total, g$nominal_epsilon + ask$clipped$epsilon)
+# what of epsilon a share of it comes to
+own_epsilon <- function(name, share, epsilon) {
+  if (is.null(share)) return(NULL)
+  share <- check_number(share, name, positive = TRUE, most = 1)
+  if (share >= 1) {
+    abort_riemdp("argument", sprintf("`%s` must be a share of epsilon below 1: the rest is for the mean.", name))
+  }
+  if (is.null(epsilon)) {
+    abort_riemdp("argument", sprintf("`%s` is a share of `epsilon`: give `epsilon` instead of `sigma` or `mu`.", name))
+  }
+  if (!(share * epsilon >= 2^-30)) {
+    abort_riemdp("argument",
+                 sprintf(paste("`%s` leaves too little of `epsilon` to release a number: noise would be larger than",
+                               "any that there can be."), name))
+  }
+  share * epsilon
+}
+
+# the promise of a mean, a count and a sum of squares, each fixed before it is drawn: their epsilons add up
+with_parts <- function(g, ask) {
+  own <- c(ask$clipped$epsilon, ask$variance$epsilon)
+  if (is.null(own)) return(g)
+  both <- max(ask$total, g$nominal_epsilon + sum(own))
   g$nominal_epsilon <- both
   if (g$label != "none") {
     g$epsilon <- both
     g$mu <- NA_real_
     g$mu_slack <- 0
   }
-  g$assumptions <- c(g$assumptions, sprintf(paste("the share of records outside the ball is a release of its own, with",
-                                                  "%g of epsilon, the mean with the rest"),
-                                            ask$clipped$share))
+  g$assumptions <- c(
+    g$assumptions,
+    if (!is.null(ask$clipped)) {
+      sprintf(paste("the share of records outside the ball is a release of its own, with %g of epsilon, the mean with",
+                    "the rest"), ask$clipped$share)
+    },
+    if (!is.null(ask$variance)) {
+      sprintf(paste("the mean squared distance from the released point is a release of its own, with %g of epsilon,",
+                    "the mean with the rest"), ask$variance$share)
+    }
+  )
   g
 }
 
-clipped_event <- function(event, ask) {
-  if (is.null(ask$clipped) || is.null(event)) return(event)
-  event_compose(event_pure(ask$clipped$epsilon, adjacency = event$adjacency), event)
+shares_event <- function(event, ask) {
+  own <- c(ask$clipped$epsilon, ask$variance$epsilon)
+  if (is.null(own) || is.null(event)) return(event)
+  event_compose(c(lapply(own, event_pure, adjacency = event$adjacency), list(event)))
 }
 
 # Which records are farther from the centre than the radius, each decided from the record alone: 1, else 0. What is no

@@ -13,6 +13,10 @@ print.riemdp_mean_plan <- function(x, ...) {
                       "%g for the mean\n"),
                 signif(ask$clipped$epsilon, 6), 100 * geometric_sd(ask$clipped$scale) / ask$n, signif(ask$epsilon, 6)))
   }
+  if (!is.null(ask$variance)) {
+    cat(sprintf("  of it %g for the mean squared distance from the point drawn, %g for the mean\n",
+                signif(ask$variance$epsilon, 6), signif(ask$epsilon, 6)))
+  }
   shown <- data.frame(mechanism = paste0(ifelse(x$chosen, "> ", "  "), x$mechanism), label = x$label,
                       numerics = x$numerics)
   if (!is.null(attr(x, "sought"))) shown[[attr(x, "sought")]] <- found_number(x)

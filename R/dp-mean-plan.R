@@ -30,9 +30,9 @@
 #' @param M a manifold.
 #' @param n number of records, or of units; with `neighbours = "add_remove"` a public guess of it. `NULL` for the least
 #'   that keeps `error`.
-#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped,neighbours,post as in [dp_mean()].
-#'   With `clipped` scales and errors are those of a mean that has what is left of `epsilon`. `epsilon = NULL` for the
-#'   least that keeps `error`; `center = NULL` where the answer doesn't depend on it.
+#' @param epsilon,center,radius,delta,calibration,timing,numerics,max_trials,clipped,variance,neighbours,post as in
+#'   [dp_mean()]. With `clipped` or `variance` scales and errors are those of a mean that has what is left of `epsilon`.
+#'   `epsilon = NULL` for the least that keeps `error`; `center = NULL` where the answer doesn't depend on it.
 #' @param ... nothing; later arguments must be named.
 #' @param error the expected error that is wanted, in the units of the metric, where `n` or `epsilon` is sought.
 #' @param mechanism `"auto"` for all of them, or the names of some.
@@ -77,8 +77,8 @@
 dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ..., error = NULL, delta = 0,
                          mechanism = "auto", spread = NULL, calibration = c("proven", "paper"),
                          timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
-                         clipped = NULL, neighbours = c("replace", "add_remove"), post = TRUE, reduce = NULL,
-                         public = NULL, simulate = NULL) {
+                         clipped = NULL, variance = NULL, neighbours = c("replace", "add_remove"), post = TRUE,
+                         reduce = NULL, public = NULL, simulate = NULL) {
   check_dots_empty(...)
   check_manifold(M)
   check_given(c(radius = missing(radius)))
@@ -89,7 +89,7 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
   private_n <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "add_remove"
   asked <- function(space, center, n, epsilon) {
     ask <- mean_ask(space, n, epsilon, center, radius, delta, "auto", NULL, calibration, timing, numerics, max_trials,
-                    list(), clipped, post)
+                    list(), clipped, variance, post)
     ask$private_n <- private_n
     ask
   }
@@ -103,7 +103,7 @@ dp_mean_plan <- function(M, n = NULL, epsilon = NULL, center = NULL, radius, ...
       best_mean(space, asked(space, center, n, epsilon), if (!identical(mechanism, "auto")) wanted)
     }
     out <- subspace_plan(M, reduce, center, radius, public, simulate, best, sought, n, epsilon, error, timing)
-    return(structure(out, terms = list(delta = delta, private_n = private_n, clipped = clipped)))
+    return(structure(out, terms = list(delta = delta, private_n = private_n, clipped = clipped, variance = variance)))
   }
   check_no_records(public, simulate)
   ask <- asked(M, public_center(M, center), n %||% 1, epsilon %||% 1)
@@ -143,7 +143,7 @@ best_mean <- function(M, ask, names) {
   errors <- vapply(plans, function(p) if (is.null(p$why)) p$expected_error else NA_real_, 0)
   if (all(is.na(errors))) return(list(why = plans[[1]]$why %||% no_error_why(plans[[1]]$mechanism)))
   plan <- if (is.null(names) && ask$private_n) best_size(plans, ask) else plans[[which.min(errors)]]
-  plan$guarantee <- with_clipped(plan$guarantee, ask)
+  plan$guarantee <- with_parts(plan$guarantee, ask)
   plan
 }
 
@@ -204,7 +204,7 @@ ask_at <- function(ask, what, value) {
     return(ask)
   }
   ask$epsilon <- value
-  share_epsilon(ask, value, ask$clipped$share)
+  share_epsilon(ask, value, ask$clipped$share, ask$variance$share)
 }
 
 least_mean_plan <- function(M, ask, wanted, spread, sought, error) {
@@ -253,7 +253,7 @@ plan_row <- function(plan, M) {
                       relative_error = NA_real_, acceptance = NA_real_, n = NA_real_, chosen = FALSE,
                       lower_bound = NA_real_, over_bound = NA_real_, note = plan$why))
   }
-  g <- with_clipped(plan$guarantee, plan$ask)
+  g <- with_parts(plan$guarantee, plan$ask)
   bound <- if (plan$ask$private_n) NA_real_ else
     as.vector(bound_of_promise(M, g, plan$ask$ball, plan$ask$n, plan$target))
   data.frame(

@@ -240,6 +240,9 @@
 #'   is always there). `noise` for `"tangent"`.
 #' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside
 #'   the ball is released as well; the mean has the rest (see below).
+#' @param variance `NULL`, or a number between 0 and 1: the share of `epsilon` with which the mean squared distance of
+#'   the records from the point that was drawn is released as well, in `squares`; [confint()][confint.riemdp_mean] then
+#'   tells a region for the mean of the population ([dp_variance()] has the details).
 #' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
 #'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
 #'   factor are all its units), or the name of a column of a table `x` or of tables in [chunks()]. What is protected
@@ -326,9 +329,9 @@
 dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., delta = 0, mechanism = "auto",
                     sigma = NULL, calibration = c("proven", "paper"), invalid = c("error", "center"),
                     timing = c("ordinary", "constant"), numerics = c("auto", "lattice", "real"), max_trials = 1e6,
-                    options = list(), clipped = NULL, unit = NULL, neighbours = c("replace", "add_remove"),
-                    by = NULL, levels = NULL, suppress = NULL, post = TRUE, reduce = NULL, data = NULL, source = NULL,
-                    ledger = NULL, data_set = "default", part = NULL) {
+                    options = list(), clipped = NULL, variance = NULL, unit = NULL,
+                    neighbours = c("replace", "add_remove"), by = NULL, levels = NULL, suppress = NULL, post = TRUE,
+                    reduce = NULL, data = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   asked <- asked_variables(x, if (!missing(M)) M, data, ...)
   if (!is.null(asked$M)) check_manifold(asked$M)
   given <- mean_input(x, asked$M, asked$data, unit, by, levels)
@@ -350,9 +353,10 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   count <- units$count %||% n
   M <- space$M
   ask <- mean_ask(M, if (private_n) NA_real_ else count, epsilon, space$center, radius, delta, mechanism, sigma,
-                  calibration, timing, numerics, max_trials, options, clipped, post)
+                  calibration, timing, numerics, max_trials, options, clipped, variance, post)
   ask$source <- stated_source(source, c(space$given, list(radius = radius)))
   ask$manifold <- M
+  if (!is.null(ask$variance)) ask <- variance_ask(M, ask, ask$variance$epsilon, shape = TRUE)
   ask$reduce <- reduce
   ask$invalid <- invalid
   ask <- ask_where(ask, x, units, private_n, given$said)
@@ -360,8 +364,8 @@ dp_mean <- function(x, M = manifold_of(x), epsilon = NULL, center, radius, ..., 
   records <- list(x = x, units = units, n = count, rows = n, groups = groups)
   if (!is.null(groups)) return(release_groups(M, ask, records, replace, ledger, data_set, part))
   if (!private_n) return(release_private(on_subspace(mean_estimator, reduce), ask, records, ledger, data_set, part))
-  uncounted(release_private(on_subspace(sized_mean_estimator, reduce), size_ask(M, ask), records, ledger, data_set,
-                            part))
+  sized <- on_subspace(sized_mean_estimator, reduce)
+  uncounted(release_private(sized, size_ask(M, ask), records, ledger, data_set, part))
 }
 
 mean_estimator <- list(
@@ -369,10 +373,11 @@ mean_estimator <- list(
   parts = c(MEAN_PARTS, MEAN_ERRORS, chosen = "text"),
   plan = function(ask) {
     plan <- plan_mean(ask$manifold, ask)
+    check_squares_target(plan, ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
     plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan$mean_guarantee <- plan$guarantee
-    plan$guarantee <- with_clipped(plan$guarantee, ask)
+    plan$guarantee <- with_parts(plan$guarantee, ask)
     plan
   },
   ready = function(records, plan, ask) {
@@ -389,7 +394,7 @@ mean_estimator <- list(
          units = records$units)
   },
   event = function(plan, ask) {
-    clipped_event(release_event(plan$mean_guarantee), ask)
+    shares_event(release_event(plan$mean_guarantee), ask)
   },
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
@@ -398,7 +403,7 @@ mean_estimator <- list(
     mean_plan$guarantee <- plan$mean_guarantee
     out <- release_plan(M, records$x, mean_plan, ask)
     out$plan$guarantee <- plan$guarantee
-    c(out, list(outside = outside))
+    c(out, list(outside = outside, squares = release_variance(M, records$x, ask, out$value, ask$n)))
   },
   answer = function(out, plan, ask, budget) mean_release(out, out$plan, ask, budget)
 )
@@ -409,7 +414,8 @@ sized_mean_estimator <- list(
   plan = function(ask) {
     plan <- ask$guessed %||% check_sizes(ask$manifold, ask)
     if (ask$mechanism != plan$mechanism) plan$mechanism <- ask$mechanism
-    plan$guarantee <- with_clipped(with_size(plan$guarantee, ask), ask)
+    check_squares_target(plan, ask)
+    plan$guarantee <- with_parts(with_size(plan$guarantee, ask), ask)
     plan$guarantee$assumptions <- c(plan$guarantee$assumptions, ask$assumptions)
     plan$guarantee <- of_units(plan$guarantee, ask$unit)
     plan
@@ -419,13 +425,14 @@ sized_mean_estimator <- list(
     n <- records$n
     c(if (n > 0) mean_estimator$ready(records, plan, ask) else records["x"], list(n = n))
   },
-  event = function(plan, ask) if (plan$guarantee$label != "none") clipped_event(size_event(ask), ask),
+  event = function(plan, ask) if (plan$guarantee$label != "none") shares_event(size_event(ask), ask),
   draw = function(records, plan, ask, budget) {
     M <- ask$manifold
     outside <- release_clipped(M, records$rows %||% records$x, ask, records$units, records$n)
     out <- release_size(M, records$x, records$n, ask)
     out$plan$guarantee <- plan$guarantee
-    c(out, list(outside = share_of_size(outside, out$size)))
+    c(out, list(outside = share_of_size(outside, out$size),
+                squares = release_variance(M, records$x, ask, out$value, records$n)))
   },
   answer = function(out, plan, ask, budget) {
     release <- mean_release(out, out$plan, ask, budget)
@@ -505,6 +512,7 @@ release_group <- function(M, x, n, ask, size, outside) {
   } else {
     if (!is.null(outside)) outside <- noisy_count(outside, ask$clipped$ratio, "mean-sensitivity.md, 11")
     out <- release_size(M, x, n, ask)
+    out$squares <- release_variance(M, x, ask, out$value, n)
   }
   c(out, list(outside = share_of_size(if (!is.null(outside)) outside_share(outside, n, ask), out$size)))
 }
@@ -564,11 +572,14 @@ groups_estimator <- list(
         c(paid$out, list(draws = paid$draws))
       })
     }
-    # each group has paid for itself: what all of them are to one record, beside what came together
-    g <- plan$guarantee
-    together <- if (ask$replace) sum(2 / ask$size$scale, 2 / ask$clipped$scale, na.rm = TRUE) else 0
-    rest <- g$nominal_epsilon - together
-    pay(draw_price("groups", "mean-sensitivity.md, 15", 1 + ask$replace, 1, epsilon = rest, delta = g$nominal_delta))
+    if (ask$replace && !is.null(ask$variance)) {
+      squares <- squares_in_groups(M, lapply(seq_len(k), inside), ask, lapply(out, `[[`, "value"), counts)
+      out <- Map(function(one, s) c(one, list(squares = s)), out, squares)
+    }
+    g <- plan$guarantee # each group has paid for itself: what all of them are to one record, beside what came together
+    together <- sum(2 / ask$size$scale, 2 / ask$clipped$scale, ask$variance$epsilon, na.rm = TRUE) * ask$replace
+    pay(draw_price("groups", "mean-sensitivity.md, 15", 1 + ask$replace, 1, epsilon = g$nominal_epsilon - together,
+                   delta = g$nominal_delta))
     list(groups = stats::setNames(out, ask$names))
   },
   answer = function(out, plan, ask, budget) {

@@ -19,6 +19,10 @@ ERROR_WORDS <- list(
              clipping = "what moving records to the ball does to the median"),
   median_unit = c(about = "the geometric median of the units' means, each of its own records moved to the public ball",
                   clipping = "what moving records to the ball does to these means"),
+  variance = c(about = "the mean of squares, without noise, of the records moved to the public ball",
+               clipping = "what moving records to the ball does to the squares"),
+  variance_unit = c(about = "the mean of squares, without noise, of the units' means",
+                    clipping = "what moving records to the ball does to these means"),
   lm = c(about = "the fit without noise to records that keep the public bounds",
          clipping = "what moving rows into their ranges and limits does where they don't"),
   regression = c(about = "the curve without noise of records that keep the public bounds",
@@ -44,6 +48,7 @@ error_kind <- function(r) {
     return(paste0(if (!is.null(r$subspace)) "subspace_", kinds[1 + identical(r$mechanism, "adaptive")]))
   }
   if (inherits(r, "riemdp_median")) return(if (is.null(r$unit)) "median" else "median_unit")
+  if (inherits(r, "riemdp_variance")) return(if (is.null(r$unit)) "variance" else "variance_unit")
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
   if (inherits(r, "riemdp_pca")) "pca" else "optimize"

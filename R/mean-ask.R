@@ -47,7 +47,7 @@ records_or_units <- function(M, x, unit, replace) {
 
 # What is asked for, checked: public quantities only.
 mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, calibration, timing, numerics, max_trials,
-                     options, clipped = NULL, post = FALSE) {
+                     options, clipped = NULL, variance = NULL, post = FALSE) {
   if (is.null(epsilon) && is.null(sigma) && !(is.list(options) && !is.null(options[["mu"]]))) {
     abort_no_default("epsilon")
   }
@@ -69,7 +69,7 @@ mean_ask <- function(M, n, epsilon, center, radius, delta, mechanism, sigma, cal
     numerics = check_choice(numerics, "numerics", c("auto", "lattice", "real")),
     max_trials = check_count(max_trials, "max_trials", most = 1e9), options = options, post = check_flag(post, "post")
   )
-  share_epsilon(ask, ask$epsilon, clipped)
+  share_epsilon(ask, ask$epsilon, clipped, variance)
 }
 
 # `ask` with where records are and what one of them is; `said`: what is assumed of those in memory
@@ -78,6 +78,7 @@ ask_where <- function(ask, x, units, private_n, said) {
   if (ask$sites && !is.null(ask$clipped)) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
+  if (!is.null(ask$variance)) check_variance(ask, x)
   ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
   ask$shares <- if (is_chunks(x)) x$shares
   ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else said

@@ -21,9 +21,10 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
     function(p) exact_total(chunk_ask(x, list(kernel = "ball", M = M, center = m0, radius = radius, p = p, what = what),
                                       private = TRUE))
   }
-  steps <- function(kernel) {
+  steps <- function(kernel, squares = NULL) {
     function(a) {
-      request <- list(kernel = kernel, M = M, center = m0, numbers = numbers, n = sum(x$sizes), at = a)
+      request <- list(kernel = kernel, M = M, center = m0, numbers = numbers, n = sum(x$sizes), at = a,
+                      squares = squares)
       as.vector(Reduce(`+`, chunk_ask(x, request, private = TRUE)))
     }
   }
@@ -41,7 +42,7 @@ mean_records <- function(M, x, center, radius, numbers = NULL) {
       if (is.double(sums)) c(max(vapply(parts, function(one) attr(one, "far"), 0)), sums) else sums
     },
     cells = function(q) Reduce(`+`, kng(q[-length(q)], q[length(q)])),
-    steps = if (!is.null(numbers)) steps("steps"), squares = if (!is.null(numbers)) steps("squares"),
+    steps = if (!is.null(numbers)) steps("steps"), squares = if (!is.null(numbers)) steps("squares", c(20, 2^20)),
     counts = function(radii) {
       Reduce(`+`, chunk_ask(x, list(kernel = "counts", M = M, center = m0, radii = radii), private = TRUE))
     }

@@ -423,7 +423,8 @@ mean_release <- function(out, plan, ask, budget) {
     solver_error = plan$solver_error, scale = plan$scale,
     expected_error = plan$expected_error, noise_error = plan$noise_error, acceptance = plan$acceptance,
     target = plan$target, calibration = ask$calibration,
-    clipped = out$outside, chosen = plan$chosen, details = plan$details, budget = budget, guarantee = plan$guarantee
+    clipped = out$outside, squares = out$squares, chosen = plan$chosen, details = plan$details, budget = budget,
+    guarantee = plan$guarantee
   )
   if (identical(value, out$value)) {
     return(release_shrunk(release, plan$shrinkage, always = ask$post && (is.na(ask$n) || !is.null(plan$last))))

@@ -85,10 +85,10 @@ size_excess <- function(s, lag) {
 }
 
 # of one number, or of several that a record moves by `moved` in all
-noisy_count <- function(count, ratio, proof, moved = 1) {
+noisy_count <- function(count, ratio, proof, moved = 1, most = COUNT_MOST) {
   noise <- .Call(riemdp_lattice_noise, euclidean(length(count)), 1, "laplace", ratio,
                  pay(price_laplace(moved, ratio[1] / ratio[2], proof)))
-  pmin(pmax(count + as.vector(noise), -COUNT_MOST), COUNT_MOST)
+  pmin(pmax(count + as.vector(noise), -most), most)
 }
 
 # ---- what is asked for -----------------------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ sized_records <- function(M, x, n, plan, ask) {
     m0 <- .Call(riemdp_stored, M, ask$center)
     sums <- function(a) {
       if (n == 0) return(rep(0, 2 * mf_facts(M)$dimension))
-      as.vector(.Call(riemdp_chunk_steps, M, x, m0, plan$numbers, n, a, FALSE))
+      as.vector(.Call(riemdp_chunk_steps, M, x, m0, plan$numbers, n, a, NULL))
     }
     return(structure(list(n = ask$n, steps = sums), class = "riemdp_tally"))
   }

@@ -1,11 +1,11 @@
 # Regions for the non-private estimate, from the release and public quantities: post-processing, no budget.
 
-#' Region for the non-private mean
+#' Region for the non-private mean, or for the population's
 #'
-#' How far the released point may be from the mean without noise **of the records moved to the public ball**: the error
-#' of the privacy noise. It covers neither clipping, what moving records to the ball did to the mean, nor sampling, how
-#' the records differ from their population: where the ball doesn't fit the records, the region need not hold their mean
-#' (see [dp_mean()]). Made from the release and public bounds alone, it costs no budget.
+#' With `about = "estimate"`: how far the released point may be from the mean without noise **of the records moved to
+#' the public ball**, the error of the privacy noise. It covers neither clipping, what moving records to the ball did to
+#' the mean, nor sampling, how the records differ from their population: where the ball doesn't fit the records, the
+#' region need not hold their mean (see [dp_mean()]). Made from the release and public bounds alone, it costs no budget.
 #'
 #' * `"laplace"`, `"gaussian"`: the noise's law is public; the region is the geodesic ball around the released point
 #'   whose radius is that law's quantile.
@@ -17,14 +17,27 @@
 #'   law's tail. `"kng"` with a private number of records: the same from the lower end of the released size's interval
 #'   on; the public ball alone where no size was released.
 #'
+#' @section About the population: A journal's interval is about the population that the records are a sample of. That
+#'   takes a private scale: a release of `dp_mean(variance = )` has one, the mean squared distance of the records from
+#'   the point that was drawn, and its region is then about the **population of records moved to the ball**, their own
+#'   mean's error and that of the noise together. With `method = "asymptotic"` the error of sampling is taken for
+#'   normal, with the released mean square as the trace of its covariance: along one line or even in all directions,
+#'   whichever is worse, so that the region holds for any covariance; the noise of the mean and of the mean square is in
+#'   it by its own law. Where curvature is positive the mean's Hessian is bounded from the mean square. In many
+#'   dimensions it is wide: by a factor of up to \eqn{1.96/\sqrt{\chi^2_{d,.95}/d}}. `"finite"` holds at any number of
+#'   records and for any law of theirs (proofs/inference.md, section 6); it is wider. Neither covers clipping.
+#'
+#' @section More on regions:
 #' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of
 #' `center`. With `"adaptive"` all of this is about the released ball, to which its last stage moves the records.
 #' Arithmetic means of matrices, and those of configurations as they lie (see [baselines]), can leave the ball: their
 #' region is then the whole space.
 #'
 #' @param object,r a release of [dp_mean()]; `dp_uncertainty()` takes one of [dp_regression()] as well.
-#' @param parm `"mean"`; `"clipped"` for the share of records outside the ball, or `"size"` for the number of records,
-#'   where they were released.
+#' @param parm `"mean"`; `"clipped"` for the share of records outside the ball, `"size"` for the number of records, or
+#'   `"variance"` for the mean squared distance from the point that was drawn, where they were released.
+#' @param about `"estimate"`, or `"population"`: the default where a mean square was released.
+#' @param method of a region about the population, see there.
 #' @param level coverage, between 0 and 1.
 #' @param ... not used.
 #' @return `confint()`: an object of class `riemdp_region`, a list with `center` (the released point), `radius`
@@ -41,13 +54,22 @@
 #' r <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
 #' confint(r)
 #' dp_uncertainty(r)
+#' # about the population
+#' r <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, variance = 0.2)
+#' confint(r)
+#' confint(r, about = "estimate")
 #' @importFrom stats confint
 #' @export
-confint.riemdp_mean <- function(object, parm = c("mean", "clipped", "size"), level = 0.95, ...) {
-  parm <- check_choice(parm, "parm", c("mean", "clipped", "size"))
+confint.riemdp_mean <- function(object, parm = c("mean", "clipped", "size", "variance"), level = 0.95,
+                                about = if (is.null(object$squares)) "estimate" else "population",
+                                method = c("asymptotic", "finite"), ...) {
+  parm <- check_choice(parm, "parm", c("mean", "clipped", "size", "variance"))
   level <- check_level(level)
+  about <- check_choice(about, "about", c("estimate", "population"))
+  method <- check_choice(method, "method", c("asymptotic", "finite"))
   as_made(switch(parm,
-    mean = mean_region(object, level),
+    mean = if (about == "estimate") mean_region(object, level) else population_region(object, level, method),
+    variance = interval_row(variance_interval(object, level, about), "mean squared distance", level),
     clipped = interval_row(clipped_interval(object, level), "share outside the ball", level),
     size = size_row(object, level)
   ))
@@ -110,8 +132,8 @@ mean_region <- function(object, level) {
 }
 
 # the region on the subspace, told in the manifold: distances are the same in both
-subspace_region <- function(object, level) {
-  region <- mean_region(release_inside(object), level)
+subspace_region <- function(object, level, of = mean_region) {
+  region <- of(release_inside(object), level)
   region$center <- object$released %||% object$value
   region$moved <- !is.null(object$released)
   region$manifold <- object$manifold
@@ -161,9 +183,9 @@ format.riemdp_region <- function(x, ...) {
   c(
     sprintf("%g %% region on %s for %s: within %.4g of the %s (%s)", 100 * x$level, label_manifold(x$manifold), x$about,
             x$radius, if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point", x$basis),
-    sprintf(paste("It covers the %s; %s are not in it: where records lie outside the ball their own mean may be",
-                  "elsewhere"), x$covers,
-            and_words(x$leaves_out))
+    sprintf(paste("It covers %s; %s %s not in it: where records lie outside the ball their own mean may be",
+                  "elsewhere"), paste(if (length(x$covers) > 1) "both" else "the", and_words(x$covers)),
+            and_words(x$leaves_out), if (length(x$leaves_out) > 1) "are" else "is")
   )
 }
 
@@ -227,7 +249,7 @@ mean_error_lines <- function(r) {
   share <- clipped_words(r)
   error_lines(c(paste("it is about", error_about(kind)), if (is.null(share)) error_left_out(kind) else c(
     paste0("not in it: ", projection_words(kind), "sampling (how the records differ from those they stand for)"), share
-  ), edge_words(r)))
+  ), edge_words(r), variance_words(r)))
 }
 
 # two short lines under a picture
@@ -245,3 +267,63 @@ mean_caption <- function(r) {
 }
 
 median_caption <- function() paste("error of the", COVERS, "not known in advance: it depends on the records' spread")
+
+# ---- the population --------------------------------------------------------------------------------------------------
+# From a released mean square, which only the noise and public numbers enter beside. Proofs: inst/proofs/inference.md,
+# sections 4 to 6.
+
+# between which numbers of records all that follows holds, with probability `level`
+squares_sizes <- function(r, level) if (private_size(r)) pmax(1, size_interval(r, level)) else c(r$n, r$n)
+
+no_squares <- function() {
+  abort_riemdp("unsupported", paste("no mean squared distance was released, so nothing is known of how far the",
+                                    "records' mean may be from the population's: dp_mean(variance = ) does."))
+}
+
+population_region <- function(r, level, method) {
+  if (is.null(r$squares)) no_squares()
+  if (!is.null(r$inside)) return(subspace_region(r, level, function(r, level) population_region(r, level, method)))
+  if (!is.null(r$released)) r$value <- r$released
+  private <- private_size(r)
+  # a released size may be off: half of what may fail, and noise is that of the mean of as many records as it says
+  sizes <- squares_sizes(r, (1 + level) / 2)
+  noise <- function(level) mean_region(r, level)$radius
+  ball <- check_radius(r$manifold, r$radius, r$center)
+  radius <- if (method == "asymptotic") {
+    population_asymptotic(mf_facts(r$manifold)$dimension, ball, r$squares, noise, level,
+                          if (private) r$size$count else r$n)
+  } else {
+    population_finite(ball, r$squares, noise, if (private) (1 + level) / 2 else level, sizes)
+  }
+  reach <- ball_reach(r)
+  structure(list(
+    center = r$value, moved = !is.null(r$released), radius = min(radius, reach), level = level, manifold = r$manifold,
+    basis = if (!(radius < reach)) "the public ball, which says more" else if (method == "finite")
+      "the law of the noise, the released mean square, any number of records and any law of theirs" else
+        "the law of the noise, the released mean square, a normal error of sampling",
+    about = population_about(error_kind(r)), covers = c(COVERS, "sampling"), method = method,
+    leaves_out = setdiff(errors_left_out(error_kind(r)), "sampling")
+  ), class = "riemdp_region")
+}
+
+# the mean of a population of such records
+population_about <- function(kind) {
+  sub("the mean of the", "the mean of the population of", sub(", each of its own", ", each of its", error_about(kind)))
+}
+
+variance_interval <- function(r, level, about) {
+  if (is.null(r$squares)) no_squares()
+  private <- private_size(r)
+  sizes <- squares_sizes(r, (1 + level) / 2)
+  each <- if (private) (1 + level) / 2 else level
+  if (about == "estimate") squares_interval(r$squares, each, sizes[1], sizes[2]) else
+    squares_population(r$squares, each, sizes[1], sizes[2])
+}
+
+# lines of print()
+variance_words <- function(r) {
+  if (is.null(r$squares)) return(NULL)
+  n <- if (private_size(r)) max(1, r$size$count) else r$n
+  sprintf("mean squared distance of the %s from the %s: %.3g as released", counted_words(r),
+          if (is.null(r$released)) "released point" else "point drawn", squares_value(r$squares, n))
+}

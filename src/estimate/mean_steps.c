@@ -496,23 +496,40 @@ double steps_gradient(const struct mean_steps *c, const struct steps_records *re
     return norm2(c->span, g);
 }
 
-double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, struct host *host, double *work)
+double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, double bits, double most, struct host *host,
+                     double *work)
 {
     struct room r = make_room(c, work);
     double sum = 0;
     steps_stand(c, a, work);
     for (size_t i = 0; i < n; i++) {
         steps_log(c, a, y + i * steps_point_size(c), r.v, work);
-        sum += ceil(0x1p20 * fmin(1, square(norm2(c->span, r.v) / (2 * c->radius))));
+        sum += fmin(most, ceil(ldexp(square(norm2(c->span, r.v) / (2 * c->radius)), (int)bits)));
         if (i % 16 == 0)
             host_tick(host, 0, 0);
     }
     return sum;
 }
 
+void steps_products(const struct mean_steps *c, size_t n, const double *y, const double *a, double bits, double reach, double *sum,
+                    struct host *host, double *work)
+{
+    struct room r = make_room(c, work);
+    steps_stand(c, a, work);
+    for (size_t i = 0; i < n; i++) {
+        steps_log(c, a, y + i * steps_point_size(c), r.v, work);
+        double length = norm2(c->span, r.v) / (2 * c->radius), scale = fmin(1, reach / length) / (2 * c->radius);
+        for (size_t j = 0, at = 0; j < c->span; j++)
+            for (size_t k = j; k < c->span; k++)
+                sum[at++] += rint(ldexp(scale * r.v[j] * scale * r.v[k] * (j == k ? 1 : sqrt(2)), (int)bits));
+        if (i % 16 == 0)
+            host_tick(host, 0, 0);
+    }
+}
+
 double steps_far(const struct mean_steps *c, const struct steps_records *records, const double *a, struct host *host, double *work)
 {
-    double sum = records->y ? steps_squares(c, records->n, records->y, a, host, work) : records->squares(records, a);
+    double sum = records->y ? steps_squares(c, records->n, records->y, a, 20, 0x1p20, host, work) : records->squares(records, a);
     return 2 * c->radius * sqrt(ldexp(sum / (double)records->n, -20)) * (1 + 1e-12);
 }
 

@@ -60,8 +60,15 @@ void steps_log(const struct mean_steps *c, const double *a, const double *y, dou
 double steps_gradient(const struct mean_steps *c, const struct steps_records *r, const double *a, double *g,
                       int64_t *sum, struct host *host, double *work);
 /* The sum of the points' squared distances from that with coordinates a, over that of the ball's diameter, each rounded up to a multiple of
- * 2^-20 and counted in these: a whole number. */
-double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, struct host *host, double *work);
+ * 2^-bits and counted in these, `most` for larger ones: a whole number. */
+double steps_squares(const struct mean_steps *c, size_t n, const double *y, const double *a, double bits, double most, struct host *host,
+                     double *work);
+/* Adds to `sum` the products of each point's logarithm there with itself, over the square of the ball's diameter: for j <= k the product of
+ * coordinates j and k, times sqrt(2) where they differ (so the vector is as long as the squared distance), each rounded to a multiple of
+ * 2^-bits and counted in these. A logarithm longer than `reach` times the diameter counts as one of that length. span (span + 1)/2 numbers,
+ * the last index k fastest. */
+void steps_products(const struct mean_steps *c, size_t n, const double *y, const double *a, double bits, double reach, double *sum,
+                    struct host *host, double *work);
 /* at least the root of the records' mean squared distance from there */
 double steps_far(const struct mean_steps *c, const struct steps_records *r, const double *a, struct host *host, double *work);
 /* Coordinates of the mean. start: NULL (all steps are taken), or coordinates to try first. Nothing can fail. */

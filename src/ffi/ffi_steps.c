@@ -217,13 +217,27 @@ void ffi_steps_point(const struct steps *s, const double *o, const double *a, do
 }
 
 /* What a chunk's records add to the whole sums at coordinates `at`; n: records in all. Two columns: multiples of 2^31, the rest. Or their squared
- * distances. */
+ * distances, where `squares` has bits and the most that one may count; or products of coordinates, where it has a reach as well. */
 struct add_args {
     SEXP x, centre, at;
     double n;
-    int squares;
+    const double *squares;
+    int products;
     struct steps_numbers number;
 };
+
+static SEXP add_squares(struct call *c, const struct add_args *in, const struct steps *s, size_t n, const double *a)
+{
+    struct host *host = c->m.host;
+    size_t entries = s->mean.span * (s->mean.span + 1) / 2;
+    if (!in->products)
+        return ffi_keep(c, Rf_ScalarReal(steps_squares(&s->mean, n, s->records.y, a, in->squares[0], in->squares[1], host, s->work)));
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)entries));
+    for (size_t j = 0; j < entries; j++)
+        REAL(out)[j] = 0;
+    steps_products(&s->mean, n, s->records.y, a, in->squares[0], in->squares[2], REAL(out), host, s->work);
+    return out;
+}
 
 static SEXP add_body(struct call *c, void *data)
 {
@@ -252,7 +266,7 @@ static SEXP add_body(struct call *c, void *data)
         s.sum[j] = 0;
     ffi_steps_records(&s, &x, centre, o, NULL, work);
     if (in->squares)
-        return ffi_keep(c, Rf_ScalarReal(steps_squares(&s.mean, x.n, s.records.y, a, m->host, s.work)));
+        return add_squares(c, in, &s, x.n, a);
     steps_add(&s.mean, x.n, s.records.y, a, s.sum, m->host, s.work);
     SEXP out = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)span, 2));
     for (size_t j = 0; j < span; j++) {
@@ -265,10 +279,18 @@ static SEXP add_body(struct call *c, void *data)
 
 SEXP riemdp_chunk_steps(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP n, SEXP at, SEXP squares)
 {
-    struct add_args args = {.x = x, .centre = centre, .at = at, .n = ffi_number(n, "n"), .squares = ffi_flag(squares, "squares")};
+    struct add_args args = {.x = x, .centre = centre, .at = at, .n = ffi_number(n, "n")};
     ffi_steps_read(numbers, &args.number);
     if (!(args.n >= 1 && args.n <= 0x1p31) || args.n != floor(args.n))
         ffi_abort_text("argument", "`n` must be a number of records.");
+    if (squares != R_NilValue) {
+        R_xlen_t length = TYPEOF(squares) == REALSXP ? XLENGTH(squares) : 0;
+        args.squares = length ? REAL(squares) : NULL;
+        args.products = length == 3;
+        if ((length != 2 && length != 3) || !(args.squares[0] >= 0 && args.squares[0] <= 52) || !(args.squares[1] >= 1) ||
+            !(args.n * args.squares[1] <= 0x1p53) || (args.products && !(args.squares[2] > 0)))
+            ffi_abort_text("argument", "`squares` must be a number of bits, one of which sums fit into doubles, and a reach; or NULL.");
+    }
     return ffi_run(add_body, &args, m, 1);
 }
 

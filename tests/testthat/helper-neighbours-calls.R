@@ -42,6 +42,11 @@ mean_cases <- function() {
                    args = list(mechanism = "laplace", clipped = 0.2)),
     clipped_lattice = list(method = "wrapped", spaces = c("sphere", "plane", "hyperboloid"),
                            args = list(mechanism = "wrapped", numerics = "lattice", clipped = 0.2)),
+    # with the mean squared distance from the point drawn
+    variance = list(method = "wrapped", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
+                    args = list(mechanism = "wrapped", variance = 0.2), noisy = paste0("^[$](", DRAWN, "|squares[$](sum|scale|most|norm)|draws)")),
+    variance_unit = list(method = "laplace", spaces = c("sphere", "plane"), noisy = paste0("^[$](", DRAWN, "|clipped[$](share|count)|squares[$](sum|scale|most|norm)|draws)"),
+                         args = list(mechanism = "laplace", variance = 0.2, clipped = 0.1, unit = rep_len(1:5, NEIGHBOURS))),
     clipped_constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3, clipped = 0.2)),
     placed = list(method = "adaptive", spaces = c("sphere", "plane", "matrices"),
                   args = list(mechanism = "adaptive", options = list(shares = c(0.5, 0.1, 0.1, 0.3)))),
@@ -102,6 +107,11 @@ sized_cases <- function() {
     # with the share of records outside the ball
     more_clipped = utils::modifyList(one("wrapped", clipped = 0.2, spaces = c("sphere", "plane", "triangles")),
                                      list(noisy = sub("(", "(clipped[$](share|count)|", SIZED_NOISY, fixed = TRUE))),
+    more_variance = utils::modifyList(one("wrapped", variance = 0.2, spaces = c("sphere", "plane", "triangles")),
+                                      list(noisy = sub("(", "(squares[$](sum|scale|most|norm)|", SIZED_NOISY, fixed = TRUE))),
+    group_variance = utils::modifyList(grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same"),
+                                       list(args = list(variance = 0.2))),
+    group_more_variance = utils::modifyList(grouped(halves, "add_remove"), list(args = list(variance = 0.2))),
     group_clipped = grouped(function(n, side) replace(halves(n), 1, if (side == 2) "b" else "a"), "replace", pair = "same", clipped = 0.2),
     group_more_clipped = grouped(halves, "add_remove", clipped = 0.2),
     # one unit more
@@ -305,6 +315,19 @@ neighbour_calls <- function() {
                    call = function(data, case, space, budget) {
                      do.call(dp_median, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                           case$args))
+                   }),
+    dp_variance = list(kind = "points", cases = list(
+      frechet = list(method = "variance", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
+      unit = list(method = "variance", spaces = c("plane", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      from = list(method = "variance", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list(at = "center")),
+      more = list(method = "variance", spaces = c("sphere", "plane", "matrices"), pair = "more", forms = c("array", "mf_points"),
+                  args = list(at = "center", neighbours = "add_remove"),
+                  noisy = "^[$](value|squares[$]sum|size[$]count|sensitivity|expected_error)")),
+                   noisy = "^[$](value|squares[$]sum)",
+                   call = function(data, case, space, budget) {
+                     if (!is.null(case$args$at)) case$args$at <- space$center
+                     do.call(dp_variance, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
+                                            case$args))
                    }),
     dp_local = list(kind = "points", cases = list(
       cap = list(method = "local", spaces = "sphere", args = list(radius = NULL)),

@@ -52,7 +52,7 @@ test_that("numbers that aren't points", {
 
 test_that("a centre that is no point is named by its own name", {
   x <- matrix(c(0, 0, 1), 5, 3, byrow = TRUE)
-  for (call in list(dp_mean, dp_median, dp_ball)) {
+  for (call in list(dp_mean, dp_median, dp_ball, dp_variance)) {
     expect_error(call(x, sphere(2), 1, c(0, 0, 0), 0.5), "`center` must lie on", class = "riemdp_error_off_manifold")
     expect_error(call(x, sphere(2), 1, "a", 0.5), "`center` must be", class = "riemdp_error_shape")
   }

@@ -244,7 +244,7 @@ counted <- function(M, x, center, radius, numbers, logs = NULL) {
     },
     steps = function(a) {
       seen$steps <- seen$steps + 1
-      .Call(riemdp:::riemdp_chunk_steps, M, x, m0, numbers, n, a, FALSE)
+      .Call(riemdp:::riemdp_chunk_steps, M, x, m0, numbers, n, a, NULL)
     }
   ), class = "riemdp_tally")
   list(tally = tally, seen = seen)

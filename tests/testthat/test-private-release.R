@@ -219,6 +219,9 @@ test_that("what every private release pays for its draws is what it states, and 
     local_vmf = dp_local(near, M, 1, mechanism = "vmf"),
     local_wrapped = dp_local(near, M, 1, center = c(0, 0, 1), radius = 0.5, numerics = "real", mechanism = "wrapped"),
     local_lattice = dp_local(near, M, 1, center = c(0, 0, 1), radius = 0.5),
+    variance = dp_variance(near, M, 1, c(0, 0, 1), 0.5), variance_at = dp_variance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1)),
+    variance_more = dp_variance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), neighbours = "add_remove"),
+    mean_variance = dp_mean(near, M, 1, c(0, 0, 1), 0.5, variance = 0.3, clipped = 0.1),
     median = dp_median(cos(1:20), euclidean(1), 1, 0, 5), median_more = dp_median(cos(1:20), euclidean(1), 1, 0, 5, neighbours = "add_remove"),
     ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))
   )

@@ -1,0 +1,274 @@
+# Private variances, and regions about the population (R/variance.R, R/uncertainty.R, R/dp-variance.R; inst/proofs/inference.md)
+
+internal <- asNamespace("riemdp")
+SPREAD <- list(
+  line = list(M = euclidean(1), center = 0, radius = 1), plane = list(M = euclidean(2), center = c(0.5, 0), radius = 2),
+  sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7), wide = list(M = sphere(4), center = c(0, 0, 0, 0, 1), radius = 0.6),
+  hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5), ball = list(M = hyperbolic(2, "ball"), center = c(0, 0), radius = 1),
+  spd = list(M = spd(2), center = diag(c(1, 2)), radius = 1), bures = list(M = spd(2, "bures"), center = diag(2), radius = 0.25),
+  log = list(M = spd(2, "logeuclidean"), center = diag(2), radius = 1), shapes = list(M = kendall(4), center = exp(2i * pi * (1:4) / 4), radius = 0.35),
+  subspaces = list(M = grassmann(4, 2), center = diag(4)[, 1:2], radius = 0.4), frames = list(M = stiefel(4, 2), center = diag(4)[, 1:2], radius = 0.4),
+  canonical = list(M = stiefel(4, 2, "canonical"), center = diag(4)[, 1:2], radius = 0.4)
+)
+placed <- function(s, n, seed = 1, size = 0.5) {
+  d <- mf_facts(s$M)$dimension
+  a <- with_simulation(seed, matrix(stats::rnorm(n * d), n)) * size * s$radius / sqrt(d)
+  a <- a * pmin(1, 0.99 * s$radius / sqrt(rowSums(a^2)))
+  mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a))
+}
+asked_at <- function(s, at, n = 20, epsilon = 1, shape = FALSE) {
+  ask <- internal$variance_question(s$M, n, epsilon, s$center, s$radius, at, FALSE)
+  if (shape) internal$variance_ask(s$M, ask, epsilon, TRUE) else ask
+}
+
+test_that("sums of squares and of products are those of logarithms, from any point", {
+  for (s in SPREAD) {
+    d <- mf_facts(s$M)$dimension
+    x <- placed(s, 20)
+    for (at in list(s$center, record(s$M, x, 3))) {
+      ask <- asked_at(s, at, shape = TRUE)
+      a <- ask$from
+      squares <- mf_dist(s$M, at, x)^2
+      unit <- 4 * s$radius^2 / 2^ask$squares$bits
+      sum <- internal$squares_sum(s$M, x, ask, a, c(ask$squares$bits, internal$variance_most(ask, a)), 20)
+      expect_identical(sum, floor(sum))
+      expect_lt(abs(sum * unit - sum(squares)), 20 * unit + 1e-9 * s$radius^2, label = label_of(s$M))
+      if (d == 1) next
+      v <- mf_coords(s$M, at, mf_log(s$M, at, x))
+      norm <- internal$norm_sum(s$M, x, ask, a, internal$norm_most(s$M, ask, a), 20)
+      expect_equal(norm * 4 * s$radius^2 / 2^internal$norm_bits(ask$squares$norm), sqrt(sum(crossprod(v)^2)), tolerance = 1e-4, label = label_of(s$M))
+    }
+    # chunks hold the same whole numbers
+    both <- lapply(list(x, chunks(mf_points(x, s$M), 7)), function(x) {
+      internal$squares_sum(s$M, x, ask, a, c(ask$squares$bits, 2^ask$squares$bits), 20)
+    })
+    expect_identical(both[[1]], both[[2]])
+  }
+})
+
+test_that("one record moves the sums by no more than is said, and by nearly that", {
+  for (s in SPREAD) {
+    d <- mf_facts(s$M)$dimension
+    edge <- function(t) mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, matrix(c(t * s$radius, rep(0, (d - 1) * length(t))), length(t))))
+    at <- record(s$M, edge(rep(0.3, 2)), 1)
+    ask <- asked_at(s, at, shape = TRUE)
+    a <- ask$from
+    most <- internal$variance_most(ask, a)
+    one <- function(x) internal$squares_sum(s$M, x, ask, a, c(ask$squares$bits, most), 1)
+    # the far end, beyond it, at the point itself, and what is no point
+    far <- one(edge(-0.999999))
+    expect_lte(far, most)
+    expect_gt(far, 0.999 * most)
+    if (s$M$name %in% c("euclidean", "hyperboloid", "spd")) expect_lte(one(edge(-1.5)), most)
+    expect_lt(one(edge(0.3)), 1e-4 * most)
+    if (d > 1) {
+      reach <- internal$norm_most(s$M, ask, a)
+      norm <- function(x, n) internal$norm_sum(s$M, x, ask, a, reach, n)
+      expect_lte(abs(norm(edge(-0.999), 1) - norm(edge(0.3), 1)), reach$one)
+      expect_lte(norm(edge(-0.999), 1), reach$one)
+      ask0 <- asked_at(s, s$center, shape = TRUE)
+      r0 <- internal$norm_most(s$M, ask0, ask0$from)
+      expect_gt(internal$norm_sum(s$M, edge(0.9999), ask0, ask0$from, r0, 1), 0.69 * r0$one)
+    }
+  }
+})
+
+test_that("the Frechet variance moves by 4 r^2/n at most, and in flat space by nearly that", {
+  for (s in SPREAD) for (seed in 1:3) {
+    d <- mf_facts(s$M)$dimension
+    n <- 5
+    a <- with_simulation(seed, matrix(stats::rnorm((n + 1) * d), n + 1))
+    a <- a / sqrt(rowSums(a^2)) * s$radius * 0.999
+    if (seed == 1) a[seq_len(n), ] <- rep(-a[n + 1, ], each = n)
+    x <- mf_points(mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a)), s$M)
+    moved <- abs(frechet_mean(x[c(1:4, 6)], s$M)$variance - frechet_mean(x[1:5], s$M)$variance)
+    ask <- asked_at(s, NULL, n = n)
+    bounds <- internal$variance_bounds(ask)
+    stated <- bounds$sensitivity * 4 * s$radius^2 / 2^ask$squares$bits / n
+    expect_lte(moved, stated)
+    expect_equal(stated, 4 * s$radius^2 / n)
+    if (seed == 1 && mf_facts(s$M)$k_max <= 0 && mf_facts(s$M)$k_min >= 0) expect_gt(moved, 0.78 * stated)
+    expect_lt(bounds$extra, 1e-3 * bounds$sensitivity)
+    # the machine's sum is within what is added
+    sum <- with_internals(dp_variance(x[1:5], s$M, 1, s$center, s$radius), noisy_squares = function(sum, ...) list(sum = sum, scale = 1),
+                          check_paid = function(...) NULL, pay = function(...) NULL, out_of_purse = function(g, expr, ...) list(out = expr, draws = NULL))
+    expect_lte(abs(sum$squares$sum - n * frechet_mean(x[1:5], s$M, tol = 1e-13)$variance), bounds$extra * sum$squares$unit * (1 + 1e-9) + 1e-10 * s$radius^2)
+  }
+})
+
+test_that("a release says what it is, costs what it says, and its noise has the promised scale", {
+  s <- SPREAD$sphere
+  x <- placed(s, 50)
+  ledger <- dp_ledger(NULL, 2)
+  r <- dp_variance(x, s$M, 1, s$center, s$radius, ledger = ledger)
+  g <- guarantee(r)
+  expect_identical(c(g$label, g$numerics, g$adjacency), c("pure", "lattice", "replace-one"))
+  expect_identical(g$epsilon, 1)
+  expect_equal(r$sensitivity, 4 * s$radius^2 / 50)
+  expect_equal(r$expected_error, r$sensitivity + r$solver_error, tolerance = 1e-6)
+  expect_gte(r$squares$scale, (r$sensitivity + r$solver_error) * 50)
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  expect_true(any(grepl("dp_variance", unlist(ledger_history(ledger)))))
+  expect_output(print(r), "Private Frechet variance of 50 records")
+  expect_output(explain(r), "integer arithmetic")
+  at <- dp_variance(x, s$M, 1, s$center, s$radius, at = s$center)
+  expect_equal(at$sensitivity, s$radius^2 / 50, tolerance = 1e-8)
+  expect_output(print(at), "mean squared distance")
+  expect_null(r$at)
+  # 400 draws: mean distance and variance of the noise, at 5 standard errors
+  draws <- if (quick()) 400 else 2000
+  z <- with_simulation(3, replicate(draws, dp_variance(x, s$M, 1, s$center, s$radius, at = s$center)$squares$sum)) - sum(mf_dist(s$M, s$center, x)^2)
+  expect_lt(abs(mean(abs(z)) / s$radius^2 - 1), 5 / sqrt(draws))
+  expect_lt(abs(mean(z)) / s$radius^2, 5 * sqrt(2 / draws))
+  # units count once, by their means; a private number is another release
+  unit <- dp_variance(x, s$M, 1, s$center, s$radius, unit = rep(1:25, 2))
+  expect_identical(unit$n, 25L)
+  expect_identical(guarantee(unit)$unit, "unit")
+  private <- dp_variance(x, s$M, 1, s$center, s$radius, at = s$center, neighbours = "add_remove")
+  expect_true(is.na(private$n) && is.na(private$squares$n))
+  expect_identical(guarantee(private)$adjacency, "add-remove")
+  expect_equal(sum(private$draws$epsilon), 1, tolerance = 1e-9)
+  for (n in c(0, 1)) {
+    few <- mf_points(x, s$M)[seq_len(n)]
+    expect_s3_class(dp_variance(few, s$M, 1, s$center, s$radius, at = s$center, neighbours = "add_remove"), "riemdp_variance")
+  }
+  # refused from public facts, and nothing spent
+  no <- function(..., class = "riemdp_error_unsupported") {
+    expect_error(dp_variance(..., epsilon = 0.5, center = s$center, radius = s$radius, ledger = ledger), class = class)
+  }
+  no(x, s$M, neighbours = "add_remove")
+  no(chunks(x, 7), s$M)
+  no(x, custom_sphere(2))
+  no(x, s$M, at = frechet_mean(x, s$M), class = "riemdp_error_argument")
+  expect_error(dp_variance(x, s$M, 1e-12, s$center, s$radius, ledger = ledger), class = "riemdp_error_argument")
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  # whatever the records are
+  for (value in c(NA, Inf, 1e300)) {
+    y <- x
+    y[4, ] <- value
+    expect_s3_class(dp_variance(y, s$M, 1, s$center, s$radius, invalid = "center"), "riemdp_variance")
+  }
+})
+
+test_that("intervals hold the mean square of the records, and of the population, as often as they say", {
+  # 300 releases a case, below the level by more than 5 standard errors fails
+  s <- SPREAD$line
+  runs <- if (quick()) 200 else 600
+  for (n in c(5, 60)) for (epsilon in c(0.3, 5)) {
+    held <- with_simulation(n, replicate(runs, {
+      x <- sample(c(-0.9, 0.1, 0.2), n, TRUE, prob = c(0.1, 0.5, 0.4))
+      v <- dp_variance(x, s$M, epsilon, 0, 1, at = 0)
+      inside <- function(truth, about) {
+        ends <- confint(v, level = 0.8, about = about)
+        ends[1] <= truth && truth <= ends[2]
+      }
+      c(inside(mean(x^2), "estimate"), inside(0.1 * 0.81 + 0.5 * 0.01 + 0.4 * 0.04, "population"))
+    }))
+    expect_gt(stats::pbinom(sum(held[1, ]), runs, 0.8), 1e-6)
+    expect_gt(stats::pbinom(sum(held[2, ]), runs, 0.8), 1e-6)
+  }
+  # by enumeration, without noise: Hoeffding's bound holds the binomial law
+  for (n in c(3, 20)) for (k in 0:n) {
+    ends <- internal$squares_population(list(sum = k, scale = 1e-12, unit = 1e-9, most = 1, n = n), 0.9)
+    if (k < n) expect_lte(stats::pbinom(k, n, ends[2]), 0.05 + 1e-6)
+    if (k > 0) expect_lte(stats::pbinom(k - 1, n, ends[1], lower.tail = FALSE), 0.05 + 1e-6)
+  }
+})
+
+test_that("a mean with a mean square costs what is asked for, and its region is about the population", {
+  for (s in SPREAD[c("sphere", "spd", "bures", "line")]) {
+    x <- placed(s, 60)
+    ledger <- dp_ledger(NULL, 10)
+    r <- dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2, ledger = ledger)
+    expect_identical(guarantee(r)$epsilon, 2)
+    expect_equal(sum(r$draws$epsilon), 2, tolerance = 1e-9)
+    expect_equal(sum(r$draws$epsilon[grepl("inference", r$draws$proof)]), 0.4, tolerance = 1e-9)
+    expect_equal(r$budget$cost[["epsilon"]], 2, tolerance = 1e-9)
+    expect_identical(is.null(r$squares$norm), mf_facts(s$M)$dimension == 1)
+    expect_output(print(r), "mean squared distance")
+    region <- confint(r)
+    noise <- confint(r, about = "estimate")
+    expect_gte(region$radius, noise$radius * 0.99)
+    expect_gte(confint(r, method = "finite")$radius, region$radius * 0.999)
+    expect_output(print(region), "population of\\s+records")
+    expect_output(print(region), "both privacy\\s+noise and sampling; clipping\\s+is not")
+    expect_output(print(noise), "clipping and\\s+sampling are\\s+not in it")
+    expect_length(confint(r, "variance"), 2)
+    # about the estimate where nothing is known of the population
+    plain <- dp_mean(x, s$M, 2, s$center, s$radius)
+    expect_identical(confint(plain)$covers, "privacy noise")
+    expect_error(confint(plain, about = "population"), "variance = ", class = "riemdp_error_unsupported")
+  }
+  s <- SPREAD$sphere
+  x <- placed(s, 60)
+  expect_error(dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "adaptive", variance = 0.2), class = "riemdp_error_unsupported")
+  expect_error(dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "tangent", variance = 0.2), class = "riemdp_error_unsupported")
+  for (bad in list(0, 1, -1, NA, "a")) expect_error(dp_mean(x, s$M, 1, s$center, s$radius, variance = bad), class = "riemdp_error_argument")
+  expect_error(dp_mean(x, s$M, 1, s$center, s$radius, variance = 0.6, clipped = 0.5), class = "riemdp_error_argument")
+  # with a private number, units, a subspace, chunks and groups
+  sized <- dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2, neighbours = "add_remove")
+  expect_true(is.na(sized$squares$n))
+  expect_equal(sum(sized$draws$epsilon), 2, tolerance = 1e-9)
+  expect_true(is.finite(confint(sized)$radius))
+  expect_identical(confint(dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2, unit = rep(1:30, 2)))$about,
+                   paste("the mean of the population of units' means, each of its records moved to the public ball"))
+  both <- lapply(list(x, chunks(x, 13)), function(x) with_simulation(4, dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2))$squares)
+  expect_equal(both[[1]], both[[2]], tolerance = 1e-9)
+  for (neighbours in c("replace", "add_remove")) {
+    groups <- dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2, by = rep(c("a", "b"), 30), levels = c("a", "b", "none"), neighbours = neighbours)
+    expect_identical(guarantee(groups)$epsilon, 2)
+    expect_true(all(vapply(c("a", "b", "none"), function(g) is.finite(confint(groups[[g]])$radius), NA)))
+    expect_true(all(is.na(vapply(groups$groups, function(g) g$squares$n, 0))))
+  }
+})
+
+test_that("regions hold the mean of a population as often as they say", {
+  # below 95 % by 5 standard errors, or wider than twice the region without privacy where noise is small
+  cases <- list(list(SPREAD$sphere, 0.2, 200), list(SPREAD$wide, 0.15, 200), list(SPREAD$hyperbolic, 0.3, 60), list(SPREAD$line, 0.3, 60))
+  runs <- if (quick()) 120 else 400
+  for (case in cases) for (epsilon in c(1, 20)) {
+    s <- case[[1]]
+    d <- mf_facts(s$M)$dimension
+    out <- with_simulation(8, replicate(runs, {
+      x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, matrix(stats::rnorm(case[[3]] * d, sd = case[[2]]), case[[3]])))
+      r <- dp_mean(x, s$M, epsilon, s$center, s$radius, variance = 0.2, mechanism = "wrapped", post = FALSE)
+      c(mf_dist(s$M, r$value, s$center), confint(r)$radius)
+    }))
+    expect_gt(stats::pbinom(sum(out[1, ] <= out[2, ]), runs, 0.95), 1e-6, label = paste(label_of(s$M), epsilon))
+    if (epsilon == 20) expect_lt(mean(out[2, ]), 1.6 * case[[2]] * sqrt(stats::qchisq(0.95, d) / case[[3]]), label = label_of(s$M))
+  }
+})
+
+test_that("of all covariances with a trace and a length the one taken has the largest radius", {
+  set.seed(5)
+  for (d in c(2, 5, 9)) for (i in 1:10) {
+    lambda <- stats::rexp(d)^sample(1:3, 1)
+    lambda <- lambda / sum(lambda)
+    taken <- internal$sampling_lengths(1, sqrt(sum(lambda^2)), d, 1e6) * 1000
+    z <- matrix(stats::rnorm(2e4 * d)^2, d)
+    # 1 % for the spectrum (2.5 % at a level of .9), the rest for steps of quantiles and simulation
+    for (level in c(0.9, 0.95)) {
+      expect_gt(stats::quantile(taken, level), sqrt(stats::quantile(colSums(lambda * z), level)) * 0.94)
+    }
+  }
+})
+
+test_that("finite regions rest on bounds that hold", {
+  # Pinelis's bound at the code's t, for vectors of few and of many values
+  for (p in c(0.5, 0.02)) {
+    n <- 50
+    t <- function(x, v) 2 * x / 3 + sqrt((2 * x / 3)^2 + 2 * v * x) # vectors of length 2 at most
+    part <- 0.05
+    sums <- with_simulation(1, replicate(4000, {
+      angle <- stats::runif(n, 0, 2 * pi)
+      far <- 2 * stats::rbinom(n, 1, p)
+      sqrt(mean(far * cos(angle))^2 + mean(far * sin(angle))^2)
+    }))
+    expect_lt(mean(sums > t(log(2 / part) / n, 4 * p)), part)
+  }
+  s <- SPREAD$sphere
+  x <- placed(s, 400)
+  r <- with_simulation(1, dp_mean(x, s$M, 5, s$center, s$radius, variance = 0.2))
+  radii <- vapply(c(0.5, 0.9, 0.99), function(level) confint(r, level = level, method = "finite")$radius, 0)
+  expect_true(all(diff(radii) > 0))
+})
