@@ -45,7 +45,8 @@ mean_cases <- function() {
     # with the mean squared distance from the point drawn
     variance = list(method = "wrapped", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
                     args = list(mechanism = "wrapped", variance = 0.2), noisy = paste0("^[$](", DRAWN, "|squares[$](sum|scale|most|norm)|draws)")),
-    variance_unit = list(method = "laplace", spaces = c("sphere", "plane"), noisy = paste0("^[$](", DRAWN, "|clipped[$](share|count)|squares[$](sum|scale|most|norm)|draws)"),
+    variance_unit = list(method = "laplace", spaces = c("sphere", "plane"),
+                         noisy = paste0("^[$](", DRAWN, "|clipped[$](share|count)|squares[$](sum|scale|most|norm)|draws)"),
                          args = list(mechanism = "laplace", variance = 0.2, clipped = 0.1, unit = rep_len(1:5, NEIGHBOURS))),
     clipped_constant = list(method = "kng", spaces = "sphere", args = list(mechanism = "kng", timing = "constant", delta = 1e-3, clipped = 0.2)),
     placed = list(method = "adaptive", spaces = c("sphere", "plane", "matrices"),
