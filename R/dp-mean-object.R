@@ -212,7 +212,7 @@ explain.riemdp_mean <- function(x, ...) {
     if (is.null(x$subspace)) "Records" else "Projected records",
     "outside the public ball are moved to its nearest point, one by one; records that are no points, or lie at the cut",
     "locus of the centre, count as the centre."), exdent = 2), sep = "\n")
-  cat(strwrap(outside_sentence(x), exdent = 2), sep = "\n")
+  cat(strwrap(c(outside_sentence(x), squares_sentence(x)), exdent = 2), sep = "\n")
   cat(strwrap(paste0("Errors: what is stated is ", sub("^O", "o", error_note(error_kind(x)))), exdent = 2), sep = "\n")
   bound <- bound_words(x)
   if (!is.null(bound)) cat(strwrap(bound, exdent = 2), sep = "\n")
@@ -238,6 +238,19 @@ outside_sentence <- function(x) {
          } else {
            sprintf("%s one %s moves it by at most 1 (proofs/mean-sensitivity.md, section 11).",
                    if (private_size(x)) "adding or removing" else "replacing", one)
+         })
+}
+
+# what else was drawn, for regions about the population
+squares_sentence <- function(x) {
+  s <- x$squares
+  if (is.null(s)) return(NULL)
+  paste0(sprintf(paste("The sum of squared distances from the point drawn is released with two-sided geometric noise",
+                       "of scale %.6g, at epsilon = %.4g: one %s counts at most %.6g (proofs/inference.md, 1)."),
+                 s$scale, s$epsilon, if (is.null(x$unit)) "record" else "unit", s$most),
+         if (!is.null(s$norm)) {
+           sprintf(" So is the length of the matrix of their products, scale %.6g at epsilon = %.4g (section 2 there).",
+                   s$norm_scale, s$norm_epsilon)
          })
 }
 

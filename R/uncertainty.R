@@ -44,7 +44,8 @@
 #'   (geodesic), `level`, `manifold`, `basis` (what the radius rests on), `about` (of which mean it is a region),
 #'   `covers` (which error) and `leaves_out` (which not); for other `parm` a matrix of one row, lower and upper end of
 #'   an interval. `dp_uncertainty()`: a data frame with a row for each of `levels`: `level`,
-#'   `radius`, `covers`; for a curve the radius of its band at the ends of the predictors' ranges, see
+#'   `radius` (about the estimate), `covers`, and where a mean square was released `population`, the radius about the
+#'   population's mean; for a curve the radius of its band at the ends of the predictors' ranges, see
 #'   [confint.riemdp_regression()].
 #' @param levels coverages for the table.
 #' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations.
@@ -168,9 +169,12 @@ dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
       any(levels <= 0 | levels >= 1)) {
     abort_riemdp("argument", "`levels` must be numbers between 0 and 1.")
   }
-  if (!curve) return(data.frame(level = levels,
-                                radius = vapply(levels, function(l) confint(r, level = l)$radius, numeric(1)),
-                                covers = COVERS))
+  if (!curve) {
+    radii <- function(about) vapply(levels, function(l) confint(r, level = l, about = about)$radius, numeric(1))
+    table <- data.frame(level = levels, radius = radii("estimate"), covers = COVERS)
+    if (!is.null(r$squares)) table$population <- radii("population")
+    return(table)
+  }
   if (is.null(r$spread)) abort_riemdp("unsupported", "there is no error model for this method, so no band.")
   as_made({
     q <- mf_facts(r$manifold)$dimension

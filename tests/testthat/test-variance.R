@@ -186,6 +186,7 @@ test_that("a mean with a mean square costs what is asked for, and its region is 
     expect_equal(r$budget$cost[["epsilon"]], 2, tolerance = 1e-9)
     expect_identical(is.null(r$squares$norm), mf_facts(s$M)$dimension == 1)
     expect_output(print(r), "mean squared distance")
+    expect_output(explain(r), "sum of squared\\s+distances")
     region <- confint(r)
     noise <- confint(r, about = "estimate")
     expect_gte(region$radius, noise$radius * 0.99)
@@ -194,6 +195,10 @@ test_that("a mean with a mean square costs what is asked for, and its region is 
     expect_output(print(region), "both privacy\\s+noise and sampling; clipping\\s+is not")
     expect_output(print(noise), "clipping and\\s+sampling are\\s+not in it")
     expect_length(confint(r, "variance"), 2)
+    # a table says of each radius what it covers
+    table <- dp_uncertainty(r, 0.95)
+    expect_equal(c(table$radius, table$population), c(noise$radius, region$radius))
+    expect_identical(table$covers, "privacy noise")
     # about the estimate where nothing is known of the population
     plain <- dp_mean(x, s$M, 2, s$center, s$radius)
     expect_identical(confint(plain)$covers, "privacy noise")
@@ -212,6 +217,9 @@ test_that("a mean with a mean square costs what is asked for, and its region is 
   expect_true(is.finite(confint(sized)$radius))
   expect_identical(confint(dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2, unit = rep(1:30, 2)))$about,
                    paste("the mean of the population of units' means, each of its records moved to the public ball"))
+  inside <- dp_mean(x, s$M, 2, radius = 0.5, reduce = subspace(s$M, s$center, c(1, 0, 0)), variance = 0.2)
+  expect_gt(confint(inside)$radius, confint(inside, about = "estimate")$radius * 0.99)
+  expect_length(confint(inside)$center, 3)
   both <- lapply(list(x, chunks(x, 13)), function(x) with_simulation(4, dp_mean(x, s$M, 2, s$center, s$radius, variance = 0.2))$squares)
   expect_equal(both[[1]], both[[2]], tolerance = 1e-9)
   for (neighbours in c("replace", "add_remove")) {
