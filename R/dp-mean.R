@@ -240,9 +240,9 @@
 #'   is always there). `noise` for `"tangent"`.
 #' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside
 #'   the ball is released as well; the mean has the rest (see below).
-#' @param variance `NULL`, or a number between 0 and 1: the share of `epsilon` with which the mean squared distance of
-#'   the records from the point that was drawn is released as well, in `squares`; [confint()][confint.riemdp_mean] then
-#'   tells a region for the mean of the population ([dp_variance()] has the details).
+#' @param variance `NULL`, or a number between 0 and 1: the share of `epsilon` with which `squares` are released as well,
+#'   the mean squared distance of the records from the point that was drawn and, beyond one dimension, the length of the
+#'   matrix of their products: [confint()][confint.riemdp_mean] then tells a region for the population's mean.
 #' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,
 #'   a person say, each row is of: a vector with an element for each record (numbers, text, dates; the levels of a
 #'   factor are all its units), or the name of a column of a table `x` or of tables in [chunks()]. What is protected

@@ -47,6 +47,14 @@ explain.riemdp_median <- function(x, ...) {
       sprintf("bits with probability proportional to exp(-|S|/scale); scale = 2 x sensitivity/epsilon = %.6g.",
               x$scale),
       " The normalising constant depends on the records and takes the second half of epsilon (proofs/median.md).")
+  explain_records(x, say)
+  say(sub("^n", "N", no_error_words(error_kind(x))), ".")
+  say("Not protected: the time that the call takes, as the number of trials depends on the records.")
+  explain_end(x)
+}
+
+# what was sought, and of which records
+explain_records <- function(x, say) {
   say("Target: ", x$target, ".")
   if (!is.null(x$unit)) {
     say("A unit counts once: by the Frechet mean of its own rows moved to the public ball ",
@@ -55,9 +63,6 @@ explain.riemdp_median <- function(x, ...) {
   say(origin_sentence(x))
   say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
       "as the centre.")
-  say(sub("^n", "N", no_error_words(error_kind(x))), ".")
-  say("Not protected: the time that the call takes, as the number of trials depends on the records.")
-  explain_end(x)
 }
 
 #' @rdname confint.riemdp_mean

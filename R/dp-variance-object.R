@@ -41,14 +41,7 @@ explain.riemdp_variance <- function(x, ...) {
   say(sprintf("Noise: two-sided geometric on a sum of whole numbers, units of %.3g, scale %.6g, by integer arithmetic.",
               s$unit, s$scale))
   if (!is.null(x$size)) say(size_sentence(x))
-  say("Target: ", x$target, ".")
-  if (!is.null(x$unit)) {
-    say("A unit counts once: by the Frechet mean of its own rows moved to the public ball ",
-        "(proofs/mean-sensitivity.md, section 13).")
-  }
-  say(origin_sentence(x))
-  say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
-      "as the centre.")
+  explain_records(x, say)
   say(unprotected_sentence(x$guarantee))
   explain_end(x)
 }

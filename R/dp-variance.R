@@ -80,7 +80,6 @@ variance_question <- function(M, n, epsilon, center, radius, at, chunked) {
     abort_riemdp("unsupported", paste(if (is.na(n)) "with a private number of records" else "over chunks", "a mean",
                                       "squared distance is from a public point: give `at`, a released mean say."))
   }
-  # of a private number what the sum costs is all but a tenth
   ask$size <- if (is.na(n)) {
     ratio <- geometric_ratio(SIZE_SHARE * ask$epsilon)
     list(epsilon = SIZE_SHARE * ask$epsilon, ratio = ratio, scale = ratio[1] / ratio[2])

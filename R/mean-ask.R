@@ -78,9 +78,11 @@ ask_where <- function(ask, x, units, private_n, said) {
   if (ask$sites && !is.null(ask$clipped)) {
     abort_riemdp("unsupported", "`clipped` needs a count: sites answer with sums, and with no counts.")
   }
-  if (!is.null(ask$variance)) check_variance(ask, x)
   ask$chunked <- is_chunks(x) && (private_n || is.null(units)) # units' points are in memory
   ask$shares <- if (is_chunks(x)) x$shares
+  if (!is.null(ask$variance) && !is.null(ask$shares)) {
+    abort_riemdp("unsupported", "`variance` isn't available from sites that answer with noisy sums only.")
+  }
   ask$assumptions <- if (is_chunks(x)) chunk_assumptions(x) else said
   ask$unit <- unit_name(units)
   ask

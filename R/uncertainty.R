@@ -17,15 +17,17 @@
 #'   law's tail. `"kng"` with a private number of records: the same from the lower end of the released size's interval
 #'   on; the public ball alone where no size was released.
 #'
-#' @section About the population: A journal's interval is about the population that the records are a sample of. That
-#'   takes a private scale: a release of `dp_mean(variance = )` has one, the mean squared distance of the records from
-#'   the point that was drawn, and its region is then about the **population of records moved to the ball**, their own
-#'   mean's error and that of the noise together. With `method = "asymptotic"` the error of sampling is taken for
-#'   normal, with the released mean square as the trace of its covariance: along one line or even in all directions,
-#'   whichever is worse, so that the region holds for any covariance; the noise of the mean and of the mean square is in
-#'   it by its own law. Where curvature is positive the mean's Hessian is bounded from the mean square. In many
-#'   dimensions it is wide: by a factor of up to \eqn{1.96/\sqrt{\chi^2_{d,.95}/d}}. `"finite"` holds at any number of
-#'   records and for any law of theirs (proofs/inference.md, section 6); it is wider. Neither covers clipping.
+#' @section About the population:
+#' A journal's interval is about the population that the records are a sample of. That takes a private scale: a release
+#' of `dp_mean(variance = )` has one, the mean squared distance of the records from the point that was drawn and the
+#' length of the matrix of their products, and its region is then about the **population of records moved to the ball**,
+#' their own mean's error and that of the noise together. Neither method covers clipping.
+#'
+#' * `method = "asymptotic"`: for many records. The error of sampling is taken for normal, with a covariance that has
+#'   the released trace and length: one direction apart, all others alike. That no other such covariance has a larger region
+#'   was tried, not proven (within 1 % at a level of .95, 2.5 % at .9). The noise of the mean and of both numbers is in
+#'   it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
+#' * `"finite"`: at any number of records, for independent records of any law (proofs/inference.md, section 6). Wider.
 #'
 #' @section More on regions:
 #' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of

@@ -1,10 +1,10 @@
 # The records' mean squared distance from a point, or from their mean: whole numbers, one for each record, and a
 # two-sided geometric number on their sum. Proofs: inst/proofs/inference.md.
 
-# How fine the whole numbers are: 2^bits stands for the square of the ball's diameter. Sums fit into doubles, and
-# so does the noise but for a chance of exp(-1000).
+# How fine the whole numbers are: 2^bits stands for the square of the ball's diameter. Sums fit into doubles, where the
+# number is private of as many records as there can be; so does the noise but for a chance of exp(-1000).
 variance_bits <- function(n, epsilon) {
-  room <- if (is.na(n)) 30 else 52 - ceiling(log2(max(2, n)))
+  room <- 52 - ceiling(log2(max(2, if (is.na(n)) SIZE_MOST else n)))
   max(1, min(40, room, floor(42 + log2(epsilon))))
 }
 
@@ -115,13 +115,6 @@ squares_in_groups <- function(M, records, ask, values, counts) {
   lapply(seq_along(at), function(i) {
     c(told[[i]], norm_told(ask, list(sum = noisy$sum[i], scale = noisy$scale)))
   })
-}
-
-# of which releases a mean squared distance is one, from public facts
-check_variance <- function(ask, x) {
-  if (is_chunks(x) && !is.null(x$shares)) {
-    abort_riemdp("unsupported", "`variance` isn't available from sites that answer with noisy sums only.")
-  }
 }
 
 # a mean squared distance goes with the Frechet mean of the records moved to the public ball

@@ -1076,6 +1076,7 @@ mutant("median-wide-endless", "src/mechanism/mechanism_median.c", "low = fmax(fm
 # ---- variances and what is said of the population ------------------------------------------------------------------------------
 
 mutant("variance-most", "R/variance.R", "reach <- ask$ball$radius + sqrt(sum(a^2))\n", "reach <- ask$ball$radius\n", "a square is as large as the farthest record's", "variance|neighbours")
+mutant("variance-room", "R/variance.R", "if (is.na(n)) SIZE_MOST else n", "if (is.na(n)) 2^22 else n", "sums have room for any private number of records", "variance")
 mutant("variance-uncut", "src/estimate/mean_steps.c", "sum += fmin(most, ceil(", "sum += (ceil(", "the most that a record may count is enforced", "variance")
 mutant("variance-free", "R/dp-variance.R", "2^ask$squares$bits\n  if", "2^ask$squares$bits / 4\n  if", "without a point the whole diameter counts", "variance")
 mutant("variance-rounding", "R/dp-variance.R", "noisy_squares(sum, most + plan$extra,", "noisy_squares(sum, most,", "what rounding hides is paid for", "variance")

@@ -73,6 +73,19 @@ test_that("one record moves the sums by no more than is said, and by nearly that
   }
 })
 
+test_that("sums have room for every number of records: where it is private no refusal tells it", {
+  most <- internal$SIZE_MOST
+  for (epsilon in c(1e-6, 1, 100)) {
+    expect_lte(2^internal$variance_bits(NA, epsilon) * most, 2^53)
+    for (n in c(1, 2, 3, 2^20 + 1, most)) expect_lte(2^internal$variance_bits(n, epsilon) * n, 2^53)
+    expect_lte(2^internal$variance_bits(NA, epsilon) / epsilon, 2^42)
+  }
+  # the kernel takes these numbers
+  s <- SPREAD$plane
+  ask <- asked_at(s, s$center, n = NA)
+  expect_gt(internal$squares_sum(s$M, placed(s, 5), ask, ask$from, c(ask$squares$bits, internal$variance_most(ask, ask$from)), most), 0)
+})
+
 test_that("the Frechet variance moves by 4 r^2/n at most, and in flat space by nearly that", {
   for (s in SPREAD) for (seed in 1:3) {
     d <- mf_facts(s$M)$dimension
