@@ -240,7 +240,7 @@
 #'   is always there). `noise` for `"tangent"`.
 #' @param clipped `NULL`, or a number between 0 and 1: the share of `epsilon` with which the share of records outside
 #'   the ball is released as well; the mean has the rest (see below).
-#' @param variance `NULL`, or a number between 0 and 1: the share of `epsilon` with which `squares` are released as well,
+#' @param variance `NULL`, or a number between 0 and 1: the share of `epsilon` with which `squares` are released too,
 #'   the mean squared distance of the records from the point that was drawn and, beyond one dimension, the length of the
 #'   matrix of their products: [confint()][confint.riemdp_mean] then tells a region for the population's mean.
 #' @param unit `NULL`: one record is one row, and nobody who has several rows is protected as a whole. Else which unit,

@@ -24,9 +24,9 @@
 #' their own mean's error and that of the noise together. Neither method covers clipping.
 #'
 #' * `method = "asymptotic"`: for many records. The error of sampling is taken for normal, with a covariance that has
-#'   the released trace and length: one direction apart, all others alike. That no other such covariance has a larger region
-#'   was tried, not proven (within 1 % at a level of .95, 2.5 % at .9). The noise of the mean and of both numbers is in
-#'   it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
+#'   the released trace and length: one direction apart, all others alike. That no other such covariance has a larger
+#'   region was tried, not proven (within 1 % at a level of .95, 2.5 % at .9). The noise of the mean and of both numbers
+#'   is in it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
 #' * `"finite"`: at any number of records, for independent records of any law (proofs/inference.md, section 6). Wider.
 #'
 #' @section More on regions:
