@@ -1,12 +1,36 @@
 #' Private principal components
 #'
 #' Releases the leading q-dimensional subspace of the second-moment matrix \eqn{\frac1n\sum z_iz_i^\top} of records with
-#' (epsilon, delta)-differential privacy, by noisy gradient steps on the sphere (q = 1) or the Grassmann manifold, see
-#' [dp_optimize()]. Rows are not centred: subtract a public centre first.
+#' differential privacy: by noise on that matrix, by drawing directions, or by noisy gradient steps. Rows are not
+#' centred: subtract a public centre first.
 #'
-#' Rows longer than `bound` are shortened to it, one by one; a row with a missing or infinite number counts with
-#' gradient 0. A record's gradient is then no longer than `bound`^2, to which it is clipped. The start is a fixed
-#' subspace.
+#' Rows longer than `bound` are shortened to it, one by one; a row with a missing or infinite number counts as 0.
+#'
+#' * `"gauss"`: discrete normal noise on the matrix (Analyze Gauss), (epsilon, delta). One record moves the matrix by
+#'   \eqn{\sqrt2\,\mathrm{bound}^2/n} at most, in the Frobenius norm;
+#' * `"laplace"`: noise H with density \eqn{\exp(-\|H\|_F/s)}, pure; for few columns (140 at most);
+#' * `"wishart"`: the difference of two independent Wishart matrices with d + 1 degrees of freedom, pure. (One such
+#'   matrix alone, as in the literature, is not private: sums that differ by a record differ in which matrices they
+#'   can give.)
+#' * `"bingham"`: q unit vectors by the exponential mechanism, one after the other, each in the orthogonal complement of
+#'   those before and with a q-th of epsilon, drawn exactly (Kent, Ganeiber and Mardia); pure. No matrix and no
+#'   eigenvalues are released;
+#' * `"rgd"`: noisy gradient steps on the sphere (q = 1) or the Grassmann manifold, see [dp_optimize()].
+#'
+#' The first two are drawn by integer arithmetic: records are rounded to whole numbers and the guarantee is about what
+#' the machine does. The others have proofs about real numbers. Proofs: the file `proofs/subspaces.md` of the installed
+#' package.
+#'
+#' `"auto"` takes that of the first four with the least expected error where the q-th eigenvalue exceeds the next one by
+#' `gap` times `bound`^2: a public guess, as is all else that it looks at. The error of the first three falls with
+#' 1/(n^2 gap), that of `"bingham"` with 1/n whatever the gap, so large samples and gaps speak for noise on the matrix.
+#' Gradient steps are taken where records are in [chunks()], with `unit` or `neighbours = "add_remove"`, and where an
+#' argument of theirs is given (`lr`, `steps`, `clip`, `method`, `batch`, `sampling`, `rate`, `output`,
+#' `noise_multiplier`, `calibration`); the others are for rows in memory, each a record, whose number is public.
+#'
+#' @section Gradient steps:
+#' A record's gradient is no longer than `bound`^2, to which it is clipped; a row with a missing or infinite number
+#' counts with gradient 0. The start is a fixed subspace.
 #'
 #' The step that suits is about 1/(2 L), L the largest eigenvalue, which is private and anything up to `bound`^2. So
 #' step sizes fall from 8/`bound`^2 (from m/`bound`^2 where there are only m < 8 columns) to 1/(4 `bound`^2) by a
@@ -25,36 +49,185 @@
 #'
 #' @param data numeric matrix or data frame, rows are records; or such tables in [chunks()].
 #' @param q dimension of the subspace, below the number of columns.
-#' @param epsilon,delta privacy budget, as in [dp_optimize()].
+#' @param epsilon,delta privacy budget; gradient steps and `"gauss"` need `delta` > 0.
 #' @param bound public bound of the length of a row.
 #' @param ... nothing; later arguments must be named.
+#' @param mechanism one of those above.
+#' @param gap public guess of how far the q-th eigenvalue is above the next one, a share of `bound`^2 between 0 and 1/q;
+#'   `NULL` for 0.1/q. For `"auto"` and `expected_error` alone.
 #' @param lr step sizes, as in [dp_optimize()]; `NULL` for those above.
 #' @param steps number of steps; 20 of `"rgd"` if not given, one pass of `"rsgd"`.
 #' @param clip clipping norm of gradients; a smaller one than `bound`^2 trades bias for noise.
 #' @param method,batch,sampling,rate,output,noise_multiplier,calibration,unit,neighbours,ledger,data_set,part as in
 #'   [dp_optimize()].
 #' @inheritParams dp_mean
-#' @return An object of class `riemdp_pca`, `dp_optimize` and [riemdp_release], as of [dp_optimize()], with `loadings`:
-#'   a matrix with q orthonormal columns that span the subspace. The order and the signs of the columns mean nothing.
+#' @return An object of class `riemdp_pca` and [riemdp_release]. By gradient steps also of `riemdp_optimize`, as of
+#'   [dp_optimize()], with `loadings`: a matrix with q orthonormal columns that span the subspace, whose order and signs
+#'   mean nothing. Else of class `riemdp_components`: `value` (a point of the sphere or the Grassmann manifold),
+#'   `loadings` (in decreasing order of the released eigenvalues, or in the order of draws; signs mean nothing),
+#'   `eigenvalues` (of the released matrix, all d, spread by the noise and maybe below 0), `moments` (the second moment
+#'   along the q directions: the eigenvalue less what noise adds to one that stands alone, 0 where noise alone might
+#'   give it), `shares` (of these in the trace), `moment` (the released matrix) - all `NULL`, which is to say not
+#'   released, by `"bingham"` - `manifold`, `mechanism`, `n`, `bound`, `gap`, `sensitivity` (of the mean second moment,
+#'   in the norm of the proof), `scale` (in the same units), `noise`, `expected_error` (of the mean square that the
+#'   directions hold, below the most that is possible, at the stated gap), `theorem`, `source`, `guarantee`, `budget`,
+#'   `draws`. Errors: `riemdp_error_unsupported` for what a mechanism does not do, `riemdp_error_argument`, `riemdp_error_shape`.
 #' @references
+#' Dwork, C., Talwar, K., Thakurta, A. and Zhang, L. (2014). Analyze Gauss: optimal bounds for privacy-preserving
+#' principal component analysis. *Proceedings of the 46th ACM Symposium on Theory of Computing*, 11-20.
+#' \doi{10.1145/2591796.2591883}
+#'
+#' Kent, J. T., Ganeiber, A. M. and Mardia, K. V. (2018). A new unified approach for the simulation of a wide class of
+#' directional distributions. *Journal of Computational and Graphical Statistics* 27, 291-301.
+#' \doi{10.1080/10618600.2017.1390468}
+#'
 #' Utpala, S., Han, A., Jawanpuria, P. and Mishra, B. (2023). Improved differentially private Riemannian optimization:
 #' fast sampling and variance reduction. *Transactions on Machine Learning Research*.
 #' <https://openreview.net/forum?id=paguBNtqiO>
 #' @examples
 #' x <- scale(as.matrix(iris[, 1:4]), center = c(6, 3, 4, 1), scale = FALSE) # a public centre
-#' dp_pca(x, q = 1, epsilon = 2, delta = 1e-6, bound = 4)
+#' r <- dp_pca(x, q = 1, epsilon = 2, delta = 1e-6, bound = 4)
+#' r
+#' confint(r)
+#' # without delta; by gradient steps
+#' dp_pca(x, q = 2, epsilon = 2, bound = 4)
+#' dp_pca(x, q = 1, epsilon = 2, delta = 1e-6, bound = 4, mechanism = "rgd")
+#' @seealso [dp_pga()] for records on manifolds
 #' @export
-dp_pca <- function(data, q = 1, epsilon = NULL, delta, bound, ..., lr = NULL, steps = NULL, clip = NULL,
-                   method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
+dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
+                   mechanism = c("auto", "gauss", "laplace", "wishart", "bingham", "rgd"), gap = NULL, lr = NULL,
+                   steps = NULL, clip = NULL, method = c("auto", "rgd", "rsgd", "rsvrg"), batch = NULL,
                    sampling = c("without-replacement", "poisson", "disjoint"), rate = NULL,
                    output = c("last", "average", "random"), noise_multiplier = NULL,
                    calibration = c("proven", "paper"), unit = NULL, neighbours = c("replace", "add_remove"),
                    source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(bound = missing(bound), delta = missing(delta)))
+  check_given(c(bound = missing(bound)))
   bound <- check_number(bound, "bound", positive = TRUE)
+  mechanism <- if (missing(mechanism)) "auto" else
+    check_choice(mechanism, "mechanism", c("auto", COMPONENT_MECHANISMS, "rgd"))
+  steps_given <- !c(lr = missing(lr), steps = missing(steps), clip = missing(clip), method = missing(method),
+                    batch = missing(batch), sampling = missing(sampling), rate = missing(rate),
+                    output = missing(output), noise_multiplier = missing(noise_multiplier),
+                    calibration = missing(calibration))
   about <- run_neighbours(neighbours, sampling)
+  special <- c(chunks = is_chunks(data), unit = !is.null(unit), neighbours = about != "replace")
+  kind <- pca_kind(mechanism, names(which(steps_given)), special)
+  if (kind != "rgd") {
+    return(release_components(data, q, epsilon, delta, bound, kind, gap, source, ledger, data_set, part))
+  }
+  check_given(c(delta = missing(delta)))
+  if (!is.null(gap)) abort_riemdp("argument", "`gap` is not for gradient steps.")
+  pca_by_steps(data, q, epsilon, delta, bound, lr, steps, clip, method, batch, sampling, rate, output,
+               noise_multiplier, calibration, unit, about, source, ledger, data_set, part)
+}
+
+# "rgd", or which of the others; from how the call is made
+pca_kind <- function(mechanism, steps_given, special) {
+  if (mechanism == "rgd") return(mechanism)
+  off <- names(which(special))
+  if (mechanism == "auto") return(if (length(steps_given) || length(off)) "rgd" else mechanism)
+  if (length(off)) {
+    abort_riemdp("unsupported", sprintf(paste(
+      "mechanism = \"%s\" is for rows in memory, each a record, whose number is public: chunks, `unit` and",
+      "neighbours = \"add_remove\" have mechanism = \"rgd\"."), mechanism))
+  }
+  if (length(steps_given)) {
+    abort_riemdp("argument", sprintf("`%s` is for gradient steps, not for mechanism = \"%s\".", steps_given[1],
+                                     mechanism))
+  }
+  mechanism
+}
+
+check_gap <- function(gap, q) {
+  if (is.null(gap)) return(0.1 / q)
+  check_number(check_number(gap, "gap", positive = TRUE), "gap", most = 1 / q)
+}
+
+# ---- by noise on the matrix, or directions drawn ---------------------------------------------------------------------
+
+release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, source, ledger, data_set, part) {
+  data <- pca_rows(plain_numbers(data))
+  ask <- component_ask(nrow(data), ncol(data), q, epsilon, delta, mechanism, gap)
+  ask$bound <- bound
+  ask$columns <- colnames(data)
+  ask$source <- stated_source(source)
+  release_private(components_estimator, ask, list(x = data), ledger, data_set, part)
+}
+
+# public numbers, checked
+component_ask <- function(n, d, q, epsilon, delta, mechanism, gap) {
+  if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
+  if (d < 2) abort_riemdp("shape", "`data` must have at least two columns.")
+  if (is.null(epsilon)) abort_no_default("epsilon")
+  q <- check_count(q, "q", most = d - 1)
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  if (!(epsilon >= 2^-20 && epsilon <= 2^20)) {
+    abort_riemdp("argument", "`epsilon` must be between 2^-20 and 2^20.")
+  }
+  list(n = n, d = d, q = q, epsilon = epsilon, delta = check_delta(delta), mechanism = mechanism,
+       gap = check_gap(gap, q), grid = moment_grid(n, d))
+}
+
+components_estimator <- list(
+  entry = function(plan, ask) entry_words("dp_pca", plan$noise$mechanism, NULL),
+  parts = c(scale = "scale", theorem = "text"),
+  plan = function(ask) {
+    noise <- component_plan(ask)
+    list(noise = noise, scale = noise$scale, theorem = component_theorem(noise$mechanism),
+         guarantee = component_promise(noise, "bound is public; the number of records is public"))
+  },
+  draw = function(records, plan, ask, budget) {
+    sum <- moment_sum(moment_rows(records$x, ask$bound, ask$grid), ask$grid)
+    draw_components(sum, plan$noise, ask$q)
+  },
+  answer = function(out, plan, ask, budget) {
+    facts <- components_facts(out, plan$noise, ask, ask$bound, ask$columns)
+    M <- if (ask$q == 1) sphere(ask$d - 1) else grassmann(ask$d, ask$q)
+    value <- unname(facts$loadings)
+    do.call(new_release, c(list(
+      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M), facts,
+      list(budget = budget, guarantee = plan$guarantee)))
+  }
+)
+
+component_theorem <- function(mechanism) {
+  paste("proofs/subspaces.md, section", switch(mechanism, gauss = , laplace = 2, wishart = 3, bingham = 4))
+}
+
+component_promise <- function(noise, said, trusted = NULL) {
+  promise_of(noise$guarantee, c(said, component_assumptions(noise)), trusted = trusted,
+             numerics = if (noise$lattice) "lattice" else "real-valued")
+}
+
+component_assumptions <- function(noise) {
+  if (noise$lattice) {
+    return(c("IEEE 754 double precision; what is computed for one record doesn't depend on the others",
+             "matrix products of the BLAS in use are sums of products in double precision, so exact for whole numbers"))
+  }
+  if (noise$mechanism == "bingham") {
+    paste("the sampler's number of trials depends on the records: who sees the run time learns something that the",
+          "guarantee doesn't cover")
+  }
+}
+
+# what a release says of its directions: from what was drawn and public numbers
+components_facts <- function(out, noise, ask, bound, names = NULL) {
+  unit <- moment_value(1, ask$n, bound, ask$grid)
+  moved <- switch(noise$mechanism, gauss = , laplace = noise$shift * 2^-noise$fine, wishart = 2, bingham = 1)
+  step <- if (noise$lattice) 2^-noise$fine else 1
+  c(components_told(out, noise, ask, bound, names), list(
+    mechanism = noise$mechanism, n = ask$n, bound = bound, gap = ask$gap, sensitivity = moved * unit,
+    scale = noise$scale * step * unit, noise = noise[c("mechanism", "scale", "fine", "sd", "lattice")],
+    expected_error = noise$error * bound^2, theorem = component_theorem(noise$mechanism)
+  ))
+}
+
+# ---- by gradient steps -----------------------------------------------------------------------------------------------
+
+pca_by_steps <- function(data, q, epsilon, delta, bound, lr, steps, clip, method, batch, sampling, rate, output,
+                         noise_multiplier, calibration, unit, about, source, ledger, data_set, part) {
   given <- with_units(unit, data, "data", least = about == "replace")
   units <- given$units
   data <- given$x

@@ -30,7 +30,12 @@ ERROR_WORDS <- list(
   optimize = c(about = "the run without noise, of clipped gradients",
                clipping = "what clipping gradients does to the minimum, where they are longer than the clip"),
   pca = c(about = "the run without noise, of rows shortened to the public bound and clipped gradients",
-          clipping = "what shortening rows and clipping gradients does to the subspace")
+          clipping = "what shortening rows and clipping gradients does to the subspace"),
+  components = c(about = "the directions without noise of rows shortened to the public bound",
+                 clipping = "what shortening rows does to the directions"),
+  pga = c(about = paste("the directions without noise, at the same point, of the logarithms of records moved to the",
+                        "public ball"),
+          clipping = "what moving records to the ball does to the directions")
 )
 
 # the same of records that are projected first, of which a third error is left out
@@ -51,6 +56,8 @@ error_kind <- function(r) {
   if (inherits(r, "riemdp_variance")) return(if (is.null(r$unit)) "variance" else "variance_unit")
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
+  if (inherits(r, "riemdp_pga")) return("pga")
+  if (inherits(r, "riemdp_components")) return("components")
   if (inherits(r, "riemdp_pca")) "pca" else "optimize"
 }
 

@@ -160,6 +160,11 @@ price_choice <- function(epsilon, proof) {
   draw_price("choice", proof, 1, 2 / epsilon, epsilon = epsilon)
 }
 
+# W - W' of density exp(-(tr W + tr W')/scale), which a record moves by matrices of such traces together
+price_wishart <- function(sensitivity, scale, proof) {
+  draw_price("wishart", proof, sensitivity, scale, epsilon = sensitivity / scale)
+}
+
 # independent normals in flat coordinates
 price_normal <- function(sensitivity, sd, proof = "gaussian.md, 1") {
   draw_price("normal", proof, sensitivity, sd, mu = sensitivity / sd)
@@ -176,7 +181,7 @@ price_normal_curved <- function(space, sensitivity, scale, epsilon) {
 # discrete normals of a lattice, of this variance more (proofs/lattice.md, section 1)
 ROUNDING_VARIANCE <- 9
 
-price_normal_discrete <- function(sensitivity, scale) {
-  draw_price("discrete normal", "lattice.md, 1", sensitivity, scale,
+price_normal_discrete <- function(sensitivity, scale, proof = "lattice.md, 1") {
+  draw_price("discrete normal", proof, sensitivity, scale,
              mu = sensitivity / sqrt(scale^2 - ROUNDING_VARIANCE))
 }

@@ -1,0 +1,190 @@
+# What private principal directions answer.
+
+# "3 directions of the 10"
+directions_words <- function(q, d) {
+  sprintf("%d direction%s of %d", as.integer(q), if (q == 1) "" else "s", as.integer(d))
+}
+
+# lines about shares and errors that both kinds have; `facts` as components_facts() makes them
+direction_lines <- function(facts, error, kind) {
+  shares <- facts$shares
+  c(
+    if (is.null(shares)) "  no matrix was released: eigenvalues and shares are not known" else {
+      paste0("  shares of the second moment: ", paste(sprintf("%.3g", shares), collapse = ", "),
+             if (any(shares == 0)) " (0: not more than noise alone might give)")
+    },
+    sprintf(paste("  expected error %.3g of the mean square along the directions, if the last one's exceeds the next",
+                  "one's by %.3g"), error, facts$gap * facts$bound^2),
+    error_lines(c(paste("it is about", error_about(kind)), error_left_out(kind)))
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+format.riemdp_components <- function(x, ...) {
+  d <- nrow(x$loadings)
+  c(
+    sprintf("Private principal components: %s, of %d records", directions_words(ncol(x$loadings), d), as.integer(x$n)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
+    sprintf("  mechanism %s, scale %.4g; rows are no longer than %.4g", x$mechanism, x$scale, x$bound),
+    paste0("  ", origin_words(x)),
+    direction_lines(x, x$expected_error, error_kind(x)),
+    release_lines(x)
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+print.riemdp_components <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  print(x$loadings)
+  invisible(x)
+}
+
+#' @rdname riemdp_release
+#' @export
+format.riemdp_pga <- function(x, ...) {
+  c(
+    sprintf("Private principal geodesic analysis of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
+    sprintf("  %s at %s; public ball of radius %.4g",
+            directions_words(ncol(x$components$loadings), nrow(x$components$loadings)),
+            if (is.null(x$at)) sprintf("a private mean (%s)", x$mean_release$mechanism) else "a public point",
+            x$radius),
+    sprintf("  mechanism %s, scale %.4g; logarithms are no longer than %.4g", x$mechanism, x$components$scale,
+            x$length),
+    if (!is.null(x$sd)) paste0("  standard deviations: ", paste(sprintf("%.3g", x$sd), collapse = ", ")),
+    paste0("  ", origin_words(x)),
+    direction_lines(x$components, x$expected_error, "pga"),
+    release_lines(x)
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+print.riemdp_pga <- function(x, ...) {
+  cat(format(x), sep = "\n")
+  print(x$value$mean)
+  print(x$value$directions)
+  invisible(x)
+}
+
+# one row for each direction
+direction_rows <- function(g, facts, ...) {
+  q <- ncol(facts$loadings)
+  known <- !is.null(facts$eigenvalues)
+  data.frame(
+    ..., direction = seq_len(q), second_moment = if (known) facts$moments else NA_real_,
+    share = if (known) facts$shares else NA_real_, label = g$label, epsilon = g$epsilon, delta = g$delta,
+    nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency, mechanism = facts$mechanism,
+    expected_error = facts$expected_error, covers = COVERS
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+summary.riemdp_components <- function(object, ...) {
+  cbind(direction_rows(object$guarantee, object, n = object$n, bound = object$bound),
+        source = object$source %||% NA_character_)
+}
+
+#' @rdname riemdp_release
+#' @export
+summary.riemdp_pga <- function(object, ...) {
+  cbind(direction_rows(object$guarantee, object$components, manifold = label_manifold(object$manifold), n = object$n,
+                       radius = object$radius), source = object$source %||% NA_character_)
+}
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.riemdp_components <- function(x, ...) tidy_point(unname(x$loadings))
+
+#' @rdname tidy.riemdp
+#' @export
+tidy.riemdp_pga <- function(x, ...) {
+  v <- x$value$directions
+  do.call(rbind, c(list(cbind(term = "mean", tidy_point(x$value$mean))), lapply(seq_along(v), function(i) {
+    cbind(term = paste("direction", i), tidy_point(as_single(v[i])))
+  })))
+}
+
+explain_noise <- function(facts, say) {
+  say("Sensitivity: replacing one record moves ", switch(facts$mechanism,
+    gauss = , laplace = "the second-moment matrix, in the Frobenius norm, by at most ",
+    wishart = "the second-moment matrix by the difference of two positive ones whose traces sum to at most ",
+    bingham = "the mean square along a direction by at most "), sprintf("%.6g (%s).", facts$sensitivity, facts$theorem))
+  say("Noise: ", COMPONENT_WORDS[[facts$mechanism]], sprintf("; scale %.6g.", facts$scale))
+}
+
+#' @rdname riemdp_release
+#' @export
+explain.riemdp_components <- function(x, ...) {
+  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
+  cat(format(x$guarantee), "\n\n", sep = "")
+  explain_noise(x, say)
+  say(origin_sentence(x))
+  say("Rows longer than the bound are shortened to it, one by one; a row with a number that is missing or not finite ",
+      "counts as 0.")
+  say(unprotected_sentence(x$guarantee))
+  explain_end(x)
+}
+
+#' @rdname riemdp_release
+#' @export
+explain.riemdp_pga <- function(x, ...) {
+  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
+  cat(format(x$guarantee), "\n\n", sep = "")
+  if (!is.null(x$mean_release)) {
+    say("The mean: ", format(x$mean_release$guarantee), ", mechanism ", x$mean_release$mechanism, ", scale ",
+        sprintf("%.6g (%s).", x$mean_release$scale, x$mean_release$theorem))
+  }
+  say("The directions are those of logarithms at the ", if (is.null(x$at)) "released mean" else "public point",
+      sprintf(", which are no longer than %.6g (%s).", x$length, x$theorem))
+  explain_noise(x$components, say)
+  say(origin_sentence(x))
+  say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
+      "as the centre.")
+  say(unprotected_sentence(x$guarantee))
+  explain_end(x)
+}
+
+# ---- how far the subspace may be -------------------------------------------------------------------------------------
+
+#' @rdname dp_pca
+#' @param object a release of this function or of [dp_pga()].
+#' @param parm `"angle"`: the largest angle, in radians, between the released subspace and that of the same rows without
+#'   noise.
+#' @param level coverage, between 0 and 1.
+#' @section Angles:
+#' `confint()` bounds the largest angle between the released subspace and the one without noise (of the shortened rows):
+#' it is 0 to an upper end that holds with probability `level`. The largest eigenvalue that the noise has with that
+#' probability follows from its law, and Davis and Kahan's theorem with the released eigenvalues turns it into an angle.
+#' It is pi/2, which says nothing, where the gap of the released eigenvalues is below twice that. Where no matrix was
+#' released (`"bingham"`, gradient steps) there is no such bound (`riemdp_error_unsupported`).
+#' @export
+confint.riemdp_components <- function(object, parm = "angle", level = 0.95, ...) {
+  check_choice(parm, "parm", "angle")
+  angle_row(object, check_level(level))
+}
+
+#' @rdname dp_pga
+#' @param object a release of this function.
+#' @param parm,level as for [dp_pca()].
+#' @export
+confint.riemdp_pga <- function(object, parm = "angle", level = 0.95, ...) {
+  check_choice(parm, "parm", "angle")
+  angle_row(object$components, check_level(level))
+}
+
+angle_row <- function(facts, level) {
+  if (is.null(facts$eigenvalues)) {
+    abort_riemdp("unsupported", "no bound of an angle: the law of the drawn directions depends on the records.")
+  }
+  as_made({
+    d <- nrow(facts$loadings)
+    unit <- moment_value(1, facts$n, facts$bound, moment_grid(facts$n, d))
+    length <- unit * noise_spread(facts$mechanism, facts$noise, d, level)
+    matrix(c(0, angle_bound(facts$eigenvalues, ncol(facts$loadings), length)), 1,
+           dimnames = list("angle", c("0 %", paste(format(100 * level), "%"))))
+  })
+}

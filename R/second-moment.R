@@ -1,0 +1,162 @@
+# Second-moment matrices of rows of bounded length as sums of whole numbers, and the noise that makes them private.
+# Proofs: inst/proofs/subspaces.md.
+
+# ---- sums ------------------------------------------------------------------------------------------------------------
+
+# Rows are rounded to whole numbers whose Euclidean length is at most 2^bits: products and sums of n of them are whole
+# numbers below 2^50, exact in doubles in whatever order they are added. `inside` is what the bound becomes, so that
+# rounding keeps the length.
+moment_grid <- function(n, d) {
+  bits <- min(19, floor((50 - ceiling(log2(max(2, n)))) / 2))
+  inside <- 2^bits - sqrt(d) / 2 - 1
+  if (!(inside >= 0.9 * 2^bits)) {
+    abort_riemdp("unsupported", paste("so many records of so many columns don't leave room for whole numbers:",
+                                      "mechanism = \"rgd\" would do."))
+  }
+  list(bits = bits, inside = inside, stretch = 2^bits / inside)
+}
+
+# each row by itself; one with a number that is missing or not finite counts as 0
+moment_rows <- function(x, bound, grid) {
+  k <- round(shorten_rows(x, bound) / bound * grid$inside)
+  most <- 2^grid$bits
+  k[!is.finite(k) | abs(k) > most] <- NaN
+  good <- rowSums(k^2) <= most^2
+  k[!(good %in% TRUE), ] <- 0
+  dimnames(k) <- NULL
+  k
+}
+
+# sum of u u', u the rows over 2^bits, of length 1 at most
+moment_sum <- function(rows, grid) crossprod(rows) / 4^grid$bits
+
+# what stands for the mean second moment, in the records' units
+moment_value <- function(sum, n, bound, grid) sum / n * (bound * grid$stretch)^2
+
+# ---- symmetric matrices as vectors -----------------------------------------------------------------------------------
+
+# Entries on the diagonal, then root 2 times those above it: the Euclidean length is the Frobenius norm
+symmetric_entries <- function(S) c(diag(S), sqrt(2) * S[upper.tri(S)])
+
+symmetric_matrix <- function(v, d) {
+  S <- matrix(0, d, d)
+  S[upper.tri(S)] <- v[-seq_len(d)] / sqrt(2)
+  S <- S + t(S)
+  diag(S) <- v[seq_len(d)]
+  S
+}
+
+# how many there are
+symmetric_count <- function(d) d * (d + 1) / 2
+
+# ---- noise on a lattice ----------------------------------------------------------------------------------------------
+
+# A step is 2^-fine of the square of the bound; one record moves the entries in steps by at most `shift` (section 2)
+MOMENT_FINE <- 24
+
+lattice_shift <- function(fine, d) outwards(sqrt(2) * 2^fine + 2 * sqrt(symmetric_count(d)))
+
+# Discrete normals or the l2 law: fine enough that rounding costs little, coarse enough for the sampler's integers
+lattice_moment <- function(law, d, grid, epsilon, delta) {
+  wide <- sqrt(2) * if (law == "normal") gaussian_scale(FLAT_SPACE, 1, epsilon, delta) else 1 / epsilon
+  fine <- min(MOMENT_FINE, 2 * grid$bits, floor(29 - log2(wide)))
+  shift <- if (fine >= 1) lattice_shift(fine, d)
+  if (is.null(shift) || !(shift <= 1.1 * sqrt(2) * 2^fine)) {
+    abort_riemdp("unsupported", paste("the noise asked for is too large beside the lattice's steps in so many",
+                                      "dimensions: a larger `epsilon` would do."))
+  }
+  noise <- if (law == "normal") {
+    normal_lattice_scale(shift, list(epsilon = epsilon, delta = delta, options = list()), 1)
+  } else {
+    pure_lattice_scale("l2", shift, symmetric_count(d), list(epsilon = epsilon), 1)
+  }
+  list(law = law, fine = fine, shift = shift, ratio = noise$ratio, scale = noise$scale, guarantee = noise$guarantee)
+}
+
+# the sum with its noise, in units of the square of the bound
+noisy_moment_lattice <- function(sum, plan) {
+  steps <- round(symmetric_entries(sum) * 2^plan$fine)
+  normal <- plan$law == "normal"
+  simulated <- pay(if (normal) price_normal_discrete(plan$shift, plan$scale, "subspaces.md, 2") else
+    price_laplace(plan$shift, plan$scale, "subspaces.md, 2"))
+  noise <- .Call(riemdp_lattice_noise, euclidean(length(steps)), 1L, if (normal) "gaussian" else "l2", plan$ratio,
+                 simulated)
+  symmetric_matrix((steps + as.vector(noise)) / 2^plan$fine, ncol(sum))
+}
+
+# ---- differences of Wishart matrices ---------------------------------------------------------------------------------
+
+# standard normal numbers, paid for before
+normal_numbers <- function(rows, columns, simulated) {
+  z <- .Call(riemdp_tangent_noise, euclidean(columns), numeric(columns), rows, 1, "gaussian", "isometric", 1000L,
+             simulated)
+  matrix(z, rows)
+}
+
+# W - W', both with density exp(-tr W/scale) on positive semidefinite matrices: the sum's one record moves W by one
+# matrix of trace 1 at most and W' by another (section 3)
+noisy_moment_wishart <- function(sum, scale) {
+  d <- ncol(sum)
+  simulated <- pay(price_wishart(2, scale, "subspaces.md, 3"))
+  one <- crossprod(normal_numbers(d + 1, d, simulated))
+  two <- crossprod(normal_numbers(d + 1, d, simulated))
+  sum + scale / 2 * (one - two)
+}
+
+# ---- directions by the exponential mechanism -------------------------------------------------------------------------
+
+# A unit vector with density proportional to exp(v'Sv/scale), exactly, by rejection from the angular central Gaussian
+# law (Kent, Ganeiber and Mardia 2018; section 4). The number of trials depends on the records.
+bingham_direction <- function(S, scale) {
+  simulated <- pay(price_normalised(1, scale, "subspaces.md, 4"))
+  e <- eigen((S + t(S)) / 2, symmetric = TRUE)
+  fall <- (e$values[1] - e$values) / scale
+  e$vectors %*% bingham_coordinates(fall, simulated)
+}
+
+# the same with density exp(-sum fall v^2), the least of `fall` being 0
+bingham_coordinates <- function(fall, simulated) {
+  d <- length(fall)
+  b <- bingham_envelope(fall)
+  root <- sqrt(1 + 2 * fall / b)
+  tries <- 64
+  repeat {
+    z <- normal_numbers(tries, d + 2, simulated)
+    v <- t(z[, seq_len(d), drop = FALSE]) / root
+    v <- t(v) / sqrt(colSums(v^2))
+    lost <- as.vector(v^2 %*% fall)
+    keep <- (d - b) / 2 - lost + d / 2 * (log1p(2 * lost / b) - log(d / b))
+    kept <- which(rowSums(z[, d + 1:2, drop = FALSE]^2) / 2 >= -keep) # half that sum is a standard exponential
+    if (length(kept)) return(v[kept[1], ])
+  }
+}
+
+# where the bound of the density's ratio is best: the root of sum 1/(b + 2 fall) = 1
+bingham_envelope <- function(fall) {
+  ends <- c(0, length(fall))
+  for (i in 1:200) {
+    b <- mean(ends)
+    ends[1 + (sum(1 / (b + 2 * fall)) < 1)] <- b
+  }
+  max(ends[1], .Machine$double.xmin)
+}
+
+# Directions one after the other, each in the orthogonal complement of those before, which are public then
+bingham_directions <- function(S, q, scale) {
+  d <- ncol(S)
+  basis <- diag(d)
+  found <- matrix(0, d, q)
+  for (j in seq_len(q)) {
+    v <- as.vector(bingham_direction(S, scale))
+    found[, j] <- basis %*% v
+    if (j < q) {
+      u <- v
+      u[1] <- u[1] + if (v[1] < 0) -1 else 1
+      u <- u * sqrt(2 / sum(u^2)) # 1 - uu' is the reflection that sends v to the first axis
+      S <- (S - tcrossprod(u, S %*% u))
+      S <- (S - tcrossprod(S %*% u, u))[-1, -1, drop = FALSE]
+      basis <- (basis - tcrossprod(basis %*% u, u))[, -1, drop = FALSE]
+    }
+  }
+  found
+}

@@ -1,0 +1,333 @@
+# Private second-moment matrices and directions: sensitivities that are attained, exact densities on worst-case neighbours, laws against
+# quadrature. Family-wise, statistical tests fail with a probability below 1e-4.
+
+internals <- function(name) get(name, asNamespace("riemdp"))
+unit_rows <- function(n, d) {
+  x <- matrix(rnorm(n * d), n)
+  x / sqrt(rowSums(x^2))
+}
+# what is drawn for a sum by a mechanism, in a simulation
+drawn_for <- function(S, ask, seed = 1, plan = internals("component_plan")(ask)) {
+  with_simulation(seed, internals("draw_components")(S, plan, ask$q))
+}
+asked <- function(n, d, q = 1, epsilon = 1, delta = 1e-6, mechanism = "auto", gap = NULL) {
+  internals("component_ask")(n, d, q, epsilon, delta, mechanism, gap)
+}
+
+test_that("rows become whole numbers of bounded length, whatever they hold, and their sums are exact", {
+  set.seed(1)
+  for (d in c(2, 7, 40)) {
+    grid <- internals("moment_grid")(500, d)
+    x <- rbind(unit_rows(200, d) * 3, unit_rows(100, d) * runif(100), 1e-300, 1e300, 1e200 * unit_rows(5, d), c(NA, rep(1, d - 1)), c(Inf, rep(1, d - 1)),
+               c(NaN, rep(0, d - 1)), 0, rep(c(1, -1), length.out = d))
+    k <- internals("moment_rows")(x, 3, grid)
+    expect_identical(k, round(k))
+    expect_true(all(is.finite(k)))
+    expect_lte(max(rowSums(k^2)), 4^grid$bits)
+    expect_true(all(k[nrow(x) - 2:4, ] == 0)) # missing, infinite, not a number
+    # in whatever order, and as R's own sums of whole numbers
+    S <- internals("moment_sum")(k, grid)
+    o <- sample(nrow(k))
+    expect_identical(internals("moment_sum")(k[o, ], grid), S)
+    expect_identical(S[1, 2] * 4^grid$bits, sum(k[, 1] * k[, 2]))
+    expect_identical(S, t(S))
+  }
+  x <- unit_rows(400, 5) * runif(400)
+  grid <- internals("moment_grid")(400, 5)
+  S <- internals("moment_sum")(internals("moment_rows")(x, 1, grid), grid)
+  expect_equal(internals("moment_value")(S, 400, 1, grid), crossprod(x) / 400, tolerance = 1e-5)
+  # room for sums of so many records
+  for (n in c(1, 1e3, 1e6, 2^31)) expect_lte(n * 4^internals("moment_grid")(n, 10)$bits, 2^50)
+})
+
+test_that("one record moves sums by what the proof says, and no less would do", {
+  set.seed(2)
+  d <- 6
+  entries <- internals("symmetric_entries")
+  back <- internals("symmetric_matrix")
+  S <- crossprod(matrix(rnorm(36), d))
+  expect_equal(back(entries(S), d), S)
+  expect_equal(sum(entries(S)^2), sum(S^2))
+  moved <- function(u, w) {
+    D <- tcrossprod(u) - tcrossprod(w)
+    e <- eigen(D, symmetric = TRUE)$values
+    c(frobenius = sqrt(sum(D^2)), nuclear = sum(abs(e)), largest = max(e), least = -min(e))
+  }
+  pairs <- replicate(2000, moved(unit_rows(1, d)[1, ] * runif(1), unit_rows(1, d)[1, ] * runif(1)^0.1))
+  expect_lte(max(pairs["frobenius", ]), sqrt(2))
+  expect_lte(max(pairs["nuclear", ]), 2)
+  expect_lte(max(pairs[c("largest", "least"), ]), 1)
+  expect_equal(moved(diag(d)[1, ], diag(d)[2, ]), c(frobenius = sqrt(2), nuclear = 2, largest = 1, least = 1))
+  # on the lattice: orthogonal rows of full length attain it but for rounding
+  for (mechanism in c("gauss", "laplace")) {
+    ask <- asked(10, d, mechanism = mechanism)
+    plan <- internals("component_plan")(ask)
+    steps <- function(x) round(entries(internals("moment_sum")(internals("moment_rows")(x, 1, ask$grid), ask$grid)) * 2^plan$fine)
+    others <- unit_rows(9, d)
+    far <- sqrt(sum((steps(rbind(others, diag(d)[1, ])) - steps(rbind(others, diag(d)[2, ])))^2))
+    expect_lte(far, plan$shift)
+    expect_gt(far, 0.9999 * plan$shift * (ask$grid$inside / 2^ask$grid$bits)^2)
+    expect_equal(plan$shift, sqrt(2) * 2^plan$fine + 2 * sqrt(21), tolerance = 1e-9)
+  }
+})
+
+test_that("scales are those of the guarantee, by independent formulas", {
+  e <- 0.7
+  # normal noise: delta at epsilon from the analytic formula
+  for (delta in c(1e-4, 1e-9)) {
+    plan <- internals("component_plan")(asked(100, 4, epsilon = e, delta = delta, mechanism = "gauss"))
+    mu <- plan$shift / sqrt(plan$scale^2 - 9)
+    expect_equal(pnorm(mu / 2 - e / mu) - exp(e) * pnorm(-mu / 2 - e / mu), delta, tolerance = 1e-6)
+    expect_equal(plan$guarantee$mu, mu)
+  }
+  plan <- internals("component_plan")(asked(100, 4, epsilon = e, mechanism = "laplace"))
+  expect_equal(plan$shift / plan$scale, e)
+  expect_lte(plan$shift / plan$scale, e)
+  expect_equal(internals("component_plan")(asked(100, 4, epsilon = e, mechanism = "wishart"))$scale, 2 / e)
+  expect_equal(internals("component_plan")(asked(100, 4, 3, epsilon = e, mechanism = "bingham"))$scale, 6 / e)
+})
+
+test_that("noise has the law that is priced", {
+  d <- 3
+  S <- diag(c(5, 2, 1))
+  draws <- function(mechanism, n = 400) {
+    ask <- asked(100, d, mechanism = mechanism)
+    plan <- internals("component_plan")(ask)
+    list(plan = plan, H = with_simulation(3, lapply(seq_len(n), function(i) internals("draw_components")(S, plan, 1)$sum - S)))
+  }
+  for (mechanism in c("gauss", "laplace", "wishart")) {
+    x <- draws(mechanism)
+    expect_true(all(vapply(x$H, isSymmetric, NA)))
+    entry <- function(i, j) vapply(x$H, function(H) H[i, j], 0)
+    # mean 0, the stated standard deviation beside the diagonal, root 2 times that on it where it is isotropic
+    for (i in 1:3) {
+      expect_lt(abs(mean(entry(i, i))), 5 * sd(entry(i, i)) / sqrt(400))
+      expect_equal(sd(entry(i, i %% 3 + 1)), x$plan$sd, tolerance = 0.25)
+      expect_equal(sd(entry(i, i)), sqrt(2) * x$plan$sd, tolerance = 0.25)
+    }
+  }
+  # l2: the length is Gamma(6, scale)
+  x <- draws("laplace")
+  far <- vapply(x$H, function(H) sqrt(sum(H^2)), 0)
+  expect_gt(ks.test(far, pgamma, 6, scale = x$plan$scale * 2^-x$plan$fine)$p.value, 1e-6)
+  # Wishart: along a direction the difference of two Gamma((d + 1)/2, scale)
+  x <- draws("wishart")
+  along <- vapply(x$H, function(H) sum(c(0.6, 0, 0.8) * (H %*% c(0.6, 0, 0.8))), 0)
+  p <- vapply(along, function(v) integrate(function(w) pgamma(v + w, 2, scale = x$plan$scale) * dgamma(w, 2, scale = x$plan$scale), 0, Inf)$value, 0)
+  expect_gt(ks.test(p, punif)$p.value, 1e-6)
+})
+
+test_that("differences of Wishart matrices lose epsilon at most on worst-case neighbours, one Wishart matrix everything", {
+  # S moves by uu' - ww', u and w orthogonal: the entries along u and along w are independent, each the difference of two Gammas
+  epsilon <- 1.3
+  s <- internals("component_plan")(asked(100, 4, epsilon = epsilon, mechanism = "wishart"))$scale
+  a <- 5 / 2
+  log_density <- function(x) (a - 0.5) * log(abs(x)) + log(besselK(abs(x) / s, a - 0.5, TRUE)) - abs(x) / s
+  x <- seq(-60, 60, length.out = 4001) + 1e-4
+  loss <- log_density(x) - log_density(x - 1)
+  expect_lte(2 * max(abs(loss)), epsilon)
+  expect_gt(2 * max(abs(loss)), 0.9 * epsilon)
+  # one matrix alone: which matrices can come out tells the neighbours apart
+  one <- with_simulation(1, replicate(200, {
+    W <- 0.5 * s * crossprod(matrix(rnorm(10), 5))
+    min(eigen(W + diag(c(1, -1)), TRUE, TRUE)$values) < 0
+  }))
+  expect_gt(mean(one), 0)
+})
+
+test_that("directions have the Bingham law: quadrature in 2 and 3 dimensions, closed moments", {
+  draw <- function(fall, n, seed) with_simulation(seed, t(replicate(n, internals("bingham_coordinates")(fall, TRUE))))
+  # a circle: cos(2 angle) has the mean I1(k/2)/I0(k/2)
+  for (k in c(0, 0.7, 6, 80)) {
+    v <- draw(c(0, k), 800, 4)
+    expect_equal(rowSums(v^2), rep(1, 800))
+    expect_lt(abs(mean(v[, 1]^2 - v[, 2]^2) - besselI(k / 2, 1, TRUE) / besselI(k / 2, 0, TRUE)), 4.9 * sd(v[, 1]^2 - v[, 2]^2) / sqrt(800) + 1e-9)
+    angle <- atan2(v[, 2], v[, 1]) %% pi
+    angle <- pmin(angle, pi - angle) # 0 to pi/2
+    f <- function(t) exp(-k * sin(t)^2)
+    whole <- integrate(f, 0, pi / 2)$value
+    p <- vapply(angle, function(t) integrate(f, 0, t)$value / whole, 0)
+    expect_gt(ks.test(p, punif)$p.value, 1e-6)
+  }
+  # the sphere: the law of the third coordinate, the others integrated out by a Bessel function
+  for (fall in list(c(0, 1, 3), c(0, 0, 10), c(0, 30, 31))) {
+    v <- draw(fall, 800, 5)
+    f <- function(z) exp(-fall[3] * z^2) * besselI((1 - z^2) * fall[2] / 2, 0, TRUE)
+    whole <- integrate(f, 0, 1, rel.tol = 1e-9)$value
+    p <- vapply(abs(v[, 3]), function(z) integrate(f, 0, z, rel.tol = 1e-9)$value / whole, 0)
+    expect_gt(ks.test(p, punif)$p.value, 1e-6)
+  }
+  # many dimensions, all alike but one: its square is a Beta(1/2, (d - 1)/2) weighted by exp
+  d <- 40
+  v <- draw(c(0, rep(60, d - 1)), 400, 6)
+  w <- integrate(function(u) u^-0.5 * (1 - u)^((d - 3) / 2) * exp(60 * (u - 1)), 0, 1)$value
+  m <- integrate(function(u) u^0.5 * (1 - u)^((d - 3) / 2) * exp(60 * (u - 1)), 0, 1)$value / w
+  expect_lt(abs(mean(v[, 1]^2) - m), 4.9 * sd(v[, 1]^2) / 20)
+  expect_equal(1 - internals("bingham_lost")(1, d - 1, 60), m, tolerance = 1e-6)
+})
+
+test_that("drawn directions lose epsilon at most on worst-case neighbours, and the factor 2 is needed", {
+  epsilon <- 1.6
+  s <- internals("component_plan")(asked(100, 2, epsilon = epsilon, mechanism = "bingham"))$scale
+  log_density <- function(S) {
+    t <- seq(0, pi, length.out = 4001)[-1]
+    e <- (S[1, 1] * cos(t)^2 + 2 * S[1, 2] * cos(t) * sin(t) + S[2, 2] * sin(t)^2) / s
+    e - max(e) - log(mean(exp(e - max(e))))
+  }
+  worst <- 0
+  for (n in c(0, 3, 30, 3000)) for (turn in c(pi / 2, 1, 0.3)) {
+    w <- c(0, 1)
+    u <- c(sin(turn), cos(turn))
+    worst <- max(worst, abs(log_density(n * tcrossprod(w) + tcrossprod(u)) - log_density(n * tcrossprod(w) + tcrossprod(w))))
+  }
+  expect_lte(worst, epsilon * (1 + 1e-9))
+  expect_gt(worst, 0.95 * epsilon)
+})
+
+test_that("several directions are orthonormal, each drawn in the complement of those before", {
+  S <- diag(c(400, 200, 100, 0, 0))
+  Q <- qr.Q(qr(matrix(cos(1:25 * 1.7), 5)))
+  v <- with_simulation(7, internals("bingham_directions")(Q %*% S %*% t(Q), 3, 0.5))
+  expect_equal(crossprod(v), diag(3))
+  expect_gt(min(abs(diag(crossprod(Q[, 1:3], v)))), 0.9)
+  # all of one complement: the last direction of two in two dimensions is what is left
+  v <- with_simulation(8, internals("bingham_directions")(diag(c(3, 1)), 2, 1))
+  expect_equal(crossprod(v), diag(2))
+  expect_equal(with_simulation(8, internals("bingham_directions")(diag(3), 1, 1)), with_simulation(8, internals("bingham_directions")(diag(3), 2, 1))[, 1, drop = FALSE])
+})
+
+test_that("bounds of the noise's eigenvalues and of the angle hold", {
+  set.seed(9)
+  for (mechanism in c("gauss", "laplace", "wishart")) for (d in c(2, 6)) {
+    ask <- asked(300, d, mechanism = mechanism)
+    plan <- internals("component_plan")(ask)
+    S <- diag(c(200, rep(20, d - 1)))
+    h <- internals("noise_spread")(mechanism, plan, d, 0.9)
+    out <- with_simulation(10, lapply(1:100, function(i) internals("draw_components")(S, plan, 1)))
+    lengths <- vapply(out, function(o) max(abs(eigen(o$sum - S, TRUE, TRUE)$values)), 0)
+    expect_gt(mean(lengths <= h), 0.8)
+    expect_lt(h, 4 * median(lengths))
+    angles <- vapply(out, function(o) acos(min(1, abs(o$directions[1]))), 0)
+    bounds <- vapply(out, function(o) internals("angle_bound")(o$values, 1, h), 0)
+    expect_gt(mean(angles <= bounds), 0.8)
+    if (mechanism == "gauss") expect_lt(median(bounds), pi / 2)
+    held <- vapply(out, function(o) internals("angle_bound")(o$values, 1, max(abs(eigen(o$sum - S, TRUE, TRUE)$values))), 0)
+    expect_true(all(angles <= held + 1e-9)) # whatever was drawn, with its own length
+  }
+  expect_equal(internals("angle_bound")(c(10, 4, 1), 1, 2), asin(2 / 4))
+  expect_equal(internals("angle_bound")(c(10, 4, 1), 1, 3), pi / 2)
+})
+
+test_that("the least expected error is chosen, from public numbers, and comes near what simulations lose", {
+  chosen <- function(...) internals("component_plan")(asked(...))$mechanism
+  expect_identical(chosen(1e4, 50, delta = 1e-6), "gauss")
+  expect_identical(chosen(1e4, 3, delta = 0), "laplace")
+  expect_identical(chosen(1e5, 50, delta = 0), "wishart")
+  expect_identical(chosen(1e3, 50, delta = 0), "bingham")
+  expect_identical(chosen(1e3, 50, delta = 1e-6), "gauss")
+  for (case in list(list(4, 1), list(20, 1), list(20, 3))) {
+    d <- case[[1]]
+    q <- case[[2]]
+    for (mechanism in c("gauss", "laplace", "wishart", "bingham")) {
+      errors <- vapply(c(1e2, 1e3, 1e4, 1e5), function(n) internals("component_plan")(asked(n, d, q, mechanism = mechanism))$error, 0)
+      expect_true(all(diff(errors) < 0), label = mechanism)
+      ask <- asked(2e4, d, q, mechanism = mechanism)
+      plan <- internals("component_plan")(ask)
+      S <- diag(c(rep(ask$gap, q), rep(0, d - q))) * ask$n
+      lost <- with_simulation(11, vapply(1:60, function(i) {
+        v <- internals("draw_components")(S, plan, q)$directions
+        q * ask$gap - sum(v * (S %*% v)) / ask$n
+      }, 0))
+      expect_equal(mean(lost), plan$error, tolerance = 0.45, label = paste(mechanism, d, q))
+    }
+  }
+})
+
+test_that("releases find the directions, say what they are and what they promise", {
+  set.seed(12)
+  d <- 8
+  Q <- qr.Q(qr(matrix(rnorm(d * d), d)))
+  x <- matrix(rnorm(4000 * d), 4000) %*% (c(0.5, 0.35, rep(0.05, d - 2)) * t(Q))
+  colnames(x) <- letters[1:d]
+  for (mechanism in c("gauss", "laplace", "wishart", "bingham")) {
+    r <- dp_pca(x, 2, epsilon = if (mechanism == "bingham") 20 else 4, delta = if (mechanism == "gauss") 1e-6 else 0, bound = 2, mechanism = mechanism)
+    expect_s3_class(r, c("riemdp_components", "riemdp_pca", "riemdp_release"), exact = TRUE)
+    expect_identical(guarantee(r)$label, if (mechanism == "gauss") "approx" else "pure")
+    expect_identical(guarantee(r)$numerics, if (mechanism %in% c("gauss", "laplace")) "lattice" else "real-valued")
+    expect_equal(unname(crossprod(r$loadings)), diag(2))
+    expect_gt(min(svd(crossprod(Q[, 1:2], r$loadings))$d), 0.9)
+    expect_identical(rownames(r$loadings), letters[1:d])
+    expect_true(mf_is_point(r$manifold, r$value))
+    if (mechanism == "bingham") {
+      expect_null(r$eigenvalues)
+      expect_null(r$moment)
+      expect_null(r$shares)
+      expect_match(paste(format(r), collapse = " "), "no matrix was released")
+      expect_error(confint(r), class = "riemdp_error_unsupported")
+    } else {
+      expect_equal(eigen(r$moment, TRUE)$values, r$eigenvalues)
+      expect_equal(r$moments, c(0.25, 0.1225), tolerance = 0.15)
+      expect_equal(sum(r$shares), 1, tolerance = 0.15)
+      ends <- confint(r)
+      expect_identical(ends[1], 0)
+      expect_lte(ends[2], pi / 2)
+      if (mechanism == "gauss") {
+        expect_lt(ends[2], 1)
+        expect_gt(confint(r, level = 0.999)[2], ends[2])
+      }
+    }
+    expect_equal(r$sensitivity, c(gauss = sqrt(2), laplace = sqrt(2), wishart = 2, bingham = 1)[[mechanism]] * 4 / 4000, tolerance = 1e-4)
+    expect_identical(nrow(summary(r)), 2L)
+    expect_identical(nrow(tidy(r)), 16L)
+    expect_output(explain(r), "Sensitivity: replacing one record")
+    expect_output(print(r), "expected error")
+  }
+  one <- dp_pca(x, epsilon = 4, bound = 2)
+  expect_identical(one$manifold, sphere(7))
+  expect_length(one$value, 8)
+})
+
+test_that("few records, equal ones and those of no numbers are released, and what is refused is refused before anything is spent", {
+  ledger <- dp_ledger(NULL, epsilon = 100, delta = 1e-3)
+  for (mechanism in c("gauss", "laplace", "wishart", "bingham", "auto")) {
+    for (x in list(matrix(1, 1, 3), rbind(c(1, 0, 0), c(0, 1, 0)), matrix(0, 5, 3), matrix(c(NA, Inf, NaN), 4, 3), matrix(1e308, 3, 3), matrix(2, 50, 3))) {
+      r <- dp_pca(x, 2, 1, 1e-6, bound = 2, mechanism = mechanism, ledger = ledger)
+      expect_equal(unname(crossprod(r$loadings)), diag(2))
+    }
+  }
+  spent <- ledger_history(ledger)
+  expect_identical(nrow(spent), 30L)
+  x <- matrix(rnorm(40), 10)
+  refused <- function(expr, class) expect_error(expr, class = paste0("riemdp_error_", class))
+  refused(dp_pca(x, 1, 1, 0, bound = 1, mechanism = "gauss", ledger = ledger), "unsupported")
+  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "gauss", unit = rep(1:5, 2), ledger = ledger), "unsupported")
+  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "wishart", neighbours = "add_remove", ledger = ledger), "unsupported")
+  refused(dp_pca(chunks(x, 5), 1, 1, 1e-6, bound = 1, mechanism = "bingham", ledger = ledger), "unsupported")
+  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "gauss", steps = 3, ledger = ledger), "argument")
+  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "rgd", gap = 0.1, ledger = ledger), "argument")
+  refused(dp_pca(x, 4, 1, 1e-6, bound = 1, ledger = ledger), "argument")
+  refused(dp_pca(x, 2, 1, 1e-6, bound = 1, gap = 0.6, ledger = ledger), "argument")
+  refused(dp_pca(x, 1, 1, bound = 1, steps = 3, ledger = ledger), "argument")
+  refused(dp_pca(x, 1, delta = 1e-6, bound = 1, ledger = ledger), "argument")
+  refused(dp_pca(x, 1, 1e-9, bound = 1, ledger = ledger), "argument")
+  refused(dp_pca(x[0, ], 1, 1, bound = 1, ledger = ledger), "shape")
+  refused(dp_pca(x[, 1, drop = FALSE], 1, 1, bound = 1, ledger = ledger), "shape")
+  refused(dp_pca(x, 1, 1000, bound = 1, ledger = ledger), "budget")
+  expect_identical(ledger_history(ledger), spent)
+  # gradient steps where an argument of theirs is given
+  for (r in list(dp_pca(x, 1, 1, 1e-6, bound = 1, steps = 3), dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "rgd"), dp_pca(chunks(x, 5), 1, 1, 1e-6, bound = 1),
+                 dp_pca(x, 1, 1, 1e-6, bound = 1, unit = rep(1:5, 2)), dp_pca(x, 1, 1, 1e-6, bound = 1, neighbours = "add_remove"))) {
+    expect_s3_class(r, c("riemdp_pca", "riemdp_optimize"))
+  }
+})
+
+test_that("many columns take seconds", {
+  skip_if(nzchar(Sys.getenv("RIEMDP_QUICK")))
+  x <- with_simulation(13, matrix(rnorm(400 * 600), 400))
+  for (mechanism in c("gauss", "wishart", "bingham")) {
+    took <- system.time(r <- dp_pca(x, 1, 1, 1e-6, bound = 25, mechanism = mechanism))[[1]]
+    expect_lt(took, 30)
+    expect_equal(sum(r$value^2), 1)
+  }
+  expect_error(dp_pca(x, 1, 1, bound = 25, mechanism = "laplace"), class = "riemdp_error_unsupported")
+})
