@@ -1090,3 +1090,36 @@ mutant("population-sample", "R/variance.R", "* length(lengths) + 0.5)] / n)", "*
 mutant("population-kl", "R/variance.R", "exp(-n * bernoulli_kl(share, y)), part, FALSE)", "exp(-4 * n * bernoulli_kl(share, y)), part, FALSE)", "the bound of the population's square is Hoeffding's", "variance")
 mutant("population-interval", "R/variance.R", "exp(-max(1, least) * bernoulli_kl", "exp(-2 * max(1, least) * bernoulli_kl", "an interval for a population's square holds", "variance")
 mutant("variance-target", "R/dp-mean.R", "    plan <- plan_mean(ask$manifold, ask)\n    check_squares_target(plan, ask)\n", "    plan <- plan_mean(ask$manifold, ask)\n", "a mean square goes with a Frechet mean", "variance")
+
+# ---- principal directions ----------------------------------------------------------------------------------------------------------
+
+mutant("pca-shift", "R/second-moment.R", "outwards(sqrt(2) * 2^fine +", "outwards(2^fine +", "two orthogonal records are root 2 apart", "dp-pca|neighbours")
+mutant("pca-shift-rounding", "R/second-moment.R", "2^fine + 2 * sqrt(symmetric_count(d)))", "2^fine)", "rounding of sums is paid for", "dp-pca")
+mutant("pca-inside", "R/second-moment.R", "2^bits - sqrt(d) / 2 - 1", "2^bits", "rounding leaves rows within the bound", "dp-pca")
+mutant("pca-shorten", "R/second-moment.R", "round(shorten_rows(x, bound) / bound", "round(x / bound", "long rows are shortened", "dp-pca")
+mutant("pca-room", "R/second-moment.R", "floor((50 - ceiling", "floor((56 - ceiling", "sums of whole numbers are exact", "dp-pca")
+mutant("pca-isometry", "R/second-moment.R", "c(diag(S), sqrt(2) * S[upper.tri(S)])", "c(diag(S), S[upper.tri(S)])", "the Frobenius norm counts each entry twice",
+       "dp-pca")
+mutant("pca-wishart-scale", "R/components-plan.R", "outwards(2 / ask$epsilon)", "outwards(1 / ask$epsilon)",
+       "a replaced record moves two traces", "dp-pca|private-release")
+mutant("pca-wishart-freedom", "R/second-moment.R", "one <- crossprod(normal_numbers(d + 1, d,", "one <- crossprod(normal_numbers(d, d,",
+       "with fewer degrees of freedom the density has no bound", "dp-pca")
+mutant("pca-wishart-one", "R/second-moment.R", "scale / 2 * (one - two)", "scale / 2 * one", "one Wishart matrix is not private", "dp-pca")
+mutant("pca-wishart-price", "R/private-release.R", "draw_price(\"wishart\", proof, sensitivity, scale, epsilon = sensitivity / scale)",
+       "draw_price(\"wishart\", proof, sensitivity, scale, epsilon = sensitivity / (2 * scale))", "the price is that of both traces", "private-release")
+mutant("pca-bingham-scale", "R/components-plan.R", "outwards(2 * ask$q / ask$epsilon)", "outwards(ask$q / ask$epsilon)", "the normaliser costs as much again",
+       "dp-pca|private-release")
+mutant("pca-bingham-share", "R/components-plan.R", "outwards(2 * ask$q / ask$epsilon)", "outwards(2 / ask$epsilon)", "each direction has its share of epsilon",
+       "dp-pca|private-release")
+mutant("pca-bingham-law", "R/second-moment.R", "- lost + d / 2 * (log1p", "- lost + (d - 1) / 2 * (log1p", "directions have the Bingham law", "dp-pca")
+mutant("pca-bingham-fall", "R/second-moment.R", "(e$values[1] - e$values) / scale", "2 * (e$values[1] - e$values) / scale", "the density is the one that is priced",
+       "dp-pca")
+mutant("pca-complement", "R/second-moment.R", "S <- (S - tcrossprod(S %*% u, u))[-1, -1", "S <- (S - tcrossprod(S %*% u, u))[-2, -2", "directions after the first are in its complement",
+       "dp-pca")
+mutant("pca-angle", "R/components-plan.R", "values[q] - values[q + 1] - length", "values[q] - values[q + 1]", "the next eigenvalue moves too", "dp-pca")
+mutant("pca-spread", "R/components-plan.R", "2 * sqrt(d) + sqrt(2) * t(part / 2)", "sqrt(d)", "the noise's largest eigenvalue is bounded", "dp-pca")
+mutant("pga-length", "R/dp-pga.R", "(ask$ball$radius + sqrt(sum(a^2)))", "(ask$ball$radius)", "records lie as far as radius and distance together", "dp-pga")
+mutant("pga-moved", "R/dp-pga.R", "near <- mf_points(.Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius), M)", "near <- mf_points(x, M)",
+       "records outside the ball are moved to it", "dp-pga")
+mutant("pga-delta", "R/dp-pga.R", "ask$delta - mean$guarantee$nominal_delta", "ask$delta", "both parts share delta", "dp-pga")
+mutant("pga-event", "R/dp-pga.R", "list(release_event(mean), release_event(own))", "list(release_event(own))", "the mean is paid for as well", "dp-pga")

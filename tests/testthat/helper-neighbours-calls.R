@@ -206,6 +206,11 @@ optimise_cases <- function(spaces, forms, inner = list(inner = 2)) {
        more_unit = more(method = "rgd", steps = 3, unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS))))
 }
 
+direct_pca <- function(mechanism) {
+  list(method = "direct", spaces = "plane", forms = c("array", "frame", "lists", "guessed"), args = list(epsilon = 1, mechanism = mechanism),
+       noisy = "^[$](value|loadings|eigenvalues|moments?|shares)")
+}
+
 lm_call <- function(data, case, space, budget) {
   formula <- case$formula
   environment(formula) <- if (is.environment(data)) data else globalenv()
@@ -369,9 +374,24 @@ neighbour_calls <- function() {
                   args = list(method = "rsgd", epsilon = 1, steps = 40, batch = 5, neighbours = "add_remove")),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
                      noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
+    dp_pga = list(kind = "points", cases = list(
+      mean = list(method = "pga", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
+                  args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
+      at = list(method = "pga", spaces = c("sphere", "plane", "matrices", "hyperboloid"), forms = c("array", "mf_points"),
+                args = list(at = "center", mechanism = "laplace")),
+      drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham"))),
+                  # scales and lengths follow from the released mean
+                  noisy = "^[$](value|mean_release[$](value|released|noise_error|errors|post_processed)|sd|shares|components|length|expected_error)",
+                  call = function(data, case, space, budget) {
+                    if (!is.null(case$args$at)) case$args$at <- space$center
+                    do.call(dp_pga, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
+                                      case$args))
+                  }),
     dp_pca = list(kind = "rows", cases = c(optimise_cases("plane", c("array", "frame"), NULL), list(
                     rate = list(method = "rsgd", spaces = "plane", pair = "more",
-                                args = list(method = "rsgd", epsilon = 1, steps = 3, sampling = "poisson", rate = 0.3, batch = 5)))),
+                                args = list(method = "rsgd", epsilon = 1, steps = 3, sampling = "poisson", rate = 0.3, batch = 5)),
+                    gauss = direct_pca("gauss"), laplace = direct_pca("laplace"), wishart = direct_pca("wishart"),
+                    bingham = direct_pca("bingham"))),
                    noisy = "^[$](value|loadings|trace[$]gradient_norm)",
                   free_of = list(sized = "^[$]trace"), # how many steps there are follows from the released size
                   call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),

@@ -522,6 +522,26 @@ solver_share <- function(draw) {
   2 * sqrt(sum(true_gradient(f, noise, fit[[1]], fit[[4]])^2)) / min(ridge) * f[[7]]$cover / draw$frame$rule$solver
 }
 
+# ---- second moments -----------------------------------------------------------------------------------------------------------------
+
+# in whole steps, in the Frobenius norm
+moved_entries <- function(a, b) {
+  steps <- both(a, b, function(d) get("steps", d$frame))
+  c(moment_steps = share(a, length_of(steps[[1]] - steps[[2]])))
+}
+
+moved_spectrum <- function(a, b, name) {
+  S <- both(a, b, function(d) get(name, d$frame))
+  D <- S[[1]] - S[[2]]
+  eigen((D + t(D)) / 2, TRUE, TRUE)$values
+}
+
+# by the difference of two positive ones, whose traces add up
+moved_traces <- function(a, b) c(moment_trace = share(a, sum(abs(moved_spectrum(a, b, "sum")))))
+
+# along any direction
+moved_squares <- function(a, b) c(moment_direction = share(a, max(abs(moved_spectrum(a, b, "S")))))
+
 # ---- all of them --------------------------------------------------------------------------------------------------------------------
 
 NUMBERS <- list(
@@ -536,6 +556,7 @@ NUMBERS <- list(
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count,
+  "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,

@@ -52,7 +52,7 @@ test_that("numbers that aren't points", {
 
 test_that("a centre that is no point is named by its own name", {
   x <- matrix(c(0, 0, 1), 5, 3, byrow = TRUE)
-  for (call in list(dp_mean, dp_median, dp_ball, dp_variance)) {
+  for (call in list(dp_mean, dp_median, dp_ball, dp_variance, dp_pga)) {
     expect_error(call(x, sphere(2), 1, c(0, 0, 0), 0.5), "`center` must lie on", class = "riemdp_error_off_manifold")
     expect_error(call(x, sphere(2), 1, "a", 0.5), "`center` must be", class = "riemdp_error_shape")
   }
@@ -178,6 +178,10 @@ test_that("budgets, noise, bounds and counts at the ends of doubles give answers
   optimum <- function(epsilon = 1, ...) dp_optimize(problem_frechet(sphere(2)), points, epsilon, 1e-6, start = o, clip = 0.5, lr = 0.5, ...)
   for (v in if (quick()) c(big, 1e-300) else c(big, 1e300, 800, 1e-154, 1e-300, 4.9e-324)) {
     classed(dp_pca(x, 1, v, 1e-6, bound = 3))
+    classed(dp_pca(x, 1, v, 1e-6, bound = 3, mechanism = "rgd"))
+    for (mechanism in c("gauss", "laplace", "wishart", "bingham")) classed(dp_pca(x, 1, v, 1e-6, bound = 3, mechanism = mechanism))
+    classed(dp_pca(x, 1, 1, bound = v))
+    classed(dp_pga(points, sphere(2), v, o, 0.5))
     classed(dp_pca(x, 1, delta = 1e-6, bound = 3, noise_multiplier = v))
     classed(optimum(v, steps = 3))
     classed(optimum(v, epochs = 2, method = "rsvrg", batch = 4))

@@ -74,6 +74,8 @@ some_releases <- function() once("some", {
     matrix = dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5), vector = dp_mean(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
     shape = dp_mean(with_simulation(1, mf_random(kendall(3), 9)), kendall(3), 1, c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     pca = dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12),
+    pca_steps = dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12, mechanism = "rgd"),
+    pga = dp_pga(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
     ball = dp_ball(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6), shape_ball = dp_ball(with_simulation(1, mf_random(kendall(3), 9)), kendall(3), 1,
                                                                                      c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     median = dp_median(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, smooth = 1), variance = dp_variance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
@@ -103,7 +105,7 @@ test_that("what makes numbers, tables and vectors of things takes a release's va
   expect_identical(colnames(as.matrix(all$lm)), c("(Intercept)", "wt"))
   for (f in list(as.matrix, as.array, as.numeric, as.complex)) for (r in all[c("curve", "ball")]) expect_error(f(r), class = "riemdp_error_unsupported")
   expect_error(as.numeric(all$shape), class = "riemdp_error_unsupported")
-  expect_error(confint(all$pca), class = "riemdp_error_unsupported")
+  expect_error(confint(all$pca_steps), class = "riemdp_error_unsupported")
   expect_error(stats::vcov(all$matrix), class = "riemdp_error_unsupported")
   adaptive <- dp_mean(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, mechanism = "adaptive")
   expect_match(paste(trimws(utils::capture.output(explain(adaptive))), collapse = " "), "moves the Frechet mean of the records")
@@ -128,7 +130,8 @@ unpromised <- function() once("unpromised", {
     lapply(c("newton", "tangent", "gradient", "paper"), function(method) {
       dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), delta = 1e-6, method = method)
     }),
-    list(dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12),
+    list(dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12), dp_pga(x, sphere(2), 1, c(0, 0, 1), 0.3),
+         dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12, mechanism = "rgd"),
          dp_optimize(problem_frechet(sphere(2)), x, 1, 1e-6, start = c(0, 0, 1), clip = 1, lr = 0.1, steps = 2))
   ))
   c(seeded, list(
@@ -251,13 +254,15 @@ test_that("a release says where its public numbers come from, wherever it speaks
     list(about = "ball", call = function(...) dp_ball(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_median(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_variance(x, euclidean(2), 1, c(5, 2), 6, ...)),
+    list(about = "ball", call = function(...) dp_pga(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
     list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
     list(about = "start and clip", call = function(...) {
       dp_optimize(problem_frechet(euclidean(2)), x, 1, 1e-6, start = c(5, 2), clip = 1, lr = 0.1, steps = 2, ...)
     }),
     list(about = "ball", call = function(...) dp_optimize(problem_frechet(euclidean(2)), x, 1, 1e-6, center = c(5, 2), radius = 6, steps = 2, ...)),
-    list(about = "bound", call = function(...) dp_pca(table, epsilon = 2, delta = 1e-6, bound = 12, ...))
+    list(about = "bound", call = function(...) dp_pca(table, epsilon = 2, delta = 1e-6, bound = 12, ...)),
+    list(about = "bound", call = function(...) dp_pca(table, epsilon = 2, delta = 1e-6, bound = 12, mechanism = "rgd", ...))
   )
   for (k in calls) {
     ledger <- dp_ledger(NULL, 20, 0.1)

@@ -930,7 +930,7 @@ test_that("step sizes may depend on the number of steps, and those of principal 
   x <- images_to_sphere(simulate_digits(30, 4))
   r <- dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1, steps = 5)
   expect_equal(r$trace$lr, 8 * (1 / 32)^(0:4 / 4))
-  expect_equal(nrow(dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1)$trace), 20)
+  expect_equal(nrow(dp_pca(x, epsilon = 1, delta = 1e-6, bound = 1, mechanism = "rgd")$trace), 20)
   r <- dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t, steps) t / steps)
   expect_equal(r$trace$lr, 1:3 / 3)
   expect_error(dp_optimize(problem_huber(sphere(15), 1), x, 1, 1e-6, start = x[1, ] * 0 + 0.25, steps = 3, lr = function(t) stop("no")),
