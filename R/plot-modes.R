@@ -12,7 +12,7 @@ plot.riemdp_pga <- function(x, mode = seq_along(x$value$directions), main = NULL
   }
   if (!is.null(main)) main <- rep_len(main, length(mode))
   if (length(mode) > 1) {
-    old <- graphics::par(mfrow = grDevices::n2mfrow(length(mode)))
+    old <- graphics::par(mfrow = rev(grDevices::n2mfrow(length(mode))))
     on.exit(graphics::par(old))
   }
   for (i in seq_along(mode)) {
@@ -44,8 +44,8 @@ plot_mode <- function(x, j, main, ...) {
   unit <- if (isTRUE(x$sd[j] > 0)) "sd" else "quarter radii"
   labels <- c(paste("-2", unit), "mean", paste("+2", unit))
   if (picture(M) != "point") {
-    curves <- closed_curves(M, mode_points(x, j, c(-2, -1, 0, 1, 2)), x$value$mean)
-    plot_curves(M, curves, colours[c(1, 1, 2, 3, 3)], c(2, 1, 3, 1, 2), main, list(label = labels, col = colours), ...)
+    curves <- closed_curves(M, mode_points(x, j, c(-2, 2, -1, 1, 0)), x$value$mean)
+    plot_curves(M, curves, colours[c(1, 3, 1, 3, 2)], c(2, 2, 1, 1, 3), main, list(label = labels, col = colours), ...)
   } else {
     plot_layers(M, list(
       list(x = mode_points(x, j, seq(-2, 2, length.out = 81)), type = "line", col = COLOURS[["ball"]]),
