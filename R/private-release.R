@@ -162,7 +162,7 @@ price_choice <- function(epsilon, proof) {
 
 # W - W' of density exp(-(tr W + tr W')/scale), which a record moves by matrices of such traces together
 price_wishart <- function(sensitivity, scale, proof) {
-  draw_price("wishart", proof, sensitivity, scale, epsilon = sensitivity / scale)
+  draw_price("wishart", proof, sensitivity, scale, sensitivity / scale)
 }
 
 # independent normals in flat coordinates

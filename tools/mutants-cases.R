@@ -1105,8 +1105,8 @@ mutant("pca-wishart-scale", "R/components-plan.R", "outwards(2 / ask$epsilon)", 
 mutant("pca-wishart-freedom", "R/second-moment.R", "one <- crossprod(normal_numbers(d + 1, d,", "one <- crossprod(normal_numbers(d, d,",
        "with fewer degrees of freedom the density has no bound", "dp-pca")
 mutant("pca-wishart-one", "R/second-moment.R", "scale / 2 * (one - two)", "scale / 2 * one", "one Wishart matrix is not private", "dp-pca")
-mutant("pca-wishart-price", "R/private-release.R", "draw_price(\"wishart\", proof, sensitivity, scale, epsilon = sensitivity / scale)",
-       "draw_price(\"wishart\", proof, sensitivity, scale, epsilon = sensitivity / (2 * scale))", "the price is that of both traces", "private-release")
+mutant("pca-wishart-price", "R/private-release.R", "draw_price(\"wishart\", proof, sensitivity, scale, sensitivity / scale)",
+       "draw_price(\"wishart\", proof, sensitivity, scale, sensitivity / (2 * scale))", "the price is that of both traces", "private-release")
 mutant("pca-bingham-scale", "R/components-plan.R", "outwards(2 * ask$q / ask$epsilon)", "outwards(ask$q / ask$epsilon)", "the normaliser costs as much again",
        "dp-pca|private-release")
 mutant("pca-bingham-share", "R/components-plan.R", "outwards(2 * ask$q / ask$epsilon)", "outwards(2 / ask$epsilon)", "each direction has its share of epsilon",
