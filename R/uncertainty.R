@@ -312,6 +312,15 @@ population_region <- function(r, level, method) {
   ), class = "riemdp_region")
 }
 
+# Both errors of the released point in any one direction: list(privacy, sampling, half)
+mean_direction <- function(r, level, about) {
+  if (!is.null(r$inside)) r <- release_inside(r)
+  s <- if (about == "population") r$squares %||% no_squares()
+  ball <- if (!is.null(s)) check_radius(r$manifold, r$radius, r$center)
+  population_direction(mf_facts(r$manifold)$dimension, ball, s, function(level) mean_region(r, level)$radius, level,
+                       if (private_size(r)) r$size$count else r$n)
+}
+
 # the mean of a population of such records
 population_about <- function(kind) {
   sub("the mean of the", "the mean of the population of", sub(", each of its own", ", each of its", error_about(kind)))
