@@ -319,6 +319,8 @@ test_that("tidy() has the errors of noise and of sampling apart, and intervals t
   expect_equal(table$std.error^2, table$std.error.privacy^2 + table$std.error.sampling^2)
   expect_equal(table$conf.high - table$estimate, confint(r)$radius, tolerance = 0.03)
   expect_equal(table$conf.high + table$conf.low, 2 * table$estimate)
+  expect_match(internal$variance_words(r), "0.0[45][0-9]* as released, so sampling errs by about 0.00[45]")
+  expect_match(internal$mean_caption(r)[2], "sampling errs by about 0.00[45][0-9]* more; clipping is in neither")
   about <- tidy(r, about = "estimate", conf.level = 0.9)
   expect_identical(about$std.error.sampling, NA_real_)
   expect_identical(about$std.error, about$std.error.privacy)
