@@ -29,8 +29,8 @@
 #    dp-regression chunk-optimize problem optimize optimum-run optimum-size checkpoint
 #    dp-optimize second-moment components-plan dp-pca dp-pga
 #  7  Answers: what releases print, say and refuse
-#    error-words uncertainty release refused dp-mean-object dp-median-object dp-local-object
-#    dp-variance-object dp-lm-object tidy dp-pca-object dp-groups-object dp-regression-object
+#    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object
+#    dp-local-object dp-variance-object dp-lm-object tidy dp-pca-object dp-groups-object dp-regression-object
 #    dp-optimize-object postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image

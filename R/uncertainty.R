@@ -267,6 +267,10 @@ mean_caption <- function(r) {
     if (edge >= EDGE_LEAST) {
       sprintf("at the ball's edge: %.0f %% of the %s or more lie near it or outside", floor(100 * edge),
               counted_words(r))
+    } else if (!is.null(r$squares)) {
+      left <- setdiff(errors_left_out(error_kind(r)), "sampling")
+      sprintf("sampling errs by about %.3g more; %s %s in neither", sampling_error(r), and_words(left),
+              if (length(left) > 1) "are" else "is")
     } else {
       paste(and_words(errors_left_out(error_kind(r))), "are not in it")
     })
@@ -296,8 +300,7 @@ population_region <- function(r, level, method) {
   noise <- function(level) mean_region(r, level)$radius
   ball <- check_radius(r$manifold, r$radius, r$center)
   radius <- if (method == "asymptotic") {
-    population_asymptotic(mf_facts(r$manifold)$dimension, ball, r$squares, noise, level,
-                          if (private) r$size$count else r$n)
+    population_asymptotic(mf_facts(r$manifold)$dimension, ball, r$squares, noise, level, counted_or_told(r))
   } else {
     population_finite(ball, r$squares, noise, if (private) (1 + level) / 2 else level, sizes)
   }
@@ -310,6 +313,15 @@ population_region <- function(r, level, method) {
     about = population_about(error_kind(r)), covers = c(COVERS, "sampling"), method = method,
     leaves_out = setdiff(errors_left_out(error_kind(r)), "sampling")
   ), class = "riemdp_region")
+}
+
+# Both errors of the released point in any one direction: list(privacy, sampling, half)
+mean_direction <- function(r, level, about) {
+  if (!is.null(r$inside)) r <- release_inside(r)
+  s <- if (about == "population") r$squares %||% no_squares()
+  ball <- if (!is.null(s)) check_radius(r$manifold, r$radius, r$center)
+  population_direction(mf_facts(r$manifold)$dimension, ball, s, function(level) mean_region(r, level)$radius, level,
+                       counted_or_told(r))
 }
 
 # the mean of a population of such records
@@ -329,7 +341,17 @@ variance_interval <- function(r, level, about) {
 # lines of print()
 variance_words <- function(r) {
   if (is.null(r$squares)) return(NULL)
-  n <- if (private_size(r)) max(1, r$size$count) else r$n
-  sprintf("mean squared distance of the %s from the %s: %.3g as released", counted_words(r),
-          if (is.null(r$released)) "released point" else "point drawn", squares_value(r$squares, n))
+  sprintf(paste("mean squared distance of the %s from the %s: %.3g as released, so sampling errs by about %.3g;",
+                "confint() takes both errors together"), counted_words(r),
+          if (is.null(r$released)) "released point" else "point drawn", squares_value(r$squares, counted_or_told(r)),
+          sampling_error(r))
 }
+
+# root mean square of the distance of the records' mean from the population's, as in flat space
+sampling_error <- function(r) {
+  n <- counted_or_told(r)
+  sqrt(squares_value(r$squares, n) / n)
+}
+
+# how many records (units) there are, or what was released of it
+counted_or_told <- function(r) if (private_size(r)) max(1, r$size$count) else r$n

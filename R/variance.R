@@ -194,39 +194,87 @@ edge_of <- function(chance, tail, rising) {
 # noise is even in all directions, and what was released minus a draw of its noise stands for what is true
 # (proofs/inference.md, section 5).
 population_asymptotic <- function(d, ball, s, noise, level, n) {
-  n <- max(1, n)
-  edges <- c(seq(0, 0.9, 0.1), 0.925, 0.95, 0.97, 0.98, 0.99, 0.995, 0.999, 1)
-  far <- vapply((edges[-1] + edges[-length(edges)]) / 2, noise, 0)
-  k <- stats::ppoints(if (is.null(s$norm)) 12 else 5, 0.5)
-  drawn <- stats::qexp(abs(2 * k - 1)) * sign(k - 0.5)
-  square <- pmin(pmax((s$sum - s$scale * drawn) / n, 0), s$most)
-  pairs <- data.frame(square = square, norm = square) # along one line
-  if (!is.null(s$norm)) {
-    pairs <- expand.grid(square = square, norm = pmax(0, (s$norm - s$norm_scale * drawn) / n))
-    pairs$norm <- pmin(pmax(pairs$norm, pairs$square / sqrt(d)), pairs$square)
-  }
-  bend <- least_bend(ball, pairs$square, s$most)
-  sampled <- unlist(lapply(seq_len(nrow(pairs)), function(i) {
-    sampling_lengths(pairs$square[i], pairs$norm[i], d, n) / bend[i]
-  }))
-  turn <- if (d == 1) c(-1, 1) else 2 * stats::qbeta(stats::ppoints(10, 0.5), (d - 1) / 2, (d - 1) / 2) - 1
-  both <- lapply(far, function(l) {
-    sqrt(pmax(0, rep(sampled^2 + l^2, length(turn)) + as.vector(outer(sampled, 2 * l * turn))))
+  known <- population_known(d, ball, s, noise, level, n)
+  each <- lapply(seq_along(known$square), function(i) {
+    sampling_lengths(known$square[i], known$norm[i], d, max(1, n), known$cells) / known$bend[i]
   })
-  weighted_quantile(unlist(both), rep(diff(edges), each = length(sampled) * length(turn)), level)
+  weight <- known$cells$weight
+  sampled <- at_cells(unlist(each), rep(weight, length(each)), known$cells)
+  turn <- even_turns(d)
+  both <- as.vector(outer(sampled^2, known$far^2, `+`)) + 2 * outer(as.vector(outer(sampled, known$far)), turn)
+  weighted_quantile(sqrt(pmax(0, as.vector(both))), rep(as.vector(outer(weight, weight)), length(turn)), level)
 }
 
-# quantiles of a normal vector's length: its covariance has this trace and this length over n, the largest eigenvalue
-# once, all others alike
-sampling_lengths <- function(trace, norm, d, n) {
-  if (d == 1) return(sqrt(trace / n) * stats::qt((1 + stats::ppoints(64, 0.5)) / 2, max(1, n - 1)))
-  apart <- sqrt(max(0, (norm^2 - trace^2 / d) * (d - 1) / d))
-  first <- trace / d + apart
-  other <- max(0, trace - first) / (d - 1)
-  one <- stats::qt((1 + stats::ppoints(64, 0.5)) / 2, max(1, n - 1))^2
-  rest <- if (other > 0) stats::qchisq(stats::ppoints(16, 0.5), d - 1) else 0
-  lengths <- sort(as.vector(outer(first * one, other * rest, `+`)))
-  sqrt(lengths[round(stats::ppoints(96, 0.5) * length(lengths) + 0.5)] / n)
+# cosines of the angle between a given direction and an even one
+even_turns <- function(d) {
+  if (d == 1) c(-1, 1) else 2 * stats::qbeta(stats::ppoints(16, 0.5), (d - 1) / 2, (d - 1) / 2) - 1
+}
+
+# Cells of a law of lengths: chances to be beyond their middles, and to be in them, which go by a factor of 1.25.
+# `level` is in the middle of one: where there is no other error, that error's quantile comes out as it is.
+level_cells <- function(level) {
+  edges <- (1 - level) * 1.25^(seq(-16, ceiling(log(1 / (1 - level)) / log(1.25))) + 0.5)
+  edges <- c(0, edges[edges < 1], 1)
+  list(tail = pmin(edges[-1] / sqrt(1.25), (edges[-1] + edges[-length(edges)]) / 2), weight = diff(edges))
+}
+
+# the law that has the values x with these weights, in cells
+at_cells <- function(x, weight, cells) {
+  o <- order(x)
+  weight <- weight[o] / sum(weight)
+  stats::approx(cumsum(weight) - weight / 2, x[o], 1 - cells$tail, rule = 2, ties = "ordered")$y
+}
+
+# What is known of both errors: lengths of the noise in cells, and traces and lengths of the covariance that the
+# released numbers may stand for, with the mean Hessian at least
+population_known <- function(d, ball, s, noise, level, n) {
+  cells <- level_cells(level)
+  known <- list(cells = cells, far = vapply(1 - cells$tail, noise, 0))
+  if (is.null(s)) return(known)
+  k <- stats::ppoints(if (is.null(s$norm)) 12 else 5, 0.5)
+  drawn <- stats::qexp(abs(2 * k - 1)) * sign(k - 0.5)
+  square <- pmin(pmax((s$sum - s$scale * drawn) / max(1, n), 0), s$most)
+  pairs <- data.frame(square = square, norm = square) # along one line
+  if (!is.null(s$norm)) {
+    pairs <- expand.grid(square = square, norm = pmax(0, (s$norm - s$norm_scale * drawn) / max(1, n)))
+    pairs$norm <- pmin(pmax(pairs$norm, pairs$square / sqrt(d)), pairs$square)
+  }
+  c(known, as.list(pairs), list(bend = least_bend(ball, pairs$square, s$most)))
+}
+
+# The largest eigenvalue that a covariance with this trace and this length can have
+largest_eigenvalue <- function(trace, norm, d) trace / d + sqrt(pmax(0, (norm^2 - trace^2 / d) * (d - 1) / d))
+
+# Both errors in one direction, in units of the metric, no less than they are in any: roots of mean squares of the
+# noise and of sampling, and the half-width of an interval. Noise is even in all directions.
+population_direction <- function(d, ball, s, noise, level, n) {
+  known <- population_known(d, ball, s, noise, level, n)
+  turn <- even_turns(d)
+  lengths <- as.vector(outer(turn, known$far))
+  weight <- rep(known$cells$weight, each = length(turn))
+  privacy <- sqrt(sum(known$cells$weight * known$far^2) / d)
+  if (is.null(s)) {
+    return(list(privacy = privacy, sampling = NA_real_, half = weighted_quantile(abs(lengths), weight, level)))
+  }
+  n <- max(1, n)
+  each <- sqrt(largest_eigenvalue(known$square, known$norm, d) / n) / known$bend
+  sampled <- at_cells(as.vector(outer(each, stats::qt(1 - known$cells$tail / 2, max(1, n - 1)))),
+                      rep(known$cells$weight, each = length(each)), known$cells)
+  list(privacy = privacy, sampling = sqrt(mean(each^2)),
+       half = weighted_quantile(abs(as.vector(outer(sampled, lengths, `+`))),
+                                as.vector(outer(known$cells$weight, weight)), level))
+}
+
+# A normal vector's length, in cells: its covariance has this trace and this length over n, the largest eigenvalue once,
+# all others alike. For that one direction the law is Student's.
+sampling_lengths <- function(trace, norm, d, n, cells) {
+  student <- stats::qt(1 - cells$tail / 2, max(1, n - 1))
+  if (d == 1) return(sqrt(trace / n) * student)
+  first <- largest_eigenvalue(trace, norm, d)
+  rest <- max(0, trace - first) / (d - 1) * stats::qchisq(cells$tail, d - 1, lower.tail = FALSE)
+  weight <- as.vector(outer(cells$weight, cells$weight))
+  squares <- at_cells(as.vector(outer(first * student^2, rest, `+`)), weight, cells)
+  sqrt(squares / n)
 }
 
 weighted_quantile <- function(x, weight, level) {

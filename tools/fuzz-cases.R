@@ -184,6 +184,7 @@ kinds <- list(
   public_subspace = function(k) keep(k, "subspace", subspace(sphere(2), c(0, 0, 1), c(1, 0, 0))),
   subspace_plan = function(k) keep(k, "subspace_plan", dp_mean_plan(sphere(2), 50, 1, radius = 0.1, reduce = subspace(sphere(2), c(0, 0, 1), c(1, 0, 0)))),
   region = function(k) confint(kinds$release(k)), mean_plan = function(k) keep(k, "plan", dp_mean_plan(k$M, 50, 1, k$one, 0.1)),
+  region_plan = function(k) keep(k, "region_plan", dp_region_plan(k$M, 50, 1, k$one, 0.1, spread = 0.05)),
   spaces_table = function(k) keep(k, "spaces_table", mechanism_table(sphere(2), n = 50)),
   chain = function(k) keep(k, "chain", nonprivate_chain(k$x, k$M, 0.1, k$one, 0.1, chains = 2, iterations = 4, burn_in = 1)),
   ledger = function(k) {
@@ -421,7 +422,8 @@ arguments <- c(
   dp_median = "x=chunked_any M epsilon center=one radius smooth=number invalid unit=unit_any source=note ledger",
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note source=note",
-  dp_mean_plan = "M n=count epsilon center=one radius", mechanism_table = "spaces=M n=count epsilon delta=zero radius",
+  dp_mean_plan = "M n=count epsilon center=one radius", 
+  dp_region_plan = "M n=count epsilon center=one radius spread=positive", mechanism_table = "spaces=M n=count epsilon delta=zero radius",
   dp_uncertainty = "r=release", confint.riemdp_mean = "object=release",
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
   discrete_gaussian_noise = "n=count sigma=wide", discrete_l2_noise = "n=count dim scale=wide",
@@ -485,7 +487,8 @@ classes <- c(riemdp_regression = "curve_release", riemdp_regression_plan = "curv
              riemdp_guarantee = "guarantee", riemdp_manifold = "M",
              summary.riemdp_points = "points_summary", riemdp_ledger = "ledger", riemdp_nonprivate_chain = "chain",
              riemdp_nonprivate_regression_kng = "published_curve", riemdp_event = "event", riemdp_price = "price", riemdp_tradeoff = "tradeoff",
-             riemdp_accountants = "accountants_table", riemdp_region = "region", riemdp_mean_plan = "mean_plan", riemdp_mechanism_table = "spaces_table",
+             riemdp_accountants = "accountants_table", riemdp_region = "region", riemdp_mean_plan = "mean_plan",
+             riemdp_region_plan = "region_plan", riemdp_mechanism_table = "spaces_table",
              riemdp_optimum = "optimum", riemdp_problem = "problem", riemdp_optimize = "private_optimum",
              riemdp_poincare_embedding = "embedding", riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
              riemdp_lm = "lm_release", summary.riemdp_lm = "lm_summary", riemdp_lm_plan = "lm_plan")

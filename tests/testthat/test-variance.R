@@ -33,7 +33,11 @@ test_that("sums of squares and of products are those of logarithms, from any poi
       sum <- internal$squares_sum(s$M, x, ask, a, c(ask$squares$bits, internal$variance_most(ask, a)), 20)
       expect_identical(sum, floor(sum))
       expect_lt(abs(sum * unit - sum(squares)), 20 * unit + 1e-9 * s$radius^2, label = label_of(s$M))
+      # no record counts more than it may, whatever was computed
+      expect_lte(internal$squares_sum(s$M, x, ask, a, c(ask$squares$bits, 5), 20), 100)
       if (d == 1) next
+      short <- list(reach = 1e-4, one = 1)
+      expect_lte(internal$norm_sum(s$M, x, ask, a, short, 20), 20 * 2^internal$norm_bits(ask$squares$norm) * 1e-8 + d^2 * 20)
       v <- mf_coords(s$M, at, mf_log(s$M, at, x))
       norm <- internal$norm_sum(s$M, x, ask, a, internal$norm_most(s$M, ask, a), 20)
       expect_equal(norm * 4 * s$radius^2 / 2^internal$norm_bits(ask$squares$norm), sqrt(sum(crossprod(v)^2)), tolerance = 1e-4, label = label_of(s$M))
@@ -246,7 +250,7 @@ test_that("a mean with a mean square costs what is asked for, and its region is 
 test_that("regions hold the mean of a population as often as they say", {
   # below 95 % by 5 standard errors, or wider than twice the region without privacy where noise is small
   cases <- list(list(SPREAD$sphere, 0.2, 200), list(SPREAD$wide, 0.15, 200), list(SPREAD$hyperbolic, 0.3, 60), list(SPREAD$line, 0.3, 60))
-  runs <- if (quick()) 120 else 400
+  runs <- if (quick()) 120 else 240
   for (case in cases) for (epsilon in c(1, 20)) {
     s <- case[[1]]
     d <- mf_facts(s$M)$dimension
@@ -265,12 +269,23 @@ test_that("of all covariances with a trace and a length the one taken has the la
   for (d in c(2, 5, 9)) for (i in 1:10) {
     lambda <- stats::rexp(d)^sample(1:3, 1)
     lambda <- lambda / sum(lambda)
-    taken <- internal$sampling_lengths(1, sqrt(sum(lambda^2)), d, 1e6) * 1000
     z <- matrix(stats::rnorm(2e4 * d)^2, d)
     # 1 % for the spectrum (2.5 % at a level of .9), the rest for steps of quantiles and simulation
     for (level in c(0.9, 0.95)) {
-      expect_gt(stats::quantile(taken, level), sqrt(stats::quantile(colSums(lambda * z), level)) * 0.94)
+      cells <- internal$level_cells(level)
+      taken <- internal$sampling_lengths(1, sqrt(sum(lambda^2)), d, 1e6, cells) * 1000
+      expect_gt(internal$weighted_quantile(taken, cells$weight, level), sqrt(stats::quantile(colSums(lambda * z), level)) * 0.94)
     }
+  }
+})
+
+test_that("where records hardly differ a population's region is that of the noise", {
+  for (s in SPREAD) for (level in c(0.5, 0.8, 0.95, 0.99)) {
+    r <- with_simulation(1, dp_mean(placed(s, 400, size = 1e-6), s$M, 2, s$center, s$radius, variance = 0.2))
+    r$squares$sum <- r$squares$scale <- r$squares$unit
+    if (!is.null(r$squares$norm)) r$squares$norm <- r$squares$norm_scale <- 0
+    estimate <- confint(r, level = level, about = "estimate")$radius
+    expect_equal(confint(r, level = level)$radius, estimate, tolerance = 0.003, label = paste(label_of(s$M), level))
   }
 })
 
@@ -292,4 +307,94 @@ test_that("finite regions rest on bounds that hold", {
   r <- with_simulation(1, dp_mean(x, s$M, 5, s$center, s$radius, variance = 0.2))
   radii <- vapply(c(0.5, 0.9, 0.99), function(level) confint(r, level = level, method = "finite")$radius, 0)
   expect_true(all(diff(radii) > 0))
+})
+
+test_that("tidy() has the errors of noise and of sampling apart, and intervals that cover each stored number", {
+  simulate <- function(n) with_simulation(3, stats::rnorm(n, 0.1, 0.2))
+  r <- dp_mean(simulate(2000), euclidean(1), epsilon = 1, center = 0, radius = 1, variance = 0.2)
+  table <- tidy(r)
+  # noise of scale b has the standard deviation sqrt(2) b, and 2,000 records leave .2/sqrt(2000)
+  expect_equal(table$std.error.privacy, sqrt(2) * 2 / (0.8 * 2000), tolerance = 0.03)
+  expect_equal(table$std.error.sampling, 0.2 / sqrt(2000), tolerance = 0.1)
+  expect_equal(table$std.error^2, table$std.error.privacy^2 + table$std.error.sampling^2)
+  expect_equal(table$conf.high - table$estimate, confint(r)$radius, tolerance = 0.03)
+  expect_equal(table$conf.high + table$conf.low, 2 * table$estimate)
+  expect_match(internal$variance_words(r), "0.0[45][0-9]* as released, so sampling errs by about 0.00[45]")
+  expect_match(internal$mean_caption(r)[2], "sampling errs by about 0.00[45][0-9]* more; clipping is in neither")
+  about <- tidy(r, about = "estimate", conf.level = 0.9)
+  expect_identical(about$std.error.sampling, NA_real_)
+  expect_identical(about$std.error, about$std.error.privacy)
+  expect_equal(about$conf.high - about$estimate, confint(r, about = "estimate", level = 0.9)$radius, tolerance = 0.05)
+  expect_error(tidy(r, conf.level = 1), class = "riemdp_error_argument")
+  # without a released mean square nothing is said of the population
+  plain <- dp_mean(simulate(100), euclidean(1), epsilon = 1, center = 0, radius = 1)
+  expect_named(tidy(plain), c("row", "estimate"))
+  expect_identical(unique(tidy(plain, conf.int = TRUE)$about), "estimate")
+  expect_error(tidy(plain, conf.int = TRUE, about = "population"), class = "riemdp_error_unsupported")
+
+  # a unit step changes a sphere's coordinates by what is left of 1
+  p <- c(1, 2, 2) / 3
+  expect_equal(internal$entry_weights(sphere(2), p), sqrt(1 - p^2))
+  expect_equal(internal$entry_weights(euclidean(3), p), c(1, 1, 1))
+  # records along one line, or even in all directions, in three
+  one <- function(norm) {
+    squares <- list(sum = 1, norm = norm, scale = 0, norm_scale = 0, unit = 0, most = 1)
+    internal$population_direction(3, list(radius = 1, k_max = 0), squares, function(level) 0, 0.95, 100)
+  }
+  expect_equal(one(1)$sampling, sqrt(1 / 100 / 100))
+  expect_equal(one(1 / sqrt(3))$sampling, sqrt(1 / 3 / 100 / 100))
+  expect_equal(one(1)$half, one(1)$sampling * stats::qt(0.975, 99), tolerance = 0.01)
+  for (s in SPREAD) {
+    table <- tidy(dp_mean(placed(s, 60), s$M, epsilon = 4, center = s$center, radius = s$radius, variance = 0.3), about = "population")
+    expect_true(all(is.finite(table$std.error)) && all(table$conf.low <= table$conf.high), label = label_of(s$M))
+  }
+})
+
+test_that("intervals of single numbers cover the population's, at any rate as often as they say", {
+  M <- sphere(2)
+  center <- c(0, 0, 1)
+  mean <- mf_exp(M, center, c(0.1, 0.2, 0))
+  runs <- if (quick()) 80 else 250
+  for (epsilon in c(0.5, 20)) {
+    inside <- with_simulation(17, vapply(seq_len(runs), function(i) {
+      v <- matrix(stats::rnorm(400), 200) %*% diag(c(0.25, 0.05)) # most along one line
+      x <- mf_exp(M, mean, mf_from_coords(M, mean, v))
+      table <- tidy(dp_mean(x, M, epsilon = epsilon, center = center, radius = 0.75, variance = 0.2))
+      table$conf.low <= mean & mean <= table$conf.high
+    }, logical(3)))
+    expect_gt(min(rowMeans(inside)), 0.95 - 5 * sqrt(0.95 * 0.05 / runs)) # five standard errors
+  }
+})
+
+test_that("a plan of shares tells the regions that releases have, from public numbers", {
+  M <- sphere(2)
+  plan <- dp_region_plan(M, n = 400, epsilon = 2, radius = 0.7, spread = 0.2, shares = c(0.3, 0.1))
+  expect_s3_class(plan, "riemdp_region_plan")
+  expect_identical(plan$share, c(0.1, 0.3))
+  expect_identical(which(plan$chosen), which.min(plan$region))
+  expect_identical(plan, dp_region_plan(M, n = 400, epsilon = 2, center = c(1, 0, 0), radius = 0.7, spread = 0.2, shares = c(0.1, 0.3)))
+  center <- c(0, 0, 1)
+  radii <- with_simulation(4, replicate(60, {
+    x <- mf_exp(M, center, mf_from_coords(M, center, matrix(stats::rnorm(800, sd = 0.2), 400)))
+    r <- dp_mean(x, M, epsilon = 2, center = center, radius = 0.7, variance = 0.1)
+    c(confint(r, about = "estimate")$radius, confint(r)$radius, confint(r, method = "finite")$radius)
+  }))
+  expect_equal(plan$estimate[1], mean(radii[1, ]), tolerance = 0.01)
+  expect_equal(plan$region[1], mean(radii[2, ]), tolerance = 0.05)
+  finite <- dp_region_plan(M, n = 400, epsilon = 2, radius = 0.7, spread = 0.2, shares = 0.1, method = "finite")
+  expect_equal(finite$region, mean(radii[3, ]), tolerance = 0.05)
+  # little noise: little is needed for the mean square, and the region comes near that without privacy
+  rich <- dp_region_plan(euclidean(1), n = 1e6, epsilon = 5, radius = 1, spread = 0.2)
+  expect_lt(rich$share[rich$chosen], 0.1)
+  expect_equal(min(rich$region), attr(rich, "plain"), tolerance = 0.01)
+  # where nothing can be told the ball says as much
+  poor <- dp_region_plan(euclidean(1), n = 2, epsilon = 0.01, radius = 1, spread = 0.2)
+  expect_output(print(poor), "public ball says as much")
+  expect_output(print(plan), "population")
+  refused <- dp_region_plan(sphere(2), n = 40, epsilon = 1, radius = 0.7, spread = 0.2, mechanism = "adaptive")
+  expect_true(all(is.na(refused$region)) && !any(refused$chosen))
+  expect_match(refused$note[1], "adaptive")
+  expect_error(dp_region_plan(M, 40, 1, radius = 0.7, spread = 0), class = "riemdp_error_argument")
+  expect_error(dp_region_plan(M, 40, 1, radius = 0.7), class = "riemdp_error_argument")
+  expect_error(dp_region_plan(M, 40, 1, radius = 0.7, spread = 1, shares = 1), class = "riemdp_error_argument")
 })
