@@ -101,10 +101,14 @@ bingham_lost <- function(a, b, k) {
 
 # ---- after the noise -------------------------------------------------------------------------------------------------
 
+noisy_moment <- function(sum, plan) {
+  if (plan$lattice) noisy_moment_lattice(sum, plan) else noisy_moment_wishart(sum, plan$scale)
+}
+
 # What is drawn for records' sum of squares, and the leading directions of that
 draw_components <- function(sum, plan, q) {
   if (!releases_matrix(plan$mechanism)) return(list(directions = bingham_directions(sum, q, plan$scale)))
-  noisy <- if (plan$lattice) noisy_moment_lattice(sum, plan) else noisy_moment_wishart(sum, plan$scale)
+  noisy <- noisy_moment(sum, plan)
   e <- eigen(noisy, symmetric = TRUE)
   list(directions = e$vectors[, seq_len(q), drop = FALSE], sum = noisy, values = e$values)
 }

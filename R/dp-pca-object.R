@@ -1,4 +1,4 @@
-# What private principal directions answer.
+# What private principal directions and covariances answer.
 
 # "3 directions of the 10"
 directions_words <- function(q, d) {
@@ -144,6 +144,46 @@ explain.riemdp_pga <- function(x, ...) {
   say(origin_sentence(x))
   say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
       "as the centre.")
+  say(unprotected_sentence(x$guarantee))
+  explain_end(x)
+}
+
+#' @rdname riemdp_release
+#' @export
+format.riemdp_covariance <- function(x, ...) {
+  c(
+    sprintf("Private covariance of %s at a point of %s", how_many_words(x), label_manifold(x$manifold)),
+    paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
+    paste0("  ", protection_words(x)),
+    sprintf("  mechanism %s, scale %.4g; public ball of radius %.4g, logarithms are no longer than %.4g", x$mechanism,
+            x$scale, x$radius, x$length),
+    paste0("  ", origin_words(x)),
+    sprintf("  root mean square %.3g of the privacy noise, in the Frobenius norm", x$expected_error),
+    error_lines(c(paste("it is about", error_about("covariance")), error_left_out("covariance"))),
+    release_lines(x)
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+summary.riemdp_covariance <- function(object, ...) {
+  g <- object$guarantee
+  data.frame(
+    manifold = label_manifold(object$manifold), n = object$n, trace = sum(diag(object$value)), label = g$label,
+    epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+    mechanism = object$mechanism, radius = object$radius, sensitivity = object$sensitivity,
+    expected_error = object$expected_error, covers = COVERS, source = object$source %||% NA_character_
+  )
+}
+
+#' @rdname riemdp_release
+#' @export
+explain.riemdp_covariance <- function(x, ...) {
+  say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
+  cat(format(x$guarantee), "\n\n", sep = "")
+  say("The matrix is that of logarithms at ", sprintf("a public point, which are no longer than %.6g.", x$length))
+  explain_noise(x, say)
+  explain_records(x, say)
   say(unprotected_sentence(x$guarantee))
   explain_end(x)
 }

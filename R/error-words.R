@@ -35,7 +35,10 @@ ERROR_WORDS <- list(
                  clipping = "what shortening rows does to the directions"),
   pga = c(about = paste("the directions without noise, at the same point, of the logarithms of records moved to the",
                         "public ball"),
-          clipping = "what moving records to the ball does to the directions")
+          clipping = "what moving records to the ball does to the directions"),
+  covariance = c(about = paste("the mean product without noise, at the same point, of the logarithms of records moved",
+                               "to the public ball"),
+                 clipping = "what moving records to the ball does to their logarithms")
 )
 
 # the same of records that are projected first, of which a third error is left out
@@ -57,6 +60,7 @@ error_kind <- function(r) {
   if (inherits(r, "riemdp_lm")) return("lm")
   if (inherits(r, "riemdp_regression")) return("regression")
   if (inherits(r, "riemdp_pga")) return("pga")
+  if (inherits(r, "riemdp_covariance")) return("covariance")
   if (inherits(r, "riemdp_components")) return("components")
   if (inherits(r, "riemdp_pca")) "pca" else "optimize"
 }

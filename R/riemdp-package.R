@@ -27,7 +27,7 @@
 #    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
 #    regression-records regression-state regression-newton regression-gradient regression-kng regression-published
 #    dp-regression chunk-optimize problem optimize optimum-run optimum-size checkpoint
-#    dp-optimize second-moment components-plan dp-pca dp-pga
+#    dp-optimize second-moment components-plan dp-pca dp-pga dp-covariance
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object
 #    dp-local-object dp-variance-object dp-lm-object tidy dp-pca-object dp-groups-object dp-regression-object

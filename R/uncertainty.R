@@ -28,6 +28,9 @@
 #'   region was tried, not proven (within 1 % at a level of .95, 2.5 % at .9). The noise of the mean and of both numbers
 #'   is in it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
 #' * `"finite"`: at any number of records, for independent records of any law (proofs/inference.md, section 6). Wider.
+#' * with `covariance`: an ellipsoid, for many records. Its axes are those of the released covariance and the noise
+#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 7).
+#'   [region_contains()] says which points are in it.
 #'
 #' @section More on regions:
 #' The region never exceeds what the public ball says by itself: the mean of the moved records lies within `radius` of
@@ -40,14 +43,16 @@
 #'   `"variance"` for the mean squared distance from the point that was drawn, where they were released.
 #' @param about `"estimate"`, or `"population"`: the default where a mean square was released.
 #' @param method of a region about the population, see there.
+#' @param covariance a release of [dp_covariance()] around this mean: the region about the population is an ellipsoid.
 #' @param level coverage, between 0 and 1.
 #' @param ... not used.
 #' @return `confint()`: an object of class `riemdp_region`, a list with `center` (the released point), `radius`
 #'   (geodesic), `level`, `manifold`, `basis` (what the radius rests on), `about` (of which mean it is a region),
-#'   `covers` (which error) and `leaves_out` (which not); for other `parm` a matrix of one row, lower and upper end of
-#'   an interval. `dp_uncertainty()`: a data frame with a row for each of `levels`: `level`,
-#'   `radius` (about the estimate), `covers`, and where a mean square was released `population`, the radius about the
-#'   population's mean; for a curve the radius of its band at the ends of the predictors' ranges, see
+#'   `covers` (which error) and `leaves_out` (which not); an ellipsoid has `half_axes` as well, `axes` (unit tangent
+#'   vectors at `center`) and `shape` (coordinates v are in it where v'shape^-1 v is 1 at most); for other `parm` a
+#'   matrix of one row, lower and upper end of an interval. `dp_uncertainty()`: a data frame with a row for each of
+#'   `levels`: `level`, `radius` (about the estimate), `covers`, and where a mean square was released `population`, the
+#'   radius about the population's mean; for a curve the radius of its band at the ends of the predictors' ranges, see
 #'   [confint.riemdp_regression()].
 #' @param levels coverages for the table.
 #' @references Vu, D. and Slavkovic, A. (2009). Differential privacy for clinical trial data: preliminary evaluations.
@@ -64,12 +69,16 @@
 #' @importFrom stats confint
 #' @export
 confint.riemdp_mean <- function(object, parm = c("mean", "clipped", "size", "variance"), level = 0.95,
-                                about = if (is.null(object$squares)) "estimate" else "population",
-                                method = c("asymptotic", "finite"), ...) {
+                                about = if (is.null(c(object$squares, covariance))) "estimate" else "population",
+                                method = c("asymptotic", "finite"), covariance = NULL, ...) {
   parm <- check_choice(parm, "parm", c("mean", "clipped", "size", "variance"))
   level <- check_level(level)
   about <- check_choice(about, "about", c("estimate", "population"))
   method <- check_choice(method, "method", c("asymptotic", "finite"))
+  if (!is.null(covariance)) {
+    check_covariance(object, covariance, parm, about, method)
+    return(as_made(covariance_region(object, covariance, level)))
+  }
   as_made(switch(parm,
     mean = if (about == "estimate") mean_region(object, level) else population_region(object, level, method),
     variance = interval_row(variance_interval(object, level, about), "mean squared distance", level),
@@ -196,6 +205,19 @@ format.riemdp_region <- function(x, ...) {
 }
 
 #' @export
+format.riemdp_ellipsoid <- function(x, ...) {
+  half <- x$half_axes
+  said <- if (length(half) <= 4) paste(sprintf("%.4g", half), collapse = ", ") else
+    sprintf("from %.4g to %.4g", half[1], half[length(half)])
+  text <- NextMethod()
+  text[1] <- sprintf("%g %% region on %s for %s: an ellipsoid around the %s with half-axes %s (%s)", 100 * x$level,
+                     label_manifold(x$manifold), x$about,
+                     if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point", said,
+                     x$basis)
+  text
+}
+
+#' @export
 print.riemdp_region <- function(x, ...) {
   cat(strwrap(paste0(format(x), "."), exdent = 2), sep = "\n")
   invisible(x)
@@ -313,6 +335,101 @@ population_region <- function(r, level, method) {
     about = population_about(error_kind(r)), covers = c(COVERS, "sampling"), method = method,
     leaves_out = setdiff(errors_left_out(error_kind(r)), "sampling")
   ), class = "riemdp_region")
+}
+
+check_covariance <- function(r, covariance, parm, about, method) {
+  if (!inherits(covariance, "riemdp_covariance")) {
+    abort_riemdp("argument", "`covariance` must be a release of dp_covariance().")
+  }
+  if (parm != "mean" || about != "population" || method != "asymptotic") {
+    abort_riemdp("argument", "`covariance` is for an asymptotic region about the population's mean.")
+  }
+  if (!is.null(r$inside) || private_size(r) || leaves_ball(r)) {
+    abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of a private number of records or of",
+                                      "another target."))
+  }
+  as_made(check_same(r, covariance))
+}
+
+check_same <- function(r, covariance) {
+  M <- r$manifold
+  if (!identical(label_manifold(M), label_manifold(covariance$manifold)) || !identical(r$n, covariance$n)) {
+    abort_riemdp("argument", "mean and covariance must be of the same records: their spaces or numbers differ.")
+  }
+  ball <- check_radius(M, r$radius, r$center)
+  ask <- list(center = r$center, ball = ball)
+  a <- variance_at(M, ask, r$released %||% r$value)
+  p <- mf_exp(M, r$center, mf_from_coords(M, r$center, a))
+  if (!(mf_dist(M, p, covariance$point) <= 1e-6 * ball$radius)) {
+    abort_riemdp("argument", "the covariance must be around the released point: dp_covariance(at = ) takes the mean.")
+  }
+}
+
+# An ellipsoid: {mu: v'A^-1 v <= c}, v the coordinates of the logarithm of mu at the point. A is the covariance of both
+# errors together, c a quantile of v'A^-1 v over the noise of the mean, a normal error of sampling, and the noise of the
+# covariance, of which a draw is taken off (proofs/inference.md, section 7).
+covariance_region <- function(r, covariance, level) {
+  M <- r$manifold
+  d <- mf_facts(M)$dimension
+  ball <- check_radius(M, r$radius, r$center)
+  cells <- level_cells(level)
+  far <- vapply(1 - cells$tail, function(level) mean_region(r, level)$radius, 0)
+  most <- covariance$length^2
+  bend <- least_bend(ball, min(most, sum(diag(covariance$value))), most)
+  A <- covariance$value / (r$n * bend^2) + diag(sum(cells$weight * far^2) / d, d)
+  c <- ellipsoid_quantile(covariance, A, r$n * bend^2, r$n, far, cells$weight, level)
+  e <- eigen(A, symmetric = TRUE)
+  half <- sqrt(c * e$values)
+  reach <- ball_reach(r)
+  structure(list(
+    center = covariance$point, moved = !is.null(r$released), radius = min(half[1], reach), level = level, manifold = M,
+    half_axes = pmin(half, reach), axes = modes_at(M, covariance$point, t(e$vectors)), shape = c * A,
+    basis = "the law of the noise, the released covariance, a normal error of sampling",
+    about = population_about(error_kind(r)), covers = c(COVERS, "sampling"), method = "asymptotic",
+    leaves_out = setdiff(errors_left_out(error_kind(r)), "sampling")
+  ), class = c("riemdp_ellipsoid", "riemdp_region"))
+}
+
+# simulated with a fixed seed, from public laws
+ellipsoid_quantile <- function(covariance, A, count, n, far, weight, level) {
+  d <- ncol(A)
+  each <- 250
+  inverse <- solve(A)
+  with_simulation(1, {
+    lengths <- lapply(covariance_noises(covariance, 40), function(noise) {
+      e <- eigen(without_negative(covariance$moment - noise) / count, symmetric = TRUE)
+      z <- matrix(stats::rnorm(d * each), d) * rep(sqrt(max(1, n - 1) / stats::rchisq(each, max(1, n - d))), each = d)
+      u <- matrix(stats::rnorm(d * each), d)
+      l <- far[sample.int(length(far), each, TRUE, weight)]
+      v <- e$vectors %*% (sqrt(pmax(e$values, 0)) * z) + u * rep(l / sqrt(colSums(u^2)), each = d)
+      colSums(v * (inverse %*% v))
+    })
+    stats::quantile(unlist(lengths), level, names = FALSE)
+  })
+}
+
+#' Does a region hold a point?
+#'
+#' @param region a region: [confint()][confint.riemdp_mean()] of a mean or a median.
+#' @param x points of its manifold, in any accepted shape.
+#' @return Logical, one for each point; `FALSE` where there is no logarithm from an ellipsoid's centre.
+#' @examples
+#' r <- dp_mean(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
+#' region_contains(confint(r), diag(2))
+#' @seealso [confint.riemdp_mean()]
+#' @export
+region_contains <- function(region, x) {
+  if (!inherits(region, "riemdp_region")) abort_riemdp("argument", "`region` must be a region that confint() made.")
+  M <- region$manifold
+  check_points(x, M)
+  if (!inherits(region, "riemdp_ellipsoid")) return(mf_dist(M, region$center, x) <= region$radius)
+  x <- mf_points(x, M)
+  inverse <- solve(region$shape)
+  vapply(seq_along(x), function(i) {
+    v <- tryCatch(as.vector(mf_coords(M, region$center, mf_log(M, region$center, as_single(x[i])))),
+                  riemdp_error = function(e) NaN)
+    isTRUE(sum(v * (inverse %*% v)) <= 1)
+  }, NA)
 }
 
 # Both errors of the released point in any one direction: list(privacy, sampling, half)

@@ -163,6 +163,7 @@ kinds <- list(
   private_median = function(k) keep(k, "private_median", dp_median(cbind(runif(4), 0), euclidean(2), 1, c(0, 0), 3)),
   private_variance = function(k) keep(k, "private_variance", dp_variance(cbind(runif(4), 0), euclidean(2), 1, c(0, 0), 3)),
   private_components = function(k) keep(k, "private_components", dp_pca(cbind(runif(4), 0, 1), 1, 1, bound = 2)),
+  private_covariance = function(k) keep(k, "private_covariance", dp_covariance(cbind(runif(4), 0), euclidean(2), 1, c(0, 0), 3, at = c(0, 0))),
   private_modes = function(k) keep(k, "private_modes", dp_pga(cbind(runif(4), 0), euclidean(2), 1, c(0, 0), 3)),
   private_points = function(k) keep(k, "private_points", dp_local(cbind(runif(4), 0), euclidean(2), 1, per = 1)),
   private_ball = function(k) keep(k, "private_ball", dp_ball(runif(4), euclidean(1), 1, 0, 3)),
@@ -183,7 +184,12 @@ kinds <- list(
   directions = function(k) if (mf_facts(k$M)$rows == 0) matrix(runif(mf_facts(k$M)$ambient), ncol = 1) else k$v,
   public_subspace = function(k) keep(k, "subspace", subspace(sphere(2), c(0, 0, 1), c(1, 0, 0))),
   subspace_plan = function(k) keep(k, "subspace_plan", dp_mean_plan(sphere(2), 50, 1, radius = 0.1, reduce = subspace(sphere(2), c(0, 0, 1), c(1, 0, 0)))),
-  region = function(k) confint(kinds$release(k)), mean_plan = function(k) keep(k, "plan", dp_mean_plan(k$M, 50, 1, k$one, 0.1)),
+  region = function(k) confint(kinds$release(k)),
+  ellipsoid = function(k) keep(k, "ellipsoid", {
+    x <- cbind(runif(40), 0)
+    m <- dp_mean(x, euclidean(2), 1, c(0, 0), 3)
+    confint(m, covariance = dp_covariance(x, euclidean(2), 1, c(0, 0), 3, at = m))
+  }), mean_plan = function(k) keep(k, "plan", dp_mean_plan(k$M, 50, 1, k$one, 0.1)),
   region_plan = function(k) keep(k, "region_plan", dp_region_plan(k$M, 50, 1, k$one, 0.1, spread = 0.05)),
   spaces_table = function(k) keep(k, "spaces_table", mechanism_table(sphere(2), n = 50)),
   chain = function(k) keep(k, "chain", nonprivate_chain(k$x, k$M, 0.1, k$one, 0.1, chains = 2, iterations = 4, burn_in = 1)),
@@ -424,7 +430,7 @@ arguments <- c(
   dp_ledger = "path=no_path epsilon delta rule data_sets", ledger_history = "ledger", ledger_spend = "ledger event=ledger_event what=note source=note",
   dp_mean_plan = "M n=count epsilon center=one radius", 
   dp_region_plan = "M n=count epsilon center=one radius spread=positive", mechanism_table = "spaces=M n=count epsilon delta=zero radius",
-  dp_uncertainty = "r=release", confint.riemdp_mean = "object=release",
+  dp_uncertainty = "r=release", confint.riemdp_mean = "object=release covariance=private_covariance", region_contains = "region=ellipsoid x",
   mf_to_ball = "M x center=one radius", euclidean = "d=whole",
   discrete_gaussian_noise = "n=count sigma=wide", discrete_l2_noise = "n=count dim scale=wide",
   discrete_laplace_noise = "n=count scale=wide",
@@ -467,6 +473,7 @@ arguments <- c(
   dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.riemdp_lm = "object=lm_release",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive mechanism=pca_mechanism gap=share steps=count neighbours",
+  dp_covariance = "x=chunked_any M epsilon center=one radius at=one delta=small mechanism=pca_mechanism invalid source=note ledger",
   dp_pga = "x=chunked_any M epsilon center=one radius q=seed delta=small at=one mechanism=pca_mechanism gap=share invalid source=note ledger",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",
@@ -480,6 +487,7 @@ classes <- c(riemdp_regression = "curve_release", riemdp_regression_plan = "curv
              riemdp_tangents = "tangents", riemdp_points.riemdp_points = "points", riemdp_tangents.riemdp_tangents = "tangents", riemdp_frechet_mean = "fit",
              riemdp_release = "release", riemdp_mean = "release", riemdp_ball = "private_ball", riemdp_median = "private_median",
              riemdp_variance = "private_variance", riemdp_components = "private_components", riemdp_pga = "private_modes",
+             riemdp_covariance = "private_covariance", riemdp_ellipsoid = "ellipsoid",
              riemdp_local = "private_points",
              riemdp_groups = "group_release",
              riemdp_difference = "group_difference", riemdp_bounds_plan = "bounds_plan", riemdp_subspace = "public_subspace",

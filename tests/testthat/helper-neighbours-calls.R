@@ -374,6 +374,14 @@ neighbour_calls <- function() {
                   args = list(method = "rsgd", epsilon = 1, steps = 40, batch = 5, neighbours = "add_remove")),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
                      noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
+    dp_covariance = list(kind = "points", cases = stats::setNames(lapply(c("laplace", "wishart"), function(mechanism) {
+      list(method = "covariance", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
+           args = list(mechanism = mechanism))
+    }), c("laplace", "wishart")), noisy = "^[$](value|moment)",
+    call = function(data, case, space, budget) {
+      do.call(dp_covariance, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, at = space$center,
+                                    invalid = "center", ledger = budget), case$args))
+    }),
     dp_pga = list(kind = "points", cases = list(
       mean = list(method = "pga", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart")),

@@ -182,6 +182,8 @@ test_that("budgets, noise, bounds and counts at the ends of doubles give answers
     for (mechanism in c("gauss", "laplace", "wishart", "bingham")) classed(dp_pca(x, 1, v, 1e-6, bound = 3, mechanism = mechanism))
     classed(dp_pca(x, 1, 1, bound = v))
     classed(dp_pga(points, sphere(2), v, o, 0.5))
+    classed(dp_covariance(points, sphere(2), v, o, 0.5, at = o))
+    classed(dp_covariance(points, sphere(2), 1, o, 0.5, at = v))
     classed(dp_pca(x, 1, delta = 1e-6, bound = 3, noise_multiplier = v))
     classed(optimum(v, steps = 3))
     classed(optimum(v, epochs = 2, method = "rsvrg", batch = 4))

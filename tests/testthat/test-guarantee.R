@@ -76,6 +76,7 @@ some_releases <- function() once("some", {
     pca = dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12),
     pca_steps = dp_pca(as.matrix(iris[, 1:4]), epsilon = 2, delta = 1e-6, bound = 12, mechanism = "rgd"),
     pga = dp_pga(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
+    covariance = dp_covariance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, at = c(5, 2)),
     ball = dp_ball(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6), shape_ball = dp_ball(with_simulation(1, mf_random(kendall(3), 9)), kendall(3), 1,
                                                                                      c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     median = dp_median(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, smooth = 1), variance = dp_variance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
@@ -255,6 +256,7 @@ test_that("a release says where its public numbers come from, wherever it speaks
     list(about = "ball", call = function(...) dp_median(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_variance(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_pga(x, euclidean(2), 1, c(5, 2), 6, ...)),
+    list(about = "ball", call = function(...) dp_covariance(x, euclidean(2), 1, c(5, 2), 6, at = c(5, 2), ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
     list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
     list(about = "start and clip", call = function(...) {

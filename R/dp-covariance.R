@@ -1,0 +1,150 @@
+# Private covariance of logarithms at a public or released point. Proofs: inst/proofs/subspaces.md, section 6, and
+# inst/proofs/inference.md, section 7.
+
+#' Private covariance at a point
+#'
+#' Releases the mean of the products of the records' logarithms at a point that is public or was released: their
+#' covariance matrix around it. [confint()][confint.riemdp_mean()] of a mean that was released before makes an ellipsoid
+#' about the population's mean from it.
+#'
+#' Records outside the public ball are moved to its nearest point, one by one and silently; what is no point counts as
+#' the centre. Coordinates of logarithms at the point, in the frame of [mf_coords()], are no longer than L, the radius
+#' and the distance of the point from the centre together, and are shortened to that. Noise is added to the matrix of
+#' their products as [dp_pca()] does for rows of `bound` L, by the mechanism whose noise is the smallest. What is
+#' released can have negative eigenvalues; `value` has 0 in their place.
+#'
+#' Proof: the file `proofs/subspaces.md` of the installed package, section 6.
+#'
+#' @inheritParams dp_median
+#' @param at a public point, or a release of one. Of a release of [dp_mean()] it is the point that was drawn, before it
+#'   was moved towards the centre. A point outside the ball is moved into it.
+#' @param delta for normal noise; 0 for pure differential privacy.
+#' @param mechanism `"auto"`, or which noise: see [dp_pca()].
+#' @return An object of class `riemdp_covariance` and [riemdp_release]: `value` (a symmetric positive semidefinite
+#'   matrix in the coordinates that [mf_coords()] gives at `point`, in squared units of the metric), `moment` (the same
+#'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n`, `center`, `radius`,
+#'   `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in the Frobenius
+#'   norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
+#'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same) and chunks; `riemdp_error_argument`,
+#'   `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
+#' @references
+#' Dwork, C., Talwar, K., Thakurta, A. and Zhang, L. (2014). Analyze Gauss: optimal bounds for privacy-preserving
+#' principal component analysis. *Proceedings of the 46th ACM Symposium on Theory of Computing*, 11-20.
+#' \doi{10.1145/2591796.2591883}
+#' @seealso [dp_variance()], [dp_pga()], [confint.riemdp_mean()]
+#' @examples
+#' x <- wishart_spd[, , 1:800]
+#' m <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
+#' s <- dp_covariance(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, at = m)
+#' s
+#' confint(m, covariance = s)
+#' @export
+dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., at, delta = 0,
+                          mechanism = c("auto", "gauss", "laplace", "wishart"), invalid = c("error", "center"),
+                          source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+  check_dots_empty(...)
+  check_manifold(M)
+  if (!is.null(ledger)) check_ledger(ledger)
+  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius), at = missing(at)))
+  invalid <- check_choice(invalid, "invalid", c("error", "center"))
+  mechanism <- check_choice(mechanism, "mechanism", c("auto", "gauss", "laplace", "wishart"))
+  check_covariance_space(M, x)
+  records <- records_or_units(M, x, NULL, TRUE)
+  ask <- covariance_ask(M, records$n, epsilon, center, radius, at, delta, mechanism)
+  ask$source <- stated_source(source, list(center = center, radius = radius, at = at))
+  ask$invalid <- invalid
+  uncounted(release_private(covariance_estimator, ask, records, ledger, data_set, part))
+}
+
+check_covariance_space <- function(M, x) {
+  if (inherits(M, "riemdp_custom")) {
+    abort_riemdp("unsupported", "no covariance on a user's manifold: its coordinates are taken on trust.")
+  }
+  if (mf_facts(M)$dimension < 2) {
+    abort_riemdp("unsupported", "on a manifold of dimension 1 a covariance is a mean square: dp_variance() has it.")
+  }
+  if (is_chunks(x)) abort_riemdp("unsupported", "a covariance needs the records in memory, not in chunks.")
+}
+
+# public numbers, checked
+covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) {
+  center <- public_point(M, center)
+  ask <- list(manifold = M, center = center, ball = check_radius(M, public_value(radius, "radius"), center),
+              epsilon = check_number(epsilon, "epsilon", positive = TRUE), n = n)
+  if (inherits(at, "riemdp_mean") && !is.null(at$released)) at$value <- at$released
+  ask$at <- public_point(M, at)
+  a <- variance_at(M, ask, ask$at)
+  ask$point <- mf_exp(M, center, mf_from_coords(M, center, a))
+  ask$length <- tangent_bound(ask, a)
+  ask$parts <- component_ask(n, mf_facts(M)$dimension, 1, ask$epsilon, delta, mechanism, NULL)
+  ask
+}
+
+# the mechanism that is asked for, or the one with the smallest noise
+covariance_noise <- function(ask) {
+  if (ask$mechanism != "auto") return(component_noise(ask$mechanism, ask))
+  plans <- lapply(c("gauss", "laplace", "wishart"), function(mechanism) {
+    tryCatch(component_noise(mechanism, ask), riemdp_error_unsupported = function(e) NULL)
+  })
+  plans <- Filter(Negate(is.null), plans)
+  plans[[which.min(vapply(plans, `[[`, 0, "sd"))]]
+}
+
+covariance_estimator <- list(
+  entry = function(plan, ask) entry_words("dp_covariance", plan$noise$mechanism, NULL),
+  parts = c(scale = "scale", theorem = "text"),
+  plan = function(ask) {
+    noise <- covariance_noise(ask$parts)
+    list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6",
+         guarantee = component_promise(noise, "center, radius and at are public; the number of records is public",
+                                       trusted = ask$manifold))
+  },
+  ready = function(records, plan, ask) {
+    if (ask$invalid == "error") check_records(ask$manifold, records$x)
+    records
+  },
+  draw = function(records, plan, ask, budget) {
+    rows <- tangent_rows(ask$manifold, records$x, ask, ask$point)
+    grid <- ask$parts$grid
+    noisy_moment(moment_sum(moment_rows(rows, ask$length, grid), grid), plan$noise)
+  },
+  answer = function(out, plan, ask, budget) {
+    d <- ncol(out)
+    unit <- moment_value(1, ask$n, ask$length, ask$parts$grid)
+    step <- if (plan$noise$lattice) 2^-plan$noise$fine else 1
+    moved <- if (plan$noise$lattice) plan$noise$shift * step else 2
+    new_release(
+      without_negative(out * unit), "riemdp_covariance",
+      moment = out * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
+      center = ask$center, radius = ask$ball$radius, length = ask$length, sensitivity = moved * unit,
+      scale = plan$noise$scale * step * unit, noise = list(sd = plan$noise$sd * unit),
+      expected_error = plan$noise$sd * unit * sqrt(d * (d + 1)), theorem = plan$theorem,
+      target = "the mean product of the logarithms at a public point of the records moved to the public ball",
+      budget = budget, guarantee = plan$guarantee
+    )
+  }
+)
+
+# the nearest positive semidefinite matrix
+without_negative <- function(S) {
+  e <- eigen((S + t(S)) / 2, symmetric = TRUE)
+  tcrossprod(e$vectors * rep(sqrt(pmax(e$values, 0)), each = nrow(S)))
+}
+
+# draws of the noise of a release, for what is said of it afterwards: a list of matrices
+covariance_noises <- function(r, draws) {
+  d <- ncol(r$moment)
+  normal <- function(rows) matrix(stats::rnorm(rows * d), rows)
+  one <- switch(r$mechanism,
+    gauss = function() {
+      z <- normal(d)
+      r$noise$sd * (z + t(z)) / sqrt(2)
+    },
+    laplace = function() {
+      v <- stats::rnorm(symmetric_count(d))
+      symmetric_matrix(v / sqrt(sum(v^2)) * stats::rgamma(1, length(v)) * r$scale, d)
+    },
+    wishart = function() r$scale / 2 * (crossprod(normal(d + 1)) - crossprod(normal(d + 1)))
+  )
+  lapply(seq_len(draws), function(i) one())
+}

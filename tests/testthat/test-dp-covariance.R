@@ -1,0 +1,124 @@
+# Private covariances and ellipsoids from them (R/dp-covariance.R, R/uncertainty.R; inst/proofs/inference.md, section 7)
+
+internal <- asNamespace("riemdp")
+AROUND <- list(
+  plane = list(M = euclidean(2), center = c(0.5, 0), radius = 2), sphere = list(M = sphere(2), center = c(0, 0, 1), radius = 0.7),
+  hyperbolic = list(M = hyperbolic(2), center = c(1, 0, 0), radius = 1.5), spd = list(M = spd(2), center = diag(c(1, 2)), radius = 1),
+  bures = list(M = spd(2, "bures"), center = diag(2), radius = 0.25), shapes = list(M = kendall(4), center = exp(2i * pi * (1:4) / 4), radius = 0.35),
+  subspaces = list(M = grassmann(4, 2), center = diag(4)[, 1:2], radius = 0.4), frames = list(M = stiefel(4, 2), center = diag(4)[, 1:2], radius = 0.4)
+)
+around <- function(s, n, seed, spread = 0.3) {
+  d <- mf_facts(s$M)$dimension
+  a <- with_simulation(seed, matrix(stats::rnorm(n * d), n)) %*% diag(seq(1, 0.3, length.out = d)) * spread * s$radius / sqrt(d)
+  mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, a * pmin(1, 0.99 * s$radius / sqrt(rowSums(a^2)))))
+}
+step <- function(s, t) mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, c(t * s$radius, numeric(mf_facts(s$M)$dimension - 1))))
+
+test_that("the matrix is that of logarithms at the point, whatever the space", {
+  for (s in AROUND) {
+    x <- around(s, 40, 1)
+    at <- step(s, 0.3)
+    v <- matrix(mf_coords(s$M, at, mf_log(s$M, at, x)), 40)
+    for (mechanism in c("laplace", "wishart")) {
+      r <- dp_covariance(x, s$M, 2^20, s$center, s$radius, at = at, mechanism = mechanism)
+      expect_lt(sqrt(sum((r$moment - crossprod(v) / 40)^2)), 1e-4 * s$radius^2, label = paste(label_of(s$M), mechanism))
+      expect_lt(mf_dist(s$M, r$point, at), 1e-7)
+    }
+    expect_equal(r$length, 1.3 * s$radius, tolerance = 1e-6)
+    # a point outside is moved into the ball, and no logarithm counts more than it may
+    r <- with_simulation(1, dp_covariance(x, s$M, 1, s$center, s$radius, at = step(s, 1.2)))
+    expect_lte(mf_dist(s$M, r$point, s$center), s$radius * (1 + 1e-9))
+    expect_equal(r$length, 2 * s$radius, tolerance = 1e-6)
+    ask <- internal$covariance_ask(s$M, 40, 1, s$center, s$radius, at, 0, "laplace")
+    rows <- internal$tangent_rows(s$M, x, ask, ask$point)
+    short <- internal$moment_rows(rows, ask$length / 100, ask$parts$grid)
+    expect_lte(max(rowSums(short^2)), 4^ask$parts$grid$bits)
+  }
+})
+
+test_that("noise has the stated size, and the law that is said of it afterwards", {
+  M <- sphere(3)
+  center <- c(0, 0, 0, 1)
+  x <- rbind(center, center)
+  runs <- if (quick()) 600 else 3000
+  for (mechanism in c("gauss", "laplace", "wishart")) {
+    all <- with_simulation(2, lapply(seq_len(runs), function(i) {
+      dp_covariance(x, M, 1, center, 0.5, at = center, delta = if (mechanism == "gauss") 1e-5 else 0, mechanism = mechanism)
+    }))
+    size <- function(S) sum(S^2) / all[[1]]$expected_error^2
+    drawn <- vapply(all, function(r) size(r$moment), 0)
+    said <- vapply(with_simulation(3, internal$covariance_noises(all[[1]], runs)), size, 0)
+    # six standard errors
+    expect_lt(abs(mean(drawn) - 1), 6 * stats::sd(drawn) / sqrt(runs), label = mechanism)
+    expect_lt(abs(mean(said) - 1), 6 * stats::sd(said) / sqrt(runs), label = mechanism)
+    expect_gt(stats::ks.test(drawn, said, exact = FALSE)$p.value, 1e-6)
+    diagonal <- vapply(all, function(r) r$moment[1, 1], 0)
+    beside <- vapply(all, function(r) r$moment[1, 2], 0)
+    expect_equal(stats::var(diagonal) / stats::var(beside), 2, tolerance = 0.35)
+  }
+  expect_identical(all[[1]]$scale, internal$outwards(2) * internal$moment_value(1, 2, all[[1]]$length, internal$moment_grid(2, 3)))
+})
+
+test_that("without noise the ellipsoid is Hotelling's", {
+  M <- euclidean(3)
+  n <- 40
+  x <- with_simulation(4, matrix(stats::rnorm(3 * n), n)) %*% diag(c(0.3, 0.1, 0.03))
+  m <- with_simulation(5, dp_mean(x, M, 1e7, c(0, 0, 0), 2))
+  s <- with_simulation(5, dp_covariance(x, M, 2^20, c(0, 0, 0), 2, at = m))
+  s$value <- s$moment <- diag(c(0.09, 0.01, 0.001))
+  s$noise$sd <- s$scale <- 0
+  r <- confint(m, covariance = s)
+  expect_equal(r$half_axes, sqrt(c(0.09, 0.01, 0.001) / n * 3 * (n - 1) / (n - 3) * stats::qf(0.95, 3, n - 3)), tolerance = 0.02)
+  expect_equal(abs(unname(as.matrix(r$axes))), diag(3), tolerance = 1e-6)
+  ends <- rbind(m$value + c(0.99 * r$half_axes[1], 0, 0), m$value + c(0, 0, 1.01 * r$half_axes[3]), m$value)
+  expect_identical(region_contains(r, ends), c(TRUE, FALSE, TRUE))
+  ball <- confint(m, about = "estimate")
+  expect_identical(region_contains(ball, ends), mf_dist(M, ball$center, ends) <= ball$radius)
+  expect_match(format(r)[1], "an ellipsoid around the released point with half-axes")
+})
+
+test_that("ellipsoids hold the mean of a population as often as they say, in less room than balls", {
+  s <- AROUND$sphere
+  runs <- if (quick()) 100 else 300
+  for (epsilon in c(1, 20)) {
+    out <- with_simulation(6, replicate(runs, {
+      x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, matrix(stats::rnorm(400), 200) %*% diag(c(0.2, 0.03))))
+      m <- dp_mean(x, s$M, epsilon / 2, s$center, s$radius, mechanism = "wrapped", post = FALSE)
+      r <- confint(m, covariance = dp_covariance(x, s$M, epsilon / 2, s$center, s$radius, at = m))
+      c(region_contains(r, s$center), prod(r$half_axes), confint(m, about = "estimate")$radius)
+    }))
+    expect_gt(stats::pbinom(sum(out[1, ]), runs, 0.95), 1e-6, label = epsilon)
+    # not above 1.6 times the room of the ellipse without privacy, where noise is small
+    if (epsilon == 20) expect_lt(mean(out[2, ]), 1.6 * 0.2 * 0.03 / 200 * stats::qchisq(0.95, 2))
+  }
+})
+
+test_that("what doesn't fit is refused before anything is spent", {
+  M <- sphere(2)
+  x <- rbind(c(0, 0, 1), c(0, 0.1, 1) / sqrt(1.01))
+  up <- c(0, 0, 1)
+  ledger <- dp_ledger(NULL, 10)
+  asked <- function(...) dp_covariance(x, M, 1, up, 0.5, ..., ledger = ledger)
+  expect_error(asked(), class = "riemdp_error_argument")
+  expect_error(asked(at = c(1, 1, 1)), class = "riemdp_error")
+  expect_error(dp_covariance(1:3, euclidean(1), 1, 0, 5, at = 0, ledger = ledger), class = "riemdp_error_unsupported")
+  expect_error(dp_covariance(chunks(mf_points(x, M), 1), M, 1, up, 0.5, at = up, ledger = ledger), class = "riemdp_error_unsupported")
+  expect_error(asked(at = up, mechanism = "gauss"), class = "riemdp_error_unsupported")
+  expect_identical(nrow(ledger_history(ledger)), 0L)
+  m <- dp_mean(x, M, 1, up, 0.5)
+  s <- dp_covariance(x, M, 1, up, 0.5, at = m)
+  expect_s3_class(confint(m, covariance = s), "riemdp_ellipsoid")
+  expect_error(confint(m, covariance = diag(2)), class = "riemdp_error_argument")
+  expect_error(confint(m, covariance = s, about = "estimate"), class = "riemdp_error_argument")
+  expect_error(confint(m, covariance = s, method = "finite"), class = "riemdp_error_argument")
+  expect_error(confint(m, covariance = dp_covariance(x, M, 1, up, 0.5, at = c(0, sin(0.4), cos(0.4)))), class = "riemdp_error_argument")
+  expect_error(confint(m, covariance = dp_covariance(x[1, ], M, 1, up, 0.5, at = m)), class = "riemdp_error_argument")
+  more <- dp_mean(x, M, 1, up, 0.5, neighbours = "add_remove")
+  expect_error(confint(more, covariance = s), class = "riemdp_error_unsupported")
+  expect_error(region_contains(m, up), class = "riemdp_error_argument")
+  # one record, all alike, all at the edge
+  for (x in list(rbind(up), rbind(up, up, up), rbind(c(sin(0.5), 0, cos(0.5)), c(-sin(0.5), 0, cos(0.5))))) {
+    r <- dp_covariance(x, M, 1, up, 0.5, at = up)
+    expect_true(all(is.finite(r$value)) && all(eigen(r$value, TRUE, TRUE)$values > -1e-9))
+  }
+})
