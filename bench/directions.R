@@ -27,10 +27,11 @@ one <- function(x, q, epsilon, delta, mechanism, seed) {
 cells <- expand.grid(epsilon = c(0.5, 2), delta = c(0, 1e-6), q = c(1, 3), n = c(500, 5000, 50000), d = c(5, 50, 100), spectrum = names(spectra),
                      stringsAsFactors = FALSE)
 if (quick) cells <- cells[cells$n < 50000 & cells$d < 100 & cells$epsilon == 2, ]
-runs <- if (quick) 4 else 10
+runs <- if (quick) 4 else 8
 keys <- unique(cells[c("spectrum", "d", "n", "q")])
 table <- do.call(rbind, lapply(seq_len(nrow(keys)), function(k) {
   key <- keys[k, ]
+  message(k, " of ", nrow(keys))
   set.seed(k)
   x <- list(rows = rows_with(key$spectrum, key$n, key$d, key$q))
   x$moment <- crossprod(x$rows * pmin(1, 1 / sqrt(rowSums(x$rows^2)))) / key$n
