@@ -16,9 +16,9 @@
 #' @param method `"asymptotic"` or `"finite"`, as in [confint()][confint.riemdp_mean()].
 #' @param shares the shares of `epsilon` to compare, between 0 and 1.
 #' @return A data frame of class `riemdp_region_plan` with a row for each share: `share`, `mechanism`, `estimate`
-#'   (radius of the region about the records' mean), `region` (about the population's), `chosen` (the smallest region; of
-#'   several the smallest share) and `note` (why a share can't be served). Its attributes are `reach`, the radius beyond
-#'   which the public ball says more, and `plain`, the radius without privacy.
+#'   (radius of the region about the records' mean), `region` (about the population's), `chosen` (the smallest region;
+#'   of several the smallest share) and `note` (why a share can't be served). Its attributes are `reach`, the radius
+#'   beyond which the public ball says more, and `plain`, the radius without privacy.
 #' @seealso [dp_mean()], [dp_mean_plan()], [confint.riemdp_mean()]
 #' @examples
 #' plan <- dp_region_plan(sphere(2), n = 1000, epsilon = 1, radius = 0.7, spread = 0.2)
