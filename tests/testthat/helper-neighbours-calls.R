@@ -379,8 +379,10 @@ neighbour_calls <- function() {
            args = list(mechanism = mechanism))
     }), c("laplace", "wishart")), noisy = "^[$](value|moment)",
     call = function(data, case, space, budget) {
-      do.call(dp_covariance, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, at = space$center,
-                                    invalid = "center", ledger = budget), case$args))
+      # seen from here, opposite records at the edge have unlike products
+      v <- mf_from_coords(space$M, space$center, c(0.7 * space$radius, numeric(mf_facts(space$M)$dimension - 1)))
+      do.call(dp_covariance, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius,
+                                    at = mf_exp(space$M, space$center, v), invalid = "center", ledger = budget), case$args))
     }),
     dp_pga = list(kind = "points", cases = list(
       mean = list(method = "pga", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
@@ -414,8 +416,7 @@ NEIGHBOURS_ELSEWHERE <- character()
 
 # exported functions that take no records
 TAKE_NO_RECORDS <- c("dp_accountants", "dp_bounds", "dp_bounds_plan", "dp_calibrate", "dp_delta", "dp_epsilon", "dp_ledger", "dp_lm_plan", "dp_mean_plan",
-                     "dp_regression_plan",
-                     "dp_tradeoff", "dp_uncertainty")
+                     "dp_region_plan", "dp_regression_plan", "dp_tradeoff", "dp_uncertainty")
 
 # ---- what leaves a call ---------------------------------------------------------------------------------------------------------
 
