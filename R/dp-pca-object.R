@@ -69,13 +69,11 @@ print.riemdp_pga <- function(x, ...) {
   invisible(x)
 }
 
-# one row for each direction
-direction_rows <- function(g, facts, ...) {
-  q <- ncol(facts$loadings)
-  known <- !is.null(facts$eigenvalues)
+# one row: `second_moment` and `share` are those of all released directions together, NA where no matrix was released
+direction_row <- function(g, facts, ...) {
   data.frame(
-    ..., direction = seq_len(q), second_moment = if (known) facts$moments else NA_real_,
-    share = if (known) facts$shares else NA_real_, label = g$label, epsilon = g$epsilon, delta = g$delta,
+    ..., directions = ncol(facts$loadings), second_moment = sum(facts$moments %||% NA_real_),
+    share = sum(facts$shares %||% NA_real_), label = g$label, epsilon = g$epsilon, delta = g$delta,
     nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency, mechanism = facts$mechanism,
     expected_error = facts$expected_error, covers = COVERS
   )
@@ -84,15 +82,15 @@ direction_rows <- function(g, facts, ...) {
 #' @rdname riemdp_release
 #' @export
 summary.riemdp_components <- function(object, ...) {
-  cbind(direction_rows(object$guarantee, object, n = object$n, bound = object$bound),
+  cbind(direction_row(object$guarantee, object, n = object$n, bound = object$bound),
         source = object$source %||% NA_character_)
 }
 
 #' @rdname riemdp_release
 #' @export
 summary.riemdp_pga <- function(object, ...) {
-  cbind(direction_rows(object$guarantee, object$components, manifold = label_manifold(object$manifold), n = object$n,
-                       radius = object$radius), source = object$source %||% NA_character_)
+  cbind(direction_row(object$guarantee, object$components, manifold = label_manifold(object$manifold), n = object$n,
+                      radius = object$radius), source = object$source %||% NA_character_)
 }
 
 #' @rdname tidy.riemdp

@@ -138,11 +138,13 @@ pga_estimator <- list(
     M <- ask$manifold
     facts <- components_facts(out$drawn, plan$noise, ask$parts, out$length)
     directions <- modes_at(M, out$point, t(facts$loadings))
+    mean <- if (!is.null(out$mean)) mean_estimator$answer(out$mean, out$mean$plan, ask$mean, NULL)
+    if (!is.null(mean)) mean$source <- ask$source
     new_release(
       list(mean = out$point, directions = directions), "riemdp_pga",
       manifold = M, mechanism = plan$noise$mechanism, n = ask$n, center = ask$center, radius = ask$ball$radius,
       length = out$length, at = ask$at, sd = if (!is.null(facts$moments)) sqrt(facts$moments), shares = facts$shares,
-      mean_release = if (!is.null(out$mean)) mean_estimator$answer(out$mean, out$mean$plan, ask$mean, NULL),
+      mean_release = mean,
       components = facts, expected_error = facts$expected_error, theorem = "proofs/subspaces.md, section 6",
       budget = budget, guarantee = plan$guarantee
     )

@@ -26,8 +26,10 @@ one <- function(x, q, epsilon, delta, mechanism, seed) {
 
 cells <- expand.grid(epsilon = c(0.5, 2), delta = c(0, 1e-6), q = c(1, 3), n = c(500, 5000, 50000), d = c(5, 50, 100), spectrum = names(spectra),
                      stringsAsFactors = FALSE)
+# many records where it matters most, several directions at one number of them
+cells <- cells[(cells$n < 50000 | (cells$d == 100 & cells$q == 1 & cells$epsilon == 2)) & (cells$q == 1 | cells$n == 5000), ]
 if (quick) cells <- cells[cells$n < 50000 & cells$d < 100 & cells$epsilon == 2, ]
-runs <- if (quick) 4 else 8
+runs <- if (quick) 4 else 5
 keys <- unique(cells[c("spectrum", "d", "n", "q")])
 table <- do.call(rbind, lapply(seq_len(nrow(keys)), function(k) {
   key <- keys[k, ]
@@ -36,7 +38,7 @@ table <- do.call(rbind, lapply(seq_len(nrow(keys)), function(k) {
   x <- list(rows = rows_with(key$spectrum, key$n, key$d, key$q))
   x$moment <- crossprod(x$rows * pmin(1, 1 / sqrt(rowSums(x$rows^2)))) / key$n
   x$eigen <- eigen(x$moment, TRUE)
-  do.call(rbind, lapply(which(cells$spectrum == key$spectrum & cells$d == key$d & cells$n == key$n & cells$q == key$q), function(i) {
+  part <- do.call(rbind, lapply(which(cells$spectrum == key$spectrum & cells$d == key$d & cells$n == key$n & cells$q == key$q), function(i) {
     cell <- cells[i, ]
     chosen <- with_simulation(1, dp_pca(x$rows, cell$q, cell$epsilon, cell$delta, bound = 1))$mechanism
     out <- lapply(mechanisms, function(m) rowMeans(vapply(seq_len(runs), function(s) one(x, cell$q, cell$epsilon, cell$delta, m, s), c(0, 0))))
@@ -46,7 +48,8 @@ table <- do.call(rbind, lapply(seq_len(nrow(keys)), function(k) {
                t(stats::setNames(angle, paste0("angle_", mechanisms))), chosen = chosen,
                over_best = signif(lost[match(chosen, mechanisms)] / min(lost, na.rm = TRUE), 3))
   }))
+  utils::write.table(part, row.names = FALSE, col.names = k == 1, quote = FALSE)
+  part
 }))
 row.names(table) <- NULL
-print(table, digits = 2)
 if (!quick) utils::write.csv(table, file.path(dirname(script), "directions.csv"), row.names = FALSE, na = "")
