@@ -7,12 +7,13 @@
 #' `alpha` the decision alone; neither the statistic nor what it is under other labels leaves the call.
 #'
 #' The statistic measures how far apart the mean features of groups are, for a kernel that is positive definite on the
-#' space: exp(-d/b) of the geodesic distance d on spheres and in hyperbolic space (within 8 of the centre, to which
-#' farther records are moved); elsewhere exp(-d^2/(2 b^2)) of a distance d of vectors: of records (Euclidean), of
-#' logarithms of matrices (affine-invariant and log-Euclidean metrics), of matrices (Bures-Wasserstein), of frames
-#' (Stiefel), of projections (Grassmann), of z z^* (shapes). It is computed again for `draws` lots that are drawn
-#' without the records, and Laplace noise is added to it. p is the mean, over all of these statistics, of the chance
-#' that one with noise is at least what the noisy one came to.
+#' space. `"gaussian"`: exp(-d^2/(2 b^2)) of the straight distance d of vectors: records (Euclidean space, spheres),
+#' logarithms of matrices (affine-invariant and log-Euclidean metrics), matrices (Bures-Wasserstein), coordinates at
+#' `center` (hyperbolic space), frames (Stiefel), projections (Grassmann), z z^* (shapes). `"exponential"`: exp(-d/b) of
+#' the geodesic distance d, on spheres and in hyperbolic space (within 8 of `center`, to which farther records are
+#' moved). It is computed again for `draws` lots that are drawn without the records, and Laplace noise is added to it.
+#' p is the mean, over all of these statistics, of the chance that one with noise is at least what the noisy one came
+#' to.
 #'
 #' * `null = "equal"`: the groups have one law. Groups and their sizes are public; lots permute the labels. It is a test
 #'   of equal laws: groups of one mean but of different spread are told apart, too.
@@ -37,13 +38,14 @@
 #'   `x`. At least two groups, at most 500.
 #' @param null what is tested, see above.
 #' @param at for `"symmetric"`: a public point, or a release of one.
+#' @param kernel `"gaussian"` or `"exponential"`, for tests of groups and pairs.
 #' @param bandwidth b of the kernel, public, at least .001, in units of its distance. By default half the largest
 #'   distance that there can be, where that is known (compact spaces, or a `radius`).
-#' @param center a public point: what invalid records count as; for Euclidean, SPD and hyperbolic spaces also where
-#'   coordinates are taken (by default the origin, the identity, the apex).
-#' @param radius public, positive. For `"symmetric"` how far logarithms may reach; else for Euclidean, SPD and
-#'   hyperbolic spaces: records farther from `center` are moved to that distance (of the logarithms of matrices for
-#'   SPD). Features then lie nearer to each other, and less noise is needed.
+#' @param center a public point: what invalid records count as; where coordinates are taken (by default the origin, the
+#'   identity, the apex); and with `radius` the ball's centre.
+#' @param radius public, positive. For `"symmetric"` how far logarithms may reach. For groups and pairs: records farther
+#'   from `center` are moved to that distance (of the logarithms of matrices for SPD). Features then lie nearer to each
+#'   other, and less noise is needed. Not for the Bures-Wasserstein metric.
 #' @param alpha `NULL`: the p-value is released. A level, a multiple of .0001 between 0 and 1: whether p is at most
 #'   that.
 #' @param draws number of lots, 99 to 9,999.
@@ -78,15 +80,17 @@
 #' dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 199)
 #' @export
 dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
-                    null = c("equal", "paired", "symmetric", "uniform"), at = NULL, bandwidth = NULL, center = NULL,
-                    radius = NULL, alpha = NULL, draws = 999, invalid = c("error", "center"), source = NULL,
-                    ledger = NULL, data_set = "default", part = NULL) {
+                    null = c("equal", "paired", "symmetric", "uniform"), at = NULL,
+                    kernel = c("gaussian", "exponential"), bandwidth = NULL, center = NULL, radius = NULL,
+                    alpha = NULL, draws = 999, invalid = c("error", "center"), source = NULL, ledger = NULL,
+                    data_set = "default", part = NULL) {
   check_no_more(...)
   check_manifold(M)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon)))
   ask <- list(manifold = M, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
               null = check_choice(null, "null", c("equal", "paired", "symmetric", "uniform")),
+              kind = check_choice(kernel, "kernel", c("gaussian", "exponential")),
               alpha = if (!is.null(alpha)) check_alpha(alpha), draws = check_count(draws, "draws", 99, 9999),
               invalid = check_choice(invalid, "invalid", c("error", "center")))
   check_test_arguments(ask$null, y, group, at)
@@ -147,34 +151,46 @@ test_groups <- function(group, n) {
 # what is public of the question, checked
 test_question <- function(M, ask, records, at, bandwidth, center, radius) {
   ask$n <- records$n
-  ask$sizes <- if (ask$null == "equal") tabulate(records$group)
-  kernels <- ask$null %in% c("equal", "paired")
-  if (ask$n > if (kernels) 1e4 else 1e6) {
-    abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most %s records.", ask$null,
-                                        if (kernels) "10,000" else "1,000,000"))
-  }
   if (!is.null(center)) ask$center <- public_point(M, center)
-  if (ask$null == "uniform" && M$name != "sphere") abort_riemdp("unsupported", "null = \"uniform\" is for sphere().")
-  if (!kernels && !is.null(bandwidth)) abort_riemdp("argument", "`bandwidth` is for tests of groups and pairs.")
-  if (ask$null == "symmetric") {
-    ask$at <- public_point(M, at)
-    if (is.null(radius)) abort_no_default("radius")
-    ask$radius <- check_number(public_value(radius, "radius"), "radius", positive = TRUE)
-    if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "null = \"symmetric\" needs a space of the package.")
-    if (M$name != "spd_bures" && !(ask$radius < mf_facts(M)$injectivity_radius)) {
-      abort_riemdp("argument", "`radius` must be below the injectivity radius, see mf_facts().")
-    }
-    return(ask)
-  }
-  if (ask$null == "uniform" && !is.null(radius)) abort_riemdp("argument", "null = \"uniform\" takes no `radius`.")
-  space <- test_space(M, if (!is.null(radius)) public_value(radius, "radius"))
-  if (is.null(center) && (ask$invalid == "center" || !is.null(space$flat))) {
-    if (is.null(space$flat)) abort_no_default("center")
+  if (ask$null %in% c("equal", "paired")) return(kernel_question(M, ask, records, bandwidth, radius))
+  if (ask$n > 1e6) abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most 1,000,000 records.", ask$null))
+  if (!is.null(bandwidth)) abort_riemdp("argument", "`bandwidth` is for tests of groups and pairs.")
+  if (ask$null == "symmetric") return(symmetry_question(M, ask, at, radius))
+  if (M$name != "sphere") abort_riemdp("unsupported", "null = \"uniform\" is for sphere().")
+  if (!is.null(radius)) abort_riemdp("argument", "null = \"uniform\" takes no `radius`.")
+  ask$kernel <- test_space(M, NULL)
+  centered(M, ask)
+}
+
+# the point that invalid records count as, and where coordinates are taken
+centered <- function(M, ask) {
+  if (!is.null(ask$center)) return(ask)
+  if (!is.null(ask$kernel$flat)) {
     ask$center <- one_point(M, .Call(riemdp_origin, M), "center")
+  } else if (ask$invalid == "center" || !is.null(ask$kernel$reach)) {
+    abort_no_default("center")
   }
+  ask
+}
+
+kernel_question <- function(M, ask, records, bandwidth, radius) {
+  if (ask$n > 1e4) abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most 10,000 records.", ask$null))
+  space <- test_space(M, if (!is.null(radius)) public_value(radius, "radius"), ask$kind)
+  if (ask$null == "equal") ask$sizes <- tabulate(records$group)
   ask$radius <- if (!is.null(radius)) space$reach
   points <- if (ask$null == "paired") 2 * ask$n + 1 else ask$n
-  ask$kernel <- if (kernels) test_kernel(space, bandwidth, points, mf_facts(M)$dimension) else space
+  ask$kernel <- test_kernel(space, bandwidth, points, mf_facts(M)$dimension)
+  centered(M, ask)
+}
+
+symmetry_question <- function(M, ask, at, radius) {
+  if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "null = \"symmetric\" needs a space of the package.")
+  ask$at <- public_point(M, at, "at")
+  if (is.null(radius)) abort_no_default("radius")
+  ask$radius <- check_number(public_value(radius, "radius"), "radius", positive = TRUE, most = 1e100)
+  if (M$name != "spd_bures" && !(ask$radius < mf_facts(M)$injectivity_radius)) {
+    abort_riemdp("argument", "`radius` must be below the injectivity radius, see mf_facts().")
+  }
   ask
 }
 
@@ -246,7 +262,7 @@ test_statistics <- function(records, ask) {
     return(sign_statistics(matrix(v, records$n), ask$draws))
   }
   vectors <- function(x) {
-    if (is.null(ask$kernel$flat) && ask$invalid == "center") x <- with_center(M, x, ask$center)
+    if (is.null(ask$kernel$reach) && ask$invalid == "center") x <- with_center(M, x, ask$center)
     test_vectors(M, x, ask$kernel, ask$center)
   }
   z <- vectors(records$x)

@@ -85,29 +85,50 @@ draw_p <- function(statistics, law, sensitivity, proof) {
 
 # ---- kernels -------------------------------------------------------------------------------------------------------
 # Each is positive definite where it is used, 1 at 0 and nowhere negative; `diameter` is the farthest that two records
-# can be apart in it, Inf where that isn't known.
+# can be apart in its distance, Inf where that isn't known.
 
 KERNEL_UNIT <- 2^-28
 HYPERBOLIC_REACH <- 8
 
-# list(kind, diameter, flat, reach): `flat` is the manifold at whose centre coordinates are taken, NULL where the kernel
-# is that of an embedding; `reach` how far from the centre records may lie.
-test_space <- function(M, radius) {
-  if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "no kernel is proven for a manifold of your own.")
-  flat <- switch(M$name, euclidean = M, spd_affine = , spd_logeuclidean = spd(M$param[1], "logeuclidean", floor = M$floor),
-                 hyperboloid = , ball = M)
-  if (is.null(flat)) {
-    if (!is.null(radius)) abort_riemdp("unsupported", "`radius` is for euclidean(), spd() and hyperbolic() spaces.")
-    p <- M$param
-    diameter <- switch(M$name, sphere = pi, kendall = sqrt(2), grassmann = sqrt(2 * min(p[2], p[1] - p[2])),
-                       spd_bures = Inf, 2 * sqrt(p[2]))
-    return(list(kind = if (M$name == "sphere") "angle" else "gaussian", diameter = diameter))
+# By the manifold's name: `flat`, the manifold at whose centre coordinates are taken, where vectors are those; else how
+# far two vectors can be apart, of records within r of the centre (Inf for all records).
+KERNEL_SPACES <- list(
+  euclidean = list(flat = identity), hyperboloid = list(flat = identity), ball = list(flat = identity),
+  spd_affine = list(flat = function(M) spd(M$param[1], "logeuclidean", floor = M$floor)),
+  spd_logeuclidean = list(flat = identity),
+  sphere = list(diameter = function(p, r) 2 * sin(min(r, pi / 2))),
+  spd_bures = list(diameter = function(p, r) Inf),
+  stiefel_euclidean = list(diameter = function(p, r) min(2 * sqrt(p[2]), 2 * r)),
+  stiefel_canonical = list(diameter = function(p, r) min(2 * sqrt(p[2]), sqrt(8) * r)),
+  grassmann = list(diameter = function(p, r) min(sqrt(2 * min(p[2], p[1] - p[2])), sqrt(8) * r)),
+  kendall = list(diameter = function(p, r) sqrt(2) * sin(min(2 * r, pi / 2)))
+)
+
+# list(kind, diameter, flat, reach): `flat` is NULL where vectors are those of an embedding; `reach` how far from the
+# centre records may lie, NULL where they may lie anywhere.
+test_space <- function(M, radius, kernel = "gaussian") {
+  space <- KERNEL_SPACES[[M$name]]
+  if (is.null(space)) abort_riemdp("unsupported", "no kernel is proven for a manifold of your own.")
+  if (M$name == "spd_bures" && !is.null(radius)) {
+    abort_riemdp("unsupported", "`radius` isn't available for the Bures-Wasserstein metric.")
   }
-  hyperbolic <- M$name %in% c("hyperboloid", "ball")
-  reach <- if (!is.null(radius)) check_number(radius, "radius", positive = TRUE) else if (!hyperbolic) 1e100
-  if (hyperbolic) reach <- min(reach, HYPERBOLIC_REACH)
-  list(kind = if (hyperbolic) "hyperbolic" else "gaussian", diameter = if (is.null(radius)) Inf else 2 * reach,
-       flat = flat, reach = reach)
+  reach <- if (is.null(radius)) Inf else check_number(radius, "radius", positive = TRUE, most = 1e100)
+  if (kernel == "exponential") return(exponential_space(M, reach))
+  space <- list(kind = "gaussian", flat = if (!is.null(space$flat)) space$flat(M),
+                diameter = if (is.null(space$flat)) space$diameter(M$param, reach) else 2 * reach)
+  if (!is.null(space$flat)) reach <- min(reach, 1e100)
+  if (is.finite(reach)) space$reach <- reach
+  space
+}
+
+exponential_space <- function(M, reach) {
+  if (M$name == "sphere") {
+    return(list(kind = "angle", diameter = min(pi, 2 * reach), reach = if (is.finite(reach)) reach))
+  }
+  if (!M$name %in% c("hyperboloid", "ball")) {
+    abort_riemdp("unsupported", "kernel = \"exponential\" is for sphere() and hyperbolic() spaces.")
+  }
+  list(kind = "hyperbolic", flat = M, diameter = 2 * reach, reach = min(reach, HYPERBOLIC_REACH))
 }
 
 # `space` with its bandwidth and with `apart`: the most that the squared distance of two records' features may be, their
@@ -135,6 +156,7 @@ test_vectors <- function(M, x, space, center) {
     far <- sqrt(rowSums(v^2))
     return(v * ifelse(far > 0, sinh(far) / far, 1))
   }
+  if (!is.null(space$reach)) x <- .Call(riemdp_to_ball, M, x, center, space$reach)
   rows <- if (inherits(x, "riemdp_points")) as.matrix(x) else storage_rows(x, M)
   p <- M$param
   switch(M$name,
@@ -178,12 +200,13 @@ shape_vectors <- function(z) {
   cbind(packed(k, function(i, j) Re(z[, i] * Conj(z[, j]))), packed(k, function(i, j) Im(z[, i] * Conj(z[, j]))))
 }
 
-# records that are no points, replaced one by one; in the shape in which they came
+# Records that are no points, replaced one by one; in the shape in which they came. What is done is the same where there
+# are none.
 with_center <- function(M, x, center) {
   bad <- !mf_is_point(M, x)
-  if (!any(bad)) return(x)
+  point <- mf_points(center, M)
   if (inherits(x, "riemdp_points")) {
-    x[bad] <- mf_points(center, M)
+    x[bad] <- point
   } else if (length(dim(x)) == 3) {
     x[, , bad] <- if (is.complex(center)) c(Re(center), Im(center)) else as.vector(center)
   } else if (is.complex(x) && is.matrix(x)) {

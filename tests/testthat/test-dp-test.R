@@ -7,8 +7,8 @@ TESTED <- list(
   canonical = stiefel(4, 2, "canonical"), subspaces = grassmann(4, 2), shapes = kendall(5)
 )
 asked_test <- function(M, n, null = "equal", sizes = c(n %/% 2, n - n %/% 2), bandwidth = 1, radius = NULL, center = NULL, at = NULL, alpha = NULL,
-                       epsilon = 1, draws = 99) {
-  ask <- list(manifold = M, epsilon = epsilon, null = null, alpha = alpha, draws = draws, invalid = "error")
+                       epsilon = 1, draws = 99, kernel = if (M$name %in% c("sphere", "hyperboloid") && null == "equal") "exponential" else "gaussian") {
+  ask <- list(manifold = M, kind = kernel, epsilon = epsilon, null = null, alpha = alpha, draws = draws, invalid = "error")
   internal$test_question(M, ask, list(n = n, group = rep(seq_along(sizes), sizes)), at, if (null %in% c("equal", "paired")) bandwidth, center, radius)
 }
 planned <- function(ask) internal$test_estimator$plan(ask)
@@ -207,6 +207,19 @@ test_that("one record moves every statistic by no more than is said, and some by
   moved <- abs(statistics_of(ask, pole) - statistics_of(ask, other))
   expect_lte(max(moved), planned(ask)$sensitivity)
   expect_gt(max(moved), 0.999 * planned(ask)$sensitivity)
+  # straight distances of records in a ball: as far as is said at most, and on spheres and of shapes as far as that
+  for (space in list(sphere(2), kendall(5), grassmann(4, 2), stiefel(4, 2), stiefel(4, 2, "canonical"), hyperbolic(2))) for (r in c(0.1, 0.5)) {
+    points <- mf_points(with_simulation(8, mf_random(space, 12)), space)
+    o <- points[1]
+    d <- mf_facts(space)$dimension
+    ends <- mf_points(mf_exp(space, o, mf_from_coords(space, o, matrix(c(1.2 * r, -1.2 * r, rep(0, 2 * (d - 1))), 2))), space)
+    ask <- asked_test(space, 14, radius = r, center = o, kernel = "gaussian", bandwidth = r)
+    apart <- max(stats::dist(vectors_of(ask, c(points, ends))))
+    expect_lte(apart, ask$kernel$diameter * (1 + 1e-6))
+    expect_gt(apart, (if (space$name %in% c("sphere", "kendall", "hyperboloid")) 0.99999 else 0.45) * ask$kernel$diameter)
+    moved <- abs(statistics_of(ask, ends[rep(1, 14)]) - statistics_of(ask, ends[c(2, rep(1, 13))]))
+    expect_lte(max(moved), planned(ask)$sensitivity)
+  }
   for (space in list(hyperbolic(2), spd(2))) { # moved to the ball by themselves
     o <- if (space$name == "hyperboloid") c(1, 0, 0) else diag(2)
     ends <- mf_points(mf_exp(space, o, mf_from_coords(space, o, matrix(c(5, -5, rep(0, 2 * (mf_facts(space)$dimension - 1))), 2))), space)
@@ -238,7 +251,7 @@ uniform_enough <- function(p, label) {
 }
 
 test_that("p-values are uniform under every null hypothesis", {
-  runs <- if (quick()) 150 else 800
+  runs <- if (quick()) 100 else 400
   around <- function(M, n) if (M$name == "kendall") mf_random(M, n) else mf_random(M, n, sd = 0.3)
   for (M in list(sphere(2), spd(3), kendall(10))) {
     fresh <- function() around(M, 18)
@@ -324,7 +337,9 @@ test_that("a test's release says what it is, costs what it says, and holds publi
   no(x, M, epsilon = 1, group = rep(1:2, 15), at = c(0, 0, 1))
   no(x, M, epsilon = 1, group = rep(1:2, 15), bandwidth = 0)
   no(x, M, epsilon = 1, group = rep(1:2, 15), invalid = "center")
-  no(x, M, epsilon = 1, group = rep(1:2, 15), radius = 1, class = "unsupported")
+  no(x, M, epsilon = 1, group = rep(1:2, 15), radius = 1)
+  no(wishart_spd[, , 1:30], spd(2, "bures"), epsilon = 1, group = rep(1:2, 15), radius = 1, bandwidth = 1, class = "unsupported")
+  no(wishart_spd[, , 1:30], spd(2), epsilon = 1, group = rep(1:2, 15), kernel = "exponential", bandwidth = 1, class = "unsupported")
   no(x, M, epsilon = 1, group = rep(1:2, 15), wrong = 1)
   no(x, M, group = rep(1:2, 15))
   no(x, M, epsilon = 1, y = x[1:4, ], null = "paired", class = "shape")
