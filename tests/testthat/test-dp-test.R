@@ -141,7 +141,7 @@ test_that("kernels are those of the definition, positive definite, and statistic
       Z <- outer(g, 1:3, `==`)
       Z %*% diag(1 / colSums(Z)) %*% t(Z) - 1 / n
     }
-    lots <- with_simulation(1, cbind(rep(1:3, ask$sizes), vapply(1:99, function(b) rep(1:3, ask$sizes)[internal$by_lot(n)], 1L * 1:n)))
+    lots <- with_simulation(1, cbind(rep(1:3, ask$sizes), matrix(rep(1:3, ask$sizes)[internal$orders_by_lot(n, 99)], n)))
     true <- apply(lots, 2, function(g) sqrt(sum(P(g) * K) / n))
     expect_lt(max(abs(statistics_of(ask, x) - true)), 1e-4, label = name)
     # pairs
@@ -253,7 +253,7 @@ uniform_enough <- function(p, label) {
 }
 
 test_that("p-values are uniform under every null hypothesis", {
-  runs <- if (quick()) 100 else 400
+  runs <- if (quick()) 80 else 400
   around <- function(M, n) if (M$name == "kendall") mf_random(M, n) else mf_random(M, n, sd = 0.3)
   for (M in list(sphere(2), spd(3), kendall(10))) {
     fresh <- function() around(M, 18)
