@@ -48,7 +48,7 @@ epsilons <- c(0.5, 1, 2)
 rows <- lapply(seq_len(nrow(settings)), function(i) {
   at <- settings[i, ]
   s <- spaces[[at$space]]
-  sets <- if (quick) 10 else if (at$n == 500) 100 else 30
+  sets <- if (quick) 10 else if (at$n == 500) 80 else 20
   all <- lapply(stats::setNames(epsilons, epsilons), function(epsilon) plans(s, at$n, epsilon))
   power <- rowMeans(vapply(seq_len(sets), function(seed) one(s, at$n, at$shift, all, seed), numeric(1 + 2 * length(epsilons))))
   out <- do.call(rbind, lapply(epsilons, function(e) {
