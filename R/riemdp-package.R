@@ -22,6 +22,7 @@
 #    mechanism-adaptive mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask dp-mean dp-ball dp-median dp-local dp-variance
+#    permutation-test dp-test dp-test-any
 #    plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
@@ -29,8 +30,8 @@
 #    dp-regression chunk-optimize problem optimize optimum-run optimum-size checkpoint
 #    dp-optimize second-moment components-plan dp-pca dp-pga dp-covariance
 #  7  Answers: what releases print, say and refuse
-#    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object
-#    dp-local-object dp-variance-object dp-lm-object tidy dp-pca-object dp-groups-object dp-regression-object
+#    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object dp-local-object
+#    dp-variance-object dp-test-object dp-lm-object tidy dp-pca-object dp-groups-object dp-regression-object
 #    dp-optimize-object postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image

@@ -49,6 +49,7 @@
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \
+    X(kernel_sums_nonprivate, 5)                                                                                       \
     X(kng_acceptance_nonprivate, 10)                                                                                   \
     X(kng_domination_nonprivate, 8)                                                                                    \
     X(kng_least_acceptance, 5)                                                                                         \
@@ -114,6 +115,7 @@
     X(gathered, 5)                                                                                                     \
     X(to_ball, 4)                                                                                                      \
     X(transport, 4)                                                                                                    \
+    X(weighted_cell, 2)                                                                                                \
     X(wide, 4)
 
 /* the routines take SEXP arguments only; their number is what R checks, and what the prototypes say */

@@ -335,6 +335,32 @@ neighbour_calls <- function() {
                      do.call(dp_variance, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                             case$args))
                    }),
+    dp_test = list(kind = "points", forms = c("array", "mf_points", "guessed"), cases = list(
+      equal = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list(bandwidth = 0.05)),
+      decision = list(method = "lots", spaces = c("sphere", "plane", "matrices"), args = list(bandwidth = 0.05, alpha = 0.1)),
+      ball = list(method = "lots", spaces = c("plane", "matrices", "hyperboloid"), args = list(radius = 0.5)),
+      symmetric = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
+                       args = list(null = "symmetric", at = "center", radius = 0.4)),
+      # the other half of each pair is the centre
+      paired = list(method = "lots", spaces = c("sphere", "plane", "matrices", "triangles"), args = list(null = "paired", bandwidth = 0.05)),
+      uniform = list(method = "lots", spaces = "sphere", args = list(null = "uniform"))),
+                   noisy = "^[$](value|p.value|reject)",
+                   call = function(data, case, space, budget) {
+                     args <- list(data, space$M, epsilon = 1, center = space$center, draws = 99, invalid = "center", ledger = budget)
+                     if (is.null(case$args$null)) args$group <- c(2, 2, rep_len(1:2, NEIGHBOURS - 2))
+                     if (identical(case$args$null, "paired")) {
+                       args$y <- mf_points(space$center, space$M)[rep(1, NEIGHBOURS)]
+                     }
+                     if (!is.null(case$args$at)) case$args$at <- space$center
+                     do.call(dp_test, c(args, case$args))
+                   }),
+    dp_test_any = list(kind = "rows", forms = c("array", "frame"), cases = list(
+      votes = list(method = "votes", spaces = "plane", args = list(m = 4, alpha0 = 0.2))),
+                       noisy = "^[$](value|p.value|count)",
+                       call = function(data, case, space, budget) {
+                         far <- function(d) if (isTRUE(sum(as.matrix(d) %*% c(1, -1, 0.3)) > 0)) 0.1 else 0.9
+                         do.call(dp_test_any, c(list(data, far, epsilon = 1, ledger = budget), case$args))
+                       }),
     dp_local = list(kind = "points", cases = list(
       cap = list(method = "local", spaces = "sphere", args = list(radius = NULL)),
       laplace = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),

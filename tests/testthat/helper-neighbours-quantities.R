@@ -340,6 +340,12 @@ moved_sizes <- function(a, b) {
   c(sizes = share(a, sum(abs(counts[[1]] - counts[[2]])) / 2))
 }
 
+# of a test, under the same lots
+moved_statistics_of_lots <- function(a, b) {
+  t <- both(a, b, function(d) d$frame$statistics)
+  c(statistics = share(a, max(abs(t[[1]] - t[[2]]))))
+}
+
 # ---- linear regression --------------------------------------------------------------------------------------------------------------
 
 # Sums over records of gradients (q x p) and of the Hessian's triangle at coefficients B, of a fit's arguments
@@ -557,6 +563,7 @@ NUMBERS <- list(
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count,
   "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares,
+  "testing.md, 3" = moved_statistics_of_lots, "testing.md, 4" = moved_statistics_of_lots, "testing.md, 7" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,

@@ -56,6 +56,15 @@ test_that("a centre that is no point is named by its own name", {
     expect_error(call(x, sphere(2), 1, c(0, 0, 0), 0.5), "`center` must lie on", class = "riemdp_error_off_manifold")
     expect_error(call(x, sphere(2), 1, "a", 0.5), "`center` must be", class = "riemdp_error_shape")
   }
+  for (arg in c("center", "at")) {
+    call <- function(value) {
+      do.call(dp_test, c(list(x, sphere(2), epsilon = 1, null = if (arg == "at") "symmetric" else "uniform", radius = if (arg == "at") 0.5),
+                         stats::setNames(list(value), arg)))
+    }
+    expect_error(call(c(0, 0, 0)), sprintf("`%s` must lie on", arg), class = "riemdp_error_off_manifold")
+    expect_error(call("a"), sprintf("`%s` must be", arg), class = "riemdp_error_shape")
+  }
+  expect_error(dp_test(2 * x, sphere(2), epsilon = 1, null = "uniform"), "`x` must lie on", class = "riemdp_error_off_manifold")
   expect_error(dp_mean(2 * x, sphere(2), 1, c(0, 0, 1), 0.5), "`x` must lie on", class = "riemdp_error_off_manifold")
 })
 

@@ -232,6 +232,10 @@ test_that("what every private release pays for its draws is what it states, and 
     variance_more = dp_variance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), neighbours = "add_remove"),
     mean_variance = dp_mean(near, M, 1, c(0, 0, 1), 0.5, variance = 0.3, clipped = 0.1),
     median = dp_median(cos(1:20), euclidean(1), 1, 0, 5), median_more = dp_median(cos(1:20), euclidean(1), 1, 0, 5, neighbours = "add_remove"),
+    test = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), draws = 99), decision = dp_test(near, M, epsilon = 1, y = near, alpha = 0.05, draws = 99),
+    swaps = dp_test(near, M, epsilon = 1, y = near, null = "paired", draws = 99), rayleigh = dp_test(near, M, epsilon = 1, null = "uniform", draws = 99),
+    signs = dp_test(near, M, epsilon = 1, null = "symmetric", at = c(0, 0, 1), radius = 0.5, draws = 99),
+    votes = dp_test_any(frame, function(d) stats::t.test(d$x), 1, 5),
     ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))
   )
   for (name in names(calls)) {
@@ -269,9 +273,9 @@ test_that("whatever draws noise for a release pays for it first", {
   }
   names <- Filter(function(name) draws_freely(get(name, space)), ls(space, all.names = TRUE))
   # samplers for users, what is labelled none, the optimiser's steps (paid for as one), uniform candidates of samplers (whose law is paid for) and
-  # lots: which records a fit leaves out, the order of units (the same whatever they hold)
+  # lots: which records a fit leaves out, the order of units, labels of tests (the same whatever they hold)
   expect_setequal(names, c("laplace_noise", "discrete_draws", "tangent_noise", "run_chain", "linear_paper", "continue_run", "kng_candidates",
-                           "kng_chain", "by_lot"))
+                           "kng_chain", "by_lot", "orders_by_lot", "sides_by_lot", "directions_by_lot"))
 })
 
 test_that("each proof names the functions that it is about", {

@@ -1,0 +1,112 @@
+/* Permutation tests: sums of a kernel within groups, which never leave R's private functions, and the draw of a grid's cell. */
+#include "ffi.h"
+#include "permutation.h"
+#include "sampler_discrete.h"
+
+enum { TEST_MOST = 10000 }; /* records: the matrix has so many rows */
+
+struct sums_args {
+    struct kernel k;
+    SEXP x, y, groups;
+};
+
+static const double *vectors(SEXP x, size_t n, size_t length)
+{
+    if (x == R_NilValue)
+        return NULL;
+    if (TYPEOF(x) != REALSXP || (size_t)XLENGTH(x) != n * length)
+        ffi_abort_text("argument", "vectors must be doubles, a column for each record.");
+    return REAL(x);
+}
+
+static SEXP sums_body(struct call *c, void *data)
+{
+    struct sums_args *in = data;
+    size_t n = in->k.n, draws = (size_t)Rf_ncols(in->groups), groups = 1;
+    const int *group = INTEGER(in->groups);
+    for (size_t i = 0; i < n * draws; i++) {
+        if (group[i] < 0 || group[i] > (int)n)
+            ffi_abort_text("argument", "groups are numbered from 0 on, and there is at most one more than records.");
+        if ((size_t)group[i] >= groups)
+            groups = (size_t)group[i] + 1;
+    }
+    int32_t *matrix = (int32_t *)R_alloc(n * n, sizeof *matrix);
+    size_t *place = (size_t *)R_alloc(n + groups + 1, sizeof *place);
+    kernel_fill(&in->k, &c->host.base, matrix);
+    static const char *const names[] = {"within", "all", "diagonal"};
+    SEXP list = ffi_named_list(c, 3, names), within = ffi_keep(c, Rf_allocMatrix(REALSXP, (int)groups, (int)draws));
+    for (size_t b = 0; b < draws; b++) {
+        kernel_sums(matrix, n, group + b * n, groups, REAL(within) + b * groups, place, place + n);
+        host_tick(&c->host.base, (double)b, (double)draws);
+    }
+    int64_t all = 0, diagonal = 0;
+    for (size_t i = 0; i < n; i++) {
+        diagonal += matrix[i * n + i];
+        for (size_t j = i + 1; j < n; j++)
+            all += matrix[i * n + j];
+    }
+    SET_VECTOR_ELT(list, 0, within);
+    SET_VECTOR_ELT(list, 1, ffi_keep(c, Rf_ScalarReal((double)all)));
+    SET_VECTOR_ELT(list, 2, ffi_keep(c, Rf_ScalarReal((double)diagonal)));
+    return list;
+}
+
+/* x, y: a column for each record; groups: n x draws, from 0. A list: `within`, sums over pairs i < j within each group, a column for each
+ * draw; `all`, the sum over all pairs; `diagonal`. Whole numbers, in units of the kernel. */
+SEXP riemdp_kernel_sums_nonprivate(SEXP x, SEXP y, SEXP kind, SEXP bandwidth, SEXP groups)
+{
+    static const char *const names[] = {[KERNEL_GAUSSIAN] = "gaussian", [KERNEL_ANGLE] = "angle", [KERNEL_HYPERBOLIC] = "hyperbolic"};
+    if (TYPEOF(groups) != INTSXP || !Rf_isMatrix(groups) || Rf_nrows(groups) < 1 || Rf_nrows(groups) > TEST_MOST)
+        ffi_abort_text("argument", "`groups` must be a matrix of whole numbers, with 1 to 10,000 rows.");
+    if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || Rf_ncols(x) != Rf_nrows(groups) || Rf_nrows(x) < 1)
+        ffi_abort_text("argument", "`x` must be a matrix of doubles, a column for each record.");
+    struct sums_args args = {.x = x, .y = y, .groups = groups};
+    size_t n = (size_t)Rf_ncols(x), length = (size_t)Rf_nrows(x);
+    args.k = (struct kernel){.kind = ffi_choice(kind, "kind", names, KERNEL_HYPERBOLIC + 1),
+                             .bandwidth = ffi_range(bandwidth, "bandwidth", 1e-6, 1e150),
+                             .n = n,
+                             .length = length,
+                             .x = vectors(x, n, length),
+                             .y = vectors(y, n, length)};
+    return ffi_run(sums_body, &args, NULL, 1);
+}
+
+struct cell_args {
+    const double *weight;
+    size_t count;
+    uint64_t total;
+};
+
+static SEXP cell_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct cell_args *in = data;
+    struct bits bits;
+    (void)c;
+    rng_use_system(rng);
+    bits_start(&bits, rng);
+    uint64_t u = uniform_below(&bits, in->total);
+    size_t i = 0;
+    for (; u >= (uint64_t)in->weight[i]; i++)
+        u -= (uint64_t)in->weight[i];
+    bits_wipe(&bits);
+    return Rf_ScalarReal((double)i + 1);
+}
+
+/* weight: whole numbers, in all at most 2^53. The number, from 1, of one of them, drawn with exactly these chances. */
+SEXP riemdp_weighted_cell(SEXP weight, SEXP simulate)
+{
+    if (TYPEOF(weight) != REALSXP || XLENGTH(weight) < 1)
+        ffi_abort_text("argument", "`weight` must be doubles.");
+    struct cell_args args = {.weight = REAL(weight), .count = (size_t)XLENGTH(weight)};
+    double total = 0;
+    for (size_t i = 0; i < args.count; i++) {
+        double w = args.weight[i];
+        if (!(w >= 0 && w <= 0x1p53) || w != floor(w) || w > 0x1p53 - total)
+            ffi_abort_text("argument", "weights must be whole numbers, none negative, and at most 2^53 in all.");
+        total += w;
+    }
+    if (total < 1)
+        ffi_abort_text("argument", "one weight at least must be positive.");
+    args.total = (uint64_t)total;
+    return ffi_with_rng(cell_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
+}
