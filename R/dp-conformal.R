@@ -189,7 +189,9 @@ conformal_chunks <- function(records) {
 conformal_guarantee <- function(ask, epsilon) {
   g <- promise_of(list(epsilon = epsilon, delta = 0, reasons = NULL, sampler = "exact"),
                   c("at, bound and radii are public; the number of records is public",
-                    if (ask$around == "each") "each record's prediction depends on that record alone and on a public rule",
+                    if (ask$around == "each") {
+                      "each record's prediction depends on that record alone and on a public rule"
+                    },
                     ask$assumptions), trusted = ask$manifold, numerics = "lattice")
   of_units(g, ask$unit)
 }

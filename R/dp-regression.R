@@ -398,8 +398,8 @@ nobs.riemdp_regression <- function(object, ...) object$n
 #' @export
 formula.riemdp_regression <- function(x, ...) x$terms
 
-# predictors from the middle of their ranges, k x n; with `clip` a total function of each row, as a private call's records
-# are read: moved into the ranges, missing ones to the middle
+# predictors from the middle of their ranges, k x n; with `clip` a total function of each row, as a private call reads
+# its records: moved into the ranges, missing ones to the middle
 regression_predictors <- function(object, newdata, clip = FALSE) {
   if (is.null(newdata)) {
     if (nrow(object$columns) != 1) abort_riemdp("argument", "`newdata` must be given: a release holds no records.")

@@ -30,7 +30,8 @@
 #    dp-optimize dp-pca
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-mean-object dp-median-object dp-local-object
-#    dp-variance-object dp-conformal-object dp-lm-object tidy dp-groups-object dp-regression-object dp-optimize-object postprocess
+#    dp-variance-object dp-conformal-object dp-lm-object tidy dp-groups-object dp-regression-object dp-optimize-object
+#    postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image embedding
 #    figure-data zzz riemdp-package

@@ -322,7 +322,7 @@ mutant("stage-rate-late", "R/mechanism-adaptive.R", "    check_stage_rates(M, as
 mutant("ball-rate-late", "R/dp-ball.R", "    check_stage_rates(M, ask, stages$shares)\n", "", "a rate that is too small is refused before anything is spent", "dp-ball")
 mutant("choice-any", "src/mechanism/sampler_discrete.c", "        if (bernoulli_exp_big(bits, &num, &den))\n            return j;", "        return j;", "a choice follows its misses", "mechanism-adaptive")
 mutant("choice-least", "src/mechanism/sampler_discrete.c", "big_set(&num, miss[j] - least);", "big_set(&num, miss[j] > least);", "a choice follows its misses", "mechanism-adaptive")
-mutant("radius-whole", "src/ffi/ffi_ball.c", "(struct ratio){in->epsilon.num, 2 * in->epsilon.den}", "in->epsilon", "half of epsilon for a miss", "mechanism-adaptive")
+mutant("radius-whole", "src/ffi/ffi_ball.c", "(struct ratio){epsilon.num, 2 * epsilon.den}", "epsilon", "half of epsilon for a miss", "mechanism-adaptive|dp-conformal")
 mutant("adaptive-lattice-constant", "R/mechanism-adaptive.R", "ask$numerics == \"lattice\" && identical(ask$timing, \"constant\")", "FALSE", "doubles in constant time are said", "mechanism-adaptive")
 mutant("ball-lattice-always", "R/dp-ball.R", "numerics = plan$guarantee$numerics), ask$unit)", "numerics = \"lattice\"), ask$unit)", "where the centre has no lattice the ball says so", "dp-ball")
 mutant("ball-numerics-lost", "R/dp-ball.R", "    ask$numerics <- plan$numerics\n    ball_drawn", "    ask$numerics <- \"real\"\n    ball_drawn", "the centre is drawn as the label says", "dp-ball")
@@ -544,7 +544,7 @@ mutant("clipped-keeps-mu", "R/clipped-share.R", "    g$mu <- NA_real_\n", "", "t
 mutant("clipped-at-sites", "R/mean-ask.R", "if (ask$sites && !is.null(ask$clipped)) {", "if (FALSE) {", "sites don't count", "clipped-share")
 mutant("clipped-noise-continuous", "R/private-size.R", '"laplace", ratio,', '"l2", ratio,', "the count's noise is two-sided geometric", "clipped-share|private-size")
 mutant("clipped-interval-short", "R/private-size.R", "* (1 + 1e-12)) - 1)", "* (1 + 1e-12)) - 2)", "the interval holds the share as often as it says", "clipped-share|private-size")
-mutant("outside-invalid", "src/ffi/ffi_ball.c", "                q = p; /* with the work of any other */\n            if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = 0;", "                q = p; /* with the work of any other */\n            if (q == p || manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n                d = INFINITY;", "what is no point counts as inside", "clipped-share")
+mutant("outside-invalid", "src/ffi/ffi_ball.c", "        q = p; /* with the work of any other */\n    if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n        d = 0;", "        q = p; /* with the work of any other */\n    if (q == p || manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))\n        d = INFINITY;", "what is no point counts as inside", "clipped-share|dp-conformal")
 
 # ---- a private number of records ---------------------------------------------------------------------------------------------------------------------
 
@@ -1089,4 +1089,15 @@ mutant("population-noise", "R/uncertainty.R", "noise <- function(level) mean_reg
 mutant("population-sample", "R/variance.R", "* length(lengths) + 0.5)] / n)", "* length(lengths) + 0.5)] / (4 * n))", "sampling is in a population's region", "variance")
 mutant("population-kl", "R/variance.R", "exp(-n * bernoulli_kl(share, y)), part, FALSE)", "exp(-4 * n * bernoulli_kl(share, y)), part, FALSE)", "the bound of the population's square is Hoeffding's", "variance")
 mutant("population-interval", "R/variance.R", "exp(-max(1, least) * bernoulli_kl", "exp(-2 * max(1, least) * bernoulli_kl", "an interval for a population's square holds", "variance")
+mutant("conformal-move", "R/dp-conformal.R", "c(0, inside) + 1 - rank, 0)", "2 * (c(0, inside) + 1 - rank), 0)", "a record moves a miss by 1 at most", "dp-conformal|neighbours")
+mutant("conformal-margin", "R/dp-conformal.R", "close <- (log(count / y) - 1 - y) / rate", "close <- 0.8 * (log(count / y) - 1 - y) / rate", "draws that are too small are paid for by the rank", "dp-conformal")
+mutant("conformal-margin-far", "R/dp-conformal.R", "far <- sum(1 / (1 + exp(rate * s - log(count))))", "far <- 0.5 * sum(1 / (1 + exp(rate * s - log(count))))", "also where epsilon is large", "dp-conformal")
+mutant("conformal-rank", "R/dp-conformal.R", "ceiling(outwards((n + 1) * level + margin))", "ceiling(outwards(n * level + margin)) - 1", "the new record is one of n + 1", "dp-conformal")
+mutant("conformal-rank-high", "R/dp-conformal.R", "ceiling(outwards((n + 1) * level + margin))", "ceiling(outwards((n + 1) * level + margin)) + 1", "the rank is no higher than proven", "dp-conformal")
+mutant("conformal-whole", "R/dp-conformal.R", "  if (ask$rank > ask$n) return(whole_conformal(ask))\n", "  ask$rank <- min(ask$rank, ask$n)\n", "where nothing smaller holds the level the whole space is the answer", "dp-conformal")
+mutant("conformal-whole-priced", "R/dp-conformal.R", "conformal_guarantee(ask, 0))", "conformal_guarantee(ask, ask$epsilon))", "what follows from public numbers costs nothing", "dp-conformal")
+mutant("conformal-unit-least", "R/dp-conformal.R", "rows <- order(far)\n", "rows <- order(-far)\n", "a unit's score is its farthest row's", "dp-conformal")
+mutant("conformal-unclipped", "R/dp-regression.R", "    x[] <- pmin(object$columns$half, pmax(-object$columns$half, x))\n", "", "predictors are moved into their ranges", "dp-conformal", equivalent = "columns are moved into their ranges before; this line is for the rounding of their middles")
+mutant("conformal-edge", "R/dp-conformal.R", "findInterval(scores, ask$radii, left.open = TRUE)", "findInterval(scores, ask$radii - 1e-3, left.open = TRUE)", "scores are counted as ball_contains() says", "dp-conformal")
+mutant("conformal-total", "src/ffi/ffi_ball.c", "    if (m->ops->check_point(m, one(q), 0, 1, work) != STATUS_OK)\n        q = p; /* with the work of any other */\n    if (manifold_dist", "    if (manifold_dist", "what is no point lies at its prediction", "dp-conformal|dp-ball|neighbours")
 mutant("variance-target", "R/dp-mean.R", "    plan <- plan_mean(ask$manifold, ask)\n    check_squares_target(plan, ask)\n", "    plan <- plan_mean(ask$manifold, ask)\n", "a mean square goes with a Frechet mean", "variance")

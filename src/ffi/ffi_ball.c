@@ -155,14 +155,15 @@ struct ffi_sample ffi_sample_any(struct call *c, SEXP x, SEXP centre, double *wo
     return s;
 }
 
-static size_t exact_choice(const struct radius_args *in, struct rng *rng, const double *miss, size_t grid)
+/* weights exp(-epsilon miss/2), of whole numbers */
+static size_t exact_choice(struct ratio epsilon, struct rng *rng, const double *miss, size_t grid)
 {
     struct bits bits;
     uint64_t *whole = (uint64_t *)R_alloc(grid, sizeof *whole);
     for (size_t j = 0; j < grid; j++)
         whole[j] = (uint64_t)miss[j];
     bits_start(&bits, rng);
-    size_t j = discrete_choice_draw(&bits, whole, grid, (struct ratio){in->epsilon.num, 2 * in->epsilon.den});
+    size_t j = discrete_choice_draw(&bits, whole, grid, (struct ratio){epsilon.num, 2 * epsilon.den});
     bits_wipe(&bits);
     return j;
 }
@@ -200,7 +201,7 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
         ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
     for (size_t j = 0; j < grid; j++)
         count[j] = fabs(fmin(fmax(round(count[j]), -0x1p50), 0x1p50) - in->aim);
-    size_t j = in->epsilon.den ? exact_choice(in, rng, count, grid) : rounded_choice(in, rng, count, grid);
+    size_t j = in->epsilon.den ? exact_choice(in->epsilon, rng, count, grid) : rounded_choice(in, rng, count, grid);
     return ffi_keep(c, Rf_ScalarReal((double)j + 1));
 }
 
@@ -264,14 +265,7 @@ struct choice_args {
 static SEXP choice_body(struct call *c, struct rng *rng, void *data)
 {
     const struct choice_args *in = data;
-    struct bits bits;
-    size_t count = (size_t)XLENGTH(in->miss);
-    uint64_t *whole = (uint64_t *)R_alloc(count, sizeof *whole);
-    for (size_t j = 0; j < count; j++)
-        whole[j] = (uint64_t)REAL(in->miss)[j];
-    bits_start(&bits, rng);
-    size_t j = discrete_choice_draw(&bits, whole, count, (struct ratio){in->epsilon.num, 2 * in->epsilon.den});
-    bits_wipe(&bits);
+    size_t j = exact_choice(in->epsilon, rng, REAL(in->miss), (size_t)XLENGTH(in->miss));
     return ffi_keep(c, Rf_ScalarReal((double)j + 1));
 }
 

@@ -272,6 +272,25 @@ site_call <- function(data, case, space, budget) {
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }
 
+# around the public centre, a point for each record, or a curve that was released before
+conformal_call <- function(data, case, space, budget) {
+  M <- space$M
+  args <- list(at = space$center)
+  if (!is.null(case$around)) {
+    n <- internal("record_count")(M, data)
+    args$at <- mf_points(space$center, M)[rep(1L, n)]
+  }
+  if (identical(case$around, "curve")) {
+    v <- mf_from_coords(M, space$center, c(0.2, 0.1))
+    args$at <- structure(list(
+      value = list(p = space$center, v = v), manifold = M, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, constants = list(),
+      bounds = list(x = list(x = list(range = c(0, 1)))), guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
+    ), class = c("riemdp_regression", "riemdp_release"))
+    args$data <- data.frame(x = seq(0, 1, length.out = n))
+  }
+  do.call(dp_conformal, c(list(data, M, epsilon = 10, bound = 2 * space$radius, level = 0.5, invalid = "at", ledger = budget), args, case$args))
+}
+
 # noisy: entries (a pattern of paths) whose numbers are released noise or functions of it; free: those whose length is as well
 neighbour_calls <- function() {
   list(
@@ -330,6 +349,13 @@ neighbour_calls <- function() {
                      do.call(dp_variance, c(list(data, space$M, epsilon = 1, center = space$center, radius = space$radius, invalid = "center", ledger = budget),
                                             case$args))
                    }),
+    dp_conformal = list(kind = "points", cases = list(
+      point = list(method = "conformal", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
+      given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 1))),
+      each = list(method = "conformal", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), around = "each", args = list()),
+      curve = list(method = "conformal", spaces = c("sphere", "hyperboloid"), forms = c("array", "mf_points"), around = "curve", args = list()),
+      unit = list(method = "conformal", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
+                   noisy = "^[$]value", call = conformal_call),
     dp_local = list(kind = "points", cases = list(
       cap = list(method = "local", spaces = "sphere", args = list(radius = NULL)),
       laplace = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),

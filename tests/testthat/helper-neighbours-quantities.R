@@ -531,7 +531,7 @@ NUMBERS <- list(
   riemdp_euclidean_mean = moved_around,
   riemdp_pointwise_mean = moved_landmarks, riemdp_release_radius = moved_counts, riemdp_release_place = moved_places,
   riemdp_release_perturbed = moved_objective,
-  riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores,
+  riemdp_release_clipped_kng = moved_objective, riemdp_exponential_choice = moved_scores, riemdp_release_choice = moved_scores,
   # noise that is drawn by itself, and what is drawn in several steps
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,

@@ -77,6 +77,7 @@ some_releases <- function() once("some", {
     ball = dp_ball(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6), shape_ball = dp_ball(with_simulation(1, mf_random(kendall(3), 9)), kendall(3), 1,
                                                                                      c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     median = dp_median(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, smooth = 1), variance = dp_variance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
+    prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds),
     curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
   )
@@ -135,7 +136,8 @@ unpromised <- function() once("unpromised", {
     mean("laplace", calibration = "paper"), dp_lm(mpg ~ wt, mtcars, 1, bounds = "sample"),
     nonprivate_regression_kng(y ~ I(x - 0.5), sphere(2), list(x = d$x, y = mf_project(sphere(2), as.matrix(d$y) + sin(1:120) / 50)), epsilon = 1, feet = 3),
     with_simulation(1, dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_median(x, sphere(2), 1, c(0, 0, 1), 0.3)),
-    with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3))
+    with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
+    with_simulation(1, dp_conformal(x, sphere(2), 0.1, c(0, 0, 1), 0.3, level = 0.99))
   ))
 })
 
@@ -251,6 +253,7 @@ test_that("a release says where its public numbers come from, wherever it speaks
     list(about = "ball", call = function(...) dp_ball(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_median(x, euclidean(2), 1, c(5, 2), 6, ...)),
     list(about = "ball", call = function(...) dp_variance(x, euclidean(2), 1, c(5, 2), 6, ...)),
+    list(about = "bound", call = function(...) dp_conformal(x, euclidean(2), 5, c(5, 2), 6, level = 0.3, ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
     list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
     list(about = "start and clip", call = function(...) {
