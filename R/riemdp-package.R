@@ -24,7 +24,8 @@
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask dp-mean dp-ball dp-median dp-local dp-variance
 #    plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
-#    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods chunk-regression
+#    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods
+#    regression-inference chunk-regression
 #    regression-records regression-state regression-newton regression-gradient regression-kng regression-published
 #    dp-regression dp-conformal chunk-optimize problem optimize optimum-run optimum-size checkpoint
 #    dp-optimize dp-pca

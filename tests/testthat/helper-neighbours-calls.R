@@ -351,7 +351,7 @@ neighbour_calls <- function() {
                    }),
     dp_conformal = list(kind = "points", cases = list(
       point = list(method = "conformal", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
-      given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 1))),
+      given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 0.5))),
       each = list(method = "conformal", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), around = "each", args = list()),
       curve = list(method = "conformal", spaces = c("sphere", "hyperboloid"), forms = c("array", "mf_points"), around = "curve", args = list()),
       unit = list(method = "conformal", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),

@@ -109,6 +109,9 @@ test_that("the draw has the law that it says: counts of distances, chosen by exa
   expect_identical(inside, c(1L, 3L, 4L, 5L))
   expect_equal(inside, internal$conformal_counts(M, list(x = chunks(mf_points(x, M), 4)), around))
   expect_lte(ask$rank, 6)
+  # a score at a radius lies within it, as ball_contains() says; one just beyond doesn't
+  line <- c(internal$conformal_ask(euclidean(1), 3, 2, 1, 0.2, c(0.25, 0.5, 0.5 + 2^-30)), list(around = "point", at = 0))
+  expect_identical(internal$conformal_counts(euclidean(1), list(x = c(-0.25, 0.5 + 2^-40, 0.5)), line), c(1L, 2L, 3L))
   draws <- if (quick()) 4000 else 20000
   index <- with_simulation(2, replicate(draws, {
     .Call(internal$riemdp_release_choice, as.double(internal$conformal_misses(inside, 6, ask$rank)), ask$ratio, internal$in_simulation())
