@@ -24,15 +24,15 @@
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask dp-mean dp-ball dp-median dp-local dp-variance
 #    plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
-#    linear-statistics linear-guess dp-lm-methods dp-lm regression regression-methods
+#    linear-statistics linear-guess dp-lm-methods dp-lm dp-residual-scale regression regression-methods
 #    regression-inference chunk-regression
 #    regression-records regression-state regression-newton regression-gradient regression-kng regression-published
 #    dp-regression dp-conformal chunk-optimize problem optimize optimum-run optimum-size checkpoint
 #    dp-optimize dp-pca
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-mean-object dp-median-object dp-local-object
-#    dp-variance-object dp-conformal-object dp-lm-object tidy dp-groups-object dp-regression-object dp-optimize-object
-#    postprocess
+#    dp-variance-object dp-conformal-object lm-population dp-lm-object tidy dp-groups-object dp-regression-object
+#    dp-optimize-object postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-accountant explore-plan image embedding
 #    figure-data zzz riemdp-package

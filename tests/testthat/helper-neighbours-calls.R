@@ -272,6 +272,21 @@ site_call <- function(data, case, space, budget) {
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }
 
+# a line that was released before
+residual_call <- function(data, case, space, budget) {
+  spec <- internal("linear_terms")(case$formula, names(data))
+  left <- names(spec$responses)
+  bounds <- internal("linear_bounds")(spec, c(list(x = c(0, 1), g = c("F", "M"))[names(spec$predictors)],
+                                              stats::setNames(rep(list(c(center = 0, scale = 1)), length(left)), left)))
+  columns <- internal("linear_columns")(spec, bounds)
+  b <- matrix(0.3, length(left), length(columns) + 1)
+  fit <- structure(list(
+    value = b, spec = spec, bounds = bounds, columns = columns, scaled_coefficients = b, n = NEIGHBOURS, details = list(reach = 2.5),
+    method = "statistics", guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
+  ), class = c("riemdp_lm", "riemdp_release"))
+  dp_residual_scale(fit, data, epsilon = 1, ledger = budget)
+}
+
 # around the public centre, a point for each record, or a curve that was released before
 conformal_call <- function(data, case, space, budget) {
   M <- space$M
@@ -381,6 +396,10 @@ neighbour_calls <- function() {
                  noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
+    dp_residual_scale = list(kind = "table", cases = list(
+      one = list(method = "residual", spaces = "plane", forms = c("frame", "lists"), formula = y ~ x + g),
+      two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x)),
+                             noisy = "^[$](value|squares[$]sum)", call = residual_call),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
                          free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),

@@ -535,7 +535,7 @@ NUMBERS <- list(
   # noise that is drawn by itself, and what is drawn in several steps
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,
-  "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count,
+  "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,

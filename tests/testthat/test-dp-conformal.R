@@ -250,6 +250,7 @@ test_that("it is total, whatever the records are, and refuses from public facts 
   no(x, s$M, 1, x[1:3, ], 1, class = "riemdp_error_shape")
   no(x, custom_sphere(2), 1, s$at, 1, class = "riemdp_error_unsupported")
   no(chunks(mf_points(x, s$M), 7), s$M, 1, s$at, 1, unit = rep(1:50, 2), class = "riemdp_error_unsupported")
+  no(chunks(mf_points(x, s$M), 7), s$M, 5, x, 1, class = "riemdp_error_unsupported")
   expect_error(ball_contains(1, x), class = "riemdp_error_argument")
   expect_identical(nrow(ledger_history(ledger)), 0L)
   for (value in c(NA, Inf, 1e300)) {

@@ -78,7 +78,7 @@ some_releases <- function() once("some", {
                                                                                      c(1, 0, -1) / sqrt(2) + 0i, 0.3),
     median = dp_median(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, smooth = 1), variance = dp_variance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
     prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
-    lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds),
+    lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), residual = dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), mtcars, 1),
     curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
   )
 })
@@ -137,6 +137,7 @@ unpromised <- function() once("unpromised", {
     nonprivate_regression_kng(y ~ I(x - 0.5), sphere(2), list(x = d$x, y = mf_project(sphere(2), as.matrix(d$y) + sin(1:120) / 50)), epsilon = 1, feet = 3),
     with_simulation(1, dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_median(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
+    with_simulation(1, dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 1, bounds = car_bounds), mtcars, 1)),
     with_simulation(1, dp_conformal(x, sphere(2), 0.1, c(0, 0, 1), 0.3, level = 0.99))
   ))
 })
