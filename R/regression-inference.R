@@ -19,8 +19,8 @@
 #'   which predictors and constant are linearly dependent are made again, fits that fail are left out (`failed`).
 #'
 #' `confint()` has Student intervals of the first two, on the residual degrees of freedom, and the bootstrap's quantiles
-#' of the third. In simulations on S^2, H^2 and 2 x 2 matrices (30 records, a curve of length 1, errors of .1 and .2, 500
-#' data sets) intervals of level .95 held .956 to .963 of the true coordinates (`"model"`), .942 to .95 (`"sandwich"`)
+#' of the third. In simulations on S^2, H^2 and 2 x 2 matrices (30 records, a curve of length 1, errors of .1 and .2,
+#' 500 data sets) intervals of level .95 held .956 to .963 of the true coordinates (`"model"`), .942 to .95 (`"sandwich"`)
 #' and .928 to .942 (`"bootstrap"`); with errors that grow tenfold along the curve .92 (`"model"`) and .942
 #' (`"sandwich"`).
 #'
@@ -44,7 +44,7 @@
 #' @param statistic `"score"` or `"fit"`.
 #' @param ... not used.
 #' @return `vcov()`: a matrix with names; `NA` where there is no inverse; of `"bootstrap"` with an attribute `failed`.
-#'   `confint()`: a matrix with a row for each coordinate and two columns. `trend_test()`: a list of class `htest` with
+#'   `confint()`: a matrix with a row for each coordinate and two columns. `trend_test()`: a list of class `riemdp_test` and `htest` with
 #'   `statistic`, `p.value`, `parameter` (`nsim`), `method`, `data.name`. `simulate()`: a data frame with `nsim` columns
 #'   of [mf_points()] (missing where the weight is 0), and the attribute `seed` as in [stats::simulate()].
 #'   `cooks.distance()`: a number for each record.
@@ -236,7 +236,7 @@ trend_test <- function(object, nsim = 999, statistic = c("score", "fit"), seed =
     method = sprintf("Permutation test of trend on %s (%s)", label_manifold(object$manifold), statistic),
     alternative = "the responses depend on the predictors",
     data.name = paste(deparse(stats::formula(object), width.cutoff = 500L), collapse = " ")
-  ), class = "htest")
+  ), class = c("riemdp_test", "htest"))
 }
 
 # R squared of logarithms at the Frechet mean, which no order changes, on predictors in an order

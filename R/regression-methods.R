@@ -121,8 +121,8 @@ residuals.riemdp_geodesic_regression <- function(object, type = c("distance", "t
 predict.riemdp_geodesic_regression <- function(object, newdata = NULL, ...) {
   if (any(c("interval", "se.fit", "level") %in% ...names())) {
     abort_riemdp("unsupported",
-                 paste("predictions on a manifold come without intervals: confint() has those of foot point and vectors,",
-                       "dp_conformal() a ball for a new record."))
+                 paste("predictions on a manifold come without intervals: confint() has those of foot point and",
+                       "vectors, dp_conformal() a ball for a new record."))
   }
   if (is.null(newdata)) {
     return(fitted.riemdp_geodesic_regression(object))

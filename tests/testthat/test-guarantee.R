@@ -157,7 +157,7 @@ test_that("where nothing is promised no number goes by the name of a promise", {
 
 test_that("every class that the package sets has its prefix", {
   ours <- function(class) grepl("^(summary\\.)?riemdp_", class)
-  base <- c("data.frame", "error", "warning", "condition", "dist", "logLik", "vctrs_vctr", "Date", "POSIXct", "POSIXt") # others', with their meaning
+  base <- c("data.frame", "error", "warning", "condition", "dist", "htest", "logLik", "vctrs_vctr", "Date", "POSIXct", "POSIXt") # others', with their meaning
   # the text of all code: what is given as a class anywhere
   named <- character()
   strings <- function(e) if (is.character(e)) e else if (is.call(e)) unlist(lapply(as.list(e)[-1], strings))

@@ -7,7 +7,8 @@ curved_line <- function(M, foot, v, x, sd) {
   list(x = x, y = mf_exp(M, line, mf_from_coords(M, mf_points(line, M), matrix(stats::rnorm(length(x) * d), length(x)) * sd)))
 }
 CURVED <- list(
-  sphere = list(M = sphere(2), foot = c(0, 0, 1), v = c(0.9, 0.3), sd = 0.1), hyperbolic = list(M = hyperbolic(2), foot = c(1, 0, 0), v = c(0.9, 0.3), sd = 0.2),
+  sphere = list(M = sphere(2), foot = c(0, 0, 1), v = c(0.9, 0.3), sd = 0.1),
+  hyperbolic = list(M = hyperbolic(2), foot = c(1, 0, 0), v = c(0.9, 0.3), sd = 0.2),
   spd = list(M = spd(2), foot = diag(2), v = c(0.5, 0.5, 0.5), sd = 0.2)
 )
 

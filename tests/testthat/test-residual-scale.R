@@ -43,6 +43,15 @@ test_that("sums are those of squared residuals, cut, and a row moves them by no 
   released <- dp_residual_scale(two, data, 1e6)
   expect_equal(released$value^2 * (60 - 2), sums_of(two, data) * c(1, 4), tolerance = 1e-3, ignore_attr = TRUE)
   expect_named(released$value, c("y", "z"))
+  # a row moves both sums, and that is what is paid for
+  far <- near <- data
+  far[7, c("y", "z")] <- c(-2, -4)
+  near$y[7] <- sum(two$value[, "y"] * c(1, data$x[7]))
+  near$z[7] <- sum(two$value[, "z"] * c(1, data$x[7]))
+  moved <- sum(abs(sums_of(two, far, 1) - sums_of(two, near, 1)))
+  expect_gt(moved, 1.99)
+  paid <- dp_residual_scale(two, data, 1, bound = 1)$draws$sensitivity / 2^internal$variance_bits(60, 0.5)
+  expect_lte(moved, paid)
 })
 
 test_that("a release costs what it says, its noise has the promised scale, and refusals are from public facts", {
