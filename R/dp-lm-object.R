@@ -30,7 +30,8 @@
 #' of squares stand for the true ones. In simulations (one predictor, even over its range, R-squared .12, normal errors;
 #' n = 500, 2,000 and 10,000, epsilon = .5, 2 and 10, of which a fifth for the scale; 150 fits each, standard errors
 #' .02) intervals of level .95 held .92 to .97 of the true coefficients with `"statistics"` and .90 to .97 with
-#' `"adassp"`; with three predictors and `"statistics"` .94 to .99. Where limits cut many responses the line of moved rows is another than that of the rows.
+#' `"adassp"`; with three predictors and `"statistics"` .94 to .99. Where limits cut many responses the line of moved
+#' rows is another than that of the rows.
 #'
 #' @param object,x a release of [dp_lm()].
 #' @param newdata a data frame with the predictors.

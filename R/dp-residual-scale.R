@@ -43,6 +43,7 @@ dp_residual_scale <- function(fit, data, epsilon, ..., bound = 3, source = NULL,
   check_given(c(epsilon = missing(epsilon)))
   if (!inherits(fit, "riemdp_lm")) abort_riemdp("argument", "`fit` must be a release of dp_lm().")
   public_value(fit, "fit")
+  check_released_line(fit)
   if (is_chunks(data)) abort_riemdp("unsupported", "a residual scale needs the records in memory.")
   if (!of_rows(fit$guarantee) || is.na(fit$n)) {
     abort_riemdp("unsupported", "a residual scale is for fits of a public number of rows.")
@@ -57,6 +58,23 @@ dp_residual_scale <- function(fit, data, epsilon, ..., bound = 3, source = NULL,
   ask$q <- nrow(fit$scaled_coefficients)
   ask$bits <- variance_bits(ask$n, ask$epsilon / ask$q)
   release_private(residual_estimator, ask, values, ledger, data_set, part)
+}
+
+# one that may come from a tampered file: its own numbers are public
+check_released_line <- function(fit) {
+  b <- fit$scaled_coefficients
+  none <- function(n) rep(list(0), n)
+  whole <- tryCatch({
+    is.list(fit$spec$responses) && is.matrix(b) && is.numeric(b) && all(is.finite(b)) && is.list(fit$bounds) &&
+      is.list(fit$columns) && identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
+      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && is.numeric(fit$n) && length(fit$n) == 1 &&
+      is.list(fit$details) && length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
+      ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
+                                                        n = 1))$x) == 1
+  }, error = function(e) FALSE)
+  if (!isTRUE(whole)) {
+    abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+  }
 }
 
 # Whole numbers for each response, summed: each residual by its own row alone
