@@ -1,5 +1,5 @@
 # Private covariance of logarithms at a public or released point. Proofs: inst/proofs/subspaces.md, section 6, and
-# inst/proofs/inference.md, section 7.
+# inst/proofs/inference.md, section 9.
 
 #' Private covariance at a point
 #'

@@ -20,6 +20,19 @@
 #'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
 #'   ridge bounds the curvature from below). Wide, and certain. The target is shrunk as the release is.
 #'
+#' @section About the population:
+#' `confint(about = "population")` is about the line of the population that the rows are a sample of, moved into the
+#' public ranges and limits: sampling and privacy noise together. It takes a private residual scale, a release of
+#' [dp_residual_scale()] for this very fit, and a method that releases sums of squares and products (`"statistics"`,
+#' `"adassp"`). From the released sums, line and scale `nsim` fits are simulated, each with new errors, a new draw of
+#' the scale's noise and of the sums' (Ferrando, Wang and Sheldon 2022); the interval is the release less their
+#' deviations. Errors are taken for normal with one variance, and predictors for given. It is asymptotic; released sums
+#' of squares stand for the true ones. In simulations (one predictor, even over its range, R-squared .12, normal errors;
+#' n = 500, 2,000 and 10,000, epsilon = .5, 2 and 10, of which a fifth for the scale; 150 fits each, standard errors
+#' .02) intervals of level .95 held .92 to .97 of the true coefficients with `"statistics"` and .90 to .97 with
+#' `"adassp"`; with three predictors and `"statistics"` .94 to .99. Where limits cut many responses the line of moved
+#' rows is another than that of the rows.
+#'
 #' @param object,x a release of [dp_lm()].
 #' @param newdata a data frame with the predictors.
 #' @param interval `"none"`, or `"noise"` for bands of the noise that privacy adds.
@@ -29,6 +42,9 @@
 #'   so.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
+#' @param about `"estimate"`, or `"population"`, see below.
+#' @param residual about the population: a release of [dp_residual_scale()] for this fit.
+#' @param nsim about the population: how many fits are simulated, at least 100.
 #' @param data a data frame with the predictors.
 #' @param ... not used, graphical parameters, or of `fitted()` those of `predict()`.
 #' @return `coef()`: as `object$value`. `predict()`: a vector, or a matrix with a column for each response; with
@@ -231,10 +247,14 @@ vcov.riemdp_lm <- function(object, ...) {
 
 #' @rdname predict.riemdp_lm
 #' @export
-confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"), ...) {
+confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"),
+                              about = c("estimate", "population"), residual = NULL, nsim = 2000, ...) {
   whole_release(object)
   level <- check_level(level)
   type <- check_choice(type, "type", c("nominal", "bound"))
+  if (check_choice(about, "about", c("estimate", "population")) == "population") {
+    return(population_interval(object, parm, level, residual, nsim))
+  }
   if (type == "bound" && !object$method %in% c("objective", "huber")) {
     abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\" and \"huber\".")
   }
@@ -250,10 +270,26 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
     matrix(c(value - width, value + width), ncol = 2,
            dimnames = list(name, sprintf("%.4g %%", 100 * c(side, 1 - side))))
   })
-  if (missing(parm)) return(structure(out, covers = COVERS_SHORT))
+  chosen_coefficients(out, parm, COVERS_SHORT)
+}
+
+chosen_coefficients <- function(out, parm, covers) {
+  if (missing(parm)) return(structure(out, covers = covers))
   ok <- (is.character(parm) && all(parm %in% rownames(out))) || (is.numeric(parm) && all(parm %in% seq_len(nrow(out))))
   if (!ok) abort_riemdp("argument", "`parm` must be names or numbers of coefficients.")
-  structure(out[parm, , drop = FALSE], covers = COVERS_SHORT)
+  structure(out[parm, , drop = FALSE], covers = covers)
+}
+
+population_interval <- function(object, parm, level, residual, nsim) {
+  nsim <- check_count(nsim, "nsim", least = 100, most = 1e6)
+  why <- population_why(object, residual)
+  if (!is.null(why)) abort_riemdp(why[1], why[2])
+  out <- made_by_dp_lm({
+    side <- (1 - level) / 2
+    matrix(population_ends(object, residual, level, nsim), ncol = 2,
+           dimnames = list(coefficient_names(as_matrix_value(object)), sprintf("%.4g %%", 100 * c(side, 1 - side))))
+  })
+  chosen_coefficients(out, parm, "privacy noise and sampling, not clipping")
 }
 
 # ---- summaries -------------------------------------------------------------------------------------------------------

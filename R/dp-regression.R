@@ -398,8 +398,9 @@ nobs.riemdp_regression <- function(object, ...) object$n
 #' @export
 formula.riemdp_regression <- function(x, ...) x$terms
 
-# predictors from the middle of their ranges, k x n
-regression_predictors <- function(object, newdata) {
+# predictors from the middle of their ranges, k x n; with `clip` a total function of each row, as a private call reads
+# its records: moved into the ranges, missing ones to the middle
+regression_predictors <- function(object, newdata, clip = FALSE) {
   if (is.null(newdata)) {
     if (nrow(object$columns) != 1) abort_riemdp("argument", "`newdata` must be given: a release holds no records.")
     return(matrix(seq(-1, 1, length.out = 51) * object$columns$half, 1))
@@ -413,7 +414,11 @@ regression_predictors <- function(object, newdata) {
   n <- if (is.data.frame(newdata)) .row_names_info(newdata, 2L) else max(lengths(newdata), 0)
   values <- new_values(spec, object$bounds, newdata, n)
   columns <- linear_columns(spec, object$bounds)
-  x <- t(column_values(columns, object$bounds, values, clip = FALSE, n = n)) - object$columns$middle
+  x <- t(column_values(columns, object$bounds, values, clip = clip, n = n)) - object$columns$middle
+  if (clip) {
+    x[!is.finite(x)] <- 0
+    x[] <- pmin(object$columns$half, pmax(-object$columns$half, x))
+  }
   if (!all(is.finite(x))) abort_riemdp("not_finite", "predictors in `newdata` must be finite.")
   dimnames(x) <- NULL
   x

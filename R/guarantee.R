@@ -195,8 +195,8 @@ origin_words <- function(r, what = public_numbers(r)) {
 
 public_numbers <- function(r) {
   if (inherits(r, "riemdp_local") && !isTRUE(r$radius < Inf)) return(if (is.null(r$per)) "numbers" else "length")
-  if (inherits(r, "riemdp_pca")) return("bound")
   if (inherits(r, "riemdp_test")) return("numbers")
+  if (inherits(r, c("riemdp_pca", "riemdp_conformal"))) return("bound")
   if (inherits(r, c("riemdp_mean", "riemdp_regression", "riemdp_ball")) || !is.null(r$center)) return("ball")
   if (inherits(r, "riemdp_optimize")) "start and clip" else "bounds"
 }

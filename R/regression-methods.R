@@ -17,8 +17,8 @@
 #' * `logLik()`: for the squared loss, of normal errors with equal variance in each of the `dim(M)` coordinates of the
 #'   tangent space at the prediction. It leaves out the curvature within the noise, so it is for comparing models of one
 #'   data set.
-#' * `vcov()`: the Gauss-Newton covariance of the estimate in orthonormal coordinates at the foot point (p first, then
-#'   each predictor), for the squared loss; `hatvalues()`: mean leverage a record, of the same linearisation.
+#' * `hatvalues()`: mean leverage a record, of the linearisation that `vcov()` is made of. Covariances, intervals,
+#'   tests, simulation and Cook's distances: see [regression-inference].
 #' * `summary()`: with a row for each predictor: its speed |v|, standard error by `vcov()` and a Wald test of v = 0: F
 #'   on `dim(M)` and `df.residual` degrees of freedom, exact in flat space.
 #' * `tidy()`: one row for each stored number of p and v. `glance()`: one row. `augment()`: data with `.fitted`
@@ -121,8 +121,8 @@ residuals.riemdp_geodesic_regression <- function(object, type = c("distance", "t
 predict.riemdp_geodesic_regression <- function(object, newdata = NULL, ...) {
   if (any(c("interval", "se.fit", "level") %in% ...names())) {
     abort_riemdp("unsupported",
-                 paste("predictions on a manifold come without intervals: vcov() has the covariance of foot point and",
-                       "vectors."))
+                 paste("predictions on a manifold come without intervals: confint() has those of foot point and",
+                       "vectors, dp_conformal() a ball for a new record."))
   }
   if (is.null(newdata)) {
     return(fitted.riemdp_geodesic_regression(object))
@@ -220,13 +220,6 @@ linear_directions <- function(M, foot, w, z) {
   J
 }
 
-#' @rdname regression-methods
-#' @export
-vcov.riemdp_geodesic_regression <- function(object, ...) {
-  need_squared(object, "this covariance")
-  vcov_from(object, linearise(object)$root, colnames(predictors_of(object)))
-}
-
 # `root`: the Cholesky factor of the cross-products; NULL where there is none
 vcov_from <- function(object, root, predictors) {
   d <- mf_facts(object$manifold)$dimension
@@ -237,14 +230,6 @@ vcov_from <- function(object, root, predictors) {
   out <- out * outer(back, back)
   dimnames(out) <- list(names, names)
   out
-}
-
-#' @importFrom stats confint
-#' @export
-confint.riemdp_geodesic_regression <- function(object, parm, level = 0.95, ...) {
-  abort_riemdp("unsupported",
-               paste("a point and vectors at it have no intervals: vcov() gives their covariance in orthonormal",
-                     "coordinates, summary() the vectors' speeds with standard errors."))
 }
 
 #' @importFrom stats anova

@@ -29,7 +29,7 @@
 #'   is in it, averaged over its law. Where curvature is positive the mean's Hessian is bounded from the mean square.
 #' * `"finite"`: at any number of records, for independent records of any law (proofs/inference.md, section 6). Wider.
 #' * with `covariance`: an ellipsoid, for many records. Its axes are those of the released covariance and the noise
-#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 7).
+#'   together; how large it must be is simulated from the noise's laws, with a fixed seed (section 9).
 #'   [region_contains()] says which points are in it.
 #'
 #' @section More on regions:
@@ -367,7 +367,7 @@ check_same <- function(r, covariance) {
 
 # An ellipsoid: {mu: v'A^-1 v <= c}, v the coordinates of the logarithm of mu at the point. A is the covariance of both
 # errors together, c a quantile of v'A^-1 v over the noise of the mean, a normal error of sampling, and the noise of the
-# covariance, of which a draw is taken off (proofs/inference.md, section 7).
+# covariance, of which a draw is taken off (proofs/inference.md, section 9).
 covariance_region <- function(r, covariance, level) {
   M <- r$manifold
   d <- mf_facts(M)$dimension

@@ -87,6 +87,7 @@
     X(regression_gradient, 7)                                                                                          \
     X(regression_of, 9)                                                                                                \
     X(regression_records, 7)                                                                                           \
+    X(release_choice, 3)                                                                                               \
     X(release_clipped_kng, 8)                                                                                          \
     X(release_groups, 7)                                                                                               \
     X(release_kng, 10)                                                                                                 \
@@ -100,6 +101,7 @@
     X(release_perturbed, 8)                                                                                            \
     X(release_place, 13)                                                                                               \
     X(release_radius, 7)                                                                                               \
+    X(scores_nonprivate, 3)                                                                                            \
     X(seal, 2)                                                                                                         \
     X(shared_loss, 7)                                                                                                  \
     X(statuses, 0)                                                                                                     \

@@ -95,6 +95,17 @@ struct radius_args {
     double rounded;
 };
 
+/* The distance of q from p by a rule that asks nothing but the two: what is no point lies at p, and so does a point without a distance */
+static double distance_anyway(manifold_t m, const double *p, const double *q, double *work)
+{
+    double d = 0;
+    if (m->ops->check_point(m, one(q), 0, 1, work) != STATUS_OK)
+        q = p; /* with the work of any other */
+    if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))
+        d = 0;
+    return d;
+}
+
 void ffi_count_within(struct call *c, struct arg *x, const double *p, const double *radii, size_t grid, const int *unit,
                       double *count)
 {
@@ -105,12 +116,7 @@ void ffi_count_within(struct call *c, struct arg *x, const double *p, const doub
         size_t end = begin + block < x->n ? begin + block : x->n;
         struct points y = ffi_block_points(c, x, begin, end, 1, work);
         for (size_t i = 0; i < end - begin; i++) {
-            double d = 0;
-            const double *q = at(y, i);
-            if (m->ops->check_point(m, one(q), 0, 1, work) != STATUS_OK)
-                q = p; /* with the work of any other */
-            if (manifold_dist(m, &d, one(p), one(q), 0, 1, work) != STATUS_OK || !(d >= 0))
-                d = 0;
+            double d = distance_anyway(m, p, at(y, i), work);
             if (!unit) {
                 for (size_t j = 0; j < grid; j++)
                     count[j] += d <= radii[j];
@@ -149,14 +155,15 @@ struct ffi_sample ffi_sample_any(struct call *c, SEXP x, SEXP centre, double *wo
     return s;
 }
 
-static size_t exact_choice(const struct radius_args *in, struct rng *rng, const double *miss, size_t grid)
+/* weights exp(-epsilon miss/2), of whole numbers */
+static size_t exact_choice(struct ratio epsilon, struct rng *rng, const double *miss, size_t grid)
 {
     struct bits bits;
     uint64_t *whole = (uint64_t *)R_alloc(grid, sizeof *whole);
     for (size_t j = 0; j < grid; j++)
         whole[j] = (uint64_t)miss[j];
     bits_start(&bits, rng);
-    size_t j = discrete_choice_draw(&bits, whole, grid, (struct ratio){in->epsilon.num, 2 * in->epsilon.den});
+    size_t j = discrete_choice_draw(&bits, whole, grid, (struct ratio){epsilon.num, 2 * epsilon.den});
     bits_wipe(&bits);
     return j;
 }
@@ -194,7 +201,7 @@ static SEXP radius_body(struct call *c, struct rng *rng, void *data)
         ffi_abort_text("argument", "the counts from elsewhere are not numbers.");
     for (size_t j = 0; j < grid; j++)
         count[j] = fabs(fmin(fmax(round(count[j]), -0x1p50), 0x1p50) - in->aim);
-    size_t j = in->epsilon.den ? exact_choice(in, rng, count, grid) : rounded_choice(in, rng, count, grid);
+    size_t j = in->epsilon.den ? exact_choice(in->epsilon, rng, count, grid) : rounded_choice(in, rng, count, grid);
     return ffi_keep(c, Rf_ScalarReal((double)j + 1));
 }
 
@@ -213,6 +220,67 @@ SEXP riemdp_release_radius(SEXP m, SEXP x, SEXP centre, SEXP radii, SEXP aim, SE
     if (!args.epsilon.den && !(args.rounded > 0 && args.rounded < INFINITY))
         ffi_abort_text("argument", "`epsilon` must be positive and finite.");
     return ffi_with_rng(radius_body, &args, m, ffi_number(simulate, "simulate") != 0, 1);
+}
+
+/* ---- scores of a conformal ball, and the choice among its radii ---------------------------------------------------------- */
+
+struct scores_args {
+    SEXP x, p;
+};
+
+static SEXP scores_body(struct call *c, void *data)
+{
+    const struct scores_args *in = data;
+    manifold_t m = &c->m;
+    struct arg both[2] = {ffi_arg(c, in->x, "x", KIND_POINT), ffi_arg(c, in->p, "at", KIND_POINT)};
+    size_t n = both[0].n, block = ffi_block(c);
+    if (both[1].n != 1 && both[1].n != n)
+        ffi_abort_text("shape", "`at` must be one point, or one for each record.");
+    double *work = ffi_doubles(manifold_work(m));
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)n));
+    for (size_t begin = 0; begin < n; begin += block) {
+        size_t end = begin + block < n ? begin + block : n;
+        int each = both[1].n == n;
+        struct points y = ffi_block_points(c, &both[0], begin, end, 1, work);
+        struct points p = ffi_block_points(c, &both[1], each ? begin : 0, each ? end : 1, 1, work);
+        for (size_t i = 0; i < end - begin; i++)
+            REAL(out)[begin + i] = distance_anyway(m, at(p, each ? i : 0), at(y, i), work);
+        host_tick(m->host, 0, 0);
+    }
+    return out;
+}
+
+/* How far each record is from a point, or from its own one */
+SEXP riemdp_scores_nonprivate(SEXP m, SEXP x, SEXP p)
+{
+    struct scores_args args = {x, p};
+    return ffi_run(scores_body, &args, m, 1);
+}
+
+struct choice_args {
+    SEXP miss;
+    struct ratio epsilon;
+};
+
+static SEXP choice_body(struct call *c, struct rng *rng, void *data)
+{
+    const struct choice_args *in = data;
+    size_t j = exact_choice(in->epsilon, rng, REAL(in->miss), (size_t)XLENGTH(in->miss));
+    return ffi_keep(c, Rf_ScalarReal((double)j + 1));
+}
+
+/* One of several by weights exp(-epsilon miss/2), exactly: whole numbers that a replaced record moves by 1 at most */
+SEXP riemdp_release_choice(SEXP miss, SEXP epsilon, SEXP simulate)
+{
+    struct choice_args args = {miss, {0, 0}};
+    if (TYPEOF(miss) != REALSXP || XLENGTH(miss) < 1)
+        ffi_abort_text("argument", "`miss` must be whole numbers.");
+    for (R_xlen_t j = 0; j < XLENGTH(miss); j++)
+        if (!(REAL(miss)[j] >= 0 && REAL(miss)[j] <= 0x1p50))
+            ffi_abort_text("argument", "`miss` must be whole numbers.");
+    if (TYPEOF(epsilon) != REALSXP || XLENGTH(epsilon) != 2 || !ffi_ratio(&args.epsilon, REAL(epsilon)))
+        ffi_abort_text("argument", "`epsilon` must be two whole numbers, a fraction from 1/2^31 to 2^62.");
+    return ffi_with_rng(choice_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 1);
 }
 
 /* ---- a private ball inside the public one: only its place in the coordinates of the centre and its radius leave the call, or that there is none ------ */

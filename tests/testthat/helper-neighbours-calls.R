@@ -277,6 +277,40 @@ site_call <- function(data, case, space, budget) {
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }
 
+# a line that was released before
+residual_call <- function(data, case, space, budget) {
+  spec <- internal("linear_terms")(case$formula, names(data))
+  left <- names(spec$responses)
+  bounds <- internal("linear_bounds")(spec, c(list(x = c(0, 1), g = c("F", "M"))[names(spec$predictors)],
+                                              stats::setNames(rep(list(c(center = 0, scale = 1)), length(left)), left)))
+  columns <- internal("linear_columns")(spec, bounds)
+  b <- matrix(0.3, length(left), length(columns) + 1)
+  fit <- structure(list(
+    value = b, spec = spec, bounds = bounds, columns = columns, scaled_coefficients = b, n = NEIGHBOURS, details = list(reach = 2.5),
+    method = "statistics", guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
+  ), class = c("riemdp_lm", "riemdp_release"))
+  dp_residual_scale(fit, data, epsilon = 1, ledger = budget)
+}
+
+# around the public centre, a point for each record, or a curve that was released before
+conformal_call <- function(data, case, space, budget) {
+  M <- space$M
+  args <- list(at = space$center)
+  if (!is.null(case$around)) {
+    n <- internal("record_count")(M, data)
+    args$at <- mf_points(space$center, M)[rep(1L, n)]
+  }
+  if (identical(case$around, "curve")) {
+    v <- mf_from_coords(M, space$center, c(0.2, 0.1))
+    args$at <- structure(list(
+      value = list(p = space$center, v = v), manifold = M, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, constants = list(),
+      bounds = list(x = list(x = list(range = c(0, 1)))), guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
+    ), class = c("riemdp_regression", "riemdp_release"))
+    args$data <- data.frame(x = seq(0, 1, length.out = n))
+  }
+  do.call(dp_conformal, c(list(data, M, epsilon = 10, bound = 2 * space$radius, level = 0.5, invalid = "at", ledger = budget), args, case$args))
+}
+
 # noisy: entries (a pattern of paths) whose numbers are released noise or functions of it; free: those whose length is as well
 neighbour_calls <- function() {
   list(
@@ -361,6 +395,13 @@ neighbour_calls <- function() {
                          far <- function(d) if (isTRUE(sum(as.matrix(d) %*% c(1, -1, 0.3)) > 0)) 0.1 else 0.9
                          do.call(dp_test_any, c(list(data, far, epsilon = 1, ledger = budget), case$args))
                        }),
+    dp_conformal = list(kind = "points", cases = list(
+      point = list(method = "conformal", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
+      given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 0.5))),
+      each = list(method = "conformal", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), around = "each", args = list()),
+      curve = list(method = "conformal", spaces = c("sphere", "hyperboloid"), forms = c("array", "mf_points"), around = "curve", args = list()),
+      unit = list(method = "conformal", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
+                   noisy = "^[$]value", call = conformal_call),
     dp_local = list(kind = "points", cases = list(
       cap = list(method = "local", spaces = "sphere", args = list(radius = NULL)),
       laplace = list(method = "local", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
@@ -386,6 +427,10 @@ neighbour_calls <- function() {
                  noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
+    dp_residual_scale = list(kind = "table", cases = list(
+      one = list(method = "residual", spaces = "plane", forms = c("frame", "lists"), formula = y ~ x + g),
+      two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x)),
+                             noisy = "^[$](value|squares[$]sum)", call = residual_call),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
                          free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),

@@ -1,4 +1,4 @@
-# Private covariances and ellipsoids from them (R/dp-covariance.R, R/uncertainty.R; inst/proofs/inference.md, section 7)
+# Private covariances and ellipsoids from them (R/dp-covariance.R, R/uncertainty.R; inst/proofs/inference.md, section 9)
 
 internal <- asNamespace("riemdp")
 AROUND <- list(

@@ -68,6 +68,12 @@ test_that("a centre that is no point is named by its own name", {
   expect_error(dp_mean(2 * x, sphere(2), 1, c(0, 0, 1), 0.5), "`x` must lie on", class = "riemdp_error_off_manifold")
 })
 
+test_that("a prediction that is no point is named by its own name", {
+  x <- matrix(c(0, 0, 1), 50, 3, byrow = TRUE)
+  expect_error(dp_conformal(x, sphere(2), 5, c(0, 0, 0), 0.5), "`at` must lie on", class = "riemdp_error_off_manifold")
+  expect_error(dp_conformal(x, sphere(2), 5, "a", 0.5), "`at` must be", class = "riemdp_error_shape")
+})
+
 test_that("cut loci and domains", {
   expect_classed(mf_log(sphere(2), c(1, 0, 0), c(-1, 0, 0)), "cut_locus")
   expect_equal(mf_dist(sphere(2), c(1, 0, 0), c(-1, 0, 0)), pi)

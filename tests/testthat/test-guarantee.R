@@ -83,6 +83,8 @@ some_releases <- function() once("some", {
     test = dp_test(cbind(1:9, 2), euclidean(2), epsilon = 1, group = c(1, 1, rep(2, 7)), bandwidth = 3, draws = 99),
     votes = dp_test_any(1:9, function(d) 0.5, 1, 3),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds),
+    prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
+    lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), residual = dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), mtcars, 1),
     curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
   )
 })
@@ -143,6 +145,9 @@ unpromised <- function() once("unpromised", {
     with_simulation(1, dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_median(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 99)), with_simulation(1, dp_test_any(x, function(d) 0.5, 1, 3))
+    with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
+    with_simulation(1, dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 1, bounds = car_bounds), mtcars, 1)),
+    with_simulation(1, dp_conformal(x, sphere(2), 0.1, c(0, 0, 1), 0.3, level = 0.99))
   ))
 })
 
@@ -162,6 +167,7 @@ test_that("where nothing is promised no number goes by the name of a promise", {
 test_that("every class that the package sets has its prefix", {
   ours <- function(class) grepl("^(summary\\.)?riemdp_", class)
   base <- c("data.frame", "error", "warning", "condition", "dist", "logLik", "vctrs_vctr", "Date", "POSIXct", "POSIXt", "htest") # others', with their meaning
+  base <- c("data.frame", "error", "warning", "condition", "dist", "htest", "logLik", "vctrs_vctr", "Date", "POSIXct", "POSIXt") # others', with their meaning
   # the text of all code: what is given as a class anywhere
   named <- character()
   strings <- function(e) if (is.character(e)) e else if (is.call(e)) unlist(lapply(as.list(e)[-1], strings))
@@ -262,6 +268,7 @@ test_that("a release says where its public numbers come from, wherever it speaks
     list(about = "ball", call = function(...) dp_covariance(x, euclidean(2), 1, c(5, 2), 6, at = c(5, 2), ...)),
     list(about = "numbers", call = function(...) dp_test(x, euclidean(2), epsilon = 1, group = c(1, 1, rep(2, 7)), bandwidth = 3, draws = 99, ...)),
     list(about = "numbers", call = function(...) dp_test_any(x, function(d) 0.5, 1, 3, ...)),
+    list(about = "bound", call = function(...) dp_conformal(x, euclidean(2), 5, c(5, 2), 6, level = 0.3, ...)),
     list(about = "ball", call = function(...) dp_regression(y ~ x, sphere(2), d, 1, c(0, 0, 1), 0.4, 1.5, 0.1, c(0, 1), ...)),
     list(about = "bounds", call = function(...) dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds, ...)),
     list(about = "start and clip", call = function(...) {

@@ -534,7 +534,6 @@ test_that("the model object answers as others do", {
   expect_lt(summary(fit)$speeds$p.value, 1e-3)
   expect_equal(dim(model.matrix(fit)), c(25L, 2L))
   expect_error(predict(fit, data.frame(x = 0), interval = "confidence"), class = "riemdp_error_unsupported")
-  expect_error(confint(fit), class = "riemdp_error_unsupported")
   expect_error(anova(fit), class = "riemdp_error_unsupported")
   lad <- update(fit, loss = "lad")
   expect_identical(lad$loss, "lad")
