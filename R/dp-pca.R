@@ -71,7 +71,8 @@
 #'   released, by `"bingham"` - `manifold`, `mechanism`, `n`, `bound`, `gap`, `sensitivity` (of the mean second moment,
 #'   in the norm of the proof), `scale` (in the same units), `noise`, `expected_error` (of the mean square that the
 #'   directions hold, below the most that is possible, at the stated gap), `theorem`, `source`, `guarantee`, `budget`,
-#'   `draws`. Errors: `riemdp_error_unsupported` for what a mechanism does not do, `riemdp_error_argument`, `riemdp_error_shape`.
+#'   `draws`. Errors: `riemdp_error_unsupported` for what a mechanism does not do, `riemdp_error_argument`,
+#'   `riemdp_error_shape`.
 #' @references
 #' Dwork, C., Talwar, K., Thakurta, A. and Zhang, L. (2014). Analyze Gauss: optimal bounds for privacy-preserving
 #' principal component analysis. *Proceedings of the 46th ACM Symposium on Theory of Computing*, 11-20.

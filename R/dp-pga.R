@@ -10,7 +10,8 @@
 #' the centre. The point p that directions start from is the private mean, or `at`, moved into the ball where it lies
 #' outside. Coordinates of logarithms at p are no longer than L, the radius and the distance of p from the centre
 #' together, and are shortened to that. Their second-moment matrix around p is then treated as [dp_pca()] does with rows
-#' of `bound` L, with the rest of epsilon (and of `delta`, of which the mean may take half): see there for the mechanisms.
+#' of `bound` L, with the rest of epsilon (and of `delta`, of which the mean may take half): see there for the
+#' mechanisms.
 #' The frame of coordinates is a public function of p. Both parts are paid for at once, before either is drawn. No
 #' record's scores are ever released.
 #'
