@@ -1088,7 +1088,7 @@ mutant("variance-unpaid", "R/clipped-share.R", "own <- c(ask$clipped$epsilon, as
 mutant("covariance-length", "R/dp-covariance.R", "ask$length <- tangent_bound(ask, a)", "ask$length <- ask$ball$radius", "logarithms are as long as radius and distance", "dp-covariance")
 mutant("covariance-outside", "R/dp-covariance.R", "mf_from_coords(M, center, a))\n  ask$length", "mf_from_coords(M, center, 1.5 * a))\n  ask$length", "a point outside is moved into the ball", "dp-covariance")
 mutant("ellipsoid-privacy", "R/uncertainty.R", "u * rep(l / sqrt(colSums(u^2)), each = d)", "0 * u * rep(l / sqrt(colSums(u^2)), each = d)", "the mean's noise is in an ellipsoid", "dp-covariance")
-mutant("ellipsoid-sampled", "R/uncertainty.R", "(sqrt(pmax(0, e$values)) * z)", "(sqrt(pmax(0, e$values)) * z / 1.1)", "sampling is in an ellipsoid", "dp-covariance")
+mutant("ellipsoid-sampled", "R/uncertainty.R", "(sqrt(pmax(e$values, 0)) * z)", "(sqrt(pmax(e$values, 0)) * z / 1.1)", "sampling is in an ellipsoid", "dp-covariance")
 mutant("ellipsoid-elsewhere", "R/uncertainty.R", "covariance$point) <= 1e-6 * ball$radius", "covariance$point) <= 1e6 * ball$radius", "a covariance around another point is refused", "dp-covariance")
 mutant("population-level", "R/variance.R", "edges <- (1 - level) * 1.25^", "edges <- 1.25 * (1 - level) * 1.25^", "a cell has the level in its middle", "variance")
 mutant("tidy-line", "R/variance.R", "each <- sqrt(largest_eigenvalue(known$square, known$norm, d) / n)", "each <- sqrt(known$square / d / n)", "one direction may have all of the error", "variance")

@@ -144,8 +144,8 @@ unpromised <- function() once("unpromised", {
     nonprivate_regression_kng(y ~ I(x - 0.5), sphere(2), list(x = d$x, y = mf_project(sphere(2), as.matrix(d$y) + sin(1:120) / 50)), epsilon = 1, feet = 3),
     with_simulation(1, dp_ball(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_median(x, sphere(2), 1, c(0, 0, 1), 0.3)),
     with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)),
-    with_simulation(1, dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 99)), with_simulation(1, dp_test_any(x, function(d) 0.5, 1, 3))
-    with_simulation(1, dp_variance(x, sphere(2), 1, c(0, 0, 1), 0.3)), with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
+    with_simulation(1, dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 99)), with_simulation(1, dp_test_any(x, function(d) 0.5, 1, 3)),
+    with_simulation(1, dp_conformal(x, sphere(2), 5, c(0, 0, 1), 0.3, level = 0.3)),
     with_simulation(1, dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 1, bounds = car_bounds), mtcars, 1)),
     with_simulation(1, dp_conformal(x, sphere(2), 0.1, c(0, 0, 1), 0.3, level = 0.99))
   ))
