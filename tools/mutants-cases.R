@@ -1106,7 +1106,7 @@ mutant("curve-trend-scaled", "R/regression-inference.R", "z <- inner_predictors(
 mutant("curve-simulated-weight", "R/regression-inference.R", "object$sigma / sqrt(ifelse(w > 0, w, Inf))", "object$sigma / ifelse(w > 0, w, Inf)", "simulated errors have their weights", "regression-inference")
 mutant("curve-bootstrap-seed", "R/regression-inference.R", "  on.exit(if (is.null(before)) rm(\".Random.seed\", envir = env) else assign(\".Random.seed\", before, envir = env))\n", "", "the generator is as before", "regression-inference")
 mutant("residual-moved", "R/dp-residual-scale.R", "sensitivity = ask$q * 2^ask$bits", "sensitivity = 2^ask$bits / 2", "a row moves each sum by the bound's square", "residual-scale|neighbours")
-mutant("residual-responses", "R/dp-residual-scale.R", "sensitivity = ask$q * 2^ask$bits", "sensitivity = 2^ask$bits", "a row moves the sums of all responses", "neighbours")
+mutant("residual-responses", "R/dp-residual-scale.R", "sensitivity = ask$q * 2^ask$bits", "sensitivity = 2^ask$bits", "a row moves the sums of all responses", "residual-scale")
 mutant("residual-uncut", "R/dp-residual-scale.R", "share <- pmin(1, abs(off))^2", "share <- pmin(4, abs(off))^2", "residuals are cut at the bound", "residual-scale|neighbours")
 mutant("residual-missing", "R/dp-residual-scale.R", "  off[, records$x[1, ] == 0] <- 0\n", "  off[, records$x[1, ] == 0] <- 2\n", "a missing row counts nothing, and no more than others", "neighbours", equivalent = "a missing row may count the bound as well: the square is cut")
 mutant("lm-population-sampling", "R/lm-population.R", "sd <- sqrt(mean * left / stats::rchisq(ncol(b), left))", "sd <- 0 * mean", "sampling is in a population's interval", "residual-scale")
