@@ -85,9 +85,7 @@ dp_conformal <- function(x, M = manifold_of(x), epsilon, at, bound, ..., level =
                          invalid = c("error", "at"), unit = NULL, source = NULL, ledger = NULL, data_set = "default",
                          part = NULL) {
   check_dots_empty(...)
-  check_manifold(M)
-  if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(epsilon = missing(epsilon), at = missing(at), bound = missing(bound)))
+  check_call(M, ledger, c(epsilon = missing(epsilon), at = missing(at), bound = missing(bound)))
   invalid <- check_choice(invalid, "invalid", c("error", "at"))
   records <- records_or_units(M, x, unit, TRUE)
   rows <- records$units$of %||% seq_len(if (is_chunks(records$x)) 0 else records$n)

@@ -43,9 +43,8 @@ dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., a
                           mechanism = c("auto", "gauss", "laplace", "wishart"), invalid = c("error", "center"),
                           source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
-  check_manifold(M)
-  if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius), at = missing(at)))
+  check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
+                          at = missing(at)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   mechanism <- check_choice(mechanism, "mechanism", c("auto", "gauss", "laplace", "wishart"))
   check_covariance_space(M, x)

@@ -111,9 +111,7 @@ dp_median <- function(x, M = manifold_of(x), epsilon, center, radius, ..., smoot
                       unit = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
                       data_set = "default", part = NULL) {
   check_dots_empty(...)
-  check_manifold(M)
-  if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
+  check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   if (is_chunks(x)) abort_riemdp("unsupported", "a private median needs the records in memory: gather them first.")

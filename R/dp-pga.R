@@ -56,9 +56,7 @@ dp_pga <- function(x, M = manifold_of(x), epsilon, center, radius, ..., q = 1, d
                    gap = NULL, invalid = c("error", "center"), source = NULL, ledger = NULL, data_set = "default",
                    part = NULL) {
   check_dots_empty(...)
-  check_manifold(M)
-  if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
+  check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   mechanism <- check_choice(mechanism, "mechanism", c("auto", COMPONENT_MECHANISMS))
   check_pga_space(M, x, at, missing(share), missing(mean_mechanism))

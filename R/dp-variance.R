@@ -56,9 +56,7 @@ dp_variance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., at 
                         invalid = c("error", "center"), unit = NULL, neighbours = c("replace", "add_remove"),
                         source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
-  check_manifold(M)
-  if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
+  check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   records <- records_or_units(M, x, unit, replace)

@@ -26,6 +26,14 @@ release_private <- function(estimator, ask, records, ledger = NULL, data_set = "
   release
 }
 
+# What every private call asks of its space, its ledger and the arguments that have no default; `lacking` as for
+# check_given()
+check_call <- function(M, ledger, lacking) {
+  check_manifold(M)
+  if (!is.null(ledger)) check_ledger(ledger)
+  check_given(lacking)
+}
+
 # ---- plans ---------------------------------------------------------------------------------------------------
 # A plan whose parts are missing or of another kind is a fault of the package, met before anything is spent.
 
