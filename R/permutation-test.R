@@ -150,8 +150,7 @@ test_kernel <- function(space, bandwidth, points, length) {
 # n x m: of each record the vector that the kernel is a function of, from that record alone
 test_vectors <- function(M, x, space, center) {
   if (!is.null(space$flat)) {
-    F <- space$flat
-    v <- coords_within(F, x, center, space$reach)
+    v <- coords_within(space$flat, x, center, space$reach)
     if (space$kind != "hyperbolic") return(v)
     far <- sqrt(rowSums(v^2))
     return(v * ifelse(far > 0, sinh(far) / far, 1))
@@ -234,7 +233,7 @@ on_steps <- function(t) floor(t / STATISTIC_STEP) * STATISTIC_STEP
 # how far the projections of groups lie apart: the length of the between-groups part of all features, over the root of n
 group_statistics <- function(z, group, kernel, draws) {
   n <- length(group)
-  lots <- cbind(group, vapply(seq_len(draws), function(b) group[by_lot(n)], group)) - 1L
+  lots <- cbind(group, matrix(group[orders_by_lot(n, draws)], n)) - 1L
   sums <- .Call(riemdp_kernel_sums_nonprivate, t(z), NULL, kernel$kind, kernel$bandwidth, lots)
   size <- tabulate(group)
   square <- colSums((size + 2 * KERNEL_UNIT * sums$within) / size) - (n + 2 * KERNEL_UNIT * sums$all) / n +
@@ -249,6 +248,15 @@ pair_statistics <- function(x, y, kernel, draws) {
   sums <- .Call(riemdp_kernel_sums_nonprivate, t(x), t(y), kernel$kind, kernel$bandwidth, lots)
   square <- KERNEL_UNIT * (sums$diagonal + 2 * (2 * colSums(sums$within) - sums$all)) + 2 * n * kernel$slack
   on_steps(sqrt(pmax(0, square)) / n)
+}
+
+# a column for each lot: the numbers from 1 to n, each order as likely as any other
+orders_by_lot <- function(n, draws) {
+  block <- max(1, floor(1e6 / n))
+  do.call(cbind, lapply(split(seq_len(draws), ceiling(seq_len(draws) / block)), function(lots) {
+    z <- .Call(riemdp_noise, euclidean(1), 0, n * length(lots), "wrapped_gaussian", 1, in_simulation())
+    apply(matrix(z, n), 2, order)
+  }))
 }
 
 # 0 or 1, for each record of each lot, as by the toss of a coin
