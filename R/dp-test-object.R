@@ -11,7 +11,7 @@ format.riemdp_test <- function(x, ...) {
           collapse = ", "),
     paste("alternative hypothesis:", x$alternative),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
-    paste0("  ", protection_words(x), if (identical(x$null, "paired")) ": a pair"),
+    paste0("  ", protection_words(x), switch(x$null, paired = ": a pair", equal = ", not its group")),
     paste0("  ", origin_words(x)),
     release_lines(x), ""
   )

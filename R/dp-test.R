@@ -29,6 +29,13 @@
 #' `epsilon`), drawn by integer arithmetic. Proof: the file `proofs/testing.md` of the installed package. Kim and Schrab
 #' (2023) add noise to every statistic and release the decision.
 #'
+#' @section Power: A rejection at .05 needs a statistic that is above those of most lots by some 2.3 `scale`. For two
+#'   equal groups without a radius that is 7/(n epsilon), and the statistic is half the distance of mean features. A
+#'   tight public ball, a bandwidth near the records' usual distance and few directions in which they vary help. With
+#'   500 records and epsilon = 1 simulated tests of shifted groups had .84 of the power of the test without privacy on
+#'   spheres where that was .84, .93 where it was .99; for 3 x 3 matrices .65 where it was .94, .85 where it was .99;
+#'   for shapes of ten landmarks that vary alike in all 16 directions .33 where it was .83, .86 where it was 1.
+#'
 #' @param x n records, in any shape that functions on `M` accept; in memory.
 #' @param M a manifold; not one of your own.
 #' @param epsilon privacy budget, positive.

@@ -150,8 +150,7 @@ test_kernel <- function(space, bandwidth, points, length) {
 # n x m: of each record the vector that the kernel is a function of, from that record alone
 test_vectors <- function(M, x, space, center) {
   if (!is.null(space$flat)) {
-    F <- space$flat
-    v <- coords_within(F, x, center, space$reach)
+    v <- coords_within(space$flat, x, center, space$reach)
     if (space$kind != "hyperbolic") return(v)
     far <- sqrt(rowSums(v^2))
     return(v * ifelse(far > 0, sinh(far) / far, 1))

@@ -144,6 +144,10 @@ test_that("kernels are those of the definition, positive definite, and statistic
     lots <- with_simulation(1, cbind(rep(1:3, ask$sizes), matrix(rep(1:3, ask$sizes)[internal$orders_by_lot(n, 99)], n)))
     true <- apply(lots, 2, function(g) sqrt(sum(P(g) * K) / n))
     expect_lt(max(abs(statistics_of(ask, x) - true)), 1e-4, label = name)
+    # whole numbers: records in another order with their labels have the same statistic, to the last bit
+    turn <- c(seq(1, n, 2), seq(2, n, 2))
+    again <- with_simulation(1, internal$group_statistics(vectors_of(ask, x)[turn, , drop = FALSE], rep(1:3, ask$sizes)[turn], ask$kernel, 99))
+    expect_identical(again[1], statistics_of(ask, x)[1])
     # pairs
     y <- with_simulation(7, mf_random(M, n))
     ask <- asked_test(M, n, "paired", bandwidth = 0.7)
@@ -313,6 +317,7 @@ test_that("a test's release says what it is, costs what it says, and holds publi
   expect_equal(9 / 4 * r$sensitivity / r$scale, 1, tolerance = 1e-3)
   expect_output(print(r), "p-value = .*lots = 99")
   expect_output(print(r), "-DP")
+  expect_output(print(r), "protects one row, not its group")
   expect_output(explain(r), "integer\\s+arithmetic")
   expect_identical(dim(tidy(r)), c(1L, 6L))
   expect_identical(tidy(r)$p.value, r$p.value)
