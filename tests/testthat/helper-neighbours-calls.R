@@ -292,10 +292,11 @@ residual_call <- function(data, case, space, budget) {
   dp_residual_scale(fit, data, epsilon = 1, ledger = budget)
 }
 
-# around the public centre, a point for each record, or a curve that was released before
+# around a public point that opposite ends of the ball are not alike for, a point for each record, or a curve that was released before
 conformal_call <- function(data, case, space, budget) {
   M <- space$M
-  args <- list(at = space$center)
+  aside <- c(0.8 * space$radius, numeric(mf_facts(M)$dimension - 1))
+  args <- list(at = mf_exp(M, space$center, mf_from_coords(M, space$center, aside)))
   if (!is.null(case$around)) {
     n <- internal("record_count")(M, data)
     args$at <- mf_points(space$center, M)[rep(1L, n)]

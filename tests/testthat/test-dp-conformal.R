@@ -156,7 +156,7 @@ test_that("a new record lies in its ball as often as is said: on every space, by
   s <- CONFORMAL$sphere
   held <- with_simulation(5, replicate(4 * runs, {
     far <- stats::runif(101) > 0.86
-    x <- mf_exp(s$M, s$at, cbind(ifelse(far[1:100], 1, 0), 0, 0))
+    x <- mf_exp(s$M, s$at, cbind(as.numeric(far[1:100]), 0, 0))
     !far[101] || dp_conformal(x, s$M, 2, s$at, 0.5, level = 0.9)$value == Inf
   }))
   expect_gt(stats::pbinom(sum(held), length(held), 0.9), 1e-6)
