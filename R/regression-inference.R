@@ -44,8 +44,8 @@
 #' @param statistic `"score"` or `"fit"`.
 #' @param ... not used.
 #' @return `vcov()`: a matrix with names; `NA` where there is no inverse; of `"bootstrap"` with an attribute `failed`.
-#'   `confint()`: a matrix with a row for each coordinate and two columns. `trend_test()`: a list of class `riemdp_test`
-#'   and `htest` with `statistic`, `p.value`, `parameter` (`nsim`), `method`, `data.name`. `simulate()`: a data frame
+#'   `confint()`: a matrix with a row for each coordinate and two columns. `trend_test()`: a list of class
+#'   `htest` with `statistic`, `p.value`, `parameter` (`nsim`), `method`, `data.name`. `simulate()`: a data frame
 #'   with `nsim` columns of [mf_points()] (missing where the weight is 0), and the attribute `seed` as in
 #'   [stats::simulate()]. `cooks.distance()`: a number for each record.
 #' @section Errors: `riemdp_error_unsupported` for other losses, `riemdp_error_argument` for `parm` that doesn't exist.
@@ -241,7 +241,7 @@ trend_test <- function(object, nsim = 999, statistic = c("score", "fit"), seed =
     method = sprintf("Permutation test of trend on %s (%s)", label_manifold(object$manifold), statistic),
     alternative = "the responses depend on the predictors",
     data.name = paste(deparse(stats::formula(object), width.cutoff = 500L), collapse = " ")
-  ), class = c("riemdp_test", "htest"))
+  ), class = "htest")
 }
 
 # R squared of logarithms at the Frechet mean, which no order changes, on predictors in an order

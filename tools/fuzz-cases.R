@@ -496,7 +496,6 @@ arguments <- c(
   dp_pca = "data=table q=seed epsilon delta=small bound=positive mechanism=pca_mechanism gap=share steps=count neighbours",
   dp_covariance = "x=chunked_any M epsilon center=one radius at=one delta=small mechanism=pca_mechanism invalid source=note ledger",
   dp_pga = "x=chunked_any M epsilon center=one radius q=seed delta=small at=one mechanism=pca_mechanism gap=share invalid source=note ledger",
-  dp_pca = "data=table q=seed epsilon delta=small bound=positive steps=count neighbours",
   trend_test = "object=curve_fit nsim=count statistic=trend_statistic", vcov.riemdp_geodesic_regression = "object=curve_fit type=curve_covariance nsim=two",
   tangent_noise = "M p=one n=count sd=positive method=tangent_method law=tangent_law_name steps=whole",
   sphere = "d=whole", stiefel = "n=whole p=seed metric=metric_stiefel", tidy = "x=model_object",

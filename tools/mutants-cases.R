@@ -1163,8 +1163,6 @@ mutant("test-loss", "R/permutation-test.R", "c(p = 9 / 4, decision = 2)", "c(p =
 mutant("test-loss-decision", "R/permutation-test.R", "c(p = 9 / 4, decision = 2)", "c(p = 9 / 4, decision = 1.5)", "a decision costs two", "dp-test")
 mutant("test-loss-fixed", "R/permutation-test.R", "fixed = c(p = 1, decision = 1)", "fixed = c(p = 0.9, decision = 1)", "a p-value by fixed lots costs one", "dp-test")
 mutant("test-scale", "R/permutation-test.R", "scale <- outwards(loss * sensitivity / (epsilon * (1 - TEST_ROUNDING)))", "scale <- outwards(loss * sensitivity / (2 * epsilon))", "the noise has the scale that is paid", "dp-test|private-release")
-mutant("test-groups-smallest", "R/permutation-test.R", "sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n)", "sqrt((1 / max(sizes) - 1 / n) * kernel$apart / n)", "a record may be in the smallest group under a lot", "dp-test|neighbours")
-mutant("test-groups-half", "R/permutation-test.R", "sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n)", "sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n) / 2", "a record moves the statistic by its feature's whole way", "dp-test|neighbours")
 mutant("test-groups-smallest", "R/permutation-test.R", "sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n)", "sqrt((1 / max(sizes) - 1 / n) * kernel$apart / n)", "a record may be in the smallest group under a lot", "dp-test")
 mutant("test-groups-half", "R/permutation-test.R", "sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n)", "sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n) / 2", "a record moves the statistic by its feature's whole way", "dp-test")
 mutant("test-pairs-half", "R/permutation-test.R", "paired = 2 * sqrt(kernel$apart) / n", "paired = sqrt(kernel$apart) / n", "both halves of a pair are replaced", "dp-test")

@@ -275,7 +275,8 @@ test_that("p-values are uniform under every null hypothesis", {
   at_pole <- identical(round(mean(with_simulation(1, around(M, 500))[, 3]), 1), 1)
   for (name in setdiff(names(cases), if (!at_pole) "symmetric")) uniform_enough(with_simulation(10, replicate(runs, cases[[name]]()$p.value)), name)
   # all records alike: statistics are 0, and p is noise
-  uniform_enough(with_simulation(11, replicate(runs, dp_test(rep(1, 8), euclidean(1), epsilon = 1, group = rep(1:2, 4), bandwidth = 1, draws = 99)$p.value)), "alike")
+  alike <- function() dp_test(rep(1, 8), euclidean(1), epsilon = 1, group = rep(1:2, 4), bandwidth = 1, draws = 99)$p.value
+  uniform_enough(with_simulation(11, replicate(runs, alike())), "alike")
   rejected <- with_simulation(12, replicate(runs, dp_test(around(M, 12), M, epsilon = 1, group = rep(1:2, 6), alpha = 0.2, draws = 99)$reject))
   expect_gt(stats::binom.test(sum(rejected), runs, 0.2)$p.value, 1e-6)
 })

@@ -82,7 +82,6 @@ some_releases <- function() once("some", {
     median = dp_median(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6, smooth = 1), variance = dp_variance(cbind(1:9, 2), euclidean(2), 1, c(5, 2), 6),
     test = dp_test(cbind(1:9, 2), euclidean(2), epsilon = 1, group = c(1, 1, rep(2, 7)), bandwidth = 3, draws = 99),
     votes = dp_test_any(1:9, function(d) 0.5, 1, 3),
-    lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds),
     prediction = dp_conformal(cbind(1:9, 2), euclidean(2), 5, c(5, 2), 6, level = 0.3),
     lm = dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), residual = dp_residual_scale(dp_lm(mpg ~ wt, mtcars, 4, bounds = car_bounds), mtcars, 1),
     curve = dp_regression(y ~ x, sphere(2), d, epsilon = 1, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
