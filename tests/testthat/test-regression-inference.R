@@ -158,6 +158,7 @@ test_that("the test of trend keeps its level at any number of records, and finds
     expect_identical(tests[[1]]$p.value, tests[[2]]$p.value)
   }
   found <- trend_test(geodesic_regression(y ~ x, sphere(2), curved_line(sphere(2), c(0, 0, 1), c(0.9, 0.3), stats::runif(30), 0.1)), 199, seed = 1)
+  expect_identical(class(found), "htest") # nothing private is said of it
   expect_identical(found$p.value, 1 / 200)
   expect_output(print(found), "Permutation test of trend")
   expect_error(trend_test(1), class = "riemdp_error_argument")
