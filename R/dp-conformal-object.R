@@ -135,24 +135,30 @@ print.riemdp_prediction <- function(x, ...) {
   invisible(x)
 }
 
-#' Whether records lie in their prediction balls
+#' Whether points lie in a region, or records in their prediction balls
 #'
 #' Not private: what it says of records is a function of them.
 #'
-#' @param r a release of [dp_conformal()].
-#' @param x records, as there.
+#' @param r a region that [confint()][confint.riemdp_mean()] made of a mean or a median, or a release of
+#'   [dp_conformal()].
+#' @param x points, in any accepted shape; for a prediction ball records, as there.
 #' @param data around a curve: a data frame of their predictors, a row for each.
 #' @param at where each record has its own prediction: these.
-#' @return A logical vector, an element for each record. What is no point, or has no distance from its prediction, lies
-#'   at it.
-#' @section Errors: `riemdp_error_argument` for what is no such release, and `riemdp_error_shape` for records of another
-#'   shape.
+#' @return A logical vector, an element for each point or record. A point without a logarithm from an ellipsoid's centre
+#'   is not in it. A record that is no point, or has no distance from its prediction, lies at it.
+#' @section Errors: `riemdp_error_argument` for what is neither, `riemdp_error_shape` for points of another shape; for a
+#'   region what is no point is an error as in [mf_check()].
 #' @examples
+#' m <- dp_mean(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
+#' region_contains(confint(m), diag(2))
 #' r <- dp_conformal(wishart_spd[, , 1:400], spd(2), epsilon = 1, at = diag(2), bound = 10)
-#' mean(ball_contains(r, wishart_spd[, , 401:800]))
+#' mean(region_contains(r, wishart_spd[, , 401:800]))
 #' @export
-ball_contains <- function(r, x, data = NULL, at = NULL) {
-  if (!inherits(r, "riemdp_conformal")) abort_riemdp("argument", "`r` must be a release of dp_conformal().")
+region_contains <- function(r, x, data = NULL, at = NULL) {
+  if (inherits(r, "riemdp_region") && is.null(data) && is.null(at)) return(points_inside(r, x))
+  if (!inherits(r, "riemdp_conformal")) {
+    abort_riemdp("argument", "`r` must be a region that confint() made, or a release of dp_conformal().")
+  }
   as_made({
     x <- plain_numbers(x)
     center <- conformal_center(r, data, at)

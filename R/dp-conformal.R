@@ -32,7 +32,7 @@
 #' (`part` in [dp_ledger()]). This can't be checked here.
 #'
 #' A record that is no point, or that has no distance, counts as lying at its prediction (`invalid = "at"`), in this
-#' call and in [ball_contains()] alike, so the level holds with such records as well. For a curve predictors are moved
+#' call and in [region_contains()] alike, so the level holds with such records as well. For a curve predictors are moved
 #' into their public ranges, and missing ones to the middle; in `predict()` too.
 #'
 #' @inheritParams dp_median
@@ -70,14 +70,14 @@
 #'
 #' McSherry, F. and Talwar, K. (2007). Mechanism design via differential privacy. *Foundations of Computer Science*,
 #' 94-103. \doi{10.1109/FOCS.2007.66}
-#' @seealso [ball_contains()], [dp_mean()], [dp_regression()]
+#' @seealso [region_contains()], [dp_mean()], [dp_regression()]
 #' @examples
 #' # a mean of the first half, and a ball around it that a new matrix lies in
 #' first <- 1:400
 #' m <- dp_mean(wishart_spd[, , first], spd(2), epsilon = 1, center = diag(2), radius = 1.5)
 #' r <- dp_conformal(wishart_spd[, , 401:800], spd(2), epsilon = 1, at = m, bound = 10)
 #' r
-#' ball_contains(r, wishart_spd[, , 801:805])
+#' region_contains(r, wishart_spd[, , 801:805])
 #' # few records: only the whole space holds the level, and nothing is spent
 #' dp_conformal(wishart_spd[, , 1:50], spd(2), epsilon = 1, at = diag(2), bound = 10)
 #' @export

@@ -408,18 +408,8 @@ ellipsoid_quantile <- function(covariance, A, count, n, far, weight, level) {
   })
 }
 
-#' Does a region hold a point?
-#'
-#' @param region a region: [confint()][confint.riemdp_mean()] of a mean or a median.
-#' @param x points of its manifold, in any accepted shape.
-#' @return Logical, one for each point; `FALSE` where there is no logarithm from an ellipsoid's centre.
-#' @examples
-#' r <- dp_mean(wishart_spd, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
-#' region_contains(confint(r), diag(2))
-#' @seealso [confint.riemdp_mean()]
-#' @export
-region_contains <- function(region, x) {
-  if (!inherits(region, "riemdp_region")) abort_riemdp("argument", "`region` must be a region that confint() made.")
+# which points a ball or an ellipsoid holds
+points_inside <- function(region, x) {
   M <- region$manifold
   check_points(x, M)
   if (!inherits(region, "riemdp_ellipsoid")) return(mf_dist(M, region$center, x) <= region$radius)

@@ -109,7 +109,7 @@ test_that("the draw has the law that it says: counts of distances, chosen by exa
   expect_identical(inside, c(1L, 3L, 4L, 5L))
   expect_equal(inside, internal$conformal_counts(M, list(x = chunks(mf_points(x, M), 4)), around))
   expect_lte(ask$rank, 6)
-  # a score at a radius lies within it, as ball_contains() says; one just beyond doesn't
+  # a score at a radius lies within it, as region_contains() says; one just beyond doesn't
   line <- c(internal$conformal_ask(euclidean(1), 3, 2, 1, 0.2, c(0.25, 0.5, 0.5 + 2^-30)), list(around = "point", at = 0))
   expect_identical(internal$conformal_counts(euclidean(1), list(x = c(-0.25, 0.5 + 2^-40, 0.5)), line), c(1L, 2L, 3L))
   draws <- if (quick()) 4000 else 20000
@@ -145,7 +145,7 @@ test_that("a new record lies in its ball as often as is said: on every space, by
     share <- with_simulation(4, replicate(runs, {
       x <- records_like(s, case[[1]], case[[4]])
       r <- dp_conformal(x, s$M, case[[2]], s$at, 10, level = case[[3]])
-      mean(ball_contains(r, records_like(s, 40, case[[4]])))
+      mean(region_contains(r, records_like(s, 40, case[[4]])))
     }))
     error <- stats::sd(share) / sqrt(runs)
     expect_gt(mean(share), case[[3]] - 5 * error)
@@ -179,7 +179,7 @@ test_that("around a released mean, a released curve, and each record's own point
   # moved into the range, and to its middle
   expect_equal(as.array(ball$center)[3:4, ], as.array(predict(fit, data.frame(x = c(1, 0.5)))), tolerance = 1e-12)
   expect_output(print(ball), "each of 4 points")
-  inside <- ball_contains(r, y, table)
+  inside <- region_contains(r, y, table)
   expect_equal(inside, mf_dist(M, predict(fit, table), y) <= r$value)
   expect_error(predict(r), class = "riemdp_error_argument")
   # the same predictions, given one by one
@@ -188,7 +188,7 @@ test_that("around a released mean, a released curve, and each record's own point
   expect_identical(own$value, curve$value)
   expect_identical(own$around, "each")
   expect_true(any(grepl("public rule", guarantee(own)$assumptions)))
-  expect_identical(ball_contains(own, y, at = predict(fit, table)), ball_contains(curve, y, table))
+  expect_identical(region_contains(own, y, at = predict(fit, table)), region_contains(curve, y, table))
   m <- dp_mean(y, M, 1, c(0, 0, 1), 0.7)
   around <- dp_conformal(y, M, 2, m, 1)
   expect_equal(around$at, m$value)
@@ -214,7 +214,7 @@ test_that("where n epsilon is too small the whole space is the answer, from publ
   expect_identical(c(guarantee(r)$label, guarantee(r)$epsilon), c("pure", 0))
   expect_identical(nrow(ledger_history(ledger)), 0L)
   expect_null(r$draws)
-  expect_true(all(ball_contains(r, x)))
+  expect_true(all(region_contains(r, x)))
   expect_output(print(r), sprintf("n = %d", r$least$n))
   expect_output(explain(r), "nothing spent")
   expect_output(print(predict(r)), "whole space")
@@ -251,7 +251,7 @@ test_that("it is total, whatever the records are, and refuses from public facts 
   no(x, custom_sphere(2), 1, s$at, 1, class = "riemdp_error_unsupported")
   no(chunks(mf_points(x, s$M), 7), s$M, 1, s$at, 1, unit = rep(1:50, 2), class = "riemdp_error_unsupported")
   no(chunks(mf_points(x, s$M), 7), s$M, 5, x, 1, class = "riemdp_error_unsupported")
-  expect_error(ball_contains(1, x), class = "riemdp_error_argument")
+  expect_error(region_contains(1, x), class = "riemdp_error_argument")
   expect_identical(nrow(ledger_history(ledger)), 0L)
   for (value in c(NA, Inf, 1e300)) {
     y <- x
@@ -259,7 +259,7 @@ test_that("it is total, whatever the records are, and refuses from public facts 
     no(y, s$M, 5, s$at, 1, class = "riemdp_error")
     r <- dp_conformal(y, s$M, 5, s$at, 1, invalid = "at")
     expect_s3_class(r, "riemdp_conformal")
-    expect_true(ball_contains(r, y)[4])
+    expect_true(region_contains(r, y)[4])
   }
   same <- dp_conformal(x[rep(1, 100), ], s$M, 5, x[1, ], 1)
   expect_true(is.finite(same$value))
