@@ -11,6 +11,7 @@
 #'
 #' @inheritParams dp_mean_plan
 #' @param n number of records, or of units.
+#' @param epsilon,center,radius,delta as in [dp_mean()]; `center = NULL` where the answer doesn't depend on it.
 #' @param spread a public guess of the records' standard deviation in one tangent coordinate.
 #' @param level coverage of the region, between 0 and 1.
 #' @param method `"asymptotic"` or `"finite"`, as in [confint()][confint.riemdp_mean()].
