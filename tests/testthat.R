@@ -6,7 +6,7 @@ long <- c("accountant", "chunk-regression", "chunk-units", "dp-ball", "dp-bounds
           "dp-regression", "errors", "explore-plan", "groups", "guarantee", "kng-lattice", "ledger", "linear-guess", "lower-bound", "mean-steps",
           "mechanism-adaptive", "mechanism-chordal", "mechanism-gaussian", "mechanism-heat", "mechanism-kng", "mechanism-laplace",
           "mechanism-lattice", "neighbours", "objective-perturbation", "optimize", "optimum-size", "private-release", "private-size", "progress",
-          "regression-kng", "regression-newton", "report", "shrinkage", "subspace", "units")
+          "regression-kng", "regression-newton", "report", "shrinkage", "subspace", "units", "variance")
 if (identical(Sys.getenv("NOT_CRAN"), "true")) {
   test_check("riemdp")
 } else {
