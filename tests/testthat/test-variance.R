@@ -337,10 +337,11 @@ test_that("tidy() has the errors of noise and of sampling apart, and intervals t
   expect_equal(internal$entry_weights(sphere(2), p), sqrt(1 - p^2))
   expect_equal(internal$entry_weights(euclidean(3), p), c(1, 1, 1))
   # records along one line, or even in all directions, in three
-  one <- function(norm) {
+  one <- function(norm, noise = 0) {
     squares <- list(sum = 1, norm = norm, scale = 0, norm_scale = 0, unit = 0, most = 1)
-    internal$population_direction(3, list(radius = 1, k_max = 0), squares, function(level) 0, 0.95, 100)
+    internal$population_direction(3, list(radius = 1, k_max = 0), squares, function(level) noise, 0.95, 100)
   }
+  expect_equal(one(1, 0.3)$privacy, 0.3 / sqrt(3))
   expect_equal(one(1)$sampling, sqrt(1 / 100 / 100))
   expect_equal(one(1 / sqrt(3))$sampling, sqrt(1 / 3 / 100 / 100))
   expect_equal(one(1)$half, one(1)$sampling * stats::qt(0.975, 99), tolerance = 0.01)
