@@ -155,7 +155,7 @@ print.riemdp_prediction <- function(x, ...) {
 #' mean(region_contains(r, wishart_spd[, , 401:800]))
 #' @export
 region_contains <- function(r, x, data = NULL, at = NULL) {
-  if (inherits(r, "riemdp_region") && is.null(data) && is.null(at)) return(points_inside(r, x))
+  if (inherits(r, "riemdp_region") && is.null(data) && is.null(at)) return(as_made(points_inside(r, x)))
   if (!inherits(r, "riemdp_conformal")) {
     abort_riemdp("argument", "`r` must be a region that confint() made, or a release of dp_conformal().")
   }

@@ -116,6 +116,10 @@ test_that("what doesn't fit is refused before anything is spent", {
   more <- dp_mean(x, M, 1, up, 0.5, neighbours = "add_remove")
   expect_error(confint(more, covariance = s), class = "riemdp_error_unsupported")
   expect_error(region_contains(m, up), class = "riemdp_error_argument")
+  broken <- confint(m, covariance = s)
+  broken$shape <- NULL
+  expect_error(region_contains(broken, up), class = "riemdp_error_argument")
+  expect_error(region_contains(confint(m), c(1, 1, 1)), class = "riemdp_error_off_manifold")
   # one record, all alike, all at the edge
   for (x in list(rbind(up), rbind(up, up, up), rbind(c(sin(0.5), 0, cos(0.5)), c(-sin(0.5), 0, cos(0.5))))) {
     r <- dp_covariance(x, M, 1, up, 0.5, at = up)
