@@ -10,8 +10,9 @@
 #' Records outside the public ball are moved to its nearest point, one by one and silently; what is no point counts as
 #' the centre. Coordinates of logarithms at the point, in the frame of [mf_coords()], are no longer than L, the radius
 #' and the distance of the point from the centre together, and are shortened to that. Noise is added to the matrix of
-#' their products as [dp_pca()] does for rows of `bound` L, by the mechanism whose noise is the smallest. What is
-#' released can have negative eigenvalues; `value` has 0 in their place.
+#' their products as [dp_pca()] does for rows of `bound` L, by the mechanism whose noise is the smallest (`"auto"`; one
+#' on a lattice where it is up to 5 % more). What is released can have negative eigenvalues; `value` has 0 in their
+#' place.
 #'
 #' Proof: the file `proofs/subspaces.md` of the installed package, section 6.
 #'
@@ -82,11 +83,7 @@ covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) 
 # the mechanism that is asked for, or the one with the smallest noise
 covariance_noise <- function(ask) {
   if (ask$mechanism != "auto") return(component_noise(ask$mechanism, ask))
-  plans <- lapply(c("gauss", "laplace", "wishart"), function(mechanism) {
-    tryCatch(component_noise(mechanism, ask), riemdp_error_unsupported = function(e) NULL)
-  })
-  plans <- Filter(Negate(is.null), plans)
-  plans[[which.min(vapply(plans, `[[`, 0, "sd"))]]
+  least_noise(ask, c("gauss", "laplace", "wishart"), "sd")
 }
 
 covariance_estimator <- list(

@@ -24,6 +24,7 @@
 #' `"auto"` takes that of the first four with the least expected error where the q-th eigenvalue exceeds the next one by
 #' `gap` times `bound`^2: a public guess, as is all else that it looks at. The error of the first three falls with
 #' 1/(n^2 gap), that of `"bingham"` with 1/n whatever the gap, so large samples and gaps speak for noise on the matrix.
+#' `"gauss"` or `"laplace"`, whose guarantee is about the machine, is taken where it errs by up to 5 % more.
 #' Gradient steps are taken where records are in [chunks()], with `unit` or `neighbours = "add_remove"`, and where an
 #' argument of theirs is given (`lr`, `steps`, `clip`, `method`, `batch`, `sampling`, `rate`, `output`,
 #' `noise_multiplier`, `calibration`); the others are for rows in memory, each a record, whose number is public.

@@ -347,3 +347,15 @@ test_that("many columns take seconds", {
   }
   expect_error(dp_pca(x, 1, 1, bound = 25, mechanism = "laplace"), class = "riemdp_error_unsupported")
 })
+
+test_that("a mechanism whose guarantee is about the machine comes first where it errs by up to 5 % more", {
+  chosen <- function(errors) {
+    with_internals(internals("least_noise")(NULL, names(errors), "error")$mechanism, component_noise = function(mechanism, ask) {
+      list(mechanism = mechanism, error = errors[[mechanism]], lattice = mechanism %in% c("gauss", "laplace"))
+    })
+  }
+  expect_identical(chosen(c(gauss = 1.04, wishart = 1)), "gauss")
+  expect_identical(chosen(c(gauss = 1.06, wishart = 1)), "wishart")
+  expect_identical(chosen(c(gauss = 1.04, laplace = 1.03, bingham = 1)), "laplace")
+  expect_identical(chosen(c(bingham = 2, wishart = 1)), "wishart")
+})
