@@ -3,7 +3,7 @@
 
 COMPONENT_MECHANISMS <- c("gauss", "laplace", "wishart", "bingham")
 
-# what each does: its law in words, whether a matrix is released, and whether on a lattice
+# what each does, in words
 COMPONENT_WORDS <- c(
   gauss = "discrete normal noise on the second-moment matrix, by integer arithmetic",
   laplace = "noise with density exp(-|H|/scale), |H| the Frobenius norm, on the second-moment matrix, in whole numbers",
@@ -65,6 +65,13 @@ least_noise <- function(ask, mechanisms, what) {
   lattice <- vapply(plans, `[[`, NA, "lattice")
   if (any(lattice) && min(size[lattice]) <= 1.05 * min(size)) size[!lattice] <- Inf
   plans[[which.min(size)]]
+}
+
+# what a record moves, the scale and the standard deviation of an entry, where 1 stands for `unit`
+component_units <- function(noise, unit) {
+  step <- if (noise$lattice) 2^-noise$fine else 1
+  moved <- switch(noise$mechanism, gauss = , laplace = noise$shift * step, wishart = 2, bingham = 1)
+  list(sensitivity = moved * unit, scale = noise$scale * step * unit, sd = noise$sd * unit)
 }
 
 # ---- expected errors -------------------------------------------------------------------------------------------------

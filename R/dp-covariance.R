@@ -74,7 +74,7 @@ covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) 
   if (inherits(at, "riemdp_mean") && !is.null(at$released)) at$value <- at$released
   ask$at <- public_point(M, at)
   a <- variance_at(M, ask, ask$at)
-  ask$point <- mf_exp(M, center, mf_from_coords(M, center, a))
+  ask$point <- variance_point(M, ask, a)
   ask$length <- tangent_bound(ask, a)
   ask$parts <- component_ask(n, mf_facts(M)$dimension, 1, ask$epsilon, delta, mechanism, NULL)
   ask
@@ -107,14 +107,12 @@ covariance_estimator <- list(
   answer = function(out, plan, ask, budget) {
     d <- ncol(out)
     unit <- moment_value(1, ask$n, ask$length, ask$parts$grid)
-    step <- if (plan$noise$lattice) 2^-plan$noise$fine else 1
-    moved <- if (plan$noise$lattice) plan$noise$shift * step else 2
+    told <- component_units(plan$noise, unit)
     new_release(
       without_negative(out * unit), "riemdp_covariance",
       moment = out * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
-      center = ask$center, radius = ask$ball$radius, length = ask$length, sensitivity = moved * unit,
-      scale = plan$noise$scale * step * unit, noise = list(sd = plan$noise$sd * unit),
-      expected_error = plan$noise$sd * unit * sqrt(d * (d + 1)), theorem = plan$theorem,
+      center = ask$center, radius = ask$ball$radius, length = ask$length, sensitivity = told$sensitivity,
+      scale = told$scale, noise = told["sd"], expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
       target = "the mean product of the logarithms at a public point of the records moved to the public ball",
       budget = budget, guarantee = plan$guarantee
     )

@@ -217,11 +217,10 @@ component_assumptions <- function(noise) {
 # what a release says of its directions: from what was drawn and public numbers
 components_facts <- function(out, noise, ask, bound, names = NULL) {
   unit <- moment_value(1, ask$n, bound, ask$grid)
-  moved <- switch(noise$mechanism, gauss = , laplace = noise$shift * 2^-noise$fine, wishart = 2, bingham = 1)
-  step <- if (noise$lattice) 2^-noise$fine else 1
+  told <- component_units(noise, unit)
   c(components_told(out, noise, ask, bound, names), list(
-    mechanism = noise$mechanism, n = ask$n, bound = bound, gap = ask$gap, sensitivity = moved * unit,
-    scale = noise$scale * step * unit, noise = noise[c("mechanism", "scale", "fine", "sd", "lattice")],
+    mechanism = noise$mechanism, n = ask$n, bound = bound, gap = ask$gap, sensitivity = told$sensitivity,
+    scale = told$scale, noise = noise[c("mechanism", "scale", "fine", "sd", "lattice")],
     expected_error = noise$error * bound^2, theorem = component_theorem(noise$mechanism)
   ))
 }

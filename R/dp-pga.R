@@ -126,7 +126,7 @@ pga_estimator <- list(
   draw = function(records, plan, ask, budget) {
     mean <- if (is.null(ask$at)) mean_estimator$draw(records, plan$mean, ask$mean, budget)
     a <- variance_at(ask$manifold, ask, ask$at %||% mean$value)
-    p <- mf_exp(ask$manifold, ask$center, mf_from_coords(ask$manifold, ask$center, a))
+    p <- variance_point(ask$manifold, ask, a)
     length <- tangent_bound(ask, a)
     rows <- tangent_rows(ask$manifold, records$x, ask, p)
     grid <- ask$parts$grid
@@ -170,17 +170,6 @@ pga_promise <- function(mean, own, asked) {
 pga_event <- function(mean, own) {
   events <- list(release_event(mean), release_event(own))
   if (!any(vapply(events, is.null, NA))) event_compose(events)
-}
-
-# how long logarithms of records of the ball are, at the point with coordinates `a` at the centre
-tangent_bound <- function(ask, a) (ask$ball$radius + sqrt(sum(a^2))) * (1 + 1e-9)
-
-# Coordinates at p of the logarithms of records moved to the ball, each from its record alone; 0 for one that has none
-tangent_rows <- function(M, x, ask, p) {
-  near <- mf_points(.Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius), M)
-  v <- tangent_at(M, each_row(near, function(y) mf_log(M, p, y)))
-  rows <- mf_coords(M, p, v)
-  matrix(rows, ncol = mf_facts(M)$dimension)
 }
 
 # tangent vectors at p with these coordinates as rows

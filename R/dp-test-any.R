@@ -122,19 +122,15 @@ votes_estimator <- list(
 # numbers are left as they were, and what goes to the screen is lost.
 votes_of <- function(data, f, n, ask) {
   lot <- by_lot(n)
-  env <- globalenv()
-  before <- if (exists(".Random.seed", envir = env, inherits = FALSE)) get(".Random.seed", envir = env)
-  on.exit(if (is.null(before)) suppressWarnings(rm(".Random.seed", envir = env)) else
-    assign(".Random.seed", before, envir = env))
   nowhere <- file(nullfile(), "w")
   messages <- sink.number("message")
   sink(nowhere, type = "message")
   on.exit({
     if (messages == 2) sink(type = "message") else sink(getConnection(messages), type = "message")
     close(nowhere)
-  }, add = TRUE)
+  })
   part <- rep_len(seq_len(ask$m), n)
-  sum(vapply(seq_len(ask$m), function(i) vote(f, some_rows(data, lot[part == i]), ask$alpha0), 0))
+  keep_random_state(sum(vapply(seq_len(ask$m), function(i) vote(f, some_rows(data, lot[part == i]), ask$alpha0), 0)))
 }
 
 some_rows <- function(data, rows) if (length(dim(data)) == 2) data[rows, , drop = FALSE] else data[rows]

@@ -92,9 +92,7 @@ dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
                     alpha = NULL, draws = 999, invalid = c("error", "center"), source = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
   check_no_more(...)
-  check_manifold(M)
-  if (!is.null(ledger)) check_ledger(ledger)
-  check_given(c(epsilon = missing(epsilon)))
+  check_call(M, ledger, c(epsilon = missing(epsilon)))
   ask <- list(manifold = M, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
               null = check_choice(null, "null", c("equal", "paired", "symmetric", "uniform")),
               kind = check_choice(kernel, "kernel", c("gaussian", "exponential")),

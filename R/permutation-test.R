@@ -171,15 +171,7 @@ test_vectors <- function(M, x, space, center) {
 
 # Coordinates of logarithms, of records moved to a ball, a row each. Total: what has none counts as the centre.
 coords_within <- function(M, x, center, radius) {
-  inside <- .Call(riemdp_to_ball, M, x, center, radius)
-  d <- mf_facts(M)$dimension
-  coords <- function(x) matrix(mf_coords(M, center, mf_log(M, center, x)), ncol = d)
-  v <- tryCatch(coords(inside), riemdp_error = function(e) {
-    inside <- mf_points(inside, M)
-    do.call(rbind, lapply(seq_along(inside), function(i) {
-      tryCatch(coords(inside[i]), riemdp_error = function(e) numeric(d))
-    }))
-  })
+  v <- tangent_rows(M, x, list(center = center, ball = list(radius = radius)), center)
   v[!is.finite(v)] <- 0
   v * pmin(1, radius * (1 - 2^-40) / pmax(sqrt(rowSums(v^2)), 1e-300))
 }

@@ -158,11 +158,10 @@ check_coordinates <- function(parm, names) {
 with_seed <- function(seed, expr) {
   if (is.null(seed)) return(expr)
   seed <- check_count(seed, "seed", -.Machine$integer.max, .Machine$integer.max)
-  env <- globalenv()
-  before <- if (exists(".Random.seed", envir = env, inherits = FALSE)) get(".Random.seed", envir = env)
-  on.exit(if (is.null(before)) rm(".Random.seed", envir = env) else assign(".Random.seed", before, envir = env))
-  set.seed(seed)
-  expr
+  keep_random_state({
+    set.seed(seed)
+    expr
+  })
 }
 
 # nsim rows of coordinates at the estimated foot

@@ -196,25 +196,21 @@ dp_uncertainty <- function(r, levels = c(0.5, 0.8, 0.95, 0.99)) {
 #' @export
 format.riemdp_region <- function(x, ...) {
   c(
-    sprintf("%g %% region on %s for %s: within %.4g of the %s (%s)", 100 * x$level, label_manifold(x$manifold), x$about,
-            x$radius, if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point", x$basis),
+    sprintf("%g %% region on %s for %s: %s (%s)", 100 * x$level, label_manifold(x$manifold), x$about, region_words(x),
+            x$basis),
     sprintf(paste("It covers %s; %s %s not in it: where records lie outside the ball their own mean may be",
                   "elsewhere"), paste(if (length(x$covers) > 1) "both" else "the", and_words(x$covers)),
             and_words(x$leaves_out), if (length(x$leaves_out) > 1) "are" else "is")
   )
 }
 
-#' @export
-format.riemdp_ellipsoid <- function(x, ...) {
+# where it is
+region_words <- function(x) {
+  point <- if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point"
+  if (!inherits(x, "riemdp_ellipsoid")) return(sprintf("within %.4g of the %s", x$radius, point))
   half <- x$half_axes
-  said <- if (length(half) <= 4) paste(sprintf("%.4g", half), collapse = ", ") else
-    sprintf("from %.4g to %.4g", half[1], half[length(half)])
-  text <- NextMethod()
-  text[1] <- sprintf("%g %% region on %s for %s: an ellipsoid around the %s with half-axes %s (%s)", 100 * x$level,
-                     label_manifold(x$manifold), x$about,
-                     if (isTRUE(x$moved)) "point drawn, of which the value was made" else "released point", said,
-                     x$basis)
-  text
+  sprintf("an ellipsoid around the %s with half-axes %s", point, if (length(half) <= 4)
+    paste(sprintf("%.4g", half), collapse = ", ") else sprintf("from %.4g to %.4g", half[1], half[length(half)]))
 }
 
 #' @export
@@ -359,7 +355,7 @@ check_same <- function(r, covariance) {
   ball <- check_radius(M, r$radius, r$center)
   ask <- list(center = r$center, ball = ball)
   a <- variance_at(M, ask, r$released %||% r$value)
-  p <- mf_exp(M, r$center, mf_from_coords(M, r$center, a))
+  p <- variance_point(M, ask, a)
   if (!(mf_dist(M, p, covariance$point) <= 1e-6 * ball$radius)) {
     abort_riemdp("argument", "the covariance must be around the released point: dp_covariance(at = ) takes the mean.")
   }
@@ -372,12 +368,12 @@ covariance_region <- function(r, covariance, level) {
   M <- r$manifold
   d <- mf_facts(M)$dimension
   ball <- check_radius(M, r$radius, r$center)
-  cells <- level_cells(level)
-  far <- vapply(1 - cells$tail, function(level) mean_region(r, level)$radius, 0)
+  known <- population_known(d, ball, NULL, function(level) mean_region(r, level)$radius, level, r$n)
+  weight <- known$cells$weight
   most <- covariance$length^2
   bend <- least_bend(ball, min(most, sum(diag(covariance$value))), most)
-  A <- covariance$value / (r$n * bend^2) + diag(sum(cells$weight * far^2) / d, d)
-  c <- ellipsoid_quantile(covariance, A, r$n * bend^2, r$n, far, cells$weight, level)
+  A <- covariance$value / (r$n * bend^2) + diag(sum(weight * known$far^2) / d, d)
+  c <- ellipsoid_quantile(covariance, A, r$n * bend^2, r$n, known$far, weight, level)
   e <- eigen(A, symmetric = TRUE)
   half <- sqrt(c * e$values)
   reach <- ball_reach(r)

@@ -31,6 +31,20 @@ variance_at <- function(M, ask, at) {
   if (far > ask$ball$radius) a * (ask$ball$radius / far * (1 - 1e-12)) else a
 }
 
+# the point with these coordinates at the centre
+variance_point <- function(M, ask, a) mf_exp(M, ask$center, mf_from_coords(M, ask$center, a))
+
+# how long logarithms of records of the ball are, at the point with coordinates `a` at the centre
+tangent_bound <- function(ask, a) (ask$ball$radius + sqrt(sum(a^2))) * (1 + 1e-9)
+
+# Coordinates at p of the logarithms of records moved to the ball, each from its record alone; 0 for one that has none
+tangent_rows <- function(M, x, ask, p) {
+  near <- mf_points(.Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius), M)
+  v <- tangent_at(M, each_row(near, function(y) mf_log(M, p, y)))
+  rows <- mf_coords(M, p, v)
+  matrix(rows, ncol = mf_facts(M)$dimension)
+}
+
 # What one record may count at most: its distance is no longer than the radius and that from the centre together
 variance_most <- function(ask, a) {
   reach <- ask$ball$radius + sqrt(sum(a^2))
@@ -196,7 +210,7 @@ edge_of <- function(chance, tail, rising) {
 population_asymptotic <- function(d, ball, s, noise, level, n) {
   known <- population_known(d, ball, s, noise, level, n)
   each <- lapply(seq_along(known$square), function(i) {
-    sampling_lengths(known$square[i], known$norm[i], d, max(1, n), known$cells) / known$bend[i]
+    sampling_lengths(known$square[i], known$norm[i], d, n, known$cells) / known$bend[i]
   })
   weight <- known$cells$weight
   sampled <- at_cells(unlist(each), rep(weight, length(each)), known$cells)
@@ -233,10 +247,10 @@ population_known <- function(d, ball, s, noise, level, n) {
   if (is.null(s)) return(known)
   k <- stats::ppoints(if (is.null(s$norm)) 12 else 5, 0.5)
   drawn <- stats::qexp(abs(2 * k - 1)) * sign(k - 0.5)
-  square <- pmin(pmax((s$sum - s$scale * drawn) / max(1, n), 0), s$most)
+  square <- pmin(pmax((s$sum - s$scale * drawn) / n, 0), s$most)
   pairs <- data.frame(square = square, norm = square) # along one line
   if (!is.null(s$norm)) {
-    pairs <- expand.grid(square = square, norm = pmax(0, (s$norm - s$norm_scale * drawn) / max(1, n)))
+    pairs <- expand.grid(square = square, norm = pmax(0, (s$norm - s$norm_scale * drawn) / n))
     pairs$norm <- pmin(pmax(pairs$norm, pairs$square / sqrt(d)), pairs$square)
   }
   c(known, as.list(pairs), list(bend = least_bend(ball, pairs$square, s$most)))
@@ -256,7 +270,6 @@ population_direction <- function(d, ball, s, noise, level, n) {
   if (is.null(s)) {
     return(list(privacy = privacy, sampling = NA_real_, half = weighted_quantile(abs(lengths), weight, level)))
   }
-  n <- max(1, n)
   each <- sqrt(largest_eigenvalue(known$square, known$norm, d) / n) / known$bend
   sampled <- at_cells(as.vector(outer(each, stats::qt(1 - known$cells$tail / 2, max(1, n - 1)))),
                       rep(known$cells$weight, each = length(each)), known$cells)
