@@ -340,11 +340,18 @@ check_covariance <- function(r, covariance, parm, about, method) {
   if (parm != "mean" || about != "population" || method != "asymptotic") {
     abort_riemdp("argument", "`covariance` is for an asymptotic region about the population's mean.")
   }
-  if (!is.null(r$inside) || private_size(r) || leaves_ball(r)) {
+  as_made({
+    check_ellipsoid_target(r)
+    check_same(r, covariance)
+  })
+}
+
+# the covariance is that of records moved to the public ball
+check_ellipsoid_target <- function(r) {
+  if (!is.null(r$inside) || private_size(r) || another_target(r)) {
     abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of a private number of records or of",
                                       "another target."))
   }
-  as_made(check_same(r, covariance))
 }
 
 check_same <- function(r, covariance) {

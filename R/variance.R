@@ -134,11 +134,14 @@ squares_in_groups <- function(M, records, ask, values, counts) {
 # a mean squared distance goes with the Frechet mean of the records moved to the public ball
 check_squares_target <- function(plan, ask) {
   if (is.null(ask$variance)) return(invisible())
-  if (!is.null(plan$target) || identical(plan$mechanism, "adaptive")) {
+  if (another_target(plan)) {
     abort_riemdp("unsupported", sprintf("`variance` isn't available with mechanism = \"%s\", whose target is another.",
                                         plan$mechanism))
   }
 }
+
+# of a plan or a release: not the mean of the records moved to the public ball
+another_target <- function(x) !is.null(x$target) || identical(x$mechanism, "adaptive")
 
 # the number of records only where it is public
 squares_told <- function(ask, noisy, most) {

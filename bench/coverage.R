@@ -1,9 +1,12 @@
 # How often 95 % regions about the population hold its mean, beside those about the estimate, and how wide they are. Writes coverage.csv beside
-# this file: Rscript bench/coverage.R [runs a cell]. The population is that of records moved to the ball; its mean is that of 300,000 of them, and
-# `plain` the radius without privacy for their covariance. epsilon is split by dp_region_plan() with a guess of the spread, the same for all laws.
+# this file, a row as soon as it is there, and goes on where it was stopped: Rscript bench/coverage.R [runs a cell] [processes].
+# The population is that of records moved to the ball; its mean is that of a million of them. `size` is the radius of the ball that has the region's
+# volume, `plain` that of the region without privacy for their covariance. epsilon is split by dp_region_plan() with a guess of the spread, the same
+# for all laws and directions. Ellipsoids are for 1,000 records and more.
 suppressPackageStartupMessages(library(riemdp))
 arguments <- commandArgs(TRUE)
 runs <- if (length(arguments)) as.integer(arguments[1]) else 1000L
+processes <- if (length(arguments) > 1) as.integer(arguments[2]) else 1L
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 spaces <- list(
   "line" = list(euclidean(1), 1, 0), "flat 5" = list(euclidean(5), 1, rep(0, 5)), "S2" = list(sphere(2), 0.6, c(0, 0, 1)),
@@ -19,8 +22,10 @@ laws <- list(
   clipped = function(n, d) matrix(stats::rnorm(n * d, sd = 0.8 / sqrt(d)), n),
   `wrong centre` = function(n, d) cbind(0.6, matrix(0, n, d - 1)) + matrix(stats::rnorm(n * d, sd = 0.4 / sqrt(d)), n)
 )
-cases <- expand.grid(epsilon = c(0.2, 1, 10), n = c(50, 200, 1000, 10000), law = names(laws), space = names(spaces), stringsAsFactors = FALSE)
+cases <- expand.grid(kind = c("ball", "ellipsoid"), epsilon = c(0.2, 1, 10), n = c(50, 200, 1000, 10000), law = names(laws), space = names(spaces),
+                     stringsAsFactors = FALSE)
 cases <- cases[cases$law == "normal" | cases$epsilon == 1, ]
+cases <- cases[cases$kind == "ball" | cases$n >= 1000 & cases$space != "line", ]
 drawn <- function(s, law, n) {
   a <- laws[[law]](n, mf_facts(s[[1]])$dimension)
   far <- sqrt(rowSums(a^2))
@@ -34,29 +39,46 @@ truth <- function(space, law) {
   if (is.null(known[[key]])) {
     s <- spaces[[space]]
     set.seed(1)
-    found <- drawn(s, law, 3e5)
+    found <- drawn(s, law, 1e6)
     x <- points(s, found$a)
     mean <- frechet_mean(x, s[[1]])$mean
     v <- mf_coords(s[[1]], mean, mf_log(s[[1]], mean, x))
-    lambda <- eigen(crossprod(matrix(v, 3e5)) / 3e5, TRUE, only.values = TRUE)$values
-    z <- matrix(stats::rnorm(1e5 * length(lambda))^2, length(lambda))
-    known[[key]] <<- list(mean = mean, outside = found$outside, plain = sqrt(stats::quantile(colSums(lambda * z), 0.95, names = FALSE)))
+    lambda <- eigen(crossprod(matrix(v, 1e6)) / 1e6, TRUE, only.values = TRUE)$values
+    half <- sqrt(lambda * stats::qchisq(0.95, length(lambda)))
+    known[[key]] <<- list(mean = mean, outside = found$outside, plain = exp(mean(log(half))))
   }
   known[[key]]
 }
-rows <- lapply(seq_len(nrow(cases)), function(i) {
+file <- file.path(dirname(script), "coverage.csv")
+seen <- if (file.exists(file)) utils::read.csv(file, colClasses = c(space = "character", law = "character"))
+key <- function(t) paste(t$space, t$law, t$n, t$epsilon, t$kind)
+todo <- which(!key(cases) %in% if (is.null(seen)) character() else key(seen))
+volume <- function(region) if (is.null(region$half_axes)) region$radius else exp(mean(log(region$half_axes)))
+# whether the region holds the mean, how large it is, and whether the region about the estimate holds it
+released <- function(M, x, s, epsilon, share, kind, mechanism, true) {
+  if (kind == "ball") {
+    r <- dp_mean(x, M, epsilon, s[[3]], s[[2]], variance = share, mechanism = mechanism, post = FALSE)
+    region <- confint(r)
+  } else {
+    r <- dp_mean(x, M, (1 - share) * epsilon, s[[3]], s[[2]], mechanism = mechanism, post = FALSE)
+    region <- confint(r, covariance = dp_covariance(x, M, share * epsilon, s[[3]], s[[2]], at = r))
+  }
+  c(region_contains(region, true), volume(region), region_contains(confint(r, about = "estimate"), true))
+}
+one <- function(i) {
   case <- cases[i, ]
   s <- spaces[[case$space]]
   true <- truth(case$space, case$law)
-  plan <- dp_region_plan(s[[1]], case$n, case$epsilon, s[[3]], s[[2]], spread = 0.3 * s[[2]] / sqrt(mf_facts(s[[1]])$dimension))
-  share <- plan$share[plan$chosen]
-  out <- with_simulation(i, replicate(runs, {
-    r <- dp_mean(points(s, drawn(s, case$law, case$n)$a), s[[1]], case$epsilon, s[[3]], s[[2]], variance = share, post = FALSE)
-    c(mf_dist(s[[1]], r$value, true$mean), confint(r)$radius, confint(r, about = "estimate")$radius)
-  }))
-  message(paste(unlist(case), collapse = " "), " ", mean(out[1, ] <= out[2, ]))
-  data.frame(case[c("space", "law", "n", "epsilon")], outside = signif(true$outside, 2), share = share, runs = runs,
-             coverage = round(mean(out[1, ] <= out[2, ]), 4), by_estimate = round(mean(out[1, ] <= out[3, ]), 4),
-             radius = signif(mean(out[2, ]), 3), plain = signif(true$plain / sqrt(case$n), 3), ball = s[[2]])
-})
-utils::write.csv(do.call(rbind, rows), file.path(dirname(script), "coverage.csv"), row.names = FALSE)
+  plan <- dp_region_plan(s[[1]], case$n, case$epsilon, s[[3]], s[[2]], kind = case$kind,
+                         spread = 0.3 * s[[2]] / sqrt(mf_facts(s[[1]])$dimension))
+  best <- plan[plan$chosen, ]
+  out <- with_simulation(i, replicate(runs, released(s[[1]], points(s, drawn(s, case$law, case$n)$a), s, case$epsilon, best$share, case$kind,
+                                                     best$mechanism, true$mean)))
+  row <- data.frame(case[c("space", "law", "n", "epsilon", "kind")], outside = signif(true$outside, 2), share = best$share, runs = runs,
+                    coverage = round(mean(out[1, ]), 4), by_estimate = round(mean(out[3, ]), 4), size = signif(mean(out[2, ]), 3),
+                    plain = signif(true$plain / sqrt(case$n), 3), ball = s[[2]])
+  utils::write.table(row, file, append = file.exists(file), sep = ",", qmethod = "double", row.names = FALSE, col.names = !file.exists(file))
+}
+# the cheap cells first
+for (i in todo) truth(cases$space[i], cases$law[i])
+invisible(parallel::mclapply(todo[order(cases$n[todo])], one, mc.cores = processes, mc.preschedule = FALSE))

@@ -114,6 +114,11 @@ test_that("what doesn't fit is refused before anything is spent", {
   expect_error(confint(m, covariance = dp_covariance(x, M, 1, up, 0.5, at = c(0, sin(0.4), cos(0.4)))), class = "riemdp_error_argument")
   expect_error(confint(m, covariance = dp_covariance(x[1, ], M, 1, up, 0.5, at = m)), class = "riemdp_error_argument")
   more <- dp_mean(x, M, 1, up, 0.5, neighbours = "add_remove")
+  # the mean of records moved elsewhere, or another mean
+  for (mechanism in c("adaptive", "tangent")) {
+    other <- dp_mean(x, M, 1, up, 0.5, mechanism = mechanism)
+    expect_error(confint(other, covariance = dp_covariance(x, M, 1, up, 0.5, at = other)), class = "riemdp_error_unsupported")
+  }
   expect_error(confint(more, covariance = s), class = "riemdp_error_unsupported")
   expect_error(region_contains(m, up), class = "riemdp_error_argument")
   broken <- confint(m, covariance = s)

@@ -369,11 +369,12 @@ test_that("intervals of single numbers cover the population's, at any rate as of
 
 test_that("a plan of shares tells the regions that releases have, from public numbers", {
   M <- sphere(2)
-  plan <- dp_region_plan(M, n = 400, epsilon = 2, radius = 0.7, spread = 0.2, shares = c(0.3, 0.1))
+  plan <- dp_region_plan(M, n = 400, epsilon = 2, radius = 0.7, spread = 0.2, shares = c(0.3, 0.1), kind = "ball")
   expect_s3_class(plan, "riemdp_region_plan")
   expect_identical(plan$share, c(0.1, 0.3))
   expect_identical(which(plan$chosen), which.min(plan$region))
-  expect_identical(plan, dp_region_plan(M, n = 400, epsilon = 2, center = c(1, 0, 0), radius = 0.7, spread = 0.2, shares = c(0.1, 0.3)))
+  expect_identical(plan, dp_region_plan(M, n = 400, epsilon = 2, center = c(1, 0, 0), radius = 0.7, spread = c(0.2, 0.2), kind = "ball",
+                                         shares = c(0.1, 0.3)))
   center <- c(0, 0, 1)
   radii <- with_simulation(4, replicate(60, {
     x <- mf_exp(M, center, mf_from_coords(M, center, matrix(stats::rnorm(800, sd = 0.2), 400)))
@@ -395,7 +396,42 @@ test_that("a plan of shares tells the regions that releases have, from public nu
   refused <- dp_region_plan(sphere(2), n = 40, epsilon = 1, radius = 0.7, spread = 0.2, mechanism = "adaptive")
   expect_true(all(is.na(refused$region)) && !any(refused$chosen))
   expect_match(refused$note[1], "adaptive")
-  expect_error(dp_region_plan(M, 40, 1, radius = 0.7, spread = 0), class = "riemdp_error_argument")
+  for (bad in list(0, -1, Inf, "1", c(1, 0), 1:3)) {
+    expect_error(dp_region_plan(M, 40, 1, radius = 0.7, spread = bad), class = "riemdp_error_argument")
+  }
+  expect_error(dp_region_plan(M, 40, 1, radius = 0.7, spread = 1, kind = "cube"), class = "riemdp_error_argument")
   expect_error(dp_region_plan(M, 40, 1, radius = 0.7), class = "riemdp_error_argument")
   expect_error(dp_region_plan(M, 40, 1, radius = 0.7, spread = 1, shares = 1), class = "riemdp_error_argument")
+})
+
+test_that("a plan chooses between a ball and an ellipsoid, whose size is that which releases have", {
+  M <- sphere(2)
+  center <- c(0, 0, 1)
+  spread <- c(0.3, 0.03)
+  plan <- function(...) dp_region_plan(M, ..., radius = 0.75)
+  both <- plan(n = 2e4, epsilon = 1, spread = spread, shares = c(0.1, 0.3))
+  expect_identical(both$kind, rep(c("ball", "ellipsoid"), each = 2))
+  found <- with_simulation(6, replicate(20, {
+    x <- mf_exp(M, center, mf_from_coords(M, center, matrix(stats::rnorm(4e4) * rep(spread, each = 2e4), 2e4)))
+    ball <- dp_mean(x, M, epsilon = 1, center = center, radius = 0.75, variance = 0.1)
+    r <- dp_mean(x, M, epsilon = 0.7, center = center, radius = 0.75)
+    s <- dp_covariance(x, M, epsilon = 0.3, center = center, radius = 0.75, at = r)
+    c(confint(ball)$radius, confint(r, about = "estimate")$radius, exp(mean(log(confint(r, covariance = s)$half_axes))))
+  }))
+  expect_equal(both$region[1], mean(found[1, ]), tolerance = 0.05)
+  expect_equal(both$estimate[4], mean(found[2, ]), tolerance = 0.02)
+  expect_equal(both$region[4], mean(found[3, ]), tolerance = 0.05)
+  expect_true(both$kind[both$chosen] == "ellipsoid" && any(grepl("dp_covariance", utils::capture.output(print(both)))))
+  # alike in all directions, or too few records to know: a ball
+  even <- plan(n = 2e4, epsilon = 1, spread = 0.2, shares = c(0.1, 0.3))
+  expect_identical(even$kind[even$chosen], "ball")
+  few <- plan(n = 50, epsilon = 1, spread = spread, shares = c(0.1, 0.3))
+  expect_identical(few$kind[few$chosen], "ball")
+  # half of delta each
+  normal <- plan(n = 1000, epsilon = 1, delta = 1e-6, spread = spread, shares = 0.3, kind = "ellipsoid", mechanism = "wrapped_gaussian")
+  x <- matrix(center, 1000, 3, byrow = TRUE)
+  alone <- dp_mean(x, M, epsilon = 0.7, delta = 5e-7, center = center, radius = 0.75, mechanism = "wrapped_gaussian")
+  expect_equal(normal$estimate, confint(alone)$radius, tolerance = 0.01)
+  expect_true(all(plan(n = 40, epsilon = 1, spread = 0.2, method = "finite")$kind == "ball"))
+  expect_true(all(dp_region_plan(euclidean(1), 40, 1, radius = 1, spread = 0.2)$kind == "ball"))
 })
