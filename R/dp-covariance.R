@@ -42,17 +42,20 @@
 #' @export
 dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., at, delta = 0,
                           mechanism = c("auto", "gauss", "laplace", "wishart"), invalid = c("error", "center"),
-                          source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+                          unit = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
+                          data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
                           at = missing(at)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   mechanism <- check_choice(mechanism, "mechanism", c("auto", "gauss", "laplace", "wishart"))
   check_covariance_space(M, x)
-  records <- records_or_units(M, x, NULL, TRUE)
-  ask <- covariance_ask(M, records$n, epsilon, center, radius, at, delta, mechanism)
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  records <- records_or_units(M, x, unit, replace)
+  ask <- covariance_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, at, delta, mechanism)
   ask$source <- stated_source(source, list(center = center, radius = radius, at = at))
   ask$invalid <- invalid
+  ask$unit <- unit_name(records$units)
   uncounted(release_private(covariance_estimator, ask, records, ledger, data_set, part))
 }
 
@@ -87,33 +90,34 @@ covariance_noise <- function(ask) {
 }
 
 covariance_estimator <- list(
-  entry = function(plan, ask) entry_words("dp_covariance", plan$noise$mechanism, NULL),
-  parts = c(scale = "scale", theorem = "text"),
+  entry = function(plan, ask) entry_words("dp_covariance", plan$noise$mechanism, ask$unit),
+  parts = c(scale = "scale", theorem = "text", event = "event"),
   plan = function(ask) {
     noise <- covariance_noise(ask$parts)
-    list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6",
-         guarantee = component_promise(noise, "center, radius and at are public; the number of records is public",
-                                       trusted = ask$manifold))
+    price <- component_price(noise, ask$parts, "center, radius and at are", ask$manifold, ask$unit)
+    list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6", guarantee = price$guarantee,
+         event = price$event)
   },
-  ready = function(records, plan, ask) {
-    if (ask$invalid == "error") check_records(ask$manifold, records$x)
-    records
-  },
+  ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
+  event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
-    rows <- tangent_rows(ask$manifold, records$x, ask, ask$point)
-    grid <- ask$parts$grid
-    noisy_moment(moment_sum(moment_rows(rows, ask$length, grid), grid), plan$noise)
+    size <- drawn_size(records$n, ask$parts)
+    sum <- tangent_moment(records, ask, ask$point, ask$length, ask$parts$grid)
+    list(size = size, sum = noisy_moment(sum, plan$noise))
   },
   answer = function(out, plan, ask, budget) {
-    d <- ncol(out)
-    unit <- moment_value(1, ask$n, ask$length, ask$parts$grid)
+    d <- ncol(out$sum)
+    n <- ask_after(ask$parts, out)$n
+    unit <- moment_value(1, n, ask$length, ask$parts$grid)
     told <- component_units(plan$noise, unit)
     new_release(
-      without_negative(out * unit), "riemdp_covariance",
-      moment = out * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
-      center = ask$center, radius = ask$ball$radius, length = ask$length, sensitivity = told$sensitivity,
-      scale = told$scale, noise = told["sd"], expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
-      target = "the mean product of the logarithms at a public point of the records moved to the public ball",
+      without_negative(out$sum * unit), "riemdp_covariance",
+      moment = out$sum * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
+      size = out$size, unit = ask$unit, center = ask$center, radius = ask$ball$radius, length = ask$length,
+      sensitivity = told$sensitivity, scale = told$scale, noise = told["sd"],
+      expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
+      target = sprintf("the mean product of the logarithms at a public point of the %s moved to the public ball",
+                       if (is.null(ask$unit)) "records" else "units' means"),
       budget = budget, guarantee = plan$guarantee
     )
   }

@@ -5,6 +5,14 @@ directions_words <- function(q, d) {
   sprintf("%d direction%s of %d", as.integer(q), if (q == 1) "" else "s", as.integer(d))
 }
 
+# what a first look showed, where there was one
+look_words <- function(facts) {
+  if (!is.null(facts$look)) {
+    sprintf(paste("  chosen by a first look: the directions' mean second moment exceeds that of all others by about",
+                  "%.3g (noise of scale %.3g)"), facts$look$gap, facts$look$scale)
+  }
+}
+
 # lines about shares and errors that both kinds have; `facts` as components_facts() makes them
 direction_lines <- function(facts, error, kind) {
   shares <- facts$shares
@@ -24,10 +32,11 @@ direction_lines <- function(facts, error, kind) {
 format.riemdp_components <- function(x, ...) {
   d <- nrow(x$loadings)
   c(
-    sprintf("Private principal components: %s, of %d records", directions_words(ncol(x$loadings), d), as.integer(x$n)),
+    sprintf("Private principal components: %s, of %s", directions_words(ncol(x$loadings), d), how_many_words(x)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  mechanism %s, scale %.4g; rows are no longer than %.4g", x$mechanism, x$scale, x$bound),
     paste0("  ", origin_words(x)),
+    look_words(x),
     direction_lines(x, x$expected_error, error_kind(x)),
     release_lines(x)
   )
@@ -45,7 +54,7 @@ print.riemdp_components <- function(x, ...) {
 #' @export
 format.riemdp_pga <- function(x, ...) {
   c(
-    sprintf("Private principal geodesic analysis of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
+    sprintf("Private principal geodesic analysis of %s on %s", how_many_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  %s at %s; public ball of radius %.4g",
             directions_words(ncol(x$components$loadings), nrow(x$components$loadings)),
@@ -55,6 +64,7 @@ format.riemdp_pga <- function(x, ...) {
             x$length),
     if (!is.null(x$sd)) paste0("  standard deviations: ", paste(sprintf("%.3g", x$sd), collapse = ", ")),
     paste0("  ", origin_words(x)),
+    look_words(x$components),
     direction_lines(x$components, x$expected_error, "pga"),
     release_lines(x)
   )
@@ -220,8 +230,7 @@ angle_row <- function(facts, level) {
   }
   as_made({
     d <- nrow(facts$loadings)
-    unit <- moment_value(1, facts$n, facts$bound, moment_grid(facts$n, d))
-    length <- unit * noise_spread(facts$mechanism, facts$noise, d, level)
+    length <- facts$noise$unit * noise_spread(facts$mechanism, facts$noise, d, level)
     matrix(c(0, angle_bound(facts$eigenvalues, ncol(facts$loadings), length)), 1,
            dimnames = list("angle", c("0 %", paste(format(100 * level), "%"))))
   })

@@ -114,10 +114,9 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
                     output = missing(output), noise_multiplier = missing(noise_multiplier),
                     calibration = missing(calibration))
   about <- run_neighbours(neighbours, sampling)
-  special <- c(chunks = is_chunks(data), unit = !is.null(unit), neighbours = about != "replace")
-  kind <- pca_kind(mechanism, names(which(steps_given)), special)
+  kind <- pca_kind(mechanism, names(which(steps_given)), is_chunks(data))
   if (kind != "rgd") {
-    return(release_components(data, q, epsilon, delta, bound, kind, gap, source, ledger, data_set, part))
+    return(release_components(data, q, epsilon, delta, bound, kind, gap, unit, about, source, ledger, data_set, part))
   }
   check_given(c(delta = missing(delta)))
   if (!is.null(gap)) abort_riemdp("argument", "`gap` is not for gradient steps.")
@@ -126,14 +125,12 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
 }
 
 # "rgd", or which of the others; from how the call is made
-pca_kind <- function(mechanism, steps_given, special) {
+pca_kind <- function(mechanism, steps_given, chunked) {
   if (mechanism == "rgd") return(mechanism)
-  off <- names(which(special))
-  if (mechanism == "auto") return(if (length(steps_given) || length(off)) "rgd" else mechanism)
-  if (length(off)) {
-    abort_riemdp("unsupported", sprintf(paste(
-      "mechanism = \"%s\" is for rows in memory, each a record, whose number is public: chunks, `unit` and",
-      "neighbours = \"add_remove\" have mechanism = \"rgd\"."), mechanism))
+  if (mechanism == "auto") return(if (length(steps_given) || chunked) "rgd" else mechanism)
+  if (chunked) {
+    abort_riemdp("unsupported", sprintf("mechanism = \"%s\" is for rows in memory: chunks have mechanism = \"rgd\".",
+                                        mechanism))
   }
   if (length(steps_given)) {
     abort_riemdp("argument", sprintf("`%s` is for gradient steps, not for mechanism = \"%s\".", steps_given[1],
@@ -142,88 +139,53 @@ pca_kind <- function(mechanism, steps_given, special) {
   mechanism
 }
 
-check_gap <- function(gap, q) {
-  if (is.null(gap)) return(0.1 / q)
-  check_number(check_number(gap, "gap", positive = TRUE), "gap", most = 1 / q)
-}
-
 # ---- by noise on the matrix, or directions drawn ---------------------------------------------------------------------
 
-release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, source, ledger, data_set, part) {
-  data <- pca_rows(plain_numbers(data))
-  ask <- component_ask(nrow(data), ncol(data), q, epsilon, delta, mechanism, gap)
+release_components <- function(data, q, epsilon, delta, bound, mechanism, gap, unit, about, source, ledger, data_set,
+                               part) {
+  replace <- about == "replace"
+  given <- with_units(unit, data, "data", least = replace)
+  units <- given$units
+  data <- pca_rows(plain_numbers(given$x))
+  if (!is.null(units)) check_mean_units(units, nrow(data), "ordinary", !replace)
+  n <- units$count %||% nrow(data)
+  ask <- component_ask(if (replace) n else NA_real_, ncol(data), q, epsilon, delta, mechanism, gap, !is.null(units))
   ask$bound <- bound
   ask$columns <- colnames(data)
+  ask$unit <- unit_name(units)
   ask$source <- stated_source(source)
-  release_private(components_estimator, ask, list(x = data), ledger, data_set, part)
+  release_private(components_estimator, ask, list(x = data, units = units, n = n), ledger, data_set, part)
 }
 
-# public numbers, checked
-component_ask <- function(n, d, q, epsilon, delta, mechanism, gap) {
-  if (n < 1) abort_riemdp("shape", "`data` must hold at least one record.")
-  if (d < 2) abort_riemdp("shape", "`data` must have at least two columns.")
-  if (is.null(epsilon)) abort_no_default("epsilon")
-  q <- check_count(q, "q", most = d - 1)
-  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
-  if (!(epsilon >= 2^-20 && epsilon <= 2^20)) {
-    abort_riemdp("argument", "`epsilon` must be between 2^-20 and 2^20.")
-  }
-  list(n = n, d = d, q = q, epsilon = epsilon, delta = check_delta(delta), mechanism = mechanism,
-       gap = check_gap(gap, q), grid = moment_grid(n, d))
+# the sum of what each record, or unit, counts
+records_moment <- function(rows, units, grid) {
+  if (is.null(units)) moment_sum(rows, grid) else unit_moment_sum(rows, units, grid)
 }
 
 components_estimator <- list(
-  entry = function(plan, ask) entry_words("dp_pca", plan$noise$mechanism, NULL),
-  parts = c(scale = "scale", theorem = "text"),
+  entry = function(plan, ask) entry_words("dp_pca", component_words(plan$noise), ask$unit),
+  parts = c(scale = "scale", theorem = "text", event = "event"),
   plan = function(ask) {
     noise <- component_plan(ask)
+    price <- component_price(noise, ask, "bound is", unit = ask$unit)
     list(noise = noise, scale = noise$scale, theorem = component_theorem(noise$mechanism),
-         guarantee = component_promise(noise, "bound is public; the number of records is public"))
+         guarantee = price$guarantee, event = price$event)
   },
+  event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
-    sum <- moment_sum(moment_rows(records$x, ask$bound, ask$grid), ask$grid)
-    draw_components(sum, plan$noise, ask$q)
+    size <- drawn_size(records$n, ask)
+    sum <- records_moment(moment_rows(records$x, ask$bound, ask$grid), records$units, ask$grid)
+    c(draw_components(sum, plan$noise, ask$q), list(size = size))
   },
   answer = function(out, plan, ask, budget) {
-    facts <- components_facts(out, plan$noise, ask, ask$bound, ask$columns)
+    facts <- components_facts(out, ask, ask$bound, ask$columns)
     M <- if (ask$q == 1) sphere(ask$d - 1) else grassmann(ask$d, ask$q)
     value <- unname(facts$loadings)
     do.call(new_release, c(list(
-      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M), facts,
-      list(budget = budget, guarantee = plan$guarantee)))
+      if (ask$q == 1) as.vector(value) else value, c("riemdp_components", "riemdp_pca"), manifold = M, n = ask$n,
+      size = out$size, unit = ask$unit), facts, list(budget = budget, guarantee = plan$guarantee)))
   }
 )
-
-component_theorem <- function(mechanism) {
-  paste("proofs/subspaces.md, section", switch(mechanism, gauss = , laplace = 2, wishart = 3, bingham = 4))
-}
-
-component_promise <- function(noise, said, trusted = NULL) {
-  promise_of(noise$guarantee, c(said, component_assumptions(noise)), trusted = trusted,
-             numerics = if (noise$lattice) "lattice" else "real-valued")
-}
-
-component_assumptions <- function(noise) {
-  if (noise$lattice) {
-    return(c("IEEE 754 double precision; what is computed for one record doesn't depend on the others",
-             "matrix products of the BLAS in use are sums of products in double precision, so exact for whole numbers"))
-  }
-  if (noise$mechanism == "bingham") {
-    paste("the sampler's number of trials depends on the records: who sees the run time learns something that the",
-          "guarantee doesn't cover")
-  }
-}
-
-# what a release says of its directions: from what was drawn and public numbers
-components_facts <- function(out, noise, ask, bound, names = NULL) {
-  unit <- moment_value(1, ask$n, bound, ask$grid)
-  told <- component_units(noise, unit)
-  c(components_told(out, noise, ask, bound, names), list(
-    mechanism = noise$mechanism, n = ask$n, bound = bound, gap = ask$gap, sensitivity = told$sensitivity,
-    scale = told$scale, noise = noise[c("mechanism", "scale", "fine", "sd", "lattice")],
-    expected_error = noise$error * bound^2, theorem = component_theorem(noise$mechanism)
-  ))
-}
 
 # ---- by gradient steps -----------------------------------------------------------------------------------------------
 

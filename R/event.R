@@ -90,8 +90,10 @@ open_adjacency <- function(adjacency) {
 
 #' @rdname dp_event
 #' @export
-event_pure <- function(epsilon, adjacency = NULL) {
-  new_event("pure", open_adjacency(adjacency), list(epsilon = check_number(epsilon, "epsilon", least = 0)))
+event_pure <- function(epsilon, adjacency = NULL, range = FALSE) {
+  parameters <- list(epsilon = check_number(epsilon, "epsilon", least = 0))
+  if (check_flag(range, "range")) parameters$range <- TRUE
+  new_event("pure", open_adjacency(adjacency), parameters)
 }
 
 #' @rdname dp_event
@@ -344,7 +346,7 @@ event_entries <- function(event, depth) {
 # by its constructor, which checks each parameter
 remake_event <- function(type, p, adjacency, inner) {
   switch(type,
-    pure = event_pure(p$epsilon, adjacency), laplace = event_laplace(p$scale, adjacency),
+    pure = event_pure(p$epsilon, adjacency, p$range %||% FALSE), laplace = event_laplace(p$scale, adjacency),
     gaussian = event_gaussian(p$noise_multiplier, adjacency),
     discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
     gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency),
@@ -368,7 +370,7 @@ describe_event <- function(e) {
   inside <- vapply(e$children, describe_event, "")
   number <- function(x) sprintf("%.6g", x)
   switch(e$type,
-    pure = sprintf("pure(epsilon = %s)", number(p$epsilon)),
+    pure = sprintf("pure(epsilon = %s%s)", number(p$epsilon), if (isTRUE(p$range)) ", range" else ""),
     laplace = sprintf("Laplace(scale = %s)", number(p$scale)),
     gaussian = sprintf("Gaussian(noise multiplier = %s)", number(p$noise_multiplier)),
     discrete_gaussian = sprintf("discrete Gaussian(sigma = %s, sensitivity = %s, dimension = %s)", number(p$sigma),

@@ -340,7 +340,7 @@ check_covariance <- function(r, covariance, parm, about, method) {
   if (parm != "mean" || about != "population" || method != "asymptotic") {
     abort_riemdp("argument", "`covariance` is for an asymptotic region about the population's mean.")
   }
-  if (!is.null(r$inside) || private_size(r) || leaves_ball(r)) {
+  if (!is.null(r$inside) || private_size(r) || private_size(covariance) || leaves_ball(r)) {
     abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of a private number of records or of",
                                       "another target."))
   }
@@ -349,8 +349,10 @@ check_covariance <- function(r, covariance, parm, about, method) {
 
 check_same <- function(r, covariance) {
   M <- r$manifold
-  if (!identical(label_manifold(M), label_manifold(covariance$manifold)) || !identical(r$n, covariance$n)) {
-    abort_riemdp("argument", "mean and covariance must be of the same records: their spaces or numbers differ.")
+  same <- identical(label_manifold(M), label_manifold(covariance$manifold)) && identical(r$n, covariance$n) &&
+    identical(r$guarantee$unit, covariance$guarantee$unit)
+  if (!same) {
+    abort_riemdp("argument", "mean and covariance must be of the same records: their spaces, numbers or units differ.")
   }
   ball <- check_radius(M, r$radius, r$center)
   ask <- list(center = r$center, ball = ball)
