@@ -91,11 +91,11 @@ component_plan <- function(ask) {
   worse <- colMeans(log(lost / best))
   one <- lattice_first(plans, exp(worse))
   look <- look_plan(ask, signals, best)
-  if (!is.null(look) && look$worse < worse[one]) look else plans[[one]]
+  if (!is.null(look) && look$worse < worse[one] - LOOK_GAIN) look else plans[[one]]
 }
 
-# n times the gap, evenly in its logarithm: gaps of 0.3 to 100 hundredths of the largest there can be; where n is private
-# what makes a difference to any mechanism
+# n times the gap, evenly in its logarithm: gaps from 0.3 % of the largest there can be; where n is private what makes a
+# difference to any mechanism
 component_signals <- function(ask) {
   if (is.na(ask$n)) ask$d / ask$epsilon * 10^seq(-0.5, 3, length.out = 22) else ask$n / ask$q * 10^seq(-2.5, 0, 0.125)
 }
@@ -111,6 +111,7 @@ lost_at <- function(plans, ask, signals) {
 
 LOOK_SHARES <- c(0.005, 0.01, 0.02, 0.03, 0.05)
 LOOK_CHOICES <- c("wishart", "bingham")
+LOOK_GAIN <- 0.01 # of the error, on average over gaps: for less no look is taken
 LOOK_NOISE <- stats::ppoints(21, 0.5) # of the look's noise, at these quantiles
 
 look_plan <- function(ask, signals, best) {

@@ -14,6 +14,10 @@
 #' on a lattice where it is up to 5 % more). What is released can have negative eigenvalues; `value` has 0 in their
 #' place.
 #'
+#' With `unit` each unit's mean in the ball counts as one record, as in [dp_mean()]: the covariance is that of units'
+#' means, which is what a mean of units needs for its ellipsoid. With `neighbours = "add_remove"` the number of records
+#' (units) is private: a tenth of epsilon goes to a noisy one, by which the sum is divided. There is no ellipsoid then.
+#'
 #' Proof: the file `proofs/subspaces.md` of the installed package, section 6.
 #'
 #' @inheritParams dp_median
@@ -21,9 +25,13 @@
 #'   was moved towards the centre. A point outside the ball is moved into it.
 #' @param delta for normal noise; 0 for pure differential privacy.
 #' @param mechanism `"auto"`, or which noise: see [dp_pca()].
+#' @param unit whose record each one is, or the name of the column of `x` that says so: units are protected then, each
+#'   with all its records, and `n` counts them. See [dp_mean()].
+#' @param neighbours `"replace"`: the number of records (units) is public. `"add_remove"`: it is private.
 #' @return An object of class `riemdp_covariance` and [riemdp_release]: `value` (a symmetric positive semidefinite
 #'   matrix in the coordinates that [mf_coords()] gives at `point`, in squared units of the metric), `moment` (the same
-#'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n`, `center`, `radius`,
+#'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n` (`NA` where it
+#'   is private), `size`, `unit`, `center`, `radius`,
 #'   `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in the Frobenius
 #'   norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
 #'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same) and chunks; `riemdp_error_argument`,

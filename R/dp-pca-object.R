@@ -116,11 +116,20 @@ tidy.riemdp_pga <- function(x, ...) {
   })))
 }
 
-explain_noise <- function(facts, say) {
-  say("Sensitivity: replacing one record moves ", switch(facts$mechanism,
-    gauss = , laplace = "the second-moment matrix, in the Frobenius norm, by at most ",
-    wishart = "the second-moment matrix by the difference of two positive ones whose traces sum to at most ",
-    bingham = "the mean square along a direction by at most "), sprintf("%.6g (%s).", facts$sensitivity, facts$theorem))
+explain_noise <- function(facts, g, say) {
+  one <- if (of_rows(g)) "record" else "unit"
+  change <- if (g$adjacency == "add-remove") paste("one", one, "more or less") else paste("replacing one", one)
+  say("Sensitivity: ", change,
+      " moves ", switch(facts$mechanism,
+        gauss = , laplace = "the second-moment matrix, in the Frobenius norm, by at most ",
+        wishart = "the second-moment matrix by the difference of two positive ones whose traces sum to at most ",
+        bingham = "the mean square along a direction, but for a constant, up or down by at most "),
+      sprintf("%.6g (%s).", facts$sensitivity, facts$theorem))
+  if (!is.null(facts$look)) {
+    say(sprintf(paste("Before that, by how much the directions' mean second moment exceeds that of all others was",
+                      "released with geometric noise of scale %.6g (proofs/subspaces.md, section 7): which noise was",
+                      "taken follows from it."), facts$look$scale))
+  }
   say("Noise: ", COMPONENT_WORDS[[facts$mechanism]], sprintf("; scale %.6g.", facts$scale))
 }
 
@@ -129,7 +138,7 @@ explain_noise <- function(facts, say) {
 explain.riemdp_components <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
-  explain_noise(x, say)
+  explain_noise(x, x$guarantee, say)
   say(origin_sentence(x))
   say("Rows longer than the bound are shortened to it, one by one; a row with a number that is missing or not finite ",
       "counts as 0.")
@@ -148,7 +157,7 @@ explain.riemdp_pga <- function(x, ...) {
   }
   say("The directions are those of logarithms at the ", if (is.null(x$at)) "released mean" else "public point",
       sprintf(", which are no longer than %.6g (%s).", x$length, x$theorem))
-  explain_noise(x$components, say)
+  explain_noise(x$components, x$guarantee, say)
   say(origin_sentence(x))
   say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
       "as the centre.")
@@ -190,7 +199,7 @@ explain.riemdp_covariance <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
   say("The matrix is that of logarithms at ", sprintf("a public point, which are no longer than %.6g.", x$length))
-  explain_noise(x, say)
+  explain_noise(x, x$guarantee, say)
   explain_records(x, say)
   say(unprotected_sentence(x$guarantee))
   explain_end(x)

@@ -12,6 +12,8 @@
 #' together, and are shortened to that. Their second-moment matrix around p is then treated as [dp_pca()] does with rows
 #' of `bound` L, with the rest of epsilon (and of `delta`, of which the mean may take half): see there for the
 #' mechanisms.
+#' With `unit` each unit's mean in the ball counts as one record, as in [dp_mean()]. With `neighbours = "add_remove"`
+#' the number of records (units) is private: mean and directions each release a noisy one first.
 #' The frame of coordinates is a public function of p. Both parts are paid for at once, before either is drawn. No
 #' record's scores are ever released.
 #'
@@ -21,17 +23,23 @@
 #' @param q number of directions, below the manifold's dimension.
 #' @param delta for normal noise; 0 for pure differential privacy.
 #' @param at a public point, or a release of one, e.g. by [dp_mean()]; `NULL` for a private mean by this call.
-#' @param share the part of epsilon that the mean has, between 0 and 1; not with `at`.
+#' @param share the part of epsilon that the mean has, between 0 and 1; not with `at`. Noise of the directions grows by
+#'   1/(1 - share). With a small share the released mean lies off the records' own, and the way there counts as a
+#'   direction in which they vary.
 #' @param mechanism of the directions, see [dp_pca()].
 #' @param mean_mechanism of the mean, see [dp_mean()].
 #' @param gap public guess of how far the q-th eigenvalue is above the next one, a share of L^2, as in [dp_pca()].
+#' @param unit whose record each one is, or the name of the column of `x` that says so: units are protected then, each
+#'   with all its records, and `n` counts them. See [dp_mean()].
+#' @param neighbours `"replace"`: the number of records (units) is public. `"add_remove"`: it is private.
 #' @return An object of class `riemdp_pga` and [riemdp_release]: `value`, a list with `mean` (the point p) and
 #'   `directions` (q orthonormal tangent vectors there, see [mf_log()]); `sd` (standard deviation along them: root
 #'   of `moments` of [dp_pca()], 0 where noise alone might give it) and `shares` of the second moment, both `NULL` where
 #'   no matrix was released; `mean_release` (that
 #'   of [dp_mean()], `NULL` with `at`), `components` (the rest of what [dp_pca()] says, in the coordinates that
-#'   [mf_coords()] gives at p), `manifold`, `n`, `center`, `radius`, `length` (L), `at`, `mechanism`, `expected_error`,
-#'   `source`, `guarantee` (of both parts together), `budget`, `draws`. Errors: `riemdp_error_unsupported` for users'
+#'   [mf_coords()] gives at p), `manifold`, `n` (`NA` where it is private), `size`, `unit`, `center`, `radius`,
+#'   `length` (L), `at`, `mechanism`, `expected_error`, `source`, `guarantee` (of both parts
+#'   together), `budget`, `draws`. Errors: `riemdp_error_unsupported` for users'
 #'   manifolds, those of dimension 1, chunks, and what a mechanism does not do; `riemdp_error_argument`,
 #'   `riemdp_error_shape` and `riemdp_error_radius` as for [dp_mean()].
 #' @references
@@ -51,7 +59,7 @@
 #' m <- dp_mean(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5)
 #' dp_pga(x, spd(2), epsilon = 1, center = diag(2), radius = 1.5, q = 2, at = m)
 #' @export
-dp_pga <- function(x, M = manifold_of(x), epsilon, center, radius, ..., q = 1, delta = 0, at = NULL, share = 0.5,
+dp_pga <- function(x, M = manifold_of(x), epsilon, center, radius, ..., q = 1, delta = 0, at = NULL, share = 0.3,
                    mechanism = c("auto", "gauss", "laplace", "wishart", "bingham"), mean_mechanism = "auto",
                    gap = NULL, invalid = c("error", "center"), unit = NULL, neighbours = c("replace", "add_remove"),
                    source = NULL, ledger = NULL, data_set = "default", part = NULL) {

@@ -48,6 +48,8 @@ TIMES_MOST <- 1e12
 #'   epsilon).
 #'
 #' @param epsilon,delta,rho,mu privacy parameters, non-negative and finite; `delta` below 1.
+#' @param range whether the loss, for each pair of neighbours, lies between two numbers that are epsilon apart, as that
+#'   of an exponential mechanism does: then it is epsilon^2/8-zCDP (Cesar and Rogers 2021).
 #' @param scale,noise_multiplier,sigma noise, positive and finite.
 #' @param sensitivity positive, in lattice steps.
 #' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP
@@ -66,7 +68,9 @@ TIMES_MOST <- 1e12
 #' @section Errors:
 #' `riemdp_error_argument` for numbers out of range, `riemdp_error_adjacency` where adjacencies are mixed,
 #' `riemdp_error_event` for an object that is no event.
-#' @references Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}.
+#' @references Cesar and Rogers (2021), Bounding, concentrating, and truncating, *Proceedings of Machine Learning
+#'   Research* 132, 421-457.
+#'   Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}.
 #'   Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
 #' @examples
 #' step <- event_poisson(0.01, event_gaussian(1))

@@ -126,7 +126,7 @@ normal_numbers <- function(rows, columns, simulated) {
   matrix(z, rows)
 }
 
-# W - W', both with density exp(-tr W/scale) on positive semidefinite matrices: one record moves W by a matrix, and W' by
+# W - W', both with density exp(-tr W/scale) on positive semidefinite matrices: one record moves W by a matrix and W' by
 # another, whose traces add up to `moved` at most (section 3)
 noisy_moment_wishart <- function(sum, scale, moved) {
   d <- ncol(sum)
