@@ -13,7 +13,7 @@ rdp_value <- function(event, orders) {
     gdp = orders * p$mu^2 / 2,
     discrete_gaussian = orders * (p$sensitivity / p$sigma)^2 / 2,
     zcdp = orders * p$rho,
-    pure = rdp_pure(p$epsilon, orders),
+    pure = rdp_stated(p, orders),
     laplace = rdp_laplace(p$scale, orders),
     approx = rdp_pure(stated_pure(event, "Renyi DP"), orders),
     rdp = rdp_between(p$orders, p$epsilons, orders),
@@ -25,6 +25,11 @@ rdp_value <- function(event, orders) {
     shuffle = rdp_pure(event$children[[1]]$parameters$epsilon, orders),
     unpriced(event, "Renyi DP")
   )
+}
+
+rdp_stated <- function(p, orders) {
+  pure <- rdp_pure(p$epsilon, orders)
+  if (isTRUE(p$range)) pmin(pure, orders * zcdp_range(p$epsilon)) else pure
 }
 
 log_cosh <- function(x) abs(x) + log1p(exp(-2 * abs(x))) - log(2)

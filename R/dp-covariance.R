@@ -14,6 +14,10 @@
 #' on a lattice where it is up to 5 % more). What is released can have negative eigenvalues; `value` has 0 in their
 #' place.
 #'
+#' With `unit` each unit's mean in the ball counts as one record, as in [dp_mean()]: the covariance is that of units'
+#' means, which is what a mean of units needs for its ellipsoid. With `neighbours = "add_remove"` the number of records
+#' (units) is private: a tenth of epsilon goes to a noisy one, by which the sum is divided. There is no ellipsoid then.
+#'
 #' Proof: the file `proofs/subspaces.md` of the installed package, section 6.
 #'
 #' @inheritParams dp_median
@@ -21,9 +25,13 @@
 #'   was moved towards the centre. A point outside the ball is moved into it.
 #' @param delta for normal noise; 0 for pure differential privacy.
 #' @param mechanism `"auto"`, or which noise: see [dp_pca()].
+#' @param unit whose record each one is, or the name of the column of `x` that says so: units are protected then, each
+#'   with all its records, and `n` counts them. See [dp_mean()].
+#' @param neighbours `"replace"`: the number of records (units) is public. `"add_remove"`: it is private.
 #' @return An object of class `riemdp_covariance` and [riemdp_release]: `value` (a symmetric positive semidefinite
 #'   matrix in the coordinates that [mf_coords()] gives at `point`, in squared units of the metric), `moment` (the same
-#'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n`, `center`, `radius`,
+#'   as it was released), `point` (`at`, moved into the ball), `manifold`, `mechanism`, `n` (`NA` where it
+#'   is private), `size`, `unit`, `center`, `radius`,
 #'   `length` (L), `sensitivity`, `scale`, `noise`, `expected_error` (root mean square of the noise, in the Frobenius
 #'   norm), `theorem`, `target`, `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_unsupported` for
 #'   users' manifolds, those of dimension 1 (there [dp_variance()] is the same) and chunks; `riemdp_error_argument`,
@@ -42,17 +50,20 @@
 #' @export
 dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., at, delta = 0,
                           mechanism = c("auto", "gauss", "laplace", "wishart"), invalid = c("error", "center"),
-                          source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+                          unit = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
+                          data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_call(M, ledger, c(epsilon = missing(epsilon), center = missing(center), radius = missing(radius),
                           at = missing(at)))
   invalid <- check_choice(invalid, "invalid", c("error", "center"))
   mechanism <- check_choice(mechanism, "mechanism", c("auto", "gauss", "laplace", "wishart"))
   check_covariance_space(M, x)
-  records <- records_or_units(M, x, NULL, TRUE)
-  ask <- covariance_ask(M, records$n, epsilon, center, radius, at, delta, mechanism)
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  records <- records_or_units(M, x, unit, replace)
+  ask <- covariance_ask(M, if (replace) records$n else NA_real_, epsilon, center, radius, at, delta, mechanism)
   ask$source <- stated_source(source, list(center = center, radius = radius, at = at))
   ask$invalid <- invalid
+  ask$unit <- unit_name(records$units)
   uncounted(release_private(covariance_estimator, ask, records, ledger, data_set, part))
 }
 
@@ -87,33 +98,34 @@ covariance_noise <- function(ask) {
 }
 
 covariance_estimator <- list(
-  entry = function(plan, ask) entry_words("dp_covariance", plan$noise$mechanism, NULL),
-  parts = c(scale = "scale", theorem = "text"),
+  entry = function(plan, ask) entry_words("dp_covariance", plan$noise$mechanism, ask$unit),
+  parts = c(scale = "scale", theorem = "text", event = "event"),
   plan = function(ask) {
     noise <- covariance_noise(ask$parts)
-    list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6",
-         guarantee = component_promise(noise, "center, radius and at are public; the number of records is public",
-                                       trusted = ask$manifold))
+    price <- component_price(noise, ask$parts, "center, radius and at are", ask$manifold, ask$unit)
+    list(noise = noise, scale = noise$scale, theorem = "proofs/subspaces.md, section 6", guarantee = price$guarantee,
+         event = price$event)
   },
-  ready = function(records, plan, ask) {
-    if (ask$invalid == "error") check_records(ask$manifold, records$x)
-    records
-  },
+  ready = function(records, plan, ask) sized_mean_estimator$ready(records, plan, ask),
+  event = function(plan, ask) plan$event,
   draw = function(records, plan, ask, budget) {
-    rows <- tangent_rows(ask$manifold, records$x, ask, ask$point)
-    grid <- ask$parts$grid
-    noisy_moment(moment_sum(moment_rows(rows, ask$length, grid), grid), plan$noise)
+    size <- drawn_size(records$n, ask$parts)
+    sum <- tangent_moment(records, ask, ask$point, ask$length, ask$parts$grid)
+    list(size = size, sum = noisy_moment(sum, plan$noise))
   },
   answer = function(out, plan, ask, budget) {
-    d <- ncol(out)
-    unit <- moment_value(1, ask$n, ask$length, ask$parts$grid)
+    d <- ncol(out$sum)
+    n <- ask_after(ask$parts, out)$n
+    unit <- moment_value(1, n, ask$length, ask$parts$grid)
     told <- component_units(plan$noise, unit)
     new_release(
-      without_negative(out * unit), "riemdp_covariance",
-      moment = out * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
-      center = ask$center, radius = ask$ball$radius, length = ask$length, sensitivity = told$sensitivity,
-      scale = told$scale, noise = told["sd"], expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
-      target = "the mean product of the logarithms at a public point of the records moved to the public ball",
+      without_negative(out$sum * unit), "riemdp_covariance",
+      moment = out$sum * unit, point = ask$point, manifold = ask$manifold, mechanism = plan$noise$mechanism, n = ask$n,
+      size = out$size, unit = ask$unit, center = ask$center, radius = ask$ball$radius, length = ask$length,
+      sensitivity = told$sensitivity, scale = told$scale, noise = told["sd"],
+      expected_error = told$sd * sqrt(d * (d + 1)), theorem = plan$theorem,
+      target = sprintf("the mean product of the logarithms at a public point of the %s moved to the public ball",
+                       if (is.null(ask$unit)) "records" else "units' means"),
       budget = budget, guarantee = plan$guarantee
     )
   }

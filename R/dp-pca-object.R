@@ -5,6 +5,14 @@ directions_words <- function(q, d) {
   sprintf("%d direction%s of %d", as.integer(q), if (q == 1) "" else "s", as.integer(d))
 }
 
+# what a first look showed, where there was one
+look_words <- function(facts) {
+  if (!is.null(facts$look)) {
+    sprintf(paste("  chosen by a first look: the directions' mean second moment exceeds that of all others by about",
+                  "%.3g (noise of scale %.3g)"), facts$look$gap, facts$look$scale)
+  }
+}
+
 # lines about shares and errors that both kinds have; `facts` as components_facts() makes them
 direction_lines <- function(facts, error, kind) {
   shares <- facts$shares
@@ -24,10 +32,11 @@ direction_lines <- function(facts, error, kind) {
 format.riemdp_components <- function(x, ...) {
   d <- nrow(x$loadings)
   c(
-    sprintf("Private principal components: %s, of %d records", directions_words(ncol(x$loadings), d), as.integer(x$n)),
+    sprintf("Private principal components: %s, of %s", directions_words(ncol(x$loadings), d), how_many_words(x)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  mechanism %s, scale %.4g; rows are no longer than %.4g", x$mechanism, x$scale, x$bound),
     paste0("  ", origin_words(x)),
+    look_words(x),
     direction_lines(x, x$expected_error, error_kind(x)),
     release_lines(x)
   )
@@ -45,7 +54,7 @@ print.riemdp_components <- function(x, ...) {
 #' @export
 format.riemdp_pga <- function(x, ...) {
   c(
-    sprintf("Private principal geodesic analysis of %d records on %s", as.integer(x$n), label_manifold(x$manifold)),
+    sprintf("Private principal geodesic analysis of %s on %s", how_many_words(x), label_manifold(x$manifold)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n), protection_words(x))),
     sprintf("  %s at %s; public ball of radius %.4g",
             directions_words(ncol(x$components$loadings), nrow(x$components$loadings)),
@@ -55,6 +64,7 @@ format.riemdp_pga <- function(x, ...) {
             x$length),
     if (!is.null(x$sd)) paste0("  standard deviations: ", paste(sprintf("%.3g", x$sd), collapse = ", ")),
     paste0("  ", origin_words(x)),
+    look_words(x$components),
     direction_lines(x$components, x$expected_error, "pga"),
     release_lines(x)
   )
@@ -106,11 +116,20 @@ tidy.riemdp_pga <- function(x, ...) {
   })))
 }
 
-explain_noise <- function(facts, say) {
-  say("Sensitivity: replacing one record moves ", switch(facts$mechanism,
-    gauss = , laplace = "the second-moment matrix, in the Frobenius norm, by at most ",
-    wishart = "the second-moment matrix by the difference of two positive ones whose traces sum to at most ",
-    bingham = "the mean square along a direction by at most "), sprintf("%.6g (%s).", facts$sensitivity, facts$theorem))
+explain_noise <- function(facts, g, say) {
+  one <- if (of_rows(g)) "record" else "unit"
+  change <- if (g$adjacency == "add-remove") paste("one", one, "more or less") else paste("replacing one", one)
+  say("Sensitivity: ", change,
+      " moves ", switch(facts$mechanism,
+        gauss = , laplace = "the second-moment matrix, in the Frobenius norm, by at most ",
+        wishart = "the second-moment matrix by the difference of two positive ones whose traces sum to at most ",
+        bingham = "the mean square along a direction, but for a constant, up or down by at most "),
+      sprintf("%.6g (%s).", facts$sensitivity, facts$theorem))
+  if (!is.null(facts$look)) {
+    say(sprintf(paste("Before that, by how much the directions' mean second moment exceeds that of all others was",
+                      "released with geometric noise of scale %.6g (proofs/subspaces.md, section 7): which noise was",
+                      "taken follows from it."), facts$look$scale))
+  }
   say("Noise: ", COMPONENT_WORDS[[facts$mechanism]], sprintf("; scale %.6g.", facts$scale))
 }
 
@@ -119,7 +138,7 @@ explain_noise <- function(facts, say) {
 explain.riemdp_components <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
-  explain_noise(x, say)
+  explain_noise(x, x$guarantee, say)
   say(origin_sentence(x))
   say("Rows longer than the bound are shortened to it, one by one; a row with a number that is missing or not finite ",
       "counts as 0.")
@@ -138,7 +157,7 @@ explain.riemdp_pga <- function(x, ...) {
   }
   say("The directions are those of logarithms at the ", if (is.null(x$at)) "released mean" else "public point",
       sprintf(", which are no longer than %.6g (%s).", x$length, x$theorem))
-  explain_noise(x$components, say)
+  explain_noise(x$components, x$guarantee, say)
   say(origin_sentence(x))
   say("Records outside the public ball are moved to its nearest point, one by one; records that are no points count ",
       "as the centre.")
@@ -180,7 +199,7 @@ explain.riemdp_covariance <- function(x, ...) {
   say <- function(...) cat(strwrap(paste0(...), exdent = 2), sep = "\n")
   cat(format(x$guarantee), "\n\n", sep = "")
   say("The matrix is that of logarithms at ", sprintf("a public point, which are no longer than %.6g.", x$length))
-  explain_noise(x, say)
+  explain_noise(x, x$guarantee, say)
   explain_records(x, say)
   say(unprotected_sentence(x$guarantee))
   explain_end(x)
@@ -220,8 +239,7 @@ angle_row <- function(facts, level) {
   }
   as_made({
     d <- nrow(facts$loadings)
-    unit <- moment_value(1, facts$n, facts$bound, moment_grid(facts$n, d))
-    length <- unit * noise_spread(facts$mechanism, facts$noise, d, level)
+    length <- facts$noise$unit * noise_spread(facts$mechanism, facts$noise, d, level)
     matrix(c(0, angle_bound(facts$eigenvalues, ncol(facts$loadings), length)), 1,
            dimnames = list("angle", c("0 %", paste(format(100 * level), "%"))))
   })

@@ -66,7 +66,9 @@ error_kind <- function(r) {
 }
 
 # what a mean is of
-counted_words <- function(r) if (is.null(r$unit)) "records" else "units' means"
+counted_words <- function(r) {
+  if (is.null(r$unit)) "records" else if (inherits(r, "riemdp_components")) "units" else "units' means"
+}
 
 error_about <- function(kind) ERROR_WORDS[[kind]][["about"]]
 

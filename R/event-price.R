@@ -132,7 +132,7 @@ zcdp_price <- function(event) {
     gdp = p$mu^2 / 2,
     discrete_gaussian = (p$sensitivity / p$sigma)^2 / 2,
     zcdp = p$rho,
-    pure = zcdp_pure(p$epsilon),
+    pure = if (isTRUE(p$range)) zcdp_range(p$epsilon) else zcdp_pure(p$epsilon),
     laplace = tanh(0.5 / p$scale) / p$scale,
     approx = zcdp_pure(stated_pure(event, "zCDP")),
     custom = best_claim(event, zcdp_price, "zCDP"),
@@ -144,6 +144,9 @@ zcdp_price <- function(event) {
 }
 
 zcdp_pure <- function(epsilon) epsilon * tanh(epsilon / 2)
+
+# losses that lie between two numbers epsilon apart (proofs/accounting.md, 2)
+zcdp_range <- function(epsilon) min(outwards(epsilon^2 / 8), zcdp_pure(epsilon))
 
 # pure steps stay pure when sampled; a whole sample is the step itself
 zcdp_sampled <- function(event) {

@@ -48,6 +48,8 @@ TIMES_MOST <- 1e12
 #'   epsilon).
 #'
 #' @param epsilon,delta,rho,mu privacy parameters, non-negative and finite; `delta` below 1.
+#' @param range whether the loss, for each pair of neighbours, lies between two numbers that are epsilon apart, as that
+#'   of an exponential mechanism does: then it is epsilon^2/8-zCDP (Cesar and Rogers 2021).
 #' @param scale,noise_multiplier,sigma noise, positive and finite.
 #' @param sensitivity positive, in lattice steps.
 #' @param dimension number of coordinates of the noise. Above 1 a discrete Gaussian is priced by its concentrated DP
@@ -66,7 +68,9 @@ TIMES_MOST <- 1e12
 #' @section Errors:
 #' `riemdp_error_argument` for numbers out of range, `riemdp_error_adjacency` where adjacencies are mixed,
 #' `riemdp_error_event` for an object that is no event.
-#' @references Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}.
+#' @references Cesar and Rogers (2021), Bounding, concentrating, and truncating, *Proceedings of Machine Learning
+#'   Research* 132, 421-457.
+#'   Feldman, McMillan and Talwar (2021), Hiding among the clones, \doi{10.1109/FOCS52979.2021.00096}.
 #'   Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, \doi{10.29012/jpc.784}.
 #' @examples
 #' step <- event_poisson(0.01, event_gaussian(1))
@@ -90,8 +94,10 @@ open_adjacency <- function(adjacency) {
 
 #' @rdname dp_event
 #' @export
-event_pure <- function(epsilon, adjacency = NULL) {
-  new_event("pure", open_adjacency(adjacency), list(epsilon = check_number(epsilon, "epsilon", least = 0)))
+event_pure <- function(epsilon, adjacency = NULL, range = FALSE) {
+  parameters <- list(epsilon = check_number(epsilon, "epsilon", least = 0))
+  if (check_flag(range, "range")) parameters$range <- TRUE
+  new_event("pure", open_adjacency(adjacency), parameters)
 }
 
 #' @rdname dp_event
@@ -344,7 +350,7 @@ event_entries <- function(event, depth) {
 # by its constructor, which checks each parameter
 remake_event <- function(type, p, adjacency, inner) {
   switch(type,
-    pure = event_pure(p$epsilon, adjacency), laplace = event_laplace(p$scale, adjacency),
+    pure = event_pure(p$epsilon, adjacency, p$range %||% FALSE), laplace = event_laplace(p$scale, adjacency),
     gaussian = event_gaussian(p$noise_multiplier, adjacency),
     discrete_gaussian = event_discrete_gaussian(p$sigma, p$sensitivity, p$dimension, adjacency),
     gdp = event_gdp(p$mu, adjacency), zcdp = event_zcdp(p$rho, adjacency),
@@ -368,7 +374,7 @@ describe_event <- function(e) {
   inside <- vapply(e$children, describe_event, "")
   number <- function(x) sprintf("%.6g", x)
   switch(e$type,
-    pure = sprintf("pure(epsilon = %s)", number(p$epsilon)),
+    pure = sprintf("pure(epsilon = %s%s)", number(p$epsilon), if (isTRUE(p$range)) ", range" else ""),
     laplace = sprintf("Laplace(scale = %s)", number(p$scale)),
     gaussian = sprintf("Gaussian(noise multiplier = %s)", number(p$noise_multiplier)),
     discrete_gaussian = sprintf("discrete Gaussian(sigma = %s, sensitivity = %s, dimension = %s)", number(p$sigma),

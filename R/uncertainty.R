@@ -341,14 +341,14 @@ check_covariance <- function(r, covariance, parm, about, method) {
     abort_riemdp("argument", "`covariance` is for an asymptotic region about the population's mean.")
   }
   as_made({
-    check_ellipsoid_target(r)
+    check_ellipsoid_target(r, private_size(covariance))
     check_same(r, covariance)
   })
 }
 
 # the covariance is that of records moved to the public ball
-check_ellipsoid_target <- function(r) {
-  if (!is.null(r$inside) || private_size(r) || another_target(r)) {
+check_ellipsoid_target <- function(r, private = FALSE) {
+  if (!is.null(r$inside) || private_size(r) || private || another_target(r)) {
     abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of a private number of records or of",
                                       "another target."))
   }
@@ -356,8 +356,10 @@ check_ellipsoid_target <- function(r) {
 
 check_same <- function(r, covariance) {
   M <- r$manifold
-  if (!identical(label_manifold(M), label_manifold(covariance$manifold)) || !identical(r$n, covariance$n)) {
-    abort_riemdp("argument", "mean and covariance must be of the same records: their spaces or numbers differ.")
+  same <- identical(label_manifold(M), label_manifold(covariance$manifold)) && identical(r$n, covariance$n) &&
+    identical(r$guarantee$unit, covariance$guarantee$unit)
+  if (!same) {
+    abort_riemdp("argument", "mean and covariance must be of the same records: their spaces, numbers or units differ.")
   }
   ball <- check_radius(M, r$radius, r$center)
   ask <- list(center = r$center, ball = ball)

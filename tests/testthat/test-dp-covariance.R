@@ -131,3 +131,45 @@ test_that("what doesn't fit is refused before anything is spent", {
     expect_true(all(is.finite(r$value)) && all(eigen(r$value, TRUE, TRUE)$values > -1e-9))
   }
 })
+
+test_that("with units it is the covariance of their means, and an ellipsoid holds the mean of the population of units as often as it says", {
+  s <- AROUND$sphere
+  x <- around(s, 60, 7)
+  who <- rep(1:12, 5)
+  means <- do.call(rbind, lapply(1:12, function(u) frechet_mean(x[who == u, ], s$M)$mean))
+  at <- step(s, 0.3)
+  v <- mf_coords(s$M, at, mf_log(s$M, at, means))
+  for (neighbours in c("replace", "add_remove")) {
+    r <- dp_covariance(x, s$M, 2^20, s$center, s$radius, at = at, unit = who, neighbours = neighbours)
+    expect_lt(sqrt(sum((r$moment - crossprod(v) / 12)^2)), (if (neighbours == "replace") 1e-4 else 1e-3) * s$radius^2) # rows are rounded more there
+    expect_identical(guarantee(r)$unit, "unit")
+    expect_identical(guarantee(r)$adjacency, if (neighbours == "replace") "replace-one" else "add-remove")
+    expect_match(r$target, "units' means")
+  }
+  expect_identical(r$n, NA_real_)
+  expect_equal(r$size$count, 12)
+  # what one unit, or one record of a private number, moves; and what that costs
+  told <- function(...) dp_covariance(x, s$M, 1, s$center, s$radius, at = at, mechanism = "wishart", ...)
+  expect_equal(told(unit = who)$draws$scale, 2)
+  alone <- told(neighbours = "add_remove")
+  expect_equal(alone$draws$epsilon, c(0.1, 0.9))
+  expect_equal(alone$draws$scale[2], 1 / 0.9)
+  expect_identical(guarantee(alone)$epsilon, 1)
+  expect_match(format(alone)[1], "as released")
+  none <- dp_covariance(x[0, ], s$M, 1, s$center, s$radius, at = at, neighbours = "add_remove")
+  expect_identical(dim(none$value), c(2L, 2L))
+  # units differ by more than their rows do
+  runs <- if (quick()) 60 else 200
+  held <- with_simulation(8, replicate(runs, {
+    own <- matrix(stats::rnorm(300), 150) %*% diag(c(0.2, 0.03))
+    x <- mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, own[rep(1:150, 3), ] + stats::rnorm(900, sd = 0.02)))
+    m <- dp_mean(x, s$M, 10, s$center, s$radius, mechanism = "wrapped", post = FALSE, unit = rep(1:150, 3))
+    region_contains(confint(m, covariance = dp_covariance(x, s$M, 10, s$center, s$radius, at = m, unit = rep(1:150, 3))), s$center)
+  }))
+  expect_gt(stats::pbinom(sum(held), runs, 0.95), 1e-6)
+  m <- dp_mean(x, s$M, 1, s$center, s$radius, unit = who)
+  other <- function(...) dp_covariance(x, s$M, 1, s$center, s$radius, at = m, ...)
+  expect_error(confint(m, covariance = other(unit = rep(1:12, 5), neighbours = "add_remove")), class = "riemdp_error_unsupported")
+  m <- dp_mean(x[1:12, ], s$M, 1, s$center, s$radius)
+  expect_error(confint(m, covariance = dp_covariance(x, s$M, 1, s$center, s$radius, at = m, unit = who)), class = "riemdp_error_argument")
+})

@@ -165,10 +165,10 @@ test_that("directions have the Bingham law: quadrature in 2 and 3 dimensions, cl
   # of a matrix and a scale: what their ratio says, turned as the matrix is
   axis <- c(cos(0.4), sin(0.4))
   S <- 7 * tcrossprod(axis) + 2 * diag(2)
-  v <- with_simulation(8, t(replicate(600, internals("bingham_direction")(S, 3.5)[, 1])))
+  v <- with_simulation(8, t(replicate(600, internals("bingham_direction")(S, 3.5, 1)[, 1])))
   along <- 2 * drop(v %*% axis)^2 - 1
   expect_lt(abs(mean(along) - besselI(1, 1) / besselI(1, 0)), 4.9 * sd(along) / sqrt(600))
-  v <- with_simulation(9, t(replicate(600, internals("bingham_direction")(S, 0.5)[, 1])))
+  v <- with_simulation(9, t(replicate(600, internals("bingham_direction")(S, 0.5, 1)[, 1])))
   along <- 2 * drop(v %*% axis)^2 - 1
   expect_lt(abs(mean(along) - besselI(7, 1) / besselI(7, 0)), 4.9 * sd(along) / sqrt(600))
   # many dimensions, all alike but one: its square is a Beta(1/2, (d - 1)/2) weighted by exp
@@ -201,13 +201,13 @@ test_that("drawn directions lose epsilon at most on worst-case neighbours, and t
 test_that("several directions are orthonormal, each drawn in the complement of those before", {
   S <- diag(c(400, 200, 100, 0, 0))
   Q <- qr.Q(qr(matrix(cos(1:25 * 1.7), 5)))
-  v <- with_simulation(7, internals("bingham_directions")(Q %*% S %*% t(Q), 3, 0.5))
+  v <- with_simulation(7, internals("bingham_directions")(Q %*% S %*% t(Q), 3, 0.5, 1))
   expect_equal(crossprod(v), diag(3))
   expect_gt(min(abs(diag(crossprod(Q[, 1:3], v)))), 0.9)
   # all of one complement: the last direction of two in two dimensions is what is left
-  v <- with_simulation(8, internals("bingham_directions")(diag(c(3, 1)), 2, 1))
+  v <- with_simulation(8, internals("bingham_directions")(diag(c(3, 1)), 2, 1, 1))
   expect_equal(crossprod(v), diag(2))
-  first <- function(q) with_simulation(8, internals("bingham_directions")(diag(3), q, 1))[, 1]
+  first <- function(q) with_simulation(8, internals("bingham_directions")(diag(3), q, 1, 1))[, 1]
   expect_equal(first(1), first(2))
 })
 
@@ -238,7 +238,9 @@ test_that("the least expected error is chosen, from public numbers, and comes ne
   expect_identical(chosen(1e4, 50, delta = 1e-6), "gauss")
   expect_identical(chosen(1e4, 3, delta = 0), "laplace")
   expect_identical(chosen(1e5, 50, delta = 0), "wishart")
-  expect_identical(chosen(1e3, 50, delta = 0), "bingham")
+  expect_identical(chosen(1e3, 50, delta = 0), "look")
+  expect_identical(chosen(1e3, 50, delta = 0, gap = 0.05), "bingham")
+  expect_identical(chosen(1e3, 50, delta = 0, gap = 0.5), "wishart")
   expect_identical(chosen(1e3, 50, delta = 1e-6), "gauss")
   for (case in list(list(4, 1), list(20, 1), list(20, 3))) {
     d <- case[[1]]
@@ -316,8 +318,8 @@ test_that("few records, equal ones and those of no numbers are released, and wha
   x <- matrix(rnorm(40), 10)
   refused <- function(expr, class) expect_error(expr, class = paste0("riemdp_error_", class))
   refused(dp_pca(x, 1, 1, 0, bound = 1, mechanism = "gauss", ledger = ledger), "unsupported")
-  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "gauss", unit = rep(1:5, 2), ledger = ledger), "unsupported")
-  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "wishart", neighbours = "add_remove", ledger = ledger), "unsupported")
+  refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "gauss", unit = 1:5, ledger = ledger), "shape")
+  refused(dp_pca(x, 1, 1, bound = 1, gap = 0.2, neighbours = "add_remove"), "argument")
   refused(dp_pca(chunks(x, 5), 1, 1, 1e-6, bound = 1, mechanism = "bingham", ledger = ledger), "unsupported")
   refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "gauss", steps = 3, ledger = ledger), "argument")
   refused(dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "rgd", gap = 0.1, ledger = ledger), "argument")
@@ -332,7 +334,7 @@ test_that("few records, equal ones and those of no numbers are released, and wha
   expect_identical(ledger_history(ledger), spent)
   # gradient steps where an argument of theirs is given
   for (r in list(dp_pca(x, 1, 1, 1e-6, bound = 1, steps = 3), dp_pca(x, 1, 1, 1e-6, bound = 1, mechanism = "rgd"), dp_pca(chunks(x, 5), 1, 1, 1e-6, bound = 1),
-                 dp_pca(x, 1, 1, 1e-6, bound = 1, unit = rep(1:5, 2)), dp_pca(x, 1, 1, 1e-6, bound = 1, neighbours = "add_remove"))) {
+                 dp_pca(x, 1, 1, 1e-6, bound = 1, unit = rep(1:5, 2), mechanism = "rgd"))) {
     expect_s3_class(r, c("riemdp_pca", "riemdp_optimize"))
   }
 })
@@ -358,4 +360,224 @@ test_that("a mechanism whose guarantee is about the machine comes first where it
   expect_identical(chosen(c(gauss = 1.06, wishart = 1)), "wishart")
   expect_identical(chosen(c(gauss = 1.04, laplace = 1.03, bingham = 1)), "laplace")
   expect_identical(chosen(c(bingham = 2, wishart = 1)), "wishart")
+})
+
+# ---- a first look ------------------------------------------------------------------------------------------------------------------
+
+test_that("a record moves what a first look shows by what the proof says, and no less would do", {
+  set.seed(21)
+  over <- function(S, q) { # independent of the code: the first q eigenvalues above the mean of the others
+    e <- eigen(S, TRUE, TRUE)$values
+    sum(e[seq_len(q)] - mean(e[-seq_len(q)]))
+  }
+  for (d in c(3, 6)) for (q in 1:2) {
+    rows <- internals("look_moves")(d, q, internals("moment_grid")(100, d), FALSE)
+    alone <- internals("look_moves")(d, q, internals("moment_grid")(NA, d), TRUE)
+    expect_equal(rows / 2^20, d / (d - q), tolerance = 1e-5)
+    expect_equal(alone / 2^20, max(1, q / (d - q)), tolerance = 1e-5)
+    most <- c(0, 0)
+    for (i in 1:400) {
+      S <- crossprod(matrix(rnorm(d * d), d) * exp(rnorm(d)))
+      u <- unit_rows(1, d)[1, ]
+      w <- unit_rows(1, d)[1, ]
+      most <- pmax(most, abs(c(over(S + tcrossprod(u) - tcrossprod(w), q) - over(S, q), over(S + tcrossprod(u), q) - over(S, q))))
+    }
+    S <- diag(c(rep(50, q), rep(0, d - q))) # attained: from the last axis to the first, and both alone
+    e <- diag(d)
+    most <- pmax(most, c(over(S + tcrossprod(e[1, ]) - tcrossprod(e[d, ]), q) - over(S, q), max(abs(over(S + tcrossprod(e[1, ]), q) - over(S, q)),
+                                                                                              abs(over(S + tcrossprod(e[d, ]), q) - over(S, q)))))
+    expect_lte(most[1] * 2^20, rows)
+    expect_lte(most[2] * 2^20, alone)
+    expect_equal(most, c(rows, alone) / 2^20, tolerance = 1e-4)
+  }
+  # what is released is that with two-sided geometric noise, over the q directions
+  S <- diag(c(40, 30, 3, 2, 1))
+  seen <- with_simulation(22, vapply(1:300, function(i) internals("look_at")(S, 2, 2^20, 0.5)$gap, 0))
+  expect_gt(ks.test((seen - 33) / 1, function(x) ifelse(x < 0, exp(x) / 2, 1 - exp(-x) / 2))$p.value, 1e-6)
+  expect_equal(internals("look_at")(S, 2, 2^20, 0.5)$scale, 1)
+})
+
+test_that("a first look is paid for out of epsilon, decides as it should, and is told", {
+  d <- 60
+  ask <- asked(2000, d, epsilon = 0.5, delta = 0)
+  plan <- internals("component_plan")(ask)
+  expect_identical(plan$mechanism, "look")
+  expect_equal(plan$look$epsilon + plan$choices$bingham$guarantee$epsilon, 0.5)
+  expect_equal(plan$choices$wishart$scale, 2 / (0.5 - plan$look$epsilon))
+  expect_equal(plan$look$scale, d / (d - 1) / plan$look$epsilon, tolerance = 1e-5)
+  # far below and far above where noise on the matrix begins to pay
+  expect_identical(unname(internals("look_choice")(0, plan$look)), 2L)
+  expect_identical(unname(internals("look_choice")(2000, plan$look)), 1L)
+  mechanisms <- function(gap) {
+    S <- 2000 * diag(c(gap, rep(0, d - 1)))
+    with_simulation(23, vapply(1:20, function(i) internals("draw_components")(S, plan, 1)$noise$mechanism, ""))
+  }
+  expect_true(all(mechanisms(0.9) == "wishart"))
+  expect_gt(mean(mechanisms(0.02) == "bingham"), 0.6)
+  x <- with_simulation(24, matrix(rnorm(2000 * d), 2000) * rep(c(0.7, rep(0.02, d - 1)), each = 2000))
+  ledger <- dp_ledger(NULL, epsilon = 1)
+  r <- dp_pca(x, 1, 0.5, bound = 1, ledger = ledger)
+  expect_identical(r$mechanism, "wishart")
+  expect_identical(guarantee(r)[c("label", "epsilon", "numerics")], list(label = "pure", epsilon = 0.5, numerics = "real-valued"))
+  expect_equal(r$draws$proof, c("subspaces.md, 7", "subspaces.md, 3"))
+  expect_equal(sum(r$draws$epsilon), 0.5)
+  expect_lte(sum(r$draws$epsilon), 0.5 * (1 + 1e-9))
+  expect_equal(ledger_history(ledger)$epsilon, 0.5)
+  e <- eigen(crossprod(x * pmin(1, 1 / sqrt(rowSums(x^2)))) / 2000, TRUE, TRUE)$values
+  expect_lt(abs(r$look$gap - (e[1] - mean(e[-1]))), 20 * r$look$scale)
+  expect_equal(r$gap, r$look$gap, tolerance = 0.01)
+  expect_match(paste(format(r), collapse = " "), "chosen by a first look")
+  expect_output(explain(r), "geometric noise of scale")
+  expect_null(dp_pca(x, 1, 0.5, bound = 1, gap = 0.3)$look)
+})
+
+test_that("without a guess of the gap no mechanism is far better than what is chosen, with one the best there is taken", {
+  for (case in list(list(200, 20), list(2000, 60), list(1e5, 60), list(300, 8), list(1e4, 3))) {
+    ask <- asked(case[[1]], case[[2]], delta = 0)
+    plan <- internals("component_plan")(ask)
+    full <- internals("component_noises")(ask, c("laplace", "wishart", "bingham"))
+    signals <- case[[1]] * c(0.01, 0.03, 0.1, 0.3)
+    best <- apply(internals("lost_at")(full, ask, signals), 1, min)
+    if (plan$mechanism == "look") {
+      u <- 1:49 / 50
+      noise <- plan$look$scale * ifelse(u < 0.5, log(2 * u), -log(2 * (1 - u)))
+      lost <- vapply(signals, function(s) mean(vapply(s + noise, function(v) {
+        internals("component_lost")(s, plan$choices[[internals("look_choice")(v, plan$look)]], ask)
+      }, 0)), 0)
+    } else {
+      lost <- vapply(signals, internals("component_lost"), 0, noise = plan, ask = ask)
+    }
+    expect_lt(max(lost / best), 1.25)
+  }
+  # a wrong guess loses more
+  wrong <- internals("component_plan")(asked(2000, 60, delta = 0, gap = 0.04))
+  expect_identical(wrong$mechanism, "bingham")
+  right <- internals("component_noise")("wishart", asked(2000, 60, delta = 0))
+  expect_gt(internals("component_lost")(2000 * 0.3, wrong, ask) / internals("component_lost")(2000 * 0.3, right, ask), 1.5)
+})
+
+# ---- concentrated privacy of directions drawn ----------------------------------------------------------------------------------------
+
+test_that("drawn directions cost an eighth of epsilon squared under concentrated privacy, and that is nearly needed", {
+  epsilon <- 1.2
+  s <- internals("component_plan")(asked(100, 2, epsilon = epsilon, mechanism = "bingham"))$scale
+  t <- seq(0, pi, length.out = 20001)[-1]
+  law <- function(S) {
+    f <- exp((S[1, 1] * cos(t)^2 + 2 * S[1, 2] * cos(t) * sin(t) + S[2, 2] * sin(t)^2) / s)
+    f / sum(f)
+  }
+  worst <- 0
+  for (k in c(0, 0.5, 1, 2)) {
+    p <- law(diag(c(k + 1, k)))
+    q <- law(diag(c(k, k + 1)))
+    for (order in c(1.01, 2, 8, 60)) {
+      rate <- log(sum(p^order * q^(1 - order))) / (order - 1) / order
+      expect_lte(rate, epsilon^2 / 8 * (1 + 1e-6))
+      worst <- max(worst, rate)
+    }
+  }
+  expect_gt(worst, 0.4 * epsilon^2 / 8)
+  e <- event_pure(epsilon, range = TRUE)
+  expect_equal(event_price(e, "zcdp"), epsilon^2 / 8)
+  expect_equal(event_price(event_pure(epsilon), "zcdp"), epsilon * tanh(epsilon / 2))
+  expect_lte(event_price(e, "rdp", orders = 3), 3 * epsilon^2 / 8 * (1 + 1e-9))
+  expect_lte(event_price(event_pure(100, range = TRUE), "rdp", orders = 30), 100) # still 100-DP
+  expect_identical(as.double(dp_epsilon(e, 0)), epsilon)
+  expect_lt(dp_epsilon(event_compose(e, times = 100), 1e-6, "zcdp"), dp_epsilon(event_compose(event_pure(epsilon), times = 100), 1e-6, "zcdp") / 2)
+  ledger <- dp_ledger(NULL, epsilon = 50, delta = 1e-6, rule = "zcdp")
+  dp_pca(matrix(0.1, 40, 3), 2, 2, bound = 1, mechanism = "bingham", ledger = ledger)
+  dp_pca(matrix(0.1, 40, 3), 1, 2, bound = 1, mechanism = "wishart", ledger = ledger)
+  expect_equal(ledger_history(ledger)$rho, c(2 * 1^2 / 8, 2 * tanh(1)))
+})
+
+# ---- units and private numbers -------------------------------------------------------------------------------------------------------
+
+test_that("units count by the mean of their rows, whatever these are, and move sums no farther than records do", {
+  set.seed(25)
+  d <- 4
+  grid <- internals("moment_grid")(7, d, TRUE)
+  rows <- internals("moment_rows")(rbind(unit_rows(40, d) * runif(40), NA, 1e300), 1, grid)
+  of <- c(sample(1:6, 40, TRUE), 1, 2) # the seventh has none
+  units <- list(of = of, count = 7L)
+  sum <- internals("unit_moment_sum")(rows, units, grid)
+  by_hand <- Reduce(`+`, lapply(1:6, function(u) crossprod(rows[of == u, , drop = FALSE]) / sum(of == u))) / 4^grid$bits
+  expect_equal(sum, by_hand, tolerance = 1e-7)
+  expect_identical(sum, t(sum))
+  o <- sample(42)
+  expect_identical(internals("unit_moment_sum")(rows[o, ], list(of = of[o], count = 7L), grid), sum)
+  # rows of no unit don't count
+  expect_identical(internals("unit_moment_sum")(rbind(rows, rows[1:3, ]), list(of = c(of, NA, NA, NA), count = 7L), grid), sum)
+  expect_identical(internals("unit_moment_sum")(rows[0, ], list(of = integer(), count = 0L), grid), matrix(0, d, d))
+  # one unit with all its rows on one axis, or on another: as far as a record
+  axis <- function(i, k) internals("moment_rows")(diag(d)[rep(i, k), ], 1, grid)
+  ends <- lapply(1:2, function(i) internals("unit_moment_sum")(rbind(rows, axis(i, 5)), list(of = c(of, rep(7, 5)), count = 7L), grid))
+  D <- ends[[1]] - ends[[2]]
+  full <- (grid$inside / 2^grid$bits)^2
+  moves <- internals("moment_moves")(grid, FALSE)
+  expect_equal(sqrt(sum(D^2)), sqrt(2) * full, tolerance = 1e-3)
+  expect_equal(unname(moves), c(sqrt(2), 2, 1) + grid$loose)
+  expect_equal(unname(internals("moment_moves")(grid, TRUE)), c(1, 1, 0.5) + grid$loose)
+  expect_equal(grid$loose, 1.01 * d^1.5 / 2^grid$fine, tolerance = 1e-9)
+  expect_identical(internals("moment_grid")(7, d)$loose, 0)
+  for (m in c(1, 1e3, 2^26)) expect_lte(m * 2^internals("moment_grid")(m, d, TRUE)$fine, 2^50)
+  # random units: their matrices differ by no more
+  for (i in 1:200) {
+    one <- function() internals("unit_moment_sum")(internals("moment_rows")(unit_rows(3, d), 1, grid), list(of = rep(1L, 3), count = 1L), grid)
+    e <- eigen(one() - one(), TRUE, TRUE)$values
+    expect_lte(sqrt(sum(e^2)), moves[["frobenius"]])
+    expect_lte(sum(abs(e)), moves[["trace"]])
+    expect_lte(max(abs(e)), moves[["along"]])
+  }
+})
+
+test_that("releases about units, and of a private number of records, say so and are priced so", {
+  set.seed(26)
+  x <- as.data.frame(matrix(rnorm(3000 * 4), 3000) * rep(c(0.6, 0.3, 0.1, 0.1), each = 3000))
+  who <- rep(1:300, 10)
+  x$who <- who
+  plain <- crossprod(as.matrix(x[1:4]) * pmin(1, 1 / sqrt(rowSums(x[1:4]^2)))) / 3000 # ten rows each
+  for (mechanism in c("gauss", "laplace", "wishart", "bingham")) {
+    delta <- if (mechanism == "gauss") 1e-6 else 0
+    for (neighbours in c("replace", "add_remove")) {
+      alone <- neighbours == "add_remove"
+      r <- dp_pca(x, 1, 20, delta, bound = 1, mechanism = mechanism, unit = "who", neighbours = neighbours)
+      expect_identical(guarantee(r)$unit, "who")
+      expect_identical(guarantee(r)$adjacency, if (alone) "add-remove" else "replace-one")
+      expect_identical(guarantee(r)$epsilon, 20)
+      expect_identical(r$n, if (alone) NA_real_ else 300L)
+      expect_gt(abs(r$value[1]), 0.9)
+      if (mechanism != "bingham") expect_lt(max(abs(r$moment - plain)), 0.05)
+      own <- if (alone) 18 else 20
+      noise <- r$draws[nrow(r$draws), ]
+      if (mechanism %in% c("wishart", "bingham")) {
+        expect_equal(noise$scale, switch(mechanism, wishart = if (alone) 1 else 2, bingham = if (alone) 1 else 2) / own, tolerance = 1e-4)
+      } else {
+        expect_equal(noise$sensitivity, (if (alone) 1 else sqrt(2)) * 2^24, tolerance = 1e-4)
+      }
+      if (alone) {
+        expect_equal(r$draws$epsilon[1], 2)
+        expect_lt(abs(r$size$count - 300), 20)
+        expect_match(paste(format(r), collapse = " "), "as released")
+      }
+      expect_output(explain(r), if (alone) "one unit more or less" else "replacing one unit")
+      expect_match(format(r)[1], "units")
+      if (mechanism != "bingham") expect_lt(confint(r)[2], pi / 2)
+    }
+  }
+  y <- as.matrix(x[1:4])
+  r <- dp_pca(y, 2, 1, bound = 1, neighbours = "add_remove")
+  expect_identical(guarantee(r)$unit, "row")
+  expect_equal(sum(r$draws$epsilon), 1)
+  expect_identical(r$draws$proof[1], "mean-sensitivity.md, 14")
+  # none at all is a number of records like any other
+  for (mechanism in c("wishart", "laplace", "bingham")) {
+    r <- dp_pca(y[0, ], 2, 1, bound = 1, neighbours = "add_remove", mechanism = mechanism)
+    expect_equal(unname(crossprod(r$loadings)), diag(2))
+  }
+  expect_equal(sum(dp_pca(y[0, ], 1, 1, bound = 1, neighbours = "add_remove", unit = integer())$value^2), 1)
+  r <- dp_pca(y, 1, 2, 1e-6, bound = 1, neighbours = "add_remove", mechanism = "gauss")
+  expect_identical(guarantee(r)[c("label", "epsilon", "delta")], list(label = "approx", epsilon = 2, delta = 1e-6))
+  ledger <- dp_ledger(NULL, epsilon = 2, delta = 1e-6, adjacency = "add-remove")
+  dp_pca(y, 1, 2, 1e-6, bound = 1, neighbours = "add_remove", mechanism = "gauss", ledger = ledger)
+  expect_equal(ledger_history(ledger)$epsilon, 2)
 })

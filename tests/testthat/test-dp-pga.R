@@ -127,7 +127,8 @@ test_that("what can't be had is refused from public facts, and odd records are n
   refused("argument", epsilon = 1, gap = 2)
   refused("argument", epsilon = -1)
   refused("argument", epsilon = 1, mechanism = "rgd")
-  refused("argument", epsilon = 1, unit = 1:30)
+  refused("shape", epsilon = 1, unit = 1:20)
+  refused("argument", epsilon = 1, gap = 0.1, neighbours = "add_remove")
   refused("radius", epsilon = 1, radius = 2)
   refused("unsupported", epsilon = 1, mechanism = "gauss")
   refused("unsupported", epsilon = 1, at = c(0, 1), M = sphere(1))
@@ -159,4 +160,38 @@ test_that("modes are drawn: shapes, ellipses, arcs", {
     expect_equal(as.numeric(mf_dist(s$M, r$value$mean, p)), s$radius / 4 * c(2, 0, 2), tolerance = 1e-6)
     expect_error(plot(r, mode = 9), class = "riemdp_error_argument")
   }
+})
+
+test_that("units count with their means, and the number of records can be private", {
+  s <- spaces()$matrices
+  d <- mf_facts(s$M)$dimension
+  x <- spread_at(s$M, s$center, 1200, c(0.3, 0.1, 0.02))
+  who <- rep(1:300, each = 4)
+  means <- mf_points(do.call(rbind, lapply(1:300, function(u) as.matrix(frechet_mean(mf_points(mf_to_ball(s$M, x[who == u], s$center, s$radius), s$M), s$M)$mean |>
+                                                                          mf_points(s$M)))) |> rows_to_points(s$M), s$M)
+  a <- mf_coords(s$M, s$center, mf_log(s$M, s$center, means))
+  for (neighbours in c("replace", "add_remove")) {
+    r <- dp_pga(x, s$M, epsilon = 400, center = s$center, radius = s$radius, delta = 1e-6, at = s$center, mechanism = "gauss", unit = who, neighbours = neighbours)
+    expect_gt(abs(sum(eigen(crossprod(a), TRUE)$vectors[, 1] * r$components$loadings)), 0.99)
+    expect_equal(r$sd, sqrt(eigen(crossprod(a) / 300, TRUE)$values[1]), tolerance = 0.05)
+    expect_identical(guarantee(r)$unit, "unit")
+    expect_match(format(r)[1], "units' means")
+  }
+  alone <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove")
+  expect_identical(guarantee(alone)[c("label", "epsilon", "adjacency")], list(label = "pure", epsilon = 2, adjacency = "add-remove"))
+  expect_identical(alone$n, NA_real_)
+  expect_identical(nrow(alone$draws), 4L)
+  expect_equal(sum(alone$draws$epsilon), 2)
+  expect_equal(alone$draws$epsilon[3:4], c(0.14, 1.26))
+  expect_lt(abs(alone$size$count - 1200), 200)
+  expect_match(paste(format(alone), collapse = " "), "and whether it is there")
+  ledger <- dp_ledger(NULL, epsilon = 4, delta = 1e-6, adjacency = "add-remove")
+  normal <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, delta = 1e-6, mechanism = "gauss", neighbours = "add_remove", unit = who, ledger = ledger)
+  expect_identical(guarantee(normal)$unit, "unit")
+  expect_equal(c(ledger_history(ledger)$epsilon, ledger_history(ledger)$delta), c(2, 1e-6))
+  none <- dp_pga(as.array(x)[, , 0], s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove")
+  expect_length(none$value$directions, 1)
+  both <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, unit = who)
+  expect_identical(both$n, 300L)
+  expect_identical(guarantee(both$mean_release)$unit, "unit")
 })
