@@ -115,7 +115,7 @@ ellipsoid_size <- function(M, n, epsilon, center, radius, delta, share, rest) {
   about <- covariance_ask(M, n, share * epsilon, center, radius, center, delta / 2, "auto")
   plan <- covariance_estimator$plan(about)
   d <- length(rest$spread)
-  s <- covariance_estimator$answer(matrix(0, d, d), plan, about, list())
+  s <- covariance_estimator$answer(list(sum = matrix(0, d, d)), plan, about, list())
   half <- vapply(with_simulation(2, covariance_noises(s, ELLIPSOID_DRAWS)), function(noise) {
     s$moment <- diag(pmin(rest$spread, s$length)^2) + noise
     s$value <- without_negative(s$moment)
