@@ -2,9 +2,10 @@
 
 #' Private permutation tests
 #'
-#' Tests whether groups of records have one law, whether pairs can be swapped, whether records lie evenly around a
-#' public point, or uniformly on a sphere. What is released is a p-value that is valid at any number of records, or with
-#' `alpha` the decision alone; neither the statistic nor what it is under other labels leaves the call.
+#' Tests whether groups of records have one law, whether responses have nothing to do with predictors, whether pairs can
+#' be swapped, whether records lie evenly around a public point, or uniformly on a sphere. What is released is a p-value
+#' that is valid at any number of records, or with `alpha` the decision alone; neither the statistic nor what it is
+#' under other labels leaves the call.
 #'
 #' The statistic measures how far apart the mean features of groups are, for a kernel that is positive definite on the
 #' space. `"gaussian"`: exp(-d^2/(2 b^2)) of the straight distance d of vectors: records (Euclidean space, spheres),
@@ -17,17 +18,37 @@
 #'
 #' * `null = "equal"`: the groups have one law. Groups and their sizes are public; lots permute the labels. It is a test
 #'   of equal laws: groups of one mean but of different spread are told apart, too.
+#' * `"independent"`, of a formula, response ~ predictors: the responses' law doesn't depend on the predictors, so lots
+#'   permute the responses. The statistic is the root of the HSIC, with a Gaussian kernel of the predictors whose
+#'   bandwidth is half the largest distance within `x_range`. Predictors are private. So is a group, if it is one of
+#'   them (`shape ~ sex`): what is public then is which groups there are; the noise is as large as with public groups of
+#'   a fourth of the records.
 #' * `"paired"`: `x[i]` and `y[i]` can be swapped. One record is one pair; lots swap within pairs.
 #' * `"symmetric"`: the law is symmetric about the public point `at`: logarithms there, shortened to `radius`, have
 #'   random signs. It tells mainly whether the mean is `at`.
 #' * `"uniform"`: the records are independent and uniform on the [sphere()]; the statistic is the length of their mean
 #'   (Rayleigh), the lots are uniform directions.
 #'
+#' For `"equal"` there are two more statistics, of the straight distances above, in units of the `bandwidth`, which is
+#' the largest distance that there can be unless it is given. `statistic = "variance"`: how far the groups' Fréchet
+#' variances (half the mean squared distances within groups) lie apart, whatever the groups' means are; with `at` mean
+#' squared distances from that public point. Distances beyond `bandwidth` count as that. `"anova"`: the root of the
+#' pooled variance less the mean of the groups' variances, plus the square of the former (after Dubey and Müller 2019):
+#' means and spreads. The null hypothesis is the same, one law in all groups, and the statistic says what the test looks
+#' for. A p-value of `"variance"` is not proven to be valid for groups with equal variances but different laws; in two
+#' groups of one size, each symmetric about its mean, it is so in the limit of many records.
+#'
 #' Each statistic moves by at most `sensitivity` with one record, so the p-value's law by a factor of at most
 #' exp(9/4 sensitivity/scale) (exp(sensitivity/scale) where the lots don't depend on records), and the decision's by
 #' exp(2 sensitivity/scale): `alpha` saves a ninth of the noise. p is one of 10,000 values (fewer for a small
 #' `epsilon`), drawn by integer arithmetic. Proof: the file `proofs/testing.md` of the installed package. Kim and Schrab
 #' (2023) add noise to every statistic and release the decision.
+#'
+#' @section Units:
+#' With `unit` each unit counts once, as in [dp_mean()]: by the Fréchet mean of its rows moved to the public ball
+#' (`center` and `radius` are needed) and the average of its predictors. `group` then holds a public label for each
+#' unit, in the order of the levels of `unit` or in which units first come. What is tested is about units' means, which
+#' vary more for units with few rows: groups that differ in numbers of rows have different laws of these.
 #'
 #' @section Power: A rejection at .05 needs a statistic that is above those of most lots by some 2.3 `scale`. For two
 #'   equal groups without a radius that is 7/(n epsilon), and the statistic is half the distance of mean features. A
@@ -36,23 +57,34 @@
 #'   spheres where that was .84, .93 where it was .99; for 3 x 3 matrices .65 where it was .94, .85 where it was .99;
 #'   for shapes of ten landmarks that vary alike in all 16 directions .33 where it was .83, .86 where it was 1.
 #'
-#' @param x n records, in any shape that functions on `M` accept; in memory.
-#' @param M a manifold; not one of your own.
+#' @param x n records, in any shape that functions on `M` accept; in memory. Or a formula, response ~ predictors, as for
+#'   [dp_regression()].
+#' @param M a manifold; not one of your own. A formula needs it.
 #' @param epsilon privacy budget, positive.
 #' @param ... not used: further arguments are given by name.
 #' @param y further records: the second group, or the other halves of pairs.
 #' @param group for `"equal"` without `y`: a public label for each record, or the name of a column of the data frame
-#'   `x`. At least two groups, at most 500.
-#' @param null what is tested, see above.
-#' @param at for `"symmetric"`: a public point, or a release of one.
-#' @param kernel `"gaussian"` or `"exponential"`, for tests of groups and pairs.
+#'   `x`; with `unit` a label for each unit. At least two groups, at most 500.
+#' @param null what is tested, see above; `"independent"` for a formula.
+#' @param statistic for `"equal"`: `"kernel"`, `"variance"` or `"anova"`, see above.
+#' @param at for `"symmetric"`, and for `statistic = "variance"` if you like: a public point, or a release of one. It is
+#'   the ball's centre then.
+#' @param kernel `"gaussian"` or `"exponential"`, for `statistic = "kernel"`.
 #' @param bandwidth b of the kernel, public, at least .001, in units of its distance. By default half the largest
-#'   distance that there can be, where that is known (compact spaces, or a `radius`).
+#'   distance that there can be, where that is known (compact spaces, or a `radius`). Of `"variance"` the distance
+#'   beyond which others are cut, by default the largest.
 #' @param center a public point: what invalid records count as; where coordinates are taken (by default the origin, the
 #'   identity, the apex); and with `radius` the ball's centre.
 #' @param radius public, positive. For `"symmetric"` how far logarithms may reach. For groups and pairs: records farther
 #'   from `center` are moved to that distance (of the logarithms of matrices for SPD). Features then lie nearer to each
-#'   other, and less noise is needed. Not for the Bures-Wasserstein metric.
+#'   other, and less noise is needed. Not for the Bures-Wasserstein metric, which has no `"anova"` and no `unit` therefore.
+#' @param data for a formula: a data frame or list with its variables; what it doesn't have comes from the formula's
+#'   environment.
+#' @param x_range for a formula: public ranges of the predictors, as for [dp_regression()]: `c(lower, upper)` for a
+#'   single one, else a list with a name for each variable (two numbers, or the levels of a factor). A predictor outside
+#'   is moved to its end; one that is missing counts as the middle.
+#' @param unit `NULL`, or which unit each row is of: a vector, or the name of a column of the data frame `x` or `data`.
+#'   What is protected then is one unit with all its rows, see below. Not for `"symmetric"` and `"uniform"`.
 #' @param alpha `NULL`: the p-value is released. A level, a multiple of .0001 between 0 and 1: whether p is at most
 #'   that.
 #' @param draws number of lots, 99 to 9,999.
@@ -62,16 +94,26 @@
 #' @return An object of classes `riemdp_test`, `htest` and [riemdp_release]: `value` and `p.value` (between 0 and 1, a
 #'   multiple of .0001; with `alpha` the value is `TRUE` for a rejection, `reject`, and `p.value` is `NA`), `method`,
 #'   `alternative`, `data.name` (public numbers only), `parameter` (the number of lots), `null`, `alpha`, `reject`,
-#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `sensitivity` and `scale` (of statistics,
+#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `unit`, `sensitivity` and `scale` (of statistics,
 #'   which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`, `budget`, `draws`. There is no statistic.
-#'   Errors: `riemdp_error_argument`, `riemdp_error_shape`, `riemdp_error_unsupported` (chunks, users' manifolds, over
-#'   10,000 records for tests with a kernel).
+#'   Errors: `riemdp_error_argument`, `riemdp_error_shape`, `riemdp_error_radius` (with `unit`),
+#'   `riemdp_error_unsupported` (chunks, users' manifolds, over 10,000 records for tests with a kernel). That a record
+#'   enters or leaves isn't protected: lots permute the labels that there are, and n is public.
 #' @references
 #' Kim, I. and Schrab, A. (2023). Differentially private permutation tests: applications to kernel methods.
 #' \doi{10.48550/arXiv.2310.19043}
 #'
 #' Gretton, A., Borgwardt, K., Rasch, M., Schoelkopf, B. and Smola, A. (2012). A kernel two-sample test. *Journal of
 #' Machine Learning Research* 13, 723-773.
+#'
+#' Gretton, A., Bousquet, O., Smola, A. and Schoelkopf, B. (2005). Measuring statistical dependence with Hilbert-Schmidt
+#' norms. *Algorithmic Learning Theory*, 63-77. \doi{10.1007/11564089_7}
+#'
+#' Dubey, P. and Mueller, H.-G. (2019). Frechet analysis of variance for random objects. *Biometrika* 106, 803-821.
+#' \doi{10.1093/biomet/asz052}
+#'
+#' Mueller, R., Schuhmacher, D. and Mateu, J. (2022). ANOVA for data in metric spaces, with applications to spatial point
+#' patterns. \doi{10.48550/arXiv.2201.08664}
 #'
 #' Hemerik, J. and Goeman, J. (2018). Exact testing with random permutations. *TEST* 27, 811-825.
 #' \doi{10.1007/s11749-017-0571-1}
@@ -85,6 +127,16 @@
 #' # the decision alone
 #' dp_test(x, sphere(2), epsilon = 1, group = group, draws = 199, alpha = 0.05)$reject
 #' dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 199)
+#' # spread alone, and means and spreads
+#' dp_test(x, sphere(2), epsilon = 1, group = group, statistic = "variance", draws = 199)$p.value
+#' dp_test(x, sphere(2), epsilon = 1, group = group, statistic = "anova", draws = 199)$p.value
+#' # is there a trend, and one with a group that is private
+#' age <- runif(200, 20, 80)
+#' dp_test(x ~ age, sphere(2), epsilon = 1, x_range = c(20, 80), draws = 199)
+#' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199)$p.value
+#' # persons with two records each
+#' dp_test(x, sphere(2), epsilon = 1, group = rep(c("a", "b"), 50), unit = rep(1:100, 2), center = c(0, 0, 1),
+#'         radius = 0.7, draws = 199)$members
 #' @export
 dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
                     null = c("equal", "paired", "symmetric", "uniform", "independent"),
@@ -164,7 +216,9 @@ test_records <- function(M, x, y, group, unit, null) {
     if (null == "paired" && m != rows) abort_riemdp("shape", "`x` and `y` must hold as many records as each other.")
     if (null == "equal") group <- rep(1:2, c(n, m))
   }
-  if (null == "equal") group <- test_groups(group, n + if (is.null(y)) 0 else m, if (is.null(unit)) "record" else "unit")
+  if (null == "equal") {
+    group <- test_groups(group, n + if (is.null(y)) 0 else m, if (is.null(unit)) "record" else "unit")
+  }
   list(x = x, y = y, n = if (null == "equal") length(group) else n, group = group, units = given$units)
 }
 
@@ -311,8 +365,8 @@ test_estimator <- list(
       data.name = test_data_words(ask), parameter = c(lots = ask$draws), null = ask$null, alpha = ask$alpha,
       reject = reject, manifold = ask$manifold, mechanism = "p-value", n = ask$n, members = ask$sizes,
       kernel = ask$kernel$kind, bandwidth = ask$kernel$bandwidth, center = ask$center, radius = ask$radius, at = ask$at,
-      unit = ask$unit, sensitivity = plan$sensitivity, scale = plan$law$scale, cells = plan$law$cells, theorem = plan$theorem,
-      expected_error = NA_real_, budget = budget, guarantee = plan$guarantee
+      unit = ask$unit, sensitivity = plan$sensitivity, scale = plan$law$scale, cells = plan$law$cells,
+      theorem = plan$theorem, expected_error = NA_real_, budget = budget, guarantee = plan$guarantee
     )
   }
 )
