@@ -77,7 +77,8 @@
 #'   identity, the apex); and with `radius` the ball's centre.
 #' @param radius public, positive. For `"symmetric"` how far logarithms may reach. For groups and pairs: records farther
 #'   from `center` are moved to that distance (of the logarithms of matrices for SPD). Features then lie nearer to each
-#'   other, and less noise is needed. Not for the Bures-Wasserstein metric, which has no `"anova"` and no `unit` therefore.
+#'   other, and less noise is needed. Not for the Bures-Wasserstein metric, which has no `"anova"` and no `unit`
+#'   therefore.
 #' @param data for a formula: a data frame or list with its variables; what it doesn't have comes from the formula's
 #'   environment.
 #' @param x_range for a formula: public ranges of the predictors, as for [dp_regression()]: `c(lower, upper)` for a
@@ -94,8 +95,9 @@
 #' @return An object of classes `riemdp_test`, `htest` and [riemdp_release]: `value` and `p.value` (between 0 and 1, a
 #'   multiple of .0001; with `alpha` the value is `TRUE` for a rejection, `reject`, and `p.value` is `NA`), `method`,
 #'   `alternative`, `data.name` (public numbers only), `parameter` (the number of lots), `null`, `alpha`, `reject`,
-#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `unit`, `sensitivity` and `scale` (of statistics,
-#'   which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`, `budget`, `draws`. There is no statistic.
+#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `unit`, `sensitivity` and `scale` (of
+#'   statistics, which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`, `budget`, `draws`. There is no
+#'   statistic.
 #'   Errors: `riemdp_error_argument`, `riemdp_error_shape`, `riemdp_error_radius` (with `unit`),
 #'   `riemdp_error_unsupported` (chunks, users' manifolds, over 10,000 records for tests with a kernel). That a record
 #'   enters or leaves isn't protected: lots permute the labels that there are, and n is public.
@@ -112,8 +114,8 @@
 #' Dubey, P. and Mueller, H.-G. (2019). Frechet analysis of variance for random objects. *Biometrika* 106, 803-821.
 #' \doi{10.1093/biomet/asz052}
 #'
-#' Mueller, R., Schuhmacher, D. and Mateu, J. (2022). ANOVA for data in metric spaces, with applications to spatial point
-#' patterns. \doi{10.48550/arXiv.2201.08664}
+#' Mueller, R., Schuhmacher, D. and Mateu, J. (2022). ANOVA for data in metric spaces, with applications to spatial
+#' point patterns. \doi{10.48550/arXiv.2201.08664}
 #'
 #' Hemerik, J. and Goeman, J. (2018). Exact testing with random permutations. *TEST* 27, 811-825.
 #' \doi{10.1007/s11749-017-0571-1}
