@@ -147,22 +147,35 @@ dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
                     alpha = NULL, draws = 999, invalid = c("error", "center"), source = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
   check_no_more(...)
-  formula <- inherits(x, "formula")
-  if (formula && missing(M)) abort_no_default("M")
+  if (inherits(x, "formula") && missing(M)) abort_no_default("M")
   check_call(M, ledger, c(epsilon = missing(epsilon)))
-  if (formula && missing(null)) null <- "independent"
-  ask <- list(manifold = M, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
-              null = check_choice(null, "null", c("equal", "paired", "symmetric", "uniform", "independent")),
-              statistic = check_choice(statistic, "statistic", c("kernel", "variance", "anova")),
-              kind = check_choice(kernel, "kernel", c("gaussian", "exponential")),
-              alpha = if (!is.null(alpha)) check_alpha(alpha), draws = check_count(draws, "draws", 99, 9999),
-              invalid = check_choice(invalid, "invalid", c("error", "center")))
-  check_test_arguments(ask, list(x = x, y = y, group = group, at = at, data = data, x_range = x_range, unit = unit))
-  records <- if (formula) trend_records(x, M, data, x_range, unit) else test_records(M, x, y, group, unit, ask$null)
-  ask <- test_question(M, ask, records, at, bandwidth, center, radius)
-  given <- list(at = at, center = center, radius = radius, bandwidth = bandwidth)
-  ask$source <- stated_source(source, given)
-  release_private(test_estimator, ask, records, ledger, data_set, part)
+  asked <- asked_test(list(
+    x = x, M = M, epsilon = epsilon, y = y, group = group, null = null, statistic = statistic, at = at, kernel = kernel,
+    bandwidth = bandwidth, center = center, radius = radius, data = data, x_range = x_range, unit = unit, alpha = alpha,
+    draws = draws, invalid = invalid
+  ))
+  asked$ask$source <- stated_source(source, list(at = at, center = center, radius = radius, bandwidth = bandwidth))
+  release_private(test_estimator, asked$ask, asked$records, ledger, data_set, part)
+}
+
+TEST_NULLS <- c("equal", "paired", "symmetric", "uniform", "independent")
+
+# list(ask, records): what is asked, checked, and of which records
+asked_test <- function(given) {
+  M <- given$M
+  formula <- inherits(given$x, "formula")
+  null <- if (formula && identical(given$null, TEST_NULLS)) "independent" else given$null
+  ask <- list(manifold = M, epsilon = check_number(given$epsilon, "epsilon", positive = TRUE),
+              null = check_choice(null, "null", TEST_NULLS),
+              statistic = check_choice(given$statistic, "statistic", c("kernel", "variance", "anova")),
+              kind = check_choice(given$kernel, "kernel", c("gaussian", "exponential")),
+              alpha = if (!is.null(given$alpha)) check_alpha(given$alpha),
+              draws = check_count(given$draws, "draws", 99, 9999),
+              invalid = check_choice(given$invalid, "invalid", c("error", "center")))
+  check_test_arguments(ask, given)
+  records <- if (formula) trend_records(given$x, M, given$data, given$x_range, given$unit) else
+    test_records(M, given$x, given$y, given$group, given$unit, ask$null)
+  list(ask = test_question(M, ask, records, given$at, given$bandwidth, given$center, given$radius), records = records)
 }
 
 check_alpha <- function(alpha) {
@@ -229,7 +242,7 @@ trend_records <- function(formula, M, data, x_range, unit) {
   if (is_chunks(data)) abort_riemdp("unsupported", "dp_test() needs the records in memory.")
   if (is.null(x_range)) abort_no_default("x_range")
   given <- with_units(unit, data, "data")
-  env <- environment(formula) %||% parent.frame(2)
+  env <- environment(formula) %||% globalenv()
   records <- regression_records(formula, M, given$x, x_range, env, is.null(unit))
   u <- records$x / vapply(records$spec$columns, `[[`, 0, "half")
   u[is.na(u)] <- 0

@@ -26,7 +26,7 @@
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm dp-residual-scale regression regression-methods
 #    regression-inference chunk-regression regression-records regression-state regression-newton regression-gradient
-#    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-any
+#    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any
 #    chunk-optimize problem optimize optimum-run
 #    optimum-size checkpoint dp-optimize second-moment components-plan dp-pca dp-pga dp-covariance
 #  7  Answers: what releases print, say and refuse

@@ -169,6 +169,11 @@ kinds <- list(
     keep(k, "private_test", dp_test(cbind(runif(6), 0), euclidean(2), epsilon = 1, group = c(1, 1, 1, 2, 2, 2), bandwidth = 1, draws = 99))
   },
   test_groups = function(k) rep_len(c(1, 1, 2), k$n),
+  test_simulate = function(k) {
+    x <- k$x
+    group <- rep_len(c(1, 1, 2), k$n)
+    function() list(x = x, group = group)
+  },
   lots = function(k) 99, any_test = function(k) pick(function(d) runif(1), function(d) stop("no"), function(d) NULL),
   test_columns = function(k) matrix(runif(8), 2), test_labels = function(k) matrix(sample(0:1, 12, TRUE), 4), whole_weights = function(k) as.double(1:4),
   kernel_kind = function(k) pick("gaussian", "angle", "hyperbolic", "squares"),
@@ -446,6 +451,7 @@ arguments <- c(
   dp_local = "x=chunked_any M epsilon per=local_per center=one radius mechanism=local_mechanism numerics invalid unit=unit_any source=note ledger",
   dp_median = "x=chunked_any M epsilon center=one radius smooth=number invalid unit=unit_any source=note ledger",
   dp_test = "x=x M epsilon group=test_groups statistic=test_statistic center=one radius draws=lots invalid source=note ledger",
+  dp_test_plan = "simulate=test_simulate M epsilon bandwidth=positive draws=lots runs=two",
   dp_test_any = "data=x f=any_test epsilon m=two alpha0=small source=note ledger", power_test_any = "power=small epsilon m=whole alpha0=small alpha=small",
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any source=note ledger",

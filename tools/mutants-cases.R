@@ -1198,6 +1198,8 @@ mutant("test-predictors-missing", "R/dp-test.R", "  u[is.na(u)] <- 0\n", "", "a 
 mutant("test-units-rows", "R/dp-test.R", "  if (is.null(records$units)) records else units_ready(records, ask)\n", "  records\n", "a unit counts once", "dp-test-statistics")
 mutant("test-units-average", "R/dp-test.R", "t(sums[, -1, drop = FALSE] / sums[, 1])", "t(sums[, -1, drop = FALSE])", "a unit's predictors are averaged", "dp-test-statistics")
 mutant("test-order-one", "R/permutation-test.R", "matrix(apply(matrix(z, n), 2, order), n)", "apply(matrix(z, n), 2, order)", "one record has one order", "dp-test-statistics")
+mutant("test-plan-epsilon", "R/dp-test-plan.R", "    ask$epsilon <- epsilon\n", "", "a plan's rows are those of their epsilon", "dp-test-statistics")
+mutant("test-plan-decision", "R/dp-test-plan.R", "    ask[\"alpha\"] <- list(own)\n", "", "a decision has less noise than a p-value", "dp-test-statistics")
 mutant("test-votes-dependent", "R/dp-test-any.R", "isTRUE(p >= 0 && p <= 1 && p <= alpha0)", "isTRUE(p <= alpha0)", "what is no probability is no rejection", "dp-test-any")
 mutant("test-votes-loud", "R/dp-test-any.R", "sink(nowhere, type = \"message\")", "invisible()", "what a test says on errors is lost", "dp-test-any")
 mutant("test-votes-tail", "R/dp-test-any.R", "1 + q - exp(-(1 - pmin(j, 0)) / scale)", "1 - exp(-(1 - pmin(j, 0)) / scale)", "the tail of the count is that of the convolution", "dp-test-any")

@@ -502,7 +502,7 @@ NEIGHBOURS_ELSEWHERE <- character()
 
 # exported functions that take no records
 TAKE_NO_RECORDS <- c("dp_accountants", "dp_bounds", "dp_bounds_plan", "dp_calibrate", "dp_delta", "dp_epsilon", "dp_ledger", "dp_lm_plan", "dp_mean_plan",
-                     "dp_region_plan", "dp_regression_plan", "dp_tradeoff", "dp_uncertainty")
+                     "dp_region_plan", "dp_regression_plan", "dp_test_plan", "dp_tradeoff", "dp_uncertainty")
 
 # ---- what leaves a call ---------------------------------------------------------------------------------------------------------
 

@@ -315,3 +315,46 @@ test_that("these tests are total, and refused from public facts before anything 
   no(x ~ a, M, data = chunks(data.frame(a = 1:12), 5), x_range = c(0, 1), class = "unsupported")
   expect_identical(nrow(ledger_history(ledger)), 0L)
 })
+
+test_that("a plan tells the power that tests have, and spends nothing", {
+  M <- euclidean(1)
+  simulate <- function() list(x = c(stats::rnorm(30), stats::rnorm(30, 1)), group = rep(1:2, each = 30))
+  set.seed(5)
+  plan <- with_simulation(5, dp_test_plan(simulate, M, c(0.2, 1, 5), bandwidth = 1, draws = 99, runs = 60))
+  expect_identical(names(plan), c("epsilon", "n", "p.value", "decision", "se", "plain", "runs"))
+  expect_identical(plan$n, rep(60, 3))
+  expect_false(is.unsorted(plan$p.value))
+  expect_true(all(plan$decision >= plan$p.value) && plan$p.value[3] <= plan$plain[3] + 0.05)
+  # both are shares of calls, and se says how far the mean may be off
+  runs <- if (quick()) 150 else 600
+  calls <- with_simulation(6, replicate(runs, {
+    made <- simulate()
+    c(dp_test(made$x, M, epsilon = 5, group = made$group, bandwidth = 1, draws = 99)$p.value <= 0.05,
+      dp_test(made$x, M, epsilon = 5, group = made$group, bandwidth = 1, draws = 99, alpha = 0.05)$reject)
+  }))
+  expect_lt(max(abs(rowMeans(calls) - unlist(plan[3, 3:4]))), 5 * sqrt(0.25 / runs + plan$se[3]^2))
+  null <- with_simulation(7, dp_test_plan(function() list(x = stats::rnorm(20), group = rep(1:2, 10)), M, 1, bandwidth = 1, alpha = 0.2, draws = 99, runs = 60))
+  expect_lt(abs(null$p.value - 0.2), 5 * null$se + 1e-3)
+  # other tests, units, formulas
+  pairs <- function() list(x = stats::rnorm(9), y = stats::rnorm(9))
+  units <- function() list(x = stats::rnorm(20), group = rep(1:2, 5), unit = rep(1:10, 2))
+  trend <- function() {
+    age <- stats::runif(20)
+    list(x = y ~ age, data = list(y = 3 * age, age = age))
+  }
+  expect_identical(dp_test_plan(pairs, M, 1, null = "paired", bandwidth = 1, draws = 99, runs = 2)$n, 9)
+  expect_identical(dp_test_plan(units, M, 1, statistic = "variance", center = 0, radius = 2, draws = 99, runs = 2)$n, 10)
+  expect_identical(dp_test_plan(trend, M, 1e3, x_range = c(0, 1), bandwidth = 1, draws = 99, runs = 2)$plain, 1)
+  no <- function(...) expect_error(dp_test_plan(...), class = "riemdp_error_argument")
+  no(1, M, 1)
+  no(simulate, M)
+  no(simulate, M, "a")
+  no(simulate, M, c(1, -1))
+  no(simulate, M, 1, bandwidth = 1, runs = 1)
+  no(simulate, M, 1, bandwidth = 1, source = "a")
+  no(simulate, M, 1, 1)
+  no(simulate, M, 1) # no bandwidth
+  no(function() 1:3, M, 1, bandwidth = 1)
+  no(function() list(group = 1), M, 1, bandwidth = 1)
+  no(function() list(x = 1:4, epsilon = 9, group = c(1, 1, 2, 2)), M, 1, bandwidth = 1)
+})
