@@ -2,9 +2,10 @@
 
 #' Private permutation tests
 #'
-#' Tests whether groups of records have one law, whether pairs can be swapped, whether records lie evenly around a
-#' public point, or uniformly on a sphere. What is released is a p-value that is valid at any number of records, or with
-#' `alpha` the decision alone; neither the statistic nor what it is under other labels leaves the call.
+#' Tests whether groups of records have one law, whether responses have nothing to do with predictors, whether pairs can
+#' be swapped, whether records lie evenly around a public point, or uniformly on a sphere. What is released is a p-value
+#' that is valid at any number of records, or with `alpha` the decision alone; neither the statistic nor what it is
+#' under other labels leaves the call.
 #'
 #' The statistic measures how far apart the mean features of groups are, for a kernel that is positive definite on the
 #' space. `"gaussian"`: exp(-d^2/(2 b^2)) of the straight distance d of vectors: records (Euclidean space, spheres),
@@ -17,17 +18,37 @@
 #'
 #' * `null = "equal"`: the groups have one law. Groups and their sizes are public; lots permute the labels. It is a test
 #'   of equal laws: groups of one mean but of different spread are told apart, too.
+#' * `"independent"`, of a formula, response ~ predictors: the responses' law doesn't depend on the predictors, so lots
+#'   permute the responses. The statistic is the root of the HSIC, with a Gaussian kernel of the predictors whose
+#'   bandwidth is half the largest distance within `x_range`. Predictors are private. So is a group, if it is one of
+#'   them (`shape ~ sex`): what is public then is which groups there are; the noise is as large as with public groups of
+#'   a fourth of the records.
 #' * `"paired"`: `x[i]` and `y[i]` can be swapped. One record is one pair; lots swap within pairs.
 #' * `"symmetric"`: the law is symmetric about the public point `at`: logarithms there, shortened to `radius`, have
 #'   random signs. It tells mainly whether the mean is `at`.
 #' * `"uniform"`: the records are independent and uniform on the [sphere()]; the statistic is the length of their mean
 #'   (Rayleigh), the lots are uniform directions.
 #'
+#' For `"equal"` there are two more statistics, of the straight distances above, in units of the `bandwidth`, which is
+#' the largest distance that there can be unless it is given. `statistic = "variance"`: how far the groups' Fréchet
+#' variances (half the mean squared distances within groups) lie apart, whatever the groups' means are; with `at` mean
+#' squared distances from that public point. Distances beyond `bandwidth` count as that. `"anova"`: the root of the
+#' pooled variance less the mean of the groups' variances, plus the square of the former (after Dubey and Müller 2019):
+#' means and spreads. The null hypothesis is the same, one law in all groups, and the statistic says what the test looks
+#' for. A p-value of `"variance"` is not proven to be valid for groups with equal variances but different laws; in two
+#' groups of one size, each symmetric about its mean, it is so in the limit of many records.
+#'
 #' Each statistic moves by at most `sensitivity` with one record, so the p-value's law by a factor of at most
 #' exp(9/4 sensitivity/scale) (exp(sensitivity/scale) where the lots don't depend on records), and the decision's by
 #' exp(2 sensitivity/scale): `alpha` saves a ninth of the noise. p is one of 10,000 values (fewer for a small
 #' `epsilon`), drawn by integer arithmetic. Proof: the file `proofs/testing.md` of the installed package. Kim and Schrab
 #' (2023) add noise to every statistic and release the decision.
+#'
+#' @section Units:
+#' With `unit` each unit counts once, as in [dp_mean()]: by the Fréchet mean of its rows moved to the public ball
+#' (`center` and `radius` are needed) and the average of its predictors. `group` then holds a public label for each
+#' unit, in the order of the levels of `unit` or in which units first come. What is tested is about units' means, which
+#' vary more for units with few rows: groups that differ in numbers of rows have different laws of these.
 #'
 #' @section Power: A rejection at .05 needs a statistic that is above those of most lots by some 2.3 `scale`. For two
 #'   equal groups without a radius that is 7/(n epsilon), and the statistic is half the distance of mean features. A
@@ -36,23 +57,35 @@
 #'   spheres where that was .84, .93 where it was .99; for 3 x 3 matrices .65 where it was .94, .85 where it was .99;
 #'   for shapes of ten landmarks that vary alike in all 16 directions .33 where it was .83, .86 where it was 1.
 #'
-#' @param x n records, in any shape that functions on `M` accept; in memory.
-#' @param M a manifold; not one of your own.
+#' @param x n records, in any shape that functions on `M` accept; in memory. Or a formula, response ~ predictors, as for
+#'   [dp_regression()].
+#' @param M a manifold; not one of your own. A formula needs it.
 #' @param epsilon privacy budget, positive.
 #' @param ... not used: further arguments are given by name.
 #' @param y further records: the second group, or the other halves of pairs.
 #' @param group for `"equal"` without `y`: a public label for each record, or the name of a column of the data frame
-#'   `x`. At least two groups, at most 500.
-#' @param null what is tested, see above.
-#' @param at for `"symmetric"`: a public point, or a release of one.
-#' @param kernel `"gaussian"` or `"exponential"`, for tests of groups and pairs.
+#'   `x`; with `unit` a label for each unit. At least two groups, at most 500.
+#' @param null what is tested, see above; `"independent"` for a formula.
+#' @param statistic for `"equal"`: `"kernel"`, `"variance"` or `"anova"`, see above.
+#' @param at for `"symmetric"`, and for `statistic = "variance"` if you like: a public point, or a release of one. It is
+#'   the ball's centre then.
+#' @param kernel `"gaussian"` or `"exponential"`, for `statistic = "kernel"`.
 #' @param bandwidth b of the kernel, public, at least .001, in units of its distance. By default half the largest
-#'   distance that there can be, where that is known (compact spaces, or a `radius`).
+#'   distance that there can be, where that is known (compact spaces, or a `radius`). Of `"variance"` the distance
+#'   beyond which others are cut, by default the largest.
 #' @param center a public point: what invalid records count as; where coordinates are taken (by default the origin, the
 #'   identity, the apex); and with `radius` the ball's centre.
 #' @param radius public, positive. For `"symmetric"` how far logarithms may reach. For groups and pairs: records farther
 #'   from `center` are moved to that distance (of the logarithms of matrices for SPD). Features then lie nearer to each
-#'   other, and less noise is needed. Not for the Bures-Wasserstein metric.
+#'   other, and less noise is needed. Not for the Bures-Wasserstein metric, which has no `"anova"` and no `unit`
+#'   therefore.
+#' @param data for a formula: a data frame or list with its variables; what it doesn't have comes from the formula's
+#'   environment.
+#' @param x_range for a formula: public ranges of the predictors, as for [dp_regression()]: `c(lower, upper)` for a
+#'   single one, else a list with a name for each variable (two numbers, or the levels of a factor). A predictor outside
+#'   is moved to its end; one that is missing counts as the middle.
+#' @param unit `NULL`, or which unit each row is of: a vector, or the name of a column of the data frame `x` or `data`.
+#'   What is protected then is one unit with all its rows, see below. Not for `"symmetric"` and `"uniform"`.
 #' @param alpha `NULL`: the p-value is released. A level, a multiple of .0001 between 0 and 1: whether p is at most
 #'   that.
 #' @param draws number of lots, 99 to 9,999.
@@ -62,16 +95,27 @@
 #' @return An object of classes `riemdp_test`, `htest` and [riemdp_release]: `value` and `p.value` (between 0 and 1, a
 #'   multiple of .0001; with `alpha` the value is `TRUE` for a rejection, `reject`, and `p.value` is `NA`), `method`,
 #'   `alternative`, `data.name` (public numbers only), `parameter` (the number of lots), `null`, `alpha`, `reject`,
-#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `sensitivity` and `scale` (of statistics,
-#'   which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`, `budget`, `draws`. There is no statistic.
-#'   Errors: `riemdp_error_argument`, `riemdp_error_shape`, `riemdp_error_unsupported` (chunks, users' manifolds, over
-#'   10,000 records for tests with a kernel).
+#'   `manifold`, `n`, `members` (of each group), `bandwidth`, `radius`, `at`, `unit`, `sensitivity` and `scale` (of
+#'   statistics, which lie between 0 and 1.5), `cells`, `theorem`, `source`, `guarantee`, `budget`, `draws`. There is no
+#'   statistic.
+#'   Errors: `riemdp_error_argument`, `riemdp_error_shape`, `riemdp_error_radius` (with `unit`),
+#'   `riemdp_error_unsupported` (chunks, users' manifolds, over 10,000 records for tests with a kernel). That a record
+#'   enters or leaves isn't protected: lots permute the labels that there are, and n is public.
 #' @references
 #' Kim, I. and Schrab, A. (2023). Differentially private permutation tests: applications to kernel methods.
 #' \doi{10.48550/arXiv.2310.19043}
 #'
 #' Gretton, A., Borgwardt, K., Rasch, M., Schoelkopf, B. and Smola, A. (2012). A kernel two-sample test. *Journal of
 #' Machine Learning Research* 13, 723-773.
+#'
+#' Gretton, A., Bousquet, O., Smola, A. and Schoelkopf, B. (2005). Measuring statistical dependence with Hilbert-Schmidt
+#' norms. *Algorithmic Learning Theory*, 63-77. \doi{10.1007/11564089_7}
+#'
+#' Dubey, P. and Mueller, H.-G. (2019). Frechet analysis of variance for random objects. *Biometrika* 106, 803-821.
+#' \doi{10.1093/biomet/asz052}
+#'
+#' Mueller, R., Schuhmacher, D. and Mateu, J. (2022). ANOVA for data in metric spaces, with applications to spatial
+#' point patterns. \doi{10.48550/arXiv.2201.08664}
 #'
 #' Hemerik, J. and Goeman, J. (2018). Exact testing with random permutations. *TEST* 27, 811-825.
 #' \doi{10.1007/s11749-017-0571-1}
@@ -85,25 +129,53 @@
 #' # the decision alone
 #' dp_test(x, sphere(2), epsilon = 1, group = group, draws = 199, alpha = 0.05)$reject
 #' dp_test(x, sphere(2), epsilon = 1, null = "uniform", draws = 199)
+#' # spread alone, and means and spreads
+#' dp_test(x, sphere(2), epsilon = 1, group = group, statistic = "variance", draws = 199)$p.value
+#' dp_test(x, sphere(2), epsilon = 1, group = group, statistic = "anova", draws = 199)$p.value
+#' # is there a trend, and one with a group that is private
+#' age <- runif(200, 20, 80)
+#' dp_test(x ~ age, sphere(2), epsilon = 1, x_range = c(20, 80), draws = 199)
+#' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199)$p.value
+#' # persons with two records each
+#' dp_test(x, sphere(2), epsilon = 1, group = rep(c("a", "b"), 50), unit = rep(1:100, 2), center = c(0, 0, 1),
+#'         radius = 0.7, draws = 199)$members
 #' @export
 dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
-                    null = c("equal", "paired", "symmetric", "uniform"), at = NULL,
-                    kernel = c("gaussian", "exponential"), bandwidth = NULL, center = NULL, radius = NULL,
+                    null = c("equal", "paired", "symmetric", "uniform", "independent"),
+                    statistic = c("kernel", "variance", "anova"), at = NULL, kernel = c("gaussian", "exponential"),
+                    bandwidth = NULL, center = NULL, radius = NULL, data = NULL, x_range = NULL, unit = NULL,
                     alpha = NULL, draws = 999, invalid = c("error", "center"), source = NULL, ledger = NULL,
                     data_set = "default", part = NULL) {
   check_no_more(...)
+  if (inherits(x, "formula") && missing(M)) abort_no_default("M")
   check_call(M, ledger, c(epsilon = missing(epsilon)))
-  ask <- list(manifold = M, epsilon = check_number(epsilon, "epsilon", positive = TRUE),
-              null = check_choice(null, "null", c("equal", "paired", "symmetric", "uniform")),
-              kind = check_choice(kernel, "kernel", c("gaussian", "exponential")),
-              alpha = if (!is.null(alpha)) check_alpha(alpha), draws = check_count(draws, "draws", 99, 9999),
-              invalid = check_choice(invalid, "invalid", c("error", "center")))
-  check_test_arguments(ask$null, y, group, at)
-  records <- test_records(M, x, y, group, ask$null)
-  ask <- test_question(M, ask, records, at, bandwidth, center, radius)
-  given <- list(at = at, center = center, radius = radius, bandwidth = bandwidth)
-  ask$source <- stated_source(source, given)
-  release_private(test_estimator, ask, records, ledger, data_set, part)
+  asked <- asked_test(list(
+    x = x, M = M, epsilon = epsilon, y = y, group = group, null = null, statistic = statistic, at = at, kernel = kernel,
+    bandwidth = bandwidth, center = center, radius = radius, data = data, x_range = x_range, unit = unit, alpha = alpha,
+    draws = draws, invalid = invalid
+  ))
+  asked$ask$source <- stated_source(source, list(at = at, center = center, radius = radius, bandwidth = bandwidth))
+  release_private(test_estimator, asked$ask, asked$records, ledger, data_set, part)
+}
+
+TEST_NULLS <- c("equal", "paired", "symmetric", "uniform", "independent")
+
+# list(ask, records): what is asked, checked, and of which records
+asked_test <- function(given) {
+  M <- given$M
+  formula <- inherits(given$x, "formula")
+  null <- if (formula && identical(given$null, TEST_NULLS)) "independent" else given$null
+  ask <- list(manifold = M, epsilon = check_number(given$epsilon, "epsilon", positive = TRUE),
+              null = check_choice(null, "null", TEST_NULLS),
+              statistic = check_choice(given$statistic, "statistic", c("kernel", "variance", "anova")),
+              kind = check_choice(given$kernel, "kernel", c("gaussian", "exponential")),
+              alpha = if (!is.null(given$alpha)) check_alpha(given$alpha),
+              draws = check_count(given$draws, "draws", 99, 9999),
+              invalid = check_choice(given$invalid, "invalid", c("error", "center")))
+  check_test_arguments(ask, given)
+  records <- if (formula) trend_records(given$x, M, given$data, given$x_range, given$unit) else
+    test_records(M, given$x, given$y, given$group, given$unit, ask$null)
+  list(ask = test_question(M, ask, records, given$at, given$bandwidth, given$center, given$radius), records = records)
 }
 
 check_alpha <- function(alpha) {
@@ -115,38 +187,73 @@ check_alpha <- function(alpha) {
 }
 
 # which of the arguments a null hypothesis takes
-check_test_arguments <- function(null, y, group, at) {
-  wrong <- function(must) abort_riemdp("argument", sprintf("null = \"%s\" %s.", null, must))
-  if (null == "equal" && is.null(y) == is.null(group)) wrong("needs one of `group` and `y`")
-  if (null == "paired" && (is.null(y) || !is.null(group))) wrong("needs `y`, and no `group`")
-  if (null %in% c("symmetric", "uniform") && !(is.null(y) && is.null(group))) wrong("takes neither `y` nor `group`")
-  if (null == "symmetric" && is.null(at)) wrong("needs a public point `at`")
-  if (null != "symmetric" && !is.null(at)) wrong("takes no point `at`")
+check_test_arguments <- function(ask, given) {
+  null <- ask$null
+  there <- function(...) !vapply(given[c(...)], is.null, NA)
+  must <- function(ok, what) if (!ok) abort_riemdp("argument", sprintf("null = \"%s\" %s.", null, what))
+  from_point <- null == "symmetric" || (null == "equal" && ask$statistic == "variance")
+  formula <- inherits(given$x, "formula")
+  must(formula == (null == "independent"), if (formula) "takes no formula" else "needs a formula, response ~ predictor")
+  must(formula || !any(there("data", "x_range")), "takes neither `data` nor `x_range`")
+  must(null != "equal" || sum(there("y", "group")) == 1, "needs one of `group` and `y`")
+  must(null != "paired" || identical(there("y", "group"), c(y = TRUE, group = FALSE)), "needs `y`, and no `group`")
+  must(null %in% c("equal", "paired") || !any(there("y", "group")), "takes neither `y` nor `group`")
+  must(null != "symmetric" || there("at"), "needs a public point `at`")
+  must(from_point || !there("at"), "takes no point `at`")
+  must(null == "equal" || ask$statistic == "kernel", "has one `statistic` only")
+  check_test_unit(null, there("unit", "y"))
 }
 
-# list(x, y, n, group): group is a number for each record, from 1 on
-test_records <- function(M, x, y, group, null) {
+check_test_unit <- function(null, there) {
+  if (!there[["unit"]]) return(invisible())
+  if (null %in% c("symmetric", "uniform")) {
+    abort_riemdp("unsupported", sprintf("null = \"%s\" takes no `unit`: lots turn records, one by one.", null))
+  }
+  if (null == "equal" && there[["y"]]) abort_riemdp("argument", "with `unit`, give a `group` for each unit, no `y`.")
+}
+
+# list(x, y, n, group, units): group is a number for each record or unit, from 1 on
+test_records <- function(M, x, y, group, unit, null) {
   if (is_chunks(x) || is_chunks(y)) abort_riemdp("unsupported", "dp_test() needs the records in memory.")
-  if (!is.null(group) && names_column(group, x)) {
+  if (is.null(unit) && !is.null(group) && names_column(group, x)) {
     labels <- x[[group]]
     x <- x[names(x) != group]
     group <- labels
   }
-  x <- plain_numbers(x)
-  n <- record_count(M, x)
-  if (null == "paired" || !is.null(y)) {
+  given <- with_units(unit, x, "x")
+  x <- plain_numbers(given$x)
+  rows <- record_count(M, x, least = is.null(unit))
+  if (!is.null(unit)) check_unit_length(given$units, rows)
+  n <- given$units$count %||% rows
+  if (!is.null(y)) {
     y <- plain_numbers(y)
-    m <- record_count(M, y)
-    if (null == "paired" && m != n) abort_riemdp("shape", "`x` and `y` must hold as many records as each other.")
+    m <- record_count(M, y, least = is.null(unit))
+    if (null == "paired" && m != rows) abort_riemdp("shape", "`x` and `y` must hold as many records as each other.")
     if (null == "equal") group <- rep(1:2, c(n, m))
   }
-  if (null == "equal") group <- test_groups(group, n + if (is.null(y)) 0 else m)
-  list(x = x, y = y, n = if (null == "equal") length(group) else n, group = group)
+  if (null == "equal") {
+    group <- test_groups(group, n + if (is.null(y)) 0 else m, if (is.null(unit)) "record" else "unit")
+  }
+  list(x = x, y = y, n = if (null == "equal") length(group) else n, group = group, units = given$units)
 }
 
-test_groups <- function(group, n) {
+# list(x, predictors, n, units, said): responses, and predictors between -1 and 1, a column for each record
+trend_records <- function(formula, M, data, x_range, unit) {
+  if (is_chunks(data)) abort_riemdp("unsupported", "dp_test() needs the records in memory.")
+  if (is.null(x_range)) abort_no_default("x_range")
+  given <- with_units(unit, data, "data")
+  env <- environment(formula) %||% globalenv()
+  records <- regression_records(formula, M, given$x, x_range, env, is.null(unit))
+  u <- records$x / vapply(records$spec$columns, `[[`, 0, "half")
+  u[is.na(u)] <- 0
+  if (!is.null(unit)) check_unit_length(given$units, records$n)
+  list(x = records$y, predictors = pmin(pmax(u, -1), 1), n = given$units$count %||% records$n, units = given$units,
+       said = c(if (isTRUE(records$scaled)) SCALED, constants_said(records$constants)))
+}
+
+test_groups <- function(group, n, each) {
   if (!is.atomic(group) || is.null(group) || length(group) != n || anyNA(group)) {
-    abort_riemdp("argument", "`group` must hold a public label for each record, none missing.")
+    abort_riemdp("argument", sprintf("`group` must hold a public label for each %s, none missing.", each))
   }
   group <- as.integer(factor(group))
   if (max(group) < 2 || max(group) > 500) abort_riemdp("argument", "there must be 2 to 500 groups with records.")
@@ -156,8 +263,13 @@ test_groups <- function(group, n) {
 # what is public of the question, checked
 test_question <- function(M, ask, records, at, bandwidth, center, radius) {
   ask$n <- records$n
+  ask$said <- records$said
   if (!is.null(center)) ask$center <- public_point(M, center)
-  if (ask$null %in% c("equal", "paired")) return(kernel_question(M, ask, records, bandwidth, radius))
+  if (ask$null %in% c("equal", "paired", "independent")) {
+    if (!is.null(at)) ask <- from_public_point(M, ask, at)
+    if (!is.null(records$units)) ask <- units_question(M, ask, records$units, radius)
+    return(kernel_question(M, ask, records, bandwidth, radius))
+  }
   if (ask$n > 1e6) abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most 1,000,000 records.", ask$null))
   if (!is.null(bandwidth)) abort_riemdp("argument", "`bandwidth` is for tests of groups and pairs.")
   if (ask$null == "symmetric") return(symmetry_question(M, ask, at, radius))
@@ -165,6 +277,22 @@ test_question <- function(M, ask, records, at, bandwidth, center, radius) {
   if (!is.null(radius)) abort_riemdp("argument", "null = \"uniform\" takes no `radius`.")
   ask$kernel <- test_space(M, NULL)
   centered(M, ask)
+}
+
+# the public point that distances are from is the centre
+from_public_point <- function(M, ask, at) {
+  if (!is.null(ask$center)) abort_riemdp("argument", "with `at`, which is the centre then, give no `center`.")
+  ask$center <- ask$at <- public_point(M, at, "at")
+  ask
+}
+
+# units' means are those of rows moved to the public ball
+units_question <- function(M, ask, units, radius) {
+  if (is.null(ask$center)) abort_no_default("center")
+  if (is.null(radius)) abort_no_default("radius")
+  ask$ball <- check_radius(M, public_value(radius, "radius"), ask$center)
+  ask$unit <- unit_name(units)
+  ask
 }
 
 # the point that invalid records count as, and where coordinates are taken
@@ -180,11 +308,22 @@ centered <- function(M, ask) {
 
 kernel_question <- function(M, ask, records, bandwidth, radius) {
   if (ask$n > 1e4) abort_riemdp("unsupported", sprintf("null = \"%s\" takes at most 10,000 records.", ask$null))
-  space <- test_space(M, if (!is.null(radius)) public_value(radius, "radius"), ask$kind)
+  if (ask$statistic != "kernel" && ask$kind != "gaussian") {
+    abort_riemdp("argument", "variances are of straight distances: `kernel` is for statistic = \"kernel\".")
+  }
+  if (!is.null(radius)) radius <- public_value(radius, "radius")
+  space <- test_space(M, radius, ask$kind)
   if (ask$null == "equal") ask$sizes <- tabulate(records$group)
   ask$radius <- if (!is.null(radius)) space$reach
+  # from the centre they are as far as two records of a ball of half the radius
+  if (!is.null(ask$at)) space$diameter <- test_space(M, if (!is.null(radius)) radius / 2)$diameter
   points <- if (ask$null == "paired") 2 * ask$n + 1 else ask$n
-  ask$kernel <- test_kernel(space, bandwidth, points, mf_facts(M)$dimension)
+  ask$kernel <- if (ask$statistic == "kernel") test_kernel(space, bandwidth, points, mf_facts(M)$dimension) else
+    squares_kernel(space, bandwidth, points, ask$statistic == "anova")
+  if (ask$null == "independent") {
+    box <- list(kind = "gaussian", diameter = 2 * sqrt(nrow(records$predictors)))
+    ask$predictors <- test_kernel(box, NULL, points, nrow(records$predictors))
+  }
   centered(M, ask)
 }
 
@@ -200,26 +339,32 @@ symmetry_question <- function(M, ask, at, radius) {
 }
 
 test_estimator <- list(
-  entry = function(plan, ask) entry_words("dp_test", ask$null, NULL),
+  entry = function(plan, ask) entry_words("dp_test", ask$null, ask$unit),
   parts = c(sensitivity = "number", theorem = "text"),
   plan = function(ask) {
     M <- ask$manifold
-    sensitivity <- test_sensitivity(ask$null, ask$kernel, ask$n, ask$sizes, mf_facts(M)$ambient)
-    if (ask$null == "symmetric") sensitivity <- sensitivity * (1 + 1e-9)
+    sensitivity <- test_sensitivity(ask, mf_facts(M)$ambient)
     law <- test_law(if (ask$null == "uniform") "fixed" else "permuted", sensitivity, ask$epsilon, ask$draws, ask$alpha)
     g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"), c(
       switch(ask$null, equal = "groups, their sizes, kernel and bandwidth are public",
              paired = "kernel and bandwidth are public; a record is a pair; the number of records is public",
              symmetric = "at and radius are public; the number of records is public",
-             uniform = "the number of records is public"), TEST_ASSUMES), trusted = M, numerics = "lattice")
-    list(sensitivity = sensitivity, law = law, theorem = "proofs/testing.md", guarantee = g)
+             uniform = "the number of records is public",
+             independent = "kernel, bandwidth and x_range are public; the number of records is public"),
+      ask$said, TEST_ASSUMES), trusted = M, numerics = "lattice")
+    list(sensitivity = sensitivity, law = law, theorem = "proofs/testing.md", guarantee = of_units(g, ask$unit))
   },
   ready = function(records, plan, ask) {
+    M <- ask$manifold
     if (ask$invalid == "error") {
-      check_records(ask$manifold, records$x)
-      if (!is.null(records$y)) check_records(ask$manifold, records$y)
+      if (ask$null == "independent") about_left_side(check_records(M, records$x)) else check_records(M, records$x)
+      if (!is.null(records$y)) check_records(M, records$y)
+      if (!is.null(records$units)) {
+        check_units(records$units, paste("With invalid = \"center\"",
+                                         c("they are left out.", "each counts as `center`.")))
+      }
     }
-    records
+    if (is.null(records$units)) records else units_ready(records, ask)
   },
   draw = function(records, plan, ask, budget) {
     statistics <- test_statistics(records, ask)
@@ -228,15 +373,15 @@ test_estimator <- list(
   answer = function(out, plan, ask, budget) {
     decided <- !is.null(ask$alpha)
     reject <- if (decided) out <= ask$alpha
-    words <- TEST_WORDS[[ask$null]]
+    words <- test_words(ask)
     new_release(
       if (decided) reject else out, c("riemdp_test", "htest"),
       p.value = if (decided) NA_real_ else out, method = words[["method"]], alternative = words[["alternative"]],
       data.name = test_data_words(ask), parameter = c(lots = ask$draws), null = ask$null, alpha = ask$alpha,
       reject = reject, manifold = ask$manifold, mechanism = "p-value", n = ask$n, members = ask$sizes,
       kernel = ask$kernel$kind, bandwidth = ask$kernel$bandwidth, center = ask$center, radius = ask$radius, at = ask$at,
-      sensitivity = plan$sensitivity, scale = plan$law$scale, cells = plan$law$cells, theorem = plan$theorem,
-      expected_error = NA_real_, budget = budget, guarantee = plan$guarantee
+      unit = ask$unit, sensitivity = plan$sensitivity, scale = plan$law$scale, cells = plan$law$cells,
+      theorem = plan$theorem, expected_error = NA_real_, budget = budget, guarantee = plan$guarantee
     )
   }
 )
@@ -249,14 +394,49 @@ TEST_WORDS <- list(
   symmetric = c(method = "Private test of symmetry about a point by random signs",
                 alternative = "the law is not symmetric about the point"),
   uniform = c(method = "Private Rayleigh test of uniformity", alternative = "the law is not uniform on the sphere"),
+  variance = c(method = "Private permutation test of equal laws by variances within groups",
+               alternative = "the groups have different laws"),
+  distances = c(method = "Private permutation test of equal laws by mean squared distances from a point",
+                alternative = "distances from the point have different laws"),
+  anova = c(method = "Private permutation test of equal laws by Frechet ANOVA",
+            alternative = "the groups have different laws"),
+  independent = c(method = "Private permutation test of independence",
+                  alternative = "responses and predictors are dependent"),
   any = c(method = "Private test by votes of disjoint parts", alternative = "that of the test which was given")
 )
 
+test_words <- function(ask) {
+  TEST_WORDS[[if (ask$statistic == "kernel") ask$null else if (is.null(ask$at)) ask$statistic else "distances"]]
+}
+
 # public numbers only: an expression of the call may hold records
 test_data_words <- function(ask) {
-  counted <- switch(ask$null, equal = sprintf("%d records in %d groups", as.integer(ask$n), length(ask$sizes)),
-                    paired = sprintf("%d pairs", as.integer(ask$n)), sprintf("%d records", as.integer(ask$n)))
+  each <- if (!is.null(ask$unit)) "units" else if (ask$null == "paired") "pairs" else "records"
+  n <- sprintf("%d %s", as.integer(ask$n), each)
+  counted <- if (ask$null == "equal") sprintf("%s in %d groups", n, length(ask$sizes)) else n
   if (is.null(ask$manifold)) counted else paste(counted, "on", label_manifold(ask$manifold))
+}
+
+# One point a unit, the mean of its rows, and one vector of predictors, the middle of the ranges where it has no row
+units_ready <- function(records, ask) {
+  M <- ask$manifold
+  units <- records$units
+  some <- length(units$of) > 0
+  if (!some) units$of <- NA_integer_
+  mean_of <- function(x) uncounted(unit_means(M, if (some) x else ask$center, units, ask$center, ask$ball))
+  x <- mean_of(records$x)
+  y <- if (!is.null(records$y)) mean_of(records$y)
+  u <- records$predictors
+  list(x = x, y = y, predictors = if (!is.null(u)) units_average(u, units), n = units$count, group = records$group)
+}
+
+units_average <- function(u, units) {
+  out <- matrix(0, nrow(u), units$count)
+  own <- which(!is.na(units$of))
+  if (!length(own)) return(out)
+  sums <- rowsum(cbind(1, t(u[, own, drop = FALSE])), units$of[own])
+  out[, as.integer(rownames(sums))] <- t(sums[, -1, drop = FALSE] / sums[, 1])
+  out
 }
 
 # The data's statistic and those of the lots. Total in the records: each counts by its own vector.
@@ -271,8 +451,12 @@ test_statistics <- function(records, ask) {
     test_vectors(M, x, ask$kernel, ask$center)
   }
   z <- vectors(records$x)
-  if (ask$null == "uniform") return(uniform_statistics(z, ask$draws))
-  if (ask$null == "paired") return(pair_statistics(z, vectors(records$y), ask$kernel, ask$draws))
-  if (!is.null(records$y)) z <- rbind(z, vectors(records$y))
-  group_statistics(z, records$group, ask$kernel, ask$draws)
+  if (!is.null(records$y) && ask$null == "equal") z <- rbind(z, vectors(records$y))
+  switch(ask$null,
+    uniform = uniform_statistics(z, ask$draws),
+    paired = pair_statistics(z, vectors(records$y), ask$kernel, ask$draws),
+    independent = product_statistics(records$predictors, z, ask$predictors, ask$kernel, ask$draws),
+    equal = if (is.null(ask$at)) group_statistics(z, records$group, ask$kernel, ask$draws, ask$statistic) else
+      distance_statistics(z, vectors(ask$at), records$group, ask$kernel, ask$draws)
+  )
 }

@@ -147,6 +147,20 @@ test_kernel <- function(space, bandwidth, points, length) {
   c(space, list(bandwidth = b, slack = slack, apart = 2 * (1 + slack) - 2 * max(0, least - unit)))
 }
 
+# The same for squares of distances, in units of the bandwidth's, beyond which they are cut. `whole`: none may be, since
+# features are made of them; the largest distance of two records is the bandwidth then.
+squares_kernel <- function(space, bandwidth, points, whole) {
+  if (whole && !is.null(bandwidth)) abort_riemdp("argument", "statistic = \"anova\" takes no `bandwidth`.")
+  if (is.null(bandwidth)) {
+    if (!is.finite(space$diameter)) abort_no_default(if (whole) "radius" else "bandwidth")
+    bandwidth <- space$diameter * (1 + 1e-6)
+  }
+  b <- check_number(bandwidth, "bandwidth", least = 1e-3, most = 1e100)
+  slack <- (points + 1) * KERNEL_UNIT
+  space$kind <- "squares"
+  c(space, list(bandwidth = b, slack = slack, apart = 1 + 2 * slack))
+}
+
 # n x m: of each record the vector that the kernel is a function of, from that record alone
 test_vectors <- function(M, x, space, center) {
   if (!is.null(space$flat)) {
@@ -222,15 +236,57 @@ STATISTIC_ERROR <- 2^-21
 
 on_steps <- function(t) floor(t / STATISTIC_STEP) * STATISTIC_STEP
 
-# how far the projections of groups lie apart: the length of the between-groups part of all features, over the root of n
-group_statistics <- function(z, group, kernel, draws) {
+# Of groups that lots make anew. "kernel": how far the projections of groups lie apart, the length of the between-groups
+# part of all features, over the root of n. "variance": how far the groups' mean squared distances within lie apart.
+# "anova": the root of both squares.
+group_statistics <- function(z, group, kernel, draws, statistic = "kernel") {
   n <- length(group)
   lots <- cbind(group, matrix(group[orders_by_lot(n, draws)], n)) - 1L
   sums <- .Call(riemdp_kernel_sums_nonprivate, t(z), NULL, kernel$kind, kernel$bandwidth, lots)
   size <- tabulate(group)
-  square <- colSums((size + 2 * KERNEL_UNIT * sums$within) / size) - (n + 2 * KERNEL_UNIT * sums$all) / n +
-    (length(size) - 1) * kernel$slack
-  on_steps(sqrt(pmax(0, square) / n))
+  square <- if (statistic != "variance") pmax(0, between_squares(sums, size, kernel)) else 0
+  if (statistic != "kernel") square <- square + spread_squares(KERNEL_UNIT * sums$within / size^2, size)
+  on_steps(sqrt(square))
+}
+
+# of squared distances the kernel is minus a half
+between_squares <- function(sums, size, kernel) {
+  n <- sum(size)
+  square <- if (kernel$kind == "squares") {
+    KERNEL_UNIT * (sums$all / n - colSums(sums$within / size))
+  } else {
+    colSums((size + 2 * KERNEL_UNIT * sums$within) / size) - (n + 2 * KERNEL_UNIT * sums$all) / n
+  }
+  (square + (length(size) - 1) * kernel$slack) / n
+}
+
+# the weighted variance of a number of each group, a column for each lot
+spread_squares <- function(value, size) {
+  share <- size / sum(size)
+  colSums(share * (value - rep(colSums(share * value), each = length(size)))^2)
+}
+
+# how far the groups' mean squared distances from a public point lie apart
+distance_statistics <- function(z, at, group, kernel, draws) {
+  n <- length(group)
+  s <- round(pmin(1, rowSums((z - rep(at, each = n))^2) / kernel$bandwidth^2) / KERNEL_UNIT)
+  size <- tabulate(group)
+  sums <- rowsum(cbind(s, matrix(s[orders_by_lot(n, draws)], n)), group)
+  on_steps(sqrt(spread_squares(KERNEL_UNIT * unname(sums) / size, size)))
+}
+
+# The length of the cross-covariance of two records' features; lots permute those of one. u: a column for each record
+product_statistics <- function(u, z, predictors, kernel, draws) {
+  n <- nrow(z)
+  orders <- cbind(seq_len(n), orders_by_lot(n, draws))
+  p <- .Call(riemdp_kernel_products_nonprivate, u, t(z), list(predictors$kind, kernel$kind),
+             list(predictors$bandwidth, kernel$bandwidth), orders)
+  all <- n + 2 * KERNEL_UNIT * p$all
+  slack <- c(predictors$slack, kernel$slack)
+  rows <- n + 2 * KERNEL_UNIT * sum(p$all) + KERNEL_UNIT^2 * p$rows
+  square <- n + 2 * KERNEL_UNIT^2 * p$pairs - 2 * rows / n + all[1] / n * all[2] / n +
+    slack[1] * (n - all[2] / n) + slack[2] * (n - all[1] / n) + slack[1] * slack[2] * (n - 1)
+  on_steps(sqrt(pmax(0, square)) / n)
 }
 
 # the length of the mean of differences of features, each with its sign
@@ -247,7 +303,7 @@ orders_by_lot <- function(n, draws) {
   block <- max(1, floor(1e6 / n))
   do.call(cbind, lapply(split(seq_len(draws), ceiling(seq_len(draws) / block)), function(lots) {
     z <- .Call(riemdp_noise, euclidean(1), 0, n * length(lots), "wrapped_gaussian", 1, in_simulation())
-    apply(matrix(z, n), 2, order)
+    matrix(apply(matrix(z, n), 2, order), n)
   }))
 }
 
@@ -274,13 +330,26 @@ directions_by_lot <- function(n, d) {
   z / sqrt(rowSums(z^2))
 }
 
-# What one record moves every statistic by, with what rounding does to both (proofs/testing.md, sections 1, 2 and 6)
-test_sensitivity <- function(null, kernel, n, sizes, d) {
+# What one record moves every statistic by, with what rounding does to both (proofs/testing.md, sections 1, 2, 6 and 8)
+test_sensitivity <- function(ask, d) {
   rounded <- 2 * (STATISTIC_ERROR + STATISTIC_STEP)
+  n <- ask$n
   sums <- 2 * ((n + d + 8) * sqrt(d) * 2^-51 + STATISTIC_STEP)
-  outwards(switch(null,
-    equal = sqrt((1 / min(sizes) - 1 / n) * kernel$apart / n) + rounded,
-    paired = 2 * sqrt(kernel$apart) / n + rounded,
+  outwards(switch(ask$null,
+    equal = groups_sensitivity(ask) + rounded,
+    paired = 2 * sqrt(ask$kernel$apart) / n + rounded,
+    independent = 2 * (n - 1) / n^2 * sqrt(ask$predictors$apart * ask$kernel$apart) + rounded,
+    symmetric = (2 / n + sums) * (1 + 1e-9),
     2 / n + sums
   ))
+}
+
+groups_sensitivity <- function(ask) {
+  n <- ask$n
+  m <- ask$sizes
+  between <- sqrt((1 / min(m) - 1 / n) * ask$kernel$apart / n)
+  if (ask$statistic == "kernel") return(between)
+  if (!is.null(ask$at)) return(sqrt((1 / min(m) - 1 / n) / n))
+  spread <- max(sqrt(m * (n - m)) * (m - 1) / (n * m^2))
+  if (ask$statistic == "anova") sqrt(between^2 + spread^2) else spread
 }

@@ -46,8 +46,10 @@ private_columns <- function(spec, rows) {
 }
 
 # the curator's check of responses, whose errors are about the left side
-checked_responses <- function(y, M) {
-  tryCatch(response_points(y, M), riemdp_error = function(e) {
+checked_responses <- function(y, M) about_left_side(response_points(y, M))
+
+about_left_side <- function(expr) {
+  tryCatch(expr, riemdp_error = function(e) {
     abort_riemdp(sub("^riemdp_error_", "", class(e)[1]),
                  sub("^`x`", "the left side of the formula", conditionMessage(e)))
   })

@@ -22,12 +22,12 @@
 #    mechanism-adaptive mechanism-local
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask dp-mean dp-ball dp-median dp-local dp-variance
-#    permutation-test dp-test dp-test-any
-#    plan-parts subspace-plan
+#    permutation-test plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess dp-lm-methods dp-lm dp-residual-scale regression regression-methods
 #    regression-inference chunk-regression regression-records regression-state regression-newton regression-gradient
-#    regression-kng regression-published dp-regression dp-conformal chunk-optimize problem optimize optimum-run
+#    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any
+#    chunk-optimize problem optimize optimum-run
 #    optimum-size checkpoint dp-optimize second-moment components-plan dp-pca dp-pga dp-covariance
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object dp-local-object

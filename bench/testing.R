@@ -18,7 +18,7 @@ spaces <- list(
 
 plans <- function(s, n, epsilon) {
   lapply(list(private = NULL, decision = 0.05), function(alpha) {
-    ask <- internal$test_question(s$M, list(manifold = s$M, epsilon = epsilon, null = "equal", kind = "gaussian", alpha = alpha, draws = 199, invalid = "error"),
+    ask <- internal$test_question(s$M, list(manifold = s$M, epsilon = epsilon, null = "equal", statistic = "kernel", kind = "gaussian", alpha = alpha, draws = 199, invalid = "error"),
                                   list(n = n, group = rep(1:2, each = n / 2)), NULL, NULL, s$origin, s$radius)
     list(ask = ask, law = internal$test_estimator$plan(ask)$law)
   })

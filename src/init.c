@@ -49,6 +49,7 @@
     X(inner, 4)                                                                                                        \
     X(is_point, 2)                                                                                                     \
     X(jacobi, 5)                                                                                                       \
+    X(kernel_products_nonprivate, 5)                                                                                   \
     X(kernel_sums_nonprivate, 5)                                                                                       \
     X(kng_acceptance_nonprivate, 10)                                                                                   \
     X(kng_domination_nonprivate, 8)                                                                                    \

@@ -169,9 +169,16 @@ kinds <- list(
     keep(k, "private_test", dp_test(cbind(runif(6), 0), euclidean(2), epsilon = 1, group = c(1, 1, 1, 2, 2, 2), bandwidth = 1, draws = 99))
   },
   test_groups = function(k) rep_len(c(1, 1, 2), k$n),
+  test_simulate = function(k) {
+    x <- k$x
+    group <- rep_len(c(1, 1, 2), k$n)
+    function() list(x = x, group = group)
+  },
   lots = function(k) 99, any_test = function(k) pick(function(d) runif(1), function(d) stop("no"), function(d) NULL),
   test_columns = function(k) matrix(runif(8), 2), test_labels = function(k) matrix(sample(0:1, 12, TRUE), 4), whole_weights = function(k) as.double(1:4),
-  kernel_kind = function(k) pick("gaussian", "angle", "hyperbolic"),
+  kernel_kind = function(k) pick("gaussian", "angle", "hyperbolic", "squares"),
+  kernel_kinds = function(k) list("gaussian", pick("gaussian", "angle")), kernel_widths = function(k) list(1, 2),
+  test_orders = function(k) matrix(sample(4L), 4, 2), test_statistic = function(k) pick("kernel", "variance", "anova"),
   private_points = function(k) keep(k, "private_points", dp_local(cbind(runif(4), 0), euclidean(2), 1, per = 1)),
   private_prediction = function(k) keep(k, "private_prediction", dp_conformal(cbind(runif(9), 0), euclidean(2), 9, c(0, 0), 3,
                                                                                 level = 0.3)),
@@ -419,6 +426,7 @@ arguments <- c(
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
   riemdp_pld_cells = "pair=pld_pair range=pld_range grid=pld_grid", riemdp_pld_merge = "loss=losses mass=masses grid=merge_grid",
   riemdp_fft = "x=fft_numbers", riemdp_weighted_cell = "weight=whole_weights simulate=flag",
+  riemdp_kernel_products_nonprivate = "x=test_columns y=test_columns kinds=kernel_kinds bandwidths=kernel_widths orders=test_orders",
   riemdp_kernel_sums_nonprivate = "x=test_columns y=test_columns kind=kernel_kind bandwidth=positive groups=test_labels",
 
   event_pure = "epsilon adjacency", event_laplace = "scale=positive adjacency", event_gaussian = "noise_multiplier=positive adjacency",
@@ -442,7 +450,8 @@ arguments <- c(
   dp_ball = "x=chunked_any M epsilon center=one radius fraction=share margin=number radii=radius invalid source=note ledger",
   dp_local = "x=chunked_any M epsilon per=local_per center=one radius mechanism=local_mechanism numerics invalid unit=unit_any source=note ledger",
   dp_median = "x=chunked_any M epsilon center=one radius smooth=number invalid unit=unit_any source=note ledger",
-  dp_test = "x=x M epsilon group=test_groups bandwidth=positive center=one radius draws=lots invalid source=note ledger",
+  dp_test = "x=x M epsilon group=test_groups statistic=test_statistic center=one radius draws=lots invalid source=note ledger",
+  dp_test_plan = "simulate=test_simulate M epsilon bandwidth=positive draws=lots runs=two",
   dp_test_any = "data=x f=any_test epsilon m=two alpha0=small source=note ledger", power_test_any = "power=small epsilon m=whole alpha0=small alpha=small",
   dp_variance = "x=chunked_any M epsilon center=one radius at=one invalid unit=unit_any source=note ledger",
   dp_conformal = "x=chunked_any M epsilon at=one bound=positive level=share invalid=conformal_invalid unit=unit_any source=note ledger",

@@ -42,6 +42,8 @@ int32_t kernel_value(const struct kernel *k, const double *z, const double *w)
     case KERNEL_ANGLE:
         t = angle(n, z, w) / b;
         break;
+    case KERNEL_SQUARES:
+        return (int32_t)rint(fmin(1, squared(n, z, w) / (b * b)) / KERNEL_UNIT);
     default:
         t = hyperbolic(n, z, w) / b;
     }
@@ -92,4 +94,50 @@ void kernel_sums(const int32_t *matrix, size_t n, const int *group, size_t group
             sum += row_sum(matrix + place[i] * n, place + i + 1, end - i - 1);
         sums[g] = (double)sum;
     }
+}
+
+void kernel_mirror(int32_t *matrix, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++)
+            matrix[i * n + j] = matrix[j * n + i];
+}
+
+/* products are at most 2^56, so 64 of them fit; whole numbers high * 2^32 + low */
+enum { PRODUCT_BLOCK = 64 };
+
+RIEMDP_HOT static int64_t block_product(const int32_t *a, const int32_t *row, const int *at, size_t count)
+{
+    int64_t sum = 0;
+    for (size_t j = 0; j < count; j++)
+        sum += (int64_t)a[j] * row[at[j]];
+    return sum;
+}
+
+double kernel_product(const int32_t *a, const int32_t *b, size_t n, const int *at)
+{
+    int64_t high = 0, low = 0;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t *row = b + (size_t)at[i] * n;
+        for (size_t j = i + 1; j < n; j += PRODUCT_BLOCK) {
+            size_t left = n - j;
+            int64_t sum = block_product(a + i * n + j, row, at + j, left < PRODUCT_BLOCK ? left : PRODUCT_BLOCK);
+            high += sum >> 32;
+            low += sum & 0xffffffff;
+        }
+    }
+    return ldexp((double)high, 32) + (double)low;
+}
+
+double sums_product(const int64_t *a, const int64_t *b, size_t n, const int *at)
+{
+    const int64_t part = 1 << 21;
+    int64_t high = 0, middle = 0, low = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t x = a[i], y = b[at[i]], x1 = x / part, x0 = x % part, y1 = y / part, y0 = y % part;
+        high += x1 * y1;
+        middle += x1 * y0 + x0 * y1;
+        low += x0 * y0;
+    }
+    return ldexp((double)high, 42) + ldexp((double)middle, 21) + (double)low;
 }

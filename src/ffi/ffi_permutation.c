@@ -5,6 +5,9 @@
 
 enum { TEST_MOST = 10000 }; /* records: the matrix has so many rows */
 
+static const char *const KINDS[] = {
+    [KERNEL_GAUSSIAN] = "gaussian", [KERNEL_ANGLE] = "angle", [KERNEL_HYPERBOLIC] = "hyperbolic", [KERNEL_SQUARES] = "squares"};
+
 struct sums_args {
     struct kernel k;
     SEXP x, y, groups;
@@ -55,20 +58,97 @@ static SEXP sums_body(struct call *c, void *data)
  * draw; `all`, the sum over all pairs; `diagonal`. Whole numbers, in units of the kernel. */
 SEXP riemdp_kernel_sums_nonprivate(SEXP x, SEXP y, SEXP kind, SEXP bandwidth, SEXP groups)
 {
-    static const char *const names[] = {[KERNEL_GAUSSIAN] = "gaussian", [KERNEL_ANGLE] = "angle", [KERNEL_HYPERBOLIC] = "hyperbolic"};
     if (TYPEOF(groups) != INTSXP || !Rf_isMatrix(groups) || Rf_nrows(groups) < 1 || Rf_nrows(groups) > TEST_MOST)
         ffi_abort_text("argument", "`groups` must be a matrix of whole numbers, with 1 to 10,000 rows.");
     if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || Rf_ncols(x) != Rf_nrows(groups) || Rf_nrows(x) < 1)
         ffi_abort_text("argument", "`x` must be a matrix of doubles, a column for each record.");
     struct sums_args args = {.x = x, .y = y, .groups = groups};
     size_t n = (size_t)Rf_ncols(x), length = (size_t)Rf_nrows(x);
-    args.k = (struct kernel){.kind = ffi_choice(kind, "kind", names, KERNEL_HYPERBOLIC + 1),
+    args.k = (struct kernel){.kind = ffi_choice(kind, "kind", KINDS, KERNEL_SQUARES + 1),
                              .bandwidth = ffi_range(bandwidth, "bandwidth", 1e-6, 1e150),
                              .n = n,
                              .length = length,
                              .x = vectors(x, n, length),
                              .y = vectors(y, n, length)};
     return ffi_run(sums_body, &args, NULL, 1);
+}
+
+struct products_args {
+    struct kernel x, y;
+    SEXP orders;
+};
+
+/* sums of each row over the others; of all pairs i < j in `all` */
+static void row_sums(const int32_t *matrix, size_t n, int64_t *rows, double *all)
+{
+    int64_t twice = 0;
+    for (size_t i = 0; i < n; i++) {
+        rows[i] = 0;
+        for (size_t j = 0; j < n; j++)
+            rows[i] += j == i ? 0 : matrix[i * n + j];
+        twice += rows[i];
+    }
+    *all = (double)(twice / 2);
+}
+
+static SEXP products_body(struct call *c, void *data)
+{
+    struct products_args *in = data;
+    size_t n = in->x.n, draws = (size_t)Rf_ncols(in->orders);
+    const int *given = INTEGER(in->orders);
+    int *at = (int *)R_alloc(n, sizeof *at);
+    int32_t *a = (int32_t *)R_alloc(n * n, sizeof *a), *b = (int32_t *)R_alloc(n * n, sizeof *b);
+    int64_t *rows = (int64_t *)R_alloc(2 * n, sizeof *rows);
+    for (size_t i = 0; i < n * draws; i++)
+        if (given[i] < 1 || given[i] > (int)n)
+            ffi_abort_text("argument", "orders hold numbers of records, from 1 on.");
+    kernel_fill(&in->x, &c->host.base, a);
+    kernel_fill(&in->y, &c->host.base, b);
+    kernel_mirror(a, n);
+    kernel_mirror(b, n);
+    static const char *const names[] = {"pairs", "rows", "all"};
+    SEXP list = ffi_named_list(c, 3, names), all = ffi_keep(c, Rf_allocVector(REALSXP, 2));
+    SEXP pairs = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)draws)), across = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)draws));
+    row_sums(a, n, rows, REAL(all));
+    row_sums(b, n, rows + n, REAL(all) + 1);
+    for (size_t k = 0; k < draws; k++) {
+        for (size_t i = 0; i < n; i++)
+            at[i] = given[k * n + i] - 1;
+        REAL(pairs)[k] = kernel_product(a, b, n, at);
+        REAL(across)[k] = sums_product(rows, rows + n, n, at);
+        host_tick(&c->host.base, (double)k, (double)draws);
+    }
+    SET_VECTOR_ELT(list, 0, pairs);
+    SET_VECTOR_ELT(list, 1, across);
+    SET_VECTOR_ELT(list, 2, all);
+    return list;
+}
+
+static struct kernel kernel_of(SEXP x, SEXP kind, SEXP bandwidth, size_t n)
+{
+    if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != n || Rf_nrows(x) < 1)
+        ffi_abort_text("argument", "`x` and `y` must be matrices of doubles, a column for each record.");
+    return (struct kernel){.kind = ffi_choice(kind, "kind", KINDS, KERNEL_SQUARES + 1),
+                           .bandwidth = ffi_range(bandwidth, "bandwidth", 1e-6, 1e150),
+                           .n = n,
+                           .length = (size_t)Rf_nrows(x),
+                           .x = REAL(x)};
+}
+
+/* x, y: a column for each record, and the kernels of both; orders: n x draws, each column the numbers from 1 to n. A list: `pairs`, for
+ * each order the sum over i < j of both kernels' products, y in that order; `rows`, that of the products of sums over the other records;
+ * `all`, each kernel's sum over all pairs. In units of the kernels. */
+SEXP riemdp_kernel_products_nonprivate(SEXP x, SEXP y, SEXP kinds, SEXP bandwidths, SEXP orders)
+{
+    if (TYPEOF(orders) != INTSXP || !Rf_isMatrix(orders) || Rf_nrows(orders) < 1 || Rf_nrows(orders) > TEST_MOST)
+        ffi_abort_text("argument", "`orders` must be a matrix of whole numbers, with 1 to 10,000 rows.");
+    if (TYPEOF(kinds) != VECSXP || XLENGTH(kinds) != 2 || TYPEOF(bandwidths) != VECSXP || XLENGTH(bandwidths) != 2)
+        ffi_abort_text("argument", "`kinds` and `bandwidths` must be lists of two.");
+    size_t n = (size_t)Rf_nrows(orders);
+    struct products_args args = {.orders = orders};
+    args.x = kernel_of(x, VECTOR_ELT(kinds, 0), VECTOR_ELT(bandwidths, 0), n);
+    args.y = kernel_of(y, VECTOR_ELT(kinds, 1), VECTOR_ELT(bandwidths, 1), n);
+    return ffi_run(products_body, &args, NULL, 1);
 }
 
 struct cell_args {

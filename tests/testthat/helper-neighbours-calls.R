@@ -378,17 +378,31 @@ neighbour_calls <- function() {
                        args = list(null = "symmetric", at = "center", radius = 0.4)),
       # the other half of each pair is the centre
       paired = list(method = "lots", spaces = c("sphere", "plane", "matrices", "triangles"), args = list(null = "paired", bandwidth = 0.05)),
-      uniform = list(method = "lots", spaces = "sphere", args = list(null = "uniform"))),
+      uniform = list(method = "lots", spaces = "sphere", args = list(null = "uniform")),
+      variance = list(method = "lots", spaces = c("plane", "matrices", "hyperboloid"), args = list(statistic = "variance", radius = 0.5)),
+      distances = list(method = "lots", spaces = c("sphere", "matrices"), args = list(statistic = "variance", at = "center", bandwidth = 0.4)),
+      anova = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list(statistic = "anova", radius = 0.5)),
+      unit = list(method = "lots", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"),
+                  args = list(unit = rep_len(1:5, NEIGHBOURS), group = c(1, 2, 2, 2, 1), radius = 0.35, bandwidth = 0.05))),
                    noisy = "^[$](value|p.value|reject)",
                    call = function(data, case, space, budget) {
                      args <- list(data, space$M, epsilon = 1, center = space$center, draws = 99, invalid = "center", ledger = budget)
-                     if (is.null(case$args$null)) args$group <- c(2, 2, rep_len(1:2, NEIGHBOURS - 2))
+                     if (is.null(case$args$null) && is.null(case$args$unit)) args$group <- c(2, 2, rep_len(1:2, NEIGHBOURS - 2))
                      if (identical(case$args$null, "paired")) {
                        args$y <- mf_points(space$center, space$M)[rep(1, NEIGHBOURS)]
                      }
                      if (!is.null(case$args$at)) case$args$at <- space$center
+                     if (!is.null(case$args$statistic) && !is.null(case$args$at)) args$center <- NULL
                      do.call(dp_test, c(args, case$args))
                    }),
+    test_of_trend = list(kind = "curve", forms = "frame", cases = list(
+      trend = list(method = "lots", spaces = c("sphere", "matrices", "hyperboloid"), args = list(bandwidth = 0.05)),
+      unit = list(method = "lots", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS), radius = 0.35))),
+                         noisy = "^[$](value|p.value|reject)",
+                         call = function(data, case, space, budget) {
+                           do.call(dp_test, c(list(y ~ x, space$M, data = data, epsilon = 1, x_range = c(0, 1), center = space$center, draws = 99,
+                                                   invalid = "center", ledger = budget), case$args))
+                         }),
     dp_test_any = list(kind = "rows", forms = c("array", "frame"), cases = list(
       votes = list(method = "votes", spaces = "plane", args = list(m = 4, alpha0 = 0.2))),
                        noisy = "^[$](value|p.value|count)",
@@ -488,7 +502,7 @@ NEIGHBOURS_ELSEWHERE <- character()
 
 # exported functions that take no records
 TAKE_NO_RECORDS <- c("dp_accountants", "dp_bounds", "dp_bounds_plan", "dp_calibrate", "dp_delta", "dp_epsilon", "dp_ledger", "dp_lm_plan", "dp_mean_plan",
-                     "dp_region_plan", "dp_regression_plan", "dp_tradeoff", "dp_uncertainty")
+                     "dp_region_plan", "dp_regression_plan", "dp_test_plan", "dp_tradeoff", "dp_uncertainty")
 
 # ---- what leaves a call ---------------------------------------------------------------------------------------------------------
 

@@ -238,6 +238,10 @@ test_that("what every private release pays for its draws is what it states, and 
     test = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), draws = 99), decision = dp_test(near, M, epsilon = 1, y = near, alpha = 0.05, draws = 99),
     swaps = dp_test(near, M, epsilon = 1, y = near, null = "paired", draws = 99), rayleigh = dp_test(near, M, epsilon = 1, null = "uniform", draws = 99),
     signs = dp_test(near, M, epsilon = 1, null = "symmetric", at = c(0, 0, 1), radius = 0.5, draws = 99),
+    spread = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), statistic = "variance", draws = 99),
+    anova = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), statistic = "anova", draws = 99),
+    trend = dp_test(near ~ a, M, data = list(a = seq_len(n)), epsilon = 1, x_range = c(0, 99), draws = 99),
+    test_unit = dp_test(near, M, epsilon = 1, group = rep(1:2, 2), unit = rep_len(1:4, n), center = c(0, 0, 1), radius = 0.5, draws = 99),
     votes = dp_test_any(frame, function(d) stats::t.test(d$x), 1, 5),
     ball = dp_ball(near, M, 1, c(0, 0, 1), 0.7), flat_ball = dp_ball(cos(1:100), euclidean(1), 1, 0, 5, shares = c(0.9, 0.1))
   )
