@@ -75,17 +75,17 @@
 #' sensitivity grows by twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together
 #' some .1 % with the default k, which follows from public numbers. `numerics = "auto"` does so wherever it can, and
 #' `mechanism = "auto"` then chooses among the laws on lattices; with `"real"`, or where there is none, the label says
-#' "real-number model". There is none for laws around the mean itself on curved spaces (`"laplace"`, `"staircase"`,
-#' `"gaussian"`), whose likes in the tangent space are `"wrapped"`, `"wrapped_staircase"` and
-#' `"wrapped_gaussian"`, nor on users' manifolds, where no bound of rounding errors is proven. `"wrapped_staircase"` is
-#' on a lattice only, up to \eqn{\epsilon = 12}. `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point
-#' of a lattice in the ball (even in coordinates, not in volume) with exactly the weight computed for it: on every
-#' manifold of the package, Stiefel manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to
-#' radius 15 on hyperbolic space (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target.
-#' `"adaptive"` chooses its ball by exact integer arithmetic, and its means are `"wrapped"` then (not in constant time).
-#' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
-#' or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md`
-#' of the installed package.
+#' "real-number model". Of laws around the mean itself on curved spaces there are `"laplace"` and `"staircase"` on
+#' hyperbolic space, while the noise fits into radius 15 (section 10 of `proofs/kng.md`); elsewhere their likes, and
+#' that of `"gaussian"`, are `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on users' manifolds nothing,
+#' as no bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to \eqn{\epsilon = 12}.
+#' `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in
+#' coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package, Stiefel
+#' manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to radius 15 on hyperbolic space
+#' (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
+#' exact integer arithmetic, and its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )`
+#' of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete
+#' Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md` of the installed package.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
