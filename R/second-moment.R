@@ -30,6 +30,9 @@ moment_rows <- function(x, bound, grid) {
 # sum of u u', u the rows over 2^bits, of length 1 at most
 moment_sum <- function(rows, grid) crossprod(rows) / 4^grid$bits
 
+# a public length, whose square doubles hold
+check_length <- function(x, name) check_number(x, name, least = 2^-100, most = 2^100)
+
 # what stands for the mean second moment, in the records' units
 moment_value <- function(sum, n, bound, grid) sum / n * (bound * grid$stretch)^2
 

@@ -20,13 +20,14 @@ energy_of <- function(plan) {
 }
 
 test_that("draws have the law around the mean, wherever that lies", {
-  count <- if (quick()) 8000 else 2e4
-  for (d in c(2, if (!quick()) 4)) for (law in AROUND) {
-    plan <- around_plan(30, 2 * (d - 1), law, d)
+  # so wide that without the volume in the weights draws would be 10 standard errors nearer to the centre
+  count <- if (quick()) 2e4 else 1.5e4
+  for (d in c(2, if (!quick()) 4)) for (law in AROUND[seq_len(if (d == 2) 2 else 1)]) {
+    plan <- around_plan(30, c(0.5, NA, 1.33)[d - 1], law, d)
     rho <- plan$details$reach * (seq_len(2e5) - 0.5) / 2e5
     w <- sinh(rho)^(d - 1) * exp(-energy_of(plan)(rho))
     moment <- function(k) sum(w * rho^k) / sum(w)
-    for (at in c(0, 0.99)) {
+    for (at in c(if (d == 2 && !quick()) 0, 0.99)) {
       M <- hyperbolic(d)
       m <- at_coords(matrix(c(at, rep(0, d - 1)), 1))
       out <- around_draws(m, plan, count, d)
