@@ -328,7 +328,9 @@ summary.riemdp_chunks <- function(object, ...) {
              most = max(object$sizes))
 }
 
-at_sites <- function(x) is_chunks(x) && any(vapply(x$pieces, function(piece) identical(piece$kind, "site"), NA))
+at_sites <- function(x) {
+  is_chunks(x) && any(vapply(check_chunks(x)$pieces, function(piece) identical(piece$kind, "site"), NA))
+}
 
 chunk_count <- function(x) sum(check_chunks(x)$sizes)
 

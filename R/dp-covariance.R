@@ -80,10 +80,11 @@ check_covariance_space <- function(M, x) {
 # public numbers, checked
 covariance_ask <- function(M, n, epsilon, center, radius, at, delta, mechanism) {
   center <- public_point(M, center)
-  ask <- list(manifold = M, center = center, ball = check_radius(M, public_value(radius, "radius"), center),
+  ask <- list(manifold = M, center = center,
+              ball = check_radius(M, check_length(public_value(radius, "radius"), "radius"), center),
               epsilon = check_number(epsilon, "epsilon", positive = TRUE), n = n)
   if (inherits(at, "riemdp_mean") && !is.null(at$released)) at$value <- at$released
-  ask$at <- public_point(M, at)
+  ask$at <- public_point(M, at, "at")
   a <- variance_at(M, ask, ask$at)
   ask$point <- variance_point(M, ask, a)
   ask$length <- tangent_bound(ask, a)

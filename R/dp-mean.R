@@ -21,10 +21,10 @@
 #'   is available; needs `delta` > 0. See [privacy_profile()].
 #' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs
 #'   `delta` > 0.
-#' * `"heat"`: the heat kernel around the mean, on spheres, Stiefel and Grassmann manifolds and planar shapes; needs
-#'   `delta` > 0. Where Ricci curvature isn't negative it protects as normal noise in flat space does, with no loss to
-#'   curvature (Bakry and Ledoux 1996; section 7 of `proofs/gaussian.md`). In the Euclidean metric of frames it is the
-#'   kernel of the canonical one.
+#' * `"heat"`: the heat kernel around the mean (where a Brownian motion from there is after a while), on spheres,
+#'   Stiefel and Grassmann manifolds and planar shapes; needs `delta` > 0. As Ricci curvature isn't negative, it protects
+#'   as normal noise in flat space does (Bakry and Ledoux 1996; section 7 of `proofs/gaussian.md`). On Stiefel manifolds
+#'   with the Euclidean metric the motion is that of the canonical one.
 #' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in
 #'   `"wrapped"` or `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its
 #'   target is **not** the Frechet mean on curved spaces: a start or a baseline.
@@ -75,17 +75,17 @@
 #' sensitivity grows by twice a proven bound of the computed coordinates' error and by \eqn{\sqrt d\,2^{-k}}, together
 #' some .1 % with the default k, which follows from public numbers. `numerics = "auto"` does so wherever it can, and
 #' `mechanism = "auto"` then chooses among the laws on lattices; with `"real"`, or where there is none, the label says
-#' "real-number model". There is none for laws around the mean itself on curved spaces (`"laplace"`, `"staircase"`,
-#' `"gaussian"`), whose likes in the tangent space are `"wrapped"`, `"wrapped_staircase"` and
-#' `"wrapped_gaussian"`, nor on users' manifolds, where no bound of rounding errors is proven. `"wrapped_staircase"` is
-#' on a lattice only, up to \eqn{\epsilon = 12}. `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point
-#' of a lattice in the ball (even in coordinates, not in volume) with exactly the weight computed for it: on every
-#' manifold of the package, Stiefel manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to
-#' radius 15 on hyperbolic space (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target.
-#' `"adaptive"` chooses its ball by exact integer arithmetic, and its means are `"wrapped"` then (not in constant time).
-#' `options = list(law = , k = )` of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate)
-#' or `"gaussian"` (discrete Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md`
-#' of the installed package.
+#' "real-number model". Of laws around the mean itself on curved spaces there are `"laplace"` and `"staircase"` on
+#' hyperbolic space, while the noise fits into radius 15 (section 10 of `proofs/kng.md`); elsewhere their likes, and
+#' that of `"gaussian"`, are `"wrapped"`, `"wrapped_staircase"` and `"wrapped_gaussian"`; on users' manifolds nothing,
+#' as no bound of rounding errors is proven. `"wrapped_staircase"` is on a lattice only, up to \eqn{\epsilon = 12}.
+#' `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in
+#' coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package, Stiefel
+#' manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to radius 15 on hyperbolic space
+#' (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
+#' exact integer arithmetic, and its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )`
+#' of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete
+#' Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md` of the installed package.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the

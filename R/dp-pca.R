@@ -125,7 +125,7 @@ dp_pca <- function(data, q = 1, epsilon = NULL, delta = 0, bound, ...,
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(bound = missing(bound)))
-  bound <- check_number(bound, "bound", positive = TRUE)
+  bound <- check_length(bound, "bound")
   mechanism <- if (missing(mechanism)) "auto" else
     check_choice(mechanism, "mechanism", c("auto", COMPONENT_MECHANISMS, "rgd"))
   steps_given <- !c(lr = missing(lr), steps = missing(steps), clip = missing(clip), method = missing(method),

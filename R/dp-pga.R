@@ -99,7 +99,8 @@ pga_ask <- function(M, n, epsilon, center, radius, q, delta, at, share, mechanis
   delta <- check_delta(delta)
   share <- if (is.null(at)) check_number(share, "share", least = 0.01, most = 0.99) else 0
   halved <- if (is.null(at)) delta / 2 else delta
-  ask <- list(manifold = M, center = center, ball = check_radius(M, public_value(radius, "radius"), center),
+  ask <- list(manifold = M, center = center,
+              ball = check_radius(M, check_length(public_value(radius, "radius"), "radius"), center),
               epsilon = epsilon, delta = delta, share = share, n = n)
   rest <- if (is.null(at)) outwards_down((1 - share) * epsilon) else epsilon
   ask$parts <- component_ask(n, mf_facts(M)$dimension, q, rest, halved, mechanism, gap)
@@ -109,7 +110,7 @@ pga_ask <- function(M, n, epsilon, center, radius, q, delta, at, share, mechanis
     ask$mean$manifold <- M
     if (is.na(n)) ask$mean <- size_ask(M, ask$mean)
   } else {
-    ask$at <- public_point(M, at)
+    ask$at <- public_point(M, at, "at")
   }
   ask
 }

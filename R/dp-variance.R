@@ -84,7 +84,7 @@ variance_question <- function(M, n, epsilon, center, radius, at, chunked) {
   }
   ask <- variance_ask(M, ask, if (is.na(n)) outwards_down((1 - SIZE_SHARE) * ask$epsilon) else ask$epsilon)
   if (is.null(at)) return(ask)
-  ask$at <- public_point(M, at)
+  ask$at <- public_point(M, at, "at")
   ask$from <- variance_at(M, ask, ask$at)
   ask
 }

@@ -27,6 +27,12 @@ kng_lattice_kept <- function(M, ball, scale, less, name) {
   })
 }
 
+weighed_parts <- function(law) {
+  parts <- kng_law_parts(law)
+  parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)
+  parts
+}
+
 kng_lattice_plan <- function(M, ask, name, bounds) {
   steps <- bounds$steps
   law <- pure_scale(ask, bounds$total, 2)
@@ -50,9 +56,7 @@ kng_lattice_plan <- function(M, ask, name, bounds) {
             "%.3g. A smaller radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
     ))
   }
-  parts <- kng_law_parts(law)
-  parts$guarantee$assumptions <- c(EXP_ASSUMES, LATTICE_ASSUMES)
-  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], parts, list(
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
     acceptance = kept, slow = !(kng_cost(M, ask) <= kept * 1e10), numbers = steps$numbers, gradient = steps$gradient,
     most = bounds$most, details = c(bounds$details %||% kng_moved(name), list(step = lattice_law_step(ask$ball)))
   ))
@@ -179,3 +183,148 @@ lattice_staircase_truncated <- lattice_law(
       kng_lattice_words("k shell/scale), k the number of shells between the point and the mean", r))
   }
 )
+
+# ---- all of hyperbolic space -----------------------------------------------------------------------------------------
+# Laplace's law and the staircase around the mean by the same sampler, in a ball so wide that next to nothing of them
+# lies beyond, with weights that have the volume in them: so these add up to the same for all records, but for what
+# `waste` pays, and no half of epsilon goes there (proofs/kng.md, section 10).
+
+on_all_around <- function(M) {
+  inherits(M, "riemdp_hyperbolic") && mf_facts(M)$dimension >= 2 && kng_on_lattice(M)
+}
+
+WHOLE_TAIL <- 2^-50
+
+# radius beyond which the Laplace law, or a staircase that steps down by `rise`, has no more than that of its mass
+around_reach <- function(d, scale, rise) {
+  left <- 1 / scale - (d - 1)
+  outwards(stats::qgamma(log(WHOLE_TAIL) - rise + d * log(scale * left), d, lower.tail = FALSE, log.p = TRUE) / left)
+}
+
+# the ball of the lattice, and the mean's public steps in it
+around_ball <- function(M, ask, name, scale, rise) {
+  ball <- ask$ball
+  ball$radius <- (ball$radius + around_reach(mf_facts(M)$dimension, scale, rise)) * (1 + 1e-9)
+  if (!is.null(lattice_law_why(M, ball))) {
+    abort_riemdp("unsupported", sprintf(
+      paste("mechanism = \"%s\" on a lattice needs room for its noise up to radius %.3g here, and doubles have it",
+            "up to 15: a smaller radius, a larger epsilon or mechanism = \"wrapped\" would do."), name, ball$radius
+    ))
+  }
+  steps <- mean_steps(M, ball, 1)
+  if (!is.null(steps$why)) abort_rounding(steps$why)
+  list(ball = ball, steps = steps)
+}
+
+# What a distance may be off by from that of any point of the cell, and what the sum of weights may be off by for two
+# data sets, as a loss. steep: how fast the law's integral changes with an error of distances
+around_waste <- function(d, wide, steep) {
+  R <- wide$ball$radius
+  half <- lattice_law_step(wide$ball) * sqrt(d) / 2
+  off <- wide$steps$gradient + 20 * UNIT_ROUNDOFF * R + 1.01 * sinhc_r(R) * half
+  volume <- (d - 1) * (half + (1 + R) * (d + 160) * UNIT_ROUNDOFF)
+  list(off = off, waste = outwards(LATTICE_WEIGHTS + 2 * off * steep + 2 * volume + 2 * WHOLE_TAIL))
+}
+
+# about the share of trials that succeed: public numbers, no promise
+around_kept <- function(d, scale, wide) {
+  R <- wide$ball$radius
+  proposed <- .Call(riemdp_kng_proposed, d, R, 1 / scale, 2 * wide$steps$slope / scale)
+  min(1, exp(log_sphere_area(d) + lgamma(d) + d * log(scale) - (d - 1) * log(sinhc_r(R)) - proposed))
+}
+
+around_plan <- function(M, ask, name) {
+  d <- mf_facts(M)$dimension
+  stairs <- name == "staircase"
+  bounds <- mean_bounds(M, ask, wrapped = FALSE)
+  # with some room for what rounding adds
+  widest <- (ask$sigma %||% (bounds$total / ask$epsilon)) * 1.01
+  check_laplace(M, widest, ask$n, ask$epsilon, ask$ball$radius)
+  wide <- around_ball(M, ask, name, widest, if (stairs) ask$epsilon else 0)
+  bounds <- lattice_law_bounds(bounds, wide$ball, 2 * wide$steps$gradient)
+  shell <- if (stairs) bounds$total
+  # once more for the exponents of shells, which are products of whole numbers
+  if (stairs) bounds <- lattice_law_bounds(bounds, wide$ball, 0)
+  paid <- around_waste(d, wide, if (stairs) expm1(ask$epsilon) / shell else 1.01 / widest)
+  law <- pure_scale(ask, bounds$total)
+  if (is.null(ask$sigma)) {
+    law$scale <- outwards(law$scale * ask$epsilon / max(0, ask$epsilon - paid$waste))
+  } else {
+    law$epsilon <- outwards(law$epsilon + paid$waste)
+  }
+  if (!(law$scale <= widest)) abort_rounding("the lattice's own errors would take more than a hundredth of `epsilon`")
+  if (law$scale < kng_finest(wide$ball, wide$steps)) abort_fine(law$scale)
+  kept <- around_kept(d, law$scale, wide)
+  if (!(kept * ask$max_trials >= 1)) {
+    abort_riemdp("unsupported", sprintf(
+      paste("mechanism = \"%s\" would take about %.3g trials on a lattice here, and `max_trials` is %.3g. A smaller",
+            "radius or mechanism = \"wrapped\" would do."), name, 1 / kept, ask$max_trials
+    ))
+  }
+  best <- if (stairs) staircase_best(M, law$scale, shell)
+  c(bounds[c("sensitivity", "theorem", "solver_error", "total")], weighed_parts(law), list(
+    acceptance = kept, slow = !(kept >= 1e-4), numbers = bounds$numbers, gradient = wide$steps$gradient,
+    whole = wide$steps$numbers, mean_radius = best$error,
+    details = c(list(lattice = lattice_law_step(wide$ball), reach = wide$ball$radius), paid,
+                if (stairs) list(step = shell, first = min(shell, best$first)))
+  ))
+}
+
+around_price <- function(plan) {
+  total <- plan$sensitivity + plan$solver_error
+  paid <- total + plan$scale * plan$details$waste
+  if (is.null(plan$details$step)) return(price_laplace(paid, plan$scale, "kng.md, 10"))
+  # a move by more than a shell would cost another one
+  shells <- price_staircase(plan$sensitivity, plan$details$step, plan$scale, "kng.md, 10")
+  shells$epsilon <- max(shells$epsilon, paid / plan$scale)
+  shells
+}
+
+# `mechanism` on a lattice: as noise of the law `law` at the centre where the space is flat, as this where it is
+# hyperbolic
+on_lattice_around <- function(mechanism, law) {
+  name <- mechanism$name
+  whole <- list(
+    unsupported = function(M, ask) {
+      if (!is.null(ask$size)) {
+        return(sprintf("mechanism = \"%s\" has no lattice here for a private number of records.", name))
+      }
+      if (length(ask$options)) return(sprintf("mechanism = \"%s\" has no `options` on a lattice here.", name))
+      c(mechanism$unsupported(M, ask), kng_lattice_unsupported(M, ask, name))[1]
+    },
+    plan = function(M, ask) around_plan(M, ask, name),
+    error = mechanism$error,
+    release = function(M, x, plan, ask) {
+      .Call(riemdp_release_kng_lattice, M, mean_records(M, x, ask$center, ask$ball$radius, plan$numbers), ask$center,
+            c(plan$numbers, list(gradient = plan$gradient, whole = plan$whole)), "laplace_truncated",
+            c(plan$scale, plan$details$step, plan$details$first), pay(around_price(plan)))
+    },
+    region = function(r, level) {
+      out <- mechanism$region(r, 1 - (1 - level) * exp(-r$details$waste))
+      out$radius <- out$radius + r$details$off
+      out
+    },
+    words = function(r) {
+      c(mechanism$words(r), sprintf(
+        paste("It is drawn by integer arithmetic on random bits, as a point of a lattice of normal coordinates at the",
+              "public centre (step %.3g) up to radius %.4g, with that density times the volume there for a weight;",
+              "rounding, and what these weights add up to, enter the scale (proofs/kng.md, section 10). How many",
+              "trials that takes depends on the records: who sees the run time learns something that the guarantee",
+              "doesn't cover."), r$details$lattice, r$details$reach
+      ))
+    }
+  )
+  flat <- mechanism_lattice
+  flat$plan <- function(M, ask) mechanism_lattice$plan(M, with_law(ask, law))
+  on <- function(M) if (flat_space(M)) flat else whole
+  lattice_beside(mechanism, list(
+    options = flat$options,
+    unsupported = function(M, ask) on(M)$unsupported(M, ask),
+    plan = function(M, ask) on(M)$plan(M, ask),
+    error = function(M, plan, ask) on(M)$error(M, plan, ask),
+    law = flat$law,
+    release = function(M, x, plan, ask) on(M)$release(M, x, plan, ask),
+    region = function(r, level) on(r$manifold)$region(r, level),
+    words = function(r) on(r$manifold)$words(r)
+  ), function(M) flat_space(M) || on_all_around(M))
+}

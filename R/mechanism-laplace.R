@@ -97,8 +97,8 @@ check_laplace <- function(M, sigma, n = NULL, epsilon = NULL, radius = NULL) {
 #' * `"wrapped_gaussian"`: \eqn{\exp_c} of a tangent vector of independent normals with standard deviation \eqn{\sigma}.
 #' * `"heat"`: the law of a Brownian motion from `center`, with standard deviation \eqn{\sigma} in each direction for
 #'   small \eqn{\sigma} (the heat kernel at time \eqn{\sigma^2/2}): `center` is turned by the exponential of a random
-#'   matrix of the group's Lie algebra. On spheres, Stiefel and Grassmann manifolds and planar shapes, where one of
-#'   1,000 matrices is kept.
+#'   matrix of the group's Lie algebra, which a rejection sampler draws. On spheres, Stiefel and Grassmann manifolds and
+#'   planar shapes; scales at which it would keep fewer than one of 1,000 matrices are refused.
 #' * `"chordal"`: on Stiefel manifolds, density proportional to \eqn{\exp(-D(x, c)/\sigma)}, D the straight distance in
 #'   a Euclidean space that holds the manifold with its metric: \eqn{D^2 = |X - C|^2} for the Euclidean one,
 #'   \eqn{\frac12|X - C|^2 + \frac14|XX' - CC'|^2} for the canonical one.

@@ -333,10 +333,11 @@ made_up_column <- function(x, j, base) {
 # records or don't give results of the right shape; an error where rows mix. Random numbers are left as they were.
 rows_apart <- function(problem, made_up) {
   if (is.null(made_up$a) || is.null(made_up$b)) return(NA)
+  keep_random_state(made_up_apart(problem, made_up))
+}
+
+made_up_apart <- function(problem, made_up) {
   facts <- mf_facts(problem$manifold)
-  seed <- get0(".Random.seed", globalenv(), inherits = FALSE)
-  on.exit(if (is.null(seed)) suppressWarnings(rm(".Random.seed", envir = globalenv())) else
-          assign(".Random.seed", seed, globalenv()))
   n <- MADE_UP
   apart <- function(f, shape) {
     # columns of results for records of `a`, those in `other` replaced by those of `b`, in the order `which`

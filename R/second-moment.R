@@ -56,6 +56,9 @@ unit_moment_sum <- function(rows, units, grid) {
   S / 2^grid$fine
 }
 
+# a public length, whose square doubles hold
+check_length <- function(x, name) check_number(x, name, least = 2^-100, most = 2^100)
+
 # what stands for the mean second moment, in the records' units
 moment_value <- function(sum, n, bound, grid) sum / n * (bound * grid$stretch)^2
 

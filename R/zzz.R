@@ -5,8 +5,8 @@ furnish <- function() {
                  LINEAR_KERNELS, DESCENT_KERNELS)
   for (kernels in tables) register("kernel", kernels)
   register("mean mechanism", list(
-    laplace = on_lattice(mechanism_laplace, "l2", flat = TRUE),
-    staircase = on_lattice(mechanism_staircase, "staircase", flat = TRUE),
+    laplace = on_lattice_around(mechanism_laplace, "l2"),
+    staircase = on_lattice_around(mechanism_staircase, "staircase"),
     wrapped = on_lattice(mechanism_wrapped, "l2"),
     wrapped_staircase = on_lattice(mechanism_wrapped_staircase, "staircase"),
     kng = lattice_beside(mechanism_kng, lattice_kng, kng_on_lattice),

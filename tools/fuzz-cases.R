@@ -148,7 +148,13 @@ kinds <- list(
   steps_numbers = function(k) list(radius = 0.1, step = 0.5, steps = pick(1, 5), bits = 40, base = 0.1, terms = pick(1, 8), accept = pick(0, 1e-3),
                                    carried = pick(TRUE, FALSE), tangent = pick(TRUE, FALSE)),
   kng_bounds = function(k) list(radius = 0.1, step = 0.5, steps = pick(1, 5), bits = 40, base = 0.1, terms = pick(1, 8), accept = pick(0, 1e-3),
-                                carried = TRUE, tangent = FALSE, gradient = 1e-10), lattice_step = function(k) pick(8, 20),
+                                carried = TRUE, tangent = FALSE, gradient = 1e-10),
+  law_bounds = function(k) {
+    wide <- kinds$kng_bounds(k)
+    if (runif(1) < 0.5) return(wide)
+    c(wide, list(whole = utils::modifyList(wide[names(wide) != "gradient"], list(radius = pick(0.1, 1, 10, 31)))))
+  },
+  lattice_step = function(k) pick(8, 20),
   steps_radius = function(k) 0.1, key_bytes = function(k) as.raw(sample(0:255, 32, TRUE)), nonce_bytes = function(k) as.raw(sample(0:255, 12, TRUE)),
   secret_bytes = function(k) as.raw(sample(0:255, 44, TRUE)), lane_set = function(k) pick(0, 1),
   dim = function(k) pick(1, 3, 7), wide = function(k) pick(0.5, 40),
@@ -394,11 +400,11 @@ arguments <- c(
   riemdp_release_local = "M x=x_or_tally centre=one radius=local_radius law=local_law sigma=local_sigma simulate=flag",
   riemdp_release_local_lattice = "M x=x_or_tally centre=one numbers=steps_numbers k=lattice_step scale=lattice_scale simulate=flag",
   riemdp_release_median = "M x=x_or_tally centre=one bounds=kng_bounds smooth=zero sigma simulate=flag",
-  riemdp_lattice_law_nonprivate = "M x centre=one bounds=kng_bounds law=grid_law smooth=zero sigma draws=count simulate=flag",
-  riemdp_lattice_law_bounds_nonprivate = "M x centre=one bounds=kng_bounds law=grid_law smooth=zero draws=count simulate=flag",
-  riemdp_lattice_law_sum_nonprivate = "M x centre=one bounds=kng_bounds law=grid_law smooth=zero at=one",
+  riemdp_lattice_law_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero sigma draws=count simulate=flag",
+  riemdp_lattice_law_bounds_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero draws=count simulate=flag",
+  riemdp_lattice_law_sum_nonprivate = "M x centre=one bounds=law_bounds law=grid_law smooth=zero at=one",
   riemdp_kng_proposed = "d=lattice_dim radius slope=sigma less=tol",
-  riemdp_release_kng_lattice = "M x=x_or_tally centre=one bounds=kng_bounds law=kng_law sigma=law_scale simulate=flag",
+  riemdp_release_kng_lattice = "M x=x_or_tally centre=one bounds=law_bounds law=kng_law sigma=law_scale simulate=flag",
   riemdp_release_kng = "M x=x_or_tally centre=one radius=steps_radius law=kng_law sigma=kng_scales bounds=kng_bounds trials=count constant=flag simulate=flag",
   riemdp_release_mean = "M x=x_or_tally centre=one radius=steps_radius bounds law=law_any sigma=laws tol numbers=steps_numbers constant=flag simulate=flag",
   riemdp_statuses = "",

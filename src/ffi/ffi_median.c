@@ -5,12 +5,12 @@
 #include "ffi_steps.h"
 #include "mechanism.h"
 
-/* law: of kng_law, or 0 for medians */
+/* law: of kng_law, or 0 for medians. whole: of a ball so wide around that of the records that it is next to all of hyperbolic space */
 struct median_args {
     SEXP x, centre, at;
-    struct steps_numbers number;
+    struct steps_numbers number, whole;
     double radius, off, smooth, sigma, shell, first, draws;
-    int law;
+    int law, is_whole;
 };
 
 static double read_number(SEXP x, const char *label, double least, double most)
@@ -21,12 +21,26 @@ static double read_number(SEXP x, const char *label, double least, double most)
     return v;
 }
 
-/* bounds: the numbers of the mean by public steps, and `gradient`. sigma: a scale; of a staircase with the widths of a shell and of the first */
+static void read_whole(struct median_args *in, SEXP numbers)
+{
+    struct steps_numbers *w = &in->whole;
+    *w = in->number;
+    in->is_whole = numbers != R_NilValue;
+    if (!in->is_whole)
+        return;
+    ffi_steps_read(numbers, w);
+    if (!(in->law == KNG_DISTANCE && w->radius >= in->radius && w->radius <= 30 && w->carried && !w->tangent))
+        ffi_abort_text("argument", "`whole` must be about a larger ball, up to radius 30, carried, and of distances.");
+}
+
+/* bounds: the numbers of the mean by public steps, and `gradient`; `whole`: those of the larger ball, where the law has one. sigma: a scale; of
+ * a staircase with the widths of a shell and of the first */
 static void read_args(struct median_args *in, SEXP bounds, SEXP smooth, SEXP sigma)
 {
     ffi_steps_read(bounds, &in->number);
     in->radius = in->number.radius;
     in->off = read_number(ffi_field(bounds, "gradient"), "gradient", 0, in->radius);
+    read_whole(in, ffi_list_get(bounds, "whole"));
     in->smooth = read_number(smooth, "smooth", 0, 1e100);
     int steps = TYPEOF(sigma) == REALSXP && XLENGTH(sigma) == 3;
     in->sigma = steps ? REAL(sigma)[0] : read_number(sigma, "sigma", 1e-12, INFINITY);
@@ -51,6 +65,15 @@ struct prepared {
     double *o, *kept, *tangent, *coords, *work;
     int carried;
 };
+
+/* in the larger ball, where the mean's coordinates are the same */
+static struct steps wider_steps(struct call *c, const struct median_args *in)
+{
+    struct steps s = ffi_steps_make(c, &in->whole, 1);
+    if (s.mean.model != MODEL_HYPERBOLIC)
+        ffi_abort_text("unsupported", "this law is there on hyperbolic space only.");
+    return s;
+}
 
 /* From here on nothing may fail: what has no log at the centre counts as the centre. */
 static void prepare(struct call *c, const struct median_args *in, struct arg *x, struct prepared *out)
@@ -77,6 +100,8 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
         ffi_steps_mean(&out->steps, x, ball, s.elsewhere ? &s.tally : NULL, s.centre, o, out->coords, work);
     else
         ffi_steps_records(&out->steps, x, s.centre, o, coords, work);
+    if (in->is_whole)
+        out->steps = wider_steps(c, in);
     out->k = (struct median){.m = m,
                              .steps = &out->steps.mean,
                              .coords = coords,
@@ -85,7 +110,8 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .n = s.n,
                              .law = in->law,
                              .off = in->off,
-                             .radius = in->radius,
+                             .radius = in->whole.radius,
+                             .across = in->is_whole ? (double)m->dim - 1 : 0,
                              .smooth = in->smooth,
                              .scale = in->sigma,
                              .shell = in->shell,
@@ -93,7 +119,7 @@ static void prepare(struct call *c, const struct median_args *in, struct arg *x,
                              .steps_room = out->steps.work,
                              .total = out->steps.sum,
                              .at = (int64_t *)R_alloc(m->dim, sizeof(int64_t))};
-    manifold_ball_bounds(m, s.centre, in->radius, &out->k.curvature, &inj, work);
+    manifold_ball_bounds(m, s.centre, in->whole.radius, &out->k.curvature, &inj, work);
     if (in->law == KNG_DISTANCE) { /* from the mean, which is all that is kept of the records */
         double *mean = ffi_doubles(steps_point_size(&out->steps.mean));
         steps_embed(&out->steps.mean, out->coords, mean, out->steps.work);

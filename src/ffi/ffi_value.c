@@ -77,6 +77,8 @@ SEXP ffi_named_list(struct call *c, int count, const char *const *names)
 
 double *ffi_doubles(size_t n)
 {
+    if (n > (size_t)1 << 36) /* what R says of it is no error of ours */
+        ffi_abort_text("unsupported", "this manifold is so large that its work doesn't fit into memory.");
     return (double *)R_alloc(n + 1, sizeof(double));
 }
 

@@ -174,20 +174,21 @@ double kng_least_acceptance(manifold_t m, double radius, double narrow, double w
                             double *work);
 
 /* Laws on a lattice of coordinates at the ball's centre: medians (mechanism_median.c), and the laws of kng_law. Weights are exp(-F/scale), F at
- * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps. */
+ * a point of the lattice the length of the sum of bounded vectors, of the mean's gradient, or the distance from the mean, or that in steps; on
+ * hyperbolic space also times the volume that coordinates have there, over that at the ball's edge. */
 enum { MEDIAN_BITS = 31, MEDIAN_DEPTH = 52, MEDIAN_CELLS = 256 };
 
 struct median {
     /* in: n records, by their coordinates and as the steps see them; `off`: what their logarithms may be off by; the ball's radius and
      * largest curvature; the scale of F. law: 0 for medians, with the public length. shell: where it isn't 0, F counts as whole shells so wide
-     * from `first` on. */
+     * from `first` on. across: on hyperbolic space in how many directions volume grows with the radius, where weights have it; else 0. */
     manifold_t m;
     const struct mean_steps *steps;
     const double *coords, *y;
     const struct steps_records *records; /* for the gradient: may be elsewhere, with y NULL */
     size_t n;
     int law;
-    double off, radius, curvature, smooth, scale, shell, first, *steps_room;
+    double off, radius, curvature, smooth, scale, shell, first, across, *steps_room;
     int64_t *total, *at; /* room: 2 span, dim */
     /* made by median_make */
     double less, contract, reach, span, rate;

@@ -356,11 +356,19 @@ static double length_at(const struct median *k, const double *a)
     return k->law ? kng_length_at(k, a) : median_sum(k, a);
 }
 
+/* log of how much more volume there is at the ball's edge than at coordinates a; 0 where weights don't have it */
+static double less_volume(const struct median *k, const double *a)
+{
+    return k->across > 0 ? fmax(0, k->across * (log_sinhc(k->radius) - log_sinhc(norm2(k->m->dim, a)))) : 0;
+}
+
 /* exp(-F/scale), to 52 bits */
 static struct dyadic weight_at(void *data, const double *a)
 {
     struct median *k = data;
-    double bits = k->scale < INFINITY ? in_shells(k, length_at(k, a)) * k->rate : 0, whole = ceil(bits);
+    double bits = k->scale < INFINITY ? in_shells(k, length_at(k, a)) * k->rate : 0, whole;
+    bits += less_volume(k, a) / LOG_2;
+    whole = ceil(bits);
     return (struct dyadic){(uint64_t)ldexp(exp((whole - bits) * LOG_2), 52), -(int64_t)whole - 52};
 }
 

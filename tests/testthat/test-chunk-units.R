@@ -414,3 +414,18 @@ test_that("keys that name nobody, long numbers, empty files and unknown columns"
   expect_identical(ask(chunks(list(long, text)))$n, 4L, ignore_attr = TRUE)
   expect_error(dp_mean(chunks(list(long, text)), sphere(2), 1, c(0, 0, 1), 0.3, unit = "idd"), class = "riemdp_error_argument")
 })
+
+test_that("tampered chunks are refused before anything is asked of them", {
+  broken <- unclass(chunks(data.frame(x = 1:6 / 6, y = 1:6 / 6), 3))
+  for (pieces in list(2^31, NULL, list(), list(1, 2), list(list(kind = "none")), "a")) {
+    broken["pieces"] <- list(pieces)
+    x <- structure(broken, class = "riemdp_chunks")
+    unit <- rep(1:3, 2)
+    plane <- list(center = c(0, 0), radius = 1)
+    expect_error(dp_lm(y ~ x, x, 1, bounds = list(x = c(0, 1), y = c(0, 1)), unit = unit), "in chunks", class = "riemdp_error_argument")
+    for (f in list(dp_mean, dp_ball, dp_variance)) {
+      expect_error(f(x, euclidean(2), 1, plane$center, plane$radius, unit = unit), "in chunks", class = "riemdp_error_argument")
+      expect_error(f(x, euclidean(2), 1, plane$center, plane$radius), "in chunks", class = "riemdp_error_argument")
+    }
+  }
+})

@@ -100,7 +100,10 @@ test_that("what doesn't fit is refused before anything is spent", {
   ledger <- dp_ledger(NULL, 10)
   asked <- function(...) dp_covariance(x, M, 1, up, 0.5, ..., ledger = ledger)
   expect_error(asked(), class = "riemdp_error_argument")
-  expect_error(asked(at = c(1, 1, 1)), class = "riemdp_error")
+  expect_error(asked(at = c(1, 1, 1)), "`at`", class = "riemdp_error")
+  for (radius in c(1e300, 1e-300, -1, NA)) {
+    expect_error(dp_covariance(x[, 1:2], euclidean(2), 1, c(0, 0), radius, at = c(0, 0)), "`radius`", class = "riemdp_error_argument")
+  }
   expect_error(dp_covariance(1:3, euclidean(1), 1, 0, 5, at = 0, ledger = ledger), class = "riemdp_error_unsupported")
   expect_error(dp_covariance(chunks(mf_points(x, M), 1), M, 1, up, 0.5, at = up, ledger = ledger), class = "riemdp_error_unsupported")
   expect_error(asked(at = up, mechanism = "gauss"), class = "riemdp_error_unsupported")

@@ -348,6 +348,7 @@ test_that("many columns take seconds", {
     expect_equal(sum(r$value^2), 1)
   }
   expect_error(dp_pca(x, 1, 1, bound = 25, mechanism = "laplace"), class = "riemdp_error_unsupported")
+  for (bound in c(1e300, 1e-300)) expect_error(dp_pca(x, 1, 1, bound = bound), "`bound`", class = "riemdp_error_argument")
 })
 
 test_that("a mechanism whose guarantee is about the machine comes first where it errs by up to 5 % more", {

@@ -68,6 +68,11 @@ test_that("draws have the law, near the frame and all over the manifold", {
     expect_lt(abs(mean(drawn) - want), 5 * sqrt(error^2 + stats::var(drawn) / count), label = paste(label_of(M), sigma))
     expect_lt(error / want, 0.05)
   }
+  # lines have a sphere's volume and chords: by quadrature, where leaving the volume out would be 15 standard errors or more
+  M <- stiefel(4, 1)
+  drawn <- mf_dist(M, first_frame(M), with_simulation(8, laplace_noise(M, first_frame(M), 0.15, 2e4, "chordal")))
+  law <- function(power) stats::integrate(function(t) t^power * sin(t)^2 * exp(-2 * sin(t / 2) / 0.15), 0, pi, rel.tol = 1e-10)$value
+  expect_lt(abs(mean(drawn) - law(1) / law(0)), 5 * sqrt((law(2) / law(0) - (law(1) / law(0))^2) / 2e4))
   # around another frame: the same law moved there
   M <- stiefel(5, 2)
   y <- record(M, with_simulation(5, mf_random(M, 1)), 1)

@@ -157,6 +157,7 @@ test_that("a release says what it is, costs what it says, and its noise has the 
   no(chunks(x, 7), s$M)
   no(x, custom_sphere(2))
   no(x, s$M, at = frechet_mean(x, s$M), class = "riemdp_error_argument")
+  expect_error(dp_variance(x, s$M, 0.5, s$center, s$radius, at = "a", ledger = ledger), "`at`", class = "riemdp_error")
   expect_error(dp_variance(x, s$M, 1e-12, s$center, s$radius, ledger = ledger), class = "riemdp_error_argument")
   expect_identical(nrow(ledger_history(ledger)), 1L)
   # whatever the records are
@@ -302,6 +303,23 @@ test_that("finite regions rest on bounds that hold", {
     }))
     expect_lt(mean(sums > t(log(2 / part) / n, 4 * p)), part)
   }
+  # all of it once more on a line, with a root of Hoeffding's equation found by another routine
+  n <- 300
+  seen <- list(sum = 12, scale = 0.5, unit = 1e-9, most = 4, n = n)
+  part <- 0.05 / 4
+  root <- sqrt((12 - 0.5 * log(part)) / n)
+  kl <- function(u, y) u * log(u / y) + (1 - u) * log((1 - u) / (1 - y))
+  far <- 2
+  for (i in 1:200) {
+    share <- min(2, root + far)^2 / 4
+    square <- if (share >= 1) 4 else 4 * stats::uniroot(function(y) n * kl(share, y) + log(part), c(share, 1 - 1e-12), tol = 1e-12)$root
+    x <- log(2 / part) / n
+    bound <- 0.01 + 2 * x / 3 + sqrt((2 * x / 3)^2 + 2 * square * x)
+    far <- min(2, bound)
+  }
+  ball <- riemdp:::check_radius(euclidean(1), 1, 0)
+  expect_equal(riemdp:::population_finite(ball, seen, function(p) 0.01, 0.95, c(n, n)), bound, tolerance = 1e-6)
+  expect_lt(bound, 0.5)
   s <- SPREAD$sphere
   x <- placed(s, 400)
   r <- with_simulation(1, dp_mean(x, s$M, 5, s$center, s$radius, variance = 0.2))
