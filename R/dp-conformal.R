@@ -222,9 +222,10 @@ conformal_scores <- function(M, x, at, units = NULL) {
 
 # Points of a released curve at a table's rows, each by its own row: predictors moved into their ranges, missing ones to
 # the middle; the foot where there is no point
-conformal_curve <- function(fit, data) {
+conformal_curve <- function(fit, data) curve_anyway(fit, regression_predictors(fit, data, clip = TRUE))
+
+curve_anyway <- function(fit, x) {
   M <- fit$manifold
-  x <- regression_predictors(fit, data, clip = TRUE)
   points <- function(x) mf_points(curve_of_state(M, fit$value, x), M)
   tryCatch(points(x), riemdp_error = function(e) {
     one <- function(i) tryCatch(points(x[, i, drop = FALSE]), riemdp_error = function(e) mf_points(fit$value$p, M))

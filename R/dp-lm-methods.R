@@ -225,7 +225,8 @@ linear_recentred <- list(
     }
     rule <- recentring_last(ask, share, rounds)
     list(b = b + unit * release_perturbed(x, residual_responses(x, y, b, unit, limit = TRUE), rule),
-         details = list(scales = scales, unit = unit, rule = rule, top = turn$top), error = if (turn$top) NA_real_)
+         details = list(scales = scales, unit = unit, rule = rule, top = turn$top, from = b),
+         error = if (turn$top) NA_real_)
   },
   words = function(r) {
     share <- r$details$share

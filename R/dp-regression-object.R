@@ -74,15 +74,21 @@ explain.riemdp_regression <- function(x, ...) {
   invisible(x)
 }
 
+#' @rdname confint.riemdp_regression
 #' @importFrom stats predict
 #' @export
-predict.riemdp_regression <- function(object, newdata = NULL, ...) {
+predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none", "prediction"), residual = NULL,
+                                      level = 0.95, nsim = 1000, ...) {
+  interval <- check_choice(interval, "interval", c("none", "prediction"))
+  level <- check_level(level)
+  if (interval == "prediction") return(asked_band(object, newdata, residual, level, nsim, TRUE))
   as_made(curve_of_state(object$manifold, object$value, regression_predictors(object, newdata)))
 }
 
-#' Band for the non-private curve
+#' Bands for the non-private curve, and for the population's
 #'
-#' How far the private curve of [dp_regression()] may be from the non-private one, along the predictor, at no budget.
+#' With `about = "estimate"`: how far the private curve of [dp_regression()] may be from the non-private one, along the
+#' predictor, at no budget.
 #'
 #' The law of the released curve depends on the records, so this rests on the public error model of
 #' [dp_regression_plan()] and not on a theorem: where the bounds given were far from the truth it is off. It covers the
@@ -93,22 +99,64 @@ predict.riemdp_regression <- function(object, newdata = NULL, ...) {
 #' releases each) bands of level .95 held .96 to 1 of the non-private curve; with a residual bound three times too small
 #' .52 to .98.
 #'
+#' @section About the population:
+#' With a release of [dp_residual_scale()] for this curve as `residual` the band is about the curve of the population
+#' that the records are a sample of: noise and sampling together, for `"newton"`, `"tangent"` and `"gradient"`. The
+#' curve's last step solves an equation of sums over records in the tangent space where it began; `nsim` times noise,
+#' the error of sampling, the residuals' variance and the predictors' moments are drawn, the last two from what was
+#' released less its noise, and it is solved for the population's foot point and vectors (as for lines, see
+#' [confint.riemdp_lm()]). At each predictor the radius is the `level` quantile of how far both curves are apart there,
+#' to first order. Residuals are taken for normal, even in all directions and of one variance, and predictors by their
+#' first and second moments. It is asymptotic, and its target the curve of the method's loss: that of residuals which
+#' are alike in opposite directions.
+#'
+#' `predict(interval = "prediction")` adds a new record's own error by the same scale: a ball around the curve at each
+#' predictor, right for normal residuals. [dp_conformal()] needs no law and holds its level at any number of records;
+#' it takes records that the curve wasn't made from, its own budget, and its ball is as wide everywhere.
+#'
+#' *No band* is told (`riemdp_error_unsupported`) where the last step was moved back into the public domain, where by
+#' public numbers the noise in the predictors' sums of squares is above a sixth of the number of records, where draws
+#' say that no curve is told, where residuals were cut at a `bound` that is too small, and for `"kng"` and `"paper"`.
+#' `bench/coverage-lines.csv` has what was seen elsewhere.
+#'
 #' @param object a release of [dp_regression()].
 #' @param parm not used.
 #' @param level coverage at each point, between 0 and 1.
 #' @param newdata a data frame with predictors, or `NULL` for 51 values along the range of the only predictor.
-#' @param ... not used.
+#' @param about `"estimate"` or `"population"`; the latter where `residual` is given.
+#' @param residual a release of [dp_residual_scale()] for this curve.
+#' @param interval `"none"`, or `"prediction"` for balls around the curve where a new record lies.
+#' @param nsim about the population: how many draws, at least 100.
+#' @param x a band.
+#' @param xlab,ylab,main titles.
+#' @param ... not used, or graphical parameters.
 #' @return A list of class `riemdp_band`: `x` (predictors from the middle of their ranges, a row for each), `curve`
-#'   (points), `radius`, `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not).
+#'   (points), `radius`, `level`, `basis`, `about`, `covers` and `leaves_out` (which error it covers, and which not);
+#'   about the population also `std.error`, a matrix with columns `total`, `privacy` and `sampling` for one coordinate.
+#'   `tidy()`: a data frame with the predictors, `radius` and these errors. `plot()` draws radii and errors along the
+#'   only predictor.
+#' @references
+#' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
+#' *International Conference on Artificial Intelligence and Statistics*, PMLR 151, 1598-1618.
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' y <- mf_exp(sphere(2), c(0, 0, 1), outer(x - 0.5, c(0.8, 0.2, 0)))
 #' r <- dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
 #'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
 #' range(confint(r)$radius)
+#' # residuals and predictors, for a further epsilon
+#' s <- dp_residual_scale(r, list(x = x, y = y), epsilon = 1)
+#' band <- confint(r, residual = s, nsim = 200)
+#' band
+#' tidy(band)[1:2, ]
 #' @export
-confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL, ...) {
+confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL,
+                                      about = if (is.null(residual)) "estimate" else "population", residual = NULL,
+                                      nsim = 1000, ...) {
   level <- check_level(level)
+  if (check_choice(about, "about", c("estimate", "population")) == "population") {
+    return(asked_band(object, newdata, residual, level, nsim))
+  }
   if (is.null(object$spread)) {
     abort_riemdp("unsupported", "there is no error model for this method, so no band.")
   }
@@ -124,10 +172,60 @@ confint.riemdp_regression <- function(object, parm, level = 0.95, newdata = NULL
   })
 }
 
+asked_band <- function(object, newdata, residual, level, nsim, new = FALSE) {
+  nsim <- check_count(nsim, "nsim", least = 100, most = 1e6)
+  why <- curve_why(object, residual)
+  if (!is.null(why)) abort_riemdp(why[1], why[2])
+  as_made(curve_population(object, residual, level, regression_predictors(object, newdata), nsim, new))
+}
+
+#' @export
+format.riemdp_band <- function(x, ...) {
+  c(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g", x$level, length(x$radius),
+            label_manifold(x$manifold), min(x$radius), max(x$radius)), sprintf("  (%s)", x$basis),
+    if (is.null(x$std.error)) strwrap(error_note("regression"), indent = 2, exdent = 2) else band_errors(x))
+}
+
+# each error by itself, where they are known
+band_errors <- function(x) {
+  middle <- apply(x$std.error, 2, function(s) sqrt(mean(s^2)))
+  c(strwrap(sprintf("About %s: %s in it, %s not.", x$about, and_words(x$covers), x$leaves_out), indent = 2, exdent = 2),
+    sprintf("  root mean square of the curve in one coordinate: noise of privacy %.3g, of sampling %.3g, total %.3g",
+            middle[["privacy"]], middle[["sampling"]], middle[["total"]]))
+}
+
 #' @export
 print.riemdp_band <- function(x, ...) {
-  cat(sprintf("Band of level %g at %d points on %s: radius %.4g to %.4g\n  (%s)\n", x$level, length(x$radius),
-              label_manifold(x$manifold), min(x$radius), max(x$radius), x$basis))
-  cat(strwrap(error_note("regression"), indent = 2, exdent = 2), sep = "\n")
+  cat(format(x), sep = "\n")
+  invisible(x)
+}
+
+#' @rdname confint.riemdp_regression
+#' @export
+tidy.riemdp_band <- function(x, ...) {
+  as_made({
+    out <- data.frame(predictor = x$x, radius = x$radius)
+    if (is.null(x$std.error)) return(out)
+    cbind(out, std.error = x$std.error[, "total"], std.error.privacy = x$std.error[, "privacy"],
+          std.error.sampling = x$std.error[, "sampling"])
+  })
+}
+
+#' @rdname confint.riemdp_regression
+#' @export
+plot.riemdp_band <- function(x, xlab = "predictor, from the middle of its range", ylab = "distance from the curve",
+                             main = sprintf("band of level %g", x$level), ...) {
+  as_made({
+    if (ncol(x$x) != 1) abort_riemdp("argument", "only bands along one predictor can be drawn.")
+    at <- order(x$x[, 1])
+    graphics::plot.default(x$x[at, 1], x$radius[at], type = "l", lwd = 2, ylim = c(0, max(x$radius)), xlab = xlab,
+                           ylab = ylab, main = main, ...)
+    if (!is.null(x$std.error)) {
+      kinds <- c("total", "privacy", "sampling")
+      graphics::matlines(x$x[at, 1], x$std.error[at, kinds], lty = c(1, 2, 3), col = "grey40")
+      graphics::legend("topright", c("radius", "total", "noise of privacy", "sampling"), lty = c(1, 1, 2, 3),
+                       lwd = c(2, 1, 1, 1), col = c("black", rep("grey40", 3)), bty = "n")
+    }
+  })
   invisible(x)
 }

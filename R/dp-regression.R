@@ -190,12 +190,13 @@ curve_estimator <- list(
   },
   answer = function(out, plan, ask, budget) {
     new_release(
-      out, "riemdp_regression",
+      out[c("p", "v")], "riemdp_regression",
       manifold = ask$manifold, mechanism = plan$mechanism, n = ask$n, unit = ask$unit, center = ask$center,
       radius = ask$radius,
       speed = ask$speed, residual_bound = ask$residual_bound, columns = strip_columns(ask$spec$columns),
-      terms = ask$spec$formula, constants = ask$constants, bounds = ask$spec$bounds,
-      expected_error = plan$expected_error, spread = plan$spread, details = plan$details, chosen = plan$chosen,
+      terms = ask$spec$formula, response = ask$spec$response, constants = ask$constants, bounds = ask$spec$bounds,
+      expected_error = plan$expected_error, spread = plan$spread, details = c(plan$details, list(last = out$last)),
+      chosen = plan$chosen,
       budget = budget, guarantee = plan$guarantee
     )
   }

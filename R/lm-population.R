@@ -1,33 +1,39 @@
-# What a released linear model says about the population: a parametric bootstrap on released numbers and public laws
+# What a released linear model says about the population, from released numbers and public laws
 # (inst/proofs/inference.md, section 8), and the residual scale's own words.
 
 #' @rdname riemdp_release
 #' @export
 format.riemdp_residual_scale <- function(x, ...) {
   c(
-    sprintf("Private residual standard deviation of %.0f records around a released line", x$n),
+    sprintf("Private residual standard deviation of %.0f records around a released %s", x$n, scale_of(x)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", protection_words(x)),
     sprintf("  residuals cut at %.4g public scales; the noise's scale is %.3g of a mean square, on public scales",
             x$bound, x$squares$scale / x$n),
+    if (!is.null(x$moments)) {
+      sprintf("  with first and second moments of %d predictor%s; the noise's scale is %.3g of a mean",
+              nrow(x$moments$xx) - 1L, if (nrow(x$moments$xx) > 2) "s" else "", x$moments$scale / x$n)
+    },
     release_lines(x)
   )
 }
+
+scale_of <- function(x) if (is.matrix(x$coefficients)) "line" else "curve"
 
 #' @rdname riemdp_release
 #' @export
 summary.riemdp_residual_scale <- function(object, ...) {
   g <- object$guarantee
-  data.frame(response = names(object$value), n = object$n, sd = unname(object$value), label = g$label,
-             epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
+  data.frame(response = names(object$value) %||% scale_of(object), n = object$n, sd = unname(object$value),
+             label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
              bound = object$bound, source = object$source %||% NA_character_)
 }
 
 # why there are no intervals about the population, NULL where there are; from public facts
 population_why <- function(object, residual) {
-  if (!isTRUE(object$method %in% c("statistics", "adassp"))) {
-    return(c("unsupported", paste("about the population there are intervals for methods \"statistics\" and \"adassp\",",
-                                  "which release sums of squares and products.")))
+  if (object$method %in% c("kng", "paper")) {
+    return(c("unsupported", sprintf(paste("about the population there are no intervals for method \"%s\", whose",
+                                          "noise has no law without the records."), object$method)))
   }
   if (!of_rows(object$guarantee) || is.na(object$n)) {
     return(c("unsupported", "about the population there are intervals for fits of a public number of rows."))
@@ -40,61 +46,165 @@ population_why <- function(object, residual) {
   }
 }
 
-# Draws of what a fit like this one would release, less what it is drawn from: (coefficients on public scales) x nsim
-population_draws <- function(object, residual, nsim) {
+# What is known of a line's predictors: list(xx, noise = function() of one draw, sd of the noise of a product)
+line_moments <- function(object, residual) {
   details <- object$details
-  b <- t(object$scaled_coefficients)
-  n <- object$n
-  d <- nrow(b) - 1
-  e <- eigen(details$moments$xx, symmetric = TRUE)
-  value <- pmax(e$values, n / 1000)
-  xx <- e$vectors %*% (value * t(e$vectors))
-  root <- e$vectors %*% (sqrt(value) * t(e$vectors))
-  left <- max(1, residual$n - d - 1)
-  one <- function(i) {
-    noise <- residual$squares$scale * stats::rexp(ncol(b)) * sample(c(-1, 1), ncol(b), TRUE)
-    mean <- pmin(pmax((residual$squares$sum - noise) / left, residual$squares$sum / left / 20, 1e-12),
-                 residual$bound^2)
-    sd <- sqrt(mean * left / stats::rchisq(ncol(b), left))
-    xy <- xx %*% b + root %*% (matrix(stats::rnorm(length(b)), d + 1) * rep(sd, each = d + 1))
-    noisy <- moments_again(object, xx, xy)
-    t(solve_statistics(noisy, details$ridge)) - b
+  d <- length(object$columns)
+  if (is.null(details$moments)) return(released_moments(residual$moments, d))
+  if (object$method == "adassp") {
+    sd <- details$sd[["xx"]]
+    return(list(xx = details$moments$xx, sd = if (d == 1) sd else sd / sqrt(2), noise = function() {
+      z <- matrix(stats::rnorm((d + 1)^2, sd = sd), d + 1)
+      (z + t(z)) / 2
+    }))
   }
-  with_simulation(1, vapply(seq_len(nsim), one, matrix(0, d + 1, ncol(b)))) # (d + 1) x responses x nsim
+  sd <- statistics_sd(d, nrow(object$scaled_coefficients), details$left)[["one"]]
+  list(xx = details$moments$xx, sd = sd * if (d == 1) 1 else 2)
 }
 
-# sums with noise of the law that the release has drawn from
-moments_again <- function(object, xx, xy) {
+# of a release of dp_residual_scale()
+released_moments <- function(moments, d) {
+  list(xx = moments$xx, sd = sqrt(2) * moments$scale, noise = function() {
+    m <- d + symmetric_count(d)
+    z <- moments$scale * stats::rexp(m) * sample(c(-1, 1), m, TRUE)
+    a <- matrix(0, d + 1, d + 1)
+    a[1, -1] <- a[-1, 1] <- z[seq_len(d)]
+    a[-1, -1] <- from_lower(z[-seq_len(d)], d)
+    a
+  })
+}
+
+# the noise of both sums of products, as "statistics" draws it: list(xx, xy), (d + 1) x (d + 1) and (d + 1) x q
+statistics_draw <- function(object) {
   details <- object$details
-  d <- nrow(xx) - 1
-  q <- ncol(xy)
+  d <- length(object$columns)
+  q <- nrow(object$scaled_coefficients)
   if (object$method == "adassp") {
     z <- matrix(stats::rnorm((d + 1)^2, sd = details$sd[["xx"]]), d + 1)
-    more <- (z + t(z)) / 2
-    more[1, 1] <- 0
-    return(list(xx = xx + more, xy = xy + stats::rnorm((d + 1) * q, sd = details$sd[["xy"]])))
+    return(list(xx = (z + t(z)) / 2, xy = matrix(stats::rnorm((d + 1) * q, sd = details$sd[["xy"]]), d + 1)))
   }
   width <- statistic_widths(d)
   k <- d + d * (d + 1) / 2
-  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), TRUE)
-  more <- matrix(0, d + 1, d + 1)
+  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), in_simulation())
+  noise <- z[seq_len(k)] * c(width$u, width$uu)
+  xx <- matrix(0, d + 1, d + 1)
   if (d > 0) {
-    noise <- z[seq_len(k)] * c(width$u, width$uu)
-    more[1, -1] <- more[-1, 1] <- noise[seq_len(d)]
-    more[-1, -1] <- from_lower(noise[-seq_len(d)], d)
+    xx[1, -1] <- xx[-1, 1] <- noise[seq_len(d)]
+    xx[-1, -1] <- from_lower(noise[-seq_len(d)], d)
   }
-  list(xx = xx + more, xy = xy + width$xy * details$reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
+  list(xx = xx, xy = width$xy * details$reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
 }
 
-# c(lower, upper) for each coefficient as given, d + 1 x responses x 2: the release less the draws' other end
-population_ends <- function(object, residual, level, nsim) {
-  draws <- population_draws(object, residual, nsim)
+# the equation of a fit by a loss, in units of its last fit
+line_equation <- function(object) {
+  details <- object$details
+  rule <- details$rule
+  unit <- details$unit %||% 1
+  b <- object$scaled_coefficients
+  q <- nrow(b)
+  step <- (b - (details$from %||% 0)) / unit
+  ridge <- matrix(rep(rule$ridge, each = q), q)
+  draw <- function() perturbation_draw(rule$norm, ncol(b), q, outwards_down(rule$rate))
+  eq <- list(step = step, unit = unit, loss = kernel_loss(rule), pull = ridge * step, noise = draw, n = object$n,
+             features = identity)
+  if (object$method == "output") { # of the minimiser, which is the release less z = noise/sqrt(ridge)
+    eq$noise <- function() -draw() * sqrt(ridge)
+    eq$shift <- function(noise) -noise / ridge
+  }
+  eq
+}
+
+# Draws of how far a released line is from the population's, on public scales: list(off, (q (d + 1)) x nsim; variances,
+# nsim x q; lost, the share without an answer). `parts`: of "privacy" and "sampling".
+line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {
+  b <- object$scaled_coefficients
+  d <- ncol(b) - 1
+  n <- object$n
+  known <- line_moments(object, residual)
+  if (d > 0) {
+    blur <- blurred_spread(known$sd, d, n)
+    if (!(blur <= BLUR_MOST)) abort_blurred(blur)
+  }
+  if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
+  sums <- !is.null(object$details$moments)
+  eq <- if (!sums) line_equation(object)
+  with_simulation(1, {
+    v <- matrix(drawn_variances(residual$squares, n, residual$bound^2, residual_left(object, residual$n), nsim), nsim)
+    each <- lapply(seq_len(nsim), function(i) {
+      if (sums) return(statistics_root(object, known$xx, v[i, ], parts))
+      moments <- drawn_moments(known$xx, n, known$noise)
+      list(off = eq$unit * equation_root(eq, v[i, ] / eq$unit^2, moments, parts), short = moments$short)
+    })
+  })
+  off <- vapply(each, function(one) as.vector(one$off), numeric(length(b)))
+  far <- if (sums) 1e3 else 1e3 * eq$unit
+  lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(matrix(off, length(b))), 2, max) >= far)
+  if (lost > LOST_MOST) abort_lost()
+  list(off = matrix(off, length(b)), variances = v)
+}
+
+# the same where sums of products were released: X'X and X'Y less a draw of their noise, and of the error of sampling
+statistics_root <- function(object, xx, v, parts) {
+  b <- object$scaled_coefficients
+  n <- object$n
+  noise <- NULL
+  drawn <- drawn_moments(xx, n, function() {
+    noise <<- statistics_draw(object)
+    noise$xx
+  })
+  if (is.null(noise)) noise <- statistics_draw(object)
+  mean <- drawn$mean
+  own <- n * rbind(c(1, mean), cbind(mean, drawn$cov + tcrossprod(mean)))
+  root <- t(chol(own))
+  sampled <- root %*% (matrix(stats::rnorm(length(b)), ncol(b)) * rep(sqrt(v), each = ncol(b)))
+  if (!"sampling" %in% parts) sampled <- 0
+  if (!"privacy" %in% parts) return(list(off = t(solve(own, sampled + matrix(0, ncol(b), nrow(b)))), short = FALSE))
+  truth <- solve(own, object$details$moments$xy - noise$xy - sampled)
+  list(off = b - t(truth), short = drawn$short)
+}
+
+# draws of how far coefficients as given are from the population's: (d + 1) x responses x nsim
+raw_draws <- function(object, off) {
   back <- back_transform(object$columns)
-  value <- as.matrix(object$value)
+  q <- nrow(object$scaled_coefficients)
   scale <- object$bounds$y["scale", ]
-  ends <- vapply(seq_len(ncol(value)), function(j) {
-    moved <- scale[[j]] * back %*% matrix(draws[, j, ], nrow(value))
-    value[, j] - t(apply(moved, 1, stats::quantile, (1 + c(level, -level)) / 2, names = FALSE))
-  }, matrix(0, nrow(value), 2))
-  aperm(array(ends, c(nrow(value), 2, ncol(value))), c(1, 3, 2))
+  off <- array(off, c(q, nrow(back), ncol(off)))
+  aperm(array(vapply(seq_len(q), function(j) scale[[j]] * back %*% matrix(off[j, , ], nrow(back)),
+                     matrix(0, nrow(back), dim(off)[3])), c(nrow(back), dim(off)[3], q)), c(1, 3, 2))
+}
+
+# c(lower, upper) for each coefficient as given, d + 1 x responses x 2
+population_ends <- function(object, residual, level, nsim) {
+  off <- raw_draws(object, line_draws(object, residual, nsim)$off)
+  value <- as.vector(as.matrix(object$value))
+  ends <- apply(off, c(1, 2), stats::quantile, (1 + c(level, -level)) / 2, names = FALSE)
+  array(value - t(matrix(ends, 2)), c(dim(off)[1:2], 2))
+}
+
+# Errors of coefficients as given, d + 1 x responses each: of both together, of sampling, and what of the former isn't
+# the latter's; half the width of a normal law's middle .68 stands for a standard deviation, as tails are heavy
+population_errors <- function(object, residual, nsim) {
+  spread <- function(parts) {
+    off <- raw_draws(object, line_draws(object, residual, nsim, parts)$off)
+    apply(off, c(1, 2), function(x) diff(stats::quantile(x, stats::pnorm(c(-1, 1)), names = FALSE)) / 2)
+  }
+  total <- spread(c("privacy", "sampling"))
+  sampling <- pmin(spread("sampling"), total)
+  list(total = total, sampling = sampling, privacy = sqrt(total^2 - sampling^2))
+}
+
+# Bands at rows of a design: lower and upper ends, rows x responses x 2, of the population's line, or with `new` of a
+# new record's response; `value` the coefficients as given
+line_band <- function(object, design, value, residual, level, nsim, new) {
+  draws <- line_draws(object, residual, nsim)
+  off <- raw_draws(object, draws$off)
+  fit <- design %*% value
+  scale <- object$bounds$y["scale", ]
+  errors <- with_simulation(2, matrix(stats::rnorm(length(draws$variances)), nsim)) * sqrt(draws$variances)
+  ends <- vapply(seq_len(ncol(fit)), function(j) {
+    moved <- design %*% matrix(off[, j, ], ncol(design))
+    if (new) moved <- moved + rep(scale[[j]] * errors[, j], each = nrow(moved))
+    fit[, j] - t(apply(moved, 1, stats::quantile, (1 + c(level, -level)) / 2, names = FALSE))
+  }, matrix(0, nrow(fit), 2))
+  aperm(array(ends, c(nrow(fit), 2, ncol(fit))), c(1, 3, 2))
 }

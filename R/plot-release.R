@@ -188,6 +188,7 @@ plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) 
 #' @param main title.
 #' @param level of the band drawn around the curve where points can be drawn in a plane, or `NULL` for none; see
 #'   [confint.riemdp_regression()].
+#' @param residual a release of [dp_residual_scale()] for this curve: the band is about the population.
 #' @param ... further arguments of the plot.
 #' @return The release, invisibly.
 #' @examples
@@ -196,7 +197,7 @@ plot.riemdp_optimize <- function(x, main = "length of the noisy gradient", ...) 
 #' plot(dp_regression(y ~ x, sphere(2), epsilon = 2, center = c(0, 0, 1), radius = 0.4,
 #'                    speed = 1.5, residual_bound = 0.1, x_range = c(0, 1)))
 #' @export
-plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, ...) {
+plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), level = 0.95, residual = NULL, ...) {
   M <- x$manifold
   if (nrow(x$columns) != 1) abort_riemdp("argument", "only curves, of one predictor, can be drawn.")
   at <- function(m) seq(-1, 1, length.out = m) * x$columns$half
@@ -215,7 +216,7 @@ plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), 
                    list(x = x$center, type = "points", col = COLOURS[["center"]], pch = 3, label = "public centre"))
     if (!is.null(edge)) {
       layers <- c(list(list(x = edge, type = "line", col = COLOURS[["ball"]], lty = 2, label = "public ball")), layers)
-      if (!is.null(level) && !is.null(x$spread)) layers <- c(layers, band_layers(x, level))
+      if (!is.null(level) && !is.null(residual %||% x$spread)) layers <- c(layers, band_layers(x, level, residual))
     }
     plot_layers(M, layers, x$center, main, TRUE, ...)
   }
@@ -223,9 +224,9 @@ plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), 
 }
 
 # the band's edges: points at its radius to both sides of the curve, on surfaces
-band_layers <- function(r, level) {
+band_layers <- function(r, level, residual) {
   M <- r$manifold
-  band <- confint(r, level = level)
+  band <- confint(r, level = level, residual = residual)
   d <- mf_facts(M)$dimension
   if (d != 2) return(list())
   a <- drop(mf_coords(M, r$value$p, r$value$v))
@@ -240,7 +241,7 @@ band_layers <- function(r, level) {
     list(x = out, type = "line", col = COLOURS[["release"]], lty = 3)
   }
   one <- side(1)
-  one$label <- sprintf("band of level %g", level)
+  one$label <- sprintf("band of level %g%s", level, if (is.null(residual)) "" else " (population)")
   list(one, side(-1))
 }
 

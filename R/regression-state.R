@@ -36,7 +36,7 @@ regression_move <- function(M, state, dp, dv, ask) {
   if (!identical(inside, to)) v <- matrix(carry_coords(M, to, inside, v), nrow(v))
   size <- sqrt(colSums(v^2))
   v <- v * rep(pmin(1, ask$speed / pmax(size, 1e-300)), each = nrow(v))
-  list(p = inside, v = v)
+  list(p = inside, v = v, edge = !identical(inside, to) || any(size > ask$speed))
 }
 
 # The records as a step sees them: list(frame, lambda, features: q x (1 + k) x n, responses: q x n). Each record's
@@ -73,15 +73,17 @@ features_at <- function(M, state, frame, x, y, ask) {
 }
 
 # From the centre through the steps of a plan. `increment(records, step)` releases coordinates in the records' frame:
-# dp, then reach times dv
+# dp, then reach times dv. The last of them, its rule and what it saw of the curve are told: all were released.
 regression_steps <- function(M, x, y, steps, ask, increment) {
   state <- list(p = ask$center, v = matrix(0, ask$q, ask$k))
   for (step in steps) {
     records <- step_records(M, state, x, y, ask)
-    theta <- records$frame %*% increment(records, step)
+    moved <- matrix(increment(records, step), ask$q)
+    theta <- records$frame %*% moved
     state <- regression_move(M, state, theta[, 1], theta[, -1, drop = FALSE] / rep(ask$reach, each = ask$q), ask)
   }
-  regression_value(M, state)
+  c(regression_value(M, state),
+    list(last = list(step = moved, rule = step, lambda = records$lambda, edge = state$edge)))
 }
 
 # responses shortened to tau

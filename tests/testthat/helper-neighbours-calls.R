@@ -277,8 +277,17 @@ site_call <- function(data, case, space, budget) {
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }
 
-# a line that was released before
+# a line or curve that was released before
 residual_call <- function(data, case, space, budget) {
+  if (identical(case$kind, "curve")) {
+    fit <- structure(list(
+      value = list(p = space$center, v = mf_from_coords(space$M, space$center, c(0.2, numeric(mf_facts(space$M)$dimension - 1)))), manifold = space$M,
+      n = NEIGHBOURS, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = quote(y), constants = list(), details = list(),
+      bounds = list(x = list(x = list(range = c(0, 1)))), residual_bound = 0.2, mechanism = "newton",
+      guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
+    ), class = c("riemdp_regression", "riemdp_release"))
+    return(dp_residual_scale(fit, data, epsilon = 1, ledger = budget))
+  }
   spec <- internal("linear_terms")(case$formula, names(data))
   left <- names(spec$responses)
   bounds <- internal("linear_bounds")(spec, c(list(x = c(0, 1), g = c("F", "M"))[names(spec$predictors)],
@@ -435,7 +444,7 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first))"),
+                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first|from))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size
@@ -444,9 +453,10 @@ neighbour_calls <- function() {
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_residual_scale = list(kind = "table", cases = list(
       one = list(method = "residual", spaces = "plane", forms = c("frame", "lists"), formula = y ~ x + g),
-      two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x)),
-                             noisy = "^[$](value|squares[$]sum)", call = residual_call),
-    dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$]value", call = regression_call,
+      two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x),
+      curve = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = "frame")),
+                             noisy = "^[$](value|squares[$]sum|moments[$]xx)", call = residual_call),
+    dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$](value|details[$]last)", call = regression_call,
                          free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices"), c("array", "mf_points")), list(

@@ -564,6 +564,7 @@ NUMBERS <- list(
   "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares,
   "testing.md, 3" = moved_statistics_of_lots, "testing.md, 4" = moved_statistics_of_lots, "testing.md, 7" = moved_count,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
+  "inference.md, 7, moments" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
@@ -694,7 +695,7 @@ without_guess_said <- function(seen) {
   seen
 }
 
-trial_kind <- function(call, case) if (length(call$kind) == 1) call$kind else if (isTRUE(case$own)) "own" else setdiff(call$kind, "own")[1]
+trial_kind <- function(call, case) if (!is.null(case$kind)) case$kind else if (length(call$kind) == 1) call$kind else if (isTRUE(case$own)) "own" else setdiff(call$kind, "own")[1]
 
 # every function x case x form that can be tried: a data frame
 neighbour_table <- function() {

@@ -232,7 +232,7 @@ test_that("what every private release pays for its draws is what it states, and 
     variance_more = dp_variance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), neighbours = "add_remove"),
     conformal = dp_conformal(near, M, 1, c(0, 0, 1), 3, level = 0.5),
     conformal_unit = dp_conformal(near, M, 5, c(0, 0, 1), 3, level = 0.5, unit = rep_len(1:40, nrow(near))),
-    residual = dp_residual_scale(line("statistics"), frame, 0.5),
+    residual = dp_residual_scale(line("statistics"), frame, 0.5), residual_moments = dp_residual_scale(line("objective"), frame, 0.5),
     mean_variance = dp_mean(near, M, 1, c(0, 0, 1), 0.5, variance = 0.3, clipped = 0.1),
     median = dp_median(cos(1:20), euclidean(1), 1, 0, 5), median_more = dp_median(cos(1:20), euclidean(1), 1, 0, 5, neighbours = "add_remove"),
     test = dp_test(near, M, epsilon = 1, group = rep(1:2, n / 2), draws = 99), decision = dp_test(near, M, epsilon = 1, y = near, alpha = 0.05, draws = 99),

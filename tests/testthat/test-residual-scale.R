@@ -1,4 +1,4 @@
-# The private residual scale of a released line, and intervals about the population (R/dp-residual-scale.R, R/lm-population.R)
+# The private residual scale of a released line, and intervals about the population (R/dp-residual-scale.R, R/population-equation.R, R/lm-population.R)
 
 internal <- asNamespace("riemdp")
 LINE <- list(x = c(-1, 1), y = c(center = 0, scale = 1))
@@ -10,7 +10,7 @@ line_fit <- function(data, epsilon, method = "statistics") {
   dp_lm(y ~ x, data, epsilon, if (method == "adassp") 1e-6 else 0, bounds = LINE, method = method, guess = "trusted")
 }
 sums_of <- function(fit, data, bound = 3, epsilon = 1) {
-  ask <- list(fit = fit, n = nrow(data), bound = bound, q = nrow(fit$scaled_coefficients), bits = internal$variance_bits(nrow(data), epsilon))
+  ask <- list(fit = fit, curve = FALSE, n = nrow(data), bound = bound, q = nrow(fit$scaled_coefficients), bits = internal$variance_bits(nrow(data), epsilon))
   values <- internal$linear_values(fit$spec, data, baseenv(), internal$predictor_types(fit$spec, fit$bounds))
   internal$residual_sums(values, ask) * bound^2 / 2^ask$bits
 }
@@ -85,37 +85,190 @@ test_that("a release costs what it says, its noise has the promised scale, and r
   for (n in 1:2) expect_s3_class(dp_residual_scale(fit, data[seq_len(n), ], 0.1), "riemdp_residual_scale")
 })
 
+test_that("moments of predictors are sums over rows, which a row moves by no more than is paid, and nearly by all of it", {
+  set.seed(6)
+  for (d in 1:3) {
+    data <- data.frame(matrix(stats::runif(40 * d, -2, 2), 40, dimnames = list(NULL, paste0("x", seq_len(d)))), y = stats::rnorm(40))
+    formula <- stats::reformulate(paste0("x", seq_len(d)), "y")
+    bounds <- c(stats::setNames(rep(list(c(-2, 2)), d), names(data)[seq_len(d)]), LINE["y"])
+    fit <- dp_lm(formula, data, 5, bounds = bounds, method = "objective", guess = "trusted")
+    s <- dp_residual_scale(fit, data, 1e7)
+    u <- cbind(1, as.matrix(data[seq_len(d)]) / 2)
+    expect_equal(s$moments$xx, crossprod(u), tolerance = 1e-5, ignore_attr = TRUE)
+    expect_equal(sum(s$draws$epsilon), 1e7, tolerance = 1e-6)
+    ask <- internal$residual_shares(list(fit = fit, curve = FALSE, n = 40, epsilon = 1, bound = 3))
+    expect_lte(sum(ask$shares), 1)
+    # the worst pair of rows: 1 everywhere against 1 - t
+    sums <- function(row) internal$predictor_sums(matrix(row, d, 1), ask$moment_bits)
+    most <- internal$predictor_most(d, ask$moment_bits)
+    moved <- sum(abs(sums(rep(1, d)) - sums(rep(1 - (2 + d) / (1 + d), d))))
+    expect_lte(moved, most)
+    expect_gt(moved, 0.9999 * most)
+    corners <- replicate(2000, sum(abs(sums(sample(c(-1, -0.5, 0, 0.5, 1), d, TRUE)) - sums(stats::runif(d, -1, 1)))))
+    expect_lte(max(corners), most)
+    paid <- s$draws
+    expect_equal(paid$sensitivity[2] / paid$scale[2], paid$epsilon[2])
+  }
+  # whatever a row holds
+  for (value in c(NA, Inf, -1e308)) {
+    other <- data
+    other$x2[3] <- value
+    away <- dp_residual_scale(fit, other, 1e7)$moments$xx - s$moments$xx
+    expect_lte(sum(abs(away[lower.tri(away, TRUE)])), internal$moments_moved(3) + 1e-3)
+  }
+  # noise of the told scale, in every number
+  draws <- if (quick()) 200 else 800
+  z <- with_simulation(7, replicate(draws, {
+    m <- dp_residual_scale(fit, data, 2)$moments
+    (m$xx - crossprod(u))[lower.tri(m$xx, TRUE)][-1] / m$scale
+  }))
+  expect_lt(abs(mean(abs(z)) - 1), 5 / sqrt(length(z)))
+  expect_null(dp_residual_scale(line_fit(line_frame(50), 1), line_frame(50), 1)$moments)
+})
+
+test_that("what is drawn has the laws that it stands for", {
+  # a Laplace law between two numbers, wherever they lie, against draws that are thrown away
+  for (ends in list(c(-1, 2), c(0.5, 3), c(-4, -1), c(-Inf, 0.3))) {
+    z <- with_simulation(1, internal$laplace_between(4000, 2, ends[1], ends[2]))
+    plain <- with_simulation(2, 2 * stats::rexp(4e4) * sample(c(-1, 1), 4e4, TRUE))
+    kept <- plain[plain > ends[1] & plain < ends[2]]
+    expect_true(all(z >= ends[1] & z <= ends[2]))
+    expect_gt(suppressWarnings(stats::ks.test(z, kept))$p.value, 1e-6)
+  }
+  expect_lt(max(abs(with_simulation(3, internal$laplace_between(50, 1, -1e6, -1e5)) + 1e5)), 30)
+  # variances: chi-squared around what was released where noise is small, never beyond what can be
+  v <- with_simulation(4, internal$drawn_variances(list(sum = c(50, 150), scale = 1e-6), 100, 9, 98, 4000))
+  expect_equal(colMeans(v), c(50, 150) / 96, tolerance = 0.03)
+  v <- with_simulation(5, internal$drawn_variances(list(sum = -40, scale = 10), 100, 9, 98, 500))
+  expect_true(all(v > 0 & is.finite(v)))
+  # predictors with given moments, on their range
+  for (m in list(list(mean = 0.3, cov = matrix(0.2)), list(mean = c(-0.2, 0.1), cov = matrix(c(0.3, 0.1, 0.1, 0.2), 2)))) {
+    u <- with_simulation(6, internal$drawn_predictors(m, 2e4))
+    expect_equal(rowMeans(u)[-1], m$mean, tolerance = 0.05)
+    expect_equal(stats::cov(t(u[-1, , drop = FALSE])), m$cov, tolerance = 0.05)
+    if (length(m$mean) == 1) expect_lte(max(abs(u)), 1)
+  }
+  noise <- function() diag(c(0, stats::rnorm(1, sd = 30)))
+  got <- with_simulation(8, replicate(200, internal$drawn_moments(diag(c(100, 10)), 100, noise)$cov[1]))
+  expect_true(all(got >= internal$LEAST_SPREAD & got <= 1))
+})
+
+test_that("an equation's root solves it, and there is none where sums can't reach", {
+  loss <- list(tau = 1.5, step = internal$LOSS_STEP, g = internal$huber_knots())
+  x <- with_simulation(1, rbind(1, stats::runif(60, -1, 1)))
+  e <- with_simulation(2, matrix(stats::rnorm(60), 1))
+  h <- matrix(c(3, -2), 1)
+  c <- internal$solved_equation(cbind(x, x), cbind(e, -e), h, loss, 1e3)
+  left <- cbind(e, -e) - c %*% cbind(x, x)
+  pulled <- pmax(-1.5, pmin(1.5, left)) %*% t(cbind(x, x)) - 1e-4 * 120 * c
+  expect_equal(pulled, h, tolerance = 1e-5, ignore_attr = TRUE)
+  expect_equal(internal$solved_equation(cbind(x, x), cbind(e, -e), 0 * h, loss, 1e3), 0 * h, tolerance = 1e-6)
+  expect_identical(internal$solved_equation(x, e, matrix(c(1e4, 0), 1), loss, 1e3), matrix(1e3, 1, 2))
+})
+
 test_that("intervals about the population hold the true line as often as they say", {
   # below .95 by 5 standard errors and .02 fails; without noise they are as wide as lm()'s
-  runs <- if (quick()) 30 else 120
-  for (method in c("statistics", "adassp")) for (case in list(c(500, 2), c(4000, 1))) {
+  runs <- if (quick()) 20 else 60
+  cases <- list(statistics = list(c(500, 2), c(2000, 1)), adassp = list(c(500, 2), c(2000, 1)), objective = list(c(150, 2), c(1000, 2)),
+                recentred = list(c(600, 3)), huber = list(c(600, 2)), output = list(c(600, 4)))
+  for (method in names(cases)) for (case in cases[[method]]) {
     out <- with_simulation(4, replicate(runs, {
       data <- line_frame(case[1])
       fit <- line_fit(data, 0.8 * case[2], method)
-      ends <- confint(fit, about = "population", residual = dp_residual_scale(fit, data, 0.2 * case[2]), nsim = 200)
+      ends <- confint(fit, about = "population", residual = dp_residual_scale(fit, data, 0.2 * case[2]), nsim = 150)
       c(ends[1, 1] <= 0.2 && 0.2 <= ends[1, 2], ends[2, 1] <= 0.5 && 0.5 <= ends[2, 2])
     }))
     expect_gt(mean(out), 0.93 - 5 * sqrt(0.95 * 0.05 / (2 * runs)), label = paste(method, case[1]))
   }
   set.seed(5)
   data <- line_frame(3000, 0.5)
-  fit <- line_fit(data, 500)
-  s <- dp_residual_scale(fit, data, 100)
-  ends <- confint(fit, about = "population", residual = s)
   plain <- stats::confint(stats::lm(y ~ x, data))
-  expect_equal(ends[, 2] - ends[, 1], plain[, 2] - plain[, 1], tolerance = 0.08)
-  expect_identical(ends, confint(fit, about = "population", residual = s), ignore_attr = TRUE)
-  # noise makes them wider than either error alone
-  noisy <- line_fit(data, 0.3)
-  s <- dp_residual_scale(noisy, data, 0.3)
-  both <- confint(noisy, about = "population", residual = s)
-  expect_true(all(both[, 2] - both[, 1] > pmax(plain[, 2] - plain[, 1], 0.8 * (confint(noisy)[, 2] - confint(noisy)[, 1]))))
-  expect_match(attr(both, "covers"), "sampling")
-  expect_identical(dim(confint(noisy, "x", about = "population", residual = s)), c(1L, 2L))
-  # refused from public facts
-  refused <- function(fit, ..., class) expect_error(confint(fit, about = "population", ...), class = class)
-  refused(noisy, class = "riemdp_error_argument")
-  refused(fit, residual = s, class = "riemdp_error_argument")
-  refused(dp_lm(y ~ x, data, 1, bounds = LINE, method = "objective"), residual = s, class = "riemdp_error_unsupported")
-  refused(noisy, residual = s, nsim = 5, class = "riemdp_error_argument")
+  for (method in c("statistics", "objective", "recentred", "output")) {
+    fit <- line_fit(data, 500, method)
+    s <- dp_residual_scale(fit, data, 100)
+    ends <- confint(fit, about = "population", residual = s)
+    expect_equal(ends[, 2] - ends[, 1], plain[, 2] - plain[, 1], tolerance = 0.12, label = method)
+    expect_identical(ends, confint(fit, about = "population", residual = s), ignore_attr = TRUE)
+  }
+})
+
+test_that("a ridge's shrinkage is told, noise makes intervals wider, and bands and tables say the same", {
+  # a steep line that a ridge flattens: intervals hold it nonetheless
+  steep <- function(n) {
+    x <- stats::runif(n, -1, 1)
+    data.frame(x = x, y = 2 * x + stats::rnorm(n, sd = 0.5))
+  }
+  for (method in c("objective", "output", "statistics")) {
+    runs <- if (quick()) 12 else 40
+    out <- with_simulation(9, replicate(runs, {
+      data <- steep(150)
+      fit <- dp_lm(y ~ x, data, 0.5, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1.5)), method = method, guess = "trusted")
+      ends <- confint(fit, "x", about = "population", residual = dp_residual_scale(fit, data, 2, bound = 12), nsim = 150)
+      c(ends[1] <= 2 && 2 <= ends[2], fit$value[["x"]])
+    }))
+    expect_gt(mean(out[1, ]), 0.93 - 5 * sqrt(0.95 * 0.05 / runs), label = method)
+  }
+  set.seed(5)
+  data <- line_frame(3000, 0.5)
+  plain <- stats::confint(stats::lm(y ~ x, data))
+  for (method in c("statistics", "objective")) {
+    noisy <- line_fit(data, 0.3, method)
+    s <- dp_residual_scale(noisy, data, 0.3)
+    both <- confint(noisy, about = "population", residual = s)
+    expect_true(all(both[, 2] - both[, 1] > plain[, 2] - plain[, 1]))
+    expect_match(attr(both, "covers"), "sampling")
+    expect_identical(dim(confint(noisy, "x", about = "population", residual = s)), c(1L, 2L))
+    table <- tidy(noisy, residual = s)
+    expect_equal(cbind(table$conf.low, table$conf.high), both, ignore_attr = TRUE)
+    expect_equal(table$std.error^2, table$std.error.privacy^2 + table$std.error.sampling^2)
+    expect_equal(table$std.error.sampling, (plain[, 2] - plain[, 1]) / 3.92, tolerance = 0.2, ignore_attr = TRUE)
+    expect_equal(table$std.error, unname(both[, 2] - both[, 1]) / 3.92, tolerance = 0.3)
+    at <- data.frame(x = c(-1, 0, 1))
+    band <- predict(noisy, at, interval = "population", residual = s)
+    expect_equal(band[2, c("lower", "upper")], both[1, ], ignore_attr = TRUE)
+    wide <- predict(noisy, at, interval = "prediction", residual = s)
+    expect_true(all(wide[, "upper"] - wide[, "lower"] > band[, "upper"] - band[, "lower"]))
+    new <- line_frame(4000, 0.5)
+    new <- new[abs(new$x) < 1, ]
+    held <- predict(noisy, new[1:400, ], interval = "prediction", residual = s)
+    expect_gt(mean(held[, "lower"] <= new$y[1:400] & new$y[1:400] <= held[, "upper"]), 0.9)
+    expect_output(print(summary(noisy, residual = s)), "sampling together")
+  }
+  # two responses, and a constant alone
+  data$z <- 1 - data$y
+  two <- dp_lm(cbind(y, z) ~ x, data, 3, bounds = c(LINE, list(z = c(center = 0, scale = 1))), guess = "trusted")
+  s <- dp_residual_scale(two, data, 2)
+  expect_identical(dim(confint(two, about = "population", residual = s, nsim = 100)), c(4L, 2L))
+  expect_identical(dim(predict(two, at, interval = "population", residual = s, nsim = 100)), c(3L, 2L, 3L))
+  for (method in c("objective", "statistics")) {
+    flat <- dp_lm(y ~ 1, data, 2, bounds = LINE["y"], method = method, guess = "trusted")
+    ends <- confint(flat, about = "population", residual = dp_residual_scale(flat, data, 1), nsim = 200)
+    expect_equal(ends[2] - ends[1], 3.92 * stats::sd(data$y) / sqrt(3000), tolerance = 0.25)
+  }
+})
+
+test_that("where levels aren't held there is no interval, by public numbers or by what was released", {
+  set.seed(8)
+  data <- line_frame(400)
+  fit <- line_fit(data, 1)
+  s <- dp_residual_scale(fit, data, 1)
+  refused <- function(fit, ..., class = "riemdp_error_unsupported", words = "") expect_error(confint(fit, about = "population", ...), words, class = class)
+  refused(fit, class = "riemdp_error_argument")
+  refused(line_fit(data, 1), residual = s, class = "riemdp_error_argument")
+  refused(fit, residual = s, nsim = 5, class = "riemdp_error_argument")
+  other <- line_fit(data, 1, "objective")
+  refused(other, residual = s, class = "riemdp_error_argument")
+  few <- dp_lm(y ~ x, data[1:8, ], 1, bounds = LINE, method = "kng")
+  refused(few, residual = dp_residual_scale(few, data[1:8, ], 1), words = "kng")
+  # noise of the predictors' moments: known beforehand
+  blurred <- line_fit(data[1:50, ], 0.1, "objective")
+  refused(blurred, residual = dp_residual_scale(blurred, data[1:50, ], 0.1), words = "public numbers")
+  small <- line_fit(data[1:50, ], 0.1)
+  refused(small, residual = dp_residual_scale(small, data[1:50, ], 5), words = "public numbers")
+  # residuals that are cut
+  refused(fit, residual = dp_residual_scale(fit, data, 5, bound = 0.5), words = "larger `bound`")
+  # predictors that are all the same tell no line
+  data$x <- 0.3
+  same <- line_fit(data, 3, "objective")
+  refused(same, residual = dp_residual_scale(same, data, 200), words = "don't tell a line")
 })

@@ -1,0 +1,121 @@
+# What a released curve says about the population's, from released numbers and public laws (inst/proofs/inference.md,
+# section 10): its last step turned round, in the coordinates of that step.
+
+# why there is no band about the population, NULL where there is one; from the release and public facts
+curve_why <- function(object, residual) {
+  last <- object$details$last
+  if (is.null(last)) {
+    return(c("unsupported", sprintf(paste("about the population there are no bands for method \"%s\", whose noise has",
+                                          "no law without the records."), object$mechanism)))
+  }
+  if (!of_rows(object$guarantee) || is.na(object$n)) {
+    return(c("unsupported", "about the population there are bands for fits of a public number of rows."))
+  }
+  if (!inherits(residual, "riemdp_residual_scale")) {
+    return(c("argument", "about the population: give `residual`, a release of dp_residual_scale() for this curve."))
+  }
+  if (!identical(residual$coefficients, object$value)) return(c("argument", "`residual` must be of this very curve."))
+  if (isTRUE(last$edge)) {
+    return(c("unsupported", paste("no band about the population: the last step left the public domain and was moved",
+                                  "back to its edge. A larger `radius` or `speed`, or more `epsilon`, would do.")))
+  }
+}
+
+# Features of the last step at predictors u, (1, u) on [-1, 1]: q x (1 + k) x K
+curve_features <- function(last, reach, u) {
+  q <- length(last$lambda)
+  k <- nrow(u) - 1
+  out <- array(rep(u, each = q), c(q, 1 + k, ncol(u)))
+  if (k > 1 || all(last$lambda == 0)) return(out)
+  for (j in seq_len(q)) {
+    root <- sqrt(abs(last$lambda[j]))
+    angle <- root * u[2, ] * reach
+    low <- last$lambda[j] < 0
+    out[j, 1, ] <- if (low) cosh(angle) else cos(angle)
+    if (root * reach > 1e-8) out[j, 2, ] <- (if (low) sinh(angle) else sin(angle)) / (root * reach)
+  }
+  out
+}
+
+curve_equation <- function(object) {
+  last <- object$details$last
+  rule <- last$rule
+  reach <- object$columns$half
+  q <- nrow(last$step)
+  p <- ncol(last$step)
+  eq <- list(step = last$step, n = object$n, features = function(u) curve_features(last, reach, u))
+  if (!is.null(rule$ridge)) { # as newton_step() draws it
+    ridge <- matrix(rep(rule$ridge * newton_ridge_factor(last$lambda, reach, rule$share), each = q), q)
+    rate <- outwards_down(rule$rate / newton_gauge(last$lambda, reach, rule$norm))
+    return(c(eq, list(loss = kernel_loss(rule), pull = ridge * last$step,
+                      noise = function() perturbation_draw(rule$norm, p, q, rate))))
+  }
+  noise <- if (isTRUE(rule$noisy)) {
+    rate <- outwards_down(rule$rate / newton_gauge(last$lambda, reach, rule$norm))
+    function() perturbation_draw(rule$norm, p, q, rate)
+  } else function() matrix(stats::rnorm(p * q, sd = rule$sd), q)
+  cut <- if (isTRUE(rule$noisy)) rule$tau else gradient_cut(rule, last$lambda, reach)
+  c(eq, list(loss = list(tau = cut, step = LOSS_STEP, g = huber_knots()),
+             pull = last$step / rep(rule$size, each = q), noise = noise, turn = -1))
+}
+
+# psi of residuals that are shortened to the cut
+huber_knots <- function() as.double(huber_loss())
+
+# Draws of how far the released curve is from the population's: list(off, q x (1 + k) x nsim, variances)
+curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {
+  k <- nrow(object$columns)
+  known <- released_moments(residual$moments, k)
+  blur <- blurred_spread(known$sd, k, object$n)
+  if (!(blur <= BLUR_MOST)) abort_blurred(blur)
+  if (residual$squares$sum > CUT_MOST * object$n * residual$bound^2) abort_cut()
+  eq <- curve_equation(object)
+  unit <- object$residual_bound
+  q <- nrow(eq$step)
+  with_simulation(1, {
+    v <- unit^2 * as.vector(drawn_variances(residual$squares, object$n, residual$bound^2,
+                                            residual_left(object, object$n), nsim))
+    each <- lapply(seq_len(nsim), function(i) {
+      moments <- drawn_moments(known$xx, object$n, known$noise)
+      list(off = equation_root(eq, rep(v[i], q), moments, parts, 1e3 * unit), short = moments$short)
+    })
+  })
+  off <- vapply(each, `[[`, 0 * eq$step, "off")
+  lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(off), 3, max) >= 1e3 * unit)
+  if (lost > LOST_MOST) abort_lost()
+  list(off = off, variances = v)
+}
+
+# How far apart both curves are at predictors x (k x n, from the middle): q coordinates, n x nsim x q, to first order
+curve_apart <- function(object, off, x) {
+  reach <- object$columns$half
+  features <- curve_features(object$details$last, reach, rbind(1, x / reach))
+  q <- dim(off)[1]
+  vapply(seq_len(q), function(j) {
+    t(matrix(features[j, , ], ncol(off))) %*% matrix(off[j, , ], ncol(off))
+  }, matrix(0, ncol(x), dim(off)[3]))
+}
+
+# radii of lengths, a row of draws each
+band_radii <- function(apart, level) {
+  apply(sqrt(rowSums(apart^2, dims = 2)), 1, stats::quantile, level, names = FALSE)
+}
+
+# the band about the population's curve, or with `new` where a new record lies
+curve_population <- function(object, residual, level, x, nsim, new = FALSE) {
+  draws <- curve_draws(object, residual, nsim)
+  apart <- curve_apart(object, draws$off, x)
+  total <- apart
+  if (new) total <- apart + with_simulation(2, stats::rnorm(length(apart))) * rep(sqrt(draws$variances), each = ncol(x))
+  size <- function(a) sqrt(apply(rowSums(a^2, dims = 2), 1, stats::median) / stats::qchisq(0.5, dim(a)[3]))
+  all <- size(apart)
+  sampling <- pmin(size(curve_apart(object, curve_draws(object, residual, max(200, nsim / 4), "sampling")$off, x)), all)
+  structure(list(
+    x = t(x), curve = curve_of_state(object$manifold, object$value, x), radius = band_radii(total, level),
+    level = level, manifold = object$manifold,
+    std.error = cbind(total = all, privacy = sqrt(all^2 - sampling^2), sampling = sampling),
+    basis = "the noise's law and the released scale of residuals, for many records",
+    about = if (new) "a new record" else "the curve of the population",
+    covers = c(COVERS, "sampling", if (new) "a record's own error"), leaves_out = "clipping"
+  ), class = c("riemdp_population_band", "riemdp_band"))
+}

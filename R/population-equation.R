@@ -1,0 +1,155 @@
+# The population behind a released line or curve, by turning the release's equation round (inst/proofs/inference.md,
+# section 8): what was released solves an equation of sums over records, known numbers and noise of a known law. For
+# drawn noise, a drawn error of sampling and drawn scales the population that fits is solved for; such draws make
+# intervals (generalised fiducial inference: Hannig, Iyer, Lai and Lee 2016). All of it is a function of releases and
+# public numbers.
+
+# how many records stand for all in an equation, and the least share of n that a variance of predictors is drawn to be
+EQUATION_NODES <- 300
+LEAST_SPREAD <- 0.003
+
+# ---- what is drawn ---------------------------------------------------------------------------------------------------
+
+# `count` draws from a Laplace law of this scale, given that they lie between two numbers
+laplace_between <- function(count, scale, lower, upper) {
+  ends <- c(lower, upper) / scale
+  below <- function(z) ifelse(z < 0, exp(z) / 2, 1 - exp(-z) / 2)
+  # where both ends lie on one side, of that side's own law: no digits are lost
+  if (ends[1] >= 0) return(scale * (ends[1] - log1p(stats::runif(count) * expm1(ends[1] - ends[2]))))
+  if (ends[2] <= 0) return(-laplace_between(count, scale, -upper, -lower))
+  u <- stats::runif(count, below(ends[1]), below(ends[2]))
+  scale * ifelse(u < 0.5, log(2 * u), -log(2 * (1 - u)))
+}
+
+# Variances of errors: the released sums less noise that leaves them between 0 and the most they can be, over
+# chi-squared numbers. A row of each draw, a column for each sum.
+drawn_variances <- function(squares, n, most, left, count) {
+  vapply(squares$sum, function(s) {
+    noise <- laplace_between(count, squares$scale, s - n * most, s)
+    pmax((s - noise) / stats::rchisq(count, left), 1e-14 * most)
+  }, numeric(count))
+}
+
+# Mean and covariance of predictors on [-1, 1]: released sums less noise that leaves what predictors can have. `noise`:
+# function() of one draw. `short` where none did in several tries and the nearest that can be stands for it.
+drawn_moments <- function(xx, n, noise) {
+  d <- nrow(xx) - 1
+  if (d == 0) return(list(mean = numeric(), cov = matrix(0, 0, 0), short = FALSE))
+  for (i in 1:20) {
+    s <- (xx - noise())[-1, , drop = FALSE] / n
+    mean <- s[, 1]
+    cov <- s[, -1, drop = FALSE] - tcrossprod(mean)
+    if (all(diag(cov) + mean^2 <= 1) && all(abs(mean) <= 1) && least_eigenvalue(cov) >= LEAST_SPREAD) {
+      return(list(mean = mean, cov = cov, short = FALSE))
+    }
+  }
+  e <- eigen(cov, symmetric = TRUE)
+  list(mean = pmin(pmax(mean, -1), 1), short = TRUE,
+       cov = e$vectors %*% (pmin(pmax(e$values, LEAST_SPREAD), 1) * t(e$vectors)))
+}
+
+least_eigenvalue <- function(a) if (length(a) == 1) a[1] else min(eigen(a, TRUE, only.values = TRUE)$values)
+
+# (1, u) for `count` records whose u have these moments: d + 1 rows. One predictor stays in its range.
+drawn_predictors <- function(moments, count) {
+  d <- length(moments$mean)
+  if (d == 0) return(matrix(1, 1, count))
+  if (d == 1) {
+    m <- (1 + clamp(moments$mean, -0.999, 0.999)) / 2
+    size <- max(m * (1 - m) / (moments$cov[1] / 4) - 1, 1e-3)
+    return(rbind(1, 2 * stats::rbeta(count, m * size, (1 - m) * size) - 1))
+  }
+  z <- matrix(stats::runif(d * count, -sqrt(3), sqrt(3)), d)
+  rbind(1, moments$mean + t(chol(moments$cov)) %*% z)
+}
+
+# ---- the equation ----------------------------------------------------------------------------------------------------
+
+# What a release solves, as lines and curves have it: a list of
+#   step   B, q x p: what was released, from where the last fit started
+#   loss   as kernels take it; psi of it cuts residuals
+#   pull   what B pulls with: the ridge times it, or it over the step size; q x p
+#   noise  function() of one draw of the pull's noise, q x p
+#   shift  where there is one, function(noise): what c is moved by once it is solved for
+#   n      how many records
+#   turn   -1 where the equation is for the population itself and not for what is left of it after B
+# and of features(u), those of records with predictors u (1 first) on [-1, 1]: p x K, or q x p x K.
+
+# c, q x p: how far the release is from the population that goes with a draw of noise, of the errors' variances `v` (of
+# one record's numbers, in units of the equation), and of the predictors' moments. w sum F'psi(e - F c) + the error of
+# sampling = pull + noise, over drawn records whose errors come in pairs, so that they add none of their own.
+equation_root <- function(eq, v, moments, parts, limit = 1e3) {
+  count <- EQUATION_NODES / 2
+  q <- nrow(eq$step)
+  u <- drawn_predictors(moments, count)
+  e <- matrix(stats::rnorm(q * count), q) * sqrt(v)
+  features <- eq$features(cbind(u, u))
+  errors <- cbind(e, -e)
+  psi <- errors * rep(psi_over(eq$loss, sqrt(colSums(errors^2))), each = q)
+  each <- rep(stats::rnorm(2 * count), each = q) * psi
+  sampled <- vapply(seq_len(ncol(eq$step)), function(j) rowSums(one_feature(features, j, q) * each), numeric(q))
+  noise <- if ("privacy" %in% parts) eq$noise() else 0 * eq$step
+  pull <- if ("privacy" %in% parts) eq$pull else 0 * eq$step
+  h <- (pull + noise) * 2 * count / eq$n
+  if ("sampling" %in% parts) h <- h - sqrt(2 * count / eq$n) * matrix(sampled, q)
+  c <- solved_equation(features, errors, h, eq$loss, limit)
+  if (!is.null(eq$shift)) c <- c + eq$shift(noise)
+  if (isTRUE(eq$turn < 0)) c <- eq$step * ("privacy" %in% parts) + c
+  c
+}
+
+# the j-th feature of every record, a row for each response
+one_feature <- function(features, j, q) {
+  if (length(dim(features)) == 3) matrix(features[, j, ], q) else rep(features[j, ], each = q)
+}
+
+# sum F'psi(e - F c) = h; no farther than `limit`, where no c does it
+solved_equation <- function(features, errors, h, loss, limit) {
+  count <- ncol(errors)
+  reach <- ncol(h) * max(1, features^2)
+  if (any(abs(h) > count * loss$tau * sqrt(reach))) return(0 * h + limit)
+  ridge <- 0 * h + 1e-4 * count
+  c <- .Call(riemdp_perturbed_fit_nonprivate, features, errors, ridge, 0 * ridge, h, loss,
+             newton_solver(1e-7 * loss$tau * count, reach))[[1]]
+  pmin(pmax(c, -limit), limit)
+}
+
+# psi(r)/r of a loss as kernels take it
+psi_over <- function(loss, r) {
+  at <- stats::approx(loss$step * loss$tau * (seq_along(loss$g) - 1), loss$tau * loss$g, r, rule = 2)$y
+  ifelse(r > 0, at / pmax(r, 1e-300), 1)
+}
+
+# noise as objective perturbation draws it
+perturbation_draw <- function(norm, p, q, rate) {
+  matrix(.Call(riemdp_perturbation_noise, p, q, 1, norm, rate, in_simulation()), q)
+}
+
+# ---- when there is none ----------------------------------------------------------------------------------------------
+
+# By how much noise blurs the predictors' variances, which are up to 1/3 where they are even over their ranges: root
+# mean square for one, the edge of the eigenvalues' law for several. From public numbers.
+BLUR_MOST <- 1 / 6
+blurred_spread <- function(sd, d, n) (if (d == 1) sd else 2 * sqrt(d) * sd) / n
+
+# the share of draws without an answer beyond which there is no interval
+LOST_MOST <- 0.02
+
+abort_blurred <- function(blur) {
+  abort_riemdp("unsupported", sprintf(paste(
+    "no interval about the population at these public numbers: the noise in the predictors' sums of squares is %.2g of",
+    "what they can be apart, and the level isn't held above %.2g. More records, or a larger `epsilon`, would do."),
+    blur, BLUR_MOST))
+}
+
+abort_lost <- function() {
+  abort_riemdp("unsupported", paste("no interval about the population: what was released is within its noise of",
+                                    "predictors, or residuals, that don't tell a line. More `epsilon` would do."))
+}
+
+# residuals most of which are cut
+CUT_MOST <- 0.25
+abort_cut <- function() {
+  abort_riemdp("unsupported", paste("no interval about the population: the released residuals are not much below",
+                                    "`bound`, so many were cut. Release their scale with a larger `bound`."))
+}

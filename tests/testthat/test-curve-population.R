@@ -1,0 +1,139 @@
+# Bands about the population of released curves, and their private residual scale (R/curve-population.R, R/dp-residual-scale.R)
+
+internal <- asNamespace("riemdp")
+S2 <- sphere(2)
+north <- c(0, 0, 1)
+truth <- function(x) mf_points(mf_exp(S2, c(sin(0.1), 0, cos(0.1)), outer(x - 0.5, 0.7 * c(0.8 * cos(0.1), 0.6, -0.8 * sin(0.1)))), S2)
+curve_data <- function(n, sd = 0.05) {
+  x <- stats::runif(n)
+  at <- truth(x)
+  list(x = x, y = mf_points(mf_exp(S2, at, mf_from_coords(S2, at, matrix(stats::rnorm(2 * n, sd = sd), n))), S2))
+}
+release <- function(d, epsilon, ..., residual_bound = 0.12) {
+  dp_regression(y ~ x, S2, d, epsilon = epsilon, center = north, radius = 0.4, speed = 1.2, residual_bound = residual_bound, x_range = c(0, 1), ...)
+}
+AT <- data.frame(x = c(0, 0.3, 0.5, 1))
+
+test_that("the scale of a curve is that of its records' distances, and costs what it says", {
+  d <- with_simulation(1, curve_data(200))
+  r <- release(d, 3)
+  s <- dp_residual_scale(r, d, 1e7)
+  far <- mf_dist(S2, mf_points(predict(r, AT[rep(1, 200), , drop = FALSE]), S2), d$y)
+  far <- mf_dist(S2, mf_points(predict(r, data.frame(x = d$x)), S2), d$y)
+  expect_equal(s$value^2 * 2 * (200 - 2), sum(pmin(far, 0.24)^2), tolerance = 1e-4)
+  expect_equal(s$moments$xx, crossprod(cbind(1, 2 * d$x - 1)), tolerance = 1e-5)
+  ledger <- dp_ledger(NULL, 1)
+  g <- guarantee(dp_residual_scale(r, d, 0.7, ledger = ledger))
+  expect_identical(c(g$label, g$numerics), c("pure", "lattice"))
+  expect_equal(sum(dp_residual_scale(r, d, 0.7)$draws$epsilon), 0.7, tolerance = 1e-9)
+  # a record moves each sum by no more than is paid, whatever it holds
+  ask <- internal$residual_shares(list(fit = r, curve = TRUE, n = 200, epsilon = 1, bound = 2))
+  numbers <- function(d) internal$residual_numbers(internal$curve_values(r, d), ask)
+  plain <- numbers(d)
+  for (bad in list(c(NA, NA, NA), c(0, 0, -1), c(5, 5, 5))) for (x in c(0.2, NA, Inf, -7)) {
+    y <- unclass(as.matrix(d$y))
+    y[3, ] <- bad
+    moved <- numbers(list(x = replace(d$x, 3, x), y = y))
+    expect_lte(abs(sum(pmin(1, moved$off)^2) - sum(pmin(1, plain$off)^2)), 1)
+    expect_lte(abs(sum(moved$u) - sum(plain$u)), 2)
+    expect_identical(moved$u[, -3], plain$u[, -3])
+  }
+  expect_output(print(s), "released curve")
+  expect_identical(summary(s)$response, "curve")
+  no <- function(..., class = "riemdp_error_argument") expect_error(dp_residual_scale(...), class = class)
+  no(r, data.frame(x = 1:3), 1, class = "riemdp_error")
+  broken <- r
+  broken$columns <- NULL
+  no(broken, d, 1)
+  no(release(d, 3, unit = rep(1:100, 2)), d, 1, class = "riemdp_error_unsupported")
+})
+
+test_that("bands hold the population's curve about as often as they say, by every method that has one", {
+  runs <- if (quick()) 12 else 40
+  for (case in list(list("auto", 200, 3, 0), list("gradient", 400, 3, 1e-6), list("newton", 1000, 1, 0))) {
+    held <- with_simulation(2, replicate(runs, {
+      d <- curve_data(case[[2]])
+      r <- release(d, 0.7 * case[[3]], method = case[[1]], delta = case[[4]])
+      band <- confint(r, newdata = AT, residual = dp_residual_scale(r, d, 0.3 * case[[3]]), nsim = 150)
+      mf_dist(S2, band$curve, truth(AT$x)) <= band$radius
+    }))
+    expect_gt(mean(held), 0.93 - 5 * sqrt(0.95 * 0.05 / runs), label = case[[1]])
+  }
+})
+
+test_that("without noise a band is that of the curve's own error, and both errors are told apart", {
+  d <- with_simulation(3, curve_data(1500))
+  r <- release(d, 500)
+  s <- dp_residual_scale(r, d, 100)
+  band <- confint(r, newdata = AT, residual = s)
+  # the plain model: normal errors of a line in each coordinate, Jacobi fields apart (a few per cent at this speed); the loss loses 10 % at most
+  u <- AT$x - mean(d$x)
+  plain <- 0.05 * sqrt((1 / 1500 + u^2 / sum((d$x - mean(d$x))^2)) * stats::qchisq(0.95, 2))
+  expect_gt(min(band$radius / plain), 0.93)
+  expect_lt(max(band$radius / plain), 1.15)
+  expect_lt(max(band$std.error[, "privacy"] / band$std.error[, "total"]), 0.5)
+  noisy <- release(d, 0.5)
+  wide <- confint(noisy, newdata = AT, residual = dp_residual_scale(noisy, d, 0.5))
+  expect_true(all(wide$radius > band$radius))
+  expect_equal(wide$std.error[, "total"]^2, wide$std.error[, "privacy"]^2 + wide$std.error[, "sampling"]^2)
+  expect_equal(wide$std.error[, "sampling"], plain / sqrt(stats::qchisq(0.95, 2)), tolerance = 0.2, ignore_attr = TRUE)
+  expect_output(print(wide), "noise of privacy .*, of sampling .*, total")
+  expect_output(print(confint(noisy)), "privacy noise alone")
+  table <- tidy(wide)
+  expect_identical(names(table), c("predictor", "radius", "std.error", "std.error.privacy", "std.error.sampling"))
+  expect_identical(table$radius, wide$radius)
+  expect_identical(names(tidy(confint(noisy))), c("predictor", "radius"))
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(wide), wide)
+  expect_identical(plot(confint(noisy)), confint(noisy))
+  expect_identical(plot(r, residual = s), r)
+  # a new record
+  ball <- predict(r, data.frame(x = d$x[1:300]), interval = "prediction", residual = s, nsim = 300)
+  new <- with_simulation(4, {
+    at <- truth(d$x[1:300])
+    mf_points(mf_exp(S2, at, mf_from_coords(S2, at, matrix(stats::rnorm(600, sd = 0.05), 300))), S2)
+  })
+  inside <- mean(mf_dist(S2, ball$curve, new) <= ball$radius)
+  expect_gt(inside, 0.95 - 5 * sqrt(0.0475 / 300))
+  expect_lt(mean(ball$radius), 1.1 * 0.05 * sqrt(stats::qchisq(0.95, 2)))
+})
+
+test_that("features are derivatives of the curve, and refusals follow from public facts and releases", {
+  d <- with_simulation(5, curve_data(400))
+  r <- release(d, 5)
+  last <- r$details$last
+  # move foot and vector a little in the step's frame: predictions move by the features
+  u <- c(-1, 0.4, 1)
+  f <- internal$curve_features(last, 0.5, rbind(1, u))
+  frame <- .Call(internal$riemdp_gauss_newton_frame, S2, r$value$p, r$value$v)
+  f2 <- internal$curve_features(list(lambda = frame[[2]]), 0.5, rbind(1, u))
+  h <- 1e-5
+  for (part in 1:2) for (j in 1:2) {
+    v <- drop(mf_coords(S2, r$value$p, r$value$v))
+    e <- frame[[1]][, j]
+    moved <- if (part == 2) list(p = r$value$p, v = mf_from_coords(S2, r$value$p, v + h * e / 0.5)) else {
+      p <- mf_exp(S2, r$value$p, mf_from_coords(S2, r$value$p, h * e))
+      list(p = p, v = drop(mf_transport(S2, r$value$p, p, r$value$v)))
+    }
+    x <- matrix(u * 0.5, 1)
+    gap <- mf_dist(S2, mf_points(internal$curve_of_state(S2, moved, x), S2), mf_points(internal$curve_of_state(S2, r$value, x), S2)) / h
+    expect_equal(gap, abs(f2[j, part, ]), tolerance = 1e-3)
+  }
+  expect_equal(dim(f), c(2, 2, 3))
+  s <- dp_residual_scale(r, d, 1)
+  refused <- function(r, s, words, class = "riemdp_error_unsupported") expect_error(confint(r, residual = s, nsim = 100), words, class = class)
+  expect_error(confint(r, about = "population"), class = "riemdp_error_argument")
+  refused(release(d, 5), s, "very curve", "riemdp_error_argument")
+  k <- dp_regression(y ~ x, S2, list(x = d$x[1:9], y = d$y[1:9]), epsilon = 1, center = north, radius = 0.4, speed = 1.2, residual_bound = 0.12,
+                     x_range = c(0, 1), method = "kng")
+  refused(k, dp_residual_scale(k, list(x = d$x[1:9], y = d$y[1:9]), 1), "kng")
+  few <- with_simulation(6, curve_data(40))
+  tight <- dp_regression(y ~ x, S2, d, epsilon = 20, center = north, radius = 0.02, speed = 0.5, residual_bound = 0.12, x_range = c(0, 1))
+  refused(tight, dp_residual_scale(tight, d, 1), "edge")
+  blurred <- release(few, 0.1)
+  blurred$details$last$edge <- FALSE
+  refused(blurred, dp_residual_scale(blurred, few, 0.05), "public numbers")
+  refused(r, dp_residual_scale(r, d, 2, bound = 0.3), "larger `bound`")
+  expect_error(predict(r, AT, interval = "prediction"), class = "riemdp_error_argument")
+})
