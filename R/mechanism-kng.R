@@ -11,7 +11,7 @@ LATTICE_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units
 LATTICE_LAW_DIMENSIONS <- 20
 
 kng_on_lattice <- function(M) {
-  !inherits(M, "riemdp_custom") && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
+  !of_user(M) && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
 }
 
 # Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL

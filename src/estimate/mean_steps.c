@@ -2,6 +2,7 @@
 
 #include "linalg.h"
 #include "mean_steps_lifts.h"
+#include "mean_steps_product.h"
 #include "simd.h"
 
 #ifdef __FAST_MATH__
@@ -29,6 +30,8 @@ size_t steps_point_size(const struct mean_steps *c)
         return c->rows * c->rows;
     case MODEL_SUBSPACES:
         return c->rows * c->cols;
+    case MODEL_PRODUCT:
+        return product_size(c);
     default:
         return c->dim;
     }
@@ -43,13 +46,17 @@ static size_t isometry_size(const struct mean_steps *c)
 {
     if (frames(c))
         return c->dim + 3 * c->cols * c->cols;
+    if (c->model == MODEL_PRODUCT)
+        return c->dim;
     return 2 * (c->dim + 5) + 2 * steps_point_size(c) + 2 * c->cols * c->cols;
 }
 
 size_t steps_work(const struct mean_steps *c)
 {
     /* isometry, two points, two coordinate vectors, and scratch of the matrix functions */
-    size_t scratch = frames(c) ? 15 * c->cols * c->cols + 3 * c->rows * c->cols : 6 * c->rows * c->rows;
+    size_t scratch = c->model == MODEL_PRODUCT ? product_room(c)
+                     : frames(c)               ? 15 * c->cols * c->cols + 3 * c->rows * c->cols
+                                               : 6 * c->rows * c->rows;
     return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + scratch;
 }
 
@@ -341,6 +348,9 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
     case MODEL_BURES:
         bures_factor(c, a, y);
         return;
+    case MODEL_PRODUCT:
+        product_embed(c, a, y, work);
+        return;
     default:
         for (size_t j = 0; j < c->dim; j++)
             y[j] = a[j];
@@ -360,6 +370,8 @@ static void make_isometry(const struct mean_steps *c, const double *a, double *i
         bures_factor(c, a, isometry);
     } else if (frames(c)) {
         frame_isometry(c, a, isometry, work);
+    } else if (c->model == MODEL_PRODUCT) {
+        product_stand(c, a, isometry, work);
     } else if (c->model == MODEL_PLANAR) {
         make_turn(c, a, isometry);
     } else {
@@ -390,6 +402,10 @@ static void carried_log(const struct mean_steps *c, const double *isometry, int 
     }
     if (frames(c)) {
         frame_log(c, isometry, back, y, a, work);
+        return;
+    }
+    if (c->model == MODEL_PRODUCT) {
+        product_log(c, isometry, y, a, work);
         return;
     }
     if (c->model == MODEL_PLANAR) {
@@ -533,17 +549,32 @@ double steps_far(const struct mean_steps *c, const struct steps_records *records
     return 2 * c->radius * sqrt(ldexp(sum / (double)records->n, -20)) * (1 + 1e-12);
 }
 
+void steps_end(const struct mean_steps *c, double *v, double *a, double *work)
+{
+    struct room r = make_room(c, work);
+    if (c->model == MODEL_PRODUCT) {
+        product_end(c, r.isometry, v, a, r.rest);
+        return;
+    }
+    if (c->model == MODEL_FLAT) {
+        for (size_t j = 0; j < c->span; j++)
+            a[j] += v[j];
+        return;
+    }
+    if (c->model == MODEL_BURES)
+        for (size_t j = 0; j < c->span; j++)
+            r.from[j] = r.isometry[j] + v[j];
+    else
+        steps_embed(c, v, r.from, r.rest);
+    carried_log(c, r.isometry, 1, r.from, r.out, a, r.rest);
+}
+
 /* a goes along the mean logarithm in r->v */
-static void go(const struct mean_steps *c, double *a, const struct room *r)
+static void go(const struct mean_steps *c, double *a, const struct room *r, double *work)
 {
     for (size_t j = 0; j < c->span; j++)
         r->v[j] *= c->step;
-    if (c->model == MODEL_BURES)
-        for (size_t j = 0; j < c->span; j++)
-            r->from[j] = r->isometry[j] + r->v[j];
-    else
-        steps_embed(c, r->v, r->from, r->rest);
-    carried_log(c, r->isometry, 1, r->from, r->out, a, r->rest);
+    steps_end(c, r->v, a, work);
     steps_clip(c, a);
 }
 
@@ -568,12 +599,12 @@ void mean_steps_run(const struct mean_steps *c, const struct steps_records *reco
         mean_log(c, records, a, sum, host, 0, 0, &r);
         if (norm2(c->span, r.v) <= c->accept)
             return;
-        go(c, a, &r);
+        go(c, a, &r, work);
     }
     for (size_t j = 0; j < d; j++)
         a[j] = 0;
     for (int t = 0; t < c->steps; t++) {
         mean_log(c, records, a, sum, host, start ? 0 : t, start ? 0 : c->steps, &r);
-        go(c, a, &r);
+        go(c, a, &r, work);
     }
 }
