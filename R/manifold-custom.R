@@ -95,7 +95,8 @@ manifold_label.riemdp_custom <- function(M) M$label
 #' @export
 random_points.riemdp_custom <- function(M, n, sd) {
   if (is.null(M$functions$random)) {
-    abort_riemdp("unsupported", "this manifold has no law of random points: give manifold_custom() a `random` function.")
+    abort_riemdp("unsupported",
+                 "this manifold has no law of random points: give manifold_custom() a `random` function.")
   }
   M$functions$random(n)
 }

@@ -19,8 +19,8 @@
 #'
 #' Private releases ([dp_mean()] and others) take a product as they take any manifold: a ball is a geodesic ball of the
 #' product, and noise is drawn for all parts at once, which errs less than a release of each with a share of
-#' `epsilon`. Their promises are those of the parts; a part that is a [manifold_custom()] makes the label `none`. Mechanisms that
-#' need more than products have (a law of distances, say) are refused.
+#' `epsilon`. A part that is a [manifold_custom()] makes the label `none`. Mechanisms that need more than is known of
+#' products (the area of geodesic spheres, say) are refused.
 #'
 #' A record is stored as the numbers of its points one after the other (matrices by columns, complex landmarks in
 #' pairs): records are rows of a matrix. [mf_random()] draws each part by its own law.
@@ -57,7 +57,7 @@ product <- function(..., weights = 1) {
   weights <- check_part_weights(weights, length(parts))
   if (max(vapply(parts, product_depth, 0)) >= 3) abort_riemdp("argument", "products can be nested to depth 3.")
   M <- new_manifold("product", length(parts), "riemdp_product", parts = parts, weights = weights)
-  if (length(part_leaves(M)) > 1000) abort_riemdp("argument", "a product has 1000 parts at most, those of its parts too.")
+  if (length(part_leaves(M)) > 1000) abort_riemdp("argument", "a product has at most 1000 parts, those of parts too.")
   M
 }
 
@@ -79,7 +79,8 @@ torus <- function(d) power(sphere(1), d)
 check_part_weights <- function(weights, count) {
   if (!is.numeric(weights) || is.object(weights) || !length(weights) %in% c(1, count) ||
       !all(weights >= 1e-12 & weights <= 1e12) || anyNA(weights)) {
-    abort_riemdp("argument", "`weights` must be positive numbers (1e-12 to 1e12), one for each manifold or one for all.")
+    abort_riemdp("argument",
+                 "`weights` must be positive numbers (1e-12 to 1e12), one for each manifold or one for all.")
   }
   rep_len(as.double(weights), count)
 }
@@ -126,8 +127,9 @@ mf_part <- function(M, x, which) {
   part <- M$parts[[i]]
   classed <- inherits(x, "riemdp_points")
   single <- !classed && is_single_point(x, M)
+  plain <- is.numeric(x) && (single || (is.matrix(x) && ncol(x) == ends[length(ends)]))
+  if (!classed && !plain) abort_riemdp("shape", "`x` must be points of the product, a row a record.")
   rows <- storage_rows_tangent(x, M)
-  if (ncol(rows) != ends[length(ends)]) abort_riemdp("shape", "`x` must be points of the product, a row a record.")
   out <- new_points(rows[, at, drop = FALSE], part, tangent = classed && inherits(x, "riemdp_tangents"))
   if (classed) out else if (single) as_single(out) else as.array(out)
 }
@@ -140,8 +142,8 @@ is_single_point <- function(x, M) {
   length(x) == facts$ambient && length(dim(x)) < if (facts$rows > 0) 3 else 2
 }
 
-# The parts of a product, of products of products as well, each with its weight and the places of its numbers; a manifold
-# that is no product is its own part
+# The parts of a product, of products of products as well, each with its weight and the places of its numbers; a
+# manifold that is no product is its own part
 part_leaves <- function(M) {
   found <- list()
   at <- 0

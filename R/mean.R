@@ -114,18 +114,9 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   method <- check_choice(method, "method", c("lbfgs", "gradient"))
   tol <- check_number(tol, "tol", positive = TRUE)
   max_iter <- check_count(max_iter, "max_iter", least = 0, most = 1e9)
-  memory <- if (method == "lbfgs") 6L else 0L
   n <- if (is_chunks(x)) chunk_count(x) else .Call(riemdp_count, M, x)
   weights <- check_weights(weights, n)
-  fit <- if (is_chunks(x)) {
-    chunk_fit(x, M, weights, tol, memory, start, max_iter, median)
-  } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && !of_user(M)))) {
-    line_center(x, M, weights, median)
-  } else if (n > 0 && inherits(M, "riemdp_product") && !median && is.null(start)) {
-    product_center(x, M, weights, tol, method, max_iter)
-  } else {
-    .Call(riemdp_mean, M, x, weights, start, tol, max_iter, memory, median)
-  }
+  fit <- found_center(x, M, n, weights, tol, method, start, max_iter, median)
   if (is.null(fit$unique)) fit$unique <- if (median) NA else provably_unique(M, fit$farthest)
   if (is.null(fit$error_bound)) {
     fit$error_bound <- if (median) NA_real_ else
@@ -143,6 +134,19 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
       if (median) "median" else "mean", fit$gradient_norm, as.integer(fit$iterations)), call = NULL)))
   }
   structure(fit, class = "riemdp_frechet_mean")
+}
+
+found_center <- function(x, M, n, weights, tol, method, start, max_iter, median) {
+  memory <- if (method == "lbfgs") 6L else 0L
+  if (is_chunks(x)) {
+    chunk_fit(x, M, weights, tol, memory, start, max_iter, median)
+  } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && !of_user(M)))) {
+    line_center(x, M, weights, median)
+  } else if (n > 0 && inherits(M, "riemdp_product") && !median && is.null(start)) {
+    product_center(x, M, weights, tol, method, max_iter)
+  } else {
+    .Call(riemdp_mean, M, x, weights, start, tol, max_iter, memory, median)
+  }
 }
 
 # below the second derivative of half the squared distance to any record within `farthest`; NA where nothing positive is

@@ -16,12 +16,17 @@ kng_on_lattice <- function(M) {
 
 # Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
 lattice_law_why <- function(M, ball) {
+  if (mf_facts(M)$dimension > LATTICE_LAW_DIMENSIONS) {
+    return("needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail")
+  }
+  unlist(lapply(part_leaves(M), function(leaf) lattice_part_why(leaf$M, ball$radius / sqrt(leaf$weight))))[1]
+}
+
+lattice_part_why <- function(M, radius) {
   facts <- mf_facts(M)
-  if (facts$dimension > LATTICE_LAW_DIMENSIONS) {
-    "needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
-  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
+  if (inherits(M, "riemdp_hyperbolic") && radius > 15) {
     "needs a radius up to 15 here: doubles don't tell points further out apart"
-  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
+  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && radius > 300) {
     "needs a radius up to 300 where points are exponentials of matrices"
   }
 }

@@ -33,7 +33,7 @@ mutant("gradient-sensitivity-mirror", "R/sensitivity.R", "* sqrt(1 - lower^2)", 
 mutant("gradient-sensitivity-slope", "R/sensitivity.R", "- c / (1 - c^2)", "- c / (1 + c^2)", "S is the maximum over mirrored points", "^sensitivity")
 mutant("solver-error-once", "R/sensitivity.R", "outwards(2 * tau / h * if (wrapped", "outwards(tau / h * if (wrapped", "the solver's error counts for both neighbours", "^sensitivity|mechanism-(laplace|wrapped)")
 mutant("solver-error-no-curvature", "R/sensitivity.R", "h <- if (rho > 0) cot_factor(2 * rho) else 1\n  outwards(2 * tau", "h <- 1\n  outwards(2 * tau", "the solver's error is divided by the least curvature of the energy", "^sensitivity|mechanism-(laplace|wrapped)")
-mutant("unproven-mean-promised", "R/mean-steps.R", "isTRUE(plan$solver_error > 0) && !inherits", "isTRUE(plan$solver_error > 1) && !inherits", "no label without a bound of rounding errors", "guarantee")
+mutant("unproven-mean-promised", "R/mean-steps.R", "isTRUE(plan$solver_error > 0) && !of_user", "isTRUE(plan$solver_error > 1) && !of_user", "no label without a bound of rounding errors", "guarantee")
 mutant("frame-way-short", "src/estimate/mean_steps_lifts.c", "for (int i = 1; i <= 2 * c->terms; i++) {", "for (int i = 1; i <= c->terms; i++) {", "logarithms are followed to their end", "mean-steps")
 mutant("frame-contraction-unpaid", "R/mean-steps.R", "each <- 2 * turned_frame(1.04 * r, n - p, p) + turned_frame(2.23 * r, n - p, p)", "each <- 2 * turned_frame(1.04 * r, n - p, p)", "errors of a contraction add up", "mean-steps")
 mutant("frame-bound-halved", "R/mean-steps.R", "parts * 1.03 * sqrt(p)", "parts * 0.515 * sqrt(p)", "the error of an exponential that acts on a frame", "mean-steps")
@@ -174,7 +174,7 @@ mutant("median-sphere-loss", "src/mechanism/mechanism_median.c", "return r->bent
 mutant("median-sphere-near", "src/mechanism/mechanism_median.c", "/ (1 + bend))", ")", "near records pull less on spheres", "dp-median")
 mutant("median-sphere-not-concave", "src/mechanism/mechanism_median.c", "if (r->bent == 0 && a + b > *low + *high)", "if (a + b > *low + *high)", "chords are for concave bounds",
        "dp-median", equivalent = "where the bound on spheres is not concave it lies so little above its chords that cells are too narrow to show it; the proof asks for it")
-mutant("median-too-wide", "R/mechanism-kng.R", "ball$radius > 300", "ball$radius > 3000", "balls that doubles can't hold are refused", "dp-median")
+mutant("median-too-wide", "R/mechanism-kng.R", "radius > 300)", "radius > 3000)", "balls that doubles can't hold are refused", "dp-median")
 mutant("median-all-dimensions", "R/mechanism-kng.R", "LATTICE_LAW_DIMENSIONS <- 20", "LATTICE_LAW_DIMENSIONS <- 40", "more dimensions than are served are refused before anything is spent", "dp-median")
 
 # ---- lower bounds --------------------------------------------------------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ mutant("lower-axes-curved", "R/lower-bound.R", "if (axes <= space$rank) return(1
 mutant("lower-hessian-most", "R/lower-bound.R", "* reach * spread / space$r) / most", "* reach * spread / space$r)", "negative curvature makes means move less", "^lower-bound")
 mutant("lower-rank-spd", "R/lower-bound.R", 'if (facts$model == "spd") return(facts$rows)', 'if (facts$model == "spd") return(facts$dimension)', "flats of positive definite matrices have k dimensions", "^lower-bound")
 mutant("lower-means-leave", "R/lower-bound.R", "if (!isTRUE(2 * reach <= space$r) ||", "if (", "means and releases stay where Hessians are bounded", "^lower-bound")
-mutant("lower-unknown-volumes", "R/lower-bound.R", ' && !inherits(M, "riemdp_custom")', "", "a user's manifold needn't be complete", "^lower-bound")
+mutant("lower-unknown-volumes", "R/lower-bound.R", " && !of_user(M)", "", "a user's manifold needn't be complete", "^lower-bound")
 mutant("lower-other-targets", "R/lower-bound.R", "if (!about_mean || g$label", "if (g$label", "the bound is about the Frechet mean", "^lower-bound")
 mutant("lower-private-size", "R/dp-mean-plan.R", "bound <- if (plan$ask$private_n) NA_real_ else", "bound <-", "the bound is about replaced records", "^lower-bound")
 mutant("lower-size-told", "R/dp-mean-object.R", "  if (private_size(x)) return(NULL)\n  bound <-", "  bound <-", "the bound is about replaced records", "^lower-bound")
@@ -265,7 +265,7 @@ mutant("shrink-edge", "R/shrinkage.R", "(radius + min(error / sqrt(law$dimension
 mutant("shrink-normaliser", "R/shrinkage.R", "- vapply(t, function(t) shrink_draws(law, t)$log_sum, 0)", "+ 0 * t", "a law on the ball has a constant that depends on the mean", "shrinkage")
 mutant("shrink-energy", "R/mechanism-laplace.R", "list(energy = knorm_energy(plan))", "list(energy = knorm_energy(list(scale = 1.1 * plan$scale)))", "the guess knows the scale", "shrinkage")
 mutant("shrink-by-hand", "R/mechanism.R", "if (!isTRUE(ask$post) || !is.null(ask$sigma) || ", "if (!isTRUE(ask$post) || ", "a law set by hand is studied as it is", "shrinkage")
-mutant("shrink-users", "R/mechanism.R", "is.null(law) ||\n      inherits(M, \"riemdp_custom\")", "is.null(law)", "users' functions aren't asked about draws", "dp-mean")
+mutant("shrink-users", "R/mechanism.R", "is.null(law) ||\n      of_user(M)", "is.null(law)", "users' functions aren't asked about draws", "dp-mean")
 mutant("shrink-unplanned", "R/mechanism.R", "plan$expected_error <- moved_error(M, plan, ask) + missing_error(ask)", "NULL", "auto knows what is left of the error", "shrinkage")
 mutant("shrink-below-bound", "R/mechanism.R", "moved_error(M, plan, ask) + ", "max(plan$shrinkage$errors) + ", "no plan states less than what no mechanism goes below", "lower-bound")
 mutant("shrink-region", "R/uncertainty.R", "if (!is.null(object$released)) object$value <- object$released", "", "regions are about the draw", "shrinkage|postprocess")
@@ -670,7 +670,7 @@ mutant("none-is-free", "R/ledger.R", '  if (g$label == "none") {
     abort_riemdp("ledger"', '  if (FALSE) {
     abort_riemdp("ledger"', "what promises nothing has no price and is refused", "ledger|dp-mean")
 mutant("simulation-unmarked", "R/guarantee.R", "if (simulated) SIMULATED,", "", "a simulation's label is none", "simulation|guarantee|dp-mean$")
-mutant("custom-trusted", "R/guarantee.R", 'if (inherits(trusted, "riemdp_custom")) "curvature bounds and callbacks of a user\'s manifold are taken on trust"', "NULL", "a user's manifold is labelled none", "guarantee|dp-mean")
+mutant("custom-trusted", "R/guarantee.R", 'if (of_user(trusted)) "curvature bounds and callbacks of a user\'s manifold are taken on trust"', "NULL", "a user's manifold is labelled none", "guarantee|dp-mean")
 mutant("none-keeps-epsilon", "R/guarantee.R", 'epsilon = if (label == "none") Inf else epsilon,', "epsilon = epsilon,", "no script trusts a label none", "guarantee|dp-mean|simulation")
 mutant("ledger-delta-unchecked", "R/ledger-rules.R", "  ok[last] && any(ok[-last])", "  any(ok[-last])", "the ledger's delta is a limit too", "ledger")
 mutant("ledger-part-not-largest", "R/ledger-rules.R", "total <- sums_add(state$spent, state$largest)", "total <- state$spent", "what parts have used counts for the whole", "ledger")

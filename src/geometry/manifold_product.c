@@ -81,39 +81,71 @@ static unsigned flags_of(const struct product *p)
     return all | any;
 }
 
+static int has_origin(manifold_t q)
+{
+    return q->ops->origin != NULL;
+}
+
+static int has_start(manifold_t q)
+{
+    return (q->ops->start_add || (q->flags & MANIFOLD_EMBEDDED)) && !(q->flags & MANIFOLD_REFERENCE);
+}
+
+static int has_density(manifold_t q)
+{
+    return q->ops->log_density != NULL;
+}
+
+static int has_jacobi(manifold_t q)
+{
+    return q->ops->jacobi != NULL;
+}
+
+static int has_strided(manifold_t q)
+{
+    return q->ops->strided != NULL;
+}
+
+static int lacks_bounds(manifold_t q)
+{
+    return !q->ops->ball_bounds;
+}
+
+static int lacks_edge(manifold_t q)
+{
+    return !q->ops->at_edge;
+}
+
+static int all(const struct product *p, int (*has)(manifold_t))
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (!has(&p->part[i].m))
+            return 0;
+    return 1;
+}
+
 static void own_table(struct manifold *m, struct product *p)
 {
-    int origins = 1, carried = 1, starts = 1, densities = 1, factors = 1, spheres = 1, bounds = 0, edges = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        const struct manifold_ops *o = p->part[i].m.ops;
-        unsigned flags = p->part[i].m.flags;
-        origins = origins && o->origin;
-        carried = carried && manifold_carries(&p->part[i].m);
-        starts = starts && (o->start_add || (flags & MANIFOLD_EMBEDDED)) && !(flags & MANIFOLD_REFERENCE);
-        densities = densities && o->log_density;
-        factors = factors && o->jacobi;
-        spheres = spheres && o->strided;
-        bounds = bounds || o->ball_bounds;
-        edges = edges || o->at_edge;
-    }
     p->ops = manifold_product;
-    if (!origins)
+    if (!all(p, has_origin))
         p->ops.origin = NULL;
-    if (!carried)
+    if (!all(p, manifold_carries))
         p->ops.to_origin = p->ops.from_origin = NULL;
-    if (!starts)
-        p->ops.start_add = NULL, p->ops.start_end = NULL;
-    if (!densities)
+    if (!all(p, has_start)) {
+        p->ops.start_add = NULL;
+        p->ops.start_end = NULL;
+    }
+    if (!all(p, has_density))
         p->ops.log_density = NULL;
-    if (!factors)
-        p->ops.jacobi = NULL;
-    if (factors || m->flags & MANIFOLD_CALLS_R) /* differences: over all records at once */
+    if (all(p, has_jacobi) || m->flags & MANIFOLD_CALLS_R) /* differences: over all records at once */
         p->ops.exp_adjoint = NULL;
-    if (!spheres)
+    if (!all(p, has_jacobi))
+        p->ops.jacobi = NULL;
+    if (!all(p, has_strided))
         p->ops.strided = NULL;
-    if (!bounds)
+    if (all(p, lacks_bounds))
         p->ops.ball_bounds = NULL;
-    if (!edges)
+    if (all(p, lacks_edge))
         p->ops.at_edge = NULL;
     m->ops = &p->ops;
 }
@@ -250,6 +282,7 @@ static int check_tangent(manifold_t m, struct points x, struct points v, size_t 
 
 enum sum { SUM_INNER, SUM_SQUARES, SUM_DENSITY };
 
+/* one operation in both ways to distances: the same bits */
 static double with_square(double before, double root, double apart)
 {
     return before + square(root * apart);
@@ -302,10 +335,10 @@ static int log_density(manifold_t m, double *out, struct points p, struct points
 static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, struct points x, const double *w,
                    size_t begin, size_t end, double *work)
 {
-    const struct product *all = parts_of(m);
+    const struct product *whole = parts_of(m);
     int status = STATUS_OK;
-    for (size_t i = 0; i < all->count && status == STATUS_OK; i++) {
-        const struct part *q = all->part + i;
+    for (size_t i = 0; i < whole->count && status == STATUS_OK; i++) {
+        const struct part *q = whole->part + i;
         double squares = 0;
         status = manifold_log_sum(&q->m, sum + q->at, &squares, p + q->at, part_of(x, q, 0), w, begin, end, work);
         *sum_sq += q->weight * squares;
@@ -317,9 +350,9 @@ static int log_sum(manifold_t m, double *sum, double *sum_sq, const double *p, s
 
 static int coords(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
-    const struct product *all = parts_of(m);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct part *q = all->part + i;
+    const struct product *whole = parts_of(m);
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct part *q = whole->part + i;
         size_t block = block_of(&q->m), d = q->m.dim;
         double *buffer = work, *rest = work + 2 * buffer_of(&q->m);
         for (size_t b = begin; b < end; b += block) {
@@ -338,9 +371,9 @@ static int coords(manifold_t m, double *out, struct points p, struct points v, s
 static int from_coords(manifold_t m, double *out, struct points p, struct points a, size_t begin, size_t end,
                        double *work)
 {
-    const struct product *all = parts_of(m);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct part *q = all->part + i;
+    const struct product *whole = parts_of(m);
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct part *q = whole->part + i;
         size_t block = block_of(&q->m), d = q->m.dim;
         double *buffer = work, *given = work + buffer_of(&q->m), *rest = given + buffer_of(&q->m);
         for (size_t b = begin; b < end; b += block) {
@@ -363,9 +396,9 @@ static int from_coords(manifold_t m, double *out, struct points p, struct points
 static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, struct points v, struct points x,
                   struct points u, size_t begin, size_t end, double *work)
 {
-    const struct product *all = parts_of(m);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct part *q = all->part + i;
+    const struct product *whole = parts_of(m);
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct part *q = whole->part + i;
         size_t block = block_of(&q->m), n = q->m.ambient;
         double *one_p = work, *one_v = work + buffer_of(&q->m), *rest = one_v + buffer_of(&q->m);
         for (size_t b = begin; b < end; b += block) {
@@ -384,14 +417,14 @@ static int jacobi(manifold_t m, double *out_p, double *out_v, struct points p, s
 static int exp_adjoint(manifold_t m, double *out_p, double *out_w, struct points p, struct points w, struct points y,
                        struct points e, size_t begin, size_t end, double *work)
 {
-    static const double whole = 1;
-    const struct product *all = parts_of(m);
-    for (size_t i = 0; i < all->count; i++) {
-        const struct part *q = all->part + i;
+    static const double unit = 1;
+    const struct product *whole = parts_of(m);
+    for (size_t i = 0; i < whole->count; i++) {
+        const struct part *q = whole->part + i;
         double *one_p = work, *one_w = work + buffer_of(&q->m), *rest = one_w + buffer_of(&q->m);
         for (size_t b = begin; b < end; b++) {
             const double *own = at(w, b) + q->at;
-            int status = manifold_exp_adjoint(&q->m, one_p, one_w, at(p, b) + q->at, own, 1, one(&whole), one(own), part_of(y, q, b),
+            int status = manifold_exp_adjoint(&q->m, one_p, one_w, at(p, b) + q->at, own, 1, one(&unit), one(own), part_of(y, q, b),
                                               part_of(e, q, b), 1, rest);
             if (status != STATUS_OK)
                 return status;
@@ -409,13 +442,13 @@ static int strided(manifold_t m, enum strided_operation op, double *out, size_t 
                    size_t n)
 {
     static const int inputs[] = {[STRIDED_EXP] = 2, [STRIDED_LOG] = 2, [STRIDED_DIST] = 2, [STRIDED_TRANSPORT] = 3};
-    const struct product *all = parts_of(m);
+    const struct product *whole = parts_of(m);
     double apart[MOST_BLOCK];
     struct strided own[3];
     for (size_t b = 0; b < n; b += MOST_BLOCK) {
         size_t count = n - b < MOST_BLOCK ? n - b : MOST_BLOCK;
-        for (size_t i = 0; i < all->count; i++) {
-            const struct part *q = all->part + i;
+        for (size_t i = 0; i < whole->count; i++) {
+            const struct part *q = whole->part + i;
             for (int k = 0; k < inputs[op]; k++)
                 own[k] = (struct strided){in[k].x + b * in[k].record + q->at * in[k].coordinate, in[k].record, in[k].coordinate};
             double *to = out + b * record;
