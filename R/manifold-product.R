@@ -117,21 +117,24 @@ mf_join <- function(M, x) {
 #' @export
 mf_part <- function(M, x, which) {
   check_product(M)
-  i <- if (is.character(which)) match(which, names(M$parts)) else which
-  if (length(i) != 1 || is.na(i) || !i %in% seq_along(M$parts)) {
-    abort_riemdp("argument", "`which` must be the number or the name of a part.")
-  }
+  i <- part_number(M, which)
   ends <- cumsum(vapply(M$parts, function(part) mf_facts(part)$ambient, 0))
-  at <- seq_len(ends[i])
-  if (i > 1) at <- at[-seq_len(ends[i - 1])]
-  part <- M$parts[[i]]
+  whole <- ends[length(ends)]
   classed <- inherits(x, "riemdp_points")
   single <- !classed && is_single_point(x, M)
-  plain <- is.numeric(x) && (single || (is.matrix(x) && ncol(x) == ends[length(ends)]))
-  if (!classed && !plain) abort_riemdp("shape", "`x` must be points of the product, a row a record.")
-  rows <- storage_rows_tangent(x, M)
-  out <- new_points(rows[, at, drop = FALSE], part, tangent = classed && inherits(x, "riemdp_tangents"))
+  fits <- if (classed) mf_facts(attr(x, "manifold"))$ambient == whole else
+    is.numeric(x) && (single || (is.matrix(x) && ncol(x) == whole))
+  if (!fits) abort_riemdp("shape", "`x` must be points of the product, a row a record.")
+  at <- c(0, ends)[i] + seq_len(ends[i] - c(0, ends)[i])
+  out <- new_points(storage_rows_tangent(x, M)[, at, drop = FALSE], M$parts[[i]], is_tangents(x))
   if (classed) out else if (single) as_single(out) else as.array(out)
+}
+
+part_number <- function(M, which) {
+  one <- length(which) == 1 && !is.object(which) && (is.numeric(which) || is.character(which))
+  i <- if (one) match(which, if (is.character(which)) names(M$parts) else seq_along(M$parts))
+  if (is.null(i) || is.na(i)) abort_riemdp("argument", "`which` must be the number or the name of a part.")
+  i
 }
 
 # whether a plain x is one point in its single shape

@@ -123,6 +123,7 @@ test_that("what is no product is refused", {
   expect_error(product(sphere(2), 3), class = "riemdp_error_manifold")
   expect_error(mf_join(mixed(), list(diag(3), matrix(0, 2, 2))), class = "riemdp_error_shape")
   expect_error(mf_part(mixed(), 1:3, 1), class = "riemdp_error_shape")
+  expect_error(mf_part(mixed(), mf_points(c(0, 0, 1), sphere(2)), 1), class = "riemdp_error_shape")
   expect_error(mf_join(mixed(), list(c(0, 0, 2), c(1, 2))), class = "riemdp_error")
   expect_identical(mf_facts(power(power(torus(2), 2), 2))$dimension, 8)
   # tampered objects
