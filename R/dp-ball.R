@@ -88,7 +88,7 @@ dp_ball <- function(x, M = manifold_of(x), epsilon, center, radius, ..., shares 
 
 # public numbers of a ball, checked; what follows from n is planned by ball_stages()
 ball_ask <- function(M, ask, shares, fraction, margin, radii) {
-  if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "dp_ball() isn't offered on a user's manifold.")
+  if (of_user(M)) abort_riemdp("unsupported", "dp_ball() isn't offered on a user's manifold.")
   ask$manifold <- M
   ask$given <- list(
     shares = if (!is.null(shares)) ball_shares(shares),

@@ -105,7 +105,7 @@ dp_conformal <- function(x, M = manifold_of(x), epsilon, at, bound, ..., level =
 # ---- public numbers --------------------------------------------------------------------------------------------------
 
 conformal_ask <- function(M, n, epsilon, bound, level, radii) {
-  if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "dp_conformal() isn't offered on a user's manifold.")
+  if (of_user(M)) abort_riemdp("unsupported", "dp_conformal() isn't offered on a user's manifold.")
   ask <- list(manifold = M, n = as.double(n), epsilon = check_number(epsilon, "epsilon", positive = TRUE),
               level = check_level(level),
               bound = check_number(public_value(bound, "bound"), "bound", positive = TRUE, most = 1e150))

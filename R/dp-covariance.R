@@ -68,7 +68,7 @@ dp_covariance <- function(x, M = manifold_of(x), epsilon, center, radius, ..., a
 }
 
 check_covariance_space <- function(M, x) {
-  if (inherits(M, "riemdp_custom")) {
+  if (of_user(M)) {
     abort_riemdp("unsupported", "no covariance on a user's manifold: its coordinates are taken on trust.")
   }
   if (mf_facts(M)$dimension < 2) {

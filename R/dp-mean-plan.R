@@ -158,7 +158,7 @@ wanted_mechanisms <- function(mechanism) {
 public_center <- function(M, center) {
   if (!is.null(center)) return(center)
   facts <- mf_facts(M)
-  if (!facts$homogeneous || facts$local_bounds || inherits(M, "riemdp_custom")) abort_no_default("center")
+  if (!facts$homogeneous || facts$local_bounds || of_user(M)) abort_no_default("center")
   .Call(riemdp_origin, M)
 }
 
@@ -360,13 +360,14 @@ adaptive_error <- function(M, ask, plan, spread, draws = 20) {
 mechanism_table <- function(spaces = NULL, n = 1000, epsilon = 1, delta = 1e-6, radius = 0.1, post = TRUE) {
   if (is.null(spaces)) {
     spaces <- list(euclidean(2), sphere(2), hyperbolic(2), spd(2), spd(2, "logeuclidean"), spd(2, "bures"),
-                   stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(5))
+                   stiefel(4, 2), stiefel(4, 2, "canonical"), grassmann(4, 2), kendall(5),
+                   product(sphere(2), euclidean(1)))
   }
   if (inherits(spaces, "riemdp_manifold")) spaces <- list(spaces)
   if (!is.list(spaces) || !length(spaces)) abort_riemdp("argument", "`spaces` must be a list of manifolds.")
   rows <- lapply(spaces, function(M) {
     check_manifold(M)
-    if (inherits(M, "riemdp_custom")) abort_no_default("center")
+    if (of_user(M)) abort_no_default("center")
     plan <- as.data.frame(dp_mean_plan(M, n, epsilon, .Call(riemdp_origin, M), radius, delta = delta, post = post))
     plan <- plan[match(names(mean_mechanisms()), plan$mechanism), ]
     own <- is.na(plan$note) | !grepl("^target:", plan$note)

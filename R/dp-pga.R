@@ -82,7 +82,7 @@ dp_pga <- function(x, M = manifold_of(x), epsilon, center, radius, ..., q = 1, d
 }
 
 check_pga_space <- function(M, x, at, own_share, own_mean) {
-  if (inherits(M, "riemdp_custom")) {
+  if (of_user(M)) {
     abort_riemdp("unsupported", "no principal directions on a user's manifold: its coordinates are taken on trust.")
   }
   if (mf_facts(M)$dimension < 2) abort_riemdp("unsupported", "there is but one direction on a manifold of dimension 1.")

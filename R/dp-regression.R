@@ -297,7 +297,7 @@ plan_regression_one <- function(M, ask, name) {
   plan$mechanism <- name
   plan$guarantee <- promise_of(plan$guarantee, c(
     "center, radius, speed, residual_bound and x_range are public; the number of records is public",
-    if (inherits(M, "riemdp_custom")) "a callback's result for a record depends on that record and the curve alone"
+    if (of_user(M)) "a callback's result for a record depends on that record and the curve alone"
   ))
   plan
 }

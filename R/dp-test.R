@@ -328,7 +328,7 @@ kernel_question <- function(M, ask, records, bandwidth, radius) {
 }
 
 symmetry_question <- function(M, ask, at, radius) {
-  if (inherits(M, "riemdp_custom")) abort_riemdp("unsupported", "null = \"symmetric\" needs a space of the package.")
+  if (of_user(M)) abort_riemdp("unsupported", "null = \"symmetric\" needs a space of the package.")
   ask$at <- public_point(M, at, "at")
   if (is.null(radius)) abort_no_default("radius")
   ask$radius <- check_number(public_value(radius, "radius"), "radius", positive = TRUE, most = 1e100)

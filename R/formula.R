@@ -460,7 +460,7 @@ project_records <- function(M, x) {
   rows <- matrix(NA_real_, n, facts$ambient)
   project <- function(i) storage_rows(mf_project(M, pick(i)), M)
   good <- which(colSums(matrix(!is.finite(x[at]), ncol = n)) == 0)
-  all <- if (length(good) && !inherits(M, "riemdp_custom")) tryCatch(project(good), riemdp_error = function(e) NULL)
+  all <- if (length(good) && !of_user(M)) tryCatch(project(good), riemdp_error = function(e) NULL)
   if (!is.null(all)) {
     rows[good, ] <- all
   } else {

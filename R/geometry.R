@@ -62,7 +62,7 @@ mf_project <- function(M, x) .Call(riemdp_project, M, x)
 # A point that doubles hold, for a released value: itself where it is one, else its projection, else the centre. Of a
 # user's functions only the check is asked.
 point_held <- function(M, value, center) {
-  user <- inherits(M, "riemdp_custom")
+  user <- of_user(M)
   held <- function(p) isTRUE(tryCatch(mf_is_point(M, p) && (user || is.finite(mf_dist(M, center, p))),
                                       error = function(e) FALSE))
   if (held(value)) return(value)

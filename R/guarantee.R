@@ -44,7 +44,7 @@ promise_of <- function(g, assumptions, trusted = NULL, numerics = "real-valued",
     c(
       g$reasons,
       if (simulated) SIMULATED,
-      if (inherits(trusted, "riemdp_custom")) "curvature bounds and callbacks of a user's manifold are taken on trust"
+      if (of_user(trusted)) "curvature bounds and callbacks of a user's manifold are taken on trust"
     ),
     sampler = g$sampler %||% "exact", rng = if (simulated) "simulation" else g$rng %||% "operating system",
     numerics = numerics,

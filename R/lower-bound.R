@@ -87,7 +87,7 @@ lower_bound_at <- function(M, ball, n, epsilon, delta) {
   epsilon <- min(epsilon, 1e100) # 0 in doubles from far below that on
   facts <- mf_facts(M)
   # whose volumes and Hessians are bounded from both sides by proven numbers
-  known <- !facts$local_bounds && is.finite(facts$k_min) && !inherits(M, "riemdp_custom")
+  known <- !facts$local_bounds && is.finite(facts$k_min) && !of_user(M)
   space <- list(d = facts$dimension, r = ball$radius, k_min = facts$k_min, k_max = ball$k_max, known = known,
                 rank = if (known) rank_of(facts) else 1)
   found <- list(two_points_bound(space, n, epsilon, delta), block_bound(space, n, epsilon, delta),

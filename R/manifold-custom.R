@@ -92,6 +92,15 @@ manifold_custom <- function(dim, ambient, exp, log, inner = NULL, project = NULL
 #' @export
 manifold_label.riemdp_custom <- function(M) M$label
 
+#' @export
+random_points.riemdp_custom <- function(M, n, sd) {
+  if (is.null(M$functions$random)) {
+    abort_riemdp("unsupported",
+                 "this manifold has no law of random points: give manifold_custom() a `random` function.")
+  }
+  M$functions$random(n)
+}
+
 # Called from C for each callback. Quiet (private) calls: whatever goes wrong is a NULL, which C reads as "failed".
 custom_call <- function(f, args, quiet) {
   run <- function() {

@@ -27,9 +27,9 @@ new_manifold <- function(name, param, class, ..., extra = list()) {
 #'   exactly here with doubles (on a lattice the latter can on every space, see [dp_mean()]).
 #' * `model`: the space whose formulas hold within the ball of half the injectivity radius, a word: `"flat"`,
 #'   `"sphere"`, `"hyperbolic"`, `"planar"` (complex projective space), `"spd"`, `"grassmann"`, `"bures"`, `"stiefel"`,
-#'   `"stiefel_euclidean"`, `"none"`.
+#'   `"stiefel_euclidean"`, `"product"` (each part has its own), `"none"`.
 #' @seealso [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()],
-#'   [manifold_custom()]
+#'   [product()], [manifold_custom()]
 #' @examples
 #' mf_facts(sphere(2))$k_max
 #' str(mf_facts(spd(3)))
@@ -59,7 +59,15 @@ format.riemdp_manifold <- function(x, ...) {
 }
 
 # What tells one manifold from another in the keys of remembered figures, which depend on public numbers only
-manifold_key <- function(M, ...) paste(c(M$name, format(c(M$param, M$floor, ...), digits = 17)), collapse = " ")
+manifold_key <- function(M, ...) {
+  parts <- if (is.list(M$parts)) paste0("(", vapply(M$parts, manifold_key, ""), ")")
+  paste(c(M$name, format(c(M$param, M$floor, M$weights, ...), digits = 17), parts), collapse = " ")
+}
+
+# whether a manifold is a user's own, or a product with such a part: what it says of itself is taken on trust
+of_user <- function(M) {
+  inherits(M, "riemdp_custom") || (is.list(M$parts) && any(vapply(M$parts, of_user, NA)))
+}
 
 # The model of small balls, where it is that of the whole space; lines and hyperplanes have balls like those of spheres
 # only.
@@ -72,6 +80,11 @@ model_everywhere <- function(facts) {
 random_base <- function(M) UseMethod("random_base")
 #' @export
 random_base.default <- function(M) M
+
+# n random points by a law of the manifold's own, or NULL
+random_points <- function(M, n, sd) UseMethod("random_points")
+#' @export
+random_points.default <- function(M, n, sd) NULL
 
 # How the space around the manifold sees a ball, or NULL: `stretch`, the largest length there of a tangent vector of
 # unit length at a point of the ball; `diameter`, a bound of the distance there of two of its points; `norm`, that of

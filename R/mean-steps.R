@@ -8,7 +8,7 @@ MOST_STEPS <- 1e5
 # Why a plan that rests on the package's own solver without such bounds would promise nothing, or NULL. Its own
 # manifolds all have them; a user's has a reason of its own.
 unproven_mean <- function(M, plan) {
-  if (is.null(plan$numbers) && isTRUE(plan$solver_error > 0) && !inherits(M, "riemdp_custom")) {
+  if (is.null(plan$numbers) && isTRUE(plan$solver_error > 0) && !of_user(M)) {
     sprintf("no bound of the mean's rounding errors is proven on %s", label_manifold(M))
   }
 }
@@ -28,6 +28,9 @@ steps_assumptions <- function(M, plan) {
 
 # the largest dimension of the matrices that are multiplied
 widest_product <- function(M, model) {
+  if (model == "product") {
+    return(max(vapply(part_leaves(M), function(leaf) widest_product(leaf$M, .Call(riemdp_steps_model, leaf$M)), 0)))
+  }
   facts <- mf_facts(M)
   if (startsWith(model, "stiefel")) max(facts$rows - facts$cols, 2 * facts$cols)
   else if (model %in% c("spd", "grassmann", "bures")) facts$rows
@@ -78,6 +81,10 @@ steps_errors <- function(model, d, r, t, unit, k, base, terms, p = 0, lift = NUL
     stiefel = {
       gradient <- lift$error + quant + 8 * r * u
       list(gradient = gradient, place = 1.01 * (t * gradient + 3 * r * u) + lift$error)
+    },
+    flat = { # a part of a product that isn't flat
+      gradient <- 2.1 * r * u + quant + 8 * r * u
+      list(gradient = gradient, place = t * gradient + 3.1 * r * u)
     },
     stiefel_euclidean = { # curvature from -1/2
       gradient <- lift$error + quant + 8 * r * u
@@ -198,6 +205,45 @@ subspace_off <- function(n, p) {
   (10 * p^1.5 + 30 * sqrt(p) + 3 * l + 3 * p^2 + 8 * p^1.5 + 30 * sqrt(p) + 3 * l * sqrt(p)) * UNIT_ROUNDOFF
 }
 
+# What the parts of a product are planned for: of each the model, facts, the ball that holds the parts of all points of
+# the product's ball, and series
+product_series <- function(M, ball) {
+  parts <- lapply(seq_along(ball$parts), function(i) {
+    leaf <- ball$parts[[i]]
+    facts <- mf_facts(leaf$M)
+    own <- list(radius = outwards(ball$radius / sqrt(leaf$weight)), k_min = facts$k_min,
+                k_max = min(facts$k_max, outwards(ball$k_max * leaf$weight)), roots = leaf$roots)
+    model <- .Call(riemdp_steps_model, leaf$M)
+    c(list(model = model, facts = facts, ball = own, weight = leaf$weight), steps_series(model, facts, own))
+  })
+  why <- unlist(lapply(parts, `[[`, "why"))
+  list(why = why[1], parts = parts, terms = max(vapply(parts, function(p) p$terms %||% 1, 0)))
+}
+
+# Errors of a product are those of its parts, as its metric adds them up; `unit` and conversions of coordinates are
+# errors of each (proofs/products.md, section 3)
+product_errors <- function(parts, d, r, t, unit) {
+  rest <- sqrt(max(d, 1)) * unit + 14 * r * UNIT_ROUNDOFF
+  each <- lapply(parts, function(p) {
+    own <- rest / sqrt(p$weight * p$facts$dimension)
+    steps_errors(p$model, p$facts$dimension, p$ball$radius, t, own, p$k, p$base, p$terms, p$facts$cols, p$lift)
+  })
+  total <- function(what) {
+    sqrt(sum(mapply(function(p, e) p$weight * e[[what]]^2, parts, each))) * (1 + 1e-9)
+  }
+  list(gradient = total("gradient"), place = total("place"))
+}
+
+# numbers of the parts for the C code
+product_numbers <- function(parts, numbers) {
+  lapply(parts, function(p) {
+    own <- utils::modifyList(numbers, list(radius = p$ball$radius, terms = p$terms))
+    if (p$model == "spd") own$base <- p$base
+    if (p$model == "bures") own$roots <- p$ball$roots
+    own
+  })
+}
+
 # Length and number of the steps, their contraction and the largest eigenvalue of the energy's Hessian, for iterates
 # whose energy may exceed that of the centre a little: as if records were at most (1 + room) r from it in the mean
 # square
@@ -218,7 +264,7 @@ steps_length <- function(ball, room) {
 # mean of the coordinates themselves. lattice: as lattice mode wants it, around the centre as it is, else around the
 # reference point.
 mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
-  model <- if (inherits(M, "riemdp_custom")) {
+  model <- if (of_user(M)) {
     "none"
   } else if (target == "tangent") {
     "flat"
@@ -242,7 +288,7 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
     return(list(numbers = numbers, error = error, distance = error, gradient = 2 * error,
                 slope = 4 * error, model = model, steps = 1))
   }
-  series <- steps_series(model, facts, ball)
+  series <- if (model == "product") product_series(M, ball) else steps_series(model, facts, ball)
   if (!is.null(series$why)) return(no(series$why))
   s <- fitting_steps(model, facts, ball, series, unit)
   if (!is.null(s$why)) return(no(s$why))
@@ -251,10 +297,11 @@ mean_steps <- function(M, ball, n, target = "frechet", lattice = FALSE) {
   across <- cot_factor(2 * rho)
   # a mean found otherwise is taken where its computed gradient is no longer than `accept`
   accept <- max(1e-11 * r, 4 * errors$gradient + 4 * s$zeta * s$rounding)
-  distance <- max(settled_distance(s, r), ((1 + 1e-6) * accept + errors$gradient) / across)
+  distance <- max(settled_distance(s, r), ((1 + 1e-6) * accept + errors$gradient) / across) + s$convert
   numbers[c("step", "steps", "terms", "accept")] <- list(s$step, s$count, series$terms, accept)
   if (model == "spd") numbers$base <- series$base
   if (model == "bures") numbers$roots <- ball$roots
+  if (model == "product") numbers$parts <- product_numbers(series$parts, numbers)
   list(numbers = numbers,
        error = outwards((if (rho > 0) rho / sin(rho) else 1) * distance), distance = outwards(distance),
        gradient = outwards(errors$gradient), slope = outwards(s$zeta * (distance + s$rounding) + 2 * errors$gradient),
@@ -299,14 +346,22 @@ fitting_steps <- function(model, facts, ball, series, unit) {
       return(list(why = sprintf("a ball of this radius would take %.3g steps: choose a smaller `radius`",
                                 max(s$count, series$terms))))
     }
-    errors <- steps_errors(model, d, r, s$step, unit, series$k, series$base, series$terms, facts$cols, series$lift)
-    # the step, the way back into the ball, and the rounding of the coordinates
+    parts <- series$parts
+    errors <- if (is.null(parts)) {
+      steps_errors(model, d, r, s$step, unit, series$k, series$base, series$terms, facts$cols, series$lift)
+    } else {
+      widest <- sum(vapply(parts, function(p) if (p$model == "bures") p$facts$ambient else p$facts$dimension, 0))
+      product_errors(parts, widest, r, s$step, unit)
+    }
+    # the step, the way back into the ball, and the rounding of the coordinates; a product's have another length than
+    # its parts'
     stretch <- sinhc_r(1.001 * r * sqrt(max(-ball$k_min, 0)))
-    rounding <- 10 * (d + 8) * UNIT_ROUNDOFF * r + (2 * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch
+    convert <- if (is.null(parts)) 0 else 4 * UNIT_ROUNDOFF * r * stretch
+    rounding <- 10 * (d + 8) * UNIT_ROUNDOFF * r + (2 * UNIT_ROUNDOFF * r + sqrt(d) * unit) * stretch + convert
     eta <- 2 * errors$place + rounding
     fits <- is.finite(eta) && eta <= 0.5 * room * r / s$count && eta / (1 - s$q) <= room * r &&
       errors$gradient <= 1e-3 * r
-    if (fits) return(c(s, list(errors = errors, rounding = rounding, eta = eta)))
+    if (fits) return(c(s, list(errors = errors, rounding = rounding, eta = eta, convert = convert)))
   }
   list(why = "rounding errors have no useful bound in a ball of this radius: choose another `radius`")
 }

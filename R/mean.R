@@ -114,18 +114,14 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   method <- check_choice(method, "method", c("lbfgs", "gradient"))
   tol <- check_number(tol, "tol", positive = TRUE)
   max_iter <- check_count(max_iter, "max_iter", least = 0, most = 1e9)
-  memory <- if (method == "lbfgs") 6L else 0L
   n <- if (is_chunks(x)) chunk_count(x) else .Call(riemdp_count, M, x)
   weights <- check_weights(weights, n)
-  fit <- if (is_chunks(x)) {
-    chunk_fit(x, M, weights, tol, memory, start, max_iter, median)
-  } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && !inherits(M, "riemdp_custom")))) {
-    line_center(x, M, weights, median)
-  } else {
-    .Call(riemdp_mean, M, x, weights, start, tol, max_iter, memory, median)
-  }
+  fit <- found_center(x, M, n, weights, tol, method, start, max_iter, median)
   if (is.null(fit$unique)) fit$unique <- if (median) NA else provably_unique(M, fit$farthest)
-  fit$error_bound <- if (median) NA_real_ else (fit$gradient_norm + fit$gradient_floor) / least_hessian(M, fit$farthest)
+  if (is.null(fit$error_bound)) {
+    fit$error_bound <- if (median) NA_real_ else
+      (fit$gradient_norm + fit$gradient_floor) / least_hessian(M, fit$farthest)
+  }
   fit$farthest <- NULL
   fit$n <- n
   fit$manifold <- M
@@ -140,6 +136,19 @@ fit_center <- function(x, M, weights, tol, method, start, max_iter, median, roug
   structure(fit, class = "riemdp_frechet_mean")
 }
 
+found_center <- function(x, M, n, weights, tol, method, start, max_iter, median) {
+  memory <- if (method == "lbfgs") 6L else 0L
+  if (is_chunks(x)) {
+    chunk_fit(x, M, weights, tol, memory, start, max_iter, median)
+  } else if (n > 0 && mf_facts(M)$dimension == 1 && (is_circle(M) || (median && !of_user(M)))) {
+    line_center(x, M, weights, median)
+  } else if (n > 0 && inherits(M, "riemdp_product") && !median && is.null(start)) {
+    product_center(x, M, weights, tol, method, max_iter)
+  } else {
+    .Call(riemdp_mean, M, x, weights, start, tol, max_iter, memory, median)
+  }
+}
+
 # below the second derivative of half the squared distance to any record within `farthest`; NA where nothing positive is
 # known
 least_hessian <- function(M, farthest) {
@@ -148,6 +157,25 @@ least_hessian <- function(M, farthest) {
   if (facts$k_max <= 0) return(if (farthest < facts$injectivity_radius) 1 else NA_real_)
   s <- farthest * sqrt(facts$k_max)
   if (s < 1e-4) 1 else if (s < pi / 2) s / tan(s) else NA_real_
+}
+
+# The mean on a product is made of its parts' means: each is found for itself, on circles among all local ones.
+product_center <- function(x, M, weights, tol, method, max_iter) {
+  leaves <- part_leaves(M)
+  rows <- as.matrix(mf_points(x, M))
+  fits <- lapply(leaves, function(leaf) {
+    fit_center(new_points(rows[, leaf$at, drop = FALSE], leaf$M), leaf$M, weights,
+               tol / sqrt(leaf$weight * length(leaves)), method, NULL, max_iter, FALSE, rough = TRUE)
+  })
+  weight <- vapply(leaves, `[[`, 0, "weight")
+  each <- function(what) vapply(fits, function(fit) as.double(fit[[what]]), 0)
+  length_of <- function(what) sqrt(sum(weight * each(what)^2))
+  point <- lapply(seq_along(fits), function(i) as.matrix(mf_points(fits[[i]]$mean, leaves[[i]]$M)))
+  list(mean = as.vector(do.call(cbind, point)), gradient_norm = length_of("gradient_norm"),
+       gradient_floor = length_of("gradient_floor"), iterations = max(each("iterations")),
+       converged = all(vapply(fits, `[[`, NA, "converged")), variance = sum(weight * each("variance")),
+       tolerance = length_of("tolerance"), error_bound = length_of("error_bound"),
+       unique = all(vapply(fits, `[[`, NA, "unique")))
 }
 
 is_circle <- function(M) {

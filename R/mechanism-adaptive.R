@@ -134,7 +134,7 @@ mechanism_adaptive <- list(
       "`calibration = \"paper\"` doesn't exist for mechanism = \"adaptive\"."
     } else if (!is.null(ask$sigma)) {
       "mechanism = \"adaptive\" has several stages and no single scale: give `epsilon` instead of `sigma`."
-    } else if (inherits(M, "riemdp_custom")) {
+    } else if (of_user(M)) {
       "mechanism = \"adaptive\" isn't offered on a user's manifold."
     } else if (ask$numerics == "lattice" && identical(ask$timing, "constant")) {
       "a radius is chosen in constant time with doubles only: not with numerics = \"lattice\"."

@@ -111,7 +111,7 @@ mechanism_wrapped_gaussian <- list(
   },
   error = function(M, plan, ask) {
     # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
-    if (inherits(M, "riemdp_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, "gaussian"))
+    if (of_user(M)) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, "gaussian"))
     expected_error(M, plan$scale, "wrapped_gaussian", ask$center, ask$ball$radius)
   },
   law = function(plan) list(energy = normal_energy(plan), flat = TRUE),

@@ -11,17 +11,22 @@ LATTICE_ASSUMES <- "IEEE 754 double precision; hypot, log, tan, exp2 to 32 units
 LATTICE_LAW_DIMENSIONS <- 20
 
 kng_on_lattice <- function(M) {
-  !inherits(M, "riemdp_custom") && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
+  !of_user(M) && mf_facts(M)$dimension <= LATTICE_LAW_DIMENSIONS
 }
 
 # Why there is no law on that lattice in the ball, a sentence's end of public facts after a subject, or NULL
 lattice_law_why <- function(M, ball) {
+  if (mf_facts(M)$dimension > LATTICE_LAW_DIMENSIONS) {
+    return("needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail")
+  }
+  unlist(lapply(part_leaves(M), function(leaf) lattice_part_why(leaf$M, ball$radius / sqrt(leaf$weight))))[1]
+}
+
+lattice_part_why <- function(M, radius) {
   facts <- mf_facts(M)
-  if (facts$dimension > LATTICE_LAW_DIMENSIONS) {
-    "needs at most 20 dimensions: beyond, nearly all trials of the sampler would fail"
-  } else if (inherits(M, "riemdp_hyperbolic") && ball$radius > 15) {
+  if (inherits(M, "riemdp_hyperbolic") && radius > 15) {
     "needs a radius up to 15 here: doubles don't tell points further out apart"
-  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && ball$radius > 300) {
+  } else if (facts$rows > 0 && facts$k_min == 0 && facts$k_max == 0 && radius > 300) {
     "needs a radius up to 300 where points are exponentials of matrices"
   }
 }

@@ -45,7 +45,7 @@ mechanism_tangent <- list(
   },
   error = function(M, plan, ask) { # to its own target
     noise <- plan$details$noise
-    if (inherits(M, "riemdp_custom")) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, noise))
+    if (of_user(M)) return(noise_mean_length(mf_facts(M)$dimension, plan$scale, noise))
     expected_error(M, plan$scale, if (noise == "gaussian") "wrapped_gaussian" else "wrapped", ask$center,
                    ask$ball$radius)
   },

@@ -19,7 +19,7 @@ mechanism_wrapped <- list(
   },
   error = function(M, plan, ask) {
     # a user's callbacks aren't asked: what they do is their own, and an error here would be loud
-    if (inherits(M, "riemdp_custom")) return(mf_facts(M)$dimension * plan$scale)
+    if (of_user(M)) return(mf_facts(M)$dimension * plan$scale)
     expected_error(M, plan$scale, "wrapped", ask$center, ask$ball$radius)
   },
   law = function(plan) list(energy = knorm_energy(plan), flat = TRUE),

@@ -200,7 +200,7 @@ plan_shrunk <- function(M, plan, ask) {
   plan$noise_error <- plan$expected_error
   law <- mean_mechanisms()[[plan$mechanism]]$law
   if (!isTRUE(ask$post) || !is.null(ask$sigma) || ask$calibration == "paper" || is.null(law) ||
-      inherits(M, "riemdp_custom")) {
+      of_user(M)) {
     return(plan)
   }
   plan$shrinkage <- shrinkage(M, law(plan), ask$ball$radius, plan$noise_error)

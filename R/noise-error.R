@@ -131,7 +131,7 @@ wrapped_noise_error <- function(M, sigma, law, center, radius) {
       max(at_edge, wrapped_quadrature(M, sigma, 0, law))
   }
   # a user's functions may be anything
-  if (inherits(M, "riemdp_custom") || is.object(center) || is.list(center)) return(error())
+  if (of_user(M) || is.object(center) || is.list(center)) return(error())
   key <- paste(c("wrapped", unlist(law)), collapse = " ")
   remember(paste(key, manifold_key(M, sigma, radius, Re(center), Im(center))), error)
 }

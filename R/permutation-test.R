@@ -108,7 +108,9 @@ KERNEL_SPACES <- list(
 # centre records may lie, NULL where they may lie anywhere.
 test_space <- function(M, radius, kernel = "gaussian") {
   space <- KERNEL_SPACES[[M$name]]
-  if (is.null(space)) abort_riemdp("unsupported", "no kernel is proven for a manifold of your own.")
+  if (is.null(space)) {
+    abort_riemdp("unsupported", "no kernel is proven for products, nor for a manifold of your own.")
+  }
   if (M$name == "spd_bures" && !is.null(radius)) {
     abort_riemdp("unsupported", "`radius` isn't available for the Bures-Wasserstein metric.")
   }

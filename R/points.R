@@ -512,13 +512,8 @@ mf_random <- function(M, n, sd = 1) {
   if (n * facts$ambient > .Machine$integer.max) {
     abort_riemdp("argument", "`n` is too large: so many points don't fit into one array.")
   }
-  if (inherits(M, "riemdp_custom")) {
-    if (is.null(M$functions$random)) {
-      abort_riemdp("unsupported",
-                   "this manifold has no law of random points: give manifold_custom() a `random` function.")
-    }
-    return(M$functions$random(n))
-  }
+  own <- random_points(M, n, sd)
+  if (!is.null(own)) return(own)
   normal <- stats::rnorm(n * facts$ambient)
   if (facts$model == "flat" && facts$rows == 0 && facts$injectivity_radius == Inf) {
     return(if (facts$ambient == 1) sd * normal else matrix(sd * normal, n))

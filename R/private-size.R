@@ -260,7 +260,7 @@ check_size_served <- function(M, ask) {
     no("mechanism = \"", ask$mechanism, "\" has no lattice mode on ", label_manifold(M), ".")
   }
   if (ask$calibration == "paper") no("`calibration = \"paper\"` isn't available.")
-  if (inherits(M, "riemdp_custom")) no("it isn't offered on users' manifolds.")
+  if (of_user(M)) no("it isn't offered on users' manifolds.")
   if (ask$mechanism %in% GAUSSIAN_MECHANISMS && ask$delta == 0) {
     no("mechanism = \"", ask$mechanism, "\" needs `delta` > 0.")
   }

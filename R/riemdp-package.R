@@ -6,7 +6,7 @@
 #    conditions registry check numeric words threads progress simulation
 #  2  Geometry: manifolds, points, bounds of sensitivities
 #    manifold manifold-custom manifold-euclidean manifold-sphere manifold-spd manifold-hyperbolic manifold-stiefel
-#    manifold-grassmann manifold-kendall geometry points sensitivity data
+#    manifold-grassmann manifold-kendall geometry points manifold-product sensitivity data
 #  3  Records: arrays, tables, formulas, chunks
 #    records subspace columns formula chunk-reader chunk-answer chunk-map chunk-source chunk-units
 #  4  Accounts: events, accountants, the ledger
@@ -40,8 +40,8 @@
 #' Differential privacy where data are curved
 #'
 #' Private statistics of records on Riemannian manifolds. Start with [dp_mean()]; the geometry is on [mf_exp()], the
-#' manifolds on [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()] and
-#' [manifold_custom()].
+#' manifolds on [sphere()], [spd()], [hyperbolic()], [kendall()], [stiefel()], [grassmann()], [euclidean()],
+#' [product()] and [manifold_custom()].
 #'
 #' @section What a release promises:
 #' Every release carries a guarantee (see [guarantee()]) whose label says what is proven: `pure` and `approx` are

@@ -16,7 +16,19 @@ ball_facts <- function(M, radius, center = NULL) {
     # of the centre's eigenvalues
     if (facts$model == "bures" && facts$rows > 1) roots <- .Call(riemdp_ball_roots, M, center)
   }
-  list(k_min = facts$k_min, k_max = k_max, injectivity_radius = inj, roots = roots)
+  list(k_min = facts$k_min, k_max = k_max, injectivity_radius = inj, roots = roots,
+       parts = if (facts$model == "product") ball_parts(M, center))
+}
+
+# of each part what its mean's bounds need to know of its centre
+ball_parts <- function(M, center) {
+  center <- if (inherits(center, "riemdp_points")) as_single(center) else center
+  lapply(part_leaves(M), function(leaf) {
+    facts <- mf_facts(leaf$M)
+    bures <- facts$model == "bures" && facts$rows > 1
+    list(M = leaf$M, weight = leaf$weight,
+         roots = if (bures) .Call(riemdp_ball_roots, leaf$M, leaf_point(leaf, center)))
+  })
 }
 
 # largest radius that the theorems allow

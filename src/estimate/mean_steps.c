@@ -2,6 +2,7 @@
 
 #include "linalg.h"
 #include "mean_steps_lifts.h"
+#include "mean_steps_product.h"
 #include "simd.h"
 
 #ifdef __FAST_MATH__
@@ -29,6 +30,8 @@ size_t steps_point_size(const struct mean_steps *c)
         return c->rows * c->rows;
     case MODEL_SUBSPACES:
         return c->rows * c->cols;
+    case MODEL_PRODUCT:
+        return product_size(c);
     default:
         return c->dim;
     }
@@ -43,13 +46,17 @@ static size_t isometry_size(const struct mean_steps *c)
 {
     if (frames(c))
         return c->dim + 3 * c->cols * c->cols;
+    if (c->model == MODEL_PRODUCT)
+        return c->dim;
     return 2 * (c->dim + 5) + 2 * steps_point_size(c) + 2 * c->cols * c->cols;
 }
 
 size_t steps_work(const struct mean_steps *c)
 {
     /* isometry, two points, two coordinate vectors, and scratch of the matrix functions */
-    size_t scratch = frames(c) ? 15 * c->cols * c->cols + 3 * c->rows * c->cols : 6 * c->rows * c->rows;
+    size_t scratch = c->model == MODEL_PRODUCT ? product_room(c)
+                     : frames(c)               ? 15 * c->cols * c->cols + 3 * c->rows * c->cols
+                                               : 6 * c->rows * c->rows;
     return isometry_size(c) + 2 * steps_point_size(c) + 2 * c->span + scratch;
 }
 
@@ -64,49 +71,6 @@ void steps_clip(const struct mean_steps *c, double *a)
     double scale = s > most ? most / s : 1;
     for (size_t j = 0; j < c->dim; j++) /* towards zero: lengths don't grow */
         a[j] = s < INFINITY ? ldexp(trunc(ldexp(a[j] * scale, c->bits)), -c->bits) : 0;
-}
-
-/* ---- CP^n: one rotation in the plane of the centre and the target ------------------------------------------------------- */
-
-/* the target's coordinates a, and cos|a|, sin|a|/|a|, (1 - cos|a|)/|a|^2 */
-static void make_turn(const struct mean_steps *c, const double *a, double *turn)
-{
-    double s = norm2(c->dim, a);
-    turn[0] = cos(s);
-    turn[1] = sinc(s);
-    turn[2] = 0.5 * square(sinc(0.5 * s));
-    for (size_t j = 0; j < c->dim; j++)
-        turn[3 + j] = a[j];
-}
-
-/* Carries the target to the centre, or back with sign -1: y_0' = cos y_0 + sign S <a, y>, y' = y - (C <a, y> + sign S y_0) a, with
- * complex numbers in pairs, <a, y> = sum conj(a_j) y_j */
-static void turn_planar(const struct mean_steps *c, const double *turn, int back, const double *y, double *out)
-{
-    const double *a = turn + 3;
-    double sign = back ? -1 : 1, re, im, y0 = y[0], y1 = y[1];
-    la_cdot(c->dim / 2, a, y + 2, &re, &im);
-    out[0] = turn[0] * y0 + sign * turn[1] * re;
-    out[1] = turn[0] * y1 + sign * turn[1] * im;
-    re = -(turn[2] * re + sign * turn[1] * y0);
-    im = -(turn[2] * im + sign * turn[1] * y1);
-    for (size_t j = 0; j < c->dim; j += 2) {
-        out[j + 2] = y[j + 2] + (re * a[j] - im * a[j + 1]);
-        out[j + 3] = y[j + 3] + (re * a[j + 1] + im * a[j]);
-    }
-}
-
-/* normal coordinates of y at the centre; they don't change when y is scaled, nor with its phase */
-static void log_turned(const struct mean_steps *c, const double *y, double *a)
-{
-    size_t d = c->dim;
-    double s = norm2(d, y + 2), r = norm2(2, y), f = s > 0 && r > 0 ? atan2(s, r) / s : 0;
-    double re = r > 0 ? y[0] / r : 0, im = r > 0 ? -y[1] / r : 0;
-    for (size_t j = 0; j < d; j += 2) {
-        double u = y[j + 2], v = y[j + 3];
-        a[j] = f * (re * u - im * v);
-        a[j + 1] = f * (re * v + im * u);
-    }
 }
 
 /* ---- constant curvature: the triangle of the centre, the target and the point, two of whose sides and whose angle are known from
@@ -341,6 +305,9 @@ void steps_embed(const struct mean_steps *c, const double *a, double *y, double 
     case MODEL_BURES:
         bures_factor(c, a, y);
         return;
+    case MODEL_PRODUCT:
+        product_embed(c, a, y, work);
+        return;
     default:
         for (size_t j = 0; j < c->dim; j++)
             y[j] = a[j];
@@ -360,6 +327,8 @@ static void make_isometry(const struct mean_steps *c, const double *a, double *i
         bures_factor(c, a, isometry);
     } else if (frames(c)) {
         frame_isometry(c, a, isometry, work);
+    } else if (c->model == MODEL_PRODUCT) {
+        product_stand(c, a, isometry, work);
     } else if (c->model == MODEL_PLANAR) {
         make_turn(c, a, isometry);
     } else {
@@ -390,6 +359,10 @@ static void carried_log(const struct mean_steps *c, const double *isometry, int 
     }
     if (frames(c)) {
         frame_log(c, isometry, back, y, a, work);
+        return;
+    }
+    if (c->model == MODEL_PRODUCT) {
+        product_log(c, isometry, y, a, work);
         return;
     }
     if (c->model == MODEL_PLANAR) {
@@ -533,17 +506,32 @@ double steps_far(const struct mean_steps *c, const struct steps_records *records
     return 2 * c->radius * sqrt(ldexp(sum / (double)records->n, -20)) * (1 + 1e-12);
 }
 
+void steps_end(const struct mean_steps *c, double *v, double *a, double *work)
+{
+    struct room r = make_room(c, work);
+    if (c->model == MODEL_PRODUCT) {
+        product_end(c, r.isometry, v, a, r.rest);
+        return;
+    }
+    if (c->model == MODEL_FLAT) {
+        for (size_t j = 0; j < c->span; j++)
+            a[j] += v[j];
+        return;
+    }
+    if (c->model == MODEL_BURES)
+        for (size_t j = 0; j < c->span; j++)
+            r.from[j] = r.isometry[j] + v[j];
+    else
+        steps_embed(c, v, r.from, r.rest);
+    carried_log(c, r.isometry, 1, r.from, r.out, a, r.rest);
+}
+
 /* a goes along the mean logarithm in r->v */
-static void go(const struct mean_steps *c, double *a, const struct room *r)
+static void go(const struct mean_steps *c, double *a, const struct room *r, double *work)
 {
     for (size_t j = 0; j < c->span; j++)
         r->v[j] *= c->step;
-    if (c->model == MODEL_BURES)
-        for (size_t j = 0; j < c->span; j++)
-            r->from[j] = r->isometry[j] + r->v[j];
-    else
-        steps_embed(c, r->v, r->from, r->rest);
-    carried_log(c, r->isometry, 1, r->from, r->out, a, r->rest);
+    steps_end(c, r->v, a, work);
     steps_clip(c, a);
 }
 
@@ -568,12 +556,12 @@ void mean_steps_run(const struct mean_steps *c, const struct steps_records *reco
         mean_log(c, records, a, sum, host, 0, 0, &r);
         if (norm2(c->span, r.v) <= c->accept)
             return;
-        go(c, a, &r);
+        go(c, a, &r, work);
     }
     for (size_t j = 0; j < d; j++)
         a[j] = 0;
     for (int t = 0; t < c->steps; t++) {
         mean_log(c, records, a, sum, host, start ? 0 : t, start ? 0 : c->steps, &r);
-        go(c, a, &r);
+        go(c, a, &r, work);
     }
 }

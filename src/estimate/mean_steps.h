@@ -13,6 +13,8 @@ struct frame_series {
     int parts, degree;
 };
 
+struct mean_part;
+
 struct mean_steps {
     enum manifold_model model;
     size_t dim, rows, cols; /* rows, cols of matrices: k, k, or n, p of subspaces */
@@ -28,6 +30,16 @@ struct mean_steps {
     double scale;       /* brings products of two factors to norm 1 or below */
     struct frame_series near, far; /* frames: of points in the ball, and of points as far from each other as carried ones */
     int carry;                     /* terms of parallel transport */
+    size_t parts;                  /* of a product */
+    const struct mean_part *part;
+};
+
+/* A product's part: its own coordinates are those of the product over `root`. Where its numbers begin among the product's coordinates,
+ * gradients, embedded points and room. */
+struct mean_part {
+    struct mean_steps steps;
+    double root;
+    size_t coord, span, point, room;
 };
 
 enum manifold_model steps_model(manifold_t m);
@@ -56,6 +68,8 @@ void steps_add(const struct mean_steps *c, size_t n, const double *y, const doub
 /* to the point with coordinates a, and from there the logarithm of an embedded point, in `span` coordinates, v; `work` stays between them */
 void steps_stand(const struct mean_steps *c, const double *a, double *work);
 void steps_log(const struct mean_steps *c, const double *a, const double *y, double *v, double *work);
+/* from there along v, in `span` coordinates that are overwritten: the coordinates a of that point become those of the end, not clipped */
+void steps_end(const struct mean_steps *c, double *v, double *a, double *work);
 /* Minus the gradient of the energy at the point with coordinates a, in `span` coordinates there; returns its length. */
 double steps_gradient(const struct mean_steps *c, const struct steps_records *r, const double *a, double *g,
                       int64_t *sum, struct host *host, double *work);

@@ -373,3 +373,46 @@ void frame_log(const struct mean_steps *c, const double *isometry, int back, con
         frame_follow(c, carried, z, rest);
     }
 }
+
+/* ---- CP^n: one rotation in the plane of the centre and the target ------------------------------------------------------- */
+
+/* the target's coordinates a, and cos|a|, sin|a|/|a|, (1 - cos|a|)/|a|^2 */
+void make_turn(const struct mean_steps *c, const double *a, double *turn)
+{
+    double s = norm2(c->dim, a);
+    turn[0] = cos(s);
+    turn[1] = sinc(s);
+    turn[2] = 0.5 * square(sinc(0.5 * s));
+    for (size_t j = 0; j < c->dim; j++)
+        turn[3 + j] = a[j];
+}
+
+/* Carries the target to the centre, or back with sign -1: y_0' = cos y_0 + sign S <a, y>, y' = y - (C <a, y> + sign S y_0) a, with
+ * complex numbers in pairs, <a, y> = sum conj(a_j) y_j */
+void turn_planar(const struct mean_steps *c, const double *turn, int back, const double *y, double *out)
+{
+    const double *a = turn + 3;
+    double sign = back ? -1 : 1, re, im, y0 = y[0], y1 = y[1];
+    la_cdot(c->dim / 2, a, y + 2, &re, &im);
+    out[0] = turn[0] * y0 + sign * turn[1] * re;
+    out[1] = turn[0] * y1 + sign * turn[1] * im;
+    re = -(turn[2] * re + sign * turn[1] * y0);
+    im = -(turn[2] * im + sign * turn[1] * y1);
+    for (size_t j = 0; j < c->dim; j += 2) {
+        out[j + 2] = y[j + 2] + (re * a[j] - im * a[j + 1]);
+        out[j + 3] = y[j + 3] + (re * a[j + 1] + im * a[j]);
+    }
+}
+
+/* normal coordinates of y at the centre; they don't change when y is scaled, nor with its phase */
+void log_turned(const struct mean_steps *c, const double *y, double *a)
+{
+    size_t d = c->dim;
+    double s = norm2(d, y + 2), r = norm2(2, y), f = s > 0 && r > 0 ? atan2(s, r) / s : 0;
+    double re = r > 0 ? y[0] / r : 0, im = r > 0 ? -y[1] / r : 0;
+    for (size_t j = 0; j < d; j += 2) {
+        double u = y[j + 2], v = y[j + 3];
+        a[j] = f * (re * u - im * v);
+        a[j + 1] = f * (re * v + im * u);
+    }
+}

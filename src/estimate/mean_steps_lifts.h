@@ -4,6 +4,11 @@
 
 #include "mean_steps.h"
 
+/* planar shapes: the rotation that carries the point with coordinates a to the centre, or back, and coordinates of what was carried */
+void make_turn(const struct mean_steps *c, const double *a, double *turn);
+void turn_planar(const struct mean_steps *c, const double *turn, int back, const double *y, double *out);
+void log_turned(const struct mean_steps *c, const double *y, double *a);
+
 void subspace_exp(const struct mean_steps *c, const double *b, double *y, double *work);
 void make_subspace_turn(const struct mean_steps *c, const double *b, double *turn, double *work);
 void turn_subspace(const struct mean_steps *c, const double *turn, int back, const double *y, double *out, double *work);

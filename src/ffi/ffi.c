@@ -228,10 +228,8 @@ static int read_parameters(struct manifold *m, SEXP param)
     return 1;
 }
 
-/* The object may come from a tampered file: everything is checked, and init() derives all the rest. */
-void ffi_manifold_read(struct call *c, SEXP manifold)
+static void read_named(struct call *c, struct manifold *m, SEXP manifold)
 {
-    struct manifold *m = &c->m;
     SEXP name = ffi_list_get(manifold, "name");
     memset(m, 0, sizeof *m);
     m->host = &c->host.base;
@@ -243,7 +241,45 @@ void ffi_manifold_read(struct call *c, SEXP manifold)
     SEXP floor_value = ffi_list_get(manifold, "floor");
     m->floor = floor_value == R_NilValue ? 0 : ffi_number(floor_value, "floor");
     if (strcmp(m->ops->name, "custom") == 0)
-        ffi_custom_attach(c, manifold);
+        ffi_custom_attach(c, m, manifold);
+}
+
+/* The parts of a product, of products of products as well, to part[0], ... (NULL: only counted); returns how many. Weights of nested
+ * products are multiplied. */
+static size_t read_parts(struct call *c, SEXP manifold, double weight, int depth, struct part *part)
+{
+    enum { MOST = 1000 };
+    SEXP parts = ffi_list_get(manifold, "parts"), weights = ffi_list_get(manifold, "weights"), name = ffi_list_get(manifold, "name");
+    size_t count = 0;
+    if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1 || strcmp(CHAR(STRING_ELT(name, 0)), "product") != 0) {
+        if (part) {
+            read_named(c, &part->m, manifold);
+            part->weight = weight;
+        }
+        return 1;
+    }
+    if (depth > DEEPEST_PRODUCT || !of_family(manifold, "product") || TYPEOF(parts) != VECSXP || XLENGTH(parts) < 2 || XLENGTH(parts) > MOST ||
+        TYPEOF(weights) != REALSXP || XLENGTH(weights) != XLENGTH(parts))
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    for (R_xlen_t i = 0; i < XLENGTH(parts) && count <= MOST; i++)
+        count += read_parts(c, VECTOR_ELT(parts, i), weight * REAL(weights)[i], depth + 1, part ? part + count : NULL);
+    if (count > MOST)
+        ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
+    return count;
+}
+
+/* The object may come from a tampered file: everything is checked, and init() derives all the rest. */
+void ffi_manifold_read(struct call *c, SEXP manifold)
+{
+    struct manifold *m = &c->m;
+    read_named(c, m, manifold);
+    if (m->ops == &manifold_product) {
+        struct product *p = (struct product *)R_alloc(1, sizeof *p);
+        p->count = read_parts(c, manifold, 1, 1, NULL);
+        p->part = (struct part *)R_alloc(p->count, sizeof *p->part);
+        read_parts(c, manifold, 1, 1, p->part);
+        m->context = p;
+    }
     if (manifold_init(m) != STATUS_OK)
         ffi_abort(c, STATUS_BAD_MANIFOLD, "M", -1);
     c->stamp = ffi_stamp(manifold);

@@ -17,6 +17,8 @@ enum layout {
     LAYOUT_PLANAR   /* k x 2 x n landmarks: all first coordinates of a record, then all second ones */
 };
 
+enum { DEEPEST_PRODUCT = 3 }; /* products of products of products */
+
 enum kind { KIND_POINT, KIND_TANGENT, KIND_COORDS, KIND_SCALAR };
 
 struct ffi_host {
@@ -78,7 +80,7 @@ double *ffi_doubles(size_t n); /* R_alloc */
 SEXP ffi_vector(const double *x, size_t n); /* a copy for R, unprotected */
 
 void ffi_manifold_read(struct call *c, SEXP manifold);
-void ffi_custom_attach(struct call *c, SEXP manifold); /* ffi_custom.c */
+void ffi_custom_attach(struct call *c, struct manifold *m, SEXP manifold); /* ffi_custom.c */
 void ffi_custom_register(void);
 
 /* reads the shape; raises on a wrong one */

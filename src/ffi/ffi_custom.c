@@ -19,11 +19,11 @@ static double fact(SEXP facts, const char *name, double otherwise)
     return REAL(x)[0];
 }
 
-void ffi_custom_attach(struct call *c, SEXP manifold)
+void ffi_custom_attach(struct call *c, struct manifold *m, SEXP manifold)
 {
     struct custom *u = (struct custom *)R_alloc(1, sizeof *u);
     *u = (struct custom){c, ffi_list_get(manifold, "functions"), ffi_list_get(manifold, "facts")};
-    c->m.context = u;
+    m->context = u;
 }
 
 static int init(struct manifold *m)

@@ -1,5 +1,7 @@
 /* What a table says of its manifold, for R. */
 #include "ffi.h"
+#include "linalg.h"
+#include "mean_steps.h"
 #include "mechanism.h"
 
 /* facts that init() derived, for constructors and mf_facts() */
@@ -135,4 +137,42 @@ SEXP riemdp_chord(SEXP m, SEXP sigma, SEXP t)
         ffi_abort_text("argument", "`t` must be numbers.");
     struct chord_args args = {t, ffi_range(sigma, "sigma", 1e-300, 1e300)};
     return ffi_run(chord_body, &args, m, 0);
+}
+
+static SEXP model_body(struct call *c, void *data)
+{
+    (void)data;
+    return ffi_keep(c, Rf_mkString(manifold_model_name[steps_model(&c->m)]));
+}
+
+/* the roots of the eigenvalues of a public centre, from the smallest */
+static SEXP roots_body(struct call *c, void *data)
+{
+    struct arg centre = ffi_arg(c, *(SEXP *)data, "center", KIND_POINT);
+    manifold_t m = &c->m;
+    size_t k = m->rows;
+    double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(m->ambient), *rest = ffi_doubles(la_symeig_work(k));
+    if (centre.n != 1 || steps_model(m) != MODEL_BURES)
+        ffi_abort_text("shape", "`center` must be one matrix, with the Bures-Wasserstein metric.");
+    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
+    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
+    for (size_t j = 0; j < m->ambient; j++)
+        v[j] = p.x[j];
+    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)k));
+    int status = la_symeig(k, v, REAL(out), 1, rest);
+    if (status != STATUS_OK)
+        ffi_abort(c, status, "center", -1);
+    for (size_t j = 0; j < k; j++)
+        REAL(out)[j] = sqrt(REAL(out)[j]);
+    return out;
+}
+
+SEXP riemdp_ball_roots(SEXP m, SEXP centre)
+{
+    return ffi_run(roots_body, &centre, m, 0);
+}
+
+SEXP riemdp_steps_model(SEXP m)
+{
+    return ffi_run(model_body, NULL, m, 0);
 }

@@ -75,9 +75,26 @@ static SEXP as_plain(struct call *c, SEXP x, const char *label, enum kind kind)
     return R_NilValue;
 }
 
+/* The number of the product's first part that isn't among those of `other`, SIZE_MAX where one differs */
+static int same_set(const struct manifold *m, SEXP other);
+static size_t same_parts(const struct product *p, size_t i, SEXP other, int depth)
+{
+    SEXP parts = ffi_list_get(other, "parts");
+    if (i >= p->count || depth > DEEPEST_PRODUCT)
+        return SIZE_MAX;
+    if (TYPEOF(parts) != VECSXP)
+        return same_set(&p->part[i].m, other) ? i + 1 : SIZE_MAX;
+    for (R_xlen_t k = 0; k < XLENGTH(parts) && i != SIZE_MAX; k++)
+        i = same_parts(p, i, VECTOR_ELT(parts, k), depth + 1);
+    return i;
+}
+
 /* whether points stored for manifold `other` are points of m: the same set in the same storage, whatever the metric */
 static int same_set(const struct manifold *m, SEXP other)
 {
+    if (m->model == MODEL_PRODUCT)
+        return TYPEOF(ffi_list_get(other, "parts")) == VECSXP &&
+               same_parts(m->context, 0, other, 0) == ((const struct product *)m->context)->count;
     SEXP name = ffi_list_get(other, "name"), param = ffi_list_get(other, "param");
     if (TYPEOF(name) != STRSXP || XLENGTH(name) != 1 || TYPEOF(param) != INTSXP)
         return 0;

@@ -32,7 +32,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 32;
 }
 
-uint64_t ffi_stamp(SEXP manifold)
+static uint64_t stamp_of(SEXP manifold, int depth)
 {
     static const char *const parts[] = {"name", "label"};
     uint64_t h = 14695981039346656037u;
@@ -49,7 +49,15 @@ uint64_t ffi_stamp(SEXP manifold)
         double v = TYPEOF(param) == INTSXP ? INTEGER(param)[i] : REAL(param)[i];
         h = mix(h, v >= 0 && v < 1e15 ? (uint64_t)v : 0);
     }
+    SEXP factors = ffi_list_get(manifold, "parts"); /* of a product: its points are theirs */
+    for (R_xlen_t i = 0; TYPEOF(factors) == VECSXP && depth <= DEEPEST_PRODUCT && i < XLENGTH(factors); i++)
+        h = mix(h, stamp_of(VECTOR_ELT(factors, i), depth + 1));
     return h;
+}
+
+uint64_t ffi_stamp(SEXP manifold)
+{
+    return stamp_of(manifold, 0);
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "linalg.h"
 #include "mean.h"
 #include "mean_steps_lifts.h"
+#include "mean_steps_product.h"
 
 void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
 {
@@ -20,6 +21,7 @@ void ffi_steps_read(SEXP numbers, struct steps_numbers *out)
                                   .stretch = stretch == R_NilValue ? 1 : ffi_range(stretch, "stretch", 1, 0x1p20),
                                   .carried = ffi_flag(ffi_field(numbers, "carried"), "carried"),
                                   .tangent = ffi_flag(ffi_field(numbers, "tangent"), "tangent")};
+    out->parts = ffi_list_get(numbers, "parts");
     if (roots == R_NilValue)
         return;
     if (TYPEOF(roots) != REALSXP)
@@ -73,22 +75,52 @@ static struct mean_steps mean_of(manifold_t m, const struct steps_numbers *numbe
                                .root = numbers->root};
 }
 
-struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n)
+static void finish_mean(struct call *c, manifold_t m, const struct steps_numbers *numbers, struct mean_steps *mean);
+
+/* a product's parts, whose numbers R hands over one after the other */
+static void finish_parts(struct call *c, manifold_t m, const struct steps_numbers *numbers, struct mean_steps *mean)
 {
-    manifold_t m = &c->m;
-    struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}, .stretch = numbers->stretch};
-    s.carried = numbers->carried && manifold_carries(m);
-    enum manifold_model model = s.mean.model;
+    const struct product *p = m->context;
+    if (TYPEOF(numbers->parts) != VECSXP || (size_t)XLENGTH(numbers->parts) != p->count)
+        ffi_abort_text("argument", "`numbers` must have those of each part of a product.");
+    struct mean_part *part = (struct mean_part *)R_alloc(p->count, sizeof *part);
+    for (size_t i = 0; i < p->count; i++) {
+        struct steps_numbers own;
+        ffi_steps_read(VECTOR_ELT(numbers->parts, (R_xlen_t)i), &own);
+        part[i] = (struct mean_part){.steps = mean_of(&p->part[i].m, &own), .root = p->part[i].root};
+        if (!(own.radius * part[i].root >= numbers->radius))
+            ffi_abort_text("argument", "a part's ball must be as large as the product's.");
+        finish_mean(c, &p->part[i].m, &own, &part[i].steps);
+    }
+    mean->span = product_place(part, p->count);
+    mean->parts = p->count;
+    mean->part = part;
+}
+
+/* what the model needs besides, checked */
+static void finish_mean(struct call *c, manifold_t m, const struct steps_numbers *numbers, struct mean_steps *mean)
+{
+    enum manifold_model model = mean->model;
     if (numbers->roots != (model == MODEL_BURES ? m->rows : 0))
         ffi_abort_text(
             "argument",
             "`numbers` must have the roots of the centre's eigenvalues for the Bures-Wasserstein metric, only there.");
     if (model == MODEL_BURES) /* with some room for iterates that rounding has moved */
-        s.mean.scale = 1 / (square(s.mean.root[m->rows - 1] + 1.01 * s.mean.radius) * (1 + 1e-6));
+        mean->scale = 1 / (square(mean->root[m->rows - 1] + 1.01 * mean->radius) * (1 + 1e-6));
     if (model == MODEL_FRAMES || model == MODEL_FRAMES_EUCLIDEAN)
-        frame_series(&s.mean);
-    if (model == MODEL_NONE || (model == MODEL_SPD && !(s.mean.base > 0)))
+        frame_series(mean);
+    if (model == MODEL_NONE || (model == MODEL_SPD && !(mean->base > 0)))
         ffi_abort(c, STATUS_UNSUPPORTED, "the mean by public steps", -1);
+    if (model == MODEL_PRODUCT)
+        finish_parts(c, m, numbers, mean);
+}
+
+struct steps ffi_steps_make(struct call *c, const struct steps_numbers *numbers, size_t n)
+{
+    manifold_t m = &c->m;
+    struct steps s = {.c = c, .mean = mean_of(m, numbers), .records = {.n = n}, .stretch = numbers->stretch};
+    s.carried = numbers->carried && manifold_carries(m);
+    finish_mean(c, m, numbers, &s.mean);
     if (!(ldexp(s.mean.radius, s.mean.bits) <= 0x1p51) || !((double)n <= 0x1p31))
         ffi_abort_text("argument", "`numbers` leave no room for the sums.");
     s.work = ffi_doubles(steps_work(&s.mean));
@@ -533,42 +565,4 @@ SEXP riemdp_unit_points(SEXP m, SEXP x, SEXP centre, SEXP numbers, SEXP coords)
     struct unit_args args = {.x = x, .centre = centre, .which = coords};
     ffi_steps_read(numbers, &args.number);
     return ffi_run(unit_points_body, &args, m, 1);
-}
-
-static SEXP model_body(struct call *c, void *data)
-{
-    (void)data;
-    return ffi_keep(c, Rf_mkString(manifold_model_name[steps_model(&c->m)]));
-}
-
-/* the roots of the eigenvalues of a public centre, from the smallest */
-static SEXP roots_body(struct call *c, void *data)
-{
-    struct arg centre = ffi_arg(c, *(SEXP *)data, "center", KIND_POINT);
-    manifold_t m = &c->m;
-    size_t k = m->rows;
-    double *work = ffi_doubles(manifold_work(m)), *v = ffi_doubles(m->ambient), *rest = ffi_doubles(la_symeig_work(k));
-    if (centre.n != 1 || steps_model(m) != MODEL_BURES)
-        ffi_abort_text("shape", "`center` must be one matrix, with the Bures-Wasserstein metric.");
-    struct points p = ffi_block_points(c, &centre, 0, 1, 0, work);
-    ffi_check_block(c, &centre, p, NULL, p, 0, 1, work);
-    for (size_t j = 0; j < m->ambient; j++)
-        v[j] = p.x[j];
-    SEXP out = ffi_keep(c, Rf_allocVector(REALSXP, (R_xlen_t)k));
-    int status = la_symeig(k, v, REAL(out), 1, rest);
-    if (status != STATUS_OK)
-        ffi_abort(c, status, "center", -1);
-    for (size_t j = 0; j < k; j++)
-        REAL(out)[j] = sqrt(REAL(out)[j]);
-    return out;
-}
-
-SEXP riemdp_ball_roots(SEXP m, SEXP centre)
-{
-    return ffi_run(roots_body, &centre, m, 0);
-}
-
-SEXP riemdp_steps_model(SEXP m)
-{
-    return ffi_run(model_body, NULL, m, 0);
 }

@@ -13,6 +13,7 @@ struct steps_numbers {
     int carried, tangent;
     const double *root;
     size_t roots;
+    SEXP parts; /* of a product: the same of each part */
 };
 
 struct steps {

@@ -68,6 +68,7 @@ enum manifold_model {
     MODEL_BURES,
     MODEL_FRAMES,    /* canonical metric */
     MODEL_FRAMES_EUCLIDEAN,
+    MODEL_PRODUCT, /* each part has a model of its own */
     MODEL_COUNT
 };
 extern const char *const manifold_model_name[MODEL_COUNT];
@@ -89,7 +90,7 @@ struct manifold {
     int param[2];  /* d; k; (n, p) */
     double floor;  /* relative eigenvalue floor of `project` (SPD) */
     double weight; /* c of a Stiefel metric: 2 Euclidean, 1 canonical */
-    void *context; /* a user's own manifold: what ffi_custom.c needs */
+    void *context; /* a user's own manifold: what ffi_custom.c needs; a product: its parts */
 };
 
 typedef const struct manifold *manifold_t;
@@ -165,6 +166,20 @@ struct manifold_ops {
     int (*add_hessian)(manifold_t m, double *matrix, const double *log_coords, double *work);
     /* log of true over bound at the orthonormal coordinates a of a tangent vector of length rho; 0 where exact */
     double (*radial_accept)(manifold_t m, const double *a, double rho, double *work);
+};
+
+/* What a product's `context` is, which outlives the manifold. A part's weight multiplies its metric, its root distances; where its
+ * numbers begin among the product's, those of points and of coordinates. */
+struct part {
+    struct manifold m;
+    double weight, root;
+    size_t at, coord;
+};
+
+struct product {
+    size_t count;
+    struct part *part;
+    struct manifold_ops ops; /* what all parts have */
 };
 
 /* Operation or generic: what every caller uses. Arguments as in the table; `work` has manifold_work() doubles. */
@@ -245,6 +260,6 @@ void manifold_enter(const struct manifold_ops *ops);
 int manifold_init(struct manifold *m);
 extern const struct manifold_ops manifold_euclidean, manifold_sphere, manifold_spd_affine, manifold_spd_bures,
     manifold_spd_logeuclidean, manifold_hyperboloid, manifold_ball, manifold_stiefel_euclidean,
-    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall;
+    manifold_stiefel_canonical, manifold_grassmann, manifold_kendall, manifold_product;
 
 #endif

@@ -6,7 +6,7 @@
 static const struct manifold_ops *const registry[] = {
     &manifold_euclidean,         &manifold_sphere,      &manifold_spd_affine, &manifold_spd_bures,
     &manifold_spd_logeuclidean,  &manifold_hyperboloid, &manifold_ball,       &manifold_stiefel_euclidean,
-    &manifold_stiefel_canonical, &manifold_grassmann,   &manifold_kendall,
+    &manifold_stiefel_canonical, &manifold_grassmann,   &manifold_kendall,    &manifold_product,
 };
 
 const char *const manifold_model_name[MODEL_COUNT] = {
@@ -15,6 +15,7 @@ const char *const manifold_model_name[MODEL_COUNT] = {
     [MODEL_PLANAR] = "planar",       [MODEL_SPD] = "spd",
     [MODEL_SUBSPACES] = "grassmann", [MODEL_BURES] = "bures",
     [MODEL_FRAMES] = "stiefel",      [MODEL_FRAMES_EUCLIDEAN] = "stiefel_euclidean",
+    [MODEL_PRODUCT] = "product",
 };
 
 static const struct manifold_ops *entered;

@@ -65,7 +65,13 @@ all_manifolds <- function() {
     list(M = grassmann(2, 1), reach = 1.2), list(M = grassmann(3, 2), reach = 1.2), list(M = grassmann(4, 2), reach = 1.2),
     list(M = grassmann(7, 3), reach = 1.2), list(M = grassmann(5, 4), reach = 1.2),
     list(M = kendall(3), reach = 1.2), list(M = kendall(4), reach = 1.2), list(M = kendall(20), reach = 1.2),
-    list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5)
+    list(M = custom_sphere(2), reach = 2.5), list(M = custom_torus(2), reach = 2.5),
+    list(M = product(sphere(2), euclidean(2), weights = c(1, 1 / 4)), reach = 2),
+    list(M = product(spd(2), sphere(1), weights = c(2, 1 / 2)), reach = 1.2), list(M = torus(3), reach = 2.5),
+    list(M = product(product(power(sphere(2), 2), kendall(3), weights = c(1, 3)), hyperbolic(2, "ball"), grassmann(4, 2),
+                     weights = c(2, 1 / 3, 5)), reach = 1.2),
+    list(M = product(stiefel(4, 2, "canonical"), spd(2, "bures"), hyperbolic(2), weights = c(1, 2, 1)), reach = 0.3),
+    list(M = product(custom_sphere(1), euclidean(1), weights = c(4, 1)), reach = 2)
   )
   # under valgrind and the like: small sizes only, which take every path
   if (quick()) cases <- Filter(function(case) mf_facts(case$M)$dimension <= 6, cases)
@@ -73,6 +79,9 @@ all_manifolds <- function() {
 }
 
 label_of <- function(M) riemdp:::manifold_label(M)
+
+# whether a space of one of these names, or a product with such a part
+has_part <- function(M, names) grepl(names, riemdp:::manifold_key(M))
 
 # n points of M at distance at most `reach` from each other's base, with their bases
 law_pairs <- function(case, n, seed = 11) {
@@ -175,6 +184,12 @@ isometry <- function(M) {
         y <- t(t(z[order, , drop = FALSE]) * (1 + seq_len(ncol(z)) / 3) * exp(1i * seq_len(ncol(z)))) + (2 - 1i)
         if (is.null(dim(x))) as.vector(y) else y
       }
+    },
+    product = {
+      moves <- lapply(M$parts, isometry)
+      if (!any(vapply(moves, is.null, NA))) rows(function(x) {
+        mf_join(M, lapply(seq_along(moves), function(i) moves[[i]](mf_part(M, x, i))))
+      })
     }
   )
 }

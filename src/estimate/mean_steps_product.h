@@ -1,0 +1,17 @@
+/* Parts of mean_steps.c: products, whose points, logarithms and steps are their parts'. */
+#ifndef RIEMDP_MEAN_STEPS_PRODUCT_H
+#define RIEMDP_MEAN_STEPS_PRODUCT_H
+
+#include "mean_steps.h"
+
+/* where each part's numbers begin; returns how many numbers a gradient has */
+size_t product_place(struct mean_part *part, size_t count);
+size_t product_size(const struct mean_steps *c); /* numbers of an embedded point */
+size_t product_room(const struct mean_steps *c);
+void product_embed(const struct mean_steps *c, const double *a, double *y, double *work);
+/* to the point with coordinates a: `at` gets the parts' own coordinates and stays, as `work` does, for what follows */
+void product_stand(const struct mean_steps *c, const double *a, double *at, double *work);
+void product_log(const struct mean_steps *c, const double *at, const double *y, double *v, double *work);
+void product_end(const struct mean_steps *c, double *at, double *v, double *a, double *work);
+
+#endif
