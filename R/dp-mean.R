@@ -22,9 +22,9 @@
 #' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs
 #'   `delta` > 0.
 #' * `"heat"`: the heat kernel around the mean (where a Brownian motion from there is after a while), on spheres,
-#'   Stiefel and Grassmann manifolds and planar shapes; needs `delta` > 0. As Ricci curvature isn't negative, it protects
-#'   as normal noise in flat space does (Bakry and Ledoux 1996; section 7 of `proofs/gaussian.md`). On Stiefel manifolds
-#'   with the Euclidean metric the motion is that of the canonical one.
+#'   Stiefel and Grassmann manifolds and planar shapes; needs `delta` > 0. As Ricci curvature isn't negative, it
+#'   protects as normal noise in flat space does (Bakry and Ledoux 1996; section 7 of `proofs/gaussian.md`). On
+#'   Stiefel manifolds with the Euclidean metric the motion is that of the canonical one.
 #' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in
 #'   `"wrapped"` or `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its
 #'   target is **not** the Frechet mean on curved spaces: a start or a baseline.
