@@ -202,6 +202,7 @@ test_that("a unit counts by one point, wherever its rows lie, and its replacemen
   r <- dp_test(x, M, epsilon = 1, group = rep(1:2, 5), unit = unit, center = c(0, 0, 1), radius = 0.7, draws = 99)
   expect_identical(c(r$n, r$members), c(10L, 5L, 5L))
   expect_output(print(r), "10 units in 2 groups.*protects one unit with all its rows, not its group")
+  expect_output(explain(r), "replacing one unit moves")
   expect_identical(guarantee(r)$unit, "unit")
   d <- data.frame(y = cos(1:30), a = 1:30, id = rep(letters[1:10], 3))
   r <- dp_test(y ~ a, euclidean(1), data = d, epsilon = 1, x_range = c(0, 40), unit = "id", center = 0, radius = 1, draws = 99)
