@@ -85,7 +85,7 @@ statistics_draw <- function(object) {
   }
   width <- statistic_widths(d)
   k <- d + d * (d + 1) / 2
-  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), in_simulation())
+  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), TRUE)
   noise <- z[seq_len(k)] * c(width$u, width$uu)
   xx <- matrix(0, d + 1, d + 1)
   if (d > 0) {
