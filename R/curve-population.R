@@ -98,7 +98,7 @@ curve_apart <- function(object, off, x) {
 
 # radii of lengths, a row of draws each
 band_radii <- function(apart, level) {
-  apply(sqrt(rowSums(apart^2, dims = 2)), 1, stats::quantile, level, names = FALSE)
+  apply(sqrt(rowSums(apart^2, dims = 2)), 1, stats::quantile, level, names = FALSE, type = 6)
 }
 
 # the band about the population's curve, or with `new` where a new record lies

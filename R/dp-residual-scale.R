@@ -186,7 +186,7 @@ residual_estimator <- list(
     if (is.null(ask$moment_bits)) return(list(squares = squares))
     list(squares = squares, moments = noisy_squares(predictor_sums(numbers$u, ask$moment_bits),
                                                     predictor_most(ask$d, ask$moment_bits), ask$shares[["moments"]],
-                                                    "inference.md, 7, moments"))
+                                                    "inference.md, 7"))
   },
   answer = function(out, plan, ask, budget) {
     fit <- ask$fit

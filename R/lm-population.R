@@ -25,8 +25,8 @@ scale_of <- function(x) if (is.matrix(x$coefficients)) "line" else "curve"
 summary.riemdp_residual_scale <- function(object, ...) {
   g <- object$guarantee
   data.frame(response = names(object$value) %||% scale_of(object), n = object$n, sd = unname(object$value),
-             label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon, adjacency = g$adjacency,
-             bound = object$bound, source = object$source %||% NA_character_)
+             label = g$label, epsilon = g$epsilon, delta = g$delta, nominal_epsilon = g$nominal_epsilon,
+             adjacency = g$adjacency, bound = object$bound, source = object$source %||% NA_character_)
 }
 
 # why there are no intervals about the population, NULL where there are; from public facts
@@ -62,9 +62,9 @@ line_moments <- function(object, residual) {
   list(xx = details$moments$xx, sd = sd * if (d == 1) 1 else 2)
 }
 
-# of a release of dp_residual_scale()
+# of a release of dp_residual_scale(); without predictors there are none
 released_moments <- function(moments, d) {
-  list(xx = moments$xx, sd = sqrt(2) * moments$scale, noise = function() {
+  list(xx = moments$xx %||% matrix(1), sd = sqrt(2) * moments$scale, noise = function() {
     m <- d + symmetric_count(d)
     z <- moments$scale * stats::rexp(m) * sample(c(-1, 1), m, TRUE)
     a <- matrix(0, d + 1, d + 1)
@@ -85,7 +85,7 @@ statistics_draw <- function(object) {
   }
   width <- statistic_widths(d)
   k <- d + d * (d + 1) / 2
-  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), in_simulation())
+  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), TRUE)
   noise <- z[seq_len(k)] * c(width$u, width$uu)
   xx <- matrix(0, d + 1, d + 1)
   if (d > 0) {
@@ -153,8 +153,9 @@ statistics_root <- function(object, xx, v, parts) {
     noise$xx
   })
   if (is.null(noise)) noise <- statistics_draw(object)
-  mean <- drawn$mean
-  own <- n * rbind(c(1, mean), cbind(mean, drawn$cov + tcrossprod(mean)))
+  mean <- c(1, drawn$mean)
+  own <- n * tcrossprod(mean)
+  own[-1, -1] <- own[-1, -1] + n * drawn$cov
   root <- t(chol(own))
   sampled <- root %*% (matrix(stats::rnorm(length(b)), ncol(b)) * rep(sqrt(v), each = ncol(b)))
   if (!"sampling" %in% parts) sampled <- 0
@@ -177,7 +178,7 @@ raw_draws <- function(object, off) {
 population_ends <- function(object, residual, level, nsim) {
   off <- raw_draws(object, line_draws(object, residual, nsim)$off)
   value <- as.vector(as.matrix(object$value))
-  ends <- apply(off, c(1, 2), stats::quantile, (1 + c(level, -level)) / 2, names = FALSE)
+  ends <- apply(off, c(1, 2), stats::quantile, (1 + c(level, -level)) / 2, names = FALSE, type = 6)
   array(value - t(matrix(ends, 2)), c(dim(off)[1:2], 2))
 }
 
@@ -204,7 +205,7 @@ line_band <- function(object, design, value, residual, level, nsim, new) {
   ends <- vapply(seq_len(ncol(fit)), function(j) {
     moved <- design %*% matrix(off[, j, ], ncol(design))
     if (new) moved <- moved + rep(scale[[j]] * errors[, j], each = nrow(moved))
-    fit[, j] - t(apply(moved, 1, stats::quantile, (1 + c(level, -level)) / 2, names = FALSE))
+    fit[, j] - t(apply(moved, 1, stats::quantile, (1 + c(level, -level)) / 2, names = FALSE, type = 6))
   }, matrix(0, nrow(fit), 2))
   aperm(array(ends, c(nrow(fit), 2, ncol(fit))), c(1, 3, 2))
 }

@@ -120,9 +120,9 @@ psi_over <- function(loss, r) {
   ifelse(r > 0, at / pmax(r, 1e-300), 1)
 }
 
-# noise as objective perturbation draws it
+# noise as objective perturbation draws it, from the generator of a simulation
 perturbation_draw <- function(norm, p, q, rate) {
-  matrix(.Call(riemdp_perturbation_noise, p, q, 1, norm, rate, in_simulation()), q)
+  matrix(.Call(riemdp_perturbation_noise, p, q, 1, norm, rate, TRUE), q)
 }
 
 # ---- when there is none ----------------------------------------------------------------------------------------------

@@ -63,20 +63,24 @@ cases <- function(...) {
   all <- expand.grid(..., epsilon = c(0.2, 1, 10), n = c(50, 200, 1000, 10000), law = names(laws), stringsAsFactors = FALSE)
   all[all$law == "normal" | all$epsilon == 1, ]
 }
-table_of <- function(cases, run, runs) {
-  do.call(rbind, lapply(seq_len(nrow(cases)), function(i) {
+columns <- c("space", "method", "law", "n", "epsilon", "runs", "refused", "inside", "width", "plain")
+table <- NULL
+# written after each cell: what is stopped leaves what it had
+add_cells <- function(cases, run, runs) {
+  for (i in seq_len(if (runs > 0) nrow(cases) else 0)) {
     case <- cases[i, ]
     out <- with_simulation(i, vapply(seq_len(runs), function(k) tryCatch(run(case), riemdp_error_unsupported = function(e) rep(NA_real_, 3)), numeric(3)))
     served <- !is.na(out[1, ])
     of <- function(f, row) if (any(served)) f(out[row, served]) else NA
-    message(paste(unlist(case), collapse = " "), " ", of(mean, 1), " ", mean(!served))
-    data.frame(case, runs = runs, refused = mean(!served), inside = round(of(mean, 1), 4), width = signif(of(stats::median, 2), 3),
-               plain = signif(of(stats::median, 3), 3), row.names = NULL)
-  }))
+    row <- data.frame(case, runs = runs, refused = round(mean(!served), 3), inside = round(of(mean, 1), 4), width = signif(of(stats::median, 2), 3),
+                      plain = signif(of(stats::median, 3), 3), row.names = NULL)
+    table <<- rbind(table, row[columns])
+    utils::write.csv(table, file.path(dirname(script), "coverage-lines.csv"), row.names = FALSE)
+  }
 }
-lines <- table_of(cases(method = c("auto", "statistics"), d = c(1, 5)), line_run, runs[["lines"]])
-curves <- table_of(cases(space = names(spaces)), curve_run, runs[["curves"]])
+lines <- cases(method = c("auto", "statistics"), d = c(1, 5))
 lines$space <- paste0("line, d = ", lines$d)
+add_cells(lines, line_run, runs[["lines"]])
+curves <- cases(space = names(spaces))
 curves$method <- "auto"
-columns <- c("space", "method", "law", "n", "epsilon", "runs", "refused", "inside", "width", "plain")
-utils::write.csv(rbind(lines[columns], curves[columns]), file.path(dirname(script), "coverage-lines.csv"), row.names = FALSE)
+add_cells(curves, curve_run, runs[["curves"]])

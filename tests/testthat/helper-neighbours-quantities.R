@@ -564,7 +564,6 @@ NUMBERS <- list(
   "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares,
   "testing.md, 3" = moved_statistics_of_lots, "testing.md, 4" = moved_statistics_of_lots, "testing.md, 7" = moved_count,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
-  "inference.md, 7, moments" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
   "linear-regression.md, 5" = moved_moments,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
