@@ -115,7 +115,6 @@ LOOK_GAIN <- 0.01 # of the error, on average over gaps: for less no look is take
 LOOK_NOISE <- stats::ppoints(21, 0.5) # of the look's noise, at these quantiles
 
 look_plan <- function(ask, signals, best) {
-  if (ask$d < 3) return(NULL)
   looks <- lapply(LOOK_SHARES, function(share) look_with(ask, share, signals, best))
   looks <- Filter(Negate(is.null), looks)
   if (length(looks)) looks[[which.min(vapply(looks, `[[`, 0, "worse"))]]

@@ -24,11 +24,13 @@
 #' `"auto"` takes one of the first four, from public numbers alone. With `gap`, a public guess of how far the q-th
 #' eigenvalue is above the next one, it is the one with the least expected error there. Without, it is the one that is
 #' on average, over gaps from 0.3 % to all of what is possible (evenly in the logarithm), by the least factor above the
-#' best at each. The error of the first three falls with 1/(n^2 gap), that of `"bingham"` with 1/n whatever the gap, so large
-#' samples and gaps speak for noise on the matrix. Where that makes a difference, which needs a dozen columns or more,
-#' a first look comes before: .5 to 5 % of epsilon buy a noisy number of by how much the directions' second moments
-#' exceed the others', and that decides between `"wishart"` and `"bingham"` (`look` of the release).
-#' On the table `bench/directions.csv` of the sources no single mechanism has an error far below that of `"auto"`.
+#' best at each. The error of the first three falls with 1/(n^2 gap), that of `"bingham"` with 1/n whatever the gap, so
+#' large samples and gaps speak for noise on the matrix. Where that makes a difference, which needs a dozen columns or
+#' more, a first look comes before: .5 to 5 % of epsilon buy a noisy number of by how much the directions' second
+#' moments exceed the others', and that decides between `"wishart"` and `"bingham"` (`look` of the release). In
+#' simulations (2 to 1,000 columns, 100 to 10^6 records, epsilon of .5 and 2, with and without `delta`; the file
+#' `bench/directions.csv` of the sources) the loss was at most 1.05 times that of the best mechanism in 220 of 226
+#' cells, and 1.12 times in the worst.
 #' `"gauss"` or `"laplace"`, whose guarantee is about the machine, is taken where it errs by up to 5 % more.
 #' Gradient steps are taken where records are in [chunks()], and where an argument of theirs is given (`lr`, `steps`,
 #' `clip`, `method`, `batch`, `sampling`, `rate`, `output`, `noise_multiplier`, `calibration`); the others are for rows

@@ -14,6 +14,13 @@
 #' mechanisms.
 #' With `unit` each unit's mean in the ball counts as one record, as in [dp_mean()]. With `neighbours = "add_remove"`
 #' the number of records (units) is private: mean and directions each release a noisy one first.
+#'
+#' In simulations (spheres, matrices, shapes, the outlines of [callosa]; 200 to 20,000 records; the file `bench/pga.csv`
+#' of the sources) the angle to the directions without noise, at the same point, was at most 1.3 times that of the best
+#' of all mechanisms and of [dp_pca()]. With a private mean it is larger, by 1.4 times and more: the mean has its share,
+#' and L grows with its distance from the centre (2.8 times at 200 records on a sphere with epsilon = 2, .9 to 1.9 times
+#' at 2,000 and 20,000).
+#'
 #' The frame of coordinates is a public function of p. Both parts are paid for at once, before either is drawn. No
 #' record's scores are ever released.
 #'

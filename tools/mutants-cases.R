@@ -1154,23 +1154,24 @@ mutant("variance-target", "R/dp-mean.R", "    plan <- plan_mean(ask$manifold, as
 
 # ---- principal directions ----------------------------------------------------------------------------------------------------------
 
-mutant("pca-shift", "R/second-moment.R", "outwards(sqrt(2) * 2^fine +", "outwards(2^fine +", "two orthogonal records are root 2 apart", "dp-pca|neighbours")
-mutant("pca-shift-rounding", "R/second-moment.R", "2^fine + 2 * sqrt(symmetric_count(d)))", "2^fine)", "rounding of sums is paid for", "dp-pca")
+mutant("pca-shift", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = 1", "two orthogonal records are root 2 apart", "dp-pca|neighbours")
+mutant("pca-shift-alone", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = if (alone) 0.7 else sqrt(2)", "one record is as long as 1", "dp-pca|neighbours")
+mutant("pca-shift-rounding", "R/second-moment.R", "moved * 2^fine + 2 * sqrt(symmetric_count(d)))", "moved * 2^fine)", "rounding of sums is paid for", "dp-pca")
 mutant("pca-inside", "R/second-moment.R", "2^bits - sqrt(d) / 2 - 1", "2^bits", "rounding leaves rows within the bound", "dp-pca")
 mutant("pca-shorten", "R/second-moment.R", "round(shorten_rows(x, bound) / bound", "round(x / bound", "long rows are shortened", "dp-pca")
-mutant("pca-room", "R/second-moment.R", "floor((50 - ceiling", "floor((56 - ceiling", "sums of whole numbers are exact", "dp-pca")
+mutant("pca-room", "R/second-moment.R", "room <- 50 - ceiling", "room <- 56 - ceiling", "sums of whole numbers are exact", "dp-pca")
 mutant("pca-isometry", "R/second-moment.R", "c(diag(S), sqrt(2) * S[upper.tri(S)])", "c(diag(S), S[upper.tri(S)])", "the Frobenius norm counts each entry twice",
        "dp-pca")
-mutant("pca-wishart-scale", "R/components-plan.R", "outwards(2 / ask$epsilon)", "outwards(1 / ask$epsilon)",
-       "a replaced record moves two traces", "dp-pca|private-release")
+mutant("pca-wishart-scale", "R/second-moment.R", "trace = if (alone) 1 else 2", "trace = 1",
+       "a replaced record moves two traces", "dp-pca|neighbours")
 mutant("pca-wishart-freedom", "R/second-moment.R", "one <- crossprod(normal_numbers(d + 1, d,", "one <- crossprod(normal_numbers(d, d,",
        "with fewer degrees of freedom the density has no bound", "dp-pca")
 mutant("pca-wishart-one", "R/second-moment.R", "scale / 2 * (one - two)", "scale / 2 * one", "one Wishart matrix is not private", "dp-pca")
 mutant("pca-wishart-price", "R/private-release.R", "draw_price(\"wishart\", proof, sensitivity, scale, sensitivity / scale)",
        "draw_price(\"wishart\", proof, sensitivity, scale, sensitivity / (2 * scale))", "the price is that of both traces", "private-release")
-mutant("pca-bingham-scale", "R/components-plan.R", "outwards(2 * ask$q / ask$epsilon)", "outwards(ask$q / ask$epsilon)", "the normaliser costs as much again",
+mutant("pca-bingham-scale", "R/components-plan.R", "outwards(2 * moved * ask$q / ask$epsilon)", "outwards(moved * ask$q / ask$epsilon)", "the normaliser costs as much again",
        "dp-pca|private-release")
-mutant("pca-bingham-share", "R/components-plan.R", "outwards(2 * ask$q / ask$epsilon)", "outwards(2 / ask$epsilon)", "each direction has its share of epsilon",
+mutant("pca-bingham-share", "R/components-plan.R", "outwards(2 * moved * ask$q / ask$epsilon)", "outwards(2 * moved / ask$epsilon)", "each direction has its share of epsilon",
        "dp-pca|private-release")
 mutant("pca-bingham-law", "R/second-moment.R", "- lost + d / 2 * (log1p", "- lost + (d - 1) / 2 * (log1p", "directions have the Bingham law", "dp-pca")
 mutant("pca-bingham-fall", "R/second-moment.R", "(e$values[1] - e$values) / scale", "2 * (e$values[1] - e$values) / scale", "the density is the one that is priced",
@@ -1183,7 +1184,23 @@ mutant("pga-length", "R/variance.R", "(ask$ball$radius + sqrt(sum(a^2))) * (1 +"
 mutant("pga-moved", "R/variance.R", "near <- mf_points(.Call(riemdp_to_ball, M, x, ask$center, ask$ball$radius), M)", "near <- mf_points(x, M)",
        "records outside the ball are moved to it", "dp-pga")
 mutant("pga-delta", "R/dp-pga.R", "ask$delta - mean$guarantee$nominal_delta", "ask$delta", "both parts share delta", "dp-pga")
-mutant("pga-event", "R/dp-pga.R", "list(release_event(mean), release_event(own))", "list(release_event(own))", "the mean is paid for as well", "dp-pga")
+mutant("pga-event", "R/dp-pga.R", "events <- list(mean, own)", "events <- list(own)", "the mean is paid for as well", "dp-pga")
+mutant("pca-along", "R/second-moment.R", "along = if (alone) 0.5 else 1", "along = 0.5", "a replaced record moves squares up and down", "dp-pca|neighbours")
+mutant("pca-unit-loose", "R/second-moment.R", "loose = if (units) outwards(1.01 * d^1.5 * 2^-fine) else 0", "loose = 0", "rounding of units' means is paid for", "dp-pca")
+mutant("pca-unit-mean", "R/second-moment.R", "colSums(round(sums / count *", "colSums(round(sums *", "a unit counts once, however many rows it has", "dp-pca|neighbours")
+mutant("pca-look-moves", "R/second-moment.R", "else d / (d - q)\n", "else 1\n", "a first look moves by d/(d - q)", "dp-pca")
+mutant("pca-look-alone", "R/second-moment.R", "if (alone) max(1, q / (d - q))", "if (alone) 1", "a record may lie among the others of more than half", "dp-pca")
+mutant("pca-look-paid", "R/components-plan.R", "rest$epsilon <- outwards_down(ask$epsilon - own)", "rest$epsilon <- ask$epsilon", "a first look is paid for out of epsilon",
+       "dp-pca")
+mutant("pca-look-choice", "R/components-plan.R", "which.min(colSums(weight * log(look$lost)))", "which.max(colSums(weight * log(look$lost)))",
+       "a first look decides for the lesser loss", "dp-pca")
+mutant("pca-size-paid", "R/components-plan.R", "ask$epsilon <- outwards_down(epsilon - own)", "ask$epsilon <- epsilon", "a private number is paid for out of epsilon",
+       "dp-pca|dp-covariance")
+mutant("pca-range", "R/event-price.R", "min(outwards(epsilon^2 / 8), zcdp_pure(epsilon))", "min(outwards(epsilon^2 / 9), zcdp_pure(epsilon))",
+       "a loss of bounded range is epsilon^2/8-zCDP", "dp-pca")
+mutant("pca-range-step", "R/components-plan.R", "event_pure(2 * noise$moved / noise$scale,", "event_pure(noise$moved / noise$scale,", "a ledger takes what directions cost",
+       "dp-pca|private-release")
+mutant("covariance-unit", "R/uncertainty.R", "identical(r$guarantee$unit, covariance$guarantee$unit)", "TRUE", "mean and covariance are of the same units", "dp-covariance")
 # ---- private tests --------------------------------------------------------------------------------------------------------------
 
 mutant("test-loss", "R/permutation-test.R", "c(p = 9 / 4, decision = 2)", "c(p = 2, decision = 2)", "a p-value costs nine quarters", "dp-test")

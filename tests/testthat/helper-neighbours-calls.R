@@ -213,6 +213,25 @@ direct_pca <- function(mechanism) {
   list(method = "direct", spaces = "plane", forms = c("array", "frame", "lists", "guessed"), args = list(epsilon = 1, mechanism = mechanism),
        noisy = "^[$](value|loadings|eigenvalues|moments?|shares)")
 }
+# units, whose first holds the record that is replaced; one record, or unit, more; a first look, whatever it gains
+direct_pca_beside <- function() {
+  one <- function(mechanism, ..., noisy = NULL, forms = c("array", "frame")) {
+    case <- direct_pca(mechanism)
+    case$args <- c(case$args, list(...))
+    case$forms <- forms
+    if (!is.null(noisy)) case$noisy <- noisy
+    case
+  }
+  follows <- "^[$](value|loadings|eigenvalues|moments?|shares|size|sensitivity|scale|noise|expected_error|look|gap|mechanism|theorem|draws)"
+  more <- function(mechanism, ...) c(one(mechanism, neighbours = "add_remove", ..., noisy = follows), list(pair = "more"))
+  five <- rep_len(1:5, NEIGHBOURS)
+  sixth <- function(n, side) c(five, rep(6, n - NEIGHBOURS))
+  list(direct_unit = one("laplace", unit = five), direct_unit_normal = one("gauss", unit = five), direct_unit_traces = one("wishart", unit = five),
+       direct_unit_drawn = one("bingham", unit = five), direct_unit_column = one("wishart", unit = "who", forms = "keyed"),
+       direct_more = more("laplace"), direct_more_normal = more("gauss"), direct_more_traces = more("wishart"), direct_more_drawn = more("bingham"),
+       direct_more_unit = more("wishart", unit = sixth), direct_look = c(one("auto", noisy = follows), list(look = TRUE)),
+       direct_look_unit = c(one("auto", unit = five, noisy = follows), list(look = TRUE)), direct_look_more = c(more("auto"), list(look = TRUE)))
+}
 
 lm_call <- function(data, case, space, budget) {
   formula <- case$formula
@@ -473,10 +492,17 @@ neighbour_calls <- function() {
                   args = list(method = "rsgd", epsilon = 1, steps = 40, batch = 5, neighbours = "add_remove")),
       own = list(method = "rgd", spaces = "plane", own = TRUE, args = list(method = "rgd", epsilon = 1, steps = 40))),
                      noisy = "^[$](value|trace[$]gradient_norm)", call = resume_call),
-    dp_covariance = list(kind = "points", cases = stats::setNames(lapply(c("laplace", "wishart"), function(mechanism) {
+    dp_covariance = list(kind = "points", cases = c(stats::setNames(lapply(c("laplace", "wishart"), function(mechanism) {
       list(method = "covariance", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
            args = list(mechanism = mechanism))
-    }), c("laplace", "wishart")), noisy = "^[$](value|moment)",
+    }), c("laplace", "wishart")), list(
+      unit = list(method = "covariance", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
+                  args = list(mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
+      more = list(method = "covariance", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
+                  args = list(mechanism = "laplace", neighbours = "add_remove"), noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"),
+      more_unit = list(method = "covariance", spaces = "sphere", pair = "more", forms = c("array", "mf_points"),
+                       noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)", args = list(
+                         mechanism = "wishart", neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))))), noisy = "^[$](value|moment)",
     call = function(data, case, space, budget) {
       # seen from here, opposite records at the edge have unlike products
       v <- mf_from_coords(space$M, space$center, c(0.7 * space$radius, numeric(mf_facts(space$M)$dimension - 1)))
@@ -488,7 +514,12 @@ neighbour_calls <- function() {
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       at = list(method = "pga", spaces = c("sphere", "plane", "matrices", "hyperboloid"), forms = c("array", "mf_points"),
                 args = list(at = "center", mechanism = "laplace")),
-      drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham"))),
+      drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham")),
+      unit = list(method = "pga", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
+                  args = list(mean_mechanism = "wrapped", mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
+      more = list(method = "pga", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
+                  args = list(mean_mechanism = "wrapped", mechanism = "laplace", neighbours = "add_remove"),
+                  noisy = "^[$](value|mean_release|sd|shares|components|length|expected_error|size|draws)")),
                   # scales and lengths follow from the released mean
                   noisy = "^[$](value|mean_release[$](value|released|noise_error|errors|post_processed)|sd|shares|components|length|expected_error)",
                   call = function(data, case, space, budget) {
@@ -500,10 +531,14 @@ neighbour_calls <- function() {
                     rate = list(method = "rsgd", spaces = "plane", pair = "more",
                                 args = list(method = "rsgd", epsilon = 1, steps = 3, sampling = "poisson", rate = 0.3, batch = 5)),
                     gauss = direct_pca("gauss"), laplace = direct_pca("laplace"), wishart = direct_pca("wishart"),
-                    bingham = direct_pca("bingham"))),
+                    bingham = direct_pca("bingham")), direct_pca_beside()),
                    noisy = "^[$](value|loadings|trace[$]gradient_norm)",
                   free_of = list(sized = "^[$]trace"), # how many steps there are follows from the released size
-                  call = function(data, case, space, budget) do.call(dp_pca, c(list(data, q = 1, delta = 1e-3, bound = 2, ledger = budget), case$args))),
+                  call = function(data, case, space, budget) {
+                    args <- c(list(data, q = 1, delta = if (is.null(case$look)) 1e-3 else 0, bound = 2, ledger = budget), case$args)
+                    if (is.null(case$look)) return(do.call(dp_pca, args))
+                    with_internals(do.call(dp_pca, args), LOOK_GAIN = -Inf)
+                  }),
     # sums without noise are for a trusted curator: of them only what else is said must be the same
     site_answer = list(kind = "points", cases = site_cases(), noisy = "", free = "", forms = c("array", "mf_points"), call = site_call,
                        undrawn = "a site's noise is a share of what the curator's call pays for")

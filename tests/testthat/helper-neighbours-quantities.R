@@ -545,8 +545,8 @@ moved_spectrum <- function(a, b, name) {
 # by the difference of two positive ones, whose traces add up
 moved_traces <- function(a, b) c(moment_trace = share(a, sum(abs(moved_spectrum(a, b, "sum")))))
 
-# along any direction
-moved_squares <- function(a, b) c(moment_direction = share(a, max(abs(moved_spectrum(a, b, "S")))))
+# along any direction, up or down but for a constant
+moved_squares <- function(a, b) c(moment_direction = share(a, diff(range(moved_spectrum(a, b, "S"))) / 2))
 
 # ---- all of them --------------------------------------------------------------------------------------------------------------------
 
@@ -561,7 +561,7 @@ NUMBERS <- list(
   # noise that is drawn by itself, and what is drawn in several steps
   "mean-sensitivity.md, 11" = moved_count, "mean-sensitivity.md, 14" = moved_count, "mean-sensitivity.md, 15" = moved_groups,
   "mean-sensitivity.md, 15, sizes" = moved_sizes, "mean-sensitivity.md, 15, shares outside" = moved_count,
-  "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares,
+  "subspaces.md, 2" = moved_entries, "subspaces.md, 3" = moved_traces, "subspaces.md, 4" = moved_squares, "subspaces.md, 7" = moved_count,
   "testing.md, 3" = moved_statistics_of_lots, "testing.md, 4" = moved_statistics_of_lots, "testing.md, 7" = moved_count,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
