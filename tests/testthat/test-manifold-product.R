@@ -28,6 +28,7 @@ test_that("facts follow from the parts", {
   expect_false(f$one_mean || f$two_point_homogeneous || f$local_bounds || f$has_laplace || f$has_kng)
   # planes across parts are flat
   expect_identical(mf_facts(power(sphere(2), 2))[c("k_min", "k_max")], list(k_min = 0, k_max = 1))
+  expect_equal(mf_facts(product(sphere(2), kendall(4), weights = c(1 / 9, 1)))$k_max, 9)
   expect_identical(mf_facts(power(hyperbolic(2), 2))[c("k_min", "k_max")], list(k_min = -1, k_max = 0))
   t <- mf_facts(power(sphere(1), 3, weight = 4))
   expect_equal(c(t$k_min, t$k_max, t$injectivity_radius, t$diameter), c(0, 0, 2 * pi, 2 * pi * sqrt(3)))
