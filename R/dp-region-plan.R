@@ -10,7 +10,7 @@
 #' it, an ellipsoid is. A guess with a number for each direction shows that.
 #'
 #' A ball's size is that which [confint()][confint.riemdp_mean()] would make of releases without noise, for records
-#' around the centre. An ellipsoid's is the mean over draws of the covariance's noise, simulated from its public law with
+#' around the centre. An ellipsoid's is the mean over draws of the covariance's noise, simulated from its law with
 #' a fixed seed.
 #'
 #' @inheritParams dp_mean_plan

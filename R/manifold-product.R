@@ -57,7 +57,9 @@ product <- function(..., weights = 1) {
   weights <- check_part_weights(weights, length(parts))
   if (max(vapply(parts, product_depth, 0)) >= 3) abort_riemdp("argument", "products can be nested to depth 3.")
   M <- new_manifold("product", length(parts), "riemdp_product", parts = parts, weights = weights)
-  if (length(part_leaves(M)) > 1000) abort_riemdp("argument", "a product has at most 1000 parts, those of parts too.")
+  leaves <- part_leaves(M)
+  check_part_weights(vapply(leaves, `[[`, 0, "weight"), length(leaves)) # those of nested products are multiplied
+  if (length(leaves) > 1000) abort_riemdp("argument", "a product has at most 1000 parts, those of parts too.")
   M
 }
 

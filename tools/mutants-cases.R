@@ -1258,7 +1258,6 @@ mutant("product-curvature", "src/geometry/manifold_product.c", "m->k_max = fmax(
 mutant("product-hull", "src/geometry/manifold_product.c", "m->k_min = m->k_max = 0;", "m->k_min = m->k_max = p->part[0].m.k_max / p->part[0].weight;", "planes across parts are flat", "manifold-product")
 mutant("product-injectivity", "src/geometry/manifold_product.c", "m->inj = fmin(m->inj, q->root * q->m.inj);", "m->inj = fmin(m->inj, q->weight * q->m.inj);", "distances go with roots of weights", "manifold-product")
 mutant("product-all-flags", "src/geometry/manifold_product.c", "all &= p->part[i].m.flags;", "all &= i ? all : p->part[i].m.flags;", "a product is homogeneous only if all parts are", "manifold-product")
-mutant("product-forms", "src/geometry/manifold_product.c", "(MANIFOLD_CALLS_R | MANIFOLD_FORMS)", "MANIFOLD_CALLS_R", "the stored form of a part tells nothing", "manifold-product")
 mutant("product-ball", "src/geometry/manifold_product.c", "radius / q->root * (1 + 4 * RIEMDP_EPS), &k, &reach", "0.5 * radius / q->root, &k, &reach", "a part's bounds are those of its own ball", "manifold-product")
 mutant("product-ball-curvature", "src/geometry/manifold_product.c", "*k_max = fmax(*k_max, k / q->weight);", "*k_max = fmax(*k_max, k / q->root);", "curvature of a ball goes with weights", "manifold-product")
 mutant("product-frame", "src/geometry/manifold_product.c", "buffer[j] *= q->root;", "buffer[j] *= 1;", "coordinates are orthonormal in the product's metric", "manifold-product")

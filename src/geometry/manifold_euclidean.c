@@ -106,6 +106,40 @@ static int transport(manifold_t m, double *out, struct points p, struct points q
     return project_tangent(m, out, p, v, begin, end, work);
 }
 
+static int strided_finite(size_t d, const struct strided *x, size_t n)
+{
+    double s = 0;
+    for (size_t j = 0; j < d; j++)
+        for (size_t i = 0; i < (x->record ? n : 1); i++)
+            s += 0 * x->x[i * x->record + j * x->coordinate];
+    return s == 0;
+}
+
+/* Columns or rows where they lie. What the ordinary way does with each record, in the same order. */
+RIEMDP_HOT static int strided(manifold_t m, enum strided_operation op, double *out, size_t record, size_t coordinate,
+                              const struct strided *in, size_t n)
+{
+    for (int k = 0; k < (op == STRIDED_TRANSPORT ? 3 : 2); k++)
+        if (!strided_finite(m->dim, in + k, n))
+            return STATUS_NOT_FINITE;
+    for (size_t j = 0; j < m->dim; j++) {
+        const double *a = in[0].x + j * in[0].coordinate, *b = in[1].x + j * in[1].coordinate;
+        size_t p = in[0].record, q = in[1].record;
+        double *o = out + j * coordinate;
+        for (size_t i = 0; i < n && op == STRIDED_EXP; i++)
+            o[i * record] = a[i * p] + b[i * q];
+        for (size_t i = 0; i < n && op == STRIDED_LOG; i++)
+            o[i * record] = b[i * q] - a[i * p];
+        for (size_t i = 0; i < n && op == STRIDED_DIST; i++)
+            out[i] = (j ? out[i] : 0) + square(b[i * q] - a[i * p]);
+        for (size_t i = 0; i < n && op == STRIDED_TRANSPORT; i++)
+            o[i * record] = in[2].x[i * in[2].record + j * in[2].coordinate];
+    }
+    for (size_t i = 0; i < n && op == STRIDED_DIST; i++)
+        out[i] = sqrt(out[i]);
+    return STATUS_OK;
+}
+
 static int log_density(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end,
                        double *work)
 {
@@ -177,6 +211,7 @@ const struct manifold_ops manifold_euclidean = {
     .log_density = log_density,
     .jacobi = jacobi,
     .log_sum = log_sum,
+    .strided = strided,
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,

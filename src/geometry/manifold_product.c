@@ -445,6 +445,8 @@ static int strided(manifold_t m, enum strided_operation op, double *out, size_t 
     const struct product *whole = parts_of(m);
     double apart[MOST_BLOCK];
     struct strided own[3];
+    if (op == STRIDED_DIST) /* one number a record */
+        record = 1;
     for (size_t b = 0; b < n; b += MOST_BLOCK) {
         size_t count = n - b < MOST_BLOCK ? n - b : MOST_BLOCK;
         for (size_t i = 0; i < whole->count; i++) {

@@ -28,6 +28,7 @@ test_that("facts follow from the parts", {
   expect_false(f$one_mean || f$two_point_homogeneous || f$local_bounds || f$has_laplace || f$has_kng)
   # planes across parts are flat
   expect_identical(mf_facts(power(sphere(2), 2))[c("k_min", "k_max")], list(k_min = 0, k_max = 1))
+  expect_equal(mf_facts(product(sphere(2), kendall(4), weights = c(1 / 9, 1)))$k_max, 9)
   expect_identical(mf_facts(power(hyperbolic(2), 2))[c("k_min", "k_max")], list(k_min = -1, k_max = 0))
   t <- mf_facts(power(sphere(1), 3, weight = 4))
   expect_equal(c(t$k_min, t$k_max, t$injectivity_radius, t$diameter), c(0, 0, 2 * pi, 2 * pi * sqrt(3)))
@@ -116,7 +117,7 @@ test_that("what is no product is refused", {
   for (bad in list(quote(product(sphere(2))), quote(product()), quote(product(sphere(2), euclidean(2), weights = c(1, 2, 3))),
                    quote(product(sphere(2), euclidean(2), weights = 0)), quote(product(sphere(2), euclidean(2), weights = NaN)),
                    quote(product(sphere(2), euclidean(2), weights = "1")), quote(power(sphere(2), 0)), quote(power(sphere(2), 1, weight = 2)),
-                   quote(power(power(power(torus(2), 2), 2), 2)), quote(mf_join(mixed(), list(c(0, 0, 1)))), quote(mf_part(mixed(), c(0, 0, 1, 1, 1), "none")),
+                   quote(power(power(power(torus(2), 2), 2), 2)), quote(power(power(sphere(2), 2, weight = 1e9), 2, weight = 1e9)), quote(mf_join(mixed(), list(c(0, 0, 1)))), quote(mf_part(mixed(), c(0, 0, 1, 1, 1), "none")),
                    quote(mf_part(sphere(2), c(0, 0, 1), 1)), quote(mf_join(mixed(), list(direction = c(0, 0, 1), other = c(1, 2)))))) {
     expect_error(eval(bad), class = "riemdp_error_argument", label = deparse(bad))
   }
