@@ -37,7 +37,9 @@ dp_test_plan <- function(simulate, M, epsilon, ..., alpha = 0.05, draws = 199, r
   check_manifold(M)
   check_given(c(epsilon = missing(epsilon)))
   if (!is.function(simulate)) abort_riemdp("argument", "`simulate` must be a function without arguments.")
-  if (!is.numeric(epsilon) || !length(epsilon)) abort_riemdp("argument", "`epsilon` must be positive numbers.")
+  if (!is.numeric(epsilon) || is.object(epsilon) || !length(epsilon)) {
+    abort_riemdp("argument", "`epsilon` must be positive numbers.")
+  }
   for (e in epsilon) check_number(e, "epsilon", positive = TRUE)
   alpha <- check_alpha(alpha)
   runs <- check_count(runs, "runs", 2, 1e5)

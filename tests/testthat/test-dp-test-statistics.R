@@ -351,6 +351,7 @@ test_that("a plan tells the power that tests have, and spends nothing", {
   no(simulate, M)
   no(simulate, M, "a")
   no(simulate, M, c(1, -1))
+  no(simulate, M, structure(1, class = "integer64"))
   no(simulate, M, 1, bandwidth = 1, runs = 1)
   no(simulate, M, 1, bandwidth = 1, source = "a")
   no(simulate, M, 1, 1)
