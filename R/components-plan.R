@@ -236,17 +236,18 @@ component_price <- function(noise, ask, public, trusted = NULL, unit = NULL) {
   said <- sprintf("%s public; the number of records is %s", public, if (private) "private" else "public")
   g <- of_units(promise_of(noise$guarantee, c(said, component_assumptions(noise)), trusted = trusted,
                            adjacency = adjacency, numerics = if (noise$lattice) "lattice" else "real-valued"), unit)
+  own <- g # of the noise alone
+  if (private) g[c("nominal_epsilon", "mu", "mu_slack")] <- list(ask$whole, if (g$label == "none") Inf else NA_real_, 0)
   if (g$label == "none") return(list(guarantee = g, event = NULL))
   event <- if (noise$mechanism == "bingham") {
     step <- event_pure(2 * noise$moved / noise$scale, adjacency, range = TRUE)
     if (ask$q == 1) step else event_compose(step, times = ask$q)
   } else {
-    release_event(g)
+    release_event(own)
   }
   if (!private) return(list(guarantee = g, event = event))
-  event <- event_compose(list(event_pure(ask$size$epsilon, adjacency), event))
-  g[c("epsilon", "nominal_epsilon", "mu", "mu_slack")] <- list(ask$whole, ask$whole, NA_real_, 0)
-  list(guarantee = g, event = event)
+  g$epsilon <- ask$whole
+  list(guarantee = g, event = event_compose(list(event_pure(ask$size$epsilon, adjacency), event)))
 }
 
 component_assumptions <- function(noise) {

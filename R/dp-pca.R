@@ -29,7 +29,7 @@
 #' more, a first look comes before: .5 to 5 % of epsilon buy a noisy number of by how much the directions' second
 #' moments exceed the others', and that decides between `"wishart"` and `"bingham"` (`look` of the release). In
 #' simulations (2 to 1,000 columns, 100 to 10^6 records, epsilon of .5 and 2, with and without `delta`; the file
-#' `bench/directions.csv` of the sources) the loss was at most 1.05 times that of the best mechanism in 220 of 226
+#' `bench/directions.csv` of the sources) the loss was at most 1.05 times that of the best mechanism in 222 of 226
 #' cells, and 1.12 times in the worst.
 #' `"gauss"` or `"laplace"`, whose guarantee is about the machine, is taken where it errs by up to 5 % more.
 #' Gradient steps are taken where records are in [chunks()], and where an argument of theirs is given (`lr`, `steps`,

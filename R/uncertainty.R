@@ -356,7 +356,7 @@ check_ellipsoid_target <- function(r, private = FALSE) {
 
 check_same <- function(r, covariance) {
   M <- r$manifold
-  same <- identical(label_manifold(M), label_manifold(covariance$manifold)) && identical(r$n, covariance$n) &&
+  same <- identical(label_manifold(M), label_manifold(covariance$manifold)) && isTRUE(r$n == covariance$n) &&
     identical(r$guarantee$unit, covariance$guarantee$unit)
   if (!same) {
     abort_riemdp("argument", "mean and covariance must be of the same records: their spaces, numbers or units differ.")

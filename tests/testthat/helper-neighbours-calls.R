@@ -227,7 +227,7 @@ direct_pca_beside <- function() {
   five <- rep_len(1:5, NEIGHBOURS)
   sixth <- function(n, side) c(five, rep(6, n - NEIGHBOURS))
   list(direct_unit = one("laplace", unit = five), direct_unit_normal = one("gauss", unit = five), direct_unit_traces = one("wishart", unit = five),
-       direct_unit_drawn = one("bingham", unit = five), direct_unit_column = one("wishart", unit = "who", forms = "keyed"),
+       direct_unit_drawn = one("bingham", unit = five),
        direct_more = more("laplace"), direct_more_normal = more("gauss"), direct_more_traces = more("wishart"), direct_more_drawn = more("bingham"),
        direct_more_unit = more("wishart", unit = sixth), direct_look = c(one("auto", noisy = follows), list(look = TRUE)),
        direct_look_unit = c(one("auto", unit = five, noisy = follows), list(look = TRUE)), direct_look_more = c(more("auto"), list(look = TRUE)))
