@@ -69,7 +69,9 @@ test_defaults <- function(given) {
 }
 
 simulated_test <- function(simulate, fixed) {
-  made <- simulate()
+  made <- tryCatch(simulate(), error = function(e) {
+    abort_riemdp("argument", paste("`simulate` failed:", conditionMessage(e)))
+  })
   if (!is.list(made) || is.null(names(made)) || !all(names(made) %in% TEST_HOLD) || is.null(made[["x"]])) {
     abort_riemdp("argument", "`simulate` must return a list with `x`, and `y`, `group`, `data` or `unit` as needed.")
   }

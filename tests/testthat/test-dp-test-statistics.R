@@ -357,6 +357,7 @@ test_that("a plan tells the power that tests have, and spends nothing", {
   no(simulate, M, 1, 1)
   no(simulate, M, 1) # no bandwidth
   no(function() 1:3, M, 1, bandwidth = 1)
+  no(function() stop("no"), M, 1, bandwidth = 1)
   no(function() list(group = 1), M, 1, bandwidth = 1)
   no(function() list(x = 1:4, epsilon = 9, group = c(1, 1, 2, 2)), M, 1, bandwidth = 1)
 })
