@@ -1155,7 +1155,7 @@ mutant("variance-target", "R/dp-mean.R", "    plan <- plan_mean(ask$manifold, as
 # ---- principal directions ----------------------------------------------------------------------------------------------------------
 
 mutant("pca-shift", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = 1", "two orthogonal records are root 2 apart", "dp-pca|neighbours")
-mutant("pca-shift-alone", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = if (alone) 0.7 else sqrt(2)", "one record is as long as 1", "dp-pca|neighbours")
+mutant("pca-shift-alone", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = if (alone) 0.7 else sqrt(2)", "one record is as long as 1", "dp-pca")
 mutant("pca-shift-rounding", "R/second-moment.R", "moved * 2^fine + 2 * sqrt(symmetric_count(d)))", "moved * 2^fine)", "rounding of sums is paid for", "dp-pca")
 mutant("pca-inside", "R/second-moment.R", "2^bits - sqrt(d) / 2 - 1", "2^bits", "rounding leaves rows within the bound", "dp-pca")
 mutant("pca-shorten", "R/second-moment.R", "round(shorten_rows(x, bound) / bound", "round(x / bound", "long rows are shortened", "dp-pca")
@@ -1163,7 +1163,7 @@ mutant("pca-room", "R/second-moment.R", "room <- 50 - ceiling", "room <- 56 - ce
 mutant("pca-isometry", "R/second-moment.R", "c(diag(S), sqrt(2) * S[upper.tri(S)])", "c(diag(S), S[upper.tri(S)])", "the Frobenius norm counts each entry twice",
        "dp-pca")
 mutant("pca-wishart-scale", "R/second-moment.R", "trace = if (alone) 1 else 2", "trace = 1",
-       "a replaced record moves two traces", "dp-pca|neighbours")
+       "a replaced record moves two traces", "dp-pca")
 mutant("pca-wishart-freedom", "R/second-moment.R", "one <- crossprod(normal_numbers(d + 1, d,", "one <- crossprod(normal_numbers(d, d,",
        "with fewer degrees of freedom the density has no bound", "dp-pca")
 mutant("pca-wishart-one", "R/second-moment.R", "scale / 2 * (one - two)", "scale / 2 * one", "one Wishart matrix is not private", "dp-pca")
@@ -1185,9 +1185,9 @@ mutant("pga-moved", "R/variance.R", "near <- mf_points(.Call(riemdp_to_ball, M, 
        "records outside the ball are moved to it", "dp-pga")
 mutant("pga-delta", "R/dp-pga.R", "ask$delta - mean$guarantee$nominal_delta", "ask$delta", "both parts share delta", "dp-pga")
 mutant("pga-event", "R/dp-pga.R", "events <- list(mean, own)", "events <- list(own)", "the mean is paid for as well", "dp-pga")
-mutant("pca-along", "R/second-moment.R", "along = if (alone) 0.5 else 1", "along = 0.5", "a replaced record moves squares up and down", "dp-pca|neighbours")
+mutant("pca-along", "R/second-moment.R", "along = if (alone) 0.5 else 1", "along = 0.5", "a replaced record moves squares up and down", "dp-pca")
 mutant("pca-unit-loose", "R/second-moment.R", "loose = if (units) outwards(1.01 * d^1.5 * 2^-fine) else 0", "loose = 0", "rounding of units' means is paid for", "dp-pca")
-mutant("pca-unit-mean", "R/second-moment.R", "colSums(round(sums / count *", "colSums(round(sums *", "a unit counts once, however many rows it has", "dp-pca|neighbours")
+mutant("pca-unit-mean", "R/second-moment.R", "colSums(round(sums / count *", "colSums(round(sums *", "a unit counts once, however many rows it has", "dp-pca")
 mutant("pca-look-moves", "R/second-moment.R", "else d / (d - q)\n", "else 1\n", "a first look moves by d/(d - q)", "dp-pca")
 mutant("pca-look-alone", "R/second-moment.R", "if (alone) max(1, q / (d - q))", "if (alone) 1", "a record may lie among the others of more than half", "dp-pca")
 mutant("pca-look-paid", "R/components-plan.R", "rest$epsilon <- outwards_down(ask$epsilon - own)", "rest$epsilon <- ask$epsilon", "a first look is paid for out of epsilon",
