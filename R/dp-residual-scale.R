@@ -116,7 +116,9 @@ check_released_curve <- function(fit) {
     k <- nrow(fit$columns)
     is.numeric(fit$n) && length(fit$n) == 1 && is.list(fit$details) && all(fit$columns$half > 0) &&
       is.numeric(fit$residual_bound) && length(fit$residual_bound) == 1 && fit$residual_bound > 0 &&
-      inherits(fit$terms, "formula") && (is.call(fit$response) || is.name(fit$response)) &&
+      inherits(fit$terms, "formula") && (is.call(fit$response) || is.name(fit$response)) && is.list(fit$bounds) &&
+      is.list(fit$bounds$x) && all(vapply(fit$bounds$x, is.list, NA)) && (is.null(fit$constants) ||
+                                                                            is.list(fit$constants)) &&
       length(curve_anyway(fit, matrix(0, k, 1))) == 1
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {

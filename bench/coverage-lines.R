@@ -1,10 +1,11 @@
 # How often 95 % intervals about the population hold its line, and bands its curve, how wide they are, and where they are refused. Writes
-# coverage-lines.csv beside this file: Rscript bench/coverage-lines.R [runs a cell of lines] [of curves]. Lines: a fifth of epsilon for
+# coverage-lines.csv beside this file: Rscript bench/coverage-lines.R [runs a cell of lines] [of curves] [a space: this one alone]. Lines: a fifth of epsilon for
 # dp_residual_scale(), curves: .3. `inside` counts coefficients, or the curve at four predictors, of the runs that weren't refused. "statistics" moves
 # responses to 2.5 scales: its line is that of moved responses, from a million of them.
 suppressPackageStartupMessages(library(riemdp))
-arguments <- as.integer(commandArgs(TRUE))
-runs <- c(lines = if (length(arguments) > 0) arguments[1] else 1000L, curves = if (length(arguments) > 1) arguments[2] else 1000L)
+arguments <- commandArgs(TRUE)
+runs <- as.integer(c(lines = if (length(arguments) > 0) arguments[1] else 1000, curves = if (length(arguments) > 1) arguments[2] else 1000))
+names(runs) <- c("lines", "curves")
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 mf_facts <- getFromNamespace("mf_facts", "riemdp")
 spaces <- list(S2 = list(sphere(2), c(0, 0, 1)), "SPD(3)" = list(spd(3), diag(3)), "kendall(10)" = list(kendall(10), exp(2i * pi * (1:10) / 10)))
@@ -69,6 +70,7 @@ table <- NULL
 add_cells <- function(cases, run, runs) {
   for (i in seq_len(if (runs > 0) nrow(cases) else 0)) {
     case <- cases[i, ]
+    if (length(arguments) > 2 && case$space != arguments[3]) next
     out <- with_simulation(i, vapply(seq_len(runs), function(k) tryCatch(run(case), riemdp_error_unsupported = function(e) rep(NA_real_, 3)), numeric(3)))
     served <- !is.na(out[1, ])
     of <- function(f, row) if (any(served)) f(out[row, served]) else NA

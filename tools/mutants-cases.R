@@ -1134,7 +1134,7 @@ mutant("equation-sampling", "R/population-equation.R", "h <- h - sqrt(2 * count 
 mutant("equation-noise", "R/population-equation.R", "h <- (pull + noise) * 2 * count / eq$n", "h <- pull * 2 * count / eq$n", "privacy noise is in an equation", "residual-scale|curve-population")
 mutant("equation-ridge", "R/population-equation.R", "pull <- if (\"privacy\" %in% parts) eq$pull else 0 * eq$step", "pull <- 0 * eq$step", "a ridge's shrinkage is in an equation", "residual-scale")
 mutant("equation-variances", "R/population-equation.R", "stats::rchisq(count, left)", "stats::rchisq(count, 4 * left)", "the error's variance is what was released", "residual-scale")
-mutant("equation-turn", "R/population-equation.R", "c <- eq$step * (\"privacy\" %in% parts) + c", "c <- c", "a step along the gradient is turned round", "curve-population")
+mutant("equation-turn", "R/population-equation.R", "c <- eq$step * (\"privacy\" %in% parts) + c", "c <- c", "a step along the gradient is turned round", "residual-scale")
 mutant("population-blur", "R/population-equation.R", "BLUR_MOST <- 1 / 6", "BLUR_MOST <- 100", "where the level isn't held nothing is told", "residual-scale|curve-population")
 mutant("population-cut", "R/population-equation.R", "CUT_MOST <- 0.25", "CUT_MOST <- 2", "residuals that were cut tell no scale", "residual-scale|curve-population")
 mutant("curve-edge", "R/curve-population.R", "if (isTRUE(last$edge)) {", "if (FALSE) {", "a curve that was moved has no band", "curve-population")

@@ -166,6 +166,24 @@ test_that("an equation's root solves it, and there is none where sums can't reac
   expect_identical(internal$solved_equation(x, e, matrix(c(1e4, 0), 1), loss, 1e3), matrix(1e3, 1, 2))
 })
 
+test_that("a fit's equation tells how far it is from the population, and a step along the gradient where the population is", {
+  loss <- list(tau = 50, step = internal$LOSS_STEP, g = internal$huber_knots()) # psi is the residual itself
+  moments <- list(mean = 0.2, cov = matrix(0.25))
+  products <- rbind(c(1, 0.2), c(0.2, 0.29))
+  off <- c(0.1, -0.3)
+  eq <- list(step = matrix(c(0.5, -0.2), 1), loss = loss, pull = matrix(1000 * products %*% off, 1), noise = function() matrix(0, 1, 2), n = 1000,
+             features = identity)
+  root <- function(eq, parts = "privacy") rowMeans(with_simulation(1, replicate(60, drop(internal$equation_root(eq, 0.01, moments, parts)))))
+  # residuals e - F c pull with -1000 S c; along the gradient those at the population, e + F d, with 1000 S d
+  expect_equal(root(eq), -off, tolerance = 0.02)
+  expect_equal(root(c(eq, turn = -1)), drop(eq$step) - off, tolerance = 0.02)
+  expect_equal(root(c(eq, list(shift = function(noise) noise + c(1, 2)))), c(1, 2) - off, tolerance = 0.02)
+  expect_equal(root(eq, "sampling"), c(0, 0), tolerance = 0.01)
+  # the error of sampling: that of least squares with 1,000 records and errors of variance .01
+  z <- with_simulation(2, replicate(400, drop(internal$equation_root(eq, 0.01, moments, "sampling"))))
+  expect_equal(stats::cov(t(z)), 0.01 / 1000 * solve(products), tolerance = 0.35)
+})
+
 test_that("intervals about the population hold the true line as often as they say", {
   # below .95 by 5 standard errors and .02 fails; without noise they are as wide as lm()'s
   runs <- if (quick()) 10 else 40
