@@ -63,6 +63,11 @@ plain_coords <- function(M, p, v) {
       q <- qr.Q(qr(real), complete = TRUE)
       y <- crossprod(q, rbind(Re(matrix(v, k)), Im(matrix(v, k))))
       list(t(y[-(1:4), , drop = FALSE]), max(abs(y[1:4, ])) / max(abs(v)))
+    },
+    product = {
+      v <- rows(v)
+      each <- lapply(seq_along(M$parts), function(i) plain_coords(M$parts[[i]], mf_part(M, p, i), mf_part(M, v, i)))
+      list(do.call(cbind, Map(function(a, w) sqrt(w) * a, each, M$weights)), max(vapply(each, attr, 0, "off")))
     }
   )
   structure(out[[1]], off = out[[2]])
