@@ -502,7 +502,8 @@ neighbour_calls <- function() {
                   args = list(mechanism = "laplace", neighbours = "add_remove"), noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"),
       more_unit = list(method = "covariance", spaces = "sphere", pair = "more", forms = c("array", "mf_points"),
                        noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)", args = list(
-                         mechanism = "wishart", neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))))), noisy = "^[$](value|moment)",
+                         mechanism = "wishart", neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))))),
+    noisy = "^[$](value|moment)",
     call = function(data, case, space, budget) {
       # seen from here, opposite records at the edge have unlike products
       v <- mf_from_coords(space$M, space$center, c(0.7 * space$radius, numeric(mf_facts(space$M)$dimension - 1)))

@@ -167,11 +167,12 @@ test_that("units count with their means, and the number of records can be privat
   d <- mf_facts(s$M)$dimension
   x <- spread_at(s$M, s$center, 1200, c(0.3, 0.1, 0.02))
   who <- rep(1:300, each = 4)
-  means <- mf_points(do.call(rbind, lapply(1:300, function(u) as.matrix(frechet_mean(mf_points(mf_to_ball(s$M, x[who == u], s$center, s$radius), s$M), s$M)$mean |>
-                                                                          mf_points(s$M)))) |> rows_to_points(s$M), s$M)
+  near <- mf_points(mf_to_ball(s$M, x, s$center, s$radius), s$M)
+  means <- mf_points(array(unlist(lapply(1:300, function(u) frechet_mean(near[who == u], s$M)$mean)), c(2, 2, 300)), s$M)
   a <- mf_coords(s$M, s$center, mf_log(s$M, s$center, means))
   for (neighbours in c("replace", "add_remove")) {
-    r <- dp_pga(x, s$M, epsilon = 400, center = s$center, radius = s$radius, delta = 1e-6, at = s$center, mechanism = "gauss", unit = who, neighbours = neighbours)
+    r <- dp_pga(x, s$M, epsilon = 400, center = s$center, radius = s$radius, delta = 1e-6, at = s$center, mechanism = "gauss", unit = who,
+                neighbours = neighbours)
     expect_gt(abs(sum(eigen(crossprod(a), TRUE)$vectors[, 1] * r$components$loadings)), 0.99)
     expect_equal(r$sd, sqrt(eigen(crossprod(a) / 300, TRUE)$values[1]), tolerance = 0.05)
     expect_identical(guarantee(r)$unit, "unit")
@@ -186,7 +187,8 @@ test_that("units count with their means, and the number of records can be privat
   expect_lt(abs(alone$size$count - 1200), 200)
   expect_match(paste(format(alone), collapse = " "), "and whether it is there")
   ledger <- dp_ledger(NULL, epsilon = 4, delta = 1e-6, adjacency = "add-remove")
-  normal <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, delta = 1e-6, mechanism = "gauss", neighbours = "add_remove", unit = who, ledger = ledger)
+  normal <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, delta = 1e-6, mechanism = "gauss", neighbours = "add_remove", unit = who,
+                   ledger = ledger)
   expect_identical(guarantee(normal)$unit, "unit")
   expect_equal(c(ledger_history(ledger)$epsilon, ledger_history(ledger)$delta), c(2, 1e-6))
   none <- dp_pga(as.array(x)[, , 0], s$M, epsilon = 2, center = s$center, radius = s$radius, neighbours = "add_remove")
