@@ -72,16 +72,18 @@ curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")
   eq <- curve_equation(object)
   unit <- object$residual_bound
   q <- nrow(eq$step)
+  # draws that are farther away than two curves of the public domain tell nothing
+  limit <- 2 * (object$radius + sum(object$speed * object$columns$half))
   with_simulation(1, {
     v <- unit^2 * as.vector(drawn_variances(residual$squares, object$n, residual$bound^2,
                                             residual_left(object, object$n), nsim))
     each <- lapply(seq_len(nsim), function(i) {
       moments <- drawn_moments(known$xx, object$n, known$noise)
-      list(off = equation_root(eq, rep(v[i], q), moments, parts, 1e3 * unit), short = moments$short)
+      list(off = equation_root(eq, rep(v[i], q), moments, parts, limit), short = moments$short)
     })
   })
   off <- vapply(each, `[[`, 0 * eq$step, "off")
-  lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(off), 3, max) >= 1e3 * unit)
+  lost <- mean(vapply(each, `[[`, NA, "short") | apply(abs(off), 3, max) >= limit - max(abs(eq$step)))
   if (lost > LOST_MOST) abort_lost()
   list(off = off, variances = v)
 }

@@ -116,9 +116,8 @@ check_released_curve <- function(fit) {
     k <- nrow(fit$columns)
     is.numeric(fit$n) && length(fit$n) == 1 && is.list(fit$details) && all(fit$columns$half > 0) &&
       is.numeric(fit$residual_bound) && length(fit$residual_bound) == 1 && fit$residual_bound > 0 &&
-      inherits(fit$terms, "formula") && (is.call(fit$response) || is.name(fit$response)) && is.list(fit$bounds) &&
-      is.list(fit$bounds$x) && all(vapply(fit$bounds$x, is.list, NA)) && (is.null(fit$constants) ||
-                                                                            is.list(fit$constants)) &&
+      inherits(fit$terms, "formula") && is.language(fit$response) && are_lists(fit$bounds, fit$bounds$x) &&
+      do.call(are_lists, fit$bounds$x) && are_lists(as.list(fit$constants)) &&
       length(curve_anyway(fit, matrix(0, k, 1))) == 1
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {
@@ -126,6 +125,8 @@ check_released_curve <- function(fit) {
                  "the release must be as dp_regression() made it: parts of it are missing or of another kind.")
   }
 }
+
+are_lists <- function(...) all(vapply(list(...), is.list, NA))
 
 # the records of a curve: list(x, y, n)
 curve_values <- function(fit, data) {
