@@ -69,8 +69,9 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "product_points", "product_rows", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "lm_data_any",
-             "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity")
+RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "lm_data_any",
+             "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity",
+             "product_points", "product_rows")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -106,7 +107,8 @@ kinds <- list(
   project_tangent = function(k) function(p, v) v, transport_function = function(k) function(p, q, v) v,
   check = function(k) function(x) rep(TRUE, nrow(x)), random = function(k) function(n) matrix(0, n, 2),
   two = function(k) 2, minus = function(k) -1, product = function(k) product(a = sphere(2), b = spd(2)),
-  product_points = function(k) list(a = rbind(c(0, 0, 1), c(1, 0, 0)), b = diag(2)), product_rows = function(k) rbind(c(0, 0, 1, 1, 0, 0, 1), c(1, 0, 0, 2, 0, 0, 1)),
+  product_points = function(k) list(a = rbind(c(0, 0, 1), c(1, 0, 0)), b = diag(2)),
+  product_rows = function(k) rbind(c(0, 0, 1, 1, 0, 0, 1), c(1, 0, 0, 2, 0, 0, 1)),
   problem_kind = function(k) pick("frechet", "huber", "callback"), n = function(k) as.double(k$n), one_pair = function(k) pick(1, 3),
   callback = function(k) function(p, which) matrix(0.1, length(p) + 1, length(which)),
   optim_settings = function(k) {
@@ -491,8 +493,8 @@ arguments <- c(
   mean_lower_bound = "M n=count epsilon radius delta=zero center=one",
   mean_sensitivity = "M n=count radius center=one calibration", mf_check = "M x", mf_coords = "M p v",
   mf_dist = "M p q", mf_dist_matrix = "M x", mf_exp = "M p v", mf_facts = "M", mf_from_coords = "M p a",
-  mf_inner = "M p u v", mf_join = "M=product x=product_points", mf_part = "M=product x=product_rows which=seed",
-  power = "M=sphere k=two weight=positive", product = "a=sphere b=plane weights=positive", torus = "d=two", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",
+  mf_inner = "M p u v", mf_join = "M=product x=product_points",
+  mf_part = "M=product x=product_rows which=seed", power = "M=sphere k=two weight=positive", product = "a=sphere b=plane weights=positive", torus = "d=two", mf_is_point = "M x", mf_jacobi = "M p v x=t u", mf_log = "M p q", mf_log_density = "M p v",
   mf_norm = "M p v", mf_points = "x=x_or_texts M", mf_project = "M x", mf_project_tangent = "M p v",
   mf_random = "M n=count sd=positive", mf_random_tangent = "M p=one n=whole sd=positive",
   mf_transport = "M p q v method=transport rungs=count", privacy_profile = "M sigma distance epsilon=epsilons",
