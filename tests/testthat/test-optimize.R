@@ -997,7 +997,7 @@ test_that("a batched problem whose rows mix is caught on made-up records, when i
     r <- run(good, data)
     expect_identical(.Random.seed, before)
     rm(".Random.seed", envir = globalenv())
-    problem(NULL, function(w, z) { stats::runif(1); -w + 0 * z }, euclidean(3), batched = TRUE)
+    problem(NULL, function(w, z) { stats::runif(1); 0 * z - rep(w, each = nrow(z)) }, euclidean(3), batched = TRUE)
     expect_false(exists(".Random.seed", globalenv(), inherits = FALSE))
     expect_true(30 %in% sizes)
     expect_match(paste(guarantee(r)$assumptions, collapse = " "), "otherwise trusted")
