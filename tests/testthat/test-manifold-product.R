@@ -117,8 +117,8 @@ test_that("what is no product is refused", {
   for (bad in list(quote(product(sphere(2))), quote(product()), quote(product(sphere(2), euclidean(2), weights = c(1, 2, 3))),
                    quote(product(sphere(2), euclidean(2), weights = 0)), quote(product(sphere(2), euclidean(2), weights = NaN)),
                    quote(product(sphere(2), euclidean(2), weights = "1")), quote(power(sphere(2), 0)), quote(power(sphere(2), 1, weight = 2)),
-                   quote(power(power(power(torus(2), 2), 2), 2)), quote(power(power(sphere(2), 2, weight = 1e9), 2, weight = 1e9)), quote(mf_join(mixed(), list(c(0, 0, 1)))),
-                   quote(mf_part(mixed(), c(0, 0, 1, 1, 1), "none")),
+                   quote(power(power(power(torus(2), 2), 2), 2)), quote(power(power(sphere(2), 2, weight = 1e9), 2, weight = 1e9)),
+                   quote(mf_join(mixed(), list(c(0, 0, 1)))), quote(mf_part(mixed(), c(0, 0, 1, 1, 1), "none")),
                    quote(mf_part(sphere(2), c(0, 0, 1), 1)), quote(mf_join(mixed(), list(direction = c(0, 0, 1), other = c(1, 2)))))) {
     expect_error(eval(bad), class = "riemdp_error_argument", label = deparse(bad))
   }
