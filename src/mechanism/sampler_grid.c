@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+#include "simd.h"
+
 enum { PER_SD = 32, TABLE_BITS = 20, SHARE_BITS = 50, NUMBER_BITS = 40, FIRST_BITS = 30, ROUNDS = 40 };
 
 /* more than rounding in this file can do to a log */
@@ -81,32 +83,52 @@ static void make_parts(struct grid *g, double low)
     }
 }
 
+/* y += f x */
+RIEMDP_SIMD static void add_times(size_t n, double f, const double *restrict x, double *restrict y)
+{
+    for (size_t j = 0; j < n; j++)
+        y[j] += f * x[j];
+}
+
+/* x -> 1/x, y -> (y/x)^4/x */
+RIEMDP_SIMD static void over_mixture(size_t n, double *restrict x, const double *restrict mass, double *restrict y)
+{
+    for (size_t j = 0; j < n; j++) {
+        double q = mass[j] / x[j];
+        x[j] = 1 / x[j];
+        y[j] = (q * q) * (q * q) * x[j];
+    }
+}
+
+/* each part's number by the fourth root of the mean of (mass/mixture)^4 over its shells */
+RIEMDP_SIMD static void raise_numbers(size_t parts, const double *held, const double *ratio, const double *worse, double *number)
+{
+    for (size_t c = 0; c < parts; c++) {
+        double all = simd_dot(GRID_RADII, held + c * GRID_RADII, ratio), more = simd_dot(GRID_RADII, held + c * GRID_RADII, worse);
+        number[c] = fmax(LITTLE, number[c] * (all > 0 ? sqrt(sqrt(more / all)) : 0));
+    }
+}
+
 /* Numbers with which the mixture is nowhere much too small: what a part is responsible for is raised by its shells' mass over that of the
  * mixture, most by the worst of them. None is 0, so all of the ball is proposed. */
 static void make_numbers(struct grid *g, const double *edge, const double *mass, double *held, double *number)
 {
     size_t parts = g->parts;
-    double d = (double)g->d, ratio[GRID_RADII], sum = 0;
+    double d = (double)g->d, ratio[GRID_RADII], worse[GRID_RADII], sum = 0;
+    for (size_t j = 0; j < GRID_RADII; j++)
+        worse[j] = d * log(edge[j + 1] / (g->step * PER_SD));
     for (size_t c = 0; c < parts; c++) {
         for (size_t j = 0; j < GRID_RADII; j++)
-            held[c * GRID_RADII + j] = exp(log_part(g, c, edge[j + 1]) + d * log(edge[j + 1] / (g->step * PER_SD)));
+            held[c * GRID_RADII + j] = exp(log_part(g, c, edge[j + 1]) + worse[j]);
         number[c] = 1;
     }
     for (int round = 0; round < ROUNDS; round++) {
-        for (size_t j = 0; j < GRID_RADII; j++) {
+        for (size_t j = 0; j < GRID_RADII; j++)
             ratio[j] = LITTLE;
-            for (size_t c = 0; c < parts; c++)
-                ratio[j] += number[c] * held[c * GRID_RADII + j];
-        }
-        for (size_t c = 0; c < parts; c++) {
-            double all = 0, more = 0;
-            for (size_t j = 0; j < GRID_RADII; j++) {
-                double of = held[c * GRID_RADII + j] / ratio[j], q = mass[j] / ratio[j];
-                all += of;
-                more += of * (q * q) * (q * q);
-            }
-            number[c] = fmax(LITTLE, number[c] * (all > 0 ? sqrt(sqrt(more / all)) : 0));
-        }
+        for (size_t c = 0; c < parts; c++)
+            add_times(GRID_RADII, number[c], held + c * GRID_RADII, ratio);
+        over_mixture(GRID_RADII, ratio, mass, worse);
+        raise_numbers(parts, held, ratio, worse, number);
     }
     for (size_t c = 0; c < parts; c++)
         sum += number[c];

@@ -72,7 +72,7 @@ test_that("sums are divided by numbers that follow from the released one, and ha
   expect_equal(r$value, by_hand(x, 90, 3, steps = 3, divisor = N, sd = r$sd, units = internal$unit_rows(list(of = of, count = 30L))), tolerance = 1e-13)
   # principal components
   z <- as.matrix(iris[1:4])
-  r <- at_number(150, with_simulation(4, dp_pca(z, 1, 1, 1e-6, 8, neighbours = "add_remove")))
+  r <- at_number(150, with_simulation(4, dp_pca(z, 1, 1, 1e-6, 8, mechanism = "rgd", neighbours = "add_remove")))
   expect_equal(r$sd, sqrt(20) / MU * 64 / N, tolerance = 1e-9)
   expect_identical(c(r$n, r$size$points), c(NA, N))
 })
@@ -228,7 +228,7 @@ test_that("any number of records is served alike, none too", {
     expect_identical(shape(all[[1]]), shape(all[[3]]), info = way$method)
   }
   for (n in c(0, 1, 30)) {
-    r <- dp_pca(as.matrix(iris[seq_len(n), 1:4]), 2, 1, 1e-6, 8, neighbours = "add_remove")
+    r <- dp_pca(as.matrix(iris[seq_len(n), 1:4]), 2, 1, 1e-6, 8, mechanism = "rgd", neighbours = "add_remove")
     expect_identical(dim(r$loadings), c(4L, 2L))
   }
   expect_s3_class(run_of(mf_points(some_spd(9), spd(2))[0], steps = 2), "riemdp_optimize")
