@@ -3,13 +3,13 @@
 
 # why there is no band about the population, NULL where there is one; from the release and public facts
 curve_why <- function(object, residual) {
+  if (!of_rows(object$guarantee) || is.na(object$n)) {
+    return(c("unsupported", "about the population there are bands for fits of a public number of rows."))
+  }
   last <- object$details$last
   if (is.null(last)) {
     return(c("unsupported", sprintf(paste("about the population there are no bands for method \"%s\", whose noise has",
                                           "no law without the records."), object$mechanism)))
-  }
-  if (!of_rows(object$guarantee) || is.na(object$n)) {
-    return(c("unsupported", "about the population there are bands for fits of a public number of rows."))
   }
   if (!inherits(residual, "riemdp_residual_scale")) {
     return(c("argument", "about the population: give `residual`, a release of dp_residual_scale() for this curve."))

@@ -195,7 +195,8 @@ curve_estimator <- list(
       radius = ask$radius,
       speed = ask$speed, residual_bound = ask$residual_bound, columns = strip_columns(ask$spec$columns),
       terms = ask$spec$formula, response = ask$spec$response, constants = ask$constants, bounds = ask$spec$bounds,
-      expected_error = plan$expected_error, spread = plan$spread, details = c(plan$details, list(last = out$last)),
+      expected_error = plan$expected_error, spread = plan$spread,
+      details = c(plan$details, if (is.null(ask$size)) list(last = out$last)),
       chosen = plan$chosen,
       budget = budget, guarantee = plan$guarantee
     )

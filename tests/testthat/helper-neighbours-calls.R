@@ -426,12 +426,12 @@ neighbour_calls <- function() {
                      if (!is.null(case$args$statistic) && !is.null(case$args$at)) args$center <- NULL
                      do.call(dp_test, c(args, case$args))
                    }),
-    test_of_trend = list(kind = "curve", forms = "frame", cases = list(
+    test_of_trend = list(kind = "trend", forms = "frame", cases = list(
       trend = list(method = "lots", spaces = c("sphere", "matrices", "hyperboloid"), args = list(bandwidth = 0.05)),
       unit = list(method = "lots", spaces = c("sphere", "matrices"), args = list(unit = rep_len(1:5, NEIGHBOURS), radius = 0.35))),
                          noisy = "^[$](value|p.value|reject)",
                          call = function(data, case, space, budget) {
-                           do.call(dp_test, c(list(y ~ x, space$M, data = data, epsilon = 1, x_range = c(0, 1), center = space$center, draws = 99,
+                           do.call(dp_test, c(list(y ~ x, space$M, data = data, epsilon = 1, x_range = c(0, 1), center = space$center, draws = 1999,
                                                    invalid = "center", ledger = budget), case$args))
                          }),
     dp_test_any = list(kind = "rows", forms = c("array", "frame"), cases = list(

@@ -88,7 +88,7 @@ at_edge <- function(d, space) {
 points_frame <- function(space, rows) stats::setNames(as.data.frame(rows), point_columns(space))
 
 neighbour_kinds <- function() {
-  list(
+  kinds <- list(
     table = list(
       types = c(x = "number", g = "text", y = "number"),
       usual = function(space, n) data.frame(x = stats::runif(n), g = sample(c("F", "M"), n, TRUE), y = stats::rnorm(n), stringsAsFactors = FALSE),
@@ -120,6 +120,8 @@ neighbour_kinds <- function() {
       settings = list(usual = function(d, ...) d)
     )
   )
+  kinds$trend <- kinds$curve # but for what moves most
+  kinds
 }
 
 kind_types <- function(kind, space) {
@@ -201,7 +203,7 @@ nasty_record <- function(kind, space, form, old, others) {
     duplicate = function() list(record = others[[pick_from(others)]], what = "duplicate"),
     usual = function() list(record = as.list(neighbour_kinds()[[kind]]$usual(space, 1)), what = "another usual one")
   )
-  if (kind %in% c("points", "curve")) {
+  if (kind %in% c("points", "curve", "trend")) {
     ways$point <- function() {
       all <- nasty_points(space)
       i <- pick_from(all)
@@ -271,6 +273,7 @@ extreme_pair <- function(kind, space, form, n = NEIGHBOURS) {
     own = list(v = sign * 1e6),
     points = as.list(points_frame(space, points(sign * 0.999999 * space$radius))),
     curve = c(list(x = 1), as.list(points_frame(space, points(3 * sign * space$radius)))),
+    trend = c(list(x = max(0, sign)), as.list(points_frame(space, points(sign * space$radius)))),
     rows = {
       start <- internal("pca_start")(3, 1)
       across <- c(-start[2], start[1], 0) / sqrt(sum(start[1:2]^2))
@@ -279,6 +282,11 @@ extreme_pair <- function(kind, space, form, n = NEIGHBOURS) {
   )
   one <- lapply(seq_len(n), function(i) as.list(frame[i, , drop = FALSE]))
   two <- one
+  if (kind == "trend") { # all alike, but for the predictor of one and the response of another: what some lots make of it
+    one <- two <- rep(list(record(-1)), n)
+    one[[2]]$x <- two[[2]]$x <- 1
+    one[[3]][-1] <- two[[3]][-1] <- record(1)[-1]
+  }
   one[[1]] <- record(1)
   two[[1]] <- record(-1)
   list(one = one, two = two, what = "opposite records")
@@ -405,7 +413,7 @@ neighbour_forms <- function() {
   }
   list(
     array = in_memory(c("points", "rows"), function(frame, kind, space) if (kind == "rows") as.matrix(frame) else plain_points(frame, space)),
-    frame = in_memory(c("table", "curve", "rows"), function(frame, kind, space) if (kind == "curve") curve_frame(frame, space) else frame),
+    frame = in_memory(c("table", "curve", "trend", "rows"), function(frame, kind, space) if (kind %in% c("curve", "trend")) curve_frame(frame, space) else frame),
     factors = in_memory("table", function(frame, kind, space) {
       frame$g <- factor(frame$g)
       frame
@@ -431,7 +439,7 @@ neighbour_forms <- function() {
     }),
     chunks = list(holds = "numbers", kinds = c("table", "curve", "points", "rows"), piece = "data", make = function(records, kind, space, folder) {
       frame <- typed(records, kind, space)
-      data <- switch(kind, curve = curve_frame(frame, space), points = plain_points(frame, space), rows = as.matrix(frame), frame)
+      data <- switch(kind, curve = , trend = curve_frame(frame, space), points = plain_points(frame, space), rows = as.matrix(frame), frame)
       function() chunks(data, 7)
     }),
     # elements of a list, with types of their own
