@@ -203,7 +203,7 @@ form_noise <- function(form, M, ask) {
   each <- padded_reach(ask$ball) / ask$ball$radius
   joined <- joined_reach(ask$ball) / ask$ball$radius
   scaled <- stretched_reach(ask$ball, !ask$mechanism %in% ABOUT_MEAN) / ask$ball$radius
-  min(noise_lengths(M, ask)) * switch(form, sum = 1, scaled = scaled, plain = 2 * each, tail = joined)
+  min(noise_lengths(M, ask), Inf) * switch(form, sum = 1, scaled = scaled, plain = 2 * each, tail = joined)
 }
 
 # mean lengths of noise for sensitivity 1 at epsilon 1, of pure and normal noise where they may be used
@@ -306,7 +306,7 @@ STAGED_OFF <- 0.1
 
 staged_size <- function(M, ask) {
   tail <- if (ask$delta > 0 && !identical(size_forms(M, ask), "sum")) tail_delta(ask) else 0
-  share <- ask$options[["count"]] %||% (1 / (1 + sqrt(min(noise_lengths(M, ask)) / STAGED_OFF)))
+  share <- ask$options[["count"]] %||% (1 / (1 + sqrt(min(noise_lengths(M, ask), Inf) / STAGED_OFF)))
   options <- ask$options[setdiff(names(ask$options), "count")]
   ask <- paid_size(ask, share, list(form = "stages"), tail)
   ask$options <- options
