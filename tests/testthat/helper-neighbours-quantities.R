@@ -694,7 +694,10 @@ without_guess_said <- function(seen) {
   seen
 }
 
-trial_kind <- function(call, case) if (!is.null(case$kind)) case$kind else if (length(call$kind) == 1) call$kind else if (isTRUE(case$own)) "own" else setdiff(call$kind, "own")[1]
+trial_kind <- function(call, case) {
+  if (!is.null(case$kind)) return(case$kind)
+  if (length(call$kind) == 1) call$kind else if (isTRUE(case$own)) "own" else setdiff(call$kind, "own")[1]
+}
 
 # every function x case x form that can be tried: a data frame
 neighbour_table <- function() {

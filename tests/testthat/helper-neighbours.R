@@ -413,7 +413,8 @@ neighbour_forms <- function() {
   }
   list(
     array = in_memory(c("points", "rows"), function(frame, kind, space) if (kind == "rows") as.matrix(frame) else plain_points(frame, space)),
-    frame = in_memory(c("table", "curve", "trend", "rows"), function(frame, kind, space) if (kind %in% c("curve", "trend")) curve_frame(frame, space) else frame),
+    frame = in_memory(c("table", "curve", "trend", "rows"),
+                      function(frame, kind, space) if (kind %in% c("curve", "trend")) curve_frame(frame, space) else frame),
     factors = in_memory("table", function(frame, kind, space) {
       frame$g <- factor(frame$g)
       frame
