@@ -140,8 +140,8 @@
 #' dp_test(x ~ age, sphere(2), epsilon = 1, x_range = c(20, 80), draws = 199)
 #' dp_test(x ~ group, sphere(2), epsilon = 1, x_range = list(group = c("a", "b")), draws = 199)$p.value
 #' # persons with two records each
-#' dp_test(x, sphere(2), epsilon = 1, group = rep(c("a", "b"), 50), unit = rep(1:100, 2), center = c(0, 0, 1),
-#'         radius = 0.7, draws = 199)$members
+#' dp_test(x, sphere(2), epsilon = 1, group = rep(c("a", "b"), 50), unit = rep(1:100, 2),
+#'         center = c(0, 0, 1), radius = 0.7, draws = 199)$members
 #' @export
 dp_test <- function(x, M = manifold_of(x), epsilon, ..., y = NULL, group = NULL,
                     null = c("equal", "paired", "symmetric", "uniform", "independent"),
