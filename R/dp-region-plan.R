@@ -84,7 +84,7 @@ region_kinds <- function(M, kind, method) {
   if (!is.character(kind) || length(kind) == 0 || !all(kind %in% c("ball", "ellipsoid"))) {
     abort_riemdp("argument", "`kind` must be \"ball\" or \"ellipsoid\", or both.")
   }
-  if (inherits(M, "riemdp_custom") || mf_facts(M)$dimension < 2 || method == "finite") return("ball")
+  if (of_user(M) || mf_facts(M)$dimension < 2 || method == "finite") return("ball")
   unique(kind)
 }
 

@@ -57,7 +57,7 @@ dp_residual_scale <- function(fit, data, epsilon, ..., bound = if (inherits(fit,
   }
   public_value(fit, "fit")
   if (curve) check_released_curve(fit) else check_released_line(fit)
-  if (curve && inherits(fit$manifold, "riemdp_custom")) {
+  if (curve && of_user(fit$manifold)) {
     abort_riemdp("unsupported", "a residual scale isn't offered on a user's manifold.")
   }
   if (is_chunks(data)) abort_riemdp("unsupported", "a residual scale needs the records in memory.")
