@@ -24,15 +24,11 @@ curve_why <- function(object, residual) {
 # Features of the last step at predictors u, (1, u) on [-1, 1]: q x (1 + k) x K
 curve_features <- function(last, reach, u) {
   q <- length(last$lambda)
-  k <- nrow(u) - 1
-  out <- array(rep(u, each = q), c(q, 1 + k, ncol(u)))
-  if (k > 1 || all(last$lambda == 0)) return(out)
-  for (j in seq_len(q)) {
-    root <- sqrt(abs(last$lambda[j]))
-    angle <- root * u[2, ] * reach
-    low <- last$lambda[j] < 0
-    out[j, 1, ] <- if (low) cosh(angle) else cos(angle)
-    if (root * reach > 1e-8) out[j, 2, ] <- (if (low) sinh(angle) else sin(angle)) / (root * reach)
+  out <- array(rep(u, each = q), c(q, dim(u)))
+  if (nrow(u) == 2) {
+    bent <- bent_features(last$lambda, reach, u[2, ] * reach)
+    out[, 1, ] <- bent$bend
+    out[, 2, ] <- bent$swing
   }
   out
 }
@@ -44,23 +40,21 @@ curve_equation <- function(object) {
   q <- nrow(last$step)
   p <- ncol(last$step)
   eq <- list(step = last$step, n = object$n, features = function(u) curve_features(last, reach, u))
-  if (!is.null(rule$ridge)) { # as newton_step() draws it
-    ridge <- matrix(rep(rule$ridge * newton_ridge_factor(last$lambda, reach, rule$share), each = q), q)
-    rate <- outwards_down(rule$rate / newton_gauge(last$lambda, reach, rule$norm))
-    return(c(eq, list(loss = kernel_loss(rule), pull = ridge * last$step,
-                      noise = function() perturbation_draw(rule$norm, p, q, rate))))
-  }
-  noise <- if (isTRUE(rule$noisy)) {
+  newton <- !is.null(rule$ridge)
+  noisy <- isTRUE(rule$noisy)
+  eq$noise <- if (newton || noisy) { # as newton_step() draws it
     rate <- outwards_down(rule$rate / newton_gauge(last$lambda, reach, rule$norm))
     function() perturbation_draw(rule$norm, p, q, rate)
   } else function() matrix(stats::rnorm(p * q, sd = rule$sd), q)
-  cut <- if (isTRUE(rule$noisy)) rule$tau else gradient_cut(rule, last$lambda, reach)
-  c(eq, list(loss = list(tau = cut, step = LOSS_STEP, g = huber_knots()),
-             pull = last$step / rep(rule$size, each = q), noise = noise, turn = -1))
+  if (newton) {
+    ridge <- matrix(rep(rule$ridge * newton_ridge_factor(last$lambda, reach, rule$share), each = q), q)
+    return(c(eq, list(loss = kernel_loss(rule), pull = ridge * last$step)))
+  }
+  # residuals are shortened to the cut
+  cut <- if (noisy) rule$tau else gradient_cut(rule, last$lambda, reach)
+  c(eq, list(loss = kernel_loss(list(tau = cut, g = huber_loss())), pull = last$step / rep(rule$size, each = q),
+             turn = -1))
 }
-
-# psi of residuals that are shortened to the cut
-huber_knots <- function() as.double(huber_loss())
 
 # Draws of how far the released curve is from the population's: list(off, q x (1 + k) x nsim, variances)
 curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {

@@ -77,7 +77,6 @@ dp_pga <- function(x, M = manifold_of(x), epsilon, center, radius, ..., q = 1, d
   check_pga_space(M, x, at, missing(share), missing(mean_mechanism))
   replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
   records <- records_or_units(M, x, unit, replace)
-  records$rows <- records$n
   n <- if (replace) records$n else NA_real_
   ask <- pga_ask(M, n, epsilon, center, radius, q, delta, at, share, mechanism, mean_mechanism, gap)
   given <- list(center = center, radius = radius)

@@ -218,7 +218,5 @@ moments_told <- function(noisy, ask) {
   if (is.null(noisy)) return(NULL)
   unit <- 2^-ask$moment_bits
   sums <- as.vector(noisy$sum) * unit
-  d <- ask$d
-  list(xx = rbind(c(ask$n, sums[seq_len(d)]), cbind(sums[seq_len(d)], from_lower(sums[-seq_len(d)], d))),
-       scale = noisy$scale * unit)
+  list(xx = bordered(sums, ask$d, ask$n), scale = noisy$scale * unit)
 }

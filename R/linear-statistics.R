@@ -25,25 +25,32 @@ from_lower <- function(values, d) {
   a + t(a) - diag(diag(a), d)
 }
 
-# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy (q numbers)
+# a symmetric matrix with this corner: v holds the rest of its first row, then the lower triangle of what is left
+bordered <- function(v, d, corner = 0) {
+  if (d == 0) return(matrix(corner))
+  first <- v[seq_len(d)]
+  unname(rbind(c(corner, first), cbind(first, from_lower(v[-seq_len(d)], d))))
+}
+
+# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy (q numbers).
+# list(xx, xy), in whose corner, a number that is public, there is none
+statistics_noise <- function(d, q, rate, reach, simulated) {
+  width <- statistic_widths(d)
+  k <- d + d * (d + 1) / 2
+  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), rate, simulated)
+  list(xx = bordered(z[seq_len(k)] * c(width$u, width$uu), d),
+       xy = width$xy * reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
+}
+
 release_statistics <- function(x, y, epsilon, reach, n) {
   plain <- moment_matrices(x, y)
-  d <- nrow(plain$xx) - 1
-  q <- ncol(plain$xy)
-  width <- statistic_widths(d)
-  sizes <- c(rep(1, d + d * (d + 1) / 2), rep(q, d + 1))
   rate <- outwards_down(epsilon)
-  z <- .Call(riemdp_block_noise, as.double(sizes), rate, pay(price_laplace(1, 1 / rate, "linear-regression.md, 4")))
-  k <- d + d * (d + 1) / 2
-  noise <- z[seq_len(k)] * c(width$u, width$uu)
-  xx <- matrix(n, 1, 1)
-  if (d > 0) {
-    first <- plain$xx[1, -1] + noise[seq_len(d)]
-    xx <- rbind(c(n, first), cbind(first, plain$xx[-1, -1] + from_lower(noise[-seq_len(d)], d)))
-  }
+  noise <- statistics_noise(nrow(plain$xx) - 1, ncol(plain$xy), rate, reach,
+                            pay(price_laplace(1, 1 / rate, "linear-regression.md, 4")))
+  xx <- plain$xx + noise$xx
+  xx[1, 1] <- n
   dimnames(xx) <- NULL
-  xy <- plain$xy + width$xy * reach * t(matrix(z[k + seq_len(q * (d + 1))], q))
-  list(xx = xx, xy = xy)
+  list(xx = xx, xy = plain$xy + noise$xy)
 }
 
 # standard deviation of one number's noise before its width

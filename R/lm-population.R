@@ -46,17 +46,15 @@ population_why <- function(object, residual) {
   }
 }
 
-# What is known of a line's predictors: list(xx, noise = function() of one draw, sd of the noise of a product)
+# What is known of a line's predictors: list(xx, sd of the noise of a product, and where xx is all that was released of
+# them noise = function() of one draw)
 line_moments <- function(object, residual) {
   details <- object$details
   d <- length(object$columns)
   if (is.null(details$moments)) return(released_moments(residual$moments, d))
   if (object$method == "adassp") {
     sd <- details$sd[["xx"]]
-    return(list(xx = details$moments$xx, sd = if (d == 1) sd else sd / sqrt(2), noise = function() {
-      z <- matrix(stats::rnorm((d + 1)^2, sd = sd), d + 1)
-      (z + t(z)) / 2
-    }))
+    return(list(xx = details$moments$xx, sd = if (d == 1) sd else sd / sqrt(2)))
   }
   sd <- statistics_sd(d, nrow(object$scaled_coefficients), details$left)[["one"]]
   list(xx = details$moments$xx, sd = sd * if (d == 1) 1 else 2)
@@ -66,11 +64,7 @@ line_moments <- function(object, residual) {
 released_moments <- function(moments, d) {
   list(xx = moments$xx %||% matrix(1), sd = sqrt(2) * moments$scale, noise = function() {
     m <- d + symmetric_count(d)
-    z <- moments$scale * stats::rexp(m) * sample(c(-1, 1), m, TRUE)
-    a <- matrix(0, d + 1, d + 1)
-    a[1, -1] <- a[-1, 1] <- z[seq_len(d)]
-    a[-1, -1] <- from_lower(z[-seq_len(d)], d)
-    a
+    bordered(moments$scale * stats::rexp(m) * sample(c(-1, 1), m, TRUE), d)
   })
 }
 
@@ -83,16 +77,7 @@ statistics_draw <- function(object) {
     z <- matrix(stats::rnorm((d + 1)^2, sd = details$sd[["xx"]]), d + 1)
     return(list(xx = (z + t(z)) / 2, xy = matrix(stats::rnorm((d + 1) * q, sd = details$sd[["xy"]]), d + 1)))
   }
-  width <- statistic_widths(d)
-  k <- d + d * (d + 1) / 2
-  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), outwards_down(details$left), TRUE)
-  noise <- z[seq_len(k)] * c(width$u, width$uu)
-  xx <- matrix(0, d + 1, d + 1)
-  if (d > 0) {
-    xx[1, -1] <- xx[-1, 1] <- noise[seq_len(d)]
-    xx[-1, -1] <- from_lower(noise[-seq_len(d)], d)
-  }
-  list(xx = xx, xy = width$xy * details$reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
+  statistics_noise(d, q, outwards_down(details$left), details$reach, TRUE)
 }
 
 # the equation of a fit by a loss, in units of its last fit

@@ -85,7 +85,7 @@ equation_root <- function(eq, v, moments, parts, limit = 1e3) {
   e <- matrix(stats::rnorm(q * count), q) * sqrt(v)
   features <- eq$features(cbind(u, u))
   errors <- cbind(e, -e)
-  psi <- errors * rep(psi_over(eq$loss, sqrt(colSums(errors^2))), each = q)
+  psi <- errors * rep(loss_at(eq$loss$g, eq$loss$tau, sqrt(colSums(errors^2)))$across, each = q)
   each <- rep(stats::rnorm(2 * count), each = q) * psi
   sampled <- vapply(seq_len(ncol(eq$step)), function(j) rowSums(one_feature(features, j, q) * each), numeric(q))
   noise <- if ("privacy" %in% parts) eq$noise() else 0 * eq$step
@@ -112,12 +112,6 @@ solved_equation <- function(features, errors, h, loss, limit) {
   c <- .Call(riemdp_perturbed_fit_nonprivate, features, errors, ridge, 0 * ridge, h, loss,
              newton_solver(1e-7 * loss$tau * count, reach))[[1]]
   pmin(pmax(c, -limit), limit)
-}
-
-# psi(r)/r of a loss as kernels take it
-psi_over <- function(loss, r) {
-  at <- stats::approx(loss$step * loss$tau * (seq_along(loss$g) - 1), loss$tau * loss$g, r, rule = 2)$y
-  ifelse(r > 0, at / pmax(r, 1e-300), 1)
 }
 
 # noise as objective perturbation draws it, from the generator of a simulation

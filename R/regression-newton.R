@@ -15,14 +15,9 @@ newton_gauge <- function(lambda, reach, norm) {
   low <- lambda < 0
   x <- seq(0, reach, length.out = cells + 1)
   best <- rep(Inf, length(x))
-  bend <- swing <- matrix(0, length(root), length(x))
-  for (j in seq_along(root)) {
-    angle <- root[j] * x
-    bend[j, ] <- if (low[j]) cosh(angle) else cos(angle)
-    swing[j, ] <- ifelse(angle < 1e-8, 1, (if (low[j]) sinh(angle) else sin(angle)) / pmax(angle, 1e-8)) * x / reach
-  }
-  plus <- asplit((bend + swing)^2, 1)
-  minus <- asplit((bend - swing)^2, 1)
+  f <- bent_features(lambda, reach, x)
+  plus <- asplit((f$bend + f$swing)^2, 1)
+  minus <- asplit((f$bend - f$swing)^2, 1)
   for (phi in seq(0.02, pi / 2 - 0.02, length.out = 121)) { # alpha : beta = cos : sin
     most <- do.call(pmax, Map(function(p, m) p / cos(phi) + m / sin(phi), plus, minus))
     best <- pmin(best, 0.5 * sqrt(most * (cos(phi) + sin(phi))))
@@ -30,6 +25,20 @@ newton_gauge <- function(lambda, reach, norm) {
   top <- cosh(max(root[low], 0) * reach)
   slope <- max(root) * (if (any(low)) top else 1) + (if (any(low)) top else 1) / reach
   (max(best) + slope * reach / cells / 2) * (1 + 1e-12)
+}
+
+# Features of records with one predictor x, up to `reach`: list(bend, swing), what multiplies dp and reach times dv, a
+# row for each eigenvalue of the curvature along the curve
+bent_features <- function(lambda, reach, x) {
+  root <- sqrt(abs(lambda))
+  bend <- swing <- matrix(0, length(root), length(x))
+  for (j in seq_along(root)) {
+    angle <- root[j] * abs(x)
+    low <- lambda[j] < 0
+    bend[j, ] <- if (low) cosh(angle) else cos(angle)
+    swing[j, ] <- ifelse(angle < 1e-8, 1, (if (low) sinh(angle) else sin(angle)) / pmax(angle, 1e-8)) * x / reach
+  }
+  list(bend = bend, swing = swing)
 }
 
 # By how much ridges must exceed those of flat space so that sup_x eig_max(J Lam^-1 J') stays at most t

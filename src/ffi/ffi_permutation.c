@@ -10,7 +10,7 @@ static const char *const KINDS[] = {
 
 struct sums_args {
     struct kernel k;
-    SEXP x, y, groups;
+    SEXP groups;
 };
 
 static const double *vectors(SEXP x, size_t n, size_t length)
@@ -54,22 +54,26 @@ static SEXP sums_body(struct call *c, void *data)
     return list;
 }
 
+static struct kernel kernel_of(SEXP x, SEXP kind, SEXP bandwidth, size_t n)
+{
+    if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != n || Rf_nrows(x) < 1)
+        ffi_abort_text("argument", "`x` and `y` must be matrices of doubles, a column for each record.");
+    return (struct kernel){.kind = ffi_choice(kind, "kind", KINDS, KERNEL_SQUARES + 1),
+                           .bandwidth = ffi_range(bandwidth, "bandwidth", 1e-6, 1e150),
+                           .n = n,
+                           .length = (size_t)Rf_nrows(x),
+                           .x = REAL(x)};
+}
+
 /* x, y: a column for each record; groups: n x draws, from 0. A list: `within`, sums over pairs i < j within each group, a column for each
  * draw; `all`, the sum over all pairs; `diagonal`. Whole numbers, in units of the kernel. */
 SEXP riemdp_kernel_sums_nonprivate(SEXP x, SEXP y, SEXP kind, SEXP bandwidth, SEXP groups)
 {
     if (TYPEOF(groups) != INTSXP || !Rf_isMatrix(groups) || Rf_nrows(groups) < 1 || Rf_nrows(groups) > TEST_MOST)
         ffi_abort_text("argument", "`groups` must be a matrix of whole numbers, with 1 to 10,000 rows.");
-    if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || Rf_ncols(x) != Rf_nrows(groups) || Rf_nrows(x) < 1)
-        ffi_abort_text("argument", "`x` must be a matrix of doubles, a column for each record.");
-    struct sums_args args = {.x = x, .y = y, .groups = groups};
-    size_t n = (size_t)Rf_ncols(x), length = (size_t)Rf_nrows(x);
-    args.k = (struct kernel){.kind = ffi_choice(kind, "kind", KINDS, KERNEL_SQUARES + 1),
-                             .bandwidth = ffi_range(bandwidth, "bandwidth", 1e-6, 1e150),
-                             .n = n,
-                             .length = length,
-                             .x = vectors(x, n, length),
-                             .y = vectors(y, n, length)};
+    struct sums_args args = {.groups = groups};
+    args.k = kernel_of(x, kind, bandwidth, (size_t)Rf_nrows(groups));
+    args.k.y = vectors(y, args.k.n, args.k.length);
     return ffi_run(sums_body, &args, NULL, 1);
 }
 
@@ -122,17 +126,6 @@ static SEXP products_body(struct call *c, void *data)
     SET_VECTOR_ELT(list, 1, across);
     SET_VECTOR_ELT(list, 2, all);
     return list;
-}
-
-static struct kernel kernel_of(SEXP x, SEXP kind, SEXP bandwidth, size_t n)
-{
-    if (TYPEOF(x) != REALSXP || !Rf_isMatrix(x) || (size_t)Rf_ncols(x) != n || Rf_nrows(x) < 1)
-        ffi_abort_text("argument", "`x` and `y` must be matrices of doubles, a column for each record.");
-    return (struct kernel){.kind = ffi_choice(kind, "kind", KINDS, KERNEL_SQUARES + 1),
-                           .bandwidth = ffi_range(bandwidth, "bandwidth", 1e-6, 1e150),
-                           .n = n,
-                           .length = (size_t)Rf_nrows(x),
-                           .x = REAL(x)};
 }
 
 /* x, y: a column for each record, and the kernels of both; orders: n x draws, each column the numbers from 1 to n. A list: `pairs`, for

@@ -90,7 +90,7 @@ RIEMDP_SIMD static void add_times(size_t n, double f, const double *restrict x, 
         y[j] += f * x[j];
 }
 
-/* x -> 1/x, y -> (y/x)^4/x */
+/* x -> 1/x, y = (mass/x)^4/x */
 RIEMDP_SIMD static void over_mixture(size_t n, double *restrict x, const double *restrict mass, double *restrict y)
 {
     for (size_t j = 0; j < n; j++) {

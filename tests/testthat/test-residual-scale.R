@@ -154,7 +154,7 @@ test_that("what is drawn has the laws that it stands for", {
 })
 
 test_that("an equation's root solves it, and there is none where sums can't reach", {
-  loss <- list(tau = 1.5, step = internal$LOSS_STEP, g = internal$huber_knots())
+  loss <- internal$kernel_loss(list(tau = 1.5, g = internal$huber_loss()))
   x <- with_simulation(1, rbind(1, stats::runif(60, -1, 1)))
   e <- with_simulation(2, matrix(stats::rnorm(60), 1))
   h <- matrix(c(3, -2), 1)
@@ -167,7 +167,7 @@ test_that("an equation's root solves it, and there is none where sums can't reac
 })
 
 test_that("a fit's equation tells how far it is from the population, and a step along the gradient where the population is", {
-  loss <- list(tau = 50, step = internal$LOSS_STEP, g = internal$huber_knots()) # psi is the residual itself
+  loss <- internal$kernel_loss(list(tau = 50, g = internal$huber_loss())) # psi is the residual itself
   moments <- list(mean = 0.2, cov = matrix(0.25))
   products <- rbind(c(1, 0.2), c(0.2, 0.29))
   off <- c(0.1, -0.3)
