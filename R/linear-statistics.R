@@ -32,21 +32,25 @@ bordered <- function(v, d, corner = 0) {
   unname(rbind(c(corner, first), cbind(first, from_lower(v[-seq_len(d)], d))))
 }
 
-# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy (q numbers).
-# list(xx, xy), in whose corner, a number that is public, there is none
-statistics_noise <- function(d, q, rate, reach, simulated) {
+# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy: how many numbers they have
+statistic_blocks <- function(d, q) as.double(c(rep(1, d + d * (d + 1) / 2), rep(q, d + 1)))
+
+# the noise `z` of these blocks in its places: list(xx, xy), in whose corner, a number that is public, there is none
+statistics_noise <- function(z, d, q, reach) {
   width <- statistic_widths(d)
   k <- d + d * (d + 1) / 2
-  z <- .Call(riemdp_block_noise, as.double(c(rep(1, k), rep(q, d + 1))), rate, simulated)
   list(xx = bordered(z[seq_len(k)] * c(width$u, width$uu), d),
        xy = width$xy * reach * t(matrix(z[k + seq_len(q * (d + 1))], q)))
 }
 
 release_statistics <- function(x, y, epsilon, reach, n) {
   plain <- moment_matrices(x, y)
+  d <- nrow(plain$xx) - 1
+  q <- ncol(plain$xy)
   rate <- outwards_down(epsilon)
-  noise <- statistics_noise(nrow(plain$xx) - 1, ncol(plain$xy), rate, reach,
-                            pay(price_laplace(1, 1 / rate, "linear-regression.md, 4")))
+  z <- .Call(riemdp_block_noise, statistic_blocks(d, q), rate,
+             pay(price_laplace(1, 1 / rate, "linear-regression.md, 4")))
+  noise <- statistics_noise(z, d, q, reach)
   xx <- plain$xx + noise$xx
   xx[1, 1] <- n
   dimnames(xx) <- NULL

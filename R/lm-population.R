@@ -77,7 +77,8 @@ statistics_draw <- function(object) {
     z <- matrix(stats::rnorm((d + 1)^2, sd = details$sd[["xx"]]), d + 1)
     return(list(xx = (z + t(z)) / 2, xy = matrix(stats::rnorm((d + 1) * q, sd = details$sd[["xy"]]), d + 1)))
   }
-  statistics_noise(d, q, outwards_down(details$left), details$reach, TRUE)
+  z <- .Call(riemdp_block_noise, statistic_blocks(d, q), outwards_down(details$left), TRUE)
+  statistics_noise(z, d, q, details$reach)
 }
 
 # the equation of a fit by a loss, in units of its last fit

@@ -388,7 +388,7 @@ moved_statistics <- function(a, b) {
   lower <- function(m) m[-1, -1, drop = FALSE][lower.tri(m[-1, -1, drop = FALSE], TRUE)]
   single <- function(m) c(m[1, -1], lower(m))
   moved <- f$plain$xy - b$frame$plain$xy
-  added <- c(single(f$xx - f$plain$xx), t(f$xy - f$plain$xy))
+  added <- c(single(f$xx - f$plain$xx), t(f$noise$xy))
   width <- abs(added / f$z)
   row <- matrix(width[-seq_along(single(f$xx))], ncol(moved))
   c(k_norm = share(a, c(abs(single(f$plain$xx - b$frame$plain$xx)) / width[seq_along(single(f$xx))],
