@@ -16,7 +16,7 @@
 
 linear_methods <- function() {
   list(objective = linear_objective, recentred = linear_recentred, huber = linear_huber, statistics = linear_statistics,
-       adassp = linear_adassp, output = linear_output,
+       adassp = linear_adassp, newton = linear_newton, output = linear_output,
        kng = linear_kng, paper = linear_paper)
 }
 
@@ -333,6 +333,32 @@ linear_adassp <- list(
   }
 )
 
+# ---- Newton steps ----------------------------------------------------------------------------------------------------
+
+linear_newton <- list(
+  auto = TRUE,
+  unsupported = function(ask) {
+    if (ask$delta == 0) return("method = \"newton\" needs `delta` > 0.")
+    if (!newton_serves(linear_newton_rule(ask), ask$d)) {
+      "its noise would be too large beside a lattice's steps: epsilon is too small for so many coefficients."
+    }
+  },
+  plan = function(ask) {
+    rule <- linear_newton_rule(ask)
+    list(rule = rule, error = linear_newton_error(rule, ask, public_guess(ask)$sd),
+         guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = rule$mu, mu_slack = LATTICE_SLACK))
+  },
+  release = function(x, y, plan, ask) release_newton(x, y, plan$rule, ask),
+  words = function(r) {
+    details <- r$details
+    turned <- if (details$turned) ", in features that released second moments turn" else ""
+    c(sprintf(paste("%d steps of Newton's method with normal noise on a lattice (together %.4g-GDP)%s. A record's pull",
+                    "is cut in the residual and in the features; %d of the steps, those with the smallest residuals,",
+                    "are averaged by their noise, whose standard deviation is %.3g in features of variance 1."),
+              NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise), "Section 10 of proofs/linear-regression.md.")
+  }
+)
+
 # ---- output perturbation ---------------------------------------------------------------------------------------------
 
 # t, its split and tau by the model: noise of length Gamma(m, 2 tau sqrt(t)/epsilon) in the ridge's metric
@@ -549,6 +575,10 @@ LINEAR_KERNELS <- list(
   linear_cells = function(q, x) {
     r <- linear_chunk(q, x)
     guess_cells(r$x, r$y, q$which)
+  },
+  linear_stage = function(q, x) {
+    r <- linear_chunk(q, x)
+    newton_part(r$x, r$y, q$stage)
   },
   linear_moments = function(q, x) {
     r <- linear_chunk(q, x)

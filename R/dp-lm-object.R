@@ -215,6 +215,7 @@ scaled_covariance <- function(object) {
     }
     return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
   }
+  if (object$method == "newton") return(rep(list(details$noise^2 * tcrossprod(details$back)), q))
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "output") {
@@ -419,6 +420,7 @@ explain.riemdp_lm <- function(x, ...) {
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
+    if (x$method == "newton") "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.1214/23-AOS2321." else
     if (x$method == "adassp") "Source: Wang (2018), doi:10.48550/arXiv.1803.02596." else
       if (x$method == "statistics") "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831." else
         if (x$method == "paper") "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304." else

@@ -32,7 +32,8 @@ bordered <- function(v, d, corner = 0) {
   unname(rbind(c(corner, first), cbind(first, from_lower(v[-seq_len(d)], d))))
 }
 
-# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy: how many numbers they have
+# K-norm noise: norm = max over blocks of |difference|/width, each block one number of xx, or a row of xy. How many
+# numbers they have
 statistic_blocks <- function(d, q) as.double(c(rep(1, d + d * (d + 1) / 2), rep(q, d + 1)))
 
 # the noise `z` of these blocks in its places: list(xx, xy), in whose corner, a number that is public, there is none

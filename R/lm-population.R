@@ -113,12 +113,14 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
   }
   if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
   sums <- !is.null(object$details$moments)
-  eq <- if (!sums) line_equation(object)
+  steps <- object$method == "newton"
+  eq <- if (steps) list(unit = 1) else if (!sums) line_equation(object)
   with_simulation(1, {
     v <- matrix(drawn_variances(residual$squares, n, residual$bound^2, residual_left(object, residual$n), nsim), nsim)
     each <- lapply(seq_len(nsim), function(i) {
       if (sums) return(statistics_root(object, known$xx, v[i, ], parts))
       moments <- drawn_moments(known$xx, n, known$noise)
+      if (steps) return(list(off = newton_root(object, v[i, ], moments, parts), short = moments$short))
       list(off = eq$unit * equation_root(eq, v[i, ] / eq$unit^2, moments, parts), short = moments$short)
     })
   })
@@ -148,6 +150,21 @@ statistics_root <- function(object, xx, v, parts) {
   if (!"privacy" %in% parts) return(list(off = t(solve(own, sampled + matrix(0, ncol(b), nrow(b)))), short = FALSE))
   truth <- solve(own, object$details$moments$xy - noise$xy - sampled)
   list(off = b - t(truth), short = drawn$short)
+}
+
+# the same of an average of Newton's steps: its noise is known, and so is how much more sampling moves it than least
+# squares
+newton_root <- function(object, v, moments, parts) {
+  details <- object$details
+  p <- ncol(object$scaled_coefficients)
+  draw <- function() matrix(stats::rnorm(length(v) * p), length(v))
+  mean <- c(1, moments$mean)
+  own <- tcrossprod(mean)
+  own[-1, -1] <- own[-1, -1] + moments$cov
+  root <- chol(own * object$n / details$inflation)
+  off <- draw() * sqrt(v)
+  off <- if ("sampling" %in% parts) t(backsolve(root, t(off))) else 0
+  if ("privacy" %in% parts) off + details$noise * draw() %*% t(details$back) else off
 }
 
 # draws of how far coefficients as given are from the population's: (d + 1) x responses x nsim

@@ -59,3 +59,19 @@ room_bits <- function(r) {
   k <- floor(51 - log2(r))
   if (r * 2^k > 2^51) k - 1 else k
 }
+
+# ---- symmetric matrices as vectors -----------------------------------------------------------------------------------
+
+# Entries on the diagonal, then root 2 times those above it: the Euclidean length is the Frobenius norm
+symmetric_entries <- function(S) c(diag(S), sqrt(2) * S[upper.tri(S)])
+
+symmetric_matrix <- function(v, d) {
+  S <- matrix(0, d, d)
+  S[upper.tri(S)] <- v[-seq_len(d)] / sqrt(2)
+  S <- S + t(S)
+  diag(S) <- v[seq_len(d)]
+  S
+}
+
+# how many there are
+symmetric_count <- function(d) d * (d + 1) / 2

@@ -62,22 +62,6 @@ check_length <- function(x, name) check_number(x, name, least = 2^-100, most = 2
 # what stands for the mean second moment, in the records' units
 moment_value <- function(sum, n, bound, grid) sum / n * (bound * grid$stretch)^2
 
-# ---- symmetric matrices as vectors -----------------------------------------------------------------------------------
-
-# Entries on the diagonal, then root 2 times those above it: the Euclidean length is the Frobenius norm
-symmetric_entries <- function(S) c(diag(S), sqrt(2) * S[upper.tri(S)])
-
-symmetric_matrix <- function(v, d) {
-  S <- matrix(0, d, d)
-  S[upper.tri(S)] <- v[-seq_len(d)] / sqrt(2)
-  S <- S + t(S)
-  diag(S) <- v[seq_len(d)]
-  S
-}
-
-# how many there are
-symmetric_count <- function(d) d * (d + 1) / 2
-
 # ---- noise on a lattice ----------------------------------------------------------------------------------------------
 
 # A step is 2^-fine of the square of the bound; where one record moves the sum by `moved` in the Frobenius norm it moves

@@ -65,6 +65,7 @@
     X(log_density, 3)                                                                                                  \
     X(mean, 8)                                                                                                         \
     X(mean_of, 9)                                                                                                      \
+    X(newton_sums, 4)                                                                                                  \
     X(noise, 6)                                                                                                        \
     X(norm, 3)                                                                                                         \
     X(objective_nonprivate, 7)                                                                                         \

@@ -260,13 +260,18 @@ kinds <- list(
   lm_x_any = function(k) if (runif(1) < 0.7) kinds$lm_x_shares(k) else {
     structure(list(n = 6, sums = function(v) double(if (v[1] == 1) 14 else 4)), class = "riemdp_tally")
   },
+  lm_share = function(k) if (runif(1) < 0.5) NULL else c(0.5, 0.5, 1, 0, 0.25, 0.75),
+  newton_stage = function(k) {
+    list(name = pick("spread", "moments", "step"), weights = c(0.8, 1.5, 1), center = 0.1, spread = 0.5, turn = pick(2, -1),
+         b = matrix(0.1, 2, 2), tau = 1, length = 1.4)
+  },
   lm_unit = function(k) if (runif(1) < 0.7) NULL else rep(1:5, 2),
   unit_any = function(k) if (runif(1) < 0.7) NULL else sample(1:2, k$n, TRUE),
   lm_data_any = function(k) if (runif(1) < 0.7) kinds$lm_data(k) else chunks(kinds$lm_data(k), pick(3, 7)),
   curve_data_any = function(k) if (runif(1) < 0.7) kinds$curve_data(k) else chunks(list(kinds$curve_data(k)), sizes = as.double(k$n)),
   lm_data = function(k) data.frame(x = c(runif(9), NA), y = rnorm(10), z = rnorm(10)),
   lm_bounds = function(k) list(x = c(0, 1), y = c(center = 0, scale = 1), z = c(-3, 3)),
-  lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output"),
+  lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output", "newton"),
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
   lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
   t_row = function(k) matrix(as.double(seq_len(k$n)) / k$n - 0.5, 1), turn = function(k) diag(mf_facts(k$M)$dimension),
@@ -431,6 +436,7 @@ arguments <- c(
   riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
   riemdp_shared_loss = "k=positive e1=small q=count t=small averaged=flag step=lm_step knots=lm_knots",
   riemdp_chunk_perturbed = "x=lm_x_shares y=lm_y b=lm_centre loss=lm_loss hessian=flag",
+  riemdp_newton_sums = "x=lm_x y=lm_y share=lm_share stage=newton_stage",
   riemdp_perturbed_fit_nonprivate = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss solver=lm_solver",
   riemdp_release_perturbed = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss solver=lm_solver draw=lm_draw simulate=flag",
   riemdp_release_clipped_kng = "x=lm_x_shares y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber solver=lm_solver draw=lm_kng simulate=flag",

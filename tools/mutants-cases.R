@@ -436,6 +436,24 @@ mutant("half-perturbed", "R/objective-perturbation.R", "moved <- 2 * rule$tau", 
        "objective perturbation states what a record moves", "^neighbours$")
 mutant("half-adassp", "R/dp-lm-methods.R", "xy = 2 * sqrt(d + 1) * reach)", "xy = sqrt(d + 1) * reach)",
        "AdaSSP's noise is for the whole width of X'Y", "^neighbours$")
+mutant("ticks-of-trials", "src/estimate/mean_steps.c", "of > 0 ? done + (double)i : 0, of", "done + (double)i, of", "how often records are looked at is told to nobody", "^neighbours$")
+mutant("newton-square", "R/linear-newton.R", "square = 1.5, safe", "square = 1.8, safe", "squares count so much that no record moves a sum further", "^linear-newton$")
+mutant("newton-there", "R/linear-newton.R", "c(there = 0.8,", "c(there = 1.1,", "a missing record moves a sum no further than one with other values", "^linear-newton$")
+mutant("newton-unsafe", "R/linear-newton.R", "safe = 1 - 1e-12)", "safe = 1 + 1e-12)", "rounding makes no contribution longer than the proof has it", "^linear-newton$")
+mutant("newton-half", "R/linear-newton.R", "moments = sqrt(2), step = 2)", "moments = sqrt(2), step = 1)", "a step's noise is for two opposite residuals", "^linear-newton$")
+mutant("newton-moments", "R/linear-newton.R", "moments = sqrt(2), step = 2)", "moments = 1, step = 2)", "second moments move by up to sqrt(2)", "^linear-newton$")
+mutant("newton-rounding", "R/linear-newton.R", "outwards(moved * 2^fine + 1.01 * sqrt(m))", "outwards(moved * 2^fine)", "rounding to whole numbers is paid for", "^linear-newton$")
+mutant("newton-narrow", "R/linear-newton.R", "outwards((shift / mu)^2 + ROUNDING_VARIANCE)", "outwards(0.9 * (shift / mu)^2 + ROUNDING_VARIANCE)", "noise is as wide as its price says",
+       "^linear-newton$")
+mutant("newton-left", "R/linear-newton.R", "left <- 1 - sum(of) - sum(share$first)", "left <- 1 - sum(share$first)", "squares of mu add up to what was asked for", "^linear-newton$")
+mutant("newton-root", "R/linear-newton.R", "size[[name]], mu * sqrt(part), ask$n)", "size[[name]], mu * part^0.4, ask$n)", "shares are of squares of mu", "^linear-newton$")
+mutant("newton-uncut", "src/estimate/linear_newton.c", "there / fmax(1, size)", "there", "a residual is cut before it pulls", "^linear-newton$")
+mutant("newton-long", "src/estimate/linear_newton.c", "1 / fmax(length, length_of(n, f))", "1 / length", "features are shortened before they pull", "^linear-newton$")
+mutant("newton-unit-loose", "src/ffi/ffi_linear_newton.c", "row[j] *= share[i];", "row[j] *= 1;", "a unit's rows share what one record may add", "^linear-newton$")
+mutant("newton-broken", "src/ffi/ffi_linear_newton.c", "if (all_finite(width, row)) /* else", "if (all_finite(1, row)) /* else", "a record that isn't finite adds nothing at all", "^linear-newton$")
+mutant("newton-tail", "R/linear-newton.R", "2 * features$length * k * sd / (cut$kappa", "features$length * k * sd / (cut$kappa", "the plan's error is that of the fit", "^linear-newton$")
+mutant("newton-slack", "R/dp-lm.R", 'plan$guarantee[c("mu", "mu_slack")] <- NULL', 'plan$guarantee["mu"] <- NULL', "a checked guess makes no Gaussian promise", "^linear-newton$")
+mutant("newton-interval", "R/lm-population.R", "object$n / details$inflation", "4 * object$n / details$inflation", "intervals count what sampling adds", "^linear-newton$")
 mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",
        "K-norm noise is for the whole width of sums of predictors", "^neighbours$")
 mutant("half-statistics-responses", "R/linear-statistics.R", "xy = rep(2, d + 1))", "xy = rep(1, d + 1))",
@@ -842,7 +860,7 @@ mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", 
 mutant("guess-fit-unsearched", "R/dp-lm-methods.R", "ask <- guess_left(ask, plan$check, sum(guess$searched))", "ask <- guess_left(ask, plan$check, 0)", "the fit has what the search left", "linear-guess")
 mutant("guess-fit-whole", "R/dp-lm.R", "plan <- c(m$plan(left), method = name)", "plan <- c(m$plan(ask), method = name)", "the fit has what the check left", "linear-guess")
 mutant("guess-promise-part", "R/dp-lm.R", "    plan$guarantee$epsilon <- ask$epsilon\n", "", "the guarantee and the ledger have the check and the fit", "linear-guess")
-mutant("guess-promise-mu", "R/dp-lm.R", "    plan$guarantee$mu <- NULL\n", "", "a check beside normal noise is not Gaussian privacy", "linear-guess")
+mutant("guess-promise-mu", "R/dp-lm.R", "    plan$guarantee[c(\"mu\", \"mu_slack\")] <- NULL\n", "", "a check beside normal noise is not Gaussian privacy", "linear-guess")
 mutant("guess-check-twice", "R/linear-guess.R", "c(-s, s), epsilon,", "c(-2 * s, 2 * s), epsilon,", "the check's utilities move by 1", "linear-guess")
 mutant("guess-counts-both", "R/linear-guess.R", "apply(counts - rep(most, each = nrow(counts)), 1, max)", "apply(counts - rep(most, each = nrow(counts)), 1, function(over) sum(sort(over)[3:4]))", "one record moves the check's score by 1", "linear-guess")
 mutant("guess-weights-twice", "R/linear-guess.R", "c(epsilon * level$score / 2, epsilon * level$floor / 2", "c(epsilon * level$score, epsilon * level$floor", "utilities weigh half of epsilon", "linear-guess")
@@ -1161,7 +1179,7 @@ mutant("pca-shift-rounding", "R/second-moment.R", "moved * 2^fine + 2 * sqrt(sym
 mutant("pca-inside", "R/second-moment.R", "2^bits - sqrt(d) / 2 - 1", "2^bits", "rounding leaves rows within the bound", "dp-pca")
 mutant("pca-shorten", "R/second-moment.R", "round(shorten_rows(x, bound) / bound", "round(x / bound", "long rows are shortened", "dp-pca")
 mutant("pca-room", "R/second-moment.R", "room <- 50 - ceiling", "room <- 56 - ceiling", "sums of whole numbers are exact", "dp-pca")
-mutant("pca-isometry", "R/second-moment.R", "c(diag(S), sqrt(2) * S[upper.tri(S)])", "c(diag(S), S[upper.tri(S)])", "the Frobenius norm counts each entry twice",
+mutant("pca-isometry", "R/numeric.R", "c(diag(S), sqrt(2) * S[upper.tri(S)])", "c(diag(S), S[upper.tri(S)])", "the Frobenius norm counts each entry twice",
        "dp-pca")
 mutant("pca-wishart-scale", "R/second-moment.R", "trace = if (alone) 1 else 2", "trace = 1",
        "a replaced record moves two traces", "dp-pca")

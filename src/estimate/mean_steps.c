@@ -401,7 +401,7 @@ static struct room make_room(const struct mean_steps *c, double *work)
     return r;
 }
 
-/* progress: `done` of `of` records before these */
+/* progress: `done` of `of` records before these; no count where `of` is 0, as then records decide how often this is called */
 static void add_points(const struct mean_steps *c, size_t n, const double *y, int64_t *sum, struct host *host,
                        double done, double of, const struct room *r)
 {
@@ -412,7 +412,7 @@ static void add_points(const struct mean_steps *c, size_t n, const double *y, in
             carried_log(c, r->isometry, 0, y + i * size, r->out, r->v, r->rest);
         add_units(c, flat ? y + i * size : r->v, sum);
         if (i % 16 == 0)
-            host_tick(host, done + (double)i, of);
+            host_tick(host, of > 0 ? done + (double)i : 0, of);
     }
 }
 

@@ -134,7 +134,7 @@ sized_cases <- function() {
 
 lm_cases <- function() {
   plain <- lapply(setdiff(names(internal("linear_methods")()), "paper"), function(m) {
-    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m == "adassp") 1e-3 else 0))
+    list(method = m, spaces = "plane", formula = y ~ x + g, args = list(method = m, delta = if (m %in% c("adassp", "newton")) 1e-3 else 0))
   })
   names(plain) <- vapply(plain, `[[`, "", "method")
   c(plain, list(
@@ -466,7 +466,7 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first|from))"),
+                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first|from|back|noise|inflation|scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size

@@ -565,7 +565,7 @@ NUMBERS <- list(
   "testing.md, 3" = moved_statistics_of_lots, "testing.md, 4" = moved_statistics_of_lots, "testing.md, 7" = moved_count,
   "inference.md, 1" = moved_count, "inference.md, 2" = moved_count, "inference.md, 3" = moved_count, "inference.md, 7" = moved_count,
   "chunks.md, 4" = moved_shares, "linear-regression.md, 4" = moved_statistics,
-  "linear-regression.md, 5" = moved_moments,
+  "linear-regression.md, 5" = moved_moments, "linear-regression.md, 10" = moved_entries,
   "linear-regression.md, 8" = moved_search, "regression.md, 1" = moved_noisy_step, "regression.md, 3" = moved_steepest,
   "regression.md, 4" = moved_curve, "optimisers.md, Whole runs" = moved_optimum
 )

@@ -27,6 +27,8 @@ test_that("a gradient is measured within the ball, where its bound holds", {
 test_that("an iteration on one record alone ticks at nobody", {
   # an ill matrix takes Jacobi's sweeps, as many as it needs
   expect_identical(neighbour_trial("dp_optimize", "unit", "mf_points", 26)$findings, character())
+  # trials of a law around records, as many as these make it need
+  expect_identical(neighbour_trial("dp_mean", "product_kng", "array", 219)$findings, character())
 })
 
 test_that("nothing but noise tells two neighbours apart", {

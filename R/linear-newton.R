@@ -1,0 +1,253 @@
+# A line by steps of Newton's method with normal noise, in features that follow the predictors' released spread.
+# Proof: inst/proofs/linear-regression.md, section 10.
+
+# Shares of mu^2: for the predictors' centres and spreads, for their second moments where those are worth it, for the
+# first steps; the others have the same share each
+NEWTON_SHARES <- list(spread = 0.05, moments = 0.1, first = c(0.05, 0.1, 0.12))
+NEWTON_ROUNDS <- 8
+# Features count with a length of at most this times the root of their number
+NEWTON_LENGTH <- c(moments = 1.1, step = 1)
+# Second moments are released where noise moves none by more than this of what it is without correlations
+NEWTON_BLUR <- 0.6
+# What "is there" and squares count beside numbers, so that no record moves a sum further for them; and what all
+# contributions are shortened by, which covers their rounding
+NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)
+
+# ---- sums ------------------------------------------------------------------------------------------------------------
+
+# By how much one record or unit moves the sums of a stage: of centres and squares of the predictors, of second moments
+# of features, of pulls on the coefficients and squares of residuals
+newton_moves <- c(spread = 2, moments = sqrt(2), step = 2)
+
+# Exact sums over records of what each adds. `stage`: its name and what was released before, center, spread, turn, b;
+# tau and length, at which residuals and features are cut.
+newton_part <- function(x, y, stage) {
+  .Call(riemdp_newton_sums, x, y, shares_of(x), c(stage, list(weights = NEWTON_WEIGHTS)))
+}
+
+newton_sum <- function(x, y, stage) {
+  exact_total(if (inherits(x, "riemdp_linear_chunks")) linear_ask_chunks(x, "linear_stage", y, stage = stage) else
+    list(newton_part(x, y, stage)))
+}
+
+# The lattice of a sum of m numbers that one record moves by `moved`, for mu: steps of 2^-fine, fine enough that
+# rounding costs little, coarse enough for the sampler's integers and for sums over n records
+newton_lattice <- function(moved, m, mu, n) {
+  fine <- floor(min(29 - log2(moved / mu), 44 - log2(max(2, n))))
+  shift <- if (fine >= 1) outwards(moved * 2^fine + 1.01 * sqrt(m))
+  if (is.null(shift) || !(shift <= 1.1 * moved * 2^fine)) return(NULL)
+  ratio <- as_ratio(outwards((shift / mu)^2 + ROUNDING_VARIANCE))
+  list(fine = fine, shift = shift, ratio = ratio, scale = sqrt(ratio[1] / ratio[2]))
+}
+
+# the sum with its noise, and the standard deviation of that
+noisy_newton_sum <- function(x, y, stage, lattice) {
+  steps <- round(newton_sum(x, y, stage) * 2^lattice$fine)
+  simulated <- pay(price_normal_discrete(lattice$shift, lattice$scale, "linear-regression.md, 10"))
+  noise <- .Call(riemdp_lattice_noise, euclidean(length(steps)), 1L, "gaussian", lattice$ratio, simulated)
+  list(sum = (steps + as.vector(noise)) / 2^lattice$fine, sd = lattice$scale / 2^lattice$fine)
+}
+
+# ---- what normal residuals say ---------------------------------------------------------------------------------------
+
+# Of residuals of q numbers with variance 1 that are cut at a length of k: the mean slope `kappa`, the mean square of
+# the cut length over k^2, and by how much the variance of an estimate by them exceeds that of least squares
+cut_normal <- function(k, q) {
+  inside <- stats::pchisq(k^2, q)
+  across <- if (q == 1) 0 else {
+    k * exp(lgamma((q - 1) / 2) - lgamma(q / 2)) / sqrt(2) * stats::pchisq(k^2, q - 1, lower.tail = FALSE)
+  }
+  kappa <- inside + (q - 1) / q * across
+  square <- q * stats::pchisq(k^2, q + 2) / k^2 + 1 - inside
+  list(kappa = kappa, square = square, loss = k^2 * square / (q * kappa^2) - 1)
+}
+
+# the standard deviation at which residuals cut at tau have this mean square
+cut_scale <- function(square, tau, q) {
+  ends <- log(tau / sqrt(q)) + c(-log(8), log(8))
+  over <- function(log_sd) cut_normal(tau / exp(log_sd), q)$square - square
+  if (over(ends[1]) > 0) return(exp(ends[1]))
+  if (over(ends[2]) < 0) return(exp(ends[2]))
+  exp(stats::uniroot(over, ends, tol = 1e-9)$root)
+}
+
+# Of d even predictors with variance 1, and 1 before them, cut at a length of the root of d + 1: the mean slope of a
+# pull over that without cuts, and the variance of an estimate over that of least squares
+cut_features <- function(d) {
+  p <- d + 1
+  length <- NEWTON_LENGTH[["step"]] * sqrt(p)
+  at <- stats::ppoints(400)
+  squares <- if (d == 0) 1 else if (d == 1) 1 + 3 * at^2 else pmax(0.05 * p, p + sqrt(0.8 * d) * stats::qnorm(at))
+  slope <- mean(pmin(squares, length * sqrt(squares))) / p
+  list(length = length, slope = slope, lever = mean(pmin(squares, length^2)) / p / slope^2)
+}
+
+# Where residuals are cut, in standard deviations: the least variance of a fit with `mu` in all, more for cuts from
+# whose squares a step with `own` tells the scale badly
+newton_cut <- function(ask, mu, own) {
+  features <- cut_features(ask$d)
+  p <- ask$d + 1
+  log_k <- stats::optimize(function(log_k) {
+    k <- exp(log_k)
+    cut <- cut_normal(k, ask$q)
+    noise <- p * (2 * features$length * k / (cut$kappa * features$slope * mu * ask$n))^2
+    slope <- (cut_normal(0.95 * k, ask$q)$square - cut_normal(1.05 * k, ask$q)$square) / 0.1
+    log(noise + cut$loss * p / ask$n) + log1p(8 * (2 / (NEWTON_WEIGHTS[["square"]] * own * ask$n * slope))^2)
+  }, log(sqrt(ask$q) * c(0.3, 4)))$minimum
+  exp(log_k)
+}
+
+# ---- the plan --------------------------------------------------------------------------------------------------------
+
+linear_newton_rule <- function(ask) {
+  mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)
+  if (!(is.finite(mu) && mu > 0)) {
+    abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
+  }
+  d <- ask$d
+  share <- NEWTON_SHARES
+  length <- NEWTON_LENGTH[["moments"]] * sqrt(d)
+  blur <- sqrt(2 * d) * sqrt(2) * length^2 / (mu * sqrt(share$moments) * ask$n)
+  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 1 && blur < NEWTON_BLUR) share$moments else 0)
+  left <- 1 - sum(of) - sum(share$first)
+  step <- c(share$first, rep(left / (NEWTON_ROUNDS - length(share$first)), NEWTON_ROUNDS - length(share$first)))
+  size <- c(spread = 2 * d + 1, moments = symmetric_count(d), step = (d + 1) * ask$q + 1)
+  lattice <- function(name, part) newton_lattice(newton_moves[[name]], size[[name]], mu * sqrt(part), ask$n)
+  list(mu = mu, length = length, blur = blur, step = step, later = sum(step[-seq_along(share$first)]),
+       spread = if (of[["spread"]] > 0) lattice("spread", of[["spread"]]),
+       moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
+       steps = lapply(step, function(part) lattice("step", part)))
+}
+
+newton_serves <- function(rule, d) {
+  !(any(vapply(rule$steps, is.null, NA)) || (d > 0 && is.null(rule$spread)) ||
+      (rule$blur < NEWTON_BLUR && d > 1 && is.null(rule$moments)))
+}
+
+# What is expected of normal residuals with this standard deviation and even predictors: steps after the first ones
+# count
+linear_newton_error <- function(rule, ask, sd) {
+  features <- cut_features(ask$d)
+  mu <- rule$mu * sqrt(rule$later)
+  k <- newton_cut(ask, mu, rule$mu * sqrt(rule$step[NEWTON_ROUNDS]))
+  cut <- cut_normal(k, ask$q)
+  noise <- 2 * features$length * k * sd / (cut$kappa * features$slope * mu * ask$n)
+  newton_excess(noise^2, (1 + cut$loss) * features$lever, sd, ask)
+}
+
+# of an estimate with this variance of noise, and a variance by sampling that is `inflation` times that of least squares
+newton_excess <- function(variance, inflation, sd, ask) (ask$d + 1) * (variance + (inflation - 1) * sd^2 / ask$n)
+
+# ---- the release -----------------------------------------------------------------------------------------------------
+
+# Centres, spreads and the number of records of which something is known, from the released sums of u and u^2
+newton_spread <- function(x, y, rule, ask) {
+  d <- ask$d
+  if (d == 0) return(list(n = ask$n, center = numeric(), spread = numeric()))
+  out <- noisy_newton_sum(x, y, list(name = "spread"), rule$spread)
+  sums <- out$sum * sqrt(d)
+  sd <- out$sd * sqrt(d)
+  count <- sums[1] / NEWTON_WEIGHTS[["there"]]
+  n <- if (count < ask$n - 4 * sd / NEWTON_WEIGHTS[["there"]]) max(count, ask$n / 50) else ask$n
+  noise <- sd / n
+  center <- clamp(sums[1 + seq_len(d)] / n, -1, 1)
+  center <- center * NOMINAL_MOMENT / (NOMINAL_MOMENT + noise^2)
+  noise <- noise / NEWTON_WEIGHTS[["square"]]
+  v <- sums[1 + d + seq_len(d)] / NEWTON_WEIGHTS[["square"]] / n - center^2
+  # moved to their mean as far as noise alone would spread them
+  all <- max(mean(pmax(v, 0)), noise / sqrt(d))
+  nominal <- rep(sqrt(NOMINAL_MOMENT), d)
+  if (noise / sqrt(d) > 0.5 * NOMINAL_MOMENT) return(list(n = n, center = center, spread = nominal))
+  own <- if (d > 1) max(0, 1 - noise^2 / max(stats::var(v), 1e-300)) else 1
+  v <- pmax(all + own * (v - all), 0.7 * noise, 0.05 * all)
+  list(n = n, center = center, spread = sqrt(pmin(1, v)))
+}
+
+# what turns predictors of variance 1 into uncorrelated ones, by released second moments
+newton_turn <- function(x, y, rule, ask, stage) {
+  stage$name <- "moments"
+  stage$length <- rule$length
+  out <- noisy_newton_sum(x, y, stage, rule$moments)
+  e <- eigen(symmetric_matrix(out$sum, ask$d) * rule$length^2 / stage$n, symmetric = TRUE)
+  noise <- sqrt(ask$d) * out$sd * rule$length^2 / stage$n / sqrt(2) # of an eigenvalue, about
+  mean <- mean(e$values)
+  own <- max(0, 1 - noise^2 / max(1e-300, mean((e$values - mean)^2)))
+  values <- pmax(mean + own * (e$values - mean), 2 * noise, 0.02)
+  e$vectors %*% (t(e$vectors) / sqrt(values))
+}
+
+release_newton <- function(x, y, rule, ask) {
+  stage <- newton_spread(x, y, rule, ask)
+  if (!is.null(rule$moments)) stage$turn <- newton_turn(x, y, rule, ask, stage)
+  features <- cut_features(ask$d)
+  stage$name <- "step"
+  stage$length <- features$length
+  now <- list(b = matrix(0, ask$q, ask$d + 1), sd = 1, seen = list())
+  for (t in seq_len(NEWTON_ROUNDS)) {
+    mu <- rule$mu * sqrt(rule$step[t])
+    all <- if (t > length(NEWTON_SHARES$first)) rule$mu * sqrt(rule$later) else mu
+    stage$tau <- now$sd * max(newton_cut(ask, all, mu), if (t == 1) sqrt(ask$q) else 0)
+    stage$b <- now$b
+    out <- noisy_newton_sum(x, y, stage, rule$steps[[t]])
+    now$seen[[t]] <- newton_seen(out, stage, ask)
+    now <- newton_next(now, features, ask, last = t == NEWTON_ROUNDS)
+  }
+  back <- newton_back(stage, ask$d)
+  inflation <- (1 + now$loss) * features$lever
+  list(b = now$b %*% t(back), error = newton_excess(now$noise^2, inflation, now$scale, ask),
+       details = list(back = back, noise = now$noise, inflation = inflation, scale = now$scale, steps = now$steps,
+                      turned = !is.null(rule$moments)))
+}
+
+# what one step has told: the mean pull, its noise, and the residuals' scale (a logarithm and its error)
+newton_seen <- function(out, stage, ask) {
+  last <- length(out$sum)
+  noise <- out$sd / NEWTON_WEIGHTS[["square"]] / stage$n
+  square <- out$sum[last] / NEWTON_WEIGHTS[["square"]] / stage$n
+  scale <- function(square) log(cut_scale(clamp(square, 0.02, 0.98), stage$tau, ask$q))
+  list(b = stage$b, tau = stage$tau, pull = matrix(out$sum[-last], ask$q) * stage$length * stage$tau / stage$n,
+       noise = out$sd * stage$length * stage$tau / stage$n, scale = scale(square),
+       error = max(0.02, (scale(square + noise) - scale(square - noise)) / 2))
+}
+
+# Where the next step starts and how far residuals reach there. Steps from places with larger residuals aren't counted;
+# the others' estimates are averaged by their noise.
+newton_next <- function(now, features, ask, last) {
+  of <- function(name) vapply(now$seen, `[[`, 0, name)
+  scale <- of("scale")
+  error <- of("error")
+  good <- scale - 2 * error <= min(scale + 2 * error) + 0.1
+  common <- exp(sum((scale / error^2)[good]) / sum(1 / error[good]^2))
+  cut <- lapply(seq_along(scale), function(t) {
+    cut_normal(of("tau")[t] / if (good[t]) common else exp(scale[t]), ask$q)
+  })
+  slope <- vapply(cut, `[[`, 0, "kappa") * features$slope
+  variance <- (of("noise") / slope)^2
+  weight <- good / variance / sum(good / variance)
+  from <- now$b
+  b <- Reduce(`+`, Map(function(s, slope, w) w * (s$b + s$pull / slope), now$seen, slope, weight))
+  noise <- 1 / sum(good / variance)
+  m <- ask$d * ask$q
+  moved <- max(0, sum((b - from)^2) - (ask$d + 1) * ask$q * noise) / ask$q
+  if (!last && m > 2) b[, -1] <- b[, -1] * max(0, 1 - noise * (m - 2) / sum(b[, -1]^2))
+  b <- b * newton_trust((ask$d + 1) * noise)
+  t <- length(scale)
+  least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
+  list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
+       noise = sqrt(noise), steps = sum(good), scale = common,
+       loss = sum(weight * vapply(cut, `[[`, 0, "loss")))
+}
+
+# Noise with this variance of predictions, beside responses of variance 1, says little: coefficients are shortened
+newton_trust <- function(noise) 1 / (1 + max(0, noise - 0.25))
+
+# residuals are as long as responses of the guessed scale at most, unless the release says otherwise
+newton_most <- function(scale, error) if (scale - 2 * error > log(1.5)) Inf else 1.5
+
+# the matrix that turns coefficients of newton_features() into those on public scales
+newton_back <- function(stage, d) {
+  if (d == 0) return(matrix(1))
+  slopes <- if (is.null(stage$turn)) diag(1, d) else stage$turn
+  slopes <- slopes / stage$spread
+  rbind(c(1, -drop(stage$center %*% slopes)), cbind(0, slopes, deparse.level = 0), deparse.level = 0)
+}

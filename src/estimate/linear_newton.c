@@ -1,0 +1,103 @@
+#include <math.h>
+
+#include "linear_newton.h"
+
+size_t linear_newton_width(const struct linear_newton *o)
+{
+    size_t d = o->p - 1;
+    if (o->stage == NEWTON_SPREAD)
+        return 2 * d + 1;
+    return o->stage == NEWTON_MOMENTS ? d * (d + 1) / 2 : o->p * o->q + 1;
+}
+
+static double length_of(size_t n, const double *v)
+{
+    double sum = 0;
+    for (size_t j = 0; j < n; j++)
+        sum += v[j] * v[j];
+    return sqrt(sum);
+}
+
+static void scale_by(size_t n, double *v, double factor)
+{
+    for (size_t j = 0; j < n; j++)
+        v[j] *= factor;
+}
+
+/* 1 and the predictors, centred, scaled and turned; all 0 where nothing is known */
+static void features(const struct linear_newton *o, const double *x, double *f, double *z)
+{
+    size_t d = o->p - 1;
+    f[0] = x[0];
+    for (size_t j = 0; j < d; j++)
+        z[j] = x[0] * ((x[j + 1] - o->center[j]) / o->spread[j]);
+    for (size_t j = 0; j < d; j++) {
+        f[j + 1] = z[j];
+        if (!o->turn)
+            continue;
+        double sum = 0;
+        for (size_t k = 0; k < d; k++)
+            sum += o->turn[k + d * j] * z[k];
+        f[j + 1] = sum;
+    }
+}
+
+/* divided by the length at which they are cut, so no longer than 1 */
+static void cut_features(size_t n, double *f, double length)
+{
+    scale_by(n, f, 1 / fmax(length, length_of(n, f)));
+}
+
+static void products(const struct linear_newton *o, const double *f, double *row)
+{
+    size_t d = o->p - 1;
+    for (size_t j = 0; j < d; j++)
+        *row++ = f[j] * f[j];
+    for (size_t j = 1; j < d; j++)
+        for (size_t k = 0; k < j; k++)
+            *row++ = sqrt(2) * (f[k] * f[j]);
+}
+
+/* the residual cut at tau times the features, and the square of its length over tau */
+static void pulls(const struct linear_newton *o, const double *y, double *f, double *row, double *e)
+{
+    double there = f[0];
+    for (size_t j = 0; j < o->q; j++) {
+        e[j] = y[j];
+        for (size_t k = 0; k < o->p; k++)
+            e[j] -= o->b[j + o->q * k] * f[k];
+        e[j] /= o->tau;
+    }
+    double size = length_of(o->q, e);
+    scale_by(o->q, e, there / fmax(1, size));
+    cut_features(o->p, f, o->length);
+    for (size_t k = 0; k < o->p; k++)
+        for (size_t j = 0; j < o->q; j++)
+            *row++ = f[k] * e[j];
+    size = fmin(1, size);
+    *row = o->square * there * size * size;
+}
+
+void linear_newton_record(const struct linear_newton *o, size_t i, double *row, double *work)
+{
+    const double *x = o->x + i * o->p;
+    size_t d = o->p - 1;
+    double *f = work, *z = work + o->p, *e = z + o->p;
+    if (o->stage == NEWTON_SPREAD) {
+        row[0] = o->there * x[0];
+        for (size_t j = 0; j < d; j++) {
+            row[1 + j] = x[j + 1];
+            row[1 + d + j] = o->square * x[j + 1] * x[j + 1];
+        }
+        scale_by(2 * d + 1, row, 1 / sqrt((double)d));
+    } else {
+        features(o, x, f, z);
+        if (o->stage == NEWTON_MOMENTS) {
+            cut_features(d, f + 1, o->length);
+            products(o, f + 1, row);
+        } else {
+            pulls(o, o->y + i * o->q, f, row, e);
+        }
+    }
+    scale_by(linear_newton_width(o), row, o->safe);
+}

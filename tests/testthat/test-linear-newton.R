@@ -1,0 +1,236 @@
+# A line by Newton's steps: inst/proofs/linear-regression.md, section 10
+
+WEIGHTS <- riemdp:::NEWTON_WEIGHTS
+
+# what a record adds, written once more, record by record
+added <- function(x, y, stage) {
+  there <- x[1]
+  u <- x[-1]
+  out <- if (stage$name == "spread") c(WEIGHTS[["there"]] * there, u, WEIGHTS[["square"]] * u^2) / sqrt(length(u)) else {
+    z <- there * (u - stage$center) / stage$spread
+    if (!is.null(stage$turn)) z <- drop(crossprod(stage$turn, z))
+    if (stage$name == "moments") {
+      z <- z / max(stage$length, sqrt(sum(z^2)))
+      riemdp:::symmetric_entries(tcrossprod(z))
+    } else {
+      f <- c(there, z)
+      e <- there * drop(y - stage$b %*% f) / stage$tau
+      size <- sqrt(sum(e^2))
+      c(outer(e / max(1, size), f / max(stage$length, sqrt(sum(f^2)))), WEIGHTS[["square"]] * min(1, size)^2)
+    }
+  }
+  WEIGHTS[["safe"]] * out
+}
+
+a_stage <- function(name, d, q, turned = TRUE) {
+  list(name = name, center = stats::runif(d, -0.5, 0.5), spread = stats::runif(d, 0.3, 1),
+       turn = if (turned) matrix(stats::rnorm(d * d), d), b = matrix(stats::rnorm(q * (d + 1)), q),
+       tau = stats::runif(1, 0.2, 2), length = sqrt(d + 1))
+}
+
+some_records <- function(n, d, q) {
+  x <- rbind(rep(1, n), matrix(stats::runif(n * d, -1, 1), d, n))
+  y <- matrix(stats::rnorm(q * n, sd = 2), q)
+  gone <- which(stats::runif(n) < 0.1)
+  x[, gone] <- 0
+  y[, gone] <- 0
+  list(x = x, y = y)
+}
+
+total <- function(x, y, stage) riemdp:::exact_total(list(riemdp:::newton_part(x, y, stage)))
+
+test_that("sums are those of the proof, exact, weighted by shares, and of no record that isn't finite", {
+  set.seed(1)
+  for (d in c(1, 2, 4)) for (q in c(1, 3)) for (name in c("spread", "moments", "step")) for (turned in c(TRUE, FALSE)) {
+    r <- some_records(25, d, q)
+    stage <- a_stage(name, d, q, turned)
+    each <- vapply(1:25, function(i) added(r$x[, i], r$y[, i], stage), double(length(total(r$x, r$y, stage))))
+    each <- matrix(each, ncol = 25)
+    expect_equal(total(r$x, r$y, stage), rowSums(each), tolerance = 1e-13)
+    share <- structure(stats::runif(25), units = 20)
+    shared <- riemdp:::with_shares(r$x, share)
+    expect_equal(total(shared, r$y, stage), drop(each %*% as.vector(share)), tolerance = 1e-13)
+    # any order, to the last bit
+    by <- sample(25)
+    expect_identical(total(r$x[, by, drop = FALSE], r$y[, by, drop = FALSE], stage), total(r$x, r$y, stage))
+    if (name == "step") {
+      far <- r$y
+      far[q, 2] <- Inf
+      expect_equal(total(r$x, far, stage), rowSums(each[, -2, drop = FALSE]), tolerance = 1e-13)
+    }
+  }
+  stage <- a_stage("step", 0, 2)
+  expect_length(total(matrix(1, 1, 5), matrix(1, 2, 5), stage), 3)
+  for (wrong in list(list(b = 1), list(center = 1), list(tau = 0), list(length = NULL), list(name = "no"), list(turn = 1))) {
+    expect_error(total(r$x, r$y, utils::modifyList(a_stage("step", 4, 3), wrong)), class = "riemdp_error")
+  }
+})
+
+test_that("no record moves a sum further than its noise allows, and some move it as far", {
+  set.seed(2)
+  moves <- riemdp:::newton_moves
+  far <- function(a, b) sqrt(sum((a - b)^2))
+  for (d in c(1, 3)) for (q in c(1, 2)) for (name in names(moves)) {
+    stage <- a_stage(name, d, q)
+    one <- function() {
+      r <- some_records(1, d, q)
+      if (stats::runif(1) < 0.5) r$x[-1, ] <- sign(r$x[-1, ])
+      if (stats::runif(1) < 0.3) r$y <- 1e6 * r$y
+      total(r$x, r$y, stage)
+    }
+    pairs <- vapply(1:400, function(i) far(one(), one()), 0)
+    expect_lte(max(pairs), moves[[name]])
+  }
+  # opposite ones, and where rounding might make them longer
+  long <- vapply(1:300, function(i) {
+    stage <- a_stage("step", 3, 2)
+    r <- some_records(1, 3, 2)
+    r$y <- 1e6 * r$y
+    v <- total(r$x, r$y, stage)
+    sqrt(sum(v[-length(v)]^2))
+  }, 0)
+  expect_lt(max(long), 1 - 1e-13)
+  stage <- a_stage("step", 2, 1)
+  expect_gt(far(total(cbind(c(1, 1, 1)), matrix(1e6), stage), total(cbind(c(1, 1, 1)), matrix(-1e6), stage)), 1.99)
+  expect_gt(far(total(cbind(c(1, 1, 1)), matrix(0), list(name = "spread")), total(cbind(c(1, -1, -1)), matrix(0), list(name = "spread"))), 1.99)
+  stage <- utils::modifyList(a_stage("moments", 2, 1, FALSE), list(center = c(0, 0), spread = c(0.1, 0.1), length = 1))
+  expect_gt(far(total(cbind(c(1, 1, 0)), matrix(0), stage), total(cbind(c(1, 0, 1)), matrix(0), stage)), sqrt(2) - 1e-9)
+  # the squares' weight, and that of being there: over all sizes, closed forms of section 10
+  s <- seq(0, 1, 0.001)
+  pairs <- expand.grid(s = s, t = s)
+  expect_lte(max((pairs$s + pairs$t)^2 + WEIGHTS[["square"]]^2 * (pairs$s^2 - pairs$t^2)^2), 4 + 1e-12)
+  expect_lte(1 + WEIGHTS[["square"]]^2, 4)
+  expect_lte(WEIGHTS[["there"]]^2 + 1 + WEIGHTS[["square"]]^2, 4)
+})
+
+test_that("noise is as wide as its price says, and prices add up to what was asked for", {
+  set.seed(3)
+  r <- some_records(200, 2, 1)
+  lattice <- riemdp:::newton_lattice(2, 5, 0.7, 200)
+  coarse <- riemdp:::newton_lattice(2, 5, 1e-6, 200)
+  expect_lt(coarse$fine, 12)
+  expect_gte(coarse$shift, 2 * 2^coarse$fine + sqrt(5))
+  expect_null(riemdp:::newton_lattice(2, 500, 1e-8, 200))
+  stage <- list(name = "spread")
+  draws <- with_simulation(1, vapply(1:4000, function(i) riemdp:::noisy_newton_sum(r$x, r$y, stage, lattice)$sum, double(5)))
+  exact <- total(r$x, r$y, stage)
+  # 20,000 numbers with a standard deviation of 2/.7: the variance is known to 1 %, four standard errors
+  expect_equal(mean((draws - exact)^2), (2 / 0.7)^2, tolerance = 0.045)
+  expect_lt(max(abs(rowMeans(draws) - exact)), 5 * 2 / 0.7 / sqrt(4000))
+  expect_identical(draws * 2^lattice$fine, round(draws * 2^lattice$fine))
+  for (case in list(list(n = 1000, d = 1, q = 1), list(n = 20000, d = 5, q = 2), list(n = 500, d = 0, q = 1))) {
+    ask <- do.call(riemdp:::linear_ask, c(case, list(1, 1e-6, "newton", 0.3, "auto", "trusted")))
+    plan <- riemdp:::plan_linear(ask)
+    r <- some_records(case$n, case$d, case$q)
+    draws <- draws_of(with_simulation(1, riemdp:::release_newton(r$x, r$y, plan$rule, ask)))$draws
+    paid <- vapply(draws, function(d) d$price$mu, 0)
+    mu <- riemdp:::gaussian_mu(1, 1e-6)
+    expect_lte(sum(paid^2), mu^2)
+    expect_gt(sum(paid^2), 0.999 * mu^2)
+    expect_length(paid, 8 + (case$d > 0) + (case$d == 5))
+  }
+})
+
+test_that("what normal residuals say: slopes, squares and scales", {
+  for (q in c(1, 2, 5)) for (k in c(0.4, 1.1, 3)) {
+    law <- function(f, from, to) stats::integrate(function(r) f(r) * 2 * r * stats::dchisq(r^2, q), from, to, rel.tol = 1e-9)$value
+    inside <- law(function(r) 1, 0, k)
+    across <- if (q > 1) law(function(r) k / r, k, Inf) else 0
+    square <- law(function(r) r^2, 0, k) / k^2 + law(function(r) 1, k, Inf)
+    got <- riemdp:::cut_normal(k, q)
+    expect_equal(got$kappa, inside + (q - 1) / q * across, tolerance = 1e-6)
+    expect_equal(got$square, square, tolerance = 1e-6)
+    expect_equal(got$loss, k^2 * square / q / got$kappa^2 - 1, tolerance = 1e-6)
+    expect_equal(riemdp:::cut_scale(got$square, 1.7 * k, q), 1.7, tolerance = 1e-6)
+  }
+  # one even predictor with variance 1
+  size <- function(v) sqrt(1 + v^2)
+  mean_of <- function(f) stats::integrate(f, 0, sqrt(3))$value / sqrt(3)
+  slope <- mean_of(function(v) pmin(size(v)^2, sqrt(2) * size(v))) / 2
+  got <- riemdp:::cut_features(1)
+  expect_equal(got$slope, slope, tolerance = 1e-3)
+  expect_equal(got$lever, mean_of(function(v) pmin(size(v)^2, 2)) / 2 / slope^2, tolerance = 1e-3)
+  expect_identical(riemdp:::cut_features(0)[c("slope", "lever")], list(slope = 1, lever = 1))
+})
+
+fitted_excess <- function(n, d, r_squared, runs, epsilon = 1, draw = function(m) stats::runif(m, -1, 1), seed = 1, ...) {
+  ask <- riemdp:::linear_ask(n, d, 1, epsilon, 1e-6, "newton", r_squared, "auto", "trusted")
+  plan <- riemdp:::plan_linear(ask)
+  set.seed(seed)
+  excess <- with_simulation(seed, replicate(runs, {
+    x <- rbind(1, matrix(pmin(1, pmax(-1, draw(n * d))), d))
+    slopes <- stats::rnorm(d)
+    line <- drop(slopes %*% x[-1, ])
+    line <- line * sqrt(r_squared) / stats::sd(line)
+    y <- line + sqrt(1 - r_squared) * stats::rnorm(n)
+    off <- drop(riemdp:::release_newton(x, matrix(y, 1), plan$rule, ask)$b) - drop(solve(tcrossprod(x), x %*% y))
+    mean(drop(off %*% x)^2)
+  }))
+  c(excess = mean(excess), expected = plan$error)
+}
+
+test_that("the error is the one that is expected, and far below that of noisy statistics", {
+  for (case in list(list(2000, 1, 0.5), list(5000, 5, 0.9), list(20000, 10, 0.3))) {
+    got <- do.call(fitted_excess, c(case, list(runs = if (quick()) 20 else 60)))
+    # squares of a dozen numbers or fewer, 20 to 60 times: to 30 %
+    expect_gt(got[["excess"]] / got[["expected"]], 0.5)
+    expect_lt(got[["excess"]] / got[["expected"]], 1.6)
+    plan <- dp_lm_plan(case[[1]], case[[2]], epsilon = 1, delta = 1e-6, r_squared = case[[3]])
+    expect_lt(got[["excess"]], plan$expected_error[plan$method == "adassp"] / 2)
+    expect_identical(plan$method[plan$chosen], "newton")
+  }
+  # predictors that fill a quarter of their range
+  got <- fitted_excess(10000, 5, 0.5, 20, draw = function(m) stats::rnorm(m, sd = 0.25))
+  expect_lt(got[["excess"]] / got[["expected"]], 2)
+})
+
+test_that("correlated, constant, missing and few records: finite, and no worse than they must be", {
+  set.seed(6)
+  n <- 5000
+  frame <- data.frame(a = stats::runif(n, -1, 1))
+  frame$b <- pmin(1, pmax(-1, frame$a + 0.1 * stats::rnorm(n)))
+  frame$y <- frame$a - frame$b + 0.3 * stats::rnorm(n)
+  bounds <- list(a = c(-1, 1), b = c(-1, 1), y = c(center = 0, scale = 1))
+  fit <- function(data, formula = y ~ a + b, ..., at = 4) {
+    with_simulation(at, dp_lm(formula, data, 1, 1e-6, bounds[all.vars(formula)], method = "newton", ...))
+  }
+  off <- replicate(20, 0)
+  for (i in 1:20) off[i] <- mean((stats::predict(fit(frame, at = i), frame) - stats::fitted(stats::lm(y ~ a + b, frame)))^2)
+  expect_lt(mean(off), 2e-3)
+  gone <- frame
+  gone$y[1:3500] <- NA
+  plain <- stats::lm(y ~ a, gone)
+  expect_lt(mean((stats::predict(fit(gone, y ~ a), frame) - stats::predict(plain, frame))^2), 5e-3)
+  flat <- frame
+  flat$a <- 0.3
+  expect_lt(mean((stats::predict(fit(flat), flat) - stats::predict(stats::lm(y ~ b, flat), flat))^2), 1e-2)
+  for (n in c(1, 2, 30)) expect_lt(max(abs(coef(fit(frame[seq_len(n), ], guess = "trusted")))), 10)
+  flat$b <- NA_real_
+  expect_true(all(is.finite(coef(fit(flat)))))
+  wide <- as.data.frame(matrix(stats::runif(30 * 60, -1, 1), 30))
+  wide$y <- stats::rnorm(30)
+  expect_lt(max(abs(coef(with_simulation(1, dp_lm(y ~ ., wide, 1, 1e-6, c(stats::setNames(rep(list(c(-1, 1)), 60), names(wide)[-61]), bounds["y"]),
+                                                  method = "newton"))))), 10)
+  # a centre that is ten scales off, on trust
+  bounds$y <- c(center = 10, scale = 1)
+  expect_lt(mean((stats::predict(fit(frame, y ~ a, guess = "trusted"), frame) - stats::fitted(stats::lm(y ~ a, frame)))^2), 0.01)
+})
+
+test_that("the promise is of the computer's numbers where the guess isn't checked, and intervals hold the population", {
+  set.seed(7)
+  runs <- if (quick()) 40 else 150
+  held <- with_simulation(8, vapply(seq_len(runs), function(i) {
+    n <- 2000
+    frame <- data.frame(a = stats::runif(n, -1, 1), b = stats::runif(n, -1, 1))
+    frame$y <- 0.5 * frame$a - 0.3 * frame$b + 0.6 * stats::rnorm(n)
+    fit <- dp_lm(y ~ a + b, frame, 1, 1e-6, list(a = c(-1, 1), b = c(-1, 1), y = c(center = 0, scale = 0.7)), method = "newton")
+    about <- confint(fit, about = "population", residual = dp_residual_scale(fit, frame, 1), nsim = 400)
+    about[, 1] <= c(0, 0.5, -0.3) & c(0, 0.5, -0.3) <= about[, 2]
+  }, NA[1:3]))
+  expect_gt(mean(held), if (quick()) 0.87 else 0.91)
+  frame <- data.frame(y = stats::rnorm(300))
+  fit <- function(...) with_simulation(1, dp_lm(y ~ 1, frame, 1, 1e-6, list(y = c(center = 0, scale = 1)), method = "newton", ...))
+  expect_identical(guarantee(fit(guess = "trusted"))$numerics, "lattice")
+  expect_identical(guarantee(fit())$numerics, "real-valued")
+  expect_output(print(explain(fit())), "8 steps of Newton's method")
+})
