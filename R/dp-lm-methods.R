@@ -355,7 +355,8 @@ linear_newton <- list(
     c(sprintf(paste("%d steps of Newton's method with normal noise on a lattice (together %.4g-GDP)%s. A record's pull",
                     "is cut in the residual and in the features; %d of the steps, those with the smallest residuals,",
                     "are averaged by their noise, whose standard deviation is %.3g in features of variance 1."),
-              NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise), "Section 10 of proofs/linear-regression.md.")
+              NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise),
+      "Section 10 of proofs/linear-regression.md.")
   }
 )
 

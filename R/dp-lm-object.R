@@ -15,7 +15,7 @@
 #' guesses are taken as they are (few records, see "Wrong guesses" in [dp_lm()]) they believe them.
 #' * `type = "nominal"`: normal intervals. For `"statistics"`, `"adassp"` and `"output"` the noise's law is public and
 #'   only linearised; for objective perturbation it passes through the records' curvature, for which the public model
-#'   stands in.
+#'   stands in, and for `"newton"` the residuals' released scale with normal errors.
 #' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and
 #'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
 #'   ridge bounds the curvature from below). Wide, and certain. The target is shrunk as the release is.
@@ -29,10 +29,10 @@
 #' population's coefficients; the interval is between quantiles of those (the parametric bootstrap of Ferrando, Wang and
 #' Sheldon 2022, turned round as in Hannig, Iyer, Lai and Lee 2016). A ridge's shrinkage is in it, so where n epsilon is
 #' small the release need not lie in the middle. It is asymptotic: errors are taken for normal with one variance, and
-#' predictors by their first and second moments. `"objective"`, `"recentred"`, `"huber"` and `"output"` are about the
-#' line that the loss has in the population: for errors that are symmetric, or slopes where errors don't depend on
-#' predictors, the usual one. With `"statistics"` and `"adassp"` it is that of moved responses: limits that cut many
-#' make another line.
+#' predictors by their first and second moments. `"objective"`, `"recentred"`, `"huber"`, `"newton"` and `"output"` are
+#' about the line that the loss has in the population: for errors that are symmetric, or slopes where errors don't
+#' depend on predictors, the usual one. With `"statistics"` and `"adassp"` it is that of moved responses: limits that
+#' cut many make another line.
 #'
 #' `interval = "population"` of `predict()` are bands of the same kind, each value by itself, and
 #' `interval = "prediction"` adds a new record's error, by the released scale and a normal law: where the law may be
@@ -420,7 +420,7 @@ explain.riemdp_lm <- function(x, ...) {
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
     "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
-    if (x$method == "newton") "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.1214/23-AOS2321." else
+    if (x$method == "newton") "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003." else
     if (x$method == "adassp") "Source: Wang (2018), doi:10.48550/arXiv.1803.02596." else
       if (x$method == "statistics") "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831." else
         if (x$method == "paper") "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304." else

@@ -73,11 +73,11 @@
 #' * `"statistics"`: sums of squares and products with K-norm noise, then a ridge regression. Pure.
 #' * `"adassp"`: the same with normal noise and a ridge chosen by a private eigenvalue (Wang 2018); needs `delta` > 0.
 #' * `"newton"`: eight steps of Newton's method with normal noise on a lattice, in features that follow the released
-#'   centre, spread and, where they are cheap, second moments of the predictors; pulls are cut in the residual and in the
-#'   features (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes
-#'   with each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where the noise is so
-#'   large that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about what the
-#'   computer does.
+#'   centre, spread and, where they are cheap, second moments of the predictors; pulls are cut in the residual and in
+#'   the features (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale
+#'   comes with each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where the noise
+#'   is so large that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about
+#'   what the computer does.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
 #' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
 #'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.
@@ -89,12 +89,12 @@
 #'
 #' @section Units:
 #' With `unit` each unit counts with the average of what its rows contribute: of their clipped losses (`"objective"`,
-#' `"recentred"`, `"huber"`, `"output"`, `"kng"`) or their products (`"statistics"`, `"adassp"`), and of the counts by
-#' which guesses and scales are checked. Each row is moved into the bounds by itself, so a unit's contribution lies
-#' wherever a row's lies, and the number of units takes the place of n. What is fitted is the regression in which each
-#' row weighs 1 over how many its unit has (rounded down to a multiple of \eqn{2^{-30}}): a unit with many rows weighs
-#' as much as one with few. The number of units is public, unless `neighbours` is `"add_remove"`; how many rows each has
-#' is not, and is not released.
+#' `"recentred"`, `"huber"`, `"output"`, `"kng"`), of their cut pulls (`"newton"`) or of their products (`"statistics"`,
+#' `"adassp"`), and of the counts by which guesses and scales are checked. Each row is moved into the bounds by itself,
+#' so a unit's contribution lies wherever a row's lies, and the number of units takes the place of n. What is fitted is
+#' the regression in which each row weighs 1 over how many its unit has (rounded down to a multiple of \eqn{2^{-30}}): a
+#' unit with many rows weighs as much as one with few. The number of units is public, unless `neighbours` is
+#' `"add_remove"`; how many rows each has is not, and is not released.
 #'
 #' For `"objective"`, `"huber"` and `"recentred"` that costs something: curvatures of a unit's rows may add up in more
 #' directions than one row's, so the ridge grows (`proofs/linear-regression.md`, section 9, says by how much); one row a
@@ -165,6 +165,9 @@
 #'
 #' Wang, Y.-X. (2018). Revisiting differentially private linear regression. *Uncertainty in Artificial Intelligence* 34.
 #' \doi{10.48550/arXiv.1803.02596}
+#'
+#' Avella-Medina, M., Bradshaw, C. and Loh, P.-L. (2023). Differentially private inference via noisy optimization.
+#' *Annals of Statistics* 51, 2067-2092. \doi{10.48550/arXiv.2103.11003}
 #'
 #' Kulkarni, A. and Soto, C. (2025). Differentially private geodesic and linear regression.
 #' \doi{10.48550/arXiv.2504.11304}
