@@ -339,13 +339,13 @@ linear_newton <- list(
   auto = TRUE,
   unsupported = function(ask) {
     if (ask$delta == 0) return("method = \"newton\" needs `delta` > 0.")
-    if (!newton_serves(linear_newton_rule(ask), ask$d)) {
+    if (!newton_serves(linear_newton_rule(ask))) {
       "its noise would be too large beside a lattice's steps: epsilon is too small for so many coefficients."
     }
   },
   plan = function(ask) {
     rule <- linear_newton_rule(ask)
-    list(rule = rule, error = linear_newton_error(rule, ask, public_guess(ask)$sd),
+    list(rule = rule, error = rule$error * public_guess(ask)$sd^2,
          guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = rule$mu, mu_slack = LATTICE_SLACK))
   },
   release = function(x, y, plan, ask) release_newton(x, y, plan$rule, ask),
@@ -355,7 +355,9 @@ linear_newton <- list(
     c(sprintf(paste("%d steps of Newton's method with normal noise on a lattice (together %.4g-GDP)%s. A record's pull",
                     "is cut in the residual and in the features; %d of the steps, those with the smallest residuals,",
                     "are averaged by their noise, whose standard deviation is %.3g in features of variance 1."),
-              NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise),
+              NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise[length(details$noise)]),
+      if (!is.null(details$rule$level)) sprintf(paste("The level follows at last: the mean of residuals that are cut at",
+                                                      "%.3g of their standard deviations."), details$rule$cut),
       "Section 10 of proofs/linear-regression.md.")
   }
 )

@@ -2,10 +2,13 @@
 # Proof: inst/proofs/linear-regression.md, section 10.
 
 # Shares of mu^2: for the predictors' centres and spreads, for their second moments where those are worth it, for the
-# first steps; the others have the same share each
-NEWTON_SHARES <- list(spread = 0.05, moments = 0.1, first = c(0.05, 0.1, 0.12))
+# first steps; less, to the least part, where a step with `enough` would do; the others have the same share each
+NEWTON_SHARES <- list(spread = 0.05, moments = 0.1, first = c(0.05, 0.1, 0.12), least = 0.2, enough = 6000)
 NEWTON_ROUNDS <- 8
-# Features count with a length of at most this times the root of their number
+# What the level, the mean of residuals cut further out, may get of mu^2, and where they are cut, in standard deviations
+NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2, 3, 4, 6))
+# Features count with a length of at most this times the root of their number, and for moments at most with 2 if that
+# is more
 NEWTON_LENGTH <- c(moments = 1.1, step = 1)
 # Second moments are released where noise moves none by more than this of what it is without correlations
 NEWTON_BLUR <- 0.6
@@ -16,8 +19,8 @@ NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)
 # ---- sums ------------------------------------------------------------------------------------------------------------
 
 # By how much one record or unit moves the sums of a stage: of centres and squares of the predictors, of second moments
-# of features, of pulls on the coefficients and squares of residuals
-newton_moves <- c(spread = 2, moments = sqrt(2), step = 2)
+# of features, of pulls on the coefficients and squares of residuals, of residuals
+newton_moves <- c(spread = 2, moments = sqrt(2), step = 2, level = 2)
 
 # Exact sums over records of what each adds. `stage`: its name and what was released before, center, spread, turn, b;
 # tau and length, at which residuals and features are cut.
@@ -97,6 +100,12 @@ newton_cut <- function(ask, mu, own) {
   exp(log_k)
 }
 
+# By how much the level of skewed errors with variance 1, where cut residuals add up to 0, is off their mean
+newton_bias <- function(k) {
+  e <- nominal_errors(1, "gamma")$first
+  stats::uniroot(function(m) mean(clamp(e - m, -k, k)), c(-1, 1), tol = 1e-10)$root
+}
+
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
 linear_newton_rule <- function(ask) {
@@ -105,38 +114,51 @@ linear_newton_rule <- function(ask) {
     abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
   }
   d <- ask$d
-  share <- NEWTON_SHARES
-  length <- NEWTON_LENGTH[["moments"]] * sqrt(d)
+  share <- lapply(NEWTON_SHARES, `*`, clamp(NEWTON_SHARES$enough * ((d + 1) / (mu * ask$n))^2, NEWTON_SHARES$least, 1))
+  length <- max(2, NEWTON_LENGTH[["moments"]] * sqrt(d))
   blur <- sqrt(2 * d) * sqrt(2) * length^2 / (mu * sqrt(share$moments) * ask$n)
-  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 1 && blur < NEWTON_BLUR) share$moments else 0)
-  left <- 1 - sum(of) - sum(share$first)
-  step <- c(share$first, rep(left / (NEWTON_ROUNDS - length(share$first)), NEWTON_ROUNDS - length(share$first)))
-  size <- c(spread = 2 * d + 1, moments = symmetric_count(d), step = (d + 1) * ask$q + 1)
+  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 0 && blur < NEWTON_BLUR) share$moments else 0)
+  levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
+  level <- levels[[which.min(vapply(levels, `[[`, 0, "error"))]]
+  step <- c(share$first, rep(level$later / (NEWTON_ROUNDS - length(share$first)), NEWTON_ROUNDS - length(share$first)))
+  size <- c(spread = 2 * d + 1, moments = symmetric_count(d), step = (d + 1) * ask$q + 1, level = ask$q)
   lattice <- function(name, part) newton_lattice(newton_moves[[name]], size[[name]], mu * sqrt(part), ask$n)
-  list(mu = mu, length = length, blur = blur, step = step, later = sum(step[-seq_along(share$first)]),
+  list(mu = mu, length = length, step = step, later = level$later, cut = level$cut, error = level$error,
        spread = if (of[["spread"]] > 0) lattice("spread", of[["spread"]]),
        moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
-       steps = lapply(step, function(part) lattice("step", part)))
+       steps = lapply(step, function(part) lattice("step", part)),
+       level = if (level$share > 0) lattice("level", level$share),
+       served = c(spread = of[["spread"]] > 0, moments = of[["moments"]] > 0, level = level$share > 0))
 }
 
-newton_serves <- function(rule, d) {
-  !(any(vapply(rule$steps, is.null, NA)) || (d > 0 && is.null(rule$spread)) ||
-      (rule$blur < NEWTON_BLUR && d > 1 && is.null(rule$moments)))
+newton_serves <- function(rule) {
+  !any(vapply(c(rule$steps, rule[names(which(rule$served))]), is.null, NA)) &&
+    all(names(which(rule$served)) %in% names(rule))
 }
 
-# What is expected of normal residuals with this standard deviation and even predictors: steps after the first ones
-# count
-linear_newton_error <- function(rule, ask, sd) {
+# With this share for the level: what is left of `rest` for the later steps, where residuals are cut for the level, and
+# the expected error of residuals with variance 1 and even predictors, half of it where errors are normal, half where
+# they are skewed; steps before the later ones don't count.
+newton_level <- function(share, ask, mu, rest) {
   features <- cut_features(ask$d)
-  mu <- rule$mu * sqrt(rule$later)
-  k <- newton_cut(ask, mu, rule$mu * sqrt(rule$step[NEWTON_ROUNDS]))
+  later <- rest - share
+  of_step <- later / (NEWTON_ROUNDS - length(NEWTON_SHARES$first))
+  k <- newton_cut(ask, mu * sqrt(later), mu * sqrt(of_step))
   cut <- cut_normal(k, ask$q)
-  noise <- 2 * features$length * k * sd / (cut$kappa * features$slope * mu * ask$n)
-  newton_excess(noise^2, (1 + cut$loss) * features$lever, sd, ask)
+  noise <- (2 * features$length * k / (cut$kappa * features$slope * mu * sqrt(later) * ask$n))^2
+  excess <- ((1 + cut$loss) * features$lever - 1) / ask$n
+  risk <- function(k, noise) noise + newton_bias(k / sqrt(ask$q))^2 / 2
+  own <- risk(k, noise) + excess
+  at <- NULL
+  if (share > 0) {
+    each <- vapply(NEWTON_LEVEL$cut * sqrt(ask$q), function(k) {
+      risk(k, (2 * k / (cut_normal(k, ask$q)$kappa * mu * sqrt(share) * ask$n))^2)
+    }, 0)
+    own <- (min(each) + min(each, noise + excess)) / 2
+    at <- NEWTON_LEVEL$cut[which.min(each)] * sqrt(ask$q)
+  }
+  list(share = share, later = later, cut = at, error = own + ask$d * (noise + excess))
 }
-
-# of an estimate with this variance of noise, and a variance by sampling that is `inflation` times that of least squares
-newton_excess <- function(variance, inflation, sd, ask) (ask$d + 1) * (variance + (inflation - 1) * sd^2 / ask$n)
 
 # ---- the release -----------------------------------------------------------------------------------------------------
 
@@ -194,9 +216,41 @@ release_newton <- function(x, y, rule, ask) {
   }
   back <- newton_back(stage, ask$d)
   inflation <- (1 + now$loss) * features$lever
-  list(b = now$b %*% t(back), error = newton_excess(now$noise^2, inflation, now$scale, ask),
-       details = list(back = back, noise = now$noise, inflation = inflation, scale = now$scale, steps = now$steps,
-                      turned = !is.null(rule$moments)))
+  noise <- rep(now$noise, ask$d + 1)
+  raw <- b <- now$b
+  bias <- now$bias
+  if (!is.null(rule$level)) {
+    level <- newton_level_step(x, y, rule, ask, stage, now)
+    raw[, 1] <- raw[, 1] + level$off
+    # what noise alone would give isn't taken
+    b[, 1] <- b[, 1] + level$off * pmax(0, 1 - (level$noise^2 + now$noise^2) / level$off^2)
+    noise[1] <- level$noise
+    bias <- newton_bias(rule$cut / sqrt(ask$q)) * now$scale
+  }
+  b <- newton_shortened(b, now$noise^2)
+  excess <- (inflation - 1) * now$scale^2 / ask$n * (ask$d + is.null(rule$level))
+  list(b = b %*% t(back), error = sum(noise^2) + bias^2 + excess,
+       details = list(back = back, noise = noise, held = (raw - b) %*% t(back), inflation = inflation,
+                      scale = now$scale, steps = now$steps, turned = !is.null(rule$moments)))
+}
+
+# coefficients with noise of this variance, shortened as by James and Stein, and further where noise, beside responses
+# of variance 1, says nearly all
+newton_shortened <- function(b, noise) {
+  m <- length(b) - nrow(b)
+  if (m > 2) b[, -1] <- b[, -1] * max(0, 1 - noise * (m - 2) / sum(b[, -1]^2))
+  b / (1 + max(0, ncol(b) * noise - 0.25))
+}
+
+# the mean of what is left, of residuals cut further out: skewed errors have their mean near 0 then
+newton_level_step <- function(x, y, rule, ask, stage, now) {
+  stage$name <- "level"
+  stage$b <- now$b
+  stage$tau <- rule$cut * now$scale
+  out <- noisy_newton_sum(x, y, stage, rule$level)
+  slope <- cut_normal(rule$cut, ask$q)$kappa * stage$n
+  noise <- out$sd * stage$tau / slope
+  list(off = out$sum * stage$tau / slope, noise = noise)
 }
 
 # what one step has told: the mean pull, its noise, and the residuals' scale (a logarithm and its error)
@@ -216,7 +270,8 @@ newton_next <- function(now, features, ask, last) {
   of <- function(name) vapply(now$seen, `[[`, 0, name)
   scale <- of("scale")
   error <- of("error")
-  good <- scale - 2 * error <= min(scale + 2 * error) + 0.1
+  t <- length(scale)
+  good <- scale - 2 * error <= min(scale + 2 * error) + 0.1 | seq_len(t) == t # the last one tells where steps overshot
   common <- exp(sum((scale / error^2)[good]) / sum(1 / error[good]^2))
   cut <- lapply(seq_along(scale), function(t) {
     cut_normal(of("tau")[t] / if (good[t]) common else exp(scale[t]), ask$q)
@@ -227,19 +282,13 @@ newton_next <- function(now, features, ask, last) {
   from <- now$b
   b <- Reduce(`+`, Map(function(s, slope, w) w * (s$b + s$pull / slope), now$seen, slope, weight))
   noise <- 1 / sum(good / variance)
-  m <- ask$d * ask$q
   moved <- max(0, sum((b - from)^2) - (ask$d + 1) * ask$q * noise) / ask$q
-  if (!last && m > 2) b[, -1] <- b[, -1] * max(0, 1 - noise * (m - 2) / sum(b[, -1]^2))
-  b <- b * newton_trust((ask$d + 1) * noise)
-  t <- length(scale)
+  if (!last) b <- newton_shortened(b, noise)
   least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
        noise = sqrt(noise), steps = sum(good), scale = common,
-       loss = sum(weight * vapply(cut, `[[`, 0, "loss")))
+       loss = sum(weight * vapply(cut, `[[`, 0, "loss")), bias = common * newton_bias(of("tau")[t] / common / sqrt(ask$q)))
 }
-
-# Noise with this variance of predictions, beside responses of variance 1, says little: coefficients are shortened
-newton_trust <- function(noise) 1 / (1 + max(0, noise - 0.25))
 
 # residuals are as long as responses of the guessed scale at most, unless the release says otherwise
 newton_most <- function(scale, error) if (scale - 2 * error > log(1.5)) Inf else 1.5

@@ -163,8 +163,9 @@ newton_root <- function(object, v, moments, parts) {
   own[-1, -1] <- own[-1, -1] + moments$cov
   root <- chol(own * object$n / details$inflation)
   off <- draw() * sqrt(v)
-  off <- if ("sampling" %in% parts) t(backsolve(root, t(off))) else 0
-  if ("privacy" %in% parts) off + details$noise * draw() %*% t(details$back) else off
+  off <- if ("sampling" %in% parts) t(backsolve(root, t(off))) else 0 * off
+  if (!"privacy" %in% parts) return(off)
+  off - details$held + (draw() * rep(details$noise, each = length(v))) %*% t(details$back)
 }
 
 # draws of how far coefficients as given are from the population's: (d + 1) x responses x nsim

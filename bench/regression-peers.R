@@ -20,8 +20,8 @@ cells <- rbind(
 set.seed(29)
 random <- data.frame(law = sample(c("even", "quarter", "correlated", "skewed"), 30, TRUE), n = round(10^stats::runif(30, 2.7, 4.7)),
                      d = sample(c(1:5, 10, 20, 40), 30, TRUE), epsilon = signif(exp(stats::runif(30, log(0.3), log(4))), 2),
-                     r_squared = sample(c(0, 0.3, 0.6, 0.9, 0.98), 30, TRUE))
-cells <- rbind(cells, random)
+                     r_squared = sample(c(0, 0.3, 0.6, 0.9, 0.98), 30, TRUE), errors = rep(c("normal", "gamma"), 15))
+cells <- rbind(cbind(cells, errors = "normal"), random)
 cells$cell <- rep(c("before", "random"), c(10, 30))
 
 records <- function(cell) {
@@ -33,7 +33,8 @@ records <- function(cell) {
   u[] <- pmin(1, pmax(-1, u))
   line <- drop(u %*% stats::rnorm(d))
   line <- (line - mean(line)) / stats::sd(line) * sqrt(cell$r_squared)
-  list(x = cbind(1, u), y = line + sqrt(1 - cell$r_squared) * stats::rnorm(n))
+  e <- if (cell$errors == "normal") stats::rnorm(n) else (stats::rgamma(n, 4) - 4) / 2
+  list(x = cbind(1, u), y = line + sqrt(1 - cell$r_squared) * e)
 }
 excess <- function(r, b) {
   off <- b - solve(crossprod(r$x) + diag(1e-9, ncol(r$x)), crossprod(r$x, r$y))
@@ -71,7 +72,7 @@ peers <- list(
     }
     b
   }),
-  descent = list(grid = expand.grid(clip = c(0.1, 0.25, 0.5, 1), rounds = c(10, 50), step = c(1, 3, 10)), fit = function(r, cell, mu, g) {
+  descent = list(grid = expand.grid(clip = c(0.03, 0.1, 0.25, 0.5, 1), rounds = c(10, 50), step = c(1, 3, 10)), fit = function(r, cell, mu, g) {
     p <- ncol(r$x)
     clip <- g$clip * sqrt(p)
     length <- sqrt(rowSums(r$x^2))
@@ -114,7 +115,7 @@ own <- function(r, cell) {
   c(excess = excess(r, coef(fit)), expected = fit$expected_error)
 }
 file <- file.path(dirname(script), "regression-peers.csv")
-key <- function(t) paste(t$law, t$n, t$d, t$epsilon, t$r_squared)
+key <- function(t) paste(t$law, t$n, t$d, t$epsilon, t$r_squared, t$errors)
 seen <- if (file.exists(file)) key(utils::read.csv(file)) else character()
 for (i in order(cells$n * cells$d)) {
   cell <- cells[i, ]

@@ -7,6 +7,8 @@ size_t linear_newton_width(const struct linear_newton *o)
     size_t d = o->p - 1;
     if (o->stage == NEWTON_SPREAD)
         return 2 * d + 1;
+    if (o->stage == NEWTON_LEVEL)
+        return o->q;
     return o->stage == NEWTON_MOMENTS ? d * (d + 1) / 2 : o->p * o->q + 1;
 }
 
@@ -58,10 +60,9 @@ static void products(const struct linear_newton *o, const double *f, double *row
             *row++ = sqrt(2) * (f[k] * f[j]);
 }
 
-/* the residual cut at tau times the features, and the square of its length over tau */
-static void pulls(const struct linear_newton *o, const double *y, double *f, double *row, double *e)
+/* the residual over tau, cut at 1, and its length */
+static double cut_residual(const struct linear_newton *o, const double *y, const double *f, double *e)
 {
-    double there = f[0];
     for (size_t j = 0; j < o->q; j++) {
         e[j] = y[j];
         for (size_t k = 0; k < o->p; k++)
@@ -69,12 +70,18 @@ static void pulls(const struct linear_newton *o, const double *y, double *f, dou
         e[j] /= o->tau;
     }
     double size = length_of(o->q, e);
-    scale_by(o->q, e, there / fmax(1, size));
+    scale_by(o->q, e, f[0] / fmax(1, size));
+    return fmin(1, size);
+}
+
+/* that residual times the features, and the square of its length */
+static void pulls(const struct linear_newton *o, const double *y, double *f, double *row, double *e)
+{
+    double there = f[0], size = cut_residual(o, y, f, e);
     cut_features(o->p, f, o->length);
     for (size_t k = 0; k < o->p; k++)
         for (size_t j = 0; j < o->q; j++)
             *row++ = f[k] * e[j];
-    size = fmin(1, size);
     *row = o->square * there * size * size;
 }
 
@@ -95,6 +102,8 @@ void linear_newton_record(const struct linear_newton *o, size_t i, double *row, 
         if (o->stage == NEWTON_MOMENTS) {
             cut_features(d, f + 1, o->length);
             products(o, f + 1, row);
+        } else if (o->stage == NEWTON_LEVEL) {
+            cut_residual(o, o->y + i * o->q, f, row);
         } else {
             pulls(o, o->y + i * o->q, f, row, e);
         }

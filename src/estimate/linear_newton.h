@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum newton_stage { NEWTON_SPREAD, NEWTON_MOMENTS, NEWTON_STEP };
+enum newton_stage { NEWTON_SPREAD, NEWTON_MOMENTS, NEWTON_STEP, NEWTON_LEVEL };
 
 struct linear_newton {
     size_t n, p, q;         /* records, features with the 1, responses */

@@ -26,11 +26,11 @@ static const double *read_numbers(SEXP x, size_t n, const char *text)
 
 static void read_stage(struct linear_newton *o, SEXP stage)
 {
-    static const char *const names[] = {"spread", "moments", "step"};
+    static const char *const names[] = {"spread", "moments", "step", "level"};
     const char *text = "the stage's parts must fit the records.";
     if (TYPEOF(stage) != VECSXP)
         ffi_abort_text("argument", "`stage` must be a list.");
-    o->stage = (enum newton_stage)ffi_choice(ffi_field(stage, "name"), "name", names, 3);
+    o->stage = (enum newton_stage)ffi_choice(ffi_field(stage, "name"), "name", names, 4);
     const double *weights = read_numbers(ffi_field(stage, "weights"), 3, text);
     o->there = weights[0];
     o->square = weights[1];
