@@ -356,8 +356,10 @@ linear_newton <- list(
                     "is cut in the residual and in the features; %d of the steps, those with the smallest residuals,",
                     "are averaged by their noise, whose standard deviation is %.3g in features of variance 1."),
               NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise[length(details$noise)]),
-      if (!is.null(details$rule$level)) sprintf(paste("The level follows at last: the mean of residuals that are cut at",
-                                                      "%.3g of their standard deviations."), details$rule$cut),
+      if (!is.null(details$rule$level)) {
+        sprintf("The level follows at last: the mean of residuals that are cut at %.3g of their standard deviations.",
+                details$rule$cut)
+      },
       "Section 10 of proofs/linear-regression.md.")
   }
 )

@@ -287,7 +287,8 @@ newton_next <- function(now, features, ask, last) {
   least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
        noise = sqrt(noise), steps = sum(good), scale = common,
-       loss = sum(weight * vapply(cut, `[[`, 0, "loss")), bias = common * newton_bias(of("tau")[t] / common / sqrt(ask$q)))
+       loss = sum(weight * vapply(cut, `[[`, 0, "loss")),
+       bias = common * newton_bias(of("tau")[t] / common / sqrt(ask$q)))
 }
 
 # residuals are as long as responses of the guessed scale at most, unless the release says otherwise

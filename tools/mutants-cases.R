@@ -450,11 +450,11 @@ mutant("newton-narrow", "R/linear-newton.R", "outwards((shift / mu)^2 + ROUNDING
        "^linear-newton$")
 mutant("newton-left", "R/linear-newton.R", "ask, mu, 1 - sum(of) - sum(share$first))", "ask, mu, 1 - sum(share$first))", "squares of mu add up to what was asked for", "^linear-newton$")
 mutant("newton-root", "R/linear-newton.R", "size[[name]], mu * sqrt(part), ask$n)", "size[[name]], mu * part^0.4, ask$n)", "shares are of squares of mu", "^linear-newton$")
-mutant("newton-uncut", "src/estimate/linear_newton.c", "there / fmax(1, size)", "there", "a residual is cut before it pulls", "^linear-newton$")
+mutant("newton-uncut", "src/estimate/linear_newton.c", "f[0] / fmax(1, size)", "f[0]", "a residual is cut before it pulls", "^linear-newton$")
 mutant("newton-long", "src/estimate/linear_newton.c", "1 / fmax(length, length_of(n, f))", "1 / length", "features are shortened before they pull", "^linear-newton$")
 mutant("newton-unit-loose", "src/ffi/ffi_linear_newton.c", "row[j] *= share[i];", "row[j] *= 1;", "a unit's rows share what one record may add", "^linear-newton$")
 mutant("newton-broken", "src/ffi/ffi_linear_newton.c", "if (all_finite(width, row)) /* else", "if (all_finite(1, row)) /* else", "a record that isn't finite adds nothing at all", "^linear-newton$")
-mutant("newton-tail", "R/linear-newton.R", "(2 * features$length * k / (cut$kappa", "(features$length * k / (cut$kappa", "the plan's error is that of the fit", "^linear-newton$")
+mutant("newton-tail", "R/linear-newton.R", "  noise <- (2 * features$length * k", "  noise <- (features$length * k", "the plan's error is that of the fit", "^linear-newton$")
 mutant("newton-slack", "R/dp-lm.R", 'plan$guarantee[c("mu", "mu_slack")] <- NULL', 'plan$guarantee["mu"] <- NULL', "a checked guess makes no Gaussian promise", "^linear-newton$")
 mutant("newton-interval", "R/lm-population.R", "object$n / details$inflation", "4 * object$n / details$inflation", "intervals count what sampling adds", "^linear-newton$")
 mutant("half-statistics", "R/linear-statistics.R", "list(u = rep(2, d)", "list(u = rep(1, d)",
