@@ -58,8 +58,8 @@ iv_sn <- function(k, x) {
   out
 }
 
-# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of SPD's
-# bounding law rho^(k - 1) sinh(c rho)^pairs.
+# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of a bounding
+# law rho^plain sinh(c rho)^pairs, of SPD and of products.
 profile_space <- function(M) {
   facts <- mf_facts(M)
   if (!facts$has_laplace || !facts$homogeneous) {
@@ -78,10 +78,11 @@ profile_space <- function(M) {
     # CP^1 is the sphere of radius 1/2
     planar = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
       list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
-    spd = if (d == 1) list(kind = "flat", d = 1) else {
-      k <- facts$rows
-      list(kind = "bound", d = d, plain = k - 1, pairs = k * (k - 1) / 2, rate = 1 / sqrt(2 * (k - 1)), top = Inf,
-           unit = 1)
+    spd = , product = {
+      g <- part_growth(M)
+      if (g$curved == 0) list(kind = "hinge", d = d) else
+        list(kind = "bound", d = d, plain = d - 1 - g$curved, pairs = g$curved, rate = sqrt(g$bend / g$curved),
+             top = Inf, unit = 1)
     },
     NULL
   )

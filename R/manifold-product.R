@@ -168,6 +168,19 @@ part_leaves <- function(M) {
 # a part's point, in its plain single shape, of a point of the product
 leaf_point <- function(leaf, point) as_single(new_points(matrix(point[leaf$at], 1), leaf$M))
 
+# How volume may grow on a product: in how many directions, and minus the least Ricci curvature; a space that is no
+# product is its own part. That of src/geometry/manifold_product_area.c
+part_growth <- function(M) {
+  parts <- vapply(part_leaves(M), function(leaf) {
+    facts <- mf_facts(leaf$M)
+    k <- facts$rows
+    if (facts$k_min == 0 || facts$k_max > 0) return(c(0, 0))
+    if (facts$model == "spd") c(k * (k - 1) / 2, k / 4 / leaf$weight) else
+      c(facts$dimension - 1, (facts$dimension - 1) / leaf$weight)
+  }, c(0, 0))
+  list(curved = sum(parts[1, ]), bend = max(parts[2, ]))
+}
+
 check_product <- function(M) {
   if (!inherits(check_manifold(M), "riemdp_product")) abort_riemdp("argument", "`M` must be a product of manifolds.")
 }
