@@ -62,9 +62,7 @@ iv_sn <- function(k, x) {
 # law rho^plain sinh(c rho)^pairs, of SPD and of products.
 profile_space <- function(M) {
   facts <- mf_facts(M)
-  if (!facts$has_laplace || !facts$homogeneous) {
-    return(NULL)
-  }
+  if (!facts$has_laplace || !facts$homogeneous) return(NULL)
   d <- facts$dimension
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
     return(list(kind = "flat", d = d))
@@ -78,14 +76,15 @@ profile_space <- function(M) {
     # CP^1 is the sphere of radius 1/2
     planar = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
       list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
-    spd = , product = {
-      g <- part_growth(M)
-      if (g$curved == 0) list(kind = "hinge", d = d) else
-        list(kind = "bound", d = d, plain = d - 1 - g$curved, pairs = g$curved, rate = sqrt(g$bend / g$curved),
-             top = Inf, unit = 1)
-    },
+    spd = , product = bounded_space(part_growth(M), d),
     NULL
   )
+}
+
+bounded_space <- function(g, d) {
+  if (g$curved == 0) return(list(kind = "hinge", d = d))
+  list(kind = "bound", d = d, plain = d - 1 - g$curved, pairs = g$curved, rate = sqrt(g$bend / g$curved), top = Inf,
+       unit = 1)
 }
 
 # log of the radial density (up to a constant), its slope, on cells a bound of minus its second derivative and of its
