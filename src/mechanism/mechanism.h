@@ -10,8 +10,9 @@
  * tangent vector at a base point, in orthonormal coordinates (m->dim); work: manifold_work. STATUS_TRIALS where so many trials failed: the
  * base point and whatever it came from have no part in that. */
 enum { RADIAL_TRIALS = 1000000 };
-double radial_propose(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work); /* log of that probability */
 int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
+/* one of its trials, and the log of the probability to keep it */
+double radial_propose(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
 
 /* Density proportional to exp(-d(x, centre)/sigma) with respect to the volume. With width > 0 a staircase: constant up to the distance
  * `first`, then lower by a factor exp(-width/sigma) on each further shell of that width. `radial`: the law of the radius, on products that

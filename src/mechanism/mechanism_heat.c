@@ -41,12 +41,12 @@ int heat_make(struct heat *law, manifold_t m, double sigma, double *work)
     *law = (struct heat){.m = m, .sigma = sigma};
     law->n = heat_group(m, &law->unitary);
     law->h = work;
-    size_t turned = law->n >= 2;
+    int turned = law->n >= 2;
     for (size_t i = 0; p && i < p->count; i++) {
         int unitary, turns = heat_group(&p->part[i].m, &unitary) >= 2;
         if (!turns && p->part[i].m.model != MODEL_FLAT)
             return STATUS_UNSUPPORTED;
-        turned += turns;
+        turned = turned || turns;
     }
     return turned ? STATUS_OK : STATUS_UNSUPPORTED;
 }
