@@ -480,7 +480,7 @@ gaussian_scale <- function(space, far, epsilon, delta) {
 # the law reaches so far that volume growth rules it: a larger scale brings nothing
 radial_far <- function(space, sigma) {
   space$kind %in% c("curved", "bound") && !is.finite(space$top) &&
-    concave_mode(radial_law(space, sigma)$slope, Inf, sigma * sqrt(space$d)) > 15
+    (sigma > 1e100 || concave_mode(radial_law(space, sigma)$slope, Inf, sigma * sqrt(space$d)) > 15)
 }
 
 # smallest epsilon found for which delta(epsilon) <= delta

@@ -59,7 +59,7 @@ log1p_ratio <- function(x) log1p(x) / x
 
 # share of the sampler's draws that are kept; each part of a product is drawn by itself
 heat_kept <- function(space, sigma) {
-  if (is.null(space$parts)) return(exp(-space$rho * sigma^2 / 2))
+  if (is.null(space$parts)) return(if (space$rho == 0) 1 else exp(-space$rho * sigma^2 / 2))
   min(vapply(space$parts, function(part) heat_kept(part, sigma / part$root), 0))
 }
 

@@ -290,6 +290,9 @@ test_that("the heat kernel of a product is its parts', each at its own time", {
   expect_lt(riemdp:::heat_slack(space, 0.8), 1.01 * sum(each) + 1e-15)
   expect_identical(riemdp:::heat_kept(space, 0.8), min(riemdp:::heat_kept(riemdp:::heat_space(sphere(3)), 0.4),
                                                        riemdp:::heat_kept(riemdp:::heat_space(grassmann(5, 2)), 0.8 / sqrt(2))))
+  # circles keep all, however wide the law
+  for (M in list(sphere(1), torus(2))) expect_identical(riemdp:::heat_kept(riemdp:::heat_space(M), 1e300), 1)
+  expect_true(all(mf_is_point(torus(2), laplace_noise(torus(2), home(torus(2)), 1e300, 5, "heat"))))
   # frames with lengths of their own: the stated error is that of the draws
   M <- product(stiefel(4, 2), euclidean(1), weights = c(1, 2))
   d <- mf_dist(M, home(M), with_simulation(16, laplace_noise(M, home(M), 0.05, 20000, "heat")))
@@ -316,5 +319,8 @@ test_that("what isn't served is refused from public facts", {
   expect_equal(mf_facts(M)$volume_growth, growth)
   expect_error(laplace_noise(M, home(M), 1.001 / (2 * growth)), class = "riemdp_error_existence")
   expect_length(laplace_noise(M, home(M), 0.999 / (2 * growth)), 7)
+  for (space in list(M, hyperbolic(2))) {
+    for (scale in c(1e8, 1e300)) expect_error(laplace_noise(space, home(space), scale, 1, "gaussian"), class = "riemdp_error_existence")
+  }
   expect_error(expected_error(product(grassmann(20, 5), euclidean(1)), 0.3), "would keep", class = "riemdp_error_unsupported")
 })
