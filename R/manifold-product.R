@@ -21,8 +21,9 @@
 #' product, and noise is drawn for all parts at once, which errs less than a release of each with a share of
 #' `epsilon`. A part that is a [manifold_custom()] makes the label `none`. Where all parts have them, there are
 #' `"laplace"`, `"staircase"`, `"gaussian"` and `"heat"` around the mean, drawn exactly at any scale that exists
-#' (`proofs/products.md`, section 5; flat parts count for `"heat"`). Where some part's curvature is negative, `"gaussian"`
-#' draws more noise than `"wrapped_gaussian"`. What needs one space by name (`"chordal"`, the baselines) is refused.
+#' (`proofs/products.md`, section 5; flat parts count for `"heat"`). Where some part's curvature is negative,
+#' `"gaussian"` draws more noise than `"wrapped_gaussian"`. What needs one space by name (`"chordal"`, the baselines) is
+#' refused.
 #'
 #' A record is stored as the numbers of its points one after the other (matrices by columns, complex landmarks in
 #' pairs): records are rows of a matrix. [mf_random()] draws each part by its own law.

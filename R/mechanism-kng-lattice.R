@@ -230,9 +230,8 @@ around_waste <- function(d, wide, steep) {
 around_kept <- function(d, scale, wide) {
   R <- wide$ball$radius
   less <- 2 * wide$steps$slope / scale
-  proposed <- remember(paste(c("mass proposed", format(c(d, R, scale, less), digits = 17)), collapse = " "), function() {
-    .Call(riemdp_kng_proposed, d, R, 1 / scale, less)
-  })
+  key <- paste(c("mass proposed", format(c(d, R, scale, less), digits = 17)), collapse = " ")
+  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1 / scale, less))
   min(1, exp(log_sphere_area(d) + lgamma(d) + d * log(scale) - (d - 1) * log(sinhc_r(R)) - proposed))
 }
 
