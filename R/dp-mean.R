@@ -10,7 +10,7 @@
 #' @section Mechanisms:
 #' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds
 #'   (sphere, hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes,
-#'   Grassmann, Euclidean), \eqn{\sigma = \Delta/\epsilon}.
+#'   Grassmann, Euclidean, products of these), \eqn{\sigma = \Delta/\epsilon}.
 #' * `"chordal"`: on Stiefel manifolds, a draw around the mean with density proportional to \eqn{\exp(-D/\sigma)}, D
 #'   the straight distance in a Euclidean space that holds the manifold with its metric, \eqn{\sigma = \Delta/\epsilon}
 #'   (section 5 of `proofs/laplace.md`): what `"laplace"` is elsewhere.
@@ -22,16 +22,16 @@
 #' * `"wrapped_gaussian"`: normal noise added to the mean's logarithm at `center`, mapped back by exp; needs
 #'   `delta` > 0.
 #' * `"heat"`: the heat kernel around the mean (where a Brownian motion from there is after a while), on spheres,
-#'   Stiefel and Grassmann manifolds and planar shapes; needs `delta` > 0. As Ricci curvature isn't negative, it
-#'   protects as normal noise in flat space does (Bakry and Ledoux 1996; section 7 of `proofs/gaussian.md`). On
-#'   Stiefel manifolds with the Euclidean metric the motion is that of the canonical one.
+#'   Stiefel and Grassmann manifolds, planar shapes and products of these and flat spaces; needs `delta` > 0. As Ricci
+#'   curvature isn't negative, it protects as normal noise in flat space does (Bakry and Ledoux 1996; section 7 of
+#'   `proofs/gaussian.md`). On Stiefel manifolds with the Euclidean metric the motion is that of the canonical one.
 #' * `"tangent"`: the mean of the records' logarithms at `center`, which moves by at most 2r/n, with noise as in
 #'   `"wrapped"` or `"wrapped_gaussian"` (`options = list(noise = "knorm")` or `"gaussian"`), mapped back by exp. Its
 #'   target is **not** the Frechet mean on curved spaces: a start or a baseline.
 #' * `"euclidean"`, `"pointwise"`, `"chain"`: what the papers compare with and sample by; see [baselines].
 #' * `"kng"`: the K-norm gradient mechanism, density proportional to \eqn{\exp(-|\nabla U|/\sigma)} on the ball, U the
 #'   energy that the mean minimises, \eqn{\sigma = 2\Delta/\epsilon} with the [gradient_sensitivity()]; on the manifolds
-#'   of `"laplace"`.
+#'   of `"laplace"` (with doubles not on products).
 #' * `"staircase"`: density constant up to a distance from the mean, then lower by \eqn{\exp(-\epsilon)} on each
 #'   further shell of width \eqn{\Delta}; where `"laplace"` is available. No law that depends on the distance to the
 #'   mean alone has a smaller expected error at the same \eqn{\Delta} (section 4 of `proofs/laplace.md`): in two

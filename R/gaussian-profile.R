@@ -58,13 +58,11 @@ iv_sn <- function(k, x) {
   out
 }
 
-# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of SPD's
-# bounding law rho^(k - 1) sinh(c rho)^pairs.
+# The radial law: dimension d, curvature k, for shapes ("cp") the extra factor cos; `bound` is the growth of a bounding
+# law rho^plain sinh(c rho)^pairs, of SPD and of products.
 profile_space <- function(M) {
   facts <- mf_facts(M)
-  if (!facts$has_laplace || !facts$homogeneous) {
-    return(NULL)
-  }
+  if (!facts$has_laplace || !facts$homogeneous) return(NULL)
   d <- facts$dimension
   if (facts$k_min == 0 && facts$k_max == 0 && facts$injectivity_radius == Inf) {
     return(list(kind = "flat", d = d))
@@ -78,13 +76,15 @@ profile_space <- function(M) {
     # CP^1 is the sphere of radius 1/2
     planar = if (d == 2) list(kind = "curved", k = 1, d = 2, top = pi, unit = 2, cp = FALSE) else
       list(kind = "curved", k = 1, d = d, top = pi / 2, unit = 1, cp = TRUE),
-    spd = if (d == 1) list(kind = "flat", d = 1) else {
-      k <- facts$rows
-      list(kind = "bound", d = d, plain = k - 1, pairs = k * (k - 1) / 2, rate = 1 / sqrt(2 * (k - 1)), top = Inf,
-           unit = 1)
-    },
+    spd = , product = bounded_space(part_growth(M), d),
     NULL
   )
+}
+
+bounded_space <- function(g, d) {
+  if (g$curved == 0) return(list(kind = "hinge", d = d))
+  list(kind = "bound", d = d, plain = d - 1 - g$curved, pairs = g$curved, rate = sqrt(g$bend / g$curved), top = Inf,
+       unit = 1)
 }
 
 # log of the radial density (up to a constant), its slope, on cells a bound of minus its second derivative and of its
@@ -480,7 +480,7 @@ gaussian_scale <- function(space, far, epsilon, delta) {
 # the law reaches so far that volume growth rules it: a larger scale brings nothing
 radial_far <- function(space, sigma) {
   space$kind %in% c("curved", "bound") && !is.finite(space$top) &&
-    concave_mode(radial_law(space, sigma)$slope, Inf, sigma * sqrt(space$d)) > 15
+    (sigma > 1e100 || concave_mode(radial_law(space, sigma)$slope, Inf, sigma * sqrt(space$d)) > 15)
 }
 
 # smallest epsilon found for which delta(epsilon) <= delta

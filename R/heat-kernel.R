@@ -3,8 +3,11 @@
 
 # What is known of the group, list(dimension, rho (squared length of half the sum of the positive roots), reach (length
 # of the shortest element of the Lie algebra where a factor of the density is 0), ricci (a lower bound of the curvature
-# that the proof uses), longer (of the metric's lengths over the group's)); NULL where the package has none
+# that the proof uses), longer (of the metric's lengths over the group's), within (the number of directions in which
+# they are)); NULL where the package has none. Of a product: `parts`, those that a group turns, with the roots of their
+# weights, besides flat ones; its curvature is the least of all.
 heat_space <- function(M) {
+  if (inherits(M, "riemdp_product")) return(heat_product(M))
   n <- .Call(riemdp_heat_group, M)
   if (n[1] < 2) return(NULL)
   unitary <- n[2] == 1
@@ -14,12 +17,29 @@ heat_space <- function(M) {
     rho = if (unitary) n * (n^2 - 1) / 6 else n * (n - 1) * (n - 2) / 24,
     reach = if (unitary) pi else if (n == 2) Inf else if (n == 3) 2 * pi else sqrt(2) * pi,
     ricci = switch(M$name, sphere = n - 2, grassmann = n - 2, kendall = 2 * n, (n - 2) / 2),
-    longer = if (M$name == "stiefel_euclidean") sqrt(2) else 1
+    longer = if (M$name == "stiefel_euclidean") sqrt(2) else 1,
+    within = if (M$name == "stiefel_euclidean") M$param[2] * (M$param[2] - 1) / 2 else 0
   )
 }
 
-# An upper bound of 4 s, s the mass below 0 of the signed law that the sampler's is made of
+heat_product <- function(M) {
+  leaves <- part_leaves(M)
+  parts <- lapply(leaves, function(leaf) heat_space(leaf$M))
+  turned <- !vapply(parts, is.null, NA)
+  flat <- vapply(leaves, function(leaf) mf_facts(leaf$M)$model == "flat", NA)
+  if (!any(turned) || !all(turned | flat)) return(NULL)
+  parts <- Map(function(part, leaf) c(part, root = sqrt(leaf$weight)), parts[turned], leaves[turned])
+  list(parts = parts, ricci = min(if (!all(turned)) 0, vapply(parts, function(p) p$ricci / p$root^2, 0)),
+       longer = max(vapply(parts, `[[`, 0, "longer")), within = sum(vapply(parts, `[[`, 0, "within")))
+}
+
+# An upper bound of 4 s, s the mass below 0 of the signed law that the sampler's is made of: 1 + 2 s of a product is the
+# product of the parts' (proofs/products.md, section 5)
 heat_slack <- function(space, sigma) {
+  if (!is.null(space$parts)) {
+    sum <- sum(vapply(space$parts, function(part) heat_slack(part, sigma / part$root), 0))
+    return(if (sum == 0) 0 else outwards(2 * expm1(sum / 2 * (1 + 1e-9)) * (1 + 1e-9)))
+  }
   if (space$reach == Inf) return(0)
   tail <- stats::pchisq((space$reach / sigma)^2, space$dimension, lower.tail = FALSE, log.p = TRUE)
   outwards(4 * exp(space$rho * sigma^2 / 2 + tail) * (1 + 1e-9))
@@ -37,12 +57,16 @@ heat_scale <- function(space, flat) {
 expm1_ratio <- function(x) expm1(x) / x
 log1p_ratio <- function(x) log1p(x) / x
 
-# share of the sampler's draws that are kept
-heat_kept <- function(space, sigma) exp(-space$rho * sigma^2 / 2)
+# share of the sampler's draws that are kept; each part of a product is drawn by itself
+heat_kept <- function(space, sigma) {
+  if (is.null(space$parts)) return(if (space$rho == 0) 1 else exp(-space$rho * sigma^2 / 2))
+  min(vapply(space$parts, function(part) heat_kept(part, sigma / part$root), 0))
+}
 
 no_heat <- function(M) {
   sprintf(paste("the heat kernel is drawn where a compact group of matrices turns the space: spheres, Stiefel and",
-                "Grassmann manifolds, planar shapes. %s isn't one."), label_manifold(M))
+                "Grassmann manifolds, planar shapes, products of these and of flat spaces. %s isn't one."),
+          label_manifold(M))
 }
 
 check_heat <- function(M, sigma) {
@@ -56,8 +80,8 @@ check_heat <- function(M, sigma) {
 # frames directions within their span are longer: E sqrt(2 X + Y), X and Y chi-squared, by their Laplace transform
 heat_error <- function(M, sigma) {
   d <- mf_facts(M)$dimension
-  if (heat_space(M)$longer == 1) return(noise_mean_length(d, sigma, "gaussian"))
-  within <- M$param[2] * (M$param[2] - 1) / 2
+  within <- heat_space(M)$within
+  if (within == 0) return(noise_mean_length(d, sigma, "gaussian"))
   lacks <- function(u) -expm1(-within / 2 * log1p(4 * u^2) - (d - within) / 2 * log1p(2 * u^2)) / u^2
   sigma * stats::integrate(lacks, 0, Inf, rel.tol = 1e-9)$value / sqrt(pi)
 }

@@ -19,8 +19,11 @@
 #'
 #' Private releases ([dp_mean()] and others) take a product as they take any manifold: a ball is a geodesic ball of the
 #' product, and noise is drawn for all parts at once, which errs less than a release of each with a share of
-#' `epsilon`. A part that is a [manifold_custom()] makes the label `none`. Mechanisms that need more than is known of
-#' products (the area of geodesic spheres, say) are refused.
+#' `epsilon`. A part that is a [manifold_custom()] makes the label `none`. Where all parts have them, there are
+#' `"laplace"`, `"staircase"`, `"gaussian"` and `"heat"` around the mean, drawn exactly at any scale that exists
+#' (`proofs/products.md`, section 5; flat parts count for `"heat"`). Where some part's curvature is negative,
+#' `"gaussian"` draws more noise than `"wrapped_gaussian"`. What needs one space by name (`"chordal"`, the baselines) is
+#' refused.
 #'
 #' A record is stored as the numbers of its points one after the other (matrices by columns, complex landmarks in
 #' pairs): records are rows of a matrix. [mf_random()] draws each part by its own law.
@@ -167,6 +170,19 @@ part_leaves <- function(M) {
 
 # a part's point, in its plain single shape, of a point of the product
 leaf_point <- function(leaf, point) as_single(new_points(matrix(point[leaf$at], 1), leaf$M))
+
+# How volume may grow on a product: in how many directions, and minus the least Ricci curvature; a space that is no
+# product is its own part. That of src/geometry/manifold_product_area.c
+part_growth <- function(M) {
+  parts <- vapply(part_leaves(M), function(leaf) {
+    facts <- mf_facts(leaf$M)
+    k <- facts$rows
+    if (facts$k_min == 0 || facts$k_max > 0) return(c(0, 0))
+    if (facts$model == "spd") c(k * (k - 1) / 2, k / 4 / leaf$weight) else
+      c(facts$dimension - 1, (facts$dimension - 1) / leaf$weight)
+  }, c(0, 0))
+  list(curved = sum(parts[1, ]), bend = max(parts[2, ]))
+}
 
 check_product <- function(M) {
   if (!inherits(check_manifold(M), "riemdp_product")) abort_riemdp("argument", "`M` must be a product of manifolds.")

@@ -144,13 +144,14 @@ noise_length_quantile <- function(r, law, level) {
 #' that of the sphere. On positive definite matrices with the affine-invariant metric, where directions differ, the
 #' privacy loss is bounded by its largest value at each radius: valid in every direction, with 20 to 50 % more noise
 #' than in flat space for small matrices. On subspaces (Grassmann manifolds) it is at most that of flat space for
-#' \eqn{\epsilon \ge \mu^2/2}, and by up to \eqn{(1 - \exp(\epsilon - \mu^2/2))^2/2} more below. Proofs: the
-#' file `proofs/gaussian.md` of the installed package.
+#' \eqn{\epsilon \ge \mu^2/2}, and by up to \eqn{(1 - \exp(\epsilon - \mu^2/2))^2/2} more below; so it is on products
+#' without negative curvature. On other products the loss is bounded as on positive definite matrices. Proofs: the files
+#' `proofs/gaussian.md` and, section 5, `proofs/products.md` of the installed package.
 #'
 #' \eqn{\mu} holds up to \eqn{10^{-15}} in delta, except on flat spaces, where it is exact.
 #'
 #' @param M a homogeneous manifold with a known area of spheres: sphere, hyperbolic, planar shapes, subspaces, flat,
-#'   positive definite matrices with the affine-invariant or log-Euclidean metric.
+#'   positive definite matrices with the affine-invariant or log-Euclidean metric; or a product of such.
 #' @param sigma scale of the law, positive.
 #' @param distance largest distance of the centres, positive, e.g. [mean_sensitivity()].
 #' @param epsilon numbers from 0 to 500.

@@ -229,7 +229,9 @@ around_waste <- function(d, wide, steep) {
 # about the share of trials that succeed: public numbers, no promise
 around_kept <- function(d, scale, wide) {
   R <- wide$ball$radius
-  proposed <- .Call(riemdp_kng_proposed, d, R, 1 / scale, 2 * wide$steps$slope / scale)
+  less <- 2 * wide$steps$slope / scale
+  key <- paste(c("mass proposed", format(c(d, R, scale, less), digits = 17)), collapse = " ")
+  proposed <- remember(key, function() .Call(riemdp_kng_proposed, d, R, 1 / scale, less))
   min(1, exp(log_sphere_area(d) + lgamma(d) + d * log(scale) - (d - 1) * log(sinhc_r(R)) - proposed))
 }
 

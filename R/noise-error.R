@@ -234,8 +234,8 @@ tangent_error <- function(M, noise, center, radius) {
 }
 
 no_gaussian <- function(M) {
-  paste0("the Gaussian mechanism needs a homogeneous manifold with a known area of spheres; ", label_manifold(M),
-         " is not. Use mechanism = \"wrapped_gaussian\".")
+  paste0("the Gaussian mechanism needs a homogeneous manifold with a known area of spheres, or a product of such; ",
+         label_manifold(M), " is not. Use mechanism = \"wrapped_gaussian\".")
 }
 
 # beyond what doubles hold of the law neither its profile nor its draws would be right
@@ -254,6 +254,9 @@ check_gaussian_reach <- function(space, sigma) {
 LEAST_RADIAL <- 1e-3
 
 radial_acceptance <- function(M, law, sigma, steps = NULL) {
+  if (law == "gaussian" && inherits(M, "riemdp_product")) { # each part is drawn by itself
+    return(min(vapply(part_leaves(M), function(leaf) radial_acceptance(leaf$M, law, sigma / sqrt(leaf$weight)), 0)))
+  }
   chords <- law == "chordal" # which has no radius
   if (!chords && is.null(steps) && isTRUE(attr(.Call(riemdp_radial, M, 1e-3), "exact"))) return(1)
   key <- paste("radial", law, manifold_key(M, sigma, steps))

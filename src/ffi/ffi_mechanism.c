@@ -67,7 +67,7 @@ static int noise_make(struct noise *noise, manifold_t m, int law, struct scale s
     if (law == LAW_STAIRCASE)
         return staircase_make(&noise->laplace, m, scale.sigma, scale.width, scale.first);
     if (law == LAW_GAUSSIAN)
-        return gaussian_make(&noise->gaussian, m, scale.sigma);
+        return gaussian_make(&noise->gaussian, m, scale.sigma, (void *)R_alloc(gaussian_parts(m), sizeof noise->gaussian));
     if (law == LAW_HEAT)
         return heat_make(&noise->heat, m, scale.sigma, ffi_doubles(heat_work(m)));
     if (law == LAW_CHORDAL)
@@ -505,16 +505,14 @@ SEXP riemdp_gaussian_radii(SEXP m, SEXP n, SEXP sigma, SEXP simulate)
     return radii(m, n, sigma, simulate, LAW_GAUSSIAN);
 }
 
-/* of a draw at a radius that the hull gives, the probability to keep it */
-static double kept_at_radius(manifold_t m, const struct noise *noise, struct rng *rng, double *a, double *work)
+/* of a proposal, the probability to keep it */
+static double proposal_kept(manifold_t m, const struct noise *noise, struct rng *rng, double *a, double *work)
 {
-    double rho = hull_draw(noise->law == LAW_GAUSSIAN ? &noise->gaussian.hull : &noise->laplace.hull, rng);
-    rng_direction(rng, m->dim, a);
-    for (size_t j = 0; j < m->dim; j++)
-        a[j] *= rho;
-    double kept = m->ops->radial_accept ? m->ops->radial_accept(m, a, rho, work) : 0;
+    double kept = noise->law == LAW_GAUSSIAN ? radial_propose(m, &noise->gaussian.hull, rng, a, work)
+                  : manifold_parts(m)        ? mixture_propose(&noise->laplace, rng, a, work)
+                                             : radial_propose(m, &noise->laplace.hull, rng, a, work);
     if (noise->law == LAW_STAIRCASE)
-        kept += staircase_kept(&noise->laplace, rho);
+        kept += staircase_kept(&noise->laplace, norm2(m->dim, a));
     return exp(kept);
 }
 
@@ -525,10 +523,10 @@ static SEXP acceptance_body(struct call *c, struct rng *rng, void *data)
     manifold_t m = &c->m;
     struct noise noise;
     double *work = ffi_doubles(manifold_work(m)), *a = ffi_doubles(m->ambient), sum = 0;
-    if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK)
+    if (noise_make(&noise, m, in->law, in->sigma) != STATUS_OK || (in->law == LAW_GAUSSIAN && manifold_parts(m))) /* those are the parts' */
         ffi_abort(c, STATUS_UNSUPPORTED, "mechanism", -1);
     for (size_t i = 0; i < (size_t)in->n; i++) {
-        sum += in->law == LAW_CHORDAL ? chord_trial(&noise.chord, rng, a) : kept_at_radius(m, &noise, rng, a, work);
+        sum += in->law == LAW_CHORDAL ? chord_trial(&noise.chord, rng, a) : proposal_kept(m, &noise, rng, a, work);
         host_tick(m->host, (double)i, in->n);
     }
     return ffi_keep(c, Rf_ScalarReal(sum / in->n));

@@ -179,8 +179,24 @@ struct part {
 struct product {
     size_t count;
     struct part *part;
+    /* bound of the area of spheres: in how many directions volume may grow, and minus the least Ricci curvature, over all parts */
+    double curved, bend;
     struct manifold_ops ops; /* what all parts have */
 };
+
+/* the parts of a product, NULL of another manifold */
+const struct product *manifold_parts(manifold_t m);
+/* log of the volume density of a part's exp at the product's coordinates a, -Inf beyond the cut locus; where the part has `radial` */
+double part_log_density(const struct part *q, const double *a, double *work);
+/* Where there is `radial`: Ric(v, v) = ricci |v|^2, on positive definite matrices no less than that; *curved, in how many directions a
+ * space without positive curvature is curved. */
+double manifold_ricci(manifold_t m, double *curved);
+/* of a product: its figures for the bound of its spheres' area, and `radial` and `radial_accept` */
+void product_area(struct product *p);
+void product_radial(manifold_t m, double rho, double *log_area, double *slope);
+double product_radial_accept(manifold_t m, const double *a, double rho, double *work);
+/* rho^(d - 1) sinhc(c rho)^curved, log and slope */
+void manifold_sinhc_area(double d, double curved, double c, double rho, double *log_area, double *slope);
 
 /* Operation or generic: what every caller uses. Arguments as in the table; `work` has manifold_work() doubles. */
 size_t manifold_work(manifold_t m);

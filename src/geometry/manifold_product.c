@@ -52,7 +52,7 @@ static int place_parts(struct manifold *m, struct product *p)
 }
 
 /* curvature: planes across two parts are flat */
-static void bound_parts(struct manifold *m, const struct product *p)
+static void bound_parts(struct manifold *m, struct product *p)
 {
     double bend = 0, growth = 0, far = 0;
     m->k_min = m->k_max = 0;
@@ -66,6 +66,7 @@ static void bound_parts(struct manifold *m, const struct product *p)
         growth += square(q->m.volume_growth) / q->weight;
         bend += bend_of(&q->m) / q->weight;
     }
+    product_area(p);
     m->rho_max = sqrt(far);
     m->volume_growth = sqrt(growth);
     m->mean_curvature = isnan(bend) ? 0 : bend / ((double)m->dim * ((double)m->dim - 1));
@@ -99,6 +100,11 @@ static int has_density(manifold_t q)
 static int has_jacobi(manifold_t q)
 {
     return q->ops->jacobi != NULL;
+}
+
+static int has_radial(manifold_t q)
+{
+    return q->ops->radial && q->flags & MANIFOLD_HOMOGENEOUS;
 }
 
 static int has_strided(manifold_t q)
@@ -143,6 +149,10 @@ static void own_table(struct manifold *m, struct product *p)
         p->ops.jacobi = NULL;
     if (!all(p, has_strided))
         p->ops.strided = NULL;
+    if (!all(p, has_radial)) {
+        p->ops.radial = NULL;
+        p->ops.radial_accept = NULL;
+    }
     if (all(p, lacks_bounds))
         p->ops.ball_bounds = NULL;
     if (all(p, lacks_edge))
@@ -572,4 +582,6 @@ const struct manifold_ops manifold_product = {
     .origin = origin,
     .to_origin = to_origin,
     .from_origin = from_origin,
+    .radial = product_radial,
+    .radial_accept = product_radial_accept,
 };

@@ -546,9 +546,7 @@ static int from_origin(manifold_t m, double *out, const double *base, struct poi
 static void radial(manifold_t m, double rho, double *log_area, double *slope)
 {
     double k = (double)m->rows, pairs = 0.5 * k * (k - 1), d = (double)m->dim;
-    double c = m->rows > 1 ? 1 / sqrt(2 * (k - 1)) : 0, t = c * rho;
-    *log_area = (d - 1) * log(rho) + pairs * log_sinhc(t);
-    *slope = (d - 1) / rho + pairs * (t > 1e-3 ? c / tanh(t) - 1 / rho : c * t / 3);
+    manifold_sinhc_area(d, pairs, m->rows > 1 ? 1 / sqrt(2 * (k - 1)) : 0, rho, log_area, slope);
 }
 
 static double radial_accept(manifold_t m, const double *a, double rho, double *work)

@@ -11,12 +11,15 @@
  * base point and whatever it came from have no part in that. */
 enum { RADIAL_TRIALS = 1000000 };
 int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
+/* one of its trials, and the log of the probability to keep it */
+double radial_propose(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work);
 
 /* Density proportional to exp(-d(x, centre)/sigma) with respect to the volume. With width > 0 a staircase: constant up to the distance
- * `first`, then lower by a factor exp(-width/sigma) on each further shell of that width. */
+ * `first`, then lower by a factor exp(-width/sigma) on each further shell of that width. `radial`: the law of the radius, on products that
+ * of the normals' common standard deviation (mechanism_product.c), with `drift` what the parts' volume adds to its exponent. */
 struct laplace {
     manifold_t m;
-    double sigma, width, first;
+    double sigma, width, first, drift;
     struct logconcave radial;
     struct hull hull;
 };
@@ -26,6 +29,14 @@ int staircase_make(struct laplace *law, manifold_t m, double sigma, double width
 /* log of the staircase at rho over its bound, a multiple of exp(-rho/sigma): 0 or less */
 double staircase_kept(const struct laplace *law, double rho);
 int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
+
+/* The same on a product, a mixture of normals with radius law and hull of their common standard deviation (mechanism_product.c): a
+ * proposal, which returns the log of the probability to keep it, and a draw. Staircases: of the law that they thin. */
+void mixture_make(struct laplace *law);
+double mixture_propose(const struct laplace *law, struct rng *rng, double *coords, double *work);
+int mixture_draw(const struct laplace *law, struct rng *rng, double *coords, double *work);
+/* log of 0F1(d/2, z^2/4): the mean of exp(z u), u a coordinate of a uniform direction of R^d */
+double log_mean_exp(double d, double z);
 
 /* Around a point x of the unit sphere S^d (mechanism_local.c): density proportional to exp(kappa <x, y>); or, with probability p, uniform
  * on the cap of points no farther than `angle` from x, else uniform on the rest. Tangent vectors, as laplace_draw gives them. */
@@ -50,9 +61,12 @@ struct gaussian {
     double sigma;
     struct logconcave radial;
     struct hull hull;
+    struct gaussian *part; /* of a product */
 };
 
-int gaussian_make(struct gaussian *law, manifold_t m, double sigma);
+/* part: room for so many that `law` keeps, of a product; else NULL */
+size_t gaussian_parts(manifold_t m);
+int gaussian_make(struct gaussian *law, manifold_t m, double sigma, struct gaussian *part);
 /* as laplace_draw */
 int gaussian_draw(const struct gaussian *law, struct rng *rng, double *coords, double *work);
 

@@ -1,6 +1,6 @@
 /* The heat kernel where a compact group of matrices turns the space: SO(n) on spheres, frames and subspaces, U(n) on planar shapes. A point is
- * turned by exp(A), A normal in the Lie algebra and kept with the probability |prod sin(a/2)/(a/2)| over the positive roots a of A. Proof:
- * inst/proofs/gaussian.md, section 7. */
+ * turned by exp(A), A normal in the Lie algebra and kept with the probability |prod sin(a/2)/(a/2)| over the positive roots a of A. On a product
+ * each part moves by itself, a flat one by a normal vector. Proof: inst/proofs/gaussian.md, section 7; products.md, section 5. */
 #include <math.h>
 
 #include "linalg.h"
@@ -17,19 +17,38 @@ size_t heat_group(manifold_t m, int *unitary)
     return frames ? m->rows : 0;
 }
 
-size_t heat_work(manifold_t m)
+static size_t own_work(manifold_t m)
 {
     int unitary;
     size_t n = 2 * heat_group(m, &unitary);
-    return 5 * n * n + 3 * n + la_symeig_work(n);
+    return n ? 5 * n * n + 3 * n + la_symeig_work(n) : m->dim + 3 * m->ambient + manifold_work(m);
+}
+
+size_t heat_work(manifold_t m)
+{
+    const struct product *p = manifold_parts(m);
+    size_t most = p ? 0 : own_work(m);
+    for (size_t i = 0; p && i < p->count; i++) {
+        size_t own = own_work(&p->part[i].m);
+        most = own > most ? own : most;
+    }
+    return most;
 }
 
 int heat_make(struct heat *law, manifold_t m, double sigma, double *work)
 {
+    const struct product *p = manifold_parts(m);
     *law = (struct heat){.m = m, .sigma = sigma};
     law->n = heat_group(m, &law->unitary);
     law->h = work;
-    return law->n < 2 ? STATUS_UNSUPPORTED : STATUS_OK;
+    int turned = law->n >= 2;
+    for (size_t i = 0; p && i < p->count; i++) {
+        int unitary, turns = heat_group(&p->part[i].m, &unitary) >= 2;
+        if (!turns && p->part[i].m.model != MODEL_FLAT)
+            return STATUS_UNSUPPORTED;
+        turned = turned || turns;
+    }
+    return turned ? STATUS_OK : STATUS_UNSUPPORTED;
 }
 
 /* The Hermitian matrix iA as a real one of twice the size, [P, -Q; Q, P] for P + iQ. A has independent normal coordinates in the metric tr A*A/2. */
@@ -122,8 +141,40 @@ static void reflect_ones(size_t n, double *x)
     }
 }
 
+/* a flat part's point, in place; its origin, a public point, where doubles have lost it: nothing fails */
+static void shift(manifold_t m, double sigma, struct rng *rng, double *p, double *work)
+{
+    double *a = work, *v = a + m->dim, *to = v + m->ambient, *o = to + m->ambient, *rest = o + m->ambient;
+    normal_draw(m->dim, sigma, rng, a);
+    m->ops->origin(m, o);
+    if (manifold_from_coords(m, v, one(p), one(a), 0, 1, rest) == STATUS_OK)
+        manifold_exp_total(m, to, p, v, o, rest);
+    else
+        for (size_t j = 0; j < m->ambient; j++)
+            to[j] = o[j];
+    for (size_t j = 0; j < m->ambient; j++)
+        p[j] = to[j];
+}
+
+static int turn_parts(const struct heat *law, const struct product *whole, struct rng *rng, double *p)
+{
+    int status = STATUS_OK;
+    for (size_t i = 0; i < whole->count && status == STATUS_OK; i++) {
+        const struct part *q = whole->part + i;
+        struct heat own;
+        if (heat_make(&own, &q->m, law->sigma / q->root, law->h) == STATUS_OK)
+            status = heat_turn(&own, rng, p + q->at);
+        else
+            shift(&q->m, law->sigma / q->root, rng, p + q->at, law->h);
+    }
+    return status;
+}
+
 int heat_turn(const struct heat *law, struct rng *rng, double *p)
 {
+    const struct product *whole = manifold_parts(law->m);
+    if (whole)
+        return turn_parts(law, whole, rng, p);
     size_t n = law->n, size = 2 * n;
     double *w = law->h + size * size, *e = w + size, *f = e + n * n, *out = f + n * n, *work = out + size;
     int drawn = 0;

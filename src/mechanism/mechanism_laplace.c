@@ -17,9 +17,21 @@ int laplace_make(struct laplace *law, manifold_t m, double sigma)
         return STATUS_UNSUPPORTED;
     law->m = m;
     law->sigma = sigma;
-    law->width = law->first = 0;
-    law->radial = (struct logconcave){radial_law, law, 0, m->rho_max};
+    law->width = law->first = law->drift = 0;
+    if (manifold_parts(m))
+        mixture_make(law);
+    else
+        law->radial = (struct logconcave){radial_law, law, 0, m->rho_max};
     return hull_make(&law->hull, &law->radial, sigma * (double)m->dim);
+}
+
+double radial_propose(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work)
+{
+    double rho = hull_draw(hull, rng);
+    rng_direction(rng, m->dim, coords);
+    for (size_t j = 0; j < m->dim; j++)
+        coords[j] *= rho;
+    return m->ops->radial_accept ? m->ops->radial_accept(m, coords, rho, work) : 0;
 }
 
 int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *coords, double *work)
@@ -53,7 +65,7 @@ double staircase_kept(const struct laplace *law, double rho)
 int laplace_draw(const struct laplace *law, struct rng *rng, double *coords, double *work)
 {
     for (long trial = 0; trial < RADIAL_TRIALS; trial++) {
-        int status = radial_draw(law->m, &law->hull, rng, coords, work);
+        int status = manifold_parts(law->m) ? mixture_draw(law, rng, coords, work) : radial_draw(law->m, &law->hull, rng, coords, work);
         if (status != STATUS_OK || !(law->width > 0) ||
             log(rng_uniform(rng)) <= staircase_kept(law, norm2(law->m->dim, coords)))
             return status;

@@ -6,8 +6,10 @@
 delta_for <- function(mechanism) if (isTRUE(mechanism$needs_delta)) 1e-3 else 0
 
 mean_cases <- function() {
-  spaces <- function(name) switch(name, pointwise = "triangles", laplace = , wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"),
-                                  gaussian = c("sphere", "plane"), heat = c("sphere", "triangles"), chordal = "frames", c("sphere", "plane", "matrices"))
+  spaces <- function(name) switch(name, pointwise = "triangles", laplace = c("sphere", "matrices", "hyperboloid", "plane", "triangles", "pair"),
+                                  wrapped = , kng = c("sphere", "matrices", "hyperboloid", "plane", "triangles"), gaussian = c("sphere", "plane", "pair"),
+                                  heat = c("sphere", "triangles", "pair"), chordal = "frames", staircase = c("sphere", "plane", "matrices", "pair"),
+                                  c("sphere", "plane", "matrices"))
   mechanisms <- internal("mean_mechanisms")()
   plain <- lapply(names(mechanisms), function(m) list(method = m, spaces = spaces(m), args = list(
     mechanism = m, delta = delta_for(mechanisms[[m]]), numerics = if (m %in% c("wrapped_staircase", "staircase_truncated")) "lattice" else "real"
