@@ -299,28 +299,30 @@ site_call <- function(data, case, space, budget) {
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }
 
-# a line or curve that was released before
+# a line or curve that was released before, of rows or units, of which there was a public or a private number
 residual_call <- function(data, case, space, budget) {
+  of <- list(n = NEIGHBOURS, size = NULL)
+  if (identical(case$args$neighbours, "add_remove")) of <- list(n = NA_real_, size = list(count = NEIGHBOURS, points = NEIGHBOURS, scale = 1))
+  g <- internal("of_units")(internal("promise_of")(list(epsilon = 1, delta = 0), NULL), if (!is.null(case$args$unit)) "unit")
   if (identical(case$kind, "curve")) {
-    fit <- structure(list(
+    formula <- if (is.list(data) && "y" %in% names(data) || holds_curves(data)) quote(y) else
+      as.call(c(quote(cbind), lapply(point_columns(space), as.name)))
+    fit <- structure(c(of, list(
       value = list(p = space$center, v = mf_from_coords(space$M, space$center, c(0.2, numeric(mf_facts(space$M)$dimension - 1)))), manifold = space$M,
-      n = NEIGHBOURS, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = quote(y), constants = list(), details = list(),
-      bounds = list(x = list(x = list(range = c(0, 1)))), residual_bound = 0.2, mechanism = "newton",
-      guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
-    ), class = c("riemdp_regression", "riemdp_release"))
-    return(dp_residual_scale(fit, data, epsilon = 1, ledger = budget))
+      columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = formula, constants = list(), details = list(),
+      bounds = list(x = list(x = list(range = c(0, 1)))), residual_bound = 0.2, mechanism = "newton", guarantee = g
+    )), class = c("riemdp_regression", "riemdp_release"))
+    return(dp_residual_scale(fit, data, epsilon = 1, unit = case$args$unit, ledger = budget))
   }
-  spec <- internal("linear_terms")(case$formula, names(data))
+  spec <- internal("linear_terms")(case$formula, if (inherits(data, "riemdp_chunks")) c("x", "g", "y") else names(data))
   left <- names(spec$responses)
   bounds <- internal("linear_bounds")(spec, c(list(x = c(0, 1), g = c("F", "M"))[names(spec$predictors)],
                                               stats::setNames(rep(list(c(center = 0, scale = 1)), length(left)), left)))
   columns <- internal("linear_columns")(spec, bounds)
   b <- matrix(0.3, length(left), length(columns) + 1)
-  fit <- structure(list(
-    value = b, spec = spec, bounds = bounds, columns = columns, scaled_coefficients = b, n = NEIGHBOURS, details = list(reach = 2.5),
-    method = "statistics", guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
-  ), class = c("riemdp_lm", "riemdp_release"))
-  dp_residual_scale(fit, data, epsilon = 1, ledger = budget)
+  fit <- structure(c(of, list(value = b, spec = spec, bounds = bounds, columns = columns, scaled_coefficients = b, details = list(reach = 2.5),
+                              method = "statistics", guarantee = g)), class = c("riemdp_lm", "riemdp_release"))
+  dp_residual_scale(fit, data, epsilon = 1, unit = case$args$unit, ledger = budget)
 }
 
 # around a public point that opposite ends of the ball are not alike for, a point for each record, or a curve that was released before
@@ -474,9 +476,19 @@ neighbour_calls <- function() {
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_residual_scale = list(kind = "table", cases = list(
-      one = list(method = "residual", spaces = "plane", forms = c("frame", "lists"), formula = y ~ x + g),
+      one = list(method = "residual", spaces = "plane", forms = c("frame", "lists", "chunks", "pieces", "csv"), formula = y ~ x + g),
       two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x),
-      curve = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = "frame")),
+      unit = list(method = "residual", spaces = "plane", forms = c("frame", "chunks"), formula = y ~ x + g, args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      unit_column = list(method = "residual", spaces = "plane", forms = "keyed", formula = y ~ x, args = list(unit = "who")),
+      more = list(method = "residual", spaces = "plane", pair = "more", forms = c("frame", "lists"), formula = y ~ x + g,
+                  args = list(neighbours = "add_remove")),
+      more_unit = list(method = "residual", spaces = "plane", pair = "more", forms = "frame", formula = y ~ x, args = list(
+        neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))),
+      curve = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = c("frame", "chunks")),
+      curve_unit = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = c("frame", "keyed"),
+                        args = list(unit = function(n, side) rep_len(1:5, n))),
+      curve_more = list(method = "residual", kind = "curve", spaces = "sphere", pair = "more", forms = c("frame", "list"),
+                        args = list(neighbours = "add_remove"))),
                              noisy = "^[$](value|squares[$]sum|moments[$]xx)", call = residual_call),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$](value|details[$]last)", call = regression_call,
                          free_of = list(sized = "^[$](details|draws)"),
