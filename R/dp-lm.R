@@ -370,8 +370,8 @@ insured_fit <- function(ask) {
 #'   `high` (at \eqn{R^2 = .95}), `label` (of a release with public bounds, see [guarantee()]), `chosen`, `why` (why not
 #'   available), `population` (why public numbers rule out an interval about the population, `""` where they don't; what
 #'   is released may still do) and `residual_epsilon` (what [dp_residual_scale()] must have of epsilon for one, beside
-#'   the fit's; 0 where any will do; if the guess of responses holds). `print()` returns it invisibly, `plot()` draws the
-#'   errors.
+#'   the fit's; 0 where any will do; if the guess of responses holds). `print()` returns it invisibly, `plot()` draws
+#'   the errors.
 #' @examples
 #' dp_lm_plan(n = 1000, d = 2, epsilon = 1)
 #' # 200 persons with any number of rows each

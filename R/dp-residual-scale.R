@@ -40,8 +40,8 @@
 #'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, and
 #'   their noise's `scale`), `coefficients` (of the line, on public scales; of a curve its `p` and `v`), `sensitivity`
 #'   (of a sum, on public scales), `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_argument` for what is
-#'   no proven release of a line or curve, and where `unit` is missing or too much; `riemdp_error_unsupported` for records
-#'   at sites, and for chunks of a private number of records.
+#'   no proven release of a line or curve, and where `unit` is missing or too much; `riemdp_error_unsupported` for
+#'   records at sites, and for chunks of a private number of records.
 #' @references
 #' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
 #' *International Conference on Artificial Intelligence and Statistics*, PMLR 151, 1598-1618.
@@ -88,10 +88,12 @@ residual_records <- function(fit, data, unit, curve) {
     abort_riemdp("argument", if (is.null(unit)) "the fit is one of units: give `unit`, as there." else
       "the fit is one of rows: no `unit`.")
   }
-  if (at_sites(data)) abort_riemdp("unsupported", "a residual scale needs records in memory or in chunks, not at sites.")
+  if (at_sites(data)) {
+    abort_riemdp("unsupported", "a residual scale needs records in memory or in chunks, not at sites.")
+  }
   if (private && (is_chunks(data) || is.null(data))) {
-    abort_riemdp("unsupported", paste("with a private number of records they must be in memory, in `data`: the sizes of",
-                                      "chunks are public."))
+    abort_riemdp("unsupported", paste("with a private number of records they must be in memory, in `data`: the sizes",
+                                      "of chunks are public."))
   }
   given <- with_units(unit, data, "data", least = !private)
   data <- given$x
@@ -115,7 +117,8 @@ check_released_line <- function(fit) {
   whole <- tryCatch({
     is.list(fit$spec$responses) && is.matrix(b) && is.numeric(b) && all(is.finite(b)) && is.list(fit$bounds) &&
       is.list(fit$columns) && identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
-      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) && is.list(fit$details) && length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
+      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
+      is.list(fit$details) && length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
                                                         n = 1))$x) == 1
   }, error = function(e) FALSE)
@@ -143,8 +146,9 @@ are_lists <- function(...) all(vapply(list(...), is.list, NA))
 
 # whether the number of records is public, or what is told of a private one is there
 size_told <- function(fit) {
-  is.numeric(fit$n) && length(fit$n) == 1 && (!is.na(fit$n) || all(vapply(c("count", "points", "scale"), function(name) {
-    is.numeric(fit$size[[name]]) && length(fit$size[[name]]) == 1 && is.finite(fit$size[[name]])
+  one <- function(x) is.numeric(x) && length(x) == 1
+  one(fit$n) && (!is.na(fit$n) || all(vapply(c("count", "points", "scale"), function(name) {
+    one(fit$size[[name]]) && is.finite(fit$size[[name]])
   }, NA)))
 }
 
@@ -211,8 +215,8 @@ predictor_rows <- function(u) {
 # their sums, in whole numbers
 predictor_sums <- function(u, bits) rowSums(round(2^bits * predictor_rows(u)))
 
-# What some records add to the sums. Of units' rows their shares of it: sums of doubles without rounding, so that a unit
-# in several chunks counts no more than one.
+# What some records add to the sums. Of units' rows their shares of it: sums of doubles without rounding, so that a
+# unit in several chunks counts no more than one.
 residual_part <- function(numbers, ask, share = NULL) {
   moments <- !is.null(ask$moment_bits)
   if (is.null(share)) {

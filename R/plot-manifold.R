@@ -137,9 +137,10 @@ ellipse_points <- function(P, m = 181) {
 #' the first two tangent coordinates at the centre elsewhere.
 #'
 #' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to
-#' it. The lines below say what its expected error is about: the privacy noise, and the mean of the records moved to the
-#' ball, neither clipping nor sampling. Records are drawn only where the caller hands them over (`records =` of the
-#' method for means).
+#' it; that of [dp_conformal()] the prediction, or the released curve, and the edge of the ball around it (for ellipses
+#' and outlines four points at its radius). The lines below say what its expected error is about: the privacy noise, and
+#' the mean of the records moved to the ball, neither clipping nor sampling. Records are drawn only where the caller
+#' hands them over (`records =` of the method for means).
 #'
 #' @param x an object.
 #' @param records records to draw behind a (non-private) mean.
@@ -199,6 +200,7 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
   }
   if (length(legend)) {
     shown <- Filter(function(l) !is.null(l$label), layers)
+    shown <- shown[!duplicated(vapply(shown, `[[`, "", "label"))]
     labels <- vapply(shown, `[[`, "", "label")
     bare <- length(backdrop(M, center)) > 0 # then there is room below
     size <- if (bare) 0.8 else 1

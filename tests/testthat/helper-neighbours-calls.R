@@ -77,6 +77,7 @@ subspace_cases <- function() {
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
 DRAWN <- "value|released|post_processed|errors|noise_error"
 SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
+CONFORMAL_SIZED <- "^[$](value|size|rank|least|draws)"
 SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
 SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
 SIZED_RUN <- "^[$](value|loadings|trace|size|steps|batch|sd|snapshot_sd|noise_multiplier|split|event|draws|sampling|chosen|mechanism)"
@@ -448,6 +449,10 @@ neighbour_calls <- function() {
       given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 0.5))),
       each = list(method = "conformal", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), around = "each", args = list()),
       curve = list(method = "conformal", spaces = c("sphere", "hyperboloid"), forms = c("array", "mf_points"), around = "curve", args = list()),
+      more = list(method = "conformal", spaces = c("sphere", "plane", "matrices"), pair = "more", forms = c("array", "mf_points"), noisy = CONFORMAL_SIZED,
+                  args = list(neighbours = "add_remove")),
+      more_unit = list(method = "conformal", spaces = "sphere", pair = "more", forms = c("array", "mf_points"), noisy = CONFORMAL_SIZED,
+                       args = list(neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))),
       unit = list(method = "conformal", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
                    noisy = "^[$]value", call = conformal_call),
     dp_local = list(kind = "points", cases = list(
