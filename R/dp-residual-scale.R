@@ -115,7 +115,8 @@ check_released_line <- function(fit) {
   b <- fit$scaled_coefficients
   none <- function(n) rep(list(0), n)
   whole <- tryCatch({
-    is.list(fit$spec$responses) && is.matrix(b) && is.numeric(b) && all(is.finite(b)) && is.list(fit$bounds) &&
+    is.list(fit$spec$responses) && is_named_list(fit$spec$constants) && is.matrix(b) && is.numeric(b) &&
+      all(is.finite(b)) && is.list(fit$bounds) &&
       is.list(fit$columns) && identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
       is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
       is.list(fit$details) && length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
@@ -133,7 +134,7 @@ check_released_curve <- function(fit) {
     size_told(fit) && is.list(fit$details) && all(fit$columns$half > 0) &&
       is.numeric(fit$residual_bound) && length(fit$residual_bound) == 1 && fit$residual_bound > 0 &&
       inherits(fit$terms, "formula") && is.language(fit$response) && are_lists(fit$bounds, fit$bounds$x) &&
-      do.call(are_lists, fit$bounds$x) && are_lists(as.list(fit$constants)) &&
+      do.call(are_lists, fit$bounds$x) && is_named_list(fit$constants) &&
       length(curve_anyway(fit, matrix(0, k, 1))) == 1
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {
@@ -143,6 +144,8 @@ check_released_curve <- function(fit) {
 }
 
 are_lists <- function(...) all(vapply(list(...), is.list, NA))
+
+is_named_list <- function(x) is.null(x) || (is.list(x) && length(names(x)) == length(x))
 
 # whether the number of records is public, or what is told of a private one is there
 size_told <- function(fit) {
