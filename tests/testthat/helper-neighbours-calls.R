@@ -77,6 +77,8 @@ subspace_cases <- function() {
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
 DRAWN <- "value|released|post_processed|errors|noise_error"
 SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
+PRODUCTS <- c("pair", "double")
+COVARIANCE_SIZED <- "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"
 CONFORMAL_SIZED <- "^[$](value|size|rank|least|draws)"
 SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
 SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
@@ -183,6 +185,9 @@ regression_cases <- function() {
     unit_kng = list(method = "kng", spaces = "sphere", args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
     chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20)),
+    product = list(method = "newton_product", spaces = PRODUCTS, args = list(method = "newton")),
+    product_gradient = list(method = "gradient_product", spaces = PRODUCTS, args = list(method = "gradient", delta = 1e-3)),
+    product_unit = list(method = "newton_product", spaces = PRODUCTS, args = list(method = "newton", unit = rep_len(1:5, NEIGHBOURS))),
     more = list(method = "sized", spaces = c("sphere", "plane"), pair = "more", forms = c("frame", "list"), noisy = SIZED_CURVE,
                 args = list(method = "newton", neighbours = "add_remove")),
     more_gradient = list(method = "sized", spaces = "sphere", pair = "more", forms = c("frame", "list"), noisy = SIZED_CURVE,
@@ -336,7 +341,7 @@ conformal_call <- function(data, case, space, budget) {
     args$at <- mf_points(space$center, M)[rep(1L, n)]
   }
   if (identical(case$around, "curve")) {
-    v <- mf_from_coords(M, space$center, c(0.2, 0.1))
+    v <- mf_from_coords(M, space$center, c(0.2, 0.1, numeric(mf_facts(M)$dimension - 2)))
     args$at <- structure(list(
       value = list(p = space$center, v = v), manifold = M, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, constants = list(),
       bounds = list(x = list(x = list(range = c(0, 1)))), guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
@@ -447,6 +452,8 @@ neighbour_calls <- function() {
     dp_conformal = list(kind = "points", cases = list(
       point = list(method = "conformal", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
       given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 0.5))),
+      product = list(method = "conformal_product", spaces = PRODUCTS, args = list()),
+      product_curve = list(method = "conformal_product_curve", spaces = PRODUCTS, forms = c("array", "mf_points"), around = "curve", args = list()),
       each = list(method = "conformal", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), around = "each", args = list()),
       curve = list(method = "conformal", spaces = c("sphere", "hyperboloid"), forms = c("array", "mf_points"), around = "curve", args = list()),
       more = list(method = "conformal", spaces = c("sphere", "plane", "matrices"), pair = "more", forms = c("array", "mf_points"), noisy = CONFORMAL_SIZED,
@@ -513,12 +520,15 @@ neighbour_calls <- function() {
       list(method = "covariance", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
            args = list(mechanism = mechanism))
     }), c("laplace", "wishart")), list(
+      product = list(method = "covariance_product", spaces = PRODUCTS, forms = c("array", "mf_points"), args = list(mechanism = "laplace")),
+      product_more = list(method = "covariance_product_more", spaces = PRODUCTS, pair = "more", forms = c("array", "mf_points"), noisy = COVARIANCE_SIZED,
+                          args = list(mechanism = "laplace", neighbours = "add_remove")),
       unit = list(method = "covariance", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
                   args = list(mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
       more = list(method = "covariance", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
-                  args = list(mechanism = "laplace", neighbours = "add_remove"), noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"),
+                  args = list(mechanism = "laplace", neighbours = "add_remove"), noisy = COVARIANCE_SIZED),
       more_unit = list(method = "covariance", spaces = "sphere", pair = "more", forms = c("array", "mf_points"),
-                       noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)", args = list(
+                       noisy = COVARIANCE_SIZED, args = list(
                          mechanism = "wishart", neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))))),
     noisy = "^[$](value|moment)",
     call = function(data, case, space, budget) {
@@ -532,6 +542,8 @@ neighbour_calls <- function() {
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       at = list(method = "pga", spaces = c("sphere", "plane", "matrices", "hyperboloid"), forms = c("array", "mf_points"),
                 args = list(at = "center", mechanism = "laplace")),
+      product = list(method = "pga_product", spaces = PRODUCTS, forms = c("array", "mf_points"),
+                     args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham")),
       unit = list(method = "pga", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
