@@ -40,8 +40,8 @@
 #'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, and
 #'   their noise's `scale`), `coefficients` (of the line, on public scales; of a curve its `p` and `v`), `sensitivity`
 #'   (of a sum, on public scales), `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_argument` for what is
-#'   no proven release of a line or curve, and where `unit` is missing or too much; `riemdp_error_unsupported` for
-#'   records at sites, and for chunks of a private number of records.
+#'   no proven release of a line or curve, and where `unit` is missing (for a line, a row's too) or too much;
+#'   `riemdp_error_unsupported` for records at sites, and for chunks of a private number of records.
 #' @references
 #' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
 #' *International Conference on Artificial Intelligence and Statistics*, PMLR 151, 1598-1618.
@@ -99,7 +99,8 @@ residual_records <- function(fit, data, unit, curve) {
   data <- given$x
   least <- !private && is.null(unit)
   values <- if (curve) curve_values(fit, data, least) else line_values(fit, data, least)
-  shares <- fit_shares(given$units, values$n, "any")
+  # rows of no unit are a curator's fault in a line, as there; a curve takes any record
+  shares <- fit_shares(given$units, values$n, "any", if (!curve) c("", ""))
   list(values = values, data = if (is_chunks(data)) data, shares = shares, n = counted(shares, values$n),
        unit = unit_name(given$units))
 }

@@ -139,7 +139,7 @@ test_that("features are derivatives of the curve, and refusals follow from publi
 })
 
 test_that("curves of units, of a private number of records and from chunks have bands, and a plan says which epsilon that takes", {
-  runs <- if (quick()) 8 else 25
+  runs <- if (quick()) 6 else 12
   frame <- function(d) {
     out <- data.frame(x = d$x)
     out$y <- d$y
@@ -156,7 +156,7 @@ test_that("curves of units, of a private number of records and from chunks have 
       given <- ways[[way]](d)
       r <- do.call(release, c(list(given$data, 2), given[-1]))
       s <- dp_residual_scale(r, given$data, 1, unit = given$unit)
-      band <- confint(r, newdata = AT, residual = s, nsim = 150)
+      band <- confint(r, newdata = AT, residual = s, nsim = 120)
       mf_dist(S2, band$curve, truth(AT$x)) <= band$radius
     }))
     expect_gt(mean(held), 0.93 - 5 * sqrt(0.95 * 0.05 / runs), label = way)
@@ -165,6 +165,12 @@ test_that("curves of units, of a private number of records and from chunks have 
   r <- release(d, 3)
   both <- lapply(list(d, chunks(frame(d), 120)), function(data) with_simulation(1, dp_residual_scale(r, data, 1))[c("squares", "moments")])
   expect_identical(both[[1]], both[[2]])
+  # rows of no unit count nothing, as in the fit
+  of <- c(NA, NA, rep(1:149, 2))
+  r <- release(d, 3, unit = of, invalid = "ignore")
+  both <- lapply(list(d, list(x = c(0, 1, d$x[-(1:2)]), y = d$y)), function(data) with_simulation(1, dp_residual_scale(r, data, 1, unit = of))$squares)
+  expect_identical(both[[1]], both[[2]])
+  r <- release(d, 3)
   plan <- dp_regression_plan(S2, 300, 3, north, 0.4, 1.2, 0.12, 0.5, 1e-6)
   expect_output(print(plan), "what of epsilon dp_residual_scale")
   for (method in plan$method) for (factor in c(0.97, 1.03)) {

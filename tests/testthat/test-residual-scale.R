@@ -365,7 +365,7 @@ unit_frame <- function(n, alike = 0.5) {
 }
 
 test_that("intervals of units and of private numbers of records hold the true line as often as they say", {
-  runs <- if (quick()) 10 else 30
+  runs <- if (quick()) 8 else 20
   for (method in c("objective", "statistics")) for (case in c("more", "few", "unit", "alike")) {
     # "few" records: their number is released with as much noise as there are
     n <- if (case == "few") 60 else 400
