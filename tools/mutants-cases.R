@@ -1170,7 +1170,7 @@ mutant("variance-target", "R/dp-mean.R", "    plan <- plan_mean(ask$manifold, as
 
 # ---- principal directions ----------------------------------------------------------------------------------------------------------
 
-mutant("pca-shift", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = 1", "two orthogonal records are root 2 apart", "dp-pca|neighbours")
+mutant("pca-shift", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = 1", "two orthogonal records are root 2 apart", "dp-pca")
 mutant("pca-shift-alone", "R/second-moment.R", "c(frobenius = if (alone) 1 else sqrt(2)", "c(frobenius = if (alone) 0.7 else sqrt(2)", "one record is as long as 1", "dp-pca")
 mutant("pca-shift-rounding", "R/second-moment.R", "moved * 2^fine + 2 * sqrt(symmetric_count(d)))", "moved * 2^fine)", "rounding of sums is paid for", "dp-pca")
 mutant("pca-inside", "R/second-moment.R", "2^bits - sqrt(d) / 2 - 1", "2^bits", "rounding leaves rows within the bound", "dp-pca")
