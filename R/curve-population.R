@@ -3,13 +3,11 @@
 
 # why there is no band about the population, NULL where there is one; from the release and public facts
 curve_why <- function(object, residual) {
-  if (!of_rows(object$guarantee) || is.na(object$n)) {
-    return(c("unsupported", "about the population there are bands for fits of a public number of rows."))
-  }
+  why <- lawless_why(object$mechanism, "band")
+  if (!is.null(why)) return(c("unsupported", why))
   last <- object$details$last
   if (is.null(last)) {
-    return(c("unsupported", sprintf(paste("about the population there are no bands for method \"%s\", whose noise has",
-                                          "no law without the records."), object$mechanism)))
+    return(c("argument", "the release must be as dp_regression() made it: parts of it are missing or of another kind."))
   }
   if (!inherits(residual, "riemdp_residual_scale")) {
     return(c("argument", "about the population: give `residual`, a release of dp_residual_scale() for this curve."))
@@ -39,7 +37,7 @@ curve_equation <- function(object) {
   reach <- object$columns$half
   q <- nrow(last$step)
   p <- ncol(last$step)
-  eq <- list(step = last$step, n = object$n, features = function(u) curve_features(last, reach, u))
+  eq <- list(step = last$step, features = function(u) curve_features(last, reach, u))
   newton <- !is.null(rule$ridge)
   noisy <- isTRUE(rule$noisy)
   eq$noise <- if (newton || noisy) { # as newton_step() draws it
@@ -60,19 +58,21 @@ curve_equation <- function(object) {
 curve_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {
   k <- nrow(object$columns)
   known <- released_moments(residual$moments, k)
-  blur <- blurred_spread(known$sd, k, object$n)
-  if (!(blur <= BLUR_MOST)) abort_blurred(blur)
-  if (residual$squares$sum > CUT_MOST * object$n * residual$bound^2) abort_cut()
+  n <- counted_or_told(object)
+  abort_blurred(known$sd, k, n)
+  if (residual$squares$sum > CUT_MOST * n * residual$bound^2) abort_cut()
   eq <- curve_equation(object)
   unit <- object$residual_bound
   q <- nrow(eq$step)
   # draws that are farther away than two curves of the public domain tell nothing
   limit <- 2 * (object$radius + sum(object$speed * object$columns$half))
   with_simulation(1, {
-    v <- unit^2 * as.vector(drawn_variances(residual$squares, object$n, residual$bound^2,
-                                            residual_left(object, object$n), nsim))
+    sizes <- drawn_sizes(object, nsim, k + 2)
+    v <- unit^2 * as.vector(sized_variances(residual, sizes$all, residual$bound^2,
+                                            function(n) residual_left(object, n), nsim))
     each <- lapply(seq_len(nsim), function(i) {
-      moments <- drawn_moments(known$xx, object$n, known$noise)
+      moments <- drawn_moments(known$xx, sizes$all[i], known$noise)
+      eq$n <- sizes$taken[i]
       list(off = equation_root(eq, rep(v[i], q), moments, parts, limit), short = moments$short)
     })
   })

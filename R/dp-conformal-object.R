@@ -10,13 +10,16 @@ format.riemdp_conformal <- function(x, ...) {
     paste0("  ", protection_words(x)),
     paste0("  ", conformal_words(x)),
     if (is.finite(x$value)) {
-      sprintf("  aimed at rank %.0f of %.0f, one of %d radii up to the public bound %.4g", x$rank, x$n, length(x$radii),
-              x$bound)
+      sprintf("  aimed at rank %.0f of %.0f, one of %d radii up to the public bound %.4g", x$rank, conformal_told(x),
+              length(x$radii), x$bound)
     },
     paste0("  ", origin_words(x)),
     release_lines(x)
   )
 }
+
+# how many records there are, or were released to be
+conformal_told <- function(x) if (is.null(x$size)) x$n else max(0, x$size$count)
 
 # what it says of a new record
 conformal_words <- function(x) {
@@ -27,7 +30,7 @@ conformal_words <- function(x) {
     return(c(sprintf("%s within %.4g of %s with probability %g or more", new, x$value, around, x$level),
              "(over records, noise and the new record together; the prediction must be made without these records)"))
   }
-  if (x$rank <= x$n) {
+  if (x$rank <= conformal_told(x)) {
     return(sprintf("the whole space: no radius up to the bound %.4g was drawn; another bound, or more records, may do",
                    x$bound))
   }
@@ -77,15 +80,22 @@ explain.riemdp_conformal <- function(x, ...) {
                                         each = "each record's prediction"),
       if (!is.null(x$unit)) ", of a unit the largest of its rows'",
       "; what is no point, or has no distance, has the score 0.")
-  if (x$rank > x$n) {
-    say("Nothing was drawn and nothing spent: ", whole_words(x), ".")
+  told <- conformal_told(x)
+  if (!is.null(x$size)) {
+    say(sprintf("Number: %.0f as released, with %.3g of epsilon; the rank follows from it, and the level holds over ",
+                x$size$count, x$size$epsilon), "its noise as well (proofs/conformal.md, section 4).")
+  }
+  if (x$rank > told) {
+    say(if (is.null(x$size)) "Nothing was drawn and nothing spent: " else "No radius was drawn: ", whole_words(x), ".")
   } else {
     say(sprintf("Choice: each of %d radii, and the whole space, misses the smallest one that holds %.0f of %.0f ",
-                length(x$radii), x$rank, x$n),
-        sprintf("by a number of %ss that a replaced one moves by 1 at most; ", one),
+                length(x$radii), x$rank, told),
+        sprintf("by a number of %ss that %s moves by 1 at most; ", one,
+                if (is.null(x$size)) "a replaced one" else "one more or less"),
         "weights exp(-epsilon miss/2), by integer arithmetic (proofs/conformal.md, section 1).")
-    say(sprintf("Level: the rank is %.3g above (n + 1) %g, of which %.3g is for draws that are too small. ",
-                x$rank - (x$n + 1) * x$level, x$level, x$margin),
+    say(sprintf("Level: the rank is %.3g above (n + 1) %g, of which %.3g is for draws that are too small%s. ",
+                x$rank - (told + 1) * x$level, x$level, x$margin,
+                if (is.null(x$size)) "" else " and a number that is too large"),
         sprintf("Proven for these public numbers: %.5g, for exchangeable %ss of any law and a prediction made without ",
                 x$coverage, one), "them (section 2). It is no statement about these records, or about a single place.")
   }

@@ -21,6 +21,13 @@
 #' which epsilon, there is more to say. At a level of .95 that is n = 167 for epsilon = 1, and 32 for epsilon = 10.
 #' Proof: the file `proofs/conformal.md` of the installed package.
 #'
+#' @section A private number of records:
+#' With `neighbours = "add_remove"` what is protected is whether a record (a unit) is there at all. A noisy number of
+#' records is released first, with a fifth of `epsilon`, and the rank is that of this number. The level still holds,
+#' whatever the number is and over its noise as well: the margin grows to 9.2/epsilon and 2.5/epsilon more. Where
+#' the released number is too small for a radius the whole space is the answer, and what was paid is not given back.
+#' Records must be in memory.
+#'
 #' @section What the level means:
 #' If the n records and a new one are exchangeable (n + 1 independent draws of one law, say), and the prediction was
 #' made without them, the new record lies in its ball with probability `level` at least: over records, noise and the new
@@ -53,14 +60,15 @@
 #' @param unit as in [dp_mean()]: a unit's score is the largest of its rows', and the ball holds **all rows of a new
 #'   unit** with probability `level`. One without rows has the score 0.
 #' @return An object of class `riemdp_conformal` and [riemdp_release]: `value` (the radius, `Inf` for the whole space),
-#'   `manifold`, `mechanism`, `n`, `level`, `coverage` (what is proven for these public numbers, at least `level`),
+#'   `manifold`, `mechanism`, `n` (`NA` where it is private, `size` then has the released `count`, its `epsilon` and its
+#'   noise's `scale`), `level`, `coverage` (what is proven for these public numbers, at least `level`),
 #'   `rank`, `margin`, `least` (which `n` and which `epsilon`, the other one kept, a finite radius needs at least;
 #'   `epsilon` is `Inf` where none will do), `at` (the point, or the release of the curve; `NULL` where each record has
 #'   its own), `around` (`"point"`, `"curve"` or `"each"`), `bound`, `radii`, `sensitivity`, `unit`, `source`,
 #'   `guarantee`, `budget`, `draws`. `predict()`: a list of class `riemdp_prediction` with `center` (the point; for a
 #'   curve a point for each row of `newdata`), `radius`, `level` and `manifold`. Errors: `riemdp_error_unsupported` for
-#'   users' manifolds, records at sites, chunks with `unit` or around more than one point; `riemdp_error_argument` and
-#'   `riemdp_error_shape` as for [dp_mean()].
+#'   users' manifolds, records at sites, chunks with `unit`, of a private number or around more than one point;
+#'   `riemdp_error_argument` and `riemdp_error_shape` as for [dp_mean()].
 #' @references
 #' Angelopoulos, A. N., Bates, S., Zrnic, T. and Jordan, M. I. (2022). Private prediction sets. *Harvard Data Science
 #' Review* 4(2). \doi{10.1162/99608f92.16c71dad}
@@ -82,24 +90,29 @@
 #' dp_conformal(wishart_spd[, , 1:50], spd(2), epsilon = 1, at = diag(2), bound = 10)
 #' @export
 dp_conformal <- function(x, M = manifold_of(x), epsilon, at, bound, ..., level = 0.95, data = NULL, radii = NULL,
-                         invalid = c("error", "at"), unit = NULL, source = NULL, ledger = NULL, data_set = "default",
-                         part = NULL) {
+                         invalid = c("error", "at"), unit = NULL, neighbours = c("replace", "add_remove"),
+                         source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   check_call(M, ledger, c(epsilon = missing(epsilon), at = missing(at), bound = missing(bound)))
   invalid <- check_choice(invalid, "invalid", c("error", "at"))
-  records <- records_or_units(M, x, unit, TRUE)
+  replace <- check_choice(neighbours, "neighbours", c("replace", "add_remove")) == "replace"
+  if (!replace && is_chunks(x)) {
+    abort_riemdp("unsupported", paste("neighbours = \"add_remove\": records must be in memory: the sizes of chunks are",
+                                      "public."))
+  }
+  records <- records_or_units(M, x, unit, replace)
   rows <- records$units$of %||% seq_len(if (is_chunks(records$x)) 0 else records$n)
-  ask <- conformal_ask(M, records$n, epsilon, bound, level, radii)
+  ask <- conformal_ask(M, if (replace) records$n else NA_real_, epsilon, bound, level, radii)
   ask <- c(ask, conformal_around(M, at, data, length(rows), is_chunks(records$x)))
   if (is_chunks(records$x)) conformal_chunks(records)
   ask$source <- stated_source(source, list(at = at, bound = bound))
   ask$invalid <- invalid
   ask$unit <- unit_name(records$units)
   ask$assumptions <- if (is_chunks(records$x)) chunk_assumptions(records$x)
-  if (ask$rank > ask$n) return(whole_conformal(ask))
+  if (isTRUE(ask$rank > ask$n)) return(whole_conformal(ask))
   records$data <- data
   records$at <- if (ask$around == "each") plain_numbers(at)
-  release_private(conformal_estimator, ask, records, ledger, data_set, part)
+  uncounted(release_private(conformal_estimator, ask, records, ledger, data_set, part))
 }
 
 # ---- public numbers --------------------------------------------------------------------------------------------------
@@ -115,10 +128,21 @@ conformal_ask <- function(M, n, epsilon, bound, level, radii) {
   if (ask$bound < 1e-150) abort_riemdp("argument", "`bound` must be from 1e-150 to 1e150.")
   ask$radii <- if (is.null(radii)) ask$bound * 2^(-(239:0) / 24) else
     check_radii(radii, ask$bound, ", none above `bound`")
-  ask$ratio <- as_ratio(min(ask$epsilon, 1e6), floor)
-  ask$margin <- conformal_margin(length(ask$radii), ask$ratio[1] / ask$ratio[2] / 2)
-  ask$rank <- conformal_rank(ask$n, ask$level, ask$margin)
-  ask
+  c(ask, conformal_prices(ask, ask$epsilon))
+}
+
+# What the draws have of epsilon, and so the rank: list(ratio, what one record less weighs twice; margin, rank; where n
+# is private also size, its noise's)
+conformal_prices <- function(ask, epsilon) {
+  private <- is.na(ask$n)
+  own <- SIZE_SHARE * epsilon
+  ratio <- as_ratio(min(if (private) outwards_down(epsilon - own) else epsilon, 1e6), floor)
+  margin <- conformal_margin(length(ask$radii), ratio[1] / ratio[2] / 2)
+  if (!private) return(list(ratio = ratio, margin = margin, rank = conformal_rank(ask$n, ask$level, margin)))
+  noise <- geometric_ratio(own)
+  size <- list(epsilon = own, ratio = noise, scale = noise[1] / noise[2])
+  # a number that is too large by chance asks for more than there are (proofs/conformal.md, section 4)
+  list(ratio = ratio, margin = outwards(margin + 1 / expm1(2 / size$scale)), rank = NA_real_, size = size)
 }
 
 # By how many records the rank is raised, for the draws that are too small (proofs/conformal.md, section 2); rate: what
@@ -140,13 +164,11 @@ conformal_rank <- function(n, level, margin) ceiling(outwards((n + 1) * level + 
 # what is proven of a rank
 conformal_coverage <- function(n, rank, margin) (rank - margin) / (n + 1)
 
-# which n at this epsilon, and which epsilon at this n, give a finite radius at least
-conformal_least <- function(ask) {
+# which n at this epsilon, and which epsilon at this n (`told` where it is private), give a finite radius at least
+conformal_least <- function(ask, told = ask$n) {
   n <- max(1, floor((1 + ask$margin) / (1 - ask$level)) - 2)
   while (conformal_rank(n, ask$level, ask$margin) > n) n <- n + 1
-  served <- function(epsilon) {
-    conformal_rank(ask$n, ask$level, conformal_margin(length(ask$radii), epsilon / 2)) <= ask$n
-  }
+  served <- function(epsilon) conformal_rank(told, ask$level, conformal_prices(ask, epsilon)$margin) <= told
   if (!served(1e6)) return(list(n = n, epsilon = Inf))
   ends <- c(-30, log2(1e6))
   for (i in 1:60) {
@@ -188,11 +210,13 @@ conformal_chunks <- function(records) {
 
 conformal_guarantee <- function(ask, epsilon) {
   g <- promise_of(list(epsilon = epsilon, delta = 0, reasons = NULL, sampler = "exact"),
-                  c("at, bound and radii are public; the number of records is public",
+                  c(sprintf("at, bound and radii are public; the number of records is %s",
+                            if (is.na(ask$n)) "private" else "public"),
                     if (ask$around == "each") {
                       "each record's prediction depends on that record alone and on a public rule"
                     },
-                    ask$assumptions), trusted = ask$manifold, numerics = "lattice")
+                    ask$assumptions), trusted = ask$manifold,
+                  adjacency = if (is.na(ask$n)) "add-remove" else "replace-one", numerics = "lattice")
   of_units(g, ask$unit)
 }
 
@@ -233,7 +257,8 @@ curve_anyway <- function(fit, x) {
   })
 }
 
-# By how many records each radius, and the whole space after them, misses the smallest one that holds `rank` of n
+# By how many records each radius, and the whole space after them, misses the smallest one that holds `rank` of n; n is
+# infinite where it is private: the whole space holds all there are
 conformal_misses <- function(inside, n, rank) {
   pmax(rank - c(inside, n), c(0, inside) + 1 - rank, 0)
 }
@@ -250,18 +275,36 @@ conformal_estimator <- list(
     records
   },
   draw = function(records, plan, ask, budget) {
-    misses <- conformal_misses(conformal_counts(ask$manifold, records, ask), ask$n, ask$rank)
-    price <- price_choice(ask$epsilon, "conformal.md, 1")
-    c(ask$radii, Inf)[.Call(riemdp_release_choice, as.double(misses), ask$ratio, pay(price))]
+    size <- NULL
+    if (is.na(ask$n)) { # what is told of it decides the rank, and whether there is a radius at all
+      size <- list(count = noisy_count(records$n, ask$size$ratio, "mean-sensitivity.md, 14"),
+                   epsilon = ask$size$epsilon, scale = ask$size$scale, form = "counted")
+      told <- max(0, size$count)
+      ask$rank <- conformal_rank(told, ask$level, ask$margin)
+      if (ask$rank > told) return(list(radius = Inf, rank = ask$rank, size = size))
+    }
+    inside <- if (records$n == 0) 0 * ask$radii else conformal_counts(ask$manifold, records, ask)
+    misses <- conformal_misses(inside, if (is.null(size)) ask$n else Inf, ask$rank)
+    price <- price_choice(if (is.null(size)) ask$epsilon else outwards_down(ask$epsilon - size$epsilon),
+                          "conformal.md, 1")
+    list(radius = c(ask$radii, Inf)[.Call(riemdp_release_choice, as.double(misses), ask$ratio, pay(price))],
+         rank = ask$rank, size = size)
   },
-  answer = function(out, plan, ask, budget) conformal_release(out, ask, budget, plan$guarantee)
+  answer = function(out, plan, ask, budget) {
+    ask$rank <- out$rank
+    conformal_release(out$radius, ask, budget, plan$guarantee, out$size)
+  }
 )
 
-conformal_release <- function(radius, ask, budget, guarantee) {
+conformal_release <- function(radius, ask, budget, guarantee, size = NULL) {
+  told <- if (is.null(size)) ask$n else max(0, size$count)
+  whole <- ask$rank > told
   new_release(
     radius, "riemdp_conformal", manifold = ask$manifold, mechanism = "exponential", n = as.integer(ask$n),
-    level = ask$level, coverage = if (ask$rank > ask$n) 1 else conformal_coverage(ask$n, ask$rank, ask$margin),
-    rank = ask$rank, margin = ask$margin, least = conformal_least(ask), at = ask$at, around = ask$around,
+    size = size, level = ask$level,
+    coverage = if (!is.null(size)) ask$level else if (whole) 1 else
+      conformal_coverage(ask$n, ask$rank, ask$margin),
+    rank = ask$rank, margin = ask$margin, least = conformal_least(ask, told), at = ask$at, around = ask$around,
     bound = ask$bound, radii = ask$radii, sensitivity = 1, unit = ask$unit, budget = budget, guarantee = guarantee
   )
 }

@@ -38,6 +38,11 @@
 #' `interval = "prediction"` adds a new record's error, by the released scale and a normal law: where the law may be
 #' another, and the level has to hold at any number of records, [dp_conformal()] is the way, at a price of its own.
 #'
+#' Fits of units, of a private number of records and from chunks have them as well. Of n units the error of sampling is
+#' taken as large as that of n rows, one of each: an upper bound, which rows that are alike need, and up to the root of
+#' how many rows a unit has too wide where they aren't. A private number is drawn, as released less its noise.
+#' [dp_lm_plan()] says beforehand what public numbers rule out.
+#'
 #' *No interval* is told (`riemdp_error_unsupported`) where its level wasn't held: where by public numbers the noise in
 #' the predictors' sums of squares is above a sixth of the number of records, where draws say that no line is told,
 #' where residuals were cut at a `bound` that is too small, and for `"kng"` and `"paper"`. `bench/coverage-lines.csv`
@@ -446,7 +451,13 @@ print.riemdp_lm_plan <- function(x, ...) {
   for (column in c("expected_error", "high")) {
     if (is.numeric(show[[column]])) show[[column]] <- signif(show[[column]], 3)
   }
+  told <- population_lines(show)
+  if (!is.null(told)) {
+    show$population <- population_told(show)
+    show$residual_epsilon <- NULL
+  }
   print(show, row.names = FALSE)
+  if (!is.null(told)) cat(told, sep = "\n")
   if (length(attr(x, "reason"))) cat(strwrap(paste0("Chosen: ", attr(x, "reason"))), sep = "\n")
   cat(strwrap(paste0("Errors are ", sub("^O", "o", error_note("lm")))), sep = "\n")
   check <- attr(x, "check")

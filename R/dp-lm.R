@@ -378,7 +378,10 @@ insured_fit <- function(ask) {
 #' @param ... not used.
 #' @return A data frame of class `riemdp_lm_plan` with a row for each method: `method`, `expected_error` at `r_squared`,
 #'   `high` (at \eqn{R^2 = .95}), `label` (of a release with public bounds, see [guarantee()]), `chosen`, `why` (why not
-#'   available). `print()` returns it invisibly, `plot()` draws the errors.
+#'   available), `population` (why public numbers rule out an interval about the population, `""` where they don't; what
+#'   is released may still do) and `residual_epsilon` (what [dp_residual_scale()] must have of epsilon for one, beside
+#'   the fit's; 0 where any will do; if the guess of responses holds). `print()` returns it invisibly, `plot()` draws
+#'   the errors.
 #' @examples
 #' dp_lm_plan(n = 1000, d = 2, epsilon = 1)
 #' # 200 persons with any number of rows each
@@ -397,10 +400,10 @@ dp_lm_plan <- function(n, d, q = 1, epsilon, delta = 0, r_squared = 0.3, rule = 
     plan <- one(ask)
     if (!is.list(plan)) {
       return(data.frame(method = name, expected_error = NA_real_, high = NA_real_, label = NA_character_,
-                        chosen = FALSE, why = plan))
+                        chosen = FALSE, why = plan, population_columns(plan, NULL)))
     }
     data.frame(method = name, expected_error = plan$error, high = one(high)$error, label = linear_promise(plan)$label,
-               chosen = name == chosen$method, why = "")
+               chosen = name == chosen$method, why = "", line_population(ask, plan))
   })
   out <- do.call(rbind, rows)
   structure(out, ask = ask, reason = chosen$chosen, signal = public_guess(ask)$constant, check = chosen$check,

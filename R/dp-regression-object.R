@@ -2,7 +2,14 @@
 
 #' @export
 print.riemdp_regression_plan <- function(x, ...) {
-  print(plain_table(x), ...)
+  show <- plain_table(x)
+  told <- population_lines(show)
+  if (!is.null(told)) {
+    show$population <- population_told(show)
+    show$residual_epsilon <- NULL
+  }
+  print(show, ...)
+  if (!is.null(told)) cat(told, sep = "\n")
   if (whole_plan(x) && !is.null(attr(x, "unit"))) cat("n: number of units, each protected with all its rows\n")
   if (whole_plan(x)) cat(strwrap(paste0("expected_error: ", sub("^O", "o", error_note("regression")))), sep = "\n")
   invisible(x)
@@ -113,6 +120,9 @@ predict.riemdp_regression <- function(object, newdata = NULL, interval = c("none
 #' `predict(interval = "prediction")` adds a new record's own error by the same scale: a ball around the curve at each
 #' predictor, right for normal residuals. [dp_conformal()] needs no law and holds its level at any number of records;
 #' it takes records that the curve wasn't made from, its own budget, and its ball is as wide everywhere.
+#'
+#' Curves of units, of a private number of records and from chunks have them as well, see [confint.riemdp_lm()];
+#' [dp_regression_plan()] says beforehand what public numbers rule out.
 #'
 #' *No band* is told (`riemdp_error_unsupported`) where the last step was moved back into the public domain, where by
 #' public numbers the noise in the predictors' sums of squares is above a sixth of the number of records, where draws

@@ -17,23 +17,31 @@
 #'
 #' Methods that release sums of squares and products (`"statistics"`, `"adassp"`) have their predictors' moments in the
 #' fit. For all others a public share of `epsilon` goes to them (.57 for one predictor, .85 for five), as sums of the
-#' predictors on \[-1, 1\] and of their products.
+#' predictors on \[-1, 1\] and of their products. [dp_lm_plan()] and [dp_regression_plan()] tell which `epsilon` an
+#' interval about the population needs at least.
+#'
+#' Who is protected is as in the fit: of a fit of units each counts with the average over its rows, and `unit` has to be
+#' given; of a fit of a private number of records the sums are over all there are, and a record more or less moves them
+#' no farther than a replaced one. What is divided by is the number that the fit released.
 #'
 #' @param fit a release of [dp_lm()] or [dp_regression()].
-#' @param data a data frame (of a curve also a list) with the records' variables, in memory; their number is public.
+#' @param data a data frame (of a curve also a list) with the records' variables, or data frames in [chunks()]. Their
+#'   number is public, unless the fit's is private; then they must be in memory.
 #' @param epsilon privacy budget, positive.
 #' @param ... nothing; later arguments must be named.
 #' @param bound where residuals are cut, in units of the responses' public scales, or of a curve's `residual_bound`;
 #'   positive. By default 3 for a line and 2 for a curve.
+#' @param unit for a fit of units: which one each row is of, as in [dp_lm()].
 #' @param source,ledger,data_set,part as in [dp_mean()].
 #' @return An object of class `riemdp_residual_scale` and [riemdp_release]: `value` (a residual standard deviation for
 #'   each response, in its own units, on n - d - 1 degrees of freedom for d columns; of a curve one for each coordinate
-#'   of the tangent space), `n`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
+#'   of the tangent space), `n` (of records or units; `NA` where it is private, `size` then has what the fit released),
+#'   `unit`, `bound`, `squares` (the released `sum` of squares and its noise's `scale` on public
 #'   scales), `moments` (where they were released: `xx`, sums of products of 1 and the predictors on public scales, and
 #'   their noise's `scale`), `coefficients` (of the line, on public scales; of a curve its `p` and `v`), `sensitivity`
 #'   (of a sum, on public scales), `source`, `guarantee`, `budget`, `draws`. Errors: `riemdp_error_argument` for what is
-#'   no proven release of a line or curve; `riemdp_error_unsupported` for chunks, and for fits of units or of a private
-#'   number of records.
+#'   no proven release of a line or curve, and where `unit` is missing (for a line, a row's too) or too much;
+#'   `riemdp_error_unsupported` for records at sites, and for chunks of a private number of records.
 #' @references
 #' Ferrando, C., Wang, S. and Sheldon, D. (2022). Parametric bootstrap for differentially private confidence intervals.
 #' *International Conference on Artificial Intelligence and Statistics*, PMLR 151, 1598-1618.
@@ -47,7 +55,7 @@
 #' predict(fit, data.frame(alcohol = 11), interval = "prediction", residual = s)
 #' @export
 dp_residual_scale <- function(fit, data, epsilon, ..., bound = if (inherits(fit, "riemdp_regression")) 2 else 3,
-                              source = NULL, ledger = NULL, data_set = "default", part = NULL) {
+                              unit = NULL, source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_dots_empty(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon)))
@@ -60,48 +68,58 @@ dp_residual_scale <- function(fit, data, epsilon, ..., bound = if (inherits(fit,
   if (curve && of_user(fit$manifold)) {
     abort_riemdp("unsupported", "a residual scale isn't offered on a user's manifold.")
   }
-  if (is_chunks(data)) abort_riemdp("unsupported", "a residual scale needs the records in memory.")
-  if (!of_rows(fit$guarantee) || is.na(fit$n)) {
-    abort_riemdp("unsupported", "a residual scale is for fits of a public number of rows.")
-  }
-  values <- if (curve) curve_values(fit, data) else
-    linear_values(fit$spec, data, constant_scope(fit$spec$constants), predictor_types(fit$spec, fit$bounds))
-  ask <- list(fit = fit, curve = curve, n = as.double(values$n),
-              epsilon = check_number(epsilon, "epsilon", positive = TRUE),
-              bound = check_number(bound, "bound", positive = TRUE, most = 1e6), source = stated_source(source))
+  records <- residual_records(fit, data, unit, curve)
+  ask <- list(fit = fit, curve = curve, n = if (is.na(fit$n)) NA_real_ else as.double(records$n),
+              epsilon = check_number(epsilon, "epsilon", positive = TRUE), unit = records$unit,
+              bound = check_number(bound, "bound", positive = TRUE, most = 1e6), source = stated_source(source),
+              assumptions = if (is_chunks(records$data)) chunk_assumptions(records$data))
   if (!(ask$epsilon >= 2^-30)) {
     abort_riemdp("argument", "an `epsilon` below 2^-30 is too small for what doubles weigh.")
   }
   if (ask$bound < 1e-6) abort_riemdp("argument", "`bound` must be from 1e-6 to 1e6.")
-  release_private(residual_estimator, residual_shares(ask), values, ledger, data_set, part)
+  uncounted(release_private(residual_estimator, residual_shares(ask), records, ledger, data_set, part))
 }
 
-# What goes to the squares, and to moments where the fit has none: by how large their noise is beside what they tell of
-# nominal records, and how much an interval grows with it.
-residual_shares <- function(ask) {
-  ask$q <- if (ask$curve) 1 else nrow(ask$fit$scaled_coefficients)
-  ask$d <- if (ask$curve) nrow(ask$fit$columns) else length(ask$fit$columns)
-  each <- c(squares = 5 * ask$q, moments = if (ask$d > 0 && is.null(ask$fit$details$moments)) 3 * moments_moved(ask$d))
-  shares <- each^(2 / 3) / sum(each^(2 / 3))
-  ask$shares <- vapply(shares * ask$epsilon, function(e) if (length(each) > 1) outwards_down(e) else e, 0)
-  ask$bits <- variance_bits(ask$n, ask$shares[["squares"]] / ask$q)
-  if ("moments" %in% names(each)) {
-    ask$moment_bits <- variance_bits(ask$n, ask$shares[["moments"]] / ceiling(moments_moved(ask$d)))
+# The records of a call: list(values, of a line NULL in chunks; data, the chunks; shares of units' rows; n, of records
+# or units; unit, its name). Who is protected is the fit's.
+residual_records <- function(fit, data, unit, curve) {
+  private <- is.na(fit$n)
+  if (is.null(unit) != of_rows(fit$guarantee)) {
+    abort_riemdp("argument", if (is.null(unit)) "the fit is one of units: give `unit`, as there." else
+      "the fit is one of rows: no `unit`.")
   }
-  ask
+  if (at_sites(data)) {
+    abort_riemdp("unsupported", "a residual scale needs records in memory or in chunks, not at sites.")
+  }
+  if (private && (is_chunks(data) || is.null(data))) {
+    abort_riemdp("unsupported", paste("with a private number of records they must be in memory, in `data`: the sizes",
+                                      "of chunks are public."))
+  }
+  given <- with_units(unit, data, "data", least = !private)
+  data <- given$x
+  least <- !private && is.null(unit)
+  values <- if (curve) curve_values(fit, data, least) else line_values(fit, data, least)
+  # rows of no unit are a curator's fault in a line, as there; a curve takes any record
+  shares <- fit_shares(given$units, values$n, "any", if (!curve) c("", ""))
+  list(values = values, data = if (is_chunks(data)) data, shares = shares, n = counted(shares, values$n),
+       unit = unit_name(given$units))
 }
 
-# how far two rows' predictors and their products, from -1 to 1, can be apart in all (section 7 of the proof)
-moments_moved <- function(d) d * (2 + d)^2 / (2 * (1 + d))
+residual_shares <- function(ask) {
+  q <- if (ask$curve) 1 else nrow(ask$fit$scaled_coefficients)
+  d <- if (ask$curve) nrow(ask$fit$columns) else length(ask$fit$columns)
+  c(ask, residual_split(ask$n, q, d, is.null(ask$fit$details$moments), ask$epsilon))
+}
 
 # one that may come from a tampered file: its own numbers are public
 check_released_line <- function(fit) {
   b <- fit$scaled_coefficients
   none <- function(n) rep(list(0), n)
   whole <- tryCatch({
-    is.list(fit$spec$responses) && is.matrix(b) && is.numeric(b) && all(is.finite(b)) && is.list(fit$bounds) &&
+    is.list(fit$spec$responses) && is_named_list(fit$spec$constants) && is.matrix(b) && is.numeric(b) &&
+      all(is.finite(b)) && is.list(fit$bounds) &&
       is.list(fit$columns) && identical(dim(b), c(length(fit$spec$responses), length(fit$columns) + 1L)) &&
-      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && is.numeric(fit$n) && length(fit$n) == 1 &&
+      is.matrix(fit$bounds$y) && identical(ncol(fit$bounds$y), nrow(b)) && size_told(fit) &&
       is.list(fit$details) && length(predictor_types(fit$spec, fit$bounds)) == length(fit$spec$predictors) &&
       ncol(linear_records(fit$columns, fit$bounds, list(x = none(length(fit$bounds$x)), y = none(nrow(b)),
                                                         n = 1))$x) == 1
@@ -114,10 +132,10 @@ check_released_line <- function(fit) {
 check_released_curve <- function(fit) {
   whole <- tryCatch({
     k <- nrow(fit$columns)
-    is.numeric(fit$n) && length(fit$n) == 1 && is.list(fit$details) && all(fit$columns$half > 0) &&
+    size_told(fit) && is.list(fit$details) && all(fit$columns$half > 0) &&
       is.numeric(fit$residual_bound) && length(fit$residual_bound) == 1 && fit$residual_bound > 0 &&
       inherits(fit$terms, "formula") && is.language(fit$response) && are_lists(fit$bounds, fit$bounds$x) &&
-      do.call(are_lists, fit$bounds$x) && are_lists(as.list(fit$constants)) &&
+      do.call(are_lists, fit$bounds$x) && is_named_list(fit$constants) &&
       length(curve_anyway(fit, matrix(0, k, 1))) == 1
   }, error = function(e) FALSE)
   if (!isTRUE(whole)) {
@@ -128,78 +146,163 @@ check_released_curve <- function(fit) {
 
 are_lists <- function(...) all(vapply(list(...), is.list, NA))
 
+is_named_list <- function(x) is.null(x) || (is.list(x) && length(names(x)) == length(x))
+
+# whether the number of records is public, or what is told of a private one is there
+size_told <- function(fit) {
+  one <- function(x) is.numeric(x) && length(x) == 1
+  one(fit$n) && (!is.na(fit$n) || all(vapply(c("count", "points", "scale"), function(name) {
+    one(fit$size[[name]]) && is.finite(fit$size[[name]])
+  }, NA)))
+}
+
+# the records of a line: list(x, y, n); in chunks list(n)
+line_values <- function(fit, data, least) {
+  scope <- constant_scope(fit$spec$constants)
+  if (is_chunks(data)) {
+    return(chunk_variables(c(fit$spec$responses, fit$spec$predictors), chunk_names(data), data, scope)["n"])
+  }
+  linear_values(fit$spec, data, scope, predictor_types(fit$spec, fit$bounds), least = least)
+}
+
 # the records of a curve: list(x, y, n)
-curve_values <- function(fit, data) {
+curve_values <- function(fit, data, least = TRUE) {
   formula <- fit$terms
   formula[[3]] <- formula[[2]]
   formula[[2]] <- fit$response
   ranges <- lapply(fit$bounds$x, function(b) b$range %||% b$levels)
-  regression_records(formula, fit$manifold, data, ranges, constant_scope(fit$constants))[c("x", "y", "n")]
+  regression_records(formula, fit$manifold, data, ranges, constant_scope(fit$constants), least)[c("x", "y", "n")]
 }
 
-# Of each record alone: squared residuals over that of the bound, a row for each sum, and predictors on [-1, 1]; both 0
-# where something is missing
+# Of each record alone: residuals over the bound, a row for each sum, and predictors on [-1, 1]; both 0 where something
+# is missing
 residual_numbers <- function(values, ask) {
   fit <- ask$fit
-  if (ask$curve) {
-    x <- values$x
-    x[!is.finite(x)] <- 0
-    x[] <- pmin(fit$columns$half, pmax(-fit$columns$half, x))
-    off <- matrix(.Call(riemdp_scores_nonprivate, fit$manifold, values$y, curve_anyway(fit, x)), 1)
-    u <- x / fit$columns$half
-    u[] <- pmin(1, pmax(-1, u))
-    return(list(off = off / (ask$bound * fit$residual_bound), u = u))
-  }
+  if (ask$curve) return(curve_residuals(values$x, values$y, fit, ask$bound))
   records <- linear_records(fit$columns, fit$bounds, values, TRUE, fit$details$reach %||% REACH)
-  off <- fitted_away(records$x, records$y, fit$scaled_coefficients) / ask$bound
-  off[, records$x[1, ] == 0] <- 0
-  list(off = off, u = records$x[-1, , drop = FALSE])
+  line_residuals(records$x, records$y, fit$scaled_coefficients, ask$bound)
+}
+
+line_residuals <- function(x, y, b, bound) {
+  off <- fitted_away(x, y, b) / bound
+  off[, x[1, ] == 0] <- 0
+  list(off = off, u = x[-1, , drop = FALSE])
+}
+
+curve_residuals <- function(x, y, fit, bound) {
+  x[!is.finite(x)] <- 0
+  x[] <- pmin(fit$columns$half, pmax(-fit$columns$half, x))
+  off <- matrix(.Call(riemdp_scores_nonprivate, fit$manifold, y, curve_anyway(fit, x)), 1)
+  u <- x / fit$columns$half
+  u[] <- pmin(1, pmax(-1, u))
+  list(off = off / (bound * fit$residual_bound), u = u)
+}
+
+# squares over that of the bound, from 0 to 1
+cut_squares <- function(off, q) {
+  share <- pmin(1, abs(off))^2
+  share[is.nan(share)] <- 1 # where a line goes beyond doubles
+  matrix(share, q)
 }
 
 # Whole numbers for each response, summed: each residual by its own row alone
 residual_sums <- function(values, ask, numbers = residual_numbers(values, ask)) {
-  share <- pmin(1, abs(numbers$off))^2
-  share[is.nan(share)] <- 1 # where a line goes beyond doubles
-  rowSums(ceiling(2^ask$bits * matrix(share, ask$q)))
+  rowSums(ceiling(2^ask$bits * cut_squares(numbers$off, ask$q)))
 }
 
-# Sums of predictors, then of their products (lower triangle), in whole numbers
-predictor_sums <- function(u, bits) {
-  d <- nrow(u)
-  at <- which(lower.tri(diag(d), TRUE), arr.ind = TRUE)
-  c(rowSums(round(2^bits * u)), rowSums(round(2^bits * u[at[, 1], , drop = FALSE] * u[at[, 2], , drop = FALSE])))
+# predictors, then their products (lower triangle), a row each
+predictor_rows <- function(u) {
+  at <- which(lower.tri(diag(nrow(u)), TRUE), arr.ind = TRUE)
+  rbind(u, u[at[, 1], , drop = FALSE] * u[at[, 2], , drop = FALSE])
 }
 
-# what a row moves them by, rounding counted in
-predictor_most <- function(d, bits) ceiling(2^bits * moments_moved(d) * (1 + 1e-9)) + 2 * (d + symmetric_count(d))
+# their sums, in whole numbers
+predictor_sums <- function(u, bits) rowSums(round(2^bits * predictor_rows(u)))
+
+# What some records add to the sums. Of units' rows their shares of it: sums of doubles without rounding, so that a
+# unit in several chunks counts no more than one.
+residual_part <- function(numbers, ask, share = NULL) {
+  moments <- !is.null(ask$moment_bits)
+  if (is.null(share)) {
+    return(c(residual_sums(NULL, ask, numbers), if (moments) predictor_sums(numbers$u, ask$moment_bits)))
+  }
+  rows <- rbind(2^ask$bits * cut_squares(numbers$off, ask$q),
+                if (moments) 2^ask$moment_bits * predictor_rows(numbers$u))
+  exact_rows(t(rows * rep(as.vector(share), each = nrow(rows))))
+}
+
+# the sums of all parts, in whole numbers
+residual_total <- function(parts, ask, shared) {
+  if (!shared) return(Reduce(`+`, parts))
+  sums <- exact_total(parts)
+  squares <- seq_len(ask$q)
+  c(ceiling(sums[squares]), round(sums[-squares]))
+}
+
+residual_totals <- function(records, ask) {
+  shared <- !is.null(records$shares)
+  if (records$values$n == 0) return(numeric(ask$q + if (is.null(ask$moment_bits)) 0 else moments_count(ask$d)))
+  if (is.null(records$data)) {
+    return(residual_total(list(residual_part(residual_numbers(records$values, ask), ask, records$shares)), ask, shared))
+  }
+  fit <- ask$fit
+  sent <- c(ask[c("bits", "moment_bits", "q")], list(bound = ask$bound))
+  parts <- if (ask$curve) {
+    y <- records$values$y
+    y$share <- records$shares
+    regression_ask_chunks(y, "curve_residuals", residual = sent,
+                          fit = fit[c("manifold", "value", "columns", "residual_bound")])
+  } else {
+    numbers <- linear_chunks(records$data, fit$spec, fit$columns, fit$bounds, fit$details$reach %||% REACH)
+    linear_ask_chunks(with_shares(numbers$x, records$shares), "line_residuals", numbers$y, residual = sent,
+                      b = fit$scaled_coefficients)
+  }
+  residual_total(parts, ask, shared)
+}
+
+# what residual scales ask of the records of a chunk
+RESIDUAL_KERNELS <- list(
+  line_residuals = function(q, x) {
+    r <- linear_chunk(q, x)
+    residual_part(line_residuals(r$x, r$y, q$b, q$residual$bound), q$residual, shares_of(r$x))
+  },
+  curve_residuals = function(q, x) {
+    d <- chunk_private(q, x)
+    residual_part(curve_residuals(matrix(d$x, nrow(d$x)), d$y, q$fit, q$residual$bound), q$residual, shares_of(d$x))
+  }
+)
 
 residual_estimator <- list(
-  entry = function(plan, ask) "dp_residual_scale geometric",
+  entry = function(plan, ask) entry_words("dp_residual_scale", "geometric", ask$unit),
   parts = c(sensitivity = "number"),
   plan = function(ask) {
-    g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"),
-                    "the fit and its bounds are public or released; the number of records is public",
-                    numerics = "lattice")
-    list(sensitivity = ask$q * 2^ask$bits, guarantee = g)
+    private <- is.na(ask$n)
+    g <- promise_of(list(epsilon = ask$epsilon, delta = 0, reasons = NULL, sampler = "exact"), c(
+      sprintf("the fit and its bounds are public or released; the number of records is %s",
+              if (private) "private" else "public"), ask$assumptions),
+      adjacency = if (private) "add-remove" else "replace-one", numerics = "lattice")
+    # of units, whose sums are rounded as a whole
+    list(sensitivity = ask$q * (2^ask$bits + if (is.null(ask$unit)) 0 else 2), guarantee = of_units(g, ask$unit))
   },
   draw = function(records, plan, ask, budget) {
-    numbers <- residual_numbers(records, ask)
-    squares <- noisy_squares(residual_sums(records, ask, numbers), plan$sensitivity, ask$shares[["squares"]],
-                             "inference.md, 7")
+    sums <- residual_totals(records, ask)
+    at <- seq_len(ask$q)
+    squares <- noisy_squares(sums[at], plan$sensitivity, ask$shares[["squares"]], "inference.md, 7")
     if (is.null(ask$moment_bits)) return(list(squares = squares))
-    list(squares = squares, moments = noisy_squares(predictor_sums(numbers$u, ask$moment_bits),
-                                                    predictor_most(ask$d, ask$moment_bits), ask$shares[["moments"]],
-                                                    "inference.md, 7"))
+    list(squares = squares, moments = noisy_squares(sums[-at], predictor_most(ask$d, ask$moment_bits),
+                                                    ask$shares[["moments"]], "inference.md, 7"))
   },
   answer = function(out, plan, ask, budget) {
     fit <- ask$fit
     unit <- ask$bound^2 / 2^ask$bits
+    n <- if (is.na(ask$n)) max(1, fit$size$count) else ask$n
     squares <- list(sum = as.vector(out$squares$sum) * unit, scale = out$squares$scale * unit)
-    mean <- pmin(pmax(squares$sum, 0) / residual_left(fit, ask$n), ask$bound^2)
+    mean <- pmin(pmax(squares$sum, 0) / residual_left(fit, n), ask$bound^2)
     new_release(
       if (ask$curve) sqrt(mean) * fit$residual_bound else
         stats::setNames(sqrt(mean) * fit$bounds$y["scale", ], names(fit$spec$responses)), "riemdp_residual_scale",
-      n = ask$n, bound = ask$bound, squares = squares, moments = moments_told(out$moments, ask),
+      n = ask$n, size = if (is.na(ask$n)) fit$size, unit = ask$unit, bound = ask$bound, squares = squares,
+      moments = moments_told(out$moments, ask, n),
       coefficients = if (ask$curve) fit$value else fit$scaled_coefficients, mechanism = "geometric",
       sensitivity = ask$bound^2, budget = budget, guarantee = plan$guarantee
     )
@@ -208,15 +311,15 @@ residual_estimator <- list(
 
 # degrees of freedom that residuals leave, of each sum of squares
 residual_left <- function(fit, n) {
-  if (inherits(fit, "riemdp_lm")) return(max(1, n - ncol(fit$scaled_coefficients)))
+  if (inherits(fit, "riemdp_lm")) return(pmax(1, n - ncol(fit$scaled_coefficients)))
   q <- mf_facts(fit$manifold)$dimension
-  max(1, q * (n - 1 - nrow(fit$columns)))
+  pmax(1, q * (n - 1 - nrow(fit$columns)))
 }
 
 # sums of products of (1, u), with the scale of their noise
-moments_told <- function(noisy, ask) {
+moments_told <- function(noisy, ask, n) {
   if (is.null(noisy)) return(NULL)
   unit <- 2^-ask$moment_bits
   sums <- as.vector(noisy$sum) * unit
-  list(xx = bordered(sums, ask$d, ask$n), scale = noisy$scale * unit)
+  list(xx = bordered(sums, ask$d, n), scale = noisy$scale * unit)
 }

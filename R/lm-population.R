@@ -5,14 +5,15 @@
 #' @export
 format.riemdp_residual_scale <- function(x, ...) {
   c(
-    sprintf("Private residual standard deviation of %.0f records around a released %s", x$n, scale_of(x)),
+    sprintf("Private residual standard deviation of %s %s around a released %s", size_words(x),
+            if (of_rows(x$guarantee)) "records" else "units", scale_of(x)),
     paste0("  ", c(format(x$guarantee), budget_remarks(x$guarantee, x$n))),
     paste0("  ", protection_words(x)),
     sprintf("  residuals cut at %.4g public scales; the noise's scale is %.3g of a mean square, on public scales",
-            x$bound, x$squares$scale / x$n),
+            x$bound, x$squares$scale / counted_or_told(x)),
     if (!is.null(x$moments)) {
       sprintf("  with first and second moments of %d predictor%s; the noise's scale is %.3g of a mean",
-              nrow(x$moments$xx) - 1L, if (nrow(x$moments$xx) > 2) "s" else "", x$moments$scale / x$n)
+              nrow(x$moments$xx) - 1L, if (nrow(x$moments$xx) > 2) "s" else "", x$moments$scale / counted_or_told(x))
     },
     release_lines(x)
   )
@@ -31,13 +32,8 @@ summary.riemdp_residual_scale <- function(object, ...) {
 
 # why there are no intervals about the population, NULL where there are; from public facts
 population_why <- function(object, residual) {
-  if (object$method %in% c("kng", "paper")) {
-    return(c("unsupported", sprintf(paste("about the population there are no intervals for method \"%s\", whose",
-                                          "noise has no law without the records."), object$method)))
-  }
-  if (!of_rows(object$guarantee) || is.na(object$n)) {
-    return(c("unsupported", "about the population there are intervals for fits of a public number of rows."))
-  }
+  why <- lawless_why(object$method, "interval")
+  if (!is.null(why)) return(c("unsupported", why))
   if (!inherits(residual, "riemdp_residual_scale")) {
     return(c("argument", "about the population: give `residual`, a release of dp_residual_scale() for this fit."))
   }
@@ -52,12 +48,8 @@ line_moments <- function(object, residual) {
   details <- object$details
   d <- length(object$columns)
   if (is.null(details$moments)) return(released_moments(residual$moments, d))
-  if (object$method == "adassp") {
-    sd <- details$sd[["xx"]]
-    return(list(xx = details$moments$xx, sd = if (d == 1) sd else sd / sqrt(2)))
-  }
-  sd <- statistics_sd(d, nrow(object$scaled_coefficients), details$left)[["one"]]
-  list(xx = details$moments$xx, sd = sd * if (d == 1) 1 else 2)
+  list(xx = details$moments$xx,
+       sd = products_sd(object$method, d, nrow(object$scaled_coefficients), details$left, details$sd))
 }
 
 # of a release of dp_residual_scale(); without predictors there are none
@@ -91,7 +83,7 @@ line_equation <- function(object) {
   step <- (b - (details$from %||% 0)) / unit
   ridge <- matrix(rep(rule$ridge, each = q), q)
   draw <- function() perturbation_draw(rule$norm, ncol(b), q, outwards_down(rule$rate))
-  eq <- list(step = step, unit = unit, loss = kernel_loss(rule), pull = ridge * step, noise = draw, n = object$n,
+  eq <- list(step = step, unit = unit, loss = kernel_loss(rule), pull = ridge * step, noise = draw,
              features = identity)
   if (object$method == "output") { # of the minimiser, which is the release less z = noise/sqrt(ridge)
     eq$noise <- function() -draw() * sqrt(ridge)
@@ -105,22 +97,23 @@ line_equation <- function(object) {
 line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling")) {
   b <- object$scaled_coefficients
   d <- ncol(b) - 1
-  n <- object$n
+  n <- counted_or_told(object)
   known <- line_moments(object, residual)
-  if (d > 0) {
-    blur <- blurred_spread(known$sd, d, n)
-    if (!(blur <= BLUR_MOST)) abort_blurred(blur)
-  }
+  abort_blurred(known$sd, d, n)
   if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
   sums <- !is.null(object$details$moments)
   steps <- object$method == "newton"
   eq <- if (steps) list(unit = 1) else if (!sums) line_equation(object)
   with_simulation(1, {
-    v <- matrix(drawn_variances(residual$squares, n, residual$bound^2, residual_left(object, residual$n), nsim), nsim)
+    sizes <- drawn_sizes(object, nsim, d + 2)
+    v <- sized_variances(residual, sizes$all, residual$bound^2, function(n) residual_left(object, n), nsim)
     each <- lapply(seq_len(nsim), function(i) {
-      if (sums) return(statistics_root(object, known$xx, v[i, ], parts))
-      moments <- drawn_moments(known$xx, n, known$noise)
-      if (steps) return(list(off = newton_root(object, v[i, ], moments, parts), short = moments$short))
+      if (sums) return(statistics_root(object, known$xx, v[i, ], parts, sizes$taken[i]))
+      moments <- drawn_moments(known$xx, sizes$all[i], known$noise)
+      if (steps) {
+        return(list(off = newton_root(object, v[i, ], moments, parts, sizes$taken[i]), short = moments$short))
+      }
+      eq$n <- sizes$taken[i]
       list(off = eq$unit * equation_root(eq, v[i, ] / eq$unit^2, moments, parts), short = moments$short)
     })
   })
@@ -132,9 +125,8 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
 }
 
 # the same where sums of products were released: X'X and X'Y less a draw of their noise, and of the error of sampling
-statistics_root <- function(object, xx, v, parts) {
+statistics_root <- function(object, xx, v, parts, n) {
   b <- object$scaled_coefficients
-  n <- object$n
   noise <- NULL
   drawn <- drawn_moments(xx, n, function() {
     noise <<- statistics_draw(object)
@@ -154,14 +146,14 @@ statistics_root <- function(object, xx, v, parts) {
 
 # the same of an average of Newton's steps: its noise is known, and so is how much more sampling moves it than least
 # squares
-newton_root <- function(object, v, moments, parts) {
+newton_root <- function(object, v, moments, parts, n) {
   details <- object$details
   p <- ncol(object$scaled_coefficients)
   draw <- function() matrix(stats::rnorm(length(v) * p), length(v))
   mean <- c(1, moments$mean)
   own <- tcrossprod(mean)
   own[-1, -1] <- own[-1, -1] + moments$cov
-  root <- chol(own * object$n / details$inflation)
+  root <- chol(own * n / details$inflation)
   off <- draw() * sqrt(v)
   off <- if ("sampling" %in% parts) t(backsolve(root, t(off))) else 0 * off
   if (!"privacy" %in% parts) return(off)

@@ -5,10 +5,11 @@ COLOURS <- c(record = "grey45", mean = "#0072B2", release = "#D55E00", ball = "#
 
 # how each role is drawn
 ROLES <- data.frame(
-  row.names = c("public ball", "public centre", "private mean", "mean", "median", "record"),
-  colour = COLOURS[c("ball", "center", "release", "mean", "mean", "record")],
-  shape = c(NA, 3, 17, 17, 17, 16), size = c(1, 2.5, 3.5, 3.5, 3.5, 1.3),
-  width = c(0.7, 0.5, 1.1, 1.1, 1.1, 0.3), line = c(2, 0, 0, 0, 0, 0)
+  row.names = c("public ball", "public centre", "private mean", "mean", "median", "record", "private median",
+                "prediction ball", "prediction", "released curve"),
+  colour = COLOURS[c("ball", "center", "release", "mean", "mean", "record", "release", "release", "center", "center")],
+  shape = c(NA, 3, 17, 17, 17, 16, 17, NA, 3, NA), size = c(1, 2.5, 3.5, 3.5, 3.5, 1.3, 3.5, 1, 2.5, 1),
+  width = c(0.7, 0.5, 1.1, 1.1, 1.1, 0.3, 1.1, 0.7, 1.1, 1.1), line = c(2, 0, 0, 0, 0, 0, 0, 2, 0, 1)
 )
 
 #' @rdname theme_riemdp

@@ -137,9 +137,10 @@ ellipse_points <- function(P, m = 181) {
 #' the first two tangent coordinates at the centre elsewhere.
 #'
 #' The picture of a release shows the released point, the public centre and the public ball: nothing else is known to
-#' it. The lines below say what its expected error is about: the privacy noise, and the mean of the records moved to the
-#' ball, neither clipping nor sampling. Records are drawn only where the caller hands them over (`records =` of the
-#' method for means).
+#' it; that of [dp_conformal()] the prediction, or the released curve, and the edge of the ball around it (for ellipses
+#' and outlines four points at its radius). The lines below say what its expected error is about: the privacy noise, and
+#' the mean of the records moved to the ball, neither clipping nor sampling. Records are drawn only where the caller
+#' hands them over (`records =` of the method for means).
 #'
 #' @param x an object.
 #' @param records records to draw behind a (non-private) mean.
@@ -199,6 +200,7 @@ plot_layers <- function(M, layers, center, main, legend, ...) {
   }
   if (length(legend)) {
     shown <- Filter(function(l) !is.null(l$label), layers)
+    shown <- shown[!duplicated(vapply(shown, `[[`, "", "label"))]
     labels <- vapply(shown, `[[`, "", "label")
     bare <- length(backdrop(M, center)) > 0 # then there is room below
     size <- if (bare) 0.8 else 1
@@ -380,6 +382,75 @@ plot.riemdp_ball <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
   }
   caption_below(sprintf("private radius %.3g, public radius %.3g", x$value$radius, x$within$radius))
   invisible(x)
+}
+
+#' @rdname plot.riemdp_release
+#' @export
+plot.riemdp_conformal <- function(x, main = format(x$guarantee, ascii = TRUE), ...) {
+  as_made({
+    M <- x$manifold
+    shown <- conformal_layers(x)
+    if (picture(M) == "point") {
+      plot_layers(M, shown, shown[[length(shown)]]$x, main, TRUE, ...)
+    } else {
+      parts <- lapply(shown, function(one) closed_curves(M, one$x, shown[[length(shown)]]$x))
+      col <- vapply(shown, `[[`, "", "col")
+      plot_curves(M, do.call(c, parts), rep(col, lengths(parts)), rep(vapply(shown, `[[`, 0, "lwd"), lengths(parts)),
+                  main, list(label = vapply(shown, `[[`, "", "label"), col = col), ...)
+    }
+    caption_below(conformal_caption(x))
+  })
+  invisible(x)
+}
+
+# What is drawn of a prediction ball, the prediction last: its edge where points can be drawn in a plane, else some
+# points at its radius, by coordinates. Public and released quantities only.
+conformal_layers <- function(x) {
+  M <- x$manifold
+  if (x$around == "each") {
+    abort_riemdp("unsupported", "each record has its own prediction, and the release holds none: nothing to draw.")
+  }
+  layer <- function(at, label, ...) {
+    utils::modifyList(list(x = at, type = "points", col = COLOURS[["release"]], lwd = 1, label = label), list(...))
+  }
+  plane <- picture(M) == "point"
+  ball <- "prediction ball"
+  if (x$around == "curve") {
+    if (nrow(x$at$columns) != 1) abort_riemdp("argument", "only curves, of one predictor, can be drawn.")
+    at <- curve_of_state(M, x$at$value, matrix(seq(-1, 1, length.out = if (plane) 101 else 6) * x$at$columns$half, 1))
+    sides <- if (plane && is.finite(x$value)) curve_sides(x$at, at, rep(x$value, 101), ball)
+    return(c(sides, list(layer(at, "released curve", type = "line", col = COLOURS[["center"]], lwd = 2))))
+  }
+  edge <- if (is.finite(x$value)) {
+    if (plane) circle_points(M, x$at, x$value) else circle_points(M, x$at, x$value, 5)
+  }
+  c(if (!is.null(edge)) list(layer(edge, ball, type = if (plane) "line" else "points", lty = 2)),
+    list(layer(x$at, "prediction", col = COLOURS[["center"]], pch = 3, lwd = 3)))
+}
+
+conformal_caption <- function(x) {
+  if (!is.finite(x$value)) return(sprintf("level %g: the whole space", x$level))
+  sprintf("%s lies within %.3g with probability %g or more", if (is.null(x$unit)) "a new record" else
+    "each row of a new unit", x$value, x$level)
+}
+
+# points at these radii to both sides of a released curve, on surfaces
+curve_sides <- function(r, points, radius, label) {
+  M <- r$manifold
+  d <- mf_facts(M)$dimension
+  if (d != 2) return(list())
+  a <- drop(mf_coords(M, r$value$p, r$value$v))
+  if (sqrt(sum(a^2)) < 1e-9) return(list())
+  across <- mf_from_coords(M, r$value$p, c(-a[2], a[1]) / sqrt(sum(a^2)))
+  curve <- plain_shape(M, points)
+  side <- function(sign) {
+    out <- t(vapply(seq_along(radius), function(i) {
+      normal <- mf_transport(M, r$value$p, curve[i, ], across)
+      as.double(mf_exp(M, curve[i, ], sign * radius[i] * drop(normal)))
+    }, numeric(ncol(curve))))
+    list(x = out, type = "line", col = COLOURS[["release"]], lty = 3, label = label)
+  }
+  list(side(1), side(-1))
 }
 
 #' @exportS3Method

@@ -223,26 +223,11 @@ plot.riemdp_regression <- function(x, main = format(x$guarantee, ascii = TRUE), 
   invisible(x)
 }
 
-# the band's edges: points at its radius to both sides of the curve, on surfaces
+# the band's edges on surfaces
 band_layers <- function(r, level, residual) {
-  M <- r$manifold
   band <- confint(r, level = level, residual = residual)
-  d <- mf_facts(M)$dimension
-  if (d != 2) return(list())
-  a <- drop(mf_coords(M, r$value$p, r$value$v))
-  if (sqrt(sum(a^2)) < 1e-9) return(list())
-  across <- mf_from_coords(M, r$value$p, c(-a[2], a[1]) / sqrt(sum(a^2)))
-  curve <- plain_shape(M, band$curve)
-  side <- function(sign) {
-    out <- t(vapply(seq_along(band$radius), function(i) {
-      normal <- mf_transport(M, r$value$p, curve[i, ], across)
-      as.double(mf_exp(M, curve[i, ], sign * band$radius[i] * drop(normal)))
-    }, numeric(ncol(curve))))
-    list(x = out, type = "line", col = COLOURS[["release"]], lty = 3)
-  }
-  one <- side(1)
-  one$label <- sprintf("band of level %g%s", level, if (is.null(residual)) "" else " (population)")
-  list(one, side(-1))
+  curve_sides(r, band$curve, band$radius, sprintf("band of level %g%s", level, if (is.null(residual)) "" else
+    " (population)"))
 }
 
 # ellipses side by side along a predictor

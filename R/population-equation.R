@@ -21,13 +21,29 @@ laplace_between <- function(count, scale, lower, upper) {
   scale * ifelse(u < 0.5, log(2 * u), -log(2 * (1 - u)))
 }
 
+# How many records there are in each of `count` draws: list(all, taken), of which the fit took the latter. A private
+# number is the released one less a draw of its noise that leaves `least` at least.
+drawn_sizes <- function(r, count, least) {
+  if (!is.na(r$n)) return(list(all = rep(r$n, count), taken = rep(r$n, count)))
+  s <- r$size
+  all <- pmax(least, s$count - laplace_between(count, s$scale, -Inf, s$count - least))
+  list(all = all, taken = pmin(all, s$points))
+}
+
 # Variances of errors: the released sums less noise that leaves them between 0 and the most they can be, over
-# chi-squared numbers. A row of each draw, a column for each sum.
+# chi-squared numbers. A row of each draw, a column for each sum; `n` and `left` may be numbers for each draw.
 drawn_variances <- function(squares, n, most, left, count) {
   vapply(squares$sum, function(s) {
-    noise <- laplace_between(count, squares$scale, s - n * most, s)
+    noise <- if (length(n) == 1) laplace_between(count, squares$scale, s - n * most, s) else
+      vapply(n, function(m) laplace_between(1, squares$scale, s - m * most, s), 0)
     pmax((s - noise) / stats::rchisq(count, left), 1e-14 * most)
   }, numeric(count))
+}
+
+# for draws of sizes; those of a public number all at once
+sized_variances <- function(residual, sizes, most, left, count) {
+  n <- if (all(sizes == sizes[1])) sizes[1] else sizes
+  matrix(drawn_variances(residual$squares, n, most, left(n), count), count)
 }
 
 # Mean and covariance of predictors on [-1, 1]: released sums less noise that leaves what predictors can have. `noise`:
@@ -121,19 +137,12 @@ perturbation_draw <- function(norm, p, q, rate) {
 
 # ---- when there is none ----------------------------------------------------------------------------------------------
 
-# By how much noise blurs the predictors' variances, which are up to 1/3 where they are even over their ranges: root
-# mean square for one, the edge of the eigenvalues' law for several. From public numbers.
-BLUR_MOST <- 1 / 6
-blurred_spread <- function(sd, d, n) (if (d == 1) sd else 2 * sqrt(d) * sd) / n
-
 # the share of draws without an answer beyond which there is no interval
 LOST_MOST <- 0.02
 
-abort_blurred <- function(blur) {
-  abort_riemdp("unsupported", sprintf(paste(
-    "no interval about the population at these public numbers: the noise in the predictors' sums of squares is %.2g of",
-    "what they can be apart, and the level isn't held above %.2g. More records, or a larger `epsilon`, would do."),
-    blur, BLUR_MOST))
+abort_blurred <- function(sd, d, n) {
+  why <- blurred_why(sd, d, n)
+  if (!is.null(why)) abort_riemdp("unsupported", why)
 }
 
 abort_lost <- function() {

@@ -108,7 +108,7 @@ gg_outlines <- function(outlines, panels, labels = NULL) {
 }
 
 gg_points <- function(M, layers, center) {
-  roles <- vapply(layers, `[[`, "", "label")
+  roles <- unique(vapply(layers, `[[`, "", "label"))
   plot <- gg_plane(M, center)
   at <- NULL
   for (l in layers) {
@@ -211,6 +211,24 @@ autoplot.riemdp_median <- function(object, ...) gg_in_ball(object, "private medi
 autoplot.riemdp_local <- function(object, ...) {
   autoplot.riemdp_points(mf_points(object$value, object$manifold), object$center, ...) +
     ggplot2::labs(subtitle = format(object$guarantee), caption = local_caption())
+}
+
+#' @rdname autoplot.riemdp_release
+#' @exportS3Method ggplot2::autoplot
+autoplot.riemdp_conformal <- function(object, ...) {
+  need_ggplot2()
+  as_made({
+    M <- object$manifold
+    shown <- conformal_layers(object)
+    center <- shown[[length(shown)]]$x
+    plot <- if (picture(M) == "point") gg_points(M, shown, center) else {
+      parts <- lapply(shown, function(one) closed_curves(M, one$x, center))
+      spd <- picture(M) == "ellipse"
+      gg_curves(do.call(c, parts), rep(vapply(shown, `[[`, "", "label"), lengths(parts)), !spd,
+                if (spd) "variable 1", if (spd) "variable 2")
+    }
+    plot + ggplot2::labs(subtitle = format(object$guarantee), caption = conformal_caption(object))
+  })
 }
 
 gg_in_ball <- function(object, label, caption) {

@@ -349,8 +349,8 @@ check_covariance <- function(r, covariance, parm, about, method) {
 # the covariance is that of records moved to the public ball
 check_ellipsoid_target <- function(r, private = FALSE) {
   if (!is.null(r$inside) || private_size(r) || private || another_target(r)) {
-    abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of a private number of records or of",
-                                      "another target."))
+    abort_riemdp("unsupported", paste("no ellipsoid for a mean on a subspace, of another target, or of a private",
+                                      "number of records, whose missing points pull it one way."))
   }
 }
 

@@ -84,8 +84,14 @@ norm_sum <- function(M, x, ask, a, most, n) {
 
 # list(sum, scale): one with its noise, or several that a record moves by `moved` in all
 noisy_squares <- function(sums, moved, epsilon, proof) {
+  noise <- noise_ratio(moved, epsilon)
+  list(sum = noisy_count(sums, noise$ratio, proof, moved, 2^53), scale = noise$scale)
+}
+
+# of the geometric noise of whole numbers that a record moves by so many
+noise_ratio <- function(moved, epsilon) {
   ratio <- as_ratio(outwards(moved / epsilon), ceiling)
-  list(sum = noisy_count(sums, ratio, proof, moved, 2^53), scale = ratio[1] / ratio[2])
+  list(ratio = ratio, scale = ratio[1] / ratio[2])
 }
 
 # The release of a mean squared distance from the point with coordinates `a`, which is public

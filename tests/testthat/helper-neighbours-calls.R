@@ -79,6 +79,9 @@ subspace_cases <- function() {
 # What follows a released size is noise as well; args that are functions are of the number of records and of the side
 DRAWN <- "value|released|post_processed|errors|noise_error"
 SIZED_BALL <- "^[$](value|found|size|scale|sensitivity|theorem|solver_error|mechanism|shares|fraction|margin|draws)"
+PRODUCTS <- c("pair", "double")
+COVARIANCE_SIZED <- "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"
+CONFORMAL_SIZED <- "^[$](value|size|rank|least|draws)"
 SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
 SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
 SIZED_RUN <- "^[$](value|loadings|trace|size|steps|batch|sd|snapshot_sd|noise_multiplier|split|event|draws|sampling|chosen|mechanism)"
@@ -184,6 +187,9 @@ regression_cases <- function() {
     unit_kng = list(method = "kng", spaces = "sphere", args = list(method = "kng", unit = rep_len(1:5, NEIGHBOURS))),
     lad = list(method = "kng", spaces = "sphere", args = list(method = "kng", loss = "lad")),
     chain = list(method = "kng", spaces = "sphere", args = list(method = "kng", chain = 20)),
+    product = list(method = "newton_product", spaces = PRODUCTS, args = list(method = "newton")),
+    product_gradient = list(method = "gradient_product", spaces = PRODUCTS, args = list(method = "gradient", delta = 1e-3)),
+    product_unit = list(method = "newton_product", spaces = PRODUCTS, args = list(method = "newton", unit = rep_len(1:5, NEIGHBOURS))),
     more = list(method = "sized", spaces = c("sphere", "plane"), pair = "more", forms = c("frame", "list"), noisy = SIZED_CURVE,
                 args = list(method = "newton", neighbours = "add_remove")),
     more_gradient = list(method = "sized", spaces = "sphere", pair = "more", forms = c("frame", "list"), noisy = SIZED_CURVE,
@@ -301,28 +307,30 @@ site_call <- function(data, case, space, budget) {
   site_answer(request, data, if (case$method == "noisy") "noisy" else "sums")
 }
 
-# a line or curve that was released before
+# a line or curve that was released before, of rows or units, of which there was a public or a private number
 residual_call <- function(data, case, space, budget) {
+  of <- list(n = NEIGHBOURS, size = NULL)
+  if (identical(case$args$neighbours, "add_remove")) of <- list(n = NA_real_, size = list(count = NEIGHBOURS, points = NEIGHBOURS, scale = 1))
+  g <- internal("of_units")(internal("promise_of")(list(epsilon = 1, delta = 0), NULL), if (!is.null(case$args$unit)) "unit")
   if (identical(case$kind, "curve")) {
-    fit <- structure(list(
+    formula <- if (is.list(data) && "y" %in% names(data) || holds_curves(data)) quote(y) else
+      as.call(c(quote(cbind), lapply(point_columns(space), as.name)))
+    fit <- structure(c(of, list(
       value = list(p = space$center, v = mf_from_coords(space$M, space$center, c(0.2, numeric(mf_facts(space$M)$dimension - 1)))), manifold = space$M,
-      n = NEIGHBOURS, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = quote(y), constants = list(), details = list(),
-      bounds = list(x = list(x = list(range = c(0, 1)))), residual_bound = 0.2, mechanism = "newton",
-      guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
-    ), class = c("riemdp_regression", "riemdp_release"))
-    return(dp_residual_scale(fit, data, epsilon = 1, ledger = budget))
+      columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, response = formula, constants = list(), details = list(),
+      bounds = list(x = list(x = list(range = c(0, 1)))), residual_bound = 0.2, mechanism = "newton", guarantee = g
+    )), class = c("riemdp_regression", "riemdp_release"))
+    return(dp_residual_scale(fit, data, epsilon = 1, unit = case$args$unit, ledger = budget))
   }
-  spec <- internal("linear_terms")(case$formula, names(data))
+  spec <- internal("linear_terms")(case$formula, if (inherits(data, "riemdp_chunks")) c("x", "g", "y") else names(data))
   left <- names(spec$responses)
   bounds <- internal("linear_bounds")(spec, c(list(x = c(0, 1), g = c("F", "M"))[names(spec$predictors)],
                                               stats::setNames(rep(list(c(center = 0, scale = 1)), length(left)), left)))
   columns <- internal("linear_columns")(spec, bounds)
   b <- matrix(0.3, length(left), length(columns) + 1)
-  fit <- structure(list(
-    value = b, spec = spec, bounds = bounds, columns = columns, scaled_coefficients = b, n = NEIGHBOURS, details = list(reach = 2.5),
-    method = "statistics", guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
-  ), class = c("riemdp_lm", "riemdp_release"))
-  dp_residual_scale(fit, data, epsilon = 1, ledger = budget)
+  fit <- structure(c(of, list(value = b, spec = spec, bounds = bounds, columns = columns, scaled_coefficients = b, details = list(reach = 2.5),
+                              method = "statistics", guarantee = g)), class = c("riemdp_lm", "riemdp_release"))
+  dp_residual_scale(fit, data, epsilon = 1, unit = case$args$unit, ledger = budget)
 }
 
 # around a public point that opposite ends of the ball are not alike for, a point for each record, or a curve that was released before
@@ -335,7 +343,7 @@ conformal_call <- function(data, case, space, budget) {
     args$at <- mf_points(space$center, M)[rep(1L, n)]
   }
   if (identical(case$around, "curve")) {
-    v <- mf_from_coords(M, space$center, c(0.2, 0.1))
+    v <- mf_from_coords(M, space$center, c(0.2, 0.1, numeric(mf_facts(M)$dimension - 2)))
     args$at <- structure(list(
       value = list(p = space$center, v = v), manifold = M, columns = data.frame(name = "x", middle = 0.5, half = 0.5), terms = ~x, constants = list(),
       bounds = list(x = list(x = list(range = c(0, 1)))), guarantee = internal("promise_of")(list(epsilon = 1, delta = 0), NULL)
@@ -446,8 +454,14 @@ neighbour_calls <- function() {
     dp_conformal = list(kind = "points", cases = list(
       point = list(method = "conformal", spaces = c("sphere", "plane", "matrices", "hyperboloid", "triangles"), args = list()),
       given = list(method = "conformal", spaces = c("sphere", "matrices"), args = list(radii = c(0.1, 0.3, 0.5))),
+      product = list(method = "conformal_product", spaces = PRODUCTS, args = list()),
+      product_curve = list(method = "conformal_product_curve", spaces = PRODUCTS, forms = c("array", "mf_points"), around = "curve", args = list()),
       each = list(method = "conformal", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), around = "each", args = list()),
       curve = list(method = "conformal", spaces = c("sphere", "hyperboloid"), forms = c("array", "mf_points"), around = "curve", args = list()),
+      more = list(method = "conformal", spaces = c("sphere", "plane", "matrices"), pair = "more", forms = c("array", "mf_points"), noisy = CONFORMAL_SIZED,
+                  args = list(neighbours = "add_remove")),
+      more_unit = list(method = "conformal", spaces = "sphere", pair = "more", forms = c("array", "mf_points"), noisy = CONFORMAL_SIZED,
+                       args = list(neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))),
       unit = list(method = "conformal", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"), args = list(unit = rep_len(1:5, NEIGHBOURS)))),
                    noisy = "^[$]value", call = conformal_call),
     dp_local = list(kind = "points", cases = list(
@@ -476,9 +490,19 @@ neighbour_calls <- function() {
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
     dp_residual_scale = list(kind = "table", cases = list(
-      one = list(method = "residual", spaces = "plane", forms = c("frame", "lists"), formula = y ~ x + g),
+      one = list(method = "residual", spaces = "plane", forms = c("frame", "lists", "chunks", "pieces", "csv"), formula = y ~ x + g),
       two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x),
-      curve = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = "frame")),
+      unit = list(method = "residual", spaces = "plane", forms = c("frame", "chunks"), formula = y ~ x + g, args = list(unit = rep_len(1:5, NEIGHBOURS))),
+      unit_column = list(method = "residual", spaces = "plane", forms = "keyed", formula = y ~ x, args = list(unit = "who")),
+      more = list(method = "residual", spaces = "plane", pair = "more", forms = c("frame", "lists"), formula = y ~ x + g,
+                  args = list(neighbours = "add_remove")),
+      more_unit = list(method = "residual", spaces = "plane", pair = "more", forms = "frame", formula = y ~ x, args = list(
+        neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))),
+      curve = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = c("frame", "chunks")),
+      curve_unit = list(method = "residual", kind = "curve", spaces = c("sphere", "hyperboloid"), forms = c("frame", "keyed"),
+                        args = list(unit = function(n, side) rep_len(1:5, n))),
+      curve_more = list(method = "residual", kind = "curve", spaces = "sphere", pair = "more", forms = c("frame", "list"),
+                        args = list(neighbours = "add_remove"))),
                              noisy = "^[$](value|squares[$]sum|moments[$]xx)", call = residual_call),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$](value|details[$]last)", call = regression_call,
                          free_of = list(sized = "^[$](details|draws)"),
@@ -498,12 +522,15 @@ neighbour_calls <- function() {
       list(method = "covariance", spaces = c("sphere", "plane", "matrices", "triangles"), forms = c("array", "mf_points", "guessed"),
            args = list(mechanism = mechanism))
     }), c("laplace", "wishart")), list(
+      product = list(method = "covariance_product", spaces = PRODUCTS, forms = c("array", "mf_points"), args = list(mechanism = "laplace")),
+      product_more = list(method = "covariance_product_more", spaces = PRODUCTS, pair = "more", forms = c("array", "mf_points"), noisy = COVARIANCE_SIZED,
+                          args = list(mechanism = "laplace", neighbours = "add_remove")),
       unit = list(method = "covariance", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
                   args = list(mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),
       more = list(method = "covariance", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
-                  args = list(mechanism = "laplace", neighbours = "add_remove"), noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"),
+                  args = list(mechanism = "laplace", neighbours = "add_remove"), noisy = COVARIANCE_SIZED),
       more_unit = list(method = "covariance", spaces = "sphere", pair = "more", forms = c("array", "mf_points"),
-                       noisy = "^[$](value|moment|size|sensitivity|scale|noise|expected_error)", args = list(
+                       noisy = COVARIANCE_SIZED, args = list(
                          mechanism = "wishart", neighbours = "add_remove", unit = function(n, side) c(rep_len(1:5, NEIGHBOURS), rep(6, n - NEIGHBOURS)))))),
     noisy = "^[$](value|moment)",
     call = function(data, case, space, budget) {
@@ -517,6 +544,8 @@ neighbour_calls <- function() {
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       at = list(method = "pga", spaces = c("sphere", "plane", "matrices", "hyperboloid"), forms = c("array", "mf_points"),
                 args = list(at = "center", mechanism = "laplace")),
+      product = list(method = "pga_product", spaces = PRODUCTS, forms = c("array", "mf_points"),
+                     args = list(mean_mechanism = "wrapped", mechanism = "wishart")),
       drawn = list(method = "pga", spaces = c("sphere", "plane"), forms = c("array", "mf_points"), args = list(at = "center", mechanism = "bingham")),
       unit = list(method = "pga", spaces = c("sphere", "matrices"), forms = c("array", "mf_points"),
                   args = list(mean_mechanism = "wrapped", mechanism = "wishart", unit = rep_len(1:5, NEIGHBOURS))),

@@ -45,7 +45,7 @@ test_that("the scale of a curve is that of its records' distances, and costs wha
   broken <- r
   broken$columns <- NULL
   no(broken, d, 1)
-  no(release(d, 3, unit = rep(1:100, 2)), d, 1, class = "riemdp_error_unsupported")
+  no(release(d, 3, unit = rep(1:100, 2)), d, 1)
 })
 
 test_that("bands hold the population's curve about as often as they say, by every method that has one", {
@@ -136,4 +136,51 @@ test_that("features are derivatives of the curve, and refusals follow from publi
   refused(blurred, dp_residual_scale(blurred, few, 0.05), "public numbers")
   refused(r, dp_residual_scale(r, d, 2, bound = 0.3), "larger `bound`")
   expect_error(predict(r, AT, interval = "prediction"), class = "riemdp_error_argument")
+})
+
+test_that("curves of units, of a private number of records and from chunks have bands, and a plan says which epsilon that takes", {
+  runs <- if (quick()) 6 else 12
+  frame <- function(d) {
+    out <- data.frame(x = d$x)
+    out$y <- d$y
+    out
+  }
+  ways <- list(
+    unit = function(d) list(data = d, unit = rep(1:200, 2)),
+    more = function(d) list(data = d, neighbours = "add_remove"),
+    chunks = function(d) list(data = chunks(frame(d), 150))
+  )
+  for (way in names(ways)) {
+    held <- with_simulation(7, replicate(runs, {
+      d <- curve_data(400)
+      given <- ways[[way]](d)
+      r <- do.call(release, c(list(given$data, 2), given[-1]))
+      s <- dp_residual_scale(r, given$data, 1, unit = given$unit)
+      band <- confint(r, newdata = AT, residual = s, nsim = 120)
+      mf_dist(S2, band$curve, truth(AT$x)) <= band$radius
+    }))
+    expect_gt(mean(held), 0.93 - 5 * sqrt(0.95 * 0.05 / runs), label = way)
+  }
+  d <- with_simulation(8, curve_data(300))
+  r <- release(d, 3)
+  both <- lapply(list(d, chunks(frame(d), 120)), function(data) with_simulation(1, dp_residual_scale(r, data, 1))[c("squares", "moments")])
+  expect_identical(both[[1]], both[[2]])
+  # rows of no unit count nothing, as in the fit
+  of <- c(NA, NA, rep(1:149, 2))
+  r <- release(d, 3, unit = of, invalid = "ignore")
+  both <- lapply(list(d, list(x = c(0, 1, d$x[-(1:2)]), y = d$y)), function(data) with_simulation(1, dp_residual_scale(r, data, 1, unit = of))$squares)
+  expect_identical(both[[1]], both[[2]])
+  r <- release(d, 3)
+  plan <- dp_regression_plan(S2, 300, 3, north, 0.4, 1.2, 0.12, 0.5, 1e-6)
+  expect_output(print(plan), "what of epsilon dp_residual_scale")
+  for (method in plan$method) for (factor in c(0.97, 1.03)) {
+    r <- release(d, 3, method = method, delta = if (method == "gradient") 1e-6 else 0)
+    s <- dp_residual_scale(r, d, factor * plan$residual_epsilon[plan$method == method])
+    words <- tryCatch({
+      confint(r, residual = s, nsim = 100)
+      ""
+    }, riemdp_error = conditionMessage)
+    expect_identical(grepl("public numbers", words), factor < 1)
+  }
+  expect_identical(internal$curve_population_row(list(n = 10, k = 1), "kng")$residual_epsilon, NA_real_)
 })

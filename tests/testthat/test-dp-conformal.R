@@ -9,12 +9,12 @@ choice_law <- function(inside, n, rank, epsilon) {
 }
 
 # Chance that the new one of n + 1 scores is missed: `cells` says how many are in each; each of them is the new one in turn
-missed <- function(cells, rank, epsilon) {
+missed <- function(cells, rank, epsilon, private = FALSE) {
   n <- sum(cells) - 1
   J <- length(cells) - 1
   inside <- cumsum(cells)[seq_len(J)]
   sum(vapply(which(cells > 0), function(b) {
-    p <- choice_law(inside - (seq_len(J) >= b), n, rank, epsilon)
+    p <- choice_law(inside - (seq_len(J) >= b), if (private) Inf else n, rank, epsilon)
     cells[b] / (n + 1) * sum(p[seq_along(p) < b])
   }, 0))
 }
@@ -266,4 +266,144 @@ test_that("it is total, whatever the records are, and refuses from public facts 
   beyond <- dp_conformal(x, s$M, 20, -s$at, 0.01)
   expect_identical(beyond$value, Inf)
   expect_output(print(beyond), "no radius up to the bound")
+})
+
+# a private number: the rank that goes with each released one, and the law of that
+private_ask <- function(epsilon, level, radii) internal$conformal_ask(euclidean(1), NA_real_, epsilon, 10, level, radii)
+released_ranks <- function(n, ask) {
+  s <- ask$size$scale
+  z <- seq(-ceiling(40 * s), ceiling(40 * s))
+  told <- pmax(0, n + z)
+  rank <- internal$conformal_rank(told, ask$level, ask$margin)
+  list(p = exp(-abs(z) / s) * tanh(0.5 / s), rank = rank, drawn = rank <= told)
+}
+
+test_that("with a private number the level holds over its noise: all multisets of few scores, and the bound for every number", {
+  near <- 0
+  for (case in list(c(4, 2), c(9, 2), if (!quick()) c(7, 3))) for (epsilon in c(4, 12, 40)) for (level in c(0.3, 0.7)) {
+    if (is.null(case)) next
+    ask <- private_ask(epsilon, level, seq_len(case[2]))
+    all <- fillings(case[1] + 1, case[2] + 1)
+    law <- released_ranks(case[1], ask)
+    drawn <- which(law$drawn & law$p > 1e-9)
+    rate <- 2 * ask$ratio[1] / ask$ratio[2] / 2
+    at <- vapply(sort(unique(law$rank[drawn])), function(t) {
+      sum(law$p[drawn][law$rank[drawn] == t]) * apply(all, 1, missed, rank = t, epsilon = rate, private = TRUE)
+    }, numeric(nrow(all)))
+    worst <- max(rowSums(matrix(at, nrow(all))))
+    expect_lte(worst, 1 - level)
+    near <- max(near, worst / (1 - level))
+  }
+  expect_gt(near, 0.5)
+  # the bound of each draw, over the number's noise; without the margin's second part the level would be broken
+  total <- function(n, ask, law = released_ranks(n, ask)) {
+    v <- internal$conformal_margin(length(ask$radii), ask$ratio[1] / ask$ratio[2] / 2)
+    sum((law$p * pmin(1, (pmax(0, n + 1 - law$rank) + v) / (n + 1)))[law$drawn])
+  }
+  for (level in c(0.5, 0.8, 0.95, 0.99)) for (epsilon in c(0.3, 1, 8)) {
+    ask <- private_ask(epsilon, level, NULL)
+    first <- ask$margin / (1 - level)
+    n <- unique(round(c(0, 1, 5, first * c(0.3, 0.6, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.5, 2, 4))))
+    miss <- vapply(n, total, 0, ask = ask)
+    expect_lte(max(miss), 1 - level)
+    if (level >= 0.95) expect_gt(max(miss), 0.85 * (1 - level))
+    bare <- ask
+    bare$margin <- internal$conformal_margin(240, ask$ratio[1] / ask$ratio[2] / 2)
+    if (level >= 0.95 && epsilon < 2) expect_gt(max(vapply(n, total, 0, ask = bare)), 1 - level)
+  }
+})
+
+test_that("with a private number neighbours are those with a record more, and what is said of it follows from what was released", {
+  # the law of the draw, for any rank, also above the number of scores
+  for (epsilon in c(0.5, 3)) {
+    worst <- 0
+    for (n in c(0, 3, 7)) for (rank in c(1, 4, 9)) {
+      all <- fillings(n, 4)
+      for (i in seq_len(nrow(all))) for (to in 1:4) {
+        more <- all[i, ] + (1:4 == to)
+        p <- choice_law(cumsum(all[i, ])[1:3], Inf, rank, epsilon)
+        worst <- max(worst, abs(log(p / choice_law(cumsum(more)[1:3], Inf, rank, epsilon))))
+      }
+    }
+    expect_lte(worst, epsilon * (1 + 1e-9))
+    inside <- rep(c(9, 12), c(238, 2))
+    moved <- abs(log(choice_law(inside, Inf, 10, epsilon) / choice_law(inside - 1, Inf, 10, epsilon)))
+    expect_lte(max(moved), epsilon * (1 + 1e-9))
+    expect_gt(max(moved), 0.95 * epsilon)
+  }
+  # more were released than there are: the whole space is the likeliest
+  count <- internal$noisy_count
+  as_forty <- function(...) {
+    count(...)
+    40
+  }
+  one <- function() dp_conformal(numeric(20), euclidean(1), 20, 0, 1, level = 0.6, neighbours = "add_remove")$value
+  found <- with_simulation(1, with_internals(replicate(40, one()), noisy_count = as_forty))
+  expect_true(all(found == Inf))
+  s <- CONFORMAL$sphere
+  x <- with_simulation(9, records_like(s, 400))
+  ledger <- dp_ledger(NULL, 4, pairs = TRUE)
+  r <- dp_conformal(x, s$M, 1, s$at, 4, neighbours = "add_remove", ledger = ledger)
+  expect_identical(c(guarantee(r)$adjacency, guarantee(r)$label), c("add-remove", "pure"))
+  expect_identical(r$n, NA_integer_)
+  expect_equal(sum(r$draws$epsilon), 1, tolerance = 1e-6)
+  expect_equal(r$draws$epsilon[1], 0.2, tolerance = 1e-9)
+  expect_identical(r$rank, internal$conformal_rank(r$size$count, 0.95, r$margin))
+  expect_true(is.finite(r$value))
+  expect_output(print(r), "about .* records")
+  expect_output(explain(r), "one more or less")
+  # too few as released: the whole space, and the price is what it is
+  few <- dp_conformal(x[1:20, ], s$M, 1, s$at, 4, neighbours = "add_remove", ledger = ledger)
+  expect_identical(few$value, Inf)
+  expect_identical(nrow(ledger_history(ledger)), 2L)
+  expect_output(print(few), "whole space: at this n")
+  expect_output(explain(few), "No radius was drawn")
+  served <- function(n, epsilon) internal$conformal_rank(n, 0.95, private_ask(epsilon, 0.95, NULL)$margin) <= n
+  expect_true(served(few$least$n, 1) && !served(few$least$n - 1, 1))
+  expect_s3_class(dp_conformal(x[0, ], s$M, 50, s$at, 4, level = 0.1, neighbours = "add_remove"), "riemdp_conformal")
+  unit <- dp_conformal(x, s$M, 9, s$at, 4, level = 0.8, unit = rep(1:100, 4), neighbours = "add_remove")
+  expect_output(print(unit), "about .* units")
+  expect_error(dp_conformal(chunks(mf_points(x, s$M), 7), s$M, 1, s$at, 4, neighbours = "add_remove"), class = "riemdp_error_unsupported")
+  # held as often as is said
+  runs <- if (quick()) 100 else 400
+  share <- with_simulation(10, replicate(runs, {
+    r <- dp_conformal(records_like(s, 150), s$M, 3, s$at, 4, level = 0.9, neighbours = "add_remove")
+    mean(region_contains(r, records_like(s, 40)))
+  }))
+  expect_gt(mean(share), 0.9 - 5 * stats::sd(share) / sqrt(runs))
+})
+
+test_that("a prediction ball is drawn around its point or curve, from what was released alone", {
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  for (s in CONFORMAL) {
+    x <- with_simulation(2, records_like(s, 60))
+    for (bound in c(4, 1e-3)) { # a radius, and the whole space
+      r <- dp_conformal(x, s$M, 8, s$at, bound, level = 0.8)
+      expect_identical(plot(r), r)
+      # nothing that wasn't released or public: as far from the prediction as the radius, or the prediction
+      layers <- internal$conformal_layers(r)
+      expect_length(layers, if (is.finite(r$value)) 2 else 1)
+      if (is.finite(r$value)) expect_equal(range(mf_dist(s$M, s$at, layers[[1]]$x)), rep(r$value, 2), tolerance = 1e-6)
+      expect_equal(mf_dist(s$M, s$at, layers[[length(layers)]]$x), 0, tolerance = 1e-7)
+    }
+  }
+  M <- sphere(2)
+  u <- stats::runif(300)
+  y <- mf_project(M, mf_exp(M, c(0, 0, 1), outer(u - 0.5, c(0.8, 0.2, 0))) + stats::rnorm(900, sd = 0.03))
+  fit <- dp_regression(y ~ u, M, list(y = y, u = u), epsilon = 2, center = c(0, 0, 1), radius = 0.4, speed = 1.5, residual_bound = 0.1, x_range = c(0, 1))
+  curve <- dp_conformal(y, M, 5, fit, 1, data = data.frame(u = u))
+  expect_identical(plot(curve), curve)
+  layers <- internal$conformal_layers(curve)
+  expect_equal(unname(mf_dist(M, layers[[1]]$x, layers[[3]]$x)), rep(curve$value, 101), tolerance = 1e-6)
+  expect_error(plot(dp_conformal(y, M, 5, predict(fit, data.frame(u = u)), 1)), class = "riemdp_error_unsupported")
+  broken <- curve
+  broken$at$value <- NULL
+  expect_error(plot(broken), class = "riemdp_error")
+  skip_if_not_installed("ggplot2")
+  for (s in CONFORMAL) {
+    r <- dp_conformal(with_simulation(2, records_like(s, 60)), s$M, 8, s$at, 4, level = 0.8)
+    expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(r))$plot, "ggplot")
+  }
+  expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(curve))$plot, "ggplot")
 })

@@ -73,6 +73,19 @@ test_that("draws have the law, near the frame and all over the manifold", {
   drawn <- mf_dist(M, first_frame(M), with_simulation(8, laplace_noise(M, first_frame(M), 0.15, 2e4, "chordal")))
   law <- function(power) stats::integrate(function(t) t^power * sin(t)^2 * exp(-2 * sin(t / 2) / 0.15), 0, pi, rel.tol = 1e-10)$value
   expect_lt(abs(mean(drawn) - law(1) / law(0)), 5 * sqrt((law(2) / law(0) - (law(1) / law(0))^2) / 2e4))
+  # two columns in space are a rotation by t around an axis at height u, and D^2 = 2 (1 - cos t)(1 + u^2): how many lie near, by quadrature; turns
+  # within the plane are counted by their length
+  M <- stiefel(3, 2)
+  t <- rep((seq_len(500) - 0.5) * pi / 500, 500)
+  u <- rep((seq_len(500) - 0.5) / 500, each = 500)
+  chord <- sqrt(2 * (1 - cos(t)) * (1 + u^2))
+  for (sigma in c(0.2, 0.4)) {
+    weight <- (1 - cos(t)) * exp(-chord / sigma)
+    near <- sum(weight[chord < 0.9]) / sum(weight)
+    drawn <- chord_of(M, with_simulation(9, laplace_noise(M, first_frame(M), sigma, 8000, "chordal")))
+    expect_lt(abs(mean(drawn < 0.9) - near), 5 * sqrt(near * (1 - near) / 8000))
+    expect_gt(near * (1 - near) * 0.4, 10 * sqrt(near * (1 - near) / 8000)) # a wrong length by root 2 would be seen
+  }
   # around another frame: the same law moved there
   M <- stiefel(5, 2)
   y <- record(M, with_simulation(5, mf_random(M, 1)), 1)

@@ -232,6 +232,7 @@ test_that("what every private release pays for its draws is what it states, and 
     variance = dp_variance(near, M, 1, c(0, 0, 1), 0.5), variance_at = dp_variance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1)),
     variance_more = dp_variance(near, M, 1, c(0, 0, 1), 0.5, at = c(0, 0, 1), neighbours = "add_remove"),
     conformal = dp_conformal(near, M, 1, c(0, 0, 1), 3, level = 0.5),
+    conformal_sized = dp_conformal(near, M, 20, c(0, 0, 1), 3, level = 0.3, neighbours = "add_remove"),
     conformal_unit = dp_conformal(near, M, 5, c(0, 0, 1), 3, level = 0.5, unit = rep_len(1:40, nrow(near))),
     residual = dp_residual_scale(line("statistics"), frame, 0.5), residual_moments = dp_residual_scale(line("objective"), frame, 0.5),
     mean_variance = dp_mean(near, M, 1, c(0, 0, 1), 0.5, variance = 0.3, clipped = 0.1),

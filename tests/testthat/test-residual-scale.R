@@ -77,9 +77,15 @@ test_that("a release costs what it says, its noise has the promised scale, and r
   no(fit, data, 0.1, bound = 0)
   no(fit, data, 1e-12)
   no(with_simulation(1, line_fit(data, 1)), data, 0.1)
-  no(fit, chunks(data, 30), 0.1, class = "riemdp_error_unsupported")
   unit <- dp_lm(y ~ x, data, 2, bounds = LINE, method = "statistics", unit = rep(1:40, 2))
-  no(unit, data, 0.1, class = "riemdp_error_unsupported")
+  no(unit, data, 0.1)
+  no(fit, data, 0.1, unit = rep(1:40, 2))
+  no(unit, data, 0.1, unit = rep(c(NA, 2:40), 2))
+  more <- dp_lm(y ~ x, data, 2, bounds = LINE, method = "statistics", neighbours = "add_remove")
+  no(more, chunks(data, 30), 0.1, class = "riemdp_error_unsupported")
+  broken <- more
+  broken$size <- NULL
+  no(broken, data, 0.1)
   no(fit, data[0, ], 0.1, class = "riemdp_error_shape")
   expect_identical(nrow(ledger_history(ledger)), 1L)
   for (n in 1:2) expect_s3_class(dp_residual_scale(fit, data[seq_len(n), ], 0.1), "riemdp_residual_scale")
@@ -182,6 +188,125 @@ test_that("a fit's equation tells how far it is from the population, and a step 
   # the error of sampling: that of least squares with 1,000 records and errors of variance .01
   z <- with_simulation(2, replicate(400, drop(internal$equation_root(eq, 0.01, moments, "sampling"))))
   expect_equal(stats::cov(t(z)), 0.01 / 1000 * solve(products), tolerance = 0.35)
+})
+
+test_that("chunks release the same, units count once with all their rows, and a private number of records has its own noise", {
+  set.seed(10)
+  data <- line_frame(120)
+  whole <- line_fit(chunks(data, 50), 5, "objective")
+  pair <- lapply(list(data, chunks(data, 50)), function(d) with_simulation(1, dp_residual_scale(whole, d, 1)))
+  expect_identical(pair[[1]][c("value", "squares", "moments")], pair[[2]][c("value", "squares", "moments")])
+  # units whose rows are in several chunks: sums of the rows' averages
+  of <- rep(1:30, 4)
+  by_unit <- function(v) vapply(split(v, of), mean, 0)
+  fit <- dp_lm(y ~ x, data, 5, bounds = LINE, method = "objective", unit = of)
+  u <- dp_residual_scale(fit, data, 1e6, unit = of)
+  e <- pmax(-10, pmin(10, data$y)) - fit$value[[1]] - fit$value[[2]] * data$x
+  expect_equal(u$squares$sum, sum(by_unit(pmin(e^2, 9))), tolerance = 1e-4)
+  expect_equal(u$moments$xx, matrix(c(30, sum(by_unit(data$x)), sum(by_unit(data$x)), sum(by_unit(data$x^2))), 2), tolerance = 1e-4)
+  expect_identical(c(u$n, guarantee(u)$unit), c("30", "unit"))
+  expect_output(print(u), "of 30 units")
+  # a unit moves them by no more than is paid, however many rows it has, and nearly by all of that
+  ask <- internal$residual_shares(list(fit = fit, curve = FALSE, n = 30, unit = "unit", epsilon = 1, bound = 1))
+  sums <- function(d, of) {
+    records <- internal$residual_records(fit, d, of, FALSE)
+    internal$residual_totals(records, ask)
+  }
+  for (rows in c(1, 3, 7)) {
+    of <- c(rep(1, rows), rep(2:30, length.out = 90))
+    near <- far <- rbind(data[rep(1, rows), ], data[seq_len(90), ])
+    here <- seq_len(rows)
+    near$x[here] <- 1
+    far$x[here] <- -0.5
+    near$y[here] <- fit$value[[1]] + fit$value[[2]]
+    far$y[here] <- 9
+    for (data_of in list(identity, function(d) chunks(d, 40))) {
+      moved <- abs(sums(data_of(near), of) - sums(data_of(far), of))
+      expect_lte(moved[1], 2^ask$bits + 2)
+      expect_gt(moved[1], 0.999 * 2^ask$bits)
+      expect_lte(sum(moved[-1]), internal$predictor_most(1, ask$moment_bits))
+      expect_gt(sum(moved[-1]), 0.999 * internal$predictor_most(1, ask$moment_bits))
+    }
+  }
+  expect_gte(dp_residual_scale(fit, data, 1, unit = rep(1:30, 4))$draws$sensitivity[1], 2^ask$bits + 2)
+  # a record more or less: the sums have all records, of which nothing is known but what the fit released
+  more <- dp_lm(y ~ x, data, 5, bounds = LINE, method = "objective", neighbours = "add_remove")
+  s <- dp_residual_scale(more, data[1:100, ], 1e6)
+  e <- pmax(-10, pmin(10, data$y)) - more$value[[1]] - more$value[[2]] * data$x
+  expect_equal(s$squares$sum, sum(pmin(e[1:100]^2, 9)), tolerance = 1e-4)
+  expect_identical(list(s$n, s$size, guarantee(s)$adjacency), list(NA_real_, more$size, "add-remove"))
+  expect_equal(s$moments$xx[1, 1], more$size$count)
+  expect_s3_class(dp_residual_scale(more, data[0, ], 1), "riemdp_residual_scale")
+  expect_output(print(s), "about .* records")
+  ledger <- dp_ledger(NULL, 1, pairs = TRUE)
+  dp_residual_scale(more, data, 0.5, ledger = ledger)
+  expect_identical(nrow(ledger_history(ledger)), 1L)
+  # what is drawn of a number: around what was released, with its noise, never below what a fit needs; the fit took some
+  fake <- list(n = NA_real_, size = list(count = 100, points = 101, scale = 10))
+  drawn <- with_simulation(2, internal$drawn_sizes(fake, 4000, 3))
+  expect_equal(mean(abs(drawn$all - 100)), 10, tolerance = 0.1)
+  expect_identical(drawn$taken, pmin(drawn$all, 101))
+  fake$size$count <- -50
+  expect_true(all(internal$drawn_sizes(fake, 100, 3)$all >= 3))
+  expect_identical(internal$drawn_sizes(list(n = 7), 2, 3), list(all = c(7, 7), taken = c(7, 7)))
+})
+
+# n units of three rows each, alike within a unit by a share
+unit_frame <- function(n, alike = 0.5) {
+  x <- rep(stats::runif(n, -1, 1), 3)
+  data.frame(x = x, y = 0.2 + 0.5 * x + rep(stats::rnorm(n, sd = 0.8 * sqrt(alike)), 3) + stats::rnorm(3 * n, sd = 0.8 * sqrt(1 - alike)))
+}
+
+test_that("a plan says beforehand which intervals about the population public numbers rule out, as confint() does", {
+  set.seed(12)
+  said <- function(fit, residual) {
+    tryCatch({
+      confint(fit, about = "population", residual = residual, nsim = 100)
+      ""
+    }, riemdp_error = conditionMessage)
+  }
+  number <- "public numbers"
+  # a fit and its plan, of these records: both sides of what the plan says of the residual scale's price
+  compare <- function(plan, fit, data, unit = NULL) {
+    for (factor in c(0.97, 1.03)) {
+      price <- if (nzchar(plan$population) || plan$residual_epsilon == 0) 1 else factor * plan$residual_epsilon
+      words <- said(fit, dp_residual_scale(fit, data, price, unit = unit))
+      if (nzchar(plan$population)) expect_identical(words, plan$population) else
+        expect_identical(grepl(number, words), plan$residual_epsilon > 0 && factor < 1, label = fit$method %||% fit$mechanism)
+    }
+  }
+  for (case in list(list(8, 1), list(60, 0.3), list(400, 1), list(400, 0.05))) for (form in c("rows", "units", "chunks")) {
+    n <- case[[1]]
+    plan <- dp_lm_plan(n, 1, epsilon = case[[2]], delta = 1e-6, unit = form == "units")
+    data <- if (form == "units") unit_frame(n) else line_frame(n)
+    of <- if (form == "units") rep(seq_len(n), 3)
+    able <- plan$method[!nzchar(plan$why) & plan$label != "none"]
+    if (form == "chunks") able <- setdiff(able, "kng")
+    for (method in able) {
+      given <- if (form == "chunks") chunks(data, 150) else data
+      fit <- dp_lm(y ~ x, given, case[[2]], if (method == "adassp") 1e-6 else 0, bounds = LINE, method = method, unit = of)
+      compare(plan[plan$method == method, ], fit, given, of)
+    }
+  }
+  # several predictors and responses; none
+  data <- data.frame(x = stats::runif(200, -1, 1), z = stats::runif(200, -1, 1))
+  data <- transform(data, y = x + stats::rnorm(200), w = z + stats::rnorm(200))
+  for (method in c("objective", "statistics")) {
+    fit <- dp_lm(cbind(y, w) ~ x + z, data, 2, bounds = c(LINE, list(z = c(-1, 1), w = c(center = 0, scale = 1))), method = method)
+    plan <- dp_lm_plan(200, 2, 2, epsilon = 2)
+    compare(plan[plan$method == method, ], fit, data)
+  }
+  none <- dp_lm_plan(20, 0, epsilon = 0.1)
+  expect_true(all(none$residual_epsilon[none$method %in% c("objective", "statistics", "output")] == 0))
+  # a private number, by what was released of it
+  for (n in c(60, 400)) {
+    data <- line_frame(n)
+    fit <- dp_lm(y ~ x, data, 3, bounds = LINE, method = "objective", neighbours = "add_remove")
+    least <- internal$least_residual_epsilon(max(1, fit$size$count), 1, 1, FALSE)
+    compare(list(population = "", residual_epsilon = least), fit, data)
+  }
+  expect_output(print(dp_lm_plan(400, 1, epsilon = 0.05, delta = 1e-6)), "refused: no interval about the population at these public numbers")
+  expect_output(print(dp_lm_plan(400, 1, epsilon = 1)), "what of epsilon dp_residual_scale")
 })
 
 test_that("intervals about the population hold the true line as often as they say", {
@@ -289,4 +414,29 @@ test_that("where levels aren't held there is no interval, by public numbers or b
   data$x <- 0.3
   same <- line_fit(data, 3, "objective")
   refused(same, residual = dp_residual_scale(same, data, 200), words = "don't tell a line")
+})
+
+test_that("intervals of units and of private numbers of records hold the true line as often as they say", {
+  runs <- if (quick()) 8 else 20
+  for (method in c("objective", "statistics")) for (case in c("more", "few", "unit", "alike")) {
+    # "few" records: their number is released with as much noise as there are
+    n <- if (case == "few") 60 else 400
+    epsilon <- if (case == "few") 1.5 else 2
+    out <- with_simulation(11, replicate(runs, {
+      units <- case %in% c("unit", "alike")
+      data <- if (units) unit_frame(n, if (case == "alike") 1 else 0.5) else line_frame(n)
+      of <- if (units) rep(seq_len(n), 3)
+      fit <- dp_lm(y ~ x, data, epsilon, bounds = LINE, method = method, guess = "trusted", unit = of,
+                   neighbours = if (units) "replace" else "add_remove")
+      s <- dp_residual_scale(fit, data, 2, unit = of)
+      ends <- tryCatch(confint(fit, about = "population", residual = s, nsim = 150), riemdp_error_unsupported = function(e) NULL)
+      if (is.null(ends)) return(c(NA, NA, NA))
+      c(ends[1, 1] <= 0.2 && 0.2 <= ends[1, 2], ends[2, 1] <= 0.5 && 0.5 <= ends[2, 2], ends[2, 2] - ends[2, 1])
+    }))
+    held <- mean(out[1:2, ], na.rm = TRUE)
+    if (case != "few" || method == "objective") expect_lt(mean(is.na(out)), 0.7)
+    expect_gt(held, 0.93 - 5 * sqrt(0.95 * 0.05 / (2 * runs)), label = paste(method, case))
+    # rows that are alike say no more than one: as wide as those of so many rows, noise apart
+    if (case == "alike") expect_gt(mean(out[3, ], na.rm = TRUE), 0.9 * 3.92 * 0.8 / sqrt(n / 3))
+  }
 })

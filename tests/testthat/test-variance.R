@@ -440,6 +440,10 @@ test_that("a plan chooses between a ball and an ellipsoid, whose size is that wh
   expect_equal(both$estimate[4], mean(found[2, ]), tolerance = 0.02)
   expect_equal(both$region[4], mean(found[3, ]), tolerance = 0.05)
   expect_true(both$kind[both$chosen] == "ellipsoid" && any(grepl("dp_covariance", utils::capture.output(print(both)))))
+  # one direction apart from the others makes a ball larger than the same mean square spread evenly: 1.96 of one against the root of 5.99 of two halves
+  sharp <- function(spread) plan(n = 2e4, epsilon = 100, spread = spread, shares = 0.3, kind = "ball")$region
+  expect_equal(sharp(spread) / sharp(rep(sqrt(sum(spread^2) / 2), 2)), stats::qnorm(0.975) * 0.3 / sqrt(stats::qchisq(0.95, 2) * sum(spread^2) / 2),
+               tolerance = 0.02)
   # alike in all directions, or too few records to know: a ball
   even <- plan(n = 2e4, epsilon = 1, spread = 0.2, shares = c(0.1, 0.3))
   expect_identical(even$kind[even$chosen], "ball")
