@@ -173,7 +173,9 @@ newton_spread <- function(x, y, rule, ask) {
   n <- if (count < ask$n - 4 * sd / NEWTON_WEIGHTS[["there"]]) max(count, ask$n / 50) else ask$n
   noise <- sd / n
   center <- clamp(sums[1 + seq_len(d)] / n, -1, 1)
-  center <- center * NOMINAL_MOMENT / (NOMINAL_MOMENT + noise^2)
+  center <- center * max(0, 1 - d * noise^2 / sum(center^2))
+  # spreads below that of the centre's own error would make steps too long
+  least <- d * noise^2
   noise <- noise / NEWTON_WEIGHTS[["square"]]
   v <- sums[1 + d + seq_len(d)] / NEWTON_WEIGHTS[["square"]] / n - center^2
   # moved to their mean as far as noise alone would spread them
@@ -181,7 +183,7 @@ newton_spread <- function(x, y, rule, ask) {
   nominal <- rep(sqrt(NOMINAL_MOMENT), d)
   if (noise / sqrt(d) > 0.5 * NOMINAL_MOMENT) return(list(n = n, center = center, spread = nominal))
   own <- if (d > 1) max(0, 1 - noise^2 / max(stats::var(v), 1e-300)) else 1
-  v <- pmax(all + own * (v - all), 0.7 * noise, 0.05 * all)
+  v <- pmax(all + own * (v - all), 0.7 * noise, 0.05 * all, least)
   list(n = n, center = center, spread = sqrt(pmin(1, v)))
 }
 
