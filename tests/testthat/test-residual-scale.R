@@ -182,6 +182,9 @@ test_that("a fit's equation tells how far it is from the population, and a step 
   root <- function(eq, parts = "privacy") rowMeans(with_simulation(1, replicate(60, drop(internal$equation_root(eq, 0.01, moments, parts)))))
   # residuals e - F c pull with -1000 S c; along the gradient those at the population, e + F d, with 1000 S d
   expect_equal(root(eq), -off, tolerance = 0.02)
+  loud <- eq
+  loud$noise <- function() eq$pull # noise of the same size pulls as far again
+  expect_equal(root(loud), -2 * off, tolerance = 0.02)
   expect_equal(root(c(eq, turn = -1)), drop(eq$step) - off, tolerance = 0.02)
   expect_equal(root(c(eq, list(shift = function(noise) noise + c(1, 2)))), c(1, 2) - off, tolerance = 0.02)
   expect_equal(root(eq, "sampling"), c(0, 0), tolerance = 0.01)
