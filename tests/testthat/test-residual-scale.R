@@ -333,7 +333,8 @@ test_that("intervals about the population hold the true line as often as they sa
     fit <- line_fit(data, 500, method)
     s <- dp_residual_scale(fit, data, 100)
     ends <- confint(fit, about = "population", residual = s, nsim = 1000)
-    expect_equal((ends[, 2] - ends[, 1]) / (plain[, 2] - plain[, 1]), c(1, 1), tolerance = if (method == "output") 0.3 else 0.15, ignore_attr = TRUE, label = method)
+    expect_equal((ends[, 2] - ends[, 1]) / (plain[, 2] - plain[, 1]), c(1, 1),
+                 tolerance = if (method == "output") 0.3 else 0.15, ignore_attr = TRUE, label = method)
     expect_identical(ends, confint(fit, about = "population", residual = s, nsim = 1000), ignore_attr = TRUE)
   }
 })
