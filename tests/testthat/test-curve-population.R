@@ -76,7 +76,7 @@ test_that("without noise a band is that of the curve's own error, and both error
   wide <- confint(noisy, newdata = AT, residual = dp_residual_scale(noisy, d, 0.5))
   expect_true(all(wide$radius > band$radius))
   expect_equal(wide$std.error[, "total"]^2, wide$std.error[, "privacy"]^2 + wide$std.error[, "sampling"]^2)
-  expect_equal(wide$std.error[, "sampling"], plain / sqrt(stats::qchisq(0.95, 2)), tolerance = 0.2, ignore_attr = TRUE)
+  expect_equal(wide$std.error[, "sampling"] / plain * sqrt(stats::qchisq(0.95, 2)), rep(1, 4), tolerance = 0.2, ignore_attr = TRUE)
   expect_output(print(wide), "noise of privacy .*, of sampling .*, total")
   expect_output(print(confint(noisy)), "privacy noise alone")
   table <- tidy(wide)

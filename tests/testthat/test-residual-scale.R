@@ -182,6 +182,9 @@ test_that("a fit's equation tells how far it is from the population, and a step 
   root <- function(eq, parts = "privacy") rowMeans(with_simulation(1, replicate(60, drop(internal$equation_root(eq, 0.01, moments, parts)))))
   # residuals e - F c pull with -1000 S c; along the gradient those at the population, e + F d, with 1000 S d
   expect_equal(root(eq), -off, tolerance = 0.02)
+  loud <- eq
+  loud$noise <- function() eq$pull # noise of the same size pulls as far again
+  expect_equal(root(loud), -2 * off, tolerance = 0.02)
   expect_equal(root(c(eq, turn = -1)), drop(eq$step) - off, tolerance = 0.02)
   expect_equal(root(c(eq, list(shift = function(noise) noise + c(1, 2)))), c(1, 2) - off, tolerance = 0.02)
   expect_equal(root(eq, "sampling"), c(0, 0), tolerance = 0.01)
@@ -330,7 +333,8 @@ test_that("intervals about the population hold the true line as often as they sa
     fit <- line_fit(data, 500, method)
     s <- dp_residual_scale(fit, data, 100)
     ends <- confint(fit, about = "population", residual = s, nsim = 1000)
-    expect_equal(ends[, 2] - ends[, 1], plain[, 2] - plain[, 1], tolerance = 0.12, label = method)
+    expect_equal((ends[, 2] - ends[, 1]) / (plain[, 2] - plain[, 1]), c(1, 1),
+                 tolerance = if (method == "output") 0.3 else 0.15, ignore_attr = TRUE, label = method)
     expect_identical(ends, confint(fit, about = "population", residual = s, nsim = 1000), ignore_attr = TRUE)
   }
 })
@@ -364,8 +368,8 @@ test_that("a ridge's shrinkage is told, noise makes intervals wider, and bands a
     table <- tidy(noisy, residual = s)
     expect_equal(cbind(table$conf.low, table$conf.high), both, ignore_attr = TRUE)
     expect_equal(table$std.error^2, table$std.error.privacy^2 + table$std.error.sampling^2)
-    expect_equal(table$std.error.sampling, (plain[, 2] - plain[, 1]) / 3.92, tolerance = 0.2, ignore_attr = TRUE)
-    expect_equal(table$std.error, unname(both[, 2] - both[, 1]) / 3.92, tolerance = 0.3)
+    expect_equal(table$std.error.sampling / (plain[, 2] - plain[, 1]) * 3.92, c(1, 1), tolerance = 0.2, ignore_attr = TRUE)
+    expect_equal(table$std.error / unname(both[, 2] - both[, 1]) * 3.92, c(1, 1), tolerance = 0.3)
     at <- data.frame(x = c(-1, 0, 1))
     band <- predict(noisy, at, interval = "population", residual = s)
     expect_equal(band[2, c("lower", "upper")], both[1, ], ignore_attr = TRUE)
@@ -386,7 +390,7 @@ test_that("a ridge's shrinkage is told, noise makes intervals wider, and bands a
   for (method in c("objective", "statistics")) {
     flat <- dp_lm(y ~ 1, data, 2, bounds = LINE["y"], method = method, guess = "trusted")
     ends <- confint(flat, about = "population", residual = dp_residual_scale(flat, data, 1), nsim = 200)
-    expect_equal(ends[2] - ends[1], 3.92 * stats::sd(data$y) / sqrt(3000), tolerance = 0.25)
+    expect_equal((ends[2] - ends[1]) / (3.92 * stats::sd(data$y) / sqrt(3000)), 1, tolerance = 0.25)
   }
 })
 
