@@ -10,8 +10,9 @@ NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2,
 # Features count with a length of at most this times the root of their number, and for moments at most with 2 if that
 # is more
 NEWTON_LENGTH <- c(moments = 1.1, step = 1)
-# Second moments are released where noise moves none by more than this of what it is without correlations
-NEWTON_BLUR <- 0.6
+# Second moments are released where noise moves none by more than `most` of what it is without correlations, and have as
+# large a share as `aim` asks for
+NEWTON_BLUR <- c(most = 0.6, aim = 0.3)
 # What "is there" and squares count beside numbers, so that no record moves a sum further for them; and what all
 # contributions are shortened by, which covers their rounding
 NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)
@@ -67,7 +68,7 @@ cut_normal <- function(k, q) {
 
 # the standard deviation at which residuals cut at tau have this mean square
 cut_scale <- function(square, tau, q) {
-  ends <- log(tau / sqrt(q)) + c(-log(8), log(8))
+  ends <- log(tau / sqrt(q)) + c(-log(8), log(100))
   over <- function(log_sd) cut_normal(tau / exp(log_sd), q)$square - square
   if (over(ends[1]) > 0) return(exp(ends[1]))
   if (over(ends[2]) < 0) return(exp(ends[2]))
@@ -116,8 +117,11 @@ linear_newton_rule <- function(ask) {
   d <- ask$d
   share <- lapply(NEWTON_SHARES, `*`, clamp(NEWTON_SHARES$enough * ((d + 1) / (mu * ask$n))^2, NEWTON_SHARES$least, 1))
   length <- max(2, NEWTON_LENGTH[["moments"]] * sqrt(d))
-  blur <- sqrt(2 * d) * sqrt(2) * length^2 / (mu * sqrt(share$moments) * ask$n)
-  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 0 && blur < NEWTON_BLUR) share$moments else 0)
+  # more for moments, up to what they get at most, where they would be blurred
+  blur <- 2 * sqrt(d) * length^2 / (mu * ask$n)
+  share$moments <- clamp((blur / NEWTON_BLUR[["aim"]])^2, share$moments, NEWTON_SHARES$moments)
+  blur <- blur / sqrt(share$moments)
+  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 0 && blur < NEWTON_BLUR[["most"]]) share$moments else 0)
   levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
   level <- levels[[which.min(vapply(levels, `[[`, 0, "error"))]]
   step <- c(share$first, rep(level$later / (NEWTON_ROUNDS - length(share$first)), NEWTON_ROUNDS - length(share$first)))
@@ -206,7 +210,7 @@ release_newton <- function(x, y, rule, ask) {
   features <- cut_features(ask$d)
   stage$name <- "step"
   stage$length <- features$length
-  now <- list(b = matrix(0, ask$q, ask$d + 1), sd = 1, seen = list())
+  now <- list(b = matrix(0, ask$q, ask$d + 1), sd = 1, seen = list(), length = 1)
   for (t in seq_len(NEWTON_ROUNDS)) {
     mu <- rule$mu * sqrt(rule$step[t])
     all <- if (t > length(NEWTON_SHARES$first)) rule$mu * sqrt(rule$later) else mu
@@ -231,7 +235,7 @@ release_newton <- function(x, y, rule, ask) {
   }
   b <- newton_shortened(b, now$noise^2)
   excess <- (inflation - 1) * now$scale^2 / ask$n * (ask$d + is.null(rule$level))
-  list(b = b %*% t(back), error = sum(noise^2) + bias^2 + excess,
+  list(b = b %*% t(back), error = sum(noise^2) + bias^2 + excess + now$moved,
        details = list(back = back, noise = noise, held = (raw - b) %*% t(back), inflation = inflation,
                       scale = now$scale, steps = now$steps, turned = !is.null(rule$moments)))
 }
@@ -255,15 +259,17 @@ newton_level_step <- function(x, y, rule, ask, stage, now) {
   list(off = out$sum * stage$tau / slope, noise = noise)
 }
 
-# what one step has told: the mean pull, its noise, and the residuals' scale (a logarithm and its error)
+# what one step has told: the mean pull, its noise, and the residuals' scale (a logarithm, its error, and two errors to
+# either side)
 newton_seen <- function(out, stage, ask) {
   last <- length(out$sum)
   noise <- out$sd / NEWTON_WEIGHTS[["square"]] / stage$n
   square <- out$sum[last] / NEWTON_WEIGHTS[["square"]] / stage$n
-  scale <- function(square) log(cut_scale(clamp(square, 0.02, 0.98), stage$tau, ask$q))
+  scale <- function(square) log(cut_scale(clamp(square, 0.02, 0.999), stage$tau, ask$q))
+  ends <- c(scale(square - 2 * noise), if (square + 2 * noise < 0.999) scale(square + 2 * noise) else Inf)
   list(b = stage$b, tau = stage$tau, pull = matrix(out$sum[-last], ask$q) * stage$length * stage$tau / stage$n,
        noise = out$sd * stage$length * stage$tau / stage$n, scale = scale(square),
-       error = max(0.02, (scale(square + noise) - scale(square - noise)) / 2))
+       error = max(0.02, (scale(square + noise) - scale(square - noise)) / 2), low = ends[1], high = ends[2])
 }
 
 # Where the next step starts and how far residuals reach there. Steps from places with larger residuals aren't counted;
@@ -273,7 +279,8 @@ newton_next <- function(now, features, ask, last) {
   scale <- of("scale")
   error <- of("error")
   t <- length(scale)
-  good <- scale - 2 * error <= min(scale + 2 * error) + 0.1 | seq_len(t) == t # the last one tells where steps overshot
+  good <- of("low") <= min(of("high")) + 0.1
+  length <- if (good[t]) now$length else now$length / 2 # a step to larger residuals was too long
   common <- exp(sum((scale / error^2)[good]) / sum(1 / error[good]^2))
   cut <- lapply(seq_along(scale), function(t) {
     cut_normal(of("tau")[t] / if (good[t]) common else exp(scale[t]), ask$q)
@@ -281,14 +288,17 @@ newton_next <- function(now, features, ask, last) {
   slope <- vapply(cut, `[[`, 0, "kappa") * features$slope
   variance <- (of("noise") / slope)^2
   weight <- good / variance / sum(good / variance)
-  from <- now$b
-  b <- Reduce(`+`, Map(function(s, slope, w) w * (s$b + s$pull / slope), now$seen, slope, weight))
   noise <- 1 / sum(good / variance)
-  moved <- max(0, sum((b - from)^2) - (ask$d + 1) * ask$q * noise) / ask$q
+  base <- Reduce(`+`, Map(function(s, w) w * s$b, now$seen, weight))
+  step <- Reduce(`+`, Map(function(s, slope, w) w * s$pull / slope, now$seen, slope, weight))
+  real <- sqrt(max(0, sum(step^2) - (ask$d + 1) * ask$q * noise) / ask$q)
+  length <- min(length, 1.2 * common / real) # predictions don't vary more than what is left
+  b <- base + length * step
+  moved <- max(0, sum((b - now$b)^2) - (ask$d + 1) * ask$q * noise) / ask$q
   if (!last) b <- newton_shortened(b, noise)
   least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
-       noise = sqrt(noise), steps = sum(good), scale = common,
+       length = length, moved = moved, noise = sqrt(noise), steps = sum(good), scale = common,
        loss = sum(weight * vapply(cut, `[[`, 0, "loss")),
        bias = common * newton_bias(of("tau")[t] / common / sqrt(ask$q)))
 }
