@@ -47,7 +47,8 @@
 #' @param epsilon privacy budget, positive.
 #' @param at where predictions are: a public point or a release of one ([dp_mean()], [dp_median()], [dp_ball()]); a
 #'   release of [dp_regression()], with `data`; or a point for each record, made from that record by a public or
-#'   released rule (any model that was fitted elsewhere). No default.
+#'   released rule (any model that was fitted elsewhere). One point has the shape of a single one, as with [mf_dist()]:
+#'   what has a row or a slice for each record is one for each, also where there is one record. No default.
 #' @param bound a public distance, positive: the largest radius of the grid. What lies farther away counts as outside of
 #'   each; choose it large, as the grid has a fixed ratio. No default.
 #' @param level the probability with which a new record is to lie in its ball, between 0 and 1.
@@ -103,7 +104,8 @@ dp_conformal <- function(x, M = manifold_of(x), epsilon, at, bound, ..., level =
   records <- records_or_units(M, x, unit, replace)
   rows <- records$units$of %||% seq_len(if (is_chunks(records$x)) 0 else records$n)
   ask <- conformal_ask(M, if (replace) records$n else NA_real_, epsilon, bound, level, radii)
-  ask <- c(ask, conformal_around(M, at, data, length(rows), is_chunks(records$x)))
+  counted <- replace && is.null(records$units)
+  ask <- c(ask, conformal_around(M, at, data, length(rows), is_chunks(records$x), counted))
   if (is_chunks(records$x)) conformal_chunks(records)
   ask$source <- stated_source(source, list(at = at, bound = bound))
   ask$invalid <- invalid
@@ -179,7 +181,9 @@ conformal_least <- function(ask, told = ask$n) {
 }
 
 # what predictions are: list(around, at)
-conformal_around <- function(M, at, data, rows, chunked) {
+# What scores are distances from. The form of `at` decides, never how many there are of a private number of rows;
+# `counted`: the number of rows is public.
+conformal_around <- function(M, at, data, rows, chunked, counted) {
   if (inherits(at, "riemdp_regression")) {
     public_value(at, "at")
     if (!identical(label_manifold(at$manifold), label_manifold(M))) {
@@ -192,8 +196,11 @@ conformal_around <- function(M, at, data, rows, chunked) {
   }
   if (!is.null(data)) abort_riemdp("argument", "`data` goes with a curve: give a release of dp_regression() as `at`.")
   value <- public_value(at, "at")
-  count <- tryCatch(.Call(riemdp_count, M, plain_numbers(value)), riemdp_error = function(e) 1)
-  if (count == 1 || inherits(at, "riemdp_release")) return(list(around = "point", at = one_point(M, value, "at")))
+  count <- tryCatch(.Call(riemdp_count, M, plain_numbers(value)), riemdp_error = function(e) NA)
+  if (is.na(count) || inherits(at, "riemdp_release") || is_single_point(value, M) ||
+      (counted && count == 1 && rows != 1)) {
+    return(list(around = "point", at = one_point(M, value, "at")))
+  }
   if (chunked) abort_riemdp("unsupported", "around more than one point the records must be in memory.")
   if (count != rows) abort_riemdp("shape", "`at` must be one point, or one for each record.")
   list(around = "each")

@@ -131,10 +131,7 @@ laplace_noise <- function(M, center, sigma, n = 1,
   sigma <- check_number(sigma, "sigma", positive = TRUE)
   n <- check_count(n, "n", least = 0, most = 1e8)
   if (mechanism == "laplace") check_laplace(M, sigma)
-  if (mechanism == "gaussian") {
-    if (!has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
-    check_gaussian_reach(profile_space(M), sigma)
-  }
+  if (mechanism == "gaussian" && !has_laplace(M)) abort_riemdp("unsupported", no_gaussian(M))
   if (mechanism %in% c("laplace", "gaussian")) check_radial(M, mechanism, sigma)
   if (mechanism == "heat") check_heat(M, sigma)
   if (mechanism == "chordal") check_chord(M, sigma)

@@ -264,7 +264,12 @@ radial_acceptance <- function(M, law, sigma, steps = NULL) {
   remember(key, function() with_simulation(1, .Call(riemdp_radial_acceptance, M, count, law, c(sigma, steps), TRUE)))
 }
 
-check_radial <- function(M, law, sigma, steps = NULL) check_kept(M, law, sigma, radial_acceptance(M, law, sigma, steps))
+check_radial <- function(M, law, sigma, steps = NULL) {
+  if (law == "gaussian") { # each part of a product is drawn by itself, in its own units
+    for (leaf in part_leaves(M)) check_gaussian_reach(profile_space(leaf$M), sigma / sqrt(leaf$weight))
+  }
+  check_kept(M, law, sigma, radial_acceptance(M, law, sigma, steps))
+}
 
 # that so many draws are kept
 check_kept <- function(M, law, sigma, share) {

@@ -41,12 +41,15 @@ int manifold_exp(manifold_t m, double *out, struct points p, struct points v, si
 }
 
 /* exp, total: a vector beyond the domain of exp (incomplete manifolds) is halved until it is inside. At a public p that is a
- * function of the noisy vector alone, so post-processing; where p is the mean (complete manifolds) it happens only to what
- * doubles can't hold, and the last resort must not be p. */
+ * function of the noisy vector alone, so post-processing. Where p is the mean (complete manifolds) it must not happen: what doubles
+ * don't hold is moved to their edge by `exp_held`, and curved spaces have no noise that wide (check_gaussian_reach()). The last
+ * resort must not be p. */
 void manifold_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work)
 {
+    int (*map)(manifold_t, double *, struct points, struct points, size_t, size_t, double *) =
+        m->ops->exp_held ? m->ops->exp_held : m->ops->exp;
     for (int k = 0; k < 200; k++) {
-        if (m->ops->exp(m, out, (struct points){p, 0}, (struct points){v, 0}, 0, 1, work) == STATUS_OK &&
+        if (map(m, out, (struct points){p, 0}, (struct points){v, 0}, 0, 1, work) == STATUS_OK &&
             all_finite(m->ambient, out))
             return;
         for (size_t j = 0; j < m->ambient; j++)

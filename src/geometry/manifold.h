@@ -152,6 +152,8 @@ struct manifold_ops {
     void (*ball_bounds)(manifold_t m, const double *centre, double radius, double *k_max, double *inj, double *work);
 
     /* optional, none without */
+    /* exp that moves a point which doubles don't hold to the edge of what they do: a function of that point alone, not of p */
+    int (*exp_held)(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
     /* whether `exp` has moved this result to the edge of what doubles hold, where it is total */
     int (*at_edge)(manifold_t m, const double *x);
     void (*origin)(manifold_t m, double *out);
@@ -208,7 +210,8 @@ int manifold_from_coords(manifold_t m, double *out, struct points p, struct poin
                          double *work);
 /* exp that says so where its result has been moved to the edge of what doubles hold */
 int manifold_exp(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work);
-/* exp that can't fail: a vector beyond its domain is halved until it is inside (v is overwritten); `otherwise` is a public point */
+/* exp that can't fail: by `exp_held`, or a vector beyond its domain is halved until it is inside (v is overwritten); `otherwise` is a
+ * public point */
 void manifold_exp_total(manifold_t m, double *out, const double *p, double *v, const double *otherwise, double *work);
 int manifold_dist(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work);
 int manifold_transport(manifold_t m, double *out, struct points p, struct points q, struct points v, size_t begin,

@@ -117,6 +117,11 @@ static int lacks_bounds(manifold_t q)
     return !q->ops->ball_bounds;
 }
 
+static int lacks_hold(manifold_t q)
+{
+    return !q->ops->exp_held;
+}
+
 static int lacks_edge(manifold_t q)
 {
     return !q->ops->at_edge;
@@ -155,6 +160,8 @@ static void own_table(struct manifold *m, struct product *p)
     }
     if (all(p, lacks_bounds))
         p->ops.ball_bounds = NULL;
+    if (all(p, lacks_hold))
+        p->ops.exp_held = NULL;
     if (all(p, lacks_edge))
         p->ops.at_edge = NULL;
     m->ops = &p->ops;
@@ -201,11 +208,13 @@ static void put(double *out, size_t stride, const double *from, size_t length, s
             out[i * stride + j] = from[i * length + j];
 }
 
-enum operation { OP_EXP, OP_LOG, OP_PROJECT, OP_PROJECT_TANGENT, OP_TRANSPORT };
+enum operation { OP_EXP, OP_HELD, OP_LOG, OP_PROJECT, OP_PROJECT_TANGENT, OP_TRANSPORT };
 
 static int run(enum operation op, manifold_t m, double *out, const struct points *in, size_t n, double *work)
 {
     switch (op) {
+    case OP_HELD:
+        return (m->ops->exp_held ? m->ops->exp_held : m->ops->exp)(m, out, in[0], in[1], 0, n, work);
     case OP_EXP:
         return m->ops->exp(m, out, in[0], in[1], 0, n, work);
     case OP_LOG:
@@ -244,6 +253,11 @@ static int each(manifold_t m, enum operation op, double *out, const struct point
 static int exp_map(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
 {
     return each(m, OP_EXP, out, (struct points[]){p, v}, 2, begin, end, work);
+}
+
+static int exp_held(manifold_t m, double *out, struct points p, struct points v, size_t begin, size_t end, double *work)
+{
+    return each(m, OP_HELD, out, (struct points[]){p, v}, 2, begin, end, work);
 }
 
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
@@ -578,6 +592,7 @@ const struct manifold_ops manifold_product = {
     .start_add = start_add,
     .start_end = start_end,
     .ball_bounds = ball_bounds,
+    .exp_held = exp_held,
     .at_edge = at_edge,
     .origin = origin,
     .to_origin = to_origin,

@@ -65,7 +65,11 @@ static void log_difference(size_t k, const double *p, const double *q, const dou
     la_symmetrize(k, out);
 }
 
-static int exp_map(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+enum { EDGE = 700 }; /* logarithms of eigenvalues: exp would overflow */
+
+/* hold: logarithms beyond the edge are moved to it */
+static int exp_any(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work,
+                   int hold)
 {
     size_t k = m->rows, n = m->ambient;
     double *v = work, *s = v + n, *t = s + n, *g = t + n, *w = g + n, *f = w + k, *rest = f + k;
@@ -85,13 +89,23 @@ static int exp_map(manifold_t m, double *out, struct points p, struct points u, 
         status = la_symeig(k, s, f, 1, rest);
         if (status != STATUS_OK)
             return status;
-        if (!(fabs(f[0]) < 700 && fabs(f[k - 1]) < 700))
-            return STATUS_DOMAIN_EXCEEDED; /* exp would overflow */
+        if (!hold && !(fabs(f[0]) < EDGE && fabs(f[k - 1]) < EDGE))
+            return STATUS_DOMAIN_EXCEEDED;
         for (size_t j = 0; j < k; j++)
-            f[j] = exp(f[j]);
+            f[j] = exp(fmin(fmax(f[j], -EDGE), EDGE));
         la_spectral(k, s, f, out + i * n, t);
     }
     return STATUS_OK;
+}
+
+static int exp_map(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+{
+    return exp_any(m, out, p, u, begin, end, work, 0);
+}
+
+static int exp_held(manifold_t m, double *out, struct points p, struct points u, size_t begin, size_t end, double *work)
+{
+    return exp_any(m, out, p, u, begin, end, work, 1);
 }
 
 static int log_map(manifold_t m, double *out, struct points p, struct points q, size_t begin, size_t end, double *work)
@@ -296,5 +310,6 @@ const struct manifold_ops manifold_spd_logeuclidean = {
     .origin = spd_origin,
     .to_origin = to_origin,
     .from_origin = from_origin,
+    .exp_held = exp_held,
     .radial = radial,
 };

@@ -407,3 +407,23 @@ test_that("a prediction ball is drawn around its point or curve, from what was r
   }
   expect_s3_class(ggplot2::ggplot_build(ggplot2::autoplot(curve))$plot, "ggplot")
 })
+
+test_that("what the scores are distances from is the same for all numbers of records, and no record's prediction is told", {
+  set.seed(30)
+  M <- sphere(2)
+  x <- mf_exp(M, c(0, 0, 1), mf_from_coords(M, c(0, 0, 1), matrix(stats::rnorm(8, sd = 0.3), 4)))
+  at <- mf_exp(M, c(0, 0, 1), mf_from_coords(M, c(0, 0, 1), matrix(stats::rnorm(8, sd = 0.3), 4)))
+  for (n in 0:3) {
+    rows <- seq_len(n)
+    r <- dp_conformal(x[rows, , drop = FALSE], M, 1, at = at[rows, , drop = FALSE], bound = 2, neighbours = "add_remove")
+    expect_identical(r$around, "each")
+    expect_null(r$at)
+  }
+  unit <- factor("u03", levels = sprintf("u%02d", 1:30))
+  r <- dp_conformal(x[1, , drop = FALSE], M, 10, at = at[1, , drop = FALSE], bound = 3, level = 0.5, unit = unit, invalid = "at")
+  expect_null(r$at)
+  # one point in the shape of one, and a row of its own where the number of records is public
+  expect_identical(dp_conformal(x, M, 5, at = at[1, ], bound = 2, level = 0.2)$around, "point")
+  expect_identical(dp_conformal(x, M, 5, at = at[1, , drop = FALSE], bound = 2, level = 0.2)$around, "point")
+  expect_error(dp_conformal(x, M, 1, at = at[1, , drop = FALSE], bound = 2, neighbours = "add_remove"), class = "riemdp_error_shape")
+})

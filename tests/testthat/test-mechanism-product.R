@@ -324,3 +324,29 @@ test_that("what isn't served is refused from public facts", {
   }
   expect_error(expected_error(product(grassmann(20, 5), euclidean(1)), 0.3), "would keep", class = "riemdp_error_unsupported")
 })
+
+test_that("noise that doubles don't hold is moved to their edge, wherever its centre lies", {
+  # of a law with scale 600 around e^36: at the edges what lies beyond them, and nowhere more than the law has
+  n <- 20000
+  beyond <- function(logs, centre) {
+    up <- exp(-(700 - centre) / 600) / 2
+    down <- exp(-(700 + centre) / 600) / 2
+    inside <- (exp(-(300 - centre) / 600) - exp(-(500 - centre) / 600)) / 2
+    got <- c(mean(logs > 699.999), mean(logs < -699.999), mean(logs > 300 & logs < 500))
+    expect_lt(max(abs(got - c(up, down, inside))), 5 * 0.5 / sqrt(n))
+    expect_lte(max(abs(logs)), 700 + 1e-9)
+  }
+  M <- spd(1, "logeuclidean")
+  logs <- with_simulation(1, log(as.vector(laplace_noise(M, matrix(exp(36)), 600, n))))
+  beyond(logs, 36)
+  P <- product(sphere(2), M, weights = c(1e6, 1)) # the sphere's part is far narrower, and of no matter
+  x <- with_simulation(2, laplace_noise(product(euclidean(1), M, weights = c(1, 1e-4)), c(0, exp(36)), 6, n))
+  expect_gt(mean(log(x[, 2]) > 699.999), 0.2)
+  expect_lt(mean(log(x[, 2]) > 345 & log(x[, 2]) < 375), 0.02)
+  expect_true(all(is.finite(x)))
+  # a curved part is asked in its own units
+  for (curved in list(hyperbolic(2), spd(2))) {
+    wide <- product(curved, euclidean(1), weights = c(1e-6, 1))
+    expect_error(laplace_noise(wide, mf_join(wide, list(mf_facts(curved)$reference, 0)), 0.05, 1, "gaussian"), class = "riemdp_error_existence")
+  }
+})
