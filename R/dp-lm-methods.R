@@ -1,5 +1,6 @@
 # The methods of dp_lm(): one list each. What it must hold:
 #   auto         TRUE where method = "auto" may choose it: proven
+#   checked      TRUE where the guess is checked though "auto" doesn't choose it
 #   unsupported  function(ask): NULL, or one sentence on why it can't be served here
 #   plan function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean
 #   squared
@@ -336,7 +337,8 @@ linear_adassp <- list(
 # ---- Newton steps ----------------------------------------------------------------------------------------------------
 
 linear_newton <- list(
-  auto = TRUE,
+  auto = FALSE, # its error is known for predictors without rare levels and long tails only
+  checked = TRUE,
   unsupported = function(ask) {
     if (ask$delta == 0) return("method = \"newton\" needs `delta` > 0.")
     if (!newton_serves(linear_newton_rule(ask))) {
@@ -345,8 +347,10 @@ linear_newton <- list(
   },
   plan = function(ask) {
     rule <- linear_newton_rule(ask)
-    list(rule = rule, error = rule$error * public_guess(ask)$sd^2,
-         guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = rule$mu, mu_slack = LATTICE_SLACK))
+    g <- public_guess(ask)
+    list(rule = rule, error = min(rule$error * g$sd^2, g$constant),
+         guarantee = list(epsilon = ask$epsilon, delta = ask$delta, mu = rule$mu, mu_slack = LATTICE_SLACK,
+                          numerics = if (ask$trusted) "lattice"))
   },
   release = function(x, y, plan, ask) release_newton(x, y, plan$rule, ask),
   words = function(r) {
@@ -360,6 +364,8 @@ linear_newton <- list(
         sprintf("The level follows at last: the mean of residuals that are cut at %.3g of their standard deviations.",
                 details$rule$cut)
       },
+      paste("Its error, and intervals, are for predictors without rare levels or long tails: where there are such,",
+            "eight steps may end on the way."),
       "Section 10 of proofs/linear-regression.md.")
   }
 )

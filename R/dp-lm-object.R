@@ -423,7 +423,8 @@ explain.riemdp_lm <- function(x, ...) {
     if (!is.null(x$size)) paste(size_sentence(x), TAKEN),
     origin_sentence(x),
     if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
-    "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
+    paste0("Not protected: the time that the call takes",
+           if (x$guarantee$numerics != "lattice") "; the rounding of doubles (the proof is about real numbers)", "."),
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
     if (x$method == "newton") "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003." else
     if (x$method == "adassp") "Source: Wang (2018), doi:10.48550/arXiv.1803.02596." else

@@ -77,7 +77,8 @@
 #'   the features (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale
 #'   comes with each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where the noise
 #'   is so large that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about
-#'   what the computer does.
+#'   what the computer does. Its expected error and its intervals are for predictors without rare levels or long tails:
+#'   where there are such, eight steps may end on the way, and intervals be far too short. So `"auto"` doesn't take it.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
 #' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
 #'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.
@@ -313,7 +314,7 @@ linear_promise <- function(plan, reasons = NULL, assumptions = NULL) {
   g <- plan$guarantee
   g$reasons <- c(g$reasons, reasons)
   promise_of(g, c("bounds, guesses and the formula are public; the number of records is public", assumptions),
-             numerics = if (plan$method == "newton" && is.null(plan$check)) "lattice" else "real-valued")
+             numerics = g$numerics %||% "real-valued")
 }
 
 plan_linear_one <- function(ask, name) {

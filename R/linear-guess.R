@@ -28,7 +28,8 @@ GUESS_NONE <- c(share = 0.25, weight = 13.2)
 # Prices of one response's check and search, or NULL where there is no check; `m` is the method. Public numbers only.
 guess_prices <- function(ask, m) {
   total <- ask$n * ask$epsilon
-  if (!m$auto || ask$trusted || ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q) {
+  few <- ask$n < GUESS_USEFUL[["records"]] || total < GUESS_USEFUL[["epsilon"]] * ask$q
+  if (!(m$auto || isTRUE(m$checked)) || ask$trusted || few) {
     return(NULL)
   }
   price <- function(of) max(of[["least"]] / ask$n, of[["share"]] * ask$epsilon / ask$q)

@@ -110,6 +110,7 @@ newton_bias <- function(k) {
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
 linear_newton_rule <- function(ask) {
+  if (!(ask$delta >= 1e-40)) abort_riemdp("argument", "the discrete Gaussian needs a `delta` of at least 1e-40.")
   mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)
   if (!(is.finite(mu) && mu > 0)) {
     abort_riemdp("argument", "`epsilon` and `delta` are out of the range in which Gaussian noise is calibrated.")
@@ -121,7 +122,8 @@ linear_newton_rule <- function(ask) {
   blur <- 2 * sqrt(d) * length^2 / (mu * ask$n)
   share$moments <- clamp((blur / NEWTON_BLUR[["aim"]])^2, share$moments, NEWTON_SHARES$moments)
   blur <- blur / sqrt(share$moments)
-  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 0 && blur < NEWTON_BLUR[["most"]]) share$moments else 0)
+  of <- c(spread = if (d > 0) share$spread else 0,
+          moments = if (d > 0 && blur < NEWTON_BLUR[["most"]]) share$moments else 0)
   levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
   level <- levels[[which.min(vapply(levels, `[[`, 0, "error"))]]
   step <- c(share$first, rep(level$later / (NEWTON_ROUNDS - length(share$first)), NEWTON_ROUNDS - length(share$first)))
@@ -222,7 +224,7 @@ release_newton <- function(x, y, rule, ask) {
   }
   back <- newton_back(stage, ask$d)
   inflation <- (1 + now$loss) * features$lever
-  noise <- rep(now$noise, ask$d + 1)
+  noise <- rep(sqrt(now$noise^2 + now$gap / (ask$d + 1)), ask$d + 1)
   raw <- b <- now$b
   bias <- now$bias
   if (!is.null(rule$level)) {
@@ -230,12 +232,12 @@ release_newton <- function(x, y, rule, ask) {
     raw[, 1] <- raw[, 1] + level$off
     # what noise alone would give isn't taken
     b[, 1] <- b[, 1] + level$off * pmax(0, 1 - (level$noise^2 + now$noise^2) / level$off^2)
-    noise[1] <- level$noise
+    noise[1] <- sqrt(level$noise^2 + now$gap / (ask$d + 1))
     bias <- newton_bias(rule$cut / sqrt(ask$q)) * now$scale
   }
   b <- newton_shortened(b, now$noise^2)
   excess <- (inflation - 1) * now$scale^2 / ask$n * (ask$d + is.null(rule$level))
-  list(b = b %*% t(back), error = sum(noise^2) + bias^2 + excess + now$moved,
+  list(b = b %*% t(back), error = min(1, sum(noise^2) + bias^2 + excess),
        details = list(back = back, noise = noise, held = (raw - b) %*% t(back), inflation = inflation,
                       scale = now$scale, steps = now$steps, turned = !is.null(rule$moments)))
 }
@@ -280,27 +282,60 @@ newton_next <- function(now, features, ask, last) {
   error <- of("error")
   t <- length(scale)
   good <- of("low") <= min(of("high")) + 0.1
-  length <- if (good[t]) now$length else now$length / 2 # a step to larger residuals was too long
   common <- exp(sum((scale / error^2)[good]) / sum(1 / error[good]^2))
   cut <- lapply(seq_along(scale), function(t) {
     cut_normal(of("tau")[t] / if (good[t]) common else exp(scale[t]), ask$q)
   })
   slope <- vapply(cut, `[[`, 0, "kappa") * features$slope
   variance <- (of("noise") / slope)^2
-  weight <- good / variance / sum(good / variance)
-  noise <- 1 / sum(good / variance)
-  base <- Reduce(`+`, Map(function(s, w) w * s$b, now$seen, weight))
-  step <- Reduce(`+`, Map(function(s, slope, w) w * s$pull / slope, now$seen, slope, weight))
-  real <- sqrt(max(0, sum(step^2) - (ask$d + 1) * ask$q * noise) / ask$q)
+  steps <- Map(function(s, slope) s$pull / slope, now$seen, slope)
+  used <- newton_window(Map(function(s, step) s$b + step, now$seen, steps), variance, which(good))
+  weight <- replace(0 * variance, used, 1 / variance[used])
+  noise <- 1 / sum(weight)
+  weight <- weight * noise
+  count <- length(now$b)
+  # by how much the last pull exceeds its noise: where slopes differ from those of even predictors, the way that is left
+  gap <- max(0, sum(steps[[t]]^2) - stats::qchisq(0.99, count) * variance[t]) / ask$q
+  length <- if (!good[t]) now$length / 2 else if (gap == 0) 1 else newton_length(now$seen, steps, variance, now$length)
+  mean_of <- function(parts) Reduce(`+`, Map(`*`, parts, weight))
+  step <- mean_of(steps)
+  real <- sqrt(max(0, sum(step^2) - count * noise) / ask$q)
   length <- min(length, 1.2 * common / real) # predictions don't vary more than what is left
-  b <- base + length * step
-  moved <- max(0, sum((b - now$b)^2) - (ask$d + 1) * ask$q * noise) / ask$q
+  b <- mean_of(lapply(now$seen, `[[`, "b")) + length * step
+  moved <- max(0, sum((b - now$b)^2) - count * noise) / ask$q
   if (!last) b <- newton_shortened(b, noise)
   least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
-       length = length, moved = moved, noise = sqrt(noise), steps = sum(good), scale = common,
+       length = length, gap = gap, noise = sqrt(noise), steps = base::length(used), scale = common,
        loss = sum(weight * vapply(cut, `[[`, 0, "loss")),
        bias = common * newton_bias(of("tau")[t] / common / sqrt(ask$q)))
+}
+
+# How long a step is, over that for even predictors, by what the last move did to the pull (Barzilai and Borwein 1988);
+# `otherwise` where noise is too large to tell
+newton_length <- function(seen, steps, variance, otherwise) {
+  t <- length(seen)
+  if (t < 2) return(otherwise)
+  move <- seen[[t]]$b - seen[[t - 1]]$b
+  change <- steps[[t - 1]] - steps[[t]]
+  if (sum(change^2) < 2 * stats::qchisq(0.99, length(move)) * sum(variance[c(t - 1, t)])) return(otherwise)
+  along <- sum(move * change)
+  if (along > 0) clamp(sum(move^2) / along, 0.1, 4) else otherwise
+}
+
+# Which estimates are averaged: the last of `good`, and those before it as far as each more changes the mean by no more
+# than noise. Where slopes differ from those of even predictors early estimates are off.
+newton_window <- function(estimates, variance, good) {
+  used <- good[length(good)]
+  at <- estimates[[used]]
+  far <- variance[used] * stats::qchisq(0.999, length(at))
+  for (s in rev(good)[-1]) {
+    more <- c(used, s)
+    mean <- Reduce(`+`, Map(function(e, v) e / v, estimates[more], variance[more])) / sum(1 / variance[more])
+    if (sum((mean - at)^2) > far) break
+    used <- more
+  }
+  used
 }
 
 # residuals are as long as responses of the guessed scale at most, unless the release says otherwise
