@@ -334,8 +334,6 @@ linear_adassp <- list(
   }
 )
 
-# ---- Newton steps ----------------------------------------------------------------------------------------------------
-
 linear_newton <- list(
   auto = FALSE, # its error is known for predictors without rare levels and long tails only
   checked = TRUE,

@@ -436,7 +436,7 @@ mutant("half-perturbed", "R/objective-perturbation.R", "moved <- 2 * rule$tau", 
        "objective perturbation states what a record moves", "^neighbours$")
 mutant("half-adassp", "R/dp-lm-methods.R", "xy = 2 * sqrt(d + 1) * reach)", "xy = sqrt(d + 1) * reach)",
        "AdaSSP's noise is for the whole width of X'Y", "^neighbours$")
-mutant("ticks-of-trials", "src/estimate/mean_steps.c", "of > 0 ? done + (double)i : 0, of", "done + (double)i, of", "how often records are looked at is told to nobody", "^neighbours$")
+mutant("ticks-of-trials", "src/estimate/mean_steps.c", "of > 0 ? done + (double)i : 0, of", "done + (double)i, of", "how often records are looked at is told to nobody", "^mechanism-product$")
 mutant("newton-square", "R/linear-newton.R", "square = 1.5, safe", "square = 1.8, safe", "squares count so much that no record moves a sum further", "^linear-newton$")
 mutant("newton-there", "R/linear-newton.R", "c(there = 0.8,", "c(there = 1.1,", "a missing record moves a sum no further than one with other values", "^linear-newton$")
 mutant("newton-unsafe", "R/linear-newton.R", "safe = 1 - 1e-12)", "safe = 1 + 1e-12)", "rounding makes no contribution longer than the proof has it", "^linear-newton$")
@@ -856,7 +856,7 @@ mutant("uniform-biased", "src/mechanism/sampler_discrete.c", "        x &= mask;
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")
-mutant("guess-trusted-checked", "R/linear-guess.R", "if (!m$auto || ask$trusted || ask$n <", "if (!m$auto || ask$n <", "a trusted guess is not checked", "^dp-lm$")
+mutant("guess-trusted-checked", "R/linear-guess.R", "isTRUE(m$checked)) || ask$trusted || few", "isTRUE(m$checked)) || few", "a trusted guess is not checked", "^dp-lm$")
 mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
 mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
 mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")

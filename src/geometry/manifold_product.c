@@ -117,11 +117,6 @@ static int lacks_bounds(manifold_t q)
     return !q->ops->ball_bounds;
 }
 
-static int lacks_hold(manifold_t q)
-{
-    return !q->ops->exp_held;
-}
-
 static int lacks_edge(manifold_t q)
 {
     return !q->ops->at_edge;
@@ -160,8 +155,6 @@ static void own_table(struct manifold *m, struct product *p)
     }
     if (all(p, lacks_bounds))
         p->ops.ball_bounds = NULL;
-    if (all(p, lacks_hold))
-        p->ops.exp_held = NULL;
     if (all(p, lacks_edge))
         p->ops.at_edge = NULL;
     m->ops = &p->ops;

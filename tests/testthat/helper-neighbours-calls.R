@@ -482,7 +482,7 @@ neighbour_calls <- function() {
                    }),
     dp_lm = list(kind = "table", cases = lm_cases(),
                  noisy = paste0("^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|",
-                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first|from|back|noise|inflation|scale|steps))"),
+                                "details[$](moments|ridge|scales|unit|rule|top|guess|left|share|first|from|back|noise|held|inflation|scale|steps))"),
                  # public numbers follow from the released guess where there is one
                  free = "^[$](details[$]scales|draws)",
                  free_of = list(sized = "^[$](details|table|draws)"), # how many steps there are follows from the released size
@@ -505,7 +505,8 @@ neighbour_calls <- function() {
                         args = list(neighbours = "add_remove"))),
                              noisy = "^[$](value|squares[$]sum|moments[$]xx)", call = residual_call),
     dp_regression = list(kind = "curve", cases = regression_cases(), noisy = "^[$](value|details[$]last)", call = regression_call,
-                         free_of = list(sized = "^[$](details|draws)"),
+                         # the plan of a released number has one rule or another
+                         outcome_of = list(sized = function(value) names(value$details$last$rule)), free_of = list(sized = "^[$](details|draws)"),
                          newdata = function(space) data.frame(x = c(0.2, 2))),
     dp_optimize = list(kind = c("points", "own"), cases = c(optimise_cases(c("sphere", "matrices"), c("array", "mf_points")), list(
       poisson = list(method = "rsgd", spaces = "sphere",
@@ -552,7 +553,8 @@ neighbour_calls <- function() {
       more = list(method = "pga", spaces = c("sphere", "matrices"), pair = "more", forms = c("array", "mf_points"),
                   args = list(mean_mechanism = "wrapped", mechanism = "laplace", neighbours = "add_remove"),
                   noisy = "^[$](value|mean_release|sd|shares|components|length|expected_error|size|draws)")),
-                  # scales and lengths follow from the released mean
+                  # whether a mean of a released number is beyond its ball; scales and lengths follow from it
+                  outcome_of = list(pga = function(value) names(value$mean_release)),
                   noisy = "^[$](value|mean_release[$](value|released|noise_error|errors|post_processed)|sd|shares|components|length|expected_error)",
                   call = function(data, case, space, budget) {
                     if (!is.null(case$args$at)) case$args$at <- space$center

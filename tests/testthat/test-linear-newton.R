@@ -232,6 +232,10 @@ test_that("the promise is of the computer's numbers where the guess isn't checke
     about[, 1] <= c(0, 0.5, -0.3) & c(0, 0.5, -0.3) <= about[, 2]
   }, NA[1:3]))
   expect_gt(mean(held), if (quick()) 0.87 else 0.91)
+  # about the coefficients before they were shortened: what was held back comes off each draw
+  object <- list(scaled_coefficients = matrix(0, 1, 2), details = list(noise = c(0, 0), back = diag(2), held = matrix(c(0.3, -2), 1), inflation = 1))
+  drawn <- riemdp:::newton_root(object, 0, list(mean = 0, cov = matrix(1 / 3)), "privacy", 100)
+  expect_equal(drawn, matrix(c(-0.3, 2), 1))
   frame <- data.frame(y = stats::rnorm(300))
   fit <- function(..., delta = 1e-6) {
     with_simulation(1, dp_lm(y ~ 1, frame, 1, delta, list(y = c(center = 0, scale = 1)), method = "newton", ...))

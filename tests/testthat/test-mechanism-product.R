@@ -350,3 +350,7 @@ test_that("noise that doubles don't hold is moved to their edge, wherever its ce
     expect_error(laplace_noise(wide, mf_join(wide, list(mf_facts(curved)$reference, 0)), 0.05, 1, "gaussian"), class = "riemdp_error_existence")
   }
 })
+
+test_that("trials of a law around records, as many as these make it need, tick at nobody", {
+  expect_identical(neighbour_trial("dp_mean", "product_kng", "array", 219)$findings, character())
+})
