@@ -180,9 +180,8 @@ conformal_least <- function(ask, told = ask$n) {
   list(n = n, epsilon = 2^ends[2])
 }
 
-# what predictions are: list(around, at)
 # What scores are distances from. The form of `at` decides, never how many there are of a private number of rows;
-# `counted`: the number of rows is public.
+# `counted`: the number of rows is public. list(around, at)
 conformal_around <- function(M, at, data, rows, chunked, counted) {
   if (inherits(at, "riemdp_regression")) {
     public_value(at, "at")

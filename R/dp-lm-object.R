@@ -426,11 +426,13 @@ explain.riemdp_lm <- function(x, ...) {
     paste0("Not protected: the time that the call takes",
            if (x$guarantee$numerics != "lattice") "; the rounding of doubles (the proof is about real numbers)", "."),
     if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
-    if (x$method == "newton") "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003." else
-    if (x$method == "adassp") "Source: Wang (2018), doi:10.48550/arXiv.1803.02596." else
-      if (x$method == "statistics") "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831." else
-        if (x$method == "paper") "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304." else
-          "Sources: Chaudhuri, Monteleoni and Sarwate (2011); Kifer, Smith and Thakurta (2012)."
+    switch(x$method,
+      newton = "Source: Avella-Medina, Bradshaw and Loh (2023), doi:10.48550/arXiv.2103.11003.",
+      adassp = "Source: Wang (2018), doi:10.48550/arXiv.1803.02596.",
+      statistics = "Source: Awan and Slavkovic (2021), doi:10.1080/01621459.2020.1773831.",
+      paper = "Source: Kulkarni and Soto (2025), doi:10.48550/arXiv.2504.11304.",
+      "Sources: Chaudhuri, Monteleoni and Sarwate (2011); Kifer, Smith and Thakurta (2012)."
+    )
   ))
   for (line in lines) cat(strwrap(line, exdent = 2), sep = "\n")
   invisible(x)
@@ -453,10 +455,7 @@ print.riemdp_lm_plan <- function(x, ...) {
     if (is.numeric(show[[column]])) show[[column]] <- signif(show[[column]], 3)
   }
   told <- population_lines(show)
-  if (!is.null(told)) {
-    show$population <- population_told(show)
-    show$residual_epsilon <- NULL
-  }
+  show <- population_told(show)
   print(show, row.names = FALSE)
   if (!is.null(told)) cat(told, sep = "\n")
   if (length(attr(x, "reason"))) cat(strwrap(paste0("Chosen: ", attr(x, "reason"))), sep = "\n")

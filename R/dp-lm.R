@@ -294,7 +294,7 @@ sized_linear_estimator <- function() sized_fit(linear_estimator, function(record
 })
 
 linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess = "checked", unit = NULL) {
-  methods <- names(linear_methods())
+  methods <- c("auto", names(linear_methods())) # as dp_lm() has them
   r_squared <- check_number(r_squared, "r_squared", least = 0, most = 1)
   if (r_squared > 0.999) abort_riemdp("argument", "`r_squared` must be from 0 to .999.")
   if ((d + 1) * q > 500) abort_riemdp("shape", "there may be at most 500 coefficients.")
@@ -302,10 +302,7 @@ linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess =
   if (epsilon < 1e-6 || epsilon > 1e3) abort_riemdp("argument", "`epsilon` must be between 1e-6 and 1000.")
   list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = epsilon, delta = check_delta(delta),
        r_squared = r_squared,
-       method = check_choice(if (identical(method,
-                                           c("auto", "objective", "recentred", "huber", "statistics", "adassp",
-                                             "newton", "output", "kng", "paper"))) "auto" else method,
-                             "method", c("auto", methods)),
+       method = check_choice(if (identical(method, methods)) "auto" else method, "method", methods),
        rule = check_choice(rule, "rule", c("auto", "model", "closed")),
        trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted", unit = unit)
 }

@@ -4,10 +4,7 @@
 print.riemdp_regression_plan <- function(x, ...) {
   show <- plain_table(x)
   told <- population_lines(show)
-  if (!is.null(told)) {
-    show$population <- population_told(show)
-    show$residual_epsilon <- NULL
-  }
+  show <- population_told(show)
   print(show, ...)
   if (!is.null(told)) cat(told, sep = "\n")
   if (whole_plan(x) && !is.null(attr(x, "unit"))) cat("n: number of units, each protected with all its rows\n")

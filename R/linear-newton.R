@@ -41,15 +41,13 @@ newton_lattice <- function(moved, m, mu, n) {
   shift <- if (fine >= 1) outwards(moved * 2^fine + 1.01 * sqrt(m))
   if (is.null(shift) || !(shift <= 1.1 * moved * 2^fine)) return(NULL)
   ratio <- as_ratio(outwards((shift / mu)^2 + ROUNDING_VARIANCE))
-  list(fine = fine, shift = shift, ratio = ratio, scale = sqrt(ratio[1] / ratio[2]))
+  list(law = "normal", fine = fine, shift = shift, ratio = ratio, scale = sqrt(ratio[1] / ratio[2]))
 }
 
 # the sum with its noise, and the standard deviation of that
 noisy_newton_sum <- function(x, y, stage, lattice) {
   steps <- round(newton_sum(x, y, stage) * 2^lattice$fine)
-  simulated <- pay(price_normal_discrete(lattice$shift, lattice$scale, "linear-regression.md, 10"))
-  noise <- .Call(riemdp_lattice_noise, euclidean(length(steps)), 1L, "gaussian", lattice$ratio, simulated)
-  list(sum = (steps + as.vector(noise)) / 2^lattice$fine, sd = lattice$scale / 2^lattice$fine)
+  list(sum = noisy_steps(steps, lattice, "linear-regression.md, 10"), sd = lattice$scale / 2^lattice$fine)
 }
 
 # ---- what normal residuals say ---------------------------------------------------------------------------------------
@@ -86,6 +84,9 @@ cut_features <- function(d) {
   list(length = length, slope = slope, lever = mean(pmin(squares, length^2)) / p / slope^2)
 }
 
+# variance of the noise of an estimate by residuals that are cut at k, with `mu`
+newton_noise <- function(k, cut, features, mu, n) (2 * features$length * k / (cut$kappa * features$slope * mu * n))^2
+
 # Where residuals are cut, in standard deviations: the least variance of a fit with `mu` in all, more for cuts from
 # whose squares a step with `own` tells the scale badly
 newton_cut <- function(ask, mu, own) {
@@ -94,7 +95,7 @@ newton_cut <- function(ask, mu, own) {
   log_k <- stats::optimize(function(log_k) {
     k <- exp(log_k)
     cut <- cut_normal(k, ask$q)
-    noise <- p * (2 * features$length * k / (cut$kappa * features$slope * mu * ask$n))^2
+    noise <- p * newton_noise(k, cut, features, mu, ask$n)
     slope <- (cut_normal(0.95 * k, ask$q)$square - cut_normal(1.05 * k, ask$q)$square) / 0.1
     log(noise + cut$loss * p / ask$n) + log1p(8 * (2 / (NEWTON_WEIGHTS[["square"]] * own * ask$n * slope))^2)
   }, log(sqrt(ask$q) * c(0.3, 4)))$minimum
@@ -110,6 +111,11 @@ newton_bias <- function(k) {
 # ---- the plan --------------------------------------------------------------------------------------------------------
 
 linear_newton_rule <- function(ask) {
+  key <- paste(c("newton", format(c(ask$n, ask$epsilon, ask$delta, ask$d, ask$q), digits = 17)), collapse = " ")
+  remember(key, function() make_newton_rule(ask))
+}
+
+make_newton_rule <- function(ask) {
   if (!(ask$delta >= 1e-40)) abort_riemdp("argument", "the discrete Gaussian needs a `delta` of at least 1e-40.")
   mu <- gaussian_mu(ask$epsilon, ask$delta) * (1 - 1e-9)
   if (!(is.finite(mu) && mu > 0)) {
@@ -126,10 +132,13 @@ linear_newton_rule <- function(ask) {
           moments = if (d > 0 && blur < NEWTON_BLUR[["most"]]) share$moments else 0)
   levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
   level <- levels[[which.min(vapply(levels, `[[`, 0, "error"))]]
-  step <- c(share$first, rep(level$later / (NEWTON_ROUNDS - length(share$first)), NEWTON_ROUNDS - length(share$first)))
+  rounds <- NEWTON_ROUNDS - length(share$first)
+  step <- c(share$first, rep(level$later / rounds, rounds))
+  first <- vapply(mu * sqrt(share$first), function(own) newton_cut(ask, own, own), 0)
+  first[1] <- max(first[1], sqrt(ask$q))
   size <- c(spread = 2 * d + 1, moments = symmetric_count(d), step = (d + 1) * ask$q + 1, level = ask$q)
   lattice <- function(name, part) newton_lattice(newton_moves[[name]], size[[name]], mu * sqrt(part), ask$n)
-  list(mu = mu, length = length, step = step, later = level$later, cut = level$cut, error = level$error,
+  list(mu = mu, length = length, cuts = c(first, rep(level$of_step, rounds)), cut = level$cut, error = level$error,
        spread = if (of[["spread"]] > 0) lattice("spread", of[["spread"]]),
        moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
        steps = lapply(step, function(part) lattice("step", part)),
@@ -138,20 +147,18 @@ linear_newton_rule <- function(ask) {
 }
 
 newton_serves <- function(rule) {
-  !any(vapply(c(rule$steps, rule[names(which(rule$served))]), is.null, NA)) &&
-    all(names(which(rule$served)) %in% names(rule))
+  !any(vapply(c(rule$steps, rule[names(which(rule$served))]), is.null, NA))
 }
 
-# With this share for the level: what is left of `rest` for the later steps, where residuals are cut for the level, and
-# the expected error of residuals with variance 1 and even predictors, half of it where errors are normal, half where
-# they are skewed; steps before the later ones don't count.
+# With this share for the level: what is left of `rest` for the later steps, where residuals are cut in each of them
+# (`of_step`) and for the level, and the expected error of residuals with variance 1 and even predictors, half of it
+# where errors are normal, half where they are skewed; steps before the later ones don't count.
 newton_level <- function(share, ask, mu, rest) {
   features <- cut_features(ask$d)
   later <- rest - share
-  of_step <- later / (NEWTON_ROUNDS - length(NEWTON_SHARES$first))
-  k <- newton_cut(ask, mu * sqrt(later), mu * sqrt(of_step))
+  k <- newton_cut(ask, mu * sqrt(later), mu * sqrt(later / (NEWTON_ROUNDS - length(NEWTON_SHARES$first))))
   cut <- cut_normal(k, ask$q)
-  noise <- (2 * features$length * k / (cut$kappa * features$slope * mu * sqrt(later) * ask$n))^2
+  noise <- newton_noise(k, cut, features, mu * sqrt(later), ask$n)
   excess <- ((1 + cut$loss) * features$lever - 1) / ask$n
   risk <- function(k, noise) noise + newton_bias(k / sqrt(ask$q))^2 / 2
   own <- risk(k, noise) + excess
@@ -163,7 +170,7 @@ newton_level <- function(share, ask, mu, rest) {
     own <- (min(each) + min(each, noise + excess)) / 2
     at <- NEWTON_LEVEL$cut[which.min(each)] * sqrt(ask$q)
   }
-  list(share = share, later = later, cut = at, error = own + ask$d * (noise + excess))
+  list(share = share, later = later, of_step = k, cut = at, error = own + ask$d * (noise + excess))
 }
 
 # ---- the release -----------------------------------------------------------------------------------------------------
@@ -212,11 +219,9 @@ release_newton <- function(x, y, rule, ask) {
   features <- cut_features(ask$d)
   stage$name <- "step"
   stage$length <- features$length
-  now <- list(b = matrix(0, ask$q, ask$d + 1), sd = 1, seen = list(), length = 1)
+  now <- list(b = matrix(0, ask$q, ask$d + 1), sd = 1, seen = list(), stride = 1)
   for (t in seq_len(NEWTON_ROUNDS)) {
-    mu <- rule$mu * sqrt(rule$step[t])
-    all <- if (t > length(NEWTON_SHARES$first)) rule$mu * sqrt(rule$later) else mu
-    stage$tau <- now$sd * max(newton_cut(ask, all, mu), if (t == 1) sqrt(ask$q) else 0)
+    stage$tau <- now$sd * rule$cuts[t]
     stage$b <- now$b
     out <- noisy_newton_sum(x, y, stage, rule$steps[[t]])
     now$seen[[t]] <- newton_seen(out, stage, ask)
@@ -226,15 +231,16 @@ release_newton <- function(x, y, rule, ask) {
   inflation <- (1 + now$loss) * features$lever
   noise <- rep(sqrt(now$noise^2 + now$gap / (ask$d + 1)), ask$d + 1)
   raw <- b <- now$b
-  bias <- now$bias
+  cut <- stage$tau / now$scale # where the level's bias comes from
   if (!is.null(rule$level)) {
     level <- newton_level_step(x, y, rule, ask, stage, now)
     raw[, 1] <- raw[, 1] + level$off
     # what noise alone would give isn't taken
     b[, 1] <- b[, 1] + level$off * pmax(0, 1 - (level$noise^2 + now$noise^2) / level$off^2)
     noise[1] <- sqrt(level$noise^2 + now$gap / (ask$d + 1))
-    bias <- newton_bias(rule$cut / sqrt(ask$q)) * now$scale
+    cut <- rule$cut
   }
+  bias <- newton_bias(cut / sqrt(ask$q)) * now$scale
   b <- newton_shortened(b, now$noise^2)
   excess <- (inflation - 1) * now$scale^2 / ask$n * (ask$d + is.null(rule$level))
   list(b = b %*% t(back), error = min(1, sum(noise^2) + bias^2 + excess),
@@ -290,30 +296,27 @@ newton_next <- function(now, features, ask, last) {
   variance <- (of("noise") / slope)^2
   steps <- Map(function(s, slope) s$pull / slope, now$seen, slope)
   used <- newton_window(Map(function(s, step) s$b + step, now$seen, steps), variance, which(good))
-  weight <- replace(0 * variance, used, 1 / variance[used])
-  noise <- 1 / sum(weight)
-  weight <- weight * noise
+  mean_of <- function(parts) precise_mean(parts[used], variance[used])
+  noise <- 1 / sum(1 / variance[used])
   count <- length(now$b)
   # by how much the last pull exceeds its noise: where slopes differ from those of even predictors, the way that is left
   gap <- max(0, sum(steps[[t]]^2) - stats::qchisq(0.99, count) * variance[t]) / ask$q
-  length <- if (!good[t]) now$length / 2 else if (gap == 0) 1 else newton_length(now$seen, steps, variance, now$length)
-  mean_of <- function(parts) Reduce(`+`, Map(`*`, parts, weight))
+  stride <- if (!good[t]) now$stride / 2 else if (gap == 0) 1 else newton_stride(now$seen, steps, variance, now$stride)
   step <- mean_of(steps)
   real <- sqrt(max(0, sum(step^2) - count * noise) / ask$q)
-  length <- min(length, 1.2 * common / real) # predictions don't vary more than what is left
-  b <- mean_of(lapply(now$seen, `[[`, "b")) + length * step
+  stride <- min(stride, 1.2 * common / real) # predictions don't vary more than what is left
+  b <- mean_of(lapply(now$seen, `[[`, "b")) + stride * step
   moved <- max(0, sum((b - now$b)^2) - count * noise) / ask$q
   if (!last) b <- newton_shortened(b, noise)
   least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
-       length = length, gap = gap, noise = sqrt(noise), steps = base::length(used), scale = common,
-       loss = sum(weight * vapply(cut, `[[`, 0, "loss")),
-       bias = common * newton_bias(of("tau")[t] / common / sqrt(ask$q)))
+       stride = stride, gap = gap, noise = sqrt(noise), steps = length(used), scale = common,
+       loss = mean_of(lapply(cut, `[[`, "loss")))
 }
 
 # How long a step is, over that for even predictors, by what the last move did to the pull (Barzilai and Borwein 1988);
 # `otherwise` where noise is too large to tell
-newton_length <- function(seen, steps, variance, otherwise) {
+newton_stride <- function(seen, steps, variance, otherwise) {
   t <- length(seen)
   if (t < 2) return(otherwise)
   move <- seen[[t]]$b - seen[[t - 1]]$b
@@ -331,17 +334,19 @@ newton_window <- function(estimates, variance, good) {
   far <- variance[used] * stats::qchisq(0.999, length(at))
   for (s in rev(good)[-1]) {
     more <- c(used, s)
-    mean <- Reduce(`+`, Map(function(e, v) e / v, estimates[more], variance[more])) / sum(1 / variance[more])
-    if (sum((mean - at)^2) > far) break
+    if (sum((precise_mean(estimates[more], variance[more]) - at)^2) > far) break
     used <- more
   }
   used
 }
 
+# a mean by what is known of each
+precise_mean <- function(parts, variance) Reduce(`+`, Map(`/`, parts, variance)) / sum(1 / variance)
+
 # residuals are as long as responses of the guessed scale at most, unless the release says otherwise
 newton_most <- function(scale, error) if (scale - 2 * error > log(1.5)) Inf else 1.5
 
-# the matrix that turns coefficients of newton_features() into those on public scales
+# the matrix that turns coefficients of a stage's features into those on public scales
 newton_back <- function(stage, d) {
   if (d == 0) return(matrix(1))
   slopes <- if (is.null(stage$turn)) diag(1, d) else stage$turn

@@ -358,3 +358,14 @@ discrete_draws <- function(law, n, d, scale) {
   attr(z, "trials") <- NULL
   z
 }
+
+# Whole numbers of steps of 2^-fine with a noise of the law that a plan has: list(law, "normal" or "l2", fine, shift,
+# scale, ratio)
+noisy_steps <- function(steps, plan, proof) {
+  normal <- plan$law == "normal"
+  simulated <- pay(if (normal) price_normal_discrete(plan$shift, plan$scale, proof) else
+    price_laplace(plan$shift, plan$scale, proof))
+  noise <- .Call(riemdp_lattice_noise, euclidean(length(steps)), 1L, if (normal) "gaussian" else "l2", plan$ratio,
+                 simulated)
+  (steps + as.vector(noise)) / 2^plan$fine
+}

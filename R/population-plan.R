@@ -95,15 +95,19 @@ curve_population_row <- function(ask, method) {
   population_columns(why, if (is.null(why)) least_residual_epsilon(ask$n, 1, ask$k))
 }
 
-# how a printed plan tells these columns in one
+# a printed plan, which tells these columns in one
 population_told <- function(x) {
-  ifelse(nzchar(x$population), "refused", ifelse(!(x$residual_epsilon > 0), "any",
-                                                 paste0(">= ", format(x$residual_epsilon, digits = 3))))
+  if (!has_population(x)) return(x)
+  least <- ifelse(x$residual_epsilon > 0, paste0(">= ", format(x$residual_epsilon, digits = 3)), "any")
+  x$population <- ifelse(nzchar(x$population), "refused", least)
+  x[names(x) != "residual_epsilon"]
 }
+
+has_population <- function(x) all(c("population", "residual_epsilon") %in% names(x))
 
 # lines below it
 population_lines <- function(x) {
-  if (!all(c("population", "residual_epsilon") %in% names(x))) return(NULL)
+  if (!has_population(x)) return(NULL)
   refused <- setdiff(x$population, c("", NA, x$why)) # what isn't there at all says so itself
   c(strwrap(paste("population: what of epsilon dp_residual_scale() must have, beside the fit's, for an interval about",
                   "the population; what is released may still rule it out.")),

@@ -96,12 +96,7 @@ lattice_moment <- function(law, d, grid, moved, epsilon, delta) {
 # the sum with its noise, in units of the square of the bound
 noisy_moment_lattice <- function(sum, plan) {
   steps <- round(symmetric_entries(sum) * 2^plan$fine)
-  normal <- plan$law == "normal"
-  simulated <- pay(if (normal) price_normal_discrete(plan$shift, plan$scale, "subspaces.md, 2") else
-    price_laplace(plan$shift, plan$scale, "subspaces.md, 2"))
-  noise <- .Call(riemdp_lattice_noise, euclidean(length(steps)), 1L, if (normal) "gaussian" else "l2", plan$ratio,
-                 simulated)
-  symmetric_matrix((steps + as.vector(noise)) / 2^plan$fine, ncol(sum))
+  symmetric_matrix(noisy_steps(steps, plan, "subspaces.md, 2"), ncol(sum))
 }
 
 # ---- differences of Wishart matrices ---------------------------------------------------------------------------------

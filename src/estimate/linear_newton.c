@@ -1,5 +1,6 @@
 #include <math.h>
 
+#include "ground.h"
 #include "linear_newton.h"
 
 size_t linear_newton_width(const struct linear_newton *o)
@@ -10,14 +11,6 @@ size_t linear_newton_width(const struct linear_newton *o)
     if (o->stage == NEWTON_LEVEL)
         return o->q;
     return o->stage == NEWTON_MOMENTS ? d * (d + 1) / 2 : o->p * o->q + 1;
-}
-
-static double length_of(size_t n, const double *v)
-{
-    double sum = 0;
-    for (size_t j = 0; j < n; j++)
-        sum += v[j] * v[j];
-    return sqrt(sum);
 }
 
 static void scale_by(size_t n, double *v, double factor)
@@ -47,7 +40,7 @@ static void features(const struct linear_newton *o, const double *x, double *f, 
 /* divided by the length at which they are cut, so no longer than 1 */
 static void cut_features(size_t n, double *f, double length)
 {
-    scale_by(n, f, 1 / fmax(length, length_of(n, f)));
+    scale_by(n, f, 1 / fmax(length, norm2(n, f)));
 }
 
 static void products(const struct linear_newton *o, const double *f, double *row)
@@ -69,7 +62,7 @@ static double cut_residual(const struct linear_newton *o, const double *y, const
             e[j] -= o->b[j + o->q * k] * f[k];
         e[j] /= o->tau;
     }
-    double size = length_of(o->q, e);
+    double size = norm2(o->q, e);
     scale_by(o->q, e, f[0] / fmax(1, size));
     return fmin(1, size);
 }

@@ -6,14 +6,15 @@ struct newton_args {
     SEXP x, y, share, stage;
 };
 
-/* a matrix of so many rows, or of any number where that is 0; its columns are counted into *n, or held against it */
-static const double *read_matrix(SEXP x, size_t rows, size_t *n, const char *text)
+/* a matrix, its rows and columns; the latter held against *columns where that isn't 0 */
+static const double *read_matrix(SEXP x, size_t *rows, size_t *columns, const char *text)
 {
     SEXP dim = Rf_getAttrib(x, R_DimSymbol);
     if (TYPEOF(x) != REALSXP || TYPEOF(dim) != INTSXP || XLENGTH(dim) != 2 || INTEGER(dim)[0] < 1 ||
-        (rows > 0 && (size_t)INTEGER(dim)[0] != rows) || (*n > 0 && (size_t)INTEGER(dim)[1] != *n))
+        (*columns > 0 && (size_t)INTEGER(dim)[1] != *columns))
         ffi_abort_text("shape", text);
-    *n = (size_t)INTEGER(dim)[1];
+    *rows = (size_t)INTEGER(dim)[0];
+    *columns = (size_t)INTEGER(dim)[1];
     return REAL(x);
 }
 
@@ -54,13 +55,8 @@ static SEXP newton_body(struct call *c, void *data)
 {
     const struct newton_args *in = data;
     struct linear_newton o = {0};
-    size_t columns = 0, responses = 0;
-    o.x = read_matrix(in->x, 0, &columns, "`x` must be a numeric matrix with a row for each feature.");
-    o.n = columns;
-    o.p = (size_t)INTEGER(Rf_getAttrib(in->x, R_DimSymbol))[0];
-    responses = columns;
-    o.y = read_matrix(in->y, 0, &responses, "`y` must be a numeric matrix with a row for each response.");
-    o.q = (size_t)INTEGER(Rf_getAttrib(in->y, R_DimSymbol))[0];
+    o.x = read_matrix(in->x, &o.p, &o.n, "`x` must be a numeric matrix with a row for each feature.");
+    o.y = read_matrix(in->y, &o.q, &o.n, "`y` must be a numeric matrix with a row for each response.");
     if (o.p * o.q > 1000 || o.p > 1000)
         ffi_abort_text("argument", "There may be at most 1000 coefficients.");
     read_stage(&o, in->stage);

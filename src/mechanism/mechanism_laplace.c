@@ -38,11 +38,8 @@ int radial_draw(manifold_t m, const struct hull *hull, struct rng *rng, double *
 {
     for (long trial = 0; trial < RADIAL_TRIALS; trial++) {
         host_tick(m->host, 0, 0);
-        double rho = hull_draw(hull, rng);
-        rng_direction(rng, m->dim, coords);
-        for (size_t j = 0; j < m->dim; j++)
-            coords[j] *= rho;
-        if (!m->ops->radial_accept || log(rng_uniform(rng)) <= m->ops->radial_accept(m, coords, rho, work))
+        double kept = radial_propose(m, hull, rng, coords, work);
+        if (!m->ops->radial_accept || log(rng_uniform(rng)) <= kept)
             return STATUS_OK;
     }
     return STATUS_TRIALS;
