@@ -178,7 +178,7 @@ choose_mean <- function(M, ask, plans) {
   best <- if (ask$private_n) best_size(plans, ask) else
     tryCatch(plan_mean(M, ask, plans), riemdp_error = function(e) NULL)
   staged <- plans$adaptive$expected_error
-  if (!is.null(staged) && !is.na(staged) && !isTRUE(staged >= best$expected_error / 1.02)) return(plans$adaptive)
+  if (!is.null(staged) && !is.na(staged) && !isTRUE(staged >= best$expected_error / 1.01)) return(plans$adaptive)
   best
 }
 

@@ -281,7 +281,7 @@ plan_auto <- function(M, ask, plans = NULL) {
   if (length(able) == 0) abort_riemdp("unsupported", unable[[1]]$why)
   best <- 1
   for (i in seq_along(able)[-1]) {
-    if (able[[i]]$expected_error < able[[best]]$expected_error / 1.02) best <- i
+    if (able[[i]]$expected_error < able[[best]]$expected_error / 1.01) best <- i
   }
   plan <- able[[best]]
   errors <- vapply(able, function(p) p$expected_error, numeric(1))

@@ -1,7 +1,8 @@
 # Expected errors of every mechanism over mean_lower_bound(), space by space, after large noise is answered as dp_mean() does by default. Writes
 # lower-bounds.csv beside this file, some ten minutes: Rscript bench/lower-bounds.R
 # `error`, `bound` and `ratio` are those of what "auto" chooses; `over_best` is that error over the smallest of all mechanisms for the
-# Frechet mean with the promise. A column for each of them has its ratio: empty where it isn't offered.
+# Frechet mean with the promise; `over_alike` is that over the smallest of those with the same numerics, as a lattice's promise holds to the last
+# digit. A column for each of them has its ratio: empty where it isn't offered.
 suppressPackageStartupMessages(library(riemdp))
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 template <- function(k) exp(2i * pi * seq_len(k) / k)
@@ -23,11 +24,13 @@ rows <- lapply(seq_len(nrow(cases)), function(i) {
   promised <- plan$mechanism %in% ways & plan$label %in% c("pure", "approx")
   errors <- ifelse(promised, plan$expected_error, NA)[match(ways, plan$mechanism)]
   chosen <- which(plan$chosen)
+  alike <- promised & plan$numerics %in% plan$numerics[chosen]
   message(paste(unlist(case), collapse = " "))
   data.frame(case[c("space", "n", "epsilon", "delta")], radius = space[[2]], mechanism = plan$mechanism[chosen],
              error = signif(plan$expected_error[chosen], 4), bound = signif(as.vector(bound), 4), argument = attr(bound, "argument"),
              axes = attr(bound, "axes"), ratio = round(plan$expected_error[chosen] / as.vector(bound), 2),
              over_best = round(plan$expected_error[chosen] / min(errors, na.rm = TRUE), 3),
+             over_alike = round(plan$expected_error[chosen] / min(plan$expected_error[alike]), 3),
              as.list(stats::setNames(round(errors / as.vector(bound), 2), ways)))
 })
 table <- do.call(rbind, rows)

@@ -241,7 +241,8 @@ mutant("chain-few-blocks", "R/regression-kng.R", "ceiling(800 * exp(", "ceiling(
 mutant("pure-scale-low", "R/mechanism.R", "list(scale = outwards(loss * total / ask$epsilon)", "list(scale = 0.97 * outwards(loss * total / ask$epsilon)", "scale = loss total/epsilon", "^mechanism|^dp-mean$")
 mutant("pure-scale-no-solver", "R/mechanism.R", "total = as.numeric(sensitivity) + extra, numbers", "total = as.numeric(sensitivity), numbers", "the solver's error is paid for", "mean-steps")
 mutant("sigma-epsilon-half", "R/mechanism.R", "list(scale = ask$sigma, epsilon = outwards(loss * total / ask$sigma))", "list(scale = ask$sigma, epsilon = outwards(total / ask$sigma))", "a scale by hand states the epsilon that it implies, with the loss' factor", "mechanism|dp-mean$")
-mutant("auto-takes-worst", "R/mechanism.R", "if (able[[i]]$expected_error < able[[best]]$expected_error / 1.02) best <- i", "if (able[[i]]$expected_error > able[[best]]$expected_error / 1.02) best <- i", "auto takes the smallest expected error", "dp-mean")
+mutant("auto-takes-worst", "R/mechanism.R", "if (able[[i]]$expected_error < able[[best]]$expected_error / 1.01) best <- i", "if (able[[i]]$expected_error > able[[best]]$expected_error / 1.01) best <- i", "auto takes the smallest expected error", "dp-mean")
+mutant("auto-near", "R/mechanism.R", "able[[best]]$expected_error / 1.01) best <- i", "able[[best]]$expected_error / 1.02) best <- i", "auto errs by at most 1 % more than the best", "mechanism-lattice")
 mutant("lattice-unasked", "R/mechanism.R", 'numerics = if (ask$numerics == "lattice") "lattice" else "real-valued"', 'numerics = "lattice"', "only lattice mode says lattice", "mechanism|dp-mean")
 mutant("needs-no-delta", "R/mechanism.R", "if (ask$delta == 0 && isTRUE(mechanism$needs_delta))", "if (FALSE)", "Gaussian noise needs delta > 0", "mechanism|dp-mean")
 mutant("laplace-radial-rate", "src/mechanism/mechanism_laplace.c", "*value -= rho / law->sigma;\n    *slope -= 1 / law->sigma;", "*value -= 1.03 * rho / law->sigma;\n    *slope -= 1.03 / law->sigma;", "the Laplace law's rate", "mechanism-laplace")
@@ -1030,7 +1031,7 @@ mutant("plan-least-too-low", "R/plan-parts.R", "if (enough(middle)) high <- midd
 mutant("plan-least-too-high", "R/plan-parts.R", "SOUGHT_TOLERANCE <- 1e-3", "SOUGHT_TOLERANCE <- 1e-2", "a little less doesn't do", "dp-mean-plan")
 mutant("plan-least-clipped", "R/dp-mean-plan.R", "share_epsilon(ask, value, ask$clipped$share, ask$variance$share)", "share_epsilon(ask, value, NULL, ask$variance$share)", "the count's share is in the epsilon that is found", "dp-mean-plan|clipped-share")
 mutant("plan-found-rounded-down", "R/dp-mean-object.R", "signif(ceiling(value / unit) * unit, 4)", "signif(floor(value / unit) * unit, 4)", "the number printed keeps the error", "dp-mean-plan")
-mutant("plan-adaptive-unasked", "R/dp-mean-plan.R", "!isTRUE(staged >= best$expected_error / 1.02)", "TRUE", "adaptive is chosen where its error is the smallest only", "dp-mean-plan")
+mutant("plan-adaptive-unasked", "R/dp-mean-plan.R", "!isTRUE(staged >= best$expected_error / 1.01)", "TRUE", "adaptive is chosen where its error is the smallest only", "dp-mean-plan")
 mutant("plan-picture-silent", "R/plot-release.R", "below <- unlist(lapply(plan_undrawn(x), strwrap, width = 140, exdent = 4))", "below <- NULL", "rows without a curve are named in the picture", "dp-mean-plan")
 
 # ---- released balls ---------------------------------------------------------------------------------------------------------------------------------

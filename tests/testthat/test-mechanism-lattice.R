@@ -324,13 +324,16 @@ test_that("what can't be served is refused from public facts, with what would do
 })
 
 test_that("a lattice is the default wherever there is one, and auto chooses among lattices", {
+  # the staircase errs by 1.9 % less than the first of the list
+  near <- dp_mean_plan(spd(3), 10000, 1, radius = 1)
+  expect_identical(near$mechanism[near$chosen], "wrapped_staircase")
   for (case in lattice_cases()) {
     for (epsilon in c(1, 4)) {
       r <- dp_mean(in_ball(case, 30), case$M, epsilon, case$center, case$radius)
       expect_identical(guarantee(r)$numerics, "lattice")
       plan <- dp_mean_plan(case$M, 30, epsilon, case$center, case$radius)
       expect_identical(plan$numerics[plan$chosen], "lattice")
-      expect_lte(plan$expected_error[plan$chosen], 1.02 * min(plan$expected_error[plan$numerics %in% "lattice" & !grepl("^target", plan$note)]))
+      expect_lte(plan$expected_error[plan$chosen], 1.01 * min(plan$expected_error[plan$numerics %in% "lattice" & !grepl("^target", plan$note)]))
     }
     real <- dp_mean(in_ball(case, 30), case$M, 1, case$center, case$radius, numerics = "real")
     expect_identical(guarantee(real)$numerics, "real-valued")
