@@ -1,6 +1,6 @@
 # The methods of dp_lm(): one list each. What it must hold:
 #   auto         TRUE where method = "auto" may choose it: proven
-#   checked      TRUE where the guess is checked though "auto" doesn't choose it
+#   worth        "auto" takes it where its expected error is at most this part of all others'
 #   unsupported  function(ask): NULL, or one sentence on why it can't be served here
 #   plan function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean
 #   squared
@@ -335,8 +335,8 @@ linear_adassp <- list(
 )
 
 linear_newton <- list(
-  auto = FALSE, # its error is known for predictors without rare levels and long tails only
-  checked = TRUE,
+  auto = TRUE,
+  worth = 0.7, # its error is told for predictors spread evenly, which others know less of
   unsupported = function(ask) {
     if (ask$delta == 0) return("method = \"newton\" needs `delta` > 0.")
     if (!newton_serves(linear_newton_rule(ask))) {
@@ -359,11 +359,12 @@ linear_newton <- list(
                     "are averaged by their noise, whose standard deviation is %.3g in features of variance 1."),
               NEWTON_ROUNDS, details$rule$mu, turned, details$steps, details$noise[length(details$noise)]),
       if (!is.null(details$rule$level)) {
-        sprintf("The level follows at last: the mean of residuals that are cut at %.3g of their standard deviations.",
-                details$rule$cut)
+        sprintf("The level follows at last: the mean of residuals cut at %.3g standard deviations.", details$rule$cut)
       },
-      paste("Its error, and intervals, are for predictors without rare levels or long tails: where there are such,",
-            "eight steps may end on the way."),
+      if (details$blurred) {
+        paste("Noise hides how steeply some pulls fall: with rare levels or correlated predictors steps may end on the",
+              "way, and the error be larger than is told. So there are no intervals.")
+      },
       "Section 10 of proofs/linear-regression.md.")
   }
 )

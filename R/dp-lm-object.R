@@ -220,7 +220,8 @@ scaled_covariance <- function(object) {
     }
     return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
   }
-  if (object$method == "newton") return(rep(list(tcrossprod(details$back %*% diag(details$noise, d + 1))), q))
+  if (isTRUE(details$blurred)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
+  if (object$method == "newton") return(rep(list(tcrossprod(details$back %*% details$noise)), q))
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "output") {

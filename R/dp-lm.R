@@ -73,12 +73,13 @@
 #' * `"statistics"`: sums of squares and products with K-norm noise, then a ridge regression. Pure.
 #' * `"adassp"`: the same with normal noise and a ridge chosen by a private eigenvalue (Wang 2018); needs `delta` > 0.
 #' * `"newton"`: eight steps of Newton's method with normal noise on a lattice, in features that follow the released
-#'   centre, spread and, where they are cheap, second moments of the predictors; pulls are cut in the residual and in
-#'   the features (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale
-#'   comes with each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where the noise
-#'   is so large that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about
-#'   what the computer does. Its expected error and its intervals are for predictors without rare levels or long tails:
-#'   where there are such, eight steps may end on the way, and intervals be far too short. So `"auto"` doesn't take it.
+#'   centre, spread and second moments of the predictors; pulls are cut in the residual and in the features
+#'   (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes with
+#'   each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where noise is so large that
+#'   the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about what the computer
+#'   does. Where released second moments don't tell how steeply all pulls fall (rare levels, strong
+#'   correlations, few records) steps may end on the way: [explain()] says so, and there are no intervals. `"auto"`
+#'   takes it where its expected error is at most .7 of all others'.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
 #' * `"kng"`: density proportional to exp(-rate N(gradient)) on a public ball, N a norm of the clipped gradient with a
 #'   ridge; by rejection, so for at most three coefficients and n epsilon up to about 40, less with many records. Pure.
@@ -340,7 +341,8 @@ plan_linear <- function(ask) {
                   function(name) tryCatch(plan_linear_one(ask, name), riemdp_error = function(e) conditionMessage(e)))
   able <- Filter(is.list, plans)
   error <- vapply(able, `[[`, 0, "error")
-  best <- names(error)[which.min(error)]
+  worth <- vapply(names(error), function(name) linear_methods()[[name]]$worth %||% 1, 0)
+  best <- names(error)[which.min(error / worth)]
   insured <- best == "objective" && !is.null(able$recentred) && insured_fit(ask)
   if (insured) best <- "recentred"
   plan <- able[[best]]

@@ -7,12 +7,11 @@ NEWTON_SHARES <- list(spread = 0.05, moments = 0.1, first = c(0.05, 0.1, 0.12), 
 NEWTON_ROUNDS <- 8
 # What the level, the mean of residuals cut further out, may get of mu^2, and where they are cut, in standard deviations
 NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2, 3, 4, 6))
-# Features count with a length of at most this times the root of their number, and for moments at most with 2 if that
-# is more
-NEWTON_LENGTH <- c(moments = 1.1, step = 1)
-# Second moments are released where noise moves none by more than `most` of what it is without correlations, and have as
-# large a share as `aim` asks for
-NEWTON_BLUR <- c(most = 0.6, aim = 0.3)
+# Of second moments, by how much noise moves a mean slope, over that of even predictors: they are released where it is
+# at most `most`, as squares alone where products would be blurred; `aim` is what the share and the reach ask for. Reach
+# is where squares of features are cut, over where features are.
+NEWTON_BLUR <- list(all = c(most = 2, aim = 0.15), squares = c(most = 0.5, aim = 0.1))
+NEWTON_REACH <- 6
 # What "is there" and squares count beside numbers, so that no record moves a sum further for them; and what all
 # contributions are shortened by, which covers their rounding
 NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)
@@ -74,14 +73,17 @@ cut_scale <- function(square, tau, q) {
 }
 
 # Of d even predictors with variance 1, and 1 before them, cut at a length of the root of d + 1: the mean slope of a
-# pull over that without cuts, and the variance of an estimate over that of least squares
+# pull over that without cuts, the variance of an estimate over that of least squares, and what is left of second
+# moments of features that count as in pulls, up to a length of `reach`
 cut_features <- function(d) {
   p <- d + 1
-  length <- NEWTON_LENGTH[["step"]] * sqrt(p)
+  length <- sqrt(p)
   at <- stats::ppoints(400)
   squares <- if (d == 0) 1 else if (d == 1) 1 + 3 * at^2 else pmax(0.05 * p, p + sqrt(0.8 * d) * stats::qnorm(at))
-  slope <- mean(pmin(squares, length * sqrt(squares))) / p
-  list(length = length, slope = slope, lever = mean(pmin(squares, length^2)) / p / slope^2)
+  cut <- function(reach) sqrt(pmax(squares, reach^2)) / reach
+  slope <- mean(squares / cut(length)) / p
+  list(length = length, slope = slope, lever = mean(squares / cut(length)^2) / p / slope^2,
+       counted = function(reach) mean(squares / cut(length) / cut(reach)) / p)
 }
 
 # variance of the noise of an estimate by residuals that are cut at k, with `mu`
@@ -123,27 +125,42 @@ make_newton_rule <- function(ask) {
   }
   d <- ask$d
   share <- lapply(NEWTON_SHARES, `*`, clamp(NEWTON_SHARES$enough * ((d + 1) / (mu * ask$n))^2, NEWTON_SHARES$least, 1))
-  length <- max(2, NEWTON_LENGTH[["moments"]] * sqrt(d))
-  # more for moments, up to what they get at most, where they would be blurred
-  blur <- 2 * sqrt(d) * length^2 / (mu * ask$n)
-  share$moments <- clamp((blur / NEWTON_BLUR[["aim"]])^2, share$moments, NEWTON_SHARES$moments)
-  blur <- blur / sqrt(share$moments)
-  of <- c(spread = if (d > 0) share$spread else 0,
-          moments = if (d > 0 && blur < NEWTON_BLUR[["most"]]) share$moments else 0)
+  moment <- newton_moment(d, mu * ask$n, share$moments)
+  of <- c(spread = if (d > 0) share$spread else 0, moments = if (d > 0) moment$share else 0)
   levels <- lapply(NEWTON_LEVEL$share, newton_level, ask, mu, 1 - sum(of) - sum(share$first))
   level <- levels[[which.min(vapply(levels, `[[`, 0, "error"))]]
   rounds <- NEWTON_ROUNDS - length(share$first)
   step <- c(share$first, rep(level$later / rounds, rounds))
   first <- vapply(mu * sqrt(share$first), function(own) newton_cut(ask, own, own), 0)
   first[1] <- max(first[1], sqrt(ask$q))
-  size <- c(spread = 2 * d + 1, moments = symmetric_count(d), step = (d + 1) * ask$q + 1, level = ask$q)
+  size <- c(spread = 2 * d + 1, moments = if (moment$diagonal) d + 1 else symmetric_count(d + 1),
+            step = (d + 1) * ask$q + 1, level = ask$q)
   lattice <- function(name, part) newton_lattice(newton_moves[[name]], size[[name]], mu * sqrt(part), ask$n)
-  list(mu = mu, length = length, cuts = c(first, rep(level$of_step, rounds)), cut = level$cut, error = level$error,
+  list(mu = mu, moment = moment[c("length", "reach", "diagonal")], cuts = c(first, rep(level$of_step, rounds)),
+       cut = level$cut, error = level$error,
        spread = if (of[["spread"]] > 0) lattice("spread", of[["spread"]]),
        moments = if (of[["moments"]] > 0) lattice("moments", of[["moments"]]),
        steps = lapply(step, function(part) lattice("step", part)),
        level = if (level$share > 0) lattice("level", level$share),
        served = c(spread = of[["spread"]] > 0, moments = of[["moments"]] > 0, level = level$share > 0))
+}
+
+# Of second moments: the share of mu^2, where features are cut, and whether they are squares alone; a share of 0 where
+# these would be blurred too. `count`: mu times the number of records.
+newton_moment <- function(d, count, least) {
+  p <- d + 1
+  for (diagonal in c(FALSE, TRUE)) {
+    limits <- NEWTON_BLUR[[if (diagonal) "squares" else "all"]]
+    # noise of an entry, and of an eigenvalue, with all of mu and features cut at the root of p
+    entry <- sqrt(2) * p / count
+    blur <- if (diagonal) entry else entry * sqrt(2 * p)
+    share <- clamp((blur / limits[["aim"]])^2, least, NEWTON_SHARES$moments)
+    if (blur / sqrt(share) <= limits[["most"]] && entry / sqrt(share) <= NEWTON_BLUR$squares[["most"]]) {
+      reach <- clamp(limits[["aim"]] * sqrt(share) / blur, 1, NEWTON_REACH)
+      return(list(share = share, length = sqrt(p), reach = reach * sqrt(p), diagonal = diagonal))
+    }
+  }
+  list(share = 0, length = sqrt(p), reach = sqrt(p), diagonal = TRUE)
 }
 
 newton_serves <- function(rule) {
@@ -200,26 +217,62 @@ newton_spread <- function(x, y, rule, ask) {
   list(n = n, center = center, spread = sqrt(pmin(1, v)))
 }
 
-# what turns predictors of variance 1 into uncorrelated ones, by released second moments
-newton_turn <- function(x, y, rule, ask, stage) {
+# Released second moments of features that count as in pulls, over those of even predictors: entries of which noise
+# explains a part are moved to what they are there by as much
+newton_moments <- function(x, y, rule, stage, features) {
+  p <- length(stage$spread) + 1
   stage$name <- "moments"
-  stage$length <- rule$length
+  stage[c("length", "reach", "diagonal")] <- rule$moment
+  most <- sqrt(1 + sum(((1 + abs(stage$center)) / stage$spread)^2)) # no row's features are longer
+  stage$reach <- min(stage$reach, max(stage$length, most))
   out <- noisy_newton_sum(x, y, stage, rule$moments)
-  e <- eigen(symmetric_matrix(out$sum, ask$d) * rule$length^2 / stage$n, symmetric = TRUE)
-  noise <- sqrt(ask$d) * out$sd * rule$length^2 / stage$n / sqrt(2) # of an eigenvalue, about
-  mean <- mean(e$values)
-  own <- max(0, 1 - noise^2 / max(1e-300, mean((e$values - mean)^2)))
-  values <- pmax(mean + own * (e$values - mean), 2 * noise, 0.02)
-  e$vectors %*% (t(e$vectors) / sqrt(values))
+  unit <- stage$length * stage$reach / stage$n / features$counted(stage$reach)
+  sd <- out$sd * unit
+  moments <- if (stage$diagonal) diag(out$sum * unit, p) else symmetric_matrix(out$sum, p) * unit
+  of <- diag(moments)
+  blurred <- stage$diagonal || any(of < 3 * sd)
+  of <- 1 + left_of_noise(p * sd^2, sum((of - 1)^2)) * (of - 1)
+  diag(moments) <- pmax(of, min(2 * sd, 0.5), 0.02)
+  list(moments = moments, sd = sd, alike = stage$diagonal, blurred = blurred)
+}
+
+# the part of a square that noise of that variance doesn't explain
+left_of_noise <- function(noise, square) max(0, 1 - noise / max(1e-300, square))
+
+# What turns predictors into uncorrelated ones, and the mean slopes of pulls in those, from second moments; `blurred`
+# where some slope may be nothing but noise
+newton_slopes <- function(found) {
+  if (found$alike) return(list(turn = NULL, slopes = found$moments, blurred = TRUE))
+  p <- ncol(found$moments)
+  root <- sqrt(diag(found$moments))
+  alike <- found$moments / outer(root, root)
+  noise <- sqrt(p / 2) * found$sd / mean(root^2) # of an eigenvalue, half the most
+  e <- eigen(alike[-1, -1, drop = FALSE], symmetric = TRUE)
+  blurred <- found$blurred || any(e$values < 2 * noise)
+  values <- 1 + left_of_noise(noise^2, mean((e$values - 1)^2)) * (e$values - 1)
+  values <- pmax(values, min(noise, 0.5), 0.02)
+  rebuilt <- function(e, values) e$vectors %*% (t(e$vectors) * values)
+  turn <- rebuilt(e, 1 / sqrt(pmax(values, min(2 * noise, 1))))
+  alike[-1, -1] <- rebuilt(e, values)
+  turn_all <- diag(1, p)
+  turn_all[-1, -1] <- turn
+  e <- eigen(turn_all %*% (alike * outer(root, root)) %*% turn_all, symmetric = TRUE)
+  list(turn = turn, slopes = rebuilt(e, pmax(e$values, min(2 * found$sd, 0.3), 0.02)), blurred = blurred)
 }
 
 release_newton <- function(x, y, rule, ask) {
+  p <- ask$d + 1
   stage <- newton_spread(x, y, rule, ask)
-  if (!is.null(rule$moments)) stage$turn <- newton_turn(x, y, rule, ask, stage)
   features <- cut_features(ask$d)
+  known <- if (is.null(rule$moments)) list(slopes = diag(1, p), blurred = ask$d > 0) else {
+    newton_slopes(newton_moments(x, y, rule, stage, features))
+  }
+  stage$turn <- known$turn
+  features$slopes <- known$slopes
+  features$inverse <- solve(known$slopes)
   stage$name <- "step"
   stage$length <- features$length
-  now <- list(b = matrix(0, ask$q, ask$d + 1), sd = 1, seen = list(), stride = 1)
+  now <- list(b = matrix(0, ask$q, p), sd = 1, seen = list(), stride = 1)
   for (t in seq_len(NEWTON_ROUNDS)) {
     stage$tau <- now$sd * rule$cuts[t]
     stage$b <- now$b
@@ -229,31 +282,45 @@ release_newton <- function(x, y, rule, ask) {
   }
   back <- newton_back(stage, ask$d)
   inflation <- (1 + now$loss) * features$lever
-  noise <- rep(sqrt(now$noise^2 + now$gap / (ask$d + 1)), ask$d + 1)
+  # a root of the covariance of what noise, and the way that is left, add to a response's coefficients
+  noise <- t(chol(now$noise^2 * features$inverse %*% features$inverse + diag(now$gap / p, p)))
   raw <- b <- now$b
   cut <- stage$tau / now$scale # where the level's bias comes from
   if (!is.null(rule$level)) {
     level <- newton_level_step(x, y, rule, ask, stage, now)
     raw[, 1] <- raw[, 1] + level$off
-    # what noise alone would give isn't taken
-    b[, 1] <- b[, 1] + level$off * pmax(0, 1 - (level$noise^2 + now$noise^2) / level$off^2)
-    noise[1] <- sqrt(level$noise^2 + now$gap / (ask$d + 1))
+    # both levels by what is known of them: what noise doesn't explain of their distance is bias of the steps
+    own <- sum(noise[1, ]^2)
+    own <- own + pmax(0, level$off^2 - level$noise^2 - own)
+    b[, 1] <- b[, 1] + level$off * own / (own + level$noise^2)
+    noise[1, ] <- 0
+    noise[1, 1] <- sqrt(level$noise^2 + now$gap / p)
     cut <- rule$cut
   }
   bias <- newton_bias(cut / sqrt(ask$q)) * now$scale
-  b <- newton_shortened(b, now$noise^2)
+  b <- newton_shortened(b, tcrossprod(noise))
   excess <- (inflation - 1) * now$scale^2 / ask$n * (ask$d + is.null(rule$level))
   list(b = b %*% t(back), error = min(1, sum(noise^2) + bias^2 + excess),
        details = list(back = back, noise = noise, held = (raw - b) %*% t(back), inflation = inflation,
-                      scale = now$scale, steps = now$steps, turned = !is.null(rule$moments)))
+                      scale = now$scale, steps = now$steps, turned = !is.null(stage$turn), blurred = known$blurred))
 }
 
-# coefficients with noise of this variance, shortened as by James and Stein, and further where noise, beside responses
-# of variance 1, says nearly all
-newton_shortened <- function(b, noise) {
-  m <- length(b) - nrow(b)
-  if (m > 2) b[, -1] <- b[, -1] * max(0, 1 - noise * (m - 2) / sum(b[, -1]^2))
-  b / (1 + max(0, ncol(b) * noise - 0.25))
+# Coefficients with noise of this covariance, shortened as if slopes were normal with a variance that they tell
+# themselves, together with no more than a response's. All are where noise says more than a quarter of that.
+newton_shortened <- function(b, cov) {
+  b[, 1] <- b[, 1] / (1 + max(0, cov[1, 1] - 0.25))
+  slopes <- ncol(b) - 1
+  if (slopes == 0) return(b)
+  e <- eigen(cov[-1, -1, drop = FALSE], symmetric = TRUE)
+  noise <- pmax(e$values, 1e-300)
+  square <- colMeans((b[, -1, drop = FALSE] %*% e$vectors)^2)
+  unlikely <- function(log_own) {
+    all <- noise + exp(log_own)
+    sum(log(all) + square / all)
+  }
+  own <- exp(stats::optimize(unlikely, c(-25, 0) - log(slopes))$minimum)
+  b[, -1] <- b[, -1, drop = FALSE] %*% e$vectors %*% (t(e$vectors) * (own / (own + noise)))
+  b
 }
 
 # the mean of what is left, of residuals cut further out: skewed errors have their mean near 0 then
@@ -294,50 +361,56 @@ newton_next <- function(now, features, ask, last) {
   })
   slope <- vapply(cut, `[[`, 0, "kappa") * features$slope
   variance <- (of("noise") / slope)^2
-  steps <- Map(function(s, slope) s$pull / slope, now$seen, slope)
-  used <- newton_window(Map(function(s, step) s$b + step, now$seen, steps), variance, which(good))
+  pulls <- Map(function(s, slope) s$pull / slope, now$seen, slope) # as long as errors of even predictors
+  steps <- lapply(pulls, `%*%`, features$inverse)
+  used <- newton_window(Map(function(s, pull) s$b %*% features$slopes + pull, now$seen, pulls), variance, which(good))
   mean_of <- function(parts) precise_mean(parts[used], variance[used])
   noise <- 1 / sum(1 / variance[used])
   count <- length(now$b)
+  spread <- ask$q * sum(features$inverse^2) # of a step with noise of variance 1, squared
   # by how much the last pull exceeds its noise: where slopes differ from those of even predictors, the way that is left
-  gap <- max(0, sum(steps[[t]]^2) - stats::qchisq(0.99, count) * variance[t]) / ask$q
-  stride <- if (!good[t]) now$stride / 2 else if (gap == 0) 1 else newton_stride(now$seen, steps, variance, now$stride)
+  gap <- max(0, 1 - stats::qchisq(0.99, count) * variance[t] / sum(pulls[[t]]^2)) * sum(steps[[t]]^2) / ask$q
+  stride <- if (!good[t]) now$stride / 2 else if (gap == 0) min(1, 1.5 * now$stride) else
+    newton_stride(now$seen, pulls, features, variance, now$stride)
   step <- mean_of(steps)
-  real <- sqrt(max(0, sum(step^2) - count * noise) / ask$q)
+  real <- sqrt(max(0, sum(step^2) - spread * noise) / ask$q)
   stride <- min(stride, 1.2 * common / real) # predictions don't vary more than what is left
   b <- mean_of(lapply(now$seen, `[[`, "b")) + stride * step
-  moved <- max(0, sum((b - now$b)^2) - count * noise) / ask$q
-  if (!last) b <- newton_shortened(b, noise)
-  least <- max((ask$d + 1) * noise * 0.7, 0.09 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
+  moved <- max(0, sum((b - now$b)^2) - spread * noise) / ask$q
+  if (!last) b <- newton_shortened(b, noise * features$inverse %*% features$inverse)
+  least <- max(spread / ask$q * noise * 0.7, 0.25 * exp(2 * scale[t]), if (moved < 0.2 * common^2) 0.8 * common^2)
   list(b = b, sd = sqrt(min(max(exp(2 * scale[t]) - moved, least), newton_most(scale[t], error[t]))), seen = now$seen,
        stride = stride, gap = gap, noise = sqrt(noise), steps = length(used), scale = common,
        loss = mean_of(lapply(cut, `[[`, "loss")))
 }
 
-# How long a step is, over that for even predictors, by what the last move did to the pull (Barzilai and Borwein 1988);
-# `otherwise` where noise is too large to tell
-newton_stride <- function(seen, steps, variance, otherwise) {
+# How long a step is, over that for the slopes that are known, by what the last move did to the pull (Barzilai and
+# Borwein 1988); `otherwise` where noise is too large to tell
+newton_stride <- function(seen, pulls, features, variance, otherwise) {
   t <- length(seen)
   if (t < 2) return(otherwise)
-  move <- seen[[t]]$b - seen[[t - 1]]$b
-  change <- steps[[t - 1]] - steps[[t]]
+  move <- (seen[[t]]$b - seen[[t - 1]]$b) %*% features$slopes
+  change <- pulls[[t - 1]] - pulls[[t]]
   if (sum(change^2) < 2 * stats::qchisq(0.99, length(move)) * sum(variance[c(t - 1, t)])) return(otherwise)
   along <- sum(move * change)
   if (along > 0) clamp(sum(move^2) / along, 0.1, 4) else otherwise
 }
 
 # Which estimates are averaged: the last of `good`, and those before it as far as each more changes the mean by no more
-# than noise. Where slopes differ from those of even predictors early estimates are off.
+# than noise. Where slopes differ from those that are known early estimates are off.
 newton_window <- function(estimates, variance, good) {
   used <- good[length(good)]
   at <- estimates[[used]]
-  far <- variance[used] * stats::qchisq(0.999, length(at))
+  all <- variance[used] * length(at)
+  best <- list(used = used, risk = all)
   for (s in rev(good)[-1]) {
-    more <- c(used, s)
-    if (sum((precise_mean(estimates[more], variance[more]) - at)^2) > far) break
-    used <- more
+    used <- c(used, s)
+    left <- length(at) / sum(1 / variance[used])
+    off <- sum((precise_mean(estimates[used], variance[used]) - at)^2)
+    risk <- max(0, off - (all - left) * (1 + sqrt(2 / length(at)))) + left
+    if (risk < best$risk) best <- list(used = used, risk = risk)
   }
-  used
+  best$used
 }
 
 # a mean by what is known of each

@@ -100,6 +100,7 @@ line_draws <- function(object, residual, nsim, parts = c("privacy", "sampling"))
   n <- counted_or_told(object)
   known <- line_moments(object, residual)
   abort_blurred(known$sd, d, n)
+  if (isTRUE(object$details$blurred)) abort_lost()
   if (any(residual$squares$sum > CUT_MOST * n * residual$bound^2)) abort_cut()
   sums <- !is.null(object$details$moments)
   steps <- object$method == "newton"
@@ -157,7 +158,7 @@ newton_root <- function(object, v, moments, parts, n) {
   off <- draw() * sqrt(v)
   off <- if ("sampling" %in% parts) t(backsolve(root, t(off))) else 0 * off
   if (!"privacy" %in% parts) return(off)
-  off - details$held + (draw() * rep(details$noise, each = length(v))) %*% t(details$back)
+  off - details$held + draw() %*% t(details$back %*% details$noise)
 }
 
 # draws of how far coefficients as given are from the population's: (d + 1) x responses x nsim

@@ -444,8 +444,12 @@ mutant("newton-unsafe", "R/linear-newton.R", "safe = 1 - 1e-12)", "safe = 1 + 1e
 mutant("newton-half", "R/linear-newton.R", "step = 2, level = 2)", "step = 1, level = 2)", "a step's noise is for two opposite residuals", "^linear-newton$")
 mutant("newton-level", "R/linear-newton.R", "step = 2, level = 2)", "step = 2, level = 1)", "the level's noise is for two opposite residuals", "^linear-newton$")
 mutant("newton-level-free", "R/linear-newton.R", "later <- rest - share", "later <- rest", "the level is paid for", "^linear-newton$")
-mutant("newton-held", "R/lm-population.R", "off - details$held + (draw()", "off + (draw()", "intervals are about coefficients before they are shortened", "^linear-newton$")
+mutant("newton-held", "R/lm-population.R", "off - details$held + draw()", "off + draw()", "intervals are about coefficients before they are shortened", "^linear-newton$")
 mutant("newton-moments", "R/linear-newton.R", "moments = sqrt(2), step = 2", "moments = 1, step = 2", "second moments move by up to sqrt(2)", "^linear-newton$")
+mutant("newton-reach", "src/estimate/linear_newton.c", "fmax(o->length, size) * fmax(o->reach, size)", "o->length * fmax(o->reach, size)", "features are shortened before they are multiplied", "^linear-newton$")
+mutant("newton-slopes", "R/linear-newton.R", "alike[-1, -1] <- rebuilt(e, values)", "alike[-1, -1] <- diag(1, p - 1)", "slopes are those of the features that pull", "^linear-newton$")
+mutant("newton-even", "R/linear-newton.R", "features$inverse <- solve(known$slopes)", "features$inverse <- diag(1, p)", "the error that is told follows from slopes", "^linear-newton$")
+mutant("newton-blurred", "R/lm-population.R", "if (isTRUE(object$details$blurred)) abort_lost()", "", "no interval where slopes are blurred", "^linear-newton$")
 mutant("newton-rounding", "R/linear-newton.R", "outwards(moved * 2^fine + 1.01 * sqrt(m))", "outwards(moved * 2^fine)", "rounding to whole numbers is paid for", "^linear-newton$")
 mutant("newton-narrow", "R/linear-newton.R", "outwards((shift / mu)^2 + ROUNDING_VARIANCE)", "outwards(0.9 * (shift / mu)^2 + ROUNDING_VARIANCE)", "noise is as wide as its price says",
        "^linear-newton$")
@@ -857,7 +861,7 @@ mutant("uniform-biased", "src/mechanism/sampler_discrete.c", "        x &= mask;
 # ---- the check of a linear fit's guess -----------------------------------------------------------------------------------------------------------
 
 mutant("guess-check-unpaid", "R/linear-guess.R", "- ask$q * prices$check -", "-", "the check of the guess is paid for", "linear-guess")
-mutant("guess-trusted-checked", "R/linear-guess.R", "isTRUE(m$checked)) || ask$trusted || few", "isTRUE(m$checked)) || few", "a trusted guess is not checked", "^dp-lm$")
+mutant("guess-trusted-checked", "R/linear-guess.R", "!m$auto || ask$trusted || few", "!m$auto || few", "a trusted guess is not checked", "^dp-lm$")
 mutant("guess-check-once", "R/linear-guess.R", "- ask$q * prices$check -", "- prices$check -", "each response's check is paid for", "linear-guess")
 mutant("guess-search-unpaid", "R/linear-guess.R", " - searched * prices$search)", ")", "the search is paid for", "linear-guess")
 mutant("guess-search-once", "R/linear-guess.R", " - searched * prices$search)", " - (searched > 0) * prices$search)", "each response's search is paid for", "linear-guess")

@@ -10,7 +10,9 @@ size_t linear_newton_width(const struct linear_newton *o)
         return 2 * d + 1;
     if (o->stage == NEWTON_LEVEL)
         return o->q;
-    return o->stage == NEWTON_MOMENTS ? d * (d + 1) / 2 : o->p * o->q + 1;
+    if (o->stage == NEWTON_MOMENTS)
+        return o->diagonal ? o->p : o->p * (o->p + 1) / 2;
+    return o->p * o->q + 1;
 }
 
 static void scale_by(size_t n, double *v, double factor)
@@ -43,12 +45,14 @@ static void cut_features(size_t n, double *f, double length)
     scale_by(n, f, 1 / fmax(length, norm2(n, f)));
 }
 
-static void products(const struct linear_newton *o, const double *f, double *row)
+/* products of features that count as in pulls, as far as `reach`: squares first */
+static void products(const struct linear_newton *o, double *f, double *row)
 {
-    size_t d = o->p - 1;
-    for (size_t j = 0; j < d; j++)
+    double size = norm2(o->p, f);
+    scale_by(o->p, f, 1 / sqrt(fmax(o->length, size) * fmax(o->reach, size)));
+    for (size_t j = 0; j < o->p; j++)
         *row++ = f[j] * f[j];
-    for (size_t j = 1; j < d; j++)
+    for (size_t j = 1; j < o->p && !o->diagonal; j++)
         for (size_t k = 0; k < j; k++)
             *row++ = sqrt(2) * (f[k] * f[j]);
 }
@@ -93,8 +97,7 @@ void linear_newton_record(const struct linear_newton *o, size_t i, double *row, 
     } else {
         features(o, x, f, z);
         if (o->stage == NEWTON_MOMENTS) {
-            cut_features(d, f + 1, o->length);
-            products(o, f + 1, row);
+            products(o, f, row);
         } else if (o->stage == NEWTON_LEVEL) {
             cut_residual(o, o->y + i * o->q, f, row);
         } else {

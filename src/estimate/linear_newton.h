@@ -12,7 +12,8 @@ struct linear_newton {
     enum newton_stage stage;
     const double *center, *spread, *turn; /* p - 1 each, and (p - 1) x (p - 1) by columns or NULL */
     const double *b;                      /* q x p */
-    double tau, length;                   /* where residuals and features are cut */
+    double tau, length, reach;            /* where residuals and features are cut, and squares of features */
+    int diagonal;                         /* of second moments the squares alone */
     double there, square, safe;           /* what "is there" and squares count, and by how much all is shortened */
 };
 

@@ -45,8 +45,11 @@ static void read_stage(struct linear_newton *o, SEXP stage)
     if (turn != R_NilValue)
         o->turn = read_numbers(turn, d * d, text);
     o->length = ffi_range(ffi_field(stage, "length"), "length", 1e-100, 1e100);
-    if (o->stage == NEWTON_MOMENTS)
+    if (o->stage == NEWTON_MOMENTS) {
+        o->reach = ffi_range(ffi_field(stage, "reach"), "reach", 1e-100, 1e100);
+        o->diagonal = ffi_flag(ffi_field(stage, "diagonal"), "diagonal");
         return;
+    }
     o->b = read_numbers(ffi_field(stage, "b"), o->p * o->q, text);
     o->tau = ffi_range(ffi_field(stage, "tau"), "tau", 1e-100, 1e100);
 }

@@ -177,10 +177,10 @@ test_that("an inverse question is one, with one unknown", {
 })
 
 test_that("what can't be found is said with its reason", {
-  plan <- dp_mean_plan(sphere(2), 100, radius = 0.3, error = 0.01, mechanism = c("gaussian", "adaptive", "wrapped"))
+  plan <- dp_mean_plan(sphere(2), 100, radius = 0.3, error = 0.01, mechanism = c("gaussian", "adaptive", "wrapped_staircase"))
   expect_match(plan$note[plan$mechanism == "gaussian"], "delta")
   expect_match(plan$note[plan$mechanism == "adaptive"], "spread")
-  expect_identical(plan$mechanism[plan$chosen], "wrapped")
+  expect_identical(plan$mechanism[plan$chosen], "wrapped_staircase")
   # rounding errors stand in the way of any n
   plan <- dp_mean_plan(hyperbolic(2), epsilon = 1, radius = 19, error = 1e-9)
   expect_false(any(plan$chosen))

@@ -10,8 +10,10 @@ added <- function(x, y, stage) {
     z <- there * (u - stage$center) / stage$spread
     if (!is.null(stage$turn)) z <- drop(crossprod(stage$turn, z))
     if (stage$name == "moments") {
-      z <- z / max(stage$length, sqrt(sum(z^2)))
-      riemdp:::symmetric_entries(tcrossprod(z))
+      f <- c(there, z)
+      size <- sqrt(sum(f^2))
+      products <- tcrossprod(f) / max(stage$length, size) / max(stage$reach, size)
+      if (stage$diagonal) diag(products) else riemdp:::symmetric_entries(products)
     } else {
       f <- c(there, z)
       e <- there * drop(y - stage$b %*% f) / stage$tau
@@ -26,7 +28,8 @@ added <- function(x, y, stage) {
 a_stage <- function(name, d, q, turned = TRUE) {
   list(name = name, center = stats::runif(d, -0.5, 0.5), spread = stats::runif(d, 0.3, 1),
        turn = if (turned) matrix(stats::rnorm(d * d), d), b = matrix(stats::rnorm(q * (d + 1)), q),
-       tau = stats::runif(1, 0.2, 2), length = sqrt(d + 1))
+       tau = stats::runif(1, 0.2, 2), length = sqrt(d + 1), reach = sqrt(d + 1) * stats::runif(1, 1, 3),
+       diagonal = stats::runif(1) < 0.3)
 }
 
 some_records <- function(n, d, q) {
@@ -65,6 +68,9 @@ test_that("sums are those of the proof, exact, weighted by shares, and of no rec
   for (wrong in list(list(b = 1), list(center = 1), list(tau = 0), list(length = NULL), list(name = "no"), list(turn = 1))) {
     expect_error(total(r$x, r$y, utils::modifyList(a_stage("step", 4, 3), wrong)), class = "riemdp_error")
   }
+  for (wrong in list(list(reach = 0), list(diagonal = NA), list(reach = NULL))) {
+    expect_error(total(r$x, r$y, utils::modifyList(a_stage("moments", 4, 3), wrong)), class = "riemdp_error")
+  }
 })
 
 test_that("no record moves a sum further than its noise allows, and some move it as far", {
@@ -96,8 +102,12 @@ test_that("no record moves a sum further than its noise allows, and some move it
   stage$name <- "level"
   expect_gt(far(total(cbind(c(1, 1, 1)), matrix(1e6), stage), total(cbind(c(1, 1, 1)), matrix(-1e6), stage)), 1.99)
   expect_gt(far(total(cbind(c(1, 1, 1)), matrix(0), list(name = "spread")), total(cbind(c(1, -1, -1)), matrix(0), list(name = "spread"))), 1.99)
-  stage <- utils::modifyList(a_stage("moments", 2, 1, FALSE), list(center = c(0, 0), spread = c(0.1, 0.1), length = 1))
-  expect_gt(far(total(cbind(c(1, 1, 0)), matrix(0), stage), total(cbind(c(1, 0, 1)), matrix(0), stage)), sqrt(2) - 1e-9)
+  # long features of two predictors
+  stage <- utils::modifyList(a_stage("moments", 2, 1, FALSE), list(center = c(0, 0), spread = c(0.01, 0.01), length = 1, reach = 50))
+  for (diagonal in c(TRUE, FALSE)) {
+    stage$diagonal <- diagonal
+    expect_gt(far(total(cbind(c(1, 1, 0)), matrix(0), stage), total(cbind(c(1, 0, 1)), matrix(0), stage)), sqrt(2) - 1e-3)
+  }
   # the squares' weight, and that of being there: over all sizes, closed forms of section 10
   s <- seq(0, 1, 0.001)
   pairs <- expand.grid(s = s, t = s)
@@ -131,7 +141,7 @@ test_that("noise is as wide as its price says, and prices add up to what was ask
     expect_lte(sum(paid^2), mu^2)
     expect_gt(sum(paid^2), 0.999 * mu^2)
     expect_length(paid, 8 + sum(plan$rule$served))
-    expect_identical(unname(plan$rule$served[["moments"]]), case$d > 0)
+    expect_identical(plan$rule$served[["moments"]], case$d > 0)
   }
 })
 
@@ -154,6 +164,8 @@ test_that("what normal residuals say: slopes, squares and scales", {
   got <- riemdp:::cut_features(1)
   expect_equal(got$slope, slope, tolerance = 1e-3)
   expect_equal(got$lever, mean_of(function(v) pmin(size(v)^2, 2)) / 2 / slope^2, tolerance = 1e-3)
+  expect_equal(got$counted(1.6), mean_of(function(v) pmin(size(v)^2, sqrt(2) * size(v)) * pmin(1, 1.6 / size(v))) / 2, tolerance = 1e-3)
+  expect_equal(got$counted(2), slope, tolerance = 1e-3)
   expect_identical(riemdp:::cut_features(0)[c("slope", "lever")], list(slope = 1, lever = 1))
 })
 
@@ -181,11 +193,70 @@ test_that("the error is the one that is expected, and far below that of noisy st
     expect_lt(got[["excess"]] / got[["expected"]], 1.6)
     plan <- dp_lm_plan(case[[1]], case[[2]], epsilon = 1, delta = 1e-6, r_squared = case[[3]])
     expect_lt(got[["excess"]], plan$expected_error[plan$method == "adassp"] / 2)
-    expect_false(plan$chosen[plan$method == "newton"]) # rare levels: see section 10
+    expect_identical(plan$chosen[plan$method == "newton"], min(plan$expected_error[plan$method != "newton"], na.rm = TRUE) > plan$expected_error[plan$method == "newton"] / 0.7)
   }
   # predictors that fill a quarter of their range
   got <- fitted_excess(10000, 5, 0.5, 20, draw = function(m) stats::rnorm(m, sd = 0.25))
   expect_lt(got[["excess"]] / got[["expected"]], 2)
+})
+
+test_that("slopes follow second moments: rare levels, long tails and correlations are reached, and the error is told", {
+  # mean slopes, without noise to speak of, against sums over records
+  set.seed(11)
+  n <- 4000
+  x <- rbind(1, ifelse(stats::runif(n) < 0.05, 1, -1), stats::runif(n, -1, 1)^3)
+  x <- rbind(x, pmin(1, pmax(-1, 0.9 * x[3, ] + 0.1 * stats::runif(n, -1, 1))))
+  ask <- riemdp:::linear_ask(n, 3, 1, 1000, 1e-6, "newton", 0.3, "auto", "trusted")
+  rule <- riemdp:::plan_linear(ask)$rule
+  features <- riemdp:::cut_features(3)
+  known <- with_simulation(1, {
+    stage <- riemdp:::newton_spread(x, matrix(0, 1, n), rule, ask)
+    moments <- riemdp:::newton_moments(x, matrix(0, 1, n), rule, stage, features)
+    riemdp:::newton_slopes(moments)
+  })
+  expect_false(known$blurred)
+  z <- t((x[-1, ] - stage$center) / stage$spread)
+  slopes <- function(f, weight) crossprod(f * weight, f) / n
+  f <- cbind(1, z)
+  weight <- pmin(1, 2 / sqrt(rowSums(f^2)))
+  expect_equal(moments$moments * features$slope, slopes(f, weight), tolerance = 0.03)
+  turned <- cbind(1, z %*% known$turn)
+  alike <- stats::cov2cor(slopes(f, weight))[-1, -1]
+  expect_equal(known$turn %*% known$turn, solve(alike), tolerance = 0.1)
+  expect_equal(known$slopes * features$slope, slopes(turned, weight), tolerance = 0.05)
+  # told and found, by kind of predictors: mean squares over eight fits of five coefficients
+  kinds <- list(level = function(m) ifelse(stats::runif(m) < 0.03, 1, -1), tail = function(m) stats::runif(m, -1, 1)^5,
+                lognormal = function(m) pmin(1, 0.02 * exp(stats::rnorm(m, sd = 1.2))) * 2 - 1)
+  for (kind in names(kinds)) {
+    ask <- riemdp:::linear_ask(20000, 4, 1, 2, 1e-6, "newton", 0.5, "auto", "trusted")
+    plan <- riemdp:::plan_linear(ask)
+    got <- with_simulation(12, vapply(seq_len(8), function(i) {
+      x <- rbind(1, matrix(kinds[[kind]](80000), 4))
+      line <- drop(stats::rnorm(4) %*% x[-1, ])
+      y <- (line - mean(line)) * sqrt(0.5) / stats::sd(line) + sqrt(0.5) * stats::rnorm(20000)
+      fit <- riemdp:::release_newton(x, matrix(y, 1), plan$rule, ask)
+      c(mean((drop(fit$b %*% x) - stats::lm.fit(t(x), y)$fitted.values)^2), fit$error)
+    }, c(0, 0)))
+    ratio <- mean(got[2, ]) / mean(got[1, ])
+    expect_gt(ratio, 0.15)
+    expect_lt(ratio, 4)
+    expect_lt(mean(got[1, ]), 1e-3)
+  }
+})
+
+test_that("where slopes are blurred that is said, and no interval is told", {
+  frame <- data.frame(a = rep(c(1, -1), c(2, 1998)), y = stats::rnorm(2000))
+  bounds <- list(a = c(-1, 1), y = c(center = 0, scale = 1))
+  fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, bounds, method = "newton", guess = "trusted"))
+  expect_true(fit$details$blurred)
+  expect_true(all(is.na(confint(fit))))
+  expect_error(with_simulation(4, confint(fit, about = "population", residual = dp_residual_scale(fit, frame, 5))), "don't tell a line",
+               class = "riemdp_error_unsupported")
+  expect_output(print(explain(fit)), "steps may end on the way")
+  frame$a <- stats::runif(2000, -1, 1)
+  fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, bounds, method = "newton", guess = "trusted"))
+  expect_false(fit$details$blurred)
+  expect_false(anyNA(confint(fit)))
 })
 
 test_that("correlated, constant, missing and few records: finite, and no worse than they must be", {
@@ -233,7 +304,7 @@ test_that("the promise is of the computer's numbers where the guess isn't checke
   }, NA[1:3]))
   expect_gt(mean(held), if (quick()) 0.87 else 0.91)
   # about the coefficients before they were shortened: what was held back comes off each draw
-  object <- list(scaled_coefficients = matrix(0, 1, 2), details = list(noise = c(0, 0), back = diag(2), held = matrix(c(0.3, -2), 1), inflation = 1))
+  object <- list(scaled_coefficients = matrix(0, 1, 2), details = list(noise = diag(0, 2), back = diag(2), held = matrix(c(0.3, -2), 1), inflation = 1))
   drawn <- riemdp:::newton_root(object, 0, list(mean = 0, cov = matrix(1 / 3)), "privacy", 100)
   expect_equal(drawn, matrix(c(-0.3, 2), 1))
   frame <- data.frame(y = stats::rnorm(300))
