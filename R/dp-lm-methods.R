@@ -1,6 +1,5 @@
 # The methods of dp_lm(): one list each. What it must hold:
 #   auto         TRUE where method = "auto" may choose it: proven
-#   worth        "auto" takes it where its expected error is at most this part of all others'
 #   unsupported  function(ask): NULL, or one sentence on why it can't be served here
 #   plan function(ask): everything that is decided before records are touched; `error`, the expected excess of the mean
 #   squared
@@ -336,7 +335,7 @@ linear_adassp <- list(
 
 linear_newton <- list(
   auto = TRUE,
-  worth = 0.7, # its error is told for predictors spread evenly, which others know less of
+  worth = 0.7, # "auto" takes it where its error, told for even predictors, is at most this part of all others'
   unsupported = function(ask) {
     if (ask$delta == 0) return("method = \"newton\" needs `delta` > 0.")
     if (!newton_serves(linear_newton_rule(ask))) {

@@ -75,8 +75,8 @@
 #' * `"newton"`: eight steps of Newton's method with normal noise on a lattice, in features that follow the released
 #'   centre, spread and second moments of the predictors; pulls are cut in the residual and in the features
 #'   (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes with
-#'   each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where noise is so large that
-#'   the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about what the computer
+#'   each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where noise is so large
+#'   that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about what the computer
 #'   does. Where released second moments don't tell how steeply all pulls fall (rare levels, strong
 #'   correlations, few records) steps may end on the way: [explain()] says so, and there are no intervals. `"auto"`
 #'   takes it where its expected error is at most .7 of all others'.

@@ -47,15 +47,19 @@ sized_variances <- function(residual, sizes, most, left, count) {
 }
 
 # Mean and covariance of predictors on [-1, 1]: released sums less noise that leaves what predictors can have. `noise`:
-# function() of one draw. `short` where none did in several tries and the nearest that can be stands for it.
+# function() of one draw. Mean squares beyond 1 are moved there, which widens intervals: those of -1 and 1 are 1, and
+# half of all draws would be refused for each such predictor. `short` where no draw did in several tries and the nearest
+# that can be stands for it.
 drawn_moments <- function(xx, n, noise) {
   d <- nrow(xx) - 1
   if (d == 0) return(list(mean = numeric(), cov = matrix(0, 0, 0), short = FALSE))
   for (i in 1:20) {
     s <- (xx - noise())[-1, , drop = FALSE] / n
     mean <- s[, 1]
-    cov <- s[, -1, drop = FALSE] - tcrossprod(mean)
-    if (all(diag(cov) + mean^2 <= 1) && all(abs(mean) <= 1) && least_eigenvalue(cov) >= LEAST_SPREAD) {
+    square <- s[, -1, drop = FALSE]
+    diag(square) <- pmin(diag(square), 1)
+    cov <- square - tcrossprod(mean)
+    if (least_eigenvalue(cov) >= LEAST_SPREAD) { # so no mean is beyond 1
       return(list(mean = mean, cov = cov, short = FALSE))
     }
   }

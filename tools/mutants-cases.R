@@ -444,6 +444,7 @@ mutant("newton-unsafe", "R/linear-newton.R", "safe = 1 - 1e-12)", "safe = 1 + 1e
 mutant("newton-half", "R/linear-newton.R", "step = 2, level = 2)", "step = 1, level = 2)", "a step's noise is for two opposite residuals", "^linear-newton$")
 mutant("newton-level", "R/linear-newton.R", "step = 2, level = 2)", "step = 2, level = 1)", "the level's noise is for two opposite residuals", "^linear-newton$")
 mutant("newton-level-free", "R/linear-newton.R", "later <- rest - share", "later <- rest", "the level is paid for", "^linear-newton$")
+mutant("moments-beyond", "R/population-equation.R", "diag(square) <- pmin(diag(square), 1)", "", "predictors have no mean squares beyond 1", "^residual-scale$")
 mutant("newton-held", "R/lm-population.R", "off - details$held + draw()", "off + draw()", "intervals are about coefficients before they are shortened", "^linear-newton$")
 mutant("newton-moments", "R/linear-newton.R", "moments = sqrt(2), step = 2", "moments = 1, step = 2", "second moments move by up to sqrt(2)", "^linear-newton$")
 mutant("newton-reach", "src/estimate/linear_newton.c", "fmax(o->length, size) * fmax(o->reach, size)", "o->length * fmax(o->reach, size)", "features are shortened before they are multiplied", "^linear-newton$")

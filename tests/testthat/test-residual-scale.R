@@ -157,6 +157,15 @@ test_that("what is drawn has the laws that it stands for", {
   noise <- function() diag(c(0, stats::rnorm(1, sd = 30)))
   got <- with_simulation(8, replicate(200, internal$drawn_moments(diag(c(100, 10)), 100, noise)$cov[1]))
   expect_true(all(got >= internal$LEAST_SPREAD & got <= 1))
+  # predictors of -1 and 1, whose mean squares are as large as can be, released a little larger
+  noise <- function() {
+    z <- matrix(stats::rnorm(25), 5)
+    z + t(z)
+  }
+  got <- with_simulation(9, lapply(1:200, function(i) internal$drawn_moments(diag(100.5, 5), 100, noise)))
+  expect_false(any(vapply(got, `[[`, NA, "short")))
+  for (g in got) expect_lte(max(diag(g$cov) + g$mean^2), 1 + 1e-12)
+  expect_gt(mean(vapply(got, function(g) sum(diag(g$cov)), 0)), 3.9)
 })
 
 test_that("an equation's root solves it, and there is none where sums can't reach", {
