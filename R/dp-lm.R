@@ -252,10 +252,8 @@ linear_estimator <- list(
     numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
                                                           records$names) else
       linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
-    if (!is.null(records$shares) && !is_chunks(records$data)) {
-      numbers <- lapply(numbers, replaced_columns, records$shares == 0)
-    }
-    release_linear(with_shares(numbers$x, records$shares), numbers$y, plan, ask)
+    numbers <- shared_numbers(numbers, records$shares, is_chunks(records$data))
+    release_linear(numbers$x, numbers$y, plan, ask)
   },
   answer = function(out, plan, ask, budget) {
     public <- ask$bounds
@@ -275,6 +273,13 @@ linear_estimator <- list(
   }
 )
 
+# features and responses with the rows' shares
+shared_numbers <- function(numbers, shares, chunked = FALSE) {
+  if (!is.null(shares) && !chunked) numbers <- lapply(numbers, replaced_columns, shares == 0)
+  numbers$x <- with_shares(numbers$x, shares)
+  numbers
+}
+
 # a row that counts nothing is as one that is missing
 replaced_columns <- function(a, which) {
   a[, which] <- 0
@@ -282,7 +287,7 @@ replaced_columns <- function(a, which) {
 }
 
 # the number of records is private: its noisy value is released first
-sized_linear_estimator <- function() sized_fit(linear_estimator, function(records, points) {
+sized_linear_estimator <- function(estimator = linear_estimator) sized_fit(estimator, function(records, points) {
   values <- records$values
   records$shares <- taken_shares(values$n, points, records$shares, records$of)
   if (values$n == 0) { # a row of which nothing is known, and which counts nothing
@@ -298,13 +303,17 @@ linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess =
   r_squared <- check_number(r_squared, "r_squared", least = 0, most = 1)
   if (r_squared > 0.999) abort_riemdp("argument", "`r_squared` must be from 0 to .999.")
   if ((d + 1) * q > 500) abort_riemdp("shape", "there may be at most 500 coefficients.")
-  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
-  if (epsilon < 1e-6 || epsilon > 1e3) abort_riemdp("argument", "`epsilon` must be between 1e-6 and 1000.")
-  list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = epsilon, delta = check_delta(delta),
+  list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = fit_epsilon(epsilon), delta = check_delta(delta),
        r_squared = r_squared,
        method = check_choice(if (identical(method, methods)) "auto" else method, "method", methods),
        rule = check_choice(rule, "rule", c("auto", "model", "closed")),
        trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted", unit = unit)
+}
+
+fit_epsilon <- function(epsilon) {
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  if (epsilon < 1e-6 || epsilon > 1e3) abort_riemdp("argument", "`epsilon` must be between 1e-6 and 1000.")
+  epsilon
 }
 
 linear_promise <- function(plan, reasons = NULL, assumptions = NULL) {
