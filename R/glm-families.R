@@ -120,14 +120,12 @@ table_at <- function(loss, e, y) {
   list(psi = pmax(-loss$tau, pmin(loss$tau, value)), slope = ifelse(inside, rise / loss$step, 0))
 }
 
-# The largest leverage t of a record against the ridge for which e1 u/2 + log(1 + t psi') <= k on each interval, 0 where
-# there is none; of averages over a unit's rows, with t psi'
-table_leverage <- function(loss, k, e1, averaged) {
-  if (!(e1 / 2 <= k)) return(0)
+# The largest e1 for which e1 u/2 + log(1 + t psi') <= epsilon - e1/2 on each interval, t a record's leverage against the
+# ridge; of averages over a unit's rows, with t psi'. Not positive where there is none.
+table_noise <- function(loss, epsilon, t, averaged) {
   at <- table_steps(loss)
-  left <- (k - e1 * at$u / 2)[at$slope > 0]
-  least <- min((if (averaged) left else expm1(pmin(left, 50))) / at$slope[at$slope > 0])
-  max(0, min(LEVERAGE_MOST, least * (1 - 1e-12)))
+  cost <- if (averaged) t * at$slope else log1p(t * at$slope)
+  min(epsilon, 2 * (epsilon - cost) / (1 + at$u)) * (1 - 1e-12)
 }
 
 # Constants of one fit that is `epsilon`-DP, its solver's share included: those of the least error by the model
@@ -144,11 +142,11 @@ find_glm_rule <- function(ask, family, averaged) {
   norm <- best_norm(d, 1)
   nominal <- family$nominal(ask$left)
   constants <- function(par) {
-    part <- stats::plogis(par[1:3])
-    loss <- family$loss(ask$left, par[4])
-    e1 <- part[1] * core
-    t <- part[2] * table_leverage(loss, core - e1 / 2, e1, averaged)
-    if (t > 1e-300) c(loss, list(e1 = e1, t = t, ridge = shared_ridge(t, if (d > 0) part[3] else 1, d)))
+    part <- stats::plogis(par[1:2])
+    loss <- family$loss(ask$left, par[3])
+    t <- part[1] * leverage(1 / steepest(loss), core, 1, averaged)
+    e1 <- table_noise(loss, core, t, averaged)
+    if (t > 1e-300 && e1 > 0) c(loss, list(e1 = e1, t = t, ridge = shared_ridge(t, if (d > 0) part[2] else 1, d)))
   }
   judge <- function(found) {
     if (is.null(found)) return(Inf)
@@ -160,7 +158,7 @@ find_glm_rule <- function(ask, family, averaged) {
     penalised_error(ask$n, d, kappa, found$ridge, family$prior(d), v, c(sampling = nominal$sampling, cut = cut),
                     sum(nominal$weight * at$psi) / kappa)
   }
-  best <- modelled_rule(constants, judge, c(stats::qlogis(c(0.9, 0.9, 0.25)), 0), 1)
+  best <- modelled_rule(constants, judge, c(stats::qlogis(c(0.2, 0.25)), 0), 1)
   if (is.null(best)) return(NULL)
   kappa <- sum(nominal$weight * table_at(best, nominal$e, nominal$y)$slope)
   c(best, list(n = ask$n, d = d, q = 1, epsilon = ask$epsilon, solver = solver, norm = norm,

@@ -154,11 +154,13 @@ find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged) {
                loss = loss, rule = rule, error = judge(best)), if (averaged) list(averaged = TRUE))
 }
 
-# the constants of the least error by the model, from `first` on; tau stays where responses are
+# the constants of the least error by the model, from `first` on; tau, whose logarithm comes last, stays where responses
+# are
 modelled_rule <- function(constants, judge, first, q) {
   limit <- sqrt(q) * c(0.05, 20)
   target <- function(par) {
-    if (exp(par[4]) < limit[1] || exp(par[4]) > limit[2]) return(1e6)
+    tau <- exp(par[length(par)])
+    if (tau < limit[1] || tau > limit[2]) return(1e6)
     min(judge(constants(par)), 1e6)
   }
   constants(stats::optim(first, target, control = list(maxit = 250, reltol = 1e-4))$par)
