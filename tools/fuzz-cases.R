@@ -69,8 +69,8 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "glm_data", "lm_data_any",
-             "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity",
+RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "glm_data",
+             "lm_data_any", "curve_data_any", "lm_x_any", "fit_x", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity",
              "product_points", "product_rows")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
@@ -251,7 +251,15 @@ kinds <- list(
   lm_step = function(k) 0.04, lm_knots = function(k) 200, lm_x = function(k) rbind(1, seq(-1, 1, length.out = 6)),
   lm_y = function(k) matrix(seq(-1, 2, length.out = 12), 2), lm_ridge = function(k) matrix(1, 2, 2), lm_centre = function(k) matrix(0.1, 2, 2),
   lm_loss = function(k) list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07)), lm_solver = function(k) list(eta = 1e-8, steps = pick(0, 20), reach = 2),
-  lm_loss_any = function(k) if (runif(1) < 0.7) kinds$lm_loss(k) else list(tau = 1, step = 0.5, g = c(-1, 0, 0.5, 2), first = -0.5, added = pick(FALSE, TRUE)),
+  # fits of two responses by a loss of their lengths, or of one by a table; as the arguments of one call go together
+  one_response = function(k) keep(k, "one_response", runif(1) < 0.3),
+  fit_loss = function(k) if (!kinds$one_response(k)) kinds$lm_loss(k) else {
+    list(tau = 1, step = 0.5, g = c(-4, -0.5, 0, 0.5, 4), first = -1, added = pick(FALSE, TRUE))
+  },
+  fit_x = function(k) if (kinds$one_response(k)) kinds$lm_x_shares(k) else kinds$lm_x_any(k),
+  fit_y = function(k) kinds$lm_y(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
+  fit_ridge = function(k) kinds$lm_ridge(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
+  fit_centre = function(k) kinds$lm_centre(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
   lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) list(rate = 0.1, radius = 3, trials = 100, last = 100),
   lm_draw = function(k) list(norm = pick("vertex", "max", "length"), rate = 0.5, cover = 100, output = pick(FALSE, TRUE)),
   lm_formula = function(k) cbind(y, z) ~ x,
@@ -439,10 +447,10 @@ arguments <- c(
   riemdp_gauss_newton_frame = "M p=one v=velocity",
   riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
   riemdp_shared_loss = "k=positive e1=small q=count t=small averaged=flag step=lm_step knots=lm_knots",
-  riemdp_chunk_perturbed = "x=lm_x_shares y=lm_y b=lm_centre loss=lm_loss_any hessian=flag",
+  riemdp_chunk_perturbed = "x=lm_x_shares y=fit_y b=fit_centre loss=fit_loss hessian=flag",
   riemdp_newton_sums = "x=lm_x y=lm_y share=lm_share stage=newton_stage",
-  riemdp_perturbed_fit_nonprivate = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss_any solver=lm_solver",
-  riemdp_release_perturbed = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss_any solver=lm_solver draw=lm_draw simulate=flag",
+  riemdp_perturbed_fit_nonprivate = "x=fit_x y=fit_y ridge=fit_ridge centre=fit_centre noise=fit_centre loss=fit_loss solver=lm_solver",
+  riemdp_release_perturbed = "x=fit_x y=fit_y ridge=fit_ridge centre=fit_centre loss=fit_loss solver=lm_solver draw=lm_draw simulate=flag",
   riemdp_release_clipped_kng = "x=lm_x_shares y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber solver=lm_solver draw=lm_kng simulate=flag",
   riemdp_perturbation_noise = "p=count q=count n=count norm=perturbation_norm rate=positive simulate=flag",
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
