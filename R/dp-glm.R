@@ -13,12 +13,12 @@
 #'   ones are moved; or `c(0, limit)`, whose quarter is the guess;
 #' * for `"quantile"` `c(center = , scale = )`, with `limit` if wanted, or `c(lower, upper)`, as in [dp_lm()].
 #'
-#' The guess moves the error and what is shrunk, never privacy, and isn't checked. A row with a missing or infinite cell,
-#' or a level that isn't among the public ones, counts with a fixed contribution.
+#' The guess moves the error and what is shrunk, never privacy, and isn't checked. A row with a missing or infinite
+#' cell, or a level that isn't among the public ones, counts with a fixed contribution.
 #'
 #' @section Losses:
-#' Of each the derivative with respect to the linear predictor, moved into \eqn{[-\tau, \tau]}, is a public table that is
-#' linear between knots; that is the loss which is fitted.
+#' Of each the derivative with respect to the linear predictor, moved into \eqn{[-\tau, \tau]}, is a public table that
+#' is linear between knots; that is the loss which is fitted.
 #' * `"binomial"`: the log-likelihood with the logistic link, \eqn{p - y}, \eqn{\tau = 1}: nothing is cut. Knots are .01
 #'   apart, so the table is within 2e-6 of the curve.
 #' * `"poisson"`: the log-likelihood with the logarithmic link, \eqn{e^\eta - y}, cut at a \eqn{\tau} that the public
@@ -35,8 +35,8 @@
 #'
 #' @section Units:
 #' `unit` and `neighbours` are as in [dp_lm()]: each unit counts with the average over its rows of what they contribute,
-#' and the ridge grows for it; with `"add_remove"` the number of records (or units) is private. Records in [chunks()] are
-#' not supported.
+#' and the ridge grows for it; with `"add_remove"` the number of records (or units) is private. Records in [chunks()]
+#' are not supported.
 #'
 #' @param formula as in [stats::glm()], with one response and an intercept, terms being functions of one row as in
 #'   [dp_lm()].

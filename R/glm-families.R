@@ -3,24 +3,31 @@
 # inst/proofs/linear-regression.md, section 11.
 #
 # A family is a list:
-#   left    function(b, name, level): a response's bounds, checked: list(type, "text" or "number"; range to which values
-#           are moved; levels; units, list(center, scale) in which the loss sees it; link, center and scale of the
-#           linear predictor on the variables' scale)
-#   loss    function(left, par): a table: list(tau, g, step, first, added, most). psi moves g(e) + y, e = -eta (`added`),
-#           or g(e), e = y - eta, into [-tau, tau]; `most` is the largest y that is added. exp(par) is free: what is cut
+#   left    function(b, name, level): a response's bounds, checked: list(type, "text" or "number"; range to which
+#           values are moved; levels; units, list(center, scale) in which the loss sees it; link, center and scale of
+#           the linear predictor on the variables' scale)
+#   loss    function(left, par): a table: list(tau, g, step, first, added, most). psi moves g(e) + y, e = -eta
+#           (`added`), or g(e), e = y - eta, into [-tau, tau]; `most` is the largest y that is added. exp(par) is free:
+#           where psi is cut, or smoothed
 #   nominal function(left): records as they are guessed to be: list(e, y, weight, sampling: n times the variance of the
 #           best estimate of a coefficient whose feature has variance 1)
 #   prior   function(d): squared coefficients, as nominal_prior() has them
-#   words, source: of the model
+#   inverse the response's mean, or quantile, at a linear predictor
+#   model, of: words
 
 glm_families <- function() list(binomial = glm_binomial, poisson = glm_poisson, quantile = glm_quantile)
 
 TABLE_STEP <- 0.01
 TABLE_END <- 18 # beyond it a logistic curve is flat
 
-table_knots <- function(from, to) from + (to - from) * (0:ceiling((to - from) / TABLE_STEP)) / ceiling((to - from) / TABLE_STEP)
+table_knots <- function(from, to) {
+  count <- ceiling((to - from) / TABLE_STEP)
+  from + (to - from) * (0:count) / count
+}
 
-no_bounds <- function(name, ...) abort_riemdp("argument", sprintf("the bounds of response `%s` must be %s.", name, paste0(...)))
+no_bounds <- function(name, what) {
+  abort_riemdp("argument", sprintf("the bounds of response `%s` must be %s.", name, what))
+}
 
 LOGISTIC_PRIOR <- c(1, 1) # of the intercept, and of all slopes' part of the linear predictor
 POISSON_PRIOR <- c(0.1, 0.3)
@@ -46,7 +53,6 @@ glm_binomial <- list(
     list(e = -c(eta, eta), y = rep(0:1, each = 200), weight = c(1 - p, p) / 200, sampling = 1 / mean(p * (1 - p)))
   },
   prior = function(d) spread_prior(LOGISTIC_PRIOR, d),
-  cuts = FALSE,
   inverse = stats::plogis,
   model = "logistic", of = "log-odds"
 )
@@ -79,7 +85,6 @@ glm_poisson <- list(
     list(e = -eta, y = y, weight = rep(1 / 1000, 1000), sampling = 1 / center)
   },
   prior = function(d) spread_prior(POISSON_PRIOR, d),
-  cuts = TRUE,
   inverse = exp,
   model = "Poisson", of = "log mean"
 )
@@ -87,7 +92,8 @@ glm_poisson <- list(
 glm_quantile <- list(
   left = function(b, name, level) {
     b <- response_bounds(b, name)
-    list(type = "number", range = b[1] + c(-1, 1) * b[3], units = list(center = b[1], scale = b[2]), link = b[1:2], level = level)
+    list(type = "number", range = b[1] + c(-1, 1) * b[3], units = list(center = b[1], scale = b[2]), link = b[1:2],
+         level = level)
   },
   loss = function(left, par) {
     z <- table_knots(-TABLE_END, TABLE_END)
@@ -102,7 +108,6 @@ glm_quantile <- list(
          sampling = left$level * (1 - left$level) * sd^2 / stats::dnorm(at)^2)
   },
   prior = function(d) nominal_prior(d),
-  cuts = TRUE,
   inverse = identity,
   model = "quantile", of = "quantile"
 )
@@ -120,8 +125,8 @@ table_at <- function(loss, e, y) {
   list(psi = pmax(-loss$tau, pmin(loss$tau, value)), slope = ifelse(inside, rise / loss$step, 0))
 }
 
-# The largest e1 for which e1 u/2 + log(1 + t psi') <= epsilon - e1/2 on each interval, t a record's leverage against the
-# ridge; of averages over a unit's rows, with t psi'. Not positive where there is none.
+# The largest e1 for which e1 u/2 + log(1 + t psi') <= epsilon - e1/2 on each interval, t a record's leverage against
+# the ridge; of averages over a unit's rows, with t psi'. Not positive where there is none.
 table_noise <- function(loss, epsilon, t, averaged) {
   at <- table_steps(loss)
   cost <- if (averaged) t * at$slope else log1p(t * at$slope)

@@ -222,7 +222,8 @@ linear_values <- function(spec, data, env, wants = rep("", length(spec$predictor
   values <- row_values(all, c(rep(left, length(spec$responses)), wants), rows, declared)
   first <- seq_along(spec$responses)
   y <- values[first]
-  list(x = values[length(first) + seq_along(spec$predictors)], y = if (left == "number") lapply(y, as.double) else y, n = rows$n,
+  if (left == "number") y <- lapply(y, as.double)
+  list(x = values[length(first) + seq_along(spec$predictors)], y = y, n = rows$n,
        scaled = rows$scaled, constants = rows$constants)
 }
 

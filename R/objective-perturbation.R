@@ -223,7 +223,8 @@ steepest <- function(rule) if (is.null(rule$first)) 1 else max(diff(rule$g)) / r
 newton_solver <- function(eta, reach, steps = NEWTON_STEPS) list(eta = eta, steps = steps, reach = reach)
 
 kernel_loss <- function(rule) {
-  c(list(tau = rule$tau, step = rule$step %||% LOSS_STEP, g = as.double(rule$g)), rule[intersect(c("first", "added"), names(rule))])
+  c(list(tau = rule$tau, step = rule$step %||% LOSS_STEP, g = as.double(rule$g)),
+    rule[intersect(c("first", "added"), names(rule))])
 }
 
 # One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is
@@ -256,21 +257,19 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
     far <- moved * sqrt(t)
     return(draw_price("perturbed output", "linear-regression.md, 6", far, 1 / rate, epsilon = solver + far * rate))
   }
-  if (!is.null(rule$first)) return(price_table(rule, rate, t, solver))
+  cost <- if (isTRUE(rule$averaged)) identity else log1p
+  if (!is.null(rule$first)) return(price_table(rule, moved, rate, t, cost, solver))
   g <- rule$g
   from <- seq_len(length(g) - 1)
   slope <- diff(g) / LOSS_STEP
   across <- c(slope[1], g[-1] / (LOSS_STEP * from))
-  cost <- if (isTRUE(rule$averaged)) identity else log1p
   of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * cost(t * across[i]) + cost(t * slope)
   draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
             epsilon = solver + moved * rate * max(1, g) / 2 + max(of_knot(from), of_knot(from + 1)))
 }
 
 # The same of a table of residuals themselves, interval by interval, and where psi is tau and has no slope
-price_table <- function(rule, rate, t, solver) {
-  moved <- 2 * rule$tau
-  cost <- if (isTRUE(rule$averaged)) identity else log1p
+price_table <- function(rule, moved, rate, t, cost, solver) {
   at <- table_steps(rule)
   worst <- max(moved * rate / 2, moved * rate * at$u / 2 + cost(t * at$slope))
   draw_price("perturbed objective", "linear-regression.md, 11", moved, 1 / rate,

@@ -246,7 +246,8 @@ glm_cases <- function() {
   one <- function(family, ...) list(method = family, spaces = "plane", formula = y ~ x + g, args = list(family = family), ...)
   five <- rep_len(1:5, NEIGHBOURS)
   more <- function(family, ...) {
-    utils::modifyList(one(family, pair = "more", forms = c("frame", "guessed"), noisy = SIZED_GLM), list(method = "sized", args = list(neighbours = "add_remove", ...)))
+    utils::modifyList(one(family, pair = "more", forms = c("frame", "guessed"), noisy = SIZED_GLM),
+                      list(method = "sized", args = list(neighbours = "add_remove", ...)))
   }
   with <- function(case, ...) utils::modifyList(case, list(args = list(...)))
   plain <- stats::setNames(lapply(names(internal("glm_families")()), one), names(internal("glm_families")()))

@@ -167,6 +167,10 @@ test_that("the solver finds the minimiser, alone by its safeguard as well, and e
     # sums of a chunk are those of the gradient
     sums <- riemdp:::exact_total(list(.Call(riemdp:::riemdp_chunk_perturbed, x, rbind(y), cbind(fit[[1]], fit[[4]]), riemdp:::kernel_loss(rule), TRUE)))
     expect_equal(sums[1:3], -drop(x %*% psi), tolerance = 1e-8)
+    e <- (if (rule$added) 0 else y) - eta
+    slope <- (at_table(rule, e + 1e-7 * rule$step, y) - psi) / (1e-7 * rule$step)
+    h <- x %*% (slope * t(x))
+    expect_equal(sums[4:9], h[lower.tri(h, TRUE)], tolerance = 1e-3)
     eta <- riemdp:::solver_tolerance(rule, rbind(rule$ridge), 1e10, 1e6)
     u <- .Machine$double.eps / 2
     ends <- range(rule$first, rule$first + rule$step * (length(rule$g) - 1))
@@ -308,6 +312,15 @@ test_that("draws cost what is stated, and a rule that costs more is stopped", {
   dp_glm(won ~ x, d, 0.6, bounds = c(x_bounds["x"], list(won = c(0, 1))), ledger = ledger)
   expect_error(dp_glm(won ~ x, d, 0.6, bounds = c(x_bounds["x"], list(won = c(0, 1))), ledger = ledger), class = "riemdp_error_budget")
   expect_identical(ledger_history(ledger)$what, "dp_glm binomial")
+})
+
+test_that("its solver knows how steep a loss is", {
+  d <- frame_of(100)
+  args <- draws_of(dp_glm(count ~ x, d, 1, bounds = list(x = c(0, 10), count = c(center = 1, limit = 9)), family = "poisson"))$draws[[1]]$args
+  loss <- args[[5]]
+  expect_gte(args[[6]]$reach, 2 * max(diff(loss$g)) / loss$step)
+  expect_lt(args[[6]]$reach, 2.01 * max(diff(loss$g)) / loss$step)
+  expect_gt(max(diff(loss$g)) / loss$step, 8)
 })
 
 test_that("what is released says what it is, on either scale", {
