@@ -30,6 +30,11 @@
 #' little curvature, so that nearly all of epsilon goes into the noise. The budget's split, the ridge, \eqn{\tau} and
 #' width minimise a public model of the error.
 #'
+#' For logistic losses, in 39 simulated cells (300 to 10,000 records, 1 to 10 predictors, epsilon .3 to 3), the mean
+#' loss exceeded that of the fit without privacy by 2.2 times less than objective perturbation as published, with the
+#' split of its budget that did best in each cell in hindsight (geometric mean; .9 to 3.8), and by 1.2 times less (.9 to
+#' 2.0) than the same noise and features with separate budgets (`bench/logistic-peers.csv`).
+#'
 #' Coefficients are shrunk by the ridge: predictors in \eqn{[-1, 1]} of their ranges, to 0, and the intercept to the
 #' response's guess (even odds, `center`). With little n epsilon, `print()` says so.
 #'

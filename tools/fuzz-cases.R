@@ -70,8 +70,8 @@ keep <- function(k, name, value) {
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
 RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "glm_data",
-             "lm_data_any", "curve_data_any", "lm_x_any", "fit_x", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity",
-             "product_points", "product_rows")
+             "lm_data_any", "curve_data_any", "lm_x_any", "fit_x", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times",
+             "velocity", "product_points", "product_rows")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
