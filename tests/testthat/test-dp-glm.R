@@ -33,7 +33,7 @@ log_density <- function(family, rule, B, u, y, ridge, rate, level = 0.5) {
 }
 
 # The largest loss over neighbours of one unit with so many rows: both records' predictors and responses, and B
-search_loss <- function(family, rule, ridge = rule$ridge, rate = rule$rate, rows = 1, starts = if (quick()) 4 else 12, level = 0.5) {
+search_loss <- function(family, rule, ridge = rule$ridge, rate = rule$rate, rows = 1, starts = if (quick()) 4 else 8, level = 0.5) {
   most <- switch(family, binomial = 1, poisson = 3, quantile = NA)
   loss <- function(par) {
     B <- 10 * par[1:2]
@@ -89,9 +89,9 @@ test_that("what is private for rows isn't for units of several rows, and what is
   for (family in c("binomial", "quantile")) {
     of <- list(row = rule_for(family, 300, 4), unit = rule_for(family, 300, 4, unit = "unit"))
     core <- 4 - of$row$solver
-    found <- lapply(of, function(rule) search_loss(family, rule, inner("shared_ridge")(sum(1 / rule$ridge), 0.5, 1), rows = 2))
+    found <- lapply(of, function(rule) search_loss(family, rule, inner("shared_ridge")(sum(1 / rule$ridge), 0.25, 1), rows = 2, starts = 12))
     expect_lte(found$unit, core * (1 + 1e-6))
-    expect_gte(found$unit, 0.85 * core)
+    expect_gte(found$unit, 0.7 * core)
     if (family == "quantile") expect_gt(found$row, 1.05 * core)
   }
 })
@@ -237,7 +237,7 @@ test_that("errors are those of the public model", {
     d <- data.frame(u = u, y = cases[[family]])
     ask <- function(epsilon) dp_glm(y ~ u, d, epsilon, bounds = list(u = c(-1, 1), y = bounds[[family]]), family = family)
     best <- coef(with_simulation(1, ask(1000)))
-    fits <- with_simulation(2, replicate(200, ask(1), simplify = FALSE))
+    fits <- with_simulation(2, replicate(150, ask(1), simplify = FALSE))
     error <- mean(vapply(fits, function(r) mean((cbind(1, u) %*% (coef(r) - best))^2), 0))
     expect_lt(error, 2.5 * fits[[1]]$expected_error)
     expect_gt(error, 0.2 * fits[[1]]$expected_error)
