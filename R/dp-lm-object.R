@@ -229,8 +229,10 @@ scaled_covariance <- function(object) {
   } else {
     unit <- if (is.null(details$unit)) 1 else details$unit
     size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
-    loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
-    kappa <- mean(loss$slope + (q - 1) * loss$across) / q
+    kappa <- rule$kappa %||% {
+      loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
+      mean(loss$slope + (q - 1) * loss$across) / q
+    }
     variance <- unit^2 * noise_second_moment(rule$norm, d, q) / q / rule$rate^2 /
       (rule$n * kappa * moment + rule$ridge)^2
   }

@@ -76,8 +76,8 @@
 #'   centre, spread and second moments of the predictors; pulls are cut in the residual and in the features
 #'   (Avella-Medina, Bradshaw and Loh 2023, from whom it differs in the cuts, in that the residuals' scale comes with
 #'   each step at no cost, and in that steps are averaged by their noise). Needs `delta` > 0. Where noise is so large
-#'   that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about what the computer
-#'   does. Where released second moments don't tell how steeply all pulls fall (rare levels, strong
+#'   that the fit says little, coefficients are shortened. With `guess = "trusted"` its promise is about what the
+#'   computer does. Where released second moments don't tell how steeply all pulls fall (rare levels, strong
 #'   correlations, few records) steps may end on the way: [explain()] says so, and there are no intervals. `"auto"`
 #'   takes it where its expected error is at most .7 of all others'.
 #' * `"output"`: noise on the minimiser of Huber's loss with a ridge. Pure.
@@ -253,10 +253,8 @@ linear_estimator <- list(
     numbers <- if (is_chunks(records$data)) linear_chunks(records$data, ask$spec, ask$columns, ask$bounds, reach,
                                                           records$names) else
       linear_records(ask$columns, ask$bounds, records$values, !isFALSE(plan$clip), reach)
-    if (!is.null(records$shares) && !is_chunks(records$data)) {
-      numbers <- lapply(numbers, replaced_columns, records$shares == 0)
-    }
-    release_linear(with_shares(numbers$x, records$shares), numbers$y, plan, ask)
+    numbers <- shared_numbers(numbers, records$shares, is_chunks(records$data))
+    release_linear(numbers$x, numbers$y, plan, ask)
   },
   answer = function(out, plan, ask, budget) {
     public <- ask$bounds
@@ -276,6 +274,13 @@ linear_estimator <- list(
   }
 )
 
+# features and responses with the rows' shares
+shared_numbers <- function(numbers, shares, chunked = FALSE) {
+  if (!is.null(shares) && !chunked) numbers <- lapply(numbers, replaced_columns, shares == 0)
+  numbers$x <- with_shares(numbers$x, shares)
+  numbers
+}
+
 # a row that counts nothing is as one that is missing
 replaced_columns <- function(a, which) {
   a[, which] <- 0
@@ -283,7 +288,7 @@ replaced_columns <- function(a, which) {
 }
 
 # the number of records is private: its noisy value is released first
-sized_linear_estimator <- function() sized_fit(linear_estimator, function(records, points) {
+sized_linear_estimator <- function(estimator = linear_estimator) sized_fit(estimator, function(records, points) {
   values <- records$values
   records$shares <- taken_shares(values$n, points, records$shares, records$of)
   if (values$n == 0) { # a row of which nothing is known, and which counts nothing
@@ -299,13 +304,17 @@ linear_ask <- function(n, d, q, epsilon, delta, method, r_squared, rule, guess =
   r_squared <- check_number(r_squared, "r_squared", least = 0, most = 1)
   if (r_squared > 0.999) abort_riemdp("argument", "`r_squared` must be from 0 to .999.")
   if ((d + 1) * q > 500) abort_riemdp("shape", "there may be at most 500 coefficients.")
-  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
-  if (epsilon < 1e-6 || epsilon > 1e3) abort_riemdp("argument", "`epsilon` must be between 1e-6 and 1000.")
-  list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = epsilon, delta = check_delta(delta),
+  list(n = as.double(n), d = as.double(d), q = as.double(q), epsilon = fit_epsilon(epsilon), delta = check_delta(delta),
        r_squared = r_squared,
        method = check_choice(if (identical(method, methods)) "auto" else method, "method", methods),
        rule = check_choice(rule, "rule", c("auto", "model", "closed")),
        trusted = check_choice(guess, "guess", c("checked", "trusted")) == "trusted", unit = unit)
+}
+
+fit_epsilon <- function(epsilon) {
+  epsilon <- check_number(epsilon, "epsilon", positive = TRUE)
+  if (epsilon < 1e-6 || epsilon > 1e3) abort_riemdp("argument", "`epsilon` must be between 1e-6 and 1000.")
+  epsilon
 }
 
 linear_promise <- function(plan, reasons = NULL, assumptions = NULL) {

@@ -60,7 +60,7 @@ dp_residual_scale <- function(fit, data, epsilon, ..., bound = if (inherits(fit,
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(epsilon = missing(epsilon)))
   curve <- inherits(fit, "riemdp_regression")
-  if (!curve && !inherits(fit, "riemdp_lm")) {
+  if (!curve && (!inherits(fit, "riemdp_lm") || inherits(fit, "riemdp_glm"))) {
     abort_riemdp("argument", "`fit` must be a release of dp_lm() or of dp_regression().")
   }
   public_value(fit, "fit")

@@ -60,14 +60,18 @@ strip_environment <- function(formula) {
 # `bounds` checked: list(x = per predictor variable list(range) or list(levels), y = per response c(center, scale,
 # limit))
 linear_bounds <- function(spec, bounds, what = "bounds") {
-  check_bound_names(spec, bounds, what)
-  x <- lapply(stats::setNames(nm = names(spec$predictors)), function(name) predictor_bounds(bounds[[name]], name))
+  x <- predictors_bounds(spec, bounds, what)
   y <- vapply(as.character(names(spec$responses)), function(name) response_bounds(bounds[[name]], name), numeric(3))
   rownames(y) <- c("center", "scale", "limit")
   list(x = x, y = y)
 }
 
-# each variable of the formula has bounds, and nothing else
+# of all predictors, where each variable of the formula has bounds and nothing else has
+predictors_bounds <- function(spec, bounds, what) {
+  check_bound_names(spec, bounds, what)
+  lapply(stats::setNames(nm = names(spec$predictors)), function(name) predictor_bounds(bounds[[name]], name))
+}
+
 check_bound_names <- function(spec, bounds, what) {
   if (!is.list(bounds) || is.object(bounds) || is.null(names(bounds)) || anyDuplicated(names(bounds))) {
     abort_riemdp("argument", paste0("`", what,
@@ -208,16 +212,18 @@ column_values <- function(columns, bounds, values, clip = TRUE, n = length(value
 }
 
 # Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of
-# columns.
+# columns; `left`: of the responses.
 linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character(),
-                          least = 1) {
+                          least = 1, left = "number") {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
   all <- c(spec$responses, spec$predictors)
   rows <- formula_names(all, data, env, n)
   if (rows$n < least) abort_riemdp("shape", "there must be at least one record.")
-  values <- row_values(all, c(rep("number", length(spec$responses)), wants), rows, declared)
-  left <- seq_along(spec$responses)
-  list(x = values[length(left) + seq_along(spec$predictors)], y = lapply(values[left], as.double), n = rows$n,
+  values <- row_values(all, c(rep(left, length(spec$responses)), wants), rows, declared)
+  first <- seq_along(spec$responses)
+  y <- values[first]
+  if (left == "number") y <- lapply(y, as.double)
+  list(x = values[length(first) + seq_along(spec$predictors)], y = y, n = rows$n,
        scaled = rows$scaled, constants = rows$constants)
 }
 

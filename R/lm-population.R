@@ -32,6 +32,9 @@ summary.riemdp_residual_scale <- function(object, ...) {
 
 # why there are no intervals about the population, NULL where there are; from public facts
 population_why <- function(object, residual) {
+  if (inherits(object, "riemdp_glm")) {
+    return(c("unsupported", "about the population there are no intervals for a release of dp_glm()."))
+  }
   why <- lawless_why(object$method, "interval")
   if (!is.null(why)) return(c("unsupported", why))
   if (!inherits(residual, "riemdp_residual_scale")) {

@@ -70,12 +70,18 @@ perturbation_error <- function(n, d, q, g, tau, e1, ridge, norm, prior, errors, 
   if (!(kappa > 1e-6)) return(Inf)
   spread <- sum(loss$psi^2) / (q * length(errors$r))
   bias <- sum(loss$across * errors$first) / (kappa * length(errors$r))
+  v <- (adjacency * tau / e1)^2 * noise_second_moment(norm, d, q) / q
+  penalised_error(n, d, kappa, ridge, prior, v, c(sampling = 1, cut = max(0, spread / kappa^2 - 1)), bias)
+}
+
+# The same from the mean slope kappa of psi, the variance v of a number of the noise, and what n times the variance of
+# an estimate without noise is for features of variance 1: of the best one, and what cutting adds to it
+penalised_error <- function(n, d, kappa, ridge, prior, v, variance, bias) {
   moment <- c(1, rep(NOMINAL_MOMENT, d))
   prior <- c(prior[1], rep(prior[2], d))
-  v <- (adjacency * tau / e1)^2 * noise_second_moment(norm, d, q) / q
   s <- n * kappa * moment / (n * kappa * moment + ridge)
-  sum(moment * ((1 - s)^2 * (prior + 1 / (n * moment)) + v / (n * kappa * moment + ridge)^2 +
-                  s^2 * max(0, spread / kappa^2 - 1) / (n * moment))) + s[1]^2 * bias^2
+  sum(moment * ((1 - s)^2 * (prior + variance[["sampling"]] / (n * moment)) + v / (n * kappa * moment + ridge)^2 +
+                  s^2 * variance[["cut"]] / (n * moment))) + s[1]^2 * bias^2
 }
 
 # ---- the rules -------------------------------------------------------------------------------------------------------
@@ -148,11 +154,13 @@ find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged) {
                loss = loss, rule = rule, error = judge(best)), if (averaged) list(averaged = TRUE))
 }
 
-# the constants of the least error by the model, from `first` on; tau stays where responses are
+# the constants of the least error by the model, from `first` on; tau, whose logarithm comes last, stays where responses
+# are
 modelled_rule <- function(constants, judge, first, q) {
   limit <- sqrt(q) * c(0.05, 20)
   target <- function(par) {
-    if (exp(par[4]) < limit[1] || exp(par[4]) > limit[2]) return(1e6)
+    tau <- exp(par[length(par)])
+    if (tau < limit[1] || tau > limit[2]) return(1e6)
     min(judge(constants(par)), 1e6)
   }
   constants(stats::optim(first, target, control = list(maxit = 250, reltol = 1e-4))$par)
@@ -197,14 +205,27 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
   shares <- if (isTRUE(rule$averaged)) 2 else 0 # their products, and sums of up to 2^26 rows
-  4 * (rule$n * sqrt(reach) * (rule$tau * ((rule$q + 15 + shares) * u + 2 * (rule$n * u)^2) + residual) +
+  of_psi <- if (is.null(rule$first)) rule$tau * (rule$q + 15 + shares) else table_rounding(rule, shares)
+  4 * (rule$n * sqrt(reach) * (of_psi * u + rule$tau * 2 * (rule$n * u)^2 + steepest(rule) * residual) +
          4 * u * tilt) * (1 + 1e-6)
 }
+
+# in units of u, what rounding does to a table's psi and its sums
+table_rounding <- function(rule, shares) {
+  ends <- rule$first + c(0, rule$step * (length(rule$g) - 1))
+  steepest(rule) * (max(abs(ends)) + 2.2 * diff(ends) + 3 * rule$step) + max(abs(rule$g)) + (8 + shares) * rule$tau
+}
+
+# the largest slope of psi
+steepest <- function(rule) if (is.null(rule$first)) 1 else max(diff(rule$g)) / rule$step * (1 + 1e-9)
 
 # what its solver is told: to which length of the gradient, by how many steps, for features of which length
 newton_solver <- function(eta, reach, steps = NEWTON_STEPS) list(eta = eta, steps = steps, reach = reach)
 
-kernel_loss <- function(rule) list(tau = rule$tau, step = LOSS_STEP, g = as.double(rule$g))
+kernel_loss <- function(rule) {
+  c(list(tau = rule$tau, step = rule$step %||% LOSS_STEP, g = as.double(rule$g)),
+    rule[intersect(c("first", "added"), names(rule))])
+}
 
 # One private fit. x: (d + 1) x n with first row 1 (a missing record: 0), y: q x n; or x records in chunks and y what is
 # done to their responses, none of them longer than REACH. With `output` noise is added to the minimiser, in the ridge's
@@ -213,7 +234,7 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
   if (inherits(x, "riemdp_linear_chunks")) x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
-  draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, rule$d + 1, output)
+  draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, (rule$d + 1) * steepest(rule), output)
 }
 
 # `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the
@@ -236,14 +257,33 @@ price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
     far <- moved * sqrt(t)
     return(draw_price("perturbed output", "linear-regression.md, 6", far, 1 / rate, epsilon = solver + far * rate))
   }
+  cost <- if (isTRUE(rule$averaged)) identity else log1p
+  if (!is.null(rule$first)) return(price_table(rule, moved, rate, t, cost, solver))
   g <- rule$g
   from <- seq_len(length(g) - 1)
   slope <- diff(g) / LOSS_STEP
   across <- c(slope[1], g[-1] / (LOSS_STEP * from))
-  cost <- if (isTRUE(rule$averaged)) identity else log1p
   of_knot <- function(i) moved * rate * g[i] / 2 + (rule$q - 1) * cost(t * across[i]) + cost(t * slope)
   draw_price("perturbed objective", "linear-regression.md, 2", moved, 1 / rate,
             epsilon = solver + moved * rate * max(1, g) / 2 + max(of_knot(from), of_knot(from + 1)))
+}
+
+# The same of a table of residuals themselves, interval by interval, and where psi is tau and has no slope
+price_table <- function(rule, moved, rate, t, cost, solver) {
+  at <- table_steps(rule)
+  worst <- max(moved * rate / 2, moved * rate * at$u / 2 + cost(t * at$slope))
+  draw_price("perturbed objective", "linear-regression.md, 11", moved, 1 / rate,
+             epsilon = solver + moved * rate / 2 + worst)
+}
+
+# On each interval of a table the largest |psi|/tau that any possible response, from 0 to `most`, leaves it, and psi's
+# slope there: 0 where no response leaves psi within its limits
+table_steps <- function(loss) {
+  low <- loss$g[-length(loss$g)]
+  high <- loss$g[-1] + loss$most
+  slope <- diff(loss$g) / loss$step
+  slope[high <= -loss$tau | low >= loss$tau] <- 0
+  list(u = pmin(1, pmax(abs(low), abs(high)) / loss$tau), slope = slope)
 }
 
 # Responses are moved to this many public standard deviations where a method has no bound of its own: doubles stay

@@ -118,20 +118,22 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
                     numeric(101))
     fit <- design %*% value
     q <- ncol(value)
+    inverse <- if (inherits(x, "riemdp_glm")) glm_families()[[x$family]]$inverse else identity
     old <- graphics::par(mar = c(4, 4, if (q > 1) 1 else 3, 1), mgp = c(2.2, 0.7, 0))
     # several responses share the page, unless a layout of the caller's does that
     if (q > 1 && all(graphics::par("mfrow") == 1)) old <- c(old, graphics::par(mfrow = grDevices::n2mfrow(q)))
     on.exit(graphics::par(old))
     for (j in seq_len(q)) {
-      low <- fit[, j] - width[, j]
-      high <- fit[, j] + width[, j]
-      graphics::plot(range(u), range(fit[, j], low, high, finite = TRUE), type = "n",
+      middle <- inverse(fit[, j])
+      low <- inverse(fit[, j] - width[, j])
+      high <- inverse(fit[, j] + width[, j])
+      graphics::plot(range(u), range(middle, low, high, finite = TRUE), type = "n",
                      xlab = names(x$spec$predictors)[1], ylab = colnames(value)[j], bty = "n", ...)
       if (all(is.finite(width[, j]))) {
         graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA,
                           col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))
       }
-      graphics::lines(u, fit[, j], col = COLOURS[["release"]], lwd = 2)
+      graphics::lines(u, middle, col = COLOURS[["release"]], lwd = 2)
     }
   })
   invisible(x)

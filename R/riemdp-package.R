@@ -24,15 +24,17 @@
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask dp-mean dp-ball dp-median dp-local dp-variance
 #    permutation-test plan-parts subspace-plan
 #    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
-#    linear-statistics linear-guess linear-newton population-plan dp-lm-methods dp-lm regression regression-methods
-#    regression-inference chunk-regression regression-records regression-state regression-newton regression-gradient
+#    linear-statistics linear-guess linear-newton population-plan dp-lm-methods dp-lm glm-families dp-glm
+#    regression regression-methods regression-inference chunk-regression regression-records regression-state
+#    regression-newton regression-gradient
 #    regression-kng regression-published dp-regression dp-conformal dp-test dp-test-plan dp-test-any
 #    chunk-optimize problem optimize optimum-run optimum-size checkpoint dp-optimize second-moment components-plan
 #    dp-pca dp-pga dp-covariance dp-residual-scale
 #  7  Answers: what releases print, say and refuse
 #    error-words uncertainty release refused dp-region-plan dp-mean-object dp-median-object dp-local-object
-#    dp-variance-object dp-conformal-object population-equation lm-population dp-test-object dp-lm-object tidy
-#    dp-pca-object dp-groups-object curve-population dp-regression-object dp-optimize-object postprocess
+#    dp-variance-object dp-conformal-object population-equation lm-population dp-test-object dp-lm-object
+#    dp-glm-object tidy dp-pca-object dp-groups-object curve-population dp-regression-object dp-optimize-object
+#    postprocess
 #  8  Pictures and the roof: plots, reports, the app, readers, what is entered at loading
 #    plot-colours plot-manifold theme plot-regression plot-release plot-modes plot-accountant explore-plan image
 #    embedding figure-data zzz riemdp-package

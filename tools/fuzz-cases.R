@@ -69,9 +69,9 @@ keep <- function(k, name, value) {
 }
 
 # Kinds of arguments. RECORDS are those whose numbers no message may tell.
-RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "lm_data_any",
-             "curve_data_any", "lm_x_any", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times", "velocity",
-             "product_points", "product_rows")
+RECORDS <- c("points", "point_texts", "point_rows", "tangents", "x_or_tally", "in_chunks", "chunked_any", "exact_parts", "plane_rows", "lm_data", "glm_data",
+             "lm_data_any", "curve_data_any", "lm_x_any", "fit_x", "p", "q", "x", "v", "u", "a", "t", "pv", "weights", "landmarks", "curve_data", "times",
+             "velocity", "product_points", "product_rows")
 kinds <- list(
   M = function(k) k$M, p = function(k) k$p, q = function(k) k$q, x = function(k) k$x, v = function(k) k$v,
   u = function(k) k$u, a = function(k) k$a, t = function(k) k$t, one = function(k) k$one,
@@ -251,6 +251,15 @@ kinds <- list(
   lm_step = function(k) 0.04, lm_knots = function(k) 200, lm_x = function(k) rbind(1, seq(-1, 1, length.out = 6)),
   lm_y = function(k) matrix(seq(-1, 2, length.out = 12), 2), lm_ridge = function(k) matrix(1, 2, 2), lm_centre = function(k) matrix(0.1, 2, 2),
   lm_loss = function(k) list(tau = 1, step = 0.04, g = c(0, 0.04, 0.06, 0.07)), lm_solver = function(k) list(eta = 1e-8, steps = pick(0, 20), reach = 2),
+  # fits of two responses by a loss of their lengths, or of one by a table; as the arguments of one call go together
+  one_response = function(k) keep(k, "one_response", runif(1) < 0.3),
+  fit_loss = function(k) if (!kinds$one_response(k)) kinds$lm_loss(k) else {
+    list(tau = 1, step = 0.5, g = c(-4, -0.5, 0, 0.5, 4), first = -1, added = pick(FALSE, TRUE))
+  },
+  fit_x = function(k) if (kinds$one_response(k)) kinds$lm_x_shares(k) else kinds$lm_x_any(k),
+  fit_y = function(k) kinds$lm_y(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
+  fit_ridge = function(k) kinds$lm_ridge(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
+  fit_centre = function(k) kinds$lm_centre(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
   lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) list(rate = 0.1, radius = 3, trials = 100, last = 100),
   lm_draw = function(k) list(norm = pick("vertex", "max", "length"), rate = 0.5, cover = 100, output = pick(FALSE, TRUE)),
   lm_formula = function(k) cbind(y, z) ~ x,
@@ -273,6 +282,9 @@ kinds <- list(
   lm_bounds = function(k) list(x = c(0, 1), y = c(center = 0, scale = 1), z = c(-3, 3)),
   lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output", "newton"),
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
+  glm_family = function(k) pick("binomial", "poisson", "quantile"), glm_data = function(k) data.frame(x = c(runif(9), NA), y = rbinom(10, 1, 0.5)),
+  glm_formula = function(k) y ~ x, glm_bounds = function(k) list(x = c(0, 1), y = c(0, 1)), glm_predict = function(k) pick("link", "response"),
+  glm_release = function(k) keep(k, "glm_release", dp_glm(y ~ x, kinds$glm_data(k), 1, bounds = kinds$glm_bounds(k), family = kinds$glm_family(k))),
   lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
   t_row = function(k) matrix(as.double(seq_len(k$n)) / k$n - 0.5, 1), turn = function(k) diag(mf_facts(k$M)$dimension),
   lambda = function(k) rep(pick(0, 1, -1), mf_facts(k$M)$dimension), half = function(k) c(0, 1),
@@ -435,10 +447,10 @@ arguments <- c(
   riemdp_gauss_newton_frame = "M p=one v=velocity",
   riemdp_gauss_newton_records_nonprivate = "M p=one v=velocity x=t_row y=x turn=turn lambda=lambda reach=positive legs=count",
   riemdp_shared_loss = "k=positive e1=small q=count t=small averaged=flag step=lm_step knots=lm_knots",
-  riemdp_chunk_perturbed = "x=lm_x_shares y=lm_y b=lm_centre loss=lm_loss hessian=flag",
+  riemdp_chunk_perturbed = "x=lm_x_shares y=fit_y b=fit_centre loss=fit_loss hessian=flag",
   riemdp_newton_sums = "x=lm_x y=lm_y share=lm_share stage=newton_stage",
-  riemdp_perturbed_fit_nonprivate = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre noise=lm_centre loss=lm_loss solver=lm_solver",
-  riemdp_release_perturbed = "x=lm_x_any y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_loss solver=lm_solver draw=lm_draw simulate=flag",
+  riemdp_perturbed_fit_nonprivate = "x=fit_x y=fit_y ridge=fit_ridge centre=fit_centre noise=fit_centre loss=fit_loss solver=lm_solver",
+  riemdp_release_perturbed = "x=fit_x y=fit_y ridge=fit_ridge centre=fit_centre loss=fit_loss solver=lm_solver draw=lm_draw simulate=flag",
   riemdp_release_clipped_kng = "x=lm_x_shares y=lm_y ridge=lm_ridge centre=lm_centre loss=lm_huber solver=lm_solver draw=lm_kng simulate=flag",
   riemdp_perturbation_noise = "p=count q=count n=count norm=perturbation_norm rate=positive simulate=flag",
   riemdp_block_noise = "sizes=counts rate=positive simulate=flag", riemdp_exponential_choice = "score=losses epsilon simulate=flag",
@@ -520,6 +532,7 @@ arguments <- c(
   riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
   riemdp_poincare_embedding = "M=ball edges start=ball_points settings=embedding_settings",
   dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit",
+  dp_glm = "formula=glm_formula data=glm_data epsilon bounds=glm_bounds family=glm_family quantile=share unit=lm_unit source=note",
   dp_residual_scale = "fit=scaled_release data=scaled_data epsilon bound=positive unit=unit_any source=note ledger",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.riemdp_lm = "object=lm_release about=band_about residual=private_scale",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive mechanism=pca_mechanism gap=share steps=count neighbours unit=unit_any",
@@ -554,7 +567,7 @@ classes <- c(riemdp_regression = "curve_release", riemdp_regression_plan = "curv
              riemdp_region_plan = "region_plan", riemdp_mechanism_table = "spaces_table",
              riemdp_optimum = "optimum", riemdp_problem = "problem", riemdp_optimize = "private_optimum",
              riemdp_poincare_embedding = "embedding", riemdp_chunks = "in_chunks", riemdp_geodesic_regression_chunks = "curve_chunks",
-             riemdp_lm = "lm_release", summary.riemdp_lm = "lm_summary", riemdp_lm_plan = "lm_plan")
+             riemdp_lm = "lm_release", riemdp_glm = "glm_release", summary.riemdp_lm = "lm_summary", riemdp_lm_plan = "lm_plan")
 
 all_methods <- function() {
   table <- getNamespaceInfo("riemdp", "S3methods")

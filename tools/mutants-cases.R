@@ -608,7 +608,7 @@ mutant("fit-first-taken", "R/fit-size.R", 'order(.Call(riemdp_noise, euclidean(1
 mutant("fit-rows-left", "R/fit-size.R", "shares[of %in% left] <- 0", "shares[left] <- 0", "a unit is left out with all its rows", "private-size")
 mutant("fit-count-exact", "R/fit-size.R", "min(max(ask$size$least, count + ask$size$shift), ask$size$most)", "max(1, records$n)", "fits are planned for the released size", "private-size")
 mutant("fit-promise-kept", "R/fit-size.R", "if (!keeps_promise(at$guarantee, plan$guarantee, ask))", "if (FALSE)", "a plan at a released size that promises less ends the call", "private-size")
-mutant("fit-left-in", "R/dp-lm.R", "numbers <- lapply(numbers, replaced_columns, records$shares == 0)", "numbers", "a row that is left out is no candidate of a search", "private-size")
+mutant("fit-left-in", "R/dp-lm.R", "numbers <- lapply(numbers, replaced_columns, shares == 0)", "numbers", "a row that is left out is no candidate of a search", "private-size")
 mutant("fit-size-told", "R/fit-size.R", "      release$n <- NA_real_\n", "", "the number of records isn't in the release", "private-size")
 mutant("size-event-lost", "R/private-size.R", 'if (ask$size$share > 0) list(event_pure(ask$size$epsilon, adjacency = "add-remove")),', "", "the ledger takes the size's price", "private-size")
 mutant("size-event-tail", "R/private-size.R", "if (ask$size$tail > 0) list(event_approx", "if (FALSE) list(event_approx", "the ledger takes the tail's delta", "private-size")
@@ -751,6 +751,28 @@ mutant("formula-makers-all", "R/formula.R", "classes[vapply(classes, exists, NA,
 mutant("left-side-any-call", "R/formula.R", "  } else {\n    check_rowwise(expr)\n  }\n  invisible(expr)", "  }\n  invisible(expr)", "both sides of a private formula are functions of one row", "columns|formula|dp-lm|dp-regression")
 mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "constants <- constants[0]", "the guarantee lists the formula's constants", "columns|formula|dp-lm|dp-regression")
 
+# ---- other losses of one response: dp_glm() --------------------------------------------------------------------------------------------------------
+
+mutant("glm-noise-high", "R/glm-families.R", "min(epsilon, 2 * (epsilon - cost) / (1 + at$u))", "min(epsilon, 2.1 * (epsilon - cost) / (1 + at$u))", "gradient and curvature of a table share one budget", "dp-glm")
+mutant("glm-noise-apart", "R/glm-families.R", "2 * (epsilon - cost) / (1 + at$u)", "2 * (epsilon - cost / 2) / (1 + at$u)", "curvature is paid for once and whole", "dp-glm")
+mutant("glm-averaged", "R/glm-families.R", "cost <- if (averaged) t * at$slope else log1p(t * at$slope)", "cost <- log1p(t * at$slope)", "an average's curvature is paid for by its trace", "dp-glm")
+mutant("glm-rate-high", "R/glm-families.R", "rate = best$e1 / (2 * best$tau)", "rate = 1.03 * best$e1 / (2 * best$tau)", "rate = e1/(2 tau)", "dp-glm")
+mutant("glm-solver-free", "R/glm-families.R", "core <- (ask$epsilon - solver) * (1 - 1e-12)", "core <- ask$epsilon", "the noise for the solver's error is part of epsilon", "dp-glm")
+mutant("glm-range-off", "R/glm-families.R", "  pmin(left$range[2], pmax(left$range[1], v))", "  v", "responses are moved into their public range", "dp-glm")
+mutant("glm-infinite-kept", "R/glm-families.R", "  v[!is.finite(v)] <- NA\n", "", "an infinite response is a missing one", "dp-glm")
+mutant("glm-unit-unsaid", "R/dp-glm.R", "of_units(linear_promise(list(guarantee = pure(ask)), NULL, ask$assumptions), ask$unit)", "linear_promise(list(guarantee = pure(ask)), NULL, ask$assumptions)", "a promise about units says so", "dp-glm")
+mutant("table-u-low", "R/objective-perturbation.R", "u = pmin(1, pmax(abs(low), abs(high)) / loss$tau)", "u = pmin(1, pmin(abs(low), abs(high)) / loss$tau)", "the largest gradient of an interval counts", "dp-glm")
+mutant("table-most-off", "R/objective-perturbation.R", "  high <- loss$g[-1] + loss$most\n", "  high <- loss$g[-1]\n", "every possible response counts", "dp-glm")
+mutant("price-table-noise", "R/objective-perturbation.R", "epsilon = solver + moved * rate / 2 + worst)", "epsilon = solver + worst)", "the other record's gradient is paid for", "dp-glm")
+mutant("price-table-slope", "R/objective-perturbation.R", "moved * rate * at$u / 2 + cost(t * at$slope))", "moved * rate * at$u / 2)", "a table's curvature is paid for", "dp-glm")
+mutant("table-rounding-flat", "R/objective-perturbation.R", "  steepest(rule) * (max(abs(ends))", "  1 * (max(abs(ends))", "eta holds what a table's slope does to rounding", "dp-glm")
+mutant("table-rounding-shares", "R/objective-perturbation.R", "max(abs(rule$g)) + (8 + shares) * rule$tau", "max(abs(rule$g)) + 8 * rule$tau", "products with shares have their rounding paid for", "dp-glm")
+mutant("table-reach-flat", "R/objective-perturbation.R", "tolerance, (rule$d + 1) * steepest(rule), output)", "tolerance, rule$d + 1, output)", "the solver's last way takes steps that suit the slope", "dp-glm")
+mutant("table-psi-uncut", "src/estimate/objective_perturbation.c", "    *psi = fmax(-loss->tau, fmin(loss->tau, value));", "    *psi = value;", "psi is at most tau", "dp-glm")
+mutant("table-slope-uncut", "src/estimate/objective_perturbation.c", "*slope = fabs(value) < loss->tau ? rise / loss->step : 0;", "*slope = rise / loss->step;", "psi that was cut has no slope", "dp-glm")
+mutant("table-share-off", "src/estimate/objective_perturbation.c", "        *psi = size * (o->share ? o->share[i] : 1);", "        *psi = size;", "a row's gradient counts by its share", "dp-glm")
+mutant("table-knots-off", "src/estimate/objective_perturbation.c", "double z = (e - loss->first) / loss->step, rise = 0, value;", "double z = e / loss->step, rise = 0, value;", "a table begins at its first knot", "dp-glm")
+
 # ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
 
 mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- solver_share(n) * epsilon\n  core <- epsilon - solver\n  errors", "  solver <- solver_share(n) * epsilon\n  core <- epsilon\n  errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
@@ -760,7 +782,7 @@ mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- exi
 mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(2 * found$t, if (d > 0) 1 / 4 else 1, d))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")
 mutant("ridge-shares", "R/objective-perturbation.R", "c(1 / (w * t), rep(d / ((1 - w) * t), d))", "c(1 / (w * t), rep(1 / ((1 - w) * t), d))", "d slopes share the leverage", "objective-perturbation|dp-lm")
 mutant("solver-noise-low", "R/objective-perturbation.R", "outwards_down(rule$solver * min(ridge) / (2 * tolerance))", "outwards_down(1.03 * rule$solver * min(ridge) / (2 * tolerance))", "noise that covers the solver's error", "objective-perturbation|dp-lm")
-mutant("solver-tolerance-low", "R/objective-perturbation.R", "  4 * (rule$n * sqrt(reach) * (rule$tau", "  (rule$n * sqrt(reach) * (rule$tau", "eta is four times what rounding may do", "objective-perturbation")
+mutant("solver-tolerance-low", "R/objective-perturbation.R", "  4 * (rule$n * sqrt(reach) * (of_psi", "  (rule$n * sqrt(reach) * (of_psi", "eta is four times what rounding may do", "objective-perturbation")
 mutant("solver-tolerance-size", "R/objective-perturbation.R", "  residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size", "  residual <- 0", "eta holds what far responses do to rounding", "objective-perturbation")
 mutant("loss-first-term", "src/estimate/objective_perturbation.c", "affordable_curvature(k - e1 * ahead / 2 - (q", "affordable_curvature(k - e1 * ahead / 2.2 - (q", "the loss' knots keep the shared budget", "objective-perturbation",
        equivalent = "a loss that breaks the condition is refused by the check that follows; where it is refused everywhere nothing is released")

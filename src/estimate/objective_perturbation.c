@@ -18,6 +18,23 @@ void radial_psi(const struct radial_loss *loss, double r, double *psi, double *s
     *slope = rise / loss->step;
 }
 
+void table_psi(const struct radial_loss *loss, double e, double y, double *psi, double *slope)
+{
+    double z = (e - loss->first) / loss->step, rise = 0, value;
+    if (!(z > 0)) {
+        value = loss->g[0];
+    } else if (z < (double)loss->knots) {
+        size_t i = (size_t)z;
+        rise = loss->g[i + 1] - loss->g[i];
+        value = loss->g[i] + rise * (z - (double)i);
+    } else {
+        value = loss->g[loss->knots];
+    }
+    value += y;
+    *psi = fmax(-loss->tau, fmin(loss->tau, value));
+    *slope = fabs(value) < loss->tau ? rise / loss->step : 0;
+}
+
 /* what a curvature of v takes of the budget, and its inverse: determinants of averages are bounded by their trace */
 static double curvature_cost(double v, int averaged)
 {
@@ -76,14 +93,32 @@ static inline double two_sum(double a, double b, double *left)
     return s;
 }
 
-/* residual e of record i, as if rounded once; psi = across e, and what the Hessian has along e: radial e e', both by its share */
-static void residual(const struct perturbed *o, size_t i, const double *b, double *e, double *across, double *radial)
+/* a length whose squares doubles may not hold */
+static double length_of(size_t q, const double *e)
+{
+    double r = 0;
+    for (size_t j = 0; j < q; j++)
+        r += e[j] * e[j];
+    if (q == 1)
+        return fabs(e[0]);
+    if (r > 1e-280 && r < 1e280)
+        return sqrt(r);
+    r = 0;
+    for (size_t j = 0; j < q; j++)
+        r = hypot(r, e[j]);
+    return r;
+}
+
+/* residual e of record i, as if rounded once; psi, and what the Hessian has across e and along it: across I + radial e e'; both by its
+ * share */
+static void residual(const struct perturbed *o, size_t i, const double *b, double *e, double *psi, double *across,
+                     double *radial)
 {
     size_t p = o->p, q = o->q;
     const double *low = b + p * q;
-    double r = 0, size, slope;
+    double r, size, slope;
     for (size_t j = 0; j < q; j++) {
-        double s = o->y[i * q + j], rest = 0, left;
+        double s = o->loss.added ? 0 : o->y[i * q + j], rest = 0, left;
         for (size_t k = 0; k < p; k++) {
             double f = feature(o, i, k, j), product = f * b[k * q + j];
             rest -= fma(f, b[k * q + j], -product) + f * low[k * q + j];
@@ -91,17 +126,15 @@ static void residual(const struct perturbed *o, size_t i, const double *b, doubl
             rest += left;
         }
         e[j] = s + rest;
-        r += e[j] * e[j];
     }
-    if (q == 1) {
-        r = fabs(e[0]);
-    } else if (r > 1e-280 && r < 1e280) {
-        r = sqrt(r);
-    } else { /* squares that doubles don't hold */
-        r = 0;
-        for (size_t j = 0; j < q; j++)
-            r = hypot(r, e[j]);
+    if (o->loss.table) {
+        table_psi(&o->loss, e[0], o->loss.added ? o->y[i] : 0, &size, &slope);
+        *across = slope * (o->share ? o->share[i] : 1);
+        *psi = size * (o->share ? o->share[i] : 1);
+        *radial = 0;
+        return;
     }
+    r = length_of(q, e);
     radial_psi(&o->loss, r, &size, &slope);
     *across = r > 0 ? size / r : slope;
     *radial = r > 0 ? (slope - *across) / r / r : 0;
@@ -109,17 +142,19 @@ static void residual(const struct perturbed *o, size_t i, const double *b, doubl
         *across *= o->share[i];
         *radial *= o->share[i];
     }
+    for (size_t j = 0; j < q; j++)
+        psi[j] = *across * e[j];
 }
 
 void perturbed_record(const struct perturbed *o, size_t i, const double *b, double *gradient, double *triangle,
                       double *work)
 {
     size_t p = o->p, q = o->q;
-    double *e = work, across, radial;
-    residual(o, i, b, e, &across, &radial);
+    double *e = work, *psi = e + q, across, radial;
+    residual(o, i, b, e, psi, &across, &radial);
     for (size_t k = 0; k < p; k++)
         for (size_t j = 0; j < q; j++)
-            gradient[k * q + j] = -feature(o, i, k, j) * (across * e[j]);
+            gradient[k * q + j] = -feature(o, i, k, j) * psi[j];
     for (size_t k = 0; k < p && triangle; k++)
         for (size_t j = 0; j < q; j++)
             for (size_t l = k; l < p; l++)
@@ -167,9 +202,7 @@ void perturbed_gradient(const struct perturbed *o, const double *b, double *grad
         o->sums(o, b, gradient, hessian);
     for (size_t i = 0; i < o->n && !o->sums; i++) {
         double across, radial;
-        residual(o, i, b, e, &across, &radial);
-        for (size_t j = 0; j < q; j++)
-            psi[j] = across * e[j];
+        residual(o, i, b, e, psi, &across, &radial);
         for (size_t k = 0; k < p; k++)
             for (size_t j = 0; j < q; j++)
                 add(gradient + k * q + j, carry + k * q + j, -feature(o, i, k, j) * psi[j]);

@@ -2,7 +2,8 @@
  *
  *   J(B) = sum_i rho(|y_i - F_i B|) + 1/2 sum_kj ridge_kj (B_kj - centre_kj)^2 + <noise, B>,   (F_i B)_j = sum_k F_ikj B_kj,
  *
- * with rho' = psi(r) = tau g(r / tau), g piecewise linear on equidistant knots from 0 and constant after the last.
+ * with rho' = psi(r) = tau g(r / tau), g piecewise linear on equidistant knots from 0 and constant after the last. Or, of one response,
+ * a loss of e = y - F B with the derivative g(e), or of e = -F B with y + g(e), both moved into [-tau, tau]: a table of e itself.
  * Arrays are record by record, within a record feature by feature, within a feature response by response: y[i q + j],
  * B[k q + j]. Coefficients are sums of two doubles, B[k q + j] + B[p q + k q + j], and residuals are rounded once: where
  * responses are far from 0, doubles alone neither hold the minimiser nor resolve its gradient. Features are
@@ -17,6 +18,9 @@ struct radial_loss {
     double tau, step;
     size_t knots; /* intervals: g has knots + 1 values, g[0] = 0 */
     const double *g;
+    int table;    /* g is one of e itself, which needs one response: it does not fall, and begins at `first` */
+    int added;    /* y is added to g, not to e */
+    double first;
 };
 
 struct perturbed {
@@ -37,6 +41,8 @@ struct perturbed {
 
 /* psi(r) and its slope (the right one at a knot) */
 void radial_psi(const struct radial_loss *loss, double r, double *psi, double *slope);
+/* the same of a table at e, y being what is added to it; no slope where psi is moved into [-tau, tau] */
+void table_psi(const struct radial_loss *loss, double e, double y, double *psi, double *slope);
 
 /* The largest g for objective perturbation with shared accounting: e1 u/2 + (q - 1) log(1 + t g(z)/z) + log(1 + t g'(z)) <= k,
  * u = g; `averaged`, for units that count with averages over their rows, with v in the place of log(1 + v). Writes knots + 1 values;

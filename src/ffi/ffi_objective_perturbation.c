@@ -31,7 +31,7 @@ SEXP riemdp_shared_loss(SEXP k, SEXP e1, SEXP q, SEXP t, SEXP averaged, SEXP ste
     return status == STATUS_OK ? g : R_NilValue;
 }
 
-/* x: p x n, or q x p x n, with an attribute where records have shares; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g); solver: list(eta, steps, reach). Or x is a tally
+/* x: p x n, or q x p x n, with an attribute where records have shares; y: q x n; ridge, centre, noise: q x p; loss: list(tau, step, g), and of a table of residuals themselves first and added; solver: list(eta, steps, reach). Or x is a tally
  * whose function `sums` gives those of perturbed_record(), of c(whether the triangle is wanted, coefficients, what they lack to sums of two
  * doubles). */
 struct fit_args {
@@ -111,6 +111,19 @@ static void read_shape(struct perturbed *o, SEXP x)
         ffi_abort_text("argument", "There may be at most 1000 coefficients.");
 }
 
+/* a table of residuals themselves; `reach` of its solver bounds features times its slopes */
+static void read_table(struct perturbed *o, SEXP loss)
+{
+    o->loss.table = 1;
+    o->loss.first = number_in(ffi_list_get(loss, "first"), "first", -1e9, 1e9, "`first` must be between -1e9 and 1e9.");
+    o->loss.added = ffi_flag(ffi_list_get(loss, "added"), "added");
+    if (o->q != 1 || o->own)
+        ffi_abort_text("argument", "A loss of residuals themselves is for one response and common features.");
+    for (size_t i = 0; i < o->loss.knots; i++)
+        if (!(o->loss.g[i + 1] >= o->loss.g[i] && fabs(o->loss.g[i]) < 1e100 && fabs(o->loss.g[i + 1]) < 1e100))
+            ffi_abort_text("argument", "The loss's `g` must not fall.");
+}
+
 static void read_loss(struct perturbed *o, SEXP loss)
 {
     if (TYPEOF(loss) != VECSXP)
@@ -122,6 +135,10 @@ static void read_loss(struct perturbed *o, SEXP loss)
     o->loss.step = number_in(ffi_list_get(loss, "step"), "step", 1e-6, 1e3, "`step` must be between 1e-6 and 1000.");
     o->loss.g = REAL(g);
     o->loss.knots = (size_t)XLENGTH(g) - 1;
+    if (ffi_list_get(loss, "first") != R_NilValue) {
+        read_table(o, loss);
+        return;
+    }
     for (size_t i = 0; i < o->loss.knots; i++)
         if (!(o->loss.g[0] == 0 && o->loss.g[i + 1] >= o->loss.g[i] &&
               o->loss.g[i + 1] - o->loss.g[i] <= o->loss.step * (1 + 1e-9)))
@@ -275,7 +292,7 @@ static SEXP chunk_body(struct call *c, void *data)
     read_records(&o, in->x, in->y);
     read_loss(&o, in->loss);
     size_t m = o.p * o.q, width = m + (in->hessian ? m * (m + 1) / 2 : 0);
-    double *row = ffi_doubles(width), *work = ffi_doubles(o.q);
+    double *row = ffi_doubles(width), *work = ffi_doubles(2 * o.q);
     struct exact *sums = ffi_exact(width, 1);
     for (size_t i = 0; i < o.n; i++) {
         perturbed_record(&o, i, REAL(in->b), row, in->hessian ? row + m : NULL, work);
@@ -394,6 +411,8 @@ SEXP riemdp_exponential_choice(SEXP score, SEXP epsilon, SEXP simulate)
 /* what the law's envelope rests on: one ridge for all responses, Huber's loss */
 static void check_for_kng(const struct perturbed *o)
 {
+    if (o->loss.table)
+        ffi_abort_text("argument", "The loss must be Huber's.");
     for (size_t k = 0; k < o->p; k++)
         for (size_t j = 1; j < o->q; j++)
             if (o->ridge[k * o->q + j] != o->ridge[k * o->q])

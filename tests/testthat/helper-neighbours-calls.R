@@ -83,6 +83,7 @@ PRODUCTS <- c("pair", "double")
 COVARIANCE_SIZED <- "^[$](value|moment|size|sensitivity|scale|noise|expected_error)"
 CONFORMAL_SIZED <- "^[$](value|size|rank|least|draws)"
 SIZED_LM <- "^[$](value|scaled_coefficients|bounds[$]y|expected_error|size|method|chosen|table|details|draws)"
+SIZED_GLM <- "^[$](value|scaled_coefficients|expected_error|size|details|draws)"
 SIZED_CURVE <- "^[$](value|size|expected_error|spread|details|chosen|mechanism|draws)"
 SIZED_RUN <- "^[$](value|loadings|trace|size|steps|batch|sd|snapshot_sd|noise_multiplier|split|event|draws|sampling|chosen|mechanism)"
 SIZED_NOISY <- paste0("^[$](", DRAWN, "|size|scale|sensitivity|theorem|solver_error|expected_error|chosen|mechanism|acceptance|details|draws)")
@@ -239,6 +240,33 @@ direct_pca_beside <- function() {
        direct_more = more("laplace"), direct_more_normal = more("gauss"), direct_more_traces = more("wishart"), direct_more_drawn = more("bingham"),
        direct_more_unit = more("wishart", unit = sixth), direct_look = c(one("auto", noisy = follows), list(look = TRUE)),
        direct_look_unit = c(one("auto", unit = five, noisy = follows), list(look = TRUE)), direct_look_more = c(more("auto"), list(look = TRUE)))
+}
+
+glm_cases <- function() {
+  one <- function(family, ...) list(method = family, spaces = "plane", formula = y ~ x + g, args = list(family = family), ...)
+  five <- rep_len(1:5, NEIGHBOURS)
+  more <- function(family, ...) {
+    utils::modifyList(one(family, pair = "more", forms = c("frame", "guessed"), noisy = SIZED_GLM),
+                      list(method = "sized", args = list(neighbours = "add_remove", ...)))
+  }
+  with <- function(case, ...) utils::modifyList(case, list(args = list(...)))
+  plain <- stats::setNames(lapply(names(internal("glm_families")()), one), names(internal("glm_families")()))
+  c(plain, list(
+    levels = utils::modifyList(one("binomial"), list(formula = g ~ x, text = TRUE)),
+    sharp = with(one("quantile", n = 200), epsilon = 100, quantile = 0.8),
+    unit = with(one("binomial"), unit = five), unit_counts = with(one("poisson"), unit = five),
+    more = more("binomial"), more_counts = more("poisson"), more_unit = more("quantile", unit = function(n, side) c(five, rep(6, n - NEIGHBOURS)))
+  ))
+}
+
+glm_call <- function(data, case, space, budget) {
+  formula <- case$formula
+  environment(formula) <- if (is.environment(data)) data else globalenv()
+  left <- paste(deparse(formula[[2]]), collapse = " ")
+  bounds <- list(x = c(0, 1), g = c("F", "M"))[attr(stats::terms(formula), "term.labels")]
+  bounds[[left]] <- if (isTRUE(case$text)) c("F", "M") else
+    switch(case$args$family, binomial = c(0, 1), poisson = c(center = 1, limit = 3), quantile = c(center = 0, scale = 1))
+  do.call(dp_glm, c(list(formula, if (!is.environment(data)) data, bounds = bounds, ledger = budget), utils::modifyList(list(epsilon = 1), case$args)))
 }
 
 lm_call <- function(data, case, space, budget) {
@@ -489,6 +517,9 @@ neighbour_calls <- function() {
                  noisy_of = list(objective = "^[$](value|scaled_coefficients|bounds[$]y|expected_error|draws|details[$](guess|rule|left))",
                                  huber = "^[$](value|scaled_coefficients)"),
                  call = lm_call, newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"), y = 0)),
+    dp_glm = list(kind = "table", forms = c("frame", "factors", "guessed", "lists", "environment"), cases = glm_cases(),
+                  noisy = "^[$](value|scaled_coefficients)", free_of = list(sized = "^[$](details|draws)"), call = glm_call,
+                  newdata = function(space) data.frame(x = c(0.2, 2), g = c("F", "M"))),
     dp_residual_scale = list(kind = "table", cases = list(
       one = list(method = "residual", spaces = "plane", forms = c("frame", "lists", "chunks", "pieces", "csv"), formula = y ~ x + g),
       two = list(method = "residual", spaces = "plane", forms = "frame", formula = cbind(y, z = 2 * y) ~ x),

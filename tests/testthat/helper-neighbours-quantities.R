@@ -365,7 +365,7 @@ moved_objective <- function(a, b) {
   # noise on the minimiser, in the ridge's metric
   stretch <- if (isTRUE(noise$output)) sqrt(sum(1 / ridge[1, ])) else 1
   solver <- if (is.null(noise$cover)) 0 else 2 * noise$cover * a$args[[6]]$eta / min(ridge)
-  at <- list(0 * ridge, 0 * ridge + c(0.5, -0.3, 0.2, rep(0.1, m))[seq_len(m)], 0 * ridge + 30)
+  at <- list(0 * ridge, 0 * ridge + c(0.5, -0.3, 0.2, rep(0.1, m))[seq_len(m)], 0 * ridge + 30, 0 * ridge + c(0, -30, numeric(m))[seq_len(m)])
   moved <- vapply(at, function(B) {
     sums <- both(a, b, function(d) perturbed_sums(d$args, B))
     log_det <- vapply(sums, function(s) {
@@ -506,14 +506,17 @@ less_product <- function(s, b, c) {
 true_gradient <- function(f, noise, b, low) {
   q <- nrow(b)
   feature <- function(k, j) if (length(dim(f[[1]])) == 3) f[[1]][j, k, ] else f[[1]][k, ]
+  loss <- f[[5]]
   e <- vapply(seq_len(q), function(j) {
-    s <- list(high = f[[2]][j, ], low = 0 * f[[2]][j, ])
+    s <- list(high = if (isTRUE(loss$added)) 0 * f[[2]][j, ] else f[[2]][j, ], low = 0 * f[[2]][j, ])
     for (k in seq_len(ncol(b))) for (part in list(b, low)) s <- less_product(s, feature(k, j), rep(part[j, k], ncol(f[[2]])))
     s$high + s$low
   }, numeric(ncol(f[[2]])))
   e <- matrix(e, ncol = q)
-  across <- internal("loss_at")(f[[5]]$g, f[[5]]$tau, pmax(sqrt(rowSums(e^2)), 1e-300))$across * (internal("shares_of")(f[[1]]) %||% 1)
-  terms <- do.call(cbind, lapply(seq_len(ncol(b)), function(k) vapply(seq_len(q), function(j) -feature(k, j) * across * e[, j], numeric(nrow(e)))))
+  psi <- if (!is.null(loss$first)) cbind(internal("table_at")(loss, e[, 1], f[[2]][1, ])$psi) else
+    e * internal("loss_at")(loss$g, loss$tau, pmax(sqrt(rowSums(e^2)), 1e-300))$across
+  psi <- psi * (internal("shares_of")(f[[1]]) %||% 1)
+  terms <- do.call(cbind, lapply(seq_len(ncol(b)), function(k) vapply(seq_len(q), function(j) -feature(k, j) * psi[, j], numeric(nrow(e)))))
   sums <- internal("exact_total")(list(internal("exact_rows")(matrix(terms, nrow(e)))))[seq_along(b)]
   matrix(sums, q) + f[[3]] * (b - f[[4]]) + f[[3]] * low + noise
 }

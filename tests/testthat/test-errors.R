@@ -211,6 +211,11 @@ test_that("budgets, noise, bounds and counts at the ends of doubles give answers
     classed(dp_regression_plan(sphere(2), n = 200, epsilon = v, center = o, radius = 0.5, speed = 1, residual_bound = 0.2, x_half = 1))
     classed(dp_tradeoff(event_pure(v), c(0, 0.5, 1)))
     classed(dp_tradeoff(event_poisson(event_gaussian(v), 0.01), c(0, 0.5, 1)))
+    for (family in c("poisson", "quantile")) {
+      some <- replace(bounds, "y", list(c(0, 3)))
+      for (column in c("y", "u")) classed(dp_glm(y ~ u, replace(d, column, c(v, d[[column]][-1])), 1, bounds = some, family = family))
+      classed(dp_glm(y ~ u, d, 1, bounds = list(u = c(-v, v), y = c(0, v)), family = family))
+    }
     for (method in c("objective", "statistics", "paper")) {
       for (column in c("y", "u")) {
         classed(dp_lm(y ~ u, replace(d, column, c(v, d[[column]][-1])), 1, bounds = bounds, method = method))

@@ -8,6 +8,7 @@ test_that("every private function, method and form of input is tried", {
   tried <- function(name) unique(table$method[table$call == name])
   expect_setequal(setdiff(tried("dp_mean"), "auto"), names(riemdp:::mean_mechanisms()))
   expect_setequal(setdiff(tried("dp_lm"), c("auto", "sized")), names(riemdp:::linear_methods()))
+  expect_setequal(setdiff(tried("dp_glm"), "sized"), names(riemdp:::glm_families()))
   expect_setequal(setdiff(sub("_product$", "", tried("dp_regression")), c("auto", "sized")), names(riemdp:::regression_mechanisms()))
   for (name in c("dp_optimize", "dp_pca")) expect_setequal(setdiff(tried(name), c("sized", "direct")), eval(formals(name)$method))
   # whatever holds chunks, and files by their ending

@@ -182,6 +182,7 @@ test_that("what every private release pays for its draws is what it states, and 
   curve$y <- mf_points(near, M)
   at <- function(mechanism, ...) dp_mean(near, M, 1, center = c(0, 0, 1), radius = 0.5, mechanism = mechanism, ...)
   line <- function(method, ...) dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = method, ...)
+  wins <- function(family, ...) dp_glm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = if (family == "quantile") c(-2, 2) else c(0, 1)), family = family, ...)
   bent <- function(method, data = curve, ...) {
     dp_regression(y ~ x, M, data, epsilon = if (method == "kng") 0.5 else 1, center = c(0, 0, 1), radius = 0.5, speed = 1, residual_bound = 0.2,
                   x_range = c(-1, 1), method = method, ...)
@@ -206,6 +207,8 @@ test_that("what every private release pays for its draws is what it states, and 
     line_newton = line("newton", delta = 1e-6), newton_trusted = line("newton", delta = 1e-6, guess = "trusted"), output = line("output"),
     linear_kng = dp_lm(y ~ x, frame[1:50, ], 0.5, bounds = list(x = c(-1, 1), y = c(center = 0, scale = 1)), method = "kng"),
     searched = dp_lm(y ~ x, frame, 1, bounds = list(x = c(-1, 1), y = c(center = 50, scale = 1)), method = "recentred"),
+    logistic = wins(family = "binomial"), logistic_unit = wins(family = "binomial", unit = rep_len(1:40, n)), counts = wins(family = "poisson"),
+    quantile = wins(family = "quantile", quantile = 0.9), logistic_more = wins(family = "binomial", neighbours = "add_remove"),
     newton = bent("newton"), tangent_step = bent("tangent"), gradient = bent("gradient", delta = 1e-6), curve_kng = bent("kng", curve[1:20, ]),
     chunked = at("laplace"), rgd = steps(method = "rgd"), rsgd = steps(method = "rsgd", batch = 20), rsvrg = steps(method = "rsvrg", batch = 20, inner = 4),
     poisson = steps(method = "rsgd", sampling = "poisson", rate = 0.1, batch = 40), disjoint = steps(method = "rsgd", sampling = "disjoint", batch = 40),

@@ -1,0 +1,82 @@
+# Methods of released generalised linear models, where a linear model's won't do: post-processing.
+
+#' Released generalised linear models
+#'
+#' What can be done with a release of [dp_glm()]: all that [predict.riemdp_lm()] has, for the linear predictor, but for
+#' what is about the population. Standard errors, `vcov()`, `confint()` and bands are about the noise that privacy adds,
+#' by the public model (`type = "nominal"`) or certain (`"bound"`).
+#'
+#' @param object a release of [dp_glm()].
+#' @param newdata,data a data frame with the predictors.
+#' @param type `"link"`, the linear predictor, or `"response"`: the probability, the mean count or the quantile.
+#' @param ... of `predict()`: `interval` (`"none"` or `"noise"`), `level` and `outside`, as in [predict.riemdp_lm()]; of
+#'   `fitted()` those of `predict()`.
+#' @return As [predict.riemdp_lm()]. `fitted()` has `type = "response"`.
+#' @examples
+#' fit <- dp_glm(am ~ wt, mtcars, epsilon = 8, bounds = list(wt = c(1, 6), am = c(0, 1)))
+#' summary(fit)
+#' confint(fit)
+#' predict(fit, data.frame(wt = 2:4), type = "response", interval = "noise")
+#' @export
+predict.riemdp_glm <- function(object, newdata, type = c("link", "response"), ...) {
+  type <- check_choice(type, "type", c("link", "response"))
+  if (missing(newdata)) return(predict.riemdp_lm(object, ...))
+  out <- predict.riemdp_lm(object, newdata, ...)
+  if (type == "response") made_by_dp_lm(glm_families()[[object$family]]$inverse(out)) else out
+}
+
+#' @rdname predict.riemdp_glm
+#' @export
+fitted.riemdp_glm <- function(object, data, ...) fitted.riemdp_lm(object, data, type = "response", ...)
+
+#' @export
+format.riemdp_glm <- function(x, ...) {
+  whole_release(x)
+  made_by_dp_lm(c(
+    sprintf("Private %s regression of %s %s: %s", glm_families()[[x$family]]$model, size_words(x),
+            if (of_rows(x$guarantee)) "records" else "units", paste(deparse(x$formula, 500L), collapse = " ")),
+    paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
+    sprintf("  expected mean squared error of the %s %.3g%s", glm_families()[[x$family]]$of, x$expected_error,
+            if (x$expected_error > 0.5 * x$constant_error) {
+              sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error)
+            } else if (x$family == "quantile") " squared public scales" else ""),
+    model_error_lines("lm"),
+    if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
+  ))
+}
+
+#' @export
+explain.riemdp_glm <- function(x, ...) {
+  whole_release(x)
+  g <- x$guarantee
+  cat(format(g), "\n\n", sep = "")
+  lines <- made_by_dp_lm(c(
+    glm_words(x),
+    paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
+    paste("Predictors and responses are moved into their public ranges, row by row; a row with a missing or infinite",
+          "cell counts with a fixed contribution. The number of such rows is not part of the release."),
+    if (!of_rows(g)) paste("A unit counts with the average over its rows, and how many it has is not part of the",
+                           "release: sections 9 and 11 of proofs/linear-regression.md."),
+    if (!is.null(x$size)) paste(size_sentence(x), TAKEN),
+    origin_sentence(x),
+    if (length(g$assumptions)) paste0("Assumed: ", paste(g$assumptions, collapse = "; "), "."),
+    "Not protected: the time that the call takes; the rounding of doubles (the proof is about real numbers).",
+    if (g$label == "none") paste0("No guarantee, because: ", g$reason, "."),
+    "Sources: Chaudhuri, Monteleoni and Sarwate (2011); Kifer, Smith and Thakurta (2012)."
+  ))
+  for (line in lines) cat(strwrap(line, exdent = 2), sep = "\n")
+  invisible(x)
+}
+
+glm_words <- function(x) {
+  rule <- x$details$rule
+  c(sprintf(paste("Objective perturbation: the released coefficients minimise the sum of the %s loss (derivatives no",
+                  "longer than %.4g on public scales), a ridge (%.4g for the intercept%s) and a random linear term of",
+                  "rate %.4g, drawn from a public law."),
+            glm_families()[[x$family]]$model, rule$tau, rule$ridge[1],
+            if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "", rule$rate),
+    sprintf("Where a %s's gradient is large its curvature may be small: both share one budget.",
+            if (isTRUE(rule$averaged)) "row" else "record"),
+    sprintf("%.3g of epsilon pays for the solver's error, which a little noise of its own covers.", rule$solver),
+    sprintf("Theorem %d of proofs/linear-regression.md.", if (isTRUE(rule$averaged)) 4 else 3))
+}
