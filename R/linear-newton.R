@@ -204,8 +204,8 @@ newton_spread <- function(x, y, rule, ask) {
   noise <- sd / n
   center <- clamp(sums[1 + seq_len(d)] / n, -1, 1)
   center <- center * max(0, 1 - d * noise^2 / sum(center^2))
-  # spreads below that of the centre's own error would make steps too long
-  least <- d * noise^2
+  # where correlations stay unknown, spreads below that of the centres' own error would make steps too long
+  least <- if (is.null(rule$moments) || rule$moment$diagonal) d * noise^2 else 0
   noise <- noise / NEWTON_WEIGHTS[["square"]]
   v <- sums[1 + d + seq_len(d)] / NEWTON_WEIGHTS[["square"]] / n - center^2
   # moved to their mean as far as noise alone would spread them
