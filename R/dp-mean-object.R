@@ -133,8 +133,8 @@ is_moved <- function(x) any(x$errors != x$noise_error, na.rm = TRUE)
 # where it was
 shrunk_words <- function(x) {
   if (!is_moved(x)) return(NULL)
-  sprintf(paste("    for a mean at the centre %.2g, half-way to the edge %.2g, at the edge %.2g; of the point drawn %.2g",
-                "(proofs/shrinkage.md)"), x$errors[1], x$errors[3], x$errors[5], x$noise_error)
+  sprintf(paste("    for a mean at the centre %.2g, half-way to the edge %.2g, at the edge %.2g; of the point",
+                "drawn %.2g"), x$errors[1], x$errors[3], x$errors[5], x$noise_error)
 }
 
 error_beside_radius <- function(x) {
