@@ -84,9 +84,9 @@
 #' manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to radius 15 on hyperbolic space
 #' (section 9 of `proofs/kng.md`), with doubles where that would take over `max_trials` trials (`"kng"`, `kendall(10)`,
 #' n = 30, \eqn{\epsilon = 0.1}). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
-#' exact integer arithmetic, and its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )`
-#' of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete
-#' Gaussian; needs `delta`), and k; the others have `k`. Proof: `proofs/lattice.md`.
+#' integer arithmetic; its means are `"wrapped"` then. `options = list(law = , k = )` of `"wrapped"` sets the law,
+#' `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete Gaussian; needs `delta`), and k;
+#' the others have `k`. Proof: `proofs/lattice.md`.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
@@ -122,12 +122,11 @@
 #' the mean is the centre, .12 half-way to the edge, .16 at the edge.
 #'
 #' `expected_error` is then the largest over all means in the ball, `errors` has it for means at 0, 1/4, ..., 1 of the
-#' radius, as in flat space of that dimension (of constant curvature on spheres and hyperbolic space; with all that exp
-#' stretches of noise at `center` where curvature is negative, off hyperbolic space by simulation), and `noise_error`
-#' that of the draw. It isn't done where it would make the release worse by more than 5 % for some mean in the ball, for
-#' `sigma` and `calibration = "paper"`, nor for `"tangent"`, the baselines and users' manifolds. `value` is biased
-#' towards the centre then: for averages take `released`, the point drawn, which regions are about. Proof:
-#' `proofs/shrinkage.md`.
+#' radius, as in flat space of that dimension (of constant curvature on spheres and hyperbolic space; with what exp
+#' stretches where it is negative), and `noise_error` that of the draw. It isn't done where it would make the release
+#' worse by more than 5 % for some mean in the ball, for `sigma` and `calibration = "paper"`, nor for `"tangent"`, the
+#' baselines and users' manifolds. `value` is biased towards the centre then: for averages take `released`, the point
+#' drawn, which regions are about. Proof: `proofs/shrinkage.md`.
 #'
 #' @section Failures don't speak:
 #' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the
