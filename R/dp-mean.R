@@ -6,7 +6,6 @@
 #' earlier published results or a standard. Records outside are moved to the ball's nearest point, one by one and
 #' silently, so that the guarantee holds for any data. There is no default taken from the data, and a non-private
 #' [frechet_mean()] is refused as a centre.
-#'
 #' @section Mechanisms:
 #' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds
 #'   (sphere, hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes,
