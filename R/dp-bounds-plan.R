@@ -176,7 +176,7 @@ noise_plan <- function(M, ask) {
   plans <- plan_all(M, ask, c("laplace", "wrapped"))
   errors <- vapply(plans, function(p) p$expected_error %||% Inf, numeric(1))
   if (isTRUE(min(errors) < ask$ball$radius / 4)) {
-    for (name in names(Filter(function(m) isTRUE(m$typical), mean_mechanisms()))) {
+    for (name in names(Filter(function(m) isTRUE(m$on_ball), mean_mechanisms()))) {
       plans[[name]] <- list(mechanism = name, why = "worse", kind = "worse")
     }
   }

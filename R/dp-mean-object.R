@@ -133,8 +133,8 @@ is_moved <- function(x) any(x$errors != x$noise_error, na.rm = TRUE)
 # where it was
 shrunk_words <- function(x) {
   if (!is_moved(x)) return(NULL)
-  sprintf(paste("    for a mean at the centre %.2g, half-way to the edge %.2g, at the edge %.2g, as in flat space; of",
-                "the point drawn %.2g"), x$errors[1], x$errors[3], x$errors[5], x$noise_error)
+  sprintf(paste("    for a mean at the centre %.2g, half-way to the edge %.2g, at the edge %.2g; of the point",
+                "drawn %.2g"), x$errors[1], x$errors[3], x$errors[5], x$noise_error)
 }
 
 error_beside_radius <- function(x) {
@@ -260,7 +260,7 @@ bound_words <- function(x) {
   if (private_size(x)) return(NULL)
   bound <- bound_of_promise(x$manifold, x$guarantee, check_radius(x$manifold, x$radius, x$center), x$n, x$target)
   if (is.na(bound)) return(NULL)
-  ratio <- over_bound(x$mechanism, x$expected_error, bound)
+  ratio <- x$expected_error / bound
   paste0(sprintf(paste("Lower bound: with the same n, budget and ball every mechanism has an expected error of %.3g or",
                        "more for some records of the ball (%s, proofs/lower-bounds.md)"), bound, bound_argument(bound)),
          if (!is.na(ratio)) sprintf("; here it is %.2f times that", ratio), ".",

@@ -53,8 +53,7 @@
 #'   ball, see "Large noise" of [dp_mean()]), `relative_error` (of the public radius), `acceptance`, `n`, `chosen`
 #'   (what `mechanism = "auto"` would take, or what to ask for), `lower_bound` ([mean_lower_bound()] for the row's
 #'   numbers: what no mechanism can do better for all records; `NA` with a private `n`, for the label `none` and other
-#'   targets), `over_bound` (the expected error over it; `NA` for `"kng"`, `"laplace_truncated"` and
-#'   `"staircase_truncated"`, whose error is that of records spread evenly over the ball) and `note` (why one can't be
+#'   targets), `over_bound` (the expected error over it) and `note` (why one can't be
 #'   served, or what its target is). With
 #'   `error` the best are those that need the smallest number.
 #'
@@ -261,15 +260,10 @@ plan_row <- function(plan, M) {
     nominal_epsilon = g$nominal_epsilon, scale = plan$scale, sensitivity = plan$sensitivity,
     expected_error = plan$expected_error, relative_error = plan$expected_error / plan$ask$ball$radius,
     acceptance = plan$acceptance, n = plan$ask$n, chosen = FALSE, lower_bound = bound,
-    over_bound = over_bound(plan$mechanism, plan$expected_error, bound),
+    over_bound = plan$expected_error / bound,
     note = paste(c(plan$note, if (is.null(plan$note) && !is.null(plan$target)) paste("target:", plan$target),
                    drawn_note(plan)), collapse = "; ")
   )
-}
-
-# A bound is about the worst records: an error of typical ones is nothing to hold against it
-over_bound <- function(mechanism, error, bound) {
-  if (isTRUE(mean_mechanisms()[[mechanism]]$typical)) NA_real_ else error / bound
 }
 
 # where the draw is moved towards the centre

@@ -6,7 +6,6 @@
 #' earlier published results or a standard. Records outside are moved to the ball's nearest point, one by one and
 #' silently, so that the guarantee holds for any data. There is no default taken from the data, and a non-private
 #' [frechet_mean()] is refused as a centre.
-#'
 #' @section Mechanisms:
 #' * `"laplace"`: a draw around the mean with density proportional to \eqn{\exp(-d/\sigma)}, on homogeneous manifolds
 #'   (sphere, hyperbolic, positive definite matrices with the affine-invariant or log-Euclidean metric, planar shapes,
@@ -36,7 +35,7 @@
 #'   further shell of width \eqn{\Delta}; where `"laplace"` is available. No law that depends on the distance to the
 #'   mean alone has a smaller expected error at the same \eqn{\Delta} (section 4 of `proofs/laplace.md`): in two
 #'   dimensions .99, .78, .37 of that of `"laplace"` at \eqn{\epsilon} = 1, 4, 8; in ten they hardly differ below 8.
-#'   `"auto"` takes it where it is better by 2 %. `"wrapped_staircase"`: the same in the tangent space at `center`.
+#'   `"auto"` takes it where it is better by 1 %. `"wrapped_staircase"`: the same in the tangent space at `center`.
 #' * `"laplace_truncated"`: the law of `"laplace"` on the ball only, \eqn{\sigma = 2\Delta/\epsilon}; on the same
 #'   manifolds, and on a lattice on all, as `"kng"`. `"staircase_truncated"`: shells of width \eqn{\Delta} on the ball,
 #'   each lower by \eqn{\exp(-\epsilon/2)}; on a lattice only.
@@ -65,8 +64,8 @@
 #' make in the mean, from space, radius, dimension and number of steps. Where that bound exceeds the sensitivity, for
 #' balls so wide or so small that doubles can't tell their points (hyperbolic space from about radius 23, positive
 #' definite matrices with the affine-invariant metric from about 6, with the Bures-Wasserstein metric around centres of
-#' condition \eqn{10^6}), the release is refused (error `riemdp_error_rounding`). Samplers are exact. Proof: the file
-#' `proofs/mean-solver.md` of the installed package.
+#' condition \eqn{10^6}), the release is refused (error `riemdp_error_rounding`). Samplers are exact. Proof:
+#' `proofs/mean-solver.md`.
 #'
 #' @section Lattice mode:
 #' Doubles have gaps, and the last digits of a noisy double can tell which value was perturbed (Mironov 2012). On a
@@ -82,10 +81,11 @@
 #' `"kng"`, `"laplace_truncated"` and `"staircase_truncated"` draw a point of a lattice in the ball (even in
 #' coordinates, not in volume) with exactly the weight computed for it: on every manifold of the package, Stiefel
 #' manifolds and the Bures-Wasserstein metric too, in at most 20 dimensions, up to radius 15 on hyperbolic space
-#' (section 9 of `proofs/kng.md`). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
-#' exact integer arithmetic, and its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )`
-#' of `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete
-#' Gaussian; needs `delta`), and k; the others have `k`. Proof: the file `proofs/lattice.md` of the installed package.
+#' (section 9 of `proofs/kng.md`), with doubles where that would take over `max_trials` trials (`"kng"`, `kendall(10)`,
+#' n = 30, \eqn{\epsilon = 0.1}). `"tangent"` has a mean of numbers as its target. `"adaptive"` chooses its ball by
+#' integer arithmetic; its means are `"wrapped"` then (not in constant time). `options = list(law = , k = )` of
+#' `"wrapped"` sets the law, `"l2"` (default), `"laplace"` (one for each coordinate) or `"gaussian"` (discrete Gaussian;
+#' needs `delta`), and k; the others have `k`. Proof: `proofs/lattice.md`.
 #'
 #' @section What the error is about:
 #' Three errors separate a release from what a reader may have in mind. *Privacy noise*: the distance to the mean of the
@@ -121,11 +121,11 @@
 #' the mean is the centre, .12 half-way to the edge, .16 at the edge.
 #'
 #' `expected_error` is then the largest over all means in the ball, `errors` has it for means at 0, 1/4, ..., 1 of the
-#' radius, as in flat space of that dimension (of constant curvature on spheres and hyperbolic space), and `noise_error`
-#' that of the draw. It isn't done where it would make the release worse by more than 5 % for some mean in the ball, for
-#' `sigma` and `calibration = "paper"`, nor for `"tangent"`, the baselines and users' manifolds. `value` is biased
-#' towards the centre then: whoever averages releases takes `released`, the point drawn, which regions are about. Proof
-#' and figures: `proofs/shrinkage.md`.
+#' radius, as in flat space of that dimension (of constant curvature on spheres and hyperbolic space; with what exp
+#' stretches where it is negative), and `noise_error` that of the draw. It isn't done where it would make the release
+#' worse by more than 5 % for some mean in the ball, for `sigma` and `calibration = "paper"`, nor for `"tangent"`, the
+#' baselines and users' manifolds. `value` is biased towards the centre then: for averages take `released`, the point
+#' drawn, which regions are about. Proof: `proofs/shrinkage.md`.
 #'
 #' @section Failures don't speak:
 #' Errors depend on public facts only: types, shapes, dimensions, bounds, budget. With `invalid = "error"` (for the

@@ -71,8 +71,13 @@ bound_blame <- function(M, g) {
     return("The bound lacks the factor sqrt(log(1/delta)) of Gaussian noise: it is to blame for that part.")
   }
   if (mf_facts(M)$dimension > 1) {
-    return(paste("For large n and small epsilon in flat space the bound is known to be to blame, by about sqrt(d/2)",
-                 "(section 7); elsewhere it is open which of the two could be better."))
+    return(if (isTRUE(g$epsilon > 5)) {
+      paste("For large epsilon the bound is known to be to blame for a factor of up to 2 (section 7); of what is left",
+            "it is open which of the two could be better.")
+    } else {
+      paste("For large n and small epsilon in flat space the bound is known to be to blame, by about sqrt(d/2)",
+            "(section 7); elsewhere it is open which of the two could be better.")
+    })
   }
   "In one dimension the bound is to blame for large n: \"staircase\" is as good as any there (section 7)."
 }

@@ -117,7 +117,8 @@ lattice_kng <- lattice_law(
   "kng",
   plan = function(M, ask) {
     if (is.null(ask$size)) {
-      return(kng_lattice_plan(M, ask, "kng", lattice_law_bounds(gradient_bounds(M, ask), ask$ball, 0)))
+      return(c(kng_lattice_plan(M, ask, "kng", lattice_law_bounds(gradient_bounds(M, ask), ask$ball, 0)),
+               list(slope = kng_slope(M, ask$ball))))
     }
     bounds <- kng_sum_bounds(M, ask, 2)
     kng_lattice_plan(M, ask, "kng", c(bounds, kng_sum_parts(bounds)["details"]))
@@ -146,7 +147,7 @@ lattice_laplace_truncated <- lattice_law(
 mechanism_staircase_truncated <- list(
   name = "staircase_truncated",
   auto = TRUE,
-  typical = TRUE,
+  on_ball = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) {
     paste("mechanism = \"staircase_truncated\"", if (!is.null(ask$sigma))

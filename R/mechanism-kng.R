@@ -175,21 +175,63 @@ kng_cost <- function(M, ask) {
   ask$n * (100 + if (facts$cols > 0) 20 * facts$ambient^1.5 else 6 * facts$ambient)
 }
 
-# Mean distance to the Frechet mean for records spread evenly over the ball: the law's radius on the ball in the space
-# of constant curvature that has the same mean curvature; the exponent's slope is the mean eigenvalue of the energy's
-# Hessian.
-kng_expected_error <- function(M, ask, scale, name, energy = NULL) {
+# How fast the energy's gradient grows around the mean for the worst records of the ball, on average over directions:
+# where curvature is never positive as fast as the distance, if all records are one point, and never slower; else for
+# records at two opposite points of the ball's edge (proofs/kng.md, section 11)
+kng_slope <- function(M, ball) {
   d <- mf_facts(M)$dimension
+  if (ball$k_max <= 0 || d == 1) return(1)
+  across <- vapply(part_leaves(M), function(leaf) {
+    facts <- mf_facts(leaf$M)
+    k <- if (facts$mean_curvature != 0) facts$mean_curvature else facts$k_max
+    if (!is.finite(k)) k <- ball$k_max * leaf$weight
+    across <- cot_factor(ball$radius * sqrt(max(0, k) / leaf$weight))
+    1 + (facts$dimension - 1) * (across^-2 - 1) / d
+  }, 0)
+  1 / sqrt(max(across))
+}
+
+# Mean distance to the Frechet mean for the worst records of the ball: the law's radius on the ball in the space of
+# constant curvature that has the same mean curvature, the larger of that of a mean at the centre and of one at the
+# edge.
+kng_expected_error <- function(M, ask, scale, name, energy = NULL) {
+  slope <- if (name == "kng") kng_slope(M, ask$ball) else 1
   r <- ask$ball$radius
+  share <- share_inside(mf_facts(M), r, identical(ask$numerics, "lattice"))
+  max(on_ball_error(M, r, scale, slope, energy), on_ball_error(M, 2 * r, scale, slope, energy, share))
+}
+
+# Log of the share of a sphere around a point at the ball's edge that lies in the ball, as a function of its radius up
+# to 2r; `even`: of what a measure that is even in coordinates at the centre makes of it
+share_inside <- function(facts, r, even) {
+  d <- facts$dimension
+  if (d == 1) return(function(rho) 0)
+  k <- sign(facts$mean_curvature)
+  root <- if (k == 0) 1 else sqrt(abs(facts$mean_curvature))
+  edge <- r * root
+  rho <- 2 * edge * (1:1000 / 1000)^3
+  inner <- side(k, pmax(0, edge - rho / 2)) * side(k, rho / 2) / (side(k, edge) * side(k, rho))
+  angle <- outer(2 * asin(sqrt(pmin(1, inner))), LEGENDRE$angle$x)
+  s <- third_side(k, as.vector(matrix(rho, length(rho), ncol(angle))), edge, cos(as.vector(angle)))
+  density <- sin(angle)^(d - 2)
+  if (even) density <- density * ifelse(s < 1e-4, 1, s / side(k, s))^(d - 1)
+  share <- drop(density %*% LEGENDRE$angle$w) * asin(sqrt(pmin(1, inner)))
+  share <- log(pmax(share, 1e-300))
+  inside <- stats::approxfun(c(0, rho), c(share[1], share), rule = 2)
+  function(rho) inside(rho * root)
+}
+
+# the law's mean radius up to `r`; share: a function of the radius that is added to the log of spheres' areas
+on_ball_error <- function(M, r, scale, slope, energy, share = function(rho) 0) {
+  d <- mf_facts(M)$dimension
   k <- mf_facts(M)$mean_curvature
-  far <- r * sqrt(d / (d + 2)) * sqrt(abs(k))
-  across <- if (k > 0) cot_factor(far) else if (k < 0) far / tanh(far) else 1
-  slope <- if (name == "kng") (1 + (d - 1) * across) / d else 1
   log_area <- function(rho) {
     s <- sqrt(abs(k)) * rho
     log(rho) + (if (k > 0) log(sin(s) / s) else if (k < 0) s + log(-expm1(-2 * s) / (2 * s)) else 0)
   }
-  log_density <- function(rho) (d - 1) * log_area(rho) - if (is.null(energy)) slope * rho / scale else energy(rho)
+  log_density <- function(rho) {
+    (d - 1) * log_area(rho) + share(rho) - if (is.null(energy)) slope * rho / scale else energy(rho)
+  }
   if (!is.null(energy)) { # with jumps: by midpoints, closer to each other near the mean
     ends <- r * (0:40000 / 40000)^3
     rho <- (ends[-1] + ends[-40001]) / 2
@@ -344,19 +386,22 @@ kng_sum_words <- function(r) {
 mechanism_kng <- list(
   name = "kng",
   auto = TRUE,
-  typical = TRUE,
+  on_ball = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) kng_unsupported(M, ask, "kng"),
   plan = function(M, ask) {
     if (!is.null(ask$size)) return(kng_sum_plan(M, ask))
-    kng_plan(M, ask, "kng", gradient_bounds(M, ask), if (ask$calibration == "paper") 1 else 2)
+    c(kng_plan(M, ask, "kng", gradient_bounds(M, ask), if (ask$calibration == "paper") 1 else 2),
+      list(slope = kng_slope(M, ask$ball)))
   },
   error = function(M, plan, ask) {
     # without a number of records it isn't known
     if (!is.null(ask$size) && is.na(ask$n)) return(NA_real_)
     kng_expected_error(M, ask, if (is.null(ask$size)) plan$scale else plan$scale / min(ask$n, plan$most), "kng")
   },
-  law = function(plan) list(energy = knorm_energy(plan), truncated = TRUE),
+  law = function(plan) {
+    list(energy = knorm_energy(list(scale = plan$scale / (plan$slope %||% 1))), truncated = TRUE)
+  },
   release = function(M, x, plan, ask) {
     if (is.null(ask$size)) return(kng_release(M, x, plan, ask, "kng"))
     kng_release(M, x$x, plan, ask, "kng", kng_sum_scale(M, plan, ask, x$n))
@@ -378,7 +423,7 @@ mechanism_kng <- list(
 mechanism_laplace_truncated <- list(
   name = "laplace_truncated",
   auto = TRUE,
-  typical = TRUE,
+  on_ball = TRUE,
   chunks = TRUE,
   unsupported = function(M, ask) {
     if (ask$calibration == "paper") {

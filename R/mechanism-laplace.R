@@ -9,9 +9,10 @@ has_laplace <- function(M) {
 }
 
 no_laplace <- function(M, law = "Laplace") {
-  sprintf(paste("the %s mechanism needs a homogeneous manifold with a known area of spheres, or a product of such; %s",
-                "is not. Use mechanism = \"%s\"."),
-          law, label_manifold(M), if (has_chord(M) && law == "Laplace") "chordal" else "wrapped")
+  sprintf(paste("the %s mechanism needs a homogeneous manifold with a known area of spheres, or a product of such; %s.",
+                "Use mechanism = \"%s\"."),
+          law, no_area(M), if (has_chord(M) && law == "Laplace") "chordal" else
+            if (law == "staircase") "wrapped_staircase" else "wrapped")
 }
 
 mechanism_laplace <- list(

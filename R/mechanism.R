@@ -21,7 +21,7 @@
 #   shares        TRUE where sites may add shares of the noise
 #   lattice       function(M): TRUE where numerics = "lattice" is served; on_lattice() makes it
 #   options       names of arguments of its own in `options =`
-#   typical       TRUE where the expected error is that of records spread evenly, not of any
+#   on_ball       TRUE where the law is one on the ball, whose constant takes half of epsilon
 #   by_center     function(M): TRUE where a plan depends on more of the centre than isometries keep
 # `ask` holds public quantities only: n, epsilon, delta, center, ball (check_radius()), calibration, sigma (NULL, or a
 # scale set by hand), timing, numerics ("lattice" or "real" where a plan is made), max_trials, options, chunked (TRUE
@@ -203,7 +203,10 @@ plan_shrunk <- function(M, plan, ask) {
       of_user(M)) {
     return(plan)
   }
-  plan$shrinkage <- shrinkage(M, law(plan), ask$ball$radius, plan$noise_error)
+  law <- law(plan)
+  law$even <- isTRUE(law$truncated) && identical(plan$numerics, "lattice")
+  plan$shrinkage <- shrinkage(M, law, ask$ball$radius, plan$noise_error, ask$center,
+                              largest = TRUE)
   if (!is.null(plan$shrinkage)) plan$expected_error <- moved_error(M, plan, ask) + missing_error(ask)
   plan
 }
@@ -213,8 +216,7 @@ plan_shrunk <- function(M, plan, ask) {
 moved_error <- function(M, plan, ask) {
   largest <- max(plan$shrinkage$errors)
   filled <- plan$shrinkage$law$k == 0 && is.finite(mf_facts(M)$injectivity_radius) && largest > 0.9 * ask$ball$radius
-  typical <- isTRUE(mean_mechanisms()[[plan$mechanism]]$typical)
-  if (!filled || typical || isTRUE(ask$private_n)) return(largest)
+  if (!filled || isTRUE(ask$private_n)) return(largest)
   max(largest, bound_of_promise(M, plan$guarantee, ask$ball, ask$n, plan$target), na.rm = TRUE)
 }
 

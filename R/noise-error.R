@@ -74,8 +74,9 @@ noise_cosine <- function(d, rule = LEGENDRE$angle) {
 }
 
 # Mean distance of exp(z + w) from exp(z), |z| = r, w the noise; NULL where there is no formula. Distances by half-angle
-# formulas, which keep their digits for small noise.
-wrapped_quadrature <- function(M, sigma, r, law) {
+# formulas, which keep their digits for small noise. rho: the noise's lengths and their weights. moved: how long z + w
+# is made, by its length, before exp takes it.
+wrapped_quadrature <- function(M, sigma, r, law, rho = noise_length(mf_facts(M)$dimension, sigma, law), moved = NULL) {
   facts <- mf_facts(M)
   d <- facts$dimension
   # whose law of distances is known, not only within small balls
@@ -83,7 +84,6 @@ wrapped_quadrature <- function(M, sigma, r, law) {
   if (k == 0) {
     return(NULL)
   }
-  rho <- noise_length(d, sigma, law)
   u <- noise_cosine(d)
   g <- expand.grid(i = seq_along(rho$x), j = seq_along(u$x))
   s <- rho$x[g$i]
@@ -95,6 +95,10 @@ wrapped_quadrature <- function(M, sigma, r, law) {
   # 1 - cos of the angle between z + w and z
   turn <- ifelse(R == 0, 0, ifelse(v1 > 0, across / (R * (R + v1)), (R - v1) / R))
   shift <- ifelse(R + r > 0, (s^2 + 2 * r * s * c) / (R + r), 0)
+  if (!is.null(moved)) {
+    R <- moved(R)
+    shift <- R - r
+  }
   h <- sn(k, shift / 2)^2 + sn(k, R) * sn(k, r) * turn / 2 # sn(dist/2)^2
   if (k < 0) {
     return(sum(w * 2 * asinh(sqrt(pmax(h, 0)))))
@@ -221,21 +225,52 @@ wrapped_error <- function(M, sigma, center, radius, draws = 4000, law = "knorm")
 
 # mean of d(exp(z + w), exp(z)) over rows w of `noise`, the larger of z = 0 and z at the ball's edge
 tangent_error <- function(M, noise, center, radius) {
-  d <- ncol(noise)
-  edge <- mf_from_coords(M, center, c(radius, rep(0, d - 1)))
-  error_at <- function(z, target) {
-    v <- mf_from_coords(M, center, sweep(noise, 2, z, "+"))
-    # vectors beyond the domain of exp (incomplete manifolds) are left out: the release would shorten them
-    reached <- tryCatch(mf_dist(M, mf_exp(M, center, v), target), riemdp_error = function(e) NULL)
-    if (is.null(reached)) NA_real_ else mean(reached)
-  }
-  out <- c(error_at(rep(0, d), center), error_at(c(radius, rep(0, d - 1)), mf_exp(M, center, edge)))
+  out <- tangent_errors(M, noise, center, c(0, radius))
   if (all(is.na(out))) mean(sqrt(rowSums(noise^2))) else max(out, na.rm = TRUE)
+}
+
+# the same for z of each of these lengths, in the direction where exp stretches most. moved: as in wrapped_quadrature()
+tangent_errors <- function(M, noise, center, lengths, moved = NULL) {
+  u <- most_stretched(M)
+  vapply(lengths, function(t) {
+    y <- sweep(noise, 2, t * u, "+")
+    if (!is.null(moved)) {
+      R <- sqrt(rowSums(y^2))
+      y <- y * ifelse(R > 0, moved(R) / R, 0)
+    }
+    target <- if (t == 0) center else mf_exp(M, center, mf_from_coords(M, center, t * u))
+    # vectors beyond the domain of exp (incomplete manifolds) are left out: the release would shorten them
+    reached <- tryCatch(mf_dist(M, mf_exp(M, center, mf_from_coords(M, center, y)), target),
+                        riemdp_error = function(e) NULL)
+    if (is.null(reached)) NA_real_ else mean(reached)
+  }, 0)
+}
+
+# Coordinates of a unit vector in whose direction exp stretches most, as far as that is known: of a product the part
+# with the least curvature, of positive definite matrices two eigenvalues that part (proofs/shrinkage.md, section 4)
+most_stretched <- function(M) {
+  if (of_user(M)) return(c(1, rep(0, mf_facts(M)$dimension - 1)))
+  parts <- lapply(part_leaves(M), function(leaf) {
+    facts <- mf_facts(leaf$M)
+    u <- c(1, rep(0, facts$dimension - 1))
+    if (inherits(leaf$M, "riemdp_spd") && leaf$M$metric == "affine" && facts$rows > 1) {
+      u <- as.vector(mf_coords(leaf$M, diag(facts$rows), diag(c(1, -1, rep(0, facts$rows - 2)) / sqrt(2))))
+    }
+    list(u = u, k = if (facts$dimension > 1) facts$k_min / leaf$weight else 0)
+  })
+  most <- which.min(vapply(parts, `[[`, 0, "k"))
+  unlist(lapply(seq_along(parts), function(i) parts[[i]]$u * (i == most)))
+}
+
+# which of both is missing
+no_area <- function(M) {
+  if (!inherits(M, "riemdp_stiefel")) return(paste(label_manifold(M), "is not"))
+  paste("the areas of spheres on", label_manifold(M), "are not known")
 }
 
 no_gaussian <- function(M) {
   paste0("the Gaussian mechanism needs a homogeneous manifold with a known area of spheres, or a product of such; ",
-         label_manifold(M), " is not. Use mechanism = \"wrapped_gaussian\".")
+         no_area(M), ". Use mechanism = \"wrapped_gaussian\".")
 }
 
 # beyond what doubles hold of the law neither its profile nor its draws would be right

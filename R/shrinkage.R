@@ -9,7 +9,8 @@ SHRINK_FROM <- 0.1
 SHRINK_WORST <- 1.05
 
 # A mechanism's `law(plan)` tells how its noise lies around the mean: `energy`, minus the log density at a distance,
-# `flat` for noise in the tangent space at the centre, `truncated` where it ends at the ball's edge.
+# `flat` for noise in the tangent space at the centre, `truncated` where it ends at the ball's edge. plan_shrunk() adds
+# `even` where such a law is one on a lattice of coordinates at the centre.
 
 knorm_energy <- function(plan) function(rho) rho / plan$scale
 
@@ -32,9 +33,9 @@ shrink_angles <- function(d) {
   list(x = cos(rule$x), w = rule$w)
 }
 
-# log of the area of spheres, up to a constant
+# log of the area of spheres, up to a constant; as in flat space for points of a lattice of coordinates
 volume_log <- function(law, rho) {
-  k <- law$k
+  k <- if (isTRUE(law$even)) 0 else law$k
   (law$dimension - 1) * if (k < 0) rho + log(-expm1(-2 * rho)) else log(pmax(side(k, rho), 1e-300))
 }
 
@@ -88,34 +89,76 @@ guessed_length <- function(law, prior, rho) {
   pmin(pmax(vapply(rho, at, 0), 0), rho)
 }
 
+# a flat law that stands for one on a space whose triangles have no formula: as wide as that
+as_wide <- function(law, error) {
+  wider <- error / sum(law$distances$w * law$distances$x)
+  flat <- law$energy
+  law$energy <- function(rho) flat(rho / wider)
+  law$distances$x <- law$distances$x * wider
+  law
+}
+
+# of the triangles by which a law is told
+law_curvature <- function(M, law, error) {
+  k <- if (isTRUE(law$flat)) 0 else switch(model_everywhere(mf_facts(M)), sphere = 1, hyperbolic = -1, 0)
+  if (k < 0 && (law$dimension == 1 || error > 10)) 0 else k # a line is flat; farther out sinh leaves the doubles
+}
+
+# what is left of the error, by the law's kind
+moved_errors <- function(M, law, prior, radius, center) {
+  bent <- isTRUE(law$flat) && mf_facts(M)$k_min < 0 && law$dimension > 1
+  if (bent) bent_errors(M, law, prior, radius, center) else shrunk_errors(law, prior, radius)
+}
+
 # list(law, prior, errors), by which guessed_length() tells how far to go, and what is left of the error for means at 0,
-# 1/4, ... of the radius; NULL where the noise is small, or for some means the release would be worse
-shrinkage <- function(M, law, radius, error) {
+# 1/4, ... of the radius; NULL where the noise is small, or for some means the release would be worse. largest:
+# `error` is that of the worst mean; the rule of a law on the ball goes by that at the centre.
+shrinkage <- function(M, law, radius, error, center = NULL, largest = FALSE) {
   if (is.null(law) || !isTRUE(error > SHRINK_FROM * radius && is.finite(error))) return(NULL)
-  law$k <- if (isTRUE(law$flat)) 0 else switch(model_everywhere(mf_facts(M)), sphere = 1, hyperbolic = -1, 0)
   law$dimension <- mf_facts(M)$dimension
-  if (law$k < 0 && (law$dimension == 1 || error > 10)) law$k <- 0 # a line is flat; farther out sinh leaves the doubles
+  law$k <- law_curvature(M, law, error)
   law$angles <- shrink_angles(law$dimension)
   law$edge <- radius
   if (!isTRUE(law$truncated)) law$distances <- shrink_distances(law)
-  # a flat law stands for one on a space whose triangles have no formula: as wide as that
-  if (law$k == 0 && !isTRUE(law$flat) && !isTRUE(law$truncated)) {
-    wider <- error / sum(law$distances$w * law$distances$x)
-    flat <- law$energy
-    law$energy <- function(rho) flat(rho / wider)
-    law$distances$x <- law$distances$x * wider
+  if (law$k == 0 && !isTRUE(law$flat) && !isTRUE(law$truncated)) law <- as_wide(law, error)
+  worst <- error
+  if (largest && isTRUE(law$truncated)) {
+    drawn <- shrink_draws(law, 0)
+    error <- min(error, sum(drawn$w * drawn$apart))
   }
   prior <- shrink_prior(law, radius, error)
-  errors <- shrunk_errors(law, prior, radius)
-  if (isTRUE(max(errors) <= SHRINK_WORST * error)) list(law = law, prior = prior, errors = errors)
+  errors <- moved_errors(M, law, prior, radius, center)
+  if (isTRUE(max(errors) <= SHRINK_WORST * worst)) list(law = law, prior = prior, errors = errors)
+}
+
+# the rule, quick for many
+quick_guess <- function(law, prior, radius) {
+  top <- if (isTRUE(law$truncated)) radius else max(law$distances$x) + radius
+  if (law$k > 0) top <- min(top, pi)
+  grid <- top * (seq_len(41) - 1) / 40
+  stats::approxfun(grid, guessed_length(law, prior, grid), rule = 2)
+}
+
+# The same where noise is drawn in the flat tangent space and exp stretches what comes of it: by quadrature in
+# hyperbolic space, else by simulation with a fixed seed (section 4)
+bent_errors <- function(M, law, prior, radius, center, at = (0:4) / 4) {
+  guess <- quick_guess(law, prior, radius)
+  if (model_everywhere(mf_facts(M)) == "hyperbolic") {
+    return(vapply(at * radius, function(t) wrapped_quadrature(M, NULL, t, NULL, law$distances, guess), 0))
+  }
+  far <- law$distances
+  simulated <- function() with_simulation(1, {
+    noise <- matrix(stats::rnorm(4000 * law$dimension), 4000)
+    noise <- noise / sqrt(rowSums(noise^2)) * far$x[sample.int(length(far$x), 4000, TRUE, far$w)]
+    tangent_errors(M, noise, center, at * radius, guess)
+  })
+  remember(paste("bent", manifold_key(M, radius, Re(center), Im(center), far$x[1], sum(far$w * far$x),
+                                      sum(far$w * far$x^2), guess(radius))), simulated)
 }
 
 # mean errors for means at 0, 1/4, ... of the radius from the centre
 shrunk_errors <- function(law, prior, radius, at = (0:4) / 4) {
-  top <- if (isTRUE(law$truncated)) radius else max(law$distances$x) + radius
-  if (law$k > 0) top <- min(top, pi)
-  grid <- top * (seq_len(41) - 1) / 40
-  guess <- stats::approxfun(grid, guessed_length(law, prior, grid), rule = 2)
+  guess <- quick_guess(law, prior, radius)
   vapply(at * radius, function(t) {
     drawn <- shrink_draws(law, t)
     length <- guess(drawn$rho)

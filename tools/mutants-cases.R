@@ -209,11 +209,6 @@ mutant("lower-unknown-volumes", "R/lower-bound.R", " && !of_user(M)", "", "a use
 mutant("lower-other-targets", "R/lower-bound.R", "if (!about_mean || g$label", "if (g$label", "the bound is about the Frechet mean", "^lower-bound")
 mutant("lower-private-size", "R/dp-mean-plan.R", "bound <- if (plan$ask$private_n) NA_real_ else", "bound <-", "the bound is about replaced records", "^lower-bound")
 mutant("lower-size-told", "R/dp-mean-object.R", "  if (private_size(x)) return(NULL)\n  bound <-", "  bound <-", "the bound is about replaced records", "^lower-bound")
-mutant("lower-typical", "R/dp-mean-plan.R", "if (isTRUE(mean_mechanisms()[[mechanism]]$typical)) NA_real_ else error / bound", "error / bound",
-       "an error of typical records isn't held against a bound for the worst", "^lower-bound")
-
-# ---- loops that reject ---------------------------------------------------------------------------------------------------------------------------
-
 mutant("hull-endless", "src/mechanism/sampler_logconcave.c", "trial < RNG_ROUNDS", "trial < 2000000000", "radii end on a stuck generator", "^rng")
 mutant("gamma-endless", "src/base/rng.c", "    for (int round = 0; round < RNG_ROUNDS; round++) {\n        double x = rng_normal(rng), v", "    for (;;) {\n        double x = rng_normal(rng), v", "gamma numbers end on a stuck generator", "^rng")
 mutant("gamma-mode", "src/base/rng.c", "    rng_stuck(rng);\n    return d;", "    return d;", "nothing is drawn from a stuck generator", "^rng")
@@ -271,6 +266,11 @@ mutant("staircase-idle", "R/mechanism-staircase.R", "auto = TRUE", "auto = FALSE
 mutant("staircase-endless", "R/mechanism-staircase.R", "if (!length(i)) return(list(first = step, error = NA_real_))", "", "steps too high are refused by name", "mechanism-laplace")
 mutant("staircase-region", "R/mechanism-staircase.R", "energy <- function(rho) staircase_energy(rho, r$scale, step, first)", "energy <- function(rho) rho / r$scale * 1.3", "the region is that of the staircase", "mechanism-laplace")
 mutant("table-best", "R/dp-mean-plan.R", "best <- min(plan$expected_error[own & plan$label %in% c(\"pure\", \"approx\")], na.rm = TRUE)", "best <- min(plan$expected_error, na.rm = TRUE)", "errors are compared with the best that is proven", "dp-mean-plan")
+mutant("shrink-stretch", "R/shrinkage.R", "bent <- isTRUE(law$flat) && ", "bent <- FALSE && ", "noise at the centre is stretched where curvature is negative", "shrinkage")
+mutant("shrink-direction", "R/noise-error.R", "unlist(lapply(seq_along(parts), function(i) parts[[i]]$u * (i == most)))", "unlist(lapply(seq_along(parts), function(i) parts[[i]]$u * (i == 1)))", "a product's edge is where it bends most", "shrinkage")
+mutant("shrink-even", "R/mechanism.R", "law$even <- isTRUE(law$truncated) &&", "law$even <- FALSE &&", "points of a lattice are even in coordinates", "shrinkage")
+mutant("kng-worst-slope", "R/mechanism-kng.R", "if (ball$k_max <= 0 || d == 1) return(1)", "if (d == 1) return(1)\n  if (ball$k_max <= 0) return((1 + (d - 1) * coth_factor(ball$radius * sqrt(-ball$k_min))) / d)", "errors are those of records at one point", "shrinkage|mechanism-kng")
+mutant("kng-worst-positive", "R/mechanism-kng.R", "1 / sqrt(max(across))", "1", "records at both ends of an axis pull least across it", "mechanism-kng")
 mutant("shrink-idle", "R/shrinkage.R", "SHRINK_FROM <- 0.1", "SHRINK_FROM <- 10", "large noise is answered", "shrinkage")
 mutant("shrink-worse", "R/shrinkage.R", "SHRINK_WORST <- 1.05", "SHRINK_WORST <- 10", "not where the release gets worse", "shrinkage")
 mutant("shrink-edge", "R/shrinkage.R", "(radius + min(error / sqrt(law$dimension), radius) / 2)", "radius", "means at the edge aren't drawn inwards too far", "shrinkage")

@@ -251,7 +251,7 @@ test_that("auto says which mechanism and why, from public quantities", {
   r <- dp_mean(wishart_spd[, , 1:50], spd(2), 1, diag(2), 1.5, numerics = "real")
   expect_match(r$chosen, "laplace")
   r <- dp_mean(wishart_spd[, , 1:3], spd(2), 1, diag(2), 1.5, numerics = "real")
-  expect_identical(r$mechanism, "kng") # noise beyond the ball's radius: a law on the ball errs least
+  expect_identical(r$mechanism, "wrapped") # noise as wide as the ball: what is moved towards the centre errs least
   expect_match(r$chosen, "laplace (existence)", fixed = TRUE)
 })
 
