@@ -197,8 +197,13 @@ kng_slope <- function(M, ball) {
 kng_expected_error <- function(M, ask, scale, name, energy = NULL) {
   slope <- if (name == "kng") kng_slope(M, ask$ball) else 1
   r <- ask$ball$radius
-  share <- share_inside(mf_facts(M), r, identical(ask$numerics, "lattice"))
-  max(on_ball_error(M, r, scale, slope, energy), on_ball_error(M, 2 * r, scale, slope, energy, share))
+  even <- identical(ask$numerics, "lattice")
+  error <- function() {
+    share <- share_inside(mf_facts(M), r, even)
+    max(on_ball_error(M, r, scale, slope, energy), on_ball_error(M, 2 * r, scale, slope, energy, share))
+  }
+  told <- if (is.null(energy)) 0 else energy(r * 1:40 / 16)
+  remember(paste("on ball", manifold_key(M, r, scale, slope, even, told)), error)
 }
 
 # Log of the share of a sphere around a point at the ball's edge that lies in the ball, as a function of its radius up

@@ -115,6 +115,13 @@ moved_errors <- function(M, law, prior, radius, center) {
 # `error` is that of the worst mean; the rule of a law on the ball goes by that at the centre.
 shrinkage <- function(M, law, radius, error, center = NULL, largest = FALSE) {
   if (is.null(law) || !isTRUE(error > SHRINK_FROM * radius && is.finite(error))) return(NULL)
+  # plans ask for the same again and again
+  kind <- c(isTRUE(law$flat), isTRUE(law$truncated), isTRUE(law$even), largest)
+  key <- manifold_key(M, radius, error, kind, law$energy(radius * 1:40 / 16), Re(center), Im(center))
+  remember(paste("shrinkage", key), function() list(new_shrinkage(M, law, radius, error, center, largest)))[[1]]
+}
+
+new_shrinkage <- function(M, law, radius, error, center, largest) {
   law$dimension <- mf_facts(M)$dimension
   law$k <- law_curvature(M, law, error)
   law$angles <- shrink_angles(law$dimension)

@@ -2,7 +2,7 @@
 # lower-bounds.csv beside this file, some ten minutes: Rscript bench/lower-bounds.R
 # `error`, `bound` and `ratio` are those of what "auto" chooses; `over_best` is that error over the smallest of all mechanisms for the
 # Frechet mean with the promise; `over_alike` is that over the smallest of those with the same numerics, as a lattice's promise holds to the last
-# digit. A column for each of them has its ratio: empty where it isn't offered.
+# digit; `trials` how many draws the chosen one tries on average, empty where it tries none. A column for each of them has its ratio: empty where it isn't offered.
 suppressPackageStartupMessages(library(riemdp))
 script <- sub("^--file=", "", grep("^--file=", commandArgs(FALSE), value = TRUE)[1])
 template <- function(k) exp(2i * pi * seq_len(k) / k)
@@ -30,7 +30,7 @@ rows <- lapply(seq_len(nrow(cases)), function(i) {
              error = signif(plan$expected_error[chosen], 4), bound = signif(as.vector(bound), 4), argument = attr(bound, "argument"),
              axes = attr(bound, "axes"), ratio = round(plan$expected_error[chosen] / as.vector(bound), 2),
              over_best = round(plan$expected_error[chosen] / min(errors, na.rm = TRUE), 3),
-             over_alike = round(plan$expected_error[chosen] / min(plan$expected_error[alike]), 3),
+             trials = signif(1 / plan$acceptance[chosen], 3), over_alike = round(plan$expected_error[chosen] / min(plan$expected_error[alike]), 3),
              as.list(stats::setNames(round(errors / as.vector(bound), 2), ways)))
 })
 table <- do.call(rbind, rows)
