@@ -360,10 +360,7 @@ linear_newton <- list(
       if (!is.null(details$rule$level)) {
         sprintf("The level follows at last: the mean of residuals cut at %.3g standard deviations.", details$rule$cut)
       },
-      if (details$blurred) {
-        paste("Noise hides how steeply some pulls fall: with rare levels or correlated predictors steps may end on the",
-              "way, and the error be larger than is told. So there are no intervals.")
-      },
+      if (details$blurred) paste0(NEWTON_BLURRED, "."),
       "Section 10 of proofs/linear-regression.md.")
   }
 )

@@ -394,6 +394,7 @@ format.riemdp_lm <- function(x, ...) {
                       x$constant_error) else
                 " squared public standard deviations per response"),
     model_error_lines("lm"),
+    if (isTRUE(x$details$blurred)) paste0("  ", NEWTON_BLURRED),
     if (any(x$details$guess$searched)) sprintf(paste("  the guess of %s was off, and the fit is in units of what was",
                                                      "released: %s"),
                                                quoted_names(x$details$guess$response[x$details$guess$searched]),

@@ -12,6 +12,9 @@ NEWTON_LEVEL <- list(share = c(0, 0.02, 0.05, 0.1, 0.2, 0.3), cut = c(1, 1.5, 2,
 # is where squares of features are cut, over where features are.
 NEWTON_BLUR <- list(all = c(most = 2, aim = 0.15), squares = c(most = 0.5, aim = 0.1))
 NEWTON_REACH <- 6
+# what is said of a fit where noise hides them
+NEWTON_BLURRED <- paste("Noise hides how steeply some pulls fall: with rare levels or correlated predictors steps may",
+                        "end on the way and the error be far larger than is told. So there are no intervals")
 # What "is there" and squares count beside numbers, so that no record moves a sum further for them; and what all
 # contributions are shortened by, which covers their rounding
 NEWTON_WEIGHTS <- c(there = 0.8, square = 1.5, safe = 1 - 1e-12)

@@ -253,10 +253,12 @@ test_that("where slopes are blurred that is said, and no interval is told", {
   expect_error(with_simulation(4, confint(fit, about = "population", residual = dp_residual_scale(fit, frame, 5))), "don't tell a line",
                class = "riemdp_error_unsupported")
   expect_output(print(explain(fit)), "steps may end on the way")
+  expect_output(print(fit), "error be far larger than is told")
   frame$a <- stats::runif(2000, -1, 1)
   fit <- with_simulation(3, dp_lm(y ~ a, frame, 1, 1e-6, bounds, method = "newton", guess = "trusted"))
   expect_false(fit$details$blurred)
   expect_false(anyNA(confint(fit)))
+  expect_false(any(grepl("far larger", format(fit))))
 })
 
 test_that("correlated, constant, missing and few records: finite, and no worse than they must be", {
