@@ -64,7 +64,8 @@ explain.riemdp_glm <- function(x, ...) {
   lines <- made_by_dp_lm(x, c(
     glm_words(x),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
-    paste0("The expected error is for ", model_words(x), " which aren't checked. Standard errors and nominal intervals ",
+    paste0("The expected error is for ", model_words(x), " which aren't checked. Standard errors and nominal ",
+           "intervals ",
            if (x$family == "quantile") "are for the same." else
              "have the curvature at the released coefficients for such predictors.",
            " For other records they can be much too small; confint(type = \"bound\") holds for all."),

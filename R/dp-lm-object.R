@@ -18,7 +18,8 @@
 #'   stands in, and for `"newton"` the residuals' released scale with normal errors.
 #' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and
 #'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
-#'   ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The target is shrunk as the release is.
+#'   ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
+#'   target is shrunk as the release is.
 #'
 #' @section About the population:
 #' `confint(about = "population")` is about the line of the population that the rows are a sample of, moved into the

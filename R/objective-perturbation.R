@@ -216,8 +216,8 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
          4 * u * tilt) * (1 + 1e-6)
 }
 
-# Rate of the noise z, of density exp(-rate |z|), that covers the solver's error: minimisers of neighbours' gradients are
-# found within tolerance/min(ridge), each
+# Rate of the noise z, of density exp(-rate |z|), that covers the solver's error: a minimiser is found within
+# tolerance/min(ridge)
 covering_rate <- function(rule, ridge, tolerance) outwards_down(rule$solver * min(ridge) / (2 * tolerance))
 
 rule_cover <- function(rule, output) {
@@ -269,9 +269,9 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
 draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE, gauge = 1, grow = 1) {
   cover <- covering_rate(rule, ridge, tolerance)
   price <- price_perturbed(rule, gauge * rate, ridge[1, ] / grow, cover * 2 * tolerance / min(ridge), output)
-  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule),
-        newton_solver(tolerance, reach, if (is.null(rule$first)) NEWTON_STEPS else TABLE_NEWTON_STEPS), list(norm = rule$norm, rate = rate, cover = cover, output = output),
-        pay(price))
+  solver <- newton_solver(tolerance, reach, if (is.null(rule$first)) NEWTON_STEPS else TABLE_NEWTON_STEPS)
+  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), solver,
+        list(norm = rule$norm, rate = rate, cover = cover, output = output), pay(price))
 }
 
 # Theorem 1 of linear-regression.md read backwards, from the constants that are drawn with: the noise of the objective,
