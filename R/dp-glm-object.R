@@ -51,6 +51,7 @@ format.riemdp_glm <- function(x, ...) {
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error)
             } else if (x$family == "quantile") " squared public scales" else ""),
     error_lines(paste("for", model_words(x), "which aren't checked: much more for others")),
+    error_lines(released_error_words(x)),
     model_error_lines("lm"),
     if (length(format_budget(x$budget))) paste0("  budget: ", format_budget(x$budget))
   ))
@@ -87,6 +88,12 @@ explain.riemdp_glm <- function(x, ...) {
 model_words <- function(x) {
   sprintf("%s%s,", glm_families()[[x$family]]$guess,
           if (length(x$columns) > 0) " and predictors spread about evenly over their ranges" else "")
+}
+
+# the error by the standard errors, where that is more than twice what bounds tell
+released_error_words <- function(x) {
+  error <- sum(diag(scaled_covariance(x)[[1]]) * c(1, rep(NOMINAL_MOMENT, length(x$columns))))
+  if (error > 2 * x$expected_error) sprintf("by the curvature at the released coefficients it is rather %.2g", error)
 }
 
 glm_words <- function(x) {

@@ -272,6 +272,11 @@ test_that("intervals hold where responses aren't as guessed", {
     ends <- vapply(fits, confint, matrix(0, 2, 2))
     expect_gt(mean(ends[, 1, ] <= best & best <= ends[, 2, ]), 0.85) # two coefficients: .95 less five errors, about
     sd <- apply(vapply(fits, coef, c(0, 0)), 1, stats::sd)
+    # print() says so
+    far <- mean(vapply(fits, function(r) mean((cbind(1, u) %*% (coef(r) - best))^2), 0))
+    said <- vapply(fits, function(r) as.double(sub(".*rather ", "", grep("curvature at the released coefficients it is rather", format(r), value = TRUE)[1])), 0)
+    expect_gt(far, 2 * fits[[1]]$expected_error)
+    expect_lt(abs(log(stats::median(said) / far)), log(3))
     expect_lt(max(abs(log(sqrt(rowMeans(vapply(fits, function(r) diag(vcov(r)), c(0, 0)))) / sd))), log(2))
   }
 })
@@ -442,6 +447,7 @@ test_that("what is released says what it is, on either scale", {
   for (part in c("spec", "columns", "details", "scaled_coefficients")) {
     expect_error(vcov(replace(fit, part, list(NULL))), "as dp_glm\\(\\) made it", class = "riemdp_error_argument")
   }
+  expect_false(any(grepl("rather", format(fit))))
   expect_output(print(fit), "a mean about the guessed centre and predictors spread about evenly")
   expect_output(explain(fit), "curvature at\\s+the\\s+released coefficients")
   expect_false(any(vapply(fit, is.environment, NA)))
