@@ -9,8 +9,9 @@
 #' formula. Predictors have ranges or levels as in [dp_lm()]. A response has
 #' * for `family = "binomial"` two levels, `c("no", "yes")` say: the log-odds are those of the second; or `c(0, 1)`, for
 #'   numbers from 0 to 1 (shares as well), which others are moved to;
-#' * for `"poisson"` `c(center = , limit = )`, a public guess of the mean count and the largest count, to which larger
-#'   ones are moved; or `c(0, limit)`, whose quarter is the guess;
+#' * for `"poisson"` `c(center = , limit = )`, a public guess of the mean count (at least .001) and the largest count
+#'   (at most 1e9, and 1e9 times the guess), to which larger ones are moved; or `c(0, limit)`, whose quarter is the
+#'   guess;
 #' * for `"quantile"` `c(center = , scale = )`, with `limit` if wanted, or `c(lower, upper)`, as in [dp_lm()].
 #'
 #' The guess moves the error and what is shrunk, never privacy, and isn't checked. A row with a missing or infinite
@@ -55,8 +56,8 @@
 #' @return An object of class `riemdp_glm`, `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables'
 #'   scales, for the linear predictor), `family`, `formula`, `bounds`, `method`, `n`, `unit`, `epsilon`,
 #'   `expected_error` (mean squared error of the linear predictor that privacy adds, on its public scale, by the public
-#'   model), `details` (public constants), `source`, `guarantee` (see [guarantee()]), `budget`; with a private number of
-#'   records `size`, as in [dp_lm()].
+#'   model: nearly even odds or a right guess, and predictors that fill their ranges), `details` (public constants),
+#'   `source`, `guarantee` (see [guarantee()]), `budget`; with a private number of records `size`, as in [dp_lm()].
 #' @references
 #' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
 #' of Machine Learning Research* 12, 1069-1109. \doi{10.48550/arXiv.0912.0071}

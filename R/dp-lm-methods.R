@@ -42,7 +42,7 @@ no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the 
 guessed_error <- function(rule, ask, share = 1) {
   g <- public_guess(ask)
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau / g$sd, rule$e1, rule$ridge, rule$norm, g$prior / g$sd^2,
-                     nominal_errors(rule$q, "gamma")) * g$sd^2
+                     nominal_errors(rule$q, "gamma")) * g$sd^2 + covering_error(rule)
 }
 
 linear_objective <- list(
@@ -178,7 +178,7 @@ residual_responses <- function(x, y, b, scale, limit = FALSE) {
 # units of `unit`
 residual_error <- function(rule, unit, sd, prior) {
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau * unit / sd, rule$e1, rule$ridge, rule$norm, prior / sd^2,
-                     nominal_errors(rule$q, "gamma")) * sd^2
+                     nominal_errors(rule$q, "gamma")) * sd^2 + unit^2 * covering_error(rule)
 }
 
 linear_recentred <- list(
@@ -397,7 +397,7 @@ output_error <- function(rule, errors, prior) {
   moment <- c(1, rep(NOMINAL_MOMENT, rule$d))
   # the loss's own error without noise, and noise of variance (m + 1)/rate^2 in each number
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau, Inf, rule$ridge, "max", prior, errors) +
-    (m + 1) / rule$rate^2 * sum(moment / rule$ridge)
+    (m + 1) / rule$rate^2 * sum(moment / rule$ridge) + covering_error(rule, TRUE)
 }
 
 linear_output <- list(

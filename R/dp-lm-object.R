@@ -18,7 +18,8 @@
 #'   stands in, and for `"newton"` the residuals' released scale with normal errors.
 #' * `type = "bound"`: for `"objective"` and `"huber"`: the released coefficients differ from those of the same loss and
 #'   ridge without noise by no more than the noise's length in the ridge's metric, whatever the records are (proof: the
-#'   ridge bounds the curvature from below). Wide, and certain. The target is shrunk as the release is.
+#'   ridge bounds the curvature from below), and what covers the solver's error. Wide, and certain. The
+#'   target is shrunk as the release is.
 #'
 #' @section About the population:
 #' `confint(about = "population")` is about the line of the population that the rows are a sample of, moved into the
@@ -98,16 +99,18 @@ whole_release <- function(object) {
   ok <- is.list(object$spec) && is.list(object$bounds) && is.list(object$columns) && is.numeric(object$value) &&
     is.list(object$details)
   if (!ok) {
-    abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
+    not_as_made(object)
   }
   object
 }
 
-made_by_dp_lm <- function(expr) {
-  tryCatch(expr, error = function(e) {
-    if (inherits(e, "riemdp_error")) stop(e)
-    abort_riemdp("argument", "the release must be as dp_lm() made it: parts of it are missing or of another kind.")
-  })
+not_as_made <- function(object) {
+  abort_riemdp("argument", sprintf("the release must be as %s() made it: parts of it are missing or of another kind.",
+                                   if (inherits(object, "riemdp_glm")) "dp_glm" else "dp_lm"))
+}
+
+made_by_dp_lm <- function(object, expr) {
+  tryCatch(expr, error = function(e) if (inherits(e, "riemdp_error")) stop(e) else not_as_made(object))
 }
 
 #' @export
@@ -144,7 +147,7 @@ predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise", "po
   asked <- !missing(outside)
   outside <- check_choice(outside, "outside", c("move", "extend"))
   design <- new_design(object, newdata, outside == "move", !asked)
-  made_by_dp_lm({
+  made_by_dp_lm(object, {
     value <- as_matrix_value(object)
     fit <- design %*% value
     rownames(fit) <- NULL
@@ -165,7 +168,7 @@ predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise", "po
 new_design <- function(object, newdata, clip, warn = FALSE) {
   if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
   n <- .row_names_info(newdata, 2L)
-  made_by_dp_lm({
+  made_by_dp_lm(object, {
     values <- new_values(object$spec, object$bounds, newdata, n)
     if (clip && warn) warn_moved(object, values)
     cbind("(Intercept)" = rep(1, n), column_values(object$columns, object$bounds, values, clip, n))
@@ -225,16 +228,18 @@ scaled_covariance <- function(object) {
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "output") {
-    variance <- (q * (d + 1) + 1) / rule$rate^2 / rule$ridge
+    variance <- (q * (d + 1) + 1) / rule$rate^2 / rule$ridge + covering_variance(rule, TRUE)
   } else {
     unit <- if (is.null(details$unit)) 1 else details$unit
     size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
-    kappa <- rule$kappa %||% {
-      loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
-      mean(loss$slope + (q - 1) * loss$across) / q
+    noise <- noise_second_moment(rule$norm, d, q) / q / rule$rate^2
+    if (inherits(object, "riemdp_glm")) {
+      through <- solve(rule$n * glm_curvature(object) + diag(rule$ridge, d + 1))
+      return(list(noise * tcrossprod(through) + diag(covering_variance(rule), d + 1)))
     }
-    variance <- unit^2 * noise_second_moment(rule$norm, d, q) / q / rule$rate^2 /
-      (rule$n * kappa * moment + rule$ridge)^2
+    loss <- loss_at(rule$g, rule$tau, size * nominal_errors(q, "gamma")$r)
+    kappa <- mean(loss$slope + (q - 1) * loss$across) / q
+    variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
   }
   rep(list(diag(variance, d + 1)), q)
 }
@@ -269,7 +274,7 @@ coefficient_names <- function(value) {
 #' @export
 vcov.riemdp_lm <- function(object, ...) {
   whole_release(object)
-  made_by_dp_lm({
+  made_by_dp_lm(object, {
     name <- coefficient_names(as_matrix_value(object))
     out <- matrix(0, length(name), length(name), dimnames = list(name, name))
     cov <- noise_covariance(object)
@@ -292,12 +297,14 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
   if (type == "bound" && !object$method %in% c("objective", "huber")) {
     abort_riemdp("unsupported", "type = \"bound\" is for methods \"objective\" and \"huber\".")
   }
-  out <- made_by_dp_lm({
+  out <- made_by_dp_lm(object, {
     value <- as_matrix_value(object)
     width <- if (type == "nominal") stats::qnorm((1 + level) / 2) * standard_errors(object) else {
       rule <- object$details$rule
       t <- back_transform(object$columns)
-      perturbation_length(rule, level) * outer(sqrt(drop(t^2 %*% (1 / rule$ridge))), object$bounds$y["scale", ])
+      size <- perturbation_length(rule, level) * sqrt(drop(t^2 %*% (1 / rule$ridge))) +
+        covering_length(rule) * sqrt(rowSums(t^2))
+      outer(size, object$bounds$y["scale", ])
     }
     name <- coefficient_names(value)
     side <- (1 - level) / 2
@@ -324,7 +331,7 @@ asked_of_population <- function(object, residual, nsim) {
 
 population_interval <- function(object, parm, level, residual, nsim) {
   nsim <- asked_of_population(object, residual, nsim)
-  out <- made_by_dp_lm({
+  out <- made_by_dp_lm(object, {
     side <- (1 - level) / 2
     matrix(population_ends(object, residual, level, nsim), ncol = 2,
            dimnames = list(coefficient_names(as_matrix_value(object)), sprintf("%.4g %%", 100 * c(side, 1 - side))))
@@ -340,7 +347,7 @@ tidy.riemdp_lm <- function(x, residual = NULL, conf.level = 0.95, nsim = 2000, .
   whole_release(x)
   level <- check_level(conf.level)
   if (!is.null(residual)) nsim <- asked_of_population(x, residual, nsim)
-  made_by_dp_lm({
+  made_by_dp_lm(x, {
     value <- as_matrix_value(x)
     out <- data.frame(response = rep(colnames(value), each = nrow(value)), term = rep(rownames(value), ncol(value)),
                       estimate = as.vector(value), std.error = as.vector(standard_errors(x)))
@@ -384,7 +391,7 @@ print.summary.riemdp_lm <- function(x, ...) {
 #' @export
 format.riemdp_lm <- function(x, ...) {
   whole_release(x)
-  made_by_dp_lm(c(
+  made_by_dp_lm(x, c(
     sprintf("Private linear regression of %s %s: %s", size_words(x), if (of_rows(x$guarantee)) "records" else "units",
             paste(deparse(x$formula, 500L), collapse = " ")),
     paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
@@ -415,7 +422,7 @@ explain.riemdp_lm <- function(x, ...) {
   whole_release(x)
   g <- x$guarantee
   cat(format(g), "\n\n", sep = "")
-  lines <- made_by_dp_lm(c(
+  lines <- made_by_dp_lm(x, c(
     guess_words(x),
     linear_methods()[[x$method]]$words(x),
     paste0("Why this method: ", x$chosen, "."),

@@ -12,8 +12,10 @@
 #   nominal function(left): records as they are guessed to be: list(e, y, weight, sampling: n times the variance of the
 #           best estimate of a coefficient whose feature has variance 1)
 #   prior   function(d): squared coefficients, as nominal_prior() has them
+#   slope   function(left, rule, eta): the mean slope of psi where linear predictors are so on public scales; NULL where
+#           a release doesn't tell
 #   inverse the response's mean, or quantile, at a linear predictor
-#   model, of: words
+#   model, of, guess: words
 
 glm_families <- function() list(binomial = glm_binomial, poisson = glm_poisson, quantile = glm_quantile)
 
@@ -31,6 +33,7 @@ no_bounds <- function(name, what) {
 
 LOGISTIC_PRIOR <- c(1, 1) # of the intercept, and of all slopes' part of the linear predictor
 POISSON_PRIOR <- c(0.1, 0.3)
+COUNTS <- c(1e-3, 1e9) # the least guess of a mean, the largest limit; and of their ratio
 
 glm_binomial <- list(
   left = function(b, name, level) {
@@ -53,8 +56,9 @@ glm_binomial <- list(
     list(e = -c(eta, eta), y = rep(0:1, each = 200), weight = c(1 - p, p) / 200, sampling = 1 / mean(p * (1 - p)))
   },
   prior = function(d) spread_prior(LOGISTIC_PRIOR, d),
+  slope = function(left, rule, eta) table_at(rule, -eta, 0.5)$slope,
   inverse = stats::plogis,
-  model = "logistic", of = "log-odds"
+  model = "logistic", of = "log-odds", guess = "about even odds"
 )
 
 glm_poisson <- list(
@@ -65,7 +69,10 @@ glm_poisson <- list(
     } else if (!(guessed && all(is.finite(b)) && b[["center"]] > 0 && b[["limit"]] > b[["center"]])) {
       no_bounds(name, "c(center = , limit = ), a guess of the mean and the largest count, or c(0, limit)")
     }
-    if (b[["center"]] < 1e-6 || b[["limit"]] > 1e9 * b[["center"]]) no_bounds(name, "of a size that counts have")
+    if (b[["center"]] < COUNTS[1] || b[["limit"]] > COUNTS[2] * min(1, b[["center"]])) {
+      no_bounds(name, sprintf("of a size that counts have: `center` at least %g, `limit` at most %g and %g centres",
+                              COUNTS[1], COUNTS[2], COUNTS[2]))
+    }
     list(type = "number", range = c(0, b[["limit"]]), units = list(center = 0, scale = b[["center"]]),
          link = c(log(b[["center"]]), 1))
   },
@@ -85,8 +92,14 @@ glm_poisson <- list(
     list(e = -eta, y = y, weight = rep(1 / 1000, 1000), sampling = 1 / center)
   },
   prior = function(d) spread_prior(POISSON_PRIOR, d),
+  slope = function(left, rule, eta) {
+    u <- (seq_len(25) - 0.5) / 25
+    center <- left$units$scale
+    y <- outer(pmin(left$range[2], center * exp(eta)), u, function(mean, u) stats::qpois(u, mean))
+    rowMeans(matrix(table_at(rule, rep(-eta, 25), pmin(left$range[2], y) / center)$slope, length(eta)))
+  },
   inverse = exp,
-  model = "Poisson", of = "log mean"
+  model = "Poisson", of = "log mean", guess = "a mean about the guessed centre"
 )
 
 glm_quantile <- list(
@@ -108,8 +121,9 @@ glm_quantile <- list(
          sampling = left$level * (1 - left$level) * sd^2 / stats::dnorm(at)^2)
   },
   prior = function(d) nominal_prior(d),
+  slope = NULL, # is the responses' density there
   inverse = identity,
-  model = "quantile", of = "quantile"
+  model = "quantile", of = "quantile", guess = "normal responses of the guessed centre and scale"
 )
 
 spread_prior <- function(variance, d) c(variance[1], if (d > 0) variance[2] / (d * NOMINAL_MOMENT))
@@ -140,9 +154,17 @@ glm_rule <- function(ask) {
   remember(key, function() find_glm_rule(ask, glm_families()[[ask$family]], !is.null(ask$unit)))
 }
 
+# What pays for the solver's error grows where its noise, which a steep table makes large, would be a tenth of the error
 find_glm_rule <- function(ask, family, averaged) {
+  rule <- glm_rule_paying(solver_share(ask$n), ask, family, averaged)
+  if (is.null(rule) || covering_error(rule) < 0.1 * rule$error) return(rule)
+  more <- glm_rule_paying(0.02, ask, family, averaged)
+  if (!is.null(more) && more$error < rule$error) more else rule
+}
+
+glm_rule_paying <- function(share, ask, family, averaged) {
   d <- ask$d
-  solver <- solver_share(ask$n) * ask$epsilon
+  solver <- share * ask$epsilon
   core <- (ask$epsilon - solver) * (1 - 1e-12)
   norm <- best_norm(d, 1)
   nominal <- family$nominal(ask$left)
@@ -153,6 +175,10 @@ find_glm_rule <- function(ask, family, averaged) {
     e1 <- table_noise(loss, core, t, averaged)
     if (t > 1e-300 && e1 > 0) c(loss, list(e1 = e1, t = t, ridge = shared_ridge(t, if (d > 0) part[2] else 1, d)))
   }
+  whole <- function(found) {
+    c(found, list(n = ask$n, d = d, q = 1, epsilon = ask$epsilon, solver = solver, norm = norm,
+                  rate = found$e1 / (2 * found$tau), loss = ask$family), if (averaged) list(averaged = TRUE))
+  }
   judge <- function(found) {
     if (is.null(found)) return(Inf)
     at <- table_at(found, nominal$e, nominal$y)
@@ -161,14 +187,28 @@ find_glm_rule <- function(ask, family, averaged) {
     cut <- max(0, sum(nominal$weight * at$psi^2) / kappa^2 - nominal$sampling)
     v <- (2 * found$tau / found$e1)^2 * noise_second_moment(norm, d, 1)
     penalised_error(ask$n, d, kappa, found$ridge, family$prior(d), v, c(sampling = nominal$sampling, cut = cut),
-                    sum(nominal$weight * at$psi) / kappa)
+                    sum(nominal$weight * at$psi) / kappa) + covering_error(whole(found))
   }
   best <- modelled_rule(constants, judge, c(stats::qlogis(c(0.2, 0.25)), 0), 1)
   if (is.null(best)) return(NULL)
   kappa <- sum(nominal$weight * table_at(best, nominal$e, nominal$y)$slope)
-  c(best, list(n = ask$n, d = d, q = 1, epsilon = ask$epsilon, solver = solver, norm = norm,
-               rate = best$e1 / (2 * best$tau), loss = ask$family, error = judge(best), kappa = kappa),
-    if (averaged) list(averaged = TRUE))
+  c(whole(best), list(error = judge(best), kappa = kappa))
+}
+
+# Mean curvature of a record at released coefficients (on public scales), for predictors about normal with mean 0 and
+# second moment NOMINAL_MOMENT: E k(eta) (1, u)'(1, u), by 200 points of the linear predictor. Post-processing.
+glm_curvature <- function(object) {
+  rule <- object$details$rule
+  slope <- glm_families()[[object$family]]$slope
+  if (is.null(slope)) return(diag(rule$kappa * c(1, rep(NOMINAL_MOMENT, rule$d)), rule$d + 1))
+  b <- drop(object$scaled_coefficients)
+  length <- sqrt(sum(b[-1]^2))
+  z <- stats::qnorm((seq_len(200) - 0.5) / 200)
+  k <- slope(object$bounds$left, rule, b[1] + sqrt(NOMINAL_MOMENT) * length * z)
+  along <- if (length > 0) b[-1] / length else 0 * b[-1]
+  across <- mean(k * z) * sqrt(NOMINAL_MOMENT) * along
+  slopes <- NOMINAL_MOMENT * (diag(mean(k), rule$d) + (mean(k * z^2) - mean(k)) * outer(along, along))
+  unname(rbind(c(mean(k), across), cbind(across, slopes)))
 }
 
 # a response's values, a total function of each: numbers in the bounds, levels as 0 and 1, NA for anything else

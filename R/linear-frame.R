@@ -101,7 +101,9 @@ is_range <- function(b) {
   is.numeric(b) && is_plain(b) && length(b) == 2 && all(is.finite(b)) && b[1] < b[2] && is.finite(b[2] - b[1])
 }
 
-is_levels <- function(b) is.character(b) && is_plain(b) && length(b) >= 2 && !anyNA(b) && !anyDuplicated(b)
+is_levels <- function(b) {
+  is.character(b) && is_plain(b) && length(b) >= 2 && !anyNA(utf8_text(b)) && !anyDuplicated(utf8_text(b))
+}
 
 is_center_scale <- function(b) {
   at <- names(b)

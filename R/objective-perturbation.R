@@ -7,8 +7,10 @@ LOSS_KNOTS <- 200L
 # What the noise that pays for the solver's error takes of epsilon: eta grows with n, the noise of the mechanism does
 # not
 solver_share <- function(n) min(0.02, max(5e-4, 1e-8 * n))
-# Newton steps before the method whose number of steps is proven takes over
+# Newton steps before the method whose number of steps is proven takes over. Tables may be flat and steep in turn: there
+# damped steps are slow, and that method far slower.
 NEWTON_STEPS <- 60
+TABLE_NEWTON_STEPS <- 10000
 
 # The largest loss with e1 u/2 + (q - 1) log(1 + t g/z) + log(1 + t g') <= k, at 0, .04, ..., 8; NULL where there is
 # none. `averaged`, here and below: for units that count with the average over their rows, v in the place of log(1 + v).
@@ -138,9 +140,14 @@ find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged) {
   huber <- loss == "huber"
   start <- closed_rule(n, core, d, q, averaged)
   norm <- if (huber) "max" else best_norm(d, q)
+  whole <- function(found) {
+    c(found, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm,
+                  rate = found$e1 / (2 * found$tau), loss = loss, rule = rule), if (averaged) list(averaged = TRUE))
+  }
   judge <- function(found) {
     if (is.null(found)) return(Inf)
-    perturbation_error(n, d, q, found$g, found$tau, found$e1, found$ridge, norm, prior, errors)
+    perturbation_error(n, d, q, found$g, found$tau, found$e1, found$ridge, norm, prior, errors) +
+      covering_error(whole(found))
   }
   best <- if (!huber) start
   if (rule != "closed" || huber) {
@@ -150,8 +157,7 @@ find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged) {
     if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
   }
   if (is.null(best)) return(NULL)
-  c(best, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm, rate = best$e1 / (2 * best$tau),
-               loss = loss, rule = rule, error = judge(best)), if (averaged) list(averaged = TRUE))
+  c(whole(best), list(error = judge(best)))
 }
 
 # the constants of the least error by the model, from `first` on; tau, whose logarithm comes last, stays where responses
@@ -210,6 +216,27 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
          4 * u * tilt) * (1 + 1e-6)
 }
 
+# Rate of the noise z, of density exp(-rate |z|), that covers the solver's error: a minimiser is found within
+# tolerance/min(ridge)
+covering_rate <- function(rule, ridge, tolerance) outwards_down(rule$solver * min(ridge) / (2 * tolerance))
+
+rule_cover <- function(rule, output) {
+  covering_rate(rule, rule$ridge, solver_tolerance(rule, rule$ridge, rule$rate, REACH, output = output))
+}
+
+# its variance in each number, for |z| is a Gamma variable whose shape is how many there are
+covering_variance <- function(rule, output = FALSE) {
+  if (is.null(rule$solver)) 0 else (rule$q * (rule$d + 1) + 1) / rule_cover(rule, output)^2
+}
+
+# what it adds to the mean squared error per response
+covering_error <- function(rule, output = FALSE) (1 + NOMINAL_MOMENT * rule$d) * covering_variance(rule, output)
+
+# a length that it and the solver's error don't exceed but with a probability below 1e-6
+covering_length <- function(rule) {
+  (stats::qgamma(1e-6, rule$q * (rule$d + 1), lower.tail = FALSE) + rule$solver / 2) / rule_cover(rule, FALSE)
+}
+
 # in units of u, what rounding does to a table's psi and its sums
 table_rounding <- function(rule, shares) {
   ends <- rule$first + c(0, rule$step * (length(rule$g) - 1))
@@ -240,11 +267,11 @@ release_perturbed <- function(x, y, rule, output = FALSE) {
 # `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the
 # rule, for features that are longer than 1
 draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = FALSE, gauge = 1, grow = 1) {
-  cover <- outwards_down(rule$solver * min(ridge) / (2 * tolerance))
+  cover <- covering_rate(rule, ridge, tolerance)
   price <- price_perturbed(rule, gauge * rate, ridge[1, ] / grow, cover * 2 * tolerance / min(ridge), output)
-  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule),
-        newton_solver(tolerance, reach), list(norm = rule$norm, rate = rate, cover = cover, output = output),
-        pay(price))
+  solver <- newton_solver(tolerance, reach, if (is.null(rule$first)) NEWTON_STEPS else TABLE_NEWTON_STEPS)
+  .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), solver,
+        list(norm = rule$norm, rate = rate, cover = cover, output = output), pay(price))
 }
 
 # Theorem 1 of linear-regression.md read backwards, from the constants that are drawn with: the noise of the objective,

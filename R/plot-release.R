@@ -96,7 +96,7 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
   level <- check_level(level)
   numeric <- length(x$columns) == 1 && !is.null(x$bounds$x[[1]]$range)
   if (!numeric) {
-    table <- made_by_dp_lm(cbind(tidy(x), confint(x, level = level)))
+    table <- made_by_dp_lm(x, cbind(tidy(x), confint(x, level = level)))
     at <- rev(seq_len(nrow(table)))
     limits <- range(0, table$estimate, table[[5]], table[[6]], finite = TRUE)
     graphics::plot(limits, range(at), type = "n", yaxt = "n",
@@ -110,7 +110,7 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
   }
   # over the public range; a variable that is a call is drawn on its own scale
   u <- seq(x$bounds$x[[1]]$range[1], x$bounds$x[[1]]$range[2], length.out = 101)
-  made_by_dp_lm({
+  made_by_dp_lm(x, {
     design <- cbind(1, u)
     value <- as_matrix_value(x)
     cov <- noise_covariance(x)

@@ -753,10 +753,23 @@ mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "cons
 
 # ---- other losses of one response: dp_glm() --------------------------------------------------------------------------------------------------------
 
+mutant("table-newton-few", "R/objective-perturbation.R", "TABLE_NEWTON_STEPS <- 10000", "TABLE_NEWTON_STEPS <- 60", "a steep table has steps enough to end", "dp-glm")
+mutant("cover-rule-blind", "R/glm-families.R", "kappa) + covering_error(whole(found))", "kappa)", "the rule counts the noise that covers the solver's error", "dp-glm")
+mutant("cover-share-fixed", "R/glm-families.R", "  if (is.null(rule) || covering_error(rule) < 0.1 * rule$error) return(rule)\n", "  return(rule)\n", "what pays for the solver's error grows where that is less", "dp-glm")
+mutant("cover-variance-flat", "R/objective-perturbation.R", "(rule$q * (rule$d + 1) + 1) / rule_cover(rule, output)^2", "(rule$q * (rule$d + 1)) / rule_cover(rule, output)^2", "the covering noise's variance", "dp-glm")
+mutant("cover-covariance-none", "R/dp-lm-object.R", "noise * tcrossprod(through) + diag(covering_variance(rule), d + 1)", "noise * tcrossprod(through)", "standard errors hold the covering noise", "dp-glm")
+mutant("cover-bound-none", "R/dp-lm-object.R", "+\n        covering_length(rule) * sqrt(rowSums(t^2))", "", "the bound holds the covering noise", "dp-glm")
+mutant("cover-linear-blind", "R/objective-perturbation.R", "found$ridge, norm, prior, errors) +\n      covering_error(whole(found))", "found$ridge, norm, prior, errors)", "linear models' rule counts the covering noise", "dp-glm")
+mutant("glm-curvature-guess", "R/glm-families.R", "k <- slope(object$bounds$left, rule, b[1] + sqrt", "k <- slope(object$bounds$left, rule, 0 * b[1] + sqrt", "curvature is that at the released intercept", "dp-glm")
+mutant("glm-curvature-round", "R/glm-families.R", "(mean(k * z^2) - mean(k))", "0", "curvature along the released slopes", "dp-glm")
+mutant("glm-model-unsaid", "R/dp-glm-object.R", "    error_lines(paste(\"for\", model_words(x), \"which aren't checked: much more for others\")),\n", "", "print() says for which records errors are", "dp-glm")
+mutant("glm-rather-never", "R/dp-glm-object.R", "if (error > 2 * x$expected_error)", "if (error > 2e9 * x$expected_error)", "print() says where the model is far off", "dp-glm")
+mutant("glm-counts-endless", "R/glm-families.R", "b[[\"limit\"]] > COUNTS[2] * min(1, b[[\"center\"]])", "FALSE", "counts whose table doubles can't hold are refused", "dp-glm")
+mutant("levels-broken", "R/linear-frame.R", "!anyNA(utf8_text(b))", "!anyNA(b)", "levels that aren't text are refused", "dp-glm")
 mutant("glm-noise-high", "R/glm-families.R", "min(epsilon, 2 * (epsilon - cost) / (1 + at$u))", "min(epsilon, 2.1 * (epsilon - cost) / (1 + at$u))", "gradient and curvature of a table share one budget", "dp-glm")
 mutant("glm-noise-apart", "R/glm-families.R", "2 * (epsilon - cost) / (1 + at$u)", "2 * (epsilon - cost / 2) / (1 + at$u)", "curvature is paid for once and whole", "dp-glm")
 mutant("glm-averaged", "R/glm-families.R", "cost <- if (averaged) t * at$slope else log1p(t * at$slope)", "cost <- log1p(t * at$slope)", "an average's curvature is paid for by its trace", "dp-glm")
-mutant("glm-rate-high", "R/glm-families.R", "rate = best$e1 / (2 * best$tau)", "rate = 1.03 * best$e1 / (2 * best$tau)", "rate = e1/(2 tau)", "dp-glm")
+mutant("glm-rate-high", "R/glm-families.R", "rate = found$e1 / (2 * found$tau)", "rate = 1.03 * found$e1 / (2 * found$tau)", "rate = e1/(2 tau)", "dp-glm")
 mutant("glm-solver-free", "R/glm-families.R", "core <- (ask$epsilon - solver) * (1 - 1e-12)", "core <- ask$epsilon", "the noise for the solver's error is part of epsilon", "dp-glm")
 mutant("glm-range-off", "R/glm-families.R", "  pmin(left$range[2], pmax(left$range[1], v))", "  v", "responses are moved into their public range", "dp-glm")
 mutant("glm-infinite-kept", "R/glm-families.R", "  v[!is.finite(v)] <- NA\n", "", "an infinite response is a missing one", "dp-glm")
@@ -776,7 +789,7 @@ mutant("table-knots-off", "src/estimate/objective_perturbation.c", "double z = (
 # ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
 
 mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- solver_share(n) * epsilon\n  core <- epsilon - solver\n  errors", "  solver <- solver_share(n) * epsilon\n  core <- epsilon\n  errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
-mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = best$e1 / (2 * best$tau)", "rate = 1.03 * best$e1 / (2 * best$tau)", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
+mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = found$e1 / (2 * found$tau)", "rate = 1.03 * found$e1 / (2 * found$tau)", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
 mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q, averaged)", "t <- leverage(1, core * (1 - 1e-12), q, averaged)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
 mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h, averaged)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h, averaged)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
 mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(2 * found$t, if (d > 0) 1 / 4 else 1, d))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")

@@ -251,6 +251,99 @@ test_that("errors are those of the public model", {
   }
 })
 
+# The fit without noise of a release with one predictor in [-1, 1], by the release's own constants
+without_noise <- function(fit, u, y) {
+  link <- fit$bounds$y["center", ]
+  scale <- fit$bounds$left$units$scale
+  drop(fit_table(fit$details$rule, rbind(1, u), y / scale, 0 * fit$scaled_coefficients[1, ], 1000, 1e-3)[[1]]) + c(link, 0)
+}
+
+test_that("intervals hold where responses aren't as guessed", {
+  set.seed(9)
+  n <- 3000
+  u <- stats::runif(n, -1, 1)
+  cases <- list(list("binomial", stats::rbinom(n, 1, 0.01), c(0, 1)),
+                list("poisson", stats::rpois(n, 0.4 * exp(0.4 * u)), c(center = 4, limit = 20)))
+  count <- if (quick()) 25 else 60
+  for (case in cases) {
+    d <- data.frame(u = u, y = case[[2]])
+    fits <- with_simulation(2, replicate(count, dp_glm(y ~ u, d, 1, bounds = list(u = c(-1, 1), y = case[[3]]), family = case[[1]]), simplify = FALSE))
+    best <- without_noise(fits[[1]], u, d$y)
+    ends <- vapply(fits, confint, matrix(0, 2, 2))
+    expect_gt(mean(ends[, 1, ] <= best & best <= ends[, 2, ]), 0.85) # two coefficients: .95 less five errors, about
+    sd <- apply(vapply(fits, coef, c(0, 0)), 1, stats::sd)
+    # print() says so
+    far <- mean(vapply(fits, function(r) mean((cbind(1, u) %*% (coef(r) - best))^2), 0))
+    said <- vapply(fits, function(r) as.double(sub(".*rather ", "", grep("curvature at the released coefficients it is rather", format(r), value = TRUE)[1])), 0)
+    expect_gt(far, 2 * fits[[1]]$expected_error)
+    expect_lt(abs(log(stats::median(said) / far)), log(3))
+    expect_lt(max(abs(log(sqrt(rowMeans(vapply(fits, function(r) diag(vcov(r)), c(0, 0)))) / sd))), log(2))
+  }
+})
+
+test_that("curvature is that at the released coefficients", {
+  set.seed(10)
+  z <- sqrt(1 / 6) * matrix(stats::rnorm(4e5), 2)
+  x <- rbind(1, z)
+  for (family in c("binomial", "poisson")) {
+    rule <- rule_for(family, 1000, 1, 2)
+    b <- c(-0.7, 1, 0.5)
+    eta <- drop(b %*% x)
+    k <- if (family == "binomial") stats::plogis(eta) * stats::plogis(-eta) else {
+      curve_at(family, rule, eta, pmin(12, stats::rpois(length(eta), 4 * exp(eta))) / 4)$slope
+    }
+    found <- inner("glm_curvature")(list(family = family, scaled_coefficients = rbind(b), bounds = list(left = left_of(family)), details = list(rule = rule)))
+    expect_equal(found, x %*% (k * t(x)) / length(k), tolerance = 0.02)
+  }
+  rule <- rule_for("quantile", 1000, 1, 2)
+  found <- inner("glm_curvature")(list(family = "quantile", scaled_coefficients = rbind(b), details = list(rule = rule)))
+  expect_equal(found, diag(rule$kappa * c(1, 1 / 6, 1 / 6)))
+})
+
+test_that("the noise that covers the solver's error is in the rule, the error, standard errors and the bound", {
+  set.seed(11)
+  n <- 2e4
+  u <- stats::runif(n, -1, 1)
+  d <- data.frame(u = u, y = stats::rpois(n, 3 * exp(0.4 * u)))
+  bounds <- list(u = c(-1, 1), y = c(center = 3, limit = 3e6))
+  fits <- with_simulation(3, replicate(if (quick()) 20 else 60, dp_glm(y ~ u, d, 30, bounds = bounds, family = "poisson"), simplify = FALSE))
+  rule <- fits[[1]]$details$rule
+  best <- without_noise(fits[[1]], u, d$y)
+  b <- vapply(fits, coef, c(0, 0)) - best
+  cover <- rule$solver * min(rule$ridge) / 2 / inner("solver_tolerance")(rule, rule$ridge, rule$rate, 1e6)
+  expect_equal(inner("covering_variance")(rule), 3 / cover^2)
+  expect_equal(inner("covering_error")(rule), (1 + 1 / 6) * 3 / cover^2)
+  noise <- inner("noise_second_moment")(rule$norm, 1, 1) / rule$rate^2
+  through <- solve(n * inner("glm_curvature")(fits[[1]]) + diag(rule$ridge))
+  expect_equal(unname(vcov(fits[[1]])), noise * through %*% through + diag(3 / cover^2, 2))
+  expect_gt(3 / cover^2, 2 * max(diag(noise * through %*% through))) # most of it
+  expect_lt(abs(log(mean(b^2) / mean(vapply(fits, function(r) mean(diag(vcov(r))), 0)))), log(if (quick()) 3 else 2))
+  # the rule pays more for it where that is less, and none of what it can choose promises less
+  expect_gt(rule$solver, 0.01 * 30)
+  expect_gt(fits[[1]]$expected_error, inner("covering_error")(rule))
+  expect_lt(fits[[1]]$expected_error, 0.01 * inner("covering_error")(replace(rule, c("solver", "ridge"), list(5e-4 * 30, rule$ridge / 10))))
+  wide <- function(type) confint(fits[[1]], level = 0.99, type = type)[, 2] - coef(fits[[1]])
+  expect_equal(unname(wide("bound")), inner("perturbation_length")(rule, 0.99) / sqrt(rule$ridge) +
+                 (stats::qgamma(1 - 1e-6, 2) + rule$solver / 2) / cover, tolerance = 1e-6)
+  # the same of linear models, where n epsilon is large
+  linear <- inner("perturbation_rule")(1e6, 30, 3, 2)
+  cover <- linear$solver * min(linear$ridge) / 2 / inner("solver_tolerance")(linear, linear$ridge, linear$rate, 1e6)
+  expect_gt(linear$error, 1.5 * 9 / cover^2)
+  expect_gt(1.5 * 9 / cover^2, 0.02 * linear$error)
+})
+
+test_that("a table that is steep and flat in turn ends soon", {
+  set.seed(1)
+  d <- data.frame(matrix(stats::runif(2000 * 20, -1, 1), 2000), y = sample(c(0, 1e4), 2000, TRUE))
+  bounds <- c(stats::setNames(rep(list(c(-1, 1)), 20), names(d)[1:20]), list(y = c(center = 1, limit = 1e4)))
+  setTimeLimit(elapsed = 30)
+  on.exit(setTimeLimit(elapsed = Inf))
+  expect_true(all(is.finite(coef(dp_glm(y ~ ., d, 30, bounds = bounds, family = "poisson")))))
+  # that is what more steps are for
+  args <- draws_of(dp_glm(y ~ ., d[1:50, ], 30, bounds = bounds, family = "poisson"))$draws[[1]]$args
+  expect_gte(args[[6]]$steps, 1000)
+})
+
 test_that("without records the release is the noise through the ridge, of its law and rate", {
   for (family in c("binomial", "poisson", "quantile")) {
     rule <- rule_for(family, 50, 1)
@@ -336,9 +429,6 @@ test_that("what is released says what it is, on either scale", {
   expect_identical(colnames(band), c("fit", "lower", "upper"))
   expect_true(all(band[, "lower"] < band[, "fit"] & band[, "fit"] < band[, "upper"]))
   expect_equal(tidy(fit)$std.error^2, unname(diag(vcov(fit))))
-  rule <- fit$details$rule
-  expect_equal(riemdp:::scaled_covariance(fit)[[1]][2, 2],
-               riemdp:::noise_second_moment(rule$norm, 3, 1) / rule$rate^2 / (500 * rule$kappa / 6 + rule$ridge[2])^2)
   expect_output(print(fit), "Private Poisson regression of 500 records")
   expect_output(explain(fit), "Theorem 3 of proofs/linear-regression.md")
   expect_output(print(summary(fit)), "std.error")
@@ -352,6 +442,14 @@ test_that("what is released says what it is, on either scale", {
   expect_error(dp_residual_scale(fit, d, 1), class = "riemdp_error_argument")
   expect_error(predict(fit), class = "riemdp_error_argument")
   expect_error(residuals(fit), class = "riemdp_error_unsupported")
+  expect_equal(fitted(fit, new, type = "link", outside = "move"), link)
+  expect_error(fitted(fit, new, type = "none"), class = "riemdp_error_argument")
+  for (part in c("spec", "columns", "details", "scaled_coefficients")) {
+    expect_error(vcov(replace(fit, part, list(NULL))), "as dp_glm\\(\\) made it", class = "riemdp_error_argument")
+  }
+  expect_false(any(grepl("rather", format(fit))))
+  expect_output(print(fit), "a mean about the guessed centre and predictors spread about evenly")
+  expect_output(explain(fit), "curvature at\\s+the\\s+released coefficients")
   expect_false(any(vapply(fit, is.environment, NA)))
   units <- dp_glm(won ~ x, d, 1, bounds = c(x_bounds["x"], list(won = c(0, 1))), unit = rep(1:100, 5))
   expect_identical(units$n, 100)
@@ -368,11 +466,15 @@ test_that("what can't be fitted is refused by public facts", {
   d <- frame_of(50)
   ask <- function(..., formula = won ~ x, bounds = c(x_bounds["x"], list(won = c(0, 1)))) dp_glm(formula, d, 1, bounds = bounds, ...)
   expect_error(dp_glm(cbind(won, count) ~ x, d, 1, bounds = list(x = c(0, 10), won = c(0, 1), count = c(0, 1))), class = "riemdp_error_unsupported")
-  for (b in list(c(0, 2), c("a", "b", "c"), c(center = 0, scale = 1), NULL, c(1, 0), "a")) {
+  broken <- c("a\xff", "b")
+  Encoding(broken) <- "UTF-8"
+  expect_error(ask(bounds = list(x = broken, won = c(0, 1))), class = "riemdp_error_argument")
+  for (b in list(c(0, 2), c("a", "b", "c"), c(center = 0, scale = 1), NULL, c(1, 0), "a", broken)) {
     expect_error(ask(bounds = list(x = c(0, 10), won = b)), class = "riemdp_error_argument")
   }
   for (b in list(c(1, 4), c(center = 3, scale = 1), c(center = 3, limit = 2), c(center = -1, limit = 2), c(center = 1, limit = Inf), c("a", "b"),
-                 c(0, 1e-9), c(center = NA, limit = 2))) {
+                 c(0, 1e-9), c(center = NA, limit = 2), c(center = 1e299, limit = 1e300), c(center = 1, limit = 1.1e9),
+                 c(center = 9e-4, limit = 2), c(center = 0.002, limit = 3e6))) {
     expect_error(ask(bounds = list(x = c(0, 10), won = b), family = "poisson"), class = "riemdp_error_argument")
   }
   expect_error(ask(family = "gaussian"), class = "riemdp_error_argument")
