@@ -117,7 +117,8 @@ shrinkage <- function(M, law, radius, error, center = NULL, largest = FALSE) {
   if (is.null(law) || !isTRUE(error > SHRINK_FROM * radius && is.finite(error))) return(NULL)
   # plans ask for the same again and again
   kind <- c(isTRUE(law$flat), isTRUE(law$truncated), isTRUE(law$even), largest)
-  key <- manifold_key(M, radius, error, kind, law$energy(radius * 1:40 / 16), Re(center), Im(center))
+  at <- if (is.null(center)) 0 else c(Re(center), Im(center))
+  key <- manifold_key(M, radius, error, kind, law$energy(radius * 1:40 / 16), at)
   remember(paste("shrinkage", key), function() list(new_shrinkage(M, law, radius, error, center, largest)))[[1]]
 }
 

@@ -274,7 +274,9 @@ test_that("intervals hold where responses aren't as guessed", {
     sd <- apply(vapply(fits, coef, c(0, 0)), 1, stats::sd)
     # print() says so
     far <- mean(vapply(fits, function(r) mean((cbind(1, u) %*% (coef(r) - best))^2), 0))
-    said <- vapply(fits, function(r) as.double(sub(".*rather ", "", grep("curvature at the released coefficients it is rather", format(r), value = TRUE)[1])), 0)
+    said <- vapply(fits, function(r) {
+      as.double(sub(".*rather ", "", grep("curvature at the released coefficients it is rather", format(r), value = TRUE)[1]))
+    }, 0)
     expect_gt(far, 2 * fits[[1]]$expected_error)
     expect_lt(abs(log(stats::median(said) / far)), log(3))
     expect_lt(max(abs(log(sqrt(rowMeans(vapply(fits, function(r) diag(vcov(r)), c(0, 0)))) / sd))), log(2))
