@@ -80,7 +80,7 @@ test_that("what can't be had is said, not raised", {
     choose(session, space = "spd", log_n = 1, log_epsilon = -1.5, radius = 3, mechanism = "laplace")
     expect_error(output$picture, class = "shiny.silent.error")
     expect_true(nzchar(output$table))
-    expect_match(output$told, "of the radius (kng)", fixed = TRUE)
+    expect_match(output$told, "of the radius (wrapped)", fixed = TRUE)
     # a slider that hasn't followed the space yet
     choose(session, space = "kendall", radius = 3)
     expect_equal(attr(plan(), "ask")$ball$radius, 0.39)
