@@ -72,6 +72,14 @@ measured_error <- function(M, center, radius, n, epsilon, mechanism, direction, 
   list(stated = found[[1]]$expected_error, mean = mean(errors), se = sd(errors) / sqrt(rounds), errors = found[[1]]$errors)
 }
 
+test_that("the worst mean is where exp stretches most, and a lattice's points lie further out than volume has them", {
+  expect_identical(riemdp:::most_stretched(product(sphere(2), hyperbolic(2))), c(0, 0, 1, 0))
+  expect_identical(riemdp:::most_stretched(product(hyperbolic(2), sphere(2))), c(1, 0, 0, 0))
+  # even in coordinates: measured at the edge 2.6, and 2.0 by volume
+  stated <- function(numerics) dp_mean_plan(hyperbolic(2), 30, 1, radius = 6, mechanism = "kng", numerics = numerics)$expected_error
+  expect_gt(stated("lattice"), 1.2 * stated("real"))
+})
+
 test_that("no stated error is below that of records at one point at the ball's edge or centre where curvature is negative", {
   rounds <- if (quick()) 40 else 100
   H <- hyperbolic(2)
