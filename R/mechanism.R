@@ -205,8 +205,7 @@ plan_shrunk <- function(M, plan, ask) {
   }
   law <- law(plan)
   law$even <- isTRUE(law$truncated) && identical(plan$numerics, "lattice")
-  plan$shrinkage <- shrinkage(M, law, ask$ball$radius, plan$noise_error, ask$center,
-                              largest = TRUE)
+  plan$shrinkage <- shrinkage(M, law, ask$ball$radius, plan$noise_error, ask$center, largest = TRUE)
   if (!is.null(plan$shrinkage)) plan$expected_error <- moved_error(M, plan, ask) + missing_error(ask)
   plan
 }

@@ -155,13 +155,11 @@ bent_errors <- function(M, law, prior, radius, center, at = (0:4) / 4) {
     return(vapply(at * radius, function(t) wrapped_quadrature(M, NULL, t, NULL, law$distances, guess), 0))
   }
   far <- law$distances
-  simulated <- function() with_simulation(1, {
+  with_simulation(1, {
     noise <- matrix(stats::rnorm(4000 * law$dimension), 4000)
     noise <- noise / sqrt(rowSums(noise^2)) * far$x[sample.int(length(far$x), 4000, TRUE, far$w)]
     tangent_errors(M, noise, center, at * radius, guess)
   })
-  remember(paste("bent", manifold_key(M, radius, Re(center), Im(center), far$x[1], sum(far$w * far$x),
-                                      sum(far$w * far$x^2), guess(radius))), simulated)
 }
 
 # mean errors for means at 0, 1/4, ... of the radius from the centre
