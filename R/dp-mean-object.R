@@ -264,7 +264,7 @@ bound_words <- function(x) {
   paste0(sprintf(paste("Lower bound: with the same n, budget and ball every mechanism has an expected error of %.3g or",
                        "more for some records of the ball (%s, proofs/lower-bounds.md)"), bound, bound_argument(bound)),
          if (!is.na(ratio)) sprintf("; here it is %.2f times that", ratio), ".",
-         if (isTRUE(ratio > 2)) paste0(" ", bound_blame(x$manifold, x$guarantee)))
+         if (isTRUE(ratio > 2)) paste0(" ", bound_blame(x$manifold, x$guarantee, attr(bound, "argument"))))
 }
 
 explain_subspace <- function(x) {

@@ -223,6 +223,108 @@ test_that("ratios are those of the proof: near 1 on the line, small in few dimen
   expect_equal(as.vector(mean_lower_bound(sphere(5), 1, 1e-6, 0.5)), 0.5, tolerance = 1e-5)
 })
 
+test_that("scores: caps of the sphere and sums of random directions are as the proof has them", {
+  for (d in c(2, 3, 10, 200)) {
+    density <- function(x) exp(lgamma(d / 2) - lgamma((d - 1) / 2) - log(pi) / 2 + (d - 3) / 2 * log1p(-x^2))
+    for (far in c(0.9, 3, if (d > 3) 8)) {
+      cap <- riemdp:::cap_moments(d, far)
+      upto <- if (d == 2) 1 - 1e-12 else 1
+      expect_equal(stats::integrate(density, cap$t, upto, rel.tol = 1e-9)$value, exp(-far), tolerance = 2e-5)
+      mean_over <- stats::integrate(function(x) (x - cap$t) * density(x), cap$t, upto, rel.tol = 1e-9)$value
+      expect_equal(exp(cap$log_mean), mean_over, tolerance = 2e-5)
+    }
+  }
+  # squares of the length of the sum, over N: mean 1, variance 2/d nearly; the share beyond c^2
+  set.seed(2)
+  for (d in c(4, 30)) {
+    N <- 12
+    squares <- replicate(20000, {
+      u <- matrix(rnorm(N * d), N)
+      sum(colSums(u / sqrt(rowSums(u^2)))^2) / N
+    })
+    for (c in c(1.1, 1.35, 1.6)) {
+      rare <- (c^2 * exp(1 - c^2))^(d / 2)
+      expect_lt(mean(squares > c^2), rare)
+      expect_lt(mean(squares * (squares > c^2)), rare * c^2 * (1 + 2 / (exp(1) * d * (c^2 - 1))))
+    }
+  }
+})
+
+# the claim of section 7 of the proof, line by line, for one choice of k, N, c and t
+score_claim <- function(space, n, k, N, c, far, epsilon, delta) {
+  d <- space$d
+  r <- space$r
+  b <- k * r / n
+  cot <- function(s) if (space$k_max > 0) min(1, s * sqrt(space$k_max) / tan(s * sqrt(space$k_max))) else 1
+  coth <- function(s) if (space$k_min < 0) s * sqrt(-space$k_min) / tanh(s * sqrt(-space$k_min)) else 1
+  R <- stats::uniroot(function(R) R * cot(r + R) - c * b * sqrt(N), c(0, r / 2), tol = 1e-14)$root
+  Lambda <- coth(r + 2 * R)
+  beta <- 2 * R * max(1 - cot(r + 2 * R), Lambda - 1) / r
+  t <- riemdp:::cap_moments(d, far)$t
+  mu <- exp(riemdp:::cap_moments(d, far)$log_mean)
+  delta_k <- delta * (exp(k * epsilon) - 1) / (exp(epsilon) - 1)
+  P <- (c^2 * exp(1 - c^2))^(d / 2)
+  w <- P * c^2 * (1 + 2 / (exp(1) * d * (c^2 - 1)))
+  D <- function(x) b * (1 - beta * (1 + t)) - c * x / sqrt(N) - t * sqrt(x^2 + b^2 + 2 * b * x * c / sqrt(N))
+  x <- stats::uniroot(D, c(0, 1e3 * b), tol = 1e-15)$root
+  L <- b * sqrt(N) * w / c + 2 * R * Lambda * P + b * (1 + beta)
+  psi <- exp(k * epsilon) * mu / D(0)
+  (1 - P - psi * L - delta_k * (1 - t) * (b * sqrt(N) + 2 * R * Lambda) / D(0)) / (Lambda * (1 / x + psi))
+}
+
+test_that("scores: the bound is the proof's claim, in flat and curved spaces", {
+  for (case in list(list(flat(60), 2000), list(space_of(sphere(80), 0.4), 20000), list(space_of(hyperbolic(40), 0.7), 5000), list(space_of(kendall(50), 0.3), 4000))) {
+    n <- case[[2]]
+    for (k in c(3, 6)) {
+      tried <- data.frame(k = k, c = 1.35, beyond = 1, groups = floor(n / (2 * k)))
+      tried$reach <- riemdp:::means_within(case[[1]], case[[1]]$r * k / n * tried$c * sqrt(tried$groups))
+      for (delta in c(0, 1e-5)) {
+        claim <- score_claim(case[[1]], n, k, tried$groups, 1.35, 0.8 * k + 1, 0.8, delta)
+        expect_gt(claim, 0)
+        expect_equal(riemdp:::scores_at(tried, case[[1]], n, 0.8, delta), claim, tolerance = 1e-6)
+      }
+    }
+    best <- riemdp:::scores_bound(case[[1]], n, 0.8, 1e-5)$value
+    expect_gte(best, claim)
+    expect_lt(best, 1.6 * claim)
+  }
+})
+
+test_that("scores: gradients at a release are near its distance and point as the proof says", {
+  set.seed(3)
+  for (case in list(list(sphere(6), 0.5, c(1, rep(0, 6))), list(hyperbolic(6), 0.8, c(1, rep(0, 6))))) {
+    M <- case[[1]]
+    r <- case[[2]]
+    at <- case[[3]]
+    space <- space_of(M, r)
+    n <- 400
+    N <- 40
+    k <- 2
+    for (i in 1:10) {
+      U <- mf_log(M, at, mf_exp(M, at, mf_from_coords(M, at, matrix(rnorm(N * 6), N) / 10)))
+      U <- U / mf_norm(M, at, U)
+      x <- mf_exp(M, at, r * U)
+      S <- colSums(U)
+      R <- riemdp:::means_within(space, k * r / n * mf_norm(M, at, S))
+      y <- mf_exp(M, at, mf_from_coords(M, at, (function(v) 2 * R * runif(1) * v / sqrt(sum(v^2)))(rnorm(6))))
+      eta <- mf_log(M, at, y)
+      back <- function(v) mf_transport(M, y, at, v)
+      away <- back(-mf_log(M, y, at))
+      logs <- t(apply(x, 1, function(p) back(mf_log(M, y, p))))
+      h <- -(k * colSums(logs) - (n - N * k) * away) / n
+      mean <- frechet_mean(rbind(x, at), M, weights = c(rep(k, N), n - N * k))$mean
+      Lambda <- riemdp:::hessian_most(space, r + 2 * R)
+      beta <- 2 * R * max(1 - riemdp:::hessian_least(space, r + 2 * R), Lambda - 1) / r
+      b <- k * r / n
+      expect_lte(mf_dist(M, at, mean), R)
+      expect_lte(mf_norm(M, at, h), Lambda * mf_dist(M, y, mean) * (1 + 1e-6))
+      h_i <- t(h + k / n * (t(logs) + as.vector(eta)))
+      expect_true(all(mf_norm(M, at, h_i - matrix(h, N, 7, byrow = TRUE) - b * U) <= b * beta * (1 + 1e-9)))
+      expect_true(all(mf_norm(M, at, h_i) <= b * mf_norm(M, at, matrix(S, N, 7, byrow = TRUE) - U) + 2 * R * Lambda))
+    }
+  }
+})
+
 test_that("the bound says which argument it has, falls with the budget, and asks for numbers as others do", {
   bound <- mean_lower_bound(sphere(2), 100, 1, 0.4)
   expect_identical(attr(bound, "argument"), "chains")
@@ -230,6 +332,10 @@ test_that("the bound says which argument it has, falls with the budget, and asks
   expect_identical(attr(mean_lower_bound(euclidean(2), 100, 10, 1), "argument"), "block")
   few <- mean_lower_bound(euclidean(3), 1, 0.01, 1)
   expect_identical(attr(few, "argument"), "two points")
+  # many dimensions and a small delta: a fingerprinting attack
+  many <- mean_lower_bound(euclidean(500), 1000, 1, 1, delta = 1e-6)
+  expect_identical(attr(many, "argument"), "scores")
+  expect_gt(many, 1.2 * riemdp:::chains_bound(flat(500), 1000, 1, 1e-6)$value)
   expect_identical(attr(few, "axes"), NA_integer_)
   for (M in list(euclidean(3), sphere(3), hyperbolic(3))) {
     by_epsilon <- vapply(c(0.01, 0.1, 1, 3, 10, 50), function(e) as.vector(mean_lower_bound(M, 60, e, 0.5)), 0)
@@ -292,6 +398,8 @@ test_that("plans and releases say the bound where it is proven, and nothing else
   expect_match(said(explain(dp_mean(matrix(0.1, 60, 10), euclidean(10), 1, rep(0, 10), 1))), "open which of the two")
   expect_match(said(explain(dp_mean(rep(0.1, 60), euclidean(1), 3, 0, 1))), "In one dimension the bound is to blame")
   expect_match(said(explain(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, delta = 1e-6, mechanism = "gaussian"))), "lacks the factor")
+  expect_match(said(explain(dp_mean(matrix(0, 400, 300), euclidean(300), 1, rep(0, 300), 1, delta = 1e-6, mechanism = "gaussian", post = FALSE))),
+               "\\(records in random directions, .*twice what its attack makes use of")
   # not proven: other targets, private numbers, no promise
   for (other in list(dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, mechanism = "tangent"), dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4, neighbours = "add_remove"),
                      with_simulation(1, dp_mean(x, sphere(2), 1, c(0, 0, 1), 0.4)))) {
