@@ -107,10 +107,13 @@ lower_bound_at <- function(M, ball, n, epsilon, delta) {
   known <- !facts$local_bounds && is.finite(facts$k_min) && !of_user(M)
   space <- list(d = facts$dimension, r = ball$radius, k_min = facts$k_min, k_max = ball$k_max, known = known,
                 rank = if (known) rank_of(facts) else 1)
-  found <- list(two_points_bound(space, n, epsilon, delta), block_bound(space, n, epsilon, delta),
-                chains_bound(space, n, epsilon, delta), scores_bound(space, n, epsilon, delta))
-  best <- found[[which.max(vapply(found, `[[`, 0, "value"))]]
-  structure(best$value * (1 - 1e-6), argument = best$argument, axes = best$axes %||% NA_integer_)
+  key <- paste(format(c(unlist(space), n, epsilon, delta), digits = 17), collapse = " ")
+  remember(paste("lower bound", key), function() {
+    found <- list(two_points_bound(space, n, epsilon, delta), block_bound(space, n, epsilon, delta),
+                  chains_bound(space, n, epsilon, delta), scores_bound(space, n, epsilon, delta))
+    best <- found[[which.max(vapply(found, `[[`, 0, "value"))]]
+    structure(best$value * (1 - 1e-6), argument = best$argument, axes = best$axes %||% NA_integer_)
+  })
 }
 
 # the largest of numbers some of which lie beyond doubles

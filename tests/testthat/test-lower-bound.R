@@ -172,6 +172,11 @@ test_that("where the means would leave the part of the ball that is looked at, t
   space <- space_of(sphere(2), 0.7)
   expect_identical(riemdp:::chain_factor(space, 2, 50, 100), 0)
   expect_gt(riemdp:::chain_factor(space, 2, 10, 100), 0.5)
+  # where means are, from their gradient at the centre: as far in flat space, further where curvature lets Hessians fall, half the ball at most
+  expect_equal(riemdp:::means_within(flat(3), c(0.1, 0.499)), c(0.1, 0.499), tolerance = 1e-8)
+  expect_identical(riemdp:::means_within(flat(3), c(0.501, 7)), c(Inf, Inf))
+  further <- stats::uniroot(function(R) R * (0.7 + R) / tan(0.7 + R) - 0.1, c(0, 0.3), tol = 1e-12)$root
+  expect_equal(riemdp:::means_within(space, c(0.1, 0.6)), c(further, Inf), tolerance = 1e-6)
   # curvature costs: the Hessian's largest eigenvalue, in full
   expect_lte(riemdp:::chain_factor(space_of(hyperbolic(2), 2), 2, 1, 1e6), tanh(2) / 2)
 })
