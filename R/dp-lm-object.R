@@ -59,7 +59,7 @@
 #'   so.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
-#' @param about `"estimate"`, or `"population"`, see below.
+#' @param about `"estimate"`, or `"population"`: the default where `residual` is given. See below.
 #' @param residual about the population: a release of [dp_residual_scale()] for this fit. `tidy()` and `summary()` then
 #'   have errors of sampling too.
 #' @param nsim about the population: how many draws, at least 100.
@@ -287,7 +287,8 @@ vcov.riemdp_lm <- function(object, ...) {
 #' @rdname predict.riemdp_lm
 #' @export
 confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "bound"),
-                              about = c("estimate", "population"), residual = NULL, nsim = 2000, ...) {
+                              about = if (is.null(residual)) "estimate" else "population", residual = NULL,
+                              nsim = 2000, ...) {
   whole_release(object)
   level <- check_level(level)
   type <- check_choice(type, "type", c("nominal", "bound"))

@@ -1195,6 +1195,7 @@ mutant("conformal-size-known", "R/dp-conformal.R", "if (is.null(size)) ask$n els
 mutant("conformal-size-told", "R/dp-conformal.R", "ask$rank <- conformal_rank(told, ask$level, ask$margin)", "ask$rank <- conformal_rank(records$n, ask$level, ask$margin)", "the rank is that of the released number", "dp-conformal")
 mutant("conformal-size-neighbours", "R/dp-conformal.R", "adjacency = if (is.na(ask$n)) \"add-remove\" else \"replace-one\"", "adjacency = \"replace-one\"", "a private number stays private", "dp-conformal")
 mutant("conformal-picture", "R/plot-manifold.R", "circle_points(M, x$at, x$value) else", "circle_points(M, x$at, 1.1 * x$value) else", "a picture shows the released radius", "dp-conformal")
+mutant("residual-unasked", "R/dp-lm-object.R", 'about = if (is.null(residual)) "estimate" else "population"', 'about = "estimate"', "a given scale of residuals asks about the population", "^residual-scale")
 mutant("residual-moved", "R/dp-residual-scale.R", "sensitivity = ask$q * (2^ask$bits", "sensitivity = (2^ask$bits / 2", "a row moves each sum by the bound's square", "residual-scale")
 mutant("residual-responses", "R/dp-residual-scale.R", "sensitivity = ask$q * (2^ask$bits", "sensitivity = (2^ask$bits", "a row moves the sums of all responses", "residual-scale")
 mutant("residual-uncut", "R/dp-residual-scale.R", "share <- pmin(1, abs(off))^2", "share <- pmin(4, abs(off))^2", "residuals are cut at the bound", "residual-scale")

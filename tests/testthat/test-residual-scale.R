@@ -345,6 +345,8 @@ test_that("intervals about the population hold the true line as often as they sa
     expect_equal((ends[, 2] - ends[, 1]) / (plain[, 2] - plain[, 1]), c(1, 1),
                  tolerance = if (method == "output") 0.3 else 0.15, ignore_attr = TRUE, label = method)
     expect_identical(ends, confint(fit, about = "population", residual = s, nsim = 1000), ignore_attr = TRUE)
+    # whoever gives a scale of residuals asks about the population
+    expect_identical(confint(fit, residual = s, nsim = 1000), ends)
   }
 })
 
