@@ -12,20 +12,19 @@
 #'   mean by a step of \eqn{2r/n}; noise in steps can't be narrower than two-sided geometric noise on each axis.
 #' * `"block"`: some records stand at one point of the ball, the others at the centre. Where that point is can't be told
 #'   better than group privacy allows, by volume.
-#' * `"scores"`: small groups of records stand in random directions. A release that is near the mean points towards each
-#'   of them, more often than group privacy allows (a fingerprinting attack). It is the largest in many dimensions with
-#'   `delta`.
 #' * `"two points"`: some records stand at either end of a diameter. It is the best for few records and small budgets.
+#' * `"scores"`: small groups of records stand in random directions. A release that is near the mean points towards each
+#'   of them, more often than group privacy allows (a fingerprinting attack). It counts in some 50 dimensions and more.
 #'
-#' On curved spaces the first takes a factor for more than one axis, from the bounds of curvature and the radius; a
-#' single axis needs none; the last has a like one. With the Bures-Wasserstein metric and wherever the curvature isn't bounded from below only a
-#' single axis and the two points are used.
+#' On curved spaces the bounds of curvature and the radius make them smaller: chains on more than one axis, the block by
+#' its volume, and scores; a single axis and two points are as in flat space. With the Bures-Wasserstein metric, on
+#' manifolds of your own and wherever the curvature isn't bounded from below only those two are used.
 #'
 #' How close the bound is: in flat space and for large n the error of `"laplace"` or `"staircase"` is about
-#' \eqn{\sqrt{d/2}} times it in d dimensions where epsilon is small, so up to 2.4 times for d = 10. There it isn't known
-#' whether bound or mechanism could be better at finite n. With `delta`, `"scores"` has the rate of Gaussian noise in d,
-#' n, epsilon and delta, for many dimensions and records, and a fourth to a sixth of its size. The others lack its factor
-#' \eqn{\sqrt{\log(1/\delta)}}.
+#' \eqn{\sqrt{d/2}} times that of chains in d dimensions where epsilon is small, so up to 2.4 times for d = 10, and
+#' about 5 times the best bound in hundreds of dimensions. There it isn't known whether bound or mechanism could be better at
+#' finite n. With `delta`, `"scores"` has the rate of Gaussian noise in d, n, epsilon and delta, for many dimensions and
+#' records, and a fourth to a tenth of its size. The others lack its factor \eqn{\sqrt{\log(1/\delta)}}.
 #'
 #' @param M a manifold.
 #' @param n number of records, or of units.
@@ -74,24 +73,28 @@ bound_argument <- function(bound) {
 
 # which of bound and mechanism is known to be to blame for a ratio above 2
 bound_blame <- function(M, g, argument) {
+  d <- mf_facts(M)$dimension
+  open <- "it is open which of the two could be better."
+  if (g$delta > 0 && d <= -log(g$delta)) {
+    return(paste("In so few dimensions a pure mechanism may err less than one that needs delta: the plan says which.",
+                 "Of what is left", open))
+  }
   if (g$delta > 0) {
-    return(if (argument == "scores") {
-      paste("The bound is to blame for a part: records move the release by twice what its attack makes use of",
-            "(section 8); of what is left it is open which of the two could be better.")
+    return(paste(if (argument == "scores") {
+      "For large n in flat space the bound is known to be to blame for a factor of 2 (section 8); of what is left"
     } else {
-      "The bound lacks the factor sqrt(log(1/delta)) of Gaussian noise: it is to blame for that part."
-    })
+      "The bound lacks the factor sqrt(log(1/delta)) of Gaussian noise, which many dimensions need; for how much of it"
+    }, open))
   }
-  if (mf_facts(M)$dimension > 1) {
-    return(if (isTRUE(g$epsilon > 5)) {
-      paste("For large epsilon the bound is known to be to blame for a factor of up to 2 (section 8); of what is left",
-            "it is open which of the two could be better.")
-    } else {
-      paste("For large n and small epsilon in flat space the bound is known to be to blame, by about sqrt(d/2)",
-            "(section 8); elsewhere it is open which of the two could be better.")
-    })
+  if (d == 1) {
+    return("In one dimension the bound is to blame for large n: \"staircase\" is as good as any there (section 8).")
   }
-  "In one dimension the bound is to blame for large n: \"staircase\" is as good as any there (section 8)."
+  if (isTRUE(g$epsilon > 5)) {
+    return(paste("For large epsilon the bound is known to be to blame for a factor of up to 2 (section 8); of what is",
+                 "left", open))
+  }
+  paste0("For large n and small epsilon in flat space the bound is known to be to blame",
+         if (argument == "chains") ", by about sqrt(d/2)", " (section 8); elsewhere ", open)
 }
 
 # dimension of a flat through each point that the space can be projected to without lengthening anything
@@ -112,17 +115,20 @@ lower_bound_at <- function(M, ball, n, epsilon, delta) {
     found <- list(two_points_bound(space, n, epsilon, delta), block_bound(space, n, epsilon, delta),
                   chains_bound(space, n, epsilon, delta), scores_bound(space, n, epsilon, delta))
     best <- found[[which.max(vapply(found, `[[`, 0, "value"))]]
-    structure(best$value * (1 - 1e-6), argument = best$argument, axes = best$axes %||% NA_integer_)
+    value <- best$value * (1 - 1e-6)
+    if (value < 1e-290) value <- 0 # doubles don't round down there
+    structure(value, argument = best$argument, axes = best$axes %||% NA_integer_)
   })
 }
 
 # the largest of numbers some of which lie beyond doubles
 best_of <- function(values) max(0, values[is.finite(values)])
 
-# delta of k records replaced
+# delta of k records replaced, rounded up
 group_delta <- function(k, epsilon, delta) {
   if (delta == 0) return(0 * k)
-  exp(pmin(0, log(delta) + log_expm1(k * epsilon) - log_expm1(epsilon)))
+  times <- if (epsilon < 1) expm1(k * epsilon) / expm1(epsilon) else exp(log_expm1(k * epsilon) - log_expm1(epsilon))
+  ifelse(k == 1, delta, pmin(1, delta * times * (1 + 1e-13)))
 }
 
 # whole numbers from 1 to n, about evenly on the scale of logarithms
@@ -269,7 +275,8 @@ scores_bound <- function(space, n, epsilon, delta) {
   none <- list(value = 0, argument = "scores")
   most <- floor(min(n / 2, space$d / epsilon))
   if (!space$known || space$d < 2 || most < 1) return(none)
-  tried <- expand.grid(k = some_counts(most, 30), part = c(1, 2, 5, 20), c = c(1.1, 1.2, 1.35, 1.6, 2), beyond = 0:1)
+  tried <- expand.grid(k = some_counts(most, 30), part = c(1, 2, 5, 20, 10^(2:8)), c = c(1.1, 1.2, 1.35, 1.6, 2),
+                       beyond = 0:1)
   tried$groups <- floor(n / (tried$k * tried$part))
   tried <- tried[tried$groups > tried$c^2, ]
   tried$reach <- means_within(space, space$r * (tried$k / n) * tried$c * sqrt(tried$groups))
@@ -304,10 +311,10 @@ scores_at <- function(tried, space, n, epsilon, delta) {
   value[at_best > 0]
 }
 
-# For a coordinate xi of a uniform point of the unit sphere in d dimensions: t with P(xi > t) about exp(-far), at least
-# 0, and log E(xi - t)_+
+# For a coordinate xi of a uniform point of the unit sphere in d dimensions: some t from 0 on with P(xi > t) about
+# exp(-far), and log E(xi - t)_+
 cap_moments <- function(d, far) {
-  square <- stats::qbeta(pmin(log(2) - far, 0), 0.5, (d - 1) / 2, lower.tail = FALSE, log.p = TRUE)
+  square <- -expm1(-2 * pmax(0, far - log(4 * pi * pmax(far, 0.1)) / 2) / d)
   log_p <- stats::pbeta(square, 0.5, (d - 1) / 2, lower.tail = FALSE, log.p = TRUE) - log(2)
   log_first <- lgamma(d / 2) - lgamma((d - 1) / 2) - log(pi) / 2 + (d - 1) / 2 * log1p(-square) - log(d - 1)
   t <- sqrt(square)

@@ -195,7 +195,7 @@ mutant("lower-steps-wide", "R/lower-bound.R", "drop(lost %*% (2 * (1 - q) / (1 +
 mutant("lower-ends-free", "R/lower-bound.R", "(slots - 1 + 2 / (1 - q))", "(slots + 1 + 2 / (1 - q))", "what the prior has beyond a chain's ends is taken off", "^lower-bound")
 mutant("lower-ends-length", "R/lower-bound.R", "drop(lost %*% ((1 - q) * q^(far - 1)))", "drop(lost %*% ((1 - q) * q^far))", "how far the prior goes beyond the ends", "^lower-bound")
 mutant("lower-delta-step", "R/lower-bound.R", "max(0, 1 - exp(log(delta) + ends - log_expm1(epsilon)))", "max(0, 1 - delta)", "delta takes from every pair of a chain's states", "^lower-bound")
-mutant("lower-group-delta", "R/lower-bound.R", "log_expm1(k * epsilon) - log_expm1(epsilon)", "log_expm1(k * epsilon) - epsilon - log_expm1(epsilon)", "delta of a group of records", "^lower-bound")
+mutant("lower-group-delta", "R/lower-bound.R", "expm1(k * epsilon) / expm1(epsilon)", "expm1(k * epsilon) / expm1(epsilon) / exp(epsilon)", "delta of a group of records", "^lower-bound")
 mutant("lower-block-root", "R/lower-bound.R", "exp(more + (d + 1) * middle)) log_c", "exp(more + d * middle)) log_c", "the best posterior of a uniform prior on a ball", "^lower-bound")
 mutant("lower-block-delta", "R/lower-bound.R", "size * (c - lost)", "size * c", "delta takes from the bound of records at one point", "^lower-bound")
 mutant("lower-block-volume", "R/lower-bound.R", "(exp_shrink(space$k_max, rho) / exp_stretch(space$k_min, rho))", "(exp_stretch(space$k_min, rho) / exp_shrink(space$k_max, rho))",
