@@ -64,6 +64,7 @@ explain.riemdp_glm <- function(x, ...) {
   cat(format(g), "\n\n", sep = "")
   lines <- made_by_dp_lm(x, c(
     glm_words(x),
+    basis_words(x),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste0("The expected error is for ", model_words(x), " which aren't checked. Standard errors and nominal ",
            "intervals ",
@@ -92,7 +93,9 @@ model_words <- function(x) {
 
 # the error by the standard errors, where that is more than twice what bounds tell
 released_error_words <- function(x) {
-  error <- sum(diag(scaled_covariance(x)[[1]]) * c(1, rep(NOMINAL_MOMENT, length(x$columns))))
+  moments <- diag(c(1, rep(NOMINAL_MOMENT, length(x$columns))), length(x$columns) + 1)
+  if (!is.null(x$details$rule$simplex)) moments <- tcrossprod(nominal_features(x$spec, x$columns, x$bounds)) / 2000
+  error <- sum(scaled_covariance(x)[[1]] * moments)
   if (error > 2 * x$expected_error) sprintf("by the curvature at the released coefficients it is rather %.2g", error)
 }
 

@@ -103,7 +103,8 @@ dp_glm <- function(formula, data = NULL, epsilon, bounds, ..., family = c("binom
   ask <- list(n = as.double(counted(shares, values$n)), d = as.double(length(columns)), epsilon = fit_epsilon(epsilon),
               delta = 0, method = "objective", family = family, left = public$left, unit = unit_name(given$units),
               source = stated_source(source), spec = spec, bounds = public, columns = columns,
-              assumptions = c(if (values$scaled) SCALED, constants_said(values$constants)))
+              simplex = linear_simplex(spec, columns, public),
+              assumptions = c(if (values$scaled) SCALED, constants_said(c(values$constants, basis_constants(spec)))))
   records <- list(values = values, shares = shares, of = given$units$of, n = counted(shares, values$n))
   release_fit(glm_estimator, sized_linear_estimator(glm_estimator), replace, ask, records, character(), ledger,
               data_set, part)

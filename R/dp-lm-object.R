@@ -167,6 +167,10 @@ predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise", "po
 
 new_design <- function(object, newdata, clip, warn = FALSE) {
   if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
+  if (!clip && !all(vapply(object$spec$bases, is.null, NA))) {
+    abort_riemdp("unsupported", paste("bs(), ns() and poly() aren't extended beyond the public range: outside =",
+                                      "\"move\" moves values to its end, as in the fit."))
+  }
   n <- .row_names_info(newdata, 2L)
   made_by_dp_lm(object, {
     values <- new_values(object$spec, object$bounds, newdata, n)
@@ -182,7 +186,30 @@ warn_moved <- function(object, values) {
   warning(structure(class = c("riemdp_warning_range", "warning", "condition"), list(message = sprintf(
     paste("values of %s lie outside the public range and were moved to its end, as in the fit: outside = \"move\" says",
           "so without this warning, \"extend\" extends the line."),
-    paste0("`", names(object$bounds$x)[moved], "`", collapse = ", ")), call = NULL)))
+    quoted_names(unique(object$spec$ranged[moved]))), call = NULL)))
+}
+
+# the public numbers of terms with several columns
+basis_words <- function(object) {
+  out <- character()
+  for (i in which(!vapply(object$spec$bases, is.null, NA))) {
+    b <- object$bounds$x[[i]]
+    basis <- b$basis
+    at <- basis$ends[1] + basis$knots * (basis$ends[2] - basis$ends[1])
+    out <- c(out, sprintf("`%s`: %s, `%s` moved into its public range from %.6g to %.6g.",
+                          names(object$spec$predictors)[i],
+                          switch(basis$kind,
+                            bs = sprintf("B-splines of degree %g", basis$degree), ns = "natural cubic splines",
+                            poly = if (basis$raw) "powers" else
+                              "Legendre polynomials, orthogonal over the public range and not over the records"),
+                          object$spec$ranged[i], b$range[1], b$range[2]),
+             if (basis$kind != "poly") {
+               sprintf("Its knots, public: %s%s.", if (length(at)) paste(signif(at, 5), collapse = ", ") else "none",
+                       if (identical(basis$ends, b$range)) "" else
+                         sprintf(", boundary knots %.6g and %.6g", basis$ends[1], basis$ends[2]))
+             })
+  }
+  if (length(out)) c(out, "Section 12 of proofs/linear-regression.md.")
 }
 
 #' @rdname predict.riemdp_lm
@@ -232,7 +259,8 @@ scaled_covariance <- function(object) {
   } else {
     unit <- if (is.null(details$unit)) 1 else details$unit
     size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
-    noise <- noise_second_moment(rule$norm, d, q) / q / rule$rate^2
+    noise <- noise_second_moment(rule$norm, d, q, rule$simplex) / q / rule$rate^2
+    if (!is.null(rule$simplex)) return(rep(list(simplex_covariance(object, rule, noise)), q))
     if (inherits(object, "riemdp_glm")) {
       through <- solve(rule$n * glm_curvature(object) + diag(rule$ridge, d + 1))
       return(list(noise * tcrossprod(through) + diag(covering_variance(rule), d + 1)))
@@ -242,6 +270,24 @@ scaled_covariance <- function(object) {
     variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
   }
   rep(list(diag(variance, d + 1)), q)
+}
+
+# the same of coefficients whose features were mapped
+simplex_covariance <- function(object, rule, noise) {
+  curvature <- if (inherits(object, "riemdp_glm")) glm_curvature(object) else {
+    loss <- loss_at(rule$g, rule$tau, nominal_errors(rule$q, "gamma")$r)
+    mean(loss$slope + (rule$q - 1) * loss$across) / rule$q * rule$simplex$gram
+  }
+  through <- solve(rule$n * curvature + diag(rule$ridge))
+  t(rule$simplex$map) %*% (through %*% (noise * through) + diag(covering_variance(rule), length(rule$ridge))) %*%
+    rule$simplex$map
+}
+
+# from the coefficients that noise was drawn for to those of the variables as given
+from_drawn <- function(object) {
+  simplex <- object$details$rule$simplex
+  t <- back_transform(object$columns)
+  if (is.null(simplex)) t else t %*% t(simplex$map)
 }
 
 noise_covariance <- function(object) {
@@ -259,8 +305,8 @@ standard_errors <- function(object) {
 perturbation_length <- function(rule, level) {
   d <- rule$d
   q <- rule$q
-  draws <- remember(paste(c("draws", rule$norm, d, q), collapse = " "), function() {
-    .Call(riemdp_perturbation_noise, d + 1, q, 20000, rule$norm, 1, FALSE)
+  draws <- remember(paste(c("draws", law_of(rule), d, q), collapse = " "), function() {
+    .Call(riemdp_perturbation_noise, d + 1, q, 20000, law_of(rule), 1, FALSE)
   })
   size <- sqrt(colSums(matrix(draws^2 / rep(rep(rule$ridge, each = q), 20000), q * (d + 1))))
   sort(size)[min(20000, ceiling(20000 * (level + 0.001 + 3 * sqrt(level * (1 - level) / 20000))))] / rule$rate
@@ -301,7 +347,7 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
     value <- as_matrix_value(object)
     width <- if (type == "nominal") stats::qnorm((1 + level) / 2) * standard_errors(object) else {
       rule <- object$details$rule
-      t <- back_transform(object$columns)
+      t <- from_drawn(object)
       size <- perturbation_length(rule, level) * sqrt(drop(t^2 %*% (1 / rule$ridge))) +
         covering_length(rule) * sqrt(rowSums(t^2))
       outer(size, object$bounds$y["scale", ])
@@ -425,6 +471,7 @@ explain.riemdp_lm <- function(x, ...) {
   lines <- made_by_dp_lm(x, c(
     guess_words(x),
     linear_methods()[[x$method]]$words(x),
+    basis_words(x),
     paste0("Why this method: ", x$chosen, "."),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste("Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing",

@@ -228,8 +228,9 @@ dp_lm <- function(formula, data = NULL, epsilon, delta = 0, bounds, ...,
   ask$spec <- spec
   ask$bounds <- public
   ask$columns <- columns
+  ask$simplex <- linear_simplex(spec, columns, public)
   ask$reasons <- if (from_sample) "the bounds are taken from the records"
-  ask$assumptions <- c(if (values$scaled) SCALED, constants_said(values$constants),
+  ask$assumptions <- c(if (values$scaled) SCALED, constants_said(c(values$constants, basis_constants(spec))),
                        if (chunked) chunk_assumptions(data))
   records <- list(data = if (chunked) data, names = names, values = values, shares = shares, of = given$units$of,
                   n = counted(shares, values$n))
@@ -331,6 +332,7 @@ plan_linear_one <- function(ask, name) {
   why <- m$unsupported(left) %||% if (!is.null(check)) m$unsupported(guess_left(ask, check, ask$q))
   if (!is.null(why)) abort_riemdp("unsupported", why)
   plan <- c(m$plan(left), method = name)
+  if (!is.null(ask$simplex) && name != "objective") plan$error <- NA_real_ # its model is for a column each
   if (!is.null(check)) { # together with the check the fit costs what was asked for, and is no longer normal noise alone
     plan$check <- check
     plan$guarantee$epsilon <- ask$epsilon
@@ -346,6 +348,7 @@ plan_linear <- function(ask) {
     return(plan)
   }
   names <- names(Filter(function(m) m$auto, linear_methods()))
+  if (!is.null(ask$simplex)) names <- "objective" # made for bases, and its error is known
   plans <- lapply(stats::setNames(nm = names),
                   function(name) tryCatch(plan_linear_one(ask, name), riemdp_error = function(e) conditionMessage(e)))
   able <- Filter(is.list, plans)
