@@ -205,7 +205,7 @@ kinds <- list(
   point_texts = function(k) pick(list(kinds$points(k), as.character(kinds$points(k))))[[1]], no = function(k) FALSE,
   point_rows = function(k) as.matrix(mf_points(k$x, k$M)), tangents = function(k) mf_log(k$M, k$one, mf_points(k$x, k$M)),
   points_summary = function(k) summary(mf_points(k$x, k$M)),
-  norm = function(k) pick("entries", "frobenius", "vech"), perturbation_norm = function(k) pick("vertex", "max", "length", "normal"),
+  norm = function(k) pick("entries", "frobenius", "vech"), perturbation_norm = function(k) if (runif(1) < 0.3) c(1, 1, 2) else pick("vertex", "max", "length", "normal"),
   counts = function(k) as.double(c(sample(5, 2), 1)),
   chain_counts = function(k) list(burn_in = sample(5, 1), keep = sample(0:3, 1), thin = sample(2, 1)),
   chain_start = function(k) pick(list(NULL, TRUE, k$one))[[1]],
@@ -261,8 +261,8 @@ kinds <- list(
   fit_ridge = function(k) kinds$lm_ridge(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
   fit_centre = function(k) kinds$lm_centre(k)[seq_len(2 - kinds$one_response(k)), , drop = FALSE],
   lm_huber = function(k) list(tau = 1, step = 0.04, g = riemdp:::huber_loss()), lm_kng = function(k) list(rate = 0.1, radius = 3, trials = 100, last = 100),
-  lm_draw = function(k) list(norm = pick("vertex", "max", "length"), rate = 0.5, cover = 100, output = pick(FALSE, TRUE)),
-  lm_formula = function(k) cbind(y, z) ~ x,
+  lm_draw = function(k) list(norm = if (runif(1) < 0.3) c(1, 1) else pick("vertex", "max", "length"), rate = 0.5, cover = 100, output = pick(FALSE, TRUE)),
+  lm_formula = function(k) pick(cbind(y, z) ~ x, cbind(y, z) ~ bs(x, knots = c(0.2, 0.5)), cbind(y, z) ~ ns(x, 3), cbind(y, z) ~ poly(x, 2)),
   lm_x_shares = function(k) if (runif(1) < 0.5) kinds$lm_x(k) else {
     structure(kinds$lm_x(k), share = structure(c(0.5, 0.5, 1, 0, 0.25, 0.75), units = 3))
   },
@@ -283,7 +283,7 @@ kinds <- list(
   lm_method = function(k) pick("auto", "objective", "recentred", "huber", "statistics", "output", "newton"),
   lm_release = function(k) keep(k, "lm_release", dp_lm(y ~ x, data.frame(x = runif(9), y = rnorm(9)), 1, bounds = list(x = c(0, 1), y = c(-3, 3)))),
   glm_family = function(k) pick("binomial", "poisson", "quantile"), glm_data = function(k) data.frame(x = c(runif(9), NA), y = rbinom(10, 1, 0.5)),
-  glm_formula = function(k) y ~ x, glm_bounds = function(k) list(x = c(0, 1), y = c(0, 1)), glm_predict = function(k) pick("link", "response"),
+  glm_formula = function(k) pick(y ~ x, y ~ bs(x, 4)), glm_bounds = function(k) list(x = c(0, 1), y = c(0, 1)), glm_predict = function(k) pick("link", "response"),
   glm_release = function(k) keep(k, "glm_release", dp_glm(y ~ x, kinds$glm_data(k), 1, bounds = kinds$glm_bounds(k), family = kinds$glm_family(k))),
   lm_plan = function(k) keep(k, "lm_plan", dp_lm_plan(50, 1, epsilon = 1)), lm_summary = function(k) summary(kinds$lm_release(k)),
   t_row = function(k) matrix(as.double(seq_len(k$n)) / k$n - 0.5, 1), turn = function(k) diag(mf_facts(k$M)$dimension),

@@ -786,6 +786,31 @@ mutant("table-slope-uncut", "src/estimate/objective_perturbation.c", "*slope = f
 mutant("table-share-off", "src/estimate/objective_perturbation.c", "        *psi = size * (o->share ? o->share[i] : 1);", "        *psi = size;", "a row's gradient counts by its share", "dp-glm")
 mutant("table-knots-off", "src/estimate/objective_perturbation.c", "double z = (e - loss->first) / loss->step, rise = 0, value;", "double z = e / loss->step, rise = 0, value;", "a table begins at its first knot", "dp-glm")
 
+# ---- splines and polynomials with public knots -----------------------------------------------------------------------------------------------------
+
+mutant("basis-unclipped", "R/basis.R", "  v <- pmin(range[2], pmax(range[1], v[good]))\n", "  v <- v[good]\n", "the variable of a basis is moved into its public range", "^basis$")
+mutant("basis-infinite-kept", "R/basis.R", "  good <- is.finite(v)\n", "  good <- !is.na(v)\n", "an infinite value of a basis's variable is missing", "^basis$")
+mutant("basis-knots-of-records", "R/basis.R", "  taken <- intersect(names, columns)\n", "  taken <- character()\n", "knots are no records", "^basis$")
+mutant("basis-any-call", "R/basis.R", "} else if (called(expr) %in% PUBLIC_CALLS) {", "} else if (exists(called(expr))) {", "public numbers are what stands there", "^basis$")
+mutant("basis-knots-unsaid", "R/dp-lm.R", "constants_said(c(values$constants, basis_constants(spec))),", "constants_said(values$constants),", "the guarantee names a basis's constants", "^basis$")
+mutant("basis-ends-loose", "R/basis.R", "  if (ends[1] > range[1] || ends[2] < range[2]) {", "  if (FALSE) {", "splines aren't continued beyond their boundary knots", "^basis$")
+mutant("legendre-off", "R/basis.R", "((2 * k + 1) * z * out[, k] - k * before)", "((2 * k + 1) * z * out[, k] - before)", "polynomials are Legendre's", "^basis$")
+mutant("natural-turn-none", "R/basis.R", "[, -(1:2), drop = FALSE]\n}", "[, -(3:4), drop = FALSE]\n}", "natural splines are linear beyond their ends", "^basis$")
+mutant("blocks-bases-share", "R/linear-frame.R", "block[at] <- if (first) 1 else at[1]", "block[at] <- 1", "features of one block add up to at most 1", "^basis$")
+mutant("blocks-negative", "R/linear-frame.R", "    s[at, ] <- pmax(s[at, ], 0)\n", "", "rounding makes no feature of a block negative", "^basis$")
+mutant("blocks-edge", "R/linear-frame.R", "rep(SIMPLEX_EDGE / pmax(1, colSums(s[at, , drop = FALSE])), each", "rep(SIMPLEX_EDGE + 0 * s[1, ], each", "features of a block add up to at most 1 in doubles", "^basis$")
+mutant("blocks-whole-basis-lost", "R/linear-frame.R", "    if (first) map[1, ] <- map[1, ] - colSums(map[at, , drop = FALSE])\n", "", "the intercept and a basis of sum 1 aren't one block", "^basis$")
+mutant("blocks-leverage", "R/objective-perturbation.R", "sum(tapply(1 / ridge, simplex$block, max))", "max(tapply(1 / ridge, simplex$block, max))", "leverage adds up over blocks", "^basis$")
+mutant("blocks-ridge", "R/objective-perturbation.R", "shared_ridge(t, if (others > 0) w else 1, others)[simplex$block]", "shared_ridge(2 * t, if (others > 0) w else 1, others)[simplex$block]", "the ridge of blocks keeps leverage at t", "^basis$")
+mutant("blocks-law-untold", "R/objective-perturbation.R", 'if (rule$norm == "simplex") rule$simplex$block else rule$norm', 'if (rule$norm == "simplex") "length" else rule$norm', "noise is drawn by blocks", "^basis$")
+mutant("blocks-moments", "R/objective-perturbation.R", "((size + 1) * (size + 2)))", "((size + 1) * (size + 1)))", "the size of noise in blocks", "^basis$")
+mutant("blocks-unmapped", "R/objective-perturbation.R", "if (is.null(rule$simplex)) b else b %*% rule$simplex$map", "b", "coefficients are those of the columns", "^basis$")
+mutant("blocks-chunks-unmapped", "R/chunk-linear.R", "  if (!is.null(q$simplex)) r$x <- simplex_features(r$x, q$simplex)\n", "", "chunks have the features of blocks", "^basis$")
+mutant("blocks-error-flat", "R/objective-perturbation.R", "size(inverse %*% (rep_len(v, p) * inverse))", "size(inverse %*% (rep_len(v, p) * inverse)) / 3", "the expected error of a basis", "^basis$")
+mutant("blocks-error-claimed", "R/dp-lm.R", 'if (!is.null(ask$simplex) && name != "objective") plan$error <- NA_real_', "if (FALSE) plan$error <- NA_real_", "methods without a model for a basis claim no error", "^basis$")
+mutant("blocks-ball", "src/estimate/objective_perturbation.c", "        work[c] = rng_gamma(rng, 1);", "        work[c] = 0;", "a block's noise is uniform in its ball", "^basis$")
+mutant("blocks-radius", "src/estimate/objective_perturbation.c", "(double)(p * q) + 1) / rate;\n    for (size_t c = 0", "(double)(p * q)) / rate;\n    for (size_t c = 0", "the radius of noise in blocks", "^basis$")
+
 # ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
 
 mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- solver_share(n) * epsilon\n  core <- epsilon - solver\n  errors", "  solver <- solver_share(n) * epsilon\n  core <- epsilon\n  errors", "the noise for the solver's error is part of epsilon", "objective-perturbation|dp-lm")
