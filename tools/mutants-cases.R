@@ -754,12 +754,12 @@ mutant("constants-unsaid", "R/formula.R", "constants <- constants[!base]", "cons
 # ---- other losses of one response: dp_glm() --------------------------------------------------------------------------------------------------------
 
 mutant("table-newton-few", "R/objective-perturbation.R", "TABLE_NEWTON_STEPS <- 10000", "TABLE_NEWTON_STEPS <- 60", "a steep table has steps enough to end", "dp-glm")
-mutant("cover-rule-blind", "R/glm-families.R", "kappa) + covering_error(whole(found))", "kappa)", "the rule counts the noise that covers the solver's error", "dp-glm")
+mutant("cover-rule-blind", "R/glm-families.R", "ask$simplex) + covering_error(whole(found))", "ask$simplex)", "the rule counts the noise that covers the solver's error", "dp-glm")
 mutant("cover-share-fixed", "R/glm-families.R", "  if (is.null(rule) || covering_error(rule) < 0.1 * rule$error) return(rule)\n", "  return(rule)\n", "what pays for the solver's error grows where that is less", "dp-glm")
 mutant("cover-variance-flat", "R/objective-perturbation.R", "(rule$q * (rule$d + 1) + 1) / rule_cover(rule, output)^2", "(rule$q * (rule$d + 1)) / rule_cover(rule, output)^2", "the covering noise's variance", "dp-glm")
 mutant("cover-covariance-none", "R/dp-lm-object.R", "noise * tcrossprod(through) + diag(covering_variance(rule), d + 1)", "noise * tcrossprod(through)", "standard errors hold the covering noise", "dp-glm")
 mutant("cover-bound-none", "R/dp-lm-object.R", "+\n        covering_length(rule) * sqrt(rowSums(t^2))", "", "the bound holds the covering noise", "dp-glm")
-mutant("cover-linear-blind", "R/objective-perturbation.R", "found$ridge, norm, prior, errors) +\n      covering_error(whole(found))", "found$ridge, norm, prior, errors)", "linear models' rule counts the covering noise", "dp-glm")
+mutant("cover-linear-blind", "R/objective-perturbation.R", "found$ridge, norm, prior, errors, simplex) +\n      covering_error(whole(found))", "found$ridge, norm, prior, errors, simplex)", "linear models' rule counts the covering noise", "dp-glm")
 mutant("glm-curvature-guess", "R/glm-families.R", "k <- slope(object$bounds$left, rule, b[1] + sqrt", "k <- slope(object$bounds$left, rule, 0 * b[1] + sqrt", "curvature is that at the released intercept", "dp-glm")
 mutant("glm-curvature-round", "R/glm-families.R", "(mean(k * z^2) - mean(k))", "0", "curvature along the released slopes", "dp-glm")
 mutant("glm-model-unsaid", "R/dp-glm-object.R", "    error_lines(paste(\"for\", model_words(x), \"which aren't checked: much more for others\")),\n", "", "print() says for which records errors are", "dp-glm")
@@ -817,7 +817,7 @@ mutant("perturbation-solver-free", "R/objective-perturbation.R", "  solver <- so
 mutant("perturbation-rate-high", "R/objective-perturbation.R", "rate = found$e1 / (2 * found$tau)", "rate = 1.03 * found$e1 / (2 * found$tau)", "rate = e1/(2 tau)", "objective-perturbation|dp-lm")
 mutant("perturbation-huber-free", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q, averaged)", "t <- leverage(1, core * (1 - 1e-12), q, averaged)", "e1 + q log(1 + t) = epsilon", "objective-perturbation|dp-lm")
 mutant("perturbation-shared-half", "R/objective-perturbation.R", "  found <- existing_loss(epsilon - e1 / 2, e1, q, h, averaged)", "  found <- existing_loss(epsilon - 0.4 * e1, e1, q, h, averaged)", "gradient and curvature share epsilon - e1/2", "objective-perturbation|dp-lm")
-mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(2 * found$t, if (d > 0) 1 / 4 else 1, d))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")
+mutant("leverage-twice", "R/objective-perturbation.R", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = ridge_by_blocks(found$t, 1 / 4, d, simplex))", "list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = ridge_by_blocks(2 * found$t, 1 / 4, d, simplex))", "the ridge keeps every record's leverage at t", "objective-perturbation|dp-lm")
 mutant("ridge-shares", "R/objective-perturbation.R", "c(1 / (w * t), rep(d / ((1 - w) * t), d))", "c(1 / (w * t), rep(1 / ((1 - w) * t), d))", "d slopes share the leverage", "objective-perturbation|dp-lm")
 mutant("solver-noise-low", "R/objective-perturbation.R", "outwards_down(rule$solver * min(ridge) / (2 * tolerance))", "outwards_down(1.03 * rule$solver * min(ridge) / (2 * tolerance))", "noise that covers the solver's error", "objective-perturbation|dp-lm")
 mutant("solver-tolerance-low", "R/objective-perturbation.R", "  4 * (rule$n * sqrt(reach) * (of_psi", "  (rule$n * sqrt(reach) * (of_psi", "eta is four times what rounding may do", "objective-perturbation")
@@ -1009,7 +1009,7 @@ mutant("unit-log-det-inverse", "src/estimate/objective_perturbation.c", "return 
 mutant("unit-log-det-price", "R/objective-perturbation.R", "cost <- if (isTRUE(rule$averaged)) identity else log1p", "cost <- log1p", "an average's curvature has the price of its trace", "units",
        equivalent = "the rules keep the budget by traces; this price is the second of two guards")
 mutant("unit-log-det-huber", "R/objective-perturbation.R", "t <- leverage(1, (core - e1) * (1 - 1e-12), q, averaged)", "t <- leverage(1, (core - e1) * (1 - 1e-12), q)", "e1 + q t = epsilon for averages", "units")
-mutant("unit-rule-of-rows", "R/dp-lm-methods.R", "averaged = !is.null(ask$unit))", "averaged = FALSE)", "fits of units have constants for averages", "units")
+mutant("unit-rule-of-rows", "R/dp-lm-methods.R", "averaged = !is.null(ask$unit), simplex", "averaged = FALSE, simplex", "fits of units have constants for averages", "units")
 mutant("unit-steps-of-rows-rule", "R/regression-newton.R", "if (is.finite(bend)) bend else 1, !is.null(ask$unit))", "if (is.finite(bend)) bend else 1)", "steps of units have constants for averages", "units")
 mutant("unit-share-left-out", "src/estimate/objective_perturbation.c", "    if (o->share) {\n        *across *= o->share[i];", "    if (o->share) {", "a row's gradient counts by its share", "units")
 mutant("unit-moments-summed", "R/linear-statistics.R", "root <- rep(sqrt(share), each = nrow(x))", "root <- 1", "sums of products are of averages", "units")
