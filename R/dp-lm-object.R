@@ -55,8 +55,8 @@
 #'   bands of the population's line and `"prediction"` for a new record.
 #' @param level coverage, between 0 and 1.
 #' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or
-#'   `"extend"` the line. Where it isn't given and a predictor is moved, a warning of class `riemdp_warning_range` says
-#'   so.
+#'   `"extend"` the line (not of splines and polynomials). Where it isn't given and a predictor is moved, a warning of
+#'   class `riemdp_warning_range` says so.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
 #' @param about `"estimate"`, or `"population"`, see below.
@@ -189,6 +189,19 @@ warn_moved <- function(object, values) {
     quoted_names(unique(object$spec$ranged[moved]))), call = NULL)))
 }
 
+# what rows count where they don't count alike
+count_words <- function(object) {
+  counts <- lapply(object$spec$counts, function(v) paste(deparse(v, 500L), collapse = " "))
+  c(if (!is.null(counts$weights)) {
+      sprintf("A record's weight is `%s` moved into its public range, over the largest.", counts$weights)
+    },
+    if (!is.null(counts$subset)) {
+      sprintf("A record for which `%s` isn't true counts nothing, and is protected as all others.", counts$subset)
+    },
+    if (length(counts)) paste("How much all records count together is not part of the release, so neither errors nor",
+                              "standard errors are known: section 13 of proofs/linear-regression.md."))
+}
+
 # the public numbers of terms with several columns
 basis_words <- function(object) {
   out <- character()
@@ -250,7 +263,7 @@ scaled_covariance <- function(object) {
     }
     return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
   }
-  if (isTRUE(details$blurred)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
+  if (isTRUE(details$blurred) || isTRUE(details$rule$weighted)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "newton") return(rep(list(tcrossprod(details$back %*% details$noise)), q))
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
@@ -476,6 +489,7 @@ explain.riemdp_lm <- function(x, ...) {
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste("Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing",
           "or infinite cell counts with a fixed contribution. The number of such rows is not part of the release."),
+    count_words(x),
     if (!of_rows(g)) paste("A unit counts with the average over its rows, and how many it has is not part of the",
                            "release: section 9 of proofs/linear-regression.md."),
     if (!is.null(x$size)) paste(size_sentence(x), TAKEN),

@@ -32,6 +32,64 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
        ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"))
 }
 
+# A model with what a row counts: `weights` and `subset` are one-sided formulas of one row, or NULL
+with_counts <- function(spec, weights, subset, chunked = FALSE) {
+  given <- list(weights = weights, subset = subset)
+  given <- given[!vapply(given, is.null, NA)]
+  if (!length(given)) return(spec)
+  if (chunked) abort_riemdp("unsupported", "`weights` and `subset` are for records in memory, not in chunks.")
+  for (name in names(given)) {
+    if (!(inherits(given[[name]], "formula") && length(given[[name]]) == 2)) {
+      abort_riemdp("argument", sprintf("`%s` must be a one-sided formula of one row, e.g. ~ %s.", name,
+                                       if (name == "weights") "w" else "x > 0"))
+    }
+    given[[name]] <- given[[name]][[2]]
+    check_rowwise(given[[name]])
+    if (static_type(given[[name]]) == "text") {
+      abort_riemdp("unsupported", sprintf("`%s` must be %s, no text.", name,
+                                          if (name == "weights") "numbers" else "a condition"))
+    }
+  }
+  spec$counts <- given
+  spec$weighted_by <- if (!is.null(weights)) paste(deparse(given$weights, 500L), collapse = " ")
+  spec
+}
+
+# the largest weight, by its bounds c(0, largest); 1 where there are none
+weight_bound <- function(spec, bounds) {
+  name <- spec$weighted_by
+  if (is.null(name)) return(1)
+  b <- bounds[[name]]
+  if (!(is_range(b) && is.null(names(b)) && b[1] == 0)) {
+    abort_riemdp("argument", sprintf("the bounds of the weights `%s` must be c(0, largest).", name))
+  }
+  b[2]
+}
+
+# What each row counts, from 0 to 1, a total function of it: its weight over the largest, 0 where that or the condition
+# is missing, and where the condition doesn't hold. NULL where all count 1.
+row_counts <- function(values, most) {
+  if (!length(values)) return(NULL)
+  out <- 1
+  if (!is.null(values$weights)) {
+    w <- as.double(values$weights)
+    w[!is.finite(w)] <- 0
+    out <- pmin(1, pmax(0, w) / most)
+  }
+  if (!is.null(values$subset)) {
+    holds <- as.double(values$subset)
+    out <- out * (!is.na(holds) & holds != 0)
+  }
+  out
+}
+
+# rows' shares times what they count, in steps of 2^-30, none of them rounded up
+counted_shares <- function(shares, counts, n) {
+  if (is.null(counts)) return(shares)
+  whole <- shares %||% structure(rep(1, n), units = as.double(n))
+  structure(floor(as.vector(whole) * counts * 2^30) / 2^30, units = attr(whole, "units"))
+}
+
 # whose range bounds a predictor: its own, or the one's of which a basis is made
 ranged_names <- function(predictors, bases) {
   out <- names(predictors)
@@ -121,7 +179,7 @@ check_bound_names <- function(spec, bounds, what) {
                                      if (length(spec$responses)) paste(", c(center = , scale = ) or c(lower, upper) of",
                                                                        "a response"), "."))
   }
-  known <- c(unique(spec$ranged), names(spec$responses))
+  known <- c(unique(spec$ranged), names(spec$responses), spec$weighted_by)
   extra <- setdiff(names(bounds), known)
   if (length(extra)) {
     abort_riemdp("argument",
@@ -325,19 +383,21 @@ column_values <- function(columns, bounds, values, clip = TRUE, n = length(value
 }
 
 # Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of
-# columns; `left`: of the responses.
+# columns; `left`: of the responses; `most`: the largest weight.
 linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character(),
-                          least = 1, left = "number") {
+                          least = 1, left = "number", most = 1) {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
-  all <- c(spec$responses, spec$predictors)
+  all <- c(spec$responses, spec$predictors, unname(spec$counts))
   rows <- formula_names(all, data, env, n)
   if (rows$n < least) abort_riemdp("shape", "there must be at least one record.")
-  values <- row_values(all, c(rep(left, length(spec$responses)), wants), rows, declared)
+  wants <- c(rep(left, length(spec$responses)), wants, rep("number", length(spec$counts)))
+  values <- row_values(all, wants, rows, declared)
   first <- seq_along(spec$responses)
   y <- values[first]
   if (left == "number") y <- lapply(y, as.double)
+  last <- length(first) + length(spec$predictors) + seq_along(spec$counts)
   list(x = values[length(first) + seq_along(spec$predictors)], y = y, n = rows$n,
-       scaled = rows$scaled, constants = rows$constants)
+       counts = row_counts(stats::setNames(values[last], names(spec$counts)), most), scaled = rows$scaled, constants = rows$constants)
 }
 
 # predictors in new data, with the constants of the fit

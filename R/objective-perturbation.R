@@ -250,7 +250,7 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
-  shares <- if (isTRUE(rule$averaged)) 2 else 0 # their products, and sums of up to 2^26 rows
+  shares <- if (isTRUE(rule$averaged) || isTRUE(rule$weighted)) 2 else 0 # their products, and sums of up to 2^26 rows
   of_psi <- if (is.null(rule$first)) rule$tau * (rule$q + 15 + shares) else table_rounding(rule, shares)
   4 * (rule$n * sqrt(reach) * (of_psi * u + rule$tau * 2 * (rule$n * u)^2 + steepest(rule) * residual) +
          4 * u * tilt) * (1 + 1e-6)

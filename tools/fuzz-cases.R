@@ -274,6 +274,7 @@ kinds <- list(
     list(name = pick("spread", "moments", "step"), weights = c(0.8, 1.5, 1), center = 0.1, spread = 0.5, turn = pick(2, -1),
          b = matrix(0.1, 2, 2), tau = 1, length = 1.4)
   },
+  lm_weights = function(k) if (runif(1) < 0.7) NULL else ~x, lm_subset = function(k) if (runif(1) < 0.7) NULL else ~ x > 0.5,
   lm_unit = function(k) if (runif(1) < 0.7) NULL else rep(1:5, 2),
   unit_any = function(k) if (runif(1) < 0.7) NULL else sample(1:2, k$n, TRUE),
   lm_data_any = function(k) if (runif(1) < 0.7) kinds$lm_data(k) else chunks(kinds$lm_data(k), pick(3, 7)),
@@ -531,8 +532,8 @@ arguments <- c(
   poincare_embedding = "edges dimension=two epochs=count negatives=count lr=small burn_in=count",
   riemdp_covariance_descriptors = "images=colour_images weights=shares eta=small",
   riemdp_poincare_embedding = "M=ball edges start=ball_points settings=embedding_settings",
-  dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit",
-  dp_glm = "formula=glm_formula data=glm_data epsilon bounds=glm_bounds family=glm_family quantile=share unit=lm_unit source=note",
+  dp_lm = "formula=lm_formula data=lm_data_any epsilon bounds=lm_bounds method=lm_method r_squared=small unit=lm_unit subset=lm_subset",
+  dp_glm = "formula=glm_formula data=glm_data epsilon bounds=glm_bounds family=glm_family quantile=share unit=lm_unit weights=lm_weights subset=lm_subset source=note",
   dp_residual_scale = "fit=scaled_release data=scaled_data epsilon bound=positive unit=unit_any source=note ledger",
   dp_lm_plan = "n=lm_knots d=seed q=count epsilon delta=delta_small", confint.riemdp_lm = "object=lm_release about=band_about residual=private_scale",
   dp_pca = "data=table q=seed epsilon delta=small bound=positive mechanism=pca_mechanism gap=share steps=count neighbours unit=unit_any",

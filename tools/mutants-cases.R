@@ -807,9 +807,22 @@ mutant("blocks-moments", "R/objective-perturbation.R", "((size + 1) * (size + 2)
 mutant("blocks-unmapped", "R/objective-perturbation.R", "if (is.null(rule$simplex)) b else b %*% rule$simplex$map", "b", "coefficients are those of the columns", "^basis$")
 mutant("blocks-chunks-unmapped", "R/chunk-linear.R", "  if (!is.null(q$simplex)) r$x <- simplex_features(r$x, q$simplex)\n", "", "chunks have the features of blocks", "^basis$")
 mutant("blocks-error-flat", "R/objective-perturbation.R", "size(inverse %*% (rep_len(v, p) * inverse))", "size(inverse %*% (rep_len(v, p) * inverse)) / 3", "the expected error of a basis", "^basis$")
-mutant("blocks-error-claimed", "R/dp-lm.R", 'if (!is.null(ask$simplex) && name != "objective") plan$error <- NA_real_', "if (FALSE) plan$error <- NA_real_", "methods without a model for a basis claim no error", "^basis$")
+mutant("blocks-error-claimed", "R/dp-lm.R", '(!is.null(ask$simplex) && name != "objective")) plan$error', "FALSE) plan$error", "methods without a model for a basis claim no error", "^basis$")
 mutant("blocks-ball", "src/estimate/objective_perturbation.c", "        work[c] = rng_gamma(rng, 1);", "        work[c] = 0;", "a block's noise is uniform in its ball", "^basis$")
 mutant("blocks-radius", "src/estimate/objective_perturbation.c", "(double)(p * q) + 1) / rate;\n    for (size_t c = 0", "(double)(p * q)) / rate;\n    for (size_t c = 0", "the radius of noise in blocks", "^basis$")
+
+mutant("counts-unbounded", "R/linear-frame.R", "out <- pmin(1, pmax(0, w) / most)", "out <- pmax(0, w) / most", "a row counts 1 at most", "^row-counts$")
+mutant("counts-negative", "R/linear-frame.R", "out <- pmin(1, pmax(0, w) / most)", "out <- pmin(1, w / most)", "a row counts 0 at least", "^row-counts$")
+mutant("counts-missing", "R/linear-frame.R", "    w[!is.finite(w)] <- 0\n", "", "a missing weight counts nothing", "^row-counts$")
+mutant("counts-missing-condition", "R/linear-frame.R", "out * (!is.na(holds) & holds != 0)", "out * (is.na(holds) | holds != 0)", "a missing condition doesn't hold", "^row-counts$")
+mutant("counts-rounded-up", "R/linear-frame.R", "floor(as.vector(whole) * counts * 2^30)", "ceiling(as.vector(whole) * counts * 2^30)", "no count is rounded up", "^row-counts$")
+mutant("counts-shares-lost", "R/linear-frame.R", "whole <- shares %||% structure", "whole <- structure", "counts of units' rows have their shares", "^row-counts$")
+mutant("counts-ignored", "R/dp-lm.R", "    shares <- counted_shares(records$shares, records$values$counts, records$values$n)\n", "    shares <- records$shares\n", "rows count as they are asked to", "^row-counts$")
+mutant("counts-glm-ignored", "R/dp-glm.R", "counted_shares(records$shares, records$values$counts, records$values$n)", "records$shares", "rows count as they are asked to", "^row-counts$")
+mutant("counts-rounding-free", "R/objective-perturbation.R", "isTRUE(rule$averaged) || isTRUE(rule$weighted)", "isTRUE(rule$averaged)", "products with counts have their rounding paid for", "^row-counts$")
+mutant("counts-any-method", "R/dp-lm.R", 'WEIGHTED_METHODS <- c("objective", "huber", "output")', 'WEIGHTED_METHODS <- names(linear_methods())', "methods that read n for a sum of weights are refused", "^row-counts$")
+mutant("counts-error-claimed", "R/dp-lm.R", "  if (ask$weighted || (!is.null(ask$simplex)", "  if ((!is.null(ask$simplex)", "no error is told where it isn't known", "^row-counts$")
+mutant("counts-any-term", "R/linear-frame.R", "    check_rowwise(given[[name]])\n", "", "what a row counts is a function of it", "^row-counts$")
 
 # ---- linear regression: objective perturbation, statistics, re-centring --------------------------------------------------------------------------
 

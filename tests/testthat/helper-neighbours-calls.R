@@ -148,6 +148,9 @@ lm_cases <- function() {
     two = list(method = "objective", spaces = "plane", formula = cbind(y, z = 2 * y) ~ x, args = list(method = "objective")),
     # terms of several columns with public knots; noise in blocks
     splines = list(method = "objective", spaces = "plane", formula = y ~ bs(x, knots = c(0.3, 0.6), degree = 2) + g, args = list(method = "objective")),
+    # rows that count by their own numbers
+    counted = list(method = "objective", spaces = "plane", formula = y ~ x + g, forms = c("frame", "factors", "guessed", "lists", "environment"),
+                   args = list(method = "objective", weights = ~x, subset = ~ g == "F" | y > 0)),
     natural = list(method = "statistics", spaces = "plane", formula = y ~ ns(x, 2), args = list(method = "statistics")),
     splines_unit = list(method = "objective", spaces = "plane", formula = y ~ bs(x, 3) * g, forms = c("frame", "chunks"),
                         args = list(method = "objective", unit = rep_len(1:5, NEIGHBOURS))),
@@ -261,6 +264,7 @@ glm_cases <- function() {
     sharp = with(one("quantile", n = 200), epsilon = 100, quantile = 0.8),
     splines = utils::modifyList(one("binomial"), list(formula = y ~ bs(x, knots = 0.5) + g)),
     powers = utils::modifyList(one("poisson"), list(formula = y ~ poly(x, 3))),
+    counted = with(one("binomial"), weights = ~x, subset = ~ g == "F"),
     unit = with(one("binomial"), unit = five), unit_counts = with(one("poisson"), unit = five),
     more = more("binomial"), more_counts = more("poisson"), more_unit = more("quantile", unit = function(n, side) c(five, rep(6, n - NEIGHBOURS)))
   ))
