@@ -97,7 +97,9 @@ released_error_words <- function(x) {
   moments <- diag(c(1, rep(NOMINAL_MOMENT, length(x$columns))), length(x$columns) + 1)
   if (!is.null(x$details$rule$simplex)) moments <- tcrossprod(nominal_features(x$spec, x$columns, x$bounds)) / 2000
   error <- sum(scaled_covariance(x)[[1]] * moments)
-  if (isTRUE(error > 2 * x$expected_error)) sprintf("by the curvature at the released coefficients it is rather %.2g", error)
+  if (isTRUE(error > 2 * x$expected_error)) {
+    sprintf("by the curvature at the released coefficients it is rather %.2g", error)
+  }
 }
 
 glm_words <- function(x) {

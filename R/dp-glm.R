@@ -43,8 +43,8 @@
 #'
 #' @section Units:
 #' `unit` and `neighbours` are as in [dp_lm()]: each unit counts with the average over its rows of what they contribute,
-#' and the ridge grows for it; `weights` and `subset` are as there, "Weights and subsets"; with `"add_remove"` the number of records (or units) is private. Records in [chunks()]
-#' are not supported.
+#' and the ridge grows for it; `weights` and `subset` are as there, "Weights and subsets"; with `"add_remove"` the
+#' number of records (or units) is private. Records in [chunks()] are not supported.
 #'
 #' @param formula as in [stats::glm()], with one response and an intercept, terms being functions of one row as in
 #'   [dp_lm()].

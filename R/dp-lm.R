@@ -127,15 +127,15 @@
 #'
 #' @section Weights and subsets:
 #' `weights` and `subset` are one-sided formulas of one row, of the same functions as terms: `weights = ~ hours`,
-#' `subset = ~ age >= 18 & sex == "f"`. A weight has public bounds `c(0, largest)` under its name in `bounds`; it is moved
-#' there and divided by the largest, and a missing one is 0. A row for which the condition isn't true, or missing, counts
-#' nothing. What is fitted is the weighted loss (of [stats::lm()] with `weights` moved into the bounds, but for the cut of
-#' residuals), whose ridge is as for weights that are all the largest: with small weights and small subsets coefficients
-#' are shrunk the more. Which records are in the subset is as private as all else about them, so n is still the number of
-#' all records, and none of them becomes known by the subset's size, which isn't released. Neither are therefore the
-#' expected error and standard errors known; `confint(type = "bound")` holds. The guess of responses is taken as it is.
-#' For `"objective"`, which `"auto"` takes, `"huber"` and `"output"`, without chunks. Where the condition is about public
-#' facts alone, as a year, take these rows before: that costs nothing and tells n.
+#' `subset = ~ age >= 18 & sex == "f"`. A weight has public bounds `c(0, largest)` under its name in `bounds`; it is
+#' moved there and divided by the largest, and a missing one is 0. A row for which the condition isn't true, or missing,
+#' counts nothing. What is fitted is the weighted loss (of [stats::lm()] with `weights` moved into the bounds, but for
+#' the cut of residuals), whose ridge is as for weights that are all the largest: with small weights and small subsets
+#' coefficients are shrunk the more. Which records are in the subset is as private as all else about them, so n is still
+#' the number of all records, and none of them becomes known by the subset's size, which isn't released. Neither are
+#' therefore the expected error and standard errors known; `confint(type = "bound")` holds. The guess of responses is
+#' taken as it is. For `"objective"`, which `"auto"` takes, `"huber"` and `"output"`, without chunks. Where the
+#' condition is about public facts alone, as a year, take these rows before: that costs nothing and tells n.
 #'
 #' @section A private number of records:
 #' With `neighbours = "add_remove"` what is protected is whether a record (a unit) is there at all. A noisy number of
@@ -157,9 +157,10 @@
 #'
 #' Terms of the formula must be functions of one row: arithmetic, comparisons, `exp()`, `log()`, `ifelse()`,
 #' `as.numeric()`, `as.character()`, `factor()` and the like, and the bases of "Splines and polynomials"; `scale(x)` is
-#' refused, and so is the order or code of text. Differences of dates are days, of times seconds; `as.numeric(gap, units = "hours")` reads a
-#' time difference. Single values that the formula names and `data` doesn't have are constants, public by assumption:
-#' [guarantee()] names them. Proofs: the file `proofs/linear-regression.md` of the installed package.
+#' refused, and so is the order or code of text. Differences of dates are days, of times seconds; `as.numeric(gap, units
+#' = "hours")` reads a time difference. Single values that the formula names and `data` doesn't have are constants,
+#' public by assumption: [guarantee()] names them. Proofs: the file `proofs/linear-regression.md` of the installed
+#' package.
 #'
 #' @param formula as in [stats::lm()], with an intercept; `cbind(y1, y2) ~ x` for several responses.
 #' @param data a data frame; its number of rows is public. Or data frames in [chunks()], for all methods but `"kng"` and
@@ -374,7 +375,8 @@ plan_linear_one <- function(ask, name) {
   m <- linear_methods()[[name]]
   check <- guess_prices(ask, m)
   left <- guess_left(ask, check, 0)
-  why <- weights_why(ask, name) %||% m$unsupported(left) %||% if (!is.null(check)) m$unsupported(guess_left(ask, check, ask$q))
+  why <- weights_why(ask, name) %||% m$unsupported(left) %||%
+    if (!is.null(check)) m$unsupported(guess_left(ask, check, ask$q))
   if (!is.null(why)) abort_riemdp("unsupported", why)
   plan <- c(m$plan(left), method = name)
   if (ask$weighted) plan$rule$weighted <- TRUE

@@ -397,7 +397,8 @@ linear_values <- function(spec, data, env, wants = rep("", length(spec$predictor
   if (left == "number") y <- lapply(y, as.double)
   last <- length(first) + length(spec$predictors) + seq_along(spec$counts)
   list(x = values[length(first) + seq_along(spec$predictors)], y = y, n = rows$n,
-       counts = row_counts(stats::setNames(values[last], names(spec$counts)), most), scaled = rows$scaled, constants = rows$constants)
+       counts = row_counts(stats::setNames(values[last], names(spec$counts)), most),
+       scaled = rows$scaled, constants = rows$constants)
 }
 
 # predictors in new data, with the constants of the fit

@@ -763,7 +763,7 @@ mutant("cover-linear-blind", "R/objective-perturbation.R", "found$ridge, norm, p
 mutant("glm-curvature-guess", "R/glm-families.R", "k <- slope(object$bounds$left, rule, b[1] + sqrt", "k <- slope(object$bounds$left, rule, 0 * b[1] + sqrt", "curvature is that at the released intercept", "dp-glm")
 mutant("glm-curvature-round", "R/glm-families.R", "(mean(k * z^2) - mean(k))", "0", "curvature along the released slopes", "dp-glm")
 mutant("glm-model-unsaid", "R/dp-glm-object.R", "    error_lines(paste(\"for\", model_words(x), \"which aren't checked: much more for others\")),\n", "", "print() says for which records errors are", "dp-glm")
-mutant("glm-rather-never", "R/dp-glm-object.R", "if (error > 2 * x$expected_error)", "if (error > 2e9 * x$expected_error)", "print() says where the model is far off", "dp-glm")
+mutant("glm-rather-never", "R/dp-glm-object.R", "if (isTRUE(error > 2 * x$expected_error))", "if (isTRUE(error > 2e9 * x$expected_error))", "print() says where the model is far off", "dp-glm")
 mutant("glm-counts-endless", "R/glm-families.R", "b[[\"limit\"]] > COUNTS[2] * min(1, b[[\"center\"]])", "FALSE", "counts whose table doubles can't hold are refused", "dp-glm")
 mutant("levels-broken", "R/linear-frame.R", "!anyNA(utf8_text(b))", "!anyNA(b)", "levels that aren't text are refused", "dp-glm")
 mutant("glm-noise-high", "R/glm-families.R", "min(epsilon, 2 * (epsilon - cost) / (1 + at$u))", "min(epsilon, 2.1 * (epsilon - cost) / (1 + at$u))", "gradient and curvature of a table share one budget", "dp-glm")
@@ -1037,7 +1037,7 @@ mutant("unit-kng-envelope", "src/estimate/objective_perturbation_kng.c", "far[2 
 mutant("unit-fits-words", "R/dp-lm.R", "plan$guarantee <- of_units(linear_promise(plan, ask$reasons, ask$assumptions), ask$unit)", "plan$guarantee <- linear_promise(plan, ask$reasons, ask$assumptions)", "the guarantee says who is protected", "units")
 mutant("unit-curve-words", "R/dp-regression.R", "plan$guarantee <- of_units(plan$guarantee, ask$unit)", "", "the guarantee says who is protected", "units")
 mutant("unit-fits-missing", "R/mean-records.R", "  if (!is.null(otherwise)) check_units(units, otherwise)\n", "", "rows without a unit are refused before anything is spent", "units")
-mutant("unit-share-rounding", "R/objective-perturbation.R", "shares <- if (isTRUE(rule$averaged)) 2 else 0", "shares <- 0", "products with shares have their rounding paid for", "units")
+mutant("unit-share-rounding", "R/objective-perturbation.R", "shares <- if (isTRUE(rule$averaged) || isTRUE(rule$weighted)) 2 else 0", "shares <- 0", "products with shares have their rounding paid for", "units")
 
 # ---- units of records in chunks ------------------------------------------------------------------------------------------------------------------------
 

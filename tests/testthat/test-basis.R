@@ -348,5 +348,6 @@ test_that("what would come from the sample, or can't be, is refused by class", {
   x <- d$x
   y <- d$y
   expect_error(dp_lm(y ~ bs(x, knots = y), epsilon = 1, bounds = around), class = "riemdp_error_unsupported")
-  expect_error(dp_regression(y ~ bs(x, 3), euclidean(1), d, 1, center = 0, radius = 3, speed = 3, residual_bound = 1, x_range = c(-1, 1)), class = "riemdp_error_unsupported")
+  expect_error(dp_regression(y ~ bs(x, 3), euclidean(1), d, 1,
+                             center = 0, radius = 3, speed = 3, residual_bound = 1, x_range = c(-1, 1)), class = "riemdp_error_unsupported")
 })
