@@ -59,7 +59,7 @@ with_counts <- function(spec, weights, subset, chunked = FALSE) {
 weight_bound <- function(spec, bounds) {
   name <- spec$weighted_by
   if (is.null(name)) return(1)
-  b <- bounds[[name]]
+  b <- if (is.list(bounds)) bounds[[name]]
   if (!(is_range(b) && is.null(names(b)) && b[1] == 0)) {
     abort_riemdp("argument", sprintf("the bounds of the weights `%s` must be c(0, largest).", name))
   }

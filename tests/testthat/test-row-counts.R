@@ -150,6 +150,8 @@ test_that("what can't be is refused by public facts", {
   expect_error(fit(weights = ~w), class = "riemdp_error_argument")
   expect_error(fit(weights = ~w, bounds = c(around, list(w = c(1, 3)))), class = "riemdp_error_argument")
   expect_error(fit(weights = ~w, bounds = c(around, list(w = c("a", "b")))), class = "riemdp_error_argument")
+  expect_error(fit(weights = ~w, bounds = "sample"), class = "riemdp_error_argument")
+  expect_identical(fit(subset = ~ x > 0, bounds = "sample")$guarantee$label, "none")
   expect_error(fit(weights = d$w), class = "riemdp_error_argument")
   expect_error(fit(subset = d$g == "a"), class = "riemdp_error_argument")
   expect_error(fit(subset = y ~ x), class = "riemdp_error_argument")
