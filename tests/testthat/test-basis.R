@@ -118,7 +118,7 @@ log_density <- function(theta, records, rule, rate, ridge, block, q) {
 # The largest loss over neighbours: features of both records and of a common one, residuals and coefficients. `features`
 # makes some of as many free numbers.
 search_loss <- function(rule, features, q = 1, rate = rule$rate, ridge = rule$ridge, block = rule$simplex$block,
-                        starts = if (quick()) 4 else 10) {
+                        starts = if (quick()) 4 else 6) {
   p <- length(ridge)
   free <- features$free
   loss <- function(par) {
@@ -172,8 +172,8 @@ test_that("the privacy loss stays below epsilon and comes close to it, and the s
     expect_lte(found, core * (1 + 1e-6))
     expect_gte(found, 0.9 * core)
     if (case$d == 0) {
-      expect_gt(search_loss(rule, features, case$q, rate = 2 * rule$rate), 1.2)
-      expect_gt(search_loss(rule, features, case$q, ridge = rule$ridge / 3), 1.1)
+      expect_gt(search_loss(rule, features, case$q, rate = 2 * rule$rate, starts = 3), 1.2)
+      expect_gt(search_loss(rule, features, case$q, ridge = rule$ridge / 3, starts = 3), 1.1)
       # each function's ridge is for all of t; shares of it, as columns each by itself would have, aren't asked for
       expect_equal(rule$ridge, rep(1 / rule$t, case$j))
     }
@@ -181,11 +181,11 @@ test_that("the privacy loss stays below epsilon and comes close to it, and the s
   # a whole basis and the intercept in one block add up to 2
   simplex <- simplex_of(rep(1, 4))
   rule <- inner("perturbation_rule")(100, 1, 3, 1, "closed", simplex = simplex)
-  expect_gt(search_loss(rule, mixed(3, lift = 1)), 1.3)
+  expect_gt(search_loss(rule, mixed(3, lift = 1), starts = 3), 1.3)
   # and so do two bases; apart they may have a rule of their own
   two <- mixed(2)
   both <- list(free = 4, make = function(v) c(two$make(v[1:2]), two$make(v[3:4])), corner = function() c(two$corner(), two$corner()))
-  expect_gt(search_loss(rule, both), 1.3)
+  expect_gt(search_loss(rule, both, starts = 3), 1.3)
   apart <- inner("perturbation_rule")(100, 1, 3, 1, "closed", simplex = simplex_of(c(1, 1, 2, 2)))
   expect_lte(search_loss(apart, both), apart$epsilon - apart$solver + 1e-6)
 })
@@ -266,7 +266,7 @@ test_that("errors and standard errors are those of the public model, and blocks 
   d <- data.frame(x = stats::runif(n, -1, 1))
   d$y <- curve(d$x) + 0.3 * stats::rnorm(n)
   at <- data.frame(x = seq(-0.99, 0.99, 0.02))
-  runs <- if (quick()) 40 else 150
+  runs <- if (quick()) 40 else 80
   fits <- with_simulation(3, lapply(seq_len(runs), function(i) dp_lm(y ~ bs(x, 6), d, 1, bounds = around, guess = "trusted")))
   values <- vapply(fits, predict, numeric(100), at)
   least <- stats::predict(stats::lm(y ~ splines::bs(x, knots = c(-0.5, 0, 0.5), Boundary.knots = c(-1, 1)), d), at)
