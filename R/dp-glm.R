@@ -58,8 +58,9 @@
 #' @return An object of class `riemdp_glm`, `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables'
 #'   scales, for the linear predictor), `family`, `formula`, `bounds`, `method`, `n`, `unit`, `epsilon`,
 #'   `expected_error` (mean squared error of the linear predictor that privacy adds, on its public scale, by the public
-#'   model: nearly even odds or a right guess, and predictors that fill their ranges), `details` (public constants),
-#'   `source`, `guarantee` (see [guarantee()]), `budget`; with a private number of records `size`, as in [dp_lm()].
+#'   model: nearly even odds or a right guess, and predictors that fill their ranges; NA with `weights` or `subset`),
+#'   `details` (public constants), `source`, `guarantee` (see [guarantee()]), `budget`; with a private number of records
+#'   `size`, as in [dp_lm()].
 #' @references
 #' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
 #' of Machine Learning Research* 12, 1069-1109. \doi{10.48550/arXiv.0912.0071}

@@ -277,9 +277,13 @@ test_that("errors and standard errors are those of the public model, and blocks 
   spread <- apply(vapply(fits, coef, numeric(7)), 1, stats::sd)
   se <- sqrt(diag(vcov(fits[[1]])))
   expect_lt(max(abs(log(spread / se))), log(if (quick()) 1.9 else 1.5))
-  # noise for columns by themselves, plain Huber's, has about twice the error (20 runs: standard error .2 of it)
-  one <- with_simulation(4, replicate(20, predict(dp_lm(y ~ bs(x, 6), d, 1, bounds = around, method = "huber"), at)))
-  expect_gt(mean((one - least)^2) / 0.49, 1.4 * error)
+  # the same method with noise for columns by themselves has three times the error (20 runs: standard error .2 of it)
+  f <- fits[[1]]
+  rows <- inner("linear_records")(f$columns, f$bounds, list(x = list(d$x), y = list(d$y), n = n))
+  design <- rbind(1, 2 * t(inner("column_values")(f$columns, f$bounds, list(at$x))) - 1)
+  rule <- inner("perturbation_rule")(n, 1, 6, 1)
+  one <- with_simulation(4, replicate(20, drop(inner("release_perturbed")(rows$x, rows$y, rule) %*% design)))
+  expect_gt(mean((one - least / 0.7)^2), 2 * error)
 })
 
 test_that("a fit with a basis is one like others", {
