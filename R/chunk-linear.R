@@ -23,6 +23,7 @@ linear_chunk <- function(q, x) {
   values <- linear_values(q$spec, x, constant_scope(q$constants), q$wants, declared = q$declared)
   r <- linear_records(q$columns, q$bounds, values, TRUE, q$reach)
   for (step in q$steps) r$y <- stepped(r$x, r$y, step)
+  if (!is.null(q$simplex)) r$x <- simplex_features(r$x, q$simplex)
   r$x <- with_shares(r$x, q$share)
   r
 }

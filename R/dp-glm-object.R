@@ -47,7 +47,7 @@ format.riemdp_glm <- function(x, ...) {
             if (of_rows(x$guarantee)) "records" else "units", paste(deparse(x$formula, 500L), collapse = " ")),
     paste0("  ", c(format(x$guarantee), protection_words(x), budget_remarks(x$guarantee, x$n), origin_words(x))),
     sprintf("  expected mean squared error of the %s %.3g%s", glm_families()[[x$family]]$of, x$expected_error,
-            if (x$expected_error > 0.5 * x$constant_error) {
+            if (is.na(x$expected_error)) " (not known in advance)" else if (x$expected_error > 0.5 * x$constant_error) {
               sprintf(", against %.3g of a constant: the release says LITTLE MORE than the bounds do", x$constant_error)
             } else if (x$family == "quantile") " squared public scales" else ""),
     error_lines(paste("for", model_words(x), "which aren't checked: much more for others")),
@@ -64,6 +64,7 @@ explain.riemdp_glm <- function(x, ...) {
   cat(format(g), "\n\n", sep = "")
   lines <- made_by_dp_lm(x, c(
     glm_words(x),
+    basis_words(x),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste0("The expected error is for ", model_words(x), " which aren't checked. Standard errors and nominal ",
            "intervals ",
@@ -72,6 +73,7 @@ explain.riemdp_glm <- function(x, ...) {
            " For other records they can be much too small; confint(type = \"bound\") holds for all."),
     paste("Predictors and responses are moved into their public ranges, row by row; a row with a missing or infinite",
           "cell counts with a fixed contribution. The number of such rows is not part of the release."),
+    count_words(x),
     if (!of_rows(g)) paste("A unit counts with the average over its rows, and how many it has is not part of the",
                            "release: sections 9 and 11 of proofs/linear-regression.md."),
     if (!is.null(x$size)) paste(size_sentence(x), TAKEN),
@@ -92,8 +94,12 @@ model_words <- function(x) {
 
 # the error by the standard errors, where that is more than twice what bounds tell
 released_error_words <- function(x) {
-  error <- sum(diag(scaled_covariance(x)[[1]]) * c(1, rep(NOMINAL_MOMENT, length(x$columns))))
-  if (error > 2 * x$expected_error) sprintf("by the curvature at the released coefficients it is rather %.2g", error)
+  moments <- diag(c(1, rep(NOMINAL_MOMENT, length(x$columns))), length(x$columns) + 1)
+  if (!is.null(x$details$rule$simplex)) moments <- tcrossprod(nominal_features(x$spec, x$columns, x$bounds)) / 2000
+  error <- sum(scaled_covariance(x)[[1]] * moments)
+  if (isTRUE(error > 2 * x$expected_error)) {
+    sprintf("by the curvature at the released coefficients it is rather %.2g", error)
+  }
 }
 
 glm_words <- function(x) {

@@ -14,6 +14,8 @@
 #'   guess;
 #' * for `"quantile"` `c(center = , scale = )`, with `limit` if wanted, or `c(lower, upper)`, as in [dp_lm()].
 #'
+#' Predictors may be splines and polynomials with public knots, as in [dp_lm()].
+#'
 #' The guess moves the error and what is shrunk, never privacy, and isn't checked. A row with a missing or infinite
 #' cell, or a level that isn't among the public ones, counts with a fixed contribution.
 #'
@@ -41,8 +43,8 @@
 #'
 #' @section Units:
 #' `unit` and `neighbours` are as in [dp_lm()]: each unit counts with the average over its rows of what they contribute,
-#' and the ridge grows for it; with `"add_remove"` the number of records (or units) is private. Records in [chunks()]
-#' are not supported.
+#' and the ridge grows for it; `weights` and `subset` are as there, "Weights and subsets"; with `"add_remove"` the
+#' number of records (or units) is private. Records in [chunks()] are not supported.
 #'
 #' @param formula as in [stats::glm()], with one response and an intercept, terms being functions of one row as in
 #'   [dp_lm()].
@@ -52,12 +54,13 @@
 #' @param ... nothing; later arguments must be named.
 #' @param family `"binomial"`, `"poisson"` or `"quantile"`.
 #' @param quantile which quantile, from .01 to .99; for `"quantile"` only.
-#' @param unit,neighbours,source,ledger,data_set,part as in [dp_lm()].
+#' @param unit,weights,subset,neighbours,source,ledger,data_set,part as in [dp_lm()].
 #' @return An object of class `riemdp_glm`, `riemdp_lm` and [riemdp_release]: `value` (coefficients on the variables'
 #'   scales, for the linear predictor), `family`, `formula`, `bounds`, `method`, `n`, `unit`, `epsilon`,
 #'   `expected_error` (mean squared error of the linear predictor that privacy adds, on its public scale, by the public
-#'   model: nearly even odds or a right guess, and predictors that fill their ranges), `details` (public constants),
-#'   `source`, `guarantee` (see [guarantee()]), `budget`; with a private number of records `size`, as in [dp_lm()].
+#'   model: nearly even odds or a right guess, and predictors that fill their ranges; NA with `weights` or `subset`),
+#'   `details` (public constants), `source`, `guarantee` (see [guarantee()]), `budget`; with a private number of records
+#'   `size`, as in [dp_lm()].
 #' @references
 #' Chaudhuri, K., Monteleoni, C. and Sarwate, A. D. (2011). Differentially private empirical risk minimization. *Journal
 #' of Machine Learning Research* 12, 1069-1109. \doi{10.48550/arXiv.0912.0071}
@@ -78,8 +81,8 @@
 #'        bounds = list(alcohol = c(8, 14), residual_sugar = c(center = 3, scale = 2)))
 #' @export
 dp_glm <- function(formula, data = NULL, epsilon, bounds, ..., family = c("binomial", "poisson", "quantile"),
-                   quantile = 0.5, unit = NULL, neighbours = c("replace", "add_remove"), source = NULL, ledger = NULL,
-                   data_set = "default", part = NULL) {
+                   quantile = 0.5, unit = NULL, weights = NULL, subset = NULL, neighbours = c("replace", "add_remove"),
+                   source = NULL, ledger = NULL, data_set = "default", part = NULL) {
   check_no_more(...)
   if (!is.null(ledger)) check_ledger(ledger)
   check_given(c(formula = missing(formula), epsilon = missing(epsilon), bounds = missing(bounds)))
@@ -91,10 +94,10 @@ dp_glm <- function(formula, data = NULL, epsilon, bounds, ..., family = c("binom
   given <- with_units(unit, data, "data", least = replace)
   data <- given$x
   check_fit_size(replace, data, "objective")
-  spec <- glm_terms(formula, names(data))
+  spec <- with_counts(glm_terms(formula, names(data)), weights, subset)
   public <- glm_bounds(spec, bounds, family, level)
   values <- linear_values(spec, data, environment(formula) %||% globalenv(), predictor_types(spec, public),
-                          least = replace, left = public$left$type)
+                          least = replace, left = public$left$type, most = weight_bound(spec, bounds))
   values$y <- lapply(values$y, glm_response, public$left)
   spec$constants <- values$constants
   columns <- linear_columns(spec, public)
@@ -103,7 +106,8 @@ dp_glm <- function(formula, data = NULL, epsilon, bounds, ..., family = c("binom
   ask <- list(n = as.double(counted(shares, values$n)), d = as.double(length(columns)), epsilon = fit_epsilon(epsilon),
               delta = 0, method = "objective", family = family, left = public$left, unit = unit_name(given$units),
               source = stated_source(source), spec = spec, bounds = public, columns = columns,
-              assumptions = c(if (values$scaled) SCALED, constants_said(values$constants)))
+              simplex = linear_simplex(spec, columns, public), weighted = length(spec$counts) > 0,
+              assumptions = c(if (values$scaled) SCALED, constants_said(c(values$constants, basis_constants(spec)))))
   records <- list(values = values, shares = shares, of = given$units$of, n = counted(shares, values$n))
   release_fit(glm_estimator, sized_linear_estimator(glm_estimator), replace, ask, records, character(), ledger,
               data_set, part)
@@ -130,12 +134,14 @@ glm_estimator <- list(
   plan = function(ask) {
     rule <- glm_rule(ask)
     if (is.null(rule)) abort_riemdp("unsupported", no_loss)
-    list(rule = rule, error = rule$error, method = "objective",
+    if (ask$weighted) rule$weighted <- TRUE
+    list(rule = rule, error = if (ask$weighted) NA_real_ else rule$error, method = "objective",
          guarantee = of_units(linear_promise(list(guarantee = pure(ask)), NULL, ask$assumptions), ask$unit))
   },
   draw = function(records, plan, ask, budget) {
     seen <- list(x = ask$bounds$x, y = rbind(center = ask$left$units$center, scale = ask$left$units$scale, limit = Inf))
-    numbers <- shared_numbers(linear_records(ask$columns, seen, records$values, TRUE, REACH), records$shares)
+    numbers <- shared_numbers(linear_records(ask$columns, seen, records$values, TRUE, REACH),
+                              counted_shares(records$shares, records$values$counts, records$values$n))
     release_perturbed(numbers$x, numbers$y, plan$rule)
   },
   answer = function(out, plan, ask, budget) {

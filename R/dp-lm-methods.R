@@ -31,8 +31,8 @@ public_guess <- function(ask) {
 }
 
 # constants of a fit for `epsilon`
-linear_rule <- function(ask, epsilon, rule = ask$rule, loss = "shared") {
-  perturbation_rule(ask$n, epsilon, ask$d, ask$q, rule, loss, averaged = !is.null(ask$unit))
+linear_rule <- function(ask, epsilon, rule = ask$rule, loss = "shared", simplex = NULL) {
+  perturbation_rule(ask$n, epsilon, ask$d, ask$q, rule, loss, averaged = !is.null(ask$unit), simplex = simplex)
 }
 
 no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the computer's numbers."
@@ -42,14 +42,14 @@ no_loss <- "no loss exists at these n and epsilon: epsilon is too small for the 
 guessed_error <- function(rule, ask, share = 1) {
   g <- public_guess(ask)
   perturbation_error(rule$n, rule$d, rule$q, rule$g, rule$tau / g$sd, rule$e1, rule$ridge, rule$norm, g$prior / g$sd^2,
-                     nominal_errors(rule$q, "gamma")) * g$sd^2 + covering_error(rule)
+                     nominal_errors(rule$q, "gamma"), rule$simplex) * g$sd^2 + covering_error(rule)
 }
 
 linear_objective <- list(
   auto = TRUE,
-  unsupported = function(ask) if (is.null(linear_rule(ask, ask$epsilon))) no_loss,
+  unsupported = function(ask) if (is.null(linear_rule(ask, ask$epsilon, simplex = ask$simplex))) no_loss,
   plan = function(ask) {
-    rule <- linear_rule(ask, ask$epsilon)
+    rule <- linear_rule(ask, ask$epsilon, simplex = ask$simplex)
     list(rule = rule, error = guessed_error(rule, ask), guarantee = pure(ask))
   },
   release = function(x, y, plan, ask) release_perturbed(x, y, plan$rule),
@@ -72,8 +72,8 @@ perturbation_words <- function(rule, epsilon) {
                   "residuals (gradients no longer than tau = %.4g public standard deviations), a ridge (%.4g for",
                   "the intercept%s) and a random linear term of rate %.4g (%s), drawn from a public law."),
             rule$tau, rule$ridge[1], if (rule$d > 0) sprintf(", %.4g for slopes", rule$ridge[2]) else "", rule$rate,
-            if (rule$norm == "vertex") "a sum over the vertices of the predictors' range" else
-              "largest coefficient row"),
+            switch(rule$norm, vertex = "a sum over the vertices of the predictors' range",
+                   simplex = "the largest sum over a term's B-splines", "largest coefficient row")),
     if (rule$loss == "shared")
       sprintf("Where a %s's gradient is large its curvature may be small: both share one budget.",
               if (isTRUE(rule$averaged)) "row" else "record") else
@@ -554,7 +554,7 @@ release_linear <- function(x, y, plan, ask) {
     ask <- guess_left(ask, plan$check, sum(guess$searched))
     if (any(guess$searched)) { # the same method with what is left
       again <- m$plan(ask)
-      kept <- setdiff(names(again), "guarantee")
+      kept <- setdiff(names(again), c("guarantee", if (is.na(plan$error)) "error"))
       plan[kept] <- again[kept]
     }
   }

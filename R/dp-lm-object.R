@@ -55,8 +55,8 @@
 #'   bands of the population's line and `"prediction"` for a new record.
 #' @param level coverage, between 0 and 1.
 #' @param outside what a predictor outside its public range does: `"move"`, to the range's end, as in the fit, or
-#'   `"extend"` the line. Where it isn't given and a predictor is moved, a warning of class `riemdp_warning_range` says
-#'   so.
+#'   `"extend"` the line (not of splines and polynomials). Where it isn't given and a predictor is moved, a warning of
+#'   class `riemdp_warning_range` says so.
 #' @param parm names or numbers of coefficients; all by default.
 #' @param type `"nominal"` or `"bound"`, see below.
 #' @param about `"estimate"`, or `"population"`: the default where `residual` is given. See below.
@@ -167,6 +167,10 @@ predict.riemdp_lm <- function(object, newdata, interval = c("none", "noise", "po
 
 new_design <- function(object, newdata, clip, warn = FALSE) {
   if (!is.data.frame(newdata)) abort_riemdp("argument", "`newdata` must be a data frame with the predictors.")
+  if (!clip && !all(vapply(object$spec$bases, is.null, NA))) {
+    abort_riemdp("unsupported", paste("bs(), ns() and poly() aren't extended beyond the public range: outside =",
+                                      "\"move\" moves values to its end, as in the fit."))
+  }
   n <- .row_names_info(newdata, 2L)
   made_by_dp_lm(object, {
     values <- new_values(object$spec, object$bounds, newdata, n)
@@ -182,7 +186,43 @@ warn_moved <- function(object, values) {
   warning(structure(class = c("riemdp_warning_range", "warning", "condition"), list(message = sprintf(
     paste("values of %s lie outside the public range and were moved to its end, as in the fit: outside = \"move\" says",
           "so without this warning, \"extend\" extends the line."),
-    paste0("`", names(object$bounds$x)[moved], "`", collapse = ", ")), call = NULL)))
+    quoted_names(unique(object$spec$ranged[moved]))), call = NULL)))
+}
+
+# what rows count where they don't count alike
+count_words <- function(object) {
+  counts <- lapply(object$spec$counts, function(v) paste(deparse(v, 500L), collapse = " "))
+  c(if (!is.null(counts$weights)) {
+      sprintf("A record's weight is `%s` moved into its public range, over the largest.", counts$weights)
+    },
+    if (!is.null(counts$subset)) {
+      sprintf("A record for which `%s` isn't true counts nothing, and is protected as all others.", counts$subset)
+    },
+    if (length(counts)) paste("How much all records count together is not part of the release, so neither errors nor",
+                              "standard errors are known: section 13 of proofs/linear-regression.md."))
+}
+
+# the public numbers of terms with several columns
+basis_words <- function(object) {
+  out <- character()
+  for (i in which(!vapply(object$spec$bases, is.null, NA))) {
+    b <- object$bounds$x[[i]]
+    basis <- b$basis
+    at <- basis$ends[1] + basis$knots * (basis$ends[2] - basis$ends[1])
+    out <- c(out, sprintf("`%s`: %s, `%s` moved into its public range from %.6g to %.6g.",
+                          names(object$spec$predictors)[i],
+                          switch(basis$kind,
+                            bs = sprintf("B-splines of degree %g", basis$degree), ns = "natural cubic splines",
+                            poly = if (basis$raw) "powers" else
+                              "Legendre polynomials, orthogonal over the public range and not over the records"),
+                          object$spec$ranged[i], b$range[1], b$range[2]),
+             if (basis$kind != "poly") {
+               sprintf("Its knots, public: %s%s.", if (length(at)) paste(signif(at, 5), collapse = ", ") else "none",
+                       if (identical(basis$ends, b$range)) "" else
+                         sprintf(", boundary knots %.6g and %.6g", basis$ends[1], basis$ends[2]))
+             })
+  }
+  if (length(out)) c(out, "Section 12 of proofs/linear-regression.md.")
 }
 
 #' @rdname predict.riemdp_lm
@@ -223,7 +263,7 @@ scaled_covariance <- function(object) {
     }
     return(lapply(seq_len(q), function(j) (sd[[2]]^2 + sd[[1]]^2 * sum(b[j, ]^2)) * inverse %*% inverse))
   }
-  if (isTRUE(details$blurred)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
+  if (isTRUE(details$blurred) || isTRUE(details$rule$weighted)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
   if (object$method == "newton") return(rep(list(tcrossprod(details$back %*% details$noise)), q))
   rule <- details$rule
   if (is.null(rule)) return(rep(list(matrix(NA_real_, d + 1, d + 1)), q))
@@ -232,7 +272,8 @@ scaled_covariance <- function(object) {
   } else {
     unit <- if (is.null(details$unit)) 1 else details$unit
     size <- if (is.null(details$scales)) 1 else details$scales[length(details$scales)] / unit
-    noise <- noise_second_moment(rule$norm, d, q) / q / rule$rate^2
+    noise <- noise_second_moment(rule$norm, d, q, rule$simplex) / q / rule$rate^2
+    if (!is.null(rule$simplex)) return(rep(list(simplex_covariance(object, rule, noise)), q))
     if (inherits(object, "riemdp_glm")) {
       through <- solve(rule$n * glm_curvature(object) + diag(rule$ridge, d + 1))
       return(list(noise * tcrossprod(through) + diag(covering_variance(rule), d + 1)))
@@ -242,6 +283,24 @@ scaled_covariance <- function(object) {
     variance <- unit^2 * (noise / (rule$n * kappa * moment + rule$ridge)^2 + covering_variance(rule))
   }
   rep(list(diag(variance, d + 1)), q)
+}
+
+# the same of coefficients whose features were mapped
+simplex_covariance <- function(object, rule, noise) {
+  curvature <- if (inherits(object, "riemdp_glm")) glm_curvature(object) else {
+    loss <- loss_at(rule$g, rule$tau, nominal_errors(rule$q, "gamma")$r)
+    mean(loss$slope + (rule$q - 1) * loss$across) / rule$q * rule$simplex$gram
+  }
+  through <- solve(rule$n * curvature + diag(rule$ridge))
+  t(rule$simplex$map) %*% (through %*% (noise * through) + diag(covering_variance(rule), length(rule$ridge))) %*%
+    rule$simplex$map
+}
+
+# from the coefficients that noise was drawn for to those of the variables as given
+from_drawn <- function(object) {
+  simplex <- object$details$rule$simplex
+  t <- back_transform(object$columns)
+  if (is.null(simplex)) t else t %*% t(simplex$map)
 }
 
 noise_covariance <- function(object) {
@@ -259,8 +318,8 @@ standard_errors <- function(object) {
 perturbation_length <- function(rule, level) {
   d <- rule$d
   q <- rule$q
-  draws <- remember(paste(c("draws", rule$norm, d, q), collapse = " "), function() {
-    .Call(riemdp_perturbation_noise, d + 1, q, 20000, rule$norm, 1, FALSE)
+  draws <- remember(paste(c("draws", law_of(rule), d, q), collapse = " "), function() {
+    .Call(riemdp_perturbation_noise, d + 1, q, 20000, law_of(rule), 1, FALSE)
   })
   size <- sqrt(colSums(matrix(draws^2 / rep(rep(rule$ridge, each = q), 20000), q * (d + 1))))
   sort(size)[min(20000, ceiling(20000 * (level + 0.001 + 3 * sqrt(level * (1 - level) / 20000))))] / rule$rate
@@ -302,7 +361,7 @@ confint.riemdp_lm <- function(object, parm, level = 0.95, type = c("nominal", "b
     value <- as_matrix_value(object)
     width <- if (type == "nominal") stats::qnorm((1 + level) / 2) * standard_errors(object) else {
       rule <- object$details$rule
-      t <- back_transform(object$columns)
+      t <- from_drawn(object)
       size <- perturbation_length(rule, level) * sqrt(drop(t^2 %*% (1 / rule$ridge))) +
         covering_length(rule) * sqrt(rowSums(t^2))
       outer(size, object$bounds$y["scale", ])
@@ -426,10 +485,12 @@ explain.riemdp_lm <- function(x, ...) {
   lines <- made_by_dp_lm(x, c(
     guess_words(x),
     linear_methods()[[x$method]]$words(x),
+    basis_words(x),
     paste0("Why this method: ", x$chosen, "."),
     paste0("Errors and intervals: ", sub("^O", "o", error_note("lm"))),
     paste("Predictors are moved into their public ranges, responses to their limits, row by row; a row with a missing",
           "or infinite cell counts with a fixed contribution. The number of such rows is not part of the release."),
+    count_words(x),
     if (!of_rows(g)) paste("A unit counts with the average over its rows, and how many it has is not part of the",
                            "release: section 9 of proofs/linear-regression.md."),
     if (!is.null(x$size)) paste(size_sentence(x), TAKEN),

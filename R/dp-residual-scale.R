@@ -113,6 +113,9 @@ residual_shares <- function(ask) {
 
 # one that may come from a tampered file: its own numbers are public
 check_released_line <- function(fit) {
+  if (length(fit$spec$counts)) {
+    abort_riemdp("unsupported", "there is no residual scale for a fit with `weights` or `subset`.")
+  }
   b <- fit$scaled_coefficients
   none <- function(n) rep(list(0), n)
   whole <- tryCatch({

@@ -13,8 +13,13 @@ ROWWISE <- c(ROWWISE_NUMBERS, "(", "I", "as.numeric", "as.double", "as.integer",
 called <- function(expr) if (is.call(expr) && is.name(expr[[1]])) as.character(expr[[1]]) else ""
 
 refuse_call <- function(name) {
+  if (name %in% c("bs", "ns", "poly")) {
+    abort_riemdp("unsupported", sprintf(
+      paste("the formula calls %s() where it isn't offered: dp_lm() and dp_glm() take it as a predictor by itself, and",
+            "all other terms are functions of one row that are one column."), name))
+  }
   abort_riemdp("unsupported", sprintf(
-    paste("the formula calls %s(), which may mix rows (as scale() and poly() do): a private fit needs terms that are",
+    paste("the formula calls %s(), which may mix rows (as scale() does): a private fit needs terms that are",
           "functions of one row. Make such a column from public numbers first."),
     if (nzchar(name)) name else "a function"))
 }

@@ -150,7 +150,8 @@ table_noise <- function(loss, epsilon, t, averaged) {
 # Constants of one fit that is `epsilon`-DP, its solver's share included: those of the least error by the model
 glm_rule <- function(ask) {
   key <- paste(c("glm", ask$family, format(c(ask$n, ask$epsilon, ask$d, unlist(ask$left[c("range", "units", "level")])),
-                                           digits = 17), !is.null(ask$unit)), collapse = " ")
+                                           digits = 17), format(unlist(ask$simplex), digits = 17), !is.null(ask$unit)),
+               collapse = " ")
   remember(key, function() find_glm_rule(ask, glm_families()[[ask$family]], !is.null(ask$unit)))
 }
 
@@ -166,18 +167,19 @@ glm_rule_paying <- function(share, ask, family, averaged) {
   d <- ask$d
   solver <- share * ask$epsilon
   core <- (ask$epsilon - solver) * (1 - 1e-12)
-  norm <- best_norm(d, 1)
+  norm <- if (is.null(ask$simplex)) best_norm(d, 1) else "simplex"
   nominal <- family$nominal(ask$left)
   constants <- function(par) {
     part <- stats::plogis(par[1:2])
     loss <- family$loss(ask$left, par[3])
     t <- part[1] * leverage(1 / steepest(loss), core, 1, averaged)
     e1 <- table_noise(loss, core, t, averaged)
-    if (t > 1e-300 && e1 > 0) c(loss, list(e1 = e1, t = t, ridge = shared_ridge(t, if (d > 0) part[2] else 1, d)))
+    if (t > 1e-300 && e1 > 0) c(loss, list(e1 = e1, t = t, ridge = ridge_by_blocks(t, part[2], d, ask$simplex)))
   }
   whole <- function(found) {
     c(found, list(n = ask$n, d = d, q = 1, epsilon = ask$epsilon, solver = solver, norm = norm,
-                  rate = found$e1 / (2 * found$tau), loss = ask$family), if (averaged) list(averaged = TRUE))
+                  rate = found$e1 / (2 * found$tau), loss = ask$family), if (averaged) list(averaged = TRUE),
+      if (!is.null(ask$simplex)) list(simplex = ask$simplex))
   }
   judge <- function(found) {
     if (is.null(found)) return(Inf)
@@ -185,9 +187,9 @@ glm_rule_paying <- function(share, ask, family, averaged) {
     kappa <- sum(nominal$weight * at$slope)
     if (!(kappa > 1e-9)) return(Inf)
     cut <- max(0, sum(nominal$weight * at$psi^2) / kappa^2 - nominal$sampling)
-    v <- (2 * found$tau / found$e1)^2 * noise_second_moment(norm, d, 1)
+    v <- (2 * found$tau / found$e1)^2 * noise_second_moment(norm, d, 1, ask$simplex)
     penalised_error(ask$n, d, kappa, found$ridge, family$prior(d), v, c(sampling = nominal$sampling, cut = cut),
-                    sum(nominal$weight * at$psi) / kappa) + covering_error(whole(found))
+                    sum(nominal$weight * at$psi) / kappa, ask$simplex) + covering_error(whole(found))
   }
   best <- modelled_rule(constants, judge, c(stats::qlogis(c(0.2, 0.25)), 0), 1)
   if (is.null(best)) return(NULL)
@@ -200,8 +202,14 @@ glm_rule_paying <- function(share, ask, family, averaged) {
 glm_curvature <- function(object) {
   rule <- object$details$rule
   slope <- glm_families()[[object$family]]$slope
-  if (is.null(slope)) return(diag(rule$kappa * c(1, rep(NOMINAL_MOMENT, rule$d)), rule$d + 1))
   b <- drop(object$scaled_coefficients)
+  if (!is.null(rule$simplex)) { # at the nominal rows, in mapped features
+    if (is.null(slope)) return(rule$kappa * rule$simplex$gram)
+    x <- nominal_features(object$spec, object$columns, object$bounds)
+    s <- simplex_features(x, rule$simplex)
+    return(tcrossprod(s * rep(slope(object$bounds$left, rule, drop(b %*% x)), each = nrow(s)), s) / ncol(s))
+  }
+  if (is.null(slope)) return(diag(rule$kappa * c(1, rep(NOMINAL_MOMENT, rule$d)), rule$d + 1))
   length <- sqrt(sum(b[-1]^2))
   z <- stats::qnorm((seq_len(200) - 0.5) / 200)
   k <- slope(object$bounds$left, rule, b[1] + sqrt(NOMINAL_MOMENT) * length * z)

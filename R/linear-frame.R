@@ -4,6 +4,117 @@
 # Public structure of a model: no environment, no data. `names` are those that `.` stands for; `points`: the left side
 # gives points, and is looked at elsewhere.
 linear_terms <- function(formula, names = NULL, points = FALSE) {
+  tt <- read_terms(formula, names, points)
+  variables <- as.list(attr(tt, "variables"))[-1]
+  names(variables) <- vapply(variables, function(v) paste(deparse(v, 500L), collapse = " "), "")
+  responses <- list()
+  if (!points) {
+    responses <- left_side(variables[[1]])
+    lapply(responses, check_rowwise)
+  }
+  predictors <- variables[-1]
+  bases <- lapply(predictors, function(v) {
+    of_records <- c(if (is.list(names)) names(names) else names, all.vars(formula[[2]]))
+    if (!points) basis_term(v, of_records, environment(formula) %||% globalenv())
+  })
+  for (i in which(!vapply(bases, is.null, NA))) predictors[[i]] <- bases[[i]]$x
+  lapply(predictors, check_rowwise)
+  factors <- attr(tt, "factors")
+  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
+  factors <- factors[-1, , drop = FALSE]
+  parts <- lapply(seq_len(ncol(factors)), function(j) which(factors[, j] > 0))
+  for (part in parts) {
+    if (length(part) > 1 && !all(part %in% unlist(parts[lengths(parts) == 1]))) {
+      abort_riemdp("unsupported", "an interaction needs its main effects in the formula, as in a * b.")
+    }
+  }
+  list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = predictors, bases = bases,
+       ranged = ranged_names(predictors, bases), parts = parts, labels = attr(tt, "term.labels"))
+}
+
+# A model with what a row counts: `weights` and `subset` are one-sided formulas of one row, or NULL
+with_counts <- function(spec, weights, subset, chunked = FALSE) {
+  given <- list(weights = weights, subset = subset)
+  given <- given[!vapply(given, is.null, NA)]
+  if (!length(given)) return(spec)
+  if (chunked) abort_riemdp("unsupported", "`weights` and `subset` are for records in memory, not in chunks.")
+  for (name in names(given)) {
+    if (!(inherits(given[[name]], "formula") && length(given[[name]]) == 2)) {
+      abort_riemdp("argument", sprintf("`%s` must be a one-sided formula of one row, e.g. ~ %s.", name,
+                                       if (name == "weights") "w" else "x > 0"))
+    }
+    given[[name]] <- given[[name]][[2]]
+    check_rowwise(given[[name]])
+    if (static_type(given[[name]]) == "text") {
+      abort_riemdp("unsupported", sprintf("`%s` must be %s, no text.", name,
+                                          if (name == "weights") "numbers" else "a condition"))
+    }
+  }
+  spec$counts <- given
+  spec$weighted_by <- if (!is.null(weights)) paste(deparse(given$weights, 500L), collapse = " ")
+  spec
+}
+
+# the largest weight, by its bounds c(0, largest); 1 where there are none
+weight_bound <- function(spec, bounds) {
+  name <- spec$weighted_by
+  if (is.null(name)) return(1)
+  b <- if (is.list(bounds)) bounds[[name]]
+  if (!(is_range(b) && is.null(names(b)) && b[1] == 0)) {
+    abort_riemdp("argument", sprintf("the bounds of the weights `%s` must be c(0, largest).", name))
+  }
+  b[2]
+}
+
+# What each row counts, from 0 to 1, a total function of it: its weight over the largest, 0 where that or the condition
+# is missing, and where the condition doesn't hold. NULL where all count 1.
+row_counts <- function(values, most) {
+  if (!length(values)) return(NULL)
+  out <- 1
+  if (!is.null(values$weights)) {
+    w <- as.double(values$weights)
+    w[!is.finite(w)] <- 0
+    out <- pmin(1, pmax(0, w) / most)
+  }
+  if (!is.null(values$subset)) {
+    holds <- as.double(values$subset)
+    out <- out * (!is.na(holds) & holds != 0)
+  }
+  out
+}
+
+# rows' shares times what they count, in steps of 2^-30, none of them rounded up
+counted_shares <- function(shares, counts, n) {
+  if (is.null(counts)) return(shares)
+  whole <- shares %||% structure(rep(1, n), units = as.double(n))
+  structure(floor(as.vector(whole) * counts * 2^30) / 2^30, units = attr(whole, "units"))
+}
+
+# whose range bounds a predictor: its own, or the one's of which a basis is made
+ranged_names <- function(predictors, bases) {
+  out <- names(predictors)
+  of <- !vapply(bases, is.null, NA)
+  out[of] <- vapply(predictors[of], function(v) paste(deparse(v, 500L), collapse = " "), "")
+  out
+}
+
+# constants of a formula's bases, by name
+basis_constants <- function(spec) do.call(c, unname(lapply(spec$bases, `[[`, "constants")))
+
+left_side <- function(response) {
+  responses <- if (is.call(response) && identical(response[[1]], quote(cbind))) {
+    as.list(response)[-1]
+  } else {
+    list(response)
+  }
+  labels <- vapply(responses, function(v) paste(deparse(v, 500L), collapse = " "), "")
+  if (!is.null(names(responses))) labels <- ifelse(nzchar(names(responses)), names(responses), labels)
+  names(responses) <- labels
+  responses
+}
+
+# the formula's terms, from the formula and names of columns alone
+read_terms <- function(formula, names, points) {
   if (!inherits(formula, "formula") || length(formula) != 3) {
     abort_riemdp("argument",
                  if (points) "`formula` must have points on its left side and predictors on its right: y ~ x." else
@@ -22,33 +133,7 @@ linear_terms <- function(formula, names = NULL, points = FALSE) {
   if (!is.null(attr(tt, "offset"))) {
     abort_riemdp("unsupported", "offsets are not supported: subtract a public one from the response.")
   }
-  variables <- as.list(attr(tt, "variables"))[-1]
-  names(variables) <- vapply(variables, function(v) paste(deparse(v, 500L), collapse = " "), "")
-  responses <- list()
-  if (!points) {
-    response <- variables[[1]]
-    responses <- if (is.call(response) && identical(response[[1]], quote(cbind))) {
-      as.list(response)[-1]
-    } else {
-      list(response)
-    }
-    labels <- vapply(responses, function(v) paste(deparse(v, 500L), collapse = " "), "")
-    if (!is.null(names(responses))) labels <- ifelse(nzchar(names(responses)), names(responses), labels)
-    names(responses) <- labels
-    lapply(responses, check_rowwise)
-  }
-  lapply(variables[-1], check_rowwise)
-  factors <- attr(tt, "factors")
-  if (length(factors) == 0) factors <- matrix(0, length(variables), 0)
-  factors <- factors[-1, , drop = FALSE]
-  parts <- lapply(seq_len(ncol(factors)), function(j) which(factors[, j] > 0))
-  for (part in parts) {
-    if (length(part) > 1 && !all(part %in% unlist(parts[lengths(parts) == 1]))) {
-      abort_riemdp("unsupported", "an interaction needs its main effects in the formula, as in a * b.")
-    }
-  }
-  list(formula = strip_environment(stats::formula(tt)), responses = responses, predictors = variables[-1],
-       parts = parts, labels = attr(tt, "term.labels"))
+  tt
 }
 
 # a formula keeps the environment in which it was written, and with it whatever lies there
@@ -69,7 +154,21 @@ linear_bounds <- function(spec, bounds, what = "bounds") {
 # of all predictors, where each variable of the formula has bounds and nothing else has
 predictors_bounds <- function(spec, bounds, what) {
   check_bound_names(spec, bounds, what)
-  lapply(stats::setNames(nm = names(spec$predictors)), function(name) predictor_bounds(bounds[[name]], name))
+  x <- lapply(spec$ranged, function(name) predictor_bounds(bounds[[name]], name))
+  with_bases(spec, stats::setNames(x, names(spec$predictors)))
+}
+
+# bounds of predictors, those of bases with what their columns are made from
+with_bases <- function(spec, x) {
+  for (i in seq_along(x)) {
+    if (is.null(spec$bases[[i]])) next
+    if (is.null(x[[i]]$range)) {
+      abort_riemdp("shape", sprintf("`%s` is made of numbers: its variable `%s` has a range, no levels.",
+                                    names(spec$predictors)[i], spec$ranged[i]))
+    }
+    x[[i]]$basis <- basis_on(spec$bases[[i]], x[[i]]$range)
+  }
+  x
 }
 
 check_bound_names <- function(spec, bounds, what) {
@@ -80,7 +179,7 @@ check_bound_names <- function(spec, bounds, what) {
                                      if (length(spec$responses)) paste(", c(center = , scale = ) or c(lower, upper) of",
                                                                        "a response"), "."))
   }
-  known <- c(names(spec$predictors), names(spec$responses))
+  known <- c(unique(spec$ranged), names(spec$responses), spec$weighted_by)
   extra <- setdiff(names(bounds), known)
   if (length(extra)) {
     abort_riemdp("argument",
@@ -160,7 +259,7 @@ sample_bounds <- function(spec, values) {
     s <- if (length(v) > 1) stats::sd(v) else 1
     c(center = if (length(v)) mean(v) else 0, scale = if (s > 0) s else 1, limit = Inf)
   }, numeric(3))
-  list(x = x, y = y)
+  list(x = with_bases(spec, stats::setNames(x, names(spec$predictors))), y = y)
 }
 
 # Columns of the model: name, middle and half width of each, from bounds alone
@@ -168,6 +267,12 @@ linear_columns <- function(spec, bounds) {
   component <- function(i) {
     b <- bounds$x[[i]]
     name <- names(spec$predictors)[i]
+    if (!is.null(b$basis)) {
+      return(lapply(seq_along(b$basis$lower), function(k) {
+        list(name = paste0(name, if (length(b$basis$lower) > 1) k), range = c(b$basis$lower[k], b$basis$upper[k]),
+             level = NULL, variable = i, k = k)
+      }))
+    }
     if (is.null(b$levels)) list(list(name = name, range = b$range, level = NULL, variable = i)) else
       lapply(b$levels[-1], function(l) list(name = paste0(name, l), range = c(0, 1), level = l, variable = i))
   }
@@ -190,13 +295,77 @@ linear_columns <- function(spec, bounds) {
   out
 }
 
+# What objective perturbation makes of a model with bases, NULL for others (inst/proofs/linear-regression.md, section
+# 12): list(block: coefficients whose features are not negative and add up to at most 1 have one number in common, the
+# intercept's is 1; map: from features (1, u) to these; gram: their second moments for even and independent predictors).
+# B-splines of the first bs() that stands by itself are whole: the first of them is 1 less the others, in the
+# intercept's place.
+linear_simplex <- function(spec, columns, bounds) {
+  if (all(vapply(spec$bases, is.null, NA))) return(NULL)
+  p <- length(columns) + 1
+  block <- seq_len(p)
+  map <- diag(p)
+  alone <- vapply(columns, function(column) if (length(column$of) == 1) column$of[[1]]$variable else 0L, 0L)
+  first <- TRUE
+  for (i in which(vapply(spec$bases, function(term) identical(term$kind, "bs"), NA))) {
+    at <- which(alone == i) + 1
+    if (!length(at)) next
+    for (k in at) map[k, c(1, k)] <- 0.5 # features are 2 b - 1
+    if (first) map[1, ] <- map[1, ] - colSums(map[at, , drop = FALSE])
+    block[at] <- if (first) 1 else at[1]
+    first <- FALSE
+  }
+  simplex <- list(block = as.double(match(block, unique(block))), map = map)
+  s <- simplex_features(nominal_features(spec, columns, bounds), simplex)
+  c(simplex, list(gram = tcrossprod(s) / ncol(s)))
+}
+
+# Features (1, u) of 2,000 nominal rows: variables are even over their ranges and levels, and independent
+nominal_features <- function(spec, columns, bounds, n = 2000) {
+  variable <- unique(spec$ranged)
+  prime <- c(2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
+  values <- lapply(seq_along(bounds$x), function(i) {
+    j <- match(spec$ranged[i], variable) - 1
+    u <- (seq_len(n) * sqrt(prime[j %% 16 + 1] + 60 * (j %/% 16)) + 0.5) %% 1
+    b <- bounds$x[[i]]
+    if (is.null(b$levels)) b$range[1] + u * (b$range[2] - b$range[1]) else b$levels[ceiling(u * length(b$levels))]
+  })
+  u <- (t(column_values(columns, bounds, values)) - vapply(columns, `[[`, 0, "middle")) /
+    vapply(columns, `[[`, 0, "half")
+  u[] <- pmin(1, pmax(-1, u))
+  rbind(rep(1, n), u)
+}
+
+# less than 1 by more than what rounding adds to a sum of at most 500 features
+SIMPLEX_EDGE <- 1 - 1e-13
+
+# Features by a map, row by row, those of one block made to lie where they belong in spite of rounding. A record that is
+# missing stays 0.
+simplex_features <- function(x, simplex) {
+  s <- x
+  for (k in seq_len(nrow(x))) {
+    row <- 0
+    for (j in which(simplex$map[k, ] != 0)) row <- row + simplex$map[k, j] * x[j, ]
+    s[k, ] <- row
+  }
+  for (at in split(seq_along(simplex$block), simplex$block)) {
+    if (length(at) == 1) next
+    s[at, ] <- pmax(s[at, ], 0)
+    s[at, ] <- s[at, ] * rep(SIMPLEX_EDGE / pmax(1, colSums(s[at, , drop = FALSE])), each = length(at))
+  }
+  s
+}
+
 # raw columns, n x d; moved into their ranges where `clip`
 column_values <- function(columns, bounds, values, clip = TRUE, n = length(values[[1]])) {
+  bases <- Map(function(b, v) if (!is.null(b$basis)) basis_values(b$basis, b$range, v), bounds$x, values)
   out <- vapply(columns, function(column) {
     Reduce(`*`, lapply(column$of, function(part) {
       v <- values[[part$variable]]
       b <- bounds$x[[part$variable]]
-      if (is.null(part$level)) {
+      if (!is.null(part$k)) {
+        bases[[part$variable]][, part$k]
+      } else if (is.null(part$level)) {
         v <- as.double(v)
         v[is.nan(v)] <- NA
         if (clip) {
@@ -214,18 +383,21 @@ column_values <- function(columns, bounds, values, clip = TRUE, n = length(value
 }
 
 # Values of all variables. `wants`: types of the predictors, "" for what a column's class says; `declared`: types of
-# columns; `left`: of the responses.
+# columns; `left`: of the responses; `most`: the largest weight.
 linear_values <- function(spec, data, env, wants = rep("", length(spec$predictors)), n = NULL, declared = character(),
-                          least = 1, left = "number") {
+                          least = 1, left = "number", most = 1) {
   if (!(is.data.frame(data) || is.null(data))) abort_riemdp("argument", "`data` must be a data frame.")
-  all <- c(spec$responses, spec$predictors)
+  all <- c(spec$responses, spec$predictors, unname(spec$counts))
   rows <- formula_names(all, data, env, n)
   if (rows$n < least) abort_riemdp("shape", "there must be at least one record.")
-  values <- row_values(all, c(rep(left, length(spec$responses)), wants), rows, declared)
+  wants <- c(rep(left, length(spec$responses)), wants, rep("number", length(spec$counts)))
+  values <- row_values(all, wants, rows, declared)
   first <- seq_along(spec$responses)
   y <- values[first]
   if (left == "number") y <- lapply(y, as.double)
+  last <- length(first) + length(spec$predictors) + seq_along(spec$counts)
   list(x = values[length(first) + seq_along(spec$predictors)], y = y, n = rows$n,
+       counts = row_counts(stats::setNames(values[last], names(spec$counts)), most),
        scaled = rows$scaled, constants = rows$constants)
 }
 

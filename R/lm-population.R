@@ -35,6 +35,12 @@ population_why <- function(object, residual) {
   if (inherits(object, "riemdp_glm")) {
     return(c("unsupported", "about the population there are no intervals for a release of dp_glm()."))
   }
+  if (length(object$spec$counts)) {
+    return(c("unsupported", "about the population there are no intervals for fits with `weights` or `subset`."))
+  }
+  if (!is.null(object$details$rule$simplex)) {
+    return(c("unsupported", "about the population there are no intervals for fits with bs(), ns() or poly()."))
+  }
   why <- lawless_why(object$method, "interval")
   if (!is.null(why)) return(c("unsupported", why))
   if (!inherits(residual, "riemdp_residual_scale")) {

@@ -21,10 +21,20 @@ shared_loss <- function(k, e1, q, t, averaged = FALSE) {
 # Huber's loss, psi = tau min(1, |e|/tau), for plain accounting e1 + q log(1 + t) <= epsilon
 huber_loss <- function() pmin(1, LOSS_STEP * (0:LOSS_KNOTS))
 
-# E|b_k|^2 of one coefficient row at rate 1
-noise_second_moment <- function(norm, d, q) {
+# E|b_k|^2 of one coefficient row at rate 1; with `simplex` (see linear_simplex()) of each
+noise_second_moment <- function(norm, d, q, simplex = NULL) {
   m <- q * (d + 1)
-  switch(norm, vertex = 2^d * q * (q + 1), max = (m + 1) * (m + 2) * q / (q + 2))
+  size <- if (!is.null(simplex)) tabulate(simplex$block)[simplex$block] * q
+  switch(norm, vertex = 2^d * q * (q + 1), max = (m + 1) * (m + 2) * q / (q + 2),
+         simplex = (m + 1) * (m + 2) * q * (q + 1) / ((size + 1) * (size + 2)))
+}
+
+# what the kernel is told of the noise's law
+law_of <- function(rule) if (rule$norm == "simplex") rule$simplex$block else rule$norm
+
+# t of Theorem 1: the most of F L^-1 F' over possible features
+most_leverage <- function(ridge, simplex = NULL) {
+  if (is.null(simplex)) sum(1 / ridge) else sum(tapply(1 / ridge, simplex$block, max))
 }
 
 best_norm <- function(d, q) {
@@ -66,19 +76,20 @@ NOMINAL_MOMENT <- 1 / 6
 nominal_prior <- function(d) c(0.15, if (d > 0) 0.2 / (d * NOMINAL_MOMENT))
 
 # The model: expected excess of the mean squared error per response over least squares, in units of the public variance
-perturbation_error <- function(n, d, q, g, tau, e1, ridge, norm, prior, errors, adjacency = 2) {
+perturbation_error <- function(n, d, q, g, tau, e1, ridge, norm, prior, errors, simplex = NULL) {
   loss <- loss_at(g, tau, errors$r)
   kappa <- sum(loss$slope + (q - 1) * loss$across) / (q * length(errors$r))
   if (!(kappa > 1e-6)) return(Inf)
   spread <- sum(loss$psi^2) / (q * length(errors$r))
   bias <- sum(loss$across * errors$first) / (kappa * length(errors$r))
-  v <- (adjacency * tau / e1)^2 * noise_second_moment(norm, d, q) / q
-  penalised_error(n, d, kappa, ridge, prior, v, c(sampling = 1, cut = max(0, spread / kappa^2 - 1)), bias)
+  v <- (2 * tau / e1)^2 * noise_second_moment(norm, d, q, simplex) / q
+  penalised_error(n, d, kappa, ridge, prior, v, c(sampling = 1, cut = max(0, spread / kappa^2 - 1)), bias, simplex)
 }
 
 # The same from the mean slope kappa of psi, the variance v of a number of the noise, and what n times the variance of
 # an estimate without noise is for features of variance 1: of the best one, and what cutting adds to it
-penalised_error <- function(n, d, kappa, ridge, prior, v, variance, bias) {
+penalised_error <- function(n, d, kappa, ridge, prior, v, variance, bias, simplex = NULL) {
+  if (!is.null(simplex)) return(simplex_error(n, kappa, ridge, prior, v, variance, bias, simplex))
   moment <- c(1, rep(NOMINAL_MOMENT, d))
   prior <- c(prior[1], rep(prior[2], d))
   s <- n * kappa * moment / (n * kappa * moment + ridge)
@@ -86,9 +97,36 @@ penalised_error <- function(n, d, kappa, ridge, prior, v, variance, bias) {
                   s^2 * variance[["cut"]] / (n * moment))) + s[1]^2 * bias^2
 }
 
+# The same for features whose second moments are G, where coefficients of a curve that isn't flat are alike and
+# independent. With A = n kappa G + L, S = n kappa A^-1 G is what is left of coefficients.
+simplex_error <- function(n, kappa, ridge, prior, v, variance, bias, simplex) {
+  g <- simplex$gram
+  p <- length(ridge)
+  flat <- as.double(simplex$block == 1) # coefficients of the constant 1
+  mean <- drop(g %*% flat)
+  bent <- sum(diag(g)) - sum(mean^2)
+  prior <- prior[1] * tcrossprod(flat) + diag(if (p > 1) prior[2] * (p - 1) * NOMINAL_MOMENT / bent else 0, p)
+  inverse <- tryCatch(solve(n * kappa * g + diag(ridge, p)), error = function(e) NULL)
+  if (is.null(inverse)) return(Inf)
+  lost <- inverse %*% diag(ridge, p)
+  kept <- diag(p) - lost
+  size <- function(a) sum(g * a) # tr G a
+  # (I - S) G^-1 (I - S)' = G^-1 - 2 A^-1 n kappa + A^-1 G A^-1 (n kappa)^2, of which tr G is p less what is kept
+  sampled <- p - 2 * sum(diag(kept)) + sum(diag(kept %*% kept))
+  size(lost %*% prior %*% t(lost)) + variance[["sampling"]] / n * sampled +
+    size(inverse %*% (rep_len(v, p) * inverse)) + variance[["cut"]] / n * sum(diag(kept %*% kept)) +
+    size(tcrossprod(kept %*% flat)) * bias^2
+}
+
 # ---- the rules -------------------------------------------------------------------------------------------------------
 
-# Ridge from its share of t: 1/(t ridge_0) = w, the slopes share the rest
+# Ridge from its share of t: 1/(t ridge_0) = w, the slopes, or the blocks of features behind the first, share the rest
+ridge_by_blocks <- function(t, w, d, simplex) {
+  if (is.null(simplex)) return(shared_ridge(t, if (d > 0) w else 1, d))
+  others <- max(simplex$block) - 1
+  shared_ridge(t, if (others > 0) w else 1, others)[simplex$block]
+}
+
 shared_ridge <- function(t, w, d) if (d == 0) 1 / t else c(1 / (w * t), rep(d / ((1 - w) * t), d))
 
 # Beyond this t the ridge is as good as none, and the solver's error (eta over the ridge) would begin to cost
@@ -110,13 +148,13 @@ existing_loss <- function(k, e1, q, h, averaged = FALSE) {
 clamp <- function(x, least, most) pmin(most, pmax(least, x))
 
 # the closed form: by hand from the error model's optima
-closed_rule <- function(n, epsilon, d, q, averaged = FALSE) {
+closed_rule <- function(n, epsilon, d, q, averaged = FALSE, simplex = NULL) {
   e1 <- (if (q == 1) 0.9 else 0.8) * epsilon
   h <- clamp((n * epsilon)^-0.154 * q^0.354 * epsilon^-0.184, 0.2, 0.8)
   found <- existing_loss(epsilon - e1 / 2, e1, q, h, averaged)
   if (is.null(found)) return(NULL)
   tau <- clamp(0.22 * (n * epsilon / sqrt(max(d, 1)))^0.34, 0.35 * sqrt(q), 5 * sqrt(q))
-  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = shared_ridge(found$t, if (d > 0) 1 / 4 else 1, d))
+  list(e1 = e1, t = found$t, g = found$g, tau = tau, ridge = ridge_by_blocks(found$t, 1 / 4, d, simplex))
 }
 
 # Constants of one fit that is `epsilon`-DP, its solver's share included. `rule`: "closed" as above; "model" minimises
@@ -127,31 +165,33 @@ closed_rule <- function(n, epsilon, d, q, averaged = FALSE) {
 MODEL_GAIN <- 0.15
 
 perturbation_rule <- function(n, epsilon, d, q, rule = "auto", loss = "shared", tails = "gamma",
-                              prior = nominal_prior(d), averaged = FALSE) {
+                              prior = nominal_prior(d), averaged = FALSE, simplex = NULL) {
   if (n < 1) return(NULL)
-  key <- paste(c("rule", format(c(n, epsilon, d, q, prior), digits = 17), rule, loss, tails, averaged), collapse = " ")
-  remember(key, function() find_rule(n, epsilon, d, q, rule, loss, tails, prior, averaged))
+  key <- paste(c("rule", format(c(n, epsilon, d, q, prior, unlist(simplex)), digits = 17), rule, loss, tails, averaged),
+               collapse = " ")
+  remember(key, function() find_rule(n, epsilon, d, q, rule, loss, tails, prior, averaged, simplex))
 }
 
-find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged) {
+find_rule <- function(n, epsilon, d, q, rule, loss, tails, prior, averaged, simplex) {
   solver <- solver_share(n) * epsilon
   core <- epsilon - solver
   errors <- nominal_errors(q, tails)
   huber <- loss == "huber"
-  start <- closed_rule(n, core, d, q, averaged)
-  norm <- if (huber) "max" else best_norm(d, q)
+  start <- closed_rule(n, core, d, q, averaged, simplex)
+  norm <- if (!is.null(simplex)) "simplex" else if (huber) "max" else best_norm(d, q)
   whole <- function(found) {
     c(found, list(n = n, d = d, q = q, epsilon = epsilon, solver = solver, norm = norm,
-                  rate = found$e1 / (2 * found$tau), loss = loss, rule = rule), if (averaged) list(averaged = TRUE))
+                  rate = found$e1 / (2 * found$tau), loss = loss, rule = rule), if (averaged) list(averaged = TRUE),
+      if (!is.null(simplex)) list(simplex = simplex))
   }
   judge <- function(found) {
     if (is.null(found)) return(Inf)
-    perturbation_error(n, d, q, found$g, found$tau, found$e1, found$ridge, norm, prior, errors) +
+    perturbation_error(n, d, q, found$g, found$tau, found$e1, found$ridge, norm, prior, errors, simplex) +
       covering_error(whole(found))
   }
   best <- if (!huber) start
   if (rule != "closed" || huber) {
-    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber, averaged), judge,
+    tried <- modelled_rule(function(par) rule_constants(par, core, d, q, huber, averaged, simplex), judge,
                            rule_numbers(start, core, q, huber, averaged), q)
     margin <- if (rule == "auto" && !huber) 1 - MODEL_GAIN else 1
     if (!is.null(tried) && (is.null(best) || judge(tried) < margin * judge(best))) best <- tried
@@ -174,7 +214,7 @@ modelled_rule <- function(constants, judge, first, q) {
 
 # What is searched over: e1's share of `core`, t's of the largest, the intercept's of the leverage (all three by
 # plogis), and log tau. NULL where no loss has these.
-rule_constants <- function(par, core, d, q, huber, averaged) {
+rule_constants <- function(par, core, d, q, huber, averaged, simplex = NULL) {
   part <- stats::plogis(par[1:3])
   e1 <- part[1] * core
   if (huber) {
@@ -185,7 +225,7 @@ rule_constants <- function(par, core, d, q, huber, averaged) {
     t <- leverage(part[2], k, q, averaged)
     g <- if (t > 1e-300) shared_loss(k, e1, q, t, averaged)
   }
-  if (!is.null(g)) list(e1 = e1, t = t, g = g, tau = exp(par[4]), ridge = shared_ridge(t, if (d > 0) part[3] else 1, d))
+  if (!is.null(g)) list(e1 = e1, t = t, g = g, tau = exp(par[4]), ridge = ridge_by_blocks(t, part[3], d, simplex))
 }
 
 # the same numbers of the closed form, to start from
@@ -196,7 +236,7 @@ rule_numbers <- function(start, core, q, huber, averaged) {
 
 # A length that noise of the objective doesn't exceed but with a probability below e^-400: a sum of Gamma variables
 noise_most <- function(norm, d, q, rate) {
-  shape <- switch(norm, vertex = 2^d * q, max = q * (d + 1) + 1)
+  shape <- switch(norm, vertex = 2^d * q, max = , simplex = q * (d + 1) + 1)
   sqrt(d + 1) * (shape + 40 * sqrt(shape) + 800) / rate
 }
 
@@ -210,7 +250,7 @@ solver_tolerance <- function(rule, ridge, rate, most, reach = rule$d + 1, output
   tilt <- if (output) 0 else noise_most(rule$norm, rule$d, rule$q, rate)
   size <- most + sqrt(reach * p) * 3 * (pull + tilt) / min(ridge) # of |y| + |F B|, B any point on the solver's last way
   residual <- 8 * (p + 1)^2 * u^2 * sqrt(rule$q) * size
-  shares <- if (isTRUE(rule$averaged)) 2 else 0 # their products, and sums of up to 2^26 rows
+  shares <- if (isTRUE(rule$averaged) || isTRUE(rule$weighted)) 2 else 0 # their products, and sums of up to 2^26 rows
   of_psi <- if (is.null(rule$first)) rule$tau * (rule$q + 15 + shares) else table_rounding(rule, shares)
   4 * (rule$n * sqrt(reach) * (of_psi * u + rule$tau * 2 * (rule$n * u)^2 + steepest(rule) * residual) +
          4 * u * tilt) * (1 + 1e-6)
@@ -230,7 +270,10 @@ covering_variance <- function(rule, output = FALSE) {
 }
 
 # what it adds to the mean squared error per response
-covering_error <- function(rule, output = FALSE) (1 + NOMINAL_MOMENT * rule$d) * covering_variance(rule, output)
+covering_error <- function(rule, output = FALSE) {
+  moments <- if (is.null(rule$simplex)) 1 + NOMINAL_MOMENT * rule$d else sum(diag(rule$simplex$gram))
+  moments * covering_variance(rule, output)
+}
 
 # a length that it and the solver's error don't exceed but with a probability below 1e-6
 covering_length <- function(rule) {
@@ -260,8 +303,12 @@ kernel_loss <- function(rule) {
 release_perturbed <- function(x, y, rule, output = FALSE) {
   ridge <- matrix(rep(rule$ridge, each = rule$q), rule$q)
   tolerance <- solver_tolerance(rule, ridge, rule$rate, REACH, output = output)
-  if (inherits(x, "riemdp_linear_chunks")) x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
-  draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, (rule$d + 1) * steepest(rule), output)
+  if (inherits(x, "riemdp_linear_chunks")) {
+    x$ask$simplex <- rule$simplex
+    x <- linear_tally(x, y, kernel_loss(rule), dim(ridge))
+  } else if (!is.null(rule$simplex)) x <- simplex_features(x, rule$simplex)
+  b <- draw_perturbed(x, y, ridge, rule, outwards_down(rule$rate), tolerance, (rule$d + 1) * steepest(rule), output)
+  if (is.null(rule$simplex)) b else b %*% rule$simplex$map
 }
 
 # `gauge`: how much longer a record's gradient may be than its residual; `grow`: by how much ridges exceed those of the
@@ -271,14 +318,14 @@ draw_perturbed <- function(x, y, ridge, rule, rate, tolerance, reach, output = F
   price <- price_perturbed(rule, gauge * rate, ridge[1, ] / grow, cover * 2 * tolerance / min(ridge), output)
   solver <- newton_solver(tolerance, reach, if (is.null(rule$first)) NEWTON_STEPS else TABLE_NEWTON_STEPS)
   .Call(riemdp_release_perturbed, x, y, ridge, 0 * ridge, kernel_loss(rule), solver,
-        list(norm = rule$norm, rate = rate, cover = cover, output = output), pay(price))
+        list(norm = law_of(rule), rate = rate, cover = cover, output = output), pay(price))
 }
 
 # Theorem 1 of linear-regression.md read backwards, from the constants that are drawn with: the noise of the objective,
 # what its density pays for the records' curvature, and the solver's share; or of noise on the minimiser, its section 6.
 # Between two knots the sum is convex, so at its largest at one of them.
 price_perturbed <- function(rule, rate, ridge, solver, output = FALSE) {
-  t <- sum(1 / ridge)
+  t <- most_leverage(ridge, rule$simplex)
   moved <- 2 * rule$tau
   if (output) {
     far <- moved * sqrt(t)

@@ -94,7 +94,7 @@ plot.riemdp_bounds_plan <- function(x, ...) {
 plot.riemdp_lm <- function(x, level = 0.95, ...) {
   whole_release(x)
   level <- check_level(level)
-  numeric <- length(x$columns) == 1 && !is.null(x$bounds$x[[1]]$range)
+  numeric <- length(x$bounds$x) == 1 && !is.null(x$bounds$x[[1]]$range)
   if (!numeric) {
     table <- made_by_dp_lm(x, cbind(tidy(x), confint(x, level = level)))
     at <- rev(seq_len(nrow(table)))
@@ -111,7 +111,7 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
   # over the public range; a variable that is a call is drawn on its own scale
   u <- seq(x$bounds$x[[1]]$range[1], x$bounds$x[[1]]$range[2], length.out = 101)
   made_by_dp_lm(x, {
-    design <- cbind(1, u)
+    design <- cbind(1, column_values(x$columns, x$bounds, list(u)))
     value <- as_matrix_value(x)
     cov <- noise_covariance(x)
     width <- vapply(cov, function(c) stats::qnorm((1 + level) / 2) * sqrt(rowSums((design %*% c) * design)),
@@ -128,7 +128,7 @@ plot.riemdp_lm <- function(x, level = 0.95, ...) {
       low <- inverse(fit[, j] - width[, j])
       high <- inverse(fit[, j] + width[, j])
       graphics::plot(range(u), range(middle, low, high, finite = TRUE), type = "n",
-                     xlab = names(x$spec$predictors)[1], ylab = colnames(value)[j], bty = "n", ...)
+                     xlab = (x$spec$ranged %||% names(x$spec$predictors))[1], ylab = colnames(value)[j], bty = "n", ...)
       if (all(is.finite(width[, j]))) {
         graphics::polygon(c(u, rev(u)), c(low, rev(high)), border = NA,
                           col = grDevices::adjustcolor(COLOURS[["release"]], 0.2))

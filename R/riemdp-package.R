@@ -23,7 +23,7 @@
 #  6  Estimators: means, linear and curved regression, the optimiser
 #    chunk-mean chunk-dist mean clipped-share variance mean-ask dp-mean dp-ball dp-median dp-local dp-variance
 #    permutation-test plan-parts subspace-plan
-#    dp-mean-plan dp-bounds-plan linear-frame chunk-linear objective-perturbation
+#    dp-mean-plan dp-bounds-plan basis linear-frame chunk-linear objective-perturbation
 #    linear-statistics linear-guess linear-newton population-plan dp-lm-methods dp-lm glm-families dp-glm
 #    regression regression-methods regression-inference chunk-regression regression-records regression-state
 #    regression-newton regression-gradient

@@ -396,3 +396,27 @@ int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double ra
     }
     return STATUS_OK;
 }
+
+/* Rows of independent Gamma(q) lengths whose sum, with another exponential variable, divides them are uniform in {sum |b_k| <= 1}; a product
+ * of such balls is stretched as for the largest of them */
+int simplex_draw(size_t p, size_t q, const double *group, double rate, struct rng *rng, double *b, double *work)
+{
+    if (!(rate > 0) || p < 1 || q < 1)
+        return STATUS_OUT_OF_RANGE;
+    double r = rng_gamma(rng, (double)(p * q) + 1) / rate;
+    for (size_t c = 0; c < p; c++)
+        work[c] = rng_gamma(rng, 1);
+    for (size_t k = 0; k < p; k++) {
+        double length = rng_gamma(rng, (double)q);
+        rng_direction(rng, q, b + k * q);
+        for (size_t j = 0; j < q; j++)
+            b[k * q + j] *= length;
+        work[(size_t)group[k] - 1] += length;
+    }
+    for (size_t k = 0; k < p; k++) {
+        double s = r / work[(size_t)group[k] - 1];
+        for (size_t j = 0; j < q; j++)
+            b[k * q + j] *= s;
+    }
+    return STATUS_OK;
+}

@@ -75,6 +75,10 @@ enum { PERTURBATION_FEATURES = 16 }; /* beyond it the vertices are too many; the
 int perturbation_draw(enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng, double *b,
                       double *work);
 
+/* b of density prop. to exp(-rate max_c sum_(k in c) |b_k|) for classes c of coefficient rows: `group[k]`, from 1 to p, says which row k is
+ * of; `work`: p doubles */
+int simplex_draw(size_t p, size_t q, const double *group, double rate, struct rng *rng, double *b, double *work);
+
 /* Draws B of density prop. to exp(-rate max_k |grad J_k|), noise 0, on |B - centre|_ridge <= radius, for common features and
  * Huber's g; `b` (2 p q numbers) holds any point of the ball on entry, the nearer to the minimiser the faster, and the draw on
  * return. The ridge must be the same for all responses. At most trials[0] draws by rejection from a radial envelope, exact wherever b was,

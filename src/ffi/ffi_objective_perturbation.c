@@ -223,17 +223,33 @@ SEXP riemdp_perturbed_fit_nonprivate(SEXP x, SEXP y, SEXP ridge, SEXP centre, SE
     return ffi_run(fit_body, &args, NULL, 1);
 }
 
-static enum perturbation_norm read_norm(SEXP x)
+/* a law by its norm's name, or by the classes of the coefficient rows, and room for a draw */
+struct noise_law {
+    enum perturbation_norm norm;
+    const double *group;
+    double *room;
+};
+
+static struct noise_law read_law(SEXP x, double p)
 {
     static const char *const names[] = {
         [NORM_VERTEX] = "vertex", [NORM_MAX] = "max", [NORM_LENGTH] = "length", [NORM_SQUARE] = "normal"};
-    return (enum perturbation_norm)ffi_choice(x, "norm", names, NORM_SQUARE + 1);
+    if (TYPEOF(x) != REALSXP)
+        return (struct noise_law){(enum perturbation_norm)ffi_choice(x, "norm", names, NORM_SQUARE + 1), NULL, NULL};
+    if ((double)XLENGTH(x) != p)
+        ffi_abort_text("argument", "`norm` must name a class for each row of coefficients.");
+    for (R_xlen_t k = 0; k < XLENGTH(x); k++)
+        if (!(REAL(x)[k] >= 1 && REAL(x)[k] <= p && REAL(x)[k] == floor(REAL(x)[k])))
+            ffi_abort_text("argument", "Classes of `norm` must be whole numbers from 1 to the number of rows.");
+    return (struct noise_law){NORM_MAX, REAL(x), ffi_doubles((size_t)p)};
 }
 
-static void draw_noise(struct call *c, enum perturbation_norm norm, size_t p, size_t q, double rate, struct rng *rng,
-                       double *b, double *work)
+static void draw_law(struct call *c, const struct noise_law *law, size_t p, size_t q, double rate, struct rng *rng,
+                     double *b, double *work)
 {
-    if (perturbation_draw(norm, p, q, rate, rng, b, work) != STATUS_OK)
+    int status = law->group ? simplex_draw(p, q, law->group, rate, rng, b, law->room)
+                            : perturbation_draw(law->norm, p, q, rate, rng, b, work);
+    if (status != STATUS_OK)
         ffi_abort(c, STATUS_OUT_OF_RANGE, "rate", -1);
 }
 
@@ -247,13 +263,13 @@ static SEXP release_body(struct call *c, struct rng *rng, void *data)
     size_t newton;
     read_fit(c, &o, in, &eta, &newton);
     size_t m = o.p * o.q;
-    enum perturbation_norm norm = read_norm(ffi_field(in->draw, "norm"));
+    struct noise_law law = read_law(ffi_field(in->draw, "norm"), (double)o.p);
     double rate = ffi_range(ffi_field(in->draw, "rate"), "rate", 0, INFINITY);
     double cover = ffi_range(ffi_field(in->draw, "cover"), "cover", 0, INFINITY);
     double *noise = ffi_doubles(m), *extra = ffi_doubles(m), *work = ffi_doubles(perturbed_work(&o));
     SEXP b = coefficients(c, &o);
-    draw_noise(c, norm, o.p, o.q, rate, rng, noise, work);
-    draw_noise(c, NORM_LENGTH, o.p, o.q, cover, rng, extra, work);
+    draw_law(c, &law, o.p, o.q, rate, rng, noise, work);
+    draw_law(c, &(struct noise_law){NORM_LENGTH, NULL, NULL}, o.p, o.q, cover, rng, extra, work);
     if (ffi_flag(ffi_field(in->draw, "output"), "output")) {
         for (size_t k = 0; k < m; k++) { /* in the ridge's metric */
             extra[k] += noise[k] / sqrt(o.ridge[k]);
@@ -316,7 +332,7 @@ SEXP riemdp_chunk_perturbed(SEXP x, SEXP y, SEXP b, SEXP loss, SEXP hessian)
 /* n draws, q x p x n, of the noise alone */
 struct draw_args {
     double p, q, n, rate;
-    enum perturbation_norm norm;
+    SEXP norm;
 };
 
 static SEXP noise_body(struct call *c, struct rng *rng, void *data)
@@ -324,9 +340,10 @@ static SEXP noise_body(struct call *c, struct rng *rng, void *data)
     const struct draw_args *in = data;
     size_t p = (size_t)in->p, q = (size_t)in->q;
     SEXP out = ffi_keep(c, Rf_alloc3DArray(REALSXP, (int)q, (int)p, (int)in->n));
+    struct noise_law law = read_law(in->norm, in->p);
     double *work = ffi_doubles(q);
     for (size_t i = 0; i < (size_t)in->n; i++) {
-        draw_noise(c, in->norm, p, q, in->rate, rng, REAL(out) + i * p * q, work);
+        draw_law(c, &law, p, q, in->rate, rng, REAL(out) + i * p * q, work);
         host_tick(&c->host.base, (double)i, in->n);
     }
     return out;
@@ -337,7 +354,7 @@ SEXP riemdp_perturbation_noise(SEXP p, SEXP q, SEXP n, SEXP norm, SEXP rate, SEX
     struct draw_args args = {number_in(p, "p", 1, 1000, "`p` must be between 1 and 1000."),
                              number_in(q, "q", 1, 1000, "`q` must be between 1 and 1000."),
                              number_in(n, "n", 0, 1e6, "`n` must be between 0 and 1e6."),
-                             number_in(rate, "rate", 1e-300, 1e300, "`rate` must be positive."), read_norm(norm)};
+                             number_in(rate, "rate", 1e-300, 1e300, "`rate` must be positive."), norm};
     if (args.p * args.q * args.n > 1e8 || args.p != floor(args.p) || args.q != floor(args.q))
         ffi_abort_text("argument", "`p`, `q` and `n` must be whole, and at most 1e8 numbers drawn.");
     return ffi_with_rng(noise_body, &args, NULL, ffi_number(simulate, "simulate") != 0, 0);

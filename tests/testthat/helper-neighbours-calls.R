@@ -146,6 +146,14 @@ lm_cases <- function() {
   c(plain, list(
     auto = list(method = "auto", spaces = "plane", formula = y ~ x * g, args = list(method = "auto", epsilon = 5)),
     two = list(method = "objective", spaces = "plane", formula = cbind(y, z = 2 * y) ~ x, args = list(method = "objective")),
+    # terms of several columns with public knots; noise in blocks
+    splines = list(method = "objective", spaces = "plane", formula = y ~ bs(x, knots = c(0.3, 0.6), degree = 2) + g, args = list(method = "objective")),
+    # rows that count by their own numbers
+    counted = list(method = "objective", spaces = "plane", formula = y ~ x + g, forms = c("frame", "factors", "guessed", "lists", "environment"),
+                   args = list(method = "objective", weights = ~x, subset = ~ g == "F" | y > 0)),
+    natural = list(method = "statistics", spaces = "plane", formula = y ~ ns(x, 2), args = list(method = "statistics")),
+    splines_unit = list(method = "objective", spaces = "plane", formula = y ~ bs(x, 3) * g, forms = c("frame", "chunks"),
+                        args = list(method = "objective", unit = rep_len(1:5, NEIGHBOURS))),
     # the guess is off by much, and the search has to be paid for
     guessed = list(method = "statistics", spaces = "plane", n = 120, formula = ifelse(y > 0, y, y + 40) ~ x, args = list(method = "statistics", epsilon = 10)),
     # so little noise and ridge that coefficients reach far responses, and rounding what the solver may leave
@@ -254,16 +262,26 @@ glm_cases <- function() {
   c(plain, list(
     levels = utils::modifyList(one("binomial"), list(formula = g ~ x, text = TRUE)),
     sharp = with(one("quantile", n = 200), epsilon = 100, quantile = 0.8),
+    splines = utils::modifyList(one("binomial"), list(formula = y ~ bs(x, knots = 0.5) + g)),
+    powers = utils::modifyList(one("poisson"), list(formula = y ~ poly(x, 3))),
+    counted = with(one("binomial"), weights = ~x, subset = ~ g == "F"),
     unit = with(one("binomial"), unit = five), unit_counts = with(one("poisson"), unit = five),
     more = more("binomial"), more_counts = more("poisson"), more_unit = more("quantile", unit = function(n, side) c(five, rep(6, n - NEIGHBOURS)))
   ))
+}
+
+# whose bounds a model's terms ask for
+bounded_terms <- function(formula) {
+  labels <- attr(stats::terms(formula), "term.labels")
+  labels[grepl("^(bs|ns|poly)[(]", labels) & !grepl(":", labels)] <- "x"
+  labels
 }
 
 glm_call <- function(data, case, space, budget) {
   formula <- case$formula
   environment(formula) <- if (is.environment(data)) data else globalenv()
   left <- paste(deparse(formula[[2]]), collapse = " ")
-  bounds <- list(x = c(0, 1), g = c("F", "M"))[attr(stats::terms(formula), "term.labels")]
+  bounds <- list(x = c(0, 1), g = c("F", "M"))[bounded_terms(formula)]
   bounds[[left]] <- if (isTRUE(case$text)) c("F", "M") else
     switch(case$args$family, binomial = c(0, 1), poisson = c(center = 1, limit = 3), quantile = c(center = 0, scale = 1))
   do.call(dp_glm, c(list(formula, if (!is.environment(data)) data, bounds = bounds, ledger = budget), utils::modifyList(list(epsilon = 1), case$args)))
@@ -273,7 +291,7 @@ lm_call <- function(data, case, space, budget) {
   formula <- case$formula
   environment(formula) <- if (is.environment(data)) data else globalenv()
   variables <- all.vars(formula)
-  bounds <- list(x = c(0, 1), g = c("F", "M"), `log(x + 1)` = c(0, 0.7), `as.numeric(g == "F")` = c(0, 1))[attr(stats::terms(formula), "term.labels")]
+  bounds <- list(x = c(0, 1), g = c("F", "M"), `log(x + 1)` = c(0, 0.7), `as.numeric(g == "F")` = c(0, 1))[bounded_terms(formula)]
   bounds <- bounds[!is.na(names(bounds))]
   left <- if (is.call(formula[[2]]) && identical(formula[[2]][[1]], quote(cbind))) c("y", "z") else paste(deparse(formula[[2]]), collapse = " ")
   bounds[left] <- rep(list(c(center = 0, scale = 1)), length(left))

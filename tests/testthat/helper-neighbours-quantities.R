@@ -373,7 +373,9 @@ moved_objective <- function(a, b) {
       h[lower.tri(h, TRUE)] <- s[-seq_len(m)]
       as.double(determinant(h + t(h) - diag(diag(h), m) + diag(as.vector(ridge), m))$modulus)
     }, 0)
-    size <- max(sqrt(colSums(matrix(sums[[1]][seq_len(m)] - sums[[2]][seq_len(m)], nrow(B))^2)))
+    rows <- sqrt(colSums(matrix(sums[[1]][seq_len(m)] - sums[[2]][seq_len(m)], nrow(B))^2))
+    # the largest, or where rows are in blocks the largest sum of a block's
+    size <- if (is.numeric(noise$norm)) max(tapply(rows, noise$norm, sum)) else max(rows)
     c(gradient = share(a, size * stretch / gauge),
       loss = if (a$price$law == "perturbed objective") (noise$rate * size + abs(diff(log_det))) / ((a$price$epsilon - solver) * (1 + rounding)) else 0)
   }, c(gradient = 0, loss = 0))

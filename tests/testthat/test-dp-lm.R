@@ -165,7 +165,7 @@ test_that("bad input is refused by class, and no message shows a record", {
   bad("argument", fit(bounds = list(wt = c(1, 6), mpg = c(center = 20, scale = 0))))
   bad("argument", fit(bounds = list(wt = c(1, 6), mpg = 20)))
   bad("unsupported", fit(mpg ~ scale(wt), bounds = list(`scale(wt)` = c(-2, 2), mpg = c(0, 40))))
-  bad("unsupported", fit(mpg ~ poly(wt, 2)))
+  bad("unsupported", fit(mpg ~ I(poly(wt, 2))))
   bad("unsupported", fit(mpg ~ wt - 1))
   bad("unsupported", fit(mpg ~ wt + offset(hp)))
   bad("unsupported", fit(mpg ~ wt:hp, bounds = c(cars_bounds, list(hp = c(50, 350)))))
@@ -207,7 +207,7 @@ test_that("no term of the formula mixes rows, by methods of classes neither", {
   # codes and order of levels, types that depend on the rows, calls that may mix rows, data in the formula
   for (f in list(y ~ as.numeric(factor(x)), y ~ I(o > "b"), y ~ ifelse(x > 0, factor(x), 0), y ~ I(factor(x) > 2), y ~ I(g + "1"),
                  y ~ factor(x, labels = lab), y ~ as.numeric(as.factor(end)), y ~ I(x == g), y ~ I("a" == 1), y ~ log(x, base = c(2, 3)),
-                 y ~ as.numeric(round(end - start)) + poly(x, 2), y ~ as.numeric(x - 1, units = "mins"), y ~ as.numeric(x, "mins"),
+                 y ~ as.numeric(round(end - start)) + I(poly(x, 2)), y ~ as.numeric(x - 1, units = "mins"), y ~ as.numeric(x, "mins"),
                  y ~ pmin(x, 1, na.rm = x),
                  eval(bquote(y ~ I(x - .(d$x)))))) {
     expect_error(seen(f, d), class = "riemdp_error_unsupported")
