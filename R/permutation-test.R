@@ -343,7 +343,7 @@ test_sensitivity <- function(ask, d) {
   n <- if (ask$private) ask$most else ask$n
   sums <- 2 * ((n + d + 8) * sqrt(d) * 2^-51 + 2 * STATISTIC_STEP)
   if (ask$private && ask$null == "independent") {
-    return(outwards(2 * sqrt(ask$predictors$apart * ask$kernel$apart) / n + rounded))
+    return(outwards(2 * sqrt(ask$kernel$apart * ask$predictors$apart) / n + rounded))
   }
   if (ask$private && ask$null == "uniform") return(outwards(1 / n + sums))
   outwards(switch(ask$null,

@@ -1263,6 +1263,11 @@ mutant("pga-moved", "R/variance.R", "near <- mf_points(.Call(riemdp_to_ball, M, 
        "records outside the ball are moved to it", "dp-pga")
 mutant("pga-delta", "R/dp-pga.R", "ask$delta - mean$guarantee$nominal_delta", "ask$delta", "both parts share delta", "dp-pga")
 mutant("pga-event", "R/dp-pga.R", "events <- list(mean, own)", "events <- list(own)", "the mean is paid for as well", "dp-pga")
+mutant("ellipsoid-pull", "R/uncertainty.R", "pull = size_reach(r, each), times", "pull = 0, times", "missing points pull the mean", "dp-covariance")
+mutant("ellipsoid-least", "R/uncertainty.R", "n <- max(1, size_interval(r, each)[1])", "n <- max(1, size_interval(r, each)[2])", "the least number of records", "dp-covariance")
+mutant("ellipsoid-times", "R/uncertainty.R", "times = counted_or_told(covariance) / n)", "times = 1)", "the covariance is of a sum", "dp-covariance")
+mutant("ellipsoid-ball", "R/uncertainty.R", "(1 + 1 / p) * Q + diag((1 + p) * far^2, nrow(Q))", "Q + diag(far^2, nrow(Q))", "lengths of both add up", "dp-covariance")
+mutant("ellipsoid-level", "R/uncertainty.R", "level = level + 2 * SIZE_FAILS * (1 - level)", "level = level", "sizes have a part of what may fail", "dp-covariance")
 mutant("pga-wide", "R/dp-pga.R", "wide <- component_ask(ask$n, ask$d + 1, ask$q, ask$whole,", "wide <- component_ask(ask$n, ask$d + 1, ask$q, 2 * ask$whole,",
        "one matrix has what was asked for", "dp-pga")
 mutant("pga-constant", "R/components-plan.R", "moment_sum(moment_rows(rows, length * sqrt(1 + constant), grid), grid)", "moment_sum(moment_rows(rows, length, grid), grid)",
@@ -1324,7 +1329,7 @@ mutant("test-products-apart", "R/permutation-test.R", "sqrt(ask$predictors$apart
 mutant("test-products-order", "src/estimate/permutation.c", "block_product(a + i * n + j, row, at + j,", "block_product(a + i * n + j, row, at,", "responses come in the lot's order", "dp-test-statistics")
 mutant("test-products-low", "src/estimate/permutation.c", "low += sum & 0xffffffff;", "low += sum & 0xffff;", "sums of products are exact", "dp-test-statistics")
 mutant("test-rows-middle", "src/estimate/permutation.c", "middle += x1 * y0 + x0 * y1;", "middle += x1 * y0;", "products of row sums are exact", "dp-test-statistics")
-mutant("test-more-half", "R/permutation-test.R", "outwards(2 * sqrt(ask$predictors$apart * ask$kernel$apart) / n + rounded)", "outwards(sqrt(ask$predictors$apart * ask$kernel$apart) / n + rounded)",
+mutant("test-more-half", "R/permutation-test.R", "outwards(2 * sqrt(ask$kernel$apart * ask$predictors$apart) / n + rounded)", "outwards(sqrt(ask$kernel$apart * ask$predictors$apart) / n + rounded)",
        "a record more changes a label under lots", "dp-test-statistics")
 mutant("test-more-lots", "R/dp-test.R", 'if (ask$null == "uniform" && !ask$private) "fixed"', 'if (ask$null == "uniform") "fixed"', "lots know the number of directions", "dp-test-statistics")
 mutant("test-more-mean", "R/permutation-test.R", "on_steps(statistics * (n / most))", "on_steps(statistics)", "sums of a private number aren't divided by it", "dp-test-statistics")
