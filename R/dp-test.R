@@ -60,7 +60,9 @@
 #' Not for `null = "equal"`. Its statistics compare means over groups, so one record weighs as much as its group is
 #' small, and lots deal out as many labels of each kind as there are: where a record may come or go with its label,
 #' another one's label changes too. Noise for any sizes would be root n times what the formula `x ~ group` needs, which
-#' tests the same hypothesis.
+#' tests the same hypothesis. The formula is less powerful than groups whose sizes are public: of two groups of 250
+#' directions in a ball of radius .7, half a standard deviation apart, these told .95 and .98 at level .05 with epsilon
+#' = 1 and 4, the formula .48 and .96 (.97 without privacy).
 #'
 #' @section Power: A rejection at .05 needs a statistic that is above those of most lots by some 2.3 `scale`. For two
 #'   equal groups without a radius that is 7/(n epsilon), and the statistic is half the distance of mean features. A

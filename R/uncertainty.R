@@ -410,8 +410,9 @@ SIZE_FAILS <- 0.05
 # What follows from how many records there are: list(n, level, noise, pull, times). Where the number is private n is the
 # least there may be, `pull` how far missing points may carry the mean, one way, and the covariance is of sums over n.
 ellipsoid_counted <- function(r, covariance, level) {
-  noise <- function(level) mean_region(r, level)$radius
-  if (!private_size(r)) return(list(n = r$n, level = level, noise = noise, pull = 0, times = 1))
+  if (!private_size(r)) {
+    return(list(n = r$n, level = level, noise = function(level) mean_region(r, level)$radius, pull = 0, times = 1))
+  }
   each <- 1 - SIZE_FAILS * (1 - level)
   n <- max(1, size_interval(r, each)[1])
   list(n = n, level = level + 2 * SIZE_FAILS * (1 - level), noise = function(level) unsized_noise(r, level),

@@ -1263,6 +1263,8 @@ mutant("pga-moved", "R/variance.R", "near <- mf_points(.Call(riemdp_to_ball, M, 
        "records outside the ball are moved to it", "dp-pga")
 mutant("pga-delta", "R/dp-pga.R", "ask$delta - mean$guarantee$nominal_delta", "ask$delta", "both parts share delta", "dp-pga")
 mutant("pga-event", "R/dp-pga.R", "events <- list(mean, own)", "events <- list(own)", "the mean is paid for as well", "dp-pga")
+mutant("quantile-level", "R/noise-error.R", 'key <- sprintf("%.17g", level)', 'key <- "level"', "quantiles are remembered by level", "uncertainty")
+mutant("quantile-law", "R/noise-error.R", 'paste("quantiles", manifold_key(M, law))', 'paste("quantiles", manifold_key(M))', "quantiles are remembered by law", "uncertainty")
 mutant("ellipsoid-pull", "R/uncertainty.R", "pull = size_reach(r, each), times", "pull = 0, times", "missing points pull the mean", "dp-covariance")
 mutant("ellipsoid-least", "R/uncertainty.R", "n <- max(1, size_interval(r, each)[1])", "n <- max(1, size_interval(r, each)[2])", "the least number of records", "dp-covariance")
 mutant("ellipsoid-times", "R/uncertainty.R", "times = counted_or_told(covariance) / n)", "times = 1)", "the covariance is of a sum", "dp-covariance")

@@ -125,12 +125,13 @@ test_that("an ellipsoid and a ball that is added to it", {
 test_that("a private number of records enters by the least there may be, and by how far missing ones may pull", {
   s <- AROUND$sphere
   x <- with_simulation(9, mf_exp(s$M, s$center, mf_from_coords(s$M, s$center, matrix(stats::rnorm(200), 100) %*% diag(c(0.2, 0.03)))))
-  m <- with_simulation(9, dp_mean(x, s$M, 10, s$center, s$radius, mechanism = "wrapped", neighbours = "add_remove"))
+  m <- with_simulation(9, dp_mean(x, s$M, 1, s$center, s$radius, mechanism = "wrapped", neighbours = "add_remove"))
   v <- with_simulation(9, dp_covariance(x, s$M, 2, s$center, s$radius, at = m, neighbours = "add_remove"))
   told <- riemdp:::ellipsoid_counted(m, v, 0.9)
   expect_equal(told$n, confint(m, "size", level = 1 - 0.1 / 20)[1])
   expect_equal(told$level, 0.91)
   expect_equal(told$pull, riemdp:::size_reach(m, 1 - 0.1 / 20))
+  expect_gt(told$pull, 0.01)
   expect_equal(told$times, v$size$count / told$n)
   # what the two sizes and the noise are adds up to what a region about the estimate has
   expect_equal(told$noise(0.975) + riemdp:::size_reach(m, 0.975), confint(m, level = 0.95)$radius)

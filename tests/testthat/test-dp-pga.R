@@ -243,7 +243,7 @@ test_that("the price of one matrix is that of rows with the constant, and no row
     r <- dp_pga(x, s$M, epsilon = 2, center = s$center, radius = s$radius, mechanism = mechanism, from = "center")
     most <- if (mechanism == "wishart") 2 else sqrt(2)
     expect_gte(r$draws$sensitivity / (if (mechanism == "wishart") 1 else 2^r$components$noise$fine), most)
-    expect_equal(r$components$sensitivity, most * 1.1 * s$radius^2 / 50, tolerance = 1e-3)
+    expect_equal(r$components$sensitivity * 50 / s$radius^2, most * 1.1, tolerance = 1e-3)
     expect_equal(r$components$bound, s$radius * sqrt(1.1), tolerance = 1e-6)
     expect_equal(r$draws$epsilon, 2)
   }
