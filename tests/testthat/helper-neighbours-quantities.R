@@ -603,7 +603,7 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
   space <- neighbour_spaces()[[case$spaces[pick_from(case$spaces)]]]
   pair <- pair_of(make_pair(kind, space, form, case[["n"]] %||% NEIGHBOURS), case$pair)
   noisy <- case$noisy %||% call$noisy_of[[case$method]] %||% call$noisy
-  run <- function(side, live) in_folder({
+  run <- function(side, live, again = 0) in_folder({
     records <- pair[[side]]
     case <- with_side(case, length(records), side)
     ledger <- if (live) dp_ledger(NULL, 1e4, 0.1, pairs = identical(case$args$neighbours, "add_remove"))
@@ -611,7 +611,7 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
     random <- .Random.seed
     data <- form$make(records, kind, space, getwd())
     ask <- function() call$call(data(), case, space, ledger)
-    seen <- observe(if (live) ask() else with_simulation(seed, ask()), seconds)
+    seen <- observe(if (live) ask() else with_simulation(seed + again, ask()), seconds)
     seen$state <- if (!identical(random, .Random.seed)) "R's random numbers were used"
     seen$files <- setdiff(list.files(recursive = TRUE, all.files = TRUE), list.files(pattern = "^part-|^records"))
     if (live) {
@@ -626,11 +626,9 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
   for (live in c(TRUE, FALSE)) {
     one <- run(1, live)
     two <- run(2, live)
-    if (live) {
-      pair_of_runs <- with_same_outcome(call$outcome_of[[case$method]], one, two, run)
-      one <- pair_of_runs[[1]]
-      two <- pair_of_runs[[2]]
-    }
+    pair_of_runs <- with_same_outcome(call$outcome_of[[case$method]], one, two, function(side, again) run(side, live, again), if (live) 400 else 20)
+    one <- pair_of_runs[[1]]
+    two <- pair_of_runs[[2]]
     release <- Filter(function(r) is.list(r$value) && !is.null(r$value$guarantee), list(one, two))
     if (live && length(release)) promise <- release[[1]]$value$guarantee$label != "none"
     for (e in list(one$error, two$error)) {
@@ -677,13 +675,14 @@ neighbour_trial <- function(name, case, form, seed, seconds = 60, make_pair = ne
 # Live runs draw each its own noise. Where a noisy choice among a few outcomes says what else is done and said, they are compared given that
 # choice, which each data set makes with a probability near the other's: run again until both made the same one. So is whether noise has left
 # what doubles hold (`beyond`), of the release or of a group.
+# Simulated runs have the same noise, so that choices are apart only at an edge between outcomes: other noise is tried, the same for both.
 with_same_outcome <- function(outcome, one, two, run, tries = 400) {
   beyond <- function(value) if (is.list(value)) c(isTRUE(value$beyond), unlist(lapply(value$groups, function(g) isTRUE(g$beyond))))
   choice <- function(value) list(beyond(value), if (!is.null(outcome)) outcome(value))
   apart <- function() is.null(one$error) && is.null(two$error) && !identical(choice(one$value), choice(two$value))
   while (apart() && (tries <- tries - 1) > 0) {
-    one <- run(1, TRUE)
-    two <- run(2, TRUE)
+    one <- run(1, tries)
+    two <- run(2, tries)
   }
   list(one, two) # that still differ: found as a difference
 }
